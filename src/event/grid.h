@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * grid: the points in time at which a CPU's sampling timer was due.
+ *
+ * A software clock ticks at origin + k * period. Each sample comes a little
+ * late (microseconds) or, when interrupts were off, much later; ticks may be
+ * missing, and the timestamp clock may drift against the timer's. The grid
+ * follows the earliest arrivals and gives each sample its tick number, its
+ * lateness, and the number of ticks missing before it. Uses: base.
+ */
+#ifndef ASSAY_EVENT_GRID_H
+#define ASSAY_EVENT_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct grid {
+	uint64_t period_ns;
+	double origin_ns; /* fitted time of tick 0, moves with the drift */
+	uint64_t tick;    /* number of the last sample's tick */
+	uint64_t last_ns;
+	bool started;
+};
+
+struct grid_tick {
+	uint64_t tick;    /* since the first sample, which is 0 */
+	uint64_t missing; /* ticks due between the sample before and this one */
+	double late_ns;   /* against the grid as fitted so far */
+};
+
+void grid_init(struct grid *g, uint64_t period_ns);
+struct grid_tick grid_sample(struct grid *g, uint64_t time_ns);
+/* Number of ticks due in [from, to), by the grid as fitted so far; 0 before the first sample. */
+uint64_t grid_due(const struct grid *g, uint64_t from_ns, uint64_t to_ns);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/recording.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void recording_init(struct recording *r)
+{
+	*r = (struct recording){.clockid = -1, .account.exit_status = -1};
+}
+
+void recording_done(struct recording *r)
+{
+	char **owned[] = {&r->path,    &r->hostname,        &r->os_release, &r->arch,
+	                  &r->cmdline, &r->cpu_description, &r->version};
+
+	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)
+		free(*owned[i]);
+	vec_each (attr, &r->attrs)
+		free(attr->name);
+	vec_each (id, &r->build_ids)
+		free(id->filename);
+	vec_each (note, &r->account.notes)
+		free(*note);
+	vec_each (text, &r->warnings)
+		free(*text);
+	vec_done(&r->attrs);
+	vec_done(&r->build_ids);
+	vec_done(&r->account.cpus);
+	vec_done(&r->account.notes);
+	vec_done(&r->warnings);
+	recording_init(r);
+}
+
+void recording_warn(struct recording *r, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vec_push(&r->warnings, xstrdup(text));
+}
+
+uint16_t recording_main_attr(const struct recording *r)
+{
+	static const enum attr_role order[] = {ATTR_CLOCK, ATTR_COUNT};
+
+	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
+		for (size_t i = 0; i < r->attrs.count; i++)
+			if (r->attrs.items[i].role == order[k])
+				return (uint16_t)i;
+	return 0;
+}

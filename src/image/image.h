@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * image: whatever holds code: a file, the kernel, a module, the vdso, a
+ * piece of anonymous memory.
+ *
+ * An image_table gives each one a dense id. A frame names a place in an image
+ * and is the same for every process that maps it. Uses: base.
+ */
+#ifndef ASSAY_IMAGE_IMAGE_H
+#define ASSAY_IMAGE_IMAGE_H
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "base/build_id.h"
+
+enum image_kind {
+	IMAGE_FILE,    /* offset = offset in the file */
+	IMAGE_KERNEL,  /* offset = address */
+	IMAGE_MODULE,  /* offset = address - base */
+	IMAGE_VDSO,    /* offset = offset in the vdso */
+	IMAGE_ANON,    /* offset = address: generated code, stack, heap */
+	IMAGE_UNKNOWN, /* offset = address: nothing known was mapped there */
+	IMAGE_NAME,    /* no code at all: frames are names, offset = intern id */
+};
+
+struct image {
+	enum image_kind kind;
+	uint32_t path; /* intern id: the name as mapped, "/usr/bin/zstd", "[vdso]", "[ext4]" */
+	struct build_id build_id; /* size 0: not known */
+	uint32_t major, minor;    /* of the file's device, 0 unknown */
+	uint64_t inode;           /* 0 unknown */
+	uint64_t base;            /* modules: load address. kernel: _stext or _text */
+	int32_t pid;              /* a process that maps it, for /proc/PID/root; 0 none */
+};
+
+struct frame {
+	uint32_t image;
+	uint64_t offset;
+};
+
+struct image_table {
+	struct intern names;
+	VEC(struct image) images; /* [0] is IMAGE_UNKNOWN "[unknown]" */
+	struct id_table index;
+};
+
+#define IMAGE_ID_UNKNOWN 0
+
+void image_table_init(struct image_table *t);
+void image_table_done(struct image_table *t);
+
+/* Same kind, path, build-id, device, inode and base: same id. */
+uint32_t image_table_add(struct image_table *t, const struct image *image);
+uint32_t image_table_named(struct image_table *t, enum image_kind kind, const char *path);
+
+static inline const char *image_path(const struct image_table *t, uint32_t id)
+{
+	return intern_text(&t->names, t->images.items[id].path);
+}
+
+#endif

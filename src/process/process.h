@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * process: who ran, and what was mapped where, at each moment of a recording.
+ *
+ * Fed with fork, exec (comm), exit and mmap events in time order. A process
+ * is an instance of a program: a reused pid is another one, and so is a pid
+ * after exec. Threads belong to the instance in which they ran; a thread that
+ * execs gets a new thread id here too. Ids are dense, never reused, and stay
+ * good for the table's life. Uses: base, image, event.
+ */
+#ifndef ASSAY_PROCESS_PROCESS_H
+#define ASSAY_PROCESS_PROCESS_H
+
+#include "event/event.h"
+#include "image/image.h"
+
+struct process {
+	uint32_t name;     /* intern id in process_table.names */
+	uint32_t instance; /* 1, 2, ... among instances of that name */
+	int32_t pid;
+	uint32_t parent;   /* id, ID_NONE unknown */
+	uint64_t start_ns; /* 0: was there before the recording */
+	uint64_t end_ns;   /* 0: still there at the end */
+};
+
+struct thread {
+	uint32_t process; /* id */
+	uint32_t name;
+	int32_t tid;
+	uint64_t start_ns, end_ns; /* as above */
+};
+
+/* A piece of a process's memory. Non-overlapping, sorted by start. */
+struct mapping {
+	uint64_t start, end; /* addresses, end is exclusive */
+	uint64_t pgoff;
+	uint32_t image;
+	bool executable;
+};
+
+struct process_table;
+
+/* Images are shared with the caller, and must outlive the table. */
+struct process_table *process_table_new(struct image_table *images);
+void process_table_free(struct process_table *t);
+
+/* Takes MMAP, COMM, FORK, EXIT; ignores other kinds. */
+void process_table_event(struct process_table *t, const struct event *e);
+/* A build-id for files mapped under that name without one of their own. */
+void process_table_build_id(struct process_table *t, const char *filename,
+                            const struct build_id *id);
+
+/* The thread's id now; one that was never announced is made up, named ":TID". */
+uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid);
+
+size_t process_table_process_count(const struct process_table *t);
+size_t process_table_thread_count(const struct process_table *t);
+const struct process *process_table_process(const struct process_table *t, uint32_t id);
+const struct thread *process_table_thread_at(const struct process_table *t, uint32_t id);
+const char *process_table_name(const struct process_table *t, uint32_t name);
+
+/*
+ * The frame at an address of a process, by its maps as they are now. Kernel
+ * addresses by the kernel's maps, the same for all. An address in no mapping
+ * gives image IMAGE_ID_UNKNOWN and the address itself.
+ */
+struct frame process_table_resolve(struct process_table *t, uint32_t process, enum cpu_mode mode,
+                                   uint64_t address);
+/* The mapping of data or code at an address, NULL where none; good until the next event. */
+const struct mapping *process_table_mapping(struct process_table *t, uint32_t process,
+                                            uint64_t address);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile: model one, aggregated. Call paths x keys -> columns.
+ *
+ * A call path is a node of one tree, outermost frame nearest to the root;
+ * frames and nodes are interned, so a path is a 32-bit id. A row is a path
+ * with the thread, CPU, event and mode in which it was seen; its columns add
+ * up. Nothing in here is a name of a function: names are asked of symbol/ for
+ * what a view shows.
+ *
+ * Life cycle: profile_new(); fill through profile_builder.h, from any number
+ * of recordings; read the arrays, which are const from then on; profile_free().
+ * Uses: base, image, event, process.
+ */
+#ifndef ASSAY_PROFILE_PROFILE_H
+#define ASSAY_PROFILE_PROFILE_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "event/recording.h"
+#include "image/image.h"
+#include "process/process.h"
+#include "profile/ledger.h"
+
+/* How the CPU was being used when the sample was taken. */
+enum profile_mode { PROFILE_USER, PROFILE_KERNEL, PROFILE_IDLE, PROFILE_GUEST, PROFILE_UNKNOWN };
+
+#define PATH_ROOT 0 /* the empty path */
+
+struct path_node {
+	uint32_t parent; /* node; PATH_ROOT's is itself */
+	uint32_t frame;  /* id in profile.frames */
+};
+
+/* A frame of a path, and on which side of the system call it stands. */
+struct profile_frame {
+	struct frame frame;
+	bool kernel;
+	bool caller; /* a return address: the call is the instruction before */
+};
+
+#define REGION_NONE UINT32_MAX
+
+struct profile_row {
+	/* key */
+	uint32_t path;   /* node of the innermost frame */
+	uint32_t thread; /* id in processes */
+	uint32_t region; /* image of the mapping that `addr` fell in (-d), or REGION_NONE */
+	uint16_t cpu;
+	uint8_t event; /* index into events */
+	uint8_t mode;  /* enum profile_mode */
+	/* columns: all merge by sum */
+	uint64_t samples;
+	uint64_t weight;      /* sum of periods: ns for clocks, else events */
+	uint64_t runnable_ns; /* off CPU, wanting to run (rows of ATTR_SWITCH events) */
+	uint64_t blocked_ns;  /* off CPU, waiting */
+};
+
+/*
+ * Which row each sample fell in, in time order, one sequence per CPU and
+ * event: what confidence intervals are computed from. Cut off at
+ * SEQUENCE_MAX items in all; `cut` says so.
+ */
+struct profile_sequence {
+	uint32_t recording;
+	uint16_t cpu;
+	uint8_t event;
+	VEC(uint32_t) rows;
+};
+
+#define SEQUENCE_MAX (1u << 24)
+
+struct profile_event {
+	char *name;
+	enum attr_role role;
+	uint64_t period_ns;    /* clocks with a timer's grid, else 0 */
+	uint64_t frequency_hz; /* as asked for, 0 fixed period */
+	bool user_callchain, callchain;
+	uint64_t samples, weight;
+};
+
+struct profile {
+	struct image_table images;
+	struct process_table *processes;
+	VEC(struct profile_frame) frames;
+	VEC(struct path_node) paths; /* [0] is PATH_ROOT */
+	VEC(struct profile_row) rows;
+	VEC(struct profile_sequence) sequences;
+	bool sequences_cut;
+	VEC(struct profile_event) events;   /* merged by name over the recordings */
+	VEC(struct recording *) recordings; /* owned; one per file */
+	struct ledger ledger;
+	struct id_table frame_index, path_index, row_index;
+};
+
+struct profile *profile_new(void);
+void profile_free(struct profile *p);
+
+uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame);
+uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame);
+/* The row with the key fields of `key`; columns of a new one are 0. Good until the next add. */
+struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key);
+
+/* The event that a report is about unless told otherwise: the first clock, else the first. */
+uint8_t profile_main_event(const struct profile *p);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile_builder: events in, profile out.
+ *
+ * Give the sink of a builder to a reader. For each sample the path is walked
+ * once, interned and counted; switch records feed the ledger and the off-CPU
+ * columns. One builder a recording, several builders one after the other may
+ * fill the same profile. Uses: base, event, process, profile.
+ */
+#ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
+#define ASSAY_PROFILE_PROFILE_BUILDER_H
+
+#include "profile/profile.h"
+
+struct profile_builder;
+
+struct profile_builder_options {
+	bool drop_chains; /* only the sampled address: flat reports of large files */
+};
+
+struct profile_builder *profile_builder_new(struct profile *p,
+                                            const struct profile_builder_options *options);
+void profile_builder_free(struct profile_builder *b);
+struct event_sink profile_builder_sink(struct profile_builder *b);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbolizer: names for frames, asked only for what a view shows.
+ *
+ * Each image is opened once, by build-id (debug directories, caches) or by
+ * path (as is, under /proc/PID/root, in the directories given), and checked
+ * against the recorded build-id: a file with another one is refused, and the
+ * reason is kept. Each frame is looked up once and remembered.
+ *
+ * Names: demangled C++ and Rust. A frame of a file whose symbols are gone
+ * gets the enclosing dynamic symbols, "recv->recvfrom", marked as a range.
+ * An address with nothing at all gets "[image]+0xoffset" shape: named false.
+ * Not safe for several threads. Uses: base, image.
+ */
+#ifndef ASSAY_SYMBOL_SYMBOLIZER_H
+#define ASSAY_SYMBOL_SYMBOLIZER_H
+
+#include "base/error.h"
+#include "image/image.h"
+
+struct symbol {
+	const char *name; /* demangled, owned by the symbolizer */
+	uint32_t image;
+	uint64_t start, size; /* in the image's own addresses (ELF vaddr; kernel: address) */
+	bool named;           /* false: nothing is known, name is the image's with an offset */
+	bool range;           /* name is "a->b": somewhere between two dynamic symbols */
+	bool sized;           /* the address lies inside a symbol that has a size */
+};
+
+struct symbol_options {
+	bool raw_names;             /* do not demangle */
+	const char *kallsyms;       /* another kallsyms file, NULL: /proc/kallsyms */
+	const char *vmlinux;        /* an ELF kernel, NULL: look in the usual places */
+	const char *root;           /* prefix for files (sysroot), NULL: none */
+	struct build_id kernel_id;  /* recorded kernel's, size 0: unknown */
+	const char *kernel_release; /* recorded kernel's uname -r, NULL: unknown */
+};
+
+struct symbolizer;
+
+struct symbolizer *symbolizer_new(struct image_table *images, const struct symbol_options *options);
+void symbolizer_free(struct symbolizer *s);
+
+/*
+ * The symbol that encloses a frame. Never NULL; the same pointer for every
+ * frame of the same function, so that pointers compare as functions do.
+ */
+const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame);
+
+/* The frame's address in its image's own terms (ELF vaddr; kernel and unknown: as is). */
+uint64_t symbolizer_address(struct symbolizer *s, struct frame frame);
+
+/* Source line from DWARF. *file is owned by the symbolizer. False: not known. */
+bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file, int *line);
+
+/* A function's instructions, for annotate. Bytes are owned by the symbolizer. */
+struct symbol_code {
+	const uint8_t *bytes;
+	uint64_t address, size; /* in the image's own addresses */
+	const char *source;     /* where they were read: a path or "/proc/kcore" */
+	enum { CODE_X86_64, CODE_X86_32, CODE_ARM64, CODE_OTHER } machine;
+};
+int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t size,
+                    struct symbol_code *code, struct error *err);
+
+/* Calls fn for every symbol (named, sorted by address) whose name matches exactly. */
+typedef void symbol_match_fn(void *ctx, const struct symbol *symbol);
+void symbolizer_each_named(struct symbolizer *s, uint32_t image, const char *name,
+                           symbol_match_fn *fn, void *ctx);
+
+/* Why an image has no symbols or was refused, a sentence; NULL: nothing to say. */
+const char *symbolizer_trouble(struct symbolizer *s, uint32_t image);
+
+/* Which part of the kernel was entered, by the function of a frame. */
+enum kernel_entry {
+	ENTRY_NONE, /* not an entry: look at the caller */
+	ENTRY_SYSCALL,
+	ENTRY_FAULT,
+	ENTRY_INTERRUPT,
+	ENTRY_SOFTIRQ,
+	ENTRY_THREAD, /* a kernel thread's start */
+	ENTRY_IDLE,   /* the idle loop */
+};
+enum kernel_entry kernel_entry_of(const char *function);
+
+#endif
