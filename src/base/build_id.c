@@ -2,8 +2,9 @@
 #include "base/build_id.h"
 
 #include <elf.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool build_id_equal(const struct build_id *a, const struct build_id *b)
 {
@@ -12,9 +13,14 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b)
 
 void build_id_text(const struct build_id *id, char text[2 * BUILD_ID_MAX + 1])
 {
-	text[0] = '\0';
-	for (int i = 0; i < id->size; i++)
-		sprintf(text + 2 * i, "%02x", id->bytes[i]);
+	static const char digits[] = "0123456789abcdef";
+	int size = id->size < BUILD_ID_MAX ? id->size : BUILD_ID_MAX;
+
+	for (int i = 0; i < size; i++) {
+		text[2 * i] = digits[id->bytes[i] >> 4];
+		text[2 * i + 1] = digits[id->bytes[i] & 15];
+	}
+	text[2 * size] = '\0';
 }
 
 bool build_id_from_notes(const void *notes, size_t size, struct build_id *id)
@@ -40,4 +46,65 @@ bool build_id_from_notes(const void *notes, size_t size, struct build_id *id)
 		size -= sizeof(note) + name + text;
 	}
 	return false;
+}
+
+#define NOTES_MAX 65536 /* bytes; real note segments have some hundred */
+
+static bool notes_at(int fd, uint64_t offset, uint64_t size, struct build_id *id)
+{
+	bool found = false;
+	void *notes;
+
+	if (!size || size > NOTES_MAX)
+		return false;
+	notes = malloc(size);
+	if (notes && pread(fd, notes, size, (off_t)offset) == (ssize_t)size)
+		found = build_id_from_notes(notes, size, id);
+	free(notes);
+	return found;
+}
+
+static bool notes_of_64(int fd, struct build_id *id)
+{
+	Elf64_Ehdr head;
+	Elf64_Phdr segment;
+
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    head.e_phentsize != sizeof(segment))
+		return false;
+	for (int i = 0; i < head.e_phnum; i++)
+		if (pread(fd, &segment, sizeof(segment),
+		          (off_t)(head.e_phoff + (uint64_t)i * sizeof(segment))) != sizeof(segment))
+			return false;
+		else if (segment.p_type == PT_NOTE &&
+		         notes_at(fd, segment.p_offset, segment.p_filesz, id))
+			return true;
+	return false;
+}
+
+static bool notes_of_32(int fd, struct build_id *id)
+{
+	Elf32_Ehdr head;
+	Elf32_Phdr segment;
+
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    head.e_phentsize != sizeof(segment))
+		return false;
+	for (int i = 0; i < head.e_phnum; i++)
+		if (pread(fd, &segment, sizeof(segment),
+		          (off_t)head.e_phoff + i * (off_t)sizeof(segment)) != sizeof(segment))
+			return false;
+		else if (segment.p_type == PT_NOTE &&
+		         notes_at(fd, segment.p_offset, segment.p_filesz, id))
+			return true;
+	return false;
+}
+
+bool build_id_from_file(int fd, struct build_id *id)
+{
+	unsigned char ident[EI_NIDENT];
+
+	if (pread(fd, ident, sizeof(ident), 0) != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG))
+		return false;
+	return ident[EI_CLASS] == ELFCLASS64 ? notes_of_64(fd, id) : notes_of_32(fd, id);
 }

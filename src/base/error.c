@@ -28,7 +28,9 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(err->text))
-		snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s", old);
+	/* Cut where it is too long; the answer is looked at for the compiler's sake. */
+	if (n >= 0 && (size_t)n < sizeof(err->text) &&
+	    snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s", old) < 0)
+		err->text[n] = '\0';
 	return -err->code;
 }

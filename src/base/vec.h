@@ -59,6 +59,7 @@
 	} while (0)
 
 #define vec_each(item, v)                                                                          \
-	for (__typeof__((v)->items) item = (v)->items; item < (v)->items + (v)->count; item++)
+	for (__typeof__((v)->items + 0) item = (v)->items;                                         \
+	     (v)->count && item < (v)->items + (v)->count; item++)
 
 #endif

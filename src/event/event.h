@@ -92,7 +92,8 @@ struct event {
 		} comm;
 		struct {
 			int32_t parent_pid, parent_tid; /* pid, tid: the new thread */
-		} fork;                                 /* and EVENT_EXIT */
+			bool fresh; /* the parent's maps are not inherited (synthesized) */
+		} fork;             /* and EVENT_EXIT */
 		struct event_switch sched;
 		struct {
 			uint64_t count;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/account.h"
+
+#include "base/buf.h"
+#include "source/perf_events.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void account_mark_take(struct account_mark *mark)
+{
+	mark->time_ns = clock_ns(CLOCK_MONOTONIC);
+	mark->wall_ns = clock_ns(CLOCK_REALTIME);
+	mark->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	cpu_stats_read(&mark->stats);
+}
+
+void account_mark_done(struct account_mark *mark)
+{
+	cpu_stats_done(&mark->stats);
+}
+
+static char *cpu_description(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[512], *colon;
+	char *found = NULL;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		colon = strchr(line, ':');
+		if (colon && !strncmp(line, "model name", 10)) {
+			colon[strcspn(colon, "\n")] = '\0';
+			found = xstrdup(colon + 2);
+		}
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The recorder's own command line, arguments apart by spaces. */
+static char *command_line(void)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	struct buf text = {0};
+	int c;
+
+	while (file && (c = fgetc(file)) != EOF)
+		buf_putc(&text, c ? (char)c : ' ');
+	if (file)
+		fclose(file);
+	if (text.size)
+		text.data[--text.size] = '\0';
+	return text.data ? text.data : xstrdup("");
+}
+
+static void describe_attr(struct recording *r, const struct perf_source_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	struct recording_attr *a = vec_add(&r->attrs);
+
+	a->name = xstrdup(event->name);
+	a->role = event->role;
+	a->type = attr->type;
+	a->config = attr->config;
+	a->sample_type = attr->sample_type;
+	a->frequency_hz = attr->freq ? attr->sample_freq : 0;
+	a->period = attr->freq ? 0 : attr->sample_period;
+	if (perf_event_is_software_clock(attr))
+		a->period_ns = attr->freq ? 1000000000 / attr->sample_freq : attr->sample_period;
+	a->exclude_kernel = attr->exclude_kernel;
+	a->exclude_user = attr->exclude_user;
+	a->exclude_idle = attr->exclude_idle;
+	a->inherit = attr->inherit;
+	a->context_switch = attr->context_switch;
+	a->callchain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
+	a->user_callchain = a->callchain && !attr->exclude_callchain_user;
+}
+
+void account_describe(struct recording *r, const struct plan *plan,
+                      const struct session_options *options)
+{
+	struct recording_build_id *kernel;
+	struct utsname host;
+
+	uname(&host);
+	r->path = xstrdup(options->output);
+	r->hostname = xstrdup(host.nodename);
+	r->os_release = xstrdup(host.release);
+	r->arch = xstrdup(host.machine);
+	r->cpu_description = cpu_description();
+	r->version = xstrdup("assay " ASSAY_VERSION);
+	r->cmdline = command_line();
+	r->cpus_online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	r->cpus_available = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	r->clockid = CLOCK_MONOTONIC;
+	vec_each (event, &plan->events)
+		describe_attr(r, event);
+	if (plan->kernel) {
+		kernel = vec_add(&r->build_ids);
+		kernel->filename = xstrdup("[kernel.kallsyms]");
+		kernel->pid = -1;
+		kernel->mode = CPU_MODE_KERNEL;
+		kernel->id = proc_kernel_build_id();
+	}
+}
+
+static void close_cpu(struct recording *r, const struct perf_source_cpu *cpu,
+                      const struct account_mark *start, const struct account_mark *end)
+{
+	const struct cpu_stat *a = cpu_stats_find(&start->stats, cpu->cpu);
+	const struct cpu_stat *b = cpu_stats_find(&end->stats, cpu->cpu);
+	struct account_cpu *account = vec_add(&r->account.cpus);
+
+	account->cpu = cpu->cpu;
+	account->start_ns = cpu->start_ns;
+	account->end_ns = cpu->end_ns;
+	account->lost_records = cpu->lost;
+	account->ring_bytes = cpu->ring.size;
+	account->ring_used_max = cpu->ring.used_max;
+	if (!a || !b)
+		return;
+	account->stat_user_ns = b->user_ns - a->user_ns;
+	account->stat_system_ns = b->system_ns - a->system_ns;
+	account->stat_irq_ns = b->irq_ns - a->irq_ns;
+	account->stat_softirq_ns = b->softirq_ns - a->softirq_ns;
+	account->stat_idle_ns = b->idle_ns - a->idle_ns;
+	account->stat_iowait_ns = b->iowait_ns - a->iowait_ns;
+	account->stat_steal_ns = b->steal_ns - a->steal_ns;
+}
+
+void account_close(struct recording *r, const struct plan *plan, const struct perf_source *source,
+                   const struct account_mark *start, const struct account_mark *end)
+{
+	struct account *account = &r->account;
+
+	account->present = true;
+	account->machine_wide = plan->machine_wide;
+	account->start_ns = start->time_ns;
+	account->end_ns = end->time_ns;
+	account->observer_pid = getpid();
+	account->observer_start_cpu_ns = start->cpu_ns;
+	account->observer_cpu_ns = end->cpu_ns - start->cpu_ns;
+	r->clock_start_ns = start->time_ns;
+	r->clock_wall_ns = start->wall_ns;
+	for (size_t i = 0; i < perf_source_cpu_count(source); i++) {
+		const struct perf_source_cpu *cpu = perf_source_cpu_at(source, i);
+
+		close_cpu(r, cpu, start, end);
+		r->lost_records += cpu->lost;
+		if (!plan->machine_wide)
+			account->counted_oncpu_ns += cpu->running_ns;
+	}
+	vec_each (note, &plan->notes)
+		vec_push(&account->notes, xstrdup(*note));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * command_child: the COMMAND that is profiled, held back until all is ready.
+ *
+ *	command_child_fork()	a child that waits
+ *	command_child_start()	it execs now; tells why if it cannot
+ *	command_child_ended()	has it ended? never blocks
+ *	command_child_end()	ends it if need be, and waits
+ *
+ * Uses: base.
+ */
+#ifndef ASSAY_SESSION_COMMAND_CHILD_H
+#define ASSAY_SESSION_COMMAND_CHILD_H
+
+#include "base/error.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command_child {
+	pid_t pid;       /* 0: there is none */
+	int go, failure; /* pipes */
+	bool ended;
+	int status; /* of wait(2), once ended */
+};
+
+/* `mask` is the signal mask that the command gets. */
+int command_child_fork(struct command_child *c, char **argv, const sigset_t *mask,
+                       struct error *err);
+int command_child_start(struct command_child *c, const char *name, struct error *err);
+bool command_child_ended(struct command_child *c);
+/* SIGTERM, then at most two seconds of patience. False: it goes on without us. */
+bool command_child_end(struct command_child *c);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/plan.h"
+
+#include "source/perf_events.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The witness: a slow clock whose period has no small ratio to the usual
+ * ones. A program in step with the sampling timer shows other shares to it.
+ */
+#define WITNESS_PERIOD_NS 16411777
+#define WITNESS_SLOWER 8 /* at least so many times slower than the clock itself */
+
+void plan_note(struct plan *plan, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vec_push(&plan->notes, xstrdup(text));
+}
+
+/* Would the kernel let us? */
+static bool may_open(int pid, int cpu, bool exclude_kernel)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof(attr),
+	                               .config = PERF_COUNT_SW_CPU_CLOCK,
+	                               .sample_period = 1000000000,
+	                               .disabled = 1,
+	                               .exclude_kernel = exclude_kernel,
+	                               .exclude_hv = exclude_kernel};
+	int fd = perf_event_open_fd(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno != EACCES && errno != EPERM;
+	close(fd);
+	return true;
+}
+
+static uint64_t kernel_number(const char *path, uint64_t otherwise)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t value = otherwise;
+
+	if (file) {
+		if (fscanf(file, "%" SCNu64, &value) != 1)
+			value = otherwise;
+		fclose(file);
+	}
+	return value;
+}
+
+static int check_rate(const struct session_options *o, struct error *err)
+{
+	uint64_t most = kernel_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
+
+	if (o->frequency_hz > most)
+		return error_set(
+		        err, EINVAL,
+		        "%" PRIu64 " Hz is more than the %" PRIu64
+		        " that the kernel allows now; 'sysctl "
+		        "kernel.perf_event_max_sample_rate=%" PRIu64
+		        "' raises that (the kernel may have lowered it because samples took "
+		        "too long), or ask for -F %" PRIu64,
+		        o->frequency_hz, most, o->frequency_hz, most);
+	return 0;
+}
+
+static struct perf_event_attr common_attr(const struct plan *plan, const struct session_options *o)
+{
+	return (struct perf_event_attr){
+	        .size = sizeof(struct perf_event_attr),
+	        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+	                       (plan->kernel || o->user_callchain ? PERF_SAMPLE_CALLCHAIN : 0) |
+	                       (o->data_addresses ? PERF_SAMPLE_ADDR : 0),
+	        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+	                       PERF_FORMAT_ID | PERF_FORMAT_LOST,
+	        .disabled = 1,
+	        .inherit = !plan->machine_wide,
+	        .sample_id_all = 1,
+	        .exclude_kernel = !plan->kernel,
+	        .exclude_hv = !plan->kernel,
+	        /* Kernel frames are always taken: their entry tells interrupts from system calls.
+	         */
+	        .exclude_callchain_user = !o->user_callchain,
+	        .exclude_callchain_kernel = !plan->kernel,
+	        .use_clockid = 1,
+	        .clockid = CLOCK_MONOTONIC,
+	};
+}
+
+static void add_event(struct plan *plan, const char *name, enum attr_role role,
+                      const struct perf_event_attr *attr)
+{
+	struct perf_source_event *event = vec_add(&plan->events);
+
+	event->name = name;
+	event->role = role;
+	event->attr = *attr;
+}
+
+static int add_sampled(struct plan *plan, const struct session_options *o, const char *name,
+                       struct error *err)
+{
+	struct perf_event_attr attr = common_attr(plan, o);
+	int status = perf_event_parse(name, &attr, err);
+	bool clock;
+
+	if (status)
+		return status;
+	clock = perf_event_is_clock(&attr);
+	attr.enable_on_exec = !plan->machine_wide && o->command;
+	if (o->period) {
+		attr.sample_period = o->period;
+	} else if (clock || o->frequency_asked || attr.type != PERF_TYPE_SOFTWARE) {
+		attr.freq = 1;
+		attr.sample_freq = o->frequency_hz;
+	} else {
+		attr.sample_period = 1; /* faults and switches: each one */
+	}
+	add_event(plan, name, clock ? ATTR_CLOCK : ATTR_COUNT, &attr);
+	return 0;
+}
+
+static void add_witness(struct plan *plan, const struct session_options *o)
+{
+	const struct perf_event_attr *first = &plan->events.items[0].attr;
+	struct perf_event_attr attr = *first;
+	uint64_t period = first->freq ? 1000000000 / first->sample_freq : first->sample_period;
+
+	if (!o->witness || !perf_event_is_software_clock(first))
+		return;
+	attr.freq = 0;
+	attr.sample_period = WITNESS_PERIOD_NS;
+	if (period * WITNESS_SLOWER > WITNESS_PERIOD_NS)
+		attr.sample_period = period * WITNESS_SLOWER + period / 3 + 777;
+	/* Where it fell is all that is asked of it. */
+	attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
+	add_event(plan, "cpu-clock/witness/", ATTR_WITNESS, &attr);
+}
+
+static void add_off_cpu(struct plan *plan, const struct session_options *o)
+{
+	struct perf_event_attr attr = common_attr(plan, o);
+
+	if (!o->off_cpu)
+		return;
+	if (!plan->kernel) {
+		plan_note(plan, "Off-CPU stacks were not taken: a switch happens in the kernel, "
+		                "which you may not sample (kernel.perf_event_paranoid); how long "
+		                "threads waited is known all the same.");
+		return;
+	}
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.sample_period = 1;
+	attr.enable_on_exec = !plan->machine_wide && o->command;
+	add_event(plan, "context-switches", ATTR_SWITCH, &attr);
+}
+
+static void add_tracking(struct plan *plan, const struct session_options *o)
+{
+	struct perf_event_attr attr = common_attr(plan, o);
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.sample_period = 1;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	attr.mmap_data = o->data_addresses;
+	attr.context_switch = 1;
+	attr.build_id = 1;
+	add_event(plan, "dummy", ATTR_TRACK, &attr);
+}
+
+static void find_rights(struct plan *plan, const struct session_options *o)
+{
+	plan->machine_wide = o->machine_wide;
+	plan->kernel = may_open(0, -1, false);
+	if (plan->machine_wide && !may_open(-1, 0, false)) {
+		plan->machine_wide = false;
+		plan_note(plan,
+		          "You may not sample the whole machine: only your own processes were. "
+		          "Root, CAP_PERFMON or 'sysctl kernel.perf_event_paranoid=-1' lift "
+		          "that.");
+	}
+	if (!plan->kernel)
+		plan_note(plan, "You may not sample the kernel: time in it is on-CPU time without "
+		                "samples. Root, CAP_PERFMON or 'sysctl "
+		                "kernel.perf_event_paranoid=1' lift that.");
+}
+
+int plan_make(struct plan *plan, const struct session_options *o, struct error *err)
+{
+	int status = check_rate(o, err);
+
+	if (status)
+		return status;
+	find_rights(plan, o);
+	for (size_t i = 0; !status && i < o->event_count; i++)
+		status = add_sampled(plan, o, o->events[i], err);
+	if (!status && !o->event_count)
+		status = add_sampled(plan, o, perf_event_default(), err);
+	if (status)
+		return status;
+	add_witness(plan, o);
+	add_off_cpu(plan, o);
+	add_tracking(plan, o);
+	return 0;
+}
+
+void plan_done(struct plan *plan)
+{
+	vec_each (event, &plan->events)
+		vec_done(&event->ids);
+	vec_each (note, &plan->notes)
+		free(*note);
+	vec_done(&plan->events);
+	vec_done(&plan->notes);
+}

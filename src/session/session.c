@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/session.h"
+
+#include "base/buf.h"
+#include "format/perf_data.h"
+#include "session/account.h"
+#include "session/command_child.h"
+#include "session/plan.h"
+#include "source/perf_source.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLUSH_MS 1000                /* a killed recorder loses at most this much */
+#define RING_BYTES (2u << 20)        /* a CPU, where --memory says nothing */
+#define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
+#define RING_BYTES_MIN (64u << 10)
+#define ENCODE_BYTES (256u << 10)
+
+struct session {
+	const struct session_options *options;
+	struct plan plan;
+	struct perf_source *source;
+	struct perf_data_writer *writer;
+	struct recording recording;
+	struct command_child child;
+	struct account_mark start, end;
+	struct perf_source_options source_options;
+	proc_ids tasks;
+	struct buf encoded; /* records of our own, on their way to the writer */
+	sigset_t old_mask;
+	int signals; /* signalfd */
+	bool stop, masked;
+};
+
+static int open_signals(struct session *s, struct error *err)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, &s->old_mask);
+	s->masked = true;
+	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		return error_set(err, errno, "signalfd: %s", strerror(errno));
+	return 0;
+}
+
+/* Whom to sample: the command, the processes asked for, or all that are ours. */
+static void choose_tasks(struct session *s)
+{
+	const struct session_options *o = s->options;
+	proc_ids own = {0};
+
+	if (s->plan.machine_wide)
+		return;
+	if (s->child.pid)
+		vec_push(&s->tasks, s->child.pid);
+	if (o->machine_wide)
+		proc_list(&own, geteuid());
+	for (size_t i = 0; o->pids && i < o->pids->count; i++)
+		proc_threads(o->pids->items[i], &s->tasks);
+	for (size_t i = 0; i < own.count; i++)
+		if (own.items[i] != s->child.pid && own.items[i] != getpid())
+			proc_threads(own.items[i], &s->tasks);
+	vec_done(&own);
+}
+
+static size_t ring_bytes(const struct session_options *o)
+{
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+	size_t bytes = o->memory_bytes ? o->memory_bytes / cpus : RING_BYTES;
+
+	if (!o->memory_bytes && bytes * cpus > RINGS_BYTES_MAX)
+		bytes = RINGS_BYTES_MAX / cpus;
+	if (!o->memory_bytes && bytes < RING_BYTES_MIN)
+		bytes = RING_BYTES_MIN;
+	return bytes;
+}
+
+static int open_source(struct session *s, struct error *err)
+{
+	struct perf_source_options *so = &s->source_options;
+	int status;
+
+	choose_tasks(s);
+	if (!s->plan.machine_wide && !s->tasks.count)
+		return error_set(err, ESRCH, "there is no such process to sample");
+	so->events = s->plan.events.items;
+	so->event_count = s->plan.events.count;
+	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
+	so->task_count = s->tasks.count;
+	so->ring_bytes = ring_bytes(s->options);
+	status = perf_source_open(&s->source, so, err);
+	if (!status && perf_source_denied(s->source))
+		plan_note(&s->plan, "%zu events of processes that you may not sample are missing.",
+		          perf_source_denied(s->source));
+	return status;
+}
+
+static int open_writer(struct session *s, struct error *err)
+{
+	VEC(struct perf_data_attr) attrs = {0};
+	int status;
+
+	vec_each (event, &s->plan.events)
+		vec_push(&attrs, (struct perf_data_attr){.attr = event->attr,
+		                                         .name = event->name,
+		                                         .ids = event->ids.items,
+		                                         .id_count = event->ids.count});
+	status = perf_data_writer_open(&s->writer, s->options->output, attrs.items, attrs.count,
+	                               err);
+	vec_done(&attrs);
+	return status;
+}
+
+static int write_encoded(struct session *s, struct error *err)
+{
+	int status = perf_data_writer_append(s->writer, s->encoded.data, s->encoded.size, err);
+
+	buf_clear(&s->encoded);
+	return status;
+}
+
+static int write_event(void *ctx, const struct event *e, struct error *err)
+{
+	struct session *s = ctx;
+	const struct perf_source_event *event = vec_last(&s->plan.events);
+	int status = perf_record_encode(&s->encoded, &event->attr, event->ids.items[0], e, err);
+
+	if (!status && s->encoded.size > ENCODE_BYTES)
+		status = write_encoded(s, err);
+	return status;
+}
+
+/* What runs already. The kernel's own tracking is on by now, so that nothing falls between. */
+static int tell_what_runs(struct session *s, struct error *err)
+{
+	struct proc_scan scan = {
+	        .deliver = write_event, .ctx = s, .data_mappings = s->options->data_addresses};
+	bool hidden = false;
+	proc_ids pids = {0};
+	int status = 0;
+
+	if (s->plan.kernel)
+		status = proc_scan_kernel(&scan, &hidden, err);
+	if (hidden)
+		plan_note(&s->plan, "Kernel addresses are hidden from you (/proc/kallsyms, "
+		                    "kernel.kptr_restrict): kernel functions have no names.");
+	if (!status && s->plan.machine_wide) {
+		status = proc_scan_all(&scan, err);
+	} else if (!status) {
+		if (s->child.pid)
+			vec_push(&pids, s->child.pid);
+		for (size_t i = 0; s->options->pids && i < s->options->pids->count; i++)
+			vec_push(&pids, s->options->pids->items[i]);
+		if (s->options->machine_wide)
+			proc_list(&pids, geteuid());
+		status = proc_scan_pids(&scan, &pids, err);
+		vec_done(&pids);
+	}
+	if (!status)
+		status = write_encoded(s, err);
+	return status ? status : perf_data_writer_flush(s->writer, err);
+}
+
+static int write_ring(void *ctx, const void *records, size_t bytes, struct error *err)
+{
+	struct session *s = ctx;
+
+	return perf_data_writer_append(s->writer, records, bytes, err);
+}
+
+static int drain(struct session *s, struct error *err)
+{
+	int status = perf_source_read(s->source, write_ring, s, err);
+
+	if (status)
+		return status;
+	perf_record_finished_round(&s->encoded);
+	status = write_encoded(s, err);
+	return status ? status : perf_data_writer_flush(s->writer, err);
+}
+
+static void read_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			s->stop = true;
+	if (s->child.pid && command_child_ended(&s->child))
+		s->stop = true;
+}
+
+/* With -p: is any of them still there? */
+static bool targets_gone(const struct session *s)
+{
+	const proc_ids *pids = s->options->pids;
+
+	if (s->plan.machine_wide || s->child.pid || !pids || !pids->count)
+		return false;
+	for (size_t i = 0; i < pids->count; i++)
+		if (!kill(pids->items[i], 0) || errno != ESRCH)
+			return false;
+	return true;
+}
+
+static void show_progress(const struct session *s)
+{
+	struct timespec t;
+	struct session_progress progress;
+
+	if (!s->options->progress)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	progress.elapsed_ns =
+	        (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - s->start.time_ns;
+	progress.bytes = perf_data_writer_bytes(s->writer);
+	s->options->progress(s->options->ctx, &progress);
+}
+
+static int run(struct session *s, struct error *err)
+{
+	struct pollfd watched[] = {
+	        {.fd = perf_source_fd(s->source), .events = POLLIN},
+	        {.fd = s->signals, .events = POLLIN},
+	};
+	int status = 0;
+
+	while (!status && !s->stop && !targets_gone(s)) {
+		poll(watched, 2, FLUSH_MS);
+		read_signals(s);
+		s->recording.account.observer_wakeups++;
+		status = drain(s, err);
+		show_progress(s);
+	}
+	return status;
+}
+
+/* All is open: no right that root has beyond its own files is needed any more. */
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+
+	syscall(SYS_capset, &header, none);
+}
+
+static int prepare(struct session *s, struct error *err)
+{
+	const struct session_options *o = s->options;
+	int status = plan_make(&s->plan, o, err);
+
+	if (!status)
+		status = open_signals(s, err);
+	if (!status && o->command)
+		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
+	if (!status)
+		status = open_source(s, err);
+	if (!status)
+		status = open_writer(s, err);
+	if (!status)
+		account_describe(&s->recording, &s->plan, o);
+	if (!status)
+		status = perf_source_enable(s->source, true, err);
+	return status ? status : tell_what_runs(s, err);
+}
+
+static int begin(struct session *s, struct error *err)
+{
+	int status;
+
+	account_mark_take(&s->start);
+	status = perf_source_enable(s->source, false, err);
+	if (!status && s->child.pid)
+		status = command_child_start(&s->child, s->options->command[0], err);
+	if (!status)
+		drop_capabilities();
+	return status;
+}
+
+static int finish(struct session *s, struct error *err)
+{
+	struct perf_data_writer *writer = s->writer;
+	int status;
+
+	perf_source_disable(s->source);
+	account_mark_take(&s->end);
+	status = drain(s, err);
+	if (status)
+		return status;
+	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
+	s->recording.account.observer_bytes = perf_data_writer_bytes(writer);
+	s->recording.account.exit_status = s->child.ended ? s->child.status : -1;
+	s->writer = NULL;
+	return perf_data_writer_close(writer, &s->recording, err);
+}
+
+static void fill_result(struct session *s, struct session_result *result)
+{
+	result->elapsed_ns = s->end.time_ns - s->start.time_ns;
+	result->bytes = s->recording.account.observer_bytes;
+	result->lost_records = s->recording.lost_records;
+	result->observer_cpu_ns = s->recording.account.observer_cpu_ns;
+	vec_each (note, &s->plan.notes)
+		vec_push(&result->notes, xstrdup(*note));
+}
+
+static void close_session(struct session *s, struct session_result *result)
+{
+	result->command_goes_on = !command_child_end(&s->child);
+	result->exit_status = s->child.pid && s->child.ended ? s->child.status : -1;
+	perf_source_close(s->source);
+	perf_data_writer_abandon(s->writer);
+	plan_done(&s->plan);
+	recording_done(&s->recording);
+	account_mark_done(&s->start);
+	account_mark_done(&s->end);
+	vec_done(&s->tasks);
+	buf_done(&s->encoded);
+	if (s->signals >= 0)
+		close(s->signals);
+	if (s->masked)
+		sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+}
+
+int session_record(const struct session_options *options, struct session_result *result,
+                   struct error *err)
+{
+	struct session s = {.options = options, .signals = -1};
+	int status;
+
+	*result = (struct session_result){.exit_status = -1};
+	recording_init(&s.recording);
+	status = prepare(&s, err);
+	if (!status)
+		status = begin(&s, err);
+	if (!status)
+		status = run(&s, err);
+	if (!status)
+		status = finish(&s, err);
+	if (!status)
+		fill_result(&s, result);
+	close_session(&s, result);
+	return status;
+}
+
+void session_result_done(struct session_result *result)
+{
+	vec_each (note, &result->notes)
+		free(*note);
+	vec_done(&result->notes);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf_ring: the memory that the kernel shares with us, one ring a CPU.
+ *
+ * The kernel moves data_head, we move data_tail; what lies between is whole
+ * records. A ring is read by one thread. Uses: base.
+ */
+#ifndef ASSAY_SOURCE_PERF_RING_H
+#define ASSAY_SOURCE_PERF_RING_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_ring {
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	const char *data;
+	size_t size;       /* bytes of data, a power of two */
+	uint64_t used_max; /* most bytes ever found in it */
+};
+
+/* What a read finds: the second part is there when the data goes round the end. */
+struct perf_ring_span {
+	const void *part[2];
+	size_t size[2];
+	uint64_t head;
+};
+
+/* Maps the ring of an event. `size` is halved as long as the memory lock limit refuses it. */
+int perf_ring_map(struct perf_ring *ring, int fd, size_t size, struct error *err);
+void perf_ring_unmap(struct perf_ring *ring);
+
+/* All records that are there; size[0] is 0 where none. */
+struct perf_ring_span perf_ring_read(struct perf_ring *ring);
+/* Gives the span's room back to the kernel. */
+void perf_ring_release(struct perf_ring *ring, const struct perf_ring_span *span);
+
+#endif

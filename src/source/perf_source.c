@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/perf_source.h"
+
+#include "source/perf_events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+struct instance {
+	int fd;
+	uint32_t event; /* index */
+	uint32_t cpu;   /* index into cpus */
+};
+
+struct perf_source {
+	const struct perf_source_options *options;
+	VEC(struct perf_source_cpu) cpus;
+	VEC(struct instance) instances;
+	int epoll;
+	size_t gone, denied;
+};
+
+/* "0-3,8" from sysfs; where that is not readable, the count of CPUs on line. */
+static void list_cpus(struct perf_source *s)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned first, last;
+	int n = 0;
+
+	while (file && (n = fscanf(file, "%u-%u", &first, &last)) >= 1) {
+		for (unsigned cpu = first; cpu <= (n == 2 ? last : first); cpu++)
+			vec_push(&s->cpus, (struct perf_source_cpu){.cpu = cpu, .leader_fd = -1});
+		if (fgetc(file) != ',')
+			break;
+	}
+	if (file)
+		fclose(file);
+	for (long cpu = 0; !s->cpus.count && cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
+		vec_push(&s->cpus, (struct perf_source_cpu){.cpu = (uint32_t)cpu, .leader_fd = -1});
+}
+
+/*
+ * Older kernels refuse what they do not know with EINVAL: take away, newest
+ * first, what we can do without.
+ */
+static bool simplify(struct perf_event_attr *attr)
+{
+	if (attr->read_format & PERF_FORMAT_LOST)
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	else if (attr->build_id)
+		attr->build_id = 0;
+	else
+		return false;
+	return true;
+}
+
+static int explain(int code, const struct perf_source_event *event, bool tasks, struct error *err)
+{
+	switch (code) {
+	case EACCES:
+	case EPERM:
+		return error_set(err, code,
+		                 "event '%s': the kernel does not let you sample %s; run as root, "
+		                 "or give the CAP_PERFMON capability, or 'sysctl "
+		                 "kernel.perf_event_paranoid=%d' ('assay doctor' tells more)",
+		                 event->name, tasks ? "that process" : "the whole machine",
+		                 tasks ? 1 : -1);
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return error_set(
+		        err, code,
+		        "event '%s' cannot be sampled on this machine: there is no counter "
+		        "for it (virtual machines often have none); -e cpu-clock always "
+		        "works",
+		        event->name);
+	case EMFILE:
+	case ENFILE:
+		return error_set(err, code,
+		                 "too many open files: an event takes one a CPU and thread; raise "
+		                 "'ulimit -n' or sample fewer processes");
+	case EBUSY:
+		return error_set(err, code, "event '%s': its counter is in use by another profiler",
+		                 event->name);
+	default:
+		return error_set(err, code, "event '%s': perf_event_open: %s", event->name,
+		                 strerror(code));
+	}
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* The first event of a CPU gets the ring, all others of that CPU write into it. */
+static int attach_ring(struct perf_source *s, int fd, struct perf_source_cpu *cpu,
+                       struct error *err)
+{
+	struct epoll_event watch = {.events = EPOLLIN, .data.u32 = cpu->cpu};
+	int status;
+
+	if (cpu->leader_fd < 0) {
+		status = perf_ring_map(&cpu->ring, fd, s->options->ring_bytes, err);
+		if (!status && epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &watch))
+			status = error_set(err, errno, "epoll: %s", strerror(errno));
+		if (!status)
+			cpu->leader_fd = fd;
+		return status;
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->leader_fd))
+		return error_set(err, errno, "events of CPU %u cannot share a ring buffer: %s",
+		                 cpu->cpu, strerror(errno));
+	return 0;
+}
+
+static int open_instance(struct perf_source *s, size_t index, int32_t task, size_t cpu,
+                         struct error *err)
+{
+	struct perf_source_event *event = &s->options->events[index];
+	bool tasks = s->options->tasks != NULL;
+	uint64_t id;
+	int fd, status;
+
+	do
+		fd = perf_event_open_fd(&event->attr, task, (int)s->cpus.items[cpu].cpu, -1,
+		                        PERF_FLAG_FD_CLOEXEC);
+	while (fd < 0 && errno == EINVAL && simplify(&event->attr));
+	if (fd < 0 && errno == ESRCH && tasks) {
+		s->gone++;
+		return 0;
+	}
+	if (fd < 0 && (errno == EACCES || errno == EPERM) && s->options->task_count > 1) {
+		s->denied++;
+		return 0;
+	}
+	if (fd < 0)
+		return explain(errno, event, tasks, err);
+	status = attach_ring(s, fd, &s->cpus.items[cpu], err);
+	if (!status && ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		status = error_set(err, errno, "event '%s' has no id: %s", event->name,
+		                   strerror(errno));
+	if (status) {
+		close(fd);
+		return status;
+	}
+	vec_push(&event->ids, id);
+	vec_push(&s->instances,
+	         (struct instance){.fd = fd, .event = (uint32_t)index, .cpu = (uint32_t)cpu});
+	return 0;
+}
+
+static int open_all(struct perf_source *s, struct error *err)
+{
+	static const int32_t everything = -1;
+	const int32_t *tasks = s->options->tasks ? s->options->tasks : &everything;
+	size_t count = s->options->tasks ? s->options->task_count : 1;
+	int status = 0;
+
+	for (size_t cpu = 0; cpu < s->cpus.count; cpu++)
+		for (size_t event = 0; event < s->options->event_count; event++)
+			for (size_t task = 0; !status && task < count; task++)
+				status = open_instance(s, event, tasks[task], cpu, err);
+	if (!status && !s->instances.count)
+		status = error_set(err, s->denied ? EACCES : ESRCH,
+		                   s->denied ? "none of the processes may be sampled by you"
+		                             : "the process ended before it could be sampled");
+	return status;
+}
+
+int perf_source_open(struct perf_source **source, const struct perf_source_options *options,
+                     struct error *err)
+{
+	struct perf_source *s = xcalloc(1, sizeof(*s));
+	int status;
+
+	s->options = options;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	raise_file_limit();
+	list_cpus(s);
+	status = open_all(s, err);
+	if (status) {
+		perf_source_close(s);
+		s = NULL;
+	}
+	*source = s;
+	return status;
+}
+
+void perf_source_close(struct perf_source *s)
+{
+	if (!s)
+		return;
+	vec_each (cpu, &s->cpus)
+		perf_ring_unmap(&cpu->ring);
+	vec_each (instance, &s->instances)
+		close(instance->fd);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	vec_done(&s->cpus);
+	vec_done(&s->instances);
+	free(s);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int perf_source_enable(struct perf_source *s, bool tracking, struct error *err)
+{
+	const struct perf_source_event *events = s->options->events;
+
+	vec_each (cpu, &s->cpus)
+		if (!tracking)
+			cpu->start_ns = now_ns();
+	vec_each (instance, &s->instances) {
+		const struct perf_source_event *event = &events[instance->event];
+
+		if ((event->role == ATTR_TRACK) != tracking || event->attr.enable_on_exec)
+			continue;
+		/* The books of a CPU begin when its first sampling event does. */
+		if (!tracking && instance->event == 0 && !s->options->tasks)
+			s->cpus.items[instance->cpu].start_ns = now_ns();
+		if (ioctl(instance->fd, PERF_EVENT_IOC_ENABLE, 0))
+			return error_set(err, errno, "event '%s' cannot be switched on: %s",
+			                 event->name, strerror(errno));
+	}
+	return 0;
+}
+
+/* What read(2) gives, in the order of the read_format bits that we set. */
+static void read_counter(struct perf_source *s, const struct instance *instance)
+{
+	const struct perf_source_event *event = &s->options->events[instance->event];
+	struct {
+		uint64_t value, enabled, running, id, lost;
+	} c = {0};
+
+	if (read(instance->fd, &c, sizeof(c)) < 4 * (ssize_t)sizeof(uint64_t))
+		return;
+	if (event->attr.read_format & PERF_FORMAT_LOST)
+		s->cpus.items[instance->cpu].lost += c.lost;
+	if (instance->event == 0)
+		s->cpus.items[instance->cpu].running_ns += c.running;
+}
+
+void perf_source_disable(struct perf_source *s)
+{
+	vec_each (instance, &s->instances) {
+		struct perf_source_cpu *cpu = &s->cpus.items[instance->cpu];
+
+		if (s->options->events[instance->event].role == ATTR_TRACK)
+			continue;
+		ioctl(instance->fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (instance->event == 0)
+			cpu->end_ns = now_ns();
+	}
+	vec_each (instance, &s->instances) {
+		ioctl(instance->fd, PERF_EVENT_IOC_DISABLE, 0);
+		read_counter(s, instance);
+	}
+}
+
+int perf_source_fd(const struct perf_source *s)
+{
+	return s->epoll;
+}
+
+int perf_source_read(struct perf_source *s, perf_source_fn *deliver, void *ctx, struct error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; !status && i < s->cpus.count; i++) {
+		struct perf_ring *ring = &s->cpus.items[i].ring;
+		struct perf_ring_span span;
+
+		if (!ring->page)
+			continue;
+		span = perf_ring_read(ring);
+		for (int part = 0; !status && part < 2 && span.size[part]; part++)
+			status = deliver(ctx, span.part[part], span.size[part], err);
+		perf_ring_release(ring, &span);
+	}
+	return status;
+}
+
+size_t perf_source_cpu_count(const struct perf_source *s)
+{
+	return s->cpus.count;
+}
+
+const struct perf_source_cpu *perf_source_cpu_at(const struct perf_source *s, size_t index)
+{
+	return &s->cpus.items[index];
+}
+
+size_t perf_source_gone(const struct perf_source *s)
+{
+	return s->gone;
+}
+
+size_t perf_source_denied(const struct perf_source *s)
+{
+	return s->denied;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/proc.h"
+
+#include "base/hash.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Build-ids by file, so that libc is opened once and not once a process. */
+struct known_file {
+	uint64_t device, inode;
+	struct build_id id;
+};
+
+struct known_files {
+	VEC(struct known_file) files;
+	struct id_table index;
+};
+
+static bool known_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct known_files *known = ctx;
+	const struct known_file *a = &known->files.items[id], *b = key;
+
+	return a->device == b->device && a->inode == b->inode;
+}
+
+/* map_files gives the very file that is mapped, deleted or not; the path is the second best. */
+static int open_mapped(int32_t pid, const char *range, const char *path)
+{
+	char name[4400];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0)
+		return fd;
+	snprintf(name, sizeof(name), "/proc/%d/root%s", pid, path);
+	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static struct build_id mapped_build_id(struct known_files *known, int32_t pid, const char *range,
+                                       const struct event_mmap *map)
+{
+	struct known_file file = {.device = (uint64_t)map->major << 32 | map->minor,
+	                          .inode = map->inode};
+	uint64_t hash = hash_pair(file.device, file.inode);
+	uint32_t at = id_table_find(&known->index, hash, known_equal, known, &file);
+	struct stat st;
+	int fd;
+
+	if (at != ID_NONE)
+		return known->files.items[at].id;
+	fd = open_mapped(pid, range, map->filename);
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == map->inode)
+		build_id_from_file(fd, &file.id);
+	if (fd >= 0)
+		close(fd);
+	id_table_add(&known->index, hash, (uint32_t)known->files.count);
+	vec_push(&known->files, file);
+	return file.id;
+}
+
+/* One line of /proc/PID/maps; the filename points into `line`. */
+static bool parse_map(char *line, char range[64], struct event_mmap *map)
+{
+	char perms[8];
+	int path = 0;
+	uint64_t end;
+
+	line[strcspn(line, "\n")] = '\0';
+	*map = (struct event_mmap){0};
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->addr,
+	           &end, perms, &map->pgoff, &map->major, &map->minor, &map->inode, &path) < 7)
+		return false;
+	map->size = end - map->addr;
+	map->prot = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
+	            (perms[2] == 'x' ? PROT_EXEC : 0);
+	map->flags = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	map->executable = perms[2] == 'x';
+	map->filename = path && line[path] ? line + path : "//anon";
+	snprintf(range, 64, "%" PRIx64 "-%" PRIx64, map->addr, end);
+	return true;
+}
+
+static int scan_maps(const struct proc_scan *scan, struct known_files *known, int32_t pid,
+                     struct error *err)
+{
+	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = pid, .tid = pid};
+	char path[64], range[64], *line = NULL;
+	size_t room = 0;
+	int status = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !status && getline(&line, &room, maps) > 0) {
+		if (!parse_map(line, range, &e.mmap))
+			continue;
+		if (!e.mmap.executable && !(scan->data_mappings && (e.mmap.prot & PROT_READ)))
+			continue;
+		if (e.mmap.filename[0] == '/' && e.mmap.executable && e.mmap.inode)
+			e.mmap.build_id = mapped_build_id(known, pid, range, &e.mmap);
+		status = scan->deliver(scan->ctx, &e, err);
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return status;
+}
+
+static bool read_comm(int32_t pid, int32_t tid, char comm[64])
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, comm, 63);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	comm[n] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	return true;
+}
+
+static int scan_thread(const struct proc_scan *scan, int32_t pid, int32_t tid, struct error *err)
+{
+	struct event e = {.mode = CPU_MODE_USER, .pid = pid, .tid = tid};
+	char comm[64];
+	int status = 0;
+
+	if (!read_comm(pid, tid, comm))
+		return 0;
+	if (pid != tid) {
+		e.kind = EVENT_FORK;
+		e.fork.parent_pid = e.fork.parent_tid = pid;
+		status = scan->deliver(scan->ctx, &e, err);
+	}
+	if (status)
+		return status;
+	e.kind = EVENT_COMM;
+	e.comm.name = comm;
+	e.comm.exec = false;
+	return scan->deliver(scan->ctx, &e, err);
+}
+
+static int scan_process(const struct proc_scan *scan, struct known_files *known, int32_t pid,
+                        struct error *err)
+{
+	proc_ids tids = {0};
+	int status;
+
+	status = scan_thread(scan, pid, pid, err);
+	proc_threads(pid, &tids);
+	for (size_t i = 0; !status && i < tids.count; i++)
+		if (tids.items[i] != pid)
+			status = scan_thread(scan, pid, tids.items[i], err);
+	vec_done(&tids);
+	return status ? status : scan_maps(scan, known, pid, err);
+}
+
+int proc_scan_pids(const struct proc_scan *scan, const proc_ids *pids, struct error *err)
+{
+	struct known_files known = {0};
+	int status = 0;
+
+	for (size_t i = 0; !status && i < pids->count; i++)
+		status = scan_process(scan, &known, pids->items[i], err);
+	vec_done(&known.files);
+	id_table_done(&known.index);
+	return status;
+}
+
+int proc_scan_all(const struct proc_scan *scan, struct error *err)
+{
+	proc_ids pids = {0};
+	int status;
+
+	proc_list(&pids, -1);
+	status = proc_scan_pids(scan, &pids, err);
+	vec_done(&pids);
+	return status;
+}
+
+static void list_numbers(const char *path, proc_ids *ids, int64_t uid)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (uid >= 0 && (fstatat(dirfd(dir), entry->d_name, &st, 0) || st.st_uid != uid))
+			continue;
+		vec_push(ids, (int32_t)strtol(entry->d_name, NULL, 10));
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void proc_list(proc_ids *pids, int64_t uid)
+{
+	list_numbers("/proc", pids, uid);
+}
+
+void proc_threads(int32_t pid, proc_ids *tids)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	list_numbers(path, tids, -1);
+}
