@@ -2,22 +2,14 @@
 #include "session/account.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "source/perf_events.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 void account_mark_take(struct account_mark *mark)
 {
@@ -153,6 +145,8 @@ void account_close(struct recording *r, const struct plan *plan, const struct pe
 	account->observer_pid = getpid();
 	account->observer_start_cpu_ns = start->cpu_ns;
 	account->observer_cpu_ns = end->cpu_ns - start->cpu_ns;
+	r->first_sample_ns = start->time_ns;
+	r->last_sample_ns = end->time_ns;
 	r->clock_start_ns = start->time_ns;
 	r->clock_wall_ns = start->wall_ns;
 	for (size_t i = 0; i < perf_source_cpu_count(source); i++) {

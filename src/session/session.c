@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "format/perf_data.h"
 #include "session/account.h"
 #include "session/command_child.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FLUSH_MS 1000                /* a killed recorder loses at most this much */
@@ -38,6 +38,7 @@ struct session {
 	struct buf encoded; /* records of our own, on their way to the writer */
 	sigset_t old_mask;
 	int signals; /* signalfd */
+	uint64_t flushed_ns;
 	bool stop, masked;
 };
 
@@ -183,6 +184,15 @@ static int write_ring(void *ctx, const void *records, size_t bytes, struct error
 	return perf_data_writer_append(s->writer, records, bytes, err);
 }
 
+static void show_progress(const struct session *s, uint64_t now)
+{
+	struct session_progress progress = {.elapsed_ns = now - s->start.time_ns,
+	                                    .bytes = perf_data_writer_bytes(s->writer)};
+
+	if (s->options->progress)
+		s->options->progress(s->options->ctx, &progress);
+}
+
 static int drain(struct session *s, struct error *err)
 {
 	int status = perf_source_read(s->source, write_ring, s, err);
@@ -190,8 +200,19 @@ static int drain(struct session *s, struct error *err)
 	if (status)
 		return status;
 	perf_record_finished_round(&s->encoded);
-	status = write_encoded(s, err);
-	return status ? status : perf_data_writer_flush(s->writer, err);
+	return write_encoded(s, err);
+}
+
+/* A full ring wakes us too; the file is made readable up to here by the clock alone. */
+static int flush_when_due(struct session *s, struct error *err)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now - s->flushed_ns < FLUSH_MS * UINT64_C(1000000))
+		return 0;
+	s->flushed_ns = now;
+	show_progress(s, now);
+	return perf_data_writer_flush(s->writer, err);
 }
 
 static void read_signals(struct session *s)
@@ -218,20 +239,6 @@ static bool targets_gone(const struct session *s)
 	return true;
 }
 
-static void show_progress(const struct session *s)
-{
-	struct timespec t;
-	struct session_progress progress;
-
-	if (!s->options->progress)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	progress.elapsed_ns =
-	        (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - s->start.time_ns;
-	progress.bytes = perf_data_writer_bytes(s->writer);
-	s->options->progress(s->options->ctx, &progress);
-}
-
 static int run(struct session *s, struct error *err)
 {
 	struct pollfd watched[] = {
@@ -245,7 +252,8 @@ static int run(struct session *s, struct error *err)
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
 		status = drain(s, err);
-		show_progress(s);
+		if (!status)
+			status = flush_when_due(s, err);
 	}
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/perf_source.h"
 
+#include "base/clock.h"
 #include "source/perf_events.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 struct instance {
@@ -213,21 +213,13 @@ void perf_source_close(struct perf_source *s)
 	free(s);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 int perf_source_enable(struct perf_source *s, bool tracking, struct error *err)
 {
 	const struct perf_source_event *events = s->options->events;
 
 	vec_each (cpu, &s->cpus)
 		if (!tracking)
-			cpu->start_ns = now_ns();
+			cpu->start_ns = clock_ns(CLOCK_MONOTONIC);
 	vec_each (instance, &s->instances) {
 		const struct perf_source_event *event = &events[instance->event];
 
@@ -235,7 +227,7 @@ int perf_source_enable(struct perf_source *s, bool tracking, struct error *err)
 			continue;
 		/* The books of a CPU begin when its first sampling event does. */
 		if (!tracking && instance->event == 0 && !s->options->tasks)
-			s->cpus.items[instance->cpu].start_ns = now_ns();
+			s->cpus.items[instance->cpu].start_ns = clock_ns(CLOCK_MONOTONIC);
 		if (ioctl(instance->fd, PERF_EVENT_IOC_ENABLE, 0))
 			return error_set(err, errno, "event '%s' cannot be switched on: %s",
 			                 event->name, strerror(errno));
@@ -268,7 +260,7 @@ void perf_source_disable(struct perf_source *s)
 			continue;
 		ioctl(instance->fd, PERF_EVENT_IOC_DISABLE, 0);
 		if (instance->event == 0)
-			cpu->end_ns = now_ns();
+			cpu->end_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	vec_each (instance, &s->instances) {
 		ioctl(instance->fd, PERF_EVENT_IOC_DISABLE, 0);
