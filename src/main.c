@@ -11,15 +11,14 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		command_print_overview();
-		return argc < 2 ? 2 : 0;
+		return command_end(argc < 2 ? 2 : 0);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("assay " ASSAY_VERSION);
-		return 0;
+		return command_end(0);
 	}
 	command = command_find(argv[1]);
 	if (!command)
-		return command_fail(2, "there is no command '%s'; 'assay --help' lists them",
-		                    argv[1]);
+		return command_unknown(argv[1]);
 	return command_main(command, argc - 1, argv + 1);
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum option_kind {
-	OPTION_END,    /* closes a list */
+	OPTION_END,    /* closes a list: {.kind = OPTION_END} */
 	OPTION_FLAG,   /* bool: set to true. "no-NAME" in the name's place: set to true as well */
 	OPTION_STRING, /* const char *: the last one given */
 	OPTION_LIST,   /* struct option_list: each one given, split at commas */
@@ -35,7 +35,8 @@ struct option {
 	enum option_kind kind;
 	char letter;          /* 0: none */
 	const char *name;     /* long name without dashes, NULL: none */
-	const char *argument; /* its name in help, "HZ"; "[X]" optional (needs =); NULL: none */
+	const char *argument; /* its name in help, "HZ"; "[X]" optional (needs =, see option.h);
+	                         NULL: none */
 	const char *choices;  /* "process,thread,cpu": for completion and checking; or NULL */
 	const char *help;     /* one line, no full stop */
 	const char *details;  /* for the man page, whole sentences; NULL: help is enough */
@@ -69,8 +70,17 @@ const struct command *command_find(const char *name);
 /* Parses and runs; prints help for -h and --help. argv[0] is the command's name. */
 int command_main(const struct command *command, int argc, char **argv);
 
+/* Says that there is no such command, and which may be meant; returns 2. */
+int command_unknown(const char *name);
+
 /* "assay: " and the sentence to stderr; returns `status`. For run(). */
 int command_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The exit status, now that all is written: `status`, or 1 where that was 0 and
+ * the output could not be written, which is said.
+ */
+int command_end(int status);
 
 /* The generated texts, to stdout: `assay help [COMMAND]`, man pages, completions. */
 void command_print_help(const struct command *command);

@@ -6,7 +6,13 @@
  * late (microseconds) or, when interrupts were off, much later; ticks may be
  * missing, and the timestamp clock may drift against the timer's. The grid
  * follows the earliest arrivals and gives each sample its tick number, its
- * lateness, and the number of ticks missing before it. Uses: base.
+ * lateness, and the number of ticks missing before it.
+ *
+ * The kernel's timer never fires twice for one point, and skips the points
+ * that went by while it was held off. A sample is taken for the last point due
+ * before it, those skipped count as missing before it: whether it was held off
+ * since an earlier one or ticks were lost otherwise, times alone do not tell.
+ * grid_init() is all that it needs; no memory is held. Uses: base.
  */
 #ifndef ASSAY_EVENT_GRID_H
 #define ASSAY_EVENT_GRID_H
@@ -20,15 +26,22 @@ struct grid {
 	uint64_t tick;    /* number of the last sample's tick */
 	uint64_t last_ns;
 	bool started;
+	/* For following a drift upwards: the least lateness of the window so far */
+	double window_late_ns;
+	uint64_t window_start_ns;
+	uint32_t window_samples;
+	uint32_t late_windows; /* in a row, with nothing near the grid */
+	bool last_doubtful;    /* the last sample came early, after missing ticks */
 };
 
 struct grid_tick {
 	uint64_t tick;    /* since the first sample, which is 0 */
 	uint64_t missing; /* ticks due between the sample before and this one */
-	double late_ns;   /* against the grid as fitted so far */
+	double late_ns;   /* against the grid as fitted so far, 0 or more */
 };
 
 void grid_init(struct grid *g, uint64_t period_ns);
+/* Samples come in time order; one earlier than its predecessor counts as the same tick. */
 struct grid_tick grid_sample(struct grid *g, uint64_t time_ns);
 /* Number of ticks due in [from, to), by the grid as fitted so far; 0 before the first sample. */
 uint64_t grid_due(const struct grid *g, uint64_t from_ns, uint64_t to_ns);

@@ -125,5 +125,6 @@ int order_round(struct order *o, order_deliver_fn *deliver, void *ctx, struct er
 
 int order_finish(struct order *o, order_deliver_fn *deliver, void *ctx, struct error *err)
 {
+	o->limit_ns = o->round_max_ns; /* what is pushed later and is older goes out next */
 	return deliver_until(o, UINT64_MAX, deliver, ctx, err);
 }

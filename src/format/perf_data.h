@@ -65,6 +65,8 @@ int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r
                            struct error *err);
 /* Ends without features, leaving what was flushed. Frees w. NULL-safe. */
 void perf_data_writer_abandon(struct perf_data_writer *w);
+/* Takes the file away again, as if it had never been opened. Frees w. NULL-safe. */
+void perf_data_writer_discard(struct perf_data_writer *w);
 uint64_t perf_data_writer_bytes(const struct perf_data_writer *w);
 
 /*

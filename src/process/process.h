@@ -44,6 +44,12 @@ struct process_table;
 struct process_table *process_table_new(struct image_table *images);
 void process_table_free(struct process_table *t);
 
+/*
+ * Another recording begins: its pids and its kernel's maps have nothing to do
+ * with those before. What is in the table stays; nothing in it is current.
+ */
+void process_table_restart(struct process_table *t);
+
 /* Takes MMAP, COMM, FORK, EXIT; ignores other kinds. */
 void process_table_event(struct process_table *t, const struct event *e);
 /* A build-id for files mapped under that name without one of their own. */
@@ -52,6 +58,9 @@ void process_table_build_id(struct process_table *t, const char *filename,
 
 /* The thread's id now; one that was never announced is made up, named ":TID". */
 uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid);
+
+/* The thread's id now, ID_NONE where nothing was heard of it. */
+uint32_t process_table_find_thread(const struct process_table *t, int32_t pid, int32_t tid);
 
 size_t process_table_process_count(const struct process_table *t);
 size_t process_table_thread_count(const struct process_table *t);
@@ -66,6 +75,12 @@ const char *process_table_name(const struct process_table *t, uint32_t name);
  */
 struct frame process_table_resolve(struct process_table *t, uint32_t process, enum cpu_mode mode,
                                    uint64_t address);
+/*
+ * A number for the maps that resolve() would use: while it is the same, so is
+ * every answer. Processes that share maps since a fork have the same.
+ */
+uint64_t process_table_maps_version(const struct process_table *t, uint32_t process,
+                                    enum cpu_mode mode);
 /* The mapping of data or code at an address, NULL where none; good until the next event. */
 const struct mapping *process_table_mapping(struct process_table *t, uint32_t process,
                                             uint64_t address);

@@ -5,7 +5,10 @@
  * Give the sink of a builder to a reader. For each sample the path is walked
  * once, interned and counted; switch records feed the ledger and the off-CPU
  * columns. One builder a recording, several builders one after the other may
- * fill the same profile. Uses: base, event, process, profile.
+ * fill the same profile: whoever reads pushes the struct recording to
+ * profile.recordings before, and gives a new builder's sink to the reader.
+ * Memory is bounded by what is distinct in the recording, and SEQUENCE_MAX.
+ * Not safe for several threads. Uses: base, event, process, profile.
  */
 #ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
 #define ASSAY_PROFILE_PROFILE_BUILDER_H

@@ -39,6 +39,7 @@ struct session {
 	sigset_t old_mask;
 	int signals; /* signalfd */
 	uint64_t flushed_ns;
+	bool began; /* something was sampled: the file is worth keeping */
 	bool stop, masked;
 };
 
@@ -245,10 +246,11 @@ static int run(struct session *s, struct error *err)
 	        {.fd = perf_source_fd(s->source), .events = POLLIN},
 	        {.fd = s->signals, .events = POLLIN},
 	};
-	int status = 0;
+	int status = 0, patience_ms = FLUSH_MS;
 
 	while (!status && !s->stop && !targets_gone(s)) {
-		poll(watched, 2, FLUSH_MS);
+		poll(watched, 2, patience_ms);
+		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
 		status = drain(s, err);
@@ -295,9 +297,11 @@ static int begin(struct session *s, struct error *err)
 	status = perf_source_enable(s->source, false, err);
 	if (!status && s->child.pid)
 		status = command_child_start(&s->child, s->options->command[0], err);
-	if (!status)
-		drop_capabilities();
-	return status;
+	if (status)
+		return status;
+	s->began = true;
+	drop_capabilities();
+	return 0;
 }
 
 static int finish(struct session *s, struct error *err)
@@ -332,7 +336,10 @@ static void close_session(struct session *s, struct session_result *result)
 	result->command_goes_on = !command_child_end(&s->child);
 	result->exit_status = s->child.pid && s->child.ended ? s->child.status : -1;
 	perf_source_close(s->source);
-	perf_data_writer_abandon(s->writer);
+	if (s->began)
+		perf_data_writer_abandon(s->writer);
+	else
+		perf_data_writer_discard(s->writer);
 	plan_done(&s->plan);
 	recording_done(&s->recording);
 	account_mark_done(&s->start);

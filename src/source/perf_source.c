@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define HUNG_UP_PATIENCE_MS 100
+
 struct instance {
 	int fd;
 	uint32_t event; /* index */
@@ -108,7 +110,7 @@ static void raise_file_limit(void)
 static int attach_ring(struct perf_source *s, int fd, struct perf_source_cpu *cpu,
                        struct error *err)
 {
-	struct epoll_event watch = {.events = EPOLLIN, .data.u32 = cpu->cpu};
+	struct epoll_event watch = {.events = EPOLLIN, .data.fd = fd};
 	int status;
 
 	if (cpu->leader_fd < 0) {
@@ -271,6 +273,21 @@ void perf_source_disable(struct perf_source *s)
 int perf_source_fd(const struct perf_source *s)
 {
 	return s->epoll;
+}
+
+void perf_source_acknowledge(struct perf_source *s, int *patience_ms)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(s->epoll, events, 64, 0);
+
+	for (int i = 0; i < n; i++) {
+		if (!(events[i].events & (EPOLLHUP | EPOLLERR)))
+			continue;
+		/* The hang-up of an ended task never goes away: waiting on it would spin. */
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
+		if (*patience_ms > HUNG_UP_PATIENCE_MS)
+			*patience_ms = HUNG_UP_PATIENCE_MS;
+	}
 }
 
 int perf_source_read(struct perf_source *s, perf_source_fn *deliver, void *ctx, struct error *err)

@@ -59,8 +59,14 @@ int perf_source_enable(struct perf_source *source, bool tracking, struct error *
 /* Switches all off and reads the counters. */
 void perf_source_disable(struct perf_source *source);
 
-/* Readable (poll) when a ring is half full. */
+/* Readable (poll) when a ring is half full; then perf_source_acknowledge(). */
 int perf_source_fd(const struct perf_source *source);
+/*
+ * Takes note of what made the fd readable. Once a task that owned a ring has
+ * ended, that ring no longer wakes anybody: read at least every *patience_ms
+ * from then on.
+ */
+void perf_source_acknowledge(struct perf_source *source, int *patience_ms);
 
 typedef int perf_source_fn(void *ctx, const void *records, size_t bytes, struct error *err);
 /* Delivers whole records, CPU after CPU, in at most two pieces a CPU; a record may be cut between

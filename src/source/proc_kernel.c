@@ -37,6 +37,8 @@ static bool kernel_range(uint64_t *start, uint64_t *end)
 	uint64_t address;
 
 	*start = *end = 0;
+	if (file)
+		setvbuf(file, NULL, _IOFBF, 1 << 16);
 	while (file && !*end && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2)
 			continue;

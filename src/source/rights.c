@@ -27,6 +27,7 @@
 int rights_sysctl(const char *name, int64_t *value)
 {
 	char path[128], text[64] = "", *end;
+	int64_t number;
 	size_t n;
 	FILE *f;
 
@@ -40,8 +41,11 @@ int rights_sysctl(const char *name, int64_t *value)
 	n = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
 	text[n] = '\0';
-	*value = strtoll(text, &end, 10);
-	return end == text ? -EINVAL : 0;
+	number = strtoll(text, &end, 10);
+	if (end == text)
+		return -EINVAL;
+	*value = number;
+	return 0;
 }
 
 static int64_t sysctl_or_unknown(const char *name)

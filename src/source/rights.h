@@ -67,7 +67,8 @@ struct rights {
 
 void rights_read(struct rights *r);
 
-/* A number in /proc/sys by its sysctl name, "kernel.perf_event_paranoid"; 0 or -errno. */
+/* A number in /proc/sys by its sysctl name, "kernel.perf_event_paranoid"; *value only on success.
+ */
 int rights_sysctl(const char *name, int64_t *value);
 
 /* May sample in kernel mode; may sample what is not its own (record -a). */

@@ -8,9 +8,14 @@
  * reason is kept. Each frame is looked up once and remembered.
  *
  * Names: demangled C++ and Rust. A frame of a file whose symbols are gone
- * gets the enclosing dynamic symbols, "recv->recvfrom", marked as a range.
- * An address with nothing at all gets "[image]+0xoffset" shape: named false.
- * Not safe for several threads. Uses: base, image.
+ * gets the enclosing dynamic symbols, "recv->recvfrom", marked as a range;
+ * before the first one "[start]->recv", after the last "recv->[end]". All
+ * addresses of an image about which nothing is known share one symbol, named
+ * "[no symbol]" ("[unknown]" where not even the image is known), named false:
+ * one row in a table; the addresses are still there to sort by. An address
+ * outside of a sized symbol is never given to the one before it, except that
+ * labels of assembly and the kernel's symbols, which have no size, reach to
+ * the next. Not safe for several threads. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_SYMBOLIZER_H
 #define ASSAY_SYMBOL_SYMBOLIZER_H
@@ -22,7 +27,7 @@ struct symbol {
 	const char *name; /* demangled, owned by the symbolizer */
 	uint32_t image;
 	uint64_t start, size; /* in the image's own addresses (ELF vaddr; kernel: address) */
-	bool named;           /* false: nothing is known, name is the image's with an offset */
+	bool named;           /* false: nothing is known, name is "[no symbol]" */
 	bool range;           /* name is "a->b": somewhere between two dynamic symbols */
 	bool sized;           /* the address lies inside a symbol that has a size */
 };
@@ -50,6 +55,9 @@ const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame);
 /* The frame's address in its image's own terms (ELF vaddr; kernel and unknown: as is). */
 uint64_t symbolizer_address(struct symbolizer *s, struct frame frame);
 
+/* The frame at such an address of an image; false where the file has nothing there. */
+bool symbolizer_frame(struct symbolizer *s, uint32_t image, uint64_t address, struct frame *frame);
+
 /* Source line from DWARF. *file is owned by the symbolizer. False: not known. */
 bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file, int *line);
 
@@ -63,7 +71,7 @@ struct symbol_code {
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t size,
                     struct symbol_code *code, struct error *err);
 
-/* Calls fn for every symbol (named, sorted by address) whose name matches exactly. */
+/* Calls fn for every symbol, by address, whose whole name or name before its "(" is this. */
 typedef void symbol_match_fn(void *ctx, const struct symbol *symbol);
 void symbolizer_each_named(struct symbolizer *s, uint32_t image, const char *name,
                            symbol_match_fn *fn, void *ctx);

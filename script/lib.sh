@@ -1,0 +1,79 @@
+# What the scripts share: the packages needed, and how to get them. Sourced by bash.
+
+packages_build="meson ninja-build gcc libc6-dev pkg-config libelf-dev libdw-dev libcapstone-dev
+	libiberty-dev libzstd-dev zlib1g-dev"
+packages_test="$packages_build python3 g++ binutils clang clang-format libclang-rt-dev linux-perf
+	hotspot valgrind mandoc zsh fish qemu-system-x86 busybox-static cpio xz-utils procps
+	make dpkg-dev"
+
+missing_packages() {
+	local name
+	for name in "$@"; do
+		case "$(dpkg-query -W -f '${Status}' "$name" 2>/dev/null)" in
+		*" installed") ;;
+		*) echo "$name" ;;
+		esac
+	done
+}
+
+# as_root COMMAND...: runs it as root, or fails where that cannot be had without a question.
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		return 1
+	fi
+}
+
+apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+lists_are_stale() {
+	[ -z "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mtime -7 2>/dev/null)" ]
+}
+
+# install_packages NAME...: installs what is not there.
+install_packages() {
+	local log=build-logs/packages.log missing
+	mkdir -p build-logs
+	missing=$(missing_packages "$@" | tr '\n' ' ')
+	[ -n "$missing" ] || return 0
+	if ! command -v apt-get >/dev/null; then
+		echo "These Debian packages are needed, and there is no apt-get here: $missing" >&2
+		return 1
+	fi
+	if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+		echo "Packages are needed. As root: apt-get install --no-install-recommends $missing" >&2
+		return 1
+	fi
+	echo "Installing: $missing"
+	if lists_are_stale; then
+		apt update >>"$log" 2>&1 || true
+	fi
+	# shellcheck disable=SC2086
+	apt install --no-install-recommends -y $missing >>"$log" 2>&1 ||
+		{ apt update >>"$log" 2>&1 &&
+			apt install --no-install-recommends -y $missing >>"$log" 2>&1; } ||
+		{ tail -n 20 "$log" >&2; echo "apt-get failed; see $log" >&2; return 1; }
+}
+
+# build DIRECTORY [MESON OPTIONS...]: configures and compiles; its log is in build-logs/.
+build() {
+	local directory=$1 log=build-logs/$1.log
+	shift
+	mkdir -p build-logs
+	: >"$log"
+	if [ ! -e "$directory/build.ninja" ]; then
+		rm -rf "$directory"
+		meson setup "$directory" "$@" >>"$log" 2>&1
+	else
+		# Finds tests that were added since, as they are listed when configured.
+		meson setup --reconfigure "$directory" "$@" >>"$log" 2>&1
+	fi && ninja -C "$directory" >>"$log" 2>&1 && return 0
+	grep -m 40 -E '^FAILED|(^|[ :])error: |ERROR:|undefined reference' "$log" >&2 || tail -n 40 "$log" >&2
+	echo "Building $directory failed; see $log" >&2
+	return 1
+}

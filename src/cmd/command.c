@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/command.h"
+
+#include "base/error.h"
+#include "base/xalloc.h"
+#include "cmd/option.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+int command_fail(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout); /* in the order of what happened, where both go to one place */
+	fputs("assay: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return status;
+}
+
+int command_unknown(const char *name)
+{
+	VEC(const char *) names = {0};
+	const char *nearest;
+
+	for (size_t i = 0; commands[i]; i++)
+		vec_push(&names, commands[i]->name);
+	nearest = option_nearest(name, names.items, names.count);
+	vec_done(&names);
+	if (nearest)
+		return command_fail(2, "there is no command '%s'; did you mean '%s'?", name,
+		                    nearest);
+	return command_fail(2, "there is no command '%s'; 'assay help' lists them", name);
+}
+
+int command_end(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	return command_fail(status ? status : 1, "the output could not be written: %s",
+	                    strerror(errno ? errno : EIO));
+}
+
+int command_main(const struct command *command, int argc, char **argv)
+{
+	void *options = xcalloc(1, command->options_size ? command->options_size : 1);
+	struct option_result result;
+	struct error err = {0};
+	int status;
+
+	if (command->defaults)
+		command->defaults(options);
+	if (option_parse(command, options, argc, argv, &result, &err)) {
+		status = command_fail(2, "%s: %s", command->name, err.text);
+	} else if (result.help) {
+		command_print_help(command);
+		status = 0;
+	} else {
+		status = command->run(options, result.argc, result.argv);
+	}
+	option_result_done(&result);
+	free(options);
+	return command_end(status);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* command_list: the commands, in the order of help. */
+#include "cmd/command.h"
+
+extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_intervals, cmd_doctor,
+        cmd_help;
+
+const struct command *const commands[] = {
+        &cmd_record, &cmd_report, &cmd_annotate, &cmd_intervals, &cmd_doctor, &cmd_help, NULL,
+};

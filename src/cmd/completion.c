@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* completion: scripts that make bash, zsh and fish complete commands, options and values. */
+#include "cmd/command.h"
+
+#include "base/buf.h"
+#include "cmd/option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Text inside '...', in which only the quote itself needs care, and the same way in all shells. */
+static void add_quoted(struct buf *b, const char *text, const char *escaped)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			buf_puts(b, "'\\''");
+		else if (strchr(escaped, *text))
+			buf_addf(b, "\\%c", *text);
+		else
+			buf_putc(b, *text);
+	}
+}
+
+static void add_choices(struct buf *b, const char *choices)
+{
+	for (; *choices; choices++)
+		buf_putc(b, *choices == ',' ? ' ' : *choices);
+}
+
+static void add_command_names(struct buf *b)
+{
+	for (size_t i = 0; commands[i]; i++)
+		buf_addf(b, "%s%s", i ? " " : "", commands[i]->name);
+}
+
+static void add_bash_words(struct buf *b, const struct option_table *table)
+{
+	buf_puts(b, "\t\twords='");
+	vec_each (o, &table->rows) {
+		if (o->kind == OPTION_GROUP)
+			continue;
+		if (o->name)
+			buf_addf(b, "--%s ", o->name);
+		if (o->letter)
+			buf_addf(b, "-%c ", o->letter);
+	}
+	buf_puts(b, "--help -h'\n");
+}
+
+static void add_bash_command(struct buf *b, const struct command *command)
+{
+	struct option_table table;
+
+	option_table_init(&table, command->options);
+	buf_addf(b, "\t%s)\n\t\tcase \"$previous\" in\n", command->name);
+	vec_each (o, &table.rows) {
+		if (o->kind == OPTION_GROUP || !option_takes_value(o) ||
+		    option_value_is_optional(o))
+			continue;
+		buf_puts(b, "\t\t");
+		if (o->name)
+			buf_addf(b, "--%s", o->name);
+		if (o->letter)
+			buf_addf(b, "%s-%c", o->name ? "|" : "", o->letter);
+		if (o->choices) {
+			buf_puts(b, ") values='");
+			add_choices(b, o->choices);
+			buf_puts(b, "' ;;\n");
+		} else {
+			buf_puts(b, ") files=1 ;;\n");
+		}
+	}
+	buf_puts(b, "\t\tesac\n");
+	add_bash_words(b, &table);
+	buf_puts(b, "\t\t;;\n");
+	option_table_done(&table);
+}
+
+static void add_bash(struct buf *b)
+{
+	buf_puts(b, "# assay's completion for bash, made by 'assay help --completion bash'.\n"
+	            "_assay()\n{\n"
+	            "\tlocal current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"\" words=\"\"\n"
+	            "\tlocal values=\"\" files=\"\"\n"
+	            "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	            "\t\tCOMPREPLY=($(compgen -W '");
+	add_command_names(b);
+	buf_puts(b, " --help --version' -- \"$current\"))\n\t\treturn\n\tfi\n"
+	            "\tprevious=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+	            "\tif [ \"$current\" = '=' ]; then\n\t\tcurrent=''\n"
+	            "\telif [ \"$previous\" = '=' ]; then\n"
+	            "\t\tprevious=\"${COMP_WORDS[COMP_CWORD-2]}\"\n\tfi\n"
+	            "\tcase \"${COMP_WORDS[1]}\" in\n");
+	for (size_t i = 0; commands[i]; i++)
+		add_bash_command(b, commands[i]);
+	buf_puts(b, "\tesac\n\tif [ -n \"$values\" ]; then\n"
+	            "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
+	            "\telif [ -z \"$files\" ] && [[ \"$current\" == -* ]]; then\n"
+	            "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+	            "\telif [ \"${COMP_WORDS[1]}\" = help ]; then\n"
+	            "\t\tCOMPREPLY=($(compgen -W '");
+	add_command_names(b);
+	buf_puts(b, "' -- \"$current\"))\n\telse\n"
+	            "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n\tfi\n}\n"
+	            "complete -o filenames -F _assay assay\n");
+}
+
+static void add_zsh_argument(struct buf *b, const struct option *o)
+{
+	char name[64];
+
+	if (!option_takes_value(o))
+		return;
+	option_argument_name(o, name, sizeof(name));
+	buf_puts(b, option_value_is_optional(o) ? "::" : ":");
+	add_quoted(b, name, ":\\");
+	buf_putc(b, ':');
+	if (o->choices) {
+		buf_putc(b, '(');
+		add_choices(b, o->choices);
+		buf_putc(b, ')');
+	} else {
+		buf_puts(b, "_files");
+	}
+}
+
+static void add_zsh_option(struct buf *b, const struct option *o)
+{
+	const char *equals = option_takes_value(o) ? "=" : "";
+
+	for (int by_letter = 0; by_letter < 2; by_letter++) {
+		if (by_letter ? !o->letter : !o->name)
+			continue;
+		buf_puts(b, "\t\t\t'*");
+		if (by_letter)
+			buf_addf(b, "-%c%s", o->letter,
+			         *equals && !option_value_is_optional(o) ? "+" : "");
+		else
+			buf_addf(b, "--%s%s%s", o->name, equals,
+			         option_value_is_optional(o) ? "-" : "");
+		buf_putc(b, '[');
+		add_quoted(b, o->help ? o->help : "", "[]:\\");
+		buf_putc(b, ']');
+		if (!by_letter || !option_value_is_optional(o))
+			add_zsh_argument(b, o);
+		buf_puts(b, "' \\\n");
+	}
+}
+
+static void add_zsh(struct buf *b)
+{
+	struct option_table table;
+
+	buf_puts(b, "#compdef assay\n"
+	            "# assay's completion for zsh, made by 'assay help --completion zsh'.\n"
+	            "_assay()\n{\n\tlocal -a names\n\tnames=(\n");
+	for (size_t i = 0; commands[i]; i++) {
+		buf_addf(b, "\t\t'%s:", commands[i]->name);
+		add_quoted(b, commands[i]->summary, ":\\");
+		buf_puts(b, "'\n");
+	}
+	buf_puts(b, "\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command names\n"
+	            "\t\treturn\n\tfi\n\tshift words\n\t(( CURRENT-- ))\n"
+	            "\tcase \"$words[1]\" in\n");
+	for (size_t i = 0; commands[i]; i++) {
+		buf_addf(b, "\t%s)\n\t\t_arguments -s \\\n", commands[i]->name);
+		option_table_init(&table, commands[i]->options);
+		vec_each (o, &table.rows)
+			if (o->kind != OPTION_GROUP)
+				add_zsh_option(b, o);
+		option_table_done(&table);
+		buf_puts(b, "\t\t\t'(- *)'{-h,--help}'[Print help]' \\\n");
+		if (!strcmp(commands[i]->name, "help")) {
+			buf_puts(b, "\t\t\t'1:command:(");
+			add_command_names(b);
+			buf_puts(b, ")'\n\t\t;;\n");
+		} else {
+			buf_puts(b, "\t\t\t'*:file:_files'\n\t\t;;\n");
+		}
+	}
+	buf_puts(b, "\tesac\n}\n"
+	            "if [ \"$funcstack[1]\" = _assay ]; then\n\t_assay \"$@\"\n"
+	            "else\n\tcompdef _assay assay\nfi\n");
+}
+
+static void add_fish_option(struct buf *b, const struct command *command, const struct option *o)
+{
+	buf_addf(b, "complete -c assay -n '__fish_seen_subcommand_from %s'", command->name);
+	if (o->letter)
+		buf_addf(b, " -s %c", o->letter);
+	if (o->name)
+		buf_addf(b, " -l %s", o->name);
+	if (option_takes_value(o) && !option_value_is_optional(o))
+		buf_puts(b, " -r");
+	if (o->choices) {
+		buf_puts(b, " -f -a '");
+		add_choices(b, o->choices);
+		buf_putc(b, '\'');
+	}
+	buf_puts(b, " -d '");
+	for (const char *c = o->help ? o->help : ""; *c; c++)
+		buf_addf(b, *c == '\'' || *c == '\\' ? "\\%c" : "%c", *c);
+	buf_puts(b, "'\n");
+}
+
+static void add_fish(struct buf *b)
+{
+	static const struct option help = {OPTION_FLAG, 'h', "help", .help = "Print help"};
+	struct option_table table;
+
+	buf_puts(b, "# assay's completion for fish, made by 'assay help --completion fish'.\n");
+	for (size_t i = 0; commands[i]; i++) {
+		buf_addf(b, "complete -c assay -f -n __fish_use_subcommand -a %s -d '",
+		         commands[i]->name);
+		for (const char *c = commands[i]->summary; *c; c++)
+			buf_addf(b, *c == '\'' || *c == '\\' ? "\\%c" : "%c", *c);
+		buf_puts(b, "'\n");
+		option_table_init(&table, commands[i]->options);
+		vec_each (o, &table.rows)
+			if (o->kind != OPTION_GROUP)
+				add_fish_option(b, commands[i], o);
+		add_fish_option(b, commands[i], &help);
+		option_table_done(&table);
+	}
+	buf_puts(b, "complete -c assay -f -n '__fish_seen_subcommand_from help' -a '");
+	add_command_names(b);
+	buf_puts(b, "'\n");
+}
+
+int command_print_completion(const char *shell)
+{
+	struct buf b = {0};
+
+	if (!strcmp(shell, "bash"))
+		add_bash(&b);
+	else if (!strcmp(shell, "zsh"))
+		add_zsh(&b);
+	else if (!strcmp(shell, "fish"))
+		add_fish(&b);
+	else
+		return -1;
+	fwrite(b.data, 1, b.size, stdout);
+	buf_done(&b);
+	return 0;
+}

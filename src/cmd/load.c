@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/load.h"
+
+#include "base/xalloc.h"
+#include "format/perf_data.h"
+#include "profile/profile_builder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AT(field) offsetof(struct load_options, field)
+
+const struct option load_option_table[] = {
+        {.kind = OPTION_EACH,
+         .letter = 'i',
+         .name = "input",
+         .argument = "FILE",
+         .help = "a recording, also without -i; several are added up (default perf.data)",
+         .offset = AT(inputs)},
+        {.kind = OPTION_STRING,
+         .name = "time",
+         .argument = "FROM,TO",
+         .help = "samples of this time alone: seconds of the clock, +SECONDS, or PERCENT%",
+         .details = "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
+                    "sample, or a percentage of the recording (10%,20%). Either may be left out. "
+                    "The ledger is of the whole recording where it cannot be cut.",
+         .offset = AT(time)},
+        {.kind = OPTION_END},
+};
+
+const struct option symbol_option_table[] = {
+        {.kind = OPTION_STRING,
+         .name = "kallsyms",
+         .argument = "FILE",
+         .help = "the recorded kernel's symbols (default /proc/kallsyms)",
+         .offset = AT(kallsyms)},
+        {.kind = OPTION_STRING,
+         .letter = 'k',
+         .name = "vmlinux",
+         .argument = "FILE",
+         .help = "the recorded kernel as an ELF file",
+         .offset = AT(vmlinux)},
+        {.kind = OPTION_STRING,
+         .name = "symfs",
+         .argument = "DIRECTORY",
+         .help = "look for the recorded files under DIRECTORY",
+         .offset = AT(root)},
+        {.kind = OPTION_FLAG,
+         .name = "no-demangle",
+         .help = "names as the linker knows them",
+         .offset = AT(raw_names)},
+        {.kind = OPTION_END},
+};
+
+/* One end of --time. */
+struct moment {
+	enum { MOMENT_NONE, MOMENT_CLOCK, MOMENT_AFTER, MOMENT_PART } kind;
+	uint64_t ns; /* PART: thousandths of a percent */
+};
+
+/* Seconds with up to nine places, in ns; without floating point, for clocks have 19 digits. */
+static const char *parse_seconds(const char *text, uint64_t *ns)
+{
+	const char *start = text;
+	uint64_t unit = 1000000000;
+
+	*ns = 0;
+	for (; *text >= '0' && *text <= '9' && text - start < 10; text++)
+		*ns = *ns * 10 + (uint64_t)(*text - '0') * unit;
+	if (text == start)
+		return NULL;
+	if (*text != '.')
+		return text;
+	for (text++; *text >= '0' && *text <= '9'; text++) {
+		unit /= 10;
+		*ns += (uint64_t)(*text - '0') * unit;
+	}
+	return text;
+}
+
+static int parse_moment(const char *text, size_t length, struct moment *m)
+{
+	char copy[64];
+	const char *end;
+
+	if (!length)
+		return 0;
+	if (length >= sizeof(copy))
+		return -1;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	end = parse_seconds(copy + (copy[0] == '+'), &m->ns);
+	if (!end)
+		return -1;
+	m->kind = copy[0] == '+' ? MOMENT_AFTER : *end == '%' ? MOMENT_PART : MOMENT_CLOCK;
+	return end[*end == '%'] ? -1 : 0;
+}
+
+static int parse_time(const char *text, struct moment *from, struct moment *to, struct error *err)
+{
+	const char *comma = strchr(text, ',');
+
+	/* perf writes 10%-20% */
+	if (!comma)
+		comma = strchr(text, '-');
+	if (!comma || parse_moment(text, (size_t)(comma - text), from) ||
+	    parse_moment(comma + 1, strlen(comma + 1), to))
+		return error_set(err, EINVAL,
+		                 "--time wants FROM,TO in seconds, +seconds or percent, not '%s'",
+		                 text);
+	return 0;
+}
+
+static uint64_t moment_ns(const struct moment *m, const struct recording *r)
+{
+	uint64_t length = r->last_sample_ns - r->first_sample_ns;
+
+	switch (m->kind) {
+	case MOMENT_NONE:
+		return 0;
+	case MOMENT_CLOCK:
+		return m->ns;
+	case MOMENT_AFTER:
+		return r->first_sample_ns + m->ns;
+	case MOMENT_PART:
+		break;
+	}
+	return r->first_sample_ns + (uint64_t)((double)length * (double)m->ns / 1e11);
+}
+
+static int ignore_begin(void *ctx, const struct recording *r, struct error *err)
+{
+	return 0;
+}
+
+static int ignore_event(void *ctx, const struct event *e, struct error *err)
+{
+	return 0;
+}
+
+/* Relative times need the first and the last sample: a reading of its own. */
+static int resolve_time(const char *path, const char *text, struct perf_data_read_options *ro,
+                        struct error *err)
+{
+	struct event_sink nowhere = {
+	        .begin = ignore_begin, .event = ignore_event, .end = ignore_begin};
+	struct moment from = {0}, to = {0};
+	struct recording r;
+	int ret = 0;
+
+	if (!text)
+		return 0;
+	ret = parse_time(text, &from, &to, err);
+	if (ret)
+		return ret;
+	recording_init(&r);
+	if (from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK)
+		ret = perf_data_read(path, NULL, &r, &nowhere, err);
+	ro->from_ns = moment_ns(&from, &r);
+	ro->to_ns = moment_ns(&to, &r);
+	recording_done(&r);
+	if (!ret && ro->to_ns && ro->to_ns < ro->from_ns)
+		ret = error_set(err, EINVAL, "--time %s ends before it begins", text);
+	return ret;
+}
+
+/* What a file is, by its first bytes. */
+static int recognise(const char *path, struct error *err)
+{
+	char bytes[16];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t size;
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return error_set(err, ENOENT, "there is no file %s; 'assay record' makes one",
+		                 path);
+	if (fd < 0)
+		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return error_set(err, EISDIR, "%s is a directory", path);
+	}
+	size = pread(fd, bytes, sizeof(bytes), 0);
+	close(fd);
+	if (size == 0)
+		return error_set(err, EINVAL, "%s is empty: its recorder ended before it wrote",
+		                 path);
+	if (size < 0)
+		return error_set(err, EINVAL, "cannot read %s: is it a file?", path);
+	if (!perf_data_recognise(bytes, (size_t)size))
+		return error_set(err, EINVAL,
+		                 "%s is no recording that assay reads: it does not begin as a "
+		                 "perf.data file",
+		                 path);
+	return 0;
+}
+
+typedef int load_file_fn(void *ctx, const char *path, const struct perf_data_read_options *ro,
+                         struct error *err);
+
+static int load_file(const struct load_options *o, const char *path, load_file_fn *fn, void *ctx,
+                     struct error *err)
+{
+	struct perf_data_read_options ro = {0};
+	int ret = recognise(path, err);
+
+	if (!ret)
+		ret = resolve_time(path, o->time, &ro, err);
+	return ret ? ret : fn(ctx, path, &ro, err);
+}
+
+static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < o->inputs.count && !ret; i++)
+		ret = load_file(o, o->inputs.items[i], fn, ctx, err);
+	for (int i = 0; i < o->argument_count && !ret; i++)
+		ret = load_file(o, o->arguments[i], fn, ctx, err);
+	if (!o->inputs.count && !o->argument_count)
+		ret = load_file(o, LOAD_DEFAULT, fn, ctx, err);
+	return ret;
+}
+
+static int read_profile(void *ctx, const char *path, const struct perf_data_read_options *ro,
+                        struct error *err)
+{
+	struct profile *p = ctx;
+	struct profile_builder *b = profile_builder_new(p, NULL);
+	struct event_sink sink = profile_builder_sink(b);
+	struct recording *r = xcalloc(1, sizeof(*r));
+	int ret;
+
+	recording_init(r);
+	vec_push(&p->recordings, r);
+	ret = perf_data_read(path, ro, r, &sink, err);
+	profile_builder_free(b);
+	return ret;
+}
+
+int load_profile(struct profile **out, const struct load_options *o, struct error *err)
+{
+	struct profile *p = profile_new();
+	int ret = each_file(o, read_profile, p, err);
+
+	if (ret) {
+		profile_free(p);
+		return ret;
+	}
+	*out = p;
+	return 0;
+}
+
+static int read_ticks(void *ctx, const char *path, const struct perf_data_read_options *ro,
+                      struct error *err)
+{
+	struct event_sink sink = ticks_sink(ctx);
+	struct recording r;
+	int ret;
+
+	recording_init(&r);
+	ret = perf_data_read(path, ro, &r, &sink, err);
+	recording_done(&r);
+	return ret;
+}
+
+int load_ticks(struct ticks *t, const struct load_options *o, struct error *err)
+{
+	ticks_init(t);
+	return each_file(o, read_ticks, t, err);
+}
+
+struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o)
+{
+	struct symbol_options so = {.raw_names = o->raw_names,
+	                            .kallsyms = o->kallsyms,
+	                            .vmlinux = o->vmlinux,
+	                            .root = o->root};
+
+	if (p->recordings.count) {
+		const struct recording *r = p->recordings.items[0];
+
+		so.kernel_release = r->os_release;
+		vec_each (id, &r->build_ids)
+			if (id->filename && !strncmp(id->filename, "[kernel.kallsyms]", 17))
+				so.kernel_id = id->id;
+	}
+	return symbolizer_new(&p->images, &so);
+}

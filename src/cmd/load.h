@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load: from file names on a command line to models.
+ *
+ * The kind of a file is told by its content, not its name. Several files go
+ * into one model, one after the other. Uses: base, format, profile, trace,
+ * symbol.
+ */
+#ifndef ASSAY_CMD_LOAD_H
+#define ASSAY_CMD_LOAD_H
+
+#include "base/error.h"
+#include "cmd/command.h"
+#include "profile/profile.h"
+#include "symbol/symbolizer.h"
+#include "trace/ticks.h"
+
+#define LOAD_DEFAULT "perf.data"
+
+struct load_options {
+	struct option_list inputs;             /* -i FILE */
+	char **arguments;                      /* FILE... */
+	int argument_count;                    /* none of both: perf.data */
+	const char *time;                      /* --time, NULL: all */
+	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
+	bool raw_names;
+};
+
+/*
+ * The options of every command that reads recordings and shows names; the
+ * command's struct holds a load_options at the offset of the INCLUDE.
+ */
+extern const struct option load_option_table[]; /* -i, --time */
+extern const struct option
+        symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle */
+
+int load_profile(struct profile **out, const struct load_options *o, struct error *err);
+int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
+
+/* For the kernel that the first recording was made on. Never NULL. */
+struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report: where every CPU-second went. */
+#include "cmd/command.h"
+#include "cmd/load.h"
+#include "cmd/style.h"
+#include "output/report_json.h"
+#include "output/report_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct report_command_options {
+	struct load_options load;
+	struct style_options style;
+	struct option_list sort, comm, pid, tid, cpu, image, function;
+	const char *event, *percentage;
+	double limit, process_limit;
+	uint64_t lines;
+	bool children, no_children, tree, no_idle, instances, wide, json;
+};
+
+#define AT(field) offsetof(struct report_command_options, field)
+
+#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region"
+
+static const struct option options[] = {
+        {.kind = OPTION_GROUP, .help = "What is read"},
+        {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
+        {.kind = OPTION_STRING,
+         .name = "event",
+         .argument = "NAME",
+         .help = "the event that the report is about (default: the first clock)",
+         .offset = AT(event)},
+        {.kind = OPTION_GROUP, .help = "What is shown"},
+        {.kind = OPTION_LIST,
+         .letter = 's',
+         .name = "sort",
+         .argument = "KEY,...",
+         .help = "one table by these keys: " SORT_KEYS,
+         .details = "Replaces the standard tables. perf's names are understood: comm, pid, tid, "
+                    "dso, sym, symbol and srcline.",
+         .offset = AT(sort)},
+        {.kind = OPTION_FLAG,
+         .letter = 'g',
+         .name = "call-graph",
+         .help = "the call tree, callers above callees",
+         .offset = AT(tree)},
+        {.kind = OPTION_FLAG,
+         .name = "children",
+         .help = "functions with what they called; sorted by that",
+         .details = "A function counts once for each sample whose path passes through it. The "
+                    "column self is the function alone.",
+         .offset = AT(children)},
+        {.kind = OPTION_FLAG,
+         .name = "no-children",
+         .help = "functions alone (the default)",
+         .offset = AT(no_children)},
+        {.kind = OPTION_FLAG,
+         .name = "instances",
+         .help = "each process of a name by itself",
+         .offset = AT(instances)},
+        {.kind = OPTION_NUMBER,
+         .name = "percent-limit",
+         .argument = "PERCENT",
+         .help = "sum up rows below this (default 1; 0 with --json)",
+         .offset = AT(limit)},
+        {.kind = OPTION_NUMBER,
+         .name = "process-limit",
+         .argument = "PERCENT",
+         .help = "tables of their own for processes above this (default 1)",
+         .offset = AT(process_limit)},
+        {.kind = OPTION_COUNT,
+         .letter = 'n',
+         .name = "lines",
+         .argument = "N",
+         .help = "at most N rows a table",
+         .offset = AT(lines)},
+        {.kind = OPTION_FLAG,
+         .name = "no-idle",
+         .help = "idle time is no part of the whole",
+         .offset = AT(no_idle)},
+        {.kind = OPTION_FLAG,
+         .name = "wide",
+         .help = "95 % intervals as columns, whole paths, every CPU",
+         .offset = AT(wide)},
+        {.kind = OPTION_FLAG,
+         .name = "json",
+         .help = "all of it as JSON, shares from 0 to 1",
+         .offset = AT(json)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_GROUP, .help = "Filters: lists apart by commas"},
+        {.kind = OPTION_LIST,
+         .letter = 'c',
+         .name = "comm",
+         .argument = "NAME",
+         .help = "processes or threads of these names",
+         .offset = AT(comm)},
+        {.kind = OPTION_LIST,
+         .name = "pid",
+         .argument = "PID",
+         .help = "these processes",
+         .offset = AT(pid)},
+        {.kind = OPTION_LIST,
+         .name = "tid",
+         .argument = "TID",
+         .help = "these threads",
+         .offset = AT(tid)},
+        {.kind = OPTION_LIST,
+         .letter = 'C',
+         .name = "cpu",
+         .argument = "CPU",
+         .help = "these CPUs: 0,2-3",
+         .offset = AT(cpu)},
+        {.kind = OPTION_LIST,
+         .letter = 'd',
+         .name = "dso",
+         .argument = "IMAGE",
+         .help = "samples in these files, by name or whole path",
+         .offset = AT(image)},
+        {.kind = OPTION_LIST,
+         .letter = 'S',
+         .name = "symbol",
+         .argument = "FUNCTION",
+         .help = "samples in these functions",
+         .offset = AT(function)},
+        {.kind = OPTION_STRING,
+         .name = "percentage",
+         .argument = "KIND",
+         .choices = "absolute,relative",
+         .help = "shares of all (absolute, the default) or of what the filters leave",
+         .offset = AT(percentage)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	struct report_command_options *o = p;
+
+	o->limit = -1;
+	o->process_limit = 1;
+}
+
+static struct filter_list filter_list(const struct option_list *list)
+{
+	return (struct filter_list){list->items, list->count};
+}
+
+static int parse_keys(const struct option_list *sort, struct report_options *ro, struct error *err)
+{
+	for (size_t i = 0; i < sort->count; i++) {
+		enum flat_key key;
+		bool twice = false;
+
+		if (!flat_key_parse(sort->items[i], &key))
+			return error_set(err, EINVAL,
+			                 "--sort knows no key '%s'; the keys are " SORT_KEYS
+			                 " (and comm, pid, tid, dso, sym, symbol, srcline)",
+			                 sort->items[i]);
+		for (size_t k = 0; k < ro->key_count; k++)
+			twice |= ro->keys[k] == key;
+		if (!twice)
+			ro->keys[ro->key_count++] = key;
+	}
+	return 0;
+}
+
+static int report_options(const struct report_command_options *o, struct report_options *ro,
+                          struct error *err)
+{
+	*ro = (struct report_options){
+	        .filter = {.comm = filter_list(&o->comm),
+	                   .pid = filter_list(&o->pid),
+	                   .tid = filter_list(&o->tid),
+	                   .cpu = filter_list(&o->cpu),
+	                   .image = filter_list(&o->image),
+	                   .function = filter_list(&o->function),
+	                   .no_idle = o->no_idle,
+	                   .relative = o->percentage && !strcmp(o->percentage, "relative")},
+	        .event = o->event,
+	        .limit = o->limit < 0 ? -1 : o->limit / 100,
+	        .process_limit = o->process_limit / 100,
+	        .lines = o->lines,
+	        .children = o->children && !o->no_children,
+	        .tree = o->tree,
+	        .instances = o->instances,
+	        .intervals = o->wide || o->json,
+	        .tables = o->json || (!o->sort.count && !o->tree),
+	};
+	return parse_keys(&o->sort, ro, err);
+}
+
+static void print(const struct report_command_options *o, struct report *r)
+{
+	struct report_text_options to = {.wide = o->wide};
+	struct buf out = {0};
+
+	if (o->json) {
+		report_json(r, &out);
+	} else {
+		style_choose(&o->style, &to.style);
+		report_text(r, &to, &out);
+	}
+	fwrite(buf_text(&out), 1, out.size, stdout);
+	buf_done(&out);
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct report_command_options *o = p;
+	struct symbolizer *symbols = NULL;
+	struct profile *profile = NULL;
+	struct report *report = NULL;
+	struct report_options ro;
+	struct error err = {0};
+	int status = 0;
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	if (report_options(o, &ro, &err))
+		return command_fail(2, "report: %s", err.text);
+	if (load_profile(&profile, &o->load, &err))
+		return command_fail(1, "report: %s", err.text);
+	symbols = load_symbolizer(profile, &o->load);
+	if (report_new(&report, profile, symbols, &ro, &err))
+		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
+	else
+		print(o, report);
+	report_free(report);
+	symbolizer_free(symbols);
+	profile_free(profile);
+	if (!status && (fflush(stdout) || ferror(stdout)))
+		status = command_fail(1, "report: cannot write the output: %s", strerror(errno));
+	return status;
+}
+
+const struct command cmd_report = {
+        .name = "report",
+        .synopsis = "[OPTIONS] [FILE...]",
+        .summary = "where every CPU-second of a recording went",
+        .description =
+                "Reads perf.data files of assay and of perf. The standard report has the closing "
+                "account (user, kernel, interrupts, idle, steal, what was not observed, and the "
+                "residual), what the recording itself cost, the processes, functions over all of "
+                "them, tables of each process above a limit, the kernel, and what could not be "
+                "seen.\n\n"
+                "Interrupts are charged to no process: they have a row of their own, and each "
+                "process says how many hit it. Shares are of all samples; with filters a row "
+                "[not selected] holds what they leave out. Off-CPU time is charged to what "
+                "waited, not to the scheduler below it.",
+        .examples = "assay report\n    the standard report of ./perf.data\n"
+                    "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"
+                    "assay report --sort process,image a.data b.data\n    two files in one table\n"
+                    "assay report -g --comm cc1\n    how cc1 got to where it spent its time\n"
+                    "assay report --json | jq .ledger\n    the account, for programs\n",
+        .options = options,
+        .options_size = sizeof(struct report_command_options),
+        .defaults = defaults,
+        .run = run,
+};

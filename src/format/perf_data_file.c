@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gets a file's bytes: mapped, or read whole where it is a pipe. A file that
+ * another program cuts short while it is mapped ends us with SIGBUS; perf and
+ * assay never do that, they rename the old recording.
+ */
+#include "format/perf_data_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int cannot_read(const char *path, struct error *err)
+{
+	int code = errno;
+
+	return error_set(err, code, "cannot read %s: %s%s", path, strerror(code),
+	                 code == EACCES ? " (recordings belong to who made them: try as root, or "
+	                                  "ask for the file)"
+	                                : "");
+}
+
+/* A pipe goes into memory; what is no recording is refused by its first bytes. */
+static int read_pipe(int fd, const char *path, struct buf *all, struct error *err)
+{
+	char piece[65536];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof(piece))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return cannot_read(path, err);
+		buf_add(all, piece, (size_t)n);
+		if (all->size >= 8 && !perf_data_recognise(all->data, all->size))
+			break;
+	}
+	return 0;
+}
+
+static int read_open(int fd, const char *path, const struct perf_data_read_options *options,
+                     struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	struct perf_data_view v = {.name = path, .bytes = (const uint8_t *)""};
+	struct buf all = {0};
+	struct stat st;
+	int rc = 0;
+
+	if (fstat(fd, &st))
+		return cannot_read(path, err);
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, EISDIR,
+		                 "%s is a directory, as perf record --threads makes it: record "
+		                 "without --threads",
+		                 path);
+	r->captured_at_s = (uint64_t)st.st_mtime;
+	if (!S_ISREG(st.st_mode)) {
+		rc = read_pipe(fd, path, &all, err);
+		v.bytes = all.size ? (const uint8_t *)all.data : v.bytes;
+		v.size = all.size;
+	} else if (st.st_size) {
+		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (bytes == MAP_FAILED)
+			return cannot_read(path, err);
+		v.mapped = true;
+		v.bytes = bytes;
+		v.size = (size_t)st.st_size;
+	}
+	if (!rc)
+		rc = perf_data_view_open(&v, r, err);
+	if (!rc)
+		rc = perf_data_deliver(&v, options, r, sink, err);
+	perf_data_view_done(&v);
+	if (v.mapped)
+		munmap((void *)(uintptr_t)v.bytes, v.size);
+	buf_done(&all);
+	return rc;
+}
+
+int perf_data_read(const char *path, const struct perf_data_read_options *options,
+                   struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	int fd, rc;
+
+	if (!r->path)
+		r->path = xstrdup(path);
+	if (!strcmp(path, "-"))
+		return read_open(STDIN_FILENO, "standard input", options, r, sink, err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_read(path, err);
+	rc = read_open(fd, path, options, r, sink, err);
+	close(fd);
+	return rc;
+}

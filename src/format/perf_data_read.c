@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records are put in order by their time and address alone, and decoded when
+ * their turn comes. Compressed records are the exception: they are unpacked
+ * into blocks that are kept until all of their records are delivered.
+ */
+#include "event/order.h"
+#include "format/perf_data_layout.h"
+#include "format/perf_data_read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+
+enum {
+	BLOCK_BYTES = 1 << 20,
+	UNPACKED_MAX = 512 << 20, /* more waiting than this goes out unordered */
+	RELEASE_BYTES = 64 << 20, /* mapped pages behind us are given back in such steps */
+};
+
+/* Unpacked records, each after 8 bytes that say where in the file it came from. */
+struct block {
+	uint8_t *bytes;
+	size_t used, room;
+	uint64_t newest_ns;
+};
+
+struct delivery {
+	struct perf_data_view *v;
+	struct recording *r;
+	const struct event_sink *sink;
+	struct perf_data_read_options options;
+	struct order order;
+	struct perf_inflate *inflate;
+	VEC(struct block) blocks;
+	size_t unpacked_bytes;
+	size_t released; /* offset up to which pages were given back */
+	uint64_t damaged;
+	const uint8_t *packed; /* the record being unpacked */
+};
+
+const uint8_t *perf_record_next(struct perf_record_walk *w)
+{
+	const uint8_t *p = w->p;
+	size_t left = w->end - p, size;
+	uint64_t payload = 0;
+	uint32_t type;
+
+	if (!left || w->why)
+		return NULL;
+	if (left < PERF_RECORD_HEADER_SIZE) {
+		w->why = "the last record is cut short";
+		return NULL;
+	}
+	type = load_u32(p);
+	size = load_u16(p + 6);
+	if (size < PERF_RECORD_HEADER_SIZE || (type < PERF_USER_ATTR && size % 8)) {
+		w->why = "the size of a record is not possible";
+		return NULL;
+	}
+	/* Two kinds are followed by bytes that are no records. */
+	if (type == PERF_USER_AUXTRACE && size >= 16)
+		payload = load_u64(p + 8);
+	else if (type == PERF_USER_TRACING_DATA && size >= 12)
+		payload = ((uint64_t)load_u32(p + 8) + 7) / 8 * 8;
+	if (size > left || payload > left - size) {
+		w->why = "the last record is cut short";
+		return NULL;
+	}
+	w->record_size = size;
+	w->p = p + size + payload;
+	return p;
+}
+
+static bool is_mapped(const struct delivery *d, const uint8_t *p)
+{
+	return p >= d->v->bytes && p < d->v->bytes + d->v->size;
+}
+
+static uint64_t file_offset(const struct delivery *d, const uint8_t *record)
+{
+	return is_mapped(d, record) ? (uint64_t)(record - d->v->bytes) : load_u64(record - 8);
+}
+
+static void warn_damaged(struct delivery *d, const struct event *e)
+{
+	if (!d->damaged++)
+		recording_warn(d->r,
+		               "%s: the record of type %" PRIu32 " at offset %" PRIu64
+		               " does not hold what it should; such records are skipped",
+		               d->v->name, e->type, e->file_offset);
+}
+
+/* False where the options keep a sample out. */
+static bool count_sample(struct delivery *d, const struct event *e)
+{
+	struct recording *r = d->r;
+
+	if (e->time_ns < d->options.from_ns || (d->options.to_ns && e->time_ns > d->options.to_ns))
+		return false;
+	r->samples++;
+	if (e->time_ns && (!r->first_sample_ns || e->time_ns < r->first_sample_ns))
+		r->first_sample_ns = e->time_ns;
+	if (e->time_ns > r->last_sample_ns)
+		r->last_sample_ns = e->time_ns;
+	return true;
+}
+
+static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t offset,
+                          struct error *err)
+{
+	struct event e;
+	enum perf_decoded decoded =
+	        perf_decoder_decode(&d->v->decoder, record, load_u16(record + 6), &e);
+
+	e.file_offset = offset;
+	if (decoded != PERF_DECODED) {
+		d->r->unknown_records++;
+		if (decoded == PERF_DECODED_DAMAGED)
+			warn_damaged(d, &e);
+		return 0;
+	}
+	if (e.kind == EVENT_SAMPLE && !count_sample(d, &e))
+		return 0;
+	if (e.kind == EVENT_LOST && e.lost.samples)
+		d->r->lost_samples += e.lost.count;
+	else if (e.kind == EVENT_LOST)
+		d->r->lost_records += e.lost.count;
+	return d->sink->event ? d->sink->event(d->sink->ctx, &e, err) : 0;
+}
+
+static int deliver_ordered(void *ctx, uint64_t position, struct error *err)
+{
+	const uint8_t *record = (const uint8_t *)(uintptr_t)position;
+
+	return deliver_record(ctx, record, file_offset(ctx, record), err);
+}
+
+/* Blocks whose newest record is out have no record left. */
+static void drop_blocks(struct delivery *d)
+{
+	size_t kept = 0;
+
+	vec_each (block, &d->blocks) {
+		if (block->newest_ns > d->order.delivered_ns) {
+			d->blocks.items[kept++] = *block;
+			continue;
+		}
+		d->unpacked_bytes -= block->room;
+		free(block->bytes);
+	}
+	d->blocks.count = kept;
+}
+
+static int end_round(struct delivery *d, struct error *err)
+{
+	int rc = order_round(&d->order, deliver_ordered, d, err);
+
+	drop_blocks(d);
+	return rc;
+}
+
+static const uint8_t *keep_unpacked(struct delivery *d, const uint8_t *record, size_t size,
+                                    uint64_t time_ns)
+{
+	size_t need = sizeof(uint64_t) + (size + 7) / 8 * 8;
+	uint64_t offset = d->packed - d->v->bytes;
+	struct block *block = d->blocks.count ? vec_last(&d->blocks) : NULL;
+	uint8_t *to;
+
+	if (!block || block->room - block->used < need) {
+		block = vec_add(&d->blocks);
+		block->room = BLOCK_BYTES;
+		block->bytes = xmalloc(block->room);
+		d->unpacked_bytes += block->room;
+	}
+	to = block->bytes + block->used;
+	memcpy(to, &offset, sizeof(offset));
+	memcpy(to + sizeof(offset), record, size);
+	block->used += need;
+	if (time_ns > block->newest_ns)
+		block->newest_ns = time_ns;
+	return to + sizeof(offset);
+}
+
+/* Records of the kernel go by their time; those without go at once, as they stand. */
+static int take_kernel_record(struct delivery *d, const uint8_t *record, size_t size,
+                              uint64_t offset, struct error *err)
+{
+	uint64_t time_ns = perf_decoder_time(&d->v->decoder, record, size);
+
+	if (!time_ns)
+		return deliver_record(d, record, offset, err);
+	if (!is_mapped(d, record))
+		record = keep_unpacked(d, record, size, time_ns);
+	order_push(&d->order, time_ns, (uintptr_t)record);
+	return 0;
+}
+
+static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct error *err)
+{
+	struct delivery *d = ctx;
+
+	d->r->records++;
+	if (load_u32(record) >= PERF_USER_ATTR) { /* never packed by a recorder */
+		d->r->unknown_records++;
+		return 0;
+	}
+	return take_kernel_record(d, record, size, d->packed - d->v->bytes, err);
+}
+
+static int take_packed(struct delivery *d, const uint8_t *record, size_t size, const char **why,
+                       struct error *err)
+{
+	const uint8_t *packed = record + PERF_RECORD_HEADER_SIZE;
+	size_t bytes = size - PERF_RECORD_HEADER_SIZE;
+	int rc;
+
+	if (load_u32(record) == PERF_USER_COMPRESSED2) { /* padded: says how long it is */
+		uint64_t used = bytes >= sizeof(used) ? load_u64(packed) : UINT64_MAX;
+
+		if (used > bytes - sizeof(used)) {
+			*why = "a compressed record is longer than it can be";
+			return 0;
+		}
+		packed += sizeof(used);
+		bytes = used;
+	}
+	if (!d->inflate)
+		d->inflate = perf_inflate_new();
+	d->packed = record;
+	rc = perf_inflate(d->inflate, packed, bytes, take_unpacked, d, why, err);
+	/* A file may unpack to a thousand times its size: that much must not wait. */
+	if (!rc && d->unpacked_bytes > UNPACKED_MAX) {
+		rc = order_finish(&d->order, deliver_ordered, d, err);
+		drop_blocks(d);
+	}
+	return rc;
+}
+
+static int take_record(struct delivery *d, const uint8_t *record, size_t size, const char **why,
+                       struct error *err)
+{
+	uint32_t type = load_u32(record);
+
+	d->r->records++;
+	if (type < PERF_USER_ATTR)
+		return take_kernel_record(d, record, size, record - d->v->bytes, err);
+	if (type == PERF_USER_FINISHED_ROUND)
+		return end_round(d, err);
+	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
+		return take_packed(d, record, size, why, err);
+	if (type > PERF_USER_COMPRESSED2)
+		d->r->unknown_records++;
+	return 0;
+}
+
+/* Pages behind us are dropped; one that is still wanted comes back by itself. */
+static void release_pages(struct delivery *d, const uint8_t *p)
+{
+	size_t page = 65536, here = (size_t)(p - d->v->bytes) / page * page;
+
+	if (!d->v->mapped || here - d->released < RELEASE_BYTES)
+		return;
+	madvise((void *)(uintptr_t)(d->v->bytes + d->released), here - d->released, MADV_DONTNEED);
+	d->released = here;
+}
+
+/* A recorder that writes whole blocks leaves zeros at the end when it is killed. */
+static bool only_zeros(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && !*p)
+		p++;
+	return p == end;
+}
+
+/* Says where reading ended before its time. */
+static void warn_ended(struct delivery *d, const uint8_t *record, const char *why)
+{
+	bool killed = d->r->truncated;
+
+	d->r->truncated = true;
+	if (killed && only_zeros(record, d->v->bytes + d->v->data_end))
+		return;
+	recording_warn(d->r, "%s: %s, at offset %zu of %zu: reading ends there", d->v->name, why,
+	               (size_t)(record - d->v->bytes), d->v->size);
+}
+
+static int take_all(struct delivery *d, struct error *err)
+{
+	struct perf_record_walk walk = {.p = d->v->bytes + d->v->data,
+	                                .end = d->v->bytes + d->v->data_end};
+	const uint8_t *record = walk.p;
+	const char *why = NULL;
+	int rc = 0;
+
+	while (!rc && !why && (record = perf_record_next(&walk))) {
+		rc = take_record(d, record, walk.record_size, &why, err);
+		release_pages(d, record);
+	}
+	if (rc)
+		return rc;
+	if (why || walk.why)
+		warn_ended(d, why ? record : walk.p, why ? why : walk.why);
+	return order_finish(&d->order, deliver_ordered, d, err);
+}
+
+int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
+                      struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	struct delivery d = {.v = v, .r = r, .sink = sink};
+	int rc = 0;
+
+	if (options)
+		d.options = *options;
+	order_init(&d.order);
+	if (sink->begin)
+		rc = sink->begin(sink->ctx, r, err);
+	if (!rc)
+		rc = take_all(&d, err);
+	r->out_of_order = d.order.late;
+	if (!rc && sink->end)
+		rc = sink->end(sink->ctx, r, err);
+	vec_each (block, &d.blocks)
+		free(block->bytes);
+	vec_done(&d.blocks);
+	perf_inflate_free(d.inflate);
+	order_done(&d.order);
+	return rc;
+}
+
+int perf_data_read_memory(const char *name, const void *bytes, size_t size,
+                          const struct perf_data_read_options *options, struct recording *r,
+                          const struct event_sink *sink, struct error *err)
+{
+	struct perf_data_view v = {.name = name, .bytes = bytes, .size = size};
+	int rc = perf_data_view_open(&v, r, err);
+
+	if (!rc)
+		rc = perf_data_deliver(&v, options, r, sink, err);
+	perf_data_view_done(&v);
+	return rc;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file is readable at each flush: data.size in the header is put right
+ * after the records are there, never before. Feature bits stay clear until
+ * the sections they announce are written.
+ */
+#include "base/append_file.h"
+#include "format/perf_data.h"
+#include "format/perf_data_feature.h"
+#include "format/perf_data_layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct perf_data_writer {
+	struct append_file *file;
+	char *path;
+	struct perf_data_header header;
+	bool moved; /* an older file is PATH.old now */
+	bool created;
+	struct buf event_desc; /* the feature, made while attrs were at hand */
+};
+
+/* perf keeps the recording before: PATH becomes PATH.old. */
+static int make_way(const char *path, bool *device, bool *moved, struct error *err)
+{
+	struct stat st;
+	char *old;
+	int rc = 0;
+
+	*device = *moved = false;
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : error_set(err, errno, "%s: %s", path, strerror(errno));
+	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
+		*device = true; /* /dev/null: to measure what recording costs */
+		return 0;
+	}
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EEXIST,
+		                 "%s is %s; a recording is written to a file of its own: name "
+		                 "another with -o",
+		                 path,
+		                 S_ISDIR(st.st_mode)   ? "a directory"
+		                 : S_ISLNK(st.st_mode) ? "a symbolic link"
+		                                       : "no regular file");
+	old = xasprintf("%s.old", path);
+	if (rename(path, old))
+		rc = error_set(err, errno, "cannot rename %s to %s: %s", path, old,
+		               strerror(errno));
+	*moved = !rc;
+	free(old);
+	return rc;
+}
+
+static int open_file(struct perf_data_writer *w, struct error *err)
+{
+	bool device;
+	int rc = make_way(w->path, &device, &w->moved, err);
+	int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL);
+	int fd;
+
+	if (rc)
+		return rc;
+	fd = open(w->path, flags, 0600);
+	if (fd < 0)
+		return error_set(err, errno, "cannot create %s: %s", w->path, strerror(errno));
+	w->created = !device;
+	w->file = append_file_new(fd, w->path);
+	return 0;
+}
+
+/* The oldest layout of attr that holds all that is set: more readers know it. */
+static size_t attr_bytes(const struct perf_data_attr *attrs, size_t count)
+{
+	static const uint8_t zero[sizeof(struct perf_event_attr)];
+	size_t rest = sizeof(zero) - PERF_ATTR_SIZE_VER5;
+
+	for (size_t i = 0; i < count; i++)
+		if (memcmp((const char *)&attrs[i].attr + PERF_ATTR_SIZE_VER5, zero, rest))
+			return sizeof(zero);
+	return PERF_ATTR_SIZE_VER5;
+}
+
+static void put_start(struct perf_data_writer *w, struct buf *out,
+                      const struct perf_data_attr *attrs, size_t count)
+{
+	struct perf_data_header *h = &w->header;
+	size_t attr_size = attr_bytes(attrs, count);
+	uint64_t offset = sizeof(*h);
+
+	memcpy(h->magic, PERF_DATA_MAGIC, sizeof(h->magic));
+	h->size = sizeof(*h);
+	h->attr_size = attr_size + sizeof(struct perf_data_section);
+	buf_add(out, h, sizeof(*h));
+	for (size_t i = 0; i < count; i++)
+		buf_add(out, attrs[i].ids, attrs[i].id_count * sizeof(uint64_t));
+	h->attrs.offset = out->size;
+	h->attrs.size = count * h->attr_size;
+	for (size_t i = 0; i < count; i++) {
+		struct perf_event_attr attr = attrs[i].attr;
+		struct perf_data_section ids = {offset, attrs[i].id_count * sizeof(uint64_t)};
+
+		attr.size = attr_size;
+		buf_add(out, &attr, attr_size);
+		buf_add(out, &ids, sizeof(ids));
+		offset += ids.size;
+	}
+	h->data.offset = out->size;
+	memcpy(out->data, h, sizeof(*h));
+}
+
+int perf_data_writer_open(struct perf_data_writer **out, const char *path,
+                          const struct perf_data_attr *attrs, size_t count, struct error *err)
+{
+	struct perf_data_writer *w = xcalloc(1, sizeof(*w));
+	struct buf start = {0};
+	int rc;
+
+	*out = NULL;
+	w->path = xstrdup(path);
+	rc = open_file(w, err);
+	if (!rc) {
+		put_start(w, &start, attrs, count);
+		rc = append_file_add(w->file, start.data, start.size, err);
+		buf_done(&start);
+	}
+	if (rc) {
+		perf_data_writer_discard(w);
+		return rc;
+	}
+	perf_data_feature_event_desc(&w->event_desc, attrs, count);
+	*out = w;
+	return 0;
+}
+
+int perf_data_writer_append(struct perf_data_writer *w, const void *records, size_t bytes,
+                            struct error *err)
+{
+	return append_file_add(w->file, records, bytes, err);
+}
+
+int perf_data_writer_flush(struct perf_data_writer *w, struct error *err)
+{
+	w->header.data.size = append_file_size(w->file) - w->header.data.offset;
+	append_file_patch(w->file, 0, &w->header, sizeof(w->header));
+	return append_file_flush(w->file, err);
+}
+
+/* The table of sections comes right after the data, in ascending order of their numbers. */
+static void put_features(struct perf_data_writer *w, struct buf *out, const struct recording *r)
+{
+	uint64_t place = append_file_size(w->file);
+	VEC(struct perf_data_section) table = {0};
+	struct buf body = {0};
+
+	for (unsigned number = 0; number < PERF_DATA_FEATURE_BITS; number++) {
+		size_t before = body.size;
+
+		if (number == PERF_FEATURE_EVENT_DESC)
+			buf_add(&body, w->event_desc.data, w->event_desc.size);
+		else
+			perf_data_feature_encode(&body, number, r);
+		if (body.size == before)
+			continue;
+		w->header.features[number / 64] |= UINT64_C(1) << number % 64;
+		vec_push(&table, (struct perf_data_section){before, body.size - before});
+		buf_pad(&body, '\0', (8 - body.size % 8) % 8);
+	}
+	vec_each (section, &table)
+		section->offset += place + table.count * sizeof(*table.items);
+	buf_add(out, table.items, table.count * sizeof(*table.items));
+	buf_add(out, body.data, body.size);
+	buf_done(&body);
+	vec_done(&table);
+}
+
+int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r, struct error *err)
+{
+	struct buf features = {0};
+	int rc = perf_data_writer_flush(w, err);
+
+	if (!rc) {
+		put_features(w, &features, r);
+		rc = append_file_add(w->file, features.data, features.size, err);
+	}
+	/* The sections first, then the bits that announce them. */
+	if (!rc)
+		rc = append_file_flush(w->file, err);
+	append_file_patch(w->file, 0, &w->header, sizeof(w->header));
+	if (!rc)
+		rc = append_file_finish(w->file, err);
+	buf_done(&features);
+	perf_data_writer_abandon(w);
+	return rc;
+}
+
+void perf_data_writer_abandon(struct perf_data_writer *w)
+{
+	if (!w)
+		return;
+	append_file_free(w->file);
+	buf_done(&w->event_desc);
+	free(w->path);
+	free(w);
+}
+
+void perf_data_writer_discard(struct perf_data_writer *w)
+{
+	char *old;
+
+	if (!w)
+		return;
+	if (w->created)
+		unlink(w->path);
+	if (w->moved) {
+		old = xasprintf("%s.old", w->path);
+		/* Nothing to be done if it fails: the older recording is still there as .old. */
+		if (rename(old, w->path))
+			errno = 0;
+		free(old);
+	}
+	perf_data_writer_abandon(w);
+}
+
+uint64_t perf_data_writer_bytes(const struct perf_data_writer *w)
+{
+	return append_file_size(w->file);
+}

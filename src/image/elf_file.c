@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/elf_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* No linker makes more segments; the limit keeps lookups in hostile files short. */
+#define SEGMENTS_MAX 1024
+
+/* Notes and debug links are small; larger ones are not looked at. */
+#define NOTE_MAX_BYTES 65536
+#define NOTES_MAX 64
+
+static const unsigned char native_order =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+
+/* libelf's data for [offset, offset + size), NULL if that is not within the file. */
+static Elf_Data *raw_data(struct elf_file *f, uint64_t offset, uint64_t size)
+{
+	if (offset > f->size || size > f->size - offset || !size)
+		return NULL;
+	return elf_getdata_rawchunk(f->elf, (int64_t)offset, size, ELF_T_BYTE);
+}
+
+size_t elf_section_count(struct elf_file *f)
+{
+	size_t count;
+
+	if (elf_getshdrnum(f->elf, &count))
+		return 0;
+	/* A section header has 40 bytes at least. */
+	return count <= f->size / 40 ? count : 0;
+}
+
+bool elf_section_at(struct elf_file *f, size_t index, GElf_Shdr *header, const char **name)
+{
+	Elf_Scn *section = elf_getscn(f->elf, index);
+	size_t strings;
+
+	if (!section || !gelf_getshdr(section, header))
+		return false;
+	if (header->sh_type != SHT_NOBITS &&
+	    (header->sh_offset > f->size || header->sh_size > f->size - header->sh_offset))
+		return false;
+	if (name) {
+		*name = elf_getshdrstrndx(f->elf, &strings)
+		                ? NULL
+		                : elf_strptr(f->elf, strings, header->sh_name);
+		if (!*name)
+			*name = "";
+	}
+	return true;
+}
+
+const uint8_t *elf_section_bytes(struct elf_file *f, size_t index, size_t *size)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	*size = 0;
+	if (!elf_section_at(f, index, &header, NULL) || header.sh_type == SHT_NOBITS ||
+	    (header.sh_flags & SHF_COMPRESSED))
+		return NULL;
+	data = raw_data(f, header.sh_offset, header.sh_size);
+	if (!data || !data->d_buf)
+		return NULL;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+static void read_segments(struct elf_file *f)
+{
+	size_t count, notes = 0;
+	GElf_Phdr p;
+	Elf_Data *data;
+
+	if (elf_getphdrnum(f->elf, &count) || count > f->size / 32)
+		return;
+	for (size_t i = 0; i < count && f->segments.count < SEGMENTS_MAX; i++) {
+		if (!gelf_getphdr(f->elf, (int)i, &p))
+			return;
+		if (p.p_offset > f->size || p.p_filesz > f->size - p.p_offset ||
+		    p.p_vaddr > UINT64_MAX - p.p_filesz)
+			continue;
+		if (p.p_type == PT_LOAD && p.p_filesz)
+			vec_push(&f->segments, (struct elf_segment){p.p_vaddr, p.p_offset,
+			                                            p.p_filesz, p.p_flags & PF_X});
+		if (p.p_type != PT_NOTE || f->build_id.size || p.p_filesz > NOTE_MAX_BYTES ||
+		    notes++ > NOTES_MAX)
+			continue;
+		data = raw_data(f, p.p_offset, p.p_filesz);
+		if (data && data->d_buf)
+			build_id_from_notes(data->d_buf, data->d_size, &f->build_id);
+	}
+}
+
+static void read_debuglink(struct elf_file *f, size_t index)
+{
+	size_t size, length;
+	const uint8_t *bytes = elf_section_bytes(f, index, &size);
+
+	if (!bytes)
+		return;
+	length = strnlen((const char *)bytes, size);
+	if (!length || length >= size || ((length + 4) & ~(size_t)3) + 4 > size ||
+	    memchr(bytes, '/', length))
+		return;
+	f->debuglink = xstrndup((const char *)bytes, length);
+	memcpy(&f->debuglink_crc, bytes + ((length + 4) & ~(size_t)3), 4);
+}
+
+static void read_sections(struct elf_file *f)
+{
+	size_t count = elf_section_count(f), size, notes = 0;
+	const uint8_t *bytes;
+	const char *name;
+	GElf_Shdr header;
+
+	for (size_t i = 1; i < count; i++) {
+		if (!elf_section_at(f, i, &header, &name))
+			continue;
+		if (header.sh_type == SHT_SYMTAB)
+			f->has_symtab = true;
+		if (header.sh_size > NOTE_MAX_BYTES || notes > NOTES_MAX)
+			continue;
+		if (header.sh_type == SHT_NOTE && !f->build_id.size && ++notes &&
+		    (bytes = elf_section_bytes(f, i, &size)))
+			build_id_from_notes(bytes, size, &f->build_id);
+		if (!f->debuglink && !strcmp(name, ".gnu_debuglink") && ++notes)
+			read_debuglink(f, i);
+	}
+}
+
+static int read_file(struct elf_file *f, struct error *err)
+{
+	if (!f->elf)
+		return error_set(err, ENOEXEC, "%s: cannot be read as ELF: %s", f->path,
+		                 elf_errmsg(-1));
+	if (elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header))
+		return error_set(err, ENOEXEC, "%s: is not an ELF file", f->path);
+	if (f->header.e_ident[EI_DATA] != native_order)
+		return error_set(err, ENOEXEC,
+		                 "%s: is made for a machine of the other byte order, which is not "
+		                 "supported",
+		                 f->path);
+	read_segments(f);
+	read_sections(f);
+	return 0;
+}
+
+static int open_regular(struct elf_file *f, struct error *err)
+{
+	struct stat st;
+
+	/* Not blocking: the name may be a FIFO's. */
+	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (f->fd < 0)
+		return error_set(err, errno, "%s: %s", f->path, strerror(errno));
+	if (fstat(f->fd, &st))
+		return error_set(err, errno, "%s: %s", f->path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s: is not a regular file", f->path);
+	f->size = (uint64_t)st.st_size;
+	f->device = st.st_dev;
+	f->inode = st.st_ino;
+	return 0;
+}
+
+static struct elf_file *file_new(const char *path)
+{
+	struct elf_file *f = xcalloc(1, sizeof(*f));
+
+	elf_version(EV_CURRENT);
+	f->path = xstrdup(path);
+	f->fd = -1;
+	return f;
+}
+
+int elf_file_open(struct elf_file **out, const char *path, struct error *err)
+{
+	struct elf_file *f = file_new(path);
+	int r = open_regular(f, err);
+
+	*out = NULL;
+	/*
+	 * Read, not mapped: a mapped file that is cut short under us would end
+	 * the program with SIGBUS.
+	 */
+	if (!r) {
+		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+		r = read_file(f, err);
+	}
+	if (r) {
+		elf_file_close(f);
+		return r;
+	}
+	*out = f;
+	return 0;
+}
+
+int elf_file_open_memory(struct elf_file **out, const void *bytes, size_t size, const char *name,
+                         struct error *err)
+{
+	struct elf_file *f = file_new(name);
+	int r;
+
+	*out = NULL;
+	f->memory = bytes;
+	f->size = size;
+	f->elf = size ? elf_memory((char *)(uintptr_t)bytes, size) : NULL;
+	r = read_file(f, err);
+	if (r) {
+		elf_file_close(f);
+		return r;
+	}
+	*out = f;
+	return 0;
+}
+
+void elf_file_close(struct elf_file *f)
+{
+	if (!f)
+		return;
+	elf_end(f->elf);
+	if (f->fd >= 0)
+		close(f->fd);
+	vec_done(&f->segments);
+	free(f->debuglink);
+	free(f->path);
+	free(f);
+}
+
+const char *elf_file_path(const struct elf_file *f)
+{
+	return f->path;
+}
+
+const struct build_id *elf_file_build_id(const struct elf_file *f)
+{
+	return &f->build_id;
+}
+
+enum elf_machine elf_file_machine(const struct elf_file *f)
+{
+	switch (f->header.e_machine) {
+	case EM_X86_64:
+		return ELF_MACHINE_X86_64;
+	case EM_386:
+		return ELF_MACHINE_X86_32;
+	case EM_AARCH64:
+		return ELF_MACHINE_ARM64;
+	default:
+		return ELF_MACHINE_OTHER;
+	}
+}
+
+uint64_t elf_file_size(const struct elf_file *f)
+{
+	return f->size;
+}
+
+bool elf_file_has_symtab(const struct elf_file *f)
+{
+	return f->has_symtab;
+}
+
+bool elf_file_is_relocatable(const struct elf_file *f)
+{
+	return f->header.e_type == ET_REL;
+}
+
+bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode)
+{
+	if (f->fd < 0)
+		return false;
+	*device = f->device;
+	*inode = f->inode;
+	return true;
+}
+
+struct Elf *elf_file_handle(struct elf_file *f)
+{
+	return f->elf;
+}
+
+bool elf_file_debuglink(struct elf_file *f, const char **name, uint32_t *crc)
+{
+	*name = f->debuglink;
+	*crc = f->debuglink_crc;
+	return f->debuglink != NULL;
+}
+
+/* Code first: where segments share a page, the recorded mapping was the executable one. */
+bool elf_file_address_of(const struct elf_file *f, uint64_t offset, uint64_t *address)
+{
+	for (int executable = 1; executable >= 0; executable--) {
+		vec_each (s, &f->segments) {
+			if (s->executable != executable || offset < s->offset ||
+			    offset - s->offset >= s->size)
+				continue;
+			*address = s->address + (offset - s->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct elf_segment *segment_of(const struct elf_file *f, uint64_t address)
+{
+	for (int executable = 1; executable >= 0; executable--)
+		vec_each (s, &f->segments)
+			if (s->executable == executable && address >= s->address &&
+			    address - s->address < s->size)
+				return s;
+	return NULL;
+}
+
+bool elf_file_offset_of(const struct elf_file *f, uint64_t address, uint64_t *offset)
+{
+	const struct elf_segment *s = segment_of(f, address);
+
+	if (s)
+		*offset = s->offset + (address - s->address);
+	return s != NULL;
+}
+
+size_t elf_file_read_at(struct elf_file *f, uint64_t offset, void *into, size_t size)
+{
+	ssize_t got;
+
+	if (offset >= f->size)
+		return 0;
+	if (size > f->size - offset)
+		size = f->size - offset;
+	if (f->memory) {
+		memcpy(into, f->memory + offset, size);
+		return size;
+	}
+	got = pread(f->fd, into, size, (off_t)offset);
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t elf_file_read(struct elf_file *f, uint64_t address, void *into, size_t size)
+{
+	const struct elf_segment *s = segment_of(f, address);
+	uint64_t into_segment;
+
+	if (!s)
+		return 0;
+	into_segment = address - s->address;
+	if (size > s->size - into_segment)
+		size = s->size - into_segment;
+	return elf_file_read_at(f, s->offset + into_segment, into, size);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/kernel.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* A kallsyms of a distribution's kernel has 12 MB. */
+#define KALLSYMS_MAX_BYTES (256u << 20)
+
+/* As far as the last symbol reaches. */
+#define LAST_BYTES 4096
+
+struct kallsyms_line {
+	uint64_t address;
+	char type;
+	const char *name, *module; /* module NULL: the kernel itself */
+};
+
+/* "address type name[\tmodule]"; the line is cut into its parts in place. */
+static bool parse_line(char *line, struct kallsyms_line *l)
+{
+	char *end, *module;
+
+	l->address = strtoull(line, &end, 16);
+	if (end == line || *end != ' ' || !end[1] || end[2] != ' ')
+		return false;
+	l->type = end[1];
+	l->name = end + 3;
+	module = strpbrk(end + 3, " \t");
+	l->module = NULL;
+	if (module) {
+		*module++ = '\0';
+		module += strspn(module, " \t");
+		if (*module == '[')
+			l->module = module;
+	}
+	return *l->name != '\0';
+}
+
+static bool is_text(const struct kallsyms_line *l)
+{
+	return strchr("tTwW", l->type) && l->name[0] != '$' && strncmp(l->name, ".L", 2) != 0;
+}
+
+static enum symbol_binding binding_of(char type)
+{
+	if (type == 'w' || type == 'W')
+		return BINDING_WEAK;
+	return type == 'T' ? BINDING_GLOBAL : BINDING_LOCAL;
+}
+
+struct kallsyms_count {
+	uint64_t lines, nonzero;
+};
+
+static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *count)
+{
+	struct kallsyms_line l;
+
+	if (!parse_line(text, &l))
+		return;
+	count->lines++;
+	count->nonzero += l.address != 0;
+	if (!strcmp(l.name, "_text") && !l.module)
+		k->text = l.address;
+	if (!strcmp(l.name, "_stext") && !l.module)
+		k->stext = l.address;
+	if (!l.address || !is_text(&l))
+		return;
+	symbol_table_add(&k->table, l.address, 0,
+	                 l.address > UINT64_MAX - LAST_BYTES ? UINT64_MAX : l.address + LAST_BYTES,
+	                 binding_of(l.type), l.name);
+	/* Functions are not that far apart unless it is the last of its module. */
+	if (!l.module)
+		vec_last(&k->table.entries)->end = UINT64_MAX;
+}
+
+static int read_lines(struct kallsyms *k, FILE *in, struct kallsyms_count *count)
+{
+	char *line = NULL;
+	size_t room = 0, bytes = 0;
+	ssize_t got;
+
+	while ((got = getline(&line, &room, in)) > 0) {
+		bytes += (size_t)got;
+		if (bytes > KALLSYMS_MAX_BYTES) {
+			free(line);
+			return -EFBIG;
+		}
+		if (line[got - 1] == '\n')
+			line[got - 1] = '\0';
+		take_line(k, line, count);
+	}
+	free(line);
+	return 0;
+}
+
+static FILE *open_kallsyms(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	FILE *in;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return NULL;
+	}
+	in = fdopen(fd, "r");
+	if (!in)
+		close(fd);
+	return in;
+}
+
+/* The kernel's last function would reach into the modules: no further than others do. */
+static void end_last(struct symbol_table *t)
+{
+	vec_each (e, &t->entries) {
+		if (e->end - e->start > (16u << 20))
+			e->end = e->start + LAST_BYTES;
+	}
+}
+
+static int check_lines(const char *path, const struct kallsyms_count *count, struct error *err)
+{
+	if (!count->lines)
+		return error_set(err, ENOEXEC, "%s: holds no symbols", path);
+	if (!count->nonzero)
+		return error_set(err, EPERM,
+		                 "%s: kernel addresses are hidden (kptr_restrict): run as root, or "
+		                 "set kernel.kptr_restrict=0 with sysctl",
+		                 path);
+	return 0;
+}
+
+int kallsyms_read(struct kallsyms *k, const char *path, struct error *err)
+{
+	const char *name = path ? path : "/proc/kallsyms";
+	struct kallsyms_count count = {0};
+	FILE *in = open_kallsyms(name);
+	int r;
+
+	*k = (struct kallsyms){0};
+	if (!in)
+		return error_set(err, errno, "%s: %s: without it kernel functions have no names",
+		                 name, strerror(errno));
+	r = read_lines(k, in, &count);
+	fclose(in);
+	if (r)
+		error_set(err, EFBIG, "%s: is larger than any kernel's", name);
+	else
+		r = check_lines(name, &count, err);
+	if (r) {
+		kallsyms_done(k);
+		return r;
+	}
+	symbol_table_finish(&k->table);
+	end_last(&k->table);
+	return 0;
+}
+
+void kallsyms_done(struct kallsyms *k)
+{
+	symbol_table_done(&k->table);
+	k->text = k->stext = 0;
+}
+
+void kernel_running(struct kernel_identity *k)
+{
+	char notes[4096];
+	struct utsname name;
+	ssize_t got;
+	int fd;
+
+	memset(k, 0, sizeof(*k));
+	if (!uname(&name))
+		snprintf(k->release, sizeof(k->release), "%s", name.release);
+	fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	got = read(fd, notes, sizeof(notes));
+	if (got > 0)
+		build_id_from_notes(notes, (size_t)got, &k->build_id);
+	close(fd);
+}
+
+/* Finds the segment of a core file that holds an address. */
+static bool core_offset(int fd, uint64_t address, uint64_t *offset, uint64_t *left)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_phentsize != sizeof(p))
+		return false;
+	for (unsigned int i = 0; i < h.e_phnum; i++) {
+		if (pread(fd, &p, sizeof(p), (off_t)(h.e_phoff + i * sizeof(p))) != sizeof(p))
+			return false;
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_memsz)
+			continue;
+		*offset = p.p_offset + (address - p.p_vaddr);
+		*left = p.p_memsz - (address - p.p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+int64_t kcore_read(uint64_t address, void *into, size_t size, struct error *err)
+{
+	uint64_t offset, left;
+	ssize_t got;
+	int fd = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_set(err, errno, "/proc/kcore: %s", strerror(errno));
+	if (!core_offset(fd, address, &offset, &left)) {
+		close(fd);
+		return error_set(err, ENOENT, "/proc/kcore: does not hold address %#llx",
+		                 (unsigned long long)address);
+	}
+	if (size > left)
+		size = left;
+	got = pread(fd, into, size, (off_t)offset);
+	if (got < 0)
+		error_set(err, errno, "/proc/kcore: %s", strerror(errno));
+	close(fd);
+	return got < 0 ? -(int64_t)(err ? err->code : EIO) : got;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/annotate_text.h"
+
+#include <string.h>
+
+/* Shares from which a line stands out on a terminal. */
+#define HOT_SHARE 0.10
+#define WARM_SHARE 0.01
+
+static double share_of(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static void add_heading(const struct annotate *a, const struct text_style *style, struct buf *out)
+{
+	struct buf note = {0};
+
+	buf_puts(out, style->colour ? "\033[1m" : "");
+	text_clean(out, a->symbol->name);
+	buf_puts(out, style->colour ? "\033[0m" : "");
+	buf_puts(out, " in ");
+	text_clean(out, a->image);
+	buf_puts(out, "\n");
+	text_count(out, a->samples);
+	buf_puts(out, " samples of ");
+	text_clean(out, a->event);
+	buf_puts(out, ", ");
+	text_share(out, share_of(a->samples, a->base_samples));
+	buf_puts(out, " of ");
+	text_count(out, a->base_samples);
+	buf_puts(out, "; code from ");
+	text_clean(out, a->code_source);
+	buf_puts(out, "\n");
+	if (a->symbol->range)
+		text_fill(out, style, "", 0,
+		          "The symbols of this file are gone: this is all that lies between two "
+		          "dynamic symbols, several functions perhaps.");
+	if (!a->inside)
+		return;
+	text_count(&note, a->inside);
+	buf_puts(&note, " samples are not at an instruction's first byte: the code is not what "
+	                "ran, or it is data.");
+	text_fill(out, style, "", 0, note.data);
+	buf_done(&note);
+}
+
+static void add_source(const struct annotate_line *line, struct buf *out)
+{
+	const char *slash = strrchr(line->file, '/');
+
+	buf_pad(out, ' ', 21);
+	text_clean(out, slash ? slash + 1 : line->file);
+	buf_addf(out, ":%d", line->line);
+	if (line->source) {
+		buf_puts(out, "  ");
+		text_clean(out, line->source);
+	}
+	buf_puts(out, "\n");
+}
+
+static void add_bytes(const struct annotate_line *line, uint32_t widest, struct buf *out)
+{
+	for (uint32_t i = 0; i < widest; i++) {
+		if (line->bytes && i < line->size)
+			buf_addf(out, " %02x", line->bytes[i]);
+		else
+			buf_puts(out, "   ");
+	}
+}
+
+static void add_share(const struct annotate *a, const struct annotate_line *line,
+                      const struct text_style *style, struct buf *out)
+{
+	double share = share_of(line->samples, a->samples);
+	const char *colour = "";
+
+	if (!line->samples) {
+		buf_pad(out, ' ', 19);
+		return;
+	}
+	if (style->colour)
+		colour = share >= HOT_SHARE ? "\033[31m" : share >= WARM_SHARE ? "\033[32m" : "";
+	buf_addf(out, "%s%7.2f %% %9llu%s", colour, 100 * share, (unsigned long long)line->samples,
+	         *colour ? "\033[0m" : "");
+}
+
+static bool same_source(const struct annotate_line *a, const struct annotate_line *b)
+{
+	return a && a->file && a->line == b->line && !strcmp(a->file, b->file);
+}
+
+void annotate_text(const struct annotate *a, const struct text_style *style, struct buf *out)
+{
+	const struct annotate_line *before = NULL;
+	uint32_t widest = 0;
+
+	add_heading(a, style, out);
+	for (size_t i = 0; i < a->lines.count; i++)
+		if (a->lines.items[i].size > widest)
+			widest = a->lines.items[i].size;
+	buf_puts(out, "\n    share   samples           address  ");
+	buf_puts(out, "bytes");
+	buf_pad(out, ' ', widest > 1 ? 3 * widest - 4 : 1);
+	buf_puts(out, "assembly\n");
+	vec_each (line, &a->lines) {
+		if (line->file && !same_source(before, line))
+			add_source(line, out);
+		add_share(a, line, style, out);
+		buf_addf(out, "  %16llx ", (unsigned long long)line->address);
+		add_bytes(line, widest, out);
+		buf_puts(out, "  ");
+		text_clean(out, line->text);
+		buf_puts(out, "\n");
+		before = line;
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * intervals_text: the time between samples, for people; intervals_json: for
+ * programs (docs/FORMAT.md names the keys). Append to a buf. Uses: base, view.
+ */
+#ifndef ASSAY_OUTPUT_INTERVALS_TEXT_H
+#define ASSAY_OUTPUT_INTERVALS_TEXT_H
+
+#include "base/json.h"
+#include "output/table.h"
+#include "view/intervals.h"
+
+void intervals_text(const struct intervals *v, const struct text_style *style, struct buf *out);
+void intervals_json(const struct intervals *v, struct buf *out);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/report_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void known(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	if (text)
+		json_str(j, text);
+	else
+		json_null(j);
+}
+
+static void hex(struct json *j, const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	json_kstr(j, key, text);
+}
+
+static void recordings(struct json *j, const struct report *r)
+{
+	json_key(j, "recordings");
+	json_array(j);
+	vec_each (item, &r->view->profile->recordings) {
+		const struct recording *rec = *item;
+
+		json_object(j);
+		known(j, "path", rec->path);
+		known(j, "command", rec->cmdline);
+		known(j, "hostname", rec->hostname);
+		known(j, "kernel", rec->os_release);
+		known(j, "arch", rec->arch);
+		known(j, "cpu", rec->cpu_description);
+		json_ku64(j, "cpus_online", rec->cpus_online);
+		json_ku64(j, "first_sample_ns", rec->first_sample_ns);
+		json_ku64(j, "last_sample_ns", rec->last_sample_ns);
+		json_ku64(j, "time_s",
+		          rec->clock_wall_ns ? rec->clock_wall_ns / 1000000000
+		                             : rec->captured_at_s);
+		json_ku64(j, "bytes", rec->bytes);
+		json_ku64(j, "samples", rec->samples);
+		json_ku64(j, "lost_records", rec->lost_records);
+		json_ku64(j, "lost_samples", rec->lost_samples);
+		json_ku64(j, "unknown_records", rec->unknown_records);
+		json_kbool(j, "truncated", rec->truncated);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void event(struct json *j, const struct profile_event *e)
+{
+	json_object(j);
+	json_kstr(j, "name", e->name);
+	json_ku64(j, "frequency_hz", e->frequency_hz);
+	json_ku64(j, "period_ns", e->period_ns);
+	json_ku64(j, "samples", e->samples);
+	json_ku64(j, "weight", e->weight);
+	json_kbool(j, "callchain", e->callchain);
+	json_end_object(j);
+}
+
+static void events(struct json *j, const struct report *r)
+{
+	json_key(j, "event");
+	if (report_event(r))
+		event(j, report_event(r));
+	else
+		json_null(j);
+	json_key(j, "event_caveat");
+	if (report_event_caveat(r))
+		json_str(j, report_event_caveat(r));
+	else
+		json_null(j);
+	json_key(j, "events");
+	json_array(j);
+	vec_each (e, &r->view->profile->events)
+		event(j, e);
+	json_end_array(j);
+}
+
+static void observer_term(struct json *j, const struct report *r, const char *key, uint64_t value)
+{
+	json_key(j, key);
+	if (r->observer.present)
+		json_u64(j, value);
+	else
+		json_null(j);
+}
+
+static void observer(struct json *j, const struct report *r)
+{
+	const struct report_observer *o = &r->observer;
+
+	json_key(j, "observer");
+	json_object(j);
+	observer_term(j, r, "cpu_ns", o->cpu_ns);
+	observer_term(j, r, "samples", o->samples);
+	json_ku64(j, "lost", o->lost);
+	observer_term(j, r, "start_cpu_ns", o->start_cpu_ns);
+	observer_term(j, r, "wakeups", o->wakeups);
+	json_ku64(j, "bytes", o->bytes);
+	json_key(j, "share");
+	if (o->present)
+		json_double(j, o->share);
+	else
+		json_null(j);
+	json_end_object(j);
+}
+
+static void shares(struct json *j, double share, double low, double high)
+{
+	json_kdouble(j, "share", share);
+	json_kdouble(j, "low", low);
+	json_kdouble(j, "high", high);
+}
+
+static void processes(struct json *j, const struct report *r)
+{
+	const struct process_table *t = r->view->profile->processes;
+
+	json_key(j, "processes");
+	json_array(j);
+	vec_each (line, &r->processes->instances) {
+		const struct process *p =
+		        line->name == ID_NONE ? NULL : process_table_process(t, line->process);
+
+		json_object(j);
+		json_kstr(j, "name", processes_name(r->processes, line));
+		json_ku64(j, "instance", p ? p->instance : 1);
+		json_ki64(j, "pid", p ? p->pid : -1);
+		json_ku64(j, "user_samples", line->user_samples);
+		/* The idle process is all kernel. */
+		json_ku64(j, "kernel_samples", line->kernel_samples + line->idle_samples);
+		json_ku64(j, "idle_samples", line->idle_samples);
+		json_ku64(j, "interrupt_samples", line->interrupt_samples);
+		if (r->off_cpu) {
+			json_ku64(j, "runnable_ns", line->runnable_ns);
+			json_ku64(j, "blocked_ns", line->blocked_ns);
+		}
+		shares(j, line->share, line->low, line->high);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void key_value(struct json *j, const struct flat *f, const struct flat_row *row,
+                      enum flat_key key)
+{
+	const struct profile *p = f->view->profile;
+	const struct profile_row *example = &p->rows.items[row->example];
+	const struct thread *thread = process_table_thread_at(p->processes, example->thread);
+	const struct process *process = process_table_process(p->processes, thread->process);
+	struct buf text = {0};
+
+	if (key == FLAT_CPU) {
+		json_ku64(j, "cpu", example->cpu);
+		return;
+	}
+	if (key == FLAT_INSTANCE) {
+		json_ku64(j, "instance", process->instance);
+		json_ki64(j, "pid", process->pid);
+		if (flat_has_key(f, FLAT_PROCESS))
+			return;
+		key = FLAT_PROCESS;
+	}
+	if (key == FLAT_THREAD) {
+		json_kstr(j, "thread", process_table_name(p->processes, thread->name));
+		json_ki64(j, "tid", thread->tid);
+		return;
+	}
+	if (key == FLAT_ADDRESS) {
+		hex(j, "address", flat_address(f, row));
+		hex(j, "offset", flat_offset(f, row));
+		return;
+	}
+	flat_cell(f, row, key, false, &text);
+	json_kstr(j, flat_key_name(key), buf_text(&text));
+	buf_done(&text);
+}
+
+/* A row that has no more than a rest of the shares is no row of a cut table. */
+static void flat_rows(struct json *j, struct flat *f, const struct report *r, const char *name)
+{
+	struct flat_rest rest =
+	        flat_cut(f, r->options.limit < 0 ? 0 : r->options.limit, 0, r->options.lines);
+
+	json_key(j, name);
+	json_array(j);
+	for (size_t i = 0; i < rest.shown; i++) {
+		const struct flat_row *row = &f->rows.items[i];
+
+		json_object(j);
+		for (size_t k = 0; k < f->request.key_count; k++)
+			key_value(j, f, row, f->request.keys[k]);
+		json_ku64(j, "samples", row->samples);
+		json_ku64(j, "weight", row->weight);
+		shares(j, row->share, row->low, row->high);
+		if (f->request.children) {
+			json_ku64(j, "total_samples", row->total_samples);
+			json_kdouble(j, "total_share", row->total_share);
+		}
+		if (f->has_waits) {
+			json_ku64(j, "runnable_ns", row->runnable_ns);
+			json_ku64(j, "blocked_ns", row->blocked_ns);
+		}
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void process_functions(struct json *j, struct report *r)
+{
+	json_key(j, "process_functions");
+	json_array(j);
+	vec_each (t, &r->tables) {
+		json_object(j);
+		json_kstr(j, "name", process_table_name(r->view->profile->processes, t->name));
+		json_ku64(j, "instances", t->instances);
+		json_kdouble(j, "share", t->share);
+		if (t->user)
+			flat_rows(j, t->user, r, "user");
+		if (t->kernel)
+			flat_rows(j, t->kernel, r, "kernel");
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void node_open(struct json *j, const struct report *r, const struct tree_node *node)
+{
+	const struct profile *p = r->view->profile;
+
+	json_object(j);
+	json_kstr(j, "name", tree_name(r->tree, node));
+	if (node->frame != ID_NONE)
+		json_kstr(j, "image",
+		          image_path(&p->images, p->frames.items[node->frame].frame.image));
+	json_ku64(j, "samples", node->samples);
+	json_ku64(j, "self_samples", node->self_samples);
+	json_kdouble(j, "share", node->share);
+	json_kdouble(j, "self_share", node->self_share);
+	if (r->tree->has_waits) {
+		json_ku64(j, "runnable_ns", node->runnable_ns);
+		json_ku64(j, "blocked_ns", node->blocked_ns);
+	}
+	json_key(j, "children");
+	json_array(j);
+}
+
+static void node_close(struct json *j)
+{
+	json_end_array(j);
+	json_end_object(j);
+}
+
+/* Siblings that are shown, from `node` on. */
+static uint32_t shown_from(const struct report *r, uint32_t node)
+{
+	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+
+	while (node != ID_NONE && !tree_shown(r->tree, &r->tree->nodes.items[node], limit))
+		node = r->tree->nodes.items[node].next;
+	return node;
+}
+
+static void tree(struct json *j, const struct report *r)
+{
+	const struct tree_node *nodes = r->tree->nodes.items;
+	uint32_t node = TREE_ROOT;
+
+	json_key(j, "tree");
+	node_open(j, r, &nodes[node]);
+	for (;;) {
+		uint32_t next = shown_from(r, nodes[node].first_child);
+
+		while (next == ID_NONE) {
+			node_close(j);
+			if (node == TREE_ROOT)
+				return;
+			next = shown_from(r, nodes[node].next);
+			node = next == ID_NONE ? nodes[node].parent : node;
+		}
+		node = next;
+		node_open(j, r, &nodes[node]);
+	}
+}
+
+static void warnings(struct json *j, const struct report *r)
+{
+	json_key(j, "warnings");
+	json_array(j);
+	vec_each (text, &r->warnings)
+		json_str(j, *text);
+	json_end_array(j);
+}
+
+void report_json(struct report *r, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j);
+	json_kstr(&j, "assay", ASSAY_VERSION);
+	json_kstr(&j, "kind", "samples");
+	recordings(&j, r);
+	events(&j, r);
+	report_json_ledger(&j, r);
+	observer(&j, r);
+	json_ku64(&j, "samples", r->selection.samples);
+	json_ku64(&j, "base_samples", r->selection.base_samples);
+	processes(&j, r);
+	flat_rows(&j, r->functions, r, "functions");
+	process_functions(&j, r);
+	if (r->kernel)
+		flat_rows(&j, r->kernel, r, "kernel_functions");
+	if (r->rows)
+		flat_rows(&j, r->rows, r, "rows");
+	if (r->tree)
+		tree(&j, r);
+	warnings(&j, r);
+	json_end_object(&j);
+}

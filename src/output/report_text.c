@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/report_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#define LABEL 12
+
+static void line(struct buf *out, const struct text_style *style, const char *label,
+                 const char *text)
+{
+	if (text && *text)
+		text_fill(out, style, label, LABEL, text);
+}
+
+static void event_text(const struct report *r, struct buf *out)
+{
+	const struct profile_event *e = report_event(r);
+
+	if (!e) {
+		buf_puts(out, "no samples of any event");
+		return;
+	}
+	buf_puts(out, e->name);
+	if (e->frequency_hz)
+		buf_addf(out, " at %" PRIu64 " Hz", e->frequency_hz);
+	else if (e->period_ns)
+		buf_addf(out, " at %.0f Hz", 1e9 / (double)e->period_ns);
+	if (e->period_ns) {
+		buf_addf(out, " (every %.3f %s)",
+		         (double)e->period_ns / (e->period_ns < 1000000 ? 1e3 : 1e6),
+		         e->period_ns < 1000000 ? "us" : "ms");
+	}
+	buf_puts(out, ", ");
+	text_count(out, e->samples);
+	buf_puts(out, " samples");
+	if (report_event_caveat(r))
+		buf_addf(out, "; %s", report_event_caveat(r));
+}
+
+static void other_events(const struct report *r, struct buf *out)
+{
+	const struct profile *p = r->view->profile;
+
+	vec_each (e, &p->events) {
+		if (e == report_event(r) || e->role == ATTR_TRACK)
+			continue;
+		buf_puts(out, out->size ? ", " : "");
+		buf_addf(out, "%s (", e->name);
+		text_count(out, e->samples);
+		buf_puts(out, " samples)");
+	}
+	if (out->size)
+		buf_puts(out, "; report --event NAME is about another one");
+}
+
+static void host_text(const struct recording *rec, struct buf *out)
+{
+	buf_puts(out, rec->hostname ? rec->hostname : "");
+	if (rec->os_release)
+		buf_addf(out, "%sLinux %s", out->size ? ", " : "", rec->os_release);
+	if (rec->arch)
+		buf_addf(out, "%s%s", out->size ? ", " : "", rec->arch);
+	if (rec->cpu_description)
+		buf_addf(out, "%s%s", out->size ? ", " : "", rec->cpu_description);
+	if (rec->cpus_online)
+		buf_addf(out, "%s%" PRIu32 " CPU%s", out->size ? ", " : "", rec->cpus_online,
+		         rec->cpus_online == 1 ? "" : "s");
+}
+
+static void when_text(const struct recording *rec, struct buf *out)
+{
+	time_t t =
+	        (time_t)(rec->clock_wall_ns ? rec->clock_wall_ns / 1000000000 : rec->captured_at_s);
+	char text[64];
+	struct tm tm;
+
+	if (!t || !localtime_r(&t, &tm))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm);
+	buf_puts(out, text);
+}
+
+static void heading_recording(const struct recording *rec, const struct text_style *style,
+                              struct buf *out)
+{
+	struct buf text = {0};
+
+	buf_puts(&text, rec->path ? rec->path : "");
+	if (rec->bytes) {
+		buf_puts(&text, ", ");
+		text_bytes(&text, rec->bytes);
+	}
+	line(out, style, "file", buf_text(&text));
+	buf_clear(&text);
+	line(out, style, "command", rec->cmdline);
+	host_text(rec, &text);
+	line(out, style, "machine", buf_text(&text));
+	buf_clear(&text);
+	when_text(rec, &text);
+	line(out, style, "date", buf_text(&text));
+	buf_done(&text);
+}
+
+void report_text_heading(const struct report *r, const struct report_text_options *o,
+                         struct buf *out)
+{
+	const struct profile *p = r->view->profile;
+	struct buf text = {0};
+
+	text_time(&text, (int64_t)r->elapsed_ns);
+	if (r->account->machine_wide && r->account->cpus)
+		text_heading(out, &o->style, "The whole machine, %s on %" PRIu32 " CPU%s",
+		             buf_text(&text), r->account->cpus, r->account->cpus == 1 ? "" : "s");
+	else if (r->account->threads)
+		text_heading(out, &o->style, "One command, %s, %" PRIu32 " thread%s",
+		             buf_text(&text), r->account->threads,
+		             r->account->threads == 1 ? "" : "s");
+	else
+		text_heading(out, &o->style, "Samples of %s", buf_text(&text));
+	vec_each (rec, &p->recordings)
+		heading_recording(*rec, &o->style, out);
+	buf_clear(&text);
+	event_text(r, &text);
+	line(out, &o->style, "event", buf_text(&text));
+	buf_clear(&text);
+	other_events(r, &text);
+	line(out, &o->style, "also", buf_text(&text));
+	buf_done(&text);
+}
+
+/* One sentence: what the measuring cost. */
+static void observer(const struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	const struct report_observer *w = &r->observer;
+	struct buf text = {0};
+
+	if (w->present) {
+		text_time(&text, (int64_t)w->cpu_ns);
+		buf_puts(&text, " of CPU time while sampling (");
+		text_share(&text, w->share);
+		buf_puts(&text, r->account->machine_wide ? " of the machine), "
+		                                         : " of the threads' time), ");
+		text_time(&text, (int64_t)w->start_cpu_ns);
+		buf_puts(&text, " to set up; wrote ");
+		text_bytes(&text, w->bytes);
+		buf_puts(&text, "; ");
+		text_count(&text, w->samples);
+		buf_puts(&text, w->samples == 1 ? " sample hit itself; " : " samples hit itself; ");
+	} else {
+		buf_puts(&text, "its cost was not recorded; ");
+	}
+	text_count(&text, w->lost);
+	buf_puts(&text, " records lost");
+	line(out, &o->style, "observer", buf_text(&text));
+	buf_done(&text);
+}
+
+static void warnings(const struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	if (!r->warnings.count)
+		return;
+	text_heading(out, &o->style, "What could not be seen");
+	vec_each (text, &r->warnings)
+		text_fill(out, &o->style, "- ", 2, *text);
+}
+
+static void process_tables(struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	const struct profile *p = r->view->profile;
+	struct buf share = {0};
+
+	vec_each (t, &r->tables) {
+		struct flat *flats[] = {t->user, t->kernel};
+		const char *name = process_table_name(p->processes, t->name);
+
+		buf_clear(&share);
+		text_share(&share, t->share);
+		for (size_t i = 0; i < 2; i++) {
+			if (!flats[i])
+				continue;
+			if (t->instances > 1)
+				text_heading(out, &o->style, "%s x%" PRIu32 " (%s): %s", name,
+				             t->instances, buf_text(&share), i ? "kernel" : "user");
+			else
+				text_heading(out, &o->style, "%s (%s): %s", name, buf_text(&share),
+				             i ? "kernel" : "user");
+			report_text_flat(flats[i], r, o, out);
+		}
+	}
+	buf_done(&share);
+}
+
+static void standard_tables(struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	text_heading(out, &o->style, "Processes");
+	report_text_processes(r, o, out);
+	text_heading(out, &o->style, "Functions, over all processes");
+	report_text_flat(r->functions, r, o, out);
+	process_tables(r, o, out);
+	if (r->kernel) {
+		text_heading(out, &o->style, "Kernel, for all processes");
+		report_text_flat(r->kernel, r, o, out);
+	}
+}
+
+void report_text(struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	report_text_heading(r, o, out);
+	observer(r, o, out);
+	report_text_account(r, o, out);
+	if (r->rows) {
+		text_heading(out, &o->style, "Samples");
+		report_text_flat(r->rows, r, o, out);
+	} else if (!r->tree) {
+		standard_tables(r, o, out);
+	} else {
+		text_heading(out, &o->style, "Processes");
+		report_text_processes(r, o, out);
+	}
+	if (r->tree) {
+		text_heading(out, &o->style, "Call tree, callers above callees");
+		report_text_tree(r, o, out);
+	}
+	if (o->wide)
+		text_fill(out, &o->style, "\n", 0,
+		          "Intervals hold the true share with 95 % confidence; they speak of this "
+		          "run alone, not of the next one.");
+	warnings(r, o, out);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table: columns of text that line up.
+ *
+ * Name the columns, add cells row by row, print once. Widths are those of the
+ * widest cell; the last column is cut at the terminal's width, and never in a
+ * pipe (width 0). Control characters in cells come out as '?', so that a
+ * process's name cannot drive a terminal. table_init / table_done. Uses: base.
+ */
+#ifndef ASSAY_OUTPUT_TABLE_H
+#define ASSAY_OUTPUT_TABLE_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How text is dressed: decided by the command, from the terminal and the options. */
+struct text_style {
+	bool colour;
+	bool bars;      /* stars beside shares */
+	unsigned width; /* columns of the terminal, 0: no limit */
+};
+
+enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
+enum table_kind { TABLE_ROW, TABLE_REST, TABLE_TOTAL };
+
+struct table_column {
+	const char *title;
+	enum table_align align;
+};
+
+struct table {
+	const struct text_style *style;
+	VEC(struct table_column) columns;
+	VEC(char *) cells;
+	VEC(enum table_kind) kinds; /* per row */
+};
+
+void table_init(struct table *t, const struct text_style *style);
+void table_done(struct table *t);
+
+/* Titles are not copied. A bar's column vanishes where the style has none. */
+void table_column(struct table *t, const char *title, enum table_align align);
+void table_row(struct table *t, enum table_kind kind);
+void table_text(struct table *t, const char *text);
+void table_format(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void table_share(struct table *t, double share);   /* "12.3 %" */
+void table_count(struct table *t, uint64_t count); /* "1,234,567" */
+void table_time(struct table *t, int64_t ns);      /* "1.234 s" */
+void table_bar(struct table *t, double share);
+void table_print(const struct table *t, struct buf *out);
+
+/* The same forms for running text; appended. */
+void text_time(struct buf *out, int64_t ns);
+void text_count(struct buf *out, uint64_t count);
+void text_bytes(struct buf *out, uint64_t bytes);
+void text_share(struct buf *out, double share);
+/* Without control characters. */
+void text_clean(struct buf *out, const char *text);
+/* A heading, bold on a terminal, an empty line before it. */
+void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* Words filled into lines of the terminal's width (80 in a pipe), continued under `indent`. */
+void text_fill(struct buf *out, const struct text_style *style, const char *first, size_t indent,
+               const char *text);
+
+#endif

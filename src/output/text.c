@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/table.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_time(struct buf *out, int64_t ns)
+{
+	double t = (double)ns, size = t < 0 ? -t : t;
+
+	if (size >= 1e9)
+		buf_addf(out, "%.3f s", t / 1e9);
+	else if (size >= 1e6)
+		buf_addf(out, "%.2f ms", t / 1e6);
+	else if (size >= 1e3)
+		buf_addf(out, "%.2f us", t / 1e3);
+	else if (ns)
+		buf_addf(out, "%" PRId64 " ns", ns);
+	else
+		buf_puts(out, "0 s");
+}
+
+void text_count(struct buf *out, uint64_t count)
+{
+	char digits[32];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf_putc(out, ',');
+		buf_putc(out, digits[i]);
+	}
+}
+
+void text_bytes(struct buf *out, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(*units)) {
+		value /= 1000;
+		unit++;
+	}
+	buf_addf(out, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+void text_share(struct buf *out, double share)
+{
+	double percent = 100 * share;
+
+	if (percent > -0.005 && percent < 0.005)
+		buf_puts(out, "0.0 %");
+	else if (percent > -0.05 && percent < 0.05)
+		buf_addf(out, "%.2f %%", percent);
+	else
+		buf_addf(out, "%.1f %%", percent);
+}
+
+void text_clean(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		buf_putc(out, (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+}
+
+void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
+{
+	struct buf text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (out->size)
+		buf_putc(out, '\n');
+	buf_puts(out, style->colour ? "\033[1m" : "");
+	text_clean(out, buf_text(&text));
+	buf_puts(out, style->colour ? "\033[0m\n" : "\n");
+	buf_done(&text);
+}
+
+void text_fill(struct buf *out, const struct text_style *style, const char *first, size_t indent,
+               const char *text)
+{
+	size_t width = style->width ? style->width : 80, used = strlen(first);
+
+	buf_puts(out, first);
+	if (used < indent) {
+		buf_pad(out, ' ', indent - used);
+		used = indent;
+	}
+	while (*text) {
+		size_t word = strcspn(text, " \n");
+
+		if (used + word > width && used > indent) {
+			out->size -= out->data[out->size - 1] == ' ';
+			buf_putc(out, '\n');
+			buf_pad(out, ' ', indent);
+			used = indent;
+		}
+		for (size_t i = 0; i < word; i++)
+			buf_putc(out, (unsigned char)text[i] < 0x20 ? '?' : text[i]);
+		used += word;
+		text += word + strspn(text + word, " \n");
+		if (*text) {
+			buf_putc(out, ' ');
+			used++;
+		}
+	}
+	buf_putc(out, '\n');
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "process/map_set.h"
+
+#include <string.h>
+
+struct map_set *map_set_new(uint64_t version)
+{
+	struct map_set *s = xcalloc(1, sizeof(*s));
+
+	s->refs = 1;
+	s->version = version;
+	return s;
+}
+
+struct map_set *map_set_ref(struct map_set *s)
+{
+	s->refs++;
+	return s;
+}
+
+void map_set_unref(struct map_set *s)
+{
+	if (!s || --s->refs)
+		return;
+	vec_done(&s->maps);
+	free(s);
+}
+
+struct map_set *map_set_own(struct map_set *s, uint64_t version)
+{
+	struct map_set *copy;
+
+	if (s->refs == 1) {
+		s->version = version;
+		return s;
+	}
+	copy = map_set_new(version);
+	vec_reserve(&copy->maps, s->maps.count + 1);
+	if (s->maps.count)
+		memcpy(copy->maps.items, s->maps.items, s->maps.count * sizeof(*s->maps.items));
+	copy->maps.count = s->maps.count;
+	map_set_unref(s);
+	return copy;
+}
+
+/* Index of the first mapping that ends after the address. */
+static size_t first_after(const struct map_set *s, uint64_t address)
+{
+	size_t low = 0, high = s->maps.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (s->maps.items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Puts `count` mappings in the place of those in [from, to). */
+static void replace(struct map_set *s, size_t from, size_t to, const struct mapping *with,
+                    size_t count)
+{
+	size_t tail = s->maps.count - to;
+
+	vec_reserve(&s->maps, from + count + tail);
+	memmove(s->maps.items + from + count, s->maps.items + to, tail * sizeof(*with));
+	memcpy(s->maps.items + from, with, count * sizeof(*with));
+	s->maps.count = from + count + tail;
+}
+
+void map_set_insert(struct map_set *s, const struct mapping *m)
+{
+	struct mapping with[3];
+	size_t count = 0, from = first_after(s, m->start), to = from;
+
+	if (m->start >= m->end)
+		return;
+	while (to < s->maps.count && s->maps.items[to].start < m->end)
+		to++;
+	if (from < to && s->maps.items[from].start < m->start) {
+		with[count] = s->maps.items[from];
+		with[count++].end = m->start;
+	}
+	with[count++] = *m;
+	if (from < to && s->maps.items[to - 1].end > m->end) {
+		const struct mapping *old = &s->maps.items[to - 1];
+
+		with[count] = *old;
+		with[count].pgoff += m->end - old->start;
+		with[count++].start = m->end;
+	}
+	replace(s, from, to, with, count);
+	s->last = 0;
+}
+
+const struct mapping *map_set_find(struct map_set *s, uint64_t address)
+{
+	const struct mapping *m = s->maps.items + s->last;
+	size_t i;
+
+	if (s->last < s->maps.count && address >= m->start && address < m->end)
+		return m;
+	i = first_after(s, address);
+	if (i == s->maps.count || s->maps.items[i].start > address)
+		return NULL;
+	s->last = (uint32_t)i;
+	return &s->maps.items[i];
+}

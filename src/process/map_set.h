@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map_set: the mappings of one address space, shared between a process and
+ * what it forked until one of them changes.
+ *
+ * Reference counted: map_set_new() and map_set_ref() give a reference,
+ * map_set_unref() takes it back. Mappings are sorted by start and never
+ * overlap: a newer one cuts what was there. Addresses are bytes, ends are
+ * exclusive. Not safe for several threads. Uses: base, process.h's mapping.
+ */
+#ifndef ASSAY_PROCESS_MAP_SET_H
+#define ASSAY_PROCESS_MAP_SET_H
+
+#include "base/vec.h"
+#include "process/process.h"
+
+struct map_set {
+	uint32_t refs;
+	uint32_t last;    /* index of the last hit */
+	uint64_t version; /* changes with the contents */
+	VEC(struct mapping) maps;
+};
+
+struct map_set *map_set_new(uint64_t version);
+struct map_set *map_set_ref(struct map_set *s);
+void map_set_unref(struct map_set *s); /* NULL-safe */
+
+/* A set that the caller alone holds, for writing: s itself, or a copy in its place. */
+struct map_set *map_set_own(struct map_set *s, uint64_t version);
+void map_set_insert(struct map_set *s, const struct mapping *m);
+/* The mapping at an address, NULL where none; good until the next insert. */
+const struct mapping *map_set_find(struct map_set *s, uint64_t address);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "process/mapped_image.h"
+
+#include <string.h>
+
+static bool starts(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+enum image_kind mapped_image_kind(const char *filename)
+{
+	static const char *const anon[] = {"//anon", "/anon_hugepage", "/dev/zero",
+	                                   "/SYSV",  "anon_inode:",    "["};
+
+	if (!*filename)
+		return IMAGE_ANON;
+	if (starts(filename, "[vdso"))
+		return IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anon) / sizeof(*anon); i++)
+		if (starts(filename, anon[i]))
+			return IMAGE_ANON;
+	return IMAGE_FILE;
+}
+
+uint32_t mapped_image_user(struct image_table *images, const struct event *e,
+                           const struct build_id *id)
+{
+	const struct event_mmap *m = &e->mmap;
+	struct image image = {.kind = mapped_image_kind(m->filename), .pid = e->pid};
+
+	image.path = intern_add(&images->names, *m->filename ? m->filename : "//anon");
+	if (image.kind == IMAGE_FILE || image.kind == IMAGE_VDSO)
+		image.build_id = *id;
+	if (image.kind == IMAGE_FILE) {
+		image.major = m->major;
+		image.minor = m->minor;
+		image.inode = m->inode;
+	}
+	return image_table_add(images, &image);
+}
+
+/* Also the names that perf gave the kernel of old: "[kernel.kallsyms]_stext" and the like. */
+static bool is_kernel(const char *filename)
+{
+	return starts(filename, KERNEL_IMAGE_NAME) || starts(filename, "[kernel.vmlinux]");
+}
+
+const char *mapped_image_name(const struct event *e)
+{
+	return e->mode == CPU_MODE_KERNEL && is_kernel(e->mmap.filename) ? KERNEL_IMAGE_NAME
+	                                                                 : e->mmap.filename;
+}
+
+uint32_t mapped_image_kernel(struct image_table *images, const struct event *e,
+                             const struct build_id *id)
+{
+	const struct event_mmap *m = &e->mmap;
+	struct image image = {.build_id = *id};
+
+	if (is_kernel(m->filename)) {
+		image.kind = IMAGE_KERNEL;
+		/* The record's offset is the address of the symbol that its name ends with. */
+		image.base = m->pgoff ? m->pgoff : m->addr;
+	} else if (*m->filename == '[' || *m->filename == '/') {
+		image.kind = IMAGE_MODULE;
+		image.base = m->addr;
+	} else {
+		return ID_NONE;
+	}
+	image.path = intern_add(&images->names, mapped_image_name(e));
+	return image_table_add(images, &image);
+}

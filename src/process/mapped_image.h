@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mapped_image: which image a mapping shows, told by its name.
+ *
+ * Names are what the kernel writes in /proc/PID/maps and in mmap records:
+ * paths, "[vdso]", "[heap]", "//anon", "[kernel.kallsyms]_text" and so on.
+ * Uses: base, event, image.
+ */
+#ifndef ASSAY_PROCESS_MAPPED_IMAGE_H
+#define ASSAY_PROCESS_MAPPED_IMAGE_H
+
+#include "event/event.h"
+#include "image/image.h"
+
+#define KERNEL_IMAGE_NAME "[kernel.kallsyms]"
+
+/* By the name of a mapping in a process. */
+enum image_kind mapped_image_kind(const char *filename);
+
+/* The image of a process's mapping; `id` is its build-id, size 0 where not known. */
+uint32_t mapped_image_user(struct image_table *images, const struct event *e,
+                           const struct build_id *id);
+
+/* The image of a mapping of the kernel's: itself or a module. ID_NONE: neither. */
+uint32_t mapped_image_kernel(struct image_table *images, const struct event *e,
+                             const struct build_id *id);
+
+/* The name under which a build-id would be filed: "[kernel.kallsyms]" for the kernel. */
+const char *mapped_image_name(const struct event *e);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "process/pid_map.h"
+
+#include "base/hash.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+static struct pid_slot *slot_of(const struct pid_map *m, int32_t pid)
+{
+	size_t i = hash_u64((uint32_t)pid) & m->mask;
+
+	while (m->slots[i].used && m->slots[i].pid != pid)
+		i = (i + 1) & m->mask;
+	return &m->slots[i];
+}
+
+uint32_t pid_map_get(const struct pid_map *m, int32_t pid)
+{
+	const struct pid_slot *slot;
+
+	if (!m->slots)
+		return ID_NONE;
+	slot = slot_of(m, pid);
+	return slot->used ? slot->id : ID_NONE;
+}
+
+static void grow(struct pid_map *m)
+{
+	struct pid_map old = *m;
+	size_t room = old.slots ? (old.mask + 1) * 2 : 64;
+
+	m->slots = xcalloc(room, sizeof(*m->slots));
+	m->mask = room - 1;
+	for (size_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i].used)
+			*slot_of(m, old.slots[i].pid) = old.slots[i];
+	free(old.slots);
+}
+
+void pid_map_set(struct pid_map *m, int32_t pid, uint32_t id)
+{
+	struct pid_slot *slot;
+
+	if (!m->slots || m->count * 2 > m->mask)
+		grow(m);
+	slot = slot_of(m, pid);
+	m->count += !slot->used;
+	*slot = (struct pid_slot){pid, id, 1};
+}
+
+void pid_map_done(struct pid_map *m)
+{
+	free(m->slots);
+	*m = (struct pid_map){0};
+}

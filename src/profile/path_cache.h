@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * path_cache: from a sample's call chain to a path of the profile.
+ *
+ * Walks the chain once, outermost frame first. A direct-mapped cache spares
+ * the three look-ups (mapping, frame, path) of each step that was made before
+ * with the same maps. Chains are bytes from a file: marks alone, marks that
+ * nobody knows and endless ones are taken as they come; at most CHAIN_FRAMES
+ * innermost frames are kept. Uses: base, event, process, profile.
+ */
+#ifndef ASSAY_PROFILE_PATH_CACHE_H
+#define ASSAY_PROFILE_PATH_CACHE_H
+
+#include "profile/profile.h"
+
+#define CHAIN_FRAMES 1024
+
+struct path_cache;
+
+struct path_cache *path_cache_new(struct profile *p);
+void path_cache_free(struct path_cache *c);
+
+/* The path of a sample of that process; flat: the sampled address alone. */
+uint32_t path_cache_path(struct path_cache *c, uint32_t process, const struct event *e, bool flat);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/demangle.h"
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+
+/* libiberty has an xrealloc() of another shape, which its demangler does not use. */
+#define xrealloc libiberty_xrealloc
+#include <libiberty/demangle.h>
+#undef xrealloc
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANGLED_MAX_BYTES 16384
+#define DEMANGLED_MAX_BYTES 65536
+
+/*
+ * A mangled name can refer back to its own parts, so that 200 bytes may stand
+ * for gigabytes. The demangler has no way to be told to stop; it holds no
+ * memory while it calls back, so that we may leave it from there.
+ */
+struct demangling {
+	struct buf text;
+	jmp_buf too_long;
+};
+
+static void take_piece(const char *piece, size_t size, void *ctx)
+{
+	struct demangling *d = ctx;
+
+	if (d->text.size + size > DEMANGLED_MAX_BYTES)
+		longjmp(d->too_long, 1);
+	buf_add(&d->text, piece, size);
+}
+
+static bool demangle_into(struct demangling *d, const char *name)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+
+	if (setjmp(d->too_long))
+		return false;
+	if (rust_demangle_callback(name, options, take_piece, d))
+		return true;
+	buf_clear(&d->text);
+	return !strncmp(name, "_Z", 2) &&
+	       cplus_demangle_v3_callback(name, options, take_piece, d) != 0;
+}
+
+char *demangle(const char *name)
+{
+	struct demangling *d;
+	char *plain, *result = NULL;
+	const char *end;
+
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
+	    strnlen(name, MANGLED_MAX_BYTES) == MANGLED_MAX_BYTES)
+		return NULL;
+	end = strchr(name, '@');
+	plain = end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
+	d = xcalloc(1, sizeof(*d));
+	if (demangle_into(d, plain) && d->text.size) {
+		if (end)
+			buf_puts(&d->text, end);
+		result = xstrdup(d->text.data);
+	}
+	buf_done(&d->text);
+	free(d);
+	free(plain);
+	return result;
+}
+
+bool demangle_matches(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/locate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define DELETED " (deleted)"
+
+/* Larger debug files are taken by build-id alone: their checksum takes too long. */
+#define CHECKSUM_MAX_BYTES (1u << 30)
+
+enum verdict { SAME, UNKNOWN, OTHER };
+
+bool locate_same_build_id(const struct build_id *recorded, const struct build_id *found)
+{
+	size_t common = recorded->size < found->size ? recorded->size : found->size;
+
+	if (!common || memcmp(recorded->bytes, found->bytes, common) != 0)
+		return false;
+	for (size_t i = common; i < recorded->size; i++)
+		if (recorded->bytes[i])
+			return false;
+	return found->size == common;
+}
+
+/* Is this the file that was mapped? err: why not. */
+static enum verdict compare(const struct elf_file *f, const struct image *image, struct error *err)
+{
+	const struct build_id *id = elf_file_build_id(f);
+	char recorded[2 * BUILD_ID_MAX + 1], found[2 * BUILD_ID_MAX + 1];
+	dev_t device;
+	ino_t inode;
+
+	if (image->build_id.size) {
+		if (locate_same_build_id(&image->build_id, id))
+			return SAME;
+		build_id_text(&image->build_id, recorded);
+		build_id_text(id, found);
+		error_set(err, ESTALE,
+		          "%s: was rebuilt since the recording (its build-id is %.12s, recorded "
+		          "%.12s): install the recorded version or give its place with --symfs",
+		          elf_file_path(f), id->size ? found : "missing", recorded);
+		return OTHER;
+	}
+	if (!image->inode || !elf_file_identity(f, &device, &inode))
+		return UNKNOWN;
+	/* On some file systems stat() and the kernel's maps disagree about devices. */
+	if (major(device) != image->major || minor(device) != image->minor)
+		return UNKNOWN;
+	if (inode == image->inode)
+		return SAME;
+	error_set(err, ESTALE, "%s: was replaced since the recording (inode %llu, recorded %llu)",
+	          elf_file_path(f), (unsigned long long)inode, (unsigned long long)image->inode);
+	return OTHER;
+}
+
+struct search {
+	const struct image *image;
+	struct elf_file *same, *unknown;
+	struct error refused; /* a file of another version was there */
+	struct error failed;  /* the first file that could not be opened */
+};
+
+static void try_path(struct search *s, const char *path, bool must_be_same)
+{
+	struct error err = {0};
+	struct elf_file *f;
+	enum verdict v;
+
+	if (s->same)
+		return;
+	if (elf_file_open(&f, path, &err)) {
+		if (!s->failed.code || (s->failed.code == ENOENT && err.code != ENOENT))
+			s->failed = err;
+		return;
+	}
+	v = compare(f, s->image, &err);
+	if (v == SAME)
+		s->same = f;
+	else if (v == UNKNOWN && !s->unknown && !must_be_same)
+		s->unknown = f;
+	else
+		elf_file_close(f);
+	if (v == OTHER && !s->refused.code)
+		s->refused = err;
+}
+
+static void try_pathf(struct search *s, bool must_be_same, const char *a, const char *b)
+{
+	char *path = xasprintf("%s%s", a, b);
+
+	try_path(s, path, must_be_same);
+	free(path);
+}
+
+struct elf_file *locate_by_build_id(const struct build_id *id, const char *root, const char *suffix)
+{
+	char text[2 * BUILD_ID_MAX + 1];
+	struct elf_file *f = NULL;
+	char *path;
+
+	if (id->size < 2)
+		return NULL;
+	build_id_text(id, text);
+	for (int with_root = root != NULL; with_root >= 0 && !f; with_root--) {
+		path = xasprintf("%s/usr/lib/debug/.build-id/%.2s/%s%s", with_root ? root : "",
+		                 text, text + 2, suffix);
+		if (!elf_file_open(&f, path, NULL) &&
+		    !locate_same_build_id(id, elf_file_build_id(f))) {
+			elf_file_close(f);
+			f = NULL;
+		}
+		free(path);
+	}
+	return f;
+}
+
+static void try_build_id(struct search *s, const char *root)
+{
+	if (s->same || !s->image->build_id.size)
+		return;
+	s->same = locate_by_build_id(&s->image->build_id, root, "");
+	if (!s->same)
+		s->same = locate_by_build_id(&s->image->build_id, root, ".debug");
+}
+
+static int search_result(struct search *s, const char *path, bool deleted, struct elf_file **f,
+                         struct error *err)
+{
+	*f = s->same ? s->same : s->unknown;
+	if (*f) {
+		if (s->same)
+			elf_file_close(s->unknown);
+		return 0;
+	}
+	if (s->refused.code)
+		return error_set(err, s->refused.code, "%s", s->refused.text);
+	if (deleted)
+		return error_set(err, ENOENT,
+		                 "%s: was deleted, and no process that still runs it was found",
+		                 path);
+	return error_set(err, s->failed.code ? s->failed.code : ENOENT, "%s",
+	                 s->failed.code ? s->failed.text : path);
+}
+
+int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
+                 struct error *err)
+{
+	size_t length = strlen(path), end = strlen(DELETED);
+	bool deleted = length > end && !strcmp(path + length - end, DELETED);
+	struct search s = {.image = image};
+	char *name = xstrndup(path, deleted ? length - end : length), process[48];
+
+	*f = NULL;
+	if (root)
+		try_pathf(&s, deleted, root, name);
+	if (name[0] == '/')
+		try_path(&s, name, deleted);
+	if (image->pid > 0) {
+		snprintf(process, sizeof(process), "/proc/%d/root", image->pid);
+		if (name[0] == '/')
+			try_pathf(&s, deleted, process, name);
+		snprintf(process, sizeof(process), "/proc/%d/exe", image->pid);
+		try_path(&s, process, true);
+	}
+	try_build_id(&s, root);
+	free(name);
+	return search_result(&s, path, deleted, f, err);
+}
+
+static bool checksum_fits(const char *path, uint32_t wanted)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint8_t *bytes = xmalloc(65536);
+	uLong sum = crc32(0, NULL, 0);
+	uint64_t total = 0;
+	ssize_t got = -1;
+
+	while (fd >= 0 && total < CHECKSUM_MAX_BYTES && (got = read(fd, bytes, 65536)) > 0) {
+		sum = crc32(sum, bytes, (uInt)got);
+		total += (uint64_t)got;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(bytes);
+	return got == 0 && sum == wanted;
+}
+
+/* Where both have a build-id it decides; else the checksum in the link does. */
+static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint32_t crc)
+{
+	const struct build_id *id = elf_file_build_id(f);
+	struct elf_file *debug;
+
+	if (elf_file_open(&debug, path, NULL))
+		return NULL;
+	if (id->size && elf_file_build_id(debug)->size
+	            ? build_id_equal(id, elf_file_build_id(debug))
+	            : checksum_fits(path, crc))
+		return debug;
+	elf_file_close(debug);
+	return NULL;
+}
+
+static struct elf_file *locate_debuglink(struct elf_file *f, const char *root)
+{
+	const char *name, *slash, *path = elf_file_path(f);
+	struct elf_file *debug = NULL;
+	char *folder, *candidate;
+	uint32_t crc;
+
+	slash = strrchr(path, '/');
+	if (!slash || !elf_file_debuglink(f, &name, &crc))
+		return NULL;
+	folder = xstrndup(path, (size_t)(slash - path));
+	for (size_t i = 0; i < 3 && !debug; i++) {
+		if (i < 2)
+			candidate = i ? xasprintf("%s/.debug/%s", folder, name)
+			              : xasprintf("%s/%s", folder, name);
+		else
+			candidate =
+			        xasprintf("%s/usr/lib/debug%s/%s", root ? root : "", folder, name);
+		debug = try_debuglink(f, candidate, crc);
+		free(candidate);
+	}
+	free(folder);
+	return debug;
+}
+
+struct elf_file *locate_debug(struct elf_file *f, const char *root)
+{
+	struct elf_file *debug = locate_by_build_id(elf_file_build_id(f), root, ".debug");
+
+	return debug ? debug : locate_debuglink(f, root);
+}

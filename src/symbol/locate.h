@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * locate: the file that an image was mapped from, and its debug file.
+ *
+ * A file counts only if it is the recorded one: by build-id where one was
+ * recorded, else by device and inode. Where neither can be compared the first
+ * file found is taken. Uses: base, image.
+ */
+#ifndef ASSAY_SYMBOL_LOCATE_H
+#define ASSAY_SYMBOL_LOCATE_H
+
+#include "image/elf_file.h"
+#include "image/image.h"
+
+/*
+ * Tries, in this order: under `root` (NULL: none), the path as recorded, under
+ * /proc/PID/root, /proc/PID/exe of a file since deleted, and by build-id in
+ * the debug directories. On failure err says why, and what would help.
+ */
+int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
+                 struct error *err);
+
+/* The separate file with symbols and DWARF; NULL where there is none that fits. */
+struct elf_file *locate_debug(struct elf_file *f, const char *root);
+
+/* A file by build-id in the debug directories; suffix ".debug" or "". NULL: none. */
+struct elf_file *locate_by_build_id(const struct build_id *id, const char *root,
+                                    const char *suffix);
+
+/* Equal, or equal but for zeros that a recorder padded it with. */
+bool locate_same_build_id(const struct build_id *recorded, const struct build_id *found);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/symbolizer_internal.h"
+
+#include "symbol/demangle.h"
+#include "symbol/locate.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+struct symbolizer *symbolizer_new(struct image_table *images, const struct symbol_options *options)
+{
+	struct symbolizer *s = xcalloc(1, sizeof(*s));
+
+	s->images = images;
+	if (options)
+		s->options = *options;
+	return s;
+}
+
+static void image_free(struct symbol_image *i)
+{
+	if (!i)
+		return;
+	line_reader_free(i->lines);
+	symbol_table_done(&i->own);
+	elf_file_close(i->file);
+	elf_file_close(i->debug);
+	free(i->symbols);
+	free(i->trouble);
+	free(i);
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	vec_each (image, &s->loaded)
+		image_free(*image);
+	vec_each (symbol, &s->all) {
+		free((char *)(uintptr_t)(*symbol)->name);
+		free(*symbol);
+	}
+	vec_each (code, &s->code)
+		free(*code);
+	vec_done(&s->loaded);
+	vec_done(&s->all);
+	vec_done(&s->found);
+	vec_done(&s->code);
+	id_table_done(&s->found_index);
+	if (s->kernel_loaded)
+		kernel_names_done(&s->kernel);
+	free(s);
+}
+
+/* The kernel's own image says where it stood; modules are loaded with it. */
+struct kernel_names *symbolizer_kernel(struct symbolizer *s)
+{
+	const struct image *kernel = NULL;
+
+	if (s->kernel_loaded)
+		return &s->kernel;
+	for (size_t i = 0; i < s->images->images.count; i++)
+		if (s->images->images.items[i].kind == IMAGE_KERNEL &&
+		    (!kernel || (!kernel->base && s->images->images.items[i].base)))
+			kernel = &s->images->images.items[i];
+	kernel_names_load(&s->kernel, &s->options, kernel);
+	s->kernel_loaded = true;
+	return &s->kernel;
+}
+
+static void set_trouble(struct symbol_image *i, const char *text)
+{
+	free(i->trouble);
+	i->trouble = text && *text ? xstrdup(text) : NULL;
+}
+
+static void load_kernel(struct symbolizer *s, struct symbol_image *i, bool module)
+{
+	struct kernel_names *k = symbolizer_kernel(s);
+
+	set_trouble(i, k->trouble.text);
+	if (module && k->table && (k->delta || k->table == &k->symbols)) {
+		set_trouble(i, "modules stand elsewhere since the recording: their functions can "
+		               "only be named before the next boot");
+		return;
+	}
+	i->table = k->table;
+	i->delta = k->delta;
+}
+
+/* Symbols of the file itself, of its debug file where it has been stripped. */
+static void load_symbols(struct symbolizer *s, struct symbol_image *i)
+{
+	elf_file_symbols(i->file, &i->own);
+	if (!elf_file_has_symtab(i->file)) {
+		i->debug = locate_debug(i->file, s->options.root);
+		if (i->debug)
+			elf_file_symbols(i->debug, &i->own);
+	}
+	symbol_table_finish(&i->own);
+	if (i->own.entries.count)
+		i->table = &i->own;
+	else
+		set_trouble(i, "the file has no symbols");
+}
+
+static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t image)
+{
+	struct error err = {0};
+
+	if (locate_image(&i->file, &s->images->images.items[image], image_path(s->images, image),
+	                 s->options.root, &err)) {
+		set_trouble(i, err.text);
+		return;
+	}
+	load_symbols(s, i);
+}
+
+/* How many bytes of vdso there are at that address of our own; 0: none. */
+static size_t own_vdso_size(unsigned long start)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	size_t size = 0;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && from == start)
+			size = to - from;
+	if (maps)
+		fclose(maps);
+	return size;
+}
+
+/* The kernel gives every process the same vdso: ours, if it is the same kernel. */
+static void load_vdso(struct symbolizer *s, struct symbol_image *i, const struct build_id *id)
+{
+	unsigned long start = getauxval(AT_SYSINFO_EHDR);
+	size_t size = start ? own_vdso_size(start) : 0;
+	struct error err = {0};
+
+	if (!size) {
+		set_trouble(i, "the vdso of this machine cannot be read");
+		return;
+	}
+	if (elf_file_open_memory(&i->file, (const void *)start, size, "[vdso]", &err)) {
+		set_trouble(i, err.text);
+		return;
+	}
+	if (id->size ? !locate_same_build_id(id, elf_file_build_id(i->file))
+	             : !symbolizer_kernel(s)->running) {
+		elf_file_close(i->file);
+		i->file = NULL;
+		set_trouble(i, "the vdso belongs to another kernel than the running one");
+		return;
+	}
+	load_symbols(s, i);
+}
+
+static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
+{
+	struct build_id id = s->images->images.items[image].build_id;
+
+	switch (s->images->images.items[image].kind) {
+	case IMAGE_FILE:
+		load_file(s, i, image);
+		break;
+	case IMAGE_KERNEL:
+		load_kernel(s, i, false);
+		break;
+	case IMAGE_MODULE:
+		load_kernel(s, i, true);
+		break;
+	case IMAGE_VDSO:
+		load_vdso(s, i, &id);
+		break;
+	case IMAGE_ANON:
+		set_trouble(i, "memory that belongs to no file: generated code has no symbols");
+		break;
+	case IMAGE_UNKNOWN:
+		set_trouble(i, "addresses at which nothing known was mapped");
+		break;
+	case IMAGE_NAME:
+		break;
+	}
+	if (i->table && i->table->entries.count)
+		i->symbols = xcalloc(2 * i->table->entries.count + 1, sizeof(*i->symbols));
+	else
+		i->table = NULL;
+}
+
+struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image)
+{
+	while (s->loaded.count <= image)
+		vec_push(&s->loaded, NULL);
+	if (!s->loaded.items[image]) {
+		s->loaded.items[image] = xcalloc(1, sizeof(struct symbol_image));
+		load(s, s->loaded.items[image], image);
+	}
+	return s->loaded.items[image];
+}
+
+uint64_t symbolizer_address(struct symbolizer *s, struct frame frame)
+{
+	const struct image *image = &s->images->images.items[frame.image];
+	struct symbol_image *i;
+	uint64_t address;
+
+	switch (image->kind) {
+	case IMAGE_MODULE:
+		return image->base + frame.offset;
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+		i = symbolizer_image(s, frame.image);
+		if (i->file && elf_file_address_of(i->file, frame.offset, &address))
+			return address;
+		return frame.offset;
+	default:
+		return frame.offset;
+	}
+}
+
+bool symbolizer_frame(struct symbolizer *s, uint32_t image, uint64_t address, struct frame *frame)
+{
+	const struct image *in = &s->images->images.items[image];
+	struct symbol_image *i;
+
+	*frame = (struct frame){image, address};
+	switch (in->kind) {
+	case IMAGE_MODULE:
+		frame->offset = address - in->base;
+		return true;
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+		i = symbolizer_image(s, image);
+		return i->file && elf_file_offset_of(i->file, address, &frame->offset);
+	default:
+		return true;
+	}
+}
+
+static struct symbol *symbol_new(struct symbolizer *s, uint32_t image, char *name)
+{
+	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
+
+	symbol->name = name;
+	symbol->image = image;
+	vec_push(&s->all, symbol);
+	return symbol;
+}
+
+static char *shown_name(struct symbolizer *s, const struct symbol_table *t, size_t entry)
+{
+	const char *raw = symbol_table_name(t, entry);
+	char *plain = s->options.raw_names ? NULL : demangle(raw);
+
+	return plain ? plain : xstrdup(raw);
+}
+
+static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i, uint32_t image,
+                                   size_t entry)
+{
+	struct symbol **place = &i->symbols[2 * entry + 1];
+	const struct symbol_entry *e = &i->table->entries.items[entry];
+
+	if (*place)
+		return *place;
+	*place = symbol_new(s, image, shown_name(s, i->table, entry));
+	(*place)->start = e->start - i->delta;
+	(*place)->size = e->end - e->start;
+	(*place)->named = true;
+	(*place)->sized = e->sized;
+	return *place;
+}
+
+/* Between two symbols; before: the entry that ends before the gap, or SYMBOL_NONE. */
+static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, uint32_t image,
+                                 size_t before)
+{
+	size_t next = before == SYMBOL_NONE ? 0 : before + 1;
+	const struct symbol_table *t = i->table;
+	struct symbol **place = &i->symbols[2 * next];
+	char *a, *b;
+	uint64_t end;
+
+	if (*place)
+		return *place;
+	a = before == SYMBOL_NONE ? xstrdup("[start]") : shown_name(s, t, before);
+	b = next == t->entries.count ? xstrdup("[end]") : shown_name(s, t, next);
+	*place = symbol_new(s, image, xasprintf("%s->%s", a, b));
+	free(a);
+	free(b);
+	(*place)->range = true;
+	(*place)->named = true;
+	if (before != SYMBOL_NONE)
+		(*place)->start = t->entries.items[before].end - i->delta;
+	end = next == t->entries.count ? t->entries.items[before].end
+	                               : t->entries.items[next].start;
+	if (end - i->delta > (*place)->start)
+		(*place)->size = end - i->delta - (*place)->start;
+	return *place;
+}
+
+static const struct symbol *unnamed_symbol(struct symbolizer *s, struct symbol_image *i,
+                                           uint32_t image)
+{
+	bool unknown = s->images->images.items[image].kind == IMAGE_UNKNOWN;
+
+	if (!i->unnamed)
+		i->unnamed = symbol_new(s, image, xstrdup(unknown ? "[unknown]" : "[no symbol]"));
+	return i->unnamed;
+}
+
+/* A frame that is a name already. */
+static const struct symbol *plain_name(struct symbolizer *s, struct frame frame)
+{
+	const char *text = frame.offset < s->images->names.texts.count
+	                           ? intern_text(&s->images->names, (uint32_t)frame.offset)
+	                           : "[unknown]";
+	struct symbol *symbol = symbol_new(s, frame.image, xstrdup(text));
+
+	symbol->named = true;
+	return symbol;
+}
+
+static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
+{
+	struct symbol_image *i = symbolizer_image(s, frame.image);
+	enum image_kind kind = s->images->images.items[frame.image].kind;
+	uint64_t address;
+	size_t entry;
+
+	if (kind == IMAGE_NAME)
+		return plain_name(s, frame);
+	if (!i->table)
+		return unnamed_symbol(s, i, frame.image);
+	/* An offset outside of all segments is no address. */
+	if (i->file && !elf_file_address_of(i->file, frame.offset, &address))
+		return unnamed_symbol(s, i, frame.image);
+	address = symbolizer_address(s, frame) + i->delta;
+	entry = symbol_table_find(i->table, address);
+	if (entry != SYMBOL_NONE)
+		return entry_symbol(s, i, frame.image, entry);
+	/* kallsyms is complete: what lies between its functions is none of them. */
+	if (kind == IMAGE_KERNEL || kind == IMAGE_MODULE)
+		return unnamed_symbol(s, i, frame.image);
+	return gap_symbol(s, i, frame.image, symbol_table_before(i->table, address));
+}
+
+static bool same_frame(const void *ctx, uint32_t id, const void *key)
+{
+	const struct symbolizer *s = ctx;
+	const struct frame *frame = key;
+
+	return s->found.items[id].frame.image == frame->image &&
+	       s->found.items[id].frame.offset == frame->offset;
+}
+
+const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame)
+{
+	uint64_t hash = hash_pair(frame.image, frame.offset);
+	uint32_t id = id_table_find(&s->found_index, hash, same_frame, s, &frame);
+	const struct symbol *symbol;
+
+	if (id != ID_NONE)
+		return s->found.items[id].symbol;
+	symbol = look_up(s, frame);
+	id = (uint32_t)s->found.count;
+	vec_push(&s->found, (struct found_frame){frame, symbol});
+	id_table_add(&s->found_index, hash, id);
+	return symbol;
+}
+
+void symbolizer_each_named(struct symbolizer *s, uint32_t image, const char *name,
+                           symbol_match_fn *fn, void *ctx)
+{
+	struct symbol_image *i = symbolizer_image(s, image);
+	const char *raw;
+	char *plain;
+	bool fits;
+
+	for (size_t entry = 0; i->table && entry < i->table->entries.count; entry++) {
+		raw = symbol_table_name(i->table, entry);
+		fits = demangle_matches(raw, name);
+		plain = fits || s->options.raw_names ? NULL : demangle(raw);
+		if (fits || (plain && demangle_matches(plain, name)))
+			fn(ctx, entry_symbol(s, i, image, entry));
+		free(plain);
+	}
+}
+
+const char *symbolizer_trouble(struct symbolizer *s, uint32_t image)
+{
+	return symbolizer_image(s, image)->trouble;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/account.h"
+
+#include "base/xalloc.h"
+
+#include <inttypes.h>
+
+#define RESIDUAL_EXPLAINED 0.01
+
+uint64_t account_kernel_ns(const struct account_terms *t)
+{
+	return t->syscalls_ns + t->faults_ns + t->threads_ns + t->other_ns;
+}
+
+uint64_t account_irq_ns(const struct account_terms *t)
+{
+	return t->hardirq_ns + t->softirq_ns;
+}
+
+#define remark(a, ...) vec_push(&(a)->remarks, xasprintf(__VA_ARGS__))
+
+static struct account_line *line_of(struct account_view *a, uint32_t cpu)
+{
+	struct account_line *line;
+
+	vec_each (l, &a->lines)
+		if (l->cpu == cpu)
+			return l;
+	line = vec_add(&a->lines);
+	line->cpu = cpu;
+	return line;
+}
+
+/* Where a sample's time belongs. */
+static uint64_t *term_of(struct view *v, const struct profile_row *row, struct account_terms *t)
+{
+	enum kernel_entry entry;
+
+	if (row->mode == PROFILE_USER || row->mode == PROFILE_GUEST)
+		return &t->user_ns;
+	if (row->mode == PROFILE_UNKNOWN)
+		return &t->other_ns;
+	entry = view_entry(v, row->path);
+	if (row->mode == PROFILE_IDLE)
+		return entry == ENTRY_INTERRUPT || entry == ENTRY_SOFTIRQ ? &t->idle_irq_ns : NULL;
+	switch (entry) {
+	case ENTRY_SYSCALL:
+		return &t->syscalls_ns;
+	case ENTRY_FAULT:
+		return &t->faults_ns;
+	case ENTRY_INTERRUPT:
+		return &t->hardirq_ns;
+	case ENTRY_SOFTIRQ:
+		return &t->softirq_ns;
+	case ENTRY_THREAD:
+		return &t->threads_ns;
+	default:
+		return &t->other_ns;
+	}
+}
+
+static void count_tick(struct view *v, const struct profile_row *row, struct account_ticks *t)
+{
+	t->all += row->samples;
+	switch (view_mode(v, row)) {
+	case VIEW_USER:
+	case VIEW_GUEST:
+		t->user += row->samples;
+		break;
+	case VIEW_IRQ:
+		t->irq += row->samples;
+		break;
+	case VIEW_IDLE:
+		t->idle += row->samples;
+		break;
+	default:
+		t->kernel += row->samples;
+		break;
+	}
+}
+
+static void add_samples(struct view *v, uint8_t event, struct account_view *a)
+{
+	vec_each (row, &v->profile->rows) {
+		struct account_terms *terms = &a->total;
+		uint64_t *term;
+
+		if (row->event != event)
+			continue;
+		if (a->machine_wide)
+			terms = &line_of(a, row->cpu)->terms;
+		term = term_of(v, row, terms);
+		if (term)
+			*term += row->weight;
+		count_tick(v, row, &a->ticks);
+	}
+}
+
+/* Cycles are no time: their shares split the busy time that switch records measured. */
+static void scale_to_busy(struct account_terms *t, uint64_t weight, uint64_t busy_ns)
+{
+	uint64_t *parts[] = {&t->user_ns,  &t->syscalls_ns, &t->faults_ns, &t->threads_ns,
+	                     &t->other_ns, &t->hardirq_ns,  &t->softirq_ns};
+	double scale = weight ? (double)busy_ns / (double)weight : 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		*parts[i] = (uint64_t)((double)*parts[i] * scale);
+	t->idle_irq_ns = (uint64_t)((double)t->idle_irq_ns * scale);
+}
+
+static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
+{
+	struct account_terms *t = &line_of(a, c->cpu)->terms;
+	int64_t missing = (int64_t)(c->ticks_due_busy - c->ticks_seen_busy) * (int64_t)c->period_ns;
+	uint64_t steal = missing > 0 && (uint64_t)missing < c->steal_ns ? (uint64_t)missing
+	                 : missing > 0                                  ? c->steal_ns
+	                                                                : 0;
+
+	t->wall_ns += c->wall_ns;
+	t->idle_ns += c->has_switches ? c->idle_ns : c->weight_idle;
+	t->unknown_ns += c->unknown_ns;
+	t->steal_measured_ns += c->steal_ns;
+	a->has_steal |= c->has_steal;
+	a->ticks.due += c->ticks_due_busy + c->ticks_due_idle;
+	a->ticks.lost += c->ticks_lost;
+	if (c->ticks_due_busy > c->ticks_seen_busy)
+		a->ticks.missing_busy += c->ticks_due_busy - c->ticks_seen_busy;
+	if (c->ticks_due_idle > c->ticks_seen_idle)
+		a->ticks.missing_idle += c->ticks_due_idle - c->ticks_seen_idle;
+	a->ticks.throttled += c->throttled;
+	if (!c->has_switches || !c->period_ns) {
+		a->has_unobserved = false;
+		a->has_idle &= c->has_switches;
+		return;
+	}
+	t->steal_ns += steal;
+	t->unobserved_ns += missing - (int64_t)steal;
+	t->lost_ns += c->ticks_lost * c->period_ns;
+}
+
+static void close_terms(struct account_terms *t)
+{
+	t->residual_ns =
+	        (int64_t)t->wall_ns - ((int64_t)(t->user_ns + account_kernel_ns(t) +
+	                                         account_irq_ns(t) + t->idle_ns + t->steal_ns) +
+	                               t->unobserved_ns);
+}
+
+static void add_terms(struct account_terms *to, const struct account_terms *t)
+{
+	to->wall_ns += t->wall_ns;
+	to->user_ns += t->user_ns;
+	to->syscalls_ns += t->syscalls_ns;
+	to->faults_ns += t->faults_ns;
+	to->threads_ns += t->threads_ns;
+	to->other_ns += t->other_ns;
+	to->hardirq_ns += t->hardirq_ns;
+	to->softirq_ns += t->softirq_ns;
+	to->idle_ns += t->idle_ns;
+	to->idle_irq_ns += t->idle_irq_ns;
+	to->steal_ns += t->steal_ns;
+	to->steal_measured_ns += t->steal_measured_ns;
+	to->unobserved_ns += t->unobserved_ns;
+	to->lost_ns += t->lost_ns;
+	to->unknown_ns += t->unknown_ns;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct account_line *x = a, *y = b;
+
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+static void account_machine(struct view *v, struct account_view *a)
+{
+	const struct ledger *l = &v->profile->ledger;
+
+	vec_each (c, &l->cpus)
+		add_ledger_cpu(a, c);
+	if (!a->clock)
+		vec_each (line, &a->lines) {
+			uint64_t busy = 0, weight;
+
+			vec_each (c, &l->cpus)
+				busy += c->cpu == line->cpu ? c->busy_ns : 0;
+			weight = line->terms.user_ns + account_kernel_ns(&line->terms) +
+			         account_irq_ns(&line->terms);
+			scale_to_busy(&line->terms, weight, busy);
+		}
+	qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), compare_lines);
+	vec_each (line, &a->lines) {
+		close_terms(&line->terms);
+		add_terms(&a->total, &line->terms);
+	}
+	a->cpus = (uint32_t)a->lines.count;
+	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
+	a->present = l->cpus.count > 0;
+	close_terms(&a->total);
+	/* The division's remainder, so that the printed sum closes to the nanosecond. */
+	a->total.residual_ns -= a->cpus ? (int64_t)(a->total.wall_ns % a->cpus) : 0;
+	if (a->cpus)
+		a->total.wall_ns -= a->total.wall_ns % a->cpus;
+}
+
+static void account_process(struct view *v, struct account_view *a)
+{
+	const struct ledger *l = &v->profile->ledger;
+	struct account_terms *t = &a->total;
+
+	vec_each (p, &l->processes) {
+		t->wall_ns += p->wall_ns;
+		t->unknown_ns += p->unknown_ns;
+		a->oncpu_ns += p->oncpu_ns;
+		a->runnable_ns += p->runnable_ns;
+		a->blocked_ns += p->blocked_ns;
+		a->threads += p->threads;
+	}
+	a->counted_oncpu_ns = l->counted_oncpu_ns;
+	a->wall_ns = t->wall_ns;
+	a->cpus = 1;
+	a->has_idle = a->oncpu_ns || a->runnable_ns || a->blocked_ns;
+	a->has_unobserved = a->has_idle && a->clock;
+	a->present = a->has_idle;
+	t->idle_ns = a->runnable_ns + a->blocked_ns;
+	if (!a->clock)
+		scale_to_busy(t, t->user_ns + account_kernel_ns(t) + account_irq_ns(t),
+		              a->oncpu_ns);
+	if (a->has_unobserved)
+		t->unobserved_ns = (int64_t)a->oncpu_ns -
+		                   (int64_t)(t->user_ns + account_kernel_ns(t) + account_irq_ns(t));
+	close_terms(t);
+}
+
+static double of_wall(const struct account_view *a, double ns)
+{
+	return a->total.wall_ns ? 100 * ns / (double)a->total.wall_ns : 0;
+}
+
+static void explain_residual(struct account_view *a)
+{
+	const struct account_terms *t = &a->total;
+	double share = of_wall(a, (double)t->residual_ns);
+
+	if (!a->present ||
+	    (share <= 100 * RESIDUAL_EXPLAINED && share >= -100 * RESIDUAL_EXPLAINED))
+		return;
+	if (t->residual_ns > 0 && t->unknown_ns * 2 > (uint64_t)t->residual_ns)
+		remark(a,
+		       "The residual of %.1f %% is mostly time before the first switch record: "
+		       "who ran then is not known.",
+		       share);
+	else if (!a->has_idle)
+		remark(a,
+		       "The residual of %.1f %% is time in which no tick came: without switch "
+		       "records it cannot be told whether the CPUs were idle or not observed.",
+		       share);
+	else if (t->residual_ns < 0)
+		remark(a,
+		       "The residual of %.1f %%: samples stand for more time than the switch "
+		       "records call busy. Ticks that were held off in idle time were counted "
+		       "after the switch, or the recording is too short for its rate.",
+		       share);
+	else
+		remark(a,
+		       "The residual of %.1f %%: fewer ticks were due in busy time than its "
+		       "length calls for. Work in step with the timer, or very short, falls "
+		       "between the ticks; another -F tells.",
+		       share);
+}
+
+static void explain_missing(struct account_view *a)
+{
+	if (a->machine_wide && a->present && !a->has_idle)
+		remark(a,
+		       "There are no switch records (perf record --switch-events): busy and idle "
+		       "are told from samples, and unobserved time cannot be had.");
+	else if (a->machine_wide && a->present && !a->has_unobserved)
+		remark(a, "The event has no timer's grid, so unobserved time cannot be had.");
+	if (!a->machine_wide && !a->present)
+		remark(a,
+		       "There are no switch records: time on CPU, runnable and blocked cannot be "
+		       "had, only samples.");
+	if (!a->has_split && a->ticks.kernel)
+		remark(a, "There are no call chains: how the kernel was entered is not known, and "
+		          "interrupts are charged to whom they hit.");
+	if (!a->clock)
+		remark(a, "The event counts no time: samples split the busy time by shares.");
+	if (a->machine_wide && a->present && a->cpus && !a->has_steal)
+		remark(a, "Steal was not recorded: where a hypervisor took time, it is in "
+		          "unobserved.");
+}
+
+struct account_view *account_view_new(struct view *v)
+{
+	const struct profile *p = v->profile;
+	struct account_view *a = xcalloc(1, sizeof(*a));
+	uint8_t event;
+	bool timed;
+
+	a->machine_wide = p->ledger.machine_wide;
+	a->has_unobserved = a->has_idle = true;
+	/* The account is about time, whatever event the report is about. */
+	event = profile_main_event(p);
+	timed = event < p->events.count && p->events.items[event].role == ATTR_CLOCK;
+	if (timed) {
+		a->clock = p->events.items[event].period_ns != 0;
+		a->has_split = p->events.items[event].callchain;
+		add_samples(v, event, a);
+	}
+	if (!timed)
+		remark(a, "The event measures no time, so there is no account of time.");
+	else if (a->machine_wide)
+		account_machine(v, a);
+	else
+		account_process(v, a);
+	if (timed)
+		explain_missing(a);
+	explain_residual(a);
+	return a;
+}
+
+void account_view_free(struct account_view *a)
+{
+	if (!a)
+		return;
+	vec_each (text, &a->remarks)
+		free(*text);
+	vec_done(&a->remarks);
+	vec_done(&a->lines);
+	free(a);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/confidence.h"
+
+#include <math.h>
+
+#define Z95 1.959964
+#define SLICES 20
+#define CYCLES_MIN 5
+#define WITNESS_MIN 200
+#define STEP_Z 4.0
+#define STEP_SHARE 0.01
+
+/* One group: in the sequence at hand, and summed over the sequences before. */
+struct tally {
+	/* this sequence; positions and lengths in samples of the base */
+	uint64_t runs, hits, lead, last_start, last_length;
+	uint64_t edges;                 /* starts and ends of runs inside the sequence */
+	uint64_t single_runs;           /* runs of one sample */
+	uint64_t single_gaps;           /* gaps of one sample between runs */
+	double hits2, hits_time, time2; /* sums over cycles, of squares and products */
+	/* all sequences */
+	uint64_t samples;
+	double variance, floor; /* in samples squared */
+	double freedom;         /* sum of variance^2 / degrees of freedom */
+	uint32_t slices[SLICES];
+};
+
+struct count {
+	const struct confidence_input *in;
+	struct tally *tallies;
+	VEC(uint32_t) touched; /* groups that the sequence at hand has hit */
+	uint64_t base, slice_base[SLICES];
+	const struct profile_sequence *sequence;
+	uint64_t length; /* of the sequence, in samples of the base */
+};
+
+static bool in_base(const struct confidence_input *in, uint32_t row)
+{
+	return !in->outside || !in->outside[row];
+}
+
+static void add_cycle(struct tally *t, uint64_t hits, uint64_t time)
+{
+	t->hits2 += (double)hits * (double)hits;
+	t->hits_time += (double)hits * (double)time;
+	t->time2 += (double)time * (double)time;
+}
+
+/* A run of hits of one group, [start, start + length) of the sequence. */
+static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t length)
+{
+	struct tally *t = &c->tallies[group];
+
+	if (!t->runs++) {
+		vec_push(&c->touched, group);
+		t->lead = start;
+		t->edges += start > 0;
+	} else {
+		t->edges++;
+		t->single_gaps += start - (t->last_start + t->last_length) == 1;
+		add_cycle(t, t->last_length, start - t->last_start);
+	}
+	t->edges += start + length < c->length;
+	t->single_runs += length == 1;
+	t->hits += length;
+	t->last_start = start;
+	t->last_length = length;
+	/* The slices of time that the run lies in */
+	for (uint64_t at = start; at < start + length;) {
+		uint64_t slice = at * SLICES / c->length;
+		uint64_t next = ((slice + 1) * c->length + SLICES - 1) / SLICES;
+		uint64_t end = next < start + length ? next : start + length;
+
+		t->slices[slice] += (uint32_t)(end - at);
+		at = end;
+	}
+}
+
+/* Ends the sequence for one group: its variance there is added to the whole. */
+static void close_sequence(struct tally *t, uint64_t length)
+{
+	double p = (double)t->hits / (double)length, cycles = (double)t->runs;
+	double floor = (double)t->edges / 12 + 1.0 / 6, variance;
+
+	add_cycle(t, t->last_length, length - t->last_start + t->lead);
+	if (t->runs < CYCLES_MIN) {
+		variance = floor + (double)t->single_runs * (1 - p) + (double)t->single_gaps * p;
+	} else {
+		variance = t->hits2 - 2 * p * t->hits_time + p * p * t->time2;
+		variance *= cycles / (cycles - 1);
+		if (variance > floor)
+			t->freedom += variance * variance / (cycles - 1);
+		variance = fmax(variance, floor);
+	}
+	t->variance += variance;
+	t->floor += floor;
+	t->samples += t->hits;
+	t->runs = t->hits = t->lead = t->last_start = t->last_length = 0;
+	t->edges = t->single_runs = t->single_gaps = 0;
+	t->hits2 = t->hits_time = t->time2 = 0;
+}
+
+static void count_runs(struct count *c)
+{
+	uint32_t current = ID_NONE;
+	uint64_t start = 0, at = 0;
+
+	vec_each (row, &c->sequence->rows) {
+		uint32_t group;
+
+		if (!in_base(c->in, *row))
+			continue;
+		group = c->in->group[*row];
+		if (group != current) {
+			if (current != ID_NONE)
+				add_run(c, current, start, at - start);
+			current = group;
+			start = at;
+		}
+		at++;
+	}
+	if (current != ID_NONE)
+		add_run(c, current, start, at - start);
+}
+
+static void count_sequence(struct count *c, const struct profile_sequence *sequence)
+{
+	c->sequence = sequence;
+	c->length = 0;
+	vec_each (row, &sequence->rows)
+		c->length += in_base(c->in, *row);
+	if (!c->length)
+		return;
+	c->base += c->length;
+	for (uint64_t i = 0; i < SLICES; i++)
+		c->slice_base[i] += ((i + 1) * c->length + SLICES - 1) / SLICES -
+		                    (i * c->length + SLICES - 1) / SLICES;
+	count_runs(c);
+	vec_each (group, &c->touched)
+		close_sequence(&c->tallies[*group], c->length);
+	c->touched.count = 0;
+}
+
+/* Student's t at 97.5 %, by its expansion around the normal; good from 4 degrees on. */
+static double t_quantile(double degrees)
+{
+	const double z = Z95, z3 = z * z * z, z5 = z3 * z * z;
+
+	if (!(degrees < 1e6))
+		return z;
+	degrees = fmax(degrees, 3);
+	return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees);
+}
+
+/* The variance by slices of time, all CPUs together. */
+static double slice_variance(const struct count *c, const struct tally *t, double p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < SLICES; i++) {
+		double off = (double)t->slices[i] - p * (double)c->slice_base[i];
+
+		sum += off * off;
+	}
+	return sum * SLICES / (SLICES - 1);
+}
+
+static void wilson(struct confidence *out, double n, double quantile)
+{
+	double p = out->share, q2 = quantile * quantile, d = 1 + q2 / n;
+	double middle = (p + q2 / (2 * n)) / d;
+	double half = quantile * sqrt(p * (1 - p) / n + q2 / (4 * n * n)) / d;
+
+	out->low = p <= 0 ? 0 : fmax(middle - half, 0);
+	out->high = p >= 1 ? 1 : fmin(middle + half, 1);
+}
+
+static void conclude(const struct count *c, const struct tally *t, struct confidence *out)
+{
+	double n = (double)c->base, p = (double)t->samples / n, v = t->variance, slices;
+	double degrees = t->freedom > 0 ? v * v / t->freedom : INFINITY;
+
+	*out = (struct confidence){.samples = t->samples, .share = p};
+	if (!t->samples || t->samples == c->base) {
+		out->variance = 1 / (n * n);
+		wilson(out, n, Z95);
+		return;
+	}
+	slices = fmax(slice_variance(c, t, p), t->floor);
+	if (n >= 20 * SLICES && slices < v / 4) {
+		v = slices;
+		degrees = SLICES - 1;
+	}
+	out->variance = v / (n * n);
+	wilson(out, fmax(p * (1 - p) / out->variance, 1), t_quantile(degrees));
+}
+
+/* Samples in the base by the rows' columns: what the sequences should add up to. */
+static uint64_t count_rows(const struct confidence_input *in, struct confidence *out)
+{
+	uint64_t base = 0;
+
+	for (uint32_t i = 0; i < in->profile->rows.count; i++) {
+		const struct profile_row *row = &in->profile->rows.items[i];
+
+		if (row->event != in->event || !in_base(in, i))
+			continue;
+		base += row->samples;
+		if (in->group[i] != ID_NONE)
+			out[in->group[i]].samples += row->samples;
+	}
+	return base;
+}
+
+/* Without sequences: as if samples were independent. */
+static void conclude_rows(struct confidence *out, uint64_t base)
+{
+	double n = (double)base;
+
+	if (!base) {
+		out->high = 1;
+		return;
+	}
+	out->share = (double)out->samples / n;
+	out->variance = fmax(out->share * (1 - out->share) / n, 1 / (n * n));
+	wilson(out, n, Z95);
+}
+
+uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out)
+{
+	struct count c = {.in = in};
+	uint64_t base;
+
+	for (uint32_t i = 0; i < in->groups; i++)
+		out[i] = (struct confidence){0};
+	base = count_rows(in, out);
+	c.tallies = xcalloc(in->groups ? in->groups : 1, sizeof(*c.tallies));
+	vec_each (sequence, &in->profile->sequences)
+		if (sequence->event == in->event)
+			count_sequence(&c, sequence);
+	for (uint32_t i = 0; i < in->groups; i++)
+		if (base && c.base == base)
+			conclude(&c, &c.tallies[i], &out[i]);
+		else
+			conclude_rows(&out[i], base);
+	free(c.tallies);
+	vec_done(&c.touched);
+	return base;
+}
+
+static int by_difference(const void *a, const void *b)
+{
+	const struct confidence_step *x = a, *y = b;
+	double dx = fabs(x->clock - x->witness), dy = fabs(y->clock - y->witness);
+
+	if (dx != dy)
+		return dx < dy ? 1 : -1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
+                        struct confidence_step *out, size_t room)
+{
+	struct confidence *clock = xcalloc(in->groups + 1, sizeof(*clock));
+	struct confidence *other = xcalloc(in->groups + 1, sizeof(*other));
+	struct confidence_input second = *in;
+	VEC(struct confidence_step) found = {0};
+	size_t count;
+
+	second.event = witness;
+	if (confidence_intervals(&second, other) >= WITNESS_MIN && confidence_intervals(in, clock))
+		for (uint32_t i = 0; i < in->groups; i++) {
+			double off = clock[i].share - other[i].share;
+			double z = fabs(off) / sqrt(clock[i].variance + other[i].variance);
+			struct confidence_step step = {i, clock[i].share, other[i].share, z};
+
+			if (z > STEP_Z && fabs(off) >= STEP_SHARE)
+				vec_push(&found, step);
+		}
+	if (found.count)
+		qsort(found.items, found.count, sizeof(*found.items), by_difference);
+	count = found.count < room ? found.count : room;
+	for (size_t i = 0; i < count; i++)
+		out[i] = found.items[i];
+	vec_done(&found);
+	free(clock);
+	free(other);
+	return count;
+}

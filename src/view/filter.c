@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/filter.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct range {
+	long from, to;
+};
+
+typedef VEC(struct range) range_vec;
+
+struct matcher {
+	const struct filter *filter;
+	range_vec pid, tid, cpu;
+};
+
+static int parse_ranges(const struct filter_list *list, const char *what, bool ranges,
+                        range_vec *out, struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct range r;
+		char *end;
+
+		errno = 0;
+		r.from = r.to = strtol(list->items[i], &end, 10);
+		if (ranges && *end == '-' && end != list->items[i])
+			r.to = strtol(end + 1, &end, 10);
+		if (errno || end == list->items[i] || *end)
+			return error_set(err, EINVAL, "'%s' is no %s%s", list->items[i], what,
+			                 ranges ? " number or range of them (0-3)" : " number");
+		vec_push(out, r);
+	}
+	return 0;
+}
+
+static bool in_ranges(const range_vec *v, long value)
+{
+	if (!v->count)
+		return true;
+	vec_each (r, v)
+		if (value >= r->from && value <= r->to)
+			return true;
+	return false;
+}
+
+static bool in_list(const struct filter_list *list, const char *a, const char *b)
+{
+	if (!list->count)
+		return true;
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], a) || !strcmp(list->items[i], b))
+			return true;
+	return false;
+}
+
+static bool match_who(struct view *v, const struct matcher *m, const struct profile_row *row)
+{
+	const struct process_table *t = v->profile->processes;
+	const struct thread *thread = process_table_thread_at(t, row->thread);
+	const struct process *process = process_table_process(t, thread->process);
+
+	return in_ranges(&m->pid, process->pid) && in_ranges(&m->tid, thread->tid) &&
+	       in_ranges(&m->cpu, row->cpu) &&
+	       in_list(&m->filter->comm, process_table_name(t, process->name),
+	               process_table_name(t, thread->name));
+}
+
+static bool match_where(struct view *v, const struct filter *f, const struct profile_row *row)
+{
+	const struct profile *p = v->profile;
+	const struct profile_frame *frame;
+
+	if (!f->image.count && !f->function.count)
+		return true;
+	if (row->path == PATH_ROOT)
+		return false;
+	frame = &p->frames.items[p->paths.items[row->path].frame];
+	if (!in_list(&f->image, image_path(&p->images, frame->frame.image),
+	             view_image_short(v, frame->frame.image)))
+		return false;
+	if (f->function.count) {
+		const char *name = view_function(v, p->paths.items[row->path].frame)->name;
+
+		return in_list(&f->function, name, name);
+	}
+	return true;
+}
+
+static void select_row(struct view *v, const struct matcher *m, uint32_t id, struct selection *out)
+{
+	const struct profile_row *row = &v->profile->rows.items[id];
+	bool wait = v->profile->events.items[row->event].role == ATTR_SWITCH;
+
+	if (row->event != out->event && !wait)
+		return;
+	if (m->filter->no_idle && row->mode == PROFILE_IDLE)
+		return;
+	if (row->event == out->event && !m->filter->relative) {
+		out->base_samples += row->samples;
+		out->base_weight += row->weight;
+	}
+	if (!match_who(v, m, row) || !match_where(v, m->filter, row))
+		return;
+	if (row->event == out->event) {
+		vec_push(&out->rows, id);
+		out->samples += row->samples;
+		out->weight += row->weight;
+	} else if (view_process(v, row)->pid != 0) {
+		vec_push(&out->waits, id);
+	}
+}
+
+int filter_select(struct view *v, const struct filter *f, uint8_t event, struct selection *out,
+                  struct error *err)
+{
+	struct matcher m = {.filter = f};
+	int ret;
+
+	*out = (struct selection){.event = event};
+	ret = parse_ranges(&f->pid, "process", false, &m.pid, err);
+	if (!ret)
+		ret = parse_ranges(&f->tid, "thread", false, &m.tid, err);
+	if (!ret)
+		ret = parse_ranges(&f->cpu, "CPU", true, &m.cpu, err);
+	if (!ret)
+		for (size_t i = 0; i < v->profile->rows.count; i++)
+			select_row(v, &m, (uint32_t)i, out);
+	if (f->relative) {
+		out->base_samples = out->samples;
+		out->base_weight = out->weight;
+	}
+	vec_done(&m.pid);
+	vec_done(&m.tid);
+	vec_done(&m.cpu);
+	return ret;
+}
+
+void selection_done(struct selection *s)
+{
+	vec_done(&s->rows);
+	vec_done(&s->waits);
+}

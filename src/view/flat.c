@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/flat.h"
+
+#include "view/share.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NO_SYMBOL_BIT ((uint64_t)1 << 63)
+
+static const struct {
+	const char *name;
+	enum flat_key key;
+} key_names[] = {
+        {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE}, {"thread", FLAT_THREAD},
+        {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},       {"function", FLAT_FUNCTION},
+        {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},   {"mode", FLAT_MODE},
+        {"region", FLAT_REGION},   {"comm", FLAT_PROCESS},      {"pid", FLAT_INSTANCE},
+        {"tid", FLAT_THREAD},      {"dso", FLAT_IMAGE},         {"sym", FLAT_FUNCTION},
+        {"symbol", FLAT_FUNCTION}, {"srcline", FLAT_LINE},
+};
+
+/* Work in progress: the table from a row's slots to its id, and names of lines. */
+struct grouping {
+	struct flat *flat;
+	struct id_table index;
+	struct intern lines;
+	size_t slot_bytes;
+};
+
+bool flat_key_parse(const char *name, enum flat_key *key)
+{
+	for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++)
+		if (!strcmp(name, key_names[i].name)) {
+			*key = key_names[i].key;
+			return true;
+		}
+	return false;
+}
+
+const char *flat_key_name(enum flat_key key)
+{
+	return key_names[key].name;
+}
+
+bool flat_has_key(const struct flat *f, enum flat_key key)
+{
+	for (size_t i = 0; i < f->request.key_count; i++)
+		if (f->request.keys[i] == key)
+			return true;
+	return false;
+}
+
+static void line_text(struct view *v, uint32_t frame, bool brief, struct buf *out)
+{
+	const struct profile_frame *f = &v->profile->frames.items[frame];
+	struct frame place = f->frame;
+	const char *file, *slash;
+	int line;
+
+	if (f->caller && place.offset)
+		place.offset--;
+	if (!symbolizer_line(v->symbols, place, &file, &line)) {
+		buf_addf(out, "%s:?",
+		         view_function(v, frame)->named ? view_function(v, frame)->name
+		                                        : "[no symbol]");
+		return;
+	}
+	slash = brief ? strrchr(file, '/') : NULL;
+	buf_addf(out, "%s:%d", slash ? slash + 1 : file, line);
+}
+
+static uint64_t line_slot(struct grouping *g, uint32_t frame)
+{
+	struct buf text = {0};
+	uint32_t id;
+
+	line_text(g->flat->view, frame, false, &text);
+	id = intern_add(&g->lines, buf_text(&text));
+	buf_done(&text);
+	return id;
+}
+
+static uint64_t function_slot(struct view *v, uint32_t frame)
+{
+	const struct symbol *symbol = view_function(v, frame);
+
+	if (symbol->named)
+		return (uint64_t)(uintptr_t)symbol;
+	return NO_SYMBOL_BIT | v->profile->frames.items[frame].frame.image;
+}
+
+static uint64_t frame_slot(struct grouping *g, uint32_t frame, enum flat_key key)
+{
+	struct view *v = g->flat->view;
+
+	if (frame == ID_NONE)
+		return UINT64_MAX;
+	if (key == FLAT_FUNCTION)
+		return function_slot(v, frame);
+	if (key == FLAT_LINE)
+		return line_slot(g, frame);
+	return v->profile->frames.items[frame].frame.image;
+}
+
+static uint64_t row_slot(struct view *v, const struct profile_row *row, enum flat_key key)
+{
+	const struct thread *t = process_table_thread_at(v->profile->processes, row->thread);
+
+	switch (key) {
+	case FLAT_PROCESS:
+		return process_table_process(v->profile->processes, t->process)->name;
+	case FLAT_INSTANCE:
+		return t->process;
+	case FLAT_THREAD:
+		return row->thread;
+	case FLAT_CPU:
+		return row->cpu;
+	default:
+		return row->region;
+	}
+}
+
+/* A user function that called the kernel is a user function, whatever the sample's mode. */
+static uint64_t mode_slot(struct view *v, const struct profile_row *row, uint32_t frame)
+{
+	if (frame != ID_NONE && !v->profile->frames.items[frame].kernel &&
+	    row->mode == PROFILE_KERNEL)
+		return VIEW_USER;
+	return view_mode(v, row);
+}
+
+enum view_mode flat_mode(const struct flat *f, const struct flat_row *row)
+{
+	return (enum view_mode)mode_slot(f->view, &f->view->profile->rows.items[row->example],
+	                                 row->frame);
+}
+
+static bool is_frame_key(enum flat_key key)
+{
+	return key == FLAT_IMAGE || key == FLAT_FUNCTION || key == FLAT_LINE || key == FLAT_ADDRESS;
+}
+
+static bool slots_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct grouping *g = ctx;
+
+	return !memcmp(g->flat->rows.items[id].slots, key, g->slot_bytes);
+}
+
+static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+{
+	struct flat *f = g->flat;
+	const struct profile_row *row = &f->view->profile->rows.items[row_id];
+	uint64_t slots[FLAT_SLOTS] = {0};
+	struct flat_row *added;
+	size_t n = 0;
+	uint64_t hash;
+	uint32_t id;
+
+	for (size_t i = 0; i < f->request.key_count; i++) {
+		enum flat_key key = f->request.keys[i];
+
+		slots[n++] = is_frame_key(key)  ? frame_slot(g, frame, key)
+		             : key == FLAT_MODE ? mode_slot(f->view, row, frame)
+		                                : row_slot(f->view, row, key);
+		if (key == FLAT_ADDRESS && frame != ID_NONE)
+			slots[n] = f->view->profile->frames.items[frame].frame.offset;
+		n += key == FLAT_ADDRESS;
+	}
+	g->slot_bytes = n * sizeof(*slots);
+	hash = hash_bytes(slots, g->slot_bytes);
+	id = id_table_find(&g->index, hash, slots_equal, g, slots);
+	if (id != ID_NONE)
+		return &f->rows.items[id];
+	id_table_add(&g->index, hash, (uint32_t)f->rows.count);
+	added = vec_add(&f->rows);
+	memcpy(added->slots, slots, sizeof(slots));
+	added->example = row_id;
+	added->frame = frame;
+	added->mark = ID_NONE;
+	return added;
+}
+
+static uint32_t innermost(const struct profile *p, uint32_t path)
+{
+	return path == PATH_ROOT ? ID_NONE : p->paths.items[path].frame;
+}
+
+static void add_total(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
+{
+	if (group->mark == row_id)
+		return;
+	group->mark = row_id;
+	group->total_samples += row->samples;
+	group->total_weight += row->weight;
+}
+
+static void add_row(struct grouping *g, uint32_t row_id)
+{
+	struct flat *f = g->flat;
+	const struct profile *p = f->view->profile;
+	const struct profile_row *row = &p->rows.items[row_id];
+	struct flat_row *group = group_row(g, row_id, innermost(p, row->path));
+
+	group->samples += row->samples;
+	group->weight += row->weight;
+	f->samples += row->samples;
+	f->weight += row->weight;
+	add_total(group, row, row_id);
+	if (!f->request.children)
+		return;
+	for (uint32_t n = row->path; n != PATH_ROOT; n = p->paths.items[n].parent)
+		add_total(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
+}
+
+static void add_wait(struct grouping *g, uint32_t row_id)
+{
+	struct flat *f = g->flat;
+	const struct profile *p = f->view->profile;
+	const struct profile_row *row = &p->rows.items[row_id];
+	uint32_t path = view_wait_path(f->view, row->path);
+	struct flat_row *group = group_row(g, row_id, innermost(p, path));
+
+	group->runnable_ns += row->runnable_ns;
+	group->blocked_ns += row->blocked_ns;
+	f->runnable_ns += row->runnable_ns;
+	f->blocked_ns += row->blocked_ns;
+	f->has_waits = true;
+}
+
+/* Most time first; then what was seen first, so that the order is stable. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct flat_row *x = a, *y = b;
+	uint64_t wx = x->runnable_ns + x->blocked_ns, wy = y->runnable_ns + y->blocked_ns;
+
+	if (x->total_weight != y->total_weight)
+		return x->total_weight < y->total_weight ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (x->total_samples != y->total_samples)
+		return x->total_samples < y->total_samples ? 1 : -1;
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	return x->example < y->example ? -1 : x->example > y->example;
+}
+
+static double share_of(const struct flat *f, uint64_t weight, uint64_t samples)
+{
+	if (f->base_weight)
+		return (double)weight / (double)f->base_weight;
+	return f->base_samples ? (double)samples / (double)f->base_samples : 0;
+}
+
+static void fill_shares(struct flat *f)
+{
+	vec_each (row, &f->rows) {
+		row->share = row->low = row->high = share_of(f, row->weight, row->samples);
+		row->total_share = share_of(f, row->total_weight, row->total_samples);
+	}
+}
+
+/* Which group each selected row fell in, for the intervals. */
+static void fill_intervals(struct grouping *g, const struct selection *s)
+{
+	struct flat *f = g->flat;
+	const struct profile *p = f->view->profile;
+	struct share_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
+	uint32_t *group_of = xmalloc((p->rows.count + 1) * sizeof(*group_of));
+
+	for (size_t i = 0; i < p->rows.count; i++)
+		group_of[i] = ID_NONE;
+	vec_each (id, &s->rows)
+		group_of[*id] =
+		        (uint32_t)(group_row(g, *id, innermost(p, p->rows.items[*id].path)) -
+		                   f->rows.items);
+	vec_each (row, &f->rows)
+		groups[row - f->rows.items].share = row->share;
+	share_intervals(f->view, s, group_of, groups, f->rows.count);
+	vec_each (row, &f->rows) {
+		row->low = groups[row - f->rows.items].low;
+		row->high = groups[row - f->rows.items].high;
+	}
+	free(groups);
+	free(group_of);
+}
+
+struct flat *flat_new(struct view *v, const struct selection *s, const struct flat_request *request)
+{
+	struct flat *f = xcalloc(1, sizeof(*f));
+	struct grouping g = {.flat = f};
+
+	f->view = v;
+	f->request = *request;
+	f->base_samples = s->base_samples;
+	f->base_weight = s->base_weight;
+	intern_init(&g.lines);
+	vec_each (id, &s->rows)
+		add_row(&g, *id);
+	vec_each (id, &s->waits)
+		add_wait(&g, *id);
+	fill_shares(f);
+	if (request->intervals)
+		fill_intervals(&g, s);
+	qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), compare_rows);
+	id_table_done(&g.index);
+	intern_done(&g.lines);
+	return f;
+}
+
+void flat_free(struct flat *f)
+{
+	if (!f)
+		return;
+	vec_done(&f->rows);
+	free(f);
+}
+
+/* A row with long waits is worth a line even if it never ran. */
+static bool worth_showing(const struct flat *f, const struct flat_row *row, double limit,
+                          uint64_t least)
+{
+	uint64_t waits = f->runnable_ns + f->blocked_ns;
+
+	return (row->total_share >= limit && row->total_samples >= least) ||
+	       (waits && row->runnable_ns + row->blocked_ns &&
+	        (double)(row->runnable_ns + row->blocked_ns) >= limit * (double)waits);
+}
+
+static uint64_t most_samples(const struct flat *f)
+{
+	uint64_t most = 0;
+
+	vec_each (row, &f->rows)
+		most = row->total_samples > most ? row->total_samples : most;
+	return most;
+}
+
+struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t lines)
+{
+	struct flat_rest rest = {0};
+	size_t shown = 0;
+
+	if (most_samples(f) < least)
+		least = 0;
+	/* Rows are sorted by time; those shown for their waits move up to them. */
+	for (size_t i = 0; i < f->rows.count; i++) {
+		struct flat_row kept = f->rows.items[i];
+
+		if (!worth_showing(f, &kept, limit, least) || (lines && shown == lines))
+			continue;
+		memmove(&f->rows.items[shown + 1], &f->rows.items[shown],
+		        (i - shown) * sizeof(kept));
+		f->rows.items[shown++] = kept;
+	}
+	rest.shown = shown;
+	rest.rows = f->rows.count - shown;
+	for (size_t i = shown; i < f->rows.count; i++) {
+		rest.samples += f->rows.items[i].samples;
+		rest.weight += f->rows.items[i].weight;
+		rest.runnable_ns += f->rows.items[i].runnable_ns;
+		rest.blocked_ns += f->rows.items[i].blocked_ns;
+		if (f->rows.items[i].total_share > rest.most)
+			rest.most = f->rows.items[i].total_share;
+	}
+	rest.share = share_of(f, rest.weight, rest.samples);
+	return rest;
+}
+
+const char *flat_function(const struct flat *f, const struct flat_row *row)
+{
+	const struct symbol *symbol;
+
+	if (row->frame == ID_NONE)
+		return "[no address]";
+	symbol = view_function(f->view, row->frame);
+	return symbol->named ? symbol->name : "[no symbol]";
+}
+
+uint64_t flat_address(const struct flat *f, const struct flat_row *row)
+{
+	if (row->frame == ID_NONE)
+		return 0;
+	return symbolizer_address(f->view->symbols,
+	                          f->view->profile->frames.items[row->frame].frame);
+}
+
+uint64_t flat_offset(const struct flat *f, const struct flat_row *row)
+{
+	return row->frame == ID_NONE ? 0 : f->view->profile->frames.items[row->frame].frame.offset;
+}
+
+static void who_cell(const struct flat *f, const struct profile_row *row, enum flat_key key,
+                     struct buf *out)
+{
+	const struct process_table *t = f->view->profile->processes;
+	const struct thread *thread = process_table_thread_at(t, row->thread);
+	const struct process *process = process_table_process(t, thread->process);
+	const char *name = process_table_name(t, process->name);
+
+	if (key == FLAT_PROCESS)
+		buf_puts(out, name);
+	else if (key == FLAT_INSTANCE)
+		buf_addf(out, "%s#%" PRIu32 " (%d)", name, process->instance, process->pid);
+	else
+		buf_addf(out, "%s (%d)", process_table_name(t, thread->name), thread->tid);
+}
+
+static void image_cell(const struct flat *f, uint32_t image, bool brief, struct buf *out)
+{
+	if (image == REGION_NONE || image == ID_NONE)
+		buf_puts(out, "[none]");
+	else
+		buf_puts(out, brief ? view_image_short(f->view, image)
+		                    : image_path(&f->view->profile->images, image));
+}
+
+void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key key, bool brief,
+               struct buf *out)
+{
+	const struct profile *p = f->view->profile;
+	const struct profile_row *example = &p->rows.items[row->example];
+	uint32_t image = row->frame == ID_NONE ? ID_NONE : p->frames.items[row->frame].frame.image;
+
+	switch (key) {
+	case FLAT_PROCESS:
+	case FLAT_INSTANCE:
+	case FLAT_THREAD:
+		who_cell(f, example, key, out);
+		break;
+	case FLAT_CPU:
+		buf_addf(out, "%u", example->cpu);
+		break;
+	case FLAT_IMAGE:
+		image_cell(f, image, brief, out);
+		break;
+	case FLAT_FUNCTION:
+		buf_puts(out, flat_function(f, row));
+		break;
+	case FLAT_LINE:
+		if (row->frame == ID_NONE)
+			buf_puts(out, "[no address]");
+		else
+			line_text(f->view, row->frame, brief, out);
+		break;
+	case FLAT_ADDRESS:
+		buf_addf(out, "%#" PRIx64, flat_address(f, row));
+		break;
+	case FLAT_MODE:
+		buf_puts(out, view_mode_name(flat_mode(f, row)));
+		break;
+	case FLAT_REGION:
+		image_cell(f, example->region, brief, out);
+		break;
+	}
+}

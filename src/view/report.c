@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/report.h"
+
+#include "base/xalloc.h"
+#include "view/warnings.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
+{
+	struct buf names = {0};
+	int ret;
+
+	*event = profile_main_event(p);
+	if (!name)
+		return 0;
+	vec_each (e, &p->events) {
+		if (!strcmp(e->name, name)) {
+			*event = (uint8_t)(e - p->events.items);
+			buf_done(&names);
+			return 0;
+		}
+		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
+	}
+	ret = error_set(err, ENOENT, "the event '%s' was not recorded; there is %s", name,
+	                buf_text(&names));
+	buf_done(&names);
+	return ret;
+}
+
+const struct profile_event *report_event(const struct report *r)
+{
+	const struct profile *p = r->view->profile;
+
+	return r->event < p->events.count ? &p->events.items[r->event] : NULL;
+}
+
+const char *report_event_caveat(const struct report *r)
+{
+	const struct profile_event *e = report_event(r);
+
+	if (e && e->role == ATTR_CLOCK && e->period_ns)
+		return "a maskable timer: time with interrupts off is seen at the instruction that "
+		       "switches them on again";
+	return NULL;
+}
+
+static uint64_t elapsed_of(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	vec_each (rec, &p->recordings) {
+		const struct recording *r = *rec;
+
+		if (r->account.present && r->account.end_ns > r->account.start_ns)
+			sum += r->account.end_ns - r->account.start_ns;
+		else if (r->last_sample_ns > r->first_sample_ns)
+			sum += r->last_sample_ns - r->first_sample_ns;
+	}
+	return sum;
+}
+
+static bool is_observer(const struct profile *p, int32_t pid)
+{
+	vec_each (rec, &p->recordings)
+		if ((*rec)->account.present && (*rec)->account.observer_pid == pid && pid > 0)
+			return true;
+	return false;
+}
+
+static void observe(struct report *r)
+{
+	const struct profile *p = r->view->profile;
+	struct report_observer *o = &r->observer;
+	uint64_t wall = r->account->present ? r->account->total.wall_ns : r->elapsed_ns;
+
+	vec_each (rec, &p->recordings) {
+		const struct account *a = &(*rec)->account;
+
+		o->lost += (*rec)->lost_records + (*rec)->lost_samples;
+		if (!a->present)
+			continue;
+		o->present = true;
+		o->cpu_ns += a->observer_cpu_ns;
+		o->start_cpu_ns += a->observer_start_cpu_ns;
+		o->bytes += a->observer_bytes;
+		o->wakeups += a->observer_wakeups;
+	}
+	if (!o->bytes)
+		vec_each (rec, &p->recordings)
+			o->bytes += (*rec)->bytes;
+	vec_each (row, &p->rows)
+		if (row->event == r->event && is_observer(p, view_process(r->view, row)->pid))
+			o->samples += row->samples;
+	o->share = wall ? (double)o->cpu_ns / (double)wall : 0;
+}
+
+/* A selected row and its process's name, to sort by. */
+struct named_row {
+	uint32_t name, row;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named_row *x = a, *y = b;
+
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void keep(const struct report *r, uint32_t id, unsigned modes, struct selection *out)
+{
+	const struct profile_row *row = &r->view->profile->rows.items[id];
+
+	if (!(modes >> view_mode(r->view, row) & 1))
+		return;
+	vec_push(&out->rows, id);
+	out->samples += row->samples;
+	out->weight += row->weight;
+}
+
+/* A table whose shares are of its own total; NULL where nothing was kept. */
+static struct flat *own_table(struct report *r, struct selection *s, bool with_mode)
+{
+	struct flat_request request = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
+	                               .key_count = with_mode ? 3 : 2,
+	                               .intervals = r->options.intervals,
+	                               .children = r->options.children};
+	struct flat *f = NULL;
+
+	s->event = r->event;
+	s->base_samples = s->samples;
+	s->base_weight = s->weight;
+	if (s->rows.count)
+		f = flat_new(r->view, s, &request);
+	selection_done(s);
+	return f;
+}
+
+#define MODES_USER (1u << VIEW_USER | 1u << VIEW_GUEST)
+#define MODES_KERNEL (1u << VIEW_KERNEL | 1u << VIEW_UNKNOWN)
+#define MODES_ALL_KERNEL (MODES_KERNEL | 1u << VIEW_IRQ)
+
+static void process_tables(struct report *r, const struct process_line *line,
+                           const struct named_row *rows, size_t count)
+{
+	struct report_process *t = vec_add(&r->tables);
+	struct selection user = {0}, kernel = {0};
+
+	t->name = line->name;
+	t->share = line->share;
+	t->instances = line->instances;
+	for (size_t i = 0; i < count; i++) {
+		keep(r, rows[i].row, MODES_USER, &user);
+		keep(r, rows[i].row, MODES_KERNEL, &kernel);
+	}
+	t->user = own_table(r, &user, false);
+	t->kernel = own_table(r, &kernel, false);
+}
+
+static void build_tables(struct report *r)
+{
+	VEC(struct named_row) rows = {0};
+	struct selection kernel = {0};
+
+	vec_each (id, &r->selection.rows) {
+		const struct profile_row *row = &r->view->profile->rows.items[*id];
+		struct named_row named = {view_process(r->view, row)->name, *id};
+
+		vec_push(&rows, named);
+		keep(r, *id, MODES_ALL_KERNEL, &kernel);
+	}
+	r->kernel = own_table(r, &kernel, true);
+	if (rows.count)
+		qsort(rows.items, rows.count, sizeof(*rows.items), compare_named);
+	vec_each (line, &r->processes->names) {
+		size_t from = 0, to;
+
+		if (line->name == ID_NONE || line->share < r->options.process_limit ||
+		    !(line->user_samples + line->kernel_samples))
+			continue;
+		while (from < rows.count && rows.items[from].name != line->name)
+			from++;
+		for (to = from; to < rows.count && rows.items[to].name == line->name;)
+			to++;
+		process_tables(r, line, rows.items + from, to - from);
+	}
+	vec_done(&rows);
+}
+
+static void build(struct report *r)
+{
+	const struct report_options *o = &r->options;
+	struct flat_request functions = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
+	                                 .key_count = 3,
+	                                 .children = o->children,
+	                                 .intervals = o->intervals};
+	struct flat_request chosen = {
+	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
+
+	r->account = account_view_new(r->view);
+	r->elapsed_ns = elapsed_of(r->view->profile);
+	/* Without the recorder's account, the ledger has seen more than the samples have. */
+	if (r->account->machine_wide && r->account->present && r->account->wall_ns > r->elapsed_ns)
+		r->elapsed_ns = r->account->wall_ns;
+	observe(r);
+	r->processes = processes_new(r->view, &r->selection, o->intervals);
+	r->functions = flat_new(r->view, &r->selection, &functions);
+	if (o->tables)
+		build_tables(r);
+	memcpy(chosen.keys, o->keys, sizeof(chosen.keys));
+	if (o->key_count)
+		r->rows = flat_new(r->view, &r->selection, &chosen);
+	if (o->tree)
+		r->tree = tree_new(r->view, &r->selection);
+	r->off_cpu = r->selection.waits.count > 0;
+	warnings_gather(r);
+}
+
+int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
+               const struct report_options *options, struct error *err)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+	int ret;
+
+	r->options = *options;
+	r->view = view_new(p, symbols);
+	ret = find_event(p, options->event, &r->event, err);
+	if (!ret)
+		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
+	if (ret) {
+		report_free(r);
+		return ret;
+	}
+	build(r);
+	*out = r;
+	return 0;
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	account_view_free(r->account);
+	processes_free(r->processes);
+	flat_free(r->functions);
+	flat_free(r->kernel);
+	flat_free(r->rows);
+	tree_free(r->tree);
+	vec_each (t, &r->tables) {
+		flat_free(t->user);
+		flat_free(t->kernel);
+	}
+	vec_each (text, &r->warnings)
+		free(*text);
+	vec_done(&r->tables);
+	vec_done(&r->warnings);
+	selection_done(&r->selection);
+	view_free(r->view);
+	free(r);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report: the parts of the standard report, as plain data for any output.
+ *
+ * report_new() selects, groups and accounts; outputs read the struct and cut
+ * tables as they like (flat_cut). report_free(). Shares are 0 to 1, times ns.
+ * Uses: base, profile, symbol, view.
+ */
+#ifndef ASSAY_VIEW_REPORT_H
+#define ASSAY_VIEW_REPORT_H
+
+#include "view/account.h"
+#include "view/filter.h"
+#include "view/flat.h"
+#include "view/processes.h"
+#include "view/tree.h"
+
+struct report_options {
+	struct filter filter;
+	const char *event;             /* NULL: the main one */
+	enum flat_key keys[FLAT_KEYS]; /* none: the standard tables */
+	size_t key_count;
+	double limit;         /* rows below this share are summed up; < 0: the output's choice */
+	double process_limit; /* processes below this share get no tables of their own */
+	size_t lines;         /* at most this many rows a table, 0: all */
+	bool children, tree, instances;
+	bool intervals; /* compute 95 % intervals */
+	bool tables;    /* tables of each process and of the kernel are wanted */
+};
+
+/* What the measuring cost, as far as the recorder wrote it down. */
+struct report_observer {
+	bool present;
+	uint64_t cpu_ns, start_cpu_ns, bytes, wakeups;
+	uint64_t samples; /* that hit the recorder itself */
+	uint64_t lost;
+	double share; /* of the machine's (or command's) time */
+};
+
+struct report_process {
+	uint32_t name; /* intern id */
+	double share;
+	uint32_t instances;
+	struct flat *user, *kernel; /* NULL: no samples; shares are of this table's total */
+};
+
+struct report {
+	struct report_options options;
+	struct view *view;
+	struct selection selection;
+	uint8_t event;
+	uint64_t elapsed_ns; /* of all recordings, one after the other */
+	struct account_view *account;
+	struct report_observer observer;
+	struct processes *processes;
+	struct flat *functions; /* image, function, mode */
+	struct flat *kernel;    /* all kernel time, interrupts included; NULL: none */
+	VEC(struct report_process) tables;
+	struct flat *rows;    /* by options.keys, or NULL */
+	struct tree *tree;    /* or NULL */
+	bool off_cpu;         /* switched-out stacks were recorded */
+	VEC(char *) warnings; /* sentences: what could not be seen, and why */
+};
+
+/* -ENOENT where no such event was recorded. `symbols` and `p` must outlive the report. */
+int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
+               const struct report_options *options, struct error *err);
+void report_free(struct report *r);
+
+const struct profile_event *report_event(const struct report *r);
+/* What the event's timer hides, a sentence; NULL: nothing known. */
+const char *report_event_caveat(const struct report *r);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/view.h"
+
+#include <string.h>
+
+struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
+{
+	struct view *v = xcalloc(1, sizeof(*v));
+
+	v->profile = profile;
+	v->symbols = symbols;
+	v->functions = xcalloc(profile->frames.count + 1, sizeof(*v->functions));
+	v->entries = xcalloc(profile->paths.count + 1, 1);
+	return v;
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	free(v->functions);
+	free(v->entries);
+	free(v);
+}
+
+const struct symbol *view_function(struct view *v, uint32_t frame)
+{
+	const struct profile_frame *f = &v->profile->frames.items[frame];
+	struct frame place = f->frame;
+
+	if (v->functions[frame])
+		return v->functions[frame];
+	/* A return address may be the first byte of the next function. */
+	if (f->caller && place.offset &&
+	    v->profile->images.images.items[place.image].kind != IMAGE_NAME)
+		place.offset--;
+	v->functions[frame] = symbolizer_find(v->symbols, place);
+	return v->functions[frame];
+}
+
+static enum kernel_entry frame_entry(struct view *v, uint32_t frame)
+{
+	const struct symbol *symbol = view_function(v, frame);
+
+	return symbol->named ? kernel_entry_of(symbol->name) : ENTRY_NONE;
+}
+
+/* Every node on the way to the deciding one gets the answer. */
+enum kernel_entry view_entry(struct view *v, uint32_t path)
+{
+	const struct profile *p = v->profile;
+	enum kernel_entry entry = ENTRY_NONE;
+	uint32_t node = path;
+
+	while (node != PATH_ROOT && p->frames.items[p->paths.items[node].frame].kernel) {
+		if (v->entries[node]) {
+			entry = (enum kernel_entry)(v->entries[node] - 1);
+			break;
+		}
+		entry = frame_entry(v, p->paths.items[node].frame);
+		if (entry != ENTRY_NONE) {
+			v->entries[node] = (uint8_t)(entry + 1);
+			break;
+		}
+		node = p->paths.items[node].parent;
+	}
+	for (uint32_t n = path; n != node; n = p->paths.items[n].parent)
+		v->entries[n] = (uint8_t)(entry + 1);
+	return entry;
+}
+
+enum view_mode view_mode(struct view *v, const struct profile_row *row)
+{
+	enum kernel_entry entry;
+
+	switch (row->mode) {
+	case PROFILE_USER:
+		return VIEW_USER;
+	case PROFILE_IDLE:
+		return VIEW_IDLE;
+	case PROFILE_GUEST:
+		return VIEW_GUEST;
+	case PROFILE_UNKNOWN:
+		return VIEW_UNKNOWN;
+	}
+	entry = view_entry(v, row->path);
+	return entry == ENTRY_INTERRUPT || entry == ENTRY_SOFTIRQ ? VIEW_IRQ : VIEW_KERNEL;
+}
+
+const char *view_mode_name(enum view_mode mode)
+{
+	static const char *const names[] = {"user", "kernel", "irq", "idle", "guest", "unknown"};
+
+	return names[mode];
+}
+
+const struct process *view_process(const struct view *v, const struct profile_row *row)
+{
+	const struct process_table *t = v->profile->processes;
+
+	return process_table_process(t, process_table_thread_at(t, row->thread)->process);
+}
+
+const char *view_process_name(const struct view *v, uint32_t process)
+{
+	const struct process_table *t = v->profile->processes;
+
+	return process_table_name(t, process_table_process(t, process)->name);
+}
+
+const char *view_image_short(const struct view *v, uint32_t image)
+{
+	const char *path = image_path(&v->profile->images, image);
+	const char *slash = strrchr(path, '/');
+
+	return path[0] == '/' && slash && slash[1] ? slash + 1 : path;
+}
+
+static bool is_scheduler(const char *name)
+{
+	static const char *const prefixes[] = {"__schedule",  "schedule",       "preempt_schedule",
+	                                       "io_schedule", "__cond_resched", "__pfx___schedule"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+uint32_t view_wait_path(struct view *v, uint32_t path)
+{
+	const struct profile *p = v->profile;
+	uint32_t node = path;
+
+	while (node != PATH_ROOT) {
+		uint32_t frame = p->paths.items[node].frame;
+		const struct symbol *symbol = view_function(v, frame);
+
+		if (!p->frames.items[frame].kernel || !symbol->named || !is_scheduler(symbol->name))
+			return node;
+		node = p->paths.items[node].parent;
+	}
+	return path;
+}
+
+bool view_has_chains(const struct view *v, uint8_t event)
+{
+	return event < v->profile->events.count && v->profile->events.items[event].callchain;
+}

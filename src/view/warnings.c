@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/warnings.h"
+
+#include "base/xalloc.h"
+
+#include <inttypes.h>
+
+/* Images with a smaller share of the samples are not worth a sentence. */
+#define TROUBLE_SHARE 0.001
+
+#define warn(r, ...) vec_push(&(r)->warnings, xasprintf(__VA_ARGS__))
+
+static void warn_recording(struct report *r, const struct recording *rec)
+{
+	const char *path = rec->path ? rec->path : "the recording";
+
+	vec_each (text, &rec->account.notes)
+		warn(r, "%s", *text);
+	vec_each (text, &rec->warnings)
+		warn(r, "%s", *text);
+	if (rec->truncated && !rec->warnings.count)
+		warn(r, "%s was cut short; this is what was written before.", path);
+	if (rec->lost_records || rec->lost_samples)
+		warn(r,
+		     "%s: the kernel had no room for %" PRIu64 " records and dropped them "
+		     "(more memory: record --memory).",
+		     path, rec->lost_records + rec->lost_samples);
+	if (rec->unknown_records)
+		warn(r, "%s: %" PRIu64 " records of unknown kinds were skipped.", path,
+		     rec->unknown_records);
+	if (rec->out_of_order)
+		warn(r,
+		     "%s: %" PRIu64 " records came out of order; maps may have been newer or "
+		     "older than the samples near them.",
+		     path, rec->out_of_order);
+	if (!rec->samples)
+		warn(r, "%s holds no samples.", path);
+}
+
+static uint32_t image_of(const struct profile *p, const struct profile_row *row)
+{
+	return row->path == PATH_ROOT
+	               ? IMAGE_ID_UNKNOWN
+	               : p->frames.items[p->paths.items[row->path].frame].frame.image;
+}
+
+/* Why names are missing, once per image that matters. */
+static void warn_symbols(struct report *r)
+{
+	const struct profile *p = r->view->profile;
+	uint64_t *samples = xcalloc(p->images.images.count + 1, sizeof(*samples));
+
+	vec_each (id, &r->selection.rows)
+		samples[image_of(p, &p->rows.items[*id])] += p->rows.items[*id].samples;
+	for (uint32_t i = 0; i < p->images.images.count; i++) {
+		double share = r->selection.base_samples
+		                       ? (double)samples[i] / (double)r->selection.base_samples
+		                       : 0;
+		const char *trouble;
+
+		if (!samples[i] || share < TROUBLE_SHARE)
+			continue;
+		trouble = symbolizer_trouble(r->view->symbols, i);
+		if (trouble)
+			warn(r, "%s (%.1f %% of samples)", trouble, 100 * share);
+	}
+	free(samples);
+}
+
+static void warn_account(struct report *r)
+{
+	const struct account_view *a = r->account;
+	const struct profile_event *e = report_event(r);
+	uint64_t idle = e && a->present ? a->ticks.missing_idle * e->period_ns : 0;
+
+	vec_each (text, &a->remarks)
+		warn(r, "%s", *text);
+	if (a->has_unobserved && a->total.wall_ns &&
+	    a->total.unobserved_ns * 100 > (int64_t)a->total.wall_ns)
+		warn(r,
+		     "%.1f %% of the time is unobserved: %" PRIu64
+		     " ticks due in busy time did not "
+		     "come.",
+		     100 * (double)a->total.unobserved_ns / (double)a->total.wall_ns,
+		     a->ticks.missing_busy);
+	if (idle > a->total.wall_ns / 100)
+		warn(r,
+		     "%" PRIu64 " ticks due in idle time did not come: idle is %.1f %% of the time "
+		     "but %.1f %% of the samples, so all other shares of samples are too large in "
+		     "proportion (--no-idle leaves it out).",
+		     a->ticks.missing_idle,
+		     100 * (double)a->total.idle_ns / (double)a->total.wall_ns,
+		     a->ticks.all ? 100 * (double)a->ticks.idle / (double)a->ticks.all : 0);
+	if (a->ticks.throttled)
+		warn(r,
+		     "The kernel throttled sampling %" PRIu64 " times "
+		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent).",
+		     a->ticks.throttled);
+}
+
+void warnings_gather(struct report *r)
+{
+	const struct profile *p = r->view->profile;
+
+	vec_each (rec, &p->recordings)
+		warn_recording(r, *rec);
+	warn_account(r);
+	if (p->sequences_cut)
+		warn(r,
+		     "There are more samples than intervals are computed from: those of the rest "
+		     "are taken to be alike.");
+	warn_symbols(r);
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""harness: what an end-to-end test needs.
+
+    from harness import *
+
+    @test
+    def report_names_the_program(t):
+        t.assay("record", "-o", t.path("a.data"), "--", t.workload("loop"))
+        t.equal(t.report(t.path("a.data"))["functions"][0]["function"], "loop")
+
+    main()
+
+Each function is one test; its name with spaces is the test's name. `t` is a
+Test: a temporary directory that goes when the test ends, processes that are
+ended when it ends, and checks that raise. Prints TAP; stops for nothing.
+The environment: ASSAY is the program (build/assay), ASSAY_BUILD the build
+directory, ASSAY_LONG is set when there is time.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build")).resolve()
+ASSAY = os.environ.get("ASSAY", str(BUILD / "assay"))
+LONG = bool(os.environ.get("ASSAY_LONG"))
+
+_tests = []
+
+
+class Failure(Exception):
+    """A check that did not hold; its text says what was and what should be."""
+
+
+class Skip(Exception):
+    """The test cannot be run here; its text is the reason."""
+
+
+def test(function):
+    _tests.append(function)
+    return function
+
+
+class Result:
+    """How a program ended: status, out, err (text), and the words it was called with."""
+
+    def __init__(self, words, status, out, err):
+        self.words, self.status, self.out, self.err = words, status, out, err
+
+    def __str__(self):
+        return f"{' '.join(map(str, self.words))}: status {self.status}\n{self.out}{self.err}"
+
+
+def run(*words, timeout=60, status=0, input=None, env=None, cwd=None, text=True, user=None):
+    """Runs a program to its end. `status`: the only one that is right; None: any.
+
+    A program that outlives its timeout is killed with its children. `env` adds
+    to the environment. `user` is a user id to run as.
+    """
+    words = [str(word) for word in words]
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+        env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})}, start_new_session=True,
+        user=user, group=user, extra_groups=[] if user is not None else None)
+    try:
+        out, err = process.communicate(input.encode() if isinstance(input, str) else input, timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Failure(f"{' '.join(words)}: still running after {timeout} s") from None
+    if text:
+        out, err = out.decode(errors="replace"), err.decode(errors="replace")
+    result = Result(words, process.returncode, out, err)
+    if status is not None and result.status != status:
+        raise Failure(f"status should be {status}: {result}")
+    return result
+
+
+class Test:
+    def __init__(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
+        self.processes = []
+
+    # Surroundings
+
+    def path(self, name):
+        """A path in the test's own directory."""
+        return self.directory / name
+
+    def write(self, name, content):
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content)
+        return path
+
+    def workload(self, name):
+        """A program of tests/workloads, built."""
+        path = BUILD / "tests" / "workloads" / name
+        if not path.exists():
+            raise Failure(f"{path} is not built")
+        return str(path)
+
+    def need(self, *programs):
+        for program in programs:
+            if not shutil.which(program):
+                raise Skip(f"{program} is not installed")
+
+    def skip(self, reason):
+        raise Skip(reason)
+
+    # Programs
+
+    def assay(self, *words, **options):
+        """Runs assay; options as of run()."""
+        return run(ASSAY, *words, **options)
+
+    def report(self, *words, **options):
+        """The JSON of `assay report --json WORDS`."""
+        return self.json(self.assay("report", "--json", *words, **options).out)
+
+    def run(self, *words, **options):
+        return run(*words, **options)
+
+    def start(self, *words, **options):
+        """Starts a program in the background; it ends with the test at the latest."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen([str(word) for word in words], start_new_session=True, **options)
+        self.processes.append(process)
+        return process
+
+    def wait(self, process, timeout=60):
+        """Waits for what start() gave; its status."""
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{process.args}: still running after {timeout} s") from None
+
+    def until(self, condition, what, timeout=20):
+        """Waits until condition() holds, and gives what it gave."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.02)
+        raise Failure(f"waited {timeout} s for this: {what}")
+
+    def json(self, text):
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise Failure(f"no JSON: {error}: {text[:300]!r}") from None
+
+    # Checks
+
+    def fail(self, what):
+        raise Failure(what)
+
+    def true(self, condition, what):
+        if not condition:
+            raise Failure(what)
+
+    def equal(self, got, want, what="value"):
+        if got != want:
+            raise Failure(f"{what} is {got!r}, not {want!r}")
+
+    def near(self, got, want, tolerance, what="value"):
+        if not abs(got - want) <= tolerance:
+            raise Failure(f"{what} is {got!r}, not {want!r} within {tolerance!r}")
+
+    def between(self, got, low, high, what="value"):
+        if not low <= got <= high:
+            raise Failure(f"{what} is {got!r}, not between {low!r} and {high!r}")
+
+    def has(self, text, part, what="text"):
+        if part not in text:
+            raise Failure(f"{what} has no {part!r}: {text[:2000]}")
+
+    def lacks(self, text, part, what="text"):
+        if part in text:
+            raise Failure(f"{what} has {part!r}, which should not be there: {text[:2000]}")
+
+    def end(self):
+        for process in self.processes:
+            # The group first, for what it started; the process itself may be gone by now.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _run_one(number, function):
+    """Prints the test's line; True where it passed or was skipped."""
+    name = function.__name__.replace("_", " ")
+    words = ""
+    t = Test()
+    start = time.monotonic()
+    try:
+        function(t)
+        line = f"ok {number} - {name}"
+    except Skip as skip:
+        line = f"ok {number} - {name} # SKIP {skip}"
+    except Failure as failure:
+        words, line = str(failure), f"not ok {number} - {name}"
+        words += f"\n({time.monotonic() - start:.1f} s)"
+    except Exception:  # a mistake in the test fails it, and the others go on
+        words, line = traceback.format_exc(), f"not ok {number} - {name}"
+    finally:
+        t.end()
+    for word in words.splitlines()[:60]:
+        print(f"# {word}")
+    print(line, flush=True)
+    return not line.startswith("not")
+
+
+def main():
+    """Runs the tests whose names contain one of the words given, or all; then exits."""
+    if not os.access(ASSAY, os.X_OK):
+        print(f"Bail out! {ASSAY} is not there: build it, or set ASSAY")
+        sys.exit(1)
+    chosen = [f for f in _tests
+              if not sys.argv[1:] or any(word in f.__name__ for word in sys.argv[1:])]
+    good = [_run_one(number, function) for number, function in enumerate(chosen, 1)]
+    print(f"1..{len(chosen)}", flush=True)
+    sys.exit(0 if all(good) else 1)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perf_script: what `perf script` says a recording holds, in a form to compare.
+
+perf prints raw addresses for samples without chains. Their file offsets follow
+from the mapping that perf itself placed them in: its dso names it, and the
+mapping events (--show-mmap-events) say where it lay.
+"""
+
+import collections
+import re
+import subprocess
+
+Sample = collections.namedtuple("Sample", "pid tid time event ip dso offset symbol")
+
+MMAP = re.compile(r"PERF_RECORD_MMAP2? (-?\d+)/(-?\d+): \[(0x[0-9a-f]+|0)\((0x[0-9a-f]+|0)\) @ "
+                  r"(0x[0-9a-f]+|0)(?: [^\]]*)?\]: \S+ (.*)$")
+FORK = re.compile(r"PERF_RECORD_FORK\((-?\d+):(-?\d+)\):\((-?\d+):(-?\d+)\)")
+SAMPLE = re.compile(r"^\s*(-?\d+)(?:/(-?\d+)|\s+(-?\d+))\s+(\d+\.\d+):\s+(\S.*?):\s+"
+                    r"([0-9a-f]+)(?: (.*?))? \(((?:/|\[|anon_inode).*)\)\s*$")
+
+
+def perf(*args, timeout=300, check=True):
+    """Runs perf and returns its output as text."""
+    done = subprocess.run(["perf", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=timeout)
+    if check and done.returncode:
+        raise RuntimeError(f"perf {' '.join(args)}: status {done.returncode}: "
+                           + done.stderr.decode(errors="replace")[-500:])
+    return done.stdout.decode(errors="replace")
+
+
+class Maps:
+    """Mappings by process, in the order of the recording; newer ones hide older ones."""
+
+    def __init__(self):
+        self.of = collections.defaultdict(list)
+
+    def line(self, text):
+        found = MMAP.search(text)
+        if found:
+            pid, _, start, size, pgoff, name = found.groups()
+            self.of[int(pid)].append((int(start, 16), int(size, 16), int(pgoff, 16), name))
+            return True
+        found = FORK.search(text)
+        if found:
+            pid, _, parent, _ = map(int, found.groups())
+            if pid != parent:
+                self.of[pid] = list(self.of[parent])
+            return True
+        return "PERF_RECORD_" in text
+
+    def offset(self, pid, ip, dso):
+        """File offset of an address that perf placed in `dso`; None where no mapping has it."""
+        for start, size, pgoff, name in reversed(self.of[pid]):
+            if start <= ip < start + size:
+                return ip - start + pgoff if name == dso else None
+        return None
+
+
+def samples(path, symbols=False):
+    """Every sample of a recording, with the file offset for user addresses."""
+    fields = "pid,tid,time,event,ip,dso" + (",sym" if symbols else "")
+    text = perf("script", "-i", path, "-G", "--show-mmap-events", "--show-task-events", "--ns",
+                "-F", fields)
+    maps = Maps()
+    for line in text.splitlines():
+        if maps.line(line) or not line.strip():
+            continue
+        found = SAMPLE.match(line)
+        if not found:
+            raise RuntimeError(f"perf script printed a line of another form: {line!r}")
+        pid, tid, tid2, time, event, ip, symbol, dso = found.groups()
+        ip = int(ip, 16)
+        user = ip < 1 << 63
+        offset = maps.offset(int(pid), ip, dso) if user else None
+        yield Sample(int(pid), int(tid or tid2), float(time), event, ip, dso, offset, symbol)
+
+
+def chain_tops(path):
+    """(pid, address that perf prints, dso) of each chain's innermost frame: an independent way
+    to the same offsets, for recordings with chains."""
+    pid, want = None, False
+    for line in perf("script", "-i", path, "-F", "pid,ip,dso").splitlines():
+        head = re.match(r"^\s*(-?\d+)\s*$", line)
+        frame = re.match(r"^\s+([0-9a-f]+) \((.*)\)\s*$", line)
+        if head:
+            pid, want = int(head.group(1)), True
+        elif frame and want:
+            want = False
+            yield pid, int(frame.group(1), 16), frame.group(2)

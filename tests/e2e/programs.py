@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""programs: assay, its workloads and their output, for tests that need truth.
+
+What they share beyond harness.py: functions that several tests of a file call
+with their own options, and that stand outside of any one test.
+"""
+
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import harness
+
+ROOT = str(harness.ROOT)
+BUILD = str(harness.BUILD)
+ASSAY = os.path.abspath(harness.ASSAY)
+LONG = harness.LONG
+
+Run = collections.namedtuple("Run", "status out err")
+
+
+def comment(text):
+    """A line of TAP that only people read."""
+    for line in str(text).splitlines():
+        print("# " + line, flush=True)
+
+
+def skip(reason):
+    """This test cannot be run here."""
+    raise harness.Skip(reason)
+
+
+def workload(name):
+    return os.path.join(BUILD, "tests", "workloads", name)
+
+
+def workdir():
+    """A directory that is gone with the object (use with `with`)."""
+    return tempfile.TemporaryDirectory(prefix="assay-test-")
+
+
+def environment():
+    """The tests' environment: plain output, no debuginfod."""
+    env = dict(os.environ, LC_ALL="C", PAGER="cat")
+    env.pop("DEBUGINFOD_URLS", None)
+    return env
+
+
+def run(command, timeout=60, check=False, **kwargs):
+    """Runs a program; a negative status is the signal that ended it."""
+    done = subprocess.run(list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=timeout,
+                          **{"env": environment(), **kwargs})
+    result = Run(done.returncode, done.stdout.decode(errors="replace"),
+                 done.stderr.decode(errors="replace"))
+    if check:
+        assert result.status == 0, \
+            f"{' '.join(command)}: status {result.status}: {result.err[-800:]}"
+    return result
+
+
+def assay(*args, timeout=60, check=True, **kwargs):
+    return run([ASSAY, *args], timeout=timeout, check=check, **kwargs)
+
+
+def record(path, *args, timeout=60):
+    return assay("record", "-o", path, *args, timeout=timeout)
+
+
+def report(path, *args, timeout=120):
+    """A report as JSON. A report that says part of the file is damaged is still one."""
+    done = assay("report", "-i", path, "--json", *args, timeout=timeout)
+    try:
+        return json.loads(done.out)
+    except ValueError as error:
+        raise AssertionError(f"report --json of {path}: {error}: {done.out[:300]!r}") from error
+
+
+def rows(path, keys, *args):
+    """The rows of `report --sort KEYS`: all of them, idle included."""
+    found = report(path, "--sort", keys, "--percent-limit", "0", *args)
+    return found["rows"]
+
+
+def sample_count(found):
+    """All samples of a report's recordings, of whatever event."""
+    return sum(r["samples"] for r in found["recordings"])
+
+
+def number(value):
+    """An address in JSON: a number or a hexadecimal string."""
+    return int(value, 16) if isinstance(value, str) else int(value)
+
+
+class Code:
+    """Instructions and functions of an ELF file, as binutils see them."""
+
+    def __init__(self, path):
+        self.path = path
+        text = run(["objdump", "-d", "--no-show-raw-insn", path], timeout=120, check=True).out
+        self.instructions = {int(a, 16): t.strip() for a, t in
+                             re.findall(r"(?m)^\s*([0-9a-f]+):\t(.*)$", text)}
+        self.functions = {}
+        for address, size, name in re.findall(r"(?m)^([0-9a-f]+) ([0-9a-f]+) [tTwW] (.*)$",
+                                              run(["nm", "-S", path], check=True).out):
+            self.functions[name] = (int(address, 16), int(address, 16) + int(size, 16))
+
+    def loops(self, function):
+        """(first, last) instruction of each loop of a function, from its backward jumps."""
+        low, high = self.functions[function]
+        found = []
+        for address, text in self.instructions.items():
+            jump = re.match(r"j\w+\s+([0-9a-f]+)", text)
+            if low <= address < high and jump and low <= int(jump.group(1), 16) <= address:
+                found.append((int(jump.group(1), 16), address))
+        return found
+
+
+def need(*programs_):
+    """Reason to skip when a program is missing, else None."""
+    missing = [p for p in programs_ if not shutil.which(p)]
+    return f"{', '.join(missing)} not installed" if missing else None

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""source_package: a Debian source package, unpacked, for builds to record.
+
+apt gets a configuration of its own in the cache directory: the system's
+sources turned into deb-src at run time, with their keys, and its own lists and
+caches. Nothing of the system's is changed, and apt checks the signatures.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+APT = "/etc/apt"
+
+
+class SourceError(Exception):
+    """The source cannot be had here, with the reason."""
+
+
+def deb822_sources():
+    """Stanzas of *.sources, as deb-src, those of Debian's archive alone (they have main)."""
+    for path in sorted(glob.glob(f"{APT}/sources.list.d/*.sources")):
+        with open(path, encoding="utf-8") as f:
+            for stanza in re.split(r"\n\s*\n", f.read()):
+                text = "\n".join(line for line in stanza.splitlines() if not line.startswith("#"))
+                if (re.search(r"(?m)^Types:.*\bdeb\b", text)
+                        and re.search(r"(?m)^Components:.*\bmain\b", text)):
+                    yield re.sub(r"(?m)^Types:.*$", "Types: deb-src", text)
+
+
+def one_line_sources():
+    """Lines of *.list, as deb-src."""
+    for path in [f"{APT}/sources.list"] + sorted(glob.glob(f"{APT}/sources.list.d/*.list")):
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                for line in f:
+                    if re.match(r"deb\s.*\smain\b", line) and "debian" in line:
+                        yield "deb-src" + line[3:]
+
+
+def configure(root):
+    """A private apt root; returns the path of its apt.conf."""
+    for name in ("sources.list.d", "lists/partial", "cache/archives/partial", "empty"):
+        os.makedirs(f"{root}/{name}", exist_ok=True)
+    with open(f"{root}/sources.list", "w", encoding="utf-8") as f:
+        f.writelines(one_line_sources())
+    with open(f"{root}/sources.list.d/source.sources", "w", encoding="utf-8") as f:
+        f.write("\n\n".join(deb822_sources()) + "\n")
+    with open(f"{root}/apt.conf", "w", encoding="utf-8") as f:
+        f.write(f'Dir::Etc::sourcelist "{root}/sources.list";\n'
+                f'Dir::Etc::sourceparts "{root}/sources.list.d";\n'
+                f'Dir::State::lists "{root}/lists";\n'
+                f'Dir::Cache "{root}/cache";\n'
+                'APT::Sandbox::User "root";\n'
+                '#clear APT::Update::Post-Invoke-Success;\n#clear APT::Update::Post-Invoke;\n')
+    return f"{root}/apt.conf"
+
+
+def source_package(name, cache):
+    """Path of the unpacked source; it is fetched once and kept in the cache."""
+    target = os.path.join(os.path.abspath(cache), f"source-{name}")
+    if os.path.isdir(target):
+        return target
+    for tool in ("apt-get", "dpkg-source"):
+        if not shutil.which(tool):
+            raise SourceError(f"{tool} is not installed")
+    root = os.path.join(os.path.abspath(cache), "apt")
+    work = target + ".new"
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    environment = dict(os.environ, APT_CONFIG=configure(root))
+    for command in (["apt-get", "-q", "update"], ["apt-get", "-q", "source", name]):
+        done = subprocess.run(command, cwd=work, env=environment, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            text = done.stdout.decode(errors="replace").strip()
+            raise SourceError(f"{' '.join(command)} failed: {text[-300:]}")
+    directories = [d for d in glob.glob(f"{work}/*") if os.path.isdir(d)]
+    if len(directories) != 1:
+        raise SourceError(f"apt-get source {name}: no single directory in {work}")
+    os.rename(directories[0], target)
+    shutil.rmtree(work, ignore_errors=True)
+    return target

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Damaged and hostile files through the real program: no crash, no hang, no
+memory without bound, and an error that names the file and the offset, or a
+partial report that says that it is one."""
+
+import os
+import random
+import re
+import resource
+import shutil
+import struct
+import subprocess
+
+from harness import main, test
+from programs import ASSAY, LONG, comment, record, run, workdir, workload
+
+ASSAY_ASAN = os.environ.get("ASSAY_ASAN")
+SEED = int(os.environ.get("ASSAY_SEED", "1"))
+ROUNDS = 400 if LONG else 40
+SECONDS = 20
+MEMORY_BYTES = 1 << 30
+OFFSET = re.compile(r"(?i)offset (0x)?[0-9a-f]+|at byte|at (0x)?[0-9a-f]+")
+
+SAYS_SO = re.compile(r"(?i)truncated|damaged|cut short|partial|ends|beyond|unreadable")
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def bounded(*args):
+    """Runs assay within bounds, and where there is one the build with sanitizers, which sees
+    what happens to end well."""
+    if ASSAY_ASAN:
+        # Sanitizers reserve terabytes of address space: no limit on that is possible.
+        watch(ASSAY_ASAN, None, *args)
+    return watch(ASSAY, limit, *args)
+
+
+def watch(program, prepare, *args):
+    """Fails on a signal, a hang or a sanitizer's report."""
+    try:
+        done = run([program, *args], timeout=SECONDS, preexec_fn=prepare)
+    except subprocess.TimeoutExpired as error:
+        raise AssertionError(f"assay {' '.join(args)} hangs") from error
+    assert done.status >= 0, \
+        f"assay {' '.join(args)} died of signal {-done.status}: {done.err[-500:]}"
+    assert done.status < 128, f"assay {' '.join(args)}: status {done.status}: {done.err[-500:]}"
+    assert "Sanitizer" not in done.err and "runtime error" not in done.err, done.err[-3000:]
+    assert "out of memory" not in done.err.lower(), f"unbounded memory: {done.err}"
+    return done
+
+
+def keep(path, what):
+    """A file that broke something stays, for whoever mends it."""
+    target = os.path.join(os.environ.get("TMPDIR", "/tmp"), "assay-hostile-" + what)
+    shutil.copy(path, target)
+    return target
+
+
+class Recording:
+    """A real recording, and where its parts lie."""
+
+    def __init__(self, work, *options):
+        self.path = f"{work}/perf.data"
+        record(self.path, *options, "-F", "997", "--",
+               "sh", "-c", f"{workload('call')} 20; {workload('short')}; {workload('threads')} 2 5")
+        with open(self.path, "rb") as f:
+            self.bytes = f.read()
+        (self.magic, self.size, self.attr_size, self.attrs, self.attrs_size, self.data,
+         self.data_size) = struct.unpack_from("<8sQQQQQQ", self.bytes, 0)
+
+    def records(self):
+        at = self.data
+        while at + 8 <= self.data + self.data_size:
+            kind, misc, size = struct.unpack_from("<IHH", self.bytes, at)
+            yield at, kind, size
+            at += size
+
+    def of_kind(self, kind):
+        return [at for at, k, _ in self.records() if k == kind]
+
+
+def changed(original, at, replacement):
+    return original[:at] + replacement + original[at + len(replacement):]
+
+
+def check(work, name, content, must_say=False):
+    """One damaged file. `must_say`: the damage cannot pass unmentioned."""
+    path = f"{work}/{name}"
+    with open(path, "wb") as f:
+        f.write(content)
+    try:
+        done = bounded("report", "-i", path)
+        text = done.out + done.err
+        if done.status:
+            assert name in done.err, f"the error does not name the file: {done.err!r}"
+            if content:
+                assert OFFSET.search(done.err), f"the error names no offset: {done.err!r}"
+        elif must_say:
+            assert SAYS_SO.search(text), f"a partial report that does not say so:\n{text[:1500]}"
+            assert OFFSET.search(text), f"the warning names no offset: {text[:1500]}"
+    except AssertionError as error:
+        raise AssertionError(f"{name} (kept as {keep(path, name)}): {error}") from error
+    os.unlink(path)
+    return done.status
+
+
+def each(work, cases, must_say=False):
+    """All cases are run before the first failure is told."""
+    failures, refused = [], 0
+    for name, content in cases:
+        try:
+            refused += check(work, name, content, must_say) != 0
+        except AssertionError as error:
+            failures.append(str(error))
+    assert not failures, f"{len(failures)} of {len(cases)} failed:\n" + "\n".join(failures[:5])
+    comment(f"{len(cases)} files, {refused} refused, the others read in part or whole")
+
+
+@test
+def truncated(t):
+    chance = random.Random(SEED)
+    with workdir() as work:
+        r = Recording(work, "-g")
+        places = {0, 1, 7, 8, 16, 50, 103, 104, r.attrs + 8, r.data, r.data + 1, r.data + 7,
+                  r.data + r.data_size // 2, r.data + r.data_size - 1}
+        places |= {chance.randrange(r.data, r.data + r.data_size) for _ in range(ROUNDS // 4)}
+        each(work, [(f"cut-{at}", r.bytes[:at]) for at in sorted(places)], must_say=True)
+
+
+@test
+def truncated_in_the_features(t):
+    chance = random.Random(SEED)
+    with workdir() as work:
+        r = Recording(work)
+        end = r.data + r.data_size
+        assert end < len(r.bytes), "the recording has no features"
+        each(work, [(f"features-{at}", r.bytes[:at]) for at in
+                    sorted({chance.randrange(end, len(r.bytes)) for _ in range(10)} | {end + 4})])
+
+
+@test
+def wrong_endian(t):
+    with workdir() as work:
+        r = Recording(work)
+        head = struct.unpack_from("<13Q", r.bytes)
+        swapped = struct.pack(">13Q", *head) + r.bytes[104:]
+        done_before = check(work, "big-endian-header", swapped, must_say=True)
+        comment(f"status {done_before}")
+        each(work, [("magic-only", r.bytes[:8][::-1] + r.bytes[8:])], must_say=True)
+
+
+def header_cases(r):
+    big = (0, 1, 7, 1 << 31, 1 << 32, 1 << 62, (1 << 64) - 1, len(r.bytes), len(r.bytes) - 1)
+    for at in range(8, 104, 8):
+        for value in big:
+            yield f"header-{at}-{value:x}", changed(r.bytes, at, struct.pack("<Q", value))
+
+
+@test
+def hostile_header(t):
+    with workdir() as work:
+        r = Recording(work)
+        each(work, list(header_cases(r)))
+
+
+@test
+def hostile_attrs(t):
+    with workdir() as work:
+        r = Recording(work)
+        cases = []
+        for at in range(r.attrs, r.attrs + r.attrs_size, 4):
+            cases.append((f"attr-{at}", changed(r.bytes, at, b"\xff\xff\xff\xff")))
+        each(work, cases[:80])
+
+
+def record_cases(r):
+    kinds = {}
+    for at, kind, size in r.records():
+        kinds.setdefault(kind, []).append((at, size))
+    for kind, places in sorted(kinds.items()):
+        at, size = places[len(places) // 2]
+        for bad in (0, 1, 7, 8, 9, size - 8, size + 8, 0xffff):
+            yield f"size-{kind}-{bad}", changed(r.bytes, at + 6, struct.pack("<H", bad & 0xffff))
+        yield f"kind-{kind}", changed(r.bytes, at, struct.pack("<I", 0xfffffff0))
+        for word in range(at + 8, min(at + size, at + 8 + 64) - 7, 8):
+            yield f"word-{kind}-{word - at}", changed(r.bytes, word, b"\xff" * 8)
+
+
+@test
+def hostile_records(t):
+    with workdir() as work:
+        r = Recording(work, "-g")
+        each(work, list(record_cases(r)))
+
+
+@test
+def a_size_of_zero_is_told(t):
+    """A record of size 0 would be read for ever; the report ends there and says where."""
+    with workdir() as work:
+        r = Recording(work)
+        at = r.of_kind(9)[3]
+        each(work, [("zero", changed(r.bytes, at + 6, b"\0\0"))], must_say=True)
+
+
+@test
+def garbled(t):
+    chance = random.Random(SEED + 1)
+    with workdir() as work:
+        r = Recording(work, "-g", "-a")
+        cases = []
+        for number in range(ROUNDS):
+            content = bytearray(r.bytes)
+            low, high = ((0, r.data), (r.data, len(content)))[number % 2]
+            for _ in range(chance.choice((1, 4, 64))):
+                content[chance.randrange(low, high)] = chance.randrange(256)
+            cases.append((f"garbled-{SEED}-{number}", bytes(content)))
+        each(work, cases)
+
+
+@test
+def not_a_recording(t):
+    with workdir() as work:
+        cases = [("empty", b""), ("text", b"hello\n" * 100), ("zeros", bytes(4096)),
+                 ("magic", b"PERFILE2"), ("old-magic", b"PERFFILE" + bytes(200)),
+                 ("noise", random.Random(SEED).randbytes(100000))]
+        for name, content in cases:
+            assert check(work, name, content) > 0, f"{name} was taken for a recording"
+        for path in (work, f"{work}/missing", "/dev/null"):
+            done = bounded("report", "-i", path)
+            assert done.status > 0 and path in done.err, f"{path}: {done}"
+        os.mkfifo(f"{work}/fifo")
+        writer = os.open(f"{work}/fifo", os.O_RDWR)
+        os.write(writer, b"x" * 100)
+        try:
+            done = run([ASSAY, "report", "-i", f"{work}/fifo"], timeout=SECONDS)
+            assert done.status > 0
+        except subprocess.TimeoutExpired:
+            pass  # waiting for a pipe's end is what a reader of pipes must do
+        finally:
+            os.close(writer)
+
+
+def elf_cases(content, chance):
+    fields = struct.unpack_from("<16sHHIQQQIHHHHHH", content)
+    program, section = fields[5], fields[6]
+    count = fields[12]
+    yield "cut-header", content[:40]
+    yield "cut-sections", content[:section + 70]
+    yield "cut-half", content[:len(content) // 2]
+    yield "empty", b""
+    for at, size in ((32, 8), (40, 8), (54, 2), (56, 2), (58, 2), (60, 2), (62, 2)):
+        for fill in (b"\xff", b"\0", b"\x7f"):
+            yield f"head-{at}-{fill.hex()}", changed(content, at, fill * size)
+    for number in range(count):
+        at = section + 64 * number
+        for field, size in ((4, 4), (24, 8), (32, 8), (40, 4), (44, 4), (56, 8)):
+            if chance.random() < (1 if LONG else 0.15):
+                fill = chance.choice((b"\xff", b"\0", b"\x7f"))
+                yield f"section-{number}-{field}", changed(content, at + field, fill * size)
+    yield "program", changed(content, program + 8, b"\xff" * 24)
+    yield "big-endian", changed(content, 5, b"\x02")
+    yield "32-bit", changed(content, 4, b"\x01")
+    for number in range(ROUNDS):
+        bad = bytearray(content)
+        for _ in range(chance.choice((4, 64, 512))):
+            bad[chance.randrange(64, len(bad))] = chance.randrange(256)
+        yield f"garbled-{number}", bytes(bad)
+
+
+@test
+def hostile_elf(t):
+    """The program that was recorded is replaced by damaged ones, then reported and annotated."""
+    chance = random.Random(SEED + 2)
+    with workdir() as work:
+        program = f"{work}/call"
+        shutil.copy(workload("call"), program)
+        path = f"{work}/perf.data"
+        record(path, "-F", "997", "--", program, "20")
+        with open(program, "rb") as f:
+            content = f.read()
+        failures, count = [], 0
+        for name, bad in elf_cases(content, chance):
+            os.unlink(program)
+            with open(program, "wb") as f:
+                f.write(bad)
+            count += 1
+            try:
+                done = bounded("report", "-i", path)
+                assert done.status == 0, f"one bad program stops the report: {done.err}"
+                bounded("annotate", "-i", path, "call_inner")
+                bounded("report", "-i", path, "--sort", "line")
+            except AssertionError as error:
+                failures.append(f"{name} (kept as {keep(program, 'elf-' + name)}): {error}")
+        comment(f"{count} damaged programs")
+        assert not failures, f"{len(failures)} of {count} failed:\n" + "\n".join(failures[:5])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recorder that is killed at a random moment leaves what it flushed, readable
+by assay and by perf alike."""
+
+import os
+import random
+import struct
+import subprocess
+import time
+
+import perf_script
+from harness import main, test
+from programs import ASSAY, LONG, comment, environment, report, run, sample_count, workdir, workload
+
+KILLS = 50 if LONG else 6
+HEADER_BYTES = 104
+
+
+def data_size(path):
+    """data.size of the file's header; 0 for a file that is not there or has no header."""
+    try:
+        with open(path, "rb") as f:
+            header = f.read(HEADER_BYTES)
+    except FileNotFoundError:
+        return 0
+    return struct.unpack_from("<Q", header, 48)[0] if len(header) == HEADER_BYTES else 0
+
+
+def kill_at(seconds, path):
+    """Records the machine with something running, and kills the recorder."""
+    load = subprocess.Popen([workload("btree"), "100000"], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL)
+    try:
+        recorder = subprocess.Popen([ASSAY, "record", "-a", "-g", "-F", "997", "-o", path],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL, env=environment())
+        time.sleep(seconds)
+        assert recorder.poll() is None, f"the recorder ended by itself: {recorder.returncode}"
+        recorder.kill()
+        recorder.wait()
+    finally:
+        load.kill()
+        load.wait()
+
+
+def check_readable(path, seconds):
+    perf = run(["perf", "report", "--stdio", "-i", path], timeout=120)
+    if data_size(path) == 0:
+        # Nothing was flushed. assay must say so, and not fall over it.
+        ours = run([ASSAY, "report", "-i", path])
+        assert ours.status in (0, 1) and (ours.err or ours.out), f"status {ours.status}"
+        return 0
+    assert perf.status == 0, f"after {seconds:.3f} s perf report says: {perf.err[-500:]}"
+    samples = sum(1 for _ in perf_script.samples(path))
+    found = report(path)
+    assert sample_count(found) == samples, \
+        f"after {seconds:.3f} s assay sees {sample_count(found)} samples, perf {samples}"
+    return samples
+
+
+@test
+def killed_at_random_moments(t):
+    seed = int(os.environ.get("ASSAY_SEED", "1"))
+    chance = random.Random(seed)
+    flushed = 0
+    with workdir() as work:
+        for number in range(KILLS):
+            # Every other one early, where the file is still being begun.
+            seconds = chance.uniform(0.02, 0.4) if number % 2 else chance.uniform(0.4, 3)
+            path = f"{work}/killed-{number}"
+            kill_at(seconds, path)
+            samples = check_readable(path, seconds)
+            comment(f"killed after {seconds:.3f} s: {samples} samples, "
+                    f"{os.path.getsize(path) if os.path.exists(path) else 0} bytes")
+            if seconds > 1.5:
+                assert samples > 100, f"killed after {seconds:.3f} s, and only {samples} samples"
+            flushed += samples > 0
+    assert flushed >= KILLS // 3, f"only {flushed} of {KILLS} recordings hold samples"
+
+
+if __name__ == "__main__":
+    main()

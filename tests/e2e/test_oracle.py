@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same perf.data read by perf and by assay: equal counts, to one sample,
+for every (process, image, address); and by symbol wherever the address lies
+inside a symbol that has a size."""
+
+import collections
+import json
+import os
+import re
+import shutil
+
+import perf_script
+from harness import main, test
+from programs import (BUILD, LONG, comment, number, record, report, rows, run, skip, workdir,
+                      workload)
+from source_package import SourceError, source_package
+
+CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
+BUILDS = 16 if LONG else 7  # each starts and ends about 330 processes
+
+Place = collections.namedtuple("Place", "pid image address")
+
+KERNEL = ("[kernel.kallsyms]", "[kernel]", "[guest.kernel.kallsyms]")
+
+
+def image_name(name):
+    """One name for what the two programs call differently."""
+    if name in KERNEL or name.startswith("[kernel"):
+        return "[kernel]"
+    if name in ("[unknown]", "", "unknown"):
+        return "[unknown]"
+    return name
+
+
+class Segments:
+    """File offset to address, by an image's program headers (readelf)."""
+
+    def __init__(self):
+        self.known = {}
+
+    def of(self, path):
+        if path not in self.known:
+            found = []
+            if os.path.isfile(path):
+                text = run(["readelf", "-lW", path]).out
+                for offset, address, size in re.findall(
+                        r"LOAD\s+(0x[0-9a-f]+) (0x[0-9a-f]+) 0x[0-9a-f]+ (0x[0-9a-f]+)", text):
+                    found.append((int(offset, 16), int(address, 16), int(size, 16)))
+            self.known[path] = found
+        return self.known[path]
+
+    def address(self, path, offset):
+        for start, address, size in self.of(path):
+            if start <= offset < start + size:
+                return offset - start + address
+        return None
+
+
+def perf_places(path):
+    """Samples by place, one Counter an event, as perf has them: user addresses as offsets."""
+    found = collections.defaultdict(collections.Counter)
+    for s in perf_script.samples(path):
+        place = Place(s.pid, image_name(s.dso), s.ip if s.offset is None else s.offset)
+        found[s.event][place] += 1
+    return found
+
+
+def our_places(path, event):
+    found = collections.Counter()
+    for row in rows(path, "instance,image,address", "--event", event):
+        found[Place(row["pid"], image_name(row["image"]), number(row["offset"]))] += row["samples"]
+    return found
+
+
+def explain(ours, theirs):
+    lines = []
+    for place in list(ours - theirs)[:6]:
+        lines.append(f"assay {ours[place]}, perf {theirs[place]}: {place.pid} {place.image} "
+                     f"{place.address:#x}")
+    for place in list(theirs - ours)[:6]:
+        lines.append(f"perf {theirs[place]}, assay {ours[place]}: {place.pid} {place.image} "
+                     f"{place.address:#x}")
+    return "\n".join(lines)
+
+
+def compare_places(path, what, least=50):
+    total = 0
+    for event, theirs in perf_places(path).items():
+        ours = our_places(path, event)
+        comment(f"{what}, {event}: {sum(theirs.values())} samples at {len(theirs)} places of "
+                f"{len({p.pid for p in theirs})} processes")
+        total += sum(theirs.values())
+        apart = sum((ours - theirs).values())
+        assert ours == theirs, f"{event}: {apart} of {sum(ours.values())} " \
+            f"samples are elsewhere:\n{explain(ours, theirs)}"
+    assert total >= least, f"only {total} samples"
+
+
+def compare_vaddrs(path):
+    """assay's `address` is the one that the ELF file's program headers give for its `offset`."""
+    segments, checked = Segments(), 0
+    for row in rows(path, "instance,image,address"):
+        if not row["image"].startswith("/") or number(row["offset"]) >= 1 << 63:
+            continue
+        want = segments.address(row["image"], number(row["offset"]))
+        if want is not None:
+            assert number(row["address"]) == want, \
+                f"{row['image']} offset {row['offset']}: {row['address']}, not {want:#x}"
+            checked += 1
+    assert checked > 10, f"only {checked} addresses could be checked"
+
+
+class Sized:
+    """Sized function symbols of an ELF file, by address."""
+
+    def __init__(self):
+        self.known = {}
+
+    def of(self, path):
+        if path not in self.known:
+            found = []
+            if os.path.isfile(path):
+                for option in ("-s", "--dyn-syms"):
+                    text = run(["readelf", "-W", option, path], timeout=120).out
+                    for value, size, name in re.findall(
+                            r"(?m)^\s*\d+: ([0-9a-f]+)\s+(\d+) I?FUNC\s+\S+\s+\S+\s+\d+ (\S+)",
+                            text):
+                        if int(size):
+                            found.append((int(value, 16), int(value, 16) + int(size), name))
+            self.known[path] = sorted(found)
+        return self.known[path]
+
+    def inside(self, path, address):
+        return [name for low, high, name in self.of(path) if low <= address < high]
+
+
+def base_name(name):
+    """A symbol without its version and without a compiler's marks of parts and clones."""
+    return re.sub(r"@.*$", "", name or "")
+
+
+def compare_symbols(path, what):
+    """Where an address lies inside sized symbols, both name one of them, and where they are
+    not aliases of each other, the same one."""
+    segments, sized = Segments(), Sized()
+    names = {}
+    for s in perf_script.samples(path, symbols=True):
+        if s.offset is not None:
+            names[Place(s.pid, image_name(s.dso), s.offset)] = s.symbol
+    checked, kernel = 0, 0
+    for row in rows(path, "instance,image,address,function"):
+        place = Place(row["pid"], image_name(row["image"]), number(row["offset"]))
+        if place not in names:
+            continue
+        address = segments.address(row["image"], place.address)
+        inside = {base_name(n) for n in sized.inside(row["image"], address or 0)}
+        if not inside:
+            continue
+        theirs, mine = base_name(names[place]), base_name(row["function"])
+        assert mine in inside or theirs == mine, \
+            f"{place}: assay says {row['function']}, perf {names[place]}, the file {sorted(inside)}"
+        if len(inside) == 1:
+            assert theirs == mine, f"{place}: assay says {mine}, perf {theirs}"
+        checked += row["samples"]
+    comment(f"{what}: {checked} samples inside sized symbols, named alike")
+    assert checked > 50, f"only {checked} samples inside sized symbols"
+
+
+def compare_kernel_symbols(path):
+    """Kernel functions by name: the same counts as perf's."""
+    theirs, ours = collections.Counter(), collections.Counter()
+    for s in perf_script.samples(path, symbols=True):
+        if image_name(s.dso) == "[kernel]":
+            theirs[s.ip, s.symbol] += 1
+    for row in rows(path, "image,address,function"):
+        if image_name(row["image"]) == "[kernel]":
+            ours[number(row["address"]), row["function"]] += row["samples"]
+    # Symbols at one address are aliases: either name is right.
+    aliases = kernel_aliases()
+    for (address, name), count in (ours - theirs).items():
+        other = [n for a, n in theirs if a == address]
+        assert other and aliases.get(name, name) == aliases.get(other[0], other[0]), \
+            f"{address:#x}: assay says {name}, perf {other}"
+
+
+def kernel_aliases():
+    """Name -> address of kernel symbols, so that aliases compare equal."""
+    with open("/proc/kallsyms", encoding="utf-8") as f:
+        return {name: address for address, _, name in
+                (line.split()[:3] for line in f)}
+
+
+def built_source(work):
+    """A fresh copy of zstd's source: (directory, command that builds it over and over)."""
+    if not shutil.which("make") or not shutil.which("cc"):
+        skip("make or cc is not installed")
+    try:
+        source = source_package("libzstd", CACHE)
+    except (SourceError, OSError) as error:
+        skip(f"no source to build: {error}")
+    tree = f"{work}/zstd"
+    shutil.copytree(source, tree)
+    script = (f"for i in $(seq {BUILDS}); do make -s -C {tree}/programs clean; "
+              f"make -s -j2 -C {tree}/programs CFLAGS=-O0 zstd; done >/dev/null 2>&1")
+    return ["sh", "-c", script]
+
+
+def count_exits(path):
+    text = perf_script.perf("script", "-i", path, "--show-task-events", "-F", "pid,time")
+    exits = re.findall(r"PERF_RECORD_EXIT\((\d+):(\d+)\)", text)
+    return sum(1 for pid, tid in exits if pid == tid)
+
+
+def check_build(path, what):
+    processes = count_exits(path)
+    comment(f"{what}: {processes} processes ended in it")
+    assert processes >= 2000, f"only {processes} processes"
+    compare_places(path, what, least=5000)
+    compare_vaddrs(path)
+    compare_symbols(path, what)
+    compare_kernel_symbols(path)
+
+
+@test
+def build_recorded_by_assay(t):
+    with workdir() as work:
+        path = f"{work}/perf.data"
+        record(path, "-a", "-F", "997", "--", *built_source(work), timeout=300)
+        check_build(path, "build by assay")
+
+
+@test
+def build_recorded_by_perf(t):
+    with workdir() as work:
+        path = f"{work}/perf.data"
+        run(["perf", "record", "-q", "-a", "-g", "-F", "997", "-o", path, "--",
+             *built_source(work)], timeout=300, check=True)
+        check_build(path, "build by perf")
+
+
+def event_kind(*options, command=None, least=50):
+    with workdir() as work:
+        path = f"{work}/perf.data"
+        record(path, *options, "--", *(command or ["sh", "-c", f"{workload('threads')} 2 100; "
+                                                   f"{workload('faults')} {work}/f; "
+                                                   f"{workload('waits')} 50"]))
+        compare_places(path, " ".join(options), least)
+
+
+@test
+def cpu_clock(t):
+    event_kind("-e", "cpu-clock", "-F", "997")
+
+
+@test
+def chains(t):
+    event_kind("-g", "-F", "997")
+
+
+@test
+def page_faults(t):
+    event_kind("-e", "page-faults")
+
+
+@test
+def context_switches(t):
+    event_kind("-e", "context-switches", "-a", least=10)
+
+
+@test
+def data_addresses(t):
+    event_kind("-e", "page-faults", "-d")
+
+
+@test
+def data_addresses_by_region(t):
+    """Pages of two mappings, each touched once: the regions' counts are the page counts."""
+    with workdir() as work:
+        path = f"{work}/perf.data"
+        record(path, "-e", "page-faults", "-d", "--",
+               workload("faults"), f"{work}/touched", "3000", "7000")
+        found = collections.Counter()
+        for row in rows(path, "function,region"):
+            found[row["function"], row["region"]] += row["samples"]
+        comment(found.most_common(6))
+        by_file = sum(n for (f, r), n in found.items()
+                      if f == "faults_touch_file" and r.startswith(f"{work}/touched"))
+        anonymous = sum(n for (f, r), n in found.items()
+                        if f == "faults_touch_anonymous" and "anon" in r)
+        sampled = sum(found.values())
+        assert sampled > 100
+        if sampled > 9000:  # every fault was sampled
+            assert by_file == 3000, f"{by_file} faults in the file's mapping"
+            assert anonymous == 7000, f"{anonymous} faults in the anonymous mapping"
+        else:  # one in n
+            share = by_file / (by_file + anonymous)
+            assert abs(share - 0.3) < 0.1, f"{share} of the faults in the file's mapping"
+
+
+@test
+def off_cpu(t):
+    event_kind("--off-cpu", "-F", "997", "-g")
+
+
+@test
+def off_cpu_times(t):
+    """What waits says of its own waiting, the report finds: blocked and runnable, per function."""
+    with workdir() as work:
+        path = f"{work}/perf.data"
+        done = record(path, "--off-cpu", "-g", "-F", "997", "--", workload("waits"), "200")
+        truth = json.loads(done.out.strip().splitlines()[-1])
+        found = {}
+        for row in report(path, "--children", "--tid", str(truth["pid"]))["functions"]:
+            found.setdefault(row["function"], row)
+        for name in ("wait_sleep", "wait_pipe"):
+            want = truth[name]["wall_ns"] - truth[name]["cpu_ns"]
+            blocked = found[name]["blocked_ns"]
+            comment(f"{name}: blocked {blocked / 1e6:.1f} ms, by its own clock {want / 1e6:.1f}")
+            assert abs(blocked - want) < 0.02 * want + 2e6
+        want = truth["wait_contend"]["wall_ns"] - truth["wait_contend"]["cpu_ns"]
+        runnable = found["wait_contend"]["runnable_ns"]
+        comment(f"wait_contend: runnable {runnable / 1e6:.1f} ms, "
+                f"by its own clock {want / 1e6:.1f}")
+        assert abs(runnable - want) < 0.05 * want + 5e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The scripts that judge: they must be able to say no."""
+import json
+
+from harness import ROOT, main, run, test
+
+COUNT = ROOT / "tests" / "count.py"
+
+
+def count(t, files, skips=None):
+    """The status, the last line and all lines of counting these files."""
+    directory = t.path("results")
+    run("rm", "-rf", directory)
+    directory.mkdir()
+    for name, text in files.items():
+        (directory / name).write_text(text)
+    words = [t.write("skips", skips)] if skips is not None else []
+    result = run("python3", COUNT, directory, *words, status=None)
+    return result.status, result.out.splitlines()[-1], result.out
+
+
+def meson(name, result, stdout="", returncode=0):
+    return json.dumps({"name": name, "result": result, "stdout": stdout,
+                       "returncode": returncode}) + "\n"
+
+
+@test
+def passes_failures_and_skips_are_counted(t):
+    status, last, out = count(t, {
+        "a.tap": "ok 1 - one\n# why\nnot ok 2 - two\nok 3 - three # SKIP no reason\n1..3\n",
+        "build.json": meson("test_b", "OK", "ok 1 - x\nok 2 - y\n1..2\n")
+                      + meson("plain", "OK")})
+    t.equal((status, last), (1, "4 passed, 1 failed, 1 skipped"))
+    t.has(out, "FAILED: a: two\n    # why\n")
+    t.has(out, "skipped: a: three: no reason")
+
+
+@test
+def all_passing_is_success(t):
+    t.equal(count(t, {"a.tap": "ok 1 - one\n1..1\n"})[:2], (0, "1 passed, 0 failed"))
+
+
+@test
+def programs_that_do_not_end_well_fail(t):
+    for text in ("", "ok 1 - one\n", "ok 1 - one\n1..2\n", "ok 1 - one\nBail out! no\n1..1\n"):
+        status, last, _ = count(t, {"a.tap": text})
+        t.equal((status, last.split(", ")[1]), (1, "1 failed"), f"the count of {text!r}")
+    for entry in (meson("a", "FAIL", "ok 1 - x\n1..1\n", 1), meson("a", "TIMEOUT"), ""):
+        status, last, _ = count(t, {"build.json": entry})
+        t.equal((status, last.split(", ")[1]), (1, "1 failed"), f"the count of {entry!r}")
+    t.equal(count(t, {})[:2], (1, "0 passed, 1 failed"), "the count of nothing")
+
+
+@test
+def only_expected_skips_are_let_pass(t):
+    files = {"a.tap": "ok 1 - one\nok 2 - two # SKIP no PMU\n1..2\n"}
+    t.equal(count(t, files, "# none\n")[:2], (1, "1 passed, 1 failed, 1 skipped"))
+    t.equal(count(t, files, "a: two # there is no PMU\n")[:2], (0, "1 passed, 0 failed, 1 skipped"))
+
+
+@test
+def the_layers_check_finds_what_it_forbids(t):
+    for part in ("src", "include", "script"):
+        run("cp", "-r", ROOT / part, t.directory)
+    check = t.path("script/check-layers")
+    t.equal(run(check).out, "", "the complaints about the tree as it is")
+    for name, text, rule in (
+            ("src/base/up.c", '#include "cmd/command.h"\n', "src/base/up.c:1: base/ includes"),
+            ("src/view/print.c", '#include "output/x.h"\n', "view/print.c:1: view/ includes"),
+            ("src/base/copy.c", "\nvoid f(char *a) { strcpy(a, \"b\"); }\n", "copy.c:2: strcpy: a banned"),
+            ("src/base/alone.h", "/* SPDX-License-Identifier: X */\nstruct a f(b c);\n",
+             "alone.h:1: does not compile alone"),
+            ("runtime/heap.c", "#include <stdlib.h>\n", "runtime/heap.c:1: runtime/ has no")):
+        path = t.write(name, text)
+        result = run(check, status=1)
+        t.has(result.out, rule)
+        path.unlink()
+
+
+main()

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ELF files of any content: all that a report asks of one. */
+#include "image/elf_file.h"
+#include "symbol/demangle.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void look_up(const struct symbol_table *t, uint64_t address)
+{
+	size_t entry = symbol_table_find(t, address);
+
+	/* What is found must enclose the address. */
+	if (entry != SYMBOL_NONE && (t->entries.items[entry].start > address ||
+	                             t->entries.items[entry].end <= address))
+		abort();
+	entry = symbol_table_before(t, address);
+	if (entry != SYMBOL_NONE && t->entries.items[entry].start > address)
+		abort();
+}
+
+static void use_symbols(struct elf_file *f, struct symbol_table *t)
+{
+	uint8_t code[256];
+	uint64_t offset, address;
+
+	vec_each (e, &t->entries) {
+		look_up(t, e->start);
+		look_up(t, e->end - 1);
+		look_up(t, e->end);
+		free(demangle(t->names.data + e->name));
+		elf_file_read(f, e->start, code, sizeof(code));
+		if (elf_file_offset_of(f, e->start, &offset) &&
+		    !elf_file_address_of(f, offset, &address))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct symbol_table t;
+	struct elf_file *f;
+	uint64_t address, length;
+	const char *name;
+	uint32_t crc;
+
+	if (elf_file_open_memory(&f, bytes, size, "fuzz", NULL))
+		return 0;
+	symbol_table_init(&t);
+	elf_file_symbols(f, &t);
+	symbol_table_finish(&t);
+	use_symbols(f, &t);
+	elf_file_debuglink(f, &name, &crc);
+	elf_file_symbol(f, "main", &address, &length);
+	symbol_table_done(&t);
+	elf_file_close(f);
+	return 0;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files of other recorders: their layouts, kinds of record and ways to pack them. */
+#include "perf_data_fixture.h"
+
+#include <zstd.h>
+
+static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x400100, 0x400200};
+
+/* sample_id of fixture_clock(): TID, TIME, CPU, IDENTIFIER */
+static void put_trailer(struct buf *b, uint64_t time_ns, uint64_t id)
+{
+	fixture_u32(b, 100, 101);
+	fixture_u64(b, time_ns);
+	fixture_u32(b, 2, 0);
+	fixture_u64(b, id);
+}
+
+static void put_sample(struct buf *out, uint64_t time_ns, uint32_t cpu)
+{
+	struct event e = fixture_sample(time_ns, cpu, chain, 3);
+
+	fixture_encode(out, &e);
+}
+
+static void samples_of_all_rings_come_in_order(void)
+{
+	static const char want[] = "10 20 30 40 50 60 ";
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, times = {0};
+	struct fixture_read got;
+
+	put_sample(&records, 20, 0);
+	put_sample(&records, 40, 0);
+	put_sample(&records, 10, 1);
+	perf_record_finished_round(&records);
+	put_sample(&records, 50, 0);
+	put_sample(&records, 30, 1);
+	put_sample(&records, 60, 1);
+	perf_record_finished_round(&records);
+	fixture_read_records(&got, &attr, &records);
+	for (char *line = strtok(got.text.data, "\n"); line; line = strtok(NULL, "\n"))
+		buf_addf(&times, "%d ", atoi(line));
+	CHECK_STR(buf_text(&times), want);
+	CHECK_EQ(got.r.out_of_order, 0);
+	CHECK_EQ(got.r.records, 8);
+	buf_done(&times);
+	buf_done(&records);
+	fixture_done(&got);
+}
+
+static void time_range_keeps_samples_alone(void)
+{
+	const struct perf_data_read_options options = {.from_ns = 20, .to_ns = 30};
+	struct event comm = {
+	        .kind = EVENT_COMM, .pid = 1, .tid = 1, .time_ns = 5, .comm = {"a", 0}};
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, file = {0};
+	struct fixture_read got;
+
+	fixture_encode(&records, &comm);
+	for (uint64_t t = 10; t <= 40; t += 10)
+		put_sample(&records, t, 0);
+	fixture_file(&file, &attr, 1, &records);
+	fixture_read_with(&got, file.data, file.size, &options);
+	CHECK_EQ(got.r.samples, 2);
+	CHECK_EQ(got.r.first_sample_ns, 20);
+	CHECK_EQ(got.r.last_sample_ns, 30);
+	CHECK(strstr(buf_text(&got.text), "comm a"));
+	buf_done(&records);
+	buf_done(&file);
+	fixture_done(&got);
+}
+
+static void records_of_the_kernel_alone(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, body = {0};
+	struct fixture_read got;
+	const char *text;
+
+	fixture_u32(&body, 7, 8); /* MMAP, whose name has no end */
+	fixture_u64(&body, 0x1000);
+	fixture_u64(&body, 0x2000);
+	fixture_u64(&body, 0x3000);
+	buf_add(&body, "/bin/nam", 8);
+	put_trailer(&body, 1, 1);
+	fixture_record(&records, PERF_RECORD_MMAP, 2, body.data, body.size);
+	buf_clear(&body);
+	fixture_u64(&body, 2); /* THROTTLE: time, id, stream */
+	fixture_u64(&body, 1);
+	fixture_u64(&body, 1);
+	put_trailer(&body, 2, 1);
+	fixture_record(&records, PERF_RECORD_THROTTLE, 0, body.data, body.size);
+	fixture_record(&records, PERF_RECORD_UNTHROTTLE, 0, body.data, body.size);
+	fixture_record(&records, PERF_RECORD_KSYMBOL, 0, body.data, body.size);
+	fixture_record(&records, 60, 0, body.data, body.size);  /* of a kernel to come */
+	fixture_record(&records, 200, 0, body.data, body.size); /* of a perf to come */
+	fixture_read_records(&got, &attr, &records);
+	text = buf_text(&got.text);
+	CHECK(strstr(text, "1 7/8 cpu=2 mode=2 mmap 1000+2000@3000 0:0 0 0 prot=0 flags=0 id= x "
+	                   "/bin/nam\n"));
+	CHECK(strstr(text, "2 100/101 cpu=2 mode=0 throttle stop\n"));
+	CHECK(strstr(text, "throttle go\n"));
+	CHECK(strstr(text, "other 17\n"));
+	CHECK_EQ(got.r.unknown_records, 2);
+	CHECK_EQ(got.r.records, 6);
+	CHECK(fixture_warned(&got, "was not closed"));
+	CHECK_EQ(got.r.warnings.count, 1);
+	buf_done(&records);
+	buf_done(&body);
+	fixture_done(&got);
+}
+
+/* READ of each format stands before the chain, and its size depends on the format. */
+static void samples_with_counter_values(void)
+{
+	for (uint64_t format = 0; format < 32; format++) {
+		struct perf_event_attr attr = fixture_clock();
+		bool group = format & PERF_FORMAT_GROUP;
+		size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+		size_t words = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		               !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) + each * (group ? 3 : 1);
+		struct buf records = {0}, body = {0};
+		struct fixture_read got;
+
+		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+		attr.read_format = format;
+		fixture_u64(&body, 0x77);
+		if (group)
+			fixture_u64(&body, 3);
+		for (size_t i = 0; i < words; i++)
+			fixture_u64(&body, 1000 + i);
+		fixture_u64(&body, 2);
+		fixture_u64(&body, CHAIN_CONTEXT_USER);
+		fixture_u64(&body, 0xabc);
+		fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+		fixture_read_records(&got, &attr, &records);
+		CHECK_STR(buf_text(&got.text),
+		          "0 -1/-1 cpu=-1 mode=2 sample ip=77 period=1000000 addr=0 "
+		          "fffffffffffffe00 abc\n");
+		buf_done(&records);
+		buf_done(&body);
+		fixture_done(&got);
+	}
+}
+
+static void what_stands_after_the_chain_is_skipped(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, body = {0};
+	struct fixture_read got;
+
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
+	                   PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_DATA_SRC;
+	fixture_u32(&body, 5, 6);
+	fixture_u64(&body, 0xadd);
+	fixture_u64(&body, 1);
+	fixture_u64(&body, 0x99);
+	for (int i = 0; i < 20; i++)
+		fixture_u64(&body, UINT64_MAX);
+	fixture_record(&records, PERF_RECORD_SAMPLE, 1, body.data, body.size);
+	fixture_read_records(&got, &attr, &records);
+	CHECK_STR(buf_text(&got.text),
+	          "0 5/6 cpu=-1 mode=1 sample ip=0 period=1000000 addr=add 99\n");
+	buf_done(&records);
+	buf_done(&body);
+	fixture_done(&got);
+}
+
+static void counters_of_ended_tasks(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, body = {0};
+	struct fixture_read got;
+
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fixture_u32(&body, 5, 6);
+	for (uint64_t i = 10; i < 13; i++)
+		fixture_u64(&body, i);
+	put_trailer(&body, 3, 1);
+	fixture_record(&records, PERF_RECORD_READ, 0, body.data, body.size);
+	fixture_read_records(&got, &attr, &records);
+	CHECK_STR(buf_text(&got.text), "3 5/6 cpu=2 mode=0 read 10 11 12\n");
+	buf_done(&records);
+	buf_done(&body);
+	fixture_done(&got);
+}
+
+/* Each event has fields of its own; the identifier in front says whose record it is. */
+static void events_of_different_layout(void)
+{
+	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
+	struct buf records = {0}, body = {0}, file = {0};
+	struct fixture_read got;
+
+	attrs[0].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME;
+	attrs[1].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+	attrs[1].config = PERF_COUNT_SW_PAGE_FAULTS;
+	fixture_u64(&body, 2);
+	fixture_u64(&body, 40);
+	fixture_u64(&body, 0xadd);
+	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+	buf_clear(&body);
+	fixture_u64(&body, 1);
+	fixture_u64(&body, 0x77);
+	fixture_u64(&body, 30);
+	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+	buf_clear(&body);
+	fixture_u64(&body, 99); /* of no event */
+	fixture_u64(&body, 0x77);
+	fixture_u64(&body, 50);
+	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+	fixture_file(&file, attrs, 2, &records);
+	fixture_read(&got, file.data, file.size);
+	CHECK_STR(buf_text(&got.text),
+	          "30 -1/-1 cpu=-1 mode=2 sample ip=77 period=1000000 addr=0\n"
+	          "40 -1/-1 cpu=-1 mode=2 sample ip=0 period=1000000 addr=add\n");
+	CHECK_EQ(got.attr_counts[0], 1);
+	CHECK_EQ(got.attr_counts[1], 1);
+	CHECK_EQ(got.r.unknown_records, 1);
+	CHECK_STR(got.r.attrs.items[1].name, "page-faults");
+	CHECK_EQ(got.r.attrs.items[1].role, ATTR_COUNT);
+	buf_done(&records);
+	buf_done(&body);
+	buf_done(&file);
+	fixture_done(&got);
+}
+
+static void roles_follow_type_and_config(void)
+{
+	struct perf_event_attr attrs[5];
+	struct buf records = {0}, file = {0};
+	struct fixture_read got;
+
+	for (size_t i = 0; i < 5; i++)
+		attrs[i] = fixture_clock();
+	attrs[0].freq = 1;
+	attrs[0].sample_freq = 3000;
+	attrs[1].config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attrs[1].sample_period = 1;
+	attrs[2].type = PERF_TYPE_HARDWARE;
+	attrs[2].config = UINT64_C(5) << 32 | PERF_COUNT_HW_CPU_CYCLES;
+	attrs[3].type = PERF_TYPE_HARDWARE;
+	attrs[3].config = PERF_COUNT_HW_INSTRUCTIONS;
+	attrs[4].sample_period = 900000; /* longer than a 3000th of a second: the witness */
+	fixture_file(&file, attrs, 5, &records);
+	fixture_read(&got, file.data, file.size);
+	CHECK_EQ(got.r.attrs.items[0].role, ATTR_CLOCK);
+	CHECK_EQ(got.r.attrs.items[0].period_ns, 333333);
+	CHECK_EQ(got.r.attrs.items[0].frequency_hz, 3000);
+	CHECK_EQ(got.r.attrs.items[1].role, ATTR_SWITCH);
+	CHECK_EQ(got.r.attrs.items[2].role, ATTR_CLOCK);
+	CHECK_STR(got.r.attrs.items[2].name, "cycles");
+	CHECK_EQ(got.r.attrs.items[2].period_ns, 0);
+	CHECK_EQ(got.r.attrs.items[3].role, ATTR_COUNT);
+	CHECK_EQ(got.r.attrs.items[4].role, ATTR_WITNESS);
+	CHECK_EQ(got.r.clockid, 1);
+	buf_done(&file);
+	fixture_done(&got);
+}
+
+/* A recording from a pipe: attrs and features are records. */
+static void pipes_are_read(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf file = {0}, body = {0};
+	struct fixture_read got;
+
+	attr.size = PERF_ATTR_SIZE_VER1; /* shorter than ours */
+	buf_add(&file, PERF_DATA_MAGIC, 8);
+	fixture_u64(&file, PERF_DATA_PIPE_HEADER_SIZE);
+	buf_add(&body, &attr, attr.size);
+	fixture_u64(&body, 1);
+	fixture_record(&file, PERF_USER_ATTR, 0, body.data, body.size);
+	buf_clear(&body);
+	fixture_u64(&body, PERF_FEATURE_HOSTNAME);
+	buf_add(&body, "\10\0\0\0pipe\0\0\0\0\0\0\0\0", 16);
+	fixture_record(&file, PERF_USER_FEATURE, 0, body.data, body.size);
+	put_sample(&file, 10, 1);
+	fixture_read(&got, file.data, file.size);
+	CHECK_EQ(got.rc, 0);
+	CHECK_EQ(got.r.samples, 1);
+	CHECK_STR(got.r.hostname, "pipe");
+	CHECK(!got.r.truncated);
+	CHECK_EQ(got.r.warnings.count, 0);
+	buf_done(&file);
+	buf_done(&body);
+	fixture_done(&got);
+}
+
+static void payloads_after_records_are_skipped(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, body = {0};
+	struct fixture_read got;
+
+	fixture_u64(&body, 24); /* AUXTRACE: bytes that follow the record */
+	for (int i = 0; i < 4; i++)
+		fixture_u64(&body, 0);
+	fixture_record(&records, PERF_USER_AUXTRACE, 0, body.data, body.size);
+	buf_pad(&records, '\0', 24); /* would end the reading if it were a record */
+	put_sample(&records, 10, 1);
+	fixture_read_records(&got, &attr, &records);
+	CHECK_EQ(got.r.samples, 1);
+	CHECK_EQ(got.r.records, 2);
+	buf_done(&records);
+	buf_done(&body);
+	fixture_done(&got);
+}
+
+/* Packs all of `plain` as one stream, cut anywhere into records of `piece` bytes. */
+static void pack(struct buf *out, const struct buf *plain, size_t piece)
+{
+	size_t room = ZSTD_compressBound(plain->size);
+	char *packed = xmalloc(room);
+	size_t size = ZSTD_compress(packed, room, plain->data, plain->size, 1);
+
+	CHECK(!ZSTD_isError(size));
+	for (size_t at = 0; at < size; at += piece)
+		fixture_record(out, PERF_USER_COMPRESSED, 0, packed + at,
+		               size - at < piece ? size - at : piece);
+	free(packed);
+}
+
+static void packed_records_read_as_plain_ones(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf plain = {0};
+	struct fixture_read want;
+
+	srand(1);
+	for (uint64_t i = 0; i < 20000; i++)
+		put_sample(&plain, 1 + (uint64_t)rand() % 100000, (uint32_t)(i % 4));
+	fixture_read_records(&want, &attr, &plain);
+	for (size_t piece = 7; piece < 60000; piece *= 20) {
+		struct buf packed = {0};
+		struct fixture_read got;
+
+		pack(&packed, &plain, piece);
+		fixture_read_records(&got, &attr, &packed);
+		CHECK_EQ(got.r.samples, 20000);
+		CHECK(!strcmp(buf_text(&got.text), buf_text(&want.text)));
+		buf_done(&packed);
+		fixture_done(&got);
+	}
+	buf_done(&plain);
+	fixture_done(&want);
+}
+
+/* What perf -z writes without padding leaves later records at odd places. */
+static void records_at_odd_places(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0}, plain = {0}, empty = {0};
+	struct fixture_read got, want;
+
+	put_sample(&plain, 10, 1);
+	fixture_read_records(&want, &attr, &plain);
+	pack(&records, &empty, 100000);
+	buf_add(&records, plain.data, plain.size);
+	CHECK(records.size % 8 != 0);
+	fixture_read_records(&got, &attr, &records);
+	CHECK_STR(buf_text(&got.text), buf_text(&want.text));
+	buf_done(&records);
+	buf_done(&plain);
+	fixture_done(&got);
+	fixture_done(&want);
+}
+
+int main(void)
+{
+	RUN(samples_of_all_rings_come_in_order);
+	RUN(time_range_keeps_samples_alone);
+	RUN(records_of_the_kernel_alone);
+	RUN(samples_with_counter_values);
+	RUN(what_stands_after_the_chain_is_skipped);
+	RUN(counters_of_ended_tasks);
+	RUN(events_of_different_layout);
+	RUN(roles_follow_type_and_config);
+	RUN(pipes_are_read);
+	RUN(payloads_after_records_are_skipped);
+	RUN(packed_records_read_as_plain_ones);
+	RUN(records_at_odd_places);
+	return check_end();
+}
