@@ -72,7 +72,7 @@ build() {
 	else
 		# Finds tests that were added since, as they are listed when configured.
 		meson setup --reconfigure "$directory" "$@" >>"$log" 2>&1
-	fi && ninja -C "$directory" >>"$log" 2>&1 && return 0
+	fi && ninja -k 0 -C "$directory" >>"$log" 2>&1 && return 0
 	grep -m 40 -E '^FAILED|(^|[ :])error: |ERROR:|undefined reference' "$log" >&2 || tail -n 40 "$log" >&2
 	echo "Building $directory failed; see $log" >&2
 	return 1

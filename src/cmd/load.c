@@ -26,7 +26,7 @@ const struct option load_option_table[] = {
          .help = "samples of this time alone: seconds of the clock, +SECONDS, or PERCENT%",
          .details = "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
                     "sample, or a percentage of the recording (10%,20%). Either may be left out. "
-                    "The ledger is of the whole recording where it cannot be cut.",
+                    "There is no account of time then: it closes for whole recordings alone.",
          .offset = AT(time)},
         {.kind = OPTION_END},
 };

@@ -2,6 +2,7 @@
 /* record: sample while something runs, into a perf.data file. */
 #include "cmd/command.h"
 #include "session/session.h"
+#include "source/rights.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -115,16 +116,14 @@ static void defaults(void *p)
 /* -F: a number, or the most that the kernel allows. */
 static int parse_frequency(const char *text, uint64_t *hz)
 {
-	FILE *file;
+	int64_t most;
 	char *end;
-	int n;
 
 	if (!strcmp(text, "max")) {
-		file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-		n = file ? fscanf(file, "%" SCNu64, hz) : 0;
-		if (file)
-			fclose(file);
-		return n == 1 ? 0 : -EINVAL;
+		if (rights_sysctl("kernel.perf_event_max_sample_rate", &most) || most <= 0)
+			return -EINVAL;
+		*hz = (uint64_t)most;
+		return 0;
 	}
 	errno = 0;
 	*hz = strtoull(text, &end, 10);
@@ -199,8 +198,9 @@ static int record(const struct record_options *o, const struct session_options *
 	int status;
 
 	if (session_record(so, &result, &err)) {
-		status = command_fail(err.code == ENOENT && so->command ? 127 : 1, "record: %s",
-		                      err.text);
+		status = command_fail(1, "record: %s", err.text);
+		if (result.command_failed) /* as a shell says it */
+			status = err.code == ENOENT ? 127 : 126;
 	} else {
 		if (!o->quiet)
 			print_result(o, &result, so->progress != NULL);

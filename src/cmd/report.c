@@ -186,6 +186,7 @@ static int report_options(const struct report_command_options *o, struct report_
 	        .children = o->children && !o->no_children,
 	        .tree = o->tree,
 	        .instances = o->instances,
+	        .partial = o->load.time != NULL,
 	        .intervals = o->wide || o->json,
 	        .tables = o->json || (!o->sort.count && !o->tree),
 	};

@@ -60,12 +60,13 @@ static char *name_of_config(uint32_t type, uint64_t config)
 static const char *name_of_desc(const perf_data_event_descs *descs, size_t i,
                                 const struct perf_event_attr *attr)
 {
-	const struct perf_data_event_desc *d = &descs->items[i];
+	const struct perf_data_event_desc *d;
 
-	if (i >= descs->count || d->attr.type != attr->type || d->attr.config != attr->config ||
-	    !d->name[0])
+	if (i >= descs->count)
 		return NULL;
-	return d->name;
+	d = &descs->items[i];
+	return d->attr.type == attr->type && d->attr.config == attr->config && d->name[0] ? d->name
+	                                                                                  : NULL;
 }
 
 static bool is_software_clock(const struct perf_event_attr *attr)

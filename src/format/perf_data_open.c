@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
+/* A damaged file may be wrong in very many places; these are enough to see that. */
+#define WARNINGS_MAX 32
+
 /* All that is gathered before the attrs can be described. */
 struct opening {
 	struct perf_data_view *v;
@@ -66,6 +69,15 @@ static bool in_file(const struct perf_data_view *v, struct perf_data_section s)
 	return s.offset <= v->size && s.size <= v->size - s.offset;
 }
 
+static void warn_ids(struct opening *o, uint64_t offset)
+{
+	if (o->r->warnings.count < WARNINGS_MAX)
+		recording_warn(o->r,
+		               "%s: the ids of the event at offset %" PRIu64
+		               " do not lie in the file; its samples may be missing",
+		               o->v->name, offset);
+}
+
 static int read_attrs(struct opening *o, const struct perf_data_header *h, struct error *err)
 {
 	const struct perf_data_view *v = o->v;
@@ -86,10 +98,7 @@ static int read_attrs(struct opening *o, const struct perf_data_header *h, struc
 
 		/* Sections that overlap could make few bytes into very many ids. */
 		if (!in_file(v, ids) || (id_bytes += ids.size) > v->size) {
-			recording_warn(o->r,
-			               "%s: the ids of the event at offset %" PRIu64
-			               " do not lie in the file; its samples may be missing",
-			               v->name, h->attrs.offset + at);
+			warn_ids(o, h->attrs.offset + at);
 			ids = (struct perf_data_section){0};
 		}
 		add_attr(o, entry, attr_bytes, v->bytes + ids.offset, ids.size / sizeof(uint64_t));
@@ -106,6 +115,8 @@ static void read_feature(struct opening *o, unsigned number, const uint8_t *byte
 		                                &o->witness);
 	else
 		good = perf_data_feature_decode(number, bytes, size, o->r, &o->descs);
+	if (o->r->warnings.count >= WARNINGS_MAX)
+		return;
 	if (number == PERF_FEATURE_DIR_FORMAT)
 		recording_warn(o->r,
 		               "%s is one of several files of perf record --threads; samples in "
@@ -275,6 +286,10 @@ int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct er
 	else
 		rc = open_file(&o, err);
 	if (!rc) {
+		/* Where the attrs came without ids, the feature has them. */
+		for (size_t i = 0; i < o.descs.count && i < o.attrs.count; i++)
+			perf_decoder_add_ids(&v->decoder, (uint16_t)i, o.descs.items[i].ids,
+			                     o.descs.items[i].id_count);
 		perf_decoder_seal(&v->decoder);
 		perf_data_attrs_describe(r, o.attrs.items, o.attrs.count, &o.descs, o.witness);
 		if (o.attrs.items[0].use_clockid)

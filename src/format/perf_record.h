@@ -73,6 +73,8 @@ void perf_decoder_done(struct perf_decoder *d);
 /* `ids`: count times 8 bytes, at any address. */
 void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr *attr,
                            const void *ids, size_t count);
+/* More ids of an attr that was added; those that are known stay as they are. */
+void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids, size_t count);
 void perf_decoder_seal(struct perf_decoder *d);
 
 /* The record's time, 0 where it has none. `record` has `size` >= 8 bytes. */

@@ -68,9 +68,12 @@ static bool id_equal(const void *ctx, uint32_t index, const void *key)
 void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr *attr,
                            const void *ids, size_t count)
 {
-	uint16_t number = (uint16_t)d->layouts.count;
-
 	lay_out(vec_add(&d->layouts), attr);
+	perf_decoder_add_ids(d, (uint16_t)(d->layouts.count - 1), ids, count);
+}
+
+void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids, size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
 		uint64_t id = load_u64((const uint8_t *)ids + i * sizeof(id));
 
@@ -79,7 +82,7 @@ void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr 
 		id_table_add(&d->id_table, hash_u64(id), d->ids.count);
 		vec_add(&d->ids);
 		vec_last(&d->ids)->id = id;
-		vec_last(&d->ids)->attr = number;
+		vec_last(&d->ids)->attr = attr;
 	}
 }
 

@@ -159,6 +159,8 @@ static bool put_body(struct buf *out, struct perf_event_header *h, uint64_t bits
 	case EVENT_FORK:
 	case EVENT_EXIT:
 		h->type = e->kind == EVENT_FORK ? PERF_RECORD_FORK : PERF_RECORD_EXIT;
+		if (e->kind == EVENT_FORK && e->fork.fresh)
+			h->misc |= PERF_RECORD_MISC_FORK_EXEC;
 		put_fork(out, e);
 		return true;
 	case EVENT_SWITCH:

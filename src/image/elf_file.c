@@ -233,6 +233,42 @@ void elf_file_close(struct elf_file *f)
 	free(f);
 }
 
+void elf_file_rest(struct elf_file *f)
+{
+	if (f->memory)
+		return;
+	elf_end(f->elf);
+	f->elf = NULL;
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+bool elf_file_wake(struct elf_file *f)
+{
+	dev_t device = f->device;
+	ino_t inode = f->inode;
+	uint64_t size = f->size;
+
+	if (f->elf)
+		return true;
+	if (f->memory)
+		return false;
+	if (open_regular(f, NULL)) {
+		elf_file_rest(f);
+		return false;
+	}
+	if (f->device == device && f->inode == inode && f->size == size)
+		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+	if (f->elf)
+		return true;
+	f->device = device;
+	f->inode = inode;
+	f->size = size;
+	elf_file_rest(f);
+	return false;
+}
+
 const char *elf_file_path(const struct elf_file *f)
 {
 	return f->path;
@@ -274,7 +310,7 @@ bool elf_file_is_relocatable(const struct elf_file *f)
 
 bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode)
 {
-	if (f->fd < 0)
+	if (f->memory)
 		return false;
 	*device = f->device;
 	*inode = f->inode;
@@ -283,7 +319,7 @@ bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode)
 
 struct Elf *elf_file_handle(struct elf_file *f)
 {
-	return f->elf;
+	return elf_file_wake(f) ? f->elf : NULL;
 }
 
 bool elf_file_debuglink(struct elf_file *f, const char **name, uint32_t *crc)
@@ -331,7 +367,7 @@ size_t elf_file_read_at(struct elf_file *f, uint64_t offset, void *into, size_t 
 {
 	ssize_t got;
 
-	if (offset >= f->size)
+	if (offset >= f->size || !elf_file_wake(f))
 		return 0;
 	if (size > f->size - offset)
 		size = f->size - offset;

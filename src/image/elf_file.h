@@ -29,6 +29,13 @@ int elf_file_open_memory(struct elf_file **f, const void *bytes, size_t size, co
                          struct error *err);
 void elf_file_close(struct elf_file *f);
 
+/*
+ * Gives the descriptor and libelf's memory back until more is asked of the
+ * file: a machine runs more files than a process may have open. Reading one
+ * that was replaced meanwhile gives nothing.
+ */
+void elf_file_rest(struct elf_file *f);
+
 const char *elf_file_path(const struct elf_file *f);
 const struct build_id *elf_file_build_id(const struct elf_file *f); /* size 0: has none */
 enum elf_machine elf_file_machine(const struct elf_file *f);
@@ -60,7 +67,7 @@ bool elf_file_symbol(struct elf_file *f, const char *name, uint64_t *address, ui
 /* What .gnu_debuglink says; the name is owned by f. */
 bool elf_file_debuglink(struct elf_file *f, const char **name, uint32_t *crc);
 
-/* libelf's handle, for libdw; owned by f. */
+/* libelf's handle, for libdw; owned by f, good until it rests. NULL: the file is gone. */
 struct Elf;
 struct Elf *elf_file_handle(struct elf_file *f);
 

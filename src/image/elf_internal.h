@@ -31,6 +31,9 @@ struct elf_file {
 	uint32_t debuglink_crc;
 };
 
+/* Opens a resting file again; false where it is not the same any more. */
+bool elf_file_wake(struct elf_file *f);
+
 /* A section's header and name; false for one that does not lie within the file. */
 bool elf_section_at(struct elf_file *f, size_t index, GElf_Shdr *header, const char **name);
 size_t elf_section_count(struct elf_file *f);

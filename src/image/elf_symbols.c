@@ -106,18 +106,35 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 /* A slot of the GOT, and the name of the symbol whose address is put there. */
 struct got_slot {
 	uint64_t address;
-	const char *name;
+	const char *name;  /* NULL: what a function of the file itself resolves, */
+	uint64_t resolver; /* the one at this address */
 };
 
 struct got {
 	VEC(struct got_slot) slots;
+	size_t searches;
 };
+
+/* PLT entries whose names are sought one by one; libc has 40. */
+#define SEARCHES_MAX 1024
 
 static int compare_slots(const void *pa, const void *pb)
 {
 	const struct got_slot *a = pa, *b = pb;
 
 	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static bool is_irelative(const struct elf_file *f, const GElf_Rela *rela)
+{
+	switch (elf_file_machine(f)) {
+	case ELF_MACHINE_X86_64:
+		return GELF_R_TYPE(rela->r_info) == R_X86_64_IRELATIVE;
+	case ELF_MACHINE_ARM64:
+		return GELF_R_TYPE(rela->r_info) == R_AARCH64_IRELATIVE;
+	default:
+		return false;
+	}
 }
 
 static void read_relocations(struct elf_file *f, size_t index, const GElf_Shdr *header,
@@ -137,25 +154,41 @@ static void read_relocations(struct elf_file *f, size_t index, const GElf_Shdr *
 	symbols = elf_getdata(elf_getscn(f->elf, header->sh_link), NULL);
 	for (size_t i = 0; symbols && symbols->d_buf && i < count && i < INT32_MAX && budget->left;
 	     i++) {
-		if (!gelf_getrela(data, (int)i, &rela) || !GELF_R_SYM(rela.r_info) ||
-		    GELF_R_SYM(rela.r_info) > INT32_MAX ||
+		if (!gelf_getrela(data, (int)i, &rela))
+			continue;
+		if (is_irelative(f, &rela))
+			vec_push(&got->slots,
+			         (struct got_slot){rela.r_offset, NULL, (uint64_t)rela.r_addend});
+		if (!GELF_R_SYM(rela.r_info) || GELF_R_SYM(rela.r_info) > INT32_MAX ||
 		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym))
 			continue;
 		name = symbol_name(f, table.sh_link, sym.st_name, budget);
 		if (name)
-			vec_push(&got->slots, (struct got_slot){rela.r_offset, name});
+			vec_push(&got->slots, (struct got_slot){rela.r_offset, name, 0});
 	}
 }
 
-static const char *got_name(const struct got *got, uint64_t address)
+static const struct got_slot *got_find(const struct got *got, uint64_t address)
 {
 	struct got_slot key = {.address = address};
-	const struct got_slot *slot = got->slots.count
-	                                      ? bsearch(&key, got->slots.items, got->slots.count,
-	                                                sizeof(key), compare_slots)
-	                                      : NULL;
 
-	return slot ? slot->name : NULL;
+	if (!got->slots.count)
+		return NULL;
+	return bsearch(&key, got->slots.items, got->slots.count, sizeof(key), compare_slots);
+}
+
+/* The function that a slot of the GOT leads to; the table is not sorted yet. */
+static const char *slot_name(struct got *got, const struct got_slot *slot,
+                             const struct symbol_table *t)
+{
+	if (slot->name)
+		return slot->name;
+	if (got->searches++ >= SEARCHES_MAX)
+		return NULL;
+	vec_each (e, &t->entries)
+		if (e->start == slot->resolver)
+			return t->names.data + e->name;
+	return NULL;
 }
 
 /* Where a PLT entry jumps through: "jmp *disp(%rip)", perhaps after endbr64 and bnd. */
@@ -206,19 +239,23 @@ static bool plt_target(struct elf_file *f, const uint8_t *bytes, size_t size, ui
 }
 
 static void read_plt(struct elf_file *f, size_t index, const GElf_Shdr *header,
-                     const char *section_name, const struct got *got, struct symbol_table *t)
+                     const char *section_name, struct got *got, struct symbol_table *t)
 {
 	size_t entry = !strcmp(section_name, ".plt.got") && header->sh_entsize == 8 ? 8 : 16;
 	struct buf text = {0};
+	const struct got_slot *slot;
 	const uint8_t *bytes;
 	const char *name;
-	uint64_t slot;
+	uint64_t target;
 	size_t size;
 
 	bytes = elf_section_bytes(f, index, &size);
 	for (size_t at = 0; bytes && at + entry <= size; at += entry) {
-		if (!plt_target(f, bytes + at, entry, header->sh_addr + at, &slot) ||
-		    !(name = got_name(got, slot)))
+		if (!plt_target(f, bytes + at, entry, header->sh_addr + at, &target))
+			continue;
+		slot = got_find(got, target);
+		name = slot ? slot_name(got, slot, t) : NULL;
+		if (!name)
 			continue;
 		buf_clear(&text);
 		buf_addf(&text, "%s@plt", name);
@@ -279,7 +316,7 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 	struct name_budget budget = {4 * f->size + NAME_MAX_BYTES};
 
 	/* Addresses of a relocatable file are relative to sections: no use here. */
-	if (elf_file_is_relocatable(f))
+	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
 		return;
 	read_tables(f, SHT_SYMTAB, &budget, t);
 	read_tables(f, SHT_DYNSYM, &budget, t);
@@ -306,7 +343,7 @@ static bool find_in_table(struct elf_file *f, size_t index, const GElf_Shdr *hea
 
 bool elf_file_symbol(struct elf_file *f, const char *name, uint64_t *address, uint64_t *size)
 {
-	size_t count = elf_section_count(f), tables = 0;
+	size_t count = elf_file_wake(f) ? elf_section_count(f) : 0, tables = 0;
 	GElf_Shdr header, section;
 	GElf_Sym sym;
 

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_json.h"
 
+static void sampled(struct json *j, const struct account_view *a, const char *key, uint64_t ns)
+{
+	json_key(j, key);
+	if (a->has_kernel)
+		json_u64(j, ns);
+	else
+		json_null(j);
+}
+
 static void terms(struct json *j, const struct account_view *a, const struct account_terms *t)
 {
 	json_ku64(j, "user_ns", t->user_ns);
-	json_ku64(j, "kernel_ns", account_kernel_ns(t));
-	json_ku64(j, "irq_ns", account_irq_ns(t));
+	sampled(j, a, "kernel_ns", account_kernel_ns(t));
+	sampled(j, a, "irq_ns", account_irq_ns(t));
 	json_ku64(j, "idle_ns", t->idle_ns);
 	json_ku64(j, "steal_ns", t->steal_ns);
 	json_key(j, "unobserved_ns");

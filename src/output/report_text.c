@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define LABEL 12
+#define ROOMY 120
 
 static void line(struct buf *out, const struct text_style *style, const char *label,
                  const char *text)
@@ -49,7 +50,7 @@ static void other_events(const struct report *r, struct buf *out)
 		buf_puts(out, out->size ? ", " : "");
 		buf_addf(out, "%s (", e->name);
 		text_count(out, e->samples);
-		buf_puts(out, " samples)");
+		buf_puts(out, e->samples == 1 ? " sample)" : " samples)");
 	}
 	if (out->size)
 		buf_puts(out, "; report --event NAME is about another one");
@@ -82,8 +83,14 @@ static void when_text(const struct recording *rec, struct buf *out)
 	buf_puts(out, text);
 }
 
-static void heading_recording(const struct recording *rec, const struct text_style *style,
-                              struct buf *out)
+static bool same_machine(const struct recording *a, const struct recording *b)
+{
+	return a->hostname && b->hostname && !strcmp(a->hostname, b->hostname) && a->os_release &&
+	       b->os_release && !strcmp(a->os_release, b->os_release);
+}
+
+static void heading_recording(const struct recording *rec, const struct recording *before,
+                              const struct text_style *style, struct buf *out)
 {
 	struct buf text = {0};
 
@@ -95,7 +102,8 @@ static void heading_recording(const struct recording *rec, const struct text_sty
 	line(out, style, "file", buf_text(&text));
 	buf_clear(&text);
 	line(out, style, "command", rec->cmdline);
-	host_text(rec, &text);
+	if (!before || !same_machine(rec, before))
+		host_text(rec, &text);
 	line(out, style, "machine", buf_text(&text));
 	buf_clear(&text);
 	when_text(rec, &text);
@@ -120,7 +128,7 @@ void report_text_heading(const struct report *r, const struct report_text_option
 	else
 		text_heading(out, &o->style, "Samples of %s", buf_text(&text));
 	vec_each (rec, &p->recordings)
-		heading_recording(*rec, &o->style, out);
+		heading_recording(*rec, rec > p->recordings.items ? rec[-1] : NULL, &o->style, out);
 	buf_clear(&text);
 	event_text(r, &text);
 	line(out, &o->style, "event", buf_text(&text));
@@ -192,6 +200,17 @@ static void process_tables(struct report *r, const struct report_text_options *o
 	buf_done(&share);
 }
 
+static void rows_heading(const struct report *r, const struct report_text_options *o,
+                         struct buf *out)
+{
+	struct buf keys = {0};
+
+	for (size_t i = 0; i < r->options.key_count; i++)
+		buf_addf(&keys, "%s%s", i ? ", " : "", flat_key_name(r->options.keys[i]));
+	text_heading(out, &o->style, "Samples by %s", buf_text(&keys));
+	buf_done(&keys);
+}
+
 static void standard_tables(struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	text_heading(out, &o->style, "Processes");
@@ -205,13 +224,19 @@ static void standard_tables(struct report *r, const struct report_text_options *
 	}
 }
 
-void report_text(struct report *r, const struct report_text_options *o, struct buf *out)
+void report_text(struct report *r, const struct report_text_options *options, struct buf *out)
 {
+	struct report_text_options own = *options;
+	const struct report_text_options *o = &own;
+
+	/* Intervals and bars side by side leave no room for names. */
+	if (own.wide && own.style.width && own.style.width < ROOMY)
+		own.style.bars = false;
 	report_text_heading(r, o, out);
 	observer(r, o, out);
 	report_text_account(r, o, out);
 	if (r->rows) {
-		text_heading(out, &o->style, "Samples");
+		rows_heading(r, o, out);
 		report_text_flat(r->rows, r, o, out);
 	} else if (!r->tree) {
 		standard_tables(r, o, out);

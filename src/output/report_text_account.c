@@ -40,6 +40,10 @@ static void sampled_terms(struct table *t, const struct account_view *a)
 	const struct account_terms *s = &a->total;
 
 	term(t, a, TABLE_ROW, "user", (int64_t)s->user_ns);
+	if (!a->has_kernel) {
+		missing(t, "kernel", "missing");
+		return;
+	}
 	term(t, a, TABLE_ROW, "kernel", (int64_t)account_kernel_ns(s));
 	if (!a->has_split)
 		return;
@@ -155,7 +159,10 @@ static void process(const struct account_view *a, const struct report_text_optio
 	columns(&t);
 	term(&t, a, TABLE_ROW, "on CPU", (int64_t)a->oncpu_ns);
 	part(&t, a, "  user", a->total.user_ns);
-	part(&t, a, "  kernel", account_kernel_ns(&a->total));
+	if (a->has_kernel)
+		part(&t, a, "  kernel", account_kernel_ns(&a->total));
+	else
+		missing(&t, "  kernel", "missing");
 	part(&t, a, "    syscalls", a->has_split ? a->total.syscalls_ns : 0);
 	part(&t, a, "    faults", a->has_split ? a->total.faults_ns : 0);
 	part(&t, a, "    other", a->has_split ? a->total.other_ns + a->total.threads_ns : 0);

@@ -146,7 +146,7 @@ static void flat_sums(struct table *t, struct flat *f, const struct report *r,
 		if (r->options.lines)
 			snprintf(label, sizeof(label), "[%zu more]", rest->rows);
 		else
-			snprintf(label, sizeof(label), "[<%g %%%s: %zu more]", 100 * limit_of(r),
+			snprintf(label, sizeof(label), "[<%g%%%s: %zu more]", 100 * limit_of(r),
 			         rest->most >= limit_of(r) ? " or one sample" : "", rest->rows);
 		summary(t, f, r, o, TABLE_REST, keys, rest, label);
 	}

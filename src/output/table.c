@@ -137,17 +137,19 @@ static const char *cell_at(const struct table *t, size_t row, size_t column)
 	return i < t->cells.count ? t->cells.items[i] : "";
 }
 
-static void print_line(const struct table *t, const size_t *widths, bool titles, size_t row,
-                       struct buf *out)
+static void print_line(const struct table *t, const size_t *widths, const char *dress, bool titles,
+                       size_t row, struct buf *out)
 {
-	size_t used = 0, columns = t->columns.count, start = out->size;
+	size_t used = 0, columns = t->columns.count, start;
 
+	buf_puts(out, dress);
+	start = out->size;
 	for (size_t c = 0; c < columns; c++) {
 		const struct table_column *column = &t->columns.items[c];
 		const char *text = titles ? column->title : cell_at(t, row, c);
 		size_t width = text_width(text);
 		size_t gap = GAP * (c > 0);
-		bool colour = t->style->colour && !titles && column->align == TABLE_BAR;
+		bool colour = t->style->colour && column->align == TABLE_BAR && width;
 
 		if (column->align == TABLE_RIGHT)
 			gap += widths[c] - width;
@@ -160,7 +162,7 @@ static void print_line(const struct table *t, const size_t *widths, bool titles,
 		else
 			buf_puts(out, text);
 		if (colour)
-			buf_puts(out, "\033[0m");
+			buf_addf(out, "\033[0m%s", dress);
 		used += width;
 		if (column->align != TABLE_RIGHT && c + 1 < columns) {
 			buf_pad(out, ' ', widths[c] - width);
@@ -169,13 +171,14 @@ static void print_line(const struct table *t, const size_t *widths, bool titles,
 	}
 	while (out->size > start && out->data[out->size - 1] == ' ')
 		out->data[--out->size] = '\0';
-	buf_putc(out, '\n');
+	buf_puts(out, *dress ? "\033[0m\n" : "\n");
 }
 
-static void dress(const struct table *t, const char *code, struct buf *out)
+static const char *dress_of(const struct table *t, enum table_kind kind)
 {
-	if (t->style->colour)
-		buf_puts(out, code);
+	if (!t->style->colour || kind == TABLE_ROW)
+		return "";
+	return kind == TABLE_TOTAL ? "\033[1m" : "\033[2m";
 }
 
 static bool has_titles(const struct table *t)
@@ -198,21 +201,9 @@ void table_print(const struct table *t, struct buf *out)
 			if (text_width(cell_at(t, r, c)) > widths[c])
 				widths[c] = text_width(cell_at(t, r, c));
 	}
-	if (has_titles(t)) {
-		dress(t, "\033[2m", out);
-		print_line(t, widths, true, 0, out);
-		dress(t, "\033[0m", out);
-	}
-	for (size_t r = 0; r < t->kinds.count; r++) {
-		const char *code = t->kinds.items[r] == TABLE_TOTAL  ? "\033[1m"
-		                   : t->kinds.items[r] == TABLE_REST ? "\033[2m"
-		                                                     : NULL;
-
-		if (code)
-			dress(t, code, out);
-		print_line(t, widths, false, r, out);
-		if (code)
-			dress(t, "\033[0m", out);
-	}
+	if (has_titles(t))
+		print_line(t, widths, dress_of(t, TABLE_REST), true, 0, out);
+	for (size_t r = 0; r < t->kinds.count; r++)
+		print_line(t, widths, dress_of(t, t->kinds.items[r]), false, r, out);
 	free(widths);
 }

@@ -98,11 +98,14 @@ void map_set_insert(struct map_set *s, const struct mapping *m)
 
 const struct mapping *map_set_find(struct map_set *s, uint64_t address)
 {
-	const struct mapping *m = s->maps.items + s->last;
 	size_t i;
 
-	if (s->last < s->maps.count && address >= m->start && address < m->end)
-		return m;
+	if (s->last < s->maps.count) {
+		const struct mapping *m = &s->maps.items[s->last];
+
+		if (address >= m->start && address < m->end)
+			return m;
+	}
 	i = first_after(s, address);
 	if (i == s->maps.count || s->maps.items[i].start > address)
 		return NULL;

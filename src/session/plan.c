@@ -2,6 +2,7 @@
 #include "session/plan.h"
 
 #include "source/perf_events.h"
+#include "source/rights.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,31 +48,20 @@ static bool may_open(int pid, int cpu, bool exclude_kernel)
 	return true;
 }
 
-static uint64_t kernel_number(const char *path, uint64_t otherwise)
-{
-	FILE *file = fopen(path, "re");
-	uint64_t value = otherwise;
-
-	if (file) {
-		if (fscanf(file, "%" SCNu64, &value) != 1)
-			value = otherwise;
-		fclose(file);
-	}
-	return value;
-}
-
 static int check_rate(const struct session_options *o, struct error *err)
 {
-	uint64_t most = kernel_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
+	int64_t most;
 
-	if (o->frequency_hz > most)
+	if (rights_sysctl("kernel.perf_event_max_sample_rate", &most) || most <= 0)
+		return 0;
+	if (o->frequency_hz > (uint64_t)most)
 		return error_set(
 		        err, EINVAL,
-		        "%" PRIu64 " Hz is more than the %" PRIu64
+		        "%" PRIu64 " Hz is more than the %" PRId64
 		        " that the kernel allows now; 'sysctl "
 		        "kernel.perf_event_max_sample_rate=%" PRIu64
 		        "' raises that (the kernel may have lowered it because samples took "
-		        "too long), or ask for -F %" PRIu64,
+		        "too long), or ask for -F %" PRId64,
 		        o->frequency_hz, most, o->frequency_hz, most);
 	return 0;
 }

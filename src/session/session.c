@@ -289,14 +289,16 @@ static int prepare(struct session *s, struct error *err)
 	return status ? status : tell_what_runs(s, err);
 }
 
-static int begin(struct session *s, struct error *err)
+static int begin(struct session *s, struct session_result *result, struct error *err)
 {
 	int status;
 
 	account_mark_take(&s->start);
 	status = perf_source_enable(s->source, false, err);
-	if (!status && s->child.pid)
+	if (!status && s->child.pid) {
 		status = command_child_start(&s->child, s->options->command[0], err);
+		result->command_failed = status != 0;
+	}
 	if (status)
 		return status;
 	s->began = true;
@@ -362,7 +364,7 @@ int session_record(const struct session_options *options, struct session_result 
 	recording_init(&s.recording);
 	status = prepare(&s, err);
 	if (!status)
-		status = begin(&s, err);
+		status = begin(&s, result, err);
 	if (!status)
 		status = run(&s, err);
 	if (!status)

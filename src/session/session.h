@@ -48,6 +48,7 @@ struct session_options {
 struct session_result {
 	uint64_t elapsed_ns, bytes, lost_records, observer_cpu_ns;
 	int exit_status;      /* of COMMAND in wait(2) form, -1: none */
+	bool command_failed;  /* the error is that COMMAND could not be run */
 	bool command_goes_on; /* it would not end when we did */
 	VEC(char *) notes;
 };

@@ -5,6 +5,7 @@
 #include "symbol/symbolizer_internal.h"
 
 #include "symbol/locate.h"
+#include "symbol/module_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -61,38 +62,107 @@ static int file_code(struct symbolizer *s, uint32_t image, uint8_t *bytes, struc
 	return 0;
 }
 
-/* As it stands in memory: kcore has what the kernel patched at run time too. */
+static bool kcore_code(struct kernel_names *k, uint8_t *bytes, struct symbol_code *code,
+                       struct error *err)
+{
+	int64_t got;
+
+	if (!k->running) {
+		error_set(err, ESTALE, "the running kernel is not known to be the recorded one");
+		return false;
+	}
+	got = kcore_read(code->address + k->delta, bytes, code->size, err);
+	if (got <= 0)
+		return false;
+	code->size = (uint64_t)got;
+	code->source = "/proc/kcore";
+	set_own_machine(code);
+	return true;
+}
+
+static bool vmlinux_code(struct symbolizer *s, uint8_t *bytes, struct symbol_code *code)
+{
+	struct kernel_names *k = symbolizer_kernel(s);
+	struct elf_file *f = kernel_names_vmlinux(k, &s->options);
+	uint64_t size;
+
+	if (!f)
+		return false;
+	size = elf_file_read(f, code->address + k->vmlinux_delta, bytes, code->size);
+	if (!size)
+		return false;
+	code->size = size;
+	code->source = elf_file_path(f);
+	set_machine(code, elf_file_machine(f));
+	return true;
+}
+
+static const char *recorded_release(struct symbolizer *s, struct kernel_identity *running)
+{
+	kernel_running(running);
+	return s->options.kernel_release ? s->options.kernel_release : running->release;
+}
+
+/* From the .ko by the function's name: its calls are not linked yet, their targets are 0. */
+static int module_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
+                       struct symbol_code *code, struct error *err)
+{
+	struct symbol_image *i = symbolizer_image(s, image);
+	uint64_t address = code->address + i->delta, offset, size;
+	size_t entry = i->table ? symbol_table_find(i->table, address) : SYMBOL_NONE;
+	struct kernel_identity running;
+	int r;
+
+	if (entry == SYMBOL_NONE)
+		return error_set(err, ENOENT, "the function at %#llx has no name",
+		                 (unsigned long long)address);
+	if (!i->module) {
+		r = module_file_open(&i->module, &s->images->images.items[image],
+		                     image_path(s->images, image), recorded_release(s, &running),
+		                     s->options.root, err);
+		if (r)
+			return r;
+	}
+	if (!elf_file_symbol(i->module, symbol_table_name(i->table, entry), &offset, &size))
+		return error_set(err, ENOENT, "%s: has no function %s", elf_file_path(i->module),
+		                 symbol_table_name(i->table, entry));
+	offset += address - i->table->entries.items[entry].start;
+	/* kallsyms counts what is between two functions to the first. */
+	if (size && size < code->size)
+		code->size = size;
+	code->size = elf_file_read_at(i->module, offset, bytes, code->size);
+	if (!code->size)
+		return error_set(err, EIO, "%s: cannot be read", elf_file_path(i->module));
+	code->source = elf_file_path(i->module);
+	code->unlinked = true;
+	set_machine(code, elf_file_machine(i->module));
+	return 0;
+}
+
+/* From memory, where the kernel's own changes of its code are seen, else from files. */
 static int kernel_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
                        struct symbol_code *code, struct error *err)
 {
-	struct kernel_names *k = symbolizer_kernel(s);
 	bool module = s->images->images.items[image].kind == IMAGE_MODULE;
-	struct error core = {0};
-	struct elf_file *f;
-	int64_t got = 0;
+	struct error core = {0}, file = {0};
+	struct kernel_identity running;
+	const char *name = image_path(s->images, image);
 
-	if (k->running)
-		got = kcore_read(code->address + k->delta, bytes, code->size, &core);
-	if (got > 0) {
-		code->size = (uint64_t)got;
-		code->source = "/proc/kcore";
-		set_own_machine(code);
+	if (kcore_code(symbolizer_kernel(s), bytes, code, &core))
 		return 0;
-	}
-	f = module ? NULL : kernel_names_vmlinux(k, &s->options);
-	if (f) {
-		code->size = elf_file_read(f, code->address + k->vmlinux_delta, bytes, code->size);
-		code->source = elf_file_path(f);
-		set_machine(code, elf_file_machine(f));
-		if (code->size)
+	if (module) {
+		if (!module_code(s, image, bytes, code, &file))
 			return 0;
+		return error_set(err, ENOENT, "the code of %s cannot be read: %s; %s", name,
+		                 core.text, file.text);
 	}
+	if (vmlinux_code(s, bytes, code))
+		return 0;
 	return error_set(err, ENOENT,
-	                 "the code of %s cannot be read: %s, and no vmlinux of the recorded kernel "
-	                 "was found: install its debug package (linux-image-RELEASE-dbg) or give "
-	                 "one with --vmlinux",
-	                 image_path(s->images, image),
-	                 core.code ? core.text : "it is not the running kernel's");
+	                 "the code of %s cannot be read: %s; and no vmlinux of the recorded kernel "
+	                 "was found: install its debug package (Debian: linux-image-%s-dbg), or "
+	                 "give one with --vmlinux",
+	                 name, core.text, recorded_release(s, &running));
 }
 
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t size,

@@ -63,9 +63,8 @@ static void read_units(struct line_reader *r)
 struct line_reader *line_reader_new(struct elf_file *f)
 {
 	struct line_reader *r;
-	Dwarf *dwarf = elf_file_is_relocatable(f)
-	                       ? NULL
-	                       : dwarf_begin_elf(elf_file_handle(f), DWARF_C_READ, NULL);
+	struct Elf *elf = elf_file_is_relocatable(f) ? NULL : elf_file_handle(f);
+	Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 
 	if (!dwarf)
 		return NULL;

@@ -12,7 +12,7 @@
 
 struct line_reader;
 
-/* NULL: the file has no DWARF. The file must outlive the reader. */
+/* NULL: the file has no DWARF. The file must outlive the reader, and not rest. */
 struct line_reader *line_reader_new(struct elf_file *f);
 void line_reader_free(struct line_reader *r);
 

@@ -26,6 +26,7 @@ static void image_free(struct symbol_image *i)
 	symbol_table_done(&i->own);
 	elf_file_close(i->file);
 	elf_file_close(i->debug);
+	elf_file_close(i->module);
 	free(i->symbols);
 	free(i->trouble);
 	free(i);
@@ -99,6 +100,9 @@ static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 			elf_file_symbols(i->debug, &i->own);
 	}
 	symbol_table_finish(&i->own);
+	elf_file_rest(i->file);
+	if (i->debug)
+		elf_file_rest(i->debug);
 	if (i->own.entries.count)
 		i->table = &i->own;
 	else

@@ -66,6 +66,7 @@ struct symbol_code {
 	const uint8_t *bytes;
 	uint64_t address, size; /* in the image's own addresses */
 	const char *source;     /* where they were read: a path or "/proc/kcore" */
+	bool unlinked;          /* a .ko: targets of calls are not filled in */
 	enum { CODE_X86_64, CODE_X86_32, CODE_ARM64, CODE_OTHER } machine;
 };
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t size,

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define RESIDUAL_EXPLAINED 0.01
 
@@ -188,7 +189,8 @@ static void account_machine(struct view *v, struct account_view *a)
 			         account_irq_ns(&line->terms);
 			scale_to_busy(&line->terms, weight, busy);
 		}
-	qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), compare_lines);
+	if (a->lines.count)
+		qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), compare_lines);
 	vec_each (line, &a->lines) {
 		close_terms(&line->terms);
 		add_terms(&a->total, &line->terms);
@@ -269,8 +271,41 @@ static void explain_residual(struct account_view *a)
 		       share);
 }
 
+/* What was left out of sampling, by right or by choice (-e cycles:u), is no zero. */
+static bool kernel_sampled(const struct profile *p)
+{
+	vec_each (rec, &p->recordings) {
+		uint16_t attr = recording_main_attr(*rec);
+
+		if (attr < (*rec)->attrs.count && (*rec)->attrs.items[attr].exclude_kernel)
+			return false;
+	}
+	return true;
+}
+
+/* Files sampled by different clocks: the books of one are not those of the other. */
+static bool one_clock(const struct profile *p)
+{
+	const char *first = NULL;
+
+	vec_each (rec, &p->recordings) {
+		uint16_t attr = recording_main_attr(*rec);
+		const char *name =
+		        attr < (*rec)->attrs.count ? (*rec)->attrs.items[attr].name : NULL;
+
+		if (first && name && strcmp(first, name))
+			return false;
+		first = name ? name : first;
+	}
+	return true;
+}
+
 static void explain_missing(struct account_view *a)
 {
+	if (!a->has_kernel)
+		remark(a,
+		       "The kernel was not sampled: its time, and that of interrupts, is in what "
+		       "was not observed.");
 	if (a->machine_wide && a->present && !a->has_idle)
 		remark(a,
 		       "There are no switch records (perf record --switch-events): busy and idle "
@@ -291,7 +326,7 @@ static void explain_missing(struct account_view *a)
 		          "unobserved.");
 }
 
-struct account_view *account_view_new(struct view *v)
+struct account_view *account_view_new(struct view *v, bool partial)
 {
 	const struct profile *p = v->profile;
 	struct account_view *a = xcalloc(1, sizeof(*a));
@@ -300,6 +335,7 @@ struct account_view *account_view_new(struct view *v)
 
 	a->machine_wide = p->ledger.machine_wide;
 	a->has_unobserved = a->has_idle = true;
+	a->has_kernel = kernel_sampled(p);
 	/* The account is about time, whatever event the report is about. */
 	event = profile_main_event(p);
 	timed = event < p->events.count && p->events.items[event].role == ATTR_CLOCK;
@@ -308,13 +344,19 @@ struct account_view *account_view_new(struct view *v)
 		a->has_split = p->events.items[event].callchain;
 		add_samples(v, event, a);
 	}
-	if (!timed)
+	if (!one_clock(p))
+		remark(a, "The files were sampled by different events: this is about one of them, "
+		          "and there is no account of all.");
+	else if (partial)
+		remark(a, "A part of the time was asked for; the account is of whole recordings "
+		          "alone.");
+	else if (!timed)
 		remark(a, "The event measures no time, so there is no account of time.");
 	else if (a->machine_wide)
 		account_machine(v, a);
 	else
 		account_process(v, a);
-	if (timed)
+	if (timed && !partial && one_clock(p))
 		explain_missing(a);
 	explain_residual(a);
 	return a;

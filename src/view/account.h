@@ -46,6 +46,7 @@ struct account_view {
 	bool has_unobserved; /* false: no switch records or no timer's grid */
 	bool has_split;      /* false: no call chains, so how the kernel was entered is not known */
 	bool has_idle;       /* false: idle is from samples, or not known at all */
+	bool has_kernel;     /* false: the kernel was not sampled (no right, or not asked for) */
 	bool has_steal;
 	bool clock;       /* the main event counts ns */
 	bool present;     /* false: the event is no measure of time, or no account was kept */
@@ -60,7 +61,8 @@ struct account_view {
 	VEC(char *) remarks; /* sentences: what a residual is made of, what cannot be had */
 };
 
-struct account_view *account_view_new(struct view *v);
+/* Partial: only some of the time's samples were read, so that no books can be closed. */
+struct account_view *account_view_new(struct view *v, bool partial);
 void account_view_free(struct account_view *a);
 
 uint64_t account_kernel_ns(const struct account_terms *t);

@@ -212,13 +212,14 @@ static void sum_hits(struct candidate *c)
 }
 
 /* The assembly, with the name of what it jumps to. */
-static char *line_text(struct view *v, const struct symbol *symbol, const struct instruction *i)
+static char *line_text(struct view *v, const struct symbol *symbol, const struct symbol_code *code,
+                       const struct instruction *i)
 {
 	uint64_t offset = i->target - symbol->start;
 	const struct symbol *to;
 	struct frame frame;
 
-	if (!i->branch)
+	if (!i->branch || (code->unlinked && i->target == i->address + i->size))
 		return xstrdup(i->text);
 	if (offset < symbol->size)
 		return xasprintf("%s <+0x%llx>", i->text, (unsigned long long)offset);
@@ -268,7 +269,7 @@ static void add_lines(struct annotate *a, struct view *v, const struct disassemb
 		line->address = i->address;
 		line->bytes = code->bytes + (i->address - code->address);
 		line->size = i->size;
-		line->text = line_text(v, a->symbol, i);
+		line->text = line_text(v, a->symbol, code, i);
 		add_source(a, v, line);
 		if (hit >= c->hits.count || c->hits.items[hit].address != i->address)
 			continue;

@@ -6,9 +6,10 @@
 #define Z95 1.959964
 #define SLICES 20
 #define CYCLES_MIN 5
-#define WITNESS_MIN 200
-#define STEP_Z 4.0
-#define STEP_SHARE 0.01
+#define WITNESS_MIN 50
+/* Chance of a false alarm among all groups compared; smaller groups are not. */
+#define STEP_ALARM 0.002
+#define STEP_SHARE 0.02
 
 /* One group: in the sequence at hand, and summed over the sequences before. */
 struct tally {
@@ -258,6 +259,20 @@ static int by_difference(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
+/* The normal's quantile for a small upper tail (Abramowitz and Stegun 26.2.23). */
+static double z_quantile(double tail)
+{
+	double t = sqrt(-2 * log(tail));
+
+	return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) /
+	                   (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+}
+
+static bool is_compared(const struct confidence *a, const struct confidence *b)
+{
+	return fmax(a->share, b->share) >= STEP_SHARE;
+}
+
 size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
                         struct confidence_step *out, size_t room)
 {
@@ -265,18 +280,22 @@ size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
 	struct confidence *other = xcalloc(in->groups + 1, sizeof(*other));
 	struct confidence_input second = *in;
 	VEC(struct confidence_step) found = {0};
+	uint32_t groups = 0, compared = 0;
 	size_t count;
 
 	second.event = witness;
 	if (confidence_intervals(&second, other) >= WITNESS_MIN && confidence_intervals(in, clock))
-		for (uint32_t i = 0; i < in->groups; i++) {
-			double off = clock[i].share - other[i].share;
-			double z = fabs(off) / sqrt(clock[i].variance + other[i].variance);
-			struct confidence_step step = {i, clock[i].share, other[i].share, z};
+		groups = in->groups;
+	for (uint32_t i = 0; i < groups; i++)
+		compared += is_compared(&clock[i], &other[i]);
+	for (uint32_t i = 0; i < groups; i++) {
+		double off = fabs(clock[i].share - other[i].share);
+		double z = off / sqrt(clock[i].variance + other[i].variance);
+		struct confidence_step step = {i, clock[i].share, other[i].share, z};
 
-			if (z > STEP_Z && fabs(off) >= STEP_SHARE)
-				vec_push(&found, step);
-		}
+		if (is_compared(&clock[i], &other[i]) && z > z_quantile(STEP_ALARM / 2 / compared))
+			vec_push(&found, step);
+	}
 	if (found.count)
 		qsort(found.items, found.count, sizeof(*found.items), by_difference);
 	count = found.count < room ? found.count : room;

@@ -57,10 +57,11 @@ struct confidence_step {
 
 /*
  * Compares the shares seen by in->event with those seen by a second clock of
- * another period. Groups that differ beyond chance (over 4 standard errors,
- * and by a percent of the base) go to `out`, at most `room`, largest
- * difference first. Returns how many; 0 also with fewer than 200 samples of
- * the witness. in->group and in->outside speak of the rows of both events.
+ * another period. Groups of 2 % or more that differ beyond chance (a false
+ * alarm in 500 recordings, however many groups) go to `out`, at most `room`,
+ * largest difference first. Returns how many; 0 also with fewer than 50
+ * samples of the witness, which tell nothing. in->group and in->outside speak
+ * of the rows of both events.
  */
 size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
                         struct confidence_step *out, size_t room);

@@ -90,9 +90,9 @@ static bool match_where(struct view *v, const struct filter *f, const struct pro
 static void select_row(struct view *v, const struct matcher *m, uint32_t id, struct selection *out)
 {
 	const struct profile_row *row = &v->profile->rows.items[id];
-	bool wait = v->profile->events.items[row->event].role == ATTR_SWITCH;
+	enum attr_role role = v->profile->events.items[row->event].role;
 
-	if (row->event != out->event && !wait)
+	if (row->event != out->event && role != ATTR_SWITCH && role != ATTR_WITNESS)
 		return;
 	if (m->filter->no_idle && row->mode == PROFILE_IDLE)
 		return;
@@ -106,7 +106,11 @@ static void select_row(struct view *v, const struct matcher *m, uint32_t id, str
 		vec_push(&out->rows, id);
 		out->samples += row->samples;
 		out->weight += row->weight;
-	} else if (view_process(v, row)->pid != 0) {
+	}
+	if (role == ATTR_WITNESS) {
+		out->witness_event = row->event;
+		vec_push(&out->witness, id);
+	} else if (role == ATTR_SWITCH && view_process(v, row)->pid != 0) {
 		vec_push(&out->waits, id);
 	}
 }
@@ -117,7 +121,7 @@ int filter_select(struct view *v, const struct filter *f, uint8_t event, struct 
 	struct matcher m = {.filter = f};
 	int ret;
 
-	*out = (struct selection){.event = event};
+	*out = (struct selection){.event = event, .own_base = f->relative, .no_idle = f->no_idle};
 	ret = parse_ranges(&f->pid, "process", false, &m.pid, err);
 	if (!ret)
 		ret = parse_ranges(&f->tid, "thread", false, &m.tid, err);
@@ -140,4 +144,5 @@ void selection_done(struct selection *s)
 {
 	vec_done(&s->rows);
 	vec_done(&s->waits);
+	vec_done(&s->witness);
 }

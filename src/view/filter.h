@@ -32,6 +32,10 @@ struct selection {
 	uint8_t event;
 	VEC(uint32_t) rows;  /* of that event */
 	VEC(uint32_t) waits; /* of ATTR_SWITCH events */
+	uint8_t witness_event;
+	VEC(uint32_t) witness; /* of a second clock, that only bears witness */
+	bool own_base;         /* shares are of the rows alone */
+	bool no_idle;          /* idle rows are no part of the base */
 	uint64_t samples, weight;
 	uint64_t base_samples, base_weight; /* what shares are of */
 };

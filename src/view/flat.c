@@ -148,15 +148,12 @@ static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 	return !memcmp(g->flat->rows.items[id].slots, key, g->slot_bytes);
 }
 
-static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+/* The group's key; returns its hash. */
+static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, uint64_t *slots)
 {
 	struct flat *f = g->flat;
 	const struct profile_row *row = &f->view->profile->rows.items[row_id];
-	uint64_t slots[FLAT_SLOTS] = {0};
-	struct flat_row *added;
 	size_t n = 0;
-	uint64_t hash;
-	uint32_t id;
 
 	for (size_t i = 0; i < f->request.key_count; i++) {
 		enum flat_key key = f->request.keys[i];
@@ -169,8 +166,25 @@ static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t 
 		n += key == FLAT_ADDRESS;
 	}
 	g->slot_bytes = n * sizeof(*slots);
-	hash = hash_bytes(slots, g->slot_bytes);
-	id = id_table_find(&g->index, hash, slots_equal, g, slots);
+	return hash_bytes(slots, g->slot_bytes);
+}
+
+static uint32_t group_find(struct grouping *g, uint32_t row_id, uint32_t frame)
+{
+	uint64_t slots[FLAT_SLOTS] = {0};
+	uint64_t hash = fill_slots(g, row_id, frame, slots);
+
+	return id_table_find(&g->index, hash, slots_equal, g, slots);
+}
+
+static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+{
+	struct flat *f = g->flat;
+	uint64_t slots[FLAT_SLOTS] = {0};
+	uint64_t hash = fill_slots(g, row_id, frame, slots);
+	uint32_t id = id_table_find(&g->index, hash, slots_equal, g, slots);
+	struct flat_row *added;
+
 	if (id != ID_NONE)
 		return &f->rows.items[id];
 	id_table_add(&g->index, hash, (uint32_t)f->rows.count);
@@ -214,16 +228,26 @@ static void add_row(struct grouping *g, uint32_t row_id)
 		add_total(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
 }
 
+static void add_wait_to(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
+{
+	if (group->mark == row_id)
+		return;
+	group->mark = row_id;
+	group->runnable_ns += row->runnable_ns;
+	group->blocked_ns += row->blocked_ns;
+}
+
+/* With children the waits, too, are of all that passed through a group. */
 static void add_wait(struct grouping *g, uint32_t row_id)
 {
 	struct flat *f = g->flat;
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
 	uint32_t path = view_wait_path(f->view, row->path);
-	struct flat_row *group = group_row(g, row_id, innermost(p, path));
 
-	group->runnable_ns += row->runnable_ns;
-	group->blocked_ns += row->blocked_ns;
+	add_wait_to(group_row(g, row_id, innermost(p, path)), row, row_id);
+	for (uint32_t n = path; f->request.children && n != PATH_ROOT; n = p->paths.items[n].parent)
+		add_wait_to(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
 	f->runnable_ns += row->runnable_ns;
 	f->blocked_ns += row->blocked_ns;
 	f->has_waits = true;
@@ -261,26 +285,38 @@ static void fill_shares(struct flat *f)
 	}
 }
 
-/* Which group each selected row fell in, for the intervals. */
+static void fill_groups(struct grouping *g, const uint32_t *rows, size_t count, uint32_t *group_of)
+{
+	const struct profile *p = g->flat->view->profile;
+
+	for (size_t i = 0; i < count; i++)
+		group_of[rows[i]] =
+		        group_find(g, rows[i], innermost(p, p->rows.items[rows[i]].path));
+}
+
+/* Which group each selected row fell in, and how sure that makes of the group's share. */
 static void fill_intervals(struct grouping *g, const struct selection *s)
 {
 	struct flat *f = g->flat;
-	const struct profile *p = f->view->profile;
 	struct share_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
-	uint32_t *group_of = xmalloc((p->rows.count + 1) * sizeof(*group_of));
+	uint32_t *group_of = share_groups_new(f->view);
+	size_t count = f->rows.count;
 
-	for (size_t i = 0; i < p->rows.count; i++)
-		group_of[i] = ID_NONE;
-	vec_each (id, &s->rows)
-		group_of[*id] =
-		        (uint32_t)(group_row(g, *id, innermost(p, p->rows.items[*id].path)) -
-		                   f->rows.items);
-	vec_each (row, &f->rows)
-		groups[row - f->rows.items].share = row->share;
-	share_intervals(f->view, s, group_of, groups, f->rows.count);
-	vec_each (row, &f->rows) {
-		row->low = groups[row - f->rows.items].low;
-		row->high = groups[row - f->rows.items].high;
+	for (size_t i = 0; i < count; i++) {
+		groups[i].share = groups[i].low = f->rows.items[i].share;
+		groups[i].high = f->rows.items[i].share;
+	}
+	fill_groups(g, s->rows.items, s->rows.count, group_of);
+	if (f->request.intervals)
+		share_intervals(f->view, s, group_of, groups, count);
+	fill_groups(g, s->witness.items, s->witness.count, group_of);
+	if (f->request.steps)
+		share_steps(f->view, s, group_of, groups, count);
+	for (size_t i = 0; i < count; i++) {
+		f->rows.items[i].low = groups[i].low;
+		f->rows.items[i].high = groups[i].high;
+		f->rows.items[i].witness = groups[i].witness;
+		f->rows.items[i].step_z = groups[i].z;
 	}
 	free(groups);
 	free(group_of);
@@ -301,9 +337,10 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	vec_each (id, &s->waits)
 		add_wait(&g, *id);
 	fill_shares(f);
-	if (request->intervals)
+	if (request->intervals || request->steps)
 		fill_intervals(&g, s);
-	qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), compare_rows);
+	if (f->rows.count)
+		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), compare_rows);
 	id_table_done(&g.index);
 	intern_done(&g.lines);
 	return f;
@@ -359,8 +396,9 @@ struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t l
 	for (size_t i = shown; i < f->rows.count; i++) {
 		rest.samples += f->rows.items[i].samples;
 		rest.weight += f->rows.items[i].weight;
-		rest.runnable_ns += f->rows.items[i].runnable_ns;
-		rest.blocked_ns += f->rows.items[i].blocked_ns;
+		/* With children a wait is in every caller: no sum of them means anything. */
+		rest.runnable_ns += f->request.children ? 0 : f->rows.items[i].runnable_ns;
+		rest.blocked_ns += f->request.children ? 0 : f->rows.items[i].blocked_ns;
 		if (f->rows.items[i].total_share > rest.most)
 			rest.most = f->rows.items[i].total_share;
 	}

@@ -35,6 +35,7 @@ struct flat_request {
 	size_t key_count;
 	bool children;
 	bool intervals; /* low and high are wanted */
+	bool steps;     /* compare with the second clock */
 };
 
 struct flat_row {
@@ -46,6 +47,7 @@ struct flat_row {
 	uint64_t total_samples, total_weight; /* with callees; = self without children */
 	uint64_t runnable_ns, blocked_ns;
 	double share, total_share, low, high; /* the interval is of share */
+	double witness, step_z; /* share by a second clock, if beyond chance; else 0 */
 };
 
 struct flat {

@@ -102,11 +102,9 @@ static void tally_run(struct view *v, const struct selection *s, bool by_name, b
 		if (process_table_process(table, i)->name >= keys)
 			keys = process_table_process(table, i)->name + 1;
 	t->line_of = xmalloc((keys + 1) * sizeof(*t->line_of));
-	t->group_of = xmalloc((p->rows.count + 1) * sizeof(*t->group_of));
+	t->group_of = share_groups_new(v);
 	for (uint32_t i = 0; i <= keys; i++)
 		t->line_of[i] = ID_NONE;
-	for (size_t i = 0; i < p->rows.count; i++)
-		t->group_of[i] = ID_NONE;
 	for (size_t i = 0; i < s->rows.count + s->waits.count; i++) {
 		bool wait = i >= s->rows.count;
 		uint32_t id = wait ? s->waits.items[i - s->rows.count] : s->rows.items[i];
@@ -122,7 +120,8 @@ static void tally_run(struct view *v, const struct selection *s, bool by_name, b
 			tally_row(v, t, id, line, keys);
 	}
 	fill_shares(v, s, t, intervals);
-	qsort(t->lines.items, t->lines.count, sizeof(*t->lines.items), compare_lines);
+	if (t->lines.count)
+		qsort(t->lines.items, t->lines.count, sizeof(*t->lines.items), compare_lines);
 	free(seen);
 	free(t->line_of);
 	free(t->group_of);

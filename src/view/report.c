@@ -133,6 +133,7 @@ static struct flat *own_table(struct report *r, struct selection *s, bool with_m
 	s->event = r->event;
 	s->base_samples = s->samples;
 	s->base_weight = s->weight;
+	s->own_base = true;
 	if (s->rows.count)
 		f = flat_new(r->view, s, &request);
 	selection_done(s);
@@ -196,11 +197,12 @@ static void build(struct report *r)
 	struct flat_request functions = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
 	                                 .key_count = 3,
 	                                 .children = o->children,
-	                                 .intervals = o->intervals};
+	                                 .intervals = o->intervals,
+	                                 .steps = true};
 	struct flat_request chosen = {
 	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
 
-	r->account = account_view_new(r->view);
+	r->account = account_view_new(r->view, o->partial);
 	r->elapsed_ns = elapsed_of(r->view->profile);
 	/* Without the recorder's account, the ledger has seen more than the samples have. */
 	if (r->account->machine_wide && r->account->present && r->account->wall_ns > r->elapsed_ns)

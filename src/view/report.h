@@ -24,6 +24,7 @@ struct report_options {
 	double process_limit; /* processes below this share get no tables of their own */
 	size_t lines;         /* at most this many rows a table, 0: all */
 	bool children, tree, instances;
+	bool partial;   /* samples of some of the time were read: there is no account */
 	bool intervals; /* compute 95 % intervals */
 	bool tables;    /* tables of each process and of the kernel are wanted */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share: 95 % intervals for the groups of a view, each a share of the
- * selection's base. Uses: base, profile, view.
+ * share: how sure the shares of a view's groups are, by confidence.h, of the
+ * base that a selection has. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_SHARE_H
 #define ASSAY_VIEW_SHARE_H
@@ -9,14 +9,21 @@
 #include "view/filter.h"
 
 struct share_group {
-	double share, low, high;
+	double share;     /* given */
+	double low, high; /* 95 % interval of it */
+	/* The share that a second clock saw, where it differs beyond chance; else z is 0. */
+	double witness, z;
 };
 
-/*
- * group_of: for each row of the profile its group, or ID_NONE. Fills low and
- * high of each group from `share`, which is set already.
- */
+/* An array for the groups of all rows of the profile, all ID_NONE; the caller frees it. */
+uint32_t *share_groups_new(const struct view *v);
+
+/* group_of: for each row of the profile its group, or ID_NONE. Fills low and high. */
 void share_intervals(struct view *v, const struct selection *s, const uint32_t *group_of,
                      struct share_group *groups, size_t count);
+
+/* The same with the rows of the witness in group_of too. Fills witness and z. */
+void share_steps(struct view *v, const struct selection *s, const uint32_t *group_of,
+                 struct share_group *groups, size_t count);
 
 #endif

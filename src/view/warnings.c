@@ -98,6 +98,19 @@ static void warn_account(struct report *r)
 		     a->ticks.throttled);
 }
 
+/* What only a second clock can tell. */
+static void warn_steps(struct report *r)
+{
+	vec_each (row, &r->functions->rows)
+		if (row->step_z != 0)
+			warn(r,
+			     "%s has %.1f %% of the samples, but %.1f %% by a second clock of "
+			     "another period: it runs in step with the timer, and its share is "
+			     "not to be trusted. Record with another -F.",
+			     flat_function(r->functions, row), 100 * row->share,
+			     100 * row->witness);
+}
+
 void warnings_gather(struct report *r)
 {
 	const struct profile *p = r->view->profile;
@@ -109,5 +122,6 @@ void warnings_gather(struct report *r)
 		warn(r,
 		     "There are more samples than intervals are computed from: those of the rest "
 		     "are taken to be alike.");
+	warn_steps(r);
 	warn_symbols(r);
 }

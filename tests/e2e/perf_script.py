@@ -61,7 +61,7 @@ def samples(path, symbols=False):
     """Every sample of a recording, with the file offset for user addresses."""
     fields = "pid,tid,time,event,ip,dso" + (",sym" if symbols else "")
     text = perf("script", "-i", path, "-G", "--show-mmap-events", "--show-task-events", "--ns",
-                "-F", fields)
+                "--no-demangle", "-F", fields)
     maps = Maps()
     for line in text.splitlines():
         if maps.line(line) or not line.strip():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: help, man pages, completions, and mistakes."""
+import os
 import re
 
 from harness import ASSAY, main, run, test
@@ -128,6 +129,21 @@ def bash_offers_commands_options_and_values(t):
     t.equal(complete_in_bash(t, "assay", "help", "--completion", "z"), ["zsh"])
     t.equal(complete_in_bash(t, "assay", "help", "--completion", "=", "f"), ["fish"])
     t.equal(complete_in_bash(t, "assay", "help", "doc"), ["doctor"])
+
+
+@test
+def fish_offers_commands_options_and_values(t):
+    t.need("fish")
+    script = t.write("completion", t.assay("help", "--completion", "fish").out)
+    # fish completes commands that it can find.
+    t.path("bin").mkdir()
+    t.path("bin/assay").symlink_to(os.path.abspath(ASSAY))
+    for line, wanted in (("assay doc", ["doctor"]), ("assay doctor --j", ["--json"]),
+                         ("assay help --completion z", ["zsh"]), ("assay help doc", ["doctor"])):
+        result = run("fish", "-c", f"source {script}; complete -C '{line}'", cwd=t.directory,
+                     env={"HOME": str(t.directory),
+                          "PATH": f"{t.path('bin')}:{os.environ['PATH']}"})
+        t.equal([offer.split("\t")[0] for offer in result.out.splitlines()], wanted, line)
 
 
 def mistake(t, *words):

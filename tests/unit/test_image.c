@@ -127,7 +127,7 @@ static void check_against_nm(const char *file, const char *const *names, size_t 
 	struct elf_file *f = NULL;
 	struct symbol_table t;
 	struct error err = {0};
-	uint64_t address, size, offset, back;
+	uint64_t address = 0, size = 0, offset, back;
 
 	symbol_table_init(&t);
 	CHECK_EQ(elf_file_open(&f, fixture_path(file), &err), 0);
@@ -204,7 +204,7 @@ static void the_plt_is_named(void)
 static void code_is_read_by_address(void)
 {
 	struct elf_file *f = NULL, *m = NULL;
-	uint64_t address, size, other_size;
+	uint64_t address = 0, size = 0, other_size;
 	uint8_t code[4096], again[4096];
 	struct stat st;
 	void *bytes;
@@ -228,6 +228,28 @@ static void code_is_read_by_address(void)
 	elf_file_close(f);
 	elf_file_close(m);
 	free(bytes);
+}
+
+static void a_file_rests_and_wakes(void)
+{
+	uint8_t code[4096], again[4096];
+	struct elf_file *f = NULL;
+	uint64_t address = 0, size = 0, offset;
+
+	CHECK(fixture_run("cp program resting"));
+	CHECK_EQ(elf_file_open(&f, fixture_path("resting"), NULL), 0);
+	CHECK(f && elf_file_symbol(f, "second", &address, &size) && size < sizeof(code));
+	CHECK_EQ(elf_file_read(f, address, code, size), size);
+	elf_file_rest(f);
+	CHECK(elf_file_offset_of(f, address, &offset));
+	CHECK_EQ(elf_file_read(f, address, again, size), size);
+	CHECK(!memcmp(code, again, size));
+	elf_file_rest(f);
+	CHECK(fixture_run("cp program other && mv other resting"));
+	CHECK_EQ(elf_file_read(f, address, again, size), 0);
+	CHECK(!elf_file_symbol(f, "second", &address, &size));
+	CHECK(elf_file_handle(f) == NULL);
+	elf_file_close(f);
 }
 
 static void check_refused(const char *name, const char *why)
@@ -407,6 +429,7 @@ int main(void)
 	RUN(the_build_id_is_read);
 	RUN(the_plt_is_named);
 	RUN(code_is_read_by_address);
+	RUN(a_file_rests_and_wakes);
 	RUN(what_is_no_elf_file_is_refused);
 	RUN(damaged_files_do_no_harm);
 	RUN(overlapping_names_are_bounded);

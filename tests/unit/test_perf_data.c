@@ -22,7 +22,13 @@ static const struct event events[] = {
                   .filename = "[kernel.kallsyms]_text"}},
         {.kind = EVENT_COMM, .pid = 100, .tid = 100, .cpu = 0, .comm = {"seven77", false}},
         {.kind = EVENT_COMM, .pid = 100, .tid = 100, .time_ns = 5, .comm = {"eight888", true}},
-        {.kind = EVENT_FORK, .pid = 100, .tid = 101, .time_ns = 6, .cpu = 3, .fork = {100, 100}},
+        {.kind = EVENT_FORK,
+         .pid = 100,
+         .tid = 101,
+         .time_ns = 6,
+         .cpu = 3,
+         .fork = {100, 99, false}},
+        {.kind = EVENT_FORK, .pid = 102, .tid = 102, .time_ns = 6, .fork = {1, 1, true}},
         {.kind = EVENT_MMAP,
          .mode = CPU_MODE_USER,
          .pid = 100,
@@ -78,7 +84,7 @@ static const struct event events[] = {
          .sched = {.machine_wide = true, .next_prev_pid = 7, .next_prev_tid = 8}},
         {.kind = EVENT_LOST, .pid = 1, .tid = 1, .time_ns = 14, .lost = {.count = 11}},
         {.kind = EVENT_LOST, .pid = 1, .tid = 1, .time_ns = 15, .lost = {3, true}},
-        {.kind = EVENT_EXIT, .pid = 100, .tid = 101, .time_ns = 16, .fork = {100, 100}},
+        {.kind = EVENT_EXIT, .pid = 100, .tid = 101, .time_ns = 16, .fork = {100, 98, false}},
 };
 enum { EVENTS = sizeof(events) / sizeof(*events) };
 
@@ -247,6 +253,26 @@ static void attrs_come_back(void)
 	CHECK_STR(a[2].name, "dummy:u");
 	CHECK_EQ(a[2].role, ATTR_TRACK);
 	CHECK(a[2].context_switch);
+	fixture_done(&got);
+	buf_done(&want);
+}
+
+/* Wipes the ids that stand before the attrs: EVENT_DESC has them too. */
+static void ids_are_found_in_the_features(void)
+{
+	static const uint8_t zero[8 * 5];
+	struct fixture_read got;
+	struct buf want = {0};
+	int fd;
+
+	write_file(&want);
+	fd = open(path, O_WRONLY);
+	CHECK_EQ(pwrite(fd, zero, sizeof(zero), sizeof(struct perf_data_header)), sizeof(zero));
+	close(fd);
+	fixture_read_file(&got, path);
+	CHECK_STR(buf_text(&got.text), buf_text(&want));
+	CHECK_EQ(got.r.samples, 2);
+	CHECK_EQ(got.attr_counts[0], got.r.records);
 	fixture_done(&got);
 	buf_done(&want);
 }
@@ -475,6 +501,7 @@ int main(void)
 	RUN(every_kind_comes_back_as_written);
 	RUN(features_come_back);
 	RUN(attrs_come_back);
+	RUN(ids_are_found_in_the_features);
 	RUN(account_comes_back);
 	RUN(a_killed_recording_is_read_to_its_last_record);
 	RUN(records_after_the_last_flush_are_read);

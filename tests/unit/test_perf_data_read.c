@@ -309,16 +309,19 @@ static void payloads_after_records_are_skipped(void)
 }
 
 /* Packs all of `plain` as one stream, cut anywhere into records of `piece` bytes. */
-static void pack(struct buf *out, const struct buf *plain, size_t piece)
+static void pack(struct buf *out, const struct buf *plain, size_t piece, bool rounds)
 {
 	size_t room = ZSTD_compressBound(plain->size);
 	char *packed = xmalloc(room);
 	size_t size = ZSTD_compress(packed, room, plain->data, plain->size, 1);
 
 	CHECK(!ZSTD_isError(size));
-	for (size_t at = 0; at < size; at += piece)
+	for (size_t at = 0; at < size; at += piece) {
 		fixture_record(out, PERF_USER_COMPRESSED, 0, packed + at,
 		               size - at < piece ? size - at : piece);
+		if (rounds)
+			perf_record_finished_round(out);
+	}
 	free(packed);
 }
 
@@ -336,7 +339,7 @@ static void packed_records_read_as_plain_ones(void)
 		struct buf packed = {0};
 		struct fixture_read got;
 
-		pack(&packed, &plain, piece);
+		pack(&packed, &plain, piece, false);
 		fixture_read_records(&got, &attr, &packed);
 		CHECK_EQ(got.r.samples, 20000);
 		CHECK(!strcmp(buf_text(&got.text), buf_text(&want.text)));
@@ -345,6 +348,44 @@ static void packed_records_read_as_plain_ones(void)
 	}
 	buf_done(&plain);
 	fixture_done(&want);
+}
+
+/* What is unpacked must stay until its turn comes, rounds later. */
+static void packed_rounds_read_as_plain_ones(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf plain = {0}, packed = {0};
+	struct fixture_read want, got;
+
+	srand(2);
+	for (uint64_t i = 0; i < 20000; i++)
+		put_sample(&plain, 1000 + i * 10 + (uint64_t)rand() % 500, (uint32_t)(i % 4));
+	fixture_read_records(&want, &attr, &plain);
+	pack(&packed, &plain, 4000, true);
+	fixture_read_records(&got, &attr, &packed);
+	CHECK_EQ(got.r.samples, 20000);
+	CHECK_EQ(got.r.out_of_order, 0);
+	CHECK(!strcmp(buf_text(&got.text), buf_text(&want.text)));
+	buf_done(&plain);
+	buf_done(&packed);
+	fixture_done(&got);
+	fixture_done(&want);
+}
+
+/* Old recordings: no trailer, so that a fork's own time is all there is. */
+static void records_without_trailer(void)
+{
+	struct event e = {.kind = EVENT_FORK, .pid = 2, .tid = 2, .time_ns = 6, .fork = {1, 1, 0}};
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0};
+	struct fixture_read got;
+
+	attr.sample_id_all = 0;
+	CHECK_EQ(perf_record_encode(&records, &attr, 1, &e, NULL), 0);
+	fixture_read_records(&got, &attr, &records);
+	CHECK_STR(buf_text(&got.text), "6 2/2 cpu=-1 mode=0 fork of 1/1\n");
+	buf_done(&records);
+	fixture_done(&got);
 }
 
 /* What perf -z writes without padding leaves later records at odd places. */
@@ -356,7 +397,7 @@ static void records_at_odd_places(void)
 
 	put_sample(&plain, 10, 1);
 	fixture_read_records(&want, &attr, &plain);
-	pack(&records, &empty, 100000);
+	pack(&records, &empty, 100000, false);
 	buf_add(&records, plain.data, plain.size);
 	CHECK(records.size % 8 != 0);
 	fixture_read_records(&got, &attr, &records);
@@ -380,6 +421,8 @@ int main(void)
 	RUN(pipes_are_read);
 	RUN(payloads_after_records_are_skipped);
 	RUN(packed_records_read_as_plain_ones);
+	RUN(packed_rounds_read_as_plain_ones);
+	RUN(records_without_trailer);
 	RUN(records_at_odd_places);
 	return check_end();
 }

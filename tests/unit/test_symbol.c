@@ -128,28 +128,35 @@ static void names_are_demangled(void)
 	CHECK(!demangle_matches("fo", "foo"));
 }
 
-/* Each template argument doubles the one before: 2^60 characters if written out. */
+/* f(A<int, int>, A<the one before, the one before>, ...): each doubles the name. */
+static char *doubling_name(int times)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[1024];
+	size_t length = (size_t)snprintf(name, sizeof(name), "_Z1f1AIiiE");
+
+	for (int i = 0; i < times; i++)
+		length += (size_t)snprintf(name + length, sizeof(name) - length, "S_IS%c_S%c_E",
+		                           digits[i], digits[i]);
+	return demangle(name);
+}
+
 static void a_name_that_explodes_is_left_alone(void)
 {
-	char name[1024] = "_Z1fI1aS0_E";
-	char *plain;
-	size_t length;
+	char *name = doubling_name(3);
 
-	length = (size_t)snprintf(name, sizeof(name), "_Z1fI1AIiiE");
-	for (int i = 0; i < 60; i++)
-		length += (size_t)snprintf(name + length, sizeof(name) - length, "S_IS%c_S%c_E",
-		                           '0' + i % 9, '0' + i % 9);
-	snprintf(name + length, sizeof(name) - length, "Evv");
-	plain = demangle(name);
-	CHECK(!plain || strlen(plain) <= 65536);
-	free(plain);
+	CHECK(name && strstr(name, "A<A<A<A<int, int>") != NULL);
+	free(name);
+	name = doubling_name(30);
+	CHECK(name == NULL);
+	free(name);
 }
 
 static void functions_have_their_names(void)
 {
 	static const char *const names[] = {"first", "second", "hidden", "third", "main"};
 	const struct symbol *symbol;
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 	struct subject s;
 
 	subject_open(&s, "functions");
@@ -171,7 +178,7 @@ static void cxx_names_are_shown_demangled_or_raw(void)
 {
 	static const char mangled[] = "_ZNK5space3BoxIlE5twiceEl";
 	struct symbol_options raw = {.raw_names = true};
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 	struct subject s;
 
 	CHECK(fixture_nm("names", mangled, &address, &size));
@@ -231,7 +238,7 @@ static void stripped_files_give_ranges(void)
 
 static void a_debug_link_brings_the_names_back(void)
 {
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 	struct subject s;
 
 	CHECK(fixture_nm("linked.debug", "hidden", &address, &size));
@@ -251,7 +258,7 @@ static void check_image(const struct image *image, const char *file, const char 
 {
 	const char *said;
 	struct subject s;
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 
 	CHECK(fixture_nm("functions", "main", &address, &size));
 	subject_start(&s, image, file, NULL);
@@ -307,7 +314,7 @@ static void a_deleted_file_is_told(void)
 static void a_root_comes_before_the_path(void)
 {
 	struct symbol_options options = {.root = fixture_path("root")};
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 	struct subject s;
 
 	CHECK(fixture_run("mkdir -p root/opt && cp functions root/opt/moved"));
@@ -319,7 +326,7 @@ static void a_root_comes_before_the_path(void)
 
 static void lines_come_from_dwarf(void)
 {
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 	const char *file = NULL;
 	struct frame frame = {0};
 	struct subject s;
@@ -351,7 +358,7 @@ static void code_is_that_of_the_function(void)
 	static const uint8_t wanted[] = {0x90, 0xc3};
 	struct symbol_code code;
 	struct error err = {0};
-	uint64_t address, size;
+	uint64_t address = 0, size = 0;
 	struct subject s;
 
 	subject_open(&s, "labels");
@@ -374,7 +381,7 @@ static void take_match(void *ctx, const struct symbol *symbol)
 
 static void functions_are_found_by_name(void)
 {
-	uint64_t address, size, sum = 0;
+	uint64_t address = 0, size = 0, sum = 0;
 	struct subject s;
 
 	subject_open(&s, "names");
@@ -430,6 +437,40 @@ static void modules_have_names(void)
 	CHECK_STR(at_offset(&s, 0x7f)->name, "module_one");
 	CHECK_STR(at_offset(&s, 0x80)->name, "module_two");
 	CHECK_EQ(at_offset(&s, 0x80)->start, 0xffffffffc0000080);
+	subject_end(&s);
+}
+
+/* An object file in the place of the module; its code is found by name. */
+static void code_of_modules_comes_from_their_file(void)
+{
+	struct symbol_options options = {.kallsyms = fixture_path("kallsyms"),
+	                                 .root = fixture_path("root"),
+	                                 .kernel_release = "1.2.3"};
+	static const uint8_t wanted[] = {0xb8, 42, 0, 0, 0, 0xc3};
+	struct image image = {.kind = IMAGE_MODULE, .base = 0xffffffffc0000000};
+	struct symbol_code code;
+	struct error err = {0};
+	struct subject s;
+
+	CHECK(fixture_run("mkdir -p root/lib/modules/1.2.3/kernel/fs && cd "
+	                  "root/lib/modules/1.2.3 && printf '%%s\\n' "
+	                  "'int module_one(void) { return 1; }' "
+	                  "'int module_two(void) { return 42; }' >m.c && "
+	                  "gcc -O2 -fcf-protection=none -c -o kernel/fs/my-fs.ko m.c && "
+	                  "echo 'kernel/fs/my-fs.ko: kernel/lib/other.ko' >modules.dep"));
+	subject_start(&s, &image, "[my_fs]", &options);
+	CHECK_EQ(symbolizer_code(s.symbols, s.image, image.base + 0x80, 4096, &code, &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(code.size, sizeof(wanted));
+	CHECK(!err.code && !memcmp(code.bytes, wanted, sizeof(wanted)));
+	CHECK(code.unlinked && strstr(code.source, "my-fs.ko"));
+	CHECK_STR(at_offset(&s, 0x80)->name, "module_two");
+	subject_end(&s);
+	/* Of another build. */
+	image.build_id = (struct build_id){4, {1, 2, 3, 4}};
+	subject_start(&s, &image, "[my_fs]", &options);
+	CHECK(symbolizer_code(s.symbols, s.image, image.base + 0x80, 16, &code, &err) < 0);
+	CHECK(strstr(err.text, "build-id") != NULL);
 	subject_end(&s);
 }
 
@@ -578,6 +619,7 @@ int main(void)
 	RUN(functions_are_found_by_name);
 	RUN(kernel_functions_have_names);
 	RUN(modules_have_names);
+	RUN(code_of_modules_comes_from_their_file);
 	RUN(another_kernel_is_refused);
 	RUN(missing_kallsyms_is_told);
 	RUN(the_vdso_has_names);

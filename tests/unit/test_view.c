@@ -133,6 +133,116 @@ static void test_account_of_a_process(void)
 	fixture_done(&f);
 }
 
+static void test_account_without_the_kernel(void)
+{
+	struct recording_attr attr = {
+	        .name = xstrdup("cpu-clock"), .role = ATTR_CLOCK, .exclude_kernel = true};
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	vec_push(&f.profile->recordings.items[0]->attrs, attr);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK(!r->account->has_kernel);
+	CHECK(strstr(r->account->remarks.items[0], "kernel was not sampled"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* A part of the time has no account, whatever the ledger says. */
+static void test_account_of_a_part(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1, .partial = true});
+	CHECK(!r->account->present);
+	CHECK_EQ(r->account->total.wall_ns, 0);
+	CHECK(strstr(r->account->remarks.items[0], "whole recordings"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_account_of_two_clocks(void)
+{
+	struct recording_attr clock = {.name = xstrdup("cpu-clock"), .role = ATTR_CLOCK};
+	struct recording_attr cycles = {.name = xstrdup("cycles"), .role = ATTR_CLOCK};
+	struct recording *second = xcalloc(1, sizeof(*second));
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	recording_init(second);
+	vec_push(&second->attrs, cycles);
+	vec_push(&f.profile->recordings.items[0]->attrs, clock);
+	vec_push(&f.profile->recordings, second);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK(!r->account->present);
+	CHECK(strstr(r->account->remarks.items[0], "different events"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* One sequence: `hits` of every `cycle` samples fall in one row, the others in another. */
+static void add_sequence(struct fixture *f, uint8_t event, uint32_t one, uint32_t other,
+                         uint32_t count, uint32_t hits, uint32_t cycle)
+{
+	struct profile_sequence *s = vec_add(&f->profile->sequences);
+
+	s->event = event;
+	for (uint32_t i = 0; i < count; i++)
+		vec_push(&s->rows, i * 7 % cycle < hits ? one : other);
+}
+
+static uint32_t counted_row(struct fixture *f, const char *name, uint8_t event, uint64_t samples)
+{
+	struct profile_row key = {.path = fixture_path(f, "main", name, NULL),
+	                          .thread = f->sh,
+	                          .region = REGION_NONE,
+	                          .event = event};
+	struct profile_row *row = profile_row_add(f->profile, &key);
+
+	row->samples = samples;
+	row->weight = samples * MS;
+	return (uint32_t)(row - f->profile->rows.items);
+}
+
+/* Half of the clock's samples, a fifth of the witness's: in step, and told so. */
+static void test_programs_in_step_are_told(void)
+{
+	struct profile_event witness = {.role = ATTR_WITNESS, .period_ns = 17 * MS};
+	uint32_t one, other, seen_one, seen_other;
+	const struct flat_row *row;
+	struct fixture f;
+	struct report *r;
+	bool told = false;
+
+	fixture_init(&f, false);
+	f.profile->rows.count = 0; /* of this test alone */
+	id_table_done(&f.profile->row_index);
+	witness.name = xstrdup("cpu-clock/witness/");
+	vec_push(&f.profile->events, witness);
+	one = counted_row(&f, "one", 0, 5000);
+	other = counted_row(&f, "other", 0, 5000);
+	seen_one = counted_row(&f, "one", 2, 200);
+	seen_other = counted_row(&f, "other", 2, 800);
+	add_sequence(&f, 0, one, other, 10000, 5, 10);
+	add_sequence(&f, 2, seen_one, seen_other, 1000, 2, 10);
+	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	row = row_named(r->functions, "one");
+	CHECK_EQ(row->samples, 5000);
+	CHECK(row->step_z != 0);
+	CHECK(near(row->witness, 0.2));
+	CHECK(row->low > 0.45 && row->low < 0.5 && row->high > 0.5 && row->high < 0.55);
+	vec_each (text, &r->warnings)
+		told |= strstr(*text, "one has 50.0 %") &&
+		        strstr(*text, "20.0 % by a second clock");
+	CHECK(told);
+	report_free(r);
+	fixture_done(&f);
+}
+
 static void test_flat_functions(void)
 {
 	struct fixture f;
@@ -412,6 +522,10 @@ int main(void)
 	RUN(test_account_steal_only_where_ticks_miss);
 	RUN(test_account_without_switches);
 	RUN(test_account_of_a_process);
+	RUN(test_account_without_the_kernel);
+	RUN(test_account_of_a_part);
+	RUN(test_account_of_two_clocks);
+	RUN(test_programs_in_step_are_told);
 	RUN(test_flat_functions);
 	RUN(test_flat_children_count_once_per_path);
 	RUN(test_flat_cut_sums_up_the_rest);

@@ -9,7 +9,7 @@
  * part: wall and CPU time in ns.
  */
 #include <sched.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,11 +49,25 @@ static struct part part_end(struct part begin)
 	return p;
 }
 
-static void sleep_ns(uint64_t ns)
+/*
+ * A C library without frame pointers hides the function that called into it:
+ * this one and pipe_read() stand between, so that their callers are seen.
+ */
+__attribute__((noinline)) static void sleep_ns(uint64_t ns)
 {
 	struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 
 	nanosleep(&t, NULL);
+	__asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static bool pipe_read(int fd)
+{
+	char c;
+	bool got = read(fd, &c, 1) == 1;
+
+	__asm__ volatile("" : "+r"(got));
+	return got;
 }
 
 static void spin_until(uint64_t end_ns)
@@ -81,7 +95,6 @@ __attribute__((noinline)) struct part wait_pipe(uint64_t ns)
 	struct part begin, end;
 	int ends[2];
 	pid_t child;
-	char c;
 
 	if (pipe(ends) || (child = fork()) < 0)
 		exit(1);
@@ -90,7 +103,7 @@ __attribute__((noinline)) struct part wait_pipe(uint64_t ns)
 		_exit(write(ends[1], "", 1) != 1);
 	}
 	begin = part_begin();
-	if (read(ends[0], &c, 1) != 1)
+	if (!pipe_read(ends[0]))
 		exit(1);
 	end = part_end(begin);
 	waitpid(child, NULL, 0);

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs with known shares: the intervals of the report hold the truth as often as they
+say, and are not wider than they need be; a program in step with the timer is either right
+or warned of. The truth is the share that the program was told to have; the run's own, by
+its CPU clock, stands beside it.
+
+Short form: 12 recordings of each kind. With ASSAY_LONG 100, and the bounds as they are meant."""
+
+import collections
+import json
+import os
+import statistics
+
+from harness import main, test
+from programs import LONG, comment, record, report, workdir, workload
+
+RECORDINGS = 100 if LONG else 12
+# At a true coverage of 95 % fewer than 9 of 12 hold the truth once in 500 times.
+LEAST_COVERED = 93 if LONG else 9
+# Mean width against the scatter seen. Twelve errors give their scatter to a factor of about
+# 2 at one in a thousand; a hundred to a quarter.
+WIDEST = 1.5 if LONG else 3.0
+RATE = 997
+
+# Its turns are by the clock on the wall: who takes the CPU from it takes more of one than of
+# the other.
+UNDISTURBED = ["nice", "-n", "-20"] if os.geteuid() == 0 else []
+
+Measured = collections.namedtuple("Measured", "share low high own warnings")
+
+
+def measure(work, *mode, rate=RATE):
+    """One recording of share: what the report says of share_f, and the run's own truth."""
+    path = f"{work}/perf.data"
+    done = record(path, "-q", "-F", str(rate), "--", *UNDISTURBED, workload("share"),
+                  *map(str, mode))
+    own = json.loads(done.out.strip().splitlines()[-1])["share_f"]
+    found = report(path)
+    rows = {f["function"]: f for f in found["functions"] if f["mode"] == "user"}
+    assert "share_f" in rows and "share_g" in rows, f"not among {found['functions'][:5]}"
+    f, g = rows["share_f"], rows["share_g"]
+    assert 0 <= f["low"] <= f["share"] <= f["high"] <= 1, f
+    # The program's start and what interrupts it belong to neither function.
+    both = f["share"] + g["share"]
+    return Measured(f["share"] / both, f["low"] / both, f["high"] / both, own, found["warnings"])
+
+
+def in_step(warnings):
+    return any("in step" in warning for warning in warnings)
+
+
+def intervals(name, truth, *mode):
+    """Recordings of a program whose share is `truth`; each run has its share by chance too."""
+    errors, own_errors, widths, covered, own_covered, warned = [], [], [], 0, 0, 0
+    with workdir() as work:
+        for number in range(RECORDINGS):
+            seed = [str(number + 1)] if mode[0] == "burst" else []
+            m = measure(work, *mode, *seed)
+            errors.append(m.share - truth)
+            own_errors.append(m.share - m.own)
+            widths.append(m.high - m.low)
+            covered += m.low <= truth <= m.high
+            own_covered += m.low <= m.own <= m.high
+            warned += in_step(m.warnings)
+    width = statistics.fmean(widths)
+    scatter = 2 * 1.96 * statistics.stdev(errors)
+    comment(f"{name}: {covered} of {RECORDINGS} intervals hold the truth; mean width {width:.4f}, "
+            f"{width / scatter:.2f} times the scatter {scatter:.4f}; mean error "
+            f"{statistics.fmean(errors):+.4f}; warned of {warned}")
+    comment(f"{name}, of each run alone: {own_covered} hold it; error "
+            f"{statistics.fmean(own_errors):+.4f}, scatter "
+            f"{2 * 1.96 * statistics.stdev(own_errors):.4f}")
+    assert covered >= LEAST_COVERED, f"only {covered} of {RECORDINGS} hold the truth"
+    assert own_covered >= LEAST_COVERED, f"only {own_covered} hold the truth of their own run"
+    assert width <= WIDEST * scatter, f"{width / scatter:.2f} times as wide as the scatter"
+    assert warned <= RECORDINGS // 10, f"{warned} recordings were warned of that are not in step"
+
+
+@test
+def even_shares(t):
+    """70/30 in turns of some milliseconds, of no fixed length."""
+    intervals("even", 0.7, "even", 7, 3, 1)
+
+
+@test
+def bursts(t):
+    """70/30 in bursts of tens of milliseconds: far from independent samples."""
+    intervals("burst", 0.7, "burst", 35, 15, 1)
+
+
+@test
+def in_step_with_the_timer(t):
+    """Right, or warned of; and where it is wrong by much, warned of every time."""
+    runs = RECORDINGS // 2
+    right = warned = 0
+    with workdir() as work:
+        for _ in range(runs):
+            m = measure(work, "step", RATE, 2)
+            good = m.low <= m.own <= m.high
+            right += good
+            warned += in_step(m.warnings)
+            comment(f"step: {m.share:.3f} [{m.low:.3f} {m.high:.3f}], truth {m.own:.3f}"
+                    f"{', warned of' if in_step(m.warnings) else ''}")
+            assert good or in_step(m.warnings), f"{m.share:.3f} [{m.low:.3f} {m.high:.3f}] is " \
+                f"not {m.own:.3f}, and no word of warning"
+    comment(f"in step: {right} of {runs} right, {warned} warned of")
+
+
+@test
+def the_same_program_out_of_step(t):
+    """At another rate the same program is sampled rightly, and not warned of."""
+    with workdir() as work:
+        m = measure(work, "step", RATE, 2, rate=1499)
+        comment(f"out of step: {m.share:.3f} [{m.low:.3f} {m.high:.3f}], truth {m.own:.3f}")
+        assert abs(m.share - m.own) < 0.08, f"{m.share:.3f}, truth {m.own:.3f}"
+        assert not in_step(m.warnings), m.warnings
+
+
+if __name__ == "__main__":
+    main()

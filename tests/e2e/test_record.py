@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""record: what it follows, how it ends, what it refuses, and that its books close."""
+import os
+import signal
+import stat
+import time
+
+from harness import *
+
+
+def samples_of(report, name):
+    """User and kernel samples of all processes of a name."""
+    rows = [row for row in report["processes"] if row["name"] == name]
+    return sum(row["user_samples"] + row["kernel_samples"] for row in rows)
+
+
+@test
+def status_of_the_command_is_passed_on(t):
+    out = t.path("a.data")
+    t.assay("record", "-o", out, "--", "true", status=0)
+    t.assay("record", "-o", out, "--", "sh", "-c", "exit 7", status=7)
+    t.assay("record", "-o", out, "--", "sh", "-c", "kill -9 $$", status=137)
+    t.assay("record", "-o", out, "--", "./no-such-program", status=127)
+
+
+@test
+def failed_start_leaves_the_older_recording(t):
+    out = t.path("a.data")
+    t.assay("record", "-o", out, "--", "true")
+    before = out.read_bytes()
+    result = t.assay("record", "-o", out, "--", "./no-such-program", status=127)
+    t.has(result.err, "no-such-program", "the error")
+    t.equal(out.read_bytes() == before, True, "the older recording is unchanged")
+    t.equal(sorted(os.listdir(t.directory)), ["a.data"], "files")
+
+
+@test
+def older_recording_becomes_old(t):
+    out = t.path("a.data")
+    t.assay("record", "-o", out, "--", "true")
+    before = out.read_bytes()
+    t.assay("record", "-o", out, "--", "true")
+    t.equal(t.path("a.data.old").read_bytes() == before, True, "a.data.old is the older one")
+
+
+@test
+def file_is_private_and_no_link_is_followed(t):
+    out, victim = t.path("a.data"), t.write("victim", "precious")
+    t.assay("record", "-o", out, "--", "true")
+    t.equal(stat.S_IMODE(out.stat().st_mode), 0o600, "mode")
+    link = t.path("link")
+    link.symlink_to(victim)
+    result = t.assay("record", "-o", link, "--", "true", status=1)
+    t.has(result.err, "symbolic link", "the error")
+    t.equal(victim.read_text(), "precious", "what the link points to")
+
+
+@test
+def interrupt_ends_a_recording_cleanly(t):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        out = t.path(f"{number}.data")
+        recorder = t.start(ASSAY, "record", "-a", "-o", out, stderr=subprocess_pipe())
+        t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
+        time.sleep(1.2)
+        recorder.send_signal(number)
+        t.equal(t.wait(recorder, 20), 0, "status")
+        report = t.report(out)
+        t.true(report["recordings"][0]["truncated"] is False, "the file was closed")
+        t.true(report["ledger"]["closed"], "the account is there")
+
+
+def subprocess_pipe():
+    import subprocess
+    return subprocess.PIPE
+
+
+@test
+def command_is_followed_with_its_children_and_nothing_else(t):
+    out = t.path("a.data")
+    other = t.start(t.workload("short"), "60000000")
+    t.assay("record", "-F", "4999", "-o", out, "--", "sh", "-c",
+            f"for i in 1 2 3 4 5 6 7 8; do {t.workload('short')} 20000; done")
+    report = t.report(out)
+    names = {row["name"] for row in report["processes"] if row["user_samples"]}
+    pids = {row["pid"] for row in report["processes"] if row["name"] == "short"}
+    t.true("short" in names, f"children are there: {names}")
+    t.equal(len(pids), 8, "instances of short")
+    t.true(other.pid not in pids, "a process that is no child is not there")
+
+
+@test
+def process_that_lives_two_milliseconds_is_named(t):
+    out = t.path("a.data")
+    t.assay("record", "-a", "-F", "9999", "-o", out, "--", "sh", "-c",
+            f"for i in $(seq 50); do {t.workload('short')} 2000; done")
+    report = t.report(out)
+    functions = {row["function"]: row["samples"] for row in report["functions"]
+                 if row["image"].endswith("/short")}
+    rows = [row for row in report["processes"] if row["name"] == "short" and row["user_samples"]]
+    # 2 ms at 10 kHz are 20 ticks; a machine that is busy elsewhere leaves some without any.
+    t.true(len(rows) >= 40, f"{len(rows)} of 50 processes have samples")
+    t.true(functions.get("short_spin", 0) > 0.5 * sum(functions.values()),
+           f"their function is named: {functions}")
+
+
+@test
+def running_process_is_sampled_by_its_pid(t):
+    out = t.path("a.data")
+    victim = t.start(t.workload("short"), "3000000")
+    other = t.start(t.workload("short"), "3000000")
+    time.sleep(0.2)
+    recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
+    time.sleep(1.5)
+    recorder.send_signal(signal.SIGINT)
+    t.equal(t.wait(recorder, 20), 0, "status")
+    report = t.report(out)
+    pids = {row["pid"] for row in report["processes"] if row["user_samples"]}
+    t.equal(pids, {victim.pid}, "processes with samples")
+    t.true(other.poll() is None and victim.poll() is None, "both still run")
+
+
+@test
+def recording_ends_with_the_process(t):
+    out = t.path("a.data")
+    victim = t.start(t.workload("short"), "1500000")
+    time.sleep(0.1)
+    recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
+    t.wait(victim)
+    t.equal(t.wait(recorder, 10), 0, "status")
+
+
+@test
+def each_page_fault_is_counted_and_its_mapping_named(t):
+    out = t.path("a.data")
+    truth = t.json(t.assay("record", "-q", "-e", "page-faults", "-d", "-o", out, "--",
+                           t.workload("faults"), t.path("file")).out)
+    report = t.report("--sort", "region,function", out)
+    touched = {}
+    for row in report["rows"]:
+        if row["function"].startswith("faults_touch"):
+            touched.setdefault(row["function"], []).append((row["region"], row["samples"]))
+    file, anonymous = touched["faults_touch_file"], touched["faults_touch_anonymous"]
+    t.equal(sum(n for region, n in file if region.startswith(str(t.path("file")))),
+            truth["file_pages"], "faults in the file's mapping")
+    t.equal(sum(n for _, n in anonymous), truth["anonymous_pages"], "faults in anonymous memory")
+
+
+@test
+def context_switches_are_sampled(t):
+    out = t.path("a.data")
+    t.assay("record", "-e", "context-switches", "-o", out, "--", "sh", "-c",
+            "for i in 1 2 3 4 5; do sleep 0.01; done")
+    report = t.report(out)
+    t.true(samples_of(report, "sleep") >= 5, "each sleep switched away")
+
+
+@test
+def what_finds_no_room_is_counted(t):
+    out = t.path("a.data")
+    load = [t.start(t.workload("short"), "4000000") for _ in range(os.cpu_count())]
+    result = t.assay("record", "-a", "-F", "20000", "--memory", "0.008", "-o", out, "--",
+                     "sleep", "1")
+    report = t.report(out)
+    ledger = report["ledger"]
+    t.has(result.err, "dropped", "the closing line")
+    t.true(report["observer"]["lost"] > 0, "lost records are in the report")
+    t.true(ledger["unobserved_ns"] > 0, "the time that they stood for is unobserved")
+    t.near(ledger["residual_ns"] / (ledger["wall_ns"] * ledger["cpus"]), 0, 0.05, "residual")
+    del load
+
+
+@test
+def books_of_the_machine_close(t):
+    out = t.path("a.data")
+    t.start(t.workload("short"), "4000000")
+    t.assay("record", "-a", "-o", out, "--", "sleep", "2")
+    ledger = t.report(out)["ledger"]
+    whole = ledger["wall_ns"] * ledger["cpus"]
+    terms = sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
+                                        "unobserved_ns", "residual_ns"))
+    t.near(terms / whole, 1, 1e-6, "sum of the terms / wall x CPUs")
+    t.near(ledger["residual_ns"] / whole, 0, 0.03, "residual")
+    t.near(ledger["wall_ns"] / 1e9, 2, 0.5, "wall seconds")
+    t.equal(ledger["cpus"], os.cpu_count(), "CPUs")
+
+
+@test
+def waiting_of_a_program_agrees_with_its_own_clocks(t):
+    out = t.path("a.data")
+    truth = t.json(t.assay("record", "-q", "-g", "--off-cpu", "-o", out, "--",
+                           t.workload("waits"), "300").out)
+    report = t.report("--children", "--sort", "pid,symbol", out)
+    rows = {row["function"]: row for row in report["rows"] if row.get("pid") == truth["pid"]}
+    for name in ("wait_sleep", "wait_pipe"):
+        waited = truth[name]["wall_ns"] - truth[name]["cpu_ns"]
+        t.near(rows[name]["blocked_ns"] / waited, 1, 0.05, f"{name}: blocked / by its own clocks")
+    contend = truth["wait_contend"]
+    t.near(rows["wait_contend"]["runnable_ns"] / (contend["wall_ns"] - contend["cpu_ns"]), 1, 0.1,
+           "wait_contend: runnable / by its own clocks")
+
+
+@test
+def books_of_a_process_close(t):
+    out = t.path("a.data")
+    t.assay("record", "-q", "-o", out, "--", t.workload("waits"), "200")
+    ledger = t.report(out)["ledger"]
+    known = ledger["oncpu_ns"] + ledger["runnable_ns"] + ledger["blocked_ns"]
+    t.near(known / ledger["thread_wall_ns"], 1, 0.01, "on-CPU + runnable + blocked / lifetimes")
+    t.near(ledger["oncpu_ns"] / ledger["counted_oncpu_ns"], 1, 0.03,
+           "on-CPU by switch records / by the kernel's counter")
+
+
+@test
+def refusals_say_why_and_what_to_do(t):
+    for words, part, status in (
+            (("-F", "100000000"), "perf_event_max_sample_rate", 1),
+            (("-e", "no-such-event"), "no-such-event", 1),
+            (("-p", "4194300"), "4194300", 1),
+            (("-p", "x"), "'x'", 2),
+            (("-F", "x"), "'x'", 2),
+            (("-F", "10", "-c", "10"), "-c", 2),
+            (("-o", "/"), "directory", 1),
+            (("-o", "/no/such/place/a.data"), "/no/such/place/a.data", 1)):
+        result = t.assay("record", *words, "--", "true", status=None) if words[0] != "-p" \
+            else t.assay("record", *words, status=None)
+        t.equal(result.status, status, f"status of {words}")
+        t.has(result.err, part, f"error of {words}")
+
+
+main()
