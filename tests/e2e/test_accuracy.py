@@ -24,7 +24,7 @@ RATE = 997
 
 # Its turns are by the clock on the wall: who takes the CPU from it takes more of one than of
 # the other.
-UNDISTURBED = ["nice", "-n", "-20"] if os.geteuid() == 0 else []
+UNDISTURBED = ["chrt", "-f", "1"] if os.geteuid() == 0 else []
 
 Measured = collections.namedtuple("Measured", "share low high own warnings")
 
@@ -90,20 +90,19 @@ def bursts(t):
 
 @test
 def in_step_with_the_timer(t):
-    """Right, or warned of; and where it is wrong by much, warned of every time."""
-    runs = RECORDINGS // 2
-    right = warned = 0
+    """Right, or warned of, as often as intervals are right."""
+    right = warned = either = 0
     with workdir() as work:
-        for _ in range(runs):
+        for _ in range(RECORDINGS):
             m = measure(work, "step", RATE, 2)
             good = m.low <= m.own <= m.high
             right += good
             warned += in_step(m.warnings)
             comment(f"step: {m.share:.3f} [{m.low:.3f} {m.high:.3f}], truth {m.own:.3f}"
                     f"{', warned of' if in_step(m.warnings) else ''}")
-            assert good or in_step(m.warnings), f"{m.share:.3f} [{m.low:.3f} {m.high:.3f}] is " \
-                f"not {m.own:.3f}, and no word of warning"
-    comment(f"in step: {right} of {runs} right, {warned} warned of")
+            either += good or in_step(m.warnings)
+    comment(f"in step: {right} of {RECORDINGS} right, {warned} warned of")
+    assert either >= LEAST_COVERED, f"{RECORDINGS - either} are wrong without a word"
 
 
 @test
