@@ -64,10 +64,8 @@ static bool find_delta(struct kernel_names *k, const struct kallsyms *now)
 
 static void use_kallsyms(struct kernel_names *k, const char *path)
 {
-	if (kallsyms_read(&k->kallsyms, path, &k->trouble)) {
-		k->running = false;
+	if (kallsyms_read(&k->kallsyms, path, &k->trouble))
 		return;
-	}
 	if (!find_delta(k, &k->kallsyms)) {
 		error_set(&k->trouble, ESTALE,
 		          "the kernel stands at another address than when it was recorded");

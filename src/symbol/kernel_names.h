@@ -15,7 +15,7 @@
 #include "symbol/symbolizer.h"
 
 struct kernel_names {
-	bool running;                /* it is the running kernel: kcore and modules fit too */
+	bool running; /* it is the running kernel, at its address: kcore and the vdso fit */
 	struct symbol_table *table;  /* NULL: no names */
 	uint64_t delta;              /* address in table = recorded address + delta */
 	struct elf_file *vmlinux;    /* NULL: none that fits was found */

@@ -163,16 +163,45 @@ static void merge_candidates(struct view *v, struct candidates *c)
 	c->items.count = kept;
 }
 
-static int complain(struct view *v, const struct candidates *c, const struct wanted *w,
-                    struct error *err)
+/* Why the image with the most samples without a name has none; NULL: all have names. */
+static const char *find_trouble(struct view *v, const struct selection *selection)
+{
+	const struct profile *p = v->profile;
+	uint64_t *samples = xcalloc(p->images.images.count, sizeof(*samples));
+	const struct symbol *symbol;
+	const struct profile_row *row;
+	uint32_t most = IMAGE_ID_UNKNOWN;
+
+	for (size_t i = 0; i < selection->rows.count; i++) {
+		row = &p->rows.items[selection->rows.items[i]];
+		symbol = view_function(v, p->paths.items[row->path].frame);
+		if (symbol->named || symbol->image == IMAGE_ID_UNKNOWN)
+			continue;
+		samples[symbol->image] += row->samples;
+		if (samples[symbol->image] > samples[most])
+			most = symbol->image;
+	}
+	free(samples);
+	return most == IMAGE_ID_UNKNOWN ? NULL : symbolizer_trouble(v->symbols, most);
+}
+
+static int complain_none(struct view *v, const struct selection *selection, const struct wanted *w,
+                         struct error *err)
+{
+	const char *trouble = find_trouble(v, selection);
+
+	return error_set(err, ENOENT,
+	                 "no sample fell into a function \"%s\"%s%s: see 'assay report' for those "
+	                 "that were hit%s%s",
+	                 w->name, w->image ? " of " : "", w->image ? w->image : "",
+	                 trouble ? ". Most that have no name: " : "", trouble ? trouble : "");
+}
+
+static int complain_many(struct view *v, const struct candidates *c, const struct wanted *w,
+                         struct error *err)
 {
 	struct buf text = {0};
 
-	if (!c->items.count)
-		return error_set(err, ENOENT,
-		                 "no sample fell into a function \"%s\"%s%s: see `assay report` "
-		                 "for those that were hit",
-		                 w->name, w->image ? " of " : "", w->image ? w->image : "");
 	vec_each (item, &c->items) {
 		if (item - c->items.items == CANDIDATES_SHOWN)
 			break;
@@ -325,7 +354,12 @@ int annotate_new(struct annotate **out, struct view *v, const struct selection *
 	a->event = v->profile->events.items[selection->event].name;
 	a->base_samples = selection->base_samples;
 	a->sources = options->source ? source_files_new() : NULL;
-	r = c.items.count == 1 ? fill(a, v, &c.items.items[0], err) : complain(v, &c, &w, err);
+	if (c.items.count == 1)
+		r = fill(a, v, &c.items.items[0], err);
+	else if (c.items.count)
+		r = complain_many(v, &c, &w, err);
+	else
+		r = complain_none(v, selection, &w, err);
 	vec_each (item, &c.items) {
 		vec_done(&item->hits);
 	}

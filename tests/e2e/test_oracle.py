@@ -21,6 +21,7 @@ BUILDS_BY_PERF = 7 if LONG else 3
 
 Place = collections.namedtuple("Place", "pid image address")
 
+SYMBOL = re.compile(r"(?m)^\s*\d+: ([0-9a-f]+)\s+(\d+) I?FUNC\s+\S+\s+\S+\s+\d+ (\S+)")
 KERNEL = ("[kernel.kallsyms]", "[kernel]", "[guest.kernel.kallsyms]")
 
 
@@ -112,27 +113,26 @@ def compare_vaddrs(path):
 
 
 class Sized:
-    """Sized function symbols of an ELF file, by address."""
+    """Sized function symbols of an ELF file, by address: lists by page, for there are many."""
 
     def __init__(self):
         self.known = {}
 
     def of(self, path):
         if path not in self.known:
-            found = []
+            found = self.known[path] = collections.defaultdict(list)
             if os.path.isfile(path):
                 for option in ("-s", "--dyn-syms"):
                     text = run(["readelf", "-W", option, path], timeout=120).out
-                    for value, size, name in re.findall(
-                            r"(?m)^\s*\d+: ([0-9a-f]+)\s+(\d+) I?FUNC\s+\S+\s+\S+\s+\d+ (\S+)",
-                            text):
-                        if int(size):
-                            found.append((int(value, 16), int(value, 16) + int(size), name))
-            self.known[path] = sorted(found)
+                    for value, size, name in SYMBOL.findall(text):
+                        low, high = int(value, 16), int(value, 16) + int(size)
+                        for page in range(low >> 12, (high - 1 >> 12) + 1):
+                            found[page].append((low, high, name))
         return self.known[path]
 
     def inside(self, path, address):
-        return [name for low, high, name in self.of(path) if low <= address < high]
+        return [name for low, high, name in self.of(path).get(address >> 12, ())
+                if low <= address < high]
 
 
 def base_name(name):

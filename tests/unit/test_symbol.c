@@ -427,6 +427,50 @@ static void kernel_functions_have_names(void)
 	subject_end(&s);
 }
 
+static const char vmlinux_s[] = ".text\n"
+                                ".globl _text\n"
+                                "_text: nop\n ret\n"
+                                ".globl work\n"
+                                ".type work, @function\n"
+                                "work: push %rax\n pop %rax\n ret\n"
+                                ".size work, . - work\n"
+                                ".section .note.GNU-stack,\"\",@progbits\n";
+
+/* The kernel as a file: it was loaded 4 MB above where it was linked. */
+static void a_vmlinux_gives_names_and_code(void)
+{
+	struct symbol_options options = {.vmlinux = fixture_path("vmlinux"),
+	                                 .kernel_id = {8, {1, 2, 3, 4, 5, 6, 7, 8}}};
+	struct image kernel = {.kind = IMAGE_KERNEL, .base = 0xffffffff81400000};
+	uint64_t work = 0, size = 0;
+	const struct symbol *symbol;
+	struct symbol_code code;
+	struct error err = {0};
+	const char *said;
+	struct subject s;
+
+	CHECK(fixture_write("vmlinux.s", vmlinux_s, sizeof(vmlinux_s) - 1));
+	CHECK(fixture_run("as -o vmlinux.o vmlinux.s && ld -Ttext=0xffffffff81000000 -e _text "
+	                  "--build-id=0x0102030405060708 -o vmlinux vmlinux.o"));
+	CHECK(fixture_nm("vmlinux", "work", &work, &size));
+	work += 0x400000;
+	subject_start(&s, &kernel, "[kernel.kallsyms]", &options);
+	symbol = at(&s, work + 1);
+	CHECK_STR(symbol->name, "work");
+	CHECK(symbol->sized);
+	CHECK_EQ(symbol->start, work);
+	CHECK_EQ(symbolizer_code(s.symbols, s.image, work, symbol->size, &code, &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK(!err.code && code.size == 3 && !memcmp(code.bytes, "\x50\x58\xc3", 3));
+	subject_end(&s);
+	options.kernel_id.bytes[0] = 9;
+	subject_start(&s, &kernel, "[kernel.kallsyms]", &options);
+	said = symbolizer_trouble(s.symbols, s.image);
+	CHECK(said && strstr(said, "not the recorded kernel"));
+	CHECK(!at(&s, work)->named);
+	subject_end(&s);
+}
+
 static void modules_have_names(void)
 {
 	struct symbol_options options = {.kallsyms = fixture_path("kallsyms")};
@@ -618,6 +662,7 @@ int main(void)
 	RUN(code_is_that_of_the_function);
 	RUN(functions_are_found_by_name);
 	RUN(kernel_functions_have_names);
+	RUN(a_vmlinux_gives_names_and_code);
 	RUN(modules_have_names);
 	RUN(code_of_modules_comes_from_their_file);
 	RUN(another_kernel_is_refused);
