@@ -6,19 +6,43 @@
 #define Z95 1.959964
 #define SLICES 20
 #define CYCLES_MIN 5
+#define CLEARLY_LESS 3
+#define LEAST_VARIANCE (1.0 / 3) /* samples squared: the two ends of a sequence */
 #define WITNESS_MIN 50
 /* Chance of a false alarm among all groups compared; smaller groups are not. */
 #define STEP_ALARM 0.002
 #define STEP_SHARE 0.02
 
+/*
+ * Sums over blocks of so many cycles each, of squares and products: what the
+ * scatter of hits over time follows from, whatever the share will turn out to be.
+ */
+struct blocks {
+	uint64_t size, filled; /* cycles a block; of them in the block at hand */
+	double hits, time;     /* of the block at hand */
+	uint64_t count;        /* whole blocks */
+	double all_time, hits2, hits_time, time2;
+};
+
+/*
+ * Cycles alone, a few blocks of many, and very few of very many. Of a program
+ * whose phases keep time the errors of cycles cancel, and the longer the block
+ * the smaller the variance; of any other one they all tell the same.
+ */
+enum { BY_CYCLE, BY_TWENTIETH, BY_EIGHTH, BLOCK_KINDS };
+static const uint64_t block_counts[BLOCK_KINDS] = {0, 20, 8};
+
 /* One group: in the sequence at hand, and summed over the sequences before. */
 struct tally {
 	/* this sequence; positions and lengths in samples of the base */
-	uint64_t runs, hits, lead, last_start, last_length;
-	uint64_t edges;                 /* starts and ends of runs inside the sequence */
-	uint64_t single_runs;           /* runs of one sample */
-	uint64_t single_gaps;           /* gaps of one sample between runs */
-	double hits2, hits_time, time2; /* sums over cycles, of squares and products */
+	uint64_t runs, hits, last_start, last_length;
+	double gaps, gaps2; /* sums of gaps between runs and of their squares */
+	uint64_t expected;  /* cycles, counted beforehand */
+	uint64_t cycle_start, cycle_hits;
+	uint64_t edges;       /* starts and ends of runs inside the sequence */
+	uint64_t single_runs; /* runs of one sample */
+	uint64_t single_gaps; /* gaps of one sample between runs */
+	struct blocks blocks[BLOCK_KINDS];
 	/* all sequences */
 	uint64_t samples;
 	double variance, floor; /* in samples squared */
@@ -40,27 +64,103 @@ static bool in_base(const struct confidence_input *in, uint32_t row)
 	return !in->outside || !in->outside[row];
 }
 
+static void begin_blocks(struct tally *t)
+{
+	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
+		uint64_t wanted = block_counts[kind], size = UINT64_MAX;
+
+		if (!wanted)
+			size = 1;
+		else if (t->expected >= 2 * wanted)
+			size = t->expected / wanted;
+		t->blocks[kind] = (struct blocks){.size = size};
+	}
+}
+
 static void add_cycle(struct tally *t, uint64_t hits, uint64_t time)
 {
-	t->hits2 += (double)hits * (double)hits;
-	t->hits_time += (double)hits * (double)time;
-	t->time2 += (double)time * (double)time;
+	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
+		struct blocks *b = &t->blocks[kind];
+
+		b->hits += (double)hits;
+		b->time += (double)time;
+		if (++b->filled < b->size)
+			continue;
+		b->hits2 += b->hits * b->hits;
+		b->hits_time += b->hits * b->time;
+		b->time2 += b->time * b->time;
+		b->all_time += b->time;
+		b->count++;
+		b->filled = 0;
+		b->hits = b->time = 0;
+	}
+}
+
+/* Of the hits in `length` samples, as the scatter of these blocks has it. */
+static double block_variance(const struct blocks *b, double p, uint64_t length)
+{
+	double sum = b->hits2 - 2 * p * b->hits_time + p * p * b->time2;
+
+	return sum * (double)b->count / (double)(b->count - 1) * (double)length / b->all_time;
+}
+
+/*
+ * Does a gap end a cycle? An interrupt that hits a long run leaves a gap of one
+ * sample, and the two halves are no two cycles: a gap counts from a quarter of
+ * the one in which an average missed sample lies.
+ */
+static bool ends_cycle(const struct tally *t, uint64_t gap)
+{
+	return 4 * (double)gap * t->gaps >= t->gaps2;
+}
+
+typedef void run_fn(struct count *c, uint32_t group, uint64_t start, uint64_t length);
+
+static void measure_gap(struct count *c, uint32_t group, uint64_t start, uint64_t length)
+{
+	struct tally *t = &c->tallies[group];
+	double gap = (double)(start - t->last_start - t->last_length);
+
+	if (t->runs++) {
+		t->gaps += gap;
+		t->gaps2 += gap * gap;
+	} else {
+		vec_push(&c->touched, group);
+	}
+	t->last_start = start;
+	t->last_length = length;
+}
+
+static void expect_cycle(struct count *c, uint32_t group, uint64_t start, uint64_t length)
+{
+	struct tally *t = &c->tallies[group];
+
+	if (t->runs++)
+		t->expected += ends_cycle(t, start - t->last_start - t->last_length);
+	t->last_start = start;
+	t->last_length = length;
 }
 
 /* A run of hits of one group, [start, start + length) of the sequence. */
 static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t length)
 {
 	struct tally *t = &c->tallies[group];
+	uint64_t gap = start - t->last_start - t->last_length;
 
 	if (!t->runs++) {
-		vec_push(&c->touched, group);
-		t->lead = start;
+		begin_blocks(t);
 		t->edges += start > 0;
+		t->cycle_start = start;
 	} else {
 		t->edges++;
-		t->single_gaps += start - (t->last_start + t->last_length) == 1;
-		add_cycle(t, t->last_length, start - t->last_start);
+		t->single_gaps += gap == 1;
+		if (ends_cycle(t, gap)) {
+			add_cycle(t, t->cycle_hits, start - t->cycle_start);
+			t->cycle_start = start;
+			t->cycle_hits = 0;
+		}
 	}
+	t->cycle_hits += length;
 	t->edges += start + length < c->length;
 	t->single_runs += length == 1;
 	t->hits += length;
@@ -77,31 +177,56 @@ static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t le
 	}
 }
 
+/*
+ * The variance that the cycles of a sequence tell, and its degrees of freedom.
+ * What stands before the first run and after the last one's start is no whole
+ * cycle, and tells nothing.
+ */
+static double cycle_variance(const struct tally *t, double p, uint64_t length, double floor,
+                             double *degrees)
+{
+	const struct blocks *cycles = &t->blocks[BY_CYCLE];
+	double variance = fmax(block_variance(cycles, p, length), floor);
+
+	*degrees = (double)cycles->count - 1;
+	for (int kind = BY_TWENTIETH; kind < BLOCK_KINDS; kind++) {
+		const struct blocks *b = &t->blocks[kind];
+		double other;
+
+		if (b->count < block_counts[kind])
+			break;
+		other = fmax(block_variance(b, p, length), LEAST_VARIANCE);
+		/* Chance alone makes it so small less than once in a hundred times. */
+		if (other * CLEARLY_LESS > variance)
+			break;
+		variance = other;
+		*degrees = (double)b->count - 1;
+	}
+	return variance;
+}
+
 /* Ends the sequence for one group: its variance there is added to the whole. */
 static void close_sequence(struct tally *t, uint64_t length)
 {
-	double p = (double)t->hits / (double)length, cycles = (double)t->runs;
+	double p = (double)t->hits / (double)length, degrees;
 	double floor = (double)t->edges / 12 + 1.0 / 6, variance;
 
-	add_cycle(t, t->last_length, length - t->last_start + t->lead);
-	if (t->runs < CYCLES_MIN) {
+	if (t->expected < CYCLES_MIN) {
 		variance = floor + (double)t->single_runs * (1 - p) + (double)t->single_gaps * p;
+		t->floor += floor;
 	} else {
-		variance = t->hits2 - 2 * p * t->hits_time + p * p * t->time2;
-		variance *= cycles / (cycles - 1);
-		if (variance > floor)
-			t->freedom += variance * variance / (cycles - 1);
-		variance = fmax(variance, floor);
+		variance = cycle_variance(t, p, length, floor, &degrees);
+		t->freedom += variance * variance / degrees;
+		t->floor += fmin(floor, variance);
 	}
 	t->variance += variance;
-	t->floor += floor;
 	t->samples += t->hits;
-	t->runs = t->hits = t->lead = t->last_start = t->last_length = 0;
+	t->expected = t->runs = t->hits = t->last_start = t->last_length = t->cycle_hits = 0;
+	t->gaps = t->gaps2 = 0;
 	t->edges = t->single_runs = t->single_gaps = 0;
-	t->hits2 = t->hits_time = t->time2 = 0;
 }
 
-static void count_runs(struct count *c)
+static void each_run(struct count *c, run_fn *run)
 {
 	uint32_t current = ID_NONE;
 	uint64_t start = 0, at = 0;
@@ -114,14 +239,21 @@ static void count_runs(struct count *c)
 		group = c->in->group[*row];
 		if (group != current) {
 			if (current != ID_NONE)
-				add_run(c, current, start, at - start);
+				run(c, current, start, at - start);
 			current = group;
 			start = at;
 		}
 		at++;
 	}
 	if (current != ID_NONE)
-		add_run(c, current, start, at - start);
+		run(c, current, start, at - start);
+}
+
+/* Before the next pass over the same sequence. */
+static void restart(struct count *c)
+{
+	vec_each (group, &c->touched)
+		c->tallies[*group].runs = 0;
 }
 
 static void count_sequence(struct count *c, const struct profile_sequence *sequence)
@@ -136,7 +268,11 @@ static void count_sequence(struct count *c, const struct profile_sequence *seque
 	for (uint64_t i = 0; i < SLICES; i++)
 		c->slice_base[i] += ((i + 1) * c->length + SLICES - 1) / SLICES -
 		                    (i * c->length + SLICES - 1) / SLICES;
-	count_runs(c);
+	each_run(c, measure_gap);
+	restart(c);
+	each_run(c, expect_cycle);
+	restart(c);
+	each_run(c, add_run);
 	vec_each (group, &c->touched)
 		close_sequence(&c->tallies[*group], c->length);
 	c->touched.count = 0;

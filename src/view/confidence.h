@@ -9,17 +9,20 @@
  *
  * Samples are periodic, not binomial, so how often hits of a group come in
  * runs matters. In the sequence of one CPU a cycle goes from the start of one
- * run of hits to the start of the next; the scatter of hits over the length of
+ * run of hits to the start of the next (short gaps, as an interrupt leaves
+ * them, do not part runs); the scatter of hits over the length of
  * cycles gives the variance: that of coin tosses where samples are
  * independent, more where a program works in bursts, less where long phases
- * take turns. It is never taken for less than what the T edges of runs must
- * cost, each falling anywhere between two ticks: (T/12 + 1/6) samples squared.
- * With fewer than five cycles there is only that, and for runs of a single
- * sample, that may have been shorter, one sample squared. CPUs are strata: how
- * work was spread over them is taken as it was. A thread that moves between
- * CPUs would seem bursty on each; where the sum over the CPUs in twenty slices
- * of time is much steadier, that counts. Then Wilson's interval with the
- * number of independent samples that would scatter as much.
+ * take turns; it is not taken for less than what the T edges of runs cost when
+ * each falls anywhere between two ticks, (T/12 + 1/6) samples squared. Only
+ * where blocks of many cycles scatter clearly less than single ones (phases
+ * that keep time: the errors of cycles cancel) do the blocks count. With five
+ * cycles or fewer there are only the edges, and for runs of a single sample,
+ * that may have been shorter, one sample squared. CPUs are strata: how work was
+ * spread over them is taken as it was. A thread that moves between CPUs would
+ * seem bursty on each; where the sum over the CPUs in twenty slices of time is
+ * much steadier, that counts. Then Wilson's interval with the number of
+ * independent samples that would scatter as much.
  *
  * What it assumes: phases longer than the recording did not happen, and the
  * program is not in step with the timer. Of a program in step, samples look

@@ -215,12 +215,61 @@ def garbled(t):
         r = Recording(work, "-g", "-a")
         cases = []
         for number in range(ROUNDS):
-            content = bytearray(r.bytes)
-            low, high = ((0, r.data), (r.data, len(content)))[number % 2]
-            for _ in range(chance.choice((1, 4, 64))):
-                content[chance.randrange(low, high)] = chance.randrange(256)
-            cases.append((f"garbled-{SEED}-{number}", bytes(content)))
+            low, high = ((0, r.data), (r.data, len(r.bytes)))[number % 2]
+            cases.append((f"garbled-{SEED}-{number}", garble(chance, r.bytes, low, high)))
         each(work, cases)
+
+
+def garble(chance, content, low, high):
+    bad = bytearray(content)
+    for _ in range(chance.choice((1, 4, 64))):
+        bad[chance.randrange(low, high)] = chance.randrange(256)
+    return bytes(bad)
+
+
+@test
+def garbled_recordings_of_perf(t):
+    """perf's own: compressed, with dwarf stacks, with features of all kinds, as a pipe."""
+    chance = random.Random(SEED + 3)
+    with workdir() as work:
+        cases = []
+        for number, options in enumerate((["-z", "-g"], ["--call-graph", "dwarf"],
+                                          ["-e", "page-faults", "-d"], ["-o-"])):
+            path = f"{work}/by-perf-{number}"
+            command = ["perf", "record", "-q", "-F", "997", "-o", path, *options, "--",
+                       workload("call"), "5"]
+            if "-o-" in options:
+                with open(path, "wb") as out:
+                    subprocess.run([c for c in command if c not in ("-o", path)], stdout=out,
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   timeout=60, check=True)
+            else:
+                run([c for c in command if "-e" not in options or c not in ("-F", "997")],
+                    check=True)
+            with open(path, "rb") as f:
+                content = f.read()
+            cases += [(f"perf-{number}-{i}", garble(chance, content, 0, len(content)))
+                      for i in range(ROUNDS // 2)]
+            cases += [(f"perf-{number}-cut-{i}", content[:chance.randrange(1, len(content))])
+                      for i in range(ROUNDS // 8)]
+        each(work, cases)
+
+
+@test
+def garbled_for_the_other_commands(t):
+    chance = random.Random(SEED + 4)
+    with workdir() as work:
+        r = Recording(work, "-g")
+        for number in range(ROUNDS // 2):
+            path = f"{work}/other-{number}"
+            with open(path, "wb") as f:
+                f.write(garble(chance, r.bytes, 0, len(r.bytes)))
+            for command in (["intervals", path], ["annotate", "-i", path, "call_inner"],
+                            ["report", "-i", path, "-g", "--json"]):
+                try:
+                    bounded(*command)
+                except AssertionError as error:
+                    raise AssertionError(f"{command} ({keep(path, 'other')}): {error}") from error
 
 
 @test
