@@ -88,7 +88,8 @@ void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t proc
 	struct thread_track *t = track_of(l, thread);
 
 	if (t->state == THREAD_UNHEARD)
-		begin(l, t, process, time_ns, THREAD_RUNNABLE);
+		begin(l, t, process, time_ns > l->start_ns ? time_ns : l->start_ns,
+		      THREAD_RUNNABLE);
 }
 
 static void end(struct ledger_threads *l, struct thread_track *t, uint64_t time_ns)

@@ -33,7 +33,8 @@ static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
 
 static void charge(struct off_cpu *o, uint32_t thread, struct off_cpu_thread *t, uint64_t time_ns)
 {
-	uint64_t ns = time_ns > t->out_ns ? time_ns - t->out_ns : 0;
+	uint64_t since_ns = t->out_ns > o->start_ns ? t->out_ns : o->start_ns;
+	uint64_t ns = time_ns > since_ns ? time_ns - since_ns : 0;
 	struct profile_row *row;
 
 	if (!t->out)

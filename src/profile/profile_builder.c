@@ -112,7 +112,7 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 	b->main_attr = recording_main_attr(r);
 	if (r->account.present)
 		b->first_ns = b->start_ns = r->account.start_ns;
-	b->threads.start_ns = b->first_ns;
+	b->threads.start_ns = b->off.start_ns = b->first_ns;
 	return 0;
 }
 
@@ -326,7 +326,7 @@ static void note_time(struct profile_builder *b, uint64_t time_ns)
 	if (!time_ns)
 		return;
 	if (!b->first_ns)
-		b->first_ns = b->threads.start_ns = time_ns;
+		b->first_ns = b->threads.start_ns = b->off.start_ns = time_ns;
 	if (time_ns > b->last_ns)
 		b->last_ns = time_ns;
 }

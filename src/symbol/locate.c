@@ -138,6 +138,10 @@ static int search_result(struct search *s, const char *path, bool deleted, struc
 	if (*f) {
 		if (s->same)
 			elf_file_close(s->unknown);
+		else
+			error_set(err, 0,
+			          "read as it is now: the recording holds no build-id of it, and "
+			          "nobody can say whether it is the same");
 		return 0;
 	}
 	if (s->refused.code)

@@ -12,6 +12,8 @@ struct symbolizer *symbolizer_new(struct image_table *images, const struct symbo
 {
 	struct symbolizer *s = xcalloc(1, sizeof(*s));
 
+	/* libdw would ask servers for debug files behind the user's back. */
+	unsetenv("DEBUGINFOD_URLS");
 	s->images = images;
 	if (options)
 		s->options = *options;
@@ -118,6 +120,7 @@ static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t ima
 		set_trouble(i, err.text);
 		return;
 	}
+	set_trouble(i, err.text);
 	load_symbols(s, i);
 }
 

@@ -170,7 +170,8 @@ static void functions_have_their_names(void)
 		CHECK(at(&s, address + size - 1) == symbol);
 		CHECK(at(&s, address + size) != symbol);
 	}
-	CHECK(symbolizer_trouble(s.symbols, s.image) == NULL);
+	/* Nothing recorded says which version it was: used, and told. */
+	CHECK(strstr(symbolizer_trouble(s.symbols, s.image), "read as it is now") != NULL);
 	subject_end(&s);
 }
 
