@@ -222,14 +222,14 @@ static void account_process(struct view *v, struct account_view *a)
 	a->wall_ns = t->wall_ns;
 	a->cpus = 1;
 	a->has_idle = a->oncpu_ns || a->runnable_ns || a->blocked_ns;
-	a->has_unobserved = a->has_idle && a->clock;
+	a->has_unobserved = a->has_idle && a->clock && a->counted_oncpu_ns;
 	a->present = a->has_idle;
 	t->idle_ns = a->runnable_ns + a->blocked_ns;
 	if (!a->clock)
 		scale_to_busy(t, t->user_ns + account_kernel_ns(t) + account_irq_ns(t),
 		              a->oncpu_ns);
 	if (a->has_unobserved)
-		t->unobserved_ns = (int64_t)a->oncpu_ns -
+		t->unobserved_ns = (int64_t)a->counted_oncpu_ns -
 		                   (int64_t)(t->user_ns + account_kernel_ns(t) + account_irq_ns(t));
 	close_terms(t);
 }
@@ -300,6 +300,20 @@ static bool one_clock(const struct profile *p)
 	return true;
 }
 
+/* Some files of the whole machine, some of a process: there is no whole that holds both. */
+static bool one_scope(const struct profile *p)
+{
+	for (uint32_t i = 0; p->ledger.cpus.count && i < p->recordings.count; i++) {
+		bool machine = false;
+
+		vec_each (cpu, &p->ledger.cpus)
+			machine |= cpu->recording == i;
+		if (!machine)
+			return false;
+	}
+	return true;
+}
+
 static void explain_missing(struct account_view *a)
 {
 	if (!a->has_kernel)
@@ -312,6 +326,10 @@ static void explain_missing(struct account_view *a)
 		       "are told from samples, and unobserved time cannot be had.");
 	else if (a->machine_wide && a->present && !a->has_unobserved)
 		remark(a, "The event has no timer's grid, so unobserved time cannot be had.");
+	if (!a->machine_wide && a->present && a->clock && !a->has_unobserved)
+		remark(a,
+		       "The kernel's count of time on CPU is not in the file: what samples missed "
+		       "is in the residual.");
 	if (!a->machine_wide && !a->present)
 		remark(a,
 		       "There are no switch records: time on CPU, runnable and blocked cannot be "
@@ -347,6 +365,9 @@ struct account_view *account_view_new(struct view *v, bool partial)
 	if (!one_clock(p))
 		remark(a, "The files were sampled by different events: this is about one of them, "
 		          "and there is no account of all.");
+	else if (!one_scope(p))
+		remark(a, "Some files are of the whole machine and some of a process: each has its "
+		          "own account, and there is none of all.");
 	else if (partial)
 		remark(a, "A part of the time was asked for; the account is of whole recordings "
 		          "alone.");
@@ -356,7 +377,7 @@ struct account_view *account_view_new(struct view *v, bool partial)
 		account_machine(v, a);
 	else
 		account_process(v, a);
-	if (timed && !partial && one_clock(p))
+	if (timed && !partial && one_clock(p) && one_scope(p))
 		explain_missing(a);
 	explain_residual(a);
 	return a;

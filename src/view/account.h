@@ -9,7 +9,9 @@
  * the ticks that were due in busy time and did not come, steal from
  * /proc/stat as far as ticks are missing. The residual is what is left over
  * and may be negative. Of one process the whole is the lifetime of its
- * threads, and idle is the time they were off the CPU (runnable + blocked).
+ * threads, idle is the time they were off the CPU (runnable + blocked, from
+ * switch records), and unobserved is what the kernel's own counter of their
+ * time on CPU has more than samples stand for.
  *
  * Times in ns. account_view_new / account_view_free. Uses: base, profile, view.
  */
