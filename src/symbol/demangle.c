@@ -35,10 +35,8 @@ static void take_piece(const char *piece, size_t size, void *ctx)
 	buf_add(&d->text, piece, size);
 }
 
-static bool demangle_into(struct demangling *d, const char *name)
+static bool demangle_into(struct demangling *d, const char *name, int options)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI;
-
 	if (setjmp(d->too_long))
 		return false;
 	if (rust_demangle_callback(name, options, take_piece, d))
@@ -48,7 +46,7 @@ static bool demangle_into(struct demangling *d, const char *name)
 	       cplus_demangle_v3_callback(name, options, take_piece, d) != 0;
 }
 
-char *demangle(const char *name)
+static char *demangle_as(const char *name, int options)
 {
 	struct demangling *d;
 	char *plain, *result = NULL;
@@ -60,7 +58,7 @@ char *demangle(const char *name)
 	end = strchr(name, '@');
 	plain = end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
 	d = xcalloc(1, sizeof(*d));
-	if (demangle_into(d, plain) && d->text.size) {
+	if (demangle_into(d, plain, options) && d->text.size) {
 		if (end)
 			buf_puts(&d->text, end);
 		result = xstrdup(d->text.data);
@@ -69,6 +67,16 @@ char *demangle(const char *name)
 	free(d);
 	free(plain);
 	return result;
+}
+
+char *demangle(const char *name)
+{
+	return demangle_as(name, DMGL_PARAMS | DMGL_ANSI);
+}
+
+char *demangle_bare(const char *name)
+{
+	return demangle_as(name, DMGL_ANSI);
 }
 
 bool demangle_matches(const char *name, const char *wanted)

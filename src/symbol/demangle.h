@@ -12,6 +12,9 @@
 /* To be freed; NULL where the name is not a mangled one. "name@plt" keeps its end. */
 char *demangle(const char *name);
 
+/* The same without parameters and return type. */
+char *demangle_bare(const char *name);
+
 /* Is it this function: the whole name, or all before its parameters? */
 bool demangle_matches(const char *name, const char *wanted);
 

@@ -265,6 +265,15 @@ static char *shown_name(struct symbolizer *s, const struct symbol_table *t, size
 	return plain ? plain : xstrdup(raw);
 }
 
+/* A range says where about: parameters of two functions would bury that. */
+static char *bare_name(struct symbolizer *s, const struct symbol_table *t, size_t entry)
+{
+	const char *raw = symbol_table_name(t, entry);
+	char *plain = s->options.raw_names ? NULL : demangle_bare(raw);
+
+	return plain ? plain : xstrdup(raw);
+}
+
 static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i, uint32_t image,
                                    size_t entry)
 {
@@ -293,8 +302,8 @@ static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, u
 
 	if (*place)
 		return *place;
-	a = before == SYMBOL_NONE ? xstrdup("[start]") : shown_name(s, t, before);
-	b = next == t->entries.count ? xstrdup("[end]") : shown_name(s, t, next);
+	a = before == SYMBOL_NONE ? xstrdup("[start]") : bare_name(s, t, before);
+	b = next == t->entries.count ? xstrdup("[end]") : bare_name(s, t, next);
 	*place = symbol_new(s, image, xasprintf("%s->%s", a, b));
 	free(a);
 	free(b);

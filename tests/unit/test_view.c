@@ -125,7 +125,7 @@ static void test_account_of_a_process(void)
 	CHECK_EQ(r->account->wall_ns, 200 * MS);
 	CHECK_EQ(r->account->threads, 3);
 	CHECK_EQ(r->account->total.idle_ns, 97 * MS);
-	/* 102 on CPU, 65 + 15 + 5 seen */
+	/* 101 by the counter, 65 + 15 + 5 seen */
 	CHECK_EQ(r->account->total.unobserved_ns, 16 * MS);
 	CHECK_EQ(r->account->total.residual_ns, 2 * MS);
 	CHECK_EQ(r->account->counted_oncpu_ns, 101 * MS);
