@@ -33,7 +33,7 @@ static bool known_equal(const void *ctx, uint32_t id, const void *key)
 }
 
 /* map_files gives the very file that is mapped, deleted or not; the path is the second best. */
-static int open_mapped(int32_t pid, const char *range, const char *path)
+static int open_mapped(int32_t pid, int32_t tid, const char *range, const char *path)
 {
 	char name[4400];
 	int fd;
@@ -42,12 +42,12 @@ static int open_mapped(int32_t pid, const char *range, const char *path)
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0)
 		return fd;
-	snprintf(name, sizeof(name), "/proc/%d/root%s", pid, path);
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/root%s", pid, tid, path);
 	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-static struct build_id mapped_build_id(struct known_files *known, int32_t pid, const char *range,
-                                       const struct event_mmap *map)
+static struct build_id mapped_build_id(struct known_files *known, int32_t pid, int32_t tid,
+                                       const char *range, const struct event_mmap *map)
 {
 	struct known_file file = {.device = (uint64_t)map->major << 32 | map->minor,
 	                          .inode = map->inode};
@@ -58,7 +58,7 @@ static struct build_id mapped_build_id(struct known_files *known, int32_t pid, c
 
 	if (at != ID_NONE)
 		return known->files.items[at].id;
-	fd = open_mapped(pid, range, map->filename);
+	fd = open_mapped(pid, tid, range, map->filename);
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == map->inode)
 		build_id_from_file(fd, &file.id);
 	if (fd >= 0)
@@ -90,8 +90,9 @@ static bool parse_map(char *line, char range[64], struct event_mmap *map)
 	return true;
 }
 
+/* The memory of a process as one of its threads shows it; *found: there was any. */
 static int scan_maps(const struct proc_scan *scan, struct known_files *known, int32_t pid,
-                     struct error *err)
+                     int32_t tid, bool *found, struct error *err)
 {
 	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = pid, .tid = pid};
 	char path[64], range[64], *line = NULL;
@@ -99,15 +100,16 @@ static int scan_maps(const struct proc_scan *scan, struct known_files *known, in
 	int status = 0;
 	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
 	maps = fopen(path, "re");
 	while (maps && !status && getline(&line, &room, maps) > 0) {
 		if (!parse_map(line, range, &e.mmap))
 			continue;
+		*found = true;
 		if (!e.mmap.executable && !(scan->data_mappings && (e.mmap.prot & PROT_READ)))
 			continue;
 		if (e.mmap.filename[0] == '/' && e.mmap.executable && e.mmap.inode)
-			e.mmap.build_id = mapped_build_id(known, pid, range, &e.mmap);
+			e.mmap.build_id = mapped_build_id(known, pid, tid, range, &e.mmap);
 		status = scan->deliver(scan->ctx, &e, err);
 	}
 	free(line);
@@ -159,6 +161,7 @@ static int scan_process(const struct proc_scan *scan, struct known_files *known,
                         struct error *err)
 {
 	proc_ids tids = {0};
+	bool found = false;
 	int status;
 
 	status = scan_thread(scan, pid, pid, err);
@@ -166,8 +169,13 @@ static int scan_process(const struct proc_scan *scan, struct known_files *known,
 	for (size_t i = 0; !status && i < tids.count; i++)
 		if (tids.items[i] != pid)
 			status = scan_thread(scan, pid, tids.items[i], err);
+	/* A first thread that has ended shows no memory any more, but the others do. */
+	if (!status)
+		status = scan_maps(scan, known, pid, pid, &found, err);
+	for (size_t i = 0; !status && !found && i < tids.count; i++)
+		status = scan_maps(scan, known, pid, tids.items[i], &found, err);
 	vec_done(&tids);
-	return status ? status : scan_maps(scan, known, pid, err);
+	return status;
 }
 
 int proc_scan_pids(const struct proc_scan *scan, const proc_ids *pids, struct error *err)
