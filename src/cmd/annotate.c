@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* annotate: one function's instructions, and which of them were hit. */
 #include "cmd/command.h"
+#include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
 #include "output/annotate_json.h"
@@ -13,7 +14,7 @@
 struct annotate_command_options {
 	struct load_options load;
 	struct style_options style;
-	struct option_list comm, pid, tid, cpu, image;
+	struct filter_options filters;
 	const char *event;
 	bool no_source, json;
 };
@@ -41,44 +42,11 @@ static const struct option options[] = {
                     "boundary, bytes, assembly, samples, share, file, line and source.",
          .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
-        {.kind = OPTION_GROUP, .help = "Filters: lists apart by commas"},
-        {.kind = OPTION_LIST,
-         .letter = 'c',
-         .name = "comm",
-         .argument = "NAME",
-         .help = "processes or threads of these names",
-         .offset = AT(comm)},
-        {.kind = OPTION_LIST,
-         .name = "pid",
-         .argument = "PID",
-         .help = "these processes",
-         .offset = AT(pid)},
-        {.kind = OPTION_LIST,
-         .name = "tid",
-         .argument = "TID",
-         .help = "these threads",
-         .offset = AT(tid)},
-        {.kind = OPTION_LIST,
-         .letter = 'C',
-         .name = "cpu",
-         .argument = "CPU",
-         .help = "these CPUs: 0,2-3",
-         .offset = AT(cpu)},
-        {.kind = OPTION_LIST,
-         .letter = 'd',
-         .name = "dso",
-         .argument = "IMAGE",
-         .help = "the function of these files, by name or whole path",
-         .offset = AT(image)},
+        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
 };
-
-static struct filter_list filter_list(const struct option_list *list)
-{
-	return (struct filter_list){list->items, list->count};
-}
 
 static int find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
 {
@@ -114,11 +82,7 @@ static void print(const struct annotate_command_options *o, const struct annotat
 static int annotate(const struct annotate_command_options *o, struct view *v, const char *function,
                     struct error *err)
 {
-	struct filter filter = {.comm = filter_list(&o->comm),
-	                        .pid = filter_list(&o->pid),
-	                        .tid = filter_list(&o->tid),
-	                        .cpu = filter_list(&o->cpu),
-	                        .image = filter_list(&o->image)};
+	struct filter filter = filters_chosen(&o->filters);
 	struct annotate_options ao = {.function = function, .source = !o->no_source};
 	struct selection selection = {0};
 	struct annotate *a = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report: where every CPU-second went. */
 #include "cmd/command.h"
+#include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
 #include "output/report_json.h"
@@ -13,7 +14,8 @@
 struct report_command_options {
 	struct load_options load;
 	struct style_options style;
-	struct option_list sort, comm, pid, tid, cpu, image, function;
+	struct filter_options filters;
+	struct option_list sort, function;
 	const char *event, *percentage;
 	double limit, process_limit;
 	uint64_t lines;
@@ -89,35 +91,7 @@ static const struct option options[] = {
          .help = "all of it as JSON, shares from 0 to 1",
          .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
-        {.kind = OPTION_GROUP, .help = "Filters: lists apart by commas"},
-        {.kind = OPTION_LIST,
-         .letter = 'c',
-         .name = "comm",
-         .argument = "NAME",
-         .help = "processes or threads of these names",
-         .offset = AT(comm)},
-        {.kind = OPTION_LIST,
-         .name = "pid",
-         .argument = "PID",
-         .help = "these processes",
-         .offset = AT(pid)},
-        {.kind = OPTION_LIST,
-         .name = "tid",
-         .argument = "TID",
-         .help = "these threads",
-         .offset = AT(tid)},
-        {.kind = OPTION_LIST,
-         .letter = 'C',
-         .name = "cpu",
-         .argument = "CPU",
-         .help = "these CPUs: 0,2-3",
-         .offset = AT(cpu)},
-        {.kind = OPTION_LIST,
-         .letter = 'd',
-         .name = "dso",
-         .argument = "IMAGE",
-         .help = "samples in these files, by name or whole path",
-         .offset = AT(image)},
+        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_LIST,
          .letter = 'S',
          .name = "symbol",
@@ -143,11 +117,6 @@ static void defaults(void *p)
 	o->process_limit = 1;
 }
 
-static struct filter_list filter_list(const struct option_list *list)
-{
-	return (struct filter_list){list->items, list->count};
-}
-
 static int parse_keys(const struct option_list *sort, struct report_options *ro, struct error *err)
 {
 	for (size_t i = 0; i < sort->count; i++) {
@@ -171,14 +140,7 @@ static int report_options(const struct report_command_options *o, struct report_
                           struct error *err)
 {
 	*ro = (struct report_options){
-	        .filter = {.comm = filter_list(&o->comm),
-	                   .pid = filter_list(&o->pid),
-	                   .tid = filter_list(&o->tid),
-	                   .cpu = filter_list(&o->cpu),
-	                   .image = filter_list(&o->image),
-	                   .function = filter_list(&o->function),
-	                   .no_idle = o->no_idle,
-	                   .relative = o->percentage && !strcmp(o->percentage, "relative")},
+	        .filter = filters_chosen(&o->filters),
 	        .event = o->event,
 	        .limit = o->limit < 0 ? -1 : o->limit / 100,
 	        .process_limit = o->process_limit / 100,
@@ -190,6 +152,9 @@ static int report_options(const struct report_command_options *o, struct report_
 	        .intervals = o->wide || o->json,
 	        .tables = o->json || (!o->sort.count && !o->tree),
 	};
+	ro->filter.function = filters_list(&o->function);
+	ro->filter.no_idle = o->no_idle;
+	ro->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
 	return parse_keys(&o->sort, ro, err);
 }
 

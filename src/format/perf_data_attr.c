@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/perf_data_attr.h"
 
+#include "event/attr.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-
-enum { TIMER_PERIOD_MIN_NS = 10000 }; /* the kernel lets no software clock tick faster */
 
 static const char *const hardware_names[] = {
         [PERF_COUNT_HW_CPU_CYCLES] = "cycles",
@@ -69,21 +69,6 @@ static const char *name_of_desc(const perf_data_event_descs *descs, size_t i,
 	                                                                                  : NULL;
 }
 
-static bool is_software_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	uint64_t config = hardware_config(attr->config);
-
-	return is_software_clock(attr) ||
-	       (attr->type == PERF_TYPE_HARDWARE &&
-	        (config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES));
-}
-
 static enum attr_role role_of(const struct perf_event_attr *attr, bool have_clock)
 {
 	bool software = attr->type == PERF_TYPE_SOFTWARE;
@@ -93,36 +78,7 @@ static enum attr_role role_of(const struct perf_event_attr *attr, bool have_cloc
 	if (software && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES && have_clock &&
 	    !attr->freq && attr->sample_period == 1 && attr->sample_type & PERF_SAMPLE_CALLCHAIN)
 		return ATTR_SWITCH;
-	return is_clock(attr) ? ATTR_CLOCK : ATTR_COUNT;
-}
-
-static uint64_t timer_period_ns(const struct perf_event_attr *attr)
-{
-	uint64_t period = attr->sample_period;
-
-	if (!is_software_clock(attr) || !period)
-		return 0;
-	if (attr->freq)
-		period = UINT64_C(1000000000) / attr->sample_freq;
-	return period < TIMER_PERIOD_MIN_NS ? TIMER_PERIOD_MIN_NS : period;
-}
-
-static void describe(struct recording_attr *a, const struct perf_event_attr *attr, bool have_clock)
-{
-	a->role = role_of(attr, have_clock);
-	a->type = attr->type;
-	a->config = attr->config;
-	a->sample_type = attr->sample_type;
-	a->period = attr->freq ? 0 : attr->sample_period;
-	a->frequency_hz = attr->freq ? attr->sample_freq : 0;
-	a->period_ns = timer_period_ns(attr);
-	a->exclude_kernel = attr->exclude_kernel;
-	a->exclude_user = attr->exclude_user;
-	a->exclude_idle = attr->exclude_idle;
-	a->inherit = attr->inherit;
-	a->context_switch = attr->context_switch;
-	a->callchain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
-	a->user_callchain = a->callchain && !attr->exclude_callchain_user;
+	return attr_is_clock(attr) ? ATTR_CLOCK : ATTR_COUNT;
 }
 
 /* What names, the account, or, in a killed file, the periods say. */
@@ -150,12 +106,12 @@ void perf_data_attrs_describe(struct recording *r, const struct perf_event_attr 
 	bool have_clock = false;
 
 	for (size_t i = 0; i < count; i++)
-		have_clock = have_clock || is_clock(&attrs[i]);
+		have_clock = have_clock || attr_is_clock(&attrs[i]);
 	for (size_t i = 0; i < count; i++) {
 		struct recording_attr *a = vec_add(&r->attrs);
 		const char *name = name_of_desc(descs, i, &attrs[i]);
 
-		describe(a, &attrs[i], have_clock);
+		attr_describe(a, &attrs[i], role_of(&attrs[i], have_clock));
 		a->name = name ? xstrdup(name) : name_of_config(a->type, a->config);
 	}
 	find_witness(r, descs->count > 0, witness);

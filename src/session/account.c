@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "source/perf_events.h"
+#include "event/attr.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,22 +63,8 @@ static void describe_attr(struct recording *r, const struct perf_source_event *e
 	const struct perf_event_attr *attr = &event->attr;
 	struct recording_attr *a = vec_add(&r->attrs);
 
+	attr_describe(a, attr, event->role);
 	a->name = xstrdup(event->name);
-	a->role = event->role;
-	a->type = attr->type;
-	a->config = attr->config;
-	a->sample_type = attr->sample_type;
-	a->frequency_hz = attr->freq ? attr->sample_freq : 0;
-	a->period = attr->freq ? 0 : attr->sample_period;
-	if (perf_event_is_software_clock(attr))
-		a->period_ns = attr->freq ? 1000000000 / attr->sample_freq : attr->sample_period;
-	a->exclude_kernel = attr->exclude_kernel;
-	a->exclude_user = attr->exclude_user;
-	a->exclude_idle = attr->exclude_idle;
-	a->inherit = attr->inherit;
-	a->context_switch = attr->context_switch;
-	a->callchain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
-	a->user_callchain = a->callchain && !attr->exclude_callchain_user;
 }
 
 void account_describe(struct recording *r, const struct plan *plan,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/plan.h"
 
+#include "event/attr.h"
 #include "source/perf_events.h"
 #include "source/rights.h"
 
@@ -109,7 +110,7 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 
 	if (status)
 		return status;
-	clock = perf_event_is_clock(&attr);
+	clock = attr_is_clock(&attr);
 	attr.enable_on_exec = !plan->machine_wide && o->command;
 	if (o->period) {
 		attr.sample_period = o->period;
@@ -129,7 +130,7 @@ static void add_witness(struct plan *plan, const struct session_options *o)
 	struct perf_event_attr attr = *first;
 	uint64_t period = first->freq ? 1000000000 / first->sample_freq : first->sample_period;
 
-	if (!o->witness || !perf_event_is_software_clock(first))
+	if (!o->witness || !attr_is_software_clock(first))
 		return;
 	attr.freq = 0;
 	attr.sample_period = WITNESS_PERIOD_NS;

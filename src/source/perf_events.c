@@ -177,19 +177,6 @@ int perf_event_parse(const char *name, struct perf_event_attr *attr, struct erro
 	                 name);
 }
 
-bool perf_event_is_software_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-bool perf_event_is_clock(const struct perf_event_attr *attr)
-{
-	return perf_event_is_software_clock(attr) ||
-	       (attr->type == PERF_TYPE_HARDWARE && (attr->config == PERF_COUNT_HW_CPU_CYCLES ||
-	                                             attr->config == PERF_COUNT_HW_REF_CPU_CYCLES));
-}
-
 int perf_event_open_fd(struct perf_event_attr *attr, int pid, int cpu, int group_fd,
                        unsigned long flags)
 {

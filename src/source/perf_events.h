@@ -19,12 +19,6 @@
 /* Fills type, config and exclude_* of a zeroed attr. */
 int perf_event_parse(const char *name, struct perf_event_attr *attr, struct error *err);
 
-/* A software clock: its samples stand for time, and fall on a timer's grid. */
-bool perf_event_is_software_clock(const struct perf_event_attr *attr);
-
-/* A hardware or software event whose samples stand for time or cycles. */
-bool perf_event_is_clock(const struct perf_event_attr *attr);
-
 /* The event that `record` samples unless told otherwise: "cycles" or "cpu-clock". */
 const char *perf_event_default(void);
 
