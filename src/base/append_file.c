@@ -2,6 +2,7 @@
 #include "base/append_file.h"
 
 #include "base/clock.h"
+#include "base/stream_copy.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -110,6 +111,20 @@ static int write_tail(struct append_file *f, struct error *err)
 	return 0;
 }
 
+static int write_head(struct append_file *f, struct error *err)
+{
+	bool direct = f->direct;
+	int status;
+
+	if (direct)
+		set_direct(f, false);
+	status = write_blocks(f, f->head, APPEND_FILE_BLOCK, 0, err);
+	if (direct)
+		set_direct(f, true);
+	f->head_dirty = status != 0;
+	return status;
+}
+
 int append_file_add(struct append_file *f, const void *bytes, size_t size, struct error *err)
 {
 	const char *p = bytes;
@@ -128,7 +143,7 @@ int append_file_add(struct append_file *f, const void *bytes, size_t size, struc
 		size_t n = APPEND_FILE_BYTES - f->tail_size;
 
 		n = n < size ? n : size;
-		memcpy(f->tail + f->tail_size, p, n);
+		stream_copy(f->tail + f->tail_size, p, n);
 		f->tail_size += n;
 		f->size += n;
 		p += n;
@@ -152,9 +167,7 @@ int append_file_flush(struct append_file *f, struct error *err)
 	int status = write_tail(f, err);
 
 	if (!status && f->head_dirty)
-		status = write_blocks(f, f->head, APPEND_FILE_BLOCK, 0, err);
-	if (!status)
-		f->head_dirty = false;
+		status = write_head(f, err);
 	return status;
 }
 

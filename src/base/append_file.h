@@ -6,8 +6,9 @@
  * Written in large aligned pieces past the page cache where the file system
  * lets us: a quarter of the CPU time of buffered writes, and what is observed
  * keeps its cache. A disk that makes us wait is written through the cache from
- * then on. Between flushes up to APPEND_FILE_BYTES are in memory alone. After
- * a flush all is in the file, which may end in up to a block of zeros until
+ * then on. The first block always goes through the cache: it is small, written
+ * again and again, and no direct write ever touches it. Between flushes up to APPEND_FILE_BYTES are
+ * in memory alone. After a flush all is in the file, which may end in up to a block of zeros until
  * append_file_finish() cuts them off. One thread. Uses: base.
  */
 #ifndef ASSAY_BASE_APPEND_FILE_H
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 #define APPEND_FILE_BLOCK 4096
-#define APPEND_FILE_BYTES (2u << 20)
+#define APPEND_FILE_BYTES (4u << 20)
 
 struct append_file;
 

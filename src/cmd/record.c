@@ -93,7 +93,7 @@ static const struct option options[] = {
         {.kind = OPTION_NUMBER,
          .name = "memory",
          .argument = "MB",
-         .help = "buffers for all CPUs together (default 2 MB a CPU, at most 256)",
+         .help = "buffers for all CPUs together (default 4 MB a CPU, at most 256)",
          .details = "What finds no room in them is dropped, counted per CPU, and told in the "
                     "report.",
          .offset = AT(memory_mb)},
@@ -263,7 +263,7 @@ const struct command cmd_record = {
                 "exit and mappings are followed. Every context switch is recorded, so that the "
                 "report can account for all the time there was.\n\n"
                 "A recorder that is killed leaves a file that can be read up to its last flush, at "
-                "most a second before.",
+                "most four seconds before.",
         .examples =
                 "assay record -a -- sleep 10\n    what the machine does for ten seconds\n"
                 "assay record -g -- make -j8\n    a build, with call chains\n"

@@ -19,8 +19,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FLUSH_MS 1000                /* a killed recorder loses at most this much */
-#define RING_BYTES (2u << 20)        /* a CPU, where --memory says nothing */
+/*
+ * A killed recorder loses what came after the last flush: at most half of what
+ * it recorded, and at most so much. Each flush costs the disk a request.
+ */
+#define FLUSH_MIN_MS 250
+#define FLUSH_MAX_MS 4000
+#define RING_BYTES (4u << 20)        /* a CPU, where --memory says nothing */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
 #define RING_BYTES_MIN (64u << 10)
 #define ENCODE_BYTES (256u << 10)
@@ -38,7 +43,7 @@ struct session {
 	struct buf encoded; /* records of our own, on their way to the writer */
 	sigset_t old_mask;
 	int signals; /* signalfd */
-	uint64_t flushed_ns;
+	uint64_t flush_due_ns;
 	bool began; /* something was sampled: the file is worth keeping */
 	bool stop, masked;
 };
@@ -204,14 +209,32 @@ static int drain(struct session *s, struct error *err)
 	return write_encoded(s, err);
 }
 
+static uint64_t flush_wait_ns(uint64_t elapsed_ns)
+{
+	if (elapsed_ns < FLUSH_MIN_MS * UINT64_C(1000000))
+		return FLUSH_MIN_MS * UINT64_C(1000000);
+	if (elapsed_ns > FLUSH_MAX_MS * UINT64_C(1000000))
+		return FLUSH_MAX_MS * UINT64_C(1000000);
+	return elapsed_ns;
+}
+
+/* How long poll() may sleep: until the next flush, or less where a ring no longer wakes us. */
+static int patience(const struct session *s, int most_ms)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t due_ms = s->flush_due_ns > now ? (s->flush_due_ns - now) / 1000000 + 1 : 0;
+
+	return due_ms < (uint64_t)most_ms ? (int)due_ms : most_ms;
+}
+
 /* A full ring wakes us too; the file is made readable up to here by the clock alone. */
 static int flush_when_due(struct session *s, struct error *err)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (now - s->flushed_ns < FLUSH_MS * UINT64_C(1000000))
+	if (now < s->flush_due_ns)
 		return 0;
-	s->flushed_ns = now;
+	s->flush_due_ns = now + flush_wait_ns(now - s->start.time_ns);
 	show_progress(s, now);
 	return perf_data_writer_flush(s->writer, err);
 }
@@ -246,10 +269,10 @@ static int run(struct session *s, struct error *err)
 	        {.fd = perf_source_fd(s->source), .events = POLLIN},
 	        {.fd = s->signals, .events = POLLIN},
 	};
-	int status = 0, patience_ms = FLUSH_MS;
+	int status = 0, patience_ms = FLUSH_MAX_MS;
 
 	while (!status && !s->stop && !targets_gone(s)) {
-		poll(watched, 2, patience_ms);
+		poll(watched, 2, patience(s, patience_ms));
 		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
