@@ -13,8 +13,12 @@
 /* A kallsyms of a distribution's kernel has 12 MB. */
 #define KALLSYMS_MAX_BYTES (256u << 20)
 
-/* As far as the last symbol reaches. */
-#define LAST_BYTES 4096
+/*
+ * How far a symbol reaches that no other one ends: the last of the kernel or of
+ * a module. Modules have functions beyond a page (rmd160_transform: 5128 bytes),
+ * and all but their last are ended by the next symbol.
+ */
+#define LAST_BYTES 65536
 
 struct kallsyms_line {
 	uint64_t address;

@@ -17,7 +17,7 @@
  * The witness: a slow clock whose period has no small ratio to the usual
  * ones. A program in step with the sampling timer shows other shares to it.
  */
-#define WITNESS_PERIOD_NS 16411777
+#define WITNESS_PERIOD_NS 8011777
 #define WITNESS_SLOWER 8 /* at least so many times slower than the clock itself */
 
 void plan_note(struct plan *plan, const char *fmt, ...)

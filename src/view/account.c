@@ -109,10 +109,20 @@ static void scale_to_busy(struct account_terms *t, uint64_t weight, uint64_t bus
 	t->idle_irq_ns = (uint64_t)((double)t->idle_irq_ns * scale);
 }
 
+/* Damaged times give any numbers: the product ends at the largest one. */
+static int64_t ticks_ns(int64_t ticks, uint64_t period_ns)
+{
+	int64_t ns;
+
+	if (!__builtin_mul_overflow(ticks, period_ns, &ns))
+		return ns;
+	return ticks < 0 ? INT64_MIN : INT64_MAX;
+}
+
 static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 {
 	struct account_terms *t = &line_of(a, c->cpu)->terms;
-	int64_t missing = (int64_t)(c->ticks_due_busy - c->ticks_seen_busy) * (int64_t)c->period_ns;
+	int64_t missing = ticks_ns((int64_t)(c->ticks_due_busy - c->ticks_seen_busy), c->period_ns);
 	uint64_t steal = missing > 0 && (uint64_t)missing < c->steal_ns ? (uint64_t)missing
 	                 : missing > 0                                  ? c->steal_ns
 	                                                                : 0;
@@ -135,16 +145,16 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 		return;
 	}
 	t->steal_ns += steal;
-	t->unobserved_ns += missing - (int64_t)steal;
+	t->unobserved_ns = (int64_t)((uint64_t)t->unobserved_ns + (uint64_t)missing - steal);
 	t->lost_ns += c->ticks_lost * c->period_ns;
 }
 
 static void close_terms(struct account_terms *t)
 {
+	/* Unsigned: the times of a damaged file may add up beyond what is signed. */
 	t->residual_ns =
-	        (int64_t)t->wall_ns - ((int64_t)(t->user_ns + account_kernel_ns(t) +
-	                                         account_irq_ns(t) + t->idle_ns + t->steal_ns) +
-	                               t->unobserved_ns);
+	        (int64_t)(t->wall_ns - t->user_ns - account_kernel_ns(t) - account_irq_ns(t) -
+	                  t->idle_ns - t->steal_ns - (uint64_t)t->unobserved_ns);
 }
 
 static void add_terms(struct account_terms *to, const struct account_terms *t)
@@ -161,7 +171,7 @@ static void add_terms(struct account_terms *to, const struct account_terms *t)
 	to->idle_irq_ns += t->idle_irq_ns;
 	to->steal_ns += t->steal_ns;
 	to->steal_measured_ns += t->steal_measured_ns;
-	to->unobserved_ns += t->unobserved_ns;
+	to->unobserved_ns = (int64_t)((uint64_t)to->unobserved_ns + (uint64_t)t->unobserved_ns);
 	to->lost_ns += t->lost_ns;
 	to->unknown_ns += t->unknown_ns;
 }
@@ -198,11 +208,10 @@ static void account_machine(struct view *v, struct account_view *a)
 	a->cpus = (uint32_t)a->lines.count;
 	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
 	a->present = l->cpus.count > 0;
-	close_terms(&a->total);
 	/* The division's remainder, so that the printed sum closes to the nanosecond. */
-	a->total.residual_ns -= a->cpus ? (int64_t)(a->total.wall_ns % a->cpus) : 0;
 	if (a->cpus)
 		a->total.wall_ns -= a->total.wall_ns % a->cpus;
+	close_terms(&a->total);
 }
 
 static void account_process(struct view *v, struct account_view *a)
@@ -229,8 +238,8 @@ static void account_process(struct view *v, struct account_view *a)
 		scale_to_busy(t, t->user_ns + account_kernel_ns(t) + account_irq_ns(t),
 		              a->oncpu_ns);
 	if (a->has_unobserved)
-		t->unobserved_ns = (int64_t)a->counted_oncpu_ns -
-		                   (int64_t)(t->user_ns + account_kernel_ns(t) + account_irq_ns(t));
+		t->unobserved_ns = (int64_t)(a->counted_oncpu_ns - t->user_ns -
+		                             account_kernel_ns(t) - account_irq_ns(t));
 	close_terms(t);
 }
 

@@ -308,7 +308,8 @@ static void wilson(struct confidence *out, double n, double quantile)
 	double middle = (p + q2 / (2 * n)) / d;
 	double half = quantile * sqrt(p * (1 - p) / n + q2 / (4 * n * n)) / d;
 
-	out->low = p <= 0 ? 0 : fmax(middle - half, 0);
+	/* Rounding leaves 1e-18 where the bound is 0. */
+	out->low = middle - half > 1e-12 ? middle - half : 0;
 	out->high = p >= 1 ? 1 : fmin(middle + half, 1);
 }
 

@@ -4,8 +4,10 @@
  *
  * Each row of a profile belongs to a group (a function, a process, ...) or to
  * none; a group's share is its samples over those of all rows in the base. The
- * interval holds the true share, of this run alone, with 95 % confidence: what
- * another run would do it does not say.
+ * interval holds the program's share with 95 % confidence, as far as this run
+ * alone shows how it varies: where it works in bursts of chance the interval
+ * is as wide as their scatter, and what no burst of this run showed, or what
+ * another machine or input would change, it does not know.
  *
  * Samples are periodic, not binomial, so how often hits of a group come in
  * runs matters. In the sequence of one CPU a cycle goes from the start of one

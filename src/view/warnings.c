@@ -76,7 +76,7 @@ static void warn_account(struct report *r)
 	vec_each (text, &a->remarks)
 		warn(r, "%s", *text);
 	if (a->has_unobserved && a->total.wall_ns &&
-	    a->total.unobserved_ns * 100 > (int64_t)a->total.wall_ns)
+	    (double)a->total.unobserved_ns * 100 > (double)a->total.wall_ns)
 		warn(r,
 		     "%.1f %% of the time is unobserved: %" PRIu64
 		     " ticks due in busy time did not "
