@@ -34,7 +34,7 @@ static const struct event events[] = {
          .pid = 100,
          .tid = 101,
          .time_ns = 7,
-         .mmap = {.addr = 0x400000,
+         .mmap = {.addr = 0x800000,
                   .size = 0x2000,
                   .pgoff = 0x1000,
                   .major = 8,
@@ -349,13 +349,13 @@ static void records_after_the_last_flush_are_read(void)
 		append(w, &sample);
 	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
 	start = perf_data_writer_bytes(w);
-	for (int i = 0; i < 40000; i++)
+	for (int i = 0; i < 80000; i++)
 		fixture_encode(&many, &sample);
 	CHECK_EQ(perf_data_writer_append(w, many.data, many.size, &err), 0);
 	perf_data_writer_abandon(w);
 	fixture_read_file(&got, path);
 	CHECK(got.r.bytes > 1 << 20);
-	CHECK_EQ(got.r.samples, 100 + (got.r.bytes - start) / (many.size / 40000));
+	CHECK_EQ(got.r.samples, 100 + (got.r.bytes - start) / (many.size / 80000));
 	CHECK(got.r.truncated);
 	fixture_done(&got);
 	buf_done(&many);
