@@ -156,7 +156,7 @@ static void add_sampling(struct findings *f, const struct rights *r)
 		             xasprintf("works for %s, %s kernel mode",
 		                       r->cpu_error ? "own processes" : "the whole machine",
 		                       r->kernel_error ? "without" : "with"),
-		             r->cpu_error ? "record -a is refused" : NULL,
+		             r->cpu_error ? "record -a samples your own processes alone" : NULL,
 		             r->cpu_error ? "sysctl kernel.perf_event_paranoid=-1" : NULL);
 }
 
