@@ -101,6 +101,15 @@ static void add_event(struct plan *plan, const char *name, enum attr_role role,
 	event->attr = *attr;
 }
 
+/*
+ * Sampling of a command begins with its exec; but where it stands in for the
+ * whole machine (-a without the right to it) others run already.
+ */
+static bool starts_with_command(const struct plan *plan, const struct session_options *o)
+{
+	return !plan->machine_wide && o->command && !o->machine_wide;
+}
+
 static int add_sampled(struct plan *plan, const struct session_options *o, const char *name,
                        struct error *err)
 {
@@ -111,7 +120,7 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 	if (status)
 		return status;
 	clock = attr_is_clock(&attr);
-	attr.enable_on_exec = !plan->machine_wide && o->command;
+	attr.enable_on_exec = starts_with_command(plan, o);
 	if (o->period) {
 		attr.sample_period = o->period;
 	} else if (clock || o->frequency_asked || attr.type != PERF_TYPE_SOFTWARE) {
@@ -156,7 +165,7 @@ static void add_off_cpu(struct plan *plan, const struct session_options *o)
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.sample_period = 1;
-	attr.enable_on_exec = !plan->machine_wide && o->command;
+	attr.enable_on_exec = starts_with_command(plan, o);
 	add_event(plan, "context-switches", ATTR_SWITCH, &attr);
 }
 

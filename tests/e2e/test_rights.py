@@ -121,6 +121,17 @@ def unprivileged_machine_wide_says_what_it_did(t):
 
 
 @test
+def unprivileged_machine_wide_samples_what_runs_already(t):
+    with Everybody() as user, Paranoid(2):
+        path = f"{user.work}/x"
+        other = t.start(*NOBODY, user.loop, "3000")
+        user.run("record", "-q", "-a", "-o", path, "--", "sleep", "1", check=True)
+        found = json.loads(user.run("report", "-i", path, "--json", check=True).out)
+        samples = {p["pid"]: p["user_samples"] for p in found["processes"]}
+        assert samples.get(other.pid, 0) > 100, samples
+
+
+@test
 def unprivileged_doctor(t):
     with Everybody() as user, Paranoid(2):
         done = user.run("doctor")
