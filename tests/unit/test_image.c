@@ -204,7 +204,7 @@ static void the_plt_is_named(void)
 static void code_is_read_by_address(void)
 {
 	struct elf_file *f = NULL, *m = NULL;
-	uint64_t address = 0, size = 0, other_size;
+	uint64_t address = 0, size = 0, other_size = 0;
 	uint8_t code[4096], again[4096];
 	struct stat st;
 	void *bytes;
