@@ -250,7 +250,7 @@ void report_text(struct report *r, const struct report_text_options *options, st
 	}
 	if (o->wide)
 		text_fill(out, &o->style, "\n", 0,
-		          "Intervals hold the true share with 95 % confidence; they speak of this "
-		          "run alone, not of the next one.");
+		          "Intervals hold the true share with 95 % confidence, as this run alone "
+		          "tells it: they know how it varied, not what the next one would do.");
 	warnings(r, o, out);
 }

@@ -22,6 +22,7 @@ struct blocks {
 	double hits, time;     /* of the block at hand */
 	uint64_t count;        /* whole blocks */
 	double all_time, hits2, hits_time, time2;
+	double hits2_time, hits_time2, time3; /* the same, times the block's length */
 };
 
 /*
@@ -89,6 +90,9 @@ static void add_cycle(struct tally *t, uint64_t hits, uint64_t time)
 		b->hits2 += b->hits * b->hits;
 		b->hits_time += b->hits * b->time;
 		b->time2 += b->time * b->time;
+		b->hits2_time += b->hits * b->hits * b->time;
+		b->hits_time2 += b->hits * b->time * b->time;
+		b->time3 += b->time * b->time * b->time;
 		b->all_time += b->time;
 		b->count++;
 		b->filled = 0;
@@ -96,11 +100,19 @@ static void add_cycle(struct tally *t, uint64_t hits, uint64_t time)
 	}
 }
 
-/* Of the hits in `length` samples, as the scatter of these blocks has it. */
+/*
+ * Of the hits in `length` samples, as the scatter of these blocks has it. Each
+ * block pulls the share towards itself, the longer the more: seen from the
+ * others its scatter is larger by 1 / (1 - its part of the time), squared, of
+ * which the first two terms are taken. Without it intervals from few and
+ * uneven blocks are too narrow.
+ */
 static double block_variance(const struct blocks *b, double p, uint64_t length)
 {
 	double sum = b->hits2 - 2 * p * b->hits_time + p * p * b->time2;
+	double pull = b->hits2_time - 2 * p * b->hits_time2 + p * p * b->time3;
 
+	sum += 2 * pull / b->all_time;
 	return sum * (double)b->count / (double)(b->count - 1) * (double)length / b->all_time;
 }
 

@@ -33,8 +33,26 @@ static void warn_recording(struct report *r, const struct recording *rec)
 		     "%s: %" PRIu64 " records came out of order; maps may have been newer or "
 		     "older than the samples near them.",
 		     path, rec->out_of_order);
-	if (!rec->samples)
-		warn(r, "%s holds no samples.", path);
+	if (rec->samples)
+		return;
+	if (r->options.partial && rec->account.present)
+		warn(r,
+		     "%s holds no samples in the time asked for; it was recorded from %.3f to %.3f "
+		     "s "
+		     "of its clock, and --time takes such seconds, +SECONDS or PERCENT%%.",
+		     path, (double)rec->account.start_ns / 1e9, (double)rec->account.end_ns / 1e9);
+	else
+		warn(r, "%s holds no samples%s.", path,
+		     r->options.partial ? " in the time asked for" : "");
+}
+
+static void warn_selection(struct report *r)
+{
+	const struct profile_event *e = report_event(r);
+
+	if (e && e->samples && !r->selection.samples)
+		warn(r, "No sample matches the filters (--comm, --pid, --tid, --cpu, --dso and "
+		        "--symbol take whole names).");
 }
 
 static uint32_t image_of(const struct profile *p, const struct profile_row *row)
@@ -117,6 +135,7 @@ void warnings_gather(struct report *r)
 
 	vec_each (rec, &p->recordings)
 		warn_recording(r, *rec);
+	warn_selection(r);
 	warn_account(r);
 	if (p->sequences_cut)
 		warn(r,

@@ -114,11 +114,17 @@ static void phase(struct program *p, int which, uint64_t until_ns)
 	p->mark_cpu_ns = cpu;
 }
 
+/*
+ * As many whole turns as fit the time on average: stopped by the clock the
+ * share would depend on who began.
+ */
 static void in_turn(struct program *p, const char *mode, double f_ms, double g_ms)
 {
+	uint64_t turns = (uint64_t)((double)(p->end_ns - p->start_ns) / 1e6 / (f_ms + g_ms) + 0.5);
 	double ms[2] = {f_ms, g_ms};
 
-	for (int which = 0; p->mark_wall_ns < p->end_ns; which ^= 1) {
+	for (uint64_t i = 0; i < 2 * (turns ? turns : 1); i++) {
+		int which = i & 1;
 		double length = ms[which] * 1e6;
 
 		if (!strcmp(mode, "even"))
