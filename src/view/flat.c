@@ -315,7 +315,8 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 	for (size_t i = 0; i < count; i++) {
 		f->rows.items[i].low = groups[i].low;
 		f->rows.items[i].high = groups[i].high;
-		f->rows.items[i].witness = groups[i].witness;
+		f->rows.items[i].step_clock = groups[i].clock;
+		f->rows.items[i].step_witness = groups[i].witness;
 		f->rows.items[i].step_z = groups[i].z;
 	}
 	free(groups);

@@ -47,7 +47,8 @@ struct flat_row {
 	uint64_t total_samples, total_weight; /* with callees; = self without children */
 	uint64_t runnable_ns, blocked_ns;
 	double share, total_share, low, high; /* the interval is of share */
-	double witness, step_z; /* share by a second clock, if beyond chance; else 0 */
+	/* of busy samples, by the clock and a second one, if beyond chance; else 0 */
+	double step_clock, step_witness, step_z;
 };
 
 struct flat {

@@ -18,23 +18,23 @@ uint32_t *share_groups_new(const struct view *v)
 }
 
 /* Rows that are no part of what shares are of; NULL: none. */
-static bool *outside_of(const struct view *v, const struct selection *s)
+static bool *outside_of(const struct view *v, const struct selection *s, bool no_idle)
 {
 	size_t count = v->profile->rows.count;
 	bool *outside;
 
-	if (!s->own_base && !s->no_idle)
+	if (!s->own_base && !no_idle)
 		return NULL;
 	outside = xcalloc(count + 1, sizeof(*outside));
 	for (size_t i = 0; i < count; i++)
-		outside[i] = s->own_base ||
-		             (s->no_idle && v->profile->rows.items[i].mode == PROFILE_IDLE);
+		outside[i] =
+		        s->own_base || (no_idle && v->profile->rows.items[i].mode == PROFILE_IDLE);
 	if (!s->own_base)
 		return outside;
 	vec_each (id, &s->rows)
-		outside[*id] = false;
+		outside[*id] = no_idle && v->profile->rows.items[*id].mode == PROFILE_IDLE;
 	vec_each (id, &s->witness)
-		outside[*id] = false;
+		outside[*id] = no_idle && v->profile->rows.items[*id].mode == PROFILE_IDLE;
 	return outside;
 }
 
@@ -52,7 +52,7 @@ static void weigh(struct share_group *g, const struct confidence *c)
 void share_intervals(struct view *v, const struct selection *s, const uint32_t *group_of,
                      struct share_group *groups, size_t count)
 {
-	bool *outside = outside_of(v, s);
+	bool *outside = outside_of(v, s, s->no_idle);
 	struct confidence *found = xcalloc(count + 1, sizeof(*found));
 	struct confidence_input in = {.profile = v->profile,
 	                              .event = s->event,
@@ -77,7 +77,7 @@ void share_steps(struct view *v, const struct selection *s, const uint32_t *grou
 
 	if (!s->witness.count || !count)
 		return;
-	outside = outside_of(v, s);
+	outside = outside_of(v, s, true);
 	found = confidence_steps(&(struct confidence_input){.profile = v->profile,
 	                                                    .event = s->event,
 	                                                    .groups = (uint32_t)count,
@@ -85,6 +85,7 @@ void share_steps(struct view *v, const struct selection *s, const uint32_t *grou
 	                                                    .outside = outside},
 	                         s->witness_event, steps, STEPS_MAX);
 	for (size_t i = 0; i < found && i < STEPS_MAX; i++) {
+		groups[steps[i].group].clock = steps[i].clock;
 		groups[steps[i].group].witness = steps[i].witness;
 		groups[steps[i].group].z = steps[i].z;
 	}

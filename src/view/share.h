@@ -11,8 +11,12 @@
 struct share_group {
 	double share;     /* given */
 	double low, high; /* 95 % interval of it */
-	/* The share that a second clock saw, where it differs beyond chance; else z is 0. */
-	double witness, z;
+	/*
+	 * Shares of the busy samples by the clock and by its witness, where they
+	 * differ beyond chance; else z is 0. Idle is left out: its ticks may be
+	 * missing for the one and not for the other.
+	 */
+	double clock, witness, z;
 };
 
 /* An array for the groups of all rows of the profile, all ID_NONE; the caller frees it. */

@@ -122,11 +122,11 @@ static void warn_steps(struct report *r)
 	vec_each (row, &r->functions->rows)
 		if (row->step_z != 0)
 			warn(r,
-			     "%s has %.1f %% of the samples, but %.1f %% by a second clock of "
-			     "another period: it runs in step with the timer, and its share is "
-			     "not to be trusted. Record with another -F.",
-			     flat_function(r->functions, row), 100 * row->share,
-			     100 * row->witness);
+			     "%s has %.1f %% of the busy samples, but %.1f %% by a second clock "
+			     "of another period: it runs in step with the timer, and its share "
+			     "is not to be trusted. Record with another -F.",
+			     flat_function(r->functions, row), 100 * row->step_clock,
+			     100 * row->step_witness);
 }
 
 void warnings_gather(struct report *r)

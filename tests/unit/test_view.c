@@ -233,7 +233,7 @@ static void test_programs_in_step_are_told(void)
 	row = row_named(r->functions, "one");
 	CHECK_EQ(row->samples, 5000);
 	CHECK(row->step_z != 0);
-	CHECK(near(row->witness, 0.2));
+	CHECK(near(row->step_witness, 0.2));
 	CHECK(row->low > 0.45 && row->low < 0.5 && row->high > 0.5 && row->high < 0.55);
 	vec_each (text, &r->warnings)
 		told |= strstr(*text, "one has 50.0 %") &&
