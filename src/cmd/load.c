@@ -251,6 +251,8 @@ int load_profile(struct profile **out, const struct load_options *o, struct erro
 		profile_free(p);
 		return ret;
 	}
+	if (!o->time)
+		profile_weigh_idle(p);
 	*out = p;
 	return 0;
 }

@@ -117,3 +117,58 @@ uint8_t profile_main_event(const struct profile *p)
 			return (uint8_t)i;
 	return 0;
 }
+
+struct idle_time {
+	double measured_ns, sampled_ns;
+};
+
+/* False where one of the recordings cannot tell. */
+static bool idle_time_of(const struct ledger *l, uint32_t cpu, struct idle_time *t)
+{
+	*t = (struct idle_time){0};
+	vec_each (c, &l->cpus) {
+		if (c->cpu != cpu)
+			continue;
+		if (!c->has_switches || !c->period_ns)
+			return false;
+		t->measured_ns += (double)c->idle_ns;
+		t->sampled_ns += (double)c->weight_idle;
+	}
+	return true;
+}
+
+/* A CPU on which no idle tick ever came: nobody knows where it stood, but for how long. */
+static void add_unseen_idle(struct profile *p, uint8_t event, uint16_t cpu, double ns)
+{
+	struct profile_frame frame = {
+	        .frame = {.image = image_table_named(&p->images, IMAGE_NAME, "[idle]"),
+	                  .offset = intern_add(&p->images.names, "[no tick came]")},
+	        .kernel = true};
+	struct profile_row key = {
+	        .path = profile_path_add(p, PATH_ROOT, profile_frame_add(p, &frame)),
+	        .thread = process_table_thread(p->processes, 0, 0),
+	        .region = REGION_NONE,
+	        .cpu = cpu,
+	        .event = event,
+	        .mode = PROFILE_IDLE};
+
+	profile_row_add(p, &key)->weight = (uint64_t)ns;
+}
+
+void profile_weigh_idle(struct profile *p)
+{
+	uint8_t event = profile_main_event(p);
+	struct idle_time t;
+
+	vec_each (row, &p->rows)
+		if (row->mode == PROFILE_IDLE && row->event == event &&
+		    idle_time_of(&p->ledger, row->cpu, &t) && t.sampled_ns > 0)
+			row->weight =
+			        (uint64_t)((double)row->weight * t.measured_ns / t.sampled_ns);
+	for (size_t i = 0; p->ledger.machine_wide && i < p->ledger.cpus.count; i++) {
+		uint32_t cpu = p->ledger.cpus.items[i].cpu;
+
+		if (idle_time_of(&p->ledger, cpu, &t) && t.sampled_ns <= 0 && t.measured_ns > 0)
+			add_unseen_idle(p, event, (uint16_t)cpu, t.measured_ns);
+	}
+}

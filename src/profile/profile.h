@@ -101,6 +101,14 @@ uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame);
 /* The row with the key fields of `key`; columns of a new one are 0. Good until the next add. */
 struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key);
 
+/*
+ * Gives idle rows the time that switch records measured in place of their
+ * samples' periods: a halted CPU of a virtual machine gets fewer ticks than were
+ * due, and all other shares would be too large. Once, after the last recording;
+ * not if only a part of the samples was read. CPUs without switch records stay.
+ */
+void profile_weigh_idle(struct profile *p);
+
 /* The event that a report is about unless told otherwise: the first clock, else the first. */
 uint8_t profile_main_event(const struct profile *p);
 

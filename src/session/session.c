@@ -25,6 +25,7 @@
  */
 #define FLUSH_MIN_MS 250
 #define FLUSH_MAX_MS 4000
+#define PROGRESS_MS 1000
 #define RING_BYTES (2u << 20)        /* a CPU, where --memory says nothing */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
 #define RING_BYTES_MIN (64u << 10)
@@ -190,9 +191,11 @@ static int write_ring(void *ctx, const void *records, size_t bytes, struct error
 	return perf_data_writer_append(s->writer, records, bytes, err);
 }
 
-static void show_progress(const struct session *s, uint64_t now)
+/* For somebody who looks on, about once a second. */
+static void show_progress(const struct session *s)
 {
-	struct session_progress progress = {.elapsed_ns = now - s->start.time_ns,
+	struct session_progress progress = {.elapsed_ns =
+	                                            clock_ns(CLOCK_MONOTONIC) - s->start.time_ns,
 	                                    .bytes = perf_data_writer_bytes(s->writer)};
 
 	if (s->options->progress)
@@ -218,12 +221,17 @@ static uint64_t flush_wait_ns(uint64_t elapsed_ns)
 	return elapsed_ns;
 }
 
-/* How long poll() may sleep: until the next flush, or less where a ring no longer wakes us. */
+/*
+ * How long poll() may sleep: until the next flush, or less where a ring no longer
+ * wakes us or somebody looks on.
+ */
 static int patience(const struct session *s, int most_ms)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t due_ms = s->flush_due_ns > now ? (s->flush_due_ns - now) / 1000000 + 1 : 0;
 
+	if (s->options->progress && most_ms > PROGRESS_MS)
+		most_ms = PROGRESS_MS;
 	return due_ms < (uint64_t)most_ms ? (int)due_ms : most_ms;
 }
 
@@ -235,7 +243,6 @@ static int flush_when_due(struct session *s, struct error *err)
 	if (now < s->flush_due_ns)
 		return 0;
 	s->flush_due_ns = now + flush_wait_ns(now - s->start.time_ns);
-	show_progress(s, now);
 	return perf_data_writer_flush(s->writer, err);
 }
 
@@ -258,7 +265,7 @@ static bool targets_gone(const struct session *s)
 	if (s->plan.machine_wide || s->child.pid || !pids || !pids->count)
 		return false;
 	for (size_t i = 0; i < pids->count; i++)
-		if (!kill(pids->items[i], 0) || errno != ESRCH)
+		if (!proc_has_ended(pids->items[i]))
 			return false;
 	return true;
 }
@@ -279,6 +286,7 @@ static int run(struct session *s, struct error *err)
 		status = drain(s, err);
 		if (!status)
 			status = flush_when_due(s, err);
+		show_progress(s);
 	}
 	return status;
 }

@@ -230,3 +230,24 @@ void proc_threads(int32_t pid, proc_ids *tids)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	list_numbers(path, tids, -1);
 }
+
+bool proc_has_ended(int32_t pid)
+{
+	proc_ids tids = {0};
+	char path[64], line[512], *end;
+	bool ended = true;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	/* The state stands after the name, which may hold anything but a last parenthesis. */
+	if (file && fgets(line, sizeof(line), file) && (end = strrchr(line, ')')))
+		ended = strlen(end) > 2 && (end[2] == 'Z' || end[2] == 'X');
+	if (file)
+		fclose(file);
+	/* A first thread that has ended stays as a zombie as long as others run. */
+	proc_threads(pid, &tids);
+	ended = ended && tids.count <= 1;
+	vec_done(&tids);
+	return ended;
+}

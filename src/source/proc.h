@@ -39,6 +39,9 @@ void proc_list(proc_ids *pids, int64_t uid);
 /* The thread ids of a process; none when it is gone. */
 void proc_threads(int32_t pid, proc_ids *tids);
 
+/* No thread of it runs any more: it is gone, or waits only for its parent to take note. */
+bool proc_has_ended(int32_t pid);
+
 /* The running kernel's build-id, size 0 where it has none. */
 struct build_id proc_kernel_build_id(void);
 

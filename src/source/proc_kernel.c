@@ -29,7 +29,10 @@ struct build_id proc_kernel_build_id(void)
 	return notes_build_id("/sys/kernel/notes");
 }
 
-/* Start and end of the kernel's text. False where addresses are hidden (all 0) or unreadable. */
+/*
+ * Start and end of the kernel, with the code of its start-up, which idle call
+ * chains begin in. False where addresses are hidden (all 0) or unreadable.
+ */
 static bool kernel_range(uint64_t *start, uint64_t *end)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
@@ -39,12 +42,12 @@ static bool kernel_range(uint64_t *start, uint64_t *end)
 	*start = *end = 0;
 	if (file)
 		setvbuf(file, NULL, _IOFBF, 1 << 16);
-	while (file && !*end && fgets(line, sizeof(line), file)) {
+	while (file && fgets(line, sizeof(line), file) && !strchr(line, '[')) {
 		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2)
 			continue;
 		if (!strcmp(name, "_text"))
 			*start = address;
-		else if (!strcmp(name, "_etext"))
+		else if ((!strcmp(name, "_etext") || !strcmp(name, "_einittext")) && address > *end)
 			*end = address;
 	}
 	if (file)

@@ -360,8 +360,10 @@ static bool worth_showing(const struct flat *f, const struct flat_row *row, doub
                           uint64_t least)
 {
 	uint64_t waits = f->runnable_ns + f->blocked_ns;
+	/* Time without a sample was measured: it is no chance hit. */
+	bool enough = row->total_samples >= least || (!row->total_samples && row->total_weight);
 
-	return (row->total_share >= limit && row->total_samples >= least) ||
+	return (row->total_share >= limit && enough) ||
 	       (waits && row->runnable_ns + row->blocked_ns &&
 	        (double)(row->runnable_ns + row->blocked_ns) >= limit * (double)waits);
 }

@@ -43,6 +43,11 @@ static void weigh(struct share_group *g, const struct confidence *c)
 {
 	double factor = c->share > 0 ? g->share / c->share : 1;
 
+	if (!c->samples && g->share > 0) {
+		/* Time that was measured, not sampled: idle on which no tick fell. */
+		g->low = g->high = g->share;
+		return;
+	}
 	if (fabs(factor - 1) < 1e-6)
 		factor = 1;
 	g->low = fmax(0, c->low * factor);

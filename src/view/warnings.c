@@ -103,12 +103,13 @@ static void warn_account(struct report *r)
 		     a->ticks.missing_busy);
 	if (idle > a->total.wall_ns / 100)
 		warn(r,
-		     "%" PRIu64 " ticks due in idle time did not come: idle is %.1f %% of the time "
-		     "but %.1f %% of the samples, so all other shares of samples are too large in "
-		     "proportion (--no-idle leaves it out).",
+		     "%" PRIu64
+		     " ticks due in idle time did not come: idle would have %.1f %% of the "
+		     "samples, but had %.1f %% of the time. Its share is the time that switch "
+		     "records measured.",
 		     a->ticks.missing_idle,
-		     100 * (double)a->total.idle_ns / (double)a->total.wall_ns,
-		     a->ticks.all ? 100 * (double)a->ticks.idle / (double)a->ticks.all : 0);
+		     a->ticks.all ? 100 * (double)a->ticks.idle / (double)a->ticks.all : 0,
+		     100 * (double)a->total.idle_ns / (double)a->total.wall_ns);
 	if (a->ticks.throttled)
 		warn(r,
 		     "The kernel throttled sampling %" PRIu64 " times "
