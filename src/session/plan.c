@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 /*
- * The witness: a slow clock whose period has no small ratio to the usual
- * ones. A program in step with the sampling timer shows other shares to it.
+ * The witness: a slow clock whose period is a whole number and the golden
+ * section of the clock's own, so that no few of its ticks come back to the same
+ * phase. A program in step with the clock shows other shares to it.
  */
-#define WITNESS_PERIOD_NS 8011777
-#define WITNESS_SLOWER 8 /* at least so many times slower than the clock itself */
+#define WITNESS_PERIOD_NS 8000000 /* at least: at most 125 Hz */
+#define WITNESS_SLOWER 8          /* at least so many times slower than the clock itself */
+#define GOLDEN_SECTION 0.6180339887
 
 void plan_note(struct plan *plan, const char *fmt, ...)
 {
@@ -137,14 +139,14 @@ static void add_witness(struct plan *plan, const struct session_options *o)
 {
 	const struct perf_event_attr *first = &plan->events.items[0].attr;
 	struct perf_event_attr attr = *first;
-	uint64_t period = first->freq ? 1000000000 / first->sample_freq : first->sample_period;
+	uint64_t period = attr_timer_period_ns(first), times;
 
 	if (!o->witness || !attr_is_software_clock(first))
 		return;
+	times = WITNESS_PERIOD_NS / period > WITNESS_SLOWER ? WITNESS_PERIOD_NS / period
+	                                                    : WITNESS_SLOWER;
 	attr.freq = 0;
-	attr.sample_period = WITNESS_PERIOD_NS;
-	if (period * WITNESS_SLOWER > WITNESS_PERIOD_NS)
-		attr.sample_period = period * WITNESS_SLOWER + period / 3 + 777;
+	attr.sample_period = (uint64_t)((double)period * ((double)times + GOLDEN_SECTION));
 	/* Where it fell is all that is asked of it. */
 	attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
 	add_event(plan, "cpu-clock/witness/", ATTR_WITNESS, &attr);
