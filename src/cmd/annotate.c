@@ -126,8 +126,6 @@ static int run(void *p, int argc, char **argv)
 	view_free(view);
 	symbolizer_free(symbols);
 	profile_free(profile);
-	if (!status && (fflush(stdout) || ferror(stdout)))
-		status = command_fail(1, "annotate: cannot write the output: %s", strerror(errno));
 	return status;
 }
 

@@ -50,8 +50,6 @@ static int run(void *p, int argc, char **argv)
 	buf_done(&out);
 	intervals_free(view);
 	ticks_done(&ticks);
-	if (fflush(stdout) || ferror(stdout))
-		return command_fail(1, "intervals: cannot write the output: %s", strerror(errno));
 	return 0;
 }
 

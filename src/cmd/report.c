@@ -197,8 +197,6 @@ static int run(void *p, int argc, char **argv)
 	report_free(report);
 	symbolizer_free(symbols);
 	profile_free(profile);
-	if (!status && (fflush(stdout) || ferror(stdout)))
-		status = command_fail(1, "report: cannot write the output: %s", strerror(errno));
 	return status;
 }
 
