@@ -417,6 +417,16 @@ static double z_quantile(double tail)
 	                   (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
 }
 
+/*
+ * The witness has few samples, and may fall nearly into step itself: then its
+ * own cycles tell too little of its scatter. It is not taken for surer than four
+ * times as many independent samples would be.
+ */
+static double witness_variance(const struct confidence *w, uint64_t samples)
+{
+	return fmax(w->variance, w->share * (1 - w->share) / (4 * (double)samples));
+}
+
 static bool is_compared(const struct confidence *a, const struct confidence *b)
 {
 	return fmax(a->share, b->share) >= STEP_SHARE;
@@ -430,16 +440,18 @@ size_t confidence_steps(const struct confidence_input *in, uint8_t witness,
 	struct confidence_input second = *in;
 	VEC(struct confidence_step) found = {0};
 	uint32_t groups = 0, compared = 0;
+	uint64_t seen;
 	size_t count;
 
 	second.event = witness;
-	if (confidence_intervals(&second, other) >= WITNESS_MIN && confidence_intervals(in, clock))
+	seen = confidence_intervals(&second, other);
+	if (seen >= WITNESS_MIN && confidence_intervals(in, clock))
 		groups = in->groups;
 	for (uint32_t i = 0; i < groups; i++)
 		compared += is_compared(&clock[i], &other[i]);
 	for (uint32_t i = 0; i < groups; i++) {
 		double off = fabs(clock[i].share - other[i].share);
-		double z = off / sqrt(clock[i].variance + other[i].variance);
+		double z = off / sqrt(clock[i].variance + witness_variance(&other[i], seen));
 		struct confidence_step step = {i, clock[i].share, other[i].share, z};
 
 		if (is_compared(&clock[i], &other[i]) && z > z_quantile(STEP_ALARM / 2 / compared))
