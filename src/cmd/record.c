@@ -93,7 +93,7 @@ static const struct option options[] = {
         {.kind = OPTION_NUMBER,
          .name = "memory",
          .argument = "MB",
-         .help = "buffers for all CPUs together (default 2 MB a CPU, at most 256)",
+         .help = "buffers for all CPUs together (default 4 MB a CPU, at most 256)",
          .details = "What finds no room in them is dropped, counted per CPU, and told in the "
                     "report.",
          .offset = AT(memory_mb)},

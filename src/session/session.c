@@ -26,7 +26,7 @@
 #define FLUSH_MIN_MS 250
 #define FLUSH_MAX_MS 4000
 #define PROGRESS_MS 1000
-#define RING_BYTES (2u << 20)        /* a CPU, where --memory says nothing */
+#define RING_BYTES (4u << 20)        /* a CPU, where --memory says nothing */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
 #define RING_BYTES_MIN (64u << 10)
 #define ENCODE_BYTES (256u << 10)
