@@ -18,7 +18,4 @@ struct error {
 int error_set(struct error *err, int code, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Puts "context: " before the sentence already there; returns -err->code. */
-int error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -373,11 +373,6 @@ size_t process_table_process_count(const struct process_table *t)
 	return t->processes.count;
 }
 
-size_t process_table_thread_count(const struct process_table *t)
-{
-	return t->threads.count;
-}
-
 const struct process *process_table_process(const struct process_table *t, uint32_t id)
 {
 	return &t->processes.items[id];

@@ -63,7 +63,6 @@ uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid)
 uint32_t process_table_find_thread(const struct process_table *t, int32_t pid, int32_t tid);
 
 size_t process_table_process_count(const struct process_table *t);
-size_t process_table_thread_count(const struct process_table *t);
 const struct process *process_table_process(const struct process_table *t, uint32_t id);
 const struct thread *process_table_thread_at(const struct process_table *t, uint32_t id);
 const char *process_table_name(const struct process_table *t, uint32_t name);

@@ -14,7 +14,6 @@
 #include "base/error.h"
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
 
 /* Fills type, config and exclude_* of a zeroed attr. */
 int perf_event_parse(const char *name, struct perf_event_attr *attr, struct error *err);

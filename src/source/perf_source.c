@@ -25,7 +25,7 @@ struct perf_source {
 	VEC(struct perf_source_cpu) cpus;
 	VEC(struct instance) instances;
 	int epoll;
-	size_t gone, denied;
+	size_t denied;
 };
 
 /* "0-3,8" from sysfs; where that is not readable, the count of CPUs on line. */
@@ -139,10 +139,8 @@ static int open_instance(struct perf_source *s, size_t index, int32_t task, size
 		fd = perf_event_open_fd(&event->attr, task, (int)s->cpus.items[cpu].cpu, -1,
 		                        PERF_FLAG_FD_CLOEXEC);
 	while (fd < 0 && errno == EINVAL && simplify(&event->attr));
-	if (fd < 0 && errno == ESRCH && tasks) {
-		s->gone++;
-		return 0;
-	}
+	if (fd < 0 && errno == ESRCH && tasks)
+		return 0; /* it ended before it could be opened */
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && s->options->task_count > 1) {
 		s->denied++;
 		return 0;
@@ -316,11 +314,6 @@ size_t perf_source_cpu_count(const struct perf_source *s)
 const struct perf_source_cpu *perf_source_cpu_at(const struct perf_source *s, size_t index)
 {
 	return &s->cpus.items[index];
-}
-
-size_t perf_source_gone(const struct perf_source *s)
-{
-	return s->gone;
 }
 
 size_t perf_source_denied(const struct perf_source *s)

@@ -76,8 +76,6 @@ int perf_source_read(struct perf_source *source, perf_source_fn *deliver, void *
 
 size_t perf_source_cpu_count(const struct perf_source *source);
 const struct perf_source_cpu *perf_source_cpu_at(const struct perf_source *source, size_t index);
-/* Tasks that ended before they could be opened. */
-size_t perf_source_gone(const struct perf_source *source);
 /* Events of tasks that we have no right to sample. */
 size_t perf_source_denied(const struct perf_source *source);
 

@@ -101,13 +101,6 @@ const struct process *view_process(const struct view *v, const struct profile_ro
 	return process_table_process(t, process_table_thread_at(t, row->thread)->process);
 }
 
-const char *view_process_name(const struct view *v, uint32_t process)
-{
-	const struct process_table *t = v->profile->processes;
-
-	return process_table_name(t, process_table_process(t, process)->name);
-}
-
 const char *view_image_short(const struct view *v, uint32_t image)
 {
 	const char *path = image_path(&v->profile->images, image);
@@ -141,9 +134,4 @@ uint32_t view_wait_path(struct view *v, uint32_t path)
 		node = p->paths.items[node].parent;
 	}
 	return path;
-}
-
-bool view_has_chains(const struct view *v, uint8_t event)
-{
-	return event < v->profile->events.count && v->profile->events.items[event].callchain;
 }

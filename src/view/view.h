@@ -37,15 +37,11 @@ enum view_mode view_mode(struct view *v, const struct profile_row *row);
 const char *view_mode_name(enum view_mode mode); /* "user", "kernel", "irq", "idle", ... */
 
 const struct process *view_process(const struct view *v, const struct profile_row *row);
-const char *view_process_name(const struct view *v, uint32_t process);
 
 /* "zstd" of "/usr/bin/zstd"; names in brackets stay whole. */
 const char *view_image_short(const struct view *v, uint32_t image);
 
 /* The innermost frame that is not the scheduler's own: what a switched-out path waits in. */
 uint32_t view_wait_path(struct view *v, uint32_t path);
-
-/* The sampled events' chains say how the kernel was entered. */
-bool view_has_chains(const struct view *v, uint8_t event);
 
 #endif
