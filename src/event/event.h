@@ -10,6 +10,7 @@
 #define ASSAY_EVENT_EVENT_H
 
 #include "base/build_id.h"
+#include "event/stack_end.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,10 +22,11 @@ enum event_kind {
 	EVENT_FORK,
 	EVENT_EXIT,
 	EVENT_SWITCH,
-	EVENT_LOST,     /* records that the kernel had no room for */
-	EVENT_THROTTLE, /* the kernel stopped or resumed an event */
-	EVENT_READ,     /* a counter's value */
-	EVENT_OTHER,    /* a kind that no model uses; counted, not decoded */
+	EVENT_LOST,        /* records that the kernel had no room for */
+	EVENT_THROTTLE,    /* the kernel stopped or resumed an event */
+	EVENT_READ,        /* a counter's value */
+	EVENT_OUTER_STACK, /* the outermost frames of deep stacks, which samples refer to */
+	EVENT_OTHER,       /* a kind that no model uses; counted, not decoded */
 };
 
 /* The CPU's mode, from perf's misc bits. */
@@ -49,6 +51,25 @@ struct event_sample {
 	 */
 	const uint64_t *chain;
 	uint32_t chain_count;
+	uint8_t stack_end; /* enum stack_end: how the user's part of the chain ends */
+	uint32_t outer; /* number of the EVENT_OUTER_STACK that goes on where chain ends; 0: none */
+	/*
+	 * The user's registers and the bytes at its stack pointer, where they were
+	 * recorded in place of a chain: perf's register numbers, ascending, one
+	 * value a bit of regs_mask. regs NULL: none; stack_size 0: none.
+	 */
+	const uint64_t *regs;
+	uint64_t regs_mask;
+	uint32_t regs_abi; /* PERF_SAMPLE_REGS_ABI_* */
+	const uint8_t *stack;
+	uint64_t stack_size; /* bytes that hold something */
+};
+
+/* Frames, innermost first, whose callers are those of outer stack `parent`. */
+struct event_outer_stack {
+	uint32_t id, parent; /* parent 0: none, the last frame is the thread's first */
+	const uint64_t *addresses;
+	uint32_t count;
 };
 
 #define CHAIN_CONTEXT_HYPERVISOR ((uint64_t)-32)
@@ -95,6 +116,7 @@ struct event {
 			bool fresh; /* the parent's maps are not inherited (synthesized) */
 		} fork;             /* and EVENT_EXIT */
 		struct event_switch sched;
+		struct event_outer_stack outer_stack;
 		struct {
 			uint64_t count;
 			bool samples; /* samples alone (LOST_SAMPLES) */

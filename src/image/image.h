@@ -22,6 +22,7 @@ enum image_kind {
 	IMAGE_ANON,    /* offset = address: generated code, stack, heap */
 	IMAGE_UNKNOWN, /* offset = address: nothing known was mapped there */
 	IMAGE_NAME,    /* no code at all: frames are names, offset = intern id */
+	IMAGE_JIT,     /* code that a process made: offset = jit entry << 32 | offset in it */
 };
 
 struct image {
@@ -32,6 +33,7 @@ struct image {
 	uint64_t inode;           /* 0 unknown */
 	uint64_t base;            /* modules: load address. kernel: _stext or _text */
 	int32_t pid;              /* a process that maps it, for /proc/PID/root; 0 none */
+	/* anonymous memory and generated code are one image a process: `base` tells them apart */
 };
 
 struct frame {

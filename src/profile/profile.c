@@ -90,12 +90,14 @@ static bool row_equal(const void *ctx, uint32_t id, const void *key)
 	const struct profile_row *a = &((const struct profile *)ctx)->rows.items[id], *b = key;
 
 	return a->path == b->path && a->thread == b->thread && a->region == b->region &&
-	       a->cpu == b->cpu && a->event == b->event && a->mode == b->mode;
+	       a->cpu == b->cpu && a->event == b->event && a->mode == b->mode &&
+	       a->stack_end == b->stack_end;
 }
 
 struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key)
 {
-	uint64_t who = (uint64_t)key->cpu << 16 | (uint64_t)key->event << 8 | key->mode;
+	uint64_t who = (uint64_t)key->cpu << 24 | (uint64_t)key->stack_end << 16 |
+	               (uint64_t)key->event << 8 | key->mode;
 	uint64_t hash =
 	        hash_pair(hash_pair((uint64_t)key->path << 32 | key->thread, key->region), who);
 	uint32_t id = id_table_find(&p->row_index, hash, row_equal, p, key);

@@ -47,8 +47,9 @@ struct profile_row {
 	uint32_t thread; /* id in processes */
 	uint32_t region; /* image of the mapping that `addr` fell in (-d), or REGION_NONE */
 	uint16_t cpu;
-	uint8_t event; /* index into events */
-	uint8_t mode;  /* enum profile_mode */
+	uint8_t event;     /* index into events */
+	uint8_t mode;      /* enum profile_mode */
+	uint8_t stack_end; /* enum stack_end: how the path ends */
 	/* columns: all merge by sum */
 	uint64_t samples;
 	uint64_t weight;      /* sum of periods: ns for clocks, else events */

@@ -4,7 +4,7 @@
  */
 #include "symbol/symbolizer_internal.h"
 
-#include "symbol/locate.h"
+#include "image/locate.h"
 #include "symbol/module_file.h"
 
 #include <errno.h>

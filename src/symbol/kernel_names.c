@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/kernel_names.h"
 
-#include "symbol/locate.h"
+#include "image/locate.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/module_file.h"
 
-#include "symbol/locate.h"
+#include "image/locate.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "symbol/symbolizer_internal.h"
 
 #include "symbol/demangle.h"
-#include "symbol/locate.h"
+#include "image/locate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -188,6 +188,7 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 	case IMAGE_UNKNOWN:
 		set_trouble(i, "addresses at which nothing known was mapped");
 		break;
+	case IMAGE_JIT:
 	case IMAGE_NAME:
 		break;
 	}

@@ -4,10 +4,10 @@
  *
  * A file counts only if it is the recorded one: by build-id where one was
  * recorded, else by device and inode. Where neither can be compared the first
- * file found is taken. Uses: base, image.
+ * file found is taken. Uses: base.
  */
-#ifndef ASSAY_SYMBOL_LOCATE_H
-#define ASSAY_SYMBOL_LOCATE_H
+#ifndef ASSAY_IMAGE_LOCATE_H
+#define ASSAY_IMAGE_LOCATE_H
 
 #include "image/elf_file.h"
 #include "image/image.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/locate.h"
+#include "image/locate.h"
 
 #include <errno.h>
 #include <fcntl.h>
