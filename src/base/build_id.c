@@ -64,38 +64,38 @@ static bool notes_at(int fd, uint64_t offset, uint64_t size, struct build_id *id
 	return found;
 }
 
+#define SEGMENTS_MAX 64 /* real files have a dozen */
+
 static bool notes_of_64(int fd, struct build_id *id)
 {
+	Elf64_Phdr segments[SEGMENTS_MAX];
 	Elf64_Ehdr head;
-	Elf64_Phdr segment;
+	ssize_t got;
 
 	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.e_phentsize != sizeof(segment))
+	    head.e_phentsize != sizeof(*segments))
 		return false;
-	for (int i = 0; i < head.e_phnum; i++)
-		if (pread(fd, &segment, sizeof(segment),
-		          (off_t)(head.e_phoff + (uint64_t)i * sizeof(segment))) != sizeof(segment))
-			return false;
-		else if (segment.p_type == PT_NOTE &&
-		         notes_at(fd, segment.p_offset, segment.p_filesz, id))
+	got = pread(fd, segments, sizeof(segments), (off_t)head.e_phoff);
+	for (int i = 0; i < head.e_phnum && (i + 1) * (ssize_t)sizeof(*segments) <= got; i++)
+		if (segments[i].p_type == PT_NOTE &&
+		    notes_at(fd, segments[i].p_offset, segments[i].p_filesz, id))
 			return true;
 	return false;
 }
 
 static bool notes_of_32(int fd, struct build_id *id)
 {
+	Elf32_Phdr segments[SEGMENTS_MAX];
 	Elf32_Ehdr head;
-	Elf32_Phdr segment;
+	ssize_t got;
 
 	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.e_phentsize != sizeof(segment))
+	    head.e_phentsize != sizeof(*segments))
 		return false;
-	for (int i = 0; i < head.e_phnum; i++)
-		if (pread(fd, &segment, sizeof(segment),
-		          (off_t)head.e_phoff + i * (off_t)sizeof(segment)) != sizeof(segment))
-			return false;
-		else if (segment.p_type == PT_NOTE &&
-		         notes_at(fd, segment.p_offset, segment.p_filesz, id))
+	got = pread(fd, segments, sizeof(segments), (off_t)head.e_phoff);
+	for (int i = 0; i < head.e_phnum && (i + 1) * (ssize_t)sizeof(*segments) <= got; i++)
+		if (segments[i].p_type == PT_NOTE &&
+		    notes_at(fd, segments[i].p_offset, segments[i].p_filesz, id))
 			return true;
 	return false;
 }

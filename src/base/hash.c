@@ -68,6 +68,12 @@ uint32_t id_table_find(const struct id_table *t, uint64_t hash, id_equal_fn *equ
 	return ID_NONE;
 }
 
+void id_table_prefetch(const struct id_table *t, uint64_t hash)
+{
+	if (t->slots)
+		__builtin_prefetch(&t->slots[hash_u64(tag_of(hash)) & t->mask]);
+}
+
 void id_table_add(struct id_table *t, uint64_t hash, uint32_t id)
 {
 	if (!t->slots || t->count * 2 > t->mask)

@@ -47,6 +47,8 @@ typedef bool id_equal_fn(const void *ctx, uint32_t id, const void *key);
 /* The id of the item that equals key, or ID_NONE. */
 uint32_t id_table_find(const struct id_table *t, uint64_t hash, id_equal_fn *equal, const void *ctx,
                        const void *key);
+/* Begins to fetch what _find will look at first. */
+void id_table_prefetch(const struct id_table *t, uint64_t hash);
 /* Adds an id that is not there yet. */
 void id_table_add(struct id_table *t, uint64_t hash, uint32_t id);
 void id_table_done(struct id_table *t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* annotate: one function's instructions, and which of them were hit. */
 #include "cmd/command.h"
+#include "cmd/debug_files.h"
 #include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
@@ -39,7 +40,8 @@ static const struct option options[] = {
          .help = "as JSON, shares from 0 to 1",
          .details = "Keys: function, image, event, code, start, size, range, samples, "
                     "inside_instruction, all_samples, and instructions, each with address, "
-                    "boundary, bytes, assembly, samples, share, file, line and source.",
+                    "boundary, bytes, assembly, samples, share, file, line, source and inlined "
+                    "(function, call_file and call_line, innermost first).",
          .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
@@ -123,6 +125,7 @@ static int run(void *p, int argc, char **argv)
 	view = view_new(profile, symbols);
 	if (annotate(o, view, argv[0], &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "annotate: %s", err.text);
+	debug_files_fetch(profile, symbols);
 	view_free(view);
 	symbolizer_free(symbols);
 	profile_free(profile);

@@ -42,6 +42,9 @@ struct option {
 	const char *details;  /* for the man page, whole sentences; NULL: help is enough */
 	size_t offset;        /* into the options struct */
 	const struct option *include;
+	/* An optional argument may be the next word, or all behind the letter, if it is a choice.
+	 */
+	bool looks_ahead;
 };
 
 struct command {

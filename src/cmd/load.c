@@ -2,11 +2,13 @@
 #include "cmd/load.h"
 
 #include "base/xalloc.h"
+#include "format/jit_finder.h"
 #include "format/perf_data.h"
 #include "profile/profile_builder.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +54,19 @@ const struct option symbol_option_table[] = {
          .name = "no-demangle",
          .help = "names as the linker knows them",
          .offset = AT(raw_names)},
+        {.kind = OPTION_STRING,
+         .name = "debuginfod",
+         .argument = "[URL]",
+         .help = "fetch missing debug files from servers, in the background",
+         .details = "From URL, or the servers in $DEBUGINFOD_URLS. Those of the files with the "
+                    "most samples are asked for by build-id; nothing waits for them: what is "
+                    "being fetched is named, and is there the next time. Without this option no "
+                    "server is asked.",
+         .offset = AT(debuginfod)},
+        {.kind = OPTION_FLAG,
+         .name = "no-inline",
+         .help = "leave out functions that were inlined into others",
+         .offset = AT(no_inlines)},
         {.kind = OPTION_END},
 };
 
@@ -226,18 +241,29 @@ static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, 
 	return ret;
 }
 
+struct profile_reading {
+	struct profile *profile;
+	const char *root;
+	struct cache_dir *cache; /* NULL: none can be had, and all is sought where it was */
+};
+
 static int read_profile(void *ctx, const char *path, const struct perf_data_read_options *ro,
                         struct error *err)
 {
-	struct profile *p = ctx;
-	struct profile_builder *b = profile_builder_new(p, NULL);
+	const struct profile_reading *reading = ctx;
+	struct profile *p = reading->profile;
+	struct profile_builder_options bo = {.root = reading->root, .cache = reading->cache};
+	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct event_sink sink = profile_builder_sink(b);
 	struct recording *r = xcalloc(1, sizeof(*r));
+	struct jit_finder finder = {r, reading->root, reading->cache};
 	int ret;
 
 	recording_init(r);
 	vec_push(&p->recordings, r);
+	process_table_set_jit(p->processes, jit_finder_find, &finder);
 	ret = perf_data_read(path, ro, r, &sink, err);
+	process_table_set_jit(p->processes, NULL, NULL);
 	profile_builder_free(b);
 	return ret;
 }
@@ -245,8 +271,12 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 int load_profile(struct profile **out, const struct load_options *o, struct error *err)
 {
 	struct profile *p = profile_new();
-	int ret = each_file(o, read_profile, p, err);
+	struct profile_reading reading = {.profile = p, .root = o->root};
+	int ret;
 
+	cache_dir_open(&reading.cache, NULL);
+	ret = each_file(o, read_profile, &reading, err);
+	cache_dir_close(reading.cache);
 	if (ret) {
 		profile_free(p);
 		return ret;
@@ -279,10 +309,18 @@ int load_ticks(struct ticks *t, const struct load_options *o, struct error *err)
 struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o)
 {
 	struct symbol_options so = {.raw_names = o->raw_names,
+	                            .no_inlines = o->no_inlines,
+	                            .cached = true,
 	                            .kallsyms = o->kallsyms,
 	                            .vmlinux = o->vmlinux,
-	                            .root = o->root};
+	                            .root = o->root,
+	                            .debuginfod = o->debuginfod};
 
+	if (so.debuginfod && !*so.debuginfod)
+		so.debuginfod = getenv("DEBUGINFOD_URLS");
+	if (o->debuginfod && (!so.debuginfod || !*so.debuginfod))
+		command_fail(0, "--debuginfod: no server is known: set DEBUGINFOD_URLS or give "
+		                "--debuginfod=URL");
 	if (p->recordings.count) {
 		const struct recording *r = p->recordings.items[0];
 

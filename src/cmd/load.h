@@ -23,7 +23,8 @@ struct load_options {
 	int argument_count;                    /* none of both: perf.data */
 	const char *time;                      /* --time, NULL: all */
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
-	bool raw_names;
+	const char *debuginfod;                /* NULL: not asked; "": $DEBUGINFOD_URLS */
+	bool raw_names, no_inlines;
 };
 
 /*
@@ -32,7 +33,7 @@ struct load_options {
  */
 extern const struct option load_option_table[]; /* -i, --time */
 extern const struct option
-        symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle */
+        symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
 
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);

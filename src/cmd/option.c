@@ -270,17 +270,32 @@ static int set_value(struct parser *p, const struct option *o, const char *typed
 	}
 }
 
-/* `value` is what came attached, or NULL; then the next word is taken where one is needed. */
+/*
+ * A value that may be left out: what came attached, or else the next word if
+ * that may be looked at and is one of the choices.
+ */
+static int take_optional(struct parser *p, const struct option *o, bool by_letter,
+                         const char *value, bool look)
+{
+	char typed[64];
+
+	spell(o, by_letter, typed);
+	if (!value && look && o->looks_ahead && p->at < p->argc &&
+	    has_choice(o->choices, p->argv[p->at], strlen(p->argv[p->at])))
+		value = p->argv[p->at++];
+	if (value)
+		return set_value(p, o, typed, value);
+	if (o->kind == OPTION_STRING)
+		*(const char **)(void *)(p->options + o->offset) = "";
+	return 0;
+}
+
+/* `value` is what came attached, or NULL; then the next word is taken. */
 static int take_value(struct parser *p, const struct option *o, bool by_letter, const char *value)
 {
 	char typed[64], name[64];
 
 	spell(o, by_letter, typed);
-	if (!value && option_value_is_optional(o)) {
-		if (o->kind == OPTION_STRING)
-			*(const char **)(void *)(p->options + o->offset) = "";
-		return 0;
-	}
 	if (!value && p->at < p->argc)
 		value = p->argv[p->at++];
 	if (!value) {
@@ -351,6 +366,8 @@ static int parse_long(struct parser *p, const char *text)
 	}
 	if (!o)
 		return unknown_long(p, text, length);
+	if (option_value_is_optional(o))
+		return take_optional(p, o, false, value, true);
 	if (option_takes_value(o))
 		return take_value(p, o, false, value);
 	if (value)
@@ -375,9 +392,14 @@ static int parse_letters(struct parser *p, const char *letters)
 			                 "there is no option -%c; 'assay help %s' lists them",
 			                 *letters, p->command->name);
 		} else if (option_value_is_optional(o)) {
-			int r = take_value(p, o, true, NULL);
+			/* "-gfp" has a value, "-ga" another letter; "-ag fp" one in the next word.
+			 */
+			bool attached = o->looks_ahead &&
+			                has_choice(o->choices, letters + 1, strlen(letters + 1));
+			int r = take_optional(p, o, true, attached ? letters + 1 : NULL,
+			                      !letters[1]);
 
-			if (r)
+			if (r || attached)
 				return r;
 		} else if (option_takes_value(o)) {
 			return take_value(p, o, true, letters[1] ? letters + 1 : NULL);

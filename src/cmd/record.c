@@ -15,11 +15,16 @@
 struct record_options {
 	const char *frequency;
 	uint64_t period;
-	bool all, user_callchain, data_addresses, off_cpu, no_witness, quiet;
+	bool all, data_addresses, off_cpu, no_witness, quiet;
 	struct option_list pids, events;
+	const char *call_graph; /* NULL: not asked for; "" as "auto" */
+	uint64_t stack_size;
 	const char *output;
 	double memory_mb;
 };
+
+#define STACK_BYTES 32768
+#define STACK_BYTES_MAX 65504 /* a record holds no more */
 
 #define AT(field) offsetof(struct record_options, field)
 
@@ -61,12 +66,27 @@ static const struct option options[] = {
          .help = "a sample every COUNT events (clocks: ns) instead of -F",
          .offset = AT(period)},
         {.kind = OPTION_GROUP, .help = "What a sample holds"},
-        {.kind = OPTION_FLAG,
+        {.kind = OPTION_STRING,
          .letter = 'g',
          .name = "call-graph",
-         .help = "the call chain of the user side too, by frame pointers",
-         .details = "The kernel's side is always taken, where you may sample the kernel.",
-         .offset = AT(user_callchain)},
+         .argument = "[HOW]",
+         .choices = "auto,fp,dwarf",
+         .looks_ahead = true,
+         .help = "the call chain of the user side too: auto (without HOW), fp or dwarf",
+         .details = "fp: the kernel follows frame pointers; cheap, and broken off in code that was "
+                    "compiled without them, as most is. dwarf: the unwind tables that programs "
+                    "carry are followed while recording, from a copy of the registers and the "
+                    "stack with each sample; the file holds plain call chains. auto: as dwarf, and "
+                    "frame pointers where there is no table. The kernel's side is always taken, "
+                    "where you may sample the kernel.",
+         .offset = AT(call_graph)},
+        {.kind = OPTION_COUNT,
+         .name = "stack-size",
+         .argument = "BYTES",
+         .help = "how much of the stack is copied with a sample, for -g (default 32768)",
+         .details = "A multiple of 8, at most 65504. Deeper frames are taken from what the "
+                    "thread showed before, or read from its memory.",
+         .offset = AT(stack_size)},
         {.kind = OPTION_FLAG,
          .letter = 'd',
          .name = "data",
@@ -94,7 +114,8 @@ static const struct option options[] = {
          .name = "memory",
          .argument = "MB",
          .help = "buffers for all CPUs together (default 4 MB a CPU, at most 256)",
-         .details = "What finds no room in them is dropped, counted per CPU, and told in the "
+         .details = "16 MB a CPU where stacks are copied (-g). What finds no room in them is "
+                    "dropped, counted per CPU, and told in the "
                     "report.",
          .offset = AT(memory_mb)},
         {.kind = OPTION_FLAG,
@@ -111,6 +132,7 @@ static void defaults(void *p)
 
 	o->frequency = NULL;
 	o->output = "perf.data";
+	o->stack_size = STACK_BYTES;
 }
 
 /* -F: a number, or the most that the kernel allows. */
@@ -224,7 +246,11 @@ static int run(void *p, int argc, char **argv)
 	        .machine_wide = o->all || (!argc && !o->pids.count),
 	        .pids = &pids,
 	        .command = argc ? argv : NULL,
-	        .user_callchain = o->user_callchain,
+	        .user_callchain = o->call_graph != NULL,
+	        .unwind = o->call_graph && strcmp(o->call_graph, "fp") != 0,
+	        .method = o->call_graph && !strcmp(o->call_graph, "dwarf") ? STACK_METHOD_DWARF
+	                                                                   : STACK_METHOD_AUTO,
+	        .stack_bytes = (uint32_t)o->stack_size,
 	        .data_addresses = o->data_addresses,
 	        .off_cpu = o->off_cpu,
 	        .witness = !o->no_witness,
@@ -240,6 +266,11 @@ static int run(void *p, int argc, char **argv)
 		                    o->frequency);
 	if (o->memory_mb < 0)
 		return command_fail(2, "record: --memory wants a positive number of MB");
+	if (o->stack_size < 8 || o->stack_size > STACK_BYTES_MAX || o->stack_size % 8)
+		return command_fail(2,
+		                    "record: --stack-size wants a multiple of 8 bytes from 8 to "
+		                    "%d, not %" PRIu64,
+		                    STACK_BYTES_MAX, o->stack_size);
 	if (o->pids.count && (o->all || argc))
 		return command_fail(2, "record: -p goes with neither -a nor a COMMAND");
 	status = parse_pids(&o->pids, &pids);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report: where every CPU-second went. */
 #include "cmd/command.h"
+#include "cmd/debug_files.h"
 #include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
@@ -144,6 +145,9 @@ static int report_options(const struct report_command_options *o, struct report_
 	        .event = o->event,
 	        .limit = o->limit < 0 ? -1 : o->limit / 100,
 	        .process_limit = o->process_limit / 100,
+	        .tree_limit = o->limit >= 0 ? o->limit / 100
+	                      : o->json     ? 0
+	                                    : REPORT_TEXT_LIMIT,
 	        .lines = o->lines,
 	        .children = o->children && !o->no_children,
 	        .tree = o->tree,
@@ -194,6 +198,7 @@ static int run(void *p, int argc, char **argv)
 		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
 	else
 		print(o, report);
+	debug_files_fetch(profile, symbols);
 	report_free(report);
 	symbolizer_free(symbols);
 	profile_free(profile);

@@ -47,4 +47,6 @@ void attr_describe(struct recording_attr *a, const struct perf_event_attr *attr,
 	a->context_switch = attr->context_switch;
 	a->callchain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
 	a->user_callchain = a->callchain && !attr->exclude_callchain_user;
+	a->stack_copies = attr->sample_type & PERF_SAMPLE_REGS_USER &&
+	                  attr->sample_type & PERF_SAMPLE_STACK_USER;
 }

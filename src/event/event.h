@@ -70,6 +70,7 @@ struct event_outer_stack {
 	uint32_t id, parent; /* parent 0: none, the last frame is the thread's first */
 	const uint64_t *addresses;
 	uint32_t count;
+	const char *thread_name; /* for writing: of the event's thread; NULL when read */
 };
 
 #define CHAIN_CONTEXT_HYPERVISOR ((uint64_t)-32)

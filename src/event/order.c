@@ -1,130 +1,129 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A natural merge sort: rings are read one after the other, so what is pushed
- * in a round is a few runs that are sorted already, after the run that the
- * round before left. Each pass merges neighbouring runs, so that r runs of n
- * items take n * log2(r) moves.
- */
 #include "event/order.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-void order_init(struct order *o)
+void order_init(struct order *o, const struct order_source *source)
 {
-	memset(o, 0, sizeof(*o));
+	*o = (struct order){.source = *source};
 }
 
 void order_done(struct order *o)
 {
-	vec_done(&o->items);
-	vec_done(&o->spare);
-	order_init(o);
+	vec_done(&o->runs);
+	memset(o, 0, sizeof(*o));
 }
 
-void order_push(struct order *o, uint64_t time_ns, uint64_t position)
+static bool is_before(const struct order_run *a, const struct order_run *b)
+{
+	return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->number < b->number);
+}
+
+static void sift_up(struct order *o, size_t i)
+{
+	struct order_run *runs = o->runs.items, run = runs[i];
+
+	for (; i && is_before(&run, &runs[(i - 1) / 2]); i = (i - 1) / 2)
+		runs[i] = runs[(i - 1) / 2];
+	runs[i] = run;
+}
+
+static void sift_down(struct order *o)
+{
+	struct order_run *runs = o->runs.items, run = runs[0];
+	size_t count = o->runs.count, i = 0, child;
+
+	while ((child = 2 * i + 1) < count) {
+		if (child + 1 < count && is_before(&runs[child + 1], &runs[child]))
+			child++;
+		if (!is_before(&runs[child], &run))
+			break;
+		runs[i] = runs[child];
+		i = child;
+	}
+	runs[i] = run;
+}
+
+static void close_run(struct order *o)
+{
+	if (!o->open.position)
+		return;
+	vec_push(&o->runs, o->open);
+	sift_up(o, o->runs.count - 1);
+	o->open.position = 0;
+}
+
+void order_push(struct order *o, uint64_t time_ns, uint64_t position, uint64_t end)
 {
 	if (time_ns > o->round_max_ns)
 		o->round_max_ns = time_ns;
 	if (time_ns < o->delivered_ns)
 		o->late++;
-	vec_push(&o->items, (struct order_item){time_ns, position});
-}
-
-/* The end of the sorted run that begins at `start`. */
-static size_t run_end(const struct order_item *items, size_t count, size_t start)
-{
-	size_t i = start + 1;
-
-	while (i < count && items[i - 1].time_ns <= items[i].time_ns)
-		i++;
-	return i < count ? i : count;
-}
-
-/* Merges [a, b) and [b, end) into `to`; equal times keep their order. */
-static void merge(const struct order_item *from, size_t a, size_t b, size_t end,
-                  struct order_item *to)
-{
-	size_t left = a, right = b;
-
-	for (size_t i = a; i < end; i++) {
-		bool take_left =
-		        right == end || (left < b && from[left].time_ns <= from[right].time_ns);
-
-		to[i] = take_left ? from[left++] : from[right++];
+	if (!o->open.position || o->open.end != position || time_ns < o->open_last_ns) {
+		close_run(o);
+		o->open = (struct order_run){time_ns, position, end, o->pushed_runs++};
 	}
+	o->open.end = end;
+	o->open_last_ns = time_ns;
 }
 
-/* One pass over all runs; true when one run was left before it. */
-static bool merge_pass(struct order *o)
+void order_pass(struct order *o, uint64_t position, uint64_t end)
 {
-	struct order_item *from = o->items.items;
-	size_t count = o->items.count;
-	size_t middle = run_end(from, count, 0);
-
-	if (middle == count)
-		return true;
-	vec_reserve(&o->spare, o->items.room);
-	for (size_t start = 0; start < count;) {
-		size_t end = middle < count ? run_end(from, count, middle) : count;
-
-		merge(from, start, middle, end, o->spare.items);
-		start = end;
-		middle = start < count ? run_end(from, count, start) : count;
-	}
-	return false;
+	if (o->open.position && o->open.end == position)
+		o->open.end = end;
 }
 
-static void swap_with_spare(struct order *o)
+/* Delivers the first run's record, and goes on to its next one. */
+static int deliver_one(struct order *o, struct error *err)
 {
-	struct order_item *items = o->items.items;
-	size_t room = o->items.room;
+	struct order_run *run = o->runs.items;
+	int rc;
 
-	o->items.items = o->spare.items;
-	o->items.room = o->spare.room;
-	o->spare.items = items;
-	o->spare.room = room;
-}
-
-static void sort(struct order *o)
-{
-	if (!o->items.count)
-		return;
-	while (!merge_pass(o))
-		swap_with_spare(o);
-}
-
-/* Delivers all that is no later than the limit, and keeps the rest, sorted. */
-static int deliver_until(struct order *o, uint64_t limit_ns, order_deliver_fn *deliver, void *ctx,
-                         struct error *err)
-{
-	size_t i = 0;
-	int rc = 0;
-
-	sort(o);
-	for (; i < o->items.count && o->items.items[i].time_ns <= limit_ns && !rc; i++) {
-		o->delivered_ns = o->items.items[i].time_ns > o->delivered_ns
-		                          ? o->items.items[i].time_ns
-		                          : o->delivered_ns;
-		rc = deliver(ctx, o->items.items[i].position, err);
-	}
-	o->items.count -= i;
-	if (i && o->items.count)
-		memmove(o->items.items, o->items.items + i,
-		        o->items.count * sizeof(*o->items.items));
+	if (run->time_ns > o->delivered_ns)
+		o->delivered_ns = run->time_ns;
+	rc = o->source.deliver(o->source.ctx, run->position, err);
+	run->position = o->source.next(o->source.ctx, run->position, run->end, &run->time_ns);
+	if (!run->position)
+		*run = o->runs.items[--o->runs.count];
+	if (o->runs.count)
+		sift_down(o);
 	return rc;
 }
 
-int order_round(struct order *o, order_deliver_fn *deliver, void *ctx, struct error *err)
+static int deliver_until(struct order *o, uint64_t limit_ns, struct error *err)
 {
-	int rc = deliver_until(o, o->limit_ns, deliver, ctx, err);
+	int rc = 0;
+
+	close_run(o);
+	while (!rc && o->runs.count && o->runs.items[0].time_ns <= limit_ns)
+		rc = deliver_one(o, err);
+	return rc;
+}
+
+bool order_full(const struct order *o)
+{
+	return o->runs.count >= ORDER_RUNS;
+}
+
+int order_relieve(struct order *o, struct error *err)
+{
+	int rc = 0;
+
+	while (!rc && o->runs.count > ORDER_RUNS / 2)
+		rc = deliver_one(o, err);
+	return rc;
+}
+
+int order_round(struct order *o, struct error *err)
+{
+	int rc = deliver_until(o, o->limit_ns, err);
 
 	o->limit_ns = o->round_max_ns;
 	return rc;
 }
 
-int order_finish(struct order *o, order_deliver_fn *deliver, void *ctx, struct error *err)
+int order_finish(struct order *o, struct error *err)
 {
 	o->limit_ns = o->round_max_ns; /* what is pushed later and is older goes out next */
-	return deliver_until(o, UINT64_MAX, deliver, ctx, err);
+	return deliver_until(o, UINT64_MAX, err);
 }

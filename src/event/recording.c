@@ -27,6 +27,7 @@ void recording_done(struct recording *r)
 	vec_done(&r->attrs);
 	vec_done(&r->build_ids);
 	vec_done(&r->account.cpus);
+	vec_done(&r->account.rates);
 	vec_done(&r->account.notes);
 	vec_done(&r->warnings);
 	recording_init(r);

@@ -34,6 +34,7 @@ struct recording_attr {
 	uint64_t period_ns;    /* the timer's period if this is a software clock, else 0 */
 	bool exclude_kernel, exclude_user, exclude_idle, inherit, context_switch, callchain;
 	bool user_callchain; /* user frames were asked for too */
+	bool stack_copies;   /* registers and stack bytes in place of user frames */
 };
 
 struct recording_build_id {
@@ -58,6 +59,22 @@ struct account_cpu {
 	uint64_t ring_used_max; /* most ever in use when read */
 };
 
+/*
+ * The recorder fell behind and sampled more slowly from `time_ns` on, or had
+ * room again: a sample every `period_ns` of each CPU, where the clocks are
+ * software's, and for counters of cycles about so many.
+ */
+struct account_rate {
+	uint64_t time_ns, period_ns;
+};
+
+/* What walking stacks while recording took; all 0 where there was none. */
+struct account_unwind {
+	uint64_t samples, frames, by_frame_pointer, stitched_frames, memory_reads;
+	uint64_t tables, table_rows, table_ns;
+	uint64_t cpu_ns; /* of walking and writing the samples, within observer_cpu_ns */
+};
+
 struct account {
 	bool present;                   /* false: not from assay, or the recorder was killed */
 	bool machine_wide;              /* -a, against one command or process */
@@ -72,7 +89,9 @@ struct account {
 	/* one process: run delay from schedstat for threads alive at both ends, 0 if n/a */
 	int exit_status; /* of COMMAND, wait(2) format; -1 without command */
 	VEC(struct account_cpu) cpus;
-	VEC(char *) notes; /* sentences: what could not be recorded, and why */
+	struct account_unwind unwind;
+	VEC(struct account_rate) rates; /* changes alone: empty where the rate was kept */
+	VEC(char *) notes;              /* sentences: what could not be recorded, and why */
 };
 
 struct recording {

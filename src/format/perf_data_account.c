@@ -47,6 +47,24 @@ static const struct field cpu_fields[] = {
         CPU_FIELD(lost_records),   CPU_FIELD(ring_bytes),     CPU_FIELD(ring_used_max),
 };
 
+#define UNWIND_FIELD(name)                                                                         \
+	{                                                                                          \
+#name, offsetof(struct account_unwind, name), FIELD_U64                            \
+	}
+
+static const struct field unwind_fields[] = {
+        UNWIND_FIELD(samples),         UNWIND_FIELD(frames),       UNWIND_FIELD(by_frame_pointer),
+        UNWIND_FIELD(stitched_frames), UNWIND_FIELD(memory_reads), UNWIND_FIELD(tables),
+        UNWIND_FIELD(table_rows),      UNWIND_FIELD(table_ns),     UNWIND_FIELD(cpu_ns),
+};
+
+#define RATE_FIELD(name)                                                                           \
+	{                                                                                          \
+#name, offsetof(struct account_rate, name), FIELD_U64                              \
+	}
+
+static const struct field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns)};
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static void put_value(struct buf *out, const struct field *f, const void *object)
@@ -107,6 +125,16 @@ static void put_note(struct buf *out, const char *note)
 	buf_putc(out, '\n');
 }
 
+/* " key=value" for each field, and the end of the line. */
+static void put_pairs(struct buf *out, const struct field *fields, size_t count, const void *object)
+{
+	for (size_t k = 0; k < count; k++) {
+		buf_addf(out, " %s=", fields[k].key);
+		put_value(out, &fields[k], object);
+	}
+	buf_putc(out, '\n');
+}
+
 void perf_data_account_encode(struct buf *out, const struct recording *r)
 {
 	const struct account *a = &r->account;
@@ -121,14 +149,54 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 			buf_addf(out, "witness_attr %zu\n", i);
 	for (size_t i = 0; i < a->cpus.count; i++) {
 		buf_addf(out, "cpu %" PRIu32, a->cpus.items[i].cpu);
-		for (size_t k = 0; k < COUNT(cpu_fields); k++) {
-			buf_addf(out, " %s=", cpu_fields[k].key);
-			put_value(out, &cpu_fields[k], &a->cpus.items[i]);
-		}
-		buf_putc(out, '\n');
+		put_pairs(out, cpu_fields, COUNT(cpu_fields), &a->cpus.items[i]);
+	}
+	if (a->unwind.samples) {
+		buf_puts(out, "unwind");
+		put_pairs(out, unwind_fields, COUNT(unwind_fields), &a->unwind);
+	}
+	for (size_t i = 0; i < a->rates.count; i++) {
+		buf_puts(out, "rate");
+		put_pairs(out, rate_fields, COUNT(rate_fields), &a->rates.items[i]);
 	}
 	for (size_t i = 0; i < a->notes.count; i++)
 		put_note(out, a->notes.items[i]);
+}
+
+/* The words that strtok_r() has left, each key=value; those of other versions are skipped. */
+static bool decode_pairs(char *word, char **rest, const struct field *fields, size_t count,
+                         void *object)
+{
+	for (; word; word = strtok_r(NULL, " ", rest)) {
+		char *value = strchr(word, '=');
+		const struct field *f;
+
+		if (!value)
+			return false;
+		*value++ = '\0';
+		f = field_find(fields, count, word);
+		if (f && !field_set(f, object, value))
+			return false;
+	}
+	return true;
+}
+
+static bool decode_unwind(char *text, struct account *a)
+{
+	char *rest, *word = strtok_r(text, " ", &rest);
+
+	return decode_pairs(word, &rest, unwind_fields, COUNT(unwind_fields), &a->unwind);
+}
+
+static bool decode_rate(char *text, struct account *a)
+{
+	char *rest, *word = strtok_r(text, " ", &rest);
+	struct account_rate rate = {0};
+
+	if (!decode_pairs(word, &rest, rate_fields, COUNT(rate_fields), &rate))
+		return false;
+	vec_push(&a->rates, rate);
+	return true;
 }
 
 static bool decode_cpu(char *text, struct account *a)
@@ -141,17 +209,9 @@ static bool decode_cpu(char *text, struct account *a)
 	if (!word || !field_set(&number, &n, word) || n > UINT32_MAX)
 		return false;
 	cpu.cpu = (uint32_t)n;
-	while ((word = strtok_r(NULL, " ", &rest))) {
-		char *value = strchr(word, '=');
-		const struct field *f;
-
-		if (!value)
-			return false;
-		*value++ = '\0';
-		f = field_find(cpu_fields, COUNT(cpu_fields), word);
-		if (f && !field_set(f, &cpu, value))
-			return false;
-	}
+	word = strtok_r(NULL, " ", &rest);
+	if (!decode_pairs(word, &rest, cpu_fields, COUNT(cpu_fields), &cpu))
+		return false;
 	vec_push(&a->cpus, cpu);
 	return true;
 }
@@ -168,6 +228,10 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 	*value++ = '\0';
 	if (!strcmp(line, "cpu"))
 		return decode_cpu(value, a);
+	if (!strcmp(line, "unwind"))
+		return decode_unwind(value, a);
+	if (!strcmp(line, "rate"))
+		return decode_rate(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
 		return true;

@@ -78,6 +78,23 @@ enum {
 	PERF_FEATURE_CLOCK_DATA = 29,
 };
 
+/*
+ * What recordings of ours add, in places that other readers pass over.
+ *
+ * The word of PERF_SAMPLE_TRANSACTION in a sample: the low byte is an enum
+ * stack_end, three bytes mark it as ours, the upper half is the number of the
+ * outer stack that goes on where the chain ends.
+ */
+#define PERF_STACK_WORD_MASK UINT64_C(0xffffff00)
+#define PERF_STACK_WORD_MARK UINT64_C(0x61736100)
+/*
+ * An outer stack stands in a COMM record that tells the thread's name once
+ * more, behind the name and its padding: this word, number and parent as 32
+ * bits each, a count, addresses.
+ */
+#define PERF_OUTER_STACK_MARK UINT64_C(0x6b74537961737361) /* "assayStk" */
+#define PERF_OUTER_STACK_FIXED 24
+
 /* Newer than the oldest perf_event.h we build with. */
 #define PERF_MISC_MMAP_BUILD_ID (1 << 14)
 #define PERF_MISC_BUILD_ID_SIZE (1 << 15) /* in BUILD_ID records: data[20] is the size */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records are put in order by their time and address alone, and decoded when
- * their turn comes. Compressed records are the exception: they are unpacked
+ * Records are put in order by their time and address alone, where they lie, and
+ * decoded when their turn comes. Compressed records are the exception: they are unpacked
  * into blocks that are kept until all of their records are delivered.
  */
 #include "event/order.h"
@@ -15,7 +15,7 @@
 enum {
 	BLOCK_BYTES = 1 << 20,
 	UNPACKED_MAX = 512 << 20, /* more waiting than this goes out unordered */
-	RELEASE_BYTES = 64 << 20, /* mapped pages behind us are given back in such steps */
+	RELEASE_BYTES = 8 << 20,  /* after reading so much, mapped pages are given back */
 };
 
 /* Unpacked records, each after 8 bytes that say where in the file it came from. */
@@ -34,7 +34,7 @@ struct delivery {
 	struct perf_inflate *inflate;
 	VEC(struct block) blocks;
 	size_t unpacked_bytes;
-	size_t released; /* offset up to which pages were given back */
+	size_t unreleased; /* bytes read since pages were given back */
 	uint64_t damaged;
 	const uint8_t *packed; /* the record being unpacked */
 };
@@ -129,11 +129,57 @@ static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t of
 	return d->sink->event ? d->sink->event(d->sink->ctx, &e, err) : 0;
 }
 
+/*
+ * Pages that were read are dropped, wherever they are: one that is still wanted
+ * comes back by itself.
+ */
+static void release_pages(struct delivery *d, size_t read)
+{
+	d->unreleased += read;
+	if (!d->v->mapped || d->unreleased < RELEASE_BYTES)
+		return;
+	madvise((void *)(uintptr_t)d->v->bytes, d->v->size, MADV_DONTNEED);
+	d->unreleased = 0;
+}
+
 static int deliver_ordered(void *ctx, uint64_t position, struct error *err)
 {
 	const uint8_t *record = (const uint8_t *)(uintptr_t)position;
+	int rc = deliver_record(ctx, record, file_offset(ctx, record), err);
 
-	return deliver_record(ctx, record, file_offset(ctx, record), err);
+	release_pages(ctx, load_u16(record + 6));
+	return rc;
+}
+
+/* Where an unpacked record of that size ends in its block, and the next one begins. */
+static size_t unpacked_step(size_t size)
+{
+	return sizeof(uint64_t) + (size + 7) / 8 * 8;
+}
+
+/* Goes the way again that take_record() went: only kernel records with a time are ordered. */
+static uint64_t next_ordered(void *ctx, uint64_t position, uint64_t end, uint64_t *time_ns)
+{
+	struct delivery *d = ctx;
+	const uint8_t *record = (const uint8_t *)(uintptr_t)position;
+	const uint8_t *stop = (const uint8_t *)(uintptr_t)end;
+
+	if (!is_mapped(d, record)) {
+		record += unpacked_step(load_u16(record + 6));
+		*time_ns = record < stop
+		                   ? perf_decoder_time(&d->v->decoder, record, load_u16(record + 6))
+		                   : 0;
+		return *time_ns ? (uintptr_t)record : 0;
+	}
+	for (struct perf_record_walk walk = {.p = record, .end = stop};
+	     (record = perf_record_next(&walk));) {
+		if ((uintptr_t)record == position || load_u32(record) >= PERF_USER_ATTR)
+			continue;
+		*time_ns = perf_decoder_time(&d->v->decoder, record, walk.record_size);
+		if (*time_ns)
+			return (uintptr_t)record;
+	}
+	return 0;
 }
 
 /* Blocks whose newest record is out have no record left. */
@@ -154,7 +200,7 @@ static void drop_blocks(struct delivery *d)
 
 static int end_round(struct delivery *d, struct error *err)
 {
-	int rc = order_round(&d->order, deliver_ordered, d, err);
+	int rc = order_round(&d->order, err);
 
 	drop_blocks(d);
 	return rc;
@@ -163,7 +209,7 @@ static int end_round(struct delivery *d, struct error *err)
 static const uint8_t *keep_unpacked(struct delivery *d, const uint8_t *record, size_t size,
                                     uint64_t time_ns)
 {
-	size_t need = sizeof(uint64_t) + (size + 7) / 8 * 8;
+	size_t need = unpacked_step(size);
 	uint64_t offset = d->packed - d->v->bytes;
 	struct block *block = d->blocks.count ? vec_last(&d->blocks) : NULL;
 	uint8_t *to;
@@ -183,18 +229,28 @@ static const uint8_t *keep_unpacked(struct delivery *d, const uint8_t *record, s
 	return to + sizeof(offset);
 }
 
-/* Records of the kernel go by their time; those without go at once, as they stand. */
+/*
+ * Records of the kernel go by their time; those without go at once, as they
+ * stand. `end`: of the record, with what belongs to it.
+ */
 static int take_kernel_record(struct delivery *d, const uint8_t *record, size_t size,
-                              uint64_t offset, struct error *err)
+                              const uint8_t *end, struct error *err)
 {
 	uint64_t time_ns = perf_decoder_time(&d->v->decoder, record, size);
 
-	if (!time_ns)
-		return deliver_record(d, record, offset, err);
-	if (!is_mapped(d, record))
+	if (!time_ns) {
+		order_pass(&d->order, (uintptr_t)record, (uintptr_t)end);
+		return deliver_record(d, record,
+		                      is_mapped(d, record) ? (uint64_t)(record - d->v->bytes)
+		                                           : (uint64_t)(d->packed - d->v->bytes),
+		                      err);
+	}
+	if (!is_mapped(d, record)) {
 		record = keep_unpacked(d, record, size, time_ns);
-	order_push(&d->order, time_ns, (uintptr_t)record);
-	return 0;
+		end = record + unpacked_step(size);
+	}
+	order_push(&d->order, time_ns, (uintptr_t)record, (uintptr_t)end);
+	return order_full(&d->order) ? order_relieve(&d->order, err) : 0;
 }
 
 static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct error *err)
@@ -206,7 +262,7 @@ static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct e
 		d->r->unknown_records++;
 		return 0;
 	}
-	return take_kernel_record(d, record, size, d->packed - d->v->bytes, err);
+	return take_kernel_record(d, record, size, record + size, err);
 }
 
 static int take_packed(struct delivery *d, const uint8_t *record, size_t size, const char **why,
@@ -232,38 +288,28 @@ static int take_packed(struct delivery *d, const uint8_t *record, size_t size, c
 	rc = perf_inflate(d->inflate, packed, bytes, take_unpacked, d, why, err);
 	/* A file may unpack to a thousand times its size: that much must not wait. */
 	if (!rc && d->unpacked_bytes > UNPACKED_MAX) {
-		rc = order_finish(&d->order, deliver_ordered, d, err);
+		rc = order_finish(&d->order, err);
 		drop_blocks(d);
 	}
 	return rc;
 }
 
-static int take_record(struct delivery *d, const uint8_t *record, size_t size, const char **why,
-                       struct error *err)
+static int take_record(struct delivery *d, const uint8_t *record, const struct perf_record_walk *w,
+                       const char **why, struct error *err)
 {
 	uint32_t type = load_u32(record);
 
 	d->r->records++;
 	if (type < PERF_USER_ATTR)
-		return take_kernel_record(d, record, size, record - d->v->bytes, err);
+		return take_kernel_record(d, record, w->record_size, w->p, err);
+	order_pass(&d->order, (uintptr_t)record, (uintptr_t)w->p);
 	if (type == PERF_USER_FINISHED_ROUND)
 		return end_round(d, err);
 	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
-		return take_packed(d, record, size, why, err);
+		return take_packed(d, record, w->record_size, why, err);
 	if (type > PERF_USER_COMPRESSED2)
 		d->r->unknown_records++;
 	return 0;
-}
-
-/* Pages behind us are dropped; one that is still wanted comes back by itself. */
-static void release_pages(struct delivery *d, const uint8_t *p)
-{
-	size_t page = 65536, here = (size_t)(p - d->v->bytes) / page * page;
-
-	if (!d->v->mapped || here - d->released < RELEASE_BYTES)
-		return;
-	madvise((void *)(uintptr_t)(d->v->bytes + d->released), here - d->released, MADV_DONTNEED);
-	d->released = here;
 }
 
 /* A recorder that writes whole blocks leaves zeros at the end when it is killed. */
@@ -295,14 +341,14 @@ static int take_all(struct delivery *d, struct error *err)
 	int rc = 0;
 
 	while (!rc && !why && (record = perf_record_next(&walk))) {
-		rc = take_record(d, record, walk.record_size, &why, err);
-		release_pages(d, record);
+		rc = take_record(d, record, &walk, &why, err);
+		release_pages(d, (size_t)(walk.p - record));
 	}
 	if (rc)
 		return rc;
 	if (why || walk.why)
 		warn_ended(d, why ? record : walk.p, why ? why : walk.why);
-	return order_finish(&d->order, deliver_ordered, d, err);
+	return order_finish(&d->order, err);
 }
 
 int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
@@ -313,7 +359,8 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 
 	if (options)
 		d.options = *options;
-	order_init(&d.order);
+	order_init(&d.order, &(struct order_source){
+	                             .ctx = &d, .deliver = deliver_ordered, .next = next_ordered});
 	if (sink->begin)
 		rc = sink->begin(sink->ctx, r, err);
 	if (!rc)

@@ -8,8 +8,8 @@
  *
  * Records are untrusted and may stand at any address; their size was checked
  * to lie in memory, nothing else. What an event points to lies in the record
- * or in the decoder, and is good until the next _decode. Private to
- * format/perf_*.c. Uses: base, event.
+ * or in the decoder, and is good until the next _decode. For format/perf_*.c, and
+ * for a recorder that looks into what its rings hold. Uses: base, event.
  */
 #ifndef ASSAY_FORMAT_PERF_RECORD_H
 #define ASSAY_FORMAT_PERF_RECORD_H
@@ -38,6 +38,7 @@ enum perf_field {
 /* Where an attr's records have their fields; 0: not there. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
+	uint64_t regs_user, branch_type;
 	uint8_t at[PERF_FIELDS];   /* in a sample, from the record's start */
 	uint8_t back[PERF_FIELDS]; /* in other records, from the record's end */
 	uint8_t fixed_end;         /* of a sample's fields of fixed size */
@@ -45,6 +46,8 @@ struct perf_layout {
 	uint8_t id_at, id_back;    /* of IDENTIFIER or ID */
 	uint64_t period;           /* of samples that carry none */
 };
+
+typedef VEC(uint64_t) perf_words;
 
 struct perf_decoder {
 	VEC(struct perf_layout) layouts; /* one an attr */
@@ -58,8 +61,8 @@ struct perf_decoder {
 	bool uniform_time; /* all have their time at one place */
 	uint64_t last_id;
 	uint16_t last_attr;
-	VEC(uint64_t) chain; /* aligned copy, where the record is not */
-	struct buf text;     /* NUL-ended copy, where the record has none */
+	perf_words chain, regs; /* aligned copies, where the record is not */
+	struct buf text;   /* NUL-ended copy, where the record has none */
 };
 
 enum perf_decoded {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/perf_data_layout.h"
-#include "format/perf_record.h"
+#include "format/perf_record_internal.h"
 
 static const uint64_t field_bits[PERF_FIELDS] = {
         [PERF_FIELD_IDENTIFIER] = PERF_SAMPLE_IDENTIFIER,
@@ -25,6 +25,7 @@ void perf_decoder_done(struct perf_decoder *d)
 	vec_done(&d->ids);
 	id_table_done(&d->id_table);
 	vec_done(&d->chain);
+	vec_done(&d->regs);
 	buf_done(&d->text);
 	perf_decoder_init(d);
 }
@@ -38,6 +39,8 @@ static void lay_out(struct perf_layout *l, const struct perf_event_attr *attr)
 
 	*l = (struct perf_layout){.sample_type = attr->sample_type,
 	                          .read_format = attr->read_format,
+	                          .regs_user = attr->sample_regs_user,
+	                          .branch_type = attr->branch_sample_type,
 	                          .period = attr->freq ? 1 : attr->sample_period,
 	                          .fixed_end = PERF_RECORD_HEADER_SIZE};
 	for (size_t f = 0; f < PERF_FIELDS; f++) {
@@ -155,84 +158,6 @@ uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t
 	return time_ns == UINT64_MAX ? 0 : time_ns;
 }
 
-/* Skips PERF_SAMPLE_READ; NULL where it reaches over the end. */
-static const uint8_t *skip_read(const uint8_t *p, const uint8_t *end, uint64_t format)
-{
-	uint64_t each = 1, once = 0, count = 1;
-
-	each += !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
-	once += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-	        !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	if (format & PERF_FORMAT_GROUP) {
-		if ((size_t)(end - p) < sizeof(uint64_t))
-			return NULL;
-		count = load_u64(p);
-		once++;
-	}
-	if (count > PERF_RECORD_SIZE_MAX || (once + each * count) * 8 > (uint64_t)(end - p))
-		return NULL;
-	return p + (once + each * count) * 8;
-}
-
-static bool decode_chain(struct perf_decoder *d, const uint8_t *p, const uint8_t *end,
-                         struct event_sample *s)
-{
-	uint64_t count;
-
-	if ((size_t)(end - p) < sizeof(count))
-		return false;
-	count = load_u64(p);
-	p += sizeof(count);
-	if (count > (size_t)(end - p) / sizeof(uint64_t))
-		return false;
-	s->chain_count = (uint32_t)count;
-	if (!count)
-		return true;
-	if ((uintptr_t)p % _Alignof(uint64_t)) {
-		vec_reserve(&d->chain, count);
-		memcpy(d->chain.items, p, count * sizeof(uint64_t));
-		s->chain = d->chain.items;
-	} else {
-		s->chain = (const uint64_t *)(const void *)p;
-	}
-	return true;
-}
-
-static enum perf_decoded decode_sample(struct perf_decoder *d, const uint8_t *record, size_t size,
-                                       struct event *e)
-{
-	const struct perf_layout *l;
-	const uint8_t *p, *end = record + size;
-
-	if (e->attr == EVENT_NO_ATTR)
-		return PERF_DECODED_UNKNOWN;
-	l = &d->layouts.items[e->attr];
-	if (size < l->fixed_end)
-		return PERF_DECODED_DAMAGED;
-	e->sample = (struct event_sample){.period = l->period};
-	if (l->at[PERF_FIELD_IP])
-		e->sample.ip = load_u64(record + l->at[PERF_FIELD_IP]);
-	if (l->at[PERF_FIELD_TID]) {
-		e->pid = (int32_t)load_u32(record + l->at[PERF_FIELD_TID]);
-		e->tid = (int32_t)load_u32(record + l->at[PERF_FIELD_TID] + 4);
-	}
-	if (l->at[PERF_FIELD_TIME])
-		e->time_ns = load_u64(record + l->at[PERF_FIELD_TIME]);
-	if (l->at[PERF_FIELD_ADDR])
-		e->sample.addr = load_u64(record + l->at[PERF_FIELD_ADDR]);
-	if (l->at[PERF_FIELD_CPU])
-		e->cpu = load_u32(record + l->at[PERF_FIELD_CPU]);
-	if (l->at[PERF_FIELD_PERIOD])
-		e->sample.period = load_u64(record + l->at[PERF_FIELD_PERIOD]);
-	p = record + l->fixed_end;
-	if (l->sample_type & PERF_SAMPLE_READ)
-		p = skip_read(p, end, l->read_format);
-	/* What comes after the chain (raw data, registers, stack ...) is not used here. */
-	if (!p || (l->sample_type & PERF_SAMPLE_CALLCHAIN && !decode_chain(d, p, end, &e->sample)))
-		return PERF_DECODED_DAMAGED;
-	return PERF_DECODED;
-}
-
 /* Text that ends with a NUL within [p, end), or is copied so that it does. */
 static const char *text_in(struct perf_decoder *d, const uint8_t *p, const uint8_t *end)
 {
@@ -319,7 +244,7 @@ static bool decode_read(const uint8_t *b, const uint8_t *end, uint64_t format, s
 {
 	const uint8_t *p = b + 8;
 
-	if (end - b < 8 || !skip_read(p, end, format) ||
+	if (end - b < 8 || !perf_skip_read(p, end, format) ||
 	    (format & PERF_FORMAT_GROUP && end - p < 8))
 		return false;
 	e->kind = EVENT_READ;
@@ -358,6 +283,49 @@ static bool decode_lost(const uint8_t *b, const uint8_t *end, struct event *e)
 	return true;
 }
 
+/* Behind the name of a COMM record, in recordings of ours. *damaged: it is one, and cut short. */
+static bool decode_outer_stack(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
+                               struct event *e, bool *damaged)
+{
+	const uint8_t *nul = memchr(b + 8, '\0', end - b - 8);
+	size_t name = nul ? (size_t)(nul - b) / 8 * 8 + 8 : 0;
+	uint64_t count;
+
+	*damaged = false;
+	if (!nul || (size_t)(end - b) < name + PERF_OUTER_STACK_FIXED ||
+	    load_u64(b + name) != PERF_OUTER_STACK_MARK)
+		return false;
+	b += name;
+	count = load_u64(b + 16);
+	*damaged = count > (size_t)(end - b - PERF_OUTER_STACK_FIXED) / sizeof(uint64_t);
+	if (*damaged)
+		return true;
+	e->kind = EVENT_OUTER_STACK;
+	e->outer_stack = (struct event_outer_stack){
+	        .id = load_u32(b + 8),
+	        .parent = load_u32(b + 12),
+	        .count = (uint32_t)count,
+	        .addresses = perf_words_at(&d->chain, b + PERF_OUTER_STACK_FIXED, count),
+	};
+	return true;
+}
+
+static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t *end, uint16_t misc,
+                        struct event *e)
+{
+	bool damaged;
+
+	if (end - b < 8)
+		return false;
+	if (decode_outer_stack(d, b, end, e, &damaged))
+		return !damaged;
+	e->kind = EVENT_COMM;
+	decode_ids(b, e);
+	e->comm.name = text_in(d, b + 8, end);
+	e->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	return true;
+}
+
 /* The body stands between the header and the trailer, [b, end). */
 static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *b,
                         const uint8_t *end, uint16_t misc, struct event *e)
@@ -367,13 +335,7 @@ static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, con
 	case PERF_RECORD_MMAP2:
 		return decode_mmap(d, b, end, misc, e);
 	case PERF_RECORD_COMM:
-		if (end - b < 8)
-			return false;
-		e->kind = EVENT_COMM;
-		decode_ids(b, e);
-		e->comm.name = text_in(d, b + 8, end);
-		e->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
-		return true;
+		return decode_comm(d, b, end, misc, e);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		e->fork.fresh = misc & PERF_RECORD_MISC_FORK_EXEC;
@@ -451,7 +413,7 @@ enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *rec
 	e->time_ns = 0;
 	if (e->type == PERF_RECORD_SAMPLE) {
 		e->kind = EVENT_SAMPLE;
-		return decode_sample(d, record, size, e);
+		return perf_decode_sample(d, record, size, e);
 	}
 	l = &d->layouts.items[e->attr == EVENT_NO_ATTR ? 0 : e->attr];
 	if (!decode_trailer(l, record, size, e) ||

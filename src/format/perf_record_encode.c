@@ -8,7 +8,7 @@
 #define SAMPLE_BITS_ENCODED                                                                        \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TRANSACTION)
 
 static void put_u64(struct buf *out, uint64_t value)
 {
@@ -74,6 +74,21 @@ static void put_sample(struct buf *out, uint64_t bits, uint64_t id, const struct
 		if (s->chain_count)
 			buf_add(out, s->chain, s->chain_count * sizeof(*s->chain));
 	}
+	if (bits & PERF_SAMPLE_TRANSACTION)
+		put_u64(out, (uint64_t)s->outer << 32 | PERF_STACK_WORD_MARK | s->stack_end);
+}
+
+static void put_outer_stack(struct buf *out, struct perf_event_header *h, const struct event *e)
+{
+	const struct event_outer_stack *o = &e->outer_stack;
+
+	h->type = PERF_RECORD_COMM;
+	put_u32_pair(out, e->pid, e->tid);
+	put_text(out, o->thread_name ? o->thread_name : "");
+	put_u64(out, PERF_OUTER_STACK_MARK);
+	put_u32_pair(out, o->id, o->parent);
+	put_u64(out, o->count);
+	buf_add(out, o->addresses, o->count * sizeof(*o->addresses));
 }
 
 /* The trailer of all records but samples: who, when and where. */
@@ -171,6 +186,9 @@ static bool put_body(struct buf *out, struct perf_event_header *h, uint64_t bits
 		if (!e->lost.samples)
 			put_u64(out, id);
 		put_u64(out, e->lost.count);
+		return true;
+	case EVENT_OUTER_STACK:
+		put_outer_stack(out, h, e);
 		return true;
 	default:
 		return false;

@@ -2,7 +2,7 @@
 /*
  * cfi: how to unwind each instruction of a file, as one sorted table.
  *
- * Compiled once from .eh_frame and .debug_frame (libdw parses them) and kept
+ * Compiled once from .eh_frame and .debug_frame (libdw finds their entries) and kept
  * in the cache by build-id. A row is the place in the FILE where a rule
  * begins to hold and the rule's number: 6 bytes; equal rules are one. A row
  * ends where the next begins; rows of rule CFI_NO_RULE are gaps that no table
@@ -60,7 +60,10 @@ struct cfi_save {
 #define CFI_SIGNAL 1    /* a signal handler's frame: the caller's address is no return address */
 #define CFI_OUTERMOST 2 /* the return address is undefined: a thread's first function */
 
-/* Registers that are not among the saves keep their value. */
+/*
+ * Registers that are not among the saves keep their value; the stack pointer
+ * that is not among them is the CFA. There is one save at least.
+ */
 struct cfi_rule {
 	uint8_t cfa;     /* enum cfi_cfa */
 	uint8_t cfa_reg; /* DWARF number */
@@ -70,7 +73,13 @@ struct cfi_rule {
 	uint32_t saves; /* first in the table's saves; the return address's is the first of them */
 };
 
-/* One operation of an expression; those that only libdw understands are not compiled. */
+/*
+ * One operation of an expression; those that a walker cannot do are not compiled.
+ * All constants are DW_OP_consts (number), all DW_OP_breg* are DW_OP_bregx
+ * (number: register, number2: offset). Of DW_OP_bra and DW_OP_skip the number
+ * is the operation in its expression to go on with; it is always behind them,
+ * and count is the end. Registers are ones that the machine's table has.
+ */
 struct cfi_op {
 	uint8_t atom; /* DW_OP_* */
 	uint8_t pad[7];
@@ -99,8 +108,10 @@ struct cfi_table {
 	uint64_t skipped; /* FDEs or rows that could not be compiled */
 	/* private: how to free, and a first step of the search */
 	void *memory;
-	size_t mapped; /* bytes, if memory is a mapping */
-	uint32_t *buckets;
+	size_t mapped;     /* bytes, if memory is a mapping */
+	uint32_t *buckets; /* the last row that begins at or before each 2^shift bytes */
+	size_t bucket_count;
+	unsigned bucket_shift;
 };
 
 int cfi_table_compile(struct cfi_table **t, struct elf_file *f, struct error *err);

@@ -155,7 +155,10 @@ static int open_regular(struct elf_file *f, struct error *err)
 {
 	struct stat st;
 
-	/* Not blocking: the name may be a FIFO's. */
+	/* Names come from recordings: merely opening some devices does something. */
+	if (!stat(f->path, &st) && !S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s: is not a regular file", f->path);
+	/* Not blocking: by now the name may be a FIFO's. */
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (f->fd < 0)
 		return error_set(err, errno, "%s: %s", f->path, strerror(errno));
@@ -230,6 +233,7 @@ void elf_file_close(struct elf_file *f)
 	vec_done(&f->segments);
 	free(f->debuglink);
 	free(f->path);
+	free(f->place);
 	free(f);
 }
 
@@ -272,6 +276,17 @@ bool elf_file_wake(struct elf_file *f)
 const char *elf_file_path(const struct elf_file *f)
 {
 	return f->path;
+}
+
+const char *elf_file_place(const struct elf_file *f)
+{
+	return f->place ? f->place : f->path;
+}
+
+void elf_file_set_place(struct elf_file *f, const char *path)
+{
+	free(f->place);
+	f->place = xstrdup(path);
 }
 
 const struct build_id *elf_file_build_id(const struct elf_file *f)

@@ -37,6 +37,9 @@ void elf_file_close(struct elf_file *f);
 void elf_file_rest(struct elf_file *f);
 
 const char *elf_file_path(const struct elf_file *f);
+/* Where it stood when it was recorded, if that is elsewhere: debug files were made for there. */
+const char *elf_file_place(const struct elf_file *f);
+void elf_file_set_place(struct elf_file *f, const char *path);
 const struct build_id *elf_file_build_id(const struct elf_file *f); /* size 0: has none */
 enum elf_machine elf_file_machine(const struct elf_file *f);
 uint64_t elf_file_size(const struct elf_file *f); /* bytes */
@@ -55,7 +58,7 @@ size_t elf_file_read(struct elf_file *f, uint64_t address, void *into, size_t si
 /* The same at an offset of the file, segments or not. */
 size_t elf_file_read_at(struct elf_file *f, uint64_t offset, void *into, size_t size);
 
-/* Adds the functions of .symtab and .dynsym, and the PLT's as "name@plt". */
+/* Adds the functions of .symtab (or MiniDebugInfo) and .dynsym, and the PLT's as "name@plt". */
 void elf_file_symbols(struct elf_file *f, struct symbol_table *t);
 
 /*

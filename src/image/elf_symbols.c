@@ -4,6 +4,7 @@
  * named by the relocation of the slot that they jump through.
  */
 #include "image/elf_internal.h"
+#include "image/mini_debug.h"
 
 #include <string.h>
 
@@ -311,6 +312,33 @@ static void read_tables(struct elf_file *f, uint32_t type, struct name_budget *b
 	}
 }
 
+/* A stripped file may carry its symbols packed; they have the addresses of its own. */
+static void read_mini_debug(struct elf_file *f, struct symbol_table *t)
+{
+	const uint8_t *packed = NULL;
+	size_t count = elf_section_count(f), size, unpacked;
+	struct elf_file *inner = NULL;
+	struct name_budget budget;
+	uint8_t *bytes = NULL;
+	const char *name;
+	GElf_Shdr header;
+
+	for (size_t i = 1; i < count && !packed; i++)
+		if (elf_section_at(f, i, &header, &name) && !strcmp(name, ".gnu_debugdata"))
+			packed = elf_section_bytes(f, i, &size);
+	if (packed)
+		bytes = mini_debug_unpack(packed, size, &unpacked);
+	if (!bytes)
+		return;
+	if (!elf_file_open_memory(&inner, bytes, unpacked, f->path, NULL) &&
+	    !elf_file_is_relocatable(inner)) {
+		budget.left = 4 * inner->size + NAME_MAX_BYTES;
+		read_tables(inner, SHT_SYMTAB, &budget, t);
+	}
+	elf_file_close(inner);
+	free(bytes);
+}
+
 void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 {
 	struct name_budget budget = {4 * f->size + NAME_MAX_BYTES};
@@ -319,6 +347,8 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
 		return;
 	read_tables(f, SHT_SYMTAB, &budget, t);
+	if (!f->has_symtab)
+		read_mini_debug(f, t);
 	read_tables(f, SHT_DYNSYM, &budget, t);
 	read_plts(f, &budget, t);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/image.h"
 
+#include "image/jit_code.h"
+
 void image_table_init(struct image_table *t)
 {
 	*t = (struct image_table){0};
@@ -10,6 +12,8 @@ void image_table_init(struct image_table *t)
 
 void image_table_done(struct image_table *t)
 {
+	vec_each (image, &t->images)
+		jit_code_free(image->jit);
 	intern_done(&t->names);
 	vec_done(&t->images);
 	id_table_done(&t->index);

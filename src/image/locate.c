@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/locate.h"
 
+#include "base/cache_dir.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -131,6 +131,28 @@ static void try_build_id(struct search *s, const char *root)
 		s->same = locate_by_build_id(&s->image->build_id, root, ".debug");
 }
 
+/* What the recorder kept because it was about to go. */
+static void try_kept(struct search *s, const char *place)
+{
+	char name[2 * BUILD_ID_MAX + 1], *path;
+	struct cache_dir *cache = NULL;
+	int fd = -1;
+
+	if (s->same || !s->image->build_id.size || cache_dir_open(&cache, NULL))
+		return;
+	build_id_text(&s->image->build_id, name);
+	path = cache_dir_path(cache, LOCATE_KEPT, name);
+	fd = cache_dir_find(cache, LOCATE_KEPT, name); /* marks it as used */
+	if (fd >= 0 && path) {
+		close(fd);
+		try_path(s, path, true);
+	}
+	if (s->same)
+		elf_file_set_place(s->same, place);
+	free(path);
+	cache_dir_close(cache);
+}
+
 static int search_result(struct search *s, const char *path, bool deleted, struct elf_file **f,
                          struct error *err)
 {
@@ -148,7 +170,8 @@ static int search_result(struct search *s, const char *path, bool deleted, struc
 		return error_set(err, s->refused.code, "%s", s->refused.text);
 	if (deleted)
 		return error_set(err, ENOENT,
-		                 "%s: was deleted, and no process that still runs it was found",
+		                 "%s: was deleted; neither a process that still runs it nor a "
+		                 "copy kept by the recorder was found",
 		                 path);
 	return error_set(err, s->failed.code ? s->failed.code : ENOENT, "%s",
 	                 s->failed.code ? s->failed.text : path);
@@ -174,27 +197,26 @@ int locate_image(struct elf_file **f, const struct image *image, const char *pat
 		snprintf(process, sizeof(process), "/proc/%d/exe", image->pid);
 		try_path(&s, process, true);
 	}
+	try_kept(&s, name);
 	try_build_id(&s, root);
 	free(name);
 	return search_result(&s, path, deleted, f, err);
 }
 
-static bool checksum_fits(const char *path, uint32_t wanted)
+static bool checksum_fits(struct elf_file *f, uint32_t wanted)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint64_t at = 0, size = elf_file_size(f);
 	uint8_t *bytes = xmalloc(65536);
 	uLong sum = crc32(0, NULL, 0);
-	uint64_t total = 0;
-	ssize_t got = -1;
+	size_t got = 1;
 
-	while (fd >= 0 && total < CHECKSUM_MAX_BYTES && (got = read(fd, bytes, 65536)) > 0) {
+	while (size <= CHECKSUM_MAX_BYTES && at < size && got) {
+		got = elf_file_read_at(f, at, bytes, 65536);
 		sum = crc32(sum, bytes, (uInt)got);
-		total += (uint64_t)got;
+		at += got;
 	}
-	if (fd >= 0)
-		close(fd);
 	free(bytes);
-	return got == 0 && sum == wanted;
+	return at == size && sum == wanted;
 }
 
 /* Where both have a build-id it decides; else the checksum in the link does. */
@@ -207,7 +229,7 @@ static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint
 		return NULL;
 	if (id->size && elf_file_build_id(debug)->size
 	            ? build_id_equal(id, elf_file_build_id(debug))
-	            : checksum_fits(path, crc))
+	            : checksum_fits(debug, crc))
 		return debug;
 	elf_file_close(debug);
 	return NULL;
@@ -215,7 +237,7 @@ static struct elf_file *try_debuglink(struct elf_file *f, const char *path, uint
 
 static struct elf_file *locate_debuglink(struct elf_file *f, const char *root)
 {
-	const char *name, *slash, *path = elf_file_path(f);
+	const char *name, *slash, *path = elf_file_place(f);
 	struct elf_file *debug = NULL;
 	char *folder, *candidate;
 	uint32_t crc;

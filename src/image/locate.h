@@ -12,10 +12,13 @@
 #include "image/elf_file.h"
 #include "image/image.h"
 
+/* The kind of cached files (base/cache_dir.h) that are recorded ones, named for their build-id. */
+#define LOCATE_KEPT "image"
+
 /*
  * Tries, in this order: under `root` (NULL: none), the path as recorded, under
- * /proc/PID/root, /proc/PID/exe of a file since deleted, and by build-id in
- * the debug directories. On failure err says why, and what would help; on
+ * /proc/PID/root, /proc/PID/exe of a file since deleted, and by build-id what
+ * the recorder kept, and in the debug directories. On failure err says why, and what would help; on
  * success it is empty, or says that nothing proved the file to be the same.
  */
 int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,

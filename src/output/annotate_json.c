@@ -22,6 +22,22 @@ static void add_optional(struct json *j, const char *key, const char *text)
 		json_null(j);
 }
 
+static void add_inlines(struct json *j, const struct annotate *a, const struct annotate_line *line)
+{
+	json_key(j, "inlined");
+	json_array(j);
+	for (uint32_t i = 0; i < line->inlines; i++) {
+		const struct symbol_inline *in = &a->inlines.items[line->first_inline + i];
+
+		json_object(j);
+		json_kstr(j, "function", in->name);
+		add_optional(j, "call_file", in->call_file);
+		json_ki64(j, "call_line", in->call_line);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
 static void add_line(struct json *j, const struct annotate *a, const struct annotate_line *line)
 {
 	struct buf bytes = {0};
@@ -42,6 +58,7 @@ static void add_line(struct json *j, const struct annotate *a, const struct anno
 	else
 		json_null(j);
 	add_optional(j, "source", line->source);
+	add_inlines(j, a, line);
 	json_end_object(j);
 	buf_done(&bytes);
 }

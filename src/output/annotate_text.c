@@ -45,6 +45,21 @@ static void add_heading(const struct annotate *a, const struct text_style *style
 	buf_done(&note);
 }
 
+/* Tabs as spaces; other control characters are not let through. */
+static void add_source_text(const char *source, struct buf *out)
+{
+	struct buf text = {0};
+
+	for (; *source; source++)
+		if (*source == '\t')
+			buf_pad(&text, ' ', 4);
+		else
+			buf_putc(&text, *source);
+	buf_puts(out, "  ");
+	text_clean(out, buf_text(&text));
+	buf_done(&text);
+}
+
 static void add_source(const struct annotate_line *line, struct buf *out)
 {
 	const char *slash = strrchr(line->file, '/');
@@ -52,9 +67,46 @@ static void add_source(const struct annotate_line *line, struct buf *out)
 	buf_pad(out, ' ', 21);
 	text_clean(out, slash ? slash + 1 : line->file);
 	buf_addf(out, ":%d", line->line);
-	if (line->source) {
-		buf_puts(out, "  ");
-		text_clean(out, line->source);
+	if (line->source)
+		add_source_text(line->source, out);
+	buf_puts(out, "\n");
+}
+
+static bool same_inlines(const struct annotate *a, const struct annotate_line *x,
+                         const struct annotate_line *y)
+{
+	const struct symbol_inline *in = a->inlines.items;
+
+	if (!x || x->inlines != y->inlines)
+		return !x && !y->inlines;
+	for (uint32_t i = 0; i < x->inlines; i++) {
+		const struct symbol_inline *p = &in[x->first_inline + i];
+		const struct symbol_inline *q = &in[y->first_inline + i];
+
+		if (p->name != q->name || p->call_line != q->call_line)
+			return false;
+	}
+	return true;
+}
+
+/* "; inlined: inner at a.c:3, in outer at b.c:4", or whose code it is again. */
+static void add_inlines(const struct annotate *a, const struct annotate_line *line, struct buf *out)
+{
+	buf_pad(out, ' ', 21);
+	buf_puts(out, line->inlines ? "; inlined: " : "; in ");
+	if (!line->inlines)
+		text_clean(out, a->symbol->name);
+	for (uint32_t i = 0; i < line->inlines; i++) {
+		const struct symbol_inline *in = &a->inlines.items[line->first_inline + i];
+		const char *slash = in->call_file ? strrchr(in->call_file, '/') : NULL;
+
+		buf_puts(out, i ? ", in " : "");
+		text_clean(out, in->name);
+		if (!in->call_file)
+			continue;
+		buf_puts(out, " at ");
+		text_clean(out, slash ? slash + 1 : in->call_file);
+		buf_addf(out, ":%d", in->call_line);
 	}
 	buf_puts(out, "\n");
 }
@@ -104,6 +156,8 @@ void annotate_text(const struct annotate *a, const struct text_style *style, str
 	buf_pad(out, ' ', widest > 1 ? 3 * widest - 4 : 1);
 	buf_puts(out, "assembly\n");
 	vec_each (line, &a->lines) {
+		if (line->bytes && !same_inlines(a, before, line))
+			add_inlines(a, line, out);
 		if (line->file && !same_source(before, line))
 			add_source(line, out);
 		add_share(a, line, style, out);
@@ -112,6 +166,7 @@ void annotate_text(const struct annotate *a, const struct text_style *style, str
 		buf_puts(out, "  ");
 		text_clean(out, line->text);
 		buf_puts(out, "\n");
-		before = line;
+		if (line->bytes)
+			before = line;
 	}
 }

@@ -112,6 +112,56 @@ static void observer(struct json *j, const struct report *r)
 	json_end_object(j);
 }
 
+static void stack_image(struct json *j, const struct report *r, const struct stacks_image *image)
+{
+	json_object(j);
+	json_kstr(j, "image", image_path(&r->view->profile->images, image->image));
+	json_ku64(j, "samples", image->samples);
+	json_kstr(j, "why", image->why);
+	json_end_object(j);
+}
+
+static void stack_reasons(struct json *j, const struct stacks *s)
+{
+	json_key(j, "reasons");
+	json_array(j);
+	for (size_t i = 0; i < STACK_ENDS; i++) {
+		if (!s->end_samples[i] || !*stacks_why((enum stack_end)i))
+			continue;
+		json_object(j);
+		json_kstr(j, "end", stacks_why((enum stack_end)i));
+		json_ku64(j, "samples", s->end_samples[i]);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void stacks(struct json *j, const struct report *r)
+{
+	static const char *const names[STACK_QUALITIES] = {
+	        [STACK_QUALITY_UNKNOWN] = "unknown",     [STACK_QUALITY_NONE] = "none",
+	        [STACK_QUALITY_WHOLE] = "whole",         [STACK_QUALITY_STITCHED] = "stitched",
+	        [STACK_QUALITY_TRUNCATED] = "truncated", [STACK_QUALITY_BROKEN] = "broken"};
+	const struct stacks *s = &r->stacks;
+
+	json_key(j, "stacks");
+	if (!s->present) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_ku64(j, "samples", s->samples);
+	for (size_t i = 0; i < STACK_QUALITIES; i++)
+		json_ku64(j, names[i], s->quality_samples[i]);
+	stack_reasons(j, s);
+	json_key(j, "images");
+	json_array(j);
+	for (size_t i = 0; i < s->image_count; i++)
+		stack_image(j, r, &s->images[i]);
+	json_end_array(j);
+	json_end_object(j);
+}
+
 static void shares(struct json *j, double share, double low, double high)
 {
 	json_kdouble(j, "share", share);
@@ -240,6 +290,12 @@ static void node_open(struct json *j, const struct report *r, const struct tree_
 	if (node->frame != ID_NONE)
 		json_kstr(j, "image",
 		          image_path(&p->images, p->frames.items[node->frame].frame.image));
+	if (node->inlined)
+		json_kbool(j, "inlined", true);
+	if (node->levels) {
+		json_ku64(j, "recursion", node->levels);
+		json_ku64(j, "recursion_functions", node->round);
+	}
 	json_ku64(j, "samples", node->samples);
 	json_ku64(j, "self_samples", node->self_samples);
 	json_kdouble(j, "share", node->share);
@@ -311,8 +367,10 @@ void report_json(struct report *r, struct buf *out)
 	events(&j, r);
 	report_json_ledger(&j, r);
 	observer(&j, r);
+	stacks(&j, r);
 	json_ku64(&j, "samples", r->selection.samples);
 	json_ku64(&j, "base_samples", r->selection.base_samples);
+	json_ku64(&j, "paths", r->paths);
 	processes(&j, r);
 	flat_rows(&j, r->functions, r, "functions");
 	process_functions(&j, r);

@@ -165,6 +165,81 @@ static void observer(const struct report *r, const struct report_text_options *o
 	buf_done(&text);
 }
 
+static double stack_share(const struct stacks *s, enum stack_quality quality)
+{
+	return (double)s->quality_samples[quality] / (double)s->samples;
+}
+
+/* The reasons of a quality, most samples first, as long as they matter: "(why, why)". */
+static void stack_reasons(const struct stacks *s, enum stack_quality quality, struct buf *out)
+{
+	bool told[STACK_ENDS] = {false};
+	size_t count = 0, most;
+
+	do {
+		most = STACK_ENDS;
+		for (size_t i = 0; i < STACK_ENDS; i++)
+			if (!told[i] && s->end_samples[i] &&
+			    stacks_quality((enum stack_end)i) == quality &&
+			    (most == STACK_ENDS || s->end_samples[i] > s->end_samples[most]))
+				most = i;
+		if (most == STACK_ENDS || s->end_samples[most] * 10 < s->quality_samples[quality])
+			break;
+		told[most] = true;
+		buf_addf(out, "%s%s", count++ ? ", " : " (", stacks_why((enum stack_end)most));
+	} while (count < 3);
+	buf_puts(out, count ? ")" : "");
+}
+
+/* The reasons are told with the images only where they are not all the same. */
+static void stack_images(const struct report *r, struct buf *out)
+{
+	const struct stacks *s = &r->stacks;
+	bool alike = true;
+
+	for (size_t i = 1; i < s->image_count; i++)
+		alike &= !strcmp(s->images[i].why, s->images[0].why);
+	for (size_t i = 0; i < s->image_count; i++) {
+		buf_puts(out, i ? ", " : "; most in ");
+		buf_puts(out, view_image_short(r->view, s->images[i].image));
+		buf_putc(out, ' ');
+		text_share(out, (double)s->images[i].samples / (double)s->samples);
+		if (!alike && *s->images[i].why)
+			buf_addf(out, " (%s)", s->images[i].why);
+	}
+}
+
+/* How whole the call chains are, of those samples that have a user stack. */
+static void stacks(const struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	static const enum stack_quality bad[] = {STACK_QUALITY_TRUNCATED, STACK_QUALITY_BROKEN,
+	                                         STACK_QUALITY_UNKNOWN};
+	const struct stacks *s = &r->stacks;
+	struct buf text = {0};
+
+	if (!s->present || !s->samples)
+		return;
+	text_share(&text,
+	           stack_share(s, STACK_QUALITY_WHOLE) + stack_share(s, STACK_QUALITY_STITCHED));
+	buf_puts(&text, " whole");
+	if (s->quality_samples[STACK_QUALITY_STITCHED]) {
+		buf_puts(&text, " (");
+		text_share(&text, stack_share(s, STACK_QUALITY_STITCHED));
+		buf_puts(&text, " stitched)");
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (!s->quality_samples[bad[i]])
+			continue;
+		buf_puts(&text, ", ");
+		text_share(&text, stack_share(s, bad[i]));
+		buf_addf(&text, " %s", stack_quality_name(bad[i]));
+		stack_reasons(s, bad[i], &text);
+	}
+	stack_images(r, &text);
+	line(out, &o->style, "stacks", buf_text(&text));
+	buf_done(&text);
+}
+
 static void warnings(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	if (!r->warnings.count)
@@ -234,6 +309,7 @@ void report_text(struct report *r, const struct report_text_options *options, st
 		own.style.bars = false;
 	report_text_heading(r, o, out);
 	observer(r, o, out);
+	stacks(r, o, out);
 	report_text_account(r, o, out);
 	if (r->rows) {
 		rows_heading(r, o, out);

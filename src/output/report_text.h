@@ -10,6 +10,9 @@
 #include "output/table.h"
 #include "view/report.h"
 
+/* Rows below this share are summed up unless --percent-limit says otherwise. */
+#define REPORT_TEXT_LIMIT 0.01
+
 struct report_text_options {
 	struct text_style style;
 	bool wide; /* 95 % intervals as columns, whole paths of images, every CPU */

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows below this share are summed up unless --percent-limit says otherwise. */
-#define DEFAULT_LIMIT 0.01
+/* Nodes deeper than this are not indented further: they say how much deeper they are. */
+#define INDENT_MAX 60
 
 static double limit_of(const struct report *r)
 {
-	return r->options.limit < 0 ? DEFAULT_LIMIT : r->options.limit;
+	return r->options.limit < 0 ? REPORT_TEXT_LIMIT : r->options.limit;
 }
 
 /* One sample says little: without a limit asked for, single ones are summed up. */
@@ -322,8 +322,17 @@ static void tree_line(struct table *t, const struct report *r, const struct tree
 		table_time(t, (int64_t)node->runnable_ns);
 		table_time(t, (int64_t)node->blocked_ns);
 	}
-	buf_pad(&name, ' ', depth);
+	buf_pad(&name, ' ', depth < INDENT_MAX ? depth : INDENT_MAX);
+	if (depth > INDENT_MAX)
+		buf_addf(&name, "+%u ", depth - INDENT_MAX);
 	buf_puts(&name, tree_name(r->tree, node));
+	if (node->inlined)
+		buf_puts(&name, " (inlined)");
+	if (node->levels && node->round > 1)
+		buf_addf(&name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " levels)",
+		         node->round, node->levels);
+	else if (node->levels)
+		buf_addf(&name, "  (recursion, %" PRIu32 " levels)", node->levels);
 	table_text(t, buf_text(&name));
 	buf_done(&name);
 }

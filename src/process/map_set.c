@@ -39,6 +39,7 @@ struct map_set *map_set_own(struct map_set *s, uint64_t version)
 	if (s->maps.count)
 		memcpy(copy->maps.items, s->maps.items, s->maps.count * sizeof(*s->maps.items));
 	copy->maps.count = s->maps.count;
+	copy->generated = s->generated;
 	map_set_unref(s);
 	return copy;
 }

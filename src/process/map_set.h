@@ -18,6 +18,7 @@ struct map_set {
 	uint32_t refs;
 	uint32_t last;    /* index of the last hit */
 	uint64_t version; /* changes with the contents */
+	bool generated;   /* there was a mapping for generated code */
 	VEC(struct mapping) maps;
 };
 

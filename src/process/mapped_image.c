@@ -23,13 +23,39 @@ enum image_kind mapped_image_kind(const char *filename)
 	return IMAGE_FILE;
 }
 
+bool mapped_image_generated(const struct event_mmap *m)
+{
+	static const char *const kernels[] = {"[vsyscall]", "[uprobes]", "[vectors]", "[sigpage]"};
+
+	if (!m->executable)
+		return false;
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
+		if (!strcmp(m->filename, kernels[i]))
+			return false;
+	return mapped_image_kind(m->filename) == IMAGE_ANON || starts(m->filename, "/memfd:");
+}
+
+bool mapped_image_jitdump(const char *filename)
+{
+	const char *name = strrchr(filename, '/');
+	size_t digits;
+
+	name = name ? name + 1 : filename;
+	if (!starts(name, "jit-"))
+		return false;
+	digits = strspn(name + 4, "0123456789");
+	return digits && digits <= 10 && !strcmp(name + 4 + digits, ".dump");
+}
+
 uint32_t mapped_image_user(struct image_table *images, const struct event *e,
-                           const struct build_id *id)
+                           const struct build_id *id, uint64_t owner)
 {
 	const struct event_mmap *m = &e->mmap;
 	struct image image = {.kind = mapped_image_kind(m->filename), .pid = e->pid};
 
 	image.path = intern_add(&images->names, *m->filename ? m->filename : "//anon");
+	if (image.kind == IMAGE_ANON && mapped_image_generated(m))
+		image.base = owner;
 	if (image.kind == IMAGE_FILE || image.kind == IMAGE_VDSO)
 		image.build_id = *id;
 	if (image.kind == IMAGE_FILE) {

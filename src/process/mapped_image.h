@@ -17,9 +17,18 @@
 /* By the name of a mapping in a process. */
 enum image_kind mapped_image_kind(const char *filename);
 
-/* The image of a process's mapping; `id` is its build-id, size 0 where not known. */
+/* Whether it is memory in which a process may put code that it generates. */
+bool mapped_image_generated(const struct event_mmap *m);
+
+/* Whether a file is mapped to tell of a jitdump: ".../jit-PID.dump". */
+bool mapped_image_jitdump(const char *filename);
+
+/*
+ * The image of a process's mapping; `id` is its build-id, size 0 where not
+ * known. Memory for generated code is another one for each `owner`.
+ */
 uint32_t mapped_image_user(struct image_table *images, const struct event *e,
-                           const struct build_id *id);
+                           const struct build_id *id, uint64_t owner);
 
 /* The image of a mapping of the kernel's: itself or a module. ID_NONE: neither. */
 uint32_t mapped_image_kernel(struct image_table *images, const struct event *e,

@@ -1,48 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process/process.h"
 
-#include "process/map_set.h"
 #include "process/mapped_image.h"
-#include "process/pid_map.h"
+#include "process/process_internal.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/*
- * Maps of processes that ended are kept for this many more ends: samples of
- * the last steps of a thread may still come, in the kernel or, where threads
- * are recorded alone, of others that nobody announced.
- */
-#define ENDED_KEPT 1024
-
-/* What the table knows of a process besides what it shows. */
-struct process_state {
-	struct map_set *maps;  /* NULL: none yet, or given up */
-	uint32_t live_threads; /* announced and not ended */
-	bool provisional;      /* name made up or the parent's: the first COMM sets it */
-};
-
-struct named_build_id {
-	uint32_t name; /* in images->names */
-	struct build_id id;
-};
-
-struct process_table {
-	struct image_table *images;
-	struct intern names;
-	VEC(struct process) processes;
-	VEC(struct process_state) states; /* by process id */
-	VEC(struct thread) threads;
-	VEC(uint32_t) instances; /* by name: the last number given */
-	struct pid_map by_pid, by_tid;
-	VEC(struct named_build_id) build_ids;
-	struct map_set *kernel;
-	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was told */
-	uint64_t version;
-	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
-	size_t ended_count;
-	uint32_t last_thread; /* what process_table_thread() found last */
-};
 
 static void forget_current(struct process_table *t)
 {
@@ -77,6 +40,8 @@ void process_table_free(struct process_table *t)
 	forget_current(t);
 	map_set_unref(t->kernel);
 	intern_done(&t->names);
+	vec_each (state, &t->states)
+		process_jit_free(state->jit);
 	vec_done(&t->processes);
 	vec_done(&t->states);
 	vec_done(&t->threads);
@@ -135,6 +100,7 @@ static uint32_t add_thread(struct process_table *t, uint32_t process, int32_t ti
 	pid_map_set(&t->by_tid, tid, id);
 	t->states.items[process].live_threads++;
 	t->processes.items[process].end_ns = 0;
+	process_jit_ended(t, process, 0);
 	return id;
 }
 
@@ -153,6 +119,7 @@ static void end_process(struct process_table *t, uint32_t process, uint64_t time
 	*place = process;
 	if (!t->processes.items[process].end_ns)
 		t->processes.items[process].end_ns = time_ns;
+	process_jit_ended(t, process, t->processes.items[process].end_ns);
 }
 
 static void end_thread(struct process_table *t, uint32_t id, uint64_t time_ns)
@@ -215,6 +182,7 @@ static void retire_process(struct process_table *t, int32_t pid, uint64_t time_n
 		return;
 	if (!t->processes.items[old].end_ns)
 		t->processes.items[old].end_ns = time_ns;
+	process_jit_ended(t, old, t->processes.items[old].end_ns);
 	drop_maps(t, old);
 }
 
@@ -231,6 +199,7 @@ static void inherit_maps(struct process_table *t, uint32_t child, uint32_t paren
 {
 	struct map_set *maps = t->states.items[parent].maps;
 
+	t->states.items[child].forked = true;
 	if (maps)
 		t->states.items[child].maps = map_set_ref(maps);
 }
@@ -314,7 +283,8 @@ static void on_mmap(struct process_table *t, const struct event *e)
 	struct mapping m = {.start = e->mmap.addr,
 	                    .end = e->mmap.addr + e->mmap.size,
 	                    .pgoff = e->mmap.pgoff,
-	                    .executable = e->mmap.executable};
+	                    .executable = e->mmap.executable,
+	                    .generated = mapped_image_generated(&e->mmap)};
 	struct process_state *state;
 	uint32_t process;
 
@@ -332,12 +302,14 @@ static void on_mmap(struct process_table *t, const struct event *e)
 	}
 	if (e->mode != CPU_MODE_USER && e->mode != CPU_MODE_UNKNOWN)
 		return;
-	m.image = mapped_image_user(t->images, e, &id);
 	process = find_process(t, e->pid);
+	m.image = mapped_image_user(t->images, e, &id, process + 1);
 	state = &t->states.items[process];
 	state->maps =
 	        state->maps ? map_set_own(state->maps, ++t->version) : map_set_new(++t->version);
 	map_set_insert(state->maps, &m);
+	state->maps->generated |= m.generated;
+	process_jit_mapped(t, process, e);
 }
 
 void process_table_event(struct process_table *t, const struct event *e)
@@ -400,8 +372,52 @@ uint64_t process_table_maps_version(const struct process_table *t, uint32_t proc
                                     enum cpu_mode mode)
 {
 	const struct map_set *maps = maps_of(t, process, mode);
+	const struct process_jit *jit = t->states.items[process].jit;
 
+	if (mode == CPU_MODE_USER && jit && jit->version)
+		return jit->version;
 	return maps ? maps->version : 0;
+}
+
+/* The place of code that the process generated, where it is known. */
+static bool resolve_generated(const struct process_table *t, uint32_t process, uint64_t address,
+                              struct frame *frame)
+{
+	const struct process_jit *jit = t->states.items[process].jit;
+	uint64_t offset;
+	uint32_t entry;
+
+	if (!jit || !jit->code)
+		return false;
+	entry = jit_code_find(jit->code, address, &offset);
+	if (entry == ID_NONE)
+		return false;
+	*frame = (struct frame){jit->image, (uint64_t)entry << 32 | offset};
+	return true;
+}
+
+static struct frame resolve_mapped(const struct process_table *t, uint32_t process,
+                                   const struct mapping *m, uint64_t address)
+{
+	const struct image *image = &t->images->images.items[m->image];
+	struct frame frame;
+
+	switch (image->kind) {
+	case IMAGE_FILE:
+		if (m->generated && resolve_generated(t, process, address, &frame))
+			return frame;
+		return (struct frame){m->image, address - m->start + m->pgoff};
+	case IMAGE_VDSO:
+		return (struct frame){m->image, address - m->start + m->pgoff};
+	case IMAGE_MODULE:
+		return (struct frame){m->image, address - image->base};
+	case IMAGE_ANON:
+		if (resolve_generated(t, process, address, &frame))
+			return frame;
+		return (struct frame){m->image, address};
+	default:
+		return (struct frame){m->image, address};
+	}
 }
 
 struct frame process_table_resolve(struct process_table *t, uint32_t process, enum cpu_mode mode,
@@ -410,18 +426,8 @@ struct frame process_table_resolve(struct process_table *t, uint32_t process, en
 	struct map_set *maps = maps_of(t, process, mode);
 	const struct mapping *m = maps ? map_set_find(maps, address) : NULL;
 
-	if (m) {
-		switch (t->images->images.items[m->image].kind) {
-		case IMAGE_FILE:
-		case IMAGE_VDSO:
-			return (struct frame){m->image, address - m->start + m->pgoff};
-		case IMAGE_MODULE:
-			return (struct frame){m->image,
-			                      address - t->images->images.items[m->image].base};
-		default:
-			return (struct frame){m->image, address};
-		}
-	}
+	if (m)
+		return resolve_mapped(t, process, m, address);
 	if (mode != CPU_MODE_KERNEL || t->kernel->maps.count)
 		return (struct frame){IMAGE_ID_UNKNOWN, address};
 	/* Nothing was told of where the kernel lies: kernel mode says enough. */

@@ -36,7 +36,22 @@ struct mapping {
 	uint64_t pgoff;
 	uint32_t image;
 	bool executable;
+	bool generated; /* code that the process made may be there */
 };
+
+/* Who generated code, asked when the first sample of a process that can have some comes. */
+struct process_jit_request {
+	int32_t pid;
+	const char *name;
+	uint64_t start_ns; /* as in struct process */
+	const char *dump;  /* the jitdump that it mapped, to tell of it; NULL: none */
+	uint32_t major, minor;
+	uint64_t inode; /* the jitdump's, 0 unknown */
+};
+
+/* What is known of it, finished; NULL: nothing. It belongs to the table's images then. */
+struct jit_code;
+typedef struct jit_code *process_jit_fn(void *ctx, const struct process_jit_request *request);
 
 struct process_table;
 
@@ -49,6 +64,9 @@ void process_table_free(struct process_table *t);
  * with those before. What is in the table stays; nothing in it is current.
  */
 void process_table_restart(struct process_table *t);
+
+/* Whom to ask for names of generated code; NULL: they stay addresses. */
+void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx);
 
 /* Takes MMAP, COMM, FORK, EXIT; ignores other kinds. */
 void process_table_event(struct process_table *t, const struct event *e);
@@ -74,6 +92,8 @@ const char *process_table_name(const struct process_table *t, uint32_t name);
  */
 struct frame process_table_resolve(struct process_table *t, uint32_t process, enum cpu_mode mode,
                                    uint64_t address);
+/* Before addresses of a sample are resolved: generated code of its process is as it was then. */
+void process_table_moment(struct process_table *t, uint32_t process, uint64_t time_ns);
 /*
  * A number for the maps that resolve() would use: while it is the same, so is
  * every answer. Processes that share maps since a fork have the same.

@@ -65,9 +65,16 @@ static void add_time(struct ledger_cpu_builder *b, enum cpu_state state, uint64_
 		b->sums.unknown_ns += ns;
 }
 
+/* While the recorder sheds load, one tick of the timer stands for several of the clock's period. */
+static uint64_t ticks_each(const struct ledger_cpu_builder *b)
+{
+	return b->sums.period_ns ? b->grid.period_ns / b->sums.period_ns : 1;
+}
+
 /* A tick that was due in that state and left no sample. */
 static void add_missing(struct ledger_cpu_builder *b, enum cpu_state state, uint64_t ticks)
 {
+	ticks *= ticks_each(b);
 	if (state == CPU_STATE_BUSY || (state == CPU_STATE_UNKNOWN && !b->exclude_idle))
 		b->sums.ticks_due_busy += ticks;
 	else if (!b->exclude_idle)
@@ -109,7 +116,7 @@ static void fold(struct ledger_cpu_builder *b)
 	uint64_t to = vec_last(&b->spans)->from_ns, from;
 
 	if (b->grid.started) {
-		from = at_least(b->due_ns + b->sums.period_ns / 2, b->spans.items[0].from_ns);
+		from = at_least(b->due_ns + b->grid.period_ns / 2, b->spans.items[0].from_ns);
 		b->folded += count_missing(b, from, to, UINT64_MAX, false);
 	}
 	keep_last_span(b);
@@ -150,21 +157,44 @@ void ledger_cpu_switch(struct ledger_cpu_builder *b, uint64_t time_ns, int32_t p
 	set_state(b, time_ns, state_of(after));
 }
 
+/*
+ * The sample stands for another number of periods than the one before: the
+ * timer was restarted one of its new periods before it, at the latest.
+ */
+static void change_rate(struct ledger_cpu_builder *b, uint64_t time_ns, uint64_t period_ns)
+{
+	uint64_t restart = at_least(time_ns - at_most(period_ns, time_ns), b->due_ns);
+	uint64_t half = b->grid.period_ns / 2;
+
+	if (b->grid.started)
+		count_missing(b, b->due_ns + half, restart, UINT64_MAX, false);
+	grid_init(&b->grid, period_ns);
+	b->folded = 0;
+	b->due_ns = restart;
+}
+
 void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle, uint64_t weight)
 {
-	bool first = !b->grid.started;
-	struct grid_tick tick = grid_sample(&b->grid, time_ns);
-	uint64_t half = b->sums.period_ns / 2, due = time_ns - (uint64_t)tick.late_ns;
+	struct grid_tick tick;
+	uint64_t half, due;
+	bool first;
 
+	if (b->sums.period_ns && weight && weight != b->grid.period_ns &&
+	    weight % b->sums.period_ns == 0)
+		change_rate(b, time_ns, weight);
+	first = !b->grid.started;
+	tick = grid_sample(&b->grid, time_ns);
+	half = b->grid.period_ns / 2;
+	due = time_ns - (uint64_t)tick.late_ns;
 	set_state(b, time_ns, idle ? CPU_STATE_IDLE : CPU_STATE_BUSY);
-	*(idle ? &b->sums.ticks_seen_idle : &b->sums.ticks_seen_busy) += 1;
+	*(idle ? &b->sums.ticks_seen_idle : &b->sums.ticks_seen_busy) += ticks_each(b);
 	*(idle ? &b->sums.weight_idle : &b->sums.weight_busy) += weight;
 	if (!b->sums.period_ns)
 		return;
-	*(idle ? &b->sums.ticks_due_idle : &b->sums.ticks_due_busy) += 1;
+	*(idle ? &b->sums.ticks_due_idle : &b->sums.ticks_due_busy) += ticks_each(b);
 	/* The timer's first point is one period after the start, not at the start. */
-	if (first && due > b->start_ns)
-		count_missing(b, b->start_ns + half, due - at_most(half, due), UINT64_MAX, false);
+	if (first && due > b->due_ns)
+		count_missing(b, b->due_ns + half, due - at_most(half, due), UINT64_MAX, false);
 	else if (tick.missing > b->folded)
 		count_missing(b, b->due_ns + half, due - at_most(half, due),
 		              tick.missing - b->folded, true);
@@ -186,7 +216,7 @@ static void finish_without_grid(struct ledger_cpu_builder *b)
 
 void ledger_cpu_finish(struct ledger_cpu_builder *b, uint64_t end_ns)
 {
-	uint64_t half = b->sums.period_ns / 2;
+	uint64_t half = b->grid.period_ns / 2;
 
 	b->end_ns = end_ns;
 	if (b->sums.has_switches) {

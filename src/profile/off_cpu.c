@@ -19,7 +19,8 @@ void off_cpu_sample(struct off_cpu *o, uint32_t thread, uint32_t row)
 static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
                                   const struct off_cpu_thread *t)
 {
-	struct profile_row key = {.thread = thread,
+	struct profile_row key = {.path = o->unknown_path,
+	                          .thread = thread,
 	                          .region = REGION_NONE,
 	                          .cpu = t->cpu,
 	                          .event = o->event,
@@ -27,7 +28,6 @@ static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
 
 	if (t->has_row)
 		return &o->profile->rows.items[t->row];
-	key.path = profile_path_add(o->profile, PATH_ROOT, 0);
 	return profile_row_add(o->profile, &key);
 }
 

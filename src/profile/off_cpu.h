@@ -26,6 +26,7 @@ struct off_cpu {
 	struct profile *profile;
 	uint8_t event;                      /* whose rows are charged */
 	bool active;                        /* the recording has such an event */
+	uint32_t unknown_path;              /* of threads whose stack no sample showed */
 	uint64_t start_ns;                  /* of sampling: what was before does not count */
 	VEC(struct off_cpu_thread) threads; /* by thread id */
 };

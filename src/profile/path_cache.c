@@ -1,27 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/path_cache.h"
 
-#define CACHE_SLOTS (1u << 15)
+#define CACHE_SLOTS (1u << 17)
+
+#define LAST_CHAINS 64 /* CPUs whose last chain is known; a power of two */
 
 struct cache_slot {
 	uint64_t address;
 	uint64_t version; /* of the maps; 0: no maps, never cached */
-	uint32_t parent;
-	uint16_t mode; /* enum cpu_mode */
+	uint32_t parent, path;
+	uint8_t mode; /* enum cpu_mode */
 	bool caller;
-	uint32_t path;
 };
 
 struct chain_frame {
 	uint64_t address;
-	enum cpu_mode mode;
+	uint32_t path; /* up to this frame, where it is known */
+	uint8_t mode;  /* enum cpu_mode */
 	bool caller;
+};
+
+/*
+ * What a CPU showed last, outermost frame first. Samples that follow each other
+ * differ in their inner frames: what stands below is found by comparing alone.
+ */
+struct last_chain {
+	uint64_t user, kernel; /* versions of the maps; 0: good for nothing */
+	uint32_t base;         /* path that the first frame stands on */
+	VEC(struct chain_frame) frames;
+};
+
+/* The outermost frames of deep stacks. Parents were defined before: no ring can close. */
+struct outer_stack {
+	uint32_t id;     /* the file's number */
+	uint32_t parent; /* index; ID_NONE: none */
+	size_t first;    /* in addresses */
+	uint32_t count;
+	uint32_t depth;   /* frames up to the thread's first */
+	uint64_t version; /* of the maps that `path` was made with; 0: not made */
+	uint32_t path;
 };
 
 struct path_cache {
 	struct profile *profile;
 	struct cache_slot *slots;
-	struct chain_frame frames[CHAIN_FRAMES];
+	VEC(struct outer_stack) outers;
+	VEC(uint64_t) addresses; /* of outer stacks, innermost first */
+	VEC(uint32_t) way;       /* outer stacks that have no path yet */
+	struct id_table outer_index;
+	struct last_chain last[LAST_CHAINS];
+	struct chain_frame frames[CHAIN_FRAMES]; /* of the sample at hand, innermost first */
 	size_t count;
 };
 
@@ -39,13 +67,20 @@ void path_cache_free(struct path_cache *c)
 	if (!c)
 		return;
 	free(c->slots);
+	for (size_t i = 0; i < LAST_CHAINS; i++)
+		vec_done(&c->last[i].frames);
+	vec_done(&c->outers);
+	vec_done(&c->addresses);
+	vec_done(&c->way);
+	id_table_done(&c->outer_index);
 	free(c);
 }
 
 static void push_frame(struct path_cache *c, uint64_t address, enum cpu_mode mode, bool caller)
 {
 	if (c->count < CHAIN_FRAMES)
-		c->frames[c->count++] = (struct chain_frame){address, mode, caller};
+		c->frames[c->count++] = (struct chain_frame){
+		        .address = address, .mode = (uint8_t)mode, .caller = caller};
 }
 
 /* The mode that a mark announces; false: what follows is no address. */
@@ -93,11 +128,21 @@ static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 	}
 }
 
-static uint32_t step(struct path_cache *c, uint32_t process, uint32_t parent,
+/*
+ * An address in nothing that was mapped, found where a return address should
+ * be: chains that follow frame pointers through code that has none are full of
+ * them. Each is another, and none tells anything.
+ */
+static void fold_unknown(struct profile_frame *f)
+{
+	if (f->caller && f->frame.image == IMAGE_ID_UNKNOWN)
+		f->frame.offset = 0;
+}
+
+static uint32_t step(struct path_cache *c, uint32_t process, uint64_t version, uint32_t parent,
                      const struct chain_frame *f)
 {
 	struct profile *p = c->profile;
-	uint64_t version = process_table_maps_version(p->processes, process, f->mode);
 	uint64_t hash =
 	        (f->address ^ version << 40) * 0x9e3779b97f4a7c15u ^ parent * 0xd6e8feb86659fd93u;
 	struct cache_slot *slot = &c->slots[hash >> 32 & (CACHE_SLOTS - 1)];
@@ -106,22 +151,137 @@ static uint32_t step(struct path_cache *c, uint32_t process, uint32_t parent,
 	if (slot->address == f->address && slot->parent == parent && slot->version == version &&
 	    slot->mode == f->mode && slot->caller == f->caller && version)
 		return slot->path;
-	frame.frame = process_table_resolve(p->processes, process, f->mode, f->address);
+	frame.frame =
+	        process_table_resolve(p->processes, process, (enum cpu_mode)f->mode, f->address);
+	fold_unknown(&frame);
 	*slot = (struct cache_slot){.address = f->address,
 	                            .version = version,
 	                            .parent = parent,
-	                            .mode = (uint16_t)f->mode,
+	                            .mode = f->mode,
 	                            .caller = f->caller};
-	slot->path = profile_path_add(p, parent, profile_frame_add(p, &frame));
+	slot->path = profile_path_step(p, parent, &frame);
 	return slot->path;
+}
+
+static bool outer_equal(const void *ctx, uint32_t index, const void *key)
+{
+	const struct path_cache *c = ctx;
+
+	return c->outers.items[index].id == *(const uint32_t *)key;
+}
+
+/* The index of an outer stack, ID_NONE where it was never defined. */
+static uint32_t find_outer(const struct path_cache *c, uint32_t id)
+{
+	return id ? id_table_find(&c->outer_index, hash_u64(id), outer_equal, c, &id) : ID_NONE;
+}
+
+void path_cache_define(struct path_cache *c, const struct event_outer_stack *outer)
+{
+	struct outer_stack new = {.id = outer->id,
+	                          .parent = find_outer(c, outer->parent),
+	                          .first = c->addresses.count,
+	                          .count = outer->count,
+	                          .depth = outer->count};
+
+	/* A number stands for one stack: what says otherwise is damaged. */
+	if (!outer->id || outer->count > OUTER_FRAMES || find_outer(c, outer->id) != ID_NONE)
+		return;
+	if (new.parent != ID_NONE &&
+	    c->outers.items[new.parent].depth > OUTER_FRAMES - outer->count)
+		new.parent = ID_NONE;
+	if (new.parent != ID_NONE)
+		new.depth += c->outers.items[new.parent].depth;
+	for (uint32_t i = 0; i < outer->count; i++)
+		vec_push(&c->addresses, outer->addresses[i]);
+	id_table_add(&c->outer_index, hash_u64(outer->id), (uint32_t)c->outers.count);
+	vec_push(&c->outers, new);
+}
+
+/* The path of an outer stack in that process: from the first parent that has one on. */
+static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t index)
+{
+	uint64_t version =
+	        process_table_maps_version(c->profile->processes, process, CPU_MODE_USER);
+	uint32_t path = PATH_ROOT;
+
+	c->way.count = 0;
+	for (; index != ID_NONE; index = c->outers.items[index].parent) {
+		const struct outer_stack *o = &c->outers.items[index];
+
+		if (version && o->version == version) {
+			path = o->path;
+			break;
+		}
+		vec_push(&c->way, index);
+	}
+	for (size_t i = c->way.count; i-- > 0;) {
+		struct outer_stack *o = &c->outers.items[c->way.items[i]];
+
+		for (uint32_t k = o->count; k-- > 0;) {
+			struct chain_frame f = {.address = c->addresses.items[o->first + k],
+			                        .mode = CPU_MODE_USER,
+			                        .caller = true};
+
+			path = step(c, process, version, path, &f);
+		}
+		o->version = version;
+		o->path = path;
+	}
+	return path;
+}
+
+/* How many of the outermost frames are those that the CPU showed last. */
+static size_t common_frames(const struct path_cache *c, const struct last_chain *last)
+{
+	size_t most = last->frames.count < c->count ? last->frames.count : c->count, i;
+
+	for (i = 0; i < most; i++) {
+		const struct chain_frame *a = &last->frames.items[i];
+		const struct chain_frame *b = &c->frames[c->count - 1 - i];
+
+		if (a->address != b->address || a->mode != b->mode || a->caller != b->caller)
+			break;
+	}
+	return i;
+}
+
+/* Makes `last` the chain at hand, on top of path `base`. */
+static uint32_t follow(struct path_cache *c, struct last_chain *last, uint32_t process,
+                       uint32_t base)
+{
+	struct process_table *t = c->profile->processes;
+	uint64_t user = process_table_maps_version(t, process, CPU_MODE_USER);
+	uint64_t kernel = process_table_maps_version(t, process, CPU_MODE_KERNEL);
+	bool same = user && kernel && last->user == user && last->kernel == kernel &&
+	            last->base == base;
+	size_t common = same ? common_frames(c, last) : 0;
+	uint32_t path = common ? last->frames.items[common - 1].path : base;
+
+	last->user = user;
+	last->kernel = kernel;
+	last->base = base;
+	vec_reserve(&last->frames, c->count);
+	for (size_t i = common; i < c->count; i++) {
+		struct chain_frame *f = &last->frames.items[i];
+
+		*f = c->frames[c->count - 1 - i];
+		path = f->path = step(c, process,
+		                      f->mode == CPU_MODE_KERNEL ? kernel
+		                      : f->mode == CPU_MODE_USER ? user
+		                                                 : 0,
+		                      path, f);
+	}
+	last->frames.count = c->count;
+	return path;
 }
 
 uint32_t path_cache_path(struct path_cache *c, uint32_t process, const struct event *e, bool flat)
 {
-	uint32_t path = PATH_ROOT;
+	uint32_t base = PATH_ROOT;
 
 	read_chain(c, e, flat);
-	for (size_t i = c->count; i-- > 0;)
-		path = step(c, process, path, &c->frames[i]);
-	return path;
+	if (e->sample.outer && !flat)
+		base = outer_path(c, process, find_outer(c, e->sample.outer));
+	return follow(c, &c->last[e->cpu & (LAST_CHAINS - 1)], process, base);
 }

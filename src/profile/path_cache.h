@@ -4,21 +4,28 @@
  *
  * Walks the chain once, outermost frame first. A direct-mapped cache spares
  * the three look-ups (mapping, frame, path) of each step that was made before
- * with the same maps. Chains are bytes from a file: marks alone, marks that
- * nobody knows and endless ones are taken as they come; at most CHAIN_FRAMES
- * innermost frames are kept. Uses: base, event, process, profile.
+ * with the same maps. Deep stacks come in parts: the path of an outer stack is
+ * kept for the maps that it was last asked with, so that a sample costs its
+ * inner frames alone, however deep it stands. Chains are bytes from a file:
+ * marks alone, marks that nobody knows and endless ones are taken as they
+ * come; at most CHAIN_FRAMES innermost frames of a chain are kept, and
+ * OUTER_FRAMES of outer stacks. Uses: base, event, process, profile.
  */
 #ifndef ASSAY_PROFILE_PATH_CACHE_H
 #define ASSAY_PROFILE_PATH_CACHE_H
 
 #include "profile/profile.h"
 
-#define CHAIN_FRAMES 1024
+#define CHAIN_FRAMES 8192
+#define OUTER_FRAMES 65536
 
 struct path_cache;
 
 struct path_cache *path_cache_new(struct profile *p);
 void path_cache_free(struct path_cache *c);
+
+/* What samples with that number of an outer stack stand on, from now on. */
+void path_cache_define(struct path_cache *c, const struct event_outer_stack *outer);
 
 /* The path of a sample of that process; flat: the sampled address alone. */
 uint32_t path_cache_path(struct path_cache *c, uint32_t process, const struct event *e, bool flat);

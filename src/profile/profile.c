@@ -37,7 +37,7 @@ void profile_free(struct profile *p)
 	vec_done(&p->ledger.cpus);
 	vec_done(&p->ledger.processes);
 	id_table_done(&p->frame_index);
-	id_table_done(&p->path_index);
+	free(p->path_index.slots);
 	id_table_done(&p->row_index);
 	free(p);
 }
@@ -50,10 +50,16 @@ static bool frame_equal(const void *ctx, uint32_t id, const void *key)
 	       a->kernel == b->kernel && a->caller == b->caller;
 }
 
+static uint64_t frame_hash(const struct profile_frame *f)
+{
+	uint64_t flags = (uint64_t)f->kernel << 1 | f->caller;
+
+	return hash_pair(f->frame.offset, (uint64_t)f->frame.image << 2 | flags);
+}
+
 uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame)
 {
-	uint64_t flags = (uint64_t)frame->kernel << 1 | frame->caller;
-	uint64_t hash = hash_pair(frame->frame.offset, (uint64_t)frame->frame.image << 2 | flags);
+	uint64_t hash = frame_hash(frame);
 	uint32_t id = id_table_find(&p->frame_index, hash, frame_equal, p, frame);
 
 	if (id != ID_NONE)
@@ -64,25 +70,71 @@ uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame)
 	return id;
 }
 
-static bool path_equal(const void *ctx, uint32_t id, const void *key)
+static size_t path_start(const struct path_table *t, uint32_t parent, uint32_t hash)
 {
-	const struct path_node *a = &((const struct profile *)ctx)->paths.items[id], *b = key;
+	uint64_t mixed = ((uint64_t)parent << 32 | hash) * 0x9e3779b97f4a7c15u;
 
-	return a->parent == b->parent && a->frame == b->frame;
+	return (mixed ^ mixed >> 32) & t->mask;
+}
+
+/* Where such a node is or would be. */
+static struct path_slot *path_slot(const struct profile *p, uint32_t parent, uint32_t hash,
+                                   const struct profile_frame *frame)
+{
+	const struct path_table *t = &p->path_index;
+	size_t i = path_start(t, parent, hash);
+
+	while (t->slots[i].id != PATH_ROOT &&
+	       (t->slots[i].parent != parent || t->slots[i].hash != hash ||
+	        !frame_equal(p, t->slots[i].frame, frame)))
+		i = (i + 1) & t->mask;
+	return &t->slots[i];
+}
+
+/* Load at most 5/8: sixteen bytes a slot weigh more than a few steps to the side. */
+static void path_table_grow(struct path_table *t)
+{
+	struct path_table old = *t;
+
+	t->mask = old.slots ? old.mask * 2 + 1 : 1023;
+	t->slots = xcalloc(t->mask + 1, sizeof(*t->slots));
+	for (size_t i = 0; old.slots && i <= old.mask; i++) {
+		size_t to = path_start(t, old.slots[i].parent, old.slots[i].hash);
+
+		if (old.slots[i].id == PATH_ROOT)
+			continue;
+		while (t->slots[to].id != PATH_ROOT)
+			to = (to + 1) & t->mask;
+		t->slots[to] = old.slots[i];
+	}
+	free(old.slots);
+}
+
+uint32_t profile_path_step(struct profile *p, uint32_t parent, const struct profile_frame *frame)
+{
+	struct path_table *t = &p->path_index;
+	uint32_t hash = (uint32_t)frame_hash(frame);
+	struct path_slot *slot;
+
+	if (!t->slots || t->count >= (t->mask + 1) / 8 * 5)
+		path_table_grow(t);
+	slot = path_slot(p, parent, hash, frame);
+	if (slot->id != PATH_ROOT)
+		return slot->id;
+	*slot = (struct path_slot){.parent = parent,
+	                           .frame = profile_frame_add(p, frame),
+	                           .id = (uint32_t)p->paths.count,
+	                           .hash = hash};
+	t->count++;
+	vec_push(&p->paths, (struct path_node){parent, slot->frame});
+	return slot->id;
 }
 
 uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame)
 {
-	struct path_node node = {parent, frame};
-	uint64_t hash = hash_pair(parent, frame);
-	uint32_t id = id_table_find(&p->path_index, hash, path_equal, p, &node);
+	struct profile_frame known = p->frames.items[frame];
 
-	if (id != ID_NONE)
-		return id;
-	id = (uint32_t)p->paths.count;
-	vec_push(&p->paths, node);
-	id_table_add(&p->path_index, hash, id);
-	return id;
+	return profile_path_step(p, parent, &known);
 }
 
 static bool row_equal(const void *ctx, uint32_t id, const void *key)
@@ -94,12 +146,18 @@ static bool row_equal(const void *ctx, uint32_t id, const void *key)
 	       a->stack_end == b->stack_end;
 }
 
-struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key)
+uint64_t profile_row_hash(const struct profile_row *key)
 {
 	uint64_t who = (uint64_t)key->cpu << 24 | (uint64_t)key->stack_end << 16 |
 	               (uint64_t)key->event << 8 | key->mode;
-	uint64_t hash =
-	        hash_pair(hash_pair((uint64_t)key->path << 32 | key->thread, key->region), who);
+
+	return hash_pair((uint64_t)key->path << 32 | key->thread,
+	                 (uint64_t)key->region << 40 ^ who);
+}
+
+struct profile_row *profile_row_add_hashed(struct profile *p, const struct profile_row *key,
+                                           uint64_t hash)
+{
 	uint32_t id = id_table_find(&p->row_index, hash, row_equal, p, key);
 	struct profile_row row = *key;
 
@@ -110,6 +168,11 @@ struct profile_row *profile_row_add(struct profile *p, const struct profile_row 
 	vec_push(&p->rows, row);
 	id_table_add(&p->row_index, hash, id);
 	return &p->rows.items[id];
+}
+
+struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key)
+{
+	return profile_row_add_hashed(p, key, profile_row_hash(key));
 }
 
 uint8_t profile_main_event(const struct profile *p)

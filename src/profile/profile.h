@@ -69,7 +69,7 @@ struct profile_sequence {
 	VEC(uint32_t) rows;
 };
 
-#define SEQUENCE_MAX (1u << 24)
+#define SEQUENCE_MAX (1u << 22)
 
 struct profile_event {
 	char *name;
@@ -78,6 +78,20 @@ struct profile_event {
 	uint64_t frequency_hz; /* as asked for, 0 fixed period */
 	bool user_callchain, callchain;
 	uint64_t samples, weight;
+};
+
+/*
+ * From a node's parent and frame to its id. Holds a hash of the frame and not
+ * only its id, so that a step of a path that is known needs no other table.
+ */
+struct path_slot {
+	uint32_t parent, frame, id; /* id PATH_ROOT: free */
+	uint32_t hash;              /* of what the frame is */
+};
+
+struct path_table {
+	struct path_slot *slots;
+	size_t mask, count;
 };
 
 struct profile {
@@ -91,7 +105,8 @@ struct profile {
 	VEC(struct profile_event) events;   /* merged by name over the recordings */
 	VEC(struct recording *) recordings; /* owned; one per file */
 	struct ledger ledger;
-	struct id_table frame_index, path_index, row_index;
+	struct id_table frame_index, row_index;
+	struct path_table path_index;
 };
 
 struct profile *profile_new(void);
@@ -99,8 +114,14 @@ void profile_free(struct profile *p);
 
 uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame);
 uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame);
+/* The same with a frame that need not be known. */
+uint32_t profile_path_step(struct profile *p, uint32_t parent, const struct profile_frame *frame);
 /* The row with the key fields of `key`; columns of a new one are 0. Good until the next add. */
 struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key);
+/* The same in two steps, for whoever knows the keys some time before. */
+uint64_t profile_row_hash(const struct profile_row *key);
+struct profile_row *profile_row_add_hashed(struct profile *p, const struct profile_row *key,
+                                           uint64_t hash);
 
 /*
  * Gives idle rows the time that switch records measured in place of their

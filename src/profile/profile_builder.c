@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/profile_builder.h"
 
-#include "profile/ledger_cpu.h"
-#include "profile/ledger_thread.h"
-#include "profile/off_cpu.h"
+#include "profile/note_queue.h"
 #include "profile/path_cache.h"
+#include "profile/profile_counter.h"
+#include "profile/stack_walk.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
 
 #define EVENTS_MAX UINT8_MAX
-#define CPUS_MAX UINT16_MAX /* the last number stands for "not known" and all above */
-
-struct builder_cpu {
-	struct ledger_cpu_builder ledger;
-	bool seen;
-	VEC(uint32_t) sequences; /* by event: index into profile.sequences, + 1 */
-};
 
 struct profile_builder {
 	struct profile *profile;
 	struct profile_builder_options options;
 	const struct recording *recording;
-	uint32_t recording_index;
 	uint16_t main_attr;
 	VEC(uint8_t) events; /* by attr: index into profile.events */
-	VEC(struct builder_cpu) cpus;
-	uint32_t sequence_room; /* items that may still be kept */
 	struct path_cache *paths;
-	struct off_cpu off;
-	struct ledger_threads threads;
-	uint64_t first_ns, last_ns; /* of timed events */
-	uint64_t start_ns;          /* of sampling, 0: not known yet */
-	bool machine_wide, switches;
+	struct stack_walk *walk; /* made when the first sample needs it */
+	VEC(uint64_t) chain;     /* of a sample that was walked */
+	struct profile_counter counter;
+	struct note_queue *queue;
+	uint64_t last_ns; /* of timed events */
+	bool timed;       /* a note with a time was given */
 };
+
+static void take_notes(void *ctx, const struct note *notes, size_t count)
+{
+	profile_counter_take(ctx, notes, count);
+}
 
 struct profile_builder *profile_builder_new(struct profile *p,
                                             const struct profile_builder_options *options)
@@ -44,10 +40,8 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	if (options)
 		b->options = *options;
 	b->paths = path_cache_new(p);
-	b->off.profile = p;
-	b->sequence_room = SEQUENCE_MAX;
-	vec_each (sequence, &p->sequences)
-		b->sequence_room -= (uint32_t)sequence->rows.count;
+	profile_counter_init(&b->counter, p);
+	b->queue = note_queue_new(take_notes, &b->counter);
 	return b;
 }
 
@@ -55,15 +49,12 @@ void profile_builder_free(struct profile_builder *b)
 {
 	if (!b)
 		return;
-	vec_each (cpu, &b->cpus) {
-		ledger_cpu_done(&cpu->ledger);
-		vec_done(&cpu->sequences);
-	}
-	vec_done(&b->cpus);
+	note_queue_free(b->queue);
+	profile_counter_done(&b->counter);
 	vec_done(&b->events);
 	path_cache_free(b->paths);
-	off_cpu_done(&b->off);
-	ledger_thread_done(&b->threads);
+	stack_walk_free(b->walk);
+	vec_done(&b->chain);
 	free(b);
 }
 
@@ -84,7 +75,7 @@ static uint8_t add_event(struct profile *p, const struct recording_attr *a)
 	e->period_ns = a->period_ns;
 	e->frequency_hz = a->frequency_hz;
 	e->callchain = a->callchain;
-	e->user_callchain = a->user_callchain;
+	e->user_callchain = a->user_callchain || a->stack_copies;
 	return (uint8_t)(p->events.count - 1);
 }
 
@@ -92,11 +83,11 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_builder *b = ctx;
 	struct profile *p = b->profile;
+	uint32_t index = 0;
 
 	b->recording = r;
-	for (b->recording_index = 0; b->recording_index < p->recordings.count; b->recording_index++)
-		if (p->recordings.items[b->recording_index] == r)
-			break;
+	while (index < p->recordings.count && p->recordings.items[index] != r)
+		index++;
 	process_table_restart(p->processes);
 	vec_each (known, &r->build_ids)
 		process_table_build_id(p->processes, known->filename, &known->id);
@@ -105,55 +96,19 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 
 		vec_push(&b->events, event);
 		if (attr->role == ATTR_SWITCH) {
-			b->off.active = true;
-			b->off.event = event;
+			b->counter.off.active = true;
+			b->counter.off.event = event;
+			b->counter.off.unknown_path = profile_path_add(p, PATH_ROOT, 0);
 		}
 	}
 	b->main_attr = recording_main_attr(r);
-	if (r->account.present)
-		b->first_ns = b->start_ns = r->account.start_ns;
-	b->threads.start_ns = b->off.start_ns = b->first_ns;
+	profile_counter_begin(&b->counter, r, index);
 	return 0;
-}
-
-static const struct account_cpu *account_of(const struct recording *r, uint32_t cpu)
-{
-	if (r->account.present)
-		vec_each (account, &r->account.cpus)
-			if (account->cpu == cpu)
-				return account;
-	return NULL;
 }
 
 static uint16_t cpu_number(uint32_t cpu)
 {
-	return cpu < CPUS_MAX ? (uint16_t)cpu : CPUS_MAX;
-}
-
-static struct builder_cpu *cpu_of(struct profile_builder *b, uint16_t number)
-{
-	const struct recording *r = b->recording;
-	const struct recording_attr *attr;
-	const struct account_cpu *account = account_of(r, number);
-	struct builder_cpu *cpu;
-	bool clock;
-
-	while (b->cpus.count <= number)
-		vec_add(&b->cpus);
-	cpu = &b->cpus.items[number];
-	if (cpu->seen)
-		return cpu;
-	cpu->seen = true;
-	attr = b->main_attr < r->attrs.count ? &r->attrs.items[b->main_attr] : NULL;
-	clock = attr && attr->role == ATTR_CLOCK;
-	ledger_cpu_init(&cpu->ledger, clock ? attr->period_ns : 0, attr && attr->exclude_idle,
-	                account       ? account->start_ns
-	                : b->start_ns ? b->start_ns
-	                              : b->first_ns,
-	                account ? account->end_ns : 0);
-	cpu->ledger.sums.cpu = number;
-	cpu->ledger.sums.recording = b->recording_index;
-	return cpu;
+	return cpu < COUNTER_CPUS ? (uint16_t)cpu : COUNTER_CPUS;
 }
 
 static enum profile_mode mode_of(const struct event *e)
@@ -184,69 +139,106 @@ static uint32_t region_of(struct profile_builder *b, uint32_t process, uint64_t 
 	return m ? m->image : IMAGE_ID_UNKNOWN;
 }
 
-static void append_sequence(struct profile_builder *b, uint16_t number, uint8_t event, uint32_t row)
+static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint64_t *addresses,
+                         uint32_t count)
 {
-	struct builder_cpu *cpu = cpu_of(b, number);
-	struct profile *p = b->profile;
-	struct profile_sequence *sequence;
+	const struct profile_builder *b = ctx;
+	struct event_outer_stack o = {
+	        .id = outer, .parent = parent, .addresses = addresses, .count = count};
 
-	if (!b->sequence_room) {
-		p->sequences_cut = true;
-		return;
-	}
-	b->sequence_room--;
-	while (cpu->sequences.count <= event)
-		vec_push(&cpu->sequences, 0);
-	if (!cpu->sequences.items[event]) {
-		sequence = vec_add(&p->sequences);
-		sequence->recording = b->recording_index;
-		sequence->cpu = number;
-		sequence->event = event;
-		cpu->sequences.items[event] = (uint32_t)p->sequences.count;
-	}
-	sequence = &p->sequences.items[cpu->sequences.items[event] - 1];
-	vec_push(&sequence->rows, row);
+	path_cache_define(b->paths, &o);
 }
 
-/*
- * Without an account of the recorder's, sampling began one period before the
- * first tick of all: records of switches and tasks may begin earlier.
- */
-static void guess_start(struct profile_builder *b, uint64_t time_ns)
+static struct stack_walk *walk_of(struct profile_builder *b)
 {
-	uint64_t period = b->recording->attrs.items[b->main_attr].period_ns;
+	struct stack_walk_options o = {.method = STACK_METHOD_AUTO,
+	                               .root = b->options.root,
+	                               .cache = b->options.cache,
+	                               .define = define_outer,
+	                               .ctx = b};
 
-	if (b->start_ns || !time_ns)
-		return;
-	b->start_ns = time_ns > period ? time_ns - period : time_ns;
-	if (b->start_ns < b->first_ns)
-		b->start_ns = b->first_ns;
-	vec_each (cpu, &b->cpus)
-		if (cpu->seen)
-			ledger_cpu_restart(&cpu->ledger, b->start_ns);
+	if (!b->walk)
+		b->walk = stack_walk_new(b->profile->processes, &b->profile->images, &o);
+	return b->walk;
 }
 
-/* The clock's samples are the ticks that the ledgers count. */
-static void count_tick(struct profile_builder *b, const struct event *e, uint32_t thread,
-                       uint32_t process, uint16_t cpu, uint64_t weight)
+static void forget_walk(struct profile_builder *b, uint32_t thread)
 {
-	bool idle = e->pid == 0 && e->tid == 0;
+	if (b->walk && thread != ID_NONE)
+		stack_walk_forget(b->walk, thread);
+}
 
-	b->machine_wide |= idle;
-	guess_start(b, e->time_ns);
-	if (e->time_ns && cpu != CPUS_MAX)
-		ledger_cpu_sample(&cpu_of(b, cpu)->ledger, e->time_ns, idle, weight);
-	if (e->pid > 0)
-		ledger_thread_sample(&b->threads, thread, process, weight);
+/* The sample with a whole chain: the kernel's part as recorded, the user's as walked. */
+static struct event walk_stack(struct profile_builder *b, const struct event *e, uint32_t thread,
+                               uint32_t process)
+{
+	const struct event_sample *s = &e->sample;
+	struct stack_walk_result walked;
+	struct event whole = *e;
+
+	stack_walk_sample(walk_of(b), process, thread, e, &walked);
+	b->chain.count = 0;
+	for (uint32_t i = 0; s->chain && i < s->chain_count; i++) {
+		if (s->chain[i] == CHAIN_CONTEXT_USER)
+			break;
+		vec_push(&b->chain, s->chain[i]);
+	}
+	vec_push(&b->chain, CHAIN_CONTEXT_USER);
+	for (uint32_t i = 0; i < walked.count; i++)
+		vec_push(&b->chain, walked.chain[i]);
+	whole.sample.chain = b->chain.items;
+	whole.sample.chain_count = (uint32_t)b->chain.count;
+	whole.sample.outer = walked.outer;
+	whole.sample.stack_end = (uint8_t)walked.end;
+	return whole;
+}
+
+/* Interns the sample's path, and says in the row's key how it ends. */
+static void find_path(struct profile_builder *b, const struct event *e,
+                      const struct recording_attr *a, uint32_t process, struct profile_row *key)
+{
+	bool copied = a->stack_copies && !e->sample.stack_end;
+	struct event walked;
+
+	process_table_moment(b->profile->processes, process, e->time_ns);
+	if (b->options.drop_chains) {
+		key->path = path_cache_path(b->paths, process, e, true);
+		return;
+	}
+	if (copied && e->sample.regs) {
+		walked = walk_stack(b, e, key->thread, process);
+		e = &walked;
+	}
+	key->path = path_cache_path(b->paths, process, e, false);
+	key->stack_end = e->sample.stack_end < STACK_ENDS ? e->sample.stack_end : STACK_NOT_TOLD;
+	/* Registers are missing where there is no user's program behind the sample. */
+	if (copied && !e->sample.regs)
+		key->stack_end = STACK_NONE;
+}
+
+/* A note of what happened; pid 0 and none at all have no thread. */
+static struct note *add_note(struct profile_builder *b, const struct event *e, enum note_kind kind)
+{
+	struct note *n = note_queue_add(b->queue);
+
+	*n = (struct note){.time_ns = e->time_ns,
+	                   .thread = ID_NONE,
+	                   .process = ID_NONE,
+	                   .pid = e->pid,
+	                   .cpu = cpu_number(e->cpu),
+	                   .kind = (uint8_t)kind};
+	b->timed |= e->time_ns != 0;
+	return n;
 }
 
 static void on_sample(struct profile_builder *b, const struct event *e)
 {
 	uint16_t attr = e->attr < b->recording->attrs.count ? e->attr : b->main_attr;
 	struct profile *p = b->profile;
-	struct profile_row key = {.region = REGION_NONE, .mode = (uint8_t)mode_of(e)}, *row;
+	struct profile_row key = {.region = REGION_NONE};
 	const struct recording_attr *a;
 	uint32_t process;
+	struct note *n;
 
 	if (attr >= b->recording->attrs.count)
 		return;
@@ -255,88 +247,70 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 		return;
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
-	key.event = b->events.items[attr];
-	key.cpu = cpu_number(e->cpu);
-	key.path = path_cache_path(b->paths, process, e, b->options.drop_chains);
+	find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		key.region = region_of(b, process, e->sample.addr);
-	row = profile_row_add(p, &key);
-	row->samples++;
-	row->weight += e->sample.period;
-	p->events.items[key.event].samples++;
-	p->events.items[key.event].weight += e->sample.period;
-	append_sequence(b, key.cpu, key.event, (uint32_t)(row - p->rows.items));
-	if (a->role == ATTR_SWITCH && e->pid > 0)
-		off_cpu_sample(&b->off, key.thread, (uint32_t)(row - p->rows.items));
-	if (attr == b->main_attr && a->role == ATTR_CLOCK)
-		count_tick(b, e, key.thread, process, key.cpu, e->sample.period);
+	n = add_note(b, e, NOTE_SAMPLE);
+	n->amount = e->sample.period;
+	n->thread = key.thread;
+	n->process = process;
+	n->path = key.path;
+	n->region = key.region;
+	n->event = b->events.items[attr];
+	n->mode = (uint8_t)mode_of(e);
+	n->stack_end = key.stack_end;
+	n->tick = attr == b->main_attr && a->role == ATTR_CLOCK;
+	n->idle = e->pid == 0 && e->tid == 0;
+	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0;
 }
 
 static void on_switch(struct profile_builder *b, const struct event *e)
 {
 	struct process_table *processes = b->profile->processes;
-	uint16_t cpu = cpu_number(e->cpu);
-	uint32_t thread, process;
+	struct note *n = add_note(b, e, NOTE_SWITCH);
 
-	b->switches = true;
-	if (e->sched.machine_wide) {
-		b->machine_wide = true;
-		if (cpu != CPUS_MAX)
-			ledger_cpu_switch(&cpu_of(b, cpu)->ledger, e->time_ns, e->pid, e->sched.out,
-			                  e->sched.next_prev_pid);
-	}
+	n->out = e->sched.out;
+	n->preempted = e->sched.preempted;
+	n->machine_wide = e->sched.machine_wide;
+	n->other_pid = e->sched.next_prev_pid;
 	if (e->pid <= 0)
 		return;
-	thread = process_table_thread(processes, e->pid, e->tid);
-	process = process_table_thread_at(processes, thread)->process;
-	ledger_thread_switch(&b->threads, thread, process, e->time_ns, e->sched.out,
-	                     e->sched.preempted);
-	off_cpu_switch(&b->off, thread, cpu, e->time_ns, e->sched.out, e->sched.preempted);
+	n->thread = process_table_thread(processes, e->pid, e->tid);
+	n->process = process_table_thread_at(processes, n->thread)->process;
 }
 
-/* FORK, EXIT and COMM change which thread a pid means: ledgers follow. */
+/* FORK, EXIT and COMM change which thread a pid means. */
 static void on_task(struct profile_builder *b, const struct event *e)
 {
 	struct process_table *processes = b->profile->processes;
-	uint32_t old = process_table_find_thread(processes, e->pid, e->tid), now, process;
+	uint32_t old = process_table_find_thread(processes, e->pid, e->tid), now;
 	uint32_t old_process =
 	        old == ID_NONE ? ID_NONE : process_table_thread_at(processes, old)->process;
+	bool exec = e->kind == EVENT_COMM && e->comm.exec;
+	struct note *n;
 
 	process_table_event(processes, e);
 	now = process_table_find_thread(processes, e->pid, e->tid);
-	if (!e->time_ns || e->pid <= 0 || now == ID_NONE)
+	if (e->kind == EVENT_EXIT || exec)
+		forget_walk(b, old);
+	if (!e->time_ns || e->pid <= 0 || now == ID_NONE || (e->kind == EVENT_COMM && !exec))
 		return;
-	process = process_table_thread_at(processes, now)->process;
-	if (e->kind == EVENT_COMM && e->comm.exec) {
-		ledger_thread_exec(&b->threads, old, old_process, now, process, e->time_ns);
-		if (old != ID_NONE)
-			off_cpu_exit(&b->off, old);
-	} else if (e->kind == EVENT_FORK) {
-		if (old != ID_NONE)
-			ledger_thread_exit(&b->threads, old, e->time_ns);
-		ledger_thread_fork(&b->threads, now, process, e->time_ns);
-	} else if (e->kind == EVENT_EXIT) {
-		ledger_thread_exit(&b->threads, now, e->time_ns);
-		off_cpu_exit(&b->off, now);
-	}
-}
-
-static void note_time(struct profile_builder *b, uint64_t time_ns)
-{
-	if (!time_ns)
-		return;
-	if (!b->first_ns)
-		b->first_ns = b->threads.start_ns = b->off.start_ns = time_ns;
-	if (time_ns > b->last_ns)
-		b->last_ns = time_ns;
+	n = add_note(b, e, exec ? NOTE_EXEC : e->kind == EVENT_FORK ? NOTE_FORK : NOTE_EXIT);
+	n->thread = now;
+	n->process = process_table_thread_at(processes, now)->process;
+	n->old = old;
+	n->old_process = old_process;
 }
 
 static int on_event(void *ctx, const struct event *e, struct error *err)
 {
 	struct profile_builder *b = ctx;
-	uint16_t cpu = cpu_number(e->cpu);
 
-	note_time(b, e->time_ns);
+	if (e->time_ns > b->last_ns)
+		b->last_ns = e->time_ns;
+	/* Whatever has the first time, what comes after is counted from there. */
+	if (e->time_ns && !b->timed)
+		add_note(b, e, NOTE_TIME);
 	switch (e->kind) {
 	case EVENT_SAMPLE:
 		on_sample(b, e);
@@ -352,13 +326,14 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 	case EVENT_EXIT:
 		on_task(b, e);
 		break;
+	case EVENT_OUTER_STACK:
+		path_cache_define(b->paths, &e->outer_stack);
+		break;
 	case EVENT_LOST:
-		if (cpu != CPUS_MAX)
-			cpu_of(b, cpu)->ledger.sums.ticks_lost += e->lost.count;
+		add_note(b, e, NOTE_LOST)->amount = e->lost.count;
 		break;
 	case EVENT_THROTTLE:
-		if (cpu != CPUS_MAX)
-			cpu_of(b, cpu)->ledger.sums.throttled += e->throttle.stopped;
+		add_note(b, e, NOTE_THROTTLE)->amount = e->throttle.stopped;
 		break;
 	default:
 		break;
@@ -366,41 +341,12 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 	return 0;
 }
 
-static void finish_cpus(struct profile_builder *b)
-{
-	const struct recording *r = b->recording;
-
-	if (r->account.present)
-		vec_each (account, &r->account.cpus)
-			if (account->cpu < CPUS_MAX)
-				cpu_of(b, (uint16_t)account->cpu);
-	vec_each (cpu, &b->cpus) {
-		const struct account_cpu *account;
-
-		if (!cpu->seen || cpu->ledger.sums.cpu == CPUS_MAX)
-			continue;
-		account = account_of(r, cpu->ledger.sums.cpu);
-		ledger_cpu_finish(&cpu->ledger, account ? account->end_ns : b->last_ns);
-		cpu->ledger.sums.has_steal = account;
-		cpu->ledger.sums.steal_ns = account ? account->stat_steal_ns : 0;
-		vec_push(&b->profile->ledger.cpus, cpu->ledger.sums);
-	}
-}
-
 static int on_end(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_builder *b = ctx;
-	uint64_t end_ns = r->account.present ? r->account.end_ns : b->last_ns;
-	bool machine_wide = r->account.present ? r->account.machine_wide : b->machine_wide;
 
-	if (machine_wide) {
-		b->profile->ledger.machine_wide = true;
-		finish_cpus(b);
-	}
-	if (b->switches)
-		ledger_thread_finish(&b->threads, end_ns, &b->profile->ledger);
-	off_cpu_finish(&b->off, end_ns);
-	b->profile->ledger.counted_oncpu_ns += r->account.counted_oncpu_ns;
+	note_queue_finish(b->queue);
+	profile_counter_end(&b->counter, b->last_ns);
 	return 0;
 }
 

@@ -4,21 +4,26 @@
  *
  * Give the sink of a builder to a reader. For each sample the path is walked
  * once, interned and counted; switch records feed the ledger and the off-CPU
- * columns. One builder a recording, several builders one after the other may
- * fill the same profile: whoever reads pushes the struct recording to
- * profile.recordings before, and gives a new builder's sink to the reader.
- * Memory is bounded by what is distinct in the recording, and SEQUENCE_MAX.
- * Not safe for several threads. Uses: base, event, process, profile.
+ * columns. Samples that hold registers and a copy of the stack in place of the
+ * user's call chain are walked here. One builder a recording, several builders one after the other
+ * may fill the same profile: whoever reads pushes the struct recording to profile.recordings
+ * before, and gives a new builder's sink to the reader. Memory is bounded by what is distinct in
+ * the recording, and SEQUENCE_MAX. Not safe for several threads. Uses: base, event, process,
+ * profile.
  */
 #ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
 #define ASSAY_PROFILE_PROFILE_BUILDER_H
 
+#include "base/cache_dir.h"
 #include "profile/profile.h"
 
 struct profile_builder;
 
 struct profile_builder_options {
 	bool drop_chains; /* only the sampled address: flat reports of large files */
+	/* For walking stacks that were copied: where files are looked for, and kept tables */
+	const char *root;        /* NULL: as recorded */
+	struct cache_dir *cache; /* NULL: none */
 };
 
 struct profile_builder *profile_builder_new(struct profile *p,

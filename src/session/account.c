@@ -60,10 +60,10 @@ static char *command_line(void)
 
 static void describe_attr(struct recording *r, const struct perf_source_event *event)
 {
-	const struct perf_event_attr *attr = &event->attr;
+	struct perf_event_attr attr = plan_file_attr(event);
 	struct recording_attr *a = vec_add(&r->attrs);
 
-	attr_describe(a, attr, event->role);
+	attr_describe(a, &attr, event->role);
 	a->name = xstrdup(event->name);
 }
 

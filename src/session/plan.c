@@ -4,6 +4,7 @@
 #include "event/attr.h"
 #include "source/perf_events.h"
 #include "source/rights.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,6 +52,55 @@ static bool may_open(int pid, int cpu, bool exclude_kernel)
 	return true;
 }
 
+/* Registers and stack bytes in place of the kernel's own walk of the user's stack. */
+static void add_stacks(struct perf_event_attr *attr, uint32_t bytes)
+{
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = unwind_native()->perf_mask;
+	attr->sample_stack_user = bytes;
+	attr->exclude_callchain_user = 1;
+}
+
+static void remove_stacks(struct perf_event_attr *attr)
+{
+	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	attr->sample_regs_user = 0;
+	attr->sample_stack_user = 0;
+}
+
+struct perf_event_attr plan_file_attr(const struct perf_source_event *event)
+{
+	struct perf_event_attr attr = event->attr;
+
+	if (!(attr.sample_type & PERF_SAMPLE_STACK_USER))
+		return attr;
+	remove_stacks(&attr);
+	attr.sample_type |= PERF_SAMPLE_TRANSACTION;
+	attr.exclude_callchain_user = 0;
+	return attr;
+}
+
+/* Does this kernel copy registers and stacks of this machine? */
+static bool can_unwind(uint32_t stack_bytes)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof(attr),
+	                               .config = PERF_COUNT_SW_CPU_CLOCK,
+	                               .sample_period = 1000000000,
+	                               .disabled = 1,
+	                               .exclude_kernel = 1,
+	                               .exclude_hv = 1};
+	int fd;
+
+	if (!unwind_native())
+		return false;
+	add_stacks(&attr, stack_bytes);
+	fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int check_rate(const struct session_options *o, struct error *err)
 {
 	int64_t most;
@@ -71,7 +121,7 @@ static int check_rate(const struct session_options *o, struct error *err)
 
 static struct perf_event_attr common_attr(const struct plan *plan, const struct session_options *o)
 {
-	return (struct perf_event_attr){
+	struct perf_event_attr attr = {
 	        .size = sizeof(struct perf_event_attr),
 	        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
@@ -91,6 +141,10 @@ static struct perf_event_attr common_attr(const struct plan *plan, const struct 
 	        .use_clockid = 1,
 	        .clockid = CLOCK_MONOTONIC,
 	};
+
+	if (plan->unwind)
+		add_stacks(&attr, o->stack_bytes);
+	return attr;
 }
 
 static void add_event(struct plan *plan, const char *name, enum attr_role role,
@@ -148,6 +202,7 @@ static void add_witness(struct plan *plan, const struct session_options *o)
 	attr.freq = 0;
 	attr.sample_period = (uint64_t)((double)period * ((double)times + GOLDEN_SECTION));
 	/* Where it fell is all that is asked of it. */
+	remove_stacks(&attr);
 	attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
 	add_event(plan, "cpu-clock/witness/", ATTR_WITNESS, &attr);
 }
@@ -178,6 +233,7 @@ static void add_tracking(struct plan *plan, const struct session_options *o)
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.sample_period = 1;
+	remove_stacks(&attr);
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.mmap_data = o->data_addresses;
@@ -203,6 +259,16 @@ static void find_rights(struct plan *plan, const struct session_options *o)
 		                "kernel.perf_event_paranoid=1' lift that.");
 }
 
+static void find_unwinding(struct plan *plan, const struct session_options *o)
+{
+	plan->unwind = o->unwind && can_unwind(o->stack_bytes);
+	if (o->unwind && !plan->unwind)
+		plan_note(plan,
+		          "Stacks were followed by frame pointers: this kernel or machine gives no "
+		          "copies of registers and stacks. Code that has no frame pointers breaks "
+		          "them off.");
+}
+
 int plan_make(struct plan *plan, const struct session_options *o, struct error *err)
 {
 	int status = check_rate(o, err);
@@ -210,6 +276,7 @@ int plan_make(struct plan *plan, const struct session_options *o, struct error *
 	if (status)
 		return status;
 	find_rights(plan, o);
+	find_unwinding(plan, o);
 	for (size_t i = 0; !status && i < o->event_count; i++)
 		status = add_sampled(plan, o, o->events[i], err);
 	if (!status && !o->event_count)

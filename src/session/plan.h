@@ -15,11 +15,14 @@ struct plan {
 	VEC(struct perf_source_event) events; /* [0] the sampled one; the last one tracks */
 	bool machine_wide;
 	bool kernel; /* kernel samples may be taken */
+	bool unwind; /* registers and stack bytes are recorded, and walked on the way to the file */
 	VEC(char *) notes;
 };
 
 int plan_make(struct plan *plan, const struct session_options *options, struct error *err);
 void plan_done(struct plan *plan);
+/* The event as it stands in the file, where chains take the place of stack bytes. */
+struct perf_event_attr plan_file_attr(const struct perf_source_event *event);
 void plan_note(struct plan *plan, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -6,8 +6,12 @@
 #include "format/perf_data.h"
 #include "session/account.h"
 #include "session/command_child.h"
+#include "session/jit_keep.h"
+#include "session/keeper.h"
+#include "session/live_stacks.h"
 #include "session/plan.h"
 #include "source/perf_source.h"
+#include "source/rights.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -27,15 +31,21 @@
 #define FLUSH_MAX_MS 4000
 #define PROGRESS_MS 1000
 #define RING_BYTES (4u << 20)        /* a CPU, where --memory says nothing */
+#define STACK_RING_BYTES (16u << 20) /* the same with stack copies */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
 #define RING_BYTES_MIN (64u << 10)
 #define ENCODE_BYTES (256u << 10)
+/* Stacks are walked so soon that what is beyond the copies can still be there to be read. */
+#define UNWIND_MS 100
 
 struct session {
 	const struct session_options *options;
 	struct plan plan;
 	struct perf_source *source;
 	struct perf_data_writer *writer;
+	struct live_stacks *live; /* NULL: rings are copied as they are */
+	struct keeper *keeper;    /* NULL: the kernel would not let us */
+	struct jit_keep *jit;
 	struct recording recording;
 	struct command_child child;
 	struct account_mark start, end;
@@ -44,7 +54,7 @@ struct session {
 	struct buf encoded; /* records of our own, on their way to the writer */
 	sigset_t old_mask;
 	int signals; /* signalfd */
-	uint64_t flush_due_ns;
+	uint64_t flush_due_ns, drained_ns;
 	bool began; /* something was sampled: the file is worth keeping */
 	bool stop, masked;
 };
@@ -86,11 +96,29 @@ static void choose_tasks(struct session *s)
 	vec_done(&own);
 }
 
-static size_t ring_bytes(const struct session_options *o)
+/*
+ * A ring that is refused is halved until it fits: the first would take all that
+ * may be locked, and leave little to those of other CPUs.
+ */
+static size_t fair_share(size_t bytes, size_t cpus)
+{
+	struct rights rights;
+	int64_t most;
+
+	rights_read(&rights);
+	most = rights_ring_bytes(&rights);
+	if (most == RIGHTS_NO_LIMIT || most <= 0 || bytes * cpus <= (uint64_t)most)
+		return bytes;
+	return (size_t)most / 4 * 3 / cpus;
+}
+
+static size_t ring_bytes(const struct session_options *o, bool unwind)
 {
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	size_t bytes = o->memory_bytes ? o->memory_bytes / cpus : RING_BYTES;
+	size_t bytes = unwind ? fair_share(STACK_RING_BYTES, cpus) : RING_BYTES;
 
+	if (o->memory_bytes)
+		bytes = o->memory_bytes / cpus;
 	if (!o->memory_bytes && bytes * cpus > RINGS_BYTES_MAX)
 		bytes = RINGS_BYTES_MAX / cpus;
 	if (!o->memory_bytes && bytes < RING_BYTES_MIN)
@@ -110,12 +138,26 @@ static int open_source(struct session *s, struct error *err)
 	so->event_count = s->plan.events.count;
 	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
 	so->task_count = s->tasks.count;
-	so->ring_bytes = ring_bytes(s->options);
+	so->ring_bytes = ring_bytes(s->options, s->plan.unwind);
 	status = perf_source_open(&s->source, so, err);
 	if (!status && perf_source_denied(s->source))
 		plan_note(&s->plan, "%zu events of processes that you may not sample are missing.",
 		          perf_source_denied(s->source));
 	return status;
+}
+
+/* A recording without it is a good one: its want is noted. */
+static void open_keeper(struct session *s)
+{
+	struct keeper_options o = {.tasks = s->source_options.tasks,
+	                           .task_count = s->source_options.task_count,
+	                           .sampled = &s->plan.events.items[0].attr,
+	                           .eager = s->plan.unwind};
+	struct error err = {0};
+
+	s->jit = o.jit = jit_keep_new();
+	if (keeper_open(&s->keeper, &o, &err))
+		plan_note(&s->plan, "Programs deleted while recording have no names: %s", err.text);
 }
 
 static int open_writer(struct session *s, struct error *err)
@@ -124,13 +166,18 @@ static int open_writer(struct session *s, struct error *err)
 	int status;
 
 	vec_each (event, &s->plan.events)
-		vec_push(&attrs, (struct perf_data_attr){.attr = event->attr,
+		vec_push(&attrs, (struct perf_data_attr){.attr = plan_file_attr(event),
 		                                         .name = event->name,
 		                                         .ids = event->ids.items,
 		                                         .id_count = event->ids.count});
 	status = perf_data_writer_open(&s->writer, s->options->output, attrs.items, attrs.count,
 	                               err);
 	vec_done(&attrs);
+	if (!status && s->plan.unwind) {
+		s->live = live_stacks_new(&s->plan, s->source, s->writer, &s->tasks,
+		                          s->options->method);
+		live_stacks_keeper(s->live, s->keeper);
+	}
 	return status;
 }
 
@@ -148,6 +195,9 @@ static int write_event(void *ctx, const struct event *e, struct error *err)
 	const struct perf_source_event *event = vec_last(&s->plan.events);
 	int status = perf_record_encode(&s->encoded, &event->attr, event->ids.items[0], e, err);
 
+	if (s->live)
+		live_stacks_event(s->live, e);
+	keeper_mapping(s->keeper, e);
 	if (!status && s->encoded.size > ENCODE_BYTES)
 		status = write_encoded(s, err);
 	return status;
@@ -188,6 +238,7 @@ static int write_ring(void *ctx, const void *records, size_t bytes, struct error
 {
 	struct session *s = ctx;
 
+	keeper_scan(s->keeper, records, bytes);
 	return perf_data_writer_append(s->writer, records, bytes, err);
 }
 
@@ -202,11 +253,18 @@ static void show_progress(const struct session *s)
 		s->options->progress(s->options->ctx, &progress);
 }
 
-static int drain(struct session *s, struct error *err)
+static int drain(struct session *s, bool last, struct error *err)
 {
-	int status = perf_source_read(s->source, write_ring, s, err);
+	int status;
 
-	if (status)
+	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
+	keeper_look(s->keeper, true);
+	if (s->live)
+		status = live_stacks_read(s->live, last, err);
+	else
+		status = perf_source_read(s->source, write_ring, s, err);
+	keeper_drained(s->keeper);
+	if (status || s->live)
 		return status;
 	perf_record_finished_round(&s->encoded);
 	return write_encoded(s, err);
@@ -227,11 +285,12 @@ static uint64_t flush_wait_ns(uint64_t elapsed_ns)
  */
 static int patience(const struct session *s, int most_ms)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), waited_ms = (now - s->drained_ns) / 1000000;
 	uint64_t due_ms = s->flush_due_ns > now ? (s->flush_due_ns - now) / 1000000 + 1 : 0;
 
 	if (s->options->progress && most_ms > PROGRESS_MS)
 		most_ms = PROGRESS_MS;
+	most_ms -= waited_ms < (uint64_t)most_ms ? (int)waited_ms : most_ms;
 	return due_ms < (uint64_t)most_ms ? (int)due_ms : most_ms;
 }
 
@@ -270,20 +329,34 @@ static bool targets_gone(const struct session *s)
 	return true;
 }
 
-static int run(struct session *s, struct error *err)
+/* Sleeps until there is something to do; false: it was for the keeper, and is done. */
+static bool wait_for_work(struct session *s, int patience_ms)
 {
 	struct pollfd watched[] = {
 	        {.fd = perf_source_fd(s->source), .events = POLLIN},
 	        {.fd = s->signals, .events = POLLIN},
+	        {.fd = keeper_fd(s->keeper), .events = POLLIN},
 	};
-	int status = 0, patience_ms = FLUSH_MAX_MS;
+	int ms = patience(s, patience_ms), rest_ms = keeper_rest_ms(s->keeper);
+	bool rests = rest_ms >= 0 && rest_ms < ms;
+	int woken = poll(watched, 3, rests ? rest_ms : ms);
+
+	if (watched[2].revents || (rests && !woken))
+		keeper_look(s->keeper, watched[2].revents);
+	return watched[0].revents || watched[1].revents || (!rests && woken <= 0);
+}
+
+static int run(struct session *s, struct error *err)
+{
+	int status = 0, patience_ms = s->live ? UNWIND_MS : FLUSH_MAX_MS;
 
 	while (!status && !s->stop && !targets_gone(s)) {
-		poll(watched, 2, patience(s, patience_ms));
+		if (!wait_for_work(s, patience_ms))
+			continue;
 		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
-		status = drain(s, err);
+		status = drain(s, false, err);
 		if (!status)
 			status = flush_when_due(s, err);
 		show_progress(s);
@@ -291,13 +364,26 @@ static int run(struct session *s, struct error *err)
 	return status;
 }
 
-/* All is open: no right that root has beyond its own files is needed any more. */
-static void drop_capabilities(void)
+/*
+ * All is open: of the rights that root has beyond its own files those go that
+ * are not needed any more. Walking stacks and keeping what is mapped open files
+ * as they come, in the view of those who map them and whoever may read them,
+ * and look into memory beyond the copies: they keep theirs.
+ */
+static void drop_capabilities(bool looks_into_others)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[2] = {{0}};
+	struct __user_cap_data_struct kept[2] = {{0}};
 
-	syscall(SYS_capset, &header, none);
+	if (looks_into_others && !syscall(SYS_capget, &header, kept)) {
+		kept[0].permitted &= 1u << CAP_SYS_PTRACE | 1u << CAP_DAC_READ_SEARCH;
+		kept[1].permitted &= 1u << (CAP_CHECKPOINT_RESTORE - 32); /* map_files */
+		for (int i = 0; i < 2; i++) {
+			kept[i].effective = kept[i].permitted;
+			kept[i].inheritable = 0;
+		}
+	}
+	syscall(SYS_capset, &header, kept);
 }
 
 static int prepare(struct session *s, struct error *err)
@@ -311,6 +397,8 @@ static int prepare(struct session *s, struct error *err)
 		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
 	if (!status)
 		status = open_source(s, err);
+	if (!status)
+		open_keeper(s);
 	if (!status)
 		status = open_writer(s, err);
 	if (!status)
@@ -333,7 +421,7 @@ static int begin(struct session *s, struct session_result *result, struct error 
 	if (status)
 		return status;
 	s->began = true;
-	drop_capabilities();
+	drop_capabilities(s->live || s->keeper);
 	return 0;
 }
 
@@ -344,10 +432,15 @@ static int finish(struct session *s, struct error *err)
 
 	perf_source_disable(s->source);
 	account_mark_take(&s->end);
-	status = drain(s, err);
+	status = drain(s, true, err);
 	if (status)
 		return status;
+	keeper_finish(s->keeper, &s->plan);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
+	jit_keep_finish(s->jit, &s->recording, s->plan.machine_wide, s->source_options.tasks,
+	                s->source_options.task_count);
+	if (s->live)
+		live_stacks_account(s->live, &s->recording.account);
 	s->recording.account.observer_bytes = perf_data_writer_bytes(writer);
 	s->recording.account.exit_status = s->child.ended ? s->child.status : -1;
 	s->writer = NULL;
@@ -368,6 +461,9 @@ static void close_session(struct session *s, struct session_result *result)
 {
 	result->command_goes_on = !command_child_end(&s->child);
 	result->exit_status = s->child.pid && s->child.ended ? s->child.status : -1;
+	live_stacks_free(s->live);
+	keeper_close(s->keeper);
+	jit_keep_free(s->jit);
 	perf_source_close(s->source);
 	if (s->began)
 		perf_data_writer_abandon(s->writer);

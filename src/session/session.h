@@ -7,13 +7,14 @@
  * signal comes or the processes are gone, and closes the file with the
  * account. One thread; SIGINT, SIGTERM and SIGHUP end it cleanly. What could
  * not be had (rights, counters) is left out and told in `notes`, of the result
- * and of the file. Uses: base, event, source, format.
+ * and of the file. Uses: base, event, profile, source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_H
 #define ASSAY_SESSION_SESSION_H
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "profile/stack_walk.h"
 #include "source/proc.h"
 
 #include <stdbool.h>
@@ -36,7 +37,10 @@ struct session_options {
 	bool machine_wide;
 	const proc_ids *pids; /* whom to follow; empty with machine_wide or a command */
 	char **command;       /* NULL-terminated argv, or NULL */
-	bool user_callchain;
+	bool user_callchain;  /* by the kernel, along frame pointers, unless unwind is set: */
+	bool unwind;          /* walk stacks by their tables, while recording */
+	enum stack_method method;
+	uint32_t stack_bytes; /* copied with each sample, for unwinding */
 	bool data_addresses;
 	bool off_cpu;
 	bool witness;

@@ -37,17 +37,24 @@ void perf_ring_unmap(struct perf_ring *ring)
 	ring->page = NULL;
 }
 
-struct perf_ring_span perf_ring_read(struct perf_ring *ring)
+uint64_t perf_ring_head(struct perf_ring *ring)
 {
 	/* Pairs with the kernel's barrier: records up to head are there once head is seen. */
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+
+	if (head - ring->page->data_tail > ring->used_max)
+		ring->used_max = head - ring->page->data_tail;
+	return head;
+}
+
+struct perf_ring_span perf_ring_read(struct perf_ring *ring)
+{
+	uint64_t head = perf_ring_head(ring);
 	uint64_t tail = ring->page->data_tail;
 	size_t at = (size_t)(tail & (ring->size - 1));
 	size_t count = (size_t)(head - tail);
 	size_t first = ring->size - at;
 
-	if (count > ring->used_max)
-		ring->used_max = count;
 	if (first > count)
 		first = count;
 	return (struct perf_ring_span){
@@ -57,8 +64,13 @@ struct perf_ring_span perf_ring_read(struct perf_ring *ring)
 	};
 }
 
-void perf_ring_release(struct perf_ring *ring, const struct perf_ring_span *span)
+void perf_ring_release_to(struct perf_ring *ring, uint64_t tail)
 {
 	/* Our reads of the records must be over before the kernel may write there again. */
-	__atomic_store_n(&ring->page->data_tail, span->head, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void perf_ring_release(struct perf_ring *ring, const struct perf_ring_span *span)
+{
+	perf_ring_release_to(ring, span->head);
 }

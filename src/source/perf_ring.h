@@ -33,6 +33,13 @@ void perf_ring_unmap(struct perf_ring *ring);
 
 /* All records that are there; size[0] is 0 where none. */
 struct perf_ring_span perf_ring_read(struct perf_ring *ring);
+/*
+ * For a reader that goes from record to record and may leave some: where the
+ * records end now, and giving back the room of those before `tail`. Positions
+ * count bytes since the ring began; data + (position & (size - 1)) is the place.
+ */
+uint64_t perf_ring_head(struct perf_ring *ring);
+void perf_ring_release_to(struct perf_ring *ring, uint64_t tail);
 /* Gives the span's room back to the kernel. */
 void perf_ring_release(struct perf_ring *ring, const struct perf_ring_span *span);
 

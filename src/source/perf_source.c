@@ -306,6 +306,22 @@ int perf_source_read(struct perf_source *s, perf_source_fn *deliver, void *ctx, 
 	return status;
 }
 
+struct perf_ring *perf_source_ring(struct perf_source *s, size_t cpu)
+{
+	return &s->cpus.items[cpu].ring;
+}
+
+void perf_source_set_period(struct perf_source *s, size_t event, uint64_t value, uint64_t *done_ns)
+{
+	vec_each (instance, &s->instances) {
+		if (instance->event != event)
+			continue;
+		/* It can fail only where the event's task is gone. */
+		ioctl(instance->fd, PERF_EVENT_IOC_PERIOD, &value);
+		done_ns[instance->cpu] = clock_ns(CLOCK_MONOTONIC);
+	}
+}
+
 size_t perf_source_cpu_count(const struct perf_source *s)
 {
 	return s->cpus.count;

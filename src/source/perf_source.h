@@ -74,6 +74,18 @@ typedef int perf_source_fn(void *ctx, const void *records, size_t bytes, struct 
 int perf_source_read(struct perf_source *source, perf_source_fn *deliver, void *ctx,
                      struct error *err);
 
+/* For a reader that takes records one by one (perf_ring_head()) in place of perf_source_read(). */
+struct perf_ring *perf_source_ring(struct perf_source *source, size_t cpu);
+
+/*
+ * Gives all instances of an event another period, or frequency where it was
+ * opened with one and is no software clock. done_ns: for each CPU, when its
+ * timer had been restarted: samples up to then are of the period before.
+ * Children that inherited the event earlier keep theirs.
+ */
+void perf_source_set_period(struct perf_source *source, size_t event, uint64_t value,
+                            uint64_t *done_ns);
+
 size_t perf_source_cpu_count(const struct perf_source *source);
 const struct perf_source_cpu *perf_source_cpu_at(const struct perf_source *source, size_t index);
 /* Events of tasks that we have no right to sample. */

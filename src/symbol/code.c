@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code and source lines: what annotate asks of an image beyond names.
+ * Code: what annotate asks of an image beyond names.
  */
 #include "symbol/symbolizer_internal.h"
 
-#include "image/locate.h"
+#include "symbol/jit.h"
 #include "symbol/module_file.h"
 
 #include <errno.h>
@@ -181,6 +181,8 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
 	bytes = xmalloc(size ? size : 1);
 	if (kind == IMAGE_KERNEL || kind == IMAGE_MODULE)
 		r = kernel_code(s, image, bytes, code, err);
+	else if (kind == IMAGE_JIT)
+		r = jit_bytes(&s->images->images.items[image], bytes, code, err);
 	else
 		r = file_code(s, image, bytes, code, err);
 	if (r) {
@@ -190,44 +192,4 @@ int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint
 	vec_push(&s->code, bytes);
 	code->bytes = bytes;
 	return 0;
-}
-
-static struct line_reader *open_lines(struct symbolizer *s, struct symbol_image *i)
-{
-	struct line_reader *lines = line_reader_new(i->file);
-
-	if (lines)
-		return lines;
-	if (!i->debug)
-		i->debug = locate_debug(i->file, s->options.root);
-	return i->debug ? line_reader_new(i->debug) : NULL;
-}
-
-static bool kernel_line(struct symbolizer *s, struct symbol_image *i, struct frame frame,
-                        const char **file, int *line)
-{
-	struct kernel_names *k = symbolizer_kernel(s);
-	struct elf_file *f = kernel_names_vmlinux(k, &s->options);
-
-	if (!i->lines_sought) {
-		i->lines_sought = true;
-		i->lines = f ? line_reader_new(f) : NULL;
-	}
-	return i->lines && line_reader_find(i->lines, frame.offset + k->vmlinux_delta, file, line);
-}
-
-bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file, int *line)
-{
-	struct symbol_image *i = symbolizer_image(s, frame.image);
-	uint64_t address;
-
-	if (s->images->images.items[frame.image].kind == IMAGE_KERNEL)
-		return kernel_line(s, i, frame, file, line);
-	if (!i->file || !elf_file_address_of(i->file, frame.offset, &address))
-		return false;
-	if (!i->lines_sought) {
-		i->lines_sought = true;
-		i->lines = open_lines(s, i);
-	}
-	return i->lines && line_reader_find(i->lines, address, file, line);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/symbolizer_internal.h"
 
+#include "symbol/debug_file.h"
 #include "symbol/demangle.h"
+#include "symbol/jit.h"
 #include "image/locate.h"
 
 #include <stdio.h>
@@ -12,11 +14,15 @@ struct symbolizer *symbolizer_new(struct image_table *images, const struct symbo
 {
 	struct symbolizer *s = xcalloc(1, sizeof(*s));
 
+	if (options && options->debuginfod && *options->debuginfod)
+		s->debuginfod = xstrdup(options->debuginfod);
 	/* libdw would ask servers for debug files behind the user's back. */
 	unsetenv("DEBUGINFOD_URLS");
 	s->images = images;
 	if (options)
 		s->options = *options;
+	if (s->options.cached)
+		cache_dir_open(&s->cache, NULL); /* without one it only takes longer */
 	return s;
 }
 
@@ -24,7 +30,8 @@ static void image_free(struct symbol_image *i)
 {
 	if (!i)
 		return;
-	line_reader_free(i->lines);
+	debug_index_free(i->index);
+	vec_done(&i->inline_names);
 	symbol_table_done(&i->own);
 	elf_file_close(i->file);
 	elf_file_close(i->debug);
@@ -46,13 +53,17 @@ void symbolizer_free(struct symbolizer *s)
 	}
 	vec_each (code, &s->code)
 		free(*code);
+	free(s->debuginfod);
 	vec_done(&s->loaded);
 	vec_done(&s->all);
 	vec_done(&s->found);
 	vec_done(&s->code);
 	id_table_done(&s->found_index);
+	if (s->names.texts.count)
+		intern_done(&s->names);
 	if (s->kernel_loaded)
 		kernel_names_done(&s->kernel);
+	cache_dir_close(s->cache);
 	free(s);
 }
 
@@ -97,7 +108,7 @@ static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 {
 	elf_file_symbols(i->file, &i->own);
 	if (!elf_file_has_symtab(i->file)) {
-		i->debug = locate_debug(i->file, s->options.root);
+		debug_file_find(s, i);
 		if (i->debug)
 			elf_file_symbols(i->debug, &i->own);
 	}
@@ -116,7 +127,8 @@ static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t ima
 	struct error err = {0};
 
 	if (locate_image(&i->file, &s->images->images.items[image], image_path(s->images, image),
-	                 s->options.root, &err)) {
+	                 s->options.root, &err) &&
+	    !debug_file_in_place(s, i, &s->images->images.items[image])) {
 		set_trouble(i, err.text);
 		return;
 	}
@@ -183,12 +195,15 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 		load_vdso(s, i, &id);
 		break;
 	case IMAGE_ANON:
-		set_trouble(i, "memory that belongs to no file: generated code has no symbols");
+		i->trouble = jit_trouble(s->images, image);
 		break;
+	case IMAGE_JIT:
+		i->trouble = jit_trouble(s->images, image);
+		i->symbols = jit_symbols(&s->images->images.items[image]);
+		return;
 	case IMAGE_UNKNOWN:
 		set_trouble(i, "addresses at which nothing known was mapped");
 		break;
-	case IMAGE_JIT:
 	case IMAGE_NAME:
 		break;
 	}
@@ -224,6 +239,8 @@ uint64_t symbolizer_address(struct symbolizer *s, struct frame frame)
 		if (i->file && elf_file_address_of(i->file, frame.offset, &address))
 			return address;
 		return frame.offset;
+	case IMAGE_JIT:
+		return jit_address(image, frame.offset);
 	default:
 		return frame.offset;
 	}
@@ -341,6 +358,29 @@ static const struct symbol *plain_name(struct symbolizer *s, struct frame frame)
 	return symbol;
 }
 
+static const struct symbol *jit_symbol(struct symbolizer *s, struct symbol_image *i,
+                                       struct frame frame)
+{
+	const struct image *image = &s->images->images.items[frame.image];
+	uint32_t entry = jit_entry_at(image, frame.offset);
+	const struct jit_entry *e;
+	struct symbol *symbol;
+	char *plain;
+
+	if (entry == ID_NONE)
+		return unnamed_symbol(s, i, frame.image);
+	if (i->symbols[entry])
+		return i->symbols[entry];
+	e = &image->jit->entries.items[entry];
+	plain = s->options.raw_names ? NULL : demangle(e->name);
+	symbol = symbol_new(s, frame.image, plain ? plain : xstrdup(e->name));
+	symbol->start = (uint64_t)entry << 32;
+	symbol->size = e->size;
+	symbol->named = symbol->sized = true;
+	i->symbols[entry] = symbol;
+	return symbol;
+}
+
 static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
 {
 	struct symbol_image *i = symbolizer_image(s, frame.image);
@@ -350,6 +390,8 @@ static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
 
 	if (kind == IMAGE_NAME)
 		return plain_name(s, frame);
+	if (kind == IMAGE_JIT)
+		return jit_symbol(s, i, frame);
 	if (!i->table)
 		return unnamed_symbol(s, i, frame.image);
 	/* An offset outside of all segments is no address. */

@@ -34,11 +34,14 @@ struct symbol {
 
 struct symbol_options {
 	bool raw_names;             /* do not demangle */
+	bool no_inlines;            /* symbolizer_inlines() finds none */
+	bool cached;                /* keep tables in the cache directory, and use them */
 	const char *kallsyms;       /* another kallsyms file, NULL: /proc/kallsyms */
 	const char *vmlinux;        /* an ELF kernel, NULL: look in the usual places */
 	const char *root;           /* prefix for files (sysroot), NULL: none */
 	struct build_id kernel_id;  /* recorded kernel's, size 0: unknown */
 	const char *kernel_release; /* recorded kernel's uname -r, NULL: unknown */
+	const char *debuginfod;     /* servers for debug files, by blanks; NULL: none is asked */
 };
 
 struct symbolizer;
@@ -61,6 +64,20 @@ bool symbolizer_frame(struct symbolizer *s, uint32_t image, uint64_t address, st
 /* Source line from DWARF. *file is owned by the symbolizer. False: not known. */
 bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file, int *line);
 
+/* A function that the compiler put into its caller. Strings are owned by the symbolizer. */
+struct symbol_inline {
+	const char *name;      /* demangled; the same pointer for the same name */
+	const char *call_file; /* where it was called, in the next one out; NULL: not known */
+	int call_line;         /* 0: not known */
+};
+
+/*
+ * The functions inlined at a frame's address, innermost first; symbolizer_find()
+ * gives the function around them all. The number of them, at most `max`.
+ */
+size_t symbolizer_inlines(struct symbolizer *s, struct frame frame, struct symbol_inline *out,
+                          size_t max);
+
 /* A function's instructions, for annotate. Bytes are owned by the symbolizer. */
 struct symbol_code {
 	const uint8_t *bytes;
@@ -79,6 +96,16 @@ void symbolizer_each_named(struct symbolizer *s, uint32_t image, const char *nam
 
 /* Why an image has no symbols or was refused, a sentence; NULL: nothing to say. */
 const char *symbolizer_trouble(struct symbolizer *s, uint32_t image);
+
+/*
+ * Begins to fetch the debug files that these images lack, in the background;
+ * adds the names of those images to `names`. What was fetched is used from the
+ * next symbolizer on. Nothing is done without servers in the options.
+ */
+struct buf;
+int symbolizer_fetch(struct symbolizer *s, const uint32_t *images, size_t count, struct buf *names,
+                     struct error *err);
+bool symbolizer_fetches(const struct symbolizer *s);
 
 /* Which part of the kernel was entered, by the function of a frame. */
 enum kernel_entry {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolizer_internal: what symbolizer.c and code.c share. Uses: base, image.
+ * symbolizer_internal: what symbolizer.c, code.c and inline.c share. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 #define ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 
+#include "symbol/debug_index.h"
 #include "symbol/kernel_names.h"
-#include "symbol/line.h"
 #include "symbol/symbolizer.h"
 
 struct symbol_image {
@@ -21,10 +21,14 @@ struct symbol_image {
 	 */
 	struct symbol **symbols;
 	struct symbol *unnamed;
-	struct line_reader *lines;
-	bool lines_sought;
+	struct debug_index *index; /* lines and inlined functions; NULL: none */
+	bool index_sought;
+	VEC(const char *) inline_names; /* by the index's ids; NULL: not asked for yet */
 	char *trouble;
 };
+
+/* So many files' DWARF is held open at a time. */
+#define SYMBOLIZER_AWAKE 12
 
 struct found_frame {
 	struct frame frame;
@@ -36,11 +40,16 @@ struct symbolizer {
 	struct symbol_options options;
 	struct kernel_names kernel;
 	bool kernel_loaded;
+	struct cache_dir *cache;                     /* NULL: none */
+	struct intern names;                         /* of inlined functions */
+	struct debug_index *awake[SYMBOLIZER_AWAKE]; /* indexes that hold files open */
+	size_t awake_next;
 	VEC(struct symbol_image *) loaded; /* by image id; NULL: not asked for yet */
 	VEC(struct symbol *) all;
 	VEC(struct found_frame) found;
 	struct id_table found_index;
 	VEC(uint8_t *) code;
+	char *debuginfod; /* servers; NULL: none is asked */
 };
 
 struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CANDIDATES_SHOWN 8
+#define INLINES_MAX 64
 
 struct hit {
 	uint64_t address;
@@ -265,10 +266,16 @@ static char *line_text(struct view *v, const struct symbol *symbol, const struct
 
 static void add_source(struct annotate *a, struct view *v, struct annotate_line *line)
 {
+	struct symbol_inline found[INLINES_MAX];
 	struct frame frame;
 
-	if (!symbolizer_frame(v->symbols, a->symbol->image, line->address, &frame) ||
-	    !symbolizer_line(v->symbols, frame, &line->file, &line->line))
+	if (!symbolizer_frame(v->symbols, a->symbol->image, line->address, &frame))
+		return;
+	line->first_inline = (uint32_t)a->inlines.count;
+	line->inlines = (uint32_t)symbolizer_inlines(v->symbols, frame, found, INLINES_MAX);
+	for (uint32_t i = 0; i < line->inlines; i++)
+		vec_push(&a->inlines, found[i]);
+	if (!symbolizer_line(v->symbols, frame, &line->file, &line->line))
 		return;
 	if (a->sources)
 		line->source = source_files_line(a->sources, line->file, line->line);
@@ -380,6 +387,7 @@ void annotate_free(struct annotate *a)
 		free(line->text);
 	}
 	vec_done(&a->lines);
+	vec_done(&a->inlines);
 	source_files_free(a->sources);
 	free(a);
 }

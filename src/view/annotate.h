@@ -32,6 +32,8 @@ struct annotate_line {
 	const char *file;   /* of the source line, NULL: not known */
 	int line;           /* 0: not known */
 	const char *source; /* text of that line, NULL: not to be had */
+	/* Of inlined functions that the instruction belongs to, innermost first */
+	uint32_t first_inline, inlines; /* in annotate.inlines */
 };
 
 struct source_files;
@@ -45,6 +47,7 @@ struct annotate {
 	uint64_t inside;         /* of these, not at an instruction's first byte */
 	uint64_t base_samples;   /* what the filters left, all functions */
 	VEC(struct annotate_line) lines;
+	VEC(struct symbol_inline) inlines;
 	struct source_files *sources;
 };
 

@@ -325,15 +325,33 @@ static void wilson(struct confidence *out, double n, double quantile)
 	out->high = p >= 1 ? 1 : fmin(middle + half, 1);
 }
 
-static void conclude(const struct count *c, const struct tally *t, struct confidence *out)
+/* Without sequences: as if samples were independent. */
+static void conclude_rows(struct confidence *out, uint64_t base)
+{
+	double n = (double)base;
+
+	if (!base) {
+		out->high = 1;
+		return;
+	}
+	out->share = (double)out->samples / n;
+	out->variance = fmax(out->share * (1 - out->share) / n, 1 / (n * n));
+	wilson(out, n, Z95);
+}
+
+/*
+ * `out` has all of the group's samples, of `base`. Where sequences were cut off
+ * they tell of the first part how samples scatter, and the rest is taken to be
+ * alike: the variance falls as the number of samples grows.
+ */
+static void conclude(const struct count *c, const struct tally *t, uint64_t base,
+                     struct confidence *out)
 {
 	double n = (double)c->base, p = (double)t->samples / n, v = t->variance, slices;
-	double degrees = t->freedom > 0 ? v * v / t->freedom : INFINITY;
+	double degrees = t->freedom > 0 ? v * v / t->freedom : INFINITY, effective;
 
-	*out = (struct confidence){.samples = t->samples, .share = p};
 	if (!t->samples || t->samples == c->base) {
-		out->variance = 1 / (n * n);
-		wilson(out, n, Z95);
+		conclude_rows(out, base);
 		return;
 	}
 	slices = fmax(slice_variance(c, t, p), t->floor);
@@ -341,8 +359,10 @@ static void conclude(const struct count *c, const struct tally *t, struct confid
 		v = slices;
 		degrees = SLICES - 1;
 	}
-	out->variance = v / (n * n);
-	wilson(out, fmax(p * (1 - p) / out->variance, 1), t_quantile(degrees));
+	out->share = (double)out->samples / (double)base;
+	out->variance = v / n / (double)base;
+	effective = fmax(out->share * (1 - out->share) / out->variance, 1);
+	wilson(out, effective, t_quantile(degrees));
 }
 
 /* Samples in the base by the rows' columns: what the sequences should add up to. */
@@ -362,20 +382,6 @@ static uint64_t count_rows(const struct confidence_input *in, struct confidence 
 	return base;
 }
 
-/* Without sequences: as if samples were independent. */
-static void conclude_rows(struct confidence *out, uint64_t base)
-{
-	double n = (double)base;
-
-	if (!base) {
-		out->high = 1;
-		return;
-	}
-	out->share = (double)out->samples / n;
-	out->variance = fmax(out->share * (1 - out->share) / n, 1 / (n * n));
-	wilson(out, n, Z95);
-}
-
 uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out)
 {
 	struct count c = {.in = in};
@@ -389,8 +395,8 @@ uint64_t confidence_intervals(const struct confidence_input *in, struct confiden
 		if (sequence->event == in->event)
 			count_sequence(&c, sequence);
 	for (uint32_t i = 0; i < in->groups; i++)
-		if (base && c.base == base)
-			conclude(&c, &c.tallies[i], &out[i]);
+		if (c.base && (c.base == base || in->profile->sequences_cut))
+			conclude(&c, &c.tallies[i], base, &out[i]);
 		else
 			conclude_rows(&out[i], base);
 	free(c.tallies);

@@ -29,7 +29,8 @@
  * What it assumes: phases longer than the recording did not happen, and the
  * program is not in step with the timer. Of a program in step, samples look
  * steady and are wrong: confidence_steps() finds it by a second clock.
- * Where sequences were cut, Wilson's interval of independent samples is given.
+ * Where sequences were cut (profile.sequences_cut), the rest is taken to scatter
+ * as what is there; where they are missing otherwise, samples are independent.
  * Memory is a few hundred bytes a group. Uses: base, profile.
  */
 #ifndef ASSAY_VIEW_CONFIDENCE_H

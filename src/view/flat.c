@@ -20,12 +20,20 @@ static const struct {
         {"symbol", FLAT_FUNCTION}, {"srcline", FLAT_LINE},
 };
 
+struct group_memo {
+	uint32_t group; /* + 1; 0: none yet */
+	uint32_t mode;  /* enum view_mode */
+};
+
 /* Work in progress: the table from a row's slots to its id, and names of lines. */
 struct grouping {
 	struct flat *flat;
 	struct id_table index;
 	struct intern lines;
 	size_t slot_bytes;
+	/* Where the key is of frames and modes alone: the group that a frame was in last */
+	struct group_memo *memo; /* by frame id, NULL: other keys */
+	uint32_t *group_of;      /* by profile row, NULL: not wanted */
 };
 
 bool flat_key_parse(const char *name, enum flat_key *key)
@@ -169,15 +177,7 @@ static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, 
 	return hash_bytes(slots, g->slot_bytes);
 }
 
-static uint32_t group_find(struct grouping *g, uint32_t row_id, uint32_t frame)
-{
-	uint64_t slots[FLAT_SLOTS] = {0};
-	uint64_t hash = fill_slots(g, row_id, frame, slots);
-
-	return id_table_find(&g->index, hash, slots_equal, g, slots);
-}
-
-static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t frame)
 {
 	struct flat *f = g->flat;
 	uint64_t slots[FLAT_SLOTS] = {0};
@@ -194,6 +194,23 @@ static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t 
 	added->frame = frame;
 	added->mark = ID_NONE;
 	return added;
+}
+
+static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+{
+	const struct profile_row *row = &g->flat->view->profile->rows.items[row_id];
+	struct group_memo *memo = g->memo && frame != ID_NONE ? &g->memo[frame] : NULL;
+	struct flat_row *group;
+	uint32_t mode;
+
+	if (!memo)
+		return group_add(g, row_id, frame);
+	mode = (uint32_t)mode_slot(g->flat->view, row, frame);
+	if (memo->group && memo->mode == mode)
+		return &g->flat->rows.items[memo->group - 1];
+	group = group_add(g, row_id, frame);
+	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode};
+	return group;
 }
 
 static uint32_t innermost(const struct profile *p, uint32_t path)
@@ -222,6 +239,8 @@ static void add_row(struct grouping *g, uint32_t row_id)
 	f->samples += row->samples;
 	f->weight += row->weight;
 	add_total(group, row, row_id);
+	if (g->group_of)
+		g->group_of[row_id] = (uint32_t)(group - f->rows.items);
 	if (!f->request.children)
 		return;
 	for (uint32_t n = row->path; n != PATH_ROOT; n = p->paths.items[n].parent)
@@ -285,13 +304,19 @@ static void fill_shares(struct flat *f)
 	}
 }
 
-static void fill_groups(struct grouping *g, const uint32_t *rows, size_t count, uint32_t *group_of)
+/* The witness's samples, which are in no table: groups that only they fell in stay away. */
+static void group_witness(struct grouping *g, const struct selection *s)
 {
 	const struct profile *p = g->flat->view->profile;
+	uint64_t slots[FLAT_SLOTS];
 
-	for (size_t i = 0; i < count; i++)
-		group_of[rows[i]] =
-		        group_find(g, rows[i], innermost(p, p->rows.items[rows[i]].path));
+	vec_each (id, &s->witness) {
+		uint64_t hash;
+
+		memset(slots, 0, sizeof(slots));
+		hash = fill_slots(g, *id, innermost(p, p->rows.items[*id].path), slots);
+		g->group_of[*id] = id_table_find(&g->index, hash, slots_equal, g, slots);
+	}
 }
 
 /* Which group each selected row fell in, and how sure that makes of the group's share. */
@@ -299,17 +324,16 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 {
 	struct flat *f = g->flat;
 	struct share_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
-	uint32_t *group_of = share_groups_new(f->view);
+	uint32_t *group_of = g->group_of;
 	size_t count = f->rows.count;
 
 	for (size_t i = 0; i < count; i++) {
 		groups[i].share = groups[i].low = f->rows.items[i].share;
 		groups[i].high = f->rows.items[i].share;
 	}
-	fill_groups(g, s->rows.items, s->rows.count, group_of);
 	if (f->request.intervals)
 		share_intervals(f->view, s, group_of, groups, count);
-	fill_groups(g, s->witness.items, s->witness.count, group_of);
+	group_witness(g, s);
 	if (f->request.steps)
 		share_steps(f->view, s, group_of, groups, count);
 	for (size_t i = 0; i < count; i++) {
@@ -320,7 +344,15 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 		f->rows.items[i].step_z = groups[i].z;
 	}
 	free(groups);
-	free(group_of);
+}
+
+/* Only keys that follow from a frame and a row's mode can be remembered by frame. */
+static bool is_memorable(const struct flat_request *request)
+{
+	for (size_t i = 0; i < request->key_count; i++)
+		if (!is_frame_key(request->keys[i]) && request->keys[i] != FLAT_MODE)
+			return false;
+	return true;
 }
 
 struct flat *flat_new(struct view *v, const struct selection *s, const struct flat_request *request)
@@ -333,15 +365,21 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	f->base_samples = s->base_samples;
 	f->base_weight = s->base_weight;
 	intern_init(&g.lines);
+	if (is_memorable(request))
+		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
+	if (request->intervals || (request->steps && s->witness.count))
+		g.group_of = share_groups_new(v);
 	vec_each (id, &s->rows)
 		add_row(&g, *id);
 	vec_each (id, &s->waits)
 		add_wait(&g, *id);
 	fill_shares(f);
-	if (request->intervals || request->steps)
+	if (g.group_of)
 		fill_intervals(&g, s);
 	if (f->rows.count)
 		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), compare_rows);
+	free(g.memo);
+	free(g.group_of);
 	id_table_done(&g.index);
 	intern_done(&g.lines);
 	return f;

@@ -96,6 +96,22 @@ static void observe(struct report *r)
 	o->share = wall ? (double)o->cpu_ns / (double)wall : 0;
 }
 
+static uint64_t count_paths(const struct report *r)
+{
+	const struct profile *p = r->view->profile;
+	bool *seen = xcalloc(p->paths.count, sizeof(*seen));
+	uint64_t count = 0;
+
+	vec_each (id, &r->selection.rows) {
+		bool *here = &seen[p->rows.items[*id].path];
+
+		count += !*here;
+		*here = true;
+	}
+	free(seen);
+	return count;
+}
+
 /* A selected row and its process's name, to sort by. */
 struct named_row {
 	uint32_t name, row;
@@ -208,6 +224,8 @@ static void build(struct report *r)
 	if (r->account->machine_wide && r->account->present && r->account->wall_ns > r->elapsed_ns)
 		r->elapsed_ns = r->account->wall_ns;
 	observe(r);
+	stacks_of(r->view, &r->selection, &r->stacks);
+	r->paths = count_paths(r);
 	r->processes = processes_new(r->view, &r->selection, o->intervals);
 	r->functions = flat_new(r->view, &r->selection, &functions);
 	if (o->tables)
@@ -216,7 +234,7 @@ static void build(struct report *r)
 	if (o->key_count)
 		r->rows = flat_new(r->view, &r->selection, &chosen);
 	if (o->tree)
-		r->tree = tree_new(r->view, &r->selection);
+		r->tree = tree_new(r->view, &r->selection, o->tree_limit);
 	r->off_cpu = r->selection.waits.count > 0;
 	warnings_gather(r);
 }

@@ -13,6 +13,7 @@
 #include "view/filter.h"
 #include "view/flat.h"
 #include "view/processes.h"
+#include "view/stacks.h"
 #include "view/tree.h"
 
 struct report_options {
@@ -21,6 +22,7 @@ struct report_options {
 	enum flat_key keys[FLAT_KEYS]; /* none: the standard tables */
 	size_t key_count;
 	double limit;         /* rows below this share are summed up; < 0: the output's choice */
+	double tree_limit;    /* nodes of the tree below this share will not be shown */
 	double process_limit; /* processes below this share get no tables of their own */
 	size_t lines;         /* at most this many rows a table, 0: all */
 	bool children, tree, instances;
@@ -53,6 +55,8 @@ struct report {
 	uint64_t elapsed_ns; /* of all recordings, one after the other */
 	struct account_view *account;
 	struct report_observer observer;
+	struct stacks stacks;
+	uint64_t paths; /* different ones that selected samples ended in */
 	struct processes *processes;
 	struct flat *functions; /* image, function, mode */
 	struct flat *kernel;    /* all kernel time, interrupts included; NULL: none */

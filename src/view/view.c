@@ -10,6 +10,7 @@ struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
 	v->profile = profile;
 	v->symbols = symbols;
 	v->functions = xcalloc(profile->frames.count + 1, sizeof(*v->functions));
+	v->frame_entries = xcalloc(profile->frames.count + 1, 1);
 	v->entries = xcalloc(profile->paths.count + 1, 1);
 	return v;
 }
@@ -19,30 +20,41 @@ void view_free(struct view *v)
 	if (!v)
 		return;
 	free(v->functions);
+	free(v->frame_entries);
 	free(v->entries);
 	free(v);
 }
 
-const struct symbol *view_function(struct view *v, uint32_t frame)
+struct frame view_place(const struct view *v, uint32_t frame)
 {
 	const struct profile_frame *f = &v->profile->frames.items[frame];
 	struct frame place = f->frame;
 
-	if (v->functions[frame])
-		return v->functions[frame];
 	/* A return address may be the first byte of the next function. */
 	if (f->caller && place.offset &&
 	    v->profile->images.images.items[place.image].kind != IMAGE_NAME)
 		place.offset--;
-	v->functions[frame] = symbolizer_find(v->symbols, place);
+	return place;
+}
+
+const struct symbol *view_function(struct view *v, uint32_t frame)
+{
+	if (!v->functions[frame])
+		v->functions[frame] = symbolizer_find(v->symbols, view_place(v, frame));
 	return v->functions[frame];
 }
 
 static enum kernel_entry frame_entry(struct view *v, uint32_t frame)
 {
-	const struct symbol *symbol = view_function(v, frame);
+	const struct symbol *symbol;
+	enum kernel_entry entry;
 
-	return symbol->named ? kernel_entry_of(symbol->name) : ENTRY_NONE;
+	if (v->frame_entries[frame])
+		return (enum kernel_entry)(v->frame_entries[frame] - 1);
+	symbol = view_function(v, frame);
+	entry = symbol->named ? kernel_entry_of(symbol->name) : ENTRY_NONE;
+	v->frame_entries[frame] = (uint8_t)(entry + 1);
+	return entry;
 }
 
 /* Every node on the way to the deciding one gets the answer. */

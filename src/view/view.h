@@ -21,6 +21,7 @@ struct view {
 	const struct profile *profile;
 	struct symbolizer *symbols;
 	const struct symbol **functions; /* per frame id, NULL: not asked yet */
+	uint8_t *frame_entries;          /* per frame id: enum kernel_entry + 1, 0: not known yet */
 	uint8_t *entries; /* per path node: enum kernel_entry + 1, 0: not known yet */
 };
 
@@ -29,6 +30,9 @@ void view_free(struct view *v);
 
 /* The function of a frame id. Never NULL; equal pointers are equal functions. */
 const struct symbol *view_function(struct view *v, uint32_t frame);
+
+/* Where a frame's code is: of a return address, inside the call before it. */
+struct frame view_place(const struct view *v, uint32_t frame);
 
 /* How a path's kernel frames were entered; ENTRY_NONE for user paths and unknown ways. */
 enum kernel_entry view_entry(struct view *v, uint32_t path);

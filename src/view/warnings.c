@@ -10,6 +10,27 @@
 
 #define warn(r, ...) vec_push(&(r)->warnings, xasprintf(__VA_ARGS__))
 
+/* The recorder sheds load by sampling more slowly; the books go by what samples say of themselves.
+ */
+static void warn_rates(struct report *r, const struct recording *rec)
+{
+	uint16_t main_attr = recording_main_attr(rec);
+	uint64_t now_ns = main_attr < rec->attrs.count ? rec->attrs.items[main_attr].period_ns : 0;
+	uint64_t slowest_ns = now_ns;
+	size_t slowed = 0;
+
+	vec_each (rate, &rec->account.rates) {
+		slowed += rate->period_ns > now_ns;
+		now_ns = rate->period_ns;
+		slowest_ns = now_ns > slowest_ns ? now_ns : slowest_ns;
+	}
+	if (slowed)
+		warn(r,
+		     "Sampling was slowed %zu time%s because the recorder fell behind; the lowest "
+		     "rate was %.0f Hz.",
+		     slowed, slowed == 1 ? "" : "s", 1e9 / (double)slowest_ns);
+}
+
 static void warn_recording(struct report *r, const struct recording *rec)
 {
 	const char *path = rec->path ? rec->path : "the recording";
@@ -33,6 +54,7 @@ static void warn_recording(struct report *r, const struct recording *rec)
 		     "%s: %" PRIu64 " records came out of order; maps may have been newer or "
 		     "older than the samples near them.",
 		     path, rec->out_of_order);
+	warn_rates(r, rec);
 	if (rec->samples)
 		return;
 	if (r->options.partial && rec->account.present)

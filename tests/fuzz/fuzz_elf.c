@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ELF files of any content: all that a report asks of one. */
 #include "image/elf_file.h"
+#include "symbol/debug_index.h"
 #include "symbol/demangle.h"
-#include "symbol/line.h"
 
 #include <stdlib.h>
 
@@ -40,14 +40,14 @@ static void use_symbols(struct elf_file *f, struct symbol_table *t)
 
 static void use_lines(struct elf_file *f, const struct symbol_table *t)
 {
-	struct line_reader *lines = line_reader_new(f);
+	struct debug_index *lines = debug_index_new(f, NULL, NULL);
 	const char *file;
 	int line;
 
 	vec_each (e, &t->entries)
-		if (lines && line_reader_find(lines, e->start, &file, &line) && line <= 0)
+		if (lines && debug_index_line(lines, e->start, &file, &line) && line <= 0)
 			abort();
-	line_reader_free(lines);
+	debug_index_free(lines);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

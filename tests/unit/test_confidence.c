@@ -290,7 +290,32 @@ static void none_all_and_nothing(void)
 	profile_free(p);
 }
 
-static void cut_sequences_fall_back(void)
+/* Bursts, of which the first quarter was kept: four times the samples, half the width. */
+static void cut_sequences_stand_for_the_rest(void)
+{
+	struct profile *p = profile_of_two();
+	struct confidence part, all;
+
+	for (int i = 0; i < 10000; i++)
+		hit(p, 0, 0, i / 100 % 7 < 3 ? 0 : 1);
+	part = ask(p, NULL);
+	p->rows.items[0].samples *= 4;
+	p->rows.items[1].samples *= 4;
+	p->sequences_cut = true;
+	all = ask(p, NULL);
+	CHECK_EQ(all.samples, 4 * part.samples);
+	CHECK(fabs(all.share - part.share) < 1e-9);
+	CHECK(fabs(4 * all.variance / part.variance - 1) < 1e-9);
+	CHECK(fabs((all.high - all.low) * 2 / (part.high - part.low) - 1) < 0.05);
+	/* The group's share in the rest may be another. */
+	p->rows.items[0].samples += 10000;
+	all = ask(p, NULL);
+	CHECK_EQ(all.samples, 4 * part.samples + 10000);
+	CHECK(all.low < all.share && all.share < all.high && all.low > part.high);
+	profile_free(p);
+}
+
+static void missing_sequences_fall_back(void)
 {
 	struct profile *p = profile_of_two();
 	struct confidence c;
@@ -350,7 +375,8 @@ int main(void)
 	RUN(bursts);
 	RUN(hopping_is_no_burst);
 	RUN(none_all_and_nothing);
-	RUN(cut_sequences_fall_back);
+	RUN(cut_sequences_stand_for_the_rest);
+	RUN(missing_sequences_fall_back);
 	RUN(a_program_in_step_is_found);
 	return check_end();
 }

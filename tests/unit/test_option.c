@@ -11,7 +11,7 @@ struct shared {
 
 struct choice {
 	bool all, graph, no_children;
-	const char *output, *color;
+	const char *output, *color, *how;
 	struct option_list sort, comm;
 	uint64_t freq;
 	double percent;
@@ -32,6 +32,8 @@ static const struct option options[] = {
         {OPTION_STRING, 'o', "output", "FILE", .offset = offsetof(struct choice, output)},
         {OPTION_STRING, 'c', "color", "[WHEN]", "auto,never,always",
          .offset = offsetof(struct choice, color)},
+        {OPTION_STRING, 'k', "kind", "[HOW]", "fp,dwarf", .looks_ahead = true,
+         .offset = offsetof(struct choice, how)},
         {OPTION_LIST, 's', "sort", "KEY", "process,cpu", .offset = offsetof(struct choice, sort)},
         {OPTION_EACH, 0, "comm", "NAME", .offset = offsetof(struct choice, comm)},
         {OPTION_COUNT, 'F', "freq", "HZ", .help = "Samples a second",
@@ -202,6 +204,32 @@ static void optional_values_need_an_equals_sign(void)
 	            "--color: 'nevr' is none of its values; choose from: auto,never,always");
 }
 
+static void some_look_at_the_next_word(void)
+{
+	static const char *const lines[][3] = {
+	        {"-k fp x", "fp", "x"},
+	        {"-kdwarf x", "dwarf", "x"},
+	        {"-ak fp x", "fp", "x"},
+	        {"-ka fp", "", "fp"},
+	        {"-k other", "", "other"},
+	        {"--kind dwarf x", "dwarf", "x"},
+	        {"--kind=fp fp", "fp", "fp"},
+	        {"-k -- fp", "", "fp"},
+	        {"x -k", "", "x"},
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct parsed p = parse(&permuting, lines[i][0]);
+
+		CHECK_EQ(p.status, 0);
+		CHECK_STR(p.choice.how, lines[i][1]);
+		CHECK_EQ(p.result.argc, 1);
+		CHECK_STR(p.result.argv[0], lines[i][2]);
+		done(&p);
+	}
+	check_error("--kind=lbr", "--kind: 'lbr' is none of its values; choose from: fp,dwarf");
+}
+
 static void what_is_left_keeps_its_order(void)
 {
 	struct parsed p = parse(&permuting, "one -a two - -- -g three");
@@ -283,6 +311,7 @@ int main(void)
 	RUN(numbers_have_suffixes_and_limits);
 	RUN(lists_gather_split_and_replace_defaults);
 	RUN(optional_values_need_an_equals_sign);
+	RUN(some_look_at_the_next_word);
 	RUN(what_is_left_keeps_its_order);
 	RUN(a_command_that_stops_early_leaves_the_rest_alone);
 	RUN(mistakes_are_named);

@@ -10,8 +10,15 @@
 
 enum { CPUS = 7, ROUNDS = 40, RUNS = 50 };
 
+struct item {
+	uint64_t time_ns, position;
+};
+
+typedef VEC(struct item) item_list;
+
 struct out {
 	VEC(uint64_t) positions;
+	item_list all;    /* that were pushed, each at its index + 1 */
 	uint64_t fail_at; /* position at which delivery fails; 0: never */
 };
 
@@ -25,34 +32,57 @@ static int collect(void *ctx, uint64_t position, struct error *err)
 	return 0;
 }
 
-typedef VEC(struct order_item) item_list;
+/* What was pushed with time 0 was passed over. */
+static uint64_t next(void *ctx, uint64_t position, uint64_t end, uint64_t *time_ns)
+{
+	const struct out *out = ctx;
+
+	while (++position < end) {
+		*time_ns = out->all.items[position - 1].time_ns;
+		if (*time_ns)
+			return position;
+	}
+	return 0;
+}
+
+static void begin(struct order *o, struct out *out)
+{
+	order_init(o, &(struct order_source){.ctx = out, .deliver = collect, .next = next});
+}
 
 static int by_time_then_push(const void *a, const void *b)
 {
-	const struct order_item *x = a, *y = b;
+	const struct item *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
 	return x->position < y->position ? -1 : x->position > y->position;
 }
 
-static void push(struct order *o, item_list *all, uint64_t time_ns)
+/* time 0: something that is not ordered */
+static void push(struct order *o, struct out *out, uint64_t time_ns)
 {
-	uint64_t position = all->count + 1;
+	uint64_t position = out->all.count + 1;
 
-	vec_push(all, (struct order_item){time_ns, position});
-	order_push(o, time_ns, position);
+	vec_push(&out->all, (struct item){time_ns, position});
+	if (time_ns)
+		order_push(o, time_ns, position, position + 1);
+	else
+		order_pass(o, position, position + 1);
 }
 
 /* Compares with the oracle; both are freed. */
-static void check_sorted(item_list *all, struct out *out)
+static void check_sorted(struct out *out)
 {
-	size_t wrong = 0;
+	size_t wrong = 0, untimed = 0;
+	item_list *all = &out->all;
 
-	CHECK_EQ(out->positions.count, all->count);
 	qsort(all->items, all->count, sizeof(*all->items), by_time_then_push);
-	for (size_t i = 0; i < all->count && i < out->positions.count; i++)
-		wrong += all->items[i].position != out->positions.items[i];
+	while (untimed < all->count && !all->items[untimed].time_ns)
+		untimed++;
+	CHECK_EQ(out->positions.count, all->count - untimed);
+	for (size_t i = untimed; i < all->count && i - untimed < out->positions.count; i++)
+		wrong += all->items[i].position != out->positions.items[i - untimed];
 	CHECK_EQ(wrong, 0);
 	vec_done(all);
 	vec_done(&out->positions);
@@ -64,35 +94,30 @@ static void check_sorted(item_list *all, struct out *out)
  */
 static void one_recording(unsigned seed)
 {
-	uint64_t next[CPUS] = {0}, now = 1;
-	size_t most = 0, round_most = 0;
+	uint64_t ring[CPUS] = {0}, now = 1;
 	struct order o;
 	struct out out = {0};
-	item_list all = {0};
+	size_t most = 0;
 
 	srand(seed);
-	order_init(&o);
+	begin(&o, &out);
 	for (int round = 0; round < ROUNDS; round++) {
-		size_t before = all.count;
-
 		for (int cpu = 0; cpu < CPUS; cpu++) {
 			now += rand() % 5;
-			while (next[cpu] <= now) {
-				push(&o, &all, next[cpu] + 1);
-				next[cpu] += rand() % 3 == 0 ? 0 : rand() % 20;
+			while (ring[cpu] <= now) {
+				push(&o, &out, rand() % 9 ? ring[cpu] + 1 : 0);
+				ring[cpu] += rand() % 3 == 0 ? 0 : rand() % 20;
 			}
 		}
-		CHECK_EQ(order_round(&o, collect, &out, NULL), 0);
-		if (all.count - before > round_most)
-			round_most = all.count - before;
-		if (o.items.count > most)
-			most = o.items.count;
+		if (o.runs.count > most)
+			most = o.runs.count;
+		CHECK_EQ(order_round(&o, NULL), 0);
 	}
-	CHECK(most <= 2 * round_most);
-	CHECK(out.positions.count > 0 && out.positions.count < all.count);
-	CHECK_EQ(order_finish(&o, collect, &out, NULL), 0);
+	CHECK(most <= 2 * CPUS);
+	CHECK(out.positions.count > 0 && out.positions.count < out.all.count);
+	CHECK_EQ(order_finish(&o, NULL), 0);
 	CHECK_EQ(o.late, 0);
-	check_sorted(&all, &out);
+	check_sorted(&out);
 	order_done(&o);
 }
 
@@ -106,14 +131,55 @@ static void without_rounds_all_is_sorted_at_the_end(void)
 {
 	struct order o;
 	struct out out = {0};
-	item_list all = {0};
 
-	order_init(&o);
+	begin(&o, &out);
 	srand(1);
 	for (int i = 0; i < 5000; i++)
-		push(&o, &all, (uint64_t)(rand() % 1000) + 1);
-	CHECK_EQ(order_finish(&o, collect, &out, NULL), 0);
-	check_sorted(&all, &out);
+		push(&o, &out, (uint64_t)(rand() % 1000) + 1);
+	CHECK_EQ(order_finish(&o, NULL), 0);
+	check_sorted(&out);
+	order_done(&o);
+}
+
+/* A million records of one ring without a single round: one run. */
+static void what_is_in_order_costs_no_memory(void)
+{
+	struct order o;
+	struct out out = {0};
+
+	begin(&o, &out);
+	for (uint64_t i = 1; i <= 1000000; i++)
+		push(&o, &out, i / 3 + 1);
+	CHECK_EQ(o.runs.count, 0);
+	CHECK_EQ(order_finish(&o, NULL), 0);
+	CHECK_EQ(o.runs.room, 8);
+	check_sorted(&out);
+	order_done(&o);
+}
+
+/* Times that only fall make a run each: the oldest go out before there are too many. */
+static void runs_are_bounded(void)
+{
+	enum { PUSHED = 2 * ORDER_RUNS };
+	struct order o;
+	struct out out = {0};
+	uint64_t relieved = 0;
+
+	begin(&o, &out);
+	for (uint64_t i = 0; i < PUSHED; i++) {
+		push(&o, &out, PUSHED - i);
+		CHECK(o.runs.count <= ORDER_RUNS);
+		if (!order_full(&o))
+			continue;
+		CHECK_EQ(order_relieve(&o, NULL), 0);
+		relieved++;
+	}
+	CHECK(relieved > 0);
+	CHECK(o.late > 0);
+	CHECK_EQ(order_finish(&o, NULL), 0);
+	CHECK_EQ(out.positions.count, PUSHED);
+	vec_done(&out.positions);
+	vec_done(&out.all);
 	order_done(&o);
 }
 
@@ -122,19 +188,19 @@ static void a_round_holds_back_what_may_be_overtaken(void)
 	struct order o;
 	struct out out = {0};
 
-	order_init(&o);
-	order_push(&o, 10, 1);
-	order_push(&o, 30, 2);
-	CHECK_EQ(order_round(&o, collect, &out, NULL), 0);
+	begin(&o, &out);
+	push(&o, &out, 10);
+	push(&o, &out, 30);
+	CHECK_EQ(order_round(&o, NULL), 0);
 	CHECK_EQ(out.positions.count, 0);
-	order_push(&o, 20, 3);
-	order_push(&o, 40, 4);
-	CHECK_EQ(order_round(&o, collect, &out, NULL), 0);
+	push(&o, &out, 20);
+	push(&o, &out, 40);
+	CHECK_EQ(order_round(&o, NULL), 0);
 	CHECK_EQ(out.positions.count, 3);
 	CHECK_EQ(out.positions.items[1], 3);
-	CHECK_EQ(order_finish(&o, collect, &out, NULL), 0);
+	CHECK_EQ(order_finish(&o, NULL), 0);
 	CHECK_EQ(out.positions.count, 4);
-	vec_done(&out.positions);
+	check_sorted(&out);
 	order_done(&o);
 }
 
@@ -143,16 +209,17 @@ static void what_comes_too_late_is_counted_and_delivered(void)
 	struct order o;
 	struct out out = {0};
 
-	order_init(&o);
-	order_push(&o, 100, 1);
-	CHECK_EQ(order_finish(&o, collect, &out, NULL), 0);
-	order_push(&o, 50, 2);
-	order_push(&o, 100, 3);
+	begin(&o, &out);
+	push(&o, &out, 100);
+	CHECK_EQ(order_finish(&o, NULL), 0);
+	push(&o, &out, 50);
+	push(&o, &out, 100);
 	CHECK_EQ(o.late, 1);
-	CHECK_EQ(order_round(&o, collect, &out, NULL), 0);
+	CHECK_EQ(order_round(&o, NULL), 0);
 	CHECK_EQ(out.positions.count, 3);
 	CHECK_EQ(out.positions.items[1], 2);
 	vec_done(&out.positions);
+	vec_done(&out.all);
 	order_done(&o);
 }
 
@@ -162,13 +229,14 @@ static void a_failing_delivery_ends_it(void)
 	struct out out = {.fail_at = 2};
 	struct order o;
 
-	order_init(&o);
+	begin(&o, &out);
 	for (uint64_t i = 1; i <= 3; i++)
-		order_push(&o, i, i);
-	CHECK_EQ(order_finish(&o, collect, &out, &err), -5);
+		push(&o, &out, i);
+	CHECK_EQ(order_finish(&o, &err), -5);
 	CHECK_STR(err.text, "stop");
 	CHECK_EQ(out.positions.count, 1);
 	vec_done(&out.positions);
+	vec_done(&out.all);
 	order_done(&o);
 }
 
@@ -177,9 +245,9 @@ static void nothing_in_nothing_out(void)
 	struct order o;
 	struct out out = {0};
 
-	order_init(&o);
-	CHECK_EQ(order_round(&o, collect, &out, NULL), 0);
-	CHECK_EQ(order_finish(&o, collect, &out, NULL), 0);
+	begin(&o, &out);
+	CHECK_EQ(order_round(&o, NULL), 0);
+	CHECK_EQ(order_finish(&o, NULL), 0);
 	CHECK_EQ(out.positions.count, 0);
 	order_done(&o);
 }
@@ -188,6 +256,8 @@ int main(void)
 {
 	RUN(recordings_come_out_in_order);
 	RUN(without_rounds_all_is_sorted_at_the_end);
+	RUN(what_is_in_order_costs_no_memory);
+	RUN(runs_are_bounded);
 	RUN(a_round_holds_back_what_may_be_overtaken);
 	RUN(what_comes_too_late_is_counted_and_delivered);
 	RUN(a_failing_delivery_ends_it);

@@ -156,7 +156,12 @@ static void what_stands_after_the_chain_is_skipped(void)
 	fixture_u64(&body, 0xadd);
 	fixture_u64(&body, 1);
 	fixture_u64(&body, 0x99);
-	for (int i = 0; i < 20; i++)
+	fixture_u32(&body, 12, UINT32_MAX); /* raw: 12 bytes after its size */
+	fixture_u64(&body, UINT64_MAX);
+	fixture_u64(&body, 16); /* stack: room, bytes, how many of them hold something */
+	for (int i = 0; i < 3; i++)
+		fixture_u64(&body, UINT64_MAX);
+	for (int i = 0; i < 14; i++)
 		fixture_u64(&body, UINT64_MAX);
 	fixture_record(&records, PERF_RECORD_SAMPLE, 1, body.data, body.size);
 	fixture_read_records(&got, &attr, &records);

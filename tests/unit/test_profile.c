@@ -4,6 +4,7 @@
 #include "profile/profile_builder.h"
 
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <time.h>
 
 #define KERNEL_IP 0xffffffff81001000u
@@ -279,6 +280,193 @@ static void fast_enough(void)
 	profile_free(p.profile);
 }
 
+static void put_outer(struct play *p, uint32_t id, uint32_t parent, const uint64_t *addresses,
+                      uint32_t count)
+{
+	struct event e = {.kind = EVENT_OUTER_STACK};
+
+	e.outer_stack.id = id;
+	e.outer_stack.parent = parent;
+	e.outer_stack.addresses = addresses;
+	e.outer_stack.count = count;
+	put(p, e);
+}
+
+static uint32_t depth_of(const struct profile *p, uint32_t path)
+{
+	uint32_t depth = 0;
+
+	for (; path != PATH_ROOT; path = p->paths.items[path].parent)
+		depth++;
+	return depth;
+}
+
+/* A stack of 20000 frames in parts: each is defined once, a sample brings its inner frames. */
+static void outer_stacks(void)
+{
+	enum { PART = 1000, PARTS = 20, SAMPLES = 20000 };
+	static const uint64_t inner[] = {CHAIN_CONTEXT_USER, 0x401000, 0x402000};
+	uint64_t part[PART];
+	struct event e = sample_event(10, CPU_MODE_USER, 0x401000, inner, 3);
+	const struct profile_row *row;
+	struct play p;
+	char text[64];
+
+	play_begin(&p, profile_new());
+	put_map(&p, 10, 0x400000, 0x100000, "/bin/a");
+	for (uint32_t i = 0; i < PARTS; i++) {
+		for (uint32_t k = 0; k < PART; k++)
+			part[k] = 0x410000 + (uint64_t)i * PART + k;
+		put_outer(&p, 100 + i, i ? 99 + i : 0, part, PART);
+	}
+	e.sample.outer = 99 + PARTS;
+	e.sample.stack_end = STACK_STITCHED;
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		put(&p, e);
+	e.sample.outer = 100;
+	put(&p, e);
+	e.sample.outer = 4242; /* nobody defined it */
+	put(&p, e);
+	play_end(&p);
+	CHECK_EQ(p.profile->rows.count, 3);
+	row = p.profile->rows.items;
+	CHECK_EQ(row[0].samples, SAMPLES);
+	CHECK_EQ(row[0].stack_end, STACK_STITCHED);
+	CHECK_EQ(depth_of(p.profile, row[0].path), PART * PARTS + 2);
+	CHECK_EQ(depth_of(p.profile, row[1].path), PART + 2);
+	CHECK_STR(path_text(p.profile, row[2].path, text, sizeof(text)), "1000 2000c");
+	profile_free(p.profile);
+}
+
+/* Numbers come from a file: their own parents, given twice, given too late, endless. */
+static void hostile_outer_stacks(void)
+{
+	static const uint64_t inner[] = {CHAIN_CONTEXT_USER, 0x401000};
+	uint64_t *part = xcalloc(OUTER_FRAMES, sizeof(*part));
+	struct event e = sample_event(10, CPU_MODE_USER, 0x401000, inner, 2);
+	static const uint32_t ids[] = {1, 2, 3, 4, 5, 0};
+	static const uint32_t depths[] = {2, 3, 2, OUTER_FRAMES + 1, 2, 1};
+	struct play p;
+
+	play_begin(&p, profile_new());
+	put_map(&p, 10, 0x400000, 0x100000, "/bin/a");
+	part[0] = 0x405000;
+	put_outer(&p, 1, 1, part, 1);
+	put_outer(&p, 2, 1, part, 1);
+	put_outer(&p, 1, 2, part, 1);
+	put_outer(&p, 3, 9, part, 1);
+	put_outer(&p, 4, 2, part, OUTER_FRAMES);
+	put_outer(&p, 5, 4, part, 1);
+	put_outer(&p, 0, 1, part, 1);
+	put_outer(&p, 6, 0, part, UINT32_MAX);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		e.sample.outer = ids[i];
+		e.cpu = (uint32_t)i;
+		put(&p, e);
+	}
+	play_end(&p);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		CHECK_EQ(depth_of(p.profile, p.profile->rows.items[i].path), depths[i]);
+	profile_free(p.profile);
+	free(part);
+}
+
+/* The same outer stack in other maps is another path; the recorder's numbers say how it ends. */
+static void outer_stacks_follow_the_maps(void)
+{
+	static const uint64_t inner[] = {CHAIN_CONTEXT_USER, 0x401000};
+	static const uint64_t outer[] = {0x405000};
+	struct event e = sample_event(10, CPU_MODE_USER, 0x401000, inner, 2);
+	struct play p;
+	const struct profile *profile;
+
+	play_begin(&p, profile_new());
+	profile = p.profile;
+	put_map(&p, 10, 0x400000, 0x10000, "/bin/a");
+	put_outer(&p, 1, 0, outer, 1);
+	e.sample.outer = 1;
+	put(&p, e);
+	put_map(&p, 10, 0x405000, 0x1000, "/bin/b");
+	put(&p, e);
+	e.sample.stack_end = 200; /* no such end */
+	put(&p, e);
+	play_end(&p);
+	CHECK_EQ(profile->rows.count, 2);
+	CHECK_EQ(profile->rows.items[1].stack_end, STACK_NOT_TOLD);
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t node = profile->paths.items[profile->rows.items[i].path].parent;
+		uint32_t image =
+		        profile->frames.items[profile->paths.items[node].frame].frame.image;
+
+		CHECK_STR(image_path(&profile->images, image), i ? "/bin/b" : "/bin/a");
+	}
+	profile_free(p.profile);
+}
+
+/* Many processes and CPUs, switches between; enough of it that a second thread counts. */
+static struct profile *played(void)
+{
+	enum { EVENTS = 100000 };
+	uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x401000, 0x402000};
+	uint32_t seed = 1;
+	struct play p;
+
+	play_begin(&p, profile_new());
+	for (int n = 0; n < EVENTS; n++) {
+		struct event e;
+
+		seed = seed * 1664525 + 1013904223;
+		chain[1] = 0x401000 + (seed >> 20);
+		e = sample_event((int32_t)(seed >> 12 & 63), CPU_MODE_USER, chain[1], chain, 3);
+		e.cpu = seed >> 8 & 3;
+		e.time_ns = 1000 + (uint64_t)n * 250000;
+		if (n % 5 == 0) {
+			e.kind = EVENT_SWITCH;
+			e.sched = (struct event_switch){.out = n % 2, .machine_wide = true};
+		} else if (n % 97 == 0) {
+			e.kind = EVENT_EXIT;
+		}
+		put(&p, e);
+	}
+	play_end(&p);
+	return p.profile;
+}
+
+static bool same_row(const struct profile_row *a, const struct profile_row *b)
+{
+	return a->path == b->path && a->thread == b->thread && a->cpu == b->cpu &&
+	       a->samples == b->samples && a->weight == b->weight;
+}
+
+static void one_cpu_counts_as_two_do(void)
+{
+	struct profile *one, *two = played();
+	cpu_set_t before, first;
+
+	CHECK_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&first);
+	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&first); cpu++)
+		if (CPU_ISSET(cpu, &before))
+			CPU_SET(cpu, &first);
+	CHECK_EQ(sched_setaffinity(0, sizeof(first), &first), 0);
+	one = played();
+	CHECK_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+	CHECK(one->rows.count > 1000);
+	CHECK_EQ(one->rows.count, two->rows.count);
+	for (size_t i = 0; i < one->rows.count; i++)
+		CHECK(same_row(&one->rows.items[i], &two->rows.items[i]));
+	CHECK_EQ(one->ledger.cpus.count, 4);
+	CHECK_EQ(one->ledger.cpus.count, two->ledger.cpus.count);
+	for (size_t i = 0; i < one->ledger.cpus.count; i++) {
+		CHECK_EQ(one->ledger.cpus.items[i].busy_ns, two->ledger.cpus.items[i].busy_ns);
+		CHECK_EQ(one->ledger.cpus.items[i].ticks_seen_busy,
+		         two->ledger.cpus.items[i].ticks_seen_busy);
+	}
+	CHECK_EQ(one->sequences.count, two->sequences.count);
+	profile_free(one);
+	profile_free(two);
+}
+
 int main(void)
 {
 	RUN(chains_become_paths);
@@ -286,6 +474,10 @@ int main(void)
 	RUN(maps_change_under_the_cache);
 	RUN(rows_events_and_modes);
 	RUN(two_recordings);
+	RUN(outer_stacks);
+	RUN(hostile_outer_stacks);
+	RUN(outer_stacks_follow_the_maps);
+	RUN(one_cpu_counts_as_two_do);
 	RUN(fast_enough);
 	return check_end();
 }

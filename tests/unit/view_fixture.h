@@ -26,6 +26,7 @@ struct fixture {
 	struct symbolizer *symbols;
 	uint32_t program, kernel;                    /* images */
 	uint32_t swapper, sh, cc1_first, cc1_second; /* threads */
+	enum stack_end stack_end;                    /* of the rows to come */
 };
 
 static uint32_t fixture_process(struct profile *p, const char *name, int32_t pid)
@@ -70,7 +71,8 @@ static void fixture_row(struct fixture *f, uint32_t path, uint32_t thread, uint1
 	                          .thread = thread,
 	                          .region = REGION_NONE,
 	                          .cpu = cpu,
-	                          .mode = (uint8_t)mode};
+	                          .mode = (uint8_t)mode,
+	                          .stack_end = (uint8_t)f->stack_end};
 	struct profile_row *row = profile_row_add(f->profile, &key);
 
 	row->samples += samples;
@@ -145,15 +147,20 @@ static void fixture_rows(struct fixture *f)
 {
 	uint32_t c1 = f->cc1_first, c2 = f->cc1_second;
 
+	f->stack_end = STACK_WHOLE;
 	fixture_row(f, fixture_path(f, "main", "work", "hot", NULL), c1, 0, PROFILE_USER, 40);
+	f->stack_end = STACK_STITCHED;
 	fixture_row(f, fixture_path(f, "main", "work", NULL), c2, 1, PROFILE_USER, 20);
+	f->stack_end = STACK_CUT_COPY;
 	fixture_row(
 	        f, fixture_path(f, "main", "|", "entry_SYSCALL_64_after_hwframe", "vfs_read", NULL),
 	        c1, 0, PROFILE_KERNEL, 10);
+	f->stack_end = STACK_NO_TABLE;
 	fixture_row(
 	        f,
 	        fixture_path(f, "main", "work", "|", "asm_exc_page_fault", "handle_mm_fault", NULL),
 	        c1, 0, PROFILE_KERNEL, 5);
+	f->stack_end = STACK_NOT_TOLD;
 	fixture_row(f, fixture_path(f, "main", NULL), f->sh, 1, PROFILE_USER, 5);
 	fixture_row(f,
 	            fixture_path(f, "main", "|", "asm_sysvec_apic_timer_interrupt", "__do_softirq",

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * debug_files: --debuginfod: which debug files are worth fetching, and a word
+ * about it to stderr. Uses: profile, symbol.
+ */
+#ifndef ASSAY_CMD_DEBUG_FILES_H
+#define ASSAY_CMD_DEBUG_FILES_H
+
+#include "profile/profile.h"
+#include "symbol/symbolizer.h"
+
+/*
+ * Of the images with the most samples, those that lack their debug files are
+ * asked for in the background. After the view has been made. Does nothing
+ * where --debuginfod was not given.
+ */
+void debug_files_fetch(struct profile *p, struct symbolizer *symbols);
+
+#endif

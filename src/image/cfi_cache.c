@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/cfi_internal.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A desktop's libraries take some tens of MB. */
+#define CACHE_BYTES ((uint64_t)256 << 20)
+
+/* Nobody writes to a file of the cache again: mapped, it stays as it was checked. */
+static struct cfi_table *map_table(int fd, const struct elf_file *f)
+{
+	struct cfi_table *t;
+	struct stat st;
+	void *memory;
+	size_t size;
+
+	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(struct cfi_header))
+		return NULL;
+	size = (size_t)st.st_size;
+	memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	t = cfi_image_table(memory, size, elf_file_machine(f), elf_file_build_id(f));
+	if (!t) {
+		munmap(memory, size);
+		return NULL;
+	}
+	t->memory = memory;
+	t->mapped = size;
+	return t;
+}
+
+static struct cfi_table *find_table(struct cache_dir *cache, const char *name,
+                                    const struct elf_file *f)
+{
+	int fd = cache_dir_find(cache, CFI_CACHE_KIND, name);
+	struct cfi_table *t;
+
+	if (fd < 0)
+		return NULL;
+	t = map_table(fd, f);
+	close(fd);
+	return t;
+}
+
+/* That it cannot be kept is no reason to do without it. */
+static void keep_table(struct cache_dir *cache, const char *name, const struct cfi_table *t)
+{
+	const struct cfi_header *image = t->memory;
+
+	if (!cache_dir_keep(cache, CFI_CACHE_KIND, name, image, image->size, NULL))
+		cache_dir_trim(cache, CFI_CACHE_KIND, CACHE_BYTES);
+}
+
+int cfi_table_open(struct cfi_table **t, struct elf_file *f, struct cache_dir *cache,
+                   struct error *err)
+{
+	char name[2 * BUILD_ID_MAX + 1];
+	int r;
+
+	build_id_text(elf_file_build_id(f), name);
+	if (!cache || !name[0])
+		return cfi_table_compile(t, f, err);
+	*t = find_table(cache, name, f);
+	if (*t)
+		return 0;
+	r = cfi_table_compile(t, f, err);
+	if (!r)
+		keep_table(cache, name, *t);
+	return r;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfi_internal: what the parts of cfi share, and nobody else sees.
+ *
+ *	cfi_compile.c     finds the FDEs, joins their rows to one table
+ *	cfi_program.c     runs the instructions of one FDE
+ *	cfi_expression.c  decodes DWARF expressions
+ *	cfi_pool.c        rules, saves and expressions, each kept once
+ *	cfi_image.c       the table as one block of bytes, checked
+ *	cfi_cache.c       that block in the cache
+ *
+ * Uses: base.
+ */
+#ifndef ASSAY_IMAGE_CFI_INTERNAL_H
+#define ASSAY_IMAGE_CFI_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "image/cfi.h"
+
+#include <stddef.h>
+
+#define CFI_COLUMNS_MAX 33
+
+/* More only a hostile file has: libcrypto, the largest user of them, has some dozens. */
+#define CFI_OPS_MAX 65536
+#define CFI_EXPRESSIONS_MAX 65536
+#define CFI_EXPRESSION_OPS_MAX 64
+
+/* A reader of bytes that stops at their end: from then on `bad`, and all it gives is 0. */
+struct cfi_cursor {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+uint64_t cfi_cursor_uint(struct cfi_cursor *c, unsigned size);
+int64_t cfi_cursor_int(struct cfi_cursor *c, unsigned size);
+uint64_t cfi_cursor_uleb(struct cfi_cursor *c);
+int64_t cfi_cursor_sleb(struct cfi_cursor *c);
+/* A part of so many bytes, which the cursor passes. */
+struct cfi_cursor cfi_cursor_part(struct cfi_cursor *c, uint64_t size);
+
+/* What a machine calls its registers. */
+struct cfi_machine {
+	uint8_t columns; /* those that are kept; a program may name others */
+	uint8_t address_size;
+	bool arm64;
+};
+
+const struct cfi_machine *cfi_machine(enum elf_machine machine); /* NULL: no tables */
+
+/* Beyond enum cfi_how, while a program runs. */
+enum {
+	CFI_SAME = CFI_UNDEFINED + 1,
+	CFI_BAD, /* said in a way that cannot be compiled */
+};
+
+struct cfi_location {
+	uint8_t how, base;
+	int32_t offset;
+};
+
+struct cfi_state {
+	uint8_t cfa, cfa_reg; /* CFI_BAD: not known */
+	int64_t cfa_offset;
+	struct cfi_location regs[CFI_COLUMNS_MAX];
+};
+
+struct cfi_save_set {
+	uint32_t first, count;
+};
+
+struct cfi_pool {
+	const struct cfi_machine *machine;
+	VEC(struct cfi_rule) rules;
+	VEC(struct cfi_save) saves;
+	VEC(struct cfi_save_set) sets;
+	VEC(struct cfi_op) ops;
+	VEC(struct cfi_expression) expressions;
+	struct id_table rule_ids, set_ids, expression_ids;
+	uint64_t skipped; /* rows */
+};
+
+void cfi_pool_done(struct cfi_pool *p);
+/* The number of the rule that a state is; CFI_NO_RULE where it cannot be one. */
+uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t return_column,
+                       bool signal);
+/* The number of an expression, or -1. */
+int64_t cfi_pool_expression(struct cfi_pool *p, const struct cfi_op *ops, size_t count);
+
+/* Operations that a walker can do; each by one atom, see cfi.h. */
+bool cfi_op_known(const struct cfi_op *op, const struct cfi_machine *m);
+bool cfi_op_branches(const struct cfi_op *op);
+
+/* Sets what an expression says of the CFA or of a register; CFI_BAD where it cannot be done. */
+void cfi_expression_cfa(struct cfi_pool *p, struct cfi_cursor block, struct cfi_state *s);
+struct cfi_location cfi_expression_location(struct cfi_pool *p, struct cfi_cursor block,
+                                            bool is_value);
+
+/* What the FDEs of one CIE have in common. */
+struct cfi_cie {
+	uint64_t offset; /* in the section */
+	bool usable, signal, sized;
+	uint8_t encoding; /* of addresses, DW_EH_PE_* */
+	uint8_t return_column;
+	uint64_t code_factor;
+	int64_t data_factor;
+	struct cfi_state initial;
+};
+
+struct cfi_rows {
+	VEC(uint32_t) offsets;
+	VEC(uint16_t) rules;
+};
+
+/* One FDE's code: in the file, and as addresses for DW_CFA_set_loc. */
+struct cfi_range {
+	uint32_t offset, size;
+	uint64_t address;
+};
+
+struct cfi_run {
+	struct cfi_pool *pool;
+	const struct cfi_cie *cie;
+	struct cfi_range range;
+	struct cfi_rows *rows; /* of this FDE from first_row on */
+	size_t first_row;
+	struct cfi_state state, *remembered;
+	size_t depth;
+	uint32_t at;    /* bytes into the range */
+	uint64_t *work; /* what may still be done for the file; 0: no more */
+	bool bad;       /* an instruction that is not understood */
+};
+
+/*
+ * Runs a CIE's instructions into its initial state; or those of an FDE, which
+ * adds rows. False: not understood; the rows before that place are good.
+ */
+bool cfi_run_initial(struct cfi_pool *p, struct cfi_cie *cie, struct cfi_cursor program,
+                     uint64_t *work);
+bool cfi_run_range(struct cfi_pool *p, const struct cfi_cie *cie, struct cfi_range range,
+                   struct cfi_cursor program, struct cfi_rows *rows, uint64_t *work);
+
+/* A pointer as an FDE encodes it; `place` is the address of the cursor's place. False: cannot. */
+bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
+                      const struct cfi_machine *m, uint64_t *pointer);
+
+/* The first bytes of a cache file. */
+struct cfi_header {
+	char magic[8];
+	uint32_t version;
+	uint8_t machine; /* enum elf_machine */
+	uint8_t pad[3];
+	uint64_t size;     /* of all */
+	uint64_t checksum; /* of all, with 0 here */
+	uint64_t skipped;
+	uint32_t row_count, rule_count, save_count, op_count, expression_count;
+	struct build_id build_id; /* 21 bytes */
+	uint8_t pad2[7];
+};
+
+#define CFI_MAGIC "ASSAYCFI"
+#define CFI_VERSION 1
+
+/*
+ * The whole table in one block, which is also the cache's file: header, ops,
+ * expressions, saves, rules, offsets, numbers of rules. Malloc'd.
+ */
+struct cfi_header *cfi_image_new(const struct cfi_pool *p, const struct cfi_rows *rows,
+                                 enum elf_machine machine, const struct build_id *build_id);
+uint64_t cfi_image_checksum(const struct cfi_header *image, size_t size);
+/* Checks such a block in full and makes a table of it; NULL: it is damaged or another file's. */
+struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
+                                  enum elf_machine machine, const struct build_id *build_id);
+
+/* A table whose image is in memory; -errno with a sentence. */
+int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct error *err);
+
+/* The first step of the search: which rows an offset may be among. */
+void cfi_table_index(struct cfi_table *t);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/jit_code.h"
+
+#include "base/xalloc.h"
+
+#include <string.h>
+
+struct jit_code *jit_code_new(void)
+{
+	return xcalloc(1, sizeof(struct jit_code));
+}
+
+void jit_code_free(struct jit_code *c)
+{
+	if (!c)
+		return;
+	vec_each (memory, &c->held)
+		free(*memory);
+	vec_done(&c->held);
+	vec_done(&c->entries);
+	vec_done(&c->lines);
+	vec_done(&c->happenings);
+	span_tree_done(&c->now);
+	free(c->source);
+	free(c->trouble);
+	free(c->remark);
+	free(c);
+}
+
+void jit_code_hold(struct jit_code *c, void *memory)
+{
+	vec_push(&c->held, memory);
+}
+
+uint32_t jit_code_add(struct jit_code *c, const struct jit_entry *entry)
+{
+	uint32_t number = (uint32_t)c->entries.count;
+
+	if (!entry->size || entry->size >= JIT_ENTRY_BYTES_MAX ||
+	    entry->address + entry->size < entry->address || number >= UINT32_MAX / 4)
+		return ID_NONE;
+	vec_push(&c->entries, *entry);
+	vec_last(&c->entries)->same = number;
+	return number;
+}
+
+void jit_code_happened(struct jit_code *c, uint64_t time_ns, uint64_t address, uint64_t size,
+                       uint32_t entry)
+{
+	struct jit_happening h = {.time_ns = time_ns,
+	                          .address = address,
+	                          .size = size,
+	                          .entry = entry,
+	                          .order = (uint32_t)c->happenings.count};
+
+	/* An order has 32 bits; twice as many happenings as entries are none to wait for. */
+	if (address + size > address && h.order < UINT32_MAX - 1)
+		vec_push(&c->happenings, h);
+}
+
+static int compare_times(const void *pa, const void *pb)
+{
+	const struct jit_happening *a = pa, *b = pb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static bool same_function(const void *ctx, uint32_t id, const void *key)
+{
+	const struct jit_code *c = ctx;
+	const struct jit_entry *a = &c->entries.items[id], *b = key;
+
+	if (strcmp(a->name, b->name) != 0 || !a->code != !b->code)
+		return false;
+	/* Without code nothing but the name is known: pieces of one name are one function. */
+	return !a->code || (a->size == b->size && !memcmp(a->code, b->code, a->size));
+}
+
+/* Code that is told of twice, and what the readers know to be moved, is the same function. */
+static void find_same(struct jit_code *c)
+{
+	struct id_table first = {0};
+
+	for (uint32_t i = 0; i < c->entries.count; i++) {
+		struct jit_entry *e = &c->entries.items[i];
+		uint64_t hash;
+		uint32_t found;
+
+		if (e->same != i) { /* moved: its like comes before it */
+			e->same = c->entries.items[e->same].same;
+			continue;
+		}
+		hash = hash_bytes(e->name, strlen(e->name));
+		if (e->code)
+			hash = hash_pair(hash, hash_bytes(e->code, e->size));
+		found = id_table_find(&first, hash, same_function, c, e);
+		if (found == ID_NONE)
+			id_table_add(&first, hash, i);
+		else
+			e->same = found;
+	}
+	id_table_done(&first);
+}
+
+void jit_code_finish(struct jit_code *c)
+{
+	if (c->happenings.count)
+		qsort(c->happenings.items, c->happenings.count, sizeof(*c->happenings.items),
+		      compare_times);
+	find_same(c);
+}
+
+void jit_code_advance(struct jit_code *c, uint64_t time_ns)
+{
+	for (; c->reached < c->happenings.count; c->reached++) {
+		const struct jit_happening *h = &c->happenings.items[c->reached];
+
+		if (h->time_ns > time_ns)
+			break;
+		span_tree_set(&c->now, h->address, h->address + h->size,
+		              h->entry == ID_NONE ? ID_NONE : (uint32_t)c->reached);
+	}
+}
+
+uint32_t jit_code_find(const struct jit_code *c, uint64_t address, uint64_t *offset)
+{
+	uint32_t id = span_tree_find(&c->now, address);
+	const struct jit_happening *h;
+
+	if (id == ID_NONE)
+		return ID_NONE;
+	h = &c->happenings.items[id];
+	*offset = address - h->address;
+	return h->entry;
+}
+
+const struct jit_line *jit_code_line(const struct jit_code *c, uint32_t entry, uint64_t offset)
+{
+	const struct jit_entry *e = &c->entries.items[entry];
+	const struct jit_line *lines;
+	size_t low = 0, high = e->line_count;
+
+	if (!high)
+		return NULL;
+	lines = c->lines.items + e->first_line;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (lines[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &lines[low - 1] : NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * process_internal: what process.c and process_jit.c share. Uses: base, image.
+ */
+#ifndef ASSAY_PROCESS_INTERNAL_H
+#define ASSAY_PROCESS_INTERNAL_H
+
+#include "image/jit_code.h"
+#include "process/map_set.h"
+#include "process/pid_map.h"
+#include "process/process.h"
+
+/*
+ * Maps of processes that ended are kept for this many more ends: samples of
+ * the last steps of a thread may still come, in the kernel or, where threads
+ * are recorded alone, of others that nobody announced.
+ */
+#define ENDED_KEPT 1024
+
+/* Of a process that has memory for generated code. */
+struct process_jit {
+	char *dump; /* the jitdump that it announced, NULL: none */
+	uint32_t major, minor;
+	uint64_t inode;
+	bool sought;           /* names were asked for */
+	bool own;              /* they are not those of the process that forked it */
+	struct jit_code *code; /* the image's; NULL: there is none */
+	uint32_t image;
+	/* The version of its maps and of the code in them, and for which state of both. */
+	uint64_t version, maps_version;
+	size_t reached;
+};
+
+/* What the table knows of a process besides what it shows. */
+struct process_state {
+	struct map_set *maps;    /* NULL: none yet, or given up */
+	uint32_t live_threads;   /* announced and not ended */
+	bool provisional;        /* name made up or the parent's: the first COMM sets it */
+	bool forked;             /* with the memory of its parent */
+	struct process_jit *jit; /* NULL: nothing generated is known */
+};
+
+struct named_build_id {
+	uint32_t name; /* in images->names */
+	struct build_id id;
+};
+
+struct process_table {
+	struct image_table *images;
+	struct intern names;
+	VEC(struct process) processes;
+	VEC(struct process_state) states; /* by process id */
+	VEC(struct thread) threads;
+	VEC(uint32_t) instances; /* by name: the last number given */
+	struct pid_map by_pid, by_tid;
+	VEC(struct named_build_id) build_ids;
+	struct map_set *kernel;
+	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was told */
+	uint64_t version;
+	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
+	size_t ended_count;
+	uint32_t last_thread;   /* what process_table_thread() found last */
+	process_jit_fn *jit_fn; /* NULL: generated code stays without names */
+	void *jit_ctx;
+};
+
+/* A file was mapped: if it is the process's jitdump, its names are wanted. */
+void process_jit_mapped(struct process_table *t, uint32_t process, const struct event *e);
+/* The process ended, or goes on after all: whether what was written since is its own. */
+void process_jit_ended(struct process_table *t, uint32_t process, uint64_t time_ns);
+void process_jit_free(struct process_jit *jit);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names for code that processes generate: asked for when the first sample of
+ * a process that can have such code comes.
+ */
+#include "process/mapped_image.h"
+#include "process/process_internal.h"
+
+#include "base/xalloc.h"
+
+#include <string.h>
+
+/* Clocks are set, and files' times are those of a tick: only more than this is later. */
+#define LATER_NS 1000000000u
+
+/* Who forked whom is followed up to here. */
+#define ANCESTORS_MAX 16
+
+void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx)
+{
+	t->jit_fn = fn;
+	t->jit_ctx = ctx;
+}
+
+void process_jit_free(struct process_jit *jit)
+{
+	if (jit)
+		free(jit->dump);
+	free(jit);
+}
+
+static struct process_jit *jit_of(struct process_table *t, uint32_t process)
+{
+	struct process_state *state = &t->states.items[process];
+
+	if (!state->jit)
+		state->jit = xcalloc(1, sizeof(*state->jit));
+	return state->jit;
+}
+
+void process_jit_mapped(struct process_table *t, uint32_t process, const struct event *e)
+{
+	const struct event_mmap *m = &e->mmap;
+	struct process_jit *jit;
+
+	if (!t->jit_fn || !m->executable || !mapped_image_jitdump(m->filename))
+		return;
+	jit = jit_of(t, process);
+	free(jit->dump);
+	jit->dump = xstrdup(m->filename);
+	jit->major = m->major;
+	jit->minor = m->minor;
+	jit->inode = m->inode;
+	/* Names that were found before came from somewhere worse. */
+	jit->sought = false;
+}
+
+void process_jit_ended(struct process_table *t, uint32_t process, uint64_t time_ns)
+{
+	const struct process_jit *jit = t->states.items[process].jit;
+
+	if (!jit || !jit->own || !jit->code || !jit->code->written_ns)
+		return;
+	jit->code->disowned = time_ns && jit->code->written_ns > time_ns + LATER_NS;
+}
+
+static uint32_t add_image(struct process_table *t, uint32_t process, struct jit_code *code)
+{
+	const struct process *p = &t->processes.items[process];
+	char *name = xasprintf("[jit] %s", process_table_name(t, p->name));
+	struct image image = {.kind = IMAGE_JIT,
+	                      .path = intern_add(&t->images->names, name),
+	                      .base = process + 1,
+	                      .pid = p->pid,
+	                      .jit = code};
+	uint32_t id = ID_NONE;
+
+	free(name);
+	/* Asked for again: the same process, but other names. */
+	for (; id == ID_NONE; image.inode++) {
+		uint32_t before = (uint32_t)t->images->images.count;
+
+		id = image_table_add(t->images, &image);
+		if (id != before)
+			id = ID_NONE;
+	}
+	return id;
+}
+
+static bool ask(struct process_table *t, uint32_t process, struct process_jit *jit)
+{
+	const struct process *p = &t->processes.items[process];
+	struct process_jit_request request = {.pid = p->pid,
+	                                      .name = process_table_name(t, p->name),
+	                                      .start_ns = p->start_ns,
+	                                      .dump = jit->dump,
+	                                      .major = jit->major,
+	                                      .minor = jit->minor,
+	                                      .inode = jit->inode};
+	struct jit_code *code = t->jit_fn(t->jit_ctx, &request);
+
+	if (!code)
+		return false;
+	jit->own = true;
+	jit->code = code;
+	jit->image = add_image(t, process, code);
+	return code->entries.count;
+}
+
+static void seek(struct process_table *t, uint32_t process, int depth)
+{
+	struct process_jit *jit = jit_of(t, process);
+	uint32_t parent = t->processes.items[process].parent;
+
+	if (jit->sought)
+		return;
+	jit->sought = true;
+	/* Without names of its own it runs what it was forked with. */
+	if (!ask(t, process, jit) && t->states.items[process].forked && parent != ID_NONE &&
+	    depth < ANCESTORS_MAX) {
+		const struct process_jit *theirs;
+
+		seek(t, parent, depth + 1);
+		theirs = t->states.items[parent].jit;
+		if (theirs->code && theirs->code->entries.count) {
+			jit->own = false;
+			jit->code = theirs->code;
+			jit->image = theirs->image;
+		}
+	}
+}
+
+/* For addresses that stay without a name: why. */
+static void mark_images(const struct process_table *t, const struct map_set *maps, uint32_t jit)
+{
+	vec_each (m, &maps->maps)
+		if (m->generated)
+			t->images->images.items[m->image].generated = jit;
+}
+
+void process_table_moment(struct process_table *t, uint32_t process, uint64_t time_ns)
+{
+	const struct map_set *maps = t->states.items[process].maps;
+	struct process_jit *jit = t->states.items[process].jit;
+
+	if (!t->jit_fn || !maps || !maps->generated)
+		return;
+	if (!jit || !jit->sought) {
+		seek(t, process, 0);
+		jit = t->states.items[process].jit;
+		jit->version = 0;
+	}
+	if (!jit->code)
+		return;
+	jit_code_advance(jit->code, time_ns);
+	if (jit->version && jit->reached == jit->code->reached &&
+	    jit->maps_version == maps->version)
+		return;
+	if (!jit->version || jit->maps_version != maps->version)
+		mark_images(t, maps, jit->image);
+	jit->reached = jit->code->reached;
+	jit->maps_version = maps->version;
+	jit->version = ++t->version;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * note: what is left of an event once its process and its path are known.
+ *
+ * profile_builder makes notes in time order, profile_counter adds them up,
+ * perhaps on another CPU: a note holds ids and numbers, and no pointer. Ids are
+ * of the profile's process table and paths. Uses: base.
+ */
+#ifndef ASSAY_PROFILE_NOTE_H
+#define ASSAY_PROFILE_NOTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum note_kind {
+	NOTE_TIME, /* something that is not counted happened */
+	NOTE_SAMPLE,
+	NOTE_SWITCH,
+	NOTE_FORK,
+	NOTE_EXEC,
+	NOTE_EXIT,
+	NOTE_LOST,
+	NOTE_THROTTLE,
+};
+
+struct note {
+	uint64_t time_ns;
+	uint64_t amount;          /* sample: its period; lost: records; throttle: 1 if stopped */
+	uint32_t thread, process; /* ID_NONE where the event is nobody's */
+	union {
+		struct {
+			uint32_t path, region;
+		};
+		struct {
+			uint32_t old, old_process; /* fork, exec: who had the number; ID_NONE */
+		};
+		int32_t other_pid; /* switch: who runs next or ran before */
+	};
+	int32_t pid;
+	uint16_t cpu;
+	uint8_t kind, event;     /* enum note_kind; index into profile.events */
+	uint8_t mode, stack_end; /* sample: as in profile_row */
+	bool tick;               /* sample: of the main clock */
+	bool idle;               /* tick: nobody ran */
+	bool off_cpu;            /* sample: of where a thread was switched out */
+	bool out, preempted;     /* switch */
+	bool machine_wide;       /* switch: told of the CPU, not of one thread */
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/note_queue.h"
+
+#include "base/xalloc.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum {
+	BATCHES = 4,
+	START_BATCHES = 8, /* counted by the caller before a thread is worth its start */
+};
+
+struct note_batch {
+	size_t count;
+	struct note notes[NOTE_BATCH];
+};
+
+struct note_queue {
+	note_take_fn *take;
+	void *ctx;
+	struct note_batch *batches; /* ring of BATCHES */
+	uint64_t filled;            /* batches given; batch filled % BATCHES is the caller's */
+	uint64_t counted;           /* batches taken */
+	bool running, alone, closed;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
+struct note_queue *note_queue_new(note_take_fn *take, void *ctx)
+{
+	struct note_queue *q = xcalloc(1, sizeof(*q));
+
+	q->take = take;
+	q->ctx = ctx;
+	q->batches = xcalloc(BATCHES, sizeof(*q->batches));
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->changed, NULL);
+	return q;
+}
+
+/* Counts batch after batch until there are no more to come. */
+static void *count_all(void *arg)
+{
+	struct note_queue *q = arg;
+
+	pthread_mutex_lock(&q->lock);
+	for (;;) {
+		struct note_batch *batch = &q->batches[q->counted % BATCHES];
+
+		while (q->counted == q->filled && !q->closed)
+			pthread_cond_wait(&q->changed, &q->lock);
+		if (q->counted == q->filled)
+			break;
+		pthread_mutex_unlock(&q->lock);
+		q->take(q->ctx, batch->notes, batch->count);
+		pthread_mutex_lock(&q->lock);
+		batch->count = 0;
+		q->counted++;
+		pthread_cond_signal(&q->changed);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return NULL;
+}
+
+static bool have_two_cpus(void)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1;
+}
+
+/* Signals stay with the threads that expect them. */
+static void start(struct note_queue *q)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	q->running = have_two_cpus() && !pthread_create(&q->thread, NULL, count_all, q);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	q->alone = !q->running;
+}
+
+static void hand_over(struct note_queue *q)
+{
+	struct note_batch *batch = &q->batches[q->filled % BATCHES];
+
+	if (!q->running && !q->alone && q->filled >= START_BATCHES)
+		start(q);
+	if (!q->running) {
+		q->take(q->ctx, batch->notes, batch->count);
+		batch->count = 0;
+		q->filled++;
+		q->counted++;
+		return;
+	}
+	pthread_mutex_lock(&q->lock);
+	q->filled++;
+	pthread_cond_signal(&q->changed);
+	while (q->filled - q->counted == BATCHES)
+		pthread_cond_wait(&q->changed, &q->lock);
+	pthread_mutex_unlock(&q->lock);
+}
+
+struct note *note_queue_add(struct note_queue *q)
+{
+	struct note_batch *batch = &q->batches[q->filled % BATCHES];
+
+	if (batch->count == NOTE_BATCH) {
+		hand_over(q);
+		batch = &q->batches[q->filled % BATCHES];
+	}
+	return &batch->notes[batch->count++];
+}
+
+static void end(struct note_queue *q)
+{
+	if (!q->running)
+		return;
+	pthread_mutex_lock(&q->lock);
+	q->closed = true;
+	pthread_cond_signal(&q->changed);
+	pthread_mutex_unlock(&q->lock);
+	pthread_join(q->thread, NULL);
+	q->running = false;
+	q->alone = true;
+}
+
+void note_queue_finish(struct note_queue *q)
+{
+	hand_over(q);
+	end(q);
+}
+
+void note_queue_free(struct note_queue *q)
+{
+	if (!q)
+		return;
+	end(q);
+	pthread_mutex_destroy(&q->lock);
+	pthread_cond_destroy(&q->changed);
+	free(q->batches);
+	free(q);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile_counter.h"
+
+#include <assert.h>
+
+#define AHEAD 12 /* notes whose rows are fetched before their turn */
+
+void profile_counter_init(struct profile_counter *c, struct profile *p)
+{
+	*c = (struct profile_counter){.profile = p};
+	c->off.profile = p;
+	c->sequence_room = SEQUENCE_MAX;
+	vec_each (sequence, &p->sequences)
+		c->sequence_room -= (uint32_t)sequence->rows.count;
+}
+
+void profile_counter_done(struct profile_counter *c)
+{
+	vec_each (cpu, &c->cpus) {
+		ledger_cpu_done(&cpu->ledger);
+		vec_done(&cpu->sequences);
+	}
+	vec_done(&c->cpus);
+	off_cpu_done(&c->off);
+	ledger_thread_done(&c->threads);
+}
+
+void profile_counter_begin(struct profile_counter *c, const struct recording *r,
+                           uint32_t recording_index)
+{
+	c->recording = r;
+	c->recording_index = recording_index;
+	c->main_attr = recording_main_attr(r);
+	if (r->account.present)
+		c->first_ns = c->start_ns = r->account.start_ns;
+	c->threads.start_ns = c->off.start_ns = c->first_ns;
+}
+
+static const struct account_cpu *account_of(const struct recording *r, uint32_t cpu)
+{
+	if (r->account.present)
+		vec_each (account, &r->account.cpus)
+			if (account->cpu == cpu)
+				return account;
+	return NULL;
+}
+
+static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
+{
+	const struct recording *r = c->recording;
+	const struct recording_attr *attr;
+	const struct account_cpu *account = account_of(r, number);
+	struct counter_cpu *cpu;
+	bool clock;
+
+	while (c->cpus.count <= number)
+		vec_add(&c->cpus);
+	cpu = &c->cpus.items[number];
+	if (cpu->seen)
+		return cpu;
+	cpu->seen = true;
+	attr = c->main_attr < r->attrs.count ? &r->attrs.items[c->main_attr] : NULL;
+	clock = attr && attr->role == ATTR_CLOCK;
+	ledger_cpu_init(&cpu->ledger, clock ? attr->period_ns : 0, attr && attr->exclude_idle,
+	                account       ? account->start_ns
+	                : c->start_ns ? c->start_ns
+	                              : c->first_ns,
+	                account ? account->end_ns : 0);
+	cpu->ledger.sums.cpu = number;
+	cpu->ledger.sums.recording = c->recording_index;
+	return cpu;
+}
+
+static void append_sequence(struct profile_counter *c, uint16_t number, uint8_t event, uint32_t row)
+{
+	struct counter_cpu *cpu = cpu_of(c, number);
+	struct profile *p = c->profile;
+	struct profile_sequence *sequence;
+
+	if (!c->sequence_room) {
+		p->sequences_cut = true;
+		return;
+	}
+	c->sequence_room--;
+	while (cpu->sequences.count <= event)
+		vec_push(&cpu->sequences, 0);
+	if (!cpu->sequences.items[event]) {
+		sequence = vec_add(&p->sequences);
+		sequence->recording = c->recording_index;
+		sequence->cpu = number;
+		sequence->event = event;
+		cpu->sequences.items[event] = (uint32_t)p->sequences.count;
+	}
+	sequence = &p->sequences.items[cpu->sequences.items[event] - 1];
+	vec_push(&sequence->rows, row);
+}
+
+/*
+ * Without an account of the recorder's, sampling began one period before the
+ * first tick of all: records of switches and tasks may begin earlier.
+ */
+static void guess_start(struct profile_counter *c, uint64_t time_ns)
+{
+	uint64_t period = c->recording->attrs.items[c->main_attr].period_ns;
+
+	if (c->start_ns || !time_ns)
+		return;
+	c->start_ns = time_ns > period ? time_ns - period : time_ns;
+	if (c->start_ns < c->first_ns)
+		c->start_ns = c->first_ns;
+	vec_each (cpu, &c->cpus)
+		if (cpu->seen)
+			ledger_cpu_restart(&cpu->ledger, c->start_ns);
+}
+
+/* The clock's samples are the ticks that the ledgers count. */
+static void count_tick(struct profile_counter *c, const struct note *n)
+{
+	c->machine_wide |= n->idle;
+	guess_start(c, n->time_ns);
+	if (n->time_ns && n->cpu != COUNTER_CPUS)
+		ledger_cpu_sample(&cpu_of(c, n->cpu)->ledger, n->time_ns, n->idle, n->amount);
+	if (n->pid > 0)
+		ledger_thread_sample(&c->threads, n->thread, n->process, n->amount);
+}
+
+static struct profile_row row_key(const struct note *n)
+{
+	return (struct profile_row){.path = n->path,
+	                            .thread = n->thread,
+	                            .region = n->region,
+	                            .cpu = n->cpu,
+	                            .event = n->event,
+	                            .mode = n->mode,
+	                            .stack_end = n->stack_end};
+}
+
+static void on_sample(struct profile_counter *c, const struct note *n, uint64_t hash)
+{
+	struct profile *p = c->profile;
+	struct profile_row key = row_key(n), *row = profile_row_add_hashed(p, &key, hash);
+
+	row->samples++;
+	row->weight += n->amount;
+	p->events.items[n->event].samples++;
+	p->events.items[n->event].weight += n->amount;
+	append_sequence(c, n->cpu, n->event, (uint32_t)(row - p->rows.items));
+	if (n->off_cpu)
+		off_cpu_sample(&c->off, n->thread, (uint32_t)(row - p->rows.items));
+	if (n->tick)
+		count_tick(c, n);
+}
+
+static void on_switch(struct profile_counter *c, const struct note *n)
+{
+	c->switches = true;
+	if (n->machine_wide) {
+		c->machine_wide = true;
+		if (n->cpu != COUNTER_CPUS)
+			ledger_cpu_switch(&cpu_of(c, n->cpu)->ledger, n->time_ns, n->pid, n->out,
+			                  n->other_pid);
+	}
+	if (n->thread == ID_NONE)
+		return;
+	ledger_thread_switch(&c->threads, n->thread, n->process, n->time_ns, n->out, n->preempted);
+	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
+}
+
+/* FORK, EXIT and COMM change which thread a pid means: ledgers follow. */
+static void on_task(struct profile_counter *c, const struct note *n)
+{
+	if (n->kind == NOTE_EXEC) {
+		ledger_thread_exec(&c->threads, n->old, n->old_process, n->thread, n->process,
+		                   n->time_ns);
+		if (n->old != ID_NONE)
+			off_cpu_exit(&c->off, n->old);
+	} else if (n->kind == NOTE_FORK) {
+		if (n->old != ID_NONE)
+			ledger_thread_exit(&c->threads, n->old, n->time_ns);
+		ledger_thread_fork(&c->threads, n->thread, n->process, n->time_ns);
+	} else {
+		ledger_thread_exit(&c->threads, n->thread, n->time_ns);
+		off_cpu_exit(&c->off, n->thread);
+	}
+}
+
+static void on_note(struct profile_counter *c, const struct note *n, uint64_t hash)
+{
+	if (n->time_ns && !c->first_ns)
+		c->first_ns = c->threads.start_ns = c->off.start_ns = n->time_ns;
+	switch ((enum note_kind)n->kind) {
+	case NOTE_SAMPLE:
+		on_sample(c, n, hash);
+		break;
+	case NOTE_SWITCH:
+		on_switch(c, n);
+		break;
+	case NOTE_FORK:
+	case NOTE_EXEC:
+	case NOTE_EXIT:
+		on_task(c, n);
+		break;
+	case NOTE_LOST:
+		if (n->cpu != COUNTER_CPUS)
+			cpu_of(c, n->cpu)->ledger.sums.ticks_lost += n->amount;
+		break;
+	case NOTE_THROTTLE:
+		if (n->cpu != COUNTER_CPUS)
+			cpu_of(c, n->cpu)->ledger.sums.throttled += n->amount;
+		break;
+	case NOTE_TIME:
+		break;
+	}
+}
+
+static void prepare(struct profile_counter *c, const struct note *notes, size_t i)
+{
+	struct profile_row key;
+
+	if (notes[i].kind != NOTE_SAMPLE)
+		return;
+	key = row_key(&notes[i]);
+	c->hashes[i] = profile_row_hash(&key);
+	id_table_prefetch(&c->profile->row_index, c->hashes[i]);
+}
+
+void profile_counter_take(struct profile_counter *c, const struct note *notes, size_t count)
+{
+	assert(count <= NOTE_BATCH);
+	for (size_t i = 0; i < count && i < AHEAD; i++)
+		prepare(c, notes, i);
+	for (size_t i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			prepare(c, notes, i + AHEAD);
+		on_note(c, &notes[i], c->hashes[i]);
+	}
+}
+
+static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
+{
+	const struct recording *r = c->recording;
+
+	if (r->account.present)
+		vec_each (account, &r->account.cpus)
+			if (account->cpu < COUNTER_CPUS)
+				cpu_of(c, (uint16_t)account->cpu);
+	vec_each (cpu, &c->cpus) {
+		const struct account_cpu *account;
+
+		if (!cpu->seen || cpu->ledger.sums.cpu == COUNTER_CPUS)
+			continue;
+		account = account_of(r, cpu->ledger.sums.cpu);
+		ledger_cpu_finish(&cpu->ledger, account ? account->end_ns : last_ns);
+		cpu->ledger.sums.has_steal = account;
+		cpu->ledger.sums.steal_ns = account ? account->stat_steal_ns : 0;
+		vec_push(&c->profile->ledger.cpus, cpu->ledger.sums);
+	}
+}
+
+void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
+{
+	const struct recording *r = c->recording;
+	uint64_t end_ns = r->account.present ? r->account.end_ns : last_ns;
+	bool machine_wide = r->account.present ? r->account.machine_wide : c->machine_wide;
+
+	if (machine_wide) {
+		c->profile->ledger.machine_wide = true;
+		finish_cpus(c, last_ns);
+	}
+	if (c->switches)
+		ledger_thread_finish(&c->threads, end_ns, &c->profile->ledger);
+	off_cpu_finish(&c->off, end_ns);
+	c->profile->ledger.counted_oncpu_ns += r->account.counted_oncpu_ns;
+}

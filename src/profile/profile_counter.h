@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile_counter: adds notes up: rows, sequences, ledgers, time off the CPU.
+ *
+ * The second half of profile_builder, which may run in a thread of its own. It
+ * owns of the profile: rows, sequences, the ledger, and the counters of events;
+ * it touches neither paths and frames nor the process table.
+ *
+ *	profile_counter_init(c, profile)
+ *	profile_counter_begin(c, recording, ...)
+ *	profile_counter_take(c, notes, count)     in time order
+ *	profile_counter_end(c, last_ns)
+ *	profile_counter_done(c)
+ *
+ * Not safe for several threads at once. Uses: base, event, profile.
+ */
+#ifndef ASSAY_PROFILE_PROFILE_COUNTER_H
+#define ASSAY_PROFILE_PROFILE_COUNTER_H
+
+#include "profile/ledger_cpu.h"
+#include "profile/ledger_thread.h"
+#include "profile/note.h"
+#include "profile/note_queue.h"
+#include "profile/off_cpu.h"
+#include "profile/profile.h"
+
+#define COUNTER_CPUS UINT16_MAX /* the last number stands for "not known" and all above */
+
+struct counter_cpu {
+	struct ledger_cpu_builder ledger;
+	bool seen;
+	VEC(uint32_t) sequences; /* by event: index into profile.sequences, + 1 */
+};
+
+struct profile_counter {
+	struct profile *profile;
+	const struct recording *recording;
+	uint32_t recording_index;
+	uint16_t main_attr;
+	VEC(struct counter_cpu) cpus;
+	uint32_t sequence_room; /* items that may still be kept */
+	struct off_cpu off;
+	struct ledger_threads threads;
+	uint64_t first_ns;
+	uint64_t start_ns; /* of sampling, 0: not known yet */
+	bool machine_wide, switches;
+	uint64_t hashes[NOTE_BATCH]; /* of the rows of the batch at hand */
+};
+
+void profile_counter_init(struct profile_counter *c, struct profile *p);
+void profile_counter_done(struct profile_counter *c);
+
+void profile_counter_begin(struct profile_counter *c, const struct recording *r,
+                           uint32_t recording_index);
+/* At most NOTE_BATCH of them. */
+void profile_counter_take(struct profile_counter *c, const struct note *notes, size_t count);
+/* `last_ns`: the last time that was seen. The recording's counters are filled by now. */
+void profile_counter_end(struct profile_counter *c, uint64_t last_ns);
+
+#endif

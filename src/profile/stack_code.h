@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stack_code: the rule that holds at an address of a process.
+ *
+ * Opens the unwind table of each image once, when it is first met, and
+ * remembers the answers by (version of the maps, address). stack_code_new(),
+ * stack_code_at(), stack_code_free(), NULL-safe. Not safe for several threads.
+ * Uses: base, image, process.
+ */
+#ifndef ASSAY_PROFILE_STACK_CODE_H
+#define ASSAY_PROFILE_STACK_CODE_H
+
+#include "image/cfi.h"
+#include "profile/stack_walk.h"
+#include "unwind/unwind.h"
+
+enum stack_code_kind {
+	STACK_CODE_RULE,
+	STACK_CODE_NO_RULE, /* code, but no table describes it */
+	STACK_CODE_NO_FILE, /* code of a file that could not be read */
+	STACK_CODE_NONE,    /* nothing executable */
+};
+
+struct stack_code_place {
+	uint64_t version, address;
+	const struct cfi_table *table; /* STACK_CODE_RULE */
+	const struct cfi_rule *rule;
+	enum stack_code_kind kind;
+};
+
+struct stack_code;
+
+/* `options` must outlive it; tables and the time they take are counted in *counts. */
+struct stack_code *stack_code_new(struct process_table *processes, struct image_table *images,
+                                  const struct unwind_machine *machine,
+                                  const struct stack_walk_options *options,
+                                  struct stack_walk_counts *counts);
+void stack_code_free(struct stack_code *c);
+
+/* What is at an address; `version` is that of the process's maps. Good until the next call. */
+const struct stack_code_place *stack_code_at(struct stack_code *c, uint32_t process,
+                                             uint64_t version, uint64_t address);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/stack_live.h"
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+
+#define FIRST_CHUNK ((size_t)20 << 10) /* read at once */
+#define CHUNK ((size_t)64 << 10)       /* read at a time after that */
+#define SAMPLE_MAX ((size_t)16 << 20)  /* read for one sample */
+#define PAGE ((uint64_t)4096)
+#define PIECES (CHUNK / PAGE + 2)
+#define PROOF_MAX ((size_t)4096) /* bytes of the copy that are compared */
+#define CLOSED 1024
+
+struct stack_live {
+	pid_t pid;
+	const uint8_t *proof; /* what must not have changed */
+	uint64_t proof_start, proof_size;
+	uint64_t start; /* address of what was read */
+	size_t total;
+	VEC(uint8_t) bytes;
+	uint8_t again[PROOF_MAX];
+	uint32_t closed[CLOSED]; /* processes that cannot be read, by number */
+};
+
+struct stack_live *stack_live_new(void)
+{
+	struct stack_live *l = xcalloc(1, sizeof(*l));
+
+	for (size_t i = 0; i < CLOSED; i++)
+		l->closed[i] = ID_NONE;
+	return l;
+}
+
+void stack_live_free(struct stack_live *l)
+{
+	if (!l)
+		return;
+	vec_done(&l->bytes);
+	free(l);
+}
+
+/* Up to the first page that is not there: whole pieces alone are certain to be read. */
+static ssize_t read_process(pid_t pid, uint64_t address, uint8_t *into, size_t size)
+{
+	struct iovec local = {into, size}, pieces[PIECES];
+	size_t count = 0, done = 0, piece;
+
+	while (done < size && count < PIECES) {
+		piece = PAGE - ((address + done) & (PAGE - 1));
+		if (piece > size - done)
+			piece = size - done;
+		pieces[count++] = (struct iovec){(void *)(uintptr_t)(address + done), piece};
+		done += piece;
+	}
+	local.iov_len = done;
+	return process_vm_readv(pid, &local, 1, pieces, count, 0);
+}
+
+/* Adds what follows; false where there is nothing more. */
+static bool extend(struct stack_live *l)
+{
+	uint64_t end = l->start + l->bytes.count;
+	size_t size = (l->total ? CHUNK : FIRST_CHUNK) - (end & (PAGE - 1));
+	ssize_t got;
+
+	if (l->total + size > SAMPLE_MAX)
+		return false;
+	vec_reserve(&l->bytes, l->bytes.count + size);
+	got = read_process(l->pid, end, l->bytes.items + l->bytes.count, size);
+	if (got <= 0)
+		return false;
+	l->bytes.count += (size_t)got;
+	l->total += (size_t)got;
+	return true;
+}
+
+bool stack_live_begin(struct stack_live *l, pid_t pid, uint32_t process,
+                      const struct unwind_memory *copy, uint64_t from, uint64_t to)
+{
+	uint32_t *closed = &l->closed[process % CLOSED];
+
+	if (*closed == process || from < copy->start || from >= to || to - copy->start > copy->size)
+		return false;
+	if (to - from > PROOF_MAX)
+		from = to - PROOF_MAX;
+	l->pid = pid;
+	l->proof = copy->bytes + (from - copy->start);
+	l->proof_start = from;
+	l->proof_size = to - from;
+	l->start = from;
+	l->total = l->bytes.count = 0;
+	errno = 0;
+	if (!extend(l)) {
+		if (errno == EPERM || errno == ESRCH)
+			*closed = process;
+		return false;
+	}
+	return l->bytes.count >= l->proof_size && !memcmp(l->bytes.items, l->proof, l->proof_size);
+}
+
+bool stack_live_read(void *live, uint64_t address, uint64_t *value)
+{
+	struct stack_live *l = live;
+	uint64_t into = address - l->start;
+
+	/* Another stack, as that which a signal interrupted. */
+	if (into > l->bytes.count + CHUNK) {
+		l->start = address;
+		l->bytes.count = 0;
+		into = 0;
+	}
+	while (l->bytes.count < into + sizeof(*value))
+		if (!extend(l))
+			return false;
+	memcpy(value, l->bytes.items + into, sizeof(*value));
+	return true;
+}
+
+bool stack_live_end(struct stack_live *l)
+{
+	ssize_t got = read_process(l->pid, l->proof_start, l->again, l->proof_size);
+
+	return got == (ssize_t)l->proof_size && !memcmp(l->again, l->proof, l->proof_size);
+}

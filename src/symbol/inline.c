@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Source lines and inlined functions of frames: which file's DWARF says, and
+ * names as people write them.
+ */
+#include "symbol/debug_file.h"
+#include "symbol/demangle.h"
+#include "symbol/jit.h"
+#include "symbol/symbolizer_internal.h"
+
+#include <string.h>
+
+static struct debug_index *open_index(struct symbolizer *s, struct elf_file *f,
+                                      const struct build_id *id)
+{
+	char name[2 * BUILD_ID_MAX + 1];
+
+	build_id_text(id, name);
+	return debug_index_new(f, s->cache, id->size ? name : NULL);
+}
+
+/* The file's own, else that of its debug file; kept under the build-id of the file asked for. */
+static struct debug_index *file_index(struct symbolizer *s, struct symbol_image *i)
+{
+	const struct build_id *id = elf_file_build_id(i->file);
+	struct debug_index *index = open_index(s, i->file, id);
+
+	if (index)
+		return index;
+	debug_file_find(s, i);
+	return i->debug ? open_index(s, i->debug, id) : NULL;
+}
+
+/* What knows about a frame, and the frame's address there; NULL: nothing does. */
+static struct debug_index *index_of(struct symbolizer *s, struct frame frame, uint64_t *address)
+{
+	struct symbol_image *i = symbolizer_image(s, frame.image);
+	struct elf_file *vmlinux = NULL;
+
+	if (s->images->images.items[frame.image].kind == IMAGE_KERNEL) {
+		vmlinux = kernel_names_vmlinux(symbolizer_kernel(s), &s->options);
+		if (!vmlinux)
+			return NULL;
+		*address = frame.offset + symbolizer_kernel(s)->vmlinux_delta;
+	} else if (!i->file || !elf_file_address_of(i->file, frame.offset, address)) {
+		return NULL;
+	}
+	if (!i->index_sought)
+		i->index = vmlinux ? open_index(s, vmlinux, elf_file_build_id(vmlinux))
+		                   : file_index(s, i);
+	i->index_sought = true;
+	return i->index;
+}
+
+/* After a question: where too many hold files open, the one that began first lets go. */
+static void limit_awake(struct symbolizer *s, struct debug_index *index)
+{
+	if (!debug_index_is_awake(index))
+		return;
+	for (size_t i = 0; i < SYMBOLIZER_AWAKE; i++)
+		if (s->awake[i] == index)
+			return;
+	if (s->awake[s->awake_next])
+		debug_index_rest(s->awake[s->awake_next]);
+	s->awake[s->awake_next] = index;
+	s->awake_next = (s->awake_next + 1) % SYMBOLIZER_AWAKE;
+}
+
+bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file, int *line)
+{
+	const struct image *image = &s->images->images.items[frame.image];
+	struct debug_index *index;
+	uint64_t address;
+	bool known;
+
+	if (image->kind == IMAGE_JIT)
+		return jit_line(image, frame.offset, file, line);
+	index = index_of(s, frame, &address);
+	if (!index)
+		return false;
+	known = debug_index_line(index, address, file, line);
+	limit_awake(s, index);
+	return known;
+}
+
+/* One string for a name, whichever file it comes from. */
+static const char *inline_name(struct symbolizer *s, struct symbol_image *i,
+                               const struct debug_inline *in)
+{
+	const char **place;
+	char *plain;
+
+	while (i->inline_names.count <= in->name_id)
+		vec_push(&i->inline_names, NULL);
+	place = &i->inline_names.items[in->name_id];
+	if (*place)
+		return *place;
+	plain = s->options.raw_names ? NULL : demangle(in->name);
+	if (!s->names.texts.count)
+		intern_init(&s->names);
+	*place = intern_text(&s->names, intern_add(&s->names, plain       ? plain
+	                                                      : *in->name ? in->name
+	                                                                  : "[unknown]"));
+	free(plain);
+	return *place;
+}
+
+size_t symbolizer_inlines(struct symbolizer *s, struct frame frame, struct symbol_inline *out,
+                          size_t max)
+{
+	struct debug_inline found[DEBUG_INLINES_MAX];
+	struct debug_index *index;
+	uint64_t address;
+	size_t count;
+
+	if (s->options.no_inlines)
+		return 0;
+	index = index_of(s, frame, &address);
+	if (!index)
+		return 0;
+	count = debug_index_inlines(index, address, found,
+	                            max < DEBUG_INLINES_MAX ? max : DEBUG_INLINES_MAX);
+	limit_awake(s, index);
+	for (size_t n = 0; n < count; n++)
+		out[n] = (struct symbol_inline){
+		        .name = inline_name(s, s->loaded.items[frame.image], &found[n]),
+		        .call_file = *found[n].call_file ? found[n].call_file : NULL,
+		        .call_line = found[n].call_line};
+	return count;
+}

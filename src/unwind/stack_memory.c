@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/stack_memory.h"
+
+#include "base/hash.h"
+
+#define NO_SLOT UINT16_MAX
+#define BOUND_EVERY 4096 /* samples between looks at how much is kept */
+
+struct stack_memory {
+	struct known_stack slots[STACK_MEMORY_THREADS];
+	uint32_t used; /* slots that were ever given */
+	uint32_t hand; /* the next that may have to go */
+	uint32_t calls;
+	VEC(uint16_t) slot_of; /* by thread */
+};
+
+struct stack_memory *stack_memory_new(void)
+{
+	return xcalloc(1, sizeof(struct stack_memory));
+}
+
+static void empty(struct known_stack *k)
+{
+	vec_done(&k->frames);
+	vec_done(&k->gaps);
+	vec_done(&k->pieces);
+	k->end = 0;
+	k->thread = ID_NONE;
+}
+
+void stack_memory_free(struct stack_memory *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->used; i++)
+		empty(&m->slots[i]);
+	vec_done(&m->slot_of);
+	free(m);
+}
+
+static void forget_slot(struct stack_memory *m, struct known_stack *k)
+{
+	if (k->thread != ID_NONE)
+		m->slot_of.items[k->thread] = NO_SLOT;
+	empty(k);
+}
+
+/* A slot of nobody, or of one that was not seen since the hand last came by. */
+static uint16_t free_slot(struct stack_memory *m)
+{
+	struct known_stack *k;
+
+	if (m->used < STACK_MEMORY_THREADS)
+		return (uint16_t)m->used++;
+	for (;;) {
+		m->hand = (m->hand + 1) % STACK_MEMORY_THREADS;
+		k = &m->slots[m->hand];
+		if (!k->recent) {
+			forget_slot(m, k);
+			return (uint16_t)m->hand;
+		}
+		k->recent = false;
+	}
+}
+
+/* Deep stacks of many threads: those not seen for longest go. */
+static void bound_frames(struct stack_memory *m, const struct known_stack *keep)
+{
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < m->used; i++)
+		total += m->slots[i].frames.room;
+	for (uint32_t n = 0; n < 2 * m->used && total > STACK_MEMORY_FRAMES; n++) {
+		struct known_stack *k = &m->slots[m->hand = (m->hand + 1) % m->used];
+
+		if (k != keep && !k->recent) {
+			total -= k->frames.room;
+			forget_slot(m, k);
+		}
+		k->recent = k == keep;
+	}
+}
+
+struct known_stack *stack_memory_of(struct stack_memory *m, uint32_t thread)
+{
+	struct known_stack *k;
+	uint16_t slot;
+
+	while (m->slot_of.count <= thread)
+		vec_push(&m->slot_of, NO_SLOT);
+	slot = m->slot_of.items[thread];
+	if (slot == NO_SLOT) {
+		slot = free_slot(m);
+		m->slot_of.items[thread] = slot;
+		m->slots[slot].thread = thread;
+	}
+	k = &m->slots[slot];
+	k->recent = true;
+	if (++m->calls % BOUND_EVERY == 0)
+		bound_frames(m, k);
+	return k;
+}
+
+void stack_memory_forget(struct stack_memory *m, uint32_t thread)
+{
+	if (thread < m->slot_of.count && m->slot_of.items[thread] != NO_SLOT)
+		forget_slot(m, &m->slots[m->slot_of.items[thread]]);
+}
+
+uint32_t known_stack_above(const struct known_stack *k, uint64_t cfa)
+{
+	uint32_t low = 0, high = (uint32_t)k->frames.count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (k->frames.items[middle].cfa > cfa)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t known_stack_find(const struct known_stack *k, const struct unwind_frame *frame)
+{
+	uint32_t i = known_stack_above(k, frame->cfa);
+
+	if (i == k->frames.count || k->frames.items[i].cfa != frame->cfa ||
+	    k->frames.items[i].pc != frame->pc)
+		return STACK_UNKNOWN;
+	return i;
+}
+
+uint32_t known_stack_joined(const struct known_stack *k)
+{
+	return k->gaps.count ? *vec_last(&k->gaps) : 0;
+}
+
+static bool same_frame(const struct unwind_frame *a, const struct unwind_frame *b)
+{
+	return a->cfa == b->cfa && a->pc == b->pc;
+}
+
+/* How many of the outermost frames are as they were; the others are put in. */
+static uint32_t put_frames(struct known_stack *k, uint32_t outer, const struct unwind_frame *frames,
+                           uint32_t count)
+{
+	uint32_t stay = 0;
+
+	while (stay < count && outer + stay < k->frames.count &&
+	       same_frame(&k->frames.items[outer + stay], &frames[count - 1 - stay]))
+		stay++;
+	vec_reserve(&k->frames, outer + count);
+	for (uint32_t i = stay; i < count; i++)
+		k->frames.items[outer + i] = frames[count - 1 - i];
+	k->frames.count = outer + count;
+	return outer + stay;
+}
+
+void known_stack_keep(struct known_stack *k, uint32_t outer, const struct unwind_frame *frames,
+                      uint32_t count, bool joined)
+{
+	bool was_gap = false;
+	uint32_t stay;
+
+	if (outer > k->frames.count)
+		outer = (uint32_t)k->frames.count;
+	stay = put_frames(k, outer, frames, count);
+	/* Pieces tell who the callers are: where that changes they are others. */
+	while (k->gaps.count && *vec_last(&k->gaps) >= outer) {
+		was_gap = *vec_last(&k->gaps) == outer;
+		if (!was_gap || joined)
+			stay = *vec_last(&k->gaps) < stay ? *vec_last(&k->gaps) : stay;
+		k->gaps.count--;
+	}
+	if (!joined && outer) {
+		if (!was_gap && outer < stay)
+			stay = outer;
+		vec_push(&k->gaps, outer);
+	}
+	if (k->pieces.count > stay / STACK_PIECE)
+		k->pieces.count = stay / STACK_PIECE;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/stacks.h"
+
+#include <string.h>
+
+/* The kernel's limit of a chain, unless an administrator changed it. */
+#define KERNEL_CHAIN_MAX 127
+#define AHEAD 16 /* rows whose paths are fetched before their turn */
+
+/* How a path begins, found once for each of its nodes. */
+struct path_start {
+	uint32_t node; /* the outermost frame's; PATH_ROOT: not looked for yet */
+	uint32_t depth : 31;
+	uint32_t whole : 1; /* it begins where programs and threads do */
+	uint32_t image;     /* of the outermost frame that lies in one; IMAGE_ID_UNKNOWN: none */
+};
+
+/* Chains that end in one image: how many, and in which ways. */
+struct image_ends {
+	uint64_t samples, ends[STACK_ENDS];
+};
+
+struct count {
+	struct view *view;
+	struct path_start *starts; /* by path node */
+	struct image_ends *images; /* by image id */
+	VEC(uint32_t) way;         /* scratch: nodes */
+	struct stacks *out;
+};
+
+static bool begins_with_any(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strncmp(name, *list, strlen(*list)))
+			return true;
+	return false;
+}
+
+static bool is_any(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(name, *list))
+			return true;
+	return false;
+}
+
+/* Functions that nobody called: programs, threads and coroutines begin in them. */
+static bool is_first_function(const struct symbol *symbol)
+{
+	static const char *const names[] = {"_start",           "__start",        "_start_c",
+	                                    "_dl_start_user",   "_dl_start",      "clone",
+	                                    "__clone",          "clone3",         "__clone3",
+	                                    "__clone_internal", "thread_start",   "__start_context",
+	                                    "runtime.mstart",   "runtime.rt0_go", NULL};
+	static const char *const families[] = {"runtime.goexit", "_rt0_", "runtime.mcall",
+	                                       "runtime.systemstack", NULL};
+	/* Where the file is stripped, clone3 stands somewhere behind clone. */
+	static const char *const ranges[] = {"clone->", "__clone->", NULL};
+
+	if (!symbol->named)
+		return false;
+	if (symbol->range)
+		return begins_with_any(symbol->name, ranges);
+	return is_any(symbol->name, names) || begins_with_any(symbol->name, families);
+}
+
+/* What the C library calls a program by: its caller is the program's first code. */
+static bool is_called_first(const struct symbol *symbol)
+{
+	static const char *const names[] = {"__libc_start_main", NULL};
+
+	return symbol->named && !symbol->range && begins_with_any(symbol->name, names);
+}
+
+/* The outermost node, and the one next to it, tell. */
+static bool begins_whole(struct count *c, uint32_t frame, bool outermost)
+{
+	const struct symbol *symbol = view_function(c->view, frame);
+
+	return outermost ? is_first_function(symbol) : is_called_first(symbol);
+}
+
+/* All nodes on the way to the first one that is known get their answer, that one's callees last. */
+static struct path_start start_of(struct count *c, uint32_t path)
+{
+	const struct profile *p = c->view->profile;
+	const struct path_node *paths = p->paths.items;
+	struct path_start start = {PATH_ROOT, 0, 0, IMAGE_ID_UNKNOWN};
+	uint32_t node = path;
+
+	c->way.count = 0;
+	for (; node != PATH_ROOT && !c->starts[node].node; node = paths[node].parent)
+		vec_push(&c->way, node);
+	if (node != PATH_ROOT)
+		start = c->starts[node];
+	for (size_t i = c->way.count; i-- > 0;) {
+		node = c->way.items[i];
+		if (!start.depth)
+			start.node = node;
+		if (start.depth < 2 && !start.whole)
+			start.whole = begins_whole(c, paths[node].frame, !start.depth);
+		if (start.image == IMAGE_ID_UNKNOWN && !p->frames.items[paths[node].frame].kernel)
+			start.image = p->frames.items[paths[node].frame].frame.image;
+		start.depth++;
+		c->starts[node] = start;
+	}
+	return start;
+}
+
+/*
+ * The recorder said nothing: frame pointers were followed. A chain without any
+ * user frame belongs to a thread of the kernel, or to a process that gave its
+ * memory back already: nothing of it is missing.
+ */
+static enum stack_end judge(struct count *c, const struct profile_row *row,
+                            const struct path_start *start)
+{
+	const struct profile *p = c->view->profile;
+	uint32_t outermost = p->paths.items[start->node].frame;
+
+	if (start->node == PATH_ROOT || p->frames.items[outermost].kernel ||
+	    row->mode == PROFILE_IDLE || row->mode == PROFILE_GUEST)
+		return STACK_NONE;
+	if (start->whole)
+		return STACK_WHOLE;
+	return start->depth >= KERNEL_CHAIN_MAX ? STACK_CUT_LIMIT : STACK_NOT_TOLD;
+}
+
+static void count_row(struct count *c, const struct profile_row *row)
+{
+	struct path_start start = {PATH_ROOT, 0, 0, IMAGE_ID_UNKNOWN};
+	enum stack_end end = (enum stack_end)row->stack_end;
+	enum stack_quality quality = stacks_quality(end);
+	struct image_ends *ends;
+
+	if (quality == STACK_QUALITY_TRUNCATED || quality == STACK_QUALITY_BROKEN)
+		start = start_of(c, row->path);
+	if (end == STACK_NOT_TOLD)
+		end = judge(c, row, &start);
+	quality = stacks_quality(end);
+	c->out->end_samples[end] += row->samples;
+	c->out->quality_samples[quality] += row->samples;
+	c->out->quality_weight[quality] += row->weight;
+	if (quality == STACK_QUALITY_NONE)
+		return;
+	c->out->samples += row->samples;
+	c->out->weight += row->weight;
+	if (quality != STACK_QUALITY_TRUNCATED && quality != STACK_QUALITY_BROKEN)
+		return;
+	ends = &c->images[start.image];
+	ends->samples += row->samples;
+	ends->ends[end] += row->samples;
+}
+
+static const char *main_reason(const struct image_ends *e)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < STACK_ENDS; i++)
+		if (e->ends[i] > e->ends[most])
+			most = i;
+	return stacks_why((enum stack_end)most);
+}
+
+/* The images in which most chains end, by insertion; equal ones by their id. */
+static void worst_images(struct count *c)
+{
+	struct stacks *out = c->out;
+	size_t images = c->view->profile->images.images.count;
+
+	for (uint32_t i = 0; i < images; i++) {
+		const struct image_ends *e = &c->images[i];
+		size_t at = out->image_count;
+
+		if (!e->samples)
+			continue;
+		while (at && out->images[at - 1].samples < e->samples)
+			at--;
+		if (at == STACKS_IMAGES)
+			continue;
+		if (out->image_count < STACKS_IMAGES)
+			out->image_count++;
+		memmove(&out->images[at + 1], &out->images[at],
+		        (out->image_count - 1 - at) * sizeof(*out->images));
+		out->images[at] = (struct stacks_image){i, e->samples, main_reason(e)};
+	}
+}
+
+void stacks_of(struct view *v, const struct selection *s, struct stacks *out)
+{
+	const struct profile *p = v->profile;
+	struct count c = {.view = v, .out = out};
+
+	*out = (struct stacks){.present = s->event < p->events.count &&
+	                                  p->events.items[s->event].user_callchain};
+	if (!out->present)
+		return;
+	c.starts = xcalloc(p->paths.count, sizeof(*c.starts));
+	c.images = xcalloc(p->images.images.count + 1, sizeof(*c.images));
+	for (size_t i = 0; i < s->rows.count; i++) {
+		if (i + AHEAD < s->rows.count)
+			__builtin_prefetch(&c.starts[p->rows.items[s->rows.items[i + AHEAD]].path]);
+		count_row(&c, &p->rows.items[s->rows.items[i]]);
+	}
+	worst_images(&c);
+	free(c.starts);
+	vec_done(&c.way);
+	free(c.images);
+}
+
+enum stack_quality stacks_quality(enum stack_end end)
+{
+	return end == STACK_NOT_TOLD ? STACK_QUALITY_BROKEN : stack_quality(end);
+}
+
+const char *stacks_why(enum stack_end end)
+{
+	return end == STACK_NOT_TOLD ? "frame pointers end there" : stack_end_why(end);
+}

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Nothing escapes: programs that are gone by the time of the report are named and annotated."""
+import http.server
+import os
+import pathlib
+import signal
+import threading
+import time
+
+from harness import *
+
+# Spins in a function of its own for argv[1] seconds; %s are names.
+SPIN = """
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void %(inner)s(void)
+{
+	for (int i = 0; i < 100000; i++)
+		sink += i;
+}
+static __attribute__((noinline)) int %(outer)s(double seconds)
+{
+	struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	do {
+		%(inner)s();
+		clock_gettime(CLOCK_MONOTONIC, &b);
+	} while ((b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9 < seconds);
+	return (int)sink;
+}
+%(main)s
+"""
+MAIN = "int main(int argc, char **argv) { return %(outer)s(atof(argv[1])) == -1; }"
+LIBRARY = "int run(double seconds); int run(double seconds) { return %(outer)s(seconds); }"
+USER = "#include <stdlib.h>\nint run(double); int main(int c, char **v) { return run(atof(v[1])) == -1; }"
+
+
+def compile(t, name, prefix, *flags, main=MAIN):
+    t.need("cc")
+    names = {"inner": f"{prefix}_inner", "outer": f"{prefix}_outer"}
+    source = t.write(f"{name}.c", SPIN % {**names, "main": main % names})
+    t.run("cc", "-g", "-O1", "-fno-omit-frame-pointer", "-o", t.path(name), source, *flags)
+    return t.path(name)
+
+
+def cached(t):
+    """The environment with a cache of the test's own."""
+    return {"XDG_CACHE_HOME": str(t.path("cache"))}
+
+
+def record(t, script, *options, machine_wide=False):
+    """Records a shell script that runs in the test's directory."""
+    out = t.path("a.data")
+    words = ["-a"] if machine_wide else []
+    t.assay("record", "-F", "1999", "-o", out, *words, *options, "--", "sh", "-c", script,
+            env=cached(t), cwd=t.directory)
+    return out
+
+
+def functions(t, out, *options):
+    report = t.report(*options, out, env=cached(t))
+    return {row["function"]: row["samples"] for row in report["functions"]}
+
+
+def is_named(t, out, name, least=100):
+    """A function has its samples under its name, and its code can be shown."""
+    found = functions(t, out)
+    t.true(found.get(name, 0) >= least, f"{name} has {least} samples at least: {found}")
+    code = t.json(t.assay("annotate", "--json", name, out, env=cached(t)).out)
+    t.equal(code["function"], name, "annotated")
+    hit = sum(row["samples"] for row in code["instructions"])
+    t.true(hit >= least and not code["inside_instruction"], f"instructions are hit: {hit}")
+    t.true(any(row.get("line") for row in code["instructions"]), "lines are known")
+
+
+@test
+def program_deleted_and_still_running_at_the_end(t):
+    compile(t, "gone", "gone")
+    script = "./gone 60 >/dev/null 2>&1 & echo $! >pid; sleep 0.4; rm gone; sleep 0.8"
+    for options in ([], ["-g"]):
+        compile(t, "gone", "gone")
+        out = record(t, script, *options)
+        os.kill(int(t.path("pid").read_text()), signal.SIGKILL)
+        is_named(t, out, "gone_inner")
+
+
+@test
+def program_that_ended_and_was_deleted_within_a_second(t):
+    for options in ([], ["-g"]):
+        for machine_wide in (False, True):
+            if machine_wide and os.geteuid() != 0:
+                continue
+            compile(t, "brief", "brief")
+            out = record(t, "./brief 0.4; rm brief; sleep 2", *options, machine_wide=machine_wide)
+            is_named(t, out, "brief_inner")
+
+
+@test
+def program_that_lived_for_long_before_it_was_deleted(t):
+    compile(t, "long", "long")
+    out = record(t, "./long 5.5; sleep 0.2; rm long; sleep 1")
+    is_named(t, out, "long_inner")
+
+
+@test
+def program_rebuilt_while_recorded_has_the_names_of_both(t):
+    for options in ([], ["-g"]):
+        compile(t, "v1", "first")
+        compile(t, "v2", "second")
+        out = record(t, "cp v1 p; ./p 0.4; cp v2 p.new; mv p.new p; ./p 0.4; rm v1 v2", *options)
+        is_named(t, out, "first_inner")
+        is_named(t, out, "second_inner")
+
+
+@test
+def program_rewritten_in_its_place_is_told(t):
+    compile(t, "v1", "first")
+    compile(t, "v2", "second")
+    out = record(t, "cp v1 p; ./p 0.4; sleep 0.3; cat v2 >p; ./p 0.4")
+    is_named(t, out, "second_inner")
+    t.lacks(str(functions(t, out)), "first_inner", "names of what is lost")
+    t.has(t.assay("report", out, env=cached(t)).out, "rewritten in their place", "the report")
+
+
+@test
+def shared_library_that_was_deleted(t):
+    for options in ([], ["-g"]):
+        lib = compile(t, "libgone.so", "library", "-shared", "-fPIC", main=LIBRARY)
+        t.run("cc", "-o", t.path("user"), "-x", "c", t.write("user.c", USER), "-x", "none", lib,
+              "-Wl,-rpath,$ORIGIN")
+        out = record(t, "./user 0.6 & sleep 0.3; rm libgone.so; wait; sleep 0.3", *options)
+        is_named(t, out, "library_inner")
+
+
+@test
+def program_in_a_mount_namespace_of_its_own(t):
+    t.need("unshare", "mount")
+    t.path("inside").mkdir()
+    probe = t.run("unshare", "-m", "mount", "-t", "tmpfs", "none", t.path("inside"), status=None)
+    if probe.status:
+        t.skip(f"no mount namespace: {probe.err.strip()}")
+    for options in ([], ["-g"]):
+        compile(t, "boxed", "boxed")
+        out = record(t, "unshare -m sh -c 'mount -t tmpfs none inside && cp boxed inside/boxed "
+                     "&& inside/boxed 0.5'; rm boxed; sleep 0.2", *options)
+        is_named(t, out, "boxed_inner")
+
+
+@test
+def programs_that_nobody_sampled_are_not_kept(t):
+    compile(t, "idle", "idle")
+    compile(t, "busy", "busy")
+    script = ("for i in 1 2 3 4 5 6 7 8; do cp idle p$i; ./p$i 0; rm p$i; done; "
+              "./busy 0.5; rm busy; sleep 1")
+    out = record(t, script, "-F", "99")
+    is_named(t, out, "busy_inner", 20)
+    kept = list(t.path("cache").glob("assay/image/*"))
+    t.between(len(kept), 1, 3, "kept files")
+
+
+@test
+def killed_recorder_leaves_what_was_kept(t):
+    compile(t, "brief", "brief")
+    out = t.path("a.data")
+    recorder = t.start(ASSAY, "record", "-F", "1999", "-o", out, "--", "sh", "-c",
+                       "./brief 1; rm brief; echo >gone; exec sleep 30",
+                       env={**os.environ, **cached(t)}, cwd=t.directory)
+    t.until(lambda: t.path("gone").exists(), "the program is gone")
+    t.until(lambda: list(t.path("cache").glob("assay/image/[0-9a-f]*")), "a copy is kept")
+    time.sleep(1.5)
+    recorder.kill()
+    t.wait(recorder)
+    t.true("brief_inner" in functions(t, out), "it is named")
+
+
+def strip_to_mini_debug(t, program):
+    """Takes the symbols away, and puts the local functions back as distributions do."""
+    t.need("objcopy", "strip", "xz", "nm")
+    plain, mini = t.path("plain"), t.path("mini")
+    t.run("objcopy", "--only-keep-debug", program, plain)
+    t.run("objcopy", "-S", "--keep-symbol=packed_outer", "--keep-symbol=packed_inner", plain, mini)
+    t.run("xz", "-f", "-k", mini)
+    t.run("strip", "--strip-all", program)
+    t.run("objcopy", "--add-section", f".gnu_debugdata={mini}.xz", program)
+
+
+@test
+def stripped_program_with_mini_debug_info_names_its_local_functions(t):
+    program = compile(t, "packed", "packed")
+    out = record(t, "./packed 0.1")
+    t.true("packed_inner" in functions(t, out), "named with its symbols")
+    stripped = t.path("packed")
+    t.run("strip", "-o", t.path("bare"), stripped)
+    strip_to_mini_debug(t, program)
+    out = record(t, "./packed 0.5; ./bare 0.5", "-g")
+    found = t.report("--children", out, env=cached(t))["functions"]
+    names = {row["function"] for row in found if row["image"].endswith("/packed")}
+    if "packed_inner" not in names and "[no symbol]" in str(names):
+        t.skip("built without liblzma")
+    t.true({"packed_inner", "packed_outer"} <= names, f"local functions: {names}")
+    bare = {row["function"] for row in found if row["image"].endswith("/bare")}
+    t.true("packed_inner" not in bare, f"without it they have no names: {bare}")
+
+
+class Server:
+    """Gives /buildid/ID/debuginfo on loopback, and counts."""
+
+    def __init__(self, files):
+        asked = self.asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                body = files.get(self.path)
+                time.sleep(0.5)
+                self.send_response(200 if body else 404)
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.end_headers()
+                self.wfile.write(body or b"")
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def build_id(t, program):
+    notes = t.run("readelf", "-n", program).out
+    return notes.split("Build ID: ")[1].split()[0]
+
+
+@test
+def debuginfod_is_asked_in_the_background_and_only_when_told(t):
+    t.need("objcopy", "strip", "readelf")
+    program = compile(t, "far", "far")
+    debug = t.path("far.debug")
+    t.run("objcopy", "--only-keep-debug", program, debug)
+    t.run("strip", "--strip-all", program)
+    key = build_id(t, program)
+    server = Server({f"/buildid/{key}/debuginfo": debug.read_bytes()})
+    env = {**cached(t), "DEBUGINFOD_URLS": server.url,
+           "DEBUGINFOD_CACHE_PATH": str(t.path("client"))}
+    out = record(t, "./far 0.5")
+    t.assay("report", out, env=env)
+    t.equal(server.asked, [], "questions without being told to")
+    start = time.monotonic()
+    first = t.assay("report", "--debuginfod", out, env=env, status=None)
+    took = time.monotonic() - start
+    if "libdebuginfod" in first.err:
+        t.skip(first.err.strip())
+    t.has(first.err, "being fetched", "the note")
+    t.lacks(first.out, "far_inner", "the first report")
+    t.until(lambda: list(t.path("client").glob(f"{key}/debuginfo")), "the file is there")
+    t.has(t.assay("report", "--debuginfod", out, env=env).out, "far_inner", "the second report")
+    t.has(t.assay("annotate", "--debuginfod", "far_inner", out, env=env).out, "far.c",
+          "annotate's lines")
+    t.equal([path for path in server.asked if key in path], [f"/buildid/{key}/debuginfo"],
+            "questions about the program")
+    t.between(took, 0, 5, "seconds of the first report")
+    server.server.shutdown()
+
+
+main()

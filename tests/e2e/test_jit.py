@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Generated code has names: perf maps and jitdumps, of a program whose truth is
+known, of Node and of a JVM.
+
+The program (workloads/jit.c) runs jit_long and jit_short 70 to 30; with a
+jitdump, jit_later takes the place of jit_long in memory after half of the time.
+"""
+
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import perf_script
+from harness import Skip, main, test
+from programs import ASSAY, LONG, assay, comment, environment, need, run, workdir, workload
+
+SECONDS = 6 if LONG else 2
+NEAR = 0.04  # of a share, beyond what sampling errs
+
+
+def kept_apart(work):
+    """An environment with a cache of its own."""
+    return dict(environment(), XDG_CACHE_HOME=f"{work}/cache", HOME=work)
+
+
+def run_jit(work, mode, *options, command=None):
+    """Records the program; gives its pid."""
+    job = command or [workload("jit"), mode, str(SECONDS), work]
+    done = run([ASSAY, "record", "-o", f"{work}/a.data", "-F", "1999", *options, "--", *job],
+               env=kept_apart(work))
+    if done.status == 77:
+        raise Skip("the workload is for x86-64 alone")
+    assert done.status == 0, done.err
+    return int(done.out.split()[0])
+
+
+def names_of(work, *options, path="a.data"):
+    """Share of the user's samples by function, in images of generated code."""
+    found = json.loads(assay("report", "-i", f"{work}/{path}", "--json", *options,
+                             env=kept_apart(work)).out)
+    shares = {}
+    user = sum(f["samples"] for f in found["functions"] if f["mode"] == "user")
+    for f in found["functions"]:
+        if f["image"].startswith("[jit]") or f["image"].startswith("//anon"):
+            shares[f["function"]] = shares.get(f["function"], 0) + f["samples"] / user
+    comment(f"{ {name: round(share, 3) for name, share in shares.items() if share > 0.01} }")
+    return shares, found
+
+
+def forget_map(pid):
+    if os.path.exists(f"/tmp/perf-{pid}.map"):
+        os.unlink(f"/tmp/perf-{pid}.map")
+
+
+def check_shares(shares, **wanted):
+    for name, share in wanted.items():
+        assert abs(shares.get(name, 0) - share) < NEAR, f"{name}: {shares.get(name, 0):.3f}, " \
+            f"not {share}: {shares}"
+
+
+def check_perf_map(*options):
+    with workdir() as work:
+        pid = run_jit(work, "map", *options)
+        try:
+            shares, found = names_of(work)
+            check_shares(shares, jit_long=0.7, jit_short=0.3)
+            assert not any("no names" in w for w in found["warnings"]), found["warnings"]
+            assert {f["image"] for f in found["functions"] if f["function"] == "jit_long"} \
+                == {"[jit] jit"}
+        finally:
+            forget_map(pid)
+        # The recorder kept it.
+        check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
+
+
+@test
+def a_perf_map_names_code_and_is_kept(t):
+    check_perf_map()
+
+
+@test
+def with_call_chains_too(t):
+    check_perf_map("-g")
+
+
+@test
+def without_the_map_the_reason_is_told(t):
+    with workdir() as work:
+        pid = run_jit(work, "map")
+        forget_map(pid)
+        for path in glob.glob(f"{work}/cache/assay/jit/*"):
+            os.unlink(path)
+        shares, found = names_of(work)
+        assert shares["[no symbol]"] > 0.95, shares
+        assert any(f"jit (pid {pid}) generates code" in w for w in found["warnings"]), \
+            found["warnings"]
+
+
+@test
+def a_map_of_somebody_else_is_refused(t):
+    if os.geteuid():
+        raise Skip("only root can give files away")
+    with workdir() as work:
+        pid = run_jit(work, "silent")
+        try:
+            with open(f"/tmp/perf-{pid}.map", "w", encoding="ascii") as f:
+                f.write("0 7fffffffffffffff liar\n")
+            os.chown(f"/tmp/perf-{pid}.map", 12345, 12345)
+            shares, found = names_of(work)
+            assert shares["[no symbol]"] > 0.95, shares
+            assert any("belongs to user 12345" in w for w in found["warnings"]), found["warnings"]
+        finally:
+            forget_map(pid)
+
+
+@test
+def a_jitdump_tells_functions_at_one_address_apart(t):
+    for options in ((), ("-g",)):
+        with workdir() as work:
+            run_jit(work, "dump", *options)
+            shares, _ = names_of(work)
+            check_shares(shares, jit_long=0.35, jit_later=0.35, jit_short=0.3)
+
+
+@test
+def a_jitdump_that_is_deleted_is_kept(t):
+    with workdir() as work:
+        script = f"{workload('jit')} dump {SECONDS} {work} && rm {work}/jit-*.dump"
+        run_jit(work, "dump", command=["sh", "-c", script])
+        assert not glob.glob(f"{work}/jit-*.dump")
+        check_shares(names_of(work)[0], jit_long=0.35, jit_later=0.35, jit_short=0.3)
+
+
+@test
+def a_jitdump_of_who_runs_on_is_kept(t):
+    with workdir() as work:
+        with subprocess.Popen([workload("jit"), "dump", "60", work],
+                              stdout=subprocess.PIPE) as job:
+            try:
+                pid = int(job.stdout.readline())
+                words = [ASSAY, "record", "-q", "-o", f"{work}/a.data", "-F", "1999", "-p", str(pid)]
+                with subprocess.Popen(words, env=kept_apart(work)) as recorder:
+                    time.sleep(3)
+                    recorder.send_signal(signal.SIGINT)
+                    recorder.wait(20)
+                os.unlink(f"{work}/jit-{pid}.dump")
+            finally:
+                job.send_signal(signal.SIGKILL)
+        check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
+
+
+@test
+def generated_code_is_annotated_with_lines(t):
+    with workdir() as work:
+        run_jit(work, "dump")
+        text = assay("annotate", "-i", f"{work}/a.data", "jit_later", env=kept_apart(work)).out
+        comment(text)
+        assert re.search(r"generated\.js:10\n", text), text
+        assert re.search(r"generated\.js:20\n.*\bnop\b", text), text  # which jit_long lacks
+        hot = re.findall(r"(?m)^ *([\d.]+) % +\d+ +[0-9a-f]+ .*(imul|dec|jne)", text)
+        assert sum(float(share) for share, _ in hot) > 95, text
+        text = assay("annotate", "-i", f"{work}/a.data", "jit_long", env=kept_apart(work)).out
+        assert "imul" in text and "nop" not in text, text
+
+
+@test
+def perf_recordings_of_either_clock_are_read(t):
+    for clock in (["-k", "mono"], []):
+        with workdir() as work:
+            perf_script.perf("record", "-q", "-B", "-N", "-o", f"{work}/perf.data", *clock, "-e", "cpu-clock",
+                             "-F", "1999", "--", workload("jit"), "dump", str(SECONDS), work)
+            shares, found = names_of(work, path="perf.data")
+            if clock:
+                check_shares(shares, jit_long=0.35, jit_later=0.35, jit_short=0.3)
+            else:  # no times to compare: the newest function wins, and that is said
+                check_shares(shares, jit_later=0.7, jit_short=0.3)
+                assert any("another clock" in w for w in found["warnings"]), found["warnings"]
+
+
+HOT_JS = """
+function hotAdd(a, n) { let x = a; for (let i = 0; i < n; i++) x = (x * 31 + i) | 0; return x; }
+function hotMul(a, n) { let x = a; for (let i = 0; i < n; i++) x = (x * 17 ^ i) | 0; return x; }
+function turn(x) { return hotMul(hotAdd(x, 700000), 300000); }
+const end = Date.now() + 1000 * Number(process.argv[2]);
+let x = 1;
+while (Date.now() < end) x = turn(x);
+"""
+
+HOT_JAVA = """
+public class Hot {
+    static int hotAdd(int x, int n) {
+        for (int i = 0; i < n; i++) x = x * 31 + (i ^ (x >>> 3));
+        return x;
+    }
+    static int hotMul(int x, int n) {
+        for (int i = 0; i < n; i++) x = x * 17 ^ (i + (x >>> 5));
+        return x;
+    }
+    public static void main(String[] a) {
+        long end = System.currentTimeMillis() + 1000L * Integer.parseInt(a[0]);
+        int x = 1;
+        while (System.currentTimeMillis() < end) x = hotMul(hotAdd(x, 700000), 300000);
+        System.out.println(x);
+    }
+}
+"""
+
+
+def shares_by_perf(path):
+    """Share of all samples by symbol, as perf report has it (it reads /tmp/perf-PID.map too)."""
+    text = perf_script.perf("report", "-i", path, "--stdio", "-s", "sym", "--no-children",
+                            "-g", "none", "-F", "sample,sym")
+    found = {}
+    for line in text.split("# Samples")[1].splitlines():  # the first event
+        row = re.match(r"\s+(\d+)\s+\[.\] (.*?)\s*$", line)
+        if row:
+            found[row.group(2)] = found.get(row.group(2), 0) + int(row.group(1))
+    return found
+
+
+def record_in(work, *command):
+    done = run([ASSAY, "record", "-o", f"{work}/a.data", "-F", "999", "--", *command],
+               env=kept_apart(work), cwd=work, timeout=120)
+    assert done.status == 0, done.err
+
+
+def new_maps(since):
+    return [p for p in glob.glob("/tmp/perf-*.map") if os.path.getmtime(p) >= since]
+
+
+def check_hot(work, pattern):
+    """Both hot functions have names, hold most of the time, and hotAdd the larger part."""
+    shares, found = names_of(work)
+    add = sum(s for name, s in shares.items() if re.search(pattern.format("hotAdd"), name))
+    mul = sum(s for name, s in shares.items() if re.search(pattern.format("hotMul"), name))
+    assert add + mul > 0.75 and add > 1.5 * mul > 0.15, shares
+    return found
+
+
+def check_like_perf(work, found, pattern):
+    theirs = shares_by_perf(f"{work}/a.data")
+    for function in ("hotAdd", "hotMul"):
+        ours = {}
+        for f in found["functions"]:
+            if re.search(pattern.format(function), f["function"]):
+                ours[f["function"]] = ours.get(f["function"], 0) + f["samples"]
+        known = {name: n for name, n in theirs.items() if re.search(pattern.format(function), name)}
+        comment(f"ours {ours}, perf's {known}")
+        assert set(ours) == set(known) and known, (ours, known)
+        # perf takes a line of the map for good, and knows no time before it was written.
+        for name, samples in ours.items():
+            assert abs(samples - known[name]) <= 2, (ours, known)
+
+
+def node(option):
+    reason = need("node")
+    if reason:
+        raise Skip(reason)
+    since = time.time() - 1
+    with workdir() as work:
+        with open(f"{work}/hot.js", "w", encoding="ascii") as f:
+            f.write(HOT_JS)
+        record_in(work, "node", option, "hot.js", str(SECONDS + 1))
+        found = check_hot(work, r"{} .*hot\.js:\d+")
+        if option == "--perf-basic-prof":
+            check_like_perf(work, found, r"{} .*hot\.js:\d+")
+        else:
+            address = max(((f["samples"], f["function"]) for f in found["functions"]))[1]
+            done = assay("annotate", "-i", f"{work}/a.data", address, env=kept_apart(work),
+                         check=False)
+            assert re.search(r"\b(imul|lea|add)", done.out) or "functions are called" in done.err
+        for path in new_maps(since):
+            os.unlink(path)
+
+
+@test
+def node_with_a_perf_map(t):
+    node("--perf-basic-prof")
+
+
+@test
+def node_with_a_jitdump(t):
+    node("--perf-prof")
+
+
+@test
+def a_jvm_with_a_perf_map(t):
+    reason = need("java", "javac")
+    if reason:
+        raise Skip(reason)
+    since = time.time() - 1
+    with workdir() as work:
+        with open(f"{work}/Hot.java", "w", encoding="ascii") as f:
+            f.write(HOT_JAVA)
+        run(["javac", "-d", work, f"{work}/Hot.java"], check=True, timeout=120)
+        record_in(work, "java", "-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions",
+                  "-XX:+DumpPerfMapAtExit", "-cp", work, "Hot", str(SECONDS + 2))
+        pattern = r"\bHot[.:]+{}\b"
+        check_like_perf(work, check_hot(work, pattern), pattern)
+        for path in new_maps(since):
+            os.unlink(path)
+
+
+main()

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stacks are walked while recording: others read the chains, a killed recorder
+leaves them, and a recorder that falls behind says so and closes its books."""
+
+import os
+import re
+import signal
+import struct
+import time
+
+from harness import main, test
+import harness
+
+PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
+DEPTH = 3000  # deeper than any copy of the stack: the frames below are 48 bytes or more
+
+PROGRAM = """
+#include <stdlib.h>
+static volatile unsigned sink;
+__attribute__((noinline)) unsigned leaf(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink += i;
+	return sink;
+}
+__attribute__((noinline)) unsigned down(unsigned depth, unsigned n)
+{
+	volatile char room[64];
+	room[depth % 64] = 1;
+	return (depth ? down(depth - 1, n) : leaf(n)) + room[depth % 64] + (sink & depth);
+}
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[2]); i++)
+		down(atoi(argv[1]), 2000000);
+	return 0;
+}
+"""
+
+
+def program(t):
+    t.need("gcc", "perf")
+    source = t.write("walked.c", PROGRAM)
+    t.run("gcc", "-O1", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o",
+          t.path("walked"), source)
+    return t.path("walked")
+
+
+def record(t, path, *words, **options):
+    return t.assay("record", "-q", "-o", path, *words, **options)
+
+
+def chains(t, path):
+    """The functions of each sample of the clock, innermost first, as perf sees them."""
+    text = t.run("perf", "script", "-i", path, "--no-inline", "-F", "event,ip,sym", timeout=120).out
+    found = []
+    for block in re.split(r"\n\s*\n", text):
+        head, *frames = [line.split() for line in block.strip().splitlines()] or [[]]
+        if head and head[0].startswith("cpu-clock") and "witness" not in head[0]:
+            found.append([f[1].split("+")[0] for f in frames if len(f) > 1])
+    return found
+
+
+REGS_USER, STACK_USER, TRANSACTION = 1 << 12, 1 << 13, 1 << 17
+
+
+def sample_type(path):
+    """That of the first attr in the file: perf's evlist does not show all of its bits."""
+    with open(path, "rb") as f:
+        data = f.read(65536)
+    return struct.unpack_from("<Q", data, struct.unpack_from("<Q", data, 24)[0] + 24)[0]
+
+
+@test
+def perf_reads_the_walked_chains(t):
+    path = t.path("a.data")
+    record(t, path, "-g", "--", program(t), 30, 300)
+    found = chains(t, path)
+    user = [c for c in found if "leaf" in c]
+    t.true(len(user) > 100, f"only {len(user)} of {len(found)} samples are in leaf")
+    wanted = ["leaf"] + 31 * ["down"] + ["main"]
+    good = sum(c[c.index("leaf"):][:33] == wanted for c in user)
+    t.true(good >= 0.99 * len(user), f"{good} of {len(user)} chains are {wanted}")
+    rooted = sum(c[-1] == "_start" for c in user)
+    t.true(rooted >= 0.99 * len(user), f"{rooted} of {len(user)} chains begin in _start")
+
+
+@test
+def deep_stacks_are_read_by_others_without_a_word(t):
+    path = t.path("deep.data")
+    record(t, path, "-g", "--", program(t), DEPTH, 400)
+    stacks = t.report("-i", path)["stacks"]
+    t.true(stacks["whole"] + stacks["stitched"] >= 0.95 * stacks["samples"],
+           f"deep stacks are not whole: {stacks}")
+    count = sum(r["samples"] for r in t.report("-i", path)["recordings"])
+    done = t.run("perf", "script", "-i", path, "-G", "-F", "ip", timeout=120)
+    t.equal(len([line for line in done.out.splitlines() if line.strip()]), count, "perf's count")
+    t.equal(done.err, "", "what perf script complains of")
+    t.equal(t.run("perf", "report", "--stdio", "-i", path, timeout=120).err, "",
+            "what perf report complains of")
+    if not os.access(PARSER, os.X_OK):
+        t.skip("hotspot's parser is not installed")
+    done = t.run(PARSER, "--input", path, "--output", t.path("parsed"), timeout=120)
+    for words in ("unhandled", "non-zero", "bad "):
+        t.lacks(done.err, words, "what hotspot's parser says")
+
+
+@test
+def samples_hold_chains_and_no_stacks(t):
+    walked, plain = t.path("walked.data"), t.path("plain.data")
+    record(t, walked, "-g", "--", program(t), 5, 100)
+    record(t, plain, "-g", "fp", "--", t.path("walked"), 5, 100)
+    bits = REGS_USER | STACK_USER | TRANSACTION
+    t.equal(sample_type(walked) & bits, TRANSACTION, "what is in the samples")
+    t.equal(sample_type(plain) & bits, 0, "what is in the samples of -g fp")
+    # No frame pointers there: the kernel's own walk has no main, the tables have.
+    t.true(all("main" in c for c in chains(t, walked) if "leaf" in c), "main is missing")
+    t.true(not any("main" in c for c in chains(t, plain)), "main without a frame pointer")
+
+
+@test
+def options_say_how(t):
+    spin = program(t)
+    for words, walks in ((["-g"], True), (["-gauto"], True), (["-g", "dwarf"], True),
+                         (["--call-graph=dwarf"], True), (["--call-graph", "auto"], True),
+                         (["-gfp"], False), (["-g", "fp"], False), (["--call-graph=fp"], False),
+                         (["-dg", "fp"], False), (["-gd"], True)):
+        path = t.path("o.data")
+        record(t, path, *words, "--", spin, 3, 20)
+        t.equal(bool(sample_type(path) & TRANSACTION), walks, f"record {' '.join(words)} walks")
+    for words in (["--call-graph=lbr"], ["-g", "--stack-size", "12"], ["--stack-size", "65512"],
+                  ["--stack-size", "0"]):
+        t.assay("record", "-o", t.path("no"), *words, "--", "true", status=2)
+
+
+@test
+def a_killed_recorder_leaves_its_chains(t):
+    path = t.path("killed.data")
+    spin = t.start(program(t), 30, 100000)
+    recorder = t.start(harness.ASSAY, "record", "-q", "-g", "-o", path, "-p", spin.pid)
+    time.sleep(3)
+    recorder.send_signal(signal.SIGKILL)
+    t.wait(recorder)
+    # Without names perf calls the witness as the clock: it has no chains.
+    found = [c for c in chains(t, path) if c]
+    t.true(len(found) > 500, f"only {len(found)} samples are left")
+    good = sum("down" in c and "main" in c for c in found)
+    t.true(good >= 0.97 * len(found), f"{good} of {len(found)} chains are whole")
+    report = t.report("-i", path)
+    t.equal(report["stacks"]["broken"], 0, "broken stacks")
+    t.true(report["stacks"]["whole"] >= 0.97 * report["stacks"]["samples"], report["stacks"])
+
+
+@test
+def rights_beyond_reading_are_dropped(t):
+    if os.geteuid():
+        t.skip("wants root")
+    # DAC_READ_SEARCH, SYS_PTRACE, CHECKPOINT_RESTORE: files as others have them mapped, memory
+    reading = 1 << 2 | 1 << 19 | 1 << 40
+    spin = t.start(program(t), 3, 100000)
+    recorder = t.start(harness.ASSAY, "record", "-q", "-g", "-o", t.path("c.data"), "-p", spin.pid)
+    time.sleep(1.5)
+    with open(f"/proc/{recorder.pid}/status", encoding="ascii") as f:
+        status = f.read()
+    for line in ("CapEff", "CapPrm", "CapInh"):
+        have = int(re.search(rf"{line}:\s*(\w+)", status).group(1), 16)
+        t.equal(have & ~reading, 0, f"rights that are kept in {line}")
+    recorder.send_signal(signal.SIGINT)
+    t.equal(t.wait(recorder), 0, "status")
+
+
+@test
+def a_recorder_that_falls_behind_says_so_and_its_books_close(t):
+    path = t.path("shed.data")
+    spins = [t.start(program(t), 30, 100000) for _ in range(os.cpu_count())]
+    record(t, path, "-a", "-g", "-F", "20000", "--memory", "0.5", "--", "sleep", "3")
+    for spin in spins:
+        spin.kill()
+    with open(path, "rb") as f:
+        rates = re.findall(rb"(?m)^rate time_ns=(\d+) period_ns=(\d+)$", f.read())
+    t.true(rates, "the rate was never lowered")
+    for _, period in rates:
+        t.equal(int(period) % 50000, 0, "a period is a multiple of the first one: remainder")
+    ledger = t.report("-i", path)["ledger"]
+    wall = ledger["wall_ns"] * ledger["cpus"]
+    t.near(ledger["residual_ns"], 0, 0.02 * wall, "residual")
+    parts = sum(ledger[k] for k in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
+                                    "unobserved_ns", "residual_ns"))
+    t.near(parts, wall, 1000, "the sum of all parts")
+    t.true(ledger["user_ns"] > 0.5 * wall, f"user time is {ledger['user_ns']} of {wall}")
+
+
+if __name__ == "__main__":
+    main()

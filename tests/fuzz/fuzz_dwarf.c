@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* DWARF of any content: lines and inlined functions at addresses all over the file. */
+#include "image/elf_file.h"
+#include "symbol/debug_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKUPS 512
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void look_up(struct debug_index *x, uint64_t address)
+{
+	struct debug_inline in[DEBUG_INLINES_MAX];
+	size_t count = debug_index_inlines(x, address, in, DEBUG_INLINES_MAX);
+	const char *file;
+	int line;
+
+	if (count > DEBUG_INLINES_MAX)
+		abort();
+	for (size_t i = 0; i < count; i++)
+		if (strlen(in[i].name) + strlen(in[i].call_file) > (1u << 30) ||
+		    in[i].call_line < 0)
+			abort();
+	if (debug_index_line(x, address, &file, &line) && (line <= 0 || !*file))
+		abort();
+	/* The same answer twice. */
+	if (debug_index_inlines(x, address, in, DEBUG_INLINES_MAX) != count)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	size_t step = size / LOOKUPS + 1;
+	struct debug_index *x;
+	struct elf_file *f;
+	uint64_t address;
+
+	if (elf_file_open_memory(&f, bytes, size, "fuzz", NULL))
+		return 0;
+	x = debug_index_new(f, NULL, NULL);
+	for (size_t offset = 0; x && offset < size; offset += step)
+		if (elf_file_address_of(f, offset, &address))
+			look_up(x, address);
+	debug_index_free(x);
+	elf_file_close(f);
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Any bytes as a jitdump, and as a perf map: every function that comes out must
+ * be found where and when it was, with all of its code and lines readable.
+ */
+#include "base/xalloc.h"
+#include "format/jitdump.h"
+#include "format/perf_map.h"
+#include "image/jit_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Reads all that an entry points to: what leads outside is found. */
+static uint64_t touch_entry(const struct jit_code *c, uint32_t number)
+{
+	const struct jit_entry *e = &c->entries.items[number];
+	uint64_t sum = strlen(e->name);
+	const struct jit_line *line;
+
+	if (e->size >= JIT_ENTRY_BYTES_MAX || e->same > number ||
+	    e->first_line + (size_t)e->line_count > c->lines.count)
+		abort();
+	for (uint64_t i = 0; e->code && i < e->size; i++)
+		sum += e->code[i];
+	line = jit_code_line(c, number, e->size / 2);
+	return sum + (line ? strlen(line->file) : 0);
+}
+
+/* The newest happening is there when it happens, whatever was there before. */
+static void check_moments(struct jit_code *c)
+{
+	for (size_t i = 0; i < c->happenings.count; i++) {
+		const struct jit_happening *h = &c->happenings.items[i];
+		uint64_t offset, time = h->time_ns;
+
+		if (i + 1 < c->happenings.count && c->happenings.items[i + 1].time_ns == time)
+			continue;
+		jit_code_advance(c, time);
+		if (jit_code_find(c, h->address, &offset) != h->entry ||
+		    (h->entry != ID_NONE && offset))
+			abort();
+	}
+}
+
+static void use(struct jit_code *c)
+{
+	uint64_t sum = 0;
+
+	jit_code_finish(c);
+	for (uint32_t i = 0; i < c->entries.count; i++)
+		sum += touch_entry(c, i);
+	check_moments(c);
+	if (c->now.nodes.count > 2 * c->happenings.count + 2 || sum == UINT64_MAX)
+		abort();
+	jit_code_free(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct jit_code *c;
+	struct error err;
+	char *text;
+
+	for (int timed = 0; timed < 2; timed++) {
+		c = jit_code_new();
+		err = (struct error){0};
+		if (jitdump_read(c, bytes, size, timed, &err) && !err.text[0])
+			abort(); /* an error without a sentence helps nobody */
+		use(c);
+	}
+	c = jit_code_new();
+	text = xmalloc(size + 1);
+	memcpy(text, bytes, size);
+	text[size] = '\0';
+	jit_code_hold(c, text);
+	perf_map_read(c, text, size);
+	use(c);
+	return 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is remembered of threads' frames: matches, gaps, the numbers of pieces, the bounds. */
+#include "check.h"
+
+#include "unwind/stack_memory.h"
+
+static struct stack_memory *memory;
+
+/* Frame `i` counted from the outermost: 64 bytes each, of one place. */
+static struct unwind_frame frame(uint32_t i)
+{
+	return (struct unwind_frame){.cfa = 0x7ffd00000000u - 64 * (uint64_t)i, .pc = 0x400000};
+}
+
+/* Keeps frames [from, to) under `outer` known ones. */
+static void keep(struct known_stack *k, uint32_t outer, uint32_t from, uint32_t to, bool joined)
+{
+	VEC(struct unwind_frame) frames = {0};
+
+	for (uint32_t i = to; i > from; i--)
+		vec_push(&frames, frame(i - 1));
+	known_stack_keep(k, outer, frames.items, (uint32_t)frames.count, joined);
+	vec_done(&frames);
+}
+
+static void number_pieces(struct known_stack *k)
+{
+	for (size_t i = k->pieces.count; i < k->frames.count / STACK_PIECE; i++)
+		vec_push(&k->pieces, (uint32_t)i + 1);
+}
+
+static bool in_order(const struct known_stack *k)
+{
+	for (size_t i = 1; i < k->frames.count; i++)
+		if (k->frames.items[i].cfa >= k->frames.items[i - 1].cfa)
+			return false;
+	return true;
+}
+
+static void frames_are_found_again(void)
+{
+	struct unwind_frame f = frame(40);
+	struct known_stack *k;
+
+	memory = stack_memory_new();
+	k = stack_memory_of(memory, 7);
+	CHECK_EQ(known_stack_find(k, &f), STACK_UNKNOWN);
+	keep(k, 0, 0, 100, true);
+	CHECK_EQ(k->frames.count, 100);
+	CHECK(in_order(k));
+	CHECK_EQ(known_stack_find(k, &f), 40);
+	f.pc++;
+	CHECK_EQ(known_stack_find(k, &f), STACK_UNKNOWN);
+	f.pc--;
+	f.cfa++;
+	CHECK_EQ(known_stack_find(k, &f), STACK_UNKNOWN);
+	CHECK_EQ(known_stack_above(k, f.cfa), 40);
+	CHECK_EQ(known_stack_above(k, 1), 100);
+	CHECK_EQ(known_stack_above(k, UINT64_MAX), 0);
+	/* Joined under frame 40. */
+	keep(k, 41, 41, 60, true);
+	CHECK_EQ(k->frames.count, 60);
+	CHECK(in_order(k));
+	CHECK_EQ(known_stack_joined(k), 0);
+	stack_memory_forget(memory, 7);
+	CHECK_EQ(stack_memory_of(memory, 7)->frames.count, 0);
+	stack_memory_free(memory);
+	stack_memory_free(NULL);
+}
+
+static void pieces_last_as_long_as_their_frames(void)
+{
+	struct known_stack *k;
+
+	memory = stack_memory_new();
+	k = stack_memory_of(memory, 1);
+	keep(k, 0, 0, 3000, true);
+	number_pieces(k);
+	CHECK_EQ(k->pieces.count, 5);
+	/* The same again, deeper, and up to where they stand still. */
+	keep(k, 0, 0, 3000, true);
+	CHECK_EQ(k->pieces.count, 5);
+	keep(k, 2900, 2900, 4000, true);
+	CHECK_EQ(k->pieces.count, 5);
+	keep(k, 2000, 2000, 2010, true);
+	CHECK_EQ(k->pieces.count, 3);
+	/* Other frames from 1000 on. */
+	keep(k, 1000, 5000, 5600, true);
+	CHECK_EQ(k->pieces.count, 1);
+	stack_memory_free(memory);
+}
+
+static void gaps_open_and_close(void)
+{
+	struct known_stack *k;
+
+	memory = stack_memory_new();
+	k = stack_memory_of(memory, 1);
+	keep(k, 0, 0, 600, true);
+	number_pieces(k);
+	CHECK_EQ(k->pieces.count, 1);
+	keep(k, 600, 2000, 2600, false);
+	number_pieces(k);
+	CHECK_EQ(k->frames.count, 1200);
+	CHECK_EQ(known_stack_joined(k), 600);
+	CHECK_EQ(k->pieces.count, 2);
+	CHECK(in_order(k));
+	/* More under the island: the gap stays, and what was told stands. */
+	keep(k, 1200, 2600, 2700, true);
+	CHECK_EQ(known_stack_joined(k), 600);
+	CHECK_EQ(k->pieces.count, 2);
+	/* The gap is filled: whoever stands under it has other callers from now on. */
+	keep(k, 600, 600, 2700, true);
+	CHECK_EQ(known_stack_joined(k), 0);
+	CHECK_EQ(k->frames.count, 2700);
+	CHECK_EQ(k->pieces.count, 1);
+	stack_memory_free(memory);
+}
+
+/* The same frames may come to stand behind a gap: their piece is another then. */
+static void a_new_gap_breaks_pieces(void)
+{
+	struct known_stack *k;
+
+	memory = stack_memory_new();
+	k = stack_memory_of(memory, 1);
+	keep(k, 0, 0, 2000, true);
+	number_pieces(k);
+	CHECK_EQ(k->pieces.count, 3);
+	keep(k, 600, 600, 2000, false);
+	CHECK_EQ(known_stack_joined(k), 600);
+	CHECK_EQ(k->pieces.count, 1);
+	stack_memory_free(memory);
+}
+
+static void threads_are_bounded(void)
+{
+	uint32_t last = 3 * STACK_MEMORY_THREADS, lost = 0, kept = 0;
+
+	memory = stack_memory_new();
+	for (uint32_t thread = 0; thread < last; thread++) {
+		keep(stack_memory_of(memory, thread), 0, 0, 10, true);
+		/* This one is seen all the time. */
+		if (!stack_memory_of(memory, 5)->frames.count) {
+			lost++;
+			keep(stack_memory_of(memory, 5), 0, 0, 10, true);
+		}
+	}
+	CHECK(lost <= 2);
+	for (uint32_t thread = last - 1000; thread < last; thread++)
+		kept += stack_memory_of(memory, thread)->frames.count == 10;
+	CHECK_EQ(kept, 1000);
+	CHECK_EQ(stack_memory_of(memory, 100)->frames.count, 0);
+	stack_memory_free(memory);
+}
+
+static void frames_are_bounded(void)
+{
+	size_t total = 0;
+
+	memory = stack_memory_new();
+	for (uint32_t turn = 0; turn < 10; turn++)
+		for (uint32_t thread = 0; thread < 1000; thread++)
+			keep(stack_memory_of(memory, thread), 0, 0, 8000, true);
+	/* Whoever was not seen for long has gone, in a round over those that are left. */
+	for (uint32_t thread = 0; thread < 1000; thread++)
+		total += stack_memory_of(memory, thread)->frames.count;
+	CHECK(total > STACK_MEMORY_FRAMES / 4 && total < 2 * STACK_MEMORY_FRAMES);
+	stack_memory_free(memory);
+}
+
+int main(void)
+{
+	RUN(frames_are_found_again);
+	RUN(pieces_last_as_long_as_their_frames);
+	RUN(gaps_open_and_close);
+	RUN(a_new_gap_breaks_pieces);
+	RUN(threads_are_bounded);
+	RUN(frames_are_bounded);
+	return check_end();
+}
