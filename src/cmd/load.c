@@ -283,6 +283,7 @@ int load_profile(struct profile **out, const struct load_options *o, struct erro
 	}
 	if (!o->time)
 		profile_weigh_idle(p);
+	profile_seal(p);
 	*out = p;
 	return 0;
 }

@@ -114,7 +114,8 @@ static const struct option options[] = {
          .name = "memory",
          .argument = "MB",
          .help = "buffers for all CPUs together (default 4 MB a CPU, at most 256)",
-         .details = "16 MB a CPU where stacks are copied (-g). What finds no room in them is "
+         .details = "16 MB a CPU and an eighth more where stacks are copied (-g). What finds no "
+                    "room in them is "
                     "dropped, counted per CPU, and told in the "
                     "report.",
          .offset = AT(memory_mb)},

@@ -90,12 +90,15 @@ static int deliver_one(struct order *o, struct error *err)
 	return rc;
 }
 
-static int deliver_until(struct order *o, uint64_t limit_ns, struct error *err)
+int order_until(struct order *o, uint64_t time_ns, struct error *err)
 {
 	int rc = 0;
 
 	close_run(o);
-	while (!rc && o->runs.count && o->runs.items[0].time_ns <= limit_ns)
+	/* What came too late does not wait any longer. */
+	if (time_ns < o->delivered_ns)
+		time_ns = o->delivered_ns;
+	while (!rc && o->runs.count && o->runs.items[0].time_ns <= time_ns)
 		rc = deliver_one(o, err);
 	return rc;
 }
@@ -116,7 +119,7 @@ int order_relieve(struct order *o, struct error *err)
 
 int order_round(struct order *o, struct error *err)
 {
-	int rc = deliver_until(o, o->limit_ns, err);
+	int rc = order_until(o, o->limit_ns, err);
 
 	o->limit_ns = o->round_max_ns;
 	return rc;
@@ -125,5 +128,5 @@ int order_round(struct order *o, struct error *err)
 int order_finish(struct order *o, struct error *err)
 {
 	o->limit_ns = o->round_max_ns; /* what is pushed later and is older goes out next */
-	return deliver_until(o, UINT64_MAX, err);
+	return order_until(o, UINT64_MAX, err);
 }

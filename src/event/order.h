@@ -65,6 +65,11 @@ void order_push(struct order *o, uint64_t time_ns, uint64_t position, uint64_t e
 void order_pass(struct order *o, uint64_t position, uint64_t end);
 bool order_full(const struct order *o);
 int order_relieve(struct order *o, struct error *err);
+/*
+ * What is no later than that goes out, whether it is complete or not. After
+ * this, _round and _finish, nothing waits that is no later than `delivered_ns`.
+ */
+int order_until(struct order *o, uint64_t time_ns, struct error *err);
 int order_round(struct order *o, struct error *err);
 int order_finish(struct order *o, struct error *err);
 

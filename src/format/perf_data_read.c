@@ -14,7 +14,7 @@
 
 enum {
 	BLOCK_BYTES = 1 << 20,
-	UNPACKED_MAX = 512 << 20, /* more waiting than this goes out unordered */
+	UNPACKED_MAX = 128 << 20, /* of more waiting than this the oldest go out */
 	RELEASE_BYTES = 8 << 20,  /* after reading so much, mapped pages are given back */
 };
 
@@ -265,6 +265,19 @@ static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct e
 	return take_kernel_record(d, record, size, record + size, err);
 }
 
+/* Of the blocks that wait, those before the middle one; all, where that is not enough. */
+static int drop_oldest(struct delivery *d, struct error *err)
+{
+	int rc = order_until(&d->order, d->blocks.items[d->blocks.count / 2].newest_ns, err);
+
+	drop_blocks(d);
+	if (rc || d->unpacked_bytes <= UNPACKED_MAX / 4 * 3)
+		return rc;
+	rc = order_finish(&d->order, err);
+	drop_blocks(d);
+	return rc;
+}
+
 static int take_packed(struct delivery *d, const uint8_t *record, size_t size, const char **why,
                        struct error *err)
 {
@@ -287,11 +300,7 @@ static int take_packed(struct delivery *d, const uint8_t *record, size_t size, c
 	d->packed = record;
 	rc = perf_inflate(d->inflate, packed, bytes, take_unpacked, d, why, err);
 	/* A file may unpack to a thousand times its size: that much must not wait. */
-	if (!rc && d->unpacked_bytes > UNPACKED_MAX) {
-		rc = order_finish(&d->order, err);
-		drop_blocks(d);
-	}
-	return rc;
+	return !rc && d->unpacked_bytes > UNPACKED_MAX ? drop_oldest(d, err) : rc;
 }
 
 static int take_record(struct delivery *d, const uint8_t *record, const struct perf_record_walk *w,

@@ -62,7 +62,7 @@ struct perf_decoder {
 	uint64_t last_id;
 	uint16_t last_attr;
 	perf_words chain, regs; /* aligned copies, where the record is not */
-	struct buf text;   /* NUL-ended copy, where the record has none */
+	struct buf text;        /* NUL-ended copy, where the record has none */
 };
 
 enum perf_decoded {

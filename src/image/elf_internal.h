@@ -18,7 +18,7 @@ struct elf_segment {
 struct elf_file {
 	char *path;
 	char *place; /* NULL: as path */
-	int fd; /* -1: from memory */
+	int fd;      /* -1: from memory */
 	const uint8_t *memory;
 	uint64_t size;
 	Elf *elf;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/note_queue.h"
 
+#include "base/aside.h"
 #include "base/xalloc.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 
 enum {
@@ -24,8 +22,8 @@ struct note_queue {
 	struct note_batch *batches; /* ring of BATCHES */
 	uint64_t filled;            /* batches given; batch filled % BATCHES is the caller's */
 	uint64_t counted;           /* batches taken */
-	bool running, alone, closed;
-	pthread_t thread;
+	bool alone, closed;
+	struct aside counter;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 };
@@ -43,7 +41,7 @@ struct note_queue *note_queue_new(note_take_fn *take, void *ctx)
 }
 
 /* Counts batch after batch until there are no more to come. */
-static void *count_all(void *arg)
+static void count_all(void *arg)
 {
 	struct note_queue *q = arg;
 
@@ -63,35 +61,15 @@ static void *count_all(void *arg)
 		pthread_cond_signal(&q->changed);
 	}
 	pthread_mutex_unlock(&q->lock);
-	return NULL;
-}
-
-static bool have_two_cpus(void)
-{
-	cpu_set_t set;
-
-	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1;
-}
-
-/* Signals stay with the threads that expect them. */
-static void start(struct note_queue *q)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	q->running = have_two_cpus() && !pthread_create(&q->thread, NULL, count_all, q);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	q->alone = !q->running;
 }
 
 static void hand_over(struct note_queue *q)
 {
 	struct note_batch *batch = &q->batches[q->filled % BATCHES];
 
-	if (!q->running && !q->alone && q->filled >= START_BATCHES)
-		start(q);
-	if (!q->running) {
+	if (!q->counter.running && !q->alone && q->filled >= START_BATCHES)
+		q->alone = !aside_start(&q->counter, count_all, q);
+	if (!q->counter.running) {
 		q->take(q->ctx, batch->notes, batch->count);
 		batch->count = 0;
 		q->filled++;
@@ -119,14 +97,13 @@ struct note *note_queue_add(struct note_queue *q)
 
 static void end(struct note_queue *q)
 {
-	if (!q->running)
+	if (!q->counter.running)
 		return;
 	pthread_mutex_lock(&q->lock);
 	q->closed = true;
 	pthread_cond_signal(&q->changed);
 	pthread_mutex_unlock(&q->lock);
-	pthread_join(q->thread, NULL);
-	q->running = false;
+	aside_join(&q->counter);
 	q->alone = true;
 }
 

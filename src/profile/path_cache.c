@@ -16,6 +16,7 @@ struct cache_slot {
 struct chain_frame {
 	uint64_t address;
 	uint32_t path; /* up to this frame, where it is known */
+	uint32_t hash; /* of the addresses up to this frame: where the cache has it */
 	uint8_t mode;  /* enum cpu_mode */
 	bool caller;
 };
@@ -139,13 +140,33 @@ static void fold_unknown(struct profile_frame *f)
 		f->frame.offset = 0;
 }
 
+/*
+ * The place in the cache follows from addresses alone, not from the paths that
+ * are found on the way: so the places of all frames of a chain are known, and
+ * can be fetched, before the first one is looked at.
+ */
+static uint32_t hash_start(uint64_t version, uint32_t base)
+{
+	return (uint32_t)hash_pair(version, base);
+}
+
+static uint32_t hash_frame(uint32_t hash, uint64_t address)
+{
+	uint64_t mixed = (address ^ (uint64_t)hash << 32) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(mixed >> 32);
+}
+
+static struct cache_slot *slot_of(const struct path_cache *c, uint32_t hash)
+{
+	return &c->slots[hash & (CACHE_SLOTS - 1)];
+}
+
 static uint32_t step(struct path_cache *c, uint32_t process, uint64_t version, uint32_t parent,
                      const struct chain_frame *f)
 {
 	struct profile *p = c->profile;
-	uint64_t hash =
-	        (f->address ^ version << 40) * 0x9e3779b97f4a7c15u ^ parent * 0xd6e8feb86659fd93u;
-	struct cache_slot *slot = &c->slots[hash >> 32 & (CACHE_SLOTS - 1)];
+	struct cache_slot *slot = slot_of(c, f->hash);
 	struct profile_frame frame = {.kernel = f->mode == CPU_MODE_KERNEL, .caller = f->caller};
 
 	if (slot->address == f->address && slot->parent == parent && slot->version == version &&
@@ -203,7 +224,7 @@ static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t inde
 {
 	uint64_t version =
 	        process_table_maps_version(c->profile->processes, process, CPU_MODE_USER);
-	uint32_t path = PATH_ROOT;
+	uint32_t path = PATH_ROOT, hash;
 
 	c->way.count = 0;
 	for (; index != ID_NONE; index = c->outers.items[index].parent) {
@@ -218,11 +239,14 @@ static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t inde
 	for (size_t i = c->way.count; i-- > 0;) {
 		struct outer_stack *o = &c->outers.items[c->way.items[i]];
 
+		hash = hash_start(version, path);
 		for (uint32_t k = o->count; k-- > 0;) {
 			struct chain_frame f = {.address = c->addresses.items[o->first + k],
+			                        .hash = 0,
 			                        .mode = CPU_MODE_USER,
 			                        .caller = true};
 
+			f.hash = hash = hash_frame(hash, f.address);
 			path = step(c, process, version, path, &f);
 		}
 		o->version = version;
@@ -246,6 +270,23 @@ static size_t common_frames(const struct path_cache *c, const struct last_chain 
 	return i;
 }
 
+/* Takes the frames from `from` on over into `last`, and begins to fetch their places. */
+static void take_frames(struct path_cache *c, struct last_chain *last, size_t from)
+{
+	uint32_t hash = from ? last->frames.items[from - 1].hash
+	                     : hash_start(last->user ^ last->kernel << 32, last->base);
+
+	vec_reserve(&last->frames, c->count);
+	for (size_t i = from; i < c->count; i++) {
+		struct chain_frame *f = &last->frames.items[i];
+
+		*f = c->frames[c->count - 1 - i];
+		f->hash = hash = hash_frame(hash, f->address);
+		__builtin_prefetch(slot_of(c, hash));
+	}
+	last->frames.count = c->count;
+}
+
 /* Makes `last` the chain at hand, on top of path `base`. */
 static uint32_t follow(struct path_cache *c, struct last_chain *last, uint32_t process,
                        uint32_t base)
@@ -261,18 +302,15 @@ static uint32_t follow(struct path_cache *c, struct last_chain *last, uint32_t p
 	last->user = user;
 	last->kernel = kernel;
 	last->base = base;
-	vec_reserve(&last->frames, c->count);
+	take_frames(c, last, common);
 	for (size_t i = common; i < c->count; i++) {
 		struct chain_frame *f = &last->frames.items[i];
+		uint64_t version = f->mode == CPU_MODE_KERNEL ? kernel
+		                   : f->mode == CPU_MODE_USER ? user
+		                                              : 0;
 
-		*f = c->frames[c->count - 1 - i];
-		path = f->path = step(c, process,
-		                      f->mode == CPU_MODE_KERNEL ? kernel
-		                      : f->mode == CPU_MODE_USER ? user
-		                                                 : 0,
-		                      path, f);
+		path = f->path = step(c, process, version, path, f);
 	}
-	last->frames.count = c->count;
 	return path;
 }
 

@@ -70,23 +70,14 @@ uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame)
 	return id;
 }
 
-static size_t path_start(const struct path_table *t, uint32_t parent, uint32_t hash)
-{
-	uint64_t mixed = ((uint64_t)parent << 32 | hash) * 0x9e3779b97f4a7c15u;
-
-	return (mixed ^ mixed >> 32) & t->mask;
-}
-
 /* Where such a node is or would be. */
-static struct path_slot *path_slot(const struct profile *p, uint32_t parent, uint32_t hash,
-                                   const struct profile_frame *frame)
+static struct path_slot *path_slot(const struct path_table *t, uint32_t parent, uint64_t hash)
 {
-	const struct path_table *t = &p->path_index;
-	size_t i = path_start(t, parent, hash);
+	uint64_t mixed = (hash ^ (uint64_t)parent << 32) * 0x9e3779b97f4a7c15u;
+	size_t i = (mixed ^ mixed >> 32) & t->mask;
 
 	while (t->slots[i].id != PATH_ROOT &&
-	       (t->slots[i].parent != parent || t->slots[i].hash != hash ||
-	        !frame_equal(p, t->slots[i].frame, frame)))
+	       (t->slots[i].parent != parent || t->slots[i].hash != hash))
 		i = (i + 1) & t->mask;
 	return &t->slots[i];
 }
@@ -98,35 +89,26 @@ static void path_table_grow(struct path_table *t)
 
 	t->mask = old.slots ? old.mask * 2 + 1 : 1023;
 	t->slots = xcalloc(t->mask + 1, sizeof(*t->slots));
-	for (size_t i = 0; old.slots && i <= old.mask; i++) {
-		size_t to = path_start(t, old.slots[i].parent, old.slots[i].hash);
-
-		if (old.slots[i].id == PATH_ROOT)
-			continue;
-		while (t->slots[to].id != PATH_ROOT)
-			to = (to + 1) & t->mask;
-		t->slots[to] = old.slots[i];
-	}
+	for (size_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i].id != PATH_ROOT)
+			*path_slot(t, old.slots[i].parent, old.slots[i].hash) = old.slots[i];
 	free(old.slots);
 }
 
 uint32_t profile_path_step(struct profile *p, uint32_t parent, const struct profile_frame *frame)
 {
 	struct path_table *t = &p->path_index;
-	uint32_t hash = (uint32_t)frame_hash(frame);
+	uint64_t hash = frame_hash(frame);
 	struct path_slot *slot;
 
 	if (!t->slots || t->count >= (t->mask + 1) / 8 * 5)
 		path_table_grow(t);
-	slot = path_slot(p, parent, hash, frame);
+	slot = path_slot(t, parent, hash);
 	if (slot->id != PATH_ROOT)
 		return slot->id;
-	*slot = (struct path_slot){.parent = parent,
-	                           .frame = profile_frame_add(p, frame),
-	                           .id = (uint32_t)p->paths.count,
-	                           .hash = hash};
+	*slot = (struct path_slot){hash, parent, (uint32_t)p->paths.count};
 	t->count++;
-	vec_push(&p->paths, (struct path_node){parent, slot->frame});
+	vec_push(&p->paths, (struct path_node){parent, profile_frame_add(p, frame)});
 	return slot->id;
 }
 
@@ -173,6 +155,14 @@ struct profile_row *profile_row_add_hashed(struct profile *p, const struct profi
 struct profile_row *profile_row_add(struct profile *p, const struct profile_row *key)
 {
 	return profile_row_add_hashed(p, key, profile_row_hash(key));
+}
+
+void profile_seal(struct profile *p)
+{
+	id_table_done(&p->frame_index);
+	id_table_done(&p->row_index);
+	free(p->path_index.slots);
+	p->path_index = (struct path_table){0};
 }
 
 uint8_t profile_main_event(const struct profile *p)

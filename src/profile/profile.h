@@ -9,7 +9,8 @@
  * what a view shows.
  *
  * Life cycle: profile_new(); fill through profile_builder.h, from any number
- * of recordings; read the arrays, which are const from then on; profile_free().
+ * of recordings; profile_seal(); read the arrays, which are const from then on;
+ * profile_free().
  * Uses: base, image, event, process.
  */
 #ifndef ASSAY_PROFILE_PROFILE_H
@@ -81,12 +82,13 @@ struct profile_event {
 };
 
 /*
- * From a node's parent and frame to its id. Holds a hash of the frame and not
- * only its id, so that a step of a path that is known needs no other table.
+ * From a node's parent and frame to its id. The frame is known by 64 bits of
+ * hash alone, so that a step of a path that is known looks into no other table;
+ * two frames below one parent are taken for one once in 10^19 times.
  */
 struct path_slot {
-	uint32_t parent, frame, id; /* id PATH_ROOT: free */
-	uint32_t hash;              /* of what the frame is */
+	uint64_t hash;       /* of what the frame is */
+	uint32_t parent, id; /* id PATH_ROOT: free */
 };
 
 struct path_table {
@@ -130,6 +132,9 @@ struct profile_row *profile_row_add_hashed(struct profile *p, const struct profi
  * not if only a part of the samples was read. CPUs without switch records stay.
  */
 void profile_weigh_idle(struct profile *p);
+
+/* Nothing more is added: gives back the memory that finding what is there takes. */
+void profile_seal(struct profile *p);
 
 /* The event that a report is about unless told otherwise: the first clock, else the first. */
 uint8_t profile_main_event(const struct profile *p);

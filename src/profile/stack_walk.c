@@ -116,8 +116,24 @@ static enum stack_end broken_by(enum stack_code_kind kind)
 	}
 }
 
-/* Notes the frame at which the cursor stands, and goes to its caller. NOT_TOLD:
- * go on. */
+/*
+ * Code that was put on the stack as a return address without a call: what ends
+ * a signal handler, and what ends a coroutine. Tables begin at its first
+ * instruction, or end at its last, a system call.
+ */
+static enum unwind_result by_neighbour(struct walk *s, enum stack_code_kind kind)
+{
+	struct unwind_cursor *c = &s->cursor;
+	const struct stack_code_place *p = code_at(s, c->exact ? c->regs.pc - 1 : c->regs.pc);
+
+	if (p->kind == STACK_CODE_RULE && p->rule->flags & CFI_SIGNAL)
+		return unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
+	if (p->kind == STACK_CODE_RULE && !c->exact)
+		return UNWIND_FIRST;
+	return by_frame_pointer(s, kind);
+}
+
+/* Notes the frame at which the cursor stands, and goes to its caller. NOT_TOLD: go on. */
 static enum stack_end walk_frame(struct walk *s)
 {
 	struct unwind_cursor *c = &s->cursor;
@@ -132,7 +148,9 @@ static enum stack_end walk_frame(struct walk *s)
 		s->floor = c->floor;
 	if (kind == STACK_CODE_RULE)
 		r = unwind_step(c, s->w->machine, p->table, p->rule, &s->memory);
-	else if (kind != STACK_CODE_NONE)
+	else if (kind == STACK_CODE_NO_RULE)
+		r = by_neighbour(s, kind);
+	else if (kind == STACK_CODE_NO_FILE)
 		r = by_frame_pointer(s, kind);
 	frame.cfa = c->cfa ? c->cfa : c->floor + 1;
 	vec_push(&s->w->frames, frame);
@@ -296,6 +314,15 @@ static bool begin_live(struct walk *s)
 	return true;
 }
 
+/*
+ * What a thread left behind when it returned may still be in its memory,
+ * written over in part: frames that lead nowhere are most likely that.
+ */
+static bool credible(enum stack_end end)
+{
+	return end != STACK_CUT_COPY && end != STACK_NOT_CODE && end != STACK_BAD_RULE;
+}
+
 /* From the process's own memory. False: nothing came of it, all is as it was.
  */
 static bool walk_live(struct walk *s, bool join, enum stack_end *end)
@@ -305,7 +332,7 @@ static bool walk_live(struct walk *s, bool join, enum stack_end *end)
 
 	s->w->frames.count--; /* the frame whose caller was not found: once more */
 	*end = walk_frames(s, join);
-	if (*end != STACK_CUT_COPY && stack_live_end(s->w->live))
+	if (credible(*end) && stack_live_end(s->w->live))
 		return true;
 	*s = before;
 	s->w->frames.count = count;
@@ -370,6 +397,7 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
                        const struct event *e, struct stack_walk_result *result)
 {
 	const struct event_sample *sample = &e->sample;
+	enum stack_end end;
 	struct walk s;
 
 	*result = (struct stack_walk_result){.end = STACK_NONE};
@@ -392,7 +420,12 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	s.match = STACK_UNKNOWN;
 	s.kept = false;
 	w->frames.count = 0;
-	result->end = remember(&s, walk_frames(&s, false));
+	end = walk_frames(&s, false);
+	/* In the kernel between two programs: the registers are the old one's, the maps the new's.
+	 */
+	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL)
+		return;
+	result->end = remember(&s, end);
 	w->counts.frames += w->frames.count;
 	stack_chain_give(&w->chain, &w->options, w->frames.items, s.kept ? s.base : w->frames.count,
 	                 s.kept ? s.known : NULL, result);

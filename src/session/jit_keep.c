@@ -5,17 +5,18 @@
 #include "base/xalloc.h"
 #include "format/jit_file.h"
 #include "process/mapped_image.h"
+#include "process/pid_map.h"
 #include "session/keeper_internal.h"
-#include "source/proc.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILE_BYTES_MAX (128u << 20) /* it is in memory for a moment */
 #define KEPT_BYTES_MAX (512ull << 20)
-#define DUMPS_MAX 256
+#define HELD_MAX 256 /* descriptors, of each sort */
 
 /* A jitdump, held since it was mapped. */
 struct held_dump {
@@ -25,21 +26,99 @@ struct held_dump {
 	char *path;
 };
 
+/* The /tmp of a process that sees another one than we do. */
+struct held_tmp {
+	int32_t pid, own_pid;
+	uid_t user;
+	int fd;
+};
+
 struct jit_keep {
 	VEC(struct held_dump) dumps;
+	VEC(struct held_tmp) tmps;
+	struct pid_map
+	        generators; /* who has memory for generated code: 1 + its index in tmps, or 0 */
 	/* Of the end. */
 	const struct recording *recording;
 	struct cache_dir *cache; /* opened for the first file */
 	bool cache_sought;
-	proc_ids pids; /* recorded */
 };
 
-static bool is_recorded(const struct jit_keep *k, int32_t pid)
+struct jit_keep *jit_keep_new(void)
 {
-	vec_each (known, &k->pids)
-		if (*known == pid)
-			return true;
-	return false;
+	return xcalloc(1, sizeof(struct jit_keep));
+}
+
+void jit_keep_free(struct jit_keep *k)
+{
+	if (!k)
+		return;
+	vec_each (dump, &k->dumps) {
+		close(dump->fd);
+		free(dump->path);
+	}
+	vec_each (tmp, &k->tmps)
+		close(tmp->fd);
+	vec_done(&k->dumps);
+	vec_done(&k->tmps);
+	pid_map_done(&k->generators);
+	cache_dir_close(k->cache);
+	free(k);
+}
+
+static void hold_dump(struct jit_keep *k, const struct event *e)
+{
+	const struct event_mmap *m = &e->mmap;
+	int fd;
+
+	vec_each (dump, &k->dumps)
+		if (dump->pid == e->pid && dump->inode == m->inode)
+			return;
+	fd = k->dumps.count < HELD_MAX ? keeper_open_mapped(m, e->pid) : -1;
+	if (fd >= 0)
+		vec_push(&k->dumps, (struct held_dump){e->pid, fd, m->inode, xstrdup(m->filename)});
+}
+
+static bool sees_other_files(int32_t pid)
+{
+	char path[64], ours[64], theirs[64];
+	ssize_t own = readlink("/proc/self/ns/mnt", ours, sizeof(ours)), size;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	size = readlink(path, theirs, sizeof(theirs));
+	return size > 0 && (size != own || memcmp(ours, theirs, (size_t)size) != 0);
+}
+
+/* Whoever generates code may write a map; in a container it is gone with that. */
+static void note_generator(struct jit_keep *k, int32_t pid)
+{
+	struct jit_process process;
+	struct held_tmp tmp = {.pid = pid};
+	char path[64];
+
+	if (pid_map_get(&k->generators, pid) != ID_NONE)
+		return;
+	pid_map_set(&k->generators, pid, 0);
+	if (k->tmps.count == HELD_MAX || !sees_other_files(pid) || !jit_process_look(&process, pid))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", pid);
+	tmp.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tmp.fd < 0)
+		return;
+	tmp.own_pid = process.own_pid;
+	tmp.user = process.user;
+	vec_push(&k->tmps, tmp);
+	pid_map_set(&k->generators, pid, (uint32_t)k->tmps.count);
+}
+
+void jit_keep_mapping(struct jit_keep *k, const struct event *e)
+{
+	if (!k || e->kind != EVENT_MMAP || !e->mmap.executable)
+		return;
+	if (mapped_image_generated(&e->mmap))
+		note_generator(k, e->pid);
+	else if (mapped_image_jitdump(e->mmap.filename))
+		hold_dump(k, e);
 }
 
 static struct cache_dir *cache_of(struct jit_keep *k)
@@ -63,20 +142,44 @@ static void keep(struct jit_keep *k, const struct jit_file *f, const char *path,
 	free(name);
 }
 
-static void keep_tmp_map(struct jit_keep *k, const char *path, int32_t pid)
+static void keep_dumps(struct jit_keep *k)
 {
-	uint64_t since_ns = k->recording->clock_wall_ns;
-	struct jit_process process = {.user = geteuid()};
-	bool there = jit_process_look(&process, pid);
 	struct jit_file f;
 
+	vec_each (dump, &k->dumps)
+		if (!jit_file_adopt(&f, dump->fd, dump->path, JIT_FILE_ANY_USER, NULL))
+			keep(k, &f, dump->path, dump->pid, true);
+}
+
+static void keep_contained_map(struct jit_keep *k, const struct held_tmp *tmp)
+{
+	struct jit_file f;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", tmp->own_pid);
+	fd = openat(tmp->fd, path + strlen("/tmp/"),
+	            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return;
+	if (!jit_file_adopt(&f, fd, path, tmp->user, NULL))
+		keep(k, &f, path, tmp->pid, false);
+	close(fd);
+}
+
+static void keep_tmp_map(struct jit_keep *k, const char *path, int32_t pid)
+{
+	struct jit_process process = {.user = geteuid()};
+	struct jit_file f;
+
+	jit_process_look(&process, pid);
 	if (jit_file_open(&f, path, process.user, NULL))
 		return;
-	if (f.written_ns >= since_ns || (there && is_recorded(k, pid)))
-		keep(k, &f, path, pid, false);
+	keep(k, &f, path, pid, false);
 	close(f.fd);
 }
 
+/* Of those whose /tmp is ours. */
 static void keep_tmp_maps(struct jit_keep *k)
 {
 	DIR *tmp = opendir("/tmp");
@@ -88,7 +191,7 @@ static void keep_tmp_maps(struct jit_keep *k)
 		char path[64];
 
 		if (sscanf(entry->d_name, "perf-%9d.map%n", &pid, &end) != 1 || !end ||
-		    entry->d_name[end] || pid <= 0)
+		    entry->d_name[end] || pid <= 0 || pid_map_get(&k->generators, pid) != 0)
 			continue;
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
 		keep_tmp_map(k, path, pid);
@@ -97,92 +200,16 @@ static void keep_tmp_maps(struct jit_keep *k)
 		closedir(tmp);
 }
 
-static bool sees_other_files(int32_t pid)
-{
-	char path[64], ours[64], theirs[64];
-	ssize_t own = readlink("/proc/self/ns/mnt", ours, sizeof(ours)), size;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	size = readlink(path, theirs, sizeof(theirs));
-	return size > 0 && (size != own || memcmp(ours, theirs, (size_t)size) != 0);
-}
-
-/* The map of a process that has a /tmp of its own. */
-static void keep_contained_map(struct jit_keep *k, int32_t pid)
-{
-	struct jit_process process;
-	char path[64], seen_at[128];
-	struct jit_file f;
-
-	if (!sees_other_files(pid) || !jit_process_look(&process, pid))
-		return;
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", process.own_pid);
-	snprintf(seen_at, sizeof(seen_at), "/proc/%d/root%s", pid, path);
-	if (jit_file_open(&f, seen_at, process.user, NULL))
-		return;
-	keep(k, &f, path, pid, false);
-	close(f.fd);
-}
-
-static void keep_dumps(struct jit_keep *k)
-{
-	struct jit_file f;
-
-	vec_each (dump, &k->dumps)
-		if (!jit_file_adopt(&f, dump->fd, dump->path, JIT_FILE_ANY_USER, NULL))
-			keep(k, &f, dump->path, dump->pid, true);
-}
-
-struct jit_keep *jit_keep_new(void)
-{
-	return xcalloc(1, sizeof(struct jit_keep));
-}
-
-void jit_keep_free(struct jit_keep *k)
-{
-	if (!k)
-		return;
-	vec_each (dump, &k->dumps) {
-		close(dump->fd);
-		free(dump->path);
-	}
-	vec_done(&k->dumps);
-	vec_done(&k->pids);
-	cache_dir_close(k->cache);
-	free(k);
-}
-
-void jit_keep_mapping(struct jit_keep *k, const struct event *e)
-{
-	const struct event_mmap *m = &e->mmap;
-	int fd;
-
-	if (!k || e->kind != EVENT_MMAP || !m->executable || !mapped_image_jitdump(m->filename) ||
-	    k->dumps.count == DUMPS_MAX)
-		return;
-	vec_each (dump, &k->dumps)
-		if (dump->pid == e->pid && dump->inode == m->inode)
-			return;
-	fd = keeper_open_mapped(m, e->pid);
-	if (fd >= 0)
-		vec_push(&k->dumps, (struct held_dump){e->pid, fd, m->inode, xstrdup(m->filename)});
-}
-
-void jit_keep_finish(struct jit_keep *k, const struct recording *r, bool machine_wide,
-                     const int32_t *pids, size_t count)
+void jit_keep_finish(struct jit_keep *k, const struct recording *r)
 {
 	if (!k)
 		return;
 	k->recording = r;
-	if (machine_wide)
-		proc_list(&k->pids, -1);
-	for (size_t i = 0; !machine_wide && i < count; i++)
-		vec_push(&k->pids, pids[i]);
 	keep_dumps(k);
-	vec_each (pid, &k->pids)
-		keep_contained_map(k, *pid);
-	/* After those of containers: what a pid means in /tmp is what it means to us. */
-	keep_tmp_maps(k);
+	vec_each (tmp, &k->tmps)
+		keep_contained_map(k, tmp);
+	if (k->generators.count)
+		keep_tmp_maps(k);
 	if (k->cache)
 		cache_dir_trim(k->cache, "jit", KEPT_BYTES_MAX);
 }

@@ -14,10 +14,14 @@
 #define RING_BYTES (128u << 10) /* a CPU: about a thousand mappings */
 #define HELD_MOST 8192
 
-/* A look is followed by a rest of so many times what it took. */
+/*
+ * A look is followed by a rest of so many times what it took; if nothing new was
+ * found, by twice the last rest. What lives longer than the longest is not missed.
+ */
 #define REST_TIMES 1000
-#define REST_MIN_NS UINT64_C(25000000)
+#define REST_MIN_NS UINT64_C(50000000)
 #define REST_MAX_NS UINT64_C(250000000)
+#define QUIET_NS UINT64_C(1000000000)
 
 static struct perf_event_attr mapping_attr(const struct keeper_options *o)
 {
@@ -185,10 +189,12 @@ int keeper_rest_ms(const struct keeper *k)
 	return k->patience_ms;
 }
 
-static uint64_t rest_ns(const struct keeper *k, uint64_t took_ns)
+static uint64_t rest_ns(const struct keeper *k, uint64_t took_ns, bool news)
 {
 	uint64_t rest = took_ns * REST_TIMES, patience_ns = (uint64_t)k->patience_ms * 1000000;
 
+	if (!news && rest < 2 * k->rest_ns)
+		rest = 2 * k->rest_ns;
 	rest = rest < REST_MIN_NS ? REST_MIN_NS : rest > REST_MAX_NS ? REST_MAX_NS : rest;
 	return k->patience_ms >= 0 && rest < patience_ns ? patience_ns : rest;
 }
@@ -197,14 +203,20 @@ void keeper_look(struct keeper *k, bool now)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int patience_ms = INT32_MAX;
+	size_t opened;
 
 	if (!k || (!now && k->patience_ms < 0))
 		return;
+	/* After a quiet time it begins anew. */
+	if (start > k->next_look_ns + QUIET_NS)
+		k->rest_ns = 0;
+	opened = k->opened;
 	perf_source_acknowledge(k->source, &patience_ms);
 	if (patience_ms != INT32_MAX)
 		k->patience_ms = patience_ms;
 	perf_source_read(k->source, read_news, k, NULL);
 	keeper_files_read(k);
 	k->next_look_ns = clock_ns(CLOCK_MONOTONIC);
-	k->next_look_ns += rest_ns(k, k->next_look_ns - start);
+	k->rest_ns = rest_ns(k, k->next_look_ns - start, k->opened > opened);
+	k->next_look_ns += k->rest_ns;
 }

@@ -18,8 +18,8 @@
  *	keeper_finish()		after the last of these
  *	keeper_close()
  *
- * Costs nothing while nothing new is mapped; looks are spaced so that they
- * take about 0.1 % of a CPU. All functions take NULL. One thread.
+ * Costs nothing while nothing is mapped; looks are spaced, at most 250 ms, so
+ * that they take about 0.1 % of a CPU. All functions take NULL. One thread.
  * Times are ns of CLOCK_MONOTONIC. Uses: base, event, source.
  */
 #ifndef ASSAY_SESSION_KEEPER_H

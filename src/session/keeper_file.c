@@ -210,6 +210,7 @@ static void hold(struct keeper *k, uint32_t file, const struct event_mmap *m, in
 	if (f->fd < 0)
 		return;
 	k->held++;
+	k->opened++;
 	f->path = xstrdup(m->filename);
 	f->since_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!build_id_from_file(f->fd, &f->id))

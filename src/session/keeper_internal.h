@@ -58,7 +58,7 @@ struct keeper {
 	size_t at_risk;         /* files whose hits are waited for */
 	uint64_t kept_bytes;
 	struct keeper_trouble not_kept, rewritten;
-	size_t not_held;
+	size_t not_held, opened; /* counts */
 
 	VEC(struct keeper_range) ranges;
 	bool sorted;
@@ -69,7 +69,7 @@ struct keeper {
 
 	int epoll, inotify;
 	int patience_ms; /* -1: rings wake us */
-	uint64_t next_look_ns;
+	uint64_t next_look_ns, rest_ns;
 };
 
 /* The file of a mapping, opened if it is new; UINT32_MAX where it is none to be kept. */

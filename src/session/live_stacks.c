@@ -15,8 +15,8 @@
  */
 #define SETTLE_NS 1000000
 #define OUT_BYTES (256u << 10)
-/* The kernel's side has at most 127 frames and two marks; then a mark and what was walked. */
-#define CHAIN_MAX (160 + STACK_WALK_CHAIN)
+/* The kernel's side, 127 frames unless a sysctl raised that; then a mark and what was walked. */
+#define CHAIN_MAX (2 * STACK_WALK_CHAIN)
 
 struct live_stacks {
 	const struct plan *plan;
@@ -86,8 +86,10 @@ struct live_stacks *live_stacks_new(const struct plan *plan, struct perf_source 
 	l->tasks = tasks;
 	add_attrs(l);
 	l->merge = ring_merge_new(&l->decoder);
-	for (size_t i = 0; i < perf_source_cpu_count(source); i++)
+	for (size_t i = 0; i < perf_source_cpu_count(source); i++) {
 		ring_merge_add(l->merge, perf_source_ring(source, i), i);
+		ring_merge_add(l->merge, perf_source_track_ring(source, i), i);
+	}
 	shed_init(&l->shed, plan, source);
 	image_table_init(&l->images);
 	l->processes = process_table_new(&l->images);

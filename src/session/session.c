@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,10 +34,12 @@
 #define RING_BYTES (4u << 20)        /* a CPU, where --memory says nothing */
 #define STACK_RING_BYTES (16u << 20) /* the same with stack copies */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
+#define TRACK_PART 8                 /* so much more for what tells who runs, beside stack copies */
 #define RING_BYTES_MIN (64u << 10)
 #define ENCODE_BYTES (256u << 10)
 /* Stacks are walked so soon that what is beyond the copies can still be there to be read. */
 #define UNWIND_MS 100
+#define UNWIND_NICE (-10)
 
 struct session {
 	const struct session_options *options;
@@ -139,6 +142,7 @@ static int open_source(struct session *s, struct error *err)
 	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
 	so->task_count = s->tasks.count;
 	so->ring_bytes = ring_bytes(s->options, s->plan.unwind);
+	so->track_bytes = s->plan.unwind ? so->ring_bytes / TRACK_PART : 0;
 	status = perf_source_open(&s->source, so, err);
 	if (!status && perf_source_denied(s->source))
 		plan_note(&s->plan, "%zu events of processes that you may not sample are missing.",
@@ -386,6 +390,16 @@ static void drop_capabilities(bool looks_into_others)
 	syscall(SYS_capset, &header, kept);
 }
 
+/*
+ * Walking stacks takes longer than copying rings, and on a full machine would
+ * wait for its turn while they overflow. It costs no more CPU time so, and that
+ * stands in the account. Without the right to it the recorder goes on as it is.
+ */
+static void hurry(void)
+{
+	setpriority(PRIO_PROCESS, 0, UNWIND_NICE);
+}
+
 static int prepare(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
@@ -421,6 +435,8 @@ static int begin(struct session *s, struct session_result *result, struct error 
 	if (status)
 		return status;
 	s->began = true;
+	if (s->live)
+		hurry();
 	drop_capabilities(s->live || s->keeper);
 	return 0;
 }
@@ -437,8 +453,7 @@ static int finish(struct session *s, struct error *err)
 		return status;
 	keeper_finish(s->keeper, &s->plan);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
-	jit_keep_finish(s->jit, &s->recording, s->plan.machine_wide, s->source_options.tasks,
-	                s->source_options.task_count);
+	jit_keep_finish(s->jit, &s->recording);
 	if (s->live)
 		live_stacks_account(s->live, &s->recording.account);
 	s->recording.account.observer_bytes = perf_data_writer_bytes(writer);

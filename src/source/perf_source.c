@@ -28,6 +28,11 @@ struct perf_source {
 	size_t denied;
 };
 
+static struct perf_source_cpu new_cpu(uint32_t cpu)
+{
+	return (struct perf_source_cpu){.cpu = cpu, .leader_fd = -1, .track_fd = -1};
+}
+
 /* "0-3,8" from sysfs; where that is not readable, the count of CPUs on line. */
 static void list_cpus(struct perf_source *s)
 {
@@ -37,14 +42,14 @@ static void list_cpus(struct perf_source *s)
 
 	while (file && (n = fscanf(file, "%u-%u", &first, &last)) >= 1) {
 		for (unsigned cpu = first; cpu <= (n == 2 ? last : first); cpu++)
-			vec_push(&s->cpus, (struct perf_source_cpu){.cpu = cpu, .leader_fd = -1});
+			vec_push(&s->cpus, new_cpu(cpu));
 		if (fgetc(file) != ',')
 			break;
 	}
 	if (file)
 		fclose(file);
 	for (long cpu = 0; !s->cpus.count && cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
-		vec_push(&s->cpus, (struct perf_source_cpu){.cpu = (uint32_t)cpu, .leader_fd = -1});
+		vec_push(&s->cpus, new_cpu((uint32_t)cpu));
 }
 
 /*
@@ -107,21 +112,25 @@ static void raise_file_limit(void)
 }
 
 /* The first event of a CPU gets the ring, all others of that CPU write into it. */
-static int attach_ring(struct perf_source *s, int fd, struct perf_source_cpu *cpu,
-                       struct error *err)
+static int attach_ring(struct perf_source *s, int fd, const struct perf_source_event *event,
+                       struct perf_source_cpu *cpu, struct error *err)
 {
+	bool apart = s->options->track_bytes && event->role == ATTR_TRACK;
 	struct epoll_event watch = {.events = EPOLLIN, .data.fd = fd};
+	struct perf_ring *ring = apart ? &cpu->track : &cpu->ring;
+	int *leader = apart ? &cpu->track_fd : &cpu->leader_fd;
 	int status;
 
-	if (cpu->leader_fd < 0) {
-		status = perf_ring_map(&cpu->ring, fd, s->options->ring_bytes, err);
+	if (*leader < 0) {
+		status = perf_ring_map(
+		        ring, fd, apart ? s->options->track_bytes : s->options->ring_bytes, err);
 		if (!status && epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &watch))
 			status = error_set(err, errno, "epoll: %s", strerror(errno));
 		if (!status)
-			cpu->leader_fd = fd;
+			*leader = fd;
 		return status;
 	}
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->leader_fd))
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *leader))
 		return error_set(err, errno, "events of CPU %u cannot share a ring buffer: %s",
 		                 cpu->cpu, strerror(errno));
 	return 0;
@@ -147,7 +156,7 @@ static int open_instance(struct perf_source *s, size_t index, int32_t task, size
 	}
 	if (fd < 0)
 		return explain(errno, event, tasks, err);
-	status = attach_ring(s, fd, &s->cpus.items[cpu], err);
+	status = attach_ring(s, fd, event, &s->cpus.items[cpu], err);
 	if (!status && ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		status = error_set(err, errno, "event '%s' has no id: %s", event->name,
 		                   strerror(errno));
@@ -202,8 +211,10 @@ void perf_source_close(struct perf_source *s)
 {
 	if (!s)
 		return;
-	vec_each (cpu, &s->cpus)
+	vec_each (cpu, &s->cpus) {
 		perf_ring_unmap(&cpu->ring);
+		perf_ring_unmap(&cpu->track);
+	}
 	vec_each (instance, &s->instances)
 		close(instance->fd);
 	if (s->epoll >= 0)
@@ -309,6 +320,11 @@ int perf_source_read(struct perf_source *s, perf_source_fn *deliver, void *ctx, 
 struct perf_ring *perf_source_ring(struct perf_source *s, size_t cpu)
 {
 	return &s->cpus.items[cpu].ring;
+}
+
+struct perf_ring *perf_source_track_ring(struct perf_source *s, size_t cpu)
+{
+	return &s->cpus.items[cpu].track;
 }
 
 void perf_source_set_period(struct perf_source *s, size_t event, uint64_t value, uint64_t *done_ns)

@@ -2,7 +2,7 @@
 /*
  * perf_source: the kernel's events on every CPU, and the rings they fill.
  *
- * All events of a CPU share one ring. Machine-wide, an event is opened once a
+ * All events of a CPU share one ring, or two. Machine-wide, an event is opened once a
  * CPU; for tasks, once a task and CPU, and their children inherit it.
  *
  *	perf_source_open()	opened, nothing is sampled yet
@@ -37,12 +37,20 @@ struct perf_source_options {
 	const int32_t *tasks; /* thread ids, NULL: the whole machine */
 	size_t task_count;
 	size_t ring_bytes; /* a CPU; rounded down to a power of two pages */
+	/*
+	 * Of a second ring a CPU for the tracking event, so that large samples never
+	 * push out what tells who runs; 0: there is one for all. Such rings are for
+	 * readers of single records: perf_source_read() does not look into them.
+	 */
+	size_t track_bytes;
 };
 
 struct perf_source_cpu {
 	uint32_t cpu;
 	int leader_fd; /* the event whose ring the others share; -1 none yet */
 	struct perf_ring ring;
+	int track_fd; /* the same for the ring of the tracking event, if it has one */
+	struct perf_ring track;
 	uint64_t start_ns, end_ns; /* sampling was on */
 	uint64_t lost;             /* by the kernel's count, after disable */
 	uint64_t running_ns;       /* the sampled event was counting, after disable */
@@ -76,6 +84,8 @@ int perf_source_read(struct perf_source *source, perf_source_fn *deliver, void *
 
 /* For a reader that takes records one by one (perf_ring_head()) in place of perf_source_read(). */
 struct perf_ring *perf_source_ring(struct perf_source *source, size_t cpu);
+/* Not mapped where tracking shares the other. */
+struct perf_ring *perf_source_track_ring(struct perf_source *source, size_t cpu);
 
 /*
  * Gives all instances of an event another period, or frequency where it was

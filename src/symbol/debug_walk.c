@@ -10,6 +10,9 @@
 /* Nothing real is nested so deep; without sibling links a level costs a walk over all below. */
 #define DEPTH_MAX 256
 
+/* Entries have some twenty attributes, or libdw would take any time to skip one entry. */
+#define ATTRIBUTES_MAX 256
+
 struct level {
 	Dwarf_Die die;
 	uint32_t node;  /* the inlined call that it is in, or ID_NONE */
@@ -165,20 +168,41 @@ static void walk(struct walk *w)
 	}
 }
 
+/* libdw can be trusted to pass over any of the unit's entries in a time that has a bound. */
+static bool entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
+{
+	Dwarf_Abbrev *abbreviation;
+	size_t length, attributes;
+	Dwarf_Off at = 0;
+
+	while ((abbreviation = dwarf_getabbrev(unit, at, &length)) &&
+	       abbreviation != DWARF_END_ABBREV) {
+		if (dwarf_getattrcnt(abbreviation, &attributes) || attributes > ATTRIBUTES_MAX ||
+		    !debug_reader_spend(r, 1))
+			return false;
+		at += length;
+	}
+	return abbreviation != NULL;
+}
+
 void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
                         struct debug_unit *u)
 {
 	struct walk *w = xcalloc(1, sizeof(*w));
 	int language = dwarf_srclang(unit);
 
-	*w = (struct walk){.reader = r, .tables = t, .count = 1};
+	w->reader = r;
+	w->tables = t;
+	w->count = 1;
 	w->typed = language != DW_LANG_C89 && language != DW_LANG_C99 && language != DW_LANG_C11 &&
 	           language != DW_LANG_C;
 	w->levels[0] = (struct level){.node = ID_NONE};
 	r->spans.count = 0;
 	if (dwarf_getsrcfiles(unit, &w->files, &w->file_count))
 		w->files = NULL;
-	if (!dwarf_child(unit, &w->levels[0].die))
+	if (!entries_are_small(r, unit))
+		r->missing->units++;
+	else if (!dwarf_child(unit, &w->levels[0].die))
 		walk(w);
 	u->first_segment = (uint32_t)t->segments.count;
 	debug_flatten(&r->spans, &t->segments);

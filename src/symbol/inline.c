@@ -128,3 +128,11 @@ size_t symbolizer_inlines(struct symbolizer *s, struct frame frame, struct symbo
 		        .call_line = found[n].call_line};
 	return count;
 }
+
+bool symbolizer_misses_inlines(const struct symbolizer *s, uint32_t image)
+{
+	const struct symbol_image *i = image < s->loaded.count ? s->loaded.items[image] : NULL;
+	const struct debug_missing *missing = i && i->index ? debug_index_missing(i->index) : NULL;
+
+	return missing && (missing->units || missing->names);
+}

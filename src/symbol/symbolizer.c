@@ -5,10 +5,10 @@
 #include "symbol/demangle.h"
 #include "symbol/jit.h"
 #include "image/locate.h"
+#include "image/vdso.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 struct symbolizer *symbolizer_new(struct image_table *images, const struct symbol_options *options)
 {
@@ -136,34 +136,12 @@ static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t ima
 	load_symbols(s, i);
 }
 
-/* How many bytes of vdso there are at that address of our own; 0: none. */
-static size_t own_vdso_size(unsigned long start)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long from, to;
-	size_t size = 0;
-	char line[512];
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && from == start)
-			size = to - from;
-	if (maps)
-		fclose(maps);
-	return size;
-}
-
 /* The kernel gives every process the same vdso: ours, if it is the same kernel. */
 static void load_vdso(struct symbolizer *s, struct symbol_image *i, const struct build_id *id)
 {
-	unsigned long start = getauxval(AT_SYSINFO_EHDR);
-	size_t size = start ? own_vdso_size(start) : 0;
 	struct error err = {0};
 
-	if (!size) {
-		set_trouble(i, "the vdso of this machine cannot be read");
-		return;
-	}
-	if (elf_file_open_memory(&i->file, (const void *)start, size, "[vdso]", &err)) {
+	if (vdso_open(&i->file, &err)) {
 		set_trouble(i, err.text);
 		return;
 	}

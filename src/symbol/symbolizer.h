@@ -78,6 +78,9 @@ struct symbol_inline {
 size_t symbolizer_inlines(struct symbolizer *s, struct frame frame, struct symbol_inline *out,
                           size_t max);
 
+/* Of what was asked of this image, some is not known: DWARF that is not there, or is damaged. */
+bool symbolizer_misses_inlines(const struct symbolizer *s, uint32_t image);
+
 /* A function's instructions, for annotate. Bytes are owned by the symbolizer. */
 struct symbol_code {
 	const uint8_t *bytes;

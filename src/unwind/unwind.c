@@ -136,7 +136,7 @@ static enum unwind_result read_saves(const struct step *s, const struct cfi_rule
 {
 	const struct cfi_save *save = s->table->saves + rule->saves, *end = save + rule->save_count;
 	const struct unwind_memory *m = s->memory;
-	uint64_t from = s->cfa - m->start, into; /* CFA in the copy */
+	uint64_t address, into;
 	uint64_t last = m->size < sizeof(into) ? 0 : m->size - sizeof(into) + 1;
 	enum unwind_result r;
 
@@ -144,12 +144,16 @@ static enum unwind_result read_saves(const struct step *s, const struct cfi_rule
 	for (; save < end; save++) {
 		if (save->reg >= UNWIND_REGISTERS)
 			continue;
-		into = from + (uint64_t)(int64_t)save->offset;
+		address = s->cfa + (uint64_t)(int64_t)save->offset;
+		into = address - m->start;
 		if (save->how == CFI_AT_CFA && into < last) { /* nearly always */
 			memcpy(&saved->values[save->reg], m->bytes + into, sizeof(into));
 			saved->set |= (uint64_t)1 << save->reg;
 			continue;
 		}
+		/* Below the stack pointer: taken off the stack again, the register has it. */
+		if (save->how == CFI_AT_CFA && address < s->c->floor)
+			continue;
 		r = saved_value(s, save, &saved->values[save->reg]);
 		if (r == UNWIND_BEYOND)
 			return r;
@@ -159,6 +163,36 @@ static enum unwind_result read_saves(const struct step *s, const struct cfi_rule
 			saved->lost |= (uint64_t)1 << save->reg;
 	}
 	return UNWIND_CALLER;
+}
+
+/* Where the frame was called from; false: nobody can say. */
+static bool find_ra(const struct unwind_cursor *c, const struct unwind_machine *m,
+                    const struct saved *saved, uint64_t *ra)
+{
+	if (saved->set >> m->ra & 1)
+		*ra = saved->values[m->ra];
+	else if (m->ra != m->pc && !(saved->lost >> m->ra & 1) && known(&c->regs, m->ra))
+		*ra = c->regs.value[m->ra]; /* a function that calls nothing left it there */
+	else
+		return false;
+	*ra &= m->address_mask;
+	return true;
+}
+
+/* The registers that were read, and what the callee left alone. */
+static void restore(struct unwind_cursor *c, const struct unwind_machine *m,
+                    const struct saved *saved, bool signal)
+{
+	struct unwind_regs *regs = &c->regs;
+
+	if (!signal)
+		regs->known &= m->callee_saved;
+	regs->known = (regs->known & ~saved->lost) | saved->set;
+	for (uint64_t set = saved->set; set; set &= set - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(set);
+
+		regs->value[reg] = saved->values[reg];
+	}
 }
 
 static void become_caller(struct unwind_cursor *c, const struct unwind_machine *m, uint64_t ra,
@@ -181,7 +215,6 @@ enum unwind_result unwind_step(struct unwind_cursor *c, const struct unwind_mach
                                const struct unwind_memory *memory)
 {
 	struct step s = {.c = c, .table = table, .memory = memory};
-	bool signal = rule->flags & CFI_SIGNAL;
 	enum unwind_result r = find_cfa(&s, rule);
 	struct saved saved;
 	uint64_t ra;
@@ -199,26 +232,13 @@ enum unwind_result unwind_step(struct unwind_cursor *c, const struct unwind_mach
 	r = read_saves(&s, rule, &saved);
 	if (r != UNWIND_CALLER)
 		return r;
-	if (saved.set >> m->ra & 1)
-		ra = saved.values[m->ra];
-	else if (m->ra != m->pc && !(saved.lost >> m->ra & 1) && known(&c->regs, m->ra))
-		ra = c->regs.value[m->ra]; /* a function that calls nothing kept it where it was */
-	else
+	if (!find_ra(c, m, &saved, &ra))
 		return UNWIND_WRONG;
-	ra &= m->address_mask;
 	if (!ra)
 		return UNWIND_FIRST;
-
-	if (!signal)
-		c->regs.known &= m->callee_saved;
-	c->regs.known = (c->regs.known & ~saved.lost) | saved.set;
-	for (uint64_t set = saved.set; set; set &= set - 1) {
-		unsigned reg = (unsigned)__builtin_ctzll(set);
-
-		c->regs.value[reg] = saved.values[reg];
-	}
+	restore(c, m, &saved, rule->flags & CFI_SIGNAL);
 	become_caller(c, m, ra, s.cfa, saved.set >> m->sp & 1);
-	c->exact = signal;
+	c->exact = rule->flags & CFI_SIGNAL;
 	return UNWIND_CALLER;
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/report.h"
 
+#include "base/aside.h"
 #include "base/xalloc.h"
 #include "view/warnings.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Rows from which on the tree is worth a thread of its own. */
+#define TREE_ASIDE 20000
 
 static int find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
 {
@@ -207,6 +211,27 @@ static void build_tables(struct report *r)
 	vec_done(&rows);
 }
 
+static void grow_tree(void *ctx)
+{
+	struct report *r = ctx;
+
+	r->tree = tree_new(r->view, &r->selection, r->options.tree_limit);
+}
+
+/*
+ * The tree takes as long as all tables together. It may grow beside them once
+ * all functions are known: it changes nothing in the view then, and the tables
+ * ask the symbolizer for nothing.
+ */
+static void begin_tree(struct report *r, struct aside *grower)
+{
+	if (r->selection.rows.count < TREE_ASIDE)
+		return;
+	for (size_t i = 0; i < r->view->profile->frames.count; i++)
+		view_function(r->view, (uint32_t)i);
+	aside_start(grower, grow_tree, r);
+}
+
 static void build(struct report *r)
 {
 	const struct report_options *o = &r->options;
@@ -217,7 +242,10 @@ static void build(struct report *r)
 	                                 .steps = true};
 	struct flat_request chosen = {
 	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
+	struct aside grower = {0};
 
+	if (o->tree)
+		begin_tree(r, &grower);
 	r->account = account_view_new(r->view, o->partial);
 	r->elapsed_ns = elapsed_of(r->view->profile);
 	/* Without the recorder's account, the ledger has seen more than the samples have. */
@@ -230,11 +258,12 @@ static void build(struct report *r)
 	r->functions = flat_new(r->view, &r->selection, &functions);
 	if (o->tables)
 		build_tables(r);
+	aside_join(&grower);
+	if (o->tree && !r->tree)
+		grow_tree(r);
 	memcpy(chosen.keys, o->keys, sizeof(chosen.keys));
 	if (o->key_count)
 		r->rows = flat_new(r->view, &r->selection, &chosen);
-	if (o->tree)
-		r->tree = tree_new(r->view, &r->selection, o->tree_limit);
 	r->off_cpu = r->selection.waits.count > 0;
 	warnings_gather(r);
 }

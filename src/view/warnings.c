@@ -107,6 +107,19 @@ static void warn_symbols(struct report *r)
 	free(samples);
 }
 
+static void warn_inlines(struct report *r)
+{
+	const struct image_table *images = &r->view->profile->images;
+
+	for (uint32_t i = 0; i < images->images.count; i++)
+		if (symbolizer_misses_inlines(r->view->symbols, i))
+			warn(r,
+			     "%s: not all of its inlined functions are known: a part of its debug "
+			     "information is damaged, or lies in files that are not there (.dwo, "
+			     "dwz).",
+			     image_path(images, i));
+}
+
 static void warn_account(struct report *r)
 {
 	const struct account_view *a = r->account;
@@ -166,4 +179,5 @@ void warnings_gather(struct report *r)
 		     "are taken to be alike.");
 	warn_steps(r);
 	warn_symbols(r);
+	warn_inlines(r);
 }

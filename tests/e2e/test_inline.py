@@ -159,6 +159,25 @@ def annotate_names_inlined_functions(t):
 
 
 @test
+def split_dwarf_is_read_and_missed(t):
+    t.need("gcc")
+    t.write("parts.c", PROGRAM)
+    t.run("gcc", "-O2", "-g", "-gsplit-dwarf", "-fno-omit-frame-pointer", "-c", "parts.c",
+          cwd=t.directory)
+    t.run("gcc", "-o", "parts", "parts.o", cwd=t.directory)
+    record(t, t.path("parts"))
+    for dwo in t.directory.glob("*.dwo"):
+        dwo.rename(t.path("hidden"))
+        missed = t.report("-g", t.path("a.data"), env=environment(t))
+        t.path("hidden").rename(dwo)
+    t.equal(inlined_shares(missed), {})
+    t.true(any("inlined functions" in text for text in missed["warnings"]), missed["warnings"])
+    found = t.report("-g", t.path("a.data"), env=environment(t))
+    t.equal(sorted(inlined_shares(found)), ["heavy", "light"])
+    t.true(not any("inlined functions" in text for text in found["warnings"]), found["warnings"])
+
+
+@test
 def lines_of_source_are_keys(t):
     record(t, build(t))
     found = t.report("--sort", "srcline", t.path("a.data"), env=environment(t))

@@ -11,6 +11,7 @@
 #include "profile/stack_walk.h"
 
 #include <execinfo.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ struct snapshot {
 	size_t wanted;
 	void **truth; /* TRUTH_MAX */
 	int truth_count, truth_start;
-	void (*then)(void); /* called in the handler, before it returns */
+	void (*then)(void);         /* called in the handler, before it returns */
+	volatile sig_atomic_t busy; /* what was taken is not to be replaced yet */
 };
 
 static struct snapshot snapshot;
@@ -46,18 +48,28 @@ static void take_registers(const ucontext_t *u)
 		snapshot.regs[i] = (uint64_t)u->uc_mcontext.gregs[order[i]];
 }
 
+/* Where the mapping ends; without the C library's streams, as it may be what was interrupted. */
 static uintptr_t stack_end(uintptr_t sp)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long from, to, end = 0;
-	char line[512];
+	static char text[1 << 18];
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	unsigned long from, to;
+	size_t size = 0;
+	char *line = text;
+	ssize_t got;
 
-	while (maps && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && from <= sp && sp < to)
-			end = to;
-	if (maps)
-		fclose(maps);
-	return end;
+	while (fd >= 0 && size < sizeof(text) - 1 &&
+	       (got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
+		size += (size_t)got;
+	close(fd);
+	text[size] = '\0';
+	for (; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+		from = strtoul(line, &line, 16);
+		to = strtoul(line + 1, &line, 16);
+		if (from <= sp && sp < to)
+			return to;
+	}
+	return sp;
 }
 
 __attribute__((no_sanitize("address"))) static void copy_bytes(uint8_t *to, const uint8_t *from,
@@ -71,6 +83,8 @@ static void on_sample(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t sp, end;
 
+	if (snapshot.busy)
+		return;
 	take_registers(context);
 	sp = snapshot.regs[7];
 	end = stack_end(sp);
@@ -83,6 +97,8 @@ static void on_sample(int signal, siginfo_t *info, void *context)
 		snapshot.truth_start++;
 	if (snapshot.then)
 		snapshot.then();
+	else if (signal == SIGPROF)
+		snapshot.busy = 1;
 }
 
 static inline void snapshot_init(void)
@@ -93,6 +109,8 @@ static inline void snapshot_init(void)
 	snapshot.truth = calloc(TRUTH_MAX, sizeof(*snapshot.truth));
 	snapshot.wanted = STACK_COPY_MAX;
 	sigaction(SIGUSR1, &action, NULL);
+	action.sa_flags |= SA_RESTART;
+	sigaction(SIGPROF, &action, NULL);
 }
 
 /* A sample right here. */

@@ -223,6 +223,34 @@ static void what_comes_too_late_is_counted_and_delivered(void)
 	order_done(&o);
 }
 
+/* Memory was short: what comes after that and is older waits for no round. */
+static void the_oldest_may_go_out_early(void)
+{
+	struct order o;
+	struct out out = {0};
+
+	begin(&o, &out);
+	push(&o, &out, 10);
+	push(&o, &out, 40);
+	push(&o, &out, 20);
+	push(&o, &out, 30);
+	CHECK_EQ(order_until(&o, 30, NULL), 0);
+	CHECK_EQ(out.positions.count, 3);
+	CHECK_EQ(o.delivered_ns, 30);
+	push(&o, &out, 15);
+	push(&o, &out, 30);
+	push(&o, &out, 35);
+	CHECK_EQ(o.late, 1);
+	CHECK_EQ(order_round(&o, NULL), 0);
+	CHECK_EQ(out.positions.count, 5);
+	CHECK_EQ(out.positions.items[3], 5);
+	CHECK_EQ(order_finish(&o, NULL), 0);
+	CHECK_EQ(out.positions.count, 7);
+	vec_done(&out.positions);
+	vec_done(&out.all);
+	order_done(&o);
+}
+
 static void a_failing_delivery_ends_it(void)
 {
 	struct error err = {0};
@@ -260,6 +288,7 @@ int main(void)
 	RUN(runs_are_bounded);
 	RUN(a_round_holds_back_what_may_be_overtaken);
 	RUN(what_comes_too_late_is_counted_and_delivered);
+	RUN(the_oldest_may_go_out_early);
 	RUN(a_failing_delivery_ends_it);
 	RUN(nothing_in_nothing_out);
 	return check_end();

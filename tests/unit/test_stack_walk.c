@@ -9,7 +9,9 @@
 
 #include "base/vec.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 struct told {
 	uint32_t parent, count;
@@ -202,6 +204,51 @@ static void live_memory_completes(void)
 	end();
 }
 
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Functions of the C library, with others of ours between. */
+static __attribute__((noinline)) void work(unsigned seed)
+{
+	char *words[200], text[100];
+
+	for (size_t i = 0; i < 200; i++) {
+		snprintf(text, sizeof(text), "%u %g %zu", seed * 77 % 1000, (double)seed / 7, i);
+		words[i] = strdup(text);
+		seed = seed * 1103515245 + 12345;
+	}
+	qsort(words, 200, sizeof(*words), compare);
+	for (size_t i = 0; i < 200; i++)
+		free(words[i]);
+}
+
+/* Wherever a timer strikes: in prologues, epilogues, stubs, in the middle of anything. */
+static void at_any_instruction(void)
+{
+	struct itimerval often = {{0, 300}, {0, 300}}, never = {0};
+	int taken = 0, bad = 0;
+
+	begin(false);
+	snapshot.wanted = STACK_COPY_MAX;
+	setitimer(ITIMER_PROF, &often, NULL);
+	for (unsigned turn = 0; turn < 20000 && taken < 400; turn++) {
+		work(turn);
+		if (!snapshot.busy)
+			continue;
+		walk_snapshot();
+		taken++;
+		bad += result.end != STACK_WHOLE || !like_truth();
+		snapshot.busy = 0;
+	}
+	setitimer(ITIMER_PROF, &never, NULL);
+	snapshot.busy = 0;
+	CHECK(taken >= 50);
+	CHECK_EQ(bad, 0);
+	end();
+}
+
 static int every, wrong, samples_taken;
 
 static __attribute__((noinline)) int down_sampled(int depth)
@@ -258,6 +305,30 @@ static void twenty_thousand_deep_from_live_memory(void)
 	end();
 }
 
+static void *below_the_limit(void *argument)
+{
+	down(70000, sample_8k, 16);
+	return argument;
+}
+
+/* More frames than are followed: the innermost of them. */
+static void seventy_thousand_deep(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)64 << 20);
+	begin(true);
+	if (pthread_create(&t, &attr, below_the_limit, NULL) == 0)
+		pthread_join(t, NULL);
+	CHECK_EQ(stack_quality(result.end), STACK_QUALITY_TRUNCATED);
+	CHECK(chain.count > 30000 && chain.count <= 65536);
+	CHECK(told_in_order);
+	pthread_attr_destroy(&attr);
+	end();
+}
+
 static void unlike_frames_are_not_joined(void)
 {
 	struct event e;
@@ -285,9 +356,9 @@ static void unlike_frames_are_not_joined(void)
 static void another_caller_is_seen_live(void)
 {
 	begin(true);
-	down(150, sample_all, 40);
+	down(45, sample_all, 200);
 	CHECK_EQ(result.end, STACK_WHOLE);
-	down(150, sample_8k, 40);
+	down(45, sample_8k, 200);
 	CHECK_EQ(result.end, STACK_STITCHED);
 	CHECK(like_truth());
 	end();
@@ -299,21 +370,16 @@ static void a_gap_is_closed(void)
 	volatile int depth = 100;
 
 	begin(false);
-	for (;;) {
-		down(depth, sample_8k, 24);
-		if (depth == 100) {
-			CHECK_EQ(result.end, STACK_WHOLE);
-			depth = 900; /* far below, with nothing between */
-			continue;
-		}
+	do {
+		down(depth, depth == 100 ? sample_all : sample_8k, 24);
+		CHECK(depth != 100 || result.end == STACK_WHOLE);
 		CHECK(depth != 900 || result.end == STACK_CUT_COPY);
-		/* Up again in steps that overlap, until what was known before is met. */
-		if (result.end != STACK_CUT_COPY || depth < 120)
-			break;
-		depth -= 20;
-	}
+		/* Far below, with nothing between; then up again in steps that overlap. */
+		depth = depth == 100 ? 900 : depth - 20;
+	} while (depth > 100 && (depth >= 880 || result.end == STACK_CUT_COPY));
+	/* Until what was known before is met. */
 	CHECK_EQ(result.end, STACK_STITCHED);
-	CHECK(depth > 100 && depth < 900);
+	CHECK(depth >= 100 && depth < 800);
 	CHECK(like_truth());
 	end();
 }
@@ -453,6 +519,11 @@ static void where_there_is_no_code(void)
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NOT_CODE);
 	CHECK_EQ(chain.count, 1);
+	/* In the kernel: a thread that is just being given another program. */
+	e.mode = CPU_MODE_KERNEL;
+	walk_event(&e);
+	CHECK_EQ(result.end, STACK_NONE);
+	CHECK_EQ(chain.count, 0);
 	end();
 }
 
@@ -479,12 +550,14 @@ int main(void)
 	snapshot_init();
 	RUN(own_stack_is_whole);
 	RUN(tables_alone_do_too);
+	RUN(at_any_instruction);
 	RUN(a_thousand_deep);
 	RUN(frames_of_differing_size);
 	RUN(deep_without_memory_is_cut);
 	RUN(live_memory_completes);
 	RUN(twenty_thousand_deep_is_stitched);
 	RUN(twenty_thousand_deep_from_live_memory);
+	RUN(seventy_thousand_deep);
 	RUN(unlike_frames_are_not_joined);
 	RUN(another_caller_is_seen_live);
 	RUN(a_gap_is_closed);

@@ -134,6 +134,22 @@ static void each_way_to_save(void)
 	CHECK_EQ(cursor.regs.value[RBP], 55);
 }
 
+/* "leave; ret": tables often say that a register is saved where the stack has ended already. */
+static void what_was_popped_is_in_its_register(void)
+{
+	struct cfi_rule rule = simple(RSP, 8);
+
+	start();
+	words[0] = 0x402345;
+	saves[1] = (struct cfi_save){.reg = RBP, .how = CFI_AT_CFA, .offset = -16};
+	saves[2] = (struct cfi_save){.reg = RBX, .how = CFI_AT_REGISTER, .base = RSP, .offset = -9};
+	rule.save_count = 3;
+	CHECK_EQ(step(&rule), UNWIND_CALLER);
+	CHECK(known(RBP));
+	CHECK_EQ(cursor.regs.value[RBP], 106);
+	CHECK(!known(RBX));
+}
+
 static void failures_change_nothing(void)
 {
 	struct cfi_rule rule = simple(RSP, 32);
@@ -448,6 +464,7 @@ int main(void)
 	RUN(registers_are_taken_in_perfs_order);
 	RUN(a_plain_frame);
 	RUN(each_way_to_save);
+	RUN(what_was_popped_is_in_its_register);
 	RUN(failures_change_nothing);
 	RUN(frames_must_rise);
 	RUN(the_first_function);

@@ -18,9 +18,21 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 /* After a call: keeps it from becoming a jump. */
 #define STAYS(x) __asm__ volatile("" : "+r"(x))
+
+uint64_t spin_leaf(uint64_t turns);
+uint64_t recurse(unsigned depth, uint64_t turns);
+uint64_t recurse_spin(unsigned depth, uint64_t turns);
+uint64_t vary(unsigned depth, uint64_t turns);
+uint64_t realigned(unsigned depth, uint64_t turns);
+uint64_t realigned_arguments(unsigned depth, uint64_t turns);
+void raises(unsigned depth);
+void jumps(unsigned depth);
+void spin_plt(void);
+void spin_vdso(void);
+uint64_t coroutine_inner(unsigned depth);
 
 static double deadline, seconds = 1;
 static volatile uint64_t sink;
@@ -85,8 +97,8 @@ NOINLINE uint64_t realigned(unsigned depth, uint64_t turns)
 	return x + local[depth % 8];
 }
 
-__attribute__((noinline, noclone, force_align_arg_pointer)) uint64_t
-realigned_arguments(unsigned depth, uint64_t turns)
+__attribute__((noinline, force_align_arg_pointer)) uint64_t realigned_arguments(unsigned depth,
+                                                                                uint64_t turns)
 {
 	volatile char *room = __builtin_alloca(64 + depth);
 	uint64_t x = depth <= 1 ? realigned(5, turns) : realigned_arguments(depth - 1, turns);
@@ -123,9 +135,10 @@ static jmp_buf back;
 NOINLINE void jumps(unsigned depth)
 {
 	sink += spin_leaf(2000);
-	if (depth <= 1)
+	if (depth > 1)
+		jumps(depth - 1);
+	else if (sink) /* as good as always */
 		longjmp(back, 1);
-	jumps(depth - 1);
 	sink++;
 }
 
