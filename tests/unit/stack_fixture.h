@@ -109,7 +109,7 @@ static inline void snapshot_init(void)
 	snapshot.truth = calloc(TRUTH_MAX, sizeof(*snapshot.truth));
 	snapshot.wanted = STACK_COPY_MAX;
 	sigaction(SIGUSR1, &action, NULL);
-	action.sa_flags |= SA_RESTART;
+	action.sa_flags = SA_SIGINFO | SA_RESTART; /* it does not interrupt itself */
 	sigaction(SIGPROF, &action, NULL);
 }
 
