@@ -14,7 +14,7 @@ struct step {
 	uint64_t function;
 	uint32_t frame;
 	const char *inlined;
-	bool folds;
+	uint64_t again; /* what makes another step the same in a recursion; 0: nothing does */
 };
 
 static bool key_equal(const void *ctx, uint32_t id, const void *key)
@@ -37,7 +37,7 @@ static uint32_t node_add(struct planting *g, uint32_t parent, uint32_t process,
 	id = (uint32_t)g->tree->nodes.count;
 	id_table_add(&g->index, hash, id);
 	vec_push(&g->keys, key);
-	vec_push(&g->folds, step->folds);
+	vec_push(&g->agains, step->again);
 	vec_push(&g->depths, id == TREE_ROOT ? 0 : g->depths.items[parent] + 1);
 	node = vec_add(&g->tree->nodes);
 	node->parent = id == TREE_ROOT ? TREE_ROOT : parent;
@@ -52,19 +52,19 @@ static uint32_t node_add(struct planting *g, uint32_t parent, uint32_t process,
  * The number of functions after which this one comes again below `node`, where
  * the whole round is the same as the one before it; 0: it does not.
  */
-static uint32_t round_of(const struct planting *g, uint32_t node, uint64_t function)
+static uint32_t round_of(const struct planting *g, uint32_t node, uint64_t again)
 {
 	uint64_t above[2 * ROUND_MAX];
 	uint32_t count = 0;
 
-	while (count < 2 * ROUND_MAX && g->folds.items[node]) {
-		above[count++] = g->keys.items[node].function;
+	while (count < 2 * ROUND_MAX && g->agains.items[node]) {
+		above[count++] = g->agains.items[node];
 		node = g->tree->nodes.items[node].parent;
 	}
 	for (uint32_t round = 1; round <= ROUND_MAX && 2 * round - 1 <= count; round++) {
 		uint32_t same = 0;
 
-		if (above[round - 1] != function)
+		if (above[round - 1] != again)
 			continue;
 		while (same + 1 < round && above[same] == above[same + round])
 			same++;
@@ -101,7 +101,7 @@ static void go(struct planting *g, struct place *at, const struct step *step)
 {
 	static const struct step deeper = {.function = DEEPER, .frame = ID_NONE};
 	uint32_t process = g->tree->nodes.items[at->node].process;
-	uint32_t round = step->folds ? round_of(g, at->node, step->function) : 0;
+	uint32_t round = step->again ? round_of(g, at->node, step->again) : 0;
 
 	if (g->keys.items[at->node].function == DEEPER)
 		return;
@@ -118,12 +118,16 @@ static struct step function_step(struct planting *g, uint32_t frame)
 {
 	struct view *v = g->tree->view;
 	const struct symbol *symbol = view_function(v, frame);
+	uint64_t function = (uint64_t)(uintptr_t)symbol;
 
+	/* Many functions may go by such a name: it is a recursion if the call is the same. */
 	if (!symbol->named)
 		return (struct step){.function = v->profile->frames.items[frame].frame.image + 1,
-		                     .frame = frame};
-	return (struct step){
-	        .function = (uint64_t)(uintptr_t)symbol, .frame = frame, .folds = !symbol->range};
+		                     .frame = frame,
+		                     .again = (uint64_t)frame << 1 | 1};
+	return (struct step){.function = function,
+	                     .frame = frame,
+	                     .again = symbol->range ? (uint64_t)frame << 1 | 1 : function};
 }
 
 static struct step inlined_step(uint32_t frame, const char *name)
@@ -131,7 +135,7 @@ static struct step inlined_step(uint32_t frame, const char *name)
 	return (struct step){.function = (uint64_t)(uintptr_t)name,
 	                     .frame = frame,
 	                     .inlined = name,
-	                     .folds = true};
+	                     .again = (uint64_t)(uintptr_t)name};
 }
 
 /* The functions inlined at a frame, outermost first, ended by NULL. */
@@ -335,7 +339,7 @@ void planting_end(struct planting *g)
 	id_table_done(&g->index);
 	vec_done(&g->keys);
 	vec_done(&g->depths);
-	vec_done(&g->folds);
+	vec_done(&g->agains);
 	free(g->places);
 	free(g->planted);
 	vec_done(&g->inlined);

@@ -29,7 +29,7 @@ struct planting {
 	struct id_table index; /* from (parent, function) to node */
 	VEC(struct node_key) keys;
 	VEC(uint32_t) depths;
-	VEC(bool) folds; /* its function has a name: two in a row are recursion */
+	VEC(uint64_t) agains; /* of a step: equal ones in a row are recursion; 0: never */
 	/* By path: its place in the process that it was last planted for (name + 1; 0: none) */
 	struct place *places;
 	uint32_t *planted;
