@@ -109,6 +109,11 @@ class Code:
                                               run(["nm", "-S", path], check=True).out):
             self.functions[name] = (int(address, 16), int(address, 16) + int(size, 16))
 
+    def function_at(self, address):
+        """The name of the function that holds an address, or None."""
+        return next((name for name, (low, high) in self.functions.items()
+                     if low <= address < high), None)
+
     def loops(self, function):
         """(first, last) instruction of each loop of a function, from its backward jumps."""
         low, high = self.functions[function]

@@ -152,7 +152,7 @@ def programs_that_nobody_sampled_are_not_kept(t):
     compile(t, "idle", "idle")
     compile(t, "busy", "busy")
     script = ("for i in 1 2 3 4 5 6 7 8; do cp idle p$i; ./p$i 0; rm p$i; done; "
-              "./busy 0.5; rm busy; sleep 1")
+              "./busy 1; rm busy; sleep 1")
     out = record(t, script, "-F", "99")
     is_named(t, out, "busy_inner", 20)
     kept = list(t.path("cache").glob("assay/image/*"))
