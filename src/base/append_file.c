@@ -91,26 +91,6 @@ static int write_blocks(struct append_file *f, const char *bytes, size_t size, u
 	return 0;
 }
 
-/* Writes the tail, its last block filled up with zeros, and keeps what is no whole block. */
-static int write_tail(struct append_file *f, struct error *err)
-{
-	size_t whole = f->tail_size & ~(size_t)(APPEND_FILE_BLOCK - 1);
-	size_t rest = f->tail_size - whole;
-	size_t padded = whole + (rest ? APPEND_FILE_BLOCK : 0);
-	int status;
-
-	if (f->tail_size == f->flushed)
-		return 0;
-	memset(f->tail + f->tail_size, 0, padded - f->tail_size);
-	status = write_blocks(f, f->tail, padded, f->tail_at, err);
-	if (status)
-		return status;
-	memmove(f->tail, f->tail + whole, rest);
-	f->tail_at += whole;
-	f->tail_size = f->flushed = rest;
-	return 0;
-}
-
 static int write_head(struct append_file *f, struct error *err)
 {
 	bool direct = f->direct;
@@ -123,6 +103,30 @@ static int write_head(struct append_file *f, struct error *err)
 		set_direct(f, true);
 	f->head_dirty = status != 0;
 	return status;
+}
+
+/* Writes the tail, its last block filled up with zeros, and keeps what is no whole block. */
+static int write_tail(struct append_file *f, struct error *err)
+{
+	size_t whole = f->tail_size & ~(size_t)(APPEND_FILE_BLOCK - 1);
+	size_t rest = f->tail_size - whole;
+	size_t padded = whole + (rest ? APPEND_FILE_BLOCK : 0);
+	int status;
+
+	if (f->tail_size == f->flushed)
+		return 0;
+	memset(f->tail + f->tail_size, 0, padded - f->tail_size);
+	status = write_blocks(f, f->tail, padded, f->tail_at, err);
+	if (status) {
+		/* What did reach the file cannot be read without what comes before it. */
+		if (f->head_dirty)
+			write_head(f, NULL);
+		return status;
+	}
+	memmove(f->tail, f->tail + whole, rest);
+	f->tail_at += whole;
+	f->tail_size = f->flushed = rest;
+	return 0;
 }
 
 int append_file_add(struct append_file *f, const void *bytes, size_t size, struct error *err)

@@ -2,6 +2,7 @@
 #include "base/build_id.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,6 +63,19 @@ static bool notes_at(int fd, uint64_t offset, uint64_t size, struct build_id *id
 		found = build_id_from_notes(notes, size, id);
 	free(notes);
 	return found;
+}
+
+bool build_id_from_notes_file(const char *path, struct build_id *id)
+{
+	char notes[8192]; /* the kernel's are some hundred bytes */
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+
+	if (fd < 0)
+		return false;
+	got = read(fd, notes, sizeof(notes));
+	close(fd);
+	return got > 0 && build_id_from_notes(notes, (size_t)got, id);
 }
 
 #define SEGMENTS_MAX 64 /* real files have a dozen */

@@ -24,6 +24,9 @@ void build_id_text(const struct build_id *id, char text[2 * BUILD_ID_MAX + 1]);
 /* Finds the GNU build-id note in a notes section or /sys/kernel/notes. */
 bool build_id_from_notes(const void *notes, size_t size, struct build_id *id);
 
+/* The same of a file of notes under /sys; false where it has none or cannot be read. */
+bool build_id_from_notes_file(const char *path, struct build_id *id);
+
 /* The build-id of an open ELF file, by its program headers; false where it has none. */
 bool build_id_from_file(int fd, struct build_id *id);
 

@@ -44,14 +44,22 @@ char *xstrndup(const char *text, size_t max)
 	return checked(strndup(text, max));
 }
 
-char *xasprintf(const char *fmt, ...)
+char *xvasprintf(const char *fmt, va_list ap)
 {
 	char *text = NULL;
-	va_list ap;
 
-	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
-	va_end(ap);
 	return checked(text);
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	return text;
 }

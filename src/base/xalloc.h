@@ -9,6 +9,7 @@
 #ifndef ASSAY_BASE_XALLOC_H
 #define ASSAY_BASE_XALLOC_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *xmalloc(size_t bytes);
@@ -17,5 +18,6 @@ void *xrealloc(void *old, size_t count, size_t bytes); /* count * bytes, overflo
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t max);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * debug_files: --debuginfod: which debug files are worth fetching, and a word
- * about it to stderr. Uses: profile, symbol.
+ * about it to stderr.
+ *
+ * Once, after the report was printed; what cannot be fetched is said and changes
+ * no exit status. One thread. Uses: base, profile, symbol.
  */
 #ifndef ASSAY_CMD_DEBUG_FILES_H
 #define ASSAY_CMD_DEBUG_FILES_H

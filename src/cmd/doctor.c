@@ -107,7 +107,7 @@ static int doctor_run(void *data, int argc, char **argv)
 	if (argc)
 		return command_fail(2, "doctor: takes no arguments, but got '%s'", argv[0]);
 	rights_read(&rights);
-	findings = findings_new(&rights);
+	findings = doctor_findings(&rights);
 	if (options->json)
 		add_json(&b, findings);
 	else

@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor_findings.h"
 
+#include "cmd/doctor_libraries.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_RING_BYTES (512 * 1024) /* a CPU: what an unprivileged user is given */
-
-const char *finding_state_name(enum finding_state state)
-{
-	static const char *const names[] = {"ok", "limited", "missing"};
-
-	return names[state];
-}
-
-void findings_add(struct findings *f, const char *group, enum finding_state state, const char *name,
-                  char *what, const char *cost, const char *mend)
-{
-	vec_push(&f->items, (struct finding){.group = group,
-	                                     .state = state,
-	                                     .name = xstrdup(name),
-	                                     .what = what,
-	                                     .cost = cost ? xstrdup(cost) : NULL,
-	                                     .mend = mend ? xstrdup(mend) : NULL});
-}
 
 static void add_identity(struct findings *f, const struct rights *r)
 {
@@ -285,9 +269,9 @@ static void add_container(struct findings *f, const struct rights *r)
 		             NULL, NULL);
 }
 
-struct findings *findings_new(const struct rights *r)
+struct findings *doctor_findings(const struct rights *r)
 {
-	struct findings *f = xcalloc(1, sizeof(*f));
+	struct findings *f = findings_new();
 
 	add_identity(f, r);
 	add_paranoid(f, r);
@@ -299,21 +283,7 @@ struct findings *findings_new(const struct rights *r)
 	add_pmu(f, r);
 	add_rates(f, r);
 	add_kernel(f, r);
-	findings_add_libraries(f);
+	doctor_libraries(f);
 	add_container(f, r);
 	return f;
-}
-
-void findings_free(struct findings *f)
-{
-	if (!f)
-		return;
-	vec_each (item, &f->items) {
-		free(item->name);
-		free(item->what);
-		free(item->cost);
-		free(item->mend);
-	}
-	vec_done(&f->items);
-	free(f);
 }

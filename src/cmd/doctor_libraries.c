@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor_libraries: frame pointers and debug info of the libraries that most programs use. */
-#include "cmd/doctor_findings.h"
+#include "cmd/doctor_libraries.h"
 
 #include "image/frame_pointers.h"
 
@@ -88,7 +87,7 @@ static void add_library(struct findings *f, const struct library *library)
 	free(mend);
 }
 
-void findings_add_libraries(struct findings *f)
+void doctor_libraries(struct findings *f)
 {
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
 		add_library(f, &libraries[i]);

@@ -20,7 +20,8 @@ const struct option load_option_table[] = {
          .letter = 'i',
          .name = "input",
          .argument = "FILE",
-         .help = "a recording, also without -i; several are added up (default perf.data)",
+         .help = "a recording, also without -i; several are added up (default perf.data); "
+                 "- is standard input",
          .offset = AT(inputs)},
         {.kind = OPTION_STRING,
          .name = "time",
@@ -156,6 +157,16 @@ static int ignore_event(void *ctx, const struct event *e, struct error *err)
 	return 0;
 }
 
+/* What can be read once, from its beginning: who reads it recognises it. */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return !fstat(STDIN_FILENO, &st) && !S_ISREG(st.st_mode);
+	return !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
 /* Relative times need the first and the last sample: a reading of its own. */
 static int resolve_time(const char *path, const char *text, struct perf_data_read_options *ro,
                         struct error *err)
@@ -172,6 +183,12 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 	if (ret)
 		return ret;
 	recording_init(&r);
+	if ((from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK) && is_stream(path))
+		return error_set(
+		        err, EINVAL,
+		        "--time %s: a pipe is read once, and what is relative to the whole "
+		        "needs two readings: give seconds, or a file",
+		        text);
 	if (from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK)
 		ret = perf_data_read(path, NULL, &r, &nowhere, err);
 	ro->from_ns = moment_ns(&from, &r);
@@ -186,10 +203,15 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 static int recognise(const char *path, struct error *err)
 {
 	char bytes[16];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	ssize_t size;
 	struct stat st;
+	int fd;
 
+	if (!strcmp(path, "-") && isatty(STDIN_FILENO))
+		return error_set(err, EINVAL, "standard input is a terminal, and no recording");
+	if (!strcmp(path, "-") || is_stream(path))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno == ENOENT)
 		return error_set(err, ENOENT, "there is no file %s; 'assay record' makes one",
 		                 path);

@@ -127,13 +127,15 @@ static const struct option options[] = {
         {.kind = OPTION_END},
 };
 
+#define STACK_BYTES_NOT_SAID UINT64_MAX
+
 static void defaults(void *p)
 {
 	struct record_options *o = p;
 
 	o->frequency = NULL;
 	o->output = "perf.data";
-	o->stack_size = STACK_BYTES;
+	o->stack_size = STACK_BYTES_NOT_SAID;
 }
 
 /* -F: a number, or the most that the kernel allows. */
@@ -233,6 +235,29 @@ static int record(const struct record_options *o, const struct session_options *
 	return status;
 }
 
+/* Also what perf understands and we do not: HOW,BYTES, which is then the command's first word. */
+static int check_call_graph(const struct record_options *o, const char *first)
+{
+	const char *comma = strchr(first, ',');
+	bool said = o->stack_size != STACK_BYTES_NOT_SAID;
+
+	if (o->call_graph && !*o->call_graph && comma &&
+	    (!strncmp(first, "dwarf,", 6) || !strncmp(first, "auto,", 5)))
+		return command_fail(2,
+		                    "record: '%s': the size has an option of its own: "
+		                    "--call-graph %.*s --stack-size %s",
+		                    first, (int)(comma - first), first, comma + 1);
+	if (said && (!o->stack_size || o->stack_size > STACK_BYTES_MAX || o->stack_size % 8))
+		return command_fail(2,
+		                    "record: --stack-size wants a multiple of 8 bytes from 8 to "
+		                    "%d, not %" PRIu64,
+		                    STACK_BYTES_MAX, o->stack_size);
+	if (said && (!o->call_graph || !strcmp(o->call_graph, "fp")))
+		return command_fail(2, "record: --stack-size goes with -g alone, and not with fp: "
+		                       "no stack is copied otherwise");
+	return 0;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	const struct record_options *o = p;
@@ -251,7 +276,8 @@ static int run(void *p, int argc, char **argv)
 	        .unwind = o->call_graph && strcmp(o->call_graph, "fp") != 0,
 	        .method = o->call_graph && !strcmp(o->call_graph, "dwarf") ? STACK_METHOD_DWARF
 	                                                                   : STACK_METHOD_AUTO,
-	        .stack_bytes = (uint32_t)o->stack_size,
+	        .stack_bytes = o->stack_size == STACK_BYTES_NOT_SAID ? STACK_BYTES
+	                                                             : (uint32_t)o->stack_size,
 	        .data_addresses = o->data_addresses,
 	        .off_cpu = o->off_cpu,
 	        .witness = !o->no_witness,
@@ -267,11 +293,8 @@ static int run(void *p, int argc, char **argv)
 		                    o->frequency);
 	if (o->memory_mb < 0)
 		return command_fail(2, "record: --memory wants a positive number of MB");
-	if (o->stack_size < 8 || o->stack_size > STACK_BYTES_MAX || o->stack_size % 8)
-		return command_fail(2,
-		                    "record: --stack-size wants a multiple of 8 bytes from 8 to "
-		                    "%d, not %" PRIu64,
-		                    STACK_BYTES_MAX, o->stack_size);
+	if (check_call_graph(o, argc ? argv[0] : ""))
+		return 2;
 	if (o->pids.count && (o->all || argc))
 		return command_fail(2, "record: -p goes with neither -a nor a COMMAND");
 	status = parse_pids(&o->pids, &pids);

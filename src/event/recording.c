@@ -35,13 +35,16 @@ void recording_done(struct recording *r)
 
 void recording_warn(struct recording *r, const char *fmt, ...)
 {
-	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vec_push(&r->warnings, xvasprintf(fmt, ap));
 	va_end(ap);
-	vec_push(&r->warnings, xstrdup(text));
+}
+
+uint64_t recording_time_s(const struct recording *r)
+{
+	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000 : r->captured_at_s;
 }
 
 uint16_t recording_main_attr(const struct recording *r)

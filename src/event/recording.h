@@ -118,6 +118,9 @@ void recording_done(struct recording *r);
 void recording_warn(struct recording *r, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 
+/* When it was made, s since 1970; 0: nobody can say. */
+uint64_t recording_time_s(const struct recording *r);
+
 /* The attribute that the report is about: first of role CLOCK, else COUNT, else 0. */
 uint16_t recording_main_attr(const struct recording *r);
 

@@ -4,7 +4,7 @@
  * goes no further.
  *
  * The numbers stand in files (docs/FORMAT.md): they are never given another
- * meaning. Uses: base.
+ * meaning. Functions keep nothing: any thread. Uses: base.
  */
 #ifndef ASSAY_EVENT_STACK_END_H
 #define ASSAY_EVENT_STACK_END_H

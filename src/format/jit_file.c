@@ -2,6 +2,7 @@
 #include "format/jit_file.h"
 
 #include "base/clock.h"
+#include "base/regular_file.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -65,17 +66,14 @@ int jit_file_read(struct buf *out, const struct jit_file *f, const char *path, s
 	ssize_t got = 1;
 
 	/* It may shrink while it is read. */
-	while (left && got) {
-		got = read(f->fd, bytes, left < piece ? left : piece);
-		if (got < 0 && errno == EINTR)
-			continue;
+	for (; left && got > 0; left -= (uint64_t)got) {
+		got = regular_file_read(f->fd, bytes, left < piece ? left : piece);
 		if (got < 0)
 			break;
 		buf_add(out, bytes, (size_t)got);
-		left -= (uint64_t)got;
 	}
 	free(bytes);
-	return got < 0 ? error_set(err, errno, "%s: %s", path, strerror(errno)) : 0;
+	return got < 0 ? error_set(err, (int)-got, "%s: %s", path, strerror((int)-got)) : 0;
 }
 
 char *jit_file_kept_name(const struct recording *r, int32_t pid, bool dump)

@@ -8,7 +8,8 @@
  * during the process's life. What was refused says why. Kept files stand in
  * the cache as "jit", under a name that recorder and report both know, behind
  * one line: "assay-jit 1 WRITTEN PATH", the time of last writing in
- * nanoseconds since 1970. Uses: base, event.
+ * nanoseconds since 1970. Nothing is held but what the caller closes or frees:
+ * any thread. Uses: base, event.
  */
 #ifndef ASSAY_FORMAT_JIT_FILE_H
 #define ASSAY_FORMAT_JIT_FILE_H

@@ -3,7 +3,8 @@
  * jit_finder: names for the code that a recorded process generated: from its
  * jitdump, else from its perf map; as the recorder kept them, else from where
  * the process wrote them. Names that cannot be had come with the reason, and
- * what would help. Uses: base, event, image, process.
+ * what would help. A jit_finder is plain data of its caller; one thread. Uses:
+ * base, event, image, process.
  */
 #ifndef ASSAY_FORMAT_JIT_FINDER_H
 #define ASSAY_FORMAT_JIT_FINDER_H

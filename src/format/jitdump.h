@@ -4,7 +4,8 @@
  * jitdump format: functions with times, code bytes and lines.
  *
  * Bytes are foreign and checked; a file whose end is missing or damaged gives
- * what stands before. Times are of CLOCK_MONOTONIC. Uses: base, image.
+ * what stands before. Times are ns of CLOCK_MONOTONIC. Nothing is held; one thread
+ * a jit_code. Uses: base, image.
  */
 #ifndef ASSAY_FORMAT_JITDUMP_H
 #define ASSAY_FORMAT_JITDUMP_H

@@ -41,6 +41,26 @@ static int read_pipe(int fd, const char *path, struct buf *all, struct error *er
 	return 0;
 }
 
+static int read_view(struct perf_data_view *v, const struct perf_data_read_options *options,
+                     struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	int rc = perf_data_view_open(v, r, err);
+
+	if (!rc)
+		rc = perf_data_deliver(v, options, r, sink, err);
+	perf_data_view_done(v);
+	return rc;
+}
+
+int perf_data_read_memory(const char *name, const void *bytes, size_t size,
+                          const struct perf_data_read_options *options, struct recording *r,
+                          const struct event_sink *sink, struct error *err)
+{
+	struct perf_data_view v = {.name = name, .bytes = bytes, .size = size};
+
+	return read_view(&v, options, r, sink, err);
+}
+
 static int read_open(int fd, const char *path, const struct perf_data_read_options *options,
                      struct recording *r, const struct event_sink *sink, struct error *err)
 {
@@ -56,7 +76,7 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 		                 "%s is a directory, as perf record --threads makes it: record "
 		                 "without --threads",
 		                 path);
-	r->captured_at_s = (uint64_t)st.st_mtime;
+	r->captured_at_s = S_ISREG(st.st_mode) ? (uint64_t)st.st_mtime : 0;
 	if (!S_ISREG(st.st_mode)) {
 		rc = read_pipe(fd, path, &all, err);
 		v.bytes = all.size ? (const uint8_t *)all.data : v.bytes;
@@ -71,10 +91,7 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 		v.size = (size_t)st.st_size;
 	}
 	if (!rc)
-		rc = perf_data_view_open(&v, r, err);
-	if (!rc)
-		rc = perf_data_deliver(&v, options, r, sink, err);
-	perf_data_view_done(&v);
+		rc = read_view(&v, options, r, sink, err);
 	if (v.mapped)
 		munmap((void *)(uintptr_t)v.bytes, v.size);
 	buf_done(&all);
@@ -84,12 +101,15 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 int perf_data_read(const char *path, const struct perf_data_read_options *options,
                    struct recording *r, const struct event_sink *sink, struct error *err)
 {
+	bool standard_input = !strcmp(path, "-");
 	int fd, rc;
 
+	if (standard_input)
+		path = "standard input";
 	if (!r->path)
 		r->path = xstrdup(path);
-	if (!strcmp(path, "-"))
-		return read_open(STDIN_FILENO, "standard input", options, r, sink, err);
+	if (standard_input)
+		return read_open(STDIN_FILENO, path, options, r, sink, err);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return cannot_read(path, err);

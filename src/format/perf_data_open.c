@@ -3,6 +3,7 @@
 #include "format/perf_data_feature.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_data_read.h"
+#include "format/perf_record_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>

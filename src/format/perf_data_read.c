@@ -7,6 +7,7 @@
 #include "event/order.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_data_read.h"
+#include "format/perf_record_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,39 +39,6 @@ struct delivery {
 	uint64_t damaged;
 	const uint8_t *packed; /* the record being unpacked */
 };
-
-const uint8_t *perf_record_next(struct perf_record_walk *w)
-{
-	const uint8_t *p = w->p;
-	size_t left = w->end - p, size;
-	uint64_t payload = 0;
-	uint32_t type;
-
-	if (!left || w->why)
-		return NULL;
-	if (left < PERF_RECORD_HEADER_SIZE) {
-		w->why = "the last record is cut short";
-		return NULL;
-	}
-	type = load_u32(p);
-	size = load_u16(p + 6);
-	if (size < PERF_RECORD_HEADER_SIZE || (type < PERF_USER_ATTR && size % 8)) {
-		w->why = "the size of a record is not possible";
-		return NULL;
-	}
-	/* Two kinds are followed by bytes that are no records. */
-	if (type == PERF_USER_AUXTRACE && size >= 16)
-		payload = load_u64(p + 8);
-	else if (type == PERF_USER_TRACING_DATA && size >= 12)
-		payload = ((uint64_t)load_u32(p + 8) + 7) / 8 * 8;
-	if (size > left || payload > left - size) {
-		w->why = "the last record is cut short";
-		return NULL;
-	}
-	w->record_size = size;
-	w->p = p + size + payload;
-	return p;
-}
 
 static bool is_mapped(const struct delivery *d, const uint8_t *p)
 {
@@ -382,18 +350,5 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 	vec_done(&d.blocks);
 	perf_inflate_free(d.inflate);
 	order_done(&d.order);
-	return rc;
-}
-
-int perf_data_read_memory(const char *name, const void *bytes, size_t size,
-                          const struct perf_data_read_options *options, struct recording *r,
-                          const struct event_sink *sink, struct error *err)
-{
-	struct perf_data_view v = {.name = name, .bytes = bytes, .size = size};
-	int rc = perf_data_view_open(&v, r, err);
-
-	if (!rc)
-		rc = perf_data_deliver(&v, options, r, sink, err);
-	perf_data_view_done(&v);
 	return rc;
 }

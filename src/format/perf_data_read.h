@@ -2,6 +2,7 @@
 /*
  * perf_data_read: the reader's rooms, from bytes in memory to the sink.
  *
+ *	perf_data_file.c    a file's bytes, mapped or read from a pipe
  *	perf_data_open.c    header, attrs, features: struct perf_data_view
  *	perf_data_read.c    records, in time order, to the sink
  *	perf_data_inflate.c compressed records
@@ -45,16 +46,6 @@ void perf_data_view_done(struct perf_data_view *v);
 /* Delivers what perf_data_view_open() found. */
 int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
                       struct recording *r, const struct event_sink *sink, struct error *err);
-
-/* A walk over records that lie one after the other. */
-struct perf_record_walk {
-	const uint8_t *p, *end;
-	size_t record_size;
-	const char *why; /* set when the walk ended early, at p */
-};
-
-/* The next record, which lies in memory as a whole; NULL at the end or where it is damaged. */
-const uint8_t *perf_record_next(struct perf_record_walk *w);
 
 /* Records that perf -z packed. Bytes go through one stream; a record may span two packs. */
 struct perf_inflate;

@@ -5,7 +5,8 @@
  *
  * There are no times in them: all functions are there from the beginning, and
  * where several lie at one address the later line wins. Lines that make no
- * sense are skipped, as is one that has no end yet. Uses: base, image.
+ * sense are skipped, as is one that has no end yet. Nothing is held; one thread a
+ * jit_code. Uses: base, image.
  */
 #ifndef ASSAY_FORMAT_PERF_MAP_H
 #define ASSAY_FORMAT_PERF_MAP_H

@@ -41,6 +41,7 @@ static void lay_out(struct perf_layout *l, const struct perf_event_attr *attr)
 	                          .read_format = attr->read_format,
 	                          .regs_user = attr->sample_regs_user,
 	                          .branch_type = attr->branch_sample_type,
+	                          .build_ids = attr->build_id,
 	                          .period = attr->freq ? 1 : attr->sample_period,
 	                          .fixed_end = PERF_RECORD_HEADER_SIZE};
 	for (size_t f = 0; f < PERF_FIELDS; f++) {
@@ -174,8 +175,24 @@ static void decode_ids(const uint8_t *body, struct event *e)
 	e->tid = (int32_t)load_u32(body + 4);
 }
 
-static bool decode_mmap(struct perf_decoder *d, const uint8_t *b, const uint8_t *end, uint16_t misc,
-                        struct event *e)
+/*
+ * Whether a build-id stands in place of device and inode. Kernels leave the bit
+ * set in records for those who did not ask for build-ids, when another recorder
+ * that did is told of the same map first: without the attr's word for it, only
+ * what cannot be the numbers of a device is one.
+ */
+static bool has_build_id(const struct perf_layout *l, const uint8_t *b, uint16_t misc)
+{
+	if (!(misc & PERF_MISC_MMAP_BUILD_ID))
+		return false;
+	if (l->build_ids)
+		return true;
+	return b[32] <= BUILD_ID_MAX && !b[33] && !b[34] && !b[35] &&
+	       (b[32] >= 16 || b[38] || b[39]);
+}
+
+static bool decode_mmap(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *b,
+                        const uint8_t *end, uint16_t misc, struct event *e)
 {
 	struct event_mmap *m = &e->mmap;
 	size_t fixed = e->type == PERF_RECORD_MMAP2 ? 64 : 32;
@@ -191,7 +208,7 @@ static bool decode_mmap(struct perf_decoder *d, const uint8_t *b, const uint8_t 
 	m->filename = text_in(d, b + fixed, end);
 	if (e->type == PERF_RECORD_MMAP)
 		return true;
-	if (misc & PERF_MISC_MMAP_BUILD_ID) {
+	if (has_build_id(l, b, misc)) {
 		m->build_id.size = b[32] <= BUILD_ID_MAX ? b[32] : 0;
 		memcpy(m->build_id.bytes, b + 36, BUILD_ID_MAX);
 	} else {
@@ -333,7 +350,7 @@ static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, con
 	switch (e->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return decode_mmap(d, b, end, misc, e);
+		return decode_mmap(d, l, b, end, misc, e);
 	case PERF_RECORD_COMM:
 		return decode_comm(d, b, end, misc, e);
 	case PERF_RECORD_FORK:

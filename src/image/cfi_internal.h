@@ -3,6 +3,7 @@
  * cfi_internal: what the parts of cfi share, and nobody else sees.
  *
  *	cfi_compile.c     finds the FDEs, joins their rows to one table
+ *	cfi_cursor.c      reads bytes, numbers and LEB128 within bounds
  *	cfi_program.c     runs the instructions of one FDE
  *	cfi_expression.c  decodes DWARF expressions
  *	cfi_pool.c        rules, saves and expressions, each kept once
@@ -17,6 +18,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "image/cfi.h"
+#include "image/cfi_cursor.h"
 
 #include <stddef.h>
 
@@ -26,19 +28,6 @@
 #define CFI_OPS_MAX 65536
 #define CFI_EXPRESSIONS_MAX 65536
 #define CFI_EXPRESSION_OPS_MAX 64
-
-/* A reader of bytes that stops at their end: from then on `bad`, and all it gives is 0. */
-struct cfi_cursor {
-	const uint8_t *at, *end;
-	bool bad;
-};
-
-uint64_t cfi_cursor_uint(struct cfi_cursor *c, unsigned size);
-int64_t cfi_cursor_int(struct cfi_cursor *c, unsigned size);
-uint64_t cfi_cursor_uleb(struct cfi_cursor *c);
-int64_t cfi_cursor_sleb(struct cfi_cursor *c);
-/* A part of so many bytes, which the cursor passes. */
-struct cfi_cursor cfi_cursor_part(struct cfi_cursor *c, uint64_t size);
 
 /* What a machine calls its registers. */
 struct cfi_machine {

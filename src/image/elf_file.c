@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/elf_internal.h"
 
+#include "base/regular_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -154,18 +155,13 @@ static int read_file(struct elf_file *f, struct error *err)
 static int open_regular(struct elf_file *f, struct error *err)
 {
 	struct stat st;
+	int fd = regular_file_open(f->path, &st);
 
-	/* Names come from recordings: merely opening some devices does something. */
-	if (!stat(f->path, &st) && !S_ISREG(st.st_mode))
+	if (fd == -EINVAL)
 		return error_set(err, EINVAL, "%s: is not a regular file", f->path);
-	/* Not blocking: by now the name may be a FIFO's. */
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (f->fd < 0)
-		return error_set(err, errno, "%s: %s", f->path, strerror(errno));
-	if (fstat(f->fd, &st))
-		return error_set(err, errno, "%s: %s", f->path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, EINVAL, "%s: is not a regular file", f->path);
+	if (fd < 0)
+		return error_set(err, -fd, "%s: %s", f->path, strerror(-fd));
+	f->fd = fd;
 	f->size = (uint64_t)st.st_size;
 	f->device = st.st_dev;
 	f->inode = st.st_ino;

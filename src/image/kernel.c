@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/kernel.h"
 
+#include "base/regular_file.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -107,15 +108,12 @@ static int read_lines(struct kallsyms *k, FILE *in, struct kallsyms_count *count
 
 static FILE *open_kallsyms(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
+	int fd = regular_file_open(path, &st);
 	FILE *in;
 
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		errno = EINVAL;
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
 	}
 	in = fdopen(fd, "r");
@@ -179,21 +177,12 @@ void kallsyms_done(struct kallsyms *k)
 
 void kernel_running(struct kernel_identity *k)
 {
-	char notes[4096];
 	struct utsname name;
-	ssize_t got;
-	int fd;
 
 	memset(k, 0, sizeof(*k));
 	if (!uname(&name))
 		snprintf(k->release, sizeof(k->release), "%s", name.release);
-	fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	got = read(fd, notes, sizeof(notes));
-	if (got > 0)
-		build_id_from_notes(notes, (size_t)got, &k->build_id);
-	close(fd);
+	build_id_from_notes_file("/sys/kernel/notes", &k->build_id);
 }
 
 /* Finds the segment of a core file that holds an address. */

@@ -162,8 +162,9 @@ static int search_result(struct search *s, const char *path, bool deleted, struc
 			elf_file_close(s->unknown);
 		else
 			error_set(err, 0,
-			          "read as it is now: the recording holds no build-id of it, and "
-			          "nobody can say whether it is the same");
+			          "%s: read as it is now: the recording holds no build-id of it, "
+			          "and nobody can say whether it is the same",
+			          path);
 		return 0;
 	}
 	if (s->refused.code)

@@ -5,7 +5,8 @@
  *
  * Zeroed is empty; span_tree_done() frees. Setting and finding take time by
  * the logarithm of the spans, whatever their order and overlaps; each span
- * that is set takes at most two nodes. Ends are exclusive. Uses: base.
+ * that is set takes at most two nodes. Ends are exclusive. Not safe for several
+ * threads. Uses: base.
  */
 #ifndef ASSAY_IMAGE_SPAN_TREE_H
 #define ASSAY_IMAGE_SPAN_TREE_H

@@ -2,7 +2,8 @@
 /*
  * vdso: the code that the running kernel gives every process, as we have it.
  *
- * The file's offsets are those in the vdso. Uses: base, image.
+ * The file's offsets are those in the vdso. Whoever opens it closes it; any
+ * thread. Uses: base, image.
  */
 #ifndef ASSAY_IMAGE_VDSO_H
 #define ASSAY_IMAGE_VDSO_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_json.h"
 
+#include "view/flat_cell.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -38,9 +40,11 @@ static void recordings(struct json *j, const struct report *r)
 		json_ku64(j, "cpus_online", rec->cpus_online);
 		json_ku64(j, "first_sample_ns", rec->first_sample_ns);
 		json_ku64(j, "last_sample_ns", rec->last_sample_ns);
-		json_ku64(j, "time_s",
-		          rec->clock_wall_ns ? rec->clock_wall_ns / 1000000000
-		                             : rec->captured_at_s);
+		json_key(j, "time_s");
+		if (recording_time_s(rec))
+			json_u64(j, recording_time_s(rec));
+		else
+			json_null(j);
 		json_ku64(j, "bytes", rec->bytes);
 		json_ku64(j, "samples", rec->samples);
 		json_ku64(j, "lost_records", rec->lost_records);
@@ -208,7 +212,11 @@ static void key_value(struct json *j, const struct flat *f, const struct flat_ro
 	struct buf text = {0};
 
 	if (key == FLAT_CPU) {
-		json_ku64(j, "cpu", example->cpu);
+		json_key(j, "cpu");
+		if (example->cpu == PROFILE_CPU_UNKNOWN)
+			json_null(j);
+		else
+			json_u64(j, example->cpu);
 		return;
 	}
 	if (key == FLAT_INSTANCE) {

@@ -72,8 +72,7 @@ static void host_text(const struct recording *rec, struct buf *out)
 
 static void when_text(const struct recording *rec, struct buf *out)
 {
-	time_t t =
-	        (time_t)(rec->clock_wall_ns ? rec->clock_wall_ns / 1000000000 : rec->captured_at_s);
+	time_t t = (time_t)recording_time_s(rec);
 	char text[64];
 	struct tm tm;
 
@@ -111,8 +110,7 @@ static void heading_recording(const struct recording *rec, const struct recordin
 	buf_done(&text);
 }
 
-void report_text_heading(const struct report *r, const struct report_text_options *o,
-                         struct buf *out)
+static void heading(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	const struct profile *p = r->view->profile;
 	struct buf text = {0};
@@ -191,15 +189,22 @@ static void stack_reasons(const struct stacks *s, enum stack_quality quality, st
 	buf_puts(out, count ? ")" : "");
 }
 
+/* Behind the first, images with a smaller share of the samples are not worth a word. */
+#define STACK_IMAGE_SHARE 0.0005
+
 /* The reasons are told with the images only where they are not all the same. */
 static void stack_images(const struct report *r, struct buf *out)
 {
 	const struct stacks *s = &r->stacks;
+	size_t count = s->image_count;
 	bool alike = true;
 
-	for (size_t i = 1; i < s->image_count; i++)
+	while (count > 1 &&
+	       (double)s->images[count - 1].samples < STACK_IMAGE_SHARE * (double)s->samples)
+		count--;
+	for (size_t i = 1; i < count; i++)
 		alike &= !strcmp(s->images[i].why, s->images[0].why);
-	for (size_t i = 0; i < s->image_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		buf_puts(out, i ? ", " : "; most in ");
 		buf_puts(out, view_image_short(r->view, s->images[i].image));
 		buf_putc(out, ' ');
@@ -307,7 +312,7 @@ void report_text(struct report *r, const struct report_text_options *options, st
 	/* Intervals and bars side by side leave no room for names. */
 	if (own.wide && own.style.width && own.style.width < ROOMY)
 		own.style.bars = false;
-	report_text_heading(r, o, out);
+	heading(r, o, out);
 	observer(r, o, out);
 	stacks(r, o, out);
 	report_text_account(r, o, out);

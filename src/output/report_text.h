@@ -21,8 +21,6 @@ struct report_text_options {
 void report_text(struct report *r, const struct report_text_options *options, struct buf *out);
 
 /* The parts, each under its heading (report_text_account.c, report_text_tables.c). */
-void report_text_heading(const struct report *r, const struct report_text_options *o,
-                         struct buf *out);
 void report_text_account(const struct report *r, const struct report_text_options *o,
                          struct buf *out);
 void report_text_processes(const struct report *r, const struct report_text_options *o,

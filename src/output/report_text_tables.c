@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_text.h"
 
+#include "view/flat_cell.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -81,6 +81,16 @@ void text_heading(struct buf *out, const struct text_style *style, const char *f
 	buf_done(&text);
 }
 
+/* A number and its percent sign stand in one line. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " \n");
+
+	if (text[length] == ' ' && text[length + 1] == '%')
+		length += 1 + strcspn(text + length + 1, " \n");
+	return length;
+}
+
 void text_fill(struct buf *out, const struct text_style *style, const char *first, size_t indent,
                const char *text)
 {
@@ -92,7 +102,7 @@ void text_fill(struct buf *out, const struct text_style *style, const char *firs
 		used = indent;
 	}
 	while (*text) {
-		size_t word = strcspn(text, " \n");
+		size_t word = word_length(text);
 
 		if (used + word > width && used > indent) {
 			out->size -= out->data[out->size - 1] == ' ';

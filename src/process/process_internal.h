@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * process_internal: what process.c and process_jit.c share. Uses: base, image.
+ * process_internal: what process.c and process_jit.c share. Life cycle and
+ * threads are those of process.h. Uses: base, event, image.
  */
 #ifndef ASSAY_PROCESS_INTERNAL_H
 #define ASSAY_PROCESS_INTERNAL_H

@@ -4,7 +4,8 @@
  *
  * profile_builder makes notes in time order, profile_counter adds them up,
  * perhaps on another CPU: a note holds ids and numbers, and no pointer. Ids are
- * of the profile's process table and paths. Uses: base.
+ * of the profile's process table and paths. Times are ns of the recording's
+ * clock. Uses: base.
  */
 #ifndef ASSAY_PROFILE_NOTE_H
 #define ASSAY_PROFILE_NOTE_H

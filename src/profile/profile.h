@@ -23,6 +23,8 @@
 #include "process/process.h"
 #include "profile/ledger.h"
 
+#define PROFILE_CPU_UNKNOWN UINT16_MAX /* not recorded, or beyond what is counted */
+
 /* How the CPU was being used when the sample was taken. */
 enum profile_mode { PROFILE_USER, PROFILE_KERNEL, PROFILE_IDLE, PROFILE_GUEST, PROFILE_UNKNOWN };
 
@@ -47,7 +49,7 @@ struct profile_row {
 	uint32_t path;   /* node of the innermost frame */
 	uint32_t thread; /* id in processes */
 	uint32_t region; /* image of the mapping that `addr` fell in (-d), or REGION_NONE */
-	uint16_t cpu;
+	uint16_t cpu; /* or PROFILE_CPU_UNKNOWN */
 	uint8_t event;     /* index into events */
 	uint8_t mode;      /* enum profile_mode */
 	uint8_t stack_end; /* enum stack_end: how the path ends */

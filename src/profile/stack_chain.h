@@ -3,7 +3,7 @@
  * stack_chain: a sample's frames as a chain of addresses, of which those of a
  * deep stack's outer part are told once and then referred to.
  *
- * Zeroed is new; there is nothing to free. Uses: base, unwind, stack_walk.h.
+ * Zeroed is new; there is nothing to free. One thread. Uses: base, unwind.
  */
 #ifndef ASSAY_PROFILE_STACK_CHAIN_H
 #define ASSAY_PROFILE_STACK_CHAIN_H

@@ -5,7 +5,7 @@
  * Opens the unwind table of each image once, when it is first met, and
  * remembers the answers by (version of the maps, address). stack_code_new(),
  * stack_code_at(), stack_code_free(), NULL-safe. Not safe for several threads.
- * Uses: base, image, process.
+ * Uses: base, image, process, unwind.
  */
 #ifndef ASSAY_PROFILE_STACK_CODE_H
 #define ASSAY_PROFILE_STACK_CODE_H

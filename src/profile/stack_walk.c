@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/stack_walk.h"
 
+#include "base/hash.h"
 #include "base/xalloc.h"
 #include "profile/stack_chain.h"
 #include "profile/stack_code.h"
@@ -38,6 +39,7 @@ struct walk {
 	uint64_t floor; /* the last frame's, of those that stand in the copy */
 	uint32_t base;  /* frames on other stacks than the outermost: signal handlers' */
 	uint32_t match; /* the known frame that the last one is, or STACK_UNKNOWN */
+	uint64_t tag;   /* of the registers of what the handler at base interrupted */
 	bool kept;      /* the known stack goes on where the frames before base end */
 };
 
@@ -88,8 +90,8 @@ static enum unwind_result by_frame_pointer(struct walk *s, enum stack_code_kind 
 	if (s->w->options.method != STACK_METHOD_AUTO)
 		return UNWIND_WRONG;
 	r = unwind_frame_pointer(&s->cursor, s->w->machine, &s->memory, &linked);
-	if (r == UNWIND_FIRST && kind == STACK_CODE_NO_FILE)
-		r = UNWIND_WRONG; /* the register may be used for anything */
+	if (r == UNWIND_FIRST && (kind == STACK_CODE_NO_FILE || before.exact))
+		r = UNWIND_WRONG; /* the register may be used for anything, or for nothing */
 	if (r != UNWIND_CALLER)
 		return r;
 	caller = code_at(s, s->cursor.regs.pc - 1);
@@ -133,6 +135,16 @@ static enum unwind_result by_neighbour(struct walk *s, enum stack_code_kind kind
 	return by_frame_pointer(s, kind);
 }
 
+/* What a function's registers say of who called it: those it must leave as they were. */
+static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machine *m)
+{
+	uint64_t held = c->regs.known & m->callee_saved, tag = held;
+
+	for (; held; held &= held - 1)
+		tag = hash_pair(tag, c->regs.value[__builtin_ctzll(held)]);
+	return tag;
+}
+
 /* Notes the frame at which the cursor stands, and goes to its caller. NOT_TOLD: go on. */
 static enum stack_end walk_frame(struct walk *s)
 {
@@ -154,8 +166,10 @@ static enum stack_end walk_frame(struct walk *s)
 		r = by_frame_pointer(s, kind);
 	frame.cfa = c->cfa ? c->cfa : c->floor + 1;
 	vec_push(&s->w->frames, frame);
-	if (c->switches != switches && r == UNWIND_CALLER)
+	if (c->switches != switches && r == UNWIND_CALLER) {
 		s->base = (uint32_t)s->w->frames.count;
+		s->tag = tag_of(c, s->w->machine);
+	}
 	switch (r) {
 	case UNWIND_CALLER:
 		return STACK_NOT_TOLD;
@@ -339,6 +353,22 @@ static bool walk_live(struct walk *s, bool join, enum stack_end *end)
 	return false;
 }
 
+/*
+ * A handler's own stack holds nothing of what it interrupted. The same place of the
+ * same frame with the same registers was called by the same functions, but for what
+ * looks alike down to these.
+ */
+static bool interrupted_before(struct walk *s)
+{
+	const struct unwind_frame *last = vec_last(&s->w->frames);
+
+	if (!s->base || s->base + 1 != s->w->frames.count || !s->cursor.cfa ||
+	    !known_stack_take_back(s->known, last, s->tag))
+		return false;
+	s->match = find_match(s);
+	return s->match != STACK_UNKNOWN;
+}
+
 /* The copy ended before the stack did. */
 static enum stack_end beyond_copy(struct walk *s)
 {
@@ -355,7 +385,7 @@ static enum stack_end beyond_copy(struct walk *s)
 		keep_alone(s, end);
 		return end == STACK_WHOLE ? STACK_STITCHED : end;
 	}
-	if (s->match != STACK_UNKNOWN)
+	if (s->match != STACK_UNKNOWN || interrupted_before(s))
 		return stitch(s);
 	keep_island(s);
 	return STACK_CUT_COPY;
@@ -366,7 +396,10 @@ static enum stack_end remember(struct walk *s, enum stack_end end)
 {
 	switch (end) {
 	case STACK_CUT_COPY:
-		return beyond_copy(s);
+		end = beyond_copy(s);
+		if (s->base && s->kept && end == STACK_STITCHED)
+			known_stack_set_aside(s->known, s->tag);
+		return end;
 	case STACK_WHOLE:
 	case STACK_CUT_LIMIT:
 		keep_alone(s, end);
@@ -383,13 +416,19 @@ static enum stack_end remember(struct walk *s, enum stack_end end)
 static void without_registers(struct stack_walk *w, const struct event *e,
                               struct stack_walk_result *result)
 {
+	const struct event_sample *sample = &e->sample;
+	struct unwind_cursor cursor;
+
 	result->end = STACK_NO_REGISTERS;
+	result->chain = w->chain.addresses;
 	if (e->mode == CPU_MODE_USER) {
-		w->chain.addresses[0] = e->sample.ip;
-		result->chain = w->chain.addresses;
-		result->count = 1;
-	} else if (!e->sample.regs) {
+		w->chain.addresses[result->count++] = sample->ip;
+	} else if (!sample->regs) {
 		result->end = STACK_NONE;
+	} else if (w->machine &&
+	           unwind_start(&cursor, w->machine, sample->regs, sample->regs_mask)) {
+		/* Of a 32-bit program: where it entered the kernel is told at least. */
+		w->chain.addresses[result->count++] = cursor.regs.pc;
 	}
 }
 
@@ -416,6 +455,7 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	s.memory.size = sample->stack ? sample->stack_size : 0;
 	s.memory.read = NULL;
 	s.base = 0;
+	s.tag = 0;
 	s.floor = s.memory.start;
 	s.match = STACK_UNKNOWN;
 	s.kept = false;

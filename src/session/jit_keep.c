@@ -6,7 +6,7 @@
 #include "format/jit_file.h"
 #include "process/mapped_image.h"
 #include "process/pid_map.h"
-#include "session/keeper_internal.h"
+#include "source/mapped_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static void hold_dump(struct jit_keep *k, const struct event *e)
 	vec_each (dump, &k->dumps)
 		if (dump->pid == e->pid && dump->inode == m->inode)
 			return;
-	fd = k->dumps.count < HELD_MAX ? keeper_open_mapped(m, e->pid) : -1;
+	fd = k->dumps.count < HELD_MAX ? mapped_file_open(m, e->pid) : -1;
 	if (fd >= 0)
 		vec_push(&k->dumps, (struct held_dump){e->pid, fd, m->inode, xstrdup(m->filename)});
 }

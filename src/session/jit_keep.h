@@ -10,7 +10,7 @@
  * and the perf maps of whoever could have generated code. What cannot be had
  * or is not to be trusted (jit_file.h) is left to the report, which looks in
  * the same places and says why. All functions take NULL. One thread. Uses:
- * base, event, process, format, session/keeper.
+ * base, event, process, format, source.
  */
 #ifndef ASSAY_SESSION_JIT_KEEP_H
 #define ASSAY_SESSION_JIT_KEEP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The keeper's files: opened when they are first mapped, watched, copied when they go. */
 #include "session/keeper_internal.h"
+#include "source/mapped_file.h"
 
 #include "base/build_id.h"
 #include "base/clock.h"
@@ -150,7 +151,8 @@ static void note_rewritten(struct keeper *k, struct keeper_file *f)
 		add_trouble(&k->rewritten, f->path, "");
 }
 
-void keeper_file_check(struct keeper *k, struct keeper_file *f)
+/* Is it still where it was? Keeps it if not, and if that is due. */
+static void check_place(struct keeper *k, struct keeper_file *f)
 {
 	struct stat held, there;
 
@@ -180,7 +182,7 @@ void keeper_files_read(struct keeper *k)
 			                              same_watch, k, &e->wd);
 
 			if (file != ID_NONE)
-				keeper_file_check(k, &k->files.items[file]);
+				check_place(k, &k->files.items[file]);
 			at += sizeof(*e) + e->len;
 		}
 	}
@@ -206,7 +208,7 @@ static void hold(struct keeper *k, uint32_t file, const struct event_mmap *m, in
 		k->not_held++;
 		return;
 	}
-	f->fd = keeper_open_mapped(m, pid);
+	f->fd = mapped_file_open(m, pid);
 	if (f->fd < 0)
 		return;
 	k->held++;
@@ -220,7 +222,7 @@ static void hold(struct keeper *k, uint32_t file, const struct event_mmap *m, in
 		f->mtime_ns = mtime_ns(&st);
 	}
 	watch(k, file);
-	keeper_file_check(k, f);
+	check_place(k, f);
 }
 
 /* Memory and devices are no files to keep. */
@@ -310,7 +312,7 @@ void keeper_finish(struct keeper *k, struct plan *plan)
 		return;
 	keeper_files_read(k);
 	vec_each (f, &k->files) {
-		keeper_file_check(k, f);
+		check_place(k, f);
 		keeper_file_decide(k, f, true);
 		note_rewritten(k, f);
 	}

@@ -2,7 +2,8 @@
 /*
  * keeper_internal: what the parts of the keeper share: keeper.c sees what is
  * mapped, keeper_file.c has the files, keeper_hits.c finds out which of them
- * samples hit. Uses: base, event, source.
+ * samples hit. Life cycle and threads are those of keeper.h. Uses: base, event,
+ * source.
  */
 #ifndef ASSAY_SESSION_KEEPER_INTERNAL_H
 #define ASSAY_SESSION_KEEPER_INTERNAL_H
@@ -76,8 +77,6 @@ struct keeper {
 uint32_t keeper_file_of(struct keeper *k, const struct event_mmap *m, int32_t pid);
 /* inotify has something to tell. */
 void keeper_files_read(struct keeper *k);
-/* Is it still where it was? Keeps it if not, and if that is due. */
-void keeper_file_check(struct keeper *k, struct keeper_file *f);
 /* Keeps it if it is at risk and worth it; `last`: there is no later. */
 void keeper_file_decide(struct keeper *k, struct keeper_file *f, bool last);
 /* Lets go of it. */
@@ -85,9 +84,6 @@ void keeper_file_release(struct keeper *k, struct keeper_file *f);
 /* Takes the files that are done with out of the list, if they are many. */
 void keeper_files_compact(struct keeper *k);
 void keeper_files_done(struct keeper *k);
-
-/* Opens what a process has mapped, by its path or by the mapping itself; -1: it cannot be had. */
-int keeper_open_mapped(const struct event_mmap *m, int32_t pid);
 
 void keeper_hits_init(struct keeper *k, const struct perf_event_attr *sampled);
 void keeper_hits_add(struct keeper *k, uint32_t file, const struct event_mmap *m, int32_t pid);

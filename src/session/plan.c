@@ -25,13 +25,11 @@
 
 void plan_note(struct plan *plan, const char *fmt, ...)
 {
-	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vec_push(&plan->notes, xvasprintf(fmt, ap));
 	va_end(ap);
-	vec_push(&plan->notes, xstrdup(text));
 }
 
 /* Would the kernel let us? */

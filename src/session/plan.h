@@ -3,12 +3,13 @@
  * plan: from what was asked to the kernel's event attributes.
  *
  * Finds out by trying what this user may sample, plans with that, and notes
- * in sentences what is missing. Uses: base, event, source.
+ * in sentences what is missing. plan_done() frees; one thread. Uses: base, event,
+ * source, unwind.
  */
 #ifndef ASSAY_SESSION_PLAN_H
 #define ASSAY_SESSION_PLAN_H
 
-#include "session/session.h"
+#include "session/session_options.h"
 #include "source/perf_source.h"
 
 struct plan {

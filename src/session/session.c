@@ -9,37 +9,22 @@
 #include "session/jit_keep.h"
 #include "session/keeper.h"
 #include "session/live_stacks.h"
+#include "session/pace.h"
 #include "session/plan.h"
+#include "session/privileges.h"
+#include "session/ring_size.h"
+#include "session/targets.h"
 #include "source/perf_source.h"
-#include "source/rights.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * A killed recorder loses what came after the last flush: at most half of what
- * it recorded, and at most so much. Each flush costs the disk a request.
- */
-#define FLUSH_MIN_MS 250
-#define FLUSH_MAX_MS 4000
-#define PROGRESS_MS 1000
-#define RING_BYTES (4u << 20)        /* a CPU, where --memory says nothing */
-#define STACK_RING_BYTES (16u << 20) /* the same with stack copies */
-#define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
-#define TRACK_PART 8                 /* so much more for what tells who runs, beside stack copies */
-#define RING_BYTES_MIN (64u << 10)
 #define ENCODE_BYTES (256u << 10)
-/* Stacks are walked so soon that what is beyond the copies can still be there to be read. */
-#define UNWIND_MS 100
-#define UNWIND_NICE (-10)
 
 struct session {
 	const struct session_options *options;
@@ -57,7 +42,7 @@ struct session {
 	struct buf encoded; /* records of our own, on their way to the writer */
 	sigset_t old_mask;
 	int signals; /* signalfd */
-	uint64_t flush_due_ns, drained_ns;
+	struct pace pace;
 	bool began; /* something was sampled: the file is worth keeping */
 	bool stop, masked;
 };
@@ -79,70 +64,28 @@ static int open_signals(struct session *s, struct error *err)
 	return 0;
 }
 
-/* Whom to sample: the command, the processes asked for, or all that are ours. */
-static void choose_tasks(struct session *s)
+static struct targets targets_of(const struct session *s)
 {
-	const struct session_options *o = s->options;
-	proc_ids own = {0};
-
-	if (s->plan.machine_wide)
-		return;
-	if (s->child.pid)
-		vec_push(&s->tasks, s->child.pid);
-	if (o->machine_wide)
-		proc_list(&own, geteuid());
-	for (size_t i = 0; o->pids && i < o->pids->count; i++)
-		proc_threads(o->pids->items[i], &s->tasks);
-	for (size_t i = 0; i < own.count; i++)
-		if (own.items[i] != s->child.pid && own.items[i] != getpid())
-			proc_threads(own.items[i], &s->tasks);
-	vec_done(&own);
-}
-
-/*
- * A ring that is refused is halved until it fits: the first would take all that
- * may be locked, and leave little to those of other CPUs.
- */
-static size_t fair_share(size_t bytes, size_t cpus)
-{
-	struct rights rights;
-	int64_t most;
-
-	rights_read(&rights);
-	most = rights_ring_bytes(&rights);
-	if (most == RIGHTS_NO_LIMIT || most <= 0 || bytes * cpus <= (uint64_t)most)
-		return bytes;
-	return (size_t)most / 4 * 3 / cpus;
-}
-
-static size_t ring_bytes(const struct session_options *o, bool unwind)
-{
-	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	size_t bytes = unwind ? fair_share(STACK_RING_BYTES, cpus) : RING_BYTES;
-
-	if (o->memory_bytes)
-		bytes = o->memory_bytes / cpus;
-	if (!o->memory_bytes && bytes * cpus > RINGS_BYTES_MAX)
-		bytes = RINGS_BYTES_MAX / cpus;
-	if (!o->memory_bytes && bytes < RING_BYTES_MIN)
-		bytes = RING_BYTES_MIN;
-	return bytes;
+	return (struct targets){
+	        .command = s->child.pid, .pids = s->options->pids, .own = s->options->machine_wide};
 }
 
 static int open_source(struct session *s, struct error *err)
 {
 	struct perf_source_options *so = &s->source_options;
+	struct targets targets = targets_of(s);
 	int status;
 
-	choose_tasks(s);
+	if (!s->plan.machine_wide)
+		targets_threads(&targets, &s->tasks);
 	if (!s->plan.machine_wide && !s->tasks.count)
 		return error_set(err, ESRCH, "there is no such process to sample");
 	so->events = s->plan.events.items;
 	so->event_count = s->plan.events.count;
 	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
 	so->task_count = s->tasks.count;
-	so->ring_bytes = ring_bytes(s->options, s->plan.unwind);
-	so->track_bytes = s->plan.unwind ? so->ring_bytes / TRACK_PART : 0;
+	so->ring_bytes = ring_size(s->options->memory_bytes, s->plan.unwind);
+	so->track_bytes = s->plan.unwind ? ring_size_track(so->ring_bytes) : 0;
 	status = perf_source_open(&s->source, so, err);
 	if (!status && perf_source_denied(s->source))
 		plan_note(&s->plan, "%zu events of processes that you may not sample are missing.",
@@ -212,6 +155,7 @@ static int tell_what_runs(struct session *s, struct error *err)
 {
 	struct proc_scan scan = {
 	        .deliver = write_event, .ctx = s, .data_mappings = s->options->data_addresses};
+	struct targets targets = targets_of(s);
 	bool hidden = false;
 	proc_ids pids = {0};
 	int status = 0;
@@ -224,12 +168,7 @@ static int tell_what_runs(struct session *s, struct error *err)
 	if (!status && s->plan.machine_wide) {
 		status = proc_scan_all(&scan, err);
 	} else if (!status) {
-		if (s->child.pid)
-			vec_push(&pids, s->child.pid);
-		for (size_t i = 0; s->options->pids && i < s->options->pids->count; i++)
-			vec_push(&pids, s->options->pids->items[i]);
-		if (s->options->machine_wide)
-			proc_list(&pids, geteuid());
+		targets_processes(&targets, &pids);
 		status = proc_scan_pids(&scan, &pids, err);
 		vec_done(&pids);
 	}
@@ -261,7 +200,7 @@ static int drain(struct session *s, bool last, struct error *err)
 {
 	int status;
 
-	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
+	pace_drained(&s->pace);
 	keeper_look(s->keeper, true);
 	if (s->live)
 		status = live_stacks_read(s->live, last, err);
@@ -272,41 +211,6 @@ static int drain(struct session *s, bool last, struct error *err)
 		return status;
 	perf_record_finished_round(&s->encoded);
 	return write_encoded(s, err);
-}
-
-static uint64_t flush_wait_ns(uint64_t elapsed_ns)
-{
-	if (elapsed_ns < FLUSH_MIN_MS * UINT64_C(1000000))
-		return FLUSH_MIN_MS * UINT64_C(1000000);
-	if (elapsed_ns > FLUSH_MAX_MS * UINT64_C(1000000))
-		return FLUSH_MAX_MS * UINT64_C(1000000);
-	return elapsed_ns;
-}
-
-/*
- * How long poll() may sleep: until the next flush, or less where a ring no longer
- * wakes us or somebody looks on.
- */
-static int patience(const struct session *s, int most_ms)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), waited_ms = (now - s->drained_ns) / 1000000;
-	uint64_t due_ms = s->flush_due_ns > now ? (s->flush_due_ns - now) / 1000000 + 1 : 0;
-
-	if (s->options->progress && most_ms > PROGRESS_MS)
-		most_ms = PROGRESS_MS;
-	most_ms -= waited_ms < (uint64_t)most_ms ? (int)waited_ms : most_ms;
-	return due_ms < (uint64_t)most_ms ? (int)due_ms : most_ms;
-}
-
-/* A full ring wakes us too; the file is made readable up to here by the clock alone. */
-static int flush_when_due(struct session *s, struct error *err)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	if (now < s->flush_due_ns)
-		return 0;
-	s->flush_due_ns = now + flush_wait_ns(now - s->start.time_ns);
-	return perf_data_writer_flush(s->writer, err);
 }
 
 static void read_signals(struct session *s)
@@ -320,19 +224,6 @@ static void read_signals(struct session *s)
 		s->stop = true;
 }
 
-/* With -p: is any of them still there? */
-static bool targets_gone(const struct session *s)
-{
-	const proc_ids *pids = s->options->pids;
-
-	if (s->plan.machine_wide || s->child.pid || !pids || !pids->count)
-		return false;
-	for (size_t i = 0; i < pids->count; i++)
-		if (!proc_has_ended(pids->items[i]))
-			return false;
-	return true;
-}
-
 /* Sleeps until there is something to do; false: it was for the keeper, and is done. */
 static bool wait_for_work(struct session *s, int patience_ms)
 {
@@ -341,7 +232,8 @@ static bool wait_for_work(struct session *s, int patience_ms)
 	        {.fd = s->signals, .events = POLLIN},
 	        {.fd = keeper_fd(s->keeper), .events = POLLIN},
 	};
-	int ms = patience(s, patience_ms), rest_ms = keeper_rest_ms(s->keeper);
+	int ms = pace_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
+	int rest_ms = keeper_rest_ms(s->keeper);
 	bool rests = rest_ms >= 0 && rest_ms < ms;
 	int woken = poll(watched, 3, rests ? rest_ms : ms);
 
@@ -352,52 +244,23 @@ static bool wait_for_work(struct session *s, int patience_ms)
 
 static int run(struct session *s, struct error *err)
 {
-	int status = 0, patience_ms = s->live ? UNWIND_MS : FLUSH_MAX_MS;
+	int status = 0, patience_ms = pace_begin(&s->pace, s->live != NULL);
+	struct targets targets = targets_of(s);
+	bool by_pid = !s->plan.machine_wide;
 
-	while (!status && !s->stop && !targets_gone(s)) {
+	while (!status && !s->stop && !(by_pid && targets_gone(&targets))) {
 		if (!wait_for_work(s, patience_ms))
 			continue;
 		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
 		status = drain(s, false, err);
-		if (!status)
-			status = flush_when_due(s, err);
+		/* A full ring wakes us too; the file is made readable by the clock alone. */
+		if (!status && pace_flush_due(&s->pace, s->start.time_ns))
+			status = perf_data_writer_flush(s->writer, err);
 		show_progress(s);
 	}
 	return status;
-}
-
-/*
- * All is open: of the rights that root has beyond its own files those go that
- * are not needed any more. Walking stacks and keeping what is mapped open files
- * as they come, in the view of those who map them and whoever may read them,
- * and look into memory beyond the copies: they keep theirs.
- */
-static void drop_capabilities(bool looks_into_others)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct kept[2] = {{0}};
-
-	if (looks_into_others && !syscall(SYS_capget, &header, kept)) {
-		kept[0].permitted &= 1u << CAP_SYS_PTRACE | 1u << CAP_DAC_READ_SEARCH;
-		kept[1].permitted &= 1u << (CAP_CHECKPOINT_RESTORE - 32); /* map_files */
-		for (int i = 0; i < 2; i++) {
-			kept[i].effective = kept[i].permitted;
-			kept[i].inheritable = 0;
-		}
-	}
-	syscall(SYS_capset, &header, kept);
-}
-
-/*
- * Walking stacks takes longer than copying rings, and on a full machine would
- * wait for its turn while they overflow. It costs no more CPU time so, and that
- * stands in the account. Without the right to it the recorder goes on as it is.
- */
-static void hurry(void)
-{
-	setpriority(PRIO_PROCESS, 0, UNWIND_NICE);
 }
 
 static int prepare(struct session *s, struct error *err)
@@ -436,8 +299,8 @@ static int begin(struct session *s, struct session_result *result, struct error 
 		return status;
 	s->began = true;
 	if (s->live)
-		hurry();
-	drop_capabilities(s->live || s->keeper);
+		privileges_hurry();
+	privileges_drop(s->live || s->keeper);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "source/proc.h"
 
 #include "base/hash.h"
+#include "source/mapped_file.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -32,44 +33,29 @@ static bool known_equal(const void *ctx, uint32_t id, const void *key)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-/* map_files gives the very file that is mapped, deleted or not; the path is the second best. */
-static int open_mapped(int32_t pid, int32_t tid, const char *range, const char *path)
-{
-	char name[4400];
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0)
-		return fd;
-	snprintf(name, sizeof(name), "/proc/%d/task/%d/root%s", pid, tid, path);
-	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
-static struct build_id mapped_build_id(struct known_files *known, int32_t pid, int32_t tid,
-                                       const char *range, const struct event_mmap *map)
+static struct build_id mapped_build_id(struct known_files *known, int32_t tid,
+                                       const struct event_mmap *map)
 {
 	struct known_file file = {.device = (uint64_t)map->major << 32 | map->minor,
 	                          .inode = map->inode};
 	uint64_t hash = hash_pair(file.device, file.inode);
 	uint32_t at = id_table_find(&known->index, hash, known_equal, known, &file);
-	struct stat st;
 	int fd;
 
 	if (at != ID_NONE)
 		return known->files.items[at].id;
-	fd = open_mapped(pid, tid, range, map->filename);
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == map->inode)
+	fd = mapped_file_open(map, tid);
+	if (fd >= 0) {
 		build_id_from_file(fd, &file.id);
-	if (fd >= 0)
 		close(fd);
+	}
 	id_table_add(&known->index, hash, (uint32_t)known->files.count);
 	vec_push(&known->files, file);
 	return file.id;
 }
 
 /* One line of /proc/PID/maps; the filename points into `line`. */
-static bool parse_map(char *line, char range[64], struct event_mmap *map)
+static bool parse_map(char *line, struct event_mmap *map)
 {
 	char perms[8];
 	int path = 0;
@@ -86,7 +72,6 @@ static bool parse_map(char *line, char range[64], struct event_mmap *map)
 	map->flags = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	map->executable = perms[2] == 'x';
 	map->filename = path && line[path] ? line + path : "//anon";
-	snprintf(range, 64, "%" PRIx64 "-%" PRIx64, map->addr, end);
 	return true;
 }
 
@@ -95,7 +80,7 @@ static int scan_maps(const struct proc_scan *scan, struct known_files *known, in
                      int32_t tid, bool *found, struct error *err)
 {
 	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = pid, .tid = pid};
-	char path[64], range[64], *line = NULL;
+	char path[64], *line = NULL;
 	size_t room = 0;
 	int status = 0;
 	FILE *maps;
@@ -103,13 +88,13 @@ static int scan_maps(const struct proc_scan *scan, struct known_files *known, in
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
 	maps = fopen(path, "re");
 	while (maps && !status && getline(&line, &room, maps) > 0) {
-		if (!parse_map(line, range, &e.mmap))
+		if (!parse_map(line, &e.mmap))
 			continue;
 		*found = true;
 		if (!e.mmap.executable && !(scan->data_mappings && (e.mmap.prot & PROT_READ)))
 			continue;
 		if (e.mmap.filename[0] == '/' && e.mmap.executable && e.mmap.inode)
-			e.mmap.build_id = mapped_build_id(known, pid, tid, range, &e.mmap);
+			e.mmap.build_id = mapped_build_id(known, tid, &e.mmap);
 		status = scan->deliver(scan->ctx, &e, err);
 	}
 	free(line);

@@ -2,31 +2,17 @@
 /* proc_kernel: the kernel's own mappings, as proc.h tells them. */
 #include "source/proc.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static struct build_id notes_build_id(const char *path)
-{
-	struct build_id id = {0};
-	char notes[8192];
-	ssize_t n = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		n = read(fd, notes, sizeof(notes));
-		close(fd);
-	}
-	if (n > 0)
-		build_id_from_notes(notes, (size_t)n, &id);
-	return id;
-}
-
 struct build_id proc_kernel_build_id(void)
 {
-	return notes_build_id("/sys/kernel/notes");
+	struct build_id id = {0};
+
+	build_id_from_notes_file("/sys/kernel/notes", &id);
+	return id;
 }
 
 /*
@@ -70,7 +56,8 @@ static int scan_modules(const struct proc_scan *scan, struct error *err)
 		    !address)
 			continue;
 		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
-		e.mmap.build_id = notes_build_id(path);
+		e.mmap.build_id = (struct build_id){0};
+		build_id_from_notes_file(path, &e.mmap.build_id);
 		snprintf(path, sizeof(path), "[%s]", name);
 		e.mmap.addr = address;
 		e.mmap.size = size;

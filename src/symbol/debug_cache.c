@@ -7,8 +7,8 @@
 #include "symbol/debug_index_internal.h"
 
 #include "base/buf.h"
+#include "base/regular_file.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -151,8 +151,6 @@ static uint8_t *read_file(int fd, size_t *size)
 {
 	uint8_t *bytes;
 	struct stat st;
-	size_t done = 0;
-	ssize_t got;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
 	    st.st_size < (off_t)sizeof(struct cache_header) ||
@@ -160,15 +158,7 @@ static uint8_t *read_file(int fd, size_t *size)
 		return NULL;
 	*size = (size_t)st.st_size;
 	bytes = xmalloc(*size);
-	while (done < *size) {
-		got = read(fd, bytes + done, *size - done);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	if (done == *size)
+	if (regular_file_read(fd, bytes, *size) == (ssize_t)*size)
 		return bytes;
 	free(bytes);
 	return NULL;

@@ -2,7 +2,7 @@
 /*
  * debug_file: the separate file with an image's symbols and DWARF: on this
  * machine, or fetched by debuginfod where the user said so.
- * Private to symbol/. Uses: base, image.
+ * The files are the symbolizer's to close. Private to symbol/. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_FILE_H
 #define ASSAY_SYMBOL_DEBUG_FILE_H

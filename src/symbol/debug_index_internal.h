@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * debug_index_internal: what the parts of debug_index share: the tables, as
- * they are also written to the cache. Uses: base, image.
+ * they are also written to the cache. Life cycle, errors and threads are those
+ * of debug_index.h. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_INDEX_INTERNAL_H
 #define ASSAY_SYMBOL_DEBUG_INDEX_INTERNAL_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug_reader.h"
 
+#include "base/regular_file.h"
+
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
 #include <string.h>
@@ -184,11 +185,10 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 
 	if (elf_file_size(f) < MAP_MIN_BYTES || !elf_file_identity(f, &device, &inode))
 		return;
-	fd = open(elf_file_path(f), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = regular_file_open(elf_file_path(f), &st);
 	if (fd < 0)
 		return;
-	if (!fstat(fd, &st) && st.st_dev == device && st.st_ino == inode &&
-	    (uint64_t)st.st_size == elf_file_size(f)) {
+	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f)) {
 		r->size = (size_t)st.st_size;
 		bytes = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 		r->bytes = bytes == MAP_FAILED ? NULL : bytes;

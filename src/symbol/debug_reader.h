@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * debug_reader: DWARF while the tables of debug_index are made from it, and
- * the bounds of that work. Uses: base, image.
+ * the bounds of that work. Life cycle, errors and threads are those of
+ * debug_index.h. Private to symbol/. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_READER_H
 #define ASSAY_SYMBOL_DEBUG_READER_H

@@ -6,7 +6,8 @@
  * segments that do not: each holds from its start to that of the next, with
  * the value of the deepest span there (of equals the one that starts later,
  * then the one given first), or ID_NONE where there is none. n spans give at
- * most 2n segments, in O(n log n). Uses: base.
+ * most 2n segments, in O(n log n). Works on the caller's arrays alone: any thread.
+ * Uses: base.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_SEGMENT_H
 #define ASSAY_SYMBOL_DEBUG_SEGMENT_H

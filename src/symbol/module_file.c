@@ -4,7 +4,6 @@
 #include "image/locate.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,18 +52,10 @@ static char *find_path(const char *folder, const char *wanted)
 /* What the kernel says of the module that is loaded. */
 static void loaded_build_id(const char *name, struct build_id *id)
 {
-	char path[128], notes[1024];
-	ssize_t got;
-	int fd;
+	char path[128];
 
 	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	got = read(fd, notes, sizeof(notes));
-	if (got > 0)
-		build_id_from_notes(notes, (size_t)got, id);
-	close(fd);
+	build_id_from_notes_file(path, id);
 }
 
 static int open_checked(struct elf_file **f, const char *path, const struct build_id *id,

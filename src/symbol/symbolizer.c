@@ -103,6 +103,12 @@ static void load_kernel(struct symbolizer *s, struct symbol_image *i, bool modul
 	i->delta = k->delta;
 }
 
+static void no_symbols(struct symbol_image *i)
+{
+	free(i->trouble);
+	i->trouble = xasprintf("%s: the file has no symbols", elf_file_path(i->file));
+}
+
 /* Symbols of the file itself, of its debug file where it has been stripped. */
 static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 {
@@ -119,7 +125,7 @@ static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 	if (i->own.entries.count)
 		i->table = &i->own;
 	else
-		set_trouble(i, "the file has no symbols");
+		no_symbols(i);
 }
 
 static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t image)
@@ -407,24 +413,6 @@ const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame)
 	vec_push(&s->found, (struct found_frame){frame, symbol});
 	id_table_add(&s->found_index, hash, id);
 	return symbol;
-}
-
-void symbolizer_each_named(struct symbolizer *s, uint32_t image, const char *name,
-                           symbol_match_fn *fn, void *ctx)
-{
-	struct symbol_image *i = symbolizer_image(s, image);
-	const char *raw;
-	char *plain;
-	bool fits;
-
-	for (size_t entry = 0; i->table && entry < i->table->entries.count; entry++) {
-		raw = symbol_table_name(i->table, entry);
-		fits = demangle_matches(raw, name);
-		plain = fits || s->options.raw_names ? NULL : demangle(raw);
-		if (fits || (plain && demangle_matches(plain, name)))
-			fn(ctx, entry_symbol(s, i, image, entry));
-		free(plain);
-	}
 }
 
 const char *symbolizer_trouble(struct symbolizer *s, uint32_t image)

@@ -92,11 +92,6 @@ struct symbol_code {
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, uint64_t size,
                     struct symbol_code *code, struct error *err);
 
-/* Calls fn for every symbol, by address, whose whole name or name before its "(" is this. */
-typedef void symbol_match_fn(void *ctx, const struct symbol *symbol);
-void symbolizer_each_named(struct symbolizer *s, uint32_t image, const char *name,
-                           symbol_match_fn *fn, void *ctx);
-
 /* Why an image has no symbols or was refused, a sentence; NULL: nothing to say. */
 const char *symbolizer_trouble(struct symbolizer *s, uint32_t image);
 

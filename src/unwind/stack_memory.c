@@ -24,6 +24,7 @@ static void empty(struct known_stack *k)
 	vec_done(&k->frames);
 	vec_done(&k->gaps);
 	vec_done(&k->pieces);
+	vec_done(&k->aside.frames);
 	k->end = 0;
 	k->thread = ID_NONE;
 }
@@ -63,18 +64,23 @@ static uint16_t free_slot(struct stack_memory *m)
 	}
 }
 
+static size_t room_of(const struct known_stack *k)
+{
+	return k->frames.room + k->aside.frames.room;
+}
+
 /* Deep stacks of many threads: those not seen for longest go. */
 static void bound_frames(struct stack_memory *m, const struct known_stack *keep)
 {
 	size_t total = 0;
 
 	for (uint32_t i = 0; i < m->used; i++)
-		total += m->slots[i].frames.room;
+		total += room_of(&m->slots[i]);
 	for (uint32_t n = 0; n < 2 * m->used && total > STACK_MEMORY_FRAMES; n++) {
 		struct known_stack *k = &m->slots[m->hand = (m->hand + 1) % m->used];
 
 		if (k != keep && !k->recent) {
-			total -= k->frames.room;
+			total -= room_of(k);
 			forget_slot(m, k);
 		}
 		k->recent = k == keep;
@@ -180,4 +186,27 @@ void known_stack_keep(struct known_stack *k, uint32_t outer, const struct unwind
 	}
 	if (k->pieces.count > stay / STACK_PIECE)
 		k->pieces.count = stay / STACK_PIECE;
+}
+
+void known_stack_set_aside(struct known_stack *k, uint64_t tag)
+{
+	size_t count = k->frames.count;
+
+	k->aside.frames.count = 0;
+	vec_reserve(&k->aside.frames, count);
+	for (size_t i = count; i > 0; i--)
+		vec_push(&k->aside.frames, k->frames.items[i - 1]);
+	k->aside.tag = tag;
+	k->aside.end = k->end;
+}
+
+bool known_stack_take_back(struct known_stack *k, const struct unwind_frame *frame, uint64_t tag)
+{
+	uint32_t count = (uint32_t)k->aside.frames.count;
+
+	if (!count || k->aside.tag != tag || !same_frame(&k->aside.frames.items[0], frame))
+		return false;
+	known_stack_keep(k, 0, k->aside.frames.items, count, true);
+	k->end = k->aside.end;
+	return true;
 }

@@ -12,6 +12,10 @@
  * told once and then referred to: a piece keeps its number while its frames
  * stand.
  *
+ * A signal handler on a stack of its own shows nothing of the stack that it
+ * interrupted, and as soon as it returns the thread shows less of it. So what was
+ * last found below a handler is kept aside, for when the same is interrupted again.
+ *
  * stack_memory_new(); stack_memory_of() per sample; stack_memory_free(),
  * NULL-safe. Memory is bounded by STACK_MEMORY_THREADS and
  * STACK_MEMORY_FRAMES: threads not seen for long are forgotten. Uses: base.
@@ -36,6 +40,11 @@ struct known_stack {
 	VEC(uint32_t)
 	gaps; /* rising: the callers of frame n are not known, those before are older */
 	VEC(uint32_t) pieces; /* the number of each, 0: not told yet */
+	struct {
+		VEC(struct unwind_frame) frames; /* innermost first */
+		uint64_t tag;
+		uint8_t end;
+	} aside;
 };
 
 struct stack_memory;
@@ -61,5 +70,13 @@ uint32_t known_stack_joined(const struct known_stack *k);
  */
 void known_stack_keep(struct known_stack *k, uint32_t outer, const struct unwind_frame *frames,
                       uint32_t count, bool joined);
+
+/*
+ * What a handler on another stack interrupted. `tag` stands for the registers that
+ * its innermost frame held. Taken back, it is all that is known of the thread;
+ * false: nothing of that frame and tag is kept aside.
+ */
+void known_stack_set_aside(struct known_stack *k, uint64_t tag);
+bool known_stack_take_back(struct known_stack *k, const struct unwind_frame *frame, uint64_t tag);
 
 #endif

@@ -16,7 +16,7 @@
  *
  * A step that does not lead to a caller leaves the registers as they were.
  * Nothing here allocates; every step is bounded in time whatever the table and
- * the memory hold. A machine is const; a cursor belongs to its caller.
+ * the memory hold. A machine is const; a cursor belongs to its caller: any thread.
  * Uses: base, image.
  */
 #ifndef ASSAY_UNWIND_UNWIND_H

@@ -5,7 +5,7 @@
  *
  * Bounded in steps and depth; whatever is not understood is UNWIND_WRONG.
  * DW_OP_skip and DW_OP_bra name the operation to go on with by its number in
- * the expression. Uses: base, image.
+ * the expression. Nothing is held: any thread. Uses: base, image.
  */
 #ifndef ASSAY_UNWIND_EXPRESSION_H
 #define ASSAY_UNWIND_EXPRESSION_H

@@ -3,7 +3,6 @@
 
 #include "view/share.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define NO_SYMBOL_BIT ((uint64_t)1 << 63)
@@ -59,31 +58,12 @@ bool flat_has_key(const struct flat *f, enum flat_key key)
 	return false;
 }
 
-static void line_text(struct view *v, uint32_t frame, bool brief, struct buf *out)
-{
-	const struct profile_frame *f = &v->profile->frames.items[frame];
-	struct frame place = f->frame;
-	const char *file, *slash;
-	int line;
-
-	if (f->caller && place.offset)
-		place.offset--;
-	if (!symbolizer_line(v->symbols, place, &file, &line)) {
-		buf_addf(out, "%s:?",
-		         view_function(v, frame)->named ? view_function(v, frame)->name
-		                                        : "[no symbol]");
-		return;
-	}
-	slash = brief ? strrchr(file, '/') : NULL;
-	buf_addf(out, "%s:%d", slash ? slash + 1 : file, line);
-}
-
 static uint64_t line_slot(struct grouping *g, uint32_t frame)
 {
 	struct buf text = {0};
 	uint32_t id;
 
-	line_text(g->flat->view, frame, false, &text);
+	view_line_text(g->flat->view, frame, false, &text);
 	id = intern_add(&g->lines, buf_text(&text));
 	buf_done(&text);
 	return id;
@@ -468,69 +448,4 @@ uint64_t flat_address(const struct flat *f, const struct flat_row *row)
 uint64_t flat_offset(const struct flat *f, const struct flat_row *row)
 {
 	return row->frame == ID_NONE ? 0 : f->view->profile->frames.items[row->frame].frame.offset;
-}
-
-static void who_cell(const struct flat *f, const struct profile_row *row, enum flat_key key,
-                     struct buf *out)
-{
-	const struct process_table *t = f->view->profile->processes;
-	const struct thread *thread = process_table_thread_at(t, row->thread);
-	const struct process *process = process_table_process(t, thread->process);
-	const char *name = process_table_name(t, process->name);
-
-	if (key == FLAT_PROCESS)
-		buf_puts(out, name);
-	else if (key == FLAT_INSTANCE)
-		buf_addf(out, "%s#%" PRIu32 " (%d)", name, process->instance, process->pid);
-	else
-		buf_addf(out, "%s (%d)", process_table_name(t, thread->name), thread->tid);
-}
-
-static void image_cell(const struct flat *f, uint32_t image, bool brief, struct buf *out)
-{
-	if (image == REGION_NONE || image == ID_NONE)
-		buf_puts(out, "[none]");
-	else
-		buf_puts(out, brief ? view_image_short(f->view, image)
-		                    : image_path(&f->view->profile->images, image));
-}
-
-void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key key, bool brief,
-               struct buf *out)
-{
-	const struct profile *p = f->view->profile;
-	const struct profile_row *example = &p->rows.items[row->example];
-	uint32_t image = row->frame == ID_NONE ? ID_NONE : p->frames.items[row->frame].frame.image;
-
-	switch (key) {
-	case FLAT_PROCESS:
-	case FLAT_INSTANCE:
-	case FLAT_THREAD:
-		who_cell(f, example, key, out);
-		break;
-	case FLAT_CPU:
-		buf_addf(out, "%u", example->cpu);
-		break;
-	case FLAT_IMAGE:
-		image_cell(f, image, brief, out);
-		break;
-	case FLAT_FUNCTION:
-		buf_puts(out, flat_function(f, row));
-		break;
-	case FLAT_LINE:
-		if (row->frame == ID_NONE)
-			buf_puts(out, "[no address]");
-		else
-			line_text(f->view, row->frame, brief, out);
-		break;
-	case FLAT_ADDRESS:
-		buf_addf(out, "%#" PRIx64, flat_address(f, row));
-		break;
-	case FLAT_MODE:
-		buf_puts(out, view_mode_name(flat_mode(f, row)));
-		break;
-	case FLAT_REGION:
-		image_cell(f, example->region, brief, out);
-		break;
-	}
 }

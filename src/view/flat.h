@@ -85,9 +85,6 @@ bool flat_key_parse(const char *name, enum flat_key *key);
 const char *flat_key_name(enum flat_key key);
 bool flat_has_key(const struct flat *f, enum flat_key key);
 
-/* A row's value for a key as text, appended. `brief`: for people ("zstd", not its path). */
-void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key key, bool brief,
-               struct buf *out);
 /* The address as the file's symbol table has it, and the offset in the file (kernel: address). */
 uint64_t flat_address(const struct flat *f, const struct flat_row *row);
 uint64_t flat_offset(const struct flat *f, const struct flat_row *row);

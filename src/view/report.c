@@ -3,7 +3,6 @@
 
 #include "base/aside.h"
 #include "base/xalloc.h"
-#include "view/warnings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -232,6 +231,19 @@ static void begin_tree(struct report *r, struct aside *grower)
 	aside_start(grower, grow_tree, r);
 }
 
+static void gather_warnings(struct report *r)
+{
+	struct warnings w = {.view = r->view,
+	                     .selection = &r->selection,
+	                     .event = report_event(r),
+	                     .account = r->account,
+	                     .functions = r->functions,
+	                     .partial = r->options.partial};
+
+	warnings_gather(&w);
+	r->warnings = w.list;
+}
+
 static void build(struct report *r)
 {
 	const struct report_options *o = &r->options;
@@ -265,7 +277,7 @@ static void build(struct report *r)
 	if (o->key_count)
 		r->rows = flat_new(r->view, &r->selection, &chosen);
 	r->off_cpu = r->selection.waits.count > 0;
-	warnings_gather(r);
+	gather_warnings(r);
 }
 
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,

@@ -15,6 +15,7 @@
 #include "view/processes.h"
 #include "view/stacks.h"
 #include "view/tree.h"
+#include "view/warnings.h"
 
 struct report_options {
 	struct filter filter;
@@ -61,10 +62,10 @@ struct report {
 	struct flat *functions; /* image, function, mode */
 	struct flat *kernel;    /* all kernel time, interrupts included; NULL: none */
 	VEC(struct report_process) tables;
-	struct flat *rows;    /* by options.keys, or NULL */
-	struct tree *tree;    /* or NULL */
-	bool off_cpu;         /* switched-out stacks were recorded */
-	VEC(char *) warnings; /* sentences: what could not be seen, and why */
+	struct flat *rows;     /* by options.keys, or NULL */
+	struct tree *tree;     /* or NULL */
+	bool off_cpu;          /* switched-out stacks were recorded */
+	warning_list warnings; /* sentences: what could not be seen, and why */
 };
 
 /* -ENOENT where no such event was recorded. `symbols` and `p` must outlive the report. */

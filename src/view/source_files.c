@@ -2,10 +2,9 @@
 #include "view/source_files.h"
 
 #include "base/intern.h"
+#include "base/regular_file.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SOURCE_MAX_BYTES (32u << 20)
@@ -43,16 +42,16 @@ void source_files_free(struct source_files *s)
 
 static char *read_text(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char *text = NULL;
 	struct stat st;
+	int fd = regular_file_open(path, &st);
+	char *text = NULL;
 	ssize_t got;
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= SOURCE_MAX_BYTES) {
+	if (st.st_size <= SOURCE_MAX_BYTES) {
 		text = xmalloc((size_t)st.st_size + 1);
-		got = read(fd, text, (size_t)st.st_size);
+		got = regular_file_read(fd, text, (size_t)st.st_size);
 		text[got > 0 ? got : 0] = '\0';
 	}
 	close(fd);

@@ -44,6 +44,21 @@ const struct symbol *view_function(struct view *v, uint32_t frame)
 	return v->functions[frame];
 }
 
+void view_line_text(struct view *v, uint32_t frame, bool brief, struct buf *out)
+{
+	const char *file, *slash;
+	int line;
+
+	if (!symbolizer_line(v->symbols, view_place(v, frame), &file, &line)) {
+		buf_addf(out, "%s:?",
+		         view_function(v, frame)->named ? view_function(v, frame)->name
+		                                        : "[no symbol]");
+		return;
+	}
+	slash = brief ? strrchr(file, '/') : NULL;
+	buf_addf(out, "%s:%d", slash ? slash + 1 : file, line);
+}
+
 static enum kernel_entry frame_entry(struct view *v, uint32_t frame)
 {
 	const struct symbol *symbol;

@@ -11,6 +11,7 @@
 #ifndef ASSAY_VIEW_VIEW_H
 #define ASSAY_VIEW_VIEW_H
 
+#include "base/buf.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
 
@@ -30,6 +31,8 @@ void view_free(struct view *v);
 
 /* The function of a frame id. Never NULL; equal pointers are equal functions. */
 const struct symbol *view_function(struct view *v, uint32_t frame);
+/* "file.c:12", or "function:?" where no line is known, appended; `brief`: without folders. */
+void view_line_text(struct view *v, uint32_t frame, bool brief, struct buf *out);
 
 /* Where a frame's code is: of a return address, inside the call before it. */
 struct frame view_place(const struct view *v, uint32_t frame);

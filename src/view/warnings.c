@@ -8,11 +8,11 @@
 /* Images with a smaller share of the samples are not worth a sentence. */
 #define TROUBLE_SHARE 0.001
 
-#define warn(r, ...) vec_push(&(r)->warnings, xasprintf(__VA_ARGS__))
+#define warn(w, ...) vec_push(&(w)->list, xasprintf(__VA_ARGS__))
 
 /* The recorder sheds load by sampling more slowly; the books go by what samples say of themselves.
  */
-static void warn_rates(struct report *r, const struct recording *rec)
+static void warn_rates(struct warnings *w, const struct recording *rec)
 {
 	uint16_t main_attr = recording_main_attr(rec);
 	uint64_t now_ns = main_attr < rec->attrs.count ? rec->attrs.items[main_attr].period_ns : 0;
@@ -25,55 +25,54 @@ static void warn_rates(struct report *r, const struct recording *rec)
 		slowest_ns = now_ns > slowest_ns ? now_ns : slowest_ns;
 	}
 	if (slowed)
-		warn(r,
+		warn(w,
 		     "Sampling was slowed %zu time%s because the recorder fell behind; the lowest "
 		     "rate was %.0f Hz.",
 		     slowed, slowed == 1 ? "" : "s", 1e9 / (double)slowest_ns);
 }
 
-static void warn_recording(struct report *r, const struct recording *rec)
+static void warn_recording(struct warnings *w, const struct recording *rec)
 {
 	const char *path = rec->path ? rec->path : "the recording";
 
 	vec_each (text, &rec->account.notes)
-		warn(r, "%s", *text);
+		warn(w, "%s", *text);
 	vec_each (text, &rec->warnings)
-		warn(r, "%s", *text);
+		warn(w, "%s", *text);
 	if (rec->truncated && !rec->warnings.count)
-		warn(r, "%s was cut short; this is what was written before.", path);
+		warn(w, "%s was cut short; this is what was written before.", path);
 	if (rec->lost_records || rec->lost_samples)
-		warn(r,
+		warn(w,
 		     "%s: the kernel had no room for %" PRIu64 " records and dropped them "
 		     "(more memory: record --memory).",
 		     path, rec->lost_records + rec->lost_samples);
 	if (rec->unknown_records)
-		warn(r, "%s: %" PRIu64 " records of unknown kinds were skipped.", path,
+		warn(w, "%s: %" PRIu64 " records of unknown kinds were skipped.", path,
 		     rec->unknown_records);
 	if (rec->out_of_order)
-		warn(r,
+		warn(w,
 		     "%s: %" PRIu64 " records came out of order; maps may have been newer or "
 		     "older than the samples near them.",
 		     path, rec->out_of_order);
-	warn_rates(r, rec);
+	warn_rates(w, rec);
 	if (rec->samples)
 		return;
-	if (r->options.partial && rec->account.present)
-		warn(r,
+	if (w->partial && rec->account.present)
+		warn(w,
 		     "%s holds no samples in the time asked for; it was recorded from %.3f to %.3f "
 		     "s "
 		     "of its clock, and --time takes such seconds, +SECONDS or PERCENT%%.",
 		     path, (double)rec->account.start_ns / 1e9, (double)rec->account.end_ns / 1e9);
 	else
-		warn(r, "%s holds no samples%s.", path,
-		     r->options.partial ? " in the time asked for" : "");
+		warn(w, "%s holds no samples%s.", path, w->partial ? " in the time asked for" : "");
 }
 
-static void warn_selection(struct report *r)
+static void warn_selection(struct warnings *w)
 {
-	const struct profile_event *e = report_event(r);
+	const struct profile_event *e = w->event;
 
-	if (e && e->samples && !r->selection.samples)
-		warn(r, "No sample matches the filters (--comm, --pid, --tid, --cpu, --dso and "
+	if (e && e->samples && !w->selection->samples)
+		warn(w, "No sample matches the filters (--comm, --pid, --tid, --cpu, --dso and "
 		        "--symbol take whole names).");
 }
 
@@ -85,59 +84,59 @@ static uint32_t image_of(const struct profile *p, const struct profile_row *row)
 }
 
 /* Why names are missing, once per image that matters. */
-static void warn_symbols(struct report *r)
+static void warn_symbols(struct warnings *w)
 {
-	const struct profile *p = r->view->profile;
+	const struct profile *p = w->view->profile;
 	uint64_t *samples = xcalloc(p->images.images.count + 1, sizeof(*samples));
 
-	vec_each (id, &r->selection.rows)
+	vec_each (id, &w->selection->rows)
 		samples[image_of(p, &p->rows.items[*id])] += p->rows.items[*id].samples;
 	for (uint32_t i = 0; i < p->images.images.count; i++) {
-		double share = r->selection.base_samples
-		                       ? (double)samples[i] / (double)r->selection.base_samples
+		double share = w->selection->base_samples
+		                       ? (double)samples[i] / (double)w->selection->base_samples
 		                       : 0;
 		const char *trouble;
 
 		if (!samples[i] || share < TROUBLE_SHARE)
 			continue;
-		trouble = symbolizer_trouble(r->view->symbols, i);
+		trouble = symbolizer_trouble(w->view->symbols, i);
 		if (trouble)
-			warn(r, "%s (%.1f %% of samples)", trouble, 100 * share);
+			warn(w, "%s (%.1f %% of samples)", trouble, 100 * share);
 	}
 	free(samples);
 }
 
-static void warn_inlines(struct report *r)
+static void warn_inlines(struct warnings *w)
 {
-	const struct image_table *images = &r->view->profile->images;
+	const struct image_table *images = &w->view->profile->images;
 
 	for (uint32_t i = 0; i < images->images.count; i++)
-		if (symbolizer_misses_inlines(r->view->symbols, i))
-			warn(r,
+		if (symbolizer_misses_inlines(w->view->symbols, i))
+			warn(w,
 			     "%s: not all of its inlined functions are known: a part of its debug "
 			     "information is damaged, or lies in files that are not there (.dwo, "
 			     "dwz).",
 			     image_path(images, i));
 }
 
-static void warn_account(struct report *r)
+static void warn_account(struct warnings *w)
 {
-	const struct account_view *a = r->account;
-	const struct profile_event *e = report_event(r);
+	const struct account_view *a = w->account;
+	const struct profile_event *e = w->event;
 	uint64_t idle = e && a->present ? a->ticks.missing_idle * e->period_ns : 0;
 
 	vec_each (text, &a->remarks)
-		warn(r, "%s", *text);
+		warn(w, "%s", *text);
 	if (a->has_unobserved && a->total.wall_ns &&
 	    (double)a->total.unobserved_ns * 100 > (double)a->total.wall_ns)
-		warn(r,
+		warn(w,
 		     "%.1f %% of the time is unobserved: %" PRIu64
 		     " ticks due in busy time did not "
 		     "come.",
 		     100 * (double)a->total.unobserved_ns / (double)a->total.wall_ns,
 		     a->ticks.missing_busy);
 	if (idle > a->total.wall_ns / 100)
-		warn(r,
+		warn(w,
 		     "%" PRIu64
 		     " ticks due in idle time did not come: idle would have %.1f %% of the "
 		     "samples, but had %.1f %% of the time. Its share is the time that switch "
@@ -146,38 +145,38 @@ static void warn_account(struct report *r)
 		     a->ticks.all ? 100 * (double)a->ticks.idle / (double)a->ticks.all : 0,
 		     100 * (double)a->total.idle_ns / (double)a->total.wall_ns);
 	if (a->ticks.throttled)
-		warn(r,
+		warn(w,
 		     "The kernel throttled sampling %" PRIu64 " times "
 		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent).",
 		     a->ticks.throttled);
 }
 
 /* What only a second clock can tell. */
-static void warn_steps(struct report *r)
+static void warn_steps(struct warnings *w)
 {
-	vec_each (row, &r->functions->rows)
+	vec_each (row, &w->functions->rows)
 		if (row->step_z != 0)
-			warn(r,
+			warn(w,
 			     "%s has %.1f %% of the busy samples, but %.1f %% by a second clock "
 			     "of another period: it runs in step with the timer, and its share "
 			     "is not to be trusted. Record with another -F.",
-			     flat_function(r->functions, row), 100 * row->step_clock,
+			     flat_function(w->functions, row), 100 * row->step_clock,
 			     100 * row->step_witness);
 }
 
-void warnings_gather(struct report *r)
+void warnings_gather(struct warnings *w)
 {
-	const struct profile *p = r->view->profile;
+	const struct profile *p = w->view->profile;
 
 	vec_each (rec, &p->recordings)
-		warn_recording(r, *rec);
-	warn_selection(r);
-	warn_account(r);
+		warn_recording(w, *rec);
+	warn_selection(w);
+	warn_account(w);
 	if (p->sequences_cut)
-		warn(r,
+		warn(w,
 		     "There are more samples than intervals are computed from: those of the rest "
 		     "are taken to be alike.");
-	warn_steps(r);
-	warn_symbols(r);
-	warn_inlines(r);
+	warn_steps(w);
+	warn_symbols(w);
+	warn_inlines(w);
 }

@@ -255,6 +255,59 @@ def garbled_recordings_of_perf(t):
         each(work, cases)
 
 
+def records_of(content):
+    data, size = struct.unpack_from("<QQ", content, 40)
+    at = data
+    while at + 8 <= data + size:
+        kind, _, length = struct.unpack_from("<IHH", content, at)
+        if length < 8:
+            break
+        yield at, kind, length
+        at += length
+
+
+def with_strange_words(chance, content, kinds, most):
+    """Registers, stack copies, their sizes and outer stacks that nobody ever had."""
+    bad = bytearray(content)
+    for at, kind, length in records_of(content):
+        if kind not in kinds or length < 64 or chance.random() < 0.3:
+            continue
+        for _ in range(chance.randrange(1, most)):
+            # The first words hold what came before the stack, the last one how much was copied.
+            low, high = chance.choice(((16, min(length, 400)), (16, length), (length - 8, length)))
+            word = chance.choice((0, 1, 7, 8, length, 1 << 63, (1 << 64) - 1, at,
+                                  chance.getrandbits(64), chance.getrandbits(47),
+                                  0x7fff00000000 + chance.getrandbits(32),
+                                  chance.getrandbits(3) << 32 | 0x61736100 | chance.getrandbits(4)))
+            struct.pack_into("<Q", bad, at + chance.randrange(low, high) // 8 * 8, word)
+    return bytes(bad)
+
+
+@test
+def strange_stacks(t):
+    """Copies of perf's, and our chains with outer stacks that refer to each other."""
+    chance = random.Random(SEED + 5)
+    with workdir() as work:
+        theirs, ours = f"{work}/theirs", f"{work}/ours"
+        run(["perf", "record", "-q", "-B", "--buildid-mmap", "-F", "99", "--call-graph",
+             "dwarf,4096", "-o", theirs, "--", workload("stacks"), "depths", "1", "300"],
+            check=True)
+        record(ours, "-g", "-F", "199", "--", workload("stacks"), "depths", "1", "20000")
+        for path, kinds in ((theirs, {9}), (ours, {3, 9})):
+            with open(path, "rb") as f:
+                content = f.read()
+            assert sum(k in kinds and size > 200 for _, k, size in records_of(content)) > 20, path
+            for number in range(ROUNDS // 2):
+                bad = f"{work}/strange-{number}"
+                with open(bad, "wb") as f:
+                    f.write(with_strange_words(chance, content, kinds, 60))
+                try:
+                    done = bounded("report", "-g", *["--json"] * (number % 2), "-i", bad)
+                    assert done.status == 0, done.err
+                except AssertionError as error:
+                    raise AssertionError(f"{keep(bad, 'strange')}: {error}") from error
+
+
 @test
 def garbled_for_the_other_commands(t):
     chance = random.Random(SEED + 4)

@@ -8,7 +8,7 @@ import struct
 import subprocess
 
 import perf_script
-from harness import main, test
+from harness import ASSAY, main, test
 from programs import assay, comment, record, report, run, sample_count, skip, workdir, workload
 
 PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
@@ -147,6 +147,28 @@ def reads_two_events(t):
 @test
 def reads_a_pipe(t):
     perf_records("-F", "997", "-g", pipe=True)
+
+
+@test
+def reads_standard_input(t):
+    with workdir() as work:
+        path = f"{work}/perf.data"
+        record(path, "-F", "997", "-g", "--", workload("call"), "50")
+        want = report(path)
+        with open(path, "rb") as file:
+            content = file.read()
+            file.seek(0)
+            from_file = subprocess.run([ASSAY, "report", "--json", "-"], stdin=file, timeout=60,
+                                       capture_output=True, check=True).stdout
+        piped = subprocess.run([ASSAY, "report", "--json", "-i", "-"], input=content, timeout=60,
+                               capture_output=True, check=True).stdout
+        for found in map(json.loads, (from_file, piped)):
+            assert found["functions"] == want["functions"], found["functions"][:3]
+            assert found["recordings"][0]["path"] == "standard input", found["recordings"]
+        for wrong, word in ((["--time", "10%,20%"], b"read once"), ([], b"is empty")):
+            refused = subprocess.run([ASSAY, "report", *wrong, "-"], input=b"", timeout=60,
+                                     capture_output=True)
+            assert refused.returncode == 1 and word in refused.stderr, refused
 
 
 @test

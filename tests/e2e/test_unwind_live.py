@@ -129,7 +129,8 @@ def options_say_how(t):
         record(t, path, *words, "--", spin, 3, 20)
         t.equal(bool(sample_type(path) & TRANSACTION), walks, f"record {' '.join(words)} walks")
     for words in (["--call-graph=lbr"], ["-g", "--stack-size", "12"], ["--stack-size", "65512"],
-                  ["--stack-size", "0"]):
+                  ["-g", "--stack-size", "0"], ["--stack-size", "8192"],
+                  ["-gfp", "--stack-size", "8192"], ["--call-graph", "dwarf,8192"]):
         t.assay("record", "-o", t.path("no"), *words, "--", "true", status=2)
 
 

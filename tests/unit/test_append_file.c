@@ -4,8 +4,11 @@
 #include "base/stream_copy.h"
 #include "check.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +109,30 @@ static void full_disk_is_an_error(void)
 	append_file_free(f);
 }
 
+/* What reached the file can be read: nothing before it is missing. */
+static void full_in_the_middle_has_its_start(void)
+{
+	const struct rlimit small = {1 << 16, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
+	char path[] = "/tmp/assay-append-XXXXXX";
+	unsigned char *wanted = make_pattern(), *got = malloc(TOTAL);
+	struct append_file *f = append_file_new(mkstemp(path), path);
+	struct error err = {0};
+
+	CHECK_EQ(append_file_add(f, wanted, 100, &err), 0);
+	CHECK_EQ(append_file_flush(f, &err), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+	CHECK_EQ(append_file_add(f, wanted + 100, 1 << 18, &err), 0);
+	CHECK_EQ(append_file_flush(f, &err), -EFBIG);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+	append_file_free(f);
+	CHECK_EQ(read_back(path, got, TOTAL), 1 << 16);
+	CHECK(!memcmp(got, wanted, 1 << 16));
+	unlink(path);
+	free(wanted);
+	free(got);
+}
+
 static void stream_copies_every_size_and_alignment(void)
 {
 	unsigned char from[512], to[512];
@@ -129,6 +156,7 @@ int main(void)
 	RUN(added_in_pieces_of_all_sizes);
 	RUN(first_block_is_put_right);
 	RUN(full_disk_is_an_error);
+	RUN(full_in_the_middle_has_its_start);
 	RUN(stream_copies_every_size_and_alignment);
 	return check_end();
 }

@@ -442,8 +442,24 @@ static uint64_t level_period(const struct shed *s)
 	return shed_period(s, 0, 0, UINT64_MAX, 1);
 }
 
-/* Down while it falls behind, no lower than the floor; up again when there is room for a while. */
-static void load_is_shed_and_taken_up_again(void)
+struct shed_world {
+	struct plan plan;
+	struct perf_source *source;
+	struct shed shed;
+	uint64_t now;
+};
+
+static void world_close(struct shed_world *w)
+{
+	shed_done(&w->shed);
+	perf_source_close(w->source);
+	vec_each (event, &w->plan.events)
+		vec_done(&event->ids);
+	vec_done(&w->plan.events);
+}
+
+/* A clock of 1 kHz; false: this machine does not let us have one. */
+static bool world_open(struct shed_world *w)
 {
 	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
 	                                .size = sizeof(clock),
@@ -455,58 +471,77 @@ static void load_is_shed_and_taken_up_again(void)
 	                                .exclude_kernel = 1,
 	                                .exclude_hv = 1};
 	int32_t self = getpid();
-	struct plan plan = {0};
 	struct perf_source_options options = {
 	        .event_count = 1, .tasks = &self, .task_count = 1, .ring_bytes = 4096};
-	struct perf_source *source;
-	struct account account = {0};
 	struct error err = {0};
-	uint64_t now = 1000000 * MS, early;
-	struct shed s;
 
-	vec_push(&plan.events,
+	*w = (struct shed_world){.now = 1000000 * MS};
+	vec_push(&w->plan.events,
 	         (struct perf_source_event){.attr = clock, .name = "clock", .role = ATTR_CLOCK});
-	options.events = plan.events.items;
-	if (perf_source_open(&source, &options, &err)) {
+	options.events = w->plan.events.items;
+	if (perf_source_open(&w->source, &options, &err)) {
 		printf("# not tried: %s\n", err.text);
-		vec_done(&plan.events);
-		return;
+		vec_done(&w->plan.events);
+		return false;
 	}
-	shed_init(&s, &plan, source);
-	shed_look(&s, 0.1, false, now);
-	CHECK_EQ(s.changes.count, 0);
-	CHECK_EQ(shed_period(&s, 0, 0, now, 77), 77); /* the kernel's word, as long as it is true */
-	shed_look(&s, 0.9, false, now);
-	CHECK_EQ(level_period(&s), 2 * MS);
-	early = s.changes.items[0].done_ns[0];
-	CHECK_EQ(shed_period(&s, 0, 0, early, 1), MS);
-	shed_look(&s, 0.9, false, now + MS); /* what was in the ring before */
-	CHECK_EQ(level_period(&s), 2 * MS);
+	shed_init(&w->shed, &w->plan, w->source);
+	return true;
+}
+
+/* Down while it falls behind, no lower than the floor. */
+static void check_shedding(struct shed_world *w)
+{
+	struct shed *s = &w->shed;
+	uint64_t early;
+
+	shed_look(s, 0.1, false, w->now);
+	CHECK_EQ(s->changes.count, 0);
+	CHECK_EQ(shed_period(s, 0, 0, w->now, 77), 77); /* the kernel's word, while it is true */
+	shed_look(s, 0.9, false, w->now);
+	CHECK_EQ(level_period(s), 2 * MS);
+	early = s->changes.items[0].done_ns[0];
+	CHECK_EQ(shed_period(s, 0, 0, early, 1), MS);
+	shed_look(s, 0.9, false, w->now + MS); /* what was in the ring before */
+	CHECK_EQ(level_period(s), 2 * MS);
 	for (int i = 1; i < 20; i++)
-		shed_look(&s, 0.1, true, now += 100 * MS);
-	CHECK_EQ(level_period(&s), 16 * MS); /* 62 Hz: half of it is below 49 */
-	shed_look(&s, 0.1, false, now + 1000 * MS);
-	CHECK_EQ(level_period(&s), 16 * MS);
-	shed_look(&s, 0.1, false, now += 4000 * MS);
-	CHECK_EQ(level_period(&s), 8 * MS);
-	shed_look(&s, 0.9, false, now += 100 * MS); /* too early: the next try comes later */
-	CHECK_EQ(level_period(&s), 16 * MS);
-	shed_look(&s, 0.1, false, now + 4000 * MS);
-	CHECK_EQ(level_period(&s), 16 * MS);
+		shed_look(s, 0.1, true, w->now += 100 * MS);
+	CHECK_EQ(level_period(s), 16 * MS); /* 62 Hz: half of it is below 49 */
+}
+
+/* Up again when there is room for a while. */
+static void check_taking_up(struct shed_world *w)
+{
+	struct shed *s = &w->shed;
+
+	shed_look(s, 0.1, false, w->now + 1000 * MS);
+	CHECK_EQ(level_period(s), 16 * MS);
+	shed_look(s, 0.1, false, w->now += 4000 * MS);
+	CHECK_EQ(level_period(s), 8 * MS);
+	shed_look(s, 0.9, false, w->now += 100 * MS); /* too early: the next try comes later */
+	CHECK_EQ(level_period(s), 16 * MS);
+	shed_look(s, 0.1, false, w->now + 4000 * MS);
+	CHECK_EQ(level_period(s), 16 * MS);
 	for (int i = 0; i < 4; i++)
-		shed_look(&s, 0.1, false, now += 7000 * MS);
-	CHECK_EQ(level_period(&s), MS);
-	shed_account(&s, &account);
-	CHECK_EQ(account.rates.count, s.changes.count);
+		shed_look(s, 0.1, false, w->now += 7000 * MS);
+	CHECK_EQ(level_period(s), MS);
+}
+
+static void load_is_shed_and_taken_up_again(void)
+{
+	struct account account = {0};
+	struct shed_world w;
+
+	if (!world_open(&w))
+		return;
+	check_shedding(&w);
+	check_taking_up(&w);
+	shed_account(&w.shed, &account);
+	CHECK_EQ(account.rates.count, w.shed.changes.count);
 	CHECK_EQ(account.rates.items[0].period_ns, 2 * MS);
-	CHECK_EQ(account.rates.items[0].time_ns, early);
+	CHECK_EQ(account.rates.items[0].time_ns, w.shed.changes.items[0].done_ns[0]);
 	CHECK_EQ(vec_last(&account.rates)->period_ns, MS);
 	vec_done(&account.rates);
-	shed_done(&s);
-	perf_source_close(source);
-	vec_each (event, &plan.events)
-		vec_done(&event->ids);
-	vec_done(&plan.events);
+	world_close(&w);
 }
 
 int main(void)

@@ -84,6 +84,33 @@ static void test_report_in_a_pipe(void)
 	buf_done(&out);
 }
 
+static void test_images_of_next_to_no_stacks_are_left_out(void)
+{
+	struct report_options options = {.limit = -1};
+	struct report_text_options plain = {0};
+	struct buf out = {0};
+	struct error err = {0};
+	struct report *r = NULL;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &options, &err), 0);
+	r->stacks.samples = 10000;
+	r->stacks.image_count = 2;
+	r->stacks.images[0] = (struct stacks_image){f.program, 900, "cut"};
+	r->stacks.images[1] = (struct stacks_image){f.kernel, 4, "torn"};
+	report_text(r, &plain, &out);
+	CHECK(strstr(buf_text(&out), "most in prog 9.0 %\n"));
+	CHECK(!strstr(buf_text(&out), "torn"));
+	r->stacks.images[1].samples = 5;
+	buf_clear(&out);
+	report_text(r, &plain, &out);
+	CHECK(strstr(buf_text(&out), "(torn)"));
+	report_free(r);
+	buf_done(&out);
+	fixture_done(&f);
+}
+
 static void test_report_off_cpu(void)
 {
 	struct report_text_options plain = {0};
@@ -224,6 +251,16 @@ static void test_names_cannot_drive_the_terminal(void)
 	buf_done(&out);
 }
 
+static void test_percent_signs_stay_with_their_numbers(void)
+{
+	struct text_style style = {.width = 20};
+	struct buf out = {0};
+
+	text_fill(&out, &style, "a", 2, "most of it here 99.5 %, there 0.5 %");
+	CHECK_STR(buf_text(&out), "a most of it here\n  99.5 %, there\n  0.5 %\n");
+	buf_done(&out);
+}
+
 static void check_time(int64_t ns, const char *want)
 {
 	struct buf out = {0};
@@ -257,12 +294,14 @@ int main(void)
 {
 	setenv("TZ", "UTC", 1);
 	RUN(test_report_in_a_pipe);
+	RUN(test_images_of_next_to_no_stacks_are_left_out);
 	RUN(test_report_off_cpu);
 	RUN(test_report_on_a_terminal);
 	RUN(test_filters_keep_the_total);
 	RUN(test_json_closes);
 	RUN(test_empty_profile);
 	RUN(test_names_cannot_drive_the_terminal);
+	RUN(test_percent_signs_stay_with_their_numbers);
 	RUN(test_units);
 	return check_end();
 }

@@ -111,6 +111,57 @@ static void records_of_the_kernel_alone(void)
 	fixture_done(&got);
 }
 
+static void put_map(struct buf *records, const uint8_t place[24])
+{
+	struct buf body = {0};
+
+	fixture_u32(&body, 7, 8);
+	fixture_u64(&body, 0x1000);
+	fixture_u64(&body, 0x2000);
+	fixture_u64(&body, 0);
+	buf_add(&body, place, 24);
+	fixture_u32(&body, 5, 2);
+	buf_add(&body, "/bin/a\0", 8);
+	put_trailer(&body, 1, 1);
+	fixture_record(records, PERF_RECORD_MMAP2, 2 | 1 << 14, body.data, body.size);
+	buf_done(&body);
+}
+
+/* The kernel sets the bit for all who listen, when one of them asked for build-ids. */
+static void build_ids_that_are_none(void)
+{
+	static const uint8_t places[][24] = {
+	        {254, [8] = 0x3b, 0xf8, 3},               /* device 254:0, inode 260155 */
+	        {8, [4] = 1, [8] = 9, [16] = 1, 2, 3, 4}, /* 8:1, inode 9, generation */
+	        {3, 1, [4] = 2, [8] = 9},                 /* 259:2, inode 9 */
+	        {20, [4] = 1, 2, 3, [23] = 20},           /* as perf inject writes them */
+	        {8, [4] = 1, 2, 3, 4, 5, 6, 7, 8},
+	};
+	struct perf_event_attr attr = fixture_clock();
+	struct buf records = {0};
+	struct fixture_read got;
+	const char *text;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		put_map(&records, places[i]);
+	fixture_read_records(&got, &attr, &records);
+	text = buf_text(&got.text);
+	CHECK(strstr(text, " 254:0 260155 0 prot=5 flags=2 id= x /bin/a\n"));
+	CHECK(strstr(text, " 8:1 9 67305985 prot=5 flags=2 id= x /bin/a\n"));
+	CHECK(strstr(text, " 259:2 9 0 prot=5 flags=2 id= x /bin/a\n"));
+	CHECK(strstr(text, " id=0102030000000000000000000000000000000014 x /bin/a\n"));
+	CHECK(strstr(text, " id=0102030405060708 x /bin/a\n"));
+	fixture_done(&got);
+	attr.build_id = 1;
+	buf_clear(&records);
+	put_map(&records, places[1]);
+	fixture_read_records(&got, &attr, &records);
+	CHECK(strstr(buf_text(&got.text),
+	             " 0:0 0 0 prot=5 flags=2 id=0100000009000000 x /bin/a\n"));
+	buf_done(&records);
+	fixture_done(&got);
+}
+
 /* READ of each format stands before the chain, and its size depends on the format. */
 static void samples_with_counter_values(void)
 {
@@ -418,6 +469,7 @@ int main(void)
 	RUN(samples_of_all_rings_come_in_order);
 	RUN(time_range_keeps_samples_alone);
 	RUN(records_of_the_kernel_alone);
+	RUN(build_ids_that_are_none);
 	RUN(samples_with_counter_values);
 	RUN(what_stands_after_the_chain_is_skipped);
 	RUN(counters_of_ended_tasks);

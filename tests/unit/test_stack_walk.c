@@ -447,6 +447,54 @@ static void through_a_handler_on_its_own_stack(void)
 	free(stack.ss_sp);
 }
 
+/* A sample that was taken, for when another has taken its place. */
+static struct snapshot keep_snapshot(void)
+{
+	struct snapshot copy = snapshot;
+
+	copy.stack = xmalloc(copy.size);
+	memcpy(copy.stack, snapshot.stack, copy.size);
+	return copy;
+}
+
+/* The same interrupted again, when its stack can no longer be read. */
+static void what_a_handler_interrupted_is_known_again(void)
+{
+	size_t size = (size_t)1 << 18;
+	stack_t stack = {.ss_sp = malloc(size), .ss_size = size}, none = {.ss_flags = SS_DISABLE};
+	struct snapshot now, handler;
+	uint64_t *before;
+	size_t count;
+
+	sigaltstack(&stack, NULL);
+	begin(true);
+	handlers(SA_ONSTACK);
+	CHECK_EQ(result.end, STACK_STITCHED);
+	CHECK(like_truth());
+	count = chain.count;
+	before = xmalloc(count * sizeof(*before));
+	memcpy(before, chain.items, count * sizeof(*before));
+	handler = keep_snapshot();
+	sigaltstack(&none, NULL);
+	memset(stack.ss_sp, 0, size);
+	sample_here(STACK_COPY_MAX); /* the interrupted frames are no longer there */
+	CHECK_EQ(result.end, STACK_WHOLE);
+	now = snapshot;
+	snapshot = handler;
+	walk_snapshot();
+	CHECK_EQ(result.end, STACK_STITCHED);
+	CHECK(chain.count == count && !memcmp(chain.items, before, count * sizeof(*before)));
+	/* Another thread was never seen. */
+	thread++;
+	walk_snapshot();
+	CHECK_EQ(result.end, STACK_CUT_COPY);
+	snapshot = now;
+	end();
+	free(before);
+	free(handler.stack);
+	free(stack.ss_sp);
+}
+
 static __attribute__((noinline)) void called_back(void)
 {
 	sample_here(STACK_COPY_MAX);
@@ -499,6 +547,25 @@ static void generated_code_by_frame_pointer(void)
 	end();
 }
 
+/* What a frame pointer of 0 says of the outermost frame it does not say of code without any. */
+static void a_register_that_is_zero_ends_nothing(void)
+{
+	static const int fp = 6, pc = 8; /* perf's numbers */
+	uint8_t *code = generate(without_it, sizeof(without_it));
+	struct event e;
+
+	begin(false);
+	snapshot_take(STACK_COPY_MAX);
+	e = snapshot_event();
+	snapshot.regs[fp] = 0;
+	snapshot.regs[pc] = (uint64_t)(uintptr_t)code;
+	walk_event(&e);
+	CHECK_EQ(result.end, STACK_NO_TABLE);
+	CHECK_EQ(chain.count, 1);
+	end();
+	munmap(code, 4096);
+}
+
 static void a_file_that_is_not_there(void)
 {
 	begin_with(STACK_METHOD_DWARF, false, "test_stack_walk");
@@ -536,8 +603,12 @@ static void without_registers(void)
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NO_REGISTERS);
 	CHECK_EQ(chain.count, 1);
-	e.sample.regs = NULL;
+	/* In the kernel: from where it was entered. */
 	e.mode = CPU_MODE_KERNEL;
+	walk_event(&e);
+	CHECK_EQ(result.end, STACK_NO_REGISTERS);
+	CHECK(chain.count == 1 && chain.items[0] == snapshot.regs[8]);
+	e.sample.regs = NULL;
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NONE);
 	CHECK_EQ(chain.count, 0);
@@ -564,7 +635,9 @@ int main(void)
 	RUN(changed_memory_is_not_believed);
 	RUN(through_a_signal_handler);
 	RUN(through_a_handler_on_its_own_stack);
+	RUN(what_a_handler_interrupted_is_known_again);
 	RUN(generated_code_by_frame_pointer);
+	RUN(a_register_that_is_zero_ends_nothing);
 	RUN(a_file_that_is_not_there);
 	RUN(where_there_is_no_code);
 	RUN(without_registers);

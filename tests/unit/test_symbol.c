@@ -373,27 +373,6 @@ static void code_is_that_of_the_function(void)
 	subject_end(&s);
 }
 
-static void take_match(void *ctx, const struct symbol *symbol)
-{
-	uint64_t *sum = ctx;
-
-	*sum += symbol->start;
-}
-
-static void functions_are_found_by_name(void)
-{
-	uint64_t address = 0, size = 0, sum = 0;
-	struct subject s;
-
-	subject_open(&s, "names");
-	CHECK(fixture_nm("names", "_ZNK5space3BoxIlE5twiceEl", &address, &size));
-	symbolizer_each_named(s.symbols, s.image, "space::Box<long>::twice", take_match, &sum);
-	CHECK_EQ(sum, address);
-	symbolizer_each_named(s.symbols, s.image, "nothing", take_match, &sum);
-	CHECK_EQ(sum, address);
-	subject_end(&s);
-}
-
 static const char kallsyms_text[] = "ffffffff81000000 T _stext\n"
                                     "ffffffff81000000 T _text\n"
                                     "ffffffff81000100 t helper\n"
@@ -661,7 +640,6 @@ int main(void)
 	RUN(a_root_comes_before_the_path);
 	RUN(lines_come_from_dwarf);
 	RUN(code_is_that_of_the_function);
-	RUN(functions_are_found_by_name);
 	RUN(kernel_functions_have_names);
 	RUN(a_vmlinux_gives_names_and_code);
 	RUN(modules_have_names);

@@ -133,6 +133,31 @@ static void a_new_gap_breaks_pieces(void)
 	stack_memory_free(memory);
 }
 
+static void kept_aside_for_the_same_frame_and_registers(void)
+{
+	struct unwind_frame last, other;
+	struct known_stack *k;
+
+	memory = stack_memory_new();
+	k = stack_memory_of(memory, 1);
+	keep(k, 0, 0, 1000, true);
+	last = *vec_last(&k->frames);
+	other = k->frames.items[999 - 1];
+	CHECK(!known_stack_take_back(k, &last, 77));
+	known_stack_set_aside(k, 77);
+	keep(k, 10, 5000, 5005, true);
+	CHECK(!known_stack_take_back(k, &last, 78));
+	CHECK(!known_stack_take_back(k, &other, 77));
+	CHECK_EQ(k->frames.count, 15);
+	CHECK(known_stack_take_back(k, &last, 77));
+	CHECK_EQ(k->frames.count, 1000);
+	CHECK(in_order(k));
+	CHECK_EQ(known_stack_find(k, &last), 999);
+	stack_memory_forget(memory, 1);
+	CHECK(!known_stack_take_back(stack_memory_of(memory, 1), &last, 77));
+	stack_memory_free(memory);
+}
+
 static void threads_are_bounded(void)
 {
 	uint32_t last = 3 * STACK_MEMORY_THREADS, lost = 0, kept = 0;
@@ -175,6 +200,7 @@ int main(void)
 	RUN(pieces_last_as_long_as_their_frames);
 	RUN(gaps_open_and_close);
 	RUN(a_new_gap_breaks_pieces);
+	RUN(kept_aside_for_the_same_frame_and_registers);
 	RUN(threads_are_bounded);
 	RUN(frames_are_bounded);
 	return check_end();

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "view_fixture.h"
 
+#include "view/flat_cell.h"
 #include "view/report.h"
 
 #include <errno.h>
@@ -343,6 +344,27 @@ static void test_flat_keys(void)
 	fixture_done(&f);
 }
 
+static void test_cpus_that_were_not_recorded(void)
+{
+	struct report_options o = {.limit = -1, .keys = {FLAT_CPU}, .key_count = 1};
+	struct buf text = {0};
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER,
+	            900);
+	r = report_of(&f, &o);
+	flat_cell(r->rows, &r->rows->rows.items[0], FLAT_CPU, true, &text);
+	CHECK_STR(buf_text(&text), "[not recorded]");
+	buf_clear(&text);
+	flat_cell(r->rows, &r->rows->rows.items[1], FLAT_CPU, true, &text);
+	CHECK_STR(buf_text(&text), "0");
+	buf_done(&text);
+	report_free(r);
+	fixture_done(&f);
+}
+
 static void test_waits_go_to_what_waited(void)
 {
 	struct fixture f;
@@ -530,6 +552,7 @@ int main(void)
 	RUN(test_flat_children_count_once_per_path);
 	RUN(test_flat_cut_sums_up_the_rest);
 	RUN(test_flat_keys);
+	RUN(test_cpus_that_were_not_recorded);
 	RUN(test_waits_go_to_what_waited);
 	RUN(test_processes);
 	RUN(test_process_tables);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Opens files that somebody else's process has mapped. Names come from that
- * process: what they lead to is looked at before it is opened, so that no
- * device or FIFO is, and a container's links do not lead out of it.
- */
-#include "session/keeper_internal.h"
+#include "source/mapped_file.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -57,7 +52,7 @@ static int open_in_root(const struct event_mmap *m, int32_t pid)
 	return open_found(fd, m);
 }
 
-int keeper_open_mapped(const struct event_mmap *m, int32_t pid)
+int mapped_file_open(const struct event_mmap *m, int32_t pid)
 {
 	char exe[48];
 	int fd = open_mapping(m, pid);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * regular_file: opens and reads files whose names somebody else chose.
+ *
+ * Names come from recordings, from debug information, from other processes:
+ * behind one there may stand a device, of which merely opening some does
+ * something, or a FIFO, which would block. Nothing is held but the descriptor,
+ * the caller's to close. Any thread. Uses: nothing of ours.
+ */
+#ifndef ASSAY_BASE_REGULAR_FILE_H
+#define ASSAY_BASE_REGULAR_FILE_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file. */
+int regular_file_open(const char *path, struct stat *st);
+
+/* So many bytes from where it stands; fewer are given at its end alone. -errno. */
+ssize_t regular_file_read(int fd, void *into, size_t size);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pace: how long a recorder may sleep, and when the file is to be flushed.
+ *
+ * Zeroed is new: the first flush is due at once. Times are ns of
+ * CLOCK_MONOTONIC, sleeps ms. One thread. Uses: base.
+ */
+#ifndef ASSAY_SESSION_PACE_H
+#define ASSAY_SESSION_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pace {
+	uint64_t flush_due_ns, drained_ns;
+	int soon_ms; /* sleep no longer than that for now; 0: as long as there is patience */
+};
+
+/* How long rings may go unread that wake us when they fill; with `walks`, stacks are walked. */
+int pace_begin(struct pace *p, bool walks);
+
+/* The rings are about to be read. */
+void pace_drained(struct pace *p);
+
+/*
+ * How long to sleep: until the next flush, or less where a ring no longer
+ * wakes us (`patience_ms`) or somebody looks on.
+ */
+int pace_sleep_ms(const struct pace *p, int patience_ms, bool looked_on);
+
+/* Whether a flush is due; then the next one is set, of a recording begun at `start_ns`. */
+bool pace_flush_due(struct pace *p, uint64_t start_ns);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * privileges: what a recorder that runs as root may beyond its own files: put
+ * to use, and given up where it is not needed any more.
+ *
+ * Both change this thread for good and cannot fail: without the right to it
+ * all stays as it is. Uses: nothing of ours.
+ */
+#ifndef ASSAY_SESSION_PRIVILEGES_H
+#define ASSAY_SESSION_PRIVILEGES_H
+
+#include <stdbool.h>
+
+/*
+ * Before others in the queue for a CPU: walking stacks takes longer than
+ * copying rings, and on a full machine would wait for its turn while they
+ * overflow. It costs no more CPU time so, and that stands in the account.
+ */
+void privileges_hurry(void);
+
+/*
+ * All is open. Walking stacks and keeping what is mapped open files as they
+ * come, in the view of those who map them and whoever may read them, and look
+ * into memory beyond the copies: with `looks_into_others` the capabilities for
+ * that stay; all others go.
+ */
+void privileges_drop(bool looks_into_others);
+
+#endif
