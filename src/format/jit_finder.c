@@ -237,6 +237,13 @@ static struct jit_code *without_names(const struct search *s)
 	if (s->refused.code)
 		c->trouble = xasprintf("%s (pid %d) generates code, which has no names: %s",
 		                       r->name, r->pid, s->refused.text);
+	else if (!s->same_machine)
+		c->trouble = xasprintf(
+		        "%s (pid %d) generates code: its names may stand in /tmp/perf-%d.map on "
+		        "%s, "
+		        "where it was recorded (copy that to DIRECTORY/tmp and give --symfs "
+		        "DIRECTORY); where not, %s",
+		        r->name, r->pid, r->pid, s->finder->recording->hostname, advice(r->name));
 	else
 		c->trouble = xasprintf("%s (pid %d) generates code and told no names of it: %s",
 		                       r->name, r->pid, advice(r->name));

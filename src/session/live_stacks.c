@@ -37,6 +37,7 @@ struct live_stacks {
 	uint32_t thread; /* of the sample, in the process table */
 	struct error define_error;
 	uint64_t lost; /* records, as the rings told */
+	bool deep;     /* the last read looked into threads' memory */
 	uint64_t cpu_ns;
 	uint64_t chain[CHAIN_MAX];
 };
@@ -259,6 +260,7 @@ int live_stacks_read(struct live_stacks *l, bool last, struct error *err)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t until = last ? UINT64_MAX : now - SETTLE_NS, lost = l->lost;
+	uint64_t deep = stack_walk_counts(l->walk)->memory_reads;
 	double fullest = ring_merge_begin(l->merge);
 	struct ring_record record;
 	int status = 0;
@@ -269,6 +271,7 @@ int live_stacks_read(struct live_stacks *l, bool last, struct error *err)
 			status = write_out(l, err);
 	}
 	ring_merge_end(l->merge);
+	l->deep = stack_walk_counts(l->walk)->memory_reads > deep;
 	if (status)
 		return status;
 	if (!last)
@@ -277,6 +280,11 @@ int live_stacks_read(struct live_stacks *l, bool last, struct error *err)
 	status = write_out(l, err);
 	l->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 	return status;
+}
+
+bool live_stacks_deep(const struct live_stacks *l)
+{
+	return l->deep;
 }
 
 void live_stacks_account(const struct live_stacks *l, struct account *account)

@@ -39,6 +39,8 @@ void live_stacks_event(struct live_stacks *l, const struct event *e);
 
 /* Writes what the rings hold; `last`: up to the newest record, for nothing comes any more. */
 int live_stacks_read(struct live_stacks *l, bool last, struct error *err);
+/* The last read met stacks deeper than the copies: the sooner the next, the more is still there. */
+bool live_stacks_deep(const struct live_stacks *l);
 
 void live_stacks_account(const struct live_stacks *l, struct account *account);
 

@@ -14,6 +14,8 @@
 #define UNWIND_MS 100
 /* At first much sooner, then later each time: of threads that nothing is known of yet. */
 #define UNWIND_SOON_MS 5
+/* As long as stacks are deeper than the copies: a thread that ends leaves nothing to be read. */
+#define UNWIND_DEEP_MS 20
 #define NS_IN_MS UINT64_C(1000000)
 
 int pace_begin(struct pace *p, bool walks)
@@ -26,6 +28,12 @@ void pace_drained(struct pace *p)
 {
 	p->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	p->soon_ms = p->soon_ms < UNWIND_MS ? 2 * p->soon_ms : 0;
+}
+
+void pace_soon(struct pace *p)
+{
+	if (!p->soon_ms || p->soon_ms > UNWIND_DEEP_MS)
+		p->soon_ms = UNWIND_DEEP_MS;
 }
 
 int pace_sleep_ms(const struct pace *p, int patience_ms, bool looked_on)

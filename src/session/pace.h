@@ -21,6 +21,8 @@ int pace_begin(struct pace *p, bool walks);
 
 /* The rings are about to be read. */
 void pace_drained(struct pace *p);
+/* They are to be read again soon. */
+void pace_soon(struct pace *p);
 
 /*
  * How long to sleep: until the next flush, or less where a ring no longer

@@ -207,6 +207,8 @@ static int drain(struct session *s, bool last, struct error *err)
 	else
 		status = perf_source_read(s->source, write_ring, s, err);
 	keeper_drained(s->keeper);
+	if (s->live && live_stacks_deep(s->live))
+		pace_soon(&s->pace);
 	if (status || s->live)
 		return status;
 	perf_record_finished_round(&s->encoded);

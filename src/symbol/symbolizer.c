@@ -103,6 +103,22 @@ static void load_kernel(struct symbolizer *s, struct symbol_image *i, bool modul
 	i->delta = k->delta;
 }
 
+/* Stubs of the linkage table stand apart from other code: it is not told by them where that is. */
+static bool is_stub(const struct symbol_table *t, size_t entry)
+{
+	const char *name = symbol_table_name(t, entry), *at = strrchr(name, '@');
+
+	return at && !strcmp(at, "@plt");
+}
+
+static bool names_code(const struct symbol_table *t)
+{
+	for (size_t entry = 0; entry < t->entries.count; entry++)
+		if (!is_stub(t, entry))
+			return true;
+	return false;
+}
+
 static void no_symbols(struct symbol_image *i)
 {
 	free(i->trouble);
@@ -124,7 +140,7 @@ static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 		elf_file_rest(i->debug);
 	if (i->own.entries.count)
 		i->table = &i->own;
-	else
+	if (!names_code(&i->own))
 		no_symbols(i);
 }
 
@@ -304,8 +320,9 @@ static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, u
 
 	if (*place)
 		return *place;
-	a = before == SYMBOL_NONE ? xstrdup("[start]") : bare_name(s, t, before);
-	b = next == t->entries.count ? xstrdup("[end]") : bare_name(s, t, next);
+	a = before == SYMBOL_NONE || is_stub(t, before) ? xstrdup("[start]")
+	                                                : bare_name(s, t, before);
+	b = next == t->entries.count || is_stub(t, next) ? xstrdup("[end]") : bare_name(s, t, next);
 	*place = symbol_new(s, image, xasprintf("%s->%s", a, b));
 	free(a);
 	free(b);
@@ -388,7 +405,11 @@ static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
 	/* kallsyms is complete: what lies between its functions is none of them. */
 	if (kind == IMAGE_KERNEL || kind == IMAGE_MODULE)
 		return unnamed_symbol(s, i, frame.image);
-	return gap_symbol(s, i, frame.image, symbol_table_before(i->table, address));
+	entry = symbol_table_before(i->table, address);
+	if ((entry == SYMBOL_NONE || is_stub(i->table, entry)) &&
+	    (entry + 1 == i->table->entries.count || is_stub(i->table, entry + 1)))
+		return unnamed_symbol(s, i, frame.image);
+	return gap_symbol(s, i, frame.image, entry);
 }
 
 static bool same_frame(const void *ctx, uint32_t id, const void *key)

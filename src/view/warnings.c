@@ -119,6 +119,27 @@ static void warn_inlines(struct warnings *w)
 			     image_path(images, i));
 }
 
+static void warn_unobserved(struct warnings *w)
+{
+	const struct account_view *a = w->account;
+	double share = a->total.wall_ns
+	                       ? 100 * (double)a->total.unobserved_ns / (double)a->total.wall_ns
+	                       : 0;
+
+	if (!a->has_unobserved || share <= 1)
+		return;
+	if (a->ticks.missing_busy)
+		warn(w,
+		     "%.1f %% of the time is unobserved: %" PRIu64
+		     " ticks due in busy time did not come.",
+		     share, a->ticks.missing_busy);
+	else
+		warn(w,
+		     "%.1f %% of the time is unobserved: on a CPU, but without a sample. Threads "
+		     "that live shorter than the timer's period have none.",
+		     share);
+}
+
 static void warn_account(struct warnings *w)
 {
 	const struct account_view *a = w->account;
@@ -127,14 +148,7 @@ static void warn_account(struct warnings *w)
 
 	vec_each (text, &a->remarks)
 		warn(w, "%s", *text);
-	if (a->has_unobserved && a->total.wall_ns &&
-	    (double)a->total.unobserved_ns * 100 > (double)a->total.wall_ns)
-		warn(w,
-		     "%.1f %% of the time is unobserved: %" PRIu64
-		     " ticks due in busy time did not "
-		     "come.",
-		     100 * (double)a->total.unobserved_ns / (double)a->total.wall_ns,
-		     a->ticks.missing_busy);
+	warn_unobserved(w);
 	if (idle > a->total.wall_ns / 100)
 		warn(w,
 		     "%" PRIu64

@@ -88,7 +88,7 @@ def perf_reads_the_walked_chains(t):
 @test
 def deep_stacks_are_read_by_others_without_a_word(t):
     path = t.path("deep.data")
-    record(t, path, "-g", "--", program(t), DEPTH, 400)
+    record(t, path, "-g", "--", program(t), DEPTH, 2000)
     stacks = t.report("-i", path)["stacks"]
     t.true(stacks["whole"] + stacks["stitched"] >= 0.95 * stacks["samples"],
            f"deep stacks are not whole: {stacks}")

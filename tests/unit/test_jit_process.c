@@ -402,6 +402,7 @@ static void a_map_older_than_the_process_is_refused(void)
 	p.request.start_ns = 0;
 	c = jit_finder_find(&p.finder, &p.request);
 	CHECK_EQ(c->entries.count, 0); /* what lies in our /tmp says nothing about it */
+	CHECK(c->trouble && strstr(c->trouble, " on another-machine, where it was recorded"));
 	jit_code_free(c);
 	unlink(path);
 	place_done(&p);

@@ -55,6 +55,7 @@ static bool build(void)
 	                   "&& gcc -nostdlib -static -Wl,-e,entry -o labels labels.s "
 	                   "&& gcc -O1 -fno-toplevel-reorder -shared -fPIC -o full.so functions.c "
 	                   "&& cp full.so stripped.so && strip stripped.so "
+	                   "&& cp functions bare && strip bare "
 	                   "&& gcc -O1 -g -Wl,--build-id=none -o linked functions.c "
 	                   "&& objcopy --only-keep-debug linked linked.debug && strip linked "
 	                   "&& objcopy --add-gnu-debuglink=linked.debug linked");
@@ -234,6 +235,24 @@ static void stripped_files_give_ranges(void)
 	CHECK_EQ(symbol->start + symbol->size, third);
 	CHECK(at(&s, hidden + 1) == symbol);
 	CHECK(strstr(at(&s, first - 1)->name, "->first") != NULL);
+	subject_end(&s);
+}
+
+/* A program exports nothing: stubs of the linkage table are all that has a name. */
+static void stubs_name_no_other_code(void)
+{
+	uint64_t address, size, first;
+	struct subject s;
+
+	CHECK(fixture_nm("functions", "second", &address, &size));
+	subject_open(&s, "bare");
+	CHECK_STR(at(&s, address)->name, "[no symbol]");
+	CHECK(!at(&s, address)->named);
+	CHECK(strstr(symbolizer_trouble(s.symbols, s.image), "bare: the file has no symbols"));
+	subject_end(&s);
+	CHECK(fixture_nm("full.so", "first", &first, &size));
+	subject_open(&s, "stripped.so");
+	CHECK_STR(at(&s, first - 1)->name, "[start]->first");
 	subject_end(&s);
 }
 
@@ -633,6 +652,7 @@ int main(void)
 	RUN(cxx_names_are_shown_demangled_or_raw);
 	RUN(labels_reach_to_the_next_symbol);
 	RUN(stripped_files_give_ranges);
+	RUN(stubs_name_no_other_code);
 	RUN(a_debug_link_brings_the_names_back);
 	RUN(another_build_id_is_refused);
 	RUN(a_replaced_file_is_refused);
