@@ -186,11 +186,46 @@ static const char *find_trouble(struct view *v, const struct selection *selectio
 	return most == IMAGE_ID_UNKNOWN ? NULL : symbolizer_trouble(v->symbols, most);
 }
 
+/* Whether the function asked for was inlined at this frame. */
+static bool is_inlined_at(struct view *v, const struct wanted *w, struct frame frame)
+{
+	struct symbol_inline found[INLINES_MAX];
+	size_t count = symbolizer_inlines(v->symbols, frame, found, INLINES_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		if (demangle_matches(found[i].name, w->name))
+			return true;
+	return false;
+}
+
+/* The first function found that the one asked for was inlined into; NULL: none. */
+static const struct symbol *find_around(struct view *v, const struct selection *selection,
+                                        const struct wanted *w)
+{
+	const struct profile *p = v->profile;
+
+	for (size_t i = 0; i < selection->rows.count; i++) {
+		uint32_t path = p->rows.items[selection->rows.items[i]].path;
+		uint32_t frame = p->paths.items[path].frame;
+
+		if (path != PATH_ROOT && !p->frames.items[frame].kernel &&
+		    is_inlined_at(v, w, p->frames.items[frame].frame))
+			return view_function(v, frame);
+	}
+	return NULL;
+}
+
 static int complain_none(struct view *v, const struct selection *selection, const struct wanted *w,
                          struct error *err)
 {
 	const char *trouble = find_trouble(v, selection);
+	const struct symbol *around = w->by_start ? NULL : find_around(v, selection, w);
 
+	if (around)
+		return error_set(err, ENOENT,
+		                 "%s was inlined, and its instructions stand in its callers': see "
+		                 "'assay annotate %s'",
+		                 w->name, around->name);
 	return error_set(err, ENOENT,
 	                 "no sample fell into a function \"%s\"%s%s: see 'assay report' for those "
 	                 "that were hit%s%s",

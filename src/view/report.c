@@ -9,6 +9,8 @@
 
 /* Rows from which on the tree is worth a thread of its own. */
 #define TREE_ASIDE 20000
+/* One sample lost in so many does not disturb the comparison of two clocks. */
+#define LOST_PART 100
 
 static int find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
 {
@@ -244,6 +246,22 @@ static void gather_warnings(struct report *r)
 	r->warnings = w.list;
 }
 
+/*
+ * Two clocks can be compared while both tick: where many samples were lost, or the
+ * rate was lowered, they see different times.
+ */
+static bool both_clocks_ticked(const struct profile *p)
+{
+	vec_each (rec, &p->recordings) {
+		const struct recording *r = *rec;
+
+		if ((r->lost_records + r->lost_samples) * LOST_PART > r->samples ||
+		    r->account.rates.count)
+			return false;
+	}
+	return true;
+}
+
 static void build(struct report *r)
 {
 	const struct report_options *o = &r->options;
@@ -251,7 +269,7 @@ static void build(struct report *r)
 	                                 .key_count = 3,
 	                                 .children = o->children,
 	                                 .intervals = o->intervals,
-	                                 .steps = true};
+	                                 .steps = both_clocks_ticked(r->view->profile)};
 	struct flat_request chosen = {
 	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
 	struct aside grower = {0};

@@ -156,6 +156,9 @@ def annotate_names_inlined_functions(t):
     hot = sum(i["share"] for i in found["instructions"]
               if [f["function"] for f in i["inlined"]][:1] == ["spin"])
     t.between(hot, 0.9, 1.0001, "share of instructions of spin")
+    refused = t.assay("annotate", "heavy", t.path("a.data"), env=environment(t), status=1).err
+    t.has(refused, "heavy was inlined, and its instructions stand in its callers'")
+    t.has(refused, "'assay annotate work'")
 
 
 @test
