@@ -119,6 +119,14 @@ static void warn_inlines(struct warnings *w)
 			     image_path(images, i));
 }
 
+static bool samples_were_lost(const struct profile *p)
+{
+	vec_each (rec, &p->recordings)
+		if ((*rec)->lost_records || (*rec)->lost_samples)
+			return true;
+	return false;
+}
+
 static void warn_unobserved(struct warnings *w)
 {
 	const struct account_view *a = w->account;
@@ -133,6 +141,11 @@ static void warn_unobserved(struct warnings *w)
 		     "%.1f %% of the time is unobserved: %" PRIu64
 		     " ticks due in busy time did not come.",
 		     share, a->ticks.missing_busy);
+	else if (samples_were_lost(w->view->profile))
+		warn(w,
+		     "%.1f %% of the time is unobserved: on a CPU, but without a sample; some of it "
+		     "is what was lost.",
+		     share);
 	else
 		warn(w,
 		     "%.1f %% of the time is unobserved: on a CPU, but without a sample. Threads "
