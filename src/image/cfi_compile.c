@@ -346,9 +346,46 @@ static bool find_by_segment(struct compile *c)
 	return false;
 }
 
+static void add_go_function(struct compile *c, const struct go_table *t,
+                            const struct go_function *function)
+{
+	size_t first = c->rows.rules.count;
+	struct cfi_range range;
+	uint32_t size;
+
+	if (first > ROWS_MAX ||
+	    !place_code(c, function->start, function->end - function->start, &range)) {
+		c->pool.skipped++;
+		return;
+	}
+	size = cfi_go_rows(&c->pool, c->f, t, function, range.offset, &c->rows);
+	/* A row takes two bytes of the table at the least, but functions may share them. */
+	if (size && spend(c, c->rows.rules.count - first))
+		vec_push(&c->described,
+		         (struct described){.start = range.offset,
+		                            .end = range.offset + size,
+		                            .first = (uint32_t)first,
+		                            .count = (uint32_t)(c->rows.rules.count - first),
+		                            .order = (uint32_t)c->described.count});
+}
+
+static void compile_go(struct compile *c)
+{
+	struct go_function function;
+	struct go_table t;
+
+	if (elf_file_machine(c->f) != ELF_MACHINE_X86_64 || !go_table_open(&t, c->f))
+		return;
+	c->work += t.size;
+	for (size_t i = 0; i < t.count && c->work; i++)
+		if (go_table_function(&t, i, &function))
+			add_go_function(c, &t, &function);
+	go_table_done(&t);
+}
+
 static void compile_file(struct compile *c)
 {
-	/* .debug_frame stands behind: of two that describe one place the first wins. */
+	/* Of two that describe one place the first wins. */
 	c->section.eh = true;
 	c->work = WORK_AT_LEAST;
 	if (find_section(c, ".eh_frame") || (!c->section.bytes && find_by_segment(c))) {
@@ -357,6 +394,8 @@ static void compile_file(struct compile *c)
 		compile_section(c);
 	}
 	drop_bytes(c);
+	/* It knows where stacks end, which .debug_frame does not. */
+	compile_go(c);
 	if (find_section(c, ".debug_frame")) {
 		c->work += WORK_A_BYTE * c->section.size;
 		compile_section(c);

@@ -7,6 +7,7 @@
  *	cfi_program.c     runs the instructions of one FDE
  *	cfi_expression.c  decodes DWARF expressions
  *	cfi_pool.c        rules, saves and expressions, each kept once
+ *	go_rows.c         rows of Go programs, from the table of their runtime
  *	cfi_image.c       the table as one block of bytes, checked
  *	cfi_cache.c       that block in the cache
  *
@@ -19,6 +20,7 @@
 #include "base/vec.h"
 #include "image/cfi.h"
 #include "image/cfi_cursor.h"
+#include "image/go_table.h"
 
 #include <stddef.h>
 
@@ -134,6 +136,13 @@ bool cfi_run_range(struct cfi_pool *p, const struct cfi_cie *cie, struct cfi_ran
 bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
                       const struct cfi_machine *m, uint64_t *pointer);
 
+/*
+ * Adds the rows of a Go function that begins at an offset of the file, all of
+ * it in the file. How many bytes of its code they describe; 0: there are none.
+ */
+uint32_t cfi_go_rows(struct cfi_pool *p, struct elf_file *f, const struct go_table *t,
+                     const struct go_function *function, uint32_t offset, struct cfi_rows *rows);
+
 /* The first bytes of a cache file. */
 struct cfi_header {
 	char magic[8];
@@ -149,7 +158,7 @@ struct cfi_header {
 };
 
 #define CFI_MAGIC "ASSAYCFI"
-#define CFI_VERSION 1
+#define CFI_VERSION 2
 
 /*
  * The whole table in one block, which is also the cache's file: header, ops,

@@ -58,7 +58,10 @@ size_t elf_file_read(struct elf_file *f, uint64_t address, void *into, size_t si
 /* The same at an offset of the file, segments or not. */
 size_t elf_file_read_at(struct elf_file *f, uint64_t offset, void *into, size_t size);
 
-/* Adds the functions of .symtab (or MiniDebugInfo) and .dynsym, and the PLT's as "name@plt". */
+/*
+ * Adds the functions of .symtab (or MiniDebugInfo and Go's own table) and .dynsym,
+ * and the PLT's as "name@plt".
+ */
 void elf_file_symbols(struct elf_file *f, struct symbol_table *t);
 
 /*

@@ -4,6 +4,7 @@
  * named by the relocation of the slot that they jump through.
  */
 #include "image/elf_internal.h"
+#include "image/go_table.h"
 #include "image/mini_debug.h"
 
 #include <string.h>
@@ -339,6 +340,28 @@ static void read_mini_debug(struct elf_file *f, struct symbol_table *t)
 	free(bytes);
 }
 
+/* A Go program keeps the names of its functions for itself, stripped or not. */
+static void read_go_table(struct elf_file *f, struct name_budget *budget, struct symbol_table *t)
+{
+	struct go_function function;
+	struct go_table table;
+	size_t cost;
+
+	if (!go_table_open(&table, f))
+		return;
+	for (size_t i = 0; i < table.count; i++) {
+		if (!go_table_function(&table, i, &function) || !*function.name)
+			continue;
+		cost = strlen(function.name) + SYMBOL_MIN_BYTES;
+		if (cost > budget->left)
+			break;
+		budget->left -= cost;
+		symbol_table_add(t, function.start, function.end - function.start, 0, BINDING_LOCAL,
+		                 function.name);
+	}
+	go_table_done(&table);
+}
+
 void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 {
 	struct name_budget budget = {4 * f->size + NAME_MAX_BYTES};
@@ -347,8 +370,10 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
 		return;
 	read_tables(f, SHT_SYMTAB, &budget, t);
-	if (!f->has_symtab)
+	if (!f->has_symtab) {
 		read_mini_debug(f, t);
+		read_go_table(f, &budget, t);
+	}
 	read_tables(f, SHT_DYNSYM, &budget, t);
 	read_plts(f, &budget, t);
 }

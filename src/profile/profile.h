@@ -46,10 +46,10 @@ struct profile_frame {
 
 struct profile_row {
 	/* key */
-	uint32_t path;   /* node of the innermost frame */
-	uint32_t thread; /* id in processes */
-	uint32_t region; /* image of the mapping that `addr` fell in (-d), or REGION_NONE */
-	uint16_t cpu; /* or PROFILE_CPU_UNKNOWN */
+	uint32_t path;     /* node of the innermost frame */
+	uint32_t thread;   /* id in processes */
+	uint32_t region;   /* image of the mapping that `addr` fell in (-d), or REGION_NONE */
+	uint16_t cpu;      /* or PROFILE_CPU_UNKNOWN */
 	uint8_t event;     /* index into events */
 	uint8_t mode;      /* enum profile_mode */
 	uint8_t stack_end; /* enum stack_end: how the path ends */

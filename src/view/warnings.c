@@ -143,7 +143,8 @@ static void warn_unobserved(struct warnings *w)
 		     share, a->ticks.missing_busy);
 	else if (samples_were_lost(w->view->profile))
 		warn(w,
-		     "%.1f %% of the time is unobserved: on a CPU, but without a sample; some of it "
+		     "%.1f %% of the time is unobserved: on a CPU, but without a sample; some of "
+		     "it "
 		     "is what was lost.",
 		     share);
 	else

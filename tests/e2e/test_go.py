@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whole stacks and names of Go programs, whose only tables may be those of their runtime.
+
+Truth is the program's own shape: main.spin is called by main.main and by
+main.worker, and nothing but runtime.main and a goroutine's start is above them.
+"""
+
+import collections
+import os
+import re
+import shutil
+
+from harness import main, test
+from programs import ASSAY, LONG, ROOT, comment, report, run, skip, workdir
+
+SOURCE = os.path.join(ROOT, "tests", "workloads", "runtimes", "work.go")
+SECONDS = 8 if LONG else 3
+WHOLE = 0.95
+END = "runtime.goexit"
+
+CALLERS = {
+    ("main.main", "runtime.main", END): "main",
+    ("main.worker", "main.main.func1", END): "worker",  # Go 1.17 on wraps the go statement
+    ("main.worker", END): "worker",
+}
+OWN = {"main.spin", "main.fib", "main.(*node).insert", "main.words"}
+
+
+def build(work, *options, cgo="0"):
+    if not shutil.which("go"):
+        skip("go is not installed")
+    env = dict(os.environ, GOCACHE=f"{work}/cache", GO111MODULE="off", GOFLAGS="",
+               CGO_ENABLED=cgo)
+    run(["go", "build", *options, "-o", f"{work}/work", SOURCE], timeout=240, check=True, env=env)
+    return f"{work}/work"
+
+
+def name_of(node):
+    """Without the linker's suffix for how a function is called."""
+    return re.sub(r"\.abi(0|internal)$", "", node["name"])
+
+
+def callers_of_spin(node, above=()):
+    """(names of the callers, innermost first, samples) of each main.spin in the call tree."""
+    name = name_of(node)
+    if name == "main.spin":
+        yield above, node["samples"]
+        return
+    for child in node.get("children", []):
+        yield from callers_of_spin(child, (name, *above))
+
+
+def judge_truth(tree):
+    callers, ends = collections.Counter(), collections.Counter()
+    for process in tree["children"]:
+        for begin in process["children"]:
+            ends[name_of(begin)] += begin["samples"]
+            for above, samples in callers_of_spin(begin):
+                callers[above] += samples
+    total = sum(callers.values())
+    right = sum(n for above, n in callers.items() if above in CALLERS)
+    seen = {CALLERS[above] for above in callers if above in CALLERS}
+    comment(f"{right} of {total} chains of main.spin right; stacks end in {ends.most_common(7)}")
+    assert total > 100, f"only {total} samples of main.spin"
+    assert right >= 0.99 * total, f"chains of main.spin: {callers.most_common(5)}"
+    assert seen == {"main", "worker"}, f"only {seen} called main.spin"
+    assert ends[END] > 0.8 * sum(ends.values()), f"stacks end in {ends.most_common(8)}"
+
+
+def judge(work, program):
+    path = f"{work}/work.data"
+    run([ASSAY, "record", "-g", "-F", "997", "-o", path, "--", program, str(SECONDS)],
+        timeout=60, check=True)
+    told = report(path, "-g", "--comm=work")
+    stacks = told["stacks"]
+    comment(f"{stacks['whole']} of {stacks['samples']} stacks whole; others: {stacks['reasons']}")
+    assert stacks["samples"] > 500, f"only {stacks['samples']} samples"
+    assert stacks["whole"] >= WHOLE * stacks["samples"], f"stacks: {stacks}"
+    names = {f["function"] for f in told["functions"] if f["image"].endswith("/work")}
+    assert OWN <= names, f"not named: {OWN - names}"
+    unnamed = sum(f["share"] for f in told["functions"] if f["function"] == "[no symbol]")
+    assert unnamed < 0.01, f"{unnamed:.3f} of the time has no name"
+    judge_truth(told["tree"])
+
+
+@test
+def go_has_whole_stacks_and_names(t):
+    with workdir() as work:
+        judge(work, build(work))
+
+
+@test
+def stripped_go_has_whole_stacks_and_names(t):
+    with workdir() as work:
+        judge(work, build(work, "-ldflags=-s -w"))
+
+
+@test
+def stripped_go_that_is_loaded_anywhere_has_whole_stacks_and_names(t):
+    with workdir() as work:
+        judge(work, build(work, "-buildmode=pie", "-ldflags=-s -w"))
+
+
+@test
+def stripped_go_of_another_linker_has_whole_stacks_and_names(t):
+    if not shutil.which("gcc"):
+        skip("gcc is not installed")
+    with workdir() as work:
+        judge(work, build(work, "-buildmode=pie", "-ldflags=-s -w -linkmode=external", cgo="1"))
+
+
+main()
