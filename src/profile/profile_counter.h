@@ -24,8 +24,8 @@
 #include "profile/off_cpu.h"
 #include "profile/profile.h"
 
-#define COUNTER_CPUS PROFILE_CPU_UNKNOWN /* the last number stands for "not known" and all above   \
-	                                  */
+/* The last number stands for "not known" and all above. */
+#define COUNTER_CPUS PROFILE_CPU_UNKNOWN
 
 struct counter_cpu {
 	struct ledger_cpu_builder ledger;
