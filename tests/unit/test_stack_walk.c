@@ -457,6 +457,16 @@ static struct snapshot keep_snapshot(void)
 	return copy;
 }
 
+/* No frame stands where one of the interrupted stood. */
+static __attribute__((noinline)) void sample_elsewhere(void)
+{
+	volatile char room[4096];
+
+	room[0] = 1;
+	sample_here(STACK_COPY_MAX);
+	room[1] = room[0];
+}
+
 /* The same interrupted again, when its stack can no longer be read. */
 static void what_a_handler_interrupted_is_known_again(void)
 {
@@ -477,7 +487,7 @@ static void what_a_handler_interrupted_is_known_again(void)
 	handler = keep_snapshot();
 	sigaltstack(&none, NULL);
 	memset(stack.ss_sp, 0, size);
-	sample_here(STACK_COPY_MAX); /* the interrupted frames are no longer there */
+	sample_elsewhere(); /* the interrupted frames are no longer there */
 	CHECK_EQ(result.end, STACK_WHOLE);
 	now = snapshot;
 	snapshot = handler;
