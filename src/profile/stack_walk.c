@@ -10,11 +10,14 @@
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes of a copy that must not have changed for what is above to count. */
 #define PROOF_BYTES 512
 /* Of known frames, so much of the stack is compared with what the memory holds. */
 #define COMPARED_BYTES 16384
+/* From so many frames on it is looked whether the rest is known, and at each doubling. */
+#define LOOK_FRAMES 64
 
 struct stack_walk {
 	struct process_table *processes;
@@ -233,6 +236,55 @@ static enum stack_end walk_frames(struct walk *s, bool join)
 		if (still_there(s))
 			return STACK_STITCHED;
 		join = false;
+	} while (end == STACK_NOT_TOLD);
+	return end;
+}
+
+/*
+ * Whether the last frame is a known one whose callers' return addresses are all
+ * where they were: to the first function (whole), or to the end of the copy.
+ * Comparing a word costs a tenth of walking a frame.
+ */
+static bool rest_stands(struct walk *s, enum stack_end *end)
+{
+	const struct known_stack *k = s->known;
+	const struct unwind_memory *m = &s->memory;
+	uint32_t match = known_stack_find(k, vec_last(&s->w->frames));
+	uint64_t word, at;
+
+	if (s->base || k->gaps.count || k->end != STACK_WHOLE ||
+	    s->w->machine->ra != s->w->machine->pc || match == STACK_UNKNOWN || match < LOOK_FRAMES)
+		return false;
+	for (uint32_t i = match; i > 0; i--) {
+		at = k->frames.items[i].cfa - sizeof(word) - m->start;
+		if (m->size < sizeof(word) || at > m->size - sizeof(word)) {
+			*end = STACK_CUT_COPY;
+			return true;
+		}
+		memcpy(&word, m->bytes + at, sizeof(word));
+		if (word != k->frames.items[i - 1].pc)
+			return false;
+	}
+	s->match = match;
+	*end = STACK_WHOLE;
+	return true;
+}
+
+/* Walks what the copy holds. A match: the rest is what is known. */
+static enum stack_end walk_copy(struct walk *s)
+{
+	size_t look = LOOK_FRAMES;
+	enum stack_end end;
+
+	do {
+		if (s->w->frames.count >= STACK_DEPTH_MAX)
+			return STACK_CUT_LIMIT;
+		end = walk_frame(s);
+		if (end != STACK_NOT_TOLD || s->w->frames.count != look)
+			continue;
+		look *= 2;
+		if (rest_stands(s, &end))
+			return end;
 	} while (end == STACK_NOT_TOLD);
 	return end;
 }
@@ -460,12 +512,15 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	s.match = STACK_UNKNOWN;
 	s.kept = false;
 	w->frames.count = 0;
-	end = walk_frames(&s, false);
+	end = walk_copy(&s);
 	/* In the kernel between two programs: the registers are the old one's, the maps the new's.
 	 */
 	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL)
 		return;
-	result->end = remember(&s, end);
+	if (end == STACK_WHOLE && s.match != STACK_UNKNOWN)
+		result->end = stitch(&s) == STACK_STITCHED ? STACK_WHOLE : STACK_CUT_LIMIT;
+	else
+		result->end = remember(&s, end);
 	w->counts.frames += w->frames.count;
 	stack_chain_give(&w->chain, &w->options, w->frames.items, s.kept ? s.base : w->frames.count,
 	                 s.kept ? s.known : NULL, result);

@@ -174,6 +174,25 @@ static void a_thousand_deep(void)
 	end();
 }
 
+/* Frames that stood where they stand were walked before: their words are compared. */
+static void what_stands_is_not_walked_again(void)
+{
+	uint64_t walked;
+
+	begin(false);
+	for (int depth = 900; depth < 904; depth++) {
+		down(depth, sample_all, 40);
+		CHECK_EQ(result.end, STACK_WHOLE);
+		CHECK(like_truth());
+	}
+	walked = stack_walk_counts(walk)->frames;
+	walk_snapshot();
+	CHECK_EQ(result.end, STACK_WHOLE);
+	CHECK(like_truth());
+	CHECK(stack_walk_counts(walk)->frames - walked < 100);
+	end();
+}
+
 static void frames_of_differing_size(void)
 {
 	begin(false);
@@ -633,6 +652,7 @@ int main(void)
 	RUN(tables_alone_do_too);
 	RUN(at_any_instruction);
 	RUN(a_thousand_deep);
+	RUN(what_stands_is_not_walked_again);
 	RUN(frames_of_differing_size);
 	RUN(deep_without_memory_is_cut);
 	RUN(live_memory_completes);
