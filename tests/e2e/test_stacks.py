@@ -62,7 +62,8 @@ def gdb_chain(t, program, *words, at="spin_leaf"):
     """The functions that gdb sees at a spot, outermost first."""
     t.need("gdb")
     text = run("gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off",
-               "-ex", "set confirm off", "-ex", "set backtrace past-main on",
+               "-ex", "set confirm off", "-ex", "set breakpoint pending on",
+               "-ex", "set backtrace past-main on",
                "-ex", f"break {at}", "-ex", "handle SIGUSR1 nostop noprint pass",
                "-ex", "run", "-ex", "bt -frame-info short-location", "--args", program, *words,
                timeout=120, status=None).out
@@ -80,6 +81,15 @@ def alike(chain):
     chain = re.sub(r"^(\?\?>)+|^__start_context>", "", chain)
     # raise() is a chain of static functions of the C library's own, inlined or not.
     return re.sub(r">(__pthread_kill\w*>|pthread_kill\w*>|__GI_\w*>|raise>)+", ">", chain)
+
+
+def seen_by_gdb(t, path, program, *words, at, among=100):
+    """The sequence that gdb sees where it first comes to a function is one that was sampled."""
+    if not shutil.which("gdb"):
+        return
+    ours = collections.Counter(alike(c).replace("[unknown]", "??") for c in chains(t, path))
+    want = alike(gdb_chain(t, program, *words, at=at))
+    t.true(ours[want] > 0, f"gdb sees {want}, which is none of {ours.most_common(among)}")
 
 
 def known(t, mode, pattern, *words, innermost="spin_leaf", program="stacks", gdb=True,
@@ -162,6 +172,7 @@ def signal_handlers_on_their_own_stack(t):
 @test
 def long_jumps(t):
     known(t, "longjmp", START + "(turn>)?(jumps>){1,20}spin_leaf", gdb=False)
+    seen_by_gdb(t, t.path("longjmp.data"), t.workload("stacks"), "longjmp", "20", at="spin_leaf")
 
 
 @test
@@ -173,6 +184,7 @@ def stubs_of_the_linkage_table(t):
     good = sum(1 for c in inside if re.match(START + "(turn>)?spin_plt(>|$)", c))
     t.true(len(inside) >= 100 and good >= LEAST_WHOLE * len(inside),
            f"{good} of {len(inside)} lead to spin_plt")
+    seen_by_gdb(t, path, t.workload("stacks"), "plt", "20", at="spin_plt")
 
 
 @test
@@ -217,6 +229,8 @@ def exceptions(t):
     t.true(len(inside) >= 100, f"only {len(inside)} samples below catches()")
     bad = [c for c in inside if not re.match(START + "catches", c)]
     t.true(len(bad) <= (1 - LEAST_WHOLE) * len(inside), f"not from main: {bad[:3]}")
+    # In the midst of a throw: the unwinder of the C++ library at work.
+    seen_by_gdb(t, path, t.workload("stacks_cpp"), "20", at="_Unwind_Find_FDE")
 
 
 @test
