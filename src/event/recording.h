@@ -113,6 +113,12 @@ struct recording {
 	VEC(char *) warnings;  /* sentences with file and offset */
 };
 
+/* Of whatever kind: the kernel had no room for them. */
+static inline uint64_t recording_lost(const struct recording *r)
+{
+	return r->lost_records + r->lost_samples;
+}
+
 void recording_init(struct recording *r);
 void recording_done(struct recording *r);
 void recording_warn(struct recording *r, const char *fmt, ...)

@@ -26,21 +26,8 @@ int64_t cfi_cursor_int(struct cfi_cursor *c, unsigned size)
 	return (int64_t)(cfi_cursor_uint(c, size) << unused) >> unused;
 }
 
-uint64_t cfi_cursor_uleb(struct cfi_cursor *c)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = cfi_cursor_uint(c, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
-}
-
-int64_t cfi_cursor_sleb(struct cfi_cursor *c)
+/* LEB128, of any length; bits beyond the 64th are dropped. */
+static uint64_t leb(struct cfi_cursor *c, bool is_signed)
 {
 	uint64_t value = 0, byte;
 	unsigned shift = 0;
@@ -51,9 +38,19 @@ int64_t cfi_cursor_sleb(struct cfi_cursor *c)
 			value |= (byte & 0x7f) << shift;
 		shift += shift < 64 ? 7 : 0;
 	} while (byte & 0x80);
-	if (byte & 0x40 && shift < 64)
+	if (is_signed && byte & 0x40 && shift < 64)
 		value |= UINT64_MAX << shift;
-	return (int64_t)value;
+	return value;
+}
+
+uint64_t cfi_cursor_uleb(struct cfi_cursor *c)
+{
+	return leb(c, false);
+}
+
+int64_t cfi_cursor_sleb(struct cfi_cursor *c)
+{
+	return (int64_t)leb(c, true);
 }
 
 struct cfi_cursor cfi_cursor_part(struct cfi_cursor *c, uint64_t size)

@@ -10,7 +10,6 @@
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Bytes of a copy that must not have changed for what is above to count. */
 #define PROOF_BYTES 512
@@ -195,27 +194,43 @@ static enum stack_end known_end(const struct known_stack *k, uint32_t frame)
 }
 
 /*
+ * Whether the return addresses of known frames, from `match` outward, are where
+ * they were: UNWIND_CALLER if all are, to frame `first` or `reach` bytes above the
+ * match; UNWIND_BEYOND if there is no more to be read; else UNWIND_WRONG.
+ */
+static enum unwind_result compare_callers(const struct walk *s, uint32_t match, uint32_t first,
+                                          uint64_t reach)
+{
+	const struct unwind_frame *frames = s->known->frames.items;
+	uint64_t start = frames[match].cfa, floor = start - sizeof(start), word;
+	enum unwind_result r;
+
+	for (uint32_t i = match; i > first && frames[i].cfa - start < reach; i--) {
+		r = unwind_read(&s->memory, floor, frames[i].cfa - sizeof(word), &word);
+		if (r != UNWIND_CALLER)
+			return r;
+		if (word != frames[i - 1].pc)
+			return UNWIND_WRONG;
+	}
+	return UNWIND_CALLER;
+}
+
+/* Whether it can be said where a frame's return address is: right below its CFA. */
+static bool addresses_are_pushed(const struct walk *s)
+{
+	return s->w->machine->ra == s->w->machine->pc;
+}
+
+/*
  * Live: whether the known frames above the matched one are those that are
  * there, as far as it costs little. A thread that returned and came back by
  * another way has frames of the same place and size below others.
  */
-static bool still_there(struct walk *s)
+static bool still_there(const struct walk *s)
 {
-	const struct unwind_frame *frames = s->known->frames.items, *frame;
-	uint32_t first = known_stack_joined(s->known);
-	uint64_t start = frames[s->match].cfa, word;
-
-	if (s->w->machine->ra != s->w->machine->pc)
-		return true; /* a machine on which it cannot be said where the address is */
-	for (uint32_t i = s->match; i > first && i > 0; i--) {
-		frame = &frames[i];
-		if (frame->cfa - start >= COMPARED_BYTES)
-			return true;
-		if (!s->memory.read(s->memory.ctx, frame->cfa - sizeof(word), &word) ||
-		    word != frames[i - 1].pc)
-			return false;
-	}
-	return true;
+	return !addresses_are_pushed(s) ||
+	       compare_callers(s, s->match, known_stack_joined(s->known), COMPARED_BYTES) ==
+	               UNWIND_CALLER;
 }
 
 /* Walks on to an end. `join`: where known frames are met that are whole, they
@@ -248,26 +263,22 @@ static enum stack_end walk_frames(struct walk *s, bool join)
 static bool rest_stands(struct walk *s, enum stack_end *end)
 {
 	const struct known_stack *k = s->known;
-	const struct unwind_memory *m = &s->memory;
 	uint32_t match = known_stack_find(k, vec_last(&s->w->frames));
-	uint64_t word, at;
 
-	if (s->base || k->gaps.count || k->end != STACK_WHOLE ||
-	    s->w->machine->ra != s->w->machine->pc || match == STACK_UNKNOWN || match < LOOK_FRAMES)
+	if (s->base || k->gaps.count || k->end != STACK_WHOLE || !addresses_are_pushed(s) ||
+	    match == STACK_UNKNOWN || match < LOOK_FRAMES)
 		return false;
-	for (uint32_t i = match; i > 0; i--) {
-		at = k->frames.items[i].cfa - sizeof(word) - m->start;
-		if (m->size < sizeof(word) || at > m->size - sizeof(word)) {
-			*end = STACK_CUT_COPY;
-			return true;
-		}
-		memcpy(&word, m->bytes + at, sizeof(word));
-		if (word != k->frames.items[i - 1].pc)
-			return false;
+	switch (compare_callers(s, match, 0, UINT64_MAX)) {
+	case UNWIND_CALLER:
+		s->match = match;
+		*end = STACK_WHOLE;
+		return true;
+	case UNWIND_BEYOND:
+		*end = STACK_CUT_COPY;
+		return true;
+	default:
+		return false;
 	}
-	s->match = match;
-	*end = STACK_WHOLE;
-	return true;
 }
 
 /* Walks what the copy holds. A match: the rest is what is known. */

@@ -20,7 +20,7 @@ static size_t fair_share(size_t bytes, size_t cpus)
 	struct rights rights;
 	int64_t most;
 
-	rights_read(&rights);
+	rights_read_limits(&rights);
 	most = rights_ring_bytes(&rights);
 	if (most == RIGHTS_NO_LIMIT || most <= 0 || bytes * cpus <= (uint64_t)most)
 		return bytes;

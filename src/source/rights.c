@@ -193,11 +193,17 @@ static void find_vmlinux(struct rights *r)
 	r->vmlinux[0] = '\0';
 }
 
-void rights_read(struct rights *r)
+void rights_read_limits(struct rights *r)
 {
 	memset(r, 0, sizeof(*r));
 	read_process(r);
 	read_settings(r);
+	r->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+void rights_read(struct rights *r)
+{
+	rights_read_limits(r);
 	read_events(r);
 	read_kallsyms(r);
 	find_vmlinux(r);
@@ -206,7 +212,6 @@ void rights_read(struct rights *r)
 	r->btf = readable("/sys/kernel/btf/vmlinux");
 	r->tracefs = readable("/sys/kernel/tracing/events/sched/sched_switch/id") ||
 	             readable("/sys/kernel/debug/tracing/events/sched/sched_switch/id");
-	r->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	rights_read_container(r);
 }
 

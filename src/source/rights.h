@@ -66,6 +66,8 @@ struct rights {
 };
 
 void rights_read(struct rights *r);
+/* What the process and the sysctls say, for rights_ring_bytes() and its like: the rest is 0. */
+void rights_read_limits(struct rights *r);
 
 /* A number in /proc/sys by its sysctl name, "kernel.perf_event_paranoid"; *value only on success.
  */

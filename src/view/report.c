@@ -83,7 +83,7 @@ static void observe(struct report *r)
 	vec_each (rec, &p->recordings) {
 		const struct account *a = &(*rec)->account;
 
-		o->lost += (*rec)->lost_records + (*rec)->lost_samples;
+		o->lost += recording_lost(*rec);
 		if (!a->present)
 			continue;
 		o->present = true;
@@ -255,8 +255,7 @@ static bool both_clocks_ticked(const struct profile *p)
 	vec_each (rec, &p->recordings) {
 		const struct recording *r = *rec;
 
-		if ((r->lost_records + r->lost_samples) * LOST_PART > r->samples ||
-		    r->account.rates.count)
+		if (recording_lost(r) * LOST_PART > r->samples || r->account.rates.count)
 			return false;
 	}
 	return true;

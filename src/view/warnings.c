@@ -41,11 +41,11 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 		warn(w, "%s", *text);
 	if (rec->truncated && !rec->warnings.count)
 		warn(w, "%s was cut short; this is what was written before.", path);
-	if (rec->lost_records || rec->lost_samples)
+	if (recording_lost(rec))
 		warn(w,
 		     "%s: the kernel had no room for %" PRIu64 " records and dropped them "
 		     "(more memory: record --memory).",
-		     path, rec->lost_records + rec->lost_samples);
+		     path, recording_lost(rec));
 	if (rec->unknown_records)
 		warn(w, "%s: %" PRIu64 " records of unknown kinds were skipped.", path,
 		     rec->unknown_records);
@@ -122,7 +122,7 @@ static void warn_inlines(struct warnings *w)
 static bool samples_were_lost(const struct profile *p)
 {
 	vec_each (rec, &p->recordings)
-		if ((*rec)->lost_records || (*rec)->lost_samples)
+		if (recording_lost(*rec))
 			return true;
 	return false;
 }
