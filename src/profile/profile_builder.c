@@ -4,6 +4,7 @@
 #include "profile/note_queue.h"
 #include "profile/path_cache.h"
 #include "profile/profile_counter.h"
+#include "profile/stack_chain.h"
 #include "profile/stack_walk.h"
 
 #include <linux/perf_event.h>
@@ -172,24 +173,14 @@ static void forget_walk(struct profile_builder *b, uint32_t thread)
 static struct event walk_stack(struct profile_builder *b, const struct event *e, uint32_t thread,
                                uint32_t process)
 {
-	const struct event_sample *s = &e->sample;
 	struct stack_walk_result walked;
 	struct event whole = *e;
 
 	stack_walk_sample(walk_of(b), process, thread, e, &walked);
 	b->chain.count = 0;
-	for (uint32_t i = 0; s->chain && i < s->chain_count; i++) {
-		if (s->chain[i] == CHAIN_CONTEXT_USER)
-			break;
-		vec_push(&b->chain, s->chain[i]);
-	}
-	vec_push(&b->chain, CHAIN_CONTEXT_USER);
-	for (uint32_t i = 0; i < walked.count; i++)
-		vec_push(&b->chain, walked.chain[i]);
-	whole.sample.chain = b->chain.items;
-	whole.sample.chain_count = (uint32_t)b->chain.count;
-	whole.sample.outer = walked.outer;
-	whole.sample.stack_end = (uint8_t)walked.end;
+	vec_reserve(&b->chain, e->sample.chain_count + 1 + STACK_WALK_CHAIN);
+	stack_chain_join(&walked, &whole.sample, b->chain.items,
+	                 e->sample.chain_count + 1 + STACK_WALK_CHAIN);
 	return whole;
 }
 

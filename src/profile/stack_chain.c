@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/stack_chain.h"
 
+#include <string.h>
+
 /* Of frames that run on another stack than the known ones: more are not followed beyond it. */
 #define INNER_MAX (STACK_WALK_CHAIN - STACK_PIECE)
 
@@ -58,4 +60,28 @@ void stack_chain_give(struct stack_chain *c, const struct stack_walk_options *op
 		c->addresses[count++] = known->frames.items[i - 1].pc;
 	result->chain = c->addresses;
 	result->count = count;
+}
+
+void stack_chain_join(const struct stack_walk_result *walked, struct event_sample *sample,
+                      uint64_t *into, uint32_t most)
+{
+	uint32_t kernel = 0, user = walked->count;
+	const uint64_t *recorded = sample->chain;
+
+	if (user > STACK_WALK_CHAIN)
+		user = STACK_WALK_CHAIN;
+	while (recorded && kernel < sample->chain_count && kernel < most - STACK_WALK_CHAIN - 1 &&
+	       recorded[kernel] != CHAIN_CONTEXT_USER) {
+		into[kernel] = recorded[kernel];
+		kernel++;
+	}
+	sample->chain = into;
+	sample->chain_count = kernel;
+	sample->stack_end = (uint8_t)walked->end;
+	sample->outer = walked->outer;
+	if (!user)
+		return;
+	into[kernel] = CHAIN_CONTEXT_USER;
+	memcpy(into + kernel + 1, walked->chain, user * sizeof(*into));
+	sample->chain_count = kernel + 1 + user;
 }

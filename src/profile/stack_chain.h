@@ -26,4 +26,12 @@ void stack_chain_give(struct stack_chain *c, const struct stack_walk_options *op
                       const struct unwind_frame *frames, size_t inner, struct known_stack *known,
                       struct stack_walk_result *result);
 
+/*
+ * Makes the sample's chain one: the kernel's part as recorded, with its marks, and
+ * the user's as walked, in `into`, which holds `most` (over STACK_WALK_CHAIN)
+ * addresses; of more the kernel's outermost are left out. Says how it ends, too.
+ */
+void stack_chain_join(const struct stack_walk_result *walked, struct event_sample *sample,
+                      uint64_t *into, uint32_t most);
+
 #endif

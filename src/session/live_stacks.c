@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_record.h"
+#include "profile/stack_chain.h"
 #include "session/ring_merge.h"
 #include "session/shed.h"
 
@@ -147,28 +148,6 @@ static bool opened_by_us(const struct live_stacks *l, int32_t tid)
 	return false;
 }
 
-static void put_chain(struct live_stacks *l, struct event_sample *s,
-                      const struct stack_walk_result *walked)
-{
-	uint32_t kernel = s->chain_count, user = walked->count;
-
-	if (kernel > CHAIN_MAX - STACK_WALK_CHAIN - 1)
-		kernel = CHAIN_MAX - STACK_WALK_CHAIN - 1;
-	if (user > STACK_WALK_CHAIN)
-		user = STACK_WALK_CHAIN;
-	if (kernel)
-		memcpy(l->chain, s->chain, kernel * sizeof(*l->chain));
-	s->chain = l->chain;
-	s->chain_count = kernel;
-	s->stack_end = walked->end;
-	s->outer = walked->outer;
-	if (!user)
-		return;
-	l->chain[kernel] = CHAIN_CONTEXT_USER;
-	memcpy(l->chain + kernel + 1, walked->chain, user * sizeof(*l->chain));
-	s->chain_count = kernel + 1 + user;
-}
-
 static void walk(struct live_stacks *l, struct event *e)
 {
 	struct stack_walk_result walked = {.end = STACK_NONE};
@@ -180,7 +159,7 @@ static void walk(struct live_stacks *l, struct event *e)
 		process = process_table_thread_at(l->processes, l->thread)->process;
 		stack_walk_sample(l->walk, process, l->thread, e, &walked);
 	}
-	put_chain(l, &e->sample, &walked);
+	stack_chain_join(&walked, &e->sample, l->chain, CHAIN_MAX);
 }
 
 static int take_sample(struct live_stacks *l, const struct ring_record *record, struct error *err)
