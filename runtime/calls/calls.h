@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls: the core of exact call paths, for those around it: the hooks that a
+ * compiler inserts, library trampolines, threads that end, code that goes.
+ *
+ * The hooks __cyg_profile_func_enter and _exit are hook.c. Here are the same
+ * events for callers that know more than a compiler: `function` is as in a node
+ * (wire.h), `sp` the stack pointer when the call was made, `ra` the place in the
+ * code that the event comes from, `site` the function's return address. Signal
+ * safe; each thread for itself.
+ */
+#ifndef ASSAY_RUNTIME_CALLS_CALLS_H
+#define ASSAY_RUNTIME_CALLS_CALLS_H
+
+#include "calls/port.h"
+
+void calls_enter_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
+void calls_exit_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
+
+/* The running thread ends: its record is closed and may be another's. */
+void calls_thread_end(void);
+
+/* Code at [start, end) is gone: its functions are marked as of image `image`. */
+void calls_code_gone(uint64_t start, uint64_t end, unsigned image);
+
+#endif

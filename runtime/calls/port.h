@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port: what the call-path core needs of the system around it. The core
+ * (runtime/calls/) compiles freestanding; a kernel that embeds it gives these.
+ *
+ * "assay_port.h" is found on the include path and gives, inline:
+ *	uint64_t port_clock(void)                  ticks, constant rate, never back
+ *	struct calls_thread **port_self(void)      the running thread's slot
+ * The slot holds &calls_unborn until the thread's first event. The other ones are
+ * functions. None may enter an instrumented function. All may be called in a
+ * signal handler, and by several threads at once.
+ */
+#ifndef ASSAY_RUNTIME_CALLS_PORT_H
+#define ASSAY_RUNTIME_CALLS_PORT_H
+
+#include "assay/wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct calls_thread;
+
+#include "assay_port.h"
+
+/* Zeroed and private, backed when touched; NULL: there is none. */
+void *port_memory(size_t bytes);
+void port_memory_free(void *memory, size_t bytes);
+/* The same, and a forked child finds zeros there. */
+void *port_memory_wiped(size_t bytes);
+
+/*
+ * The table: an address range of limit_bytes, whose first `bytes` are usable when
+ * this returns true; false: no room, the table is full. Only grows.
+ */
+bool port_table_grow(uint64_t bytes);
+
+/* Time waited in an interval, in ticks. */
+struct port_waits {
+	uint64_t blocked, preempted;
+	uint32_t blocked_count, preempted_count;
+	uint64_t settled; /* of blocked: told by the CPU clock */
+	bool overflowed;  /* the record of switches was not whole */
+};
+
+/*
+ * A thread begins, or a forked child goes on: *watch is set to a word that changes
+ * whenever the thread is switched out or in; it may point to a constant.
+ */
+void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record,
+                       volatile uint64_t **watch);
+/* What was waited after `from` and up to `to`, both ticks; what is later stays for the next. */
+void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struct port_waits *w);
+
+/* The bounds of the stack that sp lies in, as far as known; false: nothing is known. */
+struct port_stack {
+	uintptr_t low, high;
+};
+bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack);
+
+/* A function is seen for the first time: remember what it belongs to. False: leave it out. */
+bool port_function(uint64_t function);
+
+/* The process has no table yet, or is a fork's child: makes one. False: none can be had. */
+bool port_begin(void);
+
+#endif

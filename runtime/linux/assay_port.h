@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * assay_port: the inline part of calls/port.h for Linux programs: the clock is
+ * the TSC (arm64: the virtual counter), the slot a thread-local variable of the
+ * initial-exec model, one load away. Uses: nothing.
+ */
+#ifndef ASSAY_RUNTIME_LINUX_ASSAY_PORT_H
+#define ASSAY_RUNTIME_LINUX_ASSAY_PORT_H
+
+#include <stdint.h>
+
+struct calls_thread;
+
+extern __thread struct calls_thread *assay_calls_self
+        __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline struct calls_thread **port_self(void)
+{
+	return &assay_calls_self;
+}
+
+static inline uint64_t port_clock(void)
+{
+#if defined(__x86_64__)
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+#error "assay calls knows the clocks of x86-64 and arm64"
+#endif
+}
+
+#endif
