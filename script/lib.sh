@@ -1,7 +1,7 @@
 # What the scripts share: the packages needed, and how to get them. Sourced by bash.
 
 packages_build="meson ninja-build gcc libc6-dev pkg-config libelf-dev libdw-dev libcapstone-dev
-	libiberty-dev libzstd-dev zlib1g-dev liblzma-dev"
+	libiberty-dev libzstd-dev zlib1g-dev liblzma-dev libtraceevent-dev libtracefs-dev"
 packages_test="$packages_build python3 g++ binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 busybox-static cpio xz-utils procps
 	make dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg llvm"

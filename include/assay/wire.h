@@ -54,13 +54,23 @@ struct assay_calls_sample {
 	uint64_t count, sum, squares;
 };
 
-/* What a call costs, from the calibration at start, in 1/1024 ticks. */
+#define ASSAY_CALLS_LENGTHS 6
+
+/*
+ * What a call costs, from the calibration at start, in 1/1024 ticks. The callee's
+ * part depends on how long the callee is, for processors work on what comes before
+ * and after a reading of the clock meanwhile: lengths[] tells it for some lengths,
+ * rising; between two of them it lies between theirs. `inner` is the first's.
+ */
 struct assay_calls_cost {
 	int32_t inner, outer;             /* charged to the callee; to the caller */
 	int32_t inner_error, outer_error; /* how far repeated calibrations lie apart */
 	int32_t enter_read, exit_read;    /* a hook between two readings of the clock, then */
 	int32_t read;                     /* two readings with nothing between */
-	int32_t unused;
+	uint32_t length_count;
+	struct {
+		int32_t net, inner; /* net of a call as told, cost included; cost in it */
+	} lengths[ASSAY_CALLS_LENGTHS];
 };
 
 struct assay_calls_header {
@@ -92,6 +102,12 @@ enum assay_calls_kind {
 	ASSAY_CHUNK_IMAGES = 4, /* `used` struct assay_calls_image */
 	ASSAY_CHUNK_NAMES = 5,  /* in recordings: `used` struct assay_calls_name */
 	ASSAY_CHUNK_TEXT = 6,   /* in recordings: `used` bytes of texts, each ended by 0 */
+	/* In recordings, whose times are net of the counting's cost already: */
+	ASSAY_CHUNK_BOOKS = 7, /* one struct assay_calls_books */
+	ASSAY_CHUNK_BOOK = 8,  /* `used` struct assay_calls_book, one a thread */
+	ASSAY_CHUNK_MORE = 9,  /* `used` struct assay_calls_more, for some nodes */
+	/* In baselines, which a reset leaves: */
+	ASSAY_CHUNK_CLOCKS = 10, /* `used` struct assay_calls_clocks */
 };
 
 struct assay_calls_chunk { /* 64 bytes */
@@ -167,7 +183,7 @@ struct assay_calls_thread {
 struct assay_calls_image {           /* 384 bytes */
 	uint64_t start, end, offset; /* addresses; offset in the file of start */
 	uint64_t device, inode;      /* device: major << 32 | minor */
-	uint32_t gone;               /* 1: unmapped meanwhile */
+	uint32_t gone; /* bit 0: unmapped meanwhile; bits 8..15, in recordings: kind + 1 */
 	uint32_t build_id_size;
 	uint8_t build_id[32];
 	char path[304]; /* cut short at its begin, "..." first, if longer */
@@ -179,6 +195,47 @@ struct assay_calls_name {  /* 32 bytes */
 	uint32_t name;     /* byte in the table's texts: all TEXT chunks' bytes in a row; 0: none */
 	uint32_t file;     /* the source file's; 0: not known */
 	uint32_t line, unused32;
+	uint64_t unused;
+};
+
+/*
+ * A recording's process: what a reader derived from the table that the process
+ * wrote. Its times are ticks and may be negative; so may a node's net be here.
+ */
+struct assay_calls_books {      /* 128 bytes */
+	uint32_t flags;         /* header.flags, and those of a reader from bit 16 on */
+	uint32_t name, command; /* bytes in the table's texts */
+	uint32_t unused32;
+	int64_t wall, own, own_error; /* first event to the end; what the counting cost */
+	int64_t inner, outer;         /* 1/1024 ticks: cost of a call, as it was taken off */
+	uint64_t table_bytes;         /* of the table that the process wrote */
+	uint64_t unused[8];
+};
+
+#define ASSAY_CALLS_UNKNOWN INT64_MIN /* of assay_calls_book.cpu and cpu_residual */
+
+/* A recording's thread. */
+struct assay_calls_book { /* 128 bytes */
+	int64_t wall, cpu, net, own, blocked, preempted, tail;
+	int64_t cpu_residual, wall_residual;
+	uint64_t threads;
+	int32_t tid;
+	uint32_t name; /* byte in the table's texts */
+	uint64_t unused[5];
+};
+
+/* What a recording's node has besides; none: zeros. */
+struct assay_calls_more {    /* 32 bytes */
+	uint32_t node, open; /* open: of how many threads the call had not returned */
+	int64_t net_error;   /* ticks: half of a 95 % interval */
+	uint64_t unused[2];
+};
+
+/* A running thread's clocks when a baseline was taken. */
+struct assay_calls_clocks { /* 32 bytes */
+	int32_t tid;
+	uint32_t unused32;
+	uint64_t cpu_ns, runnable_ns; /* on CPU; waited for one: since the thread began */
 	uint64_t unused;
 };
 

@@ -20,6 +20,9 @@ void calls_exit_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra
 /* The running thread ends: its record is closed and may be another's. */
 void calls_thread_end(void);
 
+/* The process ends in the running thread: what it did since its last event is charged. */
+void calls_thread_sync(void);
+
 /* Code at [start, end) is gone: its functions are marked as of image `image`. */
 void calls_code_gone(uint64_t start, uint64_t end, unsigned image);
 

@@ -26,12 +26,16 @@ struct calls_thread;
 /* Zeroed and private, backed when touched; NULL: there is none. */
 void *port_memory(size_t bytes);
 void port_memory_free(void *memory, size_t bytes);
-/* The same, and a forked child finds zeros there. */
-void *port_memory_wiped(size_t bytes);
+/* The same; the first `wiped` bytes, a page or more, are zeros in a forked child, the rest is kept. */
+void *port_memory_wiped(size_t wiped, size_t kept);
+
+/* Signals wait for the running thread, until its state from before is given back. */
+uint64_t port_signals_hold(void);
+void port_signals_release(uint64_t before);
 
 /*
- * The table: an address range of limit_bytes, whose first `bytes` are usable when
- * this returns true; false: no room, the table is full. Only grows.
+ * The table is an address range of header.limit_bytes; its first `bytes` are usable when
+ * this returns true. False: there is no room. Only grows; several threads may ask.
  */
 bool port_table_grow(uint64_t bytes);
 
@@ -58,10 +62,23 @@ struct port_stack {
 };
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack);
 
-/* A function is seen for the first time: remember what it belongs to. False: leave it out. */
-bool port_function(uint64_t function);
+/* A function, as in a node, is seen for the first time: remember what it belongs to. */
+void port_function(uint64_t function);
+/* False: events of this function are to be left out. */
+bool port_wants(uint64_t function);
 
-/* The process has no table yet, or is a fork's child: makes one. False: none can be had. */
+/*
+ * The process has no table, or it is its parent's: makes one at calls_table.base, with
+ * its header. Signals are held. False: there will be none.
+ */
 bool port_begin(void);
+/* This process has a table of its own: false before port_begin() and in a forked child. */
+bool port_began(void);
+
+int32_t port_thread_id(void);
+/* The thread's CPU clock, ns. */
+uint64_t port_thread_cpu_ns(void);
+/* The thread goes: what was opened for it is closed. */
+void port_thread_done(struct calls_thread *t);
 
 #endif

@@ -7,8 +7,11 @@
  * pattern names and no later "!" leaves out; with "!" patterns alone, all else.
  * Names are those of .symtab, or .dynsym where there is none; C++ names match as
  * written in the file or as "ns::Class::method" (nested names without
- * templates' arguments). An image's symbols are read once, at its first
- * function; no malloc, no stdio. Uses: linux/images.h, calls/port.h (memory).
+ * templates' arguments); what a compiler adds after a dot (foo.part.0) may be
+ * left away. An image's symbols are read once, at its first function; who comes
+ * while another thread reads looks its own function up by itself and waits for
+ * nothing. No malloc, no stdio. Uses: linux/images.h, linux/symbols.h,
+ * calls/port.h (memory).
  */
 #ifndef ASSAY_RUNTIME_LINUX_FILTER_H
 #define ASSAY_RUNTIME_LINUX_FILTER_H

@@ -89,11 +89,17 @@ static int utf8_length(const unsigned char *p)
 
 static void json_quote(struct buf *out, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	const unsigned char *p = (const unsigned char *)text, *plain;
 	int n;
 
 	buf_putc(out, '"');
 	while (*p) {
+		/* Most text needs no care: all of it up to what does, in one piece. */
+		for (plain = p; *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';)
+			p++;
+		buf_add(out, plain, (size_t)(p - plain));
+		if (!*p)
+			break;
 		n = utf8_length(p);
 		if (!n) {
 			buf_puts(out, "\xef\xbf\xbd");

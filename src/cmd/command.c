@@ -19,6 +19,21 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
+const char *command_word(const struct command *command)
+{
+	const char *blank = strrchr(command->name, ' ');
+
+	return blank ? blank + 1 : command->name;
+}
+
+const struct command *command_find_sub(const struct command *command, const char *word)
+{
+	for (size_t i = 0; command->subcommands && command->subcommands[i]; i++)
+		if (!strcmp(command_word(command->subcommands[i]), word))
+			return command->subcommands[i];
+	return NULL;
+}
+
 int command_fail(int status, const char *fmt, ...)
 {
 	va_list ap;
@@ -55,7 +70,7 @@ int command_end(int status)
 	                    strerror(errno ? errno : EIO));
 }
 
-int command_main(const struct command *command, int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
 	void *options = xcalloc(1, command->options_size ? command->options_size : 1);
 	struct option_result result;
@@ -75,4 +90,11 @@ int command_main(const struct command *command, int argc, char **argv)
 	option_result_done(&result);
 	free(options);
 	return command_end(status);
+}
+
+int command_main(const struct command *command, int argc, char **argv)
+{
+	const struct command *sub = argc > 1 ? command_find_sub(command, argv[1]) : NULL;
+
+	return sub ? run_command(sub, argc - 1, argv + 1) : run_command(command, argc, argv);
 }

@@ -45,6 +45,12 @@ struct option {
 	/* An optional argument may be the next word, or all behind the letter, if it is a choice.
 	 */
 	bool looks_ahead;
+	/*
+	 * A flag may have the same letter as an option with a value. The letter is the
+	 * latter's where a value is attached, or where the next word can be one: it is
+	 * there, is no option, and this (may be NULL) does not say that it is none.
+	 */
+	bool (*is_no_value)(const char *word);
 };
 
 struct command {
@@ -63,12 +69,24 @@ struct command {
 	 */
 	int (*run)(void *options, int argc, char **argv);
 	bool stop_early;
+	bool keeps_dashes; /* the "--" is not dropped: what stands before it counts */
+	/*
+	 * Commands of its own, NULL at the end; the first word, where it is one of
+	 * theirs, chooses. Their names hold both words: "calls list".
+	 */
+	const struct command *const *subcommands;
 };
 
 /* All commands, NULL at the end; in the order of help. */
 extern const struct command *const commands[];
 
 const struct command *command_find(const char *name);
+
+/* The sub-command of that word; NULL: there is none. */
+const struct command *command_find_sub(const struct command *command, const char *word);
+
+/* The last word of its name: "list" of "calls list". */
+const char *command_word(const struct command *command);
 
 /* Parses and runs; prints help for -h and --help. argv[0] is the command's name. */
 int command_main(const struct command *command, int argc, char **argv);

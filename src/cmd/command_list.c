@@ -2,9 +2,10 @@
 /* command_list: the commands, in the order of help. */
 #include "cmd/command.h"
 
-extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_intervals, cmd_doctor,
-        cmd_help;
+extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_intervals, cmd_calls,
+        cmd_doctor, cmd_export, cmd_help;
 
 const struct command *const commands[] = {
-        &cmd_record, &cmd_report, &cmd_annotate, &cmd_intervals, &cmd_doctor, &cmd_help, NULL,
+        &cmd_record, &cmd_report, &cmd_annotate, &cmd_intervals, &cmd_calls,
+        &cmd_export, &cmd_doctor, &cmd_help,     NULL,
 };

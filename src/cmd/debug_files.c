@@ -47,11 +47,44 @@ static uint64_t count_images(const struct profile *p, struct image_count *counts
 	return total;
 }
 
+static void fetch(struct symbolizer *symbols, const uint32_t *images, size_t count)
+{
+	struct buf names = {0};
+	struct error err = {0};
+
+	if (symbolizer_fetch(symbols, images, count, &names, &err))
+		command_fail(0, "%s", err.text);
+	else if (names.size)
+		command_fail(0, "debug files of %s are being fetched; run this again to see them",
+		             buf_text(&names));
+	buf_done(&names);
+}
+
+void debug_files_fetch_calls(const struct call_paths *c, struct symbolizer *symbols)
+{
+	VEC(uint32_t) images = {0};
+	uint8_t *seen;
+
+	if (!symbolizer_fetches(symbols))
+		return;
+	seen = xcalloc(c->images.images.count + 1, 1);
+	vec_each (f, &c->functions) {
+		uint32_t image = f->frame.image;
+
+		if (f->kind != CALL_FUNCTION || seen[image] || images.count == IMAGES_MAX ||
+		    c->images.images.items[image].kind != IMAGE_FILE)
+			continue;
+		seen[image] = 1;
+		vec_push(&images, image);
+	}
+	fetch(symbols, images.items, images.count);
+	vec_done(&images);
+	free(seen);
+}
+
 void debug_files_fetch(struct profile *p, struct symbolizer *symbols)
 {
 	struct image_count *counts;
-	struct buf names = {0};
-	struct error err = {0};
 	VEC(uint32_t) images = {0};
 	uint64_t total;
 
@@ -64,12 +97,7 @@ void debug_files_fetch(struct profile *p, struct symbolizer *symbols)
 		if (counts[i].samples &&
 		    (i < IMAGES_MIN || (double)counts[i].samples >= SHARE_MIN * (double)total))
 			vec_push(&images, counts[i].image);
-	if (symbolizer_fetch(symbols, images.items, images.count, &names, &err))
-		command_fail(0, "%s", err.text);
-	else if (names.size)
-		command_fail(0, "debug files of %s are being fetched; run this again to see them",
-		             buf_text(&names));
+	fetch(symbols, images.items, images.count);
 	vec_done(&images);
-	buf_done(&names);
 	free(counts);
 }

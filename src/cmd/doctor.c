@@ -124,9 +124,9 @@ const struct command cmd_doctor = {
         .summary = "say what this machine lets assay do, and what to change",
         .description =
                 "Looks at the rights of the user, the clocks to sample by, what the kernel shows "
-                "of itself, how common libraries are built, and the limits that a container "
-                "sets. Each line says how it stands (ok, limited or missing), what that costs, "
-                "and the command that mends it.\n\n"
+                "of itself, whether calls can be counted, how common libraries are built, and the "
+                "limits that a container sets. Each line says how it stands (ok, limited or "
+                "missing), what that costs, and the command that mends it.\n\n"
                 "Nothing is changed, and no rights are needed.",
         .examples = "assay doctor\n"
                     "    all findings\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor_findings.h"
 
+#include "cmd/doctor_calls.h"
 #include "cmd/doctor_libraries.h"
 
 #include <errno.h>
@@ -283,6 +284,7 @@ struct findings *doctor_findings(const struct rights *r)
 	add_pmu(f, r);
 	add_rates(f, r);
 	add_kernel(f, r);
+	doctor_calls(f);
 	doctor_libraries(f);
 	add_container(f, r);
 	return f;

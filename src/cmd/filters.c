@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/filters.h"
 
+#include "cmd/load.h"
+
 const struct option filter_option_table[] = {
         {.kind = OPTION_GROUP, .help = "Filters: lists apart by commas"},
         {.kind = OPTION_LIST,
@@ -8,6 +10,7 @@ const struct option filter_option_table[] = {
          .name = "comm",
          .argument = "NAME",
          .help = "processes or threads of these names",
+         .is_no_value = load_is_calls,
          .offset = offsetof(struct filter_options, comm)},
         {.kind = OPTION_LIST,
          .name = "pid",

@@ -89,21 +89,45 @@ static void add_indented(struct buf *b, const char *lines)
 	}
 }
 
+static void add_usage(struct buf *b, const struct command *command)
+{
+	buf_addf(b, "Usage: assay %s %s\n", command->name,
+	         command->synopsis ? command->synopsis : "");
+	for (size_t i = 0; command->subcommands && command->subcommands[i]; i++)
+		buf_addf(b, "       assay %s %s\n", command->subcommands[i]->name,
+		         command->subcommands[i]->synopsis);
+	buf_putc(b, '\n');
+}
+
+static void add_subcommands(struct buf *b, const struct command *command)
+{
+	if (!command->subcommands)
+		return;
+	buf_puts(b, "\nCommands of its own:\n");
+	for (size_t i = 0; command->subcommands[i]; i++) {
+		buf_addf(b, "  %-11s ", command_word(command->subcommands[i]));
+		wrap_text(b, command->subcommands[i]->summary, 14, 14);
+		buf_putc(b, '\n');
+	}
+}
+
 void command_print_help(const struct command *command)
 {
 	struct buf b = {0};
 
-	buf_addf(&b, "Usage: assay %s %s\n\n", command->name,
-	         command->synopsis ? command->synopsis : "");
+	add_usage(&b, command);
 	buf_putc(&b, (char)toupper((unsigned char)command->summary[0]));
 	wrap_text(&b, command->summary + 1, 1, 0);
 	buf_puts(&b, ".\n");
+	add_subcommands(&b, command);
 	add_options(&b, command);
 	if (command->examples) {
 		buf_puts(&b, "\nExamples:\n");
 		add_indented(&b, command->examples);
 	}
-	buf_addf(&b, "\n'assay help --man %s | man -l -' has the whole page.\n", command->name);
+	/* A sub-command is told of in the page of its command. */
+	buf_addf(&b, "\n'assay help --man %.*s | man -l -' has the whole page.\n",
+	         (int)strcspn(command->name, " "), command->name);
 	fwrite(b.data, 1, b.size, stdout);
 	buf_done(&b);
 }
@@ -155,8 +179,6 @@ static int help_run(void *data, int argc, char **argv)
 	struct help_options *options = data;
 	const struct command *command = NULL;
 
-	if (argc > 1)
-		return command_fail(2, "help: one command at a time, not also '%s'", argv[1]);
 	if (options->completion && (argc || options->man))
 		return command_fail(2, "help: --completion stands alone: it covers every command");
 	if (argc) {
@@ -164,6 +186,13 @@ static int help_run(void *data, int argc, char **argv)
 		if (!command)
 			return command_unknown(argv[0]);
 	}
+	if (argc > 1 && command_find_sub(command, argv[1]) && !options->man) {
+		command = command_find_sub(command, argv[1]);
+		argc--;
+	}
+	if (argc > 1)
+		return command_fail(2, "help: one command at a time, not also '%s'",
+		                    argv[argc > 2 ? 2 : 1]);
 	if (options->completion)
 		return command_print_completion(options->completion) ? 1 : 0;
 	if (options->man)

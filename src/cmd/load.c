@@ -2,6 +2,7 @@
 #include "cmd/load.h"
 
 #include "base/xalloc.h"
+#include "format/calls_file.h"
 #include "format/jit_finder.h"
 #include "format/perf_data.h"
 #include "profile/profile_builder.h"
@@ -22,6 +23,7 @@ const struct option load_option_table[] = {
          .argument = "FILE",
          .help = "a recording, also without -i; several are added up (default perf.data); "
                  "- is standard input",
+         .is_no_value = load_is_calls,
          .offset = AT(inputs)},
         {.kind = OPTION_STRING,
          .name = "time",
@@ -228,12 +230,34 @@ static int recognise(const char *path, struct error *err)
 		                 path);
 	if (size < 0)
 		return error_set(err, EINVAL, "cannot read %s: is it a file?", path);
+	if (load_is_calls(path))
+		return error_set(err, EINVAL,
+		                 "%s is a table of call paths, which 'assay report' shows", path);
 	if (!perf_data_recognise(bytes, (size_t)size))
 		return error_set(err, EINVAL,
 		                 "%s is no recording that assay reads: it does not begin as a "
 		                 "perf.data file",
 		                 path);
 	return 0;
+}
+
+bool load_is_calls(const char *path)
+{
+	/* A regular file on standard input can be looked into as any other. */
+	const char *name = strcmp(path, "-") != 0 ? path : "/dev/stdin";
+	char bytes[4096];
+	struct stat st;
+	ssize_t size;
+	int fd;
+
+	if (stat(name, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	size = pread(fd, bytes, sizeof(bytes), 0);
+	close(fd);
+	return size > 0 && calls_file_is(bytes, (size_t)size);
 }
 
 typedef int load_file_fn(void *ctx, const char *path, const struct perf_data_read_options *ro,
@@ -329,7 +353,55 @@ int load_ticks(struct ticks *t, const struct load_options *o, struct error *err)
 	return each_file(o, read_ticks, t, err);
 }
 
-struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o)
+/* One file after the other: those of -i first. NULL behind the last. */
+static const char *nth_file(const struct load_options *o, size_t n)
+{
+	size_t arguments = o->argument_count > 0 ? (size_t)o->argument_count : 0;
+
+	if (n < o->inputs.count)
+		return o->inputs.items[n];
+	if (n - o->inputs.count < arguments)
+		return o->arguments[n - o->inputs.count];
+	return n || o->inputs.count || arguments ? NULL : LOAD_DEFAULT;
+}
+
+int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err)
+{
+	const char *samples = NULL, *calls = NULL, *path;
+
+	for (size_t i = 0; (path = nth_file(o, i)); i++) {
+		if (load_is_calls(path))
+			calls = path;
+		else
+			samples = path;
+	}
+	if (samples && calls)
+		return error_set(err, EINVAL,
+		                 "%s holds call paths, and %s does not: they have no common "
+		                 "report; give them one by one",
+		                 calls, samples);
+	*kind = calls ? LOAD_CALLS : LOAD_SAMPLES;
+	return 0;
+}
+
+int load_calls(struct call_paths **out, const struct load_options *o, struct error *err)
+{
+	struct call_paths *c = call_paths_new();
+	const char *path;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && (path = nth_file(o, i)); i++)
+		ret = calls_file_load(c, strcmp(path, "-") != 0 ? path : "/dev/stdin", err);
+	if (ret) {
+		call_paths_free(c);
+		return ret;
+	}
+	call_paths_close(c);
+	*out = c;
+	return 0;
+}
+
+static struct symbol_options symbol_options_of(const struct load_options *o)
 {
 	struct symbol_options so = {.raw_names = o->raw_names,
 	                            .no_inlines = o->no_inlines,
@@ -344,6 +416,20 @@ struct symbolizer *load_symbolizer(struct profile *p, const struct load_options 
 	if (o->debuginfod && (!so.debuginfod || !*so.debuginfod))
 		command_fail(0, "--debuginfod: no server is known: set DEBUGINFOD_URLS or give "
 		                "--debuginfod=URL");
+	return so;
+}
+
+struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load_options *o)
+{
+	struct symbol_options so = symbol_options_of(o);
+
+	return symbolizer_new(&c->images, &so);
+}
+
+struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o)
+{
+	struct symbol_options so = symbol_options_of(o);
+
 	if (p->recordings.count) {
 		const struct recording *r = p->recordings.items[0];
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cmd/command.h"
+#include "profile/call_paths.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
 #include "trace/ticks.h"
@@ -37,6 +38,15 @@ extern const struct option
 
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
+
+/* What the files are, by their content; -EINVAL where they are of both kinds. */
+enum load_kind { LOAD_SAMPLES, LOAD_CALLS };
+int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err);
+
+/* The file is a table of call paths. Of what cannot be read: no. */
+bool load_is_calls(const char *path);
+int load_calls(struct call_paths **out, const struct load_options *o, struct error *err);
+struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load_options *o);
 
 /* For the kernel that the first recording was made on. Never NULL. */
 struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o);

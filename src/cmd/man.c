@@ -123,6 +123,30 @@ static void add_option(struct buf *b, const struct option *o)
 	}
 }
 
+static void add_subcommands(struct buf *b, const struct command *command)
+{
+	struct option_table table;
+
+	if (!command->subcommands)
+		return;
+	buf_puts(b, ".SH COMMANDS OF ITS OWN\n");
+	for (size_t i = 0; command->subcommands[i]; i++) {
+		const struct command *sub = command->subcommands[i];
+
+		buf_puts(b, ".SS assay ");
+		add_text(b, sub->name);
+		buf_putc(b, ' ');
+		add_text(b, sub->synopsis);
+		buf_putc(b, '\n');
+		add_paragraphs(b, sub->description ? sub->description : sub->summary);
+		option_table_init(&table, sub->options);
+		vec_each (o, &table.rows)
+			if (o->kind != OPTION_GROUP)
+				add_option(b, o);
+		option_table_done(&table);
+	}
+}
+
 static void add_options(struct buf *b, const struct command *command)
 {
 	static const struct option help = {OPTION_FLAG, 'h', "help",
@@ -192,6 +216,7 @@ static void add_command(struct buf *b, const struct command *command)
 	buf_puts(b, "\n.SH DESCRIPTION\n");
 	add_paragraphs(b, command->description ? command->description : command->summary);
 	add_options(b, command);
+	add_subcommands(b, command);
 	if (command->examples)
 		add_examples(b, command->examples);
 	add_exit_status(b, strstr(synopsis, "COMMAND [") != NULL);

@@ -377,14 +377,41 @@ static int parse_long(struct parser *p, const char *text)
 	return 0;
 }
 
+/* What follows a letter can be the value of this option. */
+static bool has_value(const struct parser *p, const struct option *o, const char *attached)
+{
+	const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
+
+	if (*attached)
+		return true;
+	if (!next || (next[0] == '-' && next[1]))
+		return false;
+	return !o->is_no_value || !o->is_no_value(next);
+}
+
+/* Of a flag and an option with a value that share a letter, the one that is meant. */
+static const struct option *find_letter(const struct parser *p, const char *letters)
+{
+	const struct option *flag = NULL, *valued = NULL;
+
+	vec_each (o, &p->table.rows) {
+		if (o->kind == OPTION_GROUP || o->letter != *letters)
+			continue;
+		if (o->kind == OPTION_FLAG)
+			flag = flag ? flag : o;
+		else
+			valued = valued ? valued : o;
+	}
+	if (!flag || !valued)
+		return flag ? flag : valued;
+	return has_value(p, valued, letters + 1) ? valued : flag;
+}
+
 static int parse_letters(struct parser *p, const char *letters)
 {
 	for (; *letters && !p->result->help; letters++) {
-		const struct option *o = NULL;
+		const struct option *o = find_letter(p, letters);
 
-		vec_each (row, &p->table.rows)
-			if (row->kind != OPTION_GROUP && row->letter == *letters && !o)
-				o = row;
 		if (!o && *letters == 'h') {
 			p->result->help = true;
 		} else if (!o) {
@@ -435,7 +462,7 @@ int option_parse(const struct command *command, void *options, int argc, char **
 		} else {
 			bool dashes = !strcmp(word, "--");
 
-			if (!dashes)
+			if (!dashes || command->keeps_dashes)
 				result->argv[result->argc++] = word;
 			if (dashes || command->stop_early)
 				while (p.at < argc)

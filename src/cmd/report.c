@@ -4,6 +4,7 @@
 #include "cmd/debug_files.h"
 #include "cmd/filters.h"
 #include "cmd/load.h"
+#include "cmd/report_calls.h"
 #include "cmd/style.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
@@ -21,6 +22,7 @@ struct report_command_options {
 	double limit, process_limit;
 	uint64_t lines;
 	bool children, no_children, tree, no_idle, instances, wide, json;
+	struct report_calls_options calls; /* of files of call paths alone */
 };
 
 #define AT(field) offsetof(struct report_command_options, field)
@@ -66,7 +68,7 @@ static const struct option options[] = {
         {.kind = OPTION_NUMBER,
          .name = "percent-limit",
          .argument = "PERCENT",
-         .help = "sum up rows below this (default 1; 0 with --json)",
+         .help = "sum up rows below this (default 1; 0 with --json and for call paths)",
          .offset = AT(limit)},
         {.kind = OPTION_NUMBER,
          .name = "process-limit",
@@ -85,7 +87,7 @@ static const struct option options[] = {
          .offset = AT(no_idle)},
         {.kind = OPTION_FLAG,
          .name = "wide",
-         .help = "95 % intervals as columns, whole paths, every CPU",
+         .help = "95 % intervals as columns, whole paths, every CPU or thread",
          .offset = AT(wide)},
         {.kind = OPTION_FLAG,
          .name = "json",
@@ -97,7 +99,7 @@ static const struct option options[] = {
          .letter = 'S',
          .name = "symbol",
          .argument = "FUNCTION",
-         .help = "samples in these functions",
+         .help = "samples or call paths in these functions",
          .offset = AT(function)},
         {.kind = OPTION_STRING,
          .name = "percentage",
@@ -105,6 +107,7 @@ static const struct option options[] = {
          .choices = "absolute,relative",
          .help = "shares of all (absolute, the default) or of what the filters leave",
          .offset = AT(percentage)},
+        {.kind = OPTION_INCLUDE, .include = report_calls_letter_table, .offset = AT(calls)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
@@ -115,7 +118,8 @@ static void defaults(void *p)
 	struct report_command_options *o = p;
 
 	o->limit = -1;
-	o->process_limit = 1;
+	o->process_limit = -1;
+	report_calls_defaults(&o->calls);
 }
 
 static int parse_keys(const struct option_list *sort, struct report_options *ro, struct error *err)
@@ -144,7 +148,7 @@ static int report_options(const struct report_command_options *o, struct report_
 	        .filter = filters_chosen(&o->filters),
 	        .event = o->event,
 	        .limit = o->limit < 0 ? -1 : o->limit / 100,
-	        .process_limit = o->process_limit / 100,
+	        .process_limit = (o->process_limit < 0 ? 1 : o->process_limit) / 100,
 	        .tree_limit = o->limit >= 0 ? o->limit / 100
 	                      : o->json     ? 0
 	                                    : REPORT_TEXT_LIMIT,
@@ -177,9 +181,54 @@ static void print(const struct report_command_options *o, struct report *r)
 	buf_done(&out);
 }
 
-static int run(void *p, int argc, char **argv)
+/* An option that says nothing about call paths, and would seem to; NULL: none was given. */
+static const char *samples_alone(const struct report_command_options *o)
 {
-	struct report_command_options *o = p;
+	return o->load.time             ? "--time"
+	       : o->event               ? "--event"
+	       : o->sort.count          ? "--sort (there: -a, -o, -c, -t)"
+	       : o->children            ? "--children (there: -f has totals)"
+	       : o->process_limit >= 0  ? "--process-limit"
+	       : o->percentage          ? "--percentage"
+	       : o->filters.tid.count   ? "--tid"
+	       : o->filters.cpu.count   ? "--cpu"
+	       : o->filters.image.count ? "--dso (there: -S FUNCTION)"
+	                                : NULL;
+}
+
+static int report_calls(struct report_command_options *o)
+{
+	struct call_paths *paths = NULL;
+	struct symbolizer *symbols;
+	struct error err = {0};
+	int status;
+
+	if (samples_alone(o))
+		return command_fail(2,
+		                    "report: %s is for samples, and this is a file of call "
+		                    "paths",
+		                    samples_alone(o));
+	if (load_calls(&paths, &o->load, &err))
+		return command_fail(1, "report: %s", err.text);
+	symbols = load_calls_symbolizer(paths, &o->load);
+	o->calls.tree = o->tree;
+	o->calls.wide = o->wide;
+	o->calls.json = o->json;
+	o->calls.limit = o->limit;
+	o->calls.lines = o->lines;
+	o->calls.style = o->style;
+	o->calls.raw_names = o->load.raw_names;
+	o->calls.comm = filters_list(&o->filters.comm);
+	o->calls.pid = filters_list(&o->filters.pid);
+	o->calls.symbols = filters_list(&o->function);
+	status = report_calls_print(paths, symbols, &o->calls);
+	symbolizer_free(symbols);
+	call_paths_free(paths);
+	return status;
+}
+
+static int report_samples(struct report_command_options *o)
+{
 	struct symbolizer *symbols = NULL;
 	struct profile *profile = NULL;
 	struct report *report = NULL;
@@ -187,8 +236,11 @@ static int run(void *p, int argc, char **argv)
 	struct error err = {0};
 	int status = 0;
 
-	o->load.arguments = argv;
-	o->load.argument_count = argc;
+	if (report_calls_given(&o->calls))
+		return command_fail(2,
+		                    "report: %s is for files of call paths, which 'assay calls' "
+		                    "makes",
+		                    report_calls_given(&o->calls));
 	if (report_options(o, &ro, &err))
 		return command_fail(2, "report: %s", err.text);
 	if (load_profile(&profile, &o->load, &err))
@@ -205,12 +257,27 @@ static int run(void *p, int argc, char **argv)
 	return status;
 }
 
+static int run(void *p, int argc, char **argv)
+{
+	struct report_command_options *o = p;
+	enum load_kind kind;
+	struct error err = {0};
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	if (load_kind(&kind, &o->load, &err))
+		return command_fail(2, "report: %s", err.text);
+	return kind == LOAD_CALLS ? report_calls(o) : report_samples(o);
+}
+
 const struct command cmd_report = {
         .name = "report",
         .synopsis = "[OPTIONS] [FILE...]",
         .summary = "where every CPU-second of a recording went",
         .description =
-                "Reads perf.data files of assay and of perf. The standard report has the closing "
+                "Reads perf.data files of assay and of perf, and files of call paths (assay "
+                "calls); the content tells which it is, and the report is that of its kind.\n\n"
+                "Of samples, the standard report has the closing "
                 "account (user, kernel, interrupts, idle, steal, what was not observed, and the "
                 "residual), what the recording itself cost, the processes, functions over all of "
                 "them, tables of each process above a limit, the kernel, and what could not be "
@@ -218,12 +285,17 @@ const struct command cmd_report = {
                 "Interrupts are charged to no process: they have a row of their own, and each "
                 "process says how many hit it. Shares are of all samples; with filters a row "
                 "[not selected] holds what they leave out. Off-CPU time is charged to what "
-                "waited, not to the scheduler below it.",
+                "waited, not to the scheduler below it.\n\n"
+                "Of call paths: per process what counting cost, whether its books close, and each "
+                "path with its calls and times; -f has sums by function, -g the call tree. The "
+                "letters -i and -c mean something else there where no FILE or NAME follows them.",
         .examples = "assay report\n    the standard report of ./perf.data\n"
                     "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"
                     "assay report --sort process,image a.data b.data\n    two files in one table\n"
                     "assay report -g --comm cc1\n    how cc1 got to where it spent its time\n"
-                    "assay report --json | jq .ledger\n    the account, for programs\n",
+                    "assay report --json | jq .ledger\n    the account, for programs\n"
+                    "assay report -f -c -n 20 assay.calls\n    the functions called most often\n"
+                    "assay report --callers malloc assay.calls\n    who calls malloc\n",
         .options = options,
         .options_size = sizeof(struct report_command_options),
         .defaults = defaults,

@@ -51,7 +51,7 @@ int calls_file_read(struct call_paths *into, const void *bytes, size_t size, con
 /* Opens a file and reads every table in it. */
 int calls_file_load(struct call_paths *into, const char *path, struct error *err);
 
-/* All processes, one table each, in ticks of 1/1000 ns, names included as far as known. */
+/* All processes, one table each, in ticks of 1/1024 ns (coarser after months), names included. */
 int calls_file_write(const struct call_paths *c, struct buf *out, struct error *err);
 
 #endif

@@ -24,6 +24,7 @@ void table_done(struct table *t)
 	vec_done(&t->cells);
 	vec_done(&t->columns);
 	vec_done(&t->kinds);
+	vec_done(&t->widths);
 }
 
 void table_column(struct table *t, const char *title, enum table_align align)
@@ -189,21 +190,51 @@ static bool has_titles(const struct table *t)
 	return false;
 }
 
-void table_print(const struct table *t, struct buf *out)
+static size_t *measure(const struct table *t)
 {
 	size_t *widths = xcalloc(t->columns.count + 1, sizeof(*widths));
 
 	for (size_t c = 0; c < t->columns.count; c++) {
 		widths[c] = text_width(t->columns.items[c].title);
+		if (c < t->widths.count && t->widths.items[c] > widths[c])
+			widths[c] = t->widths.items[c];
 		if (t->columns.items[c].align == TABLE_BAR && widths[c] < BAR_WIDTH)
 			widths[c] = BAR_WIDTH;
-		for (size_t r = 0; r < t->kinds.count; r++)
-			if (text_width(cell_at(t, r, c)) > widths[c])
-				widths[c] = text_width(cell_at(t, r, c));
+		for (size_t r = 0; r < t->kinds.count; r++) {
+			size_t width = text_width(cell_at(t, r, c));
+
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
 	}
-	if (has_titles(t))
+	return widths;
+}
+
+static void print_lines(const struct table *t, const size_t *widths, struct buf *out)
+{
+	if (has_titles(t) && !t->widths.count)
 		print_line(t, widths, dress_of(t, TABLE_REST), true, 0, out);
 	for (size_t r = 0; r < t->kinds.count; r++)
 		print_line(t, widths, dress_of(t, t->kinds.items[r]), false, r, out);
+}
+
+void table_print(const struct table *t, struct buf *out)
+{
+	size_t *widths = measure(t);
+
+	print_lines(t, widths, out);
+	free(widths);
+}
+
+void table_flush(struct table *t, struct buf *out)
+{
+	size_t *widths = measure(t);
+
+	print_lines(t, widths, out);
+	vec_each (cell, &t->cells)
+		free(*cell);
+	t->cells.count = t->kinds.count = 0;
+	t->widths.count = 0;
+	for (size_t c = 0; c < t->columns.count; c++)
+		vec_push(&t->widths, widths[c]);
 	free(widths);
 }

@@ -36,6 +36,7 @@ struct table {
 	VEC(struct table_column) columns;
 	VEC(char *) cells;
 	VEC(enum table_kind) kinds; /* per row */
+	VEC(size_t) widths;         /* of what table_flush() printed; none: nothing yet */
 };
 
 void table_init(struct table *t, const struct text_style *style);
@@ -51,6 +52,11 @@ void table_count(struct table *t, uint64_t count); /* "1,234,567" */
 void table_time(struct table *t, int64_t ns);      /* "1.234 s" */
 void table_bar(struct table *t, double share);
 void table_print(const struct table *t, struct buf *out);
+/*
+ * Prints the rows so far and lets go of them, for tables longer than memory:
+ * columns keep their widths, and grow where later rows need more.
+ */
+void table_flush(struct table *t, struct buf *out);
 
 /* The same forms for running text; appended. */
 void text_time(struct buf *out, int64_t ns);

@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static _Noreturn void child(int go, int failure, char **argv, const sigset_t *mask)
+static _Noreturn void child(int go, int failure, char **argv, char **environment,
+                            const sigset_t *mask)
 {
 	char byte;
 	int code;
@@ -17,7 +18,7 @@ static _Noreturn void child(int go, int failure, char **argv, const sigset_t *ma
 	if (read(go, &byte, 1) != 1)
 		_exit(127);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, environment ? environment : environ);
 	code = errno;
 	if (write(failure, &code, sizeof(code)) < 0)
 		_exit(126);
@@ -26,6 +27,12 @@ static _Noreturn void child(int go, int failure, char **argv, const sigset_t *ma
 
 int command_child_fork(struct command_child *c, char **argv, const sigset_t *mask,
                        struct error *err)
+{
+	return command_child_fork_in(c, argv, NULL, mask, err);
+}
+
+int command_child_fork_in(struct command_child *c, char **argv, char **environment,
+                          const sigset_t *mask, struct error *err)
 {
 	int go[2], failure[2];
 
@@ -41,7 +48,7 @@ int command_child_fork(struct command_child *c, char **argv, const sigset_t *mas
 	if (!c->pid) {
 		close(go[1]);
 		close(failure[0]);
-		child(go[0], failure[1], argv, mask);
+		child(go[0], failure[1], argv, environment, mask);
 	}
 	close(go[0]);
 	close(failure[1]);

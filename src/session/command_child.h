@@ -28,6 +28,9 @@ struct command_child {
 /* `mask` is the signal mask that the command gets. */
 int command_child_fork(struct command_child *c, char **argv, const sigset_t *mask,
                        struct error *err);
+/* The same; `environment` is what it gets in the place of ours, NULL: ours. */
+int command_child_fork_in(struct command_child *c, char **argv, char **environment,
+                          const sigset_t *mask, struct error *err);
 int command_child_start(struct command_child *c, const char *name, struct error *err);
 bool command_child_ended(struct command_child *c);
 /* SIGTERM, then at most two seconds of patience. False: it goes on without us. */

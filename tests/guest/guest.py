@@ -9,7 +9,7 @@ the programs that were asked for with their shared libraries. Whatever the
 script leaves in /out comes back as a directory, through a virtio disk that
 holds a tar archive; the serial console is returned as text.
 
-    guest.py [--program PATH]... [--module NAME]... [--out DIR] SCRIPT
+    guest.py [--program PATH]... [--module NAME]... [--qemu OPTION]... [--out DIR] SCRIPT
 
 Needs qemu-system-x86, busybox-static, apt, dpkg. Works without KVM (TCG).
 """
@@ -270,8 +270,9 @@ class Result:
             return ""
 
 
-def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120):
-    """Runs a shell script in a fresh guest. `files` maps guest names to host paths."""
+def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120, options=()):
+    """Runs a shell script in a fresh guest. `files` maps guest names to host paths; `options`
+    are more of QEMU's."""
     qemu = need("qemu-system-x86_64")
     order = a_kernel.order(DISK_MODULES + list(modules))
     with tempfile.TemporaryDirectory(prefix="assay-guest-") as work:
@@ -291,15 +292,15 @@ def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120
         tree.write(f"{work}/initramfs")
         with open(f"{work}/disk", "wb") as disk:
             disk.truncate(DISK_BYTES)
-        return start(qemu, a_kernel, work, out, timeout)
+        return start(qemu, a_kernel, work, out, timeout, options)
 
 
-def start(qemu, a_kernel, work, out, timeout):
+def start(qemu, a_kernel, work, out, timeout, options):
     command = [qemu, "-accel", "tcg", "-m", "1G", "-smp", "2", "-nographic", "-no-reboot",
                "-monitor", "none", "-nic", "none",
                "-kernel", a_kernel.image, "-initrd", f"{work}/initramfs",
                "-drive", f"file={work}/disk,format=raw,if=virtio",
-               "-append", "console=ttyS0 quiet panic=-1"]
+               "-append", "console=ttyS0 quiet panic=-1", *options]
     begin = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)
@@ -344,11 +345,13 @@ def main():
     parser.add_argument("--module", action="append", default=[])
     parser.add_argument("--out", default="guest-out")
     parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("--qemu", action="append", default=[], help="one more option of QEMU's")
     parser.add_argument("script", type=argparse.FileType())
     options = parser.parse_args()
     try:
         result = boot(kernel(default_cache()), options.script.read(), options.out,
-                      options.program, options.module, timeout=options.timeout)
+                      options.program, options.module, timeout=options.timeout,
+                      options=options.qemu)
     except GuestError as error:
         print(f"guest: {error}", file=sys.stderr)
         return 2

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cost: what a call's two hooks cost, told by calling them on functions of known
+ * length: what the callee's net is too long (inner), and the caller's (outer).
+ * Medians of rounds, so that an interrupt in one of them does no harm.
+ */
+#include "calls/calls.h"
+#include "calls/thread.h"
+
+#define ROUNDS 7
+#define READINGS 64
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+
+/* Turns of a loop, one cycle each or so; and how often it is called in a round. */
+static const struct {
+	int turns, calls;
+} lengths[ASSAY_CALLS_LENGTHS + 1] = {{2, 100}, {10, 100}, {40, 60},  {70, 50},
+                                    {100, 40}, {300, 20}, {1000, 10}};
+
+static __attribute__((noinline)) void bare(int turns)
+{
+	for (int i = 0; i < turns; i++)
+		__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void hooked(int turns)
+{
+	void *site = __builtin_return_address(0);
+
+	__cyg_profile_func_enter((void *)hooked, site);
+	for (int i = 0; i < turns; i++)
+		__asm__ volatile("");
+	__cyg_profile_func_exit((void *)hooked, site);
+}
+
+static void sort(int64_t *v, int n)
+{
+	for (int i = 1; i < n; i++)
+		for (int k = i; k > 0 && v[k] < v[k - 1]; k--) {
+			int64_t other = v[k];
+
+			v[k] = v[k - 1];
+			v[k - 1] = other;
+		}
+}
+
+/* The tree as it was: the root and its (other). */
+static void clear(struct calls_thread *t)
+{
+	struct calls_home *home = calls_home(t);
+	struct assay_calls_thread *r = t->record;
+	struct assay_calls_chunk *chunk = (struct assay_calls_chunk *)calls_node(home->chunks);
+	uint32_t used = home->node_next - home->chunks - 1;
+
+	for (uint64_t i = 0; i <= home->hash->mask; i++)
+		home->hash->slots[i] = 0;
+	home->hash->count = 0;
+	chunk->used = 0;
+	for (uint32_t i = 0; i < used; i++)
+		*calls_node(home->chunks + 1 + i) = (struct assay_calls_node){0};
+	r->own = r->slow = 0;
+	r->enter = r->exit = (struct assay_calls_sample){0};
+	calls_tree_begin(t);
+	home->top = calls_stack(t)->frames;
+	home->top->node = calls_node(r->root);
+	home->top->net = 0;
+}
+
+/* The mean of a hook's readings, without the longest tenth, in 1/1024 ticks. */
+static int32_t mean(int64_t *v)
+{
+	int64_t sum = 0;
+	int n = READINGS * 9 / 10;
+
+	sort(v, READINGS);
+	for (int i = 0; i < n; i++)
+		sum += v[i];
+	return (int32_t)(sum * 1024 / n);
+}
+
+static void readings(struct calls_thread *t, struct assay_calls_cost *cost)
+{
+	int64_t enter[READINGS], exit[READINGS], none[READINGS];
+	struct assay_calls_thread *r = t->record;
+	void *site = __builtin_return_address(0);
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t enters = r->enter.sum, exits = r->exit.sum, start;
+
+		t->state = CALLS_SAMPLE;
+		__cyg_profile_func_enter((void *)readings, site);
+		bare(10);
+		t->state = CALLS_SAMPLE;
+		__cyg_profile_func_exit((void *)readings, site);
+		enter[i] = (int64_t)(r->enter.sum - enters);
+		exit[i] = (int64_t)(r->exit.sum - exits);
+		start = port_clock();
+		none[i] = (int64_t)(port_clock() - start);
+	}
+	cost->enter_read = mean(enter);
+	cost->exit_read = mean(exit);
+	cost->read = mean(none);
+}
+
+static int32_t middle(int64_t *v)
+{
+	sort(v, ROUNDS);
+	return (int32_t)v[ROUNDS / 2];
+}
+
+/* Half of where all rounds but the extremes lie. */
+static int32_t spread(const int64_t *sorted)
+{
+	return (int32_t)((sorted[ROUNDS - 2] - sorted[1]) / 2);
+}
+
+struct rounds {
+	int64_t net[ROUNDS], inner[ROUNDS], outer[ROUNDS]; /* of a call, 1/1024 ticks */
+};
+
+static void measure(struct calls_thread *t, const struct assay_calls_node *leaf, int turns,
+                    int calls, struct rounds *r)
+{
+	const struct assay_calls_node *root = calls_node(t->record->root);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t start = port_clock(), native, in, out;
+
+		for (int i = 0; i < calls; i++)
+			bare(turns);
+		native = port_clock() - start;
+		hooked(turns);
+		in = leaf->net;
+		out = root->net;
+		for (int i = 0; i < calls; i++)
+			hooked(turns);
+		r->net[round] = (int64_t)(leaf->net - in) * 1024 / calls;
+		r->inner[round] = r->net[round] - (int64_t)native * 1024 / calls;
+		r->outer[round] = (int64_t)(root->net - out) * 1024 / calls;
+	}
+}
+
+/*
+ * The two shortest count as one: both last less than the hooks' clock takes to read, so
+ * that their nets hardly differ and what is between is not to be told.
+ */
+static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
+{
+	struct assay_calls_node *leaf;
+	struct rounds first, r;
+	int32_t a, b;
+
+	hooked(10);
+	leaf = calls_tree_find(t, calls_node(t->record->root),
+	                       (uintptr_t)hooked & ASSAY_FN_ADDRESS);
+	if (!leaf)
+		return;
+	measure(t, leaf, lengths[0].turns, lengths[0].calls, &first);
+	for (int i = 1; i <= ASSAY_CALLS_LENGTHS; i++) {
+		uint32_t n = cost->length_count;
+
+		measure(t, leaf, lengths[i].turns, lengths[i].calls, &r);
+		cost->lengths[n].net = middle(r.net);
+		cost->lengths[n].inner = middle(r.inner);
+		if (i == 1) {
+			a = middle(first.inner);
+			b = cost->lengths[0].inner;
+			cost->lengths[0].net = (cost->lengths[0].net + middle(first.net)) / 2;
+			cost->lengths[0].inner = cost->inner = (a + b) / 2;
+			cost->inner_error = spread(r.inner) + (a > b ? a - b : b - a) / 2;
+			a = middle(first.outer);
+			b = middle(r.outer);
+			cost->outer = (a + b) / 2;
+			cost->outer_error = spread(r.outer) + (a > b ? a - b : b - a) / 2;
+		}
+		/* Rising, or it says nothing. */
+		if (n && cost->lengths[n].net <= cost->lengths[n - 1].net)
+			continue;
+		cost->length_count++;
+	}
+}
+
+void calls_calibrate(struct calls_thread *t)
+{
+	struct assay_calls_cost cost = {0};
+
+	calibrate(t, &cost);
+	readings(t, &cost);
+	calls_table.header->cost = cost;
+	clear(t);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* hook: what a compiler's -finstrument-functions calls, and the same for others. */
+#include "calls/calls.h"
+#include "calls/fast.h"
+
+#define EXPORT __attribute__((visibility("default"), no_instrument_function))
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+
+/* The caller's stack pointer, by which frames are told apart; both hooks take the same. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HOOK_SP() ((uintptr_t)__builtin_dwarf_cfa())
+#else
+#define HOOK_SP() ((uintptr_t)__builtin_frame_address(0))
+#endif
+
+EXPORT void __cyg_profile_func_enter(void *function, void *site)
+{
+	calls_fast_enter((uintptr_t)function & ASSAY_FN_ADDRESS, (uintptr_t)site, HOOK_SP(),
+	                 (uintptr_t)__builtin_return_address(0));
+}
+
+EXPORT void __cyg_profile_func_exit(void *function, void *site)
+{
+	calls_fast_exit((uintptr_t)function & ASSAY_FN_ADDRESS, (uintptr_t)site, HOOK_SP(),
+	                (uintptr_t)__builtin_return_address(0));
+}
+
+void calls_enter_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	calls_fast_enter(function, site, sp, ra);
+}
+
+void calls_exit_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	calls_fast_exit(function, site, sp, ra);
+}

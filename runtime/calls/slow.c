@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slow: the events that need more than the fast ways do: the thread's first, a
+ * hook that a signal interrupted, a switch meanwhile, calls that ended without
+ * an exit, other stacks, new paths, resets, sampled hooks.
+ *
+ * Signals are held meanwhile, so that the tree changes under nobody's hands.
+ * What it takes is measured and goes to the record's `own`, into no function.
+ */
+#include "calls/calls.h"
+#include "calls/fast.h"
+
+/* A reading of more than this was disturbed: an interrupt, a page that had to come. */
+#define SAMPLE_MOST 8192u
+
+static inline void fence(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("lfence" : : : "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" : : : "memory");
+#endif
+}
+
+static void restart(struct calls_thread *t)
+{
+	struct calls_home *home = calls_home(t);
+	uint32_t epoch = __atomic_load_n(&calls_table.header->epoch, __ATOMIC_ACQUIRE);
+
+	calls_tree_restart(t);
+	for (struct calls_frame *f = home->top; f; f = calls_frame_below(t, f))
+		f->net = 0;
+	t->record->epoch = t->epoch = epoch;
+}
+
+void calls_settle(struct calls_thread *t, uint64_t now)
+{
+	struct assay_calls_thread *r = t->record;
+	struct calls_frame *top = calls_home(t)->top;
+	uint64_t delta = now - r->last, seen = *t->watch;
+	struct port_waits w = {0};
+
+	if (seen != t->seen) {
+		struct assay_calls_wait *wait;
+
+		port_thread_waits(t, r->last, now, &w);
+		t->seen = seen;
+		wait = w.blocked || w.preempted ? calls_tree_wait(t, top->node) : NULL;
+		if (wait) {
+			calls_add(&wait->blocked, w.blocked);
+			calls_add(&wait->preempted, w.preempted);
+			calls_add(&wait->blocked_count, w.blocked_count);
+			calls_add(&wait->preempted_count, w.preempted_count);
+			calls_add(&wait->settled, w.settled);
+			delta -= w.blocked + w.preempted;
+		}
+		if (w.overflowed)
+			calls_flag(ASSAY_CALLS_SETTLED);
+	}
+	r->last = now;
+	calls_add(&top->node->net, delta);
+	top->net += (int64_t)delta;
+}
+
+/* Into a slow way: signals are held, and what interrupted this hook before is behind it. */
+static uint64_t begin(struct calls_thread *t, struct calls_frame *top, uint64_t *now)
+{
+	uint64_t held = port_signals_hold();
+
+	t->state = CALLS_BUSY;
+	if (top)
+		calls_home(t)->top = top;
+	/* The clock may have been read before a switch, or before hooks that came in between. */
+	if (!*now || *t->watch != t->seen || (int64_t)(*now - t->record->last) < 0)
+		*now = port_clock();
+	return held;
+}
+
+/* Out of it: all that it took is own cost. */
+static void end(struct calls_thread *t, uint64_t held, uint64_t from)
+{
+	struct assay_calls_thread *r = t->record;
+	uint64_t last = r->last, took;
+
+	r->slow++;
+	port_signals_release(held);
+	took = port_clock() - from;
+	/* Where it was switched out meanwhile, or hooks came between, the next event tells. */
+	if (last == from && *t->watch == t->seen && calls_add_fetch_old(&r->last, took) == last)
+		calls_add(&r->own, took);
+	calls_barrier();
+	t->state = CALLS_READY;
+}
+
+/* Within (other): no more frames, so that depth is no matter. */
+static bool enter_other(struct calls_frame *top, uint64_t function, uintptr_t sp)
+{
+	if (top->node->function != ASSAY_FN_OTHER || calls_is_mark(top))
+		return false;
+	calls_add(&top->node->calls, 1);
+	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
+	if (top->sp == sp && top->site == function)
+		top->ra++;
+	return true;
+}
+
+static void place(struct calls_thread *t, uint64_t function, uintptr_t site, uintptr_t sp,
+                  uintptr_t ra)
+{
+	struct calls_frame *top = calls_home(t)->top;
+	struct assay_calls_node *node;
+
+	if (enter_other(top, function, sp))
+		return;
+	node = calls_tree_child(t, top->node, function);
+	if (node->function != ASSAY_FN_OTHER) {
+		calls_push(t, top, node, site, sp, ra);
+		return;
+	}
+	calls_push(t, top, node, function, sp, 0);
+	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
+}
+
+void calls_miss_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
+                      struct calls_frame *top, uint64_t now)
+{
+	struct calls_thread *t = *port_self();
+	struct assay_calls_node *node = calls_tree_find(t, top->node, function);
+	uint64_t held;
+
+	if (CALLS_LIKELY(node)) {
+		calls_push(t, top, node, site, sp, ra);
+		t->state = calls_next_state(now);
+		return;
+	}
+	if (!port_wants(function)) {
+		t->state = CALLS_READY;
+		return;
+	}
+	held = begin(t, top, &now);
+	place(t, function, site, sp, ra);
+	end(t, held, now);
+}
+
+/* No table, or the thread found no room in it. */
+static void lose(void)
+{
+	struct assay_calls_header *h = calls_table.header;
+
+	if (!h)
+		return;
+	calls_flag(ASSAY_CALLS_LOST);
+	__atomic_fetch_add(&h->lost_events, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * The state is not READY. Makes it so, if that can be; true: the event is to be told again.
+ * BUSY means that a signal's handler, or whoever comes after one that never returned, is
+ * within a hook.
+ */
+static bool ready(struct calls_thread *t, uintptr_t sp)
+{
+	uint64_t held;
+
+	if (t->state == CALLS_OFF) {
+		lose();
+		return false;
+	}
+	held = port_signals_hold();
+	t = *port_self();
+	if (t->state == CALLS_UNBORN)
+		t = calls_birth(sp);
+	else if (t->state == CALLS_BUSY)
+		calls_stack_mark(t);
+	if (t->state == CALLS_BUSY || t->state == CALLS_SAMPLE)
+		t->state = CALLS_READY;
+	port_signals_release(held);
+	return t->state != CALLS_OFF;
+}
+
+/* A hook that measures itself; `tell` goes the usual way. */
+static void sample(struct calls_thread *t, struct assay_calls_sample *s, uint64_t function,
+                   uintptr_t site, uintptr_t sp, uintptr_t ra,
+                   void (*tell)(uint64_t, uintptr_t, uintptr_t, uintptr_t))
+{
+	struct assay_calls_thread *r = t->record;
+	uint64_t slow = r->slow, start = port_clock(), from, took, done;
+
+	t->state = CALLS_READY;
+	fence();
+	from = port_clock();
+	if (*t->watch == t->seen) {
+		calls_add(&r->last, from - start);
+		calls_add(&r->own, from - start);
+	}
+	tell(function, site, sp, ra);
+	fence();
+	took = port_clock() - from;
+	if (took <= SAMPLE_MOST && r->slow == slow) {
+		calls_add(&s->count, 1);
+		calls_add(&s->sum, took);
+		calls_add(&s->squares, took * took);
+	}
+	done = port_clock() - from - took;
+	if (*t->watch != t->seen)
+		return;
+	calls_add(&r->last, done);
+	calls_add(&r->own, done);
+}
+
+static void tell_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	calls_fast_enter(function, site, sp, ra);
+}
+
+static void tell_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	calls_fast_exit(function, site, sp, ra);
+}
+
+void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
+                      struct calls_frame *top, uint64_t now)
+{
+	struct calls_thread *t = *port_self();
+	struct calls_frame *above;
+	uint64_t held;
+
+	if (!top) {
+		if (t->state == CALLS_SAMPLE)
+			sample(t, &t->record->enter, function, site, sp, ra, tell_enter);
+		else if (ready(t, sp))
+			calls_fast_enter(function, site, sp, ra);
+		return;
+	}
+	held = begin(t, top, &now);
+	calls_settle(t, now);
+	if (calls_table.header->epoch != t->epoch)
+		restart(t);
+	calls_stack_select(t, sp, true);
+	above = calls_stack_above(t, sp, ra, site, function);
+	if (above != calls_home(t)->top)
+		calls_stack_drop(t, above);
+	if (port_wants(function)) {
+		calls_home(t)->top->net -= t->outer;
+		place(t, function, site, sp, ra);
+	}
+	end(t, held, now);
+}
+
+static void exit_frame(struct calls_thread *t, struct calls_frame *f, uint64_t function,
+                       uintptr_t sp)
+{
+	if (f != calls_home(t)->top)
+		calls_stack_drop(t, f);
+	if (f->node->function == ASSAY_FN_OTHER && f->ra && f->sp == sp && f->site == function) {
+		f->ra--;
+		return;
+	}
+	f->net -= t->inner;
+	calls_frame_end(t, f);
+	calls_home(t)->top = f - 1;
+	t->record->current = calls_id(f[-1].node);
+}
+
+static void unmatched(struct calls_thread *t, uintptr_t sp)
+{
+	struct calls_frame *top = calls_home(t)->top;
+
+	/* What was called within (other) has no frame. */
+	if (top->node->function == ASSAY_FN_OTHER && !calls_is_mark(top) && sp <= top->sp)
+		return;
+	calls_flag(ASSAY_CALLS_UNMATCHED);
+	__atomic_fetch_add(&calls_table.header->unmatched_exits, 1, __ATOMIC_RELAXED);
+}
+
+void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
+                     struct calls_frame *top, uint64_t now)
+{
+	struct calls_thread *t = *port_self();
+	struct calls_frame *f = NULL;
+	uint64_t held;
+
+	if (!top) {
+		if (t->state == CALLS_SAMPLE)
+			sample(t, &t->record->exit, function, site, sp, ra, tell_exit);
+		else if (t->state != CALLS_OFF && ready(t, sp))
+			calls_fast_exit(function, site, sp, ra);
+		return;
+	}
+	if (!port_wants(function)) {
+		t->state = CALLS_READY;
+		return;
+	}
+	held = begin(t, top, &now);
+	calls_settle(t, now);
+	if (calls_table.header->epoch != t->epoch)
+		restart(t);
+	if (calls_stack_select(t, sp, false))
+		f = calls_stack_ended(t, function, sp, ra, site);
+	if (f)
+		exit_frame(t, f, function, sp);
+	else
+		unmatched(t, sp);
+	end(t, held, now);
+}

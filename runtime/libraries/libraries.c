@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libraries: which images' slots are turned, and what happens at a call and at its
+ * return. The ways in and out are stub_x86_64.S.
+ */
+#include "libraries/libraries.h"
+
+#include "calls/calls.h"
+#include "libraries/open.h"
+#include "libraries/patch.h"
+#include "linux/place.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ARCH_SHSTK_STATUS 0x5005
+#define ARCH_SHSTK_SHSTK 1ull
+
+/* Images whose slots were turned, or had none to turn. */
+#define LOOKED_MOST 1024
+
+struct looked {
+	uintptr_t start, end;
+	const uintptr_t *slot; /* one that was turned: it is not, if another image came there */
+};
+
+static bool is_on;
+static struct looked *looked;
+static unsigned looked_count;
+
+/*
+ * The stack pointer by which the core tells calls apart: less than the calling
+ * function's, as its own hook gives it (calls/hook.c), and more than those of whatever
+ * the library calls back. The compiler decides what a hook gives.
+ */
+static uintptr_t place_of(uintptr_t slot)
+{
+#if defined(__GNUC__) && !defined(__clang__)
+	return slot;
+#else
+	return slot - 2 * sizeof(slot);
+#endif
+}
+
+/* With shadow stacks, the processor faults at a return address that was changed. */
+static bool has_shadow_stack(void)
+{
+	uint64_t features = 0;
+
+	return !syscall(SYS_arch_prctl, ARCH_SHSTK_STATUS, &features) &&
+	       features & ARCH_SHSTK_SHSTK;
+}
+
+static void remember(const struct loaded *image, const uintptr_t *slot)
+{
+	unsigned count = __atomic_load_n(&looked_count, __ATOMIC_ACQUIRE), i;
+
+	for (i = 0; i < count && i < LOOKED_MOST; i++)
+		if (looked[i].start == image->start)
+			break;
+	if (i == count)
+		i = __atomic_fetch_add(&looked_count, 1, __ATOMIC_ACQ_REL);
+	if (i < LOOKED_MOST)
+		looked[i] = (struct looked){image->start, image->end, slot};
+}
+
+static bool is_known(const struct loaded *image)
+{
+	unsigned count = __atomic_load_n(&looked_count, __ATOMIC_ACQUIRE);
+
+	for (unsigned i = 0; i < count && i < LOOKED_MOST; i++)
+		if (looked[i].start == image->start && looked[i].end == image->end)
+			return !looked[i].slot || patch_is_turned(looked[i].slot);
+	/* More than there is room for: those that come last are looked at again and again. */
+	return false;
+}
+
+static void look_at(const struct loaded *image)
+{
+	const uintptr_t *slot;
+
+	if (loaded_holds(image, (uintptr_t)libraries_begin) || is_known(image))
+		return;
+	slot = patch_image(image);
+	remember(image, slot);
+}
+
+static void look(const struct loaded *image, void *context)
+{
+	(void)context;
+	if (loaded_is_instrumented(image))
+		look_at(image);
+}
+
+bool libraries_begin(void)
+{
+	const char *wanted = place_environment("ASSAY_CALLS_LIBRARIES");
+	int before = errno;
+
+	if (!wanted || wanted[0] != '1' || wanted[1])
+		return false;
+	stub_begin();
+	looked = port_memory(LOOKED_MOST * sizeof(looked[0]));
+	is_on = looked && open_begin() &&
+	        patch_begin(!has_shadow_stack(), (uintptr_t)libraries_begin);
+	if (is_on)
+		loaded_each(look, NULL);
+	errno = before;
+	return is_on;
+}
+
+void libraries_look(uint64_t start, uint64_t end, const char *path)
+{
+	struct loaded image;
+	int before = errno;
+
+	(void)end;
+	(void)path;
+	if (is_on && loaded_find(start, &image))
+		look_at(&image);
+	errno = before;
+}
+
+struct library_open *libraries_enter(const struct library_call *call, uintptr_t slot,
+                                     uintptr_t kept)
+{
+	uintptr_t ra = *(const uintptr_t *)slot;
+	struct library_open *open = NULL;
+	uint64_t function = call->function;
+
+	/* Jumped to as the last deed of a function that was called so itself: taken already. */
+	if (call->flags & LIBRARY_TIMED && ra != (uintptr_t)assay_libraries_return)
+		open = open_push(slot, kept);
+	if (open) {
+		open->call = call;
+		calls_enter_at(function, ra, place_of(slot), ra);
+		return open;
+	}
+	function |= ASSAY_FN_COUNTED;
+	calls_enter_at(function, ra, place_of(slot), ra);
+	calls_exit_at(function, ra, place_of(slot), ra);
+	return NULL;
+}
+
+void libraries_leave(const struct library_open *open)
+{
+	calls_exit_at(open->call->function, open->ra, place_of(open->slot), open->ra);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* none: architectures on which calls into libraries are not followed. */
+#include "libraries/libraries.h"
+
+bool libraries_begin(void)
+{
+	return false;
+}
+
+void libraries_look(uint64_t start, uint64_t end, const char *path)
+{
+	(void)start;
+	(void)end;
+	(void)path;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place: see place.h. The way down is gone from directory to directory, each
+ * opened relative to the one before, so that what was looked at is what is
+ * used. In a directory that everybody may write to (/tmp), only what is this
+ * user's or root's is entered, links too.
+ */
+#include "linux/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_TABLES 10000 /* of one process, exec by exec */
+#define PATH_ROOM 1024    /* on the stack, which may be a signal's */
+
+extern char **environ;
+
+/* A text that grows in a given room; `cut` once it did not fit. */
+struct text {
+	char *at;
+	size_t used, room;
+	bool cut;
+};
+
+static void put(struct text *t, const char *s)
+{
+	for (; *s; s++) {
+		if (t->used + 1 >= t->room) {
+			t->cut = true;
+			return;
+		}
+		t->at[t->used++] = *s;
+	}
+	if (t->room)
+		t->at[t->used] = 0;
+}
+
+static void put_number(struct text *t, uint64_t number)
+{
+	char digits[24];
+	int i = sizeof(digits);
+
+	digits[--i] = 0;
+	do
+		digits[--i] = (char)('0' + number % 10);
+	while (number /= 10);
+	put(t, digits + i);
+}
+
+static const char *value_of(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(entry, name, length) && entry[length] == '=' ? entry + length + 1 : NULL;
+}
+
+static ssize_t read_all(const char *path, char *bytes, size_t room)
+{
+	int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return -1;
+	while (used < room && (got = read(fd, bytes + used, room - used)) > 0)
+		used += (size_t)got;
+	close(fd);
+	return (ssize_t)used;
+}
+
+/* Before libc has set `environ`, the kernel's copy tells; only as far as it fits. */
+static const char *from_kernel(const char *name)
+{
+	static char entries[16384];
+	ssize_t size = read_all("/proc/self/environ", entries, sizeof(entries) - 1);
+
+	for (ssize_t at = 0; at < size; at += (ssize_t)strlen(entries + at) + 1) {
+		const char *value = value_of(entries + at, name);
+
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+const char *place_environment(const char *name)
+{
+	const char *value = NULL;
+	int saved = errno;
+
+	if (!environ)
+		value = from_kernel(name);
+	for (char **e = environ; e && *e && !value; e++)
+		value = value_of(*e, name);
+	errno = saved;
+	return value;
+}
+
+static const char *directory_variable(const char *name)
+{
+	const char *value = getauxval(AT_SECURE) ? NULL : place_environment(name);
+
+	return value && *value ? value : NULL;
+}
+
+int place_directory(char *path, size_t room)
+{
+	struct text t = {.at = path, .room = room};
+	int saved = errno;
+	const char *given = directory_variable("ASSAY_CALLS_DIR");
+	const char *run = directory_variable("XDG_RUNTIME_DIR");
+	uid_t user = (uid_t)syscall(SYS_geteuid);
+
+	if (given) {
+		put(&t, given);
+	} else if (run) {
+		put(&t, run);
+		put(&t, "/assay/calls");
+	} else if (user == 0) {
+		put(&t, "/run/assay/calls");
+	} else {
+		put(&t, "/tmp/assay-");
+		put_number(&t, user);
+		put(&t, "/calls");
+	}
+	errno = saved;
+	return t.cut || !room ? -ENAMETOOLONG : 0;
+}
+
+static bool is_trusted(uid_t owner)
+{
+	return owner == 0 || owner == (uid_t)syscall(SYS_geteuid);
+}
+
+/* A link leads on if nobody else can have laid it. */
+static int follow(int at, const char *part)
+{
+	struct stat st;
+
+	if (fstatat(at, part, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	if (!S_ISLNK(st.st_mode))
+		return -ENOTDIR;
+	if (!is_trusted(st.st_uid))
+		return -ELOOP;
+	at = openat(at, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return at < 0 ? -errno : at;
+}
+
+/* Opens `part` of the directory `at`, made if it is not there; a descriptor or -errno. */
+static int enter(int at, const char *part, bool last)
+{
+	/* O_PATH: on the way nothing is read, and may not be readable. */
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct stat above, st;
+	int fd = openat(at, part, flags);
+
+	if (fd < 0 && errno == ENOENT) {
+		if (mkdirat(at, part, 0700) && errno != EEXIST)
+			return -errno;
+		fd = openat(at, part, flags);
+	}
+	if (fd < 0) {
+		if (last || (errno != ELOOP && errno != ENOTDIR))
+			return -errno;
+		fd = follow(at, part);
+		if (fd < 0)
+			return fd;
+	}
+	if (fstat(at, &above) || fstat(fd, &st) ||
+	    ((above.st_mode & S_IWOTH) && !is_trusted(st.st_uid))) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+/* The last directory's: this user's, and closed to others. */
+static int is_private(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_uid != (uid_t)syscall(SYS_geteuid) || st.st_mode & 077)
+		return -EPERM;
+	return 0;
+}
+
+static int open_directory(char *path)
+{
+	int fd = openat(AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	while (*path == '/')
+		path++;
+	while (*path) {
+		char *end = path;
+		bool last;
+		int next;
+
+		while (*end && *end != '/')
+			end++;
+		while (*end == '/')
+			*end++ = 0;
+		last = !*end;
+		next = enter(fd, path, last);
+		close(fd);
+		if (next < 0)
+			return next;
+		fd = next;
+		path = end;
+	}
+	rc = is_private(fd);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+static int make_file(int directory, uint64_t birth)
+{
+	for (unsigned n = 0; n < MOST_TABLES; n++) {
+		char name[80];
+		struct text t = {.at = name, .room = sizeof(name)};
+		int fd;
+
+		put_number(&t, (uint64_t)syscall(SYS_getpid));
+		put(&t, "-");
+		put_number(&t, birth);
+		put(&t, "-");
+		put_number(&t, n);
+		put(&t, ".calls");
+		fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		            0600);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+int place_create(uint64_t birth)
+{
+	char path[PATH_ROOM];
+	int saved = errno, rc = place_directory(path, sizeof(path)), directory;
+
+	if (rc)
+		return rc;
+	directory = open_directory(path);
+	rc = directory;
+	if (directory >= 0) {
+		rc = make_file(directory, birth);
+		close(directory);
+	}
+	errno = saved;
+	return rc;
+}
+
+uint64_t place_birth(void)
+{
+	char text[1024], *at = NULL;
+	int saved = errno;
+	ssize_t size = read_all("/proc/self/stat", text, sizeof(text) - 1);
+	uint64_t birth = 0;
+
+	errno = saved;
+	/* The name may hold anything, blanks and brackets too: its end is the last bracket. */
+	for (ssize_t i = 0; i < size; i++)
+		if (text[i] == ')')
+			at = text + i;
+	if (!at)
+		return 0;
+	text[size] = 0;
+	for (int field = 2; field < 22 && *at; field++)
+		while (*at && *at++ != ' ')
+			;
+	for (; *at >= '0' && *at <= '9'; at++)
+		birth = birth * 10 + (uint64_t)(*at - '0');
+	return birth;
+}

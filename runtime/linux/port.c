@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* port: calls/port.h for Linux programs, thread by thread. */
+#include "calls/calls.h"
+#include "calls/thread.h"
+#include "libraries/libraries.h"
+#include "linux/filter.h"
+#include "linux/images.h"
+#include "linux/process.h"
+#include "linux/switches.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+__thread struct calls_thread *assay_calls_self = &calls_unborn;
+
+_Static_assert(sizeof(struct switches) <= sizeof(((struct calls_thread *)0)->port),
+               "calls_thread.port holds a struct switches");
+
+static pthread_key_t at_end;
+static bool has_key;
+
+static struct switches *switches_of(struct calls_thread *t)
+{
+	return (struct switches *)t->port;
+}
+
+void *port_memory(size_t bytes)
+{
+	int before = errno;
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	errno = before;
+	return at == MAP_FAILED ? NULL : at;
+}
+
+void port_memory_free(void *memory, size_t bytes)
+{
+	munmap(memory, bytes);
+}
+
+void *port_memory_wiped(size_t wiped, size_t kept)
+{
+	void *at = port_memory(wiped + kept);
+
+	if (at && madvise(at, wiped, MADV_WIPEONFORK)) {
+		/* A kernel before 4.14: a child would write into its parent's table. */
+		port_memory_free(at, wiped + kept);
+		return NULL;
+	}
+	return at;
+}
+
+uint64_t port_signals_hold(void)
+{
+	uint64_t all = UINT64_MAX, before = 0;
+
+	/* The kernel's own call: the C library would leave its own signals out. */
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	return before;
+}
+
+void port_signals_release(uint64_t before)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
+int32_t port_thread_id(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+uint64_t port_thread_cpu_ns(void)
+{
+	return clock_thread_cpu_ns();
+}
+
+static void thread_ends(void *rounds)
+{
+	uintptr_t left = (uintptr_t)rounds;
+
+	/* Other keys' destructors may be instrumented: after them. */
+	if (left > 1)
+		pthread_setspecific(at_end, (void *)(left - 1));
+	else
+		calls_thread_end();
+}
+
+__attribute__((constructor(101))) static void make_key(void)
+{
+	has_key = !pthread_key_create(&at_end, thread_ends);
+}
+
+void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record,
+                       volatile uint64_t **watch)
+{
+	struct switches *s = switches_of(t);
+	char name[16] = "";
+
+	if (prctl(PR_GET_NAME, name) == 0)
+		memcpy(record->name, name, sizeof(record->name));
+	record->name[sizeof(record->name) - 1] = '\0';
+	if (switches_open(s, &process_clock))
+		calls_flag(ASSAY_CALLS_UNSWITCHED);
+	if (s->head)
+		*watch = s->head;
+	if (has_key && syscall(SYS_getpid) != port_thread_id())
+		pthread_setspecific(at_end, (void *)(uintptr_t)3);
+}
+
+void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struct port_waits *w)
+{
+	struct switches *s = switches_of(t);
+	struct assay_calls_thread *r = t->record;
+
+	switches_settle(s, &process_clock, from, to, w);
+	r->sync_cpu_ns = s->sync_cpu_ns;
+	r->sync = s->sync;
+	clock_note(&process_clock);
+	calls_table.header->latest = process_clock.latest;
+}
+
+void port_thread_done(struct calls_thread *t)
+{
+	switches_close(switches_of(t));
+}
+
+void port_function(uint64_t function)
+{
+	int before = errno;
+	int index = images_find(function & ASSAY_FN_ADDRESS);
+	const struct assay_calls_image *image = index < 0 ? NULL : images_get(index);
+
+	if (image && !(function & ASSAY_FN_LIBRARY) &&
+	    calls_table.header->flags & ASSAY_CALLS_LIBRARIES)
+		libraries_look(image->start, image->end, image->path);
+	errno = before;
+}
+
+bool port_wants(uint64_t function)
+{
+	uint64_t address = function & ASSAY_FN_ADDRESS;
+
+	return !filter_is_set() || filter_wants(address, images_find(address));
+}
+
+__attribute__((destructor)) static void process_ends(void)
+{
+	process_end(ASSAY_CALLS_EXITED);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* process: the process's table: a file, mapped as a whole, whose pages come in steps. */
+#include "linux/process.h"
+#include "calls/calls.h"
+#include "calls/thread.h"
+#include "libraries/libraries.h"
+#include "linux/filter.h"
+#include "linux/images.h"
+#include "linux/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define MEMORY_DEFAULT (256ull << 20)
+#define MEMORY_LEAST (64ull << 10)
+#define MEMORY_MOST (64ull << 30) /* what 32-bit ids of 64 bytes reach, and a quarter of that */
+#define DEPTH_DEFAULT 262144u
+#define STEP_FIRST (64ull << 10)
+#define STEP_MOST (4ull << 20)
+
+struct clock_rate process_clock;
+
+/* A page that a forked child finds empty: whose table it is. */
+static volatile uint32_t *own;
+static uint64_t populated; /* bytes of the table that have pages */
+static uint32_t images_chunk; /* unit of the latest chunk of images */
+static int images_count;
+
+/* "256M", "1g", "65536"; 0: no number. */
+static uint64_t number(const char *text)
+{
+	uint64_t n = 0;
+
+	if (!text)
+		return 0;
+	for (; *text >= '0' && *text <= '9' && n < UINT64_MAX / 16; text++)
+		n = n * 10 + (uint64_t)(*text - '0');
+	switch (*text | 32) {
+	case 'g':
+		return n << 30;
+	case 'm':
+		return n << 20;
+	case 'k':
+		return n << 10;
+	default:
+		return n;
+	}
+}
+
+static uint64_t memory_limit(void)
+{
+	uint64_t bytes = number(place_environment("ASSAY_CALLS_MEM"));
+	struct rlimit file;
+
+	if (!bytes)
+		bytes = MEMORY_DEFAULT;
+	if (bytes < MEMORY_LEAST)
+		bytes = MEMORY_LEAST;
+	if (bytes > MEMORY_MOST)
+		bytes = MEMORY_MOST;
+	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur < bytes)
+		bytes = file.rlim_cur;
+	return bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
+}
+
+/*
+ * The file is as long as the limit from the start, with holes; pages come in steps, by
+ * the kernel, so that a full disk is an answer here and no SIGBUS in a hook. No
+ * descriptor is kept that the program could close and have another file under.
+ */
+bool port_table_grow(uint64_t bytes)
+{
+	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step = have / 4;
+
+	if (bytes <= have)
+		return true;
+	if (step < STEP_FIRST)
+		step = STEP_FIRST;
+	if (step > STEP_MOST)
+		step = STEP_MOST;
+	if (have + step < bytes)
+		step = bytes - have;
+	if (have + step > calls_table.header->limit_bytes)
+		step = calls_table.header->limit_bytes - have;
+	/* EINVAL: a kernel before 5.14, which brings pages when they are touched. */
+	if (madvise(calls_table.base + have, step, MADV_POPULATE_WRITE) && errno != EINVAL)
+		return false;
+	while (have < bytes &&
+	       !__atomic_compare_exchange_n(&populated, &have, have + step, false, __ATOMIC_RELAXED,
+	                                    __ATOMIC_RELAXED))
+		;
+	return true;
+}
+
+static size_t read_file(const char *path, char *into, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, into, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	into[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void describe(struct assay_calls_header *h)
+{
+	char exe[512];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	const char *name = exe;
+	size_t size;
+
+	exe[n > 0 ? n : 0] = '\0';
+	for (const char *c = exe; *c; c++)
+		if (*c == '/')
+			name = c + 1;
+	for (size_t i = 0; name[i] && i + 1 < sizeof(h->name); i++)
+		h->name[i] = name[i];
+	size = read_file("/proc/self/cmdline", h->command, sizeof(h->command));
+	for (size_t i = 0; i + 1 < size; i++)
+		if (!h->command[i])
+			h->command[i] = ' ';
+}
+
+static uint32_t cpus(void)
+{
+	unsigned long mask[128] = {0};
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+	uint32_t count = 0;
+
+	for (long i = 0; i < bytes / (long)sizeof(mask[0]); i++)
+		count += (uint32_t)__builtin_popcountl(mask[i]);
+	return count;
+}
+
+static void begin_header(uint64_t limit, int32_t parent)
+{
+	struct assay_calls_header *h = calls_table.header;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	h->version = ASSAY_CALLS_VERSION;
+	h->header_bytes = ASSAY_CALLS_PAGE;
+	h->used_bytes = ASSAY_CALLS_PAGE;
+	h->limit_bytes = limit;
+	h->depth_limit = calls_table.depth_limit;
+	h->pid = getpid();
+	h->parent = parent;
+	h->uid = geteuid();
+	h->cpus = cpus();
+	h->birth = place_birth();
+	h->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	h->first = process_clock.first;
+	h->latest = process_clock.latest;
+	h->state = ASSAY_CALLS_RUNNING;
+	describe(h);
+	/* With the magic it is a table. */
+	calls_barrier();
+	memcpy(h->magic, ASSAY_CALLS_MAGIC, sizeof(h->magic));
+}
+
+static int add_image(const struct assay_calls_image *image)
+{
+	struct assay_calls_chunk *chunk = (struct assay_calls_chunk *)calls_node(images_chunk);
+	struct assay_calls_image *images;
+
+	if (!images_chunk ||
+	    (chunk->used + 1) * sizeof(*image) > chunk->bytes - sizeof(struct assay_calls_chunk)) {
+		images_chunk = calls_chunk(ASSAY_CHUNK_IMAGES, 0, ASSAY_CALLS_PAGE);
+		if (!images_chunk)
+			return -1;
+		chunk = (struct assay_calls_chunk *)calls_node(images_chunk);
+	}
+	images = (struct assay_calls_image *)(chunk + 1);
+	images[chunk->used] = *image;
+	__atomic_store_n(&chunk->used, chunk->used + 1, __ATOMIC_RELEASE);
+	return images_count++;
+}
+
+static void image_gone(int index, uint64_t start, uint64_t end)
+{
+	int at = 0;
+
+	if (!port_began())
+		return;
+	calls_code_gone(start, end, (unsigned)index);
+	for (uint64_t offset = ASSAY_CALLS_PAGE; offset < calls_table.header->used_bytes;) {
+		struct assay_calls_chunk *chunk =
+		        (struct assay_calls_chunk *)(calls_table.base + offset);
+		struct assay_calls_image *images = (struct assay_calls_image *)(chunk + 1);
+
+		offset += chunk->kind ? chunk->bytes : ASSAY_CALLS_PAGE;
+		if (chunk->kind != ASSAY_CHUNK_IMAGES)
+			continue;
+		if (index < at + (int)chunk->used) {
+			images[index - at].gone = 1;
+			return;
+		}
+		at += (int)chunk->used;
+	}
+}
+
+/* The table's memory: at the same place in a fork's child, over its parent's. */
+static bool map_table(uint64_t limit)
+{
+	int fd = place_create(place_birth());
+	void *at = MAP_FAILED;
+
+	if (fd < 0)
+		return false;
+	if (!ftruncate(fd, (off_t)limit))
+		at = mmap(calls_table.base, limit, PROT_READ | PROT_WRITE,
+		          MAP_SHARED | (calls_table.base ? MAP_FIXED : 0), fd, 0);
+	close(fd);
+	if (at == MAP_FAILED)
+		return false;
+	calls_table.base = at;
+	calls_table.header = at;
+	populated = 0;
+	return true;
+}
+
+bool port_began(void)
+{
+	return own && *own;
+}
+
+static void begin_once(void)
+{
+	uint64_t depth = number(place_environment("ASSAY_CALLS_DEPTH"));
+
+	calls_table.depth_limit = depth && depth <= 1u << 24 ? (uint32_t)depth : DEPTH_DEFAULT;
+	own = port_memory_wiped(ASSAY_CALLS_PAGE, 0);
+	clock_begin(&process_clock);
+	filter_begin(place_environment("ASSAY_CALLS_FILTER"));
+}
+
+bool port_begin(void)
+{
+	static bool tried;
+	bool forked = own && calls_table.base;
+	int32_t parent = forked ? calls_table.header->pid : 0;
+	uint64_t limit = memory_limit();
+	uint32_t flags;
+	int before = errno;
+
+	if (!own) {
+		if (tried)
+			return false;
+		tried = true;
+		begin_once();
+	}
+	flags = forked ? calls_table.header->flags & ASSAY_CALLS_LIBRARIES : 0;
+	if (!own || !map_table(limit)) {
+		errno = before;
+		return false;
+	}
+	/* The header's limit is asked for by what makes room for it. */
+	if (madvise(calls_table.base, ASSAY_CALLS_PAGE, MADV_POPULATE_WRITE) && errno != EINVAL) {
+		errno = before;
+		return false;
+	}
+	calls_table.header->limit_bytes = limit;
+	if (!port_table_grow(STEP_FIRST < limit ? STEP_FIRST : limit)) {
+		errno = before;
+		return false;
+	}
+	begin_header(limit, parent);
+	*own = 1;
+	images_chunk = 0;
+	images_count = 0;
+	if (forked)
+		images_again();
+	else
+		images_begin(add_image, image_gone);
+	if (filter_is_set())
+		flags |= ASSAY_CALLS_FILTERED;
+	if (!forked && libraries_begin())
+		flags |= ASSAY_CALLS_LIBRARIES;
+	calls_flag(flags);
+	errno = before;
+	return true;
+}
+
+void process_end(uint32_t state)
+{
+	struct assay_calls_header *h = calls_table.header;
+
+	/* A vfork's child, which has its parent's memory, does not speak for it. */
+	if (!port_began() || h->pid != getpid())
+		return;
+	calls_thread_sync();
+	clock_note(&process_clock);
+	h->latest = process_clock.latest;
+	h->end_ticks = port_clock();
+	h->state = state;
+}
+
+void process_goes_on(void)
+{
+	if (!port_began() || calls_table.header->pid != getpid())
+		return;
+	calls_table.header->state = ASSAY_CALLS_RUNNING;
+	calls_table.header->end_ticks = 0;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * switches: see switches.h. A record is 16 bytes: a header and the time; a
+ * thread that runs has been switched in, so its records come in pairs. Times are
+ * turned to ticks from a moment read just then: an error of the rate counts for
+ * the age of a record alone.
+ *
+ * `to` is a moment at which the thread ran, so a pair lies before it as a whole,
+ * or after. Errors of the conversion can make it look otherwise; its middle
+ * decides, which is right as long as the error is under half the pair. What lies
+ * after stays in the ring. So no pair is lost or counted twice.
+ *
+ * The ring full: the kernel keeps the first records and drops the later ones.
+ * What was waited is then the wall less the CPU clock over the interval, of
+ * which the records that are there tell their part. The rest is divided by how
+ * often the thread was switched beyond them (getrusage: voluntarily or not) and
+ * by what a wait of each kind took on average in those that are there.
+ */
+#include "linux/switches.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RECORD_BYTES 16
+#define STABLE_TRIES 4
+#define SWITCH_NS 32000 /* the most that being switched in takes by itself */
+#define SLACK_NS 20000  /* how far a conversion may err, and the age / 1024 */
+
+static volatile uint64_t never_switched; /* the word of those that have no ring */
+
+/* What the clocks say at one moment, with the ring's head as it was then. */
+struct reading {
+	uint64_t head;
+	struct assay_calls_moment now;
+	uint64_t cpu_ns;
+};
+
+/* A walk through records: where it is, and what it found. */
+struct walk {
+	uint64_t at, out; /* out: ns of a record that waits for its second; 0: none */
+	uint64_t out_at;  /* where in the ring that is */
+	uint64_t in;      /* ns: with out, a pair */
+	bool out_preempted;
+	bool lost;
+};
+
+static int page_bytes(void)
+{
+	return (int)sysconf(_SC_PAGESIZE); /* from the auxiliary vector: no call, no lock */
+}
+
+static uint64_t *user_page_tail(struct switches *s)
+{
+	return (uint64_t *)(void *)&((struct perf_event_mmap_page *)s->ring)->data_tail;
+}
+
+static uint64_t word_at(const struct switches *s, uint64_t at)
+{
+	const char *data = (const char *)s->ring + s->bytes / 2;
+
+	return *(const uint64_t *)(const void *)(data + (at & (s->bytes / 2 - 1) & ~7ull));
+}
+
+static void take_counts(uint64_t *voluntary, uint64_t *involuntary)
+{
+	struct rusage usage = {0};
+
+	getrusage(RUSAGE_THREAD, &usage);
+	*voluntary = (uint64_t)usage.ru_nvcsw;
+	*involuntary = (uint64_t)usage.ru_nivcsw;
+}
+
+/* A thread that is switched between the readings takes them again. */
+static struct reading take_reading(const struct switches *s)
+{
+	struct reading r;
+
+	for (int i = 0; i < STABLE_TRIES; i++) {
+		r.head = __atomic_load_n(s->head, __ATOMIC_ACQUIRE);
+		r.now = clock_now(1);
+		r.cpu_ns = clock_thread_cpu_ns();
+		if (__atomic_load_n(s->head, __ATOMIC_ACQUIRE) == r.head)
+			break;
+	}
+	return r;
+}
+
+static void attributes(struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->sample_type = PERF_SAMPLE_TIME;
+	attr->sample_id_all = 1;
+	attr->context_switch = 1;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC_RAW;
+	attr->watermark = 1; /* nobody polls: the fewer wake-ups the better */
+	attr->wakeup_watermark = UINT32_MAX;
+}
+
+int switches_open(struct switches *s, const struct clock_rate *clock)
+{
+	struct perf_event_attr attr;
+	int saved = errno, rc = 0, fd;
+	struct reading r;
+
+	memset(s, 0, sizeof(*s));
+	s->head = &never_switched;
+	attributes(&attr);
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0) {
+		rc = -errno;
+		goto out;
+	}
+	s->bytes = 2 * (size_t)page_bytes();
+	s->ring = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (s->ring == MAP_FAILED) {
+		rc = -errno;
+		s->ring = NULL;
+	} else {
+		s->head = (volatile uint64_t *)(void *)&((struct perf_event_mmap_page *)s->ring)
+		                  ->data_head;
+	}
+	/* The mapping holds the event: a program that counts or closes descriptors sees none. */
+	syscall(SYS_close, fd);
+	if (rc)
+		goto out;
+	s->tid = (int)syscall(SYS_gettid);
+	take_counts(&s->voluntary, &s->involuntary);
+	r = take_reading(s);
+	s->sync = r.now.ticks;
+	s->sync_cpu_ns = r.cpu_ns;
+out:
+	errno = saved;
+	return rc;
+}
+
+void switches_forget(struct switches *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->head = &never_switched;
+}
+
+void switches_close(struct switches *s)
+{
+	int saved = errno;
+
+	if (s->ring)
+		munmap(s->ring, s->bytes);
+	switches_forget(s);
+	errno = saved;
+}
+
+/* The next pair of out and in before `head`; false: there is none any more. */
+static bool next_pair(const struct switches *s, struct walk *k, uint64_t head)
+{
+	k->out = 0;
+	while (head - k->at >= RECORD_BYTES) {
+		uint64_t word = word_at(s, k->at), at = k->at;
+		uint32_t type = (uint32_t)word, misc = (uint32_t)(word >> 32) & 0xffff;
+		uint64_t size = word >> 48;
+
+		if (size < 8 || size & 7 || size > head - at) { /* not the kernel's */
+			k->at = head;
+			k->lost = true;
+			return false;
+		}
+		k->at += size;
+		if (type == PERF_RECORD_LOST)
+			k->lost = true;
+		if (type != PERF_RECORD_SWITCH || size < RECORD_BYTES)
+			continue;
+		if (misc & PERF_RECORD_MISC_SWITCH_OUT) {
+			k->out = word_at(s, at + 8);
+			k->out_at = at;
+			k->out_preempted = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+		} else if (k->out) {
+			k->in = word_at(s, at + 8);
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t ticks_from(const struct clock_rate *clock, struct assay_calls_moment now,
+                           uint64_t ns)
+{
+	if (ns >= now.ns)
+		return now.ticks + clock_span_ticks(clock, ns - now.ns);
+	return now.ticks - clock_span_ticks(clock, now.ns - ns);
+}
+
+/* The part of [start, end) that lies after `from` and up to `to`. */
+static uint64_t overlap(uint64_t start, uint64_t end, uint64_t from, uint64_t to)
+{
+	if (start < from)
+		start = from;
+	if (end > to)
+		end = to;
+	return end > start ? end - start : 0;
+}
+
+struct interval {
+	const struct clock_rate *clock;
+	uint64_t from, to;
+	struct assay_calls_moment now;
+};
+
+static void count_pair(struct switches *s, const struct interval *i, const struct walk *k,
+                       struct port_waits *w)
+{
+	uint64_t out = ticks_from(i->clock, i->now, k->out);
+	uint64_t in = ticks_from(i->clock, i->now, k->in);
+	uint64_t age_ns = i->now.ns > k->in ? i->now.ns - k->in : 0;
+	uint64_t slack = clock_span_ticks(i->clock, SLACK_NS + age_ns / 1024);
+	uint64_t ticks = overlap(out, in, i->from, i->to);
+	bool counts = in + slack > i->from; /* else it was accounted for in another way */
+
+	if (k->out_preempted) {
+		s->involuntary++;
+		w->preempted += ticks;
+		w->preempted_count += counts;
+	} else {
+		s->voluntary++;
+		w->blocked += ticks;
+		w->blocked_count += counts;
+	}
+}
+
+/* Counts the pairs up to `to`, and leaves the walk at what is after it; true: there is a pair. */
+static bool count_pairs(struct switches *s, const struct interval *i, struct walk *k, uint64_t head,
+                        struct port_waits *w)
+{
+	while (next_pair(s, k, head)) {
+		if (ticks_from(i->clock, i->now, k->out + (k->in - k->out) / 2) > i->to) {
+			k->at = k->out_at;
+			k->out = 0;
+			return true;
+		}
+		count_pair(s, i, k, w);
+	}
+	if (k->out)
+		k->at = k->out_at; /* half a pair: its other half is to come, or lost */
+	return false;
+}
+
+/* Waits whose records stay in the ring: their ticks, and how many of each kind. */
+struct later {
+	uint64_t ticks, voluntary, involuntary;
+};
+
+static struct later later_waits(const struct switches *s, const struct clock_rate *clock,
+                                uint64_t from, uint64_t head)
+{
+	struct walk k = {.at = from};
+	struct later later = {0};
+
+	while (next_pair(s, &k, head)) {
+		later.ticks += clock_span_ticks(clock, k.in - k.out);
+		later.voluntary += !k.out_preempted;
+		later.involuntary += k.out_preempted;
+	}
+	return later;
+}
+
+/* The CPU clock at `ticks`, if the thread ran from then to the reading but for `waited` ticks. */
+static uint64_t cpu_at(const struct clock_rate *clock, struct assay_calls_moment now,
+                       uint64_t cpu_ns, uint64_t ticks, uint64_t waited)
+{
+	int64_t ran = (int64_t)(now.ticks - ticks - waited);
+	uint64_t ns = clock_span_ns(clock, ran < 0 ? -(uint64_t)ran : (uint64_t)ran);
+
+	if (ran < 0)
+		return cpu_ns + ns;
+	return ns < cpu_ns ? cpu_ns - ns : 0;
+}
+
+/*
+ * Takes off what the records have too much. The CPU clock goes on a little before
+ * the record of being switched in is written: by what the switch itself takes,
+ * microseconds. Up to SWITCH_NS for each, for it is the records that are measured.
+ */
+static void trim(uint64_t excess, const struct clock_rate *clock, struct port_waits *w)
+{
+	uint64_t count = (uint64_t)w->blocked_count + w->preempted_count;
+	uint64_t most = count * clock_span_ticks(clock, SWITCH_NS), part;
+
+	if (!count)
+		return;
+	if (excess > most)
+		excess = most;
+	part = (uint64_t)((unsigned __int128)excess * w->blocked_count / count);
+	w->blocked -= part < w->blocked ? part : w->blocked;
+	part = excess - part;
+	w->preempted -= part < w->preempted ? part : w->preempted;
+}
+
+static uint64_t share(uint64_t of, uint64_t part, uint64_t all)
+{
+	return all ? (uint64_t)((unsigned __int128)of * part / all) : 0;
+}
+
+/*
+ * `waited` in all, of which *w has what records tell; so many switches more left
+ * none. They took what the known ones took on average, and what remains.
+ */
+static void divide(uint64_t waited, uint64_t voluntary, uint64_t involuntary,
+                   const struct clock_rate *clock, struct port_waits *w)
+{
+	uint64_t known = w->blocked + w->preempted, rest = waited > known ? waited - known : 0;
+	uint64_t blocked = w->blocked_count ? w->blocked / w->blocked_count : 0;
+	uint64_t preempted = w->preempted_count ? w->preempted / w->preempted_count : 0;
+	uint64_t guess, part;
+
+	if (!blocked || !preempted)
+		blocked = preempted = blocked | preempted ? blocked | preempted : 1;
+	part = preempted * involuntary;
+	guess = part + blocked * voluntary;
+	if (known + guess > waited) { /* then the known ones have too much as well */
+		uint64_t excess = known + guess - waited;
+
+		trim(share(excess, known, known + guess), clock, w);
+		rest = guess - share(excess, guess, known + guess);
+	}
+	part = share(rest, part, guess);
+	w->preempted += part;
+	w->preempted_count += (uint32_t)involuntary;
+	w->blocked += rest - part;
+	w->blocked_count += (uint32_t)voluntary;
+	w->settled += rest - part;
+}
+
+static uint64_t beyond(uint64_t counted, uint64_t known)
+{
+	return counted > known ? counted - known : 0;
+}
+
+/*
+ * The interval less what the CPU clock went on in it. It is known at the latest
+ * settling; from there to `from` the thread ran, or `from` would have been settled.
+ */
+static uint64_t waited_by_clock(const struct switches *s, const struct interval *i,
+                                const struct reading *r, uint64_t later)
+{
+	uint64_t wall = r->now.ticks - s->sync - later, ran, waited;
+
+	ran = clock_span_ticks(i->clock, beyond(r->cpu_ns, s->sync_cpu_ns));
+	waited = wall > ran ? wall - ran : 0;
+	return waited < i->to - i->from ? waited : i->to - i->from;
+}
+
+/* The ring did not hold all. The room is given back first: what comes then has records. */
+static void settle_by_clock(struct switches *s, const struct interval *i, struct port_waits *w)
+{
+	uint64_t voluntary, involuntary, waited;
+	struct reading r = take_reading(s);
+	struct later later = later_waits(s, i->clock, s->tail, r.head);
+
+	take_counts(&voluntary, &involuntary);
+	waited = waited_by_clock(s, i, &r, later.ticks);
+	w->overflowed = true;
+	voluntary = beyond(voluntary, later.voluntary);
+	involuntary = beyond(involuntary, later.involuntary);
+	divide(waited, beyond(voluntary, s->voluntary), beyond(involuntary, s->involuntary),
+	       i->clock, w);
+	s->voluntary = voluntary;
+	s->involuntary = involuntary;
+	s->sync = i->to;
+	s->sync_cpu_ns = cpu_at(i->clock, r.now, r.cpu_ns, i->to, later.ticks);
+}
+
+/*
+ * Up to where the records are done with. In a full ring a record that waits for
+ * its second waits in vain; in a vfork's child the parent's is to come.
+ */
+static void give_room(struct switches *s, const struct walk *k, uint64_t head, bool in_vain)
+{
+	s->tail = k->out && in_vain ? head : k->at;
+	/* The kernel may write over it from now on: what was read is read. */
+	__atomic_store_n(user_page_tail(s), s->tail, __ATOMIC_RELEASE);
+}
+
+void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_t from, uint64_t to,
+                     struct port_waits *w)
+{
+	struct interval i = {.clock = clock, .from = from, .to = to};
+	struct walk k = {.at = s->tail};
+	bool full, foreign, later;
+	struct reading r;
+
+	memset(w, 0, sizeof(*w));
+	if (!s->ring || (*s->head == s->tail && !s->was_full))
+		return;
+	r = take_reading(s);
+	i.now = r.now;
+	full = s->was_full || s->bytes / 2 - (r.head - s->tail) <= RECORD_BYTES;
+	later = count_pairs(s, &i, &k, r.head, w);
+	foreign = (k.out || full) && (int)syscall(SYS_gettid) != s->tid;
+	give_room(s, &k, r.head, full && !foreign);
+	if (k.lost && s->lost_is_known) {
+		s->lost_is_known = false;
+		k.lost = false;
+	}
+	if ((full || k.lost) && !later && !foreign) {
+		settle_by_clock(s, &i, w);
+		s->lost_is_known = full;
+		s->was_full = false;
+	} else if (full || k.lost || foreign) {
+		/* The clock is another's, or counts what is yet to be settled: go on from before.
+		 */
+		s->sync += w->blocked + w->preempted;
+		s->was_full = (full || k.lost) && !foreign;
+	} else {
+		struct later after = later_waits(s, clock, s->tail, r.head);
+
+		trim(beyond(w->blocked + w->preempted, waited_by_clock(s, &i, &r, after.ticks)),
+		     clock, w);
+		s->sync = to;
+		s->sync_cpu_ns = cpu_at(clock, r.now, r.cpu_ns, to, after.ticks);
+	}
+}

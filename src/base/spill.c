@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/spill.h"
+
+#include "base/replace_file.h"
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void spill_to(struct spill *s, int fd, const char *name)
+{
+	*s = (struct spill){.fd = fd, .path = xstrdup(name)};
+}
+
+/* Beside the file, so that it can be renamed; of this process alone. */
+static int open_part(struct spill *s, struct error *err)
+{
+	s->part = xasprintf("%s.%ld.part", s->path, (long)getpid());
+	s->fd = open(s->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	s->owned = s->fd >= 0;
+	if (s->fd < 0)
+		return error_set(err, errno, "cannot create %s: %s", s->part, strerror(errno));
+	return 0;
+}
+
+int spill_open(struct spill *s, const char *path, struct error *err)
+{
+	struct stat st;
+	int ret = replace_file_check(path, err);
+
+	*s = (struct spill){.fd = -1};
+	if (ret)
+		return ret;
+	s->path = xstrdup(path);
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) { /* the one device that is let through */
+		s->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		s->owned = s->fd >= 0;
+		if (s->fd < 0)
+			ret = error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+	} else {
+		ret = open_part(s, err);
+	}
+	if (ret) {
+		free(s->part);
+		free(s->path);
+		*s = (struct spill){.fd = -1};
+	}
+	return ret;
+}
+
+void spill_flush(struct spill *s)
+{
+	for (size_t done = 0; s->fd >= 0 && !s->code && done < s->buf.size;) {
+		ssize_t n = write(s->fd, s->buf.data + done, s->buf.size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			s->code = n < 0 ? errno : EIO;
+			break;
+		}
+		done += (size_t)n;
+		s->written += (uint64_t)n;
+	}
+	if (s->fd >= 0)
+		buf_clear(&s->buf);
+}
+
+/* An older file steps aside last, when its successor is complete. */
+static int put_in_place(const struct spill *s, struct error *err)
+{
+	char *old = xasprintf("%s.old", s->path);
+	int ret = 0;
+
+	if (rename(s->path, old) && errno != ENOENT)
+		ret = error_set(err, errno, "cannot rename %s to %s: %s", s->path, old,
+		                strerror(errno));
+	else if (rename(s->part, s->path))
+		ret = error_set(err, errno, "cannot rename %s to %s: %s", s->part, s->path,
+		                strerror(errno));
+	free(old);
+	return ret;
+}
+
+int spill_close(struct spill *s, bool keep, struct error *err)
+{
+	int ret = 0;
+
+	if (s->fd < 0 && !s->path)
+		return 0;
+	if (keep)
+		spill_flush(s);
+	if (s->owned && close(s->fd) && !s->code)
+		s->code = errno;
+	if (s->code)
+		ret = error_set(err, s->code, "cannot write %s: %s", s->path, strerror(s->code));
+	else if (keep && s->part)
+		ret = put_in_place(s, err);
+	if (s->part && (ret || !keep))
+		unlink(s->part);
+	if (s->fd >= 0)
+		buf_done(&s->buf);
+	free(s->part);
+	free(s->path);
+	s->part = s->path = NULL;
+	s->fd = -1;
+	return ret;
+}

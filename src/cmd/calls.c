@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* calls: exact call paths of a command, and of what counts its calls already. */
+#include "cmd/calls.h"
+
+#include "base/replace_file.h"
+#include "cmd/calls_output.h"
+#include "session/calls_run.h"
+#include "session/calls_runtime.h"
+#include "session/kernel_calls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct calls_options {
+	bool libraries, quiet;
+	const char *filter, *memory, *output;
+	const char *kernel; /* NULL: not asked for; "": all of it, or what stands before "--" */
+	struct calls_output_options report;
+};
+
+struct kernel_functions {
+	VEC(const char *) names;
+	VEC(char *) owned;
+};
+
+#define MEMORY_MAX 32 /* of ASSAY_CALLS_MEM, as text */
+
+#define AT(field) offsetof(struct calls_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_GROUP, .help = "What is counted"},
+        {.kind = OPTION_FLAG,
+         .name = "libraries",
+         .help = "calls into libraries that were not built for it, too",
+         .details = "Calls that instrumented code makes through the PLT or GOT are counted and "
+                    "timed under the path that makes them. Functions that cannot be timed so, for "
+                    "they return twice or look at their caller, are counted alone, and the report "
+                    "says which. Libraries are bound at start (LD_BIND_NOW).",
+         .offset = AT(libraries)},
+        {.kind = OPTION_STRING,
+         .name = "filter",
+         .argument = "PATTERNS",
+         .help = "functions or images of these names alone; !PATTERN leaves out",
+         .details = "Globs apart by commas, over names of functions and of files: 'parse_*', "
+                    "'libx.so*,!x_hash'. A function that is left out costs a look-up at its first "
+                    "call and little after; its time is its caller's. Reports say that functions "
+                    "were left out.",
+         .offset = AT(filter)},
+        {.kind = OPTION_STRING,
+         .name = "memory",
+         .argument = "MB",
+         .help = "most memory for the table of each process (default 256)",
+         .details = "MB, or bytes with k, M or G. It is taken in steps, as paths come. When it is "
+                    "used up, new paths are counted as (other) below the nearest one that has "
+                    "room, and the report says so.",
+         .offset = AT(memory)},
+        {.kind = OPTION_STRING,
+         .name = "kernel",
+         .argument = "[FUNCTION,...]",
+         .help = "the kernel's calls instead: all, or those below FUNCTIONs",
+         .details = "Counts and times the functions that the kernel runs for COMMAND and its "
+                    "children, by the kernel's own function tracer; interrupts stand apart. "
+                    "FUNCTIONs are globs, and may also stand as words before the \"--\". Needs "
+                    "root and a kernel with CONFIG_FUNCTION_GRAPH_TRACER; COMMAND need not be "
+                    "built for it.",
+         .offset = AT(kernel)},
+        {.kind = OPTION_GROUP, .help = "Output"},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "the file written (default " CALLS_FILE "; an older one becomes FILE.old)",
+         .offset = AT(output)},
+        {.kind = OPTION_FLAG,
+         .letter = 'q',
+         .name = "quiet",
+         .help = "no report and no closing line; the file alone",
+         .offset = AT(quiet)},
+        {.kind = OPTION_INCLUDE, .include = calls_output_option_table, .offset = AT(report)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	struct calls_options *o = p;
+
+	o->output = CALLS_FILE;
+	calls_output_defaults(&o->report);
+}
+
+/* --memory, in the way that the runtime reads: there a number alone is bytes. */
+static bool read_memory(const char *text, char memory[MEMORY_MAX])
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (!digits || digits > 12 || strspn(text, "0") == digits)
+		return false;
+	snprintf(memory, MEMORY_MAX, "%.*s%c", (int)digits, text,
+	         text[digits] ? text[digits] : 'M');
+	return !text[digits] || (strchr("kKmMgG", text[digits]) && !text[digits + 1]);
+}
+
+/* As a shell has it; `status` is wait(2)'s, or -1: a signal to us ended the waiting. */
+static int exit_status(int status, int signal)
+{
+	if (status < 0) {
+		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
+		return 128 + signal;
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* As a shell says it; a word that is a command of ours may have been meant as such. */
+static int cannot_run(const char *name, const struct error *err)
+{
+	bool ours = command_find_sub(&cmd_calls, name) != NULL;
+
+	command_fail(1, "calls: %s%s%s%s", err->text, ours ? "; if 'assay calls " : "",
+	             ours ? name : "", ours ? "' was meant, options come after that" : "");
+	return err->code == ENOENT ? 127 : 126;
+}
+
+/* Says who goes on, and where its table is; false: nobody does. */
+static void tell_running(const call_table_list *list, const char *directory)
+{
+	size_t running = 0;
+
+	vec_each (table, list)
+		running += table->running;
+	if (running)
+		fprintf(stderr,
+		        "assay: %zu process%s still running, counted so far; %s stay%s in %s, for "
+		        "'assay calls get'\n",
+		        running, running == 1 ? " is" : "es are",
+		        running == 1 ? "its table" : "their tables", running == 1 ? "s" : "",
+		        directory);
+}
+
+/* Reads what the command left, and reports; the exit status. */
+static int report(const struct calls_options *o, const char *program, const char *directory,
+                  call_table_list *list)
+{
+	struct calls_output to = {
+	        .command = "calls", .file = o->output, .print = !o->quiet, .quiet = o->quiet};
+	struct call_paths *paths = call_paths_new();
+	struct error err = {0};
+	calls_notes notes = {0};
+	int status = 0;
+
+	bool taken = false; /* the tables are of no more use */
+
+	if (calls_tables_of(list, directory, &err) ||
+	    calls_tables_read(paths, list, &notes, &err)) {
+		status = command_fail(1, "calls: %s", err.text);
+	} else if (paths->processes.count) {
+		calls_output_notes(&notes);
+		tell_running(list, directory);
+		status = calls_output(paths, &to, &o->report);
+		taken = to.written && !notes.count;
+	} else if (calls_session_was_reset(directory)) {
+		status = command_fail(1, "calls: nothing was counted since 'assay calls reset'");
+		taken = true;
+	} else {
+		calls_runtime_why(program, &err);
+		status = command_fail(1, "calls: %s", err.text);
+		taken = true;
+	}
+	if (taken)
+		calls_session_end(directory, list);
+	else
+		fprintf(stderr, "assay: what was counted stays in %s\n", directory);
+	calls_notes_done(&notes);
+	call_paths_free(paths);
+	return status;
+}
+
+static int count(const struct calls_options *o, char **argv, const char *memory,
+                 const char *library, const char *directory)
+{
+	struct calls_run_options run = {.command = argv,
+	                                .library = library,
+	                                .directory = directory,
+	                                .memory = *memory ? memory : NULL,
+	                                .filter = o->filter,
+	                                .libraries = o->libraries};
+	struct calls_run_result result;
+	call_table_list list = {0};
+	struct error err = {0};
+	int status, failed;
+
+	if (calls_run(&run, &result, &err)) {
+		calls_session_end(directory, &list);
+		return result.command_failed ? cannot_run(argv[0], &err)
+		                             : command_fail(1, "calls: %s", err.text);
+	}
+	status = exit_status(result.exit_status, result.signal);
+	failed = report(o, argv[0], directory, &list);
+	call_table_list_done(&list);
+	return status ? status : failed;
+}
+
+/* The functions of --kernel=A,B; split here, as an option without a value is no list. */
+static void split_functions(const char *text, struct kernel_functions *f)
+{
+	while (*text) {
+		size_t size = strcspn(text, ",");
+
+		if (size) {
+			vec_push(&f->owned, xstrndup(text, size));
+			vec_push(&f->names, *vec_last(&f->owned));
+		}
+		text += size + (text[size] == ',');
+	}
+}
+
+static int count_kernel(const struct calls_options *o, char **argv,
+                        const struct kernel_functions *functions)
+{
+	struct kernel_calls_options run = {.functions = functions->names.items,
+	                                   .count = functions->names.count};
+	struct calls_output to = {
+	        .command = "calls", .file = o->output, .print = !o->quiet, .quiet = o->quiet};
+	struct call_paths *paths = call_paths_new();
+	struct kernel_calls_result result;
+	struct error err = {0};
+	int status, failed = 0;
+
+	if (kernel_calls_run(paths, &run, argv, &result, &err)) {
+		status = result.command_failed ? cannot_run(argv[0], &err)
+		                               : command_fail(1, "calls: %s", err.text);
+	} else {
+		status = exit_status(result.exit_status, result.signal);
+		if (!result.cost_known)
+			fputs("assay: what the kernel's tracer costs could not be measured, and is "
+			      "in the times\n",
+			      stderr);
+		failed = paths->processes.count
+		                 ? calls_output(paths, &to, &o->report)
+		                 : command_fail(1,
+		                                "calls: the kernel called none of these "
+		                                "functions for %s",
+		                                argv[0]);
+	}
+	call_paths_free(paths);
+	return status ? status : failed;
+}
+
+static int run_kernel(const struct calls_options *o, int argc, char **argv)
+{
+	struct kernel_functions functions = {0};
+	int words = 0, status;
+
+	split_functions(o->kernel, &functions);
+	while (words < argc && strcmp(argv[words], "--") != 0)
+		words++;
+	/* No "--": all of it is the command. */
+	for (int i = 0; words < argc && i < words; i++)
+		vec_push(&functions.names, argv[i]);
+	if (words < argc)
+		argv += words + 1;
+	if (!*argv)
+		status = command_fail(2, "calls: --kernel wants a command to run: assay calls "
+		                         "--kernel -- COMMAND");
+	else if (o->libraries || o->filter || o->memory)
+		status = command_fail(2, "calls: --kernel counts the kernel's calls; --libraries, "
+		                         "--filter and --memory are for a program's");
+	else
+		status = count_kernel(o, argv, &functions);
+	vec_each (name, &functions.owned)
+		free(*name);
+	vec_done(&functions.owned);
+	vec_done(&functions.names);
+	return status;
+}
+
+static int run_program(const struct calls_options *o, char **argv)
+{
+	char *library = NULL, *directory = NULL, memory[MEMORY_MAX] = "";
+	struct error err = {0};
+	int status;
+
+	if (*argv && !strcmp(*argv, "--"))
+		argv++;
+	if (!*argv)
+		return command_fail(2, "calls: wants a command to run (assay calls -- COMMAND), or "
+		                       "one of its own: list, get, reset");
+	if (o->memory && !read_memory(o->memory, memory))
+		return command_fail(2,
+		                    "calls: --memory wants MB (such as 64), or bytes with k, M or "
+		                    "G, not '%s'",
+		                    o->memory);
+	if (calls_runtime_find(&library, &err) || calls_session_begin(&directory, &err))
+		status = command_fail(1, "calls: %s", err.text);
+	else
+		status = count(o, argv, memory, library, directory);
+	free(library);
+	free(directory);
+	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	const struct calls_options *o = p;
+	struct error err = {0};
+
+	if (calls_output_check("calls", &o->report))
+		return 2;
+	if (replace_file_check(o->output, &err))
+		return command_fail(1, "calls: %s", err.text);
+	return o->kernel ? run_kernel(o, argc, argv) : run_program(o, argv);
+}
+
+static const struct command *const subcommands[] = {&calls_list, &calls_get, &calls_reset, NULL};
+
+const struct command cmd_calls = {
+        .name = "calls",
+        .synopsis = "[OPTIONS] [--] COMMAND [ARG...]",
+        .summary = "count every call of a command, exactly, by call path",
+        .description =
+                "Runs COMMAND with libassay-calls loaded, which counts every call of each function "
+                "that was built with -finstrument-functions, by GCC or Clang, and takes its time: "
+                "net (on a CPU, this function alone), total, wall, blocked, preempted, with what "
+                "the counting cost taken out. Children are followed. When COMMAND has ended, the "
+                "report is printed and the counts are written to a file that 'assay report' "
+                "reads; the exit status is COMMAND's.\n\n"
+                "'pkg-config --cflags --libs assay-calls' gives the flags to build with. A program "
+                "that is linked so counts its calls whenever it runs, without assay calls: list, "
+                "get and reset see it all the same. Static programs, and programs that run with "
+                "other rights than yours (setuid), cannot be counted. One that changes its user "
+                "counts on if it was counted before; what it then starts may not write to your "
+                "directory, and is not counted.\n\n"
+                "Ctrl-C reaches COMMAND; what was counted up to its end is reported. So it is if "
+                "COMMAND crashes or is killed. Tables are kept in shared memory or a file under "
+                "$XDG_RUNTIME_DIR/assay/calls, for root under /run/assay/calls, else under "
+                "/tmp/assay-UID/calls; $ASSAY_CALLS_DIR names another directory.",
+        .examples = "assay calls -- ./program\n    its call paths, and those of its children\n"
+                    "assay calls -f --libraries -- ./program\n"
+                    "    by function, with what it calls in libraries\n"
+                    "assay calls --kernel vfs_read -- ./program\n"
+                    "    what reading takes in the kernel\n"
+                    "assay calls list\n    who counts calls now\n"
+                    "assay calls reset ; sleep 10 ; assay calls get\n"
+                    "    the calls of ten seconds, of all that run\n",
+        .options = options,
+        .options_size = sizeof(struct calls_options),
+        .defaults = defaults,
+        .run = run,
+        .stop_early = true,
+        .keeps_dashes = true,
+        .subcommands = subcommands,
+};

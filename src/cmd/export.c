@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* export: recordings in the forms of other tools. */
+#include "cmd/command.h"
+#include "cmd/filters.h"
+#include "cmd/load.h"
+#include "format/pprof_write.h"
+#include "output/callgrind.h"
+#include "output/folded.h"
+#include "view/named.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct command cmd_export;
+
+#define PPROF_DEFAULT "profile.pb.gz"
+
+struct export_options {
+	struct load_options load;
+	struct filter_options filters;
+	const char *to, *output, *value, *event;
+	bool no_idle;
+};
+
+#define AT(field) offsetof(struct export_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_STRING,
+         .name = "to",
+         .argument = "FORMAT",
+         .choices = "pprof,callgrind,folded",
+         .help = "what is written",
+         .details = "pprof: gzip'd profile.proto, symbolized, for go tool pprof, speedscope, "
+                    "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; of "
+                    "counted calls alone. folded: a line for each call path, for flame graphs.",
+         .offset = AT(to)},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "where to (default: standard output; pprof: " PPROF_DEFAULT "); - is standard "
+                 "output",
+         .offset = AT(output)},
+        {.kind = OPTION_STRING,
+         .name = "value",
+         .argument = "VALUE",
+         .choices = "calls,net,blocked,preempted,wall,samples,weight,runnable",
+         .help = "folded: the number in each line (default: net, samples)",
+         .details =
+                 "Of counted calls: calls, net, blocked, preempted, or wall, the sum of the last "
+                 "three. Of samples: samples, weight (the time that they stand for, in ns, or the "
+                 "events), and of stacks recorded at switches runnable, blocked or wall.",
+         .offset = AT(value)},
+        {.kind = OPTION_GROUP, .help = "What is read"},
+        {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
+        {.kind = OPTION_STRING,
+         .name = "event",
+         .argument = "NAME",
+         .help = "samples of this event (default: the first clock)",
+         .offset = AT(event)},
+        {.kind = OPTION_FLAG,
+         .name = "no-idle",
+         .help = "leave out samples of idle CPUs",
+         .offset = AT(no_idle)},
+        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_END},
+};
+
+static bool is(const struct export_options *o, const char *format)
+{
+	return !strcmp(o->to, format);
+}
+
+/* The bits of the columns that --value names; 0: the recording has no such value. */
+static unsigned columns_of(const struct named_paths *n, const char *value, bool calls)
+{
+	unsigned columns = 0;
+
+	if (!value)
+		value = calls ? "net" : "samples";
+	if (!strcmp(value, "wall"))
+		return calls ? 1u << NAMED_NET | 1u << NAMED_BLOCKED | 1u << NAMED_PREEMPTED
+		       : n->value_count == 4 ? 1u << 1 | 1u << 2 | 1u << 3
+		                             : 0;
+	if (!calls && !strcmp(value, "weight"))
+		return 1u << 1;
+	for (unsigned i = 0; i < n->value_count; i++)
+		if (!strcmp(n->values[i].name, value))
+			columns |= 1u << i;
+	return columns;
+}
+
+static int open_output(const struct export_options *o, struct spill *out, struct error *err)
+{
+	const char *path = o->output;
+
+	if (!path && is(o, "pprof"))
+		path = PPROF_DEFAULT;
+	if (path && strcmp(path, "-"))
+		return spill_open(out, path, err);
+	if (is(o, "pprof") && isatty(STDOUT_FILENO))
+		return error_set(err, EINVAL,
+		                 "pprof is no text, and standard output is a terminal: name a file "
+		                 "with -o");
+	spill_to(out, STDOUT_FILENO, "standard output");
+	return 0;
+}
+
+static void tell_below(const struct named_below *below, const char *what)
+{
+	if (below->rows)
+		command_fail(0,
+		             "export: %" PRIu64 " paths with %" PRId64
+		             " together are left out: after "
+		             "compensation they have less than nothing, which %s cannot hold",
+		             below->rows, below->sum, what);
+}
+
+static int write_to(const struct export_options *o, struct named_paths *n, unsigned columns,
+                    struct spill *out, struct error *err)
+{
+	struct named_below below;
+
+	if (is(o, "pprof")) {
+		for (unsigned i = 0; i < n->value_count; i++) {
+			below = named_paths_below(n, 1u << i);
+			if (below.rows)
+				named_comment(n,
+				              "%s: %" PRIu64 " paths have less than nothing after "
+				              "compensation, %" PRId64 " together",
+				              n->values[i].name, below.rows, below.sum);
+		}
+		return pprof_write(n, out, err);
+	}
+	below = is(o, "folded") ? folded_write(n, columns, out) : callgrind_write(n, out);
+	tell_below(&below, is(o, "folded") ? "the folded form" : "callgrind's format");
+	return 0;
+}
+
+/* All is known before the file is begun. */
+static int write_out(const struct export_options *o, struct named_paths *n, bool calls)
+{
+	unsigned columns = columns_of(n, o->value, calls);
+	struct error err = {0};
+	struct spill out;
+	int ret;
+
+	if (!columns)
+		return command_fail(2, "export: --value %s: %s", o->value,
+		                    calls ? "counted calls have calls, net, blocked, preempted and "
+		                            "wall"
+		                    : n->value_count == 4
+		                            ? "these samples have samples, weight, runnable, "
+		                              "blocked and wall"
+		                            : "these samples have samples and weight");
+	if (open_output(o, &out, &err))
+		return command_fail(err.code == EINVAL ? 2 : 1, "export: %s", err.text);
+	ret = write_to(o, n, columns, &out, &err);
+	if (spill_close(&out, !ret, ret ? NULL : &err) || ret)
+		return command_fail(1, "export: %s", err.text);
+	return 0;
+}
+
+static int choose_event(const struct profile *p, const char *name, uint8_t *event,
+                        struct error *err)
+{
+	struct buf names = {0};
+	int ret;
+
+	*event = profile_main_event(p);
+	if (!name)
+		return 0;
+	vec_each (e, &p->events) {
+		if (!strcmp(e->name, name)) {
+			*event = (uint8_t)(e - p->events.items);
+			buf_done(&names);
+			return 0;
+		}
+		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
+	}
+	ret = error_set(err, ENOENT, "the event '%s' was not recorded; there is %s", name,
+	                buf_text(&names));
+	buf_done(&names);
+	return ret;
+}
+
+static int export_samples(const struct export_options *o)
+{
+	struct filter filter = filters_chosen(&o->filters);
+	struct symbolizer *symbols = NULL;
+	struct profile *profile = NULL;
+	struct selection selection = {0};
+	struct view *view = NULL;
+	struct error err = {0};
+	struct named_paths n;
+	uint8_t event;
+	int status = 0;
+
+	if (is(o, "callgrind"))
+		return command_fail(2,
+		                    "export: --to callgrind: samples tell of no calls; it is for "
+		                    "recordings of 'assay calls'. Take pprof or folded");
+	if (load_profile(&profile, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	named_paths_init(&n);
+	n.depth_max = NAMED_DEPTH_MAX;
+	symbols = load_symbolizer(profile, &o->load);
+	view = view_new(profile, symbols);
+	event = profile_main_event(profile);
+	if (choose_event(profile, o->event, &event, &err))
+		status = command_fail(1, "export: %s", err.text);
+	filter.no_idle = o->no_idle;
+	if (!status && filter_select(view, &filter, event, &selection, &err))
+		status = command_fail(2, "export: %s", err.text);
+	if (!status) {
+		named_of_samples(&n, view, &selection);
+		status = write_out(o, &n, false);
+	}
+	selection_done(&selection);
+	view_free(view);
+	symbolizer_free(symbols);
+	named_paths_done(&n);
+	profile_free(profile);
+	return status;
+}
+
+static int export_calls(const struct export_options *o)
+{
+	struct filter filter = filters_chosen(&o->filters);
+	struct call_names *names = NULL;
+	struct symbolizer *symbols = NULL;
+	struct call_paths *calls = NULL;
+	struct error err = {0};
+	struct named_paths n;
+	int status;
+
+	if (filter.tid.count || filter.cpu.count || filter.image.count || o->event || o->no_idle ||
+	    o->load.time)
+		return command_fail(2,
+		                    "export: --tid, --cpu, --dso, --event, --no-idle and --time "
+		                    "choose among samples; counted calls are chosen by --comm and "
+		                    "--pid");
+	if (load_calls(&calls, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	named_paths_init(&n);
+	n.depth_max = is(o, "callgrind") ? 0 : NAMED_DEPTH_MAX;
+	symbols = load_calls_symbolizer(calls, &o->load);
+	names = call_names_new(calls, symbols, o->load.raw_names);
+	if (named_of_calls(&n, calls, names, symbols, &filter, &err))
+		status = command_fail(1, "export: %s", err.text);
+	else
+		status = write_out(o, &n, true);
+	named_paths_done(&n);
+	call_names_free(names);
+	symbolizer_free(symbols);
+	call_paths_free(calls);
+	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct export_options *o = p;
+	enum load_kind kind;
+	struct error err = {0};
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	if (!o->to)
+		return command_fail(2, "export: --to says what is written: pprof, callgrind or "
+		                       "folded");
+	if (o->value && !is(o, "folded"))
+		return command_fail(2, "export: --value is for --to folded; %s holds all values",
+		                    o->to);
+	if (load_kind(&kind, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
+}
+
+const struct command cmd_export = {
+        .name = "export",
+        .synopsis = "--to FORMAT [OPTIONS] [FILE...]",
+        .summary = "write a recording in the form of another tool",
+        .description =
+                "Reads samples (perf.data of assay and of perf) or counted calls (of 'assay "
+                "calls'), and writes call paths with the names of their functions, so that who "
+                "reads it needs none of the programs that ran.\n\n"
+                "pprof holds all values at once: of calls their number and the times net, "
+                "blocked and preempted; of samples their number and what they stand for, with "
+                "inlined functions and lines. callgrind holds the times of each function and of "
+                "each pair of caller and callee, with the exact number of calls. folded holds one "
+                "value, chosen by --value.\n\n"
+                "Net times may be less than nothing after what counting cost was taken out. pprof "
+                "holds them so; folded and callgrind cannot, and leave such paths out: how many "
+                "and how much is said on standard error and in the file. Of paths deeper than "
+                "1000 functions pprof and folded have the outermost ones, [deeper] and the "
+                "innermost one.",
+        .examples = "assay export --to folded | flamegraph.pl > flame.svg\n"
+                    "    a flame graph of ./perf.data\n"
+                    "assay export --to pprof -o out.pb.gz assay.calls; go tool pprof out.pb.gz\n"
+                    "    counted calls in pprof\n"
+                    "assay export --to callgrind -o callgrind.out assay.calls\n"
+                    "    for KCachegrind\n"
+                    "assay export --to folded --value blocked assay.calls\n"
+                    "    where it waited\n",
+        .options = options,
+        .options_size = sizeof(struct export_options),
+        .run = run,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pprof_write: named call paths as pprof's profile.proto, gzip'd: symbolized,
+ * with nothing left to look up. docs/FORMAT.md says what stands where.
+ *
+ * One call writes it all; `out` is flushed as it grows. Values may be below
+ * nothing. Uses: base, profile.
+ */
+#ifndef ASSAY_FORMAT_PPROF_WRITE_H
+#define ASSAY_FORMAT_PPROF_WRITE_H
+
+#include "base/error.h"
+#include "base/spill.h"
+#include "profile/named_paths.h"
+
+/* Failures to write are `out`'s to tell; an error here is zlib's. */
+int pprof_write(const struct named_paths *n, struct spill *out, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls_runtime: the library that counts calls inside programs, and what this
+ * machine lets it do.
+ *
+ * Nothing is held. Any thread. Uses: base, image, source.
+ */
+#ifndef ASSAY_SESSION_CALLS_RUNTIME_H
+#define ASSAY_SESSION_CALLS_RUNTIME_H
+
+#include "base/error.h"
+
+#define CALLS_RUNTIME_NAME "libassay-calls.so"
+
+/*
+ * libassay-calls.so as a path that can be preloaded, the caller's to free:
+ * $ASSAY_CALLS_LIBRARY, else beside this program (as in a build), else where it
+ * was to be installed. The error names the places that were looked at.
+ */
+int calls_runtime_find(char **path, struct error *err);
+
+/* The event that tells waiting apart, tried on this thread: 0 or -errno. */
+int calls_runtime_waiting(void);
+
+/*
+ * No process has counted a call: says why, as far as `program` (found as
+ * execvp() finds it) tells, and the way out. Always an error.
+ */
+int calls_runtime_why(const char *program, struct error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/kernel_functions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KERNEL_IMAGE "[kernel.kallsyms]" /* as process/ names it */
+
+static void read_modules(struct kernel_functions *k)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	char line[4096], name[60];
+	uint64_t size, start;
+
+	/* "ext4 811008 1 - Live 0xffffffffc0400000" */
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%59s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) ==
+		            3 &&
+		    start) {
+			struct kernel_module *m = vec_add(&k->modules);
+
+			m->start = start;
+			m->end = start + size;
+			snprintf(m->name, sizeof(m->name), "[%s]", name);
+		}
+	if (f)
+		fclose(f);
+}
+
+void kernel_functions_init(struct kernel_functions *k)
+{
+	*k = (struct kernel_functions){0};
+	k->named = !kallsyms_read(&k->symbols, NULL, NULL);
+	read_modules(k);
+}
+
+void kernel_functions_done(struct kernel_functions *k)
+{
+	if (k->named)
+		kallsyms_done(&k->symbols);
+	vec_done(&k->modules);
+	k->named = false;
+}
+
+/* The tracer's address may be some bytes behind the function's first (ENDBR). */
+static size_t symbol_at(const struct kernel_functions *k, uint64_t address)
+{
+	return k->named ? symbol_table_find(&k->symbols.table, address) : SYMBOL_NONE;
+}
+
+void kernel_functions_describe(void *ctx, struct call_paths *c, uint64_t address,
+                               struct call_function *f)
+{
+	const struct kernel_functions *k = ctx;
+	size_t symbol = symbol_at(k, address);
+	struct image image = {.kind = IMAGE_KERNEL};
+	const char *path = KERNEL_IMAGE;
+
+	if (symbol != SYMBOL_NONE) {
+		f->name = intern_add(&c->images.names, symbol_table_name(&k->symbols.table, symbol));
+		address = k->symbols.table.entries.items[symbol].start;
+	}
+	vec_each (m, &k->modules)
+		if (address >= m->start && address < m->end) {
+			image.kind = IMAGE_MODULE;
+			image.base = m->start;
+			path = m->name;
+		}
+	image.path = intern_add(&c->images.names, path);
+	f->frame = (struct frame){.image = image_table_add(&c->images, &image),
+	                          .offset = address - image.base};
+}
+
+bool kernel_functions_enters(void *ctx, uint64_t address)
+{
+	static const char *const names[] = {"irq_enter", "irq_exit", "irq_enter_rcu",
+	                                    "irq_exit_rcu", "handle_IRQ", "gic_handle_irq"};
+	static const char *const begins[] = {"sysvec_", "__sysvec_", "fred_sysvec_",
+	                                     "common_interrupt", "__common_interrupt", "do_IRQ"};
+	const struct kernel_functions *k = ctx;
+	size_t symbol = symbol_at(k, address);
+	const char *name;
+
+	if (symbol == SYMBOL_NONE)
+		return false;
+	name = symbol_table_name(&k->symbols.table, symbol);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/call_table.h"
+
+#include "assay/wire.h"
+#include "source/call_table_internal.h"
+#include "source/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the directory ------------------------------------------------------ */
+
+static const char *environment(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* The same choice as runtime/linux/place.c makes. */
+static char *directory_choose(void)
+{
+	const char *own = environment("ASSAY_CALLS_DIR");
+	const char *runtime = environment("XDG_RUNTIME_DIR");
+
+	if (own)
+		return xstrdup(own);
+	if (runtime)
+		return xasprintf("%s/assay/calls", runtime);
+	if (!geteuid())
+		return xstrdup("/run/assay/calls");
+	return xasprintf("/tmp/assay-%u/calls", (unsigned)geteuid());
+}
+
+/* Tables tell what a program does: their directory is this user's alone, or not used. */
+static int directory_check(const struct stat *st, const char *path, struct error *err)
+{
+	static const char way_out[] = "name another one with ASSAY_CALLS_DIR";
+
+	if (S_ISLNK(st->st_mode))
+		return error_set(err, ELOOP,
+		                 "%s is a symbolic link; tables of call paths are not "
+		                 "looked for behind one: %s",
+		                 path, way_out);
+	if (!S_ISDIR(st->st_mode))
+		return error_set(err, ENOTDIR, "%s is no directory; %s", path, way_out);
+	if (st->st_uid != geteuid())
+		return error_set(err, EPERM, "%s is another user's (uid %u); %s", path,
+		                 (unsigned)st->st_uid, way_out);
+	if (st->st_mode & 077)
+		return error_set(err, EPERM,
+		                 "%s is open to others (mode %03o); chmod 700 it, or %s", path,
+		                 (unsigned)st->st_mode & 0777, way_out);
+	return 0;
+}
+
+/* Each folder of a path that is not there, 0700. */
+static int directory_make(char *path, struct error *err)
+{
+	for (char *slash = path + 1;; slash++) {
+		char was = *slash;
+
+		if (was && was != '/')
+			continue;
+		*slash = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST && (!was || errno == ENOENT)) {
+			int code = errno;
+
+			error_set(err, code,
+			          "cannot make %s: %s; name another directory with "
+			          "ASSAY_CALLS_DIR",
+			          path, strerror(code));
+			*slash = was;
+			return -code;
+		}
+		*slash = was;
+		if (!was)
+			return 0;
+	}
+}
+
+int call_table_directory(char **path, bool make, struct error *err)
+{
+	struct stat st;
+	int rc;
+
+	*path = directory_choose();
+	rc = make ? directory_make(*path, err) : 0;
+	if (!rc && !lstat(*path, &st))
+		rc = directory_check(&st, *path, err);
+	else if (!rc && errno != ENOENT)
+		rc = error_set(err, errno, "cannot look at %s: %s", *path, strerror(errno));
+	if (rc) {
+		free(*path);
+		*path = NULL;
+	}
+	return rc;
+}
+
+/* ---- the list ----------------------------------------------------------- */
+
+/* PID-BIRTH-N.calls, and nothing else. */
+static bool name_parse(const char *name, int32_t *pid, uint64_t *birth)
+{
+	char again[96];
+	unsigned number;
+
+	if (sscanf(name, "%" SCNd32 "-%" SCNu64 "-%u.calls", pid, birth, &number) != 3 || *pid <= 0)
+		return false;
+	snprintf(again, sizeof(again), "%" PRId32 "-%" PRIu64 "-%u.calls", *pid, *birth, number);
+	return !strcmp(name, again);
+}
+
+bool call_table_runs(int32_t pid, uint64_t birth)
+{
+	char path[64], text[1024];
+	unsigned long long start;
+	const char *after;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	after = strrchr(text, ')'); /* the name may hold anything */
+	if (!after || sscanf(after + 1,
+	                     " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	                     "%*s %*s %llu",
+	                     &start) != 1)
+		return false;
+	return start == birth && !proc_has_ended(pid);
+}
+
+int call_table_open(int directory, const char *name, int flags, struct stat *st)
+{
+	int fd = openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		rc = -errno;
+	else if (!S_ISREG(st->st_mode) || st->st_uid != geteuid())
+		rc = -EPERM;
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+/* One that is not begun yet, or is no table, is left out. */
+static void table_add(call_table_list *list, int directory, const char *folder, const char *name)
+{
+	struct assay_calls_header h;
+	struct call_table *table;
+	uint64_t birth;
+	struct stat st;
+	int32_t pid;
+	int fd;
+
+	if (!name_parse(name, &pid, &birth))
+		return;
+	fd = call_table_open(directory, name, O_RDONLY, &st);
+	if (fd < 0)
+		return;
+	if (pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
+	    !memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic))) {
+		table = vec_add(list);
+		table->path = xasprintf("%s/%s", folder, name);
+		table->pid = pid;
+		table->birth = birth;
+		memcpy(table->name, h.name, sizeof(table->name));
+		table->name[sizeof(table->name) - 1] = '\0';
+		memcpy(table->command, h.command, sizeof(table->command));
+		table->command[sizeof(table->command) - 1] = '\0';
+		table->flags = h.flags;
+		table->state = h.state;
+		table->running = h.state == ASSAY_CALLS_RUNNING && call_table_runs(pid, birth);
+		table->used_bytes = h.used_bytes;
+		table->start_ns = h.start_ns;
+	}
+	close(fd);
+}
+
+static int older_first(const void *a, const void *b)
+{
+	const struct call_table *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+int call_table_list_read(call_table_list *list, const char *directory, struct error *err)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+	int rc;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR) && !lstat(directory, &st))
+		return directory_check(&st, directory, err);
+	if (fd < 0 || fstat(fd, &st))
+		rc = error_set(err, errno, "cannot open %s: %s", directory, strerror(errno));
+	else
+		rc = directory_check(&st, directory, err);
+	dir = rc ? NULL : fdopendir(fd);
+	if (!rc && !dir)
+		rc = error_set(err, errno, "cannot read %s: %s", directory, strerror(errno));
+	while (dir && (entry = readdir(dir)))
+		table_add(list, fd, directory, entry->d_name);
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), older_first);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+void call_table_list_done(call_table_list *list)
+{
+	vec_each (table, list)
+		free(table->path);
+	vec_done(list);
+}
+
+/* ---- reset, remove ------------------------------------------------------ */
+
+char *call_table_base_path(const struct call_table *table)
+{
+	size_t size = strlen(table->path), suffix = strlen(".calls");
+
+	if (size < suffix || strcmp(table->path + size - suffix, ".calls"))
+		return xasprintf("%s.base", table->path);
+	return xasprintf("%.*s.base", (int)(size - suffix), table->path);
+}
+
+/* The copy as of its moment, with the clocks of its threads behind it. */
+static void baseline_finish(struct call_table_copy *copy)
+{
+	struct assay_calls_chunk chunk = {.kind = ASSAY_CHUNK_CLOCKS, .used = copy->threads.count};
+	uint64_t items = chunk.used * sizeof(struct assay_calls_clocks);
+	struct assay_calls_header *h;
+	uint64_t pages;
+
+	pages = (sizeof(chunk) + items + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE;
+	chunk.bytes = pages * ASSAY_CALLS_PAGE;
+	buf_pad(&copy->bytes, '\0', -copy->bytes.size % ASSAY_CALLS_PAGE);
+	buf_add(&copy->bytes, &chunk, sizeof(chunk));
+	vec_each (t, &copy->threads) {
+		struct assay_calls_clocks raw = {
+		        .tid = t->tid, .cpu_ns = t->cpu_ns, .runnable_ns = t->runnable_ns};
+
+		buf_add(&copy->bytes, &raw, sizeof(raw));
+	}
+	buf_pad(&copy->bytes, '\0', chunk.bytes - sizeof(chunk) - items);
+	h = (struct assay_calls_header *)copy->bytes.data;
+	h->latest = (struct assay_calls_moment){copy->now, copy->now_ns};
+	h->used_bytes = copy->bytes.size;
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Readers see the older baseline or this one, whole. */
+static int baseline_write(const struct call_table *table, const struct buf *bytes,
+                          struct error *err)
+{
+	char *path = call_table_base_path(table), *aside = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(aside, O_CLOEXEC), rc; /* 0600 */
+
+	rc = fd < 0 ? -errno : write_all(fd, bytes->data, bytes->size);
+	if (fd >= 0 && close(fd) && !rc)
+		rc = -errno;
+	if (!rc && rename(aside, path))
+		rc = -errno;
+	if (rc) {
+		if (fd >= 0)
+			unlink(aside);
+		error_set(err, -rc, "cannot write %s: %s; nothing was reset", path, strerror(-rc));
+	}
+	free(aside);
+	free(path);
+	return rc;
+}
+
+/* Shortest and longest cannot be taken off: each thread restarts its own when it sees this. */
+static int epoch_advance(const struct call_table *table, struct error *err)
+{
+	struct assay_calls_header *h;
+	struct stat st;
+	int fd = call_table_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s for writing: %s", table->path,
+		                 strerror(-fd));
+	h = st.st_size < (off_t)ASSAY_CALLS_PAGE
+	            ? MAP_FAILED
+	            : mmap(NULL, ASSAY_CALLS_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED) {
+		rc = error_set(err, EIO, "cannot map %s for writing", table->path);
+	} else {
+		__atomic_add_fetch(&h->epoch, 1, __ATOMIC_RELEASE);
+		munmap(h, ASSAY_CALLS_PAGE);
+	}
+	close(fd);
+	return rc;
+}
+
+/*
+ * The baseline first, then the epoch. Figures are always the table's own less the
+ * one baseline that is there, so a second reset takes nothing off twice, and from
+ * the rename on every reader begins at zero. Shortest and longest count when a
+ * thread follows an epoch other than the baseline's: until it does, between the
+ * two steps too, a reader knows that they are older than the rest.
+ */
+int call_table_reset(const struct call_table *table, struct error *err)
+{
+	struct call_table_copy copy = {0};
+	int rc;
+
+	if (!call_table_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
+		return call_table_remove(table, err);
+	rc = call_table_copy(&copy, table, err);
+	if (!rc) {
+		baseline_finish(&copy);
+		rc = baseline_write(table, &copy.bytes, err);
+	}
+	if (!rc)
+		rc = epoch_advance(table, err);
+	call_table_copy_done(&copy);
+	return rc;
+}
+
+int call_table_remove(const struct call_table *table, struct error *err)
+{
+	char *base = call_table_base_path(table);
+	int rc = 0;
+
+	if (unlink(table->path) && errno != ENOENT)
+		rc = error_set(err, errno, "cannot remove %s: %s", table->path, strerror(errno));
+	if (!rc && unlink(base) && errno != ENOENT)
+		rc = error_set(err, errno, "cannot remove %s: %s", base, strerror(errno));
+	free(base);
+	return rc;
+}

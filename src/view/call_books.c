@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/call_books.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void add_thread(struct call_books *b, const struct call_thread *t)
+{
+	b->threads += t->threads ? t->threads : 1;
+	b->net_ns += t->net_ns;
+	b->own_ns += t->own_ns;
+	b->blocked_ns += t->blocked_ns;
+	b->preempted_ns += t->preempted_ns;
+	b->tail_ns += t->tail_ns;
+	b->wall_ns += t->wall_ns;
+	b->wall_residual_ns += t->wall_residual_ns;
+	if (isnan(t->cpu_ns)) {
+		b->clockless++;
+		return;
+	}
+	b->cpu_ns = isnan(b->cpu_ns) ? t->cpu_ns : b->cpu_ns + t->cpu_ns;
+	b->cpu_net_ns += t->net_ns;
+	b->cpu_own_ns += t->own_ns;
+	b->cpu_residual_ns += t->cpu_residual_ns;
+}
+
+struct call_books call_books_of(const struct call_process *p)
+{
+	struct call_books b = {.cpu_ns = NAN};
+
+	vec_each (t, &p->threads)
+		add_thread(&b, t);
+	return b;
+}
+
+struct call_books call_books_thread(const struct call_thread *t)
+{
+	struct call_books b = {.cpu_ns = NAN};
+
+	add_thread(&b, t);
+	return b;
+}
+
+double call_books_net_ns(const struct call_process *p)
+{
+	if (p->threads.count || !p->paths.count)
+		return call_books_of(p).net_ns;
+	return p->paths.items[0].total_ns;
+}
+
+double call_books_share(double residual_ns, double of_ns)
+{
+	return of_ns > 0 ? residual_ns / of_ns : 0;
+}
+
+double call_books_own_share(const struct call_process *p)
+{
+	return call_books_share(p->own_ns, call_books_net_ns(p) + p->own_ns);
+}
+
+bool call_books_unseparated(const struct call_process *p)
+{
+	const struct call_path *root = p->paths.items;
+
+	/* Threads that could be watched have waited apart from the others. */
+	return p->flags & CALL_UNSWITCHED && p->paths.count && root->total_blocked_ns == 0 &&
+	       root->total_preempted_ns == 0;
+}
+
+static const struct flag_text {
+	uint32_t flag;
+	const char *word, *sentence; /* "%" is the count */
+	size_t count;                /* offset of it in the process; 0: none */
+} flag_texts[] = {
+        {CALL_KILLED, "killed", "it crashed or was killed; all up to then is here", 0},
+        {CALL_RUNNING, "running", "it was running: the figures are so far", 0},
+        {CALL_MOVED, "moved", "it went on as another program (exec)", 0},
+        {CALL_FORKED, "forked", "it began as a fork, inside the functions marked inherited", 0},
+        {CALL_RESET, "reset", "figures are since a reset", 0},
+        {CALL_UNSWITCHED, "unswitched",
+         "waiting not separated: the kernel denied perf_event, so that net, total and own cost are "
+         "times on the wall (assay doctor says what would allow it)",
+         0},
+        {CALL_SETTLED, "settled",
+         "a thread was switched more often between two calls than the kernel's ring holds: there "
+         "the CPU clock tells how long it waited, all of it as blocked",
+         0},
+        {CALL_FULL, "full",
+         "the table was full: % calls of paths that found no room are in (other); "
+         "ASSAY_CALLS_MEM gives more",
+         offsetof(struct call_process, other_calls)},
+        {CALL_DEEP, "deep", "calls deeper than the limit are in (other), % calls in all",
+         offsetof(struct call_process, other_calls)},
+        {CALL_LOST, "lost", "% events were lost", offsetof(struct call_process, lost_events)},
+        {CALL_UNMATCHED, "unmatched", "% exits came whose entries were not seen",
+         offsetof(struct call_process, unmatched_exits)},
+        {CALL_RESYNCED, "resynced",
+         "% times calls were closed that ended without an exit (longjmp, exceptions, thread "
+         "cancel)",
+         offsetof(struct call_process, resyncs)},
+        {CALL_STACKS, "stacks", "there were more stacks (coroutines) than are told apart", 0},
+        {CALL_FILTERED, "filtered",
+         "a filter left functions out: their time is that of their callers", 0},
+        {CALL_LIBRARIES, "libraries", "calls into libraries are counted", 0},
+        {CALL_KERNEL, "kernel", "the functions are the kernel's", 0},
+        {CALL_DAMAGED, "damaged", "parts of the table make no sense, and are left out", 0},
+};
+
+static const struct flag_text *flag_text(unsigned bit)
+{
+	for (size_t i = 0; i < sizeof(flag_texts) / sizeof(*flag_texts); i++)
+		if (bit < CALL_FLAGS && flag_texts[i].flag == UINT32_C(1) << bit)
+			return &flag_texts[i];
+	return NULL;
+}
+
+const char *call_flag_word(unsigned bit)
+{
+	const struct flag_text *t = flag_text(bit);
+
+	return t ? t->word : NULL;
+}
+
+bool call_flag_sentence(const struct call_process *p, unsigned bit, struct buf *out)
+{
+	const struct flag_text *t = flag_text(bit);
+	const char *mark;
+	uint64_t count;
+
+	if (!t || !(p->flags & t->flag))
+		return false;
+	mark = t->count ? strchr(t->sentence, '%') : NULL;
+	if (!mark) {
+		buf_puts(out, t->sentence);
+		return true;
+	}
+	memcpy(&count, (const char *)p + t->count, sizeof(count));
+	buf_add(out, t->sentence, (size_t)(mark - t->sentence));
+	buf_addf(out, "%" PRIu64 "%s", count, mark + 1);
+	return true;
+}

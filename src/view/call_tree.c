@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/call_tree.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+/* The longest round of functions that call each other which is taken for recursion. */
+#define ROUND_MAX 8
+
+struct node_key {
+	uint32_t parent, function;
+};
+
+struct planting {
+	struct call_tree *tree;
+	const struct call_process *process;
+	struct id_table index; /* (parent, function) to node */
+	uint32_t *node_of;     /* per path */
+	VEC(uint32_t) active;  /* per node: calls of it around the path that is looked at */
+};
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct call_tree *t = ctx;
+	const struct node_key *k = key;
+
+	return t->nodes.items[id].parent == k->parent && t->nodes.items[id].function == k->function;
+}
+
+static uint32_t node_at(struct planting *g, uint32_t parent, uint32_t function)
+{
+	struct node_key key = {parent, function};
+	uint64_t hash = hash_pair(parent, function);
+	uint32_t id = id_table_find(&g->index, hash, key_equal, g->tree, &key);
+	struct call_node *node;
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)g->tree->nodes.count;
+	node = vec_add(&g->tree->nodes);
+	node->parent = parent;
+	node->function = function;
+	node->first_child = node->next = CALL_PATH_NONE;
+	vec_push(&g->active, 0);
+	/* The root has no key: nothing is its own child. */
+	if (id)
+		id_table_add(&g->index, hash, id);
+	return id;
+}
+
+/* The node that a path counts to, below that of its caller. */
+static uint32_t node_below(struct planting *g, uint32_t parent, uint32_t function)
+{
+	uint32_t above = parent;
+
+	for (uint32_t round = 1; round <= ROUND_MAX && above; round++) {
+		struct call_node *node = &g->tree->nodes.items[above];
+
+		if (node->function == function) {
+			node->round = round > node->round ? round : node->round;
+			return above;
+		}
+		above = node->parent;
+	}
+	return node_at(g, parent, function);
+}
+
+static void enter(struct planting *g, uint32_t id)
+{
+	const struct call_path *path = &g->process->paths.items[id];
+	uint32_t at = id ? node_below(g, g->node_of[path->parent], path->function)
+	                 : node_at(g, 0, path->function);
+	struct call_node *node = &g->tree->nodes.items[at];
+	uint32_t deep = ++g->active.items[at];
+
+	g->node_of[id] = at;
+	if (deep > 1 && deep > node->levels)
+		node->levels = deep;
+	node->calls += path->calls;
+	node->open += path->open;
+	node->net_ns += path->net_ns;
+	node->blocked_ns += path->blocked_ns;
+	node->preempted_ns += path->preempted_ns;
+	node->inherited |= path->inherited;
+}
+
+/* Depth first, without recursion: recorded paths may be of any depth. */
+static void plant(struct planting *g)
+{
+	const struct call_path *paths = g->process->paths.items;
+	uint32_t id = 0;
+
+	enter(g, id);
+	for (;;) {
+		if (paths[id].first_child != CALL_PATH_NONE) {
+			id = paths[id].first_child;
+			enter(g, id);
+			continue;
+		}
+		g->active.items[g->node_of[id]]--;
+		while (id && paths[id].sibling == CALL_PATH_NONE) {
+			id = paths[id].parent;
+			g->active.items[g->node_of[id]]--;
+		}
+		if (!id)
+			return;
+		id = paths[id].sibling;
+		enter(g, id);
+	}
+}
+
+static void sum_up(struct call_tree *t)
+{
+	for (size_t i = t->nodes.count; i--;) {
+		struct call_node *node = &t->nodes.items[i];
+		struct call_node *parent = &t->nodes.items[node->parent];
+
+		node->total_ns += node->net_ns;
+		node->total_blocked_ns += node->blocked_ns;
+		node->total_preempted_ns += node->preempted_ns;
+		if (!i)
+			break;
+		parent->total_ns += node->total_ns;
+		parent->total_blocked_ns += node->total_blocked_ns;
+		parent->total_preempted_ns += node->total_preempted_ns;
+	}
+}
+
+static int by_total(const void *pa, const void *pb, void *ctx)
+{
+	const struct call_tree *t = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	double x = t->nodes.items[a].total_ns, y = t->nodes.items[b].total_ns;
+
+	return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
+}
+
+/* All nodes by their total; hung in front of their siblings, least first. */
+static void link_children(struct call_tree *t)
+{
+	uint32_t *ids = xcalloc(t->nodes.count + 1, sizeof(*ids));
+
+	for (size_t i = 0; i < t->nodes.count; i++)
+		ids[i] = (uint32_t)i;
+	qsort_r(ids, t->nodes.count, sizeof(*ids), by_total, t);
+	for (size_t i = t->nodes.count; i--;) {
+		struct call_node *node = &t->nodes.items[ids[i]];
+		struct call_node *parent = &t->nodes.items[node->parent];
+
+		if (!ids[i])
+			continue;
+		node->next = parent->first_child;
+		parent->first_child = ids[i];
+	}
+	free(ids);
+}
+
+struct call_tree *call_tree_new(const struct call_process *p)
+{
+	struct call_tree *t = xcalloc(1, sizeof(*t));
+	struct planting g = {.tree = t, .process = p};
+
+	if (!p->paths.count)
+		return t;
+	g.node_of = xcalloc(p->paths.count, sizeof(*g.node_of));
+	plant(&g);
+	sum_up(t);
+	link_children(t);
+	id_table_done(&g.index);
+	vec_done(&g.active);
+	free(g.node_of);
+	return t;
+}
+
+void call_tree_free(struct call_tree *t)
+{
+	if (!t)
+		return;
+	vec_done(&t->nodes);
+	free(t);
+}
+
+bool call_tree_shown(const struct call_tree *t, const struct call_node *node, double limit)
+{
+	const struct call_node *root = t->nodes.items;
+	double waiting = node->total_blocked_ns + node->total_preempted_ns;
+	double all = root->total_blocked_ns + root->total_preempted_ns;
+
+	/* A mere way to nothing. */
+	if (!node->calls && !node->open && node->first_child == CALL_PATH_NONE &&
+	    node->total_ns == 0 && waiting == 0 && node != root)
+		return false;
+	return limit <= 0 || node->total_ns >= limit * root->total_ns ||
+	       (all > 0 && waiting >= limit * all);
+}

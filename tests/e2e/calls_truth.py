@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""calls_truth: what programs counted of their own calls, against a report.
+
+The programs of tests/workloads/calls tell their counts in a file (truth.h).
+Truth has them by process; compare() holds a report's processes against it and
+gives the differences as text, none if all is equal.
+"""
+
+import collections
+import re
+
+# What compilers add by themselves, and no source could count.
+ADDED = re.compile(r"^(_GLOBAL__|__static_initialization_and_destruction|__cxx_global|__tcf_|"
+                   r"__tls_init|TLS |_ZT[HW]|global constructors)")
+NO_FUNCTION = ("(outside)", "(other)", "(interrupt)")
+
+
+def plain_name(name):
+    """A function's name without result and arguments: as C and C++, GCC and Clang agree."""
+    if name in NO_FUNCTION or ADDED.match(name):
+        return name
+    return re.split(r"[ *&]", name.split("(")[0].strip())[-1]
+
+
+class Truth:
+    """Counts by process: calls, paths, and how many more there may be (slack)."""
+
+    def __init__(self, path):
+        self.calls = collections.defaultdict(collections.Counter)
+        self.paths = collections.defaultdict(collections.Counter)
+        self.slack = collections.defaultdict(collections.Counter)
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                pid, kind, count, name = line.rstrip("\n").split(" ", 3)
+                where = {"calls": self.calls, "path": self.paths, "slack": self.slack}[kind]
+                if kind == "calls":
+                    name = plain_name(name)
+                where[int(pid)][name] += int(count)
+
+    def total(self):
+        return sum(sum(counts.values()) for counts in self.calls.values())
+
+
+class Counted:
+    """A report's counts of one process (of one pid: exec goes on under the same)."""
+
+    def __init__(self):
+        self.calls = collections.Counter()
+        self.paths = collections.Counter()
+
+    def add(self, path, calls):
+        names = [plain_name(name) for name in path]
+        names = [name for name in names if name != "(outside)"]
+        if not names or not calls:
+            return
+        self.calls[names[-1]] += calls
+        self.paths[";".join(names)] += calls
+
+    def of_path(self, path):
+        """Calls by a whole path; "...;a;b": by all that end so."""
+        if not path.startswith("...;"):
+            return self.paths[path]
+        end = path[3:]
+        return sum(n for p, n in self.paths.items() if (";" + p).endswith(end))
+
+
+def counted_of(report):
+    """Counted by pid."""
+    processes = collections.defaultdict(Counted)
+    for process in report["processes"]:
+        counted = processes[process["pid"]]
+        for path in process["paths"]:
+            counted.add(path["path"], path["calls"])
+    return processes
+
+
+def compare(truth, processes, paths=True, strangers=False):
+    """Differences, one text each. `strangers`: processes that told no truth may be there."""
+    wrong = []
+    if not truth.calls:
+        wrong.append("no truth was told")
+    for pid in sorted(set(truth.calls) | set(processes)):
+        if pid not in processes:
+            wrong.append(f"process {pid} is missing, with {sum(truth.calls[pid].values())} calls")
+            continue
+        if pid not in truth.calls:
+            if not strangers and processes[pid].calls:
+                wrong.append(f"process {pid} told no truth: {dict(processes[pid].calls)}")
+            continue
+        wrong += differences(pid, truth, processes[pid], paths)
+    return wrong
+
+
+def differences(pid, truth, counted, paths):
+    wrong = []
+    for name in sorted(set(truth.calls[pid]) | set(counted.calls)):
+        if ADDED.match(name):
+            continue
+        want, got = truth.calls[pid][name], counted.calls[name]
+        if not want <= got <= want + truth.slack[pid][name]:
+            wrong.append(f"process {pid}: {name}: {got} calls, not {want}")
+    for path, want in sorted(truth.paths[pid].items()) if paths else ():
+        got = counted.of_path(path)
+        if got != want:
+            wrong.append(f"process {pid}: path {path}: {got} calls, not {want}")
+    return wrong

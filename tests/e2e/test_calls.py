@@ -1,0 +1,619 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""calls: a command's counts are what its source says, however it ends; list, get
+and reset act on what runs; mistakes are told with the way out."""
+import errno
+import os
+import pathlib
+import pty
+import signal
+import stat
+import subprocess
+import time
+
+from harness import ASSAY, BUILD, main, run, test
+
+LIBRARY = BUILD / "runtime" / "libassay-calls.so"
+
+# Counts follow from the arguments: N branches, two leaves each; then what `end` says.
+PROGRAM = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile int sum;
+
+__attribute__((noinline)) void leaf(void) { sum++; }
+__attribute__((noinline)) void branch(void) { leaf(); leaf(); }
+__attribute__((noinline)) void rounds(int n) { for (int i = 0; i < n; i++) branch(); }
+
+/* Each line is a number of rounds; "ok" when they are done. */
+__attribute__((noinline)) void obey(void)
+{
+	char line[64];
+	size_t size = 0;
+
+	while (read(0, line + size, 1) == 1 && size < sizeof(line) - 2) {
+		if (line[size++] != '\n')
+			continue;
+		line[size] = 0;
+		size = 0;
+		rounds(atoi(line));
+		if (write(1, "ok\n", 3) != 3)
+			_exit(1);
+	}
+}
+
+__attribute__((no_instrument_function)) static void on_signal(int number)
+{
+	(void)number;
+	_exit(7);
+}
+
+int main(int argc, char **argv)
+{
+	const char *end = argc > 2 ? argv[2] : "";
+
+	if (!strcmp(end, "handle"))
+		signal(SIGINT, on_signal);
+	rounds(argc > 1 ? atoi(argv[1]) : 0);
+	if (!strcmp(end, "obey")) {
+		if (write(1, "ready\n", 6) != 6)
+			return 1;
+		obey();
+		return 0;
+	}
+	if (!strcmp(end, "forever") || !strcmp(end, "handle")) {
+		if (write(1, "ready\n", 6) != 6)
+			return 1;
+		for (;;)
+			pause();
+	}
+	if (!strcmp(end, "kill"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(end, "abort"))
+		abort();
+	return atoi(end);
+}
+"""
+
+
+def build(t, name="program", source=PROGRAM, flags=("-finstrument-functions",)):
+    t.need("gcc")
+    run("gcc", "-O1", "-g", *flags, "-o", t.path(name), t.write(name + ".c", source))
+    return t.path(name)
+
+
+def place(t):
+    """An environment with a directory of the test's own for tables."""
+    directory = t.path("tables")
+    directory.mkdir(mode=0o700, exist_ok=True)
+    return {"ASSAY_CALLS_DIR": str(directory)}
+
+
+def calls_of(process):
+    """Calls by function, over all its paths."""
+    counts = {}
+    for path in process["paths"]:
+        counts[path["path"][-1]] = counts.get(path["path"][-1], 0) + path["calls"]
+    return {name: count for name, count in counts.items() if count}
+
+
+def processes(t, file):
+    return t.report(file)["processes"]
+
+
+def count(t, program, *words, status=0, options=(), env=None):
+    """Runs it under assay calls; what the file says."""
+    t.assay("calls", "-q", "-o", t.path("c.calls"), *options, "--", program, *words,
+            status=status, env={**place(t), **(env or {})})
+    return processes(t, t.path("c.calls"))
+
+
+def leftovers(t):
+    return sorted(str(path.relative_to(t.path("tables"))) for path in t.path("tables").rglob("*"))
+
+
+class Counted:
+    """A program that counts its calls by itself, and does rounds when it is told to."""
+
+    def __init__(self, t, program, rounds):
+        self.t = t
+        self.process = t.start(program, rounds, "obey", stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, env={**os.environ, **place(t),
+                                                            "LD_PRELOAD": str(LIBRARY)})
+        t.equal(self.process.stdout.readline(), b"ready\n")
+        self.pid = self.process.pid
+
+    def rounds(self, n):
+        self.process.stdin.write(b"%d\n" % n)
+        self.process.stdin.flush()
+        self.t.equal(self.process.stdout.readline(), b"ok\n")
+
+    def end(self):
+        self.process.stdin.close()
+        self.t.equal(self.t.wait(self.process), 0)
+
+
+def listed(t, *words, **options):
+    return t.json(t.assay("calls", "list", "--json", *words, env=place(t), **options).out)
+
+
+def got(t, *words):
+    return t.json(t.assay("calls", "get", "--json", *words, env=place(t)).out)["processes"]
+
+
+def refused(t, *words, status=1, **options):
+    """The sentence of a mistake."""
+    result = t.assay("calls", *words, status=status, **{"env": place(t), **options})
+    t.true(result.err.startswith("assay: "), f"not assay's own sentence: {result.err}")
+    return result.err
+
+
+# A command
+
+@test
+def counts_are_exact_and_the_status_is_passed_on(t):
+    program = build(t)
+    result = t.assay("calls", "-o", t.path("c.calls"), "--", program, 7, 3, status=3, env=place(t))
+    for word in ("program", "leaf", "branch", "rounds", "main"):
+        t.has(result.out, word, "the report")
+    t.has(result.err, str(t.path("c.calls")))
+    process, = processes(t, t.path("c.calls"))
+    t.equal(process["name"], "program")
+    t.equal(calls_of(process), {"main": 1, "rounds": 1, "branch": 7, "leaf": 14})
+    t.equal(leftovers(t), [], "what is left of the session")
+
+
+@test
+def words_after_the_command_are_its_own(t):
+    program = build(t)
+    t.assay("calls", "-q", "-o", t.path("c.calls"), program, "5", "-q", "--json", env=place(t))
+    t.equal(calls_of(processes(t, t.path("c.calls"))[0])["leaf"], 10)
+
+
+@test
+def the_report_as_json_is_that_of_the_file(t):
+    program = build(t)
+    result = t.assay("calls", "--json", "-o", t.path("c.calls"), "--", program, 4, env=place(t))
+    direct, later = t.json(result.out)["processes"], processes(t, t.path("c.calls"))
+    t.equal([calls_of(p) for p in direct], [calls_of(p) for p in later])
+    t.equal([p["pid"] for p in direct], [p["pid"] for p in later])
+
+
+@test
+def the_file_is_private_and_an_older_one_is_kept(t):
+    program = build(t)
+    for n in (1, 2):
+        t.assay("calls", "-q", "--", program, n, env=place(t), cwd=t.directory)
+    for name, n in (("assay.calls", 2), ("assay.calls.old", 1)):
+        t.equal(stat.S_IMODE(t.path(name).stat().st_mode), 0o600, f"the mode of {name}")
+        t.equal(calls_of(processes(t, t.path(name))[0])["branch"], n)
+
+
+@test
+def children_are_followed(t):
+    program = build(t)
+    found = count(t, "sh", "-c", f"'{program}' 3; '{program}' 4 & wait; exec '{program}' 5 6",
+                  status=6)
+    t.equal(sorted(calls_of(p)["branch"] for p in found), [3, 4, 5])
+    t.equal({p["name"] for p in found}, {"program"})
+    t.equal(len({p["pid"] for p in found}), 3, "processes")
+
+
+@test
+def killed_and_crashed_programs_are_reported(t):
+    program = build(t)
+    for end, status in (("kill", 128 + signal.SIGKILL), ("abort", 128 + signal.SIGABRT)):
+        process, = count(t, program, 1000, end, status=status)
+        t.equal(calls_of(process)["leaf"], 2000)
+        t.true("killed" in process["flags"], f"flags after {end}: {process['flags']}")
+        t.equal([p["open"] for p in process["paths"] if p["path"][-1] == "main"], [1])
+
+
+@test
+def options_reach_the_command_by_its_environment(t):
+    t.need("env")
+    result = t.assay("calls", "--memory", "64", "--filter", "a*,!ab", "--libraries", "--", "env",
+                     env={**place(t), "LD_PRELOAD": "libm.so.6"}, status=1)
+    found = dict(line.split("=", 1) for line in result.out.splitlines() if "=" in line)
+    t.equal(found["LD_PRELOAD"], f"{LIBRARY}:libm.so.6")
+    for name, value in (("MEM", "64M"), ("FILTER", "a*,!ab"), ("LIBRARIES", "1")):
+        t.equal(found["ASSAY_CALLS_" + name], value)
+    t.equal(found["LD_BIND_NOW"], "1")
+    directory = pathlib.Path(found["ASSAY_CALLS_DIR"])
+    t.equal(directory.parent, t.path("tables"))
+    t.true(not directory.exists(), "the session's directory is still there")
+
+
+@test
+def a_filter_leaves_functions_out(t):
+    process, = count(t, build(t), 6, options=("--filter", "leaf"))
+    t.equal(calls_of(process), {"leaf": 12})
+    t.true("filtered" in process["flags"], f"flags: {process['flags']}")
+
+
+# How it ends
+
+def in_terminal(t, key, *words):
+    """Runs assay in a terminal, presses a key when the program is ready; status and output."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.environ.update(place(t))
+        os.execv(ASSAY, [ASSAY, *map(str, words)])
+    seen, pressed = b"", False
+    try:
+        while True:
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                break
+            if not piece:
+                break
+            seen += piece
+            if b"ready" in seen and not pressed:
+                pressed = True
+                os.write(terminal, key)
+        _, status = os.waitpid(pid, 0)
+    finally:
+        os.close(terminal)
+    return os.waitstatus_to_exitcode(status), seen.decode()
+
+
+@test
+def ctrl_c_ends_the_command_and_the_report_is_printed(t):
+    program = build(t)
+    for end, wanted in (("forever", 128 + signal.SIGINT), ("handle", 7)):
+        status, out = in_terminal(t, b"\x03", "calls", "-o", t.path("c.calls"), "--", program, 9,
+                                  end)
+        t.equal(status, wanted, f"status: {out}")
+        t.has(out, "branch", "the report")
+        t.equal(calls_of(processes(t, t.path("c.calls"))[0])["branch"], 9)
+        t.equal(leftovers(t), [])
+
+
+@test
+def a_signal_to_assay_is_passed_on(t):
+    program = build(t)
+    for end, number, wanted in (("forever", signal.SIGTERM, 128 + signal.SIGTERM),
+                                ("handle", signal.SIGINT, 7)):
+        process = t.start(ASSAY, "calls", "-q", "-o", t.path("c.calls"), "--", program, 3, end,
+                          stdout=subprocess.PIPE, env={**os.environ, **place(t)})
+        t.equal(process.stdout.readline(), b"ready\n")
+        process.send_signal(number)
+        t.equal(t.wait(process), wanted)
+        t.equal(calls_of(processes(t, t.path("c.calls"))[0])["leaf"], 6)
+
+
+@test
+def what_goes_on_is_reported_as_it_is_and_stays(t):
+    program = build(t)
+    os.mkfifo(t.path("fifo"))
+    hold = os.open(t.path("fifo"), os.O_RDWR)
+    try:
+        result = t.assay("calls", "-o", t.path("c.calls"), "--", "sh", "-c",
+                         f"'{program}' 8 obey <'{t.path('fifo')}' >'{t.path('out')}' 2>&1 & "
+                         f"echo $!; for i in $(seq 1000); do grep -q ready '{t.path('out')}' && "
+                         "break; sleep 0.01; done",
+                         env=place(t))
+        pid = int(result.out.split()[0])
+        t.has(result.err, "1 process is still running")
+        t.has(result.err, str(t.path("tables")))
+        process, = processes(t, t.path("c.calls"))
+        t.equal(calls_of(process)["leaf"], 16)
+        t.true("running" in process["flags"], f"flags: {process['flags']}")
+        t.equal([p["pid"] for p in listed(t)["processes"]], [pid])
+        os.kill(pid, signal.SIGKILL)
+        t.until(lambda: not listed(t)["processes"], "it is listed no more")
+        process, = got(t, pid)
+        t.equal(calls_of(process)["leaf"], 16)
+        t.assay("calls", "reset", env=place(t))
+        t.equal(leftovers(t), [], "what is left after reset")
+    finally:
+        os.close(hold)
+
+
+@test
+def a_killed_assay_leaves_the_tables_to_get(t):
+    program = build(t)
+    process = t.start(ASSAY, "calls", "--", program, 3, "forever", stdout=subprocess.PIPE,
+                      env={**os.environ, **place(t)})
+    t.equal(process.stdout.readline(), b"ready\n")
+    process.kill()
+    t.wait(process)
+    running, = listed(t)["processes"]
+    t.equal(calls_of(got(t)[0])["leaf"], 6)
+    os.kill(running["pid"], signal.SIGKILL)
+    t.until(lambda: not listed(t)["processes"], "it is listed no more")
+    t.equal(calls_of(got(t)[0])["leaf"], 6)
+    t.assay("calls", "reset", env=place(t))
+    t.assay("calls", "list", env=place(t))
+    t.equal(leftovers(t), [], "what is left after reset")
+
+
+# list, get, reset
+
+@test
+def list_names_what_runs(t):
+    program = build(t)
+    t.has(t.assay("calls", "list", env=place(t)).err, "no process of yours counts its calls")
+    t.equal(listed(t), {"processes": [], "ended": 0})
+    one, two = Counted(t, program, 2), Counted(t, program, 5)
+    found = {p["pid"]: p for p in listed(t)["processes"]}
+    t.equal(set(found), {one.pid, two.pid})
+    for counted, n in ((one, 2), (two, 5)):
+        entry = found[counted.pid]
+        t.equal(entry["name"], "program")
+        t.has(entry["command"], f"program {n} obey")
+        # main, rounds, obey; branch once, leaf twice a round
+        t.equal(entry["calls"], 3 + 3 * n, "calls so far")
+        t.true(entry["table_bytes"] >= 4096, f"table: {entry}")
+        t.true(0 <= time.time() - entry["start_ns"] / 1e9 < 600, f"since when: {entry}")
+    text = t.assay("calls", "list", env=place(t)).out
+    for words in (str(one.pid), str(two.pid), "program 5 obey"):
+        t.has(text, words, "the list")
+    t.equal([p["pid"] for p in listed(t, two.pid)["processes"]], [two.pid])
+    one.end()
+    after = listed(t)
+    t.equal([p["pid"] for p in after["processes"]], [two.pid])
+    t.equal(after["ended"], 1)
+    t.has(t.assay("calls", "list", env=place(t)).err, "1 table of processes that ended")
+
+
+@test
+def get_reads_what_runs_and_what_ended(t):
+    program = build(t)
+    t.has(refused(t, "get"), "'assay calls -- COMMAND' runs one")
+    one, two = Counted(t, program, 2), Counted(t, program, 5)
+    t.equal({p["pid"]: calls_of(p)["leaf"] for p in got(t)}, {one.pid: 4, two.pid: 10})
+    one.rounds(100)
+    t.equal([calls_of(p)["leaf"] for p in got(t, one.pid)], [204])
+    two.end()
+    t.equal({p["pid"]: ("running" in p["flags"], calls_of(p)["leaf"]) for p in got(t)},
+            {one.pid: (True, 204), two.pid: (False, 10)})
+    t.equal([calls_of(p)["leaf"] for p in got(t, two.pid)], [10])
+    t.equal(t.assay("calls", "get", "-o", t.path("c.calls"), env=place(t)).out, "",
+            "the report where a file is wanted")
+    t.equal({p["pid"]: calls_of(p)["leaf"] for p in processes(t, t.path("c.calls"))},
+            {one.pid: 204, two.pid: 10})
+    t.has(t.assay("calls", "get", one.pid, env=place(t)).out, "leaf", "the report")
+
+
+@test
+def reset_acts_on_all_and_on_blocked_ones(t):
+    program = build(t)
+    # Both are blocked in read(2) until they are told to go on.
+    one, two, ended = Counted(t, program, 20), Counted(t, program, 30), Counted(t, program, 1)
+    ended.end()
+    out = t.assay("calls", "reset", env=place(t)).out
+    t.has(out, "2 processes begin at zero")
+    for pid in (one.pid, two.pid):
+        t.has(out, f"{pid} program", "what was reset")
+    t.has(out, "1 table of an ended process is removed")
+    t.has(out, f"{ended.pid} program")
+    found = {p["pid"]: p for p in got(t)}
+    t.equal(set(found), {one.pid, two.pid})
+    for process in found.values():
+        t.equal(calls_of(process), {}, "calls after the reset")
+    one.rounds(6)
+    found = {p["pid"]: calls_of(p) for p in got(t)}
+    t.equal(found[one.pid], {"rounds": 1, "branch": 6, "leaf": 12})
+    t.equal(found[two.pid], {})
+    # What lies before the reset stays away when they have ended.
+    one.end()
+    two.end()
+    found = {p["pid"]: calls_of(p) for p in got(t)}
+    t.equal(found, {one.pid: {"rounds": 1, "branch": 6, "leaf": 12}, two.pid: {}})
+
+
+@test
+def reset_of_one_leaves_the_other(t):
+    program = build(t)
+    one, two = Counted(t, program, 20), Counted(t, program, 30)
+    t.has(t.assay("calls", "reset", two.pid, env=place(t)).out, f"1 process begins at zero: {two.pid}")
+    t.equal({p["pid"]: calls_of(p).get("leaf", 0) for p in got(t)}, {one.pid: 40, two.pid: 0})
+    for n in (1, 2, 3):
+        two.rounds(n)
+        t.equal([calls_of(p)["leaf"] for p in got(t, two.pid)], [2 * n])
+        t.assay("calls", "reset", "-q", two.pid, env=place(t))
+
+
+@test
+def a_command_under_way_is_listed_and_reset(t):
+    program = build(t)
+    process = t.start(ASSAY, "calls", "-q", "-o", t.path("c.calls"), "--", program, 50, "obey",
+                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                      env={**os.environ, **place(t)})
+    t.equal(process.stdout.readline(), b"ready\n")
+    entry, = listed(t)["processes"]
+    t.equal(calls_of(got(t, entry["pid"])[0])["leaf"], 100)
+    t.assay("calls", "reset", env=place(t))
+    process.stdin.write(b"4\n")
+    process.stdin.close()
+    t.equal(t.wait(process), 0)
+    process, = processes(t, t.path("c.calls"))
+    t.equal(calls_of(process), {"rounds": 1, "branch": 4, "leaf": 8})
+    t.true("reset" in process["flags"], f"flags: {process['flags']}")
+    t.equal(leftovers(t), [])
+
+
+@test
+def unknown_processes_are_refused(t):
+    t.has(refused(t, "get", "1"), "process 1 counts no calls of yours; 'assay calls list'")
+    for word in ("list", "reset"):
+        t.has(refused(t, word, os.getpid()), f"process {os.getpid()} counts no calls")
+        t.has(refused(t, word, "none", status=2), "'none' is no process id")
+    counted = Counted(t, build(t), 3)
+    refused(t, "reset", counted.pid, 1)
+    t.equal([calls_of(p)["leaf"] for p in got(t)], [6], "calls after a reset that was refused")
+    t.equal(t.assay("calls", "reset", "-q", env=place(t)).out, "")
+
+
+@test
+def other_words_and_dashes_are_commands(t):
+    script = t.write("bin/list", "#!/bin/sh\nexit 44\n")
+    script.chmod(0o755)
+    env = {**place(t), "PATH": f"{t.path('bin')}:{os.environ['PATH']}"}
+    t.assay("calls", "--", "list", status=44, env=env)
+    t.has(t.assay("calls", "list", env=env).err, "no process of yours")
+    t.has(refused(t, "-q", "get", status=127), "if 'assay calls get' was meant")
+    for word in ("list", "get", "reset"):
+        t.equal(t.assay("help", "calls", word).out, t.assay("calls", word, "--help").out)
+        t.has(t.assay("calls", "--help").out, f"assay calls {word}")
+        t.has(t.assay("help", "--man", "calls").out, f".SS assay calls {word}")
+
+
+@test
+def bash_offers_the_words_and_their_options(t):
+    script = t.write("completion", t.assay("help", "--completion", "bash").out)
+    for words, offers in ((["calls", "li"], ["list"]), (["calls", "list", "--js"], ["--json"]),
+                          (["calls", "get", "--out"], ["--output"]),
+                          (["calls", "list", "--out"], []), (["calls", "--libr"], ["--libraries"])):
+        quoted = " ".join(f"'{word}'" for word in ["assay", *words])
+        out = run("bash", "-c", f"source {script}; COMP_WORDS=({quoted}); "
+                  f"COMP_CWORD={len(words)}; _assay; printf '%s\n' \"${{COMPREPLY[@]}}\"",
+                  cwd=t.directory).out
+        t.equal(out.split(), offers, f"what is offered for {words}")
+
+
+@test
+def an_ignored_sigchld_does_not_matter(t):
+    program = build(t)
+    run("sh", "-c", f"trap '' CHLD; exec '{ASSAY}' calls -q -o /dev/null -- '{program}' 2 3",
+        env=place(t), status=3)
+
+
+@test
+def an_exec_begins_another_process_of_the_report(t):
+    program = build(t)
+    again = build(t, "again", '#include <unistd.h>\nint main(int c, char **v)\n{\n'
+                  '(void)c;\n\texecv(v[1], v + 1);\n\treturn 1;\n}\n')
+    found = {p["name"]: p for p in count(t, again, program, 4)}
+    t.equal(set(found), {"again", "program"})
+    t.equal(found["again"]["pid"], found["program"]["pid"])
+    t.equal(calls_of(found["again"]), {"main": 1})
+    t.equal(calls_of(found["program"])["leaf"], 8)
+
+
+# Mistakes
+
+@test
+def mistakes_are_told_before_anything_runs(t):
+    mark, touch = t.path("mark"), ("--", "touch", t.path("mark"))
+    t.has(refused(t, status=2), "list, get, reset")
+    for memory in ("much", "0", "-1", "3X", "000k"):
+        t.has(refused(t, "--memory", memory, *touch, status=2), f"'{memory}'")
+    t.has(refused(t, "-a", "-c", *touch, status=2), "one order at a time")
+    t.has(refused(t, "--kernel", "--libraries", *touch, status=2), "--kernel counts the kernel's")
+    t.has(refused(t, "--kernel", "vfs_read", "--", status=2), "--kernel -- COMMAND")
+    t.has(refused(t, "-o", t.directory, *touch), "is a directory")
+    t.has(refused(t, "-o", t.path("none/c.calls"), *touch), "none")
+    t.has(refused(t, *touch, env={**place(t), "ASSAY_CALLS_LIBRARY": str(t.path("no.so"))}),
+          "$ASSAY_CALLS_LIBRARY is " + str(t.path("no.so")))
+    t.has(refused(t, "get", "-o", t.directory), "is a directory")
+    t.true(not mark.exists(), "the command was run")
+
+
+@test
+def a_missing_library_is_told_with_the_places(t):
+    run("cp", ASSAY, t.path("assay"))
+    result = run(t.path("assay"), "calls", "--", "true", env=place(t), cwd=t.directory, status=1)
+    if "is not where it should be" not in result.err:
+        t.skip("libassay-calls.so is installed on this machine")
+    for path in ("runtime/libassay-calls.so", "libassay-calls.so"):
+        t.has(result.err, str(t.path(path)))
+    found = {check["name"]: check for check in
+             t.json(run(t.path("assay"), "doctor", "--json").out)["checks"]}
+    t.equal(found["runtime library"]["state"], "missing")
+
+
+@test
+def doctor_tells_whether_calls_can_be_counted(t):
+    found = {check["name"]: check for check in
+             t.json(t.assay("doctor", "--json", env=place(t)).out)["checks"]}
+    t.equal(found["runtime library"]["state"], "ok")
+    t.equal(found["runtime library"]["what"], str(LIBRARY))
+    t.has(found["tables"]["what"], str(t.path("tables")))
+    t.true(found["waiting"]["state"] in ("ok", "limited"), f"waiting: {found['waiting']}")
+
+
+@test
+def commands_that_cannot_be_run_leave_nothing(t):
+    t.has(refused(t, "--", t.path("none"), status=127), "No such file")
+    t.has(refused(t, "--", t.write("plain", "x"), status=126), "Permission denied")
+    t.equal(leftovers(t), [])
+
+
+@test
+def programs_that_count_nothing_are_told_why(t):
+    plain = build(t, "plain", flags=())
+    sentence = refused(t, "--", plain, 1)
+    t.has(sentence, "plain nor a program that it started is built with -finstrument-functions")
+    t.has(sentence, "pkg-config --cflags --libs assay-calls")
+    t.has(refused(t, "--", plain, 1, "5", status=5), "-finstrument-functions")
+    script = t.write("script", f"#!/bin/sh\n'{plain}' 1\n")
+    script.chmod(0o755)
+    t.has(refused(t, "--", script), "is a script, for /bin/sh")
+    unused = build(t, "unused", "void hooked(void) {}\n"
+                   "__attribute__((no_instrument_function)) int main(void) { return 0; }\n")
+    t.has(refused(t, "--", unused), "no instrumented function was entered")
+    t.equal(leftovers(t), [])
+
+
+@test
+def static_programs_are_told(t):
+    hooks = """
+void __cyg_profile_func_enter(void *a, void *b) __attribute__((no_instrument_function));
+void __cyg_profile_func_exit(void *a, void *b) __attribute__((no_instrument_function));
+void __cyg_profile_func_enter(void *a, void *b) { (void)a; (void)b; }
+void __cyg_profile_func_exit(void *a, void *b) { (void)a; (void)b; }
+"""
+    program = build(t, "still", PROGRAM + hooks, ("-finstrument-functions", "-static"))
+    t.has(refused(t, "--", program, 1), "is linked statically")
+
+
+@test
+def programs_with_rights_of_their_own_are_told(t):
+    if os.geteuid() != 0:
+        t.skip("only root can make a program another user's")
+    os.chmod(t.directory, 0o755)
+    program = build(t)
+    program.chmod(0o4755)
+    for path in (ASSAY, LIBRARY):
+        run("cp", path, t.directory)
+    mine = t.path("mine")
+    mine.mkdir(mode=0o700)
+    os.chown(mine, 65534, 65534)
+    result = run(t.path("assay"), "calls", "-o", "/dev/null", "--", program, 1, user=65534, cwd="/",
+                 env={"ASSAY_CALLS_DIR": str(mine), "HOME": "/nonexistent"}, status=1)
+    t.has(result.err, "runs with other rights than yours")
+    program.chmod(0o755)
+    run(t.path("assay"), "calls", "-o", mine / "c.calls", "--", program, 1, user=65534, cwd="/",
+        env={"ASSAY_CALLS_DIR": str(mine), "HOME": "/nonexistent"})
+    t.equal(calls_of(processes(t, mine / "c.calls")[0])["leaf"], 2)
+
+
+@test
+def directories_of_others_are_refused(t):
+    touch = ("-o", t.path("c.calls"), "--", "touch", t.path("mark"))
+    place(t)
+    t.path("link").symlink_to(t.path("tables"))
+    t.path("open").mkdir()
+    t.path("open").chmod(0o777)
+    names = ["link", "open"]
+    if os.geteuid() == 0:
+        t.path("theirs").mkdir(mode=0o700)
+        os.chown(t.path("theirs"), 65534, 65534)
+        names.append("theirs")
+    for name in names:
+        env = {"ASSAY_CALLS_DIR": str(t.path(name))}
+        t.has(refused(t, *touch, env=env), str(t.path(name)))
+        for word in ("list", "get", "reset"):
+            t.has(refused(t, word, env=env), str(t.path(name)))
+    t.true(not t.path("mark").exists(), "the command was run")
+
+
+main()

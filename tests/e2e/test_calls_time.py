@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Times of counted calls, against what programs measure of themselves; books that
+close; counts that outlive kill -9; reset while a process is blocked.
+
+tests/workloads/calls/times.c says what its thread's CPU clock and the scheduler
+told it. Times are compared with that, never with a wish.
+"""
+
+import mmap
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+
+from harness import ASSAY, BUILD, LONG, main, run, test
+
+TIMES = str(BUILD / "tests" / "workloads" / "calls" / "times-gcc-O2")
+if not os.path.exists(TIMES):
+    TIMES = TIMES.replace("gcc", "clang")
+MS = 1e6
+
+
+def row_of(process, function):
+    """The one path that ends in a function."""
+    found = [path for path in process["paths"] if path["path"][-1] == function]
+    if len(found) != 1:
+        raise AssertionError(f"{len(found)} paths end in {function}")
+    return found[0]
+
+
+def books_close(t, report):
+    """Of each thread that lived for 20 ms: both residuals are within 1 %."""
+    checked = 0
+    for process in report["processes"]:
+        t.true(process["waiting_separated"], "waiting is told apart")
+        for thread in process["threads"]:
+            if thread["wall_ns"] < 20 * MS:
+                continue
+            checked += 1
+            for clock in ("cpu", "wall"):
+                residual = thread[f"{clock}_residual_ns"]
+                t.true(residual is not None, f"the {clock} clock's residual is known")
+                # Some 50 us are what reading the clocks and beginning a thread takes.
+                t.between(residual, -0.01 * thread[f"{clock}_ns"] - 5e4,
+                          0.01 * thread[f"{clock}_ns"] + 5e4,
+                          f"{thread['name']}: residual against the {clock} clock, {thread}")
+    t.true(checked, "threads whose books were looked at")
+
+
+def counted(t, *words, name="calls"):
+    """The report on a run of times, and what the program said."""
+    data = t.path(name + ".data")
+    result = t.assay("calls", "-q", "-o", data, "--", TIMES, *words, timeout=120)
+    report = t.report(data)
+    return report, t.json(result.out.splitlines()[0])
+
+
+def agrees(t, row, said):
+    """Net is the CPU clock's time, and waiting the rest, within 2 % of each."""
+    waited = said["wall_ns"] - said["cpu_ns"]
+    got = row["blocked_ns"] + row["preempted_ns"]
+    t.near(row["net_ns"], said["cpu_ns"], 0.02 * said["cpu_ns"] + 5e4, "net")
+    t.near(got, waited, 0.02 * waited + 5e4, "blocked and preempted")
+    t.near(row["wall_ns"], said["wall_ns"], 0.02 * said["wall_ns"], "wall")
+
+
+@test
+def a_function_that_sleeps_900_ms_and_works_100(t):
+    report, said = counted(t, "sleepy")
+    row = row_of(report["processes"][0], "sleepy")
+    agrees(t, row, said)
+    t.between(row["net_ns"], 98 * MS, 1000 * MS, "net")
+    t.between(row["blocked_ns"], 0.98 * 900 * MS, 1e12, "blocked")
+    t.between(row["blocked_count"], 10, 100000, "how often it blocked")
+    books_close(t, report)
+
+
+@test
+def many_short_sleeps_between_two_hooks(t):
+    naps = 100000 if LONG else 20000
+    report, said = counted(t, "naps", naps)
+    process = report["processes"][0]
+    row = row_of(process, "naps")
+    agrees(t, row, said)
+    # The ring holds fewer: the CPU clock settled it, which the report says.
+    t.true("settled" in " ".join(process["flags"]), f"flags say so: {process['flags']}")
+    books_close(t, report)
+
+
+@test
+def two_busy_programs_on_one_cpu(t):
+    cpu = min(os.sched_getaffinity(0))
+    data = t.path("calls.data")
+    script = f'taskset -c {cpu} "$0" rival 3 & taskset -c {cpu} "$0" rival 3; wait'
+    result = t.assay("calls", "-q", "-o", data, "--", "sh", "-c", script, TIMES)
+    said = {word["pid"]: word for word in map(t.json, result.out.splitlines())}
+    report = t.report(data)
+    t.equal(sorted(p["pid"] for p in report["processes"]), sorted(said), "the processes")
+    for process in report["processes"]:
+        row, word = row_of(process, "rival"), said[process["pid"]]
+        agrees(t, row, word)
+        t.near(row["preempted_ns"], word["run_delay_ns"], 0.02 * word["run_delay_ns"] + 5e5,
+               "preempted, against the scheduler's run_delay")
+        # Half of it, or less where others run there too.
+        t.between(row["preempted_ns"] / row["wall_ns"], 0.4, 0.9, "share of preempted")
+        t.true(row["blocked_ns"] < 0.02 * row["wall_ns"], "it hardly blocks")
+    books_close(t, report)
+
+
+@test
+def books_of_four_threads_that_work_and_sleep(t):
+    data = t.path("calls.data")
+    t.assay("calls", "-q", "-o", data, "--", TIMES, "steps", 2000 if LONG else 400, timeout=120)
+    report = t.report(data)
+    books_close(t, report)
+    process, = report["processes"]
+    # The sum over paths is the sum over threads.
+    paths, threads = process["paths"], process["threads"]
+    for key in ("net_ns", "blocked_ns", "preempted_ns"):
+        t.near(sum(path[key] for path in paths), sum(thread[key] for thread in threads),
+               0.001 * process["wall_ns"] + 1e4, f"{key} of paths and of threads")
+
+
+class Counter:
+    """Where `times count` publishes how often it called, and its pid."""
+
+    def __init__(self, t):
+        self.path = t.write("counter", bytes(4096))
+        with open(self.path, "r+b") as f:
+            self.map = mmap.mmap(f.fileno(), 4096)
+
+    def __getitem__(self, index):
+        return struct.unpack_from("Q", self.map, 8 * index)[0]
+
+    def clear(self):
+        struct.pack_into("QQ", self.map, 0, 0, 0)
+
+
+@test
+def killed_in_the_midst_all_calls_are_in_the_report(t):
+    counter, dice = Counter(t), random.Random(4)
+    for number in range(200 if LONG else 20):
+        counter.clear()
+        data = t.path(f"{number}.data")
+        assay = t.start(ASSAY, "calls", "-q", "-o", data, "--", TIMES, "count", counter.path,
+                        stderr=subprocess.DEVNULL)
+        t.until(lambda: counter[0], "the first call")
+        time.sleep(dice.random() * 0.1)
+        pid = counter[1]
+        os.kill(pid, signal.SIGKILL)
+        t.equal(t.wait(assay), 137, "the status that assay passes on")
+        process, = t.report(data)["processes"]
+        t.equal(process["pid"], pid, "the process")
+        calls = row_of(process, "counted")["calls"]
+        t.between(calls, counter[0], counter[0] + 1, f"calls, {counter[0]} published")
+        t.true("killed" in process["flags"], f"flags say so: {process['flags']}")
+        data.unlink()
+
+
+def speak(process, line):
+    """Sends a byte, if one is given, and gives the line that comes."""
+    if line:
+        process.stdin.write(line)
+        process.stdin.flush()
+    return process.stdout.readline().decode().split()
+
+
+@test
+def reset_while_blocked_in_read_then_zero(t):
+    data = t.path("calls.data")
+    assay = t.start(ASSAY, "calls", "-q", "-o", data, "--", TIMES, "read",
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    word, pid = speak(assay, None)
+    t.equal(word, "ready", "its first word")
+
+    def calls_now(name):
+        file = t.path(name)
+        run(ASSAY, "calls", "get", "-o", file, pid)
+        processes = t.report(file)["processes"]
+        return {path["path"][-1]: path["calls"] for process in processes
+                for path in process["paths"] if path["calls"]}
+
+    t.equal(calls_now("before.data").get("counted"), 1000, "calls before the reset")
+    run(ASSAY, "calls", "reset", pid)
+    t.equal(calls_now("after.data"), {}, "calls after the reset, while it is blocked")
+    t.equal(speak(assay, b"x"), ["done"], "its answer")
+    t.equal(calls_now("later.data"), {"counted": 10}, "calls since the reset")
+    assay.stdin.close()
+    t.equal(t.wait(assay), 0, "status")
+    assay.stdin = None
+
+
+main()

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts of calls are exact, to the last one: programs that count themselves.
+
+Each case of tests/workloads/calls runs under `assay calls` as it was built by
+GCC and, where there is one, by Clang, at -O0 and -O2; calls of every function
+in every process, and paths where the program knows them, are what it told.
+"""
+
+import os
+
+from calls_truth import Counted, Truth, compare, counted_of
+from harness import BUILD, LONG, Failure, main, run, test
+
+HERE = BUILD / "tests" / "workloads" / "calls"
+VARIANTS = ("gcc-O0", "gcc-O2", "clang-O0", "clang-O2")
+
+
+def variants(program):
+    """The builds of a program that are here; the first two must be."""
+    found = [f"{program}-{variant}" for variant in VARIANTS
+             if os.path.exists(HERE / f"{program}-{variant}")]
+    if len(found) < 2:
+        raise Failure(f"{HERE}/{program}-* are not built")
+    return found
+
+
+def record(t, program, *words, status=0):
+    """Runs a program under `assay calls`; its truth and the file of its counts."""
+    truth, data = t.write("truth", ""), t.path("calls.data")
+    command = [HERE / program, *words]
+    if words[0] == "orphan":
+        # Its child goes on for a moment: so does what started it.
+        command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
+    result = t.assay("calls", "-q", "-o", data, "--", *command, env={"TRUTH": str(truth)},
+                     status=None)
+    # A signal is told as a shell tells it.
+    if result.status != (status if status >= 0 else 128 - status):
+        raise Failure(f"{program} {' '.join(map(str, words))}: status {result.status}, "
+                      f"not {status}: {result.err[-1500:]}")
+    return Truth(truth), data, result
+
+
+def check(t, program, case, *words, status=0, paths=True, strangers=False):
+    """All builds of a case."""
+    wrong = []
+    for build in variants(program):
+        arguments = [word.format(build=build) for word in words]
+        truth, data, _ = record(t, build, case, *arguments, status=status)
+        found = compare(truth, counted_of(t.report(data)), paths, strangers)
+        wrong += [f"{build} {case}: {text}" for text in found[:12]]
+        if len(found) > 12:
+            wrong.append(f"{build} {case}: and {len(found) - 12} more")
+    t.true(not wrong, "\n".join(wrong))
+
+
+def add(program, case, title, *words, **options):
+    """One test."""
+    def function(t):
+        check(t, program, case, *words, **options)
+    function.__name__ = f"{program}_{case}_{title}".replace(" ", "_")
+    test(function)
+
+
+add("plain", "plain", "a b c d")
+add("plain", "recurse", "ten deep")
+add("plain", "mutual", "functions that call each other")
+add("plain", "tree", "recursion that branches")
+add("plain", "pointers", "qsort and pointers")
+add("plain", "shapes", "alloca and variadic functions and tail calls")
+add("plain", "inlining", "what the compiler takes in")
+add("wide", "callers", "300 callers")
+add("wide", "paths", "111110 paths")
+add("wide", "levels", "500 stations")
+add("thread", "crowd", "16 threads at once")
+add("thread", "going", "400 threads coming and going")
+add("thread", "family", "threads that start threads")
+add("thread", "small", "the smallest stacks")
+add("thread", "keys", "destructors of thread specific data")
+add("thread", "detached", "threads nobody waits for")
+add("exceptions", "across", "over 1 and 5 and 50 frames")
+add("exceptions", "same", "caught where thrown")
+add("exceptions", "rethrow", "thrown on")
+add("exceptions", "destructors", "that throw and catch while unwinding")
+add("exceptions", "construction", "thrown by constructors")
+add("exceptions", "levels", "caught in the midst of a recursion")
+add("exceptions", "threads", "in four threads")
+add("jump", "across", "longjmp over frames")
+add("jump", "level", "longjmp to levels of a recursion")
+add("jump", "handler", "siglongjmp out of a handler")
+add("jump", "altstack", "siglongjmp off the signal stack")
+add("jump", "ticks", "siglongjmp out of a timer's handler")
+add("jump", "inner", "longjmp within a handler")
+add("jump", "threads", "in four threads")
+add("jump", "itself", "longjmp within one frame")
+add("signals", "ticks", "10 kHz")
+add("signals", "altstack", "10 kHz on a stack of its own")
+add("signals", "nested", "handlers that interrupt each other")
+add("signals", "storm", "threads that signal each other")
+add("signals", "sync", "known paths")
+add("signals", "forking", "a handler that forks")
+add("processes", "tree", "three levels of forks")
+add("processes", "through", "children that return through inherited calls")
+add("processes", "raw", "clone by system call")
+add("processes", "vforked", "vfork and exec")
+add("processes", "chain", "exec of itself")
+add("processes", "busy", "forks beside calling threads")
+add("processes", "threads", "threads that fork")
+add("processes", "run", "through a shell")
+add("processes", "orphan", "a child that outlives its parent")
+add("coroutine", "robin", "40 stacks in turn")
+add("coroutine", "hundred", "100 stacks", paths=False)
+add("coroutine", "generator", "ends inside")
+add("coroutine", "nested", "coroutines in a coroutine")
+add("coroutine", "deserted", "stacks never gone back to")
+add("coroutine", "threads", "in three threads")
+add("coroutine", "migrate", "gone on with in another thread", paths=False)
+add("ends", "exit", "from 20 deep", status=3)
+add("ends", "at_once", "_exit", status=3)
+add("ends", "quick", "quick_exit", status=3)
+add("ends", "abort", "SIGABRT", status=-6)
+add("ends", "crash", "SIGSEGV", status=-11)
+add("ends", "killed", "SIGKILL", status=-9)
+add("ends", "thread", "pthread_exit")
+add("ends", "cancel", "pthread_cancel")
+add("ends", "main_ends", "the first thread before others")
+add("ends", "others", "exit while threads sleep", status=3)
+add("startup", "statics", "before main and after it")
+add("startup", "locals", "static objects of functions")
+add("startup", "threads", "thread local objects")
+add("hostile", "close", "all descriptors closed")
+add("hostile", "reused", "descriptors reused")
+add("hostile", "move", "another directory")
+add("hostile", "user", "another user", strangers=True)
+add("hostile", "nofile", "no more files", strangers=True)
+add("hostile", "masked", "signals blocked")
+add("hostile", "cleared", "no environment")
+add("hostile", "errno", "errno stays")
+add("hostile", "vectors", "registers stay")
+
+
+def plugin_case(case, title):
+    def function(t):
+        wrong = []
+        for build in variants("plugins"):
+            variant = build.split("-", 1)[1]
+            truth, data, result = record(t, build, case, HERE / f"plugin_a-{variant}.so",
+                                         HERE / f"plugin_b-{variant}.so")
+            if case == "exchanged":
+                t.lacks(result.err, "same place 0", "the program's own word")
+            wrong += [f"{build} {case}: {text}"
+                      for text in compare(truth, counted_of(t.report(data)))[:12]]
+        t.true(not wrong, "\n".join(wrong))
+    function.__name__ = f"plugins_{case}_{title}".replace(" ", "_")
+    test(function)
+
+
+plugin_case("again", "loaded 40 times")
+plugin_case("exchanged", "another at the same place")
+plugin_case("threads", "by four threads")
+plugin_case("kept", "never unloaded")
+
+
+def deep_case(case, depth):
+    """Paths are as long as they are deep: only how many calls there are is asked for."""
+    def function(t):
+        for build in variants("plain"):
+            truth, data, _ = record(t, build, case)
+            t.equal(truth.total(), depth + 2, "the program's own count")
+            totals = Counted()
+            for process in t.report("-f", "-n", "20", data)["processes"]:
+                for row in process["functions"]:
+                    totals.add([row["function"]], row["calls"])
+            pid = next(iter(truth.calls))
+            t.equal(dict(totals.calls), dict(truth.calls[pid]), f"{build} {case}: calls")
+    function.__name__ = f"plain_{case}_{depth}_deep"
+    test(function)
+
+
+deep_case("deep", 10000)
+deep_case("abyss", 100000)
+
+
+@test
+def hostile_fsize_no_call_is_lost_where_the_table_cannot_grow(t):
+    for build in variants("hostile"):
+        truth, data, _ = record(t, build, "fsize")
+        (pid, told), = truth.calls.items()
+        counted = counted_of(t.report(data))[pid]
+        t.equal(sum(counted.calls.values()), sum(told.values()), f"{build}: calls in all")
+        for name, calls in counted.calls.items():
+            if name != "(other)":
+                t.between(calls, 0, told[name], f"{build}: calls of {name}")
+
+
+@test
+def comparing_finds_one_call_too_few_and_one_too_many(t):
+    """The test of the test: a truth and reports that are off by one."""
+    path = t.write("truth", "7 calls 3 main\n7 calls 2 void a::f(int)\n7 path 2 main;a::f\n")
+    truth = Truth(path)
+
+    def report(calls, outer="main"):
+        return {"processes": [{"pid": 7, "paths": [
+            {"path": ["main"], "calls": 3}, {"path": [outer, "a::f(int)"], "calls": calls}]}]}
+
+    t.equal(compare(truth, counted_of(report(2))), [], "differences of what is equal")
+    for wrong in (report(1), report(3), report(2, "other")):
+        t.true(compare(truth, counted_of(wrong)), f"{wrong} was taken for equal")
+    t.true(compare(truth, {}), "a process that is missing was not missed")
+    t.equal(run("true").status, 0, "true's status")
+
+
+main()

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Views of call paths: every sum is known from the fixture. */
+#include "call_view_fixture.h"
+
+#include <unistd.h>
+
+static struct call_rows *rows_of(const struct call_fixture *f, enum call_rows_kind kind,
+                                 const char *function)
+{
+	struct call_report r = fixture_report(f);
+
+	r.callers = r.callees = function;
+	return call_report_rows(&r, fixture_process(f), kind);
+}
+
+static struct call_row row_named(const struct call_fixture *f, const struct call_rows *r,
+                                 const char *name)
+{
+	for (size_t i = 0; i < r->shown; i++)
+		if (!strcmp(call_names_of(f->names, call_rows_at(r, i).function), name))
+			return call_rows_at(r, i);
+	printf("# there is no row of %s\n", name);
+	CHECK(!"the row is there");
+	return (struct call_row){0};
+}
+
+static void paths_add_up_and_empty_ones_are_left_out(void)
+{
+	struct call_fixture f;
+	struct call_rows *r;
+
+	fixture_init(&f);
+	r = rows_of(&f, CALL_ROWS_PATHS, NULL);
+	CHECK_EQ(r->shown, 11);
+	CHECK_EQ(r->all.calls, 1 + 2 + 100 + 1 + 2 + 4 + 7 + 3 + 1 + 1);
+	CHECK_EQ(r->all.net_ns, fixture_process(&f)->paths.items[0].total_ns);
+	CHECK_EQ(r->all.blocked_ns, 5000);
+	for (size_t i = 1; i < r->shown; i++)
+		CHECK(call_rows_at(r, i - 1).net_ns >= call_rows_at(r, i).net_ns);
+	CHECK_EQ(call_rows_at(r, 0).path, f.main);
+	CHECK_EQ(call_row_wall_ns(&(struct call_row){
+	                 .total_ns = 3, .total_blocked_ns = 4, .total_preempted_ns = 5}),
+	         12);
+	call_rows_free(r);
+	fixture_done(&f);
+}
+
+static void totals_of_a_function_count_outermost_calls_alone(void)
+{
+	struct call_fixture f;
+	struct call_rows *r;
+	struct call_row row;
+
+	fixture_init(&f);
+	r = rows_of(&f, CALL_ROWS_FUNCTIONS, NULL);
+	row = row_named(&f, r, "fib");
+	CHECK_EQ(row.calls, 1 + 2 + 4 + 1);
+	CHECK_EQ(row.net_ns, 10 + 20 + 40 + 6);
+	CHECK_EQ(row.total_ns, 10 + 20 + 40 + 5 + 6);
+	CHECK_EQ(row.min_ns, 5);
+	CHECK_EQ(row.max_ns, 11);
+	row = row_named(&f, r, "sort");
+	CHECK_EQ(row.calls, 3);
+	CHECK_EQ(row.net_ns, 205);
+	CHECK_EQ(row.total_ns, 200 + 300 + 5 + 6);
+	CHECK_EQ(call_row_wall_ns(&row), 511 + 5000);
+	row = row_named(&f, r, "main");
+	CHECK_EQ(row.total_ns, 1651);
+	CHECK_EQ(row.open, 1);
+	CHECK_EQ(r->all.net_ns, 1701);
+	call_rows_free(r);
+	fixture_done(&f);
+}
+
+static void callers_and_callees_have_calls_and_times(void)
+{
+	struct call_fixture f;
+	struct call_rows *r;
+	struct call_row row;
+
+	fixture_init(&f);
+	r = rows_of(&f, CALL_ROWS_CALLERS, "fib");
+	CHECK_EQ(r->shown, 3);
+	row = row_named(&f, r, "main");
+	CHECK_EQ(row.calls, 1);
+	CHECK_EQ(row.total_ns, 81);
+	row = row_named(&f, r, "fib");
+	CHECK_EQ(row.calls, 6);
+	CHECK_EQ(row.net_ns, 60);
+	CHECK_EQ(row.total_ns, 20 + 40 + 5 + 6);
+	row = row_named(&f, r, "sort");
+	CHECK_EQ(row.total_ns, 6);
+	call_rows_free(r);
+	r = rows_of(&f, CALL_ROWS_CALLEES, "fib");
+	CHECK_EQ(r->shown, 2);
+	CHECK_EQ(row_named(&f, r, "fib").total_ns, 71);
+	CHECK_EQ(row_named(&f, r, "sort").calls, 1);
+	CHECK_EQ(row_named(&f, r, "sort").total_ns, 11);
+	call_rows_free(r);
+	r = rows_of(&f, CALL_ROWS_CALLERS, "absent");
+	CHECK_EQ(r->shown, 0);
+	CHECK(!r->found);
+	call_rows_free(r);
+	fixture_done(&f);
+}
+
+/* The names of functions in the order asked for, by their first letters. */
+static void check_order(const struct call_fixture *f, enum call_order order, const char *want)
+{
+	struct call_report report = fixture_report(f);
+	struct buf got = {0};
+	struct call_rows *r;
+
+	report.order = order;
+	r = call_report_rows(&report, fixture_process(f), CALL_ROWS_FUNCTIONS);
+	for (size_t i = 0; i < r->shown; i++)
+		buf_addf(&got, "%.3s ", call_names_of(f->names, call_rows_at(r, i).function));
+	CHECK_STR(buf_text(&got), want);
+	call_rows_free(r);
+	buf_done(&got);
+}
+
+static void rows_are_sorted_as_asked(void)
+{
+	struct call_fixture f;
+
+	fixture_init(&f);
+	check_order(&f, CALL_BY_NET, "mai app sor fib str (ou set ");
+	check_order(&f, CALL_BY_NAME, "(ou app fib mai set sor str ");
+	check_order(&f, CALL_BY_FIRST, "(ou mai sor app fib str set ");
+	check_order(&f, CALL_BY_CALLS, "app fib str sor set mai (ou ");
+	fixture_done(&f);
+}
+
+static void what_is_cut_is_summed_up(void)
+{
+	struct call_fixture f;
+	struct call_report report;
+	struct call_rows *r;
+
+	fixture_init(&f);
+	report = fixture_report(&f);
+	report.lines = 2;
+	r = call_report_rows(&report, fixture_process(&f), CALL_ROWS_PATHS);
+	CHECK_EQ(r->shown, 2);
+	CHECK_EQ(r->rest.net_ns, 1701 - 1000 - 300);
+	CHECK_EQ(r->rest.calls, 122 - 1 - 100);
+	call_rows_free(r);
+	/* A tenth of 1701, or of what was waited: cmp, main and sort. */
+	report.lines = 0;
+	report.limit = 0.15;
+	r = call_report_rows(&report, fixture_process(&f), CALL_ROWS_PATHS);
+	CHECK_EQ(r->shown, 3);
+	CHECK_EQ(r->rest.net_ns, 1701 - 1000 - 300 - 200);
+	call_rows_free(r);
+	fixture_done(&f);
+}
+
+static void filters_choose_processes_and_functions(void)
+{
+	const char *names[] = {"app::cmp"}, *pids[] = {"42"}, *others[] = {"43"}, *bad[] = {"4x"};
+	const struct call_process *p;
+	struct call_fixture f;
+	struct call_report report;
+	struct call_rows *r;
+	struct error err = {0};
+
+	fixture_init(&f);
+	p = fixture_process(&f);
+	report = fixture_report(&f);
+	report.symbols = (struct filter_list){names, 1};
+	r = call_report_rows(&report, p, CALL_ROWS_PATHS);
+	CHECK_EQ(r->shown, 1);
+	CHECK_EQ(call_rows_at(r, 0).path, f.cmp);
+	call_rows_free(r);
+	report.pid = (struct filter_list){pids, 1};
+	CHECK(call_report_selects(&report, p));
+	report.comm = (struct filter_list){names, 1};
+	CHECK(!call_report_selects(&report, p));
+	report.comm.count = 0;
+	report.pid = (struct filter_list){others, 1};
+	CHECK(!call_report_selects(&report, p));
+	CHECK_EQ(call_report_check(&report, &err), 0);
+	report.pid = (struct filter_list){bad, 1};
+	CHECK(call_report_check(&report, &err) < 0);
+	CHECK(strstr(err.text, "4x"));
+	report.pid.count = 0;
+	report.callees = "absent";
+	CHECK(call_report_check(&report, &err) < 0);
+	CHECK(strstr(err.text, "absent"));
+	fixture_done(&f);
+}
+
+static const struct call_node *node_named(const struct call_fixture *f, const struct call_tree *t,
+                                          uint32_t parent, uint32_t function)
+{
+	for (size_t i = 1; i < t->nodes.count; i++)
+		if (t->nodes.items[i].function == f->functions[function] &&
+		    t->nodes.items[i].parent == parent)
+			return &t->nodes.items[i];
+	CHECK(!"the node is there");
+	return t->nodes.items;
+}
+
+static void recursion_is_folded_and_no_time_is_lost(void)
+{
+	const struct call_node *node;
+	struct call_fixture f;
+	struct call_tree *t;
+	uint32_t top;
+
+	fixture_init(&f);
+	t = call_tree_new(fixture_process(&f));
+	CHECK_EQ(t->nodes.items[0].total_ns, 1701);
+	top = (uint32_t)(node_named(&f, t, 0, F_MAIN) - t->nodes.items);
+	CHECK_EQ(t->nodes.items[top].total_ns, 1651);
+	CHECK_EQ(t->nodes.items[top].levels, 0);
+	node = node_named(&f, t, top, F_FIB);
+	CHECK_EQ(node->calls, 8);
+	CHECK_EQ(node->levels, 3);
+	CHECK_EQ(node->round, 2);
+	CHECK_EQ(node->net_ns, 76);
+	CHECK_EQ(node->total_ns, 81);
+	node = node_named(&f, t, top, F_SORT);
+	CHECK_EQ(node->total_blocked_ns, 5000);
+	CHECK_EQ(t->nodes.items[0].total_blocked_ns, 5000);
+	/* Most total first. */
+	CHECK_EQ(t->nodes.items[t->nodes.items[top].first_child].function, f.functions[F_SORT]);
+	CHECK(call_tree_shown(t, &t->nodes.items[top], 0.9));
+	CHECK(!call_tree_shown(t, node_named(&f, t, top, F_STRLEN), 0.05));
+	call_tree_free(t);
+	fixture_done(&f);
+}
+
+/* Deeper than any stack of ours would be. */
+static void deep_paths_need_no_stack(void)
+{
+	struct call_paths *c = call_paths_new();
+	struct call_names *names;
+	struct call_process *p;
+	struct call_rows *r;
+	struct call_tree *t;
+	uint32_t at = 0, ping, pong;
+	const uint32_t deep = 200000;
+
+	ping = fixture_function(c, 0, "ping", 1, false, false);
+	pong = fixture_function(c, 0, "pong", 2, false, false);
+	call_paths_process(c, "deep", 1);
+	p = c->processes.items;
+	for (uint32_t i = 0; i < deep; i++)
+		at = fixture_path(p, at, i % 2 ? pong : ping, 1, 1);
+	call_paths_close(c);
+	names = call_names_new(c, NULL, false);
+	r = call_rows_new(p, names, &(struct call_rows_request){.kind = CALL_ROWS_FUNCTIONS});
+	CHECK_EQ(r->shown, 2);
+	CHECK_EQ(call_rows_at(r, 0).total_ns + call_rows_at(r, 1).total_ns, 2 * deep - 1);
+	t = call_tree_new(p);
+	CHECK_EQ(t->nodes.count, 3);
+	CHECK_EQ(t->nodes.items[1].levels, deep / 2);
+	CHECK_EQ(t->nodes.items[1].total_ns, deep);
+	call_tree_free(t);
+	call_rows_free(r);
+	call_names_free(names);
+	call_paths_free(c);
+}
+
+static void names_come_from_the_recording_or_say_where(void)
+{
+	struct call_fixture f;
+	struct call_names *raw;
+	struct buf text = {0};
+
+	fixture_init(&f);
+	CHECK_STR(call_names_of(f.names, f.functions[F_OUTSIDE]), "(outside)");
+	CHECK_STR(call_names_of(f.names, f.functions[F_CMP]), "app::cmp(int, int)");
+	CHECK_STR(call_names_of(f.names, f.functions[F_NAMELESS]), "prog+0x70");
+	call_names_text(f.names, f.functions[F_STRLEN], &text);
+	CHECK_STR(buf_text(&text), "strlen [libc.so.6]");
+	CHECK(!call_names_library(f.names, f.functions[F_MAIN]));
+	raw = call_names_new(f.paths, NULL, true);
+	CHECK_STR(call_names_of(raw, f.functions[F_CMP]), "_ZN3app3cmpEii");
+	call_names_free(raw);
+	buf_done(&text);
+	fixture_done(&f);
+}
+
+int fixture_landmark(int x);
+int fixture_landmark(int x)
+{
+	return x + 1;
+}
+
+/* This very program is the image: its symbols are the truth. */
+static void names_are_filled_from_the_symbolizer(void)
+{
+	struct call_paths *c = call_paths_new();
+	struct image image = {.kind = IMAGE_FILE};
+	struct symbolizer *symbols;
+	struct frame frame;
+	uint32_t id, function, kept;
+	char path[512];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, offset;
+	uint64_t at = (uint64_t)(uintptr_t)fixture_landmark;
+	char line[1024];
+
+	CHECK(size > 0 && maps);
+	path[size > 0 ? size : 0] = '\0';
+	image.path = intern_add(&c->images.names, path);
+	id = image_table_add(&c->images, &image);
+	frame = (struct frame){id, 0};
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && at >= start &&
+		    at < end)
+			frame.offset = at - start + offset;
+	fclose(maps);
+	function = call_paths_function(
+	        c, &(struct call_function){.kind = CALL_FUNCTION, .frame = frame});
+	kept = fixture_function(c, id, "as recorded", frame.offset + 1, false, false);
+	symbols = symbolizer_new(&c->images, &(struct symbol_options){0});
+	call_names_fill(c, symbols);
+	CHECK_STR(intern_text(&c->images.names, c->functions.items[function].name),
+	          "fixture_landmark");
+	CHECK_STR(intern_text(&c->images.names, c->functions.items[kept].name), "as recorded");
+	CHECK(strstr(intern_text(&c->images.names, c->functions.items[function].file),
+	             "test_call_view.c"));
+	CHECK(c->functions.items[function].line > 0);
+	symbolizer_free(symbols);
+	call_paths_free(c);
+}
+
+static void books_are_sums_over_threads(void)
+{
+	struct call_fixture f;
+	struct call_process *p;
+	struct call_books b;
+
+	fixture_init(&f);
+	p = fixture_process(&f);
+	b = call_books_of(p);
+	CHECK_EQ(b.threads, 1);
+	CHECK_EQ(b.cpu_residual_ns, 0);
+	CHECK_EQ(b.wall_residual_ns, 20);
+	fixture_thread(p, 100, NAN);
+	b = call_books_of(p);
+	CHECK_EQ(b.threads, 2);
+	CHECK_EQ(b.clockless, 1);
+	CHECK_EQ(b.net_ns, 1801);
+	/* The thread without a clock has no part in that book. */
+	CHECK_EQ(b.cpu_net_ns, 1701);
+	CHECK_EQ(b.cpu_ns, 2000);
+	CHECK_EQ(b.wall_residual_ns, 40);
+	CHECK(fabs(call_books_own_share(p) - 299.0 / 2100) < 1e-9);
+	fixture_done(&f);
+}
+
+static void flags_are_words_and_sentences(void)
+{
+	struct call_fixture f;
+	struct call_process *p;
+	struct buf text = {0};
+
+	fixture_init(&f);
+	p = fixture_process(&f);
+	p->flags = CALL_LOST | CALL_UNSWITCHED;
+	p->lost_events = 17;
+	CHECK(!call_flag_sentence(p, 0, &text));
+	CHECK(call_flag_sentence(p, 4, &text));
+	CHECK_STR(buf_text(&text), "17 events were lost");
+	CHECK_STR(call_flag_word(2), "unswitched");
+	CHECK(!call_flag_word(31));
+	/* Some threads could be watched: there is something to show. */
+	CHECK(!call_books_unseparated(p));
+	p->paths.items[0].total_blocked_ns = 0;
+	CHECK(call_books_unseparated(p));
+	buf_done(&text);
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	RUN(paths_add_up_and_empty_ones_are_left_out);
+	RUN(totals_of_a_function_count_outermost_calls_alone);
+	RUN(callers_and_callees_have_calls_and_times);
+	RUN(rows_are_sorted_as_asked);
+	RUN(what_is_cut_is_summed_up);
+	RUN(filters_choose_processes_and_functions);
+	RUN(recursion_is_folded_and_no_time_is_lost);
+	RUN(deep_paths_need_no_stack);
+	RUN(names_come_from_the_recording_or_say_where);
+	RUN(names_are_filled_from_the_symbolizer);
+	RUN(books_are_sums_over_threads);
+	RUN(flags_are_words_and_sentences);
+	return check_end();
+}

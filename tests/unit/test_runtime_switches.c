@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a thread waited, by its ring of switches. The truths: the wall less the
+ * thread's CPU clock, getrusage()'s counts of switches, the scheduler's own
+ * figure of what a thread waited to run (schedstat).
+ */
+#include "linux/switches.h"
+
+#include "assay_port.h"
+#include "check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct clock_rate rate;
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void doze(long ns)
+{
+	struct timespec t = {.tv_nsec = ns};
+
+	nanosleep(&t, NULL);
+}
+
+static void spin(uint64_t ns)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;
+
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		;
+}
+
+/* What settled intervals are held against. */
+struct truth {
+	uint64_t from, wall_ns, cpu_ns;
+	struct rusage usage;
+};
+
+static void truth_begin(struct truth *t)
+{
+	getrusage(RUSAGE_THREAD, &t->usage);
+	t->wall_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->from = port_clock();
+}
+
+/* `sum` is what was settled from t->from up to the last moment. */
+static void truth_check(const struct truth *t, const struct port_waits *sum, double share)
+{
+	uint64_t wall = clock_ns(CLOCK_MONOTONIC_RAW) - t->wall_ns;
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->cpu_ns;
+	double waited = (double)clock_span_ns(&rate, sum->blocked + sum->preempted);
+	double truth = (double)(wall - cpu);
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	printf("# waited %.3f ms of %.3f; blocked %u of %ld, preempted %u of %ld; settled %.3f "
+	       "ms\n",
+	       waited / 1e6, truth / 1e6, sum->blocked_count, usage.ru_nvcsw - t->usage.ru_nvcsw,
+	       sum->preempted_count, usage.ru_nivcsw - t->usage.ru_nivcsw,
+	       (double)clock_span_ns(&rate, sum->settled) / 1e6);
+	CHECK(fabs(waited - truth) < share * truth + 1e6);
+	CHECK_EQ(sum->blocked_count, usage.ru_nvcsw - t->usage.ru_nvcsw);
+	/* One that comes between the last settling and these lines has no part in it. */
+	CHECK(usage.ru_nivcsw - t->usage.ru_nivcsw - (long)sum->preempted_count <= 2);
+	CHECK(usage.ru_nivcsw - t->usage.ru_nivcsw - (long)sum->preempted_count >= 0);
+}
+
+static void add(struct port_waits *sum, const struct port_waits *w)
+{
+	sum->blocked += w->blocked;
+	sum->preempted += w->preempted;
+	sum->blocked_count += w->blocked_count;
+	sum->preempted_count += w->preempted_count;
+	sum->settled += w->settled;
+	sum->overflowed |= w->overflowed;
+}
+
+static void sleeps_in_one_interval_are_blocked(void)
+{
+	struct port_waits w;
+	struct switches s;
+	struct truth t;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	truth_begin(&t);
+	for (int i = 0; i < 50; i++) {
+		doze(2000000);
+		spin(200000);
+	}
+	switches_settle(&s, &rate, t.from, port_clock(), &w);
+	truth_check(&t, &w, 0.02);
+	CHECK(!w.overflowed);
+	CHECK_EQ(w.settled, 0);
+	CHECK(clock_span_ns(&rate, w.blocked) >= 50 * 2000000ull);
+	switches_close(&s);
+}
+
+/* Interval after interval, a settling only where the head says so: nothing lost, nothing twice. */
+static void intervals_add_up(void)
+{
+	struct port_waits sum = {0}, w;
+	uint64_t from, to, seen, settlings = 0;
+	struct switches s;
+	struct truth t;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	seen = *s.head;
+	truth_begin(&t);
+	from = t.from;
+	for (int i = 0; i < 3000; i++) {
+		uint64_t head;
+
+		if (i % 3 == 0)
+			doze(100000);
+		head = *s.head;
+		to = port_clock();
+		if (head != seen) {
+			seen = head;
+			switches_settle(&s, &rate, from, to, &w);
+			CHECK(w.blocked + w.preempted <= to - from);
+			add(&sum, &w);
+			settlings++;
+		}
+		from = to;
+	}
+	truth_check(&t, &sum, 0.02);
+	CHECK(settlings >= 1000);
+	CHECK_EQ(sum.overflowed, 0);
+	switches_close(&s);
+}
+
+/* A moment between switches that were not settled yet: each goes to its own side. */
+static void a_switch_belongs_to_the_side_it_is_on(void)
+{
+	struct port_waits before, after, none;
+	uint64_t from, middle, to;
+	struct switches s;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	from = port_clock();
+	for (int i = 0; i < 5; i++)
+		doze(3000000);
+	middle = port_clock();
+	for (int i = 0; i < 7; i++)
+		doze(1000000);
+	to = port_clock();
+	switches_settle(&s, &rate, from, middle, &before);
+	switches_settle(&s, &rate, middle, to, &after);
+	CHECK_EQ(before.blocked_count, 5);
+	CHECK_EQ(after.blocked_count, 7);
+	CHECK(clock_span_ns(&rate, before.blocked) >= 15000000);
+	CHECK(clock_span_ns(&rate, after.blocked) >= 7000000);
+	CHECK(before.blocked <= middle - from && after.blocked <= to - middle);
+	switches_settle(&s, &rate, to, port_clock(), &none);
+	CHECK_EQ(none.blocked_count, 0);
+	switches_close(&s);
+}
+
+/* Another accounted for the first part of a wait, as a vfork's child does. */
+static void what_was_accounted_for_is_cut_off(void)
+{
+	uint64_t from, to, begin;
+	struct port_waits w;
+	struct switches s;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	begin = port_clock();
+	doze(100000000);
+	to = port_clock();
+	from = begin + (to - begin) / 2;
+	switches_settle(&s, &rate, from, to, &w);
+	CHECK(w.blocked <= to - from);
+	CHECK(w.blocked > (to - from) * 0.9);
+	CHECK_EQ(w.blocked_count, 1);
+	switches_close(&s);
+}
+
+static void more_switches_than_the_ring_holds(void)
+{
+	struct port_waits sum = {0}, w;
+	struct switches s;
+	struct truth t;
+	uint64_t to;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	truth_begin(&t);
+	for (int i = 0; i < 20000; i++)
+		doze(50000);
+	to = port_clock();
+	switches_settle(&s, &rate, t.from, to, &w);
+	CHECK(w.overflowed);
+	CHECK(w.settled > w.blocked / 2);
+	add(&sum, &w);
+	/* After it the ring tells all again. */
+	for (int i = 0; i < 20; i++)
+		doze(1000000);
+	t.from = to;
+	to = port_clock();
+	switches_settle(&s, &rate, t.from, to, &w);
+	CHECK(!w.overflowed);
+	CHECK_EQ(w.settled, 0);
+	CHECK_EQ(w.blocked_count, 20);
+	add(&sum, &w);
+	truth_check(&t, &sum, 0.02);
+	switches_close(&s);
+}
+
+/* Exactly as many as the ring holds, one less and one more: 127 pairs and a half. */
+static void the_ring_just_full(void)
+{
+	for (int count = 124; count <= 131; count++) {
+		struct port_waits w;
+		struct switches s;
+		struct truth t;
+
+		CHECK_EQ(switches_open(&s, &rate), 0);
+		truth_begin(&t);
+		for (int i = 0; i < count; i++)
+			doze(50000);
+		switches_settle(&s, &rate, t.from, port_clock(), &w);
+		truth_check(&t, &w, 0.03);
+		CHECK(w.overflowed || w.blocked_count + w.preempted_count <= 127);
+		CHECK(!w.overflowed || w.blocked_count + w.preempted_count > 127);
+		switches_close(&s);
+	}
+}
+
+/* Sleeping and working by turns, over and over full: the books close over all intervals. */
+static void full_again_and_again(void)
+{
+	struct port_waits sum = {0}, w;
+	struct switches s;
+	struct truth t;
+	uint64_t from;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	truth_begin(&t);
+	from = t.from;
+	for (int round = 0; round < 8; round++) {
+		uint64_t to;
+
+		for (int i = 0; i < 400 * (round % 2) + 20; i++)
+			doze(50000);
+		spin(5000000);
+		to = port_clock();
+		switches_settle(&s, &rate, from, to, &w);
+		CHECK(w.overflowed == (round % 2 == 1));
+		CHECK(w.blocked + w.preempted <= to - from);
+		add(&sum, &w);
+		from = to;
+	}
+	truth_check(&t, &sum, 0.02);
+	switches_close(&s);
+}
+
+/* What the scheduler says this thread waited to run, ns. */
+static uint64_t run_delay_ns(void)
+{
+	unsigned long long run, delay = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+
+	if (f && fscanf(f, "%llu %llu", &run, &delay) != 2)
+		delay = 0;
+	if (f)
+		fclose(f);
+	return delay;
+}
+
+static void a_rival_on_the_same_cpu_preempts(void)
+{
+	cpu_set_t all, one;
+	uint64_t from, to, delay;
+	struct port_waits w;
+	struct switches s;
+	pid_t rival;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	rival = fork();
+	if (!rival)
+		for (;;)
+			;
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	delay = run_delay_ns();
+	from = port_clock();
+	spin(600000000);
+	to = port_clock();
+	switches_settle(&s, &rate, from, to, &w);
+	delay = run_delay_ns() - delay;
+	printf("# preempted %.3f ms in %u times; waited to run %.3f ms\n",
+	       (double)clock_span_ns(&rate, w.preempted) / 1e6, w.preempted_count,
+	       (double)delay / 1e6);
+	CHECK(w.preempted_count > 0);
+	CHECK(delay > 0);
+	/* A turn of the rival's (4 ms and more) may fall between the readings. */
+	CHECK(fabs((double)clock_span_ns(&rate, w.preempted) - (double)delay) <
+	      0.02 * (double)delay + 2e7);
+	CHECK(w.blocked * 20 < w.preempted);
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+	sched_setaffinity(0, sizeof(all), &all);
+	switches_close(&s);
+}
+
+static int open_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (d && readdir(d))
+		count++;
+	if (d)
+		closedir(d);
+	return count;
+}
+
+static void no_descriptor_stays_and_errno_is_the_programs(void)
+{
+	int before = open_descriptors();
+	struct port_waits w;
+	struct switches s;
+	uint64_t from = port_clock();
+
+	errno = 4711;
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	doze(1000000);
+	switches_settle(&s, &rate, from, port_clock(), &w);
+	CHECK_EQ(errno, 4711);
+	CHECK_EQ(open_descriptors(), before);
+	CHECK_EQ(w.blocked_count, 1);
+	switches_close(&s);
+	CHECK(s.head && *s.head == 0);
+	switches_settle(&s, &rate, from, port_clock(), &w);
+	CHECK_EQ(w.blocked_count, 0);
+	switches_close(&s);
+}
+
+static void a_forks_child_opens_its_own(void)
+{
+	struct port_waits w;
+	struct switches s;
+	int status = 0;
+	pid_t child;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	child = fork();
+	if (!child) {
+		uint64_t from;
+
+		switches_forget(&s);
+		if (switches_open(&s, &rate))
+			_exit(1);
+		from = port_clock();
+		doze(20000000);
+		switches_settle(&s, &rate, from, port_clock(), &w);
+		_exit(w.blocked_count == 1 && clock_span_ns(&rate, w.blocked) >= 20000000 ? 0 : 2);
+	}
+	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
+	switches_close(&s);
+}
+
+/* The child of a vfork runs on its parent's record while the parent waits. */
+static void a_vforks_child_leaves_its_parents_wait(void)
+{
+	static uint64_t in_child;
+	struct port_waits w, in;
+	struct switches s;
+	uint64_t from, to;
+	pid_t child;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	from = port_clock();
+	doze(10000000);
+	child = vfork();
+	if (!child) {
+		doze(20000000);
+		in_child = port_clock();
+		switches_settle(&s, &rate, from, in_child, &in);
+		doze(30000000);
+		_exit(0);
+	}
+	to = port_clock();
+	switches_settle(&s, &rate, in_child, to, &w);
+	waitpid(child, NULL, 0);
+	CHECK_EQ(in.blocked_count, 1); /* the parent's, before */
+	CHECK(clock_span_ns(&rate, in.blocked) >= 10000000);
+	CHECK_EQ(w.blocked_count, 1);
+	CHECK(clock_span_ns(&rate, w.blocked) >= 30000000);
+	CHECK(w.blocked <= to - in_child);
+	switches_close(&s);
+}
+
+int main(void)
+{
+	struct switches s;
+
+	clock_begin(&rate);
+	doze(150000000);
+	clock_note(&rate);
+	if (switches_open(&s, &rate)) {
+		printf("1..0 # SKIP perf_event is denied here\n");
+		return 0;
+	}
+	switches_close(&s);
+	RUN(sleeps_in_one_interval_are_blocked);
+	RUN(intervals_add_up);
+	RUN(a_switch_belongs_to_the_side_it_is_on);
+	RUN(what_was_accounted_for_is_cut_off);
+	RUN(more_switches_than_the_ring_holds);
+	RUN(the_ring_just_full);
+	RUN(full_again_and_again);
+	RUN(a_rival_on_the_same_cpu_preempts);
+	RUN(no_descriptor_stays_and_errno_is_the_programs);
+	RUN(a_forks_child_opens_its_own);
+	RUN(a_vforks_child_leaves_its_parents_wait);
+	return check_end();
+}
