@@ -17,6 +17,9 @@
 void calls_enter_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
 void calls_exit_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
 
+/* Calls of the running thread may end now without their exits: longjmp, an exception. */
+void calls_jumped(void);
+
 /* The running thread ends: its record is closed and may be another's. */
 void calls_thread_end(void);
 

@@ -59,6 +59,7 @@ void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struc
 /* The bounds of the stack that sp lies in, as far as known; false: nothing is known. */
 struct port_stack {
 	uintptr_t low, high;
+	bool signal; /* sigaltstack's */
 };
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack);
 

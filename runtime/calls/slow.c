@@ -68,8 +68,8 @@ static uint64_t begin(struct calls_thread *t, struct calls_frame *top, uint64_t 
 	uint64_t held = port_signals_hold();
 
 	t->state = CALLS_BUSY;
-	if (top)
-		calls_home(t)->top = top;
+	calls_home(t)->top = top;
+	calls_stack_right(t);
 	/* The clock may have been read before a switch, or before hooks that came in between. */
 	if (!*now || *t->watch != t->seen || (int64_t)(*now - t->record->last) < 0)
 		*now = port_clock();
@@ -218,14 +218,34 @@ static void tell_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t
 	calls_fast_exit(function, site, sp, ra);
 }
 
+void calls_jumped(void)
+{
+	struct calls_thread *t = *port_self();
+
+	if (t->state == CALLS_READY || t->state == CALLS_SAMPLE)
+		t->state = CALLS_JUMPED;
+}
+
+/* A jump off a signal's stack leaves nothing on it that goes on; off a coroutine's it may. */
+static void leave_signal(struct calls_thread *t, uintptr_t sp)
+{
+	struct calls_stack *s = calls_stack(t);
+
+	if (s->signal && sp - s->low >= s->high - s->low)
+		calls_stack_drop(t, s->frames);
+}
+
 void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
                       struct calls_frame *top, uint64_t now)
 {
 	struct calls_thread *t = *port_self();
+	bool jumped = t->state == CALLS_JUMPED;
 	struct calls_frame *above;
 	uint64_t held;
 
-	if (!top) {
+	if (jumped) {
+		top = calls_home(t)->top;
+	} else if (!top) {
 		if (t->state == CALLS_SAMPLE)
 			sample(t, &t->record->enter, function, site, sp, ra, tell_enter);
 		else if (ready(t, sp))
@@ -236,8 +256,11 @@ void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t
 	calls_settle(t, now);
 	if (calls_table.header->epoch != t->epoch)
 		restart(t);
+	if (jumped)
+		leave_signal(t, sp);
 	calls_stack_select(t, sp, true);
-	above = calls_stack_above(t, sp, ra, site, function);
+	above = jumped ? calls_stack_above_jump(t, sp, ra, site, function)
+	               : calls_stack_above(t, sp, ra, site, function);
 	if (above != calls_home(t)->top)
 		calls_stack_drop(t, above);
 	if (port_wants(function)) {
@@ -280,7 +303,9 @@ void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t 
 	struct calls_frame *f = NULL;
 	uint64_t held;
 
-	if (!top) {
+	if (t->state == CALLS_JUMPED) {
+		top = calls_home(t)->top;
+	} else if (!top) {
 		if (t->state == CALLS_SAMPLE)
 			sample(t, &t->record->exit, function, site, sp, ra, tell_exit);
 		else if (t->state != CALLS_OFF && ready(t, sp))

@@ -22,16 +22,21 @@ static size_t frames_bytes(void)
 	return ((size_t)calls_table.depth_limit + SLACK) * sizeof(struct calls_frame);
 }
 
-static bool stack_open(struct calls_stack *s, uintptr_t low, uintptr_t high)
+static bool stack_open(struct calls_stack *s, const struct port_stack *bounds)
 {
-	if (!s->frames)
-		s->frames = port_memory(frames_bytes());
-	if (!s->frames)
-		return false;
-	s->low = low;
-	s->high = high;
+	if (!s->frames) {
+		struct calls_frame *memory = port_memory(frames_bytes());
+
+		if (!memory)
+			return false;
+		/* An exit that meets the mark looks at what is below it. */
+		s->frames = memory + 1;
+	}
+	s->low = bounds->low;
+	s->high = bounds->high;
+	s->signal = bounds->signal;
 	s->top = s->frames;
-	s->frames[0] = (struct calls_frame){.sp = low, .ra = CALLS_MARK};
+	s->frames[0] = s->frames[-1] = (struct calls_frame){.sp = s->low, .ra = CALLS_MARK};
 	return true;
 }
 
@@ -41,12 +46,12 @@ bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp)
 	struct port_stack bounds;
 
 	if (!port_stack_of(t, sp, &bounds))
-		bounds = (struct port_stack){.low = 1, .high = UINTPTR_MAX};
+		bounds = (struct port_stack){.low = 1, .high = UINTPTR_MAX, .signal = false};
 	for (uint32_t i = 1; i < home->stack_count; i++)
 		home->stacks[i].low = home->stacks[i].high = 0;
 	home->stack = 0;
 	home->stack_count = 1;
-	if (!stack_open(&home->stacks[0], bounds.low, bounds.high))
+	if (!stack_open(&home->stacks[0], &bounds))
 		return false;
 	/* Nothing below returns into this mark: calls over it need no second look. */
 	home->stacks[0].frames[0].sp = bounds.high;
@@ -100,8 +105,9 @@ static void switch_to(struct calls_thread *t, uint32_t index)
  * A hook that was interrupted writes its stack's top when it goes on, whatever stack
  * the handler ran on. That stack is the current one, and the handler is over.
  */
-static void set_right(struct calls_home *home)
+void calls_stack_right(struct calls_thread *t)
 {
+	struct calls_home *home = calls_home(t);
 	struct calls_stack *s = &home->stacks[home->stack];
 	size_t bytes = frames_bytes();
 
@@ -111,6 +117,7 @@ static void set_right(struct calls_home *home)
 	for (uint32_t i = 0; i < home->stack_count; i++)
 		if ((uintptr_t)home->top - (uintptr_t)home->stacks[i].frames < bytes)
 			home->stack = i;
+	t->low = home->stacks[home->stack].low;
 }
 
 /* A place for one more stack: free, or the one that was left longest ago. */
@@ -152,8 +159,6 @@ bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new)
 	struct port_stack bounds;
 	uint32_t index;
 
-	set_right(home);
-	t->low = home->stacks[home->stack].low;
 	if (inside(&home->stacks[home->stack], sp))
 		return true;
 	for (uint32_t i = 0; i < home->stack_count; i++)
@@ -164,7 +169,7 @@ bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new)
 	if (!may_be_new || !port_stack_of(t, sp, &bounds))
 		return false;
 	index = place(t, &bounds, sp);
-	if (!stack_open(&home->stacks[index], bounds.low, bounds.high)) {
+	if (!stack_open(&home->stacks[index], &bounds)) {
 		home->stacks[index].low = home->stacks[index].high = 0;
 		return false;
 	}
@@ -234,8 +239,12 @@ void calls_stack_drop(struct calls_thread *t, struct calls_frame *to)
 	__atomic_fetch_add(&calls_table.header->resyncs, count, __ATOMIC_RELAXED);
 }
 
-struct calls_frame *calls_stack_above(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
-                                      uintptr_t site, uint64_t function)
+/*
+ * `from`: where the new call is told from, its sp, or the place of its return address. A
+ * live frame's sp is more than that.
+ */
+static struct calls_frame *above(struct calls_thread *t, uintptr_t from, uintptr_t sp, uintptr_t ra,
+                                 uintptr_t site, uint64_t function)
 {
 	struct calls_frame *f = calls_home(t)->top, *below;
 
@@ -245,13 +254,37 @@ struct calls_frame *calls_stack_above(struct calls_thread *t, uintptr_t sp, uint
 			return f;
 		if (calls_is_mark(f)) {
 			/* A handler's, unless what it interrupted is dead itself. */
-			if (calls_is_mark(below) || sp < below->sp)
+			if (calls_is_mark(below) || from < below->sp)
 				return f;
 			continue;
 		}
-		if (sp < f->sp || (sp == f->sp && calls_inlined(f, function, site, sp, ra)))
+		if (from < f->sp || (sp == f->sp && calls_inlined(f, function, site, sp, ra)))
 			return f;
 	}
+}
+
+struct calls_frame *calls_stack_above(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
+                                      uintptr_t site, uint64_t function)
+{
+	return above(t, sp, sp, ra, site, function);
+}
+
+/* Frames larger than this are not searched for their return address. */
+#define FRAME_MOST (64u << 10)
+
+struct calls_frame *calls_stack_above_jump(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
+                                           uintptr_t site, uint64_t function)
+{
+	const struct calls_stack *s = calls_stack(t);
+	uintptr_t end = s->high - sp > FRAME_MOST ? sp + FRAME_MOST : s->high;
+	uintptr_t slot = sp;
+
+	/* The bounds are the stack's own: all from sp up is mapped. Of unknown ones, nothing is. */
+	if (s->high == UINTPTR_MAX)
+		end = sp;
+	while (slot < end && *(const uintptr_t *)slot != site)
+		slot += sizeof(slot);
+	return above(t, slot < end ? slot : sp, sp, ra, site, function);
 }
 
 struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function, uintptr_t sp,

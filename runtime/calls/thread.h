@@ -29,6 +29,7 @@ enum calls_state {
 	CALLS_SAMPLE = 2, /* ready; the next hook measures itself */
 	CALLS_BUSY = 3,   /* in a hook */
 	CALLS_OFF = 4,    /* no table: events are counted as lost */
+	CALLS_JUMPED = 5, /* calls may have ended without their exits: look closely */
 };
 
 struct calls_frame {
@@ -49,6 +50,7 @@ struct calls_stack {
 	uintptr_t low, high; /* bounds of addresses; 0: free */
 	struct calls_frame *frames, *top;
 	uint64_t used; /* when it was last switched to, by home.turn */
+	bool signal;   /* a signal's: left by a jump, nothing on it goes on */
 };
 
 struct calls_hash {
@@ -170,6 +172,8 @@ void calls_tree_restart(struct calls_thread *t); /* min and max of all its nodes
 bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp);
 /* Makes the stack that sp lies in the current one; false: it is not known. Signals are held. */
 bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new);
+/* The current stack is the one that the top frame is in, whatever handlers ran on meanwhile. */
+void calls_stack_right(struct calls_thread *t);
 void calls_stack_mark(struct calls_thread *t); /* a hook was interrupted: a mark above its frame */
 /* Closes the frames over `to` without their exits. */
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to);
@@ -187,6 +191,9 @@ static inline bool calls_is_mark(const struct calls_frame *f)
 /* The frame that an entry at sp belongs above; what lies over it is dead. */
 struct calls_frame *calls_stack_above(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
                                       uintptr_t site, uint64_t function);
+/* The same after a jump, when what is dead may lie higher than what was called since. */
+struct calls_frame *calls_stack_above_jump(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
+                                           uintptr_t site, uint64_t function);
 /* The frame that an exit ends; NULL: none. */
 struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function, uintptr_t sp,
                                       uintptr_t ra, uintptr_t site);

@@ -122,10 +122,16 @@ void libraries_look(uint64_t start, uint64_t end, const char *path)
 	errno = before;
 }
 
+/* As if the function told its entry and exit by itself, from its first byte. */
+static uintptr_t code_of(uint64_t function)
+{
+	return function & ASSAY_FN_ADDRESS;
+}
+
 struct library_open *libraries_enter(const struct library_call *call, uintptr_t slot,
                                      uintptr_t kept)
 {
-	uintptr_t ra = *(const uintptr_t *)slot;
+	uintptr_t ra = *(const uintptr_t *)slot, sp = place_of(slot);
 	struct library_open *open = NULL;
 	uint64_t function = call->function;
 
@@ -134,16 +140,18 @@ struct library_open *libraries_enter(const struct library_call *call, uintptr_t 
 		open = open_push(slot, kept);
 	if (open) {
 		open->call = call;
-		calls_enter_at(function, ra, place_of(slot), ra);
+		calls_enter_at(function, ra, sp, code_of(function));
 		return open;
 	}
 	function |= ASSAY_FN_COUNTED;
-	calls_enter_at(function, ra, place_of(slot), ra);
-	calls_exit_at(function, ra, place_of(slot), ra);
+	calls_enter_at(function, ra, sp, code_of(function));
+	calls_exit_at(function, ra, sp, code_of(function));
 	return NULL;
 }
 
 void libraries_leave(const struct library_open *open)
 {
-	calls_exit_at(open->call->function, open->ra, place_of(open->slot), open->ra);
+	uint64_t function = open->call->function;
+
+	calls_exit_at(function, open->ra, place_of(open->slot), code_of(function));
 }

@@ -66,7 +66,7 @@ static const struct target *find_target(struct patch *p, uintptr_t address)
 		p->target_count++;
 	t->image = image;
 	t->own = loaded_holds(&image, own_code);
-	t->followed = !loaded_is_instrumented(&image);
+	t->followed = t->own || !loaded_is_instrumented(&image);
 	return t;
 }
 

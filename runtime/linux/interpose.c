@@ -5,6 +5,7 @@
  * without destructors (_exit) or give way to others (exec). Each does its deed and
  * calls the one it stands before.
  */
+#include "calls/calls.h"
 #include "calls/thread.h"
 #include "linux/images.h"
 #include "linux/process.h"
@@ -28,6 +29,55 @@ EXPORT int dlclose(void *handle)
 		images_check();
 	return result;
 }
+
+/*
+ * The ways to jump. They may be taken in signal handlers, where nothing is looked up: that
+ * is done at the start.
+ */
+typedef void jump_fn(void *environment, int value);
+static jump_fn *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
+
+__attribute__((constructor(101))) static void find_jumps(void)
+{
+	real_longjmp = (jump_fn *)dlsym(RTLD_NEXT, "longjmp");
+	real__longjmp = (jump_fn *)dlsym(RTLD_NEXT, "_longjmp");
+	real_siglongjmp = (jump_fn *)dlsym(RTLD_NEXT, "siglongjmp");
+	real___longjmp_chk = (jump_fn *)dlsym(RTLD_NEXT, "__longjmp_chk");
+}
+
+#define JUMP(name)                                                                                 \
+	EXPORT jump_fn assay_##name __asm__(#name);                                                \
+	void assay_##name(void *environment, int value)                                            \
+	{                                                                                          \
+		calls_jumped();                                                                    \
+		if (!real_##name)                                                                  \
+			find_jumps();                                                              \
+		real_##name(environment, value);                                                   \
+	}
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+/* Exceptions: calls end on the way to each place where one lands. Looked up where libgcc is. */
+#define UNWIND(name, parameters, arguments)                                                        \
+	EXPORT __attribute__((weak)) int assay_##name parameters __asm__(#name);                   \
+	int assay_##name parameters                                                                \
+	{                                                                                          \
+		static int(*real) parameters;                                                      \
+                                                                                                   \
+		calls_jumped();                                                                    \
+		if (!real)                                                                         \
+			real = (int(*) parameters)dlsym(RTLD_NEXT, #name);                         \
+		return real arguments;                                                             \
+	}
+
+UNWIND(_Unwind_RaiseException, (void *exception), (exception))
+UNWIND(_Unwind_Resume, (void *exception), (exception))
+UNWIND(_Unwind_Resume_or_Rethrow, (void *exception), (exception))
+UNWIND(_Unwind_ForcedUnwind, (void *exception, void *stop, void *argument),
+       (exception, stop, argument))
 
 #define CONTEXT_ARGUMENTS 12
 

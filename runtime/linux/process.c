@@ -30,8 +30,11 @@
 
 struct clock_rate process_clock;
 
-/* A page that a forked child finds empty: whose table it is. */
-static volatile uint32_t *own;
+/* A page that a forked child finds empty. */
+static struct {
+	uint32_t began; /* the table is this process's */
+	bool lock;      /* a thread is making it */
+} *own;
 static uint64_t populated; /* bytes of the table that have pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
@@ -232,51 +235,43 @@ static bool map_table(uint64_t limit)
 
 bool port_began(void)
 {
-	return own && *own;
+	return own && __atomic_load_n(&own->began, __ATOMIC_ACQUIRE);
 }
 
-static void begin_once(void)
+/* Before there are threads: by the constructor, or the first event if that is earlier. */
+__attribute__((constructor(101))) static void begin_once(void)
 {
-	uint64_t depth = number(place_environment("ASSAY_CALLS_DEPTH"));
-
-	calls_table.depth_limit = depth && depth <= 1u << 24 ? (uint32_t)depth : DEPTH_DEFAULT;
-	own = port_memory_wiped(ASSAY_CALLS_PAGE, 0);
-	clock_begin(&process_clock);
-	filter_begin(place_environment("ASSAY_CALLS_FILTER"));
-}
-
-bool port_begin(void)
-{
-	static bool tried;
-	bool forked = own && calls_table.base;
-	int32_t parent = forked ? calls_table.header->pid : 0;
-	uint64_t limit = memory_limit();
-	uint32_t flags;
+	uint64_t depth;
 	int before = errno;
 
-	if (!own) {
-		if (tried)
-			return false;
-		tried = true;
-		begin_once();
-	}
-	flags = forked ? calls_table.header->flags & ASSAY_CALLS_LIBRARIES : 0;
-	if (!own || !map_table(limit)) {
-		errno = before;
+	if (own)
+		return;
+	own = port_memory_wiped(ASSAY_CALLS_PAGE, 0);
+	depth = number(place_environment("ASSAY_CALLS_DEPTH"));
+	calls_table.depth_limit = depth && depth <= 1u << 24 ? (uint32_t)depth : DEPTH_DEFAULT;
+	filter_begin(place_environment("ASSAY_CALLS_FILTER"));
+	errno = before;
+}
+
+/* A new table; over its parent's in a fork's child. */
+static bool begin(void)
+{
+	bool forked = calls_table.base;
+	int32_t parent = forked ? calls_table.header->pid : 0;
+	uint32_t flags = forked ? calls_table.header->flags & ASSAY_CALLS_LIBRARIES : 0;
+	uint64_t limit = memory_limit();
+
+	if (!forked)
+		clock_begin(&process_clock);
+	if (!map_table(limit))
 		return false;
-	}
-	/* The header's limit is asked for by what makes room for it. */
-	if (madvise(calls_table.base, ASSAY_CALLS_PAGE, MADV_POPULATE_WRITE) && errno != EINVAL) {
-		errno = before;
+	if (madvise(calls_table.base, ASSAY_CALLS_PAGE, MADV_POPULATE_WRITE) && errno != EINVAL)
 		return false;
-	}
+	/* It is asked for by what makes room. */
 	calls_table.header->limit_bytes = limit;
-	if (!port_table_grow(STEP_FIRST < limit ? STEP_FIRST : limit)) {
-		errno = before;
+	if (!port_table_grow(STEP_FIRST < limit ? STEP_FIRST : limit))
 		return false;
-	}
 	begin_header(limit, parent);
-	*own = 1;
 	images_chunk = 0;
 	images_count = 0;
 	if (forked)
@@ -288,8 +283,26 @@ bool port_begin(void)
 	if (!forked && libraries_begin())
 		flags |= ASSAY_CALLS_LIBRARIES;
 	calls_flag(flags);
-	errno = before;
 	return true;
+}
+
+bool port_begin(void)
+{
+	static bool failed;
+	int before = errno;
+
+	begin_once();
+	if (!own || failed)
+		return false;
+	while (__atomic_test_and_set(&own->lock, __ATOMIC_ACQUIRE))
+		syscall(SYS_sched_yield);
+	if (!own->began) {
+		failed = !begin();
+		__atomic_store_n(&own->began, !failed, __ATOMIC_RELEASE);
+	}
+	__atomic_clear(&own->lock, __ATOMIC_RELEASE);
+	errno = before;
+	return !failed;
 }
 
 void process_end(uint32_t state)

@@ -46,7 +46,8 @@ static bool of_context(uintptr_t sp, struct port_stack *stack)
 		const struct port_stack *c = &contexts[(context_next - 1 - i) % CONTEXTS];
 
 		if (sp >= c->low && sp < c->high) {
-			*stack = *c;
+			stack->low = c->low;
+			stack->high = c->high;
 			return true;
 		}
 	}
@@ -136,8 +137,11 @@ static bool of_mapping(uintptr_t sp, struct port_stack *stack)
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack)
 {
 	int before = errno;
-	bool found = of_context(sp, stack) || of_signal(sp, stack) || of_main(sp, stack);
+	bool found = of_signal(sp, stack);
 
+	stack->signal = found;
+	if (!found)
+		found = of_context(sp, stack) || of_main(sp, stack);
 	if (!found) {
 		found = of_mapping(sp, stack);
 		if (found && stack->high - stack->low > STACK_MOST) {

@@ -158,12 +158,13 @@ void symbols_each(const struct symbols_file *f, symbols_fn *each, void *context)
 	for (uint64_t i = 0; i < table.sh_size / sizeof(symbol) &&
 	                     take(f, table.sh_offset, i, &symbol, sizeof(symbol));
 	     i++) {
-		const char *name = (const char *)texts.bytes + symbol.st_name;
+		const char *name;
 		size_t room, length;
 
 		if (!is_function(&symbol) || symbol.st_name >= texts.size ||
 		    !offset_of(f, &head, symbol.st_value, &offset))
 			continue;
+		name = (const char *)texts.bytes + symbol.st_name;
 		room = texts.size - symbol.st_name;
 		length = strnlen(name, room < NAME_BYTES ? room : NAME_BYTES);
 		if (length)

@@ -9,6 +9,7 @@
 #ifndef ASSAY_CMD_DEBUG_FILES_H
 #define ASSAY_CMD_DEBUG_FILES_H
 
+#include "profile/call_paths.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
 
@@ -18,5 +19,8 @@
  * where --debuginfod was not given.
  */
 void debug_files_fetch(struct profile *p, struct symbolizer *symbols);
+
+/* The same for the images of counted functions. */
+void debug_files_fetch_calls(const struct call_paths *c, struct symbolizer *symbols);
 
 #endif

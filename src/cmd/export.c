@@ -201,12 +201,14 @@ static int export_samples(const struct export_options *o)
 	uint8_t event;
 	int status = 0;
 
-	if (is(o, "callgrind"))
+	if (load_profile(&profile, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	if (is(o, "callgrind")) {
+		profile_free(profile);
 		return command_fail(2,
 		                    "export: --to callgrind: samples tell of no calls; it is for "
 		                    "recordings of 'assay calls'. Take pprof or folded");
-	if (load_profile(&profile, &o->load, &err))
-		return command_fail(1, "export: %s", err.text);
+	}
 	named_paths_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
 	symbols = load_symbolizer(profile, &o->load);

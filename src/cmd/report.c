@@ -186,13 +186,13 @@ static const char *samples_alone(const struct report_command_options *o)
 {
 	return o->load.time             ? "--time"
 	       : o->event               ? "--event"
-	       : o->sort.count          ? "--sort (there: -a, -o, -c, -t)"
-	       : o->children            ? "--children (there: -f has totals)"
+	       : o->sort.count          ? "--sort (use -a, -o, -c or -t)"
+	       : o->children            ? "--children (-f has totals)"
 	       : o->process_limit >= 0  ? "--process-limit"
 	       : o->percentage          ? "--percentage"
 	       : o->filters.tid.count   ? "--tid"
 	       : o->filters.cpu.count   ? "--cpu"
-	       : o->filters.image.count ? "--dso (there: -S FUNCTION)"
+	       : o->filters.image.count ? "--dso (use -S FUNCTION)"
 	                                : NULL;
 }
 
@@ -222,6 +222,7 @@ static int report_calls(struct report_command_options *o)
 	o->calls.pid = filters_list(&o->filters.pid);
 	o->calls.symbols = filters_list(&o->function);
 	status = report_calls_print(paths, symbols, &o->calls);
+	debug_files_fetch_calls(paths, symbols);
 	symbolizer_free(symbols);
 	call_paths_free(paths);
 	return status;

@@ -58,13 +58,13 @@ static void nodes_subtract(const struct calls_base *b, struct calls_table *t)
 		if (!was || ((was->function ^ node->function) & ASSAY_FN_ADDRESS))
 			continue;
 		node->calls -= was->calls;
-		node->net -= was->net;
-		node->blocked -= was->blocked;
-		node->preempted -= was->preempted;
+		calls_sum(&node->net, -(uint64_t)was->net);
+		calls_sum(&node->blocked, -(uint64_t)was->blocked);
+		calls_sum(&node->preempted, -(uint64_t)was->preempted);
 		node->blocked_count -= was->blocked_count;
 		node->preempted_count -= was->preempted_count;
-		node->halves -= was->halves;
-		node->child_halves -= was->child_halves;
+		calls_sum(&node->halves, -(uint64_t)was->halves);
+		calls_sum(&node->child_halves, -(uint64_t)was->child_halves);
 	}
 }
 

@@ -42,6 +42,12 @@ struct calls_node {
 	int64_t child_halves; /* of those that it called */
 };
 
+/* Sums of what a damaged file says may leave the range, and must not do more than that. */
+static inline void calls_sum(int64_t *sum, uint64_t value)
+{
+	*sum = (int64_t)((uint64_t)*sum + value);
+}
+
 #define CALLS_PATH_UNSEEN (UINT32_MAX - 1)
 #define CALLS_PATH_VISITED (UINT32_MAX - 2)
 

@@ -9,9 +9,13 @@
 #define SAMPLES_MIN 30
 #define NORMAL_95 1.96
 
-/* What a call cost a thread, in ticks, with half of a 95 % interval of each. */
+/*
+ * What a call cost a thread, in ticks, with half of a 95 % interval of each. `inner`
+ * is a short call's; `table` tells by how much a longer one's differs.
+ */
 struct cost {
 	double inner, outer, inner_error, outer_error;
+	const struct assay_calls_cost *table;
 };
 
 struct reader {
@@ -20,6 +24,7 @@ struct reader {
 	struct calls_functions functions;
 	struct call_process *process; /* while no other is added */
 	VEC(uint32_t) walk;           /* nodes on the way to a root */
+	double calls, inner, outer;   /* calls that cost something; ticks of both parts */
 };
 
 /*
@@ -44,11 +49,33 @@ static struct cost cost_of(const struct calls_table *t, const struct calls_threa
 {
 	const struct assay_calls_cost *c = &t->header.cost;
 	struct cost cost = {c->inner / 1024.0, c->outer / 1024.0, c->inner_error / 1024.0,
-	                    c->outer_error / 1024.0};
+	                    c->outer_error / 1024.0, c};
 
 	cost_correct(&thread->record.enter, c->enter_read, &cost.inner, &cost.inner_error);
 	cost_correct(&thread->record.exit, c->exit_read, &cost.outer, &cost.outer_error);
 	return cost;
+}
+
+/* The part in a callee that lasts `told` ticks, cost included: from the lengths calibrated. */
+static double inner_at(const struct cost *cost, double told)
+{
+	const struct assay_calls_cost *t = cost->table;
+	uint32_t count = t->length_count, i = 0;
+	double inner, step;
+
+	if (count > ASSAY_CALLS_LENGTHS)
+		count = ASSAY_CALLS_LENGTHS;
+	while (i < count && t->lengths[i].net < told * 1024)
+		i++;
+	if (!i)
+		return cost->inner;
+	inner = t->lengths[i - 1].inner;
+	if (i < count) {
+		step = (double)t->lengths[i].net - t->lengths[i - 1].net;
+		step = step > 0 ? (told * 1024 - t->lengths[i - 1].net) / step : 0;
+		inner += ((double)t->lengths[i].inner - inner) * fmin(step, 1);
+	}
+	return cost->inner + (inner - t->inner) / 1024;
 }
 
 /* ---- nodes ------------------------------------------------------------- */
@@ -107,9 +134,11 @@ static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
 {
 	struct call_path *path = &r->process->paths.items[id];
 	double rate = r->table.ns_per_tick;
-	double inner = (double)node->halves / 2, outer = (double)node->child_halves / 2;
-	double net = ((double)node->net - inner * cost->inner - outer * cost->outer) * rate;
-	double error = (fabs(inner) * cost->inner_error + fabs(outer) * cost->outer_error) * rate;
+	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
+	double told = (double)node->net - outer * cost->outer;
+	double inner = calls * (calls > 0 ? inner_at(cost, told / calls) : cost->inner);
+	double own = (inner + outer * cost->outer) * rate, net = (double)node->net * rate - own;
+	double error = (fabs(calls) * cost->inner_error + fabs(outer) * cost->outer_error) * rate;
 
 	path->calls += node->calls;
 	path->net_ns += net;
@@ -126,16 +155,30 @@ static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
 	thread->net_ns += net;
 	thread->blocked_ns += (double)node->blocked * rate;
 	thread->preempted_ns += (double)node->preempted * rate;
-	thread->own_ns += (inner * cost->inner + outer * cost->outer) * rate;
-	r->process->own_ns += (inner * cost->inner + outer * cost->outer) * rate;
+	thread->own_ns += own;
+	r->process->own_ns += own;
+	r->inner += inner;
+	r->outer += calls * cost->outer;
+	r->calls += calls;
 	r->process->own_error_ns += error;
+}
+
+/* Over all calls; where there are none, what was calibrated. */
+static void mean_costs(struct reader *r)
+{
+	const struct assay_calls_cost *c = &r->table.header.cost;
+	bool any = r->calls > 0;
+
+	r->process->inner_ns =
+	        (any ? r->inner / r->calls : c->inner / 1024.0) * r->table.ns_per_tick;
+	r->process->outer_ns =
+	        (any ? r->outer / r->calls : c->outer / 1024.0) * r->table.ns_per_tick;
 }
 
 /* In the order of units, which is that of first calls. */
 static void nodes_add(struct reader *r, struct call_thread *threads)
 {
 	struct cost *costs = xcalloc(r->table.threads.count + 1, sizeof(*costs));
-	double calls = 0;
 
 	for (size_t i = 0; i < r->table.threads.count; i++)
 		costs[i] = cost_of(&r->table, &r->table.threads.items[i]);
@@ -146,17 +189,8 @@ static void nodes_add(struct reader *r, struct call_thread *threads)
 		if (id == CALL_PATH_NONE)
 			continue;
 		node_add(r, node, id, &costs[node->thread], &threads[node->thread]);
-		calls += (double)node->calls;
-		r->process->inner_ns += (double)node->calls * costs[node->thread].inner;
-		r->process->outer_ns += (double)node->calls * costs[node->thread].outer;
 	}
-	/* The mean over calls; where there are none, what was calibrated. */
-	r->process->inner_ns =
-	        calls ? r->process->inner_ns / calls : r->table.header.cost.inner / 1024.0;
-	r->process->outer_ns =
-	        calls ? r->process->outer_ns / calls : r->table.header.cost.outer / 1024.0;
-	r->process->inner_ns *= r->table.ns_per_tick;
-	r->process->outer_ns *= r->table.ns_per_tick;
+	mean_costs(r);
 	free(costs);
 }
 
@@ -240,7 +274,8 @@ static void process_fill(struct reader *r, const struct calls_state *state)
 	p->flags = flags_of(r, state);
 	p->wall_ns = end > begin ? (double)(end - begin) * r->table.ns_per_tick : 0;
 	if (r->base.there && begin > h->first.ticks)
-		p->start_ns += (uint64_t)((double)(begin - h->first.ticks) * r->table.ns_per_tick);
+		p->start_ns += (uint64_t)fmin(
+		        (double)(begin - h->first.ticks) * r->table.ns_per_tick, 0x1p62);
 	/* Without a baseline its header is zeros. */
 	p->lost_events = h->lost_events - was->lost_events;
 	p->other_calls = h->other_calls - was->other_calls;

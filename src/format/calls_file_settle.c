@@ -70,9 +70,10 @@ static void halves_count(struct calls_table *t)
 	vec_each (node, &t->nodes) {
 		if (node->function & ASSAY_FN_COUNTED)
 			continue; /* not timed, hence no reading of the clock parts its cost */
-		node->halves = (int64_t)(node->calls * 2) - (node->open && node->calls ? 1 : 0);
+		node->halves = (int64_t)(node->calls * 2 - (node->open && node->calls ? 1 : 0));
 		if (node->parent != ID_NONE)
-			t->nodes.items[node->parent].child_halves += node->halves;
+			calls_sum(&t->nodes.items[node->parent].child_halves,
+			          (uint64_t)node->halves);
 	}
 }
 
@@ -112,10 +113,10 @@ static void tail_share(struct calls_table *t, struct calls_thread_item *thread,
 		                   thread->tail - on_cpu);
 	blocked = thread->tail - on_cpu - preempted;
 	node = &t->nodes.items[current];
-	node->net += llrint(on_cpu);
-	node->preempted += llrint(preempted);
+	calls_sum(&node->net, (uint64_t)llrint(on_cpu));
+	calls_sum(&node->preempted, (uint64_t)llrint(preempted));
 	node->preempted_count += preempted > 0;
-	node->blocked += llrint(blocked);
+	calls_sum(&node->blocked, (uint64_t)llrint(blocked));
 	node->blocked_count += blocked > 0;
 	thread->cpu_ns += on_cpu * t->ns_per_tick;
 	thread->tail = 0;

@@ -244,11 +244,11 @@ static void waits_read(struct calls_table *t, const struct calls_chunk *c)
 			continue;
 		}
 		node = &t->nodes.items[index];
-		node->blocked += (int64_t)wait.blocked;
-		node->preempted += (int64_t)wait.preempted;
+		calls_sum(&node->blocked, wait.blocked);
+		calls_sum(&node->preempted, wait.preempted);
 		node->blocked_count += wait.blocked_count;
 		node->preempted_count += wait.preempted_count;
-		t->threads.items[node->thread].preempted += (int64_t)wait.preempted;
+		calls_sum(&t->threads.items[node->thread].preempted, wait.preempted);
 	}
 }
 

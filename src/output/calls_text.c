@@ -33,7 +33,14 @@ void calls_text_percent(struct buf *out, double share)
 {
 	double size = fabs(100 * share);
 
-	buf_addf(out, size >= 10 ? "%.1f %%" : size >= 0.095 ? "%.2f %%" : "%.3f %%", 100 * share);
+	if (share == 0)
+		buf_puts(out, "0 %");
+	else
+		buf_addf(out,
+		         size >= 10      ? "%.1f %%"
+		         : size >= 0.095 ? "%.2f %%"
+		                         : "%.3f %%",
+		         100 * share);
 }
 
 static const char *name_of(const struct call_report *r, const struct call_process *p)

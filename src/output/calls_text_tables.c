@@ -15,7 +15,7 @@
 	60 /* columns for the end of a path, where no terminal says how many there are             \
 	    */
 #define TAIL_LEAST 16
-#define TAIL_MAX 64 /* functions of a path's end that are looked at */
+#define STEPS_MAX 64 /* functions of a path's end at most */
 #define INDENT_MAX 60
 #define CELL 11 /* what a column of times takes, gap and all */
 /* Terminals narrower than these have fewer columns. */
@@ -153,37 +153,48 @@ static void add_whole_path(struct sheet *s, uint32_t path, size_t depth, struct 
 	}
 }
 
+/* "fib x3": a function that calls itself is named once. Up to the last of them, it gives. */
+static uint32_t add_step(struct sheet *s, uint32_t path, struct buf *out)
+{
+	uint32_t start = s->rows->starts[path];
+	uint32_t times = s->rows->depths[path] - s->rows->depths[start] + 1;
+
+	add_name(s, path, out);
+	if (times > 1)
+		buf_addf(out, " x%" PRIu32, times);
+	return start;
+}
+
 /*
  * Its end with its depth, "... sort > cmp  (7)": the function itself, and as many
  * callers before it as the line has room for.
  */
 static void add_tail(struct sheet *s, uint32_t path, size_t depth, size_t marks, struct buf *out)
 {
-	uint32_t chain[TAIL_MAX];
-	size_t count = call_rows_chain(s->rows, path, chain, TAIL_MAX), first = count;
+	const struct call_path *paths = s->process->paths.items;
+	uint32_t steps[STEPS_MAX], count = 0, above = path;
 	struct buf name = {0};
 	size_t room = s->room, used = 0;
 	char number[32];
 
 	marks += (size_t)snprintf(number, sizeof(number), "  (%zu)", depth);
 	room = room > marks + TAIL_LEAST ? room - marks : TAIL_LEAST;
-	while (first) {
-		size_t dots = first > 1 || count < depth ? strlen("... ") : 0;
+	while (above && count < STEPS_MAX) {
+		uint32_t next;
 
 		buf_clear(&name);
-		add_name(s, chain[first - 1], &name);
-		used += name.size + (first < count ? strlen(" > ") : 0);
-		if (first < count && used + dots > room)
+		next = paths[add_step(s, above, &name)].parent;
+		used += name.size + (count ? strlen(" > ") : 0);
+		if (count && used + (next ? strlen("... ") : 0) > room)
 			break;
-		first--;
+		steps[count++] = above;
+		above = next;
 	}
-	if (first || count < depth)
-		buf_puts(out, "... ");
-	for (size_t i = first; i < count; i++) {
-		buf_puts(out, i > first ? " > " : "");
-		add_name(s, chain[i], out);
+	buf_puts(out, above ? "... " : "");
+	for (uint32_t i = count; i--;) {
+		add_step(s, steps[i], out);
+		buf_puts(out, i ? " > " : number);
 	}
-	buf_puts(out, number);
 	buf_done(&name);
 }
 

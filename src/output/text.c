@@ -81,12 +81,25 @@ void text_heading(struct buf *out, const struct text_style *style, const char *f
 	buf_done(&text);
 }
 
-/* A number and its percent sign stand in one line. */
+/* What belongs to the number before it: "%", "ns", with what follows it without a blank. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = {"%", "ns", "us", "ms", "s"};
+	size_t length = strcspn(text, " ,;:).\n");
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strlen(units[i]) == length && !strncmp(text, units[i], length))
+			return true;
+	return false;
+}
+
+/* A number and its unit stand in one line. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " \n");
 
-	if (text[length] == ' ' && text[length + 1] == '%')
+	if (length && text[length] == ' ' && text[length - 1] >= '0' && text[length - 1] <= '9' &&
+	    is_unit(text + length + 1))
 		length += 1 + strcspn(text + length + 1, " \n");
 	return length;
 }

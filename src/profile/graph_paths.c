@@ -349,23 +349,39 @@ static uint32_t parent_of(struct graph_paths *g, struct graph_task *t, uint32_t 
 	return path;
 }
 
+/*
+ * An interrupt may come when the innermost function has been left, but its exit
+ * not been told: it is at that one's own depth then. So an interrupt closes
+ * nothing, and within one no call that it held up is closed.
+ */
+static void close_passed(struct graph_paths *g, struct graph_task *t, int32_t depth)
+{
+	size_t base = t->interrupt == NO_INTERRUPT ? 0 : t->interrupt;
+	size_t keep = t->calls.count;
+
+	while (keep > base && t->calls.items[keep - 1].depth >= depth)
+		keep--;
+	resync(g, t, keep);
+}
+
 static void enter(struct graph_paths *g, struct graph_task *t, const struct graph_event *e)
 {
 	struct known_function f = known_function(g, e->function);
-	size_t keep = t->calls.count;
+	bool begins = t->interrupt == NO_INTERRUPT && (e->interrupt || f.enters);
 	uint32_t process, path;
 
 	ran_until(g, t, e->time_ns);
 	t->cpu = e->cpu;
-	check_doubt(g, t, keep ? e->depth == vec_last(&t->calls)->depth + 1 : e->depth == 0);
-	for (keep = t->calls.count; keep && t->calls.items[keep - 1].depth >= e->depth;)
-		keep--;
-	resync(g, t, keep);
-	if (!e->depth)
-		t->lost = false;
-	if (t->interrupt == NO_INTERRUPT && (e->interrupt || f.enters)) {
+	if (begins) {
 		t->interrupt = t->calls.count;
 		t->interrupt_since_ns = t->last_ns;
+	} else {
+		check_doubt(g, t,
+		            t->calls.count ? e->depth == vec_last(&t->calls)->depth + 1
+		                           : e->depth == 0);
+		close_passed(g, t, e->depth);
+		if (!e->depth)
+			t->lost = false;
 	}
 	path = parent_of(g, t, e->cpu, f.enters, &process);
 	path = call_path_child(process_at(g, process), path, f.function);
@@ -387,14 +403,15 @@ static bool is_innermost(const struct graph_task *t, const struct graph_event *e
 
 static void leave(struct graph_paths *g, struct graph_task *t, const struct graph_event *e)
 {
-	size_t keep;
-
 	ran_until(g, t, e->time_ns);
 	t->cpu = e->cpu;
 	check_doubt(g, t, is_innermost(t, e));
-	for (keep = t->calls.count; keep && t->calls.items[keep - 1].depth > e->depth;)
-		keep--;
-	resync(g, t, keep);
+	close_passed(g, t, e->depth + 1);
+	if (!is_innermost(t, e) && t->interrupt != NO_INTERRUPT) {
+		/* The interrupt's own end was missed. */
+		resync(g, t, t->interrupt);
+		close_passed(g, t, e->depth + 1);
+	}
 	if (is_innermost(t, e)) {
 		pop(g, t, true);
 	} else if (t->entered && !t->lost) {

@@ -132,8 +132,15 @@ static void measure_depths(struct picking *g)
 	size_t count = g->process->paths.count;
 
 	g->rows->depths = xcalloc(count + 1, sizeof(*g->rows->depths));
-	for (size_t i = 1; i < count; i++)
-		g->rows->depths[i] = g->rows->depths[g->process->paths.items[i].parent] + 1;
+	g->rows->starts = xcalloc(count + 1, sizeof(*g->rows->starts));
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t parent = g->process->paths.items[i].parent;
+		bool again = g->process->paths.items[parent].function ==
+		             g->process->paths.items[i].function;
+
+		g->rows->depths[i] = g->rows->depths[parent] + 1;
+		g->rows->starts[i] = again ? g->rows->starts[parent] : i;
+	}
 }
 
 static void pick_paths(struct picking *g)
@@ -377,5 +384,6 @@ void call_rows_free(struct call_rows *r)
 	vec_done(&r->paths);
 	vec_done(&r->sums);
 	free(r->depths);
+	free(r->starts);
 	free(r);
 }

@@ -52,6 +52,7 @@ struct call_rows {
 	const struct call_process *process;
 	VEC(uint32_t) paths;       /* kind CALL_ROWS_PATHS */
 	uint32_t *depths;          /* of every path, the root's 0; likewise */
+	uint32_t *starts;          /* of every path: where the function began to call itself */
 	VEC(struct call_row) sums; /* other kinds */
 	size_t count, shown;
 	struct call_row rest, all; /* totals mean nothing in them: NAN */

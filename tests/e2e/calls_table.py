@@ -13,6 +13,7 @@ import struct
 
 NONE = 2 ** 63 - 1
 UNIT, PAGE = 64, 4096
+COST = 8 + 2 * 6  # numbers in struct assay_calls_cost
 FULL, UNSWITCHED, LOST, RESYNCED = 1, 4, 16, 64
 COUNTED, LIBRARY, INHERITED = 1 << 60, 1 << 61, 1 << 62
 OTHER = 1
@@ -91,9 +92,9 @@ class Table:
 
     def _header(self, wall, used):
         return struct.pack(
-            "<8sIIQQIIIIiiIIQQQQQQQ8i6Q64s512s", b"ASYCALLS", 1, PAGE, used, used,
+            f"<8sIIQQIIIIiiIIQQQQQQQ{COST}i6Q64s512s", b"ASYCALLS", 1, PAGE, used, used,
             self.flags & 0xffff, 2, 0, 1 << 20, self.pid, 1, 0, 1, 77, 10 ** 18, 0, 0, 10 ** 9,
-            10 ** 9, wall, *[0] * 8, self.lost, 0, 0, 0, 0, 0, self.name.encode(),
+            10 ** 9, wall, *[0] * COST, self.lost, 0, 0, 0, 0, 0, self.name.encode(),
             self.command.encode()).ljust(PAGE, b"\0")
 
 

@@ -5,10 +5,8 @@
  * are included, so that they are checked as the runtime's library is not.
  */
 #include "../../runtime/linux/filter.c"
-#undef MOST_IMAGES
 #include "../../runtime/linux/maps.c"
 #include "../../runtime/linux/plain_name.c"
-#define take take_item_of
 #include "../../runtime/linux/symbols.c"
 
 #include <stdio.h>
@@ -77,6 +75,8 @@ static void check_wanted(const struct seen *seen, const char *patterns)
 		struct look l = {.image = &mapped, .wanted = address};
 		uint64_t match = match_image(&mapped);
 
+		if (seen->offset[i] >> 39)
+			continue; /* further than any mapping */
 		look_through(&l);
 		match = l.match > match ? l.match : match;
 		alone = match ? !(match & 1) : filter.only_out;

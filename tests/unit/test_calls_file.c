@@ -157,6 +157,44 @@ static void double_readings_correct_costs(void)
 	free(x.f);
 }
 
+/* A longer callee costs less: 10 ticks at 30 told, 6 at 50, 5 at 80 and longer. */
+static void costs_follow_the_callees_length(void)
+{
+	static const struct {
+		uint64_t net; /* of ten calls */
+		double inner;
+	} lengths[] = {{200, 10}, {300, 10}, {400, 8}, {500, 6}, {650, 5.5}, {800, 5}, {90000, 5}};
+	struct abc x = abc_new();
+	struct assay_calls_cost *cost = &fx_header(x.f)->cost;
+	struct assay_calls_thread *t = fx_record(x.f, x.thread);
+	struct call_paths *c;
+
+	cost->length_count = 3;
+	for (int i = 0; i < 3; i++) {
+		cost->lengths[i].net = (int32_t[]){30, 50, 80}[i] * 1024;
+		cost->lengths[i].inner = (int32_t[]){10, 6, 5}[i] * 1024;
+	}
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		double net = (double)lengths[i].net;
+
+		fx_node_at(x.f, x.b)->net = lengths[i].net;
+		t->last = fx_header(x.f)->end_ticks = FX_BEGIN + 1400 + lengths[i].net;
+		c = read_with(x.f, NULL);
+		CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (net - 10 * lengths[i].inner) / 2);
+		/* a lasts 1000 ticks less what its callees cost it: it is long */
+		CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 5 - 10 * 6) / 2.0);
+		CHECK_NS(process_of(c)->inner_ns, (10 * lengths[i].inner + 5) / 11 / 2);
+		CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
+		call_paths_free(c);
+	}
+	/* What the program's own readings correct holds for all lengths. */
+	t->enter = (struct assay_calls_sample){100, 2200, 2200 * 22};
+	c = read_with(x.f, NULL);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (90000 - 10 * (5 + 2)) / 2.0);
+	call_paths_free(c);
+	free(x.f);
+}
+
 static void open_calls_are_known(void)
 {
 	struct abc x = abc_new();
@@ -870,6 +908,7 @@ int main(void)
 	RUN(costs_are_taken_off);
 	RUN(nothing_is_clamped);
 	RUN(double_readings_correct_costs);
+	RUN(costs_follow_the_callees_length);
 	RUN(open_calls_are_known);
 	RUN(waiting_is_apart_and_books_close);
 	RUN(ended_threads_keep_their_time);

@@ -57,12 +57,14 @@ static void paths_show_their_end_and_depth(void)
 	CHECK(strstr(text, "command     prog --fast\n"));
 	CHECK(strstr(text, "own cost    299.0 ns +/- 10.0 ns, 14.9 % of net + own cost\n"));
 	CHECK(strstr(text, "CPU clock   2.00 us against net 1.70 us + own cost 299.0 ns; "
-	                   "residual 0 s\n            (0.000 %)\n"));
+	                   "residual 0 s (0 %)\n"));
 	CHECK(strstr(text, "residual 20.0 ns (0.29 %)\n"));
 	check_line(text, "  main  (1)  open so far", "    1   1.00 us   58.8 %");
 	check_line(text, "  main > sort > app::cmp(int, int)  (3)", "  100 ");
 	check_line(text, "  main > strlen [libc.so.6]  (2)", "    7 ");
 	check_line(text, "  main > setjmp [libc.so.6]  (2)  counted, not timed", "    3   ");
+	check_line(text, "  main > fib x3  (4)", "    4 ");
+	check_line(text, "  main > fib x2 > sort > fib  (5)", "    1 ");
 	check_line(text, "  (outside)", "    0 ");
 	check_line(text, "  total", "  122   1.70 us  100.0 %");
 	CHECK(strstr(text, "counted     setjmp [libc.so.6]: counted, not timed; its time is its "

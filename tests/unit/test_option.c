@@ -11,7 +11,8 @@ struct shared {
 
 struct choice {
 	bool all, graph, no_children;
-	const char *output, *color, *how;
+	bool whole;
+	const char *output, *color, *how, *input;
 	struct option_list sort, comm;
 	uint64_t freq;
 	double percent;
@@ -23,6 +24,11 @@ static const struct option shared_options[] = {
         {OPTION_COUNT, .name = "limit", .argument = "N", .offset = offsetof(struct shared, limit)},
         {.kind = OPTION_END},
 };
+
+static bool is_table(const char *word)
+{
+	return !strcmp(word, "table");
+}
 
 static const struct option options[] = {
         {OPTION_GROUP, .help = "What"},
@@ -40,6 +46,9 @@ static const struct option options[] = {
          .offset = offsetof(struct choice, freq)},
         {OPTION_NUMBER, 0, "percent-limit", "PERCENT", .offset = offsetof(struct choice, percent)},
         {OPTION_INCLUDE, .include = shared_options, .offset = offsetof(struct choice, shared)},
+        {OPTION_STRING, 'i', "input", "FILE", .is_no_value = is_table,
+         .offset = offsetof(struct choice, input)},
+        {OPTION_FLAG, 'i', "whole", .offset = offsetof(struct choice, whole)},
         {.kind = OPTION_END},
 };
 
@@ -230,6 +239,35 @@ static void some_look_at_the_next_word(void)
 	check_error("--kind=lbr", "--kind: 'lbr' is none of its values; choose from: fp,dwarf");
 }
 
+/* A letter that is a flag's and that of an option with a value. */
+static void a_shared_letter_is_the_flags_where_no_value_follows(void)
+{
+	static const struct {
+		const char *words, *input;
+		bool whole;
+		int left;
+	} cases[] = {
+	        {"-i file", "file", false, 0},   {"-ifile", "file", false, 0},
+	        {"-i -", "-", false, 0},         {"-i", NULL, true, 0},
+	        {"file -i", NULL, true, 1},      {"-i -F 9 file", NULL, true, 1},
+	        {"-i -- file", NULL, true, 1},   {"-i table", NULL, true, 1},
+	        {"-ai file", "file", false, 0},  {"-ai -g", NULL, true, 0},
+	        {"-itable", "table", false, 0},  {"--input table", "table", false, 0},
+	        {"-i --whole x", NULL, true, 1}, {"-i a -i table", "a", true, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct parsed p = parse(&permuting, cases[i].words);
+
+		CHECK_EQ(p.status, 0);
+		CHECK_STR(p.choice.input ? p.choice.input : "none",
+		          cases[i].input ? cases[i].input : "none");
+		CHECK_EQ(p.choice.whole, cases[i].whole);
+		CHECK_EQ(p.result.argc, cases[i].left);
+		done(&p);
+	}
+}
+
 static void what_is_left_keeps_its_order(void)
 {
 	struct parsed p = parse(&permuting, "one -a two - -- -g three");
@@ -312,6 +350,7 @@ int main(void)
 	RUN(lists_gather_split_and_replace_defaults);
 	RUN(optional_values_need_an_equals_sign);
 	RUN(some_look_at_the_next_word);
+	RUN(a_shared_letter_is_the_flags_where_no_value_follows);
 	RUN(what_is_left_keeps_its_order);
 	RUN(a_command_that_stops_early_leaves_the_rest_alone);
 	RUN(mistakes_are_named);

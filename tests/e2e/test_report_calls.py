@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""assay report on files of call paths: what it says is what was written into them."""
+import fcntl
+import json
+import os
+import pty
+import struct
+import termios
+
+from calls_table import LOST, UNSWITCHED, Table
+from harness import BUILD, main, test
+
+
+def sample():
+    """A process whose every figure is known."""
+    table = Table("prog", 42, "prog --fast", flags=LOST, lost=7, own=5000, cpu_residual=300)
+    table.nodes[0]["net"] = 500
+    outer = table.path(0, "main", calls=1, net=100000, low=90000, high=90000, open=1)
+    sort = table.path(outer, "sort", calls=2, net=20000, blocked=50000, preempted=700)
+    table.path(sort, "_ZN3app3cmpEii", calls=100, net=30000, low=100, high=900, error=40)
+    table.path(outer, "strlen", calls=7, net=700, library=True)
+    table.path(outer, "setjmp", calls=3, library=True, counted=True)
+    below = outer
+    for calls in (1, 2, 4):
+        below = table.path(below, "fib", calls=calls, net=10 * calls)
+    table.path(below, "(other)", calls=9, net=90)
+    return table
+
+
+def write(t, *tables, name="prog.calls"):
+    return t.write(name, b"".join(table.bytes() for table in tables))
+
+
+def by_path(process):
+    return {tuple(path["path"]): path for path in process["paths"]}
+
+
+@test
+def json_says_what_was_written(t):
+    process = t.report(write(t, sample()))["processes"][0]
+    t.equal((process["name"], process["pid"], process["flags"]), ("prog", 42, ["lost"]), "who")
+    t.equal(process["own_ns"], 5000, "own cost")
+    t.equal(process["wall_ns"], 100000 + 20000 + 30000 + 1360 + 5000 + 50700, "wall")
+    paths = by_path(process)
+    t.equal(len(paths), 10, "paths")
+    t.equal(paths[("(outside)",)]["net_ns"], 500, "net outside")
+    cmp = paths[("main", "sort", "app::cmp(int, int)")]
+    t.equal([cmp[key] for key in ("calls", "net_ns", "net_error_ns", "min_ns", "avg_ns", "max_ns")],
+            [100, 30000, 40, 100, 300, 900], "cmp")
+    sort = paths[("main", "sort")]
+    t.equal([sort[key] for key in ("total_ns", "wall_ns", "blocked_ns", "preempted_ns", "min_ns")],
+            [50000, 100700, 50000, 700, None], "sort")
+    t.equal(paths[("main",)]["open"], 1, "open calls of main")
+    t.equal(paths[("main", "strlen")]["library"], "libc.so.6", "strlen's library")
+    t.equal(paths[("main", "setjmp")]["net_ns"], None, "net of what is counted alone")
+    t.equal(process["counted"], ["setjmp"], "counted alone")
+    t.equal(paths[("main", "fib", "fib", "fib", "(other)")]["calls"], 9, "calls of (other)")
+
+
+@test
+def the_books_close_or_say_by_how_much_not(t):
+    data = write(t, sample())
+    process = t.report(data)["processes"][0]
+    for book in (process["books"], process["threads"][0]):
+        t.near(book["net_ns"] + book["own_ns"] - book["cpu_ns"], book["cpu_residual_ns"], 1e-3,
+               "CPU residual")
+        t.equal(book["cpu_residual_ns"], 300, "CPU residual")
+        t.near(book["net_ns"] + book["own_ns"] + book["blocked_ns"] + book["preempted_ns"] +
+               book["tail_ns"] - book["wall_ns"], book["wall_residual_ns"], 1e-3, "wall residual")
+    t.near(sum(path["net_ns"] or 0 for path in process["paths"]), process["books"]["net_ns"], 1e-3,
+           "net of all paths")
+    text = " ".join(t.assay("report", data).out.split())
+    t.has(text, "residual 300.0 ns (0.19 %)")
+    t.has(text, "7 events were lost")
+    t.has(text, "setjmp [libc.so.6]: counted, not timed")
+
+
+@test
+def functions_count_recursion_once(t):
+    process = t.report("-f", write(t, sample()))["processes"][0]
+    functions = {row["function"]: row for row in process["functions"]}
+    t.equal([functions["fib"][key] for key in ("calls", "net_ns", "total_ns", "wall_ns")],
+            [7, 70, 160, 160], "fib")
+    t.equal(sum(row["calls"] for row in process["functions"]),
+            sum(path["calls"] for path in process["paths"]), "calls of all functions")
+
+
+@test
+def callers_and_callees_are_tables(t):
+    data = write(t, sample())
+    process = t.report("--callers", "fib", "--callees", "main", data)["processes"][0]
+    t.equal({row["function"]: (row["calls"], row["total_ns"]) for row in process["callers"]},
+            {"main": (1, 160), "fib": (6, 150)}, "callers of fib")
+    t.equal({row["function"]: row["calls"] for row in process["callees"]},
+            {"sort": 2, "strlen": 7, "setjmp": 3, "fib": 1}, "called by main")
+    result = t.assay("report", "--callers", "nobody", data, status=1)
+    t.has(result.err, "nobody: no function of that name")
+    text = t.assay("report", "-g", "--percent-limit", "0", data).out
+    t.has(text, "  fib  (recursion, 3 levels)")
+
+
+def first_words(t, *words):
+    """The rows' last columns, first word."""
+    lines = t.assay("report", *words).out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("calls"))
+    column = lines[start].rindex("  ") + 2
+    return [line[column:].split(" ")[0] for line in lines[start + 1:]]
+
+
+@test
+def rows_are_sorted_and_cut_as_asked(t):
+    data = write(t, sample())
+    t.equal(first_words(t, "-f", data)[:4], ["main", "app::cmp(int,", "sort", "strlen"], "by time")
+    t.equal(first_words(t, "-f", "-t", data), first_words(t, "-f", data), "by time, asked for")
+    t.equal(first_words(t, "-f", "-a", data)[:4], ["(other)", "(outside)", "app::cmp(int,", "fib"],
+            "by name")
+    t.equal(first_words(t, "-f", "-o", data)[:4], ["(outside)", "main", "sort", "app::cmp(int,"],
+            "as first seen")
+    t.equal(first_words(t, "-f", "-c", data)[:3], ["app::cmp(int,", "(other)", "strlen"], "by calls")
+    t.equal(first_words(t, "-f", "-n", "2", data), ["main", "app::cmp(int,", "[6", "total"], "two")
+    t.has(t.assay("report", "-f", "-a", "-c", data, status=2).err, "one order at a time")
+
+
+@test
+def letters_that_perf_has_too_keep_their_meaning(t):
+    data = write(t, sample())
+    names = Table("long", 1)
+    below = 0
+    for number in range(9):
+        below = names.path(below, f"function_with_a_long_name_{number}", calls=1, net=10)
+    long = write(t, names, name="long.calls")
+    whole = " > ".join(f"function_with_a_long_name_{number}" for number in range(9))
+    # Whole paths: in front, behind, before another option, by the long name.
+    for words in (["-i", long], [long, "-i"], ["-i", "-n", "20", long], [long, "--full-paths"]):
+        t.has(t.assay("report", *words).out, f"  {whole}\n", f"report {words}")
+    tail = t.assay("report", "--input", long).out
+    t.lacks(tail, whole, "paths by default")
+    t.has(tail, "... function_with_a_long_name_8  (9)\n")
+    t.has(t.assay("report", "-i", data).out, "  main > fib > fib > fib > (other)\n")
+    t.has(t.assay("report", data).out, "  main > fib x3 > (other)  (5)\n")
+    # -c: a name, or the order.
+    t.equal(t.report("-c", "prog", data)["processes"][0]["pid"], 42, "of that name")
+    t.equal(t.report("-c", "gone", data)["processes"], [], "of no such name")
+    for words in (["-c", data], [data, "-c"], ["-fc", data]):
+        t.equal(first_words(t, *words)[0].split("(")[0], "main" if "-fc" not in words else "app::cmp",
+                f"most calls of {words}")
+    t.equal(t.report("--comm", "prog", "-c", data)["processes"][0]["paths"][0]["calls"], 100,
+            "most calls")
+
+
+@test
+def options_of_the_other_kind_are_refused_by_name(t):
+    data = write(t, sample())
+    for words in (["--time", "0,1"], ["--event", "cycles"], ["--sort", "cpu"], ["--children"],
+                  ["--process-limit", "1"], ["--percentage", "relative"], ["--tid", "1"],
+                  ["--cpu", "0"], ["--dso", "prog"]):
+        result = t.assay("report", *words, data, status=2)
+        t.has(result.err, words[0] + " ", f"the error of {words}")
+    other = t.path("samples.data")
+    t.assay("record", "-o", other, "--", "true")
+    for words in (["-f"], ["-a"], ["-o"], ["-t"], ["--by-calls"], ["--full-paths"],
+                  ["--callers", "main"]):
+        result = t.assay("report", *words, other, status=2)
+        t.has(result.err, words[0], f"the error of {words}")
+    t.has(t.assay("report", "-i", status=2, cwd=t.directory).err, "-i without a FILE")
+    t.has(t.assay("report", "-i", other, data, status=2).err, "no common report")
+    t.assay("report", "-i", other)
+    t.has(t.assay("annotate", "main", "-i", data, status=None).err, "call paths")
+
+
+@test
+def processes_are_chosen_and_named(t):
+    data = write(t, sample(), Table("two", 43))
+    text = t.assay("report", data).out
+    t.has(text, "prog (pid 42)")
+    t.has(text, "two (pid 43)")
+    t.equal([p["pid"] for p in t.report("--pid", "43", data)["processes"]], [43], "one of them")
+    t.equal([p["pid"] for p in t.report(data, write(t, Table("x", 44), name="x"))["processes"]],
+            [42, 43, 44], "of two files")
+    t.has(t.assay("report", "--pid", "4x", data, status=2).err, "4x")
+    symbols = t.report("-S", "app::cmp,strlen", data)["processes"][0]["paths"]
+    t.equal([path["path"][-1] for path in symbols], ["app::cmp(int, int)", "strlen"], "functions")
+
+
+@test
+def waiting_not_separated_is_said_and_never_zero(t):
+    table = Table("prog", 1, flags=UNSWITCHED)
+    table.path(0, "main", calls=1, net=1000)
+    data = write(t, table)
+    process = t.report(data)["processes"][0]
+    t.equal(process["flags"], ["unswitched"], "flags")
+    t.equal([path["blocked_ns"] for path in process["paths"]], [None], "blocked")
+    text = t.assay("report", data).out
+    t.has(text, "waiting not separated")
+    t.has(text, "not separated  not separated  main")
+
+
+@test
+def a_narrow_terminal_shows_whole_functions(t):
+    data = write(t, sample())
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    process = t.start(os.environ.get("ASSAY", BUILD / "assay"), "report", data, stdout=follower,
+                      env={**os.environ, "TERM": "xterm"})
+    os.close(follower)
+    text = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            text += chunk
+    except OSError:
+        pass  # the other end is closed
+    os.close(leader)
+    t.equal(t.wait(process), 0, "status")
+    lines = text.decode().replace("\r", "").splitlines()
+    t.true(any("main" in line and "(1)" in line for line in lines), "main is there")
+    plain = [line.replace("\033[1m", "").replace("\033[2m", "").replace("\033[0m", "")
+             for line in lines]
+    t.true(max(map(len, plain)) <= 80, f"no line is wider: {max(plain, key=len)!r}")
+
+
+@test
+def many_paths_take_little_more_than_the_file(t):
+    table = Table("many", 9)
+    for number in range(2000):
+        outer = table.path(0, f"f{number}", calls=1, net=1000 + number)
+        for _ in range(20):
+            outer = table.path(outer, "again", calls=2, net=10)
+    data = write(t, table)
+    out = t.assay("report", "--json", data, timeout=120).out
+    process = json.loads(out)["processes"][0]
+    t.equal(len(process["paths"]), 2000 * 21, "paths")
+    t.equal(sum(path["calls"] for path in process["paths"]), 2000 * 41, "calls")
+    rows = [line for line in t.assay("report", data).out.splitlines() if " > again " in line]
+    t.equal(len(rows), 2000 * 20, "rows")
+    t.has(t.assay("report", "-g", "--percent-limit", "0", data).out, "(recursion, 20 levels)")
+
+
+main()
