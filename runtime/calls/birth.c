@@ -174,6 +174,7 @@ struct calls_thread *calls_birth(uintptr_t sp)
 		calibrated = true;
 		calls_calibrate(t);
 		cost = calls_table.header->cost;
+		calls_stacks_begin(t, sp);
 		record_start(t);
 	}
 	return t;

@@ -63,9 +63,6 @@ static void clear(struct calls_thread *t)
 	r->own = r->slow = 0;
 	r->enter = r->exit = (struct assay_calls_sample){0};
 	calls_tree_begin(t);
-	home->top = calls_stack(t)->frames;
-	home->top->node = calls_node(r->root);
-	home->top->net = 0;
 }
 
 /* The mean of a hook's readings, without the longest tenth, in 1/1024 ticks. */

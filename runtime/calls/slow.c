@@ -93,13 +93,13 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 }
 
 /* Within (other): no more frames, so that depth is no matter. */
-static bool enter_other(struct calls_frame *top, uint64_t function, uintptr_t sp)
+static bool enter_other(struct calls_frame *top, uint64_t function)
 {
 	if (top->node->function != ASSAY_FN_OTHER || calls_is_mark(top))
 		return false;
 	calls_add(&top->node->calls, 1);
 	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
-	if (top->sp == sp && top->site == function)
+	if (top->site == function)
 		top->ra++;
 	return true;
 }
@@ -110,7 +110,7 @@ static void place(struct calls_thread *t, uint64_t function, uintptr_t site, uin
 	struct calls_frame *top = calls_home(t)->top;
 	struct assay_calls_node *node;
 
-	if (enter_other(top, function, sp))
+	if (enter_other(top, function))
 		return;
 	node = calls_tree_child(t, top->node, function);
 	if (node->function != ASSAY_FN_OTHER) {
@@ -270,12 +270,11 @@ void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t
 	end(t, held, now);
 }
 
-static void exit_frame(struct calls_thread *t, struct calls_frame *f, uint64_t function,
-                       uintptr_t sp)
+static void exit_frame(struct calls_thread *t, struct calls_frame *f)
 {
 	if (f != calls_home(t)->top)
 		calls_stack_drop(t, f);
-	if (f->node->function == ASSAY_FN_OTHER && f->ra && f->sp == sp && f->site == function) {
+	if (f->node->function == ASSAY_FN_OTHER && f->ra) {
 		f->ra--;
 		return;
 	}
@@ -323,7 +322,7 @@ void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t 
 	if (calls_stack_select(t, sp, false))
 		f = calls_stack_ended(t, function, sp, ra, site);
 	if (f)
-		exit_frame(t, f, function, sp);
+		exit_frame(t, f);
 	else
 		unmatched(t, sp);
 	end(t, held, now);

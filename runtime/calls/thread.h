@@ -42,7 +42,7 @@ struct calls_frame {
 
 /* No return address: tells a mark from a call. */
 #define CALLS_MARK ((uintptr_t)1)
-/* A frame of (other): `site` is the function that opened it, `ra` counts re-entries at one sp. */
+/* A frame of (other): `site` is the function that opened it, `ra` how often it is open within. */
 
 #define CALLS_STACKS 1024
 

@@ -327,10 +327,9 @@ static void divide(uint64_t waited, uint64_t voluntary, uint64_t involuntary,
 	part = preempted * involuntary;
 	guess = part + blocked * voluntary;
 	if (known + guess > waited) { /* then the known ones have too much as well */
-		uint64_t excess = known + guess - waited;
-
-		trim(share(excess, known, known + guess), clock, w);
-		rest = guess - share(excess, guess, known + guess);
+		trim(share(known + guess - waited, known, known + guess), clock, w);
+		known = w->blocked + w->preempted;
+		rest = waited > known ? waited - known : 0;
 	}
 	part = share(rest, part, guess);
 	w->preempted += part;

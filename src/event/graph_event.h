@@ -20,7 +20,7 @@ enum graph_event_kind {
 	GRAPH_SWITCH, /* task leaves the CPU, `other` gets it; name is the task's */
 	GRAPH_NEW,    /* task made `other`; thread */
 	GRAPH_EXEC,   /* task runs another program: name */
-	GRAPH_LOST,   /* `lost` records of this CPU are missing before this time; 0: unknown number */
+	GRAPH_LOST, /* `lost` records of this CPU are missing before this time; 0: unknown number */
 };
 
 struct graph_event {

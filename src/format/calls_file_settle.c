@@ -68,8 +68,6 @@ static void opens_find(struct calls_table *t)
 static void halves_count(struct calls_table *t)
 {
 	vec_each (node, &t->nodes) {
-		if (node->function & ASSAY_FN_COUNTED)
-			continue; /* not timed, hence no reading of the clock parts its cost */
 		node->halves = (int64_t)(node->calls * 2 - (node->open && node->calls ? 1 : 0));
 		if (node->parent != ID_NONE)
 			calls_sum(&t->nodes.items[node->parent].child_halves,

@@ -168,11 +168,11 @@ static struct known_function known_function(struct graph_paths *g, uint64_t addr
 	f.frame = (struct frame){.image = IMAGE_ID_UNKNOWN, .offset = address};
 	if (g->options.describe)
 		g->options.describe(g->options.ctx, g->into, address, &f);
-	vec_push(&g->functions, (struct known_function){
-	                                .address = address,
-	                                .function = call_paths_function(g->into, &f),
-	                                .enters = g->options.enters &&
-	                                          g->options.enters(g->options.ctx, address)});
+	vec_push(&g->functions,
+	         (struct known_function){.address = address,
+	                                 .function = call_paths_function(g->into, &f),
+	                                 .enters = g->options.enters &&
+	                                           g->options.enters(g->options.ctx, address)});
 	id_table_add(&g->by_address, hash, (uint32_t)(g->functions.count - 1));
 	return *vec_last(&g->functions);
 }

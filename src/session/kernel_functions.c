@@ -58,7 +58,8 @@ void kernel_functions_describe(void *ctx, struct call_paths *c, uint64_t address
 	const char *path = KERNEL_IMAGE;
 
 	if (symbol != SYMBOL_NONE) {
-		f->name = intern_add(&c->images.names, symbol_table_name(&k->symbols.table, symbol));
+		f->name =
+		        intern_add(&c->images.names, symbol_table_name(&k->symbols.table, symbol));
 		address = k->symbols.table.entries.items[symbol].start;
 	}
 	vec_each (m, &k->modules)
@@ -74,10 +75,11 @@ void kernel_functions_describe(void *ctx, struct call_paths *c, uint64_t address
 
 bool kernel_functions_enters(void *ctx, uint64_t address)
 {
-	static const char *const names[] = {"irq_enter", "irq_exit", "irq_enter_rcu",
+	static const char *const names[] = {"irq_enter",    "irq_exit",   "irq_enter_rcu",
 	                                    "irq_exit_rcu", "handle_IRQ", "gic_handle_irq"};
-	static const char *const begins[] = {"sysvec_", "__sysvec_", "fred_sysvec_",
-	                                     "common_interrupt", "__common_interrupt", "do_IRQ"};
+	static const char *const begins[] = {
+	        "sysvec_",          "__sysvec_",          "fred_sysvec_",
+	        "common_interrupt", "__common_interrupt", "do_IRQ"};
 	const struct kernel_functions *k = ctx;
 	size_t symbol = symbol_at(k, address);
 	const char *name;

@@ -46,10 +46,7 @@ static const struct event_kind {
          "sched",
          "sched_switch",
          {[OTHER_PID] = "next_pid", [STATE] = "prev_state", [COMM] = "prev_comm"}},
-        {GRAPH_NEW,
-         "task",
-         "task_newtask",
-         {[OTHER_PID] = "pid", [CLONE_FLAGS] = "clone_flags"}},
+        {GRAPH_NEW, "task", "task_newtask", {[OTHER_PID] = "pid", [CLONE_FLAGS] = "clone_flags"}},
         {GRAPH_EXEC, "sched", "sched_process_exec", {[FILENAME] = "filename"}},
 };
 
@@ -91,10 +88,11 @@ static int read_layouts(struct function_graph *g, struct tep_handle *tep, struct
 		struct tep_event *event = tep_find_event_by_name(tep, k->system, k->name);
 
 		if (!event)
-			return error_set(err, ENOTSUP,
-			                 "%s/events/%s/%s: the kernel has no such event, and kernel "
-			                 "call paths need it",
-			                 g->top, k->system, k->name);
+			return error_set(
+			        err, ENOTSUP,
+			        "%s/events/%s/%s: the kernel has no such event, and kernel "
+			        "call paths need it",
+			        g->top, k->system, k->name);
 		g->layouts[i].id = (uint64_t)event->id;
 		g->type = field_of(tep_find_common_field(event, "common_type"));
 		g->flags = field_of(tep_find_common_field(event, "common_flags"));
@@ -104,8 +102,9 @@ static int read_layouts(struct function_graph *g, struct tep_handle *tep, struct
 			        k->fields[n] ? tep_find_field(event, k->fields[n]) : NULL;
 
 			if (k->fields[n] && !f)
-				return error_set(err, ENOTSUP, "%s/events/%s/%s/format: no field %s",
-				                 g->top, k->system, k->name, k->fields[n]);
+				return error_set(err, ENOTSUP,
+				                 "%s/events/%s/%s/format: no field %s", g->top,
+				                 k->system, k->name, k->fields[n]);
 			if (f)
 				g->layouts[i].fields[n] = field_of(f);
 		}
@@ -392,9 +391,9 @@ static int set_up_top(struct function_graph *g, size_t buffer_bytes, struct erro
 		                 "all: end that first (echo nop >%s/current_tracer)",
 		                 g->top, text, g->top);
 	}
-	g->filtered = tracefs_settings_read(&g->settings, "set_ftrace_filter", text,
-	                                    sizeof(text)) &&
-	              text[0] != '#';
+	g->filtered =
+	        tracefs_settings_read(&g->settings, "set_ftrace_filter", text, sizeof(text)) &&
+	        text[0] != '#';
 	return change_settings(g, buffer_bytes, err);
 }
 
@@ -405,22 +404,25 @@ static int find_tracefs(struct function_graph *g, struct error *err)
 
 	g->top = tracefs_tracing_dir();
 	if (!g->top)
-		return error_set(err, ENOENT,
-		                 "/sys/kernel/tracing: tracefs is not there: kernel call paths need "
-		                 "root, tracefs (mount -t tracefs nodev /sys/kernel/tracing) and a "
-		                 "kernel with CONFIG_FUNCTION_GRAPH_TRACER");
+		return error_set(
+		        err, ENOENT,
+		        "/sys/kernel/tracing: tracefs is not there: kernel call paths need "
+		        "root, tracefs (mount -t tracefs nodev /sys/kernel/tracing) and a "
+		        "kernel with CONFIG_FUNCTION_GRAPH_TRACER");
 	snprintf(look.directory, sizeof(look.directory), "%s", g->top);
 	errno = 0;
 	if (!tracefs_settings_read(&look, "available_tracers", text, sizeof(text)))
-		return error_set(err, errno ? errno : ENOENT,
-		                 "%s/available_tracers: %s: kernel call paths need root and tracefs "
-		                 "(mount -t tracefs nodev /sys/kernel/tracing)",
-		                 g->top, strerror(errno ? errno : ENOENT));
+		return error_set(
+		        err, errno ? errno : ENOENT,
+		        "%s/available_tracers: %s: kernel call paths need root and tracefs "
+		        "(mount -t tracefs nodev /sys/kernel/tracing)",
+		        g->top, strerror(errno ? errno : ENOENT));
 	if (!strstr(text, "function_graph"))
-		return error_set(err, ENOTSUP,
-		                 "%s/available_tracers: no function_graph among \"%s\": kernel call "
-		                 "paths need a kernel with CONFIG_FUNCTION_GRAPH_TRACER",
-		                 g->top, text);
+		return error_set(
+		        err, ENOTSUP,
+		        "%s/available_tracers: no function_graph among \"%s\": kernel call "
+		        "paths need a kernel with CONFIG_FUNCTION_GRAPH_TRACER",
+		        g->top, text);
 	tracefs_settings_sweep(g->top);
 	return 0;
 }
@@ -487,9 +489,9 @@ int function_graph_limit(struct function_graph *g, const char *const *functions,
 	/* One list for all instances. */
 	snprintf(file, sizeof(file), "%s/set_graph_function", g->top);
 	for (size_t i = 0; i < count; i++) {
-		int status = i ? tracefs_settings_write(&g->settings, file, functions[i], true, err)
-		               : tracefs_settings_change(&g->settings, file, functions[i], false,
-		                                         err);
+		int status =
+		        i ? tracefs_settings_write(&g->settings, file, functions[i], true, err)
+		          : tracefs_settings_change(&g->settings, file, functions[i], false, err);
 
 		if (status == -EINVAL)
 			return error_set(err, EINVAL,

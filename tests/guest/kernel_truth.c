@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that makes known system calls:
+ * A program that makes known system calls, one kind after the other:
  *
- *	kernel_truth WHAT COUNT [REPEATS]
+ *	kernel_truth WHAT COUNT [WHAT COUNT]...
  *
- * getppid: COUNT calls. close: of no file. open: of a file that is not there.
- * sleep: COUNT of 10 ms. spin: COUNT ms of its own. fork: REPEATS children, one
- * after the other, each with COUNT getppid. threads: REPEATS at once, likewise.
+ * getppid: COUNT calls. rmdir: of a directory that is not there. sleep: COUNT of
+ * 10 ms. fork: 3 children, one after the other, each with COUNT getppid.
+ * threads: 4 at once, likewise. Nothing of this is done by the program's start.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,65 +26,53 @@ static void *getppids(void *ignored)
 	return NULL;
 }
 
-static void repeat(const char *what)
+static void fork_children(void)
+{
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			getppids(NULL);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void run_threads(void)
+{
+	pthread_t threads[4];
+	int made = 0;
+
+	while (made < 4 && !pthread_create(&threads[made], NULL, getppids, NULL))
+		made++;
+	while (made)
+		pthread_join(threads[--made], NULL);
+}
+
+static void do_one(const char *what)
 {
 	struct timespec ten_ms = {.tv_nsec = 10000000};
 
+	if (!strcmp(what, "getppid"))
+		getppids(NULL);
+	else if (!strcmp(what, "fork"))
+		fork_children();
+	else if (!strcmp(what, "threads"))
+		run_threads();
 	for (long i = 0; i < count; i++) {
-		if (!strcmp(what, "close"))
-			syscall(SYS_close, -1);
-		else if (!strcmp(what, "open"))
-			syscall(SYS_openat, AT_FDCWD, "/not/there", O_RDONLY);
+		if (!strcmp(what, "rmdir"))
+			rmdir("/not/there");
 		else if (!strcmp(what, "sleep"))
 			nanosleep(&ten_ms, NULL);
 	}
 }
 
-static void spin(void)
-{
-	struct timespec begin, now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-	do
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
-	       count);
-}
-
-static void several(const char *what, int repeats)
-{
-	pthread_t threads[16];
-	int made = 0;
-
-	for (int i = 0; i < repeats && i < 16; i++) {
-		if (!strcmp(what, "fork")) {
-			pid_t pid = fork();
-
-			if (!pid) {
-				getppids(NULL);
-				_exit(0);
-			}
-			waitpid(pid, NULL, 0);
-		} else if (!pthread_create(&threads[made], NULL, getppids, NULL)) {
-			made++;
-		}
-	}
-	while (made)
-		pthread_join(threads[--made], NULL);
-}
-
 int main(int argc, char **argv)
 {
-	if (argc < 3)
-		return 2;
-	count = atol(argv[2]);
-	if (!strcmp(argv[1], "getppid"))
-		getppids(NULL);
-	else if (!strcmp(argv[1], "spin"))
-		spin();
-	else if (argc > 3)
-		several(argv[1], atoi(argv[3]));
-	else
-		repeat(argv[1]);
+	for (int i = 1; i + 1 < argc; i += 2) {
+		count = atol(argv[i + 1]);
+		do_one(argv[i]);
+	}
 	return 0;
 }

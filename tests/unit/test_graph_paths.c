@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define TASK 100
-#define IRQ 0x1000   /* a function that begins interrupts */
+#define IRQ 0x1000 /* a function that begins interrupts */
 
 struct fixture {
 	struct call_paths *c;
@@ -107,10 +107,9 @@ static void switched(struct fixture *f, uint32_t cpu, uint64_t time_ns, int32_t 
 
 static void lost(struct fixture *f, uint32_t cpu, uint64_t time_ns, uint64_t count)
 {
-	graph_paths_event(f->g, &(struct graph_event){.kind = GRAPH_LOST,
-	                                              .cpu = cpu,
-	                                              .time_ns = time_ns,
-	                                              .lost = count});
+	graph_paths_event(
+	        f->g, &(struct graph_event){
+	                      .kind = GRAPH_LOST, .cpu = cpu, .time_ns = time_ns, .lost = count});
 }
 
 /* The path of a process by its functions' addresses, 1 (other), 2 (interrupt); 0 ends. */
@@ -126,10 +125,10 @@ static const struct call_path *path(const struct fixture *f, size_t process, con
 			const struct call_function *fn =
 			        &f->c->functions.items[p->paths.items[child].function];
 
-			if (fn->kind == CALL_FUNCTION ? fn->frame.offset == *way
-			                              : (*way == 1 && fn->kind == CALL_OTHER) ||
-			                                        (*way == 2 &&
-			                                         fn->kind == CALL_INTERRUPT))
+			if (fn->kind == CALL_FUNCTION
+			            ? fn->frame.offset == *way
+			            : (*way == 1 && fn->kind == CALL_OTHER) ||
+			                      (*way == 2 && fn->kind == CALL_INTERRUPT))
 				break;
 		}
 		if (child == CALL_PATH_NONE)

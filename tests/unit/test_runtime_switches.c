@@ -166,7 +166,7 @@ static void intervals_add_up(void)
 		from = to;
 	}
 	truth_check(&t, &s, &sum, from, 0.02);
-	CHECK(settlings >= 1000);
+	CHECK(settlings >= 900); /* most sleeps switch */
 	CHECK_EQ(sum.overflowed, 0);
 	switches_close(&s);
 }
@@ -422,10 +422,10 @@ static void a_forks_child_opens_its_own(void)
 /* The child of a vfork runs on its parent's record while the parent waits. */
 static void a_vforks_child_leaves_its_parents_wait(void)
 {
-	static uint64_t in_child;
-	struct port_waits w, in;
-	struct switches s;
-	uint64_t from, to;
+	/* Static: the child shares this function's stack. */
+	static volatile uint64_t from, in_child, to;
+	static struct port_waits w, in;
+	static struct switches s;
 	pid_t child;
 
 	CHECK_EQ(switches_open(&s, &rate), 0);

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core of call paths, compiled freestanding, on a port of this test's own:
+ * with a clock that moves only when told, every tick has a known place.
+ */
+#include "../unit/check.h"
+#include "calls/calls.h"
+#include "calls/thread.h"
+
+#include <string.h>
+
+uint64_t embedded_now = 1000;
+struct calls_thread *embedded_self = &calls_unborn;
+void (*embedded_interrupt)(void);
+
+#define TABLE_BYTES (1u << 20)
+#define STACK_HIGH 0x100000u
+
+static _Alignas(4096) char table[TABLE_BYTES];
+static _Alignas(4096) char memory[64u << 20];
+static size_t memory_used;
+static bool began;
+static uint64_t limit = TABLE_BYTES;
+static volatile uint64_t switches;
+static struct port_waits waits;
+
+void *port_memory(size_t bytes)
+{
+	void *at = memory + memory_used;
+
+	bytes = (bytes + 63) / 64 * 64;
+	if (bytes > sizeof(memory) - memory_used)
+		return NULL;
+	memory_used += bytes;
+	memset(at, 0, bytes);
+	return at;
+}
+
+void port_memory_free(void *at, size_t bytes)
+{
+}
+
+void *port_memory_wiped(size_t wiped, size_t kept)
+{
+	return port_memory(wiped + kept);
+}
+
+uint64_t port_signals_hold(void)
+{
+	return 0;
+}
+
+void port_signals_release(uint64_t before)
+{
+}
+
+bool port_table_grow(uint64_t bytes)
+{
+	return bytes <= limit;
+}
+
+void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record,
+                       volatile uint64_t **watch)
+{
+	*watch = &switches;
+}
+
+void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struct port_waits *w)
+{
+	*w = waits;
+	waits = (struct port_waits){0};
+}
+
+bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack)
+{
+	/* Stacks of 1 MB side by side; the third is a signal's. */
+	stack->low = sp / STACK_HIGH * STACK_HIGH;
+	stack->high = stack->low + STACK_HIGH;
+	stack->signal = stack->low == 2 * STACK_HIGH;
+	return true;
+}
+
+void port_function(uint64_t function)
+{
+}
+
+bool port_wants(uint64_t function)
+{
+	return function != 0x666;
+}
+
+bool port_begin(void)
+{
+	calls_table.base = table;
+	calls_table.header = (struct assay_calls_header *)(void *)table;
+	calls_table.header->limit_bytes = limit;
+	calls_table.header->used_bytes = calls_table.header->header_bytes = ASSAY_CALLS_PAGE;
+	began = true;
+	return true;
+}
+
+bool port_began(void)
+{
+	return began;
+}
+
+int32_t port_thread_id(void)
+{
+	return 7;
+}
+
+uint64_t port_thread_cpu_ns(void)
+{
+	return embedded_now;
+}
+
+void port_thread_done(struct calls_thread *t)
+{
+}
+
+/* A fresh process; `depth` frames at most. */
+static void fresh(uint32_t depth, uint64_t bytes)
+{
+	memset(table, 0, sizeof(table));
+	memory_used = 0;
+	began = false;
+	limit = bytes;
+	embedded_self = &calls_unborn;
+	calls_table.depth_limit = depth;
+	switches = 0;
+	embedded_now += 1000;
+}
+
+static uintptr_t stack = STACK_HIGH - 16; /* of the program that is played */
+
+/* Calls `function`, which needs 64 bytes of stack and runs `ticks`. */
+static void call(uint64_t function, uint64_t ticks)
+{
+	stack -= 64;
+	calls_enter_at(function, 0x9000 + function, stack, function + 8);
+	embedded_now += ticks;
+}
+
+static void back(uint64_t function, uint64_t ticks)
+{
+	calls_exit_at(function, 0x9000 + function, stack, function + 40);
+	stack += 64;
+	embedded_now += ticks;
+}
+
+static struct assay_calls_node *node(struct assay_calls_node *parent, uint64_t function)
+{
+	return calls_tree_find(embedded_self, parent, function);
+}
+
+static struct assay_calls_node *root(void)
+{
+	return calls_node(embedded_self->record->root);
+}
+
+/* The node of a path, functions ended by 0; NULL: there is none. */
+#define AT(...) at((const uint64_t[]){__VA_ARGS__, 0})
+static struct assay_calls_node *at(const uint64_t *functions)
+{
+	struct assay_calls_node *n = root();
+
+	for (; n && *functions; functions++)
+		n = node(n, *functions);
+	return n;
+}
+
+enum { A = 0xa000, B = 0xb000, C = 0xc000, D = 0xd000 };
+
+static void every_tick_has_its_place(void)
+{
+	fresh(1000, TABLE_BYTES);
+	for (int i = 0; i < 3; i++) {
+		call(A, 10);
+		call(B, 20);
+		call(D, 40);
+		back(D, 3);
+		back(B, 5);
+		call(C, 30);
+		back(C, 7);
+		back(A, 100);
+	}
+	call(A, 0);
+	back(A, 0);
+	CHECK_EQ(AT(A)->calls, 4);
+	CHECK_EQ(AT(A)->net, 3 * (10 + 5 + 7));
+	CHECK_EQ(AT(A, B)->net, 3 * 23);
+	CHECK_EQ(AT(A, B, D)->net, 3 * 40);
+	CHECK_EQ(AT(A, C)->calls, 3);
+	CHECK_EQ(root()->net, 300);
+	CHECK_EQ(AT(A)->min, 0);
+	CHECK_EQ(AT(A)->max, 22);
+	CHECK(!AT(B));
+	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
+}
+
+static void waiting_is_no_net(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 1000);
+	switches++;
+	waits = (struct port_waits){.blocked = 700, .preempted = 200, .blocked_count = 2};
+	back(A, 0);
+	CHECK_EQ(AT(A)->net, 100);
+	CHECK_EQ(((struct assay_calls_wait *)calls_node(AT(A)->wait))->blocked, 700);
+	CHECK_EQ(((struct assay_calls_wait *)calls_node(AT(A)->wait))->preempted, 200);
+	CHECK_EQ(AT(A)->max, 100);
+}
+
+static void a_jump_closes_what_it_left(void)
+{
+	uintptr_t before;
+
+	fresh(1000, TABLE_BYTES);
+	call(A, 1);
+	before = stack;
+	call(B, 2);
+	call(C, 4);
+	stack = before; /* longjmp to A */
+	call(D, 8);
+	back(D, 16);
+	back(A, 0);
+	CHECK_EQ(AT(A, D)->calls, 1);
+	CHECK_EQ(AT(A, D)->net, 8);
+	CHECK_EQ(AT(A)->net, 1 + 16);
+	CHECK_EQ(calls_table.header->resyncs, 2);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
+}
+
+static void too_deep_goes_to_other(void)
+{
+	fresh(8, TABLE_BYTES);
+	for (int i = 0; i < 50; i++)
+		call(A, 1);
+	for (int i = 0; i < 50; i++)
+		back(A, 0);
+	call(B, 5);
+	back(B, 0);
+	CHECK(calls_table.header->flags & ASSAY_CALLS_DEEP);
+	CHECK_EQ(calls_table.header->other_calls, 50 - 8);
+	CHECK_EQ(AT(A, A, A, A, A, A, A, A)->calls, 1);
+	CHECK_EQ(AT(A, A, A, A, A, A, A, A, ASSAY_FN_OTHER)->calls, 42);
+	CHECK_EQ(AT(A, A, A, A, A, A, A, A, ASSAY_FN_OTHER)->net, 42);
+	CHECK_EQ(AT(B)->net, 5);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+}
+
+static void a_full_table_counts_on(void)
+{
+	uint64_t named = 0, other = 0;
+
+	fresh(1000, 64 << 10);
+	for (uint64_t i = 1; i <= 5000; i++) {
+		call(A, 1);
+		call(i << 12, 1);
+		call(B, 1);
+		back(B, 0);
+		back(i << 12, 0);
+		back(A, 0);
+	}
+	CHECK(calls_table.header->flags & ASSAY_CALLS_FULL);
+	CHECK_EQ(AT(A)->calls, 5000);
+	for (uint64_t i = 1; i <= 5000; i++) {
+		struct assay_calls_node *n = node(AT(A), i << 12), *b = n ? node(n, B) : NULL;
+
+		named += (n ? n->calls : 0) + (b ? b->calls : 0);
+		n = n ? node(n, ASSAY_FN_OTHER) : NULL;
+		other += n ? n->calls : 0;
+	}
+	other += node(AT(A), ASSAY_FN_OTHER)->calls;
+	CHECK(named > 100);
+	CHECK_EQ(named + other, 10000);
+	CHECK_EQ(other, calls_table.header->other_calls);
+}
+
+static void a_reset_restarts_min_and_max(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 50);
+	back(A, 0);
+	call(A, 500);
+	back(A, 0);
+	calls_table.header->epoch++;
+	call(A, 70);
+	back(A, 0);
+	CHECK_EQ(AT(A)->min, 70);
+	CHECK_EQ(AT(A)->max, 70);
+	CHECK_EQ(AT(A)->calls, 3);
+	CHECK_EQ(embedded_self->record->epoch, 1);
+}
+
+/* Hooks of a handler, while another hook is about to read the clock. */
+static void handler(void)
+{
+	stack -= 1000;
+	call(C, 30);
+	call(D, 5);
+	back(D, 0);
+	back(C, 0);
+	stack += 1000;
+}
+
+static void a_hook_that_is_interrupted_loses_nothing(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 10);
+	embedded_interrupt = handler;
+	call(B, 20); /* within B's entry, which is charged to A */
+	embedded_interrupt = handler;
+	back(B, 1); /* within B's exit */
+	back(A, 0);
+	CHECK_EQ(AT(A)->calls, 1);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(AT(A, C)->calls, 1);
+	CHECK_EQ(AT(A, B, C)->calls, 1);
+	CHECK_EQ(AT(A, B, C, D)->net, 5);
+	CHECK_EQ(AT(A)->net, 11);
+	CHECK_EQ(AT(A, B)->net, 20);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
+}
+
+static void other_stacks_are_left_and_gone_back_to(void)
+{
+	uintptr_t own = stack;
+
+	fresh(1000, TABLE_BYTES);
+	call(A, 1);
+	for (int i = 0; i < 3; i++) {
+		uintptr_t here = stack;
+
+		stack = 2 * STACK_HIGH - 100; /* a coroutine's */
+		if (i == 0)
+			call(B, 10);
+		else
+			stack -= 64;
+		call(C, 20);
+		back(C, 40);
+		stack = here;
+		call(D, 80);
+		back(D, 0);
+	}
+	back(A, 0);
+	stack = own;
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(AT(A, B, C)->calls, 3);
+	CHECK_EQ(AT(A, D)->calls, 3);
+	CHECK_EQ(AT(A, B, C)->net, 60);
+	CHECK_EQ(AT(A, D)->net, 240);
+	CHECK_EQ(AT(A, B)->net, 10 + 3 * 40);
+	CHECK_EQ(calls_table.header->resyncs, 0);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+}
+
+static void what_is_left_out_is_its_callers(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 1);
+	call(0x666, 2);
+	call(B, 4);
+	back(B, 8);
+	back(0x666, 16);
+	back(A, 0);
+	CHECK_EQ(AT(A)->net, 1 + 2 + 8 + 16);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+}
+
+static void an_exit_unseen_at_entry_is_counted(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 1);
+	calls_exit_at(B, 0x9000 + B, stack - 64, B + 40);
+	back(A, 0);
+	CHECK_EQ(calls_table.header->unmatched_exits, 1);
+	CHECK_EQ(AT(A)->calls, 1);
+}
+
+static void a_record_goes_to_the_next_thread(void)
+{
+	struct assay_calls_thread *record;
+
+	fresh(1000, TABLE_BYTES);
+	call(A, 5);
+	back(A, 0);
+	record = embedded_self->record;
+	calls_thread_end();
+	CHECK(embedded_self == &calls_unborn);
+	CHECK_EQ(record->tid, 0);
+	CHECK_EQ(record->past_wall, 5);
+	embedded_now += 77;
+	call(A, 6);
+	back(A, 0);
+	CHECK(embedded_self->record == record);
+	CHECK_EQ(record->threads, 2);
+	CHECK_EQ(AT(A)->calls, 2);
+	CHECK_EQ(AT(A)->net, 11);
+}
+
+int main(void)
+{
+	RUN(every_tick_has_its_place);
+	RUN(waiting_is_no_net);
+	RUN(a_jump_closes_what_it_left);
+	RUN(too_deep_goes_to_other);
+	RUN(a_full_table_counts_on);
+	RUN(a_reset_restarts_min_and_max);
+	RUN(a_hook_that_is_interrupted_loses_nothing);
+	RUN(other_stacks_are_left_and_gone_back_to);
+	RUN(what_is_left_out_is_its_callers);
+	RUN(an_exit_unseen_at_entry_is_counted);
+	RUN(a_record_goes_to_the_next_thread);
+	return check_end();
+}
