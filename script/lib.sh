@@ -4,7 +4,7 @@ packages_build="meson ninja-build gcc libc6-dev pkg-config libelf-dev libdw-dev 
 	libiberty-dev libzstd-dev zlib1g-dev liblzma-dev libtraceevent-dev libtracefs-dev"
 packages_test="$packages_build python3 g++ binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 busybox-static cpio xz-utils procps
-	make dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg llvm"
+	make tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg llvm"
 
 missing_packages() {
 	local name

@@ -234,7 +234,7 @@ struct assay_calls_more {    /* 32 bytes */
 /* A running thread's clocks when a baseline was taken. */
 struct assay_calls_clocks { /* 32 bytes */
 	int32_t tid;
-	uint32_t unused32;
+	uint32_t runs;                /* 1: it was on CPU or waited for one */
 	uint64_t cpu_ns, runnable_ns; /* on CPU; waited for one: since the thread began */
 	uint64_t unused;
 };

@@ -190,7 +190,7 @@ void calls_thread_end(void)
 		return;
 	held = port_signals_hold();
 	now = port_clock();
-	calls_settle(t, now);
+	calls_settle(t, &now);
 	calls_stack_drop(t, calls_stack(t)->frames);
 	r->sync = now;
 	r->sync_cpu_ns = port_thread_cpu_ns();
@@ -219,7 +219,7 @@ void calls_thread_sync(void)
 		return;
 	held = port_signals_hold();
 	now = port_clock();
-	calls_settle(t, now);
+	calls_settle(t, &now);
 	t->record->sync = now;
 	t->record->sync_cpu_ns = port_thread_cpu_ns();
 	port_signals_release(held);
@@ -231,7 +231,8 @@ void calls_code_gone(uint64_t start, uint64_t end, unsigned image)
 	uint64_t mark = ASSAY_FN_GONE | (uint64_t)(image + 1) << ASSAY_FN_IMAGE_SHIFT;
 
 	for (uint64_t at = h->header_bytes; at < h->used_bytes;) {
-		struct assay_calls_chunk *chunk = (struct assay_calls_chunk *)(calls_table.base + at);
+		struct assay_calls_chunk *chunk =
+		        (struct assay_calls_chunk *)(calls_table.base + at);
 		struct assay_calls_node *nodes = (struct assay_calls_node *)(chunk + 1);
 
 		at += chunk->kind ? chunk->bytes : ASSAY_CALLS_PAGE;
@@ -240,7 +241,8 @@ void calls_code_gone(uint64_t start, uint64_t end, unsigned image)
 		for (uint64_t i = 0; i < chunk->used; i++) {
 			uint64_t address = nodes[i].function & ASSAY_FN_ADDRESS;
 
-			if (address >= start && address < end && !(nodes[i].function & ASSAY_FN_GONE))
+			if (address >= start && address < end &&
+			    !(nodes[i].function & ASSAY_FN_GONE))
 				nodes[i].function |= mark;
 		}
 	}

@@ -16,8 +16,8 @@ void __cyg_profile_func_exit(void *function, void *site);
 /* Turns of a loop, one cycle each or so; and how often it is called in a round. */
 static const struct {
 	int turns, calls;
-} lengths[ASSAY_CALLS_LENGTHS + 1] = {{2, 100}, {10, 100}, {40, 60},  {70, 50},
-                                    {100, 40}, {300, 20}, {1000, 10}};
+} lengths[ASSAY_CALLS_LENGTHS + 1] = {{2, 100},  {10, 100}, {40, 60},  {70, 50},
+                                      {100, 40}, {300, 20}, {1000, 10}};
 
 static __attribute__((noinline)) void bare(int turns)
 {
@@ -60,6 +60,15 @@ static void clear(struct calls_thread *t)
 	chunk->used = 0;
 	for (uint32_t i = 0; i < used; i++)
 		*calls_node(home->chunks + 1 + i) = (struct assay_calls_node){0};
+	/* Calls that were preempted meanwhile have left their waits. */
+	if (home->wait_end) {
+		struct assay_calls_chunk *waits = (struct assay_calls_chunk *)calls_node(
+		        home->wait_end - ASSAY_CALLS_PAGE / ASSAY_CALLS_UNIT);
+
+		waits->used = 0;
+		for (uint32_t unit = calls_id(waits) + 1; unit < home->wait_end; unit++)
+			*calls_node(unit) = (struct assay_calls_node){0};
+	}
 	r->own = r->slow = 0;
 	r->enter = r->exit = (struct assay_calls_sample){0};
 	calls_tree_begin(t);

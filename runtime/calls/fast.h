@@ -106,8 +106,8 @@ calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
 	t->state = calls_next_state(now);
 }
 
-static inline __attribute__((always_inline)) void
-calls_fast_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t function, uintptr_t site,
+                                                                  uintptr_t sp, uintptr_t ra)
 {
 	struct calls_thread *t = *port_self();
 	struct calls_frame *top;

@@ -26,7 +26,8 @@ struct calls_thread;
 /* Zeroed and private, backed when touched; NULL: there is none. */
 void *port_memory(size_t bytes);
 void port_memory_free(void *memory, size_t bytes);
-/* The same; the first `wiped` bytes, a page or more, are zeros in a forked child, the rest is kept. */
+/* The same; the first `wiped` bytes, a page or more, are zeros in a forked child, the rest is kept.
+ */
 void *port_memory_wiped(size_t wiped, size_t kept);
 
 /* Signals wait for the running thread, until its state from before is given back. */

@@ -33,17 +33,22 @@ static void restart(struct calls_thread *t)
 	t->record->epoch = t->epoch = epoch;
 }
 
-void calls_settle(struct calls_thread *t, uint64_t now)
+void calls_settle(struct calls_thread *t, uint64_t *now)
 {
 	struct assay_calls_thread *r = t->record;
 	struct calls_frame *top = calls_home(t)->top;
-	uint64_t delta = now - r->last, seen = *t->watch;
+	uint64_t seen = *t->watch, delta;
 	struct port_waits w = {0};
 
+	/* The clock after the word: a switch later than both changes the word once more. */
+	calls_barrier();
+	if (seen != t->seen)
+		*now = port_clock();
+	delta = *now - r->last;
 	if (seen != t->seen) {
 		struct assay_calls_wait *wait;
 
-		port_thread_waits(t, r->last, now, &w);
+		port_thread_waits(t, r->last, *now, &w);
 		t->seen = seen;
 		wait = w.blocked || w.preempted ? calls_tree_wait(t, top->node) : NULL;
 		if (wait) {
@@ -57,7 +62,7 @@ void calls_settle(struct calls_thread *t, uint64_t now)
 		if (w.overflowed)
 			calls_flag(ASSAY_CALLS_SETTLED);
 	}
-	r->last = now;
+	r->last = *now;
 	calls_add(&top->node->net, delta);
 	top->net += (int64_t)delta;
 }
@@ -253,7 +258,7 @@ void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t
 		return;
 	}
 	held = begin(t, top, &now);
-	calls_settle(t, now);
+	calls_settle(t, &now);
 	if (calls_table.header->epoch != t->epoch)
 		restart(t);
 	if (jumped)
@@ -316,7 +321,7 @@ void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t 
 		return;
 	}
 	held = begin(t, top, &now);
-	calls_settle(t, now);
+	calls_settle(t, &now);
 	if (calls_table.header->epoch != t->epoch)
 		restart(t);
 	if (calls_stack_select(t, sp, false))

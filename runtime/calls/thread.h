@@ -34,9 +34,9 @@ enum calls_state {
 
 struct calls_frame {
 	struct assay_calls_node *node;
-	uintptr_t sp;  /* when the function's entry was told; marks: the stack's low end */
-	int64_t net;   /* ticks of this call so far, own cost taken off */
-	uintptr_t ra;  /* where in the code the entry was told; marks: CALLS_MARK */
+	uintptr_t sp;   /* when the function's entry was told; marks: the stack's low end */
+	int64_t net;    /* ticks of this call so far, own cost taken off */
+	uintptr_t ra;   /* where in the code the entry was told; marks: CALLS_MARK */
 	uintptr_t site; /* the function's return address; marks: the top frame below, or 0 */
 };
 
@@ -78,7 +78,7 @@ struct calls_thread {
 	struct assay_calls_thread *record;
 	volatile uint64_t *watch; /* changes when the thread is switched out or in */
 	uint64_t seen;
-	uintptr_t low; /* of the current stack */
+	uintptr_t low;        /* of the current stack */
 	int64_t inner, outer; /* ticks that a call costs, as calibrated */
 	/* the port's own */
 	uint64_t port[48];
@@ -206,8 +206,9 @@ void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t 
 /* An entry whose time is charged, of a function that the node on top has not in its cache. */
 void calls_miss_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
                       struct calls_frame *top, uint64_t now);
-/* Charges the time since the last event to the function on top, waiting taken out. */
-void calls_settle(struct calls_thread *t, uint64_t now);
+/* Charges the time since the last event to the function on top, waiting taken out; *now moves on.
+ */
+void calls_settle(struct calls_thread *t, uint64_t *now);
 
 /* birth.c */
 /* Makes the running thread ready, or off. Signals are held. */

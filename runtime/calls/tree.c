@@ -92,8 +92,8 @@ static bool more_nodes(struct calls_thread *t, bool last_resort)
 	((struct assay_calls_chunk *)calls_node(unit))->unused[0] = home->chunks;
 	home->chunks = unit;
 	home->node_next = unit + 1;
-	home->node_end =
-	        unit + (uint32_t)(((struct assay_calls_chunk *)calls_node(unit))->bytes / ASSAY_CALLS_UNIT);
+	home->node_end = unit + (uint32_t)(((struct assay_calls_chunk *)calls_node(unit))->bytes /
+	                                   ASSAY_CALLS_UNIT);
 	return true;
 }
 
@@ -182,7 +182,8 @@ struct assay_calls_wait *calls_tree_wait(struct calls_thread *t, struct assay_ca
 	if (node->wait)
 		return (struct assay_calls_wait *)calls_node(node->wait);
 	if (home->wait_next == home->wait_end) {
-		uint32_t unit = calls_chunk(ASSAY_CHUNK_WAITS, calls_id(t->record), ASSAY_CALLS_PAGE);
+		uint32_t unit =
+		        calls_chunk(ASSAY_CHUNK_WAITS, calls_id(t->record), ASSAY_CALLS_PAGE);
 
 		if (!unit)
 			return NULL;

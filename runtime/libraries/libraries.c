@@ -22,7 +22,8 @@
 
 struct looked {
 	uintptr_t start, end;
-	const uintptr_t *slot; /* one that was turned: it is not, if another image came there */
+	uint64_t mark;         /* of its path and strings: another image may come there */
+	const uintptr_t *slot; /* one that was turned: it is not, if the image came again */
 };
 
 static bool is_on;
@@ -52,6 +53,15 @@ static bool has_shadow_stack(void)
 	       features & ARCH_SHSTK_SHSTK;
 }
 
+static uint64_t mark_of(const struct loaded *image)
+{
+	uint64_t mark = image->strings_bytes;
+
+	for (const char *c = image->path; *c; c++)
+		mark = mark * 31 + (unsigned char)*c;
+	return mark;
+}
+
 static void remember(const struct loaded *image, const uintptr_t *slot)
 {
 	unsigned count = __atomic_load_n(&looked_count, __ATOMIC_ACQUIRE), i;
@@ -62,7 +72,7 @@ static void remember(const struct loaded *image, const uintptr_t *slot)
 	if (i == count)
 		i = __atomic_fetch_add(&looked_count, 1, __ATOMIC_ACQ_REL);
 	if (i < LOOKED_MOST)
-		looked[i] = (struct looked){image->start, image->end, slot};
+		looked[i] = (struct looked){image->start, image->end, mark_of(image), slot};
 }
 
 static bool is_known(const struct loaded *image)
@@ -70,27 +80,28 @@ static bool is_known(const struct loaded *image)
 	unsigned count = __atomic_load_n(&looked_count, __ATOMIC_ACQUIRE);
 
 	for (unsigned i = 0; i < count && i < LOOKED_MOST; i++)
-		if (looked[i].start == image->start && looked[i].end == image->end)
+		if (looked[i].start == image->start && looked[i].end == image->end &&
+		    looked[i].mark == mark_of(image))
 			return !looked[i].slot || patch_is_turned(looked[i].slot);
 	/* More than there is room for: those that come last are looked at again and again. */
 	return false;
 }
 
+/*
+ * The function that a hook tells may be another image's: of a template that a library
+ * has, too, and that was compiled into the caller. So the image must call hooks itself.
+ */
 static void look_at(const struct loaded *image)
 {
-	const uintptr_t *slot;
-
 	if (loaded_holds(image, (uintptr_t)libraries_begin) || is_known(image))
 		return;
-	slot = patch_image(image);
-	remember(image, slot);
+	remember(image, loaded_is_instrumented(image) ? patch_image(image) : NULL);
 }
 
 static void look(const struct loaded *image, void *context)
 {
 	(void)context;
-	if (loaded_is_instrumented(image))
-		look_at(image);
+	look_at(image);
 }
 
 bool libraries_begin(void)

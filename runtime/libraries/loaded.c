@@ -176,6 +176,7 @@ bool loaded_function(const struct loaded *image, const char *name, uintptr_t *ad
 {
 	const uint32_t *table = image->gnu_hash, *buckets, *chain;
 	uint32_t hash = gnu_hash_of(name), i;
+	bool found = false;
 
 	if (!table || !table[0])
 		return false;
@@ -194,10 +195,12 @@ bool loaded_function(const struct loaded *image, const char *name, uintptr_t *ad
 		    !strcmp(image->strings + symbol->st_name, name)) {
 			*address = image->base + symbol->st_value;
 			*type = ELF64_ST_TYPE(symbol->st_info);
-			return true;
+			found = true;
+			if (*type == STT_GNU_IFUNC)
+				return true;
 		}
 		if (got & 1)
-			return false;
+			return found;
 	}
 }
 

@@ -36,7 +36,10 @@ void loaded_each(void (*each)(const struct loaded *image, void *context), void *
 
 /* The name of a relocation's symbol, "": none. */
 const char *loaded_name(const struct loaded *image, const ElfW(Rela) * relocation);
-/* The function that the image defines by that name; false: none. */
+/*
+ * The function that the image defines by that name; false: none. Of several versions one
+ * that is chosen at load time (STT_GNU_IFUNC), if there is such.
+ */
 bool loaded_function(const struct loaded *image, const char *name, uintptr_t *address, int *type);
 /* Does it call the hooks that compilers insert? */
 bool loaded_is_instrumented(const struct loaded *image);

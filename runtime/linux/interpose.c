@@ -93,8 +93,8 @@ EXPORT void makecontext(ucontext_t *context, void (*function)(void), int count, 
 	va_end(list);
 	stacks_add((uintptr_t)context->uc_stack.ss_sp,
 	           (uintptr_t)context->uc_stack.ss_sp + context->uc_stack.ss_size);
-	real(context, function, count, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
-	     a[11]);
+	real(context, function, count, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9],
+	     a[10], a[11]);
 }
 
 EXPORT void _exit(int status)
@@ -143,7 +143,8 @@ EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 	EXEC(REAL(fexecve)(fd, argv, environment));
 }
 
-EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[], int flags)
+EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[],
+                    int flags)
 {
 	EXEC(REAL(execveat)(fd, path, argv, environment, flags));
 }
@@ -182,7 +183,7 @@ static char **gather(const char *first, va_list list, char ***environment, size_
 	argv = gather(first, list, environment, &bytes);                                           \
 	va_end(list);                                                                              \
 	if (!argv)                                                                                 \
-		return -1
+	return -1
 
 EXPORT int execl(const char *path, const char *first, ...)
 {

@@ -124,7 +124,7 @@ void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struc
 	r->sync_cpu_ns = s->sync_cpu_ns;
 	r->sync = s->sync;
 	clock_note(&process_clock);
-	calls_table.header->latest = process_clock.latest;
+	calls_table.header->latest = clock_latest(&process_clock);
 }
 
 void port_thread_done(struct calls_thread *t)

@@ -34,8 +34,8 @@ struct clock_rate process_clock;
 static struct {
 	uint32_t began; /* the table is this process's */
 	bool lock;      /* a thread is making it */
-} *own;
-static uint64_t populated; /* bytes of the table that have pages */
+} * own;
+static uint64_t populated;    /* bytes of the table that have pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
 
@@ -98,9 +98,8 @@ bool port_table_grow(uint64_t bytes)
 	/* EINVAL: a kernel before 5.14, which brings pages when they are touched. */
 	if (madvise(calls_table.base + have, step, MADV_POPULATE_WRITE) && errno != EINVAL)
 		return false;
-	while (have < bytes &&
-	       !__atomic_compare_exchange_n(&populated, &have, have + step, false, __ATOMIC_RELAXED,
-	                                    __ATOMIC_RELAXED))
+	while (have < bytes && !__atomic_compare_exchange_n(&populated, &have, have + step, false,
+	                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	return true;
 }
@@ -164,7 +163,7 @@ static void begin_header(uint64_t limit, int32_t parent)
 	h->birth = place_birth();
 	h->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	h->first = process_clock.first;
-	h->latest = process_clock.latest;
+	h->latest = clock_latest(&process_clock);
 	h->state = ASSAY_CALLS_RUNNING;
 	describe(h);
 	/* With the magic it is a table. */
@@ -314,7 +313,7 @@ void process_end(uint32_t state)
 		return;
 	calls_thread_sync();
 	clock_note(&process_clock);
-	h->latest = process_clock.latest;
+	h->latest = clock_latest(&process_clock);
 	h->end_ticks = port_clock();
 	h->state = state;
 }

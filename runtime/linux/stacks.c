@@ -134,6 +134,25 @@ static bool of_mapping(uintptr_t sp, struct port_stack *stack)
 	return found;
 }
 
+/* The kernel joins mappings that touch: what is known to be another's is taken off. */
+static void take_off(uintptr_t sp, struct port_stack *stack)
+{
+	/* A thread's own data, which libc puts at the upper end of its stack. */
+	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
+	uint32_t count = context_next < CONTEXTS ? context_next : CONTEXTS;
+
+	if (own > sp && own < stack->high)
+		stack->high = own;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct port_stack *c = &contexts[i];
+
+		if (c->low > sp && c->low < stack->high)
+			stack->high = c->low;
+		if (c->high <= sp && c->high > stack->low)
+			stack->low = c->high;
+	}
+}
+
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack)
 {
 	int before = errno;
@@ -144,6 +163,7 @@ bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stac
 		found = of_context(sp, stack) || of_main(sp, stack);
 	if (!found) {
 		found = of_mapping(sp, stack);
+		take_off(sp, stack);
 		if (found && stack->high - stack->low > STACK_MOST) {
 			uintptr_t low = sp - GUESS_BELOW, high = sp + GUESS_ABOVE;
 

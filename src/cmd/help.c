@@ -144,13 +144,15 @@ void command_print_overview(void)
 		wrap_text(&b, commands[i]->summary, 14, 14);
 		buf_putc(&b, '\n');
 	}
-	buf_puts(&b, "\nOptions:\n"
-	             "  -h, --help     print this overview\n"
-	             "  -V, --version  print the version\n"
-	             "\n'assay help COMMAND' tells what a command takes.\n"
-	             "\nTo begin:\n"
-	             "  assay record -a -- sleep 5  sample the whole machine for five seconds\n"
-	             "  assay report                 say where the time went\n");
+	buf_puts(&b,
+	         "\nOptions:\n"
+	         "  -h, --help     print this overview\n"
+	         "  -V, --version  print the version\n"
+	         "\n'assay help COMMAND' tells what a command takes.\n"
+	         "\nTo begin:\n"
+	         "  assay record -a -- sleep 5  sample the whole machine for five seconds\n"
+	         "  assay report                 say where the time went\n"
+	         "  assay calls -- ./program     count every call of an instrumented program\n");
 	fwrite(b.data, 1, b.size, stdout);
 	buf_done(&b);
 }

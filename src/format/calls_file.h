@@ -30,6 +30,7 @@ struct calls_state {
 	const struct calls_thread_state {
 		int32_t tid;
 		uint64_t cpu_ns, runnable_ns;
+		bool runs; /* it is on CPU or waits for one: state R */
 	} * threads;
 	size_t thread_count;
 	/* An earlier copy of the same table, which a reset left; its figures are taken off. */

@@ -15,7 +15,8 @@ static void clocks_read(struct calls_base *b)
 		for (uint64_t i = 0; c->kind == ASSAY_CHUNK_CLOCKS && i < c->used; i++) {
 			memcpy(&raw, t->bytes + c->offset + i * sizeof(raw), sizeof(raw));
 			vec_push(&b->clocks,
-			         (struct calls_thread_state){raw.tid, raw.cpu_ns, raw.runnable_ns});
+			         (struct calls_thread_state){raw.tid, raw.cpu_ns, raw.runnable_ns,
+			                                     raw.runs != 0});
 		}
 	}
 	b->then.threads = b->clocks.items;

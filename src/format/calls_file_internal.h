@@ -54,9 +54,9 @@ static inline void calls_sum(int64_t *sum, uint64_t value)
 struct calls_thread_item {
 	uint32_t unit;
 	struct assay_calls_thread record;
-	int64_t preempted; /* of all nodes, before any tail was added */
-	double wall, tail; /* tail: of wall, after the last event, in no node */
-	double cpu_ns;     /* NAN: not known */
+	int64_t blocked, preempted; /* of all nodes, before any tail was added */
+	double wall, tail;          /* tail: of wall, after the last event, in no node */
+	double cpu_ns;              /* NAN: not known */
 };
 
 struct calls_table {

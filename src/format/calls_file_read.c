@@ -30,19 +30,23 @@ struct reader {
 /*
  * While it runs, a hook may cost more than at its calibration, or less: caches are
  * shared with the program. One in some hundred hooks reads the clock twice, as the
- * calibration did: the difference of both means corrects the cost.
+ * calibration did: the difference of both means is a second estimate of the cost.
+ * Each counts by how sure it is, so that an interrupt within a few readings does not
+ * spoil what was calibrated.
  */
 static void cost_correct(const struct assay_calls_sample *s, int32_t read, double *cost,
                          double *error)
 {
-	double count = (double)s->count, sum = (double)s->sum, variance;
+	double count = (double)s->count, sum = (double)s->sum;
+	double calibrated = *error * *error, sampled, all;
 
 	if (s->count < SAMPLES_MIN)
 		return;
-	variance = ((double)s->squares - sum * sum / count) / (count - 1);
-	*cost += sum / count - read / 1024.0;
-	if (variance > 0)
-		*error = hypot(*error, NORMAL_95 * sqrt(variance / count));
+	sampled = ((double)s->squares - sum * sum / count) / (count - 1) / count;
+	sampled = sampled > 0 ? sampled * NORMAL_95 * NORMAL_95 : 0;
+	all = calibrated + sampled;
+	*cost += (sum / count - read / 1024.0) * (all > 0 ? calibrated / all : 1);
+	*error = all > 0 ? sqrt(calibrated / all * sampled) : 0;
 }
 
 static struct cost cost_of(const struct calls_table *t, const struct calls_thread_item *thread)
@@ -112,10 +116,11 @@ static uint32_t path_of(struct reader *r, uint32_t index)
 	return nodes[index].path;
 }
 
+/* One at which nothing happened is left out, but for paths that go on below it. */
 static bool node_says(const struct reader *r, const struct calls_node *node)
 {
-	return !r->base.there || node->calls || node->net || node->blocked || node->preempted ||
-	       node->open;
+	return r->table.recording || node->function & ASSAY_FN_INHERITED || node->calls ||
+	       node->net || node->blocked || node->preempted || node->open;
 }
 
 /* Shortest and longest are of the same time as the rest: since the last reset. */

@@ -89,26 +89,35 @@ static double within(double value, double most)
 }
 
 /*
- * The time since a thread's last event, from its clocks in the kernel. On CPU it
- * was in the function that was current then. Of the rest, what it waited for a
- * CPU longer than its calls account for is preempted; a thread that blocks often
- * waits for one each time it wakes, which its calls have as blocked: then this
- * is too much, by microseconds a time.
+ * Of the time since the last event, what was waited for a CPU: by the kernel's count
+ * since the thread began, less what its calls have as preempted. Each time that it
+ * woke it waited for one too, which its calls have as blocked; of one that is blocked
+ * now, all of that is taken off, so that none of it is told anew.
  */
+static double tail_preempted(const struct calls_table *t, const struct calls_thread_item *thread,
+                             const struct calls_thread_state *clocks)
+{
+	double known = (double)thread->preempted;
+
+	if (thread->record.threads > 1)
+		return 0; /* its calls are those of others too, the count is its own */
+	if (!clocks->runs)
+		known += (double)thread->blocked;
+	return (double)clocks->runnable_ns / t->ns_per_tick - known;
+}
+
+/* The time since the last event: on CPU it was in the function that was current then. */
 static void tail_share(struct calls_table *t, struct calls_thread_item *thread,
                        const struct calls_thread_state *clocks, double cpu_ns)
 {
 	uint32_t current = calls_table_node(t, thread->record.current);
-	double on_cpu, preempted = 0, blocked;
+	double on_cpu, preempted, blocked;
 	struct calls_node *node;
 
 	if (current == ID_NONE || !clocks || t->ns_per_tick <= 0 || isnan(cpu_ns))
 		return;
 	on_cpu = within(((double)clocks->cpu_ns - cpu_ns) / t->ns_per_tick, thread->tail);
-	if (thread->record.threads <= 1)
-		preempted = within((double)clocks->runnable_ns / t->ns_per_tick -
-		                           (double)thread->preempted,
-		                   thread->tail - on_cpu);
+	preempted = within(tail_preempted(t, thread, clocks), thread->tail - on_cpu);
 	blocked = thread->tail - on_cpu - preempted;
 	node = &t->nodes.items[current];
 	calls_sum(&node->net, (uint64_t)llrint(on_cpu));

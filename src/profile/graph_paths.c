@@ -44,7 +44,7 @@ struct graph_task {
 struct known_function {
 	uint64_t address;
 	uint32_t function; /* of the model */
-	bool enters;
+	enum graph_entry entry;
 };
 
 struct graph_paths {
@@ -162,17 +162,19 @@ static struct known_function known_function(struct graph_paths *g, uint64_t addr
 	uint64_t hash = hash_u64(address);
 	uint32_t id = id_table_find(&g->by_address, hash, same_address, g, &address);
 	struct call_function f = {.kind = CALL_FUNCTION};
+	enum graph_entry entry = GRAPH_CALLED;
 
 	if (id != ID_NONE)
 		return g->functions.items[id];
 	f.frame = (struct frame){.image = IMAGE_ID_UNKNOWN, .offset = address};
+	if (g->options.entry)
+		entry = g->options.entry(g->options.ctx, address);
 	if (g->options.describe)
 		g->options.describe(g->options.ctx, g->into, address, &f);
 	vec_push(&g->functions,
 	         (struct known_function){.address = address,
 	                                 .function = call_paths_function(g->into, &f),
-	                                 .enters = g->options.enters &&
-	                                           g->options.enters(g->options.ctx, address)});
+	                                 .entry = entry});
 	id_table_add(&g->by_address, hash, (uint32_t)(g->functions.count - 1));
 	return *vec_last(&g->functions);
 }
@@ -352,7 +354,8 @@ static uint32_t parent_of(struct graph_paths *g, struct graph_task *t, uint32_t 
 /*
  * An interrupt may come when the innermost function has been left, but its exit
  * not been told: it is at that one's own depth then. So an interrupt closes
- * nothing, and within one no call that it held up is closed.
+ * nothing, and within one no call that it held up is closed. The same holds for
+ * the preemption at an interrupt's end.
  */
 static void close_passed(struct graph_paths *g, struct graph_task *t, int32_t depth)
 {
@@ -367,7 +370,7 @@ static void close_passed(struct graph_paths *g, struct graph_task *t, int32_t de
 static void enter(struct graph_paths *g, struct graph_task *t, const struct graph_event *e)
 {
 	struct known_function f = known_function(g, e->function);
-	bool begins = t->interrupt == NO_INTERRUPT && (e->interrupt || f.enters);
+	bool begins = t->interrupt == NO_INTERRUPT && (e->interrupt || f.entry == GRAPH_INTERRUPT);
 	uint32_t process, path;
 
 	ran_until(g, t, e->time_ns);
@@ -379,11 +382,11 @@ static void enter(struct graph_paths *g, struct graph_task *t, const struct grap
 		check_doubt(g, t,
 		            t->calls.count ? e->depth == vec_last(&t->calls)->depth + 1
 		                           : e->depth == 0);
-		close_passed(g, t, e->depth);
+		close_passed(g, t, e->depth + (f.entry == GRAPH_PREEMPT));
 		if (!e->depth)
 			t->lost = false;
 	}
-	path = parent_of(g, t, e->cpu, f.enters, &process);
+	path = parent_of(g, t, e->cpu, f.entry == GRAPH_INTERRUPT, &process);
 	path = call_path_child(process_at(g, process), path, f.function);
 	process_at(g, process)->paths.items[path].calls++;
 	vec_push(&t->calls, (struct open_call){.process = process,

@@ -13,7 +13,7 @@
  * or preempted. What an interrupt takes is net in the CPU's own tree, and
  * preempted in the function that it held up, so that a thread's net, own,
  * blocked and preempted time add up to its wall time. Functions of an interrupt
- * are told by the kernel's flag, and by `enters` for those before the flag is
+ * are told by the kernel's flag, and by `entry` for those before the flag is
  * set.
  *
  * The tracer's own cost, as far as the caller has measured it, is taken off:
@@ -30,12 +30,18 @@
 #include "event/graph_event.h"
 #include "profile/call_paths.h"
 
+enum graph_entry {
+	GRAPH_CALLED,    /* a call as others */
+	GRAPH_INTERRUPT, /* the kernel begins or ends an interrupt by it */
+	GRAPH_PREEMPT,   /* called when an interrupt has ended: on behalf of no function */
+};
+
 struct graph_paths_options {
 	/* Names the function at an address: frame and name. Asked once for each address. */
 	void (*describe)(void *ctx, struct call_paths *c, uint64_t address,
 	                 struct call_function *f);
-	/* The function is one by which the kernel begins or ends an interrupt. */
-	bool (*enters)(void *ctx, uint64_t address);
+	/* What the entry of a function means besides; NULL: nothing. */
+	enum graph_entry (*entry)(void *ctx, uint64_t address);
 	void *ctx;
 	double inner_ns, outer_ns; /* the tracer's cost of a call */
 	double inner_error_ns, outer_error_ns;

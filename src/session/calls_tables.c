@@ -119,7 +119,8 @@ static int read_copy(struct call_paths *into, const struct call_table *table,
 	vec_each (thread, &copy->threads)
 		vec_push(&threads, (struct calls_thread_state){.tid = thread->tid,
 		                                               .cpu_ns = thread->cpu_ns,
-		                                               .runnable_ns = thread->runnable_ns});
+		                                               .runnable_ns = thread->runnable_ns,
+		                                               .runs = thread->runs});
 	state.threads = threads.items;
 	state.thread_count = threads.count;
 	rc = calls_file_read(into, copy->bytes.data, copy->bytes.size, table->path, &state, NULL,

@@ -63,7 +63,7 @@ static void begin_paths(struct run *r)
 {
 	struct graph_paths_options o = {
 	        .describe = kernel_functions_describe,
-	        .enters = kernel_functions_enters,
+	        .entry = kernel_functions_entry,
 	        .ctx = &r->functions,
 	        .inner_ns = r->cost.inner_ns,
 	        .outer_ns = r->cost.outer_ns,

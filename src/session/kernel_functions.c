@@ -73,25 +73,30 @@ void kernel_functions_describe(void *ctx, struct call_paths *c, uint64_t address
 	                          .offset = address - image.base};
 }
 
-bool kernel_functions_enters(void *ctx, uint64_t address)
+enum graph_entry kernel_functions_entry(void *ctx, uint64_t address)
 {
 	static const char *const names[] = {"irq_enter",    "irq_exit",   "irq_enter_rcu",
 	                                    "irq_exit_rcu", "handle_IRQ", "gic_handle_irq"};
 	static const char *const begins[] = {
 	        "sysvec_",          "__sysvec_",          "fred_sysvec_",
 	        "common_interrupt", "__common_interrupt", "do_IRQ"};
+	static const char *const preempts[] = {"preempt_schedule_irq", "irqentry_exit_cond_resched",
+	                                       "raw_irqentry_exit_cond_resched"};
 	const struct kernel_functions *k = ctx;
 	size_t symbol = symbol_at(k, address);
 	const char *name;
 
 	if (symbol == SYMBOL_NONE)
-		return false;
+		return GRAPH_CALLED;
 	name = symbol_table_name(&k->symbols.table, symbol);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
-			return true;
+			return GRAPH_INTERRUPT;
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(name, begins[i], strlen(begins[i])))
-			return true;
-	return false;
+			return GRAPH_INTERRUPT;
+	for (size_t i = 0; i < sizeof(preempts) / sizeof(preempts[0]); i++)
+		if (!strcmp(name, preempts[i]))
+			return GRAPH_PREEMPT;
+	return GRAPH_CALLED;
 }

@@ -11,7 +11,7 @@
 #define ASSAY_SESSION_KERNEL_FUNCTIONS_H
 
 #include "image/kernel.h"
-#include "profile/call_paths.h"
+#include "profile/graph_paths.h"
 
 struct kernel_module {
 	uint64_t start, end;
@@ -30,7 +30,7 @@ void kernel_functions_done(struct kernel_functions *k);
 /* ctx: struct kernel_functions */
 void kernel_functions_describe(void *ctx, struct call_paths *c, uint64_t address,
                                struct call_function *f);
-/* By it the kernel begins or ends an interrupt, before or after its flag for that holds. */
-bool kernel_functions_enters(void *ctx, uint64_t address);
+/* Interrupts begin and end by some functions before and after the kernel's flag for them holds. */
+enum graph_entry kernel_functions_entry(void *ctx, uint64_t address);
 
 #endif

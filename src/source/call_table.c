@@ -266,8 +266,10 @@ static void baseline_finish(struct call_table_copy *copy)
 	buf_pad(&copy->bytes, '\0', -copy->bytes.size % ASSAY_CALLS_PAGE);
 	buf_add(&copy->bytes, &chunk, sizeof(chunk));
 	vec_each (t, &copy->threads) {
-		struct assay_calls_clocks raw = {
-		        .tid = t->tid, .cpu_ns = t->cpu_ns, .runnable_ns = t->runnable_ns};
+		struct assay_calls_clocks raw = {.tid = t->tid,
+		                                 .runs = t->runs,
+		                                 .cpu_ns = t->cpu_ns,
+		                                 .runnable_ns = t->runnable_ns};
 
 		buf_add(&copy->bytes, &raw, sizeof(raw));
 	}

@@ -44,6 +44,7 @@ void call_table_list_done(call_table_list *list);
 struct call_table_thread {
 	int32_t tid;
 	uint64_t cpu_ns, runnable_ns;
+	bool runs; /* it is on CPU or waits for one (state R) */
 };
 
 struct call_table_copy {

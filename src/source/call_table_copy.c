@@ -184,6 +184,23 @@ static void table_copy(struct copying *c)
 
 /* ---- what else is known ------------------------------------------------- */
 
+/* A line of /proc about a thread; false: it has ended, or this kernel does not tell. */
+static bool thread_line(int32_t pid, int32_t tid, const char *file, char text[512])
+{
+	char path[96];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, 511);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return size > 0;
+}
+
 static void threads_read(struct call_table_copy *copy, int32_t pid)
 {
 	proc_ids tids = {0};
@@ -191,19 +208,17 @@ static void threads_read(struct call_table_copy *copy, int32_t pid)
 	proc_threads(pid, &tids);
 	vec_each (tid, &tids) {
 		unsigned long long cpu, runnable;
-		char path[96], text[128];
-		ssize_t size;
-		int fd;
+		const char *state;
+		char text[512];
+		bool runs = false;
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, *tid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue; /* it has ended, or this kernel does not tell */
-		size = read(fd, text, sizeof(text) - 1);
-		close(fd);
-		text[size > 0 ? size : 0] = '\0';
-		if (sscanf(text, "%llu %llu", &cpu, &runnable) == 2)
-			vec_push(&copy->threads, (struct call_table_thread){*tid, cpu, runnable});
+		if (!thread_line(pid, *tid, "schedstat", text) ||
+		    sscanf(text, "%llu %llu", &cpu, &runnable) != 2)
+			continue;
+		/* The state stands after the name, which may hold anything. */
+		if (thread_line(pid, *tid, "stat", text) && (state = strrchr(text, ')')))
+			runs = state[1] == ' ' && state[2] == 'R';
+		vec_push(&copy->threads, (struct call_table_thread){*tid, cpu, runnable, runs});
 	}
 	vec_done(&tids);
 }

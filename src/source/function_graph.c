@@ -475,6 +475,9 @@ int function_graph_follow(struct function_graph *g, int32_t pid, struct error *e
 	char text[32];
 	int status;
 
+	/* What was lost until now was another's. */
+	vec_each (b, &g->cpus)
+		b->lost_before = lost_of(g, b->cpu);
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	status = tracefs_settings_write(&g->settings, "set_ftrace_pid", text, false, err);
 	return status ? status
@@ -489,10 +492,12 @@ int function_graph_limit(struct function_graph *g, const char *const *functions,
 	/* One list for all instances. */
 	snprintf(file, sizeof(file), "%s/set_graph_function", g->top);
 	for (size_t i = 0; i < count; i++) {
-		int status =
-		        i ? tracefs_settings_write(&g->settings, file, functions[i], true, err)
-		          : tracefs_settings_change(&g->settings, file, functions[i], false, err);
+		/* Without the blank the kernel looks at it when it is closed, and tells nobody. */
+		char *text = xasprintf("%s ", functions[i]);
+		int status = i ? tracefs_settings_write(&g->settings, file, text, true, err)
+		               : tracefs_settings_change(&g->settings, file, text, false, err);
 
+		free(text);
 		if (status == -EINVAL)
 			return error_set(err, EINVAL,
 			                 "%s: no kernel function of this name can be traced; "

@@ -45,7 +45,7 @@ size_t function_graph_cpus(const struct function_graph *g);
 int function_graph_read(struct function_graph *g, size_t cpu, graph_event_fn *deliver, void *ctx,
                         struct error *err);
 
-/* Of all CPUs, since it was opened. */
+/* Of all CPUs, since function_graph_follow(). */
 uint64_t function_graph_lost(const struct function_graph *g);
 
 /* It runs in the kernel's one top-level tracer: a filter set there by others holds for us too. */

@@ -74,6 +74,18 @@ def counted_of(report):
     return processes
 
 
+def unsound(report, strangers=False):
+    """What a report says that it is not whole by, one text each. `strangers`: children
+    that can have no table are there, and what they lose is told."""
+    wrong = []
+    for process in report["processes"]:
+        if "damaged" in process["flags"]:
+            wrong.append(f"process {process['pid']}: its table is said to be damaged")
+        wrong += [f"process {process['pid']}: {key} is {process[key]}"
+                  for key in ("lost_events", "other_calls") if process[key] and not strangers]
+    return wrong
+
+
 def compare(truth, processes, paths=True, strangers=False):
     """Differences, one text each. `strangers`: processes that told no truth may be there."""
     wrong = []

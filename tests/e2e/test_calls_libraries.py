@@ -57,6 +57,9 @@ class Calls:
 
     def __init__(self, program, process):
         self.own, self.libraries, self.paths = {}, {}, {}
+        within = {tuple(row["path"]) for row in process["paths"] if row["library"]}
+        # Libraries' own calls are not followed.
+        self.nested = [path for path in within if path[:-1] in within]
         for row in process["paths"]:
             names = [name for name in row["path"] if name != "(outside)"]
             # Without a function of the program around: the counting's own.
@@ -89,6 +92,7 @@ def differences(program, truth, processes, strict):
         if not calls:
             wrong.append(f"process {pid} is missing")
             continue
+        wrong += [f"{' > '.join(path[-2:])}: a library's call is counted" for path in calls.nested]
         told = {one_name(program, name): n for name, n in told.items()}
         known = {**calls.own, **calls.libraries}
         for name, n in sorted(told.items()):
@@ -139,6 +143,7 @@ add(PROGRAMS, "contexts", "switch within callbacks")
 add(PROGRAMS, "backtrace", "sees through to the program's begin")
 add(PROGRAMS, "plugin", "is patched each time that it is loaded", "calls_libraries_plugin.so")
 for _case, _title in (("outer", "exceptions leave a library"),
+                      ("direct", "exceptions are caught by the caller itself"),
                       ("inner", "exceptions stay within a callback"),
                       ("levels", "exceptions pass three callbacks and destructors"),
                       ("thrown", "exceptions of the library's own"),

@@ -35,6 +35,7 @@ def books_close(t, report):
     checked = 0
     for process in report["processes"]:
         t.true(process["waiting_separated"], "waiting is told apart")
+        t.true("damaged" not in process["flags"], "the table is whole")
         for thread in process["threads"]:
             if thread["wall_ns"] < 20 * MS:
                 continue

@@ -75,7 +75,8 @@ static void read_one(const uint8_t *bytes, size_t size, const struct calls_state
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	static const struct calls_thread_state threads[] = {{4711, 90000, 400}, {1, 50, 5}};
+	static const struct calls_thread_state threads[] = {{4711, 90000, 400, true},
+	                                                    {1, 50, 5, false}};
 	struct calls_state state = {.running = true,
 	                            .live = true,
 	                            .now = 1u << 30,

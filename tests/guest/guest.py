@@ -296,7 +296,8 @@ def boot(a_kernel, script, out, programs=(), modules=(), files=None, timeout=120
 
 
 def start(qemu, a_kernel, work, out, timeout, options):
-    command = [qemu, "-accel", "tcg", "-m", "1G", "-smp", "2", "-nographic", "-no-reboot",
+    accel = [] if "-accel" in options else ["-accel", "tcg"]
+    command = [qemu, *accel, "-m", "1G", "-smp", "2", "-nographic", "-no-reboot",
                "-monitor", "none", "-nic", "none",
                "-kernel", a_kernel.image, "-initrd", f"{work}/initramfs",
                "-drive", f"file={work}/disk,format=raw,if=virtio",

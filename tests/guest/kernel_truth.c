@@ -4,7 +4,7 @@
  *
  *	kernel_truth WHAT COUNT [WHAT COUNT]...
  *
- * getppid: COUNT calls. rmdir: of a directory that is not there. sleep: COUNT of
+ * getppid: COUNT calls. unlink: of a file that is not there. sleep: COUNT of
  * 10 ms. fork: 3 children, one after the other, each with COUNT getppid.
  * threads: 4 at once, likewise. Nothing of this is done by the program's start.
  */
@@ -61,8 +61,8 @@ static void do_one(const char *what)
 	else if (!strcmp(what, "threads"))
 		run_threads();
 	for (long i = 0; i < count; i++) {
-		if (!strcmp(what, "rmdir"))
-			rmdir("/not/there");
+		if (!strcmp(what, "unlink"))
+			unlink("/not/there");
 		else if (!strcmp(what, "sleep"))
 			nanosleep(&ten_ms, NULL);
 	}

@@ -316,7 +316,8 @@ static struct call_paths *report(const struct call_table *table)
 
 	CHECK_EQ(call_table_copy(&copy, table, &err), 0);
 	vec_each (t, &copy.threads)
-		vec_push(&threads, (struct calls_thread_state){t->tid, t->cpu_ns, t->runnable_ns});
+		vec_push(&threads,
+		         (struct calls_thread_state){t->tid, t->cpu_ns, t->runnable_ns, t->runs});
 	state.now = copy.now;
 	state.now_ns = copy.now_ns;
 	state.threads = threads.items;

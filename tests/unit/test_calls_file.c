@@ -134,6 +134,7 @@ static void nothing_is_clamped(void)
 
 static void double_readings_correct_costs(void)
 {
+	double sampled = 1.96 * 1.96 * 100 / 99 / 100, share = 0.25 / (0.25 + sampled);
 	struct abc x = abc_new();
 	struct assay_calls_thread *t = fx_record(x.f, x.thread);
 	struct call_paths *c;
@@ -142,17 +143,21 @@ static void double_readings_correct_costs(void)
 	t->enter = (struct assay_calls_sample){100, 2500, 50 * 24 * 24 + 50 * 26 * 26};
 	t->exit = (struct assay_calls_sample){29, 29 * 99, 29 * 99 * 99}; /* too few */
 	c = read_with(x.f, NULL);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 10 * 15) / 2.0);
-	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns,
-	         10 * hypot(0.5, 1.96 * sqrt(100.0 / 99 / 100)) / 2);
-	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 15 - 10 * 6) / 2.0);
+	/* The readings are surer than the calibration, which was half a tick unsure. */
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 10 * (10 + 5 * share)) / 2);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns, 10 * sqrt(share * sampled) / 2);
+	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 5 * share) - 10 * 6) / 2.0);
 	CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
 	call_paths_free(c);
-	t->exit = (struct assay_calls_sample){30, 30 * 28, 30 * 28 * 28};
+	t->exit = (struct assay_calls_sample){30, 30 * 28, 30 * 28 * 28}; /* all the same: sure */
 	c = read_with(x.f, NULL);
-	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 15 - 10 * 4) / 2.0);
-	CHECK_NS(PATH(c, 0x1000)->net_error_ns,
-	         (hypot(0.5, 1.96 * sqrt(100.0 / 99 / 100)) + 10 * 0.25) / 2);
+	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 5 * share) - 10 * 4) / 2.0);
+	CHECK_NS(PATH(c, 0x1000)->net_error_ns, sqrt(share * sampled) / 2);
+	call_paths_free(c);
+	/* one that an interrupt fell into: hardly anything of it counts */
+	t->exit = (struct assay_calls_sample){100, 99 * 30 + 90000, 99 * 900 + 90000ull * 90000};
+	c = read_with(x.f, NULL);
+	CHECK(fabs(PATH(c, 0x1000)->net_ns - (1000 - (10 + 5 * share) - 10 * 6) / 2.0) < 0.1);
 	call_paths_free(c);
 	free(x.f);
 }
@@ -502,7 +507,7 @@ static void sizes_are_held_against_the_file(void)
 static void the_time_since_the_last_event_is_told(void)
 {
 	struct abc x = abc_new();
-	struct calls_thread_state clocks = {4711, 5000 + 950 + 1500, 500};
+	struct calls_thread_state clocks = {4711, 5000 + 950 + 1500, 500, true};
 	struct calls_state state = {.running = true, .live = true, .threads = &clocks};
 	const struct call_thread *t;
 	struct call_paths *c;
@@ -531,6 +536,13 @@ static void the_time_since_the_last_event_is_told(void)
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 9.5 * 10) / 2 + 1500);
 	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
 	CHECK_NS(process_of(c)->wall_ns, 950 + 12000);
+	call_paths_free(c);
+	/* It waited for a CPU 0.5 us: as it woke once, or since? It is blocked now: as it woke. */
+	fx_wait(x.f, x.thread, x.a, 2000, 0);
+	clocks.runs = false;
+	c = read_with(x.f, &state);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 10500);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->preempted_ns, 0);
 	call_paths_free(c);
 	/* It ended before it was copied: there is no time since. */
 	fx_header(x.f)->state = ASSAY_CALLS_EXITED;
@@ -561,7 +573,7 @@ static void a_baseline_is_taken_off(void)
 	struct abc x = abc_new();
 	struct assay_calls_thread *t = fx_record(x.f, x.thread);
 	uint64_t then = t->last + 24000; /* 12 us later, blocked in b all the time */
-	struct calls_thread_state clocks = {4711, 5950, 0};
+	struct calls_thread_state clocks = {4711, 5950, 0, false};
 	struct calls_state state = {.running = true, .live = true, .threads = &clocks};
 	struct call_paths *c;
 	struct fx *base;
@@ -630,7 +642,7 @@ static void a_baseline_is_taken_off(void)
 static void a_baseline_of_what_died_leaves_nothing(void)
 {
 	struct abc x = abc_new();
-	struct calls_thread_state clocks = {4711, 5950, 0};
+	struct calls_thread_state clocks = {4711, 5950, 0, false};
 	struct calls_state state = {0};
 	struct call_paths *c;
 	struct fx *base;

@@ -7,16 +7,17 @@
 #include <math.h>
 
 #define TASK 100
-#define IRQ 0x1000 /* a function that begins interrupts */
+#define IRQ 0x1000     /* a function that begins interrupts */
+#define PREEMPT 0x2000 /* one that the end of an interrupt calls */
 
 struct fixture {
 	struct call_paths *c;
 	struct graph_paths *g;
 };
 
-static bool enters(void *ctx, uint64_t address)
+static enum graph_entry entry(void *ctx, uint64_t address)
 {
-	return address == IRQ;
+	return address == IRQ ? GRAPH_INTERRUPT : address == PREEMPT ? GRAPH_PREEMPT : GRAPH_CALLED;
 }
 
 static void describe(void *ctx, struct call_paths *c, uint64_t address, struct call_function *f)
@@ -33,7 +34,7 @@ static struct fixture fixture_with(double inner_ns, double outer_ns)
 {
 	struct fixture f = {.c = call_paths_new()};
 	struct graph_paths_options o = {.describe = describe,
-	                                .enters = enters,
+	                                .entry = entry,
 	                                .inner_ns = inner_ns,
 	                                .outer_ns = outer_ns,
 	                                .inner_error_ns = 1,
@@ -272,6 +273,26 @@ static void an_interrupt_at_the_depth_of_the_open_call_closes_nothing(void)
 	CHECK_EQ(value(PATH(0, 0x10, 0x20)).net_ns, 9 + 1 + 7);
 	CHECK_EQ(value(PATH(0, 0x10, 0x20)).preempted_ns, 12);
 	CHECK_EQ(value(PATH(1, 2, IRQ)).calls, 2);
+	done(&f);
+}
+
+static void a_preemption_at_the_depth_of_the_open_call_closes_nothing(void)
+{
+	struct fixture f = fixture();
+
+	in(&f, 1000, 0x10, 0);
+	in(&f, 1001, 0x20, 1);
+	in(&f, 1010, PREEMPT, 1);
+	switched(&f, 0, 1011, TASK, 7, true);
+	switched(&f, 0, 1111, 7, TASK, false);
+	out(&f, 1112, PREEMPT, 1);
+	out(&f, 1120, 0x20, 1);
+	out(&f, 1121, 0x10, 0);
+	end(&f, 1121);
+	CHECK_EQ(f.c->processes.items[0].resyncs, 0);
+	CHECK_EQ(f.c->processes.items[0].unmatched_exits, 0);
+	CHECK_EQ(value(PATH(0, 0x10, 0x20)).net_ns, 9 + 8);
+	CHECK_EQ(value(PATH(0, 0x10, 0x20, PREEMPT)).preempted_ns, 100);
 	done(&f);
 }
 
@@ -515,6 +536,7 @@ int main(void)
 	RUN(interrupts_are_the_cpus);
 	RUN(the_flag_alone_tells_an_interrupt);
 	RUN(an_interrupt_at_the_depth_of_the_open_call_closes_nothing);
+	RUN(a_preemption_at_the_depth_of_the_open_call_closes_nothing);
 	RUN(an_interrupt_whose_end_is_missed_ends_with_the_next_exit);
 	RUN(waiting_is_not_net);
 	RUN(a_task_takes_its_stack_to_another_cpu);

@@ -681,15 +681,10 @@ int main(int argc, char **argv)
 
 #else
 
-static void nothing_to_follow(void)
-{
-	CHECK(true);
-}
-
 int main(void)
 {
-	RUN(nothing_to_follow);
-	return check_end();
+	puts("1..0 # SKIP calls into libraries are followed on x86-64 alone");
+	return 0;
 }
 
 #endif

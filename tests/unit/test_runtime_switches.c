@@ -61,8 +61,9 @@ struct truth {
 	struct rusage usage;
 };
 
-static void truth_begin(struct truth *t, const struct switches *s)
+static void truth_begin(struct truth *t, struct switches *s)
 {
+	struct port_waits before;
 	uint64_t head;
 
 	do {
@@ -72,6 +73,7 @@ static void truth_begin(struct truth *t, const struct switches *s)
 		t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		t->from = port_clock();
 	} while (*s->head != head); /* switched in between: not one moment */
+	switches_settle(s, &rate, t->from - 1, t->from, &before);
 }
 
 static void add(struct port_waits *sum, const struct port_waits *w)

@@ -6,6 +6,7 @@
  * program with status 3. Usage: calls_libraries_cpp CASE
  *
  *	outer     thrown in a callback of qsort, caught by qsort's caller
+ *	direct    the same, caught by the function that called qsort itself
  *	inner     thrown and caught within the callback
  *	levels    through three levels of callbacks, with destructors on the way
  *	thrown    thrown by the library itself: std::stoi, std::string::at
@@ -68,6 +69,36 @@ static APART void outer()
 	need(caught == 1000);
 }
 
+static thread_local int destroyed;
+
+struct guard {
+	UNSEEN guard()
+	{
+	}
+	UNSEEN ~guard()
+	{
+		destroyed++;
+	}
+};
+
+static APART void direct()
+{
+	char two[2] = {2, 1};
+	int caught = 0;
+
+	CALLED_AS("direct");
+	for (int i = 0; i < 1000; i++) {
+		guard g;
+
+		try {
+			L(qsort, two, 2, 1, throw_it);
+		} catch (const std::exception &e) {
+			caught += L(strspn, e.what(), "thrown") == 6;
+		}
+	}
+	need(caught == 1000);
+}
+
 static APART int catch_it(const void *a, const void *b)
 {
 	CALLED_AS("catch_it");
@@ -91,18 +122,6 @@ static APART void inner()
 		need(two[0] == 1);
 	}
 }
-
-static thread_local int destroyed;
-
-struct guard {
-	UNSEEN guard()
-	{
-	}
-	UNSEEN ~guard()
-	{
-		destroyed++;
-	}
-};
 
 static APART int level_two(const void *, const void *)
 {
@@ -216,8 +235,9 @@ static APART void streams()
 }
 
 static const struct truth_case cases[] = {
-        {"outer", outer}, {"inner", inner},        {"levels", levels},   {"thrown", thrown},
-        {"once", once},   {"threads", in_threads}, {"streams", streams}, {NULL, NULL},
+        {"outer", outer},        {"direct", direct},   {"inner", inner},
+        {"levels", levels},      {"thrown", thrown},   {"once", once},
+        {"threads", in_threads}, {"streams", streams}, {NULL, NULL},
 };
 
 int main(int argc, char **argv)
