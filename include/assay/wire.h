@@ -79,7 +79,7 @@ struct assay_calls_header {
 	uint64_t used_bytes;            /* chunks reserved so far, header included */
 	uint64_t limit_bytes;           /* no more will be reserved */
 	uint32_t flags, state;
-	uint32_t epoch; /* grows with each reset; a thread restarts min and max at its next event */
+	uint32_t epoch; /* grows with each reset */
 	uint32_t depth_limit;
 	int32_t pid, parent; /* parent: the process that it was forked from, or 0 */
 	uint32_t uid, cpus;
@@ -139,7 +139,8 @@ struct assay_calls_node { /* 64 bytes: one cache line */
 	uint64_t function;
 	uint32_t parent;   /* node; 0: a root */
 	uint32_t wait;     /* unit of its struct assay_calls_wait; 0: never waited */
-	uint32_t child[4]; /* the writer's cache of children, by the function's hash */
+	uint32_t child[3]; /* the writer's cache of children, by the function's hash */
+	uint32_t next;     /* the writer's: the sibling that was called after it, last time */
 	uint64_t calls;    /* entries */
 	uint64_t net;      /* ticks on CPU in this function alone, hooks' own cost included */
 	int64_t min, max;  /* net of one call, own cost taken off, may be negative; no call
@@ -154,6 +155,9 @@ struct assay_calls_wait {                        /* 64 bytes */
 	uint64_t unused[2];
 };
 
+/* A thread's epoch, written by a reset: it is to restart min and max at its next exit. */
+#define ASSAY_CALLS_RESTART UINT32_MAX
+
 #define ASSAY_CALLS_STACKS_MAX 64
 
 /*
@@ -165,7 +169,7 @@ struct assay_calls_thread {
 	uint32_t current;                /* node of the innermost open function, at that moment */
 	uint32_t root;                   /* node */
 	int32_t tid;                     /* 0: ended, the record is free */
-	uint32_t epoch;                  /* header.epoch as far as it was followed */
+	uint32_t epoch;                  /* header.epoch as far as it was followed, or RESTART */
 	uint64_t threads;                /* that had this record */
 	uint64_t first;                  /* ticks: when this thread was first seen */
 	uint64_t before_cpu_ns;          /* its CPU clock then */

@@ -8,23 +8,59 @@
 #include "calls/thread.h"
 
 /* Records whose threads ended. Signals are held by whoever takes the lock. */
-static struct calls_thread *free_threads;
-static bool free_lock;
+static struct {
+	struct calls_thread *first;
+	uint64_t table;  /* that they are of */
+	uint64_t holder; /* the table of who has the lock; 0: none */
+} free_threads;
+static uint64_t calibrating; /* the table of who measures what calls cost */
 static bool calibrated;
 static struct assay_calls_cost cost;
 static volatile uint64_t never_switched;
 
+/* What is kept over a fork: the home first. */
+struct kept {
+	struct calls_home home;
+	uint64_t table; /* that its frames lead to */
+};
+
+static struct kept *kept_of(struct calls_thread *t)
+{
+	return (struct kept *)calls_home(t);
+}
+
+/* Tells tables apart: a process's from those of the processes it was forked from. Not 0. */
+static uint64_t name_of(const void *table)
+{
+	const struct assay_calls_header *h = table;
+
+	return (h->start_ns ^ (uint64_t)(uint32_t)h->pid << 40) | 1;
+}
+
+/* Of threads that held it when this process was forked from theirs, nothing is waited for. */
 static bool lock(void)
 {
-	for (int tries = 0; tries < 100000; tries++)
-		if (!__atomic_test_and_set(&free_lock, __ATOMIC_ACQUIRE))
-			return true;
-	return false; /* does without */
+	uint64_t self = name_of(calls_table.base), holder;
+
+	for (int tries = 0; tries < 100000; tries++) {
+		holder = __atomic_load_n(&free_threads.holder, __ATOMIC_RELAXED);
+		if (holder != self &&
+		    __atomic_compare_exchange_n(&free_threads.holder, &holder, self, false,
+		                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			break;
+		if (tries == 99999)
+			return false; /* does without */
+	}
+	if (free_threads.table != self) {
+		free_threads.first = NULL; /* a parent's */
+		free_threads.table = self;
+	}
+	return true;
 }
 
 static void unlock(void)
 {
-	__atomic_clear(&free_lock, __ATOMIC_RELEASE);
+	__atomic_store_n(&free_threads.holder, 0, __ATOMIC_RELEASE);
 }
 
 static struct calls_thread *take_free(void)
@@ -33,15 +69,16 @@ static struct calls_thread *take_free(void)
 
 	if (!lock())
 		return NULL;
-	t = free_threads;
+	t = free_threads.first;
 	if (t)
-		free_threads = calls_home(t)->next_free;
+		free_threads.first = calls_home(t)->next_free;
 	unlock();
 	return t;
 }
 
 /* The path that a fork's child inherits, outermost first, as the parent's table has it. */
 struct path {
+	struct calls_thread *thread;
 	uint32_t count;
 	uint32_t *ids, *made; /* the parent's nodes; the child's */
 	uint64_t *functions;
@@ -49,26 +86,34 @@ struct path {
 	void *memory;
 };
 
-static void path_save(struct path *path, struct calls_thread *t)
+static const struct assay_calls_node *node_in(const char *table, uint32_t id)
 {
-	struct assay_calls_node *top = calls_home(t)->top->node;
-	uint32_t count = 0;
+	return (const struct assay_calls_node *)(table + (uint64_t)id * ASSAY_CALLS_UNIT);
+}
 
-	for (struct assay_calls_node *n = top; n->parent; n = calls_node(n->parent))
+/* Is called with the tables of the processes before, as far as they are there. */
+static bool path_save(void *into, const char *table)
+{
+	struct path *path = into;
+	uint32_t top = calls_id(calls_home(path->thread)->top->node), count = 0;
+
+	if (name_of(table) != kept_of(path->thread)->table)
+		return false;
+	for (uint32_t n = top; node_in(table, n)->parent; n = node_in(table, n)->parent)
 		count++;
 	path->bytes = (count + 1) * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
 	path->memory = port_memory(path->bytes);
 	if (!path->memory)
-		return;
+		return true;
 	path->functions = path->memory;
 	path->ids = (uint32_t *)(path->functions + count + 1);
 	path->made = path->ids + count + 1;
 	path->count = count;
-	for (struct assay_calls_node *n = top;; n = calls_node(n->parent)) {
-		path->ids[count] = calls_id(n);
-		path->functions[count] = n->function;
+	for (uint32_t n = top;; n = node_in(table, n)->parent) {
+		path->ids[count] = n;
+		path->functions[count] = node_in(table, n)->function;
 		if (!count--)
-			break;
+			return true;
 	}
 }
 
@@ -103,7 +148,7 @@ static void record_start(struct calls_thread *t)
 {
 	struct assay_calls_thread *r = t->record;
 
-	r->epoch = t->epoch = calls_table.header->epoch;
+	r->epoch = calls_table.header->epoch;
 	t->inner = cost.inner / 1024;
 	t->outer = cost.outer / 1024;
 	r->before_cpu_ns = r->sync_cpu_ns = port_thread_cpu_ns();
@@ -138,45 +183,64 @@ static struct calls_thread *off(void)
 	return &calls_off;
 }
 
+/* A thread's tree and stacks, in the path that it had before a fork, if it is one's. */
+static bool begin(struct calls_thread *t, struct path *path, uintptr_t sp)
+{
+	if (!t || (!t->record && !record_new(t)))
+		return false;
+	record_begin(t);
+	if (path->memory)
+		path_restore(path, t);
+	else if (!calls_stacks_begin(t, sp))
+		return false;
+	kept_of(t)->table = name_of(calls_table.base);
+	return true;
+}
+
+/* The process's first thread does. One that a fork left without it is not waited for. */
+static bool is_to_calibrate(void)
+{
+	uint64_t self = name_of(calls_table.base), other;
+
+	if (__atomic_load_n(&calibrated, __ATOMIC_ACQUIRE))
+		return false;
+	other = __atomic_load_n(&calibrating, __ATOMIC_RELAXED);
+	return other != self && __atomic_compare_exchange_n(&calibrating, &other, self, false,
+	                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void calibrate(struct calls_thread *t, uintptr_t sp)
+{
+	calls_calibrate(t);
+	cost = calls_table.header->cost;
+	__atomic_store_n(&calibrated, true, __ATOMIC_RELEASE);
+	calls_stacks_begin(t, sp);
+	record_start(t);
+}
+
 struct calls_thread *calls_birth(uintptr_t sp)
 {
-	struct calls_thread *self = *port_self(), *t = NULL;
-	bool forked = self != &calls_unborn && !port_began(), first = !port_began();
-	struct path path = {0};
+	struct calls_thread *self = *port_self(), *t;
+	struct path path = {.thread = self};
+	bool forked = self != &calls_unborn, ready, inherited;
 
-	if (forked)
-		path_save(&path, self);
-	if (first) {
-		free_threads = NULL;
-		unlock();
-	}
-	if (first && !port_begin())
+	if ((forked || !port_began()) && !port_begin(forked ? path_save : NULL, &path))
 		return off();
-	calls_table.header->cost = cost;
-	if (self != &calls_unborn)
-		t = self;
-	else
-		t = take_free();
+	if (__atomic_load_n(&calibrated, __ATOMIC_ACQUIRE))
+		calls_table.header->cost = cost;
+	t = forked ? self : take_free();
 	if (!t)
-		t = port_memory_wiped(CALLS_THREAD_BYTES, sizeof(struct calls_home));
-	if (!t || (!t->record && !record_new(t)))
-		return off();
-	record_begin(t);
-	if (path.memory)
-		path_restore(&path, t);
-	else if (!calls_stacks_begin(t, sp))
-		return off();
-	if (path.memory)
+		t = port_memory_wiped(CALLS_THREAD_BYTES, sizeof(struct kept));
+	ready = begin(t, &path, sp);
+	inherited = path.memory;
+	if (inherited)
 		port_memory_free(path.memory, path.bytes);
+	if (!ready)
+		return off();
 	*port_self() = t;
 	t->state = CALLS_READY;
-	if (!calibrated) {
-		calibrated = true;
-		calls_calibrate(t);
-		cost = calls_table.header->cost;
-		calls_stacks_begin(t, sp);
-		record_start(t);
-	}
+	if (!inherited && is_to_calibrate())
+		calibrate(t, sp);
 	return t;
 }
 
@@ -203,8 +267,8 @@ void calls_thread_end(void)
 	*port_self() = &calls_unborn;
 	port_thread_done(t);
 	if (lock()) {
-		calls_home(t)->next_free = free_threads;
-		free_threads = t;
+		calls_home(t)->next_free = free_threads.first;
+		free_threads.first = t;
 		unlock();
 	}
 	port_signals_release(held);

@@ -17,12 +17,18 @@
 /* One hook in so many measures itself. */
 #define CALLS_SAMPLED 512u
 
-static inline uint32_t calls_next_state(uint64_t now)
+/* The hook is over. */
+static inline __attribute__((always_inline)) void calls_leave(struct calls_thread *t, uint64_t now)
 {
 	/* The clock's low bits may have a rhythm of their own. */
 	uint32_t mixed = (uint32_t)now * 0x9e3779b1u;
 
-	return CALLS_READY + (mixed < UINT32_MAX / CALLS_SAMPLED);
+	calls_barrier();
+	if (CALLS_UNLIKELY(mixed < UINT32_MAX / CALLS_SAMPLED)) {
+		t->state = CALLS_SAMPLE;
+		return;
+	}
+	t->state = CALLS_READY;
 }
 
 /*
@@ -43,67 +49,75 @@ static inline bool calls_advance(struct assay_calls_thread *r, uint64_t now, uin
 	return true;
 }
 
-static inline bool calls_disturbed(const struct calls_thread *t)
-{
-	return CALLS_UNLIKELY(*t->watch != t->seen) ||
-	       CALLS_UNLIKELY(*(volatile uint32_t *)&calls_table.header->epoch != t->epoch);
-}
-
-static inline __attribute__((always_inline)) void
-calls_push(struct calls_thread *t, struct calls_frame *top, struct assay_calls_node *node,
-           uintptr_t site, uintptr_t sp, uintptr_t ra)
+/* The call over `top`, of a node, becomes the top. */
+static inline __attribute__((always_inline)) void calls_fast_push(struct calls_thread *t,
+                                                                  struct calls_frame *top,
+                                                                  struct assay_calls_node *node,
+                                                                  uint32_t id, uint64_t now)
 {
 	calls_add(&node->calls, 1);
-	top++;
-	top->node = node;
-	top->sp = sp;
-	top->net = 0;
-	top->ra = ra;
-	top->site = site;
+	top[1].node = node;
+	top[1].net = 0;
+	t->record->current = id;
 	calls_barrier();
-	calls_home(t)->top = top;
-	t->record->current = calls_id(node);
-	calls_barrier();
+	calls_home(t)->top = top + 1;
+	calls_leave(t, now);
 }
 
+/* The rest of an entry whose place is known: over `top`, where sp, ra and site stand. */
+static inline __attribute__((always_inline)) void
+calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *top, uint64_t now)
+{
+	struct assay_calls_node *parent, *node;
+	uint64_t delta;
+	uint32_t id;
+
+	if (CALLS_UNLIKELY(*t->watch != t->seen) ||
+	    CALLS_UNLIKELY(!calls_advance(t->record, now, &delta))) {
+		calls_slow_enter(function, top, now);
+		return;
+	}
+	parent = top->node;
+	calls_add(&parent->net, delta);
+	top->net += (int64_t)delta - t->outer;
+	id = parent->child[calls_way(function)];
+	node = calls_node(id);
+	if (CALLS_UNLIKELY(node->function != function)) {
+		calls_miss_enter(function, top, now);
+		return;
+	}
+	calls_fast_push(t, top, node, id, now);
+}
+
+/*
+ * An entry. What tells the call apart is written into the frame over the top at once: it is
+ * this hook's own as soon as the state says BUSY, and the other ways read it there. All of
+ * them are taken by jumps, so that no register has to be kept.
+ */
 static inline __attribute__((always_inline)) void
 calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
 {
 	struct calls_thread *t = *port_self();
 	struct calls_frame *top;
-	struct assay_calls_node *parent, *node;
-	struct assay_calls_thread *r;
-	uint64_t now, delta;
+	uint64_t now;
 
 	if (CALLS_UNLIKELY(t->state != CALLS_READY)) {
-		calls_slow_enter(function, site, sp, ra, NULL, 0);
+		calls_unready_enter(function, site, sp, ra);
 		return;
 	}
 	top = calls_home(t)->top;
 	calls_barrier();
 	t->state = CALLS_BUSY;
 	calls_barrier();
+	top[1].sp = sp;
+	top[1].ra = ra;
+	top[1].site = site;
 	now = port_clock();
-	if (CALLS_UNLIKELY(sp - t->low >= top->sp - t->low) &&
-	    (sp != top->sp || !calls_inlined(top, function, site, sp, ra))) {
-		calls_slow_enter(function, site, sp, ra, top, now);
+	if (CALLS_UNLIKELY(sp >= top->sp) || CALLS_UNLIKELY(sp < t->low)) {
+		calls_edge_enter(function, top, now);
 		return;
 	}
-	r = t->record;
-	if (calls_disturbed(t) || !calls_advance(r, now, &delta)) {
-		calls_slow_enter(function, site, sp, ra, top, now);
-		return;
-	}
-	parent = top->node;
-	calls_add(&parent->net, delta);
-	top->net += (int64_t)delta - t->outer;
-	node = calls_node(parent->child[calls_way(function)]);
-	if (CALLS_UNLIKELY(node->function != function)) {
-		calls_miss_enter(function, site, sp, ra, top, now);
-		return;
-	}
-	calls_push(t, top, node, site, sp, ra);
-	t->state = calls_next_state(now);
+	calls_fast_place(t, function, top, now);
 }
 
 static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t function, uintptr_t site,
@@ -117,7 +131,7 @@ static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t funct
 	int64_t net;
 
 	if (CALLS_UNLIKELY(t->state != CALLS_READY)) {
-		calls_slow_exit(function, site, sp, ra, NULL, 0);
+		calls_unready_exit(function, site, sp, ra);
 		return;
 	}
 	top = calls_home(t)->top;
@@ -130,28 +144,32 @@ static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t funct
 	 * Below the entry's sp there may be an alloca; above it the hook was jumped to as the
 	 * function's last deed, its frame gone already, and its caller's is the next.
 	 */
-	if (CALLS_UNLIKELY(node->function != function) ||
-	    (CALLS_UNLIKELY(sp - t->low > top->sp - t->low) &&
-	     (ra != site || sp - t->low > top[-1].sp - t->low))) {
-		calls_slow_exit(function, site, sp, ra, top, now);
-		return;
+	if (CALLS_UNLIKELY(node->function != function) || CALLS_UNLIKELY(sp < t->low) ||
+	    (CALLS_UNLIKELY(sp > top->sp) && (ra != site || sp > top[-1].sp))) {
+		goto slow;
 	}
 	r = t->record;
-	if (calls_disturbed(t) || !calls_advance(r, now, &delta)) {
-		calls_slow_exit(function, site, sp, ra, top, now);
-		return;
+	if (CALLS_UNLIKELY(*t->watch != t->seen) ||
+	    CALLS_UNLIKELY(r->epoch == ASSAY_CALLS_RESTART) ||
+	    CALLS_UNLIKELY(!calls_advance(r, now, &delta))) {
+		goto slow;
 	}
 	calls_add(&node->net, delta);
 	net = top->net + (int64_t)delta - t->inner;
-	if (net < node->min)
+	if (CALLS_UNLIKELY(net < node->min))
 		node->min = net;
-	if (net > node->max)
+	if (CALLS_UNLIKELY(net > node->max))
 		node->max = net;
-	calls_barrier();
-	calls_home(t)->top = top - 1;
 	r->current = calls_id(top[-1].node);
 	calls_barrier();
-	t->state = calls_next_state(now);
+	calls_home(t)->top = top - 1;
+	calls_leave(t, now);
+	return;
+slow:
+	top[1].sp = sp;
+	top[1].ra = ra;
+	top[1].site = site;
+	calls_slow_exit(function, top, now);
 }
 
 #endif

@@ -17,13 +17,13 @@ void __cyg_profile_func_exit(void *function, void *site);
 
 EXPORT void __cyg_profile_func_enter(void *function, void *site)
 {
-	calls_fast_enter((uintptr_t)function & ASSAY_FN_ADDRESS, (uintptr_t)site, HOOK_SP(),
+	calls_fast_enter(port_key(function), (uintptr_t)site, HOOK_SP(),
 	                 (uintptr_t)__builtin_return_address(0));
 }
 
 EXPORT void __cyg_profile_func_exit(void *function, void *site)
 {
-	calls_fast_exit((uintptr_t)function & ASSAY_FN_ADDRESS, (uintptr_t)site, HOOK_SP(),
+	calls_fast_exit(port_key(function), (uintptr_t)site, HOOK_SP(),
 	                (uintptr_t)__builtin_return_address(0));
 }
 

@@ -6,6 +6,7 @@
  * "assay_port.h" is found on the include path and gives, inline:
  *	uint64_t port_clock(void)                  ticks, constant rate, never back
  *	struct calls_thread **port_self(void)      the running thread's slot
+ *	uint64_t port_key(const void *function)    its address as a node has it
  * The slot holds &calls_unborn until the thread's first event. The other ones are
  * functions. None may enter an instrumented function. All may be called in a
  * signal handler, and by several threads at once.
@@ -71,9 +72,12 @@ bool port_wants(uint64_t function);
 
 /*
  * The process has no table, or it is its parent's: makes one at calls_table.base, with
- * its header. Signals are held. False: there will be none.
+ * its header. Signals are held. False: there will be none. Before that, unless it is
+ * NULL, `look` is given `of` and one table after the other that was a parent's, until it
+ * says true: no thread makes a new one over it meanwhile.
  */
-bool port_begin(void);
+typedef bool port_look_fn(void *of, const char *table);
+bool port_begin(port_look_fn *look, void *of);
 /* This process has a table of its own: false before port_begin() and in a forked child. */
 bool port_began(void);
 

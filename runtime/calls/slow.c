@@ -30,7 +30,7 @@ static void restart(struct calls_thread *t)
 	calls_tree_restart(t);
 	for (struct calls_frame *f = home->top; f; f = calls_frame_below(t, f))
 		f->net = 0;
-	t->record->epoch = t->epoch = epoch;
+	t->record->epoch = epoch;
 }
 
 void calls_settle(struct calls_thread *t, uint64_t *now)
@@ -109,41 +109,90 @@ static bool enter_other(struct calls_frame *top, uint64_t function)
 	return true;
 }
 
-static void place(struct calls_thread *t, uint64_t function, uintptr_t site, uintptr_t sp,
-                  uintptr_t ra)
+/* The call becomes the top frame, of a node. */
+static void push(struct calls_thread *t, struct assay_calls_node *node,
+                 const struct calls_frame *call)
 {
-	struct calls_frame *top = calls_home(t)->top;
+	struct calls_frame *top = calls_home(t)->top + 1;
+
+	calls_add(&node->calls, 1);
+	*top = *call;
+	top->node = node;
+	top->net = 0;
+	t->record->current = calls_id(node);
+	calls_barrier();
+	calls_home(t)->top = top;
+	calls_barrier();
+}
+
+static void place(struct calls_thread *t, uint64_t function, const struct calls_frame *call)
+{
+	struct calls_frame *top = calls_home(t)->top, other;
 	struct assay_calls_node *node;
 
 	if (enter_other(top, function))
 		return;
 	node = calls_tree_child(t, top->node, function);
 	if (node->function != ASSAY_FN_OTHER) {
-		calls_push(t, top, node, site, sp, ra);
+		push(t, node, call);
 		return;
 	}
-	calls_push(t, top, node, function, sp, 0);
+	other = (struct calls_frame){.sp = call->sp, .site = function};
+	push(t, node, &other);
 	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
 }
 
-void calls_miss_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
-                      struct calls_frame *top, uint64_t now)
+/*
+ * The child that was called last time after the one that was called before, which the
+ * frame over the top still names: a node with many children has them often in one order.
+ */
+static struct assay_calls_node *expected(struct calls_frame *top, uint64_t function)
+{
+	struct assay_calls_node *before = top[1].node, *node;
+	uint32_t parent = calls_id(top->node);
+
+	if (!before || before->parent != parent)
+		return NULL;
+	node = calls_node(before->next);
+	if (node->function != function || node->parent != parent)
+		return NULL;
+	__builtin_prefetch(calls_node(node->next), 1);
+	return node;
+}
+
+/* Finds it by the hash, and remembers whom it came after. */
+static struct assay_calls_node *found(struct calls_thread *t, struct calls_frame *top,
+                                      uint64_t function)
+{
+	struct assay_calls_node *before = top[1].node;
+	struct assay_calls_node *node = calls_tree_find(t, top->node, function);
+
+	if (node && before && before->parent == node->parent)
+		before->next = calls_id(node);
+	return node;
+}
+
+void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 {
 	struct calls_thread *t = *port_self();
-	struct assay_calls_node *node = calls_tree_find(t, top->node, function);
+	struct assay_calls_node *node = expected(top, function);
+	struct calls_frame call;
 	uint64_t held;
 
+	if (CALLS_UNLIKELY(!node))
+		node = found(t, top, function);
 	if (CALLS_LIKELY(node)) {
-		calls_push(t, top, node, site, sp, ra);
-		t->state = calls_next_state(now);
+		calls_fast_push(t, top, node, calls_id(node), now);
 		return;
 	}
+	call = top[1];
+	calls_home(t)->top = top;
 	if (!port_wants(function)) {
 		t->state = CALLS_READY;
 		return;
 	}
 	held = begin(t, top, &now);
-	place(t, function, site, sp, ra);
+	place(t, function, &call);
 	end(t, held, now);
 }
 
@@ -152,7 +201,8 @@ static void lose(void)
 {
 	struct assay_calls_header *h = calls_table.header;
 
-	if (!h)
+	/* In a forked child without a table, the header is its parent's. */
+	if (!h || !port_began())
 		return;
 	calls_flag(ASSAY_CALLS_LOST);
 	__atomic_fetch_add(&h->lost_events, 1, __ATOMIC_RELAXED);
@@ -240,39 +290,55 @@ static void leave_signal(struct calls_thread *t, uintptr_t sp)
 		calls_stack_drop(t, s->frames);
 }
 
-void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
-                      struct calls_frame *top, uint64_t now)
+static void slow_enter(struct calls_thread *t, uint64_t function, struct calls_frame *top,
+                       const struct calls_frame *call, bool jumped, uint64_t now)
 {
-	struct calls_thread *t = *port_self();
-	bool jumped = t->state == CALLS_JUMPED;
 	struct calls_frame *above;
-	uint64_t held;
+	uint64_t held = begin(t, top, &now);
 
-	if (jumped) {
-		top = calls_home(t)->top;
-	} else if (!top) {
-		if (t->state == CALLS_SAMPLE)
-			sample(t, &t->record->enter, function, site, sp, ra, tell_enter);
-		else if (ready(t, sp))
-			calls_fast_enter(function, site, sp, ra);
-		return;
-	}
-	held = begin(t, top, &now);
 	calls_settle(t, &now);
-	if (calls_table.header->epoch != t->epoch)
-		restart(t);
 	if (jumped)
-		leave_signal(t, sp);
-	calls_stack_select(t, sp, true);
-	above = jumped ? calls_stack_above_jump(t, sp, ra, site, function)
-	               : calls_stack_above(t, sp, ra, site, function);
+		leave_signal(t, call->sp);
+	calls_stack_select(t, call->sp, true);
+	above = jumped ? calls_stack_above_jump(t, call, function)
+	               : calls_stack_above(t, call, function);
 	if (above != calls_home(t)->top)
 		calls_stack_drop(t, above);
 	if (port_wants(function)) {
 		calls_home(t)->top->net -= t->outer;
-		place(t, function, site, sp, ra);
+		place(t, function, call);
 	}
 	end(t, held, now);
+}
+
+void calls_slow_enter(uint64_t function, struct calls_frame *top, uint64_t now)
+{
+	struct calls_frame call = top[1];
+
+	slow_enter(*port_self(), function, top, &call, false, now);
+}
+
+void calls_edge_enter(uint64_t function, struct calls_frame *top, uint64_t now)
+{
+	struct calls_thread *t = *port_self();
+
+	if (top[1].sp == top->sp && calls_inlined(top, top + 1, function))
+		calls_fast_place(t, function, top, now);
+	else
+		calls_slow_enter(function, top, now);
+}
+
+void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	struct calls_frame call = {.sp = sp, .ra = ra, .site = site};
+	struct calls_thread *t = *port_self();
+
+	if (t->state == CALLS_JUMPED)
+		slow_enter(t, function, calls_home(t)->top, &call, true, 0);
+	else if (t->state == CALLS_SAMPLE)
+		sample(t, &t->record->enter, function, site, sp, ra, tell_enter);
+	else if (ready(t, sp))
+		calls_fast_enter(function, site, sp, ra);
 }
 
 static void exit_frame(struct calls_thread *t, struct calls_frame *f)
@@ -300,35 +366,45 @@ static void unmatched(struct calls_thread *t, uintptr_t sp)
 	__atomic_fetch_add(&calls_table.header->unmatched_exits, 1, __ATOMIC_RELAXED);
 }
 
-void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
-                     struct calls_frame *top, uint64_t now)
+static void slow_exit(struct calls_thread *t, uint64_t function, struct calls_frame *top,
+                      const struct calls_frame *ending, uint64_t now)
 {
-	struct calls_thread *t = *port_self();
 	struct calls_frame *f = NULL;
 	uint64_t held;
 
-	if (t->state == CALLS_JUMPED) {
-		top = calls_home(t)->top;
-	} else if (!top) {
-		if (t->state == CALLS_SAMPLE)
-			sample(t, &t->record->exit, function, site, sp, ra, tell_exit);
-		else if (t->state != CALLS_OFF && ready(t, sp))
-			calls_fast_exit(function, site, sp, ra);
-		return;
-	}
 	if (!port_wants(function)) {
 		t->state = CALLS_READY;
 		return;
 	}
 	held = begin(t, top, &now);
 	calls_settle(t, &now);
-	if (calls_table.header->epoch != t->epoch)
+	if (t->record->epoch == ASSAY_CALLS_RESTART)
 		restart(t);
-	if (calls_stack_select(t, sp, false))
-		f = calls_stack_ended(t, function, sp, ra, site);
+	if (calls_stack_select(t, ending->sp, false))
+		f = calls_stack_ended(t, function, ending->sp, ending->ra, ending->site);
 	if (f)
 		exit_frame(t, f);
 	else
-		unmatched(t, sp);
+		unmatched(t, ending->sp);
 	end(t, held, now);
+}
+
+void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
+{
+	struct calls_frame ending = {.sp = sp, .ra = ra, .site = site};
+	struct calls_thread *t = *port_self();
+
+	if (t->state == CALLS_JUMPED)
+		slow_exit(t, function, calls_home(t)->top, &ending, 0);
+	else if (t->state == CALLS_SAMPLE)
+		sample(t, &t->record->exit, function, site, sp, ra, tell_exit);
+	else if (t->state != CALLS_OFF && ready(t, sp))
+		calls_fast_exit(function, site, sp, ra);
+}
+
+void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now)
+{
+	struct calls_frame ending = top[1];
+
+	slow_exit(*port_self(), function, top, &ending, now);
 }

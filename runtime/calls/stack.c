@@ -36,7 +36,7 @@ static bool stack_open(struct calls_stack *s, const struct port_stack *bounds)
 	s->high = bounds->high;
 	s->signal = bounds->signal;
 	s->top = s->frames;
-	s->frames[0] = s->frames[-1] = (struct calls_frame){.sp = s->low, .ra = CALLS_MARK};
+	s->frames[0] = s->frames[-1] = (struct calls_frame){.ra = CALLS_MARK};
 	return true;
 }
 
@@ -182,7 +182,7 @@ void calls_stack_mark(struct calls_thread *t)
 	struct calls_home *home = calls_home(t);
 	struct calls_frame *top = home->top, *mark = top + 3;
 	/* Exits that meet either of the two go the slow way. */
-	struct calls_frame gap = {.node = top->node, .sp = t->low, .ra = CALLS_MARK};
+	struct calls_frame gap = {.node = top->node, .ra = CALLS_MARK};
 
 	top[2] = gap;
 	top[2].site = (uintptr_t)top;
@@ -191,24 +191,23 @@ void calls_stack_mark(struct calls_thread *t)
 	home->top = mark;
 }
 
-bool calls_inlined(const struct calls_frame *top, uint64_t function, uintptr_t site, uintptr_t sp,
-                   uintptr_t ra)
+bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call, uint64_t function)
 {
 	const struct calls_frame *f = top;
 	uint64_t own;
 
-	if (site != top->site || calls_is_mark(top))
+	if (call->site != top->site || calls_is_mark(top))
 		return false;
 	/* Told from one place of the code twice: the first is dead, as it cannot hold itself. */
-	for (; f->sp == sp && !calls_is_mark(f); f--)
-		if (f->ra == ra)
+	for (; f->sp == call->sp && !calls_is_mark(f); f--)
+		if (f->ra == call->ra)
 			return false;
 	/*
 	 * A function that stands by itself tells its entry within its first bytes: then it
 	 * was called where a dead one had been, unless the function around begins in between.
 	 */
 	own = f[1].node->function & ASSAY_FN_ADDRESS;
-	return ra - function >= 128 || (function < own && own <= ra);
+	return call->ra - function >= 128 || (function < own && own <= call->ra);
 }
 
 void calls_frame_end(struct calls_thread *t, struct calls_frame *f)
@@ -243,8 +242,8 @@ void calls_stack_drop(struct calls_thread *t, struct calls_frame *to)
  * `from`: where the new call is told from, its sp, or the place of its return address. A
  * live frame's sp is more than that.
  */
-static struct calls_frame *above(struct calls_thread *t, uintptr_t from, uintptr_t sp, uintptr_t ra,
-                                 uintptr_t site, uint64_t function)
+static struct calls_frame *above(struct calls_thread *t, uintptr_t from,
+                                 const struct calls_frame *call, uint64_t function)
 {
 	struct calls_frame *f = calls_home(t)->top, *below;
 
@@ -258,33 +257,32 @@ static struct calls_frame *above(struct calls_thread *t, uintptr_t from, uintptr
 				return f;
 			continue;
 		}
-		if (from < f->sp || (sp == f->sp && calls_inlined(f, function, site, sp, ra)))
+		if (from < f->sp || (call->sp == f->sp && calls_inlined(f, call, function)))
 			return f;
 	}
 }
 
-struct calls_frame *calls_stack_above(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
-                                      uintptr_t site, uint64_t function)
+struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls_frame *call,
+                                      uint64_t function)
 {
-	return above(t, sp, sp, ra, site, function);
+	return above(t, call->sp, call, function);
 }
 
 /* Frames larger than this are not searched for their return address. */
 #define FRAME_MOST (64u << 10)
 
-struct calls_frame *calls_stack_above_jump(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
-                                           uintptr_t site, uint64_t function)
+struct calls_frame *calls_stack_above_jump(struct calls_thread *t, const struct calls_frame *call,
+                                           uint64_t function)
 {
 	const struct calls_stack *s = calls_stack(t);
-	uintptr_t end = s->high - sp > FRAME_MOST ? sp + FRAME_MOST : s->high;
-	uintptr_t slot = sp;
+	uintptr_t slot = call->sp, end = s->high - slot > FRAME_MOST ? slot + FRAME_MOST : s->high;
 
 	/* The bounds are the stack's own: all from sp up is mapped. Of unknown ones, nothing is. */
 	if (s->high == UINTPTR_MAX)
-		end = sp;
-	while (slot < end && *(const uintptr_t *)slot != site)
+		end = slot;
+	while (slot < end && *(const uintptr_t *)slot != call->site)
 		slot += sizeof(slot);
-	return above(t, slot < end ? slot : sp, sp, ra, site, function);
+	return above(t, slot < end ? slot : call->sp, call, function);
 }
 
 struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function, uintptr_t sp,

@@ -34,7 +34,7 @@ enum calls_state {
 
 struct calls_frame {
 	struct assay_calls_node *node;
-	uintptr_t sp;   /* when the function's entry was told; marks: the stack's low end */
+	uintptr_t sp;   /* when the function's entry was told; marks: 0, but a thread's first */
 	int64_t net;    /* ticks of this call so far, own cost taken off */
 	uintptr_t ra;   /* where in the code the entry was told; marks: CALLS_MARK */
 	uintptr_t site; /* the function's return address; marks: the top frame below, or 0 */
@@ -74,7 +74,6 @@ struct calls_home {
 
 struct calls_thread {
 	uint32_t state; /* enum calls_state */
-	uint32_t epoch;
 	struct assay_calls_thread *record;
 	volatile uint64_t *watch; /* changes when the thread is switched out or in */
 	uint64_t seen;
@@ -120,7 +119,7 @@ static inline uint32_t calls_id(const void *unit)
 /* Which of a node's cached children a function may be. */
 static inline unsigned calls_way(uint64_t function)
 {
-	return (uint32_t)function * 0x9e3779b1u >> 30;
+	return (uint64_t)((uint32_t)function * 0x9e3779b1u) * 3 >> 32;
 }
 
 /*
@@ -177,9 +176,9 @@ void calls_stack_right(struct calls_thread *t);
 void calls_stack_mark(struct calls_thread *t); /* a hook was interrupted: a mark above its frame */
 /* Closes the frames over `to` without their exits. */
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to);
-/* A call at the same sp as the top frame's is of a function that was compiled into it. */
-bool calls_inlined(const struct calls_frame *top, uint64_t function, uintptr_t site, uintptr_t sp,
-                   uintptr_t ra);
+/* `call`, told at the top frame's sp, is of a function that was compiled into it. */
+bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call,
+                   uint64_t function);
 /* A call has ended. */
 void calls_frame_end(struct calls_thread *t, struct calls_frame *f);
 /* The next open call below; NULL: that was the stack's bottom. */
@@ -188,24 +187,26 @@ static inline bool calls_is_mark(const struct calls_frame *f)
 {
 	return f->ra == CALLS_MARK;
 }
-/* The frame that an entry at sp belongs above; what lies over it is dead. */
-struct calls_frame *calls_stack_above(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
-                                      uintptr_t site, uint64_t function);
+/* The frame that `call`, a call told anew, belongs above; what lies over it is dead. */
+struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls_frame *call,
+                                      uint64_t function);
 /* The same after a jump, when what is dead may lie higher than what was called since. */
-struct calls_frame *calls_stack_above_jump(struct calls_thread *t, uintptr_t sp, uintptr_t ra,
-                                           uintptr_t site, uint64_t function);
+struct calls_frame *calls_stack_above_jump(struct calls_thread *t, const struct calls_frame *call,
+                                           uint64_t function);
 /* The frame that an exit ends; NULL: none. */
 struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function, uintptr_t sp,
                                       uintptr_t ra, uintptr_t site);
 /* slow.c */
-/* An event that the fast ways could not take; `top` NULL: the state was not READY. */
-void calls_slow_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
-                      struct calls_frame *top, uint64_t now);
-void calls_slow_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
-                     struct calls_frame *top, uint64_t now);
+/* The state is not READY. */
+void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
+void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
+/* An entry that is not plainly below its caller; top[1] as in the next. */
+void calls_edge_enter(uint64_t function, struct calls_frame *top, uint64_t now);
+/* An event that the fast ways could not take; top[1] has the new call's sp, ra and site. */
+void calls_slow_enter(uint64_t function, struct calls_frame *top, uint64_t now);
+void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now);
 /* An entry whose time is charged, of a function that the node on top has not in its cache. */
-void calls_miss_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra,
-                      struct calls_frame *top, uint64_t now);
+void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now);
 /* Charges the time since the last event to the function on top, waiting taken out; *now moves on.
  */
 void calls_settle(struct calls_thread *t, uint64_t *now);

@@ -19,13 +19,20 @@ static inline struct calls_thread **port_self(void)
 	return &assay_calls_self;
 }
 
+/* Addresses of programs have no bits that a node's function keeps for itself. */
+static inline uint64_t port_key(const void *function)
+{
+	return (uint64_t)(uintptr_t)function;
+}
+
 static inline uint64_t port_clock(void)
 {
 #if defined(__x86_64__)
-	uint32_t low, high;
+	uint64_t low, high;
 
+	/* Both halves come with zeros above them. */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 #elif defined(__aarch64__)
 	uint64_t ticks;
 

@@ -21,6 +21,8 @@ struct clock_rate {
 };
 
 void clock_begin(struct clock_rate *c);
+/* In a fork's child: who was noting in its parent is not here. */
+void clock_again(struct clock_rate *c);
 /* Nothing within 100 ms of the latest; within less as long as the rate is younger than that. */
 void clock_note(struct clock_rate *c);
 

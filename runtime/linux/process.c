@@ -27,6 +27,7 @@
 #define DEPTH_DEFAULT 262144u
 #define STEP_FIRST (64ull << 10)
 #define STEP_MOST (4ull << 20)
+#define FORMERS 8 /* forks of forks whose forking thread has told nothing since */
 
 struct clock_rate process_clock;
 
@@ -35,6 +36,11 @@ static struct {
 	uint32_t began; /* the table is this process's */
 	bool lock;      /* a thread is making it */
 } * own;
+static struct {
+	char *at;
+	uint64_t bytes;
+} former[FORMERS]; /* parents' tables, for the thread that forked, where others came first */
+static int formers;
 static uint64_t populated;    /* bytes of the table that have pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
@@ -76,6 +82,16 @@ static uint64_t memory_limit(void)
 	return bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
 }
 
+/* Pages for all of it. EINVAL: a kernel before 5.14, which brings them when they are touched. */
+static bool populate(char *at, uint64_t bytes)
+{
+	int before = errno;
+	bool done = !madvise(at, bytes, MADV_POPULATE_WRITE) || errno == EINVAL;
+
+	errno = before;
+	return done;
+}
+
 /*
  * The file is as long as the limit from the start, with holes; pages come in steps, by
  * the kernel, so that a full disk is an answer here and no SIGBUS in a hook. No
@@ -83,24 +99,25 @@ static uint64_t memory_limit(void)
  */
 bool port_table_grow(uint64_t bytes)
 {
-	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step = have / 4;
+	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step;
 
-	if (bytes <= have)
-		return true;
-	if (step < STEP_FIRST)
-		step = STEP_FIRST;
-	if (step > STEP_MOST)
-		step = STEP_MOST;
-	if (have + step < bytes)
-		step = bytes - have;
-	if (have + step > calls_table.header->limit_bytes)
-		step = calls_table.header->limit_bytes - have;
-	/* EINVAL: a kernel before 5.14, which brings pages when they are touched. */
-	if (madvise(calls_table.base + have, step, MADV_POPULATE_WRITE) && errno != EINVAL)
-		return false;
-	while (have < bytes && !__atomic_compare_exchange_n(&populated, &have, have + step, false,
-	                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
+	while (have < bytes) {
+		step = have / 4;
+		if (step < STEP_FIRST)
+			step = STEP_FIRST;
+		if (step > STEP_MOST)
+			step = STEP_MOST;
+		if (have + step < bytes)
+			step = bytes - have;
+		if (have + step > calls_table.header->limit_bytes)
+			step = calls_table.header->limit_bytes - have;
+		if (!populate(calls_table.base + have, step))
+			return false;
+		/* Another thread's step may have been a different one: on from there. */
+		if (__atomic_compare_exchange_n(&populated, &have, have + step, false,
+		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			have += step;
+	}
 	return true;
 }
 
@@ -260,11 +277,13 @@ static bool begin(void)
 	uint32_t flags = forked ? calls_table.header->flags & ASSAY_CALLS_LIBRARIES : 0;
 	uint64_t limit = memory_limit();
 
-	if (!forked)
+	/* A fork may have come while another thread of the parent was here. */
+	if (!process_clock.ticks_per_ns)
 		clock_begin(&process_clock);
+	clock_again(&process_clock);
 	if (!map_table(limit))
 		return false;
-	if (madvise(calls_table.base, ASSAY_CALLS_PAGE, MADV_POPULATE_WRITE) && errno != EINVAL)
+	if (!populate(calls_table.base, ASSAY_CALLS_PAGE))
 		return false;
 	/* It is asked for by what makes room. */
 	calls_table.header->limit_bytes = limit;
@@ -273,10 +292,9 @@ static bool begin(void)
 	begin_header(limit, parent);
 	images_chunk = 0;
 	images_count = 0;
+	images_begin(add_image, image_gone);
 	if (forked)
 		images_again();
-	else
-		images_begin(add_image, image_gone);
 	if (filter_is_set())
 		flags |= ASSAY_CALLS_FILTERED;
 	if (!forked && libraries_begin())
@@ -285,7 +303,37 @@ static bool begin(void)
 	return true;
 }
 
-bool port_begin(void)
+/* What is used of the parent's table stays to be read elsewhere: its mapping is doubled. */
+static void former_keep(void)
+{
+	uint64_t bytes = __atomic_load_n(&calls_table.header->used_bytes, __ATOMIC_RELAXED);
+	void *at = formers == FORMERS ? MAP_FAILED
+	                              : mremap(calls_table.base, 0, bytes, MREMAP_MAYMOVE);
+
+	if (at == MAP_FAILED)
+		return;
+	former[formers].at = at;
+	former[formers++].bytes = bytes;
+}
+
+/* One thread alone came over a fork, so that what it has seen is wanted by nobody else. */
+static void look_back(port_look_fn *look, void *of)
+{
+	bool found;
+
+	if (!look) {
+		if (!own->began && calls_table.base)
+			former_keep();
+		return;
+	}
+	found = calls_table.base && !own->began && look(of, calls_table.base);
+	for (; formers; formers--) {
+		found = found || look(of, former[formers - 1].at);
+		munmap(former[formers - 1].at, former[formers - 1].bytes);
+	}
+}
+
+bool port_begin(port_look_fn *look, void *of)
 {
 	static bool failed;
 	int before = errno;
@@ -295,6 +343,7 @@ bool port_begin(void)
 		return false;
 	while (__atomic_test_and_set(&own->lock, __ATOMIC_ACQUIRE))
 		syscall(SYS_sched_yield);
+	look_back(look, of);
 	if (!own->began) {
 		failed = !begin();
 		__atomic_store_n(&own->began, !failed, __ATOMIC_RELEASE);

@@ -20,37 +20,103 @@
 #define GUESS_BELOW (16u << 10)
 #define GUESS_ABOVE (4u << 10)
 
-static struct port_stack contexts[CONTEXTS];
-static uint32_t context_next;
+/*
+ * A place is taken by its low, and holds once it has its high; it is given back the
+ * other way round. So who reads high, low and the same high again has seen a pair.
+ */
+static struct {
+	uintptr_t low, high; /* 0: none */
+} contexts[CONTEXTS];
+static uint32_t contexts_used; /* places that ever were */
+static uint32_t context_next;  /* to be given up where all are taken */
 
 extern void *__libc_stack_end;
 
+static bool context_read(uint32_t i, struct port_stack *c)
+{
+	c->high = __atomic_load_n(&contexts[i].high, __ATOMIC_ACQUIRE);
+	c->low = __atomic_load_n(&contexts[i].low, __ATOMIC_ACQUIRE);
+	return c->high && c->low && c->high == __atomic_load_n(&contexts[i].high, __ATOMIC_ACQUIRE);
+}
+
+static void context_remove(uint32_t i, uintptr_t high)
+{
+	if (high && __atomic_compare_exchange_n(&contexts[i].high, &high, 0, false,
+	                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		__atomic_store_n(&contexts[i].low, 0, __ATOMIC_RELEASE);
+}
+
+static bool context_take(uint32_t i, uintptr_t low, uintptr_t high)
+{
+	uintptr_t none = 0;
+
+	if (!__atomic_compare_exchange_n(&contexts[i].low, &none, low, false, __ATOMIC_ACQ_REL,
+	                                 __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&contexts[i].high, high, __ATOMIC_RELEASE);
+	return true;
+}
+
+static uint32_t contexts_count(void)
+{
+	return __atomic_load_n(&contexts_used, __ATOMIC_ACQUIRE);
+}
+
+/* What was known of this memory is over, but for a stack that is the same. */
+static bool contexts_clear(uintptr_t low, uintptr_t high)
+{
+	uint32_t count = contexts_count();
+	struct port_stack c;
+	bool same = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!context_read(i, &c) || c.low >= high || c.high <= low)
+			continue;
+		if (c.low == low && c.high == high)
+			same = true;
+		else
+			context_remove(i, c.high);
+	}
+	return same;
+}
+
 void stacks_add(uintptr_t low, uintptr_t high)
 {
-	uint32_t slot;
+	uint32_t count, i;
 
-	/* The same memory again is the same stack. */
-	for (uint32_t i = 0; i < CONTEXTS && contexts[i].high; i++)
-		if (contexts[i].low == low && contexts[i].high == high)
+	if (!low || high <= low || contexts_clear(low, high))
+		return;
+	count = contexts_count();
+	for (i = 0; i < count; i++)
+		if (!__atomic_load_n(&contexts[i].low, __ATOMIC_RELAXED) &&
+		    context_take(i, low, high))
 			return;
-	slot = __atomic_fetch_add(&context_next, 1, __ATOMIC_RELAXED) % CONTEXTS;
-	contexts[slot] = (struct port_stack){.low = low, .high = high};
+	while (count < CONTEXTS)
+		if (__atomic_compare_exchange_n(&contexts_used, &count, count + 1, false,
+		                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			if (context_take(count, low, high))
+				return;
+			count++;
+		}
+	for (int tries = 0; tries < CONTEXTS; tries++) {
+		i = __atomic_fetch_add(&context_next, 1, __ATOMIC_RELAXED) % CONTEXTS;
+		context_remove(i, __atomic_load_n(&contexts[i].high, __ATOMIC_RELAXED));
+		if (context_take(i, low, high))
+			return;
+	}
 }
 
 static bool of_context(uintptr_t sp, struct port_stack *stack)
 {
-	/* The latest first: memory is used again. */
-	uint32_t count = context_next < CONTEXTS ? context_next : CONTEXTS;
+	uint32_t count = contexts_count();
+	struct port_stack c;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct port_stack *c = &contexts[(context_next - 1 - i) % CONTEXTS];
-
-		if (sp >= c->low && sp < c->high) {
-			stack->low = c->low;
-			stack->high = c->high;
+	for (uint32_t i = 0; i < count; i++)
+		if (context_read(i, &c) && sp >= c.low && sp < c.high) {
+			stack->low = c.low;
+			stack->high = c.high;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -113,10 +179,12 @@ static uintptr_t hex(struct maps *m, int *end)
 	}
 }
 
-static bool of_mapping(uintptr_t sp, struct port_stack *stack)
+/* *guarded: memory that must not be touched ends where it begins. */
+static bool of_mapping(uintptr_t sp, struct port_stack *stack, bool *guarded)
 {
-	struct maps m;
+	uintptr_t guard_end = 0;
 	bool found = false;
+	struct maps m;
 	int c;
 
 	m.at = m.have = 0;
@@ -127,11 +195,34 @@ static bool of_mapping(uintptr_t sp, struct port_stack *stack)
 		stack->low = hex(&m, &c);
 		stack->high = hex(&m, &c);
 		found = sp >= stack->low && sp < stack->high;
-		while (c >= 0 && c != '\n')
+		*guarded = stack->low == guard_end;
+		if (next(&m) == '-')
+			guard_end = stack->high;
+		do
 			c = next(&m);
+		while (c >= 0 && c != '\n');
 	} while (!found && c >= 0);
 	close(m.fd);
 	return found;
+}
+
+/*
+ * A thread begins: what contexts are said to be on its own stack were on memory that is
+ * its stack now. Its own data lie at the upper end, a guard below.
+ */
+static void begin_own(uintptr_t sp)
+{
+	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
+	struct port_stack stack, c;
+	bool guarded = false;
+
+	if (!contexts_count() || sp >= own || !of_mapping(sp, &stack, &guarded) ||
+	    own >= stack.high)
+		return;
+	if (guarded)
+		contexts_clear(stack.low, own);
+	else if (of_context(sp, &c) && c.high <= own)
+		contexts_clear(sp, sp + 1);
 }
 
 /* The kernel joins mappings that touch: what is known to be another's is taken off. */
@@ -139,30 +230,34 @@ static void take_off(uintptr_t sp, struct port_stack *stack)
 {
 	/* A thread's own data, which libc puts at the upper end of its stack. */
 	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
-	uint32_t count = context_next < CONTEXTS ? context_next : CONTEXTS;
+	uint32_t count = contexts_count();
+	struct port_stack c;
 
 	if (own > sp && own < stack->high)
 		stack->high = own;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct port_stack *c = &contexts[i];
-
-		if (c->low > sp && c->low < stack->high)
-			stack->high = c->low;
-		if (c->high <= sp && c->high > stack->low)
-			stack->low = c->high;
+		if (!context_read(i, &c))
+			continue;
+		if (c.low > sp && c.low < stack->high)
+			stack->high = c.low;
+		if (c.high <= sp && c.high > stack->low)
+			stack->low = c.high;
 	}
 }
 
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack)
 {
 	int before = errno;
-	bool found = of_signal(sp, stack);
+	bool found, guarded;
 
+	if (t->state == CALLS_UNBORN)
+		begin_own(sp);
+	found = of_signal(sp, stack);
 	stack->signal = found;
 	if (!found)
 		found = of_context(sp, stack) || of_main(sp, stack);
 	if (!found) {
-		found = of_mapping(sp, stack);
+		found = of_mapping(sp, stack, &guarded);
 		take_off(sp, stack);
 		if (found && stack->high - stack->low > STACK_MOST) {
 			uintptr_t low = sp - GUESS_BELOW, high = sp + GUESS_ABOVE;

@@ -9,10 +9,12 @@
 #include "session/kernel_calls.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 struct calls_options {
 	bool libraries, quiet;
@@ -45,8 +47,12 @@ static const struct option options[] = {
          .argument = "PATTERNS",
          .help = "functions or images of these names alone; !PATTERN leaves out",
          .details = "Globs apart by commas, over names of functions and of files: 'parse_*', "
-                    "'libx.so*,!x_hash'. A function that is left out costs a look-up at its first "
-                    "call and little after; its time is its caller's. Reports say that functions "
+                    "'libx.so*,!x_hash'. Of several that fit, the last decides. Names are whole, and "
+                    "C++ names without parameters and without the arguments of templates: "
+                    "'space::Box::put'. The time of a function that is left out is its "
+                    "caller's, and so is what its hooks take, 50 to 100 ns a call; leave out with "
+                    "the compiler what is called most "
+                    "(-finstrument-functions-exclude-function-list). Reports say that functions "
                     "were left out.",
          .offset = AT(filter)},
         {.kind = OPTION_STRING,
@@ -124,6 +130,27 @@ static int cannot_run(const char *name, const struct error *err)
 }
 
 /* Says who goes on, and where its table is; false: nobody does. */
+/* Says what would otherwise be missed: that a filter fits nothing, that there was no room. */
+static void hint(const struct calls_options *o, const struct call_paths *paths,
+                 const char *directory)
+{
+	uint64_t calls = 0;
+
+	vec_each (p, &paths->processes)
+		calls += calls_output_count(p);
+	if (o->filter && !calls)
+		fprintf(stderr,
+		        "assay: no function that was called fits --filter '%s': a pattern is of a "
+		        "whole name, without parameters and the arguments of templates ('parse_*', "
+		        "'space::Box::put'), or of a file's ('libx.so*')\n",
+		        o->filter);
+	if (calls_runtime_is_full(directory))
+		fprintf(stderr,
+		        "assay: there is no more room in %s: processes and paths may be missing; "
+		        "name a directory with room in $ASSAY_CALLS_DIR\n",
+		        directory);
+}
+
 static void tell_running(const call_table_list *list, const char *directory)
 {
 	size_t running = 0;
@@ -158,23 +185,39 @@ static int report(const struct calls_options *o, const char *program, const char
 	} else if (paths->processes.count) {
 		calls_output_notes(&notes);
 		tell_running(list, directory);
+		hint(o, paths, directory);
+		/* A reader that has seen enough must not keep what follows from being done. */
+		signal(SIGPIPE, SIG_IGN);
 		status = calls_output(paths, &to, &o->report);
 		taken = to.written && !notes.count;
 	} else if (calls_session_was_reset(directory)) {
 		status = command_fail(1, "calls: nothing was counted since 'assay calls reset'");
 		taken = true;
 	} else {
-		calls_runtime_why(program, &err);
+		calls_runtime_why(program, directory, &err);
 		status = command_fail(1, "calls: %s", err.text);
 		taken = true;
 	}
 	if (taken)
 		calls_session_end(directory, list);
 	else
-		fprintf(stderr, "assay: what was counted stays in %s\n", directory);
+		fprintf(stderr,
+		        "assay: what was counted stays in %s: 'assay calls get -o FILE' writes it "
+		        "to FILE, 'assay calls reset' removes it\n",
+		        directory);
 	calls_notes_done(&notes);
 	call_paths_free(paths);
 	return status;
+}
+
+/* Ends as the reader of our output would have had it, had we not had more to do. */
+static void end_unread(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	signal(SIGPIPE, SIG_DFL);
+	if (ferror(stdout) && poll(&out, 1, 0) == 1 && out.revents & POLLERR)
+		raise(SIGPIPE);
 }
 
 static int count(const struct calls_options *o, char **argv, const char *memory,
@@ -198,6 +241,7 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	}
 	status = exit_status(result.exit_status, result.signal);
 	failed = report(o, argv[0], directory, &list);
+	end_unread();
 	call_table_list_done(&list);
 	return status ? status : failed;
 }

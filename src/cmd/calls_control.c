@@ -346,7 +346,8 @@ const struct command calls_list = {
         .synopsis = "[OPTIONS] [PID...]",
         .summary = "the running processes that count their calls",
         .description = "Names the running processes of this user that count their calls, with the "
-                       "calls so far.",
+                       "calls so far. Root, too, sees its own alone, and asks for another's as "
+                       "that user: sudo -u USER assay calls list.",
         .options = list_table,
         .options_size = sizeof(struct list_options),
         .run = list_run,

@@ -77,7 +77,7 @@ static void tell(const struct call_paths *paths, const struct calls_output *to, 
 		running += (p->flags & CALL_RUNNING) != 0;
 	}
 	text_count(&text, calls);
-	buf_addf(&text, " calls of %zu process%s", paths->processes.count,
+	buf_addf(&text, " call%s of %zu process%s", calls == 1 ? "" : "s", paths->processes.count,
 	         paths->processes.count == 1 ? "" : "es");
 	if (running)
 		buf_addf(&text, " (%zu still running)", running);

@@ -8,10 +8,11 @@
 #ifndef ASSAY_CMD_CALLS_OUTPUT_H
 #define ASSAY_CMD_CALLS_OUTPUT_H
 
+#include "cmd/load.h"
 #include "cmd/report_calls.h"
 #include "session/calls_tables.h"
 
-#define CALLS_FILE "assay.calls" /* the default recording */
+#define CALLS_FILE LOAD_DEFAULT_CALLS /* the default recording */
 
 struct calls_output_options {
 	struct report_calls_options report;

@@ -231,6 +231,13 @@ static int export_samples(const struct export_options *o)
 	return status;
 }
 
+/* Options that choose among samples. */
+static bool only_samples(const struct export_options *o)
+{
+	return o->filters.tid.count || o->filters.cpu.count || o->filters.image.count || o->event ||
+	       o->no_idle || o->load.time;
+}
+
 static int export_calls(const struct export_options *o)
 {
 	struct filter filter = filters_chosen(&o->filters);
@@ -241,8 +248,7 @@ static int export_calls(const struct export_options *o)
 	struct named_paths n;
 	int status;
 
-	if (filter.tid.count || filter.cpu.count || filter.image.count || o->event || o->no_idle ||
-	    o->load.time)
+	if (only_samples(o))
 		return command_fail(2,
 		                    "export: --tid, --cpu, --dso, --event, --no-idle and --time "
 		                    "choose among samples; counted calls are chosen by --comm and "
@@ -278,6 +284,7 @@ static int run(void *p, int argc, char **argv)
 	if (o->value && !is(o, "folded"))
 		return command_fail(2, "export: --value is for --to folded; %s holds all values",
 		                    o->to);
+	load_choose(&o->load, only_samples(o), is(o, "callgrind"));
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
 	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
@@ -290,7 +297,8 @@ const struct command cmd_export = {
         .description =
                 "Reads samples (perf.data of assay and of perf) or counted calls (of 'assay "
                 "calls'), and writes call paths with the names of their functions, so that who "
-                "reads it needs none of the programs that ran.\n\n"
+                "reads it needs none of the programs that ran. Without FILE it is perf.data or "
+                "assay.calls in this directory, the newer one if both are there.\n\n"
                 "pprof holds all values at once: of calls their number and the times net, "
                 "blocked and preempted; of samples their number and what they stand for, with "
                 "inlined functions and lines. callgrind holds the times of each function and of "

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -201,6 +202,18 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 	return ret;
 }
 
+static int no_file(const char *path, struct error *err)
+{
+	if (!strcmp(path, LOAD_DEFAULT))
+		return error_set(err, ENOENT,
+		                 "there is no file " LOAD_DEFAULT
+		                 "; 'assay record' makes one ('assay calls' makes " LOAD_DEFAULT_CALLS
+		                 ", of call paths)");
+	return error_set(err, ENOENT, "there is no file %s; 'assay record -o' or 'assay calls -o' "
+	                              "would make one",
+	                 path);
+}
+
 /* What a file is, by its first bytes. */
 static int recognise(const char *path, struct error *err)
 {
@@ -215,8 +228,7 @@ static int recognise(const char *path, struct error *err)
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno == ENOENT)
-		return error_set(err, ENOENT, "there is no file %s; 'assay record' makes one",
-		                 path);
+		return no_file(path, err);
 	if (fd < 0)
 		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
@@ -274,6 +286,32 @@ static int load_file(const struct load_options *o, const char *path, load_file_f
 	return ret ? ret : fn(ctx, path, &ro, err);
 }
 
+static const char *default_file(const struct load_options *o)
+{
+	return o->fallback ? o->fallback : LOAD_DEFAULT;
+}
+
+void load_choose(struct load_options *o, bool of_samples, bool of_calls)
+{
+	struct stat samples, calls;
+	bool newer;
+
+	if (o->inputs.count || o->argument_count > 0 || stat(LOAD_DEFAULT_CALLS, &calls))
+		return;
+	if (stat(LOAD_DEFAULT, &samples)) {
+		o->fallback = LOAD_DEFAULT_CALLS;
+		return;
+	}
+	newer = calls.st_mtim.tv_sec != samples.st_mtim.tv_sec
+	                ? calls.st_mtim.tv_sec > samples.st_mtim.tv_sec
+	                : calls.st_mtim.tv_nsec > samples.st_mtim.tv_nsec;
+	if (of_calls != of_samples)
+		newer = of_calls;
+	o->fallback = newer ? LOAD_DEFAULT_CALLS : LOAD_DEFAULT;
+	fprintf(stderr, "assay: this is %s; %s is here, too, and is read if you name it\n",
+	        o->fallback, newer ? LOAD_DEFAULT : LOAD_DEFAULT_CALLS);
+}
+
 static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, struct error *err)
 {
 	int ret = 0;
@@ -283,7 +321,7 @@ static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, 
 	for (int i = 0; i < o->argument_count && !ret; i++)
 		ret = load_file(o, o->arguments[i], fn, ctx, err);
 	if (!o->inputs.count && !o->argument_count)
-		ret = load_file(o, LOAD_DEFAULT, fn, ctx, err);
+		ret = load_file(o, default_file(o), fn, ctx, err);
 	return ret;
 }
 
@@ -362,7 +400,7 @@ static const char *nth_file(const struct load_options *o, size_t n)
 		return o->inputs.items[n];
 	if (n - o->inputs.count < arguments)
 		return o->arguments[n - o->inputs.count];
-	return n || o->inputs.count || arguments ? NULL : LOAD_DEFAULT;
+	return n || o->inputs.count || arguments ? NULL : default_file(o);
 }
 
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err)

@@ -17,11 +17,13 @@
 #include "trace/ticks.h"
 
 #define LOAD_DEFAULT "perf.data"
+#define LOAD_DEFAULT_CALLS "assay.calls"
 
 struct load_options {
 	struct option_list inputs;             /* -i FILE */
 	char **arguments;                      /* FILE... */
-	int argument_count;                    /* none of both: perf.data */
+	int argument_count;                    /* none of both: `fallback` */
+	const char *fallback;                  /* NULL: perf.data */
 	const char *time;                      /* --time, NULL: all */
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
 	const char *debuginfod;                /* NULL: not asked; "": $DEBUGINFOD_URLS */
@@ -39,8 +41,16 @@ extern const struct option
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
 
-/* What the files are, by their content; -EINVAL where they are of both kinds. */
 enum load_kind { LOAD_SAMPLES, LOAD_CALLS };
+
+/*
+ * For commands that read both kinds: where no file is named, and both perf.data and
+ * assay.calls are here, the one that the other options are about, else the newer one is
+ * read, and standard error is told which.
+ */
+void load_choose(struct load_options *o, bool of_samples, bool of_calls);
+
+/* What the files are, by their content; -EINVAL where they are of both kinds. */
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err);
 
 /* The file is a table of call paths. Of what cannot be read: no. */

@@ -266,6 +266,7 @@ static int run(void *p, int argc, char **argv)
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
+	load_choose(&o->load, samples_alone(o) != NULL, report_calls_given(&o->calls) != NULL);
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
 	return kind == LOAD_CALLS ? report_calls(o) : report_samples(o);
@@ -277,7 +278,9 @@ const struct command cmd_report = {
         .summary = "where every CPU-second of a recording went",
         .description =
                 "Reads perf.data files of assay and of perf, and files of call paths (assay "
-                "calls); the content tells which it is, and the report is that of its kind.\n\n"
+                "calls); the content tells which it is, and the report is that of its kind. "
+                "Without FILE it is perf.data or assay.calls in this directory: the one that is "
+                "there; of both, the one that the other options are about, else the newer.\n\n"
                 "Of samples, the standard report has the closing "
                 "account (user, kernel, interrupts, idle, steal, what was not observed, and the "
                 "residual), what the recording itself cost, the processes, functions over all of "

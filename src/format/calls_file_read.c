@@ -134,6 +134,22 @@ static bool range_holds(const struct reader *r, const struct calls_node *node)
 	                              (!r->base.there || epoch != r->base.table.header.epoch));
 }
 
+/*
+ * The shortest and the longest call, as the program took cost off them: that of the
+ * calibration. They move by what the mean moves where another cost is taken off, so that
+ * it stays between them.
+ */
+static void range_add(struct call_path *path, const struct calls_node *node,
+                      const struct assay_calls_cost *c, double net, double rate)
+{
+	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
+	int32_t own = c->inner / 1024, callers = c->outer / 1024; /* whole ticks, there */
+	double told = (double)node->net - calls * own - outer * callers;
+	double shift = calls > 0 ? (net - told * rate) / calls : 0;
+
+	call_path_range(path, (double)node->min * rate + shift, (double)node->max * rate + shift);
+}
+
 static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
                      const struct cost *cost, struct call_thread *thread)
 {
@@ -156,7 +172,7 @@ static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
 	if (id)
 		path->open += node->open;
 	if (range_holds(r, node))
-		call_path_range(path, (double)node->min * rate, (double)node->max * rate);
+		range_add(path, node, cost->table, net, rate);
 	thread->net_ns += net;
 	thread->blocked_ns += (double)node->blocked * rate;
 	thread->preempted_ns += (double)node->preempted * rate;

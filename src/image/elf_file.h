@@ -65,6 +65,12 @@ size_t elf_file_read_at(struct elf_file *f, uint64_t offset, void *into, size_t 
 void elf_file_symbols(struct elf_file *f, struct symbol_table *t);
 
 /*
+ * Adds the functions that .dynsym offers to other files: those that programs are linked
+ * with today as global, names kept for old programs (another version's) as local.
+ */
+void elf_file_exports(struct elf_file *f, struct symbol_table *t);
+
+/*
  * One symbol by name, from .symtab or .dynsym; in a relocatable file *address
  * is its offset in the file. For _text of a vmlinux, functions of a .ko.
  */

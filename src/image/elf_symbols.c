@@ -378,6 +378,60 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 	read_plts(f, &budget, t);
 }
 
+/* A version that new programs are not linked with. */
+static bool is_old_version(Elf_Data *versions, int index)
+{
+	GElf_Versym version;
+
+	return versions && versions->d_buf && gelf_getversym(versions, index, &version) &&
+	       version & 0x8000;
+}
+
+static void read_exports(struct elf_file *f, size_t index, const GElf_Shdr *header,
+                         Elf_Data *versions, struct symbol_table *t)
+{
+	struct name_budget budget = {4 * f->size + NAME_MAX_BYTES};
+	Elf_Data *data = elf_getdata(elf_getscn(f->elf, index), NULL);
+	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
+
+	for (size_t i = 1; i < count && i < INT32_MAX && budget.left; i++) {
+		const char *name;
+		uint64_t limit;
+		GElf_Sym sym;
+
+		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit) ||
+		    binding_of(&sym) == BINDING_LOCAL)
+			continue;
+		name = symbol_name(f, header->sh_link, sym.st_name, &budget);
+		if (name && !is_noise(name))
+			symbol_table_add(t, sym.st_value, sym.st_size ? sym.st_size : 1, limit,
+			                 is_old_version(versions, (int)i) ? BINDING_LOCAL
+			                                                  : BINDING_GLOBAL,
+			                 name);
+	}
+}
+
+void elf_file_exports(struct elf_file *f, struct symbol_table *t)
+{
+	size_t count = elf_file_wake(f) ? elf_section_count(f) : 0, table = 0;
+	Elf_Data *versions = NULL;
+	GElf_Shdr header, symbols = {0};
+
+	for (size_t i = 1; i < count; i++) {
+		if (!elf_section_at(f, i, &header, NULL))
+			continue;
+		if (header.sh_type == SHT_DYNSYM && !table) {
+			symbols = header;
+			table = i;
+		} else if (header.sh_type == SHT_GNU_versym && !versions) {
+			versions = elf_getdata(elf_getscn(f->elf, i), NULL);
+		}
+	}
+	if (table)
+		read_exports(f, table, &symbols, versions, t);
+}
+
 static bool find_in_table(struct elf_file *f, size_t index, const GElf_Shdr *header,
                           const char *wanted, GElf_Sym *sym)
 {

@@ -23,7 +23,9 @@ void calls_text_ns(struct buf *out, double ns)
 	/* Damaged tables may hold anything. */
 	if (!(fabs(ns) < 9e18))
 		buf_addf(out, "%.3g s", ns / 1e9);
-	else if (fabs(ns) >= 1000 || ns == 0)
+	else if (fabs(ns) < 0.05) /* rounding: no "-0.0" */
+		text_time(out, 0);
+	else if (fabs(ns) >= 1000)
 		text_time(out, llround(ns));
 	else
 		buf_addf(out, "%.1f ns", ns);
@@ -33,7 +35,7 @@ void calls_text_percent(struct buf *out, double share)
 {
 	double size = fabs(100 * share);
 
-	if (share == 0)
+	if (size < 0.0005)
 		buf_puts(out, "0 %");
 	else
 		buf_addf(out,
@@ -117,6 +119,26 @@ static void process(const struct call_report *r, const struct call_process *p,
 		calls_text_tree(r, p, o, out);
 }
 
+#define NAMED_MAX 12
+
+/* Which there are to choose from. */
+static void none_chosen(const struct call_report *r, struct buf *out)
+{
+	size_t count = r->paths->processes.count;
+
+	buf_addf(out, "no process is chosen, of %zu: ", count);
+	for (size_t i = 0; i < count && i < NAMED_MAX; i++) {
+		const struct call_process *p = &r->paths->processes.items[i];
+
+		buf_puts(out, i ? ", " : "");
+		text_clean(out, name_of(r, p));
+		buf_addf(out, " (pid %" PRId32 ")", p->pid);
+	}
+	if (count > NAMED_MAX)
+		buf_addf(out, " and %zu more", count - NAMED_MAX);
+	buf_putc(out, '\n');
+}
+
 void calls_text(const struct call_report *r, const struct calls_text_options *o, struct buf *out)
 {
 	size_t selected = 0;
@@ -124,7 +146,7 @@ void calls_text(const struct call_report *r, const struct calls_text_options *o,
 	vec_each (p, &r->paths->processes)
 		selected += call_report_selects(r, p);
 	if (!selected) {
-		buf_addf(out, "no process is chosen, of %zu\n", r->paths->processes.count);
+		none_chosen(r, out);
 		return;
 	}
 	if (selected > 1)

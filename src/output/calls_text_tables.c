@@ -6,6 +6,7 @@
 #include "view/call_tree.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +19,10 @@
 #define STEPS_MAX 64 /* functions of a path's end at most */
 #define INDENT_MAX 60
 #define CELL 11 /* what a column of times takes, gap and all */
-/* Terminals narrower than these have fewer columns. */
+/* Terminals narrower than these have fewer columns, so that names can be read. */
 #define ROOMY 150
 #define NARROW 110
+#define SMALL 72
 
 struct sheet {
 	const struct call_report *report;
@@ -33,7 +35,7 @@ struct sheet {
 	VEC(uint32_t) chain;
 	size_t room;   /* for paths */
 	double net_ns; /* what shares are of */
-	bool errors, range, share, wall, unseparated;
+	bool errors, range, share, average, total, wall, waits, unseparated;
 };
 
 static void cell(struct sheet *s, double ns)
@@ -57,6 +59,23 @@ static bool error_matters(const struct call_row *row)
 	return row->net_error_ns > fabs(row->net_ns) / 100;
 }
 
+static void choose_columns(struct sheet *s)
+{
+	unsigned width = s->options->style.width;
+
+	if (!width || s->options->wide)
+		width = UINT_MAX;
+	s->range = width >= ROOMY;
+	s->share = s->average = s->wall = width >= NARROW;
+	s->total = s->waits = width >= SMALL;
+	s->errors = s->options->wide;
+	for (size_t i = 0; i < s->rows->shown && !s->errors && width >= NARROW; i++) {
+		struct call_row row = call_rows_at(s->rows, i);
+
+		s->errors = error_matters(&row);
+	}
+}
+
 static void add_columns(struct sheet *s)
 {
 	static const char *const last[] = {"path, innermost function last", "function", "caller",
@@ -64,14 +83,7 @@ static void add_columns(struct sheet *s)
 	struct table *t = &s->table;
 	unsigned width = s->options->style.width;
 
-	s->range = !width || width >= ROOMY || s->options->wide;
-	s->share = s->wall = !width || width >= NARROW || s->options->wide;
-	s->errors = s->options->wide;
-	for (size_t i = 0; i < s->rows->shown && !s->errors; i++) {
-		struct call_row row = call_rows_at(s->rows, i);
-
-		s->errors = error_matters(&row);
-	}
+	choose_columns(s);
 	table_column(t, "calls", TABLE_RIGHT);
 	table_column(t, "net", TABLE_RIGHT);
 	if (s->errors)
@@ -80,14 +92,18 @@ static void add_columns(struct sheet *s)
 		table_column(t, "share", TABLE_RIGHT);
 	if (s->range)
 		table_column(t, "min", TABLE_RIGHT);
-	table_column(t, "avg", TABLE_RIGHT);
+	if (s->average)
+		table_column(t, "avg", TABLE_RIGHT);
 	if (s->range)
 		table_column(t, "max", TABLE_RIGHT);
-	table_column(t, "total", TABLE_RIGHT);
+	if (s->total)
+		table_column(t, "total", TABLE_RIGHT);
 	if (s->wall)
 		table_column(t, "wall", TABLE_RIGHT);
-	table_column(t, "blocked", TABLE_RIGHT);
-	table_column(t, "preempted", TABLE_RIGHT);
+	if (s->waits) {
+		table_column(t, "blocked", TABLE_RIGHT);
+		table_column(t, "preempted", TABLE_RIGHT);
+	}
 	table_column(t, last[s->kind], TABLE_LEFT);
 	s->room = TAIL_PIPE;
 	if (width)
@@ -112,14 +128,18 @@ static void figure_cells(struct sheet *s, const struct call_row *row, bool timed
 		table_text(t, "");
 	if (s->range)
 		cell(s, timed ? row->min_ns : NAN);
-	cell(s, timed && row->function != ID_NONE ? call_row_average_ns(row) : NAN);
+	if (s->average)
+		cell(s, timed && row->function != ID_NONE ? call_row_average_ns(row) : NAN);
 	if (s->range)
 		cell(s, timed ? row->max_ns : NAN);
-	cell(s, timed ? row->total_ns : NAN);
+	if (s->total)
+		cell(s, timed ? row->total_ns : NAN);
 	if (s->wall)
 		cell(s, timed ? call_row_wall_ns(row) : NAN);
-	wait_cell(s, timed ? row->blocked_ns : NAN);
-	wait_cell(s, timed ? row->preempted_ns : NAN);
+	if (s->waits) {
+		wait_cell(s, timed ? row->blocked_ns : NAN);
+		wait_cell(s, timed ? row->preempted_ns : NAN);
+	}
 }
 
 static void add_marks(const struct call_function *f, uint32_t open, bool inherited, struct buf *out)
@@ -288,12 +308,17 @@ void calls_text_rows(const struct call_report *r, const struct call_process *p,
 
 static void tree_columns(struct sheet *s)
 {
+	unsigned width = s->options->style.width;
+
+	s->waits = !width || width >= NARROW || s->options->wide;
 	table_column(&s->table, "total", TABLE_RIGHT);
 	table_column(&s->table, "", TABLE_RIGHT);
 	table_column(&s->table, "net", TABLE_RIGHT);
 	table_column(&s->table, "calls", TABLE_RIGHT);
-	table_column(&s->table, "blocked", TABLE_RIGHT);
-	table_column(&s->table, "preempted", TABLE_RIGHT);
+	if (s->waits) {
+		table_column(&s->table, "blocked", TABLE_RIGHT);
+		table_column(&s->table, "preempted", TABLE_RIGHT);
+	}
 	table_column(&s->table, "call tree", TABLE_LEFT);
 }
 
@@ -311,8 +336,10 @@ static void tree_line(struct sheet *s, const struct call_node *node, unsigned de
 		table_share(t, call_books_share(node->total_ns, s->net_ns));
 	cell(s, f->counted ? NAN : node->net_ns);
 	table_count(t, node->calls);
-	wait_cell(s, f->counted ? NAN : node->total_blocked_ns);
-	wait_cell(s, f->counted ? NAN : node->total_preempted_ns);
+	if (s->waits) {
+		wait_cell(s, f->counted ? NAN : node->total_blocked_ns);
+		wait_cell(s, f->counted ? NAN : node->total_preempted_ns);
+	}
 	buf_pad(&name, ' ', depth < INDENT_MAX ? depth : INDENT_MAX);
 	if (depth > INDENT_MAX)
 		buf_addf(&name, "+%u ", depth - INDENT_MAX);
@@ -378,9 +405,8 @@ void calls_text_tree(const struct call_report *r, const struct call_process *p,
 	left = tree_lines(&s, tree, r->limit < 0 ? CALLS_TREE_LIMIT : r->limit, out);
 	table_print(&s.table, out);
 	if (left)
-		buf_addf(out,
-		         "%zu lines of little time are not shown (--percent-limit 0 has them)\n",
-		         left);
+		buf_addf(out, "%zu line%s left out (%s)\n", left, left == 1 ? "" : "s",
+		         r->lines ? "-n N shows N" : "--percent-limit 0 shows all");
 	table_done(&s.table);
 	buf_done(&s.text);
 	call_tree_free(tree);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 
 #define FLAGS "'pkg-config --cflags --libs assay-calls'"
 #define HOOK "__cyg_profile_func_enter"
+#define ROOM_LEAST (128u << 10) /* bytes: a table's first step, and some */
 
 static bool is_there(const char *path)
 {
@@ -204,7 +206,14 @@ static int why_elf(const char *path, const char *name, const struct elf_imports 
 	                 name);
 }
 
-int calls_runtime_why(const char *program, struct error *err)
+bool calls_runtime_is_full(const char *directory)
+{
+	struct statvfs room;
+
+	return !statvfs(directory, &room) && room.f_bavail < ROOM_LEAST / room.f_frsize + 1;
+}
+
+int calls_runtime_why(const char *program, const char *directory, struct error *err)
 {
 	char *path = find_program(program), *interpreter = path ? interpreter_of(path) : NULL;
 	struct elf_imports e;
@@ -223,6 +232,11 @@ int calls_runtime_why(const char *program, struct error *err)
 		               "-finstrument-functions; build the one in question with the flags "
 		               "of " FLAGS,
 		               program);
+	else if (e.imports && !e.is_static && !e.foreign && calls_runtime_is_full(directory))
+		rc = error_set(err, ENOSPC,
+		               "no calls were counted: there is no room for a table in %s; name a "
+		               "directory with room in $ASSAY_CALLS_DIR",
+		               directory);
 	else
 		rc = why_elf(path, program, &e, err);
 	free(interpreter);

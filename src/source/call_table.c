@@ -316,24 +316,46 @@ static int baseline_write(const struct call_table *table, const struct buf *byte
 	return rc;
 }
 
-/* Shortest and longest cannot be taken off: each thread restarts its own when it sees this. */
+/*
+ * Shortest and longest cannot be taken off: each thread restarts its own when it sees
+ * its epoch marked. One that begins meanwhile has the header's new epoch.
+ */
+static void restart_threads(struct assay_calls_header *h, uint64_t size)
+{
+	uint64_t used = __atomic_load_n(&h->used_bytes, __ATOMIC_ACQUIRE);
+
+	__atomic_add_fetch(&h->epoch, 1, __ATOMIC_RELEASE);
+	if (used > size)
+		used = size;
+	for (uint64_t at = ASSAY_CALLS_PAGE; at + ASSAY_CALLS_PAGE <= used;) {
+		struct assay_calls_chunk *chunk = (void *)((char *)h + at);
+		struct assay_calls_thread *thread = (void *)(chunk + 1);
+		uint64_t bytes = chunk->bytes;
+
+		if (__atomic_load_n(&chunk->kind, __ATOMIC_ACQUIRE) == ASSAY_CHUNK_THREAD)
+			__atomic_store_n(&thread->epoch, ASSAY_CALLS_RESTART, __ATOMIC_RELEASE);
+		if (!chunk->kind || bytes < ASSAY_CALLS_PAGE || bytes > used - at)
+			bytes = ASSAY_CALLS_PAGE;
+		at += bytes;
+	}
+}
+
 static int epoch_advance(const struct call_table *table, struct error *err)
 {
-	struct assay_calls_header *h;
+	struct assay_calls_header *h = MAP_FAILED;
 	struct stat st;
 	int fd = call_table_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s for writing: %s", table->path,
 		                 strerror(-fd));
-	h = st.st_size < (off_t)ASSAY_CALLS_PAGE
-	            ? MAP_FAILED
-	            : mmap(NULL, ASSAY_CALLS_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (st.st_size >= (off_t)ASSAY_CALLS_PAGE)
+		h = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED) {
 		rc = error_set(err, EIO, "cannot map %s for writing", table->path);
 	} else {
-		__atomic_add_fetch(&h->epoch, 1, __ATOMIC_RELEASE);
-		munmap(h, ASSAY_CALLS_PAGE);
+		restart_threads(h, (uint64_t)st.st_size);
+		munmap(h, (size_t)st.st_size);
 	}
 	close(fd);
 	return rc;

@@ -33,6 +33,7 @@ static void image_free(struct symbol_image *i)
 	debug_index_free(i->index);
 	vec_done(&i->inline_names);
 	symbol_table_done(&i->own);
+	symbol_table_done(&i->exports);
 	elf_file_close(i->file);
 	elf_file_close(i->debug);
 	elf_file_close(i->module);

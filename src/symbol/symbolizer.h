@@ -55,6 +55,13 @@ void symbolizer_free(struct symbolizer *s);
  */
 const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame);
 
+/*
+ * The name by which other files call the function that begins at a frame, as the linker
+ * knows it, without version: of several the one of today's, with the fewest underscores in
+ * front. NULL: its file offers none. Owned by the symbolizer.
+ */
+const char *symbolizer_export(struct symbolizer *s, struct frame frame);
+
 /* The frame's address in its image's own terms (ELF vaddr; kernel and unknown: as is). */
 uint64_t symbolizer_address(struct symbolizer *s, struct frame frame);
 

@@ -13,6 +13,8 @@ struct symbol_image {
 	struct elf_file *file, *debug; /* NULL: none */
 	struct elf_file *module;       /* a kernel module's .ko, once its code was asked for */
 	struct symbol_table own;
+	struct symbol_table exports; /* once asked for */
+	bool exports_sought;
 	const struct symbol_table *table; /* own or the kernel's; NULL: no names */
 	uint64_t delta;                   /* address in table = address + delta */
 	/*

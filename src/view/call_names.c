@@ -60,9 +60,30 @@ static const struct symbol *symbol_of(struct symbolizer *symbols, const struct c
 	return symbol && symbol->named && !symbol->range ? symbol : NULL;
 }
 
+/*
+ * A function's name where symbols tell it, the caller's to free, or NULL. A library's is the
+ * one that programs call it by, not whatever else its file calls the place.
+ */
+static char *found_name(struct symbolizer *symbols, const struct call_function *f, bool raw)
+{
+	const char *exported = f->library && symbols ? symbolizer_export(symbols, f->frame) : NULL;
+	const struct symbol *symbol;
+	char *plain;
+
+	if (exported) {
+		plain = raw ? NULL : demangle(exported);
+		return plain ? plain : xstrdup(exported);
+	}
+	symbol = symbol_of(symbols, f);
+	if (!symbol)
+		return NULL;
+	/* "name@VERSION" of a symbol table. */
+	return f->library ? xstrndup(symbol->name, strcspn(symbol->name, "@"))
+	                  : xstrdup(symbol->name);
+}
+
 static char *make_name(const struct call_names *n, const struct call_function *f)
 {
-	const struct symbol *symbol;
 	char *plain;
 
 	switch (f->kind) {
@@ -81,10 +102,10 @@ static char *make_name(const struct call_names *n, const struct call_function *f
 		plain = n->raw ? NULL : demangle(text);
 		return plain ? plain : xstrdup(text);
 	}
-	symbol = symbol_of(n->symbols, f);
-	return symbol ? xstrdup(symbol->name)
-	              : xasprintf("%s+0x%" PRIx64, image_name(n->paths, f->frame.image),
-	                          f->frame.offset);
+	plain = found_name(n->symbols, f, n->raw);
+	return plain ? plain
+	             : xasprintf("%s+0x%" PRIx64, image_name(n->paths, f->frame.image),
+	                         f->frame.offset);
 }
 
 const char *call_names_of(struct call_names *n, uint32_t function)
@@ -141,15 +162,16 @@ uint32_t *call_names_ranks(struct call_names *n)
 void call_names_fill(struct call_paths *c, struct symbolizer *symbols)
 {
 	vec_each (f, &c->functions) {
-		const struct symbol *symbol;
 		const char *file;
+		char *name;
 		int line;
 
 		if (f->kind != CALL_FUNCTION)
 			continue;
-		symbol = f->name ? NULL : symbol_of(symbols, f);
-		if (symbol)
-			f->name = intern_add(&c->images.names, symbol->name);
+		name = f->name ? NULL : found_name(symbols, f, false);
+		if (name)
+			f->name = intern_add(&c->images.names, name);
+		free(name);
 		if (!f->file && symbolizer_line(symbols, f->frame, &file, &line) && line > 0) {
 			f->file = intern_add(&c->images.names, file);
 			f->line = (uint32_t)line;

@@ -235,7 +235,49 @@ def a_filter_leaves_functions_out(t):
     t.true("filtered" in process["flags"], f"flags: {process['flags']}")
 
 
+@test
+def a_filter_that_fits_nothing_is_told(t):
+    result = t.assay("calls", "--filter", "leaf(void)", "-o", t.path("c.calls"), "--", build(t), 6,
+                     env=place(t))
+    t.has(result.err, "no function that was called fits --filter 'leaf(void)'")
+    result = t.assay("calls", "--filter", "leaf", "-o", t.path("c.calls"), "--", build(t), 6,
+                     env=place(t))
+    t.true("fits" not in result.err, f"a filter that fits: {result.err}")
+
+
+@test
+def no_room_for_tables_is_told(t):
+    t.need("mount")
+    if os.geteuid() != 0:
+        t.skip("mounting a small file system needs root")
+    full = t.path("full")
+    full.mkdir(mode=0o700)
+    if run("mount", "-t", "tmpfs", "-o", "size=8k,mode=700", "none", full, status=None).status:
+        t.skip("nothing can be mounted here")
+    try:
+        err = refused(t, "--", build(t), 5, env={"ASSAY_CALLS_DIR": str(full)})
+        t.has(err, f"there is no room for a table in {full}")
+        t.has(err, "name a directory with room in $ASSAY_CALLS_DIR")
+    finally:
+        run("umount", full)
+
+
 # How it ends
+
+@test
+def who_reads_no_further_leaves_no_table_behind(t):
+    program = build(t)
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = t.start(ASSAY, "calls", "-o", t.path("c.calls"), "--", program, 3, stdout=writer,
+                      stderr=subprocess.PIPE, env={**os.environ, **place(t)})
+    os.close(writer)
+    err = process.stderr.read().decode()
+    t.equal(t.wait(process), -signal.SIGPIPE, err)
+    t.true("could not be written" not in err, err)
+    t.equal(calls_of(processes(t, t.path("c.calls"))[0])["leaf"], 6)
+    t.equal(leftovers(t), [])
+
 
 def in_terminal(t, key, *words):
     """Runs assay in a terminal, presses a key when the program is ready; status and output."""

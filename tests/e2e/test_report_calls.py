@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import termios
 
@@ -195,12 +196,11 @@ def waiting_not_separated_is_said_and_never_zero(t):
     t.has(text, "not separated  not separated  main")
 
 
-@test
-def a_narrow_terminal_shows_whole_functions(t):
-    data = write(t, sample())
+def in_terminal(t, width, *words):
+    """What assay writes to a terminal so wide, without colours: its lines."""
     leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
-    process = t.start(os.environ.get("ASSAY", BUILD / "assay"), "report", data, stdout=follower,
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    process = t.start(os.environ.get("ASSAY", BUILD / "assay"), *words, stdout=follower,
                       env={**os.environ, "TERM": "xterm"})
     os.close(follower)
     text = b""
@@ -211,11 +211,20 @@ def a_narrow_terminal_shows_whole_functions(t):
         pass  # the other end is closed
     os.close(leader)
     t.equal(t.wait(process), 0, "status")
-    lines = text.decode().replace("\r", "").splitlines()
-    t.true(any("main" in line and "(1)" in line for line in lines), "main is there")
-    plain = [line.replace("\033[1m", "").replace("\033[2m", "").replace("\033[0m", "")
-             for line in lines]
-    t.true(max(map(len, plain)) <= 80, f"no line is wider: {max(plain, key=len)!r}")
+    return re.sub("\033\\[[0-9]*m", "", text.decode().replace("\r", "")).splitlines()
+
+
+@test
+def a_narrow_terminal_shows_whole_functions(t):
+    data = write(t, sample())
+    for width in (60, 80, 100, 120, 200):
+        for words in ((data,), ("-f", data), ("-g", data)):
+            lines = in_terminal(t, width, "report", *words)
+            t.true(max(map(len, lines)) <= width,
+                   f"no line is wider than {width}: {max(lines, key=len)!r}")
+            t.true(any("app::cmp(int, int)" in line for line in lines), f"cmp at {width}: {words}")
+    lines = in_terminal(t, 80, "report", "--wide", data)
+    t.true(any("preempted" in line and "+/-" in line for line in lines), "--wide has all columns")
 
 
 @test
@@ -233,6 +242,35 @@ def many_paths_take_little_more_than_the_file(t):
     rows = [line for line in t.assay("report", data).out.splitlines() if " > again " in line]
     t.equal(len(rows), 2000 * 20, "rows")
     t.has(t.assay("report", "-g", "--percent-limit", "0", data).out, "(recursion, 20 levels)")
+
+
+@test
+def without_a_file_the_newer_recording_is_read(t):
+    here = t.path("here")
+    calls, samples = here / "assay.calls", here / "perf.data"
+    err = t.assay("report", cwd=t.write("here/x", "").parent, status=1).err
+    t.has(err, "'assay record' makes one ('assay calls' makes assay.calls")
+    write(t, sample(), name="here/assay.calls")
+    result = t.assay("report", "--json", cwd=here)
+    t.equal((t.json(result.out)["kind"], result.err), ("calls", ""))
+    t.assay("record", "-q", "-o", samples, "--", "true")
+    for newer, kind in ((calls, "calls"), (samples, "samples")):
+        for path in (calls, samples):
+            os.utime(path, (1000, 2000 if path == newer else 1000))
+        result = t.assay("report", "--json", cwd=here)
+        t.equal(t.json(result.out).get("kind"), kind, f"{newer.name} is newer")
+        t.has(result.err, f"this is {newer.name}; ")
+        # What only one kind has decides.
+        t.has(t.assay("report", "-f", cwd=here).out, "prog (pid 42)")
+        t.has(t.assay("report", "--sort", "comm", cwd=here).err, "this is perf.data; ")
+        t.has(t.assay("export", "--to", "callgrind", "-o", "-", cwd=here).out, "fn=")
+        t.equal(t.assay("report", "--json", calls, cwd=here).err, "", "a file was named")
+
+
+@test
+def who_chooses_nobody_is_told_whom_there_is(t):
+    t.has(t.assay("report", "--comm", "nobody", write(t, sample())).out,
+          "no process is chosen, of 1: prog (pid 42)")
 
 
 main()

@@ -89,12 +89,15 @@ bool port_wants(uint64_t function)
 	return function != 0x666;
 }
 
-bool port_begin(void)
+bool port_begin(port_look_fn *look, void *of)
 {
+	static uint64_t processes;
+
 	calls_table.base = table;
 	calls_table.header = (struct assay_calls_header *)(void *)table;
 	calls_table.header->limit_bytes = limit;
 	calls_table.header->used_bytes = calls_table.header->header_bytes = ASSAY_CALLS_PAGE;
+	calls_table.header->start_ns = ++processes;
 	began = true;
 	return true;
 }
@@ -286,6 +289,7 @@ static void a_reset_restarts_min_and_max(void)
 	call(A, 500);
 	back(A, 0);
 	calls_table.header->epoch++;
+	embedded_self->record->epoch = ASSAY_CALLS_RESTART;
 	call(A, 70);
 	back(A, 0);
 	CHECK_EQ(AT(A)->min, 70);

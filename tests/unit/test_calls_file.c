@@ -132,6 +132,35 @@ static void nothing_is_clamped(void)
 	free(x.f);
 }
 
+/* The program took its own idea of the cost off min and max: the mean stays between. */
+static void the_range_moves_with_the_mean(void)
+{
+	struct abc x = abc_new();
+	struct call_paths *c;
+
+	/* One call: 1000 less 10 and 10 times 6, as the program says. */
+	fx_node_at(x.f, x.a)->min = fx_node_at(x.f, x.a)->max = 930;
+	fx_node_at(x.f, x.b)->min = 30;
+	fx_node_at(x.f, x.b)->max = 60;
+	c = read_with(x.f, NULL);
+	CHECK_NS(PATH(c, 0x1000)->min_ns, 465);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->min_ns, 15);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 30);
+	call_paths_free(c);
+	/* Double readings say that entries cost 8 more and exits 4; nothing is sure before. */
+	fx_header(x.f)->cost.inner_error = fx_header(x.f)->cost.outer_error = 1 << 20;
+	fx_record(x.f, x.thread)->enter = (struct assay_calls_sample){100, 2800, 78400};
+	fx_record(x.f, x.thread)->exit = (struct assay_calls_sample){100, 3400, 115600};
+	c = read_with(x.f, NULL);
+	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 18 - 10 * 10) / 2.0);
+	CHECK_NS(PATH(c, 0x1000)->min_ns, PATH(c, 0x1000)->net_ns);
+	CHECK_NS(PATH(c, 0x1000)->max_ns, PATH(c, 0x1000)->net_ns);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->min_ns, (30 - 8) / 2.0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, (60 - 8) / 2.0);
+	call_paths_free(c);
+	free(x.f);
+}
+
 static void double_readings_correct_costs(void)
 {
 	double sampled = 1.96 * 1.96 * 100 / 99 / 100, share = 0.25 / (0.25 + sampled);
@@ -919,6 +948,7 @@ int main(void)
 {
 	RUN(costs_are_taken_off);
 	RUN(nothing_is_clamped);
+	RUN(the_range_moves_with_the_mean);
 	RUN(double_readings_correct_costs);
 	RUN(costs_follow_the_callees_length);
 	RUN(open_calls_are_known);

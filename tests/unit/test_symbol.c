@@ -45,11 +45,29 @@ static const char labels_s[] = ".text\n"
                                ".fill 16, 1, 0xcc\n"
                                ".section .note.GNU-stack,\"\",@progbits\n";
 
+/* Of one place: the name of today, those within the library, one of an old version. */
+static const char exports_c[] = "int __libwork(int n) { return n * 5; }\n"
+                                "int work(int n) __attribute__((weak, alias(\"__libwork\")));\n"
+                                "int __work(int n) __attribute__((alias(\"__libwork\")));\n"
+                                "int before(int n) __attribute__((alias(\"__libwork\")));\n"
+                                "__asm__(\".symver before,ancientwork@OLD_1\");\n"
+                                "int gone(int n) { return n * 7; }\n"
+                                "__asm__(\".symver gone,ceased@OLD_1\");\n"
+                                "static __attribute__((noinline, noclone)) int within(int n)\n"
+                                "{ volatile int m = n; return m / 7; }\n"
+                                "int caller(int n) { return within(n) + within(n + 1); }\n";
+static const char exports_map[] =
+        "OLD_1 {};\nNEW_2 { global: work; __work; __libwork; caller; local: *; } OLD_1;\n";
+
 static bool build(void)
 {
 	return fixture_write("functions.c", functions_c, sizeof(functions_c) - 1) &&
 	       fixture_write("names.cc", names_cc, sizeof(names_cc) - 1) &&
 	       fixture_write("labels.s", labels_s, sizeof(labels_s) - 1) &&
+	       fixture_write("exports.c", exports_c, sizeof(exports_c) - 1) &&
+	       fixture_write("exports.map", exports_map, sizeof(exports_map) - 1) &&
+	       fixture_run("gcc -O1 -shared -fPIC -Wl,--version-script=exports.map "
+	                   "-o exports.so exports.c") &&
 	       fixture_run("gcc -O1 -g -o functions functions.c -Wl,--build-id=0x0102030405060708 "
 	                   "&& g++ -O1 -o names names.cc "
 	                   "&& gcc -nostdlib -static -Wl,-e,entry -o labels labels.s "
@@ -173,6 +191,35 @@ static void functions_have_their_names(void)
 	}
 	/* Nothing recorded says which version it was: used, and told. */
 	CHECK(strstr(symbolizer_trouble(s.symbols, s.image), "read as it is now") != NULL);
+	subject_end(&s);
+}
+
+static const char *export_at(struct subject *s, uint64_t address)
+{
+	struct frame frame = {0};
+
+	CHECK(symbolizer_frame(s->symbols, s->image, address, &frame));
+	return symbolizer_export(s->symbols, frame);
+}
+
+static void libraries_offer_one_name_of_today(void)
+{
+	uint64_t address = 0, size = 0;
+	struct subject s;
+
+	subject_open(&s, "exports.so");
+	CHECK(fixture_nm("exports.so", "__libwork", &address, &size));
+	CHECK_STR(export_at(&s, address), "work");
+	CHECK(export_at(&s, address + 1) == NULL);
+	/* Where there is nothing newer, an old name says what it is. */
+	CHECK(fixture_nm("exports.so", "gone", &address, &size));
+	CHECK_STR(export_at(&s, address), "ceased");
+	CHECK(fixture_nm("exports.so", "within", &address, &size));
+	CHECK(export_at(&s, address) == NULL);
+	CHECK_STR(at(&s, address)->name, "within");
+	subject_end(&s);
+	subject_start(&s, &(struct image){.kind = IMAGE_UNKNOWN}, "[unknown]", NULL);
+	CHECK(symbolizer_export(s.symbols, (struct frame){s.image, 0}) == NULL);
 	subject_end(&s);
 }
 
@@ -649,6 +696,7 @@ int main(void)
 	RUN(names_are_demangled);
 	RUN(a_name_that_explodes_is_left_alone);
 	RUN(functions_have_their_names);
+	RUN(libraries_offer_one_name_of_today);
 	RUN(cxx_names_are_shown_demangled_or_raw);
 	RUN(labels_reach_to_the_next_symbol);
 	RUN(stripped_files_give_ranges);

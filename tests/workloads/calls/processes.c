@@ -9,6 +9,7 @@
  *	chain     exec of itself, five times
  *	busy      forks while three other threads are calling
  *	threads   eight threads fork, and their children begin threads
+ *	behind    the same; the children's threads come and go before what forked is called on
  *	run       system(), a shell between
  *	orphan    a child that ends after its parent
  */
@@ -241,6 +242,61 @@ static void threads(void)
 	}
 }
 
+static APART void behind_child(unsigned n)
+{
+	CALLED();
+	PATH("behind_forker;behind_fork;behind_child");
+	work(n);
+}
+
+/* The child's first calls are its new thread's, and so is its children's. */
+static APART void behind_fork(unsigned n, unsigned levels)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	CALLED();
+	pid = fork();
+	if (pid == 0) {
+		truth_forked();
+		if (pthread_create(&thread, NULL, worker, (void *)1ul))
+			_exit(121);
+		pthread_join(thread, NULL);
+		if (levels > 1 && fork() == 0) {
+			truth_forked();
+			if (pthread_create(&thread, NULL, worker, (void *)2ul))
+				_exit(121);
+			pthread_join(thread, NULL);
+			behind_child(n + 1);
+			exit(0);
+		}
+		while (wait(NULL) > 0)
+			;
+		behind_child(n);
+		exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static void *behind_forker(void *argument)
+{
+	CALLED();
+	behind_fork(3, argument != NULL ? 2 : 1);
+	return NULL;
+}
+
+static void behind(void)
+{
+	pthread_t thread;
+
+	CALLED();
+	for (unsigned long i = 0; i < 4; i++) {
+		if (pthread_create(&thread, NULL, behind_forker, (void *)(i % 2)))
+			_exit(121);
+		pthread_join(thread, NULL);
+	}
+}
+
 static void run(void)
 {
 	char command[4200];
@@ -269,9 +325,10 @@ static void orphan(void)
 int main(int argc, char **argv)
 {
 	static const struct truth_case cases[] = {
-	        {"tree", tree},       {"through", through}, {"raw", raw},   {"leaf", leaf_only},
-	        {"vforked", vforked}, {"chain", chain},     {"busy", busy}, {"threads", threads},
-	        {"run", run},         {"orphan", orphan},   {NULL, NULL},
+	        {"tree", tree},      {"through", through}, {"raw", raw},
+	        {"leaf", leaf_only}, {"vforked", vforked}, {"chain", chain},
+	        {"busy", busy},      {"threads", threads}, {"run", run},
+	        {"orphan", orphan},  {"behind", behind},   {NULL, NULL},
 	};
 
 	CALLED();
