@@ -148,22 +148,26 @@ static void measure(struct calls_thread *t, const struct assay_calls_node *leaf,
 	}
 }
 
+static int32_t apart(int32_t a, int32_t b)
+{
+	return (a > b ? a - b : b - a) / 2;
+}
+
 /*
- * The two shortest count as one: both last less than the hooks' clock takes to read, so
- * that their nets hardly differ and what is between is not to be told.
+ * The shortest of all tells how sure the next one is: both last less than the hooks' clock
+ * takes to read, so that their nets hardly differ and what is between is not to be told.
  */
 static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 {
 	struct assay_calls_node *leaf;
-	struct rounds first, r;
-	int32_t a, b;
+	struct rounds shortest, r;
 
 	hooked(10);
 	leaf = calls_tree_find(t, calls_node(t->record->root),
 	                       (uintptr_t)hooked & ASSAY_FN_ADDRESS);
 	if (!leaf)
 		return;
-	measure(t, leaf, lengths[0].turns, lengths[0].calls, &first);
+	measure(t, leaf, lengths[0].turns, lengths[0].calls, &shortest);
 	for (int i = 1; i <= ASSAY_CALLS_LENGTHS; i++) {
 		uint32_t n = cost->length_count;
 
@@ -171,20 +175,16 @@ static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 		cost->lengths[n].net = middle(r.net);
 		cost->lengths[n].inner = middle(r.inner);
 		if (i == 1) {
-			a = middle(first.inner);
-			b = cost->lengths[0].inner;
-			cost->lengths[0].net = (cost->lengths[0].net + middle(first.net)) / 2;
-			cost->lengths[0].inner = cost->inner = (a + b) / 2;
-			cost->inner_error = spread(r.inner) + (a > b ? a - b : b - a) / 2;
-			a = middle(first.outer);
-			b = middle(r.outer);
-			cost->outer = (a + b) / 2;
-			cost->outer_error = spread(r.outer) + (a > b ? a - b : b - a) / 2;
+			cost->inner = cost->lengths[0].inner;
+			cost->outer = middle(r.outer);
+			cost->inner_error =
+			        spread(r.inner) + apart(cost->inner, middle(shortest.inner));
+			cost->outer_error =
+			        spread(r.outer) + apart(cost->outer, middle(shortest.outer));
 		}
 		/* Rising, or it says nothing. */
-		if (n && cost->lengths[n].net <= cost->lengths[n - 1].net)
-			continue;
-		cost->length_count++;
+		if (!n || cost->lengths[n].net > cost->lengths[n - 1].net)
+			cost->length_count++;
 	}
 }
 

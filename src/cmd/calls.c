@@ -46,14 +46,15 @@ static const struct option options[] = {
          .name = "filter",
          .argument = "PATTERNS",
          .help = "functions or images of these names alone; !PATTERN leaves out",
-         .details = "Globs apart by commas, over names of functions and of files: 'parse_*', "
-                    "'libx.so*,!x_hash'. Of several that fit, the last decides. Names are whole, and "
-                    "C++ names without parameters and without the arguments of templates: "
-                    "'space::Box::put'. The time of a function that is left out is its "
-                    "caller's, and so is what its hooks take, 50 to 100 ns a call; leave out with "
-                    "the compiler what is called most "
-                    "(-finstrument-functions-exclude-function-list). Reports say that functions "
-                    "were left out.",
+         .details =
+                 "Globs apart by commas, over names of functions and of files: 'parse_*', "
+                 "'libx.so*,!x_hash'. Of several that fit, the last decides. Names are whole, and "
+                 "C++ names without parameters and without the arguments of templates: "
+                 "'space::Box::put'. The time of a function that is left out is its "
+                 "caller's, and so is what its hooks take, 50 to 100 ns a call; leave out with "
+                 "the compiler what is called most "
+                 "(-finstrument-functions-exclude-function-list). Reports say that functions "
+                 "were left out.",
          .offset = AT(filter)},
         {.kind = OPTION_STRING,
          .name = "memory",

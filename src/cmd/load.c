@@ -205,12 +205,14 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 static int no_file(const char *path, struct error *err)
 {
 	if (!strcmp(path, LOAD_DEFAULT))
-		return error_set(err, ENOENT,
-		                 "there is no file " LOAD_DEFAULT
-		                 "; 'assay record' makes one ('assay calls' makes " LOAD_DEFAULT_CALLS
-		                 ", of call paths)");
-	return error_set(err, ENOENT, "there is no file %s; 'assay record -o' or 'assay calls -o' "
-	                              "would make one",
+		return error_set(
+		        err, ENOENT,
+		        "there is no file " LOAD_DEFAULT
+		        "; 'assay record' makes one ('assay calls' makes " LOAD_DEFAULT_CALLS
+		        ", of call paths)");
+	return error_set(err, ENOENT,
+	                 "there is no file %s; 'assay record -o' or 'assay calls -o' "
+	                 "would make one",
 	                 path);
 }
 

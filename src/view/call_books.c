@@ -90,7 +90,8 @@ static const struct flag_text {
          "the table was full: % calls of paths that found no room are in (other); "
          "--memory (or $ASSAY_CALLS_MEM) gives more",
          offsetof(struct call_process, other_calls)},
-        {CALL_DEEP, "deep", "calls deeper than the limit are in (other), % calls in all; "
+        {CALL_DEEP, "deep",
+         "calls deeper than the limit are in (other), % calls in all; "
          "$ASSAY_CALLS_DEPTH sets it",
          offsetof(struct call_process, other_calls)},
         {CALL_LOST, "lost", "% events were lost", offsetof(struct call_process, lost_events)},
