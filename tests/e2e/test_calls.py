@@ -245,6 +245,38 @@ def a_filter_that_fits_nothing_is_told(t):
     t.true("fits" not in result.err, f"a filter that fits: {result.err}")
 
 
+LIBRARY_CALLS = r"""
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <pthread.h>
+
+static void *nothing(void *p) { return p; }
+
+int main(int argc, char **argv)
+{
+	char *copy = strdup(argv[0]);
+	pthread_t thread;
+
+	free(copy);
+	pthread_create(&thread, NULL, nothing, NULL);
+	pthread_join(thread, NULL);
+	waitpid(-1, NULL, 0);
+	return 0;
+}
+"""
+
+
+@test
+def functions_of_libraries_bear_the_names_that_programs_use(t):
+    program = build(t, source=LIBRARY_CALLS, flags=("-finstrument-functions", "-fno-builtin",
+                                                    "-pthread"))
+    process, = count(t, program, options=("--libraries",))
+    names = {path["path"][-1] for path in process["paths"] if path["library"] == "libc.so.6"}
+    t.equal(names, {"strdup", "free", "pthread_create", "pthread_join", "waitpid"})
+
+
 @test
 def no_room_for_tables_is_told(t):
     t.need("mount")

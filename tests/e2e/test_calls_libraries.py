@@ -52,14 +52,19 @@ def one_name(program, name):
     return name
 
 
+UNWINDING = {"_Unwind_Resume", "_dl_find_object", "pthread_once", "strlen"}
+
+
 class Calls:
     """A process's calls: of its own functions and of libraries', by name and by path."""
 
     def __init__(self, program, process):
         self.own, self.libraries, self.paths = {}, {}, {}
         within = {tuple(row["path"]) for row in process["paths"] if row["library"]}
-        # Libraries' own calls are not followed.
-        self.nested = [path for path in within if path[:-1] in within]
+        # Libraries' own calls are not followed. What a function's landing pad calls when its
+        # exit is told already, and an unwinder linked into the program, are the program's.
+        self.nested = [path for path in within
+                       if path[:-1] in within and path[-1].split("@")[0] not in UNWINDING]
         for row in process["paths"]:
             names = [name for name in row["path"] if name != "(outside)"]
             # Without a function of the program around: the counting's own.

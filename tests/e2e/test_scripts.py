@@ -60,7 +60,7 @@ def only_expected_skips_are_let_pass(t):
 
 @test
 def the_layers_check_finds_what_it_forbids(t):
-    for part in ("src", "script"):
+    for part in ("include", "runtime", "src", "script"):
         run("cp", "-r", ROOT / part, t.directory)
     check = t.path("script/check-layers")
     t.equal(run(check).out, "", "the complaints about the tree as it is")

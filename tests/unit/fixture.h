@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char fixture_dir[64];
 
@@ -47,6 +49,29 @@ static inline bool fixture_write(const char *name, const void *bytes, size_t siz
 	bool done = out && fwrite(bytes, 1, size, out) == size;
 
 	return out && !fclose(out) && done;
+}
+
+/* What a small file in the folder holds, "" where there is none; one at a time. */
+static inline const char *fixture_text(const char *name)
+{
+	static char text[256];
+	char path[256];
+	size_t size;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/%s", fixture_dir, name);
+	in = fopen(path, "rb");
+	size = in ? fread(text, 1, sizeof(text) - 1, in) : 0;
+	text[size] = '\0';
+	if (in)
+		fclose(in);
+	return text;
+}
+
+/* No file is left in the folder, none with another name either. */
+static inline bool fixture_is_empty(void)
+{
+	return !rmdir(fixture_dir) && !mkdir(fixture_dir, 0700);
 }
 
 /* Runs a shell command in the folder; true where it succeeds. */

@@ -3,26 +3,14 @@
 #include "source/tracefs_settings.h"
 
 #include "check.h"
+#include "fixture.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-static char directory[64];
 
 static void set(const char *file, const char *text)
 {
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, file);
-	f = fopen(path, "w");
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-	}
+	CHECK(fixture_write(file, text, strlen(text)));
 }
 
 /* As the file stands; one at a time. */
@@ -31,7 +19,7 @@ static const char *get(const char *file)
 	static char text[128];
 	struct tracefs_settings s = {0};
 
-	snprintf(s.directory, sizeof(s.directory), "%s", directory);
+	snprintf(s.directory, sizeof(s.directory), "%s", fixture_dir);
 	return tracefs_settings_read(&s, file, text, sizeof(text)) ? text : "(none)";
 }
 
@@ -48,7 +36,7 @@ static void before(void)
 
 static int change_all(struct tracefs_settings *s)
 {
-	return tracefs_settings_begin(s, directory, false, NULL) ||
+	return tracefs_settings_begin(s, fixture_dir, false, NULL) ||
 	       tracefs_settings_change(s, "tracing_on", "0", false, NULL) ||
 	       tracefs_settings_change(s, "trace_clock", "perf", false, NULL) ||
 	       tracefs_settings_change(s, "buffer_size_kb", "64", false, NULL) ||
@@ -121,8 +109,8 @@ static void an_instance_is_removed(void)
 	char top[64], instance[128];
 	struct stat st;
 
-	snprintf(top, sizeof(top), "%s", directory);
-	snprintf(instance, sizeof(instance), "%s/instances", directory);
+	snprintf(top, sizeof(top), "%s", fixture_dir);
+	snprintf(instance, sizeof(instance), "%s/instances", fixture_dir);
 	CHECK_EQ(mkdir(instance, 0700), 0);
 	snprintf(instance, sizeof(instance), "%s/instances/assay-1", top);
 	CHECK_EQ(mkdir(instance, 0700), 0); /* of a process that lives: stays */
@@ -139,16 +127,11 @@ static void an_instance_is_removed(void)
 
 int main(void)
 {
-	char command[128];
-
-	snprintf(directory, sizeof(directory), "%s", "/tmp/assay-tracefs-XXXXXX");
-	if (!mkdtemp(directory))
+	if (!fixture_begin())
 		return 1;
 	RUN(what_was_changed_is_put_back);
 	RUN(the_guard_puts_back_what_a_killed_process_left);
 	RUN(an_instance_is_removed);
-	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
-	if (system(command))
-		return 1;
+	fixture_end();
 	return check_end();
 }
