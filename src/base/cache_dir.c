@@ -2,6 +2,7 @@
 #include "base/cache_dir.h"
 
 #include "base/vec.h"
+#include "base/write_all.h"
 #include "base/xalloc.h"
 
 #include <dirent.h>
@@ -263,21 +264,6 @@ static int aside_close(struct aside *a, const char *name, int r)
 		unlinkat(a->directory, a->name, 0);
 	close(a->fd);
 	return r;
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t wrote = write(fd, bytes, size);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return wrote ? -errno : -EIO;
-		bytes += wrote;
-		size -= (size_t)wrote;
-	}
-	return 0;
 }
 
 /* In the kernel, as far as it can; from `*at` on. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,25 +68,6 @@ void json_array(struct json *j)
 void json_end_array(struct json *j)
 {
 	json_close(j, ']');
-}
-
-/* Length of the valid UTF-8 sequence at p, 0 where there is none. */
-static int utf8_length(const unsigned char *p)
-{
-	int n = p[0] < 0x80   ? 1
-	        : p[0] < 0xc2 ? 0
-	        : p[0] < 0xe0 ? 2
-	        : p[0] < 0xf0 ? 3
-	        : p[0] < 0xf5 ? 4
-	                      : 0;
-
-	for (int i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((n == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) ||
-	    (n == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))))
-		return 0;
-	return n;
 }
 
 static void json_quote(struct buf *out, const char *text)

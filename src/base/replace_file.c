@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/replace_file.h"
 
+#include "base/write_all.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -58,54 +59,46 @@ int replace_file_check(const char *path, struct error *err)
 	return rc;
 }
 
-static int write_all(int fd, const char *bytes, size_t size)
+/* Where the two can be exchanged, PATH is there at every moment. */
+static int exchange(const char *part, const char *path, const char *old)
 {
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
+	int rc;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		size -= (size_t)n;
+	if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE)) {
+		/* The older file is aside now; it is not to be lost. */
+		rc = rename(part, old) ? -errno : 0;
+		if (rc)
+			renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE);
+		return rc;
 	}
-	return 0;
+	/* Not known to this file system, or there is no older one. */
+	if (errno != EINVAL && errno != ENOSYS && errno != ENOENT)
+		return -errno;
+	return (rename(path, old) && errno != ENOENT) || rename(part, path) ? -errno : 0;
 }
 
-/* Where the two can be exchanged, PATH is there at every moment. */
-static int put_in_place(const char *aside, const char *path, enum kind kind)
+int replace_file_put(const char *part, const char *path, struct error *err)
 {
 	char *old = xasprintf("%s.old", path);
-	int rc = 0;
+	int rc = exchange(part, path, old);
 
-	if (kind == KIND_NONE) {
-		rc = rename(aside, path) ? -errno : 0;
-	} else if (!renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE)) {
-		/* The older file is aside now; it is not to be lost. */
-		if (rename(aside, old)) {
-			rc = -errno;
-			renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE);
-		}
-	} else if (errno == EINVAL || errno == ENOSYS || errno == ENOENT) {
-		rc = (rename(path, old) && errno != ENOENT) || rename(aside, path) ? -errno : 0;
-	} else {
-		rc = -errno;
-	}
+	if (rc)
+		error_set(err, -rc, "%s cannot be written (an older one becomes %s): %s", path, old,
+		          strerror(-rc));
 	free(old);
 	return rc;
 }
 
 int replace_file(const char *path, const void *bytes, size_t size, struct error *err)
 {
-	char *aside = NULL;
+	char *part = NULL;
 	enum kind kind;
 	int fd, rc = kind_of(path, &kind, err);
 
 	if (rc || kind == KIND_NULL)
 		return rc;
-	aside = xasprintf("%s.XXXXXX", path);
-	fd = mkostemp(aside, O_CLOEXEC); /* 0600 */
+	part = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(part, O_CLOEXEC); /* 0600 */
 	if (fd < 0) {
 		rc = error_set(err, errno, "cannot create %s: %s", path, strerror(errno));
 		goto out;
@@ -113,13 +106,13 @@ int replace_file(const char *path, const void *bytes, size_t size, struct error 
 	rc = write_all(fd, bytes, size);
 	if (close(fd) && !rc)
 		rc = -errno;
-	if (!rc)
-		rc = put_in_place(aside, path, kind);
-	if (rc) {
-		unlink(aside);
+	if (rc)
 		error_set(err, -rc, "%s cannot be written: %s", path, strerror(-rc));
-	}
+	else
+		rc = replace_file_put(part, path, err);
+	if (rc)
+		unlink(part);
 out:
-	free(aside);
+	free(part);
 	return rc;
 }

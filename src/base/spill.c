@@ -2,11 +2,11 @@
 #include "base/spill.h"
 
 #include "base/replace_file.h"
+#include "base/write_all.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,36 +55,11 @@ int spill_open(struct spill *s, const char *path, struct error *err)
 
 void spill_flush(struct spill *s)
 {
-	for (size_t done = 0; s->fd >= 0 && !s->code && done < s->buf.size;) {
-		ssize_t n = write(s->fd, s->buf.data + done, s->buf.size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			s->code = n < 0 ? errno : EIO;
-			break;
-		}
-		done += (size_t)n;
-		s->written += (uint64_t)n;
-	}
-	if (s->fd >= 0)
-		buf_clear(&s->buf);
-}
-
-/* An older file steps aside last, when its successor is complete. */
-static int put_in_place(const struct spill *s, struct error *err)
-{
-	char *old = xasprintf("%s.old", s->path);
-	int ret = 0;
-
-	if (rename(s->path, old) && errno != ENOENT)
-		ret = error_set(err, errno, "cannot rename %s to %s: %s", s->path, old,
-		                strerror(errno));
-	else if (rename(s->part, s->path))
-		ret = error_set(err, errno, "cannot rename %s to %s: %s", s->part, s->path,
-		                strerror(errno));
-	free(old);
-	return ret;
+	if (s->fd < 0)
+		return;
+	if (!s->code)
+		s->code = -write_all(s->fd, s->buf.data, s->buf.size);
+	buf_clear(&s->buf);
 }
 
 int spill_close(struct spill *s, bool keep, struct error *err)
@@ -100,7 +75,7 @@ int spill_close(struct spill *s, bool keep, struct error *err)
 	if (s->code)
 		ret = error_set(err, s->code, "cannot write %s: %s", s->path, strerror(s->code));
 	else if (keep && s->part)
-		ret = put_in_place(s, err);
+		ret = replace_file_put(s->part, s->path, err);
 	if (s->part && (ret || !keep))
 		unlink(s->part);
 	if (s->fd >= 0)

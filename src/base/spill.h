@@ -16,7 +16,6 @@
 #include "base/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #define SPILL_BYTES (256u << 10)
 
@@ -26,7 +25,6 @@ struct spill {
 	bool owned;        /* fd is to be closed */
 	int code;          /* errno of the first failure, 0 */
 	char *path, *part; /* part: where it is written until it is complete; NULL: in place */
-	uint64_t written;
 };
 
 int spill_open(struct spill *s, const char *path, struct error *err);

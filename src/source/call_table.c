@@ -2,6 +2,7 @@
 #include "source/call_table.h"
 
 #include "assay/wire.h"
+#include "base/write_all.h"
 #include "source/call_table_internal.h"
 #include "source/proc.h"
 
@@ -277,21 +278,6 @@ static void baseline_finish(struct call_table_copy *copy)
 	h = (struct assay_calls_header *)copy->bytes.data;
 	h->latest = (struct assay_calls_moment){copy->now, copy->now_ns};
 	h->used_bytes = copy->bytes.size;
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
 }
 
 /* Readers see the older baseline or this one, whole. */

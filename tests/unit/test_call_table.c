@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "calls_fixture.h"
 #include "check.h"
+#include "fixture.h"
 #include "format/calls_file.h"
 #include "source/call_table.h"
 
@@ -18,11 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char directory[] = "/tmp/assay-tables-XXXXXX";
-
 static void path_of(char path[128], const char *name)
 {
-	snprintf(path, 128, "%s/%s", directory, name);
+	snprintf(path, 128, "%s/%s", fixture_dir, name);
 }
 
 static void put(const char *name, const struct fx *f)
@@ -48,7 +47,7 @@ static void clear(void)
 {
 	char command[160];
 
-	snprintf(command, sizeof(command), "rm -rf %s/*", directory);
+	snprintf(command, sizeof(command), "rm -rf %s/*", fixture_dir);
 	CHECK_EQ(system(command), 0);
 }
 
@@ -71,11 +70,11 @@ static void the_directory_is_chosen(void)
 	struct error err = {0};
 	struct stat st;
 
-	setenv("ASSAY_CALLS_DIR", directory, 1);
+	setenv("ASSAY_CALLS_DIR", fixture_dir, 1);
 	CHECK_EQ(call_table_directory(&path, false, &err), 0);
-	CHECK_STR(path, directory);
+	CHECK_STR(path, fixture_dir);
 	free(path);
-	snprintf(want, sizeof(want), "%s/x/y", directory);
+	snprintf(want, sizeof(want), "%s/x/y", fixture_dir);
 	setenv("ASSAY_CALLS_DIR", want, 1);
 	CHECK_EQ(call_table_directory(&path, false, &err), 0);
 	free(path);
@@ -88,7 +87,7 @@ static void the_directory_is_chosen(void)
 	CHECK(strstr(err.text, want) && strstr(err.text, "ASSAY_CALLS_DIR"));
 	CHECK(!path);
 	rmdir(want);
-	CHECK(!symlink(directory, want));
+	CHECK(!symlink(fixture_dir, want));
 	CHECK_EQ(call_table_directory(&path, false, &err), -ELOOP);
 	unlink(want);
 	close(open(want, O_CREAT | O_WRONLY, 0600));
@@ -97,9 +96,9 @@ static void the_directory_is_chosen(void)
 
 	parent = getenv("XDG_RUNTIME_DIR") ? strdup(getenv("XDG_RUNTIME_DIR")) : NULL;
 	unsetenv("ASSAY_CALLS_DIR");
-	setenv("XDG_RUNTIME_DIR", directory, 1);
+	setenv("XDG_RUNTIME_DIR", fixture_dir, 1);
 	CHECK_EQ(call_table_directory(&path, true, &err), 0);
-	snprintf(want, sizeof(want), "%s/assay/calls", directory);
+	snprintf(want, sizeof(want), "%s/assay/calls", fixture_dir);
 	CHECK_STR(path, want);
 	free(path);
 	if (parent)
@@ -136,7 +135,7 @@ static void only_tables_are_listed(void)
 	CHECK(!symlink(target, path));
 	path_of(path, "15-34-0.calls");
 	CHECK(!mkfifo(path, 0600)); /* must not block */
-	CHECK_EQ(call_table_list_read(&list, directory, &err), 0);
+	CHECK_EQ(call_table_list_read(&list, fixture_dir, &err), 0);
 	CHECK_EQ(list.count, 2);
 	if (list.count == 2) {
 		/* the same pid, born at another time: gone */
@@ -154,10 +153,10 @@ static void only_tables_are_listed(void)
 	path_of(path, "none");
 	CHECK_EQ(call_table_list_read(&list, path, &err), 0);
 	CHECK_EQ(list.count, 0);
-	chmod(directory, 0750);
-	CHECK_EQ(call_table_list_read(&list, directory, &err), -EPERM);
+	chmod(fixture_dir, 0750);
+	CHECK_EQ(call_table_list_read(&list, fixture_dir, &err), -EPERM);
 	CHECK(strstr(err.text, "750") != NULL);
-	chmod(directory, 0700);
+	chmod(fixture_dir, 0700);
 	free(f);
 	free(late);
 }
@@ -421,13 +420,13 @@ static void a_blocked_process_begins_at_zero(void)
 
 int main(void)
 {
-	if (!mkdtemp(directory))
+	if (!fixture_begin())
 		return 1;
 	RUN(the_directory_is_chosen);
 	RUN(only_tables_are_listed);
 	RUN(copies_hold_whole_nodes);
 	RUN(what_is_no_table_is_told);
 	RUN(a_blocked_process_begins_at_zero);
-	rmdir(directory);
+	fixture_end();
 	return check_end();
 }

@@ -6,27 +6,12 @@
 
 #include "assay_port.h"
 #include "check.h"
+#include "clock_fixture.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void doze(long ns)
-{
-	struct timespec t = {.tv_nsec = ns};
-
-	nanosleep(&t, NULL);
-}
 
 /* The rate over 300 ms, by readings that are not the clock's. */
 static double true_rate(void)

@@ -8,6 +8,7 @@
 
 #include "assay_port.h"
 #include "check.h"
+#include "clock_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,25 +18,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct clock_rate rate;
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void doze(long ns)
-{
-	struct timespec t = {.tv_nsec = ns};
-
-	nanosleep(&t, NULL);
-}
 
 static void spin(uint64_t ns)
 {

@@ -10,7 +10,7 @@
  *	threads    robin, in three threads
  *	migrate    begun in one thread, gone on with in another
  */
-#include "truth.h"
+#include "truth_threads.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -246,14 +246,8 @@ static void *robin_body(void *argument)
 
 static void threads(void)
 {
-	pthread_t thread[3];
-
 	CALLED();
-	for (unsigned i = 0; i < 3; i++)
-		if (pthread_create(&thread[i], NULL, robin_body, NULL))
-			_exit(121);
-	for (unsigned i = 0; i < 3; i++)
-		pthread_join(thread[i], NULL);
+	truth_threads(robin_body, 3);
 }
 
 static void *go_on(void *argument)

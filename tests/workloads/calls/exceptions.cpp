@@ -11,9 +11,8 @@
 //	threads      all of it in four threads
 //
 // No functions of the standard library's headers: these would be instrumented too.
-#include "truth.h"
+#include "truth_threads.h"
 
-#include <pthread.h>
 
 static volatile unsigned long sink;
 
@@ -341,14 +340,8 @@ static void *body(void *)
 
 static void threads()
 {
-	pthread_t thread[4];
-
 	CALLED();
-	for (pthread_t &t : thread)
-		if (pthread_create(&t, nullptr, body, nullptr))
-			_exit(121);
-	for (pthread_t &t : thread)
-		pthread_join(t, nullptr);
+	truth_threads(body, 4);
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@
  *	vectors   floating-point and vector registers stay as they were
  */
 #include "truth.h"
+#include "walkers.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -134,35 +135,6 @@ static void nofile(void)
 	go_on();
 	limit(RLIMIT_NOFILE, before.rlim_cur);
 }
-
-typedef void walker(unsigned depth);
-
-static walker w0, w1, w2, w3, w4, w5, w6, w7, w8, w9;
-static walker *const walkers[10] = {w0, w1, w2, w3, w4, w5, w6, w7, w8, w9};
-
-UNSEEN static inline void onward(unsigned depth)
-{
-	if (depth)
-		for (unsigned i = 0; i < 10; i++)
-			walkers[i](depth - 1);
-}
-
-#define WALKER(x)                                                                                  \
-	static void w##x(unsigned depth)                                                           \
-	{                                                                                          \
-		CALLED();                                                                          \
-		onward(depth);                                                                     \
-	}
-WALKER(0)
-WALKER(1)
-WALKER(2)
-WALKER(3)
-WALKER(4)
-WALKER(5)
-WALKER(6)
-WALKER(7)
-WALKER(8)
-WALKER(9)
 
 static void fsize(void)
 {

@@ -11,9 +11,8 @@
  *	threads   across, in four threads
  *	itself    within one function, and from what is inlined into it
  */
-#include "truth.h"
+#include "truth_threads.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -232,14 +231,8 @@ static void *body(void *argument)
 
 static void threads(void)
 {
-	pthread_t thread[4];
-
 	CALLED();
-	for (unsigned i = 0; i < 4; i++)
-		if (pthread_create(&thread[i], NULL, body, NULL))
-			_exit(121);
-	for (unsigned i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
+	truth_threads(body, 4);
 }
 
 static inline __attribute__((always_inline)) void taken_in(void)

@@ -9,10 +9,9 @@
  *
  * Says "truth: same place N" on stderr: how often one lay where another had been.
  */
-#include "truth.h"
+#include "truth_threads.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 typedef void entry(unsigned n, void (*back)(unsigned));
 
@@ -97,14 +96,8 @@ static void *body(void *argument)
 
 static void threads(void)
 {
-	pthread_t thread[4];
-
 	CALLED();
-	for (unsigned i = 0; i < 4; i++)
-		if (pthread_create(&thread[i], NULL, body, NULL))
-			_exit(121);
-	for (unsigned i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
+	truth_threads(body, 4);
 }
 
 static void kept(void)

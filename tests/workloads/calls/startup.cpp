@@ -6,9 +6,8 @@
 //	statics   static objects, constructor and destructor functions, atexit
 //	locals    static objects within functions, made at their first call
 //	threads   thread_local objects of eight threads, made and unmade
-#include "truth.h"
+#include "truth_threads.h"
 
-#include <pthread.h>
 
 static volatile unsigned long sink;
 
@@ -115,14 +114,8 @@ static void *body(void *)
 
 static void threads()
 {
-	pthread_t thread[8];
-
 	CALLED();
-	for (pthread_t &t : thread)
-		if (pthread_create(&t, nullptr, body, nullptr))
-			_exit(121);
-	for (pthread_t &t : thread)
-		pthread_join(t, nullptr);
+	truth_threads(body, 8);
 	leaf(of_thread.number());
 }
 
