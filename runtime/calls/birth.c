@@ -6,6 +6,7 @@
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
+#include "calls/twin.h"
 
 /* Records whose threads ended. Signals are held by whoever takes the lock. */
 static struct {
@@ -22,7 +23,13 @@ static volatile uint64_t never_switched;
 struct kept {
 	struct calls_home home;
 	uint64_t table; /* that its frames lead to */
+	struct assay_calls_thread *record;
+	uint32_t state; /* when it forked */
+	volatile uint64_t *watch;
 };
+
+/* Of a forked child's thread until its first event. */
+static struct assay_calls_thread nobody;
 
 static struct kept *kept_of(struct calls_thread *t)
 {
@@ -124,6 +131,7 @@ static void path_restore(struct path *path, struct calls_thread *t)
 	struct assay_calls_node *node = calls_node(t->record->root);
 	uint32_t at = path->count;
 
+	calls_stack_right(t);
 	path->made[0] = t->record->root;
 	for (uint32_t i = 1; i <= path->count; i++) {
 		node = calls_tree_child(t, node, path->functions[i] | ASSAY_FN_INHERITED);
@@ -186,7 +194,7 @@ static struct calls_thread *off(void)
 /* A thread's tree and stacks, in the path that it had before a fork, if it is one's. */
 static bool begin(struct calls_thread *t, struct path *path, uintptr_t sp)
 {
-	if (!t || (!t->record && !record_new(t)))
+	if (!t || ((!t->record || t->record == &nobody) && !record_new(t)))
 		return false;
 	record_begin(t);
 	if (path->memory)
@@ -194,7 +202,85 @@ static bool begin(struct calls_thread *t, struct path *path, uintptr_t sp)
 	else if (!calls_stacks_begin(t, sp))
 		return false;
 	kept_of(t)->table = name_of(calls_table.base);
+	kept_of(t)->record = t->record;
 	return true;
+}
+
+/* A hook was interrupted and goes on when the handler is over: its mark is there. */
+static bool is_in_handler(struct calls_thread *t)
+{
+	const struct calls_home *home = calls_home(t);
+
+	for (uint32_t i = 0; i < home->stack_count; i++) {
+		const struct calls_stack *s = &home->stacks[i];
+		const struct calls_frame *f = i == home->stack ? home->top : s->top;
+
+		if (s->high && f != s->frames)
+			for (; f != s->frames; f--)
+				if (calls_is_mark(f))
+					return true;
+	}
+	return false;
+}
+
+/* The forked thread goes on where it was, the hook that was interrupted too. */
+static bool twin_begin(struct calls_thread *t)
+{
+	struct calls_home *home = calls_home(t);
+
+	if (!port_begin(NULL, NULL, true))
+		return false;
+	calls_table.header->cost = cost;
+	calls_twin_trim(t);
+	t->record = kept_of(t)->record;
+	t->record->current = calls_id(home->top->node);
+	record_begin(t);
+	for (uint32_t i = 0; i < home->stack_count; i++) {
+		struct calls_stack *s = &home->stacks[i];
+		struct calls_frame *f = i == home->stack ? home->top : s->top;
+
+		for (; s->high && f != s->frames; f--)
+			f->net = 0;
+	}
+	t->low = home->stacks[home->stack].low;
+	kept_of(t)->table = name_of(calls_table.base);
+	calls_flag(ASSAY_CALLS_FORKED);
+	return true;
+}
+
+void calls_fork_prepare(void)
+{
+	struct calls_thread *t = *port_self();
+
+	if (t == &calls_unborn || t == &calls_off)
+		return;
+	kept_of(t)->state = t->state;
+	kept_of(t)->watch = t->watch;
+}
+
+void calls_fork_child(void)
+{
+	struct calls_thread *t = *port_self();
+	uint32_t state;
+	uint64_t held;
+
+	/* A fork's child's child: nothing was told in between. */
+	if (t == &calls_unborn || t == &calls_off || kept_of(t)->state == CALLS_UNBORN)
+		return;
+	state = kept_of(t)->state;
+	held = port_signals_hold();
+	calls_stack_right(t);
+	t->record = &nobody;
+	t->watch = &never_switched;
+	t->seen = never_switched + 1;
+	if (state == CALLS_BUSY || is_in_handler(t)) {
+		port_memory_missed(kept_of(t)->watch);
+		if (twin_begin(t))
+			t->state = state;
+		else
+			off();
+	}
+	port_signals_release(held);
 }
 
 /* The process's first thread does. One that a fork left without it is not waited for. */
@@ -224,7 +310,7 @@ struct calls_thread *calls_birth(uintptr_t sp)
 	struct path path = {.thread = self};
 	bool forked = self != &calls_unborn, ready, inherited;
 
-	if ((forked || !port_began()) && !port_begin(forked ? path_save : NULL, &path))
+	if ((forked || !port_began()) && !port_begin(forked ? path_save : NULL, &path, false))
 		return off();
 	if (__atomic_load_n(&calibrated, __ATOMIC_ACQUIRE))
 		calls_table.header->cost = cost;

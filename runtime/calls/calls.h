@@ -23,6 +23,13 @@ void calls_jumped(void);
 /* The running thread ends: its record is closed and may be another's. */
 void calls_thread_end(void);
 
+/*
+ * The running thread is about to fork, and has, in the child. Only a fork in a handler that
+ * interrupted a hook needs them: without, the child's first event is as good.
+ */
+void calls_fork_prepare(void);
+void calls_fork_child(void);
+
 /* The process ends in the running thread: what it did since its last event is charged. */
 void calls_thread_sync(void);
 

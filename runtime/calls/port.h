@@ -74,14 +74,17 @@ bool port_wants(uint64_t function);
  * The process has no table, or it is its parent's: makes one at calls_table.base, with
  * its header. Signals are held. False: there will be none. Before that, unless it is
  * NULL, `look` is given `of` and one table after the other that was a parent's, until it
- * says true: no thread makes a new one over it meanwhile.
+ * says true: no thread makes a new one over it meanwhile. `twin`: what is made is the
+ * parent's, by calls_twin(), with nothing counted.
  */
 typedef bool port_look_fn(void *of, const char *table);
-bool port_begin(port_look_fn *look, void *of);
+bool port_begin(port_look_fn *look, void *of, bool twin);
 /* This process has a table of its own: false before port_begin() and in a forked child. */
 bool port_began(void);
 
 int32_t port_thread_id(void);
+/* A fork's child: what was at `at` in its parent, and is not there now, is read as zeros. */
+void port_memory_missed(const volatile void *at);
 /* The thread's CPU clock, ns. */
 uint64_t port_thread_cpu_ns(void);
 /* The thread goes: what was opened for it is closed. */

@@ -105,7 +105,7 @@ static bool enter_other(struct calls_frame *top, uint64_t function)
 	calls_add(&top->node->calls, 1);
 	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
 	if (top->site == function)
-		top->ra++;
+		top->ra += 2; /* never CALLS_MARK */
 	return true;
 }
 
@@ -233,34 +233,58 @@ static bool ready(struct calls_thread *t, uintptr_t sp)
 	return t->state != CALLS_OFF;
 }
 
-/* A hook that measures itself; `tell` goes the usual way. */
-static void sample(struct calls_thread *t, struct assay_calls_sample *s, uint64_t function,
-                   uintptr_t site, uintptr_t sp, uintptr_t ra,
+/*
+ * A hook that measures itself; `tell` goes the usual way. BUSY: a handler's hooks keep off
+ * and, if it forks, the child has the record where it is here.
+ */
+static void sample(struct calls_thread *t, bool enter, uint64_t function, uintptr_t site,
+                   uintptr_t sp, uintptr_t ra,
                    void (*tell)(uint64_t, uintptr_t, uintptr_t, uintptr_t))
 {
-	struct assay_calls_thread *r = t->record;
-	uint64_t slow = r->slow, start = port_clock(), from, took, done;
+	struct calls_frame *top = calls_home(t)->top;
+	uint64_t slow, start, from, took, done;
+	struct assay_calls_thread *r;
+	struct assay_calls_sample *s;
+	uint32_t state;
 
-	t->state = CALLS_READY;
+	t->state = CALLS_BUSY;
+	calls_barrier();
+	r = t->record;
+	slow = r->slow;
+	start = port_clock();
 	fence();
 	from = port_clock();
 	if (*t->watch == t->seen) {
 		calls_add(&r->last, from - start);
 		calls_add(&r->own, from - start);
 	}
+	calls_home(t)->top = top;
+	calls_barrier();
+	t->state = CALLS_READY;
 	tell(function, site, sp, ra);
 	fence();
 	took = port_clock() - from;
-	if (took <= SAMPLE_MOST && r->slow == slow) {
+	top = calls_home(t)->top;
+	state = t->state;
+	if (state != CALLS_READY && state != CALLS_SAMPLE)
+		return;
+	t->state = CALLS_BUSY;
+	calls_barrier();
+	s = enter ? &r->enter : &r->exit;
+	/* Another record: a handler forked while it was READY, and this is the child. */
+	if (t->record == r && took <= SAMPLE_MOST && r->slow == slow) {
 		calls_add(&s->count, 1);
 		calls_add(&s->sum, took);
 		calls_add(&s->squares, took * took);
 	}
 	done = port_clock() - from - took;
-	if (*t->watch != t->seen)
-		return;
-	calls_add(&r->last, done);
-	calls_add(&r->own, done);
+	if (t->record == r && *t->watch == t->seen) {
+		calls_add(&r->last, done);
+		calls_add(&r->own, done);
+	}
+	calls_home(t)->top = top;
+	calls_barrier();
+	t->state = state;
 }
 
 static void tell_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
@@ -311,11 +335,27 @@ static void slow_enter(struct calls_thread *t, uint64_t function, struct calls_f
 	end(t, held, now);
 }
 
+/*
+ * A handler forked after the hook had seen that the state was READY, and this is the
+ * child: the event is to be told again.
+ */
+static bool is_forked(struct calls_thread *t)
+{
+	if (CALLS_LIKELY(port_began()))
+		return false;
+	t->state = CALLS_UNBORN;
+	return true;
+}
+
 void calls_slow_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 {
+	struct calls_thread *t = *port_self();
 	struct calls_frame call = top[1];
 
-	slow_enter(*port_self(), function, top, &call, false, now);
+	if (is_forked(t))
+		calls_unready_enter(function, call.site, call.sp, call.ra);
+	else
+		slow_enter(t, function, top, &call, false, now);
 }
 
 void calls_edge_enter(uint64_t function, struct calls_frame *top, uint64_t now)
@@ -336,7 +376,7 @@ void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintpt
 	if (t->state == CALLS_JUMPED)
 		slow_enter(t, function, calls_home(t)->top, &call, true, 0);
 	else if (t->state == CALLS_SAMPLE)
-		sample(t, &t->record->enter, function, site, sp, ra, tell_enter);
+		sample(t, true, function, site, sp, ra, tell_enter);
 	else if (ready(t, sp))
 		calls_fast_enter(function, site, sp, ra);
 }
@@ -346,7 +386,7 @@ static void exit_frame(struct calls_thread *t, struct calls_frame *f)
 	if (f != calls_home(t)->top)
 		calls_stack_drop(t, f);
 	if (f->node->function == ASSAY_FN_OTHER && f->ra) {
-		f->ra--;
+		f->ra -= 2;
 		return;
 	}
 	f->net -= t->inner;
@@ -377,9 +417,10 @@ static void slow_exit(struct calls_thread *t, uint64_t function, struct calls_fr
 		return;
 	}
 	held = begin(t, top, &now);
-	calls_settle(t, &now);
+	/* Before the time since the last event is charged: it is of after the reset. */
 	if (t->record->epoch == ASSAY_CALLS_RESTART)
 		restart(t);
+	calls_settle(t, &now);
 	if (calls_stack_select(t, ending->sp, false))
 		f = calls_stack_ended(t, function, ending->sp, ending->ra, ending->site);
 	if (f)
@@ -397,14 +438,18 @@ void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr
 	if (t->state == CALLS_JUMPED)
 		slow_exit(t, function, calls_home(t)->top, &ending, 0);
 	else if (t->state == CALLS_SAMPLE)
-		sample(t, &t->record->exit, function, site, sp, ra, tell_exit);
+		sample(t, false, function, site, sp, ra, tell_exit);
 	else if (t->state != CALLS_OFF && ready(t, sp))
 		calls_fast_exit(function, site, sp, ra);
 }
 
 void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now)
 {
+	struct calls_thread *t = *port_self();
 	struct calls_frame ending = top[1];
 
-	slow_exit(*port_self(), function, top, &ending, now);
+	if (is_forked(t))
+		calls_unready_exit(function, ending.site, ending.sp, ending.ra);
+	else
+		slow_exit(t, function, top, &ending, now);
 }

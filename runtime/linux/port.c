@@ -46,6 +46,24 @@ void port_memory_free(void *memory, size_t bytes)
 	munmap(memory, bytes);
 }
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+void port_memory_missed(const volatile void *at)
+{
+	uintptr_t bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	int before = errno;
+	void *page = (void *)((uintptr_t)at / bytes * bytes);
+	void *got = mmap(page, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+	                 -1, 0);
+
+	/* A kernel before 4.17 takes the address for a wish. */
+	if (got != MAP_FAILED && got != page)
+		munmap(got, bytes);
+	errno = before;
+}
+
 void *port_memory_wiped(size_t wiped, size_t kept)
 {
 	void *at = port_memory(wiped + kept);
@@ -96,6 +114,7 @@ static void thread_ends(void *rounds)
 __attribute__((constructor(101))) static void make_key(void)
 {
 	has_key = !pthread_key_create(&at_end, thread_ends);
+	pthread_atfork(calls_fork_prepare, NULL, calls_fork_child);
 }
 
 void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record,

@@ -3,6 +3,7 @@
 #include "linux/process.h"
 #include "calls/calls.h"
 #include "calls/thread.h"
+#include "calls/twin.h"
 #include "libraries/libraries.h"
 #include "linux/filter.h"
 #include "linux/images.h"
@@ -36,10 +37,11 @@ static struct {
 	uint32_t began; /* the table is this process's */
 	bool lock;      /* a thread is making it */
 } * own;
+/* Parents' tables, for the thread that forked, where others came first. */
 static struct {
 	char *at;
 	uint64_t bytes;
-} former[FORMERS]; /* parents' tables, for the thread that forked, where others came first */
+} former[FORMERS];
 static int formers;
 static uint64_t populated;    /* bytes of the table that have pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
@@ -66,6 +68,14 @@ static uint64_t number(const char *text)
 	}
 }
 
+/* What one of so many parts of the address space is, where that is limited. */
+static uint64_t space_part(uint64_t parts)
+{
+	struct rlimit space;
+
+	return getrlimit(RLIMIT_AS, &space) ? UINT64_MAX : space.rlim_cur / parts;
+}
+
 static uint64_t memory_limit(void)
 {
 	uint64_t bytes = number(place_environment("ASSAY_CALLS_MEM"));
@@ -73,6 +83,8 @@ static uint64_t memory_limit(void)
 
 	if (!bytes)
 		bytes = MEMORY_DEFAULT;
+	if (bytes > space_part(8))
+		bytes = space_part(8);
 	if (bytes < MEMORY_LEAST)
 		bytes = MEMORY_LEAST;
 	if (bytes > MEMORY_MOST)
@@ -101,6 +113,8 @@ bool port_table_grow(uint64_t bytes)
 {
 	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step;
 
+	if (bytes > calls_table.header->limit_bytes)
+		return false;
 	while (have < bytes) {
 		step = have / 4;
 		if (step < STEP_FIRST)
@@ -265,12 +279,75 @@ __attribute__((constructor(101))) static void begin_once(void)
 	own = port_memory_wiped(ASSAY_CALLS_PAGE, 0);
 	depth = number(place_environment("ASSAY_CALLS_DEPTH"));
 	calls_table.depth_limit = depth && depth <= 1u << 24 ? (uint32_t)depth : DEPTH_DEFAULT;
+	/* Each stack has frames for so many. */
+	depth = space_part(128) / sizeof(struct calls_frame);
+	if (calls_table.depth_limit > depth)
+		calls_table.depth_limit = (uint32_t)depth;
 	filter_begin(place_environment("ASSAY_CALLS_FILTER"));
 	errno = before;
 }
 
+static void former_forget(void)
+{
+	for (; formers; formers--)
+		munmap(former[formers - 1].at, former[formers - 1].bytes);
+}
+
+/* What is used of the parent's table stays to be read elsewhere: its mapping is doubled. */
+static void former_keep(void)
+{
+	uint64_t bytes = __atomic_load_n(&calls_table.header->used_bytes, __ATOMIC_RELAXED);
+	void *at = formers == FORMERS ? MAP_FAILED
+	                              : mremap(calls_table.base, 0, bytes, MREMAP_MAYMOVE);
+
+	if (at == MAP_FAILED)
+		return;
+	former[formers].at = at;
+	former[formers++].bytes = bytes;
+}
+
+/* One thread alone came over a fork, so that what it has seen is wanted by nobody else. */
+static void look_back(port_look_fn *look, void *of, bool twin)
+{
+	bool found;
+
+	if (twin)
+		former_forget();
+	if (!look) {
+		if (!own->began && calls_table.base)
+			former_keep();
+		return;
+	}
+	found = calls_table.base && !own->began && look(of, calls_table.base);
+	for (int i = formers; i > 0 && !found; i--)
+		found = look(of, former[i - 1].at);
+	former_forget();
+}
+
+/* The parent's is the latest of the former ones. */
+static bool begin_twin(void)
+{
+	struct assay_calls_header *h = calls_table.header;
+
+	if (!formers || !port_table_grow(former[formers - 1].bytes))
+		return false;
+	h->used_bytes = calls_twin(former[formers - 1].at, former[formers - 1].bytes);
+	for (uint64_t at = ASSAY_CALLS_PAGE; at < h->used_bytes;) {
+		struct assay_calls_chunk *chunk =
+		        (struct assay_calls_chunk *)(calls_table.base + at);
+
+		at += chunk->kind ? chunk->bytes : ASSAY_CALLS_PAGE;
+		if (chunk->kind != ASSAY_CHUNK_IMAGES)
+			continue;
+		images_chunk = calls_id(chunk);
+		images_count += (int)chunk->used;
+	}
+	former_forget();
+	return true;
+}
+
 /* A new table; over its parent's in a fork's child. */
-static bool begin(void)
+static bool begin(bool twin)
 {
 	bool forked = calls_table.base;
 	int32_t parent = forked ? calls_table.header->pid : 0;
@@ -293,7 +370,9 @@ static bool begin(void)
 	images_chunk = 0;
 	images_count = 0;
 	images_begin(add_image, image_gone);
-	if (forked)
+	if (twin && !begin_twin())
+		return false;
+	if (forked && !twin)
 		images_again();
 	if (filter_is_set())
 		flags |= ASSAY_CALLS_FILTERED;
@@ -303,37 +382,7 @@ static bool begin(void)
 	return true;
 }
 
-/* What is used of the parent's table stays to be read elsewhere: its mapping is doubled. */
-static void former_keep(void)
-{
-	uint64_t bytes = __atomic_load_n(&calls_table.header->used_bytes, __ATOMIC_RELAXED);
-	void *at = formers == FORMERS ? MAP_FAILED
-	                              : mremap(calls_table.base, 0, bytes, MREMAP_MAYMOVE);
-
-	if (at == MAP_FAILED)
-		return;
-	former[formers].at = at;
-	former[formers++].bytes = bytes;
-}
-
-/* One thread alone came over a fork, so that what it has seen is wanted by nobody else. */
-static void look_back(port_look_fn *look, void *of)
-{
-	bool found;
-
-	if (!look) {
-		if (!own->began && calls_table.base)
-			former_keep();
-		return;
-	}
-	found = calls_table.base && !own->began && look(of, calls_table.base);
-	for (; formers; formers--) {
-		found = found || look(of, former[formers - 1].at);
-		munmap(former[formers - 1].at, former[formers - 1].bytes);
-	}
-}
-
-bool port_begin(port_look_fn *look, void *of)
+bool port_begin(port_look_fn *look, void *of, bool twin)
 {
 	static bool failed;
 	int before = errno;
@@ -343,9 +392,9 @@ bool port_begin(port_look_fn *look, void *of)
 		return false;
 	while (__atomic_test_and_set(&own->lock, __ATOMIC_ACQUIRE))
 		syscall(SYS_sched_yield);
-	look_back(look, of);
+	look_back(look, of, twin);
 	if (!own->began) {
-		failed = !begin();
+		failed = !begin(twin);
 		__atomic_store_n(&own->began, !failed, __ATOMIC_RELEASE);
 	}
 	__atomic_clear(&own->lock, __ATOMIC_RELEASE);

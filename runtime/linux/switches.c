@@ -29,8 +29,8 @@
 
 #define RECORD_BYTES 16
 #define STABLE_TRIES 4
-#define SWITCH_NS 100000 /* the most that being switched in takes by itself, under load */
-#define SLACK_NS 20000   /* how far a conversion may err, and the age / 1024 */
+#define SWITCH_NS 32000 /* the most that being switched in takes by itself */
+#define SLACK_NS 20000  /* how far a conversion may err, and the age / 1024 */
 
 static volatile uint64_t never_switched; /* the word of those that have no ring */
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* utf8: which bytes are text. Any thread. Uses: nothing of ours. */
+/*
+ * utf8: which bytes are text. Lengths are bytes; what is no text is no error but
+ * a length of 0. Nothing is held. Any thread. Uses: nothing of ours.
+ */
 #ifndef ASSAY_BASE_UTF8_H
 #define ASSAY_BASE_UTF8_H
 

@@ -64,10 +64,12 @@ int command_unknown(const char *name)
 
 int command_end(int status)
 {
+	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
+	/* The reason of an earlier failure is gone. */
 	return command_fail(status ? status : 1, "the output could not be written: %s",
-	                    strerror(errno ? errno : EIO));
+	                    errno ? strerror(errno) : "a write failed; is there room for it?");
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

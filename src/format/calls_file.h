@@ -7,8 +7,9 @@
  * part of a recording: one after the other. All is checked: what makes no
  * sense is left out and flagged CALL_DAMAGED; only a header that cannot be read
  * is an error. Compensation is done here: what the hooks cost is taken off by
- * the calibration, corrected by the double readings made while running. Uses:
- * base, image, profile, include/assay/wire.h.
+ * the calibration, corrected by the double readings made while running. The
+ * model is ns; 0 or -errno. Nothing is held. Not safe for several threads on one
+ * model. Uses: base, image, profile, include/assay/wire.h.
  */
 #ifndef ASSAY_FORMAT_CALLS_FILE_H
 #define ASSAY_FORMAT_CALLS_FILE_H

@@ -12,7 +12,8 @@
  * A baseline is opened and settled as of its own moment, and its figures are
  * then taken off node by node: units stay what they are for a process's life.
  * The table's bytes must stay until calls_table_done(). Times are ticks where
- * no unit is named. Uses: base, format/calls_file.h, include/assay/wire.h.
+ * no unit is named. One thread. Uses: base, format/calls_file.h,
+ * include/assay/wire.h.
  */
 #ifndef ASSAY_FORMAT_CALLS_FILE_INTERNAL_H
 #define ASSAY_FORMAT_CALLS_FILE_INTERNAL_H

@@ -3,8 +3,9 @@
  * pprof_write: named call paths as pprof's profile.proto, gzip'd: symbolized,
  * with nothing left to look up. docs/FORMAT.md says what stands where.
  *
- * One call writes it all; `out` is flushed as it grows. Values may be below
- * nothing. Uses: base, profile.
+ * One call writes it all; `out` is flushed as it grows, and tells of what could
+ * not be written when it is closed. 0 or -errno. Values may be below nothing,
+ * and keep their units. Nothing is held. One thread. Uses: base, profile.
  */
 #ifndef ASSAY_FORMAT_PPROF_WRITE_H
 #define ASSAY_FORMAT_PPROF_WRITE_H

@@ -8,7 +8,8 @@
  * called the outermost; the calls below are counted, and bring none: so what
  * goes into a function adds up to what it took, and no time is there twice. All
  * processes are one, under "(outside)". Times below nothing are left out, as
- * the format has no sign, and are given back. Appends to a spill. Uses: base,
+ * the format has no sign, and are given back. Times are ns. Appends to a
+ * spill, which tells of failures. Nothing is held. One thread. Uses: base,
  * profile.
  */
 #ifndef ASSAY_OUTPUT_CALLGRIND_H

@@ -5,8 +5,9 @@
  *
  * A ';' in a name becomes ':'. Lines have whole numbers above nothing: those of
  * what is below are left out, as the tools refuse them; what they had is given
- * back and stands in a first line that no tool takes for a path. Appends to a
- * spill. Uses: base, profile.
+ * back and stands in a first line that no tool takes for a path. Values keep
+ * their units (ns, counts). Appends to a spill, which tells of failures. Nothing
+ * is held. One thread. Uses: base, profile.
  */
 #ifndef ASSAY_OUTPUT_FOLDED_H
 #define ASSAY_OUTPUT_FOLDED_H

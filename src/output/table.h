@@ -5,7 +5,8 @@
  * Name the columns, add cells row by row, print once. Widths are those of the
  * widest cell; the last column is cut at the terminal's width, and never in a
  * pipe (width 0). Control characters in cells come out as '?', so that a
- * process's name cannot drive a terminal. table_init / table_done. Uses: base.
+ * process's name cannot drive a terminal. table_init / table_done. Nothing fails.
+ * One thread. Uses: base.
  */
 #ifndef ASSAY_OUTPUT_TABLE_H
 #define ASSAY_OUTPUT_TABLE_H

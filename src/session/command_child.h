@@ -7,7 +7,8 @@
  *	command_child_ended()	has it ended? never blocks
  *	command_child_end()	ends it if need be, and waits
  *
- * Uses: base.
+ * A struct of zeros is no child, and command_child_end() takes it. 0 or -errno,
+ * where an error is asked for. One thread, of which it is the child. Uses: base.
  */
 #ifndef ASSAY_SESSION_COMMAND_CHILD_H
 #define ASSAY_SESSION_COMMAND_CHILD_H

@@ -9,7 +9,9 @@
  * the cost of a call; the part that falls between a call's own two records is
  * what the quickest function without callees takes (inner), the rest is its
  * caller's (outer). Both are those of warm caches: elsewhere a call costs more,
- * and that remains in the figures. Uses: base, event, source.
+ * and that remains in the figures. Times are
+ * ns; 0 or -errno. Nothing is held. One thread, the one that is traced. Uses:
+ * base, event, source.
  */
 #ifndef ASSAY_SESSION_GRAPH_COST_H
 #define ASSAY_SESSION_GRAPH_COST_H

@@ -10,8 +10,8 @@
  * An event is safe when no older one can come any more: it was there when the
  * last round ended, and this round has read every buffer to its end, or beyond
  * the event's time. What waits for that is bounded: a CPU that is ahead of the
- * others is not read further until they have caught up. One thread.
- * Uses: base, event, source.
+ * others is not read further until they have caught up. Times are
+ * ns; 0 or -errno. One thread. Uses: base, event, source.
  */
 #ifndef ASSAY_SESSION_GRAPH_MERGE_H
 #define ASSAY_SESSION_GRAPH_MERGE_H

@@ -5,7 +5,7 @@
  *
  * kernel_functions_init(); the two callbacks of struct graph_paths_options;
  * kernel_functions_done(), NULL-safe zeros. Without the right to see addresses
- * frames have no names. Uses: base, image, profile.
+ * frames have no names; nothing fails. One thread. Uses: base, image, profile.
  */
 #ifndef ASSAY_SESSION_KERNEL_FUNCTIONS_H
 #define ASSAY_SESSION_KERNEL_FUNCTIONS_H

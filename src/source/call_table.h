@@ -9,7 +9,8 @@
  * name is PID-BIRTH-N.calls (birth: clock ticks since boot from /proc/PID/stat;
  * N counts the programs that the process ran, exec by exec), a reset's baseline
  * is the same with ".base". Files and directories that are another user's, or
- * links, are left alone. Uses: base, include/assay/wire.h.
+ * links, are left alone. 0 or -errno. Lists and paths are the caller's to free.
+ * Any thread, but a table is reset by one. Uses: base, include/assay/wire.h.
  */
 #ifndef ASSAY_SOURCE_CALL_TABLE_H
 #define ASSAY_SOURCE_CALL_TABLE_H

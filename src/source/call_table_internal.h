@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_table_internal: what call_table.c and call_table_copy.c share. Uses: base.
+ * call_table_internal: what call_table.c and call_table_copy.c share: opening
+ * with distrust, who runs, where a baseline lies. Nothing is held. Any thread.
+ * Uses: base.
  */
 #ifndef ASSAY_SOURCE_CALL_TABLE_INTERNAL_H
 #define ASSAY_SOURCE_CALL_TABLE_INTERNAL_H

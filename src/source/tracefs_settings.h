@@ -7,7 +7,8 @@
  * tracefs_settings_end() puts all back, the last changed first. A guard, forked
  * before the first change, does the same if this process ends without it
  * (killed, crashed): it shares the list. The guard ignores signals and ends with
- * this process. Uses: base.
+ * this process. 0 or -errno, with a sentence that names the file. One thread.
+ * Uses: base.
  */
 #ifndef ASSAY_SOURCE_TRACEFS_SETTINGS_H
 #define ASSAY_SOURCE_TRACEFS_SETTINGS_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolizer_internal: what symbolizer.c, code.c and inline.c share. Uses: base, image.
+ * symbolizer_internal: what symbolizer.c, code.c and inline.c share: the images
+ * with what was read of them, and the frames that were looked up. All of it lives
+ * as long as its symbolizer. Not safe for several threads. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 #define ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H

@@ -7,7 +7,8 @@
  *
  * `n` is the caller's, after named_paths_init() and with depth_max set. Times
  * are rounded so that what is lost at one is put to the next: sums over many
- * paths are off by a nanosecond at most. Uses: base, profile, symbol, view.
+ * paths are off by a nanosecond at most. 0 or -errno. One thread. Uses: base,
+ * profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_NAMED_H
 #define ASSAY_VIEW_NAMED_H

@@ -25,14 +25,14 @@ def variants(program):
     return found
 
 
-def record(t, program, *words, status=0):
+def record(t, program, *words, status=0, env=None):
     """Runs a program under `assay calls`; its truth and the file of its counts."""
     truth, data = t.write("truth", ""), t.path("calls.data")
     command = [HERE / program, *words]
     if words[0] == "orphan":
         # Its child goes on for a moment: so does what started it.
         command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
-    result = t.assay("calls", "-q", "-o", data, "--", *command, env={"TRUTH": str(truth)},
+    result = t.assay("calls", "-q", "-o", data, "--", *command, env={"TRUTH": str(truth), **(env or {})},
                      status=None)
     # A signal is told as a shell tells it.
     if result.status != (status if status >= 0 else 128 - status):
@@ -100,6 +100,7 @@ add("signals", "nested", "handlers that interrupt each other")
 add("signals", "storm", "threads that signal each other")
 add("signals", "sync", "known paths")
 add("signals", "forking", "a handler that forks")
+add("signals", "going_on", "a handler's child goes on with what it interrupted")
 add("processes", "tree", "three levels of forks")
 add("processes", "through", "children that return through inherited calls")
 add("processes", "raw", "clone by system call")
@@ -182,6 +183,16 @@ def deep_case(case, depth):
 
 deep_case("deep", 10000)
 deep_case("abyss", 100000)
+
+
+@test
+def plain_deep_calls_beyond_the_depth_are_counted_as_other(t):
+    for build in variants("plain"):
+        truth, data, _ = record(t, build, "deep", env={"ASSAY_CALLS_DEPTH": "100"})
+        (pid, told), = truth.calls.items()
+        counted = counted_of(t.report(data))[pid]
+        t.equal(sum(counted.calls.values()), sum(told.values()), f"{build}: calls in all")
+        t.equal(counted.calls["(other)"], sum(told.values()) - 100, f"{build}: too deep")
 
 
 @test

@@ -89,7 +89,7 @@ bool port_wants(uint64_t function)
 	return function != 0x666;
 }
 
-bool port_begin(port_look_fn *look, void *of)
+bool port_begin(port_look_fn *look, void *of, bool twin)
 {
 	static uint64_t processes;
 
@@ -115,6 +115,10 @@ int32_t port_thread_id(void)
 uint64_t port_thread_cpu_ns(void)
 {
 	return embedded_now;
+}
+
+void port_memory_missed(const volatile void *at)
+{
 }
 
 void port_thread_done(struct calls_thread *t)

@@ -3,6 +3,7 @@
  * call_view_fixture: a model of call paths made by hand, with recursion,
  * waiting, a library's function, one that is counted alone, and one still open.
  * Figures in ns are small whole numbers, so that every sum is known.
+ * fixture_init() first, fixture_done() last. One thread. Uses: profile, view.
  */
 #ifndef ASSAY_TESTS_CALL_VIEW_FIXTURE_H
 #define ASSAY_TESTS_CALL_VIEW_FIXTURE_H

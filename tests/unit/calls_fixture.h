@@ -2,6 +2,7 @@
 /*
  * calls_fixture: builds a table of call paths by hand, as a runtime would lay it
  * out: two ticks a nanosecond, a thread's record, nodes and waits a chunk each.
+ * fx_new() first; free() at the end. One thread. Uses: include/assay/wire.h.
  */
 #ifndef ASSAY_TESTS_CALLS_FIXTURE_H
 #define ASSAY_TESTS_CALLS_FIXTURE_H

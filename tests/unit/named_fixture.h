@@ -18,6 +18,9 @@
  *
  * The second process has main (1) 3 alone, blocked 50. Sums: net 1192, rec 7,
  * f with all below 1065, g 1045, leaf 1007, main 1089 + 3.
+ *
+ * fixture_begin() or fixture_calls() first, fixture_name() when all is there,
+ * fixture_end() last. One thread. Uses: base, profile, view.
  */
 #ifndef ASSAY_TESTS_NAMED_FIXTURE_H
 #define ASSAY_TESTS_NAMED_FIXTURE_H

@@ -8,6 +8,7 @@
  *	storm     four threads send each other signals
  *	sync      raise() at a known place: the paths are known
  *	forking   a handler that forks; its child works and ends
+ *	going_on  the same; its child goes on with what the handler interrupted
  */
 #include "truth.h"
 
@@ -231,11 +232,92 @@ static void forking(void)
 	leaf(0);
 }
 
+static volatile int is_child;
+static volatile unsigned failed;
+
+/* Interrupted anywhere, its hooks included: how often it was called is not known. */
+static APART void quiet(void)
+{
+	sink++;
+}
+
+static APART void quiet_around(void)
+{
+	quiet();
+	quiet();
+}
+
+UNSEEN static void go_on_in_child(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		truth_forked();
+		is_child = 1;
+		return;
+	}
+	waitpid(pid, &status, 0);
+	failed += status != 0;
+	handled++;
+}
+
+UNSEEN static void on_fork_unseen(int number)
+{
+	(void)number;
+	go_on_in_child();
+}
+
+static APART void on_fork_seen(int number)
+{
+	CALLED();
+	sink += (unsigned)number;
+	go_on_in_child();
+}
+
+static APART void child_goes_on(void)
+{
+	CALLED();
+	PATH("main;going_on;child_goes_on");
+	sink += down(9);
+}
+
+static void going_on(void)
+{
+	struct itimerspec once = {{0, 0}, {0, 200000}};
+	timer_t timers[2];
+
+	CALLED();
+	SLACK("quiet", 1ul << 40);
+	SLACK("quiet_around", 1ul << 40);
+	handle(SIGRTMIN, on_fork_unseen, 0);
+	handle(SIGRTMIN + 1, on_fork_seen, 0);
+	timers[0] = timer_every(SIGRTMIN, 0);
+	timers[1] = timer_every(SIGRTMIN + 1, 0);
+	for (unsigned i = 1; i <= 100 && !is_child; i++) {
+		timer_settime(timers[i % 2], 0, &once, NULL);
+		while (handled < i && !is_child)
+			quiet_around();
+	}
+	if (is_child) {
+		SLACK("quiet", 1ul << 40);
+		SLACK("quiet_around", 1ul << 40);
+		child_goes_on();
+		truth_tell();
+		_exit(0);
+	}
+	if (failed) {
+		dprintf(2, "%u children failed\n", failed);
+		_exit(122);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct truth_case cases[] = {
-	        {"ticks", ticks},     {"altstack", altstack}, {"nested", nested}, {"storm", storm},
-	        {"sync", sync_paths}, {"forking", forking},   {NULL, NULL},
+	        {"ticks", ticks},       {"altstack", altstack}, {"nested", nested},
+	        {"storm", storm},       {"sync", sync_paths},   {"forking", forking},
+	        {"going_on", going_on}, {NULL, NULL},
 	};
 
 	CALLED();

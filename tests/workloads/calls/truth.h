@@ -13,6 +13,7 @@
  * before. A fork's child calls truth_forked() first of all: what its parent
  * counted is not its own. SLACK(name, n): so many calls more than counted may
  * have been entered, because a jump left them before they could count.
+ * Uses: nothing of ours.
  */
 #ifndef TRUTH_H
 #define TRUTH_H

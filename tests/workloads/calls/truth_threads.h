@@ -4,6 +4,7 @@
  *
  * It counts nothing and is not counted: what calls it is the threads' creator.
  * A thread that cannot be made ends the program with status 121. Any thread.
+ * Uses: nothing of ours but truth.h.
  */
 #ifndef TRUTH_THREADS_H
 #define TRUTH_THREADS_H

@@ -3,6 +3,7 @@
  * walkers: ten functions that call each other, w0() to w9(): onward(DEPTH) goes
  * every way through them, so many calls deep: by 10, 110, 1110, ... different
  * paths. Each counts itself; onward() is not seen. Any thread.
+ * Uses: nothing of ours but truth.h.
  */
 #ifndef WALKERS_H
 #define WALKERS_H

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * twin: see twin.h. The other table's threads go on meanwhile: what they add is
+ * copied or not, and counted nowhere.
+ */
+#include "calls/twin.h"
+#include "calls/thread.h"
+
+static void twin_nodes(struct assay_calls_chunk *to, const struct assay_calls_chunk *from)
+{
+	const struct assay_calls_node *nodes = (const struct assay_calls_node *)(from + 1);
+	struct assay_calls_node *twins = (struct assay_calls_node *)(to + 1);
+	uint64_t room = to->bytes / ASSAY_CALLS_UNIT - 1;
+	uint64_t used = __atomic_load_n(&from->used, __ATOMIC_ACQUIRE);
+
+	to->used = used < room ? used : room;
+	to->unused[0] = from->unused[0];
+	for (uint64_t i = 0; i < to->used; i++) {
+		twins[i].function = nodes[i].function;
+		twins[i].parent = nodes[i].parent;
+		twins[i].min = INT64_MAX;
+		twins[i].max = INT64_MIN;
+	}
+}
+
+static void twin_thread(struct assay_calls_chunk *to, const struct assay_calls_chunk *from)
+{
+	const struct assay_calls_thread *record = (const struct assay_calls_thread *)(from + 1);
+	struct assay_calls_thread *twin = (struct assay_calls_thread *)(to + 1);
+
+	to->used = from->used;
+	twin->root = twin->current = record->root;
+	for (size_t i = 0; i < sizeof(twin->name); i++)
+		twin->name[i] = record->name[i];
+}
+
+static void twin_images(struct assay_calls_chunk *to, const struct assay_calls_chunk *from)
+{
+	const struct assay_calls_image *images = (const struct assay_calls_image *)(from + 1);
+	struct assay_calls_image *twins = (struct assay_calls_image *)(to + 1);
+	uint64_t room = (to->bytes - sizeof(*to)) / sizeof(*twins);
+	uint64_t used = __atomic_load_n(&from->used, __ATOMIC_ACQUIRE);
+
+	to->used = used < room ? used : room;
+	for (uint64_t i = 0; i < to->used; i++)
+		twins[i] = images[i];
+}
+
+uint64_t calls_twin(const char *table, uint64_t bytes)
+{
+	uint64_t at = ASSAY_CALLS_PAGE, size;
+
+	for (; at < bytes; at += size) {
+		const struct assay_calls_chunk *from =
+		        (const struct assay_calls_chunk *)(table + at);
+		struct assay_calls_chunk *to = (struct assay_calls_chunk *)(calls_table.base + at);
+		uint32_t kind = __atomic_load_n(&from->kind, __ATOMIC_ACQUIRE);
+
+		size = kind ? from->bytes : ASSAY_CALLS_PAGE;
+		if (!size || size % ASSAY_CALLS_PAGE || size > bytes - at)
+			break;
+		if (!kind)
+			continue;
+		to->thread = from->thread;
+		to->bytes = size;
+		if (kind == ASSAY_CHUNK_NODES)
+			twin_nodes(to, from);
+		else if (kind == ASSAY_CHUNK_THREAD)
+			twin_thread(to, from);
+		else if (kind == ASSAY_CHUNK_IMAGES)
+			twin_images(to, from);
+		__atomic_store_n(&to->kind, kind, __ATOMIC_RELEASE);
+	}
+	return at;
+}
+
+/* What the parent's thread added since the fork is no node of this one's. */
+void calls_twin_trim(struct calls_thread *t)
+{
+	struct calls_home *home = calls_home(t);
+	struct assay_calls_chunk *chunk = (struct assay_calls_chunk *)calls_node(home->chunks);
+	uint32_t first = home->chunks + 1;
+
+	home->wait_next = home->wait_end = 0;
+	if (!home->chunks || chunk->used <= home->node_next - first)
+		return;
+	for (uint32_t i = home->node_next; i < first + (uint32_t)chunk->used; i++)
+		*calls_node(i) = (struct assay_calls_node){.function = 0};
+	chunk->used = home->node_next - first;
+}
