@@ -30,9 +30,24 @@ def row_of(process, function):
     return found[0]
 
 
+def counts_idle_time():
+    """This kernel's CPU clock is of no use as truth now.
+
+    Seen on virtual machines, for minutes: a thread that sleeps often is said to use half a
+    millisecond of CPU each time, where perf's task-clock has ten microseconds.
+    """
+    cpu, wall = time.thread_time(), time.monotonic()
+    for _ in range(100):
+        time.sleep(0.001)
+    counts = time.thread_time() - cpu > 0.2 * (time.monotonic() - wall)
+    if counts:
+        print("# the CPU clock counts idle time at the moment: held against it from one side")
+    return counts
+
+
 def books_close(t, report):
     """Of each thread that lived for 20 ms: both residuals are within 1 %."""
-    checked = 0
+    checked, inflated = 0, counts_idle_time()
     for process in report["processes"]:
         t.true(process["waiting_separated"], "waiting is told apart")
         t.true("damaged" not in process["flags"], "the table is whole")
@@ -44,7 +59,9 @@ def books_close(t, report):
                 residual = thread[f"{clock}_residual_ns"]
                 t.true(residual is not None, f"the {clock} clock's residual is known")
                 # Some 50 us are what reading the clocks and beginning a thread takes.
-                t.between(residual, -0.01 * thread[f"{clock}_ns"] - 5e4,
+                least = -thread["cpu_ns"] if inflated and clock == "cpu" else \
+                    -0.01 * thread[f"{clock}_ns"] - 5e4
+                t.between(residual, least,
                           0.01 * thread[f"{clock}_ns"] + 5e4,
                           f"{thread['name']}: residual against the {clock} clock, {thread}")
     t.true(checked, "threads whose books were looked at")
@@ -62,8 +79,12 @@ def agrees(t, row, said):
     """Net is the CPU clock's time, and waiting the rest, within 2 % of each."""
     waited = said["wall_ns"] - said["cpu_ns"]
     got = row["blocked_ns"] + row["preempted_ns"]
-    t.near(row["net_ns"], said["cpu_ns"], 0.02 * said["cpu_ns"] + 5e4, "net")
-    t.near(got, waited, 0.02 * waited + 5e4, "blocked and preempted")
+    if counts_idle_time():
+        t.between(row["net_ns"], 0, 1.02 * said["cpu_ns"] + 5e4, "net")
+        t.between(got, 0.98 * waited - 5e4, said["wall_ns"], "blocked and preempted")
+    else:
+        t.near(row["net_ns"], said["cpu_ns"], 0.02 * said["cpu_ns"] + 5e4, "net")
+        t.near(got, waited, 0.02 * waited + 5e4, "blocked and preempted")
     t.near(row["wall_ns"], said["wall_ns"], 0.02 * said["wall_ns"], "wall")
 
 
