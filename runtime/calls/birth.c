@@ -374,26 +374,3 @@ void calls_thread_sync(void)
 	t->record->sync_cpu_ns = port_thread_cpu_ns();
 	port_signals_release(held);
 }
-
-void calls_code_gone(uint64_t start, uint64_t end, unsigned image)
-{
-	const struct assay_calls_header *h = calls_table.header;
-	uint64_t mark = ASSAY_FN_GONE | (uint64_t)(image + 1) << ASSAY_FN_IMAGE_SHIFT;
-
-	for (uint64_t at = h->header_bytes; at < h->used_bytes;) {
-		struct assay_calls_chunk *chunk =
-		        (struct assay_calls_chunk *)(calls_table.base + at);
-		struct assay_calls_node *nodes = (struct assay_calls_node *)(chunk + 1);
-
-		at += chunk->kind ? chunk->bytes : ASSAY_CALLS_PAGE;
-		if (chunk->kind != ASSAY_CHUNK_NODES)
-			continue;
-		for (uint64_t i = 0; i < chunk->used; i++) {
-			uint64_t address = nodes[i].function & ASSAY_FN_ADDRESS;
-
-			if (address >= start && address < end &&
-			    !(nodes[i].function & ASSAY_FN_GONE))
-				nodes[i].function |= mark;
-		}
-	}
-}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* table: room in the shared table, given out in chunks, without a lock. */
+/* table: room in the shared table, given out in chunks, without a lock; code that goes. */
+#include "calls/calls.h"
 #include "calls/thread.h"
 
 struct calls_table calls_table;
@@ -32,4 +33,27 @@ uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes)
 	/* A reader takes the chunk for begun when it has a kind. */
 	__atomic_store_n(&chunk->kind, kind, __ATOMIC_RELEASE);
 	return calls_id(chunk);
+}
+
+void calls_code_gone(uint64_t start, uint64_t end, unsigned image)
+{
+	const struct assay_calls_header *h = calls_table.header;
+	uint64_t mark = ASSAY_FN_GONE | (uint64_t)(image + 1) << ASSAY_FN_IMAGE_SHIFT;
+
+	for (uint64_t at = h->header_bytes; at < h->used_bytes;) {
+		struct assay_calls_chunk *chunk =
+		        (struct assay_calls_chunk *)(calls_table.base + at);
+		struct assay_calls_node *nodes = (struct assay_calls_node *)(chunk + 1);
+
+		at += chunk->kind ? chunk->bytes : ASSAY_CALLS_PAGE;
+		if (chunk->kind != ASSAY_CHUNK_NODES)
+			continue;
+		for (uint64_t i = 0; i < chunk->used; i++) {
+			uint64_t address = nodes[i].function & ASSAY_FN_ADDRESS;
+
+			if (address >= start && address < end &&
+			    !(nodes[i].function & ASSAY_FN_GONE))
+				nodes[i].function |= mark;
+		}
+	}
 }

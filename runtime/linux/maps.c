@@ -198,7 +198,7 @@ static size_t read_memory(uint64_t address, size_t size)
 {
 	struct iovec here = {.iov_base = maps.head, .iov_len = size};
 	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-	ssize_t got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &here, 1, &there, 1, 0);
+	ssize_t got = syscall(SYS_process_vm_readv, (long)getpid(), &here, 1ul, &there, 1ul, 0ul);
 
 	if (got >= 0)
 		return (size_t)got;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct command *command_find(const char *name)
 {
@@ -67,9 +68,11 @@ int command_end(int status)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	/* The reason of an earlier failure is gone. */
+	/* An earlier failure's reason is gone; what could not be written then cannot be now. */
+	if (!errno && write(STDOUT_FILENO, "\n", 1) > 0)
+		errno = EIO;
 	return command_fail(status ? status : 1, "the output could not be written: %s",
-	                    errno ? strerror(errno) : "a write failed; is there room for it?");
+	                    strerror(errno));
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
