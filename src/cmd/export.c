@@ -166,29 +166,6 @@ static int write_out(const struct export_options *o, struct named_paths *n, bool
 	return 0;
 }
 
-static int choose_event(const struct profile *p, const char *name, uint8_t *event,
-                        struct error *err)
-{
-	struct buf names = {0};
-	int ret;
-
-	*event = profile_main_event(p);
-	if (!name)
-		return 0;
-	vec_each (e, &p->events) {
-		if (!strcmp(e->name, name)) {
-			*event = (uint8_t)(e - p->events.items);
-			buf_done(&names);
-			return 0;
-		}
-		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
-	}
-	ret = error_set(err, ENOENT, "the event '%s' was not recorded; there is %s", name,
-	                buf_text(&names));
-	buf_done(&names);
-	return ret;
-}
-
 static int export_samples(const struct export_options *o)
 {
 	struct filter filter = filters_chosen(&o->filters);
@@ -214,7 +191,7 @@ static int export_samples(const struct export_options *o)
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);
 	event = profile_main_event(profile);
-	if (choose_event(profile, o->event, &event, &err))
+	if (profile_find_event(profile, o->event, &event, &err))
 		status = command_fail(1, "export: %s", err.text);
 	filter.no_idle = o->no_idle;
 	if (!status && filter_select(view, &filter, event, &selection, &err))

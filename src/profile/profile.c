@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/profile.h"
 
+#include "base/buf.h"
+
+#include <errno.h>
+#include <string.h>
+
 struct profile *profile_new(void)
 {
 	struct profile *p = xcalloc(1, sizeof(*p));
@@ -171,6 +176,28 @@ uint8_t profile_main_event(const struct profile *p)
 		if (p->events.items[i].role == ATTR_CLOCK)
 			return (uint8_t)i;
 	return 0;
+}
+
+int profile_find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
+{
+	struct buf names = {0};
+	int ret;
+
+	*event = profile_main_event(p);
+	if (!name)
+		return 0;
+	vec_each (e, &p->events) {
+		if (!strcmp(e->name, name)) {
+			*event = (uint8_t)(e - p->events.items);
+			buf_done(&names);
+			return 0;
+		}
+		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
+	}
+	ret = error_set(err, ENOENT, "the event '%s' was not recorded; there is %s", name,
+	                buf_text(&names));
+	buf_done(&names);
+	return ret;
 }
 
 struct idle_time {

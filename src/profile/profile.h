@@ -16,6 +16,7 @@
 #ifndef ASSAY_PROFILE_PROFILE_H
 #define ASSAY_PROFILE_PROFILE_H
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "event/recording.h"
@@ -140,5 +141,8 @@ void profile_seal(struct profile *p);
 
 /* The event that a report is about unless told otherwise: the first clock, else the first. */
 uint8_t profile_main_event(const struct profile *p);
+/* The event of a name; NULL: that main one. -ENOENT, with the names that there are. */
+int profile_find_event(const struct profile *p, const char *name, uint8_t *event,
+                       struct error *err);
 
 #endif

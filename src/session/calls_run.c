@@ -134,33 +134,12 @@ static int run_child(const struct calls_run_options *o, struct calls_run_result 
 int calls_run(const struct calls_run_options *options, struct calls_run_result *result,
               struct error *err)
 {
-	sigset_t held, before;
+	sigset_t before;
 	int signals, rc;
 
 	*result = (struct calls_run_result){.exit_status = -1};
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGHUP);
-	sigaddset(&held, SIGQUIT);
-	sigaddset(&held, SIGCHLD);
-	/* Whoever started us may have ignored it: then nobody would tell of the command's end. */
-	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &held, &before);
-	signals = signalfd(-1, &held, SFD_CLOEXEC);
-	if (signals < 0)
-		rc = error_set(err, errno, "signalfd: %s", strerror(errno));
-	else
-		rc = run_child(options, result, &before, signals, err);
-	if (signals >= 0) {
-		struct pollfd more = {.fd = signals, .events = POLLIN};
-		struct signalfd_siginfo info;
-
-		/* What came late was the command's; the report is still to be printed. */
-		while (poll(&more, 1, 0) > 0 && read(signals, &info, sizeof(info)) > 0)
-			;
-		close(signals);
-	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	signals = command_signals_hold(&before, err);
+	rc = signals < 0 ? signals : run_child(options, result, &before, signals, err);
+	command_signals_release(signals, &before);
 	return rc;
 }

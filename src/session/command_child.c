@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,4 +107,34 @@ bool command_child_end(struct command_child *c)
 	for (int i = 0; i < 200 && !command_child_ended(c); i++)
 		nanosleep(&pause, NULL);
 	return c->ended;
+}
+
+int command_signals_hold(sigset_t *before, struct error *err)
+{
+	sigset_t held;
+	int signals;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigaddset(&held, SIGQUIT);
+	sigaddset(&held, SIGCHLD);
+	/* Whoever started us may have ignored it: then nobody would tell of the command's end. */
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &held, before);
+	signals = signalfd(-1, &held, SFD_CLOEXEC);
+	return signals < 0 ? error_set(err, errno, "signalfd: %s", strerror(errno)) : signals;
+}
+
+void command_signals_release(int signals, const sigset_t *before)
+{
+	struct pollfd more = {.fd = signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+
+	while (signals >= 0 && poll(&more, 1, 0) > 0 && read(signals, &info, sizeof(info)) > 0)
+		;
+	if (signals >= 0)
+		close(signals);
+	sigprocmask(SIG_SETMASK, before, NULL);
 }

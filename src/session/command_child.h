@@ -37,4 +37,13 @@ bool command_child_ended(struct command_child *c);
 /* SIGTERM, then at most two seconds of patience. False: it goes on without us. */
 bool command_child_end(struct command_child *c);
 
+/*
+ * While a command runs in the foreground: signals that end it, and that tell of its end,
+ * are held and come by a descriptor, which is given; -errno. `before`: the mask from before,
+ * the command's.
+ */
+int command_signals_hold(sigset_t *before, struct error *err);
+/* What came late was the command's: it is dropped, as a report is still to be printed. */
+void command_signals_release(int signals, const sigset_t *before);
+
 #endif

@@ -197,32 +197,14 @@ int kernel_calls_run(struct call_paths *into, const struct kernel_calls_options 
                      char *const command[], struct kernel_calls_result *result, struct error *err)
 {
 	struct run r = {.options = options, .command = command, .into = into, .result = result};
-	struct pollfd more = {.events = POLLIN};
-	struct signalfd_siginfo info;
-	sigset_t held, before;
+	sigset_t before;
 	int status;
 
 	*result = (struct kernel_calls_result){.exit_status = -1};
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGHUP);
-	sigaddset(&held, SIGQUIT);
-	sigaddset(&held, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &held, &before);
+	r.signals = command_signals_hold(&before, err);
 	r.mask = &before;
-	r.signals = more.fd = signalfd(-1, &held, SFD_CLOEXEC);
-	if (r.signals < 0)
-		status = error_set(err, errno, "signalfd: %s", strerror(errno));
-	else
-		status = run(&r, err);
+	status = r.signals < 0 ? r.signals : run(&r, err);
 	clean_up(&r, status != 0);
-	if (r.signals >= 0) {
-		/* What came late was the command's; the report is still to be printed. */
-		while (poll(&more, 1, 0) > 0 && read(r.signals, &info, sizeof(info)) > 0)
-			;
-		close(r.signals);
-	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	command_signals_release(r.signals, &before);
 	return status;
 }

@@ -12,28 +12,6 @@
 /* One sample lost in so many does not disturb the comparison of two clocks. */
 #define LOST_PART 100
 
-static int find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
-{
-	struct buf names = {0};
-	int ret;
-
-	*event = profile_main_event(p);
-	if (!name)
-		return 0;
-	vec_each (e, &p->events) {
-		if (!strcmp(e->name, name)) {
-			*event = (uint8_t)(e - p->events.items);
-			buf_done(&names);
-			return 0;
-		}
-		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
-	}
-	ret = error_set(err, ENOENT, "the event '%s' was not recorded; there is %s", name,
-	                buf_text(&names));
-	buf_done(&names);
-	return ret;
-}
-
 const struct profile_event *report_event(const struct report *r)
 {
 	const struct profile *p = r->view->profile;
@@ -305,7 +283,7 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 
 	r->options = *options;
 	r->view = view_new(p, symbols);
-	ret = find_event(p, options->event, &r->event, err);
+	ret = profile_find_event(p, options->event, &r->event, err);
 	if (!ret)
 		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
 	if (ret) {
