@@ -33,25 +33,28 @@
 #define ASSAY_TAGS_CLOCK_BITS 40
 #define ASSAY_TAGS_CLOCK_MASK 0xffffffffffull /* of the clock, before it is shifted */
 
-#define ASSAY_TAG_FIRST 2u         /* the first that is given out, unless a names file says else */
-#define ASSAY_TAG_LAST 0xffefffu   /* the last one */
+#define ASSAY_TAG_FIRST 2u       /* the first that is given out, unless a names file says else */
+#define ASSAY_TAG_LAST 0xffefffu /* the last one */
 /* Events of assay's own, from here on; no names file gives them. */
 #define ASSAY_TAG_RESERVED 0xfff000u
 #define ASSAY_TAG_SWITCH_BLOCKED 0xfffff0u   /* the thread was switched out: it waits */
 #define ASSAY_TAG_SWITCH_PREEMPTED 0xfffff2u /* switched out, and could have gone on */
 #define ASSAY_TAG_SWITCH_IN 0xfffff4u        /* it goes on */
+/* No event, and none lost: a slot whose trigger had to take another one. Readers skip it. */
+#define ASSAY_TAG_VOID 0xfffffeu
 
-#define ASSAY_TAGS_PACKET 16384u   /* bytes */
-#define ASSAY_TAGS_SLACK 256u      /* bytes at a packet's end that stay free */
+#define ASSAY_TAGS_PACKET 16384u /* bytes */
+#define ASSAY_TAGS_SLACK 256u    /* bytes at a packet's end that stay free */
 #define ASSAY_TAGS_PAGE 4096u
-#define ASSAY_TAGS_RINGS 16384u    /* threads at a time */
+#define ASSAY_TAGS_RINGS 16384u     /* threads at a time */
 #define ASSAY_TAGS_TEXT (64u << 20) /* bytes reserved for names; the file is sparse */
 
 #define ASSAY_CTF_MAGIC 0xC1FC1FC1u
 
 /* packet.flags */
-#define ASSAY_TAGS_GAP 1u    /* what was open before it is not known: events are missing, or
-                                capture was off */
+#define ASSAY_TAGS_GAP                                                                             \
+	1u                   /* what was open before it is not known: events are missing, or       \
+	                        capture was off */
 #define ASSAY_TAGS_FORKED 2u /* the first of a fork's child: functions are open */
 
 /*
@@ -60,14 +63,14 @@
  * open, content_bits is 0 and words are valid until the last that is not 0.
  */
 struct assay_tags_packet {
-	uint32_t magic, stream_id;         /* in memory stream_id is 0 */
-	uint64_t begin, end;               /* ticks, whole: of the first event or earlier; of the last */
+	uint32_t magic, stream_id; /* in memory stream_id is 0 */
+	uint64_t begin, end;       /* ticks, whole: of the first event or earlier; of the last */
 	uint64_t content_bits, packet_bits; /* CTF counts bits, from the packet's begin */
-	uint64_t discarded;                /* events of this ring that found no room, up to here */
-	uint64_t sequence;                 /* of the ring's packets, from 0 */
+	uint64_t discarded;                 /* events of this ring that found no room, up to here */
+	uint64_t sequence;                  /* of the ring's packets, from 0 */
 	int32_t pid, tid;
 	uint32_t flags, unused;
-	char thread[16];                   /* its name when the packet was begun, 0-padded */
+	char thread[16]; /* its name when the packet was begun, 0-padded */
 	char process[16];
 	uint64_t reserved[2];
 	uint64_t zero; /* right before the first word: less than any */
@@ -84,44 +87,47 @@ enum assay_tags_state {
 	ASSAY_TAGS_FREE = 0,
 	ASSAY_TAGS_OPEN = 1,   /* a thread writes into it */
 	ASSAY_TAGS_CLOSED = 2, /* whole; STREAM: whoever drains it sets it to FREE */
+	/* Drained, with a slot that is still empty: its trigger may yet write. Never used again. */
+	ASSAY_TAGS_RETIRED = 3,
 };
 
 /* header.flags */
-#define ASSAY_TAGS_FULL 1u    /* STOP: events were discarded, for there was no room */
-#define ASSAY_TAGS_NO_RINGS 2u /* more threads at a time than rings: their events were discarded */
+#define ASSAY_TAGS_FULL 1u       /* STOP: events were discarded, for there was no room */
+#define ASSAY_TAGS_NO_RINGS 2u   /* more threads at a time than rings: their events were discarded \
+	                          */
 #define ASSAY_TAGS_NAMES_FULL 4u /* names did not fit */
-#define ASSAY_TAGS_EXITED 8u  /* the process said that it ends; what was killed did not */
+#define ASSAY_TAGS_EXITED 8u     /* the process said that it ends; what was killed did not */
 
 struct assay_tags_header { /* one page, 4096 bytes */
 	char magic[8];
 	uint32_t version, header_bytes;
-	uint32_t mode;             /* enum assay_tags_mode */
-	uint32_t capture;          /* 1: events are taken; others may write it */
-	uint64_t off_ticks;        /* when capture was last put off: later events do not count
-	                              until on_ticks; 0: never */
-	uint64_t on_ticks;         /* when it was last put on */
+	uint32_t mode;      /* enum assay_tags_mode */
+	uint32_t capture;   /* 1: events are taken; others may write it */
+	uint64_t off_ticks; /* when capture was last put off: later events do not count
+	                       until on_ticks; 0: never */
+	uint64_t on_ticks;  /* when it was last put on */
 	uint32_t flags, packet_bytes;
 	uint64_t rings_offset, states_offset, text_offset, packets_offset; /* in the file */
-	uint64_t packet_count;     /* room for so many */
-	uint64_t next;             /* packets handed out so far: a sequence, modulo packet_count */
-	uint64_t ring_count;       /* rings ever taken into use */
-	uint64_t text_bytes;       /* names written so far */
-	uint64_t discarded;        /* events without a ring */
+	uint64_t packet_count;                                             /* room for so many */
+	uint64_t next;       /* packets handed out so far: a sequence, modulo packet_count */
+	uint64_t ring_count; /* rings ever taken into use */
+	uint64_t text_bytes; /* names written so far */
+	uint64_t discarded;  /* events without a ring */
 	int32_t pid, parent;
 	uint32_t uid, unused;
-	uint64_t birth;            /* start time in /proc/PID/stat, clock ticks since boot */
-	uint64_t start_ns;         /* CLOCK_REALTIME at `first` */
+	uint64_t birth;    /* start time in /proc/PID/stat, clock ticks since boot */
+	uint64_t start_ns; /* CLOCK_REALTIME at `first` */
 	struct assay_calls_moment first, latest; /* the clock's rate lies between them */
-	uint64_t end_ticks;        /* 0: not ended */
+	uint64_t end_ticks;                      /* 0: not ended */
 	char name[64];
 	char command[512];
 };
 
-struct assay_tags_ring { /* 128 bytes */
-	int32_t tid;        /* 0: free; its stream goes on with the next thread */
-	uint32_t packet;    /* index of its open packet + 1; 0: none */
-	uint64_t sequence;  /* packets begun */
-	uint64_t discarded; /* events that found no room */
+struct assay_tags_ring {      /* 128 bytes */
+	int32_t tid;          /* 0: free; its stream goes on with the next thread */
+	uint32_t packet;      /* index of its open packet + 1; 0: none */
+	uint64_t sequence;    /* packets begun */
+	uint64_t discarded;   /* events that found no room */
 	uint64_t overwritten; /* WRAP: packets of this ring that were taken by others or itself */
 	uint64_t unused[12];
 };

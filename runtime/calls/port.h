@@ -3,7 +3,7 @@
  * port: what the call-path core needs of the system around it. The core
  * (runtime/calls/) compiles freestanding; a kernel that embeds it gives these.
  *
- * "assay_port.h" is found on the include path and gives, inline:
+ * Besides system.h, "assay_port.h" is found on the include path and gives, inline:
  *	uint64_t port_clock(void)                  ticks, constant rate, never back
  *	struct calls_thread **port_self(void)      the running thread's slot
  *	uint64_t port_key(const void *function)    its address as a node has it
@@ -15,25 +15,11 @@
 #define ASSAY_RUNTIME_CALLS_PORT_H
 
 #include "assay/wire.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "system.h"
 
 struct calls_thread;
 
 #include "assay_port.h"
-
-/* Zeroed and private, backed when touched; NULL: there is none. */
-void *port_memory(size_t bytes);
-void port_memory_free(void *memory, size_t bytes);
-/* The same; the first `wiped` bytes, a page or more, are zeros in a forked child, the rest is kept.
- */
-void *port_memory_wiped(size_t wiped, size_t kept);
-
-/* Signals wait for the running thread, until its state from before is given back. */
-uint64_t port_signals_hold(void);
-void port_signals_release(uint64_t before);
 
 /*
  * The table is an address range of header.limit_bytes; its first `bytes` are usable when
@@ -82,7 +68,6 @@ bool port_begin(port_look_fn *look, void *of, bool twin);
 /* This process has a table of its own: false before port_begin() and in a forked child. */
 bool port_began(void);
 
-int32_t port_thread_id(void);
 /* A fork's child: what was at `at` in its parent, and is not there now, is read as zeros. */
 void port_memory_missed(const volatile void *at);
 /* The thread's CPU clock, ns. */

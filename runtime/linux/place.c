@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST_TABLES 10000 /* of one process, exec by exec */
-#define PATH_ROOM 1024    /* on the stack, which may be a signal's */
+#define MOST_FILES 10000 /* of one process, exec by exec */
+#define PATH_ROOM 1024   /* on the stack, which may be a signal's */
 
 extern char **environ;
 
@@ -109,11 +109,24 @@ static const char *directory_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-int place_directory(char *path, size_t room)
+/* ASSAY_KIND_DIR. */
+static void put_variable(struct text *t, const char *kind)
 {
-	struct text t = {.at = path, .room = room};
+	put(t, "ASSAY_");
+	for (; *kind; kind++) {
+		char capital[2] = {(char)(*kind & ~32), 0};
+
+		put(t, capital);
+	}
+	put(t, "_DIR");
+}
+
+int place_directory(const char *kind, char *path, size_t room)
+{
+	char variable[32];
+	struct text t = {.at = path, .room = room}, name = {.at = variable, .room = 32};
 	int saved = errno;
-	const char *given = directory_variable("ASSAY_CALLS_DIR");
+	const char *given = (put_variable(&name, kind), directory_variable(variable));
 	const char *run = directory_variable("XDG_RUNTIME_DIR");
 	uid_t user = (uid_t)syscall(SYS_geteuid);
 
@@ -121,14 +134,16 @@ int place_directory(char *path, size_t room)
 		put(&t, given);
 	} else if (run) {
 		put(&t, run);
-		put(&t, "/assay/calls");
+		put(&t, "/assay/");
 	} else if (user == 0) {
-		put(&t, "/run/assay/calls");
+		put(&t, "/run/assay/");
 	} else {
 		put(&t, "/tmp/assay-");
 		put_number(&t, user);
-		put(&t, "/calls");
+		put(&t, "/");
 	}
+	if (!given)
+		put(&t, kind);
 	errno = saved;
 	return t.cut || !room ? -ENAMETOOLONG : 0;
 }
@@ -227,9 +242,9 @@ static int open_directory(char *path)
 	return fd;
 }
 
-static int make_file(int directory, uint64_t birth)
+static int make_file(int directory, const char *kind, uint64_t birth)
 {
-	for (unsigned n = 0; n < MOST_TABLES; n++) {
+	for (unsigned n = 0; n < MOST_FILES; n++) {
 		char name[80];
 		struct text t = {.at = name, .room = sizeof(name)};
 		int fd;
@@ -239,7 +254,8 @@ static int make_file(int directory, uint64_t birth)
 		put_number(&t, birth);
 		put(&t, "-");
 		put_number(&t, n);
-		put(&t, ".calls");
+		put(&t, ".");
+		put(&t, kind);
 		fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		            0600);
 		if (fd >= 0)
@@ -250,17 +266,17 @@ static int make_file(int directory, uint64_t birth)
 	return -EEXIST;
 }
 
-int place_create(uint64_t birth)
+int place_create(const char *kind, uint64_t birth)
 {
 	char path[PATH_ROOM];
-	int saved = errno, rc = place_directory(path, sizeof(path)), directory;
+	int saved = errno, rc = place_directory(kind, path, sizeof(path)), directory;
 
 	if (rc)
 		return rc;
 	directory = open_directory(path);
 	rc = directory;
 	if (directory >= 0) {
-		rc = make_file(directory, birth);
+		rc = make_file(directory, kind, birth);
 		close(directory);
 	}
 	errno = saved;

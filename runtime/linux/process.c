@@ -8,6 +8,7 @@
 #include "linux/filter.h"
 #include "linux/images.h"
 #include "linux/place.h"
+#include "linux/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +18,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 #define MEMORY_DEFAULT (256ull << 20)
 #define MEMORY_LEAST (64ull << 10)
@@ -47,44 +44,15 @@ static uint64_t populated;    /* bytes of the table that have pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
 
-/* "256M", "1g", "65536"; 0: no number. */
-static uint64_t number(const char *text)
-{
-	uint64_t n = 0;
-
-	if (!text)
-		return 0;
-	for (; *text >= '0' && *text <= '9' && n < UINT64_MAX / 16; text++)
-		n = n * 10 + (uint64_t)(*text - '0');
-	switch (*text | 32) {
-	case 'g':
-		return n << 30;
-	case 'm':
-		return n << 20;
-	case 'k':
-		return n << 10;
-	default:
-		return n;
-	}
-}
-
-/* What one of so many parts of the address space is, where that is limited. */
-static uint64_t space_part(uint64_t parts)
-{
-	struct rlimit space;
-
-	return getrlimit(RLIMIT_AS, &space) ? UINT64_MAX : space.rlim_cur / parts;
-}
-
 static uint64_t memory_limit(void)
 {
-	uint64_t bytes = number(place_environment("ASSAY_CALLS_MEM"));
+	uint64_t bytes = program_bytes("ASSAY_CALLS_MEM");
 	struct rlimit file;
 
 	if (!bytes)
 		bytes = MEMORY_DEFAULT;
-	if (bytes > space_part(8))
-		bytes = space_part(8);
+	if (bytes > program_space(8))
+		bytes = program_space(8);
 	if (bytes < MEMORY_LEAST)
 		bytes = MEMORY_LEAST;
 	if (bytes > MEMORY_MOST)
@@ -92,16 +60,6 @@ static uint64_t memory_limit(void)
 	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur < bytes)
 		bytes = file.rlim_cur;
 	return bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
-}
-
-/* Pages for all of it. EINVAL: a kernel before 5.14, which brings them when they are touched. */
-static bool populate(char *at, uint64_t bytes)
-{
-	int before = errno;
-	bool done = !madvise(at, bytes, MADV_POPULATE_WRITE) || errno == EINVAL;
-
-	errno = before;
-	return done;
 }
 
 /*
@@ -125,7 +83,7 @@ bool port_table_grow(uint64_t bytes)
 			step = bytes - have;
 		if (have + step > calls_table.header->limit_bytes)
 			step = calls_table.header->limit_bytes - have;
-		if (!populate(calls_table.base + have, step))
+		if (!program_populate(calls_table.base + have, step))
 			return false;
 		/* Another thread's step may have been a different one: on from there. */
 		if (__atomic_compare_exchange_n(&populated, &have, have + step, false,
@@ -133,36 +91,6 @@ bool port_table_grow(uint64_t bytes)
 			have += step;
 	}
 	return true;
-}
-
-static size_t read_file(const char *path, char *into, size_t room)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, into, room - 1);
-
-	if (fd >= 0)
-		close(fd);
-	into[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (size_t)n : 0;
-}
-
-static void describe(struct assay_calls_header *h)
-{
-	char exe[512];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	const char *name = exe;
-	size_t size;
-
-	exe[n > 0 ? n : 0] = '\0';
-	for (const char *c = exe; *c; c++)
-		if (*c == '/')
-			name = c + 1;
-	for (size_t i = 0; name[i] && i + 1 < sizeof(h->name); i++)
-		h->name[i] = name[i];
-	size = read_file("/proc/self/cmdline", h->command, sizeof(h->command));
-	for (size_t i = 0; i + 1 < size; i++)
-		if (!h->command[i])
-			h->command[i] = ' ';
 }
 
 static uint32_t cpus(void)
@@ -196,7 +124,7 @@ static void begin_header(uint64_t limit, int32_t parent)
 	h->first = process_clock.first;
 	h->latest = clock_latest(&process_clock);
 	h->state = ASSAY_CALLS_RUNNING;
-	describe(h);
+	program_describe(h->name, sizeof(h->name), h->command, sizeof(h->command));
 	/* With the magic it is a table. */
 	calls_barrier();
 	memcpy(h->magic, ASSAY_CALLS_MAGIC, sizeof(h->magic));
@@ -246,7 +174,7 @@ static void image_gone(int index, uint64_t start, uint64_t end)
 /* The table's memory: at the same place in a fork's child, over its parent's. */
 static bool map_table(uint64_t limit)
 {
-	int fd = place_create(place_birth());
+	int fd = place_create("calls", place_birth());
 	void *at = MAP_FAILED;
 
 	if (fd < 0)
@@ -277,10 +205,10 @@ __attribute__((constructor(101))) static void begin_once(void)
 	if (own)
 		return;
 	own = port_memory_wiped(ASSAY_CALLS_PAGE, 0);
-	depth = number(place_environment("ASSAY_CALLS_DEPTH"));
+	depth = program_bytes("ASSAY_CALLS_DEPTH");
 	calls_table.depth_limit = depth && depth <= 1u << 24 ? (uint32_t)depth : DEPTH_DEFAULT;
 	/* Each stack has frames for so many. */
-	depth = space_part(128) / sizeof(struct calls_frame);
+	depth = program_space(128) / sizeof(struct calls_frame);
 	if (calls_table.depth_limit > depth)
 		calls_table.depth_limit = (uint32_t)depth;
 	filter_begin(place_environment("ASSAY_CALLS_FILTER"));
@@ -360,7 +288,7 @@ static bool begin(bool twin)
 	clock_again(&process_clock);
 	if (!map_table(limit))
 		return false;
-	if (!populate(calls_table.base, ASSAY_CALLS_PAGE))
+	if (!program_populate(calls_table.base, ASSAY_CALLS_PAGE))
 		return false;
 	/* It is asked for by what makes room. */
 	calls_table.header->limit_bytes = limit;

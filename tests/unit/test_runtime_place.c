@@ -46,7 +46,7 @@ static void the_directory_follows_the_environment(void)
 	char path[4096], want[64];
 
 	plain_environment();
-	CHECK_EQ(place_directory(path, sizeof(path)), 0);
+	CHECK_EQ(place_directory("calls", path, sizeof(path)), 0);
 	if (geteuid()) {
 		snprintf(want, sizeof(want), "/tmp/assay-%u/calls", geteuid());
 		CHECK_STR(path, want);
@@ -54,15 +54,15 @@ static void the_directory_follows_the_environment(void)
 		CHECK_STR(path, "/run/assay/calls");
 	}
 	setenv("XDG_RUNTIME_DIR", "/somewhere", 1);
-	CHECK_EQ(place_directory(path, sizeof(path)), 0);
+	CHECK_EQ(place_directory("calls", path, sizeof(path)), 0);
 	CHECK_STR(path, "/somewhere/assay/calls");
 	setenv("ASSAY_CALLS_DIR", "/there", 1);
-	CHECK_EQ(place_directory(path, sizeof(path)), 0);
+	CHECK_EQ(place_directory("calls", path, sizeof(path)), 0);
 	CHECK_STR(path, "/there");
-	CHECK_EQ(place_directory(path, 6), -ENAMETOOLONG);
-	CHECK_EQ(place_directory(path, 7), 0);
+	CHECK_EQ(place_directory("calls", path, 6), -ENAMETOOLONG);
+	CHECK_EQ(place_directory("calls", path, 7), 0);
 	setenv("ASSAY_CALLS_DIR", "", 1); /* as if it were not set */
-	CHECK_EQ(place_directory(path, sizeof(path)), 0);
+	CHECK_EQ(place_directory("calls", path, sizeof(path)), 0);
 	CHECK_STR(path, "/somewhere/assay/calls");
 }
 
@@ -75,7 +75,7 @@ static void the_file_is_new_and_private(void)
 	setenv("ASSAY_CALLS_DIR", in_base("one//two/three/"), 1);
 	for (int i = 0; i < 3; i++) {
 		errno = 4711;
-		fd[i] = place_create(77);
+		fd[i] = place_create("calls", 77);
 		CHECK_EQ(errno, 4711);
 		CHECK(fd[i] >= 0);
 		CHECK_EQ(fcntl(fd[i], F_GETFD), FD_CLOEXEC);
@@ -101,7 +101,7 @@ static int create_in(const char *name)
 	int fd;
 
 	setenv("ASSAY_CALLS_DIR", in_base(name), 1);
-	fd = place_create(1);
+	fd = place_create("calls", 1);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tags_process: the device of a process: a file, mapped as a whole, sparse, whose pages come
+ * with the packets; the names that images hand over; threads that end; the switch.
+ *
+ * A fork's child maps a file of its own over its parent's: no address of the parent's
+ * is left for it to write to. Its names are copied.
+ */
+#include "linux/tags_process.h"
+#include "linux/clock.h"
+#include "linux/place.h"
+#include "linux/program.h"
+#include "tags/device.h"
+
+#include "assay_port.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEMORY_DEFAULT (32ull << 20)
+#define MEMORY_LEAST (4 * (uint64_t)ASSAY_TAGS_PACKET)
+#define MEMORY_MOST (256ull << 30)
+#define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
+#define STEP (1ull << 20) /* of pages for packets */
+
+/* A page that a forked child finds empty. */
+static struct {
+	uint32_t began; /* the file is this process's */
+	bool lock;      /* a thread is making it, or adds names */
+} * own;
+static struct clock_rate rate;
+static uint64_t mapped_bytes;
+static uint64_t populated; /* bytes of packets that have pages, from the first on */
+static bool failed, has_key;
+static pthread_key_t at_end;
+
+static uint64_t memory_limit(void)
+{
+	uint64_t bytes = program_bytes("ASSAY_TAGS_MEM");
+	struct rlimit file;
+
+	if (!bytes)
+		bytes = MEMORY_DEFAULT;
+	if (bytes > program_space(8))
+		bytes = program_space(8);
+	if (bytes < MEMORY_LEAST)
+		bytes = MEMORY_LEAST;
+	if (bytes > MEMORY_MOST)
+		bytes = MEMORY_MOST;
+	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur / 2 < bytes)
+		bytes = file.rlim_cur / 2;
+	return bytes / ASSAY_TAGS_PACKET * ASSAY_TAGS_PACKET;
+}
+
+/* A smaller file has less room for names: a limit on files, or on memory. */
+static uint64_t text_limit(uint64_t memory)
+{
+	struct rlimit file;
+	uint64_t bytes = ASSAY_TAGS_TEXT;
+
+	if (bytes > program_space(16))
+		bytes = program_space(16);
+	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur - memory < bytes * 2)
+		bytes = (file.rlim_cur - memory) / 2;
+	return bytes / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE;
+}
+
+static uint32_t mode(void)
+{
+	const char *text = place_environment("ASSAY_TAGS_MODE");
+
+	if (text && !strcmp(text, "wrap"))
+		return ASSAY_TAGS_WRAP;
+	if (text && !strcmp(text, "stream"))
+		return ASSAY_TAGS_STREAM;
+	return ASSAY_TAGS_STOP;
+}
+
+static bool starts_on(void)
+{
+	const char *text = place_environment("ASSAY_TAGS_START");
+
+	return !text || strcmp(text, "off") != 0;
+}
+
+bool tags_port_failed(void)
+{
+	return failed;
+}
+
+bool tags_port_populate(char *at, uint64_t bytes)
+{
+	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step;
+	uint64_t need, room = tags_device.header->packet_count * ASSAY_TAGS_PACKET;
+
+	if (at < tags_device.packets) {
+		char *page = (char *)((uintptr_t)at / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE);
+
+		return program_populate(page, PAGES(at + bytes - page));
+	}
+	need = (uint64_t)(at - tags_device.packets) + bytes;
+	while (have < need) {
+		step = need - have > STEP ? need - have : STEP;
+		if (have + step > room)
+			step = room - have;
+		if (!program_populate(tags_device.packets + have, step))
+			return false;
+		if (__atomic_compare_exchange_n(&populated, &have, have + step, false,
+		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			have += step;
+	}
+	return true;
+}
+
+/* Where what lies in a file of so many packets. */
+static void lay_out(struct assay_tags_header *h, uint64_t memory)
+{
+	h->version = ASSAY_TAGS_VERSION;
+	h->header_bytes = ASSAY_TAGS_PAGE;
+	h->packet_bytes = ASSAY_TAGS_PACKET;
+	h->packet_count = memory / ASSAY_TAGS_PACKET;
+	h->rings_offset = ASSAY_TAGS_PAGE;
+	h->states_offset = h->rings_offset + ASSAY_TAGS_RINGS * sizeof(struct assay_tags_ring);
+	h->text_offset = h->states_offset + PAGES(h->packet_count * sizeof(uint32_t));
+	h->packets_offset = h->text_offset + text_limit(memory);
+}
+
+static void describe(struct assay_tags_header *h, int32_t parent)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	h->mode = mode();
+	h->capture = starts_on();
+	h->pid = getpid();
+	h->parent = parent;
+	h->uid = geteuid();
+	h->birth = place_birth();
+	h->first = rate.first;
+	h->latest = clock_latest(&rate);
+	h->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+	              (clock_now(1).ns - rate.first.ns);
+	program_describe(h->name, sizeof(h->name), h->command, sizeof(h->command));
+}
+
+static void point(char *base)
+{
+	struct assay_tags_header *h = (struct assay_tags_header *)base;
+
+	tags_device.base = base;
+	tags_device.rings = (struct assay_tags_ring *)(base + h->rings_offset);
+	tags_device.states = (uint32_t *)(base + h->states_offset);
+	tags_device.text = base + h->text_offset;
+	tags_device.packets = base + h->packets_offset;
+	tags_device.header = h;
+}
+
+/* The file's bytes in all; its mapping is at *at. 0: there is none. */
+static uint64_t map_file(char **at)
+{
+	struct assay_tags_header layout = {0};
+	uint64_t bytes;
+	int fd;
+
+	lay_out(&layout, memory_limit());
+	bytes = layout.packets_offset + layout.packet_count * ASSAY_TAGS_PACKET;
+	fd = layout.packet_count ? place_create("tags", place_birth()) : -1;
+	if (fd < 0)
+		return 0;
+	*at = MAP_FAILED;
+	if (!ftruncate(fd, (off_t)bytes))
+		*at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (*at == MAP_FAILED)
+		return 0;
+	if (!program_populate(*at, ASSAY_TAGS_PAGE) ||
+	    !program_populate(*at + layout.states_offset,
+	                      layout.text_offset - layout.states_offset)) {
+		munmap(*at, bytes);
+		return 0;
+	}
+	memcpy(*at, &layout, sizeof(layout));
+	return bytes;
+}
+
+static void add_text(const char *text, uint64_t length)
+{
+	struct assay_tags_header *h = tags_device.header;
+	uint64_t used = h->text_bytes;
+
+	if (length > h->packets_offset - h->text_offset - used ||
+	    (length && !tags_port_populate(tags_device.text + used, length))) {
+		__atomic_fetch_or(&h->flags, ASSAY_TAGS_NAMES_FULL, __ATOMIC_RELAXED);
+		return;
+	}
+	memcpy(tags_device.text + used, text, length);
+	__atomic_store_n(&h->text_bytes, used + length, __ATOMIC_RELEASE);
+}
+
+static bool begin(void)
+{
+	char *old = tags_device.base, *at;
+	uint64_t old_bytes = mapped_bytes, bytes, text_bytes = 0;
+	struct assay_tags_header before = {0};
+
+	/* A fork may have come while another thread of the parent was here. */
+	if (!rate.ticks_per_ns)
+		clock_begin(&rate);
+	clock_again(&rate);
+	bytes = map_file(&at);
+	if (!bytes)
+		return false;
+	if (old) {
+		before = *(struct assay_tags_header *)old;
+		text_bytes = before.text_bytes;
+	}
+	point(at);
+	populated = 0;
+	describe(tags_device.header, before.pid);
+	if (old) {
+		add_text(old + before.text_offset, text_bytes);
+		tags_device.header->capture = before.capture;
+	}
+	/* With the magic it is a device. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(tags_device.header->magic, ASSAY_TAGS_MAGIC, sizeof(before.magic));
+	if (old) {
+		/* The same limits made the same sizes; were they changed, the parent's goes. */
+		if (bytes == old_bytes &&
+		    mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old) == old)
+			point(old);
+		else
+			munmap(old, old_bytes);
+	}
+	mapped_bytes = bytes;
+	return true;
+}
+
+/* Before there are threads: by the constructor, or the first event if that is earlier. */
+static void begin_once(void)
+{
+	if (!own)
+		own = port_memory_wiped(ASSAY_TAGS_PAGE, 0);
+	failed |= !own;
+}
+
+static bool lock(void)
+{
+	begin_once();
+	if (failed)
+		return false;
+	while (__atomic_test_and_set(&own->lock, __ATOMIC_ACQUIRE))
+		syscall(SYS_sched_yield);
+	return true;
+}
+
+static void unlock(void)
+{
+	__atomic_clear(&own->lock, __ATOMIC_RELEASE);
+}
+
+static bool begin_locked(void)
+{
+	if (!own->began) {
+		failed = !begin();
+		__atomic_store_n(&own->began, !failed, __ATOMIC_RELEASE);
+	}
+	return !failed;
+}
+
+bool tags_port_begin(void)
+{
+	int saved = errno;
+	bool done;
+
+	if (own && __atomic_load_n(&own->began, __ATOMIC_ACQUIRE))
+		return true;
+	if (!lock())
+		return false;
+	done = begin_locked();
+	unlock();
+	errno = saved;
+	return done;
+}
+
+struct tags_thread *tags_port_thread(void)
+{
+	int saved = errno;
+	struct tags_thread *t = port_memory_wiped(ASSAY_TAGS_PAGE, 0);
+
+	if (t && has_key && syscall(SYS_getpid) != port_thread_id())
+		pthread_setspecific(at_end, (void *)(uintptr_t)3);
+	errno = saved;
+	return t;
+}
+
+void tags_port_names(char thread[16], char process[16])
+{
+	int saved = errno;
+
+	if (prctl(PR_GET_NAME, thread))
+		thread[0] = 0;
+	for (unsigned i = 0; i < 15; i++)
+		process[i] = tags_device.header->name[i];
+	errno = saved;
+}
+
+void tags_port_turned(void)
+{
+	clock_note(&rate);
+	tags_device.header->latest = clock_latest(&rate);
+}
+
+static void thread_ends(void *rounds)
+{
+	uintptr_t left = (uintptr_t)rounds;
+
+	/* Other keys' destructors may hold triggers: after them. */
+	if (left > 1)
+		pthread_setspecific(at_end, (void *)(left - 1));
+	else
+		tags_thread_end();
+}
+
+static void this_process_ends(void)
+{
+	struct assay_tags_header *h = tags_device.header;
+
+	/* A vfork's child, which has its parent's memory, does not speak for it. */
+	if (!own || !own->began || h->pid != getpid())
+		return;
+	tags_port_turned();
+	h->end_ticks = port_clock();
+	__atomic_fetch_or(&h->flags, ASSAY_TAGS_EXITED, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor(101))) static void process_begins(void)
+{
+	int saved = errno;
+
+	begin_once();
+	tags_vectors_begin();
+	has_key = !pthread_key_create(&at_end, thread_ends);
+	errno = saved;
+}
+
+__attribute__((destructor)) static void process_ends(void)
+{
+	int saved = errno;
+
+	this_process_ends();
+	errno = saved;
+}
+
+/* Of one image, by its constructor: lines as in a names file. */
+TAGS_EXPORT void assay_tags_names(const char *text, const char *end);
+
+void assay_tags_names(const char *text, const char *end)
+{
+	uint64_t signals = port_signals_hold();
+	int saved = errno;
+
+	if (lock()) {
+		if (begin_locked() && end > text)
+			add_text(text, (uint64_t)(end - text));
+		unlock();
+	}
+	errno = saved;
+	port_signals_release(signals);
+}
+
+static void capture(bool on)
+{
+	int saved = errno;
+	uint64_t signals = port_signals_hold();
+
+	if (tags_port_begin()) {
+		struct assay_tags_header *h = tags_device.header;
+
+		__atomic_store_n(on ? &h->on_ticks : &h->off_ticks, port_clock(), __ATOMIC_RELAXED);
+		__atomic_store_n(&h->capture, on, __ATOMIC_RELEASE);
+	}
+	port_signals_release(signals);
+	errno = saved;
+}
+
+TAGS_EXPORT void assay_tags_start(void);
+TAGS_EXPORT void assay_tags_stop(void);
+
+void assay_tags_start(void)
+{
+	capture(true);
+}
+
+void assay_tags_stop(void)
+{
+	capture(false);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * device: see device.h. Signals are held in all that is slow; what a signal's handler
+ * did between a trigger's reservation and here is done, whole, and in order.
+ *
+ * A packet is FREE, then OPEN, one thread's, then CLOSED. STOP hands each out once.
+ * WRAP takes closed ones again, the oldest first. STREAM takes what the drainer gave
+ * back, the lowest first: few packets stay warm. A closed packet with a slot that was
+ * reserved and not written is not taken again by WRAP, and a drainer retires it: its
+ * trigger may still be about to write, below a handler that has not returned.
+ */
+#include "tags/device.h"
+
+#include "assay_port.h"
+
+#define FIRST_WORD sizeof(struct assay_tags_packet)
+#define END_WORD (ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK)
+#define TRIES 64u         /* packets that WRAP looks at for one that is closed and whole */
+#define RETRY_TICKS 30000 /* after a refusal; some 10 us */
+
+struct tags_device tags_device;
+struct assay_tags_self tags_unborn;
+__thread struct assay_tags_self *assay_tags_self = &tags_unborn;
+
+_Static_assert(offsetof(struct assay_tags_self, end) == 8, "the inline sequence has it at 8");
+_Static_assert(offsetof(struct assay_tags_self, turn) == 16, "the inline sequence has it at 16");
+
+static void add(uint64_t *count, uint64_t n)
+{
+	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
+}
+
+/* NULL: none, or none yet in this process. */
+static struct tags_thread *this_thread(void)
+{
+	struct tags_thread *t = (struct tags_thread *)assay_tags_self;
+
+	return assay_tags_self == &tags_unborn || !t->tid ? NULL : t;
+}
+
+static char *packet_at(uint64_t i)
+{
+	return tags_device.packets + i * ASSAY_TAGS_PACKET;
+}
+
+static void refuse(struct tags_thread *t, enum tags_refusal why, uint64_t now)
+{
+	t->self.end = 0;
+	t->self.at = 0;
+	t->refusal = why;
+	t->refused = now;
+	t->gap |= ASSAY_TAGS_GAP;
+}
+
+static void discard(struct tags_thread *t)
+{
+	add(t ? &t->ring->discarded : &tags_device.header->discarded, 1);
+}
+
+static uint32_t flag(uint32_t flags)
+{
+	return __atomic_fetch_or(&tags_device.header->flags, flags, __ATOMIC_RELAXED);
+}
+
+bool tags_quick(uint32_t tag)
+{
+	struct tags_thread *t = this_thread();
+	struct assay_tags_header *h = tags_device.header;
+
+	(void)tag;
+	if (!t)
+		return tags_port_failed();
+	switch (t->refusal) {
+	case TAGS_OFF:
+		t->self.at = 0;
+		return !__atomic_load_n(&h->capture, __ATOMIC_RELAXED);
+	case TAGS_FULL:
+		break;
+	case TAGS_WAITING:
+		if (port_clock() - t->refused >= RETRY_TICKS)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	t->self.at = 0;
+	if (__atomic_load_n(&h->capture, __ATOMIC_RELAXED))
+		discard(t);
+	return true;
+}
+
+/* What the packet holds, up to `end`; the rest is zeros. */
+static void close_packet(struct tags_thread *t)
+{
+	struct assay_tags_packet *p = t->packet;
+	uint64_t used;
+
+	if (!p)
+		return;
+	used = t->self.at - (uint64_t)(uintptr_t)p;
+	if (used > END_WORD || used < FIRST_WORD)
+		used = END_WORD;
+	while (used > FIRST_WORD && !*(uint64_t *)((char *)p + used - 8))
+		used -= 8;
+	if (used > FIRST_WORD)
+		p->end = (p->begin & ~ASSAY_TAGS_CLOCK_MASK) |
+		         *(uint64_t *)((char *)p + used - 8) >> ASSAY_TAGS_TAG_BITS;
+	p->content_bits = used * 8;
+	t->packet = NULL;
+	t->self.end = 0;
+	t->ring->packet = 0;
+	__atomic_store_n(&tags_device.states[((char *)p - tags_device.packets) / ASSAY_TAGS_PACKET],
+	                 ASSAY_TAGS_CLOSED, __ATOMIC_RELEASE);
+}
+
+static bool take(uint64_t i, uint32_t from)
+{
+	return __atomic_compare_exchange_n(&tags_device.states[i], &from, ASSAY_TAGS_OPEN, false,
+	                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static bool is_whole(const struct assay_tags_packet *p)
+{
+	const uint64_t *word = (const uint64_t *)((const char *)p + FIRST_WORD);
+	const uint64_t *end = (const uint64_t *)((const char *)p + END_WORD);
+
+	if (p->content_bits / 8 < END_WORD)
+		end = (const uint64_t *)((const char *)p + p->content_bits / 8);
+	while (word < end && *word)
+		word++;
+	return word >= end;
+}
+
+/* What stops when full, and the first round of what goes on. */
+static bool take_new(uint64_t *i)
+{
+	struct assay_tags_header *h = tags_device.header;
+
+	if (__atomic_load_n(&h->next, __ATOMIC_RELAXED) >= h->packet_count)
+		return false;
+	*i = __atomic_fetch_add(&h->next, 1, __ATOMIC_RELAXED);
+	return *i < h->packet_count && take(*i, ASSAY_TAGS_FREE);
+}
+
+static bool take_oldest(uint64_t *i)
+{
+	struct assay_tags_header *h = tags_device.header;
+
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		struct assay_tags_packet *p;
+
+		*i = __atomic_fetch_add(&h->next, 1, __ATOMIC_RELAXED) % h->packet_count;
+		p = (struct assay_tags_packet *)packet_at(*i);
+		if (!take(*i, ASSAY_TAGS_CLOSED))
+			continue;
+		if (is_whole(p)) {
+			if (p->reserved[0] < ASSAY_TAGS_RINGS)
+				add(&tags_device.rings[p->reserved[0]].overwritten, 1);
+			return true;
+		}
+		__atomic_store_n(&tags_device.states[*i], ASSAY_TAGS_CLOSED, __ATOMIC_RELEASE);
+	}
+	return false;
+}
+
+static bool take_free(uint64_t *i)
+{
+	const struct assay_tags_header *h = tags_device.header;
+
+	for (*i = 0; *i < h->packet_count; ++*i)
+		if (!__atomic_load_n(&tags_device.states[*i], __ATOMIC_RELAXED) &&
+		    take(*i, ASSAY_TAGS_FREE))
+			return true;
+	return false;
+}
+
+static bool take_packet(uint64_t *i)
+{
+	switch (tags_device.header->mode) {
+	case ASSAY_TAGS_STREAM:
+		return take_free(i);
+	case ASSAY_TAGS_WRAP:
+		return take_new(i) || take_oldest(i);
+	default:
+		return take_new(i);
+	}
+}
+
+static void wipe(struct assay_tags_packet *p)
+{
+	uint64_t *word = (uint64_t *)p;
+
+	for (unsigned i = 0; i < ASSAY_TAGS_PACKET / sizeof(*word); i++)
+		__atomic_store_n(&word[i], 0, __ATOMIC_RELAXED);
+}
+
+static bool open_packet(struct tags_thread *t, uint64_t now)
+{
+	struct assay_tags_header *h = tags_device.header;
+	struct assay_tags_packet *p;
+	uint64_t i;
+
+	if (!__atomic_load_n(&h->capture, __ATOMIC_RELAXED)) {
+		refuse(t, TAGS_OFF, now);
+		return false;
+	}
+	if (!take_packet(&i) || !tags_port_populate(packet_at(i), ASSAY_TAGS_PACKET)) {
+		if (h->mode == ASSAY_TAGS_STOP)
+			flag(ASSAY_TAGS_FULL);
+		refuse(t, h->mode == ASSAY_TAGS_STOP ? TAGS_FULL : TAGS_WAITING, now);
+		return false;
+	}
+	p = (struct assay_tags_packet *)packet_at(i);
+	if (p->magic)
+		wipe(p);
+	p->begin = p->end = now;
+	p->packet_bits = ASSAY_TAGS_PACKET * 8;
+	p->discarded = __atomic_load_n(&t->ring->discarded, __ATOMIC_RELAXED);
+	p->sequence = t->ring->sequence++;
+	p->pid = h->pid;
+	p->tid = t->tid;
+	p->flags = t->gap;
+	p->reserved[0] = (uint64_t)(t->ring - tags_device.rings);
+	tags_port_names(p->thread, p->process);
+	__atomic_store_n(&p->magic, ASSAY_CTF_MAGIC, __ATOMIC_RELEASE);
+	t->ring->packet = (uint32_t)i + 1;
+	t->packet = p;
+	t->gap = 0;
+	t->refusal = TAGS_TAKES;
+	t->self.at = (uint64_t)(uintptr_t)p + FIRST_WORD;
+	t->self.turn = now >> ASSAY_TAGS_CLOCK_BITS;
+	t->self.end = (uint64_t)(uintptr_t)p + END_WORD;
+	tags_port_turned();
+	return true;
+}
+
+/* The lowest ring that nobody has; more threads than ever before: a new one. */
+static struct assay_tags_ring *take_ring(int32_t tid)
+{
+	struct assay_tags_header *h = tags_device.header;
+	uint64_t count = __atomic_load_n(&h->ring_count, __ATOMIC_RELAXED);
+
+	for (uint64_t i = 0; i < ASSAY_TAGS_RINGS; i++) {
+		struct assay_tags_ring *r = &tags_device.rings[i];
+		int32_t nobody = 0;
+
+		if (i >= count && !tags_port_populate((char *)r, sizeof(*r)))
+			return NULL;
+		if (!__atomic_load_n(&r->tid, __ATOMIC_RELAXED) &&
+		    __atomic_compare_exchange_n(&r->tid, &nobody, tid, false, __ATOMIC_ACQUIRE,
+		                                __ATOMIC_RELAXED)) {
+			while (count <= i &&
+			       !__atomic_compare_exchange_n(&h->ring_count, &count, i + 1, false,
+			                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+				;
+			return r;
+		}
+	}
+	flag(ASSAY_TAGS_NO_RINGS);
+	return NULL;
+}
+
+/* A thread's first event; or its first in this process, with the page that it had. */
+static struct tags_thread *begin_thread(void)
+{
+	struct tags_thread *t = (struct tags_thread *)assay_tags_self;
+	bool forked = assay_tags_self != &tags_unborn;
+	struct assay_tags_ring *ring;
+
+	if (!tags_port_begin())
+		return NULL;
+	ring = take_ring(port_thread_id());
+	if (ring && !forked)
+		t = tags_port_thread();
+	if (!ring || !t) {
+		if (ring)
+			__atomic_store_n(&ring->tid, 0, __ATOMIC_RELEASE);
+		discard(NULL);
+		return NULL;
+	}
+	t->ring = ring;
+	t->tid = ring->tid;
+	t->gap = forked ? ASSAY_TAGS_FORKED : 0;
+	assay_tags_self = &t->self;
+	return t;
+}
+
+static uint64_t word_of(uint64_t clock, uint32_t tag)
+{
+	return clock << ASSAY_TAGS_TAG_BITS | tag;
+}
+
+/* The latest event before a slot; 0: none. */
+static uint64_t before(const struct assay_tags_packet *p, const uint64_t *slot)
+{
+	const uint64_t *first = (const uint64_t *)((const char *)p + FIRST_WORD);
+
+	while (slot > first)
+		if (*--slot)
+			return *slot;
+	return 0;
+}
+
+/*
+ * A slot that was reserved and is still empty. In the open packet signals' events stand
+ * before it that are later than its trigger's clock: it has the time of the last one.
+ * False: it is of another packet by now, or of an earlier turn of the clock: it is void.
+ */
+static bool fill(struct tags_thread *t, uint32_t tag, uint64_t slot, uint64_t now)
+{
+	uint64_t offset = slot - (uint64_t)(uintptr_t)tags_device.packets, last;
+	uint64_t *word = (uint64_t *)(uintptr_t)slot;
+	struct assay_tags_packet *p;
+	bool here;
+
+	if (slot < (uint64_t)(uintptr_t)tags_device.packets ||
+	    offset / ASSAY_TAGS_PACKET >= tags_device.header->packet_count ||
+	    offset % ASSAY_TAGS_PACKET < FIRST_WORD || offset % ASSAY_TAGS_PACKET >= END_WORD)
+		return false;
+	p = (struct assay_tags_packet *)packet_at(offset / ASSAY_TAGS_PACKET);
+	/* A packet with an empty slot is nobody else's yet. */
+	if (p->magic != ASSAY_CTF_MAGIC || p->tid != t->tid || *word)
+		return false;
+	here = p == t->packet && now >> ASSAY_TAGS_CLOCK_BITS == t->self.turn;
+	last = before(p, word);
+	*word = word_of(last ? last >> ASSAY_TAGS_TAG_BITS : p->begin, here ? tag : ASSAY_TAG_VOID);
+	return here;
+}
+
+static void append(struct tags_thread *t, uint32_t tag, uint64_t now)
+{
+	uint64_t *slot = (uint64_t *)(uintptr_t)t->self.at;
+	uint64_t last = before(t->packet, slot), word = word_of(now, tag);
+
+	/* Clocks of CPUs may differ by less than it takes to come here: never back. */
+	if (word < last)
+		word = word_of(last >> ASSAY_TAGS_TAG_BITS, tag);
+	t->self.at += 8;
+	__atomic_store_n(slot, word, __ATOMIC_RELAXED);
+}
+
+void tags_slow(uint32_t tag, uint64_t slot)
+{
+	uint64_t signals = port_signals_hold(), now;
+	struct tags_thread *t = this_thread();
+
+	if (!t)
+		t = begin_thread();
+	if (!t)
+		goto out;
+	now = port_clock();
+	if (slot && fill(t, tag, slot, now))
+		goto out;
+	if (t->packet &&
+	    (t->self.at >= t->self.end || now >> ASSAY_TAGS_CLOCK_BITS != t->self.turn ||
+	     !__atomic_load_n(&tags_device.header->capture, __ATOMIC_RELAXED)))
+		close_packet(t);
+	if (t->packet || open_packet(t, now))
+		append(t, tag, now);
+	else if (t->refusal != TAGS_OFF)
+		discard(t);
+out:
+	port_signals_release(signals);
+}
+
+void tags_thread_end(void)
+{
+	uint64_t signals = port_signals_hold();
+	struct tags_thread *t = this_thread();
+
+	if (t) {
+		close_packet(t);
+		assay_tags_self = &tags_unborn;
+		__atomic_store_n(&t->ring->tid, 0, __ATOMIC_RELEASE);
+		port_memory_free(t, 4096);
+	}
+	port_signals_release(signals);
+}
+
+/* The inline sequence in C: the same steps in the same order. */
+TAGS_EXPORT void assay_tags_event(unsigned tag);
+
+void assay_tags_event(unsigned tag)
+{
+	struct assay_tags_self *s = assay_tags_self;
+	uint64_t now = port_clock(), slot = 8, word;
+
+	tag &= ASSAY_TAGS_TAG_MASK;
+#if defined(__x86_64__)
+	__asm__ volatile("xadd %0, %1" : "+r"(slot), "+m"(s->at) : : "cc");
+#else
+	slot = __atomic_fetch_add(&s->at, 8, __ATOMIC_RELAXED);
+#endif
+	word = word_of(now, tag);
+	if (slot >= s->end) {
+		if (!tags_quick(tag))
+			tags_slow(tag, 0);
+	} else if (now >> ASSAY_TAGS_CLOCK_BITS != s->turn ||
+	           word < ((uint64_t *)(uintptr_t)slot)[-1]) {
+		tags_slow(tag, slot);
+	} else {
+		__atomic_store_n((uint64_t *)(uintptr_t)slot, word, __ATOMIC_RELAXED);
+	}
+}
