@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core of the capture device, compiled freestanding, on a port of this test's own:
+ * with a clock that moves only when told, every event's time is known.
+ */
+#include "../unit/check.h"
+#include "tags/device.h"
+
+#include "assay_port.h"
+
+#include <stdlib.h>
+
+void assay_tags_event(unsigned tag);
+
+uint64_t embedded_now = 1000;
+struct calls_thread *embedded_self;
+void (*embedded_interrupt)(void);
+
+#define PACKETS 4
+#define WORDS ((ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet)) / 8)
+
+static struct assay_tags_header header;
+static struct assay_tags_ring rings[ASSAY_TAGS_RINGS];
+static uint32_t states[PACKETS];
+static _Alignas(4096) char packets[PACKETS * ASSAY_TAGS_PACKET];
+static _Alignas(4096) char pages[8][4096];
+static unsigned pages_used, page_limit = 8;
+static bool no_file, no_room;
+static int32_t thread_id = 7;
+
+void port_memory_free(void *at, size_t bytes)
+{
+	memset(at, 0, bytes);
+}
+
+uint64_t port_signals_hold(void)
+{
+	return 0;
+}
+
+void port_signals_release(uint64_t before)
+{
+}
+
+int32_t port_thread_id(void)
+{
+	return thread_id;
+}
+
+struct tags_thread *tags_port_thread(void)
+{
+	return pages_used < page_limit ? (struct tags_thread *)pages[pages_used++] : NULL;
+}
+
+bool tags_port_begin(void)
+{
+	return !no_file;
+}
+
+bool tags_port_failed(void)
+{
+	return no_file;
+}
+
+bool tags_port_populate(char *at, uint64_t bytes)
+{
+	return !no_room;
+}
+
+void tags_port_names(char thread[16], char process[16])
+{
+	memcpy(thread, "worker", 7);
+	memcpy(process, "program", 8);
+}
+
+void tags_port_turned(void)
+{
+}
+
+/* A new process, in this mode. */
+static void begin(uint32_t mode)
+{
+	memset(&header, 0, sizeof(header));
+	memset(rings, 0, sizeof(rings));
+	memset(states, 0, sizeof(states));
+	memset(packets, 0, sizeof(packets));
+	memset(pages, 0, sizeof(pages));
+	pages_used = 0;
+	thread_id = 7;
+	no_file = no_room = false;
+	embedded_now = 1000;
+	header.mode = mode;
+	header.capture = 1;
+	header.packet_count = PACKETS;
+	header.pid = 5;
+	tags_device = (struct tags_device){.base = (char *)&header,
+	                                   .header = &header,
+	                                   .rings = rings,
+	                                   .states = states,
+	                                   .packets = packets};
+	assay_tags_self = &tags_unborn;
+}
+
+static struct assay_tags_packet *packet(unsigned i)
+{
+	return (struct assay_tags_packet *)(packets + i * ASSAY_TAGS_PACKET);
+}
+
+static uint64_t word(unsigned i, unsigned n)
+{
+	return ((uint64_t *)(packet(i) + 1))[n];
+}
+
+static uint32_t tag_of(uint64_t w)
+{
+	return w & ASSAY_TAGS_TAG_MASK;
+}
+
+static uint64_t clock_of(uint64_t w)
+{
+	return w >> ASSAY_TAGS_TAG_BITS;
+}
+
+static void events(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		embedded_now += 10;
+		assay_tags_event(2 + i % 2);
+	}
+}
+
+static void an_event_is_its_clock_and_its_tag(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	embedded_now = 0x123456789abcull; /* turn 0x12, and the rest */
+	assay_tags_event(500);
+	embedded_now += 44;
+	assay_tags_event(501);
+	CHECK_EQ(word(0, 0), 0x3456789abcull << 24 | 500);
+	CHECK_EQ(word(0, 1), (0x3456789abcull + 44) << 24 | 501);
+	CHECK_EQ(word(0, 2), 0);
+	CHECK_EQ(packet(0)->magic, ASSAY_CTF_MAGIC);
+	CHECK_EQ(packet(0)->begin, 0x123456789abcull);
+	CHECK_EQ(packet(0)->content_bits, 0);
+	CHECK_EQ(packet(0)->tid, 7);
+	CHECK_EQ(packet(0)->pid, 5);
+	CHECK_EQ(packet(0)->flags, 0);
+	CHECK_STR(packet(0)->thread, "worker");
+	CHECK_STR(packet(0)->process, "program");
+	CHECK_EQ(states[0], ASSAY_TAGS_OPEN);
+	CHECK_EQ(rings[0].packet, 1);
+}
+
+static void full_packets_are_closed_and_followed(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(WORDS + 3);
+	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
+	CHECK_EQ(states[1], ASSAY_TAGS_OPEN);
+	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + WORDS * 8);
+	CHECK_EQ(packet(0)->end, 1000 + 10 * WORDS);
+	CHECK_EQ(packet(1)->begin, 1000 + 10 * (WORDS + 1));
+	CHECK_EQ(packet(1)->sequence, 1);
+	CHECK(word(1, 2) && !word(1, 3));
+	CHECK_EQ(rings[0].sequence, 2);
+}
+
+static void a_full_device_counts_what_it_discards(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(PACKETS * WORDS + 17);
+	CHECK_EQ(rings[0].discarded, 17);
+	CHECK(header.flags & ASSAY_TAGS_FULL);
+	for (unsigned i = 0; i < PACKETS; i++)
+		CHECK_EQ(states[i], ASSAY_TAGS_CLOSED);
+	events(5);
+	CHECK_EQ(rings[0].discarded, 22);
+}
+
+static void a_flight_recorder_keeps_the_newest(void)
+{
+	uint64_t last;
+
+	begin(ASSAY_TAGS_WRAP);
+	events((PACKETS + 2) * WORDS + 5);
+	CHECK_EQ(rings[0].overwritten, 3);
+	CHECK_EQ(rings[0].discarded, 0);
+	last = word(2, 4);
+	CHECK_EQ(clock_of(last), embedded_now);
+	CHECK_EQ(word(2, 5), 0); /* wiped of its former round */
+	CHECK_EQ(packet(3)->sequence, 3);
+	CHECK_EQ(packet(0)->sequence, 4);
+	CHECK_EQ(packet(2)->sequence, 6);
+}
+
+static void what_is_drained_comes_back(void)
+{
+	begin(ASSAY_TAGS_STREAM);
+	events(WORDS * 2 + 1);
+	CHECK_EQ(states[2], ASSAY_TAGS_OPEN);
+	states[0] = ASSAY_TAGS_FREE;
+	events(WORDS);
+	CHECK_EQ(states[2], ASSAY_TAGS_CLOSED);
+	CHECK_EQ(states[0], ASSAY_TAGS_OPEN);
+	CHECK_EQ(packet(0)->sequence, 3);
+	events(2 * WORDS - 1); /* the rest of it and one more */
+	CHECK_EQ(rings[0].discarded, 0);
+	events(7);
+	CHECK_EQ(rings[0].discarded, 7);
+	states[1] = ASSAY_TAGS_FREE;
+	embedded_now += 100000; /* it asks again after a while */
+	events(1);
+	CHECK_EQ(rings[0].discarded, 7);
+	CHECK_EQ(packet(1)->discarded, 7);
+	CHECK_EQ(packet(1)->flags, ASSAY_TAGS_GAP);
+}
+
+static void retired_packets_are_not_used_again(void)
+{
+	begin(ASSAY_TAGS_STREAM);
+	events(WORDS * 2 + 1);
+	states[0] = ASSAY_TAGS_RETIRED;
+	states[1] = ASSAY_TAGS_FREE;
+	events(WORDS);
+	CHECK_EQ(states[0], ASSAY_TAGS_RETIRED);
+	CHECK_EQ(states[1], ASSAY_TAGS_OPEN);
+}
+
+static void a_turn_of_the_clock_begins_a_packet(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(3);
+	embedded_now += 5ull << 40; /* whole turns: the 40 bits alone could not tell */
+	assay_tags_event(9);
+	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
+	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + 4 * 8);
+	CHECK_EQ(packet(1)->begin, embedded_now);
+	CHECK_EQ(tag_of(word(1, 0)), 9);
+	CHECK_EQ(word(0, 3), ASSAY_TAG_VOID | clock_of(word(0, 2)) << 24);
+}
+
+static void handler_before_reservation(void)
+{
+	embedded_now += 1000;
+	assay_tags_event(20);
+	assay_tags_event(21);
+	embedded_now -= 1000; /* the interrupted trigger read its clock before that */
+}
+
+static void a_signal_never_puts_time_back(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	assay_tags_event(2);
+	embedded_interrupt = handler_before_reservation;
+	assay_tags_event(4);
+	embedded_now += 2000;
+	assay_tags_event(5);
+	CHECK_EQ(tag_of(word(0, 1)), 20);
+	CHECK_EQ(tag_of(word(0, 2)), 21);
+	CHECK_EQ(tag_of(word(0, 3)), 4);
+	CHECK_EQ(clock_of(word(0, 3)), clock_of(word(0, 2)));
+	CHECK_EQ(clock_of(word(0, 4)), 3000);
+}
+
+static void handler_through_a_packets_end(void)
+{
+	embedded_now += 1000;
+	for (unsigned i = 0; i < WORDS; i++)
+		assay_tags_event(20 + i % 2);
+	embedded_now -= 1000;
+}
+
+static void a_handler_may_fill_packets(void)
+{
+	unsigned count = 0;
+
+	begin(ASSAY_TAGS_STOP);
+	events(10);
+	embedded_interrupt = handler_through_a_packets_end;
+	assay_tags_event(4);
+	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
+	for (unsigned i = 0; i < WORDS; i++)
+		count += tag_of(word(1, i)) == 4;
+	CHECK_EQ(count, 1);
+	for (unsigned i = 1; i < WORDS && word(1, i); i++)
+		CHECK(word(1, i) >> 24 >= word(1, i - 1) >> 24);
+}
+
+static void a_slot_of_a_packet_that_went_is_void(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(10);
+	/* It reserved a slot; a handler then closed the packet; only then it comes here. */
+	assay_tags_self->at += 8;
+	events(WORDS);
+	CHECK_EQ(word(0, 10), 0);
+	tags_slow(4, (uint64_t)(uintptr_t) & ((uint64_t *)(packet(0) + 1))[10]);
+	CHECK_EQ(tag_of(word(0, 10)), ASSAY_TAG_VOID);
+	CHECK_EQ(clock_of(word(0, 10)), clock_of(word(0, 9)));
+	CHECK_EQ(tag_of(word(1, 11)), 4);
+}
+
+static void off_takes_nothing_and_on_tells_the_gap(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(2);
+	header.capture = 0;
+	events(WORDS + 50); /* the packet's end ends it */
+	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
+	CHECK_EQ(header.next, 1);
+	CHECK_EQ(rings[0].discarded, 0);
+	header.capture = 1;
+	events(1);
+	CHECK_EQ(packet(1)->flags, ASSAY_TAGS_GAP);
+	CHECK_EQ(packet(1)->discarded, 0);
+}
+
+static void a_forks_child_begins_anew(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(4);
+	memset(pages, 0, sizeof(pages)); /* what the kernel does to its page */
+	memset(rings, 0, sizeof(rings));
+	header.pid = 6;
+	thread_id = 6;
+	states[0] = ASSAY_TAGS_FREE;
+	header.next = 0;
+	events(1);
+	CHECK_EQ(packet(0)->flags, ASSAY_TAGS_FORKED);
+	CHECK_EQ(packet(0)->pid, 6);
+	CHECK_EQ(pages_used, 1);
+	CHECK(word(0, 0) && !word(0, 1));
+}
+
+static void a_ring_goes_on_with_the_next_thread(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(3);
+	tags_thread_end();
+	CHECK_EQ(rings[0].tid, 0);
+	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
+	thread_id = 8;
+	events(1);
+	CHECK_EQ(rings[0].tid, 8);
+	CHECK_EQ(packet(1)->tid, 8);
+	CHECK_EQ(packet(1)->sequence, 1);
+	CHECK_EQ(header.ring_count, 1);
+}
+
+static void threads_without_a_ring_are_counted(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	for (unsigned i = 0; i < ASSAY_TAGS_RINGS; i++)
+		rings[i].tid = 100 + (int32_t)i;
+	events(6);
+	CHECK_EQ(header.discarded, 6);
+	CHECK(header.flags & ASSAY_TAGS_NO_RINGS);
+	begin(ASSAY_TAGS_STOP);
+	page_limit = 0;
+	events(2);
+	CHECK_EQ(header.discarded, 2);
+	CHECK_EQ(rings[0].tid, 0);
+	page_limit = 8;
+}
+
+static void a_full_disk_is_an_answer(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(1);
+	no_room = true;
+	events(WORDS + 4);
+	CHECK_EQ(rings[0].discarded, 5);
+	CHECK(header.flags & ASSAY_TAGS_FULL);
+	begin(ASSAY_TAGS_STOP);
+	no_file = true;
+	events(3);
+	CHECK_EQ(header.next, 0);
+}
+
+int main(void)
+{
+	RUN(an_event_is_its_clock_and_its_tag);
+	RUN(full_packets_are_closed_and_followed);
+	RUN(a_full_device_counts_what_it_discards);
+	RUN(a_flight_recorder_keeps_the_newest);
+	RUN(what_is_drained_comes_back);
+	RUN(retired_packets_are_not_used_again);
+	RUN(a_turn_of_the_clock_begins_a_packet);
+	RUN(a_signal_never_puts_time_back);
+	RUN(a_handler_may_fill_packets);
+	RUN(a_slot_of_a_packet_that_went_is_void);
+	RUN(off_takes_nothing_and_on_tells_the_gap);
+	RUN(a_forks_child_begins_anew);
+	RUN(a_ring_goes_on_with_the_next_thread);
+	RUN(threads_without_a_ring_are_counted);
+	RUN(a_full_disk_is_an_answer);
+	return check_end();
+}
