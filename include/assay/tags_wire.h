@@ -40,6 +40,8 @@
 #define ASSAY_TAG_SWITCH_BLOCKED 0xfffff0u   /* the thread was switched out: it waits */
 #define ASSAY_TAG_SWITCH_PREEMPTED 0xfffff2u /* switched out, and could have gone on */
 #define ASSAY_TAG_SWITCH_IN 0xfffff4u        /* it goes on */
+/* From the word before it to this one the device itself was at work: a packet was begun. */
+#define ASSAY_TAG_OWN 0xfffff6u
 /* No event, and none lost: a slot whose trigger had to take another one. Readers skip it. */
 #define ASSAY_TAG_VOID 0xfffffeu
 
@@ -92,8 +94,9 @@ enum assay_tags_state {
 };
 
 /* header.flags */
-#define ASSAY_TAGS_FULL 1u       /* STOP: events were discarded, for there was no room */
-#define ASSAY_TAGS_NO_RINGS 2u   /* more threads at a time than rings: their events were discarded \
+#define ASSAY_TAGS_FULL 1u /* STOP: events were discarded, for there was no room */
+#define ASSAY_TAGS_NO_RINGS                                                                        \
+	2u                       /* more threads at a time than rings: their events were discarded \
 	                          */
 #define ASSAY_TAGS_NAMES_FULL 4u /* names did not fit */
 #define ASSAY_TAGS_EXITED 8u     /* the process said that it ends; what was killed did not */

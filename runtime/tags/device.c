@@ -355,10 +355,14 @@ void tags_slow(uint32_t tag, uint64_t slot)
 	    (t->self.at >= t->self.end || now >> ASSAY_TAGS_CLOCK_BITS != t->self.turn ||
 	     !__atomic_load_n(&tags_device.header->capture, __ATOMIC_RELAXED)))
 		close_packet(t);
-	if (t->packet || open_packet(t, now))
+	if (t->packet) {
 		append(t, tag, now);
-	else if (t->refusal != TAGS_OFF)
+	} else if (open_packet(t, now)) {
+		append(t, tag, now);
+		append(t, ASSAY_TAG_OWN, port_clock());
+	} else if (t->refusal != TAGS_OFF) {
 		discard(t);
+	}
 out:
 	port_signals_release(signals);
 }

@@ -17,7 +17,9 @@ struct calls_thread *embedded_self;
 void (*embedded_interrupt)(void);
 
 #define PACKETS 4
-#define WORDS ((ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet)) / 8)
+/* Events that fit; the second word tells what it took to begin the packet. */
+#define ROOM ((ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet)) / 8)
+#define WORDS (ROOM - 1)
 
 static struct assay_tags_header header;
 static struct assay_tags_ring rings[ASSAY_TAGS_RINGS];
@@ -106,9 +108,14 @@ static struct assay_tags_packet *packet(unsigned i)
 	return (struct assay_tags_packet *)(packets + i * ASSAY_TAGS_PACKET);
 }
 
+static uint64_t *slot(unsigned i, unsigned n)
+{
+	return (uint64_t *)(packet(i) + 1) + n + (n > 0);
+}
+
 static uint64_t word(unsigned i, unsigned n)
 {
-	return ((uint64_t *)(packet(i) + 1))[n];
+	return *slot(i, n);
 }
 
 static uint32_t tag_of(uint64_t w)
@@ -139,6 +146,7 @@ static void an_event_is_its_clock_and_its_tag(void)
 	CHECK_EQ(word(0, 0), 0x3456789abcull << 24 | 500);
 	CHECK_EQ(word(0, 1), (0x3456789abcull + 44) << 24 | 501);
 	CHECK_EQ(word(0, 2), 0);
+	CHECK_EQ(*(slot(0, 0) + 1), (0x3456789abcull << 24 | ASSAY_TAG_OWN));
 	CHECK_EQ(packet(0)->magic, ASSAY_CTF_MAGIC);
 	CHECK_EQ(packet(0)->begin, 0x123456789abcull);
 	CHECK_EQ(packet(0)->content_bits, 0);
@@ -157,7 +165,7 @@ static void full_packets_are_closed_and_followed(void)
 	events(WORDS + 3);
 	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
 	CHECK_EQ(states[1], ASSAY_TAGS_OPEN);
-	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + WORDS * 8);
+	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + ROOM * 8);
 	CHECK_EQ(packet(0)->end, 1000 + 10 * WORDS);
 	CHECK_EQ(packet(1)->begin, 1000 + 10 * (WORDS + 1));
 	CHECK_EQ(packet(1)->sequence, 1);
@@ -233,7 +241,7 @@ static void a_turn_of_the_clock_begins_a_packet(void)
 	embedded_now += 5ull << 40; /* whole turns: the 40 bits alone could not tell */
 	assay_tags_event(9);
 	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
-	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + 4 * 8);
+	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + 5 * 8);
 	CHECK_EQ(packet(1)->begin, embedded_now);
 	CHECK_EQ(tag_of(word(1, 0)), 9);
 	CHECK_EQ(word(0, 3), ASSAY_TAG_VOID | clock_of(word(0, 2)) << 24);
@@ -294,7 +302,7 @@ static void a_slot_of_a_packet_that_went_is_void(void)
 	assay_tags_self->at += 8;
 	events(WORDS);
 	CHECK_EQ(word(0, 10), 0);
-	tags_slow(4, (uint64_t)(uintptr_t) & ((uint64_t *)(packet(0) + 1))[10]);
+	tags_slow(4, (uint64_t)(uintptr_t)slot(0, 10));
 	CHECK_EQ(tag_of(word(0, 10)), ASSAY_TAG_VOID);
 	CHECK_EQ(clock_of(word(0, 10)), clock_of(word(0, 9)));
 	CHECK_EQ(tag_of(word(1, 11)), 4);

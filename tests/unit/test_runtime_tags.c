@@ -239,10 +239,12 @@ static void count_packet(struct found *f, const struct assay_tags_packet *p)
 		uint32_t tag = word[i] & ASSAY_TAGS_TAG_MASK;
 
 		f->holes += !word[i];
-		if (!word[i] || tag == ASSAY_TAG_VOID)
+		if (!word[i])
 			continue;
 		f->back += word[i] >> ASSAY_TAGS_TAG_BITS < last;
 		last = word[i] >> ASSAY_TAGS_TAG_BITS;
+		if (tag >= ASSAY_TAG_RESERVED)
+			continue;
 		f->events++;
 		f->tags[tag & 7]++;
 	}
