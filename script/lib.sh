@@ -1,8 +1,18 @@
 # What the scripts share: the packages needed, and how to get them. Sourced by bash.
 
-packages_build="meson ninja-build gcc libc6-dev pkg-config libelf-dev libdw-dev libcapstone-dev
-	libiberty-dev libzstd-dev zlib1g-dev liblzma-dev libtraceevent-dev libtracefs-dev"
-packages_test="$packages_build python3 g++ binutils clang clang-format libclang-rt-dev linux-perf
+# The headers of the plugin are those of one GCC: of the one there is, or that apt would install.
+gcc_major() {
+	local major
+	major=$(gcc -dumpversion 2>/dev/null | cut -d. -f1)
+	[ -n "$major" ] || major=$(apt-cache depends gcc 2>/dev/null |
+		sed -n 's/^ *Depends: gcc-\([0-9]*\)$/\1/p')
+	echo "${major:-12}"
+}
+
+packages_build="meson ninja-build gcc g++ gcc-$(gcc_major)-plugin-dev libc6-dev pkg-config
+	libelf-dev libdw-dev libcapstone-dev libiberty-dev libzstd-dev zlib1g-dev
+	liblzma-dev libtraceevent-dev libtracefs-dev"
+packages_test="$packages_build python3 binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 busybox-static cpio xz-utils procps
 	make tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg llvm"
 

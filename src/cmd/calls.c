@@ -4,17 +4,15 @@
 
 #include "base/replace_file.h"
 #include "cmd/calls_output.h"
+#include "cmd/run_command.h"
 #include "session/calls_run.h"
 #include "session/calls_runtime.h"
 #include "session/kernel_calls.h"
+#include "session/program_file.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 struct calls_options {
 	bool libraries, quiet;
@@ -27,8 +25,6 @@ struct kernel_functions {
 	VEC(const char *) names;
 	VEC(char *) owned;
 };
-
-#define MEMORY_MAX 32 /* of ASSAY_CALLS_MEM, as text */
 
 #define AT(field) offsetof(struct calls_options, field)
 
@@ -98,39 +94,6 @@ static void defaults(void *p)
 	calls_output_defaults(&o->report);
 }
 
-/* --memory, in the way that the runtime reads: there a number alone is bytes. */
-static bool read_memory(const char *text, char memory[MEMORY_MAX])
-{
-	size_t digits = strspn(text, "0123456789");
-
-	if (!digits || digits > 12 || strspn(text, "0") == digits)
-		return false;
-	snprintf(memory, MEMORY_MAX, "%.*s%c", (int)digits, text,
-	         text[digits] ? text[digits] : 'M');
-	return !text[digits] || (strchr("kKmMgG", text[digits]) && !text[digits + 1]);
-}
-
-/* As a shell has it; `status` is wait(2)'s, or -1: a signal to us ended the waiting. */
-static int exit_status(int status, int signal)
-{
-	if (status < 0) {
-		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
-		return 128 + signal;
-	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* As a shell says it; a word that is a command of ours may have been meant as such. */
-static int cannot_run(const char *name, const struct error *err)
-{
-	bool ours = command_find_sub(&cmd_calls, name) != NULL;
-
-	command_fail(1, "calls: %s%s%s%s", err->text, ours ? "; if 'assay calls " : "",
-	             ours ? name : "", ours ? "' was meant, options come after that" : "");
-	return err->code == ENOENT ? 127 : 126;
-}
-
-/* Says who goes on, and where its table is; false: nobody does. */
 /* Says what would otherwise be missed: that a filter fits nothing, that there was no room. */
 static void hint(const struct calls_options *o, const struct call_paths *paths,
                  const char *directory)
@@ -145,7 +108,7 @@ static void hint(const struct calls_options *o, const struct call_paths *paths,
 		        "whole name, without parameters and the arguments of templates ('parse_*', "
 		        "'space::Box::put'), or of a file's ('libx.so*')\n",
 		        o->filter);
-	if (calls_runtime_is_full(directory))
+	if (program_file_is_full(directory))
 		fprintf(stderr,
 		        "assay: there is no more room in %s: processes and paths may be missing; "
 		        "name a directory with room in $ASSAY_CALLS_DIR\n",
@@ -211,16 +174,6 @@ static int report(const struct calls_options *o, const char *program, const char
 	return status;
 }
 
-/* Ends as the reader of our output would have had it, had we not had more to do. */
-static void end_unread(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-
-	signal(SIGPIPE, SIG_DFL);
-	if (ferror(stdout) && poll(&out, 1, 0) == 1 && out.revents & POLLERR)
-		raise(SIGPIPE);
-}
-
 static int count(const struct calls_options *o, char **argv, const char *memory,
                  const char *library, const char *directory)
 {
@@ -230,19 +183,19 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	                                .memory = *memory ? memory : NULL,
 	                                .filter = o->filter,
 	                                .libraries = o->libraries};
-	struct calls_run_result result;
+	struct command_run_result result;
 	call_table_list list = {0};
 	struct error err = {0};
 	int status, failed;
 
 	if (calls_run(&run, &result, &err)) {
 		calls_session_end(directory, &list);
-		return result.command_failed ? cannot_run(argv[0], &err)
+		return result.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
 		                             : command_fail(1, "calls: %s", err.text);
 	}
-	status = exit_status(result.exit_status, result.signal);
+	status = run_exit_status(result.exit_status, result.signal);
 	failed = report(o, argv[0], directory, &list);
-	end_unread();
+	run_end_unread();
 	call_table_list_done(&list);
 	return status ? status : failed;
 }
@@ -274,10 +227,10 @@ static int count_kernel(const struct calls_options *o, char **argv,
 	int status, failed = 0;
 
 	if (kernel_calls_run(paths, &run, argv, &result, &err)) {
-		status = result.command_failed ? cannot_run(argv[0], &err)
+		status = result.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
 		                               : command_fail(1, "calls: %s", err.text);
 	} else {
-		status = exit_status(result.exit_status, result.signal);
+		status = run_exit_status(result.exit_status, result.signal);
 		if (!result.cost_known)
 			fputs("assay: what the kernel's tracer costs could not be measured, and is "
 			      "in the times\n",
@@ -323,7 +276,7 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 
 static int run_program(const struct calls_options *o, char **argv)
 {
-	char *library = NULL, *directory = NULL, memory[MEMORY_MAX] = "";
+	char *library = NULL, *directory = NULL, memory[RUN_MEMORY_MAX] = "";
 	struct error err = {0};
 	int status;
 
@@ -332,11 +285,8 @@ static int run_program(const struct calls_options *o, char **argv)
 	if (!*argv)
 		return command_fail(2, "calls: wants a command to run (assay calls -- COMMAND), or "
 		                       "one of its own: list, get, reset");
-	if (o->memory && !read_memory(o->memory, memory))
-		return command_fail(2,
-		                    "calls: --memory wants MB (such as 64), or bytes with k, M or "
-		                    "G, not '%s'",
-		                    o->memory);
+	if (o->memory && run_memory("calls", o->memory, memory))
+		return 2;
 	if (calls_runtime_find(&library, &err) || calls_session_begin(&directory, &err))
 		status = command_fail(1, "calls: %s", err.text);
 	else

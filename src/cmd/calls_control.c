@@ -4,12 +4,13 @@
 #include "base/replace_file.h"
 #include "cmd/calls.h"
 #include "cmd/calls_output.h"
+#include "cmd/run_command.h"
 #include "output/table.h"
 #include "view/call_books.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -30,40 +31,25 @@ struct reset_options {
 /* The list's tables of these processes alone; the exit status, 1 for one that is not there. */
 static int choose(call_table_list *list, const char *command, int argc, char **argv)
 {
-	bool *wanted = xcalloc(list->count + 1, sizeof(*wanted));
+	VEC(int32_t) pids = {0};
 	size_t kept = 0;
-	int status = 0;
+	bool *wanted;
+	int status;
 
-	for (int i = 0; i < argc && !status; i++) {
-		char *end;
-		long pid = strtol(argv[i], &end, 10);
-		bool found = false;
-
-		if (*end || end == argv[i] || pid <= 0 || pid > INT32_MAX) {
-			status = command_fail(2, "%s: '%s' is no process id", command, argv[i]);
-			break;
-		}
-		for (size_t t = 0; t < list->count; t++)
-			if (list->items[t].pid == pid)
-				wanted[t] = found = true;
-		if (!found)
-			status = command_fail(1,
-			                      "%s: process %ld counts no calls of yours; 'assay "
-			                      "calls list' names those that do",
-			                      command, pid);
+	vec_each (table, list)
+		vec_push(&pids, table->pid);
+	wanted = run_choose(command,
+	                    "counts no calls of yours; 'assay calls list' names those that do",
+	                    argc, argv, pids.items, pids.count, &status);
+	for (size_t t = 0; t < list->count; t++) {
+		if (wanted[t])
+			list->items[kept++] = list->items[t];
+		else
+			free(list->items[t].path);
 	}
-	for (size_t t = 0; t < list->count && argc; t++) {
-		struct call_table table = list->items[t];
-
-		/* Those left out go behind, where they are freed with the list. */
-		if (wanted[t]) {
-			list->items[t] = list->items[kept];
-			list->items[kept++] = table;
-		}
-	}
-	while (argc && list->count > kept)
-		free(list->items[--list->count].path);
+	list->count = kept;
 	free(wanted);
+	vec_done(&pids);
 	return status;
 }
 

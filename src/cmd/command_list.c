@@ -3,9 +3,9 @@
 #include "cmd/command.h"
 
 extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_intervals, cmd_calls,
-        cmd_doctor, cmd_export, cmd_help;
+        cmd_tags, cmd_doctor, cmd_export, cmd_help;
 
 const struct command *const commands[] = {
         &cmd_record, &cmd_report, &cmd_annotate, &cmd_intervals, &cmd_calls,
-        &cmd_export, &cmd_doctor, &cmd_help,     NULL,
+        &cmd_tags,   &cmd_export, &cmd_doctor,   &cmd_help,      NULL,
 };

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor_calls.h"
 
+#include "cmd/doctor_directory.h"
 #include "session/calls_runtime.h"
 #include "source/call_table.h"
 
-#include <stdbool.h>
 #include <string.h>
-#include <sys/statvfs.h>
-
-#define TABLE_BYTES (UINT64_C(256) << 20) /* a process may fill, unless told otherwise */
 
 static void add_library(struct findings *f)
 {
@@ -37,48 +34,17 @@ static void add_waiting(struct findings *f)
 		             "sysctl kernel.perf_event_paranoid=2");
 }
 
-/* The directory, or the nearest one above it that is there. */
-static bool room_of(const char *path, uint64_t *bytes)
-{
-	char *at = xstrdup(path), *slash;
-	struct statvfs fs;
-	bool found = !statvfs(at, &fs);
-
-	while (!found && (slash = strrchr(at, '/')) && slash != at) {
-		*slash = '\0';
-		found = !statvfs(at, &fs);
-	}
-	free(at);
-	if (found)
-		*bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	return found;
-}
-
-static void add_directory(struct findings *f)
-{
-	struct error err = {0};
-	uint64_t room = 0;
-	char *path;
-	bool low;
-
-	if (call_table_directory(&path, false, &err)) {
-		findings_add(f, "call paths", FINDING_MISSING, "tables", xstrdup(err.text),
-		             "assay calls finds no place for its tables",
-		             "export ASSAY_CALLS_DIR=DIRECTORY");
-		return;
-	}
-	low = room_of(path, &room) && room < TABLE_BYTES;
-	/* No figure: it would be another one the next time. */
-	findings_add(f, "call paths", low ? FINDING_LIMITED : FINDING_OK, "tables",
-	             xasprintf("%s%s", path, low ? ", with less than 256 MB free" : ""),
-	             low ? "many paths find no room: they are counted as (other)" : NULL,
-	             low ? "export ASSAY_CALLS_DIR=DIRECTORY" : NULL);
-	free(path);
-}
-
 void doctor_calls(struct findings *f)
 {
+	const struct doctor_directory tables = {
+	        .kind = &call_table_kind,
+	        .group = "call paths",
+	        .name = "tables",
+	        .megabytes = 256,
+	        .no_place = "assay calls finds no place for its tables",
+	        .low = "many paths find no room: they are counted as (other)"};
+
 	add_library(f);
 	add_waiting(f);
-	add_directory(f);
+	doctor_directory(f, &tables);
 }

@@ -3,6 +3,7 @@
 
 #include "cmd/doctor_calls.h"
 #include "cmd/doctor_libraries.h"
+#include "cmd/doctor_tags.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -285,6 +286,7 @@ struct findings *doctor_findings(const struct rights *r)
 	add_rates(f, r);
 	add_kernel(f, r);
 	doctor_calls(f);
+	doctor_tags(f);
 	doctor_libraries(f);
 	add_container(f, r);
 	return f;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* export: recordings in the forms of other tools. */
+#include "cmd/export.h"
+
 #include "cmd/command.h"
 #include "cmd/filters.h"
 #include "cmd/load.h"
+#include "cmd/tags_trace.h"
 #include "format/pprof_write.h"
 #include "output/callgrind.h"
 #include "output/folded.h"
@@ -15,8 +18,6 @@
 #include <unistd.h>
 
 extern const struct command cmd_export;
-
-#define PPROF_DEFAULT "profile.pb.gz"
 
 struct export_options {
 	struct load_options load;
@@ -31,17 +32,20 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "to",
          .argument = "FORMAT",
-         .choices = "pprof,callgrind,folded",
+         .choices = "pprof,callgrind,folded,chrome",
          .help = "what is written",
-         .details = "pprof: gzip'd profile.proto, symbolized, for go tool pprof, speedscope, "
-                    "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; of "
-                    "counted calls alone. folded: a line for each call path, for flame graphs.",
+         .details =
+                 "pprof: gzip'd profile.proto, symbolized, for go tool pprof, speedscope, "
+                 "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; of "
+                 "counted calls alone. folded: a line for each call path, for flame graphs. "
+                 "chrome: trace events in JSON, for Perfetto and speedscope; of event tags alone.",
          .offset = AT(to)},
         {.kind = OPTION_STRING,
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "where to (default: standard output; pprof: " PPROF_DEFAULT "); - is standard "
+         .help = "where to (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
+                 "); - is standard "
                  "output",
          .offset = AT(output)},
         {.kind = OPTION_STRING,
@@ -50,7 +54,8 @@ static const struct option options[] = {
          .choices = "calls,net,blocked,preempted,wall,samples,weight,runnable",
          .help = "folded: the number in each line (default: net, samples)",
          .details =
-                 "Of counted calls: calls, net, blocked, preempted, or wall, the sum of the last "
+                 "Of counted calls and event tags: calls, net, blocked, preempted, or wall, the "
+                 "sum of the last "
                  "three. Of samples: samples, weight (the time that they stand for, in ns, or the "
                  "events), and of stacks recorded at switches runnable, blocked or wall.",
          .offset = AT(value)},
@@ -95,38 +100,45 @@ static unsigned columns_of(const struct named_paths *n, const char *value, bool 
 	return columns;
 }
 
-static int open_output(const struct export_options *o, struct spill *out, struct error *err)
+int export_open(const struct export_target *target, struct spill *out)
 {
-	const char *path = o->output;
+	bool pprof = !strcmp(target->to, "pprof");
+	const char *path = target->output;
+	struct error err = {0};
 
-	if (!path && is(o, "pprof"))
-		path = PPROF_DEFAULT;
+	if (!path && pprof)
+		path = EXPORT_PPROF_DEFAULT;
 	if (path && strcmp(path, "-"))
-		return spill_open(out, path, err);
-	if (is(o, "pprof") && isatty(STDOUT_FILENO))
-		return error_set(err, EINVAL,
-		                 "pprof is no text, and standard output is a terminal: name a file "
-		                 "with -o");
+		return spill_open(out, path, &err)
+		               ? command_fail(err.code == EINVAL ? 2 : 1, "%s: %s", target->command,
+		                              err.text)
+		               : 0;
+	if (pprof && isatty(STDOUT_FILENO))
+		return command_fail(2,
+		                    "%s: pprof is no text, and standard output is a terminal: name "
+		                    "a file with -o",
+		                    target->command);
 	spill_to(out, STDOUT_FILENO, "standard output");
 	return 0;
 }
 
-static void tell_below(const struct named_below *below, const char *what)
+static void tell_below(const struct export_target *target, const struct named_below *below,
+                       const char *what)
 {
 	if (below->rows)
 		command_fail(0,
-		             "export: %" PRIu64 " paths with %" PRId64
-		             " together are left out: after "
+		             "%s: %" PRIu64 " paths with %" PRId64 " together are left out: after "
 		             "compensation they have less than nothing, which %s cannot hold",
-		             below->rows, below->sum, what);
+		             target->command, below->rows, below->sum, what);
 }
 
-static int write_to(const struct export_options *o, struct named_paths *n, unsigned columns,
+static int write_to(const struct export_target *target, struct named_paths *n, unsigned columns,
                     struct spill *out, struct error *err)
 {
+	bool folded = !strcmp(target->to, "folded");
 	struct named_below below;
 
-	if (is(o, "pprof")) {
+	if (!strcmp(target->to, "pprof")) {
 		for (unsigned i = 0; i < n->value_count; i++) {
 			below = named_paths_below(n, 1u << i);
 			if (below.rows)
@@ -137,37 +149,45 @@ static int write_to(const struct export_options *o, struct named_paths *n, unsig
 		}
 		return pprof_write(n, out, err);
 	}
-	below = is(o, "folded") ? folded_write(n, columns, out) : callgrind_write(n, out);
-	tell_below(&below, is(o, "folded") ? "the folded form" : "callgrind's format");
+	below = folded ? folded_write(n, columns, out) : callgrind_write(n, out);
+	tell_below(target, &below, folded ? "the folded form" : "callgrind's format");
 	return 0;
 }
 
 /* All is known before the file is begun. */
-static int write_out(const struct export_options *o, struct named_paths *n, bool calls)
+int export_write(const struct export_target *target, struct named_paths *n, bool calls)
 {
-	unsigned columns = columns_of(n, o->value, calls);
+	unsigned columns = columns_of(n, target->value, calls);
 	struct error err = {0};
 	struct spill out;
 	int ret;
 
 	if (!columns)
-		return command_fail(2, "export: --value %s: %s", o->value,
+		return command_fail(2, "%s: --value %s: %s", target->command, target->value,
 		                    calls ? "counted calls have calls, net, blocked, preempted and "
 		                            "wall"
 		                    : n->value_count == 4
 		                            ? "these samples have samples, weight, runnable, "
 		                              "blocked and wall"
 		                            : "these samples have samples and weight");
-	if (open_output(o, &out, &err))
-		return command_fail(err.code == EINVAL ? 2 : 1, "export: %s", err.text);
-	ret = write_to(o, n, columns, &out, &err);
+	ret = export_open(target, &out);
+	if (ret)
+		return ret;
+	ret = write_to(target, n, columns, &out, &err);
 	if (spill_close(&out, !ret, ret ? NULL : &err) || ret)
-		return command_fail(1, "export: %s", err.text);
+		return command_fail(1, "%s: %s", target->command, err.text);
 	return 0;
+}
+
+static struct export_target target_of(const struct export_options *o)
+{
+	return (struct export_target){
+	        .command = "export", .to = o->to, .output = o->output, .value = o->value};
 }
 
 static int export_samples(const struct export_options *o)
 {
+	struct export_target target = target_of(o);
 	struct filter filter = filters_chosen(&o->filters);
 	struct symbolizer *symbols = NULL;
 	struct profile *profile = NULL;
@@ -198,7 +218,7 @@ static int export_samples(const struct export_options *o)
 		status = command_fail(2, "export: %s", err.text);
 	if (!status) {
 		named_of_samples(&n, view, &selection);
-		status = write_out(o, &n, false);
+		status = export_write(&target, &n, false);
 	}
 	selection_done(&selection);
 	view_free(view);
@@ -217,6 +237,7 @@ static bool only_samples(const struct export_options *o)
 
 static int export_calls(const struct export_options *o)
 {
+	struct export_target target = target_of(o);
 	struct filter filter = filters_chosen(&o->filters);
 	struct call_names *names = NULL;
 	struct symbolizer *symbols = NULL;
@@ -239,12 +260,39 @@ static int export_calls(const struct export_options *o)
 	if (named_of_calls(&n, calls, names, symbols, &filter, &err))
 		status = command_fail(1, "export: %s", err.text);
 	else
-		status = write_out(o, &n, true);
+		status = export_write(&target, &n, true);
 	named_paths_done(&n);
 	call_names_free(names);
 	symbolizer_free(symbols);
 	call_paths_free(calls);
 	return status;
+}
+
+static int export_tags(const struct export_options *o)
+{
+	struct export_target target = target_of(o);
+	struct error err = {0};
+	const char *path;
+
+	if (is(o, "callgrind"))
+		return command_fail(2, "export: --to callgrind is for recordings of 'assay calls'; "
+		                       "of event tags take chrome, pprof or folded");
+	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
+		return command_fail(2,
+		                    "export: of event tags 'assay tags trace --to %s' writes a "
+		                    "choice: --thread, --process, --function, --from, --to",
+		                    o->to);
+	if (load_tags_path(&path, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	return tags_trace_export(path, &target, o->load.raw_names);
+}
+
+/* The kinds of recordings that the options are about. */
+static unsigned about(const struct export_options *o)
+{
+	return (only_samples(o) ? LOAD_BIT(LOAD_SAMPLES) : 0) |
+	       (is(o, "callgrind") ? LOAD_BIT(LOAD_CALLS) : 0) |
+	       (is(o, "chrome") ? LOAD_BIT(LOAD_TAGS) : 0);
 }
 
 static int run(void *p, int argc, char **argv)
@@ -256,14 +304,20 @@ static int run(void *p, int argc, char **argv)
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
 	if (!o->to)
-		return command_fail(2, "export: --to says what is written: pprof, callgrind or "
-		                       "folded");
+		return command_fail(2, "export: --to says what is written: pprof, callgrind, "
+		                       "folded or chrome");
 	if (o->value && !is(o, "folded"))
 		return command_fail(2, "export: --value is for --to folded; %s holds all values",
 		                    o->to);
-	load_choose(&o->load, only_samples(o), is(o, "callgrind"));
+	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
+	            about(o));
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
+	if (kind == LOAD_TAGS)
+		return export_tags(o);
+	if (is(o, "chrome"))
+		return command_fail(2, "export: --to chrome is for traces of event tags ('assay "
+		                       "tags'); speedscope reads pprof and folded, too");
 	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
 }
 
@@ -272,15 +326,18 @@ const struct command cmd_export = {
         .synopsis = "--to FORMAT [OPTIONS] [FILE...]",
         .summary = "write a recording in the form of another tool",
         .description =
-                "Reads samples (perf.data of assay and of perf) or counted calls (of 'assay "
-                "calls'), and writes call paths with the names of their functions, so that who "
-                "reads it needs none of the programs that ran. Without FILE it is perf.data or "
-                "assay.calls in this directory, the newer one if both are there.\n\n"
+                "Reads samples (perf.data of assay and of perf), counted calls (of 'assay "
+                "calls') or a trace of event tags (of 'assay tags'), and writes call paths with "
+                "the names of their functions, so that who reads it needs none of the programs "
+                "that ran. Without FILE it is perf.data, assay.calls or assay.tags in this "
+                "directory, the newest of those that are there.\n\n"
                 "pprof holds all values at once: of calls their number and the times net, "
                 "blocked and preempted; of samples their number and what they stand for, with "
                 "inlined functions and lines. callgrind holds the times of each function and of "
                 "each pair of caller and callee, with the exact number of calls. folded holds one "
-                "value, chosen by --value.\n\n"
+                "value, chosen by --value. chrome holds each call of a trace of event tags with "
+                "its "
+                "time; 'assay tags trace --to' writes a part of one.\n\n"
                 "Net times may be less than nothing after what counting cost was taken out. pprof "
                 "holds them so; folded and callgrind cannot, and leave such paths out: how many "
                 "and how much is said on standard error and in the file. Of paths deeper than "

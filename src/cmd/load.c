@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "format/calls_file.h"
+#include "format/ctf.h"
 #include "format/jit_finder.h"
 #include "format/perf_data.h"
 #include "profile/profile_builder.h"
@@ -216,6 +217,20 @@ static int no_file(const char *path, struct error *err)
 	                 path);
 }
 
+static int is_directory(const char *path, struct error *err)
+{
+	if (ctf_is_trace(path))
+		return error_set(
+		        err, EINVAL,
+		        "%s is a trace of event tags, which 'assay report' and 'assay tags "
+		        "trace' show",
+		        path);
+	return error_set(err, EISDIR,
+	                 "%s is a directory, and no trace of event tags: that would have a file "
+	                 "'metadata'",
+	                 path);
+}
+
 /* What a file is, by its first bytes. */
 static int recognise(const char *path, struct error *err)
 {
@@ -235,7 +250,7 @@ static int recognise(const char *path, struct error *err)
 		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
 		close(fd);
-		return error_set(err, EISDIR, "%s is a directory", path);
+		return is_directory(path, err);
 	}
 	size = pread(fd, bytes, sizeof(bytes), 0);
 	close(fd);
@@ -293,25 +308,63 @@ static const char *default_file(const struct load_options *o)
 	return o->fallback ? o->fallback : LOAD_DEFAULT;
 }
 
-void load_choose(struct load_options *o, bool of_samples, bool of_calls)
-{
-	struct stat samples, calls;
-	bool newer;
+static const char *const defaults[LOAD_KINDS] = {
+        [LOAD_SAMPLES] = LOAD_DEFAULT,
+        [LOAD_CALLS] = LOAD_DEFAULT_CALLS,
+        [LOAD_TAGS] = LOAD_DEFAULT_TAGS,
+};
 
-	if (o->inputs.count || o->argument_count > 0 || stat(LOAD_DEFAULT_CALLS, &calls))
+/* When it was written: of a trace its metadata, which comes last. */
+static bool written(enum load_kind kind, struct timespec *when)
+{
+	const char *path = kind == LOAD_TAGS ? LOAD_DEFAULT_TAGS "/metadata" : defaults[kind];
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	*when = st.st_mtim;
+	return true;
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+static void tell_choice(unsigned here, enum load_kind chosen)
+{
+	char others[64] = "";
+	size_t used = 0;
+
+	for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
+		if (kind != chosen && here & LOAD_BIT(kind))
+			used += (size_t)snprintf(others + used, sizeof(others) - used, "%s%s",
+			                         used ? " and " : "", defaults[kind]);
+	if (used)
+		fprintf(stderr, "assay: this is %s; %s is here, too, and is read if you name it\n",
+		        defaults[chosen], others);
+}
+
+void load_choose(struct load_options *o, unsigned readable, unsigned about)
+{
+	struct timespec when[LOAD_KINDS];
+	enum load_kind chosen = LOAD_KINDS;
+	unsigned here = 0, among;
+
+	if (o->inputs.count || o->argument_count > 0)
 		return;
-	if (stat(LOAD_DEFAULT, &samples)) {
-		o->fallback = LOAD_DEFAULT_CALLS;
+	for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
+		if (readable & LOAD_BIT(kind) && written(kind, &when[kind]))
+			here |= LOAD_BIT(kind);
+	if (!here)
 		return;
-	}
-	newer = calls.st_mtim.tv_sec != samples.st_mtim.tv_sec
-	                ? calls.st_mtim.tv_sec > samples.st_mtim.tv_sec
-	                : calls.st_mtim.tv_nsec > samples.st_mtim.tv_nsec;
-	if (of_calls != of_samples)
-		newer = of_calls;
-	o->fallback = newer ? LOAD_DEFAULT_CALLS : LOAD_DEFAULT;
-	fprintf(stderr, "assay: this is %s; %s is here, too, and is read if you name it\n",
-	        o->fallback, newer ? LOAD_DEFAULT : LOAD_DEFAULT_CALLS);
+	among = here & about ? here & about : here;
+	for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
+		if (among & LOAD_BIT(kind) &&
+		    (chosen == LOAD_KINDS || is_later(&when[kind], &when[chosen])))
+			chosen = kind;
+	o->fallback = defaults[chosen];
+	tell_choice(here, chosen);
 }
 
 static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, struct error *err)
@@ -405,22 +458,44 @@ static const char *nth_file(const struct load_options *o, size_t n)
 	return n || o->inputs.count || arguments ? NULL : default_file(o);
 }
 
+static enum load_kind kind_of(const char *path)
+{
+	return ctf_is_trace(path) ? LOAD_TAGS : load_is_calls(path) ? LOAD_CALLS : LOAD_SAMPLES;
+}
+
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err)
 {
-	const char *samples = NULL, *calls = NULL, *path;
+	static const char *const holds[LOAD_KINDS] = {"samples", "call paths", "event tags"};
+	const char *first = nth_file(o, 0), *path;
 
-	for (size_t i = 0; (path = nth_file(o, i)); i++) {
-		if (load_is_calls(path))
-			calls = path;
-		else
-			samples = path;
-	}
-	if (samples && calls)
+	*kind = kind_of(first);
+	for (size_t i = 1; (path = nth_file(o, i)); i++) {
+		enum load_kind other = kind_of(path);
+
+		if (other == *kind)
+			continue;
+		/* What is no recording at all counts as samples, until it is opened. */
+		if (other == LOAD_SAMPLES)
+			return error_set(err, EINVAL,
+			                 "%s holds %s, and %s does not: they have no common "
+			                 "report; give them one by one",
+			                 first, holds[*kind], path);
 		return error_set(err, EINVAL,
-		                 "%s holds call paths, and %s does not: they have no common "
+		                 "%s holds %s, and %s does not: they have no common "
 		                 "report; give them one by one",
-		                 calls, samples);
-	*kind = calls ? LOAD_CALLS : LOAD_SAMPLES;
+		                 path, holds[other], first);
+	}
+	return 0;
+}
+
+int load_tags_path(const char **path, const struct load_options *o, struct error *err)
+{
+	*path = nth_file(o, 0);
+	if (nth_file(o, 1))
+		return error_set(err, EINVAL,
+		                 "%s and %s are traces of event tags, and each has a clock of its "
+		                 "own: give them one by one",
+		                 *path, nth_file(o, 1));
 	return 0;
 }
 

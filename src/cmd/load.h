@@ -18,6 +18,7 @@
 
 #define LOAD_DEFAULT "perf.data"
 #define LOAD_DEFAULT_CALLS "assay.calls"
+#define LOAD_DEFAULT_TAGS "assay.tags"
 
 struct load_options {
 	struct option_list inputs;             /* -i FILE */
@@ -41,22 +42,28 @@ extern const struct option
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
 
-enum load_kind { LOAD_SAMPLES, LOAD_CALLS };
+enum load_kind { LOAD_SAMPLES, LOAD_CALLS, LOAD_TAGS };
+#define LOAD_KINDS 3
+#define LOAD_BIT(kind) (1u << (kind))
 
 /*
- * For commands that read both kinds: where no file is named, and both perf.data and
- * assay.calls are here, the one that the other options are about, else the newer one is
- * read, and standard error is told which.
+ * For commands that read several kinds (bits of `readable`): where no file is named, and
+ * of perf.data, assay.calls and assay.tags more than one is here, the newest of those that
+ * the other options are about (bits of `about`; none: all) is read, and standard error is
+ * told which.
  */
-void load_choose(struct load_options *o, bool of_samples, bool of_calls);
+void load_choose(struct load_options *o, unsigned readable, unsigned about);
 
-/* What the files are, by their content; -EINVAL where they are of both kinds. */
+/* What the files are, by their content; -EINVAL where they are of several kinds. */
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err);
 
 /* The file is a table of call paths. Of what cannot be read: no. */
 bool load_is_calls(const char *path);
 int load_calls(struct call_paths **out, const struct load_options *o, struct error *err);
 struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load_options *o);
+
+/* The one trace of event tags that is to be read; -EINVAL where there are several. */
+int load_tags_path(const char **path, const struct load_options *o, struct error *err);
 
 /* For the kernel that the first recording was made on. Never NULL. */
 struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o);

@@ -5,6 +5,7 @@
 #include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/report_calls.h"
+#include "cmd/report_tags.h"
 #include "cmd/style.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
@@ -23,6 +24,7 @@ struct report_command_options {
 	uint64_t lines;
 	bool children, no_children, tree, no_idle, instances, wide, json;
 	struct report_calls_options calls; /* of files of call paths alone */
+	struct report_tags_options tags;   /* of traces of event tags alone */
 };
 
 #define AT(field) offsetof(struct report_command_options, field)
@@ -44,7 +46,8 @@ static const struct option options[] = {
          .argument = "KEY,...",
          .help = "one table by these keys: " SORT_KEYS,
          .details = "Replaces the standard tables. perf's names are understood: comm, pid, tid, "
-                    "dso, sym, symbol and srcline.",
+                    "dso, sym, symbol and srcline. Of event tags it is the order of the table: "
+                    "elapsed, net, calls, max, avg, min, name or real.",
          .offset = AT(sort)},
         {.kind = OPTION_FLAG,
          .letter = 'g',
@@ -108,6 +111,7 @@ static const struct option options[] = {
          .help = "shares of all (absolute, the default) or of what the filters leave",
          .offset = AT(percentage)},
         {.kind = OPTION_INCLUDE, .include = report_calls_letter_table, .offset = AT(calls)},
+        {.kind = OPTION_INCLUDE, .include = report_tags_own_table, .offset = AT(tags)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
         {.kind = OPTION_END},
@@ -120,6 +124,7 @@ static void defaults(void *p)
 	o->limit = -1;
 	o->process_limit = -1;
 	report_calls_defaults(&o->calls);
+	report_tags_defaults(&o->tags);
 }
 
 static int parse_keys(const struct option_list *sort, struct report_options *ro, struct error *err)
@@ -196,6 +201,12 @@ static const char *samples_alone(const struct report_command_options *o)
 	                                : NULL;
 }
 
+static int tags_are_elsewhere(const struct report_tags_options *o)
+{
+	return command_fail(2, "report: %s is for traces of event tags, which 'assay tags' makes",
+	                    report_tags_given(o));
+}
+
 static int report_calls(struct report_command_options *o)
 {
 	struct call_paths *paths = NULL;
@@ -208,6 +219,8 @@ static int report_calls(struct report_command_options *o)
 		                    "report: %s is for samples, and this is a file of call "
 		                    "paths",
 		                    samples_alone(o));
+	if (report_tags_given(&o->tags))
+		return tags_are_elsewhere(&o->tags);
 	if (load_calls(&paths, &o->load, &err))
 		return command_fail(1, "report: %s", err.text);
 	symbols = load_calls_symbolizer(paths, &o->load);
@@ -242,6 +255,8 @@ static int report_samples(struct report_command_options *o)
 		                    "report: %s is for files of call paths, which 'assay calls' "
 		                    "makes",
 		                    report_calls_given(&o->calls));
+	if (report_tags_given(&o->tags))
+		return tags_are_elsewhere(&o->tags);
 	if (report_options(o, &ro, &err))
 		return command_fail(2, "report: %s", err.text);
 	if (load_profile(&profile, &o->load, &err))
@@ -258,6 +273,62 @@ static int report_samples(struct report_command_options *o)
 	return status;
 }
 
+/* An option that says nothing about event tags, and would seem to; NULL: none was given. */
+static const char *not_of_tags(const struct report_command_options *o)
+{
+	return o->load.time             ? "--time (assay tags trace has it)"
+	       : o->event               ? "--event"
+	       : o->tree                ? "-g (assay tags trace shows what called what)"
+	       : o->children            ? "--children (the column Elapsed has callees)"
+	       : o->instances           ? "--instances"
+	       : o->process_limit >= 0  ? "--process-limit"
+	       : o->no_idle             ? "--no-idle (the column % net leaves idle time out)"
+	       : o->wide                ? "--wide"
+	       : o->percentage          ? "--percentage"
+	       : o->function.count      ? "-S (use --function or --groups)"
+	       : o->filters.comm.count  ? "--comm"
+	       : o->filters.pid.count   ? "--pid"
+	       : o->filters.tid.count   ? "--tid"
+	       : o->filters.cpu.count   ? "--cpu"
+	       : o->filters.image.count ? "--dso"
+	                                : NULL;
+}
+
+static int report_tags(struct report_command_options *o)
+{
+	const char *other = not_of_tags(o), *path;
+	struct error err = {0};
+
+	if (other || report_calls_given(&o->calls))
+		return command_fail(2,
+		                    "report: %s is not for traces of event tags, and this is one",
+		                    other ? other : report_calls_given(&o->calls));
+	if (load_tags_path(&path, &o->load, &err))
+		return command_fail(2, "report: %s", err.text);
+	o->tags.order = o->sort;
+	o->tags.lines = o->lines;
+	o->tags.limit = o->limit;
+	o->tags.json = o->json;
+	o->tags.style = o->style;
+	o->tags.raw_names = o->load.raw_names;
+	return report_tags_print(path, &o->tags);
+}
+
+/* What the options are about, where they say so. */
+static unsigned about(const struct report_command_options *o)
+{
+	bool order = o->sort.count && report_tags_is_order(o->sort.items[0]);
+	unsigned kinds = 0;
+
+	if (samples_alone(o) && !order)
+		kinds |= LOAD_BIT(LOAD_SAMPLES);
+	if (report_calls_given(&o->calls))
+		kinds |= LOAD_BIT(LOAD_CALLS);
+	if (order || report_tags_given(&o->tags))
+		kinds |= LOAD_BIT(LOAD_TAGS);
+	return kinds;
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct report_command_options *o = p;
@@ -266,10 +337,13 @@ static int run(void *p, int argc, char **argv)
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
-	load_choose(&o->load, samples_alone(o) != NULL, report_calls_given(&o->calls) != NULL);
+	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
+	            about(o));
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
-	return kind == LOAD_CALLS ? report_calls(o) : report_samples(o);
+	return kind == LOAD_CALLS  ? report_calls(o)
+	       : kind == LOAD_TAGS ? report_tags(o)
+	                           : report_samples(o);
 }
 
 const struct command cmd_report = {
@@ -277,10 +351,11 @@ const struct command cmd_report = {
         .synopsis = "[OPTIONS] [FILE...]",
         .summary = "where every CPU-second of a recording went",
         .description =
-                "Reads perf.data files of assay and of perf, and files of call paths (assay "
-                "calls); the content tells which it is, and the report is that of its kind. "
-                "Without FILE it is perf.data or assay.calls in this directory: the one that is "
-                "there; of both, the one that the other options are about, else the newer.\n\n"
+                "Reads perf.data files of assay and of perf, files of call paths (assay "
+                "calls) and traces of event tags (assay tags; a directory in the Common Trace "
+                "Format); the content tells which it is, and the report is that of its kind. "
+                "Without FILE it is perf.data, assay.calls or assay.tags in this directory: of "
+                "several, the newest of those that the other options are about.\n\n"
                 "Of samples, the standard report has the closing "
                 "account (user, kernel, interrupts, idle, steal, what was not observed, and the "
                 "residual), what the recording itself cost, the processes, functions over all of "
@@ -292,14 +367,22 @@ const struct command cmd_report = {
                 "waited, not to the scheduler below it.\n\n"
                 "Of call paths: per process what counting cost, whether its books close, and each "
                 "path with its calls and times; -f has sums by function, -g the call tree. The "
-                "letters -i and -c mean something else there where no FILE or NAME follows them.",
+                "letters -i and -c mean something else there where no FILE or NAME follows them."
+                "\n\n"
+                "Of event tags: how much of the time something ran, and for each function its "
+                "elapsed time (with callees), its net time, its calls, the longest, average and "
+                "shortest net time of one, and its net time as a share of the elapsed and of the "
+                "run time, which adds up to 100. What was lost, mended or guessed is told below.",
         .examples = "assay report\n    the standard report of ./perf.data\n"
                     "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"
                     "assay report --sort process,image a.data b.data\n    two files in one table\n"
                     "assay report -g --comm cc1\n    how cc1 got to where it spent its time\n"
                     "assay report --json | jq .ledger\n    the account, for programs\n"
                     "assay report -f -c -n 20 assay.calls\n    the functions called most often\n"
-                    "assay report --callers malloc assay.calls\n    who calls malloc\n",
+                    "assay report --callers malloc assay.calls\n    who calls malloc\n"
+                    "assay report -s calls -n 20 assay.tags\n    the functions entered most often\n"
+                    "assay report --function bcopy assay.tags\n    how its times are spread\n"
+                    "assay report --groups rules assay.tags\n    sums by subsystem, as a chart\n",
         .options = options,
         .options_size = sizeof(struct report_command_options),
         .defaults = defaults,

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/calls_runtime.h"
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "image/elf_imports.h"
+#include "session/program_file.h"
 #include "source/perf_events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -22,14 +20,6 @@
 
 #define FLAGS "'pkg-config --cflags --libs assay-calls'"
 #define HOOK "__cyg_profile_func_enter"
-#define ROOM_LEAST (128u << 10) /* bytes: a table's first step, and some */
-
-static bool is_there(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
-}
 
 /* The dynamic linker takes blanks and colons for ends of names. */
 static int check_name(char **path, struct error *err)
@@ -48,21 +38,6 @@ static int check_name(char **path, struct error *err)
 	return rc;
 }
 
-static char *own_directory(void)
-{
-	char path[4096];
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char *slash;
-
-	if (size <= 0)
-		return xstrdup(".");
-	path[size] = '\0';
-	slash = strrchr(path, '/');
-	if (slash)
-		*slash = '\0';
-	return xstrdup(path);
-}
-
 int calls_runtime_find(char **path, struct error *err)
 {
 	const char *chosen = getenv("ASSAY_CALLS_LIBRARY");
@@ -72,7 +47,7 @@ int calls_runtime_find(char **path, struct error *err)
 	*path = NULL;
 	if (chosen && *chosen) {
 		*path = realpath(chosen, NULL);
-		if (*path && is_there(*path))
+		if (*path && program_file_is_there(*path))
 			return check_name(path, err);
 		free(*path);
 		*path = NULL;
@@ -81,12 +56,12 @@ int calls_runtime_find(char **path, struct error *err)
 		                 "name the " CALLS_RUNTIME_NAME " of this assay",
 		                 chosen);
 	}
-	own = own_directory();
+	own = program_file_own_directory();
 	places[0] = xasprintf("%s/runtime/" CALLS_RUNTIME_NAME, own);
 	places[1] = xasprintf("%s/" CALLS_RUNTIME_NAME, own);
 	places[2] = xstrdup(ASSAY_RUNTIME_DIR "/" CALLS_RUNTIME_NAME);
 	for (size_t i = 0; i < 3 && !*path; i++)
-		if (is_there(places[i]))
+		if (program_file_is_there(places[i]))
 			*path = xstrdup(places[i]);
 	if (!*path)
 		rc = error_set(err, ENOENT,
@@ -115,44 +90,6 @@ int calls_runtime_waiting(void)
 		return -errno;
 	close(fd);
 	return 0;
-}
-
-/* As execvp() looks for it; NULL: not found. */
-static char *find_program(const char *name)
-{
-	const char *paths = getenv("PATH");
-
-	if (strchr(name, '/'))
-		return xstrdup(name);
-	for (paths = paths ? paths : "/bin:/usr/bin"; *paths;) {
-		size_t size = strcspn(paths, ":");
-		char *path = size ? xasprintf("%.*s/%s", (int)size, paths, name)
-		                  : xasprintf("./%s", name);
-		struct stat st;
-
-		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
-			return path;
-		free(path);
-		paths += size + (paths[size] == ':');
-	}
-	return NULL;
-}
-
-/* "#!INTERPRETER": its path, the caller's to free; NULL: no script. */
-static char *interpreter_of(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char line[256] = {0}, *start = line + 2;
-	ssize_t size;
-
-	if (fd < 0)
-		return NULL;
-	size = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	if (size < 2 || memcmp(line, "#!", 2))
-		return NULL;
-	start += strspn(start, " \t");
-	return xstrndup(start, strcspn(start, " \t\n"));
 }
 
 /* The kernel has the dynamic linker pass over what is not the program's own. */
@@ -206,16 +143,10 @@ static int why_elf(const char *path, const char *name, const struct elf_imports 
 	                 name);
 }
 
-bool calls_runtime_is_full(const char *directory)
-{
-	struct statvfs room;
-
-	return !statvfs(directory, &room) && room.f_bavail < ROOM_LEAST / room.f_frsize + 1;
-}
-
 int calls_runtime_why(const char *program, const char *directory, struct error *err)
 {
-	char *path = find_program(program), *interpreter = path ? interpreter_of(path) : NULL;
+	char *path = program_file_find(program),
+	     *interpreter = path ? program_file_interpreter(path) : NULL;
 	struct elf_imports e;
 	int rc;
 
@@ -232,7 +163,7 @@ int calls_runtime_why(const char *program, const char *directory, struct error *
 		               "-finstrument-functions; build the one in question with the flags "
 		               "of " FLAGS,
 		               program);
-	else if (e.imports && !e.is_static && !e.foreign && calls_runtime_is_full(directory))
+	else if (e.imports && !e.is_static && !e.foreign && program_file_is_full(directory))
 		rc = error_set(err, ENOSPC,
 		               "no calls were counted: there is no room for a table in %s; name a "
 		               "directory with room in $ASSAY_CALLS_DIR",

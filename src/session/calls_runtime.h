@@ -24,9 +24,6 @@ int calls_runtime_find(char **path, struct error *err);
 /* The event that tells waiting apart, tried on this thread: 0 or -errno. */
 int calls_runtime_waiting(void);
 
-/* So little is free where tables lie that one may have found no room. */
-bool calls_runtime_is_full(const char *directory);
-
 /*
  * No process has counted a call: says why, as far as `program` (found as execvp()
  * finds it) and the tables' directory tell, and the way out. Always an error.

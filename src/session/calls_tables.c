@@ -2,19 +2,11 @@
 #include "session/calls_tables.h"
 
 #include "format/calls_file.h"
+#include "session/run_directory.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define SESSION_PREFIX "run-"
-#define RESET_MARK "reset"
-#define NESTED_MAX 4 /* `assay calls -- assay calls -- ...` */
 
 void calls_notes_done(calls_notes *notes)
 {
@@ -23,55 +15,16 @@ void calls_notes_done(calls_notes *notes)
 	vec_done(notes);
 }
 
-static bool is_own_directory(const char *path)
+static int add_tables(void *ctx, const char *directory, struct error *err)
 {
-	struct stat st;
-
-	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
-}
-
-/* A session whose assay was killed; its directory goes as soon as nothing is in it. */
-static void sweep(const char *path, const char *name)
-{
-	long pid = strtol(name + strlen(SESSION_PREFIX), NULL, 10);
-	char *mark;
-
-	if (pid <= 0 || pid > INT32_MAX || !kill((pid_t)pid, 0) || errno != ESRCH)
-		return;
-	mark = xasprintf("%s/" RESET_MARK, path);
-	unlink(mark); /* nobody is there to be told */
-	rmdir(path);
-	free(mark);
-}
-
-static int add_tables(call_table_list *list, const char *directory, int depth, struct error *err)
-{
-	call_table_list here = {0};
-	struct dirent *entry;
-	DIR *dir;
+	call_table_list *list = ctx, here = {0};
 	int rc = call_table_list_read(&here, directory, err);
 
-	if (rc)
-		return rc;
 	/* What the items hold is the list's now. */
 	vec_each (table, &here)
 		vec_push(list, *table);
 	vec_done(&here);
-	dir = depth < NESTED_MAX ? opendir(directory) : NULL;
-	while (dir && (entry = readdir(dir))) {
-		char *path;
-
-		if (strncmp(entry->d_name, SESSION_PREFIX, strlen(SESSION_PREFIX)) != 0)
-			continue;
-		path = xasprintf("%s/%s", directory, entry->d_name);
-		/* One that goes meanwhile is no error. */
-		if (is_own_directory(path) && !add_tables(list, path, depth + 1, NULL))
-			sweep(path, entry->d_name);
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-	return 0;
+	return rc;
 }
 
 static int by_start(const void *a, const void *b)
@@ -85,7 +38,7 @@ static int by_start(const void *a, const void *b)
 
 int calls_tables_of(call_table_list *list, const char *directory, struct error *err)
 {
-	int rc = add_tables(list, directory, 0, err);
+	int rc = run_directory_each(directory, add_tables, list, err);
 
 	if (!rc && list->count)
 		qsort(list->items, list->count, sizeof(*list->items), by_start);
@@ -155,28 +108,6 @@ int calls_tables_read(struct call_paths *into, const call_table_list *list, call
 	return 0;
 }
 
-/*
- * A table of a session was removed. The session has to tell "nothing was counted"
- * from "it was taken away"; one whose assay is gone has its directory removed.
- */
-static void tell_session(const char *table)
-{
-	const char *slash = strrchr(table, '/');
-	char *directory = xstrndup(table, slash ? (size_t)(slash - table) : 0);
-	const char *name = strrchr(directory, '/');
-	char *mark = xasprintf("%s/" RESET_MARK, directory);
-	int fd;
-
-	if (name && !strncmp(name + 1, SESSION_PREFIX, strlen(SESSION_PREFIX))) {
-		fd = open(mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0)
-			close(fd);
-		sweep(directory, name + 1);
-	}
-	free(directory);
-	free(mark);
-}
-
 int calls_tables_reset(const call_table_list *list, struct error *err)
 {
 	int rc = 0;
@@ -191,8 +122,10 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 			failed = call_table_reset(table, rc ? NULL : err);
 			if (failed && failed != -ENOENT && !rc)
 				rc = failed;
+			/* Its session has to tell "nothing was counted" from "it was taken away".
+			 */
 			if (!failed && !running)
-				tell_session(table->path);
+				run_directory_mark(table->path);
 		}
 	}
 	return rc;
@@ -200,44 +133,25 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 
 int calls_session_begin(char **directory, struct error *err)
 {
-	call_table_list none = {0};
 	char *base;
 	int rc = call_table_directory(&base, true, err);
 
 	*directory = NULL;
-	if (rc)
-		return rc;
-	/* Looks for what sessions left that were killed. */
-	if (!add_tables(&none, base, 0, NULL))
-		call_table_list_done(&none);
-	*directory = xasprintf("%s/" SESSION_PREFIX "%d-XXXXXX", base, (int)getpid());
-	if (!mkdtemp(*directory)) { /* 0700 */
-		rc = error_set(err, errno, "%s: no directory can be made for the tables: %s", base,
-		               strerror(errno));
-		free(*directory);
-		*directory = NULL;
-	}
+	if (!rc)
+		rc = run_directory_begin(base, directory, err);
 	free(base);
 	return rc;
 }
 
 bool calls_session_was_reset(const char *directory)
 {
-	char *mark = xasprintf("%s/" RESET_MARK, directory);
-	bool there = !access(mark, F_OK);
-
-	free(mark);
-	return there;
+	return run_directory_was_marked(directory);
 }
 
 bool calls_session_end(const char *directory, const call_table_list *list)
 {
-	char *mark = xasprintf("%s/" RESET_MARK, directory);
-
 	vec_each (table, list)
 		if (!table->running)
 			call_table_remove(table, NULL);
-	unlink(mark);
-	free(mark);
-	return !rmdir(directory) || errno == ENOENT;
+	return run_directory_end(directory);
 }

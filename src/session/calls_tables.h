@@ -4,8 +4,7 @@
  * found and read into one model.
  *
  * They lie in one directory (source/call_table.h) and, of each `assay calls --
- * COMMAND` under way, in a session's directory below it, run-PID-XXXXXX, PID
- * being assay's:
+ * COMMAND` under way, in a session's directory below it (run_directory.h):
  *
  *	calls_session_begin()	makes one
  *	calls_tables_of()	what is in it; calls_tables_all(): everywhere

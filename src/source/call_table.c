@@ -4,12 +4,9 @@
 #include "assay/wire.h"
 #include "base/write_all.h"
 #include "source/call_table_internal.h"
-#include "source/proc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,184 +14,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the directory ------------------------------------------------------ */
-
-static const char *environment(const char *name)
-{
-	const char *value = secure_getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
-/* The same choice as runtime/linux/place.c makes. */
-static char *directory_choose(void)
-{
-	const char *own = environment("ASSAY_CALLS_DIR");
-	const char *runtime = environment("XDG_RUNTIME_DIR");
-
-	if (own)
-		return xstrdup(own);
-	if (runtime)
-		return xasprintf("%s/assay/calls", runtime);
-	if (!geteuid())
-		return xstrdup("/run/assay/calls");
-	return xasprintf("/tmp/assay-%u/calls", (unsigned)geteuid());
-}
-
-/* Tables tell what a program does: their directory is this user's alone, or not used. */
-static int directory_check(const struct stat *st, const char *path, struct error *err)
-{
-	static const char way_out[] = "name another one with ASSAY_CALLS_DIR";
-
-	if (S_ISLNK(st->st_mode))
-		return error_set(err, ELOOP,
-		                 "%s is a symbolic link; tables of call paths are not "
-		                 "looked for behind one: %s",
-		                 path, way_out);
-	if (!S_ISDIR(st->st_mode))
-		return error_set(err, ENOTDIR, "%s is no directory; %s", path, way_out);
-	if (st->st_uid != geteuid())
-		return error_set(err, EPERM, "%s is another user's (uid %u); %s", path,
-		                 (unsigned)st->st_uid, way_out);
-	if (st->st_mode & 077)
-		return error_set(err, EPERM,
-		                 "%s is open to others (mode %03o); chmod 700 it, or %s", path,
-		                 (unsigned)st->st_mode & 0777, way_out);
-	return 0;
-}
-
-/* Each folder of a path that is not there, 0700. */
-static int directory_make(char *path, struct error *err)
-{
-	for (char *slash = path + 1;; slash++) {
-		char was = *slash;
-
-		if (was && was != '/')
-			continue;
-		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST && (!was || errno == ENOENT)) {
-			int code = errno;
-
-			error_set(err, code,
-			          "cannot make %s: %s; name another directory with "
-			          "ASSAY_CALLS_DIR",
-			          path, strerror(code));
-			*slash = was;
-			return -code;
-		}
-		*slash = was;
-		if (!was)
-			return 0;
-	}
-}
+const struct shared_kind call_table_kind = {"calls", "ASSAY_CALLS_DIR", "tables of call paths"};
 
 int call_table_directory(char **path, bool make, struct error *err)
 {
-	struct stat st;
-	int rc;
-
-	*path = directory_choose();
-	rc = make ? directory_make(*path, err) : 0;
-	if (!rc && !lstat(*path, &st))
-		rc = directory_check(&st, *path, err);
-	else if (!rc && errno != ENOENT)
-		rc = error_set(err, errno, "cannot look at %s: %s", *path, strerror(errno));
-	if (rc) {
-		free(*path);
-		*path = NULL;
-	}
-	return rc;
+	return shared_directory(&call_table_kind, path, make, err);
 }
 
 /* ---- the list ----------------------------------------------------------- */
 
-/* PID-BIRTH-N.calls, and nothing else. */
-static bool name_parse(const char *name, int32_t *pid, uint64_t *birth)
-{
-	char again[96];
-	unsigned number;
-
-	if (sscanf(name, "%" SCNd32 "-%" SCNu64 "-%u.calls", pid, birth, &number) != 3 || *pid <= 0)
-		return false;
-	snprintf(again, sizeof(again), "%" PRId32 "-%" PRIu64 "-%u.calls", *pid, *birth, number);
-	return !strcmp(name, again);
-}
-
-bool call_table_runs(int32_t pid, uint64_t birth)
-{
-	char path[64], text[1024];
-	unsigned long long start;
-	const char *after;
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return false;
-	text[size] = '\0';
-	after = strrchr(text, ')'); /* the name may hold anything */
-	if (!after || sscanf(after + 1,
-	                     " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	                     "%*s %*s %llu",
-	                     &start) != 1)
-		return false;
-	return start == birth && !proc_has_ended(pid);
-}
-
-int call_table_open(int directory, const char *name, int flags, struct stat *st)
-{
-	int fd = openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st))
-		rc = -errno;
-	else if (!S_ISREG(st->st_mode) || st->st_uid != geteuid())
-		rc = -EPERM;
-	if (!rc)
-		return fd;
-	close(fd);
-	return rc;
-}
-
 /* One that is not begun yet, or is no table, is left out. */
-static void table_add(call_table_list *list, int directory, const char *folder, const char *name)
+static void table_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
+	call_table_list *list = ctx;
 	struct assay_calls_header h;
 	struct call_table *table;
-	uint64_t birth;
-	struct stat st;
-	int32_t pid;
-	int fd;
 
-	if (!name_parse(name, &pid, &birth))
+	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
+	    memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic)) != 0)
 		return;
-	fd = call_table_open(directory, name, O_RDONLY, &st);
-	if (fd < 0)
-		return;
-	if (pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
-	    !memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic))) {
-		table = vec_add(list);
-		table->path = xasprintf("%s/%s", folder, name);
-		table->pid = pid;
-		table->birth = birth;
-		memcpy(table->name, h.name, sizeof(table->name));
-		table->name[sizeof(table->name) - 1] = '\0';
-		memcpy(table->command, h.command, sizeof(table->command));
-		table->command[sizeof(table->command) - 1] = '\0';
-		table->flags = h.flags;
-		table->state = h.state;
-		table->running = h.state == ASSAY_CALLS_RUNNING && call_table_runs(pid, birth);
-		table->used_bytes = h.used_bytes;
-		table->start_ns = h.start_ns;
-	}
-	close(fd);
+	table = vec_add(list);
+	table->path = xstrdup(path);
+	table->pid = name->pid;
+	table->birth = name->birth;
+	memcpy(table->name, h.name, sizeof(table->name));
+	table->name[sizeof(table->name) - 1] = '\0';
+	memcpy(table->command, h.command, sizeof(table->command));
+	table->command[sizeof(table->command) - 1] = '\0';
+	table->flags = h.flags;
+	table->state = h.state;
+	table->running =
+	        h.state == ASSAY_CALLS_RUNNING && shared_process_runs(name->pid, name->birth);
+	table->used_bytes = h.used_bytes;
+	table->start_ns = h.start_ns;
 }
 
 static int older_first(const void *a, const void *b)
@@ -208,31 +60,10 @@ static int older_first(const void *a, const void *b)
 
 int call_table_list_read(call_table_list *list, const char *directory, struct error *err)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const struct dirent *entry;
-	struct stat st;
-	DIR *dir;
-	int rc;
+	int rc = shared_files_each(&call_table_kind, directory, table_add, list, err);
 
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR) && !lstat(directory, &st))
-		return directory_check(&st, directory, err);
-	if (fd < 0 || fstat(fd, &st))
-		rc = error_set(err, errno, "cannot open %s: %s", directory, strerror(errno));
-	else
-		rc = directory_check(&st, directory, err);
-	dir = rc ? NULL : fdopendir(fd);
-	if (!rc && !dir)
-		rc = error_set(err, errno, "cannot read %s: %s", directory, strerror(errno));
-	while (dir && (entry = readdir(dir)))
-		table_add(list, fd, directory, entry->d_name);
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), older_first);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
 	return rc;
 }
 
@@ -330,7 +161,7 @@ static int epoch_advance(const struct call_table *table, struct error *err)
 {
 	struct assay_calls_header *h = MAP_FAILED;
 	struct stat st;
-	int fd = call_table_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
+	int fd = shared_file_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s for writing: %s", table->path,
@@ -359,7 +190,7 @@ int call_table_reset(const struct call_table *table, struct error *err)
 	struct call_table_copy copy = {0};
 	int rc;
 
-	if (!call_table_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
+	if (!shared_process_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
 		return call_table_remove(table, err);
 	rc = call_table_copy(&copy, table, err);
 	if (!rc) {

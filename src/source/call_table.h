@@ -3,14 +3,10 @@
  * call_table: the tables of processes that count their calls: found, told
  * apart, copied while they run, reset.
  *
- * Tables lie in a directory (0700, this user's): $ASSAY_CALLS_DIR, else
- * $XDG_RUNTIME_DIR/assay/calls, else /run/assay/calls for root, else
- * /tmp/assay-UID/calls; runtime/linux/place.h makes the same choice. A table's
- * name is PID-BIRTH-N.calls (birth: clock ticks since boot from /proc/PID/stat;
- * N counts the programs that the process ran, exec by exec), a reset's baseline
- * is the same with ".base". Files and directories that are another user's, or
- * links, are left alone. 0 or -errno. Lists and paths are the caller's to free.
- * Any thread, but a table is reset by one. Uses: base, include/assay/wire.h.
+ * Tables are files PID-BIRTH-N.calls in $ASSAY_CALLS_DIR or where shared_files.h
+ * says; a reset's baseline is the same with ".base". 0 or -errno. Lists and paths
+ * are the caller's to free. Any thread, but a table is reset by one. Uses: base,
+ * include/assay/wire.h.
  */
 #ifndef ASSAY_SOURCE_CALL_TABLE_H
 #define ASSAY_SOURCE_CALL_TABLE_H
@@ -18,6 +14,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "source/shared_files.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +30,8 @@ struct call_table {
 };
 
 typedef VEC(struct call_table) call_table_list;
+
+extern const struct shared_kind call_table_kind;
 
 /* The directory; made if `make`. The text is the caller's to free. */
 int call_table_directory(char **path, bool make, struct error *err);

@@ -4,7 +4,9 @@
 #include "base/regular_file.h"
 #include "source/call_table.h"
 #include "source/call_table_internal.h"
+#include "source/moment.h"
 #include "source/proc.h"
+#include "source/shared_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,42 +18,8 @@
 
 /* A writer that changes a line more often than this between two looks is not waited for. */
 #define TRIES 1000
-#define MOMENTS 8 /* readings of both clocks, of which the tightest counts */
 
 #define WORDS (ASSAY_CALLS_UNIT / sizeof(uint64_t))
-
-static uint64_t clock_ticks(void)
-{
-#if defined(__x86_64__)
-	uint32_t low, high;
-
-	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (uint64_t)high << 32 | low;
-#elif defined(__aarch64__)
-	uint64_t ticks;
-
-	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-	return ticks;
-#else
-	return clock_ns(CLOCK_MONOTONIC_RAW); /* no table is written on such a machine */
-#endif
-}
-
-static void moment_take(uint64_t *now, uint64_t *now_ns)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < MOMENTS; i++) {
-		uint64_t before = clock_ticks(), ns = clock_ns(CLOCK_MONOTONIC_RAW);
-		uint64_t after = clock_ticks();
-
-		if (after - before >= best)
-			continue;
-		best = after - before;
-		*now = before + best / 2;
-		*now_ns = ns;
-	}
-}
 
 /* ---- bytes that are being written -------------------------------------- */
 
@@ -230,7 +198,7 @@ static int base_read(struct call_table_copy *copy, const struct call_table *tabl
 	char *path = call_table_base_path(table);
 	ssize_t got = 0;
 	struct stat st;
-	int fd = call_table_open(AT_FDCWD, path, O_RDONLY, &st), rc = 0;
+	int fd = shared_file_open(AT_FDCWD, path, O_RDONLY, &st), rc = 0;
 
 	if (fd == -ENOENT) {
 		free(path);
@@ -273,6 +241,7 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 int call_table_copy(struct call_table_copy *copy, const struct call_table *table, struct error *err)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	struct assay_calls_moment moment;
 	struct copying c = {0};
 	struct stat st;
 	int64_t size;
@@ -283,7 +252,7 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 	rc = base_read(copy, table, err);
 	if (rc)
 		return rc;
-	fd = call_table_open(AT_FDCWD, table->path, O_RDONLY, &st);
+	fd = shared_file_open(AT_FDCWD, table->path, O_RDONLY, &st);
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", table->path, strerror(-fd));
 	size = used_bytes(fd, &st, table, err);
@@ -299,9 +268,11 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 	c.size = (uint64_t)size;
 	table_copy(&c);
 	munmap(map, (size_t)size);
-	if (call_table_runs(table->pid, table->birth))
+	if (shared_process_runs(table->pid, table->birth))
 		threads_read(copy, table->pid);
-	moment_take(&copy->now, &copy->now_ns);
+	moment = moment_take();
+	copy->now = moment.ticks;
+	copy->now_ns = moment.ns;
 	copy->took_ns = clock_ns(CLOCK_MONOTONIC) - began;
 	return 0;
 }

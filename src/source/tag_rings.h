@@ -3,12 +3,19 @@
  * tag_rings: the event tags of running (and ended) processes: their files found,
  * switched, copied, drained.
  *
- * Files PID-BIRTH-N.tags lie in a directory (0700, this user's): $ASSAY_TAGS_DIR, else
- * $XDG_RUNTIME_DIR/assay/tags, else /run/assay/tags for root, else
- * /tmp/assay-UID/tags; runtime/linux/place.h makes the same choice. Others' files and
- * links are left alone. What a process wrote is not trusted: every offset, size and count
- * is checked against the file. 0 or -errno. One thread an object. Uses: base,
- * include/assay/tags_wire.h.
+ * Files PID-BIRTH-N.tags lie in $ASSAY_TAGS_DIR or where shared_files.h says. What a
+ * process wrote is not trusted: every offset, size and count is checked against the
+ * file, which is read and never mapped: it may be cut short at any moment. 0 or -errno.
+ * One thread an object. Uses: base, include/assay/tags_wire.h.
+ *
+ *	tag_rings_open()	a file
+ *	tag_rings_look()	what its header and rings say now
+ *	tag_rings_drain()	STREAM: packets that are whole, taken
+ *	tag_rings_next()	all packets that are there, left there
+ *	tag_rings_close()
+ *
+ * Of a packet come the events that count: not what a thread wrote on while capture was
+ * off (header.off_ticks to on_ticks), and no void ones.
  */
 #ifndef ASSAY_SOURCE_TAG_RINGS_H
 #define ASSAY_SOURCE_TAG_RINGS_H
@@ -16,6 +23,7 @@
 #include "assay/tags_wire.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "source/shared_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +34,16 @@ struct tag_rings_file {
 	int32_t pid;
 	uint64_t birth;
 	char name[65], command[513];
+	unsigned number; /* of the programs that the process ran */
 	uint32_t mode, flags;
 	bool running, capture;
-	uint64_t packets, discarded, start_ns;
+	uint64_t packets, room; /* in use; at most */
+	uint64_t discarded, start_ns;
 };
 
 typedef VEC(struct tag_rings_file) tag_rings_list;
+
+extern const struct shared_kind tag_rings_kind;
 
 int tag_rings_directory(char **path, bool make, struct error *err);
 /* Oldest first. A directory that is not there has none. */
@@ -45,9 +57,17 @@ struct tag_rings;
 
 int tag_rings_open(struct tag_rings **rings, const char *path, struct error *err);
 void tag_rings_close(struct tag_rings *rings);
+
+/* Reads header and rings anew. Before it, they are as at tag_rings_open(). */
+int tag_rings_look(struct tag_rings *rings, struct error *err);
 const struct assay_tags_header *tag_rings_header(const struct tag_rings *rings);
-/* The names written so far, as in a names file; until the next call. */
+/* Those that were ever in use. */
+size_t tag_rings_count(const struct tag_rings *rings);
+const struct assay_tags_ring *tag_rings_at(const struct tag_rings *rings, size_t i);
+/* The names written as of the last look, as in a names file; until the next call. */
 const char *tag_rings_text(struct tag_rings *rings, size_t *length);
+/* Packets that were left out so far, for what stands in them cannot be. */
+uint64_t tag_rings_damaged(const struct tag_rings *rings);
 
 /* A packet, copied: header checked and completed, words without the zeros at the end. */
 struct tag_rings_packet {

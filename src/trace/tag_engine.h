@@ -6,46 +6,67 @@
  *
  * Rules
  *  1. Time of a stream goes on from event to event. Each interval between two events
- *     belongs to what is on top after the first: a function's net, idle, or outside.
+ *     belongs to what is on top after the first: a function's net, idle, or outside. The
+ *     interval in which a gap lies is outside, in no call's net or total: who ran is not
+ *     known. A packet that begins before the last event: time stands still until its
+ *     events are past it.
  *  2. An entry opens a call below the one that is on top. An exit closes the call on
  *     top if that is its function; else the nearest open one of that function: those
  *     above it ended unseen (longjmp, noreturn, lost exits): closed now, counted as
  *     missing_exits, all of them uncertain. If none is open, the exit is unmatched:
  *     counted, and nothing changes.
  *  3. total = time from entry to exit without time switched out; net = total less the
- *     totals of the calls directly in it. elapsed of a function counts a call that is
- *     inside another of the same function not again.
+ *     totals of the calls directly in it. elapsed of a function is the sum of its totals,
+ *     but a call that is inside another of the same function is not counted again.
  *  4. A call is uncertain if it was open across a gap (packet.gap or lost > 0), was
- *     closed without its exit, had such a call or an unmatched exit directly in it, or
- *     was given to a process by a guess. Its times count; the count of such is shown;
- *     min and max come from sure calls as long as there is one.
+ *     closed without its exit, had a call that was so or an unmatched exit directly in it,
+ *     or was open in a process that a guess chose. Its times count; the count of such is
+ *     shown; min and max come from sure calls as long as there is one, else from
+ *     uncertain ones, else from open ones.
  *  5. Threads (streams that are no device's): SWITCH_BLOCKED and SWITCH_PREEMPTED put
  *     the thread out until SWITCH_IN: that time is idle (blocked, preempted), in no
- *     call's net or total, unless `wall`: then it is the net of what was on top. An
- *     event of the thread itself puts it in. A stream whose packets' tid changes is
- *     another thread from there: what is open ends there, as open. Between two threads
- *     of a stream no time passes.
- *  6. Devices: the stream is one CPU's. The entry of a `!` function suspends the process
- *     that runs: its calls, the `!` one on top, wait. From then on time is idle, unless
- *     other functions are entered meanwhile (interrupts): they are calls of their own,
- *     at depth 0, of no process. The exit of a `!` function ends idle: some
- *     process goes on. Which one is told by the exits that follow, of functions
- *     that were not entered since: of the suspended processes those are candidates
- *     whose innermost calls below the `!` one are of these functions, in this order.
- *     As soon as one is left, it is that one; what ran meanwhile is its. When the next
- *     `!` is entered, or the stream ends, with several left: the one that was
- *     suspended longest (a guess, unless no exit came at all and only one waits). When
- *     none fits the first such exit: a process not seen before; the exit is unmatched.
- *     When none fits a later one: the longest suspended of those that fitted so far
- *     (a guess), and rule 2 for the exit. A process whose first event after the
- *     capture's begin is the exit of `!` is new. `!` inside `!` (nothing but interrupts in
- *     between) is the same process, suspended once more.
- *     Time suspended is in no call's net or total, unless `wall`. The `!` function's own
- *     call has no net: it is idle.
+ *     call's net or total, unless `wall`: then it is the net of what was on top, and not
+ *     idle. An event of the thread itself puts it in. A stream whose packets' pid or tid
+ *     changes is another thread from there: what is open ends there, as open. Between two
+ *     threads of a stream no time passes. `!` functions are as any others.
+ *  6. Devices: the stream is one CPU's; it begins with process 1 running. The entry of
+ *     a `!` function suspends the process that runs: its calls, the `!` one on top, wait.
+ *     From then on time is idle, unless other functions are entered meanwhile
+ *     (interrupts): they are calls of their own, at depth 0, of no process.
+ *     The exit of a `!` function ends idle (interrupts that are open ended unseen): some
+ *     process goes on, of those that wait in this `!` function. Which one is told by the
+ *     exits that follow, of functions that were not entered since: candidates are those
+ *     whose innermost calls below the `!` one are of these functions, in this order. As
+ *     soon as an exit leaves one, it is that one; what ran meanwhile is its. When
+ *     the next `!` is entered, a gap comes, the stream ends, or TAG_ENGINE_ASKS events have
+ *     come, with several left: the one that waits longest (a guess; it is none if no
+ *     exit came at all and only one waits). When none fits the first such exit: a process
+ *     not seen before; that exit is unmatched, and the `!` one. When none fits a later
+ *     one: the longest suspended of those that fitted so far (a guess), and rule 2 for
+ *     the exit.
+ *     `!` entered in idle, no interrupt being open: the process that was suspended last is
+ *     suspended once more (functions marked `!` may call each other): when it goes on,
+ *     one of its `!` calls is still open. With calls open in idle: these are no
+ *     interrupts but a process not seen before, which began without an exit of `!` (a
+ *     fork's child); it is suspended. The exit of a `!` function that comes while a process
+ *     runs is as any: rule 2.
+ *     Time suspended is in no call's net or total, unless `wall`: then it is in totals
+ *     and elapsed, and nets stay. A `!` function's own call has no net: it is idle, also
+ *     while its process runs. What more than TAG_ENGINE_WAITING processes wait: the one
+ *     that waits longest is taken as ended, its calls closed as open.
  *  7. Inline tags take no time: they stand for a moment.
  *  8. At the end of a stream calls that are open are closed as `open`, at its last event.
  *  9. Unknown tags: even ones open a call and odd ones close it, as any; their name is
- *     "tag N".
+ *     "tag N". Reserved tags without a meaning here are counted as unknown, no more.
+ * 10. An entry that finds 2^24 - 1 calls open in its stack: damage; all of these are
+ *     closed as unseen. So memory
+ *     stays bounded by functions and depth, whatever the stream's length.
+ *
+ * The books: elapsed = idle + outside + the sum of all nets; and each entry or exit that was
+ * read either opened or closed a call, or is an unmatched exit.
+ *
+ * Steps of a device's events may come later than the events, while it is asked which
+ * process goes on; they are in order always.
  *
  * Ticks. One engine a stream; one thread. Uses: base, trace.
  */
@@ -55,17 +76,20 @@
 #include "trace/tag_stream.h"
 #include "trace/tag_summary.h"
 
+#define TAG_ENGINE_ASKS 65536u    /* events kept while it is asked which process goes on */
+#define TAG_ENGINE_WAITING 16384u /* processes that wait, at most */
+
 /* What an engine tells, in the order of the events that it is about. */
 enum tag_step_kind {
 	TAG_STEP_ENTER,
-	TAG_STEP_EXIT,       /* the call's times are known now */
-	TAG_STEP_CLOSED,     /* likewise, but no exit came: see `how` */
-	TAG_STEP_UNMATCHED,  /* an exit of a function that is not open */
+	TAG_STEP_EXIT,      /* the call's times are known now */
+	TAG_STEP_CLOSED,    /* likewise, but no exit came: see `how` */
+	TAG_STEP_UNMATCHED, /* an exit of a function that is not open */
 	TAG_STEP_INLINE,
 	TAG_STEP_SWITCH_OUT, /* `!` entered, or the thread was switched out */
 	TAG_STEP_SWITCH_IN,
 	TAG_STEP_GAP,
-	TAG_STEP_THREAD,     /* another thread's events begin: pid, tid */
+	TAG_STEP_THREAD, /* another thread's events begin (not told of the first) */
 };
 
 enum tag_closed {
@@ -75,17 +99,17 @@ enum tag_closed {
 
 struct tag_step {
 	enum tag_step_kind kind;
-	enum tag_closed how;   /* of CLOSED */
-	bool uncertain, preempted;
-	uint32_t tag;          /* the entry's */
-	uint32_t depth;        /* open calls below it, in its process */
-	uint32_t process;      /* device: number of the process, from 1; 0: none (idle, interrupts) or
-	                          not known yet */
-	uint64_t call;         /* a number for the call, the same at ENTER and EXIT; rising */
-	uint64_t time;         /* ticks */
-	uint64_t net, total;   /* of EXIT and CLOSED */
-	uint64_t wall;         /* from entry to exit, all of it */
-	uint64_t lost;         /* of GAP */
+	enum tag_closed how; /* of CLOSED */
+	bool uncertain;      /* of EXIT, CLOSED: rule 4; of SWITCH_IN: a guess */
+	bool preempted;      /* of SWITCH_OUT, threads */
+	uint32_t tag;        /* the entry's */
+	uint32_t depth;      /* open calls below it, in its process */
+	uint32_t process;    /* device: number of the process, from 1; 0: none (idle, interrupts) */
+	uint64_t call;       /* a number for the call, the same at ENTER and EXIT; rising */
+	uint64_t time;       /* ticks */
+	uint64_t net, total; /* of EXIT and CLOSED */
+	uint64_t wall;       /* from entry to exit, all of it */
+	uint64_t lost;       /* of GAP */
 	int32_t pid, tid;
 };
 
@@ -97,7 +121,7 @@ struct tag_engine *tag_engine_new(const struct tag_stream *stream, bool wall, ta
                                   void *of);
 void tag_engine_free(struct tag_engine *e);
 void tag_engine_packet(struct tag_engine *e, const struct tag_packet *packet);
-/* The stream has ended. */
+/* The stream has ended. tag_engine_damage() is whole after that. */
 void tag_engine_end(struct tag_engine *e);
 const struct tag_damage *tag_engine_damage(const struct tag_engine *e);
 

@@ -6,8 +6,8 @@
  * finds its function's (the even one), if it is not a name of its own. Names are
  * the compiler's (C++: mangled); of a static function NAME@FILE, FILE being
  * relative to the names file's directory. Tags are below 2^24. 0 or -errno with the
- * sentence in `err`. The object owns its texts. Readers in any thread, one writer.
- * Uses: base.
+ * sentence in `err`. The object owns its texts; what was found stays where it is.
+ * Readers in any thread, or one writer alone. Uses: base.
  */
 #ifndef ASSAY_TRACE_TAG_NAMES_H
 #define ASSAY_TRACE_TAG_NAMES_H
@@ -39,6 +39,7 @@ void tag_names_free(struct tag_names *n);
 /*
  * -EEXIST: the tag, or for a function one of its two, is another name's already; the
  * sentence says both. The same name with the same tag and kind once more is nothing new.
+ * -EINVAL: no name, a tag of 2^24 or more, a function with an odd tag.
  */
 int tag_names_add(struct tag_names *n, uint32_t tag, enum tag_kind kind, const char *name,
                   size_t length, struct error *err);

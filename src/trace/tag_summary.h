@@ -14,48 +14,51 @@
 #include "trace/tag_stream.h"
 
 struct tag_function {
-	uint32_t tag;          /* its entry's; an inline tag's own */
-	uint32_t names;        /* which names: index in recording.names; UINT32_MAX: unknown */
-	uint64_t calls;        /* entries seen; of an inline tag: how often */
-	uint64_t elapsed;      /* with callees, without time switched out; recursion once */
-	uint64_t net;          /* in itself alone */
-	uint64_t min, max;     /* net of one call that ended (calls with a sure time where there
-	                          is one, else any) */
-	uint64_t ended;        /* calls whose entry and exit were seen, of them: */
-	uint64_t uncertain;    /* calls whose times may be wrong: see tag_engine.h */
-	uint64_t open;         /* had not ended at the end: their time up to there is in net */
+	uint32_t tag;       /* its entry's; an inline tag's own */
+	uint32_t names;     /* which names: index in recording.names; UINT32_MAX: unknown, the
+	                       tag is in none of its stream's */
+	uint64_t calls;     /* entries seen; of an inline tag: how often */
+	uint64_t elapsed;   /* with callees, without time switched out; recursion once */
+	uint64_t net;       /* in itself alone */
+	uint64_t min, max;  /* net of one call: of sure ones if there are any, else of uncertain
+	                       ones, else of open ones */
+	uint64_t ended;     /* calls whose entry and exit were seen */
+	uint64_t open;      /* had not ended at the end: their time up to there is in net */
+	uint64_t unseen;    /* ended without an exit: calls = ended + open + unseen */
+	uint64_t uncertain; /* of ended and unseen: times may be wrong, see tag_engine.h */
 };
 
 /* What was met on the way; all of it is shown. */
 struct tag_damage {
-	uint64_t lost;           /* events that the device discarded */
-	uint64_t gaps;           /* places where events are missing or capture was off */
-	uint64_t missing_exits;  /* calls closed without an exit: longjmp, noreturn, lost */
-	uint64_t unmatched_exits;/* exits without an entry: begun before the capture, or lost */
-	uint64_t unknown_tags;   /* events whose tag no names file has */
-	uint64_t guesses;        /* switches to a process that several could have been */
-	uint64_t backwards;      /* packets that begin before the one before ended */
+	uint64_t lost;            /* events that the device discarded */
+	uint64_t gaps;            /* places where events are missing or capture was off */
+	uint64_t missing_exits;   /* calls closed without an exit: longjmp, noreturn, lost */
+	uint64_t unmatched_exits; /* exits without an entry: begun before the capture, or lost */
+	uint64_t unknown_tags;    /* events whose tag no names file has */
+	uint64_t guesses;         /* switches to a process that several could have been */
+	uint64_t backwards;       /* packets that begin before the one before ended */
 };
 
 struct tag_summary {
-	uint64_t tags;           /* events read (without assay's own) */
-	uint64_t first, last;    /* ticks of the first event and of the last, of all streams */
+	uint64_t tags;        /* events read (without assay's own) */
+	uint64_t first, last; /* ticks of the first event and of the last, of all streams */
 	uint64_t streams, threads, processes, switches;
-	uint64_t elapsed;        /* the sum over streams of last - first */
-	uint64_t idle;           /* of it: in a `!` function and not in an interrupt, or switched out */
+	uint64_t elapsed; /* the sum over streams (each thread of one apart) of last - first */
+	uint64_t idle;    /* of it: in a `!` function and not in an interrupt, or switched out */
 	uint64_t blocked, preempted; /* of idle, where the switches say so; 0 for devices */
-	uint64_t outside;        /* of elapsed: running, and no function that is known was open */
+	uint64_t outside; /* of elapsed: no function that is known was open, or in a gap */
 	struct tag_damage damage;
-	VEC(struct tag_function) functions; /* filled by tag_summary_finish(); elapsed = idle +
-	                                       outside + the sum of all net */
+	VEC(struct tag_function)
+	functions; /* filled by tag_summary_finish(); elapsed = idle +
+	              outside + the sum of all net */
 };
 
 /* How the time of one function's calls is spread: powers of two of ticks, four steps each. */
 #define TAG_HISTOGRAM_STEPS 256
 struct tag_histogram {
-	uint32_t tag;            /* whose */
+	uint32_t tag; /* whose */
 	uint32_t names;
-	bool total;              /* of total times; else of net times */
+	bool total; /* of total times; else of net times */
 	uint64_t count[TAG_HISTOGRAM_STEPS];
 };
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tags_peers: what the benches of event tags share: programs built with triggers and
+with what others need, and both kinds of recording.
+"""
+
+import os
+import shlex
+import shutil
+
+from calls_peers import HERE, ROOT, compile_c, fail, run
+
+PLAIN = ["-O2", "-fno-inline", "-fno-optimize-sibling-calls"]
+BTREE = os.path.join(ROOT, "tests/workloads/btree.c")
+
+
+def assay_of(build):
+    program = os.path.abspath(os.path.join(build, "assay"))
+    if not os.path.exists(program):
+        fail(f"{program} is not there: build first, or name the directory with --build")
+    return program
+
+
+def tagged(assay, work, name, source, trigger, *flags):
+    """A program whose functions have triggers: as `assay tags flags` says."""
+    names = os.path.join(work, name + ".names")
+    words = run([assay, "tags", "flags", "--names", names, "--trigger", trigger])["out"]
+    return compile_c(work, name, source, *PLAIN, *flags, *shlex.split(words))
+
+
+def ring_library(work):
+    return compile_c(work, "tags_ring.so", os.path.join(HERE, "tags_ring.c"), "-O2", "-fPIC",
+                     "-shared")
+
+
+def place(work, name):
+    """A directory of this user's alone, empty."""
+    path = os.path.join(work, name)
+    shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(path, 0o700)
+    return path
+
+
+def uftrace_record(work, program, *words, data="uftrace.data"):
+    data = os.path.join(work, data)
+    shutil.rmtree(data, ignore_errors=True)
+    return run(["uftrace", "record", "--no-libcall", "--no-event", "-d", data, program, *words])
+
+
+def assay_record(assay, work, program, *words, mode="stream", memory=64, data="assay.tags"):
+    """`assay tags -- PROGRAM`, without its report."""
+    data = os.path.join(work, data)
+    for path in (data, data + ".old"):
+        shutil.rmtree(path, ignore_errors=True)
+    return run([assay, "tags", "-q", "--mode", mode, "--memory", str(memory), "-o", data, "--",
+                program, *words], ASSAY_TAGS_DIR=place(work, "rings"))
+
+
+def directory_bytes(path):
+    return sum(os.path.getsize(os.path.join(path, name)) for name in os.listdir(path))

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * assay_tags: a plugin of GCC that puts a trigger with a tag at the entry and at every exit
+ * of each function, and in the place of inline tags. docs/TAGS.md tells its arguments,
+ * plugin.h how it goes about it.
+ */
+#include "plugin.h"
+
+#include "assay/tags_wire.h"
+
+int plugin_is_GPL_compatible __attribute__((visibility("default")));
+
+plugin_state plugin;
+
+static struct plugin_info information = {
+        "1", "puts triggers of event tags into functions: "
+             "-fplugin-arg-assay_tags-names=FILE [-trigger=ring|nop|load|call] [-hook=NAME] "
+             "[-only=GLOBS] [-not=GLOBS] [-files=GLOBS] [-not-files=GLOBS] [-embed=yes|no]"};
+
+static void before_lowering(void *function, void *)
+{
+	if (!errorcount)
+		wrap_function((tree)function);
+}
+
+static void end_of_unit(void *, void *)
+{
+	if (!errorcount)
+		embed_names(asm_out_file);
+}
+
+static void add_pass(const char *name, opt_pass *pass, const char *behind)
+{
+	struct register_pass_info info = {pass, behind, 1, PASS_POS_INSERT_AFTER};
+
+	register_callback(name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
+}
+
+__attribute__((visibility("default"))) int plugin_init(struct plugin_name_args *name,
+                                                       struct plugin_gcc_version *version)
+{
+	const char *self = name->base_name;
+
+	if (!plugin_default_version_check(version, &gcc_version)) {
+		error("assay_tags: the plugin was built for GCC %s, and this is %s", gcc_version.basever,
+		      version->basever);
+		return 0;
+	}
+	if (!options_parse(&plugin.options, name->argc, name->argv))
+		return 0;
+	if (plugin.options.trigger == TRIGGER_LOAD)
+		plugin.names.open(plugin.options.names, 0xffff, " (the trigger that loads has 16 bits)");
+	else
+		plugin.names.open(plugin.options.names, ASSAY_TAG_LAST, "");
+	register_callback(self, PLUGIN_INFO, NULL, &information);
+	register_callback(self, PLUGIN_PRE_GENERICIZE, before_lowering, NULL);
+	register_callback(self, PLUGIN_FINISH_UNIT, end_of_unit, NULL);
+	register_callback(self, PLUGIN_REGISTER_GGC_ROOTS, NULL, (void *)emit_roots);
+	add_pass(self, label_pass_new(), "cfg");
+	add_pass(self, emit_pass_new(), "optimized");
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * embed: what a unit's assembly has besides triggers: the lines of its tags in a section
+ * (the program's process tells them to its recording), and a reference that makes the
+ * linker take the small helper which does so.
+ */
+#include "plugin.h"
+
+static void put_line(FILE *to, const std::string &line)
+{
+	fputs("\t.ascii \"", to);
+	for (unsigned char c : line) {
+		if (c == '"' || c == '\\' || c < ' ' || c >= 0x7f)
+			fprintf(to, "\\%03o", c);
+		else
+			fputc(c, to);
+	}
+	fputs("\\n\"\n", to);
+}
+
+static void put_hidden(FILE *to, const char *symbol)
+{
+	fprintf(to, "\t.hidden %s\n\t.globl %s\n", symbol, symbol);
+}
+
+void embed_names(FILE *to)
+{
+	const options &o = plugin.options;
+	bool device = o.trigger == TRIGGER_RING ||
+	              (o.trigger == TRIGGER_CALL && o.hook == "assay_tags_event");
+
+	if (plugin.used.empty() || !to)
+		return;
+	if (o.trigger == TRIGGER_LOAD)
+		put_hidden(to, "assay_tags_base");
+	if (!o.embed)
+		return;
+	if (device)
+		put_hidden(to, "assay_tags_image");
+	fputs("\t.pushsection assay_tags_names,\"a\",@progbits\n", to);
+	for (const std::string &line : plugin.used)
+		put_line(to, line);
+	fputs("\t.popsection\n", to);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * emit: makes triggers of the placeholders and inline tags that are left in the end. Only
+ * now a name costs a tag.
+ *
+ * The first function that needs a tag asks for all functions of the unit that are going to
+ * be emitted: one lock a unit, and their lines stand together in the names file. What is
+ * not known then (names that were only inlined; at link time all) is asked for by function.
+ */
+#include "plugin.h"
+
+static const char inline_mark[] = "# assay tag ";
+
+struct site {
+	gimple *statement;
+	char what; /* 'e', 'x', '=' */
+	asked_name name;
+};
+
+/* include/assay/tags.h says what an inline tag's name can be. */
+static void check_inline_name(gimple *statement, const std::string &name)
+{
+	bool good = !name.empty() && name[0] != '#' && name[0] != ' ' && name.back() != ' ';
+
+	for (unsigned char c : name)
+		good = good && c >= ' ' && c != 0x7f && !strchr("/%{|}\\", c);
+	if (!good)
+		error_at(gimple_location(statement),
+		         "assay_tags: %qs cannot be an inline tag%'s name: printable characters "
+		         "without / %% { | } \\, no # in front, no blanks around",
+		         name.c_str());
+}
+
+/* False: the statement is neither. */
+static bool site_of(gimple *statement, site *s)
+{
+	const char *text = placeholder_text(statement), *tab;
+
+	s->statement = statement;
+	if (text) {
+		tab = strchr(text, '\t');
+		gcc_assert(tab);
+		s->what = text[0];
+		s->name = asked_name{std::string(text + 2, tab), tab + 1, false};
+		return true;
+	}
+	gasm *a = dyn_cast<gasm *>(statement);
+	if (!a || strncmp(gimple_asm_string(a), inline_mark, sizeof(inline_mark) - 1))
+		return false;
+	location_t where = gimple_location(a);
+	const char *file = LOCATION_FILE(where) ? LOCATION_FILE(where) : main_input_filename;
+	s->what = '=';
+	s->name = asked_name{gimple_asm_string(a) + sizeof(inline_mark) - 1,
+	                     plugin.names.relative(file ? file : ""), true};
+	check_inline_name(a, s->name.name);
+	return true;
+}
+
+/* A resolver of an indirect function runs while the program is being loaded. */
+static bool is_resolver(cgraph_node *node)
+{
+	ipa_ref *ref;
+
+	if (node)
+		FOR_EACH_ALIAS (node, ref)
+			if (dyn_cast<cgraph_node *>(ref->referring) &&
+			    dyn_cast<cgraph_node *>(ref->referring)->ifunc_resolver)
+				return true;
+	return false;
+}
+
+/* Once: all functions of the unit that will come by, in the source's order, file by file. */
+static void ask_for_unit(std::vector<asked_name> *asked)
+{
+	std::map<int, const asked_name *> coming;
+	std::map<std::string, std::vector<asked_name>> files;
+	std::vector<std::string> order;
+	static bool done;
+	cgraph_node *node;
+
+	if (done)
+		return;
+	done = true;
+	FOR_EACH_DEFINED_FUNCTION (node) {
+		auto known = plugin.functions.find(DECL_UID(node->decl));
+		bool comes = node->process || node->decl == current_function_decl;
+		if (comes && !is_resolver(node) && known != plugin.functions.end())
+			coming[node->order] = &known->second;
+	}
+	for (const auto &one : coming) {
+		if (!files.count(one.second->file))
+			order.push_back(one.second->file);
+		files[one.second->file].push_back(*one.second);
+	}
+	for (const std::string &file : order)
+		asked->insert(asked->end(), files[file].begin(), files[file].end());
+}
+
+static void allocate(const std::vector<site> &sites)
+{
+	std::vector<asked_name> asked;
+	std::string error;
+
+	ask_for_unit(&asked);
+	for (const site &s : sites)
+		asked.push_back(s.name);
+	error = plugin.names.allocate(asked);
+	if (!error.empty())
+		fatal_error(UNKNOWN_LOCATION, "assay_tags: %s", error.c_str());
+}
+
+static tree hook; /* made once, and kept from the collector */
+
+const struct ggc_root_tab emit_roots[] = {{&hook, 1, sizeof(hook), &gt_ggc_mx_tree_node,
+                                           &gt_pch_nx_tree_node},
+                                          LAST_GGC_ROOT_TAB};
+
+static tree hook_decl()
+{
+	const char *name = plugin.options.hook.c_str();
+	symtab_node *node = symtab_node::get_for_asmname(get_identifier(name));
+
+	if (node && TREE_CODE(node->decl) == FUNCTION_DECL)
+		return node->decl;
+	if (!hook)
+		hook = build_fn_decl(name, build_function_type_list(void_type_node,
+		                                                    unsigned_type_node, NULL_TREE));
+	return hook;
+}
+
+static gimple *call_statement(unsigned tag)
+{
+	gcall *call = gimple_build_call(hook_decl(), 1, build_int_cst(unsigned_type_node, tag));
+
+	gimple_call_set_nothrow(call, true);
+	return call;
+}
+
+static void replace(const site &s)
+{
+	gimple_stmt_iterator at = gsi_for_stmt(s.statement);
+	std::string line;
+	unsigned tag = plugin.names.find(s.name, &line) + (s.what == 'x');
+	gimple *trigger = plugin.options.trigger == TRIGGER_CALL
+	                          ? call_statement(tag)
+	                          : trigger_statement(plugin.options.trigger, tag);
+
+	plugin.used.insert(line);
+	gimple_set_location(trigger, gimple_location(s.statement));
+	gimple_set_block(trigger, gimple_block(s.statement));
+	unlink_stmt_vdef(s.statement);
+	gsi_replace(&at, trigger, true);
+}
+
+static void drop(const site &s)
+{
+	gimple_stmt_iterator at = gsi_for_stmt(s.statement);
+
+	unlink_stmt_vdef(s.statement);
+	gsi_remove(&at, true);
+}
+
+static void check_target()
+{
+	static bool done;
+	std::string wrong;
+
+	if (done)
+		return;
+	done = true;
+	wrong = trigger_check(plugin.options);
+	if (!wrong.empty())
+		fatal_error(UNKNOWN_LOCATION, "assay_tags: %s", wrong.c_str());
+}
+
+static unsigned emit(function *f)
+{
+	std::vector<site> sites;
+	auto_bitmap touched;
+	basic_block block;
+	bool early = is_resolver(cgraph_node::get(f->decl));
+	site s;
+
+	FOR_EACH_BB_FN(block, f)
+	for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+		if (site_of(gsi_stmt(at), &s)) {
+			sites.push_back(s);
+			bitmap_set_bit(touched, block->index);
+		}
+	if (sites.empty() || errorcount)
+		return 0;
+	check_target();
+	if (!early)
+		allocate(sites);
+	for (const site &one : sites)
+		early ? drop(one) : replace(one);
+	mark_virtual_operands_for_renaming(f);
+	update_ssa(TODO_update_ssa_only_virtuals);
+	/* With -fnon-call-exceptions a placeholder could throw, a trigger cannot. */
+	if (gimple_purge_all_dead_eh_edges(touched)) {
+		cleanup_tree_cfg();
+		maybe_remove_unreachable_handlers();
+	}
+	return 0;
+}
+
+static const pass_data emit_data = {GIMPLE_PASS,         "assay_tags_emit", OPTGROUP_NONE, TV_NONE,
+                                    PROP_cfg | PROP_ssa, 0,                 0,             0,
+                                    0};
+
+class emit_pass : public gimple_opt_pass
+{
+public:
+	emit_pass() : gimple_opt_pass(emit_data, g)
+	{
+	}
+	unsigned int execute(function *f) final override
+	{
+		return emit(f);
+	}
+};
+
+opt_pass *emit_pass_new()
+{
+	return new emit_pass();
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads and extends the names file. A compiler knows how far it has read; under the lock it
+ * reads on from there, unless the file is another one now or its text before that place has
+ * changed (someone edited it): then it reads all of it again.
+ */
+#include "names.h"
+
+#include "assay/tags_wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+static const char from_mark[] = "# from ";
+static const size_t tail_bytes = 256;
+
+static std::string trim(const std::string &text)
+{
+	size_t begin = text.find_first_not_of(" \t\r"), end = text.find_last_not_of(" \t\r");
+
+	return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+/* Inline tags have names of their own: a function may be called the same. */
+static std::string key_of(const std::string &name, bool mark)
+{
+	return (mark ? "=" : "f") + name;
+}
+
+static std::string system_error(const std::string &path, const char *what)
+{
+	return path + ": " + what + ": " + strerror(errno);
+}
+
+static std::string real_directory(const std::string &path)
+{
+	size_t slash = path.rfind('/');
+	std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+	char *real = realpath(directory.c_str(), NULL);
+	std::string all = real ? real : "";
+
+	free(real);
+	return all;
+}
+
+void names_file::open(const std::string &file, uint32_t highest, const std::string &reason)
+{
+	std::string name = file.substr(file.rfind('/') + 1);
+
+	directory = real_directory(file);
+	path = directory.empty() ? file : directory + "/" + name;
+	limit = highest;
+	why = reason;
+}
+
+void names_file::forget()
+{
+	last = 0;
+	offset = 0;
+	lines = 0;
+	from.clear();
+	tail.clear();
+	by_name.clear();
+	by_tag.clear();
+	taken.clear();
+}
+
+std::string names_file::bad_line(const std::string &line, const char *reason) const
+{
+	return path + ":" + std::to_string(lines) + ": " + reason + ": \"" + line.substr(0, 100) +
+	       "\" (a line is NAME/TAG, NAME/TAG! or NAME/TAG=, or a comment behind #)";
+}
+
+/* Lines come again where a file that ended without a newline was read on. */
+std::string names_file::add(const std::string &name, uint32_t tag, char kind)
+{
+	std::string key = key_of(name, kind == '='), here = path + ":" + std::to_string(lines);
+	uint32_t end = kind == '=' ? tag : tag + 1;
+	auto had = by_name.find(key);
+
+	if (had != by_name.end() && had->second.tag == tag)
+		return "";
+	if (had != by_name.end())
+		return here + ": " + name + " has tag " + std::to_string(tag) + ", and " +
+		       std::to_string(had->second.tag) + " in line " +
+		       std::to_string(had->second.line) + ": remove one of the lines";
+	for (uint32_t t = tag; t <= end; t++) {
+		auto other = by_tag.find(t);
+		if (other != by_tag.end())
+			return here + ": tag " + std::to_string(t) + " of " + name + " is " +
+			       other->second.substr(1) + "'s in line " +
+			       std::to_string(by_name[other->second].line) +
+			       ": remove one of the lines";
+		by_tag[t] = key;
+	}
+	by_name[key] = entry{tag, kind, lines};
+	last = std::max(last, end);
+	taken[from] += end - tag + 1;
+	return "";
+}
+
+std::string names_file::parse_line(const std::string &raw)
+{
+	std::string line = trim(raw), name, number;
+	char kind = 0;
+	size_t slash;
+
+	if (line.compare(0, sizeof(from_mark) - 1, from_mark) == 0)
+		from = line.substr(sizeof(from_mark) - 1);
+	if (line.empty() || line[0] == '#')
+		return "";
+	if (line.find('\0') != std::string::npos)
+		return bad_line(line, "a byte of 0 is in it");
+	number = line;
+	if (number.back() == '!' || number.back() == '=') {
+		kind = number.back();
+		number.pop_back();
+	}
+	slash = number.rfind('/');
+	if (slash == std::string::npos)
+		return bad_line(line, "there is no / before a tag");
+	name = trim(number.substr(0, slash));
+	number = trim(number.substr(slash + 1));
+	if (name.empty())
+		return bad_line(line, "there is no name");
+	if (number.empty() || number.size() > 8 ||
+	    number.find_first_not_of("0123456789") != std::string::npos ||
+	    strtoul(number.c_str(), NULL, 10) > ASSAY_TAG_LAST)
+		return bad_line(line, "behind the last / is no tag (a decimal number up to 16773119)");
+	uint32_t tag = (uint32_t)strtoul(number.c_str(), NULL, 10);
+	if (kind != '=' && tag % 2)
+		return bad_line(line, "a function's tag is even, its exit is the next one");
+	return add(name, tag, kind);
+}
+
+std::string names_file::parse(const std::string &text)
+{
+	std::string error;
+	size_t at = 0, end;
+
+	for (; error.empty() && at < text.size(); at = end + 1) {
+		end = text.find('\n', at);
+		lines++;
+		if (end == std::string::npos) { /* half a line: again, when it is whole */
+			error = parse_line(text.substr(at));
+			lines--;
+			break;
+		}
+		error = parse_line(text.substr(at, end - at));
+	}
+	at = std::min(at, text.size());
+	offset += (off_t)at;
+	tail = (tail + text.substr(0, at));
+	if (tail.size() > tail_bytes)
+		tail.erase(0, tail.size() - tail_bytes);
+	return error;
+}
+
+/* Whether the file is what it was, as far as it was read. */
+bool names_file::goes_on(int fd, off_t size) const
+{
+	std::string now(tail.size(), '\0');
+
+	if (size < offset)
+		return false;
+	if (tail.empty())
+		return offset == 0;
+	return pread(fd, &now[0], now.size(), offset - (off_t)tail.size()) == (ssize_t)now.size() &&
+	       now == tail;
+}
+
+std::string names_file::refresh(int fd)
+{
+	struct stat st;
+	std::string text;
+	char piece[65536];
+	ssize_t n;
+
+	if (fstat(fd, &st))
+		return system_error(path, "cannot be read");
+	if (!was_read || st.st_dev != device || st.st_ino != inode || !goes_on(fd, st.st_size))
+		forget();
+	was_read = true;
+	device = st.st_dev;
+	inode = st.st_ino;
+	for (off_t at = offset; (n = pread(fd, piece, sizeof(piece), at)) != 0; at += n) {
+		if (n < 0)
+			return system_error(path, "cannot be read");
+		text.append(piece, (size_t)n);
+	}
+	return parse(text);
+}
+
+/* The file of this name, locked. An editor may have put another in its place meanwhile. */
+std::string names_file::lock(int *fd)
+{
+	struct stat here, there;
+
+	for (;;) {
+		*fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+		if (*fd < 0)
+			return system_error(path, "cannot be extended");
+		if (fstat(*fd, &here) || !S_ISREG(here.st_mode)) {
+			close(*fd);
+			return path + " is no file that can be extended";
+		}
+		while (flock(*fd, LOCK_EX)) {
+			if (errno == EINTR)
+				continue;
+			close(*fd);
+			return system_error(path, "cannot be locked");
+		}
+		if (!stat(path.c_str(), &there) && here.st_ino == there.st_ino &&
+		    here.st_dev == there.st_dev)
+			return "";
+		close(*fd);
+	}
+}
+
+bool names_file::missing(const std::vector<asked_name> &asked) const
+{
+	for (const asked_name &name : asked)
+		if (!by_name.count(key_of(name.name, name.mark)))
+			return true;
+	return false;
+}
+
+std::string names_file::exhausted(const std::string &name) const
+{
+	std::vector<std::pair<unsigned long, std::string>> most;
+	std::string text = path + ": " + name + " finds no tag: all up to " + std::to_string(limit) +
+	                   " are taken" + why + ". Most are of ";
+	size_t count = 0;
+
+	for (const auto &file : taken)
+		most.emplace_back(file.second, file.first.empty() ? "lines without a source file"
+		                                                  : file.first);
+	std::sort(most.rbegin(), most.rend());
+	for (const auto &file : most) {
+		if (count++ == 5)
+			break;
+		text += (count > 1 ? ", " : "") + file.second + " (" + std::to_string(file.first) + ")";
+	}
+	return text + ". Choose fewer functions (-only, -not, -files, -not-files), or begin a "
+	              "new names file";
+}
+
+/* All of it or nothing: half a line would be in every reader's way. */
+std::string names_file::append(int fd, const std::vector<asked_name> &asked)
+{
+	std::string text, header = from, error;
+	std::unordered_map<std::string, bool> given;
+	uint32_t next = std::max(last + 1, (uint32_t)ASSAY_TAG_FIRST);
+	struct stat st;
+	char end = '\n';
+
+	for (const asked_name &name : asked) {
+		std::string key = key_of(name.name, name.mark);
+		if (by_name.count(key) || !given.emplace(key, true).second)
+			continue;
+		next += name.mark ? 0 : next % 2;
+		if (next + !name.mark > limit)
+			return exhausted(name.name);
+		if (name.file != header)
+			text += from_mark + name.file + "\n";
+		header = name.file;
+		text += name.name + "/" + std::to_string(next) + (name.mark ? "=\n" : "\n");
+		next += name.mark ? 1 : 2;
+	}
+	if (text.empty())
+		return "";
+	if (fstat(fd, &st))
+		return system_error(path, "cannot be extended");
+	if (st.st_size && pread(fd, &end, 1, st.st_size - 1) == 1 && end != '\n')
+		text = "\n" + text;
+	ssize_t n = write(fd, text.data(), text.size());
+	if (n == (ssize_t)text.size())
+		return refresh(fd);
+	error = n < 0 ? system_error(path, "cannot be extended")
+	              : path + " cannot be extended: no space is left";
+	return ftruncate(fd, st.st_size) ? error + "; its last line is cut short" : error;
+}
+
+std::string names_file::allocate(const std::vector<asked_name> &asked)
+{
+	std::string error;
+	int fd;
+
+	if (!was_read) {
+		fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		if (fd < 0 && errno != ENOENT)
+			return system_error(path, "cannot be read");
+		if (fd >= 0) { /* not while another writes */
+			while (flock(fd, LOCK_SH) && errno == EINTR)
+				;
+			error = refresh(fd);
+			close(fd);
+		}
+	}
+	if (!error.empty() || !missing(asked))
+		return error;
+	error = lock(&fd);
+	if (!error.empty())
+		return error;
+	error = refresh(fd);
+	if (error.empty())
+		error = append(fd, asked);
+	close(fd); /* the lock goes with it */
+	return error;
+}
+
+uint32_t names_file::find(const asked_name &name, std::string *line) const
+{
+	auto found = by_name.find(key_of(name.name, name.mark));
+
+	if (found == by_name.end())
+		return 0;
+	*line = name.name + "/" + std::to_string(found->second.tag);
+	if (found->second.kind)
+		*line += found->second.kind;
+	return found->second.tag;
+}
+
+/* Without "//", "." and "..", as far as a text can tell. */
+static std::vector<std::string> parts_of(const std::string &file)
+{
+	std::vector<std::string> parts;
+
+	for (size_t at = 0, end; at < file.size(); at = end + 1) {
+		end = std::min(file.find('/', at), file.size());
+		std::string part = file.substr(at, end - at);
+		if (part == ".." && !parts.empty())
+			parts.pop_back();
+		else if (!part.empty() && part != "." && part != "..")
+			parts.push_back(part);
+	}
+	return parts;
+}
+
+static std::string whole_path(const std::string &file)
+{
+	char *real = realpath(file.c_str(), NULL), *here;
+	std::string all = real ? real : file;
+
+	if (!real && file[0] != '/' && (here = getcwd(NULL, 0))) { /* as #line says it, maybe */
+		all = std::string(here) + "/" + file;
+		free(here);
+	}
+	free(real);
+	return all;
+}
+
+const std::string &names_file::relative(const std::string &file)
+{
+	auto known = relatives.find(file);
+
+	if (known != relatives.end())
+		return known->second;
+	std::vector<std::string> to = parts_of(whole_path(file)), base = parts_of(directory);
+	std::string text;
+	size_t same = 0;
+	while (same < base.size() && same + 1 < to.size() && base[same] == to[same])
+		same++;
+	if (same)
+		for (size_t i = same; i < base.size(); i++)
+			text += "../";
+	for (size_t i = same; i < to.size(); i++)
+		text += (i > same || !same ? "/" : "") + to[i];
+	for (char &c : text)
+		if ((unsigned char)c < ' ' || c == 0x7f)
+			c = '?';
+	return relatives[file] = trim(text);
+}

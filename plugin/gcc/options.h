@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options: what stands behind -fplugin-arg-assay_tags-, and which functions it chooses.
+ */
+#ifndef ASSAY_PLUGIN_OPTIONS_H
+#define ASSAY_PLUGIN_OPTIONS_H
+
+#include "gcc.h"
+
+enum trigger_kind { TRIGGER_RING, TRIGGER_NOP, TRIGGER_LOAD, TRIGGER_CALL };
+
+struct options {
+	std::string names;
+	trigger_kind trigger = TRIGGER_RING;
+	std::string hook = "assay_tags_event";
+	bool embed = true;
+	std::vector<std::string> only, no, files, no_files; /* globs */
+
+	const char *trigger_name() const;
+};
+
+/* False: it was said what is wrong. */
+bool options_parse(options *o, int argc, const struct plugin_argument *argv);
+
+/*
+ * Whether the globs choose this function: by the name as the source has it, alone or with
+ * its scope, and by its file, relative to the names file or as the compiler was given it.
+ */
+bool options_choose(const options &o, tree function, const std::string &relative);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/run_command.h"
+
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int run_memory(const char *command, const char *text, char memory[RUN_MEMORY_MAX])
+{
+	size_t digits = strspn(text, "0123456789");
+	bool good = digits && digits <= 12 && strspn(text, "0") != digits;
+
+	if (good && text[digits])
+		good = strchr("kKmMgG", text[digits]) && !text[digits + 1];
+	if (!good)
+		return command_fail(2,
+		                    "%s: --memory wants MB (such as 64), or bytes with k, M or G, "
+		                    "not '%s'",
+		                    command, text);
+	snprintf(memory, RUN_MEMORY_MAX, "%.*s%c", (int)digits, text,
+	         text[digits] ? text[digits] : 'M');
+	return 0;
+}
+
+int run_exit_status(int status, int signal)
+{
+	if (status < 0) {
+		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
+		return 128 + signal;
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int run_cannot(const struct command *command, const char *name, const struct error *err)
+{
+	bool ours = command_find_sub(command, name) != NULL;
+	char *hint = ours ? xasprintf("; if 'assay %s %s' was meant, options come after that",
+	                              command->name, name)
+	                  : xstrdup("");
+
+	command_fail(1, "%s: %s%s", command->name, err->text, hint);
+	free(hint);
+	return err->code == ENOENT ? 127 : 126;
+}
+
+void run_end_unread(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	signal(SIGPIPE, SIG_DFL);
+	if (ferror(stdout) && poll(&out, 1, 0) == 1 && out.revents & POLLERR)
+		raise(SIGPIPE);
+}
+
+bool *run_choose(const char *command, const char *none, int argc, char **argv, const int32_t *pids,
+                 size_t count, int *status)
+{
+	bool *wanted = xcalloc(count + 1, sizeof(*wanted));
+
+	*status = 0;
+	for (size_t p = 0; p < count && !argc; p++)
+		wanted[p] = true;
+	for (int i = 0; i < argc && !*status; i++) {
+		char *end;
+		long pid = strtol(argv[i], &end, 10);
+		bool found = false;
+
+		if (*end || end == argv[i] || pid <= 0 || pid > INT32_MAX) {
+			*status = command_fail(2, "%s: '%s' is no process id", command, argv[i]);
+			break;
+		}
+		for (size_t p = 0; p < count; p++)
+			if (pids[p] == pid)
+				wanted[p] = found = true;
+		if (!found)
+			*status = command_fail(1, "%s: process %ld %s", command, pid, none);
+	}
+	return wanted;
+}

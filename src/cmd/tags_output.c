@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/tags_output.h"
+
+#include "base/buf.h"
+#include "cmd/command.h"
+#include "format/ctf.h"
+#include "output/table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int tags_output_check(const char *command, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *above =
+	        slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+	struct stat st;
+	int status = 0;
+
+	if (!*path)
+		status = command_fail(1, "%s: -o wants the name of a directory", command);
+	else if (!lstat(path, &st) && !ctf_is_trace(path))
+		status = command_fail(1,
+		                      "%s: %s is there and is no trace of event tags; move it, or "
+		                      "name another directory with -o",
+		                      command, path);
+	else if (access(above, W_OK | X_OK))
+		status = command_fail(1, "%s: cannot make %s: %s: %s", command, path, above,
+		                      strerror(errno));
+	free(above);
+	return status;
+}
+
+static uint64_t bytes_in(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+void tags_output_count(char text[64], size_t count, const char *one, const char *many)
+{
+	snprintf(text, 64, "%zu %s", count, count == 1 ? one : many);
+}
+
+static void tell_missing(const struct tags_collect_result *r)
+{
+	if (r->lost)
+		fprintf(stderr,
+		        "assay: %" PRIu64
+		        " events found no room and are missing%s; more --memory, or "
+		        "fewer functions with triggers, help\n",
+		        r->lost, r->full ? " (it stopped when it was full)" : "");
+	if (r->no_rings)
+		fprintf(stderr,
+		        "assay: more than %u threads at a time: events of some are missing\n",
+		        ASSAY_TAGS_RINGS);
+	if (r->damaged)
+		fprintf(stderr,
+		        "assay: %" PRIu64 " packets are left out: what stands in them cannot be\n",
+		        r->damaged);
+	if (r->switches_lost)
+		fprintf(stderr,
+		        "assay: %" PRIu64
+		        " switches of threads are missing: some waiting is counted as "
+		        "running\n",
+		        r->switches_lost);
+}
+
+static void tell_names(const struct tags_collect_result *r)
+{
+	if (r->names_full)
+		fputs("assay: there was no room for all names: some tags have none; 'assay tags "
+		      "import' and 'assay report' read names files with --names\n",
+		      stderr);
+	if (r->conflicts)
+		fprintf(stderr,
+		        "assay: %" PRIu64
+		        " names stand for a tag that has another name already, and "
+		        "are left out: programs and libraries of one process want one names file\n",
+		        r->conflicts);
+}
+
+void tags_output_tell(const struct tags_collect_result *r, const char *path)
+{
+	char threads[64], processes[64];
+	struct buf text = {0};
+
+	vec_each (note, &r->notes)
+		fprintf(stderr, "assay: %s\n", *note);
+	tell_missing(r);
+	tell_names(r);
+	tags_output_count(threads, r->streams, "stream", "streams");
+	tags_output_count(processes, r->processes, "process", "processes");
+	text_count(&text, r->events);
+	buf_addf(&text, " event%s in %s of %s", r->events == 1 ? "" : "s", threads, processes);
+	if (r->running)
+		buf_addf(&text, " (%zu still running)", r->running);
+	buf_puts(&text, ", ");
+	text_bytes(&text, bytes_in(path));
+	buf_addf(&text,
+	         " in %s; 'assay report %s' sums it up, 'assay tags trace %s' shows its code "
+	         "path",
+	         path, path, path);
+	fprintf(stderr, "assay: %s\n", text.data);
+	buf_done(&text);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tags_output: what the commands that write a trace of event tags say of it, to stderr.
+ * Uses: what command.h uses.
+ */
+#ifndef ASSAY_CMD_TAGS_OUTPUT_H
+#define ASSAY_CMD_TAGS_OUTPUT_H
+
+#include "session/tags_collect.h"
+
+/* Could be written, as things stand: 0, or 1 and told. */
+int tags_output_check(const char *command, const char *path);
+
+/* What a reader of the trace has to know, and where it is. */
+void tags_output_tell(const struct tags_collect_result *result, const char *path);
+
+/* "3 processes" */
+void tags_output_count(char text[64], size_t count, const char *one, const char *many);
+
+#endif

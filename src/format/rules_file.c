@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/rules_file.h"
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Far above what a person writes; a device that never ends is not read for ever. */
+#define BYTES_MAX (4u << 20)
+#define WAY_OUT "a line is 'GROUP: PATTERN PATTERN ...', as in 'net: tcp_* ip_*'"
+
+struct parsing {
+	const char *path;
+	size_t line;
+	rules_file_fn *rule;
+	void *of;
+	struct error *err;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static int bad(const struct parsing *p, const char *what)
+{
+	return error_set(p->err, EINVAL, "%s, line %zu: %s; " WAY_OUT, p->path, p->line, what);
+}
+
+/* Up to the comment, without blanks around. */
+static void trim(const char **text, size_t *length)
+{
+	for (size_t i = 0; i < *length; i++)
+		if ((*text)[i] == '#' && (!i || is_blank((*text)[i - 1])))
+			*length = i;
+	while (*length && is_blank((*text)[*length - 1]))
+		--*length;
+	while (*length && is_blank(**text)) {
+		++*text;
+		--*length;
+	}
+}
+
+static bool has_control(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f)
+			return true;
+	return false;
+}
+
+static size_t each_pattern(const struct parsing *p, const char *group, const char *text,
+                           size_t length)
+{
+	size_t count = 0, end;
+
+	for (size_t i = 0; i < length; i = end) {
+		char *pattern;
+
+		while (i < length && is_blank(text[i]))
+			i++;
+		for (end = i; end < length && !is_blank(text[end]); end++)
+			;
+		if (end == i)
+			break;
+		pattern = xstrndup(text + i, end - i);
+		p->rule(p->of, group, pattern);
+		free(pattern);
+		count++;
+	}
+	return count;
+}
+
+static int parse_line(const struct parsing *p, const char *text, size_t length)
+{
+	const char *colon, *name = text;
+	size_t size, patterns;
+	char *group;
+
+	trim(&text, &length);
+	if (!length)
+		return 0;
+	if (has_control(text, length))
+		return bad(p, "control characters");
+	colon = memchr(text, ':', length);
+	if (!colon)
+		return bad(p, "no ':' behind a group's name");
+	name = text;
+	size = (size_t)(colon - text);
+	trim(&name, &size);
+	if (!size)
+		return bad(p, "no group's name before the ':'");
+	if (*name == '(')
+		return bad(p, "groups that begin with '(' are the report's own");
+	group = xstrndup(name, size);
+	patterns = each_pattern(p, group, colon + 1, length - (size_t)(colon + 1 - text));
+	free(group);
+	return patterns ? 0 : bad(p, "no pattern behind the ':'");
+}
+
+int rules_file_parse(const char *text, size_t length, const char *path, rules_file_fn *rule,
+                     void *of, struct error *err)
+{
+	struct parsing p = {.path = path, .rule = rule, .of = of, .err = err};
+	const char *end = text + length;
+	int ret = 0;
+
+	while (text < end && !ret) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *stop = newline ? newline : end;
+
+		p.line++;
+		ret = parse_line(&p, text, (size_t)(stop - text));
+		text = newline ? newline + 1 : end;
+	}
+	return ret;
+}
+
+static int read_all(int fd, const char *path, struct buf *into, struct error *err)
+{
+	char bytes[65536];
+	ssize_t size;
+
+	while ((size = read(fd, bytes, sizeof(bytes))) != 0) {
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0)
+			return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+		if (into->size + (size_t)size > BYTES_MAX)
+			return error_set(err, EFBIG,
+			                 "%s has more than %u MB: is it a file of rules? " WAY_OUT,
+			                 path, BYTES_MAX >> 20);
+		buf_add(into, bytes, (size_t)size);
+	}
+	return 0;
+}
+
+int rules_file_read(const char *path, rules_file_fn *rule, void *of, struct error *err)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const char *name = standard ? "standard input" : path;
+	struct buf text = {0};
+	int ret;
+
+	if (fd < 0)
+		return error_set(err, errno, "cannot open the rules file %s: %s", path,
+		                 strerror(errno));
+	ret = read_all(fd, name, &text, err);
+	if (!ret)
+		ret = rules_file_parse(buf_text(&text), text.size, name, rule, of, err);
+	if (!standard)
+		close(fd);
+	buf_done(&text);
+	return ret;
+}

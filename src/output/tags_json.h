@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tags_json: the report on event tags for programs. docs/FORMAT.md names the keys.
+ * Times are ns, shares 0 to 1, a figure that cannot be had is null. Nothing fails.
+ * Uses: base, view, trace.
+ */
+#ifndef ASSAY_OUTPUT_TAGS_JSON_H
+#define ASSAY_OUTPUT_TAGS_JSON_H
+
+#include "base/buf.h"
+#include "view/tag_groups.h"
+#include "view/tag_report.h"
+#include "view/tag_spread.h"
+
+/* `groups`, `spread`: NULL: not asked for. */
+void tags_json(const struct tag_report *r, const struct tag_groups *groups,
+               const struct tag_spread *spread, struct buf *out);
+
+#endif

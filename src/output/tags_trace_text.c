@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/tags_trace_text.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FLUSH_FIRST 2048
+#define NAME_WIDTH_MAX 24
+#define COLUMN_WIDTH 44     /* where there is no terminal */
+#define COLUMN_WIDTH_MIN 28 /* narrower ones are shared */
+#define NAME_ROOM 12        /* of a name that must be cut this much stays */
+
+enum part { PART_PLAIN, PART_DIM, PART_SWITCH, PART_INLINE, PART_BAD };
+
+static const char *const colours[] = {"", "\033[2m", "\033[36m", "\033[35m", "\033[31m"};
+
+/* Places on the screen. */
+static size_t width_of(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < size; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* So much of the text as has room, with a ~ where some is missing. Gives its width. */
+static size_t put_cut(struct buf *out, const char *text, size_t size, size_t room)
+{
+	size_t n = 0, i = 0;
+
+	if (width_of(text, size) <= room) {
+		buf_add(out, text, size);
+		return width_of(text, size);
+	}
+	for (; i < size; i++) {
+		bool start = ((unsigned char)text[i] & 0xc0) != 0x80;
+
+		if (start && n + 1 >= room)
+			break;
+		n += start;
+	}
+	buf_add(out, text, i);
+	buf_putc(out, '~');
+	return n + 1;
+}
+
+void tags_trace_text_time(struct buf *out, uint64_t ns, unsigned digits)
+{
+	if (ns >= 1000000000u && digits)
+		buf_addf(out, "%" PRIu64 ".%0*" PRIu64 " s", ns / 1000000000u, (int)digits,
+		         digits == 9   ? ns % 1000000000u
+		         : digits == 6 ? ns % 1000000000u / 1000
+		                       : ns % 1000000000u / 1000000);
+	else if (digits == 3)
+		buf_addf(out, "%" PRIu64 " ms", ns / 1000000);
+	else if (digits == 6)
+		buf_addf(out, "%" PRIu64 " us", ns / 1000);
+	else
+		buf_addf(out, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+}
+
+/* Seconds, in groups of three. */
+static void put_moment(struct buf *out, uint64_t ns, unsigned digits)
+{
+	uint64_t below = ns % 1000000000u;
+
+	buf_addf(out, "%4" PRIu64 ".%03" PRIu64, ns / 1000000000u, below / 1000000);
+	if (digits > 3)
+		buf_addf(out, " %03" PRIu64, below / 1000 % 1000);
+	if (digits > 6)
+		buf_addf(out, " %03" PRIu64, below % 1000);
+}
+
+static void put_who(struct buf *out, const struct tag_trace *t, uint32_t id)
+{
+	const struct tag_who *who = &t->whos.items[id];
+	const struct tag_stream *stream = &t->recording->streams.items[who->stream];
+	const char *name;
+
+	if (stream->device) {
+		buf_addf(out, "cpu %" PRIu32, who->stream);
+		return;
+	}
+	name = who->thread[0] ? who->thread : who->process;
+	text_clean(out, name);
+	if (who->tid)
+		buf_addf(out, "%s%" PRId32, *name ? "/" : "", who->tid);
+}
+
+void tags_trace_text_init(struct tags_trace_text *x, const struct tag_recording *r,
+                          const struct text_style *style, struct spill *out)
+{
+	uint64_t hz = r->clock.hz;
+
+	*x = (struct tags_trace_text){.out = out, .style = *style, .flush_at = FLUSH_FIRST};
+	x->digits = hz > 1000000 ? 9 : hz > 1000 ? 6 : 3;
+	x->names = r->streams.count > 1;
+	vec_each (stream, &r->streams) {
+		char digits[16];
+		int n = snprintf(digits, sizeof(digits), "/%" PRId32, stream->tid);
+		size_t width = strlen(stream->thread) + (stream->tid ? (size_t)n : 0);
+
+		x->name_width = width > x->name_width ? (unsigned)width : x->name_width;
+	}
+	if (x->name_width > NAME_WIDTH_MAX)
+		x->name_width = NAME_WIDTH_MAX;
+	if (x->name_width < 5)
+		x->name_width = 5;
+}
+
+void tags_trace_text_done(struct tags_trace_text *x)
+{
+	vec_done(&x->column_who);
+	vec_done(&x->stream_column);
+	buf_done(&x->body);
+}
+
+static void put_call_time(struct buf *out, const struct tags_trace_text *x,
+                          const struct tag_trace *t, const struct trace_line *line)
+{
+	const struct tag_clock *clock = &t->recording->clock;
+	const char *mark = line->uncertain ? "~" : "";
+
+	buf_addf(out, " (%s", mark);
+	tags_trace_text_time(out, tag_clock_ns(clock, line->net), x->digits);
+	buf_addf(out, ", %s", mark);
+	tags_trace_text_time(out, tag_clock_ns(clock, line->total), x->digits);
+	buf_putc(out, ')');
+}
+
+/* What stands behind the name. */
+static void put_tail(struct buf *out, const struct tags_trace_text *x, const struct tag_trace *t,
+                     const struct trace_line *line)
+{
+	if (line->kind == TRACE_LINE_ENTER && line->known)
+		put_call_time(out, x, t, line);
+	else if (line->kind == TRACE_LINE_ENTER)
+		buf_puts(out, " (...)");
+	else if (line->kind == TRACE_LINE_EXIT && !line->known)
+		put_call_time(out, x, t, line);
+	else if (line->kind == TRACE_LINE_UNMATCHED)
+		buf_puts(out, " [no entry was seen]");
+	if (line->kind == TRACE_LINE_EXIT && line->end == TRACE_END_UNSEEN)
+		buf_puts(out, " [no exit was seen]");
+	if (line->kind == TRACE_LINE_EXIT && line->end == TRACE_END_OPEN)
+		buf_puts(out, " [open at the end]");
+}
+
+static void put_name(struct buf *out, const struct tag_trace *t, const struct trace_line *line)
+{
+	const struct tag_name *name = tag_trace_name(t, line);
+
+	if (name)
+		text_clean(out, name->shown ? name->shown : name->name);
+	else
+		buf_addf(out, "tag %" PRIu32, line->tag);
+}
+
+static const char *arrow_of(const struct trace_line *line)
+{
+	switch (line->kind) {
+	case TRACE_LINE_INSIDE:
+		return ".. ";
+	case TRACE_LINE_ENTER:
+		return "-> ";
+	case TRACE_LINE_INLINE:
+		return "== ";
+	default:
+		return "<- ";
+	}
+}
+
+/* The line of a call. Where there is no room, first the name is cut, then the rest. */
+static void put_call(struct tags_trace_text *x, const struct tag_trace *t,
+                     const struct trace_line *line, size_t room)
+{
+	struct buf *out = &x->body, name = {0}, tail = {0};
+	size_t indent = 2 * (size_t)line->depth, left;
+
+	if (room && indent > room / 3) { /* so deep that nothing else would be seen */
+		buf_pad(out, ' ', room / 3 & ~(size_t)1);
+		buf_addf(out, "%" PRIu32 ": ", line->depth);
+	} else {
+		buf_pad(out, ' ', indent);
+	}
+	buf_puts(out, arrow_of(line));
+	put_name(&name, t, line);
+	put_tail(&tail, x, t, line);
+	left = room > out->size ? room - out->size : 0;
+	if (room && width_of(name.data, name.size) + tail.size > left)
+		put_cut(out, name.data, name.size,
+		        left > tail.size + NAME_ROOM ? left - tail.size : NAME_ROOM);
+	else
+		buf_add(out, name.data, name.size);
+	buf_add(out, buf_text(&tail), tail.size);
+	buf_done(&name);
+	buf_done(&tail);
+}
+
+static void put_switch(struct tags_trace_text *x, const struct tag_trace *t,
+                       const struct trace_line *line)
+{
+	const struct tag_who *who = &t->whos.items[line->who];
+	const struct tag_stream *stream = &t->recording->streams.items[who->stream];
+	bool in = line->kind == TRACE_LINE_IN;
+	const char *sep = " ";
+
+	buf_addf(&x->body, "---- Context switch %s ----", in ? "in" : "out");
+	if (stream->device && line->process) {
+		buf_addf(&x->body, " process %" PRIu32, line->process);
+		sep = ", ";
+	} else if (!stream->device && !in) {
+		buf_puts(&x->body, line->preempted ? " preempted" : " blocked");
+	}
+	if (in && line->more != TRACE_OUT_UNKNOWN) {
+		buf_addf(&x->body, "%sout ", sep);
+		tags_trace_text_time(&x->body, tag_clock_ns(&t->recording->clock, line->more),
+		                     x->digits);
+	}
+	if (line->uncertain)
+		buf_puts(&x->body, ", by a guess");
+}
+
+/* Fills the body; gives what it is. */
+static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
+                          const struct trace_line *line, size_t room)
+{
+	buf_clear(&x->body);
+	switch (line->kind) {
+	case TRACE_LINE_OUT:
+	case TRACE_LINE_IN:
+		put_switch(x, t, line);
+		return PART_SWITCH;
+	case TRACE_LINE_GAP:
+		if (line->more)
+			buf_addf(&x->body, "---- Gap: %" PRIu64 " event%s lost ----", line->more,
+			         line->more == 1 ? " was" : "s were");
+		else
+			buf_puts(&x->body, "---- Gap: events are missing, or none were taken ----");
+		return PART_BAD;
+	case TRACE_LINE_THREAD:
+		buf_puts(&x->body, "---- Thread ");
+		put_who(&x->body, t, line->who);
+		buf_puts(&x->body, " ----");
+		return PART_SWITCH;
+	default:
+		put_call(x, t, line, room);
+		break;
+	}
+	if (line->kind == TRACE_LINE_INLINE)
+		return PART_INLINE;
+	if (line->kind == TRACE_LINE_UNMATCHED ||
+	    (line->kind == TRACE_LINE_EXIT && line->end != TRACE_END_EXIT))
+		return PART_BAD;
+	return line->kind == TRACE_LINE_EXIT || line->kind == TRACE_LINE_INSIDE ? PART_DIM
+	                                                                        : PART_PLAIN;
+}
+
+/* In colour, cut to its room (0: whole); gives its width. */
+static size_t put_part(struct tags_trace_text *x, enum part part, const char *text, size_t size,
+                       size_t room)
+{
+	struct buf *out = &x->out->buf;
+	bool colour = x->style.colour && part != PART_PLAIN;
+	size_t width;
+
+	if (colour)
+		buf_puts(out, colours[part]);
+	if (room)
+		width = put_cut(out, text, size, room);
+	else
+		width = put_cut(out, text, size, SIZE_MAX);
+	if (colour)
+		buf_puts(out, "\033[0m");
+	return width;
+}
+
+/* The moment and a gap; its width. */
+static size_t put_prefix(struct tags_trace_text *x, const struct tag_trace *t,
+                         const struct trace_line *line)
+{
+	uint64_t past = line->time > t->begin ? line->time - t->begin : 0;
+	size_t width;
+
+	buf_clear(&x->body);
+	put_moment(&x->body, tag_clock_ns(&t->recording->clock, past), x->digits);
+	width = put_part(x, PART_DIM, x->body.data, x->body.size, 0);
+	buf_puts(&x->out->buf, "  ");
+	return width + 2;
+}
+
+static int line_done(struct tags_trace_text *x)
+{
+	buf_putc(&x->out->buf, '\n');
+	if (x->out->fd >= 0 && x->out->buf.size >= x->flush_at) {
+		spill_flush(x->out);
+		if (x->flush_at < SPILL_BYTES)
+			x->flush_at *= 2;
+	}
+	return -x->out->code;
+}
+
+static int plain_line(struct tags_trace_text *x, const struct tag_trace *t,
+                      const struct trace_line *line)
+{
+	size_t used = put_prefix(x, t, line), width = x->style.width, room;
+	enum part part;
+
+	if (x->names) {
+		buf_clear(&x->body);
+		put_who(&x->body, t, line->who);
+		room = put_part(x, PART_DIM, x->body.data, x->body.size, width ? x->name_width : 0);
+		if (room < x->name_width)
+			buf_pad(&x->out->buf, ' ', x->name_width - room);
+		buf_puts(&x->out->buf, "  ");
+		used += (room > x->name_width ? room : x->name_width) + 2;
+	}
+	room = !width ? 0 : width > used + NAME_ROOM ? width - used : NAME_ROOM;
+	part = put_body(x, t, line, room);
+	put_part(x, part, x->body.data, x->body.size, room);
+	return line_done(x);
+}
+
+static void choose_columns(struct tags_trace_text *x, const struct tag_trace *t, size_t used)
+{
+	size_t streams = t->recording->streams.count, room, most;
+
+	x->column_count = streams ? (unsigned)streams : 1;
+	x->column_width = COLUMN_WIDTH;
+	if (x->style.width) {
+		room = x->style.width > used + COLUMN_WIDTH_MIN ? x->style.width - used
+		                                                : COLUMN_WIDTH_MIN;
+		most = room / COLUMN_WIDTH_MIN;
+		if (x->column_count > most)
+			x->column_count = (unsigned)most;
+		x->column_width = (unsigned)(room / x->column_count);
+	}
+	for (unsigned i = 0; i < x->column_count; i++)
+		vec_push(&x->column_who, ID_NONE);
+	for (size_t i = 0; i < streams; i++)
+		vec_push(&x->stream_column, ID_NONE);
+}
+
+/* Streams get columns as they come; where there are more than columns they share. */
+static size_t column_of(struct tags_trace_text *x, uint32_t stream)
+{
+	uint32_t *column = &x->stream_column.items[stream];
+
+	if (*column == ID_NONE)
+		*column = x->columns_given++ % x->column_count;
+	return *column;
+}
+
+static int column_line(struct tags_trace_text *x, const struct tag_trace *t,
+                       const struct trace_line *line)
+{
+	size_t used = put_prefix(x, t, line), column;
+	enum part part;
+
+	if (!x->column_count)
+		choose_columns(x, t, used);
+	column = column_of(x, t->whos.items[line->who].stream);
+	buf_pad(&x->out->buf, ' ', column * x->column_width);
+	if (x->column_who.items[column] != line->who) {
+		x->column_who.items[column] = line->who;
+		buf_clear(&x->body);
+		buf_putc(&x->body, '[');
+		put_who(&x->body, t, line->who);
+		buf_putc(&x->body, ']');
+		put_part(x, PART_SWITCH, x->body.data, x->body.size, x->column_width - 1);
+		return line_done(x) || line->kind == TRACE_LINE_THREAD ? -x->out->code
+		                                                       : column_line(x, t, line);
+	}
+	part = put_body(x, t, line, x->column_width - 1);
+	put_part(x, part, x->body.data, x->body.size, x->column_width - 1);
+	return line_done(x);
+}
+
+int tags_trace_text_line(void *of, const struct tag_trace *t, const struct trace_line *line)
+{
+	struct tags_trace_text *x = of;
+
+	return x->columns ? column_line(x, t, line) : plain_line(x, t, line);
+}
+
+static void put_count(struct buf *out, uint64_t count, const char *one, const char *many)
+{
+	if (!count)
+		return;
+	buf_puts(out, out->size ? ", " : "");
+	text_count(out, count);
+	buf_addf(out, " %s", count == 1 ? one : many);
+}
+
+void tags_trace_text_end(struct tags_trace_text *x, const struct tag_trace_result *result)
+{
+	const struct tag_damage *d = &result->damage;
+	struct buf text = {0};
+
+	put_count(&text, d->gaps, "gap", "gaps");
+	put_count(&text, d->lost, "event lost", "events lost");
+	put_count(&text, d->missing_exits, "exit missing", "exits missing");
+	put_count(&text, d->unmatched_exits, "exit without its entry",
+	          "exits without their entries");
+	put_count(&text, d->unknown_tags, "event of a tag without a name",
+	          "events of tags without a name");
+	put_count(&text, d->guesses, "process guessed", "processes guessed");
+	put_count(&text, d->backwards, "packet that goes back in time",
+	          "packets that go back in time");
+	if (text.size) {
+		buf_clear(&x->body);
+		buf_addf(&x->body, "---- In what was read: %s ----", text.data);
+		put_part(x, PART_BAD, x->body.data, x->body.size, x->style.width);
+		line_done(x);
+	}
+	buf_done(&text);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/tag_trace_merge.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+struct source {
+	struct tag_merge *merge;
+	const struct tag_stream *stream;
+	struct tag_reader *reader; /* NULL: not opened yet, or ended */
+	struct tag_engine *engine;
+	VEC(struct trace_line) lines;
+	size_t at;              /* the next one of `lines` */
+	uint64_t key;           /* its time; before that the stream's begin */
+	uint32_t who, next_who; /* next_who: of the packet that is read; from its first event on */
+	VEC(uint64_t) outs;     /* per process: when it was switched out, + 1; 0: it is not */
+	bool ended;
+};
+
+struct tag_merge {
+	struct tag_trace *t;
+	bool wall, begun;
+	struct source *sources;
+	size_t count;
+	struct source **heap; /* [0] is the earliest */
+	size_t heaped;
+	uint64_t events;
+	struct tag_damage damage; /* of streams that have ended */
+};
+
+static bool earlier(const struct source *a, const struct source *b)
+{
+	return a->key != b->key ? a->key < b->key : a->stream->id < b->stream->id;
+}
+
+/* Lets the heap's first sink to where it belongs. */
+static void sift(struct tag_merge *m)
+{
+	struct source **heap = m->heap, *moved = heap[0];
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= m->heaped)
+			break;
+		child += child + 1 < m->heaped && earlier(heap[child + 1], heap[child]);
+		if (!earlier(heap[child], moved))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+static int compare_sources(const void *pa, const void *pb)
+{
+	const struct source *a = *(struct source *const *)pa, *b = *(struct source *const *)pb;
+
+	return earlier(a, b) ? -1 : earlier(b, a);
+}
+
+struct tag_merge *tag_merge_new(struct tag_trace *t, bool wall)
+{
+	struct tag_merge *m = xcalloc(1, sizeof(*m));
+
+	m->t = t;
+	m->wall = wall;
+	m->count = t->recording->streams.count;
+	m->sources = xcalloc(m->count + 1, sizeof(*m->sources));
+	m->heap = xcalloc(m->count + 1, sizeof(struct source *));
+	for (size_t i = 0; i < m->count; i++) {
+		struct source *s = &m->sources[i];
+
+		s->merge = m;
+		s->stream = &t->recording->streams.items[i];
+		s->key = s->stream->begin;
+		m->heap[m->heaped++] = s;
+	}
+	/* Sorted is a heap. */
+	qsort(m->heap, m->heaped, sizeof(struct source *), compare_sources);
+	return m;
+}
+
+static void source_done(struct source *s)
+{
+	if (s->reader)
+		s->reader->close(s->reader);
+	tag_engine_free(s->engine);
+	vec_done(&s->lines);
+	vec_done(&s->outs);
+	s->reader = NULL;
+	s->engine = NULL;
+}
+
+void tag_merge_free(struct tag_merge *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->count; i++)
+		source_done(&m->sources[i]);
+	free(m->sources);
+	free(m->heap);
+	free(m);
+}
+
+/* Whose the packet is: somebody new, or who it was before. */
+static void meet(struct source *s, const struct tag_packet *p)
+{
+	struct tag_trace *t = s->merge->t;
+	struct tag_who who = {.stream = s->stream->id, .pid = p->pid, .tid = p->tid};
+	const struct tag_who *last = s->next_who != ID_NONE ? &t->whos.items[s->next_who] : NULL;
+
+	memcpy(who.thread, p->thread, sizeof(who.thread));
+	memcpy(who.process, p->process, sizeof(who.process));
+	if (last && last->stream == who.stream && last->pid == who.pid && last->tid == who.tid &&
+	    !strcmp(last->thread, who.thread) && !strcmp(last->process, who.process))
+		return;
+	s->next_who = (uint32_t)t->whos.count;
+	vec_push(&t->whos, who);
+}
+
+/* How long it was out; of what was not seen going out that is not known. */
+static uint64_t out_for(struct source *s, const struct tag_step *step)
+{
+	uint64_t *out = step->process < s->outs.count ? &s->outs.items[step->process] : NULL;
+	uint64_t since = out ? *out : 0;
+
+	if (out)
+		*out = 0;
+	return since ? step->time - (since - 1) : TRACE_OUT_UNKNOWN;
+}
+
+static void note_out(struct source *s, const struct tag_step *step)
+{
+	while (s->outs.count <= step->process)
+		vec_push(&s->outs, 0);
+	s->outs.items[step->process] = step->time + 1;
+}
+
+static enum trace_line_kind kind_of(enum tag_step_kind kind)
+{
+	switch (kind) {
+	case TAG_STEP_ENTER:
+		return TRACE_LINE_ENTER;
+	case TAG_STEP_EXIT:
+	case TAG_STEP_CLOSED:
+		return TRACE_LINE_EXIT;
+	case TAG_STEP_UNMATCHED:
+		return TRACE_LINE_UNMATCHED;
+	case TAG_STEP_INLINE:
+		return TRACE_LINE_INLINE;
+	case TAG_STEP_SWITCH_OUT:
+		return TRACE_LINE_OUT;
+	case TAG_STEP_SWITCH_IN:
+		return TRACE_LINE_IN;
+	case TAG_STEP_GAP:
+		return TRACE_LINE_GAP;
+	case TAG_STEP_THREAD:
+		break;
+	}
+	return TRACE_LINE_THREAD;
+}
+
+static void take(void *of, const struct tag_step *step)
+{
+	struct source *s = of;
+	const struct tag_who *next = &s->merge->t->whos.items[s->next_who];
+	struct trace_line *line;
+
+	/* What the thread before left open is closed when the next one's packet comes. */
+	if (step->kind == TAG_STEP_THREAD || step->tid == next->tid || s->who == ID_NONE)
+		s->who = s->next_who;
+	line = vec_add(&s->lines);
+	line->kind = kind_of(step->kind);
+	line->end = step->kind != TAG_STEP_CLOSED    ? TRACE_END_EXIT
+	            : step->how == TAG_CLOSED_UNSEEN ? TRACE_END_UNSEEN
+	                                             : TRACE_END_OPEN;
+	line->uncertain = step->uncertain;
+	line->preempted = step->preempted;
+	line->who = s->who;
+	line->tag = step->tag;
+	line->depth = step->depth;
+	line->process = step->process;
+	line->call = step->call;
+	line->time = step->time;
+	line->net = step->net;
+	line->total = step->total;
+	if (step->kind == TAG_STEP_SWITCH_OUT)
+		note_out(s, step);
+	else if (step->kind == TAG_STEP_SWITCH_IN)
+		line->more = out_for(s, step);
+	else if (step->kind == TAG_STEP_GAP)
+		line->more = step->lost;
+}
+
+static void add_damage(struct tag_damage *to, const struct tag_damage *from)
+{
+	to->lost += from->lost;
+	to->gaps += from->gaps;
+	to->missing_exits += from->missing_exits;
+	to->unmatched_exits += from->unmatched_exits;
+	to->unknown_tags += from->unknown_tags;
+	to->guesses += from->guesses;
+	to->backwards += from->backwards;
+}
+
+static int begin(struct source *s, struct error *err)
+{
+	struct tag_recording *r = s->merge->t->recording;
+	int ret = r->open(r, s->stream->id, &s->reader, err);
+
+	if (ret) {
+		s->reader = NULL;
+		return ret;
+	}
+	s->engine = tag_engine_new(s->stream, s->merge->wall, take, s);
+	s->who = s->next_who = ID_NONE;
+	return 0;
+}
+
+static void end(struct source *s)
+{
+	if (s->next_who != ID_NONE)
+		tag_engine_end(s->engine);
+	add_damage(&s->merge->damage, tag_engine_damage(s->engine));
+	s->reader->close(s->reader);
+	s->reader = NULL;
+	tag_engine_free(s->engine);
+	s->engine = NULL;
+	s->ended = true;
+}
+
+/* Reads until there are lines, or the stream has ended. */
+static int fill(struct source *s, struct error *err)
+{
+	struct tag_packet packet;
+	int ret = s->reader || s->ended ? 0 : begin(s, err);
+
+	s->lines.count = s->at = 0;
+	while (!ret && !s->ended && !s->lines.count) {
+		int got = s->reader->next(s->reader, &packet, err);
+
+		if (got < 0) {
+			ret = got;
+		} else if (got) {
+			meet(s, &packet);
+			s->merge->events += packet.count;
+			tag_engine_packet(s->engine, &packet);
+		} else {
+			end(s);
+		}
+	}
+	if (s->lines.count)
+		s->key = s->lines.items[0].time;
+	return ret;
+}
+
+int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *err)
+{
+	int ret;
+
+	while (m->heaped) {
+		struct source *s = m->heap[0];
+
+		if (s->at < s->lines.count) {
+			*line = s->lines.items[s->at++];
+			if (s->at < s->lines.count)
+				s->key = s->lines.items[s->at].time;
+			sift(m);
+			if (!m->begun)
+				m->t->begin = line->time;
+			m->begun = true;
+			return 1;
+		}
+		/* Nothing known of it: the key is what it told last, so it is first when it may be.
+		 */
+		ret = fill(s, err);
+		if (ret)
+			return ret;
+		if (!s->lines.count) {
+			source_done(s);
+			m->heap[0] = m->heap[--m->heaped];
+		}
+		if (m->heaped)
+			sift(m);
+	}
+	return 0;
+}
+
+void tag_merge_damage(const struct tag_merge *m, struct tag_damage *damage)
+{
+	*damage = m->damage;
+	for (size_t i = 0; i < m->count; i++)
+		if (m->sources[i].engine)
+			add_damage(damage, tag_engine_damage(m->sources[i].engine));
+}
+
+uint64_t tag_merge_events(const struct tag_merge *m)
+{
+	return m->events;
+}

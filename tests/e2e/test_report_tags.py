@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""assay report on traces of event tags: a small capture whose every figure is known, its table,
+its JSON, orders, groups, histograms; how a trace is recognised, and what is refused."""
+import json
+import os
+import struct
+
+from harness import main, test
+
+NAMES = """# by hand
+main/2
+work/4
+leaf/6
+swtch/8!
+MGET/11=
+intr/12
+"""
+# (us, tag): main works, is switched out, is interrupted meanwhile, and goes on.
+CAPTURE = [(0, 2), (10, 4), (30, 6), (70, 7), (80, 11), (100, 5), (120, 8), (150, 12), (160, 13),
+           (200, 9), (210, 6), (215, 7), (230, 3)]
+# elapsed, net, calls, max, avg, min
+TRUTH = {"main": (150, 55, 1, 55, 55, 55), "work": (90, 50, 1, 50, 50, 50),
+         "leaf": (45, 45, 2, 40, 22, 5), "intr": (10, 10, 1, 10, 10, 10)}
+ELAPSED, IDLE = 230, 70
+TABLE = """\
+Elapsed time          230 us  (13 tags)
+Accumulated run time  160 us  (69.57 %)
+Idle time              70 us  (30.43 %)
+Switches                1     (swtch)
+
+Elapsed  Net  Calls  (max/avg/min)  % real  % net  Function
+    150   55      1  (55/55/55)      23.91  34.38  main
+     90   50      1  (50/50/50)      21.74  31.25  work
+     45   45      2  (40/22/5)       19.57  28.13  leaf
+     10   10      1  (10/10/10)       4.35   6.25  intr
+
+Times  Inline tag
+    1  MGET
+"""
+
+
+def trace(t, name="small.tags", capture=CAPTURE, names=NAMES, begin=(1 << 24) - 37):
+    """A capture, whose clock turns round, as a trace."""
+    dump = b"".join(struct.pack("<HI", tag, (begin + us) % (1 << 24))[:5] for us, tag in capture)
+    t.assay("tags", "import", "--names", t.write("names", names), "-o", t.path(name),
+            t.write("dump", dump))
+    return t.path(name)
+
+
+def functions(report):
+    return [f["function"] for f in report["functions"]]
+
+
+@test
+def the_table_has_every_figure(t):
+    result = t.assay("report", trace(t))
+    t.equal(result.out, TABLE, "report")
+    t.equal(result.err, "", "standard error")
+
+
+@test
+def json_has_every_figure(t):
+    report = t.report(trace(t))
+    t.equal(report["kind"], "tags", "kind")
+    for key, want in {"elapsed_ns": ELAPSED * 1000, "idle_ns": IDLE * 1000, "tags": 13, "lost": 0,
+                      "run_ns": (ELAPSED - IDLE) * 1000, "span_ns": ELAPSED * 1000,
+                      "outside_ns": 0, "gaps": 0, "missing_exits": 0, "unmatched_exits": 0,
+                      "unknown_tags": 0, "guesses": 0, "uncertain": 0, "open": 0, "switches": 1,
+                      "streams": 1, "blocked_ns": None, "waiting_separated": True,
+                      "clock_hz": 1000000}.items():
+        t.equal(report[key], want, key)
+    t.equal(functions(report), ["main", "work", "leaf", "intr"], "functions")
+    for f in report["functions"]:
+        elapsed, net, calls, most, _, least = TRUTH[f["function"]]
+        got = tuple(f[key] for key in ("elapsed_ns", "net_ns", "calls", "max_ns", "avg_ns", "min_ns"))
+        # The average is cut off at ns here.
+        t.equal(got, (elapsed * 1000, net * 1000, calls, most * 1000, net * 1000 // calls, least * 1000),
+                f["function"])
+        t.near(f["real"], net / ELAPSED, 1e-9, "real of " + f["function"])
+        t.near(f["net"], net / (ELAPSED - IDLE), 1e-9, "net of " + f["function"])
+    t.near(sum(f["net"] for f in report["functions"]), 1, 1e-9, "all net")
+    t.equal([(i["name"], i["count"]) for i in report["inline_tags"]], [("MGET", 1)], "inline tags")
+
+
+@test
+def orders_are_those_of_the_table(t):
+    path = trace(t)
+    for order, want in {"elapsed": "mwli", "net": "mwli", "calls": "lmwi", "max": "mwli",
+                        "avg": "mwli", "min": "mwil", "name": "ilmw", "real": "mwli"}.items():
+        got = "".join(name[0] for name in functions(t.report("-s", order, path)))
+        t.equal(got, want, f"order by {order}")
+    t.equal(functions(t.report("--sort", "calls,name", path)), ["leaf", "intr", "main", "work"],
+            "two orders")
+    bad = t.assay("report", "-s", "comm", path, status=2).err
+    t.has(bad, "knows no order 'comm' of event tags; the orders are elapsed,net,calls", "error")
+
+
+@test
+def rows_that_are_left_out_are_summed_up(t):
+    path = trace(t)
+    t.has(t.assay("report", "-n", "1", path).out,
+          "        105      4                  45.65  65.63  (3 more)\n", "rest")
+    report = t.report("-n", "1", path)
+    t.equal(functions(report), ["main"], "functions")
+    t.equal((report["rest"]["functions"], report["rest"]["net_ns"], report["rest"]["calls"]),
+            (3, 105000, 4), "rest")
+    t.equal(functions(t.report("--percent-limit", "30", path)), ["main", "work"], "above 30 %")
+
+
+@test
+def the_unit_can_be_chosen(t):
+    path = trace(t)
+    t.has(t.assay("report", "--unit", "ns", path).out, "Elapsed time          230,000 ns  (13 tags)",
+          "ns")
+    t.has(t.assay("report", "--unit", "ms", path).out, "Elapsed time          0 ms  (13 tags)", "ms")
+    t.has(t.assay("report", "--unit", "s", path, status=2).err, "ns,us,ms", "error")
+
+
+@test
+def groups_add_up_and_have_a_chart(t):
+    path = trace(t)
+    rules = t.write("rules", "# subsystems\nuser: ma?n work\nkernel: intr le* # all of it\nuser: gone\n")
+    report = t.report("--groups", rules, path)
+    groups = {g["group"]: (g["functions"], g["calls"], g["net_ns"]) for g in report["groups"]}
+    t.equal(groups, {"user": (2, 2, 105000), "kernel": (2, 3, 55000)}, "groups")
+    t.near(sum(g["net"] for g in report["groups"]), 1, 1e-9, "all net")
+    t.equal(report["unused_patterns"], ["gone"], "unused")
+    text = t.assay("report", "--groups", rules, path).out
+    t.has(text, "105      2          2   45.65  65.63  ***********       user\n", "chart")
+    t.has(text, "decided for no function: gone\n", "chart")
+    rules = t.write("rules", "net: l*\n")
+    groups = {g["group"]: g["net_ns"] for g in t.report("--groups", rules, path)["groups"]}
+    t.equal(groups, {"net": 45000, "(other)": 115000}, "groups")
+
+
+@test
+def rules_that_are_wrong_name_their_line(t):
+    path = trace(t)
+    rules = t.write("rules", "net: a\nno colon\n")
+    t.has(t.assay("report", "--groups", rules, path, status=1).err,
+          f"{rules}, line 2: no ':' behind a group's name; a line is 'GROUP: PATTERN", "error")
+    t.has(t.assay("report", "--groups", t.path("none"), path, status=1).err,
+          "cannot open the rules file", "error")
+
+
+@test
+def a_histogram_holds_each_call(t):
+    times = [3, 3, 3, 3, 3, 20, 20, 20, 20, 700]
+    capture, now = [(0, 2)], 5
+    for time in times:
+        capture += [(now, 6), (now + time, 7)]
+        now += time + 1
+    path = trace(t, capture=capture + [(now, 3)])
+    h = t.report("--function", "leaf", path)["histogram"]
+    t.equal((h["function"], h["time"], h["count"]), ("leaf", "net", 10), "histogram")
+    t.equal((h["max_ns"], h["avg_ns"], h["min_ns"]), (700000, 79500, 3000), "range")
+    for time in set(times):
+        held = [s["count"] for s in h["steps"] if s["from_ns"] <= time * 1000 < s["to_ns"]]
+        t.equal(held, [times.count(time)], f"calls of {time} us")
+    t.equal(sum(s["count"] for s in h["steps"]), 10, "calls")
+    for percent, time in (("50", 3), ("90", 20), ("99", 700)):
+        p = h["percentiles_ns"][percent]
+        t.true(p["from_ns"] <= time * 1000 < p["to_ns"], f"p{percent} is {p}, not of {time} us")
+    text = t.assay("report", "--function", "leaf", path).out
+    t.has(text, "leaf, net time of a call\n10 calls: max 700 us, avg 79 us, min 3 us\n", "histogram")
+    t.has(text, "****************\n", "bars")
+
+
+@test
+def total_times_hold_callees(t):
+    path = trace(t)
+    for words, time in (((), 50), (("--total",), 90)):
+        h = t.report("--function", "work", *words, path)["histogram"]
+        t.equal(h["time"], "total" if words else "net", "time")
+        t.equal(h["count"], 1, "calls")
+        t.true(h["steps"][0]["from_ns"] <= time * 1000 < h["steps"][0]["to_ns"],
+               f"step {h['steps']} of {time} us")
+    t.has(t.assay("report", "--total", path, status=2).err, "--function NAME", "error")
+
+
+@test
+def a_function_is_found_by_pattern_or_named_near(t):
+    path = trace(t)
+    t.equal(t.report("--function", "le*", path)["histogram"]["function"], "leaf", "pattern")
+    several = t.assay("report", "--function", "*[ae]*", path, status=1).err
+    t.has(several, "2 functions fit *[ae]*: name one of main, leaf", "error")
+    t.has(t.assay("report", "--function", "maim", path, status=1).err, "did you mean main?", "error")
+    t.has(t.assay("report", "--function", "EA", path, status=1).err, "near it are leaf", "error")
+    # They came, and have no times.
+    t.has(t.assay("report", "--function", "swtch", path, status=1).err, "swtch switches processes", "error")
+    t.has(t.assay("report", "--function", "MGET", path, status=1).err, "MGET is an inline tag", "error")
+
+
+@test
+def what_was_mended_is_told(t):
+    # An exit before all, one that is missing, a tag that nobody knows, a call that is open.
+    capture = [(0, 5), (10, 2), (20, 4), (30, 6), (50, 5), (60, 500), (70, 501), (80, 3), (90, 2)]
+    path = trace(t, capture=capture)
+    report = t.report(path)
+    for key, want in {"unmatched_exits": 1, "missing_exits": 1, "unknown_tags": 2, "open": 1,
+                      "outside_ns": 20000}.items():
+        t.equal(report[key], want, key)
+    t.true(report["uncertain"] >= 1, "the call without an exit is uncertain")
+    t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"], report["run_ns"], 0,
+           "all net")
+    text = t.assay("report", path).out
+    for part in ("1 exit has no entry", "1 call ended without an exit", "2 events have tags",
+                 "1 call had not ended", "leaf  ~1", "main  open 1", "(outside)\n", "tag 500"):
+        t.has(text, part, "report")
+
+
+@test
+def names_can_be_added_where_there_are_none(t):
+    path = trace(t, names="main/2\nleaf/6\nswtch/8!\nintr/12\n")
+    before = t.report(path)
+    t.equal(before["unknown_tags"], 3, "events of work and MGET")
+    t.true("tag 4" in functions(before), "work has no name")
+    more = t.write("more", "work/4\nother/6\nMGET/11=\n")
+    result = t.assay("report", "--names", more, path)
+    t.equal(result.out, TABLE, "what the trace says itself wins")
+    h = t.report("--function", "tag 4", path)["histogram"]
+    t.equal((h["count"], h["max_ns"]), (1, 50000), "calls of a tag without a name")
+    t.assay("report", "--names", t.path("none"), path, status=1)
+
+
+PROGRAM = """
+__attribute__((noinline)) static void leaf(int n) { for (volatile int i = 0; i < n; i++); }
+__attribute__((noinline)) static void WORK(int n) { leaf(n); leaf(n); }
+int main(void) { for (int i = 0; i < TIMES; i++) WORK(i); return 0; }
+"""
+
+
+@test
+def programs_that_ran_together_are_told_apart(t):
+    t.need("gcc")
+    source = t.write("both.c", PROGRAM)
+    for name, times in (("one", 500), ("two", 70)):
+        flags = t.assay("tags", "flags", "--names", t.path(f"{name}.names")).out.split()
+        t.run("gcc", "-O1", f"-DWORK=work_{name}", f"-DTIMES={times}", source, "-o", t.path(name), *flags)
+    t.assay("tags", "-q", "-o", t.path("both.tags"), "--", "sh", "-c", "./one; ./two; ./one",
+            cwd=t.directory)
+    report = t.report(t.path("both.tags"))
+    calls = {(f["function"], f["program"]): f["calls"] for f in report["functions"]}
+    t.equal(calls, {("main", "one"): 2, ("work_one", "one"): 1000, ("leaf", "one"): 2000,
+                    ("main", "two"): 1, ("work_two", "two"): 70, ("leaf", "two"): 140}, "calls")
+    t.equal(report["processes"], 3, "processes")
+    # A tick is less than a ns or a few: each figure loses less than one where it is made ns.
+    t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"] + report["idle_ns"],
+           report["elapsed_ns"], 10, "all time")
+    text = t.assay("report", t.path("both.tags")).out
+    for name in ("leaf [one]", "leaf [two]", "main [one]", "main [two]", "work_one\n", "work_two\n"):
+        t.has(text, name, "report")
+    error = t.assay("report", "--function", "leaf", t.path("both.tags"), status=1).err
+    t.has(error, "leaf [two]", "error")
+    h = t.report("--function", "leaf [one]", t.path("both.tags"))["histogram"]
+    t.equal((h["program"], h["count"]), ("one", 2000), "of both processes")
+
+
+@test
+def a_trace_is_recognised_by_its_content(t):
+    path = trace(t, "any.name")
+    t.equal(t.assay("report", path).out, TABLE, "report")
+    t.equal(t.assay("report", f"{path}/").out, TABLE, "report")
+    t.equal(t.assay("report", "-i", path).out, TABLE, "report")
+    os.mkdir(t.path("empty"))
+    t.has(t.assay("report", t.path("empty"), status=1).err, "no trace of event tags", "error")
+    t.has(t.assay("intervals", path, status=1).err, "'assay report' and 'assay tags trace' show", "error")
+    t.has(t.assay("report", path, path, status=2).err, "give them one by one", "error")
+    t.has(t.assay("report", path, t.write("other", "x"), status=2).err,
+          "holds event tags, and", "error")
+
+
+@test
+def without_a_file_the_newest_is_read(t):
+    path = trace(t, "assay.tags")
+    t.equal(t.assay("report", cwd=t.directory).out, TABLE, "report")
+    old = t.write("perf.data", "no recording")
+    os.utime(old, (1, 1))
+    result = t.assay("report", cwd=t.directory)
+    t.equal(result.out, TABLE, "report")
+    t.has(result.err, "this is assay.tags; perf.data is here, too", "note")
+    os.utime(path / "metadata", (0, 0))
+    t.has(t.assay("report", cwd=t.directory, status=1).err, "perf.data is no recording", "error")
+    # What is asked for is of tags alone.
+    t.equal(functions(json.loads(t.assay("report", "--json", "-s", "name", cwd=t.directory).out)),
+            ["intr", "leaf", "main", "work"], "functions")
+    t.assay("report", "--unit", "us", cwd=t.directory)
+
+
+@test
+def options_that_mean_nothing_here_are_refused(t):
+    path = trace(t)
+    for words, part in ((["-g"], "-g"), (["--comm", "x"], "--comm"), (["-f"], "-f"),
+                        (["--time", "1,2"], "--time"), (["-S", "main"], "--function"),
+                        (["--children"], "--children"), (["--callers", "x"], "--callers")):
+        t.has(t.assay("report", *words, path, status=2).err, part, "error")
+    calls = t.write("perf.data", "no recording")
+    t.has(t.assay("report", "--groups", "x", calls, status=2).err,
+          "--groups is for traces of event tags", "error")
+
+
+@test
+def names_cannot_drive_a_terminal(t):
+    path = trace(t, names=NAMES.replace("leaf/6", "le\x1b[31maf/6"))
+    t.has(t.assay("report", path).out, "le?[31maf", "report")
+    for words, status in (((), 0), (("--function", "le*"), 0), (("--function", "af"), 1)):
+        result = t.assay("report", *words, path, status=status)
+        t.lacks(result.out + result.err, "\x1b", "report")
+
+
+main()

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test_tags_device: captures of a device, read and reported, against a simulated kernel
+that knows the truth (device_capture).
+
+ASSAY_SEEDS sets how many machines each test simulates.
+"""
+import os
+import random
+import re
+
+from harness import LONG, main, test
+
+from device_capture import Machine, Plan
+from device_recorder import CLOCK_BITS, Recorder, records, table
+from device_truth import Against, imported, reported, rows
+
+SEEDS = int(os.environ.get("ASSAY_SEEDS", 1500 if LONG else 24))
+US = 1000
+
+
+def simulate(t, first, plan_of):
+    """Machines of many seeds, each against its report."""
+    for seed in range(first, first + SEEDS):
+        machine = Machine(seed, plan_of(random.Random(seed)))
+        machine.run()
+        Against(t, reported(t, machine), machine.truth, seed).all()
+
+
+@test
+def processes_interrupts_and_idle_come_out_as_the_kernel_had_them(t):
+    simulate(t, 0, lambda r: Plan(processes=r.randrange(1, 7), tags=r.choice([40, 400, 3000])))
+
+
+@test
+def captures_begin_in_the_midst_of_everything(t):
+    simulate(t, 10000, lambda r: Plan(processes=r.randrange(1, 7), begin=r.randrange(1, 900),
+                                      tags=r.choice([20, 200, 1500])))
+
+
+@test
+def processes_are_told_apart_further_up_when_all_sleep_in_one_function(t):
+    simulate(t, 20000, lambda r: Plan(processes=r.randrange(2, 7), shared_sleep=True, tags=1000))
+
+
+@test
+def calls_that_longjmp_left_and_exits_that_got_lost_change_no_other_figure(t):
+    lost = set()
+
+    def plan_of(r):
+        return Plan(processes=r.randrange(1, 5), longjmp=0.8 * r.random(), tags=1200,
+                    lost=r.choice([0, 0.01, 0.1]), begin=r.choice([0, 300]))
+
+    for seed in range(30000, 30000 + SEEDS):
+        machine = Machine(seed, plan_of(random.Random(seed)))
+        truth = machine.run()
+        report = reported(t, machine)
+        Against(t, report, truth, seed).all()
+        lost |= truth.unsure
+    t.true(lost, "no exit was lost: the test tests nothing")
+
+
+@test
+def processes_that_cannot_be_told_apart_are_counted_and_their_books_close(t):
+    guesses = 0
+    for seed in range(40000, 40000 + SEEDS):
+        r = random.Random(seed)
+        plan = Plan(processes=r.randrange(2, 7), same_paths=True, tags=1000, cut=r.random() < 0.5,
+                    begin=r.choice([0, 200]), longjmp=r.choice([0, 0.3]))
+        machine = Machine(seed, plan)
+        machine.run()
+        report = reported(t, machine)
+        Against(t, report, machine.truth, seed).books()
+        guesses += report["guesses"]
+    t.true(guesses > SEEDS, "what was guessed was not said to be")
+
+
+@test
+def who_waited_longest_goes_on_first_where_nothing_tells_them_apart(t):
+    """A kernel that keeps this order is read right, though each switch is a guess."""
+    for seed in range(50000, 50000 + SEEDS):
+        machine = Machine(seed, Plan(processes=3, same_paths=True, fifo=True, births=False,
+                                     tags=1000))
+        truth = machine.run()
+        against = Against(t, reported(t, machine), truth, seed)
+        against.books()
+        against.time(against.report, "idle_ns", truth.idle)
+        for name, row in against.rows.items():
+            against.time(row, "net_ns", truth.functions[name].net)
+            against.time(row, "elapsed_ns", truth.functions[name].elapsed)
+
+
+LINE = re.compile(r"^ *(\d+)\.(\d{3}) (\d{3})  ( *)(->|<-|==) (\S+)(.*)$")
+SWITCH_LINE = re.compile(r"^ *(\d+)\.(\d{3}) (\d{3})  ---- Context switch (in|out) ----")
+ARROWS = {"enter": "->", "exit": "<-", "unmatched": "<-", "inline": "=="}
+
+
+def ticks_of(text):
+    """Microseconds of "12 us" or "1.500000 s"."""
+    number, unit = text.split()
+    return round(float(number) * 1000000) if unit == "s" else int(number)
+
+
+def path_lines(text):
+    """(time, depth, arrow, name, (net, total) or None) of each line of a code path."""
+    for line in text.splitlines():
+        found = SWITCH_LINE.match(line)
+        if found:
+            yield int(found[1] + found[2] + found[3]), None, found[4], Machine.SWITCH, None
+            continue
+        found = LINE.match(line)
+        if not found or found[6] == Machine.SWITCH:
+            continue
+        times = re.search(r"\((?!\.\.\.)([^,]*), (.*?)\)", found[7])
+        yield (int(found[1] + found[2] + found[3]), len(found[4]) // 2, found[5], found[6],
+               times and (ticks_of(times[1]), ticks_of(times[2])))
+
+
+def true_lines(truth):
+    begin = truth.events[0][0]
+    for step in truth.steps:
+        if step.kind in ("in", "out"):
+            yield step.time - begin, None, step.kind, step.name, None
+            continue
+        ended = step.kind == "enter" and step.call.ended
+        yield (step.time - begin, step.depth, ARROWS[step.kind], step.name,
+               (step.call.net, step.call.total) if ended else None)
+
+
+@test
+def the_code_path_is_what_ran_inside_what_with_its_times(t):
+    for seed in range(100000, 100000 + SEEDS):
+        r = random.Random(seed)
+        machine = Machine(seed, Plan(processes=r.randrange(1, 6), tags=r.choice([60, 600]),
+                                     begin=r.choice([0, 300]), shared_sleep=False))
+        truth = machine.run()
+        directory = imported(t, records(truth.events), machine.names())
+        got = list(path_lines(t.assay("tags", "trace", directory).out))
+        open_calls = {id(step.call) for step in truth.steps
+                      if step.kind == "enter" and not step.call.ended}
+        t.true(len(got) >= len(truth.steps), f"machine {seed}: lines are missing")
+        wanted = list(true_lines(truth))
+        for i, (line, want) in enumerate(zip(got, wanted)):
+            if want[4] is None:  # open at the end: its times are those up to there
+                line = (*line[:4], None)
+            t.equal(line, want, f"machine {seed}: line {i + 1} of the code path")
+        t.equal(len(got) - len(wanted), len(open_calls),
+                f"machine {seed}: lines for what is open at the end")
+
+
+@test
+def csv_other_layouts_and_byte_orders_give_the_same_report(t):
+    for seed in range(60000, 60000 + max(SEEDS // 6, 3)):
+        machine = Machine(seed, Plan(tags=800, begin=seed % 2 * 100, gap=1 << 16))
+        events = machine.run().events
+        plain = reported(t, machine)
+        Against(t, plain, machine.truth, seed).all()
+        mask = (1 << 40) - 1
+        wide = b"".join((time & mask).to_bytes(5, "little") + bytes([9]) +
+                        tag.to_bytes(4, "little") for time, tag in events)
+        for what, data, options in (
+                ("CSV", table(events), ["--layout", "csv"]),
+                ("CSV, clock first, wrapping", table(events, 20, first="clock,tag"),
+                 ["--layout", "csv", "--clock-bits", "20"]),
+                ("CSV without a first line", table(events, first=""), ["--layout", "csv"]),
+                ("big-endian", records(events, big_endian=True), ["--big-endian"]),
+                ("a field between", wide, ["--layout", "clock:40,pad:8,tag:32"]),
+                ("fewer bits that turn round", records(events, 17, clock_bytes=4),
+                 ["--layout", "tag:16,clock:32", "--clock-bits", "17"])):
+            t.equal(reported(t, machine, *options, data=data), plain,
+                    f"machine {seed}: the report of {what}")
+
+
+@test
+def a_clock_of_another_rate_gives_other_times(t):
+    for seed in range(70000, 70000 + max(SEEDS // 6, 3)):
+        machine = Machine(seed, Plan(tags=800))
+        machine.run()
+        for hz in (3000000, 1000000000, 32768):
+            report = reported(t, machine, "--hz", hz)
+            Against(t, report, machine.truth, seed, hz).all()
+
+
+@test
+def a_clock_that_turns_round_between_all_events_loses_no_time(t):
+    """Intervals of one tick less than a turn, one after the other."""
+    turn = 1 << CLOCK_BITS
+    machine = Recorder(start=turn - 5)
+    for _ in range(200):
+        machine.enter("leaf0")
+        machine.pass_time(turn - 1)
+        machine.leave()
+        machine.pass_time(turn - 1)
+    machine.enter("leaf1")
+    machine.leave()
+    Against(t, reported(t, machine), machine.truth, "of long waits").all()
+    report = reported(t, machine)
+    t.equal(rows(report)["leaf0"]["net_ns"], 200 * (turn - 1) * US, "net of leaf0")
+    t.equal(report["outside_ns"], 200 * (turn - 1) * US, "time outside")
+
+
+@test
+def tags_that_the_names_file_has_not_are_counted_and_keep_their_times(t):
+    for seed in range(80000, 80000 + max(SEEDS // 6, 3)):
+        machine = Machine(seed, Plan(tags=800))
+        truth = machine.run()
+        missing = max((n for n in truth.functions if n.startswith("leaf")),
+                      key=lambda n: truth.functions[n].calls)
+        tag = machine.tags[missing]
+        names = machine.names(without=[missing])
+        report = t.report(imported(t, records(truth.events), names))
+        t.equal(report["unknown_tags"], sum(1 for e in truth.events if e[1] in (tag, tag + 1)),
+                f"machine {seed}: unknown tags")
+        row = rows(report)[f"tag {tag}"]
+        t.equal(row["net_ns"], truth.functions[missing].net * US, f"machine {seed}: its net")
+        t.equal(row["calls"], truth.functions[missing].calls, f"machine {seed}: its calls")
+
+
+@test
+def babeltrace_reads_the_same_events_from_what_was_imported(t):
+    t.need("babeltrace2")
+    for seed in range(90000, 90003):
+        machine = Machine(seed, Plan(tags=2000, begin=100))
+        events = machine.run().events
+        directory = imported(t, records(events), machine.names())
+        names = {tag: name for name, tag in machine.tags.items()}
+        names.update({tag + 1: f"{name}:exit" for name, tag in machine.tags.items()
+                      if name not in machine.truth.inline})
+        got = []
+        text = t.run("babeltrace2", "--clock-cycles", directory).out
+        for line in text.splitlines():
+            time, rest = line[1:].split("]", 1)
+            name = rest.split("{")[0].split()[-1].rstrip(":")
+            got.append((int(time), name))
+        t.equal([time - got[0][0] for time, _ in got], [e[0] - events[0][0] for e in events],
+                f"machine {seed}: times")
+        t.equal([name for _, name in got], [names[tag] for _, tag in events],
+                f"machine {seed}: names")
+
+
+@test
+def many_captures_of_one_machine_are_read_as_well_as_one(t):
+    """A dump cut anywhere, in the midst of a record too: what is there is reported."""
+    machine = Machine(7, Plan(tags=300, cut=True))
+    data = records(machine.run().events)
+    for cut in sorted(random.Random(7).sample(range(10, len(data)), 20)):
+        report = reported(t, machine, data=data[:cut])
+        t.equal(report["tags"], cut // 5, f"tags of {cut} bytes")
+
+
+if __name__ == "__main__":
+    main()

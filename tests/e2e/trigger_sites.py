@@ -1,0 +1,651 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""trigger_sites: proves of a built program that its triggers nest on every way through
+every function.
+
+    sites = TriggerSites(program, names, "nop")     names: paths of names files
+    sites.wrong       what is wrong, one text each; [] is the proof
+    sites.entered     names of functions whose own entry is the first thing they do
+    sites.bare        functions without a trigger of their own
+    sites.inlined     names whose entry is inside another function
+    sites.unproven    ways that could not be followed (jumps through pointers)
+
+The program is disassembled; of each function all ways are followed, from its first
+instruction over jumps, jump tables, cold parts and landing pads of exceptions to where it
+is left: by ret, by a jump to another function (a tail call), or outward by an exception.
+What is open (a stack of tags) must be the same by whatever way a place is reached; an exit
+must be that of the entry on top; the function's own entry comes before any call; and
+nothing is open where it is left. A function that the compiler split off (f.part.0) may
+close what its caller opened; its effect is taken to the place of the call.
+
+As a command: trigger_sites.py --trigger nop --names FILE PROGRAM
+"""
+
+import argparse
+import collections
+import functools
+import os
+import re
+import struct
+import sys
+
+from machine_code import ENDED, Image, LandingPads
+
+MAGIC = 0x5A
+TAGS = 1 << 24
+
+# They do not come back. What throws goes on at a landing pad, if anywhere.
+THROWS = re.compile(r"__cxa_(re)?throw|__cxa_bad_|__cxa_throw_bad_|_ZSt\d+__throw_|_Unwind_Resume")
+NO_RETURN = re.compile(r"(abort|_?_?exit|_Exit|quick_exit|pthread_exit|__assert_fail|"
+                       r"__stack_chk_fail|_*(sig)?longjmp(_chk)?|__fortify_fail|__chk_fail|"
+                       r"_ZSt9terminatev|__cxa_call_unexpected|__cxa_call_terminate|"
+                       r"__cxa_pure_virtual|errx?|verrx?)$")
+# They are called where nothing is open any more, or not yet.
+OUTSIDE = re.compile(r"_Unwind_Resume|__stack_chk_fail|__cxa_call_unexpected|_ZSt9terminatev|"
+                     r"__cxa_call_terminate|__cxa_(begin|end)_catch$|_{1,2}fentry__|mcount$")
+# They do not throw, whatever the range of a call site table says.
+NO_THROW = re.compile(r"__cxa_(begin_catch|end_catch|guard_|free_exception|allocate_exception|"
+                      r"get_exception_ptr|atexit)|(mem|str)\w+$|_Zd[al]Pv\w*$|free$")
+
+# Without a table of its own, a destructor has nothing in it that throws.
+DESTROYS = re.compile(r"^_ZN.*D[0-4]Ev")
+
+SUFFIX = re.compile(r"\.(cold|part|constprop|isra|lto_priv|localalias|llvm)(\.\d+)*")
+CLONE = re.compile(r"([CD])[0-9](E|I)")
+
+# begun: the function's entry has been. open: entries' tags. argument: the number that is
+# known to be in %edi, where that is what tells the tag.
+State = collections.namedtuple("State", "begun open argument", defaults=(None,))
+Trigger = collections.namedtuple("Trigger", "at tag")
+
+
+def plain(symbol):
+    """A symbol as the source has it: without what the compiler appended."""
+    return SUFFIX.split(symbol)[0]
+
+
+def alike(symbol):
+    """The same text for all clones of a constructor or destructor."""
+    return CLONE.sub(r"\1?\2", symbol) if symbol.startswith("_Z") else symbol
+
+
+def read_names(paths):
+    """tag -> name, of functions and inline tags; (functions, inline)."""
+    functions, inline = {}, {}
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                match = re.match(r"\s*(\S.*)/(\d+)\s*([!=]?)\s*$", line)
+                if match and not line.lstrip().startswith("#"):
+                    (inline if match[3] == "=" else functions)[int(match[2])] = match[1].strip()
+    return functions, inline
+
+
+# Triggers, by kind. Each gives {address: Trigger}; the ring's also {address of the slow way's
+# last jump: where it goes on}.
+
+def nop_triggers(image, _):
+    found = {}
+    for at, text in image.code.items():
+        match = re.match(r"nopl\s+0x([0-9a-f]{1,8})\(%[er]ax,%[er]ax,1\)", text)
+        if match and int(match[1], 16) >> 24 == MAGIC:
+            found[at] = Trigger(at, int(match[1], 16) & TAGS - 1)
+    return found, {}
+
+
+def load_triggers(image, _):
+    """Reads of the 64 KB behind assay_tags_base: these tags have 16 bits."""
+    base = image.symbols["assay_tags_base"]
+    found = {}
+    for at, text in image.code.items():
+        match = re.match(r"testb\s+\$0x0,0x[0-9a-f]+\(%rip\)\s+# ([0-9a-f]+)", text)
+        if match and 0 < int(match[1], 16) - base < 1 << 16:
+            found[at] = Trigger(at, int(match[1], 16) - base)
+    return found, {}
+
+
+def call_triggers(image, hook):
+    """Calls of the hook. Their tag is what %edi holds by the way that led there."""
+    return {at: Trigger(at, None) for at, text in image.code.items()
+            if re.match(r"(call|jmp)\s", text) and callee(image, text) == hook}, {}
+
+
+def slow_ways(image):
+    """Of the ring's slow ways: {address of the data behind it: (tag, where it goes on)}."""
+    found = {}
+    for section in image.sections:
+        if not section.name.startswith(".text"):
+            continue
+        text = image.read(section.address, section.size)
+        # lea 1f(%rip), %rax; jmp *slot(%rip) (or a jmp that the linker made shorter); 1:
+        for match in re.finditer(rb"(?s)\x48\x8d\x05(....)(?:\xff\x25....|\xe9....\x90|\x67\xe9....)",
+                                 text):
+            data = section.address + match.end()
+            target = section.address + match.start() + 7 + struct.unpack("<i", match[1])[0]
+            if target == data and match.end() + 8 <= len(text):
+                tag, back = struct.unpack_from("<Ii", text, match.end())
+                found[data] = (tag, (data + back) % (1 << 64))
+    return found
+
+
+def ring_triggers(image, slow):
+    """Fast ways end in the store of the event, slow ways in their jump to the runtime."""
+    found, jumps = {}, {}
+    for data, (tag, back) in slow.items():
+        jump = next(image.before(data, 1))
+        if image.code[jump] == "nop":  # filled up, where the linker made it shorter
+            jump = next(image.before(jump, 1))
+        found[jump], jumps[jump] = Trigger(jump, tag), back
+    for at, text in image.code.items():
+        match = re.match(r"or\s+\$0x([0-9a-f]+),%rax$", text)
+        if match and re.match(r"shl\s+\$0x18,%rax$", image.code[next(image.before(at, 1))]):
+            store = at
+            for _ in range(4):
+                store = image.next(store)
+                if re.match(r"mov\s+%rax,(0x0)?\(%r\w+\)$", image.code[store]):
+                    found[store] = Trigger(store, int(match[1], 16))
+                    break
+    return found, jumps
+
+
+def callee(image, text):
+    """The name of what a call or jump goes to; None: through a pointer."""
+    match = re.search(r"<([^>]+)>$", text)
+    if not match:
+        return None
+    name = re.split(r"@|\+0x", match[1])[0]
+    if re.match(r"\w+\s+\*", text):
+        # Through its own slot: call *slot(%rip) of -fno-plt.
+        return name if "(%rip)" in text and "@" in match[1] else None
+    return name
+
+
+class TriggerSites:
+    """Reads, follows and judges; see above."""
+
+    def __init__(self, path, names, kind, hook="assay_tags_event"):
+        self.image = Image(path)
+        self.names, self.inline = read_names(names)
+        self.by_name = collections.defaultdict(list)
+        for tag, name in self.names.items():
+            self.by_name[alike(name.split("@")[0])].append(tag)
+        slow = slow_ways(self.image) if kind == "ring" else {}
+        self.image.disassemble([(data, 8) for data in slow])
+        self.triggers, self.slow_jumps = {
+            "nop": nop_triggers, "load": load_triggers, "call": call_triggers,
+            "ring": ring_triggers}[kind](self.image, {"call": hook, "ring": slow}.get(kind))
+        self.by_argument, self.hook = kind == "call", hook
+        self.pads = LandingPads(self.image)
+        self.wrong, self.unproven = [], []
+        self.entered, self.inlined, self.bare = set(), set(), set()
+        self.effects, self.following, self.followed = {}, set(), set()
+        self.no_return = self._find_no_return()
+        self.throwing = self._find_throwing()
+        self._unknown_tags()
+        for start in self.image.starts:
+            if not self._is_piece(start):
+                self._prove(start)
+        self._used_pieces()
+
+    # What there is
+
+    def _names_at(self, start):
+        return [f.name for f in self.image.by_start[start]]
+
+    def _is_piece(self, start):
+        """Split off, and followed where it is used."""
+        return any(re.search(r"\.(cold|part)\b", name) for name in self._names_at(start))
+
+    def _unknown_tags(self):
+        for at, (_, tag) in sorted(self.triggers.items()):
+            if tag is not None and tag & ~1 not in self.names and tag not in self.inline:
+                self.wrong.append(f"{self.where(at)}: tag {tag} is in no names file")
+
+    def _used_pieces(self):
+        """A split-off function that nothing calls was not looked at."""
+        for start in self.image.starts:
+            function = self.image.by_start[start][0]
+            if self._is_piece(start) and not any(function.start <= at < function.end
+                                                 for at in self.followed):
+                self.unproven.append(f"{function.name}: nothing leads there")
+
+    def where(self, at):
+        functions = self.image.at(at)
+        name = f"{functions[0].name}+{at - functions[0].start:#x}" if functions else f"{at:#x}"
+        return f"{name} ({self.image.code.get(at, '?')})"
+
+    def tag_name(self, tag):
+        name = self.names.get(tag & ~1, f"tag {tag}")
+        return f"exit of {name}" if tag & 1 else name
+
+    def own_tags(self, start):
+        """Tags that may be of the function: of its names, and of its file where told."""
+        found = set()
+        for function in self.image.by_start[start]:
+            for tag in self.by_name.get(alike(plain(function.name)), ()):
+                file = self.names[tag].partition("@")[2]
+                if not file or not function.file or \
+                        os.path.basename(file) == os.path.basename(function.file):
+                    found.add(tag)
+        return found
+
+    # Ways
+
+    @functools.cached_property
+    def tables(self):
+        """Where data that code refers to may begin: each table ends before the next one."""
+        found = set()
+        for text in self.image.code.values():
+            match = re.search(r"(?:\*|mov\s+)0x([0-9a-f]+)\(,%\w+,8\)|^lea\s.*# ([0-9a-f]+)", text)
+            if match:
+                found.add(int(match[1] or match[2], 16))
+        return found
+
+    def table(self, address, inside, relative):
+        """Targets of a jump table: entries, as long as they lie in the function."""
+        size, targets = (4 if relative else 8), []
+        while True:
+            raw = self.image.read(address + len(targets) * size, size)
+            if raw is None:
+                break
+            target = (address + struct.unpack("<i", raw)[0] if relative
+                      else struct.unpack("<Q", raw)[0])
+            if target not in self.image.code or not inside(target) or \
+                    (targets and address + len(targets) * size in self.tables):
+                break
+            targets.append(target)
+        return targets
+
+    def indirect(self, at, text, inside):
+        """Where a jump through a register or a table may go within the function."""
+        match = re.match(r"jmp\s+\*(0x[0-9a-f]+)\(,%\w+,8\)", text)
+        if match:
+            return self.table(int(match[1], 16), inside, False)
+        match = re.match(r"jmp\s+\*%(\w+)$", text)
+        if not match:
+            return []
+        register, base = match[1], None
+        for before in self.image.before(at, 60):
+            code = self.image.code[before]
+            absolute = re.match(r"mov\s+(0x[0-9a-f]+)\(,%\w+,8\),%" + register + "$", code)
+            if absolute and not base:
+                return self.table(int(absolute[1], 16), inside, False)
+            if not inside(before):
+                break
+            relative = re.match(r"movslq\s+\(%(\w+),%(\w+),[14]\),%", code) or \
+                re.match(r"mov\s+\(%(\w+),%(\w+),[14]\),%e", code)
+            if relative and not base:
+                base = {relative[1], relative[2]}
+            lea = re.match(r"lea\s+.*\(%rip\),%(\w+)\s+# ([0-9a-f]+)", code)
+            if lea and (lea[1] in base if base else lea[1] == register):
+                targets = self.table(int(lea[2], 16), inside, True)
+                if targets:
+                    return targets
+        return []
+
+    def pieces(self, start):
+        """Ranges that are of a function: itself and its cold parts."""
+        names = self._names_at(start)
+        whole = {plain(name) if ".cold" in name else name for name in names}
+        ranges = [(f.start, f.end) for f in self.image.by_start[start]]
+        for name in whole:
+            ranges += self.cold.get(name, ())
+        return ranges
+
+    @functools.cached_property
+    def cold(self):
+        found = collections.defaultdict(list)
+        for function in self.image.functions:
+            if ".cold" in function.name:
+                found[function.name.split(".cold")[0]].append((function.start, function.end))
+        return found
+
+    def _find_no_return(self):
+        """Functions of which no way comes back: all but those that are shown to, from the
+        innermost outward (functions that call each other may have no end between them)."""
+        known, users = set(self.image.starts), collections.defaultdict(set)
+        for at, text in self.image.code.items():
+            target = self._target(text)
+            if target in known:
+                users[target] |= {f.start for f in self.image.at(at)}
+        todo = list(self.image.starts)
+        while todo:
+            start = todo.pop()
+            if start in known and self._comes_back(start, start, known):
+                known.discard(start)
+                for user in users[start]:
+                    todo += [user] + self.whole.get(user, [])
+        return known
+
+    @functools.cached_property
+    def whole(self):
+        """Of cold parts: the functions that they are of."""
+        by_name = collections.defaultdict(list)
+        for function in self.image.functions:
+            by_name[function.name].append(function.start)
+        return {f.start: by_name[f.name.split(".cold")[0]] for f in self.image.functions
+                if ".cold" in f.name}
+
+    def _find_throwing(self):
+        """Functions that may end by throwing, as far as their calls tell. (A range of a call
+        site table may take in a call between others that does not throw.)"""
+        throwing, users, todo = set(), collections.defaultdict(set), []
+        for at, text in self.image.code.items():
+            if not text.startswith("call") or self.pads.at(at) not in (None, 0):
+                continue
+            within = {f.start for f in self.image.at(at)}
+            within |= {whole for start in within for whole in self.whole.get(start, ())}
+            if self._target(text) in self.image.by_start:
+                users[self._target(text)] |= within
+            elif self._throws_itself(text, within, self.pads.at(at)):
+                todo += within
+        while todo:
+            start = todo.pop()
+            if start not in throwing:
+                throwing.add(start)
+                todo += users[start]
+        return throwing
+
+    def _throws_itself(self, text, within, pad):
+        """A call out of the image, or through a pointer."""
+        name = callee(self.image, text) or ""
+        destroys = any(DESTROYS.search(n) for start in within for n in self._names_at(start))
+        return not NO_THROW.match(name) and name != self.hook and \
+            not (destroys and pad is None and not THROWS.match(name))
+
+    def can_throw(self, text):
+        target = self._target(text)
+        if target in self.image.by_start:
+            return target in self.throwing
+        name = callee(self.image, text) or ""
+        return not NO_THROW.match(name) and name != self.hook
+
+    def comes_back(self, start, at):
+        """Whether a way from a place in a function leads out of it."""
+        return self._comes_back(start, at, self.no_return)
+
+    def _comes_back(self, start, at, known):
+        """True if a ret or a jump out is reached."""
+        ranges = self.pieces(start)
+
+        def inside(at):
+            return any(low <= at < high for low, high in ranges) or not self.image.at(at)
+
+        todo, seen = [at], set()
+        while todo:
+            at = todo.pop()
+            while at is not None and at not in seen and at in self.image.code:
+                seen.add(at)
+                text = self.image.code[at]
+                kind = text.split(None, 1)[0] if text else ""
+                if kind in ("ret", "retq", "iretq"):
+                    return True
+                if kind in ("ud2", "hlt", "(bad)"):
+                    break
+                pad = self.pads.at(at) if kind == "call" else None
+                if pad and pad != ENDED:
+                    todo.append(pad)
+                if kind == "call" and self._ends(text, known):
+                    break
+                if kind == "jmp" and at in self.slow_jumps:
+                    at = self.slow_jumps[at]
+                    continue
+                if kind.startswith(("j", "loop")):
+                    target = self._target(text)
+                    if target is None:
+                        targets = self.indirect(at, text, inside)
+                        if not targets:
+                            return True
+                        todo += targets
+                    elif target != start and inside(target):
+                        todo.append(target)
+                    elif target not in known and not NO_RETURN.match(callee(self.image, text) or ""):
+                        return True
+                    if kind == "jmp":
+                        break
+                at = self.image.next(at)
+        return False
+
+    @staticmethod
+    def _target(text):
+        match = re.match(r"\w+\s+([0-9a-f]+)(\s|$)", text)
+        return int(match[1], 16) if match else None
+
+    def _ends(self, text, known):
+        """A call that does not come back."""
+        name = callee(self.image, text) or ""
+        return bool(NO_RETURN.match(name) or THROWS.match(name)) or self._target(text) in known
+
+    # The proof
+
+    def _prove(self, start):
+        own = self.own_tags(start)
+        walk = Walk(self, start, own, State(not own, ()))
+        walk.run()
+        if walk.fault and own and not walk.touched:
+            # No trigger at all: whether that is right is for whoever knows the source.
+            self.followed |= {at for at, _ in walk.seen}
+            self.bare |= set(self._names_at(start))
+            return
+        self._take(walk)
+        (self.entered if walk.own_entry else self.bare).update(self._names_at(start))
+
+    def _take(self, walk):
+        self.wrong += walk.wrong
+        self.unproven += walk.unproven
+        self.inlined |= {self.names.get(tag, f"tag {tag}") for tag in walk.inlined}
+        self.followed |= {at for at, _ in walk.seen}
+
+    def effect(self, start, open_tags):
+        """Of a split-off function, called with `open_tags`: what is open when it returns, and
+        when it throws; None: it does not."""
+        key = (start, open_tags)
+        if key in self.effects or key in self.following:
+            return self.effects.get(key, (open_tags, open_tags))
+        self.following.add(key)
+        walk = Walk(self, start, set(), State(True, open_tags), piece=True)
+        walk.run()
+        self._take(walk)
+        if len(walk.returns) > 1:
+            self.wrong.append(f"{self._names_at(start)[0]}: returns with different calls open")
+        self.effects[key] = (next(iter(walk.returns), None), next(iter(walk.throws), open_tags))
+        return self.effects[key]
+
+
+class Walk:
+    """All ways through one function."""
+
+    def __init__(self, sites, start, own, state, piece=False):
+        self.sites, self.image, self.start, self.own = sites, sites.image, start, own
+        self.piece, self.first = piece, state
+        self.ranges = sites.pieces(start)
+        self.wrong, self.unproven = [], []
+        self.inlined, self.returns, self.throws = set(), set(), set()
+        self.own_entry = self.touched = self.fault = False
+        self.seen = {}
+
+    def inside(self, at):
+        return any(low <= at < high for low, high in self.ranges) or not self.image.at(at)
+
+    def bad(self, at, text, state):
+        self.fault = True
+        opened = " > ".join(self.sites.tag_name(tag) for tag in state.open) or "nothing"
+        self.wrong.append(f"{self.sites.where(at)}: {text}; open: {opened}")
+
+    def run(self):
+        self.todo = [(self.start, self.first)]
+        while self.todo and len(self.wrong) < 5:
+            at, state = self.todo.pop()
+            while at is not None:
+                at, state = self.step(at, state)
+
+    def step(self, at, state):
+        """One instruction; where it goes on, and with what open."""
+        key = (at, state.argument)
+        if key in self.seen:
+            before = self.seen[key]
+            # Ways that end the program may be one, whatever is open.
+            if before != state and self.sites.comes_back(self.start, at):
+                self.bad(at, f"reached with {len(before.open)} and with {len(state.open)} calls "
+                         "open, or before and after the entry", state)
+            return None, None
+        self.seen[key] = state
+        text = self.image.code.get(at)
+        if text is None or len(state.open) > 100:
+            self.bad(at, "no code" if text is None else "calls open without end", state)
+            return None, None
+        if self.sites.by_argument:
+            state = State(state.begun, state.open, self.argument(at, text, state))
+        if at in self.sites.triggers:
+            state = self.event(at, self.sites.triggers[at].tag, state)
+            if at in self.sites.slow_jumps:
+                return self.sites.slow_jumps[at], state
+            if text.startswith("jmp"):  # the hook returns to the caller
+                self.leave(at, "is left by a jump", state)
+                return None, None
+            return self.image.next(at), state
+        kind = text.split(None, 1)[0] if text else ""
+        if kind == "call":
+            return self.call(at, text, state)
+        if kind.startswith("j") or kind.startswith("loop"):
+            return self.jump(at, kind, text, state)
+        if kind in ("ret", "retq"):
+            self.leave(at, "is left", state)
+            return None, None
+        if kind in ("ud2", "hlt", "(bad)"):
+            return None, None
+        return self.onward(at), state
+
+    def onward(self, at):
+        """The next instruction, if it is the function's: behind its end nothing returns."""
+        following = self.image.next(at)
+        return following if following is not None and self.inside(following) else None
+
+    def argument(self, at, text, state):
+        """What %edi holds behind an instruction (before a call)."""
+        match = re.match(r"mov\s+\$0x([0-9a-f]+),%[er]di$", text)
+        if match:
+            return int(match[1], 16)
+        return None if re.search(r"%([er]di|dil?)$", text) else state.argument
+
+    def event(self, at, tag, state):
+        self.touched = True
+        if tag is None:
+            tag = state.argument
+            if tag is None or (tag & ~1 not in self.sites.names and tag not in self.sites.inline):
+                self.bad(at, f"the hook is called with tag {tag}", state)
+                return state
+        if tag in self.sites.inline:
+            if not state.begun:
+                self.bad(at, f"inline tag {tag} before the entry", state)
+            return state
+        if tag & 1:
+            if not state.open or state.open[-1] != tag - 1:
+                self.bad(at, f"{self.sites.tag_name(tag)} is not of what is open", state)
+                return state
+            return State(True, state.open[:-1])
+        if not state.begun:
+            if tag in self.own:
+                self.own_entry = True
+            else:
+                self.bad(at, f"{self.sites.tag_name(tag)} is entered before the function "
+                         "itself", state)
+        elif not state.open and self.own:
+            self.bad(at, f"{self.sites.tag_name(tag)} is entered after the exit", state)
+        else:
+            self.inlined.add(tag)
+        return State(True, state.open + (tag,))
+
+    def leave(self, at, how, state):
+        if self.piece:
+            self.returns.add(state.open)
+        elif not state.begun:
+            self.bad(at, f"{how} without its entry", state)
+        elif state.open:
+            self.bad(at, f"{how} with calls open", state)
+
+    def call(self, at, text, state):
+        sites, target = self.sites, self.sites._target(text)
+        name = callee(self.image, text) or ""
+        after = thrown = state.open
+        if target is not None and target in self.image.by_start and sites._is_piece(target):
+            after, thrown = sites.effect(target, state.open)
+        elif not state.begun and not OUTSIDE.match(name):
+            self.bad(at, "calls before its entry", state)
+        elif not state.open and self.own and not self.piece and not OUTSIDE.match(name) \
+                and not sites._ends(text, sites.no_return):
+            self.bad(at, "calls after its exit", state)
+        self.unwind(at, text, State(state.begun, thrown))
+        if after is None or sites._ends(text, sites.no_return):
+            return None, None
+        return self.onward(at), State(state.begun or after != state.open, after)
+
+    def unwind(self, at, text, state):
+        pad, name = self.sites.pads.at(at), callee(self.image, text) or ""
+        if not self.sites.can_throw(text):
+            return
+        if pad and pad != ENDED:
+            self.todo.append((pad, state))
+        elif self.piece:
+            if pad == 0 or THROWS.match(name):
+                self.throws.add(state.open)
+        elif state.open and (pad == 0 or (pad is None and THROWS.match(name))):
+            self.bad(at, "is left by an exception with calls open", state)
+
+    def jump(self, at, kind, text, state):
+        target = self.sites._target(text)
+        if target is None:
+            self.indirect(at, text, state)
+        elif self.inside(target) and (target != self.start or state.open) and \
+                not self.outside_text(target):
+            self.todo.append((target, state))
+        elif target in self.image.by_start or self.outside_text(target):
+            self.tail(at, target, text, state)
+        else:
+            self.bad(at, "jumps into the midst of another function", state)
+        return (None, None) if kind == "jmp" else (self.onward(at), state)
+
+    def outside_text(self, target):
+        section = self.image.section_at(target)
+        return section is None or section.name.startswith(".plt")
+
+    def tail(self, at, target, text, state):
+        if target in self.image.by_start and self.sites._is_piece(target):
+            after, _ = self.sites.effect(target, state.open)
+            if after is not None:
+                self.leave(at, "is left", State(state.begun, after))
+        elif not self.sites._ends(text, self.sites.no_return):
+            self.leave(at, "is left by a jump", state)
+
+    def indirect(self, at, text, state):
+        targets = self.sites.indirect(at, text, self.inside)
+        self.todo += [(target, state) for target in set(targets)]
+        if not targets and (state.open or self.piece):
+            self.unproven.append(f"{self.sites.where(at)}: a jump through a pointer with "
+                                 f"{len(state.open)} calls open")
+        elif not targets:
+            self.leave(at, "is left by a jump", state)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Proves that a program's triggers nest.")
+    parser.add_argument("--trigger", default="nop", choices=("ring", "nop", "load", "call"))
+    parser.add_argument("--names", action="append", required=True)
+    parser.add_argument("--hook", default="assay_tags_event")
+    parser.add_argument("--bare", action="store_true", help="list functions without triggers")
+    parser.add_argument("program")
+    options = parser.parse_args()
+    sites = TriggerSites(options.program, options.names, options.trigger, options.hook)
+    for text in sites.wrong:
+        print(f"wrong: {text}")
+    for text in sites.unproven:
+        print(f"unproven: {text}")
+    for name in sorted(sites.bare) if options.bare else ():
+        print(f"bare: {name}")
+    print(f"{len(sites.triggers)} triggers; {len(sites.entered)} functions entered, "
+          f"{len(sites.inlined)} inlined, {len(sites.bare)} bare; {len(sites.wrong)} wrong, "
+          f"{len(sites.unproven)} unproven")
+    sys.exit(1 if sites.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules files of any content: what is handed on is text without blanks, none of it empty. */
+#include "format/rules_file.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void check_rule(void *of, const char *group, const char *pattern)
+{
+	size_t *rules = of;
+
+	if (!*group || *group == '(' || strchr(group, ':') || strchr(group, '\n') || !*pattern ||
+	    strpbrk(pattern, " \t\r\n"))
+		abort();
+	++*rules;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct error err = {0};
+	size_t rules = 0;
+	int ret = rules_file_parse((const char *)bytes, size, "fuzz", check_rule, &rules, &err);
+
+	/* An error has a sentence; a rule takes three bytes at least. */
+	if ((ret != 0) != (err.text[0] != '\0') || rules > size / 2)
+		abort();
+	return 0;
+}
