@@ -89,22 +89,34 @@ bool tags_quick(uint32_t tag)
 	return true;
 }
 
-/* What the packet holds, up to `end`; the rest is zeros. */
+/* The latest event before a slot; 0: none. */
+static uint64_t before(const struct assay_tags_packet *p, const uint64_t *slot)
+{
+	const uint64_t *first = (const uint64_t *)((const char *)p + FIRST_WORD);
+
+	while (slot > first)
+		if (*--slot)
+			return *slot;
+	return 0;
+}
+
+/*
+ * All slots that were handed out belong to it, also empty ones at its end: a trigger that was
+ * interrupted by what closes it here may be about to write.
+ */
 static void close_packet(struct tags_thread *t)
 {
 	struct assay_tags_packet *p = t->packet;
-	uint64_t used;
+	uint64_t used, last;
 
 	if (!p)
 		return;
 	used = t->self.at - (uint64_t)(uintptr_t)p;
 	if (used > END_WORD || used < FIRST_WORD)
 		used = END_WORD;
-	while (used > FIRST_WORD && !*(uint64_t *)((char *)p + used - 8))
-		used -= 8;
-	if (used > FIRST_WORD)
-		p->end = (p->begin & ~ASSAY_TAGS_CLOCK_MASK) |
-		         *(uint64_t *)((char *)p + used - 8) >> ASSAY_TAGS_TAG_BITS;
+	last = before(p, (uint64_t *)((char *)p + used));
+	if (last)
+		p->end = (p->begin & ~ASSAY_TAGS_CLOCK_MASK) | last >> ASSAY_TAGS_TAG_BITS;
 	p->content_bits = used * 8;
 	t->packet = NULL;
 	t->self.end = 0;
@@ -288,17 +300,6 @@ static struct tags_thread *begin_thread(void)
 static uint64_t word_of(uint64_t clock, uint32_t tag)
 {
 	return clock << ASSAY_TAGS_TAG_BITS | tag;
-}
-
-/* The latest event before a slot; 0: none. */
-static uint64_t before(const struct assay_tags_packet *p, const uint64_t *slot)
-{
-	const uint64_t *first = (const uint64_t *)((const char *)p + FIRST_WORD);
-
-	while (slot > first)
-		if (*--slot)
-			return *slot;
-	return 0;
 }
 
 /*

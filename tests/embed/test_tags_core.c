@@ -308,6 +308,19 @@ static void a_slot_of_a_packet_that_went_is_void(void)
 	CHECK_EQ(tag_of(word(1, 11)), 4);
 }
 
+/* A trigger has the last slot, and is interrupted before it writes: it still may. */
+static void a_closed_packet_keeps_its_last_empty_slot(void)
+{
+	begin(ASSAY_TAGS_STREAM);
+	events(WORDS - 1);
+	assay_tags_self->at += 8;
+	events(1);
+	CHECK_EQ(states[0], ASSAY_TAGS_CLOSED);
+	CHECK_EQ(word(0, WORDS - 1), 0);
+	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + ROOM * 8);
+	CHECK_EQ(packet(0)->end, clock_of(word(0, WORDS - 2)));
+}
+
 static void off_takes_nothing_and_on_tells_the_gap(void)
 {
 	begin(ASSAY_TAGS_STOP);
@@ -397,6 +410,7 @@ int main(void)
 	RUN(a_signal_never_puts_time_back);
 	RUN(a_handler_may_fill_packets);
 	RUN(a_slot_of_a_packet_that_went_is_void);
+	RUN(a_closed_packet_keeps_its_last_empty_slot);
 	RUN(off_takes_nothing_and_on_tells_the_gap);
 	RUN(a_forks_child_begins_anew);
 	RUN(a_ring_goes_on_with_the_next_thread);
