@@ -3,6 +3,7 @@
 with what others need, and both kinds of recording.
 """
 
+import json
 import os
 import shlex
 import shutil
@@ -38,6 +39,17 @@ def place(work, name):
     shutil.rmtree(path, ignore_errors=True)
     os.mkdir(path, 0o700)
     return path
+
+
+def check_ring(assay, work, events, memory):
+    """What the last run by itself left behind is what the rings can hold: it was recorded."""
+    data = os.path.join(work, "got.tags")
+    shutil.rmtree(data, ignore_errors=True)
+    run([assay, "tags", "get", "-q", "-o", data], ASSAY_TAGS_DIR=os.path.join(work, "rings"))
+    tags = json.loads(run([assay, "report", "--json", data])["out"])["tags"]
+    if tags < 0.9 * min(events, (memory << 20) / 8):
+        fail(f"the rings of {memory} MB hold {tags} events only: what was measured is not what "
+             "it should be")
 
 
 def uftrace_record(work, program, *words, data="uftrace.data"):

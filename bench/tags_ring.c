@@ -35,8 +35,8 @@ static inline uint64_t ticks(void)
 
 static __attribute__((noinline, cold)) void make_ring(void)
 {
-	void *memory = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	                    -1, 0);
+	void *memory =
+	        mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		abort();

@@ -14,7 +14,7 @@ packages_build="meson ninja-build gcc g++ gcc-$(gcc_major)-plugin-dev libc6-dev 
 	liblzma-dev libtraceevent-dev libtracefs-dev"
 packages_test="$packages_build python3 binutils clang clang-format libclang-rt-dev linux-perf
 	hotspot valgrind mandoc zsh fish qemu-system-x86 busybox-static cpio xz-utils procps
-	make tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg llvm"
+	make babeltrace2 tcl dpkg-dev nodejs default-jdk-headless libdebuginfod1 gdb libc6-dbg llvm"
 
 missing_packages() {
 	local name

@@ -42,14 +42,15 @@ __attribute__((visibility("default"))) int plugin_init(struct plugin_name_args *
 	const char *self = name->base_name;
 
 	if (!plugin_default_version_check(version, &gcc_version)) {
-		error("assay_tags: the plugin was built for GCC %s, and this is %s", gcc_version.basever,
-		      version->basever);
+		error("assay_tags: the plugin was built for GCC %s, and this is %s",
+		      gcc_version.basever, version->basever);
 		return 0;
 	}
 	if (!options_parse(&plugin.options, name->argc, name->argv))
 		return 0;
 	if (plugin.options.trigger == TRIGGER_LOAD)
-		plugin.names.open(plugin.options.names, 0xffff, " (the trigger that loads has 16 bits)");
+		plugin.names.open(plugin.options.names, 0xffff,
+		                  " (the trigger that loads has 16 bits)");
 	else
 		plugin.names.open(plugin.options.names, ASSAY_TAG_LAST, "");
 	register_callback(self, PLUGIN_INFO, NULL, &information);

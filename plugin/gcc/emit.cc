@@ -59,13 +59,13 @@ static bool site_of(gimple *statement, site *s)
 /* A resolver of an indirect function runs while the program is being loaded. */
 static bool is_resolver(cgraph_node *node)
 {
-	ipa_ref *ref;
+	ipa_ref *alias;
 
-	if (node)
-		FOR_EACH_ALIAS (node, ref)
-			if (dyn_cast<cgraph_node *>(ref->referring) &&
-			    dyn_cast<cgraph_node *>(ref->referring)->ifunc_resolver)
-				return true;
+	for (unsigned i = 0; node && node->iterate_direct_aliases(i, alias); i++) {
+		cgraph_node *other = dyn_cast<cgraph_node *>(alias->referring);
+		if (other && other->ifunc_resolver)
+			return true;
+	}
 	return false;
 }
 
@@ -76,12 +76,12 @@ static void ask_for_unit(std::vector<asked_name> *asked)
 	std::map<std::string, std::vector<asked_name>> files;
 	std::vector<std::string> order;
 	static bool done;
-	cgraph_node *node;
 
 	if (done)
 		return;
 	done = true;
-	FOR_EACH_DEFINED_FUNCTION (node) {
+	for (cgraph_node *node = symtab->first_defined_function(); node;
+	     node = symtab->next_defined_function(node)) {
 		auto known = plugin.functions.find(DECL_UID(node->decl));
 		bool comes = node->process || node->decl == current_function_decl;
 		if (comes && !is_resolver(node) && known != plugin.functions.end())
@@ -111,9 +111,8 @@ static void allocate(const std::vector<site> &sites)
 
 static tree hook; /* made once, and kept from the collector */
 
-const struct ggc_root_tab emit_roots[] = {{&hook, 1, sizeof(hook), &gt_ggc_mx_tree_node,
-                                           &gt_pch_nx_tree_node},
-                                          LAST_GGC_ROOT_TAB};
+const struct ggc_root_tab emit_roots[] = {
+        {&hook, 1, sizeof(hook), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node}, LAST_GGC_ROOT_TAB};
 
 static tree hook_decl()
 {
@@ -136,14 +135,49 @@ static gimple *call_statement(unsigned tag)
 	return call;
 }
 
+/*
+ * What was calculated since the last trigger and is used once, behind this exit: left alone,
+ * the compiler would calculate it there. A trigger that takes it keeps it in its function.
+ */
+static std::vector<tree> calculated_before(gimple *exit)
+{
+	std::vector<tree> values;
+	std::set<gimple *> between;
+	gimple_stmt_iterator at = gsi_for_stmt(exit);
+
+	for (gsi_prev(&at); !gsi_end_p(at) && values.size() < 4; gsi_prev(&at)) {
+		gimple *statement = gsi_stmt(at), *user;
+		use_operand_p use;
+
+		if (gimple_code(statement) == GIMPLE_ASM)
+			break;
+		between.insert(statement);
+		tree value = is_gimple_assign(statement) ? gimple_assign_lhs(statement) : NULL_TREE;
+		if (value && TREE_CODE(value) == SSA_NAME &&
+		    !SSA_NAME_OCCURS_IN_ABNORMAL_PHI(value) && single_imm_use(value, &use, &user) &&
+		    gimple_bb(user) == gimple_bb(exit) && !between.count(user))
+			values.push_back(value);
+	}
+	return values;
+}
+
+static gimple *trigger_of(const site &s, unsigned tag)
+{
+	std::vector<tree> values;
+
+	if (plugin.options.trigger == TRIGGER_CALL)
+		return call_statement(tag);
+	if (optimize && s.what == 'x')
+		values = calculated_before(s.statement);
+	return trigger_statement(plugin.options.trigger, tag, values);
+}
+
 static void replace(const site &s)
 {
 	gimple_stmt_iterator at = gsi_for_stmt(s.statement);
 	std::string line;
 	unsigned tag = plugin.names.find(s.name, &line) + (s.what == 'x');
-	gimple *trigger = plugin.options.trigger == TRIGGER_CALL
-	                          ? call_statement(tag)
-	                          : trigger_statement(plugin.options.trigger, tag);
+	gimple *trigger = trigger_of(s, tag);
 
 	plugin.used.insert(line);
 	gimple_set_location(trigger, gimple_location(s.statement));
@@ -204,13 +238,12 @@ static unsigned emit(function *f)
 	return 0;
 }
 
-static const pass_data emit_data = {GIMPLE_PASS,         "assay_tags_emit", OPTGROUP_NONE, TV_NONE,
-                                    PROP_cfg | PROP_ssa, 0,                 0,             0,
-                                    0};
+static const pass_data emit_data = {
+        GIMPLE_PASS, "assay_tags_emit", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0};
 
 class emit_pass : public gimple_opt_pass
 {
-public:
+      public:
 	emit_pass() : gimple_opt_pass(emit_data, g)
 	{
 	}

@@ -32,6 +32,7 @@
 #include "output.h"
 #include "print-tree.h"
 #include "ssa.h"
+#include "ssa-iterators.h"
 #include "tree-cfg.h"
 #include "tree-cfgcleanup.h"
 #include "tree-eh.h"

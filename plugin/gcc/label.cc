@@ -10,7 +10,8 @@ static const char mark[] = "# assay_tags ";
 std::string placeholder_make(const char *rest)
 {
 	return std::string(".error \"assay_tags: the code of this function is made without the "
-	                   "plugin: give -fplugin=assay_tags.so and its arguments to the link, too\" ") +
+	                   "plugin: give -fplugin=assay_tags.so and its arguments to the link, "
+	                   "too\" ") +
 	       mark + rest;
 }
 
@@ -117,13 +118,12 @@ static unsigned label(function *f)
 	return 0;
 }
 
-static const pass_data label_data = {GIMPLE_PASS, "assay_tags_label", OPTGROUP_NONE, TV_NONE,
-                                     PROP_cfg,    0,                  0,             0,
-                                     0};
+static const pass_data label_data = {
+        GIMPLE_PASS, "assay_tags_label", OPTGROUP_NONE, TV_NONE, PROP_cfg, 0, 0, 0, 0};
 
 class label_pass : public gimple_opt_pass
 {
-public:
+      public:
 	label_pass() : gimple_opt_pass(label_data, g)
 	{
 	}

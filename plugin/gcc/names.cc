@@ -21,17 +21,24 @@
 static const char from_mark[] = "# from ";
 static const size_t tail_bytes = 256;
 
-static std::string trim(const std::string &text)
+static bool is_blank(char c)
 {
-	size_t begin = text.find_first_not_of(" \t\r"), end = text.find_last_not_of(" \t\r");
+	return c == ' ' || c == '\t' || c == '\r';
+}
 
-	return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+static std::string_view trim(std::string_view text)
+{
+	while (!text.empty() && is_blank(text.front()))
+		text.remove_prefix(1);
+	while (!text.empty() && is_blank(text.back()))
+		text.remove_suffix(1);
+	return text;
 }
 
 /* Inline tags have names of their own: a function may be called the same. */
-static std::string key_of(const std::string &name, bool mark)
+static std::string key_of(std::string_view name, bool mark)
 {
-	return (mark ? "=" : "f") + name;
+	return std::string(1, mark ? '=' : 'f').append(name);
 }
 
 static std::string system_error(const std::string &path, const char *what)
@@ -72,69 +79,82 @@ void names_file::forget()
 	taken.clear();
 }
 
-std::string names_file::bad_line(const std::string &line, const char *reason) const
+std::string names_file::bad_line(std::string_view line, const char *reason) const
 {
-	return path + ":" + std::to_string(lines) + ": " + reason + ": \"" + line.substr(0, 100) +
+	return path + ":" + std::to_string(lines) + ": " + reason + ": \"" +
+	       std::string(line.substr(0, 100)) +
 	       "\" (a line is NAME/TAG, NAME/TAG! or NAME/TAG=, or a comment behind #)";
 }
 
 /* Lines come again where a file that ended without a newline was read on. */
-std::string names_file::add(const std::string &name, uint32_t tag, char kind)
+std::string names_file::add(std::string_view name, uint32_t tag, char kind)
 {
-	std::string key = key_of(name, kind == '='), here = path + ":" + std::to_string(lines);
+	auto put = by_name.emplace(key_of(name, kind == '='), entry{tag, kind, lines});
+	auto here = [this] { return path + ":" + std::to_string(lines) + ": "; };
+	const entry &had = put.first->second;
 	uint32_t end = kind == '=' ? tag : tag + 1;
-	auto had = by_name.find(key);
 
-	if (had != by_name.end() && had->second.tag == tag)
+	if (!put.second && had.tag == tag)
 		return "";
-	if (had != by_name.end())
-		return here + ": " + name + " has tag " + std::to_string(tag) + ", and " +
-		       std::to_string(had->second.tag) + " in line " +
-		       std::to_string(had->second.line) + ": remove one of the lines";
+	if (!put.second)
+		return here() + std::string(name) + " has tag " + std::to_string(tag) + ", and " +
+		       std::to_string(had.tag) + " in line " + std::to_string(had.line) +
+		       ": remove one of the lines";
 	for (uint32_t t = tag; t <= end; t++) {
-		auto other = by_tag.find(t);
-		if (other != by_tag.end())
-			return here + ": tag " + std::to_string(t) + " of " + name + " is " +
-			       other->second.substr(1) + "'s in line " +
-			       std::to_string(by_name[other->second].line) +
+		auto other = by_tag.emplace(t, &*put.first);
+		if (!other.second)
+			return here() + "tag " + std::to_string(t) + " of " + std::string(name) +
+			       " is " + other.first->second->first.substr(1) + "'s in line " +
+			       std::to_string(other.first->second->second.line) +
 			       ": remove one of the lines";
-		by_tag[t] = key;
 	}
-	by_name[key] = entry{tag, kind, lines};
 	last = std::max(last, end);
 	taken[from] += end - tag + 1;
 	return "";
 }
 
-std::string names_file::parse_line(const std::string &raw)
+/* False: no decimal number, or one that is no tag. */
+static bool number_of(std::string_view text, uint32_t *tag)
 {
-	std::string line = trim(raw), name, number;
+	uint32_t value = 0;
+
+	for (char c : text) {
+		if (c < '0' || c > '9')
+			return false;
+		value = value * 10 + (uint32_t)(c - '0');
+		if (value > ASSAY_TAG_LAST)
+			return false;
+	}
+	*tag = value;
+	return !text.empty();
+}
+
+std::string names_file::parse_line(std::string_view raw)
+{
+	std::string_view line = trim(raw), front = line, name;
+	uint32_t tag;
 	char kind = 0;
 	size_t slash;
 
-	if (line.compare(0, sizeof(from_mark) - 1, from_mark) == 0)
+	if (line.substr(0, sizeof(from_mark) - 1) == from_mark)
 		from = line.substr(sizeof(from_mark) - 1);
 	if (line.empty() || line[0] == '#')
 		return "";
-	if (line.find('\0') != std::string::npos)
+	if (line.find('\0') != std::string_view::npos)
 		return bad_line(line, "a byte of 0 is in it");
-	number = line;
-	if (number.back() == '!' || number.back() == '=') {
-		kind = number.back();
-		number.pop_back();
+	if (front.back() == '!' || front.back() == '=') {
+		kind = front.back();
+		front.remove_suffix(1);
 	}
-	slash = number.rfind('/');
-	if (slash == std::string::npos)
+	slash = front.rfind('/');
+	if (slash == std::string_view::npos)
 		return bad_line(line, "there is no / before a tag");
-	name = trim(number.substr(0, slash));
-	number = trim(number.substr(slash + 1));
+	name = trim(front.substr(0, slash));
 	if (name.empty())
 		return bad_line(line, "there is no name");
-	if (number.empty() || number.size() > 8 ||
-	    number.find_first_not_of("0123456789") != std::string::npos ||
-	    strtoul(number.c_str(), NULL, 10) > ASSAY_TAG_LAST)
-		return bad_line(line, "behind the last / is no tag (a decimal number up to 16773119)");
-	uint32_t tag = (uint32_t)strtoul(number.c_str(), NULL, 10);
+	if (!number_of(trim(front.substr(slash + 1)), &tag))
+		return bad_line(line,
+		                "behind the last / is no tag (a decimal number up to 16773119)");
 	if (kind != '=' && tag % 2)
 		return bad_line(line, "a function's tag is even, its exit is the next one");
 	return add(name, tag, kind);
@@ -142,22 +162,25 @@ std::string names_file::parse_line(const std::string &raw)
 
 std::string names_file::parse(const std::string &text)
 {
+	std::string_view all = text;
 	std::string error;
 	size_t at = 0, end;
 
-	for (; error.empty() && at < text.size(); at = end + 1) {
-		end = text.find('\n', at);
+	by_name.reserve(by_name.size() + text.size() / 32);
+	by_tag.reserve(by_tag.size() + text.size() / 16);
+	for (; error.empty() && at < all.size(); at = end + 1) {
+		end = all.find('\n', at);
 		lines++;
 		if (end == std::string::npos) { /* half a line: again, when it is whole */
-			error = parse_line(text.substr(at));
+			error = parse_line(all.substr(at));
 			lines--;
 			break;
 		}
-		error = parse_line(text.substr(at, end - at));
+		error = parse_line(all.substr(at, end - at));
 	}
 	at = std::min(at, text.size());
 	offset += (off_t)at;
-	tail = (tail + text.substr(0, at));
+	tail += all.substr(at - std::min(at, tail_bytes), std::min(at, tail_bytes));
 	if (tail.size() > tail_bytes)
 		tail.erase(0, tail.size() - tail_bytes);
 	return error;
@@ -204,7 +227,8 @@ std::string names_file::lock(int *fd)
 	struct stat here, there;
 
 	for (;;) {
-		*fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+		*fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
+		             0644);
 		if (*fd < 0)
 			return system_error(path, "cannot be extended");
 		if (fstat(*fd, &here) || !S_ISREG(here.st_mode)) {
@@ -235,18 +259,19 @@ bool names_file::missing(const std::vector<asked_name> &asked) const
 std::string names_file::exhausted(const std::string &name) const
 {
 	std::vector<std::pair<unsigned long, std::string>> most;
-	std::string text = path + ": " + name + " finds no tag: all up to " + std::to_string(limit) +
-	                   " are taken" + why + ". Most are of ";
+	std::string text = path + ": " + name + " finds no tag: all up to " +
+	                   std::to_string(limit) + " are taken" + why + ". Most are of ";
 	size_t count = 0;
 
 	for (const auto &file : taken)
-		most.emplace_back(file.second, file.first.empty() ? "lines without a source file"
-		                                                  : file.first);
+		most.emplace_back(file.second,
+		                  file.first.empty() ? "lines without a source file" : file.first);
 	std::sort(most.rbegin(), most.rend());
 	for (const auto &file : most) {
 		if (count++ == 5)
 			break;
-		text += (count > 1 ? ", " : "") + file.second + " (" + std::to_string(file.first) + ")";
+		text += (count > 1 ? ", " : "") + file.second + " (" + std::to_string(file.first) +
+		        ")";
 	}
 	return text + ". Choose fewer functions (-only, -not, -files, -not-files), or begin a "
 	              "new names file";
@@ -376,5 +401,5 @@ const std::string &names_file::relative(const std::string &file)
 	for (char &c : text)
 		if ((unsigned char)c < ' ' || c == 0x7f)
 			c = '?';
-	return relatives[file] = trim(text);
+	return relatives[file] = std::string(trim(text));
 }

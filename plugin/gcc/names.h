@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct asked_name {
 
 class names_file
 {
-public:
+      public:
 	/* Tags from 2 to `limit`; `why` is said where they run out. */
 	void open(const std::string &path, uint32_t limit, const std::string &why);
 
@@ -43,18 +44,19 @@ public:
 	   in common, without blanks that a line could not hold. */
 	const std::string &relative(const std::string &file);
 
-private:
+      private:
 	struct entry {
 		uint32_t tag;
 		char kind; /* 0, '!', '=' */
 		size_t line;
 	};
+	using known_name = std::pair<const std::string, entry>; /* stays where it is */
 
 	std::string refresh(int fd);
 	std::string parse(const std::string &text);
-	std::string parse_line(const std::string &line);
-	std::string add(const std::string &name, uint32_t tag, char kind);
-	std::string bad_line(const std::string &line, const char *why) const;
+	std::string parse_line(std::string_view line);
+	std::string add(std::string_view name, uint32_t tag, char kind);
+	std::string bad_line(std::string_view line, const char *why) const;
 	std::string lock(int *fd);
 	std::string append(int fd, const std::vector<asked_name> &asked);
 	std::string exhausted(const std::string &name) const;
@@ -73,7 +75,7 @@ private:
 	size_t lines = 0;
 	std::string from; /* the last comment's FILE */
 	std::unordered_map<std::string, entry> by_name;
-	std::unordered_map<uint32_t, std::string> by_tag; /* each tag's key in by_name */
+	std::unordered_map<uint32_t, const known_name *> by_tag; /* in by_name */
 	std::unordered_map<std::string, unsigned long> taken;
 	std::unordered_map<std::string, std::string> relatives;
 };

@@ -65,7 +65,9 @@ static bool parse_one(options *o, const char *key, const char *value)
 	const struct {
 		const char *key;
 		std::vector<std::string> *globs;
-	} lists[] = {{"only", &o->only}, {"not", &o->no}, {"files", &o->files},
+	} lists[] = {{"only", &o->only},
+	             {"not", &o->no},
+	             {"files", &o->files},
 	             {"not-files", &o->no_files}};
 
 	if (!value)
@@ -83,8 +85,9 @@ static bool parse_one(options *o, const char *key, const char *value)
 		return parse_hook(o, value);
 	if (!strcmp(key, "embed"))
 		return parse_embed(o, value);
-	return wrong(key, value, "no such argument; there are names, trigger, hook, only, not, "
-	                         "files, not-files and embed");
+	return wrong(key, value,
+	             "no such argument; there are names, trigger, hook, only, not, "
+	             "files, not-files and embed");
 }
 
 bool options_parse(options *o, int argc, const struct plugin_argument *argv)
@@ -100,8 +103,9 @@ bool options_parse(options *o, int argc, const struct plugin_argument *argv)
 		good = false;
 	}
 	if (good && hook && o->trigger != TRIGGER_CALL)
-		good = wrong("hook", o->hook.c_str(), "only the trigger that calls has a hook: "
-		                                      "-fplugin-arg-assay_tags-trigger=call");
+		good = wrong("hook", o->hook.c_str(),
+		             "only the trigger that calls has a hook: "
+		             "-fplugin-arg-assay_tags-trigger=call");
 	return good;
 }
 

@@ -46,7 +46,7 @@ void embed_names(FILE *to);
 std::string trigger_check(const options &o);
 /* The unit is a kernel's. */
 bool trigger_kernel();
-/* Of all kinds but call. */
-gimple *trigger_statement(trigger_kind kind, unsigned tag);
+/* Of all kinds but call. What is of `values` (registers of SSA) is calculated before it. */
+gimple *trigger_statement(trigger_kind kind, unsigned tag, const std::vector<tree> &values);
 
 #endif

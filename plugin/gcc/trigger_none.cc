@@ -15,7 +15,7 @@ std::string trigger_check(const options &o)
 	       " for this machine yet; choose -fplugin-arg-assay_tags-trigger=call";
 }
 
-gimple *trigger_statement(trigger_kind, unsigned)
+gimple *trigger_statement(trigger_kind, unsigned, const std::vector<tree> &)
 {
 	gcc_unreachable();
 }

@@ -102,9 +102,26 @@ static void scratch(vec<tree, va_gc> **list)
 	vec_safe_push(*list, build_tree_list(constraint, make_ssa_name(long_unsigned_type_node)));
 }
 
-gimple *trigger_statement(trigger_kind kind, unsigned tag)
+/* In a register or in memory, as is best. Other types, which are rare, are not held. */
+static void take(vec<tree, va_gc> **list, tree value)
 {
-	vec<tree, va_gc> *outputs = NULL, *clobbers = NULL;
+	tree type = TREE_TYPE(value);
+	const char *where = NULL;
+
+	if ((INTEGRAL_TYPE_P(type) || POINTER_TYPE_P(type)) &&
+	    tree_to_uhwi(TYPE_SIZE_UNIT(type)) <= UNITS_PER_WORD)
+		where = "rm";
+	else if (SCALAR_FLOAT_TYPE_P(type) && SSE_FLOAT_MODE_P(TYPE_MODE(type)) && TARGET_SSE_MATH)
+		where = "xm";
+	if (where)
+		vec_safe_push(
+		        *list,
+		        build_tree_list(build_tree_list(NULL_TREE, build_string(2, where)), value));
+}
+
+gimple *trigger_statement(trigger_kind kind, unsigned tag, const std::vector<tree> &values)
+{
+	vec<tree, va_gc> *outputs = NULL, *inputs = NULL, *clobbers = NULL;
 
 	if (kind == TRIGGER_RING) {
 		scratch(&outputs);
@@ -115,7 +132,9 @@ gimple *trigger_statement(trigger_kind kind, unsigned tag)
 	if (kind != TRIGGER_NOP)
 		clobber(&clobbers, "cc");
 	clobber(&clobbers, "memory"); /* see placeholder() */
-	gasm *a = gimple_build_asm_vec(ggc_strdup(text_of(kind, tag).c_str()), NULL, outputs,
+	for (tree value : values)
+		take(&inputs, value);
+	gasm *a = gimple_build_asm_vec(ggc_strdup(text_of(kind, tag).c_str()), inputs, outputs,
 	                               clobbers, NULL);
 	gimple_asm_set_volatile(a, true);
 	for (unsigned i = 0; i < gimple_asm_noutputs(a); i++)

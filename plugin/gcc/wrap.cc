@@ -89,8 +89,8 @@ static bool is_wanted(tree function)
 		return false;
 	if (name && !strncmp(IDENTIFIER_POINTER(name), "assay_tags_", 11))
 		return false;
-	if (trigger_kernel() && (has_attribute(function, "always_inline") ||
-	                         is_in_section(function, ".noinstr.text")))
+	if (trigger_kernel() &&
+	    (has_attribute(function, "always_inline") || is_in_section(function, ".noinstr.text")))
 		return false;
 	if (is_empty(DECL_SAVED_TREE(function)))
 		return false;
@@ -166,6 +166,7 @@ void wrap_function(tree function)
 		DECL_PRESERVE_P(function) = 1;
 	else if (is_wanted(function))
 		wrap(function);
-	for (node = node ? first_nested_function(node) : NULL; node; node = next_nested_function(node))
+	for (node = node ? first_nested_function(node) : NULL; node;
+	     node = next_nested_function(node))
 		wrap_function(node->decl);
 }

@@ -14,7 +14,7 @@
 enum finding_state { FINDING_OK, FINDING_LIMITED, FINDING_MISSING };
 
 struct finding {
-	const char *group; /* "rights", "clock", "kernel", "call paths", "event tags", "libraries", ... */
+	const char *group; /* "rights", "clock", "kernel", "call paths", "event tags", ... */
 	enum finding_state state;
 	char *name; /* "perf_event_paranoid" */
 	char *what; /* as it is */

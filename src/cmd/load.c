@@ -210,7 +210,7 @@ static int no_file(const char *path, struct error *err)
 		        err, ENOENT,
 		        "there is no file " LOAD_DEFAULT
 		        "; 'assay record' makes one ('assay calls' makes " LOAD_DEFAULT_CALLS
-		        ", of call paths)");
+		        ", of call paths, 'assay tags' " LOAD_DEFAULT_TAGS ", of event tags)");
 	return error_set(err, ENOENT,
 	                 "there is no file %s; 'assay record -o' or 'assay calls -o' "
 	                 "would make one",

@@ -6,6 +6,7 @@
 #include "cmd/run_command.h"
 #include "cmd/tags_output.h"
 #include "cmd/tags_trace.h"
+#include "format/ctf.h"
 #include "session/tags_files.h"
 #include "session/tags_run.h"
 #include "session/tags_runtime.h"
@@ -176,8 +177,8 @@ static int run(void *p, int argc, char **argv)
 		                       "flags");
 	if (o->memory && run_memory("tags", o->memory, memory))
 		return 2;
-	if (tags_output_check("tags", o->output))
-		return 1;
+	if (ctf_writer_check(o->output, &err))
+		return command_fail(1, "tags: %s", err.text);
 	if (tags_session_begin(&directory, &err))
 		return command_fail(1, "tags: %s", err.text);
 	status = record(o, argv, memory, directory);

@@ -6,6 +6,7 @@
 #include "cmd/tags.h"
 #include "cmd/tags_output.h"
 #include "cmd/tags_trace.h"
+#include "format/ctf.h"
 #include "output/table.h"
 #include "session/tags_files.h"
 
@@ -223,10 +224,11 @@ static int get_run(void *data, int argc, char **argv)
 {
 	const struct get_options *o = data;
 	tag_rings_list list = {0};
+	struct error err = {0};
 	int status;
 
-	if (tags_output_check("tags get", o->output))
-		return 1;
+	if (ctf_writer_check(o->output, &err))
+		return command_fail(1, "tags get: %s", err.text);
 	status = find_files(&list, "tags get", argc, argv);
 	if (!status && !list.count)
 		status = command_fail(1,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags import: what another capture device recorded, as a trace. */
 #include "cmd/tags.h"
-#include "cmd/tags_output.h"
 #include "cmd/tags_trace.h"
 #include "format/names_file.h"
 #include "format/tag_dump.h"
@@ -131,8 +130,6 @@ static int run(void *p, int argc, char **argv)
 		return command_fail(2, "tags import: --hz wants ticks in a second, 1 to 10^12");
 	if (o->clock_bits > 64)
 		return command_fail(2, "tags import: --clock-bits wants 1 to 64");
-	if (tags_output_check("tags import", o->output))
-		return 1;
 	names = tag_names_new();
 	for (size_t i = 0; i < o->names.count && !status; i++)
 		if (names_file_read(names, o->names.items[i], &err))

@@ -2,40 +2,14 @@
 #include "cmd/tags_output.h"
 
 #include "base/buf.h"
-#include "cmd/command.h"
-#include "format/ctf.h"
 #include "output/table.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-int tags_output_check(const char *command, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *above =
-	        slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
-	struct stat st;
-	int status = 0;
-
-	if (!*path)
-		status = command_fail(1, "%s: -o wants the name of a directory", command);
-	else if (!lstat(path, &st) && !ctf_is_trace(path))
-		status = command_fail(1,
-		                      "%s: %s is there and is no trace of event tags; move it, or "
-		                      "name another directory with -o",
-		                      command, path);
-	else if (access(above, W_OK | X_OK))
-		status = command_fail(1, "%s: cannot make %s: %s: %s", command, path, above,
-		                      strerror(errno));
-	free(above);
-	return status;
-}
 
 static uint64_t bytes_in(const char *directory)
 {
@@ -70,10 +44,15 @@ static void tell_missing(const struct tags_collect_result *r)
 		fprintf(stderr,
 		        "assay: more than %u threads at a time: events of some are missing\n",
 		        ASSAY_TAGS_RINGS);
+	if (r->holes)
+		fprintf(stderr,
+		        "assay: %" PRIu64 " event%s begun and not written, for the thread was "
+		        "killed or interrupted just then\n",
+		        r->holes, r->holes == 1 ? " was" : "s were");
 	if (r->damaged)
 		fprintf(stderr,
-		        "assay: %" PRIu64 " packets are left out: what stands in them cannot be\n",
-		        r->damaged);
+		        "assay: %" PRIu64 " packet%s left out: what stands there cannot be\n",
+		        r->damaged, r->damaged == 1 ? " is" : "s are");
 	if (r->switches_lost)
 		fprintf(stderr,
 		        "assay: %" PRIu64

@@ -8,9 +8,6 @@
 
 #include "session/tags_collect.h"
 
-/* Could be written, as things stand: 0, or 1 and told. */
-int tags_output_check(const char *command, const char *path);
-
 /* What a reader of the trace has to know, and where it is. */
 void tags_output_tell(const struct tags_collect_result *result, const char *path);
 

@@ -195,7 +195,9 @@ static int to_text(struct tag_recording *r, const struct trace_options *o,
 	}
 	tags_trace_text_init(&text, r, &style, &out);
 	text.columns = o->columns;
-	text.names &= o->threads.count != 1;
+	/* A number is one thread, and it is known which. */
+	text.names &= o->threads.count != 1 || o->threads.items[0][0] < '0' ||
+	              o->threads.items[0][0] > '9';
 	t->line = tags_trace_text_line;
 	t->of = &text;
 	status = run_trace(r, t, target, &result, &out);

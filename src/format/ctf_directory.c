@@ -92,16 +92,46 @@ static int put_aside(const char *path, struct error *err)
 	return rc;
 }
 
-int ctf_directory_make(const char *path, struct error *err)
+/* "a/.old" is not what is meant by "a/". */
+static char *without_slashes(const char *path)
 {
 	char *own = xstrdup(path);
 	size_t length = strlen(own);
+
+	while (length > 1 && own[length - 1] == '/')
+		own[--length] = '\0';
+	return own;
+}
+
+int ctf_writer_check(const char *path, struct error *err)
+{
+	char *own = without_slashes(path), *old = xasprintf("%s.old", own);
+	const char *slash = strrchr(own, '/'), *what;
+	char *above =
+	        slash ? xstrndup(own, slash == own ? 1 : (size_t)(slash - own)) : xstrdup(".");
+	enum there there = look(own, &what);
+	int rc = 0;
+
+	if (there == THERE_OTHER)
+		rc = in_the_way(own, what, err);
+	else if (there == THERE_TRACE && look(old, &what) == THERE_OTHER)
+		rc = in_the_way(old, what, err);
+	else if (access(above, W_OK | X_OK))
+		rc = error_set(err, errno, "cannot make the directory %s in %s: %s", own, above,
+		               strerror(errno));
+	free(above);
+	free(old);
+	free(own);
+	return rc;
+}
+
+int ctf_directory_make(const char *path, struct error *err)
+{
+	char *own = without_slashes(path);
 	const char *what;
 	enum there there;
 	int rc = 0;
 
-	while (length > 1 && own[length - 1] == '/') /* "a/.old" is not what is meant */
-		own[--length] = '\0';
 	there = look(own, &what);
 	if (there == THERE_OTHER)
 		rc = in_the_way(own, what, err);

@@ -6,6 +6,8 @@
  */
 #include "format/ctf_layout.h"
 
+#include "format/names_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +108,33 @@ static int add_names(struct ctf_trace *t, const struct ctf_metadata *m, struct c
 	return rc;
 }
 
+/* Names of tags that never came stand in comments, as in a names file. */
+static int add_noted(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->names.count && !rc; i++) {
+		const struct ctf_names_note *note = &m->names.items[i];
+		const char *line = memchr(note->text, '\n', note->length);
+		uint64_t id = 0;
+		struct tag_names *names;
+		char *path;
+
+		for (const char *p = note->text; line && p < line && *p >= '0' && *p <= '9'; p++)
+			id = id * 10 + (uint64_t)(*p - '0');
+		names = names_of(t, id);
+		if (!line || !names)
+			return error_set(err, EINVAL,
+			                 "%s:%zu: names of a stream that is not declared", m->path,
+			                 note->line);
+		path = xasprintf("%s:%zu: names", m->path, note->line);
+		rc = names_file_parse(names, line, note->length - (size_t)(line - note->text), path,
+		                      err);
+		free(path);
+	}
+	return rc;
+}
+
 int ctf_events_name(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err)
 {
 	struct ctf_event **events = xcalloc(m->events.count + 1, sizeof(*events));
@@ -123,6 +152,8 @@ int ctf_events_name(struct ctf_trace *t, const struct ctf_metadata *m, struct er
 		qsort(events, m->events.count, sizeof(*events), by_class_and_id);
 	if (!rc)
 		rc = add_names(t, m, events, m->events.count, err);
+	if (!rc)
+		rc = add_noted(t, m, err);
 	free(events);
 	return rc;
 }

@@ -26,14 +26,19 @@ static int digit_value(char c)
 	                              : 99;
 }
 
-static void take_note(struct ctf_token *t, const char *text, const char *end)
+static void take_note(struct ctf_lexer *l, struct ctf_token *t, const char *text, const char *end,
+                      size_t line)
 {
-	static const char mark[] = "assay ";
+	static const char mark[] = "assay ", names[] = "assay names ";
+	size_t length = (size_t)(end - text);
 
-	if ((size_t)(end - text) < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1))
-		return;
-	t->note = text + sizeof(mark) - 1;
-	t->note_length = (size_t)(end - t->note);
+	if (length > sizeof(names) - 1 && !memcmp(text, names, sizeof(names) - 1)) {
+		text += sizeof(names) - 1;
+		vec_push(&l->names, (struct ctf_names_note){text, (size_t)(end - text), line});
+	} else if (length >= sizeof(mark) && !memcmp(text, mark, sizeof(mark) - 1)) {
+		t->note = text + sizeof(mark) - 1;
+		t->note_length = (size_t)(end - t->note);
+	}
 }
 
 /* Behind the two characters that begin a comment. */
@@ -51,7 +56,7 @@ static int skip_comment(struct ctf_lexer *l, struct ctf_token *t, struct error *
 	for (const char *p = begin; p + 1 < l->end; p++) {
 		l->line += *p == '\n';
 		if (p[0] == '*' && p[1] == '/') {
-			take_note(t, begin, p);
+			take_note(l, t, begin, p, line);
 			l->at = p + 2;
 			return 0;
 		}

@@ -324,6 +324,9 @@ int ctf_tsdl_read(struct ctf_metadata *m, const char *text, size_t length, const
 	while (!p.rc && p.token.kind != CTF_END)
 		parse_top(&p);
 	buf_done(&p.lexer.string);
+	for (size_t i = 0; i < p.lexer.names.count; i++)
+		vec_push(&m->names, p.lexer.names.items[i]);
+	vec_done(&p.lexer.names);
 	vec_done(&p.aliases);
 	return p.rc;
 }
@@ -336,4 +339,5 @@ void ctf_metadata_done(struct ctf_metadata *m)
 	vec_done(&m->classes);
 	vec_done(&m->events);
 	vec_done(&m->clocks);
+	vec_done(&m->names);
 }

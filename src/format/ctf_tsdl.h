@@ -41,11 +41,18 @@ struct ctf_token {
 	size_t note_length;
 };
 
+/* A comment "assay names ID", and the lines of a names file. */
+struct ctf_names_note {
+	const char *text; /* of the metadata: from ID on */
+	size_t length, line;
+};
+
 struct ctf_lexer {
 	const char *at, *end;
 	const char *path;
 	size_t line;
 	struct buf string;
+	VEC(struct ctf_names_note) names;
 };
 
 /* 0; the token's kind is CTF_END at the end. */
@@ -106,7 +113,8 @@ struct ctf_metadata {
 	VEC(struct ctf_class) classes;
 	VEC(struct ctf_event) events;
 	VEC(struct ctf_clock) clocks;
-	uint32_t packet_header; /* type */
+	VEC(struct ctf_names_note) names; /* in the text that was read, the caller's */
+	uint32_t packet_header;           /* type */
 	bool has_trace, big;
 	uint32_t command; /* env: text */
 	bool switches;    /* env */

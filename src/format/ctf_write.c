@@ -40,7 +40,7 @@ struct ctf_writer {
 	uint32_t open[OPEN_MAX_FILES]; /* streams whose files are open */
 	unsigned open_count;
 	uint64_t writes;
-	VEC(uint64_t) words; /* without zeros, where there were any */
+	VEC(uint64_t) words; /* without what is no event, where there was any */
 };
 
 int ctf_writer_new(struct ctf_writer **writer, const char *path, struct error *err)
@@ -251,12 +251,18 @@ static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
 	s->end = h->end;
 }
 
-/* The packet's words without zeros; most have none. */
+/* A slot that was reserved and not written, or given up. */
+static bool no_event(uint64_t word)
+{
+	return !word || (word & ASSAY_TAGS_TAG_MASK) == ASSAY_TAG_VOID;
+}
+
+/* The packet's words that are events; mostly all are. */
 static const uint64_t *real_words(struct ctf_writer *w, const struct tag_packet *p, size_t *count)
 {
 	size_t i = 0;
 
-	while (i < p->count && p->words[i])
+	while (i < p->count && !no_event(p->words[i]))
 		i++;
 	*count = p->count;
 	if (i == p->count)
@@ -265,7 +271,7 @@ static const uint64_t *real_words(struct ctf_writer *w, const struct tag_packet 
 	*count = i;
 	memcpy(w->words.items, p->words, i * sizeof(*p->words));
 	for (; i < p->count; i++)
-		if (p->words[i])
+		if (!no_event(p->words[i]))
 			w->words.items[(*count)++] = p->words[i];
 	return w->words.items;
 }
@@ -300,8 +306,9 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
 			before.fd = w->streams.items[stream].fd;
 			w->streams.items[stream] = before;
 		}
-		run.words += run.count;
 		run.first = false;
+		if (left) /* of a packet without words there is no pointer to move */
+			run.words += run.count;
 	} while (!rc && left);
 	return rc;
 }

@@ -157,16 +157,58 @@ static void put_event(struct out *o, uint32_t stream, uint32_t tag, char note, c
 		flush(o);
 }
 
-static void put_names(struct out *o, uint32_t stream, const struct tag_names *names)
+/* It came, as an entry or an exit. */
+static bool came(const struct ctf_seen *seen, const struct tag_name *n)
+{
+	return ctf_seen(seen, n->tag) || (n->kind != TAG_INLINE && ctf_seen(seen, n->tag + 1));
+}
+
+/* It can stand in a comment, as a line of a names file, and come out of it as it is. */
+static bool plain(const struct tag_name *n)
+{
+	const unsigned char *p = (const unsigned char *)n->name;
+
+	if (n->tag > ASSAY_TAG_LAST || *p == '#' || *p == ' ')
+		return false;
+	for (; *p; p++)
+		if (*p < ' ' || (p[0] == '*' && p[1] == '/') || (p[0] == ' ' && !p[1]))
+			return false;
+	return true;
+}
+
+static void put_names(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+                      const struct tag_names *names)
 {
 	for (size_t i = 0; i < tag_names_count(names); i++) {
 		const struct tag_name *n = tag_names_at(names, i);
 		char note = n->kind == TAG_INLINE ? '=' : n->kind == TAG_SWITCH ? '!' : 0;
 
+		if (!came(seen, n) && plain(n))
+			continue;
 		put_event(o, stream, n->tag, note, n->name, "");
 		if (n->kind != TAG_INLINE)
 			put_event(o, stream, n->tag + 1, 0, n->name, ":exit");
 	}
+}
+
+/* babeltrace2 takes minutes for 10^5 events that never come: such names are its comments. */
+static void put_other_names(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+                            const struct tag_names *names)
+{
+	buf_addf(&o->text, "/*assay names %u\n", stream);
+	for (size_t i = 0; i < tag_names_count(names); i++) {
+		const struct tag_name *n = tag_names_at(names, i);
+
+		if (came(seen, n) || !plain(n))
+			continue;
+		buf_addf(&o->text, "%s/%u%s\n", n->name, n->tag,
+		         n->kind == TAG_INLINE   ? "="
+		         : n->kind == TAG_SWITCH ? "!"
+		                                 : "");
+		if (o->text.size >= FLUSH)
+			flush(o);
+	}
+	buf_puts(&o->text, "*/\n");
 }
 
 static const char *own_name(uint32_t tag)
@@ -178,6 +220,8 @@ static const char *own_name(uint32_t tag)
 		return "sched_switched_out_preempted";
 	case ASSAY_TAG_SWITCH_IN:
 		return "sched_switched_in";
+	case ASSAY_TAG_OWN:
+		return "assay_at_work";
 	default:
 		return NULL;
 	}
@@ -220,8 +264,9 @@ int ctf_metadata_write(int fd, const ctf_written_classes *classes,
 	for (uint32_t i = 0; i < classes->count; i++) {
 		const struct tag_names *of = names->items[classes->items[i].names].names;
 
-		put_names(&o, i, of);
+		put_names(&o, i, classes->items[i].seen, of);
 		put_seen(&o, i, classes->items[i].seen, of);
+		put_other_names(&o, i, classes->items[i].seen, of);
 	}
 	flush(&o);
 	buf_done(&o.text);

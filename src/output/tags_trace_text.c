@@ -11,6 +11,7 @@
 #define NAME_WIDTH_MAX 24
 #define COLUMN_WIDTH 44     /* where there is no terminal */
 #define COLUMN_WIDTH_MIN 28 /* narrower ones are shared */
+#define INDENT_MAX 200      /* deeper ones say how deep: or output were depth times calls */
 #define NAME_ROOM 12        /* of a name that must be cut this much stays */
 
 enum part { PART_PLAIN, PART_DIM, PART_SWITCH, PART_INLINE, PART_BAD };
@@ -30,11 +31,11 @@ static size_t width_of(const char *text, size_t size)
 /* So much of the text as has room, with a ~ where some is missing. Gives its width. */
 static size_t put_cut(struct buf *out, const char *text, size_t size, size_t room)
 {
-	size_t n = 0, i = 0;
+	size_t n = 0, i = 0, width = width_of(text, size);
 
-	if (width_of(text, size) <= room) {
+	if (width <= room) {
 		buf_add(out, text, size);
-		return width_of(text, size);
+		return width;
 	}
 	for (; i < size; i++) {
 		bool start = ((unsigned char)text[i] & 0xc0) != 0x80;
@@ -48,19 +49,45 @@ static size_t put_cut(struct buf *out, const char *text, size_t size, size_t roo
 	return n + 1;
 }
 
+/* At least so many places, those in front filled up: printf would be half of all the work. */
+static void put_number(struct buf *out, uint64_t value, size_t places, char fill)
+{
+	char text[24];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (sizeof(text) - at < places)
+		text[--at] = fill;
+	buf_add(out, text + at, sizeof(text) - at);
+}
+
 void tags_trace_text_time(struct buf *out, uint64_t ns, unsigned digits)
 {
-	if (ns >= 1000000000u && digits)
-		buf_addf(out, "%" PRIu64 ".%0*" PRIu64 " s", ns / 1000000000u, (int)digits,
-		         digits == 9   ? ns % 1000000000u
-		         : digits == 6 ? ns % 1000000000u / 1000
-		                       : ns % 1000000000u / 1000000);
-	else if (digits == 3)
-		buf_addf(out, "%" PRIu64 " ms", ns / 1000000);
-	else if (digits == 6)
-		buf_addf(out, "%" PRIu64 " us", ns / 1000);
-	else
-		buf_addf(out, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+	uint64_t below = ns % 1000000000u;
+
+	if (ns >= 1000000000u) {
+		put_number(out, ns / 1000000000u, 1, ' ');
+		buf_putc(out, '.');
+		put_number(out,
+		           digits == 9   ? below
+		           : digits == 6 ? below / 1000
+		                         : below / 1000000,
+		           digits, '0');
+		buf_puts(out, " s");
+	} else if (digits == 3) {
+		put_number(out, ns / 1000000, 1, ' ');
+		buf_puts(out, " ms");
+	} else {
+		put_number(out, ns / 1000, 1, ' ');
+		if (digits == 9) {
+			buf_putc(out, '.');
+			put_number(out, ns % 1000, 3, '0');
+		}
+		buf_puts(out, " us");
+	}
 }
 
 /* Seconds, in groups of three. */
@@ -68,11 +95,17 @@ static void put_moment(struct buf *out, uint64_t ns, unsigned digits)
 {
 	uint64_t below = ns % 1000000000u;
 
-	buf_addf(out, "%4" PRIu64 ".%03" PRIu64, ns / 1000000000u, below / 1000000);
-	if (digits > 3)
-		buf_addf(out, " %03" PRIu64, below / 1000 % 1000);
-	if (digits > 6)
-		buf_addf(out, " %03" PRIu64, below % 1000);
+	put_number(out, ns / 1000000000u, 4, ' ');
+	buf_putc(out, '.');
+	put_number(out, below / 1000000, 3, '0');
+	if (digits > 3) {
+		buf_putc(out, ' ');
+		put_number(out, below / 1000 % 1000, 3, '0');
+	}
+	if (digits > 6) {
+		buf_putc(out, ' ');
+		put_number(out, below % 1000, 3, '0');
+	}
 }
 
 static void put_who(struct buf *out, const struct tag_trace *t, uint32_t id)
@@ -89,6 +122,8 @@ static void put_who(struct buf *out, const struct tag_trace *t, uint32_t id)
 	text_clean(out, name);
 	if (who->tid)
 		buf_addf(out, "%s%" PRId32, *name ? "/" : "", who->tid);
+	else if (!*name)
+		buf_addf(out, "stream %" PRIu32, who->stream);
 }
 
 void tags_trace_text_init(struct tags_trace_text *x, const struct tag_recording *r,
@@ -100,11 +135,13 @@ void tags_trace_text_init(struct tags_trace_text *x, const struct tag_recording 
 	x->digits = hz > 1000000 ? 9 : hz > 1000 ? 6 : 3;
 	x->names = r->streams.count > 1;
 	vec_each (stream, &r->streams) {
-		char digits[16];
-		int n = snprintf(digits, sizeof(digits), "/%" PRId32, stream->tid);
-		size_t width = strlen(stream->thread) + (stream->tid ? (size_t)n : 0);
+		char text[48];
+		int width = stream->tid
+		                    ? snprintf(text, sizeof(text), "%s/%" PRId32, stream->thread,
+		                               stream->tid)
+		                    : snprintf(text, sizeof(text), "stream %" PRIu32, stream->id);
 
-		x->name_width = width > x->name_width ? (unsigned)width : x->name_width;
+		x->name_width = (unsigned)width > x->name_width ? (unsigned)width : x->name_width;
 	}
 	if (x->name_width > NAME_WIDTH_MAX)
 		x->name_width = NAME_WIDTH_MAX;
@@ -117,6 +154,8 @@ void tags_trace_text_done(struct tags_trace_text *x)
 	vec_done(&x->column_who);
 	vec_done(&x->stream_column);
 	buf_done(&x->body);
+	buf_done(&x->name);
+	buf_done(&x->tail);
 }
 
 static void put_call_time(struct buf *out, const struct tags_trace_text *x,
@@ -125,9 +164,11 @@ static void put_call_time(struct buf *out, const struct tags_trace_text *x,
 	const struct tag_clock *clock = &t->recording->clock;
 	const char *mark = line->uncertain ? "~" : "";
 
-	buf_addf(out, " (%s", mark);
+	buf_puts(out, " (");
+	buf_puts(out, mark);
 	tags_trace_text_time(out, tag_clock_ns(clock, line->net), x->digits);
-	buf_addf(out, ", %s", mark);
+	buf_puts(out, ", ");
+	buf_puts(out, mark);
 	tags_trace_text_time(out, tag_clock_ns(clock, line->total), x->digits);
 	buf_putc(out, ')');
 }
@@ -174,31 +215,29 @@ static const char *arrow_of(const struct trace_line *line)
 	}
 }
 
-/* The line of a call. Where there is no room, first the name is cut, then the rest. */
+/* The line of a call. Where there is no room, first the name is cut, then the times. */
 static void put_call(struct tags_trace_text *x, const struct tag_trace *t,
                      const struct trace_line *line, size_t room)
 {
-	struct buf *out = &x->body, name = {0}, tail = {0};
+	size_t most = room ? room / 3 & ~(size_t)1 : INDENT_MAX;
+	struct buf *out = &x->body, *name = &x->name, *tail = &x->tail;
 	size_t indent = 2 * (size_t)line->depth, left;
 
-	if (room && indent > room / 3) { /* so deep that nothing else would be seen */
-		buf_pad(out, ' ', room / 3 & ~(size_t)1);
+	buf_pad(out, ' ', indent < most ? indent : most);
+	if (indent > most)
 		buf_addf(out, "%" PRIu32 ": ", line->depth);
-	} else {
-		buf_pad(out, ' ', indent);
-	}
 	buf_puts(out, arrow_of(line));
-	put_name(&name, t, line);
-	put_tail(&tail, x, t, line);
+	buf_clear(name);
+	buf_clear(tail);
+	put_name(name, t, line);
+	put_tail(tail, x, t, line);
 	left = room > out->size ? room - out->size : 0;
-	if (room && width_of(name.data, name.size) + tail.size > left)
-		put_cut(out, name.data, name.size,
-		        left > tail.size + NAME_ROOM ? left - tail.size : NAME_ROOM);
+	if (room && width_of(buf_text(name), name->size) + tail->size > left)
+		put_cut(out, buf_text(name), name->size,
+		        left > tail->size + NAME_ROOM ? left - tail->size : NAME_ROOM);
 	else
-		buf_add(out, name.data, name.size);
-	buf_add(out, buf_text(&tail), tail.size);
-	buf_done(&name);
-	buf_done(&tail);
+		buf_add(out, buf_text(name), name->size);
+	buf_add(out, buf_text(tail), tail->size);
 }
 
 static void put_switch(struct tags_trace_text *x, const struct tag_trace *t,
@@ -270,10 +309,7 @@ static size_t put_part(struct tags_trace_text *x, enum part part, const char *te
 
 	if (colour)
 		buf_puts(out, colours[part]);
-	if (room)
-		width = put_cut(out, text, size, room);
-	else
-		width = put_cut(out, text, size, SIZE_MAX);
+	width = put_cut(out, text, size, room ? room : SIZE_MAX);
 	if (colour)
 		buf_puts(out, "\033[0m");
 	return width;

@@ -37,7 +37,7 @@ struct tags_trace_text {
 	unsigned columns_given;
 	VEC(uint32_t) stream_column; /* ID_NONE: none yet */
 	VEC(uint32_t) column_who;    /* who was last in a column; ID_NONE: nobody */
-	struct buf body;
+	struct buf body, name, tail;
 };
 
 void tags_trace_text_init(struct tags_trace_text *x, const struct tag_recording *r,

@@ -139,13 +139,14 @@ static void scan(struct tags_collect *c, bool last)
 		closedir(dir);
 }
 
-static bool has_newer(const struct tags_collect *c, const struct collect_file *f)
+/* When its process became another program (exec); 0: it did not. */
+static uint64_t gave_way(const struct tags_collect *c, const struct collect_file *f)
 {
 	vec_each (other, &c->files)
 		if ((*other)->id.pid == f->id.pid && (*other)->id.birth == f->id.birth &&
 		    (*other)->id.number > f->id.number)
-			return true;
-	return false;
+			return tag_rings_header((*other)->rings)->first.ticks;
+	return 0;
 }
 
 /* Whose processes, or programs, have ended: what they wrote is all there. */
@@ -154,10 +155,12 @@ static void look_who_runs(struct tags_collect *c)
 	vec_each (file, &c->files) {
 		struct collect_file *f = *file;
 
-		if (f->ended || (shared_process_runs(f->id.pid, f->id.birth) && !has_newer(c, f)))
+		if (f->ended)
 			continue;
-		f->ended = true;
-		f->ended_ticks = moment_ticks();
+		f->ended_ticks = gave_way(c, f);
+		f->ended = f->ended_ticks || !shared_process_runs(f->id.pid, f->id.birth);
+		if (!f->ended_ticks)
+			f->ended_ticks = moment_ticks();
 	}
 }
 

@@ -78,8 +78,9 @@ static void skip_early(struct tags_collect *c, int32_t tid, uint64_t begin)
 	tags_switches_take(c->switches, tid, early);
 }
 
+/* Those behind the last event too, up to `until`; 0: to the last event. */
 static void merge(struct tags_collect *c, struct collect_stream *s,
-                  const struct tag_rings_packet *p, bool whole)
+                  const struct tag_rings_packet *p, uint64_t until)
 {
 	struct tags_merge m = {.begin = p->header.begin,
 	                       .floor = s->end,
@@ -92,7 +93,10 @@ static void merge(struct tags_collect *c, struct collect_stream *s,
 		skip_early(c, tid, p->header.begin);
 	if (c->switches)
 		m.switches = tags_switches_of(c->switches, tid, &m.switch_count);
-	m.switch_count = tags_merge(&m, whole, &c->merged);
+	/* What its thread does in the next program, or one of the same id, is not its own. */
+	while (until && m.switch_count && m.switches[m.switch_count - 1].ticks > until)
+		m.switch_count--;
+	m.switch_count = tags_merge(&m, until != 0, &c->merged);
 	if (c->switches)
 		tags_switches_take(c->switches, tid, m.switch_count);
 	if (c->merged.words.count)
@@ -112,6 +116,16 @@ static struct tag_packet packet_make(const struct tag_rings_packet *p)
 	return packet;
 }
 
+/* The device's own words are none. */
+static uint64_t count_events(const struct tag_rings_packet *p)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		events += (p->words[i] & ASSAY_TAGS_TAG_MASK) < ASSAY_TAG_RESERVED;
+	return events;
+}
+
 int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rings_packet *p,
                   struct error *err)
 {
@@ -128,8 +142,8 @@ int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rin
 		packet.lost = p->header.discarded - s->discarded;
 		s->discarded = p->header.discarded;
 	}
-	merge(c, s, p, false);
-	c->result.events += p->count;
+	merge(c, s, p, 0);
+	c->result.events += count_events(p);
 	c->result.holes += p->holes;
 	c->result.lost += packet.lost;
 	s->any = true;
@@ -191,7 +205,7 @@ static int end_stream(struct tags_collect *c, struct collect_file *f, uint32_t r
 	c->result.lost += lost;
 	s->any = true;
 	s->tid = p.header.tid;
-	merge(c, s, &p, true);
+	merge(c, s, &p, f->ended ? f->ended_ticks : UINT64_MAX);
 	return write_pieces(c, s, &packet, err);
 }
 

@@ -53,6 +53,7 @@ static struct perf_event_attr attr_make(void)
 	                                .exclude_kernel = 1,
 	                                .exclude_hv = 1,
 	                                .context_switch = 1,
+	                                .task = 1,
 	                                .sample_id_all = 1,
 	                                .use_clockid = 1,
 	                                .clockid = CLOCK_MONOTONIC_RAW,
@@ -180,34 +181,56 @@ static void bound(struct tags_switches *s)
 
 /* ---- reading -------------------------------------------------------------- */
 
-static void take_record(struct tags_switches *s, const char *bytes, size_t size)
-{
-	struct {
-		struct perf_event_header header;
-		int32_t pid, tid;
-		uint64_t ns;
-	} r;
-	struct {
-		struct perf_event_header header;
-		uint64_t id, lost;
-	} l;
+struct switch_record {
+	struct perf_event_header header;
+	int32_t pid, tid; /* this and what follows: of every record (sample_id_all) */
+	uint64_t ns;
+};
 
-	memcpy(&r.header, bytes, sizeof(r.header));
-	if (r.header.type == PERF_RECORD_LOST && size >= sizeof(l)) {
-		memcpy(&l, bytes, sizeof(l));
-		s->lost += l.lost;
+struct exit_record {
+	struct perf_event_header header;
+	int32_t pid, parent, tid, parent_tid;
+	uint64_t ns;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+union record_bytes {
+	struct perf_event_header header;
+	struct switch_record switched;
+	struct exit_record exit;
+	struct lost_record lost;
+	char bytes[64];
+};
+
+static uint32_t tag_of(uint16_t misc)
+{
+	return !(misc & PERF_RECORD_MISC_SWITCH_OUT)        ? ASSAY_TAG_SWITCH_IN
+	       : misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? ASSAY_TAG_SWITCH_PREEMPTED
+	                                                    : ASSAY_TAG_SWITCH_BLOCKED;
+}
+
+static void take_record(struct tags_switches *s, const union record_bytes *r)
+{
+	switch (r->header.type) {
+	case PERF_RECORD_SWITCH:
+		vec_push(&s->records, (struct record){.ns = r->switched.ns,
+		                                      .tid = r->switched.tid,
+		                                      .tag = tag_of(r->header.misc)});
+		break;
+	case PERF_RECORD_EXIT:
+		/* It goes for good: up to here its last function ran. */
+		vec_push(&s->records, (struct record){.ns = r->exit.ns,
+		                                      .tid = r->exit.tid,
+		                                      .tag = ASSAY_TAG_SWITCH_BLOCKED});
+		break;
+	case PERF_RECORD_LOST:
+		s->lost += r->lost.lost;
+		break;
 	}
-	if (r.header.type != PERF_RECORD_SWITCH || size < sizeof(r))
-		return;
-	memcpy(&r, bytes, sizeof(r));
-	vec_push(&s->records,
-	         (struct record){.ns = r.ns,
-	                         .tid = r.tid,
-	                         .tag = !(r.header.misc & PERF_RECORD_MISC_SWITCH_OUT)
-	                                        ? ASSAY_TAG_SWITCH_IN
-	                                : r.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
-	                                        ? ASSAY_TAG_SWITCH_PREEMPTED
-	                                        : ASSAY_TAG_SWITCH_BLOCKED});
 }
 
 static void read_ring(struct tags_switches *s, struct perf_ring *ring)
@@ -220,18 +243,18 @@ static void read_ring(struct tags_switches *s, struct perf_ring *ring)
 	tail = ring->page->data_tail;
 	while (head - tail >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h;
-		char bytes[64] = {0};
+		union record_bytes r = {.bytes = {0}};
 		size_t at = (size_t)(tail & (ring->size - 1)), size, first;
 
 		/* Records begin at multiples of 8 bytes: a header is never cut. */
 		memcpy(&h, ring->data + at, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - tail)
 			break;
-		size = h.size < sizeof(bytes) ? h.size : sizeof(bytes);
+		size = h.size < sizeof(r) ? h.size : sizeof(r);
 		first = ring->size - at < size ? ring->size - at : size;
-		memcpy(bytes, ring->data + at, first);
-		memcpy(bytes + first, ring->data, size - first);
-		take_record(s, bytes, size);
+		memcpy(r.bytes, ring->data + at, first);
+		memcpy(r.bytes + first, ring->data, size - first);
+		take_record(s, &r);
 		tail += h.size;
 	}
 	perf_ring_release_to(ring, tail);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tags_switches: when the threads of a command are switched out and in, by the kernel's
- * records, as ticks of the clock that event tags have.
+ * records, as ticks of the clock that event tags have. A thread's end is its last switch out.
  *
  *	tags_switches_open()	of a command that has not begun, from its exec on
  *	tags_switches_read()	again and again: before _known() all are there

@@ -126,26 +126,61 @@ static int field_write(int fd, size_t offset, size_t size, const void *value)
 	return pwrite(fd, value, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
 
-/* The moment stands there before threads begin, or may end, to follow the switch. */
+static int log_write(int fd, uint64_t entry, const struct tag_rings_off *off)
+{
+	size_t at = TAG_RINGS_LOG_OFFSET + offsetof(struct tag_rings_log, entries) +
+	            entry % TAG_RINGS_LOG_MAX * sizeof(*off);
+
+	return field_write(fd, at, sizeof(*off), off);
+}
+
+/* Begins an entry, or ends the last one. */
+static int log_note(int fd, bool on, uint64_t now)
+{
+	struct tag_rings_log log;
+	struct tag_rings_off entry = {.off = now};
+	int rc;
+
+	if (pread(fd, &log, sizeof(log), TAG_RINGS_LOG_OFFSET) != (ssize_t)sizeof(log))
+		return -EIO;
+	if (on && log.count) {
+		entry = log.entries[(log.count - 1) % TAG_RINGS_LOG_MAX];
+		entry.on = entry.on ? entry.on : now;
+		return log_write(fd, log.count - 1, &entry);
+	}
+	if (on)
+		return 0;
+	rc = log_write(fd, log.count++, &entry);
+	return rc ? rc : field_write(fd, TAG_RINGS_LOG_OFFSET, sizeof(log.count), &log.count);
+}
+
+static int switch_write(int fd, bool on)
+{
+	uint32_t capture = on;
+	uint64_t now = moment_ticks();
+	int rc = on ? field_write(fd, FIELD(on_ticks), &now) : 0;
+
+	if (!rc)
+		rc = log_note(fd, on, now);
+	if (!rc)
+		rc = field_write(fd, FIELD(capture), &capture);
+	if (!rc && !on)
+		rc = field_write(fd, FIELD(off_ticks), &now);
+	return rc;
+}
+
 int tag_rings_capture(const struct tag_rings_file *file, bool on, struct error *err)
 {
 	struct assay_tags_header h;
 	struct stat st;
 	int fd = shared_file_open(AT_FDCWD, file->path, O_RDWR, &st), rc;
-	uint32_t capture = on;
-	uint64_t now;
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s for writing: %s", file->path,
 		                 strerror(-fd));
 	rc = tag_rings_header_read(fd, &h, file->path, err);
 	if (!rc && (h.capture == 1) != on) {
-		now = moment_ticks();
-		rc = on ? field_write(fd, FIELD(on_ticks), &now) : 0;
-		if (!rc)
-			rc = field_write(fd, FIELD(capture), &capture);
-		if (!rc && !on)
-			rc = field_write(fd, FIELD(off_ticks), &now);
+		rc = switch_write(fd, on);
 		if (rc)
 			error_set(err, -rc, "cannot write to %s: %s", file->path, strerror(-rc));
 	}

@@ -1,11 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_rings_internal: what tag_rings.c and tag_rings_read.c share. Uses: base.
+ * tag_rings_internal: what tag_rings.c (files), tag_rings_read.c (header, rings, text) and
+ * tag_rings_packet.c share. Nothing is held.
+ * Any thread. Uses: base.
  */
 #ifndef ASSAY_SOURCE_TAG_RINGS_INTERNAL_H
 #define ASSAY_SOURCE_TAG_RINGS_INTERNAL_H
 
+#include "base/buf.h"
 #include "source/tag_rings.h"
+
+/*
+ * When capture was off, each time, as far as assay put it off: in the header's page, where the
+ * process itself has nothing. An event that a busy thread wrote then into its open packet
+ * does not count, however often the switch was used since.
+ */
+#define TAG_RINGS_LOG_OFFSET 2048u
+#define TAG_RINGS_LOG_MAX 120u
+
+struct tag_rings_off {
+	uint64_t off, on; /* ticks; on 0: it is off still, or the process put it on itself */
+};
+
+struct tag_rings_log {
+	uint64_t count; /* ever; the latest TAG_RINGS_LOG_MAX are there, entry i at i modulo that */
+	struct tag_rings_off entries[TAG_RINGS_LOG_MAX];
+};
+
+_Static_assert(sizeof(struct assay_tags_header) <= TAG_RINGS_LOG_OFFSET &&
+                       TAG_RINGS_LOG_OFFSET + sizeof(struct tag_rings_log) <= ASSAY_TAGS_PAGE,
+               "the log has a place of its own");
+
+/* A packet that is to be given, by what its header said. */
+struct item {
+	uint64_t index;
+	uint32_t ring, state;
+	uint64_t sequence, begin;
+	bool sure; /* it was there at the first of two looks */
+};
+
+struct tag_rings {
+	char *path;
+	int fd;
+	struct assay_tags_header header;
+	VEC(struct assay_tags_ring) rings;
+	VEC(struct tag_rings_off) off; /* when capture was: [off, on), rising */
+	struct buf text;
+	uint64_t damaged;
+
+	VEC(uint32_t) states, earlier;
+	VEC(struct item) items;
+	size_t at;   /* of items */
+	bool listed; /* items are tag_rings_next()'s */
+	char *bytes; /* a packet */
+
+	/* What of the packet stands behind a time when capture was off. */
+	struct tag_rings_packet rest;
+	bool has_rest;
+};
+
+/* Fewer bytes are given at the file's end alone. */
+size_t tag_rings_read_at(int fd, void *into, size_t size, uint64_t offset);
 
 /* Reads and checks the first page; the error names the file. */
 int tag_rings_header_read(int fd, struct assay_tags_header *h, const char *path, struct error *err);

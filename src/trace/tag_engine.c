@@ -1,254 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_engine: the rules but the sixth: calls are opened and closed, threads go out and
- * come in, packets begin after a gap or too early.
+ * tag_engine: from packets to events, and what each one is: threads go out and come in,
+ * packets begin after a gap or too early (rules 1, 5, 7 to 9).
  *
  * plain_words() is the loop in which nearly all events of a recording end: sure
  * calls of functions that are known, in a thread that runs. It is made twice, lean for
  * sums alone, and full. All else goes by tag_run_apply(), one event at a time. Uses: base,
  * trace.
  */
-#include "trace/tag_engine_run.h"
-
-#include <string.h>
+#include "trace/tag_engine_call.h"
 
 #define TURN (ASSAY_TAGS_CLOCK_MASK + 1)
-#define always_inline inline __attribute__((always_inline))
-#define rare(x) __builtin_expect(!!(x), 0)
-
-/* Depth of a stack, at most: 512 MB of frames, with the one that is none. */
-#define DEEPEST ((UINT32_C(1) << 24) - 1)
-
-void tag_run_tell(struct tag_run *r, const struct tag_step *step)
-{
-	struct tag_step told = *step;
-
-	if (!r->step)
-		return;
-	told.process = r->stack->process;
-	told.time = tag_run_time(r);
-	told.pid = r->thread.pid;
-	told.tid = r->thread.tid;
-	r->step(r->of, &told);
-}
-
-struct tag_stack *tag_stack_new(struct tag_run *r)
-{
-	struct tag_stack *s = xcalloc(1, sizeof(*s));
-
-	s->room = 32;
-	s->frames = xcalloc(s->room, sizeof(*s->frames));
-	s->frames[0].key = UINT64_MAX; /* no event's tag */
-	if (r->more)
-		s->more = xcalloc(s->room, sizeof(*s->more));
-	s->id = ++r->stacks;
-	return s;
-}
-
-void tag_stack_free(struct tag_stack *s)
-{
-	if (!s)
-		return;
-	free(s->frames);
-	free(s->more);
-	free(s);
-}
-
-static void grow(struct tag_run *r)
-{
-	struct tag_stack *s = r->stack;
-
-	if (s->top >= r->deepest) {
-		while (s->top)
-			tag_run_close(r, TAG_HOW_UNSEEN);
-		return;
-	}
-	s->room *= 2;
-	s->frames = xrealloc(s->frames, s->room, sizeof(*s->frames));
-	if (s->more)
-		s->more = xrealloc(s->more, s->room, sizeof(*s->more));
-}
-
-static always_inline void open_more(struct tag_run *r, uint32_t line)
-{
-	struct tag_stack *s = r->stack;
-
-	s->more[s->top] = (struct tag_frame_more){tag_run_time(r), r->gaps, ++r->calls};
-	tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_ENTER,
-	                                   .tag = r->lines.items[line].tag,
-	                                   .depth = s->top - 1,
-	                                   .call = r->calls});
-}
-
-/* Opens a call above `top`; there is room. */
-static always_inline void open_frame(struct tag_frame *top, struct tag_line *l, uint32_t line,
-                                     uint32_t depth, uint64_t now)
-{
-	top[1] = (struct tag_frame){now, 0, l->key, line, l->inner};
-	l->inner = depth + 1;
-}
-
-/* What every call leaves behind that closes; `span`: its total as it is shown. */
-static always_inline void settle_frame(struct tag_frame *top, struct tag_line *l, uint64_t net,
-                                       uint64_t total, uint64_t span)
-{
-	l->net += net;
-	l->closed++;
-	l->elapsed += top->same ? 0 : span;
-	l->inner = top->same;
-	top[-1].child += total;
-}
-
-static always_inline void settle_bounds(uint64_t *min, uint64_t *max, uint64_t net)
-{
-	*min = net < *min ? net : *min;
-	*max = net > *max ? net : *max;
-}
-
-/* The total of what is on top with the time that it waited, without gaps. */
-static always_inline uint64_t span_of(const struct tag_run *r, uint64_t total)
-{
-	const struct tag_frame_more *more = r->stack->more + r->stack->top;
-
-	return r->spans ? tag_run_time(r) - more->entered - (r->gaps - more->gaps) : total;
-}
-
-static always_inline void tell_close(struct tag_run *r, struct tag_step *step)
-{
-	struct tag_stack *s = r->stack;
-
-	step->tag = r->lines.items[s->frames[s->top].line].tag;
-	step->depth = s->top - 1;
-	step->call = s->more[s->top].call;
-	step->wall = tag_run_time(r) - s->more[s->top].entered;
-	tag_run_tell(r, step);
-}
-
-void tag_run_open(struct tag_run *r, uint32_t line)
-{
-	struct tag_stack *s = r->stack;
-
-	if (rare(s->top + 1 >= s->room))
-		grow(r);
-	tag_run_own(r, line);
-	open_frame(&s->frames[s->top], &r->lines.items[line], line, s->top, tag_run_clock(r));
-	s->top++;
-	if (r->more)
-		open_more(r, line);
-}
-
-static struct tag_line_cold *cold_of(struct tag_run *r, struct tag_line *l)
-{
-	if (!l->cold) {
-		struct tag_line_cold *cold = vec_add(&r->colds);
-
-		cold->min = cold->open_min = UINT64_MAX;
-		l->cold = r->colds.count - 1;
-	}
-	return &r->colds.items[l->cold];
-}
-
-static void settle_cold(struct tag_run *r, struct tag_line *l, enum tag_how how, bool uncertain,
-                        uint64_t net)
-{
-	struct tag_line_cold *cold = cold_of(r, l);
-
-	cold->open += how == TAG_HOW_OPEN;
-	cold->unseen += how == TAG_HOW_UNSEEN;
-	if (how == TAG_HOW_OPEN) {
-		settle_bounds(&cold->open_min, &cold->open_max, net);
-	} else if (uncertain) {
-		cold->uncertain++;
-		settle_bounds(&cold->min, &cold->max, net);
-	}
-}
-
-void tag_run_close(struct tag_run *r, enum tag_how how)
-{
-	struct tag_stack *s = r->stack;
-	struct tag_frame *top = &s->frames[s->top];
-	struct tag_line *l = &r->lines.items[top->line];
-	uint64_t total = tag_run_clock(r) - top->enter, net = total - top->child, span;
-	bool uncertain =
-	        how == TAG_HOW_UNSEEN || top->key & (TAG_FRAME_UNCERTAIN | TAG_FRAME_MARKED);
-
-	if (top->key & TAG_FRAME_SWITCH) {
-		r->idle += net;
-		r->off += net;
-		total -= net;
-		net = 0;
-	}
-	span = span_of(r, total);
-	tag_run_own(r, top->line);
-	settle_frame(top, l, net, total, span);
-	if (how != TAG_HOW_OPEN && !uncertain)
-		settle_bounds(&l->min, &l->max, net);
-	else
-		settle_cold(r, l, how, uncertain, net);
-	if (top->key & TAG_FRAME_HISTOGRAM && how != TAG_HOW_OPEN)
-		r->histogram->count[tag_histogram_step(r->histogram->total ? span : net)]++;
-	r->damage.missing_exits += how == TAG_HOW_UNSEEN;
-	if (r->more)
-		tell_close(r,
-		           &(struct tag_step){
-		                   .kind = how == TAG_HOW_EXIT ? TAG_STEP_EXIT : TAG_STEP_CLOSED,
-		                   .how = how == TAG_HOW_OPEN ? TAG_CLOSED_OPEN : TAG_CLOSED_UNSEEN,
-		                   .uncertain = uncertain,
-		                   .net = net,
-		                   .total = span});
-	s->top--;
-}
-
-void tag_run_unmatched(struct tag_run *r, uint32_t line)
-{
-	struct tag_stack *s = r->stack;
-
-	r->damage.unmatched_exits++;
-	r->damage.unknown_tags += r->infos.items[line].unknown;
-	if (s->top)
-		s->frames[s->top].key |= TAG_FRAME_UNCERTAIN;
-	tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_UNMATCHED,
-	                                   .tag = r->lines.items[line].tag,
-	                                   .depth = s->top});
-}
-
-/* Rule 2. */
-static void leave(struct tag_run *r, uint32_t line)
-{
-	struct tag_stack *s = r->stack;
-	uint32_t at;
-
-	tag_run_own(r, line);
-	at = r->lines.items[line].inner;
-	if (!at) {
-		tag_run_unmatched(r, line);
-		return;
-	}
-	if (at < s->top)
-		s->frames[at].key |= TAG_FRAME_UNCERTAIN;
-	while (s->top > at)
-		tag_run_close(r, TAG_HOW_UNSEEN);
-	tag_run_close(r, TAG_HOW_EXIT);
-}
-
-void tag_run_mark(struct tag_stack *s)
-{
-	for (uint32_t i = s->top; i && !(s->frames[i].key & TAG_FRAME_MARKED); i--)
-		s->frames[i].key |= TAG_FRAME_MARKED;
-}
 
 static void inline_tag(struct tag_run *r, uint32_t line)
 {
 	r->lines.items[line].closed++;
-	tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_INLINE,
-	                                   .tag = r->lines.items[line].tag,
-	                                   .depth = r->stack->top});
+	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_INLINE,
+	                                  .tag = r->lines.items[line].tag,
+	                                  .depth = r->stack->top});
 }
 
 static void switched_in(struct tag_run *r)
 {
 	r->out = TAG_OUT_NOT;
-	tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_SWITCH_IN, .depth = r->stack->top});
+	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN, .depth = r->stack->top});
 }
 
 /* Assay's own tags. */
@@ -267,9 +42,9 @@ static void own_tag(struct tag_run *r, uint32_t tag)
 		if (was)
 			return;
 		r->switches++;
-		tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_SWITCH_OUT,
-		                                   .preempted = r->out == TAG_OUT_PREEMPTED,
-		                                   .depth = r->stack->top});
+		tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_OUT,
+		                                  .preempted = r->out == TAG_OUT_PREEMPTED,
+		                                  .depth = r->stack->top});
 	} else {
 		r->damage.unknown_tags++;
 	}
@@ -281,10 +56,10 @@ void tag_run_apply(struct tag_run *r, uint32_t tag)
 
 	switch (value >> TAG_CLASS_SHIFT) {
 	case TAG_CLASS_EXIT:
-		if (r->idling && r->lines.items[line].key & TAG_FRAME_SWITCH)
+		if (r->lines.items[line].key & TAG_FRAME_SWITCH)
 			tag_run_resume(r, line);
 		else
-			leave(r, line);
+			tag_run_leave(r, line);
 		break;
 	case TAG_CLASS_INLINE:
 		inline_tag(r, line);
@@ -328,72 +103,111 @@ static void event(struct tag_run *r, uint32_t tag)
 	tag_run_apply(r, tag);
 }
 
+/* Where the loop of plain events stands: nothing but registers. */
+struct plain {
+	const uint64_t *word;
+	struct tag_line *lines;
+	struct tag_frame *bottom, *top, *last;
+	uint64_t base, low;
+	uint32_t tag;
+};
+
+/* Reads the word's time and tag; false: it is no event. */
+static always_inline bool plain_time(struct tag_run *r, struct plain *p, bool lean)
+{
+	uint64_t low = *p->word >> ASSAY_TAGS_TAG_BITS;
+
+	p->tag = *p->word & ASSAY_TAGS_TAG_MASK;
+	if (rare(low < p->low)) {
+		if (!*p->word)
+			return false;
+		p->base += TURN;
+		r->turn += TURN;
+	}
+	p->low = low;
+	if (!lean)
+		r->low = low;
+	return true;
+}
+
+/* The sure call on top ends. */
+static always_inline void plain_exit(struct tag_run *r, struct plain *p, bool lean)
+{
+	struct tag_line *l = &p->lines[p->top->line];
+	uint64_t total = p->base + p->low - p->top->enter;
+	uint64_t net = total - p->top->child, span = total;
+
+	if (!lean) {
+		r->stack->top = p->top - p->bottom;
+		tag_run_own(r, p->top->line);
+		span = span_of(r, total);
+	}
+	settle_frame(p->top, l, net, total, span);
+	settle_bounds(&l->min, &l->max, net);
+	if (!lean && r->more)
+		tell_close(r, &(struct tag_step){.kind = TAG_STEP_EXIT, .net = net, .total = span});
+	p->top--;
+}
+
+static always_inline void plain_entry(struct tag_run *r, struct plain *p, uint32_t line, bool lean)
+{
+	if (!lean)
+		tag_run_own(r, line);
+	open_frame(p->top, &p->lines[line], line, p->top - p->bottom, p->base + p->low);
+	p->top++;
+	if (!lean && r->more) {
+		r->stack->top = p->top - p->bottom;
+		open_more(r, line);
+	}
+}
+
+/* Plain events up to one that is not, which is left to the caller. */
+static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t *word,
+                                               const uint64_t *end, bool lean)
+{
+	const uint32_t *const *pages = r->pages;
+	struct tag_frame *bottom = r->stack->frames;
+	struct plain p = {word,
+	                  r->lines.items,
+	                  bottom,
+	                  bottom + r->stack->top,
+	                  bottom + r->stack->room - 1,
+	                  r->turn - r->off,
+	                  r->low,
+	                  0};
+
+	for (; p.word < end; p.word++) {
+		if (!plain_time(r, &p, lean))
+			break;
+		if (p.top->key == p.tag) {
+			plain_exit(r, &p, lean);
+			continue;
+		}
+		uint32_t line = pages[p.tag >> TAG_PAGE_BITS][p.tag & (TAG_PAGE_TAGS - 1)];
+
+		/* A class above, or 0: not met yet. */
+		if (rare(line - 1 >= TAG_LINE_MASK || p.top == p.last))
+			break;
+		plain_entry(r, &p, line, lean);
+	}
+	r->low = p.low;
+	r->stack->top = p.top - p.bottom;
+	return p.word;
+}
+
 /*
- * Plain events, until one that leaves the stream in a state that wants each event looked at
- * (out, asking). `lean` (a constant): a thread's, for sums alone.
+ * Events until one that leaves the stream in a state that wants each event looked at (out,
+ * asking). `lean` (a constant): a thread's, for sums alone.
  */
 static always_inline const uint64_t *plain_words(struct tag_run *r, const uint64_t *word,
                                                  const uint64_t *end, bool lean)
 {
 	while (word < end && r->out == TAG_OUT_NOT && !r->asks) {
-		const uint32_t *const *pages = r->pages;
-		struct tag_line *lines = r->lines.items, *l;
-		struct tag_frame *bottom = r->stack->frames, *top = bottom + r->stack->top;
-		struct tag_frame *last = bottom + r->stack->room - 1;
-		uint64_t base = r->turn - r->off, low = r->low, before;
-		uint32_t tag = 0, line;
-
-		for (; word < end; word++) {
-			before = low;
-			low = *word >> ASSAY_TAGS_TAG_BITS;
-			tag = *word & ASSAY_TAGS_TAG_MASK;
-			if (rare(low < before)) {
-				if (!*word) {
-					low = before;
-					break;
-				}
-				base += TURN;
-				r->turn += TURN;
-			}
-			if (!lean)
-				r->low = low;
-			if (top->key == tag) {
-				uint64_t total = base + low - top->enter;
-				uint64_t net = total - top->child, span = total;
-
-				l = &lines[top->line];
-				if (!lean) {
-					r->stack->top = top - bottom;
-					tag_run_own(r, top->line);
-					span = span_of(r, total);
-				}
-				settle_frame(top, l, net, total, span);
-				settle_bounds(&l->min, &l->max, net);
-				if (!lean && r->more)
-					tell_close(r, &(struct tag_step){.kind = TAG_STEP_EXIT,
-					                                 .net = net,
-					                                 .total = span});
-				top--;
-				continue;
-			}
-			line = pages[tag >> TAG_PAGE_BITS][tag & (TAG_PAGE_TAGS - 1)];
-			if (rare(line - 1 >= TAG_LINE_MASK || top == last))
-				break;
-			if (!lean)
-				tag_run_own(r, line);
-			open_frame(top, &lines[line], line, top - bottom, base + low);
-			top++;
-			if (!lean && r->more) {
-				r->stack->top = top - bottom;
-				open_more(r, line);
-			}
-		}
-		r->low = low;
-		r->stack->top = top - bottom;
+		word = plain_run(r, word, end, lean);
 		if (word == end)
 			break;
 		if (*word)
-			tag_run_apply(r, tag);
+			tag_run_apply(r, *word & ASSAY_TAGS_TAG_MASK);
 		else
 			r->tags--;
 		word++;
@@ -481,7 +295,7 @@ static void begin_thread(struct tag_run *r, const struct tag_packet *p)
 	vec_push(&r->threads, r->thread);
 	tag_run_set_time(r, p->begin);
 	if (change)
-		tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_THREAD});
+		tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_THREAD});
 }
 
 static void begin_gap(struct tag_run *r, const struct tag_packet *p)
@@ -494,7 +308,7 @@ static void begin_gap(struct tag_run *r, const struct tag_packet *p)
 	tag_run_mark(r->stack);
 	tag_run_mark_waiting(r);
 	tag_run_set_time(r, p->begin);
-	tag_run_tell(r, &(struct tag_step){
+	tag_run_tell(r, (struct tag_step){
 	                        .kind = TAG_STEP_GAP, .depth = r->stack->top, .lost = p->lost});
 }
 
@@ -523,22 +337,13 @@ static void first_event(struct tag_run *r)
 	r->gap = false;
 }
 
-void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
+/* A packet's words, the first of which is an event. */
+static void packet_words(struct tag_run *r, const struct tag_packet *p, const uint64_t *word,
+                         const uint64_t *end)
 {
-	const uint64_t *word = p->words, *end = word + p->count;
-	bool late;
+	bool late = r->begun && p->begin < r->last;
 
-	if (p->count && !r->device &&
-	    (!r->threads.count || p->pid != r->thread.pid || p->tid != r->thread.tid))
-		begin_thread(r, p);
-	if (p->gap || p->lost)
-		begin_gap(r, p);
-	while (word < end && !*word)
-		word++;
-	if (word == end)
-		return;
 	r->tags += end - word;
-	late = r->begun && p->begin < r->last;
 	r->damage.backwards += late;
 	tag_run_set_time(r, p->begin);
 	take_time(r, *word);
@@ -554,6 +359,21 @@ void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
 	r->last = tag_run_time(r);
 }
 
+void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
+{
+	size_t first = 0;
+
+	if (p->count && !r->device &&
+	    (!r->threads.count || p->pid != r->thread.pid || p->tid != r->thread.tid))
+		begin_thread(r, p);
+	if (p->gap || p->lost)
+		begin_gap(r, p);
+	while (first < p->count && !p->words[first])
+		first++;
+	if (first < p->count)
+		packet_words(r, p, p->words + first, p->words + p->count);
+}
+
 struct tag_run *tag_run_new(const struct tag_stream *stream, bool wall, tag_step_fn *step, void *of,
                             struct tag_histogram *histogram)
 {
@@ -567,7 +387,7 @@ struct tag_run *tag_run_new(const struct tag_stream *stream, bool wall, tag_step
 	r->step = step;
 	r->of = of;
 	r->histogram = histogram;
-	r->deepest = DEEPEST;
+	r->deepest = TAG_STACK_FRAMES - 1;
 	r->stack = tag_stack_new(r);
 	tag_run_class(r, 0);
 	return r;

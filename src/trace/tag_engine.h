@@ -49,21 +49,23 @@
  *     one of its `!` calls is still open. With calls open in idle: these are no
  *     interrupts but a process not seen before, which began without an exit of `!` (a
  *     fork's child); it is suspended. The exit of a `!` function that comes while a process
- *     runs is as any: rule 2.
+ *     runs is as any: rule 2. But if it is the first `!` event, with nothing open and
+ *     no exit unmatched before it, the stream began in idle: the time up to there is idle,
+ *     and process 1 goes on there.
  *     Time suspended is in no call's net or total, unless `wall`: then it is in totals
  *     and elapsed, and nets stay. A `!` function's own call has no net: it is idle, also
- *     while its process runs. What more than TAG_ENGINE_WAITING processes wait: the one
+ *     while its process runs. More than TAG_ENGINE_WAITING processes wait: the one
  *     that waits longest is taken as ended, its calls closed as open.
  *  7. Inline tags take no time: they stand for a moment.
  *  8. At the end of a stream calls that are open are closed as `open`, at its last event.
  *  9. Unknown tags: even ones open a call and odd ones close it, as any; their name is
  *     "tag N". Reserved tags without a meaning here are counted as unknown, no more.
  * 10. An entry that finds 2^24 - 1 calls open in its stack: damage; all of these are
- *     closed as unseen. So memory
- *     stays bounded by functions and depth, whatever the stream's length.
+ *     closed as unseen. So memory stays bounded by functions and depth, whatever the
+ *     stream's length.
  *
- * The books: elapsed = idle + outside + the sum of all nets; and each entry or exit that was
- * read either opened or closed a call, or is an unmatched exit.
+ * The books: elapsed = idle + outside + the sum of all nets; and each event that was
+ * read either opened or closed a call, or is an unmatched exit, or an inline tag.
  *
  * Steps of a device's events may come later than the events, while it is asked which
  * process goes on; they are in order always.
@@ -104,7 +106,8 @@ struct tag_step {
 	bool preempted;      /* of SWITCH_OUT, threads */
 	uint32_t tag;        /* the entry's */
 	uint32_t depth;      /* open calls below it, in its process */
-	uint32_t process;    /* device: number of the process, from 1; 0: none (idle, interrupts) */
+	uint32_t process;    /* device: number of the process, from 1; 0: none (idle, interrupts;
+	                          and ENTER of calls that turn out later to be a new process) */
 	uint64_t call;       /* a number for the call, the same at ENTER and EXIT; rising */
 	uint64_t time;       /* ticks */
 	uint64_t net, total; /* of EXIT and CLOSED */

@@ -72,7 +72,7 @@ static void suspend(struct tag_run *r)
 	struct tag_waiting w = {.stack = r->stack};
 
 	r->switches++;
-	tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_SWITCH_OUT, .depth = r->stack->top});
+	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_OUT, .depth = r->stack->top});
 	w.stack->clock = tag_run_clock(r);
 	note_top(&w);
 	r->stack = tag_stack_new(r);
@@ -104,6 +104,7 @@ void tag_run_switch(struct tag_run *r, uint32_t line)
 {
 	struct tag_stack *s = r->stack;
 
+	r->switched = true;
 	if (r->idling && !s->top) {
 		suspend_more(r, line);
 		return;
@@ -156,9 +157,9 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 		if (guess)
 			tag_run_mark(r->stack);
 	}
-	tag_run_tell(r, &(struct tag_step){.kind = TAG_STEP_SWITCH_IN,
-	                                   .uncertain = guess,
-	                                   .depth = r->stack->top});
+	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN,
+	                                  .uncertain = guess,
+	                                  .depth = r->stack->top});
 	if (who == NOBODY)
 		tag_run_unmatched(r, r->asking.line);
 	else
@@ -185,10 +186,25 @@ static void answer(struct tag_run *r, size_t who, bool guess)
 	tag_run_set_time(r, time);
 }
 
+/* `!` ends while a process runs. Was it idle from the stream's begin? */
+static void resume_running(struct tag_run *r, uint32_t line)
+{
+	if (!r->switched && !r->stack->top && !r->damage.unmatched_exits) {
+		r->idle += take_spare(r, tag_run_clock(r));
+		tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN});
+	}
+	r->switched = true;
+	tag_run_leave(r, line);
+}
+
 void tag_run_resume(struct tag_run *r, uint32_t line)
 {
 	bool several;
 
+	if (!r->idling) {
+		resume_running(r, line);
+		return;
+	}
 	while (r->stack->top)
 		tag_run_close(r, TAG_HOW_UNSEEN);
 	r->idle += take_spare(r, tag_run_clock(r));

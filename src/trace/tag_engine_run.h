@@ -146,6 +146,7 @@ struct tag_run {
 
 	/* Devices. */
 	bool idling, asks;
+	bool switched; /* a `!` event was met */
 	uint32_t stacks;
 	VEC(struct tag_waiting) waiting; /* longest first */
 	struct tag_asking asking;
@@ -182,16 +183,19 @@ static inline void tag_run_own(struct tag_run *r, uint32_t line)
 		tag_run_own_slow(r, line);
 }
 
-/* tag_engine.c: what the processes of a device need of it. */
+/* tag_engine_call.c */
+
+/* Frames of a stack, at most, with the one that is none: 512 MB. */
+#define TAG_STACK_FRAMES (UINT32_C(1) << 24)
 
 enum tag_how { TAG_HOW_EXIT, TAG_HOW_UNSEEN, TAG_HOW_OPEN };
 
-void tag_run_apply(struct tag_run *r, uint32_t tag); /* an event, now */
 void tag_run_open(struct tag_run *r, uint32_t line);
+void tag_run_leave(struct tag_run *r, uint32_t line);    /* rule 2 */
 void tag_run_close(struct tag_run *r, enum tag_how how); /* what is on top */
 void tag_run_unmatched(struct tag_run *r, uint32_t line);
 void tag_run_mark(struct tag_stack *stack); /* all of it is uncertain */
-void tag_run_tell(struct tag_run *r, const struct tag_step *step);
+void tag_run_tell(struct tag_run *r, struct tag_step step);
 struct tag_stack *tag_stack_new(struct tag_run *r);
 void tag_stack_free(struct tag_stack *s);
 
@@ -211,11 +215,14 @@ static inline void tag_run_set_time(struct tag_run *r, uint64_t time)
 	r->low = time & ASSAY_TAGS_CLOCK_MASK;
 }
 
+/* tag_engine.c: an event, now. */
+void tag_run_apply(struct tag_run *r, uint32_t tag);
+
 /* tag_engine_device.c: rule 6. */
 
 void tag_run_begin_device(struct tag_run *r);
 void tag_run_switch(struct tag_run *r, uint32_t line); /* `!` entered */
-void tag_run_resume(struct tag_run *r, uint32_t line); /* `!` ended, in idle */
+void tag_run_resume(struct tag_run *r, uint32_t line); /* `!` ended */
 void tag_run_ask(struct tag_run *r, uint32_t tag);     /* an event, while r->asks */
 void tag_run_settle(struct tag_run *r);                /* no more is to be learnt */
 void tag_run_mark_waiting(struct tag_run *r);

@@ -91,13 +91,17 @@ static uint32_t owner_id(struct tag_paths *p, const struct tag_trace *t,
 		         line->process);
 		o.is.process = named_text(&p->texts, text);
 		o.is.pid = (int32_t)line->process;
+		if (t->recording->streams.count > 1) { /* each CPU counts its own */
+			snprintf(text, sizeof(text), "cpu %" PRIu32, who->stream);
+			o.is.thread = named_text(&p->texts, text);
+		}
 	} else {
 		o.is.process = named_text(&p->texts, who->process);
 		o.is.thread = named_text(&p->texts, who->thread);
 		o.is.pid = who->pid;
 		o.is.tid = who->tid;
 	}
-	for (size_t i = p->owners.count; i-- > 0;)
+	for (size_t i = stream->device ? 0 : p->owners.count; i-- > 0;)
 		if (!memcmp(&p->owners.items[i], &o, sizeof(o)))
 			return (uint32_t)i;
 	vec_push(&p->owners, o);

@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+#define OUTS 32768 /* twice what an engine lets wait; numbers of processes may be any */
+
+/* When a process was switched out. */
+struct out {
+	uint32_t process;
+	bool is;
+	uint64_t time;
+};
+
 struct source {
 	struct tag_merge *merge;
 	const struct tag_stream *stream;
@@ -14,7 +23,7 @@ struct source {
 	size_t at;              /* the next one of `lines` */
 	uint64_t key;           /* its time; before that the stream's begin */
 	uint32_t who, next_who; /* next_who: of the packet that is read; from its first event on */
-	VEC(uint64_t) outs;     /* per process: when it was switched out, + 1; 0: it is not */
+	VEC(struct out) outs;   /* by process, modulo OUTS */
 	bool ended;
 };
 
@@ -124,19 +133,22 @@ static void meet(struct source *s, const struct tag_packet *p)
 /* How long it was out; of what was not seen going out that is not known. */
 static uint64_t out_for(struct source *s, const struct tag_step *step)
 {
-	uint64_t *out = step->process < s->outs.count ? &s->outs.items[step->process] : NULL;
-	uint64_t since = out ? *out : 0;
+	uint32_t at = step->process % OUTS;
+	struct out *out = at < s->outs.count ? &s->outs.items[at] : NULL;
 
-	if (out)
-		*out = 0;
-	return since ? step->time - (since - 1) : TRACE_OUT_UNKNOWN;
+	if (!out || !out->is || out->process != step->process)
+		return TRACE_OUT_UNKNOWN;
+	out->is = false;
+	return step->time - out->time;
 }
 
 static void note_out(struct source *s, const struct tag_step *step)
 {
-	while (s->outs.count <= step->process)
-		vec_push(&s->outs, 0);
-	s->outs.items[step->process] = step->time + 1;
+	uint32_t at = step->process % OUTS;
+
+	while (s->outs.count <= at)
+		vec_add(&s->outs);
+	s->outs.items[at] = (struct out){step->process, true, step->time};
 }
 
 static enum trace_line_kind kind_of(enum tag_step_kind kind)
@@ -269,9 +281,10 @@ int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *e
 			if (s->at < s->lines.count)
 				s->key = s->lines.items[s->at].time;
 			sift(m);
+			/* What was lost is no event, and may be told at a time long before. */
 			if (!m->begun)
 				m->t->begin = line->time;
-			m->begun = true;
+			m->begun |= line->kind != TRACE_LINE_GAP;
 			return 1;
 		}
 		/* Nothing known of it: the key is what it told last, so it is first when it may be.

@@ -19,7 +19,7 @@ class Plan:
 
     def __init__(self, processes=3, tags=1500, begin=0, longjmp=0.0, lost=0.0, shared_sleep=False,
                  same_paths=False, fifo=False, recursion=True, inline=True, gap=1 << CLOCK_BITS,
-                 births=True, cut=False):
+                 births=True, cut=False, again=False):
         self.processes = processes      # at the begin
         self.tags = tags                # captured, or a few more
         self.begin = begin              # tags that pass before the capture begins
@@ -32,6 +32,7 @@ class Plan:
         self.inline = inline
         self.gap = gap                  # events are closer than this
         self.births = births            # processes begin and end meanwhile
+        self.again = again              # who wakes up may sleep on, and has left nothing
         self.cut = cut                  # the capture ends anywhere, a switch undecided or not
 
 
@@ -205,6 +206,9 @@ class Machine(Recorder):
             yield ("run", self.random.randrange(3))
         yield ("ready" if ready else "sleep", 0)
         yield ("run", self.random.randrange(5))
+        while self.plan.again and self.random.random() < 0.4:
+            yield ("sleep", 0)
+            yield ("run", self.random.randrange(5))
         if self.plan.shared_sleep:
             self.leave()
         if self.random.random() < 0.5:

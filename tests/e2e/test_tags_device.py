@@ -11,6 +11,7 @@ import re
 from harness import LONG, main, test
 
 from device_capture import Machine, Plan
+from device_ctf import write_ctf
 from device_recorder import CLOCK_BITS, Recorder, records, table
 from device_truth import Against, imported, reported, rows
 
@@ -40,6 +41,14 @@ def captures_begin_in_the_midst_of_everything(t):
 @test
 def processes_are_told_apart_further_up_when_all_sleep_in_one_function(t):
     simulate(t, 20000, lambda r: Plan(processes=r.randrange(2, 7), shared_sleep=True, tags=1000))
+
+
+@test
+def a_long_capture_with_many_processes_and_turns_of_the_clock_is_exact(t):
+    machine = Machine(3, Plan(processes=60, begin=777, tags=1000000 if LONG else 150000))
+    truth = machine.run()
+    t.true(truth.elapsed > 3 << CLOCK_BITS, "the clock does not turn round: choose another seed")
+    Against(t, reported(t, machine), truth, 3).all()
 
 
 @test
@@ -76,17 +85,56 @@ def processes_that_cannot_be_told_apart_are_counted_and_their_books_close(t):
 
 @test
 def who_waited_longest_goes_on_first_where_nothing_tells_them_apart(t):
-    """A kernel that keeps this order is read right, though each switch is a guess."""
+    """A kernel that keeps this order is read right, though many a switch is a guess."""
+    guesses = 0
     for seed in range(50000, 50000 + SEEDS):
-        machine = Machine(seed, Plan(processes=3, same_paths=True, fifo=True, births=False,
-                                     tags=1000))
+        machine = Machine(seed, Plan(processes=3, fifo=True, again=True, births=False, cut=True,
+                                     shared_sleep=seed % 2 == 0, tags=1000))
         truth = machine.run()
-        against = Against(t, reported(t, machine), truth, seed)
+        report = reported(t, machine)
+        against = Against(t, report, truth, seed)
         against.books()
-        against.time(against.report, "idle_ns", truth.idle)
+        against.time(report, "idle_ns", truth.idle)
+        guesses += report["guesses"]
         for name, row in against.rows.items():
             against.time(row, "net_ns", truth.functions[name].net)
             against.time(row, "elapsed_ns", truth.functions[name].elapsed)
+    t.true(guesses > SEEDS, "what was guessed was not said to be")
+
+
+def by_hand(t, names, events):
+    """The report of events that are written down: (time, name) or (time, -name) for exits."""
+    tags = {name.rstrip("!="): 500 + 2 * i for i, name in enumerate(names.split())}
+    text = "".join(f"{name.rstrip('!=')}/{tags[name.rstrip('!=')]}{name[len(name.rstrip('!=')):]}\n"
+                   for name in names.split())
+    data = records([(time, tags[name.lstrip("-")] + name.startswith("-")) for time, name in events])
+    report = t.report(imported(t, data, text))
+    times = {name: (row["calls"], row["elapsed_ns"] // US, row["net_ns"] // US)
+             for name, row in rows(report).items()}
+    return report, times
+
+
+@test
+def an_exit_that_fits_nobody_further_up_is_of_who_waited_longest(t):
+    """The exit of `a` is lost after the process that was in it has left `sleep`."""
+    report, times = by_hand(t, "top a b sleep fork swtch!", [
+        (0, "top"), (1, "a"), (3, "sleep"), (6, "swtch"), (10, "-swtch"),
+        (11, "-fork"), (11, "b"), (12, "sleep"), (14, "swtch"), (20, "-swtch"),
+        (25, "-sleep"), (27, "-top"), (30, "swtch"), (31, "-swtch"), (33, "-sleep"), (36, "-b")])
+    t.equal(times["top"], (1, 6 + 7, 1), "calls, elapsed and net of top")
+    t.equal(times["b"], (1, 3 + 5, 1 + 3), "of b")
+    t.equal((report["missing_exits"], report["guesses"]), (1, 1), "missing exits and guesses")
+    t.equal(report["idle_ns"], (4 + 6 + 1) * US, "idle")
+
+
+@test
+def a_switch_function_in_another_is_one_switch(t):
+    report, times = by_hand(t, "f swtch! idle! irq", [
+        (0, "f"), (10, "swtch"), (12, "idle"), (20, "irq"), (25, "-irq"), (30, "-idle"),
+        (33, "-swtch"), (40, "-f")])
+    t.equal(times, {"f": (1, 17, 17), "irq": (1, 5, 5)}, "calls, elapsed and net")
+    t.equal((report["run_ns"], report["idle_ns"]), (22 * US, 18 * US), "run and idle")
+    t.equal(report["processes"], 1, "processes")
 
 
 LINE = re.compile(r"^ *(\d+)\.(\d{3}) (\d{3})  ( *)(->|<-|==) (\S+)(.*)$")
@@ -130,8 +178,11 @@ def true_lines(truth):
 def the_code_path_is_what_ran_inside_what_with_its_times(t):
     for seed in range(100000, 100000 + SEEDS):
         r = random.Random(seed)
+        shared = r.random() < 0.5
+        # Who slept before the capture began, in what all sleep in, is taken for another.
         machine = Machine(seed, Plan(processes=r.randrange(1, 6), tags=r.choice([60, 600]),
-                                     begin=r.choice([0, 300]), shared_sleep=False))
+                                     begin=0 if shared else r.choice([0, 300]),
+                                     shared_sleep=shared))
         truth = machine.run()
         directory = imported(t, records(truth.events), machine.names())
         got = list(path_lines(t.assay("tags", "trace", directory).out))
@@ -168,6 +219,20 @@ def csv_other_layouts_and_byte_orders_give_the_same_report(t):
                  ["--layout", "tag:16,clock:32", "--clock-bits", "17"])):
             t.equal(reported(t, machine, *options, data=data), plain,
                     f"machine {seed}: the report of {what}")
+
+
+@test
+def a_ctf_trace_of_others_of_the_same_capture_gives_the_same_report(t):
+    widths = [(16, 32), (16, 24), (24, 40), (32, 32), (32, 64), (64, 64)]
+    for seed in range(65000, 65000 + max(SEEDS // 6, len(widths))):
+        machine = Machine(seed, Plan(tags=1500, begin=seed % 2 * 100))
+        machine.run()
+        id_bits, time_bits = widths[seed % len(widths)]
+        directory = write_ctf(t.path(f"foreign{seed}"), machine, random.Random(seed),
+                              id_bits=id_bits, time_bits=time_bits)
+        report = t.report(directory)
+        Against(t, report, machine.truth, f"{seed}, {id_bits} and {time_bits} bits").all()
+        t.equal(report, reported(t, machine), f"machine {seed}: the report of a foreign trace")
 
 
 @test

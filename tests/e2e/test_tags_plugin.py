@@ -6,6 +6,8 @@ they run, triggers call a hook that holds exits against entries (hook.c); how of
 function is called follows from the programs' source.
 """
 
+import fcntl
+import os
 import re
 import struct
 
@@ -221,6 +223,44 @@ def parallel_compilers_give_unique_and_stable_tags(t):
     t.true(f"f9_2/{tag}!" in section(t, t.path("d1/f9.o")), "the mark is embedded")
 
 
+def waiting_compiler(t, names, held):
+    """A compiler that has read the names, and wants the lock to extend them: not while the
+    open file `held` has its own."""
+    fcntl.flock(held, fcntl.LOCK_SH)
+    source = t.write("one.c", "int f(int x) { return x + 1; }\n")
+    compiler = t.start("gcc", "-c", *arguments(names), source, "-o", t.path("one.o"))
+
+    def waits():
+        with open("/proc/locks", encoding="utf-8") as locks:
+            return any("->" in line and f":{os.fstat(held.fileno()).st_ino} " in line
+                       for line in locks)
+    t.until(lambda: waits() or compiler.poll() is not None, "a compiler that waits")
+    t.true(compiler.poll() is None, "the compiler waits for the lock")
+    return compiler
+
+
+@test
+def compilers_wait_for_the_lock_and_read_what_came(t):
+    need(t)
+    names = t.write("names", "before/2\n")
+    with open(names, "a", encoding="utf-8") as f:
+        compiler = waiting_compiler(t, names, f)
+        f.write("meanwhile/4\n")
+    t.equal(t.wait(compiler), 0, "status of the compiler")
+    t.equal(lines_of(names), ["before/2", "meanwhile/4", "f/6"], "names")
+
+
+@test
+def a_file_that_an_editor_replaced_is_read_again(t):
+    need(t)
+    names = t.write("names", "old/2\n")
+    with open(names, "a", encoding="utf-8") as f:
+        compiler = waiting_compiler(t, names, f)
+        os.rename(t.write("edited", "# mine\nold/20\n"), names)
+    t.equal(t.wait(compiler), 0, "status of the compiler")
+    t.equal(lines_of(names), ["old/20", "f/22"], "names")
+
+
 @test
 def an_entry_sets_the_first_tag(t):
     need(t)
@@ -298,6 +338,29 @@ def long_nops_carry_magic_and_tag(t):
         other = run("objdump", "-d", "--insn-width=8", compiled(
             t, TWO, "-fno-inline", "-fno-reorder-blocks", dialect, trigger="nop")).out
         t.equal(len(re.findall("0f 1f 84 00 .. .. .. 5a", other)), len(got), dialect)
+
+
+@test
+def what_a_function_does_stands_between_its_triggers(t):
+    need(t)
+    text = ("struct node { struct node *next; long value; };\n"
+            "long follow(struct node *p) { return p->next->value; }\n"
+            "long divide(long a, long b) { return a / b; }\n"
+            "double quotient(double a, double b) { return a / b; }\n")
+    for trigger, mark in (("nop", "nopl"), ("load", "testb"), ("ring", "rdtsc")):
+        for level in ("-O1", "-O2", "-O3"):
+            path = compiled(t, text, level, "-fomit-frame-pointer", trigger=trigger)
+            for name, does in (("follow", ["mov", "mov"]), ("divide", ["idiv"]),
+                               ("quotient", ["divsd"])):
+                code = run("objdump", "-d", "--no-show-raw-insn", f"--disassemble={name}",
+                           path).out.split(f"<{name}>:")[1].split("ret")[0]
+                words = re.findall(r"\t(\w+)", code)
+                exit_at = len(words) - 1 - words[::-1].index(mark)
+                inside = words[words.index(mark):exit_at]
+                got = [word for word in inside if word in does]
+                t.true(len(got) >= len(does), f"{trigger} {level} {name}: {' '.join(words)}")
+                t.true(not [w for w in words[exit_at:] if w in ("idiv", "divsd")],
+                       f"{trigger} {level} {name}: {' '.join(words)}")
 
 
 @test

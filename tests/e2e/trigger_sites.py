@@ -181,10 +181,15 @@ class TriggerSites:
         self.no_return = self._find_no_return()
         self.throwing = self._find_throwing()
         self._unknown_tags()
-        for start in self.image.starts:
+        self.prove(self.image.starts)
+        self._used_pieces()
+
+    def prove(self, starts):
+        """Of the functions that begin there; what is wrong is added."""
+        self.effects.clear()
+        for start in starts:
             if not self._is_piece(start):
                 self._prove(start)
-        self._used_pieces()
 
     # What there is
 

@@ -50,6 +50,8 @@ struct model {
 	VEC(struct model_process) processes; /* [0]: idle */
 	size_t runs;                         /* which of them; 0: idle, in devices */
 	uint32_t numbers;
+	bool switched;  /* a `!` event came */
+	uint64_t early; /* outside, but for gaps */
 	uint64_t calls, suspensions;
 	uint64_t now;
 	int32_t pid, tid;
@@ -195,6 +197,7 @@ static void model_pass(struct model *m, uint64_t ticks, bool gap)
 		model_function(m, top->tag, false)->net += ticks;
 	} else {
 		m->sum.outside += ticks;
+		m->early += ticks;
 	}
 	vec_each (p, &m->processes) {
 		bool shares = m->device && m->wall ? true : p == runs && !idle;
@@ -430,6 +433,16 @@ static void model_resume(struct model *m, size_t at, uint32_t tag)
 		model_unmatched(m, tag);
 }
 
+/* The exit of a `!` function while a process runs: the stream may have begun in idle. */
+static void model_first_switch(struct model *m)
+{
+	if (m->switched || model_runs(m)->open.count || m->sum.damage.unmatched_exits)
+		return;
+	m->sum.idle += m->early;
+	m->sum.outside -= m->early;
+	model_tell(m, TAG_STEP_SWITCH_IN, 0);
+}
+
 static void model_own(struct model *m, uint32_t tag)
 {
 	bool blocked = tag == ASSAY_TAG_SWITCH_BLOCKED;
@@ -474,11 +487,15 @@ static void model_event(struct model *m, size_t at)
 			model_enter(m, tag);
 		break;
 	case MODEL_EXIT:
-		if (m->device && m->runs == 0 && model_switches(m, tag))
+		if (model_switches(m, tag) && m->runs == 0) {
 			model_resume(m, at, tag - 1);
-		else
-			model_leave(m, tag - 1);
+			break;
+		}
+		if (model_switches(m, tag))
+			model_first_switch(m);
+		model_leave(m, tag - 1);
 	}
+	m->switched |= model_switches(m, tag);
 }
 
 /* Rules 5, 8: all that is open ends: who runs first, then who waits, longest first. */

@@ -35,13 +35,15 @@ static char *write_words(const uint64_t *words, size_t count, uint64_t begin)
 
 static void a_packet_is_as_in_memory(void)
 {
-	static const uint64_t words[] = {WORD(0x1122334455, 502), 0, WORD(0x1122334456, 503)};
+	static const uint64_t words[] = {WORD(0x1122334455, 502), 0,
+	                                 WORD(0x1122334455, ASSAY_TAG_VOID),
+	                                 WORD(0x1122334456, 503)};
 	char *path = place("bytes"), *file = xasprintf("%s/stream_0", path);
 	struct tag_names *names = tag_names_new();
 	struct tag_packet p = {.begin = 0xaa1122334400,
 	                       .end = 0xaa1122335000,
 	                       .words = words,
-	                       .count = 3,
+	                       .count = 4,
 	                       .lost = 7,
 	                       .gap = true,
 	                       .forked = true,

@@ -3,7 +3,7 @@
  * Random recordings, written and read again: every event, loss and gap is there. With
  * arguments, `test_ctf_random DIRECTORY SEED`, it writes one and prints what another
  * reader must see in it, a line an event: stream, ticks, name, pid, tid, thread, process;
- * and a line a loss: "lost", stream, count (tests/e2e/test_tags_ctf.py).
+ * and a line a loss between packets: "lost", stream, count (tests/e2e/test_tags_ctf.py).
  */
 #include "format/ctf.h"
 
@@ -27,8 +27,8 @@ struct made {
 struct made_stream {
 	uint32_t id;
 	VEC(struct made) events;
-	VEC(uint64_t) losses;
-	uint64_t lost, gaps, now, end;
+	VEC(uint64_t) losses; /* between packets: babeltrace2 does not tell the first one's */
+	uint64_t packets, lost, gaps, now;
 };
 
 struct world {
@@ -100,8 +100,9 @@ static void make_packet(struct world *world, struct made_stream *s, unsigned num
 	p.end = s->now;
 	p.lost = random_below(6) ? 0 : 1 + random_below(1000);
 	p.gap = !random_below(9);
-	if (p.lost)
+	if (p.lost && s->packets)
 		vec_push(&s->losses, p.lost);
+	s->packets++;
 	s->lost += p.lost;
 	s->gaps += p.gap;
 	CHECK_EQ(ctf_writer_packet(world->w, s->id, &p, NULL), 0);

@@ -67,6 +67,18 @@ static void check_steps(struct capture *c, bool wall, const char *want)
 	vec_done(&steps.told);
 }
 
+/* The sums of a stream of one packet, before its end. */
+static struct tag_run *run_of(struct capture *c)
+{
+	struct tag_run *r = tag_run_new(&c->recording.streams.items[0], false, NULL, NULL, NULL);
+	struct capture_packet *p = &c->streams.items[0].packets.items[0];
+
+	p->packet.words = p->words.items;
+	p->packet.count = p->words.count;
+	tag_run_packet(r, &p->packet);
+	return r;
+}
+
 /* Events of one stream, a packet that begins with the first. */
 struct moment {
 	uint64_t time;
@@ -546,6 +558,30 @@ static void an_interrupt_without_exit_ends_with_idle(void)
 	capture_done(&c);
 }
 
+static void a_stream_may_begin_in_idle(void)
+{
+	struct capture c;
+	struct tag_run *r;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_PLACE}, {5, TAG_C}, {8, EXIT(TAG_C)}, {20, EXIT(TAG_SWTCH)},
+	    {21, EXIT(TAG_A)}, {30, EXIT(TAG_SWTCH)});
+	check_steps(&c, false,
+	            "p1 = place 0 @0\n"
+	            "p1 > c 0 @5\n"
+	            "p1 < c 0 @8 net 3 total 3\n"
+	            "p1 in @20\n"
+	            "p1 ! swtch 0 @20\n"
+	            "p1 ! a 0 @21\n"
+	            "p1 ! swtch 0 @30\n");
+	r = run_of(&c);
+	tag_run_end(r);
+	CHECK_EQ(r->idle, 17);
+	CHECK_EQ(r->outside, 10);
+	tag_run_free(r);
+	capture_done(&c);
+}
+
 static void a_question_has_an_end(void)
 {
 	struct capture c;
@@ -578,7 +614,6 @@ static void a_question_has_an_end(void)
 static void processes_that_wait_are_bounded(void)
 {
 	struct capture c;
-	struct tag_stream stream;
 	struct tag_run *r;
 	uint64_t t = 0;
 
@@ -591,13 +626,7 @@ static void processes_that_wait_are_bounded(void)
 		capture_event(&c, t++, EXIT(TAG_SWTCH));
 		capture_event(&c, t++, EXIT(TAG_B));
 	}
-	stream = c.recording.streams.items[0];
-	r = tag_run_new(&stream, false, NULL, NULL, NULL);
-	struct capture_packet *p = &c.streams.items[0].packets.items[0];
-
-	p->packet.words = p->words.items;
-	p->packet.count = p->words.count;
-	tag_run_packet(r, &p->packet);
+	r = run_of(&c);
 	CHECK_EQ(r->waiting.count, TAG_ENGINE_WAITING);
 	CHECK_EQ(r->processes, TAG_ENGINE_WAITING + 2);
 	tag_run_end(r);
@@ -653,6 +682,7 @@ int main(void)
 	RUN(switch_functions_may_call_each_other);
 	RUN(calls_that_wait_in_idle_are_a_process);
 	RUN(an_interrupt_without_exit_ends_with_idle);
+	RUN(a_stream_may_begin_in_idle);
 	RUN(a_question_has_an_end);
 	RUN(processes_that_wait_are_bounded);
 	RUN(a_stack_is_bounded);

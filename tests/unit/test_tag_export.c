@@ -101,19 +101,27 @@ static void chrome_has_each_call_with_its_times(void)
 	memory_done(&m);
 }
 
-/* Each E ends what was begun last on its thread; gives how many there are; -1: they do not. */
+/* Each E ends what was begun last on its thread, by name; gives how many; -1: they do not. */
 static int balance(const char *text)
 {
+	static char open[16][16][64];
 	int depth[16] = {0}, begun = 0, pid, tid;
-	char kind;
+	char kind, name[64];
 
-	for (const char *line = text; line; line = strchr(line, '\n'), line += !!line)
-		if (sscanf(line, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", &kind, &pid, &tid) == 3) {
-			if (pid > 15 || (kind == 'E' && !depth[pid]--))
-				return -1;
-			depth[pid] += kind == 'B';
-			begun += kind == 'B';
-		}
+	for (const char *line = text; line; line = strchr(line, '\n'), line += !!line) {
+		const char *at = strstr(line, "\"name\":");
+
+		if (sscanf(line, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", &kind, &pid, &tid) != 3 ||
+		    (kind != 'B' && kind != 'E'))
+			continue;
+		if (pid > 15 || depth[pid] > 15 || sscanf(at, "\"name\":%63[^}]", name) != 1 ||
+		    (kind == 'E' && (!depth[pid] || strcmp(open[pid][--depth[pid]], name) != 0)))
+			return -1;
+		if (kind == 'E')
+			continue;
+		begun++;
+		memcpy(open[pid][depth[pid]++], name, sizeof(name));
+	}
 	for (int i = 0; i < 16; i++)
 		if (depth[i])
 			return -1;

@@ -205,6 +205,57 @@ static void events_while_off_are_left_out(void)
 	}
 }
 
+/* Put off and on three times while a thread fills one packet: what it wrote then never counts. */
+static void each_time_off_is_remembered(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STOP);
+	struct tag_rings_file file = {.path = strdup(put(f))};
+	struct tag_rings *rings = open_made(f);
+	uint64_t seen[7][2], sum = 0, want = 0;
+	struct tag_rings_packet p;
+	struct error err = {0};
+	int parts = 0;
+
+	for (int i = 0; i < 7; i++) {
+		seen[i][0] = moment_ticks();
+		seen[i][1] = moment_ticks();
+		CHECK_EQ(tag_rings_capture(&file, i % 2, &err), 0);
+	}
+	tf_fill(f, 0, 0, 0, seen[0][0], 0, 2);
+	for (unsigned i = 0; i < 7; i++) {
+		tf_words(f, 0)[2 * i] = tf_word(seen[i][0], 2);
+		tf_words(f, 0)[2 * i + 1] = tf_word(seen[i][1], 3);
+		/* Before the first switch, which puts it off, and each other one since. */
+		want += i % 2 ? 0 : seen[i][0] + seen[i][1];
+	}
+	tf_packet(f, 0)->content_bits = (128 + 14 * 8) * 8;
+	{
+		int fd = open(file.path, O_RDWR | O_CLOEXEC);
+
+		CHECK(pwrite(fd, tf_packet(f, 0), TF_BYTES, TF_PACKETS_AT) == TF_BYTES);
+		CHECK(pwrite(fd, tf_state(f, 0), 4, TF_STATES_AT) == 4);
+		close(fd);
+	}
+	CHECK_EQ(tag_rings_look(rings, &err), 0);
+	while (tag_rings_next(rings, &p, &err) > 0) {
+		uint64_t time = p.header.begin;
+
+		CHECK_EQ(p.count, 2);
+		CHECK_EQ(p.header.flags, parts++ ? ASSAY_TAGS_GAP : 0);
+		for (size_t i = 0; i < p.count; i++) {
+			time += ((p.words[i] >> ASSAY_TAGS_TAG_BITS) - time) &
+			        ASSAY_TAGS_CLOCK_MASK;
+			sum += time;
+		}
+		CHECK_EQ(time, p.header.end);
+	}
+	CHECK_EQ(parts, 4);
+	CHECK_EQ(sum, want);
+	tag_rings_close(rings);
+	free(file.path);
+	free(f);
+}
+
 static void the_switch_is_written(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STOP);
@@ -418,6 +469,7 @@ int main(void)
 	RUN(closed_packets_are_drained);
 	RUN(open_packets_end_with_their_words);
 	RUN(events_while_off_are_left_out);
+	RUN(each_time_off_is_remembered);
 	RUN(the_switch_is_written);
 	RUN(header_offsets_are_checked);
 	RUN(damaged_packets_are_counted);

@@ -493,6 +493,28 @@ static void gaps_and_what_is_uncertain_are_told_in_place(void)
 	memory_done(&m);
 }
 
+static void what_was_lost_does_not_move_the_begin(void)
+{
+	struct tag_packet *p;
+	struct memory m;
+
+	memory_init(&m, 1000000000);
+	memory_stream(&m, false, 0, 0, "", "");
+	memory_stream(&m, false, 7, 7, "prog", "prog");
+	p = memory_packet(&m, 0);
+	p->begin = p->end = 100;
+	p->gap = true;
+	p->lost = 12;
+	m.r.streams.items[0].begin = 100;
+	memory_play(&m, 1, "5000 >f 5010 <f");
+	check_text(&m, all(),
+	           "   0.000 000 000  stream 0  ---- Gap: 12 events were lost ----\n"
+	           "   0.000 000 000  prog/7    -> f (0.010 us, 0.010 us)\n"
+	           "   0.000 000 010  prog/7    <- f\n"
+	           "---- In what was read: 1 gap, 12 events lost ----\n");
+	memory_done(&m);
+}
+
 static void a_stream_may_go_on_with_another_thread(void)
 {
 	struct memory m;
@@ -554,6 +576,25 @@ static void a_terminal_cuts_names_before_times(void)
 	memory_done(&m);
 }
 
+static void a_deep_call_is_numbered_and_not_indented_without_end(void)
+{
+	struct tag_trace_options o = all();
+	struct tag_trace_result result;
+	struct memory m;
+	struct buf text;
+
+	memory_init(&m, 1000000000);
+	memory_stream(&m, false, 7, 7, "prog", "prog");
+	for (uint64_t i = 0; i <= 3000; i++)
+		memory_event(&m, 0, i, 4);
+	text = text_of(&m, &o, (struct how){0}, &result);
+	CHECK(strstr(buf_text(&text), "      -> f (0.001 us, 2.900 us)\n"));
+	CHECK(strstr(buf_text(&text), "      101: -> f (0.001 us, 2.899 us)\n"));
+	CHECK(text.size < 6002 * 260);
+	buf_done(&text);
+	memory_done(&m);
+}
+
 static void moments_are_times_or_calls(void)
 {
 	static const struct {
@@ -608,8 +649,10 @@ int main(void)
 	RUN(threads_stand_side_by_side);
 	RUN(a_devices_processes_are_parted_by_the_switch_function);
 	RUN(gaps_and_what_is_uncertain_are_told_in_place);
+	RUN(what_was_lost_does_not_move_the_begin);
 	RUN(a_stream_may_go_on_with_another_thread);
 	RUN(a_terminal_cuts_names_before_times);
+	RUN(a_deep_call_is_numbered_and_not_indented_without_end);
 	RUN(moments_are_times_or_calls);
 	return check_end();
 }

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tags_program: a program whose events follow from its arguments, built with triggers.
+
+N rounds are N branches with two leaves each; rounds itself and main besides. Its arguments are
+steps, done one after the other.
+"""
+import os
+
+from harness import ASSAY, BUILD, run
+
+PROGRAM = r"""
+#include <assay/tags.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int sum;
+
+__attribute__((noinline)) void leaf(void) { sum++; }
+__attribute__((noinline)) void branch(void) { leaf(); leaf(); }
+__attribute__((noinline)) void rounds(int n) { for (int i = 0; i < n; i++) branch(); }
+__attribute__((noinline)) void waits(int ms) { usleep(ms * 1000); }
+__attribute__((noinline)) void marks(int n) { for (int i = 0; i < n; i++) ASSAY_TAG("mark"); }
+
+static __attribute__((no_instrument_function)) void *thread(void *n)
+{
+	rounds((int)(long)n);
+	return NULL;
+}
+
+static __attribute__((no_instrument_function)) void threads(int n)
+{
+	pthread_t ids[64];
+
+	for (int i = 0; i < n; i++)
+		pthread_create(&ids[i], NULL, thread, (void *)(long)(i + 1));
+	for (int i = 0; i < n; i++)
+		pthread_join(ids[i], NULL);
+}
+
+/* Each line is a number of rounds; "ok" when they are done. */
+static __attribute__((no_instrument_function)) void obey(void)
+{
+	char line[64];
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	puts("ready");
+	while (fgets(line, sizeof(line), stdin)) {
+		rounds((int)strtol(line, NULL, 10));
+		puts("ok");
+	}
+}
+
+static __attribute__((no_instrument_function)) void library(const char *path)
+{
+	void *l = dlopen(path, RTLD_NOW);
+	void (*enter)(void) = l ? (void (*)(void))dlsym(l, "enter_library") : NULL;
+
+	if (!enter)
+		_exit(99);
+	enter();
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *step = argv[i], *value = strchr(step, '=');
+		int n = value ? (int)strtol(value + 1, NULL, 10) : 0;
+
+		if (!strncmp(step, "rounds", 6))
+			rounds(n);
+		else if (!strncmp(step, "waits", 5))
+			waits(n);
+		else if (!strncmp(step, "marks", 5))
+			marks(n);
+		else if (!strncmp(step, "threads", 7))
+			threads(n);
+		else if (!strcmp(step, "start"))
+			assay_tags_start();
+		else if (!strcmp(step, "stop"))
+			assay_tags_stop();
+		else if (!strcmp(step, "say"))
+			puts("said"), fflush(stdout);
+		else if (!strcmp(step, "obey"))
+			obey();
+		else if (!strncmp(step, "library", 7))
+			library(value + 1);
+		else if (!strcmp(step, "kill"))
+			kill(getpid(), SIGKILL);
+		else if (!strcmp(step, "abort"))
+			abort();
+		else if (!strcmp(step, "forever"))
+			for (;;)
+				pause();
+		else if (!strcmp(step, "fork")) {
+			if (!fork())
+				_exit((rounds(7), 0));
+			wait(NULL);
+		} else if (!strcmp(step, "leave")) {
+			if (!fork()) {
+				close(1); /* whoever reads it waits for its end */
+				close(2);
+				rounds(7);
+				sleep(60);
+			}
+			usleep(200000);
+		} else if (!strcmp(step, "exec"))
+			execv(argv[0], argv + i);
+		else if (!strncmp(step, "exit", 4))
+			return n;
+	}
+	return 0;
+}
+"""
+
+
+def flags(t, names, *options):
+    return t.assay("tags", "flags", "--names", names, *options).out.split()
+
+
+def build(t, name="program", source=PROGRAM, names="p.names", extra=()):
+    t.need("gcc")
+    if not (BUILD / "plugin" / "gcc" / "assay_tags.so").exists():
+        t.skip("the GCC plugin was not built")
+    path = t.path(name)
+    run("gcc", "-O1", "-g", "-o", path, t.write(name + ".c", source), "-pthread",
+        *flags(t, t.path(names)), *extra)
+    return path
+
+
+def place(t):
+    """An environment with a directory of the test's own for what processes record."""
+    directory = t.path("recorded")
+    directory.mkdir(mode=0o700, exist_ok=True)
+    return {"ASSAY_TAGS_DIR": str(directory)}
+
+
+def left_over(t):
+    return sorted(str(path.relative_to(t.path("recorded")))
+                  for path in t.path("recorded").rglob("*"))
+
+
+def calls_of(report):
+    """Calls by function; inline tags by how often."""
+    counts = {}
+    for function in report["functions"]:
+        counts[function["function"]] = counts.get(function["function"], 0) + function["calls"]
+    for tag in report.get("inline_tags", []):
+        counts[tag["name"]] = counts.get(tag["name"], 0) + tag["count"]
+    return {name: count for name, count in counts.items() if count and name != "(outside)"}
+
+
+def of_rounds(*counts):
+    """The calls of so many rounds, each begun by a call of rounds()."""
+    return {"rounds": len(counts), "branch": sum(counts), "leaf": 2 * sum(counts)}
+
+
+def events_of(*counts):
+    """Entries and exits."""
+    return 2 * sum(of_rounds(*counts).values())

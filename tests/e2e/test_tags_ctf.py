@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traces of event tags, as babeltrace2 reads them: every event, time, name and loss.
+
+The traces are random ones of tests/unit/test_ctf_random.c, which also says what is in
+them.
+"""
+import collections
+import re
+
+from harness import BUILD, main, test
+
+HZ, OFFSET_TICKS = 2595126000, 1700000000 * 2595126000 + 320385924
+EVENT = re.compile(r'\[(\d+)\] \S+ (.*): \{ pid = (\d+), tid = (\d+), flags = (\d+), '
+                   r'thread = "(.*?)", process = "(.*)" \}$')
+LOSS = re.compile(r"Tracer discarded (\d+) events .*stream_(\d+)\"")
+
+
+def written(t, path, seed):
+    """(events by stream, losses by stream) that a random trace must have."""
+    events, losses = collections.defaultdict(list), collections.defaultdict(list)
+    program = BUILD / "tests" / "unit" / "test_ctf_random"
+    for line in t.run(program, path, seed).out.splitlines():
+        kind, stream, *rest = line.split("\t")
+        if kind == "event":
+            ticks, name, pid, tid, thread, process = rest
+            events[int(stream)].append((int(ticks), name, pid, tid, thread, process))
+        else:
+            losses[int(stream)].append(int(rest[0]))
+    return events, losses
+
+
+def seen(t, path):
+    """The same of babeltrace2's output. Streams are told apart by their thread."""
+    events, losses = collections.defaultdict(list), collections.defaultdict(list)
+    result = t.run("babeltrace2", "--clock-cycles", "--no-delta", path)
+    for line in result.out.splitlines():
+        match = EVENT.match(line)
+        t.true(match, f"babeltrace2's line is understood: {line}")
+        ticks, name, pid, tid, _, thread, process = match.groups()
+        events[int(thread.split()[1])].append(
+            (int(ticks), name, pid, tid, thread, process.replace('\\"', '"')))
+    for line in result.err.splitlines():
+        if match := LOSS.search(line):
+            losses[int(match.group(2))].append(int(match.group(1)))
+        else:
+            t.true(re.search("Tracer (may have )?discarded", line), f"no other complaint: {line}")
+    return events, losses
+
+
+@test
+def babeltrace2_sees_every_event_and_loss(t):
+    t.need("babeltrace2")
+    for seed in (1, 2, 3):
+        path = t.path(f"trace{seed}")
+        want, want_losses = written(t, path, seed)
+        got, losses = seen(t, path)
+        t.true(sum(map(len, want.values())) > 10000, "there are events")
+        for stream, events in want.items():
+            t.equal(len(got[stream]), len(events), f"events of stream {stream}")
+            t.equal(got[stream], events, f"stream {stream}")
+            t.equal(losses[stream], want_losses[stream], f"losses of stream {stream}")
+
+
+@test
+def babeltrace2_gives_the_time_of_day_in_nanoseconds(t):
+    t.need("babeltrace2")
+    path = t.path("trace")
+    want, _ = written(t, path, 4)
+    lines = t.run("babeltrace2", "--clock-seconds", "--no-delta", path).out.splitlines()
+    got = sorted(int(s) * 10**9 + int(ns) for s, ns in
+                 (re.match(r"\[(\d+)\.(\d{9})\]", line).groups() for line in lines))
+    right = sorted((ticks + OFFSET_TICKS) * 10**9 // HZ
+                   for events in want.values() for ticks, *_ in events)
+    t.equal(len(got), len(right), "events")
+    # It rounds the clock and its offset one by one, and reckons in doubles.
+    t.true(max(abs(a - b) for a, b in zip(got, right)) <= 2, "each within two nanoseconds")
+
+
+main()

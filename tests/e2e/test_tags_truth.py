@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traces of event tags are exact, to the last call: programs that count themselves.
+
+The programs of tests/workloads/calls are built with the plugin's triggers and run under
+`assay tags`. Entries in the trace, read word by word (tags_truth.py) and by `assay
+report`, are what each process told; so are paths; and what is compiled with
+-finstrument-functions gives `assay calls` the same.
+
+What a trace of tags cannot tell, and is left out here:
+  raw, of processes         a child made by the system call itself shares its parent's
+                            thread-local memory, and its ring
+  cleared, of hostile       and user, nofile: children that can have no file of their own
+  paths, of jump and of     exits that never come: what is entered next stands in what was
+  coroutine                 left by a jump (no stack pointer is recorded)
+  paths, of forks' children begin in what their parents had entered
+"""
+
+import atexit
+import os
+import signal
+
+from calls_truth import ADDED, Truth, compare, counted_of
+from harness import ASSAY, BUILD, LONG, Failure, Test, main, test
+from tags_truth import RESERVED, VOID, Tagged, Trace, packets, plain_name
+
+CALLS = BUILD / "tests" / "workloads" / "calls"
+LEVELS = ("-O0", "-O2")
+ROUNDS = 5 if LONG else 1
+
+# Of all tests of this file: (name, level) -> program. They are built when they are first
+# needed, in a directory that the first test has.
+_built = {}
+
+
+class Place:
+    """Where programs lie that several tests use."""
+
+    def __init__(self):
+        self.t = Test()
+        atexit.register(self.t.end)
+        self.build = Tagged(self.t)
+
+    def program(self, name, level, *more):
+        key = (name, level, *more)
+        if key not in _built:
+            # Both levels at once: there are two processors.
+            started = [(lv, self.build.start(name, lv, *more)) for lv in LEVELS]
+            for lv, one in started:
+                _built[(name, lv, *more)] = self.build.finish(one)
+        return _built[key]
+
+
+_place = []
+
+
+def place():
+    if not _place:
+        _place.append(Place())
+    return _place[0]
+
+
+def tagged(name, level, *more):
+    return place().program(name, level, *more)
+
+
+def names():
+    return place().build.names
+
+
+def record(t, *words, status=0, options=(), env=None):
+    """Runs a program under `assay tags`; what it told of itself, and the trace's directory."""
+    truth, data = t.write("truth", ""), t.path("tags")
+    command = list(words)
+    if "orphan" in words:
+        # Its child goes on for a moment: so does what started it.
+        command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
+    result = t.assay("tags", "-q", *options, "-o", data, "--", *command,
+                     env={"TRUTH": str(truth), **(env or {})}, status=None)
+    # A signal is told as a shell tells it.
+    if result.status != (status if status >= 0 else 128 - status):
+        raise Failure(f"{' '.join(map(str, words))}: status {result.status}, not {status}: "
+                      f"{result.err[-1500:]}")
+    return Truth(truth), data
+
+
+def without_paths_of(truth, pids):
+    for pid in pids:
+        truth.paths.pop(pid, None)
+    return truth
+
+
+def reported(t, truth, data):
+    """Differences between the truth and what `assay report` tells of all processes."""
+    report, wrong = t.report(data), []
+    want, slack, got = {}, {}, {}
+    for into, counts in ((want, truth.calls), (slack, truth.slack)):
+        for told in counts.values():
+            for name, count in told.items():
+                into[name] = into.get(name, 0) + count
+    for row in report["functions"]:
+        name = plain_name(row["function"])
+        got[name] = got.get(name, 0) + row["calls"]
+    for name in sorted(set(want) | {n for n, calls in got.items() if calls}):
+        if not ADDED.match(name) and \
+                not want.get(name, 0) <= got.get(name, 0) <= want.get(name, 0) + slack.get(name, 0):
+            wrong.append(f"report: {name}: {got.get(name)} calls, not {want.get(name)}")
+    wrong += [f"report: {report[key]} {key}" for key in ("lost", "unknown_tags", "backwards")
+              if report[key]]
+    return wrong
+
+
+def check(t, name, case, *words, status=0, paths=True, strangers=False, levels=LEVELS):
+    """All builds of a case."""
+    wrong = []
+    for level in levels * ROUNDS:
+        program = tagged(name, level)
+        truth, data = record(t, program, case, *words, status=status)
+        trace = Trace(data, names(), paths)
+        found = trace.unsound() + compare(without_paths_of(truth, trace.forked), trace.processes,
+                                          paths, strangers) + reported(t, truth, data)
+        wrong += [f"{name}{level} {case}: {text}" for text in found[:12]]
+        if len(found) > 12:
+            wrong.append(f"{name}{level} {case}: and {len(found) - 12} more")
+    t.true(not wrong, "\n".join(wrong))
+
+
+def add(program, case, title, heavy=False, **options):
+    """One test. `heavy`: of many million events; with --long."""
+    if heavy and not LONG:
+        return
+
+    def function(t):
+        check(t, program, case, **options)
+    function.__name__ = f"{program}_{case}_{title}".replace(" ", "_")
+    test(function)
+
+
+add("plain", "plain", "a b c d")
+add("plain", "recurse", "ten deep")
+add("plain", "mutual", "functions that call each other")
+add("plain", "tree", "recursion that branches")
+add("plain", "pointers", "qsort and pointers")
+add("plain", "shapes", "alloca and variadic functions and tail calls")
+add("plain", "inlining", "what the compiler takes in")
+add("plain", "abyss", "100000 deep", paths=False)
+add("wide", "callers", "300 callers")
+add("wide", "paths", "111110 paths")
+add("wide", "levels", "500 stations", paths=False)
+add("thread", "crowd", "16 threads at once", heavy=True)
+add("thread", "going", "400 threads coming and going")
+add("thread", "family", "threads that start threads")
+add("thread", "small", "the smallest stacks")
+add("thread", "keys", "destructors of thread specific data")
+add("thread", "detached", "threads nobody waits for")
+add("exceptions", "across", "over 1 and 5 and 50 frames")
+add("exceptions", "same", "caught where thrown")
+add("exceptions", "rethrow", "thrown on")
+add("exceptions", "destructors", "that throw and catch while unwinding")
+add("exceptions", "construction", "thrown by constructors")
+add("exceptions", "levels", "caught in the midst of a recursion")
+add("exceptions", "threads", "in four threads", heavy=True)
+add("jump", "across", "longjmp over frames", paths=False)
+add("jump", "level", "longjmp to levels of a recursion", paths=False)
+add("jump", "handler", "siglongjmp out of a handler", paths=False)
+add("jump", "altstack", "siglongjmp off the signal stack", paths=False)
+add("jump", "ticks", "siglongjmp out of a timer's handler", heavy=True, paths=False)
+add("jump", "inner", "longjmp within a handler", paths=False)
+add("jump", "threads", "in four threads", paths=False)
+add("jump", "itself", "longjmp within one frame", paths=False)
+add("signals", "ticks", "10 kHz", paths=False, levels=LEVELS if LONG else ("-O2",))
+add("signals", "altstack", "10 kHz on a stack of its own", heavy=True, paths=False)
+add("signals", "nested", "handlers that interrupt each other", heavy=True, paths=False)
+add("signals", "storm", "threads that signal each other")
+add("signals", "sync", "known paths")
+add("signals", "forking", "a handler that forks", paths=False)
+add("signals", "going_on", "a handler's child goes on with what it interrupted", paths=False)
+add("processes", "tree", "three levels of forks")
+add("processes", "through", "children that return through inherited calls")
+add("processes", "vforked", "vfork and exec")
+add("processes", "chain", "exec of itself")
+add("processes", "busy", "forks beside calling threads", heavy=True, paths=False)
+add("processes", "threads", "threads that fork")
+add("processes", "behind", "a child's thread before the one that forked")
+add("processes", "run", "through a shell")
+add("processes", "orphan", "a child that outlives its parent")
+add("coroutine", "robin", "40 stacks in turn", paths=False)
+add("coroutine", "generator", "ends inside", paths=False)
+add("coroutine", "deserted", "stacks never gone back to", paths=False)
+add("coroutine", "migrate", "gone on with in another thread", paths=False)
+add("ends", "exit", "from 20 deep", status=3)
+add("ends", "at_once", "_exit", status=3)
+add("ends", "quick", "quick_exit", status=3)
+add("ends", "abort", "SIGABRT", status=-6)
+add("ends", "crash", "SIGSEGV", status=-11)
+add("ends", "killed", "SIGKILL", status=-9)
+add("ends", "thread", "pthread_exit")
+add("ends", "cancel", "pthread_cancel")
+add("ends", "main_ends", "the first thread before others")
+add("ends", "others", "exit while threads sleep", status=3)
+add("startup", "statics", "before main and after it")
+add("startup", "locals", "static objects of functions")
+add("startup", "threads", "thread local objects")
+add("hostile", "close", "all descriptors closed")
+add("hostile", "reused", "descriptors reused")
+add("hostile", "move", "another directory")
+add("hostile", "fsize", "files that may not grow")
+add("hostile", "masked", "signals blocked")
+add("hostile", "errno", "errno stays")
+add("hostile", "vectors", "registers stay")
+
+
+def plugin_case(case, title):
+    def function(t):
+        wrong = []
+        for level in LEVELS:
+            shared = [tagged("plugin", level, "-shared", "-fPIC", "-fvisibility=hidden",
+                             f"-DPLUGIN=plugin_{which}") for which in "ab"]
+            truth, data = record(t, tagged("plugins", level), case, *shared)
+            trace = Trace(data, names())
+            found = trace.unsound() + compare(truth, trace.processes) + reported(t, truth, data)
+            wrong += [f"plugins{level} {case}: {text}" for text in found[:12]]
+        t.true(not wrong, "\n".join(wrong))
+    function.__name__ = f"plugins_{case}_{title}".replace(" ", "_")
+    test(function)
+
+
+plugin_case("again", "loaded 40 times")
+plugin_case("exchanged", "another at the same place")
+plugin_case("threads", "by four threads")
+plugin_case("kept", "never unloaded")
+
+
+@test
+def calls_are_those_of_assay_calls_with_paths(t):
+    """The same sources, by -finstrument-functions: two ways to count that share nothing."""
+    for name, case in (("plain", "tree"), ("plain", "inlining"), ("wide", "callers"),
+                       ("exceptions", "destructors"), ("exceptions", "construction")):
+        for level in LEVELS:
+            data = t.path("calls.data")
+            t.assay("calls", "-q", "-o", data, "--", CALLS / f"{name}-gcc{level}", case,
+                    env={"TRUTH": str(t.write("ignored", ""))})
+            (by_calls,) = counted_of(t.report(data)).values()
+            _, tags = record(t, tagged(name, level), case)
+            (by_tags,) = Trace(tags, names()).processes.values()
+            # Of a recursion that was taken into itself -finstrument-functions has no frames.
+            for what in ("calls", "paths") if case != "inlining" else ("calls",):
+                want = {k: v for k, v in getattr(by_calls, what).items() if not made_up(k)}
+                got = {k: v for k, v in getattr(by_tags, what).items() if not made_up(k)}
+                differ = [f"{k}: {got.get(k)} by tags, {want.get(k)} by calls"
+                          for k in sorted(set(want) | set(got)) if want.get(k) != got.get(k)]
+                t.true(not differ, f"{name}{level} {case}: {what}:\n" + "\n".join(differ[:10]))
+
+
+def made_up(path):
+    """What compilers add is instrumented by one, and by the other not."""
+    return any(ADDED.match(name) for name in path.split(";"))
+
+
+@test
+def folded_paths_are_those_of_the_words(t):
+    for name, case in (("plain", "mutual"), ("exceptions", "levels"), ("thread", "family")):
+        program = tagged(name, "-O2")
+        _, data = record(t, program, case)
+        paths = set()
+        for line in t.assay("tags", "trace", "--to", "folded", data).out.splitlines():
+            words = line.rsplit(" ", 1)[0].split(";")
+            paths.add(";".join(plain_name(word) for word in words[1:]))
+        want = set()
+        for counted in Trace(data, names()).processes.values():
+            want |= set(counted.paths)
+        t.true(paths - {""} <= want, f"{name}: paths that were not: {sorted(paths - want)[:5]}")
+        # Of no time at all a path has no line: clocks tick, though, and most have some.
+        t.true(len(paths) >= len(want) / 2, f"{name}: {len(paths)} paths of {len(want)}")
+
+
+@test
+def readers_of_ctf_see_each_event(t):
+    """Signals at 10 kHz among them: babeltrace2 refuses times that go backwards."""
+    t.need("babeltrace2")
+    for name, case in (("signals", "sync"), ("thread", "crowd"), ("processes", "tree")):
+        _, data = record(t, tagged(name, "-O2"), case)
+        trace = Trace(data, names())
+        counts = {}
+        for line in t.run("babeltrace2", "--no-delta", "--clock-cycles", data).out.splitlines():
+            event = line.split(": {")[0].rsplit("] ", 1)[1].split(" ", 1)[-1]
+            counts[event] = counts.get(event, 0) + 1
+        own = sum(n for event, n in counts.items() if event.startswith(("assay_", "sched_")))
+        t.equal(sum(counts.values()) - own, trace.events, f"{name}: events of babeltrace2's")
+
+
+@test
+def full_memory_ends_the_recording_and_counts_what_did_not_fit(t):
+    for level in LEVELS:
+        truth, data = record(t, tagged("wide", level), "paths", options=("--mode", "stop", "--memory", "1"))
+        trace = Trace(data, names(), paths=False)
+        made = 2 * truth.total()
+        t.true(trace.discarded > 0, f"{level}: nothing was discarded: {trace.events} of {made} are there")
+        t.equal(trace.events + trace.discarded, made, f"{level}: events there and events discarded")
+        t.equal(t.report(data)["lost"], trace.discarded, f"{level}: lost, in the report")
+
+
+@test
+def the_flight_recorder_keeps_the_latest_in_order(t):
+    whole = record(t, tagged("wide", "-O2"), "paths")[1]
+    everything = [w & 0xFFFFFF for w in words_of(whole)]
+    _, data = record(t, tagged("wide", "-O2"), "paths", options=("--mode", "wrap", "--memory", "1"))
+    latest = [w & 0xFFFFFF for w in words_of(data)]
+    t.between(len(latest), 1000, len(everything) - 1000, "events of the flight recorder's")
+    t.equal(latest, everything[-len(latest):], "the latest events")
+    t.equal(Trace(data, names(), paths=False).unsound(lost=True), [], "what is wrong")
+
+
+def words_of(data):
+    """The events of a trace of one thread."""
+    (stream,) = data.glob("stream_*")
+    return [word for packet in packets(stream) for word in packet.words if word & 0xFFFFFF < RESERVED]
+
+
+@test
+def all_that_was_done_before_a_kill_is_there(t):
+    """Killed from outside in the midst of calls: no more than the last of them can be missing."""
+    program, data, ready = tagged("kill", "-O2"), t.path("tags"), t.path("ready")
+    process = t.start(ASSAY, "tags", "-q", "-o", data, "--", program, ready)
+    pid = t.until(lambda: ready.exists() and ready.read_text().strip(), "the program is at work")
+    os.kill(int(pid), signal.SIGKILL)
+    t.equal(t.wait(process), 128 + signal.SIGKILL, "status")
+    (counted,) = Trace(data, names()).processes.values()
+    told = int.from_bytes(t.path("ready.count").read_bytes()[:8], "little")
+    t.true(told > 1000, f"{told} calls were made")
+    t.between(counted.calls["leaf"], told, told + 1, "calls of leaf")
+    t.equal(counted.calls["main"], 1, "calls of main")
+
+
+@test
+def a_tag_too_few_is_found(t):
+    """The test of the test: a trace of which one word is made void."""
+    program = tagged("plain", "-O2")
+    truth, data = record(t, program, "plain")
+    t.equal(compare(truth, Trace(data, names()).processes), [], "differences of what is equal")
+    stream = data / "stream_0"
+    content = bytearray(stream.read_bytes())
+    tags = {tag for tag, name in Trace(data, names()).names.items() if name == "d"}
+    for at in range(128, len(content), 8):
+        if int.from_bytes(content[at:at + 3], "little") in tags:
+            content[at:at + 3] = VOID.to_bytes(3, "little")
+            break
+    stream.write_bytes(content)
+    t.true(compare(truth, Trace(data, names()).processes), "one event is gone, and nothing differs")
+    t.true(reported(t, truth, data), "one event is gone, and the report does not differ")
+
+
+main()
