@@ -11,7 +11,8 @@ it, and the truth about it.
 While time goes on, the recorder knows whose it is and adds it there and then: the truth
 follows from no rule on streams of tags. What a device cannot know is left out of it
 by what it means: a call is known if its entry was captured; time in what was
-entered before is `outside`; idle time is known if the entry of `swtch` that began it was.
+entered before is `outside`; idle time is known if the entry of `swtch` that began it was,
+or if the capture began in the midst of it.
 
 Exits that are lost leave some figures open: Truth has the functions of such calls
 in `unsure`, and those whose net alone is unsure (the callers) in `unsure_net`.
@@ -87,6 +88,7 @@ class Recorder:
         self.truth = Truth()
         self.tags = {}
         self.stack, self.idle, self.idle_known = [], False, False
+        self.idle_unproved = False  # the capture began in idle, and `swtch` has not ended yet
         self.passed = 0
         self.capturing = False
         self.undecided = False  # the process that goes on has not shown yet which one it is
@@ -128,9 +130,16 @@ class Recorder:
         self.passed += 1
         if self.passed <= self.begin:
             return False
-        self.capturing = True
+        if not self.capturing:
+            self.capturing = True
+            self.idle_known = self.idle_unproved = self.begins_in_idle(tag)
         self.truth.events.append((self.clock, tag))
         return True
+
+    def begins_in_idle(self, tag):
+        """It shows: no interrupt was running that ends before `swtch` does."""
+        entered = tag in self.tags.values()
+        return self.idle and entered and not self.stack or tag == self.tag(self.SWITCH) + 1
 
     def inline(self, name):
         self.truth.inline.setdefault(name, 0)
@@ -189,6 +198,9 @@ class Recorder:
 
     def still_open(self, *stacks):
         """The capture ends: what runs is open, and what waits on these stacks."""
+        if self.idle_unproved:
+            self.truth.outside += self.truth.idle
+            self.truth.idle = 0
         for stack in (self.stack, *stacks):
             for call in stack:
                 self.truth.function(call.name).open += call.seen
@@ -204,6 +216,7 @@ class Recorder:
         """`swtch` returns, on another stack, or on the same."""
         self.stack, self.idle, self.undecided = stack, False, self.capturing
         self.leave()
+        self.idle_unproved = False
 
     def lose(self, calls, by):
         """The calls have ended, and no exit tells it, until `by`, which they are in, does."""

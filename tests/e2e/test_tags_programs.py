@@ -184,8 +184,12 @@ def lua_each_trigger_that_is_missing_is_found(t):
     """The test of the proof: without any one of its triggers the program is not right."""
     t.need("gcc")
     _, sites = lua_program(t).tagged(t, "lua", "nop", "-O2")
+    followed = set(sites.followed)
     chosen = random.Random(5).sample(sorted(sites.triggers), 200)
     for at in chosen:
+        # On a way that ends the program, or behind its end, nothing need be closed.
+        if at not in followed or not all(sites.comes_back(f.start, at) for f in sites.image.at(at)):
+            continue
         trigger = sites.triggers.pop(at)
         sites.wrong.clear()
         sites.bare.clear()

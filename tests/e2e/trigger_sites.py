@@ -29,9 +29,7 @@ import struct
 import sys
 
 from machine_code import ENDED, Image, LandingPads
-
-MAGIC = 0x5A
-TAGS = 1 << 24
+from trigger_kinds import callee, find_triggers, slow_ways
 
 # They do not come back. What throws goes on at a landing pad, if anywhere.
 THROWS = re.compile(r"__cxa_(re)?throw|__cxa_bad_|__cxa_throw_bad_|_ZSt\d+__throw_|_Unwind_Resume")
@@ -55,7 +53,6 @@ CLONE = re.compile(r"([CD])[0-9](E|I)")
 # begun: the function's entry has been. open: entries' tags. argument: the number that is
 # known to be in %edi, where that is what tells the tag.
 State = collections.namedtuple("State", "begun open argument", defaults=(None,))
-Trigger = collections.namedtuple("Trigger", "at tag")
 
 
 def plain(symbol):
@@ -80,85 +77,6 @@ def read_names(paths):
     return functions, inline
 
 
-# Triggers, by kind. Each gives {address: Trigger}; the ring's also {address of the slow way's
-# last jump: where it goes on}.
-
-def nop_triggers(image, _):
-    found = {}
-    for at, text in image.code.items():
-        match = re.match(r"nopl\s+0x([0-9a-f]{1,8})\(%[er]ax,%[er]ax,1\)", text)
-        if match and int(match[1], 16) >> 24 == MAGIC:
-            found[at] = Trigger(at, int(match[1], 16) & TAGS - 1)
-    return found, {}
-
-
-def load_triggers(image, _):
-    """Reads of the 64 KB behind assay_tags_base: these tags have 16 bits."""
-    base = image.symbols["assay_tags_base"]
-    found = {}
-    for at, text in image.code.items():
-        match = re.match(r"testb\s+\$0x0,0x[0-9a-f]+\(%rip\)\s+# ([0-9a-f]+)", text)
-        if match and 0 < int(match[1], 16) - base < 1 << 16:
-            found[at] = Trigger(at, int(match[1], 16) - base)
-    return found, {}
-
-
-def call_triggers(image, hook):
-    """Calls of the hook. Their tag is what %edi holds by the way that led there."""
-    return {at: Trigger(at, None) for at, text in image.code.items()
-            if re.match(r"(call|jmp)\s", text) and callee(image, text) == hook}, {}
-
-
-def slow_ways(image):
-    """Of the ring's slow ways: {address of the data behind it: (tag, where it goes on)}."""
-    found = {}
-    for section in image.sections:
-        if not section.name.startswith(".text"):
-            continue
-        text = image.read(section.address, section.size)
-        # lea 1f(%rip), %rax; jmp *slot(%rip) (or a jmp that the linker made shorter); 1:
-        for match in re.finditer(rb"(?s)\x48\x8d\x05(....)(?:\xff\x25....|\xe9....\x90|\x67\xe9....)",
-                                 text):
-            data = section.address + match.end()
-            target = section.address + match.start() + 7 + struct.unpack("<i", match[1])[0]
-            if target == data and match.end() + 8 <= len(text):
-                tag, back = struct.unpack_from("<Ii", text, match.end())
-                found[data] = (tag, (data + back) % (1 << 64))
-    return found
-
-
-def ring_triggers(image, slow):
-    """Fast ways end in the store of the event, slow ways in their jump to the runtime."""
-    found, jumps = {}, {}
-    for data, (tag, back) in slow.items():
-        jump = next(image.before(data, 1))
-        if image.code[jump] == "nop":  # filled up, where the linker made it shorter
-            jump = next(image.before(jump, 1))
-        found[jump], jumps[jump] = Trigger(jump, tag), back
-    for at, text in image.code.items():
-        match = re.match(r"or\s+\$0x([0-9a-f]+),%rax$", text)
-        if match and re.match(r"shl\s+\$0x18,%rax$", image.code[next(image.before(at, 1))]):
-            store = at
-            for _ in range(4):
-                store = image.next(store)
-                if re.match(r"mov\s+%rax,(0x0)?\(%r\w+\)$", image.code[store]):
-                    found[store] = Trigger(store, int(match[1], 16))
-                    break
-    return found, jumps
-
-
-def callee(image, text):
-    """The name of what a call or jump goes to; None: through a pointer."""
-    match = re.search(r"<([^>]+)>$", text)
-    if not match:
-        return None
-    name = re.split(r"@|\+0x", match[1])[0]
-    if re.match(r"\w+\s+\*", text):
-        # Through its own slot: call *slot(%rip) of -fno-plt.
-        return name if "(%rip)" in text and "@" in match[1] else None
-    return name
-
-
 class TriggerSites:
     """Reads, follows and judges; see above."""
 
@@ -170,9 +88,7 @@ class TriggerSites:
             self.by_name[alike(name.split("@")[0])].append(tag)
         slow = slow_ways(self.image) if kind == "ring" else {}
         self.image.disassemble([(data, 8) for data in slow])
-        self.triggers, self.slow_jumps = {
-            "nop": nop_triggers, "load": load_triggers, "call": call_triggers,
-            "ring": ring_triggers}[kind](self.image, {"call": hook, "ring": slow}.get(kind))
+        self.triggers, self.slow_jumps = find_triggers(self.image, kind, hook, slow)
         self.by_argument, self.hook = kind == "call", hook
         self.pads = LandingPads(self.image)
         self.wrong, self.unproven = [], []

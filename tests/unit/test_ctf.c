@@ -83,16 +83,10 @@ static void a_packet_is_as_in_memory(void)
 /* Everything that a recording says, there and back. */
 static void what_is_written_comes_back(void)
 {
-	static const char *const odd[] = {"_ZN3foo3barEv",
-	                                  "a \"quoted\" \\name",
-	                                  "tab\there",
-	                                  "parse@src/lex.c",
-	                                  "caf\xc3\xa9",
-	                                  "bad\xff\x01"
-	                                  "7byte",
-	                                  "x:exit",
-	                                  "{ name = \"*/\"; }",
-	                                  "tag_5"};
+	static const char *const odd[] = {
+	        "_ZN3foo3barEv",   "a \"quoted\" \\name", "tab\there",
+	        "parse@src/lex.c", "caf\xc3\xa9",         "bad\xff\0017byte",
+	        "x:exit",          "{ name = \"*/\"; }",  "tag_5"};
 	uint64_t words[3] = {WORD(50, 10), WORD(60, ASSAY_TAG_SWITCH_IN), WORD(70, 12345)};
 	struct ctf_writer_facts facts = {{3, 1700000000123456789}, true, "make -j \"2\"", "host"};
 	char *path = place("back");

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""trigger_kinds: triggers in machine code, as instructions: include/assay/tags.h has the long
+NOP and the load, include/assay/tags_wire.h the ring's sequence with its slow way.
+
+A trigger's place is the one instruction by which it happens: for the ring the store of the
+fast way, and the jump to the runtime of the slow way (each call is at one of them).
+"""
+
+import collections
+import re
+import struct
+
+MAGIC = 0x5A
+TAGS = 1 << 24
+
+Trigger = collections.namedtuple("Trigger", "at tag")  # tag None: what %edi holds
+
+
+def nop_triggers(image):
+    found = {}
+    for at, text in image.code.items():
+        match = re.match(r"nopl\s+0x([0-9a-f]{1,8})\(%[er]ax,%[er]ax,1\)", text)
+        if match and int(match[1], 16) >> 24 == MAGIC:
+            found[at] = Trigger(at, int(match[1], 16) & TAGS - 1)
+    return found
+
+
+def load_triggers(image):
+    """Reads of the 64 KB behind assay_tags_base: these tags have 16 bits."""
+    base = image.symbols["assay_tags_base"]
+    found = {}
+    for at, text in image.code.items():
+        match = re.match(r"testb\s+\$0x0,0x[0-9a-f]+\(%rip\)\s+# ([0-9a-f]+)", text)
+        if match and 0 < int(match[1], 16) - base < 1 << 16:
+            found[at] = Trigger(at, int(match[1], 16) - base)
+    return found
+
+
+def call_triggers(image, hook):
+    """Calls of the hook. Their tag is what %edi holds by the way that led there."""
+    return {at: Trigger(at, None) for at, text in image.code.items()
+            if re.match(r"(call|jmp)\s", text) and callee(image, text) == hook}
+
+
+def slow_ways(image):
+    """Of the ring's slow ways: {address of the data behind it: (tag, where it goes on)}."""
+    found = {}
+    for section in image.sections:
+        if not section.name.startswith(".text"):
+            continue
+        text = image.read(section.address, section.size)
+        # lea 1f(%rip), %rax; jmp *slot(%rip) (or a jmp that the linker made shorter); 1:
+        for match in re.finditer(rb"(?s)\x48\x8d\x05(....)(?:\xff\x25....|\xe9....\x90|\x67\xe9....)",
+                                 text):
+            data = section.address + match.end()
+            target = section.address + match.start() + 7 + struct.unpack("<i", match[1])[0]
+            if target == data and match.end() + 8 <= len(text):
+                tag, back = struct.unpack_from("<Ii", text, match.end())
+                found[data] = (tag, (data + back) % (1 << 64))
+    return found
+
+
+def ring_triggers(image, slow):
+    """Fast ways end in the store of the event, slow ways in their jump to the runtime."""
+    found, jumps = {}, {}
+    for data, (tag, back) in slow.items():
+        jump = next(image.before(data, 1))
+        if image.code[jump] == "nop":  # filled up, where the linker made it shorter
+            jump = next(image.before(jump, 1))
+        found[jump], jumps[jump] = Trigger(jump, tag), back
+    for at, text in image.code.items():
+        match = re.match(r"or\s+\$0x([0-9a-f]+),%rax$", text)
+        if match and re.match(r"shl\s+\$0x18,%rax$", image.code[next(image.before(at, 1))]):
+            store = at
+            for _ in range(4):
+                store = image.next(store)
+                if re.match(r"mov\s+%rax,(0x0)?\(%r\w+\)$", image.code[store]):
+                    found[store] = Trigger(store, int(match[1], 16))
+                    break
+    return found, jumps
+
+
+def callee(image, text):
+    """The name of what a call or jump goes to; None: through a pointer."""
+    match = re.search(r"<([^>]+)>$", text)
+    if not match:
+        return None
+    name = re.split(r"@|\+0x", match[1])[0]
+    if re.match(r"\w+\s+\*", text):
+        # Through its own slot: call *slot(%rip) of -fno-plt.
+        return name if "(%rip)" in text and "@" in match[1] else None
+    return name
+
+
+def find_triggers(image, kind, hook, slow):
+    """{address: Trigger}, and of the ring {a slow way's last jump: where it goes on}."""
+    if kind == "ring":
+        return ring_triggers(image, slow)
+    if kind == "call":
+        return call_triggers(image, hook), {}
+    return {"nop": nop_triggers, "load": load_triggers}[kind](image), {}
