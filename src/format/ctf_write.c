@@ -224,7 +224,7 @@ static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
                         const struct tag_packet *p, const struct run *run)
 {
 	uint64_t bits = (sizeof(*h) + run->count * 8) * 8;
-	uint64_t first = run->count ? time_at(run->begin, run->words[0]) : run->begin;
+	uint64_t first = run->count ? time_at(run->begin, run->words[0]) : UINT64_MAX;
 
 	*h = (struct assay_tags_packet){.magic = ASSAY_CTF_MAGIC,
 	                                .stream_id = s->class,

@@ -62,6 +62,7 @@ static void heading(struct writing *w)
 	json_kbool(j, "waiting_separated", r->separated);
 	known_time(w, "blocked_ns", s->blocked, waits);
 	known_time(w, "preempted_ns", s->preempted, waits);
+	time_key(w, "own_ns", s->own);
 	time_key(w, "outside_ns", s->outside);
 	json_ku64(j, "streams", s->streams);
 	json_ku64(j, "threads", s->threads);

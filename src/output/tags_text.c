@@ -190,6 +190,8 @@ static void heading(const struct tag_report *r, const struct tags_scale *s,
 		heading_share(&t, s, "  blocked", sum->blocked, sum->elapsed);
 		heading_share(&t, s, "  preempted", sum->preempted, sum->elapsed);
 	}
+	if (sum->own)
+		heading_share(&t, s, "Measuring", sum->own, sum->elapsed);
 	if (sum->switches)
 		heading_switches(&t, r, s);
 	if (sum->streams > 1 || sum->threads > 1) {

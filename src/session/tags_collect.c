@@ -161,6 +161,8 @@ static void look_who_runs(struct tags_collect *c)
 		f->ended = f->ended_ticks || !shared_process_runs(f->id.pid, f->id.birth);
 		if (!f->ended_ticks)
 			f->ended_ticks = moment_ticks();
+		if (f->ended)
+			tag_rings_ended(f->rings);
 	}
 }
 

@@ -81,9 +81,13 @@ struct tag_rings_packet {
 
 /*
  * STREAM: the next closed packet, of any ring, each ring's in order; it is free for the
- * process after that. 1, 0: none now, or -errno.
+ * process after that. One with an empty slot waits for it to be written, a second at most.
+ * 1, 0: none now, or -errno.
  */
 int tag_rings_drain(struct tag_rings *rings, struct tag_rings_packet *packet, struct error *err);
+
+/* Nobody writes to it any more: nothing waits. */
+void tag_rings_ended(struct tag_rings *rings);
 
 /* All packets that are there, without taking them: ring by ring, in order; open ones too. 1, 0. */
 int tag_rings_next(struct tag_rings *rings, struct tag_rings_packet *packet, struct error *err);

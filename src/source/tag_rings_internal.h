@@ -39,6 +39,13 @@ struct item {
 	bool sure; /* it was there at the first of two looks */
 };
 
+/* A packet of a ring that is closed and has an empty slot: its trigger may be about to write. */
+struct late {
+	uint32_t ring;
+	uint64_t sequence, since_ns;
+	uint64_t look; /* at the states; in that one what follows in the ring waits, too */
+};
+
 struct tag_rings {
 	char *path;
 	int fd;
@@ -50,9 +57,12 @@ struct tag_rings {
 
 	VEC(uint32_t) states, earlier;
 	VEC(struct item) items;
-	size_t at;   /* of items */
-	bool listed; /* items are tag_rings_next()'s */
-	char *bytes; /* a packet */
+	size_t at; /* of items */
+	VEC(struct late) late;
+	uint64_t look; /* number of the last look at the states */
+	bool ended;    /* nobody writes any more */
+	bool listed;   /* items are tag_rings_next()'s */
+	char *bytes;   /* a packet */
 
 	/* What of the packet stands behind a time when capture was off. */
 	struct tag_rings_packet rest;

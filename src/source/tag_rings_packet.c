@@ -3,6 +3,7 @@
  * The packets of a file of event tags: which there are, their copies, taken or left.
  * See tag_rings.h.
  */
+#include "base/clock.h"
 #include "source/tag_rings_internal.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define TICKS_MOST (UINT64_C(1) << 62) /* of what may be a time */
+#define PATIENCE_NS 1000000000         /* with an empty slot */
 
 /* ---- which packets there are -------------------------------------------- */
 
@@ -93,13 +95,16 @@ static void items_sort(struct tag_rings *r)
 
 /* ---- a packet ----------------------------------------------------------- */
 
-/* Takes out zeros and void words; gives how many slots were empty. */
-static uint64_t words_close_up(uint64_t *words, size_t *count)
+/*
+ * Takes out zeros and void words; gives how many slots were empty. In an open packet all
+ * behind the last word are, and have not been handed out.
+ */
+static uint64_t words_close_up(uint64_t *words, size_t *count, bool open)
 {
 	size_t kept = 0, last = *count;
 	uint64_t holes = 0;
 
-	while (last && !words[last - 1])
+	while (open && last && !words[last - 1])
 		last--;
 	for (size_t i = 0; i < last; i++) {
 		holes += !words[i];
@@ -215,7 +220,8 @@ static bool packet_take(struct tag_rings *r, const struct item *item, struct tag
 {
 	if (!packet_copy(r, item, p))
 		return false;
-	p->holes = words_close_up((uint64_t *)(r->bytes + sizeof(p->header)), &p->count);
+	p->holes = words_close_up((uint64_t *)(r->bytes + sizeof(p->header)), &p->count,
+	                          p->open || !p->header.content_bits);
 	packet_complete(p);
 	return true;
 }
@@ -242,6 +248,7 @@ static void drain_list(struct tag_rings *r)
 	size_t kept = 0;
 
 	r->items.count = r->at = 0;
+	r->look++;
 	states_read(r);
 	vec_reserve(&r->earlier, r->states.count + 1);
 	r->earlier.count = r->states.count;
@@ -285,6 +292,49 @@ static int give_back(struct tag_rings *r, uint64_t index, bool holes, struct err
 	return 0;
 }
 
+static struct late *late_of(struct tag_rings *r, uint32_t ring)
+{
+	vec_each (late, &r->late)
+		if (late->ring == ring)
+			return late;
+	return NULL;
+}
+
+/* An earlier packet of its ring waits: so does it. */
+static bool is_behind(struct tag_rings *r, const struct item *item)
+{
+	const struct late *late = late_of(r, item->ring);
+
+	return late && late->look == r->look;
+}
+
+/* Its empty slot belongs to a trigger below a signal's handler, or to a thread that was killed. */
+static bool waits(struct tag_rings *r, const struct item *item)
+{
+	struct late *late = late_of(r, item->ring);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (r->ended)
+		return false;
+	if (!late) {
+		late = vec_add(&r->late);
+		*late = (struct late){.ring = item->ring, .sequence = UINT64_MAX};
+	}
+	if (late->sequence != item->sequence) {
+		late->sequence = item->sequence;
+		late->since_ns = now;
+	}
+	if (now - late->since_ns >= PATIENCE_NS)
+		return false;
+	late->look = r->look;
+	return true;
+}
+
+void tag_rings_ended(struct tag_rings *r)
+{
+	r->ended = true;
+}
+
 int tag_rings_drain(struct tag_rings *r, struct tag_rings_packet *p, struct error *err)
 {
 	int rc;
@@ -297,8 +347,13 @@ int tag_rings_drain(struct tag_rings *r, struct tag_rings_packet *p, struct erro
 		drain_list(r);
 	while (r->at < r->items.count) {
 		const struct item *item = &r->items.items[r->at++];
-		bool taken = packet_take(r, item, p);
+		bool taken;
 
+		if (is_behind(r, item))
+			continue;
+		taken = packet_take(r, item, p);
+		if (taken && p->holes && waits(r, item))
+			continue;
 		r->damaged += !taken;
 		rc = give_back(r, item->index, taken && p->holes, err);
 		if (rc)

@@ -153,6 +153,7 @@ void tag_rings_close(struct tag_rings *r)
 	buf_done(&r->text);
 	vec_done(&r->rings);
 	vec_done(&r->off);
+	vec_done(&r->late);
 	vec_done(&r->states);
 	vec_done(&r->earlier);
 	vec_done(&r->items);

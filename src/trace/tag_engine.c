@@ -26,13 +26,26 @@ static void switched_in(struct tag_run *r)
 	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN, .depth = r->stack->top});
 }
 
+/* Rule 11: what ran since the last event of the thread's own is the device's. */
+static void own_time(struct tag_run *r)
+{
+	uint64_t passed = tag_run_clock(r) - r->ran;
+
+	if (r->out != TAG_OUT_NOT)
+		return;
+	r->off += passed;
+	r->own += passed;
+}
+
 /* Assay's own tags. */
 static void own_tag(struct tag_run *r, uint32_t tag)
 {
 	bool was = r->out != TAG_OUT_NOT;
 
 	r->tags--;
-	if (!r->device && tag == ASSAY_TAG_SWITCH_IN) {
+	if (!r->device && tag == ASSAY_TAG_OWN) {
+		own_time(r);
+	} else if (!r->device && tag == ASSAY_TAG_SWITCH_IN) {
 		if (was)
 			switched_in(r);
 	} else if (!r->device &&
@@ -81,8 +94,10 @@ static void count_out(struct tag_run *r)
 	uint64_t time = tag_run_time(r), passed = time - r->since;
 
 	r->since = time;
-	if (r->wall)
+	if (r->wall) {
+		r->ran += passed;
 		return;
+	}
 	r->off += passed;
 	r->idle += passed;
 	*(r->out == TAG_OUT_BLOCKED ? &r->blocked : &r->preempted) += passed;
@@ -195,6 +210,19 @@ static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t
 	return p.word;
 }
 
+/* A tag of assay's own comes: if the event before it was none, where the clock stood there. */
+static void note_ran(struct tag_run *r, const uint64_t *word)
+{
+	uint64_t now = tag_run_time(r), time;
+
+	while (word > r->words && !*--word)
+		;
+	if ((*word & ASSAY_TAGS_TAG_MASK) >= ASSAY_TAG_RESERVED)
+		return;
+	time = now - ((now - (*word >> ASSAY_TAGS_TAG_BITS)) & ASSAY_TAGS_CLOCK_MASK);
+	r->ran = (time < r->last ? r->last : time) - r->off;
+}
+
 /*
  * Events until one that leaves the stream in a state that wants each event looked at (out,
  * asking). `lean` (a constant): a thread's, for sums alone.
@@ -206,10 +234,13 @@ static always_inline const uint64_t *plain_words(struct tag_run *r, const uint64
 		word = plain_run(r, word, end, lean);
 		if (word == end)
 			break;
-		if (*word)
-			tag_run_apply(r, *word & ASSAY_TAGS_TAG_MASK);
-		else
+		if (!*word) {
 			r->tags--;
+		} else {
+			if ((*word & ASSAY_TAGS_TAG_MASK) >= ASSAY_TAG_RESERVED)
+				note_ran(r, word);
+			tag_run_apply(r, *word & ASSAY_TAGS_TAG_MASK);
+		}
 		word++;
 	}
 	return word;
@@ -341,7 +372,7 @@ static void first_event(struct tag_run *r)
 static void packet_words(struct tag_run *r, const struct tag_packet *p, const uint64_t *word,
                          const uint64_t *end)
 {
-	bool late = r->begun && p->begin < r->last;
+	bool late = r->begun && p->begin < r->last, known = r->begun && !r->gap;
 
 	r->tags += end - word;
 	r->damage.backwards += late;
@@ -350,6 +381,8 @@ static void packet_words(struct tag_run *r, const struct tag_packet *p, const ui
 	if (late && tag_run_time(r) < r->last)
 		tag_run_set_time(r, r->last);
 	first_event(r);
+	r->words = word;
+	r->ran = (known ? r->last : tag_run_time(r)) - r->off;
 	tag_run_set_time(r, p->begin);
 	if (late)
 		word = late_words(r, word, end);

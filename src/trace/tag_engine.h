@@ -64,7 +64,12 @@
  *     closed as unseen. So memory stays bounded by functions and depth, whatever the
  *     stream's length.
  *
- * The books: elapsed = idle + outside + the sum of all nets; and each event that was
+ * 11. Threads: time from an event to ASSAY_TAG_OWN is the device's own, for it began a
+ *     packet meanwhile; in no call's net or total, with `wall` neither. Not so what is
+ *     idle (rule 5) of it, or outside (rule 1). Only reserved tags may come in between, all in
+ *     the packet of ASSAY_TAG_OWN.
+ *
+ * The books: elapsed = idle + own + outside + the sum of all nets; and each event that was
  * read either opened or closed a call, or is an unmatched exit, or an inline tag.
  *
  * Steps of a device's events may come later than the events, while it is asked which

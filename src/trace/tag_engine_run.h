@@ -140,6 +140,9 @@ struct tag_run {
 	uint64_t gaps;    /* time in gaps so far */
 	uint64_t calls;   /* numbers given */
 	bool begun, met, gap;
+	const uint64_t *words; /* the packet's first */
+	uint64_t ran; /* the clock at the last event that was not assay's own, in this packet or
+	                 before it */
 	enum tag_out out;
 	struct tag_stack *stack;
 	struct tag_thread thread;
@@ -156,7 +159,8 @@ struct tag_run {
 	} inners;
 
 	/* Sums. */
-	uint64_t tags, first, last, elapsed, idle, blocked, preempted, outside, switches, processes;
+	uint64_t tags, first, last, elapsed, idle, own, blocked, preempted, outside, switches;
+	uint64_t processes;
 	VEC(struct tag_thread) threads;
 	struct tag_damage damage; /* unknown_tags: after the end */
 };

@@ -185,6 +185,7 @@ static void add_run(struct sums *s, const struct tag_run *r, uint32_t stream, ui
 	to->switches += r->switches;
 	to->elapsed += r->elapsed;
 	to->idle += r->idle;
+	to->own += r->own;
 	to->blocked += r->blocked;
 	to->preempted += r->preempted;
 	to->outside += r->outside;
@@ -247,6 +248,7 @@ void tag_summary_merge(struct tag_summary *into, const struct tag_summary *from)
 	into->switches += from->switches;
 	into->elapsed += from->elapsed;
 	into->idle += from->idle;
+	into->own += from->own;
 	into->blocked += from->blocked;
 	into->preempted += from->preempted;
 	into->outside += from->outside;

@@ -362,7 +362,7 @@ static void sum_up(struct tag_report *r)
 {
 	const struct tag_summary *s = r->summary;
 
-	r->run = s->elapsed > s->idle ? s->elapsed - s->idle : 0;
+	r->run = s->elapsed - s->idle - s->own;
 	r->span = s->last > s->first ? s->last - s->first : 0;
 	r->rest.kind = TAG_ROW_REST;
 	vec_each (row, &r->rows) {

@@ -60,7 +60,7 @@ struct tag_row {
 struct tag_report {
 	const struct tag_recording *recording;
 	const struct tag_summary *summary;
-	uint64_t run;             /* elapsed - idle */
+	uint64_t run;             /* elapsed - idle - own */
 	uint64_t span;            /* from the first event to the last */
 	bool devices;             /* all streams are devices' */
 	bool separated;           /* waiting is told apart from running */

@@ -30,7 +30,7 @@ struct seen_event {
 
 struct all {
 	VEC(struct seen_event) events;
-	uint64_t lost, gaps, pieces;
+	uint64_t lost, gaps, backwards; /* backwards: pieces that begin before the last one's end */
 	struct error err;
 };
 
@@ -86,6 +86,7 @@ static inline int read_stream(struct tag_recording *r, uint32_t stream, struct a
 {
 	struct tag_reader *reader;
 	struct tag_packet p;
+	uint64_t end = 0;
 	int rc = r->open(r, stream, &reader, &all->err);
 
 	if (rc)
@@ -95,7 +96,8 @@ static inline int read_stream(struct tag_recording *r, uint32_t stream, struct a
 
 		all->lost += p.lost;
 		all->gaps += p.gap;
-		all->pieces++;
+		all->backwards += p.begin < end;
+		end = p.end;
 		for (size_t i = 0; i < p.count; i++) {
 			t += ((p.words[i] >> ASSAY_TAGS_TAG_BITS) - t) & ASSAY_TAGS_CLOCK_MASK;
 			vec_push(&all->events,

@@ -199,7 +199,7 @@ static inline void capture_run(struct capture *c, uint32_t stream, bool wall,
 /* What elapsed must be: every tick stands somewhere, once. */
 static inline uint64_t capture_booked(const struct tag_summary *s)
 {
-	uint64_t sum = s->idle + s->outside;
+	uint64_t sum = s->idle + s->own + s->outside;
 
 	vec_each (f, &s->functions)
 		sum += f->net;

@@ -20,6 +20,7 @@ struct model_event {
 	uint64_t time, lost;
 	int32_t pid, tid;
 	bool after_gap; /* the interval before it is not known */
+	bool first;     /* of its packet */
 };
 
 struct model_call {
@@ -131,7 +132,7 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 
 	vec_each (p, &s->packets) {
 		uint64_t t = p->packet.begin;
-		bool first = true;
+		bool first = true, fresh = true;
 
 		if (p->words.count && !m->device &&
 		    (!thread || p->packet.pid != pid || p->packet.tid != tid)) {
@@ -157,6 +158,9 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 			if (first && any && p->packet.begin < last)
 				m->sum.damage.backwards++;
 			first = false;
+			bool starts = fresh;
+
+			fresh = false;
 			while ((t & ASSAY_TAGS_CLOCK_MASK) != *w >> ASSAY_TAGS_TAG_BITS) {
 				uint64_t to = *w >> ASSAY_TAGS_TAG_BITS;
 				uint64_t low = t & ASSAY_TAGS_CLOCK_MASK;
@@ -165,7 +169,8 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 			}
 			struct model_event e = {.time = any && t < last ? last : t,
 			                        .tag = *w & ASSAY_TAGS_TAG_MASK,
-			                        .after_gap = gap};
+			                        .after_gap = gap,
+			                        .first = starts};
 
 			vec_push(&m->events, e);
 			last = e.time;
@@ -176,7 +181,7 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 }
 
 /* Rules 1, 3: an interval is given to all that have a share in it. */
-static void model_pass(struct model *m, uint64_t ticks, bool gap)
+static void model_pass(struct model *m, uint64_t ticks, bool gap, bool own)
 {
 	struct model_process *runs = model_runs(m);
 	struct model_call *top = runs->open.count ? vec_last(&runs->open) : NULL;
@@ -186,6 +191,11 @@ static void model_pass(struct model *m, uint64_t ticks, bool gap)
 	m->sum.elapsed += ticks;
 	if (gap) {
 		m->sum.outside += ticks;
+		return;
+	}
+	/* Rule 11. */
+	if (own && !m->device && !m->out) {
+		m->sum.own += ticks;
 		return;
 	}
 	if (idle) {
@@ -447,6 +457,8 @@ static void model_own(struct model *m, uint32_t tag)
 {
 	bool blocked = tag == ASSAY_TAG_SWITCH_BLOCKED;
 
+	if (!m->device && tag == ASSAY_TAG_OWN)
+		return;
 	if (!m->device && tag == ASSAY_TAG_SWITCH_IN) {
 		if (m->out)
 			model_tell(m, TAG_STEP_SWITCH_IN, 0);
@@ -540,6 +552,20 @@ static void model_gap(struct model *m, uint64_t lost)
 	model_tell(m, TAG_STEP_GAP, 0)->lost = lost;
 }
 
+/* Rule 11: the interval that ends with event `at` belongs to what took its packet's begin. */
+static bool model_at_work(const struct model *m, size_t at)
+{
+	for (size_t i = at; i < m->events.count; i++) {
+		const struct model_event *e = &m->events.items[i];
+
+		if (e->kind != MODEL_EVENT || (i > at && e->first) || e->tag < ASSAY_TAG_RESERVED)
+			return false;
+		if (e->tag == ASSAY_TAG_OWN)
+			return true;
+	}
+	return false;
+}
+
 static void model_run(struct model *m, const struct tag_stream *stream,
                       const struct capture_stream *s, bool wall)
 {
@@ -572,7 +598,7 @@ static void model_run(struct model *m, const struct tag_stream *stream,
 			if (m->device && !begun)
 				m->runs = model_new_process(m);
 			if (any)
-				model_pass(m, e.time - last, e.after_gap);
+				model_pass(m, e.time - last, e.after_gap, model_at_work(m, i));
 			m->sum.first = begun ? m->sum.first : e.time;
 			m->now = m->sum.last = last = e.time;
 			any = begun = true;

@@ -102,6 +102,28 @@ static void fields_of_bits_are_read(void)
 	free(all);
 }
 
+/* Fields at multiples of their alignment, from the packet's begin on. */
+static void aligned_fields_have_padding_before_them(void)
+{
+	static const char metadata[] =
+	        "typealias integer { size = 32; align = 32; } := u32;\n" CLOCK
+	        "typealias integer { size = 64; align = 64; } := u64;\n"
+	        "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {\n"
+	        "  u32 magic; }; };\n"
+	        "stream { packet.context := struct { u64 content_size; integer { size = 8; } x; "
+	        "};\n"
+	        "  event.header := struct { integer { size = 16; align = 8; } id; u32 timestamp; "
+	        "}; "
+	        "};\n";
+	static const uint8_t bytes[] = {0xc1, 0x1f, 0xfc, 0xc1, 9, 9, 9, 9,          /* to 8 */
+	                                0x20, 1,    0,    0,    0, 0, 0, 0, 9,       /* to 17 */
+	                                9,    9,    9,    5,    0, 9, 9, 7, 0, 0, 0, /* to 28 */
+	                                6,    0,    9,    9,    8, 0, 0, 0};
+	static const struct seen_event want[] = {{7, 5}, {8, 6}};
+
+	check_events(metadata, bytes, sizeof(bytes), want, 2);
+}
+
 /* All in the other byte order, times of 64 bits, turns of 2^40 between events. */
 static void big_endian_and_long_gaps_are_read(void)
 {
@@ -149,6 +171,7 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 	        {"nonsense", ":1:", "this is no metadata"},
 	        {"/* never", ":1:", "no end"},
 	        {"trace { major = 2; };", ":1:", "CTF 2"},
+	        {"/*\n\n*/ // x\n nonsense", ":4:", "this is no metadata"},
 	        {"$TRACE", ":1:", "no stream block"},
 	        {"$TRACE\nstream { };", ":3:", "without event.header"},
 	        {"$TRACE" CLOCK
@@ -291,6 +314,7 @@ int main(void)
 		return 1;
 	RUN(a_file_without_packets_is_read);
 	RUN(fields_of_bits_are_read);
+	RUN(aligned_fields_have_padding_before_them);
 	RUN(big_endian_and_long_gaps_are_read);
 	RUN(what_is_not_of_this_kind_is_refused_by_line);
 	RUN(an_id_that_is_no_tag_is_an_error);

@@ -232,6 +232,37 @@ static void a_packet_that_begins_too_early_makes_time_stand(void)
 	capture_done(&c);
 }
 
+static const struct moment devices_own[] = {
+        {0, TAG_A},
+        {10, TAG_B},
+        {15, ASSAY_TAG_SWITCH_PREEMPTED},
+        {22, ASSAY_TAG_SWITCH_IN},
+        {30, ASSAY_TAG_OWN}, /* 13 of it */
+        {35, EXIT(TAG_B)},
+        {36, ASSAY_TAG_SWITCH_BLOCKED},
+        {50, ASSAY_TAG_OWN}, /* idle, what there was of it */
+        {52, ASSAY_TAG_SWITCH_IN},
+        {60, EXIT(TAG_A)},
+};
+
+static void the_devices_own_time_is_in_no_call(void)
+{
+	struct capture c;
+
+	begin(&c, false);
+	put(&c, devices_own, 10);
+	check_steps(&c, false,
+	            "> a 0 @0\n"
+	            "> b 1 @10\n"
+	            "out @15 preempted\n"
+	            "in @22\n"
+	            "< b 1 @35 net 5 total 5 wall 25\n"
+	            "out @36\n"
+	            "in @52\n"
+	            "< a 0 @60 net 19 total 24 wall 60\n");
+	capture_done(&c);
+}
+
 static const struct moment switched[] = {
         {0, TAG_A},
         {10, ASSAY_TAG_SWITCH_BLOCKED},
@@ -668,6 +699,7 @@ int main(void)
 	RUN(a_gap_is_in_no_call);
 	RUN(the_clock_goes_round);
 	RUN(a_packet_that_begins_too_early_makes_time_stand);
+	RUN(the_devices_own_time_is_in_no_call);
 	RUN(time_switched_out_is_left_out);
 	RUN(another_thread_ends_what_is_open);
 	RUN(unknown_tags_are_calls);

@@ -89,6 +89,7 @@ static uint32_t any_tag(struct maker *m)
 	        ASSAY_TAG_SWITCH_IN,
 	        ASSAY_TAG_SWITCH_BLOCKED,
 	        ASSAY_TAG_SWITCH_PREEMPTED,
+	        ASSAY_TAG_OWN,
 	        TAG_SWTCH,
 	        EXIT(TAG_SWTCH),
 	        TAG_SWTCH2,
@@ -179,6 +180,8 @@ static void make_stream(struct capture *c, bool device, const struct habits *h)
 			switch_process(&m);
 		else if (one_in(m.h.switches))
 			switch_thread(&m);
+		else if (one_in(20))
+			put(&m, ASSAY_TAG_OWN);
 		else if (m.lives[m.runs].open.count > chance(8))
 			finish(&m);
 		else
@@ -336,6 +339,7 @@ static void join(struct model *to, const struct model *from)
 	t->switches += f->switches;
 	t->elapsed += f->elapsed;
 	t->idle += f->idle;
+	t->own += f->own;
 	t->blocked += f->blocked;
 	t->preempted += f->preempted;
 	t->outside += f->outside;
@@ -361,6 +365,7 @@ static void compare_sums(const struct tag_summary *got, struct model *m)
 	CHECK_EQ(got->switches, m->sum.switches);
 	CHECK_EQ(got->elapsed, m->sum.elapsed);
 	CHECK_EQ(got->idle, m->sum.idle);
+	CHECK_EQ(got->own, m->sum.own);
 	CHECK_EQ(got->blocked, m->sum.blocked);
 	CHECK_EQ(got->preempted, m->sum.preempted);
 	CHECK_EQ(got->outside, m->sum.outside);

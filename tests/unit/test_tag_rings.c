@@ -95,6 +95,7 @@ static void closed_packets_are_drained(void)
 	tf_fill(f, 3, 1, 1, 4000, 4, 2);
 	*tf_state(f, 3) = ASSAY_TAGS_OPEN;
 	rings = open_made(f);
+	tag_rings_ended(rings);
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
 	CHECK_EQ(p.header.sequence, 5);
 	CHECK_EQ(p.header.tid, 12);
@@ -121,6 +122,43 @@ static void closed_packets_are_drained(void)
 	CHECK_EQ(tag_rings_damaged(rings), 0);
 	CHECK_STR(tag_rings_text(rings, &length), "main/2\nleaf/4\n");
 	CHECK_EQ(length, 14);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* Its trigger is below a signal's handler, which closed the packet: the event is not lost. */
+static void empty_slots_are_waited_for(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	uint64_t word = tf_word(1004, 2);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+	int fd;
+
+	tf_fill(f, 0, 0, 0, 1000, 5, 2);
+	tf_words(f, 0)[4] = 0; /* the last one: content_bits has it */
+	tf_packet(f, 0)->end = 1003;
+	tf_fill(f, 1, 0, 1, 2000, 5, 2);
+	tf_fill(f, 2, 1, 0, 3000, 5, 2);
+	rings = open_made(f);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.ring, 1); /* others go on */
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_CLOSED);
+	CHECK_EQ(state_of(1), ASSAY_TAGS_CLOSED);
+	fd = open(fixture_path("12-34-0.tags"), O_RDWR | O_CLOEXEC);
+	CHECK(pwrite(fd, &word, 8, TF_PACKETS_AT + 128 + 4 * 8) == 8);
+	close(fd);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.header.sequence, 0);
+	CHECK_EQ(p.count, 5);
+	CHECK_EQ(p.header.end, 1004);
+	CHECK_EQ(p.holes, 0);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_FREE);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.header.sequence, 1);
 	tag_rings_close(rings);
 	free(f);
 }
@@ -467,6 +505,7 @@ int main(void)
 		return 1;
 	RUN(files_are_listed);
 	RUN(closed_packets_are_drained);
+	RUN(empty_slots_are_waited_for);
 	RUN(open_packets_end_with_their_words);
 	RUN(events_while_off_are_left_out);
 	RUN(each_time_off_is_remembered);
