@@ -31,8 +31,6 @@ static void own_time(struct tag_run *r)
 {
 	uint64_t passed = tag_run_clock(r) - r->ran;
 
-	if (r->out != TAG_OUT_NOT)
-		return;
 	r->off += passed;
 	r->own += passed;
 }
