@@ -101,14 +101,18 @@ enum assay_tags_state {
 #define ASSAY_TAGS_NAMES_FULL 4u /* names did not fit */
 #define ASSAY_TAGS_EXITED 8u     /* the process said that it ends; what was killed did not */
 
+/* Capture was off in [off, on): ticks. on 0: it still is. */
+struct assay_tags_off {
+	uint64_t off, on;
+};
+
+#define ASSAY_TAGS_OFFS 120u
+
 struct assay_tags_header { /* one page, 4096 bytes */
 	char magic[8];
 	uint32_t version, header_bytes;
-	uint32_t mode;      /* enum assay_tags_mode */
-	uint32_t capture;   /* 1: events are taken; others may write it */
-	uint64_t off_ticks; /* when capture was last put off: later events do not count
-	                       until on_ticks; 0: never */
-	uint64_t on_ticks;  /* when it was last put on */
+	uint32_t mode;    /* enum assay_tags_mode */
+	uint32_t capture; /* 1: events are taken; others may write it */
 	uint32_t flags, packet_bytes;
 	uint64_t rings_offset, states_offset, text_offset, packets_offset; /* in the file */
 	uint64_t packet_count;                                             /* room for so many */
@@ -124,6 +128,12 @@ struct assay_tags_header { /* one page, 4096 bytes */
 	uint64_t end_ticks;                      /* 0: not ended */
 	char name[64];
 	char command[512];
+	/*
+	 * A busy thread writes on until its packet is full, so that what it wrote while capture
+	 * was off is told by its time. The i-th time is at i modulo ASSAY_TAGS_OFFS.
+	 */
+	uint64_t off_count; /* times ever */
+	struct assay_tags_off offs[ASSAY_TAGS_OFFS];
 };
 
 struct assay_tags_ring {      /* 128 bytes */

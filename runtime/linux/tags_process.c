@@ -132,13 +132,31 @@ static void lay_out(struct assay_tags_header *h, uint64_t memory)
 	h->packets_offset = h->text_offset + text_limit(memory);
 }
 
+static void put_on(struct assay_tags_header *h)
+{
+	struct assay_tags_off *last = &h->offs[(h->off_count - 1) % ASSAY_TAGS_OFFS];
+
+	if (h->off_count && !last->on)
+		last->on = port_clock();
+	__atomic_store_n(&h->capture, 1, __ATOMIC_RELEASE);
+}
+
+static void put_off(struct assay_tags_header *h)
+{
+	h->offs[h->off_count % ASSAY_TAGS_OFFS] = (struct assay_tags_off){.off = port_clock()};
+	__atomic_store_n(&h->off_count, h->off_count + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&h->capture, 0, __ATOMIC_RELEASE);
+}
+
 static void describe(struct assay_tags_header *h, int32_t parent)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	h->mode = mode();
-	h->capture = starts_on();
+	h->capture = 1;
+	if (!starts_on())
+		put_off(h);
 	h->pid = getpid();
 	h->parent = parent;
 	h->uid = geteuid();
@@ -226,7 +244,10 @@ static bool begin(void)
 	describe(tags_device.header, before.pid);
 	if (old) {
 		add_text(old + before.text_offset, text_bytes);
-		tags_device.header->capture = before.capture;
+		if (!before.capture && tags_device.header->capture)
+			put_off(tags_device.header);
+		else if (before.capture && !tags_device.header->capture)
+			put_on(tags_device.header);
 	}
 	/* With the magic it is a device. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -381,11 +402,14 @@ static void capture(bool on)
 	int saved = errno;
 	uint64_t signals = port_signals_hold();
 
-	if (tags_port_begin()) {
+	if (tags_port_begin() && lock()) {
 		struct assay_tags_header *h = tags_device.header;
 
-		__atomic_store_n(on ? &h->on_ticks : &h->off_ticks, port_clock(), __ATOMIC_RELAXED);
-		__atomic_store_n(&h->capture, on, __ATOMIC_RELEASE);
+		if (on && !h->capture)
+			put_on(h);
+		else if (!on && h->capture)
+			put_off(h);
+		unlock();
 	}
 	port_signals_release(signals);
 	errno = saved;

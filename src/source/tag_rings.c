@@ -126,47 +126,22 @@ static int field_write(int fd, size_t offset, size_t size, const void *value)
 	return pwrite(fd, value, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
 
-static int log_write(int fd, uint64_t entry, const struct tag_rings_off *off)
+/* Begins a time when it is off, or ends the last one; as the process does it (offs). */
+static int switch_write(int fd, const struct assay_tags_header *h, bool on)
 {
-	size_t at = TAG_RINGS_LOG_OFFSET + offsetof(struct tag_rings_log, entries) +
-	            entry % TAG_RINGS_LOG_MAX * sizeof(*off);
-
-	return field_write(fd, at, sizeof(*off), off);
-}
-
-/* Begins an entry, or ends the last one. */
-static int log_note(int fd, bool on, uint64_t now)
-{
-	struct tag_rings_log log;
-	struct tag_rings_off entry = {.off = now};
-	int rc;
-
-	if (pread(fd, &log, sizeof(log), TAG_RINGS_LOG_OFFSET) != (ssize_t)sizeof(log))
-		return -EIO;
-	if (on && log.count) {
-		entry = log.entries[(log.count - 1) % TAG_RINGS_LOG_MAX];
-		entry.on = entry.on ? entry.on : now;
-		return log_write(fd, log.count - 1, &entry);
-	}
-	if (on)
-		return 0;
-	rc = log_write(fd, log.count++, &entry);
-	return rc ? rc : field_write(fd, TAG_RINGS_LOG_OFFSET, sizeof(log.count), &log.count);
-}
-
-static int switch_write(int fd, bool on)
-{
+	uint64_t count = h->off_count + !on, last = (count - 1) % ASSAY_TAGS_OFFS;
+	struct assay_tags_off off = on ? h->offs[last] : (struct assay_tags_off){moment_ticks(), 0};
 	uint32_t capture = on;
-	uint64_t now = moment_ticks();
-	int rc = on ? field_write(fd, FIELD(on_ticks), &now) : 0;
+	int rc = 0;
 
+	if (on && !off.on)
+		off.on = moment_ticks();
+	if (count)
+		rc = field_write(fd, offsetof(struct assay_tags_header, offs) + last * sizeof(off),
+		                 sizeof(off), &off);
 	if (!rc)
-		rc = log_note(fd, on, now);
-	if (!rc)
-		rc = field_write(fd, FIELD(capture), &capture);
-	if (!rc && !on)
-		rc = field_write(fd, FIELD(off_ticks), &now);
-	return rc;
+		rc = field_write(fd, FIELD(off_count), &count);
+	return rc ? rc : field_write(fd, FIELD(capture), &capture);
 }
 
 int tag_rings_capture(const struct tag_rings_file *file, bool on, struct error *err)
@@ -180,7 +155,7 @@ int tag_rings_capture(const struct tag_rings_file *file, bool on, struct error *
 		                 strerror(-fd));
 	rc = tag_rings_header_read(fd, &h, file->path, err);
 	if (!rc && (h.capture == 1) != on) {
-		rc = switch_write(fd, on);
+		rc = switch_write(fd, &h, on);
 		if (rc)
 			error_set(err, -rc, "cannot write to %s: %s", file->path, strerror(-rc));
 	}

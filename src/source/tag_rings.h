@@ -15,7 +15,7 @@
  *	tag_rings_close()
  *
  * Of a packet come the events that count: not what a thread wrote on while capture was
- * off (header.off_ticks to on_ticks), and no void ones.
+ * off (header.offs), and no void ones.
  */
 #ifndef ASSAY_SOURCE_TAG_RINGS_H
 #define ASSAY_SOURCE_TAG_RINGS_H

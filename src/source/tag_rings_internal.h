@@ -10,27 +10,6 @@
 #include "base/buf.h"
 #include "source/tag_rings.h"
 
-/*
- * When capture was off, each time, as far as assay put it off: in the header's page, where the
- * process itself has nothing. An event that a busy thread wrote then into its open packet
- * does not count, however often the switch was used since.
- */
-#define TAG_RINGS_LOG_OFFSET 2048u
-#define TAG_RINGS_LOG_MAX 120u
-
-struct tag_rings_off {
-	uint64_t off, on; /* ticks; on 0: it is off still, or the process put it on itself */
-};
-
-struct tag_rings_log {
-	uint64_t count; /* ever; the latest TAG_RINGS_LOG_MAX are there, entry i at i modulo that */
-	struct tag_rings_off entries[TAG_RINGS_LOG_MAX];
-};
-
-_Static_assert(sizeof(struct assay_tags_header) <= TAG_RINGS_LOG_OFFSET &&
-                       TAG_RINGS_LOG_OFFSET + sizeof(struct tag_rings_log) <= ASSAY_TAGS_PAGE,
-               "the log has a place of its own");
-
 /* A packet that is to be given, by what its header said. */
 struct item {
 	uint64_t index;
@@ -51,7 +30,7 @@ struct tag_rings {
 	int fd;
 	struct assay_tags_header header;
 	VEC(struct assay_tags_ring) rings;
-	VEC(struct tag_rings_off) off; /* when capture was: [off, on), rising */
+	VEC(struct assay_tags_off) off; /* when capture was: [off, on), rising */
 	struct buf text;
 	uint64_t damaged;
 

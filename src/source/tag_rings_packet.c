@@ -158,8 +158,8 @@ static void packet_complete(struct tag_rings_packet *p)
 }
 
 /* The first time of capture being off that the packet's events may lie in; NULL: none. */
-static const struct tag_rings_off *off_in(const struct tag_rings *r,
-                                          const struct tag_rings_packet *p)
+static const struct assay_tags_off *off_in(const struct tag_rings *r,
+                                           const struct tag_rings_packet *p)
 {
 	vec_each (off, &r->off)
 		if (p->header.end > off->off && p->header.begin < off->on)
@@ -169,7 +169,7 @@ static const struct tag_rings_off *off_in(const struct tag_rings *r,
 
 /* Takes out the events from `off` on, before `on`. What is behind them is the rest. */
 static void leave_out(struct tag_rings *r, struct tag_rings_packet *p,
-                      const struct tag_rings_off *off)
+                      const struct assay_tags_off *off)
 {
 	uint64_t time = p->header.begin, next = time;
 	size_t before = 0, after;
@@ -202,7 +202,7 @@ static void leave_out(struct tag_rings *r, struct tag_rings_packet *p,
  */
 static void capture_apply(struct tag_rings *r, struct tag_rings_packet *p)
 {
-	const struct tag_rings_off *off;
+	const struct assay_tags_off *off;
 
 	while ((off = off_in(r, p))) {
 		uint64_t holes = p->holes;

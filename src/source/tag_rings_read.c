@@ -63,38 +63,27 @@ int tag_rings_header_read(int fd, struct assay_tags_header *h, const char *path,
 
 static int earlier_first(const void *a, const void *b)
 {
-	const struct tag_rings_off *x = a, *y = b;
+	const struct assay_tags_off *x = a, *y = b;
 
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-static void off_add(struct tag_rings *r, struct tag_rings_off off)
-{
-	/* The process has put it on itself. */
-	if (!off.on && r->header.on_ticks > off.off)
-		off.on = r->header.on_ticks;
-	if (!off.on)
-		off.on = UINT64_MAX;
-	if (off.on > off.off)
-		vec_push(&r->off, off);
-}
-
-/* Of what the process did itself the header knows the last time. */
+/* When capture was off, as far as that is remembered. */
 static void off_read(struct tag_rings *r)
 {
-	struct tag_rings_log log;
-	uint64_t first;
+	const struct assay_tags_header *h = &r->header;
+	uint64_t count = h->off_count, i = count > ASSAY_TAGS_OFFS ? count - ASSAY_TAGS_OFFS : 0;
 
-	r->off.count = 0;
-	if (!r->header.off_ticks && !r->header.on_ticks)
-		return;
-	off_add(r, (struct tag_rings_off){.off = r->header.off_ticks});
-	if (tag_rings_read_at(r->fd, &log, sizeof(log), TAG_RINGS_LOG_OFFSET) != sizeof(log))
-		return;
-	first = log.count > TAG_RINGS_LOG_MAX ? log.count - TAG_RINGS_LOG_MAX : 0;
-	for (uint64_t i = first; i < log.count; i++)
-		off_add(r, log.entries[i % TAG_RINGS_LOG_MAX]);
-	qsort(r->off.items, r->off.count, sizeof(*r->off.items), earlier_first);
+	for (r->off.count = 0; i < count; i++) {
+		struct assay_tags_off off = h->offs[i % ASSAY_TAGS_OFFS];
+
+		if (!off.on)
+			off.on = UINT64_MAX;
+		if (off.on > off.off)
+			vec_push(&r->off, off);
+	}
+	if (r->off.count)
+		qsort(r->off.items, r->off.count, sizeof(*r->off.items), earlier_first);
 }
 
 int tag_rings_look(struct tag_rings *r, struct error *err)

@@ -147,6 +147,9 @@ class Machine(Recorder):
         """Whether the exit that is due gets lost."""
         if not self.plan.lost or self.random.random() >= self.plan.lost or len(self.stack) < 2:
             return False
+        # What seems to be open where a process falls asleep hides who it is.
+        if self.stack[-2].name.startswith(("sleep", "ast", "tsleep")):
+            return False
         return self.may_lose([self.stack[-1]], self.stack[-2])
 
     # Processes

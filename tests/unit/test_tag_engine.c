@@ -240,7 +240,7 @@ static const struct moment devices_own[] = {
         {30, ASSAY_TAG_OWN}, /* 13 of it */
         {35, EXIT(TAG_B)},
         {36, ASSAY_TAG_SWITCH_BLOCKED},
-        {50, ASSAY_TAG_OWN}, /* idle, what there was of it */
+        {50, ASSAY_TAG_OWN}, /* 1 of it; the rest is idle */
         {52, ASSAY_TAG_SWITCH_IN},
         {60, EXIT(TAG_A)},
 };
@@ -259,7 +259,7 @@ static void the_devices_own_time_is_in_no_call(void)
 	            "< b 1 @35 net 5 total 5 wall 25\n"
 	            "out @36\n"
 	            "in @52\n"
-	            "< a 0 @60 net 19 total 24 wall 60\n");
+	            "< a 0 @60 net 18 total 23 wall 60\n");
 	capture_done(&c);
 }
 

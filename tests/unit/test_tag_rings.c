@@ -220,7 +220,7 @@ static void events_while_off_are_left_out(void)
 	        {0, 0, "10 11 12 13 14|20 21"},   {12, 0, "10 11 12"},
 	        {12, 20, "10 11 12|20 21"},       {11, 13, "10 11|gap 13 14|20 21"},
 	        {0, 13, "gap 13 14|20 21"},       {30, 0, "10 11 12 13 14|20 21"},
-	        {30, 11, "10 11 12 13 14|20 21"}, /* put on, and later off */
+	        {30, 11, "10 11 12 13 14|20 21"}, /* no time at all */
 	        {12, 21, "10 11 12|gap 21"},
 	};
 	struct tag_rings *rings;
@@ -231,8 +231,8 @@ static void events_while_off_are_left_out(void)
 
 		tf_fill(f, 0, 0, 0, 10, 5, 2);
 		tf_fill(f, 1, 0, 1, 20, 2, 2);
-		tf_header(f)->off_ticks = cases[i].off;
-		tf_header(f)->on_ticks = cases[i].on;
+		tf_header(f)->off_count = cases[i].off || cases[i].on;
+		tf_header(f)->offs[0] = (struct assay_tags_off){cases[i].off, cases[i].on};
 		rings = open_made(f);
 		times(rings, text, sizeof(text));
 		if (text[strlen(text) - 1] == '|')
@@ -304,16 +304,19 @@ static void the_switch_is_written(void)
 
 	CHECK_EQ(tag_rings_capture(&file, true, &err), 0); /* it is on */
 	CHECK_EQ(tag_rings_look(rings, &err), 0);
-	CHECK_EQ(tag_rings_header(rings)->on_ticks, 0);
+	CHECK_EQ(tag_rings_header(rings)->off_count, 0);
 	CHECK_EQ(tag_rings_capture(&file, false, &err), 0);
 	CHECK_EQ(tag_rings_look(rings, &err), 0);
-	off = tag_rings_header(rings)->off_ticks;
+	CHECK_EQ(tag_rings_header(rings)->off_count, 1);
+	CHECK_EQ(tag_rings_header(rings)->offs[0].on, 0);
+	off = tag_rings_header(rings)->offs[0].off;
 	CHECK(off >= before && off <= moment_ticks());
 	CHECK_EQ(tag_rings_header(rings)->capture, 0);
 	CHECK_EQ(tag_rings_capture(&file, true, &err), 0);
 	CHECK_EQ(tag_rings_look(rings, &err), 0);
-	CHECK(tag_rings_header(rings)->on_ticks > off);
-	CHECK_EQ(tag_rings_header(rings)->off_ticks, off);
+	CHECK_EQ(tag_rings_header(rings)->off_count, 1);
+	CHECK(tag_rings_header(rings)->offs[0].on > off);
+	CHECK_EQ(tag_rings_header(rings)->offs[0].off, off);
 	CHECK_EQ(tag_rings_header(rings)->capture, 1);
 	CHECK_EQ(tag_rings_remove(&file, &err), 0);
 	CHECK_EQ(tag_rings_capture(&file, true, &err), -ENOENT);
