@@ -245,7 +245,8 @@ def programs_that_ran_together_are_told_apart(t):
                     ("main", "two"): 1, ("work_two", "two"): 70, ("leaf", "two"): 140}, "calls")
     t.equal(report["processes"], 3, "processes")
     # A tick is less than a ns or a few: each figure loses less than one where it is made ns.
-    t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"] + report["idle_ns"],
+    t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"] + report["idle_ns"]
+           + report["own_ns"],
            report["elapsed_ns"], 10, "all time")
     text = t.assay("report", t.path("both.tags")).out
     for name in ("leaf [one]", "leaf [two]", "main [one]", "main [two]", "work_one\n", "work_two\n"):

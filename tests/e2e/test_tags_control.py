@@ -140,7 +140,7 @@ def damaged_recordings_are_left_out(t):
     t.run(program, "rounds=3000", env=place(t))
     path = next(t.path("recorded").iterdir())
     data = bytearray(path.read_bytes())
-    at = struct.unpack_from("<Q", data, 72)[0]
+    at = struct.unpack_from("<Q", data, 56)[0]
     struct.pack_into("<Q", data, at + 24, 1 << 60)  # content_bits of the first packet
     path.write_bytes(data)
     result = tags(t, "get", "-o", t.path("got"))
