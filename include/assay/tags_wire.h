@@ -153,12 +153,14 @@ struct assay_tags_ring {      /* 128 bytes */
  *	mov  assay_tags_self@gottpoff(%rip), S
  *	mov  %fs:(S), S
  *	rdtsc
- *	mov  $8, R			reserves the slot before it knows anything: one
- *	xadd R, (S)			instruction, so that a signal's own events get others
- *	cmp  8(S), R			at or behind the end (or off, or no thread yet): slow
- *	jae  slow
  *	shl  $32, %rdx
  *	or   %rdx, %rax
+ *	mov  $8, R			reserves the slot before it knows anything: one
+ *	xadd R, (S)			instruction, so that a signal's own events get others
+ *	lea  -ASSAY_TAGS_BIAS(R), %rdx
+ *	sub  8(S), %rdx			not in the open packet's room (it is full; or off, or
+ *	cmp  $ASSAY_TAGS_ROOM, %rdx	no thread yet, which is zeros; or a signal has changed
+ *	jae  slow			the packet since): slow
  *	mov  %rax, %rdx
  *	shr  $40, %rdx
  *	cmp  %rdx, 16(S)		the clock has gone round: slow, which begins a packet
@@ -182,11 +184,19 @@ struct assay_tags_ring {      /* 128 bytes */
  */
 struct assay_tags_self {
 	uint64_t at;   /* address of the next slot */
-	uint64_t end;  /* events at or behind go the slow way; 0: all */
+	uint64_t base; /* of the packet's first slot, less ASSAY_TAGS_BIAS; 0: none is open */
 	uint64_t turn; /* bits 40..63 of the clock, for which the packet is good */
 };
 
+/* So that of zeros no slot is in the room, however often it was asked for. */
+#define ASSAY_TAGS_BIAS 0x40000000
+/* Bytes of slots in a packet. */
+#define ASSAY_TAGS_ROOM 16000
+
 _Static_assert(sizeof(struct assay_tags_packet) == 128, "a packet's header is 128 bytes");
+_Static_assert(ASSAY_TAGS_ROOM ==
+                       ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet),
+               "the room is what is left");
 _Static_assert(sizeof(struct assay_tags_ring) == 128, "a ring is 128 bytes");
 _Static_assert(sizeof(struct assay_tags_header) <= ASSAY_TAGS_PAGE, "the header is a page");
 

@@ -18,12 +18,14 @@
 static const char ring_text[] = "mov assay_tags_self@gottpoff(%%rip), @S\n"
                                 "\tmov %%fs:(@S), @S\n"
                                 "\trdtsc\n"
-                                "\tmov $8, @d\n"
-                                "\txadd @R, (@S)\n"
-                                "\tcmp 8(@S), @R\n"
-                                "\tjae 92f\n"
                                 "\tshl $32, %%rdx\n"
                                 "\tor %%rdx, %%rax\n"
+                                "\tmov $8, @d\n"
+                                "\txadd @R, (@S)\n"
+                                "\tlea -@B(@R), %%rdx\n"
+                                "\tsub 8(@S), %%rdx\n"
+                                "\tcmp $@L, %%rdx\n"
+                                "\tjae 92f\n"
                                 "\tmov %%rax, %%rdx\n"
                                 "\tshr $40, %%rdx\n"
                                 "\tcmp %%rdx, 16(@S)\n"
@@ -85,6 +87,8 @@ static std::string text_of(trigger_kind kind, unsigned tag)
 		put(&text, "@S", intel ? "%%%0" : "%0");
 		put(&text, "@R", intel ? "%%%1" : "%1");
 		put(&text, "@d", intel ? "%%%k1" : "%k1");
+		put(&text, "@B", std::to_string(ASSAY_TAGS_BIAS));
+		put(&text, "@L", std::to_string(ASSAY_TAGS_ROOM));
 		put(&text, "@T", number);
 	}
 	return intel ? ".att_syntax prefix\n\t" + text + "\n\t.intel_syntax noprefix" : text;

@@ -14,7 +14,7 @@
 #include "assay_port.h"
 
 #define FIRST_WORD sizeof(struct assay_tags_packet)
-#define END_WORD (ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK)
+#define END_WORD (FIRST_WORD + ASSAY_TAGS_ROOM)
 #define TRIES 64u         /* packets that WRAP looks at for one that is closed and whole */
 #define RETRY_TICKS 30000 /* after a refusal; some 10 us */
 
@@ -22,7 +22,7 @@ struct tags_device tags_device;
 struct assay_tags_self tags_unborn;
 __thread struct assay_tags_self *assay_tags_self = &tags_unborn;
 
-_Static_assert(offsetof(struct assay_tags_self, end) == 8, "the inline sequence has it at 8");
+_Static_assert(offsetof(struct assay_tags_self, base) == 8, "the inline sequence has it at 8");
 _Static_assert(offsetof(struct assay_tags_self, turn) == 16, "the inline sequence has it at 16");
 
 static void add(uint64_t *count, uint64_t n)
@@ -45,7 +45,7 @@ static char *packet_at(uint64_t i)
 
 static void refuse(struct tags_thread *t, enum tags_refusal why, uint64_t now)
 {
-	t->self.end = 0;
+	t->self.base = 0;
 	t->self.at = 0;
 	t->refusal = why;
 	t->refused = now;
@@ -119,7 +119,7 @@ static void close_packet(struct tags_thread *t)
 		p->end = (p->begin & ~ASSAY_TAGS_CLOCK_MASK) | last >> ASSAY_TAGS_TAG_BITS;
 	p->content_bits = used * 8;
 	t->packet = NULL;
-	t->self.end = 0;
+	t->self.base = 0;
 	t->ring->packet = 0;
 	__atomic_store_n(&tags_device.states[((char *)p - tags_device.packets) / ASSAY_TAGS_PACKET],
 	                 ASSAY_TAGS_CLOSED, __ATOMIC_RELEASE);
@@ -241,7 +241,7 @@ static bool open_packet(struct tags_thread *t, uint64_t now)
 	t->refusal = TAGS_TAKES;
 	t->self.at = (uint64_t)(uintptr_t)p + FIRST_WORD;
 	t->self.turn = now >> ASSAY_TAGS_CLOCK_BITS;
-	t->self.end = (uint64_t)(uintptr_t)p + END_WORD;
+	t->self.base = t->self.at - ASSAY_TAGS_BIAS;
 	tags_port_turned();
 	return true;
 }
@@ -295,6 +295,12 @@ static struct tags_thread *begin_thread(void)
 	t->gap = forked ? ASSAY_TAGS_FORKED : 0;
 	assay_tags_self = &t->self;
 	return t;
+}
+
+/* The slot is the open packet's. */
+static inline bool is_in_room(const struct assay_tags_self *s, uint64_t slot)
+{
+	return slot - ASSAY_TAGS_BIAS - s->base < ASSAY_TAGS_ROOM;
 }
 
 static uint64_t word_of(uint64_t clock, uint32_t tag)
@@ -353,7 +359,7 @@ void tags_slow(uint32_t tag, uint64_t slot)
 	if (slot && fill(t, tag, slot, now))
 		goto out;
 	if (t->packet &&
-	    (t->self.at >= t->self.end || now >> ASSAY_TAGS_CLOCK_BITS != t->self.turn ||
+	    (!is_in_room(&t->self, t->self.at) || now >> ASSAY_TAGS_CLOCK_BITS != t->self.turn ||
 	     !__atomic_load_n(&tags_device.header->capture, __ATOMIC_RELAXED)))
 		close_packet(t);
 	if (t->packet) {
@@ -397,7 +403,7 @@ void assay_tags_event(unsigned tag)
 	slot = __atomic_fetch_add(&s->at, 8, __ATOMIC_RELAXED);
 #endif
 	word = word_of(now, tag);
-	if (slot >= s->end) {
+	if (!is_in_room(s, slot)) {
 		if (!tags_quick(tag))
 			tags_slow(tag, 0);
 	} else if (now >> ASSAY_TAGS_CLOCK_BITS != s->turn ||

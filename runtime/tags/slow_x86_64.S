@@ -10,6 +10,8 @@
 	.text
 
 #define RED_ZONE 128
+#define BIAS 0x40000000 /* ASSAY_TAGS_BIAS */
+#define ROOM 16000      /* ASSAY_TAGS_ROOM */
 
 	.globl	assay_tags_slow
 	.type	assay_tags_slow, @function
@@ -135,12 +137,14 @@ assay_tags_event_kept:
 	mov	assay_tags_self@gottpoff(%rip), %rdi
 	mov	%fs:(%rdi), %rdi
 	rdtsc
-	mov	$8, %ecx
-	xadd	%rcx, (%rdi)
-	cmp	8(%rdi), %rcx
-	jae	5f
 	shl	$32, %rdx
 	or	%rdx, %rax
+	mov	$8, %ecx
+	xadd	%rcx, (%rdi)
+	lea	-BIAS(%rcx), %rdx
+	sub	8(%rdi), %rdx
+	cmp	$ROOM, %rdx
+	jae	5f
 	mov	%rax, %rdx
 	shr	$40, %rdx
 	cmp	%rdx, 16(%rdi)

@@ -108,14 +108,14 @@ static struct assay_tags_packet *packet(unsigned i)
 	return (struct assay_tags_packet *)(packets + i * ASSAY_TAGS_PACKET);
 }
 
-static uint64_t *slot(unsigned i, unsigned n)
+static uint64_t *slot_of(unsigned i, unsigned n)
 {
 	return (uint64_t *)(packet(i) + 1) + n + (n > 0);
 }
 
 static uint64_t word(unsigned i, unsigned n)
 {
-	return *slot(i, n);
+	return *slot_of(i, n);
 }
 
 static uint32_t tag_of(uint64_t w)
@@ -146,7 +146,7 @@ static void an_event_is_its_clock_and_its_tag(void)
 	CHECK_EQ(word(0, 0), 0x3456789abcull << 24 | 500);
 	CHECK_EQ(word(0, 1), (0x3456789abcull + 44) << 24 | 501);
 	CHECK_EQ(word(0, 2), 0);
-	CHECK_EQ(*(slot(0, 0) + 1), (0x3456789abcull << 24 | ASSAY_TAG_OWN));
+	CHECK_EQ(*(slot_of(0, 0) + 1), (0x3456789abcull << 24 | ASSAY_TAG_OWN));
 	CHECK_EQ(packet(0)->magic, ASSAY_CTF_MAGIC);
 	CHECK_EQ(packet(0)->begin, 0x123456789abcull);
 	CHECK_EQ(packet(0)->content_bits, 0);
@@ -302,7 +302,7 @@ static void a_slot_of_a_packet_that_went_is_void(void)
 	assay_tags_self->at += 8;
 	events(WORDS);
 	CHECK_EQ(word(0, 10), 0);
-	tags_slow(4, (uint64_t)(uintptr_t)slot(0, 10));
+	tags_slow(4, (uint64_t)(uintptr_t)slot_of(0, 10));
 	CHECK_EQ(tag_of(word(0, 10)), ASSAY_TAG_VOID);
 	CHECK_EQ(clock_of(word(0, 10)), clock_of(word(0, 9)));
 	CHECK_EQ(tag_of(word(1, 11)), 4);
@@ -319,6 +319,31 @@ static void a_closed_packet_keeps_its_last_empty_slot(void)
 	CHECK_EQ(word(0, WORDS - 1), 0);
 	CHECK_EQ(packet(0)->content_bits / 8, sizeof(struct assay_tags_packet) + ROOM * 8);
 	CHECK_EQ(packet(0)->end, clock_of(word(0, WORDS - 2)));
+}
+
+static uint64_t offset_in_room(uint64_t slot)
+{
+	return slot - ASSAY_TAGS_BIAS - assay_tags_self->base;
+}
+
+/*
+ * A trigger of a thread without a packet reserved a slot of zeros, and a handler opened a packet
+ * before it looked: it must find its slot in no room.
+ */
+static void a_slot_of_no_packet_is_in_no_room(void)
+{
+	begin(ASSAY_TAGS_STOP);
+	events(1);
+	for (uint64_t slot = 0; slot < 8000; slot += 8)
+		CHECK(offset_in_room(slot) >= ASSAY_TAGS_ROOM);
+	CHECK(offset_in_room((uint64_t)(uintptr_t)slot_of(0, 0)) == 0);
+	CHECK(offset_in_room((uint64_t)(uintptr_t)packets + ASSAY_TAGS_PACKET) >= ASSAY_TAGS_ROOM);
+	embedded_now += 10;
+	tags_slow(4, 8);
+	CHECK_EQ(tag_of(word(0, 1)), 4);
+	memset(assay_tags_self, 0, sizeof(*assay_tags_self)); /* a fork's child */
+	CHECK(offset_in_room(0) >= ASSAY_TAGS_ROOM);
+	CHECK(offset_in_room(800) >= ASSAY_TAGS_ROOM);
 }
 
 static void off_takes_nothing_and_on_tells_the_gap(void)
@@ -411,6 +436,7 @@ int main(void)
 	RUN(a_handler_may_fill_packets);
 	RUN(a_slot_of_a_packet_that_went_is_void);
 	RUN(a_closed_packet_keeps_its_last_empty_slot);
+	RUN(a_slot_of_no_packet_is_in_no_room);
 	RUN(off_takes_nothing_and_on_tells_the_gap);
 	RUN(a_forks_child_begins_anew);
 	RUN(a_ring_goes_on_with_the_next_thread);

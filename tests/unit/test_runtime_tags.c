@@ -35,12 +35,14 @@ __asm__(".section assay_tags_names, \"a\"\n\t.ascii \"f/2\\ng/4\\nswtch/6!\\n\"\
 	"mov assay_tags_self@gottpoff(%%rip), %%r9\n\t"                                            \
 	"mov %%fs:(%%r9), %%r9\n\t"                                                                \
 	"rdtsc\n\t"                                                                                \
-	"mov $8, %%r8d\n\t"                                                                        \
-	"xadd %%r8, (%%r9)\n\t"                                                                    \
-	"cmp 8(%%r9), %%r8\n\t"                                                                    \
-	"jae 9f\n\t"                                                                               \
 	"shl $32, %%rdx\n\t"                                                                       \
 	"or %%rdx, %%rax\n\t"                                                                      \
+	"mov $8, %%r8d\n\t"                                                                        \
+	"xadd %%r8, (%%r9)\n\t"                                                                    \
+	"lea -0x40000000(%%r8), %%rdx\n\t"                                                         \
+	"sub 8(%%r9), %%rdx\n\t"                                                                   \
+	"cmp $16000, %%rdx\n\t"                                                                    \
+	"jae 9f\n\t"                                                                               \
 	"mov %%rax, %%rdx\n\t"                                                                     \
 	"shr $40, %%rdx\n\t"                                                                       \
 	"cmp %%rdx, 16(%%r9)\n\t"                                                                  \
@@ -143,7 +145,7 @@ static void run_kept(void)
 		if (i % 40 == 30)
 			assay_tags_start();
 		if (i % 40 == 21)
-			assay_tags_self->end = 0;
+			assay_tags_self->base = 0;
 		bad += changes();
 	}
 	exit(bad != 0);
