@@ -29,7 +29,7 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "memory",
          .argument = "MB",
-         .help = "memory for the events of each process (default 32)",
+         .help = "memory for the events of each process (default 256; 32 to stop or wrap)",
          .details = "MB, or bytes with k, M or G. It is taken in steps, as events come. Where it "
                     "is used up, what comes is discarded and counted (--mode stream, stop), or "
                     "the oldest is given up (--mode wrap).",

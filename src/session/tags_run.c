@@ -19,6 +19,9 @@ struct running {
 	struct error trouble; /* with the trace; its code is 0 as long as there is none */
 };
 
+/* Taken as far as draining falls behind: some tenths of a second of the busiest thread. */
+#define STREAM_MEMORY "256M"
+
 static const char *mode_word(enum assay_tags_mode mode)
 {
 	return mode == ASSAY_TAGS_STOP ? "stop" : mode == ASSAY_TAGS_WRAP ? "wrap" : "stream";
@@ -33,6 +36,8 @@ static void environment_make(struct command_environment *e, const struct tags_ru
 	command_environment_set(e, "ASSAY_TAGS_START", o->start_off ? "off" : NULL);
 	if (o->memory)
 		command_environment_set(e, "ASSAY_TAGS_MEM", o->memory);
+	else if (o->mode == ASSAY_TAGS_STREAM && !getenv("ASSAY_TAGS_MEM"))
+		command_environment_set(e, "ASSAY_TAGS_MEM", STREAM_MEMORY);
 }
 
 static int ready(void *ctx, pid_t pid, struct error *err)
