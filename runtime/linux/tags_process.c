@@ -28,7 +28,8 @@
 #define MEMORY_LEAST (4 * (uint64_t)ASSAY_TAGS_PACKET)
 #define MEMORY_MOST (256ull << 30)
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
-#define STEP (1ull << 20) /* of pages for packets */
+#define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
+#define STEP_MOST (4ull << 20)
 
 /* A page that a forked child finds empty. */
 static struct {
@@ -107,7 +108,13 @@ bool tags_port_populate(char *at, uint64_t bytes)
 	}
 	need = (uint64_t)(at - tags_device.packets) + bytes;
 	while (have < need) {
-		step = need - have > STEP ? need - have : STEP;
+		step = have / 4;
+		if (step < STEP_FIRST)
+			step = STEP_FIRST;
+		if (step > STEP_MOST)
+			step = STEP_MOST;
+		if (have + step < need)
+			step = need - have;
 		if (have + step > room)
 			step = room - have;
 		if (!program_populate(tags_device.packets + have, step))

@@ -8,6 +8,8 @@
 #include "format/perf_data.h"
 #include "profile/profile_builder.h"
 
+#include "assay/tags_wire.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -259,6 +261,12 @@ static int recognise(const char *path, struct error *err)
 		                 path);
 	if (size < 0)
 		return error_set(err, EINVAL, "cannot read %s: is it a file?", path);
+	if ((size_t)size >= strlen(ASSAY_TAGS_MAGIC) &&
+	    !memcmp(bytes, ASSAY_TAGS_MAGIC, strlen(ASSAY_TAGS_MAGIC)))
+		return error_set(err, EINVAL,
+		                 "%s is what a process records event tags into; 'assay tags get' "
+		                 "makes a trace of it, which can be read",
+		                 path);
 	if (load_is_calls(path))
 		return error_set(err, EINVAL,
 		                 "%s is a table of call paths, which 'assay report' shows", path);
