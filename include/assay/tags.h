@@ -18,6 +18,8 @@
  *	ASSAY_TAGS_NOP    a long NOP that capture devices and emulators see
  *	ASSAY_TAGS_LOAD   a byte read at assay_tags_base + tag
  * being defined. ASSAY_TAG keeps all registers, and the flags but for ASSAY_TAGS_LOAD.
+ * The object has the tags' names in a section, as the plugin's have; not with ASSAY_TAGS_BARE
+ * (kernels).
  * A function in assembly: ASSAY_TAG_ENTER(name) and ASSAY_TAG_EXIT(name).
  *
  * The switch functions are libassay-tags' (pkg-config assay-tags); any thread, signal
@@ -31,6 +33,7 @@
 
 #ifdef __ASSEMBLER__
 
+/* clang-format off */
 #if defined(ASSAY_TAGS_NOP)
 #define ASSAY_TAG_EMIT_(tag) .byte 0x0f, 0x1f, 0x84, 0x00; .long (ASSAY_TAGS_NOP_MAGIC << 24) | (tag)
 #elif defined(ASSAY_TAGS_LOAD)
@@ -45,9 +48,25 @@
 	pop %rax;                                                                                  \
 	lea 128(%rsp), %rsp
 #endif
+/* clang-format on */
 
-#define ASSAY_TAG(name) ASSAY_TAG_EMIT_(ASSAY_TAG_##name)
-#define ASSAY_TAG_ENTER(name) ASSAY_TAG_EMIT_(ASSAY_TAG_##name)
+/* A line of the names file; TAG is to be the number, not its name. */
+#if defined(ASSAY_TAGS_BARE)
+#define ASSAY_TAG_NAME_(name, tag, mark)
+#else
+#define ASSAY_TAG_LINE_(name, tag, mark)                                                           \
+	.pushsection assay_tags_names, "a", @progbits;                                             \
+	.ascii #name, "/", #tag, mark, "\n";                                                       \
+	.popsection;
+#define ASSAY_TAG_NAME_(name, tag, mark) ASSAY_TAG_LINE_(name, tag, mark)
+#endif
+
+#define ASSAY_TAG(name)                                                                            \
+	ASSAY_TAG_NAME_(name, ASSAY_TAG_##name, "=")                                               \
+	ASSAY_TAG_EMIT_(ASSAY_TAG_##name)
+#define ASSAY_TAG_ENTER(name)                                                                      \
+	ASSAY_TAG_NAME_(name, ASSAY_TAG_##name, "")                                                \
+	ASSAY_TAG_EMIT_(ASSAY_TAG_##name)
 #define ASSAY_TAG_EXIT(name) ASSAY_TAG_EMIT_(ASSAY_TAG_##name + 1)
 
 #else

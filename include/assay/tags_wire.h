@@ -17,13 +17,11 @@
  * thread; a state word per packet; text, the names of tags as in a names file;
  * packets. One writer a ring: its thread. Readers map the file and read at any
  * moment. Everything is of the machine's own byte order (little-endian).
+ *
+ * For C, C++ and, but for the structures, assembly.
  */
 #ifndef ASSAY_TAGS_WIRE_H
 #define ASSAY_TAGS_WIRE_H
-
-#include "assay/wire.h"
-
-#include <stdint.h>
 
 #define ASSAY_TAGS_MAGIC "ASAYTAGS"
 #define ASSAY_TAGS_VERSION 1
@@ -51,6 +49,11 @@
 #define ASSAY_TAGS_RINGS 16384u     /* threads at a time */
 #define ASSAY_TAGS_TEXT (64u << 20) /* bytes reserved for names; the file is sparse */
 
+/* Bytes of slots in a packet. */
+#define ASSAY_TAGS_ROOM 16000
+/* So that of zeros no slot is in the room, however often it was asked for: see the sequence. */
+#define ASSAY_TAGS_BIAS 0x40000000
+
 #define ASSAY_CTF_MAGIC 0xC1FC1FC1u
 
 /* packet.flags */
@@ -58,6 +61,18 @@
 	1u                   /* what was open before it is not known: events are missing, or       \
 	                        capture was off */
 #define ASSAY_TAGS_FORKED 2u /* the first of a fork's child: functions are open */
+
+#ifndef __ASSEMBLER__
+
+#include "assay/wire.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define ASSAY_TAGS_ASSERT static_assert
+#else
+#define ASSAY_TAGS_ASSERT _Static_assert
+#endif
 
 /*
  * A packet begins with this: 128 bytes, CTF's packet header (8 bytes) and packet
@@ -188,16 +203,13 @@ struct assay_tags_self {
 	uint64_t turn; /* bits 40..63 of the clock, for which the packet is good */
 };
 
-/* So that of zeros no slot is in the room, however often it was asked for. */
-#define ASSAY_TAGS_BIAS 0x40000000
-/* Bytes of slots in a packet. */
-#define ASSAY_TAGS_ROOM 16000
+ASSAY_TAGS_ASSERT(sizeof(struct assay_tags_packet) == 128, "a packet's header is 128 bytes");
+ASSAY_TAGS_ASSERT(ASSAY_TAGS_ROOM ==
+                          ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet),
+                  "the room is what is left");
+ASSAY_TAGS_ASSERT(sizeof(struct assay_tags_ring) == 128, "a ring is 128 bytes");
+ASSAY_TAGS_ASSERT(sizeof(struct assay_tags_header) <= ASSAY_TAGS_PAGE, "the header is a page");
 
-_Static_assert(sizeof(struct assay_tags_packet) == 128, "a packet's header is 128 bytes");
-_Static_assert(ASSAY_TAGS_ROOM ==
-                       ASSAY_TAGS_PACKET - ASSAY_TAGS_SLACK - sizeof(struct assay_tags_packet),
-               "the room is what is left");
-_Static_assert(sizeof(struct assay_tags_ring) == 128, "a ring is 128 bytes");
-_Static_assert(sizeof(struct assay_tags_header) <= ASSAY_TAGS_PAGE, "the header is a page");
+#endif /* __ASSEMBLER__ */
 
 #endif

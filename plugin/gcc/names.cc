@@ -94,8 +94,12 @@ std::string names_file::add(std::string_view name, uint32_t tag, char kind)
 	const entry &had = put.first->second;
 	uint32_t end = kind == '=' ? tag : tag + 1;
 
-	if (!put.second && had.tag == tag)
+	if (!put.second && had.tag == tag && had.kind == kind)
 		return "";
+	if (!put.second && had.tag == tag)
+		return here() + std::string(name) + (kind ? " has" : " has not") +
+		       " the mark !, other than in line " + std::to_string(had.line) +
+		       ": remove one of the lines";
 	if (!put.second)
 		return here() + std::string(name) + " has tag " + std::to_string(tag) + ", and " +
 		       std::to_string(had.tag) + " in line " + std::to_string(had.line) +

@@ -5,7 +5,7 @@
  * registers 16 bytes, or all of them for functions that may take wide ones
  * while the processor says that they are in use (or cannot say).
  */
-#include "stub.h"
+#include "libraries/stub.h"
 
 /* Each macro: saves or restores vectors FROM..TO at the stack pointer. */
 .macro each op, kind, step, last, store

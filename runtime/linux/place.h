@@ -8,7 +8,7 @@
  * /tmp/assay-UID/KIND. Each part that is made is 0700; the last must be this
  * user's, no link, and closed to others. The file PID-BIRTH-N.KIND is made O_EXCL | O_NOFOLLOW,
  * 0600. A program with privileges of its own (AT_SECURE) takes no directory from the environment.
- * src/source/call_table.h and tag_rings.h read there. Raw system calls; errors are -errno.
+ * src/source/shared_files.h finds it there. Raw system calls; errors are -errno.
  */
 #ifndef ASSAY_RUNTIME_LINUX_PLACE_H
 #define ASSAY_RUNTIME_LINUX_PLACE_H

@@ -24,7 +24,6 @@
 #define MEMORY_MOST (64ull << 30) /* what 32-bit ids of 64 bytes reach, and a quarter of that */
 #define DEPTH_DEFAULT 262144u
 #define STEP_FIRST (64ull << 10)
-#define STEP_MOST (4ull << 20)
 #define FORMERS 8 /* forks of forks whose forking thread has told nothing since */
 
 struct clock_rate process_clock;
@@ -46,51 +45,23 @@ static int images_count;
 
 static uint64_t memory_limit(void)
 {
-	uint64_t bytes = program_bytes("ASSAY_CALLS_MEM");
+	uint64_t bytes =
+	        program_memory("ASSAY_CALLS_MEM", MEMORY_DEFAULT, MEMORY_LEAST, MEMORY_MOST);
 	struct rlimit file;
 
-	if (!bytes)
-		bytes = MEMORY_DEFAULT;
-	if (bytes > program_space(8))
-		bytes = program_space(8);
-	if (bytes < MEMORY_LEAST)
-		bytes = MEMORY_LEAST;
-	if (bytes > MEMORY_MOST)
-		bytes = MEMORY_MOST;
 	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur < bytes)
 		bytes = file.rlim_cur;
 	return bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
 }
 
 /*
- * The file is as long as the limit from the start, with holes; pages come in steps, by
- * the kernel, so that a full disk is an answer here and no SIGBUS in a hook. No
+ * The file is as long as the limit from the start, with holes; pages come in steps. No
  * descriptor is kept that the program could close and have another file under.
  */
 bool port_table_grow(uint64_t bytes)
 {
-	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step;
-
-	if (bytes > calls_table.header->limit_bytes)
-		return false;
-	while (have < bytes) {
-		step = have / 4;
-		if (step < STEP_FIRST)
-			step = STEP_FIRST;
-		if (step > STEP_MOST)
-			step = STEP_MOST;
-		if (have + step < bytes)
-			step = bytes - have;
-		if (have + step > calls_table.header->limit_bytes)
-			step = calls_table.header->limit_bytes - have;
-		if (!program_populate(calls_table.base + have, step))
-			return false;
-		/* Another thread's step may have been a different one: on from there. */
-		if (__atomic_compare_exchange_n(&populated, &have, have + step, false,
-		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			have += step;
-	}
-	return true;
+	return program_grow(calls_table.base, bytes, calls_table.header->limit_bytes, STEP_FIRST,
+	                    &populated);
 }
 
 static uint32_t cpus(void)

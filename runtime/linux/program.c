@@ -13,6 +13,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define STEP_MOST (4ull << 20)
+
 /* "256M", "1g", "65536"; 0: no number. */
 static uint64_t number(const char *text)
 {
@@ -46,6 +48,19 @@ uint64_t program_space(uint64_t parts)
 	return getrlimit(RLIMIT_AS, &space) ? UINT64_MAX : space.rlim_cur / parts;
 }
 
+uint64_t program_memory(const char *name, uint64_t otherwise, uint64_t least, uint64_t most)
+{
+	uint64_t bytes = program_bytes(name), space = program_space(8);
+
+	if (!bytes)
+		bytes = otherwise;
+	if (bytes > space)
+		bytes = space;
+	if (bytes < least)
+		bytes = least;
+	return bytes > most ? most : bytes;
+}
+
 /* EINVAL: a kernel before 5.14, which brings pages when they are touched. */
 bool program_populate(char *at, uint64_t bytes)
 {
@@ -54,6 +69,33 @@ bool program_populate(char *at, uint64_t bytes)
 
 	errno = before;
 	return done;
+}
+
+bool program_grow(char *base, uint64_t wanted, uint64_t room, uint64_t first_step,
+                  uint64_t *populated)
+{
+	uint64_t have = __atomic_load_n(populated, __ATOMIC_RELAXED), step;
+
+	if (wanted > room)
+		return false;
+	while (have < wanted) {
+		step = have / 4;
+		if (step < first_step)
+			step = first_step;
+		if (step > STEP_MOST)
+			step = STEP_MOST;
+		if (have + step < wanted)
+			step = wanted - have;
+		if (have + step > room)
+			step = room - have;
+		if (!program_populate(base + have, step))
+			return false;
+		/* Another thread's step may have been a different one: on from there. */
+		if (__atomic_compare_exchange_n(populated, &have, have + step, false,
+		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			have += step;
+	}
+	return true;
 }
 
 static size_t read_file(const char *path, char *into, size_t room)

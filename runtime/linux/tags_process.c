@@ -29,7 +29,6 @@
 #define MEMORY_MOST (256ull << 30)
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
 #define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
-#define STEP_MOST (4ull << 20)
 
 /* A page that a forked child finds empty. */
 static struct {
@@ -44,17 +43,10 @@ static pthread_key_t at_end;
 
 static uint64_t memory_limit(void)
 {
-	uint64_t bytes = program_bytes("ASSAY_TAGS_MEM");
+	uint64_t bytes =
+	        program_memory("ASSAY_TAGS_MEM", MEMORY_DEFAULT, MEMORY_LEAST, MEMORY_MOST);
 	struct rlimit file;
 
-	if (!bytes)
-		bytes = MEMORY_DEFAULT;
-	if (bytes > program_space(8))
-		bytes = program_space(8);
-	if (bytes < MEMORY_LEAST)
-		bytes = MEMORY_LEAST;
-	if (bytes > MEMORY_MOST)
-		bytes = MEMORY_MOST;
 	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur / 2 < bytes)
 		bytes = file.rlim_cur / 2;
 	return bytes / ASSAY_TAGS_PACKET * ASSAY_TAGS_PACKET;
@@ -98,32 +90,14 @@ bool tags_port_failed(void)
 
 bool tags_port_populate(char *at, uint64_t bytes)
 {
-	uint64_t have = __atomic_load_n(&populated, __ATOMIC_RELAXED), step;
-	uint64_t need, room = tags_device.header->packet_count * ASSAY_TAGS_PACKET;
-
 	if (at < tags_device.packets) {
 		char *page = (char *)((uintptr_t)at / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE);
 
 		return program_populate(page, PAGES(at + bytes - page));
 	}
-	need = (uint64_t)(at - tags_device.packets) + bytes;
-	while (have < need) {
-		step = have / 4;
-		if (step < STEP_FIRST)
-			step = STEP_FIRST;
-		if (step > STEP_MOST)
-			step = STEP_MOST;
-		if (have + step < need)
-			step = need - have;
-		if (have + step > room)
-			step = room - have;
-		if (!program_populate(tags_device.packets + have, step))
-			return false;
-		if (__atomic_compare_exchange_n(&populated, &have, have + step, false,
-		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			have += step;
-	}
-	return true;
+	return program_grow(tags_device.packets, (uint64_t)(at - tags_device.packets) + bytes,
+	                    tags_device.header->packet_count * ASSAY_TAGS_PACKET, STEP_FIRST,
+	                    &populated);
 }
 
 /* Where what lies in a file of so many packets. */

@@ -62,18 +62,32 @@ static uint32_t flag(uint32_t flags)
 	return __atomic_fetch_or(&tags_device.header->flags, flags, __ATOMIC_RELAXED);
 }
 
-bool tags_quick(uint32_t tag)
+/*
+ * Signals are not held here: a handler may have opened a packet since the slot was reserved, and
+ * then what the triggers touch is the packet's. False: so it was.
+ */
+static bool count_anew(struct tags_thread *t, uint64_t seen)
+{
+	return __atomic_compare_exchange_n(&t->self.at, &seen, 0, false, __ATOMIC_RELAXED,
+	                                   __ATOMIC_RELAXED);
+}
+
+bool tags_quick(uint32_t tag, uint64_t slot)
 {
 	struct tags_thread *t = this_thread();
 	struct assay_tags_header *h = tags_device.header;
+	uint64_t seen;
 
 	(void)tag;
 	if (!t)
 		return tags_port_failed();
+	seen = __atomic_load_n(&t->self.at, __ATOMIC_RELAXED);
+	/* A packet's, that a handler has closed since: it waits for the slot to be written. */
+	if (slot >= (uint64_t)(uintptr_t)tags_device.packets)
+		return false;
 	switch (t->refusal) {
 	case TAGS_OFF:
-		t->self.at = 0;
-		return !__atomic_load_n(&h->capture, __ATOMIC_RELAXED);
+		return !__atomic_load_n(&h->capture, __ATOMIC_RELAXED) && count_anew(t, seen);
 	case TAGS_FULL:
 		break;
 	case TAGS_WAITING:
@@ -83,7 +97,8 @@ bool tags_quick(uint32_t tag)
 	default:
 		return false;
 	}
-	t->self.at = 0;
+	if (!count_anew(t, seen))
+		return false;
 	if (__atomic_load_n(&h->capture, __ATOMIC_RELAXED))
 		discard(t);
 	return true;
@@ -404,8 +419,8 @@ void assay_tags_event(unsigned tag)
 #endif
 	word = word_of(now, tag);
 	if (!is_in_room(s, slot)) {
-		if (!tags_quick(tag))
-			tags_slow(tag, 0);
+		if (!tags_quick(tag, slot))
+			tags_slow(tag, slot);
 	} else if (now >> ASSAY_TAGS_CLOCK_BITS != s->turn ||
 	           word < ((uint64_t *)(uintptr_t)slot)[-1]) {
 		tags_slow(tag, slot);

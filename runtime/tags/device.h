@@ -57,7 +57,7 @@ extern struct assay_tags_self tags_unborn TAGS_HIDDEN;
  * registers are saved, or tags_quick() has said no: it is tried first, touches none of them,
  * and says true if there is nothing more to do.
  */
-bool tags_quick(uint32_t tag) TAGS_HIDDEN;
+bool tags_quick(uint32_t tag, uint64_t slot) TAGS_HIDDEN;
 void tags_slow(uint32_t tag, uint64_t slot) TAGS_HIDDEN;
 
 /* The thread ends: its packet is closed, its ring free for another one. */

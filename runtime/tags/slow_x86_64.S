@@ -7,11 +7,11 @@
  * assay_tags_slow: %rax -> { tag, how far from there it goes on }, %rdx the slot.
  * assay_tags_event_kept: called, with the tag in %eax; keeps everything, flags too.
  */
+#include "assay/tags_wire.h"
+
 	.text
 
 #define RED_ZONE 128
-#define BIAS 0x40000000 /* ASSAY_TAGS_BIAS */
-#define ROOM 16000      /* ASSAY_TAGS_ROOM */
 
 	.globl	assay_tags_slow
 	.type	assay_tags_slow, @function
@@ -45,6 +45,7 @@ assay_tags_slow:
 	and	$-16, %rsp
 	cld
 	mov	%eax, %edi
+	mov	%rdx, %rsi
 	call	tags_quick
 	test	%al, %al
 	jne	1f
@@ -132,7 +133,7 @@ assay_tags_event_kept:
 	.cfi_adjust_cfa_offset 8
 	push	%rdi
 	.cfi_adjust_cfa_offset 8
-	and	$0xffffff, %eax
+	and	$((1 << ASSAY_TAGS_TAG_BITS) - 1), %eax
 	mov	%eax, %esi
 	mov	assay_tags_self@gottpoff(%rip), %rdi
 	mov	%fs:(%rdi), %rdi
@@ -141,15 +142,15 @@ assay_tags_event_kept:
 	or	%rdx, %rax
 	mov	$8, %ecx
 	xadd	%rcx, (%rdi)
-	lea	-BIAS(%rcx), %rdx
+	lea	-ASSAY_TAGS_BIAS(%rcx), %rdx
 	sub	8(%rdi), %rdx
-	cmp	$ROOM, %rdx
+	cmp	$ASSAY_TAGS_ROOM, %rdx
 	jae	5f
 	mov	%rax, %rdx
-	shr	$40, %rdx
+	shr	$ASSAY_TAGS_CLOCK_BITS, %rdx
 	cmp	%rdx, 16(%rdi)
 	jne	5f
-	shl	$24, %rax
+	shl	$ASSAY_TAGS_TAG_BITS, %rax
 	or	%rsi, %rax
 	cmp	-8(%rcx), %rax
 	jb	5f
@@ -172,6 +173,7 @@ assay_tags_event_kept:
 	and	$-16, %rsp
 	cld
 	mov	%esi, %edi
+	mov	%rcx, %rsi
 	call	tags_quick
 	test	%al, %al
 	jne	6f

@@ -214,8 +214,8 @@ static int no_file(const char *path, struct error *err)
 		        "; 'assay record' makes one ('assay calls' makes " LOAD_DEFAULT_CALLS
 		        ", of call paths, 'assay tags' " LOAD_DEFAULT_TAGS ", of event tags)");
 	return error_set(err, ENOENT,
-	                 "there is no file %s; 'assay record -o' or 'assay calls -o' "
-	                 "would make one",
+	                 "there is no file %s; 'assay record -o', 'assay calls -o' or 'assay "
+	                 "tags -o' would make one",
 	                 path);
 }
 
@@ -227,10 +227,7 @@ static int is_directory(const char *path, struct error *err)
 		        "%s is a trace of event tags, which 'assay report' and 'assay tags "
 		        "trace' show",
 		        path);
-	return error_set(err, EISDIR,
-	                 "%s is a directory, and no trace of event tags: that would have a file "
-	                 "'metadata'",
-	                 path);
+	return ctf_no_trace(path, err);
 }
 
 /* What a file is, by its first bytes. */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags flags: the flags to build a program with triggers. */
+/*
+ * tags flags: the flags to build a program with triggers.
+ *
+ * They may stand before the objects, as $(...) in a command does. So what archives are to give is
+ * named (-u): a linker looks into them once, and no object has asked by then.
+ */
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "cmd/tags.h"
@@ -71,16 +76,25 @@ static void add_compile(struct buf *out, const struct flags_options *o,
 
 static void add_link(struct buf *out, const struct flags_options *o, const struct tags_runtime *r)
 {
-	bool standard = !strcmp(r->libraries, "/usr/lib");
+	bool device = !strcmp(o->trigger, "ring") || !strcmp(o->trigger, "call");
 
-	if (!standard)
+	/* An instruction alone needs nothing, and is not to look like a program that records. */
+	if (!strcmp(o->trigger, "nop"))
+		return;
+	if (strcmp(r->libraries, "/usr/lib") != 0)
 		add_word(out, "-L", r->libraries);
-	if (!r->installed)
+	if (device && !r->installed)
 		add_word(out, "-Wl,-rpath,", r->libraries);
-	/* Wherever among the objects these stand: the image's part is taken. */
-	add_word(out, "-Wl,-u,assay_tags_image", "");
+	if (device) {
+		add_word(out, "-Wl,-u,assay_tags_image", "");
+		add_word(out, "-Wl,-u,assay_tags_slow", "");
+		add_word(out, "-Wl,-u,assay_tags_event", "");
+	} else {
+		add_word(out, "-Wl,-u,assay_tags_base", "");
+	}
 	add_word(out, "-lassay-tags-image", "");
-	add_word(out, "-lassay-tags", "");
+	if (device)
+		add_word(out, "-lassay-tags", "");
 }
 
 static int run(void *p, int argc, char **argv)
@@ -120,7 +134,11 @@ const struct command tags_flags = {
         .description = "Prints the flags for GCC, to compile and to link a program, or its "
                        "libraries, with "
                        "a trigger at the entry and the exit of each function. GCC has to be of the "
-                       "version that assay was built with, as the plugin is loaded into it.",
+                       "version that assay was built with, as the plugin is loaded into it. "
+                       "They may stand anywhere among a command's words. Triggers of the kind nop "
+                       "need nothing of the link; load takes 64 KB of address space from a "
+                       "library of assay's, for want of capture hardware: with it, name its "
+                       "address in place of --libs (-Wl,--defsym=assay_tags_base=0x...).",
         .examples = "gcc $(assay tags flags --names prog.names) -o prog prog.c\n"
                     "    in one step\n"
                     "make CC=gcc CFLAGS=\"-O2 $(assay tags flags --cflags)\" "

@@ -80,6 +80,8 @@ static void tell(const struct import_options *o, const char *path,
 		        "assay: the last %" PRIu64 " bytes of %s are no whole record, and are left "
 		        "out\n",
 		        result->trailing_bytes, path);
+	if (!result->events)
+		fprintf(stderr, "assay: %s holds no records\n", path);
 	text_count(&text, result->events);
 	if (!o->quiet)
 		fprintf(stderr,

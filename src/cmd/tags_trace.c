@@ -26,6 +26,7 @@ struct trace_options {
 };
 
 #define AT(field) offsetof(struct trace_options, field)
+#define ALL_LEVELS UINT64_MAX
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is shown"},
@@ -55,7 +56,7 @@ static const struct option options[] = {
         {.kind = OPTION_COUNT,
          .name = "depth",
          .argument = "N",
-         .help = "N levels of calls; with --function from there",
+         .help = "N levels of calls; with --function from there (default: all)",
          .offset = AT(depth)},
         {.kind = OPTION_LIST,
          .name = "thread",
@@ -102,6 +103,7 @@ static void defaults(void *p)
 	struct trace_options *o = p;
 
 	o->window = TAG_TRACE_WINDOW;
+	o->depth = ALL_LEVELS;
 }
 
 static char *as_it_is(const char *name)
@@ -125,8 +127,8 @@ static int open_trace(struct tag_recording **r, const char *path, bool raw_names
 	return 0;
 }
 
-/* A moment that never came is why less is shown than may have been meant. */
-static void tell_points(const struct tag_trace_options *o, const struct tag_trace_result *result)
+/* A moment that never came is why less is shown than may have been meant; nothing, of --from. */
+static int tell_points(const struct tag_trace_options *o, const struct tag_trace_result *result)
 {
 	const struct tag_point *points[] = {&o->from, &o->to};
 	const bool met[] = {result->from_met, result->to_met};
@@ -144,6 +146,15 @@ static void tell_points(const struct tag_trace_options *o, const struct tag_trac
 			fprintf(stderr, "assay: %s: %.*s was called %" PRIu64 " time%s\n", what,
 			        (int)p->length, p->function, seen[i], seen[i] == 1 ? "" : "s");
 	}
+	return o->from.given && !result->from_met ? 1 : 0;
+}
+
+/* Another tool's format that is not known passes for a function: say which there are. */
+static const char *to_hint(const struct tag_trace_options *t, const struct error *err)
+{
+	return err->code == ENOENT && t->to.function && strstr(err->text, t->to.function)
+	               ? "; the formats of --to are chrome, folded and pprof"
+	               : "";
 }
 
 /* Runs it; what is written and does not come to an end is given up. */
@@ -154,8 +165,8 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 	struct error err = {0};
 
 	if (tag_trace_run(r, t, result, &err))
-		return command_fail(err.code == ENOENT ? 2 : 1, "%s: %s", target->command,
-		                    err.text);
+		return command_fail(err.code == ENOENT ? 2 : 1, "%s: %s%s", target->command,
+		                    err.text, to_hint(t, &err));
 	if (out && out->code)
 		return 0;
 	if (!result->chosen && (t->thread_count || t->process_count))
@@ -163,8 +174,7 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 		                    "%s: --thread and --process leave no thread of the trace: they "
 		                    "take numbers, or names as the trace has them",
 		                    target->command);
-	tell_points(t, result);
-	return 0;
+	return tell_points(t, result);
 }
 
 static int close_output(const struct export_target *target, struct spill *out, int status)
@@ -317,7 +327,7 @@ static int run(void *p, int argc, char **argv)
 	                              .thread_count = o->threads.count,
 	                              .processes = o->processes.items,
 	                              .process_count = o->processes.count,
-	                              .depth = o->depth,
+	                              .depth = o->depth == ALL_LEVELS ? 0 : o->depth,
 	                              .window = o->window,
 	                              .wall = o->wall};
 	struct export_target target = {.command = "tags trace", .to = "", .output = o->output};
@@ -327,6 +337,8 @@ static int run(void *p, int argc, char **argv)
 
 	if (argc > 1)
 		return command_fail(2, "tags trace: one trace at a time");
+	if (!o->depth)
+		return command_fail(2, "tags trace: --depth wants 1 or more");
 	if (o->from && tag_point_parse(&t.from, o->from, &err))
 		return command_fail(2, "tags trace: --from: %s", err.text);
 	status = read_to(o, &t, &target);

@@ -35,6 +35,9 @@ int ctf_recording_open(struct tag_recording **r, const char *path, struct error 
 /* It looks like a CTF trace (a directory with a metadata file). */
 bool ctf_is_trace(const char *path);
 
+/* Says why a path without metadata is no trace; -ENOENT. */
+int ctf_no_trace(const char *path, struct error *err);
+
 struct ctf_writer;
 
 /* It could be made, as things stand: nothing else than an older trace is in the way. */

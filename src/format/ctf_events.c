@@ -2,7 +2,8 @@
 /*
  * What the events of a CTF trace say about tags: two events, of an even id and the
  * next, NAME and NAME:exit, are a function's; assay notes with the others what they are
- * (docs/FORMAT.md). Uses: base, trace.
+ * (docs/FORMAT.md). In copies of assay's traces one of the two may be missing, and notes
+ * are loglevels. Uses: base, trace.
  */
 #include "format/ctf_layout.h"
 
@@ -30,6 +31,14 @@ static int wrong(const struct ctf_metadata *m, const struct ctf_event *e, const 
 	return error_set(err, EINVAL, "%s:%zu: %s", m->path, e->line, what);
 }
 
+static char note_of(uint8_t level)
+{
+	return level == CTF_LEVEL_SWITCH   ? '!'
+	       : level == CTF_LEVEL_INLINE ? '='
+	       : level == CTF_LEVEL_OTHER  ? 's'
+	                                   : 0;
+}
+
 /* The class of an event without stream_id is the only one. */
 static int complete(struct ctf_metadata *m, struct ctf_event *e, struct error *err)
 {
@@ -39,6 +48,8 @@ static int complete(struct ctf_metadata *m, struct ctf_event *e, struct error *e
 		return wrong(m, e, "an event's id that is 2^24 or more: no tag", err);
 	if (e->name == CTF_NONE)
 		return wrong(m, e, "an event without a name", err);
+	if (m->ours && !e->note)
+		e->note = note_of(e->level);
 	if (e->has_stream)
 		return 0;
 	if (m->classes.count > 1)
@@ -54,8 +65,9 @@ static bool is_exit_of(const struct ctf_metadata *m, const struct ctf_event *exi
 	const char *name = ctf_text(m, entry->name), *text = ctf_text(m, exit->name);
 	size_t length = strlen(name);
 
-	return exit->stream == entry->stream && exit->id == entry->id + 1 && !exit->note &&
-	       !strncmp(text, name, length) && !strcmp(text + length, EXIT);
+	return exit->stream == entry->stream && exit->id == entry->id + 1 &&
+	       (!exit->note || exit->note == '!') && !strncmp(text, name, length) &&
+	       !strcmp(text + length, EXIT);
 }
 
 static struct tag_names *names_of(const struct ctf_trace *t, uint64_t id)
@@ -71,18 +83,24 @@ static int add_name(struct tag_names *names, const struct ctf_metadata *m,
 {
 	const struct ctf_event *e = events[0];
 	const char *name = ctf_text(m, e->name);
+	size_t length = strlen(name);
 	bool pair = left > 1 && !(e->id % 2) && is_exit_of(m, events[1], e);
-	enum tag_kind kind = e->note == '=' || !pair ? TAG_INLINE
-	                     : e->note == '!'        ? TAG_SWITCH
-	                                             : TAG_FUNCTION;
+	bool lone = !pair && m->ours && e->note != '=' && length > strlen(EXIT) && e->id % 2 &&
+	            !strcmp(name + length - strlen(EXIT), EXIT);
+	bool function = pair || lone || (m->ours && !(e->id % 2));
+	enum tag_kind kind = e->note == '=' || !function ? TAG_INLINE
+	                     : e->note == '!'            ? TAG_SWITCH
+	                                                 : TAG_FUNCTION;
 	struct error why = {0};
 	int rc;
 
 	*took = 1;
 	if (e->note == '?' || e->note == 's')
 		return 0;
-	*took = kind == TAG_INLINE ? 1 : 2;
-	rc = tag_names_add(names, (uint32_t)e->id, kind, name, strlen(name), &why);
+	*took = kind != TAG_INLINE && pair ? 2 : 1;
+	if (lone) /* its entry never came */
+		length -= strlen(EXIT);
+	rc = tag_names_add(names, (uint32_t)e->id - lone, kind, name, length, &why);
 	return rc ? error_set(err, -rc, "%s:%zu: %.800s", m->path, e->line, why.text) : 0;
 }
 

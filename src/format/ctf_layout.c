@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From types to places. All types have a fixed size, so each field of a packet has one
- * place for all packets of its class. Uses: base, trace.
+ * From types to places. Types have a fixed size, so each field of a packet has one place
+ * for all packets of its class; strings in the context, as babeltrace2 writes texts, shift
+ * what is behind them. Uses: base, trace.
  */
 #include "format/ctf_layout.h"
 
@@ -22,6 +23,9 @@ struct walk {
 	uint64_t at;    /* bits */
 	uint32_t align; /* the greatest met */
 	unsigned steps;
+	/* Where strings may stand: their places; `at` is from the last one's end on. */
+	struct ctf_place *strings;
+	uint32_t string_count;
 	/* What is looked for: names, and where to put them. */
 	const struct wanted *wanted;
 	size_t wanted_count;
@@ -49,6 +53,9 @@ static int move_to(struct walk *w, uint64_t align, size_t line)
 	align = align ? align : 1;
 	w->at = (w->at + align - 1) / align * align;
 	w->align = align > w->align ? (uint32_t)align : w->align;
+	if (w->string_count && align > 8)
+		return refuse(w->m, line, "a field behind a string at a multiple of its own",
+		              w->err);
 	if (w->at > BITS_MAX)
 		return refuse(w->m, line, "a header of more than 64 KB", w->err);
 	return 0;
@@ -63,16 +70,36 @@ static int settle(struct walk *w, const char *name, const struct ctf_type *t, ui
 	for (size_t i = 0; i < w->wanted_count; i++)
 		if (!strcmp(name, w->wanted[i].name))
 			found = &w->wanted[i];
-	if (!found || found->place->bits || found->text != (count > 0))
+	if (!found || found->place->bits || found->text != (count > 0 || t->kind == CTF_TEXT))
 		return 0;
+	if (t->kind == CTF_TEXT) {
+		*found->place = w->strings[w->string_count - 1];
+		return 0;
+	}
 	if (found->text && (t->bits != 8 || w->at % 8))
 		return 0;
 	if (big && (t->bits % 8 || w->at % 8))
 		return refuse(w->m, t->line, "a big-endian integer that is not of whole bytes",
 		              w->err);
-	*found->place = (struct ctf_place){
-	        .at = w->at, .bits = t->bits, .count = (uint32_t)count, .big = big};
+	*found->place = (struct ctf_place){.at = w->at,
+	                                   .bits = t->bits,
+	                                   .count = (uint32_t)count,
+	                                   .strings = w->string_count,
+	                                   .big = big};
 	return 0;
+}
+
+static int walk_string(struct walk *w, const char *name, const struct ctf_type *t)
+{
+	if (!w->strings)
+		return refuse(w->m, t->line, "a string has no fixed size", w->err);
+	if (w->string_count == CTF_STRINGS_MAX)
+		return refuse(w->m, t->line, "a context of more than 8 strings", w->err);
+	w->strings[w->string_count] =
+	        (struct ctf_place){.at = w->at, .bits = 8, .strings = w->string_count};
+	w->string_count++;
+	w->at = 0;
+	return settle(w, name, t, 0);
 }
 
 static int walk_type(struct walk *w, const char *name, uint32_t id);
@@ -107,6 +134,8 @@ static int walk_type(struct walk *w, const char *name, uint32_t id)
 	if (t->kind == CTF_ARRAY)
 		return walk_array(w, name, t);
 	rc = move_to(w, t->align, t->line);
+	if (t->kind == CTF_TEXT)
+		return rc ? rc : walk_string(w, name, t);
 	if (t->kind == CTF_INTEGER) {
 		rc = rc ? rc : settle(w, name, t, 0);
 		w->at += t->bits;
@@ -210,13 +239,16 @@ static int read_event_header(struct ctf_class_layout *c, const struct ctf_metada
 		if (!strcmp(ctf_text(m, f->name), "timestamp"))
 			*clock = m->types.items[f->type].clock;
 	}
+	if (w.align > 8 && c->string_count)
+		return refuse(m, t->line, "events behind strings, at multiples of their own", err);
 	if (c->event_bits > 1024)
 		return refuse(m, t->line, "an event header of more than 128 bytes", err);
 	if ((c->tag.big || c->time.big) && (c->stride % 8 || c->first_bits % 8))
 		return refuse(m, t->line, "a big-endian integer that is not of whole bytes", err);
 	c->words = m->ours && c->begin.bits == 64 && c->end.bits == 64 && !c->tag.big &&
 	           !c->time.big && !c->tag.at && c->tag.bits == 24 && c->time.at == 24 &&
-	           c->time.bits == 40 && c->stride == 64 && !(c->first_bits % 64);
+	           c->time.bits == 40 && c->stride == 64 && !(c->first_bits % 64) &&
+	           !c->string_count;
 	return 0;
 }
 
@@ -239,12 +271,15 @@ static int read_class(struct ctf_trace *t, const struct ctf_metadata *m, const s
 	        {"thread", &c->thread, true},
 	        {"process", &c->process, true},
 	};
-	struct walk w = {.m = m, .at = t->header_bits, .err = err};
+	struct walk w = {.m = m, .at = t->header_bits, .strings = c->strings, .err = err};
 	int rc = walk_scope(&w, of->packet_context, wanted, sizeof(wanted) / sizeof(*wanted));
 
 	c->id = of->id;
 	c->fixed_bits = w.at;
+	c->string_count = w.string_count;
 	c->device = of->device || (cpu.bits && !c->tid.bits);
+	if (m->ours && cpu.bits && !c->tid.bits)
+		c->tid = cpu;
 	if (!rc)
 		rc = empty(m, of->event_context, "events with a context", err);
 	if (!rc)

@@ -14,21 +14,33 @@
 #include "format/ctf_tsdl.h"
 #include "trace/tag_stream.h"
 
-/* An integer, or a text: `count` bytes from a byte on. bits == 0: there is none. */
+/* Strings in a packet's context, at most, and bytes of one: no name is as long. */
+#define CTF_STRINGS_MAX 8u
+#define CTF_STRING_MAX 4096u
+
+/*
+ * An integer, or a text: `count` bytes from a byte on, or a string (count 0), which ends
+ * before a byte of 0. bits == 0: there is none.
+ */
 struct ctf_place {
-	uint64_t at; /* of event.header's: from the event's begin */
+	uint64_t at; /* from the end of the last string before it; of event.header's: from the
+	                event's begin */
 	uint32_t bits;
 	uint32_t count;
+	uint32_t strings; /* before it, in the packet */
 	bool big;
 };
 
 struct ctf_class_layout {
 	uint64_t id;
 	bool device;
-	uint64_t fixed_bits; /* packet header and context together */
+	uint64_t fixed_bits; /* packet header and context together, behind the last string */
+	struct ctf_place strings[CTF_STRINGS_MAX]; /* of the context */
+	uint32_t string_count;
 	struct ctf_place begin, end, content, packet, discarded, sequence;
 	struct ctf_place pid, tid, flags, thread, process;
-	/* Events: the first at first_bits, each `stride` behind the one before. */
+	/* Events: the first at first_bits (from the end of the last string on), each `stride`
+	 * behind the one before. */
 	uint64_t first_bits, stride, event_bits;
 	struct ctf_place tag, time;
 	bool words; /* are words as in assay/tags_wire.h, of our own making */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define METADATA_MAX (1ull << 30)
-#define HEAD_MAX 139264u /* a header and a context of 64 KB each, and what stands between */
+#define HEAD_MAX 172032u /* a header and a context of 64 KB each, strings, what stands between */
 
 struct ctf_recording {
 	struct tag_recording recording;
@@ -56,10 +56,25 @@ bool ctf_is_trace(const char *path)
 static int no_metadata(const char *directory, int code, struct error *err)
 {
 	char *stream = xasprintf("%s/stream_0", directory);
-	bool begun = !access(stream, F_OK);
+	bool begun = !access(stream, F_OK), there = !access(directory, F_OK);
 
 	free(stream);
-	if (code == ENOENT && begun)
+	if (code == ENOTDIR && there)
+		return error_set(err, code,
+		                 "%s is no trace of event tags: that is a directory with a file "
+		                 "'metadata'",
+		                 directory);
+	if (code == ENOENT && !there)
+		return error_set(err, code,
+		                 "there is no trace %s; 'assay tags -o %s -- COMMAND' "
+		                 "would make one",
+		                 directory, directory);
+	if (code == ENOENT && !begun)
+		return error_set(err, code,
+		                 "%s is a directory, and no trace of event tags: that would have a "
+		                 "file 'metadata'",
+		                 directory);
+	if (code == ENOENT)
 		return error_set(
 		        err, code,
 		        "%s has no metadata: its recording was not finished (killed?), and "
@@ -68,6 +83,11 @@ static int no_metadata(const char *directory, int code, struct error *err)
 		        directory);
 	return error_set(err, code, "cannot read %s/metadata: %s", directory,
 	                 code == EINVAL ? "no regular file" : strerror(code));
+}
+
+int ctf_no_trace(const char *directory, struct error *err)
+{
+	return no_metadata(directory, ENOENT, err);
 }
 
 static int read_metadata(struct ctf_trace *t, const char *directory, struct error *err)

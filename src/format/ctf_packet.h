@@ -12,6 +12,7 @@ struct ctf_head {
 	uint32_t class;
 	uint64_t content_bits,
 	        packet_bits; /* from the packet's begin; UINT64_MAX: the file's rest */
+	uint64_t first_bits; /* where its events begin */
 	uint64_t begin, end; /* ticks; what the field's bits hold */
 	uint64_t discarded, sequence;
 	uint32_t flags;

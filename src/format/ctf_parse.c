@@ -262,6 +262,13 @@ static void parse_stream(struct ctf_parser *p)
 	vec_push(&p->m->classes, c);
 }
 
+static void set_level(struct ctf_parser *p, struct ctf_event *e)
+{
+	if (!p->token.negative && p->token.number <= UINT8_MAX)
+		e->level = (uint8_t)p->token.number;
+	ctf_advance(p);
+}
+
 static void set_event(struct ctf_parser *p, const char *path, void *of)
 {
 	struct ctf_event *e = of;
@@ -276,6 +283,8 @@ static void set_event(struct ctf_parser *p, const char *path, void *of)
 		e->context = ctf_parse_type(p);
 	else if (!strcmp(path, "fields"))
 		e->payload = ctf_parse_type(p);
+	else if (!strcmp(path, "loglevel") && p->token.kind == CTF_NUMBER)
+		set_level(p, e);
 	else
 		skip_value(p);
 }

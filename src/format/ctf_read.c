@@ -58,11 +58,11 @@ static uint64_t mask_of(uint32_t bits)
 	return bits < 64 ? (1ull << bits) - 1 : UINT64_MAX;
 }
 
-static uint64_t events_in(const struct ctf_class_layout *c, uint64_t content)
+static uint64_t events_in(const struct ctf_class_layout *c, uint64_t first, uint64_t content)
 {
-	if (content < c->first_bits + c->event_bits)
+	if (content < first + c->event_bits)
 		return 0;
-	return (content - c->first_bits - c->event_bits) / c->stride + 1;
+	return (content - first - c->event_bits) / c->stride + 1;
 }
 
 /* What is behind is not looked at again; what is ahead is fetched in one go. */
@@ -158,9 +158,9 @@ static int next_packet(struct ctf_reader *r, struct error *err)
 	account(r, c);
 	begin_clock(r, c);
 	r->cut = packet > rest && content > rest * 8;
-	r->left = events_in(c, r->cut ? rest * 8 : content);
-	r->missing = r->cut ? events_in(c, content) - r->left : 0;
-	r->event = c->first_bits;
+	r->left = events_in(c, head.first_bits, r->cut ? rest * 8 : content);
+	r->missing = r->cut ? events_in(c, head.first_bits, content) - r->left : 0;
+	r->event = head.first_bits;
 	r->at += packet > rest ? rest : packet;
 	return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ctf_tsdl: the notation of CTF 1.8's metadata (TSDL), as far as traces of event tags
- * need it: words, types of fixed size, blocks. Internal to format/ctf_*.c.
+ * need it: words, types of fixed size and strings, blocks. Internal to format/ctf_*.c.
  *
  * ctf_tsdl_read() turns a text into a struct ctf_metadata: types, stream classes and
  * events as they were written; ctf_layout.c says what lies where. What is beyond the
@@ -18,6 +18,15 @@
 #include <stdint.h>
 
 #define CTF_NONE UINT32_MAX /* no such type, no such text */
+
+/*
+ * What assay notes of an event in a comment stands in its loglevel, too: copies that other
+ * programs make have no comments. A function has none. (The numbers are LTTng's NOTICE,
+ * INFO and DEBUG, which need not mean anything to who reads them.)
+ */
+#define CTF_LEVEL_SWITCH 5u /* ! */
+#define CTF_LEVEL_INLINE 6u /* = */
+#define CTF_LEVEL_OTHER 14u /* ? and s */
 
 /* Words */
 
@@ -62,7 +71,7 @@ bool ctf_token_sign(const struct ctf_token *t, char sign);
 
 /* What was written */
 
-enum ctf_type_kind { CTF_INTEGER, CTF_ARRAY, CTF_STRUCT };
+enum ctf_type_kind { CTF_INTEGER, CTF_ARRAY, CTF_STRUCT, CTF_TEXT /* up to a byte of 0 */ };
 
 struct ctf_field {
 	uint32_t name; /* in texts */
@@ -86,6 +95,7 @@ struct ctf_event {
 	bool has_id, has_stream;
 	uint32_t name;             /* in texts */
 	char note;                 /* the kind that assay noted: ! = ? s (its own), 0: nothing */
+	uint8_t level;             /* loglevel, which says the same; 0: none */
 	uint32_t context, payload; /* types */
 	size_t line;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Types of TSDL that have a fixed size: integers, floating-point numbers,
- * enumerations, structs, arrays of so many. The rest is refused where it stands.
+ * enumerations, structs, arrays of so many; and strings. The rest is refused where it stands.
  * Uses: base.
  */
 #include "format/ctf_tsdl.h"
@@ -118,6 +118,24 @@ static uint32_t parse_number(struct ctf_parser *p)
 		return CTF_NONE;
 	}
 	t.align = t.align ? t.align : t.bits % 8 ? 1 : 8;
+	return add_type(p, &t);
+}
+
+/* `string` and `string { ... }`, from behind the word: its encoding is of no concern. */
+static uint32_t parse_string(struct ctf_parser *p, size_t line)
+{
+	struct ctf_type t = {.kind = CTF_TEXT, .align = 8, .clock = CTF_NONE, .line = line};
+	struct ctf_token name, value;
+
+	if (!ctf_accept(p, '{'))
+		return add_type(p, &t);
+	while (!ctf_accept(p, '}')) {
+		if (!attribute(p, &name, &value))
+			return CTF_NONE;
+		ctf_advance(p);
+		if (!ctf_expect(p, ';'))
+			return CTF_NONE;
+	}
 	return add_type(p, &t);
 }
 
@@ -335,7 +353,9 @@ static uint32_t parse_type_within(struct ctf_parser *p)
 		return parse_enum(p);
 	if (ctf_accept_word(p, "struct"))
 		return parse_struct(p);
-	if (ctf_token_is(&p->token, "variant") || ctf_token_is(&p->token, "string"))
+	if (ctf_accept_word(p, "string"))
+		return parse_string(p, line);
+	if (ctf_token_is(&p->token, "variant"))
 		ctf_fail(p, line, "a %.*s has no fixed size; " REFUSED, (int)p->token.length,
 		         p->token.text);
 	else if (p->token.kind != CTF_WORD)

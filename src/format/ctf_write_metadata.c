@@ -5,6 +5,8 @@
  */
 #include "format/ctf_writer.h"
 
+#include "format/ctf_tsdl.h"
+
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/write_all.h"
@@ -124,9 +126,10 @@ static void put_stream(struct buf *b, uint32_t id, bool device)
 	            "\t\tu64 packet_size;\n"
 	            "\t\tu64 events_discarded;\n"
 	            "\t\tu64 packet_seq_num;\n"
-	            "\t\ts32 pid;\n"
-	            "\t\ts32 tid;\n"
-	            "\t\tu64 flags;\n"
+	            "\t\ts32 pid;\n");
+	/* A CPU in place of a thread tells a device to those that skip comments. */
+	buf_puts(b, device ? "\t\ts32 cpu_id;\n" : "\t\ts32 tid;\n");
+	buf_puts(b, "\t\tu64 flags;\n"
 	            "\t\ttext thread[16];\n"
 	            "\t\ttext process[40];\n"
 	            "\t};\n"
@@ -137,14 +140,14 @@ static void put_stream(struct buf *b, uint32_t id, bool device)
 	            "};\n\n");
 }
 
-/* `note`: 0: none. */
+/* `note`: 0: none. With `tail` it is an exit, whose note its entry has, and a copy may not. */
 static void put_event(struct out *o, uint32_t stream, uint32_t tag, char note, const char *name,
                       const char *tail)
 {
 	struct buf *b = &o->text;
 
 	buf_puts(b, "event ");
-	if (note)
+	if (note && !*tail)
 		buf_addf(b, "/*assay %c*/ ", note);
 	buf_addf(b, "{ id = %u; stream_id = %u; name = ", tag, stream);
 	put_string(b, name);
@@ -152,6 +155,11 @@ static void put_event(struct out *o, uint32_t stream, uint32_t tag, char note, c
 		b->size--;
 		buf_addf(b, "%s\"", tail);
 	}
+	if (note)
+		buf_addf(b, "; loglevel = %u",
+		         note == '!'   ? CTF_LEVEL_SWITCH
+		         : note == '=' ? CTF_LEVEL_INLINE
+		                       : CTF_LEVEL_OTHER);
 	buf_puts(b, "; };\n");
 	if (b->size >= FLUSH)
 		flush(o);
@@ -187,7 +195,7 @@ static void put_names(struct out *o, uint32_t stream, const struct ctf_seen *see
 			continue;
 		put_event(o, stream, n->tag, note, n->name, "");
 		if (n->kind != TAG_INLINE)
-			put_event(o, stream, n->tag + 1, 0, n->name, ":exit");
+			put_event(o, stream, n->tag + 1, note, n->name, ":exit");
 	}
 }
 

@@ -27,12 +27,12 @@ enum tags_unit tags_unit_parse(const char *word)
 	return TAGS_UNIT_FITTING;
 }
 
-/* The largest in which the shortest average still has two digits. */
+/* The largest in which the shortest average still has two digits, however many rows are shown. */
 static enum tags_unit fitting(const struct tag_report *r)
 {
 	uint64_t least = r->summary->elapsed, ns;
 
-	for (size_t i = 0; i < r->shown; i++) {
+	for (size_t i = 0; i < r->rows.count; i++) {
 		const struct tag_row *row = &r->rows.items[i];
 		uint64_t average = tag_row_average(row);
 

@@ -89,7 +89,7 @@ void tags_text_notes(const struct tag_report *r, const struct tags_scale *s,
 	if (!r->summary->tags)
 		say(&n, "there are no events: nothing that is tagged ran while they were taken");
 	who(&n, r);
-	if (!r->separated)
+	if (!r->separated && r->summary->tags)
 		say(&n, "waiting is not separated: times include it");
 	damage(&n, &r->summary->damage);
 	calls(&n, r);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #define SPREAD_LINES 40
+#define NS_HZ 1000000000
 #define UNUSED_NAMED 8
 
 /* A chart was asked for: its bars are there on every output. */
@@ -98,11 +99,20 @@ void tags_text_groups(const struct tag_report *r, const struct tag_groups *g,
 	add_unused(g, &style, out);
 }
 
-/* Steps reach from one tick to hours: each in a unit of its own, unless all are whole us. */
+/*
+ * Steps reach from one tick to hours: each in a unit of its own, unless all are whole us. The
+ * shortest have a decimal where the clock tells it: no two steps look the same.
+ */
 static void add_bound(const struct tags_scale *s, uint64_t ticks, struct buf *out)
 {
+	double ns = (double)ticks * 1e9 / (double)s->clock->hz;
+
 	if (s->plain)
 		buf_addf(out, "%" PRIu64 " %s", ticks, s->name);
+	else if (!ticks)
+		buf_puts(out, "0 ns");
+	else if (ns < 10 && s->clock->hz > NS_HZ)
+		buf_addf(out, "%.1f ns", ns);
 	else
 		text_time(out, (int64_t)tag_clock_ns(s->clock, ticks));
 }

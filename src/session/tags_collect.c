@@ -37,6 +37,7 @@ static void file_free(struct collect_file *f)
 		free((void *)(uintptr_t)packet->words);
 	vec_done(&f->waiting);
 	vec_done(&f->streams);
+	vec_done(&f->tids);
 	free(f->path);
 	free(f);
 }
@@ -52,6 +53,7 @@ void tags_collect_free(struct tags_collect *c)
 	/* The writer reads names until it is gone. */
 	ctf_writer_free(c->writer);
 	collect_names_done(c);
+	shared_processes_done(&c->known);
 	tags_merge_done(&c->merged);
 	tags_collect_result_done(&c->result);
 	free(c->directory);
@@ -89,6 +91,7 @@ static struct collect_file *file_open(struct tags_collect *c, const char *path,
 	f->path = xstrdup(path);
 	f->id = *id;
 	f->rings = rings;
+	f->here = shared_process_find(&c->known, id->pid, id->birth, &f->several);
 	h = tag_rings_header(rings);
 	if (h->first.ns && (!c->from.ns || h->first.ns < c->from.ns))
 		c->from = h->first;
@@ -139,9 +142,32 @@ static void scan(struct tags_collect *c, bool last)
 		closedir(dir);
 }
 
+/* ---- who runs --------------------------------------------------------------- */
+
+int32_t collect_pid(const struct collect_file *f, int32_t pid)
+{
+	return f->here && !f->several && pid == f->id.pid ? f->here : pid;
+}
+
+int32_t collect_tid(struct collect_file *f, int32_t tid)
+{
+	struct collect_tid t = {.tid = tid};
+
+	if (!f->here || f->several || f->here == f->id.pid)
+		return tid;
+	vec_each (known, &f->tids)
+		if (known->tid == tid)
+			return known->here ? known->here : tid;
+	t.here = shared_thread_find(f->here, tid);
+	vec_push(&f->tids, t);
+	return t.here ? t.here : tid;
+}
+
 /* When its process became another program (exec); 0: it did not. */
 static uint64_t gave_way(const struct tags_collect *c, const struct collect_file *f)
 {
+	if (f->several) /* then it may be the other one's */
+		return 0;
 	vec_each (other, &c->files)
 		if ((*other)->id.pid == f->id.pid && (*other)->id.birth == f->id.birth &&
 		    (*other)->id.number > f->id.number)
@@ -152,13 +178,17 @@ static uint64_t gave_way(const struct tags_collect *c, const struct collect_file
 /* Whose processes, or programs, have ended: what they wrote is all there. */
 static void look_who_runs(struct tags_collect *c)
 {
+	shared_processes_done(&c->known);
 	vec_each (file, &c->files) {
 		struct collect_file *f = *file;
+		bool runs, several;
 
 		if (f->ended)
 			continue;
+		runs = shared_process_find(&c->known, f->id.pid, f->id.birth, &several) != 0;
+		f->several |= several;
 		f->ended_ticks = gave_way(c, f);
-		f->ended = f->ended_ticks || !shared_process_runs(f->id.pid, f->id.birth);
+		f->ended = f->ended_ticks || !runs;
 		if (!f->ended_ticks)
 			f->ended_ticks = moment_ticks();
 		if (f->ended)
@@ -221,12 +251,12 @@ static int file_read(struct tags_collect *c, struct collect_file *f, bool last, 
 	return rc < 0 ? rc : 0;
 }
 
-static void mark_threads(struct tags_collect *c, const struct collect_file *f)
+static void mark_threads(struct tags_collect *c, struct collect_file *f)
 {
 	for (size_t i = 0; i < tag_rings_count(f->rings); i++)
-		tags_switches_mark(c->switches, tag_rings_at(f->rings, i)->tid);
+		tags_switches_mark(c->switches, collect_tid(f, tag_rings_at(f->rings, i)->tid));
 	vec_each (packet, &f->waiting)
-		tags_switches_mark(c->switches, packet->header.tid);
+		tags_switches_mark(c->switches, collect_tid(f, packet->header.tid));
 }
 
 /* Nothing more of it comes: what is behind its last packets, and it is closed. */

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "format/ctf.h"
+#include "source/shared_process.h"
 #include "session/tags_collect.h"
 
 struct collect_stream { /* of a ring */
@@ -29,6 +30,10 @@ struct collect_class {   /* of names */
 	uint32_t number; /* the writer's */
 };
 
+struct collect_tid { /* in the process's namespace, and in ours; here 0: not found */
+	int32_t tid, here;
+};
+
 struct collect_file {
 	char *path;
 	struct shared_name id;
@@ -39,6 +44,9 @@ struct collect_file {
 	bool read;    /* all that is there waits, or is written */
 	bool done;    /* all of it is written */
 	uint64_t ended_ticks;
+	int32_t here; /* its process's id in our PID namespace; 0: it had ended before we looked */
+	bool several; /* which of the processes of that name wrote it was not known once */
+	VEC(struct collect_tid) tids; /* of a process in another PID namespace */
 	bool has_class;
 	uint32_t class;      /* of names */
 	uint64_t text_taken; /* bytes */
@@ -56,7 +64,8 @@ struct tags_collect {
 	bool drain;
 	struct tags_switches *switches;
 	uint64_t held_bytes;
-	uint64_t looked_ns; /* at who runs, the last time */
+	uint64_t looked_ns;            /* at who runs, the last time */
+	struct shared_processes known; /* in this step */
 	uint32_t pass;
 	struct assay_calls_moment first, from; /* ours; the earliest of the files' */
 	double rate;                           /* ticks a ns, by the last moments */
@@ -67,6 +76,11 @@ struct tags_collect {
 /* Names that it has written since; where there are none yet, its class is not chosen. */
 void collect_names(struct tags_collect *c, struct collect_file *f);
 void collect_names_done(struct tags_collect *c);
+
+/* Ids in our PID namespace, where the switches and the user see them; as they are, if they have
+ * none here that is known. */
+int32_t collect_pid(const struct collect_file *f, int32_t pid);
+int32_t collect_tid(struct collect_file *f, int32_t tid);
 
 /* Writes a packet; `whole`: it is the last of its stream. */
 int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rings_packet *p,

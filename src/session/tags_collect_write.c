@@ -79,7 +79,7 @@ static void skip_early(struct tags_collect *c, int32_t tid, uint64_t begin)
 }
 
 /* Those behind the last event too, up to `until`; 0: to the last event. */
-static void merge(struct tags_collect *c, struct collect_stream *s,
+static void merge(struct tags_collect *c, struct collect_file *f, struct collect_stream *s,
                   const struct tag_rings_packet *p, uint64_t until)
 {
 	struct tags_merge m = {.begin = p->header.begin,
@@ -87,9 +87,9 @@ static void merge(struct tags_collect *c, struct collect_stream *s,
 	                       .words = p->words,
 	                       .count = p->count,
 	                       .near = near_ticks(c)};
-	int32_t tid = p->header.tid;
+	int32_t tid = collect_tid(f, p->header.tid);
 
-	if (c->switches && (!s->any || s->tid != tid))
+	if (c->switches && (!s->any || s->tid != p->header.tid))
 		skip_early(c, tid, p->header.begin);
 	if (c->switches)
 		m.switches = tags_switches_of(c->switches, tid, &m.switch_count);
@@ -103,11 +103,11 @@ static void merge(struct tags_collect *c, struct collect_stream *s,
 		s->end = c->merged.end;
 }
 
-static struct tag_packet packet_make(const struct tag_rings_packet *p)
+static struct tag_packet packet_make(struct collect_file *f, const struct tag_rings_packet *p)
 {
 	struct tag_packet packet = {.begin = p->header.begin,
-	                            .pid = p->header.pid,
-	                            .tid = p->header.tid,
+	                            .pid = collect_pid(f, p->header.pid),
+	                            .tid = collect_tid(f, p->header.tid),
 	                            .gap = p->header.flags & ASSAY_TAGS_GAP,
 	                            .forked = p->header.flags & ASSAY_TAGS_FORKED};
 
@@ -130,7 +130,7 @@ int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rin
                   struct error *err)
 {
 	struct collect_stream *s = stream_of(f, p->ring);
-	struct tag_packet packet = packet_make(p);
+	struct tag_packet packet = packet_make(f, p);
 	int rc = stream_make(c, f, s, err);
 
 	if (rc)
@@ -142,7 +142,7 @@ int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rin
 		packet.lost = p->header.discarded - s->discarded;
 		s->discarded = p->header.discarded;
 	}
-	merge(c, s, p, 0);
+	merge(c, f, s, p, 0);
 	c->result.events += count_events(p);
 	c->result.holes += p->holes;
 	c->result.lost += packet.lost;
@@ -200,12 +200,12 @@ static int end_stream(struct tags_collect *c, struct collect_file *f, uint32_t r
 	p.header.flags = 0;
 	if (s->any)
 		p.header.begin = s->end;
-	packet = packet_make(&p);
+	packet = packet_make(f, &p);
 	packet.lost = lost;
 	c->result.lost += lost;
 	s->any = true;
 	s->tid = p.header.tid;
-	merge(c, s, &p, f->ended ? f->ended_ticks : UINT64_MAX);
+	merge(c, f, s, &p, f->ended ? f->ended_ticks : UINT64_MAX);
 	return write_pieces(c, s, &packet, err);
 }
 

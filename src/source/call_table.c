@@ -4,6 +4,7 @@
 #include "assay/wire.h"
 #include "base/write_all.h"
 #include "source/call_table_internal.h"
+#include "source/shared_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,17 +24,22 @@ int call_table_directory(char **path, bool make, struct error *err)
 
 /* ---- the list ----------------------------------------------------------- */
 
+struct listing {
+	call_table_list *list;
+	struct shared_processes known;
+};
+
 /* One that is not begun yet, or is no table, is left out. */
 static void table_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
-	call_table_list *list = ctx;
+	struct listing *l = ctx;
 	struct assay_calls_header h;
 	struct call_table *table;
 
 	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
 	    memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic)) != 0)
 		return;
-	table = vec_add(list);
+	table = vec_add(l->list);
 	table->path = xstrdup(path);
 	table->pid = name->pid;
 	table->birth = name->birth;
@@ -43,8 +49,8 @@ static void table_add(void *ctx, int fd, const char *path, const struct shared_n
 	table->command[sizeof(table->command) - 1] = '\0';
 	table->flags = h.flags;
 	table->state = h.state;
-	table->running =
-	        h.state == ASSAY_CALLS_RUNNING && shared_process_runs(name->pid, name->birth);
+	table->running = h.state == ASSAY_CALLS_RUNNING &&
+	                 shared_process_find(&l->known, name->pid, name->birth, NULL);
 	table->used_bytes = h.used_bytes;
 	table->start_ns = h.start_ns;
 }
@@ -60,8 +66,10 @@ static int older_first(const void *a, const void *b)
 
 int call_table_list_read(call_table_list *list, const char *directory, struct error *err)
 {
-	int rc = shared_files_each(&call_table_kind, directory, table_add, list, err);
+	struct listing l = {.list = list};
+	int rc = shared_files_each(&call_table_kind, directory, table_add, &l, err);
 
+	shared_processes_done(&l.known);
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), older_first);
 	return rc;

@@ -7,6 +7,7 @@
 #include "source/moment.h"
 #include "source/proc.h"
 #include "source/shared_files.h"
+#include "source/shared_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,7 +187,8 @@ static void threads_read(struct call_table_copy *copy, int32_t pid)
 		/* The state stands after the name, which may hold anything. */
 		if (thread_line(pid, *tid, "stat", text) && (state = strrchr(text, ')')))
 			runs = state[1] == ' ' && state[2] == 'R';
-		vec_push(&copy->threads, (struct call_table_thread){*tid, cpu, runnable, runs});
+		vec_push(&copy->threads, (struct call_table_thread){shared_thread_own(pid, *tid),
+		                                                    cpu, runnable, runs});
 	}
 	vec_done(&tids);
 }
@@ -242,8 +244,10 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct assay_calls_moment moment;
+	struct shared_processes known = {0};
 	struct copying c = {0};
 	struct stat st;
+	int32_t here;
 	int64_t size;
 	void *map;
 	int fd, rc;
@@ -268,8 +272,10 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 	c.size = (uint64_t)size;
 	table_copy(&c);
 	munmap(map, (size_t)size);
-	if (shared_process_runs(table->pid, table->birth))
-		threads_read(copy, table->pid);
+	here = shared_process_find(&known, table->pid, table->birth, NULL);
+	shared_processes_done(&known);
+	if (here)
+		threads_read(copy, here);
 	moment = moment_take();
 	copy->now = moment.ticks;
 	copy->now_ns = moment.ns;

@@ -2,7 +2,6 @@
 #include "source/shared_files.h"
 
 #include "base/xalloc.h"
-#include "source/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -180,32 +179,4 @@ int shared_files_each(const struct shared_kind *kind, const char *directory, sha
 	else if (fd >= 0)
 		close(fd);
 	return rc;
-}
-
-/* ---- who writes --------------------------------------------------------- */
-
-bool shared_process_runs(int32_t pid, uint64_t birth)
-{
-	char path[64], text[1024];
-	unsigned long long start;
-	const char *after;
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return false;
-	text[size] = '\0';
-	after = strrchr(text, ')'); /* the name may hold anything */
-	if (!after || sscanf(after + 1,
-	                     " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	                     "%*s %*s %llu",
-	                     &start) != 1)
-		return false;
-	return start == birth && !proc_has_ended(pid);
 }

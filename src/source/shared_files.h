@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shared_files: the files that the runtime in programs shares with assay: where they
- * lie, whose they are, who writes them still.
+ * lie, whose they are. Who writes them still: shared_process.h.
  *
  * A kind has a directory (0700, this user's): its variable's, else
  * $XDG_RUNTIME_DIR/assay/KIND, else /run/assay/KIND for root, else
@@ -47,8 +47,5 @@ bool shared_name_parse(const struct shared_kind *kind, const char *file, struct 
 
 /* A regular file of this user's, no link; the descriptor or -errno. Others: -EPERM. */
 int shared_file_open(int directory, const char *name, int flags, struct stat *st);
-
-/* The process lives: pid with this start time. */
-bool shared_process_runs(int32_t pid, uint64_t birth);
 
 #endif

@@ -2,6 +2,7 @@
 #include "source/tag_rings.h"
 
 #include "source/moment.h"
+#include "source/shared_process.h"
 #include "source/tag_rings_internal.h"
 
 #include <errno.h>
@@ -37,10 +38,15 @@ static void fill_in(struct tag_rings_file *file, struct tag_rings *rings)
 		file->discarded += tag_rings_at(rings, i)->discarded;
 }
 
+struct listing {
+	tag_rings_list *list;
+	struct shared_processes known;
+};
+
 /* One that is not begun yet, or is none, is left out. */
 static void file_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
-	tag_rings_list *list = ctx;
+	struct listing *l = ctx;
 	struct tag_rings *rings;
 	struct tag_rings_file *file;
 	const struct assay_tags_header *h;
@@ -48,7 +54,7 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 	if (tag_rings_open(&rings, path, NULL))
 		return;
 	h = tag_rings_header(rings);
-	file = vec_add(list);
+	file = vec_add(l->list);
 	file->path = xstrdup(path);
 	file->pid = name->pid;
 	file->birth = name->birth;
@@ -57,7 +63,7 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 	text_take(file->command, h->command, sizeof(h->command));
 	file->mode = h->mode;
 	file->flags = h->flags;
-	file->running = shared_process_runs(name->pid, name->birth);
+	file->running = shared_process_find(&l->known, name->pid, name->birth, &file->several) != 0;
 	file->capture = h->capture == 1;
 	file->start_ns = h->start_ns;
 	fill_in(file, rings);
@@ -93,15 +99,17 @@ static void end_older(tag_rings_list *list)
 	for (size_t i = 1; i < list->count; i++) {
 		struct tag_rings_file *older = &list->items[i - 1], *file = &list->items[i];
 
-		if (older->pid == file->pid && older->birth == file->birth)
+		if (older->pid == file->pid && older->birth == file->birth && !older->several)
 			older->running = false;
 	}
 }
 
 int tag_rings_list_read(tag_rings_list *list, const char *directory, struct error *err)
 {
-	int rc = shared_files_each(&tag_rings_kind, directory, file_add, list, err);
+	struct listing l = {.list = list};
+	int rc = shared_files_each(&tag_rings_kind, directory, file_add, &l, err);
 
+	shared_processes_done(&l.known);
 	if (list->count) {
 		end_older(list);
 		qsort(list->items, list->count, sizeof(*list->items), older_first);

@@ -37,6 +37,7 @@ struct tag_rings_file {
 	unsigned number; /* of the programs that the process ran */
 	uint32_t mode, flags;
 	bool running, capture;
+	bool several; /* running processes that may have written it: of several namespaces */
 	uint64_t packets, room; /* in use; at most */
 	uint64_t discarded, start_ns;
 };

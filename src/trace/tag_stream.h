@@ -37,10 +37,10 @@ struct tag_packet {
 	uint64_t begin, end;   /* ticks; end: of its last event or later */
 	const uint64_t *words; /* until the next packet is asked for */
 	size_t count;
-	uint64_t lost;         /* events that were discarded since the packet before */
-	bool gap;              /* what is open is not known: events are missing before it */
-	bool forked;           /* the first of a fork's child */
-	int32_t pid, tid;      /* 0: not known */
+	uint64_t lost;    /* events that were discarded since the packet before */
+	bool gap;         /* what is open is not known: events are missing before it */
+	bool forked;      /* the first of a fork's child */
+	int32_t pid, tid; /* 0: not known */
 	char thread[17], process[17];
 };
 
@@ -52,9 +52,9 @@ struct tag_reader {
 };
 
 struct tag_stream {
-	uint32_t id;                   /* from 0, dense */
-	bool device;                   /* one CPU's, of several processes: `!` functions part them */
-	int32_t pid, tid;              /* of its first packet; a stream may hold several threads */
+	uint32_t id;      /* from 0, dense */
+	bool device;      /* one CPU's, of several processes: `!` functions part them */
+	int32_t pid, tid; /* of its first packet; a stream may hold several threads */
 	char process[17], thread[17];
 	const struct tag_names *names; /* the recording's to free */
 	uint64_t begin;                /* ticks: of its first packet */
@@ -64,9 +64,9 @@ struct tag_stream {
 struct tag_recording {
 	struct tag_clock clock;
 	VEC(struct tag_stream) streams;
-	VEC(struct tag_names *) names;  /* each may serve several streams */
-	bool switches;                  /* switches of threads are recorded (the reserved tags) */
-	char *path, *command;           /* command: NULL: not known */
+	VEC(struct tag_names *) names; /* each may serve several streams */
+	bool switches;                 /* switches of threads are recorded (the reserved tags) */
+	char *path, *command;          /* command: NULL: not known */
 	/* The format's. */
 	int (*open)(struct tag_recording *r, uint32_t stream, struct tag_reader **reader,
 	            struct error *err);

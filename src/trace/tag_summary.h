@@ -45,7 +45,7 @@ struct tag_summary {
 	uint64_t streams, threads, processes, switches;
 	uint64_t elapsed; /* the sum over streams (each thread of one apart) of last - first */
 	uint64_t idle;    /* of it: in a `!` function and not in an interrupt, or switched out */
-	uint64_t own;                /* of elapsed: the device's, for it began packets */
+	uint64_t own;     /* of elapsed: the device's, for it began packets */
 	uint64_t blocked, preempted; /* of idle, where the switches say so; 0 for devices */
 	uint64_t outside; /* of elapsed: no function that is known was open, or in a gap */
 	struct tag_damage damage;

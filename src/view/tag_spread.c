@@ -57,6 +57,22 @@ void tag_spread_free(struct tag_spread *s)
 	free(s);
 }
 
+/* Neighbours without a call become one step: what is there is seen at once. */
+static void join_empty(tag_spread_steps *steps)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		struct tag_spread_step *last = kept ? &steps->items[kept - 1] : NULL;
+
+		if (last && !last->count && !steps->items[i].count)
+			last->to = steps->items[i].to;
+		else
+			steps->items[kept++] = steps->items[i];
+	}
+	steps->count = kept;
+}
+
 void tag_spread_coarse(const struct tag_spread *s, size_t lines, tag_spread_steps *into)
 {
 	size_t each = 1;
@@ -73,4 +89,5 @@ void tag_spread_coarse(const struct tag_spread *s, size_t lines, tag_spread_step
 			vec_last(into)->count += step->count;
 		}
 	}
+	join_empty(into);
 }

@@ -36,7 +36,10 @@ typedef VEC(struct tag_spread_step) tag_spread_steps;
 struct tag_spread *tag_spread_new(const struct tag_row *row, const struct tag_histogram *h);
 void tag_spread_free(struct tag_spread *s);
 
-/* At most `lines` steps, each of 1, 2, 4 ... of those there are; into an empty one. */
+/*
+ * At most `lines` steps, each of 1, 2, 4 ... of those there are, and neighbours without a call
+ * as one; into an empty one.
+ */
 void tag_spread_coarse(const struct tag_spread *s, size_t lines, tag_spread_steps *into);
 
 #endif

@@ -101,9 +101,12 @@ static int want(struct wanted *w, const struct tag_recording *r, const char *tex
 		if (strncmp(text, "tag ", 4) || text[4] < '0' || text[4] > '9')
 			return error_set(err, ENOENT,
 			                 "%s: no function is called '%s'; 'assay report' lists "
-			                 "those that were called (a number needs a unit to be a "
-			                 "time: s, ms, us or ns)",
-			                 r->path ? r->path : "the recording", text);
+			                 "those that were called%s",
+			                 r->path ? r->path : "the recording", text,
+			                 text[0] >= '0' && text[0] <= '9'
+			                         ? " (a number needs a unit to be a time: s, ms, "
+			                           "us or ns)"
+			                         : "");
 		w->tag = (uint32_t)strtoul(text + 4, &end, 10);
 	}
 	if (w->hits.count)

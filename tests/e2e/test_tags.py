@@ -213,7 +213,7 @@ def a_command_without_tags_is_told_why(t):
     script.chmod(0o755)
     t.has(t.assay(*words, script, status=4, env=place(t)).err, "is a script, for /bin/sh")
     result = t.assay(*words, "/usr/bin/env", "-u", "ASSAY_TAGS_DIR",
-                     "XDG_RUNTIME_DIR=/nonexistent/x", program, "rounds=1", status=1,
+                     f"XDG_RUNTIME_DIR={t.path('elsewhere')}", program, "rounds=1", status=1,
                      env=place(t))
     t.has(result.err, "no event tags were written")
     t.has(t.assay(*words, t.path("none"), status=127, env=place(t)).err, "cannot be run")

@@ -39,10 +39,11 @@ def source(name):
 
 
 class Program:
-    """How one is built: files, flags, libraries."""
+    """How one is built: files, flags, libraries. A file with flags of its own: (path, flag...)."""
 
     def __init__(self, files, flags=(), libraries=(), compiler="gcc"):
-        self.files, self.flags = list(files), list(flags)
+        self.files = [(f,) if isinstance(f, (str, os.PathLike)) else f for f in files]
+        self.flags = list(flags)
         self.libraries, self.compiler = list(libraries), compiler
 
     def build(self, t, name, more, link=()):
@@ -52,10 +53,10 @@ class Program:
         waiting, running, failed = list(self.files), [], []
         while waiting or running:
             while waiting and len(running) < JOBS:
-                path = waiting.pop()
+                path, *own = waiting.pop()
                 out = f"{directory}/{len(waiting)}.o"
-                running.append(t.start(self.compiler, "-g1", "-w", "-fno-pie", *self.flags, *more,
-                                       "-c", path, "-o", out, stderr=subprocess.PIPE))
+                running.append(t.start(self.compiler, "-g1", "-w", "-fno-pie", *self.flags, *own,
+                                       *more, "-c", path, "-o", out, stderr=subprocess.PIPE))
             done = running.pop(0)
             error = done.communicate(timeout=300)[1].decode(errors="replace")
             if done.returncode:
@@ -244,24 +245,46 @@ def tinyxml2_nothing_is_forgotten(t):
         r"D0Ev$|XMLVisitorC[12]Ev$|TestUtilD[12]Ev$|^_ZdlPvS_$|^_GLOBAL__|^_Z41__static_init", name))
 
 
+ZSTD_MAIN = """
+#include <string.h>
+int fuzzer(int argc, const char **argv);
+int zstreamtest(int argc, const char **argv);
+int main(int argc, const char **argv)
+{
+	return !strcmp(argv[1], "fuzzer") ? fuzzer(argc - 1, argv + 1) : zstreamtest(argc - 1, argv + 1);
+}
+"""
+
+# What is the same with every seed (its first -i alone: a minute), and what a seed makes.
+ZSTD_TESTS = (("fuzzer", "-t1", "-i300", "-s1"), ("zstreamtest", "-i1", "-s1"),
+              ("zstreamtest", "-t1", "-i20", "-s2"),
+              ("zstreamtest", "--newapi", "-t1", "-i20", "-s3"))
+
+
 def zstd_passes_its_tests(t):
     t.need("gcc")
     src = source("libzstd")
     library = [path for part in ("common", "compress", "decompress", "dictBuilder")
                for path in sorted(glob.glob(f"{src}/lib/{part}/*.c"))]
-    helpers = [f"{src}/programs/{name}.c" for name in ("datagen", "util", "timefn")]
+    helpers = [f"{src}/{path}.c" for path in ("programs/datagen", "programs/util",
+                                              "programs/timefn", "tests/seqgen",
+                                              "tests/external_matchfinder")]
+    # Two programs in one: the library, which takes the time, is compiled once for both.
+    tests = [(f"{src}/tests/{name}.c", f"-Dmain={name}") for name in ("fuzzer", "zstreamtest")]
     flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_MULTITHREAD", "-DXXH_NAMESPACE=ZSTD_", "-pthread",
              *(f"-I{src}/{d}" for d in ("lib", "lib/common", "lib/compress", "lib/dictBuilder",
                                         "programs", "tests"))]
-    for name, words, more in (("fuzzer", ["-v", "-i200", "-s1"], []),
-                              ("zstreamtest", ["-v", "-i50", "-s1"],
-                               ["seqgen", "external_matchfinder"])):
-        program = Program([*library, *helpers, f"{src}/tests/{name}.c",
-                           *(f"{src}/tests/{m}.c" for m in more)], flags, ["-pthread"])
-        for kind in KINDS:
-            path, sites = program.tagged(t, f"{name}-{kind}", kind, "-O2")
-            proven(t, sites, f"{name}-{kind}")
-            run(path, *words, timeout=600)
+    program = Program([*library, *helpers, *tests, t.write("both.c", ZSTD_MAIN)], flags,
+                      ["-pthread"])
+    for kind in KINDS:
+        path, sites = program.tagged(t, f"zstd-{kind}", kind, "-O2")
+        proven(t, sites, f"zstd-{kind}")
+        for words in ZSTD_TESTS:
+            # A trace of it all would be of many GB: of the end, here.
+            out = run(*([ASSAY, "tags", "-q", "--mode", "wrap", "--memory", "16", "-o",
+                         t.path("tags"), "--"] if kind == "ring" else []),
+                      path, *words, timeout=600).err
+            t.has(out, "fuzzer tests completed", " ".join(words))
 
 
 if LONG:

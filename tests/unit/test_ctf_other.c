@@ -158,6 +158,142 @@ static void big_endian_and_long_gaps_are_read(void)
 	free(path);
 }
 
+#define STRINGS                                                                                    \
+	"trace { major = 1; minor = 8; byte_order = be; packet.header := struct {\n"               \
+	"  integer { size = 32; align = 8; } magic; }; };\n"                                       \
+	"clock { name = c; freq = 1000000; };\n"                                                   \
+	"stream { packet.context := struct { integer { size = 8; } n; string thread;\n"            \
+	"  integer { size = 16; align = 8; } content_size; string { encoding = UTF8; } x;\n"       \
+	"  string _process; integer { size = 16; align = 8; } packet_size; };\n"                   \
+	"  event.header := struct { integer { size = 8; } id; integer { size = 8;\n"               \
+	"  map = clock.c.value; } timestamp; }; };\n"
+
+/* Strings in a context: what is behind them lies elsewhere in each packet. */
+static void strings_in_a_context_shift_what_is_behind_them(void)
+{
+	static const uint8_t bytes[] = {
+	        0xc1, 0xfc, 0x1f, 0xc1, 9,   'm', 'a', 'i', 'n', 0,   0,   160,
+	        0,    'p',  'r',  0,    0,   184, 3,   5, /* one event: to 20; 3 bytes of nothing */
+	        9,    9,    9, /* the next packet: no text, a long one, two events */
+	        0xc1, 0xfc, 0x1f, 0xc1, 9,   0,   0,   0,   'x', 0,   'a', 'b',
+	        'c',  'd',  'e',  'f',  'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n',
+	        'o',  'p',  'q',  'r',  0,   0,   0,   4,   6,   3,   7};
+	static const struct seen_event want[] = {{5, 3}, {6, 4}, {7, 3}};
+	uint8_t whole[sizeof(bytes)];
+	struct tag_recording *r;
+	struct tag_reader *reader;
+	struct tag_packet p;
+	size_t second = 23, size = sizeof(bytes) - second;
+	char *path;
+
+	memcpy(whole, bytes, sizeof(bytes));
+	whole[second + 7] = (uint8_t)((size * 8) & 0xff);
+	whole[second + 6] = (uint8_t)((size * 8) >> 8);
+	whole[sizeof(bytes) - 5] = whole[second + 7];
+	whole[sizeof(bytes) - 6] = whole[second + 6];
+	check_events(STRINGS, whole, sizeof(whole), want, 3);
+	path = trace_of(STRINGS, whole, sizeof(whole));
+	CHECK_EQ(ctf_recording_open(&r, path, NULL), 0);
+	CHECK_STR(r->streams.items[0].thread, "main");
+	CHECK_STR(r->streams.items[0].process, "pr");
+	CHECK_EQ(r->open(r, 0, &reader, NULL), 0);
+	CHECK_EQ(reader->next(reader, &p, NULL), 1);
+	CHECK_EQ(reader->next(reader, &p, NULL), 1);
+	CHECK_STR(p.thread, "");
+	CHECK_STR(p.process, "abcdefghijklmnop"); /* as much as there is room for */
+	reader->close(reader);
+	tag_recording_free(r);
+	free(path);
+}
+
+/* A file that ends anywhere in one, or a string without an end. */
+static void strings_that_do_not_end_are_told(void)
+{
+	static uint8_t bytes[8192] = {0xc1, 0xfc, 0x1f, 0xc1, 9, 'm'};
+	struct all all = {0};
+	char *path;
+
+	for (size_t size = 1; size < 12; size++) {
+		path = trace_of(STRINGS, bytes, size);
+		all = (struct all){0};
+		CHECK_EQ(read_all(path, 0, &all), 0);
+		CHECK_EQ(all.events.count, 0);
+		CHECK_EQ(all.gaps, 1);
+		all_done(&all);
+		free(path);
+	}
+	memset(bytes + 5, 'm', sizeof(bytes) - 5);
+	path = trace_of(STRINGS, bytes, sizeof(bytes));
+	all = (struct all){0};
+	CHECK_EQ(read_all(path, 0, &all), -EBADMSG);
+	CHECK(strstr(all.err.text, "longer than 4 KB") != NULL);
+	all_done(&all);
+	free(path);
+}
+
+/* As barectf writes: all in the other order, a uuid, several streams, a clock that began. */
+static void streams_of_a_bare_metal_tracer_are_read(void)
+{
+	static const char metadata[] =
+	        "/* CTF 1.8 */\n"
+	        "typealias integer { size = 8; align = 8; } := byte;\n"
+	        "trace { major = 1; minor = 8; byte_order = be;\n"
+	        "  uuid = \"79e49040-21b5-42d4-a873-677261696e65\";\n"
+	        "  packet.header := struct { integer { size = 32; align = 8; base = 16; } magic;\n"
+	        "    byte uuid[16]; byte stream_id; } align(8); };\n"
+	        "env { domain = \"bare\"; tracer_name = \"barectf\"; tracer_major = 3; };\n"
+	        "clock { name = c; description = \"d\"; freq = 8000000; precision = 1; offset_s = "
+	        "-2;\n"
+	        "  offset = 4000000; absolute = false; };\n"
+	        "typealias integer { size = 64; align = 8; map = clock.c.value; } := time;\n"
+	        "stream { id = 0; packet.context := struct { integer { size = 32; align = 32; } "
+	        "packet_size;\n"
+	        "    integer { size = 32; align = 32; } content_size; } align(8);\n"
+	        "  event.header := struct { byte id; time timestamp; } align(8); };\n"
+	        "stream { id = 1; event.header := struct { time timestamp;\n"
+	        "  integer { size = 16; align = 16; } id; } align(32); };\n"
+	        "event { name = \"f\"; id = 2; stream_id = 0; };\n"
+	        "event { name = \"f:exit\"; id = 3; stream_id = 0; };\n"
+	        "event { name = \"g\"; id = 2; stream_id = 1; };\n";
+	static const uint8_t first[] = {
+	        0xc1, 0xfc, 0x1f, 0xc1, 1, 2, 3, 4, 5, 6, 7,    8, 9, 10, 11,   12, 13,
+	        14,   15,   16,   0,    9, 9, 9, 0, 0, 1, 0xb0, 0, 0, 1,  0x90, /* 54 bytes, 50 are
+	                                                                           used */
+	        2,    0,    0,    0,    9, 0, 0, 0, 1, 3, 0,    0, 0, 9,  0,    0,  0,
+	        2,    9,    9,    9,    9};
+	static const uint8_t second[] = {0xc1, 0xfc, 0x1f, 0xc1, 1,  2,  3,  4,  5, 6, 7, 8,
+	                                 9,    10,   11,   12,   13, 14, 15, 16, 1, 9, 9, 9,
+	                                 0,    0,    0,    9,    0,  0,  0,  7,  0, 2, 9, 9,
+	                                 0,    0,    0,    9,    0,  0,  0,  8,  0, 2};
+	struct tag_recording *r;
+	struct all one = {0}, other = {0};
+	char *path = trace_of(metadata, first, sizeof(first));
+	char *file = xasprintf("%s/channel1", path);
+	bool exit;
+
+	put_bytes(file, second, sizeof(second));
+	CHECK_EQ(ctf_recording_open(&r, path, NULL), 0);
+	CHECK_EQ(r->clock.hz, 8000000);
+	CHECK_EQ(r->clock.offset_ns, -1500000000);
+	CHECK_EQ(r->streams.count, 2);
+	CHECK_EQ(tag_names_find(r->streams.items[0].names, 3, &exit)->kind, TAG_FUNCTION);
+	CHECK_STR(tag_names_find(r->streams.items[1].names, 2, &exit)->name, "g");
+	tag_recording_free(r);
+	CHECK_EQ(read_all(path, 0, &one), 0);
+	CHECK_EQ(one.events.count, 2);
+	CHECK_EQ(one.events.items[1].time, 0x900000002);
+	CHECK_EQ(one.events.items[1].tag, 3);
+	CHECK_EQ(read_all(path, 1, &other), 0);
+	CHECK_EQ(other.events.count, 2);
+	CHECK_EQ(other.events.items[1].time, 0x900000008);
+	CHECK_EQ(other.events.items[1].tag, 2);
+	all_done(&one);
+	all_done(&other);
+	unlink(file);
+	free(file);
+	free(path);
+}
+
 static const char trace[] = "trace { major = 1; minor = 8; byte_order = le; };\n";
 
 static void what_is_not_of_this_kind_is_refused_by_line(void)
@@ -316,6 +452,9 @@ int main(void)
 	RUN(fields_of_bits_are_read);
 	RUN(aligned_fields_have_padding_before_them);
 	RUN(big_endian_and_long_gaps_are_read);
+	RUN(strings_in_a_context_shift_what_is_behind_them);
+	RUN(strings_that_do_not_end_are_told);
+	RUN(streams_of_a_bare_metal_tracer_are_read);
 	RUN(what_is_not_of_this_kind_is_refused_by_line);
 	RUN(an_id_that_is_no_tag_is_an_error);
 	RUN(an_event_of_zeros_is_an_event);

@@ -108,9 +108,10 @@ static int balance(const char *text)
 	int depth[16] = {0}, begun = 0, pid, tid;
 	char kind, name[64];
 
-	for (const char *line = text; line; line = strchr(line, '\n'), line += !!line) {
+	for (const char *line = text, *next; line; line = next ? next + 1 : NULL) {
 		const char *at = strstr(line, "\"name\":");
 
+		next = strchr(line, '\n');
 		if (sscanf(line, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", &kind, &pid, &tid) != 3 ||
 		    (kind != 'B' && kind != 'E'))
 			continue;

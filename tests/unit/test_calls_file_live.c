@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables of processes that run on, and what is counted since a reset. */
+#include "calls_file_fixture.h"
+
+#include <errno.h>
+
+/* Blocked in b since its last event: 10 of 12 us, 1.5 on CPU, 0.5 waiting for one. */
+static void the_time_since_the_last_event_is_told(void)
+{
+	struct abc x = abc_new();
+	struct calls_thread_state clocks = {4711, 5000 + 950 + 1500, 500, true};
+	struct calls_state state = {.running = true, .live = true, .threads = &clocks};
+	const struct call_thread *t;
+	struct call_paths *c;
+
+	state.now = FX_BEGIN + 1900 + 24000;
+	state.now_ns = 7000000; /* says nothing new of the rate */
+	fx_header(x.f)->state = ASSAY_CALLS_RUNNING;
+	fx_header(x.f)->end_ticks = 0;
+	fx_record(x.f, x.thread)->current = x.b;
+	c = read_with(x.f, &state); /* clocks not known: count 0 */
+	t = &process_of(c)->threads.items[0];
+	CHECK_EQ(process_of(c)->flags, CALL_RUNNING);
+	CHECK_NS(t->tail_ns, 12000);
+	CHECK_NS(t->wall_residual_ns, 0);
+	CHECK_NS(t->cpu_residual_ns, 0);
+	call_paths_free(c);
+	state.thread_count = 1;
+	c = read_with(x.f, &state);
+	t = &process_of(c)->threads.items[0];
+	CHECK_NS(t->tail_ns, 0);
+	CHECK_NS(t->wall_ns, 950 + 12000);
+	CHECK_NS(t->wall_residual_ns, 0);
+	CHECK_NS(t->cpu_residual_ns, 0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 10000);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->preempted_ns, 500);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 9.5 * 10) / 2 + 1500);
+	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
+	CHECK_NS(process_of(c)->wall_ns, 950 + 12000);
+	call_paths_free(c);
+	/* It waited for a CPU 0.5 us: as it woke once, or since? It is blocked now: as it woke. */
+	fx_wait(x.f, x.thread, x.a, 2000, 0);
+	clocks.runs = false;
+	c = read_with(x.f, &state);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 10500);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->preempted_ns, 0);
+	call_paths_free(c);
+	/* It ended before it was copied: there is no time since. */
+	fx_header(x.f)->state = ASSAY_CALLS_EXITED;
+	fx_header(x.f)->end_ticks = FX_BEGIN + 1900;
+	c = read_with(x.f, &state);
+	CHECK_EQ(process_of(c)->flags, 0);
+	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 950);
+	call_paths_free(c);
+	free(x.f);
+}
+
+/* The table as a reset leaves it: of a moment, with the clocks of its threads behind. */
+static void *baseline(struct fx *f, uint64_t now, struct calls_thread_state clocks)
+{
+	struct fx *base = fx_new();
+	struct assay_calls_clocks *raw;
+
+	memcpy(base, f, sizeof(*f));
+	raw = fx_unit(base, fx_chunk(base, ASSAY_CHUNK_CLOCKS, 0, 1));
+	*raw = (struct assay_calls_clocks){
+	        .tid = clocks.tid, .cpu_ns = clocks.cpu_ns, .runnable_ns = clocks.runnable_ns};
+	fx_header(base)->latest = (struct assay_calls_moment){now, 8000000};
+	return base;
+}
+
+static void a_baseline_is_taken_off(void)
+{
+	struct abc x = abc_new();
+	struct assay_calls_thread *t = fx_record(x.f, x.thread);
+	uint64_t then = t->last + 24000; /* 12 us later, blocked in b all the time */
+	struct calls_thread_state clocks = {4711, 5950, 0, false};
+	struct calls_state state = {.running = true, .live = true, .threads = &clocks};
+	struct call_paths *c;
+	struct fx *base;
+
+	fx_header(x.f)->state = ASSAY_CALLS_RUNNING;
+	fx_header(x.f)->end_ticks = 0;
+	t->current = x.b;
+	fx_node_at(x.f, x.b)->min = 40;
+	fx_node_at(x.f, x.b)->max = 60;
+	base = baseline(x.f, then, clocks);
+	fx_header(x.f)->epoch++;
+	state.thread_count = 1;
+	state.base = base->bytes;
+	state.base_size = fx_header(base)->used_bytes;
+
+	/* at once: nothing, but b is open */
+	state.now = then;
+	c = read_with(x.f, &state);
+	CHECK_EQ(process_of(c)->flags, CALL_RUNNING | CALL_RESET);
+	CHECK_NS(process_of(c)->wall_ns, 0);
+	CHECK_NS(process_of(c)->own_ns, 0);
+	CHECK_EQ(PATH(c, 0x1000, 0x2000)->calls, 0);
+	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, 0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 0);
+	CHECK(isnan(PATH(c, 0x1000, 0x2000)->min_ns));
+	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 0);
+	call_paths_free(c);
+
+	/* 3 us later, still blocked */
+	state.now = then + 6000;
+	c = read_with(x.f, &state);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 3000);
+	CHECK_NS(process_of(c)->threads.items[0].wall_residual_ns, 0);
+	CHECK_NS(process_of(c)->wall_ns, 3000);
+	call_paths_free(c);
+
+	/* woken after 15 us in all, out of b, and into c for the first time */
+	fx_wait(x.f, x.thread, x.b, 30000, 0);
+	t->last += 30000 + 500;
+	t->sync = t->last;
+	t->sync_cpu_ns = 5950 + 250;
+	fx_node_at(x.f, x.b)->net += 200;
+	t->current = fx_node(x.f, x.thread, x.a, 0x3000, 1, 300);
+	fx_node_at(x.f, x.b)->min = 90; /* restarted: the thread follows the epoch */
+	fx_node_at(x.f, x.b)->max = 91;
+	t->epoch = 1;
+	clocks.cpu_ns = 5950 + 250;
+	state.now = t->last;
+	c = read_with(x.f, &state);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 3000);
+	/* b ended its tenth call: the half of its cost that was not taken off before */
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (200 - 5) / 2.0);
+	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 45.5);
+	CHECK_EQ(PATH(c, 0x1000, 0x3000)->calls, 1);
+	CHECK_EQ(process_of(c)->paths.count, 4);
+	CHECK_NS(process_of(c)->threads.items[0].wall_residual_ns, 0);
+	CHECK_NS(process_of(c)->threads.items[0].cpu_ns, 250);
+	CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
+	call_paths_free(c);
+	free(base);
+	free(x.f);
+}
+
+/* Killed without an event since the reset: nothing happened, and nothing is less than nothing. */
+static void a_baseline_of_what_died_leaves_nothing(void)
+{
+	struct abc x = abc_new();
+	struct calls_thread_state clocks = {4711, 5950, 0, false};
+	struct calls_state state = {0};
+	struct call_paths *c;
+	struct fx *base;
+
+	fx_header(x.f)->state = ASSAY_CALLS_RUNNING;
+	fx_header(x.f)->end_ticks = 0;
+	base = baseline(x.f, fx_record(x.f, x.thread)->last + 24000, clocks);
+	state.base = base->bytes;
+	state.base_size = fx_header(base)->used_bytes;
+	c = read_with(x.f, &state);
+	CHECK_EQ(process_of(c)->flags, CALL_KILLED | CALL_RESET);
+	CHECK_EQ(process_of(c)->paths.count, 1); /* what says nothing is left out */
+	CHECK_NS(process_of(c)->paths.items[0].net_ns, 0);
+	CHECK_NS(process_of(c)->paths.items[0].blocked_ns, 0);
+	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 0);
+	CHECK_NS(process_of(c)->threads.items[0].cpu_ns, 0);
+	CHECK_NS(process_of(c)->threads.items[0].wall_residual_ns, 0);
+	call_paths_free(c);
+	fx_header(base)->pid = 1;
+	c = call_paths_new();
+	CHECK_EQ(calls_file_read(c, x.f->bytes, FX_BYTES, "t", &state, NULL, NULL), -EINVAL);
+	call_paths_free(c);
+	free(base);
+	free(x.f);
+}
+
+int main(void)
+{
+	RUN(the_time_since_the_last_event_is_told);
+	RUN(a_baseline_is_taken_off);
+	RUN(a_baseline_of_what_died_leaves_nothing);
+	return check_end();
+}
