@@ -104,7 +104,8 @@ enum assay_tags_state {
 	ASSAY_TAGS_FREE = 0,
 	ASSAY_TAGS_OPEN = 1,   /* a thread writes into it */
 	ASSAY_TAGS_CLOSED = 2, /* whole; STREAM: whoever drains it sets it to FREE */
-	/* Drained, with a slot that is still empty: its trigger may yet write. Never used again. */
+	/* Drained, with a slot that is still empty: its trigger may yet write. Free after seconds.
+	 */
 	ASSAY_TAGS_RETIRED = 3,
 };
 

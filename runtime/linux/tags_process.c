@@ -3,8 +3,8 @@
  * tags_process: the device of a process: a file, mapped as a whole, sparse, whose pages come
  * with the packets; the names that images hand over; threads that end; the switch.
  *
- * A fork's child maps a file of its own over its parent's: no address of the parent's
- * is left for it to write to. Its names are copied.
+ * A fork's child maps a file of its own and lays empty memory over its parent's: no address
+ * of the parent's is left for it to write to. Its names are copied.
  */
 #include "linux/tags_process.h"
 #include "linux/clock.h"
@@ -37,6 +37,8 @@ static struct {
 } * own;
 static struct clock_rate rate;
 static uint64_t mapped_bytes;
+static char *parents; /* where the parent's file was; see leave() */
+static uint64_t parents_bytes;
 static uint64_t populated; /* bytes of packets that have pages, from the first on */
 static bool failed, has_key;
 static pthread_key_t at_end;
@@ -203,6 +205,32 @@ static void add_text(const char *text, uint64_t length)
 	__atomic_store_n(&h->text_bytes, used + length, __ATOMIC_RELEASE);
 }
 
+/*
+ * In a fork's child nothing is to write into its parent's file any more; but a trigger that the
+ * handler that forked had interrupted may, and not into the child's packets either: memory of
+ * nobody's is laid there. It is that of the parent's that the child of a child gets.
+ */
+static void leave(char *old, uint64_t old_bytes, char *at, uint64_t bytes)
+{
+	char *nobodys = mmap(old, old_bytes, PROT_READ | PROT_WRITE,
+	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	char *place = nobodys == old ? parents : old;
+	uint64_t room = nobodys == old ? parents_bytes : old_bytes;
+
+	if (nobodys == old) {
+		parents = old;
+		parents_bytes = old_bytes;
+	}
+	if (!place)
+		return;
+	/* The same limits made the same sizes. */
+	if (room == bytes &&
+	    mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place)
+		point(place);
+	else
+		munmap(place, room);
+}
+
 static bool begin(void)
 {
 	char *old = tags_device.base, *at;
@@ -233,14 +261,8 @@ static bool begin(void)
 	/* With the magic it is a device. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(tags_device.header->magic, ASSAY_TAGS_MAGIC, sizeof(before.magic));
-	if (old) {
-		/* The same limits made the same sizes; were they changed, the parent's goes. */
-		if (bytes == old_bytes &&
-		    mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old) == old)
-			point(old);
-		else
-			munmap(old, old_bytes);
-	}
+	if (old)
+		leave(old, old_bytes, at, bytes);
 	mapped_bytes = bytes;
 	return true;
 }

@@ -6,8 +6,8 @@
  * A packet is FREE, then OPEN, one thread's, then CLOSED. STOP hands each out once.
  * WRAP takes closed ones again, the oldest first. STREAM takes what the drainer gave
  * back, the lowest first: few packets stay warm. A closed packet with a slot that was
- * reserved and not written is not taken again by WRAP, and a drainer retires it: its
- * trigger may still be about to write, below a handler that has not returned.
+ * reserved and not written is not taken again by WRAP for seconds, and a drainer retires
+ * it: its trigger may still be about to write, below a handler that has not returned.
  */
 #include "tags/device.h"
 
@@ -15,8 +15,9 @@
 
 #define FIRST_WORD sizeof(struct assay_tags_packet)
 #define END_WORD (FIRST_WORD + ASSAY_TAGS_ROOM)
-#define TRIES 64u         /* packets that WRAP looks at for one that is closed and whole */
-#define RETRY_TICKS 30000 /* after a refusal; some 10 us */
+#define TRIES 64u                 /* packets that WRAP looks at for one that is closed and whole */
+#define RETRY_TICKS 30000         /* after a refusal; some 10 us */
+#define LEFT_TICKS 10000000000ull /* seconds: nobody is under way to a slot for that long */
 
 struct tags_device tags_device;
 struct assay_tags_self tags_unborn;
@@ -169,7 +170,7 @@ static bool take_new(uint64_t *i)
 	return *i < h->packet_count && take(*i, ASSAY_TAGS_FREE);
 }
 
-static bool take_oldest(uint64_t *i)
+static bool take_oldest(uint64_t *i, uint64_t now)
 {
 	struct assay_tags_header *h = tags_device.header;
 
@@ -180,7 +181,7 @@ static bool take_oldest(uint64_t *i)
 		p = (struct assay_tags_packet *)packet_at(*i);
 		if (!take(*i, ASSAY_TAGS_CLOSED))
 			continue;
-		if (is_whole(p)) {
+		if (is_whole(p) || now >= p->end + LEFT_TICKS) {
 			if (p->reserved[0] < ASSAY_TAGS_RINGS)
 				add(&tags_device.rings[p->reserved[0]].overwritten, 1);
 			return true;
@@ -201,13 +202,13 @@ static bool take_free(uint64_t *i)
 	return false;
 }
 
-static bool take_packet(uint64_t *i)
+static bool take_packet(uint64_t *i, uint64_t now)
 {
 	switch (tags_device.header->mode) {
 	case ASSAY_TAGS_STREAM:
 		return take_free(i);
 	case ASSAY_TAGS_WRAP:
-		return take_new(i) || take_oldest(i);
+		return take_new(i) || take_oldest(i, now);
 	default:
 		return take_new(i);
 	}
@@ -231,7 +232,7 @@ static bool open_packet(struct tags_thread *t, uint64_t now)
 		refuse(t, TAGS_OFF, now);
 		return false;
 	}
-	if (!take_packet(&i) || !tags_port_populate(packet_at(i), ASSAY_TAGS_PACKET)) {
+	if (!take_packet(&i, now) || !tags_port_populate(packet_at(i), ASSAY_TAGS_PACKET)) {
 		if (h->mode == ASSAY_TAGS_STOP)
 			flag(ASSAY_TAGS_FULL);
 		refuse(t, h->mode == ASSAY_TAGS_STOP ? TAGS_FULL : TAGS_WAITING, now);

@@ -18,7 +18,7 @@
 #define TAGS_HIDDEN __attribute__((visibility("hidden")))
 #define TAGS_EXPORT __attribute__((visibility("default")))
 
-/* The file, mapped; base is NULL until there is one. A fork's child maps its own over it. */
+/* The file, mapped; base is NULL until there is one. A fork's child maps its own. */
 struct tags_device {
 	char *base;
 	struct assay_tags_header *header;

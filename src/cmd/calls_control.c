@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct list_options {
 	bool json;
@@ -113,16 +112,11 @@ static void list_text(struct buf *out, const struct listed *rows, size_t count,
 	table_column(&t, "command", TABLE_LEFT);
 	for (size_t i = 0; i < count; i++) {
 		const struct call_table *table = rows[i].table;
-		time_t start_s = (time_t)(table->start_ns / 1000000000);
 		struct buf text = {0};
-		char since[32] = "?";
-		struct tm tm;
 
-		if (localtime_r(&start_s, &tm))
-			strftime(since, sizeof(since), "%F %T", &tm);
 		table_row(&t, TABLE_ROW);
 		table_format(&t, "%d", table->pid);
-		table_text(&t, since);
+		table_date(&t, table->start_ns);
 		if (rows[i].counted)
 			table_count(&t, rows[i].calls);
 		else

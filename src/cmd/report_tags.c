@@ -9,12 +9,14 @@
 #include "output/tags_text.h"
 #include "symbol/demangle.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define AT(field) offsetof(struct report_tags_options, field)
 #define NAMED_MAX 12
+#define NAME_BYTES 76
 
 #define OWN_OPTIONS                                                                                \
 	{.kind = OPTION_STRING,                                                                    \
@@ -244,6 +246,19 @@ static void find_rows(const struct tag_report *r, const char *wanted, found_rows
 	}
 }
 
+/* Several names of templates are to be told apart, not to fill a screen. */
+static void cut_name(struct buf *name)
+{
+	size_t end = NAME_BYTES;
+
+	if (name->size <= NAME_BYTES + 3)
+		return;
+	while (end && ((unsigned char)name->data[end] & 0xc0) == 0x80)
+		end--;
+	name->size = end;
+	buf_puts(name, "...");
+}
+
 /* Names are the trace's: what stands in them goes to a terminal. */
 static void list_rows(const found_rows *rows, struct buf *out)
 {
@@ -253,6 +268,8 @@ static void list_rows(const found_rows *rows, struct buf *out)
 		buf_clear(&name);
 		tags_text_row_name(rows->items[i], &name);
 		buf_puts(out, i ? ", " : " ");
+		if (rows->count > 1)
+			cut_name(&name);
 		text_clean(out, buf_text(&name));
 	}
 	buf_done(&name);
@@ -272,6 +289,34 @@ static const char *timeless(const struct tag_report *r, const char *wanted)
 	return NULL;
 }
 
+static bool is_word_byte(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* What was typed is a word of this name: the method of a template is. */
+static bool has_word(const char *name, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = name; (at = strcasestr(at, word)); at++)
+		if ((at == name || !is_word_byte(at[-1])) && !is_word_byte(at[length]))
+			return true;
+	return false;
+}
+
+/* Names that have what was typed in them, as a word if there are such. */
+static void find_near(const struct tag_report *r, const char *wanted, bool word, found_rows *near)
+{
+	vec_each (row, &r->rows) {
+		if (row->kind != TAG_ROW_FUNCTION)
+			continue;
+		if (word ? has_word(row->function, wanted)
+		         : strcasestr(row->function, wanted) != NULL)
+			vec_push(near, row);
+	}
+}
+
 /* Names that have what was typed in them, else the one that is nearest. */
 static int no_function(const struct tag_report *r, const char *wanted, struct error *err)
 {
@@ -283,13 +328,12 @@ static int no_function(const struct tag_report *r, const char *wanted, struct er
 
 	if (timeless(r, wanted))
 		return error_set(err, ENOENT, "%s %s", wanted, timeless(r, wanted));
-	vec_each (row, &r->rows) {
-		if (row->kind != TAG_ROW_FUNCTION)
-			continue;
-		vec_push(&names, row->function);
-		if (strcasestr(row->function, wanted))
-			vec_push(&near, row);
-	}
+	vec_each (row, &r->rows)
+		if (row->kind == TAG_ROW_FUNCTION)
+			vec_push(&names, row->function);
+	find_near(r, wanted, true, &near);
+	if (!near.count)
+		find_near(r, wanted, false, &near);
 	nearest = option_nearest(wanted, names.items, names.count);
 	if (near.count) {
 		buf_puts(&text, "; near it are");

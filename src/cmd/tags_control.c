@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct list_options {
 	bool json;
@@ -85,17 +84,11 @@ static void list_text(struct buf *out, const tag_rings_list *list, const struct 
 	table_column(&t, "discarded", TABLE_RIGHT);
 	table_column(&t, "command", TABLE_LEFT);
 	vec_each (file, list) {
-		time_t start_s = (time_t)(file->start_ns / 1000000000);
-		char since[32] = "?";
-		struct tm tm;
-
 		if (!file->running)
 			continue;
-		if (localtime_r(&start_s, &tm))
-			strftime(since, sizeof(since), "%F %T", &tm);
 		table_row(&t, TABLE_ROW);
 		table_format(&t, "%d", file->pid);
-		table_text(&t, since);
+		table_date(&t, file->start_ns);
 		table_text(&t, state_word(file));
 		table_text(&t, mode_word(file->mode));
 		table_format(&t, "%.0f%%",
@@ -242,6 +235,15 @@ static int get_run(void *data, int argc, char **argv)
 
 /* ---- capture ------------------------------------------------------------- */
 
+static void capture_tell(const struct tag_rings_file *file, const char *now)
+{
+	struct buf name = {0};
+
+	text_clean(&name, file->name);
+	printf("%d %s: %s\n", file->pid, buf_text(&name), now);
+	buf_done(&name);
+}
+
 static int capture_run(void *data, int argc, char **argv)
 {
 	const struct capture_options *o = data;
@@ -261,7 +263,7 @@ static int capture_run(void *data, int argc, char **argv)
 		if (tag_rings_capture(&list.items[i], on, &err))
 			status = command_fail(1, "tags capture: %s", err.text);
 		else if (!o->quiet)
-			printf("%d %s: %s\n", list.items[i].pid, list.items[i].name, argv[0]);
+			capture_tell(&list.items[i], argv[0]);
 		count += !status;
 	}
 	if (!status && !count)

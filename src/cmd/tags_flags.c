@@ -83,7 +83,8 @@ static void add_link(struct buf *out, const struct flags_options *o, const struc
 		return;
 	if (strcmp(r->libraries, "/usr/lib") != 0)
 		add_word(out, "-L", r->libraries);
-	if (device && !r->installed)
+	/* The dynamic linker looks into the system's own directories by itself. */
+	if (device && strncmp(r->libraries, "/usr/lib", 8) != 0)
 		add_word(out, "-Wl,-rpath,", r->libraries);
 	if (device) {
 		add_word(out, "-Wl,-u,assay_tags_image", "");

@@ -53,12 +53,6 @@ static void tell_missing(const struct tags_collect_result *r)
 		fprintf(stderr,
 		        "assay: %" PRIu64 " packet%s left out: what stands there cannot be\n",
 		        r->damaged, r->damaged == 1 ? " is" : "s are");
-	if (r->switches_lost)
-		fprintf(stderr,
-		        "assay: %" PRIu64
-		        " switches of threads are missing: some waiting is counted as "
-		        "running\n",
-		        r->switches_lost);
 }
 
 static void tell_names(const struct tags_collect_result *r)

@@ -68,6 +68,7 @@ struct ctf_writer_facts {
 	bool switches;
 	const char *command; /* NULL: not known */
 	const char *host;    /* NULL: not known */
+	uint64_t switches_lost;
 };
 
 /* Writes the metadata and closes; after it, or without it, ctf_writer_free(). */

@@ -380,6 +380,7 @@ int ctf_trace_read(struct ctf_trace *t, const char *text, size_t length, const c
 		rc = ctf_events_name(t, &m, err);
 	if (!rc) {
 		t->switches = m.switches;
+		t->switches_lost = m.switches_lost;
 		t->ours = m.ours;
 		t->command = m.command == CTF_NONE ? NULL : xstrdup(ctf_text(&m, m.command));
 	}

@@ -55,6 +55,7 @@ struct ctf_trace {
 	VEC(struct tag_names *) names; /* of each class; whoever takes them clears the list */
 	struct tag_clock clock;
 	bool switches;
+	uint64_t switches_lost;
 	char *command; /* NULL: not known; likewise */
 };
 

@@ -233,6 +233,7 @@ static void adopt(struct ctf_recording *r)
 
 	r->recording.clock = t->clock;
 	r->recording.switches = t->switches;
+	r->recording.switches_lost = t->switches_lost;
 	r->recording.command = t->command;
 	t->command = NULL;
 	for (size_t i = 0; i < t->names.count; i++)

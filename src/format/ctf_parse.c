@@ -229,6 +229,8 @@ static void set_env(struct ctf_parser *p, const char *path, void *of)
 		take_text(p, &p->m->command);
 	else if (!strcmp(path, "switches") && p->token.kind == CTF_NUMBER)
 		p->m->switches = p->token.number != 0;
+	else if (!strcmp(path, "switches_lost") && p->token.kind == CTF_NUMBER)
+		p->m->switches_lost = p->token.number;
 	else if (!strcmp(path, "tracer_name") && p->token.kind == CTF_STRING)
 		p->m->ours = p->token.length == 5 && !memcmp(p->token.text, "assay", 5);
 	skip_value(p);

@@ -128,7 +128,8 @@ struct ctf_metadata {
 	bool has_trace, big;
 	uint32_t command; /* env: text */
 	bool switches;    /* env */
-	bool ours;        /* env: assay wrote it */
+	uint64_t switches_lost;
+	bool ours; /* env: assay wrote it */
 };
 
 int ctf_tsdl_read(struct ctf_metadata *m, const char *text, size_t length, const char *path,

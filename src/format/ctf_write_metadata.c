@@ -91,7 +91,10 @@ static void put_env(struct buf *b, const struct ctf_writer_facts *f)
 		put_string(b, f->command);
 		buf_puts(b, ";\n");
 	}
-	buf_addf(b, "\tswitches = %d;\n};\n\n", f->switches);
+	buf_addf(b, "\tswitches = %d;\n", f->switches);
+	if (f->switches_lost)
+		buf_addf(b, "\tswitches_lost = %llu;\n", (unsigned long long)f->switches_lost);
+	buf_puts(b, "};\n\n");
 }
 
 /* The ticks of the offset's part below a second are rounded up: read, they give it exactly. */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define BAR_WIDTH 16
 #define GAP 2
@@ -79,6 +80,18 @@ void table_count(struct table *t, uint64_t count)
 	text_count(&text, count);
 	table_text(t, buf_text(&text));
 	buf_done(&text);
+}
+
+void table_date(struct table *t, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[32];
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%F %T", &tm))
+		table_text(t, "?");
+	else
+		table_text(t, text);
 }
 
 void table_time(struct table *t, int64_t ns)

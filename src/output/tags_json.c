@@ -60,6 +60,7 @@ static void heading(struct writing *w)
 	json_ku64(j, "tags", s->tags);
 	time_key(w, "span_ns", r->span);
 	json_kbool(j, "waiting_separated", r->separated);
+	json_ku64(j, "switches_lost", r->switches_lost);
 	known_time(w, "blocked_ns", s->blocked, waits);
 	known_time(w, "preempted_ns", s->preempted, waits);
 	time_key(w, "own_ns", s->own);
@@ -79,6 +80,7 @@ static void damage(struct writing *w)
 	json_ku64(j, "gaps", d->gaps);
 	json_ku64(j, "missing_exits", d->missing_exits);
 	json_ku64(j, "unmatched_exits", d->unmatched_exits);
+	json_ku64(j, "inherited_exits", d->inherited_exits);
 	json_ku64(j, "unknown_tags", d->unknown_tags);
 	json_ku64(j, "guesses", d->guesses);
 	json_ku64(j, "backwards", d->backwards);

@@ -47,6 +47,8 @@ static void damage(struct notes *n, const struct tag_damage *d)
 	count(n, d->unmatched_exits, "exit has no entry", "exits have no entry",
 	      ": called before the capture began, or the entry is lost; their time is their "
 	      "callers' or (outside)");
+	count(n, d->inherited_exits, "exit is", "exits are",
+	      " of a function that a fork's child did not enter: its parent did, and has the call");
 	count(n, d->unknown_tags, "event has a tag", "events have tags",
 	      " that no names file has: shown as \"tag N\"");
 	count(n, d->guesses, "switch could have been", "switches could have been",
@@ -91,6 +93,8 @@ void tags_text_notes(const struct tag_report *r, const struct tags_scale *s,
 	who(&n, r);
 	if (!r->separated && r->summary->tags)
 		say(&n, "waiting is not separated: times include it");
+	count(&n, r->switches_lost, "switch of a thread is", "switches of threads are",
+	      " missing: some waiting is counted as running");
 	damage(&n, &r->summary->damage);
 	calls(&n, r);
 }

@@ -442,6 +442,8 @@ void tags_trace_text_end(struct tags_trace_text *x, const struct tag_trace_resul
 	put_count(&text, d->missing_exits, "exit missing", "exits missing");
 	put_count(&text, d->unmatched_exits, "exit without its entry",
 	          "exits without their entries");
+	put_count(&text, d->inherited_exits, "exit of a call from before a fork",
+	          "exits of calls from before a fork");
 	put_count(&text, d->unknown_tags, "event of a tag without a name",
 	          "events of tags without a name");
 	put_count(&text, d->guesses, "process guessed", "processes guessed");

@@ -16,8 +16,9 @@
  * its own, or each has a column.
  *
  * tags_trace_text_init(), tags_trace_text_line() (a trace_line_fn) for each line,
- *tags_trace_text_end(), tags_trace_text_done(). Written is what `out` takes; -errno of its failure
- *stops. Lines are cut at the style's width, times last. One thread. Uses: base, trace, view.
+ * tags_trace_text_end(), tags_trace_text_done(). Written is what `out` takes; -errno of its
+ * failure stops. Lines are cut at the style's width, times last. One thread. Uses: base, trace,
+ * view.
  */
 #ifndef ASSAY_OUTPUT_TAGS_TRACE_TEXT_H
 #define ASSAY_OUTPUT_TAGS_TRACE_TEXT_H

@@ -438,7 +438,7 @@ int tags_collect_end(struct tags_collect *c, const char *command,
 	while (c->files.count && !rc)
 		rc = files_step(c, true, &busy, err);
 	if (c->switches)
-		c->result.switches_lost = tags_switches_lost(c->switches);
+		facts.switches_lost = tags_switches_lost(c->switches);
 	facts.clock = clock_make(c);
 	if (!gethostname(host, sizeof(host) - 1))
 		facts.host = host;

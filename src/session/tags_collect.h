@@ -30,7 +30,7 @@ struct tags_collect_result {
 	size_t processes, streams, running; /* 0 processes: no trace was written */
 	uint64_t events, lost;              /* lost: discarded by processes, for want of room */
 	uint64_t holes, damaged;            /* slots that were never written; packets left out */
-	uint64_t switches_lost, conflicts;
+	uint64_t conflicts;
 	size_t full, no_rings, names_full; /* processes */
 	VEC(char *) notes;                 /* files that cannot be read, conflicts of names */
 };

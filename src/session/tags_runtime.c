@@ -54,8 +54,7 @@ int tags_runtime_find(struct tags_runtime *r, struct error *err)
 		free(r->libraries);
 		*r = (struct tags_runtime){.plugin = xstrdup(ASSAY_RUNTIME_DIR "/assay/" PLUGIN),
 		                           .include = xstrdup(ASSAY_INCLUDE_DIR),
-		                           .libraries = xstrdup(ASSAY_RUNTIME_DIR),
-		                           .installed = true};
+		                           .libraries = xstrdup(ASSAY_RUNTIME_DIR)};
 		if (!is_complete(r))
 			rc = error_set(err, ENOENT,
 			               "the compiler's plugin is neither at %s nor, with " LIBRARY

@@ -16,7 +16,6 @@ struct tags_runtime {
 	char *plugin;    /* assay_tags.so */
 	char *include;   /* the directory with assay/tags.h in it */
 	char *libraries; /* the directory of libassay-tags.so and libassay-tags-image.a */
-	bool installed;  /* where the linker and the loader find them by themselves, maybe */
 };
 
 /*

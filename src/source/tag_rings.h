@@ -82,7 +82,8 @@ struct tag_rings_packet {
 
 /*
  * STREAM: the next closed packet, of any ring, each ring's in order; it is free for the
- * process after that. One with an empty slot waits for it to be written, a second at most.
+ * process after that. One with an empty slot waits for it to be written, a second at most,
+ * and less where few are free.
  * 1, 0: none now, or -errno.
  */
 int tag_rings_drain(struct tag_rings *rings, struct tag_rings_packet *packet, struct error *err);

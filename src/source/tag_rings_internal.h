@@ -22,7 +22,14 @@ struct item {
 struct late {
 	uint32_t ring;
 	uint64_t sequence, since_ns;
-	uint64_t look; /* at the states; in that one what follows in the ring waits, too */
+	uint64_t newest; /* of the ring, when the waiting began: as old as what was waited for */
+	bool over;       /* it was waited for in vain */
+	uint64_t look;   /* at the states; in that one what follows in the ring waits, too */
+};
+
+/* Which packet, and since when. */
+struct retired {
+	uint64_t index, since_ns;
 };
 
 struct tag_rings {
@@ -38,10 +45,12 @@ struct tag_rings {
 	VEC(struct item) items;
 	size_t at; /* of items */
 	VEC(struct late) late;
-	uint64_t look; /* number of the last look at the states */
-	bool ended;    /* nobody writes any more */
-	bool listed;   /* items are tag_rings_next()'s */
-	char *bytes;   /* a packet */
+	VEC(struct retired) retired; /* the oldest first */
+	bool crowded;                /* few packets are free */
+	uint64_t look;               /* number of the last look at the states */
+	bool ended;                  /* nobody writes any more */
+	bool listed;                 /* items are tag_rings_next()'s */
+	char *bytes;                 /* a packet */
 
 	/* What of the packet stands behind a time when capture was off. */
 	struct tag_rings_packet rest;

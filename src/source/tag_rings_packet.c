@@ -12,6 +12,8 @@
 
 #define TICKS_MOST (UINT64_C(1) << 62) /* of what may be a time */
 #define PATIENCE_NS 1000000000         /* with an empty slot */
+#define PATIENCE_CROWDED_NS 50000000   /* where others would be lost for it */
+#define RETIRED_NS 3000000000          /* the least time for which one is left alone */
 
 /* ---- which packets there are -------------------------------------------- */
 
@@ -255,7 +257,7 @@ static void drain_list(struct tag_rings *r)
 	if (r->states.count)
 		memcpy(r->earlier.items, r->states.items,
 		       r->states.count * sizeof(*r->states.items));
-	states_read(r);
+	r->crowded = tag_rings_used(r) > r->states.count - r->states.count / 4;
 	for (size_t i = 0; i < r->states.count && i < r->earlier.count; i++) {
 		size_t count = r->items.count;
 
@@ -289,7 +291,31 @@ static int give_back(struct tag_rings *r, uint64_t index, bool holes, struct err
 	if (pwrite(r->fd, &state, sizeof(state),
 	           (off_t)(r->header.states_offset + index * sizeof(state))) != sizeof(state))
 		return error_set(err, EIO, "cannot give room back in %s", r->path);
+	if (holes)
+		vec_push(&r->retired, (struct retired){index, clock_ns(CLOCK_MONOTONIC)});
 	return 0;
+}
+
+/*
+ * Programs that jump out of handlers leave a slot empty each time: their packets must not use
+ * up the memory. Beyond a quarter of it the oldest come back; nobody is under way to a slot
+ * for that long.
+ */
+static int retired_back(struct tag_rings *r, struct error *err)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	size_t back = 0;
+	int rc = 0;
+
+	while (!rc && r->retired.count - back > r->states.count / 4 &&
+	       now - r->retired.items[back].since_ns >= RETIRED_NS)
+		rc = give_back(r, r->retired.items[back++].index, false, err);
+	if (back) {
+		r->retired.count -= back;
+		memmove(r->retired.items, r->retired.items + back,
+		        r->retired.count * sizeof(*r->retired.items));
+	}
+	return rc;
 }
 
 static struct late *late_of(struct tag_rings *r, uint32_t ring)
@@ -308,6 +334,15 @@ static bool is_behind(struct tag_rings *r, const struct item *item)
 	return late && late->look == r->look;
 }
 
+static uint64_t newest_of(const struct tag_rings *r, const struct item *item)
+{
+	const struct item *end = r->items.items + r->items.count, *last = item;
+
+	while (last + 1 < end && last[1].ring == item->ring)
+		last++;
+	return last->sequence;
+}
+
 /* Its empty slot belongs to a trigger below a signal's handler, or to a thread that was killed. */
 static bool waits(struct tag_rings *r, const struct item *item)
 {
@@ -321,10 +356,15 @@ static bool waits(struct tag_rings *r, const struct item *item)
 		*late = (struct late){.ring = item->ring, .sequence = UINT64_MAX};
 	}
 	if (late->sequence != item->sequence) {
+		if (late->over && item->sequence <= late->newest)
+			return false;
+		late->over = false;
 		late->sequence = item->sequence;
+		late->newest = newest_of(r, item);
 		late->since_ns = now;
 	}
-	if (now - late->since_ns >= PATIENCE_NS)
+	late->over = now - late->since_ns >= (r->crowded ? PATIENCE_CROWDED_NS : PATIENCE_NS);
+	if (late->over)
 		return false;
 	late->look = r->look;
 	return true;
@@ -343,8 +383,12 @@ int tag_rings_drain(struct tag_rings *r, struct tag_rings_packet *p, struct erro
 		return 1;
 	if (r->listed)
 		tag_rings_rewind(r);
-	if (r->at >= r->items.count)
+	if (r->at >= r->items.count) {
 		drain_list(r);
+		rc = retired_back(r, err);
+		if (rc)
+			return rc;
+	}
 	while (r->at < r->items.count) {
 		const struct item *item = &r->items.items[r->at++];
 		bool taken;

@@ -143,6 +143,7 @@ void tag_rings_close(struct tag_rings *r)
 	vec_done(&r->rings);
 	vec_done(&r->off);
 	vec_done(&r->late);
+	vec_done(&r->retired);
 	vec_done(&r->states);
 	vec_done(&r->earlier);
 	vec_done(&r->items);

@@ -321,6 +321,8 @@ static void begin_thread(struct tag_run *r, const struct tag_packet *p)
 
 	end_thread(r);
 	r->thread = (struct tag_thread){p->pid, p->tid};
+	r->inherits = r->forked;
+	r->forked = false;
 	vec_push(&r->threads, r->thread);
 	tag_run_set_time(r, p->begin);
 	if (change)
@@ -333,6 +335,7 @@ static void begin_gap(struct tag_run *r, const struct tag_packet *p)
 		tag_run_settle(r);
 	r->damage.gaps++;
 	r->damage.lost += p->lost;
+	r->inherits = false;
 	r->gap = r->begun;
 	tag_run_mark(r->stack);
 	tag_run_mark_waiting(r);
@@ -394,6 +397,7 @@ void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
 {
 	size_t first = 0;
 
+	r->forked |= p->forked; /* of its thread, which events are to begin */
 	if (p->count && !r->device &&
 	    (!r->threads.count || p->pid != r->thread.pid || p->tid != r->thread.tid))
 		begin_thread(r, p);
@@ -403,6 +407,7 @@ void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
 		first++;
 	if (first < p->count)
 		packet_words(r, p, p->words + first, p->words + p->count);
+	r->forked = r->forked && !p->count;
 }
 
 struct tag_run *tag_run_new(const struct tag_stream *stream, bool wall, tag_step_fn *step, void *of,

@@ -69,8 +69,13 @@
  *     idle (rule 5) of it, or outside (rule 1). Only reserved tags may come in between, all in
  *     the packet of ASSAY_TAG_OWN.
  *
+ * 12. A thread whose first packet is a fork's child's (packet.forked) has none of the calls that
+ *     were open at the fork: until a gap comes, an exit that finds no call open at all is one
+ *     of theirs: counted as inherited, not as unmatched, and told as such.
+ *
  * The books: elapsed = idle + own + outside + the sum of all nets; and each event that was
- * read either opened or closed a call, or is an unmatched exit, or an inline tag.
+ * read either opened or closed a call, or is an unmatched exit or an inherited one, or an
+ * inline tag.
  *
  * Steps of a device's events may come later than the events, while it is asked which
  * process goes on; they are in order always.

@@ -126,7 +126,10 @@ void tag_run_unmatched(struct tag_run *r, uint32_t line)
 {
 	struct tag_stack *s = r->stack;
 
-	r->damage.unmatched_exits++;
+	if (r->inherits && !s->top)
+		r->damage.inherited_exits++;
+	else
+		r->damage.unmatched_exits++;
 	r->damage.unknown_tags += r->infos.items[line].unknown;
 	if (s->top)
 		s->frames[s->top].key |= TAG_FRAME_UNCERTAIN;

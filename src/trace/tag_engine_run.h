@@ -140,6 +140,7 @@ struct tag_run {
 	uint64_t gaps;    /* time in gaps so far */
 	uint64_t calls;   /* numbers given */
 	bool begun, met, gap;
+	bool forked, inherits; /* rule 12: of the thread that is next; of this one */
 	const uint64_t *words; /* the packet's first */
 	uint64_t ran; /* the clock at the last event that was not assay's own, in this packet or
 	                 before it */

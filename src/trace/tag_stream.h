@@ -66,6 +66,7 @@ struct tag_recording {
 	VEC(struct tag_stream) streams;
 	VEC(struct tag_names *) names; /* each may serve several streams */
 	bool switches;                 /* switches of threads are recorded (the reserved tags) */
+	uint64_t switches_lost;        /* but for so many */
 	char *path, *command;          /* command: NULL: not known */
 	/* The format's. */
 	int (*open)(struct tag_recording *r, uint32_t stream, struct tag_reader **reader,

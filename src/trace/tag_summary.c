@@ -166,6 +166,7 @@ static void add_damage(struct tag_damage *to, const struct tag_damage *d)
 	to->gaps += d->gaps;
 	to->missing_exits += d->missing_exits;
 	to->unmatched_exits += d->unmatched_exits;
+	to->inherited_exits += d->inherited_exits;
 	to->unknown_tags += d->unknown_tags;
 	to->guesses += d->guesses;
 	to->backwards += d->backwards;

@@ -34,6 +34,8 @@ struct tag_damage {
 	uint64_t gaps;            /* places where events are missing or capture was off */
 	uint64_t missing_exits;   /* calls closed without an exit: longjmp, noreturn, lost */
 	uint64_t unmatched_exits; /* exits without an entry: begun before the capture, or lost */
+	uint64_t inherited_exits; /* exits of calls that were open when a fork made the process: no
+	                             damage, as these calls are the parent's */
 	uint64_t unknown_tags;    /* events whose tag no names file has */
 	uint64_t guesses;         /* switches to a process that several could have been */
 	uint64_t backwards;       /* packets that begin before the one before ended */

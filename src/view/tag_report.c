@@ -384,6 +384,7 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	vec_each (stream, &recording->streams)
 		r->devices &= stream->device;
 	r->separated = r->devices || recording->switches;
+	r->switches_lost = recording->switches_lost;
 	find_programs(&m);
 	add_functions(&m);
 	tell_all_apart(&m);

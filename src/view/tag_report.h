@@ -64,6 +64,7 @@ struct tag_report {
 	uint64_t span;            /* from the first event to the last */
 	bool devices;             /* all streams are devices' */
 	bool separated;           /* waiting is told apart from running */
+	uint64_t switches_lost;   /* but for so many switches */
 	VEC(struct tag_row) rows; /* sorted; [0, shown) are to be shown */
 	size_t shown;
 	struct tag_row rest;         /* the others, summed up; elapsed, min and max mean nothing */

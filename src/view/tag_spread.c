@@ -57,7 +57,22 @@ void tag_spread_free(struct tag_spread *s)
 	free(s);
 }
 
-/* Neighbours without a call become one step: what is there is seen at once. */
+static void take_together(const struct tag_spread *s, size_t each, tag_spread_steps *into)
+{
+	into->count = 0;
+	for (size_t i = 0; i < s->steps.count; i++) {
+		const struct tag_spread_step *step = &s->steps.items[i];
+
+		if (i % each == 0) {
+			vec_push(into, *step);
+		} else {
+			vec_last(into)->to = step->to;
+			vec_last(into)->count += step->count;
+		}
+	}
+}
+
+/* Neighbours without a call are one step: what is there stands out. */
 static void join_empty(tag_spread_steps *steps)
 {
 	size_t kept = 0;
@@ -75,19 +90,10 @@ static void join_empty(tag_spread_steps *steps)
 
 void tag_spread_coarse(const struct tag_spread *s, size_t lines, tag_spread_steps *into)
 {
-	size_t each = 1;
-
-	while ((s->steps.count + each - 1) / each > lines)
-		each *= 2;
-	for (size_t i = 0; i < s->steps.count; i++) {
-		const struct tag_spread_step *step = &s->steps.items[i];
-
-		if (i % each == 0) {
-			vec_push(into, *step);
-		} else {
-			vec_last(into)->to = step->to;
-			vec_last(into)->count += step->count;
-		}
+	for (size_t each = 1;; each *= 2) {
+		take_together(s, each, into);
+		join_empty(into);
+		if (into->count <= lines)
+			return;
 	}
-	join_empty(into);
 }

@@ -213,6 +213,7 @@ static void add_damage(struct tag_damage *to, const struct tag_damage *from)
 	to->gaps += from->gaps;
 	to->missing_exits += from->missing_exits;
 	to->unmatched_exits += from->unmatched_exits;
+	to->inherited_exits += from->inherited_exits;
 	to->unknown_tags += from->unknown_tags;
 	to->guesses += from->guesses;
 	to->backwards += from->backwards;

@@ -243,10 +243,17 @@ class LandingPads:
 
     def at(self, address):
         """An address; 0: outward; None: no table; ENDED: the program is."""
-        i = bisect.bisect_right(self.begins, address) - 1
-        if i < 0 or address >= self.frames[i][1] or self.frames[i][2] is None:
-            return None
-        for site in self.frames[i][2]:
+        sites = self._sites(address)
+        site = self.site(address)
+        return None if sites is None else site.pad if site else ENDED
+
+    def site(self, address):
+        """The range that an address is in; None: none."""
+        for site in self._sites(address) or ():
             if site.start <= address < site.end:
-                return site.pad
-        return ENDED
+                return site
+        return None
+
+    def _sites(self, address):
+        i = bisect.bisect_right(self.begins, address) - 1
+        return self.frames[i][2] if i >= 0 and address < self.frames[i][1] else None

@@ -101,6 +101,9 @@ int main(int argc, char **argv)
 			if (!fork())
 				_exit((rounds(7), 0));
 			wait(NULL);
+		} else if (!strcmp(step, "split")) { /* both go on */
+			if (fork())
+				wait(NULL);
 		} else if (!strcmp(step, "leave")) {
 			if (!fork()) {
 				close(1); /* whoever reads it waits for its end */

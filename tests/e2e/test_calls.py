@@ -119,9 +119,9 @@ def leftovers(t):
 class Counted:
     """A program that counts its calls by itself, and does rounds when it is told to."""
 
-    def __init__(self, t, program, rounds):
+    def __init__(self, t, program, rounds, inside=()):
         self.t = t
-        self.process = t.start(program, rounds, "obey", stdin=subprocess.PIPE,
+        self.process = t.start(*inside, program, rounds, "obey", stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, env={**os.environ, **place(t),
                                                             "LD_PRELOAD": str(LIBRARY)})
         t.equal(self.process.stdout.readline(), b"ready\n")
@@ -670,6 +670,23 @@ def programs_with_rights_of_their_own_are_told(t):
     run(t.path("assay"), "calls", "-o", mine / "c.calls", "--", program, 1, user=65534, cwd="/",
         env={"ASSAY_CALLS_DIR": str(mine), "HOME": "/nonexistent"})
     t.equal(calls_of(processes(t, mine / "c.calls")[0])["leaf"], 2)
+
+
+@test
+def what_runs_in_a_pid_namespace_is_known(t):
+    t.need("unshare")
+    inside = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+    if run(*inside, "true", status=None).status:
+        t.skip("PID namespaces may not be made here")
+    program = Counted(t, build(t), 3, inside)  # unshare has no calls that are counted
+    for rounds in (5, 6):
+        t.equal([p["name"] for p in listed(t)["processes"]], ["program"], "what runs")
+        program.rounds(rounds)
+        process, = got(t)
+        t.equal(calls_of(process)["branch"], rounds + (3 if rounds == 5 else 0), "branches")
+        t.true("running" in process["flags"], "it runs")
+        t.assay("calls", "reset", env=place(t))
+    program.end()
 
 
 @test

@@ -179,6 +179,50 @@ def total_times_hold_callees(t):
 
 
 @test
+def steps_of_a_histogram_differ(t):
+    # Calls of 0, 1 and 2 ticks of 0.4 ns, and of 40 us: with a gap that is one step.
+    times = [0] * 3 + [1] * 4 + [2] * 2 + [100000]
+    now, lines = 1000, []
+    for time in times:
+        lines += [f"{now},2", f"{now + time},3"]
+        now += time + 10
+    t.assay("tags", "import", "--layout", "csv", "--hz", "2500000000", "-o", t.path("fast.tags"),
+            "--names", t.write("names", "f/2\n"), t.write("csv", "\n".join(lines)))
+    text = t.assay("report", "--function", "f", t.path("fast.tags")).out
+    t.has(text, "10 calls: max 40.00 us, avg 4.00 us, min 0 ns", "histogram")
+    rows = [line.split() for line in text.split("% calls")[1].splitlines() if line.strip()]
+    t.equal([(row[:4], row[4]) for row in rows][:4],
+            [(["0", "ns", "0.4", "ns"], "3"), (["0.4", "ns", "0.8", "ns"], "4"),
+             (["0.8", "ns", "1.2", "ns"], "2"), (["1.2", "ns", rows[3][2], "us"], "0")], "steps")
+    t.equal((len(rows), rows[4][4]), (5, "1"), f"the last step: {rows}")
+
+
+@test
+def fewer_rows_are_in_the_same_unit(t):
+    # f has 3 ns a call, g a millisecond: f took 3 % of it all.
+    lines, now = ["0,4", "1000000,5"], 1000000
+    for _ in range(10000):
+        lines += [f"{now},2", f"{now + 3},3"]
+        now += 3
+    t.assay("tags", "import", "--layout", "csv", "--hz", "1000000000", "-o", t.path("two.tags"),
+            "--names", t.write("names", "f/2\ng/4\n"), t.write("csv", "\n".join(lines)))
+    for words in ((), ("-n", "1")):
+        text = t.assay("report", *words, t.path("two.tags")).out
+        t.has(text, "Elapsed time          1,030,000 ns", "report")
+        t.has(text, "1,000,000  1,000,000", "report")
+
+
+@test
+def what_is_not_there_is_told_with_a_way_out(t):
+    t.has(t.assay("report", t.path("none.tags"), status=1).err, "'assay tags -o' would make one")
+    result = t.assay("tags", "import", "-o", t.path("none.tags"), t.write("dump", ""))
+    t.has(result.err, "dump holds no records")
+    text = t.assay("report", t.path("none.tags")).out
+    t.has(text, "there are no events", "report")
+    t.true("waiting is not separated" not in text, f"no times have waiting in them: {text}")
+
+
+@test
 def a_function_is_found_by_pattern_or_named_near(t):
     path = trace(t)
     t.equal(t.report("--function", "le*", path)["histogram"]["function"], "leaf", "pattern")
@@ -186,6 +230,13 @@ def a_function_is_found_by_pattern_or_named_near(t):
     t.has(several, "2 functions fit *[ae]*: name one of main, leaf", "error")
     t.has(t.assay("report", "--function", "maim", path, status=1).err, "did you mean main?", "error")
     t.has(t.assay("report", "--function", "EA", path, status=1).err, "near it are leaf", "error")
+    # Names of templates: those whose word it is, and of several no screenful.
+    long = trace(t, "long.tags", names=f"main/2\nBox<{'x' * 200}>::get(int)/4\ntarget/6\nget<int>(int)/12\n")
+    near = t.assay("report", "--function", "get", long, status=1).err
+    t.true(f"Box<{'x' * 72}..." in near and "get<int>(int)" in near, f"cut names: {near}")
+    t.true("target" not in near and "x" * 80 not in near, f"words alone, cut: {near}")
+    one = t.assay("report", "--function", "Box", long, status=1).err
+    t.has(one, f"Box<{'x' * 200}>::get(int)", "the only one, in full")
     # They came, and have no times.
     t.has(t.assay("report", "--function", "swtch", path, status=1).err, "swtch switches processes", "error")
     t.has(t.assay("report", "--function", "MGET", path, status=1).err, "MGET is an inline tag", "error")

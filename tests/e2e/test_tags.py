@@ -59,6 +59,19 @@ def children_are_followed_through_fork_and_exec(t):
 
 
 @test
+def exits_of_calls_that_a_child_inherited_are_told_apart(t):
+    report = record(t, build(t), "rounds=2", "split", "rounds=3")
+    t.equal(calls_of(report), {**of_rounds(2, 3, 3), "main": 1})
+    t.equal(report["processes"], 2, "processes")
+    t.equal(report["inherited_exits"], 1, "exits of calls from before the fork")  # the child's main
+    t.equal(report["unmatched_exits"], 0, "exits without an entry")
+    none_missing(t, report)
+    text = t.assay("report", t.path("x.tags")).out
+    t.has(text, "1 exit is of a function that a fork's child did not enter")
+    t.lacks(text, "no entry")
+
+
+@test
 def what_is_killed_has_all_its_events(t):
     program = build(t)
     for end, status in (("kill", 137), ("abort", 134)):

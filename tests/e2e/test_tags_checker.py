@@ -185,7 +185,17 @@ void handles(int n);
 void handles(int n) { TAG_(8); try { thrower(n); } catch (...) { __asm__ volatile("nop"); } TAG_(9); }
 void throws_open(int n);
 void throws_open(int n) { TAG_(10); if (n) throw n; TAG_(11); }
-int main() { cleans(0); forgets(0); handles(1); throws_open(0); }
+extern "C" int getpid() noexcept;
+struct Other { __attribute__((always_inline)) ~Other() { TAG_(13); } };
+void between(int n);
+void between(int n) { TAG_(12); { Other o; thrower(n); TAG_(2); getpid(); TAG_(3); thrower(n); } }
+struct More { __attribute__((always_inline)) ~More() { TAG_(15); } };
+void between_open(int n);
+void between_open(int n)
+{ TAG_(14); { More m; thrower(n); TAG_(2); thrower(n); TAG_(3); thrower(n); } }
+struct Deleted { virtual __attribute__((always_inline)) ~Deleted() { TAG_(16); thrower(0); TAG_(17); } };
+int main()
+{ cleans(0); forgets(0); handles(1); throws_open(0); between(0); between_open(0); delete new Deleted; }
 """
 
 
@@ -194,13 +204,14 @@ def ways_out_by_exceptions_are_followed(t):
     t.need("g++")
     source = t.write("ways.cpp", CPP)
     names = t.write("names", "_Z7throweri/2\n_Z6cleansi/4\n_Z7forgetsi/6\n_Z7handlesi/8\n"
-                    "_Z11throws_openi/10\n")
+                    "_Z11throws_openi/10\n_Z7betweeni/12\n_Z12between_openi/14\n"
+                    "_ZN7DeletedD4Ev/16\n")
     for flags in (["-O1", "-no-pie", "-fno-pie"], ["-O2", "-pie", "-fPIE"]):
         program = t.path("ways")
         t.run("g++", "-fno-inline", *flags, "-o", program, source)
         sites = TriggerSites(program, [names], "nop")
         told = {text.split("+")[0].split(".")[0] for text in sites.wrong}
-        t.equal(told, {"_Z7forgetsi", "_Z11throws_openi"}, f"{flags}: what is told: {sites.wrong}")
+        t.equal(told, {"_Z7forgetsi", "_Z11throws_openi", "_Z12between_openi"}, f"{flags}: what is told: {sites.wrong}")
 
 
 main()

@@ -120,6 +120,18 @@ def capture_is_put_off_and_on(t):
 
 
 @test
+def a_name_drives_no_terminal(t):
+    program = t.path("a\x1b[2Jb")
+    os.rename(build(t), program)
+    runs = Recorded(t, program, "rounds=1")
+    for words in (("capture", "off"), ("list",)):
+        out = tags(t, *words).out
+        t.has(out, "a?[2Jb")
+        t.lacks(out, "\x1b")
+    runs.end()
+
+
+@test
 def mistakes_are_told(t):
     for words, part in (((), "'on' or 'off'"), (("up",), "'on' or 'off'")):
         t.has(tags(t, "capture", *words, status=2).err, part)
@@ -250,9 +262,63 @@ def flags_build_programs(t):
     t.run(t.path("a"), "rounds=8", env=place(t))
     t.equal(calls_of(got(t)), {**of_rounds(8), "main": 1})
     t.has(tags(t, "flags", "--trigger", "nop").out, "assay_tags-trigger=nop")
+    t.equal(tags(t, "flags", "--trigger", "nop", "--libs").out, "\n", "nop needs nothing")
     t.has(tags(t, "flags", "--trigger", "x", status=2).err, "ring")
     t.has(tags(t, "flags", "x", status=2).err, "takes no arguments")
     t.true(program.exists(), "the program is there")
+
+
+ALONE = """
+__attribute__((noinline)) int leaf(int n) { return n * 3; }
+int main(void) { volatile int sum = 0; for (int i = 0; i < 5; i++) sum += leaf(i); return 0; }
+"""
+
+
+@test
+def flags_stand_before_objects_of_static_programs_too(t):
+    t.need("gcc")
+    source = t.write("alone.c", ALONE)
+    for kind in ("ring", "call", "load", "nop"):
+        for static in ((), ("-static",)):
+            words = tags(t, "flags", "--names", t.path(kind), "--trigger", kind).out.split()
+            t.run("gcc", *static, *words, source, "-o", t.path("alone"))
+            t.run(t.path("alone"), env=place(t))
+            if kind in ("ring", "call"):
+                t.equal(calls_of(got(t)), {"leaf": 5, "main": 1}, f"{kind} {static}")
+    t.equal(left_over(t), [], "what load and nop recorded")
+
+
+ASSEMBLY = """
+#include <assay/tags.h>
+#include "tags_names.h"
+	.globl fast
+	.type fast, @function
+fast:
+	ASSAY_TAG_ENTER(fast)
+	ASSAY_TAG(queue_full)
+	ASSAY_TAG_EXIT(fast)
+	ret
+	.section .note.GNU-stack,"",@progbits
+"""
+
+
+@test
+def tags_of_assembly_have_their_names(t):
+    t.need("gcc")
+    names = t.write("asm.names", "fast/40\n")
+    tags(t, "names", names, "--add", "queue_full", "--header", t.path("tags_names.h"))
+    t.write("fast.S", ASSEMBLY)
+    t.write("main.c", "void fast(void); int main(void) { fast(); fast(); return 0; }\n")
+    for bare in ((), ("-DASSAY_TAGS_BARE",)):
+        t.run("gcc", *tags(t, "flags", "--names", names).out.split(), *bare, f"-I{t.directory}",
+              t.path("fast.S"), t.path("main.c"), "-o", t.path("asm"))
+        t.run(t.path("asm"), env=place(t))
+        report = got(t)
+        if bare:
+            t.equal(report["unknown_tags"], 6, "events without a name")
+            continue
+        t.equal(calls_of(report), {"fast": 2, "main": 1, "queue_full": 2})
+        t.equal(report["unknown_tags"], 0, "events without a name")
 
 
 main()

@@ -272,6 +272,18 @@ def an_entry_sets_the_first_tag(t):
 
 
 @test
+def functions_have_even_tags_behind_places_with_odd_ones(t):
+    need(t)
+    names = t.path("names")
+    for name, places in (("f", ("one",)), ("g", ("two", "three")), ("h", ("four",)), ("i", ())):
+        compiled(t, f"int {name}(int x) {{ return x + 1; }}\n", "-O0", name=name + ".c")
+        for place in places:
+            t.assay("tags", "names", names, "--add", place, "--header", t.path("places.h"))
+    t.equal(lines_of(names), ["f/2", "one/4=", "g/6", "two/8=", "three/9=", "h/10", "four/12=",
+                              "i/14"], "names")
+
+
+@test
 def functions_are_chosen(t):
     need(t)
     text = ("namespace net { struct link { int up(int x) { return x + 1; } int down(int x)"

@@ -300,6 +300,19 @@ def full_memory_ends_the_recording_and_counts_what_did_not_fit(t):
 
 
 @test
+def what_comes_faster_than_it_is_drained_is_counted(t):
+    """Four packets of memory: not one event is neither there nor counted."""
+    for level in LEVELS:
+        for name, case in (("wide", "paths"), ("thread", "family")):
+            truth, data = record(t, tagged(name, level), case, env={"ASSAY_TAGS_MEM": "64k"})
+            trace = Trace(data, names(), paths=False)
+            made = 2 * truth.total()
+            t.equal(trace.wrong, [], f"{name}{level}: what is wrong")
+            t.equal(trace.events + trace.discarded, made, f"{name}{level}: events there and discarded")
+            t.equal(t.report(data)["lost"], trace.discarded, f"{name}{level}: lost, in the report")
+
+
+@test
 def the_flight_recorder_keeps_the_latest_in_order(t):
     whole = record(t, tagged("wide", "-O2"), "paths")[1]
     everything = [w & 0xFFFFFF for w in words_of(whole)]
@@ -329,6 +342,25 @@ def all_that_was_done_before_a_kill_is_there(t):
     t.true(told > 1000, f"{told} calls were made")
     t.between(counted.calls["leaf"], told, told + 1, "calls of leaf")
     t.equal(counted.calls["main"], 1, "calls of main")
+
+
+@test
+def forks_within_a_trigger_leave_no_event_in_the_wrong_place(t):
+    """After each of its instructions: what the child still writes is its own, or nobody's."""
+    program, data = tagged("forked", "-O2"), t.path("tags")
+    result = t.assay("tags", "-q", "-o", data, "--", program)
+    children = int(result.out)
+    t.true(children > 60, f"{children} forks")
+    t.true("not written" not in result.err, result.err)
+    trace = Trace(data, names(), paths=False)
+    t.equal(trace.unsound(), [], "what is wrong")
+    parent = max(trace.processes, key=lambda pid: trace.processes[pid].calls["target"])
+    t.equal(trace.processes[parent].calls["target"], 120, "calls in the parent")
+    t.equal(trace.processes[parent].calls["after"], 0, "calls of the children, in the parent")
+    wrong = [f"{pid}: {dict(counted.calls)}" for pid, counted in trace.processes.items()
+             if pid != parent and (counted.calls["after"], counted.calls["main"]) != (1, 0)]
+    t.equal(wrong, [], "children that are not as they should be")
+    t.equal(len(trace.processes) - 1, children, "children")
 
 
 @test

@@ -38,6 +38,7 @@ NO_THROW = re.compile(r"__cxa_(begin_catch|end_catch|guard_|free_exception|alloc
 
 # Without a table of its own, a destructor has nothing in it that throws.
 DESTROYS = re.compile(r"^_ZN.*D[0-4]Ev")
+DELETES = re.compile(r"^_ZN.*D0Ev$")
 
 SUFFIX = re.compile(r"\.(cold|part|constprop|isra|lto_priv|localalias|llvm)(\.\d+)*")
 CLONE = re.compile(r"([CD])[0-9](E|I)")
@@ -83,7 +84,7 @@ class TriggerSites:
         self.entered, self.inlined, self.bare = set(), set(), set()
         self.effects, self.following, self.followed = {}, set(), set()
         self.no_return = self._find_no_return()
-        self.throwing = self._find_throwing()
+        self.throwing, self.sure_to_throw = self._find_throwing(), self._find_throwing(sure=True)
         self._unknown_tags()
         self.prove(self.image.starts)
         self._used_pieces()
@@ -127,9 +128,12 @@ class TriggerSites:
         return f"exit of {name}" if tag & 1 else name
 
     def own_tags(self, start):
-        """Tags that may be of the function: of its names, and of its file where told."""
+        """Tags that may be of the function: of its names, and of its file where told. A
+        deleting destructor is the compiler's, though it may have taken in the source's."""
         found = set()
         for function in self.image.by_start[start]:
+            if DELETES.search(plain(function.name)):
+                continue
             for tag in self.by_name.get(alike(plain(function.name)), ()):
                 file = self.names[tag].partition("@")[2]
                 if not file or not function.file or \
@@ -234,9 +238,10 @@ class TriggerSites:
         return {f.start: by_name[f.name.split(".cold")[0]] for f in self.image.functions
                 if ".cold" in f.name}
 
-    def _find_throwing(self):
-        """Functions that may end by throwing, as far as their calls tell. (A range of a call
-        site table may take in a call between others that does not throw.)"""
+    def _find_throwing(self, sure=False):
+        """Functions that may end by throwing, as far as their calls tell, or are `sure` to have
+        such an end. (A range of a call site table may take in a call between others that does
+        not throw.)"""
         throwing, users, todo = set(), collections.defaultdict(set), []
         for at, text in self.image.code.items():
             if not text.startswith("call") or self.pads.at(at) not in (None, 0):
@@ -245,7 +250,8 @@ class TriggerSites:
             within |= {whole for start in within for whole in self.whole.get(start, ())}
             if self._target(text) in self.image.by_start:
                 users[self._target(text)] |= within
-            elif self._throws_itself(text, within, self.pads.at(at)):
+            elif self._throws_itself(text, within, self.pads.at(at)) and \
+                    (not sure or self._is_sure(at, text)):
                 todo += within
         while todo:
             start = todo.pop()
@@ -261,19 +267,35 @@ class TriggerSites:
         return not NO_THROW.match(name) and name != self.hook and \
             not (destroys and pad is None and not THROWS.match(name))
 
-    def can_throw(self, text):
-        target = self._target(text)
+    def can_throw(self, at, text):
+        """True, False, or None: it may be that the compiler knows it not to.
+
+        A range of the call site table begins with a call that throws, and ends with one. What
+        lies between them and leads out of the image may be a noexcept function there.
+        """
+        target, name = self._target(text), callee(self.image, text) or ""
+        if NO_THROW.match(name) or name == self.hook:
+            return False
         if target in self.image.by_start:
-            return target in self.throwing
-        name = callee(self.image, text) or ""
-        return not NO_THROW.match(name) and name != self.hook
+            may, sure = target in self.throwing, self._bounds(at)
+            return True if target in self.sure_to_throw or (may and sure) else \
+                None if may or sure else False
+        return True if self._is_sure(at, text) or not self.pads.site(at) else None
+
+    def _is_sure(self, at, text):
+        return bool(THROWS.match(callee(self.image, text) or "")) or self._bounds(at)
+
+    def _bounds(self, at):
+        """Whether a call is the first or the last one of its range."""
+        site = self.pads.site(at)
+        return site is not None and (site.start == at or self.image.next(at) == site.end)
 
     def comes_back(self, start, at):
-        """Whether a way from a place in a function leads out of it."""
-        return self._comes_back(start, at, self.no_return)
+        """Whether a way from a place in a function leads out of it, an exception's too."""
+        return self._comes_back(start, at, self.no_return, thrown=True)
 
-    def _comes_back(self, start, at, known):
-        """True if a ret or a jump out is reached."""
+    def _comes_back(self, start, at, known, thrown=False):
+        """True if a ret or a jump out is reached; `thrown`: or what throws outward."""
         ranges = self.pieces(start)
 
         def inside(at):
@@ -293,6 +315,8 @@ class TriggerSites:
                 pad = self.pads.at(at) if kind == "call" else None
                 if pad and pad != ENDED:
                     todo.append(pad)
+                if thrown and pad == 0 and THROWS.match(callee(self.image, text) or ""):
+                    return True
                 if kind == "call" and self._ends(text, known):
                     break
                 if kind == "jmp" and at in self.slow_jumps:

@@ -45,9 +45,14 @@ class Walk:
         self.wrong.append(f"{self.sites.where(at)}: {text}; open: {opened}")
 
     def run(self):
-        self.todo = [(self.start, self.first)]
-        while self.todo and len(self.wrong) < 5:
-            at, state = self.todo.pop()
+        self.todo, self.doubtful = [(self.start, self.first)], []
+        while (self.todo or self.doubtful) and len(self.wrong) < 5:
+            if self.todo:
+                at, state = self.todo.pop()
+            else:
+                at, state = self.doubtful.pop()
+                if any(pad == at for pad, _ in self.seen):
+                    continue
             while at is not None:
                 at, state = self.step(at, state)
 
@@ -154,9 +159,12 @@ class Walk:
 
     def unwind(self, at, text, state):
         pad, name = self.sites.pads.at(at), callee(self.image, text) or ""
-        if not self.sites.can_throw(text):
-            return
-        if pad and pad != ENDED:
+        throws = self.sites.can_throw(at, text)
+        if not throws:
+            # Perhaps not: a landing pad that nothing else leads to is followed from here.
+            if throws is None and pad and pad != ENDED:
+                self.doubtful.append((pad, state))
+        elif pad and pad != ENDED:
             self.todo.append((pad, state))
         elif self.piece:
             if pad == 0 or THROWS.match(name):

@@ -201,6 +201,21 @@ static void a_flight_recorder_keeps_the_newest(void)
 	CHECK_EQ(packet(2)->sequence, 6);
 }
 
+/* A slot whose trigger may be below a handler; a jump has left it, once it is old. */
+static void a_flight_recorder_leaves_empty_slots_for_a_while(void)
+{
+	begin(ASSAY_TAGS_WRAP);
+	events(10);
+	assay_tags_self->at += 8;
+	events((PACKETS + 1) * WORDS);
+	CHECK_EQ(packet(0)->sequence, 0);
+	CHECK_EQ(word(0, 10), 0);
+	embedded_now += 20000000000ull;
+	events(PACKETS * WORDS);
+	CHECK(packet(0)->sequence > 0 && word(0, 10));
+	CHECK_EQ(rings[0].discarded, 0);
+}
+
 static void what_is_drained_comes_back(void)
 {
 	begin(ASSAY_TAGS_STREAM);
@@ -429,6 +444,7 @@ int main(void)
 	RUN(full_packets_are_closed_and_followed);
 	RUN(a_full_device_counts_what_it_discards);
 	RUN(a_flight_recorder_keeps_the_newest);
+	RUN(a_flight_recorder_leaves_empty_slots_for_a_while);
 	RUN(what_is_drained_comes_back);
 	RUN(retired_packets_are_not_used_again);
 	RUN(a_turn_of_the_clock_begins_a_packet);

@@ -357,6 +357,7 @@ static void memory_again(void)
 
 static void turn_is_near(void)
 {
+	embedded_now = (1ull << 40) - 1000;
 	events(10);
 	embedded_now = (1ull << 40) - 40;
 }
@@ -506,8 +507,9 @@ static bool one(uint32_t mode, void (*where)(void), void (*handler)(void), unsig
 #define CASES(X)                                                                                   \
 	X(unborn)                                                                                  \
 	X(midst)                                                                                   \
-	X(last_but_one) X(last_slot) X(full_packet) X(is_off) X(just_off) X(just_on) X(no_memory)  \
-	        X(memory_again) X(turn_is_near)
+	X(last_but_one)                                                                            \
+	X(last_slot) X(full_packet) X(is_off) X(just_off) X(just_on) X(no_memory) X(memory_again)  \
+	        X(turn_is_near)
 #define HANDLERS(X)                                                                                \
 	X(pair)                                                                                    \
 	X(fills)                                                                                   \

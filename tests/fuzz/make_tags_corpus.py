@@ -111,6 +111,15 @@ def ctf():
         "typedef": b"typedef integer { size = 8; } byte[4]; enum e { A, B };" + ours + whole,
         "empty": b"",
     }
+    copy = OURS.replace(b"text thread[16]", b"string thread").replace(
+        b"text process[40]", b"string process")
+    strings = packet(words)[:72] + b"thread\0" + b"\0" + packet(words)[128:]
+    strings = strings[:24] + struct.pack("<QQ", 8 * len(strings), 8 * len(strings)) + strings[40:]
+    files["strings"] = copy + cut + strings + strings
+    files["strings-open"] = copy + cut + strings[:72] + b"x" * 5000
+    for at in (73, 79, 80, 81, 90):
+        files[f"strings-cut-{at}"] = copy + cut + strings + strings[:at]
+    files["strings-many"] = copy.replace(b"string thread", b"string a; " * 9) + cut
     for at in range(3, len(whole), 41):
         damaged = bytearray(whole)
         damaged[at] ^= 0x81

@@ -21,6 +21,7 @@ struct model_event {
 	int32_t pid, tid;
 	bool after_gap; /* the interval before it is not known */
 	bool first;     /* of its packet */
+	bool forked;    /* of THREAD */
 };
 
 struct model_call {
@@ -47,6 +48,7 @@ struct model_function {
 struct model {
 	const struct tag_names *names;
 	bool device, wall, out, preempted;
+	bool inherits; /* rule 12 */
 	VEC(struct model_event) events;
 	VEC(struct model_process) processes; /* [0]: idle */
 	size_t runs;                         /* which of them; 0: idle, in devices */
@@ -127,13 +129,14 @@ static struct tag_step *model_tell(struct model *m, enum tag_step_kind kind, uin
 static void model_decode(struct model *m, const struct capture_stream *s)
 {
 	uint64_t last = 0;
-	bool any = false, thread = false, gap = false;
+	bool any = false, thread = false, gap = false, forked = false;
 	int32_t pid = 0, tid = 0;
 
 	vec_each (p, &s->packets) {
 		uint64_t t = p->packet.begin;
 		bool first = true, fresh = true;
 
+		forked |= p->packet.forked;
 		if (p->words.count && !m->device &&
 		    (!thread || p->packet.pid != pid || p->packet.tid != tid)) {
 			pid = p->packet.pid;
@@ -142,9 +145,10 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 			                                          .time = t,
 			                                          .pid = pid,
 			                                          .tid = tid,
+			                                          .forked = forked,
 			                                          .after_gap = thread});
 			thread = true;
-			any = gap = false;
+			any = gap = forked = false;
 		}
 		if (p->packet.gap || p->packet.lost) {
 			vec_push(&m->events, (struct model_event){.kind = MODEL_GAP,
@@ -177,6 +181,7 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 			any = true;
 			gap = false;
 		}
+		forked = forked && !p->words.count;
 	}
 }
 
@@ -279,7 +284,10 @@ static void model_unmatched(struct model *m, uint32_t tag)
 {
 	struct model_process *p = model_runs(m);
 
-	m->sum.damage.unmatched_exits++;
+	if (m->inherits && !p->open.count)
+		m->sum.damage.inherited_exits++;
+	else
+		m->sum.damage.unmatched_exits++;
 	m->sum.damage.unknown_tags += !model_known(m, tag + 1);
 	if (p->open.count)
 		vec_last(&p->open)->uncertain = true;
@@ -546,6 +554,7 @@ static void model_gap(struct model *m, uint64_t lost)
 {
 	m->sum.damage.gaps++;
 	m->sum.damage.lost += lost;
+	m->inherits = false;
 	vec_each (p, &m->processes)
 		vec_each (c, &p->open)
 			c->uncertain = true;
@@ -587,6 +596,7 @@ static void model_run(struct model *m, const struct tag_stream *stream,
 			m->now = e.time;
 			m->pid = e.pid;
 			m->tid = e.tid;
+			m->inherits = e.forked;
 			if (e.after_gap)
 				model_tell(m, TAG_STEP_THREAD, 0);
 			any = false;

@@ -88,7 +88,7 @@ static void what_is_written_comes_back(void)
 	        "parse@src/lex.c", "caf\xc3\xa9",         "bad\xff\0017byte",
 	        "x:exit",          "{ name = \"*/\"; }",  "tag_5"};
 	uint64_t words[3] = {WORD(50, 10), WORD(60, ASSAY_TAG_SWITCH_IN), WORD(70, 12345)};
-	struct ctf_writer_facts facts = {{3, 1700000000123456789}, true, "make -j \"2\"", "host"};
+	struct ctf_writer_facts facts = {{3, 1700000000123456789}, true, "make -j \"2\"", "host", 77};
 	char *path = place("back");
 	struct tag_names *names = tag_names_new(), *others = tag_names_new();
 	struct tag_recording *r;
@@ -137,6 +137,7 @@ static void what_is_written_comes_back(void)
 	CHECK(llabs(r->clock.offset_ns - 1700000000123456789) < 333333334);
 	CHECK_STR(r->command, "make -j \"2\"");
 	CHECK(r->switches);
+	CHECK_EQ(r->switches_lost, 77);
 	CHECK_EQ(r->streams.count, 2);
 	CHECK(!r->streams.items[0].device && r->streams.items[1].device);
 	CHECK_EQ(r->streams.items[0].begin, 40);

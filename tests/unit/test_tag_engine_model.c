@@ -57,6 +57,7 @@ static void next_packet(struct maker *m)
 	p->lost = one_in(m->h.gap) ? 1 + chance(9) : 0;
 	if (!vec_last(&m->c->recording.streams)->device && one_in(8))
 		p->tid = 1 + (int32_t)chance(3);
+	p->forked = one_in(10);
 }
 
 static void put(struct maker *m, uint32_t tag)
@@ -291,6 +292,7 @@ static void compare_damage(const struct tag_damage *got, const struct tag_damage
 	CHECK_EQ(got->gaps, want->gaps);
 	CHECK_EQ(got->missing_exits, want->missing_exits);
 	CHECK_EQ(got->unmatched_exits, want->unmatched_exits);
+	CHECK_EQ(got->inherited_exits, want->inherited_exits);
 	CHECK_EQ(got->unknown_tags, want->unknown_tags);
 	CHECK_EQ(got->guesses, want->guesses);
 	CHECK_EQ(got->backwards, want->backwards);
@@ -347,6 +349,7 @@ static void join(struct model *to, const struct model *from)
 	t->damage.gaps += f->damage.gaps;
 	t->damage.missing_exits += f->damage.missing_exits;
 	t->damage.unmatched_exits += f->damage.unmatched_exits;
+	t->damage.inherited_exits += f->damage.inherited_exits;
 	t->damage.unknown_tags += f->damage.unknown_tags;
 	t->damage.guesses += f->damage.guesses;
 	t->damage.backwards += f->damage.backwards;

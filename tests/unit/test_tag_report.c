@@ -1,127 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report on event tags, from sums that are written down here: rows, orders, shares,
- * groups, histograms, and what is told of what was lost. How sums come about is
- * test_tag_engine's.
+ * and what is told of what was lost. How sums come about is test_tag_engine's.
  */
-#include "base/buf.h"
-#include "base/hash.h"
-#include "check.h"
-#include "format/rules_file.h"
+#include "tag_report_fixture.h"
+
 #include "output/tags_json.h"
-#include "output/tags_text.h"
-#include "symbol/demangle.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-struct made {
-	struct tag_recording recording;
-	struct tag_summary *summary;
-	struct tag_report *report;
-	struct tag_report_options options;
-	struct tags_text_options to;
-	struct buf out;
-};
-
-static struct made *make(uint64_t hz)
-{
-	struct made *m = xcalloc(1, sizeof(*m));
-
-	m->recording.clock = (struct tag_clock){hz, INT64_MIN};
-	m->summary = xcalloc(1, sizeof(*m->summary));
-	return m;
-}
-
-/* A program's names with a stream of its own; the number of the names. */
-static uint32_t program(struct made *m, const char *name, bool device)
-{
-	struct tag_stream stream = {.id = (uint32_t)m->recording.streams.count, .device = device};
-	uint32_t number = (uint32_t)m->recording.names.count;
-
-	vec_push(&m->recording.names, tag_names_new());
-	stream.names = m->recording.names.items[number];
-	snprintf(stream.process, sizeof(stream.process), "%s", name);
-	vec_push(&m->recording.streams, stream);
-	m->summary->streams++;
-	m->summary->threads++;
-	m->summary->processes++;
-	return number;
-}
-
-static struct tag_function *function(struct made *m, uint32_t names, uint32_t tag, const char *name,
-                                     enum tag_kind kind)
-{
-	struct tag_function f = {.tag = tag, .names = names};
-
-	if (name)
-		CHECK_EQ(tag_names_add(m->recording.names.items[names], tag, kind, name,
-		                       strlen(name), NULL),
-		         0);
-	vec_push(&m->summary->functions, f);
-	return vec_last(&m->summary->functions);
-}
-
-static void timed(struct made *m, uint32_t names, uint32_t tag, const char *name, uint64_t elapsed,
-                  uint64_t net, uint64_t calls, uint64_t max, uint64_t min)
-{
-	struct tag_function *f = function(m, names, tag, name, TAG_FUNCTION);
-
-	f->elapsed = elapsed;
-	f->net = net;
-	f->calls = f->ended = calls;
-	f->max = max;
-	f->min = min;
-}
-
-static struct tag_report *report(struct made *m)
-{
-	vec_each (names, &m->recording.names)
-		tag_names_show(*names, demangle);
-	tag_report_free(m->report);
-	m->report = tag_report_new(&m->recording, m->summary, &m->options);
-	return m->report;
-}
-
-static const char *text(struct made *m)
-{
-	buf_clear(&m->out);
-	tags_text(report(m), NULL, NULL, &m->to, &m->out);
-	return buf_text(&m->out);
-}
-
-static void done(struct made *m)
-{
-	tag_report_free(m->report);
-	vec_each (names, &m->recording.names)
-		tag_names_free(*names);
-	vec_done(&m->recording.names);
-	vec_done(&m->recording.streams);
-	vec_done(&m->summary->functions);
-	free(m->summary);
-	buf_done(&m->out);
-	free(m);
-}
-
-/* A kernel under a device with a clock of microseconds: the layout that people know. */
-static struct made *device(void)
-{
-	struct made *m = make(1000000);
-	uint32_t names = program(m, "", true);
-
-	timed(m, names, 502, "bcopy", 166218, 165343, 889, 1089, 2);
-	timed(m, names, 504, "in_cksum", 168000, 167000, 1126, 892, 11);
-	timed(m, names, 506, "splnet", 78000, 78000, 9000, 24, 0);
-	timed(m, names, 508, "main", 492248, 81905, 3, 81000, 5);
-	function(m, names, 600, "swtch", TAG_SWITCH)->calls = 7;
-	m->summary->tags = 28060;
-	m->summary->first = 1000;
-	m->summary->last = 498272;
-	m->summary->elapsed = 497272;
-	m->summary->idle = 5024;
-	m->summary->switches = 7;
-	return m;
-}
 
 static void a_device_with_microseconds_has_whole_ones(void)
 {
@@ -248,29 +132,6 @@ static void shares_are_rounded_and_averages_cut_off(void)
 	CHECK_EQ(tag_hundredths(5, 0), 0);
 	/* no overflow: 500 years of ns */
 	CHECK_EQ(tag_hundredths(UINT64_MAX / 2, UINT64_MAX), 5000);
-}
-
-/* Threads of two programs, whose switches are recorded, with a clock of nanoseconds. */
-static struct made *threads(void)
-{
-	struct made *m = make(1000000000);
-	uint32_t one = program(m, "cc1", false), other = program(m, "as", false);
-	struct tag_function *f;
-
-	timed(m, one, 2, "main", 5000000, 1000000, 1, 1000000, 1000000);
-	timed(m, one, 4, "_ZN3foo3barEi", 4000000, 4000000, 2000, 9000, 1500);
-	timed(m, other, 2, "main", 3000000, 3000000, 1, 3000000, 3000000);
-	f = function(m, one, 1002, "PASS", TAG_INLINE);
-	f->calls = 12;
-	m->recording.switches = true;
-	m->summary->tags = 4004;
-	m->summary->first = 0;
-	m->summary->last = 9000000;
-	m->summary->elapsed = 10000000;
-	m->summary->idle = 2000000;
-	m->summary->blocked = 1500000;
-	m->summary->preempted = 500000;
-	return m;
 }
 
 static void threads_have_their_waiting_and_their_span(void)
@@ -407,6 +268,8 @@ static void what_was_lost_or_mended_is_told(void)
 	         "1 call ended without an exit"},
 	        {offsetof(struct tag_damage, unmatched_exits), "1,234 exits have no entry",
 	         "1 exit has no entry"},
+	        {offsetof(struct tag_damage, inherited_exits), "1,234 exits are of a function",
+	         "1 exit is of a function"},
 	        {offsetof(struct tag_damage, unknown_tags), "1,234 events have tags",
 	         "1 event has a tag"},
 	        {offsetof(struct tag_damage, guesses), "1,234 switches could have been",
@@ -459,6 +322,21 @@ static void without_switches_waiting_is_said_to_be_inside(void)
 	done(m);
 }
 
+static void switches_that_are_missing_are_said(void)
+{
+	struct made *m = threads();
+
+	text(m);
+	CHECK(strstr(m->out.data, "missing: some waiting") == NULL);
+	m->recording.switches_lost = 1234;
+	text(m);
+	CHECK(strstr(m->out.data, "1,234 switches of threads are missing: some waiting") != NULL);
+	buf_clear(&m->out);
+	tags_json(m->report, NULL, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"switches_lost\": 1234") != NULL);
+	done(m);
+}
+
 static void no_events_are_said_to_be_none(void)
 {
 	struct made *m = make(1000000000);
@@ -467,168 +345,6 @@ static void no_events_are_said_to_be_none(void)
 	CHECK(strstr(m->out.data, "Elapsed time") != NULL);
 	CHECK(strstr(m->out.data, "there are no events") != NULL);
 	CHECK(strstr(m->out.data, "Function") == NULL);
-	done(m);
-}
-
-static void add_rule(void *of, const char *group, const char *pattern)
-{
-	tag_groups_rule(of, group, pattern);
-}
-
-static const struct tag_group *group_of(const struct tag_groups *g, const char *name)
-{
-	vec_each (group, &g->groups)
-		if (!strcmp(group->name, name))
-			return group;
-	return NULL;
-}
-
-static void the_first_rule_that_fits_decides(void)
-{
-	static const char rules[] = "# by hand\n"
-	                            "net: in_* spl* # and its locks\n"
-	                            "  memory:\tbcopy\r\n"
-	                            "\n"
-	                            "late: in_cksum nothing_*\n"
-	                            "net: ma?n";
-	struct made *m = device();
-	struct tag_groups *g = tag_groups_new();
-	uint64_t net = 0;
-
-	m->summary->elapsed += 10;
-	m->summary->outside = 10;
-	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
-	tag_groups_sum(g, report(m));
-	CHECK_EQ(group_of(g, "net")->net, 167000 + 78000 + 81905);
-	CHECK_EQ(group_of(g, "net")->calls, 1126 + 9000 + 3);
-	CHECK_EQ(group_of(g, "net")->functions, 3);
-	CHECK_EQ(group_of(g, "memory")->net, 165343);
-	CHECK_EQ(group_of(g, "late")->net, 0);
-	CHECK_EQ(group_of(g, "(outside)")->net, 10);
-	CHECK(!group_of(g, "(other)"));
-	vec_each (group, &g->groups)
-		net += group->net;
-	CHECK_EQ(net, m->report->run);
-	buf_clear(&m->out);
-	tags_text(m->report, g, NULL, &m->to, &m->out);
-	CHECK(strstr(m->out.data,
-	             "326905  10129          3   65.74  66.41  ***********       net\n") != NULL);
-	CHECK(strstr(m->out.data, "patterns that decided for no function: in_cksum nothing_*\n") !=
-	      NULL);
-	CHECK(strstr(m->out.data, " late\n") == NULL);
-	tag_groups_free(g);
-	done(m);
-}
-
-/* C++ names fit whole, and without their parameters. */
-static void rules_know_names_in_all_their_forms(void)
-{
-	static const char *const patterns[] = {"foo::bar(int)", "foo::bar", "foo::*",
-	                                       "_ZN3foo3barEi"};
-	struct made *m = threads();
-
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
-		struct tag_groups *g = tag_groups_new();
-
-		tag_groups_rule(g, "cpp", patterns[i]);
-		tag_groups_sum(g, report(m));
-		CHECK_EQ(group_of(g, "cpp")->net, 4000000);
-		CHECK_EQ(group_of(g, "(other)")->net, 4000000);
-		tag_groups_free(g);
-	}
-	done(m);
-}
-
-static void bad_rules_name_their_line(void)
-{
-	static const struct {
-		const char *text, *error;
-	} bad[] = {
-	        {"net: a\nno colon\n", "rules, line 2: no ':' behind a group's name; a line is"},
-	        {"net: a\n\n# c\n: a b", "rules, line 4: no group's name before the ':'"},
-	        {"net: # nothing", "rules, line 1: no pattern behind the ':'"},
-	        {"(other): a", "rules, line 1: groups that begin with '(' are the report's own"},
-	        {"net: a\x01", "rules, line 1: control characters"},
-	};
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct tag_groups *g = tag_groups_new();
-		struct error err = {0};
-
-		CHECK_EQ(rules_file_parse(bad[i].text, strlen(bad[i].text), "rules", add_rule, g,
-		                          &err),
-		         -EINVAL);
-		CHECK(!strncmp(err.text, bad[i].error, strlen(bad[i].error)));
-		tag_groups_free(g);
-	}
-}
-
-/* The step that holds so many ticks. */
-static unsigned step_of(uint64_t ticks)
-{
-	for (unsigned i = 0; i < TAG_HISTOGRAM_STEPS; i++) {
-		uint64_t low, high;
-
-		tag_histogram_bounds(i, &low, &high);
-		if (ticks >= low && ticks < high)
-			return i;
-	}
-	return 0;
-}
-
-static void percentiles_lie_in_their_steps(void)
-{
-	struct tag_histogram h = {0};
-	struct tag_row row = {
-	        .function = "f", .calls = 100, .net = 5000, .min = 10, .max = 900, .ranged = true};
-	struct tag_spread *s;
-	tag_spread_steps coarse = {0};
-	uint64_t calls = 0;
-
-	h.count[step_of(10)] = 50;
-	h.count[step_of(100)] = 40;
-	h.count[step_of(500)] = 9;
-	h.count[step_of(900)] = 1;
-	s = tag_spread_new(&row, &h);
-	CHECK_EQ(s->count, 100);
-	CHECK_EQ(s->steps.items[0].count, 50);
-	CHECK_EQ(vec_last(&s->steps)->count, 1);
-	CHECK(s->percentiles[0].step.from <= 10 && 10 < s->percentiles[0].step.to);
-	CHECK(s->percentiles[1].step.from <= 100 && 100 < s->percentiles[1].step.to);
-	CHECK(s->percentiles[2].step.from <= 500 && 500 < s->percentiles[2].step.to);
-	tag_spread_coarse(s, 5, &coarse);
-	CHECK(coarse.count <= 5 && coarse.count >= 2);
-	CHECK_EQ(coarse.items[0].from, s->steps.items[0].from);
-	CHECK_EQ(vec_last(&coarse)->to, vec_last(&s->steps)->to);
-	for (size_t i = 0; i < coarse.count; i++) {
-		calls += coarse.items[i].count;
-		CHECK(!i || coarse.items[i].from == coarse.items[i - 1].to);
-	}
-	CHECK_EQ(calls, 100);
-	vec_done(&coarse);
-	tag_spread_free(s);
-	/* Of ten calls the longest is the one of which 99 % take no longer. */
-	h = (struct tag_histogram){.count = {0}};
-	h.count[step_of(10)] = 9;
-	h.count[step_of(900)] = 1;
-	s = tag_spread_new(&row, &h);
-	CHECK(s->percentiles[1].step.from <= 10 && 10 < s->percentiles[1].step.to);
-	CHECK(s->percentiles[2].step.from <= 900 && 900 < s->percentiles[2].step.to);
-	tag_spread_free(s);
-}
-
-static void a_histogram_of_no_calls_is_empty(void)
-{
-	struct tag_histogram h = {.total = true};
-	struct tag_row row = {.function = "f"};
-	struct tag_spread *s = tag_spread_new(&row, &h);
-	struct made *m = device();
-
-	CHECK_EQ(s->count, 0);
-	CHECK_EQ(s->steps.count, 0);
-	tags_text(report(m), NULL, s, &m->to, &m->out);
-	CHECK(strstr(m->out.data, "f, total (with callees) time of a call\n0 calls\n") != NULL);
-	tag_spread_free(s);
 	done(m);
 }
 
@@ -754,11 +470,7 @@ int main(void)
 	RUN(what_was_lost_or_mended_is_told);
 	RUN(uncertain_and_open_calls_are_marked);
 	RUN(without_switches_waiting_is_said_to_be_inside);
+	RUN(switches_that_are_missing_are_said);
 	RUN(no_events_are_said_to_be_none);
-	RUN(the_first_rule_that_fits_decides);
-	RUN(rules_know_names_in_all_their_forms);
-	RUN(bad_rules_name_their_line);
-	RUN(percentiles_lie_in_their_steps);
-	RUN(a_histogram_of_no_calls_is_empty);
 	return check_end();
 }

@@ -163,6 +163,39 @@ static void empty_slots_are_waited_for(void)
 	free(f);
 }
 
+/* A program that jumps out of handlers leaves them in many packets: one wait is for all. */
+static void many_empty_slots_are_waited_for_once(void)
+{
+	struct timespec wait = {.tv_nsec = 60000000};
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+
+	for (unsigned i = 0; i < TF_PACKETS; i++) {
+		tf_fill(f, i, 0, i, 1000 * (i + 1), 5, 2);
+		tf_words(f, i)[3] = 0;
+	}
+	rings = open_made(f);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_CLOSED);
+	nanosleep(&wait, NULL); /* all packets are used: it does not take long */
+	for (unsigned i = 0; i < TF_PACKETS; i++) {
+		CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+		CHECK_EQ(p.header.sequence, i);
+		CHECK_EQ(p.holes, 1);
+		CHECK_EQ(state_of(i), ASSAY_TAGS_RETIRED);
+	}
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	wait = (struct timespec){.tv_sec = 3, .tv_nsec = 10000000};
+	nanosleep(&wait, NULL);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	for (unsigned i = 0; i < TF_PACKETS; i++) /* all but a quarter come back */
+		CHECK_EQ(state_of(i), i < 3 ? ASSAY_TAGS_FREE : ASSAY_TAGS_RETIRED);
+	tag_rings_close(rings);
+	free(f);
+}
+
 /* An open packet's header says nothing of its end: words do, to the last that is not 0. */
 static void open_packets_end_with_their_words(void)
 {
@@ -509,6 +542,7 @@ int main(void)
 	RUN(files_are_listed);
 	RUN(closed_packets_are_drained);
 	RUN(empty_slots_are_waited_for);
+	RUN(many_empty_slots_are_waited_for_once);
 	RUN(open_packets_end_with_their_words);
 	RUN(events_while_off_are_left_out);
 	RUN(each_time_off_is_remembered);
