@@ -53,9 +53,13 @@ static void refuse(struct tags_thread *t, enum tags_refusal why, uint64_t now)
 	t->gap |= ASSAY_TAGS_GAP;
 }
 
+/* Of tags_quick() a handler may have forked meanwhile: its child has no ring, and lost nothing. */
 static void discard(struct tags_thread *t)
 {
-	add(t ? &t->ring->discarded : &tags_device.header->discarded, 1);
+	struct assay_tags_ring *ring = t ? __atomic_load_n(&t->ring, __ATOMIC_RELAXED) : NULL;
+
+	if (ring || !t)
+		add(ring ? &ring->discarded : &tags_device.header->discarded, 1);
 }
 
 static uint32_t flag(uint32_t flags)

@@ -44,7 +44,7 @@ static const struct option options[] = {
          .letter = 's',
          .name = "sort",
          .argument = "KEY,...",
-         .help = "one table by these keys: " SORT_KEYS,
+         .help = "one table by these keys: " SORT_KEYS "; of event tags: the order",
          .details = "Replaces the standard tables. perf's names are understood: comm, pid, tid, "
                     "dso, sym, symbol and srcline. Of event tags it is the order of the table: "
                     "elapsed, net, calls, max, avg, min, name or real.",

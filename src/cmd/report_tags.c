@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(field) offsetof(struct report_tags_options, field)
 #define NAMED_MAX 12
@@ -454,6 +455,20 @@ static int make(struct reporting *g, const char *path, const struct tag_report_o
 	if (g->groups)
 		tag_groups_sum(g->groups, g->report);
 	return make_spread(g, err);
+}
+
+int report_tags_check(const char *command, const struct report_tags_options *o)
+{
+	struct tag_report_options ro = {0};
+	struct error err = {0};
+
+	if (check(o, &err) || parse_orders(o, &ro, &err))
+		return command_fail(2, "%s: %s", command, err.text);
+	/* It may be a pipe, and is read when there is something to sum up. */
+	if (o->groups && access(o->groups, R_OK))
+		return command_fail(1, "%s: cannot open the rules file %s: %s", command, o->groups,
+		                    strerror(errno));
+	return 0;
 }
 
 int report_tags_print(const char *path, const struct report_tags_options *o)

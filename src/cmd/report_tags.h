@@ -38,6 +38,12 @@ const char *report_tags_given(const struct report_tags_options *o);
 /* The word is an order of this report: "net". */
 bool report_tags_is_order(const char *word);
 
+/*
+ * Whether the options can be followed, told before there is a trace, in the name of `command`: 0,
+ * or the exit status.
+ */
+int report_tags_check(const char *command, const struct report_tags_options *o);
+
 /* The exit status; what went wrong is told. `path`: a CTF trace (format/ctf.h). */
 int report_tags_print(const char *path, const struct report_tags_options *o);
 

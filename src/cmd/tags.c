@@ -177,6 +177,9 @@ static int run(void *p, int argc, char **argv)
 		                       "flags");
 	if (o->memory && run_memory("tags", o->memory, memory))
 		return 2;
+	status = report_tags_check("tags", &o->report);
+	if (status)
+		return status;
 	if (ctf_writer_check(o->output, &err))
 		return command_fail(1, "tags: %s", err.text);
 	if (tags_session_begin(&directory, &err))

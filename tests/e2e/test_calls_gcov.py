@@ -3,7 +3,8 @@
 source packages.
 
 Each is built with --coverage and -finstrument-functions in one, without
-optimisation, so that one run gives both counts. Functions are held together by
+optimisation, so that one run gives both counts. lua has event tags, too: its
+trace has the same calls. Functions are held together by
 name: what a header brings into several files is one sum on both sides. gcov
 writes its counts when all other destructors have run, and nothing of these
 programs is called after that.
@@ -17,7 +18,7 @@ import shutil
 import subprocess
 
 from calls_truth import ADDED, NO_FUNCTION, plain_name
-from harness import BUILD, Skip, main, run, test
+from harness import ASSAY, BUILD, Skip, main, run, test
 from source_package import SourceError, source_package
 
 CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
@@ -99,6 +100,23 @@ def check(t, directory, words, status=0, name="calls"):
     return result, want
 
 
+def check_tags(t, directory, words):
+    """Another run (no two are the same: lua's hashes have a seed), by its tags and by gcov."""
+    data = t.path("tags")
+    for old in glob.glob(f"{directory}/*.gcda"):
+        os.unlink(old)
+    t.assay("tags", "-q", "-o", data, "--", *words, cwd=directory, timeout=120)
+    report, got = t.report(data, timeout=120), collections.Counter()
+    want = gcov_counts(t, directory)
+    t.equal([report[key] for key in ("lost", "unknown_tags", "unmatched_exits", "backwards")],
+            [0, 0, 0, 0], "lost, unknown, exits without an entry, times that go back")
+    for row in report["functions"]:
+        got[row["name"].split("@")[0]] += row["calls"]
+    t.equal({name: (got[name], want[name]) for name in set(got) | set(want)
+             if got[name] != want[name]}, {}, "functions with other calls by tags")
+    print(f"# by tags: {sum(got.values())} calls, all equal", flush=True)
+
+
 SCRIPT = """
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
 local words, seed = {}, 1
@@ -134,13 +152,19 @@ def lua_by_its_own_errors_and_coroutines(t):
     t.write("lua/lua5.4-deb-multiarch.h", '#define DEB_HOST_MULTIARCH "none"\n')
     files = [path for path in glob.glob(f"{src}/*.c") if not path.endswith("/luac.c")]
     # gcov counts a function with computed gotos by jumps, not by entries: none, here.
+    flags = [ASSAY, "tags", "flags", "--names", t.path("names")]
+    plugin = (BUILD / "plugin" / "gcc" / "assay_tags.so").exists()
+    tags, libraries = ([run(*flags, kind).out.split() for kind in ("--cflags", "--libs")]
+                       if plugin else ([], []))
     compile_all(t, directory, files, ["-DLUA_USE_POSIX", "-DLUA_COMPAT_5_3",
-                                      "-DLUA_USE_JUMPTABLE=0", "-I."])
-    program = link(t, directory, "lua", "-lm")
+                                      "-DLUA_USE_JUMPTABLE=0", "-I.", *tags])
+    program = link(t, directory, "lua", "-lm", *libraries)
     script = t.write("script.lua", SCRIPT)
     result, want = check(t, directory, [program, script])
     t.equal(result.out.split("\n")[0], "2584\t2999\t100\t41794642\t42", "the script's answer")
     t.true(want["luaV_execute"] > 1000 and want["luaD_throw"] > 100, "the script did its work")
+    if plugin:
+        check_tags(t, directory, [program, script])
 
 
 @test

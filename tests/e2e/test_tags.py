@@ -234,6 +234,13 @@ def a_command_without_tags_is_told_why(t):
     t.has(t.assay("tags", "--", "list", status=127, env=place(t)).err, "if 'assay tags list'")
     t.has(t.assay("tags", status=2).err, "wants a command to run")
     t.has(t.assay("tags", "--memory", "x", "--", "true", status=2).err, "--memory wants MB")
+    # What the report cannot do is told before the command has run for an hour.
+    for status, text, words in ((2, "--sort knows no order 'x'", ("-s", "x")),
+                                (2, "no function was named", ("--total",)),
+                                (1, "cannot open the rules file", ("--groups", t.path("none")))):
+        result = t.assay("tags", *words, "--", "touch", t.path("ran"), status=status)
+        t.has(result.err, text)
+        t.true(not t.path("ran").exists(), f"{text}: nothing ran")
     t.equal(left_over(t), [], "what is left in the directory")
 
 

@@ -193,9 +193,11 @@ struct More { __attribute__((always_inline)) ~More() { TAG_(15); } };
 void between_open(int n);
 void between_open(int n)
 { TAG_(14); { More m; thrower(n); TAG_(2); thrower(n); TAG_(3); thrower(n); } }
-struct Deleted { virtual __attribute__((always_inline)) ~Deleted() { TAG_(16); thrower(0); TAG_(17); } };
+struct Deleted
+{ virtual __attribute__((always_inline)) ~Deleted() { TAG_(16); thrower(0); TAG_(17); } };
 int main()
-{ cleans(0); forgets(0); handles(1); throws_open(0); between(0); between_open(0); delete new Deleted; }
+{ cleans(0); forgets(0); handles(1); throws_open(0); between(0); between_open(0);
+	delete new Deleted; }
 """
 
 
@@ -211,7 +213,8 @@ def ways_out_by_exceptions_are_followed(t):
         t.run("g++", "-fno-inline", *flags, "-o", program, source)
         sites = TriggerSites(program, [names], "nop")
         told = {text.split("+")[0].split(".")[0] for text in sites.wrong}
-        t.equal(told, {"_Z7forgetsi", "_Z11throws_openi", "_Z12between_openi"}, f"{flags}: what is told: {sites.wrong}")
+        t.equal(told, {"_Z7forgetsi", "_Z11throws_openi", "_Z12between_openi"},
+                f"{flags}: what is told: {sites.wrong}")
 
 
 main()

@@ -355,12 +355,23 @@ def forks_within_a_trigger_leave_no_event_in_the_wrong_place(t):
     trace = Trace(data, names(), paths=False)
     t.equal(trace.unsound(), [], "what is wrong")
     parent = max(trace.processes, key=lambda pid: trace.processes[pid].calls["target"])
-    t.equal(trace.processes[parent].calls["target"], 120, "calls in the parent")
+    t.equal(trace.processes[parent].calls["target"], 160, "calls in the parent")
     t.equal(trace.processes[parent].calls["after"], 0, "calls of the children, in the parent")
     wrong = [f"{pid}: {dict(counted.calls)}" for pid, counted in trace.processes.items()
              if pid != parent and (counted.calls["after"], counted.calls["main"]) != (1, 0)]
     t.equal(wrong, [], "children that are not as they should be")
     t.equal(len(trace.processes) - 1, children, "children")
+
+
+@test
+def forks_within_a_trigger_that_has_no_room_end_no_child(t):
+    for mode in ("stop", "wrap", "stream"):
+        result = t.assay("tags", "-q", "--mode", mode, "-o", t.path("tags"), "--",
+                         tagged("forked", "-O2"), "9000", env={"ASSAY_TAGS_MEM": "64k"})
+        t.true(int(result.out) > 60, f"{mode}: {result.out} forks")
+        trace = Trace(t.path("tags"), names(), paths=False)
+        t.equal(trace.wrong, [], f"{mode}: what is wrong")
+        t.true(trace.discarded or mode != "stop", f"{mode}: nothing was discarded")
 
 
 @test

@@ -508,8 +508,8 @@ static bool one(uint32_t mode, void (*where)(void), void (*handler)(void), unsig
 	X(unborn)                                                                                  \
 	X(midst)                                                                                   \
 	X(last_but_one)                                                                            \
-	X(last_slot) X(full_packet) X(is_off) X(just_off) X(just_on) X(no_memory) X(memory_again)  \
-	        X(turn_is_near)
+	X(last_slot)                                                                               \
+	X(full_packet) X(is_off) X(just_off) X(just_on) X(no_memory) X(memory_again) X(turn_is_near)
 #define HANDLERS(X)                                                                                \
 	X(pair)                                                                                    \
 	X(fills)                                                                                   \

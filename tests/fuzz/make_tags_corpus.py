@@ -119,7 +119,7 @@ def ctf():
     files["strings-open"] = copy + cut + strings[:72] + b"x" * 5000
     for at in (73, 79, 80, 81, 90):
         files[f"strings-cut-{at}"] = copy + cut + strings + strings[:at]
-    files["strings-many"] = copy.replace(b"string thread", b"string a; " * 9) + cut
+    files["strings-many"] = copy.replace(b"string thread", b"string a; " * 9 + b"string thread") + cut
     for at in range(3, len(whole), 41):
         damaged = bytearray(whole)
         damaged[at] ^= 0x81

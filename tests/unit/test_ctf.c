@@ -88,7 +88,8 @@ static void what_is_written_comes_back(void)
 	        "parse@src/lex.c", "caf\xc3\xa9",         "bad\xff\0017byte",
 	        "x:exit",          "{ name = \"*/\"; }",  "tag_5"};
 	uint64_t words[3] = {WORD(50, 10), WORD(60, ASSAY_TAG_SWITCH_IN), WORD(70, 12345)};
-	struct ctf_writer_facts facts = {{3, 1700000000123456789}, true, "make -j \"2\"", "host", 77};
+	struct ctf_writer_facts facts = {
+	        {3, 1700000000123456789}, true, "make -j \"2\"", "host", 77};
 	char *path = place("back");
 	struct tag_names *names = tag_names_new(), *others = tag_names_new();
 	struct tag_recording *r;

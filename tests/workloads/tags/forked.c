@@ -3,22 +3,24 @@
  * forked: a fork within a trigger, after each of its instructions: the processor's trap flag
  * makes the steps, the handler forks. Children go on with the trigger, half of them after an
  * event in the handler; each calls `after` once and ends. Prints how many children there were.
+ * With an argument: after so many calls. A child that ends otherwise: status 1.
  */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #define UNSEEN __attribute__((noinline, no_instrument_function))
 #define APART __attribute__((noinline, noclone))
-#define STEPS 60
+#define STEPS 80
 #define TRAP 0x100 /* in the flags */
 
 static volatile unsigned long sink;
 static volatile unsigned steps, wanted, children;
-static volatile bool is_child;
+static volatile bool is_child, failed;
 
 static APART void within(void)
 {
@@ -46,7 +48,10 @@ static UNSEEN void on_step(int number, siginfo_t *info, void *context)
 	c->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
 	is_child = !fork();
 	if (!is_child) {
-		wait(NULL);
+		int status = 1;
+
+		wait(&status);
+		failed |= status != 0;
 		children++;
 	} else if (wanted & 1) {
 		within();
@@ -68,10 +73,12 @@ static UNSEEN void step_into_target(void)
 	                 : "cc", "memory");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
 
+	for (int calls = argc > 1 ? atoi(argv[1]) : 0; calls > 0; calls--)
+		target();
 	sigaction(SIGTRAP, &action, NULL);
 	for (wanted = 0; wanted < 2 * STEPS && !is_child; wanted++) {
 		steps = 0;
@@ -82,5 +89,5 @@ int main(void)
 		}
 	}
 	printf("%u\n", children);
-	return 0;
+	return failed;
 }
