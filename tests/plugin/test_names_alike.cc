@@ -157,7 +157,7 @@ static void made_files_are_read_alike()
 {
 	struct outcome sum = {};
 
-	for (unsigned i = 0; i < 3000 && !check_failures; i++) {
+	for (unsigned i = 0; i < 6000 && !check_failures; i++) {
 		std::string text;
 
 		for (uint32_t lines = draw(5); lines; lines--)
