@@ -113,7 +113,8 @@ static volatile unsigned nesting;
 
 /*
  * Where ticks come faster than they are handled, handlers nest until the stack is used up:
- * from the 64th on, both signals wait until the handler returns.
+ * from the 64th on, both signals wait until the handler returns. Before any hook: a hook that
+ * takes longer than a tick would be interrupted again before it counts.
  */
 UNSEEN static void nest(void)
 {
@@ -127,20 +128,24 @@ UNSEEN static void nest(void)
 	sigprocmask(SIG_BLOCK, &both, NULL);
 }
 
-static void on_short(int number)
+UNSEEN static void on_short(int number)
 {
-	CALLED();
 	nest();
 	on_tick(number);
 	nesting--;
 }
 
-static void on_long(int number)
+static void work_long(int number)
 {
 	CALLED();
-	nest();
 	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
 	sink += down((unsigned)number % 40);
+}
+
+UNSEEN static void on_long(int number)
+{
+	nest();
+	work_long(number);
 	nesting--;
 }
 
