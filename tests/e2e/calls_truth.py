@@ -9,6 +9,8 @@ gives the differences as text, none if all is equal.
 import collections
 import re
 
+from harness import Failure
+
 # What compilers add by themselves, and no source could count.
 ADDED = re.compile(r"^(_GLOBAL__|__static_initialization_and_destruction|__cxx_global|__tcf_|"
                    r"__tls_init|TLS |_ZT[HW]|global constructors)")
@@ -116,3 +118,17 @@ def differences(pid, truth, counted, paths):
         if got != want:
             wrong.append(f"process {pid}: path {path}: {got} calls, not {want}")
     return wrong
+
+
+def run_counted(t, assay, command, status=0, env=None):
+    """Runs a program that counts itself under an assay command; its truth, and the result."""
+    truth, command = t.write("truth", ""), list(command)
+    if "orphan" in command:
+        # Its child goes on for a moment: so does what started it.
+        command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
+    result = t.assay(*assay, "--", *command, env={"TRUTH": str(truth), **(env or {})}, status=None)
+    # A signal is told as a shell tells it.
+    if result.status != (status if status >= 0 else 128 - status):
+        raise Failure(f"{' '.join(map(str, command))}: status {result.status}, not {status}: "
+                      f"{result.err[-1500:]}")
+    return Truth(truth), result

@@ -8,7 +8,7 @@ in every process, and paths where the program knows them, are what it told.
 
 import os
 
-from calls_truth import Counted, Truth, compare, counted_of, unsound
+from calls_truth import Counted, Truth, compare, counted_of, run_counted, unsound
 from harness import BUILD, LONG, Failure, main, run, test
 
 HERE = BUILD / "tests" / "workloads" / "calls"
@@ -27,18 +27,10 @@ def variants(program):
 
 def record(t, program, *words, status=0, env=None):
     """Runs a program under `assay calls`; its truth and the file of its counts."""
-    truth, data = t.write("truth", ""), t.path("calls.data")
-    command = [HERE / program, *words]
-    if words[0] == "orphan":
-        # Its child goes on for a moment: so does what started it.
-        command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
-    result = t.assay("calls", "-q", "-o", data, "--", *command, env={"TRUTH": str(truth), **(env or {})},
-                     status=None)
-    # A signal is told as a shell tells it.
-    if result.status != (status if status >= 0 else 128 - status):
-        raise Failure(f"{program} {' '.join(map(str, words))}: status {result.status}, "
-                      f"not {status}: {result.err[-1500:]}")
-    return Truth(truth), data, result
+    data = t.path("calls.data")
+    truth, result = run_counted(t, ["calls", "-q", "-o", data], [HERE / program, *words],
+                                status=status, env=env)
+    return truth, data, result
 
 
 def check(t, program, case, status=0, paths=True, strangers=False):

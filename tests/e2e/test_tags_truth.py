@@ -19,8 +19,8 @@ import atexit
 import os
 import signal
 
-from calls_truth import ADDED, Truth, compare, counted_of
-from harness import ASSAY, BUILD, LONG, Failure, Test, main, test
+from calls_truth import ADDED, compare, counted_of, run_counted
+from harness import ASSAY, BUILD, LONG, Test, main, test
 from tags_truth import RESERVED, VOID, Tagged, Trace, packets, plain_name
 
 CALLS = BUILD / "tests" / "workloads" / "calls"
@@ -69,18 +69,9 @@ def names():
 
 def record(t, *words, status=0, options=(), env=None):
     """Runs a program under `assay tags`; what it told of itself, and the trace's directory."""
-    truth, data = t.write("truth", ""), t.path("tags")
-    command = list(words)
-    if "orphan" in words:
-        # Its child goes on for a moment: so does what started it.
-        command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
-    result = t.assay("tags", "-q", *options, "-o", data, "--", *command,
-                     env={"TRUTH": str(truth), **(env or {})}, status=None)
-    # A signal is told as a shell tells it.
-    if result.status != (status if status >= 0 else 128 - status):
-        raise Failure(f"{' '.join(map(str, words))}: status {result.status}, not {status}: "
-                      f"{result.err[-1500:]}")
-    return Truth(truth), data
+    data = t.path("tags")
+    truth, _ = run_counted(t, ["tags", "-q", *options, "-o", data], words, status=status, env=env)
+    return truth, data
 
 
 def without_paths_of(truth, pids):
