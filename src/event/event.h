@@ -25,6 +25,7 @@ enum event_kind {
 	EVENT_LOST,        /* records that the kernel had no room for */
 	EVENT_THROTTLE,    /* the kernel stopped or resumed an event */
 	EVENT_READ,        /* a counter's value */
+	EVENT_CGROUP,      /* the path of a cgroup's number */
 	EVENT_OUTER_STACK, /* the outermost frames of deep stacks, which samples refer to */
 	EVENT_OTHER,       /* a kind that no model uses; counted, not decoded */
 };
@@ -45,6 +46,7 @@ struct event_sample {
 	uint64_t ip;
 	uint64_t period; /* what the sample stands for, in the event's unit */
 	uint64_t addr;   /* data address, 0 where none was recorded */
+	uint64_t cgroup; /* number, 0 where none was recorded */
 	/*
 	 * perf's call chain as recorded: addresses, innermost first, with
 	 * context marks (CHAIN_CONTEXT_*) between. NULL where none.
@@ -116,6 +118,10 @@ struct event {
 			int32_t parent_pid, parent_tid; /* pid, tid: the new thread */
 			bool fresh; /* the parent's maps are not inherited (synthesized) */
 		} fork;             /* and EVENT_EXIT */
+		struct {
+			uint64_t id;
+			const char *path; /* "/user.slice/..." */
+		} cgroup;
 		struct event_switch sched;
 		struct event_outer_stack outer_stack;
 		struct {

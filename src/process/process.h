@@ -11,6 +11,7 @@
 #ifndef ASSAY_PROCESS_PROCESS_H
 #define ASSAY_PROCESS_PROCESS_H
 
+#include "base/error.h"
 #include "event/event.h"
 #include "image/image.h"
 
@@ -21,6 +22,10 @@ struct process {
 	uint32_t parent;   /* id, ID_NONE unknown */
 	uint64_t start_ns; /* 0: was there before the recording */
 	uint64_t end_ns;   /* 0: still there at the end */
+	uint64_t serial;   /* 1, 2, ... in the order in which they came; kept by _carry() */
+	uint32_t cgroup;   /* intern id of its path, ID_NONE unknown; a child has its parent's */
+	bool kernel;       /* a thread of the kernel's: kthreadd, or forked by it */
+	bool changed;      /* since process_table_settle() */
 };
 
 struct thread {
@@ -28,6 +33,8 @@ struct thread {
 	uint32_t name;
 	int32_t tid;
 	uint64_t start_ns, end_ns; /* as above */
+	uint64_t serial;           /* as above, of threads */
+	bool changed;
 };
 
 /* A piece of a process's memory. Non-overlapping, sorted by start. */
@@ -68,7 +75,7 @@ void process_table_restart(struct process_table *t);
 /* Whom to ask for names of generated code; NULL: they stay addresses. */
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx);
 
-/* Takes MMAP, COMM, FORK, EXIT; ignores other kinds. */
+/* Takes MMAP, COMM, FORK, EXIT, CGROUP; ignores other kinds. */
 void process_table_event(struct process_table *t, const struct event *e);
 /* A build-id for files mapped under that name without one of their own. */
 void process_table_build_id(struct process_table *t, const char *filename,
@@ -80,6 +87,25 @@ uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid)
 /* The thread's id now, ID_NONE where nothing was heard of it. */
 uint32_t process_table_find_thread(const struct process_table *t, int32_t pid, int32_t tid);
 
+/*
+ * For measurements without an end. A new table with all that is alive in the old one, and
+ * nothing that has ended: maps, names, instance numbers and serials are the same, ids are
+ * not. `images` is the new table's; images that live maps need are added to it.
+ */
+struct process_table *process_table_carry(const struct process_table *old,
+                                          const struct image_table *old_images,
+                                          struct image_table *images);
+/* Whoever is alive, as the events that would make a new table know it: the kernel's maps, then
+ * for each process COMM, its threads, its maps; times are `time_ns`. */
+int process_table_replay(const struct process_table *t, uint64_t time_ns,
+                         int (*deliver)(void *ctx, const struct event *e, struct error *err),
+                         void *ctx, struct error *err);
+/* Marks all as told: `changed` is false until something happens to one. */
+void process_table_settle(struct process_table *t);
+/* A sample of the process was taken in that cgroup (id as in EVENT_CGROUP). */
+void process_table_in_cgroup(struct process_table *t, uint32_t process, uint64_t cgroup);
+
+size_t process_table_thread_count(const struct process_table *t);
 size_t process_table_process_count(const struct process_table *t);
 const struct process *process_table_process(const struct process_table *t, uint32_t id);
 const struct thread *process_table_thread_at(const struct process_table *t, uint32_t id);

@@ -30,7 +30,7 @@ struct note {
 	uint32_t thread, process; /* ID_NONE where the event is nobody's */
 	union {
 		struct {
-			uint32_t path, region;
+			uint32_t path, region, window;
 		};
 		struct {
 			uint32_t old, old_process; /* fork, exec: who had the number; ID_NONE */

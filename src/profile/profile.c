@@ -39,6 +39,7 @@ void profile_free(struct profile *p)
 	vec_done(&p->sequences);
 	vec_done(&p->events);
 	vec_done(&p->recordings);
+	vec_done(&p->windows);
 	vec_done(&p->ledger.cpus);
 	vec_done(&p->ledger.processes);
 	id_table_done(&p->frame_index);
@@ -129,8 +130,8 @@ static bool row_equal(const void *ctx, uint32_t id, const void *key)
 	const struct profile_row *a = &((const struct profile *)ctx)->rows.items[id], *b = key;
 
 	return a->path == b->path && a->thread == b->thread && a->region == b->region &&
-	       a->cpu == b->cpu && a->event == b->event && a->mode == b->mode &&
-	       a->stack_end == b->stack_end;
+	       a->window == b->window && a->cpu == b->cpu && a->event == b->event &&
+	       a->mode == b->mode && a->stack_end == b->stack_end;
 }
 
 uint64_t profile_row_hash(const struct profile_row *key)
@@ -139,7 +140,7 @@ uint64_t profile_row_hash(const struct profile_row *key)
 	               (uint64_t)key->event << 8 | key->mode;
 
 	return hash_pair((uint64_t)key->path << 32 | key->thread,
-	                 (uint64_t)key->region << 40 ^ who);
+	                 (uint64_t)key->region << 40 ^ (uint64_t)key->window << 33 ^ who);
 }
 
 struct profile_row *profile_row_add_hashed(struct profile *p, const struct profile_row *key,

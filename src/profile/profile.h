@@ -50,6 +50,7 @@ struct profile_row {
 	uint32_t path;     /* node of the innermost frame */
 	uint32_t thread;   /* id in processes */
 	uint32_t region;   /* image of the mapping that `addr` fell in (-d), or REGION_NONE */
+	uint32_t window;   /* in profile.windows; 0 where time was not cut */
 	uint16_t cpu;      /* or PROFILE_CPU_UNKNOWN */
 	uint8_t event;     /* index into events */
 	uint8_t mode;      /* enum profile_mode */
@@ -99,6 +100,12 @@ struct path_table {
 	size_t mask, count;
 };
 
+/* A stretch of a recording's time that rows are told apart by, where that was asked for. */
+struct profile_span {
+	uint32_t recording;
+	uint64_t start_ns, end_ns; /* recording's clock */
+};
+
 struct profile {
 	struct image_table images;
 	struct process_table *processes;
@@ -109,6 +116,7 @@ struct profile {
 	bool sequences_cut;
 	VEC(struct profile_event) events;   /* merged by name over the recordings */
 	VEC(struct recording *) recordings; /* owned; one per file */
+	VEC(struct profile_span) windows;   /* empty: time was not cut */
 	struct ledger ledger;
 	struct id_table frame_index, row_index;
 	struct path_table path_index;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define EVENTS_MAX UINT8_MAX
+#define WINDOWS_MAX (1u << 20) /* a recording; what is later counts to the last one */
 
 struct profile_builder {
 	struct profile *profile;
@@ -25,6 +26,8 @@ struct profile_builder {
 	struct note_queue *queue;
 	uint64_t last_ns; /* of timed events */
 	bool timed;       /* a note with a time was given */
+	uint32_t recording_index, first_window;
+	uint64_t windows_from_ns;
 };
 
 static void take_notes(void *ctx, const struct note *notes, size_t count)
@@ -42,6 +45,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 		b->options = *options;
 	b->paths = path_cache_new(p);
 	profile_counter_init(&b->counter, p);
+	b->counter.no_sequences = b->options.no_sequences;
 	b->queue = note_queue_new(take_notes, &b->counter);
 	return b;
 }
@@ -103,6 +107,8 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 		}
 	}
 	b->main_attr = recording_main_attr(r);
+	b->recording_index = index;
+	b->first_window = (uint32_t)p->windows.count;
 	profile_counter_begin(&b->counter, r, index);
 	return 0;
 }
@@ -184,6 +190,28 @@ static struct event walk_stack(struct profile_builder *b, const struct event *e,
 	return whole;
 }
 
+/* The window that a sample falls in; new ones are added up to it. */
+static uint32_t window_of(struct profile_builder *b, uint64_t time_ns)
+{
+	struct profile *p = b->profile;
+	uint64_t length = b->options.window_ns, start, number;
+
+	if (!length)
+		return 0;
+	if (!b->windows_from_ns)
+		b->windows_from_ns =
+		        b->recording->account.present ? b->recording->account.start_ns : time_ns;
+	number = time_ns > b->windows_from_ns ? (time_ns - b->windows_from_ns) / length : 0;
+	if (number >= WINDOWS_MAX)
+		number = WINDOWS_MAX - 1;
+	while (p->windows.count <= b->first_window + number) {
+		start = b->windows_from_ns + (p->windows.count - b->first_window) * length;
+		vec_push(&p->windows,
+		         (struct profile_span){b->recording_index, start, start + length});
+	}
+	return b->first_window + (uint32_t)number;
+}
+
 /* Interns the sample's path, and says in the row's key how it ends. */
 static void find_path(struct profile_builder *b, const struct event *e,
                       const struct recording_attr *a, uint32_t process, struct profile_row *key)
@@ -247,6 +275,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	n->process = process;
 	n->path = key.path;
 	n->region = key.region;
+	n->window = window_of(b, e->time_ns);
 	n->event = b->events.items[attr];
 	n->mode = (uint8_t)mode_of(e);
 	n->stack_end = key.stack_end;

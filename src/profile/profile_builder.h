@@ -20,7 +20,9 @@
 struct profile_builder;
 
 struct profile_builder_options {
-	bool drop_chains; /* only the sampled address: flat reports of large files */
+	bool drop_chains;   /* only the sampled address: flat reports of large files */
+	bool no_sequences;  /* confidence intervals are not wanted: an endless stream */
+	uint64_t window_ns; /* rows are told apart by windows of that length; 0: they are not */
 	/* For walking stacks that were copied: where files are looked for, and kept tables */
 	const char *root;        /* NULL: as recorded */
 	struct cache_dir *cache; /* NULL: none */

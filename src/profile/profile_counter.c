@@ -77,6 +77,8 @@ static void append_sequence(struct profile_counter *c, uint16_t number, uint8_t 
 	struct profile *p = c->profile;
 	struct profile_sequence *sequence;
 
+	if (c->no_sequences)
+		return;
 	if (!c->sequence_room) {
 		p->sequences_cut = true;
 		return;
@@ -129,6 +131,7 @@ static struct profile_row row_key(const struct note *n)
 	return (struct profile_row){.path = n->path,
 	                            .thread = n->thread,
 	                            .region = n->region,
+	                            .window = n->window,
 	                            .cpu = n->cpu,
 	                            .event = n->event,
 	                            .mode = n->mode,

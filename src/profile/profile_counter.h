@@ -44,7 +44,7 @@ struct profile_counter {
 	struct ledger_threads threads;
 	uint64_t first_ns;
 	uint64_t start_ns; /* of sampling, 0: not known yet */
-	bool machine_wide, switches;
+	bool machine_wide, switches, no_sequences;
 	uint64_t hashes[NOTE_BATCH]; /* of the rows of the batch at hand */
 };
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "session/session_options.h"
+#include "session/status.h"
 
 struct session_result {
 	uint64_t elapsed_ns, bytes, lost_records, observer_cpu_ns;
@@ -22,10 +23,18 @@ struct session_result {
 	bool command_failed;  /* the error is that COMMAND could not be run */
 	bool command_goes_on; /* it would not end when we did */
 	VEC(char *) notes;
+	struct session_status status; /* at the end */
 };
 
 int session_record(const struct session_options *options, struct session_result *result,
                    struct error *err);
 void session_result_done(struct session_result *result);
+
+/* For hooks: ends the measurement soon, cleanly. */
+void session_stop(struct session *s);
+/* How it stands now; session_status_done() afterwards. */
+void session_status_take(struct session *s, struct session_status *status);
+/* Reads the rings, and has the sink write what there is to a file; -EOPNOTSUPP: it can't. */
+int session_snapshot(struct session *s, const char *path, struct error *err);
 
 #endif

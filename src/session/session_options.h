@@ -8,11 +8,14 @@
 #ifndef ASSAY_SESSION_SESSION_OPTIONS_H
 #define ASSAY_SESSION_SESSION_OPTIONS_H
 
+#include "event/event.h"
 #include "profile/stack_walk.h"
 #include "source/proc.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct session_sink;
 
 struct session_progress {
 	uint64_t elapsed_ns;
@@ -20,6 +23,27 @@ struct session_progress {
 };
 
 typedef void session_progress_fn(void *ctx, const struct session_progress *progress);
+
+struct session;
+
+/*
+ * Somebody beside the measurement: a control socket, triggers. All are called from the
+ * session's own thread, between two reads of the rings, and may call session_stop(),
+ * session_status_take() and session_snapshot(). Each may be NULL.
+ */
+struct session_hooks {
+	void *ctx;
+	void (*begun)(void *ctx, struct session *s); /* sampling is on */
+	int fd;                                      /* polled for input; -1: none */
+	void (*serve)(void *ctx, struct session *s); /* it is readable: must not block */
+	/* Each record that tells of a task, decoded: COMM, FORK, EXIT (ordered sessions alone). */
+	void (*task)(void *ctx, struct session *s, const struct event *e);
+	/* At least so often, where set: triggers look at the machine. 0: never. */
+	uint32_t look_ms;
+	void (*look)(void *ctx, struct session *s);
+	/* SIGUSR2 came: a snapshot is wanted. */
+	void (*signalled)(void *ctx, struct session *s);
+};
 
 struct session_options {
 	const char *output;        /* file */
@@ -41,6 +65,11 @@ struct session_options {
 	uint64_t memory_bytes;         /* for all rings together, 0: by itself */
 	session_progress_fn *progress; /* about once a second; NULL: none */
 	void *ctx;
+	struct session_sink *sink;  /* taken over; NULL: a perf.data file, `output` */
+	struct session_hooks hooks; /* zeroed with fd -1: none */
+	bool hooked;                /* hooks are set */
+	double budget; /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
+	bool all_cgroups; /* record in which cgroup each sample was taken, and their names */
 };
 
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sink: where a measurement's records go: a file, a ring in memory (flight recorder), a store.
+ *
+ * The session calls, in this order and from one thread:
+ *
+ *	open()		the events are planned, nothing runs yet
+ *	append()	whole records in perf's form, as often as wanted
+ *	flush()		now and then: what came must survive our death from here on
+ *	snapshot()	at any time between two reads of the rings: what there is, into a file
+ *	close() or abandon()   once; both free the sink
+ *
+ * Records come in time order where the sink asked for it (`ordered`), else ring after ring,
+ * with a FINISHED_ROUND record behind each round. An error of append() or flush() ends the
+ * measurement, but for ENOSPC of a sink that says so itself (a store goes on, with a gap).
+ * Uses: base, event, format, session.
+ */
+#ifndef ASSAY_SESSION_SINK_H
+#define ASSAY_SESSION_SINK_H
+
+#include "base/error.h"
+#include "event/recording.h"
+#include "format/perf_data.h"
+#include "session/status.h"
+
+struct session_sink;
+
+struct session_sink_ops {
+	/* `described`: host, events, clocks; no account yet. Good until close(). */
+	int (*open)(struct session_sink *s, const struct perf_data_attr *attrs, size_t count,
+	            const struct recording *described, struct error *err);
+	int (*append)(struct session_sink *s, const void *records, size_t bytes, struct error *err);
+	int (*flush)(struct session_sink *s, const struct session_status *now, struct error *err);
+	/*
+	 * Writes what there is to `path` as if it had ended now; `r`: the account so far. NULL:
+	 * it can't. The path is absolute; an older file becomes PATH.old.
+	 */
+	int (*snapshot)(struct session_sink *s, const char *path, const struct recording *r,
+	                const struct session_status *now, struct error *err);
+	int (*close)(struct session_sink *s, const struct recording *r,
+	             const struct session_status *last, struct error *err);
+	/* `began`: something was sampled, keep what was flushed; else as if never opened. */
+	void (*abandon)(struct session_sink *s, bool began);
+	uint64_t (*bytes)(const struct session_sink *s); /* written, or held */
+};
+
+/* What all sinks begin with. */
+struct session_sink {
+	const struct session_sink_ops *ops;
+	bool ordered;      /* records are wanted in time order, and the ticks counted */
+	uint64_t flush_ns; /* flush() so often, at multiples of that on the wall's clock; 0: 4 s
+	                      after the last one, as pace.h has it */
+};
+
+/* A perf.data file. `copies`: the sink may be asked for snapshots (it then wants order). */
+struct session_sink *file_sink_new(const char *path, bool live);
+
+#endif

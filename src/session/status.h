@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * status: how a measurement stands at one moment, as plain data: for whoever asks while
+ * it runs (`assay status`), for the sinks (what a window's buffers took), and for its end.
+ *
+ * Times in ns; "wall" is since 1970, all others of CLOCK_MONOTONIC. Sizes in bytes. All
+ * counts are since sampling began. Ticks are of the main event, weighted as in a report:
+ * while the rate is lowered, one stands for several. session_status_done() frees. Uses: base.
+ */
+#ifndef ASSAY_SESSION_STATUS_H
+#define ASSAY_SESSION_STATUS_H
+
+#include "base/vec.h"
+#include "source/cpu_stat.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session_status_cpu {
+	uint32_t cpu;
+	uint64_t ring_bytes;    /* size of the CPU's ring, or of both together */
+	uint64_t ring_used;     /* when it was read last */
+	uint64_t ring_used_max; /* most ever */
+	uint64_t ring_used_sum; /* over all `ring_reads`: sum / reads is the average */
+	uint64_t ring_reads;
+	uint64_t lost; /* records, as the kernel told in the ring so far */
+};
+
+struct session_status {
+	uint64_t now_ns, now_wall_ns;     /* of this status */
+	uint64_t start_ns, start_wall_ns; /* when sampling began */
+	uint64_t settled_ns;              /* nothing earlier than that will come any more */
+	bool ticks_known;                 /* false: records go on unread, and nobody counts */
+	uint64_t ticks_user, ticks_system, ticks_idle;
+	uint64_t ticks_unobserved; /* were due and never came */
+	uint64_t samples;          /* of all events */
+	uint64_t records, bytes;   /* taken from the rings, and given to the sink */
+	uint64_t lost_records;
+	uint64_t observer_cpu_ns, observer_wakeups;
+	uint64_t period_ns, period_asked_ns; /* of the main clock, now; 0: it counts no ns */
+	uint64_t sample_cost_ns; /* what one sample takes from the CPU, 0: not measured */
+	VEC(struct session_status_cpu) cpus;
+	struct cpu_stats stats; /* /proc/stat, now */
+};
+
+void session_status_done(struct session_status *s);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sql: recordings and stores as tables of SQLite, to ask in SQL.
+ *
+ * A store's tables are asked where they are. Of a recording each table is a virtual one over
+ * the model, which nothing is copied of: the model must outlive the sql. The same names and
+ * columns either way (docs/SQL.md), and the same views on top.
+ *
+ *	sql_open(&s) or sql_open_store(&s, path)
+ *	sql_add_profile(), _calls(), _tags(), _pprof()	one of them
+ *	sql_run(), sql_export()
+ *	sql_close()
+ *
+ * One thread. Errors carry SQLite's words. Nothing here writes to what is read. Uses: base,
+ * event, process, profile, trace, format, store, symbol, view.
+ */
+#ifndef ASSAY_SQL_SQL_H
+#define ASSAY_SQL_SQL_H
+
+#include "base/error.h"
+#include "profile/call_paths.h"
+#include "profile/named_paths.h"
+#include "profile/profile.h"
+#include "symbol/symbolizer.h"
+
+struct sql;
+
+int sql_open(struct sql **out, struct error *err);
+int sql_open_store(struct sql **out, const char *path, struct error *err);
+void sql_close(struct sql *s); /* NULL-safe */
+
+int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *symbols,
+                    const char *path, struct error *err);
+int sql_add_calls(struct sql *s, const struct call_paths *c, struct symbolizer *symbols,
+                  struct error *err);
+int sql_add_tags(struct sql *s, const char *path, struct error *err);
+int sql_add_pprof(struct sql *s, const struct named_paths *n, struct error *err);
+
+enum sql_type { SQL_NULL, SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BLOB };
+struct sql_value {
+	enum sql_type type;
+	int64_t integer;
+	double real;
+	const char *text; /* TEXT and BLOB; NUL-ended */
+	size_t bytes;
+};
+/* A row; with row 0 the columns' names are told in `values` first, as texts. */
+typedef int sql_row_fn(void *ctx, uint64_t row, const struct sql_value *values, size_t count,
+                       struct error *err);
+
+/* All statements in `text`, one after the other. */
+int sql_run(struct sql *s, const char *text, sql_row_fn *row, void *ctx, struct error *err);
+/* Whether the text ends where a statement ends (a `;` that is in no string). */
+bool sql_is_complete(const char *text);
+/* Writes all tables, and the views, to a new database file. */
+int sql_export(struct sql *s, const char *path, struct error *err);
+
+#endif
