@@ -185,6 +185,26 @@ int append_file_finish(struct append_file *f, struct error *err)
 	return status;
 }
 
+int append_file_read(const struct append_file *f, uint64_t offset, void *bytes, size_t size,
+                     struct error *err)
+{
+	/* Ours is open for writing alone. */
+	char *self = xasprintf("/proc/self/fd/%d", f->fd);
+	int fd = open(self, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 1;
+
+	free(self);
+	if (fd < 0)
+		return error_set(err, errno, "cannot read %s: %s", f->path, strerror(errno));
+	for (size_t done = 0; done < size && n > 0; done += (size_t)n)
+		n = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+	close(fd);
+	if (n > 0 || !size)
+		return 0;
+	return error_set(err, n ? errno : EIO, "cannot read %s: %s", f->path,
+	                 n ? strerror(errno) : "it is shorter than it should be");
+}
+
 void append_file_free(struct append_file *f)
 {
 	if (!f)

@@ -33,6 +33,9 @@ void append_file_patch(struct append_file *f, size_t offset, const void *bytes, 
 int append_file_flush(struct append_file *f, struct error *err);
 /* Flushes and gives the file its true size. */
 int append_file_finish(struct append_file *f, struct error *err);
+/* Bytes that were flushed, all of them; the file may have another name by now. */
+int append_file_read(const struct append_file *f, uint64_t offset, void *bytes, size_t size,
+                     struct error *err);
 /* Closes; what was not flushed is not written. NULL-safe. */
 void append_file_free(struct append_file *f);
 /* Bytes added so far. */

@@ -58,6 +58,9 @@ int perf_data_writer_open(struct perf_data_writer **w, const char *path,
 /* Appends whole records. Buffered: bytes may be in memory until the next flush. */
 int perf_data_writer_append(struct perf_data_writer *w, const void *records, size_t bytes,
                             struct error *err);
+/* Appends all records of another one under way; what that one has is flushed first. */
+int perf_data_writer_copy(struct perf_data_writer *to, struct perf_data_writer *from,
+                          struct error *err);
 /* Writes what is buffered and then data.size: the file is readable up to here. */
 int perf_data_writer_flush(struct perf_data_writer *w, struct error *err);
 /* Writes feature sections (host, build-ids, account ...) and ends the file. Frees w. */

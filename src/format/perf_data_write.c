@@ -151,6 +151,28 @@ int perf_data_writer_flush(struct perf_data_writer *w, struct error *err)
 	return append_file_flush(w->file, err);
 }
 
+#define COPY_BYTES (1u << 20)
+
+int perf_data_writer_copy(struct perf_data_writer *to, struct perf_data_writer *from,
+                          struct error *err)
+{
+	uint64_t at = from->header.data.offset, end;
+	uint8_t *piece = xmalloc(COPY_BYTES);
+	int rc = perf_data_writer_flush(from, err);
+
+	end = at + from->header.data.size;
+	while (!rc && at < end) {
+		size_t size = end - at < COPY_BYTES ? (size_t)(end - at) : COPY_BYTES;
+
+		rc = append_file_read(from->file, at, piece, size, err);
+		if (!rc)
+			rc = perf_data_writer_append(to, piece, size, err);
+		at += size;
+	}
+	free(piece);
+	return rc;
+}
+
 /* The table of sections comes right after the data, in ascending order of their numbers. */
 static void put_features(struct perf_data_writer *w, struct buf *out, const struct recording *r)
 {

@@ -1,45 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/pprof_write.h"
 
+#include "format/pprof_wire.h"
+
 #include <errno.h>
 #include <string.h>
 #include <zlib.h>
 
-/* Fields of the messages, by their numbers in profile.proto. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE,
-	PROFILE_MAPPING,
-	PROFILE_LOCATION,
-	PROFILE_FUNCTION,
-	PROFILE_STRINGS,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION,
-	PROFILE_PERIOD_TYPE,
-	PROFILE_PERIOD,
-	PROFILE_COMMENT,
-	PROFILE_DEFAULT
-};
-enum { TYPE_NAME = 1, TYPE_UNIT };
-enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
-enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
-enum {
-	MAPPING_ID = 1,
-	MAPPING_START,
-	MAPPING_LIMIT,
-	MAPPING_OFFSET,
-	MAPPING_FILE,
-	MAPPING_BUILD_ID,
-	MAPPING_FUNCTIONS,
-	MAPPING_FILES,
-	MAPPING_LINES,
-	MAPPING_INLINES
-};
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
-enum { LINE_FUNCTION = 1, LINE_NUMBER };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
-
-#define WIRE_BYTES 2 /* length-delimited; a number is 0 */
 #define PAGE 4096u
 
 struct writer {

@@ -2,6 +2,7 @@
 #include "image/image.h"
 
 #include "image/jit_code.h"
+#include "image/kept_names.h"
 
 void image_table_init(struct image_table *t)
 {
@@ -12,8 +13,10 @@ void image_table_init(struct image_table *t)
 
 void image_table_done(struct image_table *t)
 {
-	vec_each (image, &t->images)
+	vec_each (image, &t->images) {
 		jit_code_free(image->jit);
+		kept_names_free(image->kept);
+	}
 	intern_done(&t->names);
 	vec_done(&t->images);
 	id_table_done(&t->index);

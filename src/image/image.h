@@ -15,6 +15,7 @@
 #include "base/build_id.h"
 
 struct jit_code;
+struct kept_names;
 
 enum image_kind {
 	IMAGE_FILE,    /* offset = offset in the file */
@@ -36,8 +37,9 @@ struct image {
 	uint64_t base;            /* modules: load address. kernel: _stext or _text */
 	int32_t pid;              /* a process that maps it, for /proc/PID/root; 0 none */
 	/* anonymous memory and generated code are one image a process: `base` tells them apart */
-	struct jit_code *jit; /* IMAGE_JIT: owned by the table */
-	uint32_t generated;   /* IMAGE_ANON: the process's IMAGE_JIT, 0: nothing known */
+	struct jit_code *jit;    /* IMAGE_JIT: owned by the table */
+	uint32_t generated;      /* IMAGE_ANON: the process's IMAGE_JIT, 0: nothing known */
+	struct kept_names *kept; /* owned by the table; NULL: none */
 };
 
 struct frame {

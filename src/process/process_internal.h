@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * process_internal: what process.c and process_jit.c share. Life cycle and
- * threads are those of process.h. Uses: base, event, image.
+ * process_internal: what the files of process.h share. Life cycle and threads
+ * are those of process.h. Uses: base, event, image.
  */
 #ifndef ASSAY_PROCESS_INTERNAL_H
 #define ASSAY_PROCESS_INTERNAL_H
@@ -35,10 +35,23 @@ struct process_jit {
 /* What the table knows of a process besides what it shows. */
 struct process_state {
 	struct map_set *maps;    /* NULL: none yet, or given up */
-	uint32_t live_threads;   /* announced and not ended */
+	uint32_t live_threads;   /* known and not ended */
 	bool provisional;        /* name made up or the parent's: the first COMM sets it */
 	bool forked;             /* with the memory of its parent */
+	bool announced;          /* by a record of its own; else met in one of another kind */
+	bool seen;               /* something that has a time was heard of it */
+	uint64_t cgroup;         /* number that p->cgroup is the path of, 0 none */
 	struct process_jit *jit; /* NULL: nothing generated is known */
+};
+
+struct thread_state {
+	uint32_t heard; /* last: the table's age then */
+	bool announced, seen;
+};
+
+struct cgroup_path {
+	uint64_t id;
+	uint32_t path; /* in names */
 };
 
 struct named_build_id {
@@ -52,12 +65,20 @@ struct process_table {
 	VEC(struct process) processes;
 	VEC(struct process_state) states; /* by process id */
 	VEC(struct thread) threads;
-	VEC(uint32_t) instances; /* by name: the last number given */
+	VEC(struct thread_state) thread_states; /* by thread id, as far as any was written */
+	VEC(uint32_t) instances;                /* by name: the last number given */
+	VEC(uint64_t) named;                    /* by name: serial of the last process of it */
+	uint32_t *forgotten;                    /* process_instances.c; NULL: no name was */
 	struct pid_map by_pid, by_tid;
+	VEC(struct cgroup_path) cgroups;
+	struct id_table cgroup_index;
 	VEC(struct named_build_id) build_ids;
 	struct map_set *kernel;
 	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was told */
 	uint64_t version;
+	uint64_t process_serial, thread_serial; /* the last ones given */
+	uint32_t age;      /* tables that this one was carried from */
+	uint32_t lost_age; /* 1 + age when records were lost last; 0: never */
 	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
 	size_t ended_count;
 	uint32_t last_thread;   /* what process_table_thread() found last */
@@ -70,5 +91,20 @@ void process_jit_mapped(struct process_table *t, uint32_t process, const struct 
 /* The process ended, or goes on after all: whether what was written since is its own. */
 void process_jit_ended(struct process_table *t, uint32_t process, uint64_t time_ns);
 void process_jit_free(struct process_jit *jit);
+
+struct thread_state *process_thread_state(struct process_table *t, uint32_t thread);
+void process_drop_maps(struct process_table *t, uint32_t process);
+
+/* process_instances.c: numbers among the processes of one name, none given twice. */
+uint32_t process_instance_next(struct process_table *t, uint32_t name);
+/* It was not used after all. */
+void process_instance_return(struct process_table *t, uint32_t name, uint32_t instance);
+void process_instances_carry(struct process_table *t, const struct process_table *old);
+
+/* process_cgroup.c */
+void process_cgroup_told(struct process_table *t, uint64_t id, const char *path);
+/* In which one a process is, as its parent was or its program before. */
+void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t from);
+void process_cgroups_carry(struct process_table *t, const struct process_table *old);
 
 #endif

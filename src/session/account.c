@@ -104,7 +104,7 @@ static void close_cpu(struct recording *r, const struct perf_source_cpu *cpu,
 
 	account->cpu = cpu->cpu;
 	account->start_ns = cpu->start_ns;
-	account->end_ns = cpu->end_ns;
+	account->end_ns = cpu->end_ns ? cpu->end_ns : end->time_ns;
 	account->lost_records = cpu->lost;
 	account->ring_bytes = cpu->ring.size;
 	account->ring_used_max = cpu->ring.used_max;

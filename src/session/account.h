@@ -23,7 +23,7 @@ void account_mark_done(struct account_mark *mark);
 /* Host, events, clocks: known from the start. */
 void account_describe(struct recording *r, const struct plan *plan,
                       const struct session_options *options);
-/* The closing terms. Wants the source disabled. */
+/* The closing terms, up to `end`; of a source that is not disabled, for a snapshot. */
 void account_close(struct recording *r, const struct plan *plan, const struct perf_source *source,
                    const struct account_mark *start, const struct account_mark *end);
 

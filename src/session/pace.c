@@ -16,12 +16,17 @@
 #define UNWIND_SOON_MS 5
 /* As long as stacks are deeper than the copies: a thread that ends leaves nothing to be read. */
 #define UNWIND_DEEP_MS 20
+/* So long after its end all of a window has been read. */
+#define SETTLED_MS 2
 #define NS_IN_MS UINT64_C(1000000)
 
-int pace_begin(struct pace *p, bool walks)
+int pace_begin(struct pace *p, bool walks, uint64_t every_ns)
 {
+	p->every_ns = every_ns;
 	p->soon_ms = walks ? UNWIND_SOON_MS : 0;
-	return walks ? UNWIND_MS : FLUSH_MAX_MS;
+	if (walks)
+		return UNWIND_MS;
+	return every_ns > FLUSH_MAX_MS * NS_IN_MS ? (int)(every_ns / NS_IN_MS) : FLUSH_MAX_MS;
 }
 
 void pace_drained(struct pace *p)
@@ -63,6 +68,10 @@ bool pace_flush_due(struct pace *p, uint64_t start_ns)
 
 	if (now < p->flush_due_ns)
 		return false;
-	p->flush_due_ns = now + flush_wait_ns(now - start_ns);
+	if (p->every_ns)
+		p->flush_due_ns = now + SETTLED_MS * NS_IN_MS + p->every_ns -
+		                  clock_ns(CLOCK_REALTIME) % p->every_ns;
+	else
+		p->flush_due_ns = now + flush_wait_ns(now - start_ns);
 	return true;
 }

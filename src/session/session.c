@@ -3,49 +3,19 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "format/perf_data.h"
-#include "session/account.h"
-#include "session/command_child.h"
-#include "session/jit_keep.h"
-#include "session/keeper.h"
-#include "session/live_stacks.h"
-#include "session/pace.h"
-#include "session/plan.h"
 #include "session/privileges.h"
 #include "session/ring_size.h"
+#include "session/session_internal.h"
 #include "session/targets.h"
-#include "source/perf_source.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #define ENCODE_BYTES (256u << 10)
-
-struct session {
-	const struct session_options *options;
-	struct plan plan;
-	struct perf_source *source;
-	struct perf_data_writer *writer;
-	struct live_stacks *live; /* NULL: rings are copied as they are */
-	struct keeper *keeper;    /* NULL: the kernel would not let us */
-	struct jit_keep *jit;
-	struct recording recording;
-	struct command_child child;
-	struct account_mark start, end;
-	struct perf_source_options source_options;
-	proc_ids tasks;
-	struct buf encoded; /* records of our own, on their way to the writer */
-	sigset_t old_mask;
-	int signals; /* signalfd */
-	struct pace pace;
-	bool began; /* something was sampled: the file is worth keeping */
-	bool stop, masked;
-};
 
 static int open_signals(struct session *s, struct error *err)
 {
@@ -56,6 +26,10 @@ static int open_signals(struct session *s, struct error *err)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGHUP);
 	sigaddset(&mask, SIGCHLD);
+	if (s->hooks.signalled) {
+		sigaddset(&mask, SIGUSR1);
+		sigaddset(&mask, SIGUSR2);
+	}
 	sigprocmask(SIG_BLOCK, &mask, &s->old_mask);
 	s->masked = true;
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -107,7 +81,24 @@ static void open_keeper(struct session *s)
 		plan_note(&s->plan, "Programs deleted while recording have no names: %s", err.text);
 }
 
-static int open_writer(struct session *s, struct error *err)
+static void open_stream(struct session *s)
+{
+	const struct session_options *o = s->options;
+	struct record_stream_options so = {.plan = &s->plan,
+	                                   .source = s->source,
+	                                   .sink = s->sink,
+	                                   .tasks = &s->tasks,
+	                                   .method = o->method,
+	                                   .keeper = s->keeper,
+	                                   .hooks = &s->hooks,
+	                                   .session = s,
+	                                   .budget = o->budget};
+
+	if (s->plan.unwind || s->sink->ordered || o->budget > 0)
+		s->stream = record_stream_new(&so);
+}
+
+static int open_sink(struct session *s, struct error *err)
 {
 	VEC(struct perf_data_attr) attrs = {0};
 	int status;
@@ -117,20 +108,26 @@ static int open_writer(struct session *s, struct error *err)
 		                                         .name = event->name,
 		                                         .ids = event->ids.items,
 		                                         .id_count = event->ids.count});
-	status = perf_data_writer_open(&s->writer, s->options->output, attrs.items, attrs.count,
-	                               err);
+	status = s->sink->ops->open(s->sink, attrs.items, attrs.count, &s->recording, err);
 	vec_done(&attrs);
-	if (!status && s->plan.unwind) {
-		s->live = live_stacks_new(&s->plan, s->source, s->writer, &s->tasks,
-		                          s->options->method);
-		live_stacks_keeper(s->live, s->keeper);
-	}
 	return status;
+}
+
+static int flush_sink(struct session *s, struct error *err)
+{
+	struct session_status status = {0};
+	int ret;
+
+	if (s->sink->flush_ns)
+		session_status_take(s, &status);
+	ret = s->sink->ops->flush(s->sink, &status, err);
+	session_status_done(&status);
+	return ret;
 }
 
 static int write_encoded(struct session *s, struct error *err)
 {
-	int status = perf_data_writer_append(s->writer, s->encoded.data, s->encoded.size, err);
+	int status = s->sink->ops->append(s->sink, s->encoded.data, s->encoded.size, err);
 
 	buf_clear(&s->encoded);
 	return status;
@@ -142,8 +139,8 @@ static int write_event(void *ctx, const struct event *e, struct error *err)
 	const struct perf_source_event *event = vec_last(&s->plan.events);
 	int status = perf_record_encode(&s->encoded, &event->attr, event->ids.items[0], e, err);
 
-	if (s->live)
-		live_stacks_event(s->live, e);
+	if (s->stream)
+		record_stream_event(s->stream, e);
 	keeper_mapping(s->keeper, e);
 	if (!status && s->encoded.size > ENCODE_BYTES)
 		status = write_encoded(s, err);
@@ -174,7 +171,7 @@ static int tell_what_runs(struct session *s, struct error *err)
 	}
 	if (!status)
 		status = write_encoded(s, err);
-	return status ? status : perf_data_writer_flush(s->writer, err);
+	return status ? status : flush_sink(s, err);
 }
 
 static int write_ring(void *ctx, const void *records, size_t bytes, struct error *err)
@@ -182,7 +179,7 @@ static int write_ring(void *ctx, const void *records, size_t bytes, struct error
 	struct session *s = ctx;
 
 	keeper_scan(s->keeper, records, bytes);
-	return perf_data_writer_append(s->writer, records, bytes, err);
+	return s->sink->ops->append(s->sink, records, bytes, err);
 }
 
 /* For somebody who looks on, about once a second. */
@@ -190,26 +187,26 @@ static void show_progress(const struct session *s)
 {
 	struct session_progress progress = {.elapsed_ns =
 	                                            clock_ns(CLOCK_MONOTONIC) - s->start.time_ns,
-	                                    .bytes = perf_data_writer_bytes(s->writer)};
+	                                    .bytes = s->sink->ops->bytes(s->sink)};
 
 	if (s->options->progress)
 		s->options->progress(s->options->ctx, &progress);
 }
 
-static int drain(struct session *s, bool last, struct error *err)
+int session_drain(struct session *s, bool last, struct error *err)
 {
 	int status;
 
 	pace_drained(&s->pace);
 	keeper_look(s->keeper, true);
-	if (s->live)
-		status = live_stacks_read(s->live, last, err);
+	if (s->stream)
+		status = record_stream_read(s->stream, last, err);
 	else
 		status = perf_source_read(s->source, write_ring, s, err);
 	keeper_drained(s->keeper);
-	if (s->live && live_stacks_deep(s->live))
+	if (s->stream && record_stream_deep(s->stream))
 		pace_soon(&s->pace);
-	if (status || s->live)
+	if (status || s->stream)
 		return status;
 	perf_record_finished_round(&s->encoded);
 	return write_encoded(s, err);
@@ -219,11 +216,29 @@ static void read_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
 
-	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD)
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2)
+			s->signalled = true;
+		else if (info.ssi_signo != SIGCHLD)
 			s->stop = true;
+	}
 	if (s->child.pid && command_child_ended(&s->child))
 		s->stop = true;
+}
+
+/* How long to sleep for all but the keeper. */
+static int patience(const struct session *s, int patience_ms)
+{
+	int ms = pace_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
+	uint64_t now;
+
+	if (!s->look_due_ns)
+		return ms;
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (s->look_due_ns <= now)
+		return 0;
+	now = (s->look_due_ns - now) / 1000000 + 1;
+	return now < (uint64_t)ms ? (int)now : ms;
 }
 
 /* Sleeps until there is something to do; false: it was for the keeper, and is done. */
@@ -233,20 +248,37 @@ static bool wait_for_work(struct session *s, int patience_ms)
 	        {.fd = perf_source_fd(s->source), .events = POLLIN},
 	        {.fd = s->signals, .events = POLLIN},
 	        {.fd = keeper_fd(s->keeper), .events = POLLIN},
+	        {.fd = s->hooks.fd, .events = POLLIN},
 	};
-	int ms = pace_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
-	int rest_ms = keeper_rest_ms(s->keeper);
+	int ms = patience(s, patience_ms), rest_ms = keeper_rest_ms(s->keeper);
 	bool rests = rest_ms >= 0 && rest_ms < ms;
-	int woken = poll(watched, 3, rests ? rest_ms : ms);
+	int woken = poll(watched, 4, rests ? rest_ms : ms);
 
 	if (watched[2].revents || (rests && !woken))
 		keeper_look(s->keeper, watched[2].revents);
-	return watched[0].revents || watched[1].revents || (!rests && woken <= 0);
+	if (watched[3].revents && s->hooks.serve)
+		s->hooks.serve(s->hooks.ctx, s);
+	return watched[0].revents || watched[1].revents || s->stop || (!rests && woken <= 0);
+}
+
+/* Those who look on have their turn, when it is due. */
+static void call_hooks(struct session *s)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (s->signalled && s->hooks.signalled)
+		s->hooks.signalled(s->hooks.ctx, s);
+	s->signalled = false;
+	if (!s->look_due_ns || now < s->look_due_ns)
+		return;
+	s->look_due_ns = now + s->hooks.look_ms * UINT64_C(1000000);
+	s->hooks.look(s->hooks.ctx, s);
 }
 
 static int run(struct session *s, struct error *err)
 {
-	int status = 0, patience_ms = pace_begin(&s->pace, s->live != NULL);
+	int status = 0;
+	int patience_ms = pace_begin(&s->pace, s->plan.unwind, s->sink->flush_ns);
 	struct targets targets = targets_of(s);
 	bool by_pid = !s->plan.machine_wide;
 
@@ -256,10 +288,12 @@ static int run(struct session *s, struct error *err)
 		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
-		status = drain(s, false, err);
+		status = session_drain(s, false, err);
 		/* A full ring wakes us too; the file is made readable by the clock alone. */
 		if (!status && pace_flush_due(&s->pace, s->start.time_ns))
-			status = perf_data_writer_flush(s->writer, err);
+			status = flush_sink(s, err);
+		if (!status)
+			call_hooks(s);
 		show_progress(s);
 	}
 	return status;
@@ -276,12 +310,12 @@ static int prepare(struct session *s, struct error *err)
 		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
 	if (!status)
 		status = open_source(s, err);
-	if (!status)
-		open_keeper(s);
-	if (!status)
-		status = open_writer(s, err);
-	if (!status)
-		account_describe(&s->recording, &s->plan, o);
+	if (status)
+		return status;
+	open_keeper(s);
+	account_describe(&s->recording, &s->plan, o);
+	open_stream(s);
+	status = open_sink(s, err);
 	if (!status)
 		status = perf_source_enable(s->source, true, err);
 	return status ? status : tell_what_runs(s, err);
@@ -300,31 +334,38 @@ static int begin(struct session *s, struct session_result *result, struct error 
 	if (status)
 		return status;
 	s->began = true;
-	if (s->live)
+	if (s->stream)
+		record_stream_begin(s->stream, s->start.time_ns);
+	if (s->plan.unwind)
 		privileges_hurry();
-	privileges_drop(s->live || s->keeper);
+	privileges_drop(s->plan.unwind || s->keeper);
+	if (s->hooks.look && s->hooks.look_ms)
+		s->look_due_ns = s->start.time_ns + s->hooks.look_ms * UINT64_C(1000000);
+	if (s->hooks.begun)
+		s->hooks.begun(s->hooks.ctx, s);
 	return 0;
 }
 
-static int finish(struct session *s, struct error *err)
+static int finish(struct session *s, struct session_status *last, struct error *err)
 {
-	struct perf_data_writer *writer = s->writer;
+	struct session_sink *sink = s->sink;
 	int status;
 
 	perf_source_disable(s->source);
 	account_mark_take(&s->end);
-	status = drain(s, true, err);
+	status = session_drain(s, true, err);
 	if (status)
 		return status;
 	keeper_finish(s->keeper, &s->plan);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
 	jit_keep_finish(s->jit, &s->recording);
-	if (s->live)
-		live_stacks_account(s->live, &s->recording.account);
-	s->recording.account.observer_bytes = perf_data_writer_bytes(writer);
+	if (s->stream)
+		record_stream_account(s->stream, &s->recording.account);
+	s->recording.account.observer_bytes = sink->ops->bytes(sink);
 	s->recording.account.exit_status = s->child.ended ? s->child.status : -1;
-	s->writer = NULL;
-	return perf_data_writer_close(writer, &s->recording, err);
+	session_status_take(s, last);
+	s->sink = NULL;
+	return sink->ops->close(sink, &s->recording, last, err);
 }
 
 static void fill_result(struct session *s, struct session_result *result)
@@ -341,14 +382,12 @@ static void close_session(struct session *s, struct session_result *result)
 {
 	result->command_goes_on = !command_child_end(&s->child);
 	result->exit_status = s->child.pid && s->child.ended ? s->child.status : -1;
-	live_stacks_free(s->live);
+	record_stream_free(s->stream);
 	keeper_close(s->keeper);
 	jit_keep_free(s->jit);
 	perf_source_close(s->source);
-	if (s->began)
-		perf_data_writer_abandon(s->writer);
-	else
-		perf_data_writer_discard(s->writer);
+	if (s->sink)
+		s->sink->ops->abandon(s->sink, s->began);
 	plan_done(&s->plan);
 	recording_done(&s->recording);
 	account_mark_done(&s->start);
@@ -364,10 +403,13 @@ static void close_session(struct session *s, struct session_result *result)
 int session_record(const struct session_options *options, struct session_result *result,
                    struct error *err)
 {
-	struct session s = {.options = options, .signals = -1};
+	struct session s = {.options = options, .hooks.fd = -1, .signals = -1};
 	int status;
 
 	*result = (struct session_result){.exit_status = -1};
+	if (options->hooked)
+		s.hooks = options->hooks;
+	s.sink = options->sink ? options->sink : file_sink_new(options->output, false);
 	recording_init(&s.recording);
 	status = prepare(&s, err);
 	if (!status)
@@ -375,7 +417,9 @@ int session_record(const struct session_options *options, struct session_result 
 	if (!status)
 		status = run(&s, err);
 	if (!status)
-		status = finish(&s, err);
+		status = finish(&s, &result->status, err);
+	else if (s.began)
+		session_status_take(&s, &result->status);
 	if (!status)
 		fill_result(&s, result);
 	close_session(&s, result);
@@ -387,4 +431,5 @@ void session_result_done(struct session_result *result)
 	vec_each (note, &result->notes)
 		free(*note);
 	vec_done(&result->notes);
+	session_status_done(&result->status);
 }

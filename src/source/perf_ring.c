@@ -42,8 +42,11 @@ uint64_t perf_ring_head(struct perf_ring *ring)
 	/* Pairs with the kernel's barrier: records up to head are there once head is seen. */
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 
-	if (head - ring->page->data_tail > ring->used_max)
-		ring->used_max = head - ring->page->data_tail;
+	ring->used = head - ring->page->data_tail;
+	ring->used_sum += ring->used;
+	ring->reads++;
+	if (ring->used > ring->used_max)
+		ring->used_max = ring->used;
 	return head;
 }
 

@@ -18,6 +18,8 @@ struct perf_ring {
 	const char *data;
 	size_t size;       /* bytes of data, a power of two */
 	uint64_t used_max; /* most bytes ever found in it */
+	uint64_t used, used_sum,
+	        reads; /* found at the last look, at all, and how many those were */
 };
 
 /* What a read finds: the second part is there when the data goes round the end. */

@@ -4,6 +4,7 @@
 #include "symbol/debug_file.h"
 #include "symbol/demangle.h"
 #include "symbol/jit.h"
+#include "symbol/kept_symbols.h"
 #include "image/locate.h"
 #include "image/vdso.h"
 
@@ -38,6 +39,7 @@ static void image_free(struct symbol_image *i)
 	elf_file_close(i->debug);
 	elf_file_close(i->module);
 	free(i->symbols);
+	free(i->kept);
 	free(i->trouble);
 	free(i);
 }
@@ -182,6 +184,8 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 {
 	struct build_id id = s->images->images.items[image].build_id;
 
+	if (kept_symbols_first(s, &s->images->images.items[image]))
+		return;
 	switch (s->images->images.items[image].kind) {
 	case IMAGE_FILE:
 		load_file(s, i, image);
@@ -383,9 +387,9 @@ static const struct symbol *jit_symbol(struct symbolizer *s, struct symbol_image
 	return symbol;
 }
 
-static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
+static const struct symbol *look_up_now(struct symbolizer *s, struct symbol_image *i,
+                                        struct frame frame)
 {
-	struct symbol_image *i = symbolizer_image(s, frame.image);
 	enum image_kind kind = s->images->images.items[frame.image].kind;
 	uint64_t address;
 	size_t entry;
@@ -411,6 +415,13 @@ static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
 	    (entry + 1 == i->table->entries.count || is_stub(i->table, entry + 1)))
 		return unnamed_symbol(s, i, frame.image);
 	return gap_symbol(s, i, frame.image, entry);
+}
+
+static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
+{
+	struct symbol_image *i = symbolizer_image(s, frame.image);
+
+	return kept_symbols_better(s, i, frame, look_up_now(s, i, frame));
 }
 
 static bool same_frame(const void *ctx, uint32_t id, const void *key)
@@ -439,5 +450,6 @@ const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame)
 
 const char *symbolizer_trouble(struct symbolizer *s, uint32_t image)
 {
-	return symbolizer_image(s, image)->trouble;
+	/* Names that were kept make up for what is not there any more. */
+	return s->images->images.items[image].kept ? NULL : symbolizer_image(s, image)->trouble;
 }

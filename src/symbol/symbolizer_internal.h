@@ -25,6 +25,7 @@ struct symbol_image {
 	 */
 	struct symbol **symbols;
 	struct symbol *unnamed;
+	struct symbol **kept;      /* by the numbers of image/kept_names.h; NULL: not asked */
 	struct debug_index *index; /* lines and inlined functions; NULL: none */
 	bool index_sought;
 	VEC(const char *) inline_names; /* by the index's ids; NULL: not asked for yet */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/session_account.h"
+
+void session_account_done(struct session_account *a)
+{
+	free(a->name);
+	free(a->what);
+	free(a->output);
+	free(a->error);
+	free(a->snapshot);
+	vec_done(&a->cpus);
+	vec_each (note, &a->notes)
+		free(*note);
+	vec_done(&a->notes);
+	*a = (struct session_account){0};
+}

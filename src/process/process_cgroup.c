@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * In which cgroup a process is: numbers come with samples, paths in events of
+ * their own, before or after. A process is where its last sample was taken.
+ */
+#include "process/process_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define CGROUPS_KEPT 4096
+
+static bool has_id(const void *ctx, uint32_t index, const void *key)
+{
+	const struct process_table *t = ctx;
+
+	return t->cgroups.items[index].id == *(const uint64_t *)key;
+}
+
+static struct cgroup_path *find(const struct process_table *t, uint64_t id)
+{
+	uint32_t at = id_table_find(&t->cgroup_index, hash_u64(id), has_id, t, &id);
+
+	return at == ID_NONE ? NULL : &t->cgroups.items[at];
+}
+
+static void add(struct process_table *t, uint64_t id, uint32_t path)
+{
+	id_table_add(&t->cgroup_index, hash_u64(id), (uint32_t)t->cgroups.count);
+	vec_push(&t->cgroups, (struct cgroup_path){id, path});
+}
+
+static void set_path(struct process *p, uint32_t path)
+{
+	p->changed |= p->cgroup != path;
+	p->cgroup = path;
+}
+
+void process_cgroup_told(struct process_table *t, uint64_t id, const char *path)
+{
+	struct cgroup_path *known = find(t, id);
+	uint32_t name = intern_add(&t->names, path);
+
+	if (!known) {
+		add(t, id, name);
+		return;
+	}
+	if (known->path == name)
+		return;
+	/* Samples came before the path, which had to be made up. */
+	known->path = name;
+	for (size_t i = 0; i < t->states.count; i++)
+		if (t->states.items[i].cgroup == id)
+			set_path(&t->processes.items[i], name);
+}
+
+static uint32_t made_up_path(struct process_table *t, uint64_t id)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "[cgroup %" PRIu64 "]", id);
+	return intern_add(&t->names, text);
+}
+
+void process_table_in_cgroup(struct process_table *t, uint32_t process, uint64_t cgroup)
+{
+	struct process_state *state = &t->states.items[process];
+	const struct cgroup_path *known;
+
+	if (!cgroup || state->cgroup == cgroup)
+		return;
+	state->cgroup = cgroup;
+	known = find(t, cgroup);
+	if (!known) {
+		add(t, cgroup, made_up_path(t, cgroup));
+		known = vec_last(&t->cgroups);
+	}
+	set_path(&t->processes.items[process], known->path);
+}
+
+void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t from)
+{
+	t->states.items[process].cgroup = t->states.items[from].cgroup;
+	t->processes.items[process].cgroup = t->processes.items[from].cgroup;
+}
+
+/* Those told last, for somebody may enter them yet; and all that carried processes are in. */
+void process_cgroups_carry(struct process_table *t, const struct process_table *old)
+{
+	size_t count = old->cgroups.count, from = count > CGROUPS_KEPT ? count - CGROUPS_KEPT : 0;
+
+	vec_each (state, &t->states)
+		if (state->cgroup && !find(t, state->cgroup))
+			add(t, state->cgroup,
+			    t->processes.items[state - t->states.items].cgroup);
+	for (size_t i = from; i < count; i++) {
+		const struct cgroup_path *c = &old->cgroups.items[i];
+
+		if (!find(t, c->id))
+			add(t, c->id,
+			    intern_add(&t->names, intern_text(&old->names, c->path)));
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The numbers of processes among those of their name, for good and in bounded memory.
+ *
+ * A table that is carried on knows the last number of names that are alive or
+ * were used lately. Of all others one number is kept for each of a fixed count
+ * of places that names hash to, the highest of them: a name that comes again
+ * goes on above it, so that no number is given twice. A new name that shares
+ * its place with a forgotten one begins higher than 1.
+ */
+#include "process/process_internal.h"
+
+#include <string.h>
+
+#define NAMES_KEPT 16384
+#define PLACES (1u << 16)
+
+static uint32_t *place_of(uint32_t *forgotten, const char *name)
+{
+	return &forgotten[hash_bytes(name, strlen(name)) % PLACES];
+}
+
+static uint32_t *last_number(struct process_table *t, uint32_t name)
+{
+	while (t->instances.count <= name) {
+		uint32_t next = (uint32_t)t->instances.count;
+
+		vec_push(&t->instances,
+		         t->forgotten ? *place_of(t->forgotten, intern_text(&t->names, next)) : 0);
+	}
+	return &t->instances.items[name];
+}
+
+uint32_t process_instance_next(struct process_table *t, uint32_t name)
+{
+	while (t->named.count <= name)
+		vec_push(&t->named, 0);
+	t->named.items[name] = t->process_serial;
+	return ++*last_number(t, name);
+}
+
+void process_instance_return(struct process_table *t, uint32_t name, uint32_t instance)
+{
+	uint32_t *last = last_number(t, name);
+
+	if (instance && *last == instance)
+		--*last;
+}
+
+static int newest_first(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a > b ? -1 : a < b;
+}
+
+/* Names were used last by the process of that serial or a later one: no more than are kept. */
+static uint64_t used_since(const struct process_table *old)
+{
+	VEC(uint64_t) uses = {0};
+	uint64_t since = 1;
+
+	vec_each (use, &old->named)
+		if (*use)
+			vec_push(&uses, *use);
+	if (uses.count > NAMES_KEPT) {
+		qsort(uses.items, uses.count, sizeof(*uses.items), newest_first);
+		since = uses.items[NAMES_KEPT - 1];
+	}
+	vec_done(&uses);
+	return since;
+}
+
+static void forget(struct process_table *t, const char *name, uint32_t number)
+{
+	uint32_t *place;
+
+	if (!t->forgotten)
+		t->forgotten = xcalloc(PLACES, sizeof(*t->forgotten));
+	place = place_of(t->forgotten, name);
+	if (*place < number)
+		*place = number;
+}
+
+void process_instances_carry(struct process_table *t, const struct process_table *old)
+{
+	uint64_t since = used_since(old);
+
+	if (old->forgotten) {
+		t->forgotten = xmalloc(PLACES * sizeof(*t->forgotten));
+		memcpy(t->forgotten, old->forgotten, PLACES * sizeof(*t->forgotten));
+	}
+	for (uint32_t i = 0; i < old->instances.count; i++) {
+		const char *name = intern_text(&old->names, i);
+		uint64_t use = i < old->named.count ? old->named.items[i] : 0;
+		uint32_t number = old->instances.items[i];
+		uint32_t id = intern_find(&t->names, name);
+
+		if (!number)
+			continue;
+		/* Those of processes that live are in the new table by now. */
+		if (id == ID_NONE && use < since) {
+			forget(t, name, number);
+			continue;
+		}
+		id = intern_add(&t->names, name);
+		*last_number(t, id) = number;
+		while (t->named.count <= id)
+			vec_push(&t->named, 0);
+		t->named.items[id] = use;
+	}
+}

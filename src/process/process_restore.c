@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "process/process_restore.h"
+
+#include "process/process_internal.h"
+
+uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
+                         const char *cgroup)
+{
+	uint32_t id = (uint32_t)t->processes.count;
+	struct process p = *like;
+
+	p.name = intern_add(&t->names, name);
+	p.cgroup = cgroup ? intern_add(&t->names, cgroup) : ID_NONE;
+	p.parent = ID_NONE;
+	if (!p.serial)
+		p.serial = id + 1;
+	/* Events that come after count on from the highest number. */
+	while (t->instances.count <= p.name)
+		vec_push(&t->instances, 0);
+	if (t->instances.items[p.name] < p.instance)
+		t->instances.items[p.name] = p.instance;
+	vec_push(&t->processes, p);
+	vec_add(&t->states);
+	return id;
+}
+
+uint32_t process_restore_thread(struct process_table *t, const struct thread *like,
+                                const char *name)
+{
+	uint32_t id = (uint32_t)t->threads.count;
+	struct thread thread = *like;
+
+	thread.name = intern_add(&t->names, name);
+	if (!thread.serial)
+		thread.serial = id + 1;
+	vec_push(&t->threads, thread);
+	return id;
+}
+
+void process_restore_parent(struct process_table *t, uint32_t process, uint32_t parent)
+{
+	t->processes.items[process].parent = parent;
+}

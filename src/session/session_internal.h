@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_internal: what session.c (a measurement's course) and session_live.c (questions to
+ * it while it runs) share. Uses: base, event, profile, source, format.
+ */
+#ifndef ASSAY_SESSION_SESSION_INTERNAL_H
+#define ASSAY_SESSION_SESSION_INTERNAL_H
+
+#include "session/account.h"
+#include "session/command_child.h"
+#include "session/jit_keep.h"
+#include "session/keeper.h"
+#include "session/pace.h"
+#include "session/record_stream.h"
+#include "session/session.h"
+#include "session/sink.h"
+
+#include <signal.h>
+
+struct session {
+	const struct session_options *options;
+	struct session_hooks hooks;
+	struct plan plan;
+	struct perf_source *source;
+	struct session_sink *sink;
+	struct record_stream *stream; /* NULL: rings are copied as they are */
+	struct keeper *keeper;        /* NULL: the kernel would not let us */
+	struct jit_keep *jit;
+	struct recording recording;
+	struct command_child child;
+	struct account_mark start, end;
+	struct perf_source_options source_options;
+	proc_ids tasks;
+	struct buf encoded; /* records of our own, on their way to the sink */
+	sigset_t old_mask;
+	int signals; /* signalfd */
+	struct pace pace;
+	uint64_t look_due_ns;
+	bool began; /* something was sampled: what there is, is worth keeping */
+	bool stop, signalled, masked;
+};
+
+/* Reads the rings once, into the sink. */
+int session_drain(struct session *s, bool last, struct error *err);
+
+#endif

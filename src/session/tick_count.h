@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tick_count: the main clock's ticks while they come in: in user and kernel mode, of idle
+ * CPUs, and those that were due and never came.
+ *
+ * Fed with decoded events in time order; each CPU's due ticks are told by the same ledger as a
+ * report's. Zeroed is new but for tick_count_init(). One thread, times in ns. Uses: base, event,
+ * profile.
+ */
+#ifndef ASSAY_SESSION_TICK_COUNT_H
+#define ASSAY_SESSION_TICK_COUNT_H
+
+#include "event/event.h"
+#include "profile/ledger_cpu.h"
+#include "session/status.h"
+
+struct tick_count {
+	uint64_t period_ns; /* of the main clock, 0: it has no grid */
+	uint64_t start_ns;
+	bool exclude_idle;
+	uint64_t user, system, idle, samples;
+	VEC(struct ledger_cpu_builder) cpus; /* by number */
+	VEC(bool) seen;
+};
+
+void tick_count_init(struct tick_count *t, uint64_t period_ns, bool exclude_idle);
+void tick_count_done(struct tick_count *t);
+/* Sampling is on since then: counts from there. */
+void tick_count_begin(struct tick_count *t, uint64_t start_ns);
+/* SAMPLE (of the main event if attr is 0), SWITCH; others are passed over. */
+void tick_count_event(struct tick_count *t, const struct event *e);
+/* At the end: ticks due up to then are counted too. */
+void tick_count_finish(struct tick_count *t, uint64_t end_ns);
+void tick_count_status(const struct tick_count *t, struct session_status *status);
+
+#endif
