@@ -82,6 +82,13 @@ void id_table_add(struct id_table *t, uint64_t hash, uint32_t id)
 	t->count++;
 }
 
+void id_table_clear(struct id_table *t)
+{
+	for (size_t i = 0; t->slots && i <= t->mask; i++)
+		t->slots[i].id = ID_NONE;
+	t->count = 0;
+}
+
 void id_table_done(struct id_table *t)
 {
 	free(t->slots);

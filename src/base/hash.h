@@ -4,7 +4,7 @@
  *
  * An id_table holds no keys: the caller keeps items in an array, and the table
  * finds the id whose item equals a key. Ids are 32 bits, dense, chosen by the
- * caller. Open addressing, load at most 1/2; nothing is ever taken out.
+ * caller. Open addressing, load at most 1/2; nothing is ever taken out but all at once.
  */
 #ifndef ASSAY_BASE_HASH_H
 #define ASSAY_BASE_HASH_H
@@ -51,6 +51,8 @@ uint32_t id_table_find(const struct id_table *t, uint64_t hash, id_equal_fn *equ
 void id_table_prefetch(const struct id_table *t, uint64_t hash);
 /* Adds an id that is not there yet. */
 void id_table_add(struct id_table *t, uint64_t hash, uint32_t id);
+/* Takes all out; keeps the memory. */
+void id_table_clear(struct id_table *t);
 void id_table_done(struct id_table *t);
 
 #endif

@@ -3,6 +3,8 @@
 #include "cmd/export.h"
 
 #include "cmd/command.h"
+#include "cmd/export_pprof.h"
+#include "cmd/export_sqlite.h"
 #include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/tags_trace.h"
@@ -32,13 +34,15 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "to",
          .argument = "FORMAT",
-         .choices = "pprof,callgrind,folded,chrome",
+         .choices = "pprof,callgrind,folded,chrome,sqlite",
          .help = "what is written",
          .details =
                  "pprof: gzip'd profile.proto, symbolized, for go tool pprof, speedscope, "
                  "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; of "
                  "counted calls alone. folded: a line for each call path, for flame graphs. "
-                 "chrome: trace events in JSON, for Perfetto and speedscope; of event tags alone.",
+                 "chrome: trace events in JSON, for Perfetto and speedscope; of event tags alone. "
+                 "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
+                 "of stores and pprof files, too.",
          .offset = AT(to)},
         {.kind = OPTION_STRING,
          .letter = 'o',
@@ -231,8 +235,8 @@ static int export_samples(const struct export_options *o)
 /* Options that choose among samples. */
 static bool only_samples(const struct export_options *o)
 {
-	return o->filters.tid.count || o->filters.cpu.count || o->filters.image.count || o->event ||
-	       o->no_idle || o->load.time;
+	return o->filters.tid.count || o->filters.cpu.count || o->filters.image.count ||
+	       o->filters.cgroup.count || o->event || o->no_idle || o->load.time;
 }
 
 static int export_calls(const struct export_options *o)
@@ -287,6 +291,25 @@ static int export_tags(const struct export_options *o)
 	return tags_trace_export(path, &target, o->load.raw_names);
 }
 
+static int export_profile(const struct export_options *o, const char *path)
+{
+	struct export_target target = target_of(o);
+
+	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
+		return command_fail(2, "export: of a pprof profile all is written: 'assay sql' "
+		                       "chooses");
+	return export_pprof(path, &target);
+}
+
+/* Tables are not chosen from: who asks them chooses. */
+static int export_all(const struct export_options *o)
+{
+	if (o->event || o->no_idle || o->filters.comm.count || o->filters.pid.count ||
+	    o->filters.tid.count || o->filters.cpu.count || o->filters.image.count)
+		return command_fail(2, "export: --to sqlite writes all there is: choose in SQL");
+	return export_sqlite(&o->load, o->output);
+}
+
 /* The kinds of recordings that the options are about. */
 static unsigned about(const struct export_options *o)
 {
@@ -305,12 +328,16 @@ static int run(void *p, int argc, char **argv)
 	o->load.argument_count = argc;
 	if (!o->to)
 		return command_fail(2, "export: --to says what is written: pprof, callgrind, "
-		                       "folded or chrome");
+		                       "folded, chrome or sqlite");
 	if (o->value && !is(o, "folded"))
 		return command_fail(2, "export: --value is for --to folded; %s holds all values",
 		                    o->to);
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            about(o));
+	if (is(o, "sqlite"))
+		return export_all(o);
+	if (export_pprof_file(&o->load))
+		return export_profile(o, export_pprof_file(&o->load));
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
 	if (kind == LOAD_TAGS)
@@ -327,8 +354,10 @@ const struct command cmd_export = {
         .summary = "write a recording in the form of another tool",
         .description =
                 "Reads samples (perf.data of assay and of perf), counted calls (of 'assay "
-                "calls') or a trace of event tags (of 'assay tags'), and writes call paths with "
-                "the names of their functions, so that who reads it needs none of the programs "
+                "calls'), a trace of event tags (of 'assay tags') or a pprof profile, and writes "
+                "call "
+                "paths with the names of their functions, so that who reads it needs none of the "
+                "programs "
                 "that ran. Without FILE it is perf.data, assay.calls or assay.tags in this "
                 "directory, the newest of those that are there.\n\n"
                 "pprof holds all values at once: of calls their number and the times net, "
@@ -337,7 +366,8 @@ const struct command cmd_export = {
                 "each pair of caller and callee, with the exact number of calls. folded holds one "
                 "value, chosen by --value. chrome holds each call of a trace of event tags with "
                 "its "
-                "time; 'assay tags trace --to' writes a part of one.\n\n"
+                "time; 'assay tags trace --to' writes a part of one. sqlite holds all that 'assay "
+                "sql' shows, with windows of a second.\n\n"
                 "Net times may be less than nothing after what counting cost was taken out. pprof "
                 "holds them so; folded and callgrind cannot, and leave such paths out: how many "
                 "and how much is said on standard error and in the file. Of paths deeper than "
@@ -350,7 +380,10 @@ const struct command cmd_export = {
                     "assay export --to callgrind -o callgrind.out assay.calls\n"
                     "    for KCachegrind\n"
                     "assay export --to folded --value blocked assay.calls\n"
-                    "    where it waited\n",
+                    "    where it waited\n"
+                    "assay export --to sqlite -o perf.db; sqlite3 perf.db 'SELECT * FROM "
+                    "by_function'\n"
+                    "    as a database\n",
         .options = options,
         .options_size = sizeof(struct export_options),
         .run = run,

@@ -34,6 +34,11 @@ const struct option filter_option_table[] = {
          .argument = "IMAGE",
          .help = "samples in these files, by name or whole path",
          .offset = offsetof(struct filter_options, image)},
+        {.kind = OPTION_LIST,
+         .name = "cgroup",
+         .argument = "PATH",
+         .help = "processes in these cgroups and all below (record --all-cgroups)",
+         .offset = offsetof(struct filter_options, cgroup)},
         {.kind = OPTION_END},
 };
 
@@ -48,5 +53,6 @@ struct filter filters_chosen(const struct filter_options *o)
 	                       .pid = filters_list(&o->pid),
 	                       .tid = filters_list(&o->tid),
 	                       .cpu = filters_list(&o->cpu),
-	                       .image = filters_list(&o->image)};
+	                       .image = filters_list(&o->image),
+	                       .cgroup = filters_list(&o->cgroup)};
 }

@@ -7,10 +7,10 @@
 #include "view/filter.h"
 
 struct filter_options {
-	struct option_list comm, pid, tid, cpu, image;
+	struct option_list comm, pid, tid, cpu, image, cgroup;
 };
 
-/* --comm, --pid, --tid, --cpu, --dso, under a heading of their own. */
+/* --comm, --pid, --tid, --cpu, --dso, --cgroup, under a heading of their own. */
 extern const struct option filter_option_table[];
 
 /* The lists stay the options'. */

@@ -2,11 +2,14 @@
 #include "cmd/load.h"
 
 #include "base/xalloc.h"
+#include "cmd/load_store.h"
 #include "format/calls_file.h"
 #include "format/ctf.h"
 #include "format/jit_finder.h"
 #include "format/perf_data.h"
+#include "format/pprof_read.h"
 #include "profile/profile_builder.h"
+#include "store/store.h"
 
 #include "assay/tags_wire.h"
 
@@ -37,6 +40,7 @@ const struct option load_option_table[] = {
                     "sample, or a percentage of the recording (10%,20%). Either may be left out. "
                     "There is no account of time then: it closes for whole recordings alone.",
          .offset = AT(time)},
+        {.kind = OPTION_INCLUDE, .include = load_store_table},
         {.kind = OPTION_END},
 };
 
@@ -267,6 +271,11 @@ static int recognise(const char *path, struct error *err)
 	if (load_is_calls(path))
 		return error_set(err, EINVAL,
 		                 "%s is a table of call paths, which 'assay report' shows", path);
+	if (pprof_recognise(path))
+		return error_set(err, EINVAL,
+		                 "%s is a pprof profile, which 'assay sql' asks and 'assay export' "
+		                 "writes as folded stacks",
+		                 path);
 	if (!perf_data_recognise(bytes, (size_t)size))
 		return error_set(err, EINVAL,
 		                 "%s is no recording that assay reads: it does not begin as a "
@@ -356,7 +365,7 @@ void load_choose(struct load_options *o, unsigned readable, unsigned about)
 	enum load_kind chosen = LOAD_KINDS;
 	unsigned here = 0, among;
 
-	if (o->inputs.count || o->argument_count > 0)
+	if (o->inputs.count || o->argument_count > 0 || o->store)
 		return;
 	for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
 		if (readable & LOAD_BIT(kind) && written(kind, &when[kind]))
@@ -388,6 +397,7 @@ static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, 
 struct profile_reading {
 	struct profile *profile;
 	const char *root;
+	uint64_t window_ns;
 	struct cache_dir *cache; /* NULL: none can be had, and all is sought where it was */
 };
 
@@ -396,7 +406,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 {
 	const struct profile_reading *reading = ctx;
 	struct profile *p = reading->profile;
-	struct profile_builder_options bo = {.root = reading->root, .cache = reading->cache};
+	struct profile_builder_options bo = {
+	        .root = reading->root, .cache = reading->cache, .window_ns = reading->window_ns};
 	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct event_sink sink = profile_builder_sink(b);
 	struct recording *r = xcalloc(1, sizeof(*r));
@@ -412,15 +423,26 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	return ret;
 }
 
-int load_profile(struct profile **out, const struct load_options *o, struct error *err)
+static int read_files(struct profile *p, const struct load_options *o, struct error *err)
 {
-	struct profile *p = profile_new();
-	struct profile_reading reading = {.profile = p, .root = o->root};
+	struct profile_reading reading = {.profile = p, .root = o->root, .window_ns = o->window_ns};
 	int ret;
 
 	cache_dir_open(&reading.cache, NULL);
 	ret = each_file(o, read_profile, &reading, err);
 	cache_dir_close(reading.cache);
+	return ret;
+}
+
+int load_profile(struct profile **out, const struct load_options *o, struct error *err)
+{
+	struct profile *p = profile_new();
+	const char *store;
+	int ret;
+
+	ret = load_store_path(&store, o, err);
+	if (!ret)
+		ret = store ? load_store_read(p, store, o, err) : read_files(p, o, err);
 	if (ret) {
 		profile_free(p);
 		return ret;
@@ -447,7 +469,18 @@ static int read_ticks(void *ctx, const char *path, const struct perf_data_read_o
 
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err)
 {
+	const char *store;
+	int ret;
+
 	ticks_init(t);
+	ret = load_store_path(&store, o, err);
+	if (ret)
+		return ret;
+	if (store)
+		return error_set(err, EINVAL,
+		                 "%s is a store: it holds sums of windows, and not the time of "
+		                 "each sample; this takes a recording ('assay record')",
+		                 store);
 	return each_file(o, read_ticks, t, err);
 }
 
@@ -473,6 +506,9 @@ int load_kind(enum load_kind *kind, const struct load_options *o, struct error *
 	static const char *const holds[LOAD_KINDS] = {"samples", "call paths", "event tags"};
 	const char *first = nth_file(o, 0), *path;
 
+	*kind = LOAD_SAMPLES;
+	if (o->store)
+		return 0;
 	*kind = kind_of(first);
 	for (size_t i = 1; (path = nth_file(o, i)); i++) {
 		enum load_kind other = kind_of(path);

@@ -3,8 +3,8 @@
  * load: from file names on a command line to models.
  *
  * The kind of a file is told by its content, not its name. Several files go
- * into one model, one after the other. Uses: base, format, profile, trace,
- * symbol.
+ * into one model, one after the other; of a store a stretch of time is one.
+ * Uses: base, format, profile, store, trace, symbol.
  */
 #ifndef ASSAY_CMD_LOAD_H
 #define ASSAY_CMD_LOAD_H
@@ -26,16 +26,18 @@ struct load_options {
 	int argument_count;                    /* none of both: `fallback` */
 	const char *fallback;                  /* NULL: perf.data */
 	const char *time;                      /* --time, NULL: all */
+	const char *store, *from, *to, *host;  /* a store in place of files; NULL: not given */
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
 	const char *debuginfod;                /* NULL: not asked; "": $DEBUGINFOD_URLS */
 	bool raw_names, no_inlines;
+	uint64_t window_ns; /* samples are told apart by windows of that length; 0: they are not */
 };
 
 /*
  * The options of every command that reads recordings and shows names; the
  * command's struct holds a load_options at the offset of the INCLUDE.
  */
-extern const struct option load_option_table[]; /* -i, --time */
+extern const struct option load_option_table[]; /* -i, --time, --store.. */
 extern const struct option
         symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
 

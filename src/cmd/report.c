@@ -29,7 +29,7 @@ struct report_command_options {
 
 #define AT(field) offsetof(struct report_command_options, field)
 
-#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region"
+#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup"
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is read"},
@@ -189,16 +189,17 @@ static void print(const struct report_command_options *o, struct report *r)
 /* An option that says nothing about call paths, and would seem to; NULL: none was given. */
 static const char *samples_alone(const struct report_command_options *o)
 {
-	return o->load.time             ? "--time"
-	       : o->event               ? "--event"
-	       : o->sort.count          ? "--sort (use -a, -o, -c or -t)"
-	       : o->children            ? "--children (-f has totals)"
-	       : o->process_limit >= 0  ? "--process-limit"
-	       : o->percentage          ? "--percentage"
-	       : o->filters.tid.count   ? "--tid"
-	       : o->filters.cpu.count   ? "--cpu"
-	       : o->filters.image.count ? "--dso (use -S FUNCTION)"
-	                                : NULL;
+	return o->load.time              ? "--time"
+	       : o->event                ? "--event"
+	       : o->sort.count           ? "--sort (use -a, -o, -c or -t)"
+	       : o->children             ? "--children (-f has totals)"
+	       : o->process_limit >= 0   ? "--process-limit"
+	       : o->percentage           ? "--percentage"
+	       : o->filters.tid.count    ? "--tid"
+	       : o->filters.cpu.count    ? "--cpu"
+	       : o->filters.image.count  ? "--dso (use -S FUNCTION)"
+	       : o->filters.cgroup.count ? "--cgroup"
+	                                 : NULL;
 }
 
 static int tags_are_elsewhere(const struct report_tags_options *o)
@@ -276,22 +277,23 @@ static int report_samples(struct report_command_options *o)
 /* An option that says nothing about event tags, and would seem to; NULL: none was given. */
 static const char *not_of_tags(const struct report_command_options *o)
 {
-	return o->load.time             ? "--time (assay tags trace has it)"
-	       : o->event               ? "--event"
-	       : o->tree                ? "-g (assay tags trace shows what called what)"
-	       : o->children            ? "--children (the column Elapsed has callees)"
-	       : o->instances           ? "--instances"
-	       : o->process_limit >= 0  ? "--process-limit"
-	       : o->no_idle             ? "--no-idle (the column % net leaves idle time out)"
-	       : o->wide                ? "--wide"
-	       : o->percentage          ? "--percentage"
-	       : o->function.count      ? "-S (use --function or --groups)"
-	       : o->filters.comm.count  ? "--comm"
-	       : o->filters.pid.count   ? "--pid"
-	       : o->filters.tid.count   ? "--tid"
-	       : o->filters.cpu.count   ? "--cpu"
-	       : o->filters.image.count ? "--dso"
-	                                : NULL;
+	return o->load.time              ? "--time (assay tags trace has it)"
+	       : o->event                ? "--event"
+	       : o->tree                 ? "-g (assay tags trace shows what called what)"
+	       : o->children             ? "--children (the column Elapsed has callees)"
+	       : o->instances            ? "--instances"
+	       : o->process_limit >= 0   ? "--process-limit"
+	       : o->no_idle              ? "--no-idle (the column % net leaves idle time out)"
+	       : o->wide                 ? "--wide"
+	       : o->percentage           ? "--percentage"
+	       : o->function.count       ? "-S (use --function or --groups)"
+	       : o->filters.comm.count   ? "--comm"
+	       : o->filters.pid.count    ? "--pid"
+	       : o->filters.tid.count    ? "--tid"
+	       : o->filters.cpu.count    ? "--cpu"
+	       : o->filters.image.count  ? "--dso"
+	       : o->filters.cgroup.count ? "--cgroup"
+	                                 : NULL;
 }
 
 static int report_tags(struct report_command_options *o)

@@ -57,6 +57,8 @@ struct account_cpu {
 	uint64_t lost_records;  /* that the kernel reported for this CPU's ring */
 	uint64_t ring_bytes;    /* size of the ring */
 	uint64_t ring_used_max; /* most ever in use when read */
+	uint64_t ring_used_sum; /* in use, over all `ring_reads`: sum / reads is the average */
+	uint64_t ring_reads;    /* 0: by a recorder that did not count */
 };
 
 /*
@@ -66,6 +68,16 @@ struct account_cpu {
  */
 struct account_rate {
 	uint64_t time_ns, period_ns;
+	uint64_t budget; /* 1: it was the budget that asked for it, not the buffers */
+};
+
+/* What measuring was allowed to take, and took, of a CPU's time; all 0 where there was no bound. */
+struct account_budget {
+	uint64_t share_ppm;
+	uint64_t cost_ns; /* of one sample, as reckoned with at the end */
+	uint64_t cost_low_ns, cost_high_ns, cost_samples; /* quartiles; 0: it was assumed */
+	uint64_t spent_ppm, most_ppm; /* samples and recorder: the mean, and the most in one look */
+	uint64_t looked_ns, over_ns;  /* the time of all looks, and of those above the budget */
 };
 
 /* What walking stacks while recording took; all 0 where there was none. */
@@ -91,7 +103,8 @@ struct account {
 	VEC(struct account_cpu) cpus;
 	struct account_unwind unwind;
 	VEC(struct account_rate) rates; /* changes alone: empty where the rate was kept */
-	VEC(char *) notes;              /* sentences: what could not be recorded, and why */
+	struct account_budget budget;
+	VEC(char *) notes; /* sentences: what could not be recorded, and why */
 };
 
 struct recording {

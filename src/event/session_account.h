@@ -41,7 +41,7 @@ struct session_account {
 	char *what;   /* is sampled: "the whole machine at 997 Hz" */
 	char *output; /* the file or store, absolute; of a ring where snapshots go */
 	char *error;
-	char *snapshot; /* the file of the last one */
+	char *snapshot;            /* the file of the last one */
 	uint64_t state, kind, end; /* of the enums above */
 	uint64_t pid;              /* of the process that samples */
 	uint64_t started_wall_ns, now_wall_ns, elapsed_ns;

@@ -45,6 +45,7 @@ static const struct field cpu_fields[] = {
         CPU_FIELD(stat_system_ns), CPU_FIELD(stat_irq_ns),    CPU_FIELD(stat_softirq_ns),
         CPU_FIELD(stat_idle_ns),   CPU_FIELD(stat_iowait_ns), CPU_FIELD(stat_steal_ns),
         CPU_FIELD(lost_records),   CPU_FIELD(ring_bytes),     CPU_FIELD(ring_used_max),
+        CPU_FIELD(ring_used_sum),  CPU_FIELD(ring_reads),
 };
 
 #define UNWIND_FIELD(name)                                                                         \
@@ -63,7 +64,19 @@ static const struct field unwind_fields[] = {
 #name, offsetof(struct account_rate, name), FIELD_U64                              \
 	}
 
-static const struct field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns)};
+static const struct field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns),
+                                           RATE_FIELD(budget)};
+
+#define BUDGET_FIELD(name)                                                                         \
+	{                                                                                          \
+#name, offsetof(struct account_budget, name), FIELD_U64                            \
+	}
+
+static const struct field budget_fields[] = {
+        BUDGET_FIELD(share_ppm),    BUDGET_FIELD(cost_ns),      BUDGET_FIELD(cost_low_ns),
+        BUDGET_FIELD(cost_high_ns), BUDGET_FIELD(cost_samples), BUDGET_FIELD(spent_ppm),
+        BUDGET_FIELD(most_ppm),     BUDGET_FIELD(looked_ns),    BUDGET_FIELD(over_ns),
+};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -157,7 +170,13 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 	}
 	for (size_t i = 0; i < a->rates.count; i++) {
 		buf_puts(out, "rate");
-		put_pairs(out, rate_fields, COUNT(rate_fields), &a->rates.items[i]);
+		/* The last one says why, where it is not for the buffers. */
+		put_pairs(out, rate_fields, COUNT(rate_fields) - !a->rates.items[i].budget,
+		          &a->rates.items[i]);
+	}
+	if (a->budget.share_ppm) {
+		buf_puts(out, "budget");
+		put_pairs(out, budget_fields, COUNT(budget_fields), &a->budget);
 	}
 	for (size_t i = 0; i < a->notes.count; i++)
 		put_note(out, a->notes.items[i]);
@@ -186,6 +205,13 @@ static bool decode_unwind(char *text, struct account *a)
 	char *rest, *word = strtok_r(text, " ", &rest);
 
 	return decode_pairs(word, &rest, unwind_fields, COUNT(unwind_fields), &a->unwind);
+}
+
+static bool decode_budget(char *text, struct account *a)
+{
+	char *rest, *word = strtok_r(text, " ", &rest);
+
+	return decode_pairs(word, &rest, budget_fields, COUNT(budget_fields), &a->budget);
 }
 
 static bool decode_rate(char *text, struct account *a)
@@ -232,6 +258,8 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 		return decode_unwind(value, a);
 	if (!strcmp(line, "rate"))
 		return decode_rate(value, a);
+	if (!strcmp(line, "budget"))
+		return decode_budget(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
 		return true;

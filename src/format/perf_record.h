@@ -38,7 +38,7 @@ enum perf_field {
 /* Where an attr's records have their fields; 0: not there. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
-	uint64_t regs_user, branch_type;
+	uint64_t regs_user, regs_intr, branch_type;
 	bool build_ids;            /* asked for in maps */
 	uint8_t at[PERF_FIELDS];   /* in a sample, from the record's start */
 	uint8_t back[PERF_FIELDS]; /* in other records, from the record's end */

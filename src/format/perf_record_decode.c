@@ -40,6 +40,7 @@ static void lay_out(struct perf_layout *l, const struct perf_event_attr *attr)
 	*l = (struct perf_layout){.sample_type = attr->sample_type,
 	                          .read_format = attr->read_format,
 	                          .regs_user = attr->sample_regs_user,
+	                          .regs_intr = attr->sample_regs_intr,
 	                          .branch_type = attr->branch_sample_type,
 	                          .build_ids = attr->build_id,
 	                          .period = attr->freq ? 1 : attr->sample_period,
@@ -343,6 +344,17 @@ static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t 
 	return true;
 }
 
+static bool decode_cgroup(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
+                          struct event *e)
+{
+	if (end - b < 8)
+		return false;
+	e->kind = EVENT_CGROUP;
+	e->cgroup.id = load_u64(b);
+	e->cgroup.path = text_in(d, b + 8, end);
+	return true;
+}
+
 /* The body stands between the header and the trailer, [b, end). */
 static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *b,
                         const uint8_t *end, uint16_t misc, struct event *e)
@@ -357,6 +369,8 @@ static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, con
 	case PERF_RECORD_EXIT:
 		e->fork.fresh = misc & PERF_RECORD_MISC_FORK_EXEC;
 		return decode_fork(b, end, e);
+	case PERF_RECORD_CGROUP:
+		return decode_cgroup(d, b, end, e);
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return decode_switch(b, end, misc, e);

@@ -8,7 +8,8 @@
 #define SAMPLE_BITS_ENCODED                                                                        \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TRANSACTION)
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TRANSACTION |                    \
+	 PERF_SAMPLE_CGROUP)
 
 static void put_u64(struct buf *out, uint64_t value)
 {
@@ -76,6 +77,8 @@ static void put_sample(struct buf *out, uint64_t bits, uint64_t id, const struct
 	}
 	if (bits & PERF_SAMPLE_TRANSACTION)
 		put_u64(out, (uint64_t)s->outer << 32 | PERF_STACK_WORD_MARK | s->stack_end);
+	if (bits & PERF_SAMPLE_CGROUP)
+		put_u64(out, s->cgroup);
 }
 
 static void put_outer_stack(struct buf *out, struct perf_event_header *h, const struct event *e)
@@ -186,6 +189,11 @@ static bool put_body(struct buf *out, struct perf_event_header *h, uint64_t bits
 		if (!e->lost.samples)
 			put_u64(out, id);
 		put_u64(out, e->lost.count);
+		return true;
+	case EVENT_CGROUP:
+		h->type = PERF_RECORD_CGROUP;
+		put_u64(out, e->cgroup.id);
+		put_text(out, e->cgroup.path ? e->cgroup.path : "");
 		return true;
 	case EVENT_OUTER_STACK:
 		put_outer_stack(out, h, e);

@@ -9,7 +9,9 @@
 #define PERF_BRANCH_ENTRY_BYTES 24 /* from, to, flags */
 
 /* Fields behind the chain that are used. */
-#define AFTER_CHAIN (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_TRANSACTION)
+#define AFTER_CHAIN                                                                                \
+	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_TRANSACTION |                \
+	 PERF_SAMPLE_CGROUP)
 
 const uint8_t *perf_skip_read(const uint8_t *p, const uint8_t *end, uint64_t format)
 {
@@ -145,6 +147,26 @@ static bool decode_word(const uint8_t **p, const uint8_t *end, struct event_samp
 	return true;
 }
 
+static bool skip_registers(uint64_t mask, const uint8_t **p, const uint8_t *end)
+{
+	uint64_t abi;
+
+	return take_word(p, end, &abi) &&
+	       (abi == PERF_SAMPLE_REGS_ABI_NONE ||
+	        skip_bytes(p, end, (uint64_t)__builtin_popcountll(mask) * sizeof(uint64_t)));
+}
+
+/* The number of the cgroup, behind two fields that are not used. */
+static bool decode_cgroup(const struct perf_layout *l, const uint8_t **p, const uint8_t *end,
+                          struct event_sample *s)
+{
+	if (l->sample_type & PERF_SAMPLE_REGS_INTR && !skip_registers(l->regs_intr, p, end))
+		return false;
+	if (l->sample_type & PERF_SAMPLE_PHYS_ADDR && !skip_bytes(p, end, 8))
+		return false;
+	return take_word(p, end, &s->cgroup);
+}
+
 /* What comes after the chain, in the kernel's order, up to the last that is used here. */
 static bool decode_rest(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *p,
                         const uint8_t *end, struct event_sample *s)
@@ -159,13 +181,15 @@ static bool decode_rest(struct perf_decoder *d, const struct perf_layout *l, con
 		return false;
 	if (bits & PERF_SAMPLE_STACK_USER && !decode_stack(&p, end, s))
 		return false;
-	if (!(bits & PERF_SAMPLE_TRANSACTION))
+	if (!(bits & (PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_CGROUP)))
 		return true;
 	if (bits & (PERF_SAMPLE_WEIGHT | PERF_WEIGHT_STRUCT) && !skip_bytes(&p, end, 8))
 		return false;
 	if (bits & PERF_SAMPLE_DATA_SRC && !skip_bytes(&p, end, 8))
 		return false;
-	return decode_word(&p, end, s);
+	if (bits & PERF_SAMPLE_TRANSACTION && !decode_word(&p, end, s))
+		return false;
+	return !(bits & PERF_SAMPLE_CGROUP) || decode_cgroup(l, &p, end, s);
 }
 
 enum perf_decoded perf_decode_sample(struct perf_decoder *d, const uint8_t *record, size_t size,

@@ -2,10 +2,12 @@
 #include "format/pprof_file.h"
 
 #include "base/regular_file.h"
+#include "base/xalloc.h"
 #include "format/pprof_read.h"
 #include "format/pprof_wire.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -42,19 +44,22 @@ static bool begins_profile(const uint8_t *bytes, size_t size, bool whole)
 
 static bool begins_packed(const void *bytes, size_t size, bool whole)
 {
-	static __thread uint8_t head[HEAD_UNPACKED];
 	z_stream z = {.next_in = (unsigned char *)(uintptr_t)bytes, .avail_in = (unsigned)size};
+	uint8_t *head;
+	bool begins;
 	int code;
 
 	if (inflateInit2(&z, 15 + 16) != Z_OK)
 		return false;
+	head = xmalloc(HEAD_UNPACKED);
 	z.next_out = head;
-	z.avail_out = sizeof(head);
+	z.avail_out = HEAD_UNPACKED;
 	code = inflate(&z, Z_SYNC_FLUSH);
 	inflateEnd(&z);
-	if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-		return false;
-	return begins_profile(head, sizeof(head) - z.avail_out, whole && code == Z_STREAM_END);
+	begins = (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) &&
+	         begins_profile(head, HEAD_UNPACKED - z.avail_out, whole && code == Z_STREAM_END);
+	free(head);
+	return begins;
 }
 
 static const char *file_of(const char *path)
@@ -146,11 +151,13 @@ static int bad_stream(const char *name, const z_stream *z, int code, size_t size
 	if (code == Z_MEM_ERROR)
 		return error_set(err, ENOMEM, "no memory to unpack %s", name);
 	if (code == Z_BUF_ERROR)
-		return error_set(err, EBADMSG, "%s is cut short: its gzip stream goes on behind "
-		                               "byte %zu, where the file ends",
+		return error_set(err, EBADMSG,
+		                 "%s is cut short: its gzip stream goes on behind "
+		                 "byte %zu, where the file ends",
 		                 name, size);
-	return error_set(err, EBADMSG, "%s is damaged: its gzip stream cannot be unpacked at byte "
-	                               "%zu of %zu: %s",
+	return error_set(err, EBADMSG,
+	                 "%s is damaged: its gzip stream cannot be unpacked at byte "
+	                 "%zu of %zu: %s",
 	                 name, size - z->avail_in, size, z->msg ? z->msg : zError(code));
 }
 

@@ -51,6 +51,7 @@ static void recordings(struct json *j, const struct report *r)
 		json_ku64(j, "lost_samples", rec->lost_samples);
 		json_ku64(j, "unknown_records", rec->unknown_records);
 		json_kbool(j, "truncated", rec->truncated);
+		report_json_rates(j, rec);
 		json_end_object(j);
 	}
 	json_end_array(j);

@@ -14,5 +14,7 @@ void report_json(struct report *r, struct buf *out);
 
 /* "ledger": {...} (report_json_ledger.c) */
 void report_json_ledger(struct json *j, const struct report *r);
+/* "rates": [...], "buffers": [...], "budget": {...}, of one recording (report_json_rates.c) */
+void report_json_rates(struct json *j, const struct recording *rec);
 
 #endif

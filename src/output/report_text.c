@@ -15,6 +15,14 @@ static void line(struct buf *out, const struct text_style *style, const char *la
 		text_fill(out, style, label, LABEL, text);
 }
 
+static bool rate_changed(const struct report *r)
+{
+	vec_each (rec, &r->view->profile->recordings)
+		if ((*rec)->account.rates.count)
+			return true;
+	return false;
+}
+
 static void event_text(const struct report *r, struct buf *out)
 {
 	const struct profile_event *e = report_event(r);
@@ -24,10 +32,11 @@ static void event_text(const struct report *r, struct buf *out)
 		return;
 	}
 	buf_puts(out, e->name);
+	buf_puts(out, rate_changed(r) ? " at up to" : e->frequency_hz || e->period_ns ? " at" : "");
 	if (e->frequency_hz)
-		buf_addf(out, " at %" PRIu64 " Hz", e->frequency_hz);
+		buf_addf(out, " %" PRIu64 " Hz", e->frequency_hz);
 	else if (e->period_ns)
-		buf_addf(out, " at %.0f Hz", 1e9 / (double)e->period_ns);
+		buf_addf(out, " %.0f Hz", 1e9 / (double)e->period_ns);
 	if (e->period_ns) {
 		buf_addf(out, " (every %.3f %s)",
 		         (double)e->period_ns / (e->period_ns < 1000000 ? 1e3 : 1e6),
@@ -160,6 +169,18 @@ static void observer(const struct report *r, const struct report_text_options *o
 	text_count(&text, w->lost);
 	buf_puts(&text, " records lost");
 	line(out, &o->style, "observer", buf_text(&text));
+	buf_done(&text);
+}
+
+static void budget(const struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	struct buf text = {0};
+
+	vec_each (rec, &r->view->profile->recordings) {
+		buf_clear(&text);
+		if (report_text_budget(*rec, &text))
+			line(out, &o->style, "budget", buf_text(&text));
+	}
 	buf_done(&text);
 }
 
@@ -314,8 +335,10 @@ void report_text(struct report *r, const struct report_text_options *options, st
 		own.style.bars = false;
 	heading(r, o, out);
 	observer(r, o, out);
+	budget(r, o, out);
 	stacks(r, o, out);
 	report_text_account(r, o, out);
+	report_text_rates(r, o, out);
 	if (r->rows) {
 		rows_heading(r, o, out);
 		report_text_flat(r->rows, r, o, out);

@@ -20,9 +20,14 @@ struct report_text_options {
 
 void report_text(struct report *r, const struct report_text_options *options, struct buf *out);
 
-/* The parts, each under its heading (report_text_account.c, report_text_tables.c). */
+/* The parts, each under its heading (report_text_account.c, _rates.c, _tables.c). */
 void report_text_account(const struct report *r, const struct report_text_options *o,
                          struct buf *out);
+/* Rates where they changed, buffers where they were short. */
+void report_text_rates(const struct report *r, const struct report_text_options *o,
+                       struct buf *out);
+/* One sentence; false: there was no budget. */
+bool report_text_budget(const struct recording *rec, struct buf *out);
 void report_text_processes(const struct report *r, const struct report_text_options *o,
                            struct buf *out);
 void report_text_flat(struct flat *f, const struct report *r, const struct report_text_options *o,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process/process.h"
 
-#include "process/mapped_image.h"
 #include "process/process_internal.h"
 
 #include <stdio.h>
@@ -17,6 +16,8 @@ static void forget_current(struct process_table *t)
 	t->kernel_image = ID_NONE;
 	t->last_thread = ID_NONE;
 	t->ended_count = 0;
+	t->cgroups.count = 0;
+	id_table_done(&t->cgroup_index);
 	vec_each (state, &t->states) {
 		map_set_unref(state->maps);
 		state->maps = NULL;
@@ -45,8 +46,12 @@ void process_table_free(struct process_table *t)
 	vec_done(&t->processes);
 	vec_done(&t->states);
 	vec_done(&t->threads);
+	vec_done(&t->thread_states);
 	vec_done(&t->instances);
+	vec_done(&t->named);
 	vec_done(&t->build_ids);
+	vec_done(&t->cgroups);
+	free(t->forgotten);
 	free(t);
 }
 
@@ -55,17 +60,22 @@ void process_table_restart(struct process_table *t)
 	forget_current(t);
 }
 
+struct thread_state *process_thread_state(struct process_table *t, uint32_t thread)
+{
+	while (t->thread_states.count <= thread)
+		vec_add(&t->thread_states);
+	return &t->thread_states.items[thread];
+}
+
 static void name_process(struct process_table *t, uint32_t id, uint32_t name)
 {
 	struct process *p = &t->processes.items[id];
 
-	while (t->instances.count <= name || t->instances.count <= p->name)
-		vec_push(&t->instances, 0);
 	/* The number goes back if nobody came after: no gaps from names that lasted a moment. */
-	if (p->instance && t->instances.items[p->name] == p->instance)
-		t->instances.items[p->name]--;
+	process_instance_return(t, p->name, p->instance);
 	p->name = name;
-	p->instance = ++t->instances.items[name];
+	p->instance = process_instance_next(t, name);
+	p->changed = true;
 }
 
 static uint32_t made_up_name(struct process_table *t, int32_t tid)
@@ -81,7 +91,11 @@ static uint32_t add_process(struct process_table *t, int32_t pid, uint32_t name,
 {
 	uint32_t id = (uint32_t)t->processes.count;
 	struct process_state state = {.provisional = pid != 0};
-	struct process p = {.pid = pid, .parent = ID_NONE, .start_ns = time_ns};
+	struct process p = {.pid = pid,
+	                    .parent = ID_NONE,
+	                    .start_ns = time_ns,
+	                    .serial = ++t->process_serial,
+	                    .cgroup = ID_NONE};
 
 	vec_push(&t->processes, p);
 	vec_push(&t->states, state);
@@ -94,20 +108,38 @@ static uint32_t add_thread(struct process_table *t, uint32_t process, int32_t ti
                            uint64_t time_ns)
 {
 	uint32_t id = (uint32_t)t->threads.count;
-	struct thread thread = {.process = process, .name = name, .tid = tid, .start_ns = time_ns};
+	struct process *p = &t->processes.items[process];
+	struct thread thread = {.process = process,
+	                        .name = name,
+	                        .tid = tid,
+	                        .start_ns = time_ns,
+	                        .serial = ++t->thread_serial,
+	                        .changed = true};
 
 	vec_push(&t->threads, thread);
 	pid_map_set(&t->by_tid, tid, id);
+	process_thread_state(t, id)->heard = ++t->moment;
 	t->states.items[process].live_threads++;
-	t->processes.items[process].end_ns = 0;
+	p->changed |= p->end_ns != 0;
+	p->end_ns = 0;
 	process_jit_ended(t, process, 0);
 	return id;
 }
 
-static void drop_maps(struct process_table *t, uint32_t process)
+void process_drop_maps(struct process_table *t, uint32_t process)
 {
 	map_set_unref(t->states.items[process].maps);
 	t->states.items[process].maps = NULL;
+}
+
+static void set_end(struct process_table *t, uint32_t process, uint64_t time_ns)
+{
+	struct process *p = &t->processes.items[process];
+
+	p->changed |= !p->end_ns;
+	if (!p->end_ns)
+		p->end_ns = time_ns;
+	process_jit_ended(t, process, p->end_ns);
 }
 
 static void end_process(struct process_table *t, uint32_t process, uint64_t time_ns)
@@ -115,11 +147,9 @@ static void end_process(struct process_table *t, uint32_t process, uint64_t time
 	uint32_t *place = &t->ended[t->ended_count % ENDED_KEPT];
 
 	if (t->ended_count++ >= ENDED_KEPT && t->processes.items[*place].end_ns)
-		drop_maps(t, *place);
+		process_drop_maps(t, *place);
 	*place = process;
-	if (!t->processes.items[process].end_ns)
-		t->processes.items[process].end_ns = time_ns;
-	process_jit_ended(t, process, t->processes.items[process].end_ns);
+	set_end(t, process, time_ns);
 }
 
 static void end_thread(struct process_table *t, uint32_t id, uint64_t time_ns)
@@ -130,11 +160,12 @@ static void end_thread(struct process_table *t, uint32_t id, uint64_t time_ns)
 	if (thread->end_ns)
 		return;
 	thread->end_ns = time_ns;
+	thread->changed = true;
 	if (state->live_threads && --state->live_threads == 0)
 		end_process(t, thread->process, time_ns);
 }
 
-static uint32_t find_process(struct process_table *t, int32_t pid)
+uint32_t process_of_pid(struct process_table *t, int32_t pid)
 {
 	uint32_t id = pid_map_get(&t->by_pid, pid);
 
@@ -156,21 +187,48 @@ uint32_t process_table_find_thread(const struct process_table *t, int32_t pid, i
 	return id != ID_NONE && thread_is(t, id, pid, tid) ? id : ID_NONE;
 }
 
+static uint32_t thread_of(struct process_table *t, int32_t pid, int32_t tid)
+{
+	uint32_t id = process_table_find_thread(t, pid, tid), process;
+
+	if (id != ID_NONE)
+		return id;
+	process = process_of_pid(t, pid);
+	return add_thread(t, process, tid,
+	                  pid == tid ? t->processes.items[process].name : made_up_name(t, tid), 0);
+}
+
+/* Something happened to it in the recording. */
+static void see(struct process_table *t, uint32_t thread)
+{
+	struct thread_state *state = process_thread_state(t, thread);
+
+	state->seen = true;
+	state->heard = t->moment;
+	t->states.items[t->threads.items[thread].process].seen = true;
+}
+
 uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid)
 {
-	uint32_t id, process;
-
 	if (t->last_thread != ID_NONE && thread_is(t, t->last_thread, pid, tid))
 		return t->last_thread;
-	id = process_table_find_thread(t, pid, tid);
-	if (id == ID_NONE) {
-		process = find_process(t, pid);
-		id = add_thread(
-		        t, process, tid,
-		        pid == tid ? t->processes.items[process].name : made_up_name(t, tid), 0);
-	}
-	t->last_thread = id;
-	return id;
+	t->last_thread = thread_of(t, pid, tid);
+	see(t, t->last_thread);
+	return t->last_thread;
+}
+
+/* The thread of a record about threads; one that tells what ran before is no news of it. */
+static uint32_t thread_of_event(struct process_table *t, int32_t pid, int32_t tid, uint64_t time_ns)
+{
+	return time_ns ? process_table_thread(t, pid, tid) : thread_of(t, pid, tid);
+}
+
+static void announce(struct process_table *t, uint32_t thread, uint64_t time_ns)
+{
+	process_thread_state(t, thread)->announced = true;
+	t->states.items[t->threads.items[thread].process].announced = true;
+	if (time_ns)
+		see(t, thread);
 }
 
 /* Ends whoever has the pid and did not say goodbye (its EXIT was lost, or it execs). */
@@ -180,10 +238,8 @@ static void retire_process(struct process_table *t, int32_t pid, uint64_t time_n
 
 	if (old == ID_NONE)
 		return;
-	if (!t->processes.items[old].end_ns)
-		t->processes.items[old].end_ns = time_ns;
-	process_jit_ended(t, old, t->processes.items[old].end_ns);
-	drop_maps(t, old);
+	set_end(t, old, time_ns);
+	process_drop_maps(t, old);
 }
 
 static void retire_thread(struct process_table *t, int32_t tid, uint64_t time_ns)
@@ -204,42 +260,137 @@ static void inherit_maps(struct process_table *t, uint32_t child, uint32_t paren
 		t->states.items[child].maps = map_set_ref(maps);
 }
 
+/*
+ * Who was born while those that ran already were looked for is told of twice: among these
+ * (without a time, so before all else), and by the record of its birth.
+ */
+static bool process_told_before(const struct process_table *t, uint32_t process)
+{
+	const struct process_state *state;
+
+	if (process == ID_NONE)
+		return false;
+	state = &t->states.items[process];
+	return state->announced && !state->seen && !t->processes.items[process].start_ns &&
+	       !t->processes.items[process].end_ns;
+}
+
+static bool thread_told_before(struct process_table *t, uint32_t thread)
+{
+	const struct thread_state *state;
+
+	state = process_thread_state(t, thread);
+	return state->announced && !state->seen && !t->threads.items[thread].start_ns &&
+	       !t->threads.items[thread].end_ns;
+}
+
+/* A thread that begins: its number's last owner is gone. */
+static void fork_thread(struct process_table *t, const struct event *e, uint32_t process,
+                        uint32_t name)
+{
+	uint32_t thread = pid_map_get(&t->by_tid, e->tid);
+	struct thread *known;
+
+	known = thread == ID_NONE ? NULL : &t->threads.items[thread];
+	if (known && known->process == process && !known->end_ns &&
+	    (!e->time_ns || thread_told_before(t, thread))) {
+		if (e->time_ns || !process_thread_state(t, thread)->announced)
+			known->name = name;
+		known->start_ns = e->time_ns;
+		known->changed = true;
+	} else {
+		retire_thread(t, e->tid, e->time_ns);
+		thread = add_thread(t, process, e->tid, name, e->time_ns);
+	}
+	t->last_thread = ID_NONE;
+	announce(t, thread, e->time_ns);
+}
+
+/* The process that is forked: a new one, or one that was told of before its birth was. */
+static uint32_t fork_process(struct process_table *t, const struct event *e, uint32_t name)
+{
+	uint32_t known = pid_map_get(&t->by_pid, e->pid);
+	struct process_state *state;
+
+	if (e->time_ns && process_told_before(t, known)) {
+		process_drop_maps(t, known);
+		state = &t->states.items[known];
+		state->provisional = true;
+		process_jit_free(state->jit);
+		state->jit = NULL;
+		t->processes.items[known].start_ns = e->time_ns;
+		name_process(t, known, name);
+		return known;
+	}
+	/* Met as somebody's parent: here it is itself. */
+	if (!e->time_ns && known != ID_NONE && !t->states.items[known].announced &&
+	    t->states.items[known].provisional && !t->processes.items[known].end_ns)
+		return known;
+	retire_process(t, e->pid, e->time_ns);
+	return add_process(t, e->pid, name, e->time_ns);
+}
+
 static void on_fork(struct process_table *t, const struct event *e)
 {
-	uint32_t parent = process_table_thread(t, e->fork.parent_pid, e->fork.parent_tid);
+	uint32_t parent = thread_of_event(t, e->fork.parent_pid, e->fork.parent_tid, e->time_ns);
 	uint32_t owner = t->threads.items[parent].process, process = owner;
 	/* Those that are announced at the start had other names than who announces them. */
 	uint32_t name = e->time_ns ? t->threads.items[parent].name : made_up_name(t, e->tid);
+	struct process *p;
 
-	retire_thread(t, e->tid, e->time_ns);
 	if (e->pid == e->fork.parent_pid) {
-		add_thread(t, process, e->tid, name, e->time_ns);
+		fork_thread(t, e, process, name);
 		return;
 	}
-	if (e->pid == e->tid) {
-		retire_process(t, e->pid, e->time_ns);
-		process = add_process(t, e->pid, name, e->time_ns);
-		t->processes.items[process].parent = owner;
-		if (!e->fork.fresh)
-			inherit_maps(t, process, owner);
-	} else {
-		process = find_process(t, e->pid);
+	if (e->pid != e->tid) {
+		fork_thread(t, e, process_of_pid(t, e->pid), name);
+		return;
 	}
-	add_thread(t, process, e->tid, name, e->time_ns);
+	process = fork_process(t, e, name);
+	p = &t->processes.items[process];
+	p->parent = owner;
+	p->kernel = t->processes.items[owner].kernel;
+	p->changed = true;
+	if (!e->fork.fresh)
+		inherit_maps(t, process, owner);
+	if (e->time_ns)
+		process_cgroup_inherit(t, process, owner);
+	fork_thread(t, e, process, name);
 }
 
 /* A new program in the same pid: another instance, with nothing mapped yet. */
 static void on_exec(struct process_table *t, const struct event *e, uint32_t name)
 {
-	uint32_t old = pid_map_get(&t->by_pid, e->pid), process;
-	uint32_t parent = old == ID_NONE ? ID_NONE : t->processes.items[old].parent;
+	uint32_t old = pid_map_get(&t->by_pid, e->pid), process = old, thread;
+	bool told = process_told_before(t, old) && t->processes.items[old].name == name;
 
 	retire_thread(t, e->tid, e->time_ns);
-	retire_process(t, e->pid, e->time_ns);
-	process = add_process(t, e->pid, name, e->time_ns);
-	t->processes.items[process].parent = parent;
+	if (told) {
+		/* It was looked at between its exec and this record of it. */
+		t->processes.items[process].start_ns = e->time_ns;
+		t->processes.items[process].changed = true;
+	} else {
+		retire_process(t, e->pid, e->time_ns);
+		process = add_process(t, e->pid, name, e->time_ns);
+		if (old != ID_NONE) {
+			t->processes.items[process].parent = t->processes.items[old].parent;
+			process_cgroup_inherit(t, process, old);
+		}
+	}
 	t->states.items[process].provisional = false;
-	add_thread(t, process, e->tid, name, e->time_ns);
+	thread = add_thread(t, process, e->tid, name, e->time_ns);
+	announce(t, thread, e->time_ns);
+}
+
+/* Of the kernel's threads all others are children. Elsewhere that pid may be anybody's. */
+static void note_kernel(struct process_table *t, uint32_t process, const struct event *e)
+{
+	struct process *p = &t->processes.items[process];
+
+	if (e->pid == 2 && !p->start_ns && !strcmp(e->comm.name, "kthreadd")) {
+		p->kernel = true;
+		p->changed = true;
+	}
 }
 
 static void on_comm(struct process_table *t, const struct event *e)
@@ -250,9 +401,12 @@ static void on_comm(struct process_table *t, const struct event *e)
 		on_exec(t, e, name);
 		return;
 	}
-	thread = process_table_thread(t, e->pid, e->tid);
+	thread = thread_of_event(t, e->pid, e->tid, e->time_ns);
 	process = t->threads.items[thread].process;
+	t->threads.items[thread].changed |= t->threads.items[thread].name != name;
 	t->threads.items[thread].name = name;
+	announce(t, thread, e->time_ns);
+	note_kernel(t, process, e);
 	if (e->pid == e->tid && t->states.items[process].provisional) {
 		t->states.items[process].provisional = false;
 		name_process(t, process, name);
@@ -264,59 +418,11 @@ static void on_thread_exit(struct process_table *t, const struct event *e)
 	end_thread(t, process_table_thread(t, e->pid, e->tid), e->time_ns);
 }
 
-static struct build_id build_id_of(const struct process_table *t, const struct event *e)
-{
-	uint32_t name;
-
-	if (e->mmap.build_id.size || !t->build_ids.count)
-		return e->mmap.build_id;
-	name = intern_find(&t->images->names, mapped_image_name(e));
-	vec_each (known, &t->build_ids)
-		if (known->name == name)
-			return known->id;
-	return e->mmap.build_id;
-}
-
-static void on_mmap(struct process_table *t, const struct event *e)
-{
-	struct build_id id = build_id_of(t, e);
-	struct mapping m = {.start = e->mmap.addr,
-	                    .end = e->mmap.addr + e->mmap.size,
-	                    .pgoff = e->mmap.pgoff,
-	                    .executable = e->mmap.executable,
-	                    .generated = mapped_image_generated(&e->mmap)};
-	struct process_state *state;
-	uint32_t process;
-
-	if (m.end < m.start)
-		m.end = UINT64_MAX;
-	if (e->mode == CPU_MODE_KERNEL) {
-		m.image = mapped_image_kernel(t->images, e, &id);
-		if (m.image == ID_NONE)
-			return;
-		if (t->images->images.items[m.image].kind == IMAGE_KERNEL)
-			t->kernel_image = m.image;
-		t->kernel = map_set_own(t->kernel, ++t->version);
-		map_set_insert(t->kernel, &m);
-		return;
-	}
-	if (e->mode != CPU_MODE_USER && e->mode != CPU_MODE_UNKNOWN)
-		return;
-	process = find_process(t, e->pid);
-	m.image = mapped_image_user(t->images, e, &id, process + 1);
-	state = &t->states.items[process];
-	state->maps =
-	        state->maps ? map_set_own(state->maps, ++t->version) : map_set_new(++t->version);
-	map_set_insert(state->maps, &m);
-	state->maps->generated |= m.generated;
-	process_jit_mapped(t, process, e);
-}
-
 void process_table_event(struct process_table *t, const struct event *e)
 {
 	switch (e->kind) {
 	case EVENT_MMAP:
-		on_mmap(t, e);
+		process_mapped(t, e);
 		break;
 	case EVENT_COMM:
 		on_comm(t, e);
@@ -327,17 +433,21 @@ void process_table_event(struct process_table *t, const struct event *e)
 	case EVENT_EXIT:
 		on_thread_exit(t, e);
 		break;
+	case EVENT_CGROUP:
+		process_cgroup_told(t, e->cgroup.id, e->cgroup.path);
+		break;
+	case EVENT_LOST:
+		t->lost_moment = ++t->moment;
+		t->last_thread = ID_NONE;
+		break;
 	default:
 		break;
 	}
 }
 
-void process_table_build_id(struct process_table *t, const char *filename,
-                            const struct build_id *id)
+size_t process_table_thread_count(const struct process_table *t)
 {
-	struct named_build_id known = {intern_add(&t->images->names, filename), *id};
-
-	vec_push(&t->build_ids, known);
+	return t->threads.count;
 }
 
 size_t process_table_process_count(const struct process_table *t)
@@ -358,88 +468,4 @@ const struct thread *process_table_thread_at(const struct process_table *t, uint
 const char *process_table_name(const struct process_table *t, uint32_t name)
 {
 	return intern_text(&t->names, name);
-}
-
-/* The maps that an address of that mode is looked up in; NULL: none. */
-static struct map_set *maps_of(const struct process_table *t, uint32_t process, enum cpu_mode mode)
-{
-	if (mode == CPU_MODE_KERNEL)
-		return t->kernel;
-	return mode == CPU_MODE_USER ? t->states.items[process].maps : NULL;
-}
-
-uint64_t process_table_maps_version(const struct process_table *t, uint32_t process,
-                                    enum cpu_mode mode)
-{
-	const struct map_set *maps = maps_of(t, process, mode);
-	const struct process_jit *jit = t->states.items[process].jit;
-
-	if (mode == CPU_MODE_USER && jit && jit->version)
-		return jit->version;
-	return maps ? maps->version : 0;
-}
-
-/* The place of code that the process generated, where it is known. */
-static bool resolve_generated(const struct process_table *t, uint32_t process, uint64_t address,
-                              struct frame *frame)
-{
-	const struct process_jit *jit = t->states.items[process].jit;
-	uint64_t offset;
-	uint32_t entry;
-
-	if (!jit || !jit->code)
-		return false;
-	entry = jit_code_find(jit->code, address, &offset);
-	if (entry == ID_NONE)
-		return false;
-	*frame = (struct frame){jit->image, (uint64_t)entry << 32 | offset};
-	return true;
-}
-
-static struct frame resolve_mapped(const struct process_table *t, uint32_t process,
-                                   const struct mapping *m, uint64_t address)
-{
-	const struct image *image = &t->images->images.items[m->image];
-	struct frame frame;
-
-	switch (image->kind) {
-	case IMAGE_FILE:
-		if (m->generated && resolve_generated(t, process, address, &frame))
-			return frame;
-		return (struct frame){m->image, address - m->start + m->pgoff};
-	case IMAGE_VDSO:
-		return (struct frame){m->image, address - m->start + m->pgoff};
-	case IMAGE_MODULE:
-		return (struct frame){m->image, address - image->base};
-	case IMAGE_ANON:
-		if (resolve_generated(t, process, address, &frame))
-			return frame;
-		return (struct frame){m->image, address};
-	default:
-		return (struct frame){m->image, address};
-	}
-}
-
-struct frame process_table_resolve(struct process_table *t, uint32_t process, enum cpu_mode mode,
-                                   uint64_t address)
-{
-	struct map_set *maps = maps_of(t, process, mode);
-	const struct mapping *m = maps ? map_set_find(maps, address) : NULL;
-
-	if (m)
-		return resolve_mapped(t, process, m, address);
-	if (mode != CPU_MODE_KERNEL || t->kernel->maps.count)
-		return (struct frame){IMAGE_ID_UNKNOWN, address};
-	/* Nothing was told of where the kernel lies: kernel mode says enough. */
-	if (t->kernel_image == ID_NONE)
-		t->kernel_image = image_table_named(t->images, IMAGE_KERNEL, KERNEL_IMAGE_NAME);
-	return (struct frame){t->kernel_image, address};
-}
-
-const struct mapping *process_table_mapping(struct process_table *t, uint32_t process,
-                                            uint64_t address)
-{
-	struct map_set *maps = t->states.items[process].maps;
-
-	return maps ? map_set_find(maps, address) : NULL;
 }

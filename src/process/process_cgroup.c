@@ -91,13 +91,11 @@ void process_cgroups_carry(struct process_table *t, const struct process_table *
 
 	vec_each (state, &t->states)
 		if (state->cgroup && !find(t, state->cgroup))
-			add(t, state->cgroup,
-			    t->processes.items[state - t->states.items].cgroup);
+			add(t, state->cgroup, t->processes.items[state - t->states.items].cgroup);
 	for (size_t i = from; i < count; i++) {
 		const struct cgroup_path *c = &old->cgroups.items[i];
 
 		if (!find(t, c->id))
-			add(t, c->id,
-			    intern_add(&t->names, intern_text(&old->names, c->path)));
+			add(t, c->id, intern_add(&t->names, intern_text(&old->names, c->path)));
 	}
 }

@@ -45,7 +45,7 @@ struct process_state {
 };
 
 struct thread_state {
-	uint32_t heard; /* last: the table's age then */
+	uint64_t heard; /* the moment when it was, last */
 	bool announced, seen;
 };
 
@@ -77,8 +77,13 @@ struct process_table {
 	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was told */
 	uint64_t version;
 	uint64_t process_serial, thread_serial; /* the last ones given */
-	uint32_t age;      /* tables that this one was carried from */
-	uint32_t lost_age; /* 1 + age when records were lost last; 0: never */
+	uint64_t carried_serial;                /* of processes, when this table began */
+	/*
+	 * Counts on with each thread that begins, each time that records were lost, and
+	 * when the table is carried on: in between, the order does not matter.
+	 */
+	uint64_t moment, carried_moment;
+	uint64_t lost_moment;       /* who was heard last before may be gone; 0: nothing was lost */
 	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
 	size_t ended_count;
 	uint32_t last_thread;   /* what process_table_thread() found last */
@@ -92,6 +97,10 @@ void process_jit_mapped(struct process_table *t, uint32_t process, const struct 
 void process_jit_ended(struct process_table *t, uint32_t process, uint64_t time_ns);
 void process_jit_free(struct process_jit *jit);
 
+/* Who has the pid now; made up where nobody was announced. */
+uint32_t process_of_pid(struct process_table *t, int32_t pid);
+/* process_mmap.c: an EVENT_MMAP. */
+void process_mapped(struct process_table *t, const struct event *e);
 struct thread_state *process_thread_state(struct process_table *t, uint32_t thread);
 void process_drop_maps(struct process_table *t, uint32_t process);
 

@@ -70,7 +70,7 @@ static uint32_t add_image(struct process_table *t, uint32_t process, struct jit_
 	char *name = xasprintf("[jit] %s", process_table_name(t, p->name));
 	struct image image = {.kind = IMAGE_JIT,
 	                      .path = intern_add(&t->images->names, name),
-	                      .base = process + 1,
+	                      .base = p->serial,
 	                      .pid = p->pid,
 	                      .jit = code};
 	uint32_t id = ID_NONE;

@@ -21,6 +21,8 @@ uint32_t process_restore(struct process_table *t, const struct process *like, co
 		t->instances.items[p.name] = p.instance;
 	vec_push(&t->processes, p);
 	vec_add(&t->states);
+	if (!p.pid && pid_map_get(&t->by_pid, 0) == ID_NONE)
+		pid_map_set(&t->by_pid, 0, id);
 	return id;
 }
 
@@ -34,6 +36,8 @@ uint32_t process_restore_thread(struct process_table *t, const struct thread *li
 	if (!thread.serial)
 		thread.serial = id + 1;
 	vec_push(&t->threads, thread);
+	if (!thread.tid && pid_map_get(&t->by_tid, 0) == ID_NONE)
+		pid_map_set(&t->by_tid, 0, id);
 	return id;
 }
 

@@ -3,8 +3,11 @@
 
 /* So many states between two ticks are kept before the ticks due in them are counted. */
 #define SPANS_MAX 4096
-/* A tick due so shortly before the end may not have been served any more. */
+/* A tick due so shortly before the end, or its timer's restart, may not have been served. */
 #define END_GRACE_NS 50000
+/* The kernel lets no software clock tick faster, and one this slow tells nothing. */
+#define PERIOD_MIN_NS UINT64_C(10000)
+#define PERIOD_MAX_NS UINT64_C(60000000000)
 
 void ledger_cpu_init(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle,
                      uint64_t start_ns, uint64_t end_ns)
@@ -65,20 +68,39 @@ static void add_time(struct ledger_cpu_builder *b, enum cpu_state state, uint64_
 		b->sums.unknown_ns += ns;
 }
 
-/* While the recorder sheds load, one tick of the timer stands for several of the clock's period. */
-static uint64_t ticks_each(const struct ledger_cpu_builder *b)
+/*
+ * While the rate is another one, a tick of the timer stands for several of the clock's period,
+ * or for a broken number of them: what makes no whole one waits for the next.
+ */
+static uint64_t whole_ticks(const struct ledger_cpu_builder *b, uint64_t ticks, uint64_t *rest_ns)
 {
-	return b->sums.period_ns ? b->grid.period_ns / b->sums.period_ns : 1;
+	uint64_t period = b->sums.period_ns;
+
+	if (!period || (b->grid.period_ns == period && !*rest_ns))
+		return ticks;
+	*rest_ns += ticks * b->grid.period_ns;
+	ticks = *rest_ns / period;
+	*rest_ns -= ticks * period;
+	return ticks;
 }
 
 /* A tick that was due in that state and left no sample. */
 static void add_missing(struct ledger_cpu_builder *b, enum cpu_state state, uint64_t ticks)
 {
-	ticks *= ticks_each(b);
 	if (state == CPU_STATE_BUSY || (state == CPU_STATE_UNKNOWN && !b->exclude_idle))
-		b->sums.ticks_due_busy += ticks;
+		b->sums.ticks_due_busy += whole_ticks(b, ticks, &b->rest_missing[0]);
 	else if (!b->exclude_idle)
-		b->sums.ticks_due_idle += ticks;
+		b->sums.ticks_due_idle += whole_ticks(b, ticks, &b->rest_missing[1]);
+}
+
+static void add_seen(struct ledger_cpu_builder *b, bool idle, uint64_t weight, bool due)
+{
+	uint64_t ticks = whole_ticks(b, 1, &b->rest_seen[idle]);
+
+	*(idle ? &b->sums.ticks_seen_idle : &b->sums.ticks_seen_busy) += ticks;
+	*(idle ? &b->sums.weight_idle : &b->sums.weight_busy) += weight;
+	if (b->sums.period_ns && due)
+		*(idle ? &b->sums.ticks_due_idle : &b->sums.ticks_due_busy) += ticks;
 }
 
 /*
@@ -158,19 +180,29 @@ void ledger_cpu_switch(struct ledger_cpu_builder *b, uint64_t time_ns, int32_t p
 }
 
 /*
- * The sample stands for another number of periods than the one before: the
- * timer was restarted one of its new periods before it, at the latest.
+ * The sample stands for another time than the one before: the timer was
+ * restarted one of its new periods before it, at the latest. Before the first
+ * sample there was none: it has ticked at that rate since the start.
  */
 static void change_rate(struct ledger_cpu_builder *b, uint64_t time_ns, uint64_t period_ns)
 {
 	uint64_t restart = at_least(time_ns - at_most(period_ns, time_ns), b->due_ns);
 	uint64_t half = b->grid.period_ns / 2;
 
-	if (b->grid.started)
-		count_missing(b, b->due_ns + half, restart, UINT64_MAX, false);
+	if (b->grid.started) {
+		count_missing(b, b->due_ns + half, restart - at_most(END_GRACE_NS, restart),
+		              UINT64_MAX, false);
+		b->due_ns = restart;
+	}
 	grid_init(&b->grid, period_ns);
 	b->folded = 0;
-	b->due_ns = restart;
+}
+
+/* Weights of damaged files are any: no timer has such a period. */
+static bool other_rate(const struct ledger_cpu_builder *b, uint64_t weight)
+{
+	return b->sums.period_ns && weight != b->grid.period_ns && weight >= PERIOD_MIN_NS &&
+	       weight <= PERIOD_MAX_NS;
 }
 
 void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle, uint64_t weight)
@@ -179,19 +211,17 @@ void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle
 	uint64_t half, due;
 	bool first;
 
-	if (b->sums.period_ns && weight && weight != b->grid.period_ns &&
-	    weight % b->sums.period_ns == 0)
+	if (other_rate(b, weight))
 		change_rate(b, time_ns, weight);
 	first = !b->grid.started;
 	tick = grid_sample(&b->grid, time_ns);
 	half = b->grid.period_ns / 2;
 	due = time_ns - (uint64_t)tick.late_ns;
 	set_state(b, time_ns, idle ? CPU_STATE_IDLE : CPU_STATE_BUSY);
-	*(idle ? &b->sums.ticks_seen_idle : &b->sums.ticks_seen_busy) += ticks_each(b);
-	*(idle ? &b->sums.weight_idle : &b->sums.weight_busy) += weight;
+	/* Served so late that it was counted as missing already: it is due only once. */
+	add_seen(b, idle, weight, first || tick.missing >= b->folded);
 	if (!b->sums.period_ns)
 		return;
-	*(idle ? &b->sums.ticks_due_idle : &b->sums.ticks_due_busy) += ticks_each(b);
 	/* The timer's first point is one period after the start, not at the start. */
 	if (first && due > b->due_ns)
 		count_missing(b, b->due_ns + half, due - at_most(half, due), UINT64_MAX, false);
@@ -214,11 +244,22 @@ static void finish_without_grid(struct ledger_cpu_builder *b)
 	add_missing(b, CPU_STATE_IDLE, b->sums.idle_ns / period);
 }
 
-void ledger_cpu_finish(struct ledger_cpu_builder *b, uint64_t end_ns)
+/* Ticks due before that have been counted; states since then are kept. */
+static void drop_spans(struct ledger_cpu_builder *b, uint64_t before_ns)
 {
-	uint64_t half = b->grid.period_ns / 2;
+	size_t first = 0;
 
-	b->end_ns = end_ns;
+	while (first + 1 < b->spans.count && b->spans.items[first + 1].from_ns <= before_ns)
+		first++;
+	for (size_t i = first; i < b->spans.count; i++)
+		b->spans.items[i - first] = b->spans.items[i];
+	b->spans.count -= first;
+	if (b->spans.items[0].from_ns < before_ns)
+		b->spans.items[0].from_ns = before_ns;
+}
+
+static void close_busy_and_idle(struct ledger_cpu_builder *b, uint64_t end_ns)
+{
 	if (b->sums.has_switches) {
 		add_time(b, state_now(b), end_ns);
 	} else {
@@ -227,6 +268,40 @@ void ledger_cpu_finish(struct ledger_cpu_builder *b, uint64_t end_ns)
 		b->sums.unknown_ns = 0;
 	}
 	b->sums.wall_ns = end_ns > b->start_ns ? end_ns - b->start_ns : 0;
+}
+
+struct ledger_cpu ledger_cpu_cut(struct ledger_cpu_builder *b, uint64_t to_ns)
+{
+	uint64_t half = b->grid.period_ns / 2, until = to_ns - at_most(half, to_ns);
+	struct ledger_cpu sums;
+
+	close_busy_and_idle(b, to_ns);
+	if (b->grid.started) {
+		/* What is due in the last half of a period may still be served. */
+		b->folded += count_missing(b, at_least(b->due_ns + half, b->spans.items[0].from_ns),
+		                           until, UINT64_MAX, false);
+		drop_spans(b, until);
+	} else {
+		finish_without_grid(b);
+		drop_spans(b, to_ns);
+		b->due_ns = at_least(b->due_ns, to_ns);
+	}
+	sums = b->sums;
+	b->sums = (struct ledger_cpu){.recording = sums.recording,
+	                              .cpu = sums.cpu,
+	                              .period_ns = sums.period_ns,
+	                              .has_switches = sums.has_switches};
+	b->start_ns = to_ns;
+	b->since_ns = at_least(b->since_ns, to_ns);
+	return sums;
+}
+
+void ledger_cpu_finish(struct ledger_cpu_builder *b, uint64_t end_ns)
+{
+	uint64_t half = b->grid.period_ns / 2;
+
+	b->end_ns = end_ns;
+	close_busy_and_idle(b, end_ns);
 	if (b->grid.started)
 		count_missing(b, b->due_ns + half, end_ns - at_most(END_GRACE_NS, end_ns),
 		              UINT64_MAX, false);

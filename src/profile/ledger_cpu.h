@@ -25,11 +25,12 @@ struct cpu_span {
 struct ledger_cpu_builder {
 	struct ledger_cpu sums;
 	struct grid grid;
-	uint64_t start_ns, end_ns;    /* of sampling; end 0: not known yet */
-	uint64_t since_ns;            /* when the present state began */
-	uint64_t due_ns;              /* of the last tick seen */
-	uint64_t folded;              /* missing ticks since then that are counted already */
-	VEC(struct cpu_span) spans;   /* states since the last tick */
+	uint64_t start_ns, end_ns; /* of sampling; end 0: not known yet */
+	uint64_t since_ns;         /* when the present state began */
+	uint64_t due_ns;           /* of the last tick seen */
+	uint64_t folded;           /* missing ticks since then that are counted already */
+	uint64_t rest_seen[2], rest_missing[2]; /* ns, of busy and idle: not yet a whole tick */
+	VEC(struct cpu_span) spans;             /* states since the last tick */
 	bool told, exclude_idle, out; /* told: the first state is known; out: last record */
 };
 
@@ -45,6 +46,12 @@ void ledger_cpu_switch(struct ledger_cpu_builder *b, uint64_t time_ns, int32_t p
                        int32_t other_pid);
 /* A sample of the clock. */
 void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle, uint64_t weight);
+/*
+ * Closes the account of what was up to `to_ns`, and begins the next one there: no time and no
+ * tick is in both or in none. A tick that is served later than half a period after it was due,
+ * across the cut, is missing before it and one too many behind.
+ */
+struct ledger_cpu ledger_cpu_cut(struct ledger_cpu_builder *b, uint64_t to_ns);
 /* Closes the account at `end_ns`; b->sums is complete then. */
 void ledger_cpu_finish(struct ledger_cpu_builder *b, uint64_t end_ns);
 

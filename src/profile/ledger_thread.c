@@ -123,17 +123,63 @@ void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_pro
 		begin(l, t, process, old == ID_NONE ? l->start_ns : time_ns, THREAD_ON_CPU);
 }
 
+static void append_processes(const struct ledger_threads *l, struct ledger *ledger)
+{
+	for (uint32_t i = 0; i < l->processes.count; i++)
+		if (l->processes.items[i].threads) {
+			vec_push(&ledger->processes, l->processes.items[i]);
+			vec_last(&ledger->processes)->process = i;
+		}
+}
+
+static bool is_live(const struct thread_track *t)
+{
+	return t->state != THREAD_UNHEARD && t->state != THREAD_ENDED;
+}
+
+void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger)
+{
+	vec_each (t, &l->threads)
+		if (is_live(t)) {
+			enter(l, t, to_ns, t->state);
+			if (to_ns > t->start_ns)
+				process_of(l, t->process)->wall_ns += to_ns - t->start_ns;
+			t->start_ns = to_ns;
+		}
+	append_processes(l, ledger);
+	l->processes.count = 0;
+	vec_each (t, &l->threads)
+		if (is_live(t))
+			process_of(l, t->process)->threads++;
+	l->start_ns = to_ns;
+}
+
+void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
+                            size_t thread_count, const uint32_t *new_process, size_t process_count)
+{
+	struct ledger_threads now = {.start_ns = l->start_ns};
+
+	for (uint32_t i = 0; i < l->threads.count && i < thread_count; i++) {
+		const struct thread_track *t = &l->threads.items[i];
+		struct thread_track *moved;
+
+		if (!is_live(t) || new_thread[i] == ID_NONE || t->process >= process_count ||
+		    new_process[t->process] == ID_NONE)
+			continue;
+		moved = track_of(&now, new_thread[i]);
+		*moved = *t;
+		moved->process = new_process[t->process];
+		process_of(&now, moved->process)->threads++;
+	}
+	ledger_thread_done(l);
+	*l = now;
+}
+
 void ledger_thread_finish(struct ledger_threads *l, uint64_t end_ns, struct ledger *ledger)
 {
 	vec_each (t, &l->threads)
 		end(l, t, end_ns);
-	for (uint32_t i = 0; i < l->processes.count; i++) {
-		struct ledger_process *p = &l->processes.items[i];
-
-		p->process = i;
-		if (p->threads)
-			vec_push(&ledger->processes, *p);
-	}
+	append_processes(l, ledger);
 }
 
 void ledger_thread_done(struct ledger_threads *l)

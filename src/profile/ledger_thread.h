@@ -49,6 +49,17 @@ void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint64_t time
  */
 void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_process,
                         uint32_t thread, uint32_t process, uint64_t time_ns);
+/*
+ * Appends the accounts up to `to_ns` of the processes that were heard of, and begins the next
+ * ones there: threads go on in the state that they are in.
+ */
+void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger);
+/*
+ * After a cut: ids of threads and processes are others now. new_thread and new_process give
+ * them by the old ones, ID_NONE for those that are gone.
+ */
+void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
+                            size_t thread_count, const uint32_t *new_process, size_t process_count);
 /* Closes all accounts and appends those of processes that were heard of. */
 void ledger_thread_finish(struct ledger_threads *l, uint64_t end_ns, struct ledger *ledger);
 void ledger_thread_done(struct ledger_threads *l);

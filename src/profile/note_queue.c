@@ -28,12 +28,13 @@ struct note_queue {
 	pthread_cond_t changed;
 };
 
-struct note_queue *note_queue_new(note_take_fn *take, void *ctx)
+struct note_queue *note_queue_new(note_take_fn *take, void *ctx, bool alone)
 {
 	struct note_queue *q = xcalloc(1, sizeof(*q));
 
 	q->take = take;
 	q->ctx = ctx;
+	q->alone = alone;
 	q->batches = xcalloc(BATCHES, sizeof(*q->batches));
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->changed, NULL);

@@ -6,7 +6,7 @@
  * a thread of its own counts, if there is a second CPU to run it; the caller
  * waits when it is BATCHES ahead. Whatever is counted is the same either way.
  *
- *	note_queue_new(take, ctx)
+ *	note_queue_new(take, ctx, alone)
  *	*note_queue_add(q) = (struct note){...}     for each
  *	note_queue_finish(q)                        all are counted now
  *	note_queue_free(q)                          NULL-safe
@@ -27,7 +27,8 @@ typedef void note_take_fn(void *ctx, const struct note *notes, size_t count);
 
 struct note_queue;
 
-struct note_queue *note_queue_new(note_take_fn *take, void *ctx);
+/* `alone`: never in a thread of its own; then _finish may be called again and again. */
+struct note_queue *note_queue_new(note_take_fn *take, void *ctx, bool alone);
 void note_queue_free(struct note_queue *q);
 
 /* Room for the next note, good until the next call. */

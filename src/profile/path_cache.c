@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/path_cache.h"
 
+#include <string.h>
+
 #define CACHE_SLOTS (1u << 17)
 
 #define LAST_CHAINS 64 /* CPUs whose last chain is known; a power of two */
@@ -40,6 +42,7 @@ struct outer_stack {
 	uint32_t depth;   /* frames up to the thread's first */
 	uint64_t version; /* of the maps that `path` was made with; 0: not made */
 	uint32_t path;
+	bool wanted; /* since the last renewal */
 };
 
 struct path_cache {
@@ -203,7 +206,8 @@ void path_cache_define(struct path_cache *c, const struct event_outer_stack *out
 	                          .parent = find_outer(c, outer->parent),
 	                          .first = c->addresses.count,
 	                          .count = outer->count,
-	                          .depth = outer->count};
+	                          .depth = outer->count,
+	                          .wanted = true};
 
 	/* A number stands for one stack: what says otherwise is damaged. */
 	if (!outer->id || outer->count > OUTER_FRAMES || find_outer(c, outer->id) != ID_NONE)
@@ -228,8 +232,9 @@ static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t inde
 
 	c->way.count = 0;
 	for (; index != ID_NONE; index = c->outers.items[index].parent) {
-		const struct outer_stack *o = &c->outers.items[index];
+		struct outer_stack *o = &c->outers.items[index];
 
+		o->wanted = true;
 		if (version && o->version == version) {
 			path = o->path;
 			break;
@@ -253,6 +258,46 @@ static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t inde
 		o->path = path;
 	}
 	return path;
+}
+
+/* Moves the outer stacks that are wanted to the front, with their addresses. */
+static void keep_wanted(struct path_cache *c)
+{
+	size_t kept = 0, addresses = 0;
+	uint32_t *moved = xmalloc((c->outers.count + 1) * sizeof(*moved));
+
+	/* Parents stand before those on top of them. */
+	for (size_t i = c->outers.count; i-- > 0;)
+		if (c->outers.items[i].wanted && c->outers.items[i].parent != ID_NONE)
+			c->outers.items[c->outers.items[i].parent].wanted = true;
+	id_table_clear(&c->outer_index);
+	for (size_t i = 0; i < c->outers.count; i++) {
+		struct outer_stack o = c->outers.items[i];
+
+		if (!o.wanted)
+			continue;
+		memmove(c->addresses.items + addresses, c->addresses.items + o.first,
+		        o.count * sizeof(*c->addresses.items));
+		o.first = addresses;
+		o.parent = o.parent == ID_NONE ? ID_NONE : moved[o.parent];
+		o.version = 0;
+		o.wanted = false;
+		moved[i] = (uint32_t)kept;
+		id_table_add(&c->outer_index, hash_u64(o.id), (uint32_t)kept);
+		c->outers.items[kept++] = o;
+		addresses += o.count;
+	}
+	c->outers.count = kept;
+	c->addresses.count = addresses;
+	free(moved);
+}
+
+void path_cache_renew(struct path_cache *c)
+{
+	memset(c->slots, 0, CACHE_SLOTS * sizeof(*c->slots));
+	for (size_t i = 0; i < LAST_CHAINS; i++)
+		c->last[i].user = c->last[i].kernel = 0;
+	keep_wanted(c);
 }
 
 /* How many of the outermost frames are those that the CPU showed last. */

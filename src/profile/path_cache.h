@@ -27,6 +27,12 @@ void path_cache_free(struct path_cache *c);
 /* What samples with that number of an outer stack stand on, from now on. */
 void path_cache_define(struct path_cache *c, const struct event_outer_stack *outer);
 
+/*
+ * All paths, frames and maps are others from now on. Outer stacks stay that were defined or
+ * asked for since the last time: only those can be met again.
+ */
+void path_cache_renew(struct path_cache *c);
+
 /* The path of a sample of that process; flat: the sampled address alone. */
 uint32_t path_cache_path(struct path_cache *c, uint32_t process, const struct event *e, bool flat);
 

@@ -6,17 +6,46 @@
 #include <errno.h>
 #include <string.h>
 
-struct profile *profile_new(void)
+/* What every profile has: the unknown frame, and the empty path. */
+static void add_roots(struct profile *p)
 {
-	struct profile *p = xcalloc(1, sizeof(*p));
 	struct path_node root = {PATH_ROOT, 0};
 	struct profile_frame unknown = {.frame = {IMAGE_ID_UNKNOWN, 0}};
 
-	image_table_init(&p->images);
-	p->processes = process_table_new(&p->images);
 	profile_frame_add(p, &unknown);
 	vec_push(&p->paths, root);
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *p = xcalloc(1, sizeof(*p));
+
+	image_table_init(&p->images);
+	p->processes = process_table_new(&p->images);
+	add_roots(p);
 	return p;
+}
+
+void profile_forget_rows(struct profile *p)
+{
+	/* A table made for a full window costs every quiet one after it. */
+	if (p->row_index.count * 16 < p->row_index.mask)
+		id_table_done(&p->row_index);
+	else
+		id_table_clear(&p->row_index);
+	p->rows.count = 0;
+	p->ledger.cpus.count = p->ledger.processes.count = 0;
+	vec_each (event, &p->events)
+		event->samples = event->weight = 0;
+}
+
+void profile_forget_paths(struct profile *p)
+{
+	id_table_done(&p->frame_index);
+	free(p->path_index.slots);
+	p->path_index = (struct path_table){0};
+	p->frames.count = p->paths.count = 0;
+	add_roots(p);
 }
 
 void profile_free(struct profile *p)

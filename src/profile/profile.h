@@ -144,6 +144,13 @@ struct profile_row *profile_row_add_hashed(struct profile *p, const struct profi
  */
 void profile_weigh_idle(struct profile *p);
 
+/*
+ * For profiles that are filled again and again: rows and ledger go, what they refer to stays;
+ * and, when there are no rows, frames and paths go, too.
+ */
+void profile_forget_rows(struct profile *p);
+void profile_forget_paths(struct profile *p);
+
 /* Nothing more is added: gives back the memory that finding what is there takes. */
 void profile_seal(struct profile *p);
 

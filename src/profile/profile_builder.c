@@ -46,7 +46,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	b->paths = path_cache_new(p);
 	profile_counter_init(&b->counter, p);
 	b->counter.no_sequences = b->options.no_sequences;
-	b->queue = note_queue_new(take_notes, &b->counter);
+	b->queue = note_queue_new(take_notes, &b->counter, b->options.no_sequences);
 	return b;
 }
 
@@ -266,6 +266,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 		return;
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
+	process_table_in_cgroup(p->processes, process, e->sample.cgroup);
 	find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		key.region = region_of(b, process, e->sample.addr);
@@ -339,6 +340,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		on_switch(b, e);
 		break;
 	case EVENT_MMAP:
+	case EVENT_CGROUP:
 		process_table_event(b->profile->processes, e);
 		break;
 	case EVENT_COMM:
@@ -350,6 +352,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		path_cache_define(b->paths, &e->outer_stack);
 		break;
 	case EVENT_LOST:
+		process_table_event(b->profile->processes, e);
 		add_note(b, e, NOTE_LOST)->amount = e->lost.count;
 		break;
 	case EVENT_THROTTLE:
@@ -368,6 +371,72 @@ static int on_end(void *ctx, const struct recording *r, struct error *err)
 	note_queue_finish(b->queue);
 	profile_counter_end(&b->counter, b->last_ns);
 	return 0;
+}
+
+void profile_builder_start(struct profile_builder *b, uint64_t start_ns)
+{
+	note_queue_finish(b->queue);
+	profile_counter_start(&b->counter, start_ns);
+}
+
+void profile_builder_cut(struct profile_builder *b, uint64_t to_ns)
+{
+	note_queue_finish(b->queue);
+	profile_counter_cut(&b->counter, to_ns);
+}
+
+/* From the old ids to the new ones, by serials: both tables have them in ascending order. */
+static uint32_t *processes_now(const struct process_table *old, const struct process_table *now)
+{
+	size_t count = process_table_process_count(old), n = process_table_process_count(now);
+	uint32_t *map = xmalloc((count + 1) * sizeof(*map));
+
+	for (uint32_t i = 0, j = 0; i < count; i++) {
+		uint64_t serial = process_table_process(old, i)->serial;
+
+		while (j < n && process_table_process(now, j)->serial < serial)
+			j++;
+		map[i] = j < n && process_table_process(now, j)->serial == serial ? j : ID_NONE;
+	}
+	return map;
+}
+
+static uint32_t *threads_now(const struct process_table *old, const struct process_table *now)
+{
+	size_t count = process_table_thread_count(old), n = process_table_thread_count(now);
+	uint32_t *map = xmalloc((count + 1) * sizeof(*map));
+
+	for (uint32_t i = 0, j = 0; i < count; i++) {
+		uint64_t serial = process_table_thread_at(old, i)->serial;
+
+		while (j < n && process_table_thread_at(now, j)->serial < serial)
+			j++;
+		map[i] = j < n && process_table_thread_at(now, j)->serial == serial ? j : ID_NONE;
+	}
+	return map;
+}
+
+void profile_builder_renew(struct profile_builder *b)
+{
+	struct profile *p = b->profile;
+	struct process_table *old = p->processes;
+	struct image_table images = p->images;
+	uint32_t *threads, *processes;
+
+	image_table_init(&p->images);
+	p->processes = process_table_carry(old, &images, &p->images);
+	profile_forget_paths(p);
+	path_cache_renew(b->paths);
+	stack_walk_free(b->walk);
+	b->walk = NULL;
+	threads = threads_now(old, p->processes);
+	processes = processes_now(old, p->processes);
+	ledger_thread_renumber(&b->counter.threads, threads, process_table_thread_count(old),
+	                       processes, process_table_process_count(old));
+	free(threads);
+	free(processes);
+	process_table_free(old);
+	image_table_done(&images);
 }
 
 struct event_sink profile_builder_sink(struct profile_builder *b)

@@ -28,6 +28,17 @@ struct profile_builder_options {
 	struct cache_dir *cache; /* NULL: none */
 };
 
+/*
+ * For streams without an end (profile_windows.h), without sequences and off-CPU stacks:
+ * _start: sampling is on since then. _cut: the profile has all up to then; its ledger is that of
+ * the time since the last cut. _renew, between a cut and the next event, with no rows in the
+ * profile: what is not alive is forgotten, ids begin anew.
+ */
+struct profile_builder;
+void profile_builder_start(struct profile_builder *b, uint64_t start_ns);
+void profile_builder_cut(struct profile_builder *b, uint64_t to_ns);
+void profile_builder_renew(struct profile_builder *b);
+
 struct profile_builder *profile_builder_new(struct profile *p,
                                             const struct profile_builder_options *options);
 void profile_builder_free(struct profile_builder *b);

@@ -45,6 +45,14 @@ static const struct account_cpu *account_of(const struct recording *r, uint32_t 
 	return NULL;
 }
 
+/* Of a CPU that is met now; a window may have begun since sampling did. */
+static uint64_t start_of(const struct profile_counter *c, const struct account_cpu *account)
+{
+	uint64_t start_ns = c->start_ns ? c->start_ns : c->first_ns;
+
+	return account && account->start_ns > start_ns ? account->start_ns : start_ns;
+}
+
 static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
 {
 	const struct recording *r = c->recording;
@@ -62,10 +70,7 @@ static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
 	attr = c->main_attr < r->attrs.count ? &r->attrs.items[c->main_attr] : NULL;
 	clock = attr && attr->role == ATTR_CLOCK;
 	ledger_cpu_init(&cpu->ledger, clock ? attr->period_ns : 0, attr && attr->exclude_idle,
-	                account       ? account->start_ns
-	                : c->start_ns ? c->start_ns
-	                              : c->first_ns,
-	                account ? account->end_ns : 0);
+	                start_of(c, account), account ? account->end_ns : 0);
 	cpu->ledger.sums.cpu = number;
 	cpu->ledger.sums.recording = c->recording_index;
 	return cpu;
@@ -239,7 +244,8 @@ void profile_counter_take(struct profile_counter *c, const struct note *notes, s
 	}
 }
 
-static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
+/* Those that were recorded, also where nothing was heard of them. */
+static void meet_cpus(struct profile_counter *c)
 {
 	const struct recording *r = c->recording;
 
@@ -247,6 +253,37 @@ static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
 		vec_each (account, &r->account.cpus)
 			if (account->cpu < COUNTER_CPUS)
 				cpu_of(c, (uint16_t)account->cpu);
+}
+
+void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
+{
+	c->first_ns = c->start_ns = start_ns;
+	c->threads.start_ns = c->off.start_ns = start_ns;
+	vec_each (cpu, &c->cpus)
+		if (cpu->seen)
+			ledger_cpu_restart(&cpu->ledger, start_ns);
+	meet_cpus(c);
+}
+
+void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
+{
+	struct ledger *ledger = &c->profile->ledger;
+
+	ledger->machine_wide = c->machine_wide;
+	vec_each (cpu, &c->cpus)
+		if (c->machine_wide && cpu->seen && cpu->ledger.sums.cpu != COUNTER_CPUS)
+			vec_push(&ledger->cpus, ledger_cpu_cut(&cpu->ledger, to_ns));
+	if (c->switches)
+		ledger_thread_cut(&c->threads, to_ns, ledger);
+	if (c->start_ns)
+		c->start_ns = to_ns;
+}
+
+static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
+{
+	const struct recording *r = c->recording;
+
+	meet_cpus(c);
 	vec_each (cpu, &c->cpus) {
 		const struct account_cpu *account;
 

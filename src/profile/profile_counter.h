@@ -55,6 +55,12 @@ void profile_counter_begin(struct profile_counter *c, const struct recording *r,
                            uint32_t recording_index);
 /* At most NOTE_BATCH of them. */
 void profile_counter_take(struct profile_counter *c, const struct note *notes, size_t count);
+
+/* For streams without an end: sampling is on since then. */
+void profile_counter_start(struct profile_counter *c, uint64_t start_ns);
+/* All accounts up to then go into the profile's ledger, and begin anew. */
+void profile_counter_cut(struct profile_counter *c, uint64_t to_ns);
+
 /* `last_ns`: the last time that was seen. The recording's counters are filled by now. */
 void profile_counter_end(struct profile_counter *c, uint64_t last_ns);
 

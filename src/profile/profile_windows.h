@@ -42,6 +42,7 @@ struct profile_windows_options {
 	uint64_t window_ns;    /* length */
 	uint64_t wall_less_ns; /* CLOCK_REALTIME - the recording's clock, for the boundaries */
 	struct profile_builder_options builder;
+	uint64_t start_ns; /* sampling is on since then; 0: a period before the first tick */
 	uint32_t processes_max, paths_max,
 	        images_max; /* forget the dead beyond; 0: 20000, 50000, 4000 */
 	profile_window_fn *window;
@@ -53,6 +54,8 @@ struct profile_windows;
 struct profile_windows *profile_windows_new(const struct profile_windows_options *options);
 void profile_windows_free(struct profile_windows *w);
 struct event_sink profile_windows_sink(struct profile_windows *w);
+/* Sampling is on since then: where that was not known yet when the windows were made. */
+void profile_windows_start(struct profile_windows *w, uint64_t start_ns);
 int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct error *err);
 /* The clock of the wall was set: boundaries go by it from the next one on. */
 void profile_windows_wall(struct profile_windows *w, uint64_t wall_less_ns);

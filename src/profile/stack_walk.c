@@ -53,6 +53,7 @@ struct stack_walk *stack_walk_new(struct process_table *processes, struct image_
 	w->processes = processes;
 	w->options = *options;
 	w->machine = unwind_native();
+	w->chain.last_outer = options->outer_given;
 	if (w->machine)
 		w->code = stack_code_new(processes, images, w->machine, &w->options, &w->counts);
 	w->memory = stack_memory_new();

@@ -41,11 +41,12 @@ struct stack_walk_options {
 	/*
 	 * The outermost part of a deep stack: `count` addresses, innermost first,
 	 * whose callers are those of outer stack `parent` (0: none). Numbers count
-	 * up from 1. Called before a sample that refers to it is returned.
+	 * up. Called before a sample that refers to it is returned.
 	 */
 	void (*define)(void *ctx, uint32_t outer, uint32_t parent, const uint64_t *addresses,
 	               uint32_t count);
 	void *ctx;
+	uint32_t outer_given; /* by a walker before this one: numbers count up from there */
 };
 
 struct stack_walk_result {

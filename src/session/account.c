@@ -108,6 +108,8 @@ static void close_cpu(struct recording *r, const struct perf_source_cpu *cpu,
 	account->lost_records = cpu->lost;
 	account->ring_bytes = cpu->ring.size;
 	account->ring_used_max = cpu->ring.used_max;
+	account->ring_used_sum = cpu->ring.used_sum;
+	account->ring_reads = cpu->ring.reads;
 	if (!a || !b)
 		return;
 	account->stat_user_ns = b->user_ns - a->user_ns;

@@ -16,7 +16,8 @@ struct field {
 	const char *key;
 	enum field_kind kind;
 	size_t offset;
-	const char *const *words; /* of a FIELD_WORD, in the order of the numbers; NULL at the end */
+	const char *const
+	        *words; /* of a FIELD_WORD, in the order of the numbers; NULL at the end */
 };
 
 static const char *const verbs[] = {"status", "stop", "snapshot", NULL};
@@ -29,11 +30,11 @@ static const char *const ends[] = {"not", "stopped", "signal", "processes-gone",
 #define ACCOUNT(field) offsetof(struct control_reply, account.field)
 #define NUMBER(name)                                                                               \
 	{                                                                                          \
-		#name, FIELD_NUMBER, ACCOUNT(name), NULL                                           \
+#name, FIELD_NUMBER, ACCOUNT(name), NULL                                           \
 	}
 #define TEXT(name)                                                                                 \
 	{                                                                                          \
-		#name, FIELD_TEXT, ACCOUNT(name), NULL                                             \
+#name, FIELD_TEXT, ACCOUNT(name), NULL                                             \
 	}
 
 static const struct field request_fields[] = {
@@ -291,15 +292,16 @@ static int get_lines(struct reader *r, char *text, struct error *err)
 		if (number == 1 && strcmp(text, FIRST VERSION) != 0)
 			return not_ours(err, text);
 		if (!strcmp(text, "end"))
-			return end[1] ? error_set(err, EBADMSG, "line %zu: the end is not at the end",
-			                          number)
+			return end[1] ? error_set(err, EBADMSG,
+			                          "line %zu: the end is not at the end", number)
 			              : 0;
 		value = strchr(text, ' ');
 		if (!value)
 			return error_set(err, EBADMSG, "line %zu has no value", number);
 		*value++ = '\0';
 		if (get_line(r, text, value))
-			return error_set(err, EBADMSG, "line %zu: that cannot be a %.40s", number, text);
+			return error_set(err, EBADMSG, "line %zu: that cannot be a %.40s", number,
+			                 text);
 		text = end + 1;
 	}
 	return error_set(err, EBADMSG, "it has no end");
@@ -312,6 +314,8 @@ static int parse(struct reader *r, const char *text, size_t size, size_t most, s
 
 	if (size > most)
 		return error_set(err, EMSGSIZE, "it is longer than %zu bytes", most);
+	if (!size)
+		return error_set(err, EBADMSG, "it is empty");
 	if (memchr(text, 0, size))
 		return error_set(err, EBADMSG, "it holds a zero byte");
 	copy = xstrndup(text, size);

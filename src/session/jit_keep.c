@@ -9,7 +9,9 @@
 #include "source/mapped_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #define FILE_BYTES_MAX (128u << 20) /* it is in memory for a moment */
 #define KEPT_BYTES_MAX (512ull << 20)
 #define HELD_MAX 256 /* descriptors, of each sort */
+#define GENERATORS_MAX 8192
 
 /* A jitdump, held since it was mapped. */
 struct held_dump {
@@ -38,6 +41,7 @@ struct jit_keep {
 	VEC(struct held_tmp) tmps;
 	struct pid_map
 	        generators; /* who has memory for generated code: 1 + its index in tmps, or 0 */
+	size_t generators_max;
 	/* Of the end. */
 	const struct recording *recording;
 	struct cache_dir *cache; /* opened for the first file */
@@ -89,6 +93,35 @@ static bool sees_other_files(int32_t pid)
 	return size > 0 && (size != own || memcmp(ours, theirs, (size_t)size) != 0);
 }
 
+static bool lives(int32_t pid)
+{
+	return !kill(pid, 0) || errno != ESRCH;
+}
+
+static bool wrote_map(int32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	return !access(path, F_OK);
+}
+
+/* Those that are gone and left nothing in our /tmp are forgotten, where they have become many. */
+static void forget_generators(struct jit_keep *k)
+{
+	struct pid_map old = k->generators;
+
+	k->generators = (struct pid_map){0};
+	for (size_t i = 0; i <= old.mask; i++) {
+		const struct pid_slot *slot = &old.slots[i];
+
+		if (slot->used && (slot->id || lives(slot->pid) || wrote_map(slot->pid)))
+			pid_map_set(&k->generators, slot->pid, slot->id);
+	}
+	pid_map_done(&old);
+	k->generators_max = GENERATORS_MAX + 2 * k->generators.count;
+}
+
 /* Whoever generates code may write a map; in a container it is gone with that. */
 static void note_generator(struct jit_keep *k, int32_t pid)
 {
@@ -98,6 +131,8 @@ static void note_generator(struct jit_keep *k, int32_t pid)
 
 	if (pid_map_get(&k->generators, pid) != ID_NONE)
 		return;
+	if (k->generators.count >= k->generators_max && k->generators.count >= GENERATORS_MAX)
+		forget_generators(k);
 	pid_map_set(&k->generators, pid, 0);
 	if (k->tmps.count == HELD_MAX || !sees_other_files(pid) || !jit_process_look(&process, pid))
 		return;

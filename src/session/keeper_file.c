@@ -269,8 +269,11 @@ void keeper_files_compact(struct keeper *k)
 {
 	uint32_t *now_at;
 	size_t kept = 0;
+	bool files = k->files.count >= COMPACT_MIN && k->files.count >= 2 * k->held;
+	/* A file that is held again has another watch, and the old one stays in the index. */
+	bool watches = k->watch_index.count >= COMPACT_MIN && k->watch_index.count >= 2 * k->held;
 
-	if (k->files.count < COMPACT_MIN || k->files.count < 2 * k->held)
+	if (!files && !watches)
 		return;
 	now_at = xcalloc(k->files.count, sizeof(*now_at));
 	id_table_done(&k->file_index);

@@ -7,11 +7,19 @@
 /* The kernel's side, 127 frames unless a sysctl raised that; then a mark and what was walked. */
 #define CHAIN_MAX (2 * STACK_WALK_CHAIN)
 
+/* Beyond so many, living and dead together, the dead are forgotten. */
+#define PROCESSES_MAX 20000
+#define THREADS_MAX 40000
+#define IMAGES_MAX 4000
+
 struct live_stacks {
 	struct image_table images;
 	struct process_table *processes;
 	struct cache_dir *cache;
 	struct stack_walk *walk;
+	struct stack_walk_options options; /* of the walker */
+	struct stack_walk_counts before;   /* of those that were renewed */
+	size_t processes_max, threads_max, images_max;
 	/* The sample being walked, and where definitions of outer stacks go before it */
 	const struct event *sample;
 	const struct perf_event_attr *attr;
@@ -30,6 +38,7 @@ static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint6
 	struct event e = *l->sample;
 	const struct thread *thread = process_table_thread_at(l->processes, l->thread);
 
+	l->options.outer_given = outer;
 	e.kind = EVENT_OUTER_STACK;
 	e.outer_stack = (struct event_outer_stack){
 	        .id = outer,
@@ -44,17 +53,21 @@ static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint6
 struct live_stacks *live_stacks_new(enum stack_method method)
 {
 	struct live_stacks *l = xcalloc(1, sizeof(*l));
-	struct stack_walk_options options = {
-	        .method = method, .live = true, .define = define_outer, .ctx = l};
 	struct error no_cache = {0};
+
+	l->options = (struct stack_walk_options){
+	        .method = method, .live = true, .define = define_outer, .ctx = l};
+	l->processes_max = PROCESSES_MAX;
+	l->threads_max = THREADS_MAX;
+	l->images_max = IMAGES_MAX;
 
 	image_table_init(&l->images);
 	l->processes = process_table_new(&l->images);
 	/* Without one, tables are compiled each time: slower, not worse. */
 	if (cache_dir_open(&l->cache, &no_cache))
 		l->cache = NULL;
-	options.cache = l->cache;
-	l->walk = stack_walk_new(l->processes, &l->images, &options);
+	l->options.cache = l->cache;
+	l->walk = stack_walk_new(l->processes, &l->images, &l->options);
 	return l;
 }
 
@@ -69,6 +82,44 @@ void live_stacks_free(struct live_stacks *l)
 	free(l);
 }
 
+static struct stack_walk_counts counts_of(const struct live_stacks *l)
+{
+	const struct stack_walk_counts *now = stack_walk_counts(l->walk), *before = &l->before;
+
+	return (struct stack_walk_counts){
+	        .samples = before->samples + now->samples,
+	        .frames = before->frames + now->frames,
+	        .by_frame_pointer = before->by_frame_pointer + now->by_frame_pointer,
+	        .stitched_frames = before->stitched_frames + now->stitched_frames,
+	        .memory_reads = before->memory_reads + now->memory_reads,
+	        .tables = before->tables + now->tables,
+	        .table_rows = before->table_rows + now->table_rows,
+	        .table_ns = before->table_ns + now->table_ns,
+	};
+}
+
+/*
+ * Goes on with those that live. What was known of their stacks goes too: it is by number of
+ * thread, and is soon known again.
+ */
+void live_stacks_renew(struct live_stacks *l)
+{
+	struct image_table images = l->images;
+	struct process_table *old = l->processes;
+
+	l->before = counts_of(l);
+	stack_walk_free(l->walk);
+	image_table_init(&l->images);
+	l->processes = process_table_carry(old, &images, &l->images);
+	process_table_free(old);
+	image_table_done(&images);
+	l->walk = stack_walk_new(l->processes, &l->images, &l->options);
+	/* Where that many live, it is not worth it each time. */
+	l->processes_max = PROCESSES_MAX + process_table_process_count(l->processes);
+	l->threads_max = THREADS_MAX + process_table_thread_count(l->processes);
+	l->images_max = IMAGES_MAX + l->images.images.count;
+}
+
 void live_stacks_event(struct live_stacks *l, const struct event *e)
 {
 	bool ends = e->kind == EVENT_EXIT || (e->kind == EVENT_COMM && e->comm.exec);
@@ -80,6 +131,10 @@ void live_stacks_event(struct live_stacks *l, const struct event *e)
 			stack_walk_forget(l->walk, thread);
 	}
 	process_table_event(l->processes, e);
+	if (process_table_process_count(l->processes) > l->processes_max ||
+	    process_table_thread_count(l->processes) > l->threads_max ||
+	    l->images.images.count > l->images_max)
+		live_stacks_renew(l);
 }
 
 int live_stacks_walk(struct live_stacks *l, struct event *e, const struct perf_event_attr *attr,
@@ -106,21 +161,21 @@ int live_stacks_walk(struct live_stacks *l, struct event *e, const struct perf_e
 
 uint64_t live_stacks_memory_reads(const struct live_stacks *l)
 {
-	return stack_walk_counts(l->walk)->memory_reads;
+	return counts_of(l).memory_reads;
 }
 
 void live_stacks_account(const struct live_stacks *l, struct account *account)
 {
-	const struct stack_walk_counts *c = stack_walk_counts(l->walk);
+	struct stack_walk_counts c = counts_of(l);
 
 	account->unwind = (struct account_unwind){
-	        .samples = c->samples,
-	        .frames = c->frames,
-	        .by_frame_pointer = c->by_frame_pointer,
-	        .stitched_frames = c->stitched_frames,
-	        .memory_reads = c->memory_reads,
-	        .tables = c->tables,
-	        .table_rows = c->table_rows,
-	        .table_ns = c->table_ns,
+	        .samples = c.samples,
+	        .frames = c.frames,
+	        .by_frame_pointer = c.by_frame_pointer,
+	        .stitched_frames = c.stitched_frames,
+	        .memory_reads = c.memory_reads,
+	        .tables = c.tables,
+	        .table_rows = c.table_rows,
+	        .table_ns = c.table_ns,
 	};
 }

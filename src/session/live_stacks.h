@@ -12,8 +12,8 @@
  *	live_stacks_account()	at the end
  *	live_stacks_free()	NULL-safe
  *
- * One thread. Memory is bounded by the files, processes and threads that were
- * seen. Uses: base, event, process, profile, format.
+ * One thread. Memory is bounded by the files, processes and threads that live: what is dead is
+ * forgotten now and then. Uses: base, event, process, profile, format.
  */
 #ifndef ASSAY_SESSION_LIVE_STACKS_H
 #define ASSAY_SESSION_LIVE_STACKS_H
@@ -30,6 +30,8 @@ struct live_stacks *live_stacks_new(enum stack_method method);
 void live_stacks_free(struct live_stacks *l);
 
 void live_stacks_event(struct live_stacks *l, const struct event *e);
+/* Forgets the dead; done where more than a bound of them have gathered. */
+void live_stacks_renew(struct live_stacks *l);
 
 /*
  * Puts the whole chain into the sample, good until the next walk. The outermost parts of deep

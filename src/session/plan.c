@@ -99,22 +99,50 @@ static bool can_unwind(uint32_t stack_bytes)
 	return fd >= 0;
 }
 
-static int check_rate(const struct session_options *o, struct error *err)
+/* Does this kernel know in which cgroup a sample is taken, and tell of new ones? */
+static bool can_tell_cgroups(void)
 {
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof(attr),
+	                               .config = PERF_COUNT_SW_DUMMY,
+	                               .sample_period = 1,
+	                               .sample_type = PERF_SAMPLE_CGROUP,
+	                               .disabled = 1,
+	                               .exclude_kernel = 1,
+	                               .exclude_hv = 1,
+	                               .cgroup = 1};
+	int fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The kernel has a bound; of a rate that goes by a budget it is the ceiling. */
+static int find_rate(struct plan *plan, const struct session_options *o, struct error *err)
+{
+	uint64_t asked = o->frequency_hz;
 	int64_t most;
 
-	if (rights_sysctl("kernel.perf_event_max_sample_rate", &most) || most <= 0)
+	plan->frequency_hz = asked;
+	if (rights_sysctl("kernel.perf_event_max_sample_rate", &most) || most <= 0 ||
+	    asked <= (uint64_t)most)
 		return 0;
-	if (o->frequency_hz > (uint64_t)most)
-		return error_set(
-		        err, EINVAL,
-		        "%" PRIu64 " Hz is more than the %" PRId64
-		        " that the kernel allows now; 'sysctl "
-		        "kernel.perf_event_max_sample_rate=%" PRIu64
-		        "' raises that (the kernel may have lowered it because samples took "
-		        "too long), or ask for -F %" PRId64,
-		        o->frequency_hz, most, o->frequency_hz, most);
-	return 0;
+	if (o->budget > 0) {
+		plan->frequency_hz = (uint64_t)most;
+		plan_note(plan,
+		          "At most %" PRId64 " samples a second were taken, not %" PRIu64
+		          ": the kernel allows no more now (kernel.perf_event_max_sample_rate).",
+		          most, asked);
+		return 0;
+	}
+	return error_set(err, EINVAL,
+	                 "%" PRIu64 " Hz is more than the %" PRId64
+	                 " that the kernel allows now; 'sysctl "
+	                 "kernel.perf_event_max_sample_rate=%" PRIu64
+	                 "' raises that (the kernel may have lowered it because samples took "
+	                 "too long), or ask for -F %" PRId64,
+	                 asked, most, asked, most);
 }
 
 static struct perf_event_attr common_attr(const struct plan *plan, const struct session_options *o)
@@ -124,7 +152,8 @@ static struct perf_event_attr common_attr(const struct plan *plan, const struct 
 	        .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 	                       (plan->kernel || o->user_callchain ? PERF_SAMPLE_CALLCHAIN : 0) |
-	                       (o->data_addresses ? PERF_SAMPLE_ADDR : 0),
+	                       (o->data_addresses ? PERF_SAMPLE_ADDR : 0) |
+	                       (plan->cgroups ? PERF_SAMPLE_CGROUP : 0),
 	        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 	                       PERF_FORMAT_ID | PERF_FORMAT_LOST,
 	        .disabled = 1,
@@ -179,7 +208,7 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 		attr.sample_period = o->period;
 	} else if (clock || o->frequency_asked || attr.type != PERF_TYPE_SOFTWARE) {
 		attr.freq = 1;
-		attr.sample_freq = o->frequency_hz;
+		attr.sample_freq = plan->frequency_hz;
 	} else {
 		attr.sample_period = 1; /* faults and switches: each one */
 	}
@@ -237,6 +266,7 @@ static void add_tracking(struct plan *plan, const struct session_options *o)
 	attr.mmap_data = o->data_addresses;
 	attr.context_switch = 1;
 	attr.build_id = 1;
+	attr.cgroup = plan->cgroups;
 	add_event(plan, "dummy", ATTR_TRACK, &attr);
 }
 
@@ -267,14 +297,23 @@ static void find_unwinding(struct plan *plan, const struct session_options *o)
 		          "them off.");
 }
 
+static void find_cgroups(struct plan *plan, const struct session_options *o)
+{
+	plan->cgroups = o->all_cgroups && can_tell_cgroups();
+	if (o->all_cgroups && !plan->cgroups)
+		plan_note(plan, "Cgroups were not recorded: this kernel does not tell of them "
+		                "(before Linux 5.7, or without CONFIG_CGROUP_PERF).");
+}
+
 int plan_make(struct plan *plan, const struct session_options *o, struct error *err)
 {
-	int status = check_rate(o, err);
+	int status = find_rate(plan, o, err);
 
 	if (status)
 		return status;
 	find_rights(plan, o);
 	find_unwinding(plan, o);
+	find_cgroups(plan, o);
 	for (size_t i = 0; !status && i < o->event_count; i++)
 		status = add_sampled(plan, o, o->events[i], err);
 	if (!status && !o->event_count)

@@ -9,8 +9,6 @@
 #ifndef ASSAY_SESSION_PRIVILEGES_H
 #define ASSAY_SESSION_PRIVILEGES_H
 
-#include <stdbool.h>
-
 /*
  * Before others in the queue for a CPU: walking stacks takes longer than
  * copying rings, and on a full machine would wait for its turn while they
@@ -18,12 +16,20 @@
  */
 void privileges_hurry(void);
 
-/*
- * All is open. Walking stacks and keeping what is mapped open files as they
- * come, in the view of those who map them and whoever may read them, and look
- * into memory beyond the copies: with `looks_into_others` the capabilities for
- * that stay; all others go.
- */
-void privileges_drop(bool looks_into_others);
+/* What a recorder may go on to do once all is open. */
+enum privilege {
+	/* Walking stacks and keeping what is mapped open files as they come, in the view of those
+	 * who map them and whoever may read them, and look into memory beyond the copies. */
+	PRIVILEGE_LOOK = 1,
+	/* Snapshots, and files beside a store, in directories of other users. */
+	PRIVILEGE_WRITE = 2,
+	/* Names of the kernel's functions, where they are hidden from others. */
+	PRIVILEGE_NAMES = 4,
+	/* What a sample costs is measured again, with samples of the kernel. */
+	PRIVILEGE_SAMPLE = 8,
+};
+
+/* All is open: the capabilities for what is in `kept` stay, all others go. */
+void privileges_drop(unsigned kept);
 
 #endif

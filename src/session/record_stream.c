@@ -59,6 +59,8 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 		vec_push(&s->lost_of, 0);
 	}
 	shed_init(&s->shed, s->o.plan, s->o.source);
+	if (s->o.budget > 0)
+		shed_budget(&s->shed, s->o.budget);
 	if (s->o.plan->unwind)
 		s->stacks = live_stacks_new(s->o.method);
 	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
@@ -262,6 +264,7 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 void record_stream_status(struct record_stream *s, struct session_status *status)
 {
 	tick_count_status(&s->ticks, status);
+	shed_status(&s->shed, status);
 	status->records = s->records;
 	status->lost_records = s->lost;
 	status->settled_ns = s->settled_ns;

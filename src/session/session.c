@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#define BUDGET_LOOK_MS 1000
 #define ENCODE_BYTES (256u << 10)
 
 static int open_signals(struct session *s, struct error *err)
@@ -159,6 +160,8 @@ static int tell_what_runs(struct session *s, struct error *err)
 
 	if (s->plan.kernel)
 		status = proc_scan_kernel(&scan, &hidden, err);
+	if (!status && s->plan.cgroups)
+		status = proc_scan_cgroups(&scan, err);
 	if (hidden)
 		plan_note(&s->plan, "Kernel addresses are hidden from you (/proc/kallsyms, "
 		                    "kernel.kptr_restrict): kernel functions have no names.");
@@ -206,10 +209,13 @@ int session_drain(struct session *s, bool last, struct error *err)
 	keeper_drained(s->keeper);
 	if (s->stream && record_stream_deep(s->stream))
 		pace_soon(&s->pace);
-	if (status || s->stream)
-		return status;
-	perf_record_finished_round(&s->encoded);
-	return write_encoded(s, err);
+	if (!status && !s->stream) {
+		perf_record_finished_round(&s->encoded);
+		status = write_encoded(s, err);
+	}
+	if (status && err)
+		s->failed = *err;
+	return status;
 }
 
 static void read_signals(struct session *s)
@@ -282,9 +288,14 @@ static int run(struct session *s, struct error *err)
 	struct targets targets = targets_of(s);
 	bool by_pid = !s->plan.machine_wide;
 
+	/* The rate is looked at with the rings. */
+	if (s->options->budget > 0 && patience_ms > BUDGET_LOOK_MS)
+		patience_ms = BUDGET_LOOK_MS;
 	while (!status && !s->stop && !(by_pid && targets_gone(&targets))) {
 		if (!wait_for_work(s, patience_ms))
 			continue;
+		if (s->failed.code)
+			break;
 		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		s->recording.account.observer_wakeups++;
@@ -295,6 +306,10 @@ static int run(struct session *s, struct error *err)
 		if (!status)
 			call_hooks(s);
 		show_progress(s);
+	}
+	if (!status && s->failed.code) {
+		*err = s->failed;
+		status = -s->failed.code;
 	}
 	return status;
 }
@@ -312,13 +327,24 @@ static int prepare(struct session *s, struct error *err)
 		status = open_source(s, err);
 	if (status)
 		return status;
-	open_keeper(s);
+	if (!o->no_keeper)
+		open_keeper(s);
 	account_describe(&s->recording, &s->plan, o);
 	open_stream(s);
 	status = open_sink(s, err);
 	if (!status)
 		status = perf_source_enable(s->source, true, err);
 	return status ? status : tell_what_runs(s, err);
+}
+
+static unsigned privileges_needed(const struct session *s)
+{
+	bool names = s->options->no_keeper;
+	bool writes = s->options->hooked && s->sink->ops->snapshot;
+
+	return (s->plan.unwind || s->keeper || names ? PRIVILEGE_LOOK : 0) |
+	       (names ? PRIVILEGE_NAMES : 0) | (writes ? PRIVILEGE_WRITE : 0) |
+	       (s->options->budget > 0 ? PRIVILEGE_SAMPLE : 0);
 }
 
 static int begin(struct session *s, struct session_result *result, struct error *err)
@@ -336,9 +362,11 @@ static int begin(struct session *s, struct session_result *result, struct error 
 	s->began = true;
 	if (s->stream)
 		record_stream_begin(s->stream, s->start.time_ns);
+	if (s->sink->ops->begun)
+		s->sink->ops->begun(s->sink, s->start.time_ns);
 	if (s->plan.unwind)
 		privileges_hurry();
-	privileges_drop(s->plan.unwind || s->keeper);
+	privileges_drop(privileges_needed(s));
 	if (s->hooks.look && s->hooks.look_ms)
 		s->look_due_ns = s->start.time_ns + s->hooks.look_ms * UINT64_C(1000000);
 	if (s->hooks.begun)
@@ -410,6 +438,7 @@ int session_record(const struct session_options *options, struct session_result 
 	if (options->hooked)
 		s.hooks = options->hooks;
 	s.sink = options->sink ? options->sink : file_sink_new(options->output, false);
+	s.sink->session = &s;
 	recording_init(&s.recording);
 	status = prepare(&s, err);
 	if (!status)
@@ -418,7 +447,8 @@ int session_record(const struct session_options *options, struct session_result 
 		status = run(&s, err);
 	if (!status)
 		status = finish(&s, &result->status, err);
-	else if (s.began)
+	/* How far it came, where it did not end well. */
+	if (status && s.began && !result->status.now_ns)
 		session_status_take(&s, &result->status);
 	if (!status)
 		fill_result(&s, result);

@@ -34,6 +34,8 @@ void session_result_done(struct session_result *result);
 void session_stop(struct session *s);
 /* How it stands now; session_status_done() afterwards. */
 void session_status_take(struct session *s, struct session_status *status);
+/* The recent maximum of its buffers begins anew. */
+void session_buffers_restart(struct session *s);
 /* Reads the rings, and has the sink write what there is to a file; -EOPNOTSUPP: it can't. */
 int session_snapshot(struct session *s, const char *path, struct error *err);
 

@@ -36,7 +36,8 @@ struct session {
 	int signals; /* signalfd */
 	struct pace pace;
 	uint64_t look_due_ns;
-	bool began; /* something was sampled: what there is, is worth keeping */
+	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
+	bool began;          /* something was sampled: what there is, is worth keeping */
 	bool stop, signalled, masked;
 };
 

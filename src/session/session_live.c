@@ -24,6 +24,7 @@ static void add_cpus(const struct session *s, struct session_status *status)
 		        .ring_bytes = ring->size + track->size,
 		        .ring_used = ring->used + track->used,
 		        .ring_used_max = ring->used_max + track->used_max,
+		        .ring_recent_max = ring->recent_max + track->recent_max,
 		        .ring_used_sum = ring->used_sum + track->used_sum,
 		        .ring_reads = ring->reads,
 		        .lost = cpu->lost,
@@ -54,6 +55,14 @@ void session_status_take(struct session *s, struct session_status *status)
 	add_cpus(s, status);
 	if (s->stream)
 		record_stream_status(s->stream, status);
+}
+
+void session_buffers_restart(struct session *s)
+{
+	for (size_t i = 0; i < perf_source_cpu_count(s->source); i++) {
+		perf_source_ring(s->source, i)->recent_max = 0;
+		perf_source_track_ring(s->source, i)->recent_max = 0;
+	}
 }
 
 void session_status_done(struct session_status *s)

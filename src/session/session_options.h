@@ -36,7 +36,10 @@ struct session_hooks {
 	void (*begun)(void *ctx, struct session *s); /* sampling is on */
 	int fd;                                      /* polled for input; -1: none */
 	void (*serve)(void *ctx, struct session *s); /* it is readable: must not block */
-	/* Each record that tells of a task, decoded: COMM, FORK, EXIT (ordered sessions alone). */
+	/*
+	 * Each record that tells of a task, decoded: COMM, FORK, EXIT (ordered sessions alone).
+	 * Called in the midst of a read: takes note, and acts at the next look.
+	 */
 	void (*task)(void *ctx, struct session *s, const struct event *e);
 	/* At least so often, where set: triggers look at the machine. 0: never. */
 	uint32_t look_ms;
@@ -68,7 +71,8 @@ struct session_options {
 	struct session_sink *sink;  /* taken over; NULL: a perf.data file, `output` */
 	struct session_hooks hooks; /* zeroed with fd -1: none */
 	bool hooked;                /* hooks are set */
-	double budget; /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
+	double budget;  /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
+	bool no_keeper; /* files that are deleted meanwhile are not kept: whoever names at once */
 	bool all_cgroups; /* record in which cgroup each sample was taken, and their names */
 };
 

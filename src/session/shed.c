@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/shed.h"
 
+#include "base/clock.h"
 #include "event/attr.h"
+#include "session/budget.h"
+#include "session/sample_cost.h"
 
+#include <math.h>
 #include <string.h>
 
 #define FLOOR_HZ 49
@@ -11,6 +15,25 @@
 #define AGAIN_NS UINT64_C(50000000) /* what was in the rings at a change says nothing of it */
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PATIENCE_MAX_NS UINT64_C(60000000000)
+
+/* The witness of a clock that is slowed far stays so many times slower, as plan.h begins it. */
+#define WITNESS_TIMES 8.618
+/* No machine needs that long for a sample, or so it is hoped where it cannot be measured. */
+#define COST_ASSUMED_NS 20000
+#define COST_FIRST_NS UINT64_C(20000000)    /* time that the first measurement may take */
+#define COST_AGAIN_NS UINT64_C(3000000)     /* and each later one, */
+#define COST_EVERY_NS UINT64_C(60000000000) /* so often */
+#define LOOK_EVERY_NS UINT64_C(900000000)
+/* How much of a new cost is believed: a few ms of a busy machine are not the whole truth. */
+#define COST_WEIGHT 0.5
+
+struct shed_bound {
+	struct budget control;
+	struct sample_cost *probe; /* NULL: the kernel would not let us */
+	struct sample_cost_figure cost;
+	double cost_ns; /* in use */
+	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
+};
 
 static bool may_slow(const struct perf_source_event *event)
 {
@@ -25,17 +48,29 @@ static uint64_t first_period_ns(const struct perf_event_attr *attr)
 	return period ? period : UINT64_C(1000000000) / attr->sample_freq;
 }
 
+/* The event whose rate all others' follow; NULL: none can be slowed. */
+static const struct perf_source_event *main_clock(const struct shed *s)
+{
+	vec_each (event, &s->plan->events)
+		if (may_slow(event))
+			return event;
+	return NULL;
+}
+
 void shed_init(struct shed *s, const struct plan *plan, struct perf_source *source)
 {
-	*s = (struct shed){.plan = plan, .source = source, .patience_ns = PATIENCE_NS};
+	*s = (struct shed){.plan = plan,
+	                   .source = source,
+	                   .stretch = 1,
+	                   .behind = 1,
+	                   .patience_ns = PATIENCE_NS};
 	vec_each (event, &plan->events) {
-		unsigned most = 0;
+		double most;
 
 		if (!may_slow(event))
 			continue;
-		while (first_period_ns(&event->attr) << (most + 1) <= 1000000000 / FLOOR_HZ)
-			most++;
-		if (!s->most || most < s->most)
+		most = 1e9 / FLOOR_HZ / (double)first_period_ns(&event->attr);
+		if (s->most == 0 || most < s->most)
 			s->most = most;
 	}
 }
@@ -45,28 +80,57 @@ void shed_done(struct shed *s)
 	vec_each (change, &s->changes)
 		free(change->done_ns);
 	vec_done(&s->changes);
+	if (s->bound)
+		sample_cost_close(s->bound->probe);
+	free(s->bound);
+}
+
+static bool changes_with(const struct perf_source_event *event)
+{
+	return may_slow(event) || event->role == ATTR_WITNESS;
+}
+
+static uint64_t period_at(const struct shed *s, const struct perf_source_event *event,
+                          double stretch)
+{
+	uint64_t first = first_period_ns(&event->attr), least;
+
+	if (event->role != ATTR_WITNESS)
+		return (uint64_t)llround((double)first * stretch);
+	least = (uint64_t)(WITNESS_TIMES * (double)period_at(s, main_clock(s), stretch));
+	return stretch > 1 && least > first ? least : first;
 }
 
 /* The kernel makes a period of a software clock's frequency once and for all. */
-static uint64_t value_at(const struct perf_event_attr *attr, unsigned level)
+static uint64_t value_at(const struct shed *s, const struct perf_source_event *event,
+                         double stretch)
 {
-	if (attr_is_software_clock(attr))
-		return first_period_ns(attr) << level;
-	return attr->sample_freq >> level;
+	double hz = (double)event->attr.sample_freq / stretch;
+
+	if (attr_is_software_clock(&event->attr))
+		return period_at(s, event, stretch);
+	return hz < 1 ? 1 : (uint64_t)hz;
 }
 
-static void change(struct shed *s, unsigned level, uint64_t now_ns)
+/* Now that the rings, or the budget, ask for something else. */
+static void settle(struct shed *s, uint64_t now_ns)
 {
-	struct shed_change *c = vec_add(&s->changes);
+	double bound = s->bound ? s->bound->control.asked_hz / s->bound->control.hz : 1;
+	double stretch = fmax(s->behind, bound);
+	struct shed_change *c;
 
-	c->level = s->level = level;
-	s->changed_ns = now_ns;
+	if (stretch == s->stretch)
+		return;
+	c = vec_add(&s->changes);
+	c->stretch = s->stretch = stretch;
+	c->budget = bound >= s->behind;
 	c->done_ns = xcalloc(perf_source_cpu_count(s->source), sizeof(*c->done_ns));
+	s->changed_ns = now_ns;
 	for (size_t i = 0; i < s->plan->events.count; i++) {
 		const struct perf_source_event *event = &s->plan->events.items[i];
 
-		if (may_slow(event))
-			perf_source_set_period(s->source, i, value_at(&event->attr, level),
+		if (changes_with(event))
+			perf_source_set_period(s->source, i, value_at(s, event, stretch),
 			                       c->done_ns);
 	}
 }
@@ -75,37 +139,114 @@ static bool last_was_raise(const struct shed *s)
 {
 	size_t n = s->changes.count;
 
-	return n > 1 && s->changes.items[n - 1].level < s->changes.items[n - 2].level;
+	return n > 1 && s->changes.items[n - 1].stretch < s->changes.items[n - 2].stretch;
 }
 
-void shed_look(struct shed *s, double fullest, bool lost, uint64_t now_ns)
+static void look_at_rings(struct shed *s, double fullest, bool lost, uint64_t now_ns)
 {
 	if (fullest > BEHIND || lost) {
 		/* Raised too early: the next try comes later. */
 		if (last_was_raise(s) && s->patience_ns < PATIENCE_MAX_NS)
 			s->patience_ns *= 2;
 		s->calm_since_ns = now_ns;
-		if (s->level < s->most && now_ns - s->changed_ns > AGAIN_NS)
-			change(s, s->level + 1, now_ns);
+		if (2 * s->stretch <= s->most && now_ns - s->changed_ns > AGAIN_NS)
+			s->behind = 2 * s->stretch;
 	} else if (fullest > CALM) {
 		s->calm_since_ns = now_ns;
-	} else if (s->level && now_ns - s->calm_since_ns > s->patience_ns) {
+	} else if (s->behind > 1 && now_ns - s->calm_since_ns > s->patience_ns) {
 		s->calm_since_ns = now_ns;
-		change(s, s->level - 1, now_ns);
+		s->behind = fmax(s->behind / 2, 1);
 	}
+}
+
+static void measure(struct shed_bound *b, uint64_t for_ns)
+{
+	struct sample_cost_figure figure;
+
+	if (!b->probe || !sample_cost_measure(b->probe, for_ns, &figure))
+		return;
+	b->cost_ns += (b->cost.samples ? COST_WEIGHT : 1) * ((double)figure.ns - b->cost_ns);
+	if (!b->cost.samples)
+		b->cost = figure;
+}
+
+/* Samples a second that a CPU takes at most: idle ones are sampled too. */
+static double samples_each_second(const struct shed *s)
+{
+	double sum = 0;
+
+	vec_each (event, &s->plan->events)
+		if (changes_with(event))
+			sum += 1e9 / (double)period_at(s, event, s->stretch);
+	return sum;
+}
+
+void shed_budget(struct shed *s, double share)
+{
+	const struct perf_source_event *clock = main_clock(s);
+	struct shed_bound *b;
+	struct error denied = {0};
+	double each;
+
+	s->unbound = !clock;
+	if (!clock)
+		return;
+	b = s->bound = xcalloc(1, sizeof(*b));
+	b->cost_ns = COST_ASSUMED_NS;
+	if (sample_cost_open(&b->probe, &clock->attr, &denied))
+		b->probe = NULL;
+	measure(b, COST_FIRST_NS);
+	/* The witness beside it; and where stacks are walked, that takes about as long again. */
+	each = b->cost_ns * (1 + 1 / WITNESS_TIMES) * (s->plan->unwind ? 2 : 1);
+	budget_begin(&b->control, share, 1e9 / (double)first_period_ns(&clock->attr), each);
+	settle(s, clock_ns(CLOCK_MONOTONIC));
+}
+
+static void look_at_budget(struct shed *s, uint64_t now_ns)
+{
+	struct shed_bound *b = s->bound;
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+	         cpus = perf_source_cpu_count(s->source);
+	struct budget_load load = {.elapsed_ns = now_ns - b->looked_ns,
+	                           .hz = b->control.asked_hz / s->stretch};
+
+	if (!b->looked_ns) {
+		b->looked_ns = b->measured_ns = now_ns;
+		b->cpu_ns = cpu_ns;
+		return;
+	}
+	if (load.elapsed_ns < LOOK_EVERY_NS)
+		return;
+	load.sampling = samples_each_second(s) * b->cost_ns / 1e9;
+	load.own = (double)(cpu_ns - b->cpu_ns) / (double)(load.elapsed_ns * cpus);
+	b->looked_ns = now_ns;
+	b->cpu_ns = cpu_ns;
+	budget_look(&b->control, &load);
+	if (now_ns - b->measured_ns > COST_EVERY_NS) {
+		measure(b, COST_AGAIN_NS);
+		b->measured_ns = now_ns;
+	}
+}
+
+void shed_look(struct shed *s, double fullest, bool lost, uint64_t now_ns)
+{
+	look_at_rings(s, fullest, lost, now_ns);
+	if (s->bound)
+		look_at_budget(s, now_ns);
+	settle(s, now_ns);
 }
 
 uint64_t shed_period(const struct shed *s, size_t event, size_t cpu, uint64_t time_ns,
                      uint64_t recorded)
 {
-	const struct perf_event_attr *attr = &s->plan->events.items[event].attr;
+	const struct perf_source_event *e = &s->plan->events.items[event];
 	size_t i = s->changes.count;
 
-	if (!i || !may_slow(&s->plan->events.items[event]) || !attr_is_software_clock(attr))
+	if (!i || !changes_with(e) || !attr_is_software_clock(&e->attr))
 		return recorded;
 	while (i && s->changes.items[i - 1].done_ns[cpu] >= time_ns)
 		i--;
-	return first_period_ns(attr) << (i ? s->changes.items[i - 1].level : 0);
+	return period_at(s, e, i ? s->changes.items[i - 1].stretch : 1);
 }
 
 static uint64_t first_time(const struct shed *s, const struct shed_change *c)
@@ -118,15 +259,48 @@ static uint64_t first_time(const struct shed *s, const struct shed_change *c)
 	return first;
 }
 
+static void account_budget(const struct shed_bound *b, struct account_budget *a)
+{
+	const struct budget *c = &b->control;
+
+	*a = (struct account_budget){
+	        .share_ppm = (uint64_t)llround(c->share * 1e6),
+	        .cost_ns = (uint64_t)llround(b->cost_ns),
+	        .cost_low_ns = b->cost.low_ns,
+	        .cost_high_ns = b->cost.high_ns,
+	        .cost_samples = b->cost.samples,
+	        .looked_ns = c->looked_ns,
+	        .over_ns = c->over_ns,
+	        .most_ppm = (uint64_t)llround(c->most * 1e6),
+	};
+	if (c->looked_ns)
+		a->spent_ppm = (uint64_t)llround(c->spent_ns / (double)c->looked_ns * 1e6);
+}
+
 void shed_account(const struct shed *s, struct account *account)
 {
-	const struct perf_source_event *slowed = NULL;
+	const struct perf_source_event *slowed = main_clock(s);
 
-	vec_each (event, &s->plan->events)
-		if (!slowed && may_slow(event))
-			slowed = event;
 	vec_each (c, &s->changes)
 		vec_push(&account->rates,
-		         (struct account_rate){first_time(s, c), first_period_ns(&slowed->attr)
-		                                                         << c->level});
+		         (struct account_rate){.time_ns = first_time(s, c),
+		                               .period_ns = period_at(s, slowed, c->stretch),
+		                               .budget = c->budget});
+	if (s->bound)
+		account_budget(s->bound, &account->budget);
+	if (s->unbound)
+		vec_push(&account->notes,
+		         xstrdup("There was no budget: what was sampled is no clock, nor a "
+		                 "counter with a frequency, of which there could be fewer "
+		                 "samples."));
+}
+
+void shed_status(const struct shed *s, struct session_status *status)
+{
+	const struct perf_source_event *clock = main_clock(s);
+
+	if (clock && status->period_ns)
+		status->period_ns = period_at(s, clock, s->stretch);
+	if (s->bound && s->bound->cost.samples)
+		status->sample_cost_ns = (uint64_t)llround(s->bound->cost_ns);
 }

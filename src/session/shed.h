@@ -1,34 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shed: a recorder that falls behind samples more slowly for a while.
+ * shed: the rate at which is sampled, while that is not the one asked for.
  *
- * Each step halves the rate of all clocks, down to a floor; each quiet while
- * doubles it again. Every change is kept with its time, for the account.
- * shed_init / shed_done; one thread. Times in ns on the recording's clock.
- * Uses: base, event, source.
+ * A recorder that falls behind samples more slowly for a while: each step halves the rate of
+ * all clocks, down to a floor; each quiet while doubles it again. With a budget the rate is
+ * besides kept where measuring takes no more than that share of a CPU's time. Of the two rates
+ * the lower one holds. Every change is kept with its time, for the account.
+ *
+ *	shed_init()	the events are open
+ *	shed_budget()	with a bound; before sampling is switched on
+ *	shed_look()	after each look at the rings; with a budget at least each second or two
+ *	shed_done()
+ *
+ * One thread. Times in ns on the recording's clock. Uses: base, event, source.
  */
 #ifndef ASSAY_SESSION_SHED_H
 #define ASSAY_SESSION_SHED_H
 
 #include "event/recording.h"
 #include "session/plan.h"
+#include "session/status.h"
 #include "source/perf_source.h"
 
 struct shed_change {
-	unsigned level;    /* the period is the first one times 2^level from then on */
+	double stretch;    /* every clock's period is its first one times this from then on */
+	bool budget;       /* that asks for it, not the rings */
 	uint64_t *done_ns; /* by CPU of the source */
 };
+
+struct shed_bound;
 
 struct shed {
 	const struct plan *plan;
 	struct perf_source *source;
-	unsigned level, most; /* most: of the floor; 0: the rate is never changed */
+	double stretch; /* now */
+	double behind,
+	        most; /* what the rings ask for, and may; most 0: the rate is never changed */
 	VEC(struct shed_change) changes;
 	uint64_t changed_ns, calm_since_ns, patience_ns;
+	struct shed_bound *bound; /* NULL: no budget, or none that could be kept: */
+	bool unbound;
 };
 
 void shed_init(struct shed *s, const struct plan *plan, struct perf_source *source);
 void shed_done(struct shed *s);
+
+/*
+ * Measuring is to take at most this share of a CPU's time. Keeps the caller busy for 20 ms,
+ * to find out what a sample costs here, and sets the rate to begin with.
+ */
+void shed_budget(struct shed *s, double share);
 
 /* After each look at the rings: the fullest one's share, and whether records were lost. */
 void shed_look(struct shed *s, double fullest, bool lost, uint64_t now_ns);
@@ -41,5 +62,7 @@ uint64_t shed_period(const struct shed *s, size_t event, size_t cpu, uint64_t ti
                      uint64_t recorded);
 
 void shed_account(const struct shed *s, struct account *account);
+/* The main clock's period now, and what a sample costs. */
+void shed_status(const struct shed *s, struct session_status *status);
 
 #endif

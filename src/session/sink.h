@@ -23,12 +23,15 @@
 #include "format/perf_data.h"
 #include "session/status.h"
 
+struct session;
 struct session_sink;
 
 struct session_sink_ops {
 	/* `described`: host, events, clocks; no account yet. Good until close(). */
 	int (*open)(struct session_sink *s, const struct perf_data_attr *attrs, size_t count,
 	            const struct recording *described, struct error *err);
+	/* Sampling is on since then: ticks before it do not count. NULL: does not matter. */
+	void (*begun)(struct session_sink *s, uint64_t start_ns);
 	int (*append)(struct session_sink *s, const void *records, size_t bytes, struct error *err);
 	int (*flush)(struct session_sink *s, const struct session_status *now, struct error *err);
 	/*
@@ -47,7 +50,8 @@ struct session_sink_ops {
 /* What all sinks begin with. */
 struct session_sink {
 	const struct session_sink_ops *ops;
-	bool ordered;      /* records are wanted in time order, and the ticks counted */
+	struct session *session; /* set before open(): for session_status_take() and the like */
+	bool ordered;            /* records are wanted in time order, and the ticks counted */
 	uint64_t flush_ns; /* flush() so often, at multiples of that on the wall's clock; 0: 4 s
 	                      after the last one, as pace.h has it */
 };

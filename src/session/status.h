@@ -18,10 +18,11 @@
 
 struct session_status_cpu {
 	uint32_t cpu;
-	uint64_t ring_bytes;    /* size of the CPU's ring, or of both together */
-	uint64_t ring_used;     /* when it was read last */
-	uint64_t ring_used_max; /* most ever */
-	uint64_t ring_used_sum; /* over all `ring_reads`: sum / reads is the average */
+	uint64_t ring_bytes;      /* size of the CPU's ring, or of both together */
+	uint64_t ring_used;       /* when it was read last */
+	uint64_t ring_used_max;   /* most ever */
+	uint64_t ring_recent_max; /* most since session_buffers_restart() */
+	uint64_t ring_used_sum;   /* over all `ring_reads`: sum / reads is the average */
 	uint64_t ring_reads;
 	uint64_t lost; /* records, as the kernel told in the ring so far */
 };
@@ -31,8 +32,9 @@ struct session_status {
 	uint64_t start_ns, start_wall_ns; /* when sampling began */
 	uint64_t settled_ns;              /* nothing earlier than that will come any more */
 	bool ticks_known;                 /* false: records go on unread, and nobody counts */
-	uint64_t ticks_user, ticks_system, ticks_idle;
-	uint64_t ticks_unobserved; /* were due and never came */
+	uint64_t ticks_user, ticks_system;
+	uint64_t ticks_idle; /* with those that were due while a CPU was idle, and never came */
+	uint64_t ticks_unobserved; /* were due while a CPU was busy, and never came */
 	uint64_t samples;          /* of all events */
 	uint64_t records, bytes;   /* taken from the rings, and given to the sink */
 	uint64_t lost_records;

@@ -78,6 +78,11 @@ void tick_count_finish(struct tick_count *t, uint64_t end_ns)
 			ledger_cpu_finish(&t->cpus.items[i], end_ns);
 }
 
+static uint64_t missing(uint64_t due, uint64_t seen)
+{
+	return due > seen ? due - seen : 0;
+}
+
 void tick_count_status(const struct tick_count *t, struct session_status *status)
 {
 	status->ticks_known = true;
@@ -87,10 +92,13 @@ void tick_count_status(const struct tick_count *t, struct session_status *status
 	status->ticks_idle = t->idle;
 	for (size_t i = 0; i < t->cpus.count; i++) {
 		const struct ledger_cpu *sums = &t->cpus.items[i].sums;
-		uint64_t due = sums->ticks_due_busy + sums->ticks_due_idle;
-		uint64_t seen = sums->ticks_seen_busy + sums->ticks_seen_idle;
+		uint64_t busy = missing(sums->ticks_due_busy, sums->ticks_seen_busy);
+		uint64_t idle = missing(sums->ticks_due_idle, sums->ticks_seen_idle);
 
-		if (t->seen.items[i] && due > seen)
-			status->ticks_unobserved += due - seen;
+		if (!t->seen.items[i])
+			continue;
+		/* A halted CPU gets fewer ticks than were due; switches say that it was idle. */
+		*(sums->has_switches ? &status->ticks_idle : &status->ticks_unobserved) += idle;
+		status->ticks_unobserved += busy;
 	}
 }

@@ -47,6 +47,8 @@ uint64_t perf_ring_head(struct perf_ring *ring)
 	ring->reads++;
 	if (ring->used > ring->used_max)
 		ring->used_max = ring->used;
+	if (ring->used > ring->recent_max)
+		ring->recent_max = ring->used;
 	return head;
 }
 

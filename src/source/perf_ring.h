@@ -16,8 +16,9 @@
 struct perf_ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const char *data;
-	size_t size;       /* bytes of data, a power of two */
-	uint64_t used_max; /* most bytes ever found in it */
+	size_t size;         /* bytes of data, a power of two */
+	uint64_t used_max;   /* most bytes ever found in it */
+	uint64_t recent_max; /* the same, since whoever looks on set it back */
 	uint64_t used, used_sum,
 	        reads; /* found at the last look, at all, and how many those were */
 };

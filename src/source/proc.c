@@ -142,6 +142,70 @@ static int scan_thread(const struct proc_scan *scan, int32_t pid, int32_t tid, s
 	return scan->deliver(scan->ctx, &e, err);
 }
 
+/* What /proc/PID/stat tells. */
+struct proc_task {
+	int32_t pid, parent;
+	uint64_t start; /* ticks since boot */
+	bool kernel;    /* a thread of the kernel's */
+};
+
+/* The kernel's own threads are kthreadd's children, whoever may be told as their parent. */
+#define KTHREADD 2
+#define FLAG_KTHREAD 0x00200000u /* PF_KTHREAD */
+
+static struct proc_task look_at(int32_t pid)
+{
+	struct proc_task task = {.pid = pid};
+	char path[64], line[1024];
+	const char *end = NULL;
+	unsigned flags = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	/* Fields stand after the name, which may hold anything but a last parenthesis. */
+	if (file && fgets(line, sizeof(line), file))
+		end = strrchr(line, ')');
+	if (end)
+		sscanf(end + 1,
+		       " %*c %" SCNd32 " %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+		       "%*d %*d %*d %" SCNu64,
+		       &task.parent, &flags, &task.start);
+	if (file)
+		fclose(file);
+	task.kernel = flags & FLAG_KTHREAD;
+	if (task.kernel && task.parent)
+		task.parent = KTHREADD;
+	return task;
+}
+
+static int parents_first(const void *pa, const void *pb)
+{
+	const struct proc_task *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static int compare_pids(const void *pa, const void *pb)
+{
+	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+static int tell_parent(const struct proc_scan *scan, const struct proc_task *task,
+                       struct error *err)
+{
+	struct event e = {
+	        .kind = EVENT_FORK, .mode = CPU_MODE_USER, .pid = task->pid, .tid = task->pid};
+
+	e.fork.parent_pid = e.fork.parent_tid = task->parent;
+	e.fork.fresh = true;
+	return scan->deliver(scan->ctx, &e, err);
+}
+
 static int scan_process(const struct proc_scan *scan, struct known_files *known, int32_t pid,
                         struct error *err)
 {
@@ -166,10 +230,29 @@ static int scan_process(const struct proc_scan *scan, struct known_files *known,
 int proc_scan_pids(const struct proc_scan *scan, const proc_ids *pids, struct error *err)
 {
 	struct known_files known = {0};
+	VEC(struct proc_task) tasks = {0};
+	proc_ids sorted = {0};
 	int status = 0;
 
-	for (size_t i = 0; !status && i < pids->count; i++)
-		status = scan_process(scan, &known, pids->items[i], err);
+	vec_each (pid, pids) {
+		vec_push(&tasks, look_at(*pid));
+		vec_push(&sorted, *pid);
+	}
+	if (tasks.count) {
+		qsort(tasks.items, tasks.count, sizeof(*tasks.items), parents_first);
+		qsort(sorted.items, sorted.count, sizeof(*sorted.items), compare_pids);
+	}
+	for (size_t i = 0; !status && i < tasks.count; i++) {
+		const struct proc_task *task = &tasks.items[i];
+
+		if (task->parent && bsearch(&task->parent, sorted.items, sorted.count,
+		                            sizeof(*sorted.items), compare_pids))
+			status = tell_parent(scan, task, err);
+		if (!status)
+			status = scan_process(scan, &known, task->pid, err);
+	}
+	vec_done(&tasks);
+	vec_done(&sorted);
 	vec_done(&known.files);
 	id_table_done(&known.index);
 	return status;

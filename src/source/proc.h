@@ -34,6 +34,12 @@ int proc_scan_pids(const struct proc_scan *scan, const proc_ids *pids, struct er
  */
 int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *err);
 
+/*
+ * The cgroups that there are, as CGROUP events: of the hierarchy that the numbers in
+ * samples are of. None where none is mounted.
+ */
+int proc_scan_cgroups(const struct proc_scan *scan, struct error *err);
+
 /* All process ids; with `uid` other than -1 only that user's. */
 void proc_list(proc_ids *pids, int64_t uid);
 /* The thread ids of a process; none when it is gone. */

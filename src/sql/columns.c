@@ -39,14 +39,12 @@ const struct sql_columns sql_columns[] = {
          .columns = "id INTEGER, process INTEGER, tid INTEGER, name TEXT, start_ns INTEGER, "
                     "end_ns INTEGER",
          .index = "process"},
-        {.name = "images",
-         .columns = "id INTEGER, path TEXT, name TEXT, kind TEXT, build_id TEXT"},
+        {.name = "images", .columns = "id INTEGER, path TEXT, name TEXT, kind TEXT, build_id TEXT"},
         {.name = "functions", .columns = "id INTEGER, image INTEGER, name TEXT", .index = "name"},
         {.name = "frames",
          .columns = "id INTEGER, image INTEGER, offset INTEGER, function INTEGER, "
                     "kernel INTEGER, caller INTEGER"},
-        {.name = "stacks",
-         .columns = "id INTEGER, parent INTEGER, frame INTEGER, depth INTEGER"},
+        {.name = "stacks", .columns = "id INTEGER, parent INTEGER, frame INTEGER, depth INTEGER"},
         {.name = "samples",
          .columns = "window INTEGER, time_ns INTEGER, process INTEGER, thread INTEGER, "
                     "stack INTEGER, cpu INTEGER, mode TEXT, event TEXT, region INTEGER, "

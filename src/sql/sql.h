@@ -11,17 +11,24 @@
  *	sql_run(), sql_export()
  *	sql_close()
  *
- * One thread. Errors carry SQLite's words. Nothing here writes to what is read. Uses: base,
- * event, process, profile, trace, format, store, symbol, view.
+ * What is read is never written to: ATTACH, changes of tables and of settings are refused with a
+ * sentence, temporary tables are the asker's own. A store that somebody hostile made runs
+ * nothing of its own: its views and triggers are not used. One thread. Errors carry SQLite's
+ * words. Uses: base, event, process, profile, trace, format, store, symbol, view.
  */
 #ifndef ASSAY_SQL_SQL_H
 #define ASSAY_SQL_SQL_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "profile/call_paths.h"
 #include "profile/named_paths.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct sql;
 
@@ -48,8 +55,12 @@ struct sql_value {
 typedef int sql_row_fn(void *ctx, uint64_t row, const struct sql_value *values, size_t count,
                        struct error *err);
 
-/* All statements in `text`, one after the other. */
+/* All statements in `text`, one after the other. -EINTR: sql_stop_when() ended one. */
 int sql_run(struct sql *s, const char *text, sql_row_fn *row, void *ctx, struct error *err);
+/* A statement under way ends once that is not 0: a flag that a signal sets. NULL: none does. */
+void sql_stop_when(struct sql *s, const volatile sig_atomic_t *flag);
+/* What there is, or one table, as statements that could have made it; -ENOENT. */
+int sql_describe(struct sql *s, const char *table, struct buf *out, struct error *err);
 /* Whether the text ends where a statement ends (a `;` that is in no string). */
 bool sql_is_complete(const char *text);
 /* Writes all tables, and the views, to a new database file. */

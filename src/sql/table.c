@@ -157,8 +157,8 @@ static int count_columns(const char *columns)
 	return count;
 }
 
-static int on_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
-                      sqlite3_vtab **out, char **message)
+static int on_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                      char **message)
 {
 	const struct sql_columns *c = argc > 3 ? sql_columns_find(argv[3]) : NULL;
 	struct vtab *v;

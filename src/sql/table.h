@@ -55,7 +55,7 @@ struct sql_table {
 	void (*range)(void *ctx, const struct sql_bound *bound, uint64_t *first, uint64_t *end);
 	/* or a stream */
 	const struct sql_stream *stream;
-	int arguments;          /* so many of the last columns are hidden: all must be given */
+	int arguments;           /* so many of the last columns are hidden: all must be given */
 	void (*done)(void *ctx); /* frees ctx with the sql, may be NULL */
 };
 

@@ -16,9 +16,10 @@
  * Reading, by any number: store_read() makes the profile of a stretch of time, as if it had
  * been recorded so. docs/SQL.md has the tables; store/schema.h makes them. A file of a later
  * version is refused, one of an earlier version is brought up to date by the writer.
- * Errors name the file and the way out; -ENOSPC: the disk is full, nothing was written, and
- * the store is whole. One thread. Times are ns since 1970 unless said otherwise. Uses: base,
- * event, image, process, profile.
+ * Errors name the file and the way out. -ENOSPC: the disk is full; -EBUSY: somebody else has
+ * been writing for seconds; nothing was written then, the store is whole, and the next window
+ * may go in. -EALREADY: another process writes this host's measurements. One thread. Times are ns
+ *since 1970 unless said otherwise. Uses: base, event, image, process, profile.
  */
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H
@@ -60,6 +61,7 @@ struct store_window {
 	uint64_t observer_cpu_ns; /* what measuring took in it */
 	uint64_t period_ns;       /* of the main clock at its end; 0: counts no ns */
 	uint64_t unobserved_ns;   /* that the measurement itself could not see (a pause) */
+	int64_t wall_less_ns;     /* wall - recording's clock, in it; 0: as when it began */
 	const struct store_buffer *buffers;
 	size_t buffer_count;
 };
@@ -73,12 +75,17 @@ int store_begin(struct store *s, const struct recording *described, uint64_t sta
                 struct error *err);
 int store_add_window(struct store *s, const struct profile *p, const struct store_window *w,
                      struct error *err);
-/* Time that nobody measured, and why: "the clock was set", "suspended", "the disk was full". */
+/*
+ * Time that nobody measured, and why: "suspended", "the disk was full". Adds to the last one if
+ * that goes on. The store tells of a clock set back, and of a killed writer, by itself.
+ */
 int store_add_gap(struct store *s, uint64_t start_ns, uint64_t end_ns, const char *why,
                   struct error *err);
 /* Merges and deletes what is due, for at most so long a time as a window can spare. */
 int store_keep(struct store *s, uint64_t now_ns, struct error *err);
 int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *err);
+/* A whole copy, at this moment, in a new file; an older one becomes PATH.old. */
+int store_copy(struct store *s, const char *path, struct error *err);
 uint64_t store_bytes(const struct store *s); /* of the file */
 
 struct store_range {

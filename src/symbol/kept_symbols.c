@@ -21,7 +21,8 @@ bool kept_symbols_first(struct symbolizer *s, const struct image *image)
 	case IMAGE_VDSO:
 		return !image->build_id.size;
 	case IMAGE_KERNEL:
-		return !is_running(s, image);
+		/* Who names a file knows better. */
+		return !s->options.vmlinux && !s->options.kallsyms && !is_running(s, image);
 	case IMAGE_MODULE:
 		return true;
 	default:

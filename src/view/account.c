@@ -60,41 +60,86 @@ static uint64_t *term_of(struct view *v, const struct profile_row *row, struct a
 	}
 }
 
-static void count_tick(struct view *v, const struct profile_row *row, struct account_ticks *t)
+static void count_tick(struct view *v, const struct profile_row *row, uint64_t count,
+                       struct account_ticks *t)
 {
-	t->all += row->samples;
 	switch (view_mode(v, row)) {
 	case VIEW_USER:
 	case VIEW_GUEST:
-		t->user += row->samples;
+		t->user += count;
 		break;
 	case VIEW_IRQ:
-		t->irq += row->samples;
+		t->irq += count;
 		break;
 	case VIEW_IDLE:
-		t->idle += row->samples;
+		t->idle += count;
 		break;
 	default:
-		t->kernel += row->samples;
+		t->kernel += count;
 		break;
 	}
 }
 
+/*
+ * How many ns a sample of an idle CPU stands for on average; of all others the row says it.
+ * (What rows say of idle time is what was measured of it.) 0: each stands for a period.
+ */
+static double idle_sample_ns(struct view *v, uint8_t event)
+{
+	const struct profile_event *e = &v->profile->events.items[event];
+	uint64_t busy = 0, busy_ns = 0, idle = 0;
+	double idle_ns = 0;
+
+	vec_each (row, &v->profile->rows) {
+		if (row->event != event)
+			continue;
+		if (row->mode == PROFILE_IDLE) {
+			idle += row->samples;
+		} else {
+			busy += row->samples;
+			busy_ns += row->weight;
+		}
+	}
+	vec_each (c, &v->profile->ledger.cpus)
+		idle_ns += (double)c->weight_idle;
+	if (!e->period_ns ||
+	    (busy_ns == busy * e->period_ns && idle_ns <= (double)idle * (double)e->period_ns))
+		return 0;
+	return idle ? idle_ns / (double)idle : (double)e->period_ns;
+}
+
+/* Ticks are of the clock's period; while the rate is another one, a sample stands for several. */
+static void close_ticks(struct account_ticks *t, uint64_t unit)
+{
+	t->user /= unit;
+	t->kernel /= unit;
+	t->irq /= unit;
+	t->idle /= unit;
+	t->all = t->user + t->kernel + t->irq + t->idle;
+}
+
 static void add_samples(struct view *v, uint8_t event, struct account_view *a)
 {
+	double idle_ns = idle_sample_ns(v, event);
+
 	vec_each (row, &v->profile->rows) {
 		struct account_terms *terms = &a->total;
-		uint64_t *term;
+		uint64_t *term, count = row->samples;
 
 		if (row->event != event)
 			continue;
+		if (idle_ns > 0 && row->mode == PROFILE_IDLE)
+			count = (uint64_t)((double)row->samples * idle_ns);
+		else if (idle_ns > 0)
+			count = row->weight;
 		if (a->machine_wide)
 			terms = &line_of(a, row->cpu)->terms;
 		term = term_of(v, row, terms);
 		if (term)
 			*term += row->weight;
-		count_tick(v, row, &a->ticks);
+		count_tick(v, row, count, &a->ticks);
 	}
+	close_ticks(&a->ticks, idle_ns > 0 ? v->profile->events.items[event].period_ns : 1);
 }
 
 /* Cycles are no time: their shares split the busy time that switch records measured. */

@@ -34,7 +34,7 @@ struct account_terms {
 };
 
 struct account_ticks {
-	uint64_t user, kernel, irq, idle, all; /* samples of the main event */
+	uint64_t user, kernel, irq, idle, all; /* samples of the main event, in its periods */
 	uint64_t due, missing_busy, missing_idle, lost, throttled;
 };
 

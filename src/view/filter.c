@@ -54,14 +54,34 @@ static bool in_list(const struct filter_list *list, const char *a, const char *b
 	return false;
 }
 
+/* A cgroup holds those below it. */
+static bool in_cgroup(const struct filter_list *list, const char *path)
+{
+	if (!list->count)
+		return true;
+	for (size_t i = 0; path && i < list->count; i++) {
+		size_t length = strlen(list->items[i]);
+
+		while (length && list->items[i][length - 1] == '/')
+			length--;
+		if (!strncmp(path, list->items[i], length) &&
+		    (!path[length] || path[length] == '/'))
+			return true;
+	}
+	return false;
+}
+
 static bool match_who(struct view *v, const struct matcher *m, const struct profile_row *row)
 {
 	const struct process_table *t = v->profile->processes;
 	const struct thread *thread = process_table_thread_at(t, row->thread);
 	const struct process *process = process_table_process(t, thread->process);
 
-	return in_ranges(&m->pid, process->pid) && in_ranges(&m->tid, thread->tid) &&
-	       in_ranges(&m->cpu, row->cpu) &&
+	const char *cgroup =
+	        process->cgroup == ID_NONE ? NULL : process_table_name(t, process->cgroup);
+
+	return in_cgroup(&m->filter->cgroup, cgroup) && in_ranges(&m->pid, process->pid) &&
+	       in_ranges(&m->tid, thread->tid) && in_ranges(&m->cpu, row->cpu) &&
 	       in_list(&m->filter->comm, process_table_name(t, process->name),
 	               process_table_name(t, thread->name));
 }

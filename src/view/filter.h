@@ -24,6 +24,7 @@ struct filter {
 	struct filter_list cpu;      /* numbers and ranges "0-3" */
 	struct filter_list image;    /* base names or whole paths */
 	struct filter_list function; /* names */
+	struct filter_list cgroup;   /* paths, each with all below it */
 	bool no_idle;                /* idle time is no part of the whole */
 	bool relative;               /* shares of what was selected, not of all */
 };

@@ -14,9 +14,9 @@ static const struct {
         {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE}, {"thread", FLAT_THREAD},
         {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},       {"function", FLAT_FUNCTION},
         {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},   {"mode", FLAT_MODE},
-        {"region", FLAT_REGION},   {"comm", FLAT_PROCESS},      {"pid", FLAT_INSTANCE},
-        {"tid", FLAT_THREAD},      {"dso", FLAT_IMAGE},         {"sym", FLAT_FUNCTION},
-        {"symbol", FLAT_FUNCTION}, {"srcline", FLAT_LINE},
+        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},     {"comm", FLAT_PROCESS},
+        {"pid", FLAT_INSTANCE},    {"tid", FLAT_THREAD},        {"dso", FLAT_IMAGE},
+        {"sym", FLAT_FUNCTION},    {"symbol", FLAT_FUNCTION},   {"srcline", FLAT_LINE},
 };
 
 struct group_memo {
@@ -104,6 +104,8 @@ static uint64_t row_slot(struct view *v, const struct profile_row *row, enum fla
 		return row->thread;
 	case FLAT_CPU:
 		return row->cpu;
+	case FLAT_CGROUP:
+		return process_table_process(v->profile->processes, t->process)->cgroup;
 	default:
 		return row->region;
 	}

@@ -25,9 +25,10 @@ enum flat_key {
 	FLAT_ADDRESS,
 	FLAT_MODE,
 	FLAT_REGION,
+	FLAT_CGROUP,
 };
 
-#define FLAT_KEYS 10
+#define FLAT_KEYS 11
 #define FLAT_SLOTS (FLAT_KEYS + 1) /* an address takes two */
 
 struct flat_request {

@@ -13,6 +13,9 @@ static void who_cell(const struct flat *f, const struct profile_row *row, enum f
 
 	if (key == FLAT_PROCESS)
 		buf_puts(out, name);
+	else if (key == FLAT_CGROUP)
+		buf_puts(out, process->cgroup == ID_NONE ? "[not recorded]"
+		                                         : process_table_name(t, process->cgroup));
 	else if (key == FLAT_INSTANCE)
 		buf_addf(out, "%s#%" PRIu32 " (%d)", name, process->instance, process->pid);
 	else
@@ -39,6 +42,7 @@ void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key k
 	case FLAT_PROCESS:
 	case FLAT_INSTANCE:
 	case FLAT_THREAD:
+	case FLAT_CGROUP:
 		who_cell(f, example, key, out);
 		break;
 	case FLAT_CPU:

@@ -20,15 +20,30 @@ static void warn_rates(struct warnings *w, const struct recording *rec)
 	size_t slowed = 0;
 
 	vec_each (rate, &rec->account.rates) {
-		slowed += rate->period_ns > now_ns;
+		bool behind = rate->period_ns > now_ns && !rate->budget;
+
+		slowed += behind;
 		now_ns = rate->period_ns;
-		slowest_ns = now_ns > slowest_ns ? now_ns : slowest_ns;
+		slowest_ns = behind && now_ns > slowest_ns ? now_ns : slowest_ns;
 	}
 	if (slowed)
 		warn(w,
 		     "Sampling was slowed %zu time%s because the recorder fell behind; the lowest "
 		     "rate was %.0f Hz.",
 		     slowed, slowed == 1 ? "" : "s", 1e9 / (double)slowest_ns);
+}
+
+/* What was lowered as far as it goes, and was too much all the same. */
+static void warn_budget(struct warnings *w, const struct recording *rec)
+{
+	const struct account_budget *b = &rec->account.budget;
+
+	if (b->share_ppm && b->spent_ppm > b->share_ppm)
+		warn(w,
+		     "Measuring took %.2f %% of a CPU, and the budget was %.2f %%: the recorder's "
+		     "own work (new programs, tables for their stacks) is little less at a lower "
+		     "rate.",
+		     (double)b->spent_ppm / 1e4, (double)b->share_ppm / 1e4);
 }
 
 static void warn_recording(struct warnings *w, const struct recording *rec)
@@ -55,6 +70,7 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 		     "older than the samples near them.",
 		     path, rec->out_of_order);
 	warn_rates(w, rec);
+	warn_budget(w, rec);
 	if (rec->samples)
 		return;
 	if (w->partial && rec->account.present)

@@ -85,6 +85,9 @@ static inline void fixture_put_body(struct buf *text, const struct event *e)
 		buf_addf(text, "read %" PRIu64 " %" PRIu64 " %" PRIu64, e->read.value,
 		         e->read.enabled_ns, e->read.running_ns);
 		break;
+	case EVENT_CGROUP:
+		buf_addf(text, "cgroup %" PRIu64 " %s", e->cgroup.id, e->cgroup.path);
+		break;
 	case EVENT_OUTER_STACK:
 		buf_addf(text, "outer stack %u of %u", e->outer_stack.id, e->outer_stack.parent);
 		for (uint32_t i = 0; i < e->outer_stack.count; i++)

@@ -286,8 +286,8 @@ static void accounts_keep_rates_and_unwinding(void)
 	recording_init(&r);
 	recording_init(&back);
 	r.account.unwind = (struct account_unwind){.samples = 3, .frames = 40, .cpu_ns = 5000};
-	vec_push(&r.account.rates, (struct account_rate){100, 2 * MS});
-	vec_push(&r.account.rates, (struct account_rate){200, MS});
+	vec_push(&r.account.rates, (struct account_rate){.time_ns = 100, .period_ns = 2 * MS});
+	vec_push(&r.account.rates, (struct account_rate){.time_ns = 200, .period_ns = MS});
 	perf_data_account_encode(&text, &r);
 	CHECK(perf_data_account_decode(text.data, text.size, &back.account, &witness));
 	CHECK_EQ(back.account.unwind.frames, 40);

@@ -7,7 +7,7 @@
 static void soon_at_first_when_stacks_are_walked(void)
 {
 	struct pace p = {0};
-	int patience = pace_begin(&p, true), most = 0, drains = 0;
+	int patience = pace_begin(&p, true, 0), most = 0, drains = 0;
 
 	CHECK(pace_flush_due(&p, clock_ns(CLOCK_MONOTONIC))); /* the next one is far off */
 	pace_drained(&p);
@@ -27,7 +27,7 @@ static void soon_at_first_when_stacks_are_walked(void)
 static void rings_alone_wait(void)
 {
 	struct pace p = {0};
-	int patience = pace_begin(&p, false);
+	int patience = pace_begin(&p, false, 0);
 
 	pace_drained(&p);
 	CHECK_EQ(p.soon_ms, 0);

@@ -162,7 +162,7 @@ static void fill_recording(struct recording *r)
 	                      .observer_pid = 7,
 	                      .counted_oncpu_ns = 8,
 	                      .exit_status = -1};
-	vec_push(&a->cpus, (struct account_cpu){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+	vec_push(&a->cpus, (struct account_cpu){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
 	vec_push(&a->cpus, (struct account_cpu){.cpu = 5, .ring_used_max = UINT64_MAX});
 	vec_push(&a->notes, xstrdup("a note: with = signs"));
 	vec_push(&a->notes, xstrdup("two\nlines"));
@@ -279,7 +279,7 @@ static void ids_are_found_in_the_features(void)
 
 static void account_comes_back(void)
 {
-	static const struct account_cpu cpu = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+	static const struct account_cpu cpu = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 	struct fixture_read got;
 	struct buf want = {0};
 	const struct account *a = &got.r.account;

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""recorders: what benches of recorders share that run beside a load: starting and ending
+one, and what it takes of CPU and memory meanwhile.
+"""
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+ENDED_WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
+
+
+def assay_of(build):
+    path = os.path.join(build, "assay")
+    if not os.access(path, os.X_OK):
+        sys.exit(f"{path} is not there; build first, or give --build")
+    return os.path.abspath(path)
+
+
+def perf():
+    return shutil.which("perf") or sys.exit("perf is not installed")
+
+
+def compiled(source, work):
+    """A C program of this directory."""
+    path = os.path.join(work, os.path.splitext(source)[0])
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", path, os.path.join(HERE, source)],
+                   check=True)
+    return path
+
+
+class Recorder:
+    """A recorder under way; its CPU time and memory are those of its own process."""
+
+    def __init__(self, command, settle=1.5, env=None):
+        self.command = command
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        env=env)
+        time.sleep(settle)  # it has told what runs already by then
+        if self.process.poll() is not None:
+            sys.exit(f"{' '.join(command)} ended: {self.process.stderr.read().decode()}")
+
+    def cpu_ns(self):
+        """By the scheduler's own count, of all its threads."""
+        total = 0
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            with open(f"/proc/{self.process.pid}/task/{task}/schedstat", encoding="ascii") as f:
+                total += int(f.read().split()[0])
+        return total
+
+    def _field(self, name, key):
+        with open(f"/proc/{self.process.pid}/{name}", encoding="ascii") as f:
+            for line in f:
+                if line.startswith(key + ":"):
+                    return int(line.split()[1]) / 1024
+        return float("nan")
+
+    def memory_mb(self):
+        """(most ever resident, its share of what is resident now), rings included."""
+        return self._field("status", "VmHWM"), self._field("smaps_rollup", "Pss")
+
+    def stop(self, patience=30):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            _, words = self.process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            sys.exit(f"{' '.join(self.command)} does not end")
+        if self.process.returncode not in ENDED_WELL:
+            sys.exit(f"{' '.join(self.command)} ended with status {self.process.returncode}: "
+                     f"{words.decode()}")
+        return words.decode()
+
+
+def spread(values, scale=1.0, digits=2):
+    """Median, and quartiles in brackets (with few values: the least and the most)."""
+    low, high = min(values), max(values)
+    if len(values) >= 4:
+        low, _, high = statistics.quantiles(values, n=4)
+    return (f"{scale * statistics.median(values):.{digits}f} "
+            f"[{scale * low:.{digits}f} {scale * high:.{digits}f}]")
+
+
+def machine():
+    kernel = os.uname()
+    return f"{kernel.sysname} {kernel.release} {kernel.machine}, {os.cpu_count()} CPUs"

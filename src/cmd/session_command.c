@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/session_command.h"
+
+#include "base/xalloc.h"
+#include "output/status_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STATUS_MS 10000 /* to answer how things are; the end and snapshots take what they take */
+#define TRIES 50        /* of one that is just beginning or ending */
+#define TRY_MS 100
+
+const struct option session_name_option_table[] = {
+        {.kind = OPTION_STRING,
+         .name = "name",
+         .argument = "NAME",
+         .help = "the session's name, for several at a time (default \"" SESSION_NAME_DEFAULT "\")",
+         .offset = offsetof(struct session_name_option, name)},
+        {.kind = OPTION_END},
+};
+
+int session_command_name(const char *command, const struct session_name_option *o,
+                         const char **name)
+{
+	*name = o->name ? o->name : SESSION_NAME_DEFAULT;
+	if (session_name_is_good(*name))
+		return 0;
+	return command_fail(
+	        2,
+	        "%s: '%s' cannot be a session's name: letters, digits and ._- make one, "
+	        "at most %d, with no dot at its beginning",
+	        command, *name, SESSION_NAME_MAX);
+}
+
+int session_command_absolute(const char *path, char **absolute, struct error *err)
+{
+	char *here;
+
+	*absolute = NULL;
+	if (*path == '/') {
+		*absolute = xstrdup(path);
+		return 0;
+	}
+	here = getcwd(NULL, 0);
+	if (!here)
+		return error_set(err, errno, "the directory we are in has no name: %s",
+		                 strerror(errno));
+	*absolute = xasprintf("%s/%s", strcmp(here, "/") ? here : "", path);
+	free(here);
+	return 0;
+}
+
+/* ---- those that are gone ------------------------------------------------- */
+
+static void add_who(struct buf *text, const struct session_account *a)
+{
+	buf_addf(text, "the session '%s'", a->name);
+	if (!a->pid)
+		return;
+	buf_addf(text, " (process %" PRIu64 ", since ", a->pid);
+	status_text_date(text, a->started_wall_ns);
+	buf_putc(text, ')');
+}
+
+/* What is there of a recording that was not closed. */
+static void add_left(struct buf *text, const struct session_account *a)
+{
+	if (!a->output) {
+		buf_puts(text, "; where it recorded to is not known");
+	} else if (a->kind == SESSION_RING) {
+		buf_puts(text, "; what it held in memory is lost, snapshots are where they were "
+		               "written");
+	} else if (access(a->output, F_OK)) {
+		buf_addf(text, "; what it had recorded, in %s, is not there: %s", a->output,
+		         strerror(errno));
+	} else {
+		buf_addf(text, "; what it had recorded until its last %s is kept in %s: '",
+		         a->kind == SESSION_STORE ? "window" : "flush", a->output);
+		status_text_reading(text, a);
+		buf_putc(text, '\'');
+	}
+}
+
+static void print_line(struct buf *text)
+{
+	struct buf clean = {0};
+
+	text_clean(&clean, buf_text(text));
+	fflush(stdout);
+	fprintf(stderr, "assay: %s\n", buf_text(&clean));
+	buf_done(&clean);
+	buf_done(text);
+}
+
+void session_command_tell_killed(const struct session_account *a)
+{
+	struct buf text = {0};
+
+	add_who(&text, a);
+	buf_puts(&text, " was killed");
+	add_left(&text, a);
+	if (a->error)
+		buf_addf(&text, "; its last words: %s", a->error);
+	print_line(&text);
+}
+
+void session_command_tell_ended(const struct session_account *a)
+{
+	struct buf text = {0};
+
+	add_who(&text, a);
+	buf_addf(&text, " had %s", status_text_end(a));
+	if (a->error)
+		buf_addf(&text, ": %s", a->error);
+	if (a->output) {
+		buf_addf(&text, "; what it recorded is in %s: '", a->output);
+		status_text_reading(&text, a);
+		buf_putc(&text, '\'');
+	}
+	print_line(&text);
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+static int ask(const struct session_place *place, const char *name,
+               const struct control_request *request, struct control_reply *reply,
+               struct error *err)
+{
+	return control_client_ask(place, name, request,
+	                          request->verb == CONTROL_STATUS ? STATUS_MS : -1, reply, err);
+}
+
+/* It may begin or end this moment: then it is looked at again. */
+static int look_and_ask(const struct session_place *place, const char *name,
+                        const struct control_request *request, struct control_reply *reply,
+                        enum session_presence *presence, struct error *err)
+{
+	const struct timespec pause = {.tv_nsec = TRY_MS * 1000000};
+	int rc = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		*reply = (struct control_reply){0};
+		rc = session_place_look(place, name, presence, &reply->account, err);
+		if (rc || *presence != SESSION_RUNS)
+			return rc;
+		control_reply_done(reply);
+		rc = ask(place, name, request, reply, err);
+		if (rc != -ECONNREFUSED && rc != -ECONNRESET)
+			return rc;
+		nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
+int session_command_ask_one(const char *command, const struct session_place *place,
+                            const char *name, const struct control_request *request,
+                            struct control_reply *reply)
+{
+	enum session_presence presence = SESSION_IS_NOT;
+	struct error err = {0};
+
+	if (look_and_ask(place, name, request, reply, &presence, &err))
+		return command_fail(1, "%s: %s", command, err.text);
+	if (presence == SESSION_IS_NOT)
+		return -ENOENT;
+	if (presence == SESSION_WAS_KILLED) {
+		session_command_tell_killed(&reply->account);
+		return 1;
+	}
+	if (reply->code)
+		return command_fail(1, "%s: %s", command, reply->error ? reply->error : "failed");
+	/* That it is told is up to us now. */
+	if (reply->account.state == SESSION_ENDED)
+		session_place_forget(place, &reply->account);
+	return 0;
+}
+
+static int none(const char *command, const struct session_place *place, const char *name)
+{
+	session_names names = {0};
+	struct buf others = {0};
+	int status;
+
+	if (place->fd >= 0)
+		session_place_names(place, &names, NULL);
+	vec_each (n, &names) {
+		buf_addf(&others, "%s'%s'", others.size ? ", " : "", *n);
+		free(*n);
+	}
+	vec_done(&names);
+	if (others.size)
+		status = command_fail(
+		        1, "%s: no session '%s' is running; there is %s: choose with --name",
+		        command, name, others.data);
+	else
+		status = command_fail(1, "%s: no session '%s' is running; 'assay start' begins one",
+		                      command, name);
+	buf_done(&others);
+	return status;
+}
+
+int session_command_ask(const char *command, const struct session_name_option *o,
+                        const struct control_request *request, struct control_reply *reply)
+{
+	struct session_place place = {.fd = -1};
+	struct error err = {0};
+	const char *name;
+	int status = session_command_name(command, o, &name), rc;
+
+	*reply = (struct control_reply){0};
+	if (status)
+		return status;
+	rc = session_place_open(&place, false, &err);
+	if (rc && rc != -ENOENT)
+		return command_fail(1, "%s: %s", command, err.text);
+	status = rc ? -ENOENT : session_command_ask_one(command, &place, name, request, reply);
+	if (status == -ENOENT)
+		status = none(command, &place, name);
+	session_place_close(&place);
+	return status;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sql: a recording or a store, asked in SQL. */
+#include "cmd/command.h"
+#include "cmd/sql_output.h"
+#include "cmd/sql_shell.h"
+#include "cmd/sql_source.h"
+#include "cmd/style.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WINDOW_SECONDS_MAX 1e9
+#define QUERY_BYTES_MAX (64u << 20)
+
+extern const struct command cmd_sql;
+
+struct sql_options {
+	struct load_options load;
+	struct style_options style;
+	const char *format;
+	double window;
+};
+
+#define AT(field) offsetof(struct sql_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_STRING,
+         .name = "format",
+         .argument = "FORMAT",
+         .choices = SQL_FORMATS,
+         .help = "how rows are written: table (the default), csv or json",
+         .details = "table: columns that line up; control characters in names are shown as \\x1b. "
+                    "csv: as in RFC 4180, with a line of names. json: an array of objects, one a "
+                    "row, numbers as numbers.",
+         .offset = AT(format)},
+        {.kind = OPTION_NUMBER,
+         .name = "window",
+         .argument = "SECONDS",
+         .help = "samples of a recording are told apart by windows of that length (default 1)",
+         .details = "What `windows` and `samples.window` are about. A store has the windows that "
+                    "it was recorded with.",
+         .offset = AT(window)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_GROUP, .help = "Output"},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+static int read_input(struct buf *text)
+{
+	char bytes[65536];
+	ssize_t got;
+
+	while ((got = read(STDIN_FILENO, bytes, sizeof(bytes))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return command_fail(1, "sql: cannot read standard input: %s",
+			                    strerror(errno));
+		if (text->size + (size_t)got > QUERY_BYTES_MAX)
+			return command_fail(1, "sql: more than 64 MB of SQL on standard input");
+		buf_add(text, bytes, (size_t)got);
+	}
+	return 0;
+}
+
+static int ask(struct sql *s, const struct sql_options *o, const char *query)
+{
+	struct sql_output output;
+	struct text_style style;
+	struct error err = {0};
+	enum sql_format format;
+	struct spill out;
+	int ret;
+
+	style_choose(&o->style, &style);
+	sql_format_parse(o->format, &format);
+	spill_to(&out, STDOUT_FILENO, "standard output");
+	sql_output_init(&output, format, &style, &out);
+	ret = sql_run(s, query, sql_output_row, &output, &err);
+	if (ret)
+		sql_output_break(&output);
+	else
+		sql_output_end(&output);
+	sql_output_done(&output);
+	if (spill_close(&out, true, ret ? NULL : &err) && !ret)
+		ret = -err.code;
+	return ret ? sql_output_fail(&err) : 0;
+}
+
+static int ask_input(struct sql *s, const struct sql_options *o)
+{
+	struct buf text = {0};
+	int status = read_input(&text);
+
+	if (!status)
+		status = ask(s, o, buf_text(&text));
+	buf_done(&text);
+	return status;
+}
+
+/* Wrong use; 0: none. */
+static int check(const struct sql_options *o, int argc, char **argv)
+{
+	if (argc < 1)
+		return command_fail(2, "sql: which FILE? A recording, or a store of 'assay start "
+		                       "--store'");
+	if (argc > 2)
+		return command_fail(2,
+		                    "sql: one FILE and one QUERY, and '%s' is more: put the "
+		                    "query in quotes",
+		                    argv[2]);
+	if (argc == 1 && !strcmp(argv[0], "-"))
+		return command_fail(2, "sql: standard input cannot be both the recording and the "
+		                       "query");
+	if (o->window && store_recognise(argv[0]))
+		return command_fail(2,
+		                    "sql: --window: %s is a store, and has the windows that it "
+		                    "was recorded with",
+		                    argv[0]);
+	if (o->window < 0 || (o->window > 0 && o->window < 0.001) || o->window > WINDOW_SECONDS_MAX)
+		return command_fail(2, "sql: --window: a number of seconds, 0.001 at least");
+	return 0;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct sql_options *o = p;
+	struct sql_source source;
+	struct error err = {0};
+	int status = check(o, argc, argv);
+
+	if (status)
+		return status;
+	o->load.window_ns = (uint64_t)(o->window * 1e9);
+	if (sql_source_open(&source, argv[0], &o->load, &err))
+		status = sql_output_fail(&err);
+	else if (argc == 2)
+		status = ask(source.sql, o, argv[1]);
+	else if (!isatty(STDIN_FILENO))
+		status = ask_input(source.sql, o);
+	else
+		status = sql_shell(source.sql, o->format, &o->style, argv[0]);
+	sql_source_close(&source);
+	return status;
+}
+
+const struct command cmd_sql = {
+        .name = "sql",
+        .synopsis = "[OPTIONS] FILE [QUERY]",
+        .summary = "ask a recording or a store in SQL",
+        .description =
+                "Shows any recording (perf.data, call paths, event tags, pprof) or a store of "
+                "'assay start --store' as tables of SQLite, with the same names and columns: "
+                "samples, processes, threads, images, functions, frames, stacks, windows, "
+                "ledger, calls, events and more; and views for the usual questions: "
+                "by_application, by_application_address, by_function, by_process, by_thread, "
+                "by_cpu, by_mode, by_minute, by_cgroup, and diff(a_from, a_to, b_from, b_to) of "
+                "two stretches of time. docs/SQL.md explains each column. Nothing is copied: a "
+                "recording's tables are looked up in what was loaded.\n\n"
+                "QUERY is one or more statements. Without it they are read from standard input, "
+                "and at a terminal asked for, one after the other, with history; .help tells "
+                "what else there is.\n\n"
+                "Nothing is ever written to FILE, and a store that somebody else made runs "
+                "nothing of its own: ATTACH, settings and writing are refused. CREATE TEMP "
+                "TABLE and CREATE TEMP VIEW are yours until the end.",
+        .examples = "assay sql perf.data 'SELECT * FROM by_function LIMIT 10'\n"
+                    "    the functions with most time\n"
+                    "assay sql --format csv perf.data 'SELECT * FROM by_minute' > minutes.csv\n"
+                    "    for a spreadsheet\n"
+                    "assay sql history.db\n"
+                    "    ask one question after the other\n",
+        .options = options,
+        .options_size = sizeof(struct sql_options),
+        .run = run,
+};

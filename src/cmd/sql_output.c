@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/sql_output.h"
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_ROWS 2000 /* that widths are found of, before they are printed */
+
+bool sql_format_parse(const char *name, enum sql_format *format)
+{
+	static const char *const names[] = {"table", "csv", "json"};
+
+	*format = SQL_TABLE;
+	if (!name)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i])) {
+			*format = (enum sql_format)i;
+			return true;
+		}
+	return false;
+}
+
+void sql_output_init(struct sql_output *o, enum sql_format format, const struct text_style *style,
+                     struct spill *out)
+{
+	*o = (struct sql_output){.format = format, .style = style, .out = out};
+	json_init(&o->json, &out->buf);
+}
+
+/* The statement is over. */
+static void forget(struct sql_output *o)
+{
+	if (o->aligned)
+		table_done(&o->table);
+	vec_each (name, &o->names)
+		free(*name);
+	vec_each (cell, &o->cells)
+		free(*cell);
+	o->names.count = o->cells.count = o->texts.count = o->rows = 0;
+	o->aligned = false;
+}
+
+void sql_output_done(struct sql_output *o)
+{
+	forget(o);
+	vec_done(&o->names);
+	vec_done(&o->cells);
+	vec_done(&o->texts);
+}
+
+/* Nothing in it moves a terminal's cursor: controls (C1 too) and stray bytes as \x1b. */
+static void add_plain(struct buf *out, const char *text, size_t bytes)
+{
+	const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
+
+	while (at < end) {
+		int n = utf8_length(at);
+
+		if (*at == '\n' || *at == '\t' || *at == '\r')
+			buf_addf(out, "\\%c", *at == '\n' ? 'n' : *at == '\t' ? 't' : 'r');
+		else if (!n || *at < 0x20 || *at == 0x7f)
+			buf_addf(out, "\\x%02x", *at);
+		else if (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)
+			buf_addf(out, "\\x%02x", at[1]);
+		else
+			buf_add(out, at, (size_t)n);
+		at += n ? n : 1;
+	}
+}
+
+static void add_hex(struct buf *out, const struct sql_value *v)
+{
+	for (size_t i = 0; i < v->bytes; i++)
+		buf_addf(out, "%02x", (unsigned char)v->text[i]);
+}
+
+/* As short as it can be, and still the same number. */
+static void add_real(struct buf *out, double value)
+{
+	char text[32];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	buf_puts(out, text);
+}
+
+static void add_cell(struct sql_output *o, size_t column, const struct sql_value *v)
+{
+	struct buf text = {0};
+
+	switch (v->type) {
+	case SQL_NULL:
+		buf_puts(&text, "NULL");
+		break;
+	case SQL_INTEGER:
+		buf_addf(&text, "%" PRId64, v->integer);
+		break;
+	case SQL_REAL:
+		/* Times of 1 ms and more in ns are not for exponents. */
+		buf_addf(&text, fabs(v->real) >= 1e5 && fabs(v->real) < 1e15 ? "%.0f" : "%.6g",
+		         v->real);
+		break;
+	case SQL_TEXT:
+		add_plain(&text, v->text, v->bytes);
+		break;
+	case SQL_BLOB:
+		buf_puts(&text, "x'");
+		add_hex(&text, v);
+		buf_putc(&text, '\'');
+		break;
+	}
+	o->texts.items[column] |= v->type >= SQL_TEXT;
+	vec_push(&o->cells, xstrdup(buf_text(&text)));
+	buf_done(&text);
+}
+
+/* Prints the rows that are held. The first ones decide which columns are numbers. */
+static void print_cells(struct sql_output *o)
+{
+	size_t columns = o->names.count;
+
+	if (!o->aligned) {
+		table_init(&o->table, o->style);
+		for (size_t i = 0; i < columns; i++)
+			table_column(&o->table, o->names.items[i],
+			             o->texts.items[i] || !o->rows ? TABLE_LEFT : TABLE_RIGHT);
+		o->aligned = true;
+	}
+	for (size_t i = 0; i < o->cells.count; i++) {
+		if (i % columns == 0)
+			table_row(&o->table, TABLE_ROW);
+		table_text(&o->table, o->cells.items[i]);
+		free(o->cells.items[i]);
+	}
+	o->cells.count = 0;
+	table_flush(&o->table, &o->out->buf);
+	spill_some(o->out);
+}
+
+static void csv_text(struct buf *out, const char *text, size_t bytes)
+{
+	bool quoted = !bytes;
+
+	for (size_t i = 0; i < bytes && !quoted; i++)
+		quoted = strchr("\",\r\n", text[i]); /* NUL, too */
+	if (!quoted) {
+		buf_add(out, text, bytes);
+		return;
+	}
+	buf_putc(out, '"');
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] == '"')
+			buf_putc(out, '"');
+		buf_putc(out, text[i]);
+	}
+	buf_putc(out, '"');
+}
+
+static void csv_row(struct buf *out, const struct sql_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct sql_value *v = &values[i];
+
+		if (i)
+			buf_putc(out, ',');
+		if (v->type == SQL_INTEGER)
+			buf_addf(out, "%" PRId64, v->integer);
+		else if (v->type == SQL_REAL)
+			add_real(out, v->real);
+		else if (v->type == SQL_TEXT)
+			csv_text(out, v->text, v->bytes);
+		else if (v->type == SQL_BLOB)
+			add_hex(out, v);
+	}
+	buf_puts(out, "\r\n");
+}
+
+/* json_double() rounds as reports do; here each number is what SQLite has. */
+static void json_real(struct json *j, double value)
+{
+	json_null(j);
+	if (!isfinite(value))
+		return;
+	j->out->size -= strlen("null");
+	add_real(j->out, value);
+}
+
+static void json_value(struct json *j, const struct sql_value *v)
+{
+	struct buf hex = {0};
+
+	switch (v->type) {
+	case SQL_NULL:
+		json_null(j);
+		break;
+	case SQL_INTEGER:
+		json_i64(j, v->integer);
+		break;
+	case SQL_REAL:
+		json_real(j, v->real);
+		break;
+	case SQL_TEXT:
+		json_str(j, v->text);
+		break;
+	case SQL_BLOB:
+		add_hex(&hex, v);
+		json_str(j, buf_text(&hex));
+		buf_done(&hex);
+		break;
+	}
+}
+
+static bool is_known(const struct sql_output *o, const char *name)
+{
+	vec_each (known, &o->names)
+		if (!strcmp(*known, name))
+			return true;
+	return false;
+}
+
+/* An object has each name once: a second `id` is `id_2`. */
+static char *json_name(const struct sql_output *o, const char *name)
+{
+	char *own = xstrdup(name);
+
+	for (int number = 2; is_known(o, own); number++) {
+		free(own);
+		own = xasprintf("%s_%d", name, number);
+	}
+	return own;
+}
+
+static void begin(struct sql_output *o, const struct sql_value *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct buf plain = {0};
+
+		add_plain(&plain, names[i].text, names[i].bytes);
+		vec_push(&o->names, o->format == SQL_JSON ? json_name(o, names[i].text)
+		                                          : xstrdup(buf_text(&plain)));
+		vec_push(&o->texts, false);
+		buf_done(&plain);
+	}
+	if (o->format == SQL_CSV)
+		csv_row(&o->out->buf, names, count);
+	if (o->format == SQL_JSON)
+		json_array(&o->json);
+}
+
+int sql_output_row(void *output, uint64_t row, const struct sql_value *values, size_t count,
+                   struct error *err)
+{
+	struct sql_output *o = output;
+
+	if (!row) {
+		sql_output_end(o);
+		begin(o, values, count);
+		return 0;
+	}
+	if (o->format == SQL_CSV) {
+		csv_row(&o->out->buf, values, count);
+	} else if (o->format == SQL_JSON) {
+		json_object(&o->json);
+		for (size_t i = 0; i < count; i++) {
+			json_key(&o->json, o->names.items[i]);
+			json_value(&o->json, &values[i]);
+		}
+		json_end_object(&o->json);
+	} else {
+		for (size_t i = 0; i < count; i++)
+			add_cell(o, i, &values[i]);
+		if (++o->rows % TABLE_ROWS == 0)
+			print_cells(o);
+	}
+	spill_some(o->out);
+	return o->out->code ? error_set(err, o->out->code, "cannot write the rows: %s",
+	                                strerror(o->out->code))
+	                    : 0;
+}
+
+int sql_output_fail(const struct error *err)
+{
+	struct buf plain = {0};
+
+	add_plain(&plain, err->text, strlen(err->text));
+	command_fail(1, "sql: %s", buf_text(&plain));
+	buf_done(&plain);
+	return 1;
+}
+
+void sql_output_end(struct sql_output *o)
+{
+	if (!o->names.count)
+		return;
+	if (o->format == SQL_TABLE) {
+		print_cells(o);
+	} else if (o->format == SQL_JSON) {
+		json_end_array(&o->json);
+		buf_putc(&o->out->buf, '\n');
+		json_init(&o->json, &o->out->buf);
+	}
+	forget(o);
+}
+
+void sql_output_break(struct sql_output *o)
+{
+	if (o->names.count && o->format == SQL_TABLE && o->rows)
+		print_cells(o);
+	if (o->names.count && o->format == SQL_JSON)
+		buf_putc(&o->out->buf, '\n');
+	json_init(&o->json, &o->out->buf);
+	forget(o);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/sql_shell.h"
+
+#include "base/buf.h"
+#include "cmd/command.h"
+#include "cmd/line_editor.h"
+#include "cmd/sql_output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What Ctrl-C sets. */
+static volatile sig_atomic_t interrupted;
+
+struct shell {
+	struct sql *sql;
+	enum sql_format format;
+	const struct style_options *style;
+	bool quit;
+};
+
+static void on_interrupt(int signal)
+{
+	interrupted = 1;
+}
+
+static const char help[] = "A statement ends with ; and may take several lines.\n"
+                           ".tables           the tables and views\n"
+                           ".schema [TABLE]   their columns\n"
+                           ".mode MODE        table, csv or json\n"
+                           ".help             this\n"
+                           ".quit             ends; so does Ctrl-D\n"
+                           "Ctrl-C ends the statement that runs or is being typed.\n";
+
+/* To the terminal, rows as they come. */
+static void ask(struct shell *sh, const char *query)
+{
+	struct sql_output output;
+	struct text_style style;
+	struct error err = {0};
+	struct spill out;
+	int ret;
+
+	style_choose(sh->style, &style);
+	spill_to(&out, STDOUT_FILENO, "standard output");
+	sql_output_init(&output, sh->format, &style, &out);
+	ret = sql_run(sh->sql, query, sql_output_row, &output, &err);
+	if (ret)
+		sql_output_break(&output);
+	else
+		sql_output_end(&output);
+	sql_output_done(&output);
+	if (spill_close(&out, true, ret ? NULL : &err) && !ret)
+		ret = -1;
+	if (ret)
+		sql_output_fail(&err);
+}
+
+static void print_plain(const struct buf *text)
+{
+	fputs(buf_text(text), stdout);
+	fflush(stdout);
+}
+
+static void tell_schema(struct shell *sh, const char *table)
+{
+	struct buf text = {0};
+	struct error err = {0};
+
+	if (sql_describe(sh->sql, table, &text, &err))
+		sql_output_fail(&err);
+	else
+		print_plain(&text);
+	buf_done(&text);
+}
+
+static void set_mode(struct shell *sh, const char *mode)
+{
+	enum sql_format format;
+
+	if (!mode || !sql_format_parse(mode, &format))
+		command_fail(1, "sql: .mode takes one of " SQL_FORMATS);
+	else
+		sh->format = format;
+}
+
+static void run_dot(struct shell *sh, const char *line)
+{
+	char *copy = strdup(line), *rest = copy;
+	const char *word = strsep(&rest, " \t"), *argument;
+
+	while (rest && strchr(" \t", *rest) && *rest)
+		rest++;
+	if (rest)
+		rest[strcspn(rest, " \t;")] = '\0';
+	argument = rest && *rest ? rest : NULL;
+	if (!strcmp(word, ".quit") || !strcmp(word, ".exit"))
+		sh->quit = true;
+	else if (!strcmp(word, ".help"))
+		fputs(help, stdout);
+	else if (!strcmp(word, ".tables"))
+		ask(sh, "SELECT name, type FROM temp.sqlite_master WHERE type IN ('table', 'view') "
+		        "ORDER BY type, name");
+	else if (!strcmp(word, ".schema"))
+		tell_schema(sh, argument);
+	else if (!strcmp(word, ".mode"))
+		set_mode(sh, argument);
+	else
+		command_fail(1, "sql: there is no %s; .help tells what there is", word);
+	fflush(stdout);
+	free(copy);
+}
+
+/* Ends with the last `;`, which is in no string or comment. */
+static bool is_blank(const char *text)
+{
+	return !text[strspn(text, " \t\n;")];
+}
+
+static void loop(struct shell *sh, struct line_editor *editor)
+{
+	struct buf statement = {0};
+	const char *line;
+
+	while (!sh->quit) {
+		bool more = !is_blank(buf_text(&statement));
+		enum line_result result =
+		        line_editor_read(editor, more ? "   ...> " : "assay> ", &line);
+
+		if (result == LINE_BROKEN) {
+			interrupted = 0;
+			buf_clear(&statement);
+			puts("");
+			continue;
+		}
+		if (result == LINE_END)
+			break;
+		if (!more && *line == '.') {
+			run_dot(sh, line);
+			continue;
+		}
+		buf_addf(&statement, "%s\n", line);
+		if (is_blank(buf_text(&statement)) || !sql_is_complete(buf_text(&statement)))
+			continue;
+		ask(sh, buf_text(&statement));
+		interrupted = 0;
+		buf_clear(&statement);
+	}
+	if (!sh->quit)
+		puts("");
+	buf_done(&statement);
+}
+
+int sql_shell(struct sql *s, const char *format, const struct style_options *style,
+              const char *file)
+{
+	struct sigaction action = {.sa_handler = on_interrupt}, before; /* no SA_RESTART */
+	struct shell sh = {.sql = s, .style = style};
+	struct line_editor *editor;
+	struct error err = {0};
+
+	sql_format_parse(format, &sh.format);
+	/* What is wrong with the tables is told before the first question. */
+	if (sql_run(s, "", NULL, NULL, &err))
+		return sql_output_fail(&err);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, &before);
+	sql_stop_when(s, &interrupted);
+	printf("%s: .tables lists what there is, .help tells more\n", file);
+	fflush(stdout);
+	editor = line_editor_open("sql", &interrupted);
+	loop(&sh, editor);
+	line_editor_close(editor);
+	sql_stop_when(s, NULL);
+	sigaction(SIGINT, &before, NULL);
+	return 0;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/start_sink.h"
+
+#include "base/replace_file.h"
+#include "cmd/session_command.h"
+#include "cmd/store_names.h"
+#include "session/ring_sink.h"
+#include "session/snapshot_name.h"
+#include "session/store_sink.h"
+#include "session/trigger.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define NAME "start"
+#define SNAPSHOTS_MOST 10000
+#define WINDOW_S_MOST 3600
+
+#define AT(field) offsetof(struct start_sink_options, field)
+
+const struct option start_sink_option_table[] = {
+        {.kind = OPTION_GROUP, .help = "Where it goes"},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "the file written (default perf.data; an older one becomes FILE.old)",
+         .details = "With --ring, the file written at the end. Snapshots that are given no name "
+                    "have this one with date and time behind it.",
+         .offset = AT(output)},
+        {.kind = OPTION_STRING,
+         .name = "ring",
+         .argument = "[SIZE|TIME]",
+         .help = "a flight recorder: keep the last 64M, 2G, 10min, ... in memory, and no file",
+         .details = "Nothing is written until a snapshot is asked for ('assay snapshot', the "
+                    "signal SIGUSR2, --when), or the session ends. Without a size 64 MB; with a "
+                    "time at most 256 MB.",
+         .offset = AT(ring)},
+        {.kind = OPTION_EACH,
+         .name = "when",
+         .argument = "RULE",
+         .help = "write a snapshot when this holds: 'load>4', 'process=NAME', ...",
+         .details = "Quantities: load, runq, cpu (percent), mem (percent that is free), "
+                    "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
+                    "a number; process=NAME: one of that name starts; exit=NAME: one ends. A rule "
+                    "writes at most one snapshot a minute.",
+         .offset = AT(when)},
+        {.kind = OPTION_COUNT,
+         .name = "snapshots",
+         .argument = "N",
+         .help = "of snapshots that were given no name, keep the newest N (default 10)",
+         .offset = AT(snapshots)},
+        {.kind = OPTION_STRING,
+         .name = "store",
+         .argument = "FILE.db",
+         .help = "a store: all day long, a summary of every window, in an SQLite file",
+         .details = "The store is made where it is not there, and continued where it is.",
+         .offset = AT(store)},
+        {.kind = OPTION_NUMBER,
+         .name = "window",
+         .argument = "SECONDS",
+         .help = "how long a window of the store is (default 10)",
+         .offset = AT(window_s)},
+        {.kind = OPTION_STRING,
+         .name = "keep",
+         .argument = "TIME",
+         .help = "what is older leaves the store: 12h, 30d, 1y (default 1y)",
+         .offset = AT(keep)},
+        {.kind = OPTION_NUMBER,
+         .name = "keep-size",
+         .argument = "MB",
+         .help = "the oldest leaves a store that is larger (default 4000)",
+         .offset = AT(keep_mb)},
+        {.kind = OPTION_END},
+};
+
+void start_sink_default(struct start_sink_options *o)
+{
+	o->window_s = o->keep_mb = NAN; /* not said */
+}
+
+/* A number and a unit, all of it; false: neither size nor time. */
+static bool parse_amount(const char *text, const char *const *units, const double *factors,
+                         double most, uint64_t *value)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || !(number > 0))
+		return false;
+	for (size_t i = 0; units[i]; i++) {
+		if (strcmp(units[i], end) != 0)
+			continue;
+		number *= factors[i];
+		if (!(number >= 1 && number <= most))
+			return false;
+		*value = (uint64_t)number;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_size(const char *text, uint64_t *bytes)
+{
+	static const char *const units[] = {"k", "K", "M", "G", "kB", "KB", "MB", "GB", NULL};
+	static const double factors[] = {1e3, 1e3, 1e6, 1e9, 1e3, 1e3, 1e6, 1e9};
+
+	return parse_amount(text, units, factors, 1e15, bytes);
+}
+
+static bool parse_time(const char *text, uint64_t *ns)
+{
+	static const char *const units[] = {"s", "min", "h", "d", "w", "y", NULL};
+	static const double factors[] = {1e9, 60e9, 3600e9, 86400e9, 7 * 86400e9, 365 * 86400e9};
+
+	return parse_amount(text, units, factors, 100 * 365 * 86400e9, ns);
+}
+
+static int plan_ring(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	plan->kind = SESSION_RING;
+	if (!*o->ring || parse_size(o->ring, &plan->ring_bytes))
+		return 0;
+	if (!parse_time(o->ring, &plan->ring_span_ns))
+		return command_fail(
+		        2, NAME ": --ring wants a size or a time, as 64M or 10min, not '%s'",
+		        o->ring);
+	plan->ring_bytes = RING_SINK_SPAN_BYTES;
+	return 0;
+}
+
+static int plan_store(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	plan->kind = SESSION_STORE;
+	if (o->output)
+		return command_fail(2,
+		                    NAME ": --store names the file, and -o goes with others alone");
+	if (o->ring)
+		return command_fail(2, NAME ": --store and --ring exclude each other");
+	if (o->when.count || o->snapshots)
+		return command_fail(2,
+		                    NAME ": --when and --snapshots do not go with --store, which "
+		                         "can be read at any time");
+	if (o->keep && !parse_time(o->keep, &plan->keeping.all_ns))
+		return command_fail(2, NAME ": --keep wants a time, as 12h, 30d or 1y, not '%s'",
+		                    o->keep);
+	if (!isnan(o->window_s) && !(o->window_s >= 1 && o->window_s <= WINDOW_S_MOST))
+		return command_fail(2, NAME ": --window wants 1 to %d seconds", WINDOW_S_MOST);
+	if (!isnan(o->keep_mb) && !(o->keep_mb >= 1 && o->keep_mb <= 1e9))
+		return command_fail(2, NAME ": --keep-size wants a number of MB");
+	plan->window_ns = isnan(o->window_s) ? 0 : (uint64_t)(o->window_s * 1e9);
+	plan->keeping.bytes = isnan(o->keep_mb) ? 0 : (uint64_t)(o->keep_mb * 1e6);
+	return 0;
+}
+
+static int plan_kind(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	struct error err = {0};
+
+	if (o->store)
+		return plan_store(o, plan);
+	if (o->keep || !isnan(o->window_s) || !isnan(o->keep_mb))
+		return command_fail(2, NAME
+		                    ": --window, --keep and --keep-size go with --store alone");
+	if (o->snapshots > SNAPSHOTS_MOST)
+		return command_fail(2, NAME ": --snapshots wants at most %d", SNAPSHOTS_MOST);
+	plan->snapshots = (unsigned)o->snapshots;
+	if (o->when.count && trigger_new(&plan->trigger, o->when.items, o->when.count, NULL, &err))
+		return command_fail(2, NAME ": --when: %s", err.text);
+	return o->ring ? plan_ring(o, plan) : 0;
+}
+
+int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	const char *output = o->store ? o->store : o->output ? o->output : "perf.data";
+	struct error err = {0};
+	int status;
+
+	*plan = (struct start_sink_plan){0};
+	status = plan_kind(o, plan);
+	if (!status && !*output)
+		status = command_fail(2, NAME ": the file's name is empty");
+	if (!status && session_command_absolute(output, &plan->output, &err))
+		status = command_fail(1, NAME ": %s", err.text);
+	/* What can be said now is not to be found out when the recording is to be written. */
+	if (!status && replace_file_check(plan->output, &err))
+		status = command_fail(1, NAME ": %s", err.text);
+	return status;
+}
+
+void start_sink_done(struct start_sink_plan *plan)
+{
+	trigger_free(plan->trigger);
+	store_names_free(plan->names);
+	free(plan->output);
+	*plan = (struct start_sink_plan){0};
+}
+
+int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err)
+{
+	*sink = NULL;
+	if (plan->kind == SESSION_RING) {
+		const struct ring_sink_options ring = {.bytes = plan->ring_bytes,
+		                                       .span_ns = plan->ring_span_ns,
+		                                       .path = plan->output};
+
+		return ring_sink_new(sink, &ring, err);
+	}
+	if (plan->kind == SESSION_STORE) {
+		struct store_sink_options store = {.path = plan->output,
+		                                   .window_ns = plan->window_ns,
+		                                   .keeping = plan->keeping,
+		                                   .name = store_names_find};
+
+		plan->names = store.name_ctx = store_names_new(NULL);
+		*sink = store_sink_new(&store);
+		return 0;
+	}
+	*sink = file_sink_new(plan->output, true);
+	return 0;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/store_names.h"
+
+#include "base/clock.h"
+#include "image/kernel.h"
+#include "symbol/demangle.h"
+#include "symbol/symbolizer.h"
+
+#include <string.h>
+
+/* The kernel's names are read anew for an address that has none, but not more often. */
+#define KERNEL_AGAIN_NS (600 * UINT64_C(1000000000))
+
+/* A function of the kernel's: a third of what a table takes that can still be added to. */
+struct kernel_function {
+	uint64_t start;
+	uint32_t size, name; /* name: offset into the texts */
+};
+
+struct store_names {
+	char *root;
+	struct kernel_function *functions; /* sorted by start */
+	size_t function_count;
+	char *texts;
+	uint64_t read_ns;    /* when the kernel's names were; 0: not yet */
+	VEC(char *) given;   /* names of the last call */
+	VEC(uint32_t) order; /* the call's frames, image by image */
+};
+
+struct store_names *store_names_new(const char *root)
+{
+	struct store_names *n = xcalloc(1, sizeof(*n));
+
+	n->root = root ? xstrdup(root) : NULL;
+	return n;
+}
+
+static void forget_kernel(struct store_names *n)
+{
+	free(n->functions);
+	free(n->texts);
+	n->functions = NULL;
+	n->texts = NULL;
+	n->function_count = 0;
+}
+
+static void forget_given(struct store_names *n)
+{
+	vec_each (name, &n->given)
+		free(*name);
+	n->given.count = 0;
+}
+
+void store_names_free(struct store_names *n)
+{
+	if (!n)
+		return;
+	forget_given(n);
+	forget_kernel(n);
+	vec_done(&n->given);
+	vec_done(&n->order);
+	free(n->root);
+	free(n);
+}
+
+static uint32_t size_of(const struct symbol_entry *e)
+{
+	return e->end - e->start < UINT32_MAX ? (uint32_t)(e->end - e->start) : UINT32_MAX;
+}
+
+static void read_kernel(struct store_names *n)
+{
+	struct kallsyms k;
+
+	forget_kernel(n);
+	n->read_ns = clock_ns(CLOCK_MONOTONIC);
+	if (kallsyms_read(&k, NULL, NULL))
+		return;
+	if (k.table.names.size < UINT32_MAX) {
+		n->function_count = k.table.entries.count;
+		n->functions =
+		        xcalloc(n->function_count ? n->function_count : 1, sizeof(*n->functions));
+		for (size_t i = 0; i < n->function_count; i++) {
+			const struct symbol_entry *e = &k.table.entries.items[i];
+
+			n->functions[i] =
+			        (struct kernel_function){e->start, size_of(e), (uint32_t)e->name};
+		}
+		/* The texts as they are; the buffer that they grew in may be twice as large. */
+		n->texts = xrealloc(k.table.names.data, k.table.names.size + 1, 1);
+		k.table.names = (struct buf){0};
+	}
+	kallsyms_done(&k);
+}
+
+static const char *find_kernel(const struct store_names *n, uint64_t address)
+{
+	size_t low = 0, high = n->function_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (n->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address - n->functions[low - 1].start >= n->functions[low - 1].size)
+		return NULL;
+	return n->texts + n->functions[low - 1].name;
+}
+
+static const char *kernel_name(struct store_names *n, uint64_t address)
+{
+	const char *name = find_kernel(n, address);
+	char *plain;
+
+	/* Modules come and go. */
+	if (!name &&
+	    (!n->read_ns || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
+		read_kernel(n);
+		name = find_kernel(n, address);
+	}
+	plain = name ? demangle(name) : NULL;
+	if (!plain)
+		return name;
+	vec_push(&n->given, plain);
+	return plain;
+}
+
+/* Frames order[from..to) are of one image of the user's. */
+static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
+                       size_t from, size_t to, const char **names)
+{
+	struct symbol_options so = {.no_inlines = true, .root = n->root};
+	/* It looks into the images, and changes nothing. */
+	struct symbolizer *s = symbolizer_new((struct image_table *)(uintptr_t)&p->images, &so);
+
+	for (size_t i = from; i < to; i++) {
+		uint32_t at = n->order.items[i];
+		const struct symbol *symbol = symbolizer_find(s, p->frames.items[frames[at]].frame);
+		/* Most frames of a batch are of few functions, side by side by address. */
+		bool known = symbol->named && n->given.count &&
+		             !strcmp(*vec_last(&n->given), symbol->name);
+
+		if (!symbol->named)
+			continue;
+		if (!known)
+			vec_push(&n->given, xstrdup(symbol->name));
+		names[at] = *vec_last(&n->given);
+	}
+	symbolizer_free(s);
+}
+
+struct sorting {
+	const struct profile *p;
+	const uint32_t *frames;
+};
+
+static int compare_frames(const void *a, const void *b, void *ctx)
+{
+	const struct sorting *s = ctx;
+	const struct frame *x = &s->p->frames.items[s->frames[*(const uint32_t *)a]].frame;
+	const struct frame *y = &s->p->frames.items[s->frames[*(const uint32_t *)b]].frame;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void name_one(struct store_names *n, const struct profile *p, const uint32_t *frames,
+                     size_t from, size_t to, const char **names)
+{
+	const struct frame *first = &p->frames.items[frames[n->order.items[from]]].frame;
+	const struct image *image = &p->images.images.items[first->image];
+	uint64_t base = image->kind == IMAGE_MODULE ? image->base : 0;
+
+	if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_MODULE) {
+		name_image(n, p, frames, from, to, names);
+		return;
+	}
+	for (size_t i = from; i < to; i++) {
+		uint32_t at = n->order.items[i];
+
+		names[at] = kernel_name(n, base + p->frames.items[frames[at]].frame.offset);
+	}
+}
+
+void store_names_find(void *ctx, const struct profile *p, const uint32_t *frames, size_t count,
+                      const char **names)
+{
+	struct sorting sorting = {p, frames};
+	struct store_names *n = ctx;
+	size_t to;
+
+	forget_given(n);
+	n->order.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		vec_push(&n->order, (uint32_t)i);
+		names[i] = NULL;
+	}
+	if (count)
+		qsort_r(n->order.items, count, sizeof(*n->order.items), compare_frames, &sorting);
+	for (size_t from = 0; from < count; from = to) {
+		uint32_t image = p->frames.items[frames[n->order.items[from]]].frame.image;
+
+		for (to = from + 1;
+		     to < count &&
+		     p->frames.items[frames[n->order.items[to]]].frame.image == image;)
+			to++;
+		name_one(n, p, frames, from, to, names);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_names: names for the frames of a measurement under way, for a store to keep.
+ *
+ * By symbol tables alone: no DWARF, no inlined functions. The kernel's names are read once
+ * and held compactly; of programs and libraries one at a time is opened, for as long as its
+ * frames are looked up. Memory is bounded by the largest symbol table.
+ *
+ *	store_names_new(); store_names_find as store_options.name, with it as name_ctx;
+ *	store_names_free()
+ *
+ * What is not known has no name; nothing fails. The names that one call gave are good until
+ * the next. One thread. Uses: base, image, profile, store, symbol.
+ */
+#ifndef ASSAY_CMD_STORE_NAMES_H
+#define ASSAY_CMD_STORE_NAMES_H
+
+#include "store/store.h"
+
+struct store_names;
+
+/* root: where files are looked for, NULL: as recorded. */
+struct store_names *store_names_new(const char *root);
+void store_names_free(struct store_names *n); /* NULL-safe */
+store_name_fn store_names_find;
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What processes and the kernel map: from events to images and map sets. */
+#include "process/mapped_image.h"
+#include "process/process_internal.h"
+
+void process_table_build_id(struct process_table *t, const char *filename,
+                            const struct build_id *id)
+{
+	struct named_build_id known = {intern_add(&t->images->names, filename), *id};
+
+	vec_push(&t->build_ids, known);
+}
+
+static struct build_id build_id_of(const struct process_table *t, const struct event *e)
+{
+	uint32_t name;
+
+	if (e->mmap.build_id.size || !t->build_ids.count)
+		return e->mmap.build_id;
+	name = intern_find(&t->images->names, mapped_image_name(e));
+	vec_each (known, &t->build_ids)
+		if (known->name == name)
+			return known->id;
+	return e->mmap.build_id;
+}
+
+void process_mapped(struct process_table *t, const struct event *e)
+{
+	struct build_id id = build_id_of(t, e);
+	struct mapping m = {.start = e->mmap.addr,
+	                    .end = e->mmap.addr + e->mmap.size,
+	                    .pgoff = e->mmap.pgoff,
+	                    .executable = e->mmap.executable,
+	                    .generated = mapped_image_generated(&e->mmap)};
+	struct process_state *state;
+	uint32_t process;
+
+	if (m.end < m.start)
+		m.end = UINT64_MAX;
+	if (e->mode == CPU_MODE_KERNEL) {
+		m.image = mapped_image_kernel(t->images, e, &id);
+		if (m.image == ID_NONE)
+			return;
+		if (t->images->images.items[m.image].kind == IMAGE_KERNEL)
+			t->kernel_image = m.image;
+		t->kernel = map_set_own(t->kernel, ++t->version);
+		map_set_insert(t->kernel, &m);
+		return;
+	}
+	if (e->mode != CPU_MODE_USER && e->mode != CPU_MODE_UNKNOWN)
+		return;
+	process = process_of_pid(t, e->pid);
+	m.image = mapped_image_user(t->images, e, &id, t->processes.items[process].serial);
+	state = &t->states.items[process];
+	state->maps =
+	        state->maps ? map_set_own(state->maps, ++t->version) : map_set_new(++t->version);
+	map_set_insert(state->maps, &m);
+	state->maps->generated |= m.generated;
+	process_jit_mapped(t, process, e);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile_windows.h"
+
+#define PROCESSES_MAX 20000
+#define PATHS_MAX 50000
+#define IMAGES_MAX 4000
+
+struct profile_windows {
+	struct profile_windows_options o;
+	struct profile *profile;
+	struct profile_builder *builder;
+	struct event_sink sink; /* the builder's */
+	struct profile_window now;
+	bool begun; /* the first window's start is known */
+};
+
+static uint32_t or_default(uint32_t asked, uint32_t otherwise)
+{
+	return asked ? asked : otherwise;
+}
+
+struct profile_windows *profile_windows_new(const struct profile_windows_options *options)
+{
+	struct profile_windows *w = xcalloc(1, sizeof(*w));
+
+	w->o = *options;
+	w->o.processes_max = or_default(w->o.processes_max, PROCESSES_MAX);
+	w->o.paths_max = or_default(w->o.paths_max, PATHS_MAX);
+	w->o.images_max = or_default(w->o.images_max, IMAGES_MAX);
+	w->o.builder.no_sequences = true;
+	w->profile = profile_new();
+	w->builder = profile_builder_new(w->profile, &w->o.builder);
+	w->sink = profile_builder_sink(w->builder);
+	return w;
+}
+
+void profile_windows_free(struct profile_windows *w)
+{
+	if (!w)
+		return;
+	profile_builder_free(w->builder);
+	profile_free(w->profile);
+	free(w);
+}
+
+/*
+ * The first boundary after a moment: a multiple of the window on the wall's clock, but for
+ * one so near that the window would be a splinter.
+ */
+static uint64_t boundary_after(const struct profile_windows *w, uint64_t time_ns)
+{
+	uint64_t wall = time_ns + w->o.wall_less_ns;
+	uint64_t left = w->o.window_ns - wall % w->o.window_ns;
+
+	return time_ns + (left < w->o.window_ns / 4 ? left + w->o.window_ns : left);
+}
+
+static void begin_at(struct profile_windows *w, uint64_t start_ns)
+{
+	w->begun = true;
+	w->now.start_ns = start_ns;
+	w->now.end_ns = boundary_after(w, start_ns);
+}
+
+void profile_windows_start(struct profile_windows *w, uint64_t start_ns)
+{
+	profile_builder_start(w->builder, start_ns);
+	begin_at(w, start_ns);
+}
+
+void profile_windows_wall(struct profile_windows *w, uint64_t wall_less_ns)
+{
+	w->o.wall_less_ns = wall_less_ns;
+}
+
+/* What is dead is forgotten where more than a bound has gathered. */
+static void bound(struct profile_windows *w)
+{
+	const struct profile *p = w->profile;
+	const struct profile_windows_options *o = &w->o;
+
+	profile_forget_rows(w->profile);
+	process_table_settle(w->profile->processes);
+	if (process_table_process_count(p->processes) > o->processes_max ||
+	    process_table_thread_count(p->processes) > 2 * (size_t)o->processes_max ||
+	    p->paths.count > o->paths_max || p->images.images.count > o->images_max)
+		profile_builder_renew(w->builder);
+}
+
+/* The window is over at `to_ns`: the consumer gets it, and the next one begins. */
+static int cut(struct profile_windows *w, uint64_t to_ns, struct error *err)
+{
+	int ret;
+
+	w->now.end_ns = to_ns;
+	profile_builder_cut(w->builder, to_ns);
+	ret = w->o.window(w->o.ctx, w->profile, &w->now, err);
+	bound(w);
+	w->now = (struct profile_window){
+	        .start_ns = to_ns, .end_ns = boundary_after(w, to_ns), .number = w->now.number + 1};
+	return ret;
+}
+
+int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct error *err)
+{
+	int ret = 0;
+
+	while (!ret && w->begun && time_ns >= w->now.end_ns)
+		ret = cut(w, w->now.end_ns, err);
+	return ret;
+}
+
+static int on_begin(void *ctx, const struct recording *r, struct error *err)
+{
+	struct profile_windows *w = ctx;
+	int ret = w->sink.begin(w->sink.ctx, r, err);
+
+	if (!ret && w->o.start_ns)
+		profile_windows_start(w, w->o.start_ns);
+	return ret;
+}
+
+static int on_event(void *ctx, const struct event *e, struct error *err)
+{
+	struct profile_windows *w = ctx;
+	int ret = profile_windows_until(w, e->time_ns, err);
+
+	if (ret)
+		return ret;
+	if (e->kind == EVENT_SAMPLE) {
+		if (!w->begun)
+			begin_at(w, e->time_ns);
+		w->now.samples++;
+	} else if (e->kind == EVENT_LOST) {
+		w->now.lost_records += e->lost.count;
+	}
+	return w->sink.event(w->sink.ctx, e, err);
+}
+
+/* The last window is as long as there was something to see. */
+static int on_end(void *ctx, const struct recording *r, struct error *err)
+{
+	struct profile_windows *w = ctx;
+	uint64_t end_ns = r && r->account.present ? r->account.end_ns : r ? r->last_sample_ns : 0;
+	int ret = profile_windows_until(w, end_ns, err);
+
+	if (!ret && w->begun && (end_ns > w->now.start_ns || w->now.samples))
+		ret = cut(w, end_ns > w->now.start_ns ? end_ns : w->now.end_ns, err);
+	return ret;
+}
+
+struct event_sink profile_windows_sink(struct profile_windows *w)
+{
+	return (struct event_sink){.ctx = w, .begin = on_begin, .event = on_event, .end = on_end};
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sql_describe(): the tables and views, in words of SQL. */
+#include "sql/sql_internal.h"
+
+#include "sql/columns.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One column a line. */
+static void describe_table(const struct sql_columns *c, struct buf *out)
+{
+	const char *at = c->columns;
+
+	buf_addf(out, "CREATE TABLE %s (\n\t", c->name);
+	for (; *at; at++) {
+		buf_putc(out, *at);
+		if (*at == ',') {
+			buf_puts(out, "\n\t");
+			at += at[1] == ' ';
+		}
+	}
+	buf_puts(out, "\n);\n");
+}
+
+int sql_describe(struct sql *s, const char *table, struct buf *out, struct error *err)
+{
+	bool found = false;
+
+	for (const struct sql_columns *c = sql_columns; c->name; c++) {
+		if (table && sqlite3_stricmp(table, c->name))
+			continue;
+		describe_table(c, out);
+		found = true;
+	}
+	for (const struct sql_view *v = sql_views; v->name; v++) {
+		if (table && sqlite3_stricmp(table, v->name))
+			continue;
+		buf_addf(out, "CREATE VIEW %s AS %s;\n", v->name, v->select);
+		found = true;
+	}
+	if (!found)
+		return error_set(err, ENOENT, "there is no table or view %s; .tables lists them",
+		                 table);
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* diff: diff(a_from, a_to, b_from, b_to), the shares of functions in two stretches of time. */
+#include "sql/table.h"
+#include "sql/views.h"
+
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * Windows that begin in a stretch are of it. All samples are counted, idle ones too.
+ */
+#define STRETCH(from, to, samples)                                                                 \
+	"SELECT stack, " samples " FROM samples WHERE time_ns >= " from " AND time_ns < " to       \
+	" AND event IN (SELECT event FROM sessions)"
+
+static const char question[] = "WITH own AS (SELECT stack, sum(a) AS a, sum(b) AS b FROM (" STRETCH(
+        "?1", "?2",
+        "samples AS a, 0 AS b") " UNION ALL " STRETCH("?3", "?4",
+                                                      "0 AS a, samples AS b") ") GROUP BY stack), "
+                                                                              "placed AS (SELECT "
+                                                                              "f.function AS "
+                                                                              "function, "
+                                                                              "CASE WHEN "
+                                                                              "f.function IS NULL "
+                                                                              "THEN f.image END AS "
+                                                                              "image, sum(a) AS a, "
+                                                                              "sum(b) AS b "
+                                                                              "FROM own LEFT JOIN "
+                                                                              "stacks s ON s.id = "
+                                                                              "own.stack LEFT JOIN "
+                                                                              "frames f ON f.id = "
+                                                                              "s.frame "
+                                                                              "GROUP BY 1, 2) "
+                                                                              "SELECT "
+                                                                              "coalesce(n.name, "
+                                                                              "'[no symbol]'), "
+                                                                              "i.name, a, b, "
+                                                                              "sum(a) OVER (), "
+                                                                              "sum(b) OVER () "
+                                                                              "FROM placed LEFT "
+                                                                              "JOIN functions n ON "
+                                                                              "n.id = "
+                                                                              "placed.function "
+                                                                              "LEFT JOIN images i "
+                                                                              "ON i.id = "
+                                                                              "coalesce(n.image, "
+                                                                              "placed.image)";
+
+/* One time in a hundred, of a function that did not change. */
+#define Z_BEYOND 2.5758
+/* Below that a count's spread is no bell. */
+#define EXPECTED_MIN 5
+
+struct diff_row {
+	double share_a, share_b, z;
+	bool shares, tested, beyond;
+};
+
+struct diff_cursor {
+	sqlite3_stmt *statement;
+	struct diff_row row;
+};
+
+/* Two proportions: a of all_a against b of all_b, each sample by itself. */
+static struct diff_row compare(double a, double all_a, double b, double all_b)
+{
+	struct diff_row row = {0};
+	double both, spread;
+
+	row.shares = all_a > 0 && all_b > 0;
+	if (!row.shares)
+		return row;
+	row.share_a = a / all_a;
+	row.share_b = b / all_b;
+	both = (a + b) / (all_a + all_b);
+	spread = sqrt(both * (1 - both) * (1 / all_a + 1 / all_b));
+	row.tested = spread > 0;
+	row.z = row.tested ? (row.share_b - row.share_a) / spread : 0;
+	row.beyond = fabs(row.z) >= Z_BEYOND && both * all_a >= EXPECTED_MIN &&
+	             both * all_b >= EXPECTED_MIN && (1 - both) * all_a >= EXPECTED_MIN &&
+	             (1 - both) * all_b >= EXPECTED_MIN;
+	return row;
+}
+
+static int diff_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
+                     struct error *err)
+{
+	sqlite3 *db = ctx;
+	sqlite3_stmt *statement;
+	struct diff_cursor *c;
+
+	if (sqlite3_prepare_v2(db, question, -1, &statement, NULL))
+		return error_set(err, EIO, "diff(): %s", sqlite3_errmsg(db));
+	for (size_t i = 0; i < bound_count; i++)
+		if (bounds[i].column >= 9)
+			sqlite3_bind_int64(statement, bounds[i].column - 8, bounds[i].low);
+	c = xcalloc(1, sizeof(*c));
+	c->statement = statement;
+	*cursor = c;
+	return 0;
+}
+
+static int diff_next(void *cursor, struct error *err)
+{
+	struct diff_cursor *c = cursor;
+	int ret = sqlite3_step(c->statement);
+
+	if (ret == SQLITE_DONE)
+		return 0;
+	if (ret != SQLITE_ROW)
+		return error_set(err, EIO, "diff(): %s",
+		                 sqlite3_errmsg(sqlite3_db_handle(c->statement)));
+	c->row = compare(
+	        sqlite3_column_double(c->statement, 2), sqlite3_column_double(c->statement, 4),
+	        sqlite3_column_double(c->statement, 3), sqlite3_column_double(c->statement, 5));
+	return 1;
+}
+
+static void diff_value(void *cursor, int column, sqlite3_context *out)
+{
+	const struct diff_cursor *c = cursor;
+	const struct diff_row *row = &c->row;
+
+	if (column < 4)
+		sqlite3_result_value(out, sqlite3_column_value(c->statement, column));
+	else if (column == 8)
+		sqlite3_result_int(out, row->beyond);
+	else if (column == 7 ? row->tested : row->shares)
+		sqlite3_result_double(out, column == 4   ? row->share_a
+		                           : column == 5 ? row->share_b
+		                           : column == 6 ? row->share_b - row->share_a
+		                                         : row->z);
+}
+
+static void diff_close(void *cursor)
+{
+	struct diff_cursor *c = cursor;
+
+	sqlite3_finalize(c->statement);
+	free(c);
+}
+
+int sql_diff_add(struct sql *s, sqlite3 *db, struct error *err)
+{
+	static const struct sql_stream stream = {diff_open, diff_next, diff_value, diff_close};
+	const struct sql_table table = {.name = "diff", .stream = &stream, .arguments = 4};
+
+	return sql_table_add(s, &table, db, err);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event_tables: `events` of perf.data. SQLite pulls rows, and the reader of perf.data pushes
+ * events, in time order, with bounded memory. So each cursor has a thread that reads: it hands
+ * over batches of rows, and waits while the one before was not taken. A cursor that is closed
+ * early (LIMIT) stops it within a batch. What is in memory is two batches, and the reader's.
+ */
+#include "sql/event_tables.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "base/xalloc.h"
+#include "format/perf_data.h"
+#include "sql/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BATCH_ROWS = 1024, BATCH_TEXT = 256 << 10 };
+
+struct row {
+	const char *kind;
+	uint64_t time_ns; /* 0: none */
+	uint32_t cpu;
+	int32_t pid, tid;
+	bool has_value;
+	int64_t value;
+	uint32_t name, detail; /* in the batch's texts, + 1; 0: none */
+};
+
+struct batch {
+	VEC(struct row) rows;
+	struct buf texts;
+};
+
+struct reading {
+	const char *path;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* under the lock */
+	struct batch *ready; /* not taken yet */
+	bool ended, stop;
+	/* the thread's, until it has ended */
+	struct batch *filling;
+	struct recording recording;
+	uint64_t wall_less_ns; /* wall's clock - the recording's */
+	struct error err;
+	int status;
+	/* the cursor's */
+	struct batch *taken;
+	size_t at;
+	int64_t seq;
+};
+
+static struct batch *batch_new(void)
+{
+	return xcalloc(1, sizeof(struct batch));
+}
+
+static void batch_free(struct batch *b)
+{
+	if (!b)
+		return;
+	vec_done(&b->rows);
+	buf_done(&b->texts);
+	free(b);
+}
+
+/* Gives what is filled to the cursor; -ECANCELED: nobody wants more. */
+static int hand_over(struct reading *r)
+{
+	int ret;
+
+	pthread_mutex_lock(&r->lock);
+	while (r->ready && !r->stop)
+		pthread_cond_wait(&r->changed, &r->lock);
+	ret = r->stop ? -ECANCELED : 0;
+	if (!ret) {
+		r->ready = r->filling;
+		r->filling = batch_new();
+		pthread_cond_signal(&r->changed);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return ret;
+}
+
+static uint32_t add_text(struct batch *b, const char *text)
+{
+	uint32_t at = (uint32_t)b->texts.size + 1;
+
+	if (!text || !*text)
+		return 0;
+	buf_add(&b->texts, text, strlen(text) + 1);
+	return at;
+}
+
+/* The same of what is put behind the texts by `fmt`. */
+static uint32_t add_words(struct batch *b, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+static uint32_t add_words(struct batch *b, const char *fmt, ...)
+{
+	uint32_t at = (uint32_t)b->texts.size + 1;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&b->texts, fmt, ap);
+	va_end(ap);
+	buf_putc(&b->texts, '\0');
+	return at;
+}
+
+static void set_value(struct row *row, uint64_t value)
+{
+	row->has_value = true;
+	row->value = (int64_t)value;
+}
+
+static const char *event_name(const struct reading *r, const struct event *e)
+{
+	return e->attr < r->recording.attrs.count ? r->recording.attrs.items[e->attr].name : NULL;
+}
+
+static void fill_sample(const struct reading *r, const struct event *e, struct row *row)
+{
+	static const char *const modes[] = {[CPU_MODE_UNKNOWN] = "unknown",
+	                                    [CPU_MODE_KERNEL] = "kernel",
+	                                    [CPU_MODE_USER] = "user",
+	                                    [CPU_MODE_HYPERVISOR] = "hypervisor",
+	                                    [CPU_MODE_GUEST] = "guest"};
+
+	row->name = add_text(r->filling, event_name(r, e));
+	set_value(row, e->sample.period);
+	row->detail = add_words(r->filling, "%s ip=0x%" PRIx64 " chain=%" PRIu32,
+	                        (size_t)e->mode < sizeof(modes) / sizeof(*modes) ? modes[e->mode]
+	                                                                         : "unknown",
+	                        e->sample.ip, e->sample.chain_count);
+}
+
+static void fill_mmap(const struct reading *r, const struct event *e, struct row *row)
+{
+	const struct event_mmap *m = &e->mmap;
+	char id[2 * BUILD_ID_MAX + 1];
+
+	build_id_text(&m->build_id, id);
+	row->name = add_text(r->filling, m->filename);
+	set_value(row, m->addr);
+	row->detail =
+	        add_words(r->filling, "size=%" PRIu64 " offset=0x%" PRIx64 " %s%s%s", m->size,
+	                  m->pgoff, m->executable ? "code" : "data", *id ? " build_id=" : "", id);
+}
+
+static void fill_switch(const struct reading *r, const struct event *e, struct row *row)
+{
+	const struct event_switch *s = &e->sched;
+
+	row->name = add_text(r->filling, !s->out ? "in" : s->preempted ? "preempted" : "out");
+	if (!s->machine_wide)
+		return;
+	set_value(row, (uint64_t)(int64_t)s->next_prev_tid);
+	row->detail = add_words(r->filling, "%s_pid=%" PRId32, s->out ? "next" : "before",
+	                        s->next_prev_pid);
+}
+
+/* Name, value and detail, as docs/SQL.md has them. */
+static void fill(const struct reading *r, const struct event *e, struct row *row)
+{
+	struct batch *b = r->filling;
+
+	switch (e->kind) {
+	case EVENT_SAMPLE:
+		row->kind = "sample";
+		fill_sample(r, e, row);
+		break;
+	case EVENT_MMAP:
+		row->kind = "mmap";
+		fill_mmap(r, e, row);
+		break;
+	case EVENT_COMM:
+		row->kind = "comm";
+		row->name = add_text(b, e->comm.name);
+		row->detail = add_text(b, e->comm.exec ? "exec" : NULL);
+		break;
+	case EVENT_FORK:
+	case EVENT_EXIT:
+		row->kind = e->kind == EVENT_FORK ? "fork" : "exit";
+		set_value(row, (uint64_t)(int64_t)e->fork.parent_pid);
+		row->detail = add_words(b, "parent_tid=%" PRId32, e->fork.parent_tid);
+		break;
+	case EVENT_SWITCH:
+		row->kind = "switch";
+		fill_switch(r, e, row);
+		break;
+	case EVENT_LOST:
+		row->kind = "lost";
+		row->name = add_text(b, e->lost.samples ? "samples" : "records");
+		set_value(row, e->lost.count);
+		break;
+	case EVENT_THROTTLE:
+		row->kind = "throttle";
+		row->name = add_text(b, e->throttle.stopped ? "stopped" : "resumed");
+		break;
+	case EVENT_READ:
+		row->kind = "read";
+		row->name = add_text(b, event_name(r, e));
+		set_value(row, e->read.value);
+		row->detail = add_words(b, "enabled_ns=%" PRIu64 " running_ns=%" PRIu64,
+		                        e->read.enabled_ns, e->read.running_ns);
+		break;
+	case EVENT_CGROUP:
+		row->kind = "cgroup";
+		row->name = add_text(b, e->cgroup.path);
+		set_value(row, e->cgroup.id);
+		break;
+	case EVENT_OUTER_STACK:
+		row->kind = "outer_stack";
+		set_value(row, e->outer_stack.id);
+		row->detail = add_words(b, "parent=%" PRIu32 " frames=%" PRIu32,
+		                        e->outer_stack.parent, e->outer_stack.count);
+		break;
+	case EVENT_OTHER:
+		row->kind = "other";
+		set_value(row, e->type);
+		break;
+	}
+}
+
+static int on_begin(void *ctx, const struct recording *recording, struct error *err)
+{
+	struct reading *r = ctx;
+
+	r->wall_less_ns =
+	        recording->clock_wall_ns ? recording->clock_wall_ns - recording->clock_start_ns : 0;
+	return 0;
+}
+
+static int on_event(void *ctx, const struct event *e, struct error *err)
+{
+	struct reading *r = ctx;
+	struct row *row = vec_add(&r->filling->rows);
+
+	row->time_ns = e->time_ns ? e->time_ns + r->wall_less_ns : 0;
+	row->cpu = e->cpu;
+	row->pid = e->pid;
+	row->tid = e->tid;
+	fill(r, e, row);
+	if (r->filling->rows.count < BATCH_ROWS && r->filling->texts.size < BATCH_TEXT)
+		return 0;
+	return hand_over(r);
+}
+
+static struct row *add_note(struct reading *r, const char *kind)
+{
+	struct row *row = vec_add(&r->filling->rows);
+
+	row->kind = kind;
+	row->cpu = EVENT_NO_CPU;
+	row->pid = row->tid = -1;
+	return row;
+}
+
+/* What could not be read is told behind the rest. */
+static void add_notes(struct reading *r)
+{
+	if (r->recording.unknown_records)
+		set_value(add_note(r, "unknown"), r->recording.unknown_records);
+	vec_each (warning, &r->recording.warnings) {
+		struct row *row = add_note(r, "warning");
+
+		row->detail = add_text(r->filling, *warning);
+	}
+}
+
+static void *read_all(void *ctx)
+{
+	struct reading *r = ctx;
+	struct event_sink sink = {.ctx = r, .begin = on_begin, .event = on_event};
+	int ret = perf_data_read(r->path, NULL, &r->recording, &sink, &r->err);
+
+	if (!ret) {
+		add_notes(r);
+		ret = hand_over(r);
+	}
+	pthread_mutex_lock(&r->lock);
+	r->status = ret;
+	r->ended = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+static void free_reading(struct reading *r)
+{
+	batch_free(r->ready);
+	batch_free(r->filling);
+	batch_free(r->taken);
+	recording_done(&r->recording);
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+/* Signals stay with the threads that expect them. */
+static int start_thread(struct reading *r)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&r->thread, NULL, read_all, r);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
+static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
+                       struct error *err)
+{
+	const char *path = ctx;
+	struct reading *r;
+	struct stat st;
+	int ret;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return error_set(err, EINVAL,
+		                 "events are read from the file when they are asked for, and %s is "
+		                 "no file: write the recording into one",
+		                 strcmp(path, "-") != 0 ? path : "standard input");
+	r = xcalloc(1, sizeof(*r));
+	r->path = path;
+	recording_init(&r->recording);
+	r->filling = batch_new();
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->changed, NULL);
+	ret = start_thread(r);
+	if (ret) {
+		free_reading(r);
+		return error_set(err, ret, "cannot start a thread that reads events: %s",
+		                 strerror(ret));
+	}
+	*cursor = r;
+	return 0;
+}
+
+/* 1: there is another batch. */
+static int take_batch(struct reading *r, struct error *err)
+{
+	batch_free(r->taken);
+	pthread_mutex_lock(&r->lock);
+	while (!r->ready && !r->ended)
+		pthread_cond_wait(&r->changed, &r->lock);
+	r->taken = r->ready;
+	r->ready = NULL;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	r->at = 0;
+	if (r->taken)
+		return 1;
+	if (r->status)
+		*err = r->err;
+	return r->status;
+}
+
+static int events_next(void *cursor, struct error *err)
+{
+	struct reading *r = cursor;
+	int ret = 1;
+
+	r->seq++;
+	if (r->taken)
+		r->at++;
+	while (ret > 0 && (!r->taken || r->at >= r->taken->rows.count))
+		ret = take_batch(r, err);
+	return ret;
+}
+
+static void out_batch_text(const struct reading *r, uint32_t at, sqlite3_context *out)
+{
+	if (at)
+		sql_out_copy(out, r->taken->texts.data + at - 1);
+}
+
+static void events_value(void *cursor, int column, sqlite3_context *out)
+{
+	const struct reading *r = cursor;
+	const struct row *row = &r->taken->rows.items[r->at];
+
+	switch (column) {
+	case 0:
+		sqlite3_result_int64(out, r->seq);
+		break;
+	case 1:
+		sql_out_known(out, row->time_ns);
+		break;
+	case 2:
+		if (row->cpu != EVENT_NO_CPU)
+			sqlite3_result_int64(out, row->cpu);
+		break;
+	case 3:
+	case 4:
+		if (row->pid >= 0)
+			sqlite3_result_int(out, column == 3 ? row->pid : row->tid);
+		break;
+	case 5:
+		sql_out_text(out, row->kind);
+		break;
+	case 6:
+		out_batch_text(r, row->name, out);
+		break;
+	case 7:
+		if (row->has_value)
+			sqlite3_result_int64(out, row->value);
+		break;
+	case 8:
+		out_batch_text(r, row->detail, out);
+		break;
+	}
+}
+
+static void events_close(void *cursor)
+{
+	struct reading *r = cursor;
+
+	pthread_mutex_lock(&r->lock);
+	r->stop = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
+	free_reading(r);
+}
+
+int sql_add_events(struct sql *s, const char *path, struct error *err)
+{
+	static const struct sql_stream stream = {events_open, events_next, events_value,
+	                                         events_close};
+	const struct sql_table table = {.name = "events", .stream = &stream, .done = free};
+
+	return sql_table_add(s, &table, xstrdup(path), err);
+}

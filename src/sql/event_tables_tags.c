@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event_tables: `events` of a trace of event tags: all streams merged by time, packet by packet
+ * as they are asked for. Of each stream that has begun and has not ended one packet is there.
+ */
+#include "sql/event_tables.h"
+
+#include "base/xalloc.h"
+#include "sql/table.h"
+
+#include "assay/tags_wire.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct source {
+	const struct tag_stream *stream;
+	struct tag_reader *reader; /* NULL: not opened yet */
+	struct tag_packet packet;
+	size_t at;      /* the word that is next */
+	uint64_t ticks; /* of it, by the packet */
+	uint64_t time;  /* of it, never before the last: the heap's key */
+	bool lost;      /* before the packet's words stands that events are missing */
+};
+
+struct cursor {
+	struct tag_recording *recording;
+	struct source *sources, **heap; /* heap[0] is the earliest */
+	size_t heaped;
+	int64_t seq; /* of the row, which is heap[0]'s; 0: before the first */
+};
+
+static bool earlier(const struct source *a, const struct source *b)
+{
+	return a->time != b->time ? a->time < b->time : a->stream->id < b->stream->id;
+}
+
+static void sift(struct cursor *c)
+{
+	struct source **heap = c->heap, *moved = heap[0];
+	size_t at = 0;
+
+	for (size_t child = 1; child < c->heaped; child = 2 * at + 1) {
+		child += child + 1 < c->heaped && earlier(heap[child + 1], heap[child]);
+		if (!earlier(heap[child], moved))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+static int compare_sources(const void *pa, const void *pb)
+{
+	const struct source *a = *(struct source *const *)pa, *b = *(struct source *const *)pb;
+
+	return earlier(a, b) ? -1 : earlier(b, a);
+}
+
+static bool is_event(uint64_t word)
+{
+	return word && (word & ASSAY_TAGS_TAG_MASK) != ASSAY_TAG_VOID;
+}
+
+/* Over words that are no events, to the next one; false: the packet has no more. */
+static bool find_word(struct source *s)
+{
+	const struct tag_packet *p = &s->packet;
+
+	while (s->at < p->count && !is_event(p->words[s->at]))
+		s->at++;
+	if (s->at >= p->count)
+		return false;
+	s->ticks += ((p->words[s->at] >> ASSAY_TAGS_TAG_BITS) - s->ticks) & ASSAY_TAGS_CLOCK_MASK;
+	s->time = s->ticks > s->time ? s->ticks : s->time;
+	return true;
+}
+
+/* 1: there is a next row of it; 0: it has ended. */
+static int advance(struct cursor *c, struct source *s, struct error *err)
+{
+	int ret;
+
+	if (!s->reader) {
+		ret = c->recording->open(c->recording, s->stream->id, &s->reader, err);
+		if (ret)
+			return ret;
+	} else if (s->lost) {
+		s->lost = false;
+	} else {
+		s->at++;
+	}
+	for (;;) {
+		if (s->packet.words && find_word(s))
+			return 1;
+		ret = s->reader->next(s->reader, &s->packet, err);
+		if (ret <= 0)
+			return ret;
+		s->at = 0;
+		s->ticks = s->packet.begin;
+		s->lost = s->packet.lost || s->packet.gap;
+		if (!s->lost)
+			continue;
+		s->time = s->ticks > s->time ? s->ticks : s->time;
+		return 1;
+	}
+}
+
+static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
+                       struct error *err)
+{
+	struct cursor *c = xcalloc(1, sizeof(*c));
+
+	c->recording = ctx;
+	c->heaped = c->recording->streams.count;
+	c->sources = xcalloc(c->heaped + 1, sizeof(*c->sources));
+	c->heap = xcalloc(c->heaped + 1, sizeof(struct source *));
+	for (size_t i = 0; i < c->heaped; i++) {
+		c->heap[i] = &c->sources[i];
+		c->sources[i].stream = &c->recording->streams.items[i];
+		c->sources[i].time = c->sources[i].stream->begin;
+	}
+	qsort(c->heap, c->heaped, sizeof(struct source *), compare_sources); /* sorted is a heap */
+	*cursor = c;
+	return 0;
+}
+
+static void close_source(struct source *s)
+{
+	if (s->reader)
+		s->reader->close(s->reader);
+	s->reader = NULL;
+}
+
+/* The row that was first is over; a stream whose turn comes for the first time is opened. */
+static int events_next(void *cursor, struct error *err)
+{
+	struct cursor *c = cursor;
+	bool fresh = !c->seq;
+
+	c->seq++;
+	while (c->heaped) {
+		struct source *first = c->heap[0];
+		bool begun = first->reader != NULL;
+		int ret;
+
+		if (begun && fresh)
+			return 1;
+		ret = advance(c, first, err);
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			close_source(first);
+			c->heap[0] = c->heap[--c->heaped];
+		}
+		fresh = true;
+		if (c->heaped)
+			sift(c);
+	}
+	return 0;
+}
+
+static void word_kind(uint32_t tag, const struct tag_name *name, bool exit, sqlite3_context *out)
+{
+	if (tag == ASSAY_TAG_SWITCH_BLOCKED || tag == ASSAY_TAG_SWITCH_PREEMPTED ||
+	    tag == ASSAY_TAG_SWITCH_IN)
+		sql_out_text(out, "switch");
+	else if (tag == ASSAY_TAG_OWN)
+		sql_out_text(out, "own");
+	else if (tag >= ASSAY_TAG_RESERVED)
+		sql_out_text(out, "other");
+	else if (name && name->kind == TAG_INLINE)
+		sql_out_text(out, "inline");
+	else
+		sql_out_text(out, exit ? "exit" : "entry");
+}
+
+static void word_name(uint32_t tag, const struct tag_name *name, sqlite3_context *out)
+{
+	char text[32];
+
+	if (tag == ASSAY_TAG_SWITCH_BLOCKED)
+		sql_out_text(out, "blocked");
+	else if (tag == ASSAY_TAG_SWITCH_PREEMPTED)
+		sql_out_text(out, "preempted");
+	else if (tag == ASSAY_TAG_SWITCH_IN)
+		sql_out_text(out, "in");
+	else if (tag >= ASSAY_TAG_RESERVED)
+		return;
+	else if (name)
+		sql_out_text(out, name->shown ? name->shown : name->name);
+	else {
+		snprintf(text, sizeof(text), "tag %" PRIu32, tag & ~1u);
+		sql_out_copy(out, text);
+	}
+}
+
+static void word_value(const struct source *s, int column, sqlite3_context *out)
+{
+	uint32_t tag = s->packet.words[s->at] & ASSAY_TAGS_TAG_MASK;
+	const struct tag_name *name = NULL;
+	bool exit = tag & 1;
+
+	if (column == 7) {
+		sqlite3_result_int64(out, tag);
+		return;
+	}
+	if (tag < ASSAY_TAG_RESERVED && s->stream->names)
+		name = tag_names_find(s->stream->names, tag, &exit);
+	if (!name)
+		exit = tag & 1;
+	if (column == 5)
+		word_kind(tag, name, exit, out);
+	else
+		word_name(tag, name, out);
+}
+
+static void lost_value(const struct source *s, int column, sqlite3_context *out)
+{
+	if (column == 5)
+		sql_out_text(out, "lost");
+	else if (column == 6)
+		sql_out_text(out, s->packet.lost ? "events" : "gap");
+	else
+		sql_out_u64(out, s->packet.lost);
+}
+
+/* ns since 1970 where the trace knows, else since the clock's 0. */
+static void out_time(const struct cursor *c, uint64_t ticks, sqlite3_context *out)
+{
+	const struct tag_clock *clock = &c->recording->clock;
+	int64_t offset = clock->offset_ns != INT64_MIN ? clock->offset_ns : 0;
+
+	sqlite3_result_int64(out, offset + (int64_t)tag_clock_ns(clock, ticks));
+}
+
+static void events_value(void *cursor, int column, sqlite3_context *out)
+{
+	const struct cursor *c = cursor;
+	const struct source *s = c->heap[0];
+	int32_t id = column == 3 ? s->packet.pid : s->packet.tid;
+
+	switch (column) {
+	case 0:
+		sqlite3_result_int64(out, c->seq);
+		break;
+	case 1:
+		out_time(c, s->time, out);
+		break;
+	case 2: /* a device is one CPU */
+		if (s->stream->device)
+			sqlite3_result_int64(out, s->stream->id);
+		break;
+	case 3:
+	case 4:
+		if (id)
+			sqlite3_result_int(out, id);
+		break;
+	case 8:
+		if (s->packet.thread[0])
+			sql_out_copy(out, s->packet.thread);
+		break;
+	default:
+		if (s->lost)
+			lost_value(s, column, out);
+		else
+			word_value(s, column, out);
+	}
+}
+
+static void events_close(void *cursor)
+{
+	struct cursor *c = cursor;
+
+	for (size_t i = 0; i < c->recording->streams.count; i++)
+		close_source(&c->sources[i]);
+	free(c->sources);
+	free(c->heap);
+	free(c);
+}
+
+int sql_add_tag_events(struct sql *s, struct tag_recording *r, struct error *err)
+{
+	static const struct sql_stream stream = {events_open, events_next, events_value,
+	                                         events_close};
+	const struct sql_table table = {.name = "events", .stream = &stream};
+
+	return sql_table_add(s, &table, r, err);
+}

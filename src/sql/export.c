@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sql_export(): all public tables and views as a plain database. */
+#include "sql/sql_internal.h"
+
+#include "base/replace_file.h"
+#include "base/xalloc.h"
+#include "sql/columns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct copy {
+	struct sql *from;
+	sqlite3 *to;
+	const char *part; /* the file's name until it is complete */
+};
+
+static int copy_fail(struct copy *c, struct error *err)
+{
+	int code = sqlite3_extended_errcode(c->to) & 0xff;
+
+	return error_set(err, code == SQLITE_FULL ? ENOSPC : EIO, "cannot write %s: %s", c->part,
+	                 code == SQLITE_FULL ? "no space is left" : sqlite3_errmsg(c->to));
+}
+
+/* Frees the text. */
+static int run(struct copy *c, char *text, struct error *err)
+{
+	int ret = sqlite3_exec(c->to, text, NULL, NULL, NULL);
+
+	sqlite3_free(text);
+	return ret ? copy_fail(c, err) : 0;
+}
+
+/* An id that comes first is the key. */
+static int make_table(struct copy *c, const struct sql_columns *table, struct error *err)
+{
+	static const char id[] = "id INTEGER";
+	bool key = !strncmp(table->columns, id, strlen(id));
+
+	return run(c,
+	           sqlite3_mprintf("CREATE TABLE %s (%s%s)", table->name,
+	                           key ? "id INTEGER PRIMARY KEY" : "",
+	                           table->columns + (key ? strlen(id) : 0)),
+	           err);
+}
+
+static int copy_row(struct copy *c, sqlite3_stmt *from, sqlite3_stmt *to, struct error *err)
+{
+	int count = sqlite3_column_count(from);
+
+	for (int i = 0; i < count; i++)
+		if (sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i)))
+			return copy_fail(c, err);
+	sqlite3_step(to);
+	return sqlite3_reset(to) ? copy_fail(c, err) : 0;
+}
+
+static int copy_rows(struct copy *c, const struct sql_columns *table, struct error *err)
+{
+	char *read = sqlite3_mprintf("SELECT * FROM %s", table->name), *write;
+	sqlite3_stmt *from = NULL, *to = NULL;
+	int ret = 0, code, count;
+
+	if (sqlite3_prepare_v2(c->from->db, read, -1, &from, NULL))
+		ret = sql_fail(c->from, SQLITE_ERROR, read, -1, err);
+	count = from ? sqlite3_column_count(from) : 1;
+	write = sqlite3_mprintf("INSERT INTO %s VALUES (?", table->name);
+	for (int i = 1; i < count; i++)
+		write = sqlite3_mprintf("%z,?", write);
+	write = sqlite3_mprintf("%z)", write);
+	if (!ret && sqlite3_prepare_v2(c->to, write, -1, &to, NULL))
+		ret = copy_fail(c, err);
+	while (!ret && (code = sqlite3_step(from)) != SQLITE_DONE)
+		ret = code == SQLITE_ROW ? copy_row(c, from, to, err)
+		                         : sql_fail(c->from, code, read, -1, err);
+	sqlite3_finalize(from);
+	sqlite3_finalize(to);
+	sqlite3_free(read);
+	sqlite3_free(write);
+	return ret;
+}
+
+static int copy_all(struct copy *c, struct error *err)
+{
+	int ret = run(c,
+	              sqlite3_mprintf("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN"),
+	              err);
+
+	for (const struct sql_columns *t = sql_columns; t->name && !ret; t++) {
+		if (t->function)
+			continue;
+		ret = make_table(c, t, err);
+		if (!ret)
+			ret = copy_rows(c, t, err);
+		if (!ret && t->index)
+			ret = run(c,
+			          sqlite3_mprintf("CREATE INDEX %s_%s ON %s (%s)", t->name,
+			                          t->index, t->name, t->index),
+			          err);
+	}
+	for (const struct sql_view *v = sql_views; v->name && !ret; v++)
+		ret = run(c, sqlite3_mprintf("CREATE VIEW %s AS %s", v->name, v->select), err);
+	return ret ? ret : run(c, sqlite3_mprintf("COMMIT"), err);
+}
+
+/* Another one's file, or a link, in the place of the new one is not written into. */
+static int open_part(struct copy *c, struct error *err)
+{
+	int fd = open(c->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return error_set(err, errno, "cannot create %s: %s", c->part, strerror(errno));
+	close(fd);
+	if (sqlite3_open_v2(c->part, &c->to, SQLITE_OPEN_READWRITE, NULL))
+		return copy_fail(c, err);
+	return 0;
+}
+
+int sql_export(struct sql *s, const char *path, struct error *err)
+{
+	char *part = xasprintf("%s.%ld.part", path, (long)getpid());
+	struct copy c = {.from = s, .part = part};
+	int ret = sql_ready(s, err);
+	bool made = false;
+
+	if (!ret)
+		ret = replace_file_check(path, err);
+	if (!ret) {
+		ret = open_part(&c, err);
+		made = c.to;
+	}
+	/* All of a store as it is at one moment. */
+	if (!ret && sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL))
+		ret = sql_fail(s, SQLITE_ERROR, "", -1, err);
+	if (!ret) {
+		ret = copy_all(&c, err);
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	}
+	if (sqlite3_close(c.to) && !ret)
+		ret = error_set(err, EIO, "cannot close %s", part);
+	if (!ret)
+		ret = replace_file_put(part, path, err);
+	if (ret && made)
+		unlink(part);
+	free(part);
+	return ret;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * functions: stack_text(), leaf(), ns_text(), time_text(). Stacks are asked of the public
+ * tables, so that they are the same of a recording and of a store.
+ */
+#include "sql/views.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEPTH_MAX 65536 /* of a stack, whatever a file says */
+
+static const char step[] =
+        "SELECT s.parent, coalesce(n.name, '[no symbol]') FROM stacks s "
+        "LEFT JOIN frames f ON f.id = s.frame LEFT JOIN functions n ON n.id = f.function "
+        "WHERE s.id = ?1";
+
+struct sql_functions {
+	sqlite3_stmt *step; /* NULL: not asked for yet */
+};
+
+/* Prepared at the first call, and kept: a query may ask for each of its rows. */
+static sqlite3_stmt *step_of(sqlite3_context *out)
+{
+	struct sql_functions *f = sqlite3_user_data(out);
+	sqlite3 *db = sqlite3_context_db_handle(out);
+
+	if (!f->step && sqlite3_prepare_v2(db, step, -1, &f->step, NULL))
+		sqlite3_result_error(out, sqlite3_errmsg(db), -1);
+	return f->step;
+}
+
+/* The name of a stack's innermost function, NULL: there is no such stack; *id: its caller's. */
+static char *take_name(sqlite3_stmt *statement, sqlite3_int64 *id)
+{
+	sqlite3_int64 parent = 0;
+	char *name = NULL;
+
+	sqlite3_bind_int64(statement, 1, *id);
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(statement, 1);
+
+		name = xstrdup(text ? text : "");
+		parent = sqlite3_column_int64(statement, 0);
+	}
+	sqlite3_reset(statement);
+	/* A parent's number is less than its child's: what is not so would never end. */
+	*id = parent < *id ? parent : 0;
+	return name;
+}
+
+static void leaf(sqlite3_context *out, int argc, sqlite3_value **argv)
+{
+	sqlite3_int64 id = sqlite3_value_int64(argv[0]);
+	sqlite3_stmt *statement = step_of(out);
+	char *name = statement ? take_name(statement, &id) : NULL;
+
+	if (name)
+		sqlite3_result_text(out, name, -1, SQLITE_TRANSIENT);
+	free(name);
+}
+
+static void stack_text(sqlite3_context *out, int argc, sqlite3_value **argv)
+{
+	sqlite3_int64 id = sqlite3_value_int64(argv[0]);
+	sqlite3_stmt *statement = step_of(out);
+	struct buf text = {0};
+	VEC(char *) names = {0};
+	char *name;
+
+	while (statement && id > 0 && names.count < DEPTH_MAX && (name = take_name(statement, &id)))
+		vec_push(&names, name);
+	for (size_t i = names.count; i-- > 0; free(names.items[i])) {
+		buf_puts(&text, names.items[i]);
+		if (i)
+			buf_putc(&text, ';');
+	}
+	if (names.count)
+		sqlite3_result_text64(out, buf_text(&text), text.size, SQLITE_TRANSIENT,
+		                      SQLITE_UTF8);
+	vec_done(&names);
+	buf_done(&text);
+}
+
+static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
+{
+	static const struct {
+		double ns;
+		const char *name;
+		int places;
+	} units[] = {{1e9, "s", 3}, {1e6, "ms", 2}, {1e3, "us", 2}, {1, "ns", 0}};
+	double ns = sqlite3_value_double(argv[0]), size = ns < 0 ? -ns : ns;
+	char text[400]; /* a double has up to 309 digits before the point */
+	size_t i = 0;
+
+	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
+		return;
+	while (i < 3 && size < units[i].ns)
+		i++;
+	snprintf(text, sizeof(text), "%.*f %s", units[i].places, ns / units[i].ns, units[i].name);
+	sqlite3_result_text(out, text, -1, SQLITE_TRANSIENT);
+}
+
+static void time_text(sqlite3_context *out, int argc, sqlite3_value **argv)
+{
+	sqlite3_int64 ns = sqlite3_value_int64(argv[0]), rest;
+	time_t seconds;
+	struct tm tm;
+	char text[64];
+	size_t used;
+
+	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
+		return;
+	rest = ((ns % 1000000000) + 1000000000) % 1000000000;
+	seconds = (time_t)((ns - rest) / 1000000000);
+	if (!localtime_r(&seconds, &tm))
+		return;
+	used = strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(text + used, sizeof(text) - used, ".%03d", (int)(rest / 1000000));
+	sqlite3_result_text(out, text, -1, SQLITE_TRANSIENT);
+}
+
+void sql_functions_free(struct sql_functions *f)
+{
+	if (f)
+		sqlite3_finalize(f->step);
+	free(f);
+}
+
+int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err)
+{
+	static const struct {
+		const char *name;
+		void (*function)(sqlite3_context *, int, sqlite3_value **);
+	} functions[] = {{"stack_text", stack_text},
+	                 {"leaf", leaf},
+	                 {"ns_text", ns_text},
+	                 {"time_text", time_text}};
+
+	*out = xcalloc(1, sizeof(**out));
+	/* DIRECTONLY: no view or index of a foreign file may call them. */
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (sqlite3_create_function_v2(db, functions[i].name, 1,
+		                               SQLITE_UTF8 | SQLITE_DIRECTONLY, *out,
+		                               functions[i].function, NULL, NULL, NULL))
+			return error_set(err, EIO, "cannot make the functions: %s",
+			                 sqlite3_errmsg(db));
+	return 0;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profile_tables: who ran, and what was seen of it. */
+#include "sql/profile_tables.h"
+
+#include "base/xalloc.h"
+
+static uint64_t process_count(void *ctx)
+{
+	return process_table_process_count(((struct profile_model *)ctx)->profile->processes);
+}
+
+/* What the switch records tell of a process's time; NULL: nothing. */
+static const struct ledger_process *times_of(struct profile_model *m, uint64_t process)
+{
+	if (!m->process_times) {
+		size_t count = process_count(m);
+
+		m->process_times = xcalloc(count + 1, sizeof(const struct ledger_process *));
+		vec_each (times, &m->profile->ledger.processes)
+			if (times->process < count)
+				m->process_times[times->process] = times;
+	}
+	return m->process_times[process];
+}
+
+/* Processes know no recording: with several, the first one's clock is taken for all. */
+static void out_time(const struct profile_model *m, uint64_t time_ns, sqlite3_context *out)
+{
+	if (time_ns)
+		sql_out_u64(out, profile_model_wall(m, 0, time_ns));
+}
+
+static void out_times(struct profile_model *m, uint64_t row, int column, sqlite3_context *out)
+{
+	const struct ledger_process *times = times_of(m, row);
+
+	if (times)
+		sql_out_u64(out, column == 11   ? times->oncpu_ns
+		                 : column == 12 ? times->runnable_ns
+		                                : times->blocked_ns);
+}
+
+static void out_name(const struct process_table *t, uint32_t name, sqlite3_context *out)
+{
+	const char *text = name == ID_NONE ? "" : process_table_name(t, name);
+
+	sql_out_text(out, *text ? text : NULL);
+}
+
+static void process_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	struct profile_model *m = ctx;
+	const struct process_table *t = m->profile->processes;
+	const struct process *p = process_table_process(t, (uint32_t)row);
+
+	switch (column) {
+	case 1:
+		sqlite3_result_int(out, 0);
+		break;
+	case 2:
+		sql_out_text(out, process_table_name(t, p->name));
+		break;
+	case 3:
+		sql_out_u64(out, p->instance);
+		break;
+	case 4:
+		sqlite3_result_int(out, p->pid);
+		break;
+	case 5:
+		if (p->parent != ID_NONE)
+			sql_out_u64(out, p->parent);
+		break;
+	case 6:
+		out_time(m, p->start_ns, out);
+		break;
+	case 7:
+		out_time(m, p->end_ns, out);
+		break;
+	case 8:
+		out_name(t, p->cgroup, out);
+		break;
+	case 9:
+		sqlite3_result_int(out, p->kernel);
+		break;
+	case 10:
+		sqlite3_result_int(out, 1);
+		break;
+	default:
+		out_times(m, row, column, out);
+	}
+}
+
+static uint64_t thread_count(void *ctx)
+{
+	return process_table_thread_count(((struct profile_model *)ctx)->profile->processes);
+}
+
+static void thread_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	const struct profile_model *m = ctx;
+	const struct process_table *t = m->profile->processes;
+	const struct thread *thread = process_table_thread_at(t, (uint32_t)row);
+
+	switch (column) {
+	case 1:
+		sql_out_u64(out, thread->process);
+		break;
+	case 2:
+		sqlite3_result_int(out, thread->tid);
+		break;
+	case 3:
+		sql_out_text(out, process_table_name(t, thread->name));
+		break;
+	case 4:
+		out_time(m, thread->start_ns, out);
+		break;
+	case 5:
+		out_time(m, thread->end_ns, out);
+		break;
+	}
+}
+
+static uint64_t sample_count(void *ctx)
+{
+	return ((struct profile_model *)ctx)->profile->rows.count;
+}
+
+/* Rows are in the order in which they were first seen, so most often by windows already. */
+static void order_rows(struct profile_model *m)
+{
+	const struct profile *p = m->profile;
+	size_t windows = p->windows.count + 1, count = p->rows.count;
+	bool in_order = true;
+	uint32_t *next;
+
+	m->ordered = true;
+	for (size_t i = 1; i < count && in_order; i++)
+		in_order = p->rows.items[i - 1].window <= p->rows.items[i].window;
+	if (in_order)
+		return;
+	next = xcalloc(windows + 1, sizeof(*next));
+	m->by_window = xcalloc(count, sizeof(*m->by_window));
+	vec_each (row, &p->rows)
+		next[(row->window < windows ? row->window : windows - 1) + 1]++;
+	for (size_t i = 1; i <= windows; i++)
+		next[i] += next[i - 1];
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t window = p->rows.items[i].window;
+
+		m->by_window[next[window < windows ? window : windows - 1]++] = i;
+	}
+	free(next);
+}
+
+static const struct profile_row *row_at(struct profile_model *m, uint64_t row)
+{
+	if (!m->ordered)
+		order_rows(m);
+	return &m->profile->rows.items[m->by_window ? m->by_window[row] : row];
+}
+
+/* The first row whose window is at least that. */
+static uint64_t first_row(struct profile_model *m, int64_t window)
+{
+	uint64_t low = 0, high = m->profile->rows.count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if ((int64_t)row_at(m, middle)->window < window)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* By `window`, or by `time_ns`, which is its start: of one recording alone are those in order. */
+static void sample_range(void *ctx, const struct sql_bound *bound, uint64_t *first, uint64_t *end)
+{
+	struct profile_model *m = ctx;
+	const struct profile *p = m->profile;
+	int64_t low = 0, high = (int64_t)p->windows.count;
+
+	*first = 0;
+	*end = p->rows.count;
+	if (!p->windows.count)
+		return;
+	if (bound->column == 0) {
+		*first = first_row(m, bound->low);
+		*end = bound->high == INT64_MAX ? *end : first_row(m, bound->high + 1);
+		return;
+	}
+	if (p->recordings.count != 1)
+		return;
+	while (low < high &&
+	       (int64_t)profile_model_wall(m, 0, p->windows.items[low].start_ns) < bound->low)
+		low++;
+	while (high > low &&
+	       (int64_t)profile_model_wall(m, 0, p->windows.items[high - 1].start_ns) > bound->high)
+		high--;
+	*first = first_row(m, low);
+	*end = first_row(m, high);
+}
+
+static const char *mode_name(uint8_t mode)
+{
+	static const char *const names[] = {[PROFILE_USER] = "user",
+	                                    [PROFILE_KERNEL] = "kernel",
+	                                    [PROFILE_IDLE] = "idle",
+	                                    [PROFILE_GUEST] = "guest",
+	                                    [PROFILE_UNKNOWN] = "unknown"};
+
+	return mode < sizeof(names) / sizeof(*names) ? names[mode] : NULL;
+}
+
+static void sample_time(const struct profile_model *m, const struct profile_row *row,
+                        sqlite3_context *out)
+{
+	const struct profile *p = m->profile;
+	const struct profile_span *w;
+
+	if (row->window >= p->windows.count)
+		return;
+	w = &p->windows.items[row->window];
+	sql_out_u64(out, profile_model_wall(m, w->recording, w->start_ns));
+}
+
+static void sample_sum(const struct profile_row *row, int column, sqlite3_context *out)
+{
+	const uint64_t values[] = {row->samples, row->weight, row->runnable_ns, row->blocked_ns};
+
+	sql_out_u64(out, values[column - 10]);
+}
+
+static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
+{
+	struct profile_model *m = ctx;
+	const struct profile *p = m->profile;
+	const struct profile_row *row = row_at(m, number);
+
+	switch (column) {
+	case 0:
+		if (row->window < p->windows.count)
+			sql_out_u64(out, row->window);
+		break;
+	case 1:
+		sample_time(m, row, out);
+		break;
+	case 2:
+		sql_out_u64(out, process_table_thread_at(p->processes, row->thread)->process);
+		break;
+	case 3:
+		sql_out_u64(out, row->thread);
+		break;
+	case 4:
+		sql_out_u64(out, row->path);
+		break;
+	case 5:
+		if (row->cpu != PROFILE_CPU_UNKNOWN)
+			sql_out_u64(out, row->cpu);
+		break;
+	case 6:
+		sql_out_text(out, mode_name(row->mode));
+		break;
+	case 7:
+		sql_out_text(out, p->events.items[row->event].name);
+		break;
+	case 8:
+		if (row->region != REGION_NONE)
+			sql_out_u64(out, row->region);
+		break;
+	case 9:
+		sql_out_text(out, stack_quality_name(stack_quality(row->stack_end)));
+		break;
+	default:
+		sample_sum(row, column, out);
+	}
+}
+
+int profile_tables_add_samples(struct sql *s, struct profile_model *m, struct error *err)
+{
+	const struct sql_table tables[] = {
+	        {.name = "processes",
+	         .count = process_count,
+	         .value = process_value,
+	         .has_id = true},
+	        {.name = "threads", .count = thread_count, .value = thread_value, .has_id = true},
+	        {.name = "samples",
+	         .count = sample_count,
+	         .value = sample_value,
+	         .ranged = 1 << 0 | 1 << 1,
+	         .range = sample_range},
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
+		ret = sql_table_add(s, &tables[i], m, err);
+	return ret;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profile_tables: on which machine, when, and how the books close. */
+#include "sql/profile_tables.h"
+
+#include "base/xalloc.h"
+
+#include <string.h>
+
+static const struct recording *recording_at(const struct profile_model *m, uint64_t row)
+{
+	return m->profile->recordings.items[row];
+}
+
+static uint64_t host_count(void *ctx)
+{
+	return ((struct profile_model *)ctx)->hosts.count;
+}
+
+static void host_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	const struct profile_model *m = ctx;
+	const struct recording *r = recording_at(m, m->hosts.items[row]);
+	const char *const texts[] = {NULL, r->hostname, r->os_release, r->arch, r->cpu_description};
+
+	if (column < 5)
+		sql_out_text(out, texts[column]);
+	else
+		sql_out_known(out, r->cpus_online);
+}
+
+static uint64_t session_count(void *ctx)
+{
+	return ((struct profile_model *)ctx)->profile->recordings.count;
+}
+
+static bool is_ours(const struct recording *r)
+{
+	return r->version && !strncmp(r->version, "assay", 5);
+}
+
+/* Who wrote an account came to its end; of others' files nobody can say. */
+static const char *ended(const struct recording *r)
+{
+	return r->account.present ? "stopped" : r->truncated || is_ours(r) ? "killed" : NULL;
+}
+
+static uint64_t begin_ns(const struct recording *r)
+{
+	return r->account.present ? r->account.start_ns : r->first_sample_ns;
+}
+
+static uint64_t end_ns(const struct recording *r)
+{
+	return r->account.present ? r->account.end_ns : r->last_sample_ns;
+}
+
+static void out_wall(const struct profile_model *m, uint64_t recording, uint64_t time_ns,
+                     sqlite3_context *out)
+{
+	if (time_ns)
+		sql_out_u64(out, profile_model_wall(m, (uint32_t)recording, time_ns));
+}
+
+static const char *main_event(const struct profile *p)
+{
+	return p->events.count ? p->events.items[profile_main_event(p)].name : NULL;
+}
+
+static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	const struct profile_model *m = ctx;
+	const struct recording *r = recording_at(m, row);
+	const struct recording_attr *a =
+	        r->attrs.count ? &r->attrs.items[recording_main_attr(r)] : NULL;
+
+	switch (column) {
+	case 1:
+		sql_out_u64(out, profile_model_host(m, (uint32_t)row));
+		break;
+	case 3:
+		out_wall(m, row, begin_ns(r), out);
+		break;
+	case 4:
+		out_wall(m, row, end_ns(r), out);
+		break;
+	case 5:
+		sql_out_text(out, ended(r));
+		break;
+	case 6:
+		sql_out_text(out, r->version);
+		break;
+	case 7:
+		sql_out_text(out, r->cmdline);
+		break;
+	case 8:
+		sql_out_text(out, a ? a->name : main_event(m->profile));
+		break;
+	case 9:
+		sql_out_known(out, a ? a->frequency_hz : 0);
+		break;
+	case 10:
+		sql_out_known(out, a ? a->period_ns : 0);
+		break;
+	}
+}
+
+static uint64_t window_count(void *ctx)
+{
+	return ((struct profile_model *)ctx)->profile->windows.count;
+}
+
+static uint64_t window_samples(struct profile_model *m, uint64_t window)
+{
+	const struct profile *p = m->profile;
+
+	if (!m->window_samples) {
+		m->window_samples = xcalloc(p->windows.count + 1, sizeof(*m->window_samples));
+		vec_each (row, &p->rows)
+			if (row->window < p->windows.count)
+				m->window_samples[row->window] += row->samples;
+	}
+	return m->window_samples[window];
+}
+
+/* The last one may be shorter. */
+static uint64_t window_end(const struct profile_model *m, const struct profile_span *w)
+{
+	const struct recording *r = recording_at(m, w->recording);
+	uint64_t end = end_ns(r);
+
+	return end > w->start_ns && end < w->end_ns ? end : w->end_ns;
+}
+
+static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	struct profile_model *m = ctx;
+	const struct profile_span *w = &m->profile->windows.items[row];
+
+	switch (column) {
+	case 1:
+		sql_out_u64(out, w->recording);
+		break;
+	case 2:
+		out_wall(m, w->recording, w->start_ns, out);
+		break;
+	case 3:
+		out_wall(m, w->recording, window_end(m, w), out);
+		break;
+	case 4:
+		sqlite3_result_int(out, 0);
+		break;
+	case 5:
+		sqlite3_result_int(out, 1);
+		break;
+	case 6:
+		sql_out_u64(out, window_samples(m, row));
+		break;
+	}
+}
+
+static uint64_t ledger_count(void *ctx)
+{
+	return ((struct profile_model *)ctx)->profile->ledger.cpus.count;
+}
+
+/* `window` stays NULL: it is the whole recording's. */
+static void ledger_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	const struct profile_model *m = ctx;
+	const struct ledger_cpu *c = &m->profile->ledger.cpus.items[row];
+	const uint64_t values[] = {0,
+	                           c->cpu,
+	                           c->wall_ns,
+	                           c->busy_ns,
+	                           c->idle_ns,
+	                           c->unknown_ns,
+	                           c->switches,
+	                           c->period_ns,
+	                           c->ticks_due_busy,
+	                           c->ticks_due_idle,
+	                           c->ticks_seen_busy,
+	                           c->ticks_seen_idle,
+	                           c->weight_busy,
+	                           c->weight_idle,
+	                           c->ticks_lost,
+	                           c->throttled,
+	                           c->steal_ns,
+	                           c->has_switches,
+	                           c->has_steal};
+
+	if (column == 7)
+		sql_out_known(out, values[column]);
+	else if (column > 0 && (column != 16 || c->has_steal))
+		sql_out_u64(out, values[column]);
+}
+
+/* The n-th ring of all recordings; NULL: there is none. */
+static const struct account_cpu *ring_at(const struct profile_model *m, uint64_t n)
+{
+	vec_each (r, &m->profile->recordings) {
+		const struct account *a = &(*r)->account;
+
+		if (n < a->cpus.count)
+			return &a->cpus.items[n];
+		n -= a->cpus.count;
+	}
+	return NULL;
+}
+
+static uint64_t buffer_count(void *ctx)
+{
+	uint64_t count = 0;
+
+	vec_each (r, &((struct profile_model *)ctx)->profile->recordings)
+		count += (*r)->account.cpus.count;
+	return count;
+}
+
+static void buffer_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	const struct account_cpu *c = ring_at(ctx, row);
+
+	switch (column) {
+	case 1:
+		sql_out_u64(out, c->cpu);
+		break;
+	case 2:
+		sql_out_u64(out, c->ring_bytes);
+		break;
+	case 3:
+		sql_out_u64(out, c->ring_used_max);
+		break;
+	case 4:
+		if (c->ring_reads)
+			sql_out_u64(out, c->ring_used_sum / c->ring_reads);
+		break;
+	case 5:
+		sql_out_u64(out, c->lost_records);
+		break;
+	}
+}
+
+/* Windows of one recording follow one another, but recordings may overlap: only one is sought. */
+static void window_range(void *ctx, const struct sql_bound *bound, uint64_t *first, uint64_t *end)
+{
+	const struct profile_model *m = ctx;
+	const struct profile *p = m->profile;
+	uint64_t low = 0, high = p->windows.count;
+
+	*first = 0;
+	*end = p->windows.count;
+	if (p->recordings.count != 1)
+		return;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		uint64_t start = profile_model_wall(m, 0, p->windows.items[middle].start_ns);
+
+		if ((int64_t)start < bound->low)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = low;
+	for (high = low; high < p->windows.count; high++)
+		if ((int64_t)profile_model_wall(m, 0, p->windows.items[high].start_ns) >
+		    bound->high)
+			break;
+	*end = high;
+}
+
+int profile_tables_add_sessions(struct sql *s, struct profile_model *m, struct error *err)
+{
+	const struct sql_table tables[] = {
+	        {.name = "hosts",
+	         .count = host_count,
+	         .value = host_value,
+	         .has_id = true,
+	         .done = profile_model_free},
+	        {.name = "sessions",
+	         .count = session_count,
+	         .value = session_value,
+	         .has_id = true},
+	        {.name = "windows",
+	         .count = window_count,
+	         .value = window_value,
+	         .has_id = true,
+	         .ranged = 1 << 2,
+	         .range = window_range},
+	        {.name = "ledger", .count = ledger_count, .value = ledger_value},
+	        {.name = "buffers", .count = buffer_count, .value = buffer_value},
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
+		ret = sql_table_add(s, &tables[i], m, err);
+	return ret;
+}

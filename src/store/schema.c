@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/schema.h"
+
+#include "base/buf.h"
+#include "base/regular_file.h"
+#include "event/stack_end.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Before the first table: these cannot be changed later. auto_vacuum writes the first page, so
+ * it is a part of the transaction: who is killed leaves an empty file or a store, and no
+ * database without our mark.
+ */
+static const char settings[] = "PRAGMA page_size = 4096; BEGIN;"
+                               "PRAGMA auto_vacuum = INCREMENTAL;";
+
+static const char machine_tables[] =
+        "CREATE TABLE property (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+        "CREATE TABLE host (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, release TEXT,"
+        " arch TEXT, cpu TEXT, cpus INTEGER);"
+        "CREATE TABLE session (id INTEGER PRIMARY KEY, host INTEGER NOT NULL, boot TEXT,"
+        " start_ns INTEGER NOT NULL, end_ns INTEGER, ended TEXT, version TEXT, command TEXT,"
+        " release TEXT, machine_wide INTEGER NOT NULL, clock INTEGER,"
+        " wall_less_ns INTEGER NOT NULL, process_base INTEGER NOT NULL,"
+        " thread_base INTEGER NOT NULL, writer INTEGER);"
+        "CREATE TABLE session_event (session INTEGER, place INTEGER, event INTEGER NOT NULL,"
+        " type INTEGER, config INTEGER, sample_type INTEGER, period INTEGER,"
+        " frequency_hz INTEGER, period_ns INTEGER, flags INTEGER,"
+        " PRIMARY KEY (session, place)) WITHOUT ROWID;"
+        "CREATE TABLE gap (id INTEGER PRIMARY KEY, host INTEGER NOT NULL,"
+        " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, why TEXT);";
+
+static const char window_tables[] =
+        "CREATE TABLE window (id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
+        " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
+        " level INTEGER NOT NULL DEFAULT 0, merged INTEGER NOT NULL DEFAULT 1,"
+        " samples INTEGER NOT NULL, lost_records INTEGER NOT NULL,"
+        " observer_cpu_ns INTEGER NOT NULL, period_ns INTEGER NOT NULL,"
+        " unobserved_ns INTEGER NOT NULL, wall_less_ns INTEGER NOT NULL,"
+        " process_first INTEGER, process_last INTEGER,"
+        " thread_first INTEGER, thread_last INTEGER);"
+        "CREATE INDEX window_start ON window (start_ns);"
+        "CREATE INDEX window_session ON window (session, end_ns);"
+        "CREATE TABLE ledger_cpu (window INTEGER, cpu INTEGER, wall_ns INTEGER,"
+        " busy_ns INTEGER, idle_ns INTEGER, unknown_ns INTEGER, switches INTEGER,"
+        " period_ns INTEGER, due_busy INTEGER, due_idle INTEGER, seen_busy INTEGER,"
+        " seen_idle INTEGER, weight_busy_ns INTEGER, weight_idle_ns INTEGER, lost INTEGER,"
+        " throttled INTEGER, steal_ns INTEGER, has_switches INTEGER, has_steal INTEGER,"
+        " PRIMARY KEY (window, cpu)) WITHOUT ROWID;"
+        "CREATE TABLE buffer (window INTEGER, cpu INTEGER, ring_bytes INTEGER,"
+        " used_max INTEGER, used_average INTEGER, lost_records INTEGER,"
+        " PRIMARY KEY (window, cpu)) WITHOUT ROWID;"
+        "CREATE TABLE sample (window INTEGER, thread INTEGER, stack INTEGER, cpu INTEGER,"
+        " mode INTEGER, event INTEGER, region INTEGER, stack_end INTEGER,"
+        " samples INTEGER NOT NULL, weight INTEGER NOT NULL, runnable_ns INTEGER NOT NULL,"
+        " blocked_ns INTEGER NOT NULL,"
+        " PRIMARY KEY (window, thread, stack, cpu, mode, event, region, stack_end))"
+        " WITHOUT ROWID;";
+
+static const char name_tables[] =
+        "CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE instance (host INTEGER, name INTEGER, last INTEGER NOT NULL,"
+        " PRIMARY KEY (host, name)) WITHOUT ROWID;"
+        "CREATE TABLE process (id INTEGER PRIMARY KEY, host INTEGER NOT NULL,"
+        " name INTEGER NOT NULL, instance INTEGER NOT NULL, pid INTEGER, parent INTEGER,"
+        " start_ns INTEGER, life_ns INTEGER, cgroup INTEGER, kernel INTEGER NOT NULL,"
+        " instances INTEGER NOT NULL DEFAULT 1, oncpu_ns INTEGER NOT NULL DEFAULT 0,"
+        " runnable_ns INTEGER NOT NULL DEFAULT 0, blocked_ns INTEGER NOT NULL DEFAULT 0);"
+        "CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, tid INTEGER,"
+        " name INTEGER, start_ns INTEGER, life_ns INTEGER);"
+        "CREATE TABLE image (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL,"
+        " path INTEGER NOT NULL, build_id BLOB NOT NULL, major INTEGER NOT NULL,"
+        " minor INTEGER NOT NULL, inode INTEGER NOT NULL,"
+        " UNIQUE (path, build_id, inode, kind, major, minor));"
+        "CREATE TABLE function (id INTEGER PRIMARY KEY, image INTEGER NOT NULL,"
+        " name INTEGER NOT NULL, UNIQUE (image, name));"
+        "CREATE TABLE frame (id INTEGER PRIMARY KEY, image INTEGER NOT NULL,"
+        " offset INTEGER NOT NULL, flags INTEGER NOT NULL, function INTEGER,"
+        " tries INTEGER NOT NULL DEFAULT 0, UNIQUE (image, offset, flags));"
+        "CREATE TABLE stack (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL,"
+        " frame INTEGER NOT NULL, depth INTEGER NOT NULL, UNIQUE (parent, frame));"
+        "CREATE TABLE event (id INTEGER PRIMARY KEY, name INTEGER NOT NULL,"
+        " role INTEGER NOT NULL, UNIQUE (name, role));";
+
+static const char machine_views[] =
+        "CREATE VIEW hosts AS SELECT id, name, release, arch, cpu, cpus FROM host;"
+        /* The main event as recording_main_attr() has it: a clock (role 0), else a count. */
+        "CREATE VIEW sessions AS SELECT s.id AS id, s.host AS host, s.boot AS boot,"
+        " s.start_ns AS start_ns, s.end_ns AS end_ns, s.ended AS ended,"
+        " s.version AS version, s.command AS command, n.text AS event,"
+        " e.frequency_hz AS frequency_hz, e.period_ns AS period_ns FROM session s"
+        " LEFT JOIN session_event e ON e.session = s.id AND e.place ="
+        " (SELECT x.place FROM session_event x JOIN event y ON y.id = x.event"
+        "  WHERE x.session = s.id ORDER BY CASE WHEN y.role < 2 THEN y.role ELSE 2 END, x.place"
+        "  LIMIT 1)"
+        " LEFT JOIN event v ON v.id = e.event LEFT JOIN name n ON n.id = v.name;"
+        "CREATE VIEW windows AS SELECT id, session, start_ns, end_ns, level, merged, samples,"
+        " lost_records, observer_cpu_ns, period_ns, unobserved_ns FROM window;"
+        "CREATE VIEW ledger AS SELECT * FROM ledger_cpu;"
+        "CREATE VIEW buffers AS SELECT * FROM buffer;"
+        "CREATE VIEW gaps AS SELECT id, host, start_ns, end_ns, why FROM gap;"
+        "CREATE VIEW processes AS SELECT p.id AS id, p.host AS host, n.text AS name,"
+        " p.instance AS instance, p.pid AS pid, p.parent AS parent, p.start_ns AS start_ns,"
+        " coalesce(p.start_ns, 0) + p.life_ns AS end_ns, c.text AS cgroup,"
+        " p.kernel AS kernel, p.instances AS instances, p.oncpu_ns AS oncpu_ns,"
+        " p.runnable_ns AS runnable_ns, p.blocked_ns AS blocked_ns FROM process p"
+        " LEFT JOIN name n ON n.id = p.name LEFT JOIN name c ON c.id = p.cgroup;"
+        "CREATE VIEW threads AS SELECT t.id AS id, t.process AS process,"
+        " coalesce(t.tid, p.pid) AS tid, n.text AS name,"
+        " CASE WHEN t.tid IS NULL THEN p.start_ns ELSE t.start_ns END AS start_ns,"
+        " CASE WHEN t.tid IS NULL THEN coalesce(p.start_ns, 0) + p.life_ns"
+        "  ELSE coalesce(t.start_ns, 0) + t.life_ns END AS end_ns FROM thread t"
+        " LEFT JOIN process p ON p.id = t.process"
+        " LEFT JOIN name n ON n.id = CASE WHEN t.tid IS NULL THEN p.name ELSE t.name END;";
+
+static const char name_views[] =
+        /* The part after the last slash: what is left when all but slashes is trimmed away. */
+        "CREATE VIEW images AS SELECT i.id AS id, n.text AS path,"
+        " CASE WHEN n.text LIKE '/%' THEN replace(n.text, rtrim(n.text,"
+        "  replace(n.text, '/', '')), '') ELSE n.text END AS name,"
+        " CASE i.kind WHEN 0 THEN 'file' WHEN 1 THEN 'kernel' WHEN 2 THEN 'module'"
+        "  WHEN 3 THEN 'vdso' WHEN 4 THEN 'anon' WHEN 5 THEN 'unknown' WHEN 6 THEN 'name'"
+        "  ELSE 'jit' END AS kind,"
+        " nullif(lower(hex(i.build_id)), '') AS build_id FROM image i"
+        " LEFT JOIN name n ON n.id = i.path;"
+        "CREATE VIEW functions AS SELECT f.id AS id, f.image AS image, n.text AS name"
+        " FROM function f LEFT JOIN name n ON n.id = f.name;"
+        "CREATE VIEW frames AS SELECT id, image, offset, function, flags & 1 AS kernel,"
+        " (flags >> 1) & 1 AS caller FROM frame;"
+        "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
+
+static const char samples_view[] =
+        "CREATE VIEW samples AS SELECT s.window AS window, w.start_ns AS time_ns,"
+        " t.process AS process, s.thread AS thread, s.stack AS stack,"
+        " nullif(s.cpu, -1) AS cpu,"
+        " CASE s.mode WHEN 0 THEN 'user' WHEN 1 THEN 'kernel' WHEN 2 THEN 'idle'"
+        "  WHEN 3 THEN 'guest' ELSE 'unknown' END AS mode,"
+        " n.text AS event, nullif(s.region, 0) AS region, CASE s.stack_end";
+static const char samples_view_end[] =
+        " END AS stack_end, s.samples AS samples, s.weight AS weight,"
+        " s.runnable_ns AS runnable_ns, s.blocked_ns AS blocked_ns FROM sample s"
+        " JOIN window w ON w.id = s.window LEFT JOIN thread t ON t.id = s.thread"
+        " LEFT JOIN event e ON e.id = s.event LEFT JOIN name n ON n.id = e.name;";
+
+static int create_samples_view(struct database *d, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, samples_view);
+	for (int end = 0; end < STACK_ENDS; end++)
+		buf_addf(&sql, " WHEN %d THEN '%s'", end,
+		         stack_quality_name(stack_quality((enum stack_end)end)));
+	buf_puts(&sql, samples_view_end);
+	status = database_run(d, buf_text(&sql), err);
+	buf_done(&sql);
+	return status;
+}
+
+static int create_all(struct database *d, struct error *err)
+{
+	static const char *const parts[] = {machine_tables, window_tables, name_tables,
+	                                    machine_views, name_views};
+	char marks[128];
+	int status;
+
+	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+	         STORE_APPLICATION_ID, STORE_VERSION);
+	status = database_run(d, marks, err);
+	for (size_t i = 0; !status && i < sizeof(parts) / sizeof(*parts); i++)
+		status = database_run(d, parts[i], err);
+	return status ? status : create_samples_view(d, err);
+}
+
+int schema_create(struct database *d, struct error *err)
+{
+	/* Still without WAL: the marks are in the file itself as soon as anything is. */
+	int status = database_run(d, settings, err);
+	int64_t tables;
+
+	/* Somebody else may have been faster. */
+	if (!status)
+		status = database_number(d, "SELECT count(*) FROM sqlite_master", 0, &tables, err);
+	if (!status && !tables)
+		status = create_all(d, err);
+	if (!status)
+		status = database_run(d, "COMMIT", err);
+	if (status && !sqlite3_get_autocommit(d->handle))
+		database_run(d, "ROLLBACK", NULL);
+	return status;
+}
+
+int schema_upgrade(struct database *d, int version, struct error *err)
+{
+	/* There was no version before the first. */
+	if (version < 1)
+		return error_set(err, EINVAL, "%s: a store of version %d, which never was", d->path,
+		                 version);
+	return 0;
+}
+
+static uint32_t big_endian(const unsigned char *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static int recognise(const char *path, const unsigned char *header, ssize_t bytes, int *version,
+                     struct error *err)
+{
+	static const char magic[16] = "SQLite format 3";
+
+	if (bytes == 0)
+		return error_set(err, ENODATA, "%s is empty", path);
+	if (bytes < 100 || memcmp(header, magic, sizeof(magic)))
+		return error_set(err, EINVAL, "%s is not a database, so no store of assay's", path);
+	if (big_endian(header + 68) != STORE_APPLICATION_ID)
+		return error_set(err, EINVAL,
+		                 "%s is a database of another application, not a store of assay's; "
+		                 "give the store another name",
+		                 path);
+	*version = (int)big_endian(header + 60);
+	if (*version > STORE_VERSION)
+		return error_set(err, EPROTO,
+		                 "%s is a store of version %d, and this assay knows up to %d: a "
+		                 "later assay wrote it",
+		                 path, *version, STORE_VERSION);
+	return 0;
+}
+
+int schema_recognise(const char *path, int *version, struct error *err)
+{
+	unsigned char header[100];
+	struct stat st;
+	ssize_t bytes;
+	int fd = regular_file_open(path, &st);
+
+	*version = 0;
+	if (fd < 0)
+		return error_set(err, -fd, "%s: %s", path,
+		                 fd == -EINVAL ? "is not a regular file" : strerror(-fd));
+	bytes = regular_file_read(fd, header, sizeof(header));
+	close(fd);
+	if (bytes < 0)
+		return error_set(err, (int)-bytes, "%s: %s", path, strerror((int)-bytes));
+	return recognise(path, header, bytes, version, err);
+}

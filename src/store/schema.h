@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * schema: the tables of a store, and the public views on them.
+ *
+ * Physical tables have singular names and are ours to change, with STORE_VERSION; the views
+ * have the public names and columns of docs/SQL.md. What the tables hold:
+ *
+ *	property	key, value: of the store itself
+ *	host		machines. `name` is theirs alone
+ *	session		measurements. Ids in process and thread are process_base + struct
+ *			process.serial, thread_base + struct thread.serial. ended NULL: under way,
+ *or its writer was killed; the next one of that host closes it. writer: its pid session_event
+ *struct recording_attr of its events, by place; flags: SCHEMA_ATTR_*
+ *	window		stretches of time; process_first..process_last, thread_first.. are the
+ *			ids that were new in it (NULL: none). wall_less_ns: wall's clock minus the
+ *			recording's, in it
+ *	ledger_cpu	struct ledger_cpu, a row a window and CPU
+ *	buffer		struct store_buffer, a row a window and CPU
+ *	gap		time that nobody measured, and why
+ *	name		each text once: of programs, threads, cgroups, files, functions, events
+ *	instance	by host and program's name: the last instance number given, ever
+ *	process		instances of programs. start_ns NULL: was there before; life_ns: end_ns -
+ *			coalesce(start_ns, 0), NULL: not ended. cgroup: name. The three times are
+ *			sums over all windows so far
+ *	thread		tid NULL: the process's first thread, whose tid, name, start and end are
+ *			the process's; all four columns are NULL then
+ *	image		kind: enum image_kind; build_id: blob, x'' unknown. File, kernel, module:
+ *			told apart by it and the path, files without one by device and inode too
+ *	function	names in an image
+ *	frame		flags: SCHEMA_FRAME_*; offset as in image.h but for these, so that a place
+ *			stays the same after a reboot: IMAGE_KERNEL: address - image.base (its
+ *			_stext), or where that was not known the address itself, which is negative
+ *			as SQLite has it; IMAGE_JIT, IMAGE_NAME: function's name << 32 | offset in
+ *			the function; IMAGE_ANON, IMAGE_UNKNOWN: 0, an address says nothing later.
+ *			function NULL: no name so far, asked `tries` times
+ *	stack		a frame, called from stack `parent`; parent 0: the outermost. A parent's id
+ *			is less than its child's
+ *	event		names of events with their role (enum attr_role)
+ *	sample		struct profile_row. cpu SCHEMA_CPU_UNKNOWN; region: image, 0 none;
+ *			stack 0: no path
+ *
+ * Numbers of enum image_kind, profile_mode, stack_end and attr_role stand in files: they never
+ * change their meaning. Nothing is held. One thread. Uses: base, store/database.h.
+ */
+#ifndef ASSAY_STORE_SCHEMA_H
+#define ASSAY_STORE_SCHEMA_H
+
+#include "store/database.h"
+
+#define STORE_APPLICATION_ID 0x61737379 /* "assy" */
+#define STORE_VERSION 1
+#define SCHEMA_PAGE_BYTES 4096
+
+#define SCHEMA_CPU_UNKNOWN (-1)
+
+enum schema_frame_flags { SCHEMA_FRAME_KERNEL = 1, SCHEMA_FRAME_CALLER = 2 };
+
+enum schema_attr_flags {
+	SCHEMA_ATTR_EXCLUDE_KERNEL = 1,
+	SCHEMA_ATTR_EXCLUDE_USER = 2,
+	SCHEMA_ATTR_EXCLUDE_IDLE = 4,
+	SCHEMA_ATTR_INHERIT = 8,
+	SCHEMA_ATTR_CONTEXT_SWITCH = 16,
+	SCHEMA_ATTR_CALLCHAIN = 32,
+	SCHEMA_ATTR_USER_CALLCHAIN = 64,
+	SCHEMA_ATTR_STACK_COPIES = 128,
+};
+
+/*
+ * What a file is by its first bytes, SQLite not asked: 0 a store of a version we know, else
+ * -errno: ENODATA empty, EINVAL no store, EPROTO a later version; *version where it is a store.
+ * Not of a file that SQLite has open in this process: closing any descriptor of it gives up
+ * SQLite's locks.
+ */
+int schema_recognise(const char *path, int *version, struct error *err);
+
+/* Makes the tables in an empty database that is open for writing. */
+int schema_create(struct database *d, struct error *err);
+/* Brings a store of an earlier version up to date. */
+int schema_upgrade(struct database *d, int version, struct error *err);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store/store_internal.h"
+#include "store/store_keep.h"
+
+#include "base/replace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * The file beside the database is copied back every megabyte or so, and cut to at most that:
+ * while nobody reads, it stays that small.
+ */
+static const char write_settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                                     "PRAGMA wal_autocheckpoint = 256;"
+                                     "PRAGMA journal_size_limit = 2097152;"
+                                     "PRAGMA temp_store = MEMORY;";
+
+bool store_recognise(const char *path)
+{
+	int version, status = schema_recognise(path, &version, NULL);
+
+	return !status || status == -EPROTO;
+}
+
+/* 1: made; 0: there was something; -errno. */
+static int make_file(const char *path, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno == EEXIST)
+		return 0;
+	if (fd < 0)
+		return error_set(err, errno, "%s: the store cannot be made: %s", path,
+		                 strerror(errno));
+	close(fd);
+	return 1;
+}
+
+/* *version 0: an empty file, which becomes a store. */
+static int check_file(const char *path, int *version, struct error *err)
+{
+	struct error why = {0};
+	struct stat st;
+	int status;
+
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
+		return error_set(err, ELOOP, "%s is a link: name the store itself", path);
+	status = schema_recognise(path, version, &why);
+	if (!status || status == -ENODATA)
+		return 0;
+	return error_set(err, -status, "%s", why.text);
+}
+
+static int open_for_writing(struct store *s, const char *path, struct error *err)
+{
+	int version, status = check_file(path, &version, err);
+
+	if (!status)
+		status = database_open(&s->db, path, DATABASE_WRITE, err);
+	if (!status && !version)
+		status = schema_create(&s->db, err);
+	if (!status && version && version < STORE_VERSION)
+		status = schema_upgrade(&s->db, version, err);
+	if (!status)
+		status = database_run(&s->db, write_settings, err);
+	return status;
+}
+
+static int open_for_reading(struct store *s, const char *path, struct error *err)
+{
+	int version, status = schema_recognise(path, &version, err);
+
+	return status ? status : database_open(&s->db, path, DATABASE_READ, err);
+}
+
+static void set_defaults(struct store_keeping *k)
+{
+	k->fine_ns = k->fine_ns ? k->fine_ns : STORE_FINE_NS;
+	k->coarse_ns = k->coarse_ns ? k->coarse_ns : STORE_COARSE_NS;
+	k->all_ns = k->all_ns ? k->all_ns : STORE_ALL_NS;
+	k->bytes = k->bytes ? k->bytes : STORE_BYTES;
+}
+
+int store_open(struct store **out, const char *path, const struct store_options *options,
+               struct error *err)
+{
+	struct store *s;
+	int made = 0, status;
+
+	*out = NULL;
+	if (!options->read_only)
+		made = make_file(path, err);
+	if (made < 0)
+		return made;
+	s = xcalloc(1, sizeof(*s));
+	s->lock_fd = -1;
+	s->options = *options;
+	set_defaults(&s->options.keeping);
+	status = options->read_only ? open_for_reading(s, path, err)
+	                            : open_for_writing(s, path, err);
+	if (!status) {
+		*out = s;
+		return 0;
+	}
+	store_close(s);
+	if (made)
+		unlink(path);
+	return status;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	store_keeper_free(s->keeper);
+	names_done(&s->names);
+	database_close(&s->db);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	free(s);
+}
+
+static int copy_into(struct store *s, const char *part, struct error *err)
+{
+	sqlite3_stmt *copy;
+	int status = database_prepare(&s->db, "VACUUM INTO ?", &copy, err);
+
+	if (status)
+		return status;
+	status = database_put(&s->db, copy, err, "s", part);
+	sqlite3_finalize(copy);
+	return status;
+}
+
+int store_copy(struct store *s, const char *path, struct error *err)
+{
+	int status = replace_file_check(path, err), fd;
+	char *part;
+
+	if (status)
+		return status;
+	part = xasprintf("%s.part-%d", path, (int)getpid());
+	/* SQLite would make it for all to read. */
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		status = error_set(err, errno, "%s: %s", part, strerror(errno));
+		free(part);
+		return status;
+	}
+	close(fd);
+	status = copy_into(s, part, err);
+	if (!status)
+		status = replace_file_put(part, path, err);
+	if (status)
+		unlink(part);
+	free(part);
+	return status;
+}
+
+/* What is in the file, and what waits beside it to be copied there. */
+uint64_t store_bytes(const struct store *s)
+{
+	char *wal = xasprintf("%s-wal", s->db.path);
+	struct stat st;
+	uint64_t bytes = 0;
+
+	if (!stat(s->db.path, &st))
+		bytes += (uint64_t)st.st_size;
+	if (!stat(wal, &st))
+		bytes += (uint64_t)st.st_size;
+	free(wal);
+	return bytes;
+}

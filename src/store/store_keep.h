@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_keep: what the files of store_keep() share: history gets coarser as it ages, and what
+ * nothing refers to any more goes.
+ *
+ * All is done in steps, each one transaction of some milliseconds, that leave the store whole:
+ * whoever reads between two steps gets the same sums. A window that is merged moves into
+ * another one, row by row, and its books with the last of them. Processes whose whole life
+ * lay in a merged window are counted by name there: rows with ids below 0, one for each host,
+ * name, cgroup and side; their threads, tid -1, one for each name. A window to be deleted has
+ * level -1 from then on. Life cycle and threads are those of store.h. Uses: base, store.
+ */
+#ifndef ASSAY_STORE_STORE_KEEP_H
+#define ASSAY_STORE_STORE_KEEP_H
+
+#include "store/store_internal.h"
+
+#define KEEP_LEVELS 2      /* merged ones: 1 and 2 */
+#define KEEP_LEVEL_GOES -1 /* being deleted */
+#define KEEP_ROWS 3000     /* of samples that one step moves or deletes */
+
+/* A set of ids up to a bound. */
+struct id_bits {
+	uint8_t *bytes;
+	int64_t end; /* ids are below it */
+};
+
+enum sweep_phase {
+	SWEEP_NONE,
+	SWEEP_PROCESSES,
+	SWEEP_THREADS,
+	SWEEP_MARK,
+	SWEEP_STACKS,
+	SWEEP_FRAMES
+};
+
+struct store_sweep {
+	enum sweep_phase phase;
+	int64_t next;         /* id to go on with */
+	int64_t marked;       /* windows up to that id are marked */
+	int64_t marked_stack; /* frames of stacks up to that id are marked */
+	struct id_bits stacks, frames;
+};
+
+struct store_keeper {
+	uint64_t from_ns[KEEP_LEVELS]; /* no window of that level begins earlier */
+	uint64_t rows_gone;            /* of samples, since the last sweep */
+	uint64_t sweep_after_ns;       /* no sweep before */
+	bool emptying;                 /* the file was too large, and is not yet small enough */
+	struct store_sweep sweep;
+};
+
+/* What is known of a window that is merged or deleted. */
+struct keep_window {
+	int64_t id, session;
+	uint64_t start_ns, end_ns, period_ns;
+	int64_t level;
+	int64_t process_first, process_last, thread_first, thread_last; /* 0: none */
+};
+
+void store_keeper_free(struct store_keeper *k); /* NULL-safe */
+
+/* Steps: 1 something was done, 0 nothing is due, -errno. */
+int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error *err);
+int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err);
+int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err);
+
+/* Within a transaction: those who came and went in a window that others were merged into. */
+int keep_fold(struct store *s, const struct keep_window *into, struct error *err);
+
+/* One row of a kept statement with its bindings: 1, 0 or -errno; reset it after 1. */
+int keep_row(struct store *s, const char *sql, sqlite3_stmt **statement, struct error *err,
+             const char *letters, ...);
+/* A kept statement without rows. */
+int keep_put(struct store *s, const char *sql, struct error *err, const char *letters, ...);
+/* Columns of KEEP_WINDOW_COLUMNS. */
+#define KEEP_WINDOW_COLUMNS                                                                        \
+	"id, session, start_ns, end_ns, period_ns, level, process_first, process_last, "           \
+	"thread_first, thread_last"
+void keep_window_take(sqlite3_stmt *statement, struct keep_window *w);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows merged into longer ones, and windows deleted, rows of samples first. */
+#include "store/store_keep.h"
+
+static const uint64_t lengths[KEEP_LEVELS] = {600 * UINT64_C(1000000000),
+                                              7200 * UINT64_C(1000000000)};
+
+#define KEY "thread, stack, cpu, mode, event, region, stack_end"
+#define KEY_PLACES "?2, ?3, ?4, ?5, ?6, ?7, ?8"
+#define KEY_COUNT 7
+
+static const char move_sql[] =
+        "INSERT INTO sample SELECT ?9, " KEY ", samples, weight, runnable_ns, blocked_ns"
+        " FROM sample WHERE window = ?1 AND (" KEY ") < (" KEY_PLACES ")"
+        " ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"
+        " weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"
+        " blocked_ns = blocked_ns + excluded.blocked_ns";
+static const char move_all_sql[] =
+        "INSERT INTO sample SELECT ?2, " KEY ", samples, weight, runnable_ns, blocked_ns"
+        " FROM sample WHERE window = ?1"
+        " ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"
+        " weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"
+        " blocked_ns = blocked_ns + excluded.blocked_ns";
+static const char delete_sql[] =
+        "DELETE FROM sample WHERE window = ?1 AND (" KEY ") < (" KEY_PLACES ")";
+static const char delete_all_sql[] = "DELETE FROM sample WHERE window = ?1";
+/* The key of the first row that this step leaves where it is. */
+static const char bound_sql[] =
+        "SELECT " KEY " FROM sample WHERE window = ?1 ORDER BY " KEY " LIMIT 1 OFFSET ?2";
+
+/* 1: key[] is where a step ends; 0: all that is left is one step. */
+static int find_bound(struct store *s, int64_t window, int64_t key[KEY_COUNT], struct error *err)
+{
+	sqlite3_stmt *find;
+	int status = keep_row(s, bound_sql, &find, err, "ii", window, (int64_t)KEEP_ROWS);
+
+	for (int i = 0; status == 1 && i < KEY_COUNT; i++)
+		key[i] = sqlite3_column_int64(find, i);
+	sqlite3_reset(find);
+	return status;
+}
+
+static int put_bound(struct store *s, const char *sql, int64_t window, const int64_t key[KEY_COUNT],
+                     int64_t into, struct error *err)
+{
+	if (into)
+		return keep_put(s, sql, err, "iiiiiiiii", window, key[0], key[1], key[2], key[3],
+		                key[4], key[5], key[6], into);
+	return keep_put(s, sql, err, "iiiiiiii", window, key[0], key[1], key[2], key[3], key[4],
+	                key[5], key[6]);
+}
+
+/* Some rows of a window, moved `into` another or deleted (0). *left: there are more. */
+static int rows_step(struct store *s, int64_t window, int64_t into, bool *left, struct error *err)
+{
+	int64_t key[KEY_COUNT];
+	int status = find_bound(s, window, key, err);
+
+	*left = status == 1;
+	if (status < 0)
+		return status;
+	if (*left) {
+		status = into ? put_bound(s, move_sql, window, key, into, err) : 0;
+		return status ? status : put_bound(s, delete_sql, window, key, 0, err);
+	}
+	status = into ? keep_put(s, move_all_sql, err, "ii", window, into) : 0;
+	return status ? status : keep_put(s, delete_all_sql, err, "i", window);
+}
+
+static const char ledger_sql[] =
+        "INSERT INTO ledger_cpu SELECT ?2, cpu, wall_ns, busy_ns, idle_ns, unknown_ns, switches,"
+        " period_ns, due_busy, due_idle, seen_busy, seen_idle, weight_busy_ns, weight_idle_ns,"
+        " lost, throttled, steal_ns, has_switches, has_steal FROM ledger_cpu WHERE window = ?1"
+        " ON CONFLICT DO UPDATE SET wall_ns = wall_ns + excluded.wall_ns,"
+        " busy_ns = busy_ns + excluded.busy_ns, idle_ns = idle_ns + excluded.idle_ns,"
+        " unknown_ns = unknown_ns + excluded.unknown_ns,"
+        " switches = switches + excluded.switches, due_busy = due_busy + excluded.due_busy,"
+        " due_idle = due_idle + excluded.due_idle, seen_busy = seen_busy + excluded.seen_busy,"
+        " seen_idle = seen_idle + excluded.seen_idle,"
+        " weight_busy_ns = weight_busy_ns + excluded.weight_busy_ns,"
+        " weight_idle_ns = weight_idle_ns + excluded.weight_idle_ns,"
+        " lost = lost + excluded.lost, throttled = throttled + excluded.throttled,"
+        " steal_ns = steal_ns + excluded.steal_ns,"
+        " has_switches = min(has_switches, excluded.has_switches),"
+        " has_steal = min(has_steal, excluded.has_steal)";
+
+/* The average is of windows of one length: each counts as often as it was merged. */
+static const char buffer_sql[] =
+        "INSERT INTO buffer SELECT ?2, cpu, ring_bytes, used_max, used_average, lost_records"
+        " FROM buffer WHERE window = ?1"
+        " ON CONFLICT DO UPDATE SET ring_bytes = max(ring_bytes, excluded.ring_bytes),"
+        " used_max = max(used_max, excluded.used_max), used_average ="
+        " (used_average * (SELECT merged FROM window WHERE id = ?2) + excluded.used_average *"
+        "  (SELECT merged FROM window WHERE id = ?1)) / ((SELECT merged FROM window WHERE"
+        "  id = ?2) + (SELECT merged FROM window WHERE id = ?1)),"
+        " lost_records = lost_records + excluded.lost_records";
+
+static const char window_sql[] =
+        "UPDATE window AS t SET start_ns = min(t.start_ns, w.start_ns),"
+        " end_ns = max(t.end_ns, w.end_ns), merged = t.merged + w.merged,"
+        " samples = t.samples + w.samples, lost_records = t.lost_records + w.lost_records,"
+        " observer_cpu_ns = t.observer_cpu_ns + w.observer_cpu_ns,"
+        " unobserved_ns = t.unobserved_ns + w.unobserved_ns,"
+        " process_first = min(coalesce(t.process_first, w.process_first),"
+        "  coalesce(w.process_first, t.process_first)),"
+        " process_last = max(coalesce(t.process_last, w.process_last),"
+        "  coalesce(w.process_last, t.process_last)),"
+        " thread_first = min(coalesce(t.thread_first, w.thread_first),"
+        "  coalesce(w.thread_first, t.thread_first)),"
+        " thread_last = max(coalesce(t.thread_last, w.thread_last),"
+        "  coalesce(w.thread_last, t.thread_last))"
+        " FROM window AS w WHERE w.id = ?1 AND t.id = ?2";
+
+static int delete_window(struct store *s, int64_t window, struct error *err)
+{
+	int status = keep_put(s, "DELETE FROM ledger_cpu WHERE window = ?", err, "i", window);
+
+	if (!status)
+		status = keep_put(s, "DELETE FROM buffer WHERE window = ?", err, "i", window);
+	if (!status)
+		status = keep_put(s, "DELETE FROM window WHERE id = ?", err, "i", window);
+	return status;
+}
+
+static int move_books(struct store *s, int64_t from, int64_t into, struct error *err)
+{
+	int status = keep_put(s, ledger_sql, err, "ii", from, into);
+
+	if (!status)
+		status = keep_put(s, buffer_sql, err, "ii", from, into);
+	if (!status)
+		status = keep_put(s, window_sql, err, "ii", from, into);
+	return status ? status : delete_window(s, from, err);
+}
+
+/* After keep_row() of KEEP_WINDOW_COLUMNS; 1: there is one. */
+static int taken(int status, sqlite3_stmt *statement, struct keep_window *w)
+{
+	if (status == 1)
+		keep_window_take(statement, w);
+	sqlite3_reset(statement);
+	return status;
+}
+
+static const char due_sql[] =
+        "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns >= ?1 AND start_ns < ?2"
+        " AND level = ?3 AND end_ns <= ?2 ORDER BY start_ns LIMIT 1";
+
+/*
+ * Windows of one session, one stretch and one rate become one: ticks that are missing stand
+ * for the period of their time, so windows of different rates are not added up.
+ */
+static const char into_sql[] =
+        "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns >= ?1 AND start_ns < ?2"
+        " AND session = ?3 AND level = ?4 AND period_ns = ?5"
+        " ORDER BY start_ns LIMIT 1";
+
+static const char by_id_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE id = ?1";
+
+/* The window has its new level: those who lived in it alone are counted by name. */
+static int close_step(struct store *s, int64_t window, struct error *err)
+{
+	struct keep_window w;
+	sqlite3_stmt *find;
+	int status = keep_row(s, by_id_sql, &find, err, "i", window);
+
+	status = taken(status, find, &w);
+	return status == 1 ? keep_fold(s, &w, err) : status;
+}
+
+static int merge(struct store *s, const struct keep_window *w, struct error *err)
+{
+	uint64_t length = lengths[w->level], slot = w->start_ns - w->start_ns % length;
+	struct keep_window into;
+	sqlite3_stmt *find;
+	bool left;
+	int status =
+	        keep_row(s, into_sql, &find, err, "iiiii", (int64_t)slot, (int64_t)(slot + length),
+	                 w->session, w->level + 1, (int64_t)w->period_ns);
+
+	status = taken(status, find, &into);
+	if (status < 0)
+		return status;
+	if (!status) {
+		status = keep_put(s, "UPDATE window SET level = level + 1 WHERE id = ?", err, "i",
+		                  w->id);
+		return status ? status : close_step(s, w->id, err);
+	}
+	status = rows_step(s, w->id, into.id, &left, err);
+	if (status || left)
+		return status;
+	status = move_books(s, w->id, into.id, err);
+	return status ? status : close_step(s, into.id, err);
+}
+
+/* In a transaction; `fn` does one step of a window. */
+static int in_one(struct store *s,
+                  int (*fn)(struct store *s, const struct keep_window *w, struct error *err),
+                  const struct keep_window *w, struct error *err)
+{
+	int status = store_write_begin(s, err);
+
+	if (status)
+		return status;
+	status = fn(s, w, err);
+	if (status)
+		store_write_undo(s);
+	else
+		status = store_write_end(s, err);
+	return status ? status : 1;
+}
+
+int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error *err)
+{
+	uint64_t *from_ns = &s->keeper->from_ns[level];
+	struct keep_window w;
+	sqlite3_stmt *find;
+	int status = keep_row(s, due_sql, &find, err, "iii", (int64_t)*from_ns, (int64_t)before_ns,
+	                      (int64_t)level);
+
+	status = taken(status, find, &w);
+	if (status != 1)
+		return status;
+	/* All that is older has left this level; a clock that was set back may bring more. */
+	*from_ns = w.start_ns > lengths[1] ? w.start_ns - lengths[1] : 0;
+	return in_one(s, merge, &w, err);
+}
+
+static const char oldest_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns < ?1"
+                                 " ORDER BY start_ns LIMIT 1";
+
+static int delete_some(struct store *s, const struct keep_window *w, struct error *err)
+{
+	bool left;
+	int status = keep_put(s, "UPDATE window SET level = -1 WHERE id = ?", err, "i", w->id);
+
+	if (!status)
+		status = rows_step(s, w->id, 0, &left, err);
+	if (!status && !left)
+		status = delete_window(s, w->id, err);
+	return status;
+}
+
+int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err)
+{
+	struct keep_window w;
+	sqlite3_stmt *find;
+	int status = keep_row(s, oldest_sql, &find, err, "i", (int64_t)before_ns);
+
+	status = taken(status, find, &w);
+	/* One that was begun is ended, whether it is due now or not. */
+	if (status != 1 || (w.end_ns > before_ns && w.level != KEEP_LEVEL_GOES))
+		return status < 0 ? status : 0;
+	s->keeper->rows_gone += KEEP_ROWS;
+	return in_one(s, delete_some, &w, err);
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measuring takes no more than it may: the rate follows from what a sample costs here, every
+sample says what it stands for, the books close at whatever rates there were, and the report
+tells them."""
+
+from harness import main, test
+
+FLOOR_HZ = 19
+# So much CPU time, by the process's own clock.
+BURN = "import time\nwhile time.process_time() < {}: pass"
+
+
+def records_all(t, *words, seconds=2, env=None):
+    """A recording of the whole machine while a program takes so much CPU time: its report."""
+    path = t.path("budget.data")
+    t.assay("record", "-q", "-a", "-o", path, *words, "--", "python3", "-S", "-c",
+            BURN.format(seconds), env=env)
+    report = t.report(path, "--sort", "process")
+    if report["ledger"]["scope"] != "machine":
+        t.skip("the whole machine may not be sampled")
+    return path, report
+
+
+def books_close(t, report):
+    ledger, recording = report["ledger"], report["recordings"][0]
+    ticks = ledger["ticks"]
+    t.near(ticks["all"] + ticks["missing"], ticks["due"], 4, "ticks seen and missing")
+    t.near(ledger["residual_ns"], 0, 0.05 * ledger["wall_ns"] * ledger["cpus"], "the residual")
+    t.near(sum(r["length_ns"] for r in recording["rates"]), ledger["elapsed_ns"], 5e6,
+           "the time of all rates")
+    t.near(sum(r["share"] for r in recording["rates"]), 1, 1e-6, "shares of the rates")
+
+
+@test
+def the_rate_is_what_the_budget_allows(t):
+    path, report = records_all(t, "-F", "50000", "--budget", "1")
+    recording = report["recordings"][0]
+    budget, rates = recording["budget"], recording["rates"]
+    t.equal(budget["share"], 0.01, "budget")
+    t.true(budget["measured"], "the cost of a sample was not measured")
+    t.true(0 < budget["sample_low_ns"] <= budget["sample_ns"] * 1.5, "quartiles")
+    t.equal(report["event"]["frequency_hz"], 50000, "the rate asked for")
+    t.equal(rates[0]["reason"], "budget", "why the first rate is what it is")
+    for rate in rates:
+        taken = budget["sample_ns"] / rate["period_ns"]
+        t.true(taken <= 0.0101 or rate["period_ns"] >= 1e9 / FLOOR_HZ - 1,
+               f"samples take {taken} of a CPU")
+    books_close(t, report)
+    text = t.assay("report", path).out
+    t.has(text, "\nRates\n")
+    t.has(text, "\nbudget ")
+    t.has(text, " at up to 50000 Hz")
+
+
+@test
+def samples_stand_for_the_time_between_them(t):
+    """With an empty cache the first tables take more than the budget: the rate changes."""
+    t.need("perf")
+    seconds = 4
+    path, report = records_all(t, "-g", "-F", "20000", "--budget", "1", seconds=seconds,
+                               env={"XDG_CACHE_HOME": str(t.path("cache"))})
+    rates = report["recordings"][0]["rates"]
+    t.true(len(rates) > 1, "the rate never changed")
+    books_close(t, report)
+    # As perf reads the file, each sample has one of the periods that the report tells.
+    text = t.run("perf", "script", "-i", path, "-F", "event,period", "-G", timeout=120).out
+    found = {int(line.split()[0]) for line in text.splitlines()
+             if line.split()[1:] and line.split()[1].startswith("cpu-clock:")}
+    t.true(found, "perf finds no samples")
+    t.true(found <= {rate["period_ns"] for rate in rates},
+           f"{sorted(found)} are not all of the periods of {rates}")
+    own = [row for row in report["rows"] if row["process"].startswith("python3")]
+    t.near(sum(row["weight"] for row in own) / 1e9, seconds, 0.12 * seconds,
+           "time of the process that knows its own")
+
+
+@test
+def what_is_within_the_budget_is_sampled_as_asked(t):
+    path, report = records_all(t, "-F", "997", "--budget", "100", seconds=1)
+    recording = report["recordings"][0]
+    t.equal(recording["rates"], [], "rates")
+    t.equal(recording["budget"]["share"], 1, "budget")
+    text = t.assay("report", path).out
+    t.lacks(text, "\nRates\n")
+    t.has(text, "cpu-clock at 997 Hz" if "cpu-clock" in text else " at 997 Hz")
+
+
+@test
+def no_rate_is_below_the_floor(t):
+    _, report = records_all(t, "-F", "997", "--budget", "0.0001", seconds=1)
+    recording = report["recordings"][0]
+    for rate in recording["rates"]:
+        t.near(rate["period_ns"], 1e9 / FLOOR_HZ, 1, "the period")
+    t.true(recording["budget"]["spent"] > recording["budget"]["share"], "it was kept all the same")
+    t.true(any("the budget was" in warning for warning in report["warnings"]),
+           f"it is not told: {report['warnings']}")
+
+
+@test
+def more_than_the_kernel_allows_is_a_ceiling(t):
+    with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as f:
+        most = int(f.read())
+    path = t.path("budget.data")
+    t.assay("record", "-q", "-F", most * 3, "-o", path, "--", "true", status=1)
+    t.assay("record", "-q", "-F", most * 3, "--budget", "5", "-o", path, "--", "true")
+    report = t.report(path)
+    t.equal(report["event"]["frequency_hz"], most, "the ceiling")
+    t.true(any(str(most * 3) in warning for warning in report["warnings"]),
+           f"it is not told: {report['warnings']}")
+
+
+@test
+def events_of_which_there_can_be_no_fewer(t):
+    path = t.path("budget.data")
+    t.assay("record", "-q", "-e", "page-faults", "--budget", "1", "-o", path, "--", "true")
+    report = t.report(path)
+    t.equal(report["recordings"][0]["budget"], None, "budget")
+    t.true(any("no budget" in warning for warning in report["warnings"]), report["warnings"])
+
+
+@test
+def buffers_are_told_where_they_were_short(t):
+    path = t.path("buffers.data")
+    t.assay("record", "-q", "-a", "-F", "max", "--memory", "0.02", "-o", path, "--",
+            "python3", "-S", "-c", BURN.format(1.5))
+    report = t.report(path)
+    buffers = report["recordings"][0]["buffers"]
+    t.true(buffers, "no buffers are told")
+    for buffer in buffers:
+        t.true(buffer["used_average"] <= buffer["used_max"] <= buffer["bytes"], str(buffer))
+    t.true(any(b["used_max"] * 2 > b["bytes"] for b in buffers), f"none is full: {buffers}")
+    t.has(t.assay("report", path).out, "\nBuffers\n")
+    t.assay("record", "-q", "-o", path, "--", "true")
+    t.lacks(t.assay("report", path).out, "\nBuffers\n")
+    t.has(t.assay("report", "--wide", path).out, "\nBuffers\n")
+
+
+if __name__ == "__main__":
+    main()

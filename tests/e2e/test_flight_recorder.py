@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A flight recorder whose memory went round: its snapshot is a recording of the last stretch,
+with books that close over it and the names of those who started long before; perf sees the
+same in it."""
+import collections
+import contextlib
+import os
+import re
+import signal
+
+import perf_script
+import programs
+from harness import ASSAY, main, run, test
+
+DEEP = """
+#include <stdlib.h>
+static volatile unsigned sink;
+__attribute__((noinline)) unsigned leaf(void)
+{
+	for (;;)
+		sink++;
+	return sink;
+}
+__attribute__((noinline)) unsigned down(unsigned depth)
+{
+	volatile char room[64];
+	room[depth % 64] = 1;
+	return (depth ? down(depth - 1) : leaf()) + room[depth % 64] + (sink & depth);
+}
+int main(int argc, char **argv)
+{
+	return down(atoi(argv[1])) == 1;
+}
+"""
+
+
+class Recorder:
+    """A session of the test's own."""
+
+    def __init__(self, t):
+        self.t = t
+        runtime = t.path("run")
+        runtime.mkdir(mode=0o700)
+        self.env = {"XDG_RUNTIME_DIR": str(runtime)}
+
+    def __call__(self, *words, **options):
+        return run(ASSAY, *words, cwd=self.t.directory, env=self.env, **options)
+
+    def status(self):
+        return self.t.json(self("status", "--json").out)["sessions"][0]
+
+    def snapshot(self, name="snap"):
+        """The report of a snapshot, which stands in the file of that name."""
+        self("snapshot", "-o", name)
+        return self.t.report(self.t.path(name))
+
+    def went_round(self):
+        """A snapshot of a memory that what came first has left."""
+        def taken():
+            report = self.snapshot()
+            return any("what came before left it" in w for w in report["warnings"]) and report
+        return self.t.until(taken, "the memory is full")
+
+
+@contextlib.contextmanager
+def recorder(t, *words):
+    r = Recorder(t)
+    r("start", "--ring=1M", *words)
+    try:
+        yield r
+    finally:
+        with contextlib.suppress(Exception):
+            r("stop")
+
+
+def by_name(rows, key, name):
+    return next((row for row in rows if row[key] == name), None)
+
+
+def check_books(t, report):
+    ledger = report["ledger"]
+    t.true(ledger["closed"], "the books are closed")
+    whole = ledger["wall_ns"] * ledger["cpus"]
+    t.true(abs(ledger["residual_ns"]) <= 0.02 * whole, f"a residual of 2 % at most: {ledger}")
+    ticks = ledger["ticks"]
+    t.equal(ticks["due"] - ticks["missing"], ticks["all"], "ticks that were due and came")
+    for cpu in ledger["per_cpu"]:
+        t.near(cpu["wall_ns"], ledger["elapsed_ns"], 0.01 * ledger["elapsed_ns"], "a CPU's stretch")
+
+
+def places_by_perf(path):
+    found = collections.Counter()
+    for s in perf_script.samples(path):
+        if s.event == "cpu-clock" and s.offset is not None:
+            found[s.pid, s.dso, s.offset] += 1
+    return found
+
+
+def places_by_us(path):
+    found = collections.Counter()
+    for row in programs.rows(path, "instance,image,address", "--event", "cpu-clock"):
+        if row["image"].startswith(("/", "[vdso]")):
+            found[row["pid"], row["image"], programs.number(row["offset"])] += row["samples"]
+    return found
+
+
+@test
+def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
+    t.need("perf")
+    with recorder(t, "-F", 4000) as r:
+        loop = t.start(t.workload("loop"), "1000000")
+        report = r.went_round()
+        began = report["recordings"][0]["first_sample_ns"]
+        # A program that ends before anybody asks for the snapshot.
+        run(t.workload("loop"), "50")
+        loop.kill()
+        t.wait(loop)
+        report = r.snapshot()
+        snap = t.path("snap")
+        check_books(t, report)
+        t.true(report["recordings"][0]["first_sample_ns"] > began, "the stretch moved on")
+        t.equal(len([p for p in report["processes"] if p["name"] == "loop"]), 2, "loops")
+        body = by_name(report["functions"], "function", "loop_body")
+        t.true(body and body["image"].endswith("/loop"), f"loop_body: {report['functions'][:3]}")
+        theirs, ours = places_by_perf(snap), places_by_us(snap)
+        t.true(sum(theirs.values()) > 100, f"perf sees {sum(theirs.values())} places")
+        t.equal(sorted((ours - theirs).items())[:5], [], "places that perf has not")
+        t.equal(sorted((theirs - ours).items())[:5], [], "places that perf alone has")
+        done = t.run("perf", "report", "-i", snap, "--stdio", "--comm", "loop", timeout=120)
+        t.has(done.out, "loop_body", "perf's report")
+        t.equal(done.err, "", "what perf complains of")
+        # What is left at the end is the recording.
+        r("stop")
+        report = t.report(t.path("perf.data"))
+        check_books(t, report)
+        t.has(" ".join(report["warnings"]), " s of a recording of ", "notes")
+
+
+@test
+def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
+    t.need("gcc")
+    t.run("gcc", "-O1", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o",
+          t.path("deep"), t.write("deep.c", DEEP))
+    deep = t.start(t.path("deep"), 3000)
+    with recorder(t, "-g", "-F", 2000, "-p", deep.pid) as r:
+        stacks = r.went_round()["stacks"]
+        t.true(stacks["samples"] > 20, f"there are samples: {stacks}")
+        # A moment in the kernel may hide a stack; what left the memory hides none.
+        t.true(stacks["whole"] + stacks["stitched"] >= 0.95 * stacks["samples"],
+               f"deep stacks are not whole: {stacks}")
+        t.true(stacks["stitched"] > 0, f"they are deeper than the copies: {stacks}")
+        folded = t.assay("export", "--to", "folded", "-o", "-", t.path("snap")).out
+        chains = [line for line in folded.splitlines() if ";leaf " in line]
+        t.true(chains and all(";main;down;" in line for line in chains),
+               f"chains that reach main: {chains[:1]}")
+
+
+@test
+def a_rule_and_a_signal_write_what_there_is(t):
+    with recorder(t, "--when", "exit=loop", "--when", "load > 100000") as r:
+        names = lambda: sorted(p for p in os.listdir(t.directory)
+                               if re.fullmatch(r"perf\.data-\d{8}T\d{6}(-\d)?", p))
+        run(t.workload("loop"), "20")
+        t.until(names, "a snapshot when loop ended")
+        report = t.report(t.path(names()[0]))
+        t.true(by_name(report["functions"], "function", "loop_body"), "what it did is in it")
+        os.kill(r.status()["pid"], signal.SIGUSR2)
+        t.until(lambda: len(names()) == 2, "another one by a signal")
+        t.equal(r.status()["snapshots"], 2, "snapshots")
+
+
+@test
+def a_rule_that_is_none_says_where_and_what_there_is(t):
+    r = Recorder(t)
+    result = r("start", "--ring", "--when", "lod > 4", status=2)
+    for words in ("'lod > 4', at letter 1", "load>4", "process=NAME"):
+        t.has(result.err, words, "standard error")
+    t.equal(os.listdir(t.directory), ["run"], "what is left")
+
+
+main()

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every instance by name: reused pids, programs in one pid, threads, the kernel's own threads
+and containers are told apart, and a storm of processes leaves nobody out."""
+
+import collections
+import csv
+import io
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+from harness import ASSAY, main, run, test
+
+Instance = collections.namedtuple("Instance", "name instance pid parent start end kernel cgroup")
+
+COLUMNS = "name, instance, pid, parent, start_ns, end_ns, kernel, cgroup"
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+
+
+def instances(t, path, where="1"):
+    """Rows of the table of processes, oldest first; numbers where there are some."""
+    out = t.assay("sql", path, f"select {COLUMNS} from processes where {where} order by start_ns",
+                  "--format", "csv").out
+    found = []
+    for row in csv.DictReader(io.StringIO(out)):
+        values = [int(v) if re.fullmatch(r"-?\d+", v) else v for v in row.values()]
+        found.append(Instance(*values))
+    return found
+
+
+def links(t, count):
+    """A directory with the generator under `count` names, i-0 and so on."""
+    directory = t.path("links")
+    directory.mkdir()
+    first = directory / "i-0"
+    first.write_bytes(pathlib.Path(t.workload("instances")).read_bytes())
+    first.chmod(0o755)
+    for i in range(1, count):
+        os.link(first, directory / f"i-{i}")
+    return f"{directory}/"
+
+
+def truth(text):
+    """What the generator says: (name, pid) of each process, with how often."""
+    return collections.Counter((name, int(pid))
+                               for pid, name, _ in (line.split() for line in text.splitlines()))
+
+
+def told(found):
+    return collections.Counter((i.name, i.pid) for i in found)
+
+
+def need_root(t, what):
+    if os.geteuid():
+        t.skip(f"only root may {what}")
+
+
+def check_numbers(t, found):
+    """Among those of one name: 1, 2, ... without gaps."""
+    numbers = collections.defaultdict(list)
+    for i in found:
+        numbers[i.name].append(i.instance)
+    for name, given in numbers.items():
+        t.equal(sorted(given), list(range(1, len(given) + 1)), f"the instances of {name}")
+
+
+@test
+def one_pid_again_and_again_is_many_instances(t):
+    need_root(t, "choose pids")
+    t.need("unshare")
+    program, made = t.workload("instances"), links(t, 3)
+    args = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if run(*args, "true", status=None).status:
+        t.skip("no pid namespace can be made here")
+    generated = []
+    script = f"{program} reuse 300 3 {made} && {program} reuse 300 3 {made}"
+    result = run(*args, ASSAY, "record", "-o", t.path("a.data"), "--", "sh", "-c", script)
+    generated = truth(result.out)
+    t.equal(len(generated), 3, "names")
+    found = [i for i in instances(t, t.path("a.data")) if i.name.startswith("i-")]
+    t.equal(told(found), generated, "who had the pid")
+    t.equal({i.pid for i in found}, {300}, "the pid")
+    t.equal([(i.name, i.instance) for i in found],
+            [(f"i-{n}", number) for number in (1, 2) for n in range(3)], "their order")
+    for before, after in zip(found, found[1:]):
+        t.true(before.end <= after.start, f"{before} ended before {after} began")
+
+
+@test
+def a_program_in_the_pid_of_another_is_one_more_instance(t):
+    t.assay("record", "-o", t.path("a.data"), "--", "sh", "-c",
+            f"exec sh -c 'exec {t.workload('short')} 2000'")
+    found = instances(t, t.path("a.data"))
+    names = [(i.name, i.instance) for i in found][-3:]
+    t.equal(names, [("sh", 1), ("sh", 2), ("short", 1)], "programs of the process")
+    t.equal(len({i.pid for i in found[-3:]}), 1, "their pids")
+    t.equal(found[-3].end, found[-2].start, "where one ends the next begins")
+
+
+@test
+def threads_have_their_names_and_processes_theirs(t):
+    t.assay("record", "-o", t.path("a.data"), "--", t.workload("instances"), "threads", 5)
+    out = t.assay("sql", t.path("a.data"),
+                  "select threads.name, processes.name, instance from threads join processes on "
+                  "processes.id = process where processes.name = 'instances'", "--format",
+                  "csv").out
+    rows = sorted(out.split()[1:])
+    t.equal(rows, sorted([f"t-{i},instances,1" for i in range(5)] + ["instances,instances,1"]),
+            "threads")
+
+
+@test
+def a_child_that_names_itself_is_known_by_that(t):
+    result = t.assay("record", "-o", t.path("a.data"), "--", t.workload("instances"), "rename", 20)
+    found = instances(t, t.path("a.data"), "name like 'ri-%'")
+    t.equal(told(found), truth(result.out), "names")
+    t.equal({i.instance for i in found}, {1}, "numbers")
+    lines = t.report("-i", t.path("a.data"), "--sort", "instance", "--percent-limit", "0")["rows"]
+    for row in lines:
+        if row["process"].startswith("ri-"):
+            t.equal((row["process"], row["pid"]) in truth(result.out), True, f"{row}")
+
+
+def kernel_threads():
+    """By their flag PF_KTHREAD."""
+    found = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        if int(text.rpartition(")")[2].split()[6]) & 0x200000:
+            found[int(stat.parent.name)] = True
+    return found
+
+
+@test
+def threads_of_the_kernel_are_told_apart(t):
+    before = kernel_threads()
+    if not before:
+        t.skip("the kernel's threads are not to be seen here")
+    need_root(t, "record the machine")
+    t.assay("record", "-a", "-o", t.path("a.data"), "--", t.workload("instances"), "burn", 20)
+    both = before.keys() & kernel_threads().keys()
+    found = instances(t, t.path("a.data"))
+    kernel = {i.pid for i in found if i.kernel}
+    t.equal(both - kernel, set(), "threads of the kernel that are not known as such")
+    for i in found:
+        t.true(not i.kernel or i.pid in before or i.start, f"{i} is no thread of the kernel's")
+        t.true(not i.name.startswith("instances") or not i.kernel, f"{i} is one")
+
+
+def own_cgroups():
+    """A directory for cgroups whose numbers samples tell, or None."""
+    for place in (CGROUPS, CGROUPS / "unified"):
+        if (place / "cgroup.procs").exists() and (place / "cgroup.controllers").exists():
+            return place
+    return None
+
+
+class Cgroups:
+    """Cgroups of the test's own, gone with it."""
+
+    def __init__(self, t, *names):
+        place = own_cgroups()
+        if not place:
+            t.skip("no cgroup2 is mounted")
+        self.made = []
+        try:
+            for name in names:
+                self.made.append(place / f"assay-{os.getpid()}-{name}")
+                self.made[-1].mkdir()
+        except OSError as error:
+            self.made.pop()
+            self.remove()
+            t.skip(f"no cgroup can be made here: {error}")
+
+    def __enter__(self):
+        return [f"/{path.name}" for path in self.made], self.made
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def remove(self):
+        for path in self.made:
+            for _ in range(100):
+                try:
+                    path.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.05)
+
+
+def within(cgroup, *command):
+    """The command, run in a cgroup."""
+    return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(cgroup), *map(str, command)]
+
+
+def counts_by_perf(path):
+    """Samples by cgroup, as perf counts them."""
+    out = run("perf", "report", "-i", path, "--sort", "cgroup", "--stdio", "-n", "-g", "none",
+              "--no-children").out
+    return {name: int(count) for count, name in
+            re.findall(r"(?m)^\s*[\d.]+%\s+(\d+)\s+(/\S*)\s*$", out)}
+
+
+@test
+def samples_are_told_by_cgroup_as_perf_tells_them(t):
+    need_root(t, "make cgroups")
+    t.need("perf")
+    burn = [t.workload("instances"), "burn", "150"]
+    with Cgroups(t, "a", "b", "late") as (names, paths):
+        paths[2].rmdir()
+        late = f"mkdir {paths[2]}; " + " ".join(
+            f"'{word}'" for word in within(paths[2], *burn))
+        commands = " & ".join(" ".join(f"'{word}'" for word in within(path, *burn))
+                              for path in paths[:2])
+        result = t.assay("record", "-a", "--all-cgroups", "--no-witness", "-o", t.path("a.data"),
+                         "--", "sh", "-c", f"{commands} & wait; {late}")
+        if "Cgroups were not recorded" in result.err:
+            t.skip("this kernel does not tell of cgroups")
+    rows = t.report("-i", t.path("a.data"), "--sort", "cgroup", "--percent-limit", "0")["rows"]
+    ours = {row["cgroup"]: row["samples"] for row in rows}
+    theirs = counts_by_perf(t.path("a.data"))
+    t.equal(set(names) - set(theirs), set(), "cgroups that perf does not see")
+    # A process counts as where it was last: the shell that moved there had a sample at most.
+    t.equal(set(ours), set(theirs), "cgroups")
+    for name, count in theirs.items():
+        t.near(ours[name], count, 3, f"samples in {name}")
+    t.equal(sum(ours.values()), sum(theirs.values()), "all samples")
+    chosen = t.report("-i", t.path("a.data"), "--sort", "cgroup,process", "--percent-limit", "0",
+                      "--cgroup", names[0])["rows"]
+    t.equal({row["cgroup"] for row in chosen if row["process"] != "[not selected]"} - {None},
+            {names[0]}, "what --cgroup leaves")
+    inside = [i for i in instances(t, t.path("a.data")) if i.cgroup in names]
+    t.equal(sorted(i.name for i in inside if i.name == "instances"), ["instances"] * 3,
+            "who burnt in them")
+
+
+@test
+def without_all_cgroups_nobody_guesses(t):
+    t.assay("record", "-o", t.path("a.data"), "--", t.workload("instances"), "burn", 30)
+    rows = t.report("-i", t.path("a.data"), "--sort", "cgroup")["rows"]
+    t.equal({row["cgroup"] for row in rows}, {"[not recorded]"}, "cgroups")
+
+
+def lost(t, path):
+    return t.report("-i", path)["recordings"][0]["lost_records"]
+
+
+@test
+def a_storm_of_processes_leaves_nobody_out(t):
+    need_root(t, "record the machine")
+    result = t.assay("record", "-a", "-o", t.path("a.data"), "--", t.workload("instances"),
+                     "storm", 4000, 2000, 40, links(t, 40))
+    want = truth(result.out)
+    found = instances(t, t.path("a.data"), "name like 'i-%'")
+    missing = want - told(found)
+    t.equal(told(found) - want, collections.Counter(), "instances that never were")
+    t.true(sum(missing.values()) <= lost(t, t.path("a.data")),
+           f"{sum(missing.values())} are missing")
+    if not missing:
+        check_numbers(t, found)
+    t.equal([i for i in found if not i.end], [], "without an end")
+
+
+@test
+def who_was_born_while_the_recording_began_is_told_once(t):
+    need_root(t, "record the machine")
+    out = open(t.path("truth"), "w")
+    storm = t.start(t.workload("instances"), "storm", 3000, 2000, 40, links(t, 40), stdout=out)
+    t.until(lambda: subprocess.run(["pgrep", "-x", "i-[0-9]+"], stdout=subprocess.DEVNULL)
+            .returncode == 0, "the storm")
+    for name in ("a.data", "b.data"):
+        t.assay("record", "-a", "-o", t.path(name), "--", "sleep", 0.1)
+    t.equal(t.wait(storm), 0, "the storm's status")
+    want = truth(t.path("truth").read_text())
+    for name in ("a.data", "b.data"):
+        found = instances(t, t.path(name), "name like 'i-%'")
+        t.true(len(found) > 20, f"{len(found)} instances in a storm")
+        t.equal(told(found) - want, collections.Counter(), "instances that never were")
+
+
+@test
+def a_storm_goes_into_a_store_whole(t):
+    need_root(t, "record the machine")
+    home = t.path("run")
+    home.mkdir(mode=0o700)
+    env = {"XDG_RUNTIME_DIR": str(home)}
+    t.assay("start", "-a", "-F", 97, "--window", 1, "--store", t.path("a.db"), env=env)
+    try:
+        result = run(t.workload("instances"), "storm", 6000, 2000, 50, links(t, 50))
+        status = t.json(t.assay("status", "--json", env=env).out)
+        pid = status["sessions"][0]["pid"]
+        memory = pathlib.Path(f"/proc/{pid}/status").read_text()
+    finally:
+        t.assay("stop", env=env)
+    want = truth(result.out)
+    found = instances(t, t.path("a.db"), "name like 'i-%'")
+    t.equal(told(found) - want, collections.Counter(), "instances that never were")
+    dropped = int(t.assay("sql", t.path("a.db"), "select sum(lost_records) from windows",
+                          "--format", "csv").out.split()[1])
+    missing = sum((want - told(found)).values())
+    t.true(missing <= dropped, f"{missing} are missing, {dropped} records were dropped")
+    if not missing:
+        check_numbers(t, found)
+    # Rings of 4 MB a CPU, and what it takes to aggregate.
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", memory).group(1))
+    t.true(peak < (40 + 5 * os.cpu_count()) << 10, f"the session took {peak} kB")
+
+
+main()

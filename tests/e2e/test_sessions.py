@@ -1,0 +1,536 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sessions in the background: start, status, snapshot and stop, from several shells, and every
+way in which one of them can find things not as they should be: its words, its exit status.
+
+docs/SESSIONS.md has these cases in a table."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import socket
+import stat
+
+from harness import ASSAY, main, run, test
+
+NOBODY = 65534
+LOOP = ("sh", "-c", "while :; do :; done")
+
+
+class Sessions:
+    """A user's sessions in a place of the test's own; their processes end with the test."""
+
+    def __init__(self, t):
+        self.t = t
+        self.runtime = t.path("run")
+        self.runtime.mkdir(mode=0o700)
+        self.env = {"XDG_RUNTIME_DIR": str(self.runtime), "TZ": "UTC"}
+        self.place = self.runtime / "assay"
+
+    def __call__(self, *words, status=0, cwd=None, **options):
+        return run(ASSAY, *words, status=status, cwd=cwd or self.t.directory, env=self.env, **options)
+
+    def json(self, *words, name="default", status=0):
+        sessions = self.t.json(self("status", "--json", "--name", name, *words, status=status).out)
+        return sessions["sessions"][0] if sessions["sessions"] else None
+
+    def pid(self, name="default"):
+        found = re.search(r"^pid (\d+)$", (self.place / f"{name}.lock").read_text(), re.M)
+        return int(found[1]) if found else 0
+
+    def end(self, number, name="default"):
+        """Sends its process a signal, and waits until it is gone."""
+        pid = self.pid(name)
+        os.kill(pid, number)
+        self.t.until(lambda: is_gone(pid), f"process {pid} is gone")
+        return pid
+
+    def left(self):
+        return sorted(p.name for p in self.place.iterdir()) if self.place.exists() else []
+
+    def clean(self):
+        for lock in self.place.glob("*.lock"):
+            pid = self.pid(lock.name[:-5])
+            with contextlib.suppress(ProcessLookupError):
+                if pid and "assay" in pathlib.Path(f"/proc/{pid}/comm").read_text():
+                    os.kill(pid, signal.SIGKILL)
+
+
+def is_gone(pid):
+    try:
+        return " Z " in pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
+
+
+@contextlib.contextmanager
+def sessions(t):
+    s = Sessions(t)
+    try:
+        yield s
+    finally:
+        s.clean()
+
+
+DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+
+
+def says(t, result, pattern, what):
+    """All of standard error is this line; blanks in front of what may stand there are literal."""
+    if not re.fullmatch(pattern + "\n", result.err):
+        t.fail(f"{what} should be {pattern!r}: {result}")
+
+
+@test
+def a_session_is_started_in_one_shell_and_stopped_in_another(t):
+    with sessions(t) as s:
+        here, there = t.path("here"), t.path("there")
+        here.mkdir()
+        there.mkdir()
+        started = s("start", cwd=here)
+        data = here / "perf.data"
+        says(t, started, rf"assay: sampling the whole machine at 997 Hz into {data}, as process "
+                         r"\d+; 'assay stop' ends it", "start")
+        t.equal(started.out, "", "standard output of start")
+        t.equal(os.getpgid(s.pid()), s.pid(), "the process group of the session")
+        t.equal(os.readlink(f"/proc/{s.pid()}/cwd"), "/", "its directory")
+        t.equal({os.readlink(f"/proc/{s.pid()}/fd/{n}") for n in range(3)},
+                {"/dev/null", f"{s.place}/default.log"}, "its standard streams")
+        for path in (s.place, *s.place.iterdir()):
+            t.equal(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, f"others' rights to {path}")
+        run(t.workload("loop"), "0.5", status=None)
+        running = s.json()
+        t.equal((running["state"], running["output"]), ("running", str(data)), "status")
+        t.equal(s("status", cwd=there).err, "", "standard error of status")
+        stopped = s("stop", "--json", cwd=there)
+        t.equal(stopped.err, "", "standard error of stop")
+        account = t.json(stopped.out)
+        t.equal((account["state"], account["end"]), ("ended", "stopped"), "the end")
+        t.equal(s.left(), [], "what is left in the place")
+        # The account is that of the file, which is complete.
+        report = t.report(data)
+        ticks, told = account["ticks"], report["ledger"]["ticks"]
+        t.equal(ticks["all"], sum(ticks[k] for k in ("user", "system", "idle", "unobserved")),
+                "all ticks")
+        t.equal(account["samples"], sum(e["samples"] for e in report["events"]), "samples")
+        t.near(ticks["user"], told["user"], 4, "ticks in user mode")
+        t.near(ticks["system"], told["kernel"] + told["irq"], 4, "ticks in the kernel")
+        t.near(ticks["all"], told["due"], 8, "ticks that were due")
+        t.true(ticks["all"] >= running["ticks"]["all"] > 0, "ticks grow")
+        t.equal(account["elapsed_ns"], report["ledger"]["elapsed_ns"], "elapsed")
+        t.equal(account["own_cpu_ns"], report["observer"]["cpu_ns"], "own CPU time")
+        t.equal([c["used_max_bytes"] for c in account["cpus"]],
+                [b["used_max"] for b in report["recordings"][0]["buffers"]], "buffers at most")
+        t.equal(account["dropped_records"], report["recordings"][0]["lost_records"], "dropped")
+
+
+@test
+def stop_prints_the_account_where_it_was_typed(t):
+    with sessions(t) as s:
+        s("start", "-F", 500, "-o", "x.data")
+        out = s("stop").out
+        t.has(out, "Session default: stopped\n")
+        t.has(out, "\nsampled    the whole machine at 500 Hz\n")
+        for pattern in (rf"elapsed    {DATE} to {DATE}, [\d.]+ m?s",
+                        r"ticks      [\d,]+: [\d,]+ user, [\d,]+ system, [\d,]+ idle, [\d,]+ unobserved",
+                        r"samples    [\d,]+",
+                        r"dropped    0 records",
+                        rf"written    [\d.]+ KB in {t.path('x.data')}"):
+            t.true(re.search(f"^{pattern}$", out, re.M), f"{pattern!r} is not in {out}")
+        for pattern in (r"buffers    at most [\d.]+ K?B|bytes of .* used \(.* %, CPU \d+\)",
+                        r"cost       [\d.]+ [mu]?s of CPU time by the session itself \("):
+            t.true(re.search(f"^{pattern}", out, re.M), f"{pattern!r} is not in {out}")
+        t.true(out.endswith(f"\nRead it with 'assay report {t.path('x.data')}'.\n"), out)
+
+
+@test
+def what_was_never_started_is_not_stopped(t):
+    with sessions(t) as s:
+        for command in ("stop", "snapshot"):
+            says(t, s(command, status=1), f"assay: {command}: no session 'default' is running; "
+                 "'assay start' begins one", command)
+        says(t, s("status", status=1), "assay: status: no session is running; 'assay start' begins "
+             "one", "status")
+        t.equal(t.json(s("status", "--json", status=1).out), {"sessions": []}, "status --json")
+        s("start", "--name", "day")
+        says(t, s("stop", status=1), "assay: stop: no session 'default' is running; there is 'day': "
+             "choose with --name", "stop beside another one")
+        s("stop", "--name", "day")
+
+
+@test
+def a_name_is_one_session_and_others_stand_beside_it(t):
+    with sessions(t) as s:
+        s("start", "-o", "a.data")
+        again = s("start", "-o", "b.data", status=1)
+        says(t, again, rf"assay: start: a session 'default' is running since {DATE}, as process "
+             rf"{s.pid()}, into {t.path('a.data')}; end it with 'assay stop', or choose another "
+             "name with --name", "the second start")
+        t.true(not t.path("b.data").exists(), "the second one touches no file")
+        s("start", "--name", "b-2", "-o", "b.data")
+        all_of_them = t.json(s("status", "--json").out)["sessions"]
+        t.equal([x["name"] for x in all_of_them], ["b-2", "default"], "names")
+        t.equal([x["output"] for x in all_of_them], [str(t.path("b.data")), str(t.path("a.data"))],
+                "files")
+        says(t, s("start", "--name", "b-2", status=1), rf"assay: start: a session 'b-2' is running "
+             rf".*; end it with 'assay stop --name b-2', or .*", "the second start of a name")
+        same = s("start", "--name", "c", "-o", "a.data", status=1)
+        says(t, same, f"assay: start: the session 'default' writes {t.path('a.data')}; name another "
+             "with -o", "a second one into the same file")
+        own = s("snapshot", "-o", "a.data", status=1)
+        says(t, own, f"assay: snapshot: {t.path('a.data')} is what the session itself writes; name "
+             "another", "a snapshot over the recording")
+        s("stop", "--name", "b-2")
+        t.equal(s.json()["state"], "running", "the other one")
+        s("stop")
+        for data in ("a.data", "b.data"):
+            t.report(t.path(data))
+
+
+@test
+def what_start_cannot_do_it_says_and_leaves_nothing(t):
+    with sessions(t) as s:
+        t.write("file", "")
+        for words, status, text in (
+                (("ls",), 2, "'ls': it takes no COMMAND"),
+                (("-F", "x"), 2, "-F wants samples a second or max"),
+                (("-F", 9, "-c", 9), 2, "-F and -c exclude each other"),
+                (("--memory", -1), 2, "--memory wants a positive number"),
+                (("--budget", 0), 2, "--budget wants a share"),
+                (("--name", "../x"), 2, "'../x' cannot be a session's name"),
+                (("--name", ".x"), 2, "cannot be a session's name"),
+                (("--name", "a" * 65), 2, "cannot be a session's name"),
+                (("--ring=5x",), 2, "--ring wants a size or a time"),
+                (("--when", "moon>1"), 2, "--when: 'moon>1'"),
+                (("--window", 5), 2, "--window, --keep and --keep-size go with --store alone"),
+                (("--store", "x.db", "-o", "x"), 2, "--store names the file"),
+                (("--store", "x.db", "--ring"), 2, "exclude each other"),
+                (("--store", "x.db", "--keep", "long"), 2, "--keep wants a time"),
+                (("-p", 1 << 30), 1, "there is no process 1073741824"),
+                (("-o", t.path("no/such")), 1, "/no/such cannot be written: "),
+                (("-o", t.directory), 1, "is a directory"),
+                (("-e", "nonsense"), 1, "event 'nonsense' is not known")):
+            result = s("start", *words, status=status)
+            t.true(result.err.startswith("assay: start: ") and result.err.count("\n") == 1, result)
+            t.has(result.err, text, f"the error of {words}")
+            t.equal(s.left(), [], f"what start {words} leaves")
+        t.equal(sorted(os.listdir(t.directory)), ["file", "run"], "files")
+
+
+@test
+def a_session_that_was_killed_is_found_by_whoever_comes_next(t):
+    with sessions(t) as s:
+        def killed(command, status):
+            s("start")
+            pid = s.end(signal.SIGKILL)
+            t.equal(s.left(), ["default.lock", "default.log", "default.sock"], "what it leaves")
+            result = s(command, status=status)
+            first, _, rest = result.err.partition("\n")
+            t.true(re.fullmatch(
+                rf"assay: the session 'default' \(process {pid}, since {DATE}\) was killed; what it "
+                rf"had recorded until its last flush is kept in {t.path('perf.data')}: "
+                rf"'assay report {t.path('perf.data')}'", first), f"{command}: {result}")
+            return rest
+
+        for command in ("stop", "status", "snapshot"):
+            t.equal(killed(command, 1), "", f"what else {command} says")
+            t.equal(s.left(), [], f"what {command} leaves of it")
+            t.true(t.report(t.path("perf.data"))["recordings"], "it is readable")
+        rest = killed("start", 0)
+        t.true(rest.startswith(f"assay: the earlier recording is in {t.path('perf.data')}.old now\n"
+                               "assay: sampling the whole machine "), rest)
+        t.report(t.path("perf.data.old"))
+        s("stop")
+        s("start", "--ring")
+        s.end(signal.SIGKILL)
+        t.has(s("stop", status=1).err, " was killed; what it held in memory is lost, snapshots are "
+              "where they were written\n")
+        t.has(s("stop", status=1).err, "no session 'default' is running", "stop once more")
+
+
+@test
+def a_signal_ends_it_as_stop_does(t):
+    with sessions(t) as s:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            s("start")
+            s.end(number)
+            t.equal(s.left(), ["default.ended"], "what it leaves")
+            result = s("stop")
+            t.has(result.out, "Session default: ended by a signal\n")
+            t.report(t.path("perf.data"))
+            t.has(s("stop", status=1).err, "no session 'default' is running", "told once")
+        s("start")
+        s.end(signal.SIGTERM)
+        result = s("start")
+        t.true(re.match(rf"assay: the session 'default' \(process \d+, since {DATE}\) had ended by a "
+                        rf"signal; what it recorded is in {t.path('perf.data')}: 'assay report "
+                        rf"{t.path('perf.data')}'\nassay: the earlier recording is in ", result.err),
+               str(result))
+        s("stop")
+
+
+@test
+def a_session_ends_with_the_processes_that_it_samples(t):
+    with sessions(t) as s:
+        loop = t.start(*LOOP)
+        pid = s("start", "-p", loop.pid) and s.pid()
+        t.until(lambda: s.json()["samples"] > 20, "samples of the process")
+        os.killpg(loop.pid, signal.SIGKILL)
+        loop.wait()
+        t.until(lambda: s.left() == ["default.ended"], "the session has ended")
+        t.until(lambda: is_gone(pid), "its process is gone too")
+        account = s.json(status=1)
+        t.equal((account["end"], account["error"]), ("processes gone", None), "why")
+        t.equal(account["sampled"], f"process {loop.pid} at 997 Hz", "what it sampled")
+        report = t.report(t.path("perf.data"))
+        t.true(loop.pid in {p["pid"] for p in report["processes"]}, "the process is in it")
+
+
+@test
+def a_full_disk_ends_it_and_what_was_written_is_kept(t):
+    t.need("unshare", "mount")
+    disk = t.path("disk")
+    disk.mkdir()
+    if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
+        t.skip("no file system may be mounted here")
+    with sessions(t) as s:
+        script = t.write("full.sh", """
+            mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
+            $ASSAY start -F 10000 -o full.data || exit 8
+            head -c 3800000 /dev/zero > other
+            while $ASSAY status >/dev/null; do sleep 0.1; done  # the last of them tells it
+            echo told
+            $ASSAY start -F 10000 -o more.data; echo "start $?"
+            $ASSAY stop; echo "stop $?"
+            rm other; $ASSAY start -F 10000 -o more.data || exit 7
+            head -c 4000000 /dev/zero > other 2>/dev/null
+            while [ ! -e "$XDG_RUNTIME_DIR/assay/default.ended" ]; do sleep 0.1; done
+            $ASSAY stop; echo "stop $?"
+            rm other; $ASSAY report --json full.data > "$2" || exit 6
+            """)
+        result = run("unshare", "-m", "sh", script, disk, t.path("report"),
+                     env={**s.env, "ASSAY": ASSAY})
+        full = f"cannot write to {disk}/full.data: No space left on device"
+        more = f"cannot write to {disk}/more.data: No space left on device"
+        t.has(result.out, "told\nstart 1\nstop 1\n", "exit statuses")
+        t.true(result.out.rstrip().endswith("stop 1"), result)
+        t.has(result.err, "assay: start: ")
+        t.has(result.err, "assay: stop: no session 'default' is running", "after it was told")
+        t.has(result.out, "Session default: ended by an error\n")
+        t.has(result.err, f"assay: stop: the session 'default' ended by an error: {more}")
+        t.has(re.sub(r"\n +", " ", result.out), f"error      {more}")
+        t.lacks(result.err, full, "what was told on the screen of status")
+        t.true(t.json(t.path("report").read_text())["samples"] > 0, "samples until then")
+
+
+@test
+def in_the_foreground_nothing_is_said_and_sigterm_ends_it(t):
+    with sessions(t) as s:
+        env = {**os.environ, **s.env}
+        for how in ("signal", "stop"):
+            with open(t.path("said"), "wb") as said:
+                process = t.start(ASSAY, "start", "--foreground", "-o", t.path("x.data"), stdout=said,
+                                  stderr=said, env=env, cwd=t.directory)
+            t.until(lambda: s("status", status=None).status == 0, "it runs")
+            t.equal(s.pid(), process.pid, "its process")
+            if how == "signal":
+                process.send_signal(signal.SIGTERM)
+            else:
+                s("stop")
+            t.equal(t.wait(process), 0, "exit status")
+            t.equal(t.path("said").read_text(), "", "what it said")
+            t.equal(s.left(), [], "what is left in the place")
+            t.report(t.path("x.data"))
+        result = s("start", "--foreground", "-e", "nonsense", status=1)
+        t.has(result.err, "assay: start: event 'nonsense' is not known")
+
+
+@test
+def a_snapshot_is_a_recording_and_the_session_goes_on(t):
+    with sessions(t) as s:
+        for kind in ((), ("--ring=8M",)):
+            s("start", *kind)
+            result = s("snapshot", "-o", "one.data")
+            t.equal(result.out, f"Snapshot in {t.path('one.data')}; read it with 'assay report "
+                                f"{t.path('one.data')}'.\n", "standard output of snapshot")
+            first = t.report(t.path("one.data"))["ledger"]["elapsed_ns"]
+            t.equal(s("snapshot", "-o", t.path("one.data")).err, "", "the second one")
+            t.true(t.path("one.data.old").exists(), "the older one is kept")
+            t.true(t.report(t.path("one.data"))["ledger"]["elapsed_ns"] > first, "time went on")
+            s("snapshot")
+            os.kill(s.pid(), signal.SIGUSR2)
+            named = lambda: [p for p in os.listdir(t.directory)
+                             if re.fullmatch(r"perf\.data-\d{8}T\d{6}(-2)?", p)]
+            t.until(lambda: len(named()) == 2, "snapshots with names of their own")
+            account = t.until(lambda: (a := s.json())["snapshots"] == 4 and a, "all are counted")
+            t.has(" ".join(account["notes"]), "a signal came: snapshot ", "notes")
+            bad = s("snapshot", "-o", t.path("no/such"), status=1)
+            t.true(bad.err.startswith("assay: snapshot: "), bad)
+            t.equal(s.json()["state"], "running", "it goes on")
+            s("stop")
+            t.true(t.report(t.path("perf.data"))["ledger"]["closed"], "the recording at the end")
+            for name in named():
+                t.report(t.path(name))
+                t.path(name).unlink()
+
+
+@test
+def a_store_is_written_until_it_is_stopped(t):
+    with sessions(t) as s:
+        data = t.path("day.db")
+        started = s("start", "--store", "day.db", "--window", 1)
+        t.has(started.err, f"sampling the whole machine at 997 Hz into the store {data}, as process ")
+        run(t.workload("loop"), "0.3", status=None)
+        account = t.json(s("stop", "--json").out)
+        t.equal(account["kind"], "store", "kind")
+        report = t.report("--store", data)
+        t.equal(sum(e["samples"] for e in report["events"]), account["samples"], "samples")
+        s("start", "--store", "day.db")
+        s.end(signal.SIGKILL)
+        t.has(s("stop", status=1).err, f"what it had recorded until its last window is kept in {data}: "
+              f"'assay report --store {data}'")
+        t.report("--store", data)
+
+
+def speak(path, bytes):
+    """A client of our own."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(str(path))  # waits while the queue is full
+    peer.settimeout(20)
+    if bytes:
+        peer.sendall(bytes)
+    return peer
+
+
+def hear(peer):
+    text = b""
+    try:
+        while piece := peer.recv(65536):
+            text += piece
+    except ConnectionResetError:
+        pass
+    return text.decode()
+
+
+@test
+def silent_and_strange_clients_hold_nothing_up(t):
+    with sessions(t) as s:
+        s("start")
+        where = s.place / "default.sock"
+        silent = [speak(where, b"assay-session 1\nver" if n % 2 else b"") for n in range(60)]
+        before = s.json()
+        t.equal(before["state"], "running", "status among silent clients")
+        for sent, reply in ((b"assay-session 1\nverb dance\nend\n", "that cannot be a verb"),
+                            (b"assay-session 7\nend\n", "it speaks version 7"),
+                            (b"GET / HTTP/1.1\n\nend\n", "no message of an assay session"),
+                            (b"assay-session 1\nverb snapshot\noutput a\nend\n", "is not absolute"),
+                            (b"x" * 20000, "longer than 16384 bytes")):
+            t.has(hear(speak(where, sent)), reply, f"the answer to {sent[:40]}")
+        hasty = speak(where, b"assay-session 1\nverb status\nend\n")
+        hasty.close()
+        run(t.workload("loop"), "0.2", status=None)
+        t.true(s.json()["samples"] > before["samples"], "sampling goes on")
+        s("stop")
+        for peer in silent:
+            peer.close()
+
+
+@test
+def who_stops_and_goes_away_leaves_the_account_for_the_next(t):
+    with sessions(t) as s:
+        s("start")
+        speak(s.place / "default.sock", b"assay-session 1\nverb stop\nend\n").close()
+        t.until(lambda: s.left() == ["default.ended"], "the session has ended")
+        result = s("stop")
+        t.has(result.out, "Session default: stopped\n")
+
+
+@test
+def another_user_is_not_heard(t):
+    if os.getuid():
+        t.skip("it takes root to be another user")
+    with sessions(t) as s:
+        s("start")
+        where = s.place / "default.sock"
+        # Even if every door stood open.
+        for path in (t.directory, s.runtime, s.place):
+            path.chmod(0o755)
+        where.chmod(0o777)
+        script = ("import socket,sys\np=socket.socket(socket.AF_UNIX)\np.connect(sys.argv[1])\n"
+                  "try:\n p.sendall(b'assay-session 1\\nverb stop\\nend\\n')\n print(p.recv(99))\n"
+                  "except OSError: print(b'')\n")
+        t.equal(run("python3", "-c", script, where, user=NOBODY, cwd="/").out, "b''\n",
+                "what another user hears")
+        says(t, s("status", status=1), rf"assay: status: {s.place} is open to others \(mode 755\); "
+             "chmod 700 it", "a place that is open")
+        s.place.chmod(0o700)
+        t.equal(s.json()["state"], "running", "it was not stopped")
+        s("stop")
+
+
+@test
+def a_place_that_is_not_ours_is_not_used(t):
+    with sessions(t) as s:
+        elsewhere = t.path("elsewhere")
+        elsewhere.mkdir()
+        s.place.symlink_to(elsewhere)
+        t.has(s("start", status=1).err, f"assay: start: {s.place} is no directory, or a link to one")
+        s.place.unlink()
+        s.runtime.chmod(0o777)
+        t.has(s("start", status=1).err, f"assay: start: {s.runtime} can be written by others; set "
+              "XDG_RUNTIME_DIR to a directory of yours")
+        s.env["XDG_RUNTIME_DIR"] = "run"
+        t.has(s("start", status=1).err, "$XDG_RUNTIME_DIR, 'run', is no absolute path; set it to")
+        s.env["XDG_RUNTIME_DIR"] = str(t.path("missing"))
+        t.has(s("stop", status=1).err, "missing: No such file or directory; set it to a directory of "
+              "yours")
+        t.equal(os.listdir(elsewhere), [], "what was written behind the link")
+
+
+@test
+def a_user_without_a_runtime_directory_is_told_what_to_set(t):
+    if os.getuid() or os.path.exists(f"/run/user/{NOBODY}"):
+        t.skip("it takes root to be a user who has none")
+    program = t.path("assay")
+    t.directory.chmod(0o755)
+    program.write_bytes(pathlib.Path(ASSAY).read_bytes())
+    program.chmod(0o755)
+    for command in ("start", "stop"):
+        result = run(program, command, user=NOBODY, cwd="/tmp", status=1,
+                     env={"XDG_RUNTIME_DIR": ""})
+        says(t, result, f"assay: {command}: /run/user/{NOBODY}: No such file or directory; set "
+             r"XDG_RUNTIME_DIR to a directory of yours \(mode 700\), where sessions are found",
+             command)
+
+
+@test
+def root_without_a_runtime_directory_has_one_in_run(t):
+    t.need("unshare", "mount")
+    if os.getuid() or run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/run",
+                          status=None).status:
+        t.skip("it takes root to have a /run of one's own")
+    theirs = t.path("theirs")
+    theirs.mkdir(mode=0o700)
+    os.chown(theirs, NOBODY, NOBODY)
+    t.directory.chmod(0o755)
+    script = ("mount -t tmpfs tmpfs /run && $ASSAY start -o /run/x.data && "
+              "test -S /run/assay/default.sock && $ASSAY stop")
+    for runtime in ("", theirs):  # as su leaves it
+        result = run("unshare", "-m", "sh", "-c", script,
+                     env={"XDG_RUNTIME_DIR": str(runtime), "ASSAY": ASSAY})
+        t.has(result.out, "Read it with 'assay report /run/x.data'.\n")
+    t.equal(os.listdir(theirs), [], "what root leaves with another user")
+
+
+@test
+def a_rule_writes_a_snapshot_of_the_flight_recorder(t):
+    with sessions(t) as s:
+        s("start", "--ring", "--when", "process=loop", "--snapshots", 1)
+        run(t.workload("loop"), "0.1", status=None)
+        account = t.until(lambda: (a := s.json())["snapshots"] and a, "a snapshot")
+        t.equal(account["notes"], [f"process=loop held: snapshot {account['snapshot']}"], "notes")
+        t.true(t.report(account["snapshot"])["samples"] > 0, "samples of before")
+        s("stop")
+
+
+main()

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""sql: what is asked of a recording or a store sums up to what the report says of it.
+
+`assay report --json` of the same file is the truth of the tables; python's csv, json and sqlite3
+read what is written, and sqlite3's shell where there is one.
+"""
+import atexit
+import collections
+import csv
+import functools
+import hashlib
+import io
+import json
+import os
+import pathlib
+import pty
+import select
+import shutil
+import signal
+import sqlite3
+import stat
+import tempfile
+import time
+
+from harness import ASSAY, BUILD, Failure, main, run, test
+
+NAME = "a\033[31m\nb"  # of a program, to drive a terminal with
+
+
+@functools.lru_cache(None)
+def recording():
+    """Half a second of a loop, then of another program, with call chains; made once."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    loop = str(BUILD / "tests" / "workloads" / "loop")
+    shutil.copy(loop, directory / NAME)
+    run(ASSAY, "record", "-g", "-F", "997", "-o", directory / "a.data", "--", "sh", "-c",
+        '"$1" 400; "$2" 300; ls -R /usr/include /usr/lib >/dev/null', "sh", loop, directory / NAME)
+    return directory / "a.data"
+
+
+def rows(t, file, query, *options):
+    return t.json(t.assay("sql", "--format", "json", *options, file, query).out)
+
+
+def by_function(report):
+    """Samples by function and image, of a report's JSON: its rows are apart by mode."""
+    sums = collections.Counter()
+    for row in report["functions"]:
+        sums[row["function"], os.path.basename(row["image"])] += row["samples"]
+    return sums
+
+
+def check_against_report(t, file, report, functions):
+    own = {(row["function"], row["image"]): row["samples"]
+           for row in rows(t, file, "SELECT function, image, sum(samples) AS samples "
+                                    "FROM by_function GROUP BY 1, 2 HAVING sum(samples)")}
+    theirs = by_function(report)
+    for key in functions or theirs:
+        if theirs[key]:
+            t.equal(own.get(key), theirs[key], f"samples of {key}")
+    t.equal(sum(own.values()), report["event"]["samples"], "all samples of the main event")
+    processes = {(row["name"], row["instance"]): row
+                 for row in rows(t, file, "SELECT * FROM by_process")}
+    # The report shows interrupts as a process of their own, beside those whom they hit.
+    listed = [row for row in report["processes"] if (row["name"], row["instance"]) in processes]
+    t.true(len(listed) >= min(3, len(processes)), f"processes of both: {processes.keys()}")
+    for row in listed:
+        mine = processes[row["name"], row["instance"]]
+        t.equal((mine["user"], mine["kernel"], mine["idle"]),
+                (row["user_samples"], row["kernel_samples"] + row["interrupt_samples"],
+                 row["idle_samples"]), f"user, kernel, idle samples of {row['name']!r}")
+    modes = {row["mode"]: row["samples"] for row in rows(t, file, "SELECT * FROM by_mode")}
+    for mode in ("user", "idle"):
+        t.equal(modes.get(mode, 0), sum(row[f"{mode}_samples"] for row in listed),
+                f"{mode} samples")
+    for view in ("by_function", "by_process", "by_mode", "by_cpu", "by_thread", "by_application",
+                 "by_application_address", "by_cgroup"):
+        sums = rows(t, file, f"SELECT sum(samples) AS samples, sum(share) AS share FROM {view}")[0]
+        t.equal(sums["samples"], report["event"]["samples"], f"samples in {view}")
+        t.near(sums["share"], 1, 1e-9, f"shares in {view}")
+
+
+@test
+def sums_are_those_of_the_report(t):
+    report = t.report("--percent-limit", "0", "--process-limit", "0", recording())
+    check_against_report(t, recording(), report, None)
+    top = rows(t, recording(), "SELECT * FROM by_function LIMIT 1")[0]
+    t.equal((top["function"], top["image"]), ("loop_body", "loop"), "the function with most time")
+    one = rows(t, recording(), "SELECT * FROM sessions JOIN hosts ON hosts.id = host")[0]
+    t.equal((one["event"], one["ended"], one["name"]),
+            ("cpu-clock", "stopped", report["recordings"][0]["hostname"]), "the session")
+
+
+@test
+def stacks_add_up_to_functions(t):
+    text = rows(t, recording(), "SELECT stack_text(stack) AS text, leaf(stack) AS leaf, depth "
+                                "FROM samples JOIN stacks ON stacks.id = stack "
+                                "WHERE leaf(stack) = 'loop_body' ORDER BY samples DESC LIMIT 1")[0]
+    t.true(text["text"].endswith(";main;loop_body"), f"main called it: {text}")
+    t.equal(text["text"].count(";") + 1, text["depth"], "functions in the text")
+
+
+@test
+def windows_part_the_samples(t):
+    for seconds, least in (("0.05", 8), ("1", 1)):
+        found = rows(t, recording(), "SELECT (SELECT sum(samples) FROM windows) AS windows, "
+                     "(SELECT sum(samples) FROM samples) AS samples, (SELECT count(*) FROM "
+                     "windows) AS count, (SELECT max(end_ns - start_ns) FROM windows) AS longest",
+                     "--window", seconds)[0]
+        t.equal(found["windows"], found["samples"], f"samples in windows of {seconds} s")
+        t.true(found["count"] >= least, f"windows of {seconds} s: {found}")
+        if found["count"] > 1:
+            t.equal(found["longest"], int(float(seconds) * 1e9), "the length of a window")
+    minutes = rows(t, recording(), "SELECT sum(samples) AS samples FROM by_minute")[0]
+    t.equal(minutes["samples"], t.report(recording())["event"]["samples"], "samples by minute")
+
+
+@test
+def a_difference_names_what_changed(t):
+    """The loop ran first: it is in the first window, and not in the last ones."""
+    ends = rows(t, recording(), "SELECT min(time_ns) AS a, max(time_ns) AS b FROM samples",
+                "--window", "0.02")[0]
+    a, b = ends["a"], ends["b"]
+    found = rows(t, recording(), "SELECT * FROM diff("
+                 f"{a}, {a + 200_000_000}, {b - 200_000_000}, {b + 1_000_000_000}) "
+                 "ORDER BY abs(change) DESC LIMIT 1", "--window", "0.02")[0]
+    t.equal(found["function"], "loop_body", "what changed most")
+    t.true(found["change"] < -0.2 and found["beyond_chance"] == 1, f"it is gone: {found}")
+    same = rows(t, recording(), f"SELECT max(abs(change)) AS most, sum(beyond_chance) AS beyond "
+                f"FROM diff({a}, {b}, {a}, {b})")[0]
+    t.equal((same["most"], same["beyond"]), (0, 0), "a stretch against itself")
+
+
+@test
+def forms_hold_the_same_rows(t):
+    query = ("SELECT name, pid, share, NULL AS missing, '' AS empty, 'a\"b,c' || char(10) AS odd "
+             "FROM by_process ORDER BY pid, instance")
+    objects = rows(t, recording(), query)
+    text = run(ASSAY, "sql", "--format", "csv", recording(), query, text=False).out
+    lines = list(csv.reader(io.StringIO(text.decode(), newline="")))
+    t.equal(lines[0], list(objects[0]), "names of columns")
+    t.equal(len(lines) - 1, len(objects), "rows")
+    for line, row in zip(lines[1:], objects):
+        t.equal((line[0], int(line[1]), float(line[2]), line[3:]),
+                (row["name"], row["pid"], row["share"], ["", "", 'a"b,c\n']), "a row of csv")
+        t.true(row["missing"] is None and row["empty"] == "", "NULL is null, and no text")
+        t.true(isinstance(row["pid"], int) and isinstance(row["share"], float), "numbers")
+    t.true(text.endswith(b"\r\n") and b'"",' in text, "lines end as RFC 4180 has it")
+    table = t.assay("sql", recording(), query).out.splitlines()
+    t.equal(len(table), len(objects) + 1, "lines of the table")
+    twice = rows(t, recording(), "SELECT 1 AS a, 2 AS a")
+    t.equal(twice, [{"a": 1, "a_2": 2}], "a name that comes twice")
+    t.equal(rows(t, recording(), "SELECT * FROM calls"), [], "no rows")
+
+
+@test
+def a_name_does_not_drive_the_terminal(t):
+    names = [row["name"] for row in rows(t, recording(), "SELECT name FROM by_application")]
+    t.true(NAME in names, f"the name as it is, in json: {names}")
+    out = t.assay("sql", recording(), "SELECT name FROM by_application").out
+    t.has(out, r"a\x1b[31m\nb", "the table")
+    t.lacks(out, "\033", "the table")
+    bad = t.assay("sql", recording(), "SELECT 'x\033[31m", status=1).err
+    t.lacks(bad, "\033", "the error")
+
+
+@test
+def statements_come_from_standard_input(t):
+    out = t.assay("sql", "--format", "csv", recording(), input="SELECT 1;\n\nSELECT 2 AS b").out
+    t.equal(out, "1\r\n1\r\nb\r\n2\r\n", "rows of two statements")
+    t.equal(t.assay("sql", recording(), input="").out, "", "nothing asked")
+
+
+@test
+def what_cannot_be_is_said(t):
+    bad = t.assay("sql", recording(), "SELECT 1;\nSELECT absent FROM samples", status=1).err
+    t.has(bad, "no such column: absent", "the error")
+    if sqlite3.sqlite_version_info >= (3, 38):
+        t.has(bad, "(line 2, column 8)", "the error")
+    t.has(t.assay("sql", t.path("none"), "SELECT 1", status=1).err, "there is no file", "the error")
+    text = t.write("text", "hello")
+    t.has(t.assay("sql", text, "SELECT 1", status=1).err, "no recording", "the error")
+    for words in ((), (recording(), "SELECT 1", "SELECT 2"), ("--format", "xml", recording(), "x"),
+                  ("--window", "-1", recording(), "SELECT 1"), ("-",)):
+        t.assay("sql", *words, status=2, input="")
+    broken = t.assay("sql", "--format", "json", recording(),
+                     "SELECT abs(-9223372036854775807 - column1) FROM (VALUES (0), (1))", status=1)
+    try:
+        json.loads(broken.out)
+        t.fail(f"what was cut short looks whole: {broken.out}")
+    except ValueError:
+        pass
+
+
+@test
+def nothing_is_written_or_opened(t):
+    before = hashlib.sha256(recording().read_bytes()).digest()
+    other = t.path("other.db")
+    for query, words in (
+            (f"ATTACH '{other}' AS x", "ATTACH is refused"),
+            (f"VACUUM INTO '{other}'", "refused"),
+            ("PRAGMA writable_schema = 1", "PRAGMA writable_schema is refused"),
+            ("SELECT load_extension('x')", "load_extension() is refused"),
+            ("CREATE TABLE x (a)", "writing is refused"),
+            ("DROP TABLE samples", "writing is refused")):
+        t.has(t.assay("sql", recording(), query, status=1).err, words, query)
+    t.true(not other.exists(), "nothing was opened")
+    t.equal(hashlib.sha256(recording().read_bytes()).digest(), before, "the recording")
+    t.equal(rows(t, recording(), "CREATE TEMP TABLE own (a); INSERT INTO own VALUES (7); "
+                                 "SELECT a FROM own"), [{"a": 7}], "a table of one's own")
+
+
+@test
+def an_export_is_a_database_for_all(t):
+    out = t.path("out.db")
+    t.assay("export", "--to", "sqlite", "-o", out, recording())
+    t.equal(stat.S_IMODE(out.stat().st_mode), 0o600, "the file's mode")
+    db = sqlite3.connect(out)
+    t.equal(db.execute("PRAGMA integrity_check").fetchone()[0], "ok", "its integrity")
+    for name, in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+                            ).fetchall():
+        mine = db.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+        theirs = rows(t, recording(), f"SELECT count(*) AS n FROM {name}")[0]["n"]
+        t.equal(mine, theirs, f"rows of {name}")
+    query = "SELECT function, image, samples FROM by_function ORDER BY 1, 2, 3"
+    t.equal(db.execute(query).fetchall(),
+            [tuple(row.values()) for row in rows(t, recording(), query)], "functions")
+    db.close()
+    if shutil.which("sqlite3"):
+        text = run("sqlite3", out, "SELECT function FROM by_function LIMIT 1").out
+        t.equal(text, "loop_body\n", "as sqlite3 reads it")
+    t.has(t.assay("export", "--to", "sqlite", recording(), status=2).err, "-o", "the error")
+    t.assay("export", "--to", "sqlite", "-o", t.path("x.db"), "--comm", "loop", recording(),
+            status=2)
+    t.assay("export", "--to", "sqlite", "-o", t.path("no/x.db"), recording(), status=1)
+    left = sorted(path.name for path in t.directory.iterdir())
+    t.equal(left, ["out.db"], "files that are left")
+
+
+@test
+def a_store_answers_as_a_report_of_it(t):
+    store = t.path("s.db")
+    env = {"XDG_RUNTIME_DIR": str(t.directory / "run")}
+    os.mkdir(t.directory / "run", 0o700)
+    t.assay("start", "--store", store, "--window", "1", "-F", "199", env=env)
+    try:
+        t.run(t.workload("loop"), "700")
+        time.sleep(0.5)
+    finally:
+        t.assay("stop", env=env)
+    report = t.report("--percent-limit", "0", "--process-limit", "0", "--store", store)
+    check_against_report(t, store, report, [("loop_body", "loop")])
+    t.true(rows(t, store, "SELECT count(*) AS n FROM windows")[0]["n"] >= 2, "windows")
+    t.has(t.assay("sql", store, "DELETE FROM sample", status=1).err, "writing is refused",
+          "the error")
+    t.assay("sql", "--window", "1", store, "SELECT 1", status=2)
+    out = t.path("out.db")
+    t.assay("export", "--to", "sqlite", "-o", out, store)
+    db = sqlite3.connect(out)
+    t.equal(db.execute("SELECT sum(samples) FROM samples").fetchone()[0],
+            rows(t, store, "SELECT sum(samples) AS n FROM samples")[0]["n"], "exported samples")
+    db.close()
+
+
+class Terminal:
+    """`assay sql` at a terminal of its own."""
+
+    def __init__(self, t, *words, **env):
+        self.t, self.out = t, ""
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.environ.update({"TERM": "dumb", "LC_ALL": "C.UTF-8", **env})
+            os.execv(ASSAY, [ASSAY, "sql", *map(str, words)])
+
+    def until(self, text, seconds=20):
+        """What came since the last time, up to `text`."""
+        end = time.monotonic() + seconds
+        while text not in self.out:
+            if time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+                raise Failure(f"waited for {text!r}: {self.out!r}")
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    self.out += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:
+                    break
+        seen, _, self.out = self.out.partition(text)
+        return seen
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def ask(self, text, answer):
+        self.type(text)
+        self.until(answer)
+        return self.until("assay> ")
+
+    def end(self):
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.fd)
+        return status
+
+
+@test
+def a_shell_asks_one_after_the_other(t):
+    shell = Terminal(t, recording(), XDG_STATE_HOME=str(t.directory))
+    shell.until("assay> ")
+    shell.type("SELECT 40 + 2\n")
+    shell.until("...> ")
+    shell.ask(" AS answer; -- done\n", "    42")
+    shell.ask(".mode csv\n", "\n")
+    shell.ask("SELECT 'x' AS a, 1 AS b;\n", "a,b")
+    shell.ask(".schema hosts\n", "release TEXT")
+    shell.ask(".tables\n", "by_function")
+    shell.ask(".mode xml\n", "table,csv,json")
+    shell.ask(".nothing\n", "there is no .nothing")
+    shell.ask("SELECT absent;\n", "no such column")
+    # A statement that never ends, and one that is being typed: both end by Ctrl-C alone.
+    shell.type("WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+               "SELECT max(x) FROM c;\n")
+    shell.until("FROM c;")
+    time.sleep(0.3)
+    shell.ask("\x03", "interrupted")
+    shell.type("SELECT 'half")
+    shell.until("half")
+    shell.ask("\x03", "\n")
+    shell.ask("SELECT 6 * 7 AS whole;\n", "42")
+    shell.type(".quit\n")
+    t.equal(shell.end(), 0, "the exit status")
+    history = t.directory / "assay" / "sql_history"
+    t.equal(stat.S_IMODE(history.stat().st_mode), 0o600, "the history's mode")
+    t.equal(stat.S_IMODE(history.parent.stat().st_mode), 0o700, "its directory's mode")
+    lines = history.read_text().splitlines()
+    t.equal((lines[0], lines[-1]), ("SELECT 40 + 2", ".quit"), "first and last line")
+    t.true("SELECT 'half" not in lines, "what was not finished is not kept")
+
+
+@test
+def a_shell_knows_the_lines_of_before(t):
+    (t.directory / "assay").mkdir(0o700)
+    history = t.write("assay/sql_history", "SELECT 6 * 7 AS before;\n")
+    words = run("ldd", ASSAY, status=None).out
+    shell = Terminal(t, recording(), XDG_STATE_HOME=str(t.directory), TERM="xterm")
+    shell.until("assay> ")
+    if "libedit" in words:
+        shell.type("\x10")  # Ctrl-P: the line before
+        shell.until("before;")
+        shell.type("\n")
+        shell.until("42")
+    shell.type("\x04")
+    t.equal(shell.end(), 0, "the exit status at the end of input")
+    t.has(history.read_text(), "before;", "the history")
+    t.equal(stat.S_IMODE(history.stat().st_mode), 0o600, "its mode, which was wider")
+
+
+@test
+def history_goes_through_no_link(t):
+    (t.directory / "assay").mkdir(0o700)
+    other = t.write("other", "mine\n")
+    (t.directory / "assay" / "sql_history").symlink_to(other)
+    shell = Terminal(t, recording(), XDG_STATE_HOME=str(t.directory))
+    shell.until("assay> ")
+    shell.ask("SELECT 1;\n", "1")
+    shell.type(".quit\n")
+    t.equal(shell.end(), 0, "the exit status")
+    t.equal(other.read_text(), "mine\n", "the file behind the link")
+
+
+main()

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Any bytes as a pprof profile, plain or gzip'd. What is read must hold together, and must
+ * come back from what is written of it with the same values.
+ */
+#include "base/spill.h"
+#include "format/pprof_read.h"
+#include "format/pprof_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Every reference leads somewhere; the sum of the values, wrapping. */
+static uint64_t check(const struct named_paths *n)
+{
+	uint64_t sum = 0;
+
+	if (!n->value_count || n->value_count > NAMED_VALUES || n->main_value >= n->value_count)
+		abort();
+	for (uint32_t i = 1; i < n->paths.count; i++)
+		if (n->paths.items[i].parent >= i || n->paths.items[i].place >= n->places.count)
+			abort();
+	vec_each (place, &n->places) {
+		if (!place->count || place->first + place->count > n->lines.count ||
+		    (place->image != NAMED_NONE && place->image >= n->images.count))
+			abort();
+	}
+	vec_each (line, &n->lines)
+		if (line->function >= n->functions.count)
+			abort();
+	vec_each (f, &n->functions)
+		if (f->name >= n->texts.texts.count || f->file >= n->texts.texts.count)
+			abort();
+	vec_each (row, &n->rows) {
+		if (row->path >= n->paths.count || row->owner >= n->owners.count)
+			abort();
+		for (unsigned i = 0; i < n->value_count; i++)
+			sum += (uint64_t)row->values[i];
+	}
+	return sum;
+}
+
+static void rewrite(const struct named_paths *n, uint64_t sum)
+{
+	struct named_paths again;
+	struct spill out;
+	struct error err = {0};
+
+	named_paths_init(&again);
+	again.depth_max = n->depth_max;
+	spill_to(&out, -1, "memory");
+	if (pprof_write(n, &out, NULL) ||
+	    pprof_read_memory(&again, "again", out.buf.data, out.buf.size, NULL, &err) ||
+	    check(&again) != sum)
+		abort();
+	buf_done(&out.buf);
+	spill_close(&out, true, NULL);
+	named_paths_done(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct named_paths n;
+	struct error err = {0};
+	struct buf left = {0};
+
+	named_paths_init(&n);
+	n.depth_max = 20;
+	if (!pprof_read_memory(&n, "input", bytes, size, &left, &err))
+		rewrite(&n, check(&n));
+	else if (!err.text[0])
+		abort(); /* an error without a sentence helps nobody */
+	named_paths_done(&n);
+	buf_done(&left);
+	return 0;
+}

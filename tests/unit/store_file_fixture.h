@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_file_fixture: a store in a directory of the test's own, and another reader's view of
+ * it: SQLite itself. place_make() first, place_take_away() last; begin() makes a new store and
+ * a world that is measured into it, end() ends both and has the file checked. One thread.
+ * Uses: store.
+ */
+#ifndef ASSAY_TESTS_STORE_FILE_FIXTURE_H
+#define ASSAY_TESTS_STORE_FILE_FIXTURE_H
+
+#include "check.h"
+#include "store/store_internal.h"
+#include "store_world.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/assay-store-XXXXXX";
+static char path[64];
+
+/* What another reader of the file sees: all rows of a query, "a|b;c|d". */
+static inline const char *ask(const char *query)
+{
+	static char answer[4096];
+	sqlite3_stmt *rows = NULL;
+	sqlite3 *db = NULL;
+	size_t at = 0;
+
+	answer[0] = 0;
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
+	    sqlite3_prepare_v2(db, query, -1, &rows, NULL))
+		snprintf(answer, sizeof(answer), "%s", sqlite3_errmsg(db));
+	while (rows && sqlite3_step(rows) == SQLITE_ROW)
+		for (int i = 0; i < sqlite3_column_count(rows) && at < sizeof(answer) - 1; i++) {
+			const unsigned char *text = sqlite3_column_text(rows, i);
+
+			at += (size_t)snprintf(answer + at, sizeof(answer) - at, "%s%s",
+			                       !at ? ""
+			                       : i ? "|"
+			                           : ";",
+			                       text ? (const char *)text : "-");
+		}
+	sqlite3_finalize(rows);
+	sqlite3_close(db);
+	return answer;
+}
+
+static inline void fresh(void)
+{
+	static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
+	char name[80];
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		unlink(name);
+	}
+}
+
+static inline struct store *open_store(struct error *err)
+{
+	struct store_options options = {0};
+	struct store *s = NULL;
+
+	*err = (struct error){0};
+	CHECK_EQ(store_open(&s, path, &options, err), 0);
+	CHECK_STR(err->text, "");
+	return s;
+}
+
+static inline struct store *begin(struct world *w, const char *host, struct error *err)
+{
+	struct store *s;
+
+	fresh();
+	world_init(w, host);
+	s = open_store(err);
+	CHECK_EQ(store_begin(s, &w->recording, WORLD_WALL_NS, err), 0);
+	world_name(w, 1, 1, "init", false);
+	return s;
+}
+
+static inline void end(struct world *w, struct store *s)
+{
+	struct error err = {0};
+
+	CHECK_EQ(store_end(s, WORLD_WALL_NS + 99 * WORLD_WINDOW_NS, "stopped", &err), 0);
+	CHECK_STR(err.text, "");
+	store_close(s);
+	world_done(w);
+	CHECK_STR(ask("PRAGMA integrity_check"), "ok");
+}
+
+static inline void run_one(struct world *w, int32_t pid, const char *name)
+{
+	world_fork(w, 1, pid, pid);
+	world_name(w, pid, pid, name, true);
+	world_ran(w, pid, 1000, 10);
+}
+
+static inline bool place_make(void)
+{
+	if (!mkdtemp(directory))
+		return false;
+	snprintf(path, sizeof(path), "%s/store.db", directory);
+	return true;
+}
+
+static inline void place_take_away(void)
+{
+	static const char *const more[] = {".copy", ".copy.old", ".real"};
+	char name[80];
+
+	fresh();
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, more[i]);
+		unlink(name);
+	}
+	rmdir(directory);
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile_windows: whatever the events, all windows together hold what one profile of the whole
+ * holds: rows, every CPU's time and ticks, every process's time; and each closes by itself.
+ * Truth: profile_builder over the same events in one piece.
+ */
+#include "check.h"
+#include "profile/profile_windows.h"
+
+#include <stdlib.h>
+
+#define CPUS 2
+#define PERIOD UINT64_C(1000000)
+#define START UINT64_C(5000000000)
+#define PIDS 40
+
+struct random {
+	uint64_t state;
+};
+
+static uint64_t next_random(struct random *r)
+{
+	r->state = r->state * 6364136223846793005u + 1442695040888963407u;
+	return r->state >> 33;
+}
+
+struct sums {
+	uint64_t samples, weight, wall, busy, idle, unknown, switches, due, seen, lost;
+	uint64_t oncpu, runnable, blocked, thread_wall, windows, last_end, bad, processes_max;
+	uint64_t serial_max;
+};
+
+static void add_profile(struct sums *s, const struct profile *p)
+{
+	vec_each (row, &p->rows) {
+		s->samples += row->samples;
+		s->weight += row->weight;
+	}
+	vec_each (cpu, &p->ledger.cpus) {
+		s->wall += cpu->wall_ns;
+		s->busy += cpu->busy_ns;
+		s->idle += cpu->idle_ns;
+		s->unknown += cpu->unknown_ns;
+		s->switches += cpu->switches;
+		s->due += cpu->ticks_due_busy + cpu->ticks_due_idle;
+		s->seen += cpu->ticks_seen_busy + cpu->ticks_seen_idle;
+		s->lost += cpu->ticks_lost;
+	}
+	vec_each (l, &p->ledger.processes) {
+		s->oncpu += l->oncpu_ns;
+		s->runnable += l->runnable_ns;
+		s->blocked += l->blocked_ns;
+		s->thread_wall += l->wall_ns;
+	}
+}
+
+static int on_window(void *ctx, const struct profile *p, const struct profile_window *w,
+                     struct error *err)
+{
+	struct sums *s = ctx;
+	uint64_t processes = process_table_process_count(p->processes);
+
+	if (w->number && w->start_ns != s->last_end)
+		s->bad++;
+	s->last_end = w->end_ns;
+	s->windows++;
+	vec_each (cpu, &p->ledger.cpus) {
+		s->bad += cpu->wall_ns != w->end_ns - w->start_ns;
+		/* Before the first switch of all, samples alone tell: to a tick. */
+		s->bad += cpu->has_switches &&
+		          cpu->busy_ns + cpu->idle_ns + cpu->unknown_ns != cpu->wall_ns;
+	}
+	if (processes > s->processes_max)
+		s->processes_max = processes;
+	for (uint32_t i = 0; i < processes; i++)
+		if (process_table_process(p->processes, i)->serial > s->serial_max)
+			s->serial_max = process_table_process(p->processes, i)->serial;
+	add_profile(s, p);
+	return 0;
+}
+
+/* A machine of two CPUs: who runs, forks, ends; ticks on the grid, some lost, some late. */
+struct machine {
+	struct random random;
+	uint64_t now[CPUS], tick[CPUS];
+	int32_t running[CPUS];
+	bool alive[PIDS];
+	int32_t next_pid;
+	int32_t pid_of[PIDS];
+	bool ticks; /* false: no timer at all */
+	uint64_t lost, served;
+	struct event_sink sinks[2];
+};
+
+static void give(struct machine *m, const struct event *e)
+{
+	struct error err = {0};
+
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(m->sinks[i].event(m->sinks[i].ctx, e, &err), 0);
+}
+
+static struct event event_of(enum event_kind kind, uint32_t cpu, int32_t pid, uint64_t time_ns)
+{
+	return (struct event){.kind = kind,
+	                      .cpu = cpu,
+	                      .pid = pid,
+	                      .tid = pid,
+	                      .time_ns = time_ns,
+	                      .mode = CPU_MODE_USER,
+	                      .attr = EVENT_NO_ATTR};
+}
+
+static void fork_one(struct machine *m, uint32_t cpu, uint64_t time_ns, size_t slot)
+{
+	int32_t pid = m->next_pid++;
+	struct event e = event_of(EVENT_FORK, cpu, pid, time_ns);
+
+	e.fork.parent_pid = e.fork.parent_tid = 1;
+	give(m, &e);
+	e = event_of(EVENT_COMM, cpu, pid, time_ns);
+	e.comm.name = slot % 2 ? "odd" : "even";
+	give(m, &e);
+	m->pid_of[slot] = pid;
+	m->alive[slot] = true;
+}
+
+/* The same pid is another instance from now on. */
+static void exec_one(struct machine *m, uint32_t cpu, uint64_t time_ns)
+{
+	struct event e = event_of(EVENT_COMM, cpu, m->running[cpu], time_ns);
+
+	e.comm.name = "other";
+	e.comm.exec = true;
+	give(m, &e);
+}
+
+static void end_one(struct machine *m, uint32_t cpu, uint64_t time_ns, size_t slot)
+{
+	struct event e = event_of(EVENT_EXIT, cpu, m->pid_of[slot], time_ns);
+
+	e.fork.parent_pid = e.fork.parent_tid = 1;
+	give(m, &e);
+	m->alive[slot] = false;
+}
+
+static void switch_to(struct machine *m, uint32_t cpu, uint64_t time_ns, int32_t pid)
+{
+	int32_t old = m->running[cpu];
+	struct event e = event_of(EVENT_SWITCH, cpu, old, time_ns);
+
+	if (old == pid)
+		return;
+	e.sched = (struct event_switch){.out = true,
+	                                .preempted = next_random(&m->random) % 4 == 0,
+	                                .machine_wide = true,
+	                                .next_prev_pid = pid,
+	                                .next_prev_tid = pid};
+	give(m, &e);
+	e = event_of(EVENT_SWITCH, cpu, pid, time_ns);
+	e.sched = (struct event_switch){
+	        .machine_wide = true, .next_prev_pid = old, .next_prev_tid = old};
+	give(m, &e);
+	m->running[cpu] = pid;
+}
+
+static void sample(struct machine *m, uint32_t cpu, uint64_t time_ns)
+{
+	struct event e = event_of(EVENT_SAMPLE, cpu, m->running[cpu], time_ns);
+
+	e.attr = 0;
+	e.mode = m->running[cpu] ? CPU_MODE_USER : CPU_MODE_KERNEL;
+	e.sample.ip = 0x1000 + next_random(&m->random) % 50;
+	e.sample.period = PERIOD;
+	give(m, &e);
+}
+
+/* The scheduler's doing on that CPU. */
+static void schedule(struct machine *m, uint32_t cpu, uint64_t time_ns)
+{
+	size_t slot = next_random(&m->random) % PIDS;
+
+	if (!m->alive[slot])
+		fork_one(m, cpu, time_ns, slot);
+	else if (next_random(&m->random) % 3 == 0 && m->pid_of[slot] != m->running[0] &&
+	         m->pid_of[slot] != m->running[1])
+		end_one(m, cpu, time_ns, slot);
+	else if (m->running[cpu] == m->pid_of[slot])
+		exec_one(m, cpu, time_ns);
+	else if (m->pid_of[slot] != m->running[1 - cpu])
+		switch_to(m, cpu, time_ns, next_random(&m->random) % 3 ? m->pid_of[slot] : 0);
+}
+
+/* A tick is served some microseconds late, and one in ten never. */
+static void serve_tick(struct machine *m, uint32_t cpu)
+{
+	if (!m->ticks || next_random(&m->random) % 10 == 0)
+		m->lost += m->ticks;
+	else
+		sample(m, cpu, m->tick[cpu]);
+	m->served += m->ticks;
+	m->tick[cpu] += PERIOD;
+}
+
+static void simulate(struct machine *m, uint64_t until_ns)
+{
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		m->now[cpu] = START + 1000 + cpu * 333000;
+		m->tick[cpu] = START + PERIOD + cpu * 77000 + 5000;
+	}
+	for (;;) {
+		uint64_t next[CPUS];
+		uint32_t cpu;
+
+		for (cpu = 0; cpu < CPUS; cpu++)
+			next[cpu] = m->now[cpu] < m->tick[cpu] ? m->now[cpu] : m->tick[cpu];
+		cpu = next[0] <= next[1] ? 0 : 1;
+		if (next[cpu] >= until_ns)
+			break;
+		if (next[cpu] == m->tick[cpu]) {
+			serve_tick(m, cpu);
+		} else {
+			schedule(m, cpu, next[cpu]);
+			m->now[cpu] += 20000 + next_random(&m->random) % 700000;
+		}
+	}
+}
+
+static void describe(struct recording *r, uint64_t end_ns)
+{
+	struct recording_attr *a;
+
+	recording_init(r);
+	a = vec_add(&r->attrs);
+	a->name = xstrdup("cpu-clock");
+	a->role = ATTR_CLOCK;
+	a->period = a->period_ns = PERIOD;
+	r->account.present = true;
+	r->account.machine_wide = true;
+	r->account.start_ns = START;
+	r->account.end_ns = end_ns;
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		struct account_cpu *c = vec_add(&r->account.cpus);
+
+		c->cpu = cpu;
+		c->start_ns = START;
+		c->end_ns = end_ns;
+	}
+}
+
+static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, bool ticks)
+{
+	uint64_t end_ns = START + 1200 * PERIOD;
+	struct machine m = {.random = {seed}, .next_pid = 100, .ticks = ticks};
+	struct sums windows = {0}, whole = {0};
+	struct profile_windows_options o = {.window_ns = length_ns,
+	                                    .wall_less_ns = 12345678,
+	                                    .start_ns = START,
+	                                    .processes_max = processes_max,
+	                                    .window = on_window,
+	                                    .ctx = &windows};
+	struct profile_windows *w = profile_windows_new(&o);
+	struct profile *p = profile_new();
+	struct profile_builder *b = profile_builder_new(p, NULL);
+	struct recording r;
+	struct error err = {0};
+
+	describe(&r, end_ns);
+	m.sinks[0] = profile_windows_sink(w);
+	m.sinks[1] = profile_builder_sink(b);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(m.sinks[i].begin(m.sinks[i].ctx, &r, &err), 0);
+	simulate(&m, end_ns - PERIOD);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(m.sinks[i].end(m.sinks[i].ctx, &r, &err), 0);
+	add_profile(&whole, p);
+	CHECK_EQ(windows.bad, 0);
+	CHECK(windows.windows >= 1200 * PERIOD / length_ns);
+	CHECK_EQ(windows.samples, whole.samples);
+	CHECK_EQ(windows.weight, whole.weight);
+	CHECK_EQ(windows.wall, whole.wall);
+	CHECK_EQ(windows.busy, whole.busy);
+	/* Until the first news of a CPU, the whole is told later what was then; a window is not. */
+	CHECK(llabs((long long)(windows.idle + windows.unknown - whole.idle)) <
+	      10 * (long long)PERIOD);
+	CHECK_EQ(windows.switches, whole.switches);
+	CHECK_EQ(windows.seen, whole.seen);
+	/* Without a tick the grid is told by density: a window may round one off. */
+	CHECK(llabs((long long)(windows.due - whole.due)) <=
+	      (ticks ? 1 : (long long)windows.windows) * CPUS);
+	CHECK(!ticks || llabs((long long)(whole.due - m.served)) <= CPUS);
+	CHECK(!ticks || whole.seen + m.lost == m.served);
+	CHECK_EQ(windows.oncpu, whole.oncpu);
+	CHECK_EQ(windows.oncpu, windows.busy);
+	CHECK_EQ(windows.runnable, whole.runnable);
+	CHECK_EQ(windows.blocked, whole.blocked);
+	CHECK_EQ(windows.thread_wall, whole.thread_wall);
+	CHECK_EQ(windows.serial_max, process_table_process_count(p->processes));
+	if (processes_max)
+		CHECK(windows.processes_max < process_table_process_count(p->processes) / 2);
+	profile_windows_free(w);
+	profile_builder_free(b);
+	profile_free(p);
+	recording_done(&r);
+}
+
+static void windows_add_up_to_the_whole(void)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		compare(seed, 50 * PERIOD, 0, true);
+}
+
+static void short_windows_too(void)
+{
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		compare(seed, 3 * PERIOD + 1234, 0, true);
+}
+
+static void the_dead_are_forgotten(void)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		compare(seed, 20 * PERIOD, 60, true);
+}
+
+static void without_a_tick(void)
+{
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		compare(seed, 50 * PERIOD, 0, false);
+}
+
+int main(void)
+{
+	RUN(windows_add_up_to_the_whole);
+	RUN(short_windows_too);
+	RUN(the_dead_are_forgotten);
+	RUN(without_a_tick);
+	return check_end();
+}

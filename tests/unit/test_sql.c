@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sql: tables over a profile whose every figure is known, the same of a store, and guards. */
+#include "base/buf.h"
+#include "check.h"
+#include "sql/columns.h"
+#include "sql/sql.h"
+#include "store/store.h"
+#include "view_fixture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[64];
+
+static const char *path_of(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return path;
+}
+
+/* The rows of the last question, a line each, columns apart by |. */
+static struct buf rows;
+static char failure[1024];
+
+static int add_row(void *ctx, uint64_t row, const struct sql_value *values, size_t count,
+                   struct error *err)
+{
+	for (size_t i = 0; i < count && row; i++) {
+		if (i)
+			buf_putc(&rows, '|');
+		if (values[i].type == SQL_INTEGER)
+			buf_addf(&rows, "%" PRId64, values[i].integer);
+		else if (values[i].type == SQL_REAL)
+			buf_addf(&rows, "%.4f", values[i].real);
+		else if (values[i].type != SQL_NULL)
+			buf_puts(&rows, values[i].text);
+	}
+	if (row)
+		buf_putc(&rows, '\n');
+	return 0;
+}
+
+static const char *ask(struct sql *s, const char *question)
+{
+	struct error err = {0};
+	int ret;
+
+	buf_clear(&rows);
+	ret = sql_run(s, question, add_row, NULL, &err);
+	snprintf(failure, sizeof(failure), "%s", err.text);
+	if (ret)
+		printf("# %s: %s\n", question, err.text);
+	return ret ? "failed" : buf_text(&rows);
+}
+
+/* Why it cannot be asked; "" where it can. */
+static const char *refusal(struct sql *s, const char *question)
+{
+	struct error err = {0};
+
+	buf_clear(&rows);
+	failure[0] = '\0';
+	if (sql_run(s, question, add_row, NULL, &err))
+		snprintf(failure, sizeof(failure), "%s", err.text);
+	return failure;
+}
+
+/* Three windows of 10 ms; rows of the second come first. */
+static void cut_time(struct profile *p)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		vec_push(&p->windows,
+		         (struct profile_span){0, (1000 + 10 * i) * MS, (1010 + 10 * i) * MS});
+	for (size_t i = 0; i < p->rows.count; i++)
+		p->rows.items[i].window = (uint32_t)(i * 2 + 1) % 3;
+	p->recordings.items[0]->clock_start_ns = 1000 * (uint64_t)MS;
+	p->recordings.items[0]->clock_wall_ns = UINT64_C(1700000000000000000);
+	p->recordings.items[0]->account.start_ns = 1000 * (uint64_t)MS;
+	p->recordings.items[0]->account.end_ns = 1025 * (uint64_t)MS;
+}
+
+static struct sql *open_profile(struct fixture *f)
+{
+	struct sql *s = NULL;
+
+	CHECK_EQ(sql_open(&s, NULL), 0);
+	CHECK_EQ(sql_add_profile(s, f->profile, f->symbols, NULL, NULL), 0);
+	return s;
+}
+
+static void tables_hold_what_the_model_does(void)
+{
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, true);
+	s = open_profile(&f);
+	CHECK_STR(
+	        ask(s, "SELECT count(*), sum(samples), sum(weight), sum(blocked_ns) FROM samples"),
+	        "10|101|100000000|30000000\n");
+	CHECK_STR(ask(s, "SELECT name, instance, pid FROM processes ORDER BY id"),
+	          "swapper|1|0\nsh|1|10\ncc1|1|11\ncc1|2|12\n");
+	CHECK_STR(ask(s, "SELECT cpu, due_busy - seen_busy, steal_ns, window FROM ledger"),
+	          "0|5|2000000|\n1|0|0|\n");
+	CHECK_STR(ask(s, "SELECT stack_text(stack) FROM samples WHERE samples = 40"),
+	          "main;work;hot\n");
+	CHECK_STR(ask(s, "SELECT leaf(stack), depth FROM samples JOIN stacks ON id = stack "
+	                 "WHERE stack_end = 'truncated'"),
+	          "vfs_read|3\n");
+	CHECK_STR(ask(s, "SELECT id, event, host, ended, time_text(NULL) FROM sessions"),
+	          "0|cpu-clock|0|stopped|\n");
+	/* What this kind of recording has not is there, and empty. */
+	CHECK_STR(ask(s, "SELECT count(*) FROM calls; SELECT count(*) FROM events; "
+	                 "SELECT count(*) FROM gaps; SELECT count(*) FROM windows"),
+	          "0\n0\n0\n0\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void views_sum_up_the_main_event(void)
+{
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, true);
+	s = open_profile(&f);
+	CHECK_STR(ask(s, "SELECT * FROM by_mode"), "user|65|65000000|0.6500\n"
+	                                           "kernel|20|20000000|0.2000\n"
+	                                           "idle|15|15000000|0.1500\n");
+	CHECK_STR(ask(s, "SELECT name, instances, samples, user, kernel, idle, share "
+	                 "FROM by_application"),
+	          "cc1|2|75|60|15|0|0.7500\nswapper|1|15|0|0|15|0.1500\nsh|1|10|5|5|0|0.1000\n");
+	CHECK_STR(ask(s, "SELECT function, image, samples FROM by_function LIMIT 4"),
+	          "hot|prog|40\nwork|prog|20\ndefault_idle|[kernel]|14\nvfs_read|[kernel]|10\n");
+	CHECK_STR(ask(s, "SELECT name, instance, samples FROM by_process WHERE name = 'cc1'"),
+	          "cc1|1|55\ncc1|2|20\n");
+	CHECK_STR(ask(s, "SELECT cpu, samples, user, kernel, idle FROM by_cpu"),
+	          "0|55|40|15|0\n1|45|25|5|15\n");
+	CHECK_STR(ask(s, "SELECT name, function, samples FROM by_application_address "
+	                 "WHERE image = '[kernel]' LIMIT 2"),
+	          "swapper|default_idle|14\ncc1|vfs_read|10\n");
+	CHECK_STR(ask(s, "SELECT sum(samples), sum(weight_ns), sum(share) FROM by_function"),
+	          "100|100000000|1.0000\n");
+	CHECK_STR(ask(s, "SELECT sum(samples) FROM by_thread; SELECT sum(samples) FROM by_cgroup"),
+	          "100\n100\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+/* The same condition, once looked up and once compared row by row: + keeps it from the table. */
+static void check_condition(struct sql *s, const char *table, const char *column,
+                            const char *condition)
+{
+	char question[512], *looked_up;
+
+	snprintf(question, sizeof(question), "SELECT count(*) FROM %s WHERE %s %s", table, column,
+	         condition);
+	looked_up = xstrdup(ask(s, question));
+	snprintf(question, sizeof(question), "SELECT count(*) FROM %s WHERE +%s %s", table, column,
+	         condition);
+	ask(s, question);
+	if (strcmp(looked_up, buf_text(&rows)))
+		printf("# %s\n", question);
+	CHECK_STR(looked_up, buf_text(&rows));
+	free(looked_up);
+}
+
+static void looking_up_finds_what_comparing_finds(void)
+{
+	static const char *const conditions[] = {"= 1",
+	                                         "= 0",
+	                                         "= 1.0",
+	                                         "= 1.5",
+
+	                                         "= NULL",
+	                                         "IS NULL",
+	                                         "= -1",
+	                                         "= 99",
+	                                         "> 0",
+	                                         ">= 1.5",
+	                                         "< 1.5",
+	                                         "<= 1",
+	                                         "< 0",
+	                                         "BETWEEN 1 AND 2",
+	                                         "> 'a'",
+	                                         "= 1e300",
+	                                         "> -1e300",
+	                                         "IN (0, 2, 7)",
+	                                         "BETWEEN 2 AND 1",
+	                                         ">= 1700000000010000000",
+	                                         "< 1700000000010000000",
+	                                         "= 1700000000020000000",
+	                                         "> 1700000000010000000",
+	                                         "<= 1700000000019999999",
+	                                         "= 9223372036854775807",
+	                                         ">= -9223372036854775808",
+	                                         "> 9223372036854775807",
+	                                         "< x'00'"};
+	static const char *const columns[][2] = {{"samples", "window"},   {"samples", "time_ns"},
+	                                         {"windows", "start_ns"}, {"windows", "id"},
+	                                         {"threads", "id"},       {"stacks", "id"},
+	                                         {"processes", "id"},     {"functions", "id"}};
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, true);
+	cut_time(f.profile);
+	s = open_profile(&f);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		for (size_t k = 0; k < sizeof(conditions) / sizeof(*conditions); k++)
+			check_condition(s, columns[i][0], columns[i][1], conditions[k]);
+	CHECK_STR(ask(s, "SELECT start_ns, end_ns - start_ns, samples FROM windows"),
+	          "1700000000000000000|10000000|39\n1700000000010000000|10000000|47\n"
+	          "1700000000020000000|5000000|15\n");
+	CHECK_STR(ask(s, "SELECT count(DISTINCT window), min(time_ns) FROM samples"),
+	          "3|1700000000000000000\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void minutes_and_differences_go_by_windows(void)
+{
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, true);
+	cut_time(f.profile);
+	s = open_profile(&f);
+	CHECK_STR(ask(s, "SELECT time_ns, samples, busy, idle, unobserved_ns FROM by_minute"),
+	          "1699999980000000000|100|85|15|\n");
+	CHECK_STR(ask(s, "SELECT function, a_samples, b_samples FROM diff(1700000000000000000, "
+	                 "1700000000010000000, 1700000000010000000, 1700000000020000000) "
+	                 "WHERE function = 'hot'"),
+	          "hot|0|40\n");
+	CHECK_STR(ask(s, "SELECT sum(a_samples) = (SELECT samples FROM windows WHERE id = 0), "
+	                 "round(sum(a_share), 9), round(sum(b_share), 9), round(sum(change), 9) "
+	                 "FROM diff(1700000000000000000, 1700000000010000000, "
+	                 "1700000000010000000, 1700000000020000000)"),
+	          "1|1.0000|1.0000|0.0000\n");
+	/* A stretch without samples has no shares, and nothing is beyond chance. */
+	CHECK_STR(ask(s, "SELECT count(*), count(a_share), count(z), sum(beyond_chance) "
+	                 "FROM diff(0, 1, 1700000000000000000, 1800000000000000000)"),
+	          "8|0|0|0\n");
+	CHECK(strstr(refusal(s, "SELECT * FROM diff(1, 2, 3)"), "four times"));
+	CHECK(strstr(refusal(s, "SELECT * FROM diff('x', 2, 3, 4)"), "whole numbers"));
+	sql_close(s);
+	fixture_done(&f);
+}
+
+/* 400 of 1000 against 300 of 1000: by hand z = -0.1 / sqrt(0.35 * 0.65 * 0.002) = -4.688. */
+static void a_change_is_beyond_chance_by_its_counts(void)
+{
+	static const uint64_t counts[2][2] = {{400, 600}, {300, 700}};
+	struct fixture f;
+	struct profile *p;
+	struct sql *s;
+
+	fixture_init(&f, false);
+	p = f.profile;
+	cut_time(p);
+	p->rows.count = 4;
+	for (size_t i = 0; i < 4; i++) {
+		struct profile_row *row = &p->rows.items[i];
+
+		row->window = (uint32_t)i / 2;
+		row->samples = counts[i / 2][i % 2];
+		row->path = p->rows.items[i % 2].path;
+		row->event = 0;
+	}
+	s = open_profile(&f);
+	CHECK_STR(ask(s, "SELECT function, a_share, b_share, change, z, beyond_chance FROM "
+	                 "diff(1700000000000000000, 1700000000010000000, 1700000000010000000, "
+	                 "1700000000020000000) ORDER BY change"),
+	          "hot|0.4000|0.3000|-0.1000|-4.6881|1\nwork|0.6000|0.7000|0.1000|4.6881|1\n");
+	sql_close(s);
+	/* The same shares of a hundredth of the samples are not. */
+	for (size_t i = 0; i < 4; i++)
+		p->rows.items[i].samples /= 20;
+	s = open_profile(&f);
+	CHECK_STR(ask(s, "SELECT function, z, beyond_chance FROM diff(1700000000000000000, "
+	                 "1700000000010000000, 1700000000010000000, 1700000000020000000) "
+	                 "ORDER BY change"),
+	          "hot|-1.0483|0\nwork|1.0483|0\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void what_would_change_or_open_is_refused(void)
+{
+	static const char *const refused[] = {
+	        "ATTACH 'x.db' AS x",
+	        "VACUUM INTO 'x.db'",
+	        "PRAGMA journal_mode = DELETE",
+	        "PRAGMA writable_schema = 1",
+	        "PRAGMA trusted_schema = 1",
+	        "SELECT load_extension('x')",
+	        "CREATE TABLE mine (a)",
+	        "CREATE VIEW mine AS SELECT 1",
+	        "CREATE TRIGGER t AFTER INSERT ON samples BEGIN SELECT 1; END",
+	        "CREATE TEMP TRIGGER t AFTER INSERT ON samples BEGIN SELECT 1; END",
+	        "CREATE VIRTUAL TABLE temp.mine USING assay(samples)",
+	        "INSERT INTO samples VALUES (1)",
+	        "UPDATE samples SET samples = 1",
+	        "DELETE FROM samples",
+	        "DROP TABLE samples",
+	        "DETACH main",
+	};
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, false);
+	s = open_profile(&f);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		if (!*refusal(s, refused[i]))
+			printf("# not refused: %s\n", refused[i]);
+		CHECK(*failure);
+	}
+	CHECK(strstr(refusal(s, "ATTACH 'x.db' AS x"), "ATTACH is refused"));
+	CHECK(strstr(refusal(s, "SELECT load_extension('x')"), "load_extension() is refused"));
+	CHECK(strstr(refusal(s, "PRAGMA journal_mode = WAL"), "PRAGMA journal_mode is refused"));
+	CHECK_STR(ask(s, "CREATE TEMP TABLE own AS SELECT sum(samples) AS n FROM samples; "
+	                 "INSERT INTO own VALUES (1); SELECT * FROM own"),
+	          "100\n1\n");
+	CHECK_STR(ask(s, "CREATE TEMP VIEW mine AS SELECT count(*) AS n FROM samples; "
+	                 "SELECT n FROM mine"),
+	          "9\n");
+	CHECK_STR(ask(s, "SELECT count(*) FROM pragma_table_info('hosts')"), "6\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void errors_tell_the_place(void)
+{
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, false);
+	s = open_profile(&f);
+	CHECK(strstr(refusal(s, "SELECT 1;\nSELECT absent\nFROM samples"),
+	             "no such column: absent"));
+#if SQLITE_VERSION_NUMBER >= 3038000
+	CHECK(strstr(failure, "(line 2, column 8)"));
+#endif
+	CHECK_STR(buf_text(&rows), "1\n");
+	CHECK(strstr(refusal(s, "SELECT 'abc"), "unrecognized token"));
+	CHECK_STR(refusal(s, " ; -- nothing\n"), "");
+	CHECK(sql_is_complete("SELECT ';';"));
+	CHECK(!sql_is_complete("SELECT ';'"));
+	CHECK(!sql_is_complete("SELECT 1; -- more\n SELECT"));
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void a_flag_ends_what_runs(void)
+{
+	static const char forever[] = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+	                              "FROM c) SELECT count(*) FROM c";
+	volatile sig_atomic_t flag = 1;
+	struct error err = {0};
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, false);
+	s = open_profile(&f);
+	sql_stop_when(s, &flag);
+	CHECK_EQ(sql_run(s, forever, add_row, NULL, &err), -EINTR);
+	flag = 0;
+	CHECK_STR(ask(s, "SELECT sum(samples) FROM samples"), "100\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void names_that_are_no_text_come_out_as_some(void)
+{
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, false);
+	fixture_process(f.profile, "a\xff\x1b[b\xc3", 77);
+	s = open_profile(&f);
+	CHECK_STR(ask(s, "SELECT name FROM processes WHERE pid = 77"),
+	          "a\xef\xbf\xbd\x1b[b\xef\xbf\xbd\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+/* All that the fixture is, as one window of a store. */
+static void write_store(struct fixture *f, const char *path)
+{
+	const struct store_options options = {0};
+	const struct recording *r = f->profile->recordings.items[0];
+	struct store_window w = {.start_ns = UINT64_C(1700000000000000000),
+	                         .end_ns = UINT64_C(1700000000055000000),
+	                         .samples = 100,
+	                         .period_ns = MS,
+	                         .wall_less_ns = INT64_C(1700000000000000000)};
+	struct error err = {0};
+	struct store *store = NULL;
+
+	CHECK_EQ(store_open(&store, path, &options, &err), 0);
+	CHECK_EQ(store_begin(store, r, w.start_ns, &err), 0);
+	CHECK_EQ(store_add_window(store, f->profile, &w, &err), 0);
+	CHECK_EQ(store_end(store, w.end_ns, "stopped", &err), 0);
+	if (err.code)
+		printf("# %s\n", err.text);
+	store_close(store);
+}
+
+static void init_store_fixture(struct fixture *f)
+{
+	struct recording_attr *a;
+	struct recording *r;
+
+	fixture_init(f, true);
+	r = f->profile->recordings.items[0];
+	r->hostname = xstrdup("box");
+	a = vec_add(&r->attrs);
+	a->name = xstrdup("cpu-clock");
+	a->role = ATTR_CLOCK;
+	a->frequency_hz = 1000;
+	a->period_ns = MS;
+}
+
+/* Ids may be others; what they stand for may not. */
+static void a_store_answers_as_the_recording_does(void)
+{
+	static const char *const questions[] = {
+	        "SELECT * FROM by_application",
+	        "SELECT * FROM by_mode",
+	        "SELECT * FROM by_cpu",
+	        "SELECT function, samples, weight_ns, share FROM by_function",
+	        "SELECT name, function, samples FROM by_application_address ORDER BY 1, 2",
+	        "SELECT name, instance, pid, samples, user, kernel, idle FROM by_process "
+	        "ORDER BY weight_ns DESC, name",
+	        "SELECT process, name, samples FROM by_thread ORDER BY 1, 2, 3",
+	        "SELECT name, event, frequency_hz, ended, command FROM sessions JOIN hosts "
+	        "ON hosts.id = host",
+	        "SELECT path, name, kind, build_id FROM images WHERE id IN (SELECT image FROM "
+	        "frames WHERE image AND offset) ORDER BY 1",
+	        "SELECT stack_text(stack), event, mode, stack_end, cpu, samples, weight, "
+	        "runnable_ns, blocked_ns FROM samples ORDER BY 1, 2, 3, 4, 5",
+	        "SELECT cpu, wall_ns, busy_ns, idle_ns, due_busy, due_idle, seen_busy, seen_idle, "
+	        "has_switches FROM ledger ORDER BY cpu",
+	};
+	struct error err = {0};
+	struct sql *recorded, *stored = NULL;
+	struct fixture f;
+
+	init_store_fixture(&f);
+	write_store(&f, path_of("same.db"));
+	recorded = open_profile(&f);
+	CHECK_EQ(sql_open_store(&stored, path_of("same.db"), &err), 0);
+	for (size_t i = 0; stored && i < sizeof(questions) / sizeof(*questions); i++) {
+		char *own = xstrdup(ask(recorded, questions[i]));
+
+		if (strcmp(own, ask(stored, questions[i])))
+			printf("# %s\n", questions[i]);
+		CHECK_STR(buf_text(&rows), own);
+		CHECK(*own);
+		free(own);
+	}
+	sql_close(recorded);
+	sql_close(stored);
+	fixture_done(&f);
+}
+
+static void a_store_has_the_public_columns(void)
+{
+	struct sql *recorded, *stored = NULL;
+	struct fixture f;
+
+	init_store_fixture(&f);
+	write_store(&f, path_of("columns.db"));
+	recorded = open_profile(&f);
+	CHECK_EQ(sql_open_store(&stored, path_of("columns.db"), NULL), 0);
+	for (const struct sql_columns *c = sql_columns; c->name && stored; c++) {
+		char question[128], *own;
+
+		snprintf(question, sizeof(question), "SELECT name FROM pragma_table_info('%s')",
+		         c->name);
+		own = xstrdup(ask(recorded, question));
+		CHECK_STR(ask(stored, question), own);
+		CHECK(*own);
+		free(own);
+	}
+	sql_close(recorded);
+	sql_close(stored);
+	fixture_done(&f);
+}
+
+static void change(const char *path, const char *text)
+{
+	sqlite3 *db = NULL;
+	char *message = NULL;
+
+	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, text, NULL, NULL, &message))
+		printf("# %s: %s\n", text, message);
+	CHECK(!message);
+	sqlite3_free(message);
+	sqlite3_close(db);
+}
+
+/* Views, triggers and tables that are none, in a file that looks like a store. */
+static void a_hostile_store_runs_nothing_of_its_own(void)
+{
+	struct error err = {0};
+	struct sql *s = NULL;
+	struct fixture f;
+
+	init_store_fixture(&f);
+	write_store(&f, path_of("bad.db"));
+	change(path_of("bad.db"),
+	       "DROP VIEW hosts; CREATE VIEW hosts AS SELECT 666 AS id, 'evil' AS name, "
+	       "NULL AS release, NULL AS arch, NULL AS cpu, 0 AS cpus;"
+	       "CREATE VIEW by_mode AS SELECT 'evil' AS mode;"
+	       "CREATE VIEW trap AS SELECT stack_text(1) AS x");
+	CHECK_EQ(sql_open_store(&s, path_of("bad.db"), &err), 0);
+	CHECK_STR(ask(s, "SELECT name FROM hosts"), "box\n");
+	CHECK_STR(ask(s, "SELECT mode FROM by_mode LIMIT 1"), "user\n");
+	CHECK(*refusal(s, "SELECT * FROM main.hosts"));
+	CHECK(*refusal(s, "SELECT * FROM trap"));
+	sql_close(s);
+	s = NULL;
+	/* A physical table that is a view. */
+	change(path_of("bad.db"), "ALTER TABLE host RENAME TO real_host; CREATE VIEW host AS "
+	                          "SELECT 1 AS id, 'evil' AS name, '' AS release, '' AS arch, "
+	                          "'' AS cpu, 1 AS cpus");
+	if (!sql_open_store(&s, path_of("bad.db"), &err))
+		CHECK(*refusal(s, "SELECT name FROM hosts"));
+	sql_close(s);
+	s = NULL;
+	change(path_of("bad.db"), "CREATE VIRTUAL TABLE v USING fts5(x)");
+	CHECK(sql_open_store(&s, path_of("bad.db"), &err) || *refusal(s, "SELECT 1"));
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void a_store_is_not_written_to(void)
+{
+	static const char *const refused[] = {"DELETE FROM process",
+	                                      "UPDATE sample SET samples = 0",
+	                                      "DROP TABLE sample",
+	                                      "INSERT INTO host (name) VALUES ('x')",
+	                                      "CREATE INDEX i ON sample(cpu)",
+	                                      "ALTER TABLE host ADD COLUMN x",
+	                                      "PRAGMA user_version = 9",
+	                                      "REINDEX"};
+	struct sql *s = NULL;
+	struct fixture f;
+
+	init_store_fixture(&f);
+	write_store(&f, path_of("read.db"));
+	CHECK_EQ(sql_open_store(&s, path_of("read.db"), NULL), 0);
+	for (size_t i = 0; s && i < sizeof(refused) / sizeof(*refused); i++) {
+		if (!*refusal(s, refused[i]))
+			printf("# not refused: %s\n", refused[i]);
+		CHECK(*failure);
+	}
+	CHECK_STR(ask(s, "SELECT sum(samples) FROM samples"), "101\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static int count_row(void *ctx, int count, char **values, char **names)
+{
+	for (int i = 0; i < count; i++)
+		buf_addf(&rows, "%s%s", i ? "|" : "", values[i] ? values[i] : "");
+	buf_putc(&rows, '\n');
+	return 0;
+}
+
+/* By SQLite alone, nothing of ours in it. */
+static const char *ask_plainly(const char *path, const char *question)
+{
+	sqlite3 *db = NULL;
+
+	buf_clear(&rows);
+	sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+	if (sqlite3_exec(db, question, count_row, NULL, NULL))
+		printf("# %s: %s\n", question, sqlite3_errmsg(db));
+	sqlite3_close(db);
+	return buf_text(&rows);
+}
+
+static void an_export_is_a_plain_database(void)
+{
+	struct error err = {0};
+	struct fixture f;
+	struct stat st;
+	struct sql *s;
+
+	fixture_init(&f, true);
+	cut_time(f.profile);
+	s = open_profile(&f);
+	CHECK_EQ(sql_export(s, path_of("out.db"), &err), 0);
+	CHECK_EQ(stat(path_of("out.db"), &st), 0);
+	CHECK_EQ(st.st_mode & 07777, 0600);
+	CHECK_STR(ask_plainly(path_of("out.db"), "PRAGMA integrity_check"), "ok\n");
+	CHECK_STR(ask_plainly(path_of("out.db"),
+	                      "SELECT mode, samples FROM by_mode; SELECT name FROM processes "
+	                      "WHERE id = 1; SELECT count(*) FROM samples"),
+	          "user|65\nkernel|20\nidle|15\nsh\n10\n");
+	/* Each table and each view but the function. */
+	for (const struct sql_columns *c = sql_columns; c->name; c++) {
+		char question[96];
+
+		snprintf(question, sizeof(question), "SELECT count(*) >= 0 FROM %s", c->name);
+		if (!c->function)
+			CHECK_STR(ask_plainly(path_of("out.db"), question), "1\n");
+	}
+	CHECK_STR(ask_plainly(path_of("out.db"), "SELECT count(*) FROM sqlite_master "
+	                                         "WHERE type = 'view'"),
+	          "9\n");
+	/* Nothing but the file itself is left, and what was there before. */
+	CHECK_EQ(sql_export(s, path_of("out.db"), &err), 0);
+	CHECK_EQ(access(path_of("out.db.old"), F_OK), 0);
+	CHECK_EQ(sql_export(s, path_of("no/such.db"), &err) != 0, 1);
+	sql_close(s);
+	fixture_done(&f);
+}
+
+static void schemas_are_told(void)
+{
+	struct error err = {0};
+	struct buf text = {0};
+	struct fixture f;
+	struct sql *s;
+
+	fixture_init(&f, false);
+	s = open_profile(&f);
+	CHECK_EQ(sql_describe(s, "hosts", &text, &err), 0);
+	CHECK(strstr(buf_text(&text), "CREATE TABLE hosts (\n\tid INTEGER,\n\tname TEXT"));
+	buf_clear(&text);
+	CHECK_EQ(sql_describe(s, NULL, &text, &err), 0);
+	CHECK(strstr(buf_text(&text), "CREATE VIEW by_minute"));
+	CHECK_EQ(sql_describe(s, "nothing", &text, &err), -ENOENT);
+	buf_done(&text);
+	sql_close(s);
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	char command[128];
+
+	snprintf(directory, sizeof(directory), "/tmp/assay-unit-XXXXXX");
+	if (!mkdtemp(directory))
+		return 1;
+	RUN(tables_hold_what_the_model_does);
+	RUN(views_sum_up_the_main_event);
+	RUN(looking_up_finds_what_comparing_finds);
+	RUN(minutes_and_differences_go_by_windows);
+	RUN(a_change_is_beyond_chance_by_its_counts);
+	RUN(what_would_change_or_open_is_refused);
+	RUN(errors_tell_the_place);
+	RUN(a_flag_ends_what_runs);
+	RUN(names_that_are_no_text_come_out_as_some);
+	RUN(a_store_answers_as_the_recording_does);
+	RUN(a_store_has_the_public_columns);
+	RUN(a_hostile_store_runs_nothing_of_its_own);
+	RUN(a_store_is_not_written_to);
+	RUN(an_export_is_a_plain_database);
+	RUN(schemas_are_told);
+	buf_done(&rows);
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	if (system(command))
+		printf("# cannot remove %s\n", directory);
+	return check_end();
+}

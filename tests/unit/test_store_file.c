@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "store_file_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static void a_killed_writer_is_told_of(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	CHECK_EQ(world_window(&w, s, 1, &err), 0);
+	store_close(s);
+	world_done(&w);
+	CHECK_STR(ask("SELECT end_ns, ended FROM sessions"), "-|-");
+	world_init(&w, "here");
+	s = open_store(&err);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + 5 * WORLD_WINDOW_NS, &err), 0);
+	world_name(&w, 1, 1, "init", false);
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 5, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT ended, (end_ns - start_ns) / 10000000000 FROM sessions"),
+	          "killed|2;stopped|94");
+	CHECK_STR(ask("SELECT why, (end_ns - start_ns) / 10000000000 FROM gaps"),
+	          "the measurement was killed|3");
+	CHECK_STR(ask("SELECT group_concat(instance) FROM processes WHERE name = 'cc'"), "1,2");
+}
+
+static void one_writer_a_host(void)
+{
+	char words[64];
+	struct error err;
+	struct world w, other;
+	struct store *s = begin(&w, "here", &err), *t = open_store(&err);
+
+	CHECK_EQ(store_begin(t, &w.recording, WORLD_WALL_NS, &err), -EALREADY);
+	snprintf(words, sizeof(words), "process %d writes the measurements of here", (int)getpid());
+	CHECK(strstr(err.text, words));
+	/* Another host's may, in turn. */
+	world_init(&other, "there");
+	err = (struct error){0};
+	CHECK_EQ(store_begin(t, &other.recording, WORLD_WALL_NS, &err), 0);
+	CHECK_STR(err.text, "");
+	for (uint64_t i = 0; i < 3; i++) {
+		run_one(&w, 10, "cc");
+		run_one(&other, 10, "cc");
+		world_sample(&w, 10, 10, 16, 32, 1);
+		world_sample(&other, 10, 10, 16, 32, 2);
+		CHECK_EQ(world_window(&w, s, i, &err), 0);
+		CHECK_EQ(world_window(&other, t, i, &err), 0);
+	}
+	end(&other, t);
+	end(&w, s);
+	CHECK_STR(ask("SELECT h.name, count(DISTINCT p.id), max(p.instance), sum(s.samples) FROM "
+	              "hosts "
+	              "h JOIN processes p ON p.host = h.id JOIN samples s ON s.process = p.id "
+	              "GROUP BY "
+	              "1"),
+	          "here|3|3|3;there|3|3|6");
+	CHECK_STR(ask("SELECT count(*) FROM gaps"), "0");
+}
+
+static void run_foreign(const char *sql)
+{
+	sqlite3 *db = NULL;
+
+	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_EQ(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void a_machine_that_went_down_is_told_of(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	store_close(s);
+	run_foreign("UPDATE session SET boot = 'another'");
+	s = open_store(&err);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT why, end_ns - start_ns FROM gaps"),
+	          "the machine went down|10000000000");
+}
+
+static void whoever_else_writes_costs_a_window_at_most(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	sqlite3 *db = NULL;
+
+	sqlite3_busy_timeout(s->db.handle, 10);
+	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_EQ(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 0, &err), -EBUSY);
+	CHECK(strstr(err.text, "somebody else is writing"));
+	sqlite3_close(db);
+	CHECK_EQ(world_window(&w, s, 1, &err), 0);
+	end(&w, s);
+	CHECK_STR(
+	        ask("SELECT (SELECT count(*) FROM windows), (SELECT count(*) FROM processes WHERE "
+	            "name = 'cc')"),
+	        "1|1");
+}
+
+static void write_file(const char *bytes, size_t size)
+{
+	FILE *f;
+
+	fresh();
+	f = fopen(path, "w");
+	CHECK(f && fwrite(bytes, 1, size, f) == size);
+	if (f)
+		fclose(f);
+}
+
+static void check_refused(int code, const char *words)
+{
+	struct store_options options = {0};
+	struct error err = {0};
+	struct store *s = NULL;
+	struct stat before, after;
+
+	CHECK(!stat(path, &before));
+	CHECK_EQ(store_open(&s, path, &options, &err), -code);
+	CHECK(!s);
+	CHECK(strstr(err.text, path));
+	CHECK(strstr(err.text, words));
+	CHECK(!stat(path, &after));
+	CHECK_EQ(after.st_size, before.st_size);
+	CHECK_EQ(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+	store_close(s);
+}
+
+static void what_is_no_store_is_left_alone(void)
+{
+	char link[96];
+	struct error err;
+
+	write_file("hello", 5);
+	check_refused(EINVAL, "not a database");
+	CHECK(!store_recognise(path));
+	fresh();
+	run_foreign("CREATE TABLE mails (id)");
+	check_refused(EINVAL, "another application");
+	CHECK(!store_recognise(path));
+	fresh();
+	store_close(open_store(&err));
+	CHECK(store_recognise(path));
+	run_foreign("PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
+	check_refused(EPROTO, "later assay");
+	snprintf(link, sizeof(link), "%s.real", path);
+	fresh();
+	store_close(open_store(&err));
+	CHECK(!rename(path, link) && !symlink(link, path));
+	check_refused(ELOOP, "is a link");
+	fresh();
+	unlink(link);
+	CHECK(!mkdir(path, 0700));
+	check_refused(EINVAL, "not a regular file");
+	rmdir(path);
+}
+
+static void a_damaged_store_is_named(void)
+{
+	static char noise[8192];
+	struct store_options options = {0};
+	struct error err;
+	struct store *s = NULL;
+	int fd;
+
+	fresh();
+	store_close(open_store(&err));
+	memset(noise, 0xa5, sizeof(noise));
+	fd = open(path, O_WRONLY);
+	CHECK_EQ(pwrite(fd, noise, sizeof(noise), 100), sizeof(noise));
+	close(fd);
+	CHECK_EQ(store_open(&s, path, &options, &err), -EUCLEAN);
+	CHECK(strstr(err.text, path) && strstr(err.text, "damaged"));
+}
+
+static void an_empty_file_becomes_a_store(void)
+{
+	struct error err;
+
+	write_file("", 0);
+	store_close(open_store(&err));
+	CHECK(store_recognise(path));
+	CHECK_STR(ask("SELECT count(*) FROM windows"), "0");
+	CHECK_STR(ask("PRAGMA auto_vacuum"), "2");
+	CHECK_STR(ask("PRAGMA journal_mode"), "wal");
+}
+
+static void a_directory_that_is_not_ours_is_told_of(void)
+{
+	struct store_options options = {0};
+	struct error err = {0};
+	struct store *s = NULL;
+	uid_t me = geteuid();
+
+	fresh();
+	CHECK(!chmod(directory, 0555));
+	if (!me)
+		CHECK(!seteuid(65534));
+	CHECK_EQ(store_open(&s, path, &options, &err), -EACCES);
+	CHECK(strstr(err.text, path) && strstr(err.text, "Permission denied"));
+	if (!me)
+		CHECK(!seteuid(0));
+	CHECK(!chmod(directory, 0700));
+}
+
+static bool is_private(const char *suffix)
+{
+	char name[80];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return !stat(name, &st) && (st.st_mode & 07777) == 0600;
+}
+
+static void files_are_private(void)
+{
+	mode_t before = umask(0);
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	CHECK(is_private("") && is_private("-wal") && is_private("-shm") && is_private("-lock"));
+	CHECK(store_bytes(s) > 4096);
+	end(&w, s);
+	umask(before);
+}
+
+/* How large files may become; what goes beyond is as a disk that is full. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	CHECK(!getrlimit(RLIMIT_FSIZE, &limit));
+	limit.rlim_cur = bytes > limit.rlim_max ? limit.rlim_max : bytes;
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+}
+
+static void a_full_disk_costs_its_windows_alone(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	struct stat st;
+	char wal[80];
+
+	signal(SIGXFSZ, SIG_IGN);
+	run_one(&w, 9, "old");
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	snprintf(wal, sizeof(wal), "%s-wal", path);
+	CHECK(!stat(wal, &st));
+	limit_files((rlim_t)st.st_size + 1000);
+	for (int32_t pid = 10; pid < 1000; pid++)
+		run_one(&w, pid, "cc");
+	world_exit(&w, 9, 9);
+	world_sample(&w, 10, 10, 16, 32, 5);
+	CHECK_EQ(world_window(&w, s, 1, &err), -ENOSPC);
+	CHECK(strstr(err.text, "no room"));
+	CHECK_EQ(world_window(&w, s, 2, &err), -ENOSPC);
+	CHECK_STR(ask("SELECT count(*) FROM windows"), "1");
+	limit_files(RLIM_INFINITY);
+	world_sample(&w, 10, 10, 16, 32, 7);
+	CHECK_EQ(world_window(&w, s, 3, &err), 0);
+	end(&w, s);
+	/* The window is gone; who lived in it is not, where it is remembered. */
+	CHECK_STR(ask("SELECT samples FROM windows"), "0;7");
+	CHECK_STR(
+	        ask("SELECT count(*), count(DISTINCT instance), max(instance) FROM processes WHERE "
+	            "name = 'cc'"),
+	        "990|990|990");
+	CHECK_STR(ask("SELECT name, end_ns IS NOT NULL FROM processes WHERE pid = 9 AND name = "
+	              "'old'"),
+	          "old|1");
+	CHECK_STR(ask("SELECT sum(samples), count(DISTINCT stack) FROM samples"), "7|1");
+}
+
+static void a_copy_stands_by_itself(void)
+{
+	char copy[80], kept[64];
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	struct stat st;
+
+	snprintf(copy, sizeof(copy), "%s.copy", path);
+	world_sample(&w, 1, 1, 16, 32, 5);
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	CHECK_EQ(store_copy(s, copy, &err), 0);
+	CHECK_EQ(store_copy(s, copy, &err), 0);
+	end(&w, s);
+	CHECK(store_recognise(copy));
+	CHECK(!stat(copy, &st) && (st.st_mode & 07777) == 0600);
+	memcpy(kept, path, sizeof(kept));
+	memcpy(path, copy, sizeof(path));
+	CHECK_STR(ask("SELECT sum(samples) FROM samples"), "5");
+	memcpy(path, kept, sizeof(path));
+}
+
+int main(void)
+{
+	if (!place_make()) {
+		printf("Bail out! no temporary directory\n");
+		return 1;
+	}
+	RUN(a_killed_writer_is_told_of);
+	RUN(one_writer_a_host);
+	RUN(a_machine_that_went_down_is_told_of);
+	RUN(whoever_else_writes_costs_a_window_at_most);
+	RUN(what_is_no_store_is_left_alone);
+	RUN(a_damaged_store_is_named);
+	RUN(an_empty_file_becomes_a_store);
+	RUN(a_directory_that_is_not_ours_is_told_of);
+	RUN(files_are_private);
+	RUN(a_full_disk_costs_its_windows_alone);
+	RUN(a_copy_stands_by_itself);
+	place_take_away();
+	return check_end();
+}

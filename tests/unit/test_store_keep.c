@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * History that gets coarser, and goes: whatever is merged, the sums stay. With ASSAY_LONG set
+ * it is measured what a year of two kinds of machines takes.
+ */
+#include "check.h"
+#include "store_fixture.h"
+
+#include "store/database.h"
+
+#include <sqlite3.h>
+
+static char path[64];
+
+static struct mill a_mill(void)
+{
+	return (struct mill){.period_ns = SECOND,
+	                     .window_ns = MINUTE,
+	                     .seed = 7,
+	                     .run_ns = 8 * SECOND,
+	                     .rest_ns = 3 * SECOND,
+	                     .programs = 6,
+	                     .functions = 40,
+	                     .path = path,
+	                     .keep = true,
+	                     .options.keeping = {.fine_ns = HOUR, .coarse_ns = 5 * HOUR}};
+}
+
+static int64_t number(const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t got = -1;
+	sqlite3 *db;
+
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
+	    sqlite3_prepare_v2(db, sql, -1, &s, NULL) || sqlite3_step(s) != SQLITE_ROW)
+		printf("# %s: %s\n", sql, sqlite3_errmsg(db));
+	else
+		got = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return got;
+}
+
+/* What merging must not change. */
+struct sums {
+	int64_t samples, weight, runnable_ns, blocked_ns;       /* of rows */
+	int64_t window_samples, lost, observer_ns, merged;      /* of windows */
+	int64_t wall_ns, busy_ns, idle_ns, due, seen, steal_ns; /* of the ledger */
+	int64_t instances, oncpu_ns;                            /* of processes */
+	int64_t by_program, by_cpu, by_mode;                    /* mixes of keys that stay */
+};
+
+static void add_up(struct sums *s)
+{
+	*s = (struct sums){
+	        .samples = number("SELECT sum(samples) FROM sample"),
+	        .weight = number("SELECT sum(weight) FROM sample"),
+	        .runnable_ns = number("SELECT sum(runnable_ns) FROM sample"),
+	        .blocked_ns = number("SELECT sum(blocked_ns) FROM sample"),
+	        .window_samples = number("SELECT sum(samples) FROM window"),
+	        .lost = number("SELECT sum(lost_records) FROM window"),
+	        .observer_ns = number("SELECT sum(observer_cpu_ns) FROM window"),
+	        .merged = number("SELECT sum(merged) FROM window"),
+	        .wall_ns = number("SELECT sum(wall_ns) FROM ledger_cpu"),
+	        .busy_ns = number("SELECT sum(busy_ns) FROM ledger_cpu"),
+	        .idle_ns = number("SELECT sum(idle_ns) FROM ledger_cpu"),
+	        .due = number("SELECT sum(due_busy + due_idle) FROM ledger_cpu"),
+	        .seen = number("SELECT sum(seen_busy + seen_idle) FROM ledger_cpu"),
+	        .steal_ns = number("SELECT sum(steal_ns) FROM ledger_cpu"),
+	        .instances = number("SELECT sum(instances) FROM process"),
+	        .oncpu_ns = number("SELECT sum(oncpu_ns) FROM process"),
+	        /* Each program's, path's, CPU's and mode's own share in one number. */
+	        .by_program =
+	                number("SELECT sum(s.samples * (p.name * 1000 + s.stack)) FROM sample s"
+	                       " JOIN thread t ON t.id = s.thread"
+	                       " JOIN process p ON p.id = t.process"),
+	        .by_cpu = number("SELECT sum(samples * (cpu + 1) * stack) FROM sample"),
+	        .by_mode = number("SELECT sum(weight / 1000 * (mode + 1)) FROM sample"),
+	};
+}
+
+static void check_sums(const struct sums *a, const struct sums *b)
+{
+	CHECK_EQ(a->samples, b->samples);
+	CHECK_EQ(a->weight, b->weight);
+	CHECK_EQ(a->runnable_ns, b->runnable_ns);
+	CHECK_EQ(a->blocked_ns, b->blocked_ns);
+	CHECK_EQ(a->window_samples, b->window_samples);
+	CHECK_EQ(a->lost, b->lost);
+	CHECK_EQ(a->observer_ns, b->observer_ns);
+	CHECK_EQ(a->merged, b->merged);
+	CHECK_EQ(a->wall_ns, b->wall_ns);
+	CHECK_EQ(a->busy_ns, b->busy_ns);
+	CHECK_EQ(a->idle_ns, b->idle_ns);
+	CHECK_EQ(a->due, b->due);
+	CHECK_EQ(a->seen, b->seen);
+	CHECK_EQ(a->steal_ns, b->steal_ns);
+	CHECK_EQ(a->instances, b->instances);
+	CHECK_EQ(a->oncpu_ns, b->oncpu_ns);
+	CHECK_EQ(a->by_program, b->by_program);
+	CHECK_EQ(a->by_cpu, b->by_cpu);
+	CHECK_EQ(a->by_mode, b->by_mode);
+}
+
+static void reopen(struct store **s, const struct mill *m)
+{
+	struct error err = {0};
+
+	if (store_open(s, path, &m->options, &err))
+		printf("# %s\n", err.text);
+}
+
+/* All that is due at a moment, as many calls as it takes. */
+static void keep_all(struct store *s, uint64_t now_ns)
+{
+	struct error err = {0};
+
+	for (int i = 0; i < 60; i++)
+		if (store_keep(s, now_ns, &err)) {
+			CHECK_STR(err.text, "");
+			break;
+		}
+}
+
+static void check_whole(void)
+{
+	CHECK_EQ(number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+	         1);
+	CHECK_EQ(number("SELECT count(*) FROM sample WHERE window NOT IN (SELECT id FROM window)"),
+	         0);
+	CHECK_EQ(number("SELECT count(*) FROM sample WHERE thread NOT IN (SELECT id FROM thread)"),
+	         0);
+	CHECK_EQ(
+	        number("SELECT count(*) FROM thread WHERE process NOT IN (SELECT id FROM process)"),
+	        0);
+	CHECK_EQ(number("SELECT count(*) FROM sample WHERE stack AND stack NOT IN (SELECT id FROM"
+	                " stack)"),
+	         0);
+	CHECK_EQ(number("SELECT count(*) FROM stack WHERE parent AND parent NOT IN (SELECT id FROM"
+	                " stack)"),
+	         0);
+	CHECK_EQ(number("SELECT count(*) FROM stack WHERE frame NOT IN (SELECT id FROM frame)"), 0);
+	CHECK_EQ(number("SELECT count(*) FROM ledger_cpu WHERE window NOT IN (SELECT id FROM"
+	                " window)"),
+	         0);
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level < 0"), 0);
+}
+
+static void sums_stay_whatever_is_merged(void)
+{
+	struct mill m = a_mill();
+	struct sums before, after;
+	struct store *s;
+	int64_t windows;
+
+	m.keep = false;
+	mill_begin(&m);
+	mill_run(&m, 9 * HOUR + 7 * MINUTE);
+	mill_end(&m, "stopped");
+	add_up(&before);
+	windows = number("SELECT count(*) FROM window");
+	CHECK_EQ(windows, 9 * 60 + 7);
+	CHECK_EQ(before.merged, windows);
+	CHECK_EQ(before.samples, m.samples);
+	reopen(&s, &m);
+	/* From one window to the next, as it goes while it is measured. */
+	for (uint64_t now = 7 * MINUTE; now <= 9 * HOUR + 7 * MINUTE; now += HOUR) {
+		keep_all(s, MILL_WALL + now);
+		add_up(&after);
+		check_sums(&after, &before);
+	}
+	/* An hour of fine ones, four of 10 minutes, four of two hours. */
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 0 AND end_ns <= "
+	                "(SELECT max(end_ns) FROM window) - 3600000000000"),
+	         0);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 0") >= 60);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 0") <= 81);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 30);
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 2"), 2);
+	CHECK_EQ(number("SELECT max(merged) FROM window"), 120);
+	CHECK(number("SELECT count(*) FROM process WHERE id > 0") < (int64_t)m.processes / 5);
+	CHECK_EQ(number("SELECT sum(instances) FROM process WHERE id < 0") +
+	                 number("SELECT count(*) FROM process WHERE id > 0"),
+	         before.instances);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+static void once_merged_nothing_is_done_again(void)
+{
+	struct mill m = a_mill();
+	struct store *s;
+	int64_t pages, changes;
+
+	mill_begin(&m);
+	mill_run(&m, 8 * HOUR);
+	mill_end(&m, "stopped");
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 8 * HOUR);
+	pages = number("PRAGMA page_count");
+	changes = number("PRAGMA data_version");
+	CHECK_EQ(number("SELECT sum(merged) FROM window"), 8 * 60);
+	keep_all(s, MILL_WALL + 8 * HOUR);
+	CHECK_EQ(number("PRAGMA page_count"), pages);
+	CHECK_EQ(number("PRAGMA data_version"), changes);
+	CHECK_EQ(number("SELECT sum(merged) FROM window"), 8 * 60);
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"), m.samples);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+/* While it is measured, and read as one stretch afterwards. */
+static void merged_history_reads_as_it_was(void)
+{
+	struct mill m = a_mill();
+	struct store_range all = {0};
+	struct profile *p = profile_new();
+	uint64_t samples = 0, wall = 0;
+	bool told = false;
+
+	mill_begin(&m);
+	mill_run(&m, 8 * HOUR);
+	mill_end(&m, "stopped");
+	CHECK_EQ(store_read(path, &all, p, &m.err), 0);
+	vec_each (row, &p->rows)
+		samples += row->samples;
+	vec_each (c, &p->ledger.cpus)
+		wall += c->wall_ns;
+	vec_each (note, &p->recordings.items[0]->account.notes)
+		told |= strstr(*note, "by name alone") != NULL;
+	CHECK_EQ(samples, m.samples);
+	CHECK_EQ(wall, MILL_CPUS * 8 * HOUR);
+	CHECK_EQ(p->recordings.items[0]->account.end_ns - p->recordings.items[0]->account.start_ns,
+	         8 * HOUR);
+	CHECK(told);
+	vec_each (t, &p->rows)
+		CHECK(strcmp(process_table_name(
+		                     p->processes,
+		                     process_table_process(
+		                             p->processes,
+		                             process_table_thread_at(p->processes, t->thread)
+		                                     ->process)
+		                             ->name),
+		             "[not kept]") != 0);
+	profile_free(p);
+	check_whole();
+	store_fixture_remove(path);
+}
+
+/* Killed after any number of steps: the next one goes on, and the sums are the same. */
+static void whoever_dies_between_two_steps_loses_nothing(void)
+{
+	struct mill m = a_mill();
+	struct sums before, after;
+	struct error err = {0};
+
+	m.keep = false;
+	mill_begin(&m);
+	mill_run(&m, 7 * HOUR);
+	mill_end(&m, NULL);
+	add_up(&before);
+	for (int i = 0; i < 40; i++) {
+		struct store *s;
+
+		reopen(&s, &m);
+		CHECK_EQ(store_keep(s, MILL_WALL + 7 * HOUR, &err), 0);
+		/* What it began is not finished: as a kill leaves it. */
+		store_close(s);
+		add_up(&after);
+		check_sums(&after, &before);
+	}
+	check_whole();
+	store_fixture_remove(path);
+}
+
+static void what_is_too_old_goes(void)
+{
+	struct mill m = a_mill();
+	struct store *s;
+
+	m.options.keeping = (struct store_keeping){
+	        .fine_ns = 30 * MINUTE, .coarse_ns = 3 * HOUR, .all_ns = 6 * HOUR};
+	mill_begin(&m);
+	mill_run(&m, 15 * HOUR);
+	mill_end(&m, "stopped");
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 15 * HOUR);
+	CHECK(number("SELECT min(start_ns) FROM window") >= (int64_t)(MILL_WALL + 7 * HOUR));
+	CHECK(number("SELECT min(start_ns) FROM window") <= (int64_t)(MILL_WALL + 9 * HOUR));
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
+	         number("SELECT sum(samples) FROM window"));
+	/* Who ended before the oldest window is not there any more. */
+	CHECK_EQ(number("SELECT count(*) FROM process WHERE start_ns + life_ns < (SELECT"
+	                " min(start_ns) FROM window)"),
+	         0);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+static void stacks_that_nobody_refers_to_go(void)
+{
+	struct mill m = a_mill();
+	struct store *s;
+	int64_t before;
+
+	m.options.keeping = (struct store_keeping){
+	        .fine_ns = 30 * MINUTE, .coarse_ns = HOUR, .all_ns = 8 * HOUR};
+	mill_begin(&m);
+	mill_run(&m, 6 * HOUR);
+	before = number("SELECT count(*) FROM stack");
+	/* From here on the mill rests. */
+	m.rest_ns = DAY;
+	mill_run(&m, 16 * HOUR);
+	CHECK(number("SELECT count(*) FROM stack") < before / 10);
+	CHECK(number("SELECT count(*) FROM frame") < 100);
+	check_whole();
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
+	         number("SELECT sum(samples) FROM window"));
+	mill_end(&m, "stopped");
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 22 * HOUR);
+	/* Again: each stack, and each frame, is one that samples need. */
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+static void the_file_stays_under_its_cap(void)
+{
+	struct mill m = a_mill();
+	int64_t cap = 4 << 20, most = 0, now;
+
+	m.period_ns = SECOND / 5;
+	m.options.keeping = (struct store_keeping){.bytes = (uint64_t)cap};
+	mill_begin(&m);
+	for (int i = 0; i < 200; i++) {
+		mill_run(&m, MINUTE);
+		now = number("PRAGMA page_count") * 4096;
+		most = now > most ? now : most;
+		CHECK(now <= cap);
+	}
+	/* It did grow up to it, and what is left is the newest. */
+	CHECK(most > cap / 2);
+	CHECK(number("SELECT count(*) FROM window") < 200);
+	CHECK_EQ(number("SELECT max(end_ns) FROM window"), (int64_t)(MILL_WALL + 200 * MINUTE));
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level >= 0"),
+	         number("SELECT (max(end_ns) - min(start_ns)) / 60000000000 FROM window WHERE"
+	                " level >= 0"));
+	mill_end(&m, "stopped");
+	CHECK_EQ(number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+	         1);
+	store_fixture_remove(path);
+}
+
+int main(void)
+{
+	store_fixture_path(path);
+	RUN(sums_stay_whatever_is_merged);
+	RUN(once_merged_nothing_is_done_again);
+	RUN(merged_history_reads_as_it_was);
+	RUN(whoever_dies_between_two_steps_loses_nothing);
+	RUN(what_is_too_old_goes);
+	RUN(stacks_that_nobody_refers_to_go);
+	RUN(the_file_stays_under_its_cap);
+	return check_end();
+}
