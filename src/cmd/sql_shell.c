@@ -2,12 +2,14 @@
 #include "cmd/sql_shell.h"
 
 #include "base/buf.h"
+#include "base/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/line_editor.h"
 #include "cmd/sql_output.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,14 +90,12 @@ static void set_mode(struct shell *sh, const char *mode)
 
 static void run_dot(struct shell *sh, const char *line)
 {
-	char *copy = strdup(line), *rest = copy;
-	const char *word = strsep(&rest, " \t"), *argument;
+	char *copy = xstrdup(line), *rest = copy;
+	const char *word = strsep(&rest, " \t;"), *argument;
 
-	while (rest && strchr(" \t", *rest) && *rest)
-		rest++;
 	if (rest)
-		rest[strcspn(rest, " \t;")] = '\0';
-	argument = rest && *rest ? rest : NULL;
+		rest += strspn(rest, " \t;");
+	argument = rest && *rest ? strsep(&rest, " \t;") : NULL;
 	if (!strcmp(word, ".quit") || !strcmp(word, ".exit"))
 		sh->quit = true;
 	else if (!strcmp(word, ".help"))
@@ -113,7 +113,7 @@ static void run_dot(struct shell *sh, const char *line)
 	free(copy);
 }
 
-/* Ends with the last `;`, which is in no string or comment. */
+/* Nothing is asked yet. */
 static bool is_blank(const char *text)
 {
 	return !text[strspn(text, " \t\n;")];
@@ -142,7 +142,9 @@ static void loop(struct shell *sh, struct line_editor *editor)
 			continue;
 		}
 		buf_addf(&statement, "%s\n", line);
-		if (is_blank(buf_text(&statement)) || !sql_is_complete(buf_text(&statement)))
+		if (is_blank(buf_text(&statement)))
+			buf_clear(&statement);
+		if (!sql_is_complete(buf_text(&statement)))
 			continue;
 		ask(sh, buf_text(&statement));
 		interrupted = 0;

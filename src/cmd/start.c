@@ -159,6 +159,11 @@ static int prepare(struct start *s)
 	if (status)
 		return status;
 	s->session.output = s->sink.output;
+	if (s->sink.kind == SESSION_STORE) {
+		s->session.no_keeper = true; /* a store has the names in it */
+		if (!s->session.frequency_asked && !s->session.period)
+			s->session.frequency_hz = START_STORE_HZ;
+	}
 	record_options_tell(&s->session, &s->what);
 	if (session_place_open(&s->place, true, &err))
 		return command_fail(1, NAME ": %s", err.text);
@@ -258,6 +263,8 @@ static void tell(const struct start *s, const struct session_account *a)
 	if (s->moves_earlier)
 		fprintf(stderr, "assay: the earlier recording is in %s.old now\n", s->sink.output);
 	fprintf(stderr, "assay: %s\n", clean.data);
+	vec_each (note, &a->notes)
+		fprintf(stderr, "assay: %s\n", *note);
 	buf_done(&clean);
 	buf_done(&text);
 }
@@ -344,7 +351,7 @@ const struct command cmd_start = {
                 "assay start -g\n    the machine, into perf.data here\n"
                 "assay start --ring=10min --when 'load>8'\n    the last ten minutes, written down "
                 "when the machine is busy\n"
-                "assay start --name day -F 97 --store /var/lib/assay/day.db --budget 1\n    all "
+                "assay start --name day --store /var/lib/assay/day.db --budget 1\n    all "
                 "day long, with at most 1 % of a CPU\n",
         .options = options,
         .options_size = sizeof(struct start_options),

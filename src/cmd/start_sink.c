@@ -55,7 +55,9 @@ const struct option start_sink_option_table[] = {
          .name = "store",
          .argument = "FILE.db",
          .help = "a store: all day long, a summary of every window, in an SQLite file",
-         .details = "The store is made where it is not there, and continued where it is.",
+         .details =
+                 "The store is made where it is not there, and continued where it is. Without -F "
+                 "and -c at 97 Hz.",
          .offset = AT(store)},
         {.kind = OPTION_NUMBER,
          .name = "window",

@@ -16,6 +16,8 @@
 #include "session/sink.h"
 #include "store/store.h"
 
+#define START_STORE_HZ 97 /* all day long, where no rate was asked for */
+
 struct store_names;
 struct trigger;
 

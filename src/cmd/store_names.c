@@ -6,6 +6,7 @@
 #include "symbol/demangle.h"
 #include "symbol/symbolizer.h"
 
+#include <malloc.h>
 #include <string.h>
 
 /* The kernel's names are read anew for an address that has none, but not more often. */
@@ -116,8 +117,7 @@ static const char *kernel_name(struct store_names *n, uint64_t address)
 	char *plain;
 
 	/* Modules come and go. */
-	if (!name &&
-	    (!n->read_ns || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
+	if (!name && (!n->read_ns || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
 		read_kernel(n);
 		name = find_kernel(n, address);
 	}
@@ -210,4 +210,7 @@ void store_names_find(void *ctx, const struct profile *p, const uint32_t *frames
 			to++;
 		name_one(n, p, frames, from, to, names);
 	}
+	/* Symbol tables came and went between what stays: their pages are given back. */
+	if (count)
+		malloc_trim(0);
 }

@@ -14,3 +14,10 @@ void session_account_done(struct session_account *a)
 	vec_done(&a->notes);
 	*a = (struct session_account){0};
 }
+
+uint64_t session_account_ticks(const struct session_account *a)
+{
+	uint64_t due = a->machine_wide ? a->ticks_idle + a->ticks_unobserved : 0;
+
+	return a->ticks_user + a->ticks_system + due;
+}

@@ -45,7 +45,8 @@ struct session_account {
 	uint64_t state, kind, end; /* of the enums above */
 	uint64_t pid;              /* of the process that samples */
 	uint64_t started_wall_ns, now_wall_ns, elapsed_ns;
-	uint64_t ticks_known; /* else the four below are no figures */
+	uint64_t ticks_known;  /* else the four below are no figures */
+	uint64_t machine_wide; /* else no tick is due while others run: the last two are none */
 	uint64_t ticks_user, ticks_system, ticks_idle, ticks_unobserved;
 	uint64_t samples, records, lost_records;
 	uint64_t bytes; /* written, or held */
@@ -58,5 +59,8 @@ struct session_account {
 };
 
 void session_account_done(struct session_account *a);
+
+/* All its ticks together. */
+uint64_t session_account_ticks(const struct session_account *a);
 
 #endif

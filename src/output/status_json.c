@@ -46,18 +46,17 @@ static void what_it_is(const struct session_account *a, struct json *j)
 /* Of one that was killed nothing more than that is known. */
 static void figures(const struct session_account *a, struct json *j)
 {
-	bool known = a->ticks_known, timed = a->period_ns != 0;
+	bool known = a->ticks_known, due = known && a->machine_wide, timed = a->period_ns != 0;
 
 	json_ku64(j, "now_ns", a->now_wall_ns);
 	json_ku64(j, "elapsed_ns", a->elapsed_ns);
 	json_key(j, "ticks");
 	json_object(j);
-	number_or_null(j, "all", known,
-	               a->ticks_user + a->ticks_system + a->ticks_idle + a->ticks_unobserved);
+	number_or_null(j, "all", known, session_account_ticks(a));
 	number_or_null(j, "user", known, a->ticks_user);
 	number_or_null(j, "system", known, a->ticks_system);
-	number_or_null(j, "idle", known, a->ticks_idle);
-	number_or_null(j, "unobserved", known, a->ticks_unobserved);
+	number_or_null(j, "idle", due, a->ticks_idle);
+	number_or_null(j, "unobserved", due, a->ticks_unobserved);
 	json_end_object(j);
 	json_ku64(j, "samples", a->samples);
 	json_ku64(j, "records", a->records);

@@ -76,19 +76,21 @@ static void ticks(const struct session_account *a, const struct text_style *styl
 	struct buf text = {0};
 
 	if (a->ticks_known) {
-		text_count(&text,
-		           a->ticks_user + a->ticks_system + a->ticks_idle + a->ticks_unobserved);
+		text_count(&text, session_account_ticks(a));
 		buf_puts(&text, ": ");
 		text_count(&text, a->ticks_user);
 		buf_puts(&text, " user, ");
 		text_count(&text, a->ticks_system);
-		buf_puts(&text, " system, ");
+		buf_puts(&text, " system");
+	} else {
+		buf_puts(&text, "not known: nobody counts them");
+	}
+	if (a->ticks_known && a->machine_wide) {
+		buf_puts(&text, ", ");
 		text_count(&text, a->ticks_idle);
 		buf_puts(&text, " idle, ");
 		text_count(&text, a->ticks_unobserved);
 		buf_puts(&text, " unobserved");
-	} else {
-		buf_puts(&text, "not known: nobody counts them");
 	}
 	line(out, style, "ticks", &text);
 	text_count(&text, a->samples);

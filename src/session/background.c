@@ -146,6 +146,22 @@ static void snapshot_unasked(struct background *b, const char *why)
 
 /* ---- hooks --------------------------------------------------------------- */
 
+static bool has_note(const struct session_account *a, const char *text)
+{
+	vec_each (note, &a->notes)
+		if (!strcmp(*note, text))
+			return true;
+	return false;
+}
+
+/* What could not be had is told when it begins, and what came to that at the end. */
+static void add_notes(struct session_account *a, char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!has_note(a, texts[i]))
+			vec_push(&a->notes, xstrdup(texts[i]));
+}
+
 static void hook_begun(void *ctx, struct session *s)
 {
 	struct background *b = ctx;
@@ -154,7 +170,9 @@ static void hook_begun(void *ctx, struct session *s)
 	b->session = s;
 	b->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	b->account.state = SESSION_RUNNING;
+	b->account.machine_wide = s->plan.machine_wide;
 	look_at_session(b);
+	add_notes(&b->account, s->plan.notes.items, s->plan.notes.count);
 	if (session_claim_tell(b->o->claim, &b->account, &err))
 		note(b, xstrdup(err.text));
 	/* Whoever wanted it is gone: nobody would know of it. */
@@ -202,13 +220,6 @@ static void hook_signalled(void *ctx, struct session *s)
 	snapshot_unasked(ctx, "a signal came");
 }
 
-/* So that what is told is of now. What could not be written then is missing: it ends there. */
-static void read_rings(struct background *b)
-{
-	if (!b->failed.code && session_drain(b->session, false, &b->failed))
-		session_stop(b->session);
-}
-
 /* ---- requests ------------------------------------------------------------ */
 
 static bool hear(void *ctx, const struct control_request *request, struct control_reply *reply)
@@ -228,7 +239,8 @@ static bool hear(void *ctx, const struct control_request *request, struct contro
 	if (request->verb == CONTROL_SNAPSHOT)
 		rc = take_snapshot(b, request->output, &err);
 	else
-		read_rings(b);
+		session_drain(b->session, false,
+		              &err); /* what is told is of now; it ends if that fails */
 	look_at_session(b);
 	reply->code = (uint64_t)-rc;
 	reply->error = rc ? xstrdup(err.text) : NULL;
@@ -284,8 +296,7 @@ static void end_account(struct background *b, int status, const struct session_r
 		a->lost_records = result->lost_records;
 		a->observer_cpu_ns = result->observer_cpu_ns;
 	}
-	vec_each (text, &result->notes)
-		vec_push(&a->notes, xstrdup(*text));
+	add_notes(a, result->notes.items, result->notes.count);
 	if (b->more_notes)
 		vec_push(&a->notes,
 		         xasprintf("%" PRIu64 " more notes were not kept.", b->more_notes));
@@ -331,10 +342,6 @@ static int record(struct background *b, struct error *err)
 	};
 	status = session_record(&options, &result, err);
 	b->session = NULL;
-	if (!status && b->failed.code) {
-		*err = b->failed;
-		status = -err->code;
-	}
 	if (b->begun_ns) {
 		end_account(b, status, &result, err);
 		tell_end(b);

@@ -14,6 +14,8 @@
 
 static int no_answer(struct error *err, int code, const char *name)
 {
+	if (code == EPIPE)
+		code = ECONNRESET; /* before we had said a word */
 	if (code == ECONNREFUSED)
 		return error_set(err, code,
 		                 "the session '%s' is just starting or ending: try again", name);

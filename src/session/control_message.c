@@ -59,6 +59,7 @@ static const struct field reply_fields[] = {
         NUMBER(now_wall_ns),
         NUMBER(elapsed_ns),
         NUMBER(ticks_known),
+        NUMBER(machine_wide),
         NUMBER(ticks_user),
         NUMBER(ticks_system),
         NUMBER(ticks_idle),

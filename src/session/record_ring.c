@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define PAGE UINT64_C(65536) /* no machine has larger ones */
 #define RECORD_MAX 65536
 #define CHUNKS 32  /* at least so many make the memory full */
 #define SEALED 256 /* a sealed one is this part of it at least, or of the span */
@@ -80,12 +81,30 @@ static uint64_t offset_of(const struct record_ring *r, const struct record_chunk
 	return (uint64_t)(c->bytes - r->memory);
 }
 
+/*
+ * With a span the memory is more than is needed as a rule, and would be used up once before it
+ * went round: what left is given back. Nobody is before the oldest in its page but, where that
+ * went round, the newest.
+ */
+static void give_back(const struct record_ring *r, uint64_t from, uint64_t to)
+{
+	from = from / PAGE * PAGE;
+	if (r->wrapped && r->head > from)
+		from = (r->head + PAGE - 1) / PAGE * PAGE;
+	to = to / PAGE * PAGE;
+	/* If it fails the memory is used up, and no more. */
+	if (from < to && madvise(r->memory + from, to - from, MADV_DONTNEED))
+		errno = 0;
+}
+
 static void drop_oldest(struct record_ring *r)
 {
 	struct record_chunk *c = oldest(r);
 	uint64_t offset = offset_of(r, c);
 
 	r->leave(r->ctx, c);
+	if (r->span_ns)
+		give_back(r, offset, offset + c->size);
 	r->held -= c->size;
 	vec_done(&c->lost);
 	r->first++;

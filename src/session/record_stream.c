@@ -186,6 +186,7 @@ static int take_record(struct record_stream *s, const struct ring_record *record
 	case EVENT_LOST:
 		s->lost += e.lost.count;
 		s->lost_of.items[record->cpu] += e.lost.count;
+		record_stream_event(s, &e); /* ends of threads may be among them */
 		break;
 	case EVENT_MMAP:
 	case EVENT_COMM:

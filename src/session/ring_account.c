@@ -211,6 +211,9 @@ void ring_account_stretch(struct recording *out, const struct recording *whole,
 		                  "alone, %" PRIu64 " samples of it, and left out here.",
 		                  a->unwind.samples);
 	memset(&a->unwind, 0, sizeof(a->unwind));
+	if (a->budget.share_ppm)
+		ring_account_note(out, "What measuring took of its budget is of the whole "
+		                       "recording.");
 	/* The kernel's counter of a process's time tells nothing of a part. */
 	a->counted_oncpu_ns = 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/replace_file.h"
 #include "format/perf_record.h"
 #include "process/process.h"
 #include "session/kept_records.h"
@@ -133,6 +134,7 @@ static void take_left(struct ring_sink *s, const uint8_t *record, size_t size, s
 			kept_records_forget(&s->kept, e.tid);
 		break;
 	case EVENT_MMAP:
+	case EVENT_LOST:
 		break;
 	default:
 		return;
@@ -154,6 +156,7 @@ static bool tells_of_tasks(uint32_t type)
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_LOST: /* perhaps of somebody's end */
 		return true;
 	default:
 		return false;
@@ -189,7 +192,8 @@ static int ring_open(struct session_sink *sink, const struct perf_data_attr *att
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
 	}
 	perf_decoder_seal(&s->decoder);
-	return 0;
+	/* Better told now than when there is something to lose. */
+	return replace_file_check(s->path, err);
 }
 
 static void keep(struct ring_sink *s, const uint8_t *record, const struct perf_event_header *h)

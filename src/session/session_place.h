@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_place: where a user's sessions in the background are found by their names: a
- * directory, $XDG_RUNTIME_DIR/assay, or without it /run/assay for root and
- * /run/user/UID/assay for others. It is this user's alone (0700), or not used. In it:
+ * session_place: where a user's sessions in the background are found by their names. In the
+ * directory that session_directory.h chooses there are:
  *
  *	NAME.lock	locked (flock) by the session's process for as long as it lives, and
  *			holds its account as it stood when it began

@@ -23,6 +23,25 @@ static void describe_table(const struct sql_columns *c, struct buf *out)
 	buf_puts(out, "\n);\n");
 }
 
+/* One that was made by a statement. */
+static bool describe_own(sqlite3 *db, const char *table, struct buf *out)
+{
+	static const char question[] =
+	        "SELECT sql FROM temp.sqlite_master WHERE name = ?1 COLLATE NOCASE";
+	sqlite3_stmt *statement;
+	bool found = false;
+
+	if (sqlite3_prepare_v2(db, question, -1, &statement, NULL))
+		return false;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0)) {
+		buf_addf(out, "%s;\n", sqlite3_column_text(statement, 0));
+		found = true;
+	}
+	sqlite3_finalize(statement);
+	return found;
+}
+
 int sql_describe(struct sql *s, const char *table, struct buf *out, struct error *err)
 {
 	bool found = false;
@@ -39,7 +58,7 @@ int sql_describe(struct sql *s, const char *table, struct buf *out, struct error
 		buf_addf(out, "CREATE VIEW %s AS %s;\n", v->name, v->select);
 		found = true;
 	}
-	if (!found)
+	if (!found && !describe_own(s->db, table, out))
 		return error_set(err, ENOENT, "there is no table or view %s; .tables lists them",
 		                 table);
 	return 0;

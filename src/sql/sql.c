@@ -104,8 +104,9 @@ int sql_fail(struct sql *s, int code, const char *text, int offset, struct error
 	if (*s->refusal)
 		return error_set(err, EPERM, "%s", s->refusal);
 	if (!strcmp(sqlite3_errmsg(s->db), "no query solution"))
-		return error_set(err, EINVAL, "diff() takes four times: diff(a_from, a_to, b_from, "
-		                              "b_to), in ns since 1970");
+		return error_set(err, EINVAL,
+		                 "diff() takes four times: diff(a_from, a_to, b_from, "
+		                 "b_to), in ns since 1970");
 	if (offset < 0)
 		return error_set(err, EINVAL, "%s", sqlite3_errmsg(s->db));
 	place_of(text, offset, &line, &column);

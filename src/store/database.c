@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/database.h"
 
+#include "base/buf.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Longer than another machine's writer takes for a window. */
 #define BUSY_MS 5000
@@ -132,9 +136,59 @@ static void distrust(struct database *d)
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 }
 
-int database_open(struct database *d, const char *path, enum database_mode mode, struct error *err)
+/*
+ * On read-only media, or in somebody else's directory, SQLite could not make the files beside
+ * it that readers share. Where there is no WAL nobody writes it: it can be read without them
+ * (an empty one is what a reader left).
+ */
+static bool stands_still(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
+	char *wal = xasprintf("%s-wal", path);
+	struct stat st;
+	bool still = faccessat(AT_FDCWD, directory, W_OK, AT_EACCESS) &&
+	             (lstat(wal, &st) || !st.st_size);
+
+	free(directory);
+	free(wal);
+	return still;
+}
+
+/* The path as SQLite takes it with a parameter. */
+static char *uri_of(const char *path)
+{
+	struct buf uri = {0};
+
+	buf_puts(&uri, "file:");
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			buf_addf(&uri, "%%%02x", (unsigned)*path);
+		else
+			buf_putc(&uri, *path);
+	buf_puts(&uri, "?immutable=1");
+	return uri.data;
+}
+
+static int open_handle(struct database *d, enum database_mode mode)
 {
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, status;
+	char *uri;
+
+	if (mode == DATABASE_WRITE)
+		return sqlite3_open_v2(d->path, &d->handle, flags | SQLITE_OPEN_READWRITE, NULL);
+	if (!stands_still(d->path))
+		return sqlite3_open_v2(d->path, &d->handle, flags | SQLITE_OPEN_READONLY, NULL);
+	uri = uri_of(d->path);
+	status = sqlite3_open_v2(uri, &d->handle, flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+	                         NULL);
+	free(uri);
+	return status;
+}
+
+int database_open(struct database *d, const char *path, enum database_mode mode, struct error *err)
+{
+	int status;
 
 	d->path = resolve(path, err);
 	if (!d->path)
@@ -142,8 +196,7 @@ int database_open(struct database *d, const char *path, enum database_mode mode,
 	status = check_file(d->path, err);
 	if (status)
 		return status;
-	flags |= mode == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	status = sqlite3_open_v2(d->path, &d->handle, flags, NULL);
+	status = open_handle(d, mode);
 	if (status)
 		return database_error(d, status, "cannot be opened", err);
 	sqlite3_extended_result_codes(d->handle, 1);

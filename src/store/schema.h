@@ -74,7 +74,10 @@ enum schema_attr_flags {
  */
 int schema_recognise(const char *path, int *version, struct error *err);
 
-/* Makes the tables in an empty database that is open for writing. */
+/*
+ * Makes the tables and views in an empty database that is open for writing; one in memory will
+ * do for who wants to know them.
+ */
 int schema_create(struct database *d, struct error *err);
 /* Brings a store of an earlier version up to date. */
 int schema_upgrade(struct database *d, int version, struct error *err);

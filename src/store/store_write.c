@@ -204,14 +204,18 @@ static int window_row(struct window_writer *w, int64_t *id, struct error *err)
 	return status;
 }
 
-/* When a measurement begins nobody tells. */
-static int tell_machine_wide(struct store *s, struct error *err)
+/* What nobody could tell when the measurement began. */
+static int complete_session(struct window_writer *w, struct error *err)
 {
+	static const char update[] = "UPDATE session SET machine_wide = ?, wall_less_ns = ? "
+	                             "WHERE id = ?";
+	struct store *s = w->s;
 	sqlite3_stmt *put;
-	int status = database_kept(&s->db, "UPDATE session SET machine_wide = 1 WHERE id = ?", &put,
-	                           err);
+	int status = database_kept(&s->db, update, &put, err);
 
-	return status ? status : database_put(&s->db, put, err, "i", s->session);
+	return status ? status
+	              : database_put(&s->db, put, err, "iii", (int64_t)w->p->ledger.machine_wide,
+	                             w->wall_less_ns, s->session);
 }
 
 static int write_window(struct window_writer *w, struct error *err)
@@ -228,8 +232,8 @@ static int write_window(struct window_writer *w, struct error *err)
 		status = write_buffers(w, window, err);
 	if (!status)
 		status = write_samples(w, window, err);
-	if (!status && !s->windows && w->p->ledger.machine_wide)
-		status = tell_machine_wide(s, err);
+	if (!status && !s->windows)
+		status = complete_session(w, err);
 	if (!status && s->last_end_ns > w->w->start_ns + SLEW_NS)
 		status = store_gap_row(s, w->w->start_ns, s->last_end_ns, "the clock was set back",
 		                       err);

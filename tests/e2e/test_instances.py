@@ -8,10 +8,9 @@ import io
 import os
 import pathlib
 import re
-import subprocess
 import time
 
-from harness import ASSAY, main, run, test
+from harness import ASSAY, BUILD, LONG, main, run, test
 
 Instance = collections.namedtuple("Instance", "name instance pid parent start end kernel cgroup")
 
@@ -271,8 +270,7 @@ def who_was_born_while_the_recording_began_is_told_once(t):
     need_root(t, "record the machine")
     out = open(t.path("truth"), "w")
     storm = t.start(t.workload("instances"), "storm", 3000, 2000, 40, links(t, 40), stdout=out)
-    t.until(lambda: subprocess.run(["pgrep", "-x", "i-[0-9]+"], stdout=subprocess.DEVNULL)
-            .returncode == 0, "the storm")
+    t.until(lambda: t.path("truth").stat().st_size, "the storm")
     for name in ("a.data", "b.data"):
         t.assay("record", "-a", "-o", t.path(name), "--", "sleep", 0.1)
     t.equal(t.wait(storm), 0, "the storm's status")
@@ -309,6 +307,14 @@ def a_storm_goes_into_a_store_whole(t):
     # Rings of 4 MB a CPU, and what it takes to aggregate.
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", memory).group(1))
     t.true(peak < (40 + 5 * os.cpu_count()) << 10, f"the session took {peak} kB")
+
+
+if LONG:
+    @test
+    def a_whole_day_closes_its_books(t):
+        for names in (4000, 1000000):
+            run(BUILD / "tests" / "unit" / "test_day", timeout=1700,
+                env={"ASSAY_LONG": "1", "ASSAY_DAY_NAMES": str(names)})
 
 
 main()

@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 
 from harness import ASSAY, main, run, test
 
@@ -188,6 +189,31 @@ def a_name_is_one_session_and_others_stand_beside_it(t):
 
 
 @test
+def of_many_that_start_at_once_one_does_and_the_name_is_free_after_stop(t):
+    with sessions(t) as s:
+        env = {**os.environ, **s.env}
+        for _ in range(3):
+            crowd = [t.start(ASSAY, "start", "-o", f"{n}.data", env=env, cwd=t.directory,
+                             stderr=subprocess.PIPE) for n in range(6)]
+            said = [(p.communicate()[1].decode(), p.returncode) for p in crowd]
+            t.equal(sorted(status for _, status in said), [0] + 5 * [1], f"exit statuses of {said}")
+            for text, status in said:
+                t.true(re.match("assay: sampling " if not status else
+                                "assay: start: a session 'default' is ", text), text)
+            pair = [t.start(ASSAY, "stop", env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                    for _ in range(2)]
+            outs = [(*(x.decode() for x in p.communicate()), p.returncode) for p in pair]
+            t.true(0 in [status for *_, status in outs], outs)
+            for out, err, status in outs:
+                t.has(out or err, "no session 'default' is running" if status
+                      else "Session default: stopped\n")
+            t.equal(s.left(), [], "what is left in the place")
+        for _ in range(5):
+            s("start")
+            s("stop")
+
+
+@test
 def what_start_cannot_do_it_says_and_leaves_nothing(t):
     with sessions(t) as s:
         t.write("file", "")
@@ -283,6 +309,10 @@ def a_session_ends_with_the_processes_that_it_samples(t):
         t.equal((account["end"], account["error"]), ("processes gone", None), "why")
         t.equal(account["sampled"], f"process {loop.pid} at 997 Hz", "what it sampled")
         report = t.report(t.path("perf.data"))
+        told = report["ledger"]["ticks"]
+        t.equal(account["ticks"], {"all": told["all"], "user": told["user"], "idle": None,
+                                   "system": told["kernel"] + told["irq"], "unobserved": None},
+                "ticks")
         t.true(loop.pid in {p["pid"] for p in report["processes"]}, "the process is in it")
 
 
@@ -379,7 +409,7 @@ def a_store_is_written_until_it_is_stopped(t):
     with sessions(t) as s:
         data = t.path("day.db")
         started = s("start", "--store", "day.db", "--window", 1)
-        t.has(started.err, f"sampling the whole machine at 997 Hz into the store {data}, as process ")
+        t.has(started.err, f"sampling the whole machine at 97 Hz into the store {data}, as process ")
         run(t.workload("loop"), "0.3", status=None)
         account = t.json(s("stop", "--json").out)
         t.equal(account["kind"], "store", "kind")
@@ -501,6 +531,26 @@ def a_user_without_a_runtime_directory_is_told_what_to_set(t):
         says(t, result, f"assay: {command}: /run/user/{NOBODY}: No such file or directory; set "
              r"XDG_RUNTIME_DIR to a directory of yours \(mode 700\), where sessions are found",
              command)
+
+
+@test
+def what_a_user_may_not_sample_is_said_at_the_start(t):
+    paranoid = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if os.getuid() or paranoid < 2:
+        t.skip("it takes root to be a user, and a kernel that keeps things from one")
+    with sessions(t) as s:
+        program = t.path("assay")
+        program.write_bytes(pathlib.Path(ASSAY).read_bytes())
+        program.chmod(0o755)
+        for path in (t.directory, s.runtime):
+            os.chown(path, NOBODY, NOBODY)
+        result = run(program, "start", "-o", t.path("x.data"), user=NOBODY, cwd="/", env=s.env)
+        first, *rest = result.err.splitlines()
+        t.true(first.startswith("assay: sampling "), result)
+        t.true(any(line.startswith("assay: You may not sample the kernel: ") for line in rest), result)
+        t.equal(t.path("x.data").stat().st_uid, NOBODY, "whose file it is")
+        account = t.json(run(program, "stop", "--json", user=NOBODY, cwd="/", env=s.env).out)
+        t.equal(["assay: " + note for note in account["notes"]], rest, "the account's notes")
 
 
 @test

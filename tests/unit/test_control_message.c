@@ -14,11 +14,26 @@ static struct control_reply full_reply(void)
 	struct control_reply r = {.code = 28, .error = xstrdup("no room\nat all \\ here")};
 	struct session_account *a = &r.account;
 	uint64_t *numbers[] = {
-	        &a->pid,         &a->started_wall_ns,  &a->now_wall_ns,     &a->elapsed_ns,
-	        &a->ticks_known, &a->ticks_user,       &a->ticks_system,    &a->ticks_idle,
-	        &a->samples,     &a->ticks_unobserved, &a->records,         &a->lost_records,
-	        &a->bytes,       &a->snapshots,        &a->observer_cpu_ns, &a->observer_wakeups,
-	        &a->period_ns,   &a->period_asked_ns,  &a->sample_cost_ns,
+	        &a->pid,
+	        &a->started_wall_ns,
+	        &a->now_wall_ns,
+	        &a->elapsed_ns,
+	        &a->ticks_known,
+	        &a->machine_wide,
+	        &a->ticks_user,
+	        &a->ticks_system,
+	        &a->ticks_idle,
+	        &a->samples,
+	        &a->ticks_unobserved,
+	        &a->records,
+	        &a->lost_records,
+	        &a->bytes,
+	        &a->snapshots,
+	        &a->observer_cpu_ns,
+	        &a->observer_wakeups,
+	        &a->period_ns,
+	        &a->period_asked_ns,
+	        &a->sample_cost_ns,
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)

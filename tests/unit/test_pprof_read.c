@@ -455,7 +455,6 @@ static void profiles_are_told_from_other_files(void)
 	                                     "\n\nhello there\n",
 	                                     "",
 	                                     "\177ELF",
-	                                     "ELF",
 	                                     "# a comment\n",
 	                                     "\x1f\x8b\x08 no gzip"};
 	struct named_fixture x;

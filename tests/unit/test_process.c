@@ -336,6 +336,160 @@ static void fork_storm(void)
 	world_done(&w);
 }
 
+static void told(struct process_table *t, int32_t pid, int32_t parent, const char *name)
+{
+	struct event e = {.kind = EVENT_FORK, .pid = pid, .tid = pid};
+
+	e.fork.parent_pid = e.fork.parent_tid = parent;
+	e.fork.fresh = true;
+	process_table_event(t, &e);
+	comm(t, pid, pid, name, false, 0);
+}
+
+/* Who is born while those that run are looked for is told of by both: it is one. */
+static void born_while_the_others_were_told(void)
+{
+	struct world w;
+
+	world_init(&w);
+	told(w.t, 1, 0, "init");
+	told(w.t, 20, 1, "ls");
+	map(w.t, 20, 0x1000, 0x1000, 0, "/bin/ls");
+	comm(w.t, 30, 30, "cc1", false, 0);
+	/* Its fork, and the exec that gave the name that was told before. */
+	task(w.t, EVENT_FORK, 20, 20, 1, 50);
+	CHECK_STR(name_of(w.t, process_of(w.t, 20, 20)), "init");
+	check_frame(&w, 20, CPU_MODE_USER, 0x1000, "[unknown]", 0x1000);
+	comm(w.t, 20, 20, "ls", true, 51);
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 20, 20))->instance, 1);
+	/* Only the exec comes: it was forked before. */
+	comm(w.t, 30, 30, "cc1", true, 52);
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->instance, 1);
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->start_ns, 52);
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->end_ns, 0);
+	/* Now that they were seen, the same again is another one. */
+	comm(w.t, 30, 30, "cc1", true, 60);
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->instance, 2);
+	task(w.t, EVENT_FORK, 20, 20, 1, 61);
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 20, 20))->start_ns, 61);
+	/* swapper, init, init (fork of 20), ls, cc1, cc1, init (20 again) */
+	CHECK_EQ(process_table_process_count(w.t), 7);
+	world_done(&w);
+}
+
+/* A parent may be met before it is told itself. */
+static void parents_in_any_order(void)
+{
+	struct world w;
+	uint32_t child;
+
+	world_init(&w);
+	told(w.t, 20, 30, "child");
+	told(w.t, 30, 1, "parent");
+	child = process_of(w.t, 20, 20);
+	CHECK_EQ(process_table_process(w.t, child)->parent, process_of(w.t, 30, 30));
+	CHECK_STR(name_of(w.t, process_table_process(w.t, child)->parent), "parent");
+	CHECK_EQ(process_table_process(w.t, process_of(w.t, 30, 30))->instance, 1);
+	CHECK_EQ(process_table_process_count(w.t), 3);
+	CHECK_EQ(process_table_thread_count(w.t), 3);
+	world_done(&w);
+}
+
+static bool is_kernel(struct process_table *t, int32_t pid)
+{
+	return process_table_process(t, process_of(t, pid, pid))->kernel;
+}
+
+static void threads_of_the_kernel(void)
+{
+	struct world w;
+
+	world_init(&w);
+	told(w.t, 1, 0, "init");
+	told(w.t, 2, 0, "kthreadd");
+	told(w.t, 3, 2, "rcu_gp");
+	task(w.t, EVENT_FORK, 400, 400, 2, 50);
+	comm(w.t, 400, 400, "kworker/0:1", false, 51);
+	task(w.t, EVENT_FORK, 401, 401, 1, 52);
+	CHECK(is_kernel(w.t, 2) && is_kernel(w.t, 3) && is_kernel(w.t, 400));
+	CHECK(!is_kernel(w.t, 1) && !is_kernel(w.t, 401) && !is_kernel(w.t, 0));
+	/* A helper that the kernel starts is a program. */
+	task(w.t, EVENT_FORK, 402, 402, 400, 53);
+	comm(w.t, 402, 402, "modprobe", true, 54);
+	CHECK(!is_kernel(w.t, 402));
+	world_done(&w);
+	/* In a container pid 2 is anybody. */
+	world_init(&w);
+	told(w.t, 2, 1, "nginx");
+	told(w.t, 3, 2, "nginx");
+	CHECK(!is_kernel(w.t, 2) && !is_kernel(w.t, 3));
+	world_done(&w);
+}
+
+static const char *cgroup_of(struct process_table *t, int32_t pid)
+{
+	uint32_t path = process_table_process(t, process_of(t, pid, pid))->cgroup;
+
+	return path == ID_NONE ? NULL : process_table_name(t, path);
+}
+
+static void cgroup(struct process_table *t, uint64_t id, const char *path)
+{
+	struct event e = {.kind = EVENT_CGROUP, .pid = -1, .tid = -1};
+
+	e.cgroup.id = id;
+	e.cgroup.path = path;
+	process_table_event(t, &e);
+}
+
+static void cgroups(void)
+{
+	struct world w;
+
+	world_init(&w);
+	cgroup(w.t, 10, "/box");
+	comm(w.t, 1, 1, "init", false, 0);
+	CHECK(!cgroup_of(w.t, 1));
+	process_table_in_cgroup(w.t, process_of(w.t, 1, 1), 0);
+	CHECK(!cgroup_of(w.t, 1));
+	process_table_in_cgroup(w.t, process_of(w.t, 1, 1), 10);
+	CHECK_STR(cgroup_of(w.t, 1), "/box");
+	/* Children and what they execute begin where their parent was. */
+	task(w.t, EVENT_FORK, 20, 20, 1, 50);
+	CHECK_STR(cgroup_of(w.t, 20), "/box");
+	comm(w.t, 20, 20, "ls", true, 51);
+	CHECK_STR(cgroup_of(w.t, 20), "/box");
+	/* One that nobody told of, until later. */
+	process_table_in_cgroup(w.t, process_of(w.t, 20, 20), 11);
+	CHECK_STR(cgroup_of(w.t, 20), "[cgroup 11]");
+	CHECK_STR(cgroup_of(w.t, 1), "/box");
+	cgroup(w.t, 11, "/late");
+	CHECK_STR(cgroup_of(w.t, 20), "/late");
+	/* Another recording has other numbers. */
+	process_table_restart(w.t);
+	process_table_in_cgroup(w.t, process_of(w.t, 5, 5), 10);
+	CHECK_STR(cgroup_of(w.t, 5), "[cgroup 10]");
+	world_done(&w);
+}
+
+static void serials_count_up(void)
+{
+	struct world w;
+
+	world_init(&w);
+	comm(w.t, 1, 1, "init", false, 0);
+	task(w.t, EVENT_FORK, 20, 20, 1, 50);
+	task(w.t, EVENT_FORK, 20, 21, 20, 51);
+	comm(w.t, 20, 20, "ls", true, 52);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECK_EQ(process_table_process(w.t, i)->serial, i + 1);
+	CHECK_EQ(process_table_process_count(w.t), 3);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_EQ(process_table_thread_at(w.t, i)->serial, i + 1);
+	CHECK_EQ(process_table_thread_count(w.t), 4);
+	world_done(&w);
+}
+
 int main(void)
 {
 	RUN(user_frames);
@@ -348,5 +502,10 @@ int main(void)
 	RUN(kernel_frames);
 	RUN(kinds_and_build_ids);
 	RUN(fork_storm);
+	RUN(born_while_the_others_were_told);
+	RUN(parents_in_any_order);
+	RUN(threads_of_the_kernel);
+	RUN(cgroups);
+	RUN(serials_count_up);
 	return check_end();
 }

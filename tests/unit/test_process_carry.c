@@ -3,30 +3,13 @@
 #include "base/xalloc.h"
 #include "check.h"
 #include "image/jit_code.h"
-#include "process/process.h"
+#include "process_fixture.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 
 #define MS 1000000u
 #define CODE 0x700000000000u
-
-struct world {
-	struct image_table images;
-	struct process_table *t;
-};
-
-static void world_init(struct world *w)
-{
-	image_table_init(&w->images);
-	w->t = process_table_new(&w->images);
-}
-
-static void world_done(struct world *w)
-{
-	process_table_free(w->t);
-	image_table_done(&w->images);
-}
 
 /* As profile_builder does it: the new images stand where the old ones stood. */
 static void carry(struct world *w)
@@ -38,67 +21,6 @@ static void carry(struct world *w)
 	w->t = process_table_carry(old, &old_images, &w->images);
 	process_table_free(old);
 	image_table_done(&old_images);
-}
-
-static void task(struct world *w, enum event_kind kind, int32_t pid, int32_t tid, int32_t parent,
-                 uint64_t time)
-{
-	struct event e = {.kind = kind, .pid = pid, .tid = tid, .time_ns = time};
-
-	e.fork.parent_pid = e.fork.parent_tid = parent;
-	e.fork.fresh = !time;
-	process_table_event(w->t, &e);
-}
-
-static void comm(struct world *w, int32_t pid, int32_t tid, const char *name, bool exec,
-                 uint64_t time)
-{
-	struct event e = {.kind = EVENT_COMM, .pid = pid, .tid = tid, .time_ns = time};
-
-	e.comm.name = name;
-	e.comm.exec = exec;
-	process_table_event(w->t, &e);
-}
-
-static void map(struct world *w, int32_t pid, uint64_t addr, uint64_t size, const char *name)
-{
-	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = pid, .tid = pid};
-
-	if (pid == -1)
-		e.mode = CPU_MODE_KERNEL;
-	e.mmap.addr = addr;
-	e.mmap.size = size;
-	e.mmap.pgoff = pid == -1 ? 0 : addr >> 4;
-	e.mmap.filename = name;
-	e.mmap.executable = true;
-	e.mmap.inode = *name == '/' ? strlen(name) : 0;
-	process_table_event(w->t, &e);
-}
-
-static void cgroup(struct world *w, uint64_t id, const char *path)
-{
-	struct event e = {.kind = EVENT_CGROUP, .pid = -1, .tid = -1};
-
-	e.cgroup.id = id;
-	e.cgroup.path = path;
-	process_table_event(w->t, &e);
-}
-
-static const struct process *process_of(struct world *w, int32_t pid)
-{
-	uint32_t thread = process_table_thread(w->t, pid, pid);
-
-	return process_table_process(w->t, process_table_thread_at(w->t, thread)->process);
-}
-
-static uint32_t id_of(struct world *w, int32_t pid)
-{
-	return process_table_thread_at(w->t, process_table_thread(w->t, pid, pid))->process;
-}
-
-static const char *name_of(struct world *w, int32_t pid)
-{
-	return process_table_name(w->t, process_of(w, pid)->name);
 }
 
 static uint32_t differences;

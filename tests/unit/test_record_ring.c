@@ -9,6 +9,7 @@
 #include "session/record_ring.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MB (UINT64_C(1) << 20)
 
@@ -95,12 +96,12 @@ static void check_books(struct feed *f)
 	CHECK(f->in_order);
 }
 
-static void the_last_records_are_held_and_no_more_bytes_than_allowed(void)
+static void check_bound(uint64_t span_ns)
 {
 	struct feed f;
 	uint64_t most = 0;
 
-	feed_init(&f, MB, 0);
+	feed_init(&f, MB, span_ns);
 	CHECK_EQ(record_ring_bytes_max(f.ring), MB);
 	for (unsigned i = 0; i < 40000; i++) {
 		feed_one(&f, 1000 + i);
@@ -115,6 +116,16 @@ static void the_last_records_are_held_and_no_more_bytes_than_allowed(void)
 	CHECK(record_ring_bytes(f.ring) > MB * 3 / 4);
 	CHECK(f.left_bytes > 8 * MB);
 	record_ring_free(f.ring);
+}
+
+static void the_last_records_are_held_and_no_more_bytes_than_allowed(void)
+{
+	check_bound(0);
+}
+
+static void nor_with_a_span_that_does_not_fit(void)
+{
+	check_bound(UINT64_MAX / 2);
 }
 
 static void times_of_a_chunk_are_those_of_its_records(void)
@@ -155,6 +166,41 @@ static void what_is_older_than_the_span_leaves(void)
 	CHECK(oldest->first_ns <= 19999001 - 1000000);
 	CHECK(oldest->first_ns > 19999001 - 1100000);
 	CHECK(record_ring_bytes(f.ring) < MB);
+	record_ring_free(f.ring);
+}
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (!file || fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Memory that a short span leaves over is not touched for good: not the first time round, not
+ * the second. */
+static void a_short_span_takes_little_of_much_memory(void)
+{
+	struct feed f;
+	uint64_t before, now = 1;
+
+	feed_init(&f, 64 * MB, 1000000);
+	before = resident_bytes();
+	CHECK(before > 0);
+	for (int turn = 0; turn < 3; turn++) {
+		uint64_t end = f.left_bytes + 50 * MB;
+
+		for (; f.left_bytes < end; now += 1000) {
+			feed_one(&f, now);
+			record_ring_seal(f.ring);
+		}
+		CHECK(resident_bytes() < before + 16 * MB);
+		check_books(&f);
+	}
 	record_ring_free(f.ring);
 }
 
@@ -283,8 +329,10 @@ static void a_cgroup_has_the_path_it_was_told_last(void)
 int main(void)
 {
 	RUN(the_last_records_are_held_and_no_more_bytes_than_allowed);
+	RUN(nor_with_a_span_that_does_not_fit);
 	RUN(times_of_a_chunk_are_those_of_its_records);
 	RUN(what_is_older_than_the_span_leaves);
+	RUN(a_short_span_takes_little_of_much_memory);
 	RUN(a_sealed_chunk_is_not_added_to);
 	RUN(losses_go_with_the_chunk_that_tells_of_them);
 	RUN(too_much_memory_is_an_error_with_a_way_out);

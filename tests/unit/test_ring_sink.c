@@ -8,6 +8,7 @@
 #include "fixture.h"
 #include "format/perf_data.h"
 #include "profile/profile_builder.h"
+#include "session/ring_account.h"
 #include "session/ring_sink.h"
 
 #include <linux/perf_event.h>
@@ -234,7 +235,24 @@ static void append(struct machine *m)
 	buf_clear(&m->out);
 }
 
-/* Steal is 10 ms a second of CPU 0, and the recorder takes 2 ms a second. */
+/* In every third second CPU 0 has 30 ms stolen, and the recorder takes 6 ms; else none. */
+static uint64_t in_thirds(uint64_t ns)
+{
+	uint64_t third = ns / (3000 * MS) * 1000 * MS, rest = ns % (3000 * MS);
+
+	return third + (rest > 2000 * MS ? rest - 2000 * MS : 0);
+}
+
+static uint64_t stolen_ns(uint64_t ns)
+{
+	return in_thirds(ns) * 3 / 100;
+}
+
+static uint64_t own_ns(uint64_t ns)
+{
+	return in_thirds(ns) * 6 / 1000;
+}
+
 static void take_status(const struct machine *m, struct session_status *s)
 {
 	uint64_t ran = m->now_ms * MS;
@@ -243,9 +261,9 @@ static void take_status(const struct machine *m, struct session_status *s)
 	                             .settled_ns = START + ran - SETTLED,
 	                             .now_wall_ns = 5 * START + ran + MS / 2,
 	                             .start_ns = START,
-	                             .observer_cpu_ns = ran / 500,
+	                             .observer_cpu_ns = own_ns(ran),
 	                             .observer_wakeups = m->now_ms / 100};
-	vec_push(&s->stats.cpus, (struct cpu_stat){.cpu = 0, .steal_ns = 77 * MS + ran / 100});
+	vec_push(&s->stats.cpus, (struct cpu_stat){.cpu = 0, .steal_ns = 77 * MS + stolen_ns(ran)});
 	vec_push(&s->stats.cpus, (struct cpu_stat){.cpu = 1});
 }
 
@@ -287,14 +305,14 @@ static void account_whole(struct machine *m)
 	a->start_ns = START;
 	a->end_ns = START + m->now_ms * MS + MS;
 	a->exit_status = -1;
-	a->observer_cpu_ns = m->now_ms * MS / 500;
+	a->observer_cpu_ns = own_ns(m->now_ms * MS);
 	a->cpus.count = 0;
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 		vec_push(&a->cpus,
 		         (struct account_cpu){.cpu = cpu,
 		                              .start_ns = a->start_ns,
 		                              .end_ns = a->end_ns,
-		                              .stat_steal_ns = cpu ? 0 : m->now_ms * MS / 100,
+		                              .stat_steal_ns = cpu ? 0 : stolen_ns(m->now_ms * MS),
 		                              .lost_records = cpu ? m->lost : 0});
 }
 
@@ -416,20 +434,24 @@ static bool is_near(uint64_t a, uint64_t b, uint64_t most)
 static void check_account(const struct profile *p, const struct recording *r)
 {
 	const struct account *a = &r->account;
-	uint64_t length = a->end_ns - a->start_ns, lost = lost_in(a->start_ns, a->end_ns);
+	uint64_t from = a->start_ns - START, to = a->end_ns - START;
+	uint64_t lost = lost_in(a->start_ns, a->end_ns);
 
 	CHECK(a->present);
 	CHECK_EQ(a->cpus.count, CPUS);
 	CHECK_EQ(p->ledger.cpus.count, CPUS);
-	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 		check_books(p, r, cpu);
+		CHECK_EQ(a->cpus.items[cpu].start_ns, a->start_ns);
+		CHECK_EQ(a->cpus.items[cpu].end_ns, a->end_ns);
+	}
 	CHECK_EQ(a->cpus.items[1].lost_records, lost);
 	CHECK_EQ(recording_lost(r), lost);
 	CHECK_EQ(p->ledger.cpus.items[1].ticks_lost, lost);
-	/* Grown evenly: between marks the same is taken for true, to the rounding. */
-	CHECK(is_near(a->cpus.items[0].stat_steal_ns, length / 100, MS / 50));
+	/* Grown evenly from each look to the next, a second later: to the rounding. */
+	CHECK(is_near(a->cpus.items[0].stat_steal_ns, stolen_ns(to) - stolen_ns(from), MS / 20));
 	CHECK_EQ(a->cpus.items[1].stat_steal_ns, 0);
-	CHECK(is_near(a->observer_cpu_ns, length / 500, MS / 50));
+	CHECK(is_near(a->observer_cpu_ns, own_ns(to) - own_ns(from), MS / 20));
 	/* The clock on the wall, at the stretch's begin. */
 	CHECK_EQ(r->clock_wall_ns - r->clock_start_ns, 4 * START);
 }
@@ -508,6 +530,42 @@ static void the_books_of_a_stretch_close_and_its_names_are_right(void)
 	check_account(p, late);
 	check_names(p, "second", "/bin/second");
 	profile_free(p);
+}
+
+/* What held at its begin, and what changed in it; what is known of the whole alone is not told. */
+static void rates_and_counts_of_a_stretch_are_its_own(void)
+{
+	struct ring_stretch stretch = {.start_ns = START + 10000 * MS};
+	struct session_status now = {.now_ns = START + 20000 * MS};
+	struct recording whole, part;
+	struct ring_marks marks = {0};
+
+	recording_init(&whole);
+	whole.account = (struct account){.start_ns = START,
+	                                 .end_ns = START + 20000 * MS,
+	                                 .counted_oncpu_ns = 12345,
+	                                 .unwind = {.samples = 777, .frames = 9}};
+	vec_push(&whole.account.rates, (struct account_rate){START + 1000 * MS, 2 * MS});
+	vec_push(&whole.account.rates, (struct account_rate){START + 3000 * MS, 4 * MS});
+	vec_push(&whole.account.rates, (struct account_rate){START + 18000 * MS, MS});
+	ring_account_stretch(&part, &whole, &marks, &stretch, &now);
+	CHECK_EQ(part.account.rates.count, 2);
+	CHECK_EQ(part.account.rates.items[0].time_ns, stretch.start_ns);
+	CHECK_EQ(part.account.rates.items[0].period_ns, 4 * MS);
+	CHECK_EQ(part.account.rates.items[1].time_ns, START + 18000 * MS);
+	CHECK_EQ(part.account.counted_oncpu_ns, 0);
+	CHECK_EQ(part.account.unwind.samples, 0);
+	CHECK(has_note(&part, "777 samples"));
+	ring_account_done(&part);
+	/* Before the first change nothing held that needs telling. */
+	stretch.start_ns = START + 500 * MS;
+	ring_account_stretch(&part, &whole, &marks, &stretch, &now);
+	CHECK_EQ(part.account.rates.count, 3);
+	CHECK_EQ(part.account.rates.items[0].time_ns, START + 1000 * MS);
+	ring_account_done(&part);
+	CHECK_EQ(whole.account.rates.count, 3);
+	CHECK_EQ(whole.account.unwind.samples, 777);
+	recording_done(&whole);
 }
 
 static void nothing_left_is_a_recording_like_any_other(void)
@@ -598,6 +656,25 @@ static void a_snapshot_that_cannot_be_written_leaves_the_recorder_as_it_was(void
 	profile_free(p);
 }
 
+/* Not when there is something to lose, but before. */
+static void where_nothing_could_be_written_nothing_is_begun(void)
+{
+	struct ring_sink_options options = {.path = fixture_path("no/such/file")};
+	struct perf_event_attr attr = attr_of(PERF_COUNT_SW_CPU_CLOCK, MS);
+	uint64_t id = 1;
+	struct perf_data_attr given = {attr, "cpu-clock", &id, 1};
+	struct recording r;
+	struct session_sink *sink;
+	struct error err = {0};
+
+	recording_init(&r);
+	CHECK_EQ(ring_sink_new(&sink, &options, &err), 0);
+	CHECK(sink->ops->open(sink, &given, 1, &r, &err) < 0);
+	CHECK(strstr(err.text, "no/such/file cannot be written") != NULL);
+	sink->ops->abandon(sink, false);
+	recording_done(&r);
+}
+
 /* The session broke off: the records are there for whoever looks. */
 static void what_is_abandoned_is_kept_without_an_account(void)
 {
@@ -668,10 +745,12 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(the_books_of_a_stretch_close_and_its_names_are_right);
+	RUN(rates_and_counts_of_a_stretch_are_its_own);
 	RUN(nothing_left_is_a_recording_like_any_other);
 	RUN(a_span_bounds_what_is_held);
 	RUN(a_span_that_the_memory_does_not_hold_is_told);
 	RUN(a_snapshot_that_cannot_be_written_leaves_the_recorder_as_it_was);
+	RUN(where_nothing_could_be_written_nothing_is_begun);
 	RUN(what_is_abandoned_is_kept_without_an_account);
 	RUN(a_storm_of_processes_does_not_fill_the_memory);
 	fixture_end();

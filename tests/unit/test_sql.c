@@ -642,6 +642,10 @@ static void schemas_are_told(void)
 	CHECK_EQ(sql_describe(s, NULL, &text, &err), 0);
 	CHECK(strstr(buf_text(&text), "CREATE VIEW by_minute"));
 	CHECK_EQ(sql_describe(s, "nothing", &text, &err), -ENOENT);
+	ask(s, "CREATE TEMP TABLE own (a, b)");
+	buf_clear(&text);
+	CHECK_EQ(sql_describe(s, "OWN", &text, &err), 0);
+	CHECK_STR(buf_text(&text), "CREATE TABLE own (a, b);\n");
 	buf_done(&text);
 	sql_close(s);
 	fixture_done(&f);

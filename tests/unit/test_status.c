@@ -21,6 +21,7 @@ static struct session_account account_of(enum session_state state, enum session_
 	        .now_wall_ns = UINT64_C(1700000010000000000),
 	        .elapsed_ns = 10000000000,
 	        .ticks_known = 1,
+	        .machine_wide = 1,
 	        .ticks_user = 1000,
 	        .ticks_system = 200,
 	        .ticks_idle = 18700,
@@ -88,7 +89,10 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	a.state = SESSION_ENDED;
 	a.kind = SESSION_STORE;
 	buf_clear(&out);
+	a.ticks_known = 1;
+	a.machine_wide = 0;
 	status_text(&a, &plain, &out);
+	CHECK(strstr(out.data, "\nticks      1,200: 1,000 user, 200 system\n"));
 	CHECK(strstr(out.data, "\nRead it with 'assay report --store /x/perf.data'.\n"));
 	buf_done(&out);
 	session_account_done(&a);
@@ -138,6 +142,14 @@ static void json_has_nulls_for_what_is_not_known(void)
 	CHECK(strstr(out.data, "\"end\": null"));
 	CHECK(strstr(out.data, "\"all\": 20000"));
 	CHECK(strstr(out.data, "\"used_max_bytes\": 400000"));
+	a.machine_wide = 0;
+	buf_clear(&out);
+	json_init(&j, &out);
+	status_json(&a, &j);
+	CHECK(strstr(out.data, "\"user\": 1000"));
+	CHECK(strstr(out.data, "\"idle\": null"));
+	CHECK(strstr(out.data, "\"unobserved\": null"));
+	CHECK(strstr(out.data, "\"all\": 1200"));
 	a.ticks_known = 0;
 	a.state = SESSION_ENDED;
 	a.end = SESSION_END_TARGETS;

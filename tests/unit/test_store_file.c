@@ -171,6 +171,42 @@ static void what_is_no_store_is_left_alone(void)
 	rmdir(path);
 }
 
+static void tables_that_are_not_ours_are_told_of(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s;
+	char marks[128];
+
+	fresh();
+	snprintf(marks, sizeof(marks),
+	         "PRAGMA application_id = %d; PRAGMA user_version = 1; CREATE TABLE host (x);",
+	         STORE_APPLICATION_ID);
+	run_foreign(marks);
+	world_init(&w, "here");
+	s = open_store(&err);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), -EINVAL);
+	CHECK(strstr(err.text, path) && strstr(err.text, "not as expected"));
+	CHECK_EQ(store_add_gap(s, 1, 2, "none", &err), -EINVAL);
+	store_close(s);
+	world_done(&w);
+}
+
+static void what_somebody_put_in_beside_tables_is_not_run(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	store_close(s);
+	run_foreign("CREATE TRIGGER t AFTER INSERT ON window BEGIN DELETE FROM window; END");
+	s = open_store(&err);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), 0);
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT count(*) FROM windows"), "1");
+}
+
 static void a_damaged_store_is_named(void)
 {
 	static char noise[8192];
@@ -214,6 +250,30 @@ static void a_directory_that_is_not_ours_is_told_of(void)
 		CHECK(!seteuid(65534));
 	CHECK_EQ(store_open(&s, path, &options, &err), -EACCES);
 	CHECK(strstr(err.text, path) && strstr(err.text, "Permission denied"));
+	if (!me)
+		CHECK(!seteuid(0));
+	CHECK(!chmod(directory, 0700));
+}
+
+static void a_store_on_read_only_media_is_read(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+	struct database d = {0};
+	uid_t me = geteuid();
+	int64_t windows = 0;
+
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	end(&w, s);
+	CHECK(!chmod(path, 0444) && !chmod(directory, 0555));
+	if (!me)
+		CHECK(!seteuid(65534));
+	CHECK_EQ(database_open(&d, path, DATABASE_READ, &err), 0);
+	CHECK_EQ(database_number(&d, "SELECT count(*) FROM windows", 7, &windows, &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(windows, 1);
+	database_close(&d);
 	if (!me)
 		CHECK(!seteuid(0));
 	CHECK(!chmod(directory, 0700));
@@ -323,9 +383,12 @@ int main(void)
 	RUN(a_machine_that_went_down_is_told_of);
 	RUN(whoever_else_writes_costs_a_window_at_most);
 	RUN(what_is_no_store_is_left_alone);
+	RUN(tables_that_are_not_ours_are_told_of);
+	RUN(what_somebody_put_in_beside_tables_is_not_run);
 	RUN(a_damaged_store_is_named);
 	RUN(an_empty_file_becomes_a_store);
 	RUN(a_directory_that_is_not_ours_is_told_of);
+	RUN(a_store_on_read_only_media_is_read);
 	RUN(files_are_private);
 	RUN(a_full_disk_costs_its_windows_alone);
 	RUN(a_copy_stands_by_itself);

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report of a store against what it must say: that of the recording with the same events, and
+what the programs that ran are known to have done."""
+import contextlib
+import os
+import shutil
+import signal
+import sqlite3
+import time
+
+from harness import ASSAY, main, run, test
+
+
+def mixed(t, name="a.data"):
+    """A recording of the machine with programs of known kinds on it."""
+    path = t.path(name)
+    script = (f"{t.workload('loop')} 300 & {t.workload('faults')} >/dev/null & "
+              f"for i in 1 2 3 4 5 6 7 8; do {t.workload('loop')} 20; done; wait")
+    t.assay("record", "-a", "-g", "-F", "499", "-o", path, "--", "sh", "-c", script)
+    return path
+
+
+def stored(t, recording, seconds="0.4", name="a.db"):
+    path = t.path(name)
+    t.run(t.workload("store_recording"), recording, path, seconds)
+    return path
+
+
+def functions(report):
+    """Samples by function, image and mode."""
+    sums = {}
+    for row in report["functions"]:
+        key = (row["function"], row["image"], row["mode"])
+        sums[key] = sums.get(key, 0) + row["samples"]
+    return sums
+
+
+def numbers(value, name=""):
+    """All numbers of nested objects by their dotted names."""
+    for key, item in value.items():
+        if isinstance(item, dict):
+            yield from numbers(item, f"{name}{key}.")
+        elif isinstance(item, (int, float)) and not isinstance(item, bool):
+            yield name + key, item
+
+
+@test
+def a_store_reports_what_its_recording_does(t):
+    recording = mixed(t)
+    a, b = t.report("-i", recording), t.report(stored(t, recording))
+    one, other = functions(a), functions(b)
+    # Other programs may be replaced while the test runs: their names are from then.
+    differ = {key for key in set(one) | set(other) if one.get(key) != other.get(key)}
+    odd = sum(one.get(key, 0) for key in differ)
+    t.true(odd <= sum(one.values()) / 50, f"functions differ: {sorted(differ)[:9]}")
+    for key, samples in one.items():
+        if key[0] in ("loop_body", "do_syscall_64", "clear_page_erms"):
+            t.equal(other.get(key), samples, f"samples of {key}")
+    t.true(any(key[0] == "loop_body" for key in one), "loop_body was sampled")
+    t.equal(b["event"]["samples"], a["event"]["samples"], "samples")
+    programs = {p["name"]: (p["instances"], p["samples"]) for p in a["processes"]} \
+        if "instances" in a["processes"][0] else {}
+    for p in b["processes"]:
+        if programs and p["name"] in programs:
+            t.equal((p["instances"], p["samples"]), programs[p["name"]], p["name"])
+
+
+@test
+def the_books_of_a_store_close_as_the_recording_s_do(t):
+    recording = mixed(t)
+    a, b = t.report("-i", recording)["ledger"], t.report(stored(t, recording))["ledger"]
+    was = dict(numbers(a))
+    t.true(len(was) > 10, "the ledger has terms")
+    for name, value in numbers(b):
+        if name.startswith("steal") or name.endswith("percent"):
+            continue  # /proc/stat is of the whole, not of windows
+        # Sampling began and ended within a tick of the first and of the last window.
+        slack = 25_000_000 if name.endswith("_ns") else 4
+        t.near(value, was.get(name, 0), slack, name)
+
+
+@test
+def windows_of_any_length_say_the_same(t):
+    recording = mixed(t)
+    short = t.report(stored(t, recording, "0.1", "short.db"))
+    long = t.report(stored(t, recording, "60", "long.db"))
+    t.equal(functions(short), functions(long), "functions")
+    for name, value in numbers(long["ledger"]):
+        t.near(dict(numbers(short["ledger"])).get(name, 0), value,
+               1_000_000 if name.endswith("_ns") else 2, name)
+
+
+@test
+def names_outlive_the_files_they_are_from(t):
+    program = t.path("mill")
+    shutil.copy(t.workload("loop"), program)
+    recording = t.path("a.data")
+    t.assay("record", "-F", "499", "-o", recording, "--", program, "300")
+    store = stored(t, recording)
+    os.unlink(program)
+    mine = {key: n for key, n in functions(t.report(store)).items() if "mill" in key[1]}
+    t.true(mine.get(("loop_body", str(program), "user"), 0) > 50, f"functions are {mine}")
+    # The recording itself can say it only while the file is there, or was kept.
+    shutil.copy(t.workload("btree"), program)
+    again = {key: n for key, n in functions(t.report(store)).items() if "mill" in key[1]}
+    t.equal(again, mine, "functions with another file in that place")
+
+
+@test
+def what_is_no_store_s_is_refused_in_words(t):
+    recording = t.path("a.data")
+    t.assay("record", "-o", recording, "--", t.workload("loop"), "30")
+    store = stored(t, recording)
+    for words, part, status in (
+            (("report", "--from", "-1h", "-i", recording), "--from is for stores", None),
+            (("report", store, "--time", "1,2"), "--from and --to take a part", None),
+            (("report", store, "--from", "soon"), "'soon' is no time; take", None),
+            (("report", store, "--from", "12:00", "--to", "11:00"), "is not after --from", None),
+            (("report", store, "--from", "2020-01-01", "--to", "2020-01-02"),
+             "holds nothing of the time asked for; it reaches from", None),
+            (("report", store, "--host", "nobody"), "holds nothing of a machine 'nobody'", None),
+            (("report", store, recording), "give it alone", None),
+            (("intervals", store), "not the time of each sample", None),
+            (("report", "--store", t.path("no.db")), "no.db", None)):
+        got = t.assay(*words, status=status)
+        t.true(got.status in (1, 2), f"{words}: status {got.status}")
+        t.has(got.err, part, str(words))
+        t.equal(got.out, "", f"output of {words}")
+
+
+@test
+def other_commands_read_a_store_too(t):
+    recording = t.path("a.data")
+    t.assay("record", "-g", "-F", "499", "-o", recording, "--", t.workload("loop"), "300")
+    store = stored(t, recording)
+    folded = t.assay("export", "--to", "folded", "-i", store).out
+    t.has(folded, "loop_body", "folded stacks")
+    annotated = t.json(t.assay("annotate", "--json", "-i", store, "loop_body").out)
+    t.equal(annotated["function"], "loop_body", "function")
+    hits = [i for i in annotated["instructions"] if i["samples"]]
+    t.true(hits, "instructions were hit")
+
+
+@test
+def a_session_s_store_says_what_ran(t):
+    runtime = t.path("run")
+    runtime.mkdir(mode=0o700)
+    env = {"XDG_RUNTIME_DIR": str(runtime)}
+    store = t.path("day.db")
+    before = time.time()
+    t.assay("start", "--store", store, "--window", "1", "-F", "199", env=env)
+    try:
+        t.run(t.workload("loop"), "2500")
+    finally:
+        t.assay("stop", env=env)
+    report = t.report("--store", store, "--from", f"@{before - 1:.3f}", "--to", "now")
+    loop = sum(n for key, n in functions(report).items() if key[0] == "loop_body")
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        (got,) = db.execute("SELECT sum(s.samples) FROM samples s JOIN stacks k ON k.id = s.stack "
+                            "JOIN frames f ON f.id = k.frame JOIN functions u ON u.id = f.function "
+                            "WHERE u.name = 'loop_body'").fetchone()
+        (windows, wall) = db.execute("SELECT count(DISTINCT window), sum(wall_ns) FROM ledger") \
+            .fetchone()
+    t.equal(loop, got, "samples of loop_body")
+    t.true(loop > 20, f"loop_body had {loop} samples")
+    t.true(windows >= 2, f"{windows} windows")
+    t.near(report["ledger"]["wall_ns"] * os.cpu_count(), wall, 10_000_000 * os.cpu_count(),
+           "wall of the ledger")
+    # All time there was is accounted for.
+    t.true(abs(report["ledger"]["residual_ns"]) < 0.05 * wall, "the books close")
+
+
+main()

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_recording RECORDING STORE SECONDS: the events of a recording, cut into windows of
+ * SECONDS, into a new store: what a store holds and what the recording does must be the same.
+ * No account of the recorder's goes with it but when sampling began and ended.
+ */
+#include "cmd/store_names.h"
+#include "format/perf_data.h"
+#include "profile/profile_windows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct copy {
+	struct store *store;
+	struct profile_windows *windows;
+	struct event_sink sink;
+	const struct recording *recording;
+	uint64_t wall_less_ns;
+};
+
+static int take_window(void *ctx, const struct profile *p, const struct profile_window *w,
+                       struct error *err)
+{
+	struct copy *c = ctx;
+	uint16_t attr = recording_main_attr(c->recording);
+	struct store_window window = {.start_ns = w->start_ns + c->wall_less_ns,
+	                              .end_ns = w->end_ns + c->wall_less_ns,
+	                              .samples = w->samples,
+	                              .lost_records = w->lost_records,
+	                              .period_ns = c->recording->attrs.items[attr].period_ns,
+	                              .wall_less_ns = (int64_t)c->wall_less_ns};
+
+	return store_add_window(c->store, p, &window, err);
+}
+
+static int begin(void *ctx, const struct recording *r, struct error *err)
+{
+	struct copy *c = ctx;
+	int status;
+
+	c->recording = r;
+	c->wall_less_ns = r->clock_wall_ns - r->clock_start_ns;
+	profile_windows_wall(c->windows, c->wall_less_ns);
+	status = store_begin(c->store, r, r->account.start_ns + c->wall_less_ns, err);
+	if (!status)
+		status = c->sink.begin(c->sink.ctx, r, err);
+	if (!status)
+		profile_windows_start(c->windows, r->account.start_ns);
+	return status;
+}
+
+static int pass_event(void *ctx, const struct event *e, struct error *err)
+{
+	struct copy *c = ctx;
+
+	return c->sink.event(c->sink.ctx, e, err);
+}
+
+static int end(void *ctx, const struct recording *r, struct error *err)
+{
+	struct copy *c = ctx;
+	int status = c->sink.end(c->sink.ctx, r, err);
+
+	return status ? status
+	              : store_end(c->store, r->account.end_ns + c->wall_less_ns, "stopped", err);
+}
+
+static int copy(struct copy *c, const char *from, const char *to, double seconds, struct error *err)
+{
+	struct store_names *names = store_names_new(NULL);
+	struct store_options options = {.name = store_names_find, .name_ctx = names};
+	struct profile_windows_options windows = {
+	        .window_ns = (uint64_t)(seconds * 1e9), .window = take_window, .ctx = c};
+	struct event_sink sink = {.ctx = c, .begin = begin, .event = pass_event, .end = end};
+	struct recording r;
+	int status = store_open(&c->store, to, &options, err);
+
+	if (!status) {
+		recording_init(&r);
+		c->windows = profile_windows_new(&windows);
+		c->sink = profile_windows_sink(c->windows);
+		status = perf_data_read(from, NULL, &r, &sink, err);
+		profile_windows_free(c->windows);
+		recording_done(&r);
+	}
+	store_close(c->store);
+	store_names_free(names);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct copy c = {0};
+	struct error err = {0};
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: store_recording RECORDING STORE SECONDS\n");
+		return 2;
+	}
+	if (copy(&c, argv[1], argv[2], atof(argv[3]), &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	return 0;
+}
