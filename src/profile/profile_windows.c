@@ -110,6 +110,13 @@ int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct er
 	return ret;
 }
 
+int profile_windows_cut(struct profile_windows *w, uint64_t time_ns, struct error *err)
+{
+	int ret = profile_windows_until(w, time_ns, err);
+
+	return ret || !w->begun || time_ns <= w->now.start_ns ? ret : cut(w, time_ns, err);
+}
+
 static int on_begin(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_windows *w = ctx;

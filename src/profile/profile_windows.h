@@ -57,6 +57,8 @@ struct event_sink profile_windows_sink(struct profile_windows *w);
 /* Sampling is on since then: where that was not known yet when the windows were made. */
 void profile_windows_start(struct profile_windows *w, uint64_t start_ns);
 int profile_windows_until(struct profile_windows *w, uint64_t time_ns, struct error *err);
+/* The same, and the window under way ends there: somebody wants what there is. */
+int profile_windows_cut(struct profile_windows *w, uint64_t time_ns, struct error *err);
 /* The clock of the wall was set: boundaries go by it from the next one on. */
 void profile_windows_wall(struct profile_windows *w, uint64_t wall_less_ns);
 

@@ -14,16 +14,28 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define PERIOD_NS 100000
-#define PERIOD_CYCLES 300000 /* about as long */
+#define PERIOD_NS 200000
+#define PERIOD_CYCLES 600000 /* about as long */
 /* A record with a stack copy has at most 64 KB. */
 #define RING_BYTES (128u << 10)
 #define GAPS_MAX 512
 #define STEPS_MAX 512
 #define ENOUGH 8
+/* What a program of middling size has at hand: read over and over, in an order without order. */
+#define LINES 4096
+#define LINES_STEP 64
+/* So many steps read all of it: then whatever a sample pushed out of the caches is back. */
+#define STEPS_PASS (LINES / LINES_STEP)
+
+struct line {
+	uint32_t next;
+	uint32_t room[15];
+};
 
 struct sample_cost {
 	int fd;
+	uint32_t at;
+	struct line *lines;
 	struct perf_ring ring;
 	uint64_t gaps[GAPS_MAX], steps[STEPS_MAX];
 	uint32_t gap_count, step_count;
@@ -46,6 +58,27 @@ static struct perf_event_attr probe_attr(const struct perf_event_attr *planned)
 	return attr;
 }
 
+/* One round through all lines, by a generator that is the same each time. */
+static struct line *new_lines(void)
+{
+	struct line *lines = xcalloc(LINES, sizeof(*lines));
+	uint64_t state = 88172645463325252;
+
+	for (uint32_t i = 0; i < LINES; i++)
+		lines[i].next = i;
+	for (uint32_t i = LINES - 1; i; i--) {
+		uint32_t other, next = lines[i].next;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		other = (uint32_t)(state % i);
+		lines[i].next = lines[other].next;
+		lines[other].next = next;
+	}
+	return lines;
+}
+
 int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *planned,
                      struct error *err)
 {
@@ -60,11 +93,13 @@ int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *pla
 		                   strerror(errno));
 	if (!status)
 		status = perf_ring_map(&c->ring, c->fd, RING_BYTES, err);
-	if (status)
+	if (status) {
 		sample_cost_close(c);
-	else
-		*out = c;
-	return status;
+		return status;
+	}
+	c->lines = new_lines();
+	*out = c;
+	return 0;
 }
 
 void sample_cost_close(struct sample_cost *c)
@@ -74,6 +109,7 @@ void sample_cost_close(struct sample_cost *c)
 	perf_ring_unmap(&c->ring);
 	if (c->fd >= 0)
 		close(c->fd);
+	free(c->lines);
 	free(c);
 }
 
@@ -101,32 +137,39 @@ static void keep(uint64_t *values, uint32_t *count, uint32_t most, uint64_t valu
 		values[(*count)++] = value;
 }
 
+/* Its time is the caches' and the clock's. */
+static uint64_t step(struct sample_cost *c)
+{
+	for (unsigned i = 0; i < LINES_STEP; i++)
+		c->at = c->lines[c->at].next;
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
 /*
- * Two steps each time round where a sample came: its interrupt may lie before the reading or
- * behind it, between that and the look at the ring.
+ * A span is the step that a sample came in, and those of one pass behind it. Where another
+ * sample comes meanwhile there is none.
  */
 static void watch(struct sample_cost *c, uint64_t for_ns)
 {
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC), before = begin, now, head, next;
-	uint32_t samples;
+	uint64_t begin = step(c), before = begin, span_ns = 0, now, head, next;
+	uint32_t left = 0;
 
 	head = perf_ring_head(&c->ring);
 	perf_ring_release_to(&c->ring, head);
-	while (before - begin < for_ns) {
-		now = clock_ns(CLOCK_MONOTONIC);
+	for (; before - begin < for_ns; before = now) {
+		now = step(c);
 		next = perf_ring_head(&c->ring);
-		if (next == head) {
+		if (next != head) {
+			left = samples_between(c, head, next) == 1 ? STEPS_PASS + 1 : 0;
+			span_ns = 0;
+			head = next;
+			perf_ring_release_to(&c->ring, head);
+		} else if (!left) {
 			keep(c->steps, &c->step_count, STEPS_MAX, now - before);
-			before = now;
-			continue;
 		}
-		now = clock_ns(CLOCK_MONOTONIC);
-		samples = samples_between(c, head, next);
-		if (samples)
-			keep(c->gaps, &c->gap_count, GAPS_MAX, (now - before) / samples);
-		head = next;
-		perf_ring_release_to(&c->ring, head);
-		before = clock_ns(CLOCK_MONOTONIC);
+		span_ns += now - before;
+		if (left && !--left)
+			keep(c->gaps, &c->gap_count, GAPS_MAX, span_ns);
 	}
 }
 
@@ -156,19 +199,15 @@ void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
 
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure)
 {
-	uint64_t step = 0;
-
 	c->gap_count = c->step_count = 0;
 	if (ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return false;
 	watch(c, for_ns);
 	ioctl(c->fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (c->gap_count < ENOUGH)
+	if (c->gap_count < ENOUGH || c->step_count < ENOUGH)
 		return false;
-	if (c->step_count) {
-		qsort(c->steps, c->step_count, sizeof(*c->steps), compare);
-		step = c->steps[c->step_count / 2];
-	}
-	sample_cost_of_gaps(c->gaps, c->gap_count, 2 * step, figure);
+	qsort(c->steps, c->step_count, sizeof(*c->steps), compare);
+	sample_cost_of_gaps(c->gaps, c->gap_count, (STEPS_PASS + 1) * c->steps[c->step_count / 2],
+	                    figure);
 	return true;
 }

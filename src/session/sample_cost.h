@@ -3,17 +3,18 @@
  * sample_cost: what one sample takes from the CPU that it interrupts.
  *
  * The event as it was planned, call chains and stack copies included, samples this thread alone,
- * ten thousand times a second, while a loop reads the clock: a sample is a gap between two
- * readings behind which there is more in the ring. The median gap, less what the loop takes
- * without, is the cost; time that others took of this thread or of the machine falls into gaps
- * without a sample, but for a few, which a median does not see.
+ * some thousand times a second, while a loop reads memory and the clock: the loop is slower
+ * where there is more in the ring behind it, and for a while after that, until what the sample
+ * pushed out of the caches is back. The median of that, less what the loop takes without, is the
+ * cost; time that others took of this thread or of the machine falls between samples, but for a
+ * little, which a median does not see.
  *
  *	sample_cost_open()	-errno: the kernel denies it
  *	sample_cost_measure()	keeps this thread busy for that time; as often as wanted
  *	sample_cost_close()	NULL-safe
  *
- * What a sample costs beyond its interrupt (caches that it leaves cold) is not seen. Times in ns;
- * to be used by the thread that opened it. Uses: base, event, source.
+ * A program that needs more of the caches than the loop does pays more, a smaller one less. Times
+ * in ns; to be used by the thread that opened it. Uses: base, event, source.
  */
 #ifndef ASSAY_SESSION_SAMPLE_COST_H
 #define ASSAY_SESSION_SAMPLE_COST_H
@@ -38,7 +39,7 @@ void sample_cost_close(struct sample_cost *c);
 /* False: too few samples came, and the figure is left as it was. */
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure);
 
-/* For tests: the middle and the quartiles of gaps, each less `loop_ns`, but never nothing. */
+/* For tests: the middle and the quartiles of spans, each less `loop_ns`, but never nothing. */
 void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
                          struct sample_cost_figure *figure);
 

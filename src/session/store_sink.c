@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/store_sink.h"
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_record.h"
 #include "profile/profile_windows.h"
-#include "session/session.h"
+#include "session/session_internal.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #define WINDOW_NS UINT64_C(10000000000)
 /* What adjusting a clock does in a window; more than that, and it was set. */
 #define CLOCK_SET_NS INT64_C(500000000)
+#define COPY_LOOK_NS 20000000
 #define CLOCK_MOVED_NS INT64_C(1000000)
 
 struct store_sink {
@@ -259,10 +262,54 @@ static int sink_flush(struct session_sink *sink, const struct session_status *no
 	return ret ? ret : look_at_clocks(s, err);
 }
 
+/* A copy that another thread makes, with a connection of its own. */
+struct copying {
+	const char *from, *to;
+	int status;
+	struct error err;
+	bool over;
+};
+
+static void copy_aside(void *ctx)
+{
+	struct copying *c = ctx;
+	struct store_options o = {.read_only = true};
+	struct store *store = NULL;
+
+	c->status = store_open(&store, c->from, &o, &c->err);
+	if (!c->status)
+		c->status = store_copy(store, c->to, &c->err);
+	store_close(store);
+	__atomic_store_n(&c->over, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * A store of gigabytes takes a while to copy: sampling goes on meanwhile, and so does the
+ * writing, for the copy is of one moment.
+ */
 static int sink_snapshot(struct session_sink *sink, const char *path, const struct recording *r,
                          const struct session_status *now, struct error *err)
 {
-	return store_copy(store_sink_of(sink)->store, path, err);
+	struct store_sink *s = store_sink_of(sink);
+	struct copying copying = {.from = s->path, .to = path};
+	struct timespec moment = {.tv_nsec = COPY_LOOK_NS};
+	struct aside aside = {0};
+	struct error drained = {0};
+	int ret = profile_windows_cut(s->windows, now->settled_ns, err);
+
+	if (ret)
+		return ret;
+	if (!aside_start(&aside, copy_aside, &copying))
+		return store_copy(s->store, path, err);
+	while (!__atomic_load_n(&copying.over, __ATOMIC_ACQUIRE)) {
+		nanosleep(&moment, NULL);
+		if (!ret)
+			ret = session_drain(sink->session, false, &drained);
+	}
+	aside_join(&aside);
+	if (ret || copying.status)
+		*err = ret ? drained : copying.err;
+	return ret ? ret : copying.status;
 }
 
 static void sink_free(struct store_sink *s)

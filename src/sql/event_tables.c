@@ -167,68 +167,65 @@ static void fill_switch(const struct reading *r, const struct event *e, struct r
 	                        s->next_prev_pid);
 }
 
-/* Name, value and detail, as docs/SQL.md has them. */
-static void fill(const struct reading *r, const struct event *e, struct row *row)
+/* What programs do. */
+static void fill_program(const struct reading *r, const struct event *e, struct row *row)
 {
 	struct batch *b = r->filling;
 
-	switch (e->kind) {
-	case EVENT_SAMPLE:
-		row->kind = "sample";
-		fill_sample(r, e, row);
-		break;
-	case EVENT_MMAP:
-		row->kind = "mmap";
-		fill_mmap(r, e, row);
-		break;
-	case EVENT_COMM:
-		row->kind = "comm";
+	if (e->kind == EVENT_COMM) {
 		row->name = add_text(b, e->comm.name);
 		row->detail = add_text(b, e->comm.exec ? "exec" : NULL);
-		break;
-	case EVENT_FORK:
-	case EVENT_EXIT:
-		row->kind = e->kind == EVENT_FORK ? "fork" : "exit";
+	} else if (e->kind == EVENT_CGROUP) {
+		row->name = add_text(b, e->cgroup.path);
+		set_value(row, e->cgroup.id);
+	} else { /* EVENT_FORK, EVENT_EXIT */
 		set_value(row, (uint64_t)(int64_t)e->fork.parent_pid);
 		row->detail = add_words(b, "parent_tid=%" PRId32, e->fork.parent_tid);
-		break;
-	case EVENT_SWITCH:
-		row->kind = "switch";
-		fill_switch(r, e, row);
-		break;
-	case EVENT_LOST:
-		row->kind = "lost";
+	}
+}
+
+/* What the kernel and the recorder tell of the recording itself. */
+static void fill_record(const struct reading *r, const struct event *e, struct row *row)
+{
+	struct batch *b = r->filling;
+
+	if (e->kind == EVENT_LOST) {
 		row->name = add_text(b, e->lost.samples ? "samples" : "records");
 		set_value(row, e->lost.count);
-		break;
-	case EVENT_THROTTLE:
-		row->kind = "throttle";
+	} else if (e->kind == EVENT_THROTTLE) {
 		row->name = add_text(b, e->throttle.stopped ? "stopped" : "resumed");
-		break;
-	case EVENT_READ:
-		row->kind = "read";
+	} else if (e->kind == EVENT_READ) {
 		row->name = add_text(b, event_name(r, e));
 		set_value(row, e->read.value);
 		row->detail = add_words(b, "enabled_ns=%" PRIu64 " running_ns=%" PRIu64,
 		                        e->read.enabled_ns, e->read.running_ns);
-		break;
-	case EVENT_CGROUP:
-		row->kind = "cgroup";
-		row->name = add_text(b, e->cgroup.path);
-		set_value(row, e->cgroup.id);
-		break;
-	case EVENT_OUTER_STACK:
-		row->kind = "outer_stack";
+	} else if (e->kind == EVENT_OUTER_STACK) {
 		set_value(row, e->outer_stack.id);
 		row->detail = add_words(b, "parent=%" PRIu32 " frames=%" PRIu32,
 		                        e->outer_stack.parent, e->outer_stack.count);
-		break;
-	case EVENT_OTHER:
-		row->kind = "other";
+	} else {
 		set_value(row, e->type);
-		break;
 	}
 }
+
+/* By enum event_kind: its word, and what fills name, value and detail, as docs/SQL.md has them. */
+static const struct {
+	const char *name;
+	void (*fill)(const struct reading *r, const struct event *e, struct row *row);
+} kinds[] = {
+        [EVENT_SAMPLE] = {"sample", fill_sample},
+        [EVENT_MMAP] = {"mmap", fill_mmap},
+        [EVENT_COMM] = {"comm", fill_program},
+        [EVENT_FORK] = {"fork", fill_program},
+        [EVENT_EXIT] = {"exit", fill_program},
+        [EVENT_SWITCH] = {"switch", fill_switch},
+        [EVENT_LOST] = {"lost", fill_record},
+        [EVENT_THROTTLE] = {"throttle", fill_record},
+        [EVENT_READ] = {"read", fill_record},
+        [EVENT_CGROUP] = {"cgroup", fill_program},
+        [EVENT_OUTER_STACK] = {"outer_stack", fill_record},
+        [EVENT_OTHER] = {"other", fill_record},
+};
 
 static int on_begin(void *ctx, const struct recording *recording, struct error *err)
 {
@@ -248,7 +245,8 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 	row->cpu = e->cpu;
 	row->pid = e->pid;
 	row->tid = e->tid;
-	fill(r, e, row);
+	row->kind = kinds[e->kind].name;
+	kinds[e->kind].fill(r, e, row);
 	if (r->filling->rows.count < BATCH_ROWS && r->filling->texts.size < BATCH_TEXT)
 		return 0;
 	return hand_over(r);

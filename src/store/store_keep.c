@@ -22,6 +22,7 @@ void store_keeper_free(struct store_keeper *k)
 		return;
 	bits_done(&k->sweep.stacks);
 	bits_done(&k->sweep.frames);
+	names_done(&k->coarse);
 	free(k);
 }
 
@@ -160,8 +161,8 @@ static int step(struct store *s, uint64_t now_ns, struct error *err)
 	judge_size(s, &f);
 	status = keep_delete_step(
 	        s, s->keeper->emptying ? before(now_ns, 1) : before(now_ns, k->all_ns), err);
-	/* Rows that move while others are marked would be missed. */
-	if (!status && s->keeper->sweep.phase == SWEEP_MARK)
+	/* Rows that move, or refer to others, while those are marked would be missed. */
+	if (!status && s->keeper->sweep.phase >= SWEEP_MARK)
 		return keep_sweep_step(s, now_ns, err);
 	if (!status)
 		status = keep_merge_step(s, 0, before(now_ns, k->fine_ns), err);
@@ -185,7 +186,9 @@ static int prepare(struct store *s, struct error *err)
 	                      "CREATE INDEX IF NOT EXISTS process_by_name ON process (host, name)"
 	                      " WHERE id < 0;"
 	                      "CREATE INDEX IF NOT EXISTS thread_by_name ON thread (process, name)"
-	                      " WHERE id < 0;",
+	                      " WHERE id < 0;"
+	                      "CREATE INDEX IF NOT EXISTS frame_function ON frame (function, flags)"
+	                      " WHERE function IS NOT NULL;",
 	                      err);
 	if (!status)
 		s->keeper = xcalloc(1, sizeof(*s->keeper));

@@ -7,7 +7,8 @@
  * whoever reads between two steps gets the same sums. A window that is merged moves into
  * another one, row by row, and its books with the last of them. Processes whose whole life
  * lay in a merged window are counted by name there: rows with ids below 0, one for each host,
- * name, cgroup and side; their threads, tid -1, one for each name. A window to be deleted has
+ * name, cgroup and side; their threads, tid -1, one for each name. Paths of merged windows
+ * are of functions: one frame stands for all of its function. A window to be deleted has
  * level -1 from then on. Life cycle and threads are those of store.h. Uses: base, store.
  */
 #ifndef ASSAY_STORE_STORE_KEEP_H
@@ -48,6 +49,7 @@ struct store_keeper {
 	uint64_t sweep_after_ns;       /* no sweep before */
 	bool emptying;                 /* the file was too large, and is not yet small enough */
 	struct store_sweep sweep;
+	struct names coarse; /* frames and stacks, with 0: what they are where windows are merged */
 };
 
 /* What is known of a window that is merged or deleted. */
@@ -65,6 +67,8 @@ int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error
 int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err);
 int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err);
 
+/* Within a transaction: rows of a window as merged ones are, by function. */
+int keep_coarsen(struct store *s, int64_t window, struct error *err);
 /* Within a transaction: those who came and went in a window that others were merged into. */
 int keep_fold(struct store *s, const struct keep_window *into, struct error *err);
 

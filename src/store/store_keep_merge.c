@@ -174,14 +174,16 @@ static int merge(struct store *s, const struct keep_window *w, struct error *err
 	struct keep_window into;
 	sqlite3_stmt *find;
 	bool left;
-	int status =
-	        keep_row(s, into_sql, &find, err, "iiiii", (int64_t)slot, (int64_t)(slot + length),
-	                 w->session, w->level + 1, (int64_t)w->period_ns);
+	int found, status = w->level ? 0 : keep_coarsen(s, w->id, err);
 
-	status = taken(status, find, &into);
-	if (status < 0)
+	if (status)
 		return status;
-	if (!status) {
+	found = keep_row(s, into_sql, &find, err, "iiiii", (int64_t)slot, (int64_t)(slot + length),
+	                 w->session, w->level + 1, (int64_t)w->period_ns);
+	found = taken(found, find, &into);
+	if (found < 0)
+		return found;
+	if (!found) {
 		status = keep_put(s, "UPDATE window SET level = level + 1 WHERE id = ?", err, "i",
 		                  w->id);
 		return status ? status : close_step(s, w->id, err);
@@ -207,6 +209,8 @@ static int in_one(struct store *s,
 		store_write_undo(s);
 	else
 		status = store_write_end(s, err);
+	if (status)
+		names_forget(&s->keeper->coarse);
 	return status ? status : 1;
 }
 

@@ -338,7 +338,9 @@ int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err)
 		return status;
 	}
 	status = store_write_end(s, err);
-	if (ids_go)
+	if (ids_go) {
 		store_forget(s);
+		names_forget(&s->keeper->coarse);
+	}
 	return status ? status : 1;
 }

@@ -182,7 +182,7 @@ static void mill_tick(struct mill *m, uint32_t cpu)
 	struct mill_cpu *c = &m->cpus[cpu];
 	struct event e = mill_new(m, EVENT_SAMPLE, c->pid, c->pid);
 	uint64_t chain[24], kernel = UINT64_C(0xffffffff9a000000);
-	uint32_t count = 0, depth = 1 + mill_pick(m, 12);
+	uint32_t count = 0, depth = 1 + mill_pick(m, 12), function = 0;
 
 	e.cpu = cpu;
 	e.sample.period = m->period_ns;
@@ -195,9 +195,15 @@ static void mill_tick(struct mill *m, uint32_t cpu)
 	}
 	if (c->pid) {
 		chain[count++] = CHAIN_CONTEXT_USER;
-		for (uint32_t i = 0; i < depth; i++)
-			chain[count++] = 0x401000 + 0x100 * (uint64_t)mill_pick(m, m->functions) +
-			                 mill_random(m) % 3 * 16;
+		/* Each function calls four others, one of them most of the time. */
+		for (uint32_t i = depth; i-- > 0;) {
+			chain[count + i] =
+			        0x401000 + 0x100 * (uint64_t)function + mill_random(m) % 3 * 16;
+			function = (uint32_t)(hash_pair(function,
+			                                mill_pick(m, 4) + (uint64_t)c->program) %
+			                      m->functions);
+		}
+		count += depth;
 	}
 	e.sample.ip = chain[1];
 	e.sample.chain = chain;
