@@ -83,7 +83,9 @@ static void tell(const struct call_paths *paths, const struct calls_output *to, 
 		buf_addf(&text, " (%zu still running)", running);
 	buf_puts(&text, ", ");
 	text_bytes(&text, bytes);
-	buf_addf(&text, " in %s; read it with 'assay report %s'", to->file, to->file);
+	buf_addf(&text, " in %s; read it with 'assay report ", to->file);
+	text_path(&text, to->file);
+	buf_putc(&text, '\'');
 	fprintf(stderr, "assay: %s\n", text.data);
 	buf_done(&text);
 }

@@ -64,7 +64,7 @@ static const struct option options[] = {
                  "events), and of stacks recorded at switches runnable, blocked or wall.",
          .offset = AT(value)},
         {.kind = OPTION_GROUP, .help = "What is read"},
-        {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
+        {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
         {.kind = OPTION_STRING,
          .name = "event",
          .argument = "NAME",

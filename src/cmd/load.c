@@ -23,7 +23,7 @@
 
 #define AT(field) offsetof(struct load_options, field)
 
-const struct option load_option_table[] = {
+static const struct option recording_table[] = {
         {.kind = OPTION_EACH,
          .letter = 'i',
          .name = "input",
@@ -40,7 +40,18 @@ const struct option load_option_table[] = {
                     "sample, or a percentage of the recording (10%,20%). Either may be left out. "
                     "There is no account of time then: it closes for whole recordings alone.",
          .offset = AT(time)},
+        {.kind = OPTION_END},
+};
+
+const struct option load_option_table[] = {
+        {.kind = OPTION_INCLUDE, .include = recording_table},
         {.kind = OPTION_INCLUDE, .include = load_store_table},
+        {.kind = OPTION_END},
+};
+
+const struct option load_to_form_table[] = {
+        {.kind = OPTION_INCLUDE, .include = recording_table},
+        {.kind = OPTION_INCLUDE, .include = load_until_table},
         {.kind = OPTION_END},
 };
 

@@ -38,6 +38,8 @@ struct load_options {
  * command's struct holds a load_options at the offset of the INCLUDE.
  */
 extern const struct option load_option_table[]; /* -i, --time, --store.. */
+/* The same for commands with a --to FORMAT of their own: a range ends with --until alone. */
+extern const struct option load_to_form_table[];
 extern const struct option
         symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
 

@@ -9,7 +9,7 @@
 
 #define AT(field) offsetof(struct load_options, field)
 
-const struct option load_store_table[] = {
+const struct option load_until_table[] = {
         {.kind = OPTION_STRING,
          .name = "store",
          .argument = "FILE",
@@ -24,7 +24,7 @@ const struct option load_store_table[] = {
                     "Whole windows are taken, those that reach into the time.",
          .offset = AT(from)},
         {.kind = OPTION_STRING,
-         .name = "to",
+         .name = "until",
          .argument = "TIME",
          .help = "of a store: up to then",
          .offset = AT(to)},
@@ -33,6 +33,16 @@ const struct option load_store_table[] = {
          .argument = "NAME",
          .help = "of a store of several machines: this one",
          .offset = AT(host)},
+        {.kind = OPTION_END},
+};
+
+const struct option load_store_table[] = {
+        {.kind = OPTION_INCLUDE, .include = load_until_table},
+        {.kind = OPTION_STRING,
+         .name = "to",
+         .argument = "TIME",
+         .help = "the same as --until",
+         .offset = AT(to)},
         {.kind = OPTION_END},
 };
 
@@ -48,7 +58,7 @@ static const char *file_at(const struct load_options *o, size_t n)
 
 static int refuse_times(const struct load_options *o, struct error *err)
 {
-	const char *option = o->from ? "--from" : o->to ? "--to" : o->host ? "--host" : NULL;
+	const char *option = o->from ? "--from" : o->to ? "--until" : o->host ? "--host" : NULL;
 
 	if (!option)
 		return 0;
@@ -78,7 +88,7 @@ int load_store_path(const char **path, const struct load_options *o, struct erro
 	if (o->time)
 		return error_set(
 		        err, EINVAL,
-		        "--time is for recordings; of a store, --from and --to take a part");
+		        "--time is for recordings; of a store, --from and --until take a part");
 	return 0;
 }
 
@@ -92,9 +102,9 @@ int load_store_read(struct profile *p, const char *path, const struct load_optio
 	if (o->from)
 		r = when_parse("--from", o->from, now_ns, &range.from_ns, err);
 	if (!r && o->to)
-		r = when_parse("--to", o->to, now_ns, &range.to_ns, err);
+		r = when_parse("--until", o->to, now_ns, &range.to_ns, err);
 	if (!r && o->to && range.to_ns <= range.from_ns)
-		r = error_set(err, EINVAL, "--to %s is not after --from %s", o->to,
+		r = error_set(err, EINVAL, "--until %s is not after --from %s", o->to,
 		              o->from ? o->from : "the beginning of time");
 	return r ? r : store_read(path, &range, p, err);
 }

@@ -9,7 +9,8 @@
 
 #include "cmd/load.h"
 
-extern const struct option load_store_table[]; /* --store, --from, --to, --host */
+extern const struct option load_until_table[]; /* --store, --from, --until, --host */
+extern const struct option load_store_table[]; /* these and --to, which says the same as --until */
 
 /*
  * The store that is to be read, by --store or as the only file; *path NULL: none is, and

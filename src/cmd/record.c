@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record: sample while something runs, into a perf.data file. */
 #include "cmd/record_options.h"
+#include "output/table.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -57,6 +58,8 @@ static void show_progress(void *ctx, const struct session_progress *p)
 static void print_result(const struct record_command_options *o, const struct session_result *r,
                          bool tty)
 {
+	struct buf hint = {0};
+
 	if (tty)
 		fputs("\r\033[K", stderr);
 	vec_each (note, &r->notes)
@@ -68,12 +71,16 @@ static void print_result(const struct record_command_options *o, const struct se
 		        r->lost_records);
 	if (r->command_goes_on)
 		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
+	if (strcmp(o->output, "perf.data") != 0) {
+		buf_putc(&hint, ' ');
+		text_path(&hint, o->output);
+	}
 	fprintf(stderr,
 	        "assay: %.2f s recorded, %.2f MB in %s, recorder's own CPU time %.1f ms; read it "
-	        "with 'assay report%s%s'\n",
+	        "with 'assay report%s'\n",
 	        (double)r->elapsed_ns / 1e9, (double)r->bytes / 1e6, o->output,
-	        (double)r->observer_cpu_ns / 1e6, strcmp(o->output, "perf.data") ? " " : "",
-	        strcmp(o->output, "perf.data") ? o->output : "");
+	        (double)r->observer_cpu_ns / 1e6, buf_text(&hint));
+	buf_done(&hint);
 }
 
 static int exit_status(const struct session_result *r)

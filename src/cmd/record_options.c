@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ const struct option record_option_table[] = {
 void record_options_default(struct record_options *o)
 {
 	o->stack_size = STACK_BYTES_NOT_SAID;
-	o->budget = -1;
+	o->budget = NAN; /* not said */
 }
 
 /* -F: a number, or the most that the kernel allows. */
@@ -196,7 +197,7 @@ static int check(const struct record_options *o, const char *command, const char
 		return command_fail(2, "%s: -F and -c exclude each other", command);
 	if (o->memory_mb < 0)
 		return command_fail(2, "%s: --memory wants a positive number of MB", command);
-	if (o->budget != -1 && !(o->budget > 0 && o->budget <= 100))
+	if (!isnan(o->budget) && !(o->budget > 0 && o->budget <= 100))
 		return command_fail(2,
 		                    "%s: --budget wants a share of a CPU's time in percent, more "
 		                    "than 0 and at most 100",

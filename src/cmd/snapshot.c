@@ -25,13 +25,25 @@ static const struct option options[] = {
         {.kind = OPTION_END},
 };
 
+static void say(const char *path)
+{
+	struct buf text = {0}, clean = {0};
+
+	buf_addf(&text, "Snapshot in %s; read it with 'assay report ", path);
+	text_path(&text, path);
+	buf_puts(&text, "'.");
+	text_clean(&clean, text.data);
+	puts(clean.data);
+	buf_done(&clean);
+	buf_done(&text);
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	const struct snapshot_options *o = p;
 	struct control_request request = {.verb = CONTROL_SNAPSHOT};
 	struct control_reply reply;
 	struct error err = {0};
-	struct buf text = {0};
 	int status;
 
 	if (argc)
@@ -44,13 +56,10 @@ static int run(void *p, int argc, char **argv)
 		session_command_tell_ended(&reply.account);
 		status = 1;
 	} else if (!status) {
-		text_clean(&text, reply.account.snapshot ? reply.account.snapshot : "?");
-		printf("Snapshot in %s; read it with 'assay report %s'.\n", buf_text(&text),
-		       buf_text(&text));
+		say(reply.account.snapshot ? reply.account.snapshot : "?");
 	}
 	control_reply_done(&reply);
 	control_request_done(&request);
-	buf_done(&text);
 	return status;
 }
 

@@ -122,8 +122,9 @@ static int look_at_other(struct start *s, const char *name)
 	if (presence == SESSION_WAS_KILLED)
 		session_command_tell_killed(&a);
 	else if (presence == SESSION_RUNS && a.output && !strcmp(a.output, s->sink.output))
-		status = command_fail(1, NAME ": the session '%s' writes %s; name another with -o",
-		                      name, a.output);
+		status = command_fail(1, NAME ": the session '%s' writes %s; name another with %s",
+		                      name, a.output,
+		                      s->sink.kind == SESSION_STORE ? "--store" : "-o");
 	session_account_done(&a);
 	return status;
 }
@@ -316,6 +317,9 @@ static int run(void *p, int argc, char **argv)
 	struct start s = {.o = p, .place.fd = -1, .claim.fd = -1, .daemon.ready = -1};
 	int status;
 
+	if (argc && s.o->sink.ring && !*s.o->sink.ring && start_sink_is_ring(argv[0]))
+		return command_fail(2, NAME ": '%s': the size is written --ring=%s", argv[0],
+		                    argv[0]);
 	if (argc)
 		return command_fail(2,
 		                    NAME

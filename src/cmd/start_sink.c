@@ -15,6 +15,7 @@
 
 #define NAME "start"
 #define SNAPSHOTS_MOST 10000
+#define SNAPSHOTS_NOT_SAID UINT64_MAX
 #define WINDOW_S_MOST 3600
 
 #define AT(field) offsetof(struct start_sink_options, field)
@@ -80,6 +81,7 @@ const struct option start_sink_option_table[] = {
 void start_sink_default(struct start_sink_options *o)
 {
 	o->window_s = o->keep_mb = NAN; /* not said */
+	o->snapshots = SNAPSHOTS_NOT_SAID;
 }
 
 /* A number and a unit, all of it; false: neither size nor time. */
@@ -119,6 +121,13 @@ static bool parse_time(const char *text, uint64_t *ns)
 	return parse_amount(text, units, factors, 100 * 365 * 86400e9, ns);
 }
 
+bool start_sink_is_ring(const char *text)
+{
+	uint64_t amount;
+
+	return parse_size(text, &amount) || parse_time(text, &amount);
+}
+
 static int plan_ring(const struct start_sink_options *o, struct start_sink_plan *plan)
 {
 	plan->kind = SESSION_RING;
@@ -140,7 +149,7 @@ static int plan_store(const struct start_sink_options *o, struct start_sink_plan
 		                    NAME ": --store names the file, and -o goes with others alone");
 	if (o->ring)
 		return command_fail(2, NAME ": --store and --ring exclude each other");
-	if (o->when.count || o->snapshots)
+	if (o->when.count || o->snapshots != SNAPSHOTS_NOT_SAID)
 		return command_fail(2,
 		                    NAME ": --when and --snapshots do not go with --store, which "
 		                         "can be read at any time");
@@ -165,9 +174,11 @@ static int plan_kind(const struct start_sink_options *o, struct start_sink_plan 
 	if (o->keep || !isnan(o->window_s) || !isnan(o->keep_mb))
 		return command_fail(2, NAME
 		                    ": --window, --keep and --keep-size go with --store alone");
-	if (o->snapshots > SNAPSHOTS_MOST)
-		return command_fail(2, NAME ": --snapshots wants at most %d", SNAPSHOTS_MOST);
-	plan->snapshots = (unsigned)o->snapshots;
+	if (o->snapshots != SNAPSHOTS_NOT_SAID) {
+		if (!o->snapshots || o->snapshots > SNAPSHOTS_MOST)
+			return command_fail(2, NAME ": --snapshots wants 1 to %d", SNAPSHOTS_MOST);
+		plan->snapshots = (unsigned)o->snapshots;
+	}
 	if (o->when.count && trigger_new(&plan->trigger, o->when.items, o->when.count, NULL, &err))
 		return command_fail(2, NAME ": --when: %s", err.text);
 	return o->ring ? plan_ring(o, plan) : 0;

@@ -35,6 +35,9 @@ extern const struct option start_sink_option_table[];
 
 void start_sink_default(struct start_sink_options *o);
 
+/* A size or a time, as --ring has them. */
+bool start_sink_is_ring(const char *text);
+
 struct start_sink_plan {
 	enum session_kind kind;
 	char *output; /* absolute */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "image/kernel.h"
 #include "symbol/demangle.h"
+#include "symbol/few_names.h"
 #include "symbol/symbolizer.h"
 
 #include <malloc.h>
@@ -128,26 +129,63 @@ static const char *kernel_name(struct store_names *n, uint64_t address)
 	return plain;
 }
 
+/* Keeps a name for as long as the answer is good; of several in a row that are one, one. */
+static const char *give(struct store_names *n, char *name)
+{
+	if (n->given.count && !strcmp(*vec_last(&n->given), name)) {
+		free(name);
+		return *vec_last(&n->given);
+	}
+	vec_push(&n->given, name);
+	return name;
+}
+
+static uint64_t offset_of(const struct store_names *n, const struct profile *p,
+                          const uint32_t *frames, size_t i)
+{
+	return p->frames.items[frames[n->order.items[i]]].frame.offset;
+}
+
+/* Of a file, most places are inside of functions: they need no table of all its symbols. */
+static void name_in_file(struct store_names *n, const struct profile *p, const uint32_t *frames,
+                         uint32_t image, size_t from, size_t to, const char **names)
+{
+	size_t count = to - from;
+	uint64_t *offsets = xcalloc(count, sizeof(*offsets));
+	char **found = xcalloc(count, sizeof(*found));
+
+	for (size_t i = 0; i < count; i++)
+		offsets[i] = offset_of(n, p, frames, from + i);
+	few_names(&p->images.images.items[image], image_path(&p->images, image), n->root, offsets,
+	          count, found);
+	for (size_t i = 0; i < count; i++)
+		if (found[i])
+			names[n->order.items[from + i]] = give(n, found[i]);
+	free(offsets);
+	free(found);
+}
+
 /* Frames order[from..to) are of one image of the user's. */
 static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
-                       size_t from, size_t to, const char **names)
+                       uint32_t image, size_t from, size_t to, const char **names)
 {
-	struct symbol_options so = {.no_inlines = true, .root = n->root};
-	/* It looks into the images, and changes nothing. */
-	struct symbolizer *s = symbolizer_new((struct image_table *)(uintptr_t)&p->images, &so);
+	struct symbol_options so = {.no_inlines = true, .this_kernel = true, .root = n->root};
+	struct symbolizer *s = NULL;
 
+	if (p->images.images.items[image].kind == IMAGE_FILE)
+		name_in_file(n, p, frames, image, from, to, names);
 	for (size_t i = from; i < to; i++) {
 		uint32_t at = n->order.items[i];
-		const struct symbol *symbol = symbolizer_find(s, p->frames.items[frames[at]].frame);
-		/* Most frames of a batch are of few functions, side by side by address. */
-		bool known = symbol->named && n->given.count &&
-		             !strcmp(*vec_last(&n->given), symbol->name);
+		const struct symbol *symbol;
 
-		if (!symbol->named)
+		if (names[at])
 			continue;
-		if (!known)
-			vec_push(&n->given, xstrdup(symbol->name));
-		names[at] = *vec_last(&n->given);
+		/* It looks into the images, and changes nothing. */
+		if (!s)
+			s = symbolizer_new((struct image_table *)(uintptr_t)&p->images, &so);
+		symbol = symbolizer_find(s, p->frames.items[frames[at]].frame);
+		if (symbol->named)
+			names[at] = give(n, xstrdup(symbol->name));
 	}
 	symbolizer_free(s);
 }
@@ -176,7 +214,7 @@ static void name_one(struct store_names *n, const struct profile *p, const uint3
 	uint64_t base = image->kind == IMAGE_MODULE ? image->base : 0;
 
 	if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_MODULE) {
-		name_image(n, p, frames, from, to, names);
+		name_image(n, p, frames, first->image, from, to, names);
 		return;
 	}
 	for (size_t i = from; i < to; i++) {

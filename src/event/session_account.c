@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/session_account.h"
 
+void session_account_rules_done(struct session_account *a)
+{
+	vec_each (rule, &a->rules)
+		free(rule->text);
+	vec_done(&a->rules);
+}
+
 void session_account_done(struct session_account *a)
 {
 	free(a->name);
@@ -9,6 +16,7 @@ void session_account_done(struct session_account *a)
 	free(a->error);
 	free(a->snapshot);
 	vec_done(&a->cpus);
+	session_account_rules_done(a);
 	vec_each (note, &a->notes)
 		free(*note);
 	vec_done(&a->notes);

@@ -22,6 +22,7 @@ struct reader {
 	size_t kept[NAMED_VALUES];     /* types of the file */
 	uint8_t *labels;               /* per string: enum label + 1, 0: not asked yet */
 	uint32_t process;              /* text: of samples that do not say */
+	uint64_t frames;               /* of all paths, inlined ones too */
 	uint64_t other_labels;         /* samples that have some */
 	number_list locations, values; /* scratch */
 	struct buf *left;
@@ -151,31 +152,53 @@ static int take_fields(struct reader *r, const struct pprof_field *message,
 	return ret;
 }
 
+/* What a file makes of few bytes is bounded, too. */
+static int check_count(const struct reader *r, const struct pprof_field *message, struct error *err)
+{
+	const struct named_paths *n = r->t.n;
+	bool frames = r->frames > PPROF_FRAMES_MAX;
+
+	if (!frames && n->paths.count <= PPROF_PATHS_MAX && n->rows.count <= PPROF_PATHS_MAX)
+		return 0;
+	return error_set(err, EFBIG,
+	                 "%s has more than %zu different %s (by byte %zu of %zu): it is not read",
+	                 r->t.name, frames ? PPROF_FRAMES_MAX : PPROF_PATHS_MAX,
+	                 frames ? "frames of call paths" : "call paths",
+	                 (size_t)(message->at - r->t.bytes), r->t.size);
+}
+
+static int step_into(struct reader *r, uint64_t location, const struct pprof_field *message,
+                     uint32_t *path, struct error *err)
+{
+	struct named_paths *n = r->t.n;
+	size_t before = n->paths.count;
+	uint32_t place;
+	int ret = pprof_place(&r->t, location, message->at, &place, err);
+
+	if (ret)
+		return ret;
+	*path = named_path_step(n, *path, place);
+	if (n->paths.count > before)
+		r->frames += n->places.items[place].count;
+	return check_count(r, message, err);
+}
+
 static int take_sample(struct reader *r, const struct pprof_field *message, struct error *err)
 {
 	struct named_owner owner = {.process = r->process};
-	struct named_paths *n = r->t.n;
-	uint32_t path = NAMED_ROOT, place;
 	int ret = take_fields(r, message, &owner, err);
+	struct named_paths *n = r->t.n;
+	uint32_t path = NAMED_ROOT;
 	struct named_row *row;
 
-	for (size_t i = r->locations.count; !ret && i-- > 0;) { /* the innermost stands first */
-		ret = pprof_place(&r->t, r->locations.items[i], message->at, &place, err);
-		if (!ret)
-			path = named_path_step(n, path, place);
-	}
+	for (size_t i = r->locations.count; !ret && i-- > 0;) /* the innermost stands first */
+		ret = step_into(r, r->locations.items[i], message, &path, err);
 	if (ret)
 		return ret;
 	row = named_row_of(n, path, named_owner_id(n, &owner));
 	for (unsigned i = 0; i < n->value_count; i++)
 		row->values[i] = named_add(row->values[i], (int64_t)r->values.items[r->kept[i]]);
-	if (n->paths.count > PPROF_PATHS_MAX || n->rows.count > PPROF_PATHS_MAX)
-		return error_set(err, EFBIG,
-		                 "%s has more than %zu different call paths (by byte %zu of %zu): "
-		                 "it is not read",
-		                 r->t.name, PPROF_PATHS_MAX, (size_t)(message->at - r->t.bytes),
-		                 r->t.size);
-	return 0;
+	return check_count(r, message, err);
 }
 
 static int take_samples(struct reader *r, struct error *err)

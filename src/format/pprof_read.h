@@ -23,7 +23,8 @@
 #define PPROF_BYTES_MAX ((size_t)512 << 20) /* of a file, and of what it unpacks to */
 #define PPROF_RATIO_MAX 256u                /* unpacked to packed, from here on: */
 #define PPROF_RATIO_FROM ((size_t)64 << 20)
-#define PPROF_PATHS_MAX ((size_t)1 << 24) /* and as many rows: 1.5 GB at most */
+#define PPROF_PATHS_MAX ((size_t)1 << 24)  /* and as many rows: 1.5 GB at most */
+#define PPROF_FRAMES_MAX ((size_t)1 << 25) /* of all paths, with inlined functions */
 
 /* A regular file (- is standard input, if it is one) that begins as a profile.proto does. */
 bool pprof_recognise(const char *path);

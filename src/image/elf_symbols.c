@@ -93,7 +93,9 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 	if (count > INT32_MAX)
 		count = INT32_MAX;
 	for (size_t i = 1; i < count && budget->left; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit))
+		if (!gelf_getsym(data, (int)i, &sym) ||
+		    !symbol_table_wants(t, sym.st_value, sym.st_size) ||
+		    !is_function(f, &sym, &limit))
 			continue;
 		/* Marks at a section's end (_end, _etext) have nothing behind them. */
 		if (!sym.st_size && sym.st_value >= limit)

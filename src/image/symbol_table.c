@@ -19,11 +19,37 @@ void symbol_table_done(struct symbol_table *t)
 	t->reach = NULL;
 }
 
+void symbol_table_want(struct symbol_table *t, const uint64_t *addresses, size_t count)
+{
+	t->wanted = addresses;
+	t->wanted_count = count;
+}
+
+bool symbol_table_wants(const struct symbol_table *t, uint64_t start, uint64_t size)
+{
+	size_t low = 0, high = t->wanted_count;
+
+	if (!t->wanted)
+		return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->wanted[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->wanted_count && t->wanted[low] - start < size;
+}
+
 void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, uint64_t limit,
                       enum symbol_binding binding, const char *name)
 {
-	struct symbol_entry *e = vec_add(&t->entries);
+	struct symbol_entry *e;
 
+	if (!symbol_table_wants(t, start, size))
+		return;
+	e = vec_add(&t->entries);
 	e->start = start;
 	e->sized = size != 0;
 	e->end = size ? start + size : limit;

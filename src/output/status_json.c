@@ -47,6 +47,7 @@ static void what_it_is(const struct session_account *a, struct json *j)
 static void figures(const struct session_account *a, struct json *j)
 {
 	bool known = a->ticks_known, due = known && a->machine_wide, timed = a->period_ns != 0;
+	bool holds = a->kind == SESSION_RING && a->state != SESSION_ENDED;
 
 	json_ku64(j, "now_ns", a->now_wall_ns);
 	json_ku64(j, "elapsed_ns", a->elapsed_ns);
@@ -62,6 +63,9 @@ static void figures(const struct session_account *a, struct json *j)
 	json_ku64(j, "records", a->records);
 	json_ku64(j, "dropped_records", a->lost_records);
 	json_ku64(j, "bytes", a->bytes);
+	number_or_null(j, "held_ns", holds, a->held_ns);
+	number_or_null(j, "held_most_bytes", holds, a->held_most);
+	number_or_null(j, "left_samples", holds, a->left_samples);
 	json_ku64(j, "own_cpu_ns", a->observer_cpu_ns);
 	json_ku64(j, "own_wakeups", a->observer_wakeups);
 	number_or_null(j, "period_ns", timed, a->period_ns);
@@ -69,6 +73,28 @@ static void figures(const struct session_account *a, struct json *j)
 	number_or_null(j, "sample_cost_ns", a->sample_cost_ns, a->sample_cost_ns);
 	json_ku64(j, "snapshots", a->snapshots);
 	text_or_null(j, "snapshot", a->snapshot);
+}
+
+static void rules(const struct session_account *a, struct json *j)
+{
+	json_key(j, "rules");
+	json_array(j);
+	vec_each (r, &a->rules) {
+		json_object(j);
+		json_kstr(j, "rule", r->text);
+		json_key(j, "value");
+		if (r->known)
+			json_double(j, (double)r->value_milli / 1e3);
+		else
+			json_null(j);
+		json_key(j, "holds");
+		json_bool(j, r->holds);
+		json_ku64(j, "fired", r->fired);
+		json_ku64(j, "held_back", r->held_back);
+		number_or_null(j, "fired_ns", r->fired_wall_ns, r->fired_wall_ns);
+		json_end_object(j);
+	}
+	json_end_array(j);
 }
 
 static void lists(const struct session_account *a, struct json *j)
@@ -86,6 +112,7 @@ static void lists(const struct session_account *a, struct json *j)
 		json_end_object(j);
 	}
 	json_end_array(j);
+	rules(a, j);
 	json_key(j, "notes");
 	json_array(j);
 	vec_each (note, &a->notes)

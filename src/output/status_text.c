@@ -21,10 +21,8 @@ void status_text_date(struct buf *out, uint64_t wall_ns)
 
 void status_text_reading(struct buf *out, const struct session_account *a)
 {
-	const char *file = a->output ? a->output : "?";
-
-	buf_addf(out, a->kind == SESSION_STORE ? "assay report --store %s" : "assay report %s",
-	         file);
+	buf_puts(out, a->kind == SESSION_STORE ? "assay report --store " : "assay report ");
+	text_path(out, a->output ? a->output : "FILE");
 }
 
 const char *status_text_end(const struct session_account *a)
@@ -172,21 +170,78 @@ static void cost(const struct session_account *a, const struct text_style *style
 	line(out, style, "cost", &text);
 }
 
+/* What a flight recorder has in memory, and how far back that reaches. */
+static void held(const struct session_account *a, struct buf *text)
+{
+	text_bytes(text, a->bytes);
+	if (a->held_most) {
+		buf_puts(text, " of ");
+		text_bytes(text, a->held_most);
+	}
+	buf_puts(text, " in memory, ");
+	if (a->held_ns) {
+		buf_puts(text, "the last ");
+		text_time(text, (int64_t)a->held_ns);
+		if (a->left_samples) {
+			buf_puts(text, " (");
+			text_count(text, a->left_samples);
+			buf_puts(text, " earlier samples have left it)");
+		}
+		buf_puts(text, ", ");
+	}
+	buf_addf(text, "for %s", a->output ? a->output : "?");
+}
+
 static void written(const struct session_account *a, const struct text_style *style,
                     struct buf *out)
 {
-	bool held = a->kind == SESSION_RING && a->state != SESSION_ENDED;
+	bool holds = a->kind == SESSION_RING && a->state != SESSION_ENDED;
 	struct buf text = {0};
 
-	text_bytes(&text, a->bytes);
-	buf_puts(&text, held ? " in memory, for " : " in ");
-	buf_puts(&text, a->output ? a->output : "?");
-	line(out, style, held ? "held" : "written", &text);
+	if (holds) {
+		held(a, &text);
+	} else {
+		text_bytes(&text, a->bytes);
+		buf_addf(&text, " in %s", a->output ? a->output : "?");
+	}
+	line(out, style, holds ? "held" : "written", &text);
 	if (!a->snapshots)
 		return;
 	text_count(&text, a->snapshots);
 	buf_addf(&text, ", the last in %s", a->snapshot ? a->snapshot : "?");
 	line(out, style, "snapshots", &text);
+}
+
+static void times_of(struct buf *text, uint64_t count)
+{
+	text_count(text, count);
+	buf_puts(text, count == 1 ? " time" : " times");
+}
+
+/* What would have a snapshot written, how it stands, and how often it did. */
+static void rules(const struct session_account *a, const struct text_style *style, struct buf *out)
+{
+	struct buf text = {0};
+
+	vec_each (r, &a->rules) {
+		buf_addf(&text, "%s: ", r->text);
+		if (r->known && a->state != SESSION_ENDED)
+			buf_addf(&text, "%.4g now, ", (double)r->value_milli / 1e3);
+		if (r->fired) {
+			buf_puts(&text, "held ");
+			times_of(&text, r->fired);
+			buf_puts(&text, ", last at ");
+			status_text_date(&text, r->fired_wall_ns);
+		} else {
+			buf_puts(&text, "has not held");
+		}
+		if (r->held_back) {
+			buf_puts(&text, "; ");
+			times_of(&text, r->held_back);
+			buf_puts(&text, " more within a minute of the last");
+		}
+		line(out, style, "rule", &text);
+	}
 }
 
 static void remarks(const struct session_account *a, const struct text_style *style,
@@ -272,6 +327,7 @@ void status_text(const struct session_account *a, const struct text_style *style
 	dropped(a, style, out);
 	cost(a, style, out);
 	written(a, style, out);
+	rules(a, style, out);
 	remarks(a, style, out);
 	cpus(a, style, out);
 	/* What a ring held is in no file if that could not be written. */

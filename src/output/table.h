@@ -67,6 +67,8 @@ void text_bytes(struct buf *out, uint64_t bytes);
 void text_share(struct buf *out, double share);
 /* Without control characters. */
 void text_clean(struct buf *out, const char *text);
+/* A path as a shell takes it, in double quotes where it must be. */
+void text_path(struct buf *out, const char *path);
 /* A heading, bold on a terminal, an empty line before it. */
 void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));

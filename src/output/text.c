@@ -65,6 +65,28 @@ void text_clean(struct buf *out, const char *text)
 		buf_putc(out, (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
 }
 
+void text_path(struct buf *out, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	                            "/._-+,:@%=";
+
+	const char *odd = path;
+
+	while (*odd && ((unsigned char)*odd >= 0x80 || strchr(plain, *odd)))
+		odd++;
+	if (odd > path && !*odd) {
+		buf_puts(out, path);
+		return;
+	}
+	buf_putc(out, '"');
+	for (; *path; path++) {
+		if (strchr("\"\\$`", *path))
+			buf_putc(out, '\\');
+		buf_putc(out, *path);
+	}
+	buf_putc(out, '"');
+}
+
 void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
 {
 	struct buf text = {0};

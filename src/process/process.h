@@ -75,7 +75,11 @@ void process_table_restart(struct process_table *t);
 /* Whom to ask for names of generated code; NULL: they stay addresses. */
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx);
 
-/* Takes MMAP, COMM, FORK, EXIT, CGROUP; ignores other kinds. */
+/*
+ * Takes MMAP, COMM, FORK, EXIT, CGROUP; and LOST, for what was missed may be ends. Ignores
+ * other kinds. Those of time 0 tell what ran before; who is told of so, and then by the record
+ * of its birth, is one.
+ */
 void process_table_event(struct process_table *t, const struct event *e);
 /* A build-id for files mapped under that name without one of their own. */
 void process_table_build_id(struct process_table *t, const char *filename,
@@ -88,9 +92,12 @@ uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid)
 uint32_t process_table_find_thread(const struct process_table *t, int32_t pid, int32_t tid);
 
 /*
- * For measurements without an end. A new table with all that is alive in the old one, and
- * nothing that has ended: maps, names, instance numbers and serials are the same, ids are
- * not. `images` is the new table's; images that live maps need are added to it.
+ * For measurements without an end. A new table with all that is alive in the old one, and of
+ * what has ended only the last tenth of a second, whose samples may be still to come: maps,
+ * names, instance numbers and serials are the same, ids are not, but in the same order. A
+ * parent that ended is not known any more. `images` is the new table's; images that live maps
+ * need are added to it, generated code is asked for anew. Who was only met in a stray record
+ * goes if nothing was heard of it since the last time.
  */
 struct process_table *process_table_carry(const struct process_table *old,
                                           const struct image_table *old_images,

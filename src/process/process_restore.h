@@ -4,8 +4,8 @@
  * and instance numbers included, in place of the events that would make them known.
  *
  * For reading histories back. Into a new table, before any event; what is put in has no maps
- * and is not current: no pid means it, but 0, the idle thread's. Ids count up from 0 in the order of the calls, and
- * texts are copied. Uses: base, process.
+ * and is not current: no pid means it, but 0, the idle thread's. Ids count up from 0 in the
+ * order of the calls, and texts are copied. Uses: base, process.
  */
 #ifndef ASSAY_PROCESS_PROCESS_RESTORE_H
 #define ASSAY_PROCESS_PROCESS_RESTORE_H

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "session/control.h"
+#include "session/ring_sink.h"
 #include "session/session_internal.h"
 #include "session/sink.h"
 #include "session/snapshot_name.h"
@@ -69,12 +70,47 @@ static void account_update(struct session_account *a, const struct session_statu
 	add_cpus(a, s);
 }
 
+static void look_at_ring(struct background *b)
+{
+	struct ring_sink_state state;
+
+	ring_sink_state(b->o->session->sink, &state);
+	b->account.held_ns = state.last_ns - state.first_ns;
+	b->account.held_most = state.bytes_max;
+	b->account.left_samples = state.left_samples;
+}
+
+static void look_at_rules(struct background *b)
+{
+	struct session_account *a = &b->account;
+	size_t count = b->o->trigger ? trigger_count(b->o->trigger) : 0;
+
+	session_account_rules_done(a);
+	for (size_t i = 0; i < count; i++) {
+		const struct trigger_rule *r = trigger_at(b->o->trigger, i);
+
+		vec_push(&a->rules,
+		         (struct session_account_rule){
+		                 .text = xstrdup(r->text),
+		                 .known = r->known,
+		                 .holds = r->holds,
+		                 .value_milli = r->value > 0 ? (uint64_t)(r->value * 1e3) : 0,
+		                 .fired = r->fired,
+		                 .held_back = r->held_back,
+		                 .fired_wall_ns = r->fired_wall_ns,
+		         });
+	}
+}
+
 static void look_at_session(struct background *b)
 {
 	struct session_status status = {0};
 
 	session_status_take(b->session, &status);
 	account_update(&b->account, &status);
+	if (b->o->kind == SESSION_RING)
+		look_at_ring(b);
+	look_at_rules(b);
 	session_status_done(&status);
 }
 
@@ -98,9 +134,14 @@ static void account_copy(struct session_account *to, const struct session_accoun
 	to->error = from->error ? xstrdup(from->error) : NULL;
 	to->snapshot = from->snapshot ? xstrdup(from->snapshot) : NULL;
 	memset(&to->cpus, 0, sizeof(to->cpus));
+	memset(&to->rules, 0, sizeof(to->rules));
 	memset(&to->notes, 0, sizeof(to->notes));
 	vec_each (cpu, &from->cpus)
 		vec_push(&to->cpus, *cpu);
+	vec_each (rule, &from->rules) {
+		vec_push(&to->rules, *rule);
+		to->rules.items[to->rules.count - 1].text = xstrdup(rule->text);
+	}
 	vec_each (text, &from->notes)
 		vec_push(&to->notes, xstrdup(*text));
 }
@@ -126,6 +167,10 @@ static int take_snapshot(struct background *b, const char *path, struct error *e
 	}
 	if (!path)
 		snapshot_names_made(&b->names, name, &gone);
+	if (gone)
+		note(b,
+		     xasprintf("the snapshot %s was deleted: the newest %u are kept (--snapshots)",
+		               gone, b->names.most));
 	free(gone);
 	free(b->account.snapshot);
 	b->account.snapshot = name;
@@ -284,6 +329,8 @@ static void end_account(struct background *b, int status, const struct session_r
 
 	if (result->status.start_ns)
 		account_update(a, &result->status);
+	look_at_rules(b);
+	a->held_ns = a->held_most = a->left_samples = 0;
 	a->state = SESSION_ENDED;
 	a->end = why_ended(b, status);
 	a->now_wall_ns = clock_ns(CLOCK_REALTIME);

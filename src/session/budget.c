@@ -6,14 +6,18 @@
 /* Aimed at is so much of the budget: 15 % more is all of it, 15 % less is worth raising. */
 #define AIM 0.87
 #define WORTH (AIM / 1.15)
-/* The recorder's own time comes in bursts: the mean forgets with this time. */
-#define MEMORY_NS 4e9
+/*
+ * The recorder's own time comes in bursts, such as one at each window's end: one look above the
+ * budget is none too much, two in a row are, and so is the mean, once it is over so long a time.
+ */
+#define SURE_NS UINT64_C(10000000000)
+#define MEMORY_NS 20e9
 /* One look's worth of bad luck must not end in the floor, one of good luck not at the top. */
 #define LEAST_STEP 0.125
 #define MOST_STEP 2.0
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PATIENCE_MAX_NS UINT64_C(60000000000)
-#define HOLDS_NS UINT64_C(10000000000) /* a raise that lived so long was right */
+#define HOLDS_NS UINT64_C(30000000000) /* a raise that lived so long was right */
 
 static bool prime(uint64_t n)
 {
@@ -47,8 +51,7 @@ static double rate_below(const struct budget *b, double hz)
 
 void budget_begin(struct budget *b, double share, double asked_hz, double sample_ns)
 {
-	*b = (struct budget){
-	        .share = share, .asked_hz = asked_hz, .patience_ns = PATIENCE_NS, .fresh = true};
+	*b = (struct budget){.share = share, .asked_hz = asked_hz, .patience_ns = PATIENCE_NS};
 	b->hz = rate_below(b, AIM * share * 1e9 / sample_ns);
 }
 
@@ -57,9 +60,8 @@ static void remember(struct budget *b, const struct budget_load *load)
 	double elapsed = (double)load->elapsed_ns;
 	double share = load->sampling + load->own;
 
-	b->own += (b->fresh ? 1 : 1 - exp(-elapsed / MEMORY_NS)) * (load->own - b->own);
-	b->fresh = false;
 	b->since_ns += load->elapsed_ns;
+	b->own += elapsed / fmin((double)b->since_ns, MEMORY_NS) * (load->own - b->own);
 	b->looked_ns += load->elapsed_ns;
 	b->spent_ns += share * elapsed;
 	b->most = fmax(b->most, share);
@@ -77,8 +79,9 @@ static bool change(struct budget *b, double share, double hz)
 	b->raised = hz > b->hz;
 	b->hz = hz;
 	b->since_ns = 0;
-	b->last = 0;
-	b->fresh = true;
+	b->own = 0;
+	/* Still above it after it was lowered: that is two looks in a row, too. */
+	b->last = b->raised ? 0 : share;
 	return true;
 }
 
@@ -100,12 +103,15 @@ static double lowered(const struct budget *b, double hz, double share)
 
 bool budget_look(struct budget *b, const struct budget_load *load)
 {
-	double now = load->sampling + load->own, share;
+	double now = load->sampling + load->own, twice = fmin(b->last, now), share;
 
 	remember(b, load);
-	/* Two looks in a row are no burst. */
-	share = fmax(load->sampling + b->own, fmin(b->last, now));
 	b->last = now;
+	share = load->sampling + b->own;
+	if (twice > b->share)
+		share = fmax(share, twice);
+	else if (b->since_ns < SURE_NS)
+		share = fmin(share, b->share);
 	if (b->raised && b->since_ns > HOLDS_NS)
 		b->patience_ns = PATIENCE_NS;
 	if (share > b->share) {

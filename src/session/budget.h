@@ -4,9 +4,10 @@
  *
  * What measuring takes is what samples take from the CPU that has most of them, and the
  * recorder's own CPU time spread over the CPUs. budget_begin() says how fast to begin, by what
- * one sample costs; budget_look(), about once a second, by what was seen. The rate is lowered as
- * soon as the share is above the budget, and raised, up to the rate asked for, when it has been
- * well below for a while; it aims a little below, so that it need not change each time.
+ * one sample costs; budget_look(), about once a second, by what was seen. The rate is lowered when
+ * the share is above the budget in two looks, or in the mean; it is raised, up to the rate asked
+ * for, when that has been well below for a while; it aims a little below, so that it need not
+ * change each time.
  *
  * Only arithmetic: no clock, no kernel. Shares are of one CPU's time, 0.01 = 1 %; rates are of
  * the main clock, in Hz. Nothing to free; one thread. Uses: nothing.
@@ -26,7 +27,7 @@ struct budget {
 	double before_hz, before;   /* the rate until then, and what was taken at it */
 	uint64_t since_ns;          /* that was so long ago */
 	uint64_t patience_ns;       /* below the budget for so long before it is raised */
-	bool fresh, raised;         /* no second was seen since the change; it went up */
+	bool raised;                /* the change was to a higher one */
 	/* For the account */
 	double spent_ns, most; /* share x time; the largest share of one look */
 	uint64_t looked_ns, over_ns;

@@ -68,6 +68,9 @@ static const struct field reply_fields[] = {
         NUMBER(records),
         NUMBER(lost_records),
         NUMBER(bytes),
+        NUMBER(held_ns),
+        NUMBER(held_most),
+        NUMBER(left_samples),
         NUMBER(snapshots),
         NUMBER(observer_cpu_ns),
         NUMBER(observer_wakeups),
@@ -120,6 +123,13 @@ static void put_fields(struct buf *out, const struct field *fields, const void *
 	}
 }
 
+static void put_rule(struct buf *out, const struct session_account_rule *r)
+{
+	buf_addf(out, "rule %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+	         r->known, r->holds, r->value_milli, r->fired, r->held_back, r->fired_wall_ns);
+	put_text(out, "", r->text);
+}
+
 void control_request_write(const struct control_request *r, struct buf *out)
 {
 	buf_puts(out, FIRST VERSION "\n");
@@ -142,6 +152,8 @@ void control_reply_write(const struct control_reply *r, struct buf *out)
 		         c->cpu, c->ring_bytes, c->ring_used, c->ring_used_max,
 		         c->ring_used_average, c->lost_records);
 	}
+	for (size_t i = 0; i < a->rules.count && i < CONTROL_RULES_MAX; i++)
+		put_rule(out, &a->rules.items[i]);
 	for (size_t i = 0; i < a->notes.count && i < CONTROL_NOTES_MAX; i++)
 		put_text(out, "note", a->notes.items[i]);
 	buf_puts(out, LAST);
@@ -216,24 +228,46 @@ static int get_field(const struct field *f, void *into, const char *value)
 	return rc || *value ? -EBADMSG : 0;
 }
 
+/* Six, with a blank between them; `*text` is moved behind them. */
+static int get_numbers(const char **text, uint64_t numbers[6])
+{
+	for (size_t i = 0; i < 6; i++) {
+		if (i && *(*text)++ != ' ')
+			return -EBADMSG;
+		if (get_number(text, &numbers[i]))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
 static int get_cpu(struct session_account *a, const char *value)
 {
 	struct session_account_cpu *c;
 	uint64_t numbers[6];
 
-	if (a->cpus.count >= CONTROL_CPUS_MAX)
-		return -EBADMSG;
-	for (size_t i = 0; i < 6; i++) {
-		if (i && *value++ != ' ')
-			return -EBADMSG;
-		if (get_number(&value, &numbers[i]))
-			return -EBADMSG;
-	}
-	if (*value)
+	if (a->cpus.count >= CONTROL_CPUS_MAX || get_numbers(&value, numbers) || *value)
 		return -EBADMSG;
 	c = vec_add(&a->cpus);
 	*c = (struct session_account_cpu){numbers[0], numbers[1], numbers[2],
 	                                  numbers[3], numbers[4], numbers[5]};
+	return 0;
+}
+
+static int get_rule(struct session_account *a, const char *value)
+{
+	struct session_account_rule r = {0};
+	uint64_t numbers[6];
+
+	if (a->rules.count >= CONTROL_RULES_MAX || get_numbers(&value, numbers) ||
+	    *value++ != ' ' || get_text(value, &r.text))
+		return -EBADMSG;
+	r.known = numbers[0];
+	r.holds = numbers[1];
+	r.value_milli = numbers[2];
+	r.fired = numbers[3];
+	r.held_back = numbers[4];
+	r.fired_wall_ns = numbers[5];
+	vec_push(&a->rules, r);
 	return 0;
 }
 
@@ -266,6 +300,8 @@ static int get_line(struct reader *r, const char *key, const char *value)
 	}
 	if (r->account && !strcmp(key, "cpu"))
 		return get_cpu(r->account, value);
+	if (r->account && !strcmp(key, "rule"))
+		return get_rule(r->account, value);
 	if (r->account && !strcmp(key, "note"))
 		return get_note(r->account, value);
 	return 0; /* of a later assay, that is to be understood without it */

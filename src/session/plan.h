@@ -14,7 +14,7 @@
 
 struct plan {
 	VEC(struct perf_source_event) events; /* [0] the sampled one; the last one tracks */
-	uint64_t frequency_hz; /* as asked for, or as much as the kernel allows */
+	uint64_t frequency_hz;                /* as asked for, or as much as the kernel allows */
 	bool machine_wide;
 	bool kernel; /* kernel samples may be taken */
 	bool unwind; /* registers and stack bytes are recorded, and walked on the way to the file */

@@ -12,33 +12,42 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define PERIOD_NS 200000
 #define PERIOD_CYCLES 600000 /* about as long */
 /* A record with a stack copy has at most 64 KB. */
 #define RING_BYTES (128u << 10)
-#define GAPS_MAX 512
-#define STEPS_MAX 512
+#define SPANS_MAX 512
 #define ENOUGH 8
 /* What a program of middling size has at hand: read over and over, in an order without order. */
 #define LINES 4096
-#define LINES_STEP 64
+#define LINES_STEP 256
 /* So many steps read all of it: then whatever a sample pushed out of the caches is back. */
 #define STEPS_PASS (LINES / LINES_STEP)
+#define STEPS_SPAN (STEPS_PASS + 1)
+/* Given back and asked for again, so that a part of the time is the kernel's. */
+#define PAGES 256
+#define PAGE_BYTES 4096
 
 struct line {
 	uint32_t next;
 	uint32_t room[15];
 };
 
+struct spans {
+	uint64_t ns[SPANS_MAX];
+	uint32_t count;
+};
+
 struct sample_cost {
 	int fd;
-	uint32_t at;
+	uint32_t at, page;
 	struct line *lines;
+	char *pages;
 	struct perf_ring ring;
-	uint64_t gaps[GAPS_MAX], steps[STEPS_MAX];
-	uint32_t gap_count, step_count;
+	struct spans sampled, quiet;
 };
 
 static struct perf_event_attr probe_attr(const struct perf_event_attr *planned)
@@ -98,6 +107,10 @@ int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *pla
 		return status;
 	}
 	c->lines = new_lines();
+	c->pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+	                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (c->pages == MAP_FAILED)
+		c->pages = NULL;
 	*out = c;
 	return 0;
 }
@@ -109,6 +122,8 @@ void sample_cost_close(struct sample_cost *c)
 	perf_ring_unmap(&c->ring);
 	if (c->fd >= 0)
 		close(c->fd);
+	if (c->pages)
+		munmap(c->pages, PAGES * PAGE_BYTES);
 	free(c->lines);
 	free(c);
 }
@@ -131,28 +146,40 @@ static uint32_t samples_between(const struct sample_cost *c, uint64_t from, uint
 	return count;
 }
 
-static void keep(uint64_t *values, uint32_t *count, uint32_t most, uint64_t value)
+static void keep(struct spans *s, uint64_t ns)
 {
-	if (*count < most)
-		values[(*count)++] = value;
+	if (s->count < SPANS_MAX)
+		s->ns[s->count++] = ns;
 }
 
-/* Its time is the caches' and the clock's. */
+/* A page of memory that was not there: samples in the kernel cost more than others. */
+static void fault(struct sample_cost *c)
+{
+	if (!c->pages)
+		return;
+	c->pages[(size_t)c->page * PAGE_BYTES] = 1;
+	c->page = (c->page + 1) % PAGES;
+	if (!c->page)
+		madvise(c->pages, PAGES * PAGE_BYTES, MADV_DONTNEED);
+}
+
 static uint64_t step(struct sample_cost *c)
 {
 	for (unsigned i = 0; i < LINES_STEP; i++)
 		c->at = c->lines[c->at].next;
+	fault(c);
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /*
- * A span is the step that a sample came in, and those of one pass behind it. Where another
- * sample comes meanwhile there is none.
+ * Spans are of so many steps each: those that begin with the step that a sample came in, and,
+ * to compare with, those without any. One that another sample comes in is none.
  */
 static void watch(struct sample_cost *c, uint64_t for_ns)
 {
 	uint64_t begin = step(c), before = begin, span_ns = 0, now, head, next;
-	uint32_t left = 0;
+	uint32_t left = STEPS_SPAN;
+	bool sampled = false;
 
 	head = perf_ring_head(&c->ring);
 	perf_ring_release_to(&c->ring, head);
@@ -160,16 +187,19 @@ static void watch(struct sample_cost *c, uint64_t for_ns)
 		now = step(c);
 		next = perf_ring_head(&c->ring);
 		if (next != head) {
-			left = samples_between(c, head, next) == 1 ? STEPS_PASS + 1 : 0;
+			sampled = samples_between(c, head, next) == 1;
+			left = STEPS_SPAN;
 			span_ns = 0;
 			head = next;
 			perf_ring_release_to(&c->ring, head);
-		} else if (!left) {
-			keep(c->steps, &c->step_count, STEPS_MAX, now - before);
 		}
 		span_ns += now - before;
-		if (left && !--left)
-			keep(c->gaps, &c->gap_count, GAPS_MAX, span_ns);
+		if (--left)
+			continue;
+		keep(sampled ? &c->sampled : &c->quiet, span_ns);
+		sampled = false;
+		left = STEPS_SPAN;
+		span_ns = 0;
 	}
 }
 
@@ -199,15 +229,15 @@ void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
 
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure)
 {
-	c->gap_count = c->step_count = 0;
+	c->sampled.count = c->quiet.count = 0;
 	if (ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return false;
 	watch(c, for_ns);
 	ioctl(c->fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (c->gap_count < ENOUGH || c->step_count < ENOUGH)
+	if (c->sampled.count < ENOUGH || c->quiet.count < ENOUGH)
 		return false;
-	qsort(c->steps, c->step_count, sizeof(*c->steps), compare);
-	sample_cost_of_gaps(c->gaps, c->gap_count, (STEPS_PASS + 1) * c->steps[c->step_count / 2],
+	qsort(c->quiet.ns, c->quiet.count, sizeof(*c->quiet.ns), compare);
+	sample_cost_of_gaps(c->sampled.ns, c->sampled.count, c->quiet.ns[c->quiet.count / 2],
 	                    figure);
 	return true;
 }

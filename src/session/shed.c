@@ -21,7 +21,7 @@
 /* No machine needs that long for a sample, or so it is hoped where it cannot be measured. */
 #define COST_ASSUMED_NS 20000
 #define COST_FIRST_NS UINT64_C(20000000)    /* time that the first measurement may take */
-#define COST_AGAIN_NS UINT64_C(3000000)     /* and each later one, */
+#define COST_AGAIN_NS UINT64_C(5000000)     /* and each later one, */
 #define COST_EVERY_NS UINT64_C(60000000000) /* so often */
 #define LOOK_EVERY_NS UINT64_C(900000000)
 /* How much of a new cost is believed: a few ms of a busy machine are not the whole truth. */

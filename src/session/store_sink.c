@@ -18,6 +18,16 @@
 #define COPY_LOOK_NS 20000000
 #define CLOCK_MOVED_NS INT64_C(1000000)
 
+/* Why time is missing: told apart by their addresses. */
+static const char disk_full[] = "the disk was full", other_writer[] = "somebody else was writing",
+                  suspended[] = "suspended", set_forward[] = "the clock was set forward";
+
+/* A stretch that is not in the store, and could not be told there yet. */
+struct missing {
+	uint64_t from_ns, to_ns;
+	const char *why;
+};
+
 struct store_sink {
 	struct session_sink sink;
 	struct store_sink_options o;
@@ -29,9 +39,7 @@ struct store_sink {
 	uint64_t wall_less_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, as last seen */
 	uint64_t asleep_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: grows while the machine sleeps */
 	struct session_status last; /* at the end of the window before */
-	/* A stretch that could not be written; end 0: none */
-	uint64_t missing_from_ns, missing_to_ns;
-	const char *missing_why;
+	VEC(struct missing) missing;
 };
 
 static struct store_sink *store_sink_of(struct session_sink *s)
@@ -101,24 +109,32 @@ static bool is_passing(int status)
 	return status == -ENOSPC || status == -EBUSY;
 }
 
-/* The window could not be written: the time is missing in the store, once it can be told. */
-static void miss(struct store_sink *s, const struct store_window *w, int status)
+/* The time is missing in the store: told there once that can be written. */
+static void miss(struct store_sink *s, uint64_t from_ns, uint64_t to_ns, const char *why)
 {
-	s->missing_why = status == -ENOSPC ? "the disk was full" : "somebody else was writing";
-	if (!s->missing_to_ns)
-		s->missing_from_ns = w->start_ns;
-	s->missing_to_ns = w->end_ns;
+	struct missing *last = s->missing.count ? vec_last(&s->missing) : NULL;
+
+	if (last && last->why == why && from_ns >= last->from_ns &&
+	    from_ns <= last->to_ns + (uint64_t)CLOCK_SET_NS)
+		last->to_ns = to_ns;
+	else
+		vec_push(&s->missing, (struct missing){from_ns, to_ns, why});
 }
 
 static int tell_missing(struct store_sink *s, struct error *err)
 {
-	int ret;
+	size_t told = 0;
+	int ret = 0;
 
-	if (!s->missing_to_ns)
-		return 0;
-	ret = store_add_gap(s->store, s->missing_from_ns, s->missing_to_ns, s->missing_why, err);
-	if (!ret)
-		s->missing_to_ns = 0;
+	while (!ret && told < s->missing.count) {
+		const struct missing *m = &s->missing.items[told];
+
+		ret = store_add_gap(s->store, m->from_ns, m->to_ns, m->why, err);
+		told += !ret;
+	}
+	for (size_t i = told; i < s->missing.count; i++)
+		s->missing.items[i - told] = s->missing.items[i];
+	s->missing.count -= told;
 	return ret;
 }
 
@@ -130,7 +146,7 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
 	if (!ret)
 		ret = store_add_window(s->store, p, w, err);
 	if (is_passing(ret))
-		miss(s, w, ret);
+		miss(s, w->start_ns, w->end_ns, ret == -ENOSPC ? disk_full : other_writer);
 	else if (!ret)
 		ret = store_keep(s->store, w->end_ns, err);
 	return is_passing(ret) ? 0 : ret;
@@ -201,7 +217,12 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 
 static void sink_begun(struct session_sink *sink, uint64_t start_ns)
 {
-	profile_windows_start(store_sink_of(sink)->windows, start_ns);
+	struct store_sink *s = store_sink_of(sink);
+
+	/* What the first window took is what came since. */
+	session_status_done(&s->last);
+	session_status_take(sink->session, &s->last);
+	profile_windows_start(s->windows, start_ns);
 }
 
 static int sink_append(struct session_sink *sink, const void *records, size_t bytes,
@@ -237,13 +258,13 @@ static int look_at_clocks(struct store_sink *s, struct error *err)
 	int ret = 0;
 
 	if (nap > CLOCK_SET_NS) {
-		ret = store_add_gap(s->store, before, before + (uint64_t)nap, "suspended", err);
+		miss(s, before, before + (uint64_t)nap, suspended);
 		jump -= nap;
 		before += (uint64_t)nap;
 	}
-	if (!ret && jump > CLOCK_SET_NS)
-		ret = store_add_gap(s->store, before, before + (uint64_t)jump,
-		                    "the clock was set forward", err);
+	if (jump > CLOCK_SET_NS)
+		miss(s, before, before + (uint64_t)jump, set_forward);
+	ret = tell_missing(s, err);
 	s->asleep_ns = slept;
 	/* Readings differ by some ns each time: boundaries need not move for that. */
 	if (jump > CLOCK_MOVED_NS || jump < -CLOCK_MOVED_NS || nap > CLOCK_MOVED_NS) {
@@ -317,6 +338,7 @@ static void sink_free(struct store_sink *s)
 	profile_windows_free(s->windows);
 	perf_decoder_done(&s->decoder);
 	session_status_done(&s->last);
+	vec_done(&s->missing);
 	store_close(s->store);
 	free(s->path);
 	free(s);

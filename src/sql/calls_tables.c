@@ -381,6 +381,7 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 	}
 }
 
+/* As in folded stacks: of deeper ones the outermost, "[deeper]" and the innermost. */
 static void out_path(const struct calls_model *m, const struct row *r, sqlite3_context *out)
 {
 	const struct call_path *all = r->of->paths.items;
@@ -389,9 +390,14 @@ static void out_path(const struct calls_model *m, const struct row *r, sqlite3_c
 	size_t count = call_path_chain(r->of, (uint32_t)(r->path - all), chain, depth);
 	struct buf text = {0};
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (i == NAMED_DEPTH_MAX && count > NAMED_DEPTH_MAX + 1) {
+			buf_puts(&text, ";[deeper]");
+			i = count - 1;
+		}
 		buf_addf(&text, "%s%s", i ? ";" : "",
 		         call_names_of(m->names, all[chain[i]].function));
+	}
 	if (!count)
 		buf_puts(&text, call_names_of(m->names, r->path->function));
 	sql_out_copy(out, buf_text(&text));

@@ -195,6 +195,10 @@ static void add_calls(struct numbering *g)
 		uint32_t id = call_of(g, r->path, r->owner);
 		struct named_call *c = &m->calls.items[id];
 
+		if (m->calls.count > NAMED_CALLS_MAX) {
+			m->too_many = true;
+			return;
+		}
 		c->row = row++;
 		c->total = r->values[m->columns.net];
 	}

@@ -12,6 +12,8 @@
 
 #include "profile/named_paths.h"
 
+#define NAMED_CALLS_MAX ((size_t)1 << 24) /* 700 MB */
+
 struct named_process {
 	uint32_t name; /* text */
 	int32_t pid;   /* 0: not known */
@@ -51,6 +53,7 @@ struct named_model {
 	VEC(struct named_stack) stacks;         /* [0]: the root; callers stand before callees */
 	uint32_t *path_stack;                   /* by path: its innermost frame's */
 	VEC(struct named_call) calls;           /* likewise; none without calls and net */
+	bool too_many;                          /* calls: there are more, and sums do not hold */
 };
 
 struct named_model *named_model_new(const struct named_paths *n);

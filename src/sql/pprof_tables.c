@@ -11,6 +11,8 @@
 #include "sql/named_model.h"
 #include "sql/sql.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct model {
@@ -390,6 +392,14 @@ int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void 
 	int ret = 0;
 
 	*model = (struct model){named_model_new(n), done, ctx};
+	if (model->m->too_many) {
+		free_model(model);
+		return error_set(
+		        err, EFBIG,
+		        "the recording has more than %zu call paths, each thread's by itself: "
+		        "'assay export --to folded' writes them",
+		        NAMED_CALLS_MAX);
+	}
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
 		ret = sql_table_add(s, &tables[i], model, err);
 	return ret;

@@ -45,9 +45,10 @@ struct store_sweep {
 
 struct store_keeper {
 	uint64_t from_ns[KEEP_LEVELS]; /* no window of that level begins earlier */
-	uint64_t rows_gone;            /* of samples, since the last sweep */
-	uint64_t sweep_after_ns;       /* no sweep before */
-	bool emptying;                 /* the file was too large, and is not yet small enough */
+	uint64_t rows_gone;      /* of samples, since the last sweep: they may have been the last of
+	                            their paths */
+	uint64_t sweep_after_ns; /* no sweep before */
+	bool emptying;           /* the file was too large, and is not yet small enough */
 	struct store_sweep sweep;
 	struct names coarse; /* frames and stacks, with 0: what they are where windows are merged */
 };

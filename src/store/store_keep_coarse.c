@@ -156,8 +156,10 @@ int keep_coarsen(struct store *s, int64_t window, struct error *err)
 		struct coarse_row *r = &rows.items[i];
 
 		status = coarse_stack(s, r->stack, &r->to, err);
-		if (!status && r->to != r->stack)
-			status = move_row(s, window, r, err);
+		if (status || r->to == r->stack)
+			continue;
+		status = move_row(s, window, r, err);
+		s->keeper->rows_gone++;
 	}
 	vec_done(&rows);
 	names_trim(&s->keeper->coarse);

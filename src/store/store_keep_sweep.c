@@ -12,7 +12,7 @@
 
 #define SWEEP_ROWS 4000
 /* Not more often, for that it reads all rows of samples. */
-#define SWEEP_EVERY_NS (6 * 3600 * UINT64_C(1000000000))
+#define SWEEP_EVERY_NS (12 * 3600 * UINT64_C(1000000000))
 /* Beyond so many ids a set of them would take too much memory. */
 #define SWEEP_IDS_MAX (INT64_C(1) << 28)
 

@@ -153,10 +153,19 @@ static void tell_windows(struct store_reader *r)
 int store_reader_notes(struct store_reader *r, struct error *err)
 {
 	int status = tell_holes(r, err);
+	uint64_t merged = 0;
 
 	if (status)
 		return status;
 	tell_windows(r);
+	vec_each (w, &r->windows)
+		merged += w->merged > 1;
+	if (merged)
+		note(r,
+		     "%" PRIu64
+		     " of the %zu windows are merged ones, which tell functions, but not "
+		     "addresses in them: each function's samples are at one of its addresses.",
+		     merged, r->windows.count);
 	if (r->by_name)
 		note(r,
 		     "Of older windows processes are kept by name alone: %" PRIu64

@@ -52,8 +52,9 @@ static int choose_host(struct store_reader *r, struct error *err)
 
 static int nothing_there(struct store_reader *r, struct error *err)
 {
-	static const char sql[] = "SELECT min(w.start_ns), max(w.end_ns) FROM window w "
-	                          "JOIN session s ON s.id = w.session WHERE s.host = ? AND w.level >= 0";
+	static const char sql[] =
+	        "SELECT min(w.start_ns), max(w.end_ns) FROM window w "
+	        "JOIN session s ON s.id = w.session WHERE s.host = ? AND w.level >= 0";
 	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
 	sqlite3_stmt *s;
 	int status = database_kept(&r->db, sql, &s, err);

@@ -171,7 +171,7 @@ static void load_vdso(struct symbolizer *s, struct symbol_image *i, const struct
 		return;
 	}
 	if (id->size ? !locate_same_build_id(id, elf_file_build_id(i->file))
-	             : !symbolizer_kernel(s)->running) {
+	             : !s->options.this_kernel && !symbolizer_kernel(s)->running) {
 		elf_file_close(i->file);
 		i->file = NULL;
 		set_trouble(i, "the vdso belongs to another kernel than the running one");

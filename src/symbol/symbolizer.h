@@ -33,12 +33,13 @@ struct symbol {
 };
 
 struct symbol_options {
-	bool raw_names;             /* do not demangle */
-	bool no_inlines;            /* symbolizer_inlines() finds none */
-	bool cached;                /* keep tables in the cache directory, and use them */
-	const char *kallsyms;       /* another kallsyms file, NULL: /proc/kallsyms */
-	const char *vmlinux;        /* an ELF kernel, NULL: look in the usual places */
-	const char *root;           /* prefix for files (sysroot), NULL: none */
+	bool raw_names;       /* do not demangle */
+	bool no_inlines;      /* symbolizer_inlines() finds none */
+	bool this_kernel;     /* what was recorded is of the running kernel: its vdso is ours */
+	bool cached;          /* keep tables in the cache directory, and use them */
+	const char *kallsyms; /* another kallsyms file, NULL: /proc/kallsyms */
+	const char *vmlinux;  /* an ELF kernel, NULL: look in the usual places */
+	const char *root;     /* prefix for files (sysroot), NULL: none */
 	struct build_id kernel_id;  /* recorded kernel's, size 0: unknown */
 	const char *kernel_release; /* recorded kernel's uname -r, NULL: unknown */
 	const char *debuginfod;     /* servers for debug files, by blanks; NULL: none is asked */

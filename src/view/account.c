@@ -176,7 +176,8 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	t->idle_ns += c->has_switches ? c->idle_ns : c->weight_idle;
 	t->unknown_ns += c->unknown_ns;
 	t->steal_measured_ns += c->steal_ns;
-	a->has_steal |= c->has_steal;
+	/* Of a store's windows some may have it: what was measured has its line. */
+	a->has_steal |= c->has_steal || c->steal_ns;
 	a->ticks.due += c->ticks_due_busy + c->ticks_due_idle;
 	a->ticks.lost += c->ticks_lost;
 	if (c->ticks_due_busy > c->ticks_seen_busy)

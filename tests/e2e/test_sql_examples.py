@@ -5,6 +5,7 @@ events as tables, against what assay, perf and babeltrace2 say of the same file.
 import collections
 import gzip
 import re
+import shutil
 import struct
 
 from harness import ASSAY, BUILD, ROOT, main, test
@@ -265,6 +266,54 @@ def a_profile_can_come_from_anywhere(t):
     t.has(result.err, "byte", "error")
 
 
+GO = """
+package main
+
+import (
+	"os"
+	"runtime/pprof"
+)
+
+var sink int
+
+//go:noinline
+func spin(n int) {
+	for i := 0; i < n; i++ {
+		sink += i * i
+	}
+}
+
+func main() {
+	file, err := os.Create(os.Args[1])
+	if err != nil || pprof.StartCPUProfile(file) != nil {
+		os.Exit(1)
+	}
+	for i := 0; i < 400; i++ {
+		spin(5000000)
+	}
+	pprof.StopCPUProfile()
+	file.Close()
+}
+"""
+
+
+@test
+def a_profile_of_go_is_read(t):
+    if not shutil.which("go"):
+        t.skip("go is not installed")
+    program, file = t.path("spin"), t.path("cpu.pb.gz")
+    t.run("go", "build", "-o", program, t.write("spin.go", GO), timeout=240,
+          env={"GOCACHE": str(t.path("cache")), "GO111MODULE": "off", "GOFLAGS": ""})
+    t.run(program, file)
+    rows = ask(t, file, "SELECT function, samples, share FROM by_function LIMIT 1")
+    t.equal(rows[0]["function"], "main.spin", "where the time is")
+    t.true(rows[0]["share"] > 0.9, f"nearly all: {rows}")
+    sums = one(t, file, "SELECT sum(samples) AS n, sum(weight) AS ns, min(event) AS event FROM samples")
+    period = one(t, file, "SELECT period_ns FROM sessions")["period_ns"]
+    t.equal((sums["event"], sums["ns"]), ("cpu", sums["n"] * period), "samples and their weight")
+    t.equal(one(t, file, "SELECT name FROM processes")["name"], "spin", "the first mapping's name")
+
+
 @test
 def events_are_those_that_perf_counts(t):
     t.need("perf")
@@ -305,6 +354,11 @@ def events_of_compressed_recordings_are_all_there(t):
     t.true(want > 100, f"there are samples: {want}")
     t.equal(one(t, data, "SELECT count(*) AS n FROM events WHERE kind = 'sample'")["n"], want,
             "samples")
+    # perf told no wall's clock, so times are the recording's own, everywhere.
+    own = 10 ** 17
+    times = one(t, data, "SELECT max(time_ns) AS event, (SELECT end_ns FROM sessions) AS session "
+                         "FROM events")
+    t.true(0 < times["event"] < own and 0 < times["session"] < own, f"own clock: {times}")
 
 
 @test

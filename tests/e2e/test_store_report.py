@@ -113,9 +113,11 @@ def what_is_no_store_s_is_refused_in_words(t):
     store = stored(t, recording)
     for words, part, status in (
             (("report", "--from", "-1h", "-i", recording), "--from is for stores", None),
-            (("report", store, "--time", "1,2"), "--from and --to take a part", None),
+            (("report", store, "--time", "1,2"), "--from and --until take a part", None),
             (("report", store, "--from", "soon"), "'soon' is no time; take", None),
             (("report", store, "--from", "12:00", "--to", "11:00"), "is not after --from", None),
+            (("export", "--to", "folded", store, "--until", "2020-01-01"),
+             "holds nothing of the time asked for", None),
             (("report", store, "--from", "2020-01-01", "--to", "2020-01-02"),
              "holds nothing of the time asked for; it reaches from", None),
             (("report", store, "--host", "nobody"), "holds nothing of a machine 'nobody'", None),
@@ -153,12 +155,12 @@ def a_session_s_store_says_what_ran(t):
         t.run(t.workload("loop"), "2500")
     finally:
         t.assay("stop", env=env)
-    report = t.report("--store", store, "--from", f"@{before - 1:.3f}", "--to", "now")
+    report = t.report("--store", store, "--from", f"@{before - 1:.3f}", "--until", "now")
     loop = sum(n for key, n in functions(report).items() if key[0] == "loop_body")
     with contextlib.closing(sqlite3.connect(store)) as db:
         (got,) = db.execute("SELECT sum(s.samples) FROM samples s JOIN stacks k ON k.id = s.stack "
                             "JOIN frames f ON f.id = k.frame JOIN functions u ON u.id = f.function "
-                            "WHERE u.name = 'loop_body'").fetchone()
+                            "WHERE u.name = 'loop_body' AND s.event = 'cpu-clock'").fetchone()
         (windows, wall) = db.execute("SELECT count(DISTINCT window), sum(wall_ns) FROM ledger") \
             .fetchone()
     t.equal(loop, got, "samples of loop_body")

@@ -6,6 +6,7 @@
 #include "base/spill.h"
 #include "format/pprof_read.h"
 #include "format/pprof_write.h"
+#include "sql/named_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,28 @@ static uint64_t check(const struct named_paths *n)
 	return sum;
 }
 
+/* As tables: parents come first, and every sum is there once. */
+static void number(const struct named_paths *n)
+{
+	struct named_model *m = named_model_new(n);
+
+	for (uint32_t i = 1; i < m->stacks.count; i++)
+		if (m->stacks.items[i].parent >= i || m->stacks.items[i].line >= n->lines.count)
+			abort();
+	for (uint32_t i = 0; i < m->calls.count; i++) {
+		const struct named_call *c = &m->calls.items[i];
+
+		if ((c->parent != NAMED_NONE && c->parent >= i) ||
+		    (c->row != NAMED_NONE && c->row >= n->rows.count))
+			abort();
+	}
+	for (uint32_t i = 0; i < n->owners.count; i++)
+		if (m->owner_process[i] >= m->processes.count ||
+		    (m->owner_thread[i] != NAMED_NONE && m->owner_thread[i] >= m->threads.count))
+			abort();
+	named_model_free(m);
+}
+
 static void rewrite(const struct named_paths *n, uint64_t sum)
 {
 	struct named_paths again;
@@ -68,9 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	named_paths_init(&n);
 	n.depth_max = 20;
-	if (!pprof_read_memory(&n, "input", bytes, size, &left, &err))
+	if (!pprof_read_memory(&n, "input", bytes, size, &left, &err)) {
 		rewrite(&n, check(&n));
-	else if (!err.text[0])
+		number(&n);
+	} else if (!err.text[0])
 		abort(); /* an error without a sentence helps nobody */
 	named_paths_done(&n);
 	buf_done(&left);

@@ -46,7 +46,10 @@ def profile(types=2, strings=STRINGS, extra=b"", values=(3, 30), locations=(2, 1
     return out + field(12, 10) + field(13, 16) + field(14, 3) + last
 
 
+CALLS = [b"", b"calls", b"count", b"net", b"nanoseconds"] + STRINGS[5:]
+
 INPUTS = {
+    "calls": profile(strings=CALLS, extra=field(2, [(1, 2), (2, 1), (2, 2)])),
     "plain": profile(),
     "packed": gzip.compress(profile(), mtime=0),
     "two-streams": gzip.compress(profile()[:50], mtime=0) + gzip.compress(profile()[50:], mtime=0),

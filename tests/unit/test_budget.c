@@ -135,6 +135,25 @@ static void bursts_do_not_make_it_nervous(void)
 	CHECK(c.b.spent_ns / (double)c.b.looked_ns < 0.02);
 }
 
+/* A store is written each ten seconds, which takes half a second: the mean is what counts. */
+static void windows_that_end(void)
+{
+	struct budget_load load = {.elapsed_ns = SECOND};
+	struct budget b;
+	unsigned changes = 0;
+
+	budget_begin(&b, 0.02, 5000, 16000);
+	for (unsigned i = 0; i < 1200; i++) {
+		load.hz = b.hz;
+		load.sampling = b.hz * 16000 / 1e9;
+		load.own = i % 10 == 9 ? 0.1 : 0.0005;
+		changes += budget_look(&b, &load);
+	}
+	CHECK(changes < 60);
+	CHECK(b.hz > 200);
+	CHECK(b.spent_ns / (double)b.looked_ns < 0.0205);
+}
+
 /* While full rings hold the rate down, the budget's does not run away upwards. */
 static void others_hold_the_rate_down(void)
 {
@@ -145,6 +164,7 @@ static void others_hold_the_rate_down(void)
 	for (int i = 0; i < 100; i++)
 		CHECK(!budget_look(&b, &load));
 	load.own = 0.1;
+	CHECK(!budget_look(&b, &load)); /* a burst, perhaps */
 	CHECK(budget_look(&b, &load));
 	CHECK(b.hz < 50);
 }
@@ -329,6 +349,7 @@ int main(void)
 	RUN(walking_that_gets_dear_and_cheap_again);
 	RUN(too_much_anyway);
 	RUN(bursts_do_not_make_it_nervous);
+	RUN(windows_that_end);
 	RUN(others_hold_the_rate_down);
 	RUN(rates_are_primes);
 	RUN(any_machine);

@@ -14,26 +14,12 @@ static struct control_reply full_reply(void)
 	struct control_reply r = {.code = 28, .error = xstrdup("no room\nat all \\ here")};
 	struct session_account *a = &r.account;
 	uint64_t *numbers[] = {
-	        &a->pid,
-	        &a->started_wall_ns,
-	        &a->now_wall_ns,
-	        &a->elapsed_ns,
-	        &a->ticks_known,
-	        &a->machine_wide,
-	        &a->ticks_user,
-	        &a->ticks_system,
-	        &a->ticks_idle,
-	        &a->samples,
-	        &a->ticks_unobserved,
-	        &a->records,
-	        &a->lost_records,
-	        &a->bytes,
-	        &a->snapshots,
-	        &a->observer_cpu_ns,
-	        &a->observer_wakeups,
-	        &a->period_ns,
-	        &a->period_asked_ns,
-	        &a->sample_cost_ns,
+	        &a->pid,          &a->started_wall_ns, &a->now_wall_ns,      &a->elapsed_ns,
+	        &a->ticks_known,  &a->machine_wide,    &a->ticks_user,       &a->ticks_system,
+	        &a->ticks_idle,   &a->samples,         &a->ticks_unobserved, &a->records,
+	        &a->lost_records, &a->bytes,           &a->held_ns,          &a->held_most,
+	        &a->left_samples, &a->snapshots,       &a->observer_cpu_ns,  &a->observer_wakeups,
+	        &a->period_ns,    &a->period_asked_ns, &a->sample_cost_ns,
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
@@ -48,6 +34,9 @@ static struct control_reply full_reply(void)
 	a->end = SESSION_END_ERROR;
 	vec_push(&a->cpus, (struct session_account_cpu){1, 2, 3, 4, 5, 6});
 	vec_push(&a->cpus, (struct session_account_cpu){7, 8, 9, 10, 11, UINT64_MAX});
+	vec_push(&a->rules,
+	         (struct session_account_rule){xstrdup("load>4"), 1, 0, 3420, 5, UINT64_MAX, 7});
+	vec_push(&a->rules, (struct session_account_rule){.text = xstrdup("a\n b")});
 	vec_push(&a->notes, xstrdup("one"));
 	vec_push(&a->notes, xstrdup("end\nend"));
 	return r;
@@ -81,6 +70,11 @@ static void a_reply_arrives_as_it_was(void)
 	CHECK(!memcmp(&g->state, &w->state, numbers));
 	CHECK_EQ(g->cpus.count, 2);
 	CHECK(!memcmp(g->cpus.items, w->cpus.items, 2 * sizeof(*g->cpus.items)));
+	CHECK_EQ(g->rules.count, 2);
+	CHECK_STR(g->rules.items[0].text, "load>4");
+	CHECK(!memcmp(&g->rules.items[0].known, &w->rules.items[0].known,
+	              sizeof(g->rules.items[0]) - offsetof(struct session_account_rule, known)));
+	CHECK_STR(g->rules.items[1].text, "a\n b");
 	CHECK_EQ(g->notes.count, 2);
 	CHECK_STR(g->notes.items[1], "end\nend");
 	control_reply_done(&got);
@@ -149,6 +143,9 @@ static void what_is_wrong_is_refused_with_its_line(void)
 	        {HEAD "cpu 1 2 3 4 5\nend\n", "line 2: that cannot be a cpu"},
 	        {HEAD "cpu 1 2 3 4 5 6 7\nend\n", "line 2: that cannot be a cpu"},
 	        {HEAD "cpu 1  2 3 4 5 6\nend\n", "line 2: that cannot be a cpu"},
+	        {HEAD "rule 1 2 3 4 5 6\nend\n", "line 2: that cannot be a rule"},
+	        {HEAD "rule 1 2 3 4 5 x a\nend\n", "line 2: that cannot be a rule"},
+	        {HEAD "rule 1 2 3 4 5 6 \\x\nend\n", "line 2: that cannot be a rule"},
 	        {"assay-session 2\nend\n", "it speaks version 2, and this assay version 1"},
 	};
 

@@ -433,6 +433,31 @@ static void what_unpacks_to_too_much_is_refused(void)
 	free(packed);
 }
 
+/* A thousand times a place with 40000 functions, in 160 kB. */
+static void what_few_bytes_make_is_bounded(void)
+{
+	struct buf b = {0}, sample = {0}, location = {0};
+	struct named_paths n;
+	struct error err = {0};
+
+	begin(&b);
+	MESSAGE(&b, 5, 1, 1, 2, 1);
+	field(&location, 1, 1);
+	for (int i = 0; i < 40000; i++)
+		MESSAGE(&location, 4, 1, 1);
+	bytes(&b, 4, location.data, location.size);
+	for (int i = 0; i < 1000; i++)
+		field(&sample, 1, 1);
+	field(&sample, 2, 5);
+	bytes(&b, 2, sample.data, sample.size);
+	CHECK_EQ(read_buf(&n, &b, NULL, &err), -EFBIG);
+	CHECK(strstr(err.text, "frames of call paths"));
+	named_paths_done(&n);
+	buf_done(&b);
+	buf_done(&sample);
+	buf_done(&location);
+}
+
 static bool recognised(const void *content, size_t size)
 {
 	char path[] = "/tmp/assay-pprof-XXXXXX";
@@ -487,6 +512,7 @@ int main(void)
 	RUN(bad_files_are_refused_with_file_and_byte);
 	RUN(damaged_streams_are_refused);
 	RUN(what_unpacks_to_too_much_is_refused);
+	RUN(what_few_bytes_make_is_bounded);
 	RUN(profiles_are_told_from_other_files);
 	return check_end();
 }

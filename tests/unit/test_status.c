@@ -40,6 +40,20 @@ static struct session_account account_of(enum session_state state, enum session_
 	return a;
 }
 
+static void add_held(struct session_account *a)
+{
+	a->held_ns = 42500000000;
+	a->held_most = 64000000;
+	a->left_samples = 1200;
+	vec_push(&a->rules, (struct session_account_rule){
+	                            .text = xstrdup("load>4"), .known = 1, .value_milli = 3420});
+	vec_push(&a->rules,
+	         (struct session_account_rule){.text = xstrdup("exit=cc"),
+	                                       .fired = 1,
+	                                       .held_back = 3,
+	                                       .fired_wall_ns = UINT64_C(1700000005000000000)});
+}
+
 static void the_end_is_told_in_full(void)
 {
 	struct session_account a = account_of(SESSION_ENDED, SESSION_FILE);
@@ -73,6 +87,7 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	struct session_account a = account_of(SESSION_RUNNING, SESSION_RING);
 	struct buf out = {0};
 
+	add_held(&a);
 	a.snapshots = 2;
 	a.snapshot = xstrdup("/x/s");
 	a.period_ns = 10030090;
@@ -83,7 +98,13 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	CHECK(strstr(out.data, "\nprocess    4711\n"));
 	CHECK(strstr(out.data, "\nticks      not known: nobody counts them\n"));
 	CHECK(strstr(out.data, "\nrate       100 Hz now, 997 Hz were asked for\n"));
-	CHECK(strstr(out.data, "\nheld       2.5 MB in memory, for /x/perf.data\n"));
+	CHECK(strstr(out.data, "\nheld       2.5 MB of 64.0 MB in memory, the last 42.500 s (1,200 "
+	                       "earlier samples\n"
+	                       "           have left it), for /x/perf.data\n"));
+	CHECK(strstr(out.data, "\nrule       load>4: 3.42 now, has not held\n"));
+	CHECK(strstr(out.data,
+	             "\nrule       exit=cc: held 1 time, last at 2023-11-14 22:13:25; 3 times "
+	             "more within a\n           minute of the last\n"));
 	CHECK(strstr(out.data, "\nsnapshots  2, the last in /x/s\n"));
 	CHECK(!strstr(out.data, "Read it"));
 	a.state = SESSION_ENDED;
@@ -114,6 +135,32 @@ static void what_a_ring_could_not_write_is_not_to_be_read(void)
 	session_account_done(&a);
 }
 
+static void a_path_is_written_as_a_shell_takes_it(void)
+{
+	static const char *const paths[][2] = {
+	        {"/x/perf.data-20260131T120000", "/x/perf.data-20260131T120000"},
+	        {"/x/my file", "\"/x/my file\""},
+	        {"/x/$a`b\"c\\", "\"/x/\\$a\\`b\\\"c\\\\\""},
+	        {"it's", "\"it's\""},
+	        {"/\303\251t\303\251", "/\303\251t\303\251"},
+	        {"", "\"\""},
+	};
+	struct session_account a = account_of(SESSION_ENDED, SESSION_STORE);
+	struct buf out = {0};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		buf_clear(&out);
+		text_path(&out, paths[i][0]);
+		CHECK_STR(buf_text(&out), paths[i][1]);
+	}
+	free(a.output);
+	a.output = xstrdup("/x/my file");
+	status_text(&a, &plain, &out);
+	CHECK(strstr(out.data, "\nRead it with 'assay report --store \"/x/my file\"'.\n"));
+	buf_done(&out);
+	session_account_done(&a);
+}
+
 static void of_many_cpus_the_fullest_are_shown(void)
 {
 	struct session_account a = account_of(SESSION_RUNNING, SESSION_FILE);
@@ -136,12 +183,18 @@ static void json_has_nulls_for_what_is_not_known(void)
 	struct buf out = {0};
 	struct json j;
 
+	add_held(&a);
 	json_init(&j, &out);
 	status_json(&a, &j);
 	CHECK(strstr(out.data, "\"state\": \"running\""));
 	CHECK(strstr(out.data, "\"end\": null"));
 	CHECK(strstr(out.data, "\"all\": 20000"));
 	CHECK(strstr(out.data, "\"used_max_bytes\": 400000"));
+	CHECK(strstr(out.data, "\"held_ns\": 42500000000"));
+	CHECK(strstr(out.data, "\"rule\": \"load>4\""));
+	CHECK(strstr(out.data, "\"value\": 3.42"));
+	CHECK(strstr(out.data, "\"value\": null"));
+	CHECK(strstr(out.data, "\"fired_ns\": 1700000005000000000"));
 	a.machine_wide = 0;
 	buf_clear(&out);
 	json_init(&j, &out);
@@ -159,6 +212,7 @@ static void json_has_nulls_for_what_is_not_known(void)
 	CHECK(strstr(out.data, "\"all\": null"));
 	CHECK(strstr(out.data, "\"end\": \"processes gone\""));
 	CHECK(strstr(out.data, "\"sample_cost_ns\": null"));
+	CHECK(strstr(out.data, "\"held_ns\": null"));
 	buf_done(&out);
 	session_account_done(&a);
 }
@@ -169,6 +223,7 @@ int main(void)
 	RUN(the_end_is_told_in_full);
 	RUN(a_ring_holds_and_a_store_is_read_as_one);
 	RUN(what_a_ring_could_not_write_is_not_to_be_read);
+	RUN(a_path_is_written_as_a_shell_takes_it);
 	RUN(of_many_cpus_the_fullest_are_shown);
 	RUN(json_has_nulls_for_what_is_not_known);
 	return check_end();

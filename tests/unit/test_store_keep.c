@@ -40,7 +40,7 @@ static struct mill a_mill(void)
 	                     .path = path,
 	                     .keep = true,
 	                     .options.name = name_frames,
-	                     .options.keeping = {.fine_ns = HOUR, .coarse_ns = 5 * HOUR}};
+	                     .options.keeping = {.fine_ns = HOUR, .coarse_ns = 3 * HOUR}};
 }
 
 static int64_t number(const char *sql)
@@ -179,21 +179,21 @@ static void sums_stay_whatever_is_merged(void)
 
 	m.keep = false;
 	mill_begin(&m);
-	mill_run(&m, 9 * HOUR + 7 * MINUTE);
+	mill_run(&m, 6 * HOUR + 7 * MINUTE);
 	mill_end(&m, "stopped");
 	add_up(&before);
 	windows = number("SELECT count(*) FROM window");
-	CHECK_EQ(windows, 9 * 60 + 7);
+	CHECK_EQ(windows, 6 * 60 + 7);
 	CHECK_EQ(before.merged, windows);
 	CHECK_EQ(before.samples, m.samples);
 	reopen(&s, &m);
 	/* From one window to the next, as it goes while it is measured. */
-	for (uint64_t now = 7 * MINUTE; now <= 9 * HOUR + 7 * MINUTE; now += HOUR) {
+	for (uint64_t now = 7 * MINUTE; now <= 6 * HOUR + 7 * MINUTE; now += HOUR) {
 		keep_all(s, MILL_WALL + now);
 		add_up(&after);
 		check_sums(&after, &before);
 	}
-	/* An hour of fine ones, four of 10 minutes, four of two hours. */
+	/* An hour of fine ones, two of 10 minutes, the rest of two hours. */
 	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 0 AND end_ns <= "
 	                "(SELECT max(end_ns) FROM window) - 3600000000000"),
 	         0);
@@ -218,17 +218,17 @@ static void once_merged_nothing_is_done_again(void)
 	int64_t pages, changes;
 
 	mill_begin(&m);
-	mill_run(&m, 8 * HOUR);
+	mill_run(&m, 5 * HOUR);
 	mill_end(&m, "stopped");
 	reopen(&s, &m);
-	keep_all(s, MILL_WALL + 8 * HOUR);
+	keep_all(s, MILL_WALL + 5 * HOUR);
 	pages = number("PRAGMA page_count");
 	changes = number("PRAGMA data_version");
-	CHECK_EQ(number("SELECT sum(merged) FROM window"), 8 * 60);
-	keep_all(s, MILL_WALL + 8 * HOUR);
+	CHECK_EQ(number("SELECT sum(merged) FROM window"), 5 * 60);
+	keep_all(s, MILL_WALL + 5 * HOUR);
 	CHECK_EQ(number("PRAGMA page_count"), pages);
 	CHECK_EQ(number("PRAGMA data_version"), changes);
-	CHECK_EQ(number("SELECT sum(merged) FROM window"), 8 * 60);
+	CHECK_EQ(number("SELECT sum(merged) FROM window"), 5 * 60);
 	CHECK_EQ(number("SELECT sum(samples) FROM sample"), m.samples);
 	check_whole();
 	store_close(s);
@@ -245,7 +245,7 @@ static void merged_history_reads_as_it_was(void)
 	bool told = false;
 
 	mill_begin(&m);
-	mill_run(&m, 8 * HOUR);
+	mill_run(&m, 5 * HOUR);
 	mill_end(&m, "stopped");
 	CHECK_EQ(store_read(path, &all, p, &m.err), 0);
 	vec_each (row, &p->rows)
@@ -255,9 +255,9 @@ static void merged_history_reads_as_it_was(void)
 	vec_each (note, &p->recordings.items[0]->account.notes)
 		told |= strstr(*note, "by name alone") != NULL;
 	CHECK_EQ(samples, m.samples);
-	CHECK_EQ(wall, MILL_CPUS * 8 * HOUR);
+	CHECK_EQ(wall, MILL_CPUS * 5 * HOUR);
 	CHECK_EQ(p->recordings.items[0]->account.end_ns - p->recordings.items[0]->account.start_ns,
-	         8 * HOUR);
+	         5 * HOUR);
 	CHECK(told);
 	vec_each (t, &p->rows)
 		CHECK(strcmp(process_table_name(
@@ -282,14 +282,14 @@ static void whoever_dies_between_two_steps_loses_nothing(void)
 
 	m.keep = false;
 	mill_begin(&m);
-	mill_run(&m, 7 * HOUR);
+	mill_run(&m, 4 * HOUR);
 	mill_end(&m, NULL);
 	add_up(&before);
 	for (int i = 0; i < 20; i++) {
 		struct store *s;
 
 		reopen(&s, &m);
-		CHECK_EQ(store_keep(s, MILL_WALL + 7 * HOUR, &err), 0);
+		CHECK_EQ(store_keep(s, MILL_WALL + 4 * HOUR, &err), 0);
 		/* What it began is not finished: as a kill leaves it. */
 		store_close(s);
 		add_up(&after);
@@ -337,7 +337,7 @@ static void stacks_that_nobody_refers_to_go(void)
 	before = number("SELECT count(*) FROM stack");
 	/* From here on the mill rests. */
 	m.rest_ns = DAY;
-	mill_run(&m, 16 * HOUR);
+	mill_run(&m, 20 * HOUR);
 	CHECK(number("SELECT count(*) FROM stack") < before / 10);
 	CHECK(number("SELECT count(*) FROM frame") < 100);
 	check_whole();
@@ -345,7 +345,7 @@ static void stacks_that_nobody_refers_to_go(void)
 	         number("SELECT sum(samples) FROM window"));
 	mill_end(&m, "stopped");
 	reopen(&s, &m);
-	keep_all(s, MILL_WALL + 22 * HOUR);
+	keep_all(s, MILL_WALL + 26 * HOUR);
 	/* Again: each stack, and each frame, is one that samples need. */
 	check_whole();
 	store_close(s);
@@ -412,7 +412,7 @@ static void a_year_is_measured(const char *what, uint64_t run_ns, uint64_t rest_
                                uint32_t programs, uint32_t functions)
 {
 	struct mill m = a_mill();
-	uint64_t days = 1;
+	uint64_t days = 3;
 
 	m.period_ns = 10309278;
 	m.window_ns = 10 * SECOND;

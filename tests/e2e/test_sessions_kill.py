@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`assay start --store` killed at a random moment, again and again, over the same two files (one
+of them so small that the oldest is deleted all the time): the database is whole, what was in it
+is still there, the books of each window close, and the next session goes on behind it.
+
+The moments: while it starts, at the end of a window (when it is written, and what is old merged
+or deleted), or any other."""
+import collections
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+
+from harness import ASSAY, LONG, main, run, test
+
+KILLS = 200 if LONG else 6
+WINDOW_NS = 10**9
+# A window is missing if it is later than that: the machine may be busy with other things.
+LATE_NS = 10 * WINDOW_NS
+
+
+def clock_ahead():
+    """The wall's clock less the monotonic one: it changes when the clock is adjusted or set."""
+    readings = []
+    for _ in range(5):
+        before = time.monotonic_ns()
+        now = time.time_ns()
+        after = time.monotonic_ns()
+        readings.append((after - before, now - (before + after) // 2))
+    return min(readings)[1]
+
+
+def rows(db, query, *values):
+    return db.execute(query, values).fetchall()
+
+
+def number(db, query, *values):
+    return db.execute(query, values).fetchone()[0]
+
+
+def last_window(path):
+    """Id and end of the newest window, or (0, 0)."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            return rows(db, "SELECT id, end_ns FROM windows ORDER BY id DESC LIMIT 1")[0]
+    except (sqlite3.Error, IndexError):
+        return 0, 0
+
+
+class Killed:
+    """A store, and how often its writer was killed."""
+
+    def __init__(self, t, name, *words):
+        self.t, self.path, self.words = t, t.path(f"{name}.db"), words
+        runtime = t.path(f"run-{name}")
+        runtime.mkdir(mode=0o700)
+        self.env = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "TZ": "UTC"}
+        self.sessions = 0
+        self.given = {}  # (name, instance) -> id of its row, of all that ever were
+
+    def live(self, chance):
+        """A session, killed: the newest window just before, and when that was."""
+        where = chance.choice(("start", "edge", "edge", "any"))
+        process = self.t.start(ASSAY, "start", "--foreground", "--store", self.path, "--window", 1,
+                               "-F", 199, *self.words, env=self.env, stderr=subprocess.PIPE)
+        if where == "start":
+            time.sleep(chance.random() ** 2 * 0.3)
+        else:
+            time.sleep(0.3 + 2 * chance.random())
+            if where == "edge":
+                time.sleep(1 - time.time() % 1 + chance.random() * 0.06)
+        before = last_window(self.path)
+        wall = time.time_ns()
+        self.t.equal(process.poll(), None, f"its own end: {process.poll() and process.stderr.read()}")
+        process.send_signal(signal.SIGKILL)
+        said = process.stderr.read().decode()
+        process.wait()
+        self.t.equal(said.replace("assay: ", "", 1).count("assay: start:"), 0, said)
+        return where, before, wall
+
+    def check(self, before, wall, set_by):
+        """What stands in the file after a kill; ns that are missing at its end."""
+        t = self.t
+        if not self.path.exists() or not self.path.stat().st_size:
+            t.equal(before, (0, 0), "windows of a store that is not there")
+            return 0
+        with contextlib.closing(sqlite3.connect(self.path)) as db:
+            t.equal(rows(db, "PRAGMA integrity_check"), [("ok",)], "integrity_check")
+            # The first session of a file makes its tables and begins in two transactions.
+            count = number(db, "SELECT count(*) FROM sessions")
+            t.between(count, self.sessions, self.sessions + 1, "sessions")
+            fresh, self.sessions = count > self.sessions, count
+            self.check_ends(db)
+            self.check_holes(db, set_by)
+            self.check_sums(db)
+            self.check_instances(db)
+            last = rows(db, "SELECT id, end_ns, session FROM windows ORDER BY id DESC LIMIT 1")
+            if before[0]:
+                t.true(last and last[0][0] >= before[0], f"window {before} was there, now {last}")
+            begun = number(db, "SELECT max(start_ns) FROM sessions") if fresh else wall
+            end = last[0][1] if last and last[0][2] == count else begun
+        self.check_report(bool(last))
+        return max(0, wall - end)
+
+    def check_ends(self, db):
+        """Each but the last was found killed by the next, and the time until then is a gap."""
+        sessions = rows(db, "SELECT id, start_ns, end_ns, ended FROM sessions ORDER BY id")
+        self.t.equal([ended for *_, ended in sessions[:-1]], ["killed"] * (len(sessions) - 1),
+                     "how they ended")
+        for (_, _, end, _), (_, start, _, _) in zip(sessions, sessions[1:]):
+            # Gaps that follow one another are one. Of a clock that was set back in between, the
+            # store tells with the first window.
+            self.t.true(start <= end or number(
+                db, "SELECT count(*) FROM gaps WHERE start_ns <= ? AND end_ns >= ? AND "
+                "why = 'the measurement was killed'", end, start), f"no gap from {end} to {start}")
+
+    def check_holes(self, db, set_by):
+        ends = {}
+        for session, start, end in rows(db, "SELECT session, start_ns, end_ns FROM windows "
+                                        "ORDER BY session, start_ns"):
+            self.t.true(end > start, "a window without a length")
+            hole = start - ends.setdefault(session, start)
+            if hole and not number(db, "SELECT count(*) FROM gaps WHERE start_ns < ? AND end_ns > ?",
+                                   start, ends[session]):
+                self.t.near(hole, 0, set_by, f"the hole before {start} in session {session}")
+            ends[session] = end
+
+    def check_sums(self, db):
+        t = self.t
+        t.equal(rows(db, "SELECT w.id, w.samples, sum(s.samples) FROM windows w LEFT JOIN samples s "
+                     "ON s.window = w.id GROUP BY w.id HAVING w.samples IS NOT "
+                     "coalesce(sum(s.samples), 0)"), [], "windows of other sums than their rows")
+        t.equal(rows(db, "SELECT window, cpu FROM ledger WHERE wall_ns IS NOT "
+                     "busy_ns + idle_ns + unknown_ns"), [], "time of a CPU that is none of three")
+        t.equal(rows(db, "SELECT w.id FROM windows w LEFT JOIN ledger l ON l.window = w.id "
+                     "GROUP BY w.id HAVING count(l.cpu) = 0"), [], "windows without a ledger")
+        t.equal(number(db, "SELECT count(*) FROM samples s LEFT JOIN processes p ON p.id = s.process "
+                       "LEFT JOIN stacks k ON k.id = s.stack LEFT JOIN frames f ON f.id = k.frame "
+                       "WHERE s.stack <> 0 AND f.id IS NULL OR p.name IS NULL OR s.event IS NULL"), 0,
+                "samples that lead nowhere")
+
+    def check_instances(self, db):
+        t = self.t
+        t.equal(rows(db, "SELECT host, name, instance, count(*) FROM processes WHERE id > 0 "
+                     "GROUP BY host, name, instance HAVING count(*) > 1"), [], "numbers given twice")
+        for id, name, instance in rows(db, "SELECT id, name, instance FROM processes WHERE id > 0 "
+                                       "AND name LIKE 'i-%'"):
+            t.equal(self.given.setdefault((name, instance), id), id, f"who is {name}:{instance}")
+
+    def check_report(self, windows):
+        result = run(ASSAY, "report", "--json", "--store", self.path, env=self.env,
+                     status=0 if windows else None)
+        if windows:
+            self.t.true(self.t.json(result.out)["recordings"], "no recordings are told")
+        else:
+            self.t.true(result.status in (0, 1) and "Sanitizer" not in result.err, str(result))
+
+
+def storm(t):
+    """Processes that come and go all the while."""
+    made = t.path("links")
+    made.mkdir()
+    program = t.workload("instances")
+    for number_ in range(10):
+        os.symlink(program, made / f"i-{number_}")
+    return t.start(program, "storm", 10**9, 200, 10, f"{made}/", stdout=subprocess.DEVNULL)
+
+
+@test
+def killed_at_any_moment_it_is_whole_and_goes_on(t):
+    seed = random.randrange(1 << 32)
+    chance = random.Random(seed)
+    storm(t)
+    stores = Killed(t, "whole"), Killed(t, "small", "--keep-size", 1)
+    counts, missing, ahead, set_by = collections.Counter(), [], clock_ahead(), 1_000_000
+    for kill in range(KILLS):
+        store = stores[kill % 2]
+        where, before, wall = store.live(chance)
+        # What the machine's clock was adjusted by meanwhile is no hole.
+        set_by = max(set_by, 1_000_000 + 2 * abs(clock_ahead() - ahead))
+        try:
+            missing.append(store.check(before, wall, set_by))
+        except Exception:
+            print(f"# kill {kill} of seed {seed}, at: {where}")
+            raise
+        counts[where] += 1
+    t.true(max(missing) <= WINDOW_NS + LATE_NS, f"missing at the end: {max(missing)} ns")
+    t.true(all(store.sessions for store in stores), "no session ever began")
+    late = sum(ns > WINDOW_NS * 1.5 for ns in missing)
+    print(f"# {KILLS} kills ({dict(counts)}), seed {seed}: {sum(s.sessions for s in stores)} sessions; "
+          f"missing at the end {max(missing) / 1e9:.2f} s at most, more than a window and a half: "
+          f"{late}")
+
+
+main()

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A store whose machine's clock is set forward and back, and which sleeps: the database is
+whole, the time that nobody measured is told, and none is lost or counted twice.
+
+The session runs on clocks that a library of this test moves; the machine's own stay."""
+import contextlib
+import os
+import signal
+import sqlite3
+import struct
+import subprocess
+
+from harness import ASSAY, main, run, test
+
+SECOND = 10**9
+HOUR = 3600 * SECOND
+
+SHIM = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What is added: to CLOCK_REALTIME, to CLOCK_BOOTTIME; ns */
+static volatile int64_t *added;
+
+__attribute__((constructor)) static void look(void)
+{
+	const char *path = getenv("CLOCKS_ADDED");
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	void *at = fd < 0 ? MAP_FAILED : mmap(0, 16, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		abort();
+	added = at;
+	close(fd);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	long status = syscall(SYS_clock_gettime, clock, t);
+	int64_t more = 0, ns;
+
+	if (added && clock == CLOCK_REALTIME)
+		more = added[0];
+	if (added && clock == CLOCK_BOOTTIME)
+		more = added[1];
+	ns = t->tv_nsec + more % 1000000000;
+	t->tv_sec += more / 1000000000 + (ns >= 1000000000) - (ns < 0);
+	t->tv_nsec = ns + (ns < 0 ? 1000000000 : ns >= 1000000000 ? -1000000000 : 0);
+	return status;
+}
+"""
+
+
+class Machine:
+    """A store's session on clocks of its own."""
+
+    def __init__(self, t):
+        self.t, self.path, self.added = t, t.path("a.db"), [0, 0]
+        runtime = t.path("run")
+        runtime.mkdir(mode=0o700)
+        t.run("gcc", "-O1", "-shared", "-fPIC", "-o", t.path("clocks.so"), t.write("clocks.c", SHIM))
+        self.env = {"XDG_RUNTIME_DIR": str(runtime), "LD_PRELOAD": str(t.path("clocks.so")),
+                    "CLOCKS_ADDED": str(t.path("added")), "TZ": "UTC",
+                    # A sanitizer's library wants to be the first, and need not be here.
+                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+        t.write("added", struct.pack("qq", 0, 0))
+
+    def move(self, wall=0, boot=0):
+        self.added[0] += wall
+        self.added[1] += boot
+        with open(self.t.path("added"), "r+b") as f:
+            f.write(struct.pack("qq", *self.added))
+
+    def start(self):
+        return self.t.start(ASSAY, "start", "--foreground", "--store", self.path, "--window", 1,
+                            "-F", 97, env={**os.environ, **self.env}, stderr=subprocess.PIPE)
+
+    def rows(self, query):
+        with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
+            return db.execute(query).fetchall()
+
+    def windows(self):
+        try:
+            return self.rows("SELECT start_ns, end_ns FROM windows ORDER BY id")
+        except sqlite3.OperationalError:  # not there yet
+            return []
+
+    def wait_for(self, count, after=None):
+        """So many windows more that begin at that moment at the earliest, or at all."""
+        def there():
+            return [w for w in self.windows()[before:] if after is None or w[0] >= after]
+        before = len(self.windows())
+        self.t.until(lambda: len(there()) >= count, f"{count} windows more", timeout=60)
+
+    def gaps(self):
+        return self.rows("SELECT why, start_ns, end_ns FROM gaps ORDER BY id")
+
+    def check_whole(self):
+        t = self.t
+        t.equal(self.rows("PRAGMA integrity_check"), [("ok",)], "integrity_check")
+        t.equal(self.rows("SELECT w.id FROM windows w LEFT JOIN samples s ON s.window = w.id GROUP "
+                          "BY w.id HAVING w.samples IS NOT coalesce(sum(s.samples), 0)"), [],
+                "windows of other sums than their rows")
+        for start, end in self.windows():
+            t.true(0 < end - start <= 1.5 * SECOND, f"a window from {start} to {end}")
+
+    def stop(self, process):
+        account = self.t.json(run(ASSAY, "stop", "--json", env=self.env).out)
+        self.t.equal(self.t.wait(process), 0, "its exit status")
+        return account
+
+
+@test
+def a_clock_that_is_set_and_a_machine_that_sleeps_leave_gaps_and_lose_nothing(t):
+    t.need("gcc")
+    m = Machine(t)
+    process = m.start()
+    m.wait_for(2)
+    m.move(wall=HOUR)  # set forward
+    m.wait_for(2, after=m.windows()[-1][1] + HOUR // 2)
+    m.move(wall=2 * HOUR, boot=2 * HOUR)  # asleep
+    m.wait_for(2, after=m.windows()[-1][1] + HOUR)
+    latest = m.windows()[-1][1]
+    m.move(wall=-HOUR)  # set back
+    t.until(lambda: m.windows()[-1][0] < latest - HOUR // 2, "a window by the clock as it is now", 60)
+    m.wait_for(1)
+    account = m.stop(process)
+    m.check_whole()
+    gaps = m.gaps()
+    t.equal([why for why, *_ in gaps], ["the clock was set forward", "suspended",
+                                        "the clock was set back"], "gaps")
+    for (why, start, end), length in zip(gaps, (HOUR, 2 * HOUR, HOUR)):
+        # The stretch that windows of both clocks tell is shorter by what was measured in it.
+        t.between(end - start, length - 60 * SECOND, length + SECOND // 2, why)
+    # What was measured follows without a hole, but for the gaps.
+    for (_, end), (start, _) in zip(m.windows(), m.windows()[1:]):
+        hole = start - end
+        t.true(abs(hole) < SECOND // 2 or hole < 0 or
+               any(abs(end - a) < 30 * SECOND and abs(start - b) < 30 * SECOND for _, a, b in gaps),
+               f"a hole of {hole} ns before {start}")
+    # By the clock that nobody sets.
+    t.near(sum(end - start for start, end in m.windows()), account["elapsed_ns"], SECOND // 2,
+           "the time of all windows")
+    t.equal(m.rows("SELECT sum(samples) FROM windows"), [(account["samples"],)], "samples")
+    warnings = " ".join(t.report("--store", m.path)["warnings"])
+    for why in ("the clock was set forward", "suspended"):
+        t.has(warnings, why, "what the report tells")
+
+
+@test
+def a_clock_that_was_set_back_while_nobody_measured_is_told(t):
+    t.need("gcc")
+    m = Machine(t)
+    process = m.start()
+    m.wait_for(1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    first = m.windows()
+    m.move(wall=-HOUR)
+    process = m.start()
+    m.wait_for(1)
+    m.stop(process)
+    m.check_whole()
+    t.equal(m.windows()[:len(first)], first, "windows of before")
+    t.equal([ended for ended, in m.rows("SELECT ended FROM sessions ORDER BY id")],
+            ["killed", "stopped"], "how they ended")
+    t.equal([why for why, *_ in m.gaps()], ["the clock was set back"], "gaps")
+    _, start, end = m.gaps()[0]
+    t.equal((start, end), (m.windows()[len(first)][0], first[-1][1]), "the stretch told twice")
+    t.report("--store", m.path)
+
+
+main()
