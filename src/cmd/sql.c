@@ -140,6 +140,8 @@ static int run(void *p, int argc, char **argv)
 	o->load.window_ns = (uint64_t)(o->window * 1e9);
 	if (sql_source_open(&source, argv[0], &o->load, &err))
 		status = sql_output_fail(&err);
+	else if (argc == 2 && *argv[1] == '.')
+		status = sql_shell_dot(source.sql, o->format, &o->style, argv[1]);
 	else if (argc == 2)
 		status = ask(source.sql, o, argv[1]);
 	else if (!isatty(STDIN_FILENO))

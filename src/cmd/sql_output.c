@@ -133,6 +133,7 @@ static void print_cells(struct sql_output *o)
 
 	if (!o->aligned) {
 		table_init(&o->table, o->style);
+		o->table.squeezed = true;
 		for (size_t i = 0; i < columns; i++)
 			table_column(&o->table, o->names.items[i],
 			             o->texts.items[i] || !o->rows ? TABLE_LEFT : TABLE_RIGHT);
@@ -308,7 +309,6 @@ void sql_output_end(struct sql_output *o)
 		print_cells(o);
 	} else if (o->format == SQL_JSON) {
 		json_end_array(&o->json);
-		buf_putc(&o->out->buf, '\n');
 		json_init(&o->json, &o->out->buf);
 	}
 	forget(o);

@@ -36,8 +36,8 @@ static const char help[] = "A statement ends with ; and may take several lines.\
                            ".quit             ends; so does Ctrl-D\n"
                            "Ctrl-C ends the statement that runs or is being typed.\n";
 
-/* To the terminal, rows as they come. */
-static void ask(struct shell *sh, const char *query)
+/* Rows as they come; the exit status. */
+static int ask(struct shell *sh, const char *query)
 {
 	struct sql_output output;
 	struct text_style style;
@@ -56,8 +56,7 @@ static void ask(struct shell *sh, const char *query)
 	sql_output_done(&output);
 	if (spill_close(&out, true, ret ? NULL : &err) && !ret)
 		ret = -1;
-	if (ret)
-		sql_output_fail(&err);
+	return ret ? sql_output_fail(&err) : 0;
 }
 
 static void print_plain(const struct buf *text)
@@ -66,32 +65,35 @@ static void print_plain(const struct buf *text)
 	fflush(stdout);
 }
 
-static void tell_schema(struct shell *sh, const char *table)
+static int tell_schema(struct shell *sh, const char *table)
 {
 	struct buf text = {0};
 	struct error err = {0};
+	int status = 0;
 
 	if (sql_describe(sh->sql, table, &text, &err))
-		sql_output_fail(&err);
+		status = sql_output_fail(&err);
 	else
 		print_plain(&text);
 	buf_done(&text);
+	return status;
 }
 
-static void set_mode(struct shell *sh, const char *mode)
+static int set_mode(struct shell *sh, const char *mode)
 {
 	enum sql_format format;
 
 	if (!mode || !sql_format_parse(mode, &format))
-		command_fail(1, "sql: .mode takes one of " SQL_FORMATS);
-	else
-		sh->format = format;
+		return command_fail(1, "sql: .mode takes one of " SQL_FORMATS);
+	sh->format = format;
+	return 0;
 }
 
-static void run_dot(struct shell *sh, const char *line)
+static int run_dot(struct shell *sh, const char *line)
 {
 	char *copy = xstrdup(line), *rest = copy;
 	const char *word = strsep(&rest, " \t;"), *argument;
+	int status = 0;
 
 	if (rest)
 		rest += strspn(rest, " \t;");
@@ -101,16 +103,28 @@ static void run_dot(struct shell *sh, const char *line)
 	else if (!strcmp(word, ".help"))
 		fputs(help, stdout);
 	else if (!strcmp(word, ".tables"))
-		ask(sh, "SELECT name, type FROM temp.sqlite_master WHERE type IN ('table', 'view') "
+		status = ask(
+		        sh,
+		        "SELECT name, type FROM temp.sqlite_master WHERE type IN ('table', 'view') "
 		        "ORDER BY type, name");
 	else if (!strcmp(word, ".schema"))
-		tell_schema(sh, argument);
+		status = tell_schema(sh, argument);
 	else if (!strcmp(word, ".mode"))
-		set_mode(sh, argument);
+		status = set_mode(sh, argument);
 	else
-		command_fail(1, "sql: there is no %s; .help tells what there is", word);
+		status = command_fail(1, "sql: there is no %s; .help tells what there is", word);
 	fflush(stdout);
 	free(copy);
+	return status;
+}
+
+int sql_shell_dot(struct sql *s, const char *format, const struct style_options *style,
+                  const char *line)
+{
+	struct shell sh = {.sql = s, .style = style};
+
+	sql_format_parse(format, &sh.format);
+	return run_dot(&sh, line);
 }
 
 /* Nothing is asked yet. */

@@ -16,4 +16,8 @@
 int sql_shell(struct sql *s, const char *format, const struct style_options *style,
               const char *file);
 
+/* One of its dot commands, as a QUERY. */
+int sql_shell_dot(struct sql *s, const char *format, const struct style_options *style,
+                  const char *line);
+
 #endif

@@ -110,7 +110,6 @@ static int run(void *p, int argc, char **argv)
 	if (s.o->json) {
 		json_end_array(&s.json);
 		json_end_object(&s.json);
-		buf_putc(&s.out, '\n');
 	}
 	if (s.out.size)
 		fwrite(s.out.data, 1, s.out.size, stdout);

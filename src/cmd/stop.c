@@ -35,7 +35,6 @@ static void print(const struct stop_options *o, const struct session_account *a)
 	if (o->json) {
 		json_init(&j, &out);
 		status_json(a, &j);
-		buf_putc(&out, '\n');
 	} else {
 		style_choose(&o->style, &style);
 		status_text(a, &style, &out);

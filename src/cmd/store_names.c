@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "image/kernel.h"
 #include "symbol/demangle.h"
-#include "symbol/few_names.h"
 #include "symbol/symbolizer.h"
 
 #include <malloc.h>
@@ -28,14 +27,6 @@ struct store_names {
 	VEC(char *) given;   /* names of the last call */
 	VEC(uint32_t) order; /* the call's frames, image by image */
 };
-
-struct store_names *store_names_new(const char *root)
-{
-	struct store_names *n = xcalloc(1, sizeof(*n));
-
-	n->root = root ? xstrdup(root) : NULL;
-	return n;
-}
 
 static void forget_kernel(struct store_names *n)
 {
@@ -74,10 +65,11 @@ static void read_kernel(struct store_names *n)
 {
 	struct kallsyms k;
 
-	forget_kernel(n);
 	n->read_ns = clock_ns(CLOCK_MONOTONIC);
+	/* What is known stays where it cannot be read any more: rights may have been given up. */
 	if (kallsyms_read(&k, NULL, NULL))
 		return;
+	forget_kernel(n);
 	if (k.table.names.size < UINT32_MAX) {
 		n->function_count = k.table.entries.count;
 		n->functions =
@@ -93,6 +85,15 @@ static void read_kernel(struct store_names *n)
 		k.table.names = (struct buf){0};
 	}
 	kallsyms_done(&k);
+}
+
+struct store_names *store_names_new(const char *root)
+{
+	struct store_names *n = xcalloc(1, sizeof(*n));
+
+	n->root = root ? xstrdup(root) : NULL;
+	read_kernel(n);
+	return n;
 }
 
 static const char *find_kernel(const struct store_names *n, uint64_t address)
@@ -140,54 +141,34 @@ static const char *give(struct store_names *n, char *name)
 	return name;
 }
 
-static uint64_t offset_of(const struct store_names *n, const struct profile *p,
-                          const uint32_t *frames, size_t i)
-{
-	return p->frames.items[frames[n->order.items[i]]].frame.offset;
-}
-
-/* Of a file, most places are inside of functions: they need no table of all its symbols. */
-static void name_in_file(struct store_names *n, const struct profile *p, const uint32_t *frames,
-                         uint32_t image, size_t from, size_t to, const char **names)
-{
-	size_t count = to - from;
-	uint64_t *offsets = xcalloc(count, sizeof(*offsets));
-	char **found = xcalloc(count, sizeof(*found));
-
-	for (size_t i = 0; i < count; i++)
-		offsets[i] = offset_of(n, p, frames, from + i);
-	few_names(&p->images.images.items[image], image_path(&p->images, image), n->root, offsets,
-	          count, found);
-	for (size_t i = 0; i < count; i++)
-		if (found[i])
-			names[n->order.items[from + i]] = give(n, found[i]);
-	free(offsets);
-	free(found);
-}
-
-/* Frames order[from..to) are of one image of the user's. */
+/*
+ * Frames order[from..to) are of one image of the user's. Most files have many symbols, and few
+ * new places a window: no table is made of all of them.
+ */
 static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
-                       uint32_t image, size_t from, size_t to, const char **names)
+                       size_t from, size_t to, const char **names)
 {
-	struct symbol_options so = {.no_inlines = true, .this_kernel = true, .root = n->root};
-	struct symbolizer *s = NULL;
+	uint64_t *offsets = xcalloc(to - from, sizeof(*offsets));
+	struct symbol_options so = {.no_inlines = true,
+	                            .this_kernel = true,
+	                            .few_offsets = offsets,
+	                            .few_count = to - from,
+	                            .root = n->root};
+	struct symbolizer *s;
 
-	if (p->images.images.items[image].kind == IMAGE_FILE)
-		name_in_file(n, p, frames, image, from, to, names);
+	for (size_t i = from; i < to; i++)
+		offsets[i - from] = p->frames.items[frames[n->order.items[i]]].frame.offset;
+	/* It looks into the images, and changes nothing. */
+	s = symbolizer_new((struct image_table *)(uintptr_t)&p->images, &so);
 	for (size_t i = from; i < to; i++) {
 		uint32_t at = n->order.items[i];
-		const struct symbol *symbol;
+		const struct symbol *symbol = symbolizer_find(s, p->frames.items[frames[at]].frame);
 
-		if (names[at])
-			continue;
-		/* It looks into the images, and changes nothing. */
-		if (!s)
-			s = symbolizer_new((struct image_table *)(uintptr_t)&p->images, &so);
-		symbol = symbolizer_find(s, p->frames.items[frames[at]].frame);
 		if (symbol->named)
 			names[at] = give(n, xstrdup(symbol->name));
 	}
 	symbolizer_free(s);
+	free(offsets);
 }
 
 struct sorting {
@@ -214,7 +195,7 @@ static void name_one(struct store_names *n, const struct profile *p, const uint3
 	uint64_t base = image->kind == IMAGE_MODULE ? image->base : 0;
 
 	if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_MODULE) {
-		name_image(n, p, frames, first->image, from, to, names);
+		name_image(n, p, frames, from, to, names);
 		return;
 	}
 	for (size_t i = from; i < to; i++) {

@@ -19,7 +19,10 @@
 
 struct store_names;
 
-/* root: where files are looked for, NULL: as recorded. */
+/*
+ * root: where files are looked for, NULL: as recorded. The kernel's names are read here, while
+ * there are the rights to: call it before they are given up.
+ */
 struct store_names *store_names_new(const char *root);
 void store_names_free(struct store_names *n); /* NULL-safe */
 store_name_fn store_names_find;

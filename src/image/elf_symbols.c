@@ -5,6 +5,7 @@
  */
 #include "image/elf_internal.h"
 #include "image/go_table.h"
+#include "image/symbol_few.h"
 #include "image/mini_debug.h"
 
 #include <string.h>
@@ -93,15 +94,13 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 	if (count > INT32_MAX)
 		count = INT32_MAX;
 	for (size_t i = 1; i < count && budget->left; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) ||
-		    !symbol_table_wants(t, sym.st_value, sym.st_size) ||
-		    !is_function(f, &sym, &limit))
+		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit))
 			continue;
 		/* Marks at a section's end (_end, _etext) have nothing behind them. */
 		if (!sym.st_size && sym.st_value >= limit)
 			continue;
 		name = symbol_name(f, header->sh_link, sym.st_name, budget);
-		if (!name || is_noise(name))
+		if (!name || is_noise(name) || !symbol_table_wants(t, sym.st_value, sym.st_size))
 			continue;
 		symbol_table_add(t, sym.st_value, sym.st_size, limit, binding_of(&sym), name);
 	}
@@ -258,8 +257,12 @@ static void read_plt(struct elf_file *f, size_t index, const GElf_Shdr *header,
 		if (!plt_target(f, bytes + at, entry, header->sh_addr + at, &target))
 			continue;
 		slot = got_find(got, target);
+		/* Told by a function of the file's own, which may not be among the few. */
+		if (t->few && slot && !slot->name &&
+		    symbol_few_inside(t->few, header->sh_addr + at, entry))
+			symbol_few_take_all(t->few);
 		name = slot ? slot_name(got, slot, t) : NULL;
-		if (!name)
+		if (!name || !symbol_table_wants(t, header->sh_addr + at, entry))
 			continue;
 		buf_clear(&text);
 		buf_addf(&text, "%s@plt", name);
@@ -358,6 +361,8 @@ static void read_go_table(struct elf_file *f, struct name_budget *budget, struct
 		if (cost > budget->left)
 			break;
 		budget->left -= cost;
+		if (!symbol_table_wants(t, function.start, function.end - function.start))
+			continue;
 		symbol_table_add(t, function.start, function.end - function.start, 0, BINDING_LOCAL,
 		                 function.name);
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/symbol_table.h"
 
+#include "image/symbol_few.h"
+
 #include <string.h>
 
 /* How many enclosing symbols are tried; more are nested in damaged files alone. */
@@ -19,27 +21,9 @@ void symbol_table_done(struct symbol_table *t)
 	t->reach = NULL;
 }
 
-void symbol_table_want(struct symbol_table *t, const uint64_t *addresses, size_t count)
-{
-	t->wanted = addresses;
-	t->wanted_count = count;
-}
-
 bool symbol_table_wants(const struct symbol_table *t, uint64_t start, uint64_t size)
 {
-	size_t low = 0, high = t->wanted_count;
-
-	if (!t->wanted)
-		return true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->wanted[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->wanted_count && t->wanted[low] - start < size;
+	return !t->few || symbol_few_wants(t->few, start, size);
 }
 
 void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, uint64_t limit,

@@ -8,11 +8,7 @@
  * global before local, fewer leading underscores, the longer name. Unsized
  * symbols (labels of assembly) reach to the next symbol, but no further than
  * their limit; those inside a sized symbol are dropped. Addresses are the
- * image's own. Lookups take O(log n).
- *
- * For few addresses of a large file the table need not hold all: after symbol_table_want() it
- * takes only sized symbols around one of them. What it finds then is what the whole table
- * would find; what it does not find, the whole one may (labels). Uses: base.
+ * image's own. Lookups take O(log n). Uses: base.
  */
 #ifndef ASSAY_IMAGE_SYMBOL_TABLE_H
 #define ASSAY_IMAGE_SYMBOL_TABLE_H
@@ -22,6 +18,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct symbol_few;
 
 enum symbol_binding { BINDING_LOCAL, BINDING_GLOBAL, BINDING_WEAK };
 
@@ -38,8 +36,7 @@ struct symbol_table {
 	VEC(struct symbol_entry) entries;
 	struct buf names;
 	uint64_t *reach;        /* [i]: the largest end among entries 0..i */
-	const uint64_t *wanted; /* ascending, the caller's; NULL: all are */
-	size_t wanted_count;
+	struct symbol_few *few; /* what it says is not wanted is not taken; NULL: all is */
 };
 
 #define SYMBOL_NONE SIZE_MAX
@@ -47,9 +44,7 @@ struct symbol_table {
 void symbol_table_init(struct symbol_table *t);
 void symbol_table_done(struct symbol_table *t);
 
-/* Before the first is added. `addresses` ascend, and are good until symbol_table_finish(). */
-void symbol_table_want(struct symbol_table *t, const uint64_t *addresses, size_t count);
-/* Would it be taken? Spares the reading of its name. */
+/* Would such a symbol be taken? Spares the reading of its name. */
 bool symbol_table_wants(const struct symbol_table *t, uint64_t start, uint64_t size);
 
 /* size 0: unsized, reaches to the next symbol or to `limit`, whichever comes first. */

@@ -12,6 +12,7 @@
 
 #define BAR_WIDTH 16
 #define GAP 2
+#define SQUEEZED 10 /* no narrower than that */
 
 void table_init(struct table *t, const struct text_style *style)
 {
@@ -161,7 +162,7 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 	for (size_t c = 0; c < columns; c++) {
 		const struct table_column *column = &t->columns.items[c];
 		const char *text = titles ? column->title : cell_at(t, row, c);
-		size_t width = text_width(text);
+		size_t width = text_width(text) < widths[c] ? text_width(text) : widths[c];
 		size_t gap = GAP * (c > 0);
 		bool colour = t->style->colour && column->align == TABLE_BAR && width;
 
@@ -174,7 +175,7 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 		if (c + 1 == columns && t->style->width)
 			add_cut(out, text, t->style->width > used + 8 ? t->style->width - used : 8);
 		else
-			buf_puts(out, text);
+			add_cut(out, text, widths[c]);
 		if (colour)
 			buf_addf(out, "\033[0m%s", dress);
 		used += width;
@@ -222,6 +223,36 @@ static size_t *measure(const struct table *t)
 	return widths;
 }
 
+/* Takes from the widest column of text until a line fits. */
+static void squeeze(const struct table *t, size_t *widths)
+{
+	size_t columns = t->columns.count, all = columns ? GAP * (columns - 1) : 0;
+
+	for (size_t c = 0; c < columns; c++)
+		all += widths[c];
+	while (all > t->style->width) {
+		size_t widest = columns;
+
+		for (size_t c = 0; c < columns; c++)
+			if (t->columns.items[c].align == TABLE_LEFT && widths[c] > SQUEEZED &&
+			    (widest == columns || widths[c] > widths[widest]))
+				widest = c;
+		if (widest == columns)
+			return;
+		widths[widest]--;
+		all--;
+	}
+}
+
+static size_t *widths_of(const struct table *t)
+{
+	size_t *widths = measure(t);
+
+	if (t->squeezed && t->style->width)
+		squeeze(t, widths);
+	return widths;
+}
+
 static void print_lines(const struct table *t, const size_t *widths, struct buf *out)
 {
 	if (has_titles(t) && !t->widths.count)
@@ -232,7 +263,7 @@ static void print_lines(const struct table *t, const size_t *widths, struct buf 
 
 void table_print(const struct table *t, struct buf *out)
 {
-	size_t *widths = measure(t);
+	size_t *widths = widths_of(t);
 
 	print_lines(t, widths, out);
 	free(widths);
@@ -240,7 +271,7 @@ void table_print(const struct table *t, struct buf *out)
 
 void table_flush(struct table *t, struct buf *out)
 {
-	size_t *widths = measure(t);
+	size_t *widths = widths_of(t);
 
 	print_lines(t, widths, out);
 	vec_each (cell, &t->cells)

@@ -3,10 +3,10 @@
  * table: columns of text that line up.
  *
  * Name the columns, add cells row by row, print once. Widths are those of the
- * widest cell; the last column is cut at the terminal's width, and never in a
- * pipe (width 0). Control characters in cells come out as '?', so that a
- * process's name cannot drive a terminal. table_init / table_done. Nothing fails.
- * One thread. Uses: base.
+ * widest cell; the last column is cut at the terminal's width, of a `squeezed`
+ * table the widest ones of text, and never in a pipe (width 0). Control characters in cells come
+ * out as '?', so that a process's name cannot drive a terminal. table_init / table_done. Nothing
+ * fails. One thread. Uses: base.
  */
 #ifndef ASSAY_OUTPUT_TABLE_H
 #define ASSAY_OUTPUT_TABLE_H
@@ -34,6 +34,7 @@ struct table_column {
 
 struct table {
 	const struct text_style *style;
+	bool squeezed; /* after table_init() */
 	VEC(struct table_column) columns;
 	VEC(char *) cells;
 	VEC(enum table_kind) kinds; /* per row */

@@ -2,6 +2,7 @@
 /* sql_describe(): the tables and views, in words of SQL. */
 #include "sql/sql_internal.h"
 
+#include "base/xalloc.h"
 #include "sql/columns.h"
 
 #include <errno.h>
@@ -21,6 +22,22 @@ static void describe_table(const struct sql_columns *c, struct buf *out)
 		}
 	}
 	buf_puts(out, "\n);\n");
+}
+
+/* Its columns, which its text does not show at a glance, and the text. */
+static void describe_view(sqlite3 *db, const struct sql_view *v, struct buf *out)
+{
+	char *question = xasprintf("SELECT * FROM %s LIMIT 0", v->name);
+	sqlite3_stmt *statement;
+
+	if (!sqlite3_prepare_v2(db, question, -1, &statement, NULL)) {
+		for (int i = 0; i < sqlite3_column_count(statement); i++)
+			buf_addf(out, "%s%s", i ? ", " : "-- ", sqlite3_column_name(statement, i));
+		buf_putc(out, '\n');
+		sqlite3_finalize(statement);
+	}
+	free(question);
+	buf_addf(out, "CREATE VIEW %s AS %s;\n", v->name, v->select);
 }
 
 /* One that was made by a statement. */
@@ -45,7 +62,10 @@ static bool describe_own(sqlite3 *db, const char *table, struct buf *out)
 int sql_describe(struct sql *s, const char *table, struct buf *out, struct error *err)
 {
 	bool found = false;
+	int ret = sql_ready(s, err);
 
+	if (ret)
+		return ret;
 	for (const struct sql_columns *c = sql_columns; c->name; c++) {
 		if (table && sqlite3_stricmp(table, c->name))
 			continue;
@@ -55,7 +75,7 @@ int sql_describe(struct sql *s, const char *table, struct buf *out, struct error
 	for (const struct sql_view *v = sql_views; v->name; v++) {
 		if (table && sqlite3_stricmp(table, v->name))
 			continue;
-		buf_addf(out, "CREATE VIEW %s AS %s;\n", v->name, v->select);
+		describe_view(s->db, v, out);
 		found = true;
 	}
 	if (!found && !describe_own(s->db, table, out))

@@ -107,6 +107,9 @@ int sql_fail(struct sql *s, int code, const char *text, int offset, struct error
 		return error_set(err, EINVAL,
 		                 "diff() takes four times: diff(a_from, a_to, b_from, "
 		                 "b_to), in ns since 1970");
+	if (!strncmp(sqlite3_errmsg(s->db), "no such table:", strlen("no such table:")))
+		return error_set(err, EINVAL, "%s; .tables lists what there is",
+		                 sqlite3_errmsg(s->db));
 	if (offset < 0)
 		return error_set(err, EINVAL, "%s", sqlite3_errmsg(s->db));
 	place_of(text, offset, &line, &column);

@@ -5,6 +5,7 @@
 #include "symbol/demangle.h"
 #include "symbol/jit.h"
 #include "symbol/kept_symbols.h"
+#include "image/symbol_few.h"
 #include "image/locate.h"
 #include "image/vdso.h"
 
@@ -128,15 +129,45 @@ static void no_symbols(struct symbol_image *i)
 	i->trouble = xasprintf("%s: the file has no symbols", elf_file_path(i->file));
 }
 
+static void read_symbols(struct symbol_image *i)
+{
+	elf_file_symbols(i->file, &i->own);
+	if (i->debug)
+		elf_file_symbols(i->debug, &i->own);
+}
+
+/* Those that matter to the few frames that will be asked for. */
+static void read_few_symbols(struct symbolizer *s, struct symbol_image *i)
+{
+	uint64_t *addresses = xcalloc(s->options.few_count, sizeof(*addresses));
+	struct symbol_few *few;
+	size_t count = 0;
+
+	for (size_t k = 0; k < s->options.few_count; k++)
+		count += elf_file_address_of(i->file, s->options.few_offsets[k], &addresses[count]);
+	few = i->own.few = symbol_few_new(addresses, count);
+	read_symbols(i);
+	symbol_few_scouted(few);
+	read_symbols(i);
+	if (symbol_few_doubtful(few)) {
+		symbol_table_done(&i->own);
+		symbol_table_init(&i->own);
+		read_symbols(i);
+	}
+	symbol_few_free(few);
+	i->own.few = NULL;
+	free(addresses);
+}
+
 /* Symbols of the file itself, of its debug file where it has been stripped. */
 static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 {
-	elf_file_symbols(i->file, &i->own);
-	if (!elf_file_has_symtab(i->file)) {
+	if (!elf_file_has_symtab(i->file))
 		debug_file_find(s, i);
-		if (i->debug)
-			elf_file_symbols(i->debug, &i->own);
-	}
+	if (s->options.few_count)
+		read_few_symbols(s, i);
+	else
+		read_symbols(i);
 	symbol_table_finish(&i->own);
 	elf_file_rest(i->file);
 	if (i->debug)

@@ -33,13 +33,19 @@ struct symbol {
 };
 
 struct symbol_options {
-	bool raw_names;       /* do not demangle */
-	bool no_inlines;      /* symbolizer_inlines() finds none */
-	bool this_kernel;     /* what was recorded is of the running kernel: its vdso is ours */
-	bool cached;          /* keep tables in the cache directory, and use them */
-	const char *kallsyms; /* another kallsyms file, NULL: /proc/kallsyms */
-	const char *vmlinux;  /* an ELF kernel, NULL: look in the usual places */
-	const char *root;     /* prefix for files (sysroot), NULL: none */
+	bool raw_names;   /* do not demangle */
+	bool no_inlines;  /* symbolizer_inlines() finds none */
+	bool this_kernel; /* what was recorded is of the running kernel: its vdso is ours */
+	bool cached;      /* keep tables in the cache directory, and use them */
+	/*
+	 * Only these frames will be asked for, all of one file: its other symbols need not be kept.
+	 * Kept by the caller until the first of them was found. few_count 0: any frames.
+	 */
+	const uint64_t *few_offsets;
+	size_t few_count;
+	const char *kallsyms;       /* another kallsyms file, NULL: /proc/kallsyms */
+	const char *vmlinux;        /* an ELF kernel, NULL: look in the usual places */
+	const char *root;           /* prefix for files (sysroot), NULL: none */
 	struct build_id kernel_id;  /* recorded kernel's, size 0: unknown */
 	const char *kernel_release; /* recorded kernel's uname -r, NULL: unknown */
 	const char *debuginfod;     /* servers for debug files, by blanks; NULL: none is asked */

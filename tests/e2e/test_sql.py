@@ -195,6 +195,19 @@ def what_cannot_be_is_said(t):
 
 
 @test
+def dot_commands_are_questions_too(t):
+    tables = t.assay("sql", "--format", "csv", recording(), ".tables").out
+    t.has(tables, "by_function,view\r\n", ".tables")
+    schema = t.assay("sql", recording(), ".schema by_function").out
+    t.true(schema.startswith("-- function, image, samples, weight_ns, share\nCREATE VIEW by_function"),
+           schema)
+    t.has(t.assay("sql", recording(), ".absent", status=1).err, "there is no .absent; .help tells",
+          "the error")
+    t.has(t.assay("sql", recording(), "SELECT * FROM by_functon", status=1).err,
+          "no such table: by_functon; .tables lists what there is", "the error")
+
+
+@test
 def nothing_is_written_or_opened(t):
     before = hashlib.sha256(recording().read_bytes()).digest()
     other = t.path("other.db")

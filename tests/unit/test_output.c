@@ -251,6 +251,32 @@ static void test_names_cannot_drive_the_terminal(void)
 	buf_done(&out);
 }
 
+static void test_squeezed_tables_fit_the_terminal(void)
+{
+	struct text_style style = {.width = 30};
+	struct buf out = {0};
+	struct table t;
+
+	table_init(&t, &style);
+	t.squeezed = true;
+	table_column(&t, "file", TABLE_LEFT);
+	table_column(&t, "name", TABLE_LEFT);
+	table_column(&t, "count", TABLE_RIGHT);
+	table_row(&t, TABLE_ROW);
+	table_text(&t, "/a/long/name/of/a/file");
+	table_text(&t, "short");
+	table_text(&t, "1234");
+	table_print(&t, &out);
+	CHECK_STR(buf_text(&out), "file              name   count\n"
+	                          "/a/long/name/of~  short   1234\n");
+	style.width = 0;
+	buf_clear(&out);
+	table_print(&t, &out);
+	CHECK(strstr(buf_text(&out), "/a/long/name/of/a/file  short   1234\n"));
+	table_done(&t);
+	buf_done(&out);
+}
+
 static void test_percent_signs_stay_with_their_numbers(void)
 {
 	struct text_style style = {.width = 20};
@@ -301,6 +327,7 @@ int main(void)
 	RUN(test_json_closes);
 	RUN(test_empty_profile);
 	RUN(test_names_cannot_drive_the_terminal);
+	RUN(test_squeezed_tables_fit_the_terminal);
 	RUN(test_percent_signs_stay_with_their_numbers);
 	RUN(test_units);
 	return check_end();

@@ -99,6 +99,7 @@ static void with_a_copy_of_the_stack(void)
 {
 	struct perf_event_attr attr = clock_attr();
 	struct sample_cost_figure f = {0};
+	uint32_t samples = 0;
 	struct error err = {0};
 	struct sample_cost *c;
 
@@ -109,10 +110,12 @@ static void with_a_copy_of_the_stack(void)
 		printf("# not tried: %s\n", err.text);
 		return;
 	}
-	for (int i = 0; i < 500 && f.samples < 60; i++)
-		sample_cost_measure(c, 30000000, &f);
+	/* Each time more than the ring holds: 4. A machine that is busy leaves us little of it. */
+	for (int i = 0; i < 500 && samples < 60; i++)
+		if (sample_cost_measure(c, 30000000, &f))
+			samples += f.samples;
 	check_figure(&f);
-	CHECK(f.samples >= 60); /* some times what the ring holds */
+	CHECK(samples >= 60);
 	sample_cost_close(c);
 }
 
