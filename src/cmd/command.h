@@ -39,7 +39,7 @@ struct option {
 	                         NULL: none */
 	const char *choices;  /* "process,thread,cpu": for completion and checking; or NULL */
 	const char *help;     /* one line, no full stop */
-	const char *details;  /* for the man page, whole sentences; NULL: help is enough */
+	const char *details;  /* for the man page, behind `help`: whole sentences; NULL: none */
 	size_t offset;        /* into the options struct */
 	const struct option *include;
 	/* An optional argument may be the next word, or all behind the letter, if it is a choice.

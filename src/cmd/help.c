@@ -164,14 +164,12 @@ struct help_options {
 
 static const struct option help_list[] = {
         {OPTION_FLAG, .name = "man", .help = "print the man page, in the language of man(1)",
-         .details = "Print the man page, in the language that man(1) reads. Without COMMAND: "
-                    "the page of assay itself.",
+         .details = "Without COMMAND: the page of assay itself.",
          .offset = offsetof(struct help_options, man)},
         {OPTION_STRING, .name = "completion", .argument = "SHELL", .choices = "bash,zsh,fish",
          .help = "print what makes a shell complete commands and options",
-         .details = "Print a script that makes the shell complete assay's commands, options and "
-                    "their values. The script is to be sourced, or put where the shell looks "
-                    "for completions.",
+         .details = "The script is to be sourced, or put where the shell looks for "
+                    "completions.",
          .offset = offsetof(struct help_options, completion)},
         {.kind = OPTION_END},
 };

@@ -77,7 +77,7 @@ static void add_sentence(struct buf *b, const char *help)
 {
 	buf_putc(b, (char)toupper((unsigned char)help[0]));
 	add_text(b, help + 1);
-	buf_puts(b, ".\n");
+	buf_puts(b, help[strlen(help) - 1] == '.' ? "\n" : ".\n");
 }
 
 static void add_option(struct buf *b, const struct option *o)
@@ -108,10 +108,10 @@ static void add_option(struct buf *b, const struct option *o)
 		buf_puts(b, option_value_is_optional(o) ? "\\fR]" : "\\fR");
 	}
 	buf_putc(b, '\n');
+	if (o->help)
+		add_sentence(b, o->help);
 	if (o->details)
 		add_paragraphs(b, o->details);
-	else if (o->help)
-		add_sentence(b, o->help);
 	if (o->details ? o->choices != NULL : option_shows_choices(o)) {
 		buf_puts(b, "Its values: ");
 		for (const char *c = o->choices; *c; c++) {

@@ -23,7 +23,7 @@ const struct option record_option_table[] = {
          .letter = 'a',
          .name = "all-cpus",
          .help = "the whole machine, whatever runs (the default without COMMAND and -p)",
-         .details = "With COMMAND the machine is sampled for as long as COMMAND runs.",
+         .details = "Of 'assay record' with COMMAND: for as long as COMMAND runs.",
          .offset = AT(all)},
         {.kind = OPTION_LIST,
          .letter = 'p',
@@ -45,8 +45,8 @@ const struct option record_option_table[] = {
          .name = "freq",
          .argument = "HZ",
          .help = "samples a second on each CPU, or max (default 997)",
-         .details = "At most kernel.perf_event_max_sample_rate. A rate beyond it is refused, not "
-                    "lowered.",
+         .details = "At most kernel.perf_event_max_sample_rate. A rate beyond it is refused; "
+                    "with --budget it is a ceiling.",
          .offset = AT(frequency)},
         {.kind = OPTION_COUNT,
          .letter = 'c',
@@ -92,7 +92,8 @@ const struct option record_option_table[] = {
          .name = "all-cgroups",
          .help = "in which control group each sample was taken: which container or service",
          .details = "The group's path, \"/system.slice/cron.service\". Containers and services are "
-                    "told apart even where their processes have the same names.",
+                    "told apart even where their processes have the same names. A store (start "
+                    "--store) always has them.",
          .offset = AT(all_cgroups)},
         {.kind = OPTION_FLAG,
          .name = "no-witness",

@@ -162,6 +162,7 @@ static int prepare(struct start *s)
 	s->session.output = s->sink.output;
 	if (s->sink.kind == SESSION_STORE) {
 		s->session.no_keeper = true; /* a store has the names in it */
+		s->session.all_cgroups = true;
 		if (!s->session.frequency_asked && !s->session.period)
 			s->session.frequency_hz = START_STORE_HZ;
 	}

@@ -13,7 +13,7 @@ void off_cpu_sample(struct off_cpu *o, uint32_t thread, uint32_t row)
 	struct off_cpu_thread *t = thread_of(o, thread);
 
 	t->has_row = true;
-	t->row = row;
+	t->key = o->profile->rows.items[row];
 }
 
 static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
@@ -26,9 +26,7 @@ static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
 	                          .event = o->event,
 	                          .mode = PROFILE_UNKNOWN};
 
-	if (t->has_row)
-		return &o->profile->rows.items[t->row];
-	return profile_row_add(o->profile, &key);
+	return profile_row_add(o->profile, t->has_row ? &t->key : &key);
 }
 
 static void charge(struct off_cpu *o, uint32_t thread, struct off_cpu_thread *t, uint64_t time_ns)
@@ -69,6 +67,38 @@ void off_cpu_exit(struct off_cpu *o, uint32_t thread)
 	/* Its last switch comes after this, and has no return. */
 	if (o->active)
 		*thread_of(o, thread) = (struct off_cpu_thread){.ended = true};
+}
+
+void off_cpu_cut(struct off_cpu *o, uint64_t to_ns)
+{
+	for (uint32_t i = 0; i < o->threads.count; i++) {
+		struct off_cpu_thread *t = &o->threads.items[i];
+
+		charge(o, i, t, to_ns);
+		if (t->out && t->out_ns < to_ns)
+			t->out_ns = to_ns;
+	}
+	o->start_ns = to_ns;
+}
+
+void off_cpu_renumber(struct off_cpu *o, const uint32_t *new_thread, size_t thread_count,
+                      uint32_t unknown_path)
+{
+	struct off_cpu now = *o;
+
+	now.threads.items = NULL;
+	now.threads.count = now.threads.room = 0;
+	now.unknown_path = unknown_path;
+	for (uint32_t i = 0; i < o->threads.count && i < thread_count; i++) {
+		struct off_cpu_thread t = o->threads.items[i];
+
+		if (new_thread[i] == ID_NONE)
+			continue;
+		t.has_row = false;
+		*thread_of(&now, new_thread[i]) = t;
+	}
+	off_cpu_done(o);
+	*o = now;
 }
 
 void off_cpu_finish(struct off_cpu *o, uint64_t end_ns)

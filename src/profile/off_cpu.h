@@ -18,7 +18,7 @@
 struct off_cpu_thread {
 	bool has_row, out, preempted, ended;
 	uint16_t cpu;
-	uint32_t row;
+	struct profile_row key; /* with has_row: of the sample's row */
 	uint64_t out_ns;
 };
 
@@ -35,6 +35,14 @@ void off_cpu_sample(struct off_cpu *o, uint32_t thread, uint32_t row);
 void off_cpu_switch(struct off_cpu *o, uint32_t thread, uint16_t cpu, uint64_t time_ns, bool out,
                     bool preempted);
 void off_cpu_exit(struct off_cpu *o, uint32_t thread);
+/* Charges those still off with the time up to then, and goes on behind it; rows may go now. */
+void off_cpu_cut(struct off_cpu *o, uint64_t to_ns);
+/*
+ * After a cut: threads have other ids now (ID_NONE: gone), and the paths that were known are not
+ * any more: what is still off is charged to the unknown one.
+ */
+void off_cpu_renumber(struct off_cpu *o, const uint32_t *new_thread, size_t thread_count,
+                      uint32_t unknown_path);
 /* Charges those still off with the time up to the end. */
 void off_cpu_finish(struct off_cpu *o, uint64_t end_ns);
 void off_cpu_done(struct off_cpu *o);

@@ -433,6 +433,9 @@ void profile_builder_renew(struct profile_builder *b)
 	processes = processes_now(old, p->processes);
 	ledger_thread_renumber(&b->counter.threads, threads, process_table_thread_count(old),
 	                       processes, process_table_process_count(old));
+	if (b->counter.off.active)
+		off_cpu_renumber(&b->counter.off, threads, process_table_thread_count(old),
+		                 profile_path_add(p, PATH_ROOT, 0));
 	free(threads);
 	free(processes);
 	process_table_free(old);

@@ -29,7 +29,7 @@ struct profile_builder_options {
 };
 
 /*
- * For streams without an end (profile_windows.h), without sequences and off-CPU stacks:
+ * For streams without an end (profile_windows.h), without sequences:
  * _start: sampling is on since then. _cut: the profile has all up to then; its ledger is that of
  * the time since the last cut. _renew, between a cut and the next event, with no rows in the
  * profile: what is not alive is forgotten, ids begin anew.

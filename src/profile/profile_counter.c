@@ -275,6 +275,7 @@ void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
 			vec_push(&ledger->cpus, ledger_cpu_cut(&cpu->ledger, to_ns));
 	if (c->switches)
 		ledger_thread_cut(&c->threads, to_ns, ledger);
+	off_cpu_cut(&c->off, to_ns);
 	if (c->start_ns)
 		c->start_ns = to_ns;
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define SWEEP_ROWS 4000
+/* A thread that has ended may have samples for a moment yet, in the next window. */
+#define SWEEP_LATE_NS INT64_C(10000000000)
 /* Not more often, for that it reads all rows of samples. */
 #define SWEEP_EVERY_NS (12 * 3600 * UINT64_C(1000000000))
 /* Beyond so many ids a set of them would take too much memory. */
@@ -109,7 +111,7 @@ static int sweep_rows(struct store *s, const char *chunk, const char *sql, bool 
 	if (!status)
 		status = oldest(s, &oldest_ns, err);
 	if (!status)
-		status = keep_put(s, sql, err, "iii", w->next, last, oldest_ns);
+		status = keep_put(s, sql, err, "iii", w->next, last, oldest_ns - SWEEP_LATE_NS);
 	w->next = last;
 	*end = last == INT64_MAX;
 	return status;

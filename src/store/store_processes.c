@@ -194,9 +194,10 @@ static int update_process(struct window_writer *w, uint32_t process,
                           const struct ledger_process *times, struct error *err)
 {
 	static const char update[] =
-	        "UPDATE process SET name = ?, instance = ?, cgroup = ?, kernel = ?, life_ns = ?, "
-	        "oncpu_ns = oncpu_ns + ?, runnable_ns = runnable_ns + ?, "
-	        "blocked_ns = blocked_ns + ? WHERE id = ?";
+	        "UPDATE process SET name = ?1, instance = ?2, cgroup = ?3, kernel = ?4, life_ns = "
+	        "max(?5, ?10 - coalesce(start_ns, 0)), oncpu_ns = oncpu_ns + ?6, runnable_ns = "
+	        "runnable_ns + ?7, "
+	        "blocked_ns = blocked_ns + ?8 WHERE id = ?9";
 	const struct process *p = process_table_process(w->p->processes, process);
 	int64_t id = process_id(w, process), name, number, cgroup = 0;
 	sqlite3_stmt *change;
@@ -218,6 +219,8 @@ static int update_process(struct window_writer *w, uint32_t process,
 	sqlite3_bind_int64(change, 4, p->kernel);
 	bind_times(change, 6, times);
 	sqlite3_bind_int64(change, 9, id);
+	/* A machine that slept meanwhile: its end is when it was by the wall's clock. */
+	bind_or_null(change, 10, p->end_ns, (int64_t)p->end_ns + w->wall_less_ns);
 	return database_step(&w->s->db, change, err);
 }
 

@@ -174,17 +174,24 @@ static int end_killed(struct store *s, const char *boot, uint64_t start_ns, stru
 	}
 }
 
-/* Beyond all ids that there are, and that others may yet take. */
-static int find_base(struct store *s, const char *greatest, const char *open, int64_t *base,
-                     struct error *err)
+/*
+ * Beyond all ids that there are, and that others may yet take. No two are the same, though a
+ * session was killed before it had any: a row is of the session with the greatest base before it.
+ */
+static int find_base(struct store *s, const char *greatest, const char *open, const char *bases,
+                     int64_t *base, struct error *err)
 {
-	int64_t other;
+	int64_t other, latest;
 	int status = database_number(&s->db, greatest, 0, base, err);
 
 	if (!status)
 		status = database_number(&s->db, open, -IDS_RESERVED, &other, err);
+	if (!status)
+		status = database_number(&s->db, bases, -1, &latest, err);
 	if (!status && other + IDS_RESERVED > *base)
 		*base = other + IDS_RESERVED;
+	if (!status && latest >= *base)
+		*base = latest + 1;
 	return status;
 }
 
@@ -192,12 +199,12 @@ static int find_bases(struct store *s, struct error *err)
 {
 	int status = find_base(s, "SELECT max(id) FROM process",
 	                       "SELECT max(process_base) FROM session WHERE ended IS NULL",
-	                       &s->process_base, err);
+	                       "SELECT max(process_base) FROM session", &s->process_base, err);
 
 	return status ? status
 	              : find_base(s, "SELECT max(id) FROM thread",
 	                          "SELECT max(thread_base) FROM session WHERE ended IS NULL",
-	                          &s->thread_base, err);
+	                          "SELECT max(thread_base) FROM session", &s->thread_base, err);
 }
 
 static int add_session(struct store *s, const struct recording *r, const char *boot,

@@ -27,7 +27,7 @@ static uint64_t next_random(struct random *r)
 struct sums {
 	uint64_t samples, weight, wall, busy, idle, unknown, switches, due, seen, lost;
 	uint64_t oncpu, runnable, blocked, thread_wall, windows, last_end, bad, processes_max;
-	uint64_t serial_max;
+	uint64_t serial_max, off_runnable, off_blocked;
 };
 
 static void add_profile(struct sums *s, const struct profile *p)
@@ -35,6 +35,8 @@ static void add_profile(struct sums *s, const struct profile *p)
 	vec_each (row, &p->rows) {
 		s->samples += row->samples;
 		s->weight += row->weight;
+		s->off_runnable += row->runnable_ns;
+		s->off_blocked += row->blocked_ns;
 	}
 	vec_each (cpu, &p->ledger.cpus) {
 		s->wall += cpu->wall_ns;
@@ -88,7 +90,7 @@ struct machine {
 	int32_t next_pid;
 	int32_t pid_of[PIDS];
 	bool ticks; /* false: no timer at all */
-	uint64_t lost, served;
+	uint64_t lost, served, ended;
 	struct event_sink sinks[2];
 };
 
@@ -142,6 +144,18 @@ static void end_one(struct machine *m, uint32_t cpu, uint64_t time_ns, size_t sl
 	e.fork.parent_pid = e.fork.parent_tid = 1;
 	give(m, &e);
 	m->alive[slot] = false;
+	m->ended++;
+}
+
+static void sample(struct machine *m, uint32_t cpu, uint64_t time_ns, uint16_t attr)
+{
+	struct event e = event_of(EVENT_SAMPLE, cpu, m->running[cpu], time_ns);
+
+	e.attr = attr;
+	e.mode = m->running[cpu] ? CPU_MODE_USER : CPU_MODE_KERNEL;
+	e.sample.ip = 0x1000 + next_random(&m->random) % 50;
+	e.sample.period = attr ? 1 : PERIOD;
+	give(m, &e);
 }
 
 static void switch_to(struct machine *m, uint32_t cpu, uint64_t time_ns, int32_t pid)
@@ -151,6 +165,8 @@ static void switch_to(struct machine *m, uint32_t cpu, uint64_t time_ns, int32_t
 
 	if (old == pid)
 		return;
+	if (old && next_random(&m->random) % 5)
+		sample(m, cpu, time_ns, 1);
 	e.sched = (struct event_switch){.out = true,
 	                                .preempted = next_random(&m->random) % 4 == 0,
 	                                .machine_wide = true,
@@ -164,31 +180,22 @@ static void switch_to(struct machine *m, uint32_t cpu, uint64_t time_ns, int32_t
 	m->running[cpu] = pid;
 }
 
-static void sample(struct machine *m, uint32_t cpu, uint64_t time_ns)
-{
-	struct event e = event_of(EVENT_SAMPLE, cpu, m->running[cpu], time_ns);
-
-	e.attr = 0;
-	e.mode = m->running[cpu] ? CPU_MODE_USER : CPU_MODE_KERNEL;
-	e.sample.ip = 0x1000 + next_random(&m->random) % 50;
-	e.sample.period = PERIOD;
-	give(m, &e);
-}
-
-/* The scheduler's doing on that CPU. */
+/* The scheduler's doing on that CPU. Who execs or ends is running. */
 static void schedule(struct machine *m, uint32_t cpu, uint64_t time_ns)
 {
-	size_t slot = next_random(&m->random) % PIDS;
+	size_t slot = next_random(&m->random) % PIDS, dice = next_random(&m->random) % 6;
 
-	if (!m->alive[slot])
+	if (!m->alive[slot]) {
 		fork_one(m, cpu, time_ns, slot);
-	else if (next_random(&m->random) % 3 == 0 && m->pid_of[slot] != m->running[0] &&
-	         m->pid_of[slot] != m->running[1])
-		end_one(m, cpu, time_ns, slot);
-	else if (m->running[cpu] == m->pid_of[slot])
-		exec_one(m, cpu, time_ns);
-	else if (m->pid_of[slot] != m->running[1 - cpu])
-		switch_to(m, cpu, time_ns, next_random(&m->random) % 3 ? m->pid_of[slot] : 0);
+	} else if (m->pid_of[slot] != m->running[1 - cpu]) {
+		switch_to(m, cpu, time_ns, m->pid_of[slot]);
+		if (dice == 0)
+			end_one(m, cpu, time_ns, slot);
+		else if (dice == 1)
+			exec_one(m, cpu, time_ns);
+		if (dice < 3)
+			switch_to(m, cpu, time_ns, 0);
+	}
 }
 
 /* A tick is served some microseconds late, and one in ten never. */
@@ -197,7 +204,7 @@ static void serve_tick(struct machine *m, uint32_t cpu)
 	if (!m->ticks || next_random(&m->random) % 10 == 0)
 		m->lost += m->ticks;
 	else
-		sample(m, cpu, m->tick[cpu]);
+		sample(m, cpu, m->tick[cpu], 0);
 	m->served += m->ticks;
 	m->tick[cpu] += PERIOD;
 }
@@ -235,6 +242,10 @@ static void describe(struct recording *r, uint64_t end_ns)
 	a->name = xstrdup("cpu-clock");
 	a->role = ATTR_CLOCK;
 	a->period = a->period_ns = PERIOD;
+	a = vec_add(&r->attrs);
+	a->name = xstrdup("context-switches");
+	a->role = ATTR_SWITCH;
+	a->period = 1;
 	r->account.present = true;
 	r->account.machine_wide = true;
 	r->account.start_ns = START;
@@ -292,8 +303,12 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	CHECK(!ticks || whole.seen + m.lost == m.served);
 	CHECK_EQ(windows.oncpu, whole.oncpu);
 	CHECK_EQ(windows.oncpu, windows.busy);
+	CHECK(m.ended > 100);
 	CHECK_EQ(windows.runnable, whole.runnable);
 	CHECK_EQ(windows.blocked, whole.blocked);
+	CHECK_EQ(windows.off_runnable, whole.off_runnable);
+	CHECK_EQ(windows.off_blocked, whole.off_blocked);
+	CHECK(whole.off_blocked > 100 * PERIOD);
 	CHECK_EQ(windows.thread_wall, whole.thread_wall);
 	CHECK_EQ(windows.serial_max, process_table_process_count(p->processes));
 	if (processes_max)

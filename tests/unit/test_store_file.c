@@ -372,6 +372,48 @@ static void a_copy_stands_by_itself(void)
 	memcpy(path, kept, sizeof(path));
 }
 
+/* Whose windows go by age; sums of samples lead to somebody all the time. */
+static void a_session_killed_at_its_start_takes_nobody_away(void)
+{
+	struct store_options o = {.keeping.all_ns = 5 * WORLD_WINDOW_NS};
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	store_close(s);
+	CHECK_EQ(store_open(&s, path, &o, &err), 0);
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + 50 * WORLD_WINDOW_NS, &err), 0);
+	for (uint64_t i = 50; i < 70; i++) {
+		world_sample(&w, 1, 1, 16, 32, 3);
+		CHECK_EQ(world_window(&w, s, i, &err), 0);
+		CHECK_EQ(store_keep(s, WORLD_WALL_NS + (i + 1) * WORLD_WINDOW_NS, &err), 0);
+	}
+	end(&w, s);
+	CHECK_STR(ask("SELECT (SELECT count(*) FROM samples s JOIN processes p ON p.id = s.process "
+	              "WHERE p.name = 'init') - (SELECT count(*) FROM windows)"),
+	          "0");
+	CHECK_STR(ask("SELECT count(*) < 9 FROM windows"), "1");
+	CHECK_STR(ask("SELECT count(*) FROM sessions"), "1");
+}
+
+static void who_lives_while_the_machine_sleeps_ends_when_the_wall_says(void)
+{
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	w.set_ns = 8 * 3600 * INT64_C(1000000000);
+	world_exit(&w, 10, 10);
+	CHECK_EQ(world_window(&w, s, 1, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT start_ns < (SELECT min(end_ns) FROM windows) AND end_ns BETWEEN "
+	              "(SELECT max(start_ns) FROM windows) AND (SELECT max(end_ns) FROM windows) "
+	              "FROM processes WHERE name = 'cc'"),
+	          "1");
+}
+
 int main(void)
 {
 	if (!place_make()) {
@@ -392,6 +434,8 @@ int main(void)
 	RUN(files_are_private);
 	RUN(a_full_disk_costs_its_windows_alone);
 	RUN(a_copy_stands_by_itself);
+	RUN(a_session_killed_at_its_start_takes_nobody_away);
+	RUN(who_lives_while_the_machine_sleeps_ends_when_the_wall_says);
 	place_take_away();
 	return check_end();
 }
