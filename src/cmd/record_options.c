@@ -249,7 +249,10 @@ static void tell_whom(const struct session_options *so, struct buf *out)
 		buf_puts(out, "the whole machine");
 		return;
 	}
-	buf_puts(out, so->pids->count == 1 ? "process" : "processes");
+	if (!so->pids->count)
+		buf_puts(out, "your own processes");
+	else
+		buf_puts(out, so->pids->count == 1 ? "process" : "processes");
 	for (size_t i = 0; i < so->pids->count; i++)
 		buf_addf(out, "%s %" PRId32, i ? "," : "", so->pids->items[i]);
 }

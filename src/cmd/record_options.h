@@ -6,7 +6,7 @@
  * A command's struct holds a record_options at the offset of the INCLUDE, after
  * record_options_default(). record_options_use() fills session options from them, or says what is
  * wrong and gives the exit status; what it fills in points into the record_options. One
- * thread. Uses: session.
+ * thread. Uses: base, session, source.
  */
 #ifndef ASSAY_CMD_RECORD_OPTIONS_H
 #define ASSAY_CMD_RECORD_OPTIONS_H
@@ -23,7 +23,7 @@ struct record_options {
 	const char *call_graph; /* NULL: not asked for; "" as "auto" */
 	uint64_t stack_size;
 	double memory_mb;
-	double budget; /* percent; below 0: not said */
+	double budget; /* percent; NAN: not said */
 };
 
 extern const struct option record_option_table[];

@@ -4,7 +4,7 @@
  * --name, where sessions are found, what is said of those that are gone, how one is asked.
  *
  * All say what is wrong, on stderr, and give the exit status, 0 for none. One thread.
- * Uses: session, output.
+ * Uses: base, session, output.
  */
 #ifndef ASSAY_CMD_SESSION_COMMAND_H
 #define ASSAY_CMD_SESSION_COMMAND_H

@@ -69,26 +69,10 @@ static int read_input(struct buf *text)
 
 static int ask(struct sql *s, const struct sql_options *o, const char *query)
 {
-	struct sql_output output;
-	struct text_style style;
-	struct error err = {0};
 	enum sql_format format;
-	struct spill out;
-	int ret;
 
-	style_choose(&o->style, &style);
 	sql_format_parse(o->format, &format);
-	spill_to(&out, STDOUT_FILENO, "standard output");
-	sql_output_init(&output, format, &style, &out);
-	ret = sql_run(s, query, sql_output_row, &output, &err);
-	if (ret)
-		sql_output_break(&output);
-	else
-		sql_output_end(&output);
-	sql_output_done(&output);
-	if (spill_close(&out, true, ret ? NULL : &err) && !ret)
-		ret = -err.code;
-	return ret ? sql_output_fail(&err) : 0;
+	return sql_output_ask(s, query, format, &o->style);
 }
 
 static int ask_input(struct sql *s, const struct sql_options *o)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/sql_output.h"
 
+#include "base/json.h"
+#include "base/spill.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "base/xalloc.h"
 #include "cmd/command.h"
+#include "output/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +15,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TABLE_ROWS 2000 /* that widths are found of, before they are printed */
+
+struct sql_output {
+	enum sql_format format;
+	const struct text_style *style;
+	struct spill *out;
+	VEC(char *) names; /* of the statement's columns; empty: none is under way */
+	struct json json;
+	/* table: rows that are not printed yet */
+	struct table table;
+	VEC(char *) cells;
+	VEC(bool) texts; /* by column: something else than a number came */
+	size_t rows;
+	bool aligned; /* the table has its columns */
+};
 
 bool sql_format_parse(const char *name, enum sql_format *format)
 {
@@ -29,13 +48,6 @@ bool sql_format_parse(const char *name, enum sql_format *format)
 	return false;
 }
 
-void sql_output_init(struct sql_output *o, enum sql_format format, const struct text_style *style,
-                     struct spill *out)
-{
-	*o = (struct sql_output){.format = format, .style = style, .out = out};
-	json_init(&o->json, &out->buf);
-}
-
 /* The statement is over. */
 static void forget(struct sql_output *o)
 {
@@ -47,14 +59,6 @@ static void forget(struct sql_output *o)
 		free(*cell);
 	o->names.count = o->cells.count = o->texts.count = o->rows = 0;
 	o->aligned = false;
-}
-
-void sql_output_done(struct sql_output *o)
-{
-	forget(o);
-	vec_done(&o->names);
-	vec_done(&o->cells);
-	vec_done(&o->texts);
 }
 
 /* Nothing in it moves a terminal's cursor: controls (C1 too) and stray bytes as \x1b. */
@@ -260,13 +264,27 @@ static void begin(struct sql_output *o, const struct sql_value *names, size_t co
 		json_array(&o->json);
 }
 
-int sql_output_row(void *output, uint64_t row, const struct sql_value *values, size_t count,
-                   struct error *err)
+/* After the last row. */
+static void finish(struct sql_output *o)
+{
+	if (!o->names.count)
+		return;
+	if (o->format == SQL_TABLE) {
+		print_cells(o);
+	} else if (o->format == SQL_JSON) {
+		json_end_array(&o->json);
+		json_init(&o->json, &o->out->buf);
+	}
+	forget(o);
+}
+
+static int take_row(void *output, uint64_t row, const struct sql_value *values, size_t count,
+                    struct error *err)
 {
 	struct sql_output *o = output;
 
 	if (!row) {
-		sql_output_end(o);
+		finish(o);
 		begin(o, values, count);
 		return 0;
 	}
@@ -301,20 +319,8 @@ int sql_output_fail(const struct error *err)
 	return 1;
 }
 
-void sql_output_end(struct sql_output *o)
-{
-	if (!o->names.count)
-		return;
-	if (o->format == SQL_TABLE) {
-		print_cells(o);
-	} else if (o->format == SQL_JSON) {
-		json_end_array(&o->json);
-		json_init(&o->json, &o->out->buf);
-	}
-	forget(o);
-}
-
-void sql_output_break(struct sql_output *o)
+/* Rows so far are printed; an array stays open: what is cut short is not to look whole. */
+static void cut(struct sql_output *o)
 {
 	if (o->names.count && o->format == SQL_TABLE && o->rows)
 		print_cells(o);
@@ -322,4 +328,29 @@ void sql_output_break(struct sql_output *o)
 		buf_putc(&o->out->buf, '\n');
 	json_init(&o->json, &o->out->buf);
 	forget(o);
+}
+
+int sql_output_ask(struct sql *s, const char *query, enum sql_format format,
+                   const struct style_options *style)
+{
+	struct text_style chosen;
+	struct spill out;
+	struct sql_output output = {.format = format, .style = &chosen, .out = &out};
+	struct error err = {0};
+	int ret;
+
+	style_choose(style, &chosen);
+	spill_to(&out, STDOUT_FILENO, "standard output");
+	json_init(&output.json, &out.buf);
+	ret = sql_run(s, query, take_row, &output, &err);
+	if (ret)
+		cut(&output);
+	else
+		finish(&output);
+	vec_done(&output.names);
+	vec_done(&output.cells);
+	vec_done(&output.texts);
+	if (spill_close(&out, true, ret ? NULL : &err) && !ret)
+		ret = -1;
+	return ret ? sql_output_fail(&err) : 0;
 }

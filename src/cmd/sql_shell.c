@@ -36,27 +36,9 @@ static const char help[] = "A statement ends with ; and may take several lines.\
                            ".quit             ends; so does Ctrl-D\n"
                            "Ctrl-C ends the statement that runs or is being typed.\n";
 
-/* Rows as they come; the exit status. */
 static int ask(struct shell *sh, const char *query)
 {
-	struct sql_output output;
-	struct text_style style;
-	struct error err = {0};
-	struct spill out;
-	int ret;
-
-	style_choose(sh->style, &style);
-	spill_to(&out, STDOUT_FILENO, "standard output");
-	sql_output_init(&output, sh->format, &style, &out);
-	ret = sql_run(sh->sql, query, sql_output_row, &output, &err);
-	if (ret)
-		sql_output_break(&output);
-	else
-		sql_output_end(&output);
-	sql_output_done(&output);
-	if (spill_close(&out, true, ret ? NULL : &err) && !ret)
-		ret = -1;
-	return ret ? sql_output_fail(&err) : 0;
+	return sql_output_ask(sh->sql, query, sh->format, sh->style);
 }
 
 static void print_plain(const struct buf *text)

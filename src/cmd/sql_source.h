@@ -5,7 +5,7 @@
  * it is told on standard error.
  *
  * sql_source_open() / sql_source_close(), which is also for what failed to open. One thread.
- * Errors: 0 or -errno. Uses: base, format, profile, sql, store, symbol.
+ * Errors: 0 or -errno. Uses: base, format, profile, sql, store, symbol, view.
  */
 #ifndef ASSAY_CMD_SQL_SOURCE_H
 #define ASSAY_CMD_SQL_SOURCE_H

@@ -55,7 +55,7 @@ struct start {
 	struct session_options session;
 	struct start_sink_plan sink;
 	proc_ids pids;
-	struct buf what;
+	struct buf what, what_less;
 	struct daemon daemon;
 	bool moves_earlier; /* the recording of an earlier one that was just told of */
 };
@@ -150,6 +150,7 @@ static int look_at_others(struct start *s)
 static int prepare(struct start *s)
 {
 	const struct start_options *o = s->o;
+	struct session_options less;
 	struct error err = {0};
 	int status = session_command_name(NAME, &o->name, &s->name);
 
@@ -167,6 +168,9 @@ static int prepare(struct start *s)
 			s->session.frequency_hz = START_STORE_HZ;
 	}
 	record_options_tell(&s->session, &s->what);
+	less = s->session;
+	less.machine_wide = false;
+	record_options_tell(&less, &s->what_less);
 	if (session_place_open(&s->place, true, &err))
 		return command_fail(1, NAME ": %s", err.text);
 	status = look_for_earlier(s);
@@ -185,6 +189,7 @@ static int sample(struct start *s, background_begun_fn *begun, struct error *err
 	        .session = &s->session,
 	        .claim = &s->claim,
 	        .what = buf_text(&s->what),
+	        .what_less = buf_text(&s->what_less),
 	        .kind = s->sink.kind,
 	        .trigger = s->sink.trigger,
 	        .snapshots_max = s->sink.snapshots,
@@ -335,6 +340,7 @@ static int run(void *p, int argc, char **argv)
 	start_sink_done(&s.sink);
 	vec_done(&s.pids);
 	buf_done(&s.what);
+	buf_done(&s.what_less);
 	return status;
 }
 

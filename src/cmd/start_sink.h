@@ -5,7 +5,7 @@
  *
  * start_sink_plan() checks the options, says what is wrong and gives the exit status, 0 for
  * none. start_sink_make() makes the sink, in the process that samples. start_sink_done()
- * frees the plan. One thread. Uses: session, store.
+ * frees the plan. One thread. Uses: base, event, session, store.
  */
 #ifndef ASSAY_CMD_START_SINK_H
 #define ASSAY_CMD_START_SINK_H

@@ -5,7 +5,7 @@
 #include "base/xalloc.h"
 #include "session/control.h"
 #include "session/ring_sink.h"
-#include "session/session_internal.h"
+#include "session/session.h"
 #include "session/sink.h"
 #include "session/snapshot_name.h"
 #include "session/targets.h"
@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NOTES_MAX 100 /* of ours, of snapshots and rules; more are counted */
@@ -54,6 +55,7 @@ static void account_update(struct session_account *a, const struct session_statu
 	a->now_wall_ns = s->now_wall_ns;
 	a->elapsed_ns = s->now_ns - s->start_ns;
 	a->ticks_known = s->ticks_known;
+	a->machine_wide = s->machine_wide;
 	a->ticks_user = s->ticks_user;
 	a->ticks_system = s->ticks_system;
 	a->ticks_idle = s->ticks_idle;
@@ -75,7 +77,10 @@ static void look_at_ring(struct background *b)
 	struct ring_sink_state state;
 
 	ring_sink_state(b->o->session->sink, &state);
+	/* Records of who was there already are older than the first sample. */
 	b->account.held_ns = state.last_ns - state.first_ns;
+	if (b->account.held_ns > b->account.elapsed_ns)
+		b->account.held_ns = b->account.elapsed_ns;
 	b->account.held_most = state.bytes_max;
 	b->account.left_samples = state.left_samples;
 }
@@ -211,13 +216,19 @@ static void hook_begun(void *ctx, struct session *s)
 {
 	struct background *b = ctx;
 	struct error err = {0};
+	char *const *notes;
+	size_t count;
 
 	b->session = s;
 	b->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	b->account.state = SESSION_RUNNING;
-	b->account.machine_wide = s->plan.machine_wide;
 	look_at_session(b);
-	add_notes(&b->account, s->plan.notes.items, s->plan.notes.count);
+	if (b->o->session->machine_wide && !b->account.machine_wide) {
+		free(b->account.what);
+		b->account.what = xstrdup(b->o->what_less);
+	}
+	notes = session_notes(s, &count);
+	add_notes(&b->account, notes, count);
 	if (session_claim_tell(b->o->claim, &b->account, &err))
 		note(b, xstrdup(err.text));
 	/* Whoever wanted it is gone: nobody would know of it. */
@@ -284,8 +295,7 @@ static bool hear(void *ctx, const struct control_request *request, struct contro
 	if (request->verb == CONTROL_SNAPSHOT)
 		rc = take_snapshot(b, request->output, &err);
 	else
-		session_drain(b->session, false,
-		              &err); /* what is told is of now; it ends if that fails */
+		session_read(b->session, &err); /* what is told is of now; it ends if that fails */
 	look_at_session(b);
 	reply->code = (uint64_t)-rc;
 	reply->error = rc ? xstrdup(err.text) : NULL;
@@ -326,6 +336,7 @@ static void end_account(struct background *b, int status, const struct session_r
                         const struct error *err)
 {
 	struct session_account *a = &b->account;
+	struct stat file;
 
 	if (result->status.start_ns)
 		account_update(a, &result->status);
@@ -340,6 +351,9 @@ static void end_account(struct background *b, int status, const struct session_r
 	} else {
 		a->elapsed_ns = result->elapsed_ns;
 		a->bytes = result->bytes;
+		/* Once it is closed its log is no part of it any more. */
+		if (a->kind == SESSION_STORE && !stat(a->output, &file))
+			a->bytes = (uint64_t)file.st_size;
 		a->lost_records = result->lost_records;
 		a->observer_cpu_ns = result->observer_cpu_ns;
 	}

@@ -25,6 +25,7 @@ struct background_options {
 	struct session_options *session; /* its sink is set; hooks are for us to set */
 	struct session_claim *claim;
 	const char *what;        /* is sampled, for people */
+	const char *what_less;   /* where not the whole machine may be */
 	enum session_kind kind;  /* of the sink */
 	struct trigger *trigger; /* NULL: none */
 	unsigned snapshots_max;  /* that get names by themselves; 0: as snapshot_name.h has it */

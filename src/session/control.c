@@ -213,13 +213,14 @@ static void listen_to(struct control *c, struct client *k)
 		let_go(k);
 }
 
-static void serve_client(struct control *c, struct client *k, uint32_t events)
+/* By what it is waiting for: its place may be another one's than the event was of. */
+static void serve_client(struct control *c, struct client *k)
 {
 	if (k->fd < 0)
 		return; /* gone in the same round */
 	if (k->waits)
 		let_go(k); /* it did not wait; the end is told to whoever asks next */
-	else if (events & EPOLLOUT)
+	else if (k->out.size)
 		say(c, k);
 	else
 		listen_to(c, k);
@@ -234,7 +235,7 @@ static bool serve(struct control *c, int patience_ms)
 		if (events[i].data.u64 == LISTENER)
 			take_in(c);
 		else
-			serve_client(c, &c->clients[events[i].data.u64], events[i].events);
+			serve_client(c, &c->clients[events[i].data.u64]);
 	}
 	return n > 0;
 }

@@ -16,8 +16,7 @@ struct field {
 	const char *key;
 	enum field_kind kind;
 	size_t offset;
-	const char *const
-	        *words; /* of a FIELD_WORD, in the order of the numbers; NULL at the end */
+	const char *const *words; /* of a FIELD_WORD, by number; NULL at the end */
 };
 
 static const char *const verbs[] = {"status", "stop", "snapshot", NULL};
@@ -30,11 +29,11 @@ static const char *const ends[] = {"not", "stopped", "signal", "processes-gone",
 #define ACCOUNT(field) offsetof(struct control_reply, account.field)
 #define NUMBER(name)                                                                               \
 	{                                                                                          \
-#name, FIELD_NUMBER, ACCOUNT(name), NULL                                           \
+		.key = #name, .kind = FIELD_NUMBER, .offset = ACCOUNT(name)                        \
 	}
 #define TEXT(name)                                                                                 \
 	{                                                                                          \
-#name, FIELD_TEXT, ACCOUNT(name), NULL                                             \
+		.key = #name, .kind = FIELD_TEXT, .offset = ACCOUNT(name)                          \
 	}
 
 static const struct field request_fields[] = {

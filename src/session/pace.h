@@ -14,7 +14,7 @@
 struct pace {
 	uint64_t flush_due_ns, drained_ns;
 	uint64_t every_ns; /* flushes are due at its multiples on the wall's clock; 0: by age */
-	int soon_ms; /* sleep no longer than that for now; 0: as long as there is patience */
+	int soon_ms;       /* sleep no longer than that for now; 0: as long as there is patience */
 };
 
 /* How long rings may go unread that wake us when they fill; with `walks`, stacks are walked. */

@@ -248,11 +248,6 @@ bool record_stream_deep(const struct record_stream *s)
 	return s->deep;
 }
 
-uint64_t record_stream_settled_ns(const struct record_stream *s)
-{
-	return s->settled_ns;
-}
-
 void record_stream_account(const struct record_stream *s, struct account *account)
 {
 	if (s->stacks) {

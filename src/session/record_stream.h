@@ -49,8 +49,6 @@ void record_stream_begin(struct record_stream *s, uint64_t start_ns);
 int record_stream_read(struct record_stream *s, bool last, struct error *err);
 /* The last read met stacks deeper than the copies: the sooner the next, the more is still there. */
 bool record_stream_deep(const struct record_stream *s);
-/* Nothing earlier than that will be given to the sink any more. */
-uint64_t record_stream_settled_ns(const struct record_stream *s);
 
 void record_stream_account(const struct record_stream *s, struct account *account);
 void record_stream_status(struct record_stream *s, struct session_status *status);

@@ -3,11 +3,13 @@
  * session: a measurement under way.
  *
  * session_record() opens the events, tells what runs already, starts COMMAND,
- * copies what the rings hold into a perf.data file until COMMAND ends, a
- * signal comes or the processes are gone, and closes the file with the
- * account. One thread; SIGINT, SIGTERM and SIGHUP end it cleanly. What could
- * not be had (rights, counters) is left out and told in `notes`, of the result
- * and of the file. Uses: base, event, profile, source, format.
+ * gives what the rings hold to the sink (a perf.data file, if no other was
+ * asked for) until COMMAND ends, a signal comes, the processes are gone or a
+ * hook says so, and closes the sink with the account. One thread; SIGINT,
+ * SIGTERM and SIGHUP end it cleanly. What could not be had (rights, counters)
+ * is left out and told in `notes`, of the result and of the recording. After
+ * an error `status` tells how far it came; session_result_done() in any case.
+ * Uses: base, event, profile, source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_H
 #define ASSAY_SESSION_SESSION_H
@@ -34,6 +36,11 @@ void session_result_done(struct session_result *result);
 void session_stop(struct session *s);
 /* How it stands now; session_status_done() afterwards. */
 void session_status_take(struct session *s, struct session_status *status);
+/* What could not be had, as far as is known: texts of the session's own, good until it is asked
+ * again. */
+char *const *session_notes(const struct session *s, size_t *count);
+/* Reads the rings, so that a status is of now. The session ends with its error. */
+int session_read(struct session *s, struct error *err);
 /* The recent maximum of its buffers begins anew. */
 void session_buffers_restart(struct session *s);
 /* Reads the rings, and has the sink write what there is to a file; -EOPNOTSUPP: it can't. */

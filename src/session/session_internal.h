@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * session_internal: what session.c (a measurement's course) and session_live.c (questions to
- * it while it runs) share. Uses: base, event, profile, source, format.
+ * it while it runs) share. Life cycle and threads are those of session.h. Uses: base, event,
+ * profile, source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_INTERNAL_H
 #define ASSAY_SESSION_SESSION_INTERNAL_H
@@ -41,7 +42,7 @@ struct session {
 	bool stop, signalled, masked;
 };
 
-/* Reads the rings once, into the sink. */
+/* Reads the rings once, into the sink; `last`: sampling is off, all there is. */
 int session_drain(struct session *s, bool last, struct error *err);
 
 #endif

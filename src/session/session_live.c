@@ -44,6 +44,7 @@ void session_status_take(struct session *s, struct session_status *status)
 	        .settled_ns = now.time_ns,
 	        .start_ns = s->start.time_ns,
 	        .start_wall_ns = s->start.wall_ns,
+	        .machine_wide = s->plan.machine_wide,
 	        .bytes = s->sink ? s->sink->ops->bytes(s->sink)
 	                         : s->recording.account.observer_bytes,
 	        .observer_cpu_ns = now.cpu_ns - s->start.cpu_ns,
@@ -55,6 +56,17 @@ void session_status_take(struct session *s, struct session_status *status)
 	add_cpus(s, status);
 	if (s->stream)
 		record_stream_status(s->stream, status);
+}
+
+char *const *session_notes(const struct session *s, size_t *count)
+{
+	*count = s->plan.notes.count;
+	return s->plan.notes.items;
+}
+
+int session_read(struct session *s, struct error *err)
+{
+	return session_drain(s, false, err);
 }
 
 void session_buffers_restart(struct session *s)
@@ -101,7 +113,7 @@ int session_snapshot(struct session *s, const char *path, struct error *err)
 
 	if (!s->sink->ops->snapshot)
 		return error_set(err, EOPNOTSUPP, "there is no snapshot of this kind of session");
-	ret = session_drain(s, false, err);
+	ret = session_read(s, err);
 	if (ret)
 		return ret;
 	session_status_take(s, &status);

@@ -3,7 +3,7 @@
  * session_options: what the user wants recorded, as session_record() takes it.
  *
  * Plain data, zeroed is none of it; whoever fills it in keeps what it points to
- * until session_record() returns. Only read: any thread. Uses: profile, source.
+ * until session_record() returns. Only read: any thread. Uses: event, profile, source.
  */
 #ifndef ASSAY_SESSION_SESSION_OPTIONS_H
 #define ASSAY_SESSION_SESSION_OPTIONS_H
@@ -28,8 +28,8 @@ struct session;
 
 /*
  * Somebody beside the measurement: a control socket, triggers. All are called from the
- * session's own thread, between two reads of the rings, and may call session_stop(),
- * session_status_take() and session_snapshot(). Each may be NULL.
+ * session's own thread, and all but task() between two reads of the rings: those may call
+ * whatever session.h has for hooks. Each may be NULL.
  */
 struct session_hooks {
 	void *ctx;
@@ -49,7 +49,7 @@ struct session_hooks {
 };
 
 struct session_options {
-	const char *output;        /* file */
+	const char *output;        /* file; of a sink that was given: what that writes */
 	const char *const *events; /* perf's names; none: cycles or cpu-clock */
 	size_t event_count;
 	uint64_t frequency_hz; /* samples a second and CPU; 0 with period */

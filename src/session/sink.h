@@ -56,7 +56,7 @@ struct session_sink {
 	                      after the last one, as pace.h has it */
 };
 
-/* A perf.data file. `copies`: the sink may be asked for snapshots (it then wants order). */
+/* A perf.data file. `live`: it may be asked for snapshots, and wants records in time order. */
 struct session_sink *file_sink_new(const char *path, bool live);
 
 #endif

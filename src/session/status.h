@@ -5,7 +5,8 @@
  *
  * Times in ns; "wall" is since 1970, all others of CLOCK_MONOTONIC. Sizes in bytes. All
  * counts are since sampling began. Ticks are of the main event, weighted as in a report:
- * while the rate is lowered, one stands for several. session_status_done() frees. Uses: base.
+ * while the rate is lowered, one stands for several. session_status_done() frees. Uses: base,
+ * source.
  */
 #ifndef ASSAY_SESSION_STATUS_H
 #define ASSAY_SESSION_STATUS_H
@@ -32,6 +33,7 @@ struct session_status {
 	uint64_t start_ns, start_wall_ns; /* when sampling began */
 	uint64_t settled_ns;              /* nothing earlier than that will come any more */
 	bool ticks_known;                 /* false: records go on unread, and nobody counts */
+	bool machine_wide; /* else no tick is due while others run: the last two are none */
 	uint64_t ticks_user, ticks_system;
 	uint64_t ticks_idle; /* with those that were due while a CPU was idle, and never came */
 	uint64_t ticks_unobserved; /* were due while a CPU was busy, and never came */

@@ -6,7 +6,7 @@
 #include "format/perf_data_layout.h"
 #include "format/perf_record.h"
 #include "profile/profile_windows.h"
-#include "session/session_internal.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <string.h>
@@ -325,7 +325,7 @@ static int sink_snapshot(struct session_sink *sink, const char *path, const stru
 	while (!__atomic_load_n(&copying.over, __ATOMIC_ACQUIRE)) {
 		nanosleep(&moment, NULL);
 		if (!ret)
-			ret = session_drain(sink->session, false, &drained);
+			ret = session_read(sink->session, &drained);
 	}
 	aside_join(&aside);
 	if (ret || copying.status)

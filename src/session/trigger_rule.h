@@ -3,7 +3,7 @@
  * trigger_rule: a rule as it is written, to one as trigger.h describes it.
  *
  * An error names the rule, the place in it, and what could stand there. trigger_rule_done() of
- * every rule, zeroed ones too. Holds nothing; any thread. Uses: base, session/trigger.h.
+ * every rule, zeroed ones too. Holds nothing; any thread. Uses: base.
  */
 #ifndef ASSAY_SESSION_TRIGGER_RULE_H
 #define ASSAY_SESSION_TRIGGER_RULE_H

@@ -9,45 +9,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * Windows that begin in a stretch are of it. All samples are counted, idle ones too.
- */
-#define STRETCH(from, to, samples)                                                                 \
-	"SELECT stack, " samples " FROM samples WHERE time_ns >= " from " AND time_ns < " to       \
-	" AND event IN (SELECT event FROM sessions)"
-
-static const char question[] = "WITH own AS (SELECT stack, sum(a) AS a, sum(b) AS b FROM (" STRETCH(
-        "?1", "?2",
-        "samples AS a, 0 AS b") " UNION ALL " STRETCH("?3", "?4",
-                                                      "0 AS a, samples AS b") ") GROUP BY stack), "
-                                                                              "placed AS (SELECT "
-                                                                              "f.function AS "
-                                                                              "function, "
-                                                                              "CASE WHEN "
-                                                                              "f.function IS NULL "
-                                                                              "THEN f.image END AS "
-                                                                              "image, sum(a) AS a, "
-                                                                              "sum(b) AS b "
-                                                                              "FROM own LEFT JOIN "
-                                                                              "stacks s ON s.id = "
-                                                                              "own.stack LEFT JOIN "
-                                                                              "frames f ON f.id = "
-                                                                              "s.frame "
-                                                                              "GROUP BY 1, 2) "
-                                                                              "SELECT "
-                                                                              "coalesce(n.name, "
-                                                                              "'[no symbol]'), "
-                                                                              "i.name, a, b, "
-                                                                              "sum(a) OVER (), "
-                                                                              "sum(b) OVER () "
-                                                                              "FROM placed LEFT "
-                                                                              "JOIN functions n ON "
-                                                                              "n.id = "
-                                                                              "placed.function "
-                                                                              "LEFT JOIN images i "
-                                                                              "ON i.id = "
-                                                                              "coalesce(n.image, "
-                                                                              "placed.image)";
+/* Windows that begin in a stretch are of it. All samples are counted, idle ones too. */
+static const char question[] =
+        "WITH own AS (SELECT stack, sum(a) AS a, sum(b) AS b FROM ("
+        "SELECT stack, samples AS a, 0 AS b FROM samples"
+        " WHERE time_ns >= ?1 AND time_ns < ?2 AND event IN (SELECT event FROM sessions)"
+        " UNION ALL "
+        "SELECT stack, 0 AS a, samples AS b FROM samples"
+        " WHERE time_ns >= ?3 AND time_ns < ?4 AND event IN (SELECT event FROM sessions)"
+        ") GROUP BY stack), "
+        "placed AS (SELECT f.function AS function,"
+        " CASE WHEN f.function IS NULL THEN f.image END AS image, sum(a) AS a, sum(b) AS b"
+        " FROM own LEFT JOIN stacks s ON s.id = own.stack"
+        " LEFT JOIN frames f ON f.id = s.frame GROUP BY 1, 2) "
+        "SELECT coalesce(n.name, '[no symbol]'), i.name, a, b, sum(a) OVER (), sum(b) OVER ()"
+        " FROM placed LEFT JOIN functions n ON n.id = placed.function"
+        " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)";
 
 /* One time in a hundred, of a function that did not change. */
 #define Z_BEYOND 2.5758

@@ -110,16 +110,15 @@ static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 
 static void time_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 {
-	sqlite3_int64 ns = sqlite3_value_int64(argv[0]), rest;
-	time_t seconds;
+	sqlite3_int64 ns = sqlite3_value_int64(argv[0]), rest = ns % 1000000000;
+	time_t seconds = (time_t)(ns / 1000000000 - (rest < 0));
 	struct tm tm;
 	char text[64];
 	size_t used;
 
 	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
-	rest = ((ns % 1000000000) + 1000000000) % 1000000000;
-	seconds = (time_t)((ns - rest) / 1000000000);
+	rest += rest < 0 ? 1000000000 : 0;
 	if (!localtime_r(&seconds, &tm))
 		return;
 	used = strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);

@@ -61,11 +61,6 @@ static const struct added *find(const struct sql_tables *t, const char *name)
 	return NULL;
 }
 
-bool sql_tables_have(const struct sql_tables *t, const char *name)
-{
-	return find(t, name);
-}
-
 int sql_tables_add(struct sql_tables *t, const struct sql_table *table, void *ctx)
 {
 	struct added added = {*table, ctx};

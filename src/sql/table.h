@@ -78,7 +78,6 @@ struct sql_tables;
 struct sql_tables *sql_tables_new(void);
 void sql_tables_free(struct sql_tables *t);
 int sql_tables_add(struct sql_tables *t, const struct sql_table *table, void *ctx);
-bool sql_tables_have(const struct sql_tables *t, const char *name);
 /* Makes all public tables of `db` that are not `there` already, as temporary ones. */
 int sql_tables_create(struct sql_tables *t, sqlite3 *db, bool (*there)(void *, const char *),
                       void *ctx, struct error *err);

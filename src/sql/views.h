@@ -5,7 +5,7 @@
  * what is exported. diff() is a function, and compares two stretches of time.
  *
  * Shares are of the main event's weight (`sessions.event`), idle time included, as in a
- * report. Constants. Any thread. Uses: nothing of ours.
+ * report. Constants. Any thread. Uses: base.
  */
 #ifndef ASSAY_SQL_VIEWS_H
 #define ASSAY_SQL_VIEWS_H

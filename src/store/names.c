@@ -60,6 +60,7 @@ struct pair_entry *pair_names_add(struct pair_names *p, int64_t a, int64_t b, in
 
 void names_forget(struct names *n)
 {
+	n->forgotten++;
 	text_names_drop(&n->texts);
 	text_names_drop(&n->images);
 	pair_names_drop(&n->functions);
@@ -82,8 +83,10 @@ void names_trim(struct names *n)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		if (pairs[i]->entries.count > NAMES_MAX)
 			pair_names_drop(pairs[i]);
-	if (n->texts.ids.count > NAMES_MAX)
+	if (n->texts.ids.count > NAMES_MAX) {
+		n->forgotten++;
 		text_names_drop(&n->texts);
+	}
 	if (n->images.ids.count > NAMES_MAX)
 		text_names_drop(&n->images);
 }

@@ -6,7 +6,7 @@
  * Memory holds what was met lately: an id that is not here is looked up in the database, or a
  * row is made. names_trim() forgets a dictionary that has grown beyond NAMES_MAX; call it
  * between transactions. names_forget() after a transaction that was undone: ids that it made
- * are none. Zeroed is empty; names_done() frees. One thread. Uses: base, store/database.h.
+ * are none. Zeroed is empty; names_done() frees. One thread. Uses: base.
  */
 #ifndef ASSAY_STORE_NAMES_H
 #define ASSAY_STORE_NAMES_H
@@ -44,6 +44,7 @@ struct names {
 	struct pair_names stacks;    /* parent, frame */
 	struct pair_names instances; /* host, name: id is the last number given */
 	struct pair_names events;    /* name, role */
+	uint64_t forgotten;          /* how often `texts` was */
 };
 
 void names_done(struct names *n);

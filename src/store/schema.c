@@ -216,7 +216,10 @@ static int recognise(const char *path, const unsigned char *header, ssize_t byte
 	if (bytes == 0)
 		return error_set(err, ENODATA, "%s is empty", path);
 	if (bytes < 100 || memcmp(header, magic, sizeof(magic)))
-		return error_set(err, EINVAL, "%s is not a database, so no store of assay's", path);
+		return error_set(err, EINVAL,
+		                 "%s is not a database, so no store of assay's: a recording is "
+		                 "given without --store, and a new store takes another name",
+		                 path);
 	if (big_endian(header + 68) != STORE_APPLICATION_ID)
 		return error_set(err, EINVAL,
 		                 "%s is a database of another application, not a store of assay's; "

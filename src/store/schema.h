@@ -9,8 +9,9 @@
  *	host		machines. `name` is theirs alone
  *	session		measurements. Ids in process and thread are process_base + struct
  *			process.serial, thread_base + struct thread.serial. ended NULL: under way,
- *or its writer was killed; the next one of that host closes it. writer: its pid session_event
- *struct recording_attr of its events, by place; flags: SCHEMA_ATTR_*
+ *			or its writer was killed; the next one of that host closes it. writer: its
+ *			pid
+ *	session_event	struct recording_attr of its events, by place; flags: SCHEMA_ATTR_*
  *	window		stretches of time; process_first..process_last, thread_first.. are the
  *			ids that were new in it (NULL: none). wall_less_ns: wall's clock minus the
  *			recording's, in it

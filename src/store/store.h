@@ -18,8 +18,8 @@
  * version is refused, one of an earlier version is brought up to date by the writer.
  * Errors name the file and the way out. -ENOSPC: the disk is full; -EBUSY: somebody else has
  * been writing for seconds; nothing was written then, the store is whole, and the next window
- * may go in. -EALREADY: another process writes this host's measurements. One thread. Times are ns
- *since 1970 unless said otherwise. Uses: base, event, image, process, profile.
+ * may go in. -EALREADY: another process writes this host's measurements. One thread. Times
+ * are ns since 1970 unless said otherwise. Uses: base, event, image, process, profile.
  */
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H

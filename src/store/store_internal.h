@@ -6,7 +6,7 @@
  * All writing goes between store_write_begin() and store_write_end() or _undo(). Dictionaries
  * in memory mirror rows of the database; store_forget() drops them, after an undone
  * transaction and after rows of dictionary tables (name, image, function, frame, stack, event,
- * instance) were deleted or changed. Uses: base, store/database.h, store/schema.h.
+ * instance) were deleted or changed. Uses: base, event.
  */
 #ifndef ASSAY_STORE_INTERNAL_H
 #define ASSAY_STORE_INTERNAL_H

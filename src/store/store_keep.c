@@ -10,18 +10,21 @@
 /* So many free pages are nothing to speak of. */
 #define VACUUM_FREE 1024
 
-static void bits_done(struct id_bits *b)
-{
-	free(b->bytes);
-	*b = (struct id_bits){0};
-}
+/*
+ * How full a file is, in thousandths of the cap, from where on windows are merged before their
+ * time, and where only the least is left of that time: as 1 / least of it. The fine ones give
+ * way first, then those of 10 minutes, then those of 2 hours become days; what is deleted
+ * is deleted beyond all of these.
+ */
+static const struct pressure {
+	uint64_t from, to, least;
+} pressures[KEEP_LEVELS] = {{600, 750, 24}, {700, 850, 30}, {800, 900, 52}};
 
 void store_keeper_free(struct store_keeper *k)
 {
 	if (!k)
 		return;
-	bits_done(&k->sweep.stacks);
-	bits_done(&k->sweep.frames);
+	keep_sweep_done(&k->sweep);
 	names_done(&k->coarse);
 	free(k);
 }
@@ -103,20 +106,57 @@ static int count_pages(struct store *s, struct file_pages *f, struct error *err)
 }
 
 /*
- * Too large: whatever the age, the oldest goes, a good piece of it. Then what only it referred
- * to is swept away, for which there is room: the file grows meanwhile.
+ * Too large: whatever the age, the oldest goes, a piece of it, then what only that referred to
+ * is swept away, for which there is room: the file grows meanwhile. And so on. Beyond `rows` a
+ * sweep is worth its while; what was merged leaves paths behind, too.
  */
 static void judge_size(struct store *s, const struct file_pages *f)
 {
 	uint64_t cap = s->options.keeping.bytes, used = (f->all - f->free) * f->bytes;
+	uint64_t rows = cap / 1024;
 	struct store_keeper *k = s->keeper;
 
 	if (used > cap - cap / 16)
 		k->emptying = true;
 	else if (used < cap - cap / 8)
 		k->emptying = false;
-	if (k->emptying)
+	k->full = cap / 1000 ? used / (cap / 1000) : 0;
+	if (k->emptying || (k->full > pressures[0].from && k->rows_gone > rows))
 		k->sweep_after_ns = 0;
+	k->sweep_first = k->emptying && (k->sweep.phase != SWEEP_NONE || k->rows_gone > rows);
+	k->overdue = used > cap - cap / 32;
+}
+
+/* How old windows of a level become in a file that is so full. */
+static uint64_t age_under(uint64_t age_ns, const struct pressure *p, uint64_t full)
+{
+	uint64_t least = age_ns / p->least;
+
+	if (full <= p->from)
+		return age_ns;
+	if (full >= p->to)
+		return least;
+	return least + (age_ns - least) / (p->to - p->from) * (p->to - full);
+}
+
+static uint64_t before(uint64_t now_ns, uint64_t age_ns)
+{
+	return now_ns > age_ns ? now_ns - age_ns : 0;
+}
+
+/* Days are made under pressure alone: without, what is so old is deleted. */
+static int merge_due(struct store *s, uint64_t now_ns, struct error *err)
+{
+	const struct store_keeping *k = &s->options.keeping;
+	const uint64_t ages[KEEP_LEVELS] = {k->fine_ns, k->coarse_ns, k->all_ns};
+	uint64_t full = s->keeper->full;
+	int status = 0;
+
+	for (int level = 0; !status && level < KEEP_LEVELS; level++)
+		status = keep_merge_step(
+		        s, level, before(now_ns, age_under(ages[level], &pressures[level], full)),
+		        err);
+	return status;
 }
 
 static int vacuum(struct store *s, const struct file_pages *f, struct error *err)
@@ -144,35 +184,31 @@ static int newest(struct store *s, uint64_t now_ns, uint64_t *time_ns, struct er
 	return status;
 }
 
-static uint64_t before(uint64_t now_ns, uint64_t age_ns)
-{
-	return now_ns > age_ns ? now_ns - age_ns : 0;
-}
-
 /* The first of these that has something to do does a piece of it. */
 static int step(struct store *s, uint64_t now_ns, struct error *err)
 {
-	const struct store_keeping *k = &s->options.keeping;
+	struct store_keeper *k = s->keeper;
 	struct file_pages f;
 	int status = count_pages(s, &f, err);
 
 	if (status)
 		return status;
 	judge_size(s, &f);
-	status = keep_delete_step(
-	        s, s->keeper->emptying ? before(now_ns, 1) : before(now_ns, k->all_ns), err);
+	status = keep_delete_step(s, before(now_ns, s->options.keeping.all_ns), err);
+	if (!status && k->overdue && k->turn++ % 2)
+		status = keep_delete_step(s, before(now_ns, 1), err);
 	/* Rows that move, or refer to others, while those are marked would be missed. */
-	if (!status && s->keeper->sweep.phase >= SWEEP_MARK)
+	if (!status && k->sweep.phase >= SWEEP_MARK)
 		return keep_sweep_step(s, now_ns, err);
-	if (!status)
-		status = keep_merge_step(s, 0, before(now_ns, k->fine_ns), err);
-	if (!status)
-		status = keep_merge_step(s, 1, before(now_ns, k->coarse_ns), err);
-	if (!status)
+	if (!status && k->sweep_first)
 		status = keep_sweep_step(s, now_ns, err);
 	if (!status)
-		status = vacuum(s, &f, err);
-	return status;
+		status = merge_due(s, now_ns, err);
+	if (!status && k->emptying)
+		status = keep_delete_step(s, before(now_ns, 1), err);
+	if (!status)
+		status = keep_sweep_step(s, now_ns, err);
+	return status ? status : vacuum(s, &f, err);
 }
 
 /* For those who are counted by name. Small, and made when first needed. */

@@ -16,7 +16,7 @@
 
 #include "store/store_internal.h"
 
-#define KEEP_LEVELS 2      /* merged ones: 1 and 2 */
+#define KEEP_LEVELS 3      /* merged ones: 1, 2 and 3 */
 #define KEEP_LEVEL_GOES -1 /* being deleted */
 #define KEEP_ROWS 3000     /* of samples that one step moves or deletes */
 
@@ -32,7 +32,11 @@ enum sweep_phase {
 	SWEEP_THREADS,
 	SWEEP_MARK,
 	SWEEP_STACKS,
-	SWEEP_FRAMES
+	SWEEP_FRAMES,
+	SWEEP_FUNCTIONS,
+	SWEEP_IMAGES,
+	SWEEP_NAME_MARK,
+	SWEEP_NAMES
 };
 
 struct store_sweep {
@@ -40,7 +44,10 @@ struct store_sweep {
 	int64_t next;         /* id to go on with */
 	int64_t marked;       /* windows up to that id are marked */
 	int64_t marked_stack; /* frames of stacks up to that id are marked */
-	struct id_bits stacks, frames;
+	struct id_bits stacks, frames, images, names;
+	size_t name_table;  /* whose names are being marked */
+	int64_t session;    /* the newest, when marking names began */
+	uint64_t forgotten; /* names.forgotten, as of the last step: since then all is known */
 };
 
 struct store_keeper {
@@ -48,7 +55,11 @@ struct store_keeper {
 	uint64_t rows_gone;      /* of samples, since the last sweep: they may have been the last of
 	                            their paths */
 	uint64_t sweep_after_ns; /* no sweep before */
+	uint64_t full;           /* so many thousandths of what the file may have */
 	bool emptying;           /* the file was too large, and is not yet small enough */
+	bool sweep_first;        /* before more is deleted */
+	bool overdue;            /* the cap is near: nothing waits for a sweep */
+	uint32_t turn;
 	struct store_sweep sweep;
 	struct names coarse; /* frames and stacks, with 0: what they are where windows are merged */
 };
@@ -67,6 +78,20 @@ void store_keeper_free(struct store_keeper *k); /* NULL-safe */
 int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error *err);
 int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err);
 int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err);
+void keep_sweep_done(struct store_sweep *w); /* zeroed then */
+
+/* Parts of a sweep, within its transaction. *end: that part is done. */
+void bits_new(struct id_bits *b, int64_t end);
+void bits_set(struct id_bits *b, int64_t id);
+bool bits_has(const struct id_bits *b, int64_t id); /* so, or it came later */
+int keep_sweep_functions(struct store *s, bool *end, struct error *err);
+int keep_sweep_images(struct store *s, bool *end, struct error *err);
+int keep_sweep_names_begin(struct store *s, struct error *err);
+int keep_sweep_names_mark(struct store *s, bool *end, struct error *err);
+int keep_sweep_names(struct store *s, bool *end, struct error *err);
+#define SWEEP_ROWS 4000 /* of a table that one step looks at */
+/* Beyond so many ids a set of them would take too much memory. */
+#define SWEEP_IDS_MAX (INT64_C(1) << 28)
 
 /* Within a transaction: rows of a window as merged ones are, by function. */
 int keep_coarsen(struct store *s, int64_t window, struct error *err);

@@ -2,8 +2,8 @@
 /* Windows merged into longer ones, and windows deleted, rows of samples first. */
 #include "store/store_keep.h"
 
-static const uint64_t lengths[KEEP_LEVELS] = {600 * UINT64_C(1000000000),
-                                              7200 * UINT64_C(1000000000)};
+static const uint64_t lengths[KEEP_LEVELS] = {
+        600 * UINT64_C(1000000000), 7200 * UINT64_C(1000000000), 86400 * UINT64_C(1000000000)};
 
 #define KEY "thread, stack, cpu, mode, event, region, stack_end"
 #define KEY_PLACES "?2, ?3, ?4, ?5, ?6, ?7, ?8"
@@ -226,12 +226,33 @@ int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error
 	if (status != 1)
 		return status;
 	/* All that is older has left this level; a clock that was set back may bring more. */
-	*from_ns = w.start_ns > lengths[1] ? w.start_ns - lengths[1] : 0;
+	*from_ns =
+	        w.start_ns > lengths[KEEP_LEVELS - 1] ? w.start_ns - lengths[KEEP_LEVELS - 1] : 0;
 	return in_one(s, merge, &w, err);
 }
 
 static const char oldest_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns < ?1"
                                  " ORDER BY start_ns LIMIT 1";
+
+/* Those who are not in the next window, where late samples are. */
+static const char gone_processes_sql[] =
+        "DELETE FROM process WHERE id BETWEEN ?1 AND ?2 AND coalesce(start_ns, 0) + life_ns <="
+        " (SELECT start_ns FROM window ORDER BY start_ns LIMIT 1) AND id NOT IN (SELECT process"
+        " FROM thread WHERE id IN (SELECT thread FROM sample WHERE window ="
+        " (SELECT id FROM window ORDER BY start_ns LIMIT 1)))";
+static const char gone_threads_sql[] =
+        "DELETE FROM thread WHERE id BETWEEN ?1 AND ?2 AND process BETWEEN ?3 AND ?4 AND NOT"
+        " EXISTS (SELECT 1 FROM process p WHERE p.id = thread.process)";
+
+/* Who came in a window that is gone, and went in it: most of what a file of builds holds. */
+static int delete_people(struct store *s, const struct keep_window *w, struct error *err)
+{
+	int status = keep_put(s, gone_processes_sql, err, "ii", w->process_first, w->process_last);
+
+	return status ? status
+	              : keep_put(s, gone_threads_sql, err, "iiii", w->thread_first, w->thread_last,
+	                         w->process_first, w->process_last);
+}
 
 static int delete_some(struct store *s, const struct keep_window *w, struct error *err)
 {
@@ -240,9 +261,11 @@ static int delete_some(struct store *s, const struct keep_window *w, struct erro
 
 	if (!status)
 		status = rows_step(s, w->id, 0, &left, err);
+	if (!status)
+		s->keeper->rows_gone += (uint64_t)sqlite3_changes(s->db.handle);
 	if (!status && !left)
 		status = delete_window(s, w->id, err);
-	return status;
+	return status || left ? status : delete_people(s, w, err);
 }
 
 int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err)
@@ -255,6 +278,6 @@ int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err)
 	/* One that was begun is ended, whether it is due now or not. */
 	if (status != 1 || (w.end_ns > before_ns && w.level != KEEP_LEVEL_GOES))
 		return status < 0 ? status : 0;
-	s->keeper->rows_gone += KEEP_ROWS;
+	s->keeper->rows_gone++;
 	return in_one(s, delete_some, &w, err);
 }

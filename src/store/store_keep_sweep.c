@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows that nothing refers to any more: processes and threads that ended before the oldest
- * window, then stacks and frames, by marking all that samples refer to.
+ * window, then stacks and frames, by marking all that samples refer to, then functions,
+ * images and names (store_keep_sweep_names.c).
  *
  * Between two steps a window may be added. Its samples are marked before anything more is
  * deleted, and after each deletion the writer forgets what ids it knew.
@@ -10,38 +11,42 @@
 
 #include <string.h>
 
-#define SWEEP_ROWS 4000
 /* A thread that has ended may have samples for a moment yet, in the next window. */
 #define SWEEP_LATE_NS INT64_C(10000000000)
 /* Not more often, for that it reads all rows of samples. */
 #define SWEEP_EVERY_NS (12 * 3600 * UINT64_C(1000000000))
-/* Beyond so many ids a set of them would take too much memory. */
-#define SWEEP_IDS_MAX (INT64_C(1) << 28)
 
-static void bits_new(struct id_bits *b, int64_t end)
+void bits_new(struct id_bits *b, int64_t end)
 {
 	free(b->bytes);
 	b->bytes = xcalloc((size_t)end / 8 + 1, 1);
 	b->end = end;
 }
 
-static void bits_set(struct id_bits *b, int64_t id)
+void bits_set(struct id_bits *b, int64_t id)
 {
 	if (id > 0 && id < b->end)
 		b->bytes[id / 8] |= (uint8_t)(1 << id % 8);
 }
 
 /* Beyond the end are those that came later. */
-static bool bits_has(const struct id_bits *b, int64_t id)
+bool bits_has(const struct id_bits *b, int64_t id)
 {
 	return id >= b->end || b->bytes[id / 8] >> id % 8 & 1;
 }
 
+void keep_sweep_done(struct store_sweep *w)
+{
+	free(w->stacks.bytes);
+	free(w->frames.bytes);
+	free(w->images.bytes);
+	free(w->names.bytes);
+	*w = (struct store_sweep){0};
+}
+
 static void sweep_end(struct store *s)
 {
-	free(s->keeper->sweep.stacks.bytes);
-	free(s->keeper->sweep.frames.bytes);
-	s->keeper->sweep = (struct store_sweep){0};
+	keep_sweep_done(&s->keeper->sweep);
 }
 
 /* Other machines' writers know ids that they would use again. */
@@ -140,19 +145,22 @@ static int sweep_sessions(struct store *s, struct error *err)
 static int begin_marks(struct store *s, struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;
-	int64_t stacks, frames;
+	int64_t stacks, frames, images;
 	int status = database_number(&s->db, "SELECT max(id) FROM stack", 0, &stacks, err);
 
 	if (!status)
 		status = database_number(&s->db, "SELECT max(id) FROM frame", 0, &frames, err);
+	if (!status)
+		status = database_number(&s->db, "SELECT max(id) FROM image", 0, &images, err);
 	if (status)
 		return status;
-	if (stacks > SWEEP_IDS_MAX || frames > SWEEP_IDS_MAX) {
+	if (stacks > SWEEP_IDS_MAX || frames > SWEEP_IDS_MAX || images > SWEEP_IDS_MAX) {
 		sweep_end(s);
 		return 0;
 	}
 	bits_new(&w->stacks, stacks + 1);
 	bits_new(&w->frames, frames + 1);
+	bits_new(&w->images, images + 1);
 	w->phase = SWEEP_MARK;
 	w->marked = INT64_MIN;
 	w->marked_stack = stacks;
@@ -173,10 +181,11 @@ static int mark_window(struct store *s, bool *end, struct error *err)
 	sqlite3_reset(row);
 	if (status != 1)
 		return status;
-	status =
-	        keep_row(s, "SELECT stack FROM sample WHERE window = ?", &row, err, "i", w->marked);
+	status = keep_row(s, "SELECT stack, region FROM sample WHERE window = ?", &row, err, "i",
+	                  w->marked);
 	while (status == 1) {
 		bits_set(&w->stacks, sqlite3_column_int64(row, 0));
+		bits_set(&w->images, sqlite3_column_int64(row, 1));
 		status = database_step(&s->db, row, err);
 	}
 	return status;
@@ -276,6 +285,39 @@ static void go_on(struct store_sweep *w, enum sweep_phase phase, int64_t next)
 	w->next = next;
 }
 
+/* What frames, samples and rows of processes refer to in turn. */
+static int name_phase_step(struct store *s, struct error *err)
+{
+	struct store_sweep *w = &s->keeper->sweep;
+	bool end = false;
+	int status;
+
+	switch (w->phase) {
+	case SWEEP_FUNCTIONS:
+		status = keep_sweep_functions(s, &end, err);
+		if (end)
+			go_on(w, SWEEP_IMAGES, 0);
+		return status;
+	case SWEEP_IMAGES:
+		status = mark_new(s, err);
+		if (!status)
+			status = keep_sweep_images(s, &end, err);
+		if (!status && end)
+			status = keep_sweep_names_begin(s, err);
+		return status;
+	case SWEEP_NAME_MARK:
+		status = keep_sweep_names_mark(s, &end, err);
+		if (end)
+			go_on(w, SWEEP_NAMES, 0);
+		return status;
+	default:
+		status = keep_sweep_names(s, &end, err);
+		if (end)
+			sweep_end(s);
+		return status;
+	}
+}
+
 static int phase_step(struct store *s, struct error *err)
 {
 	static const char process_chunk[] =
@@ -314,8 +356,13 @@ static int phase_step(struct store *s, struct error *err)
 		if (!status)
 			status = sweep_frames(s, &end, err);
 		if (end)
-			sweep_end(s);
+			go_on(w, SWEEP_FUNCTIONS, 0);
 		break;
+	case SWEEP_FUNCTIONS:
+	case SWEEP_IMAGES:
+	case SWEEP_NAME_MARK:
+	case SWEEP_NAMES:
+		return name_phase_step(s, err);
 	case SWEEP_NONE:
 		break;
 	}
@@ -325,7 +372,7 @@ static int phase_step(struct store *s, struct error *err)
 int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;
-	bool ids_go = w->phase == SWEEP_STACKS || w->phase == SWEEP_FRAMES;
+	bool ids_go = w->phase >= SWEEP_STACKS && w->phase != SWEEP_NAME_MARK;
 	int status;
 
 	if (w->phase == SWEEP_NONE)
@@ -343,6 +390,7 @@ int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err)
 	if (ids_go) {
 		store_forget(s);
 		names_forget(&s->keeper->coarse);
+		w->forgotten = s->names.forgotten;
 	}
 	return status ? status : 1;
 }

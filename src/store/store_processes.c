@@ -41,7 +41,10 @@ static int next_instance(struct store *s, int64_t name, int64_t *number, struct 
 	if (status)
 		return status;
 	entry->dirty = true;
-	*number = ++entry->id;
+	/* Of a damaged file alone there are none left. */
+	if (entry->id < INT64_MAX)
+		entry->id++;
+	*number = entry->id;
 	return 0;
 }
 

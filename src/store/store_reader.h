@@ -6,7 +6,7 @@
  * Rows that others refer to and that are gone (kept by name, or damaged) become the nearest
  * that can be said: a thread nobody knows, an unknown frame. Nothing in a file is trusted:
  * numbers are checked where they are read, and chains are bounded. Life cycle and threads are
- * those of store_read(). Uses: base, process, profile, store/schema.h.
+ * those of store_read(). Uses: base, image, process, profile.
  */
 #ifndef ASSAY_STORE_STORE_READER_H
 #define ASSAY_STORE_STORE_READER_H

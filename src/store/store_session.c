@@ -12,6 +12,8 @@
 
 /* Ids that a measurement of another host, under way in the same file, may still need. */
 #define IDS_RESERVED ((int64_t)1 << 40)
+/* No store has such ids but for damage: what comes after them has room in 64 bits. */
+#define IDS_MAX ((int64_t)1 << 62)
 
 static void boot_id(char text[64])
 {
@@ -188,11 +190,18 @@ static int find_base(struct store *s, const char *greatest, const char *open, co
 		status = database_number(&s->db, open, -IDS_RESERVED, &other, err);
 	if (!status)
 		status = database_number(&s->db, bases, -1, &latest, err);
-	if (!status && other + IDS_RESERVED > *base)
+	if (status)
+		return status;
+	if (*base > IDS_MAX || other > IDS_MAX || latest > IDS_MAX)
+		return error_set(err, EUCLEAN,
+		                 "%s: its processes have numbers that no store gets to: it is "
+		                 "damaged; move it away",
+		                 s->db.path);
+	if (other + IDS_RESERVED > *base)
 		*base = other + IDS_RESERVED;
-	if (!status && latest >= *base)
+	if (latest >= *base)
 		*base = latest + 1;
-	return status;
+	return 0;
 }
 
 static int find_bases(struct store *s, struct error *err)

@@ -161,12 +161,14 @@ def a_rule_and_a_signal_write_what_there_is(t):
         names = lambda: sorted(p for p in os.listdir(t.directory)
                                if re.fullmatch(r"perf\.data-\d{8}T\d{6}(-\d)?", p))
         run(t.workload("loop"), "20")
-        t.until(names, "a snapshot when loop ended")
+        # Its name is there before all of it is.
+        t.until(lambda: r.status()["snapshots"] == 1, "a snapshot when loop ended")
         first = names()[0]
         report = t.report(t.path(first))
         t.true(by_name(report["functions"], "function", "loop_body"), "what it did is in it")
         os.kill(r.status()["pid"], signal.SIGUSR2)
-        t.until(lambda: names() and names()[0] != first, "another one by a signal, in its place")
+        t.until(lambda: r.status()["snapshots"] == 2, "another one by a signal")
+        t.true(names() and first not in names(), "it is in the place of the first")
         status = r.status()
         t.equal(status["snapshots"], 2, "snapshots")
         t.equal([rule["rule"] for rule in status["rules"]], ["exit=loop", "load > 100000"], "rules")

@@ -416,6 +416,7 @@ def a_store_is_written_until_it_is_stopped(t):
         run(t.workload("loop"), "0.3", status=None)
         account = t.json(s("stop", "--json").out)
         t.equal(account["kind"], "store", "kind")
+        t.equal(account["bytes"], os.stat(data).st_size, "bytes written are the file's")
         report = t.report("--store", data)
         t.equal(sum(e["samples"] for e in report["events"]), account["samples"], "samples")
         steal = s("sql", "--format", "csv", data, "SELECT min(has_steal) FROM ledger").out
@@ -556,6 +557,9 @@ def what_a_user_may_not_sample_is_said_at_the_start(t):
         t.equal(t.path("x.data").stat().st_uid, NOBODY, "whose file it is")
         account = t.json(run(program, "stop", "--json", user=NOBODY, cwd="/", env=s.env).out)
         t.equal(["assay: " + note for note in account["notes"]], rest, "the account's notes")
+        if any("You may not sample the whole machine: " in line for line in rest):
+            t.has(first, "sampling your own processes at 997 Hz into", "what is sampled")
+            t.equal(account["sampled"], "your own processes at 997 Hz", "sampled")
 
 
 @test

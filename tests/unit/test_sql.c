@@ -116,6 +116,10 @@ static void tables_hold_what_the_model_does(void)
 	          "vfs_read|3\n");
 	CHECK_STR(ask(s, "SELECT id, event, host, ended, time_text(NULL) FROM sessions"),
 	          "0|cpu-clock|0|stopped|\n");
+	/* The earliest time that there is, and a moment before 1970. */
+	CHECK_STR(ask(s, "SELECT time_text(-9223372036854775807 - 1) LIKE '1677-%.145', "
+	                 "time_text(-1) LIKE '%9.999'"),
+	          "1|1\n");
 	/* What this kind of recording has not is there, and empty. */
 	CHECK_STR(ask(s, "SELECT count(*) FROM calls; SELECT count(*) FROM events; "
 	                 "SELECT count(*) FROM gaps; SELECT count(*) FROM windows"),

@@ -148,7 +148,7 @@ static void what_is_no_store_is_left_alone(void)
 	struct error err;
 
 	write_file("hello", 5);
-	check_refused(EINVAL, "not a database");
+	check_refused(EINVAL, "a recording is given without --store");
 	CHECK(!store_recognise(path));
 	fresh();
 	run_foreign("CREATE TABLE mails (id)");
@@ -223,6 +223,35 @@ static void a_damaged_store_is_named(void)
 	close(fd);
 	CHECK_EQ(store_open(&s, path, &options, &err), -EUCLEAN);
 	CHECK(strstr(err.text, path) && strstr(err.text, "damaged"));
+}
+
+static void numbers_that_no_store_gets_to_are_told_of(void)
+{
+	static const char *const damage[] = {
+	        "UPDATE session SET process_base = 9223372036854775807",
+	        "UPDATE session SET ended = NULL, thread_base = 9223372036854775000",
+	        "UPDATE process SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM "
+	        "process)",
+	};
+	struct error err;
+	struct world w;
+	struct store *s;
+
+	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++) {
+		unlink(path);
+		s = begin(&w, "here", &err);
+		run_one(&w, 10, "cc");
+		CHECK_EQ(world_window(&w, s, 0, &err), 0);
+		end(&w, s);
+		run_foreign(damage[i]);
+		world_init(&w, "here");
+		s = open_store(&err);
+		CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err),
+		         -EUCLEAN);
+		CHECK(strstr(err.text, "it is damaged"));
+		store_close(s);
+		world_done(&w);
+	}
 }
 
 static void an_empty_file_becomes_a_store(void)
@@ -428,6 +457,7 @@ int main(void)
 	RUN(tables_that_are_not_ours_are_told_of);
 	RUN(what_somebody_put_in_beside_tables_is_not_run);
 	RUN(a_damaged_store_is_named);
+	RUN(numbers_that_no_store_gets_to_are_told_of);
 	RUN(an_empty_file_becomes_a_store);
 	RUN(a_directory_that_is_not_ours_is_told_of);
 	RUN(a_store_on_read_only_media_is_read);

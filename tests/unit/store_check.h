@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store_check: what the tests of a store's history ask of its file, at `path`. */
+#ifndef ASSAY_TESTS_STORE_CHECK_H
+#define ASSAY_TESTS_STORE_CHECK_H
+
+#include "check.h"
+#include "store_fixture.h"
+
+#include <sqlite3.h>
+
+static char path[64];
+
+/* Functions of 256 bytes. */
+static void name_frames(void *ctx, const struct profile *p, const uint32_t *frames, size_t count,
+                        const char **names)
+{
+	static char texts[8192][24];
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = p->frames.items[frames[i]].frame.offset;
+
+		names[i] = i < 8192 ? texts[i] : NULL;
+		if (names[i])
+			snprintf(texts[i], sizeof(texts[i]), "f%llx",
+			         (unsigned long long)offset >> 8);
+	}
+}
+
+static int64_t number(const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t got = -1;
+	sqlite3 *db;
+
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
+	    sqlite3_prepare_v2(db, sql, -1, &s, NULL) || sqlite3_step(s) != SQLITE_ROW)
+		printf("# %s: %s\n", sql, sqlite3_errmsg(db));
+	else
+		got = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return got;
+}
+
+/* Rows that refer to one that is not there. */
+static void check_refers(const char *table, const char *column, const char *to)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql),
+	         "SELECT count(*) FROM %s WHERE %s <> 0 AND %s NOT IN (SELECT id FROM %s)", table,
+	         column, column, to);
+	if (number(sql))
+		printf("# %s\n", sql);
+	CHECK_EQ(number(sql), 0);
+}
+
+static void check_whole(void)
+{
+	static const char *const refer[][3] = {
+	        {"sample", "window", "window"},     {"sample", "thread", "thread"},
+	        {"sample", "stack", "stack"},       {"sample", "region", "image"},
+	        {"sample", "event", "event"},       {"thread", "process", "process"},
+	        {"thread", "name", "name"},         {"process", "name", "name"},
+	        {"process", "cgroup", "name"},      {"stack", "parent", "stack"},
+	        {"stack", "frame", "frame"},        {"frame", "image", "image"},
+	        {"frame", "function", "function"},  {"function", "image", "image"},
+	        {"function", "name", "name"},       {"image", "path", "name"},
+	        {"event", "name", "name"},          {"instance", "name", "name"},
+	        {"ledger_cpu", "window", "window"}, {"buffer", "window", "window"},
+	};
+
+	CHECK_EQ(number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+	         1);
+	for (size_t i = 0; i < sizeof(refer) / sizeof(*refer); i++)
+		check_refers(refer[i][0], refer[i][1], refer[i][2]);
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level < 0"), 0);
+}
+
+#endif
