@@ -29,8 +29,7 @@ static int kind_of(const char *path, enum kind *kind, struct error *err)
 	*kind = KIND_NULL;
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
 		return 0;
-	return error_set(err, EEXIST,
-	                 "%s is %s; it is to be a file of its own: name another", path,
+	return error_set(err, EEXIST, "%s is %s; it is to be a file of its own: name another", path,
 	                 S_ISDIR(st.st_mode)   ? "a directory"
 	                 : S_ISLNK(st.st_mode) ? "a symbolic link"
 	                                       : "no regular file");
@@ -53,8 +52,8 @@ int replace_file_check(const char *path, struct error *err)
 	int rc = kind_of(path, &kind, err);
 
 	if (!rc && kind != KIND_NULL && access(directory, W_OK | X_OK))
-		rc = error_set(err, errno, "%s cannot be written: %s: %s; name another file",
-		               path, directory, strerror(errno));
+		rc = error_set(err, errno, "%s cannot be written: %s: %s; name another file", path,
+		               directory, strerror(errno));
 	free(directory);
 	return rc;
 }

@@ -60,6 +60,14 @@ static int read_character(EditLine *editor, wchar_t *out)
 			continue;
 		if (got <= 0)
 			return (int)got;
+		/* Ctrl-D that was typed while the terminal itself still took lines. */
+		if (!byte) {
+			const LineInfo *line = el_line(editor);
+
+			if (line->lastchar == line->buffer)
+				return 0;
+			continue;
+		}
 		used = mbrtowc(out, &byte, 1, &e->state);
 		if (used == (size_t)-1)
 			memset(&e->state, 0, sizeof(e->state));

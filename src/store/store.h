@@ -37,7 +37,8 @@ struct store_keeping {
 	uint64_t fine_ns;   /* windows as they were measured: a day */
 	uint64_t coarse_ns; /* then merged into windows of 10 minutes: 30 days */
 	uint64_t all_ns;    /* then of 2 hours, up to that age: a year */
-	uint64_t bytes;     /* whatever the age, the oldest goes first: 4 GB */
+	uint64_t bytes;     /* from half of it on windows are merged earlier, and become days;
+	                       then, whatever the age, the oldest goes first: 4 GB */
 };
 
 struct store_options {

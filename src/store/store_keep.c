@@ -18,7 +18,7 @@
  */
 static const struct pressure {
 	uint64_t from, to, least;
-} pressures[KEEP_LEVELS] = {{600, 750, 24}, {700, 850, 30}, {800, 900, 52}};
+} pressures[KEEP_LEVELS] = {{500, 650, 24}, {600, 750, 30}, {700, 850, 52}};
 
 void store_keeper_free(struct store_keeper *k)
 {
@@ -116,15 +116,15 @@ static void judge_size(struct store *s, const struct file_pages *f)
 	uint64_t rows = cap / 1024;
 	struct store_keeper *k = s->keeper;
 
-	if (used > cap - cap / 16)
+	if (used > cap - cap / 8)
 		k->emptying = true;
-	else if (used < cap - cap / 8)
+	else if (used < cap - cap / 16 * 3)
 		k->emptying = false;
 	k->full = cap / 1000 ? used / (cap / 1000) : 0;
 	if (k->emptying || (k->full > pressures[0].from && k->rows_gone > rows))
 		k->sweep_after_ns = 0;
 	k->sweep_first = k->emptying && (k->sweep.phase != SWEEP_NONE || k->rows_gone > rows);
-	k->overdue = used > cap - cap / 32;
+	k->overdue = used > cap - cap / 16;
 }
 
 /* How old windows of a level become in a file that is so full. */
@@ -202,7 +202,8 @@ static int step(struct store *s, uint64_t now_ns, struct error *err)
 		return keep_sweep_step(s, now_ns, err);
 	if (!status && k->sweep_first)
 		status = keep_sweep_step(s, now_ns, err);
-	if (!status)
+	/* Which takes room at first. */
+	if (!status && !k->overdue)
 		status = merge_due(s, now_ns, err);
 	if (!status && k->emptying)
 		status = keep_delete_step(s, before(now_ns, 1), err);

@@ -8,7 +8,8 @@
  * another one, row by row, and its books with the last of them. Processes whose whole life
  * lay in a merged window are counted by name there: rows with ids below 0, one for each host,
  * name, cgroup and side; their threads, tid -1, one for each name. Paths of merged windows
- * are of functions: one frame stands for all of its function. A window to be deleted has
+ * are of functions: one frame stands for all of its function, and in days what is rare is
+ * of the frame [other]. A window to be deleted has
  * level -1 from then on. Life cycle and threads are those of store.h. Uses: base, store.
  */
 #ifndef ASSAY_STORE_STORE_KEEP_H

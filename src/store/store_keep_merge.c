@@ -21,6 +21,22 @@ static const char move_all_sql[] =
         " ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"
         " weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"
         " blocked_ns = blocked_ns + excluded.blocked_ns";
+/*
+ * Into a day: what was seen up to that often in two hours is told by thread, CPU and mode
+ * alone, as [other]. Such rows are most of them, and little of what they count.
+ */
+#define RARE "3"
+#define MOVE_DAY(into, other)                                                                      \
+	"INSERT INTO sample SELECT " into ", thread, CASE WHEN samples <= " RARE                   \
+	" AND stack THEN " other " ELSE stack END, cpu, mode, event, CASE WHEN samples <= " RARE   \
+	" THEN 0 ELSE region END, stack_end, samples, weight, runnable_ns, blocked_ns"             \
+	" FROM sample WHERE window = ?1"
+#define ADD_UP                                                                                     \
+	" ON CONFLICT DO UPDATE SET samples = samples + excluded.samples,"                         \
+	" weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"    \
+	" blocked_ns = blocked_ns + excluded.blocked_ns"
+static const char move_day_sql[] = MOVE_DAY("?9", "?10") " AND (" KEY ") < (" KEY_PLACES ")" ADD_UP;
+static const char move_day_all_sql[] = MOVE_DAY("?2", "?3") " AND 1" ADD_UP;
 static const char delete_sql[] =
         "DELETE FROM sample WHERE window = ?1 AND (" KEY ") < (" KEY_PLACES ")";
 static const char delete_all_sql[] = "DELETE FROM sample WHERE window = ?1";
@@ -41,8 +57,11 @@ static int find_bound(struct store *s, int64_t window, int64_t key[KEY_COUNT], s
 }
 
 static int put_bound(struct store *s, const char *sql, int64_t window, const int64_t key[KEY_COUNT],
-                     int64_t into, struct error *err)
+                     int64_t into, int64_t other, struct error *err)
 {
+	if (other)
+		return keep_put(s, sql, err, "iiiiiiiiii", window, key[0], key[1], key[2], key[3],
+		                key[4], key[5], key[6], into, other);
 	if (into)
 		return keep_put(s, sql, err, "iiiiiiiii", window, key[0], key[1], key[2], key[3],
 		                key[4], key[5], key[6], into);
@@ -50,8 +69,43 @@ static int put_bound(struct store *s, const char *sql, int64_t window, const int
 	                key[5], key[6]);
 }
 
-/* Some rows of a window, moved `into` another or deleted (0). *left: there are more. */
-static int rows_step(struct store *s, int64_t window, int64_t into, bool *left, struct error *err)
+/* The path of one frame that is called so, made if it is not there. */
+static int other_stack(struct store *s, int64_t *id, struct error *err)
+{
+	static const char make_sql[] =
+	        "INSERT OR IGNORE INTO name (text) VALUES ('[other]');"
+	        "INSERT OR IGNORE INTO image (kind, path, build_id, major, minor, inode) SELECT 6,"
+	        " id, x'', 0, 0, 0 FROM name WHERE text = '[other]';"
+	        "INSERT OR IGNORE INTO function (image, name) SELECT i.id, i.path FROM image i"
+	        " JOIN name n ON n.id = i.path WHERE i.kind = 6 AND n.text = '[other]';"
+	        "INSERT OR IGNORE INTO frame (image, offset, flags, function) SELECT f.image,"
+	        " f.name << 32, 0, f.id FROM function f JOIN name n ON n.id = f.name JOIN image i"
+	        " ON i.id = f.image WHERE i.kind = 6 AND i.path = n.id AND n.text = '[other]';"
+	        "INSERT OR IGNORE INTO stack (parent, frame, depth) SELECT 0, r.id, 1"
+	        " FROM frame r JOIN function f ON f.id = r.function JOIN name n ON n.id = f.name"
+	        " JOIN image i ON i.id = f.image WHERE i.kind = 6 AND i.path = n.id AND"
+	        " n.text = '[other]'";
+	static const char find_sql[] =
+	        "SELECT k.id FROM name n JOIN image i ON i.path = n.id AND i.kind = 6"
+	        " JOIN frame r ON r.image = i.id AND r.offset = n.id << 32 JOIN stack k ON"
+	        " k.parent = 0 AND k.frame = r.id WHERE n.text = '[other]' AND r.flags = 0";
+	int status;
+
+	_Static_assert(IMAGE_NAME == 6, "kinds of images stand in files");
+	status = database_number(&s->db, find_sql, 0, id, err);
+	if (!status && !*id)
+		status = database_run(&s->db, make_sql, err);
+	if (!status && !*id)
+		status = database_number(&s->db, find_sql, 0, id, err);
+	return status;
+}
+
+/*
+ * Some rows of a window, moved `into` another or deleted (0). `other`: the path of those that
+ * are rare, 0: each keeps its own. *left: there are more.
+ */
+static int rows_step(struct store *s, int64_t window, int64_t into, int64_t other, bool *left,
+                     struct error *err)
 {
 	int64_t key[KEY_COUNT];
 	int status = find_bound(s, window, key, err);
@@ -60,10 +114,15 @@ static int rows_step(struct store *s, int64_t window, int64_t into, bool *left, 
 	if (status < 0)
 		return status;
 	if (*left) {
-		status = into ? put_bound(s, move_sql, window, key, into, err) : 0;
-		return status ? status : put_bound(s, delete_sql, window, key, 0, err);
+		status = into ? put_bound(s, other ? move_day_sql : move_sql, window, key, into,
+		                          other, err)
+		              : 0;
+		return status ? status : put_bound(s, delete_sql, window, key, 0, 0, err);
 	}
-	status = into ? keep_put(s, move_all_sql, err, "ii", window, into) : 0;
+	if (other)
+		status = keep_put(s, move_day_all_sql, err, "iii", window, into, other);
+	else
+		status = into ? keep_put(s, move_all_sql, err, "ii", window, into) : 0;
 	return status ? status : keep_put(s, delete_all_sql, err, "i", window);
 }
 
@@ -168,12 +227,41 @@ static int close_step(struct store *s, int64_t window, struct error *err)
 	return status == 1 ? keep_fold(s, &w, err) : status;
 }
 
+/* A day begins empty: all that goes there is moved. */
+static int begin_day(struct store *s, const struct keep_window *w, struct keep_window *into,
+                     struct error *err)
+{
+	static const char sql[] =
+	        "INSERT INTO window (session, start_ns, end_ns, level, merged, samples,"
+	        " lost_records, observer_cpu_ns, period_ns, unobserved_ns, wall_less_ns) SELECT"
+	        " session, start_ns, end_ns, level + 1, 0, 0, 0, 0, period_ns, 0, wall_less_ns"
+	        " FROM window WHERE id = ?";
+	int status = keep_put(s, sql, err, "i", w->id);
+
+	*into = (struct keep_window){.id = sqlite3_last_insert_rowid(s->db.handle)};
+	return status ? status : 1;
+}
+
+static int merge_into(struct store *s, const struct keep_window *w, int64_t into, struct error *err)
+{
+	int64_t other = 0;
+	bool left;
+	int status = w->level == KEEP_LEVELS - 1 ? other_stack(s, &other, err) : 0;
+
+	if (!status)
+		status = rows_step(s, w->id, into, other, &left, err);
+	if (status || left)
+		return status;
+	s->keeper->rows_gone += other != 0;
+	status = move_books(s, w->id, into, err);
+	return status ? status : close_step(s, into, err);
+}
+
 static int merge(struct store *s, const struct keep_window *w, struct error *err)
 {
 	uint64_t length = lengths[w->level], slot = w->start_ns - w->start_ns % length;
 	struct keep_window into;
 	sqlite3_stmt *find;
-	bool left;
 	int found, status = w->level ? 0 : keep_coarsen(s, w->id, err);
 
 	if (status)
@@ -181,18 +269,14 @@ static int merge(struct store *s, const struct keep_window *w, struct error *err
 	found = keep_row(s, into_sql, &find, err, "iiiii", (int64_t)slot, (int64_t)(slot + length),
 	                 w->session, w->level + 1, (int64_t)w->period_ns);
 	found = taken(found, find, &into);
+	if (!found && w->level == KEEP_LEVELS - 1)
+		found = begin_day(s, w, &into, err);
 	if (found < 0)
 		return found;
-	if (!found) {
-		status = keep_put(s, "UPDATE window SET level = level + 1 WHERE id = ?", err, "i",
-		                  w->id);
-		return status ? status : close_step(s, w->id, err);
-	}
-	status = rows_step(s, w->id, into.id, &left, err);
-	if (status || left)
-		return status;
-	status = move_books(s, w->id, into.id, err);
-	return status ? status : close_step(s, into.id, err);
+	if (found)
+		return merge_into(s, w, into.id, err);
+	status = keep_put(s, "UPDATE window SET level = level + 1 WHERE id = ?", err, "i", w->id);
+	return status ? status : close_step(s, w->id, err);
 }
 
 /* In a transaction; `fn` does one step of a window. */
@@ -260,7 +344,7 @@ static int delete_some(struct store *s, const struct keep_window *w, struct erro
 	int status = keep_put(s, "UPDATE window SET level = -1 WHERE id = ?", err, "i", w->id);
 
 	if (!status)
-		status = rows_step(s, w->id, 0, &left, err);
+		status = rows_step(s, w->id, 0, 0, &left, err);
 	if (!status)
 		s->keeper->rows_gone += (uint64_t)sqlite3_changes(s->db.handle);
 	if (!status && !left)

@@ -201,6 +201,8 @@ def dot_commands_are_questions_too(t):
     schema = t.assay("sql", recording(), ".schema by_function").out
     t.true(schema.startswith("-- function, image, samples, weight_ns, share\nCREATE VIEW by_function"),
            schema)
+    one = t.assay("sql", "--format", "json", recording(), "SELECT 1 AS one").out
+    t.true(one.endswith("]\n") and not one.endswith("\n\n"), f"JSON ends once: {one!r}")
     t.has(t.assay("sql", recording(), ".absent", status=1).err, "there is no .absent; .help tells",
           "the error")
     t.has(t.assay("sql", recording(), "SELECT * FROM by_functon", status=1).err,
@@ -381,6 +383,19 @@ def a_shell_knows_the_lines_of_before(t):
     t.equal(shell.end(keys="\x04"), 0, "the exit status at the end of input")
     t.has(history.read_text(), "before;", "the history")
     t.equal(stat.S_IMODE(history.stat().st_mode), 0o600, "its mode, which was wider")
+
+
+@test
+def end_of_input_typed_while_a_statement_runs_ends_the_shell(t):
+    shell = Terminal(t, recording(), XDG_STATE_HOME=str(t.directory), TERM="xterm")
+    shell.until("assay> ")
+    shell.type("WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 2000000) "
+               "SELECT max(x) FROM c;\n")
+    shell.until("FROM c;")
+    time.sleep(0.2)
+    shell.type("\x04")
+    t.equal(shell.end(), 0, "the exit status")
+    t.has(shell.out, "2000000", "the answer, which comes first")
 
 
 @test

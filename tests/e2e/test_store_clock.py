@@ -9,8 +9,9 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import time
 
-from harness import ASSAY, main, run, test
+from harness import ASSAY, LONG, main, run, test
 
 SECOND = 10**9
 HOUR = 3600 * SECOND
@@ -174,6 +175,27 @@ def a_clock_that_was_set_back_while_nobody_measured_is_told(t):
     _, start, end = m.gaps()[0]
     t.equal((start, end), (m.windows()[len(first)][0], first[-1][1]), "the stretch told twice")
     t.report("--store", m.path)
+
+
+if LONG:
+    @test
+    def a_gap_that_cannot_be_written_yet_is_told_later(t):
+        t.need("gcc")
+        m = Machine(t)
+        process = m.start()
+        m.wait_for(1)
+        with contextlib.closing(sqlite3.connect(m.path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            m.move(wall=HOUR, boot=HOUR)
+            # Twice what the session waits for another writer: a window, and the gap behind it.
+            time.sleep(14)
+            other.execute("COMMIT")
+        m.wait_for(2, after=m.windows()[-1][1] + HOUR // 2)
+        m.stop(process)
+        m.check_whole()
+        gaps = {why: end - start for why, start, end in m.gaps()}
+        t.equal(set(gaps), {"suspended", "somebody else was writing"}, "gaps")
+        t.near(gaps["suspended"], HOUR, SECOND, "the time asleep")
 
 
 main()

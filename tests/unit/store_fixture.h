@@ -39,6 +39,7 @@ struct mill {
 	uint64_t run_ns, rest_ns; /* averages: of a program's life, of idle time between two */
 	uint32_t programs;        /* different ones */
 	uint32_t functions;       /* of each */
+	bool leaves;              /* no callers */
 	const char *path;         /* of the store; NULL: a profile alone, `whole` */
 	struct store_options options;
 	bool keep; /* store_keep() after each window */
@@ -182,14 +183,15 @@ static void mill_tick(struct mill *m, uint32_t cpu)
 	struct mill_cpu *c = &m->cpus[cpu];
 	struct event e = mill_new(m, EVENT_SAMPLE, c->pid, c->pid);
 	uint64_t chain[24], kernel = UINT64_C(0xffffffff9a000000);
-	uint32_t count = 0, depth = 1 + mill_pick(m, 12), function = 0;
+	uint32_t count = 0, depth = m->leaves ? 1 : 1 + mill_pick(m, 12), function = 0;
 
 	e.cpu = cpu;
 	e.sample.period = m->period_ns;
 	if (!c->pid || mill_random(m) % 4 == 0) {
 		e.mode = CPU_MODE_KERNEL;
 		chain[count++] = CHAIN_CONTEXT_KERNEL;
-		for (uint32_t i = 0; i < (c->pid ? depth % 4 + 1 : 2); i++)
+		for (uint32_t i = 0; i < (c->pid && !m->leaves ? depth % 4 + 1 : 2 - m->leaves);
+		     i++)
 			chain[count++] =
 			        kernel + 0x1000 + 0x100 * (c->pid ? mill_pick(m, 500) : i + 500);
 	}

@@ -230,8 +230,7 @@ static void numbers_that_no_store_gets_to_are_told_of(void)
 	static const char *const damage[] = {
 	        "UPDATE session SET process_base = 9223372036854775807",
 	        "UPDATE session SET ended = NULL, thread_base = 9223372036854775000",
-	        "UPDATE process SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM "
-	        "process)",
+	        "UPDATE process SET id = (1 << 62) + 1 WHERE id = (SELECT max(id) FROM process)",
 	};
 	struct error err;
 	struct world w;

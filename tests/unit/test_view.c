@@ -76,7 +76,8 @@ static void test_account_steal_only_where_ticks_miss(void)
 	f.profile->ledger.cpus.items[0].steal_ns = 20 * MS;
 	f.profile->ledger.cpus.items[1].steal_ns = 7 * MS;
 	/* Not measured all the time, as in windows of a store: what was, has its line. */
-	f.profile->ledger.cpus.items[0].has_steal = f.profile->ledger.cpus.items[1].has_steal = false;
+	f.profile->ledger.cpus.items[0].has_steal = f.profile->ledger.cpus.items[1].has_steal =
+	        false;
 	r = report_of(&f, &(struct report_options){.limit = -1});
 	CHECK(r->account->has_steal);
 	CHECK_EQ(r->account->total.steal_ns, 5 * MS);
