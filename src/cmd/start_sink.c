@@ -74,7 +74,7 @@ const struct option start_sink_option_table[] = {
          .name = "keep-size",
          .argument = "MB",
          .help = "the store stays below that: what is old is merged earlier, then the oldest "
-                 "leaves (default 4000; a year of an idle server takes some 400)",
+                 "leaves (default 4000; a year of an idle server takes some 350)",
          .offset = AT(keep_mb)},
         {.kind = OPTION_END},
 };

@@ -206,7 +206,7 @@ int pprof_text(struct pprof_tables *t, uint64_t string, const uint8_t *at, uint3
 {
 	struct pprof_string *s;
 	struct pprof_cursor c;
-	struct pprof_field f;
+	struct pprof_field f = {0};
 	struct buf b = {0};
 
 	*text = 0;

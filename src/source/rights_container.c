@@ -34,7 +34,7 @@ static void read_memory_limit(struct rights *r, const char *directory, const cha
 	char path[700], line[64];
 	long long bytes;
 
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	snprintf(path, sizeof(path), "%.600s/%.64s", directory, name);
 	if (!read_line(path, line, sizeof(line)) || sscanf(line, "%lld", &bytes) != 1)
 		return;
 	/* v1 says "no limit" by a number near 2^63. */
