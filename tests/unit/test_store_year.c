@@ -196,7 +196,8 @@ static void template_open(const char *from)
 	    "INSERT INTO fresh_thread SELECT id FROM t.thread WHERE id > 0 AND (process IN (SELECT"
 	    " id FROM fresh) OR (tid IS NOT NULL AND start_ns > 0 AND life_ns IS NOT NULL));");
 	/* Who died in the template without having come in it goes on here. */
-	run("UPDATE main.process SET life_ns = NULL WHERE id NOT IN (SELECT id FROM fresh);"
+	run("UPDATE main.session SET end_ns = 1 << 62;"
+	    "UPDATE main.process SET life_ns = NULL WHERE id NOT IN (SELECT id FROM fresh);"
 	    "UPDATE main.thread SET life_ns = NULL WHERE id NOT IN (SELECT id FROM fresh_thread);");
 }
 
