@@ -17,6 +17,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WINDOWS 6
@@ -39,6 +40,7 @@ static void must(bool good, const char *what)
 	abort();
 }
 
+/* After each input: libFuzzer ends without a word. */
 static void remove_all(void)
 {
 	static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
@@ -132,10 +134,10 @@ static void begin(void)
 	snprintf(directory, sizeof(directory), "%s/fuzz-store-XXXXXX", tmp);
 	must(mkdtemp(directory), "no directory can be made");
 	snprintf(path, sizeof(path), "%s/a.db", directory);
-	atexit(remove_all);
 	make_store();
 	read_whole();
 	find_columns();
+	remove_all();
 }
 
 static void bind(sqlite3_stmt *s, uint8_t kind, const uint8_t *value)
@@ -275,7 +277,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (!update_count)
 		begin();
-	fd = open(path, O_RDWR | O_TRUNC);
+	must(!mkdir(directory, 0700), directory);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	must(fd >= 0 && write(fd, whole.data, whole.size) == (ssize_t)whole.size, "write");
 	change_values(bytes, size);
 	change_bytes(fd, bytes, size);
@@ -289,5 +292,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	}
 	profile_free(p);
 	ask();
+	remove_all();
 	return 0;
 }
