@@ -177,6 +177,7 @@ static int take_record(struct record_stream *s, const struct ring_record *record
 			buf_add(&s->out, record->bytes, record->size);
 		return 0;
 	}
+	s->shed.tracked += e.kind != EVENT_SAMPLE;
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);

@@ -19,6 +19,8 @@
 /* The witness of a clock that is slowed far stays so many times slower, as plan.h begins it. */
 #define WITNESS_TIMES 8.618
 /* No machine needs that long for a sample, or so it is hoped where it cannot be measured. */
+/* A switch takes the kernel less to tell of, a mapping with its build-id more. */
+#define TRACKED_NS 3000.0
 #define COST_ASSUMED_NS 20000
 #define COST_FIRST_NS UINT64_C(20000000)    /* time that the first measurement may take */
 #define COST_AGAIN_NS UINT64_C(5000000)     /* and each later one, */
@@ -33,6 +35,7 @@ struct shed_bound {
 	struct sample_cost_figure cost;
 	double cost_ns; /* in use */
 	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
+	uint64_t tracked; /* at the last look */
 };
 
 static bool may_slow(const struct perf_source_event *event)
@@ -212,13 +215,16 @@ static void look_at_budget(struct shed *s, uint64_t now_ns)
 
 	if (!b->looked_ns) {
 		b->looked_ns = b->measured_ns = now_ns;
+		b->tracked = s->tracked;
 		b->cpu_ns = cpu_ns;
 		return;
 	}
 	if (load.elapsed_ns < LOOK_EVERY_NS)
 		return;
 	load.sampling = samples_each_second(s) * b->cost_ns / 1e9;
-	load.own = (double)(cpu_ns - b->cpu_ns) / (double)(load.elapsed_ns * cpus);
+	load.own = ((double)(cpu_ns - b->cpu_ns) + (double)(s->tracked - b->tracked) * TRACKED_NS) /
+	           (double)(load.elapsed_ns * cpus);
+	b->tracked = s->tracked;
 	b->looked_ns = now_ns;
 	b->cpu_ns = cpu_ns;
 	budget_look(&b->control, &load);

@@ -38,6 +38,7 @@ struct shed {
 	        most; /* what the rings ask for, and may; most 0: the rate is never changed */
 	VEC(struct shed_change) changes;
 	uint64_t changed_ns, calm_since_ns, patience_ns;
+	uint64_t tracked;         /* records that are no samples, counted by whoever reads them */
 	struct shed_bound *bound; /* NULL: no budget, or none that could be kept: */
 	bool unbound;
 };
