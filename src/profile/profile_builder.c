@@ -385,33 +385,30 @@ void profile_builder_cut(struct profile_builder *b, uint64_t to_ns)
 	profile_counter_cut(&b->counter, to_ns);
 }
 
-/* From the old ids to the new ones, by serials: both tables have them in ascending order. */
-static uint32_t *processes_now(const struct process_table *old, const struct process_table *now)
+typedef uint64_t serial_fn(const struct process_table *t, uint32_t id);
+
+static uint64_t process_serial(const struct process_table *t, uint32_t id)
 {
-	size_t count = process_table_process_count(old), n = process_table_process_count(now);
-	uint32_t *map = xmalloc((count + 1) * sizeof(*map));
-
-	for (uint32_t i = 0, j = 0; i < count; i++) {
-		uint64_t serial = process_table_process(old, i)->serial;
-
-		while (j < n && process_table_process(now, j)->serial < serial)
-			j++;
-		map[i] = j < n && process_table_process(now, j)->serial == serial ? j : ID_NONE;
-	}
-	return map;
+	return process_table_process(t, id)->serial;
 }
 
-static uint32_t *threads_now(const struct process_table *old, const struct process_table *now)
+static uint64_t thread_serial(const struct process_table *t, uint32_t id)
 {
-	size_t count = process_table_thread_count(old), n = process_table_thread_count(now);
+	return process_table_thread_at(t, id)->serial;
+}
+
+/* From the old ids to the new ones, by serials: both tables have them in ascending order. */
+static uint32_t *ids_now(const struct process_table *old, size_t count,
+                         const struct process_table *now, size_t now_count, serial_fn *serial_of)
+{
 	uint32_t *map = xmalloc((count + 1) * sizeof(*map));
 
 	for (uint32_t i = 0, j = 0; i < count; i++) {
-		uint64_t serial = process_table_thread_at(old, i)->serial;
+		uint64_t serial = serial_of(old, i);
 
-		while (j < n && process_table_thread_at(now, j)->serial < serial)
+		while (j < now_count && serial_of(now, j) < serial)
 			j++;
-		map[i] = j < n && process_table_thread_at(now, j)->serial == serial ? j : ID_NONE;
+		map[i] = j < now_count && serial_of(now, j) == serial ? j : ID_NONE;
 	}
 	return map;
 }
@@ -421,6 +418,8 @@ void profile_builder_renew(struct profile_builder *b)
 	struct profile *p = b->profile;
 	struct process_table *old = p->processes;
 	struct image_table images = p->images;
+	size_t thread_count = process_table_thread_count(old);
+	size_t process_count = process_table_process_count(old);
 	uint32_t *threads, *processes;
 
 	image_table_init(&p->images);
@@ -429,12 +428,14 @@ void profile_builder_renew(struct profile_builder *b)
 	path_cache_renew(b->paths);
 	stack_walk_free(b->walk);
 	b->walk = NULL;
-	threads = threads_now(old, p->processes);
-	processes = processes_now(old, p->processes);
-	ledger_thread_renumber(&b->counter.threads, threads, process_table_thread_count(old),
-	                       processes, process_table_process_count(old));
+	threads = ids_now(old, thread_count, p->processes, process_table_thread_count(p->processes),
+	                  thread_serial);
+	processes = ids_now(old, process_count, p->processes,
+	                    process_table_process_count(p->processes), process_serial);
+	ledger_thread_renumber(&b->counter.threads, threads, thread_count, processes,
+	                       process_count);
 	if (b->counter.off.active)
-		off_cpu_renumber(&b->counter.off, threads, process_table_thread_count(old),
+		off_cpu_renumber(&b->counter.off, threads, thread_count,
 		                 profile_path_add(p, PATH_ROOT, 0));
 	free(threads);
 	free(processes);
