@@ -26,9 +26,10 @@ static const char question[] =
         " FROM placed LEFT JOIN functions n ON n.id = placed.function"
         " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)";
 
-/* One time in a hundred, of a function that did not change. */
+/* One time in a hundred, of a function that did not change: as a chance, and as a z. */
+#define CHANCE 0.01
 #define Z_BEYOND 2.5758
-/* Below that a count's spread is no bell. */
+/* Below that a count's spread is no bell, and the chance is counted out. */
 #define EXPECTED_MIN 5
 
 struct diff_row {
@@ -41,11 +42,36 @@ struct diff_cursor {
 	struct diff_row row;
 };
 
+static double log_ways(double of, double take)
+{
+	return lgamma(of + 1) - lgamma(take + 1) - lgamma(of - take + 1);
+}
+
+/*
+ * Fisher's exact test, two-sided: how likely is a division of the function's samples between the
+ * two stretches that is as unlikely as this one, or more so, were it for chance alone. The steps
+ * are as many as the smallest of the sums has samples.
+ */
+static double chance_of(double a, double all_a, double b, double all_b)
+{
+	double in = a + b, all = all_a + all_b, most = fmin(in, all_a), sum = 0;
+	double ways = log_ways(all, in), seen = log_ways(all_a, a) + log_ways(all_b, b);
+
+	for (double i = fmax(0, in - all_b); i <= most; i++) {
+		double here = log_ways(all_a, i) + log_ways(all_b, in - i);
+
+		if (here <= seen + 1e-7)
+			sum += exp(here - ways);
+	}
+	return sum;
+}
+
 /* Two proportions: a of all_a against b of all_b, each sample by itself. */
 static struct diff_row compare(double a, double all_a, double b, double all_b)
 {
 	struct diff_row row = {0};
 	double both, spread;
+	bool few;
 
 	row.shares = all_a > 0 && all_b > 0;
 	if (!row.shares)
@@ -56,9 +82,8 @@ static struct diff_row compare(double a, double all_a, double b, double all_b)
 	spread = sqrt(both * (1 - both) * (1 / all_a + 1 / all_b));
 	row.tested = spread > 0;
 	row.z = row.tested ? (row.share_b - row.share_a) / spread : 0;
-	row.beyond = fabs(row.z) >= Z_BEYOND && both * all_a >= EXPECTED_MIN &&
-	             both * all_b >= EXPECTED_MIN && (1 - both) * all_a >= EXPECTED_MIN &&
-	             (1 - both) * all_b >= EXPECTED_MIN;
+	few = fmin(both, 1 - both) * fmin(all_a, all_b) < EXPECTED_MIN;
+	row.beyond = few ? chance_of(a, all_a, b, all_b) <= CHANCE : fabs(row.z) >= Z_BEYOND;
 	return row;
 }
 

@@ -296,6 +296,50 @@ static void a_change_is_beyond_chance_by_its_counts(void)
 	fixture_done(&f);
 }
 
+/*
+ * With few samples z says little of chance, whose ways are counted: by python's math.comb they
+ * come with 0.0128, 0.0049, 0.035, 1e-20 and 0.13.
+ */
+static void a_change_of_few_samples_is_counted_out(void)
+{
+	static const struct {
+		uint64_t counts[2][2];
+		const char *rows;
+	} cases[] = {
+	        {{{10, 1}, {1, 4}}, "hot|-2.8364|0\nwork|2.8364|0\n"},
+	        {{{14, 1}, {1, 4}}, "hot|-3.2796|1\nwork|3.2796|1\n"},
+	        {{{8, 2}, {1, 5}}, "hot|-2.4723|0\nwork|2.4723|0\n"},
+	        {{{195, 2}, {0, 13}}, "hot|-13.4221|1\nwork|13.4221|1\n"},
+	        {{{3, 40000}, {30, 999970}}, "hot|-1.5666|0\nwork|1.5666|0\n"},
+	};
+	struct fixture f;
+	struct profile *p;
+
+	fixture_init(&f, false);
+	p = f.profile;
+	cut_time(p);
+	p->rows.count = 4;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct sql *s;
+
+		for (size_t i = 0; i < 4; i++) {
+			struct profile_row *row = &p->rows.items[i];
+
+			row->window = (uint32_t)i / 2;
+			row->samples = cases[k].counts[i / 2][i % 2];
+			row->path = p->rows.items[i % 2].path;
+			row->event = 0;
+		}
+		s = open_profile(&f);
+		CHECK_STR(ask(s, "SELECT function, z, beyond_chance FROM "
+		                 "diff(1700000000000000000, 1700000000010000000, "
+		                 "1700000000010000000, 1700000000020000000) ORDER BY z"),
+		          cases[k].rows);
+		sql_close(s);
+	}
+	fixture_done(&f);
+}
+
 static void what_would_change_or_open_is_refused(void)
 {
 	static const char *const refused[] = {
@@ -667,6 +711,7 @@ int main(void)
 	RUN(looking_up_finds_what_comparing_finds);
 	RUN(minutes_and_differences_go_by_windows);
 	RUN(a_change_is_beyond_chance_by_its_counts);
+	RUN(a_change_of_few_samples_is_counted_out);
 	RUN(what_would_change_or_open_is_refused);
 	RUN(errors_tell_the_place);
 	RUN(a_flag_ends_what_runs);
