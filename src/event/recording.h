@@ -76,6 +76,7 @@ struct account_budget {
 	uint64_t share_ppm;
 	uint64_t cost_ns; /* of one sample, as reckoned with at the end */
 	uint64_t cost_low_ns, cost_high_ns, cost_samples; /* quartiles; 0: it was assumed */
+	uint64_t record_ns; /* of a record that is no sample, as reckoned with; 0: not told */
 	uint64_t spent_ppm, most_ppm; /* samples and recorder: the mean, and the most in one look */
 	uint64_t looked_ns, over_ns;  /* the time of all looks, and of those above the budget */
 };

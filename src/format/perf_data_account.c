@@ -76,6 +76,7 @@ static const struct field budget_fields[] = {
         BUDGET_FIELD(share_ppm),    BUDGET_FIELD(cost_ns),      BUDGET_FIELD(cost_low_ns),
         BUDGET_FIELD(cost_high_ns), BUDGET_FIELD(cost_samples), BUDGET_FIELD(spent_ppm),
         BUDGET_FIELD(most_ppm),     BUDGET_FIELD(looked_ns),    BUDGET_FIELD(over_ns),
+        BUDGET_FIELD(record_ns),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

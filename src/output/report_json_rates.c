@@ -65,6 +65,7 @@ static void budget(struct json *j, const struct account_budget *b)
 	json_kbool(j, "measured", b->cost_samples != 0);
 	json_ku64(j, "sample_low_ns", b->cost_low_ns);
 	json_ku64(j, "sample_high_ns", b->cost_high_ns);
+	json_ku64(j, "record_ns", b->record_ns);
 	json_end_object(j);
 }
 

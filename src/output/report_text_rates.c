@@ -159,5 +159,9 @@ bool report_text_budget(const struct recording *rec, struct buf *out)
 	} else {
 		buf_puts(out, ", which is assumed: the kernel did not let it be measured");
 	}
+	if (b->record_ns) {
+		buf_puts(out, ", a record of a switch or a mapping ");
+		text_time(out, (int64_t)b->record_ns);
+	}
 	return true;
 }

@@ -15,17 +15,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PERIOD_NS 200000
-#define PERIOD_CYCLES 600000 /* about as long */
+/* A sample's successor must come late enough for the program to be as it was before. */
+#define PASSES_BETWEEN 3
+#define PERIOD_MIN_NS UINT64_C(200000)
+#define PERIOD_MAX_NS UINT64_C(1000000)
+#define CYCLES_PER_NS 3 /* or so */
 /* A record with a stack copy has at most 64 KB. */
 #define RING_BYTES (128u << 10)
 #define SPANS_MAX 512
 #define ENOUGH 8
-/* What a program of middling size has at hand: read over and over, in an order without order. */
-#define LINES 4096
-#define LINES_STEP 256
+/*
+ * What a large program has at hand: as much as the second-level cache holds, read over and over
+ * in an order without order. What an interrupt pushes out of it, and the host of a virtual
+ * machine pushes out most of all, must be fetched again. Of all sizes that one pays the most.
+ */
+#define CACHE_ASSUMED (1u << 20)
+#define CACHE_MIN (256u << 10)
+#define CACHE_MAX (2u << 20)
 /* So many steps read all of it: then whatever a sample pushed out of the caches is back. */
-#define STEPS_PASS (LINES / LINES_STEP)
+#define STEPS_PASS 16
 #define STEPS_SPAN (STEPS_PASS + 1)
 /* Given back and asked for again, so that a part of the time is the kernel's. */
 #define PAGES 256
@@ -45,12 +53,13 @@ struct sample_cost {
 	int fd;
 	uint32_t at, page;
 	struct line *lines;
+	uint32_t line_count;
 	char *pages;
 	struct perf_ring ring;
 	struct spans sampled, quiet;
 };
 
-static struct perf_event_attr probe_attr(const struct perf_event_attr *planned)
+static struct perf_event_attr probe_attr(const struct perf_event_attr *planned, uint64_t period_ns)
 {
 	struct perf_event_attr attr = *planned;
 
@@ -63,19 +72,32 @@ static struct perf_event_attr probe_attr(const struct perf_event_attr *planned)
 	attr.mmap = attr.mmap2 = attr.comm = attr.task = 0;
 	attr.read_format = 0;
 	attr.disabled = 1;
-	attr.sample_period = attr_is_software_clock(&attr) ? PERIOD_NS : PERIOD_CYCLES;
+	attr.sample_period = attr_is_software_clock(&attr) ? period_ns : CYCLES_PER_NS * period_ns;
 	return attr;
 }
 
-/* One round through all lines, by a generator that is the same each time. */
-static struct line *new_lines(void)
+static uint32_t lines_of_cache(void)
 {
-	struct line *lines = xcalloc(LINES, sizeof(*lines));
+	long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+	if (bytes <= 0)
+		bytes = CACHE_ASSUMED;
+	if (bytes < CACHE_MIN)
+		bytes = CACHE_MIN;
+	if (bytes > CACHE_MAX)
+		bytes = CACHE_MAX;
+	return (uint32_t)((size_t)bytes / sizeof(struct line));
+}
+
+/* One round through all lines, by a generator that is the same each time. */
+static struct line *new_lines(uint32_t count)
+{
+	struct line *lines = xcalloc(count, sizeof(*lines));
 	uint64_t state = 88172645463325252;
 
-	for (uint32_t i = 0; i < LINES; i++)
+	for (uint32_t i = 0; i < count; i++)
 		lines[i].next = i;
-	for (uint32_t i = LINES - 1; i; i--) {
+	for (uint32_t i = count - 1; i; i--) {
 		uint32_t other, next = lines[i].next;
 
 		state ^= state << 13;
@@ -88,14 +110,60 @@ static struct line *new_lines(void)
 	return lines;
 }
 
+/* A page of memory that was not there: samples in the kernel cost more than others. */
+static void fault(struct sample_cost *c)
+{
+	if (!c->pages)
+		return;
+	c->pages[(size_t)c->page * PAGE_BYTES] = 1;
+	c->page = (c->page + 1) % PAGES;
+	if (!c->page)
+		madvise(c->pages, PAGES * PAGE_BYTES, MADV_DONTNEED);
+}
+
+static uint64_t step(struct sample_cost *c)
+{
+	for (uint32_t i = 0; i < c->line_count / STEPS_PASS; i++)
+		c->at = c->lines[c->at].next;
+	fault(c);
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* As often as is reasonable for how long a pass takes here: the least of a few. */
+static uint64_t probe_period_ns(struct sample_cost *c)
+{
+	uint64_t least = PERIOD_MAX_NS, before = step(c);
+
+	for (int pass = 0; pass < 4; pass++) {
+		uint64_t now = before;
+
+		for (int i = 0; i < STEPS_PASS; i++)
+			now = step(c);
+		if (now - before < least)
+			least = now - before;
+		before = now;
+	}
+	least *= PASSES_BETWEEN;
+	return least < PERIOD_MIN_NS   ? PERIOD_MIN_NS
+	       : least > PERIOD_MAX_NS ? PERIOD_MAX_NS
+	                               : least;
+}
+
 int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *planned,
                      struct error *err)
 {
-	struct perf_event_attr attr = probe_attr(planned);
 	struct sample_cost *c = xcalloc(1, sizeof(*c));
+	struct perf_event_attr attr;
 	int status = 0;
 
 	*out = NULL;
+	c->line_count = lines_of_cache();
+	c->lines = new_lines(c->line_count);
+	c->pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+	                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (c->pages == MAP_FAILED)
+		c->pages = NULL;
+	attr = probe_attr(planned, probe_period_ns(c));
 	c->fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (c->fd < 0)
 		status = error_set(err, errno, "the kernel does not let us sample ourselves: %s",
@@ -106,11 +174,6 @@ int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *pla
 		sample_cost_close(c);
 		return status;
 	}
-	c->lines = new_lines();
-	c->pages = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
-	                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (c->pages == MAP_FAILED)
-		c->pages = NULL;
 	*out = c;
 	return 0;
 }
@@ -150,25 +213,6 @@ static void keep(struct spans *s, uint64_t ns)
 {
 	if (s->count < SPANS_MAX)
 		s->ns[s->count++] = ns;
-}
-
-/* A page of memory that was not there: samples in the kernel cost more than others. */
-static void fault(struct sample_cost *c)
-{
-	if (!c->pages)
-		return;
-	c->pages[(size_t)c->page * PAGE_BYTES] = 1;
-	c->page = (c->page + 1) % PAGES;
-	if (!c->page)
-		madvise(c->pages, PAGES * PAGE_BYTES, MADV_DONTNEED);
-}
-
-static uint64_t step(struct sample_cost *c)
-{
-	for (unsigned i = 0; i < LINES_STEP; i++)
-		c->at = c->lines[c->at].next;
-	fault(c);
-	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /*

@@ -3,18 +3,19 @@
  * sample_cost: what one sample takes from the CPU that it interrupts.
  *
  * The event as it was planned, call chains and stack copies included, samples this thread alone,
- * some thousand times a second, while a loop reads memory, takes page faults and reads the clock:
- * it is slower where there is more in the ring behind it, and for a while after that, until what
- * the sample pushed out of the caches is back. The median of that, less what the loop takes
- *without, is the cost; time that others took of this thread or of the machine falls between
- *samples, but for a little, which a median does not see.
+ * some thousand times a second, while a loop reads as much memory as the second-level cache holds,
+ * takes page faults and reads the clock: it is slower where there is more in the ring behind it,
+ * and for a while after that, until what the sample pushed out of the caches is back. The median
+ * of that, less what the loop takes without, is the cost; time that others took of this thread or
+ * of the machine falls between samples, but for a little, which a median does not see.
  *
  *	sample_cost_open()	-errno: the kernel denies it
  *	sample_cost_measure()	keeps this thread busy for that time; as often as wanted
  *	sample_cost_close()	NULL-safe
  *
- * A program that needs more of the caches than the loop does pays more, a smaller one less. Times
- * in ns; to be used by the thread that opened it. Uses: base, event, source.
+ * That is what a large program pays; one that leaves the caches half empty, or needs far more
+ * than they hold, pays less: bench/budget has figures. Times in ns; to be used by the thread that
+ * opened it. Uses: base, event, source.
  */
 #ifndef ASSAY_SESSION_SAMPLE_COST_H
 #define ASSAY_SESSION_SAMPLE_COST_H

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "event/attr.h"
 #include "session/budget.h"
+#include "session/record_cost.h"
 #include "session/sample_cost.h"
 
 #include <math.h>
@@ -18,12 +19,11 @@
 
 /* The witness of a clock that is slowed far stays so many times slower, as plan.h begins it. */
 #define WITNESS_TIMES 8.618
-/* No machine needs that long for a sample, or so it is hoped where it cannot be measured. */
-/* A switch takes the kernel less to tell of, a mapping with its build-id more. */
-#define TRACKED_NS 3000.0
-#define COST_ASSUMED_NS 20000
+/* Few machines need that long, or so it is hoped where it cannot be measured. */
+#define COST_ASSUMED_NS 40000
+#define RECORD_ASSUMED_NS 1000
 #define COST_FIRST_NS UINT64_C(20000000)    /* time that the first measurement may take */
-#define COST_AGAIN_NS UINT64_C(5000000)     /* and each later one, */
+#define COST_AGAIN_NS UINT64_C(10000000)    /* and each later one, */
 #define COST_EVERY_NS UINT64_C(60000000000) /* so often */
 #define LOOK_EVERY_NS UINT64_C(900000000)
 /* How much of a new cost is believed: a few ms of a busy machine are not the whole truth. */
@@ -34,6 +34,7 @@ struct shed_bound {
 	struct sample_cost *probe; /* NULL: the kernel would not let us */
 	struct sample_cost_figure cost;
 	double cost_ns; /* in use */
+	uint64_t record_ns;
 	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
 	uint64_t tracked; /* at the last look */
 };
@@ -196,9 +197,13 @@ void shed_budget(struct shed *s, double share)
 		return;
 	b = s->bound = xcalloc(1, sizeof(*b));
 	b->cost_ns = COST_ASSUMED_NS;
+	b->record_ns = RECORD_ASSUMED_NS;
 	if (sample_cost_open(&b->probe, &clock->attr, &denied))
 		b->probe = NULL;
 	measure(b, COST_FIRST_NS);
+	vec_each (event, &s->plan->events)
+		if (event->role == ATTR_TRACK)
+			record_cost_measure(&event->attr, &b->record_ns, &denied);
 	/* The witness beside it; and where stacks are walked, that takes about as long again. */
 	each = b->cost_ns * (1 + 1 / WITNESS_TIMES) * (s->plan->unwind ? 2 : 1);
 	budget_begin(&b->control, share, 1e9 / (double)first_period_ns(&clock->attr), each);
@@ -222,7 +227,8 @@ static void look_at_budget(struct shed *s, uint64_t now_ns)
 	if (load.elapsed_ns < LOOK_EVERY_NS)
 		return;
 	load.sampling = samples_each_second(s) * b->cost_ns / 1e9;
-	load.own = ((double)(cpu_ns - b->cpu_ns) + (double)(s->tracked - b->tracked) * TRACKED_NS) /
+	load.own = ((double)(cpu_ns - b->cpu_ns) +
+	            (double)(s->tracked - b->tracked) * (double)b->record_ns) /
 	           (double)(load.elapsed_ns * cpus);
 	b->tracked = s->tracked;
 	b->looked_ns = now_ns;
@@ -275,6 +281,7 @@ static void account_budget(const struct shed_bound *b, struct account_budget *a)
 	        .cost_low_ns = b->cost.low_ns,
 	        .cost_high_ns = b->cost.high_ns,
 	        .cost_samples = b->cost.samples,
+	        .record_ns = b->record_ns,
 	        .looked_ns = c->looked_ns,
 	        .over_ns = c->over_ns,
 	        .most_ppm = (uint64_t)llround(c->most * 1e6),

@@ -245,7 +245,8 @@ static void fill_account(struct account *a)
 	                                    .spent_ppm = 18001,
 	                                    .most_ppm = 21001,
 	                                    .looked_ns = 99 * SECOND,
-	                                    .over_ns = SECOND};
+	                                    .over_ns = SECOND,
+	                                    .record_ns = 601};
 }
 
 /* What older readers do not know stands in keys that they skip. */
