@@ -18,6 +18,7 @@
 struct append_file {
 	int fd;
 	bool direct;
+	bool stays;
 	bool head_dirty;
 	char *path;
 	char *head;       /* the file's first block */
@@ -48,11 +49,12 @@ static void set_direct(struct append_file *f, bool direct)
 	            !fcntl(f->fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) && direct;
 }
 
-struct append_file *append_file_new(int fd, const char *path)
+struct append_file *append_file_new(int fd, const char *path, bool stays)
 {
 	struct append_file *f = xcalloc(1, sizeof(*f));
 
 	f->fd = fd;
+	f->stays = stays;
 	f->path = xstrdup(path);
 	f->head = aligned(APPEND_FILE_BLOCK);
 	f->tail = aligned(APPEND_FILE_BYTES);
@@ -80,10 +82,11 @@ static int write_blocks(struct append_file *f, const char *bytes, size_t size, u
 		} else if (n < 0 && errno == EINVAL && f->direct) {
 			set_direct(f, false);
 		} else if (n == 0 || errno != EINTR) {
-			return error_set(
-			        err, n ? errno : ENOSPC, "cannot write to %s: %s%s", f->path,
-			        strerror(n ? errno : ENOSPC),
-			        errno == ENOSPC ? " (what was written until now can be read)" : "");
+			return error_set(err, n ? errno : ENOSPC, "cannot write to %s: %s%s",
+			                 f->path, strerror(n ? errno : ENOSPC),
+			                 errno == ENOSPC && f->stays
+			                         ? " (what was written until now can be read)"
+			                         : "");
 		}
 	}
 	if (f->direct && clock_ns(CLOCK_MONOTONIC) - start > PATIENCE_NS)

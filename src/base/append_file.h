@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +25,11 @@
 
 struct append_file;
 
-/* Takes over fd, of an empty file open for writing; path is for messages. */
-struct append_file *append_file_new(int fd, const char *path);
+/*
+ * Takes over fd, of an empty file open for writing; path is for messages. `stays`: what was
+ * written until an error is left to be read, and the message says so.
+ */
+struct append_file *append_file_new(int fd, const char *path, bool stays);
 int append_file_add(struct append_file *f, const void *bytes, size_t size, struct error *err);
 /* Puts bytes in the first block right; offset + size <= APPEND_FILE_BLOCK. Seen after a flush. */
 void append_file_patch(struct append_file *f, size_t offset, const void *bytes, size_t size);

@@ -70,20 +70,20 @@ void json_end_array(struct json *j)
 	json_close(j, ']');
 }
 
-static void json_quote(struct buf *out, const char *text)
+static void json_quote(struct buf *out, const char *text, size_t bytes)
 {
-	const unsigned char *p = (const unsigned char *)text, *plain;
+	const unsigned char *p = (const unsigned char *)text, *end = p + bytes, *plain;
 	int n;
 
 	buf_putc(out, '"');
-	while (*p) {
+	while (p < end) {
 		/* Most text needs no care: all of it up to what does, in one piece. */
 		for (plain = p; *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';)
 			p++;
 		buf_add(out, plain, (size_t)(p - plain));
-		if (!*p)
+		if (p >= end)
 			break;
-		n = utf8_length(p);
+		n = *p ? utf8_length(p) : 1;
 		if (!n) {
 			buf_puts(out, "\xef\xbf\xbd");
 			p++;
@@ -103,16 +103,21 @@ static void json_quote(struct buf *out, const char *text)
 void json_key(struct json *j, const char *key)
 {
 	json_before(j);
-	json_quote(j->out, key);
+	json_quote(j->out, key, strlen(key));
 	buf_puts(j->out, ": ");
 	j->named = true;
 }
 
-void json_str(struct json *j, const char *text)
+void json_text(struct json *j, const char *text, size_t bytes)
 {
 	json_before(j);
-	json_quote(j->out, text);
+	json_quote(j->out, text, bytes);
 	j->more = true;
+}
+
+void json_str(struct json *j, const char *text)
+{
+	json_text(j, text, strlen(text));
 }
 
 static void json_word(struct json *j, const char *word)

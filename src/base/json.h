@@ -26,6 +26,8 @@ void json_array(struct json *j);
 void json_end_array(struct json *j);
 void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *text);
+/* A text that may have bytes of 0 in it, and ends with one behind `bytes`. */
+void json_text(struct json *j, const char *text, size_t bytes);
 void json_u64(struct json *j, uint64_t value);
 void json_i64(struct json *j, int64_t value);
 void json_double(struct json *j, double value);

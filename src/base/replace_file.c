@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/replace_file.h"
 
+#include "base/file_in_use.h"
 #include "base/write_all.h"
 #include "base/xalloc.h"
 
@@ -25,7 +26,7 @@ static int kind_of(const char *path, enum kind *kind, struct error *err)
 		return errno == ENOENT ? 0 : error_set(err, errno, "%s: %s", path, strerror(errno));
 	*kind = KIND_FILE;
 	if (S_ISREG(st.st_mode))
-		return 0;
+		return file_in_use_check(path, err);
 	*kind = KIND_NULL;
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
 		return 0;
@@ -58,6 +59,49 @@ int replace_file_check(const char *path, struct error *err)
 	return rc;
 }
 
+char *replace_file_part_name(const char *path, pid_t pid)
+{
+	return xasprintf("%s.%ld.part", path, (long)pid);
+}
+
+static int new_part(const char *part)
+{
+	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	file_in_use_mark(fd);
+	return fd;
+}
+
+/* In another namespace somebody may live who has our number. */
+static bool is_stale(const char *part)
+{
+	struct stat st;
+	pid_t pid;
+
+	return !lstat(part, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       !file_in_use(part, &pid);
+}
+
+int replace_file_part(const char *path, char **part, struct error *err)
+{
+	char *name = replace_file_part_name(path, getpid());
+	int fd = new_part(name);
+
+	*part = NULL;
+	if (fd == -EEXIST && is_stale(name) && !unlink(name))
+		fd = new_part(name);
+	if (fd < 0) {
+		error_set(err, -fd, "cannot create %s: %s", fd == -EEXIST ? name : path,
+		          strerror(-fd));
+		free(name);
+	} else {
+		*part = name;
+	}
+	return fd;
+}
+
 /* Where the two can be exchanged, PATH is there at every moment. */
 static int exchange(const char *part, const char *path, const char *old)
 {
@@ -79,8 +123,14 @@ static int exchange(const char *part, const char *path, const char *old)
 int replace_file_put(const char *part, const char *path, struct error *err)
 {
 	char *old = xasprintf("%s.old", path);
-	int rc = exchange(part, path, old);
+	enum kind kind;
+	int rc = kind_of(path, &kind, err); /* as things stand now */
 
+	if (rc) {
+		free(old);
+		return rc;
+	}
+	rc = exchange(part, path, old);
 	if (rc)
 		error_set(err, -rc, "%s cannot be written (an older one becomes %s): %s", path, old,
 		          strerror(-rc));
@@ -96,12 +146,9 @@ int replace_file(const char *path, const void *bytes, size_t size, struct error 
 
 	if (rc || kind == KIND_NULL)
 		return rc;
-	part = xasprintf("%s.XXXXXX", path);
-	fd = mkostemp(part, O_CLOEXEC); /* 0600 */
-	if (fd < 0) {
-		rc = error_set(err, errno, "cannot create %s: %s", path, strerror(errno));
-		goto out;
-	}
+	fd = replace_file_part(path, &part, err);
+	if (fd < 0)
+		return fd;
 	rc = write_all(fd, bytes, size);
 	if (close(fd) && !rc)
 		rc = -errno;
@@ -111,7 +158,6 @@ int replace_file(const char *path, const void *bytes, size_t size, struct error 
 		rc = replace_file_put(part, path, err);
 	if (rc)
 		unlink(part);
-out:
 	free(part);
 	return rc;
 }

@@ -17,17 +17,6 @@ void spill_to(struct spill *s, int fd, const char *name)
 	*s = (struct spill){.fd = fd, .path = xstrdup(name)};
 }
 
-/* Beside the file, so that it can be renamed; of this process alone. */
-static int open_part(struct spill *s, struct error *err)
-{
-	s->part = xasprintf("%s.%ld.part", s->path, (long)getpid());
-	s->fd = open(s->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	s->owned = s->fd >= 0;
-	if (s->fd < 0)
-		return error_set(err, errno, "cannot create %s: %s", s->part, strerror(errno));
-	return 0;
-}
-
 int spill_open(struct spill *s, const char *path, struct error *err)
 {
 	struct stat st;
@@ -43,7 +32,9 @@ int spill_open(struct spill *s, const char *path, struct error *err)
 		if (s->fd < 0)
 			ret = error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	} else {
-		ret = open_part(s, err);
+		s->fd = replace_file_part(path, &s->part, err);
+		s->owned = s->fd >= 0;
+		ret = s->owned ? 0 : s->fd;
 	}
 	if (ret) {
 		free(s->part);

@@ -284,8 +284,8 @@ static int recognise(const char *path, struct error *err)
 		                 "%s is a table of call paths, which 'assay report' shows", path);
 	if (pprof_recognise(path))
 		return error_set(err, EINVAL,
-		                 "%s is a pprof profile, which 'assay sql' asks and 'assay export' "
-		                 "writes as folded stacks",
+		                 "%s is a pprof profile, which 'assay report' shows, 'assay sql' "
+		                 "asks and 'assay export' writes as folded stacks",
 		                 path);
 	if (!perf_data_recognise(bytes, (size_t)size))
 		return error_set(err, EINVAL,
@@ -333,6 +333,7 @@ static const char *default_file(const struct load_options *o)
 	return o->fallback ? o->fallback : LOAD_DEFAULT;
 }
 
+/* Of pprof there is none: producers call their files as they like. */
 static const char *const defaults[LOAD_KINDS] = {
         [LOAD_SAMPLES] = LOAD_DEFAULT,
         [LOAD_CALLS] = LOAD_DEFAULT_CALLS,
@@ -345,7 +346,7 @@ static bool written(enum load_kind kind, struct timespec *when)
 	const char *path = kind == LOAD_TAGS ? LOAD_DEFAULT_TAGS "/metadata" : defaults[kind];
 	struct stat st;
 
-	if (stat(path, &st))
+	if (!path || stat(path, &st))
 		return false;
 	*when = st.st_mtim;
 	return true;
@@ -509,12 +510,16 @@ static const char *nth_file(const struct load_options *o, size_t n)
 
 static enum load_kind kind_of(const char *path)
 {
-	return ctf_is_trace(path) ? LOAD_TAGS : load_is_calls(path) ? LOAD_CALLS : LOAD_SAMPLES;
+	return ctf_is_trace(path)      ? LOAD_TAGS
+	       : load_is_calls(path)   ? LOAD_CALLS
+	       : pprof_recognise(path) ? LOAD_PPROF
+	                               : LOAD_SAMPLES;
 }
 
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err)
 {
-	static const char *const holds[LOAD_KINDS] = {"samples", "call paths", "event tags"};
+	static const char *const holds[LOAD_KINDS] = {"samples", "call paths", "event tags",
+	                                              "a pprof profile"};
 	const char *first = nth_file(o, 0), *path;
 
 	*kind = LOAD_SAMPLES;
@@ -547,6 +552,17 @@ int load_tags_path(const char **path, const struct load_options *o, struct error
 		return error_set(err, EINVAL,
 		                 "%s and %s are traces of event tags, and each has a clock of its "
 		                 "own: give them one by one",
+		                 *path, nth_file(o, 1));
+	return 0;
+}
+
+int load_pprof_path(const char **path, const struct load_options *o, struct error *err)
+{
+	*path = nth_file(o, 0);
+	if (nth_file(o, 1))
+		return error_set(err, EINVAL,
+		                 "%s and %s are pprof profiles, each with values of its own: give "
+		                 "them one by one, or add them up with 'go tool pprof -proto'",
 		                 *path, nth_file(o, 1));
 	return 0;
 }

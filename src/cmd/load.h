@@ -46,8 +46,8 @@ extern const struct option
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
 
-enum load_kind { LOAD_SAMPLES, LOAD_CALLS, LOAD_TAGS };
-#define LOAD_KINDS 3
+enum load_kind { LOAD_SAMPLES, LOAD_CALLS, LOAD_TAGS, LOAD_PPROF };
+#define LOAD_KINDS 4
 #define LOAD_BIT(kind) (1u << (kind))
 
 /*
@@ -68,6 +68,9 @@ struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load
 
 /* The one trace of event tags that is to be read; -EINVAL where there are several. */
 int load_tags_path(const char **path, const struct load_options *o, struct error *err);
+
+/* Likewise the one pprof profile. */
+int load_pprof_path(const char **path, const struct load_options *o, struct error *err);
 
 /* For the kernel that the first recording was made on. Never NULL. */
 struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record: sample while something runs, into a perf.data file. */
 #include "cmd/record_options.h"
+#include "cmd/session_command.h"
 #include "output/table.h"
 #include "session/session.h"
 
@@ -121,6 +122,8 @@ static int run(void *p, int argc, char **argv)
 	};
 	int status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
 
+	if (!status)
+		status = session_command_leave_alone("record", o->output);
 	if (!status)
 		status = record(o, &so);
 	vec_done(&pids);

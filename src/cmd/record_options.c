@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FREQUENCY_HZ 997
 #define STACK_BYTES 32768
@@ -124,7 +125,7 @@ const struct option record_option_table[] = {
 void record_options_default(struct record_options *o)
 {
 	o->stack_size = STACK_BYTES_NOT_SAID;
-	o->budget = NAN; /* not said */
+	o->memory_mb = o->budget = NAN; /* not said */
 }
 
 /* -F: a number, or the most that the kernel allows. */
@@ -191,13 +192,22 @@ static int check_call_graph(const struct record_options *o, const char *command,
 	return 0;
 }
 
+/* Buffers cannot be swapped out: what they take, nobody else has. */
+static double memory_mb_most(void)
+{
+	return floor((double)sysconf(_SC_PHYS_PAGES) / 2 * (double)sysconf(_SC_PAGESIZE) / 1e6);
+}
+
 /* Wrong use that shows in the options alone. */
 static int check(const struct record_options *o, const char *command, const char *first)
 {
 	if (o->frequency && o->period)
 		return command_fail(2, "%s: -F and -c exclude each other", command);
-	if (o->memory_mb < 0)
-		return command_fail(2, "%s: --memory wants a positive number of MB", command);
+	if (!isnan(o->memory_mb) && !(o->memory_mb > 0 && o->memory_mb <= memory_mb_most()))
+		return command_fail(2,
+		                    "%s: --memory wants MB, more than 0 and at most %.0f (half of "
+		                    "this machine's memory)",
+		                    command, memory_mb_most());
 	if (!isnan(o->budget) && !(o->budget > 0 && o->budget <= 100))
 		return command_fail(2,
 		                    "%s: --budget wants a share of a CPU's time in percent, more "
@@ -235,7 +245,7 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	so->off_cpu = o->off_cpu;
 	so->witness = !o->no_witness;
 	so->all_cgroups = o->all_cgroups;
-	so->memory_bytes = (uint64_t)(o->memory_mb * 1e6);
+	so->memory_bytes = isnan(o->memory_mb) ? 0 : (uint64_t)(o->memory_mb * 1e6);
 	so->budget = o->budget > 0 ? o->budget / 100 : 0;
 	if (o->frequency && parse_frequency(o->frequency, &so->frequency_hz))
 		return command_fail(2, "%s: -F wants samples a second or max, not '%s'", command,

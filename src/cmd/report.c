@@ -5,6 +5,7 @@
 #include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/report_calls.h"
+#include "cmd/report_pprof.h"
 #include "cmd/report_tags.h"
 #include "cmd/style.h"
 #include "output/report_json.h"
@@ -37,7 +38,8 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "event",
          .argument = "NAME",
-         .help = "the event that the report is about (default: the first clock)",
+         .help = "the event that the report is about (default: the first clock); of a pprof "
+                 "profile the values (default: its producer's choice)",
          .offset = AT(event)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_LIST,
@@ -316,6 +318,48 @@ static int report_tags(struct report_command_options *o)
 	return report_tags_print(path, &o->tags);
 }
 
+/* An option that says nothing about a pprof profile, and would seem to; NULL: none was given. */
+static const char *not_of_pprof(const struct report_command_options *o)
+{
+	struct report_calls_options calls = o->calls;
+
+	calls.functions = false; /* its tables are by function */
+	return o->load.time              ? "--time"
+	       : o->instances            ? "--instances (--sort instance tells them apart)"
+	       : o->process_limit >= 0   ? "--process-limit"
+	       : o->no_idle              ? "--no-idle"
+	       : o->filters.cpu.count    ? "--cpu"
+	       : o->filters.cgroup.count ? "--cgroup"
+	       : o->load.kallsyms        ? "--kallsyms"
+	       : o->load.vmlinux         ? "--vmlinux"
+	       : o->load.root            ? "--symfs"
+	       : o->load.debuginfod      ? "--debuginfod"
+	       : o->load.raw_names       ? "--no-demangle"
+	                                 : report_calls_given(&calls);
+}
+
+static int report_pprof(struct report_command_options *o)
+{
+	struct report_pprof_options po = {.style = o->style,
+	                                  .wide = o->wide,
+	                                  .json = o->json,
+	                                  .no_inlines = o->load.no_inlines};
+	struct error err = {0};
+	const char *path;
+
+	if (not_of_pprof(o))
+		return command_fail(2,
+		                    "report: %s is not for pprof profiles, and this is one: its "
+		                    "names are the file's, and it tells of processes, threads, "
+		                    "images, functions and lines at most",
+		                    not_of_pprof(o));
+	if (report_tags_given(&o->tags))
+		return tags_are_elsewhere(&o->tags);
+	if (report_options(o, &po.report, &err) || load_pprof_path(&path, &o->load, &err))
+		return command_fail(2, "report: %s", err.text);
+	return report_pprof_print(path, &po);
+}
+
 /* What the options are about, where they say so. */
 static unsigned about(const struct report_command_options *o)
 {
@@ -343,9 +387,10 @@ static int run(void *p, int argc, char **argv)
 	            about(o));
 	if (load_kind(&kind, &o->load, &err))
 		return command_fail(2, "report: %s", err.text);
-	return kind == LOAD_CALLS  ? report_calls(o)
-	       : kind == LOAD_TAGS ? report_tags(o)
-	                           : report_samples(o);
+	return kind == LOAD_CALLS   ? report_calls(o)
+	       : kind == LOAD_TAGS  ? report_tags(o)
+	       : kind == LOAD_PPROF ? report_pprof(o)
+	                            : report_samples(o);
 }
 
 const struct command cmd_report = {
@@ -354,8 +399,9 @@ const struct command cmd_report = {
         .summary = "where every CPU-second of a recording went",
         .description =
                 "Reads perf.data files of assay and of perf, files of call paths (assay "
-                "calls) and traces of event tags (assay tags; a directory in the Common Trace "
-                "Format); the content tells which it is, and the report is that of its kind. "
+                "calls), traces of event tags (assay tags; a directory in the Common Trace "
+                "Format) and profiles in pprof's form, of whatever producer; the content tells "
+                "which it is, and the report is that of its kind. "
                 "Without FILE it is perf.data, assay.calls or assay.tags in this directory: of "
                 "several, the newest of those that the other options are about.\n\n"
                 "Of samples, the standard report has the closing "
@@ -374,7 +420,13 @@ const struct command cmd_report = {
                 "Of event tags: how much of the time something ran, and for each function its "
                 "elapsed time (with callees), its net time, its calls, the longest, average and "
                 "shortest net time of one, and its net time as a share of the elapsed and of the "
-                "run time, which adds up to 100. What was lost, mended or guessed is told below.",
+                "run time, which adds up to 100. What was lost, mended or guessed is told below."
+                "\n\n"
+                "Of a pprof profile: what the file says of itself, whether its figures add up, "
+                "each function with what is its own (self) and with all that it called (total), "
+                "and what the file does not tell. --sort, -g, --children and the filters are as "
+                "for samples, as far as the file tells of such things; --sort line sums up by "
+                "lines of source code.",
         .examples = "assay report\n    the standard report of ./perf.data\n"
                     "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"
                     "assay report --sort process,image a.data b.data\n    two files in one table\n"
@@ -384,7 +436,9 @@ const struct command cmd_report = {
                     "assay report --callers malloc assay.calls\n    who calls malloc\n"
                     "assay report -s calls -n 20 assay.tags\n    the functions entered most often\n"
                     "assay report --function bcopy assay.tags\n    how its times are spread\n"
-                    "assay report --groups rules assay.tags\n    sums by subsystem, as a chart\n",
+                    "assay report --groups rules assay.tags\n    sums by subsystem, as a chart\n"
+                    "assay report --event alloc_space --children heap.pb.gz\n    a pprof profile, "
+                    "by what was allocated\n",
         .options = options,
         .options_size = sizeof(struct report_command_options),
         .defaults = defaults,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/session_command.h"
 
+#include "base/file_in_use.h"
 #include "base/xalloc.h"
 #include "output/status_text.h"
 
@@ -104,6 +105,9 @@ void session_command_tell_killed(const struct session_account *a)
 	add_who(&text, a);
 	buf_puts(&text, " was killed");
 	add_left(&text, a);
+	if (a->unfinished)
+		buf_addf(&text, "; half of the snapshot %s was there, and is deleted",
+		         a->unfinished);
 	if (a->error)
 		buf_addf(&text, "; its last words: %s", a->error);
 	print_line(&text);
@@ -123,6 +127,81 @@ void session_command_tell_ended(const struct session_account *a)
 		buf_putc(&text, '\'');
 	}
 	print_line(&text);
+}
+
+/* ---- a file that is to be written ---------------------------------------- */
+
+static int leave_to(const char *command, const struct session_account *a)
+{
+	bool named = strcmp(a->name, SESSION_NAME_DEFAULT) != 0;
+	struct buf who = {0}, clean = {0};
+	int status;
+
+	add_who(&who, a);
+	buf_addf(&who, " writes %s; name another file with -o, or end it with 'assay stop%s%s'",
+	         a->output, named ? " --name " : "", named ? a->name : "");
+	text_clean(&clean, who.data);
+	status = command_fail(1, "%s: %s", command, clean.data);
+	buf_done(&clean);
+	buf_done(&who);
+	return status;
+}
+
+/* Afterwards nobody could tell which file was meant. */
+static void tell_moved(const struct session_place *place, const char *name, const char *path)
+{
+	enum session_presence presence;
+	struct session_account a;
+	struct buf text = {0};
+
+	if (!session_place_look(place, name, &presence, &a, NULL)) {
+		if (presence == SESSION_WAS_KILLED)
+			session_command_tell_killed(&a);
+		else if (presence == SESSION_HAS_ENDED)
+			session_command_tell_ended(&a);
+		session_place_forget(place, &a);
+		buf_addf(&text, "that recording becomes %s.old", path);
+		print_line(&text);
+	}
+	session_account_done(&a);
+}
+
+/* A flight recorder writes its file when it ends; until then it is anybody's. */
+static int look_at_writer(const char *command, const struct session_place *place, const char *name,
+                          const char *path)
+{
+	struct session_account a;
+	enum session_presence presence = session_place_peek(place, name, &a);
+	int status = 0;
+
+	if (presence != SESSION_IS_NOT && a.output && !access(a.output, F_OK) &&
+	    a.kind != SESSION_RING && file_in_use_same(a.output, path)) {
+		if (presence == SESSION_RUNS)
+			status = leave_to(command, &a);
+		else
+			tell_moved(place, name, path);
+	}
+	session_account_done(&a);
+	return status;
+}
+
+int session_command_leave_alone(const char *command, const char *path)
+{
+	struct session_place place = {.fd = -1};
+	session_names names = {0};
+	int status = 0;
+
+	/* Where sessions cannot be looked at, the file's own lock tells. */
+	if (!session_place_open(&place, false, NULL))
+		session_place_names(&place, &names, NULL);
+	vec_each (name, &names) {
+		if (!status)
+			status = look_at_writer(command, &place, *name, path);
+		free(*name);
+	}
+	vec_done(&names);
+	session_place_close(&place);
+	return status;
 }
 
 /* ---- asking -------------------------------------------------------------- */

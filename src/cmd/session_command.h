@@ -26,6 +26,13 @@ int session_command_name(const char *command, const struct session_name_option *
 /* Path against the directory we are in; the caller's to free. */
 int session_command_absolute(const char *path, char **absolute, struct error *err);
 
+/*
+ * 1, all said, where a session of this user writes that file just now, so that it must not be
+ * moved or written over; else 0. Of one that is gone and left its recording there it is told, as
+ * that becomes PATH.old.
+ */
+int session_command_leave_alone(const char *command, const char *path);
+
 /* Was killed: who, since when, and what is left of it. On stderr. */
 void session_command_tell_killed(const struct session_account *a);
 /* Ended by itself, before one of its name began. On stderr. */

@@ -217,7 +217,7 @@ static void json_value(struct json *j, const struct sql_value *v)
 		json_real(j, v->real);
 		break;
 	case SQL_TEXT:
-		json_str(j, v->text);
+		json_text(j, v->text, v->bytes);
 		break;
 	case SQL_BLOB:
 		add_hex(&hex, v);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* start: sample in the background, until `assay stop`. */
+#include "base/file_in_use.h"
+#include "base/replace_file.h"
 #include "cmd/record_options.h"
 #include "cmd/session_command.h"
 #include "cmd/start_sink.h"
@@ -121,7 +123,7 @@ static int look_at_other(struct start *s, const char *name)
 		presence = SESSION_IS_NOT; /* whoever asks for it is told */
 	if (presence == SESSION_WAS_KILLED)
 		session_command_tell_killed(&a);
-	else if (presence == SESSION_RUNS && a.output && !strcmp(a.output, s->sink.output))
+	else if (presence == SESSION_RUNS && a.output && file_in_use_same(a.output, s->sink.output))
 		status = command_fail(1, NAME ": the session '%s' writes %s; name another with %s",
 		                      name, a.output,
 		                      s->sink.kind == SESSION_STORE ? "--store" : "-o");
@@ -162,7 +164,6 @@ static int prepare(struct start *s)
 		return status;
 	s->session.output = s->sink.output;
 	if (s->sink.kind == SESSION_STORE) {
-		s->session.no_keeper = true; /* a store has the names in it */
 		s->session.all_cgroups = true;
 		if (!s->session.frequency_asked && !s->session.period)
 			s->session.frequency_hz = START_STORE_HZ;
@@ -176,6 +177,9 @@ static int prepare(struct start *s)
 	status = look_for_earlier(s);
 	if (!status)
 		status = look_at_others(s);
+	/* What can be said now is not to be found out when the recording is to be written. */
+	if (!status && replace_file_check(s->sink.output, &err))
+		status = command_fail(1, NAME ": %s", err.text);
 	if (!status && session_place_claim(&s->place, s->name, &s->claim, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	return status;

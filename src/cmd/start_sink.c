@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/start_sink.h"
 
-#include "base/replace_file.h"
 #include "cmd/session_command.h"
 #include "cmd/store_names.h"
 #include "session/ring_sink.h"
@@ -42,10 +41,12 @@ const struct option start_sink_option_table[] = {
          .name = "when",
          .argument = "RULE",
          .help = "write a snapshot when this holds: 'load>4', 'process=NAME', ...",
-         .details = "Quantities: load, runq, cpu (percent), mem (percent that is free), "
-                    "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
-                    "a number; process=NAME: one of that name starts; exit=NAME: one ends. A rule "
-                    "writes at most one snapshot a minute.",
+         .details =
+                 "Quantities: load, runq, cpu (percent), mem (percent that is free), "
+                 "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
+                 "a number: it writes when it comes to hold, not where it holds from the beginning "
+                 "on; process=NAME: one of that name starts; exit=NAME: one ends. A rule "
+                 "writes at most one snapshot a minute.",
          .offset = AT(when)},
         {.kind = OPTION_COUNT,
          .name = "snapshots",
@@ -196,9 +197,6 @@ int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *
 	if (!status && !*output)
 		status = command_fail(2, NAME ": the file's name is empty");
 	if (!status && session_command_absolute(output, &plan->output, &err))
-		status = command_fail(1, NAME ": %s", err.text);
-	/* What can be said now is not to be found out when the recording is to be written. */
-	if (!status && replace_file_check(plan->output, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	return status;
 }

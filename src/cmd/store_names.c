@@ -2,6 +2,7 @@
 #include "cmd/store_names.h"
 
 #include "base/clock.h"
+#include "base/sorted.h"
 #include "image/kernel.h"
 #include "symbol/demangle.h"
 #include "symbol/symbolizer.h"
@@ -98,19 +99,11 @@ struct store_names *store_names_new(const char *root)
 
 static const char *find_kernel(const struct store_names *n, uint64_t address)
 {
-	size_t low = 0, high = n->function_count;
+	size_t begun = sorted_count(i, n->function_count, n->functions[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address - n->functions[low - 1].start >= n->functions[low - 1].size)
+	if (!begun || address - n->functions[begun - 1].start >= n->functions[begun - 1].size)
 		return NULL;
-	return n->texts + n->functions[low - 1].name;
+	return n->texts + n->functions[begun - 1].name;
 }
 
 static const char *kernel_name(struct store_names *n, uint64_t address)

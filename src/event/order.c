@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/order.h"
 
+#include "base/heap.h"
+
 #include <string.h>
 
 void order_init(struct order *o, const struct order_source *source)
@@ -14,42 +16,15 @@ void order_done(struct order *o)
 	memset(o, 0, sizeof(*o));
 }
 
-static bool is_before(const struct order_run *a, const struct order_run *b)
-{
-	return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->number < b->number);
-}
-
-static void sift_up(struct order *o, size_t i)
-{
-	struct order_run *runs = o->runs.items, run = runs[i];
-
-	for (; i && is_before(&run, &runs[(i - 1) / 2]); i = (i - 1) / 2)
-		runs[i] = runs[(i - 1) / 2];
-	runs[i] = run;
-}
-
-static void sift_down(struct order *o)
-{
-	struct order_run *runs = o->runs.items, run = runs[0];
-	size_t count = o->runs.count, i = 0, child;
-
-	while ((child = 2 * i + 1) < count) {
-		if (child + 1 < count && is_before(&runs[child + 1], &runs[child]))
-			child++;
-		if (!is_before(&runs[child], &run))
-			break;
-		runs[i] = runs[child];
-		i = child;
-	}
-	runs[i] = run;
-}
+/* Runs are not copied to be compared. */
+#define is_before(a, b)                                                                            \
+	((a).time_ns < (b).time_ns || ((a).time_ns == (b).time_ns && (a).number < (b).number))
 
 static void close_run(struct order *o)
 {
 	if (!o->open.position)
 		return;
-	vec_push(&o->runs, o->open);
-	sift_up(o, o->runs.count - 1);
+	heap_push(&o->runs, o->open, is_before);
 	o->open.position = 0;
 }
 
@@ -83,10 +58,10 @@ static int deliver_one(struct order *o, struct error *err)
 		o->delivered_ns = run->time_ns;
 	rc = o->source.deliver(o->source.ctx, run->position, err);
 	run->position = o->source.next(o->source.ctx, run->position, run->end, &run->time_ns);
-	if (!run->position)
-		*run = o->runs.items[--o->runs.count];
-	if (o->runs.count)
-		sift_down(o);
+	if (run->position)
+		heap_settle(&o->runs, is_before);
+	else
+		heap_pop(&o->runs, is_before);
 	return rc;
 }
 

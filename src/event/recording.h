@@ -69,6 +69,7 @@ struct account_cpu {
 struct account_rate {
 	uint64_t time_ns, period_ns;
 	uint64_t budget; /* 1: it was the budget that asked for it, not the buffers */
+	bool unknown;    /* nobody wrote the reason down */
 };
 
 /* What measuring was allowed to take, and took, of a CPU's time; all 0 where there was no bound. */

@@ -15,6 +15,7 @@ void session_account_done(struct session_account *a)
 	free(a->output);
 	free(a->error);
 	free(a->snapshot);
+	free(a->unfinished);
 	vec_done(&a->cpus);
 	session_account_rules_done(a);
 	vec_each (note, &a->notes)

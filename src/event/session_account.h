@@ -52,6 +52,7 @@ struct session_account {
 	char *output; /* the file or store, absolute; of a ring where snapshots go */
 	char *error;
 	char *snapshot;            /* the file of the last one */
+	char *unfinished;          /* of a killed one: the snapshot that it was just writing */
 	uint64_t state, kind, end; /* of the enums above */
 	uint64_t pid;              /* of the process that samples */
 	uint64_t started_wall_ns, now_wall_ns, elapsed_ns;

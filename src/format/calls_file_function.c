@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/calls_file_internal.h"
 
+#include "base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,19 +105,12 @@ static struct frame frame_in(struct calls_functions *f, uint32_t index, uint64_t
 static uint32_t image_at(const struct calls_functions *f, uint64_t address)
 {
 	const struct assay_calls_image *all = f->table->images.items;
-	size_t low = 0, high = f->sorted.count;
+	const uint32_t *sorted = f->sorted.items;
+	size_t begun = sorted_count(i, f->sorted.count, all[sorted[i]].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (all[f->sorted.items[middle]].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address >= all[f->sorted.items[low - 1]].end)
+	if (!begun || address >= all[sorted[begun - 1]].end)
 		return ID_NONE;
-	return f->sorted.items[low - 1];
+	return sorted[begun - 1];
 }
 
 static struct frame frame_of(struct calls_functions *f, uint64_t word)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/calls_file_internal.h"
 
+#include "base/sorted.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -127,18 +129,9 @@ static void chunks_read(struct calls_table *t)
 
 uint32_t calls_table_thread(const struct calls_table *t, uint32_t unit)
 {
-	size_t low = 0, high = t->threads.count;
+	size_t at = sorted_count(i, t->threads.count, t->threads.items[i].unit < unit);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->threads.items[middle].unit < unit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->threads.count && t->threads.items[low].unit == unit ? (uint32_t)low
-	                                                                    : ID_NONE;
+	return at < t->threads.count && t->threads.items[at].unit == unit ? (uint32_t)at : ID_NONE;
 }
 
 uint32_t calls_table_node(const struct calls_table *t, uint32_t unit)

@@ -52,9 +52,20 @@ struct perf_data_attr {
 
 struct perf_data_writer;
 
-/* Creates the file, 0600, not through a link; an older one becomes PATH.old as with perf. */
+/*
+ * Creates the file, 0600, not through a link; an older one becomes PATH.old as with perf, unless
+ * somebody is writing it: -EBUSY (file_in_use.h).
+ */
 int perf_data_writer_open(struct perf_data_writer **w, const char *path,
                           const struct perf_data_attr *attrs, size_t count, struct error *err);
+/*
+ * The same of a file that appears under its name when it is whole: until close() it stands beside
+ * it (replace_file.h), and an older one is where it was. After a failed close() it is gone; after
+ * abandon() it has its name, with what was flushed.
+ */
+int perf_data_writer_open_aside(struct perf_data_writer **w, const char *path,
+                                const struct perf_data_attr *attrs, size_t count,
+                                struct error *err);
 /* Appends whole records. Buffered: bytes may be in memory until the next flush. */
 int perf_data_writer_append(struct perf_data_writer *w, const void *records, size_t bytes,
                             struct error *err);

@@ -5,6 +5,8 @@
  * the sections they announce are written.
  */
 #include "base/append_file.h"
+#include "base/file_in_use.h"
+#include "base/replace_file.h"
 #include "format/perf_data.h"
 #include "format/perf_data_feature.h"
 #include "format/perf_data_layout.h"
@@ -20,57 +22,78 @@
 struct perf_data_writer {
 	struct append_file *file;
 	char *path;
+	char *part; /* where it stands until it is whole; NULL: under its name */
 	struct perf_data_header header;
 	bool moved; /* an older file is PATH.old now */
 	bool created;
 	struct buf event_desc; /* the feature, made while attrs were at hand */
 };
 
-/* perf keeps the recording before: PATH becomes PATH.old. */
-static int make_way(const char *path, bool *device, bool *moved, struct error *err)
+/* Nothing that is no recording's file is moved or written over, and none that grows. */
+static int look(const char *path, bool *device, bool *there, struct error *err)
 {
 	struct stat st;
-	char *old;
-	int rc = 0;
 
-	*device = *moved = false;
+	*device = *there = false;
 	if (lstat(path, &st))
 		return errno == ENOENT ? 0 : error_set(err, errno, "%s: %s", path, strerror(errno));
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
 		*device = true; /* /dev/null: to measure what recording costs */
 		return 0;
 	}
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, EEXIST,
-		                 "%s is %s; a recording is written to a file of its own: name "
-		                 "another with -o",
-		                 path,
-		                 S_ISDIR(st.st_mode)   ? "a directory"
-		                 : S_ISLNK(st.st_mode) ? "a symbolic link"
-		                                       : "no regular file");
-	old = xasprintf("%s.old", path);
+	*there = true;
+	if (S_ISREG(st.st_mode))
+		return file_in_use_check(path, err);
+	return error_set(err, EEXIST,
+	                 "%s is %s; a recording is written to a file of its own: name "
+	                 "another with -o",
+	                 path,
+	                 S_ISDIR(st.st_mode)   ? "a directory"
+	                 : S_ISLNK(st.st_mode) ? "a symbolic link"
+	                                       : "no regular file");
+}
+
+/* perf keeps the recording before: PATH becomes PATH.old. */
+static int make_way(const char *path, struct error *err)
+{
+	char *old = xasprintf("%s.old", path);
+	int rc = 0;
+
 	if (rename(path, old))
 		rc = error_set(err, errno, "cannot rename %s to %s: %s", path, old,
 		               strerror(errno));
-	*moved = !rc;
 	free(old);
 	return rc;
 }
 
-static int open_file(struct perf_data_writer *w, struct error *err)
+static int open_file(struct perf_data_writer *w, bool aside, struct error *err)
 {
-	bool device;
-	int rc = make_way(w->path, &device, &w->moved, err);
-	int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL);
-	int fd;
+	bool device, there;
+	int rc = look(w->path, &device, &there, err), fd;
 
 	if (rc)
 		return rc;
-	fd = open(w->path, flags, 0600);
+	if (aside && !device) {
+		fd = replace_file_part(w->path, &w->part, err);
+		if (fd < 0)
+			return fd;
+		w->file = append_file_new(fd, w->path, false);
+		return 0;
+	}
+	if (there) {
+		rc = make_way(w->path, err);
+		if (rc)
+			return rc;
+		w->moved = true;
+	}
+	fd = open(w->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL),
+	          0600);
 	if (fd < 0)
 		return error_set(err, errno, "cannot create %s: %s", w->path, strerror(errno));
 	w->created = !device;
-	w->file = append_file_new(fd, w->path);
+	if (w->created)
+		file_in_use_mark(fd);
+	w->file = append_file_new(fd, w->path, true);
 	return 0;
 }
 
@@ -114,8 +137,8 @@ static void put_start(struct perf_data_writer *w, struct buf *out,
 	memcpy(out->data, h, sizeof(*h));
 }
 
-int perf_data_writer_open(struct perf_data_writer **out, const char *path,
-                          const struct perf_data_attr *attrs, size_t count, struct error *err)
+static int open_writer(struct perf_data_writer **out, const char *path, bool aside,
+                       const struct perf_data_attr *attrs, size_t count, struct error *err)
 {
 	struct perf_data_writer *w = xcalloc(1, sizeof(*w));
 	struct buf start = {0};
@@ -123,7 +146,7 @@ int perf_data_writer_open(struct perf_data_writer **out, const char *path,
 
 	*out = NULL;
 	w->path = xstrdup(path);
-	rc = open_file(w, err);
+	rc = open_file(w, aside, err);
 	if (!rc) {
 		put_start(w, &start, attrs, count);
 		rc = append_file_add(w->file, start.data, start.size, err);
@@ -136,6 +159,18 @@ int perf_data_writer_open(struct perf_data_writer **out, const char *path,
 	perf_data_feature_event_desc(&w->event_desc, attrs, count);
 	*out = w;
 	return 0;
+}
+
+int perf_data_writer_open(struct perf_data_writer **w, const char *path,
+                          const struct perf_data_attr *attrs, size_t count, struct error *err)
+{
+	return open_writer(w, path, false, attrs, count, err);
+}
+
+int perf_data_writer_open_aside(struct perf_data_writer **w, const char *path,
+                                const struct perf_data_attr *attrs, size_t count, struct error *err)
+{
+	return open_writer(w, path, true, attrs, count, err);
 }
 
 int perf_data_writer_append(struct perf_data_writer *w, const void *records, size_t bytes,
@@ -201,6 +236,28 @@ static void put_features(struct perf_data_writer *w, struct buf *out, const stru
 	vec_done(&table);
 }
 
+static void free_writer(struct perf_data_writer *w)
+{
+	append_file_free(w->file);
+	buf_done(&w->event_desc);
+	free(w->part);
+	free(w->path);
+	free(w);
+}
+
+/* Gives the file its name, if it has none yet. */
+static int put(struct perf_data_writer *w, struct error *err)
+{
+	int rc;
+
+	if (!w->part)
+		return 0;
+	rc = replace_file_put(w->part, w->path, err);
+	if (rc)
+		unlink(w->part);
+	return rc;
+}
+
 int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r, struct error *err)
 {
 	struct buf features = {0};
@@ -217,7 +274,11 @@ int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r
 	if (!rc)
 		rc = append_file_finish(w->file, err);
 	buf_done(&features);
-	perf_data_writer_abandon(w);
+	if (!rc)
+		rc = put(w, err);
+	else if (w->part)
+		unlink(w->part);
+	free_writer(w);
 	return rc;
 }
 
@@ -225,10 +286,8 @@ void perf_data_writer_abandon(struct perf_data_writer *w)
 {
 	if (!w)
 		return;
-	append_file_free(w->file);
-	buf_done(&w->event_desc);
-	free(w->path);
-	free(w);
+	put(w, NULL);
+	free_writer(w);
 }
 
 void perf_data_writer_discard(struct perf_data_writer *w)
@@ -237,6 +296,8 @@ void perf_data_writer_discard(struct perf_data_writer *w)
 
 	if (!w)
 		return;
+	if (w->part)
+		unlink(w->part);
 	if (w->created)
 		unlink(w->path);
 	if (w->moved) {
@@ -246,7 +307,7 @@ void perf_data_writer_discard(struct perf_data_writer *w)
 			errno = 0;
 		free(old);
 	}
-	perf_data_writer_abandon(w);
+	free_writer(w);
 }
 
 uint64_t perf_data_writer_bytes(const struct perf_data_writer *w)

@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define TYPES_TOLD 8 /* in a sentence */
+
 /* Labels that tell whose a sample is, by whoever calls them so. */
 enum label { LABEL_OTHER, LABEL_PROCESS, LABEL_THREAD, LABEL_PID, LABEL_TID };
 
@@ -228,22 +230,46 @@ static int name_type(struct reader *r, const struct pprof_type *type, struct nam
 	return ret;
 }
 
+static int no_such_type(struct reader *r, struct error *err)
+{
+	struct named_value value;
+	struct buf names = {0};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < r->t.types.count && i < TYPES_TOLD; i++) {
+		ret = name_type(r, &r->t.types.items[i], &value, err);
+		if (!ret)
+			buf_addf(&names, "%s%s", i ? ", " : "", value.name);
+	}
+	if (r->t.types.count > TYPES_TOLD)
+		buf_addf(&names, " and %zu more", r->t.types.count - TYPES_TOLD);
+	if (!ret)
+		ret = error_set(err, ENOENT, "%s has no values named %s: they are %s", r->t.name,
+		                r->t.n->wanted, buf_text(&names));
+	buf_done(&names);
+	return ret;
+}
+
 /* The default is told by name, and may be told by none: then it is the last. */
 static int find_main(struct reader *r, size_t *main, struct error *err)
 {
 	struct pprof_tables *t = &r->t;
-	uint32_t wanted, name;
-	int ret = pprof_text(t, t->default_type, t->bytes, &wanted, err);
+	const char *wanted = t->n->wanted;
+	struct named_value value;
+	uint32_t text;
+	int ret = pprof_text(t, t->default_type, t->bytes, &text, err);
 
+	if (!wanted)
+		wanted = ret ? "" : intern_text(&t->n->texts, text);
 	*main = t->types.count - 1;
-	for (size_t i = 0; !ret && wanted && i < t->types.count; i++) {
-		ret = pprof_text(t, t->types.items[i].name, t->bytes, &name, err);
-		if (!ret && name == wanted) {
+	for (size_t i = 0; !ret && *wanted && i < t->types.count; i++) {
+		ret = name_type(r, &t->types.items[i], &value, err);
+		if (!ret && !strcmp(value.name, wanted)) {
 			*main = i;
-			break;
+			return 0;
 		}
 	}
-	return ret;
+	return !ret && t->n->wanted ? no_such_type(r, err) : ret;
 }
 
 static bool is_kept(const struct reader *r, size_t type)
@@ -263,7 +289,7 @@ static int tell_left_values(struct reader *r, struct error *err)
 	buf_addf(r->left,
 	         "of %zu values a sample the first %d and the main one are read: left out are",
 	         r->t.types.count, NAMED_VALUES - 1);
-	for (size_t i = 0; !ret && i < r->t.types.count && told < 8; i++) {
+	for (size_t i = 0; !ret && i < r->t.types.count && told < TYPES_TOLD; i++) {
 		if (is_kept(r, i))
 			continue;
 		ret = name_type(r, &r->t.types.items[i], &value, err);
@@ -326,6 +352,10 @@ static int take_heading(struct reader *r, struct error *err)
 	n->period = r->t.period;
 	n->time_ns = r->t.time_ns;
 	n->duration_ns = r->t.duration_ns;
+	if (!ret)
+		ret = pprof_text(&r->t, r->t.drop, r->t.bytes, &n->drop, err);
+	if (!ret)
+		ret = pprof_text(&r->t, r->t.keep, r->t.bytes, &n->keep, err);
 	for (size_t i = 0; !ret && i < r->t.comments.count; i++) {
 		uint32_t text;
 

@@ -3,11 +3,12 @@
  * pprof_read: pprof's profile.proto, of any producer, as named call paths.
  *
  * A file is plain or gzip'd. `n` is the caller's, after named_paths_init() and with
- * depth_max set, and named_paths_done() after either outcome. What pprof_write() wrote comes
- * back equal. Addresses become offsets in the mapped file where the mapping tells; the labels
+ * depth_max and wanted set, and named_paths_done() after either outcome. What pprof_write() wrote
+ * comes back equal. Addresses become offsets in the mapped file where the mapping tells; the labels
  * `process`, `thread`, `pid`, `tid` (and what others call so) tell whose a sample is, and where
  * none does, the first mapping's file names the process. Of more values than NAMED_VALUES the
- * first are kept, and the main one (the default, or the last, as pprof has it) always.
+ * first are kept, and the main one always: the one wanted (-ENOENT where there is none of that
+ * name), else the default or the last, as pprof has it.
  *
  * Nothing here trusts the bytes: -EBADMSG with file and byte where they make no sense, -EFBIG
  * where they unpack to, or would take, more than the limits below. One thread. Uses: base,

@@ -157,7 +157,13 @@ static int take_field(struct pprof_tables *t, const struct pprof_field *f, struc
 	case PROFILE_DEFAULT:
 		t->default_type = f->value;
 		return 0;
-	default: /* which frames to drop, where to read on: not for us */
+	case PROFILE_DROP:
+		t->drop = f->value;
+		return 0;
+	case PROFILE_KEEP:
+		t->keep = f->value;
+		return 0;
+	default: /* where to read on: not for us */
 		return 0;
 	}
 }
@@ -245,7 +251,6 @@ static bool read_hex(const char *text, struct build_id *id)
 	return true;
 }
 
-/* Build-ids of other kinds (Go's are texts) have no place in n. */
 static int image_of(struct pprof_tables *t, struct pprof_mapping *m, const uint8_t *at,
                     uint32_t *image, struct error *err)
 {
@@ -259,7 +264,8 @@ static int image_of(struct pprof_tables *t, struct pprof_mapping *m, const uint8
 			ret = pprof_text(t, m->build_id, at, &build_id, err);
 		if (ret)
 			return ret;
-		read_hex(intern_text(&t->n->texts, build_id), &made.build_id);
+		if (!read_hex(intern_text(&t->n->texts, build_id), &made.build_id))
+			made.build_text = build_id;
 		vec_push(&t->n->images, made);
 		m->image = (uint32_t)t->n->images.count;
 	}
@@ -323,8 +329,10 @@ static int make_place(struct pprof_tables *t, struct pprof_location *l, uint32_t
 	while (!ret && pprof_next(&c, &f) == 1)
 		if (f.number == LOCATION_LINE && f.wire == WIRE_BYTES)
 			ret = add_line(t, &f, image, vec_add(&lines), err);
-	if (!lines.count)
+	if (!lines.count) {
 		vec_push(&lines, nameless(t, image, address));
+		t->n->nameless++;
+	}
 	if (!ret)
 		l->place = 1 + named_place_add(t->n, image, address, lines.items, lines.count);
 	vec_done(&lines);

@@ -61,6 +61,7 @@ struct pprof_tables {
 	struct pprof_type period_type;
 	int64_t period, time_ns, duration_ns;
 	uint64_t default_type, samples;
+	uint64_t drop, keep; /* strings */
 };
 
 int pprof_tables_read(struct pprof_tables *t, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/jit_code.h"
 
+#include "base/sorted.h"
 #include "base/xalloc.h"
 
 #include <string.h>
@@ -140,18 +141,11 @@ const struct jit_line *jit_code_line(const struct jit_code *c, uint32_t entry, u
 {
 	const struct jit_entry *e = &c->entries.items[entry];
 	const struct jit_line *lines;
-	size_t low = 0, high = e->line_count;
+	size_t begun;
 
-	if (!high)
+	if (!e->line_count)
 		return NULL;
 	lines = c->lines.items + e->first_line;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (lines[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &lines[low - 1] : NULL;
+	begun = sorted_count(i, e->line_count, lines[i].offset <= offset);
+	return begun ? &lines[begun - 1] : NULL;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/kept_names.h"
 
+#include "base/sorted.h"
+
 /* Functions are the ids of their names; 0, the empty name, is none. */
 struct kept_place {
 	uint64_t offset;
@@ -81,19 +83,11 @@ void kept_names_finish(struct kept_names *k)
 
 uint32_t kept_names_find(const struct kept_names *k, uint64_t offset)
 {
-	size_t low = 0, high = k->places.count;
+	size_t at = sorted_count(i, k->places.count, k->places.items[i].offset < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->places.items[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == k->places.count || k->places.items[low].offset != offset)
+	if (at == k->places.count || k->places.items[at].offset != offset)
 		return ID_NONE;
-	return k->places.items[low].function;
+	return k->places.items[at].function;
 }
 
 struct kept_function kept_names_function(const struct kept_names *k, uint32_t number)

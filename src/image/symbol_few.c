@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/symbol_few.h"
 
+#include "base/sorted.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -62,17 +63,7 @@ void symbol_few_free(struct symbol_few *f)
 /* The first of the numbers that is not below `value`. */
 static size_t lower_bound(const uint64_t *numbers, size_t count, uint64_t value)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (numbers[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_count(i, count, numbers[i] < value);
 }
 
 bool symbol_few_inside(const struct symbol_few *f, uint64_t start, uint64_t size)

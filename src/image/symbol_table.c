@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/symbol_table.h"
 
+#include "base/sorted.h"
 #include "image/symbol_few.h"
 
 #include <string.h>
@@ -134,17 +135,9 @@ void symbol_table_finish(struct symbol_table *t)
 
 size_t symbol_table_before(const struct symbol_table *t, uint64_t address)
 {
-	size_t low = 0, high = t->entries.count;
+	size_t begun = sorted_count(i, t->entries.count, t->entries.items[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->entries.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : SYMBOL_NONE;
+	return begun ? begun - 1 : SYMBOL_NONE;
 }
 
 size_t symbol_table_find(const struct symbol_table *t, uint64_t address)

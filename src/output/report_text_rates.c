@@ -157,7 +157,7 @@ bool report_text_budget(const struct recording *rec, struct buf *out)
 		text_time(out, (int64_t)b->cost_high_ns);
 		buf_putc(out, ')');
 	} else {
-		buf_puts(out, ", which is assumed: the kernel did not let it be measured");
+		buf_puts(out, ", which is assumed: it could not be measured here");
 	}
 	if (b->record_ns) {
 		buf_puts(out, ", a record of a switch or a mapping ");

@@ -200,6 +200,8 @@ static void written(const struct session_account *a, const struct text_style *st
 
 	if (holds) {
 		held(a, &text);
+	} else if (a->kind == SESSION_RING && a->end == SESSION_END_ERROR && !a->bytes) {
+		buf_puts(&text, "nothing");
 	} else {
 		text_bytes(&text, a->bytes);
 		buf_addf(&text, " in %s", a->output ? a->output : "?");
@@ -232,6 +234,8 @@ static void rules(const struct session_account *a, const struct text_style *styl
 			times_of(&text, r->fired);
 			buf_puts(&text, ", last at ");
 			status_text_date(&text, r->fired_wall_ns);
+		} else if (r->holds) { /* what was so from the first look on is no news */
+			buf_puts(&text, "has held since it began");
 		} else {
 			buf_puts(&text, "has not held");
 		}
@@ -330,8 +334,8 @@ void status_text(const struct session_account *a, const struct text_style *style
 	rules(a, style, out);
 	remarks(a, style, out);
 	cpus(a, style, out);
-	/* What a ring held is in no file if that could not be written. */
-	if (a->state != SESSION_ENDED || (a->kind == SESSION_RING && a->end == SESSION_END_ERROR))
+	/* What a ring held is in no file if that could not be written, or was deleted. */
+	if (a->state != SESSION_ENDED || (a->end == SESSION_END_ERROR && !a->bytes))
 		return;
 	buf_puts(out, "\nRead it with '");
 	status_text_reading(&text, a);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process/map_set.h"
 
+#include "base/sorted.h"
+
 #include <string.h>
 
 struct map_set *map_set_new(uint64_t version)
@@ -47,17 +49,7 @@ struct map_set *map_set_own(struct map_set *s, uint64_t version)
 /* Index of the first mapping that ends after the address. */
 static size_t first_after(const struct map_set *s, uint64_t address)
 {
-	size_t low = 0, high = s->maps.count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (s->maps.items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_count(i, s->maps.count, s->maps.items[i].end <= address);
 }
 
 /* Puts `count` mappings in the place of those in [from, to). */

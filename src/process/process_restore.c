@@ -40,8 +40,3 @@ uint32_t process_restore_thread(struct process_table *t, const struct thread *li
 		pid_map_set(&t->by_tid, 0, id);
 	return id;
 }
-
-void process_restore_parent(struct process_table *t, uint32_t process, uint32_t parent)
-{
-	t->processes.items[process].parent = parent;
-}

@@ -12,12 +12,11 @@
 
 #include "process/process.h"
 
-/* As in `like`, but for the texts. Its parent may be put in later. cgroup NULL: not known. */
+/* As in `like`, but for the texts and the parent, which is not known. cgroup NULL: nor is it. */
 uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
                          const char *cgroup);
 /* Of a process that was put in. */
 uint32_t process_restore_thread(struct process_table *t, const struct thread *like,
                                 const char *name);
-void process_restore_parent(struct process_table *t, uint32_t process, uint32_t parent);
 
 #endif

@@ -24,6 +24,7 @@ void named_paths_done(struct named_paths *n)
 	vec_done(&n->paths);
 	vec_done(&n->owners);
 	vec_done(&n->rows);
+	vec_done(&n->ranges);
 	vec_done(&n->comments);
 	id_table_done(&n->function_index);
 	id_table_done(&n->path_index);
@@ -203,6 +204,20 @@ uint32_t named_place_function(const struct named_paths *n, uint32_t place)
 	const struct named_place *p = &n->places.items[place];
 
 	return n->lines.items[p->first + p->count - 1].function;
+}
+
+void named_range_join(struct named_range *range, const struct named_range *other)
+{
+	bool known = range->most >= range->least;
+
+	if (other->most < other->least || (known && other->doubt > range->doubt))
+		return;
+	if (!known || other->doubt < range->doubt) {
+		*range = *other;
+		return;
+	}
+	range->least = other->least < range->least ? other->least : range->least;
+	range->most = other->most > range->most ? other->most : range->most;
 }
 
 int64_t named_row_sum(const struct named_row *row, unsigned columns)

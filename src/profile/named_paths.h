@@ -28,7 +28,8 @@
 struct named_image {
 	uint32_t name;
 	struct build_id build_id;
-	uint64_t low, high; /* addresses that places have in it; high < low: none */
+	uint32_t build_text; /* a build-id that is no hexadecimal number (Go's), or 0 */
+	uint64_t low, high;  /* addresses that places have in it; high < low: none */
 	bool functions, files, lines, inlines; /* known for any of its places */
 };
 
@@ -64,6 +65,15 @@ struct named_row {
 	int64_t values[NAMED_VALUES];
 };
 
+/*
+ * Least and most that the second value, net, was in one call of a row. Ranges of surer calls
+ * take the place of others.
+ */
+struct named_range {
+	int64_t least, most; /* most < least: not known */
+	uint32_t doubt;      /* 0: sure */
+};
+
 struct named_value {
 	const char *name, *unit; /* constant */
 };
@@ -76,14 +86,18 @@ struct named_paths {
 	VEC(struct named_place) places;
 	VEC(struct named_path) paths; /* callers stand before callees */
 	VEC(struct named_owner) owners;
-	VEC(struct named_row) rows; /* one a path and owner */
-	VEC(uint32_t) comments;     /* texts */
+	VEC(struct named_row) rows;     /* one a path and owner */
+	VEC(struct named_range) ranges; /* by row; fewer: of those behind none is known */
+	VEC(uint32_t) comments;         /* texts */
 	struct named_value values[NAMED_VALUES];
 	unsigned value_count, main_value;
 	struct named_value period_of;
 	int64_t period;               /* 0: none */
 	int64_t time_ns, duration_ns; /* since 1970; 0: not known */
 	uint32_t command;             /* text */
+	uint32_t drop, keep;          /* texts: frames that its producer would hide, and not hide */
+	uint64_t nameless;            /* places without a function: addresses stand for them */
+	const char *wanted;           /* of a reader: the main value; NULL: the producer's choice */
 	uint32_t outside;             /* place that stands for the root itself; NAMED_NONE */
 	uint32_t deeper;              /* place "[deeper]"; NAMED_NONE: was not needed */
 	uint32_t depth_max;           /* 0: none */
@@ -119,6 +133,18 @@ static inline int64_t named_add(int64_t a, int64_t b)
 	if (__builtin_add_overflow(a, b, &sum))
 		return a < 0 ? INT64_MIN : INT64_MAX;
 	return sum;
+}
+
+/* A call of a row, or many, as it is found: `range` takes `other` in. */
+void named_range_join(struct named_range *range, const struct named_range *other);
+
+static inline int64_t named_subtract(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return difference;
 }
 
 /* What a row has in these columns (bits) together. */

@@ -105,6 +105,21 @@ uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame)
 	return id;
 }
 
+uint32_t *profile_frames_by_image(const struct profile *p)
+{
+	uint32_t *next = xcalloc(p->images.images.count + 1, sizeof(*next));
+	uint32_t *order = xcalloc(p->frames.count + 1, sizeof(*order));
+
+	vec_each (f, &p->frames)
+		next[f->frame.image + 1]++;
+	for (size_t i = 1; i < p->images.images.count; i++)
+		next[i] += next[i - 1];
+	for (uint32_t i = 0; i < p->frames.count; i++)
+		order[next[p->frames.items[i].frame.image]++] = i;
+	free(next);
+	return order;
+}
+
 /* Where such a node is or would be. */
 static struct path_slot *path_slot(const struct path_table *t, uint32_t parent, uint64_t hash)
 {

@@ -126,6 +126,8 @@ struct profile *profile_new(void);
 void profile_free(struct profile *p);
 
 uint32_t profile_frame_add(struct profile *p, const struct profile_frame *frame);
+/* The numbers of all frames, image by image; the caller frees it. */
+uint32_t *profile_frames_by_image(const struct profile *p);
 uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame);
 /* The same with a frame that need not be known. */
 uint32_t profile_path_step(struct profile *p, uint32_t parent, const struct profile_frame *frame);

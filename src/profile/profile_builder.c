@@ -281,7 +281,8 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	n->mode = (uint8_t)mode_of(e);
 	n->stack_end = key.stack_end;
 	n->tick = attr == b->main_attr && a->role == ATTR_CLOCK;
-	n->idle = e->pid == 0 && e->tid == 0;
+	/* The idle task has no user mode: pid 0 there is somebody outside the pid namespace. */
+	n->idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
 	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0;
 }
 

@@ -2,6 +2,7 @@
 #include "session/background.h"
 
 #include "base/clock.h"
+#include "base/file_in_use.h"
 #include "base/xalloc.h"
 #include "session/control.h"
 #include "session/ring_sink.h"
@@ -25,8 +26,10 @@ struct background {
 	struct control *control;
 	struct session_account account; /* as it was known last */
 	struct snapshot_names names;
+	VEC(char *) notes; /* of ours; the account has the session's own, too */
 	uint64_t begun_ns, more_notes;
-	struct error failed;            /* on the way, not by the session's own doing */
+	struct stat output;  /* the file or store that was begun; 0: not that, or not yet */
+	struct error failed; /* on the way, not by the session's own doing */
 	const struct trigger_rule *due; /* a process made it hold */
 	bool stop_asked;
 };
@@ -107,10 +110,56 @@ static void look_at_rules(struct background *b)
 	}
 }
 
+static bool has_note(const struct session_account *a, const char *text)
+{
+	vec_each (note, &a->notes)
+		if (!strcmp(*note, text))
+			return true;
+	return false;
+}
+
+/* Somebody moved or deleted what is written, or put another file in its place. */
+static bool output_is_gone(const struct background *b)
+{
+	struct stat now;
+
+	return b->output.st_ino &&
+	       (lstat(b->account.output, &now) || now.st_ino != b->output.st_ino ||
+	        now.st_dev != b->output.st_dev);
+}
+
+/* What the session could not have, as far as it is known, and what we saw. */
+static void tell_notes(struct background *b, char *const *texts, size_t count)
+{
+	struct session_account *a = &b->account;
+
+	vec_each (text, &a->notes)
+		free(*text);
+	a->notes.count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!has_note(a, texts[i]))
+			vec_push(&a->notes, xstrdup(texts[i]));
+	vec_each (text, &b->notes)
+		vec_push(&a->notes, xstrdup(*text));
+	if (b->more_notes)
+		vec_push(&a->notes,
+		         xasprintf("%" PRIu64 " more notes were not kept.", b->more_notes));
+	/* A store ends with the window. */
+	if (b->session && b->o->kind == SESSION_FILE && output_is_gone(b))
+		vec_push(&a->notes,
+		         xasprintf("%s was moved, deleted or replaced: nobody finds there what is "
+		                   "recorded; 'assay snapshot -o FILE' keeps it",
+		                   a->output));
+}
+
 static void look_at_session(struct background *b)
 {
 	struct session_status status = {0};
+	char *const *notes;
+	size_t count;
 
+	notes = session_notes(b->session, &count);
+	tell_notes(b, notes, count);
 	session_status_take(b->session, &status);
 	account_update(&b->account, &status);
 	if (b->o->kind == SESSION_RING)
@@ -121,8 +170,8 @@ static void look_at_session(struct background *b)
 
 static void note(struct background *b, char *text)
 {
-	if (b->account.notes.count < NOTES_MAX) {
-		vec_push(&b->account.notes, text);
+	if (b->notes.count < NOTES_MAX) {
+		vec_push(&b->notes, text);
 		return;
 	}
 	b->more_notes++;
@@ -138,6 +187,7 @@ static void account_copy(struct session_account *to, const struct session_accoun
 	to->output = from->output ? xstrdup(from->output) : NULL;
 	to->error = from->error ? xstrdup(from->error) : NULL;
 	to->snapshot = from->snapshot ? xstrdup(from->snapshot) : NULL;
+	to->unfinished = from->unfinished ? xstrdup(from->unfinished) : NULL;
 	memset(&to->cpus, 0, sizeof(to->cpus));
 	memset(&to->rules, 0, sizeof(to->rules));
 	memset(&to->notes, 0, sizeof(to->notes));
@@ -153,19 +203,35 @@ static void account_copy(struct session_account *to, const struct session_accoun
 
 /* ---- snapshots ----------------------------------------------------------- */
 
+/* Between two snapshots: a flight recorder writes one when it ends, for whatever reason. */
+static void rest(const struct background *b)
+{
+	session_claim_writing(b->o->claim, b->o->kind == SESSION_RING ? b->account.output : NULL);
+}
+
+static int write_snapshot(struct background *b, const char *path, struct error *err)
+{
+	int rc;
+
+	session_claim_writing(b->o->claim, path);
+	rc = session_snapshot(b->session, path, err);
+	rest(b);
+	return rc;
+}
+
 static int take_snapshot(struct background *b, const char *path, struct error *err)
 {
 	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000000);
 	char *name = path ? xstrdup(path) : NULL, *gone = NULL;
 	int rc = 0;
 
-	if (path && b->o->kind != SESSION_RING && !strcmp(path, b->account.output))
+	if (path && b->o->kind != SESSION_RING && file_in_use_same(path, b->account.output))
 		rc = error_set(err, EEXIST, "%s is what the session itself writes; name another",
 		               path);
 	if (!name)
 		rc = snapshot_names_next(&b->names, now_s, &name, err);
 	if (!rc)
-		rc = session_snapshot(b->session, name, err);
+		rc = write_snapshot(b, name, err);
 	if (rc) {
 		free(name);
 		return rc;
@@ -196,41 +262,24 @@ static void snapshot_unasked(struct background *b, const char *why)
 
 /* ---- hooks --------------------------------------------------------------- */
 
-static bool has_note(const struct session_account *a, const char *text)
-{
-	vec_each (note, &a->notes)
-		if (!strcmp(*note, text))
-			return true;
-	return false;
-}
-
-/* What could not be had is told when it begins, and what came to that at the end. */
-static void add_notes(struct session_account *a, char *const *texts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!has_note(a, texts[i]))
-			vec_push(&a->notes, xstrdup(texts[i]));
-}
-
 static void hook_begun(void *ctx, struct session *s)
 {
 	struct background *b = ctx;
 	struct error err = {0};
-	char *const *notes;
-	size_t count;
 
 	b->session = s;
 	b->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	b->account.state = SESSION_RUNNING;
+	if (b->o->kind == SESSION_RING || lstat(b->account.output, &b->output))
+		memset(&b->output, 0, sizeof(b->output));
 	look_at_session(b);
 	if (b->o->session->machine_wide && !b->account.machine_wide) {
 		free(b->account.what);
 		b->account.what = xstrdup(b->o->what_less);
 	}
-	notes = session_notes(s, &count);
-	add_notes(&b->account, notes, count);
 	if (session_claim_tell(b->o->claim, &b->account, &err))
 		note(b, xstrdup(err.text));
+	rest(b);
 	/* Whoever wanted it is gone: nobody would know of it. */
 	if (b->o->begun && b->o->begun(b->o->ctx, &b->account))
 		session_stop(s);
@@ -348,6 +397,12 @@ static void end_account(struct background *b, int status, const struct session_r
 	a->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - b->begun_ns;
 	if (status) {
 		a->error = xstrdup(err->text);
+		/* What a flight recorder held is in its file only if that was written since. */
+		if (stat(a->output, &file) ||
+		    (a->kind == SESSION_RING &&
+		     (err->code == EBUSY || err->code == EEXIST || /* another one's */
+		      (uint64_t)file.st_mtime < a->started_wall_ns / 1000000000)))
+			a->bytes = 0;
 	} else {
 		a->elapsed_ns = result->elapsed_ns;
 		a->bytes = result->bytes;
@@ -357,10 +412,7 @@ static void end_account(struct background *b, int status, const struct session_r
 		a->lost_records = result->lost_records;
 		a->observer_cpu_ns = result->observer_cpu_ns;
 	}
-	add_notes(a, result->notes.items, result->notes.count);
-	if (b->more_notes)
-		vec_push(&a->notes,
-		         xasprintf("%" PRIu64 " more notes were not kept.", b->more_notes));
+	tell_notes(b, result->notes.items, result->notes.count);
 }
 
 /*
@@ -403,6 +455,11 @@ static int record(struct background *b, struct error *err)
 	};
 	status = session_record(&options, &result, err);
 	b->session = NULL;
+	if (output_is_gone(b))
+		status = error_set(err, ENOENT,
+		                   "%s was moved, deleted or replaced while it was written: what "
+		                   "was recorded is not there",
+		                   b->account.output);
 	if (b->begun_ns) {
 		end_account(b, status, &result, err);
 		tell_end(b);
@@ -426,6 +483,9 @@ int background_run(const struct background_options *o, struct error *err)
 	control_close(b.control);
 	session_claim_release(o->claim);
 	snapshot_names_done(&b.names);
+	vec_each (text, &b.notes)
+		free(*text);
+	vec_done(&b.notes);
 	session_account_done(&b.account);
 	return status;
 }

@@ -65,6 +65,7 @@ static void remember(struct budget *b, const struct budget_load *load)
 	b->looked_ns += load->elapsed_ns;
 	b->spent_ns += share * elapsed;
 	b->most = fmax(b->most, share);
+	b->recent = fmax(b->recent, share);
 	if (share > b->share)
 		b->over_ns += load->elapsed_ns;
 }

@@ -31,6 +31,7 @@ struct budget {
 	/* For the account */
 	double spent_ns, most; /* share x time; the largest share of one look */
 	uint64_t looked_ns, over_ns;
+	double recent; /* as `most`, of the looks since its reader set it to 0 */
 };
 
 /* What was seen since the last look. */

@@ -7,6 +7,7 @@
 #include "session/keeper_internal.h"
 
 #include "base/clock.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -58,19 +59,11 @@ static int compare_ranges(const void *pa, const void *pb)
 /* Ranges of several processes may overlap: all that may hold the address are tried. */
 static void look_up(struct keeper *k, uint64_t address)
 {
-	size_t low = 0, high = k->ranges.count;
+	size_t begun = sorted_count(i, k->ranges.count, k->ranges.items[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->ranges.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* A few back: programs that all stand at one address start there together. */
-	for (size_t tries = 0; low > 0 && tries < 64; tries++) {
-		const struct keeper_range *r = &k->ranges.items[--low];
+	for (size_t tries = 0; begun > 0 && tries < 64; tries++) {
+		const struct keeper_range *r = &k->ranges.items[--begun];
 		struct keeper_file *f = &k->files.items[r->file];
 
 		if (address >= r->end || f->hit)

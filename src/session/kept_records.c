@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/kept_records.h"
 
+#include "base/sorted.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -30,17 +32,7 @@ void kept_records_done(struct kept_records *k)
 /* Index of the first thread whose number is not lower. */
 static size_t place_of(const struct kept_records *k, int32_t tid)
 {
-	size_t low = 0, high = k->threads.count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (k->threads.items[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_count(i, k->threads.count, k->threads.items[i].tid < tid);
 }
 
 static bool is_at(const struct kept_records *k, size_t i, int32_t tid)

@@ -264,7 +264,8 @@ static void add_tracking(struct plan *plan, const struct session_options *o)
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.mmap_data = o->data_addresses;
-	attr.context_switch = 1;
+	/* Whoever is outside a pid namespace has pid 0, as the idle task has: no switch tells. */
+	attr.context_switch = !(plan->machine_wide && rights_pid_namespace());
 	attr.build_id = 1;
 	attr.cgroup = plan->cgroups;
 	add_event(plan, "dummy", ATTR_TRACK, &attr);
@@ -281,6 +282,11 @@ static void find_rights(struct plan *plan, const struct session_options *o)
 		          "Root, CAP_PERFMON or 'sysctl kernel.perf_event_paranoid=-1' lift "
 		          "that.");
 	}
+	if (plan->machine_wide && rights_pid_namespace())
+		plan_note(plan,
+		          "This is a container with process ids of its own: processes outside "
+		          "it have pid 0 and wrong names, and their time in the kernel "
+		          "counts as idle. 'docker run --pid=host' or the like lifts that.");
 	if (!plan->kernel)
 		plan_note(plan, "You may not sample the kernel: time in it is on-CPU time without "
 		                "samples. Root, CAP_PERFMON or 'sysctl "

@@ -258,6 +258,11 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 	shed_account(&s->shed, account);
 }
 
+void record_stream_restart(struct record_stream *s)
+{
+	shed_restart(&s->shed);
+}
+
 void record_stream_status(struct record_stream *s, struct session_status *status)
 {
 	tick_count_status(&s->ticks, status);

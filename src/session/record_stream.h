@@ -52,5 +52,7 @@ bool record_stream_deep(const struct record_stream *s);
 
 void record_stream_account(const struct record_stream *s, struct account *account);
 void record_stream_status(struct record_stream *s, struct session_status *status);
+/* What was most of late begins anew (session_buffers_restart()). */
+void record_stream_restart(struct record_stream *s);
 
 #endif

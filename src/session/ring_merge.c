@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/ring_merge.h"
 
+#include "base/heap.h"
 #include "format/perf_data_layout.h"
 
 #include <stdlib.h>
@@ -87,22 +88,9 @@ static bool load(struct ring_merge *m, struct reader *r)
 	return true;
 }
 
-static void sink(struct ring_merge *m, size_t at)
+static bool is_older(const struct reader *a, const struct reader *b)
 {
-	struct reader **heap = m->heap.items, *moving = heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < m->heap.count &&
-		    heap[child + 1]->record.time_ns < heap[child]->record.time_ns)
-			child++;
-		if (child >= m->heap.count || heap[child]->record.time_ns >= moving->record.time_ns)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moving;
+	return a->record.time_ns < b->record.time_ns;
 }
 
 double ring_merge_begin(struct ring_merge *m)
@@ -123,8 +111,7 @@ double ring_merge_begin(struct ring_merge *m)
 		if (load(m, reader))
 			vec_push(&m->heap, reader);
 	}
-	for (size_t i = m->heap.count / 2; i-- > 0;)
-		sink(m, i);
+	heap_make(&m->heap, is_older);
 	return fullest;
 }
 
@@ -148,11 +135,11 @@ static void go_on(struct ring_merge *m)
 {
 	struct reader *r = m->heap.items[0];
 
-	if (!load(m, r))
-		m->heap.items[0] = m->heap.items[--m->heap.count];
+	if (load(m, r))
+		heap_settle(&m->heap, is_older);
+	else
+		heap_pop(&m->heap, is_older);
 	release(r, RELEASE_BYTES);
-	if (m->heap.count)
-		sink(m, 0);
 }
 
 bool ring_merge_next(struct ring_merge *m, uint64_t until_ns, struct ring_record *record)

@@ -9,6 +9,7 @@
 #include "session/kept_records.h"
 #include "session/record_ring.h"
 #include "session/ring_account.h"
+#include "session/snapshot_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -363,7 +364,8 @@ static int write_snapshot(struct ring_sink *s, const char *path, const struct re
 	uint64_t began = clock_ns(CLOCK_MONOTONIC), took;
 	struct writing w = {.s = s};
 	struct recording part;
-	int status = perf_data_writer_open(&w.writer, path, s->attrs.items, s->attrs.count, err);
+	int status =
+	        perf_data_writer_open_aside(&w.writer, path, s->attrs.items, s->attrs.count, err);
 
 	if (status)
 		return status;
@@ -378,7 +380,7 @@ static int write_snapshot(struct ring_sink *s, const char *path, const struct re
 	status = perf_data_writer_close(w.writer, &part, err);
 	ring_account_done(&part);
 	took = clock_ns(CLOCK_MONOTONIC) - began;
-	s->snapshots++;
+	s->snapshots += !status;
 	if (took > s->snapshot_ns)
 		s->snapshot_ns = took;
 	return status;
@@ -390,12 +392,41 @@ static int ring_snapshot(struct session_sink *sink, const char *path, const stru
 	return write_snapshot(ring_sink_of(sink), path, r, now, false, err);
 }
 
+/*
+ * Somebody records into our file just now, or what stands there is no file: neither is taken
+ * away, and what is held is not lost.
+ */
+static int write_elsewhere(struct ring_sink *s, const struct recording *r,
+                           const struct session_status *last, struct error *err)
+{
+	struct error busy = *err;
+	struct snapshot_names names;
+	char *path;
+	int status;
+
+	snapshot_names_init(&names, s->path, 0);
+	status = snapshot_names_next(&names, (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000000),
+	                             &path, err);
+	if (!status)
+		status = write_snapshot(s, path, r, last, true, err);
+	if (!status)
+		error_set(err, busy.code, "%s; what was held in memory is in %s", busy.text, path);
+	free(path);
+	snapshot_names_done(&names);
+	return status;
+}
+
 static int ring_close(struct session_sink *sink, const struct recording *r,
                       const struct session_status *last, struct error *err)
 {
 	struct ring_sink *s = ring_sink_of(sink);
-	int status = write_snapshot(s, s->path, r, last, true, err);
+	struct error why = {0};
+	int status = write_snapshot(s, s->path, r, last, true, &why);
 
+	if ((status == -EBUSY || status == -EEXIST) && !write_elsewhere(s, r, last, &why))
+		error_set(err, why.code, "%s", why.text);
+	else if (status)
+		error_set(err, -status, "%s; what was held in memory is lost", why.text);
 	free_sink(s);
 	return status;
 }
@@ -408,10 +439,12 @@ static void ring_abandon(struct session_sink *sink, bool began)
 	struct error err = {0};
 
 	if (began && s->attrs.count && record_ring_chunks(s->ring) &&
-	    !perf_data_writer_open(&w.writer, s->path, s->attrs.items, s->attrs.count, &err)) {
-		if (!write_records(&w, &err))
-			perf_data_writer_flush(w.writer, &err);
-		perf_data_writer_abandon(w.writer);
+	    !perf_data_writer_open_aside(&w.writer, s->path, s->attrs.items, s->attrs.count,
+	                                 &err)) {
+		if (!write_records(&w, &err) && !perf_data_writer_flush(w.writer, &err))
+			perf_data_writer_abandon(w.writer);
+		else
+			perf_data_writer_discard(w.writer);
 	}
 	buf_done(&w.out);
 	free_sink(s);

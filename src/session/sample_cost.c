@@ -23,6 +23,8 @@
 /* A record with a stack copy has at most 64 KB. */
 #define RING_BYTES (128u << 10)
 #define SPANS_MAX 512
+/* A machine with other things to do gives us a part of its time alone: so many times longer. */
+#define BUSY 8
 #define ENOUGH 8
 /*
  * What a large program has at hand: as much as the second-level cache holds, read over and over
@@ -222,12 +224,14 @@ static void keep(struct spans *s, uint64_t ns)
 static void watch(struct sample_cost *c, uint64_t for_ns)
 {
 	uint64_t begin = step(c), before = begin, span_ns = 0, now, head, next;
+	uint64_t own = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint32_t left = STEPS_SPAN;
 	bool sampled = false;
 
 	head = perf_ring_head(&c->ring);
 	perf_ring_release_to(&c->ring, head);
-	for (; before - begin < for_ns; before = now) {
+	for (; clock_ns(CLOCK_THREAD_CPUTIME_ID) - own < for_ns && before - begin < BUSY * for_ns;
+	     before = now) {
 		now = step(c);
 		next = perf_ring_head(&c->ring);
 		if (next != head) {

@@ -37,7 +37,10 @@ int sample_cost_open(struct sample_cost **c, const struct perf_event_attr *plann
                      struct error *err);
 void sample_cost_close(struct sample_cost *c);
 
-/* False: too few samples came, and the figure is left as it was. */
+/*
+ * Takes so much CPU time, and at most eight times as long. False: too few samples came, and the
+ * figure is left as it was.
+ */
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure);
 
 /* For tests: the middle and the quartiles of spans, each less `loop_ns`, but never nothing. */

@@ -327,7 +327,7 @@ static int prepare(struct session *s, struct error *err)
 		status = open_source(s, err);
 	if (status)
 		return status;
-	if (!o->no_keeper)
+	if (!s->sink->names)
 		open_keeper(s);
 	account_describe(&s->recording, &s->plan, o);
 	open_stream(s);
@@ -339,7 +339,7 @@ static int prepare(struct session *s, struct error *err)
 
 static unsigned privileges_needed(const struct session *s)
 {
-	bool names = s->options->no_keeper;
+	bool names = s->sink->names;
 	bool writes = s->options->hooked && s->sink->ops->snapshot;
 
 	return (s->plan.unwind || s->keeper || names ? PRIVILEGE_LOOK : 0) |
@@ -402,8 +402,6 @@ static void fill_result(struct session *s, struct session_result *result)
 	result->bytes = s->recording.account.observer_bytes;
 	result->lost_records = s->recording.lost_records;
 	result->observer_cpu_ns = s->recording.account.observer_cpu_ns;
-	vec_each (note, &s->plan.notes)
-		vec_push(&result->notes, xstrdup(*note));
 }
 
 static void close_session(struct session *s, struct session_result *result)
@@ -452,6 +450,8 @@ int session_record(const struct session_options *options, struct session_result 
 		session_status_take(&s, &result->status);
 	if (!status)
 		fill_result(&s, result);
+	vec_each (note, &s.plan.notes)
+		vec_push(&result->notes, xstrdup(*note));
 	close_session(&s, result);
 	return status;
 }

@@ -39,6 +39,11 @@ void session_status_take(struct session *s, struct session_status *status);
 /* What could not be had, as far as is known: texts of the session's own, good until it is asked
  * again. */
 char *const *session_notes(const struct session *s, size_t *count);
+/*
+ * For sinks: tells what could not be done, in place of what it told before (`earlier` is what it
+ * got then; 0: nothing). The text is given away.
+ */
+size_t session_note(struct session *s, size_t earlier, char *text);
 /* Reads the rings, so that a status is of now. The session ends with its error. */
 int session_read(struct session *s, struct error *err);
 /* The recent maximum of its buffers begins anew. */

@@ -64,6 +64,17 @@ char *const *session_notes(const struct session *s, size_t *count)
 	return s->plan.notes.items;
 }
 
+size_t session_note(struct session *s, size_t earlier, char *text)
+{
+	if (!earlier) {
+		vec_push(&s->plan.notes, text);
+		return s->plan.notes.count;
+	}
+	free(s->plan.notes.items[earlier - 1]);
+	s->plan.notes.items[earlier - 1] = text;
+	return earlier;
+}
+
 int session_read(struct session *s, struct error *err)
 {
 	return session_drain(s, false, err);
@@ -75,6 +86,8 @@ void session_buffers_restart(struct session *s)
 		perf_source_ring(s->source, i)->recent_max = 0;
 		perf_source_track_ring(s->source, i)->recent_max = 0;
 	}
+	if (s->stream)
+		record_stream_restart(s->stream);
 }
 
 void session_status_done(struct session_status *s)

@@ -71,8 +71,7 @@ struct session_options {
 	struct session_sink *sink;  /* taken over; NULL: a perf.data file, `output` */
 	struct session_hooks hooks; /* zeroed with fd -1: none */
 	bool hooked;                /* hooks are set */
-	double budget;  /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
-	bool no_keeper; /* files that are deleted meanwhile are not kept: whoever names at once */
+	double budget; /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
 	bool all_cgroups; /* record in which cgroup each sample was taken, and their names */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/session_place.h"
 
+#include "base/replace_file.h"
 #include "base/write_all.h"
 #include "base/xalloc.h"
 #include "session/control_message.h"
@@ -10,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -171,6 +173,7 @@ static void take_all_away(const struct session_place *p, const char *name)
 {
 	take_away(p, name, "sock");
 	take_away(p, name, "log");
+	take_away(p, name, "part");
 	take_away(p, name, "lock");
 }
 
@@ -253,6 +256,29 @@ static bool read_ended(const struct session_place *p, const char *name, struct s
 	return true;
 }
 
+/* What stands beside the snapshot that it was writing; its path, if there was such a thing. */
+static char *remove_part(const struct session_place *p, const char *name, uint64_t pid)
+{
+	char file[FILE_NAME_ROOM], path[PATH_MAX + 1], *part;
+	struct stat st;
+	ssize_t got;
+	int fd;
+
+	file_name(file, name, "part");
+	fd = shared_file_open(p->fd, file, O_RDONLY, &st);
+	if (fd < 0)
+		return NULL;
+	got = pread(fd, path, PATH_MAX, 0);
+	close(fd);
+	if (got <= 0 || path[0] != '/' || !pid)
+		return NULL;
+	path[got] = '\0';
+	part = replace_file_part_name(path, (pid_t)pid);
+	fd = !lstat(part, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() ? unlink(part) : -1;
+	free(part);
+	return fd ? NULL : xstrdup(path);
+}
+
 /* Nobody holds the lock: its holder is gone, and did not take it away. */
 static void look_at_dead(const struct session_place *p, const char *name, int fd,
                          enum session_presence *presence, struct session_account *a)
@@ -267,6 +293,7 @@ static void look_at_dead(const struct session_place *p, const char *name, int fd
 	a->state = SESSION_KILLED;
 	free(a->error);
 	a->error = last_words(p, name);
+	a->unfinished = remove_part(p, name, a->pid);
 	clean(p, name, fd);
 }
 
@@ -298,6 +325,30 @@ int session_place_look(const struct session_place *p, const char *name,
 	free(account->name);
 	account->name = xstrdup(name);
 	return 0;
+}
+
+enum session_presence session_place_peek(const struct session_place *p, const char *name,
+                                         struct session_account *account)
+{
+	enum session_presence presence = SESSION_IS_NOT;
+	bool locked = false;
+	int fd = lock_open(p, name, false, &locked);
+	struct stat st;
+
+	*account = (struct session_account){0};
+	if (fd >= 0 && !locked)
+		presence = SESSION_RUNS;
+	else if (read_ended(p, name, account))
+		presence = SESSION_HAS_ENDED;
+	else if (fd >= 0 && !fstat(fd, &st) && st.st_size)
+		presence = SESSION_WAS_KILLED;
+	if (presence == SESSION_RUNS || presence == SESSION_WAS_KILLED)
+		account_read(fd, account);
+	if (fd >= 0)
+		close(fd);
+	free(account->name);
+	account->name = xstrdup(name);
+	return presence;
 }
 
 void session_place_forget(const struct session_place *p, const struct session_account *ended)
@@ -356,6 +407,18 @@ static int new_file(const struct session_claim *c, const char *what, struct erro
 	return fd >= 0 ? fd
 	               : error_set(err, errno, "%s/%s cannot be written: %s", c->place->path, file,
 	                           strerror(errno));
+}
+
+void session_claim_writing(const struct session_claim *c, const char *path)
+{
+	int fd = path ? new_file(c, "part", NULL) : -1;
+
+	if (!path)
+		take_away(c->place, c->name, "part");
+	if (fd >= 0 && write_all(fd, path, strlen(path)))
+		take_away(c->place, c->name, "part");
+	if (fd >= 0)
+		close(fd);
 }
 
 int session_claim_log(const struct session_claim *c, struct error *err)

@@ -7,12 +7,13 @@
  *			holds its account as it stood when it began
  *	NAME.sock	where it is asked
  *	NAME.log	its standard error
+ *	NAME.part	the path of the snapshot that it is just writing
  *	NAME.ended	the last account of one that ended when nobody asked it to
  *
  * So a session that was killed shows by a lock that nobody holds. Whoever finds such a one
- * by session_place_look() takes away what it left there, and tells; what it recorded is not
- * touched. session_place_claim() makes a name ours: the claim goes on over fork() with
- * its descriptor, and ends with session_claim_release().
+ * by session_place_look() takes away what it left there, and half a snapshot where that was
+ * written, and tells; what it recorded is not touched. session_place_claim() makes a name ours: the
+ *claim goes on over fork() with its descriptor, and ends with session_claim_release().
  *
  * -errno with a sentence; -ENOENT of session_place_open(): there is no directory, so nobody
  * runs. Files there are ours, and are read as if they were not. One thread a place;
@@ -55,6 +56,10 @@ int session_place_look(const struct session_place *p, const char *name,
                        enum session_presence *presence, struct session_account *account,
                        struct error *err);
 
+/* The same, and nothing is taken away: for those whom it does not concern. */
+enum session_presence session_place_peek(const struct session_place *p, const char *name,
+                                         struct session_account *account);
+
 /* That it ended has been told. */
 void session_place_forget(const struct session_place *p, const struct session_account *ended);
 
@@ -73,6 +78,11 @@ int session_place_claim(const struct session_place *p, const char *name,
 /* For session_place_look() of others. */
 int session_claim_tell(const struct session_claim *c, const struct session_account *a,
                        struct error *err);
+/*
+ * A snapshot for that path is about to be written beside it (replace_file.h); NULL: it is
+ * done. Where this cannot be kept, a part that a killed session leaves is not found.
+ */
+void session_claim_writing(const struct session_claim *c, const char *path);
 /* A new log of it; the descriptor is the caller's. */
 int session_claim_log(const struct session_claim *c, struct error *err);
 /* Leaves NAME.ended. */

@@ -116,6 +116,13 @@ static uint64_t value_at(const struct shed *s, const struct perf_source_event *e
 	return hz < 1 ? 1 : (uint64_t)hz;
 }
 
+/* The time since the last change, where the rate was not the one asked for. */
+static void add_slowed(const struct shed *s, uint64_t now_ns, uint64_t slowed_ns[2])
+{
+	if (s->stretch > 1 && s->changes.count && now_ns > s->changed_ns)
+		slowed_ns[vec_last(&s->changes)->budget] += now_ns - s->changed_ns;
+}
+
 /* Now that the rings, or the budget, ask for something else. */
 static void settle(struct shed *s, uint64_t now_ns)
 {
@@ -125,6 +132,7 @@ static void settle(struct shed *s, uint64_t now_ns)
 
 	if (stretch == s->stretch)
 		return;
+	add_slowed(s, now_ns, s->slowed_ns);
 	c = vec_add(&s->changes);
 	c->stretch = s->stretch = stretch;
 	c->budget = bound >= s->behind;
@@ -234,8 +242,8 @@ static void look_at_budget(struct shed *s, uint64_t now_ns)
 	b->looked_ns = now_ns;
 	b->cpu_ns = cpu_ns;
 	budget_look(&b->control, &load);
-	if (now_ns - b->measured_ns > COST_EVERY_NS) {
-		measure(b, COST_AGAIN_NS);
+	if (!b->cost.samples || now_ns - b->measured_ns > COST_EVERY_NS) {
+		measure(b, b->cost.samples ? COST_AGAIN_NS : COST_FIRST_NS);
 		b->measured_ns = now_ns;
 	}
 }
@@ -308,9 +316,29 @@ void shed_account(const struct shed *s, struct account *account)
 		                 "samples."));
 }
 
+static void status_budget(const struct shed_bound *b, struct session_status *status)
+{
+	account_budget(b, &status->budget);
+	status->budget_spent_ns = (uint64_t)llround(b->control.spent_ns);
+	status->budget_recent_ppm = (uint64_t)llround(b->control.recent * 1e6);
+}
+
+void shed_restart(struct shed *s)
+{
+	if (s->bound)
+		s->bound->control.recent = 0;
+}
+
 void shed_status(const struct shed *s, struct session_status *status)
 {
 	const struct perf_source_event *clock = main_clock(s);
+	uint64_t slowed_ns[2] = {s->slowed_ns[0], s->slowed_ns[1]};
+
+	add_slowed(s, status->now_ns, slowed_ns);
+	status->slowed_behind_ns = slowed_ns[0];
+	status->slowed_budget_ns = slowed_ns[1];
+	if (s->bound)
+		status_budget(s->bound, status);
 
 	if (clock && status->period_ns)
 		status->period_ns = period_at(s, clock, s->stretch);

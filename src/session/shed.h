@@ -38,6 +38,7 @@ struct shed {
 	        most; /* what the rings ask for, and may; most 0: the rate is never changed */
 	VEC(struct shed_change) changes;
 	uint64_t changed_ns, calm_since_ns, patience_ns;
+	uint64_t slowed_ns[2];    /* before: for the rings, [1] for the budget */
 	uint64_t tracked;         /* records that are no samples, counted by whoever reads them */
 	struct shed_bound *bound; /* NULL: no budget, or none that could be kept: */
 	bool unbound;
@@ -63,7 +64,9 @@ uint64_t shed_period(const struct shed *s, size_t event, size_t cpu, uint64_t ti
                      uint64_t recorded);
 
 void shed_account(const struct shed *s, struct account *account);
-/* The main clock's period now, and what a sample costs. */
+/* The main clock's period now, what a sample costs, and what there was of the budget. */
 void shed_status(const struct shed *s, struct session_status *status);
+/* What was most of late begins anew. */
+void shed_restart(struct shed *s);
 
 #endif

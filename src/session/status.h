@@ -6,12 +6,12 @@
  * Times in ns; "wall" is since 1970, all others of CLOCK_MONOTONIC. Sizes in bytes. All
  * counts are since sampling began. Ticks are of the main event, weighted as in a report:
  * while the rate is lowered, one stands for several. session_status_done() frees. Uses: base,
- * source.
+ * event, source.
  */
 #ifndef ASSAY_SESSION_STATUS_H
 #define ASSAY_SESSION_STATUS_H
 
-#include "base/vec.h"
+#include "event/recording.h"
 #include "source/cpu_stat.h"
 
 #include <stdbool.h>
@@ -43,6 +43,10 @@ struct session_status {
 	uint64_t observer_cpu_ns, observer_wakeups;
 	uint64_t period_ns, period_asked_ns; /* of the main clock, now; 0: it counts no ns */
 	uint64_t sample_cost_ns; /* what one sample takes from the CPU, 0: not measured */
+	uint64_t slowed_behind_ns, slowed_budget_ns; /* time at less than the rate asked for */
+	struct account_budget budget;                /* share_ppm 0: there is none */
+	uint64_t budget_spent_ns;                    /* CPU time, of budget.looked_ns */
+	uint64_t budget_recent_ppm; /* most in a look since session_buffers_restart() */
 	VEC(struct session_status_cpu) cpus;
 	struct cpu_stats stats; /* /proc/stat, now */
 };

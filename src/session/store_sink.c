@@ -9,7 +9,9 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define WINDOW_NS UINT64_C(10000000000)
@@ -40,6 +42,10 @@ struct store_sink {
 	uint64_t asleep_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: grows while the machine sleeps */
 	struct session_status last; /* at the end of the window before */
 	VEC(struct missing) missing;
+	uint64_t lost_windows, lost_samples; /* that found no room */
+	size_t note;                         /* of the session's, of these; 0: none yet */
+	dev_t device;                        /* the store's file: others may delete it */
+	ino_t inode;
 };
 
 static struct store_sink *store_sink_of(struct session_sink *s)
@@ -138,18 +144,70 @@ static int tell_missing(struct store_sink *s, struct error *err)
 	return ret;
 }
 
+/* Whoever asks how it stands is told that the store has less than was counted. */
+static void note_lost(struct store_sink *s, const struct store_window *w, const char *why)
+{
+	s->lost_windows++;
+	s->lost_samples += w->samples;
+	s->note = session_note(
+	        s->sink.session, s->note,
+	        xasprintf("%" PRIu64 " window%s with %" PRIu64 " samples %s not in the store, "
+	                  "which tells of a gap; the last because %s",
+	                  s->lost_windows, s->lost_windows == 1 ? "" : "s", s->lost_samples,
+	                  s->lost_windows == 1 ? "is" : "are", why));
+}
+
+/* A database goes on in a file that nobody finds any more: better it ends. */
+static int check_file(const struct store_sink *s, struct error *err)
+{
+	struct stat now;
+
+	if (!lstat(s->path, &now) && now.st_ino == s->inode && now.st_dev == s->device)
+		return 0;
+	return error_set(err, ESTALE, "%s was moved, deleted or replaced while it was written",
+	                 s->path);
+}
+
 static int write_window(struct store_sink *s, const struct profile *p, const struct store_window *w,
                         struct error *err)
 {
-	int ret = tell_missing(s, err);
+	const char *why;
+	int ret = check_file(s, err);
 
 	if (!ret)
+		ret = tell_missing(s, err);
+	if (!ret)
 		ret = store_add_window(s->store, p, w, err);
-	if (is_passing(ret))
-		miss(s, w->start_ns, w->end_ns, ret == -ENOSPC ? disk_full : other_writer);
-	else if (!ret)
+	if (is_passing(ret)) {
+		why = ret == -ENOSPC ? disk_full : other_writer;
+		miss(s, w->start_ns, w->end_ns, why);
+		note_lost(s, w, why);
+	} else if (!ret) {
 		ret = store_keep(s->store, w->end_ns, err);
+	}
 	return is_passing(ret) ? 0 : ret;
+}
+
+/* What there was of the rate and the budget in a window. */
+static void fill_rate(const struct session_status *before, const struct session_status *now,
+                      struct store_window *w)
+{
+	const struct account_budget *b = &now->budget;
+
+	w->rate = (struct store_rate){
+	        .slowed_budget_ns = now->slowed_budget_ns - before->slowed_budget_ns,
+	        .slowed_behind_ns = now->slowed_behind_ns - before->slowed_behind_ns,
+	        .taken_ns = now->budget_spent_ns - before->budget_spent_ns,
+	        .taken_of_ns = b->looked_ns - before->budget.looked_ns,
+	        .over_ns = b->over_ns - before->budget.over_ns,
+	        .most_ppm = now->budget_recent_ppm,
+	        .sample_ns = b->cost_ns,
+	};
+	w->budget = (struct store_budget){.share_ppm = b->share_ppm,
+	                                  .cost_low_ns = b->cost_low_ns,
+	                                  .cost_high_ns = b->cost_high_ns,
+	                                  .cost_samples = b->cost_samples,
+	                                  .record_ns = b->record_ns};
 }
 
 static int on_window(void *ctx, const struct profile *p, const struct profile_window *w,
@@ -175,6 +233,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	        .buffers = buffers,
 	        .buffer_count = now.cpus.count,
 	};
+	fill_rate(&s->last, &now, &out);
 	ret = write_window(s, p, &out, err);
 	free(buffers);
 	session_status_done(&s->last);
@@ -201,6 +260,7 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	struct store_sink *s = store_sink_of(sink);
 	struct store_options o = {
 	        .keeping = s->o.keeping, .name = s->o.name, .name_ctx = s->o.name_ctx};
+	struct stat file;
 	int ret;
 
 	perf_decoder_init(&s->decoder);
@@ -210,6 +270,10 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	s->wall_less_ns = wall_less();
 	s->asleep_ns = asleep();
 	ret = store_open(&s->store, s->path, &o, err);
+	if (!ret && !stat(s->path, &file)) {
+		s->device = file.st_dev;
+		s->inode = file.st_ino;
+	}
 	if (!ret)
 		ret = store_begin(s->store, described, clock_ns(CLOCK_REALTIME), err);
 	return ret ? ret : open_windows(s, described, err);
@@ -394,6 +458,7 @@ struct session_sink *store_sink_new(const struct store_sink_options *options)
 	s->o.path = s->path;
 	if (!s->o.window_ns)
 		s->o.window_ns = WINDOW_NS;
-	s->sink = (struct session_sink){.ops = &ops, .ordered = true, .flush_ns = s->o.window_ns};
+	s->sink = (struct session_sink){
+	        .ops = &ops, .ordered = true, .names = true, .flush_ns = s->o.window_ns};
 	return &s->sink;
 }

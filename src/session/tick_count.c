@@ -44,7 +44,8 @@ static struct ledger_cpu_builder *cpu_of(struct tick_count *t, uint32_t cpu)
 static void on_sample(struct tick_count *t, const struct event *e)
 {
 	uint64_t ticks = t->period_ns ? (e->sample.period + t->period_ns / 2) / t->period_ns : 1;
-	bool idle = e->pid == 0 && e->tid == 0;
+	/* The idle task has no user mode: pid 0 there is somebody outside the pid namespace. */
+	bool idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
 	struct ledger_cpu_builder *cpu = cpu_of(t, e->cpu);
 
 	t->samples++;

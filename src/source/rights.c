@@ -62,6 +62,11 @@ static bool outside_first_namespace(const char *path, ino_t first)
 	return !stat(path, &st) && st.st_ino != first;
 }
 
+bool rights_pid_namespace(void)
+{
+	return outside_first_namespace("/proc/self/ns/pid", FIRST_PID_NAMESPACE);
+}
+
 static bool readable(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -104,7 +109,7 @@ static void read_process(struct rights *r)
 		caps = 0;
 	r->uid = geteuid();
 	r->user_namespace = outside_first_namespace("/proc/self/ns/user", FIRST_USER_NAMESPACE);
-	r->pid_namespace = outside_first_namespace("/proc/self/ns/pid", FIRST_PID_NAMESPACE);
+	r->pid_namespace = rights_pid_namespace();
 	/* perf asks for capabilities in the first user namespace. */
 	if (!r->user_namespace) {
 		r->perfmon = caps & (1ll << CAP_PERFMON | 1ll << CAP_SYS_ADMIN);

@@ -73,6 +73,9 @@ void rights_read_limits(struct rights *r);
  */
 int rights_sysctl(const char *name, int64_t *value);
 
+/* This is not the first pid namespace: perf calls every process outside it pid 0. */
+bool rights_pid_namespace(void);
+
 /* May sample in kernel mode; may sample what is not its own (record -a). */
 bool rights_kernel(const struct rights *r);
 bool rights_machine(const struct rights *r);

@@ -4,6 +4,7 @@
  * process after the other; `stacks` and `samples` have the same rows and ids, so that what is
  * asked of sampled stacks can be asked of these: `weight` is the net time.
  */
+#include "base/sorted.h"
 #include "base/xalloc.h"
 #include "sql/image_value.h"
 #include "sql/sql.h"
@@ -102,17 +103,7 @@ static struct calls_model *new_model(const struct call_paths *c, struct symboliz
 /* The process that item `row` of `firsts` is of; the last whose first is not behind it. */
 static size_t process_of(const struct calls_model *m, const uint64_t *firsts, uint64_t row)
 {
-	size_t low = 0, high = m->calls->processes.count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (firsts[middle] <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_count(i, m->calls->processes.count, firsts[i] <= row) - 1;
 }
 
 static uint64_t one(void *ctx)

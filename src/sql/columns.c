@@ -9,11 +9,14 @@ const struct sql_columns sql_columns[] = {
         {.name = "sessions",
          .columns = "id INTEGER, host INTEGER, boot TEXT, start_ns INTEGER, end_ns INTEGER, "
                     "ended TEXT, version TEXT, command TEXT, event TEXT, frequency_hz INTEGER, "
-                    "period_ns INTEGER"},
+                    "period_ns INTEGER, budget REAL"},
         {.name = "windows",
          .columns = "id INTEGER, session INTEGER, start_ns INTEGER, end_ns INTEGER, "
                     "level INTEGER, merged INTEGER, samples INTEGER, lost_records INTEGER, "
-                    "observer_cpu_ns INTEGER, period_ns INTEGER, unobserved_ns INTEGER",
+                    "observer_cpu_ns INTEGER, period_ns INTEGER, unobserved_ns INTEGER, "
+                    "slowed_budget_ns INTEGER, slowed_behind_ns INTEGER, "
+                    "taken_of_ns INTEGER, taken_ns INTEGER, taken_most REAL, "
+                    "over_budget_ns INTEGER, sample_cost_ns INTEGER",
          .index = "start_ns"},
         {.name = "ledger",
          .columns = "window INTEGER, cpu INTEGER, wall_ns INTEGER, busy_ns INTEGER, "

@@ -3,7 +3,8 @@
  * event_tables: `events` of perf.data. SQLite pulls rows, and the reader of perf.data pushes
  * events, in time order, with bounded memory. So each cursor has a thread that reads: it hands
  * over batches of rows, and waits while the one before was not taken. A cursor that is closed
- * early (LIMIT) stops it within a batch. What is in memory is two batches, and the reader's.
+ * early (LIMIT) stops it within a batch, and what lies behind the time or number that is asked
+ * for is not read. What is in memory is two batches, and the reader's.
  */
 #include "sql/event_tables.h"
 
@@ -25,6 +26,7 @@ enum { BATCH_ROWS = 1024, BATCH_TEXT = 256 << 10 };
 
 struct row {
 	const char *kind;
+	int64_t seq;
 	uint64_t time_ns; /* 0: none */
 	uint32_t cpu;
 	int32_t pid, tid;
@@ -38,8 +40,16 @@ struct batch {
 	struct buf texts;
 };
 
+/* What is wanted, inclusive. SQLite looks again at each row. */
+struct wanted {
+	int64_t seq_high, time_low, time_high;
+	bool timed; /* rows without a time are not */
+};
+
 struct reading {
 	const char *path;
+	struct wanted wanted;
+	bool in_order;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -50,12 +60,18 @@ struct reading {
 	struct batch *filling;
 	struct recording recording;
 	uint64_t wall_less_ns; /* wall's clock - the recording's */
+	int64_t seq;
+	bool past; /* nothing that is wanted follows */
 	struct error err;
 	int status;
 	/* the cursor's */
 	struct batch *taken;
 	size_t at;
-	int64_t seq;
+};
+
+struct events_file {
+	bool in_order;
+	char path[];
 };
 
 static struct batch *batch_new(void)
@@ -236,12 +252,42 @@ static int on_begin(void *ctx, const struct recording *recording, struct error *
 	return 0;
 }
 
+/* Counts a row; where nothing that is wanted can come any more, says so. */
+static bool is_wanted(struct reading *r, uint64_t time_ns)
+{
+	const struct wanted *w = &r->wanted;
+	int64_t time = time_ns > INT64_MAX ? INT64_MAX : (int64_t)time_ns;
+
+	r->past = ++r->seq > w->seq_high || (r->in_order && w->timed && time > w->time_high);
+	if (r->past)
+		return false;
+	return !w->timed || (time_ns && time >= w->time_low && time <= w->time_high);
+}
+
+/* Now and then, where no batch is filled. */
+static bool is_stopped(struct reading *r)
+{
+	bool stop = false;
+
+	if (r->seq % BATCH_ROWS == 0) {
+		pthread_mutex_lock(&r->lock);
+		stop = r->stop;
+		pthread_mutex_unlock(&r->lock);
+	}
+	return stop;
+}
+
 static int on_event(void *ctx, const struct event *e, struct error *err)
 {
 	struct reading *r = ctx;
-	struct row *row = vec_add(&r->filling->rows);
+	uint64_t time_ns = e->time_ns ? e->time_ns + r->wall_less_ns : 0;
+	struct row *row;
 
-	row->time_ns = e->time_ns ? e->time_ns + r->wall_less_ns : 0;
+	if (!is_wanted(r, time_ns))
+		return r->past || is_stopped(r) ? -ECANCELED : 0;
+	row = vec_add(&r->filling->rows);
+	row->seq = r->seq;
+	row->time_ns = time_ns;
 	row->cpu = e->cpu;
 	row->pid = e->pid;
 	row->tid = e->tid;
@@ -256,6 +302,7 @@ static struct row *add_note(struct reading *r, const char *kind)
 {
 	struct row *row = vec_add(&r->filling->rows);
 
+	row->seq = ++r->seq;
 	row->kind = kind;
 	row->cpu = EVENT_NO_CPU;
 	row->pid = row->tid = -1;
@@ -280,10 +327,10 @@ static void *read_all(void *ctx)
 	struct event_sink sink = {.ctx = r, .begin = on_begin, .event = on_event};
 	int ret = perf_data_read(r->path, NULL, &r->recording, &sink, &r->err);
 
-	if (!ret) {
+	if (!ret && !r->wanted.timed)
 		add_notes(r);
+	if (!ret || r->past)
 		ret = hand_over(r);
-	}
 	pthread_mutex_lock(&r->lock);
 	r->status = ret;
 	r->ended = true;
@@ -316,10 +363,27 @@ static int start_thread(struct reading *r)
 	return ret;
 }
 
+static struct wanted wanted_of(const struct sql_bound *bounds, size_t count)
+{
+	struct wanted w = {INT64_MAX, INT64_MIN, INT64_MAX, false};
+
+	for (size_t i = 0; i < count; i++) {
+		if (bounds[i].column == 0) {
+			w.seq_high = bounds[i].high;
+			continue;
+		}
+		w.time_low = bounds[i].low;
+		w.time_high = bounds[i].high;
+		w.timed = true;
+	}
+	return w;
+}
+
 static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
                        struct error *err)
 {
-	const char *path = ctx;
+	const struct events_file *file = ctx;
+	const char *path = file->path;
 	struct reading *r;
 	struct stat st;
 	int ret;
@@ -331,6 +395,8 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 		                 strcmp(path, "-") != 0 ? path : "standard input");
 	r = xcalloc(1, sizeof(*r));
 	r->path = path;
+	r->in_order = file->in_order;
+	r->wanted = wanted_of(bounds, bound_count);
 	recording_init(&r->recording);
 	r->filling = batch_new();
 	pthread_mutex_init(&r->lock, NULL);
@@ -369,7 +435,6 @@ static int events_next(void *cursor, struct error *err)
 	struct reading *r = cursor;
 	int ret = 1;
 
-	r->seq++;
 	if (r->taken)
 		r->at++;
 	while (ret > 0 && (!r->taken || r->at >= r->taken->rows.count))
@@ -390,7 +455,7 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 
 	switch (column) {
 	case 0:
-		sqlite3_result_int64(out, r->seq);
+		sqlite3_result_int64(out, row->seq);
 		break;
 	case 1:
 		sql_out_known(out, row->time_ns);
@@ -432,11 +497,16 @@ static void events_close(void *cursor)
 	free_reading(r);
 }
 
-int sql_add_events(struct sql *s, const char *path, struct error *err)
+int sql_add_events(struct sql *s, const char *path, bool in_order, struct error *err)
 {
 	static const struct sql_stream stream = {events_open, events_next, events_value,
 	                                         events_close};
-	const struct sql_table table = {.name = "events", .stream = &stream, .done = free};
+	const struct sql_table table = {
+	        .name = "events", .ranged = 1 << 0 | 1 << 1, .stream = &stream, .done = free};
+	size_t size = strlen(path) + 1;
+	struct events_file *file = xmalloc(sizeof(*file) + size);
 
-	return sql_table_add(s, &table, xstrdup(path), err);
+	file->in_order = in_order;
+	memcpy(file->path, path, size);
+	return sql_table_add(s, &table, file, err);
 }

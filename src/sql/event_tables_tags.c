@@ -5,7 +5,7 @@
  */
 #include "sql/event_tables.h"
 
-#include "base/xalloc.h"
+#include "base/heap.h"
 #include "sql/table.h"
 
 #include "assay/tags_wire.h"
@@ -27,36 +27,18 @@ struct source {
 
 struct cursor {
 	struct tag_recording *recording;
-	struct source *sources, **heap; /* heap[0] is the earliest */
-	size_t heaped;
-	int64_t seq; /* of the row, which is heap[0]'s; 0: before the first */
+	struct source *sources;
+	VEC(struct source *) heap; /* the earliest is first; those that have ended are not in it */
+	int64_t seq;               /* of the row, which is the first's */
+	bool begun;
+	/* bounds: ticks that are wanted, and rows */
+	uint64_t low, high;
+	int64_t seq_high;
 };
 
 static bool earlier(const struct source *a, const struct source *b)
 {
 	return a->time != b->time ? a->time < b->time : a->stream->id < b->stream->id;
-}
-
-static void sift(struct cursor *c)
-{
-	struct source **heap = c->heap, *moved = heap[0];
-	size_t at = 0;
-
-	for (size_t child = 1; child < c->heaped; child = 2 * at + 1) {
-		child += child + 1 < c->heaped && earlier(heap[child + 1], heap[child]);
-		if (!earlier(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
-}
-
-static int compare_sources(const void *pa, const void *pb)
-{
-	const struct source *a = *(struct source *const *)pa, *b = *(struct source *const *)pb;
-
-	return earlier(a, b) ? -1 : earlier(b, a);
 }
 
 static bool is_event(uint64_t word)
@@ -108,25 +90,6 @@ static int advance(struct cursor *c, struct source *s, struct error *err)
 	}
 }
 
-static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
-                       struct error *err)
-{
-	struct cursor *c = xcalloc(1, sizeof(*c));
-
-	c->recording = ctx;
-	c->heaped = c->recording->streams.count;
-	c->sources = xcalloc(c->heaped + 1, sizeof(*c->sources));
-	c->heap = xcalloc(c->heaped + 1, sizeof(struct source *));
-	for (size_t i = 0; i < c->heaped; i++) {
-		c->heap[i] = &c->sources[i];
-		c->sources[i].stream = &c->recording->streams.items[i];
-		c->sources[i].time = c->sources[i].stream->begin;
-	}
-	qsort(c->heap, c->heaped, sizeof(struct source *), compare_sources); /* sorted is a heap */
-	*cursor = c;
-	return 0;
-}
-
 static void close_source(struct source *s)
 {
 	if (s->reader)
@@ -134,30 +97,111 @@ static void close_source(struct source *s)
 	s->reader = NULL;
 }
 
+static void events_close(void *cursor)
+{
+	struct cursor *c = cursor;
+
+	for (size_t i = 0; i < c->recording->streams.count; i++)
+		close_source(&c->sources[i]);
+	free(c->sources);
+	vec_done(&c->heap);
+	free(c);
+}
+
+static uint64_t as_ticks(__int128 ticks)
+{
+	return ticks < 0 ? 0 : ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+/* Bounds in ns as ticks, one too many rather than one too few: SQLite looks again. */
+static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t count)
+{
+	const struct tag_clock *clock = &c->recording->clock;
+	__int128 offset = clock->offset_ns != INT64_MIN ? clock->offset_ns : 0;
+
+	c->high = UINT64_MAX;
+	c->seq_high = INT64_MAX;
+	for (size_t i = 0; i < count; i++) {
+		if (bounds[i].column == 0) {
+			c->seq_high = bounds[i].high;
+			continue;
+		}
+		c->low = as_ticks((bounds[i].low - offset) * clock->hz / 1000000000);
+		if (bounds[i].high < INT64_MAX)
+			c->high = as_ticks((bounds[i].high - offset + 1) * clock->hz / 1000000000);
+	}
+}
+
+/*
+ * To the stream's first row that is wanted; 1: there is one. Those before it are counted without
+ * being put in order with other streams': all of them come before what is wanted.
+ */
+static int skip(struct cursor *c, struct source *s, struct error *err)
+{
+	int ret = 1;
+
+	while (ret > 0 && s->time < c->low) {
+		ret = advance(c, s, err);
+		c->seq += ret > 0 && s->time < c->low;
+	}
+	if (!ret)
+		close_source(s);
+	return ret;
+}
+
+static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
+                       struct error *err)
+{
+	struct cursor *c = xcalloc(1, sizeof(*c));
+	int ret = 0;
+
+	c->recording = ctx;
+	set_bounds(c, bounds, bound_count);
+	c->sources = xcalloc(c->recording->streams.count + 1, sizeof(*c->sources));
+	for (size_t i = 0; i < c->recording->streams.count && ret >= 0; i++) {
+		struct source *s = &c->sources[i];
+
+		s->stream = &c->recording->streams.items[i];
+		s->time = s->stream->begin;
+		ret = skip(c, s, err);
+		if (ret > 0)
+			vec_push(&c->heap, s);
+	}
+	if (ret < 0) {
+		events_close(c);
+		return ret;
+	}
+	heap_make(&c->heap, earlier);
+	*cursor = c;
+	return 0;
+}
+
 /* The row that was first is over; a stream whose turn comes for the first time is opened. */
 static int events_next(void *cursor, struct error *err)
 {
 	struct cursor *c = cursor;
-	bool fresh = !c->seq;
+	bool fresh = !c->begun;
 
-	c->seq++;
-	while (c->heaped) {
-		struct source *first = c->heap[0];
+	c->begun = true;
+	if (c->seq++ >= c->seq_high)
+		return 0;
+	while (c->heap.count) {
+		struct source *first = c->heap.items[0];
 		bool begun = first->reader != NULL;
 		int ret;
 
 		if (begun && fresh)
-			return 1;
+			return first->time <= c->high;
 		ret = advance(c, first, err);
 		if (ret < 0)
 			return ret;
-		if (!ret) {
+		if (ret) {
+			heap_settle(&c->heap, earlier);
+		} else {
 			close_source(first);
-			c->heap[0] = c->heap[--c->heaped];
+			heap_pop(&c->heap, earlier);
 		}
 		fresh = true;
-		if (c->heaped)
-			sift(c);
 	}
 	return 0;
 }
@@ -231,15 +275,16 @@ static void lost_value(const struct source *s, int column, sqlite3_context *out)
 static void out_time(const struct cursor *c, uint64_t ticks, sqlite3_context *out)
 {
 	const struct tag_clock *clock = &c->recording->clock;
-	int64_t offset = clock->offset_ns != INT64_MIN ? clock->offset_ns : 0;
+	__int128 ns = (__int128)((unsigned __int128)ticks * 1000000000u / clock->hz);
 
-	sqlite3_result_int64(out, offset + (int64_t)tag_clock_ns(clock, ticks));
+	ns += clock->offset_ns != INT64_MIN ? clock->offset_ns : 0;
+	sqlite3_result_int64(out, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
 }
 
 static void events_value(void *cursor, int column, sqlite3_context *out)
 {
 	const struct cursor *c = cursor;
-	const struct source *s = c->heap[0];
+	const struct source *s = c->heap.items[0];
 	int32_t id = column == 3 ? s->packet.pid : s->packet.tid;
 
 	switch (column) {
@@ -270,22 +315,12 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 	}
 }
 
-static void events_close(void *cursor)
-{
-	struct cursor *c = cursor;
-
-	for (size_t i = 0; i < c->recording->streams.count; i++)
-		close_source(&c->sources[i]);
-	free(c->sources);
-	free(c->heap);
-	free(c);
-}
-
 int sql_add_tag_events(struct sql *s, struct tag_recording *r, struct error *err)
 {
 	static const struct sql_stream stream = {events_open, events_next, events_value,
 	                                         events_close};
-	const struct sql_table table = {.name = "events", .stream = &stream};
+	const struct sql_table table = {
+	        .name = "events", .ranged = 1 << 0 | 1 << 1, .stream = &stream};
 
 	return sql_table_add(s, &table, r, err);
 }

@@ -15,7 +15,7 @@
 struct copy {
 	struct sql *from;
 	sqlite3 *to;
-	const char *part; /* the file's name until it is complete */
+	char *part; /* the file's name until it is complete */
 };
 
 static int copy_fail(struct copy *c, struct error *err)
@@ -108,12 +108,12 @@ static int copy_all(struct copy *c, struct error *err)
 }
 
 /* Another one's file, or a link, in the place of the new one is not written into. */
-static int open_part(struct copy *c, struct error *err)
+static int open_part(struct copy *c, const char *path, struct error *err)
 {
-	int fd = open(c->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = replace_file_part(path, &c->part, err);
 
 	if (fd < 0)
-		return error_set(err, errno, "cannot create %s: %s", c->part, strerror(errno));
+		return fd;
 	close(fd);
 	if (sqlite3_open_v2(c->part, &c->to, SQLITE_OPEN_READWRITE, NULL))
 		return copy_fail(c, err);
@@ -122,17 +122,13 @@ static int open_part(struct copy *c, struct error *err)
 
 int sql_export(struct sql *s, const char *path, struct error *err)
 {
-	char *part = xasprintf("%s.%ld.part", path, (long)getpid());
-	struct copy c = {.from = s, .part = part};
+	struct copy c = {.from = s};
 	int ret = sql_ready(s, err);
-	bool made = false;
 
 	if (!ret)
 		ret = replace_file_check(path, err);
-	if (!ret) {
-		ret = open_part(&c, err);
-		made = c.to;
-	}
+	if (!ret)
+		ret = open_part(&c, path, err);
 	/* All of a store as it is at one moment. */
 	if (!ret && sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL))
 		ret = sql_fail(s, SQLITE_ERROR, "", -1, err);
@@ -141,11 +137,11 @@ int sql_export(struct sql *s, const char *path, struct error *err)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	}
 	if (sqlite3_close(c.to) && !ret)
-		ret = error_set(err, EIO, "cannot close %s", part);
+		ret = error_set(err, EIO, "cannot close %s", c.part);
 	if (!ret)
-		ret = replace_file_put(part, path, err);
-	if (ret && made)
-		unlink(part);
-	free(part);
+		ret = replace_file_put(c.part, path, err);
+	if (ret && c.part)
+		unlink(c.part);
+	free(c.part);
 	return ret;
 }

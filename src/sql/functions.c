@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,18 @@ static const char step[] =
         "LEFT JOIN frames f ON f.id = s.frame LEFT JOIN functions n ON n.id = f.function "
         "WHERE s.id = ?1";
 
+/* A frame of the stack that was told last: its text ends there. */
+struct told {
+	sqlite3_int64 id;
+	size_t end;
+};
+
 struct sql_functions {
 	sqlite3_stmt *step; /* NULL: not asked for yet */
+	/* The stack that was told last, outermost first, ids rising: most have a begin in common
+	 * with the one before. */
+	VEC(struct told) line;
+	struct buf text;
 };
 
 /* Prepared at the first call, and kept: a query may ask for each of its rows. */
@@ -67,26 +78,91 @@ static void leaf(sqlite3_context *out, int argc, sqlite3_value **argv)
 	free(name);
 }
 
-static void stack_text(sqlite3_context *out, int argc, sqlite3_value **argv)
+void sql_functions_forget(struct sql_functions *f)
 {
-	sqlite3_int64 id = sqlite3_value_int64(argv[0]);
-	sqlite3_stmt *statement = step_of(out);
-	struct buf text = {0};
-	VEC(char *) names = {0};
+	f->line.count = 0;
+	buf_clear(&f->text);
+}
+
+/* How much of the stack told last ends with `id`; 0: nothing does. */
+static size_t line_to(const struct sql_functions *f, sqlite3_int64 id)
+{
+	size_t low = 0, high = f->line.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->line.items[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->line.count && f->line.items[low].id == id ? low + 1 : 0;
+}
+
+struct step_up {
+	sqlite3_int64 id;
+	char *name;
+};
+
+static void add_step(struct sql_functions *f, const struct step_up *up)
+{
+	if (f->line.count)
+		buf_putc(&f->text, ';');
+	buf_puts(&f->text, up->name);
+	vec_push(&f->line, (struct told){up->id, f->text.size});
+}
+
+/* Makes the stack the one told last; false: it has more than DEPTH_MAX frames, and is cut. */
+static bool tell_stack(struct sql_functions *f, sqlite3_int64 id)
+{
+	VEC(struct step_up) steps = {0};
+	size_t kept = 0;
 	char *name;
 
-	while (statement && id > 0 && names.count < DEPTH_MAX && (name = take_name(statement, &id)))
-		vec_push(&names, name);
-	for (size_t i = names.count; i-- > 0; free(names.items[i])) {
-		buf_puts(&text, names.items[i]);
-		if (i)
-			buf_putc(&text, ';');
+	while (id > 0 && !(kept = line_to(f, id)) && steps.count < DEPTH_MAX) {
+		sqlite3_int64 own = id;
+
+		name = take_name(f->step, &id);
+		if (!name)
+			break;
+		vec_push(&steps, (struct step_up){own, name});
 	}
-	if (names.count)
-		sqlite3_result_text64(out, buf_text(&text), text.size, SQLITE_TRANSIENT,
+	f->line.count = kept;
+	f->text.size = kept ? f->line.items[kept - 1].end : 0;
+	while (steps.count) {
+		add_step(f, &steps.items[--steps.count]);
+		free(steps.items[steps.count].name);
+	}
+	vec_done(&steps);
+	return f->line.count < DEPTH_MAX;
+}
+
+static void stack_text(sqlite3_context *out, int argc, sqlite3_value **argv)
+{
+	struct sql_functions *f = sqlite3_user_data(out);
+	sqlite3_int64 id = sqlite3_value_int64(argv[0]);
+	bool whole;
+
+	if (!step_of(out))
+		return;
+	whole = tell_stack(f, id);
+	if (!whole) { /* the innermost ones, whatever was told before */
+		sql_functions_forget(f);
+		tell_stack(f, id);
+	}
+	if (f->line.count)
+		sqlite3_result_text64(out, buf_text(&f->text), f->text.size, SQLITE_TRANSIENT,
 		                      SQLITE_UTF8);
-	vec_done(&names);
-	buf_done(&text);
+	if (!whole)
+		sql_functions_forget(f);
+}
+
+static bool is_number(sqlite3_value *value)
+{
+	int type = sqlite3_value_numeric_type(value);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
 static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
@@ -95,14 +171,16 @@ static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 		double ns;
 		const char *name;
 		int places;
-	} units[] = {{1e9, "s", 3}, {1e6, "ms", 2}, {1e3, "us", 2}, {1, "ns", 0}};
+		double half; /* of the last place of the unit below */
+	} units[] = {{1e9, "s", 3, 5e3}, {1e6, "ms", 2, 5}, {1e3, "us", 2, 0.5}, {1, "ns", 0, 0}};
 	double ns = sqlite3_value_double(argv[0]), size = ns < 0 ? -ns : ns;
 	char text[400]; /* a double has up to 309 digits before the point */
 	size_t i = 0;
 
-	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
+	if (!is_number(argv[0]))
 		return;
-	while (i < 3 && size < units[i].ns)
+	/* What would be rounded to a thousand of a unit is one of the next. */
+	while (i < 3 && size < units[i].ns - units[i].half)
 		i++;
 	snprintf(text, sizeof(text), "%.*f %s", units[i].places, ns / units[i].ns, units[i].name);
 	sqlite3_result_text(out, text, -1, SQLITE_TRANSIENT);
@@ -116,7 +194,7 @@ static void time_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 	char text[64];
 	size_t used;
 
-	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
+	if (!is_number(argv[0]))
 		return;
 	rest += rest < 0 ? 1000000000 : 0;
 	if (!localtime_r(&seconds, &tm))
@@ -128,8 +206,11 @@ static void time_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 
 void sql_functions_free(struct sql_functions *f)
 {
-	if (f)
-		sqlite3_finalize(f->step);
+	if (!f)
+		return;
+	sqlite3_finalize(f->step);
+	vec_done(&f->line);
+	buf_done(&f->text);
 	free(f);
 }
 

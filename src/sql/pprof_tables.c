@@ -307,12 +307,14 @@ static void out_path(const struct named_model *m, uint32_t path, sqlite3_context
 	buf_done(&text);
 }
 
-/* Net, total, blocked, preempted. What a path has no row of is 0: it was but passed through. */
+/* Net, total, blocked, preempted, least, most. What a path has no row of is 0: it was but passed
+ * through. */
 static void call_times(const struct named_model *m, const struct named_call *c, int column,
                        sqlite3_context *out)
 {
 	const uint32_t columns[] = {m->columns.net, NAMED_NONE, m->columns.blocked,
 	                            m->columns.preempted};
+	const struct named_range *range;
 	uint32_t value = column < 13 ? columns[column - 9] : NAMED_NONE;
 
 	if (column == 10)
@@ -321,6 +323,11 @@ static void call_times(const struct named_model *m, const struct named_call *c, 
 		sqlite3_result_double(
 		        out,
 		        c->row == NAMED_NONE ? 0 : (double)m->n->rows.items[c->row].values[value]);
+	if (column < 13 || c->row >= m->n->ranges.count)
+		return;
+	range = &m->n->ranges.items[c->row];
+	if (range->most >= range->least)
+		sqlite3_result_double(out, (double)(column == 13 ? range->least : range->most));
 }
 
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)

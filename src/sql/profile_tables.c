@@ -103,6 +103,14 @@ uint64_t profile_model_wall(const struct profile_model *m, uint32_t recording, u
 	return r->clock_wall_ns ? time_ns + (r->clock_wall_ns - r->clock_start_ns) : time_ns;
 }
 
+static bool is_in_order(const struct profile *p)
+{
+	vec_each (recording, &p->recordings)
+		if ((*recording)->out_of_order)
+			return false;
+	return p->recordings.count == 1;
+}
+
 int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *symbols,
                     const char *path, struct error *err)
 {
@@ -113,5 +121,5 @@ int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *s
 		ret = profile_tables_add_code(s, m, err);
 	if (!ret)
 		ret = profile_tables_add_samples(s, m, err);
-	return ret || !path ? ret : sql_add_events(s, path, err);
+	return ret || !path ? ret : sql_add_events(s, path, is_in_order(p), err);
 }

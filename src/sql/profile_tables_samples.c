@@ -2,6 +2,7 @@
 /* profile_tables: who ran, and what was seen of it. */
 #include "sql/profile_tables.h"
 
+#include "base/sorted.h"
 #include "base/xalloc.h"
 
 static uint64_t process_count(void *ctx)
@@ -162,17 +163,7 @@ static const struct profile_row *row_at(struct profile_model *m, uint64_t row)
 /* The first row whose window is at least that. */
 static uint64_t first_row(struct profile_model *m, int64_t window)
 {
-	uint64_t low = 0, high = m->profile->rows.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if ((int64_t)row_at(m, middle)->window < window)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_count(i, m->profile->rows.count, (int64_t)row_at(m, i)->window < window);
 }
 
 /* By `window`, or by `time_ns`, which is its start: of one recording alone are those in order. */

@@ -2,7 +2,9 @@
 /* profile_tables: on which machine, when, and how the books close. */
 #include "sql/profile_tables.h"
 
+#include "base/sorted.h"
 #include "base/xalloc.h"
+#include "view/rates.h"
 
 #include <string.h>
 
@@ -101,6 +103,10 @@ static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	case 10:
 		sql_out_known(out, a ? a->period_ns : 0);
 		break;
+	case 11:
+		if (r->account.budget.share_ppm)
+			sql_out_double(out, (double)r->account.budget.share_ppm / 1e6);
+		break;
 	}
 }
 
@@ -131,6 +137,35 @@ static uint64_t window_end(const struct profile_model *m, const struct profile_s
 	return end > w->start_ns && end < w->end_ns ? end : w->end_ns;
 }
 
+/* The time of a window at less than the rate asked for, for that reason. */
+static uint64_t slowed_ns(const struct recording *r, uint64_t from_ns, uint64_t to_ns,
+                          enum rate_reason reason)
+{
+	rate_list rates = {0};
+	uint64_t slowed = 0;
+
+	rates_of(r, &rates);
+	vec_each (rate, &rates) {
+		uint64_t from = r->account.start_ns + rate->from_ns, to = from + rate->length_ns;
+
+		from = from > from_ns ? from : from_ns;
+		to = to < to_ns ? to : to_ns;
+		if (rate->reason == reason && to > from)
+			slowed += to - from;
+	}
+	vec_done(&rates);
+	return slowed;
+}
+
+static void window_slowed(const struct profile_model *m, const struct profile_span *w,
+                          enum rate_reason reason, sqlite3_context *out)
+{
+	const struct recording *r = recording_at(m, w->recording);
+
+	if (r->account.present && is_ours(r))
+		sql_out_u64(out, slowed_ns(r, w->start_ns, window_end(m, w), reason));
+}
+
 static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
 	struct profile_model *m = ctx;
@@ -154,6 +189,12 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 		break;
 	case 6:
 		sql_out_u64(out, window_samples(m, row));
+		break;
+	case 11:
+		window_slowed(m, w, RATE_BUDGET, out);
+		break;
+	case 12:
+		window_slowed(m, w, RATE_BEHIND, out);
 		break;
 	}
 }
@@ -240,32 +281,23 @@ static void buffer_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	}
 }
 
+static int64_t wall_start(const struct profile_model *m, size_t window)
+{
+	return (int64_t)profile_model_wall(m, 0, m->profile->windows.items[window].start_ns);
+}
+
 /* Windows of one recording follow one another, but recordings may overlap: only one is sought. */
 static void window_range(void *ctx, const struct sql_bound *bound, uint64_t *first, uint64_t *end)
 {
 	const struct profile_model *m = ctx;
 	const struct profile *p = m->profile;
-	uint64_t low = 0, high = p->windows.count;
 
 	*first = 0;
 	*end = p->windows.count;
 	if (p->recordings.count != 1)
 		return;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		uint64_t start = profile_model_wall(m, 0, p->windows.items[middle].start_ns);
-
-		if ((int64_t)start < bound->low)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*first = low;
-	for (high = low; high < p->windows.count; high++)
-		if ((int64_t)profile_model_wall(m, 0, p->windows.items[high].start_ns) >
-		    bound->high)
-			break;
-	*end = high;
+	*first = sorted_count(i, p->windows.count, wall_start(m, i) < bound->low);
+	*end = sorted_count(i, p->windows.count, wall_start(m, i) <= bound->high);
 }
 
 int profile_tables_add_sessions(struct sql *s, struct profile_model *m, struct error *err)

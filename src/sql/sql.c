@@ -174,6 +174,7 @@ static int step_through(struct sql *s, sqlite3_stmt *statement, const char *text
 	uint64_t number = 0;
 	int code = SQLITE_ROW, ret = 0;
 
+	sql_functions_forget(s->functions);
 	if (count && row)
 		ret = tell_names(statement, values, count, row, ctx, err);
 	while (!ret && (code = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -112,6 +112,8 @@ int sql_store_views(struct sql *s, struct error *err)
 	if (!ret)
 		ret = schema_create(&scratch, err);
 	if (!ret)
+		ret = schema_stand_in(&s->store, err);
+	if (!ret)
 		ret = make_views_of(s, &scratch, err);
 	database_close(&scratch);
 	return ret;

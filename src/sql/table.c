@@ -214,7 +214,8 @@ static void estimate(const struct vtab *v, sqlite3_index_info *info, bool id, bo
 		rows = rows / 4 + 1;
 	}
 	info->estimatedRows = (sqlite3_int64)rows;
-	info->estimatedCost = rows + (t->stream ? 1000 : 1);
+	/* A stream is read from its begin, whatever is wanted of it: best once. */
+	info->estimatedCost = t->stream ? 1e6 + rows : rows + 1;
 }
 
 static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -350,28 +351,46 @@ static void narrow(const struct added *a, struct cursor *c, const struct sql_bou
 static int step(struct cursor *c)
 {
 	struct vtab *v = (struct vtab *)c->base.pVtab;
-	struct error err = {0};
-	int ret = v->added->table.stream->next(c->stream, &err);
+	struct error err; /* it is large, and this is done for each row */
+	int ret;
+
+	err.text[0] = '\0';
+	ret = v->added->table.stream->next(c->stream, &err);
 
 	c->more = ret > 0;
 	return ret < 0 ? fail(v, &err) : SQLITE_OK;
+}
+
+static int start_stream(struct cursor *c, struct sql_bound *bounds, size_t count)
+{
+	struct vtab *v = (struct vtab *)c->base.pVtab;
+	const struct added *a = v->added;
+	struct error err = {0};
+
+	if (a->table.stream->open(a->ctx, bounds, count, &c->stream, &err))
+		return fail(v, &err);
+	return step(c);
 }
 
 static int start(struct cursor *c, struct sql_bound *bounds, size_t count)
 {
 	struct vtab *v = (struct vtab *)c->base.pVtab;
 	const struct added *a = v->added;
-	struct error err = {0};
 
-	if (a->table.stream) {
-		if (a->table.stream->open(a->ctx, bounds, count, &c->stream, &err))
-			return fail(v, &err);
-		return step(c);
-	}
+	if (a->table.stream)
+		return start_stream(c, bounds, count);
 	c->end = a->table.count(a->ctx);
 	for (size_t i = 0; i < count; i++)
 		narrow(a, c, &bounds[i]);
 	return SQLITE_OK;
+}
+
+static int fail_argument(struct vtab *v)
+{
+	struct error err = {0};
+
+	error_set(&err, EINVAL, "%s() takes whole numbers: ns since 1970", v->added->table.name);
+	return fail(v, &err);
 }
 
 static int on_filter(sqlite3_vtab_cursor *base, int index_number, const char *chosen, int argc,
@@ -380,7 +399,6 @@ static int on_filter(sqlite3_vtab_cursor *base, int index_number, const char *ch
 	struct cursor *c = (struct cursor *)base;
 	struct vtab *v = (struct vtab *)base->pVtab;
 	struct sql_bound bounds[BOUNDS_MAX];
-	struct error err = {0};
 	size_t count = 0;
 
 	close_stream(c);
@@ -393,11 +411,8 @@ static int on_filter(sqlite3_vtab_cursor *base, int index_number, const char *ch
 		int hidden = column - (v->columns - v->added->table.arguments);
 		struct sql_bound one, *all = bound_for(bounds, &count, column);
 
-		if (hidden >= 0 && sqlite3_value_numeric_type(argv[i]) != SQLITE_INTEGER) {
-			error_set(&err, EINVAL, "%s() takes whole numbers: ns since 1970",
-			          v->added->table.name);
-			return fail(v, &err);
-		}
+		if (hidden >= 0 && sqlite3_value_numeric_type(argv[i]) != SQLITE_INTEGER)
+			return fail_argument(v);
 		if (!bound_of(&one, chosen[2 * i + 1], argv[i]))
 			return SQLITE_OK;
 		all->low = one.low > all->low ? one.low : all->low;

@@ -34,5 +34,7 @@ int sql_diff_add(struct sql *s, sqlite3 *db, struct error *err);
 struct sql_functions;
 int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err);
 void sql_functions_free(struct sql_functions *f); /* NULL-safe */
+/* Before a statement: a store's stacks may be others than those of the one before. */
+void sql_functions_forget(struct sql_functions *f);
 
 #endif

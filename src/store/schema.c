@@ -34,6 +34,20 @@ static const char machine_tables[] =
         "CREATE TABLE gap (id INTEGER PRIMARY KEY, host INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, why TEXT);";
 
+/* Of version 2. */
+#define RATE_TABLES(create)                                                                        \
+	create " session_budget (session INTEGER PRIMARY KEY, share_ppm INTEGER NOT NULL,"         \
+	       " cost_low_ns INTEGER NOT NULL, cost_high_ns INTEGER NOT NULL,"                     \
+	       " cost_samples INTEGER NOT NULL, record_ns INTEGER NOT NULL);" create               \
+	       " window_rate (window INTEGER PRIMARY KEY, slowed_budget_ns INTEGER NOT NULL,"      \
+	       " slowed_behind_ns INTEGER NOT NULL, taken_ns INTEGER NOT NULL,"                    \
+	       " taken_of_ns INTEGER NOT NULL, over_ns INTEGER NOT NULL,"                          \
+	       " most_ppm INTEGER NOT NULL, sample_ns INTEGER NOT NULL);"
+
+static const char rate_tables[] = RATE_TABLES("CREATE TABLE");
+/* Stand-ins, where a store of version 1 is read. */
+static const char no_rate_tables[] = RATE_TABLES("CREATE TEMP TABLE");
+
 static const char window_tables[] =
         "CREATE TABLE window (id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
@@ -86,52 +100,73 @@ static const char name_tables[] =
         "CREATE TABLE event (id INTEGER PRIMARY KEY, name INTEGER NOT NULL,"
         " role INTEGER NOT NULL, UNIQUE (name, role));";
 
-static const char machine_views[] =
+static const char table_views[] =
         "CREATE VIEW hosts AS SELECT id, name, release, arch, cpu, cpus FROM host;"
+        "CREATE VIEW ledger AS SELECT * FROM ledger_cpu;"
+        "CREATE VIEW buffers AS SELECT * FROM buffer;"
+        "CREATE VIEW gaps AS SELECT id, host, start_ns, end_ns, why FROM gap;"
+        "CREATE VIEW frames AS SELECT id, image, offset, function, flags & 1 AS kernel,"
+        " (flags >> 1) & 1 AS caller FROM frame;"
+        "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
+
+/* Those that changed with version 2. */
+static const char name_views[] =
+        /*
+         * Of one table each, texts looked up by the row: such a view on the right side of a LEFT
+         * JOIN is looked into, where one of several tables would be made whole for it.
+         */
+        "CREATE VIEW processes AS SELECT p.id AS id, p.host AS host,"
+        " (SELECT text FROM name WHERE id = p.name) AS name,"
+        " p.instance AS instance, p.pid AS pid, p.parent AS parent, p.start_ns AS start_ns,"
+        " coalesce(p.start_ns, 0) + p.life_ns AS end_ns,"
+        " (SELECT text FROM name WHERE id = p.cgroup) AS cgroup,"
+        " p.kernel AS kernel, p.instances AS instances, p.oncpu_ns AS oncpu_ns,"
+        " p.runnable_ns AS runnable_ns, p.blocked_ns AS blocked_ns FROM process p;"
+        "CREATE VIEW threads AS SELECT t.id AS id, t.process AS process,"
+        " coalesce(t.tid, (SELECT pid FROM process WHERE id = t.process)) AS tid,"
+        " (SELECT text FROM name WHERE id = CASE WHEN t.tid IS NULL THEN"
+        "  (SELECT p.name FROM process p WHERE p.id = t.process) ELSE t.name END) AS name,"
+        " CASE WHEN t.tid IS NULL THEN (SELECT p.start_ns FROM process p WHERE p.id ="
+        "  t.process) ELSE t.start_ns END AS start_ns,"
+        " CASE WHEN t.tid IS NULL THEN (SELECT coalesce(p.start_ns, 0) + p.life_ns FROM"
+        "  process p WHERE p.id = t.process)"
+        "  ELSE coalesce(t.start_ns, 0) + t.life_ns END AS end_ns FROM thread t;"
+        /* The part after the last slash: what is left when all but slashes is trimmed away. */
+        "CREATE VIEW images AS SELECT id, path, CASE WHEN path LIKE '/%' THEN replace(path,"
+        "  rtrim(path, replace(path, '/', '')), '') ELSE path END AS name, kind, build_id FROM"
+        " (SELECT i.id AS id, (SELECT text FROM name WHERE id = i.path) AS path,"
+        "  CASE i.kind WHEN 0 THEN 'file' WHEN 1 THEN 'kernel' WHEN 2 THEN 'module'"
+        "   WHEN 3 THEN 'vdso' WHEN 4 THEN 'anon' WHEN 5 THEN 'unknown' WHEN 6 THEN 'name'"
+        "   ELSE 'jit' END AS kind,"
+        "  nullif(lower(hex(i.build_id)), '') AS build_id FROM image i);"
+        "CREATE VIEW functions AS SELECT f.id AS id, f.image AS image,"
+        " (SELECT text FROM name WHERE id = f.name) AS name FROM function f;";
+
+static const char session_views[] =
         /* The main event as recording_main_attr() has it: a clock (role 0), else a count. */
         "CREATE VIEW sessions AS SELECT s.id AS id, s.host AS host, s.boot AS boot,"
         " s.start_ns AS start_ns, s.end_ns AS end_ns, s.ended AS ended,"
         " s.version AS version, s.command AS command, n.text AS event,"
-        " e.frequency_hz AS frequency_hz, e.period_ns AS period_ns FROM session s"
+        " e.frequency_hz AS frequency_hz, e.period_ns AS period_ns,"
+        " b.share_ppm / 1e6 AS budget FROM session s"
         " LEFT JOIN session_event e ON e.session = s.id AND e.place ="
         " (SELECT x.place FROM session_event x JOIN event y ON y.id = x.event"
         "  WHERE x.session = s.id ORDER BY CASE WHEN y.role < 2 THEN y.role ELSE 2 END, x.place"
         "  LIMIT 1)"
-        " LEFT JOIN event v ON v.id = e.event LEFT JOIN name n ON n.id = v.name;"
-        "CREATE VIEW windows AS SELECT id, session, start_ns, end_ns, level, merged, samples,"
-        " lost_records, observer_cpu_ns, period_ns, unobserved_ns FROM window;"
-        "CREATE VIEW ledger AS SELECT * FROM ledger_cpu;"
-        "CREATE VIEW buffers AS SELECT * FROM buffer;"
-        "CREATE VIEW gaps AS SELECT id, host, start_ns, end_ns, why FROM gap;"
-        "CREATE VIEW processes AS SELECT p.id AS id, p.host AS host, n.text AS name,"
-        " p.instance AS instance, p.pid AS pid, p.parent AS parent, p.start_ns AS start_ns,"
-        " coalesce(p.start_ns, 0) + p.life_ns AS end_ns, c.text AS cgroup,"
-        " p.kernel AS kernel, p.instances AS instances, p.oncpu_ns AS oncpu_ns,"
-        " p.runnable_ns AS runnable_ns, p.blocked_ns AS blocked_ns FROM process p"
-        " LEFT JOIN name n ON n.id = p.name LEFT JOIN name c ON c.id = p.cgroup;"
-        "CREATE VIEW threads AS SELECT t.id AS id, t.process AS process,"
-        " coalesce(t.tid, p.pid) AS tid, n.text AS name,"
-        " CASE WHEN t.tid IS NULL THEN p.start_ns ELSE t.start_ns END AS start_ns,"
-        " CASE WHEN t.tid IS NULL THEN coalesce(p.start_ns, 0) + p.life_ns"
-        "  ELSE coalesce(t.start_ns, 0) + t.life_ns END AS end_ns FROM thread t"
-        " LEFT JOIN process p ON p.id = t.process"
-        " LEFT JOIN name n ON n.id = CASE WHEN t.tid IS NULL THEN p.name ELSE t.name END;";
-
-static const char name_views[] =
-        /* The part after the last slash: what is left when all but slashes is trimmed away. */
-        "CREATE VIEW images AS SELECT i.id AS id, n.text AS path,"
-        " CASE WHEN n.text LIKE '/%' THEN replace(n.text, rtrim(n.text,"
-        "  replace(n.text, '/', '')), '') ELSE n.text END AS name,"
-        " CASE i.kind WHEN 0 THEN 'file' WHEN 1 THEN 'kernel' WHEN 2 THEN 'module'"
-        "  WHEN 3 THEN 'vdso' WHEN 4 THEN 'anon' WHEN 5 THEN 'unknown' WHEN 6 THEN 'name'"
-        "  ELSE 'jit' END AS kind,"
-        " nullif(lower(hex(i.build_id)), '') AS build_id FROM image i"
-        " LEFT JOIN name n ON n.id = i.path;"
-        "CREATE VIEW functions AS SELECT f.id AS id, f.image AS image, n.text AS name"
-        " FROM function f LEFT JOIN name n ON n.id = f.name;"
-        "CREATE VIEW frames AS SELECT id, image, offset, function, flags & 1 AS kernel,"
-        " (flags >> 1) & 1 AS caller FROM frame;"
-        "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
+        " LEFT JOIN event v ON v.id = e.event LEFT JOIN name n ON n.id = v.name"
+        " LEFT JOIN session_budget b ON b.session = s.id;"
+        /* Where nothing was written the rate was kept, or nobody wrote such things down. */
+        "CREATE VIEW windows AS SELECT w.id AS id, w.session AS session,"
+        " w.start_ns AS start_ns, w.end_ns AS end_ns, w.level AS level, w.merged AS merged,"
+        " w.samples AS samples, w.lost_records AS lost_records,"
+        " w.observer_cpu_ns AS observer_cpu_ns, w.period_ns AS period_ns,"
+        " w.unobserved_ns AS unobserved_ns, r.slowed_budget_ns AS slowed_budget_ns,"
+        " r.slowed_behind_ns AS slowed_behind_ns, nullif(r.taken_of_ns, 0) AS taken_of_ns,"
+        " CASE WHEN r.taken_of_ns > 0 THEN r.taken_ns END AS taken_ns,"
+        " CASE WHEN r.taken_of_ns > 0 THEN r.most_ppm / 1e6 END AS taken_most,"
+        " CASE WHEN r.taken_of_ns > 0 THEN r.over_ns END AS over_budget_ns,"
+        " nullif(r.sample_ns, 0) AS sample_cost_ns FROM window w"
+        " LEFT JOIN window_rate r ON r.window = w.id;";
 
 static const char samples_view[] =
         "CREATE VIEW samples AS SELECT s.window AS window, w.start_ns AS time_ns,"
@@ -163,8 +198,8 @@ static int create_samples_view(struct database *d, struct error *err)
 
 static int create_all(struct database *d, struct error *err)
 {
-	static const char *const parts[] = {machine_tables, window_tables, name_tables,
-	                                    machine_views, name_views};
+	static const char *const parts[] = {machine_tables, window_tables, rate_tables, name_tables,
+	                                    table_views,    session_views, name_views};
 	char marks[128];
 	int status;
 
@@ -194,13 +229,60 @@ int schema_create(struct database *d, struct error *err)
 	return status;
 }
 
+static int never_was(const char *path, int version, struct error *err)
+{
+	return error_set(err, EINVAL, "%s: a store of version %d, which never was", path, version);
+}
+
+static int from_first(struct database *d, struct error *err)
+{
+	int64_t version;
+	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
+
+	/* Somebody else may have been faster. */
+	if (status || version > 1)
+		return status;
+	status = database_run(d,
+	                      "DROP VIEW IF EXISTS sessions; DROP VIEW IF EXISTS windows;"
+	                      "DROP VIEW IF EXISTS processes; DROP VIEW IF EXISTS threads;"
+	                      "DROP VIEW IF EXISTS images; DROP VIEW IF EXISTS functions;"
+	                      "PRAGMA user_version = 2;",
+	                      err);
+	if (!status)
+		status = database_run(d, rate_tables, err);
+	if (!status)
+		status = database_run(d, session_views, err);
+	return status ? status : database_run(d, name_views, err);
+}
+
 int schema_upgrade(struct database *d, int version, struct error *err)
 {
+	int status;
+
+	_Static_assert(STORE_VERSION == 2, "a step for each version");
 	/* There was no version before the first. */
 	if (version < 1)
-		return error_set(err, EINVAL, "%s: a store of version %d, which never was", d->path,
-		                 version);
-	return 0;
+		return never_was(d->path, version, err);
+	status = database_run(d, "BEGIN IMMEDIATE", err);
+	if (!status)
+		status = from_first(d, err);
+	if (!status)
+		status = database_run(d, "COMMIT", err);
+	if (status && !sqlite3_get_autocommit(d->handle))
+		database_run(d, "ROLLBACK", NULL);
+	return status;
+}
+
+int schema_stand_in(struct database *d, struct error *err)
+{
+	int64_t version;
+	/* What the file's first bytes say may be older than what its journal has. */
+	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
+
+	if (status || version >= 2)
+		return status;
+	return version < 1 ? never_was(d->path, (int)version, err)
+	                   : database_run(d, no_rate_tables, err);
 }
 
 static uint32_t big_endian(const unsigned char *at)

@@ -14,7 +14,9 @@
  *	session_event	struct recording_attr of its events, by place; flags: SCHEMA_ATTR_*
  *	window		stretches of time; process_first..process_last, thread_first.. are the
  *			ids that were new in it (NULL: none). wall_less_ns: wall's clock minus the
- *			recording's, in it
+ *			recording's, in it. period_ns of merged ones: of their mean rate
+ *	window_rate	struct store_rate, of windows where it says something
+ *	session_budget	struct store_budget, of sessions that had one
  *	ledger_cpu	struct ledger_cpu, a row a window and CPU
  *	buffer		struct store_buffer, a row a window and CPU
  *	gap		time that nobody measured, and why
@@ -49,7 +51,7 @@
 #include "store/database.h"
 
 #define STORE_APPLICATION_ID 0x61737379 /* "assy" */
-#define STORE_VERSION 1
+#define STORE_VERSION 2                 /* 1: without window_rate and session_budget */
 #define SCHEMA_PAGE_BYTES 4096
 
 #define SCHEMA_CPU_UNKNOWN (-1)
@@ -82,5 +84,7 @@ int schema_recognise(const char *path, int *version, struct error *err);
 int schema_create(struct database *d, struct error *err);
 /* Brings a store of an earlier version up to date. */
 int schema_upgrade(struct database *d, int version, struct error *err);
+/* For who may only read it: empty temporary tables in place of those that it does not have. */
+int schema_stand_in(struct database *d, struct error *err);
 
 #endif

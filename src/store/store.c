@@ -143,14 +143,10 @@ int store_copy(struct store *s, const char *path, struct error *err)
 
 	if (status)
 		return status;
-	part = xasprintf("%s.part-%d", path, (int)getpid());
 	/* SQLite would make it for all to read. */
-	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		status = error_set(err, errno, "%s: %s", part, strerror(errno));
-		free(part);
-		return status;
-	}
+	fd = replace_file_part(path, &part, err);
+	if (fd < 0)
+		return fd;
 	close(fd);
 	status = copy_into(s, part, err);
 	if (!status)

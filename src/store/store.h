@@ -56,13 +56,30 @@ struct store_buffer {
 	bool has_steal;
 };
 
+/* Why a window was not sampled at the rate asked for, and what measuring took of a budget. */
+struct store_rate {
+	uint64_t slowed_budget_ns, slowed_behind_ns; /* held down for it; for full buffers */
+	uint64_t taken_ns, taken_of_ns; /* CPU time of samples and recorder, in so much time */
+	uint64_t over_ns;               /* of that: above the budget */
+	uint64_t most_ppm;              /* the largest share in one look */
+	uint64_t sample_ns;             /* what one sample is reckoned to take */
+};
+
+/* What measuring may take, and the cost of a sample as it was measured; 0: no budget. */
+struct store_budget {
+	uint64_t share_ppm, cost_low_ns, cost_high_ns, cost_samples;
+	uint64_t record_ns; /* of a record that is no sample */
+};
+
 struct store_window {
 	uint64_t start_ns, end_ns; /* wall, by the clock as it was then */
 	uint64_t samples, lost_records;
 	uint64_t observer_cpu_ns; /* what measuring took in it */
 	uint64_t period_ns;       /* of the main clock at its end; 0: counts no ns */
 	uint64_t unobserved_ns;   /* that the measurement itself could not see (a pause) */
-	int64_t wall_less_ns;     /* wall - recording's clock, in it; 0: as when it began */
+	struct store_rate rate;
+	struct store_budget budget; /* of the measurement: the first window's is kept */
+	int64_t wall_less_ns;       /* wall - recording's clock, in it; 0: as when it began */
 	const struct store_buffer *buffers;
 	size_t buffer_count;
 };

@@ -78,12 +78,11 @@ void keep_window_take(sqlite3_stmt *statement, struct keep_window *w)
 	                          .session = sqlite3_column_int64(statement, 1),
 	                          .start_ns = (uint64_t)sqlite3_column_int64(statement, 2),
 	                          .end_ns = (uint64_t)sqlite3_column_int64(statement, 3),
-	                          .period_ns = (uint64_t)sqlite3_column_int64(statement, 4),
-	                          .level = sqlite3_column_int64(statement, 5),
-	                          .process_first = sqlite3_column_int64(statement, 6),
-	                          .process_last = sqlite3_column_int64(statement, 7),
-	                          .thread_first = sqlite3_column_int64(statement, 8),
-	                          .thread_last = sqlite3_column_int64(statement, 9)};
+	                          .level = sqlite3_column_int64(statement, 4),
+	                          .process_first = sqlite3_column_int64(statement, 5),
+	                          .process_last = sqlite3_column_int64(statement, 6),
+	                          .thread_first = sqlite3_column_int64(statement, 7),
+	                          .thread_last = sqlite3_column_int64(statement, 8)};
 }
 
 struct file_pages {
@@ -202,6 +201,8 @@ static int step(struct store *s, uint64_t now_ns, struct error *err)
 		return keep_sweep_step(s, now_ns, err);
 	if (!status && k->sweep_first)
 		status = keep_sweep_step(s, now_ns, err);
+	if (!status && !k->overdue)
+		status = keep_fold_step(s, err);
 	/* Which takes room at first. */
 	if (!status && !k->overdue)
 		status = merge_due(s, now_ns, err);

@@ -61,6 +61,8 @@ struct store_keeper {
 	bool sweep_first;        /* before more is deleted */
 	bool overdue;            /* the cap is near: nothing waits for a sweep */
 	uint32_t turn;
+	int64_t folding;    /* window in which some are still to be counted by name; 0: none */
+	int64_t fold_after; /* processes with ids up to that one are done there */
 	struct store_sweep sweep;
 	struct names coarse; /* frames and stacks, with 0: what they are where windows are merged */
 };
@@ -68,7 +70,7 @@ struct store_keeper {
 /* What is known of a window that is merged or deleted. */
 struct keep_window {
 	int64_t id, session;
-	uint64_t start_ns, end_ns, period_ns;
+	uint64_t start_ns, end_ns;
 	int64_t level;
 	int64_t process_first, process_last, thread_first, thread_last; /* 0: none */
 };
@@ -78,6 +80,7 @@ void store_keeper_free(struct store_keeper *k); /* NULL-safe */
 /* Steps: 1 something was done, 0 nothing is due, -errno. */
 int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error *err);
 int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err);
+int keep_fold_step(struct store *s, struct error *err);
 int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err);
 void keep_sweep_done(struct store_sweep *w); /* zeroed then */
 
@@ -95,9 +98,12 @@ int keep_sweep_names(struct store *s, bool *end, struct error *err);
 #define SWEEP_IDS_MAX (INT64_C(1) << 28)
 
 /* Within a transaction: rows of a window as merged ones are, by function. */
-int keep_coarsen(struct store *s, int64_t window, struct error *err);
-/* Within a transaction: those who came and went in a window that others were merged into. */
-int keep_fold(struct store *s, const struct keep_window *into, struct error *err);
+int keep_coarsen(struct store *s, int64_t window, bool *left, struct error *err);
+/*
+ * Within a transaction: those who came and went in a window that others were merged into. *left:
+ * there are more of them.
+ */
+int keep_fold(struct store *s, const struct keep_window *into, bool *left, struct error *err);
 
 /* One row of a kept statement with its bindings: 1, 0 or -errno; reset it after 1. */
 int keep_row(struct store *s, const char *sql, sqlite3_stmt **statement, struct error *err,
@@ -106,8 +112,8 @@ int keep_row(struct store *s, const char *sql, sqlite3_stmt **statement, struct 
 int keep_put(struct store *s, const char *sql, struct error *err, const char *letters, ...);
 /* Columns of KEEP_WINDOW_COLUMNS. */
 #define KEEP_WINDOW_COLUMNS                                                                        \
-	"id, session, start_ns, end_ns, period_ns, level, process_first, process_last, "           \
-	"thread_first, thread_last"
+	"id, session, start_ns, end_ns, level, process_first, process_last, thread_first, "        \
+	"thread_last"
 void keep_window_take(sqlite3_stmt *statement, struct keep_window *w);
 
 #endif

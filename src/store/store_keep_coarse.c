@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* Paths that are looked up in one step. The rows that it leaves are the next one's. */
+#define COARSE_STACKS 4000
+
 struct coarse_row {
 	int64_t thread, stack, cpu, mode, event, region, stack_end, to;
 };
@@ -136,10 +139,11 @@ static int move_row(struct store *s, int64_t window, const struct coarse_row *r,
 	                         r->cpu, r->mode, r->event, r->region, r->stack_end);
 }
 
-int keep_coarsen(struct store *s, int64_t window, struct error *err)
+int keep_coarsen(struct store *s, int64_t window, bool *left, struct error *err)
 {
 	static const char sql[] = "SELECT thread, stack, cpu, mode, event, region, stack_end FROM"
 	                          " sample WHERE window = ?";
+	size_t known = s->keeper->coarse.stacks.entries.count;
 	VEC(struct coarse_row) rows = {0};
 	sqlite3_stmt *row;
 	int status = keep_row(s, sql, &row, err, "i", window);
@@ -152,9 +156,13 @@ int keep_coarsen(struct store *s, int64_t window, struct error *err)
 		                        sqlite3_column_int64(row, 6), 0});
 		status = database_step(&s->db, row, err);
 	}
+	*left = false;
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		struct coarse_row *r = &rows.items[i];
 
+		*left = s->keeper->coarse.stacks.entries.count >= known + COARSE_STACKS;
+		if (*left)
+			break;
 		status = coarse_stack(s, r->stack, &r->to, err);
 		if (status || r->to == r->stack)
 			continue;

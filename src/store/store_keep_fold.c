@@ -5,6 +5,8 @@
  */
 #include "store/store_keep.h"
 
+#include "base/sorted.h"
+
 #include <string.h>
 
 /* A row of process with an id below 0. */
@@ -24,8 +26,12 @@ struct folded {
 	bool stays;     /* it was seen later on */
 };
 
+/* Processes of one step, at most. */
+#define FOLD_MAX 1000
+
 struct fold {
 	struct store *s;
+	bool some; /* there may be more of them than these: of others no thread is looked at */
 	const struct keep_window *w;
 	int64_t end_ns;               /* who ended up to then is over */
 	int64_t open_end_ns;          /* when those ended of whom nothing is told */
@@ -128,13 +134,14 @@ static const char process_sql[] =
         "SELECT id, host, name, coalesce(cgroup, 0), kernel FROM process WHERE id BETWEEN ?1"
         " AND ?2 AND pid IS NOT 0 AND CASE WHEN life_ns IS NULL THEN ?4 ELSE coalesce(start_ns, 0) "
         "+ life_ns END"
-        " <= ?3 ORDER BY id";
+        " <= ?3 AND id > ?5 ORDER BY id LIMIT ?6";
 
 static int find_processes(struct fold *f, struct error *err)
 {
 	sqlite3_stmt *row;
-	int status = keep_row(f->s, process_sql, &row, err, "iiii", f->w->process_first,
-	                      f->w->process_last, f->end_ns, f->open_end_ns);
+	int status = keep_row(f->s, process_sql, &row, err, "iiiiii", f->w->process_first,
+	                      f->w->process_last, f->end_ns, f->open_end_ns,
+	                      f->s->keeper->fold_after, (int64_t)FOLD_MAX);
 
 	while (status == 1) {
 		struct folded p = {.id = sqlite3_column_int64(row, 0),
@@ -144,6 +151,7 @@ static int find_processes(struct fold *f, struct error *err)
 		vec_push(&f->processes, p);
 		status = database_step(&f->s->db, row, err);
 	}
+	f->some = f->processes.count == FOLD_MAX;
 	return status;
 }
 
@@ -282,17 +290,9 @@ static const char thread_sql[] =
 
 static bool is_later(const struct fold *f, int64_t thread)
 {
-	size_t low = 0, high = f->later.count;
+	size_t at = sorted_count(i, f->later.count, f->later.items[i] < thread);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->later.items[middle] < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->later.count && f->later.items[low] == thread;
+	return at < f->later.count && f->later.items[at] == thread;
 }
 
 static int take_thread(struct fold *f, sqlite3_stmt *row, struct error *err)
@@ -304,6 +304,8 @@ static int take_thread(struct fold *f, sqlite3_stmt *row, struct error *err)
 
 	if (p && !p->stays)
 		process = f->names.items[p->by_name].id;
+	else if (f->some)
+		return 0;
 	else if (!sqlite3_column_int(row, 3) || is_later(f, t.id))
 		return 0;
 	if (!name && !p)
@@ -378,7 +380,7 @@ static int delete_threads(struct fold *f, struct error *err)
 	return status;
 }
 
-int keep_fold(struct store *s, const struct keep_window *into, struct error *err)
+int keep_fold(struct store *s, const struct keep_window *into, bool *left, struct error *err)
 {
 	struct fold f = {.s = s, .w = into};
 	int64_t next;
@@ -398,6 +400,8 @@ int keep_fold(struct store *s, const struct keep_window *into, struct error *err
 		status = fold_samples(&f, err);
 	if (!status)
 		status = delete_threads(&f, err);
+	*left = !status && f.some;
+	s->keeper->fold_after = *left ? vec_last(&f.processes)->id : 0;
 	vec_done(&f.later);
 	vec_done(&f.processes);
 	vec_done(&f.threads);

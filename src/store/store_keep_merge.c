@@ -154,9 +154,31 @@ static const char buffer_sql[] =
         "  id = ?2) + (SELECT merged FROM window WHERE id = ?1)),"
         " lost_records = lost_records + excluded.lost_records";
 
+static const char rate_sql[] =
+        "INSERT INTO window_rate SELECT ?2, slowed_budget_ns, slowed_behind_ns, taken_ns,"
+        " taken_of_ns, over_ns, most_ppm, sample_ns FROM window_rate WHERE window = ?1"
+        " ON CONFLICT DO UPDATE SET slowed_budget_ns = slowed_budget_ns +"
+        " excluded.slowed_budget_ns, slowed_behind_ns = slowed_behind_ns +"
+        " excluded.slowed_behind_ns, taken_ns = taken_ns + excluded.taken_ns,"
+        " taken_of_ns = taken_of_ns + excluded.taken_of_ns,"
+        " over_ns = over_ns + excluded.over_ns, most_ppm = max(most_ppm, excluded.most_ppm),"
+        " sample_ns = CASE WHEN excluded.sample_ns THEN excluded.sample_ns ELSE sample_ns END";
+
+/*
+ * The mean rate, by time; what is missing, and what samples stand for, is in units of the
+ * period asked for whatever the rate was. A day begins with nothing in it.
+ */
+#define MEAN_PERIOD                                                                                \
+	"CASE WHEN t.merged = 0 THEN w.period_ns WHEN t.period_ns = w.period_ns OR"                \
+	" t.period_ns <= 0 OR w.period_ns <= 0 THEN t.period_ns ELSE"                              \
+	" cast(round((t.end_ns - t.start_ns + w.end_ns - w.start_ns) /"                            \
+	" ((t.end_ns - t.start_ns) * 1.0 / t.period_ns + (w.end_ns - w.start_ns) * 1.0 /"          \
+	" w.period_ns)) AS INTEGER) END"
+
 static const char window_sql[] =
         "UPDATE window AS t SET start_ns = min(t.start_ns, w.start_ns),"
-        " end_ns = max(t.end_ns, w.end_ns), merged = t.merged + w.merged,"
+        " end_ns = max(t.end_ns, w.end_ns), period_ns = coalesce(" MEAN_PERIOD
+        ", t.period_ns), merged = t.merged + w.merged,"
         " samples = t.samples + w.samples, lost_records = t.lost_records + w.lost_records,"
         " observer_cpu_ns = t.observer_cpu_ns + w.observer_cpu_ns,"
         " unobserved_ns = t.unobserved_ns + w.unobserved_ns,"
@@ -177,6 +199,8 @@ static int delete_window(struct store *s, int64_t window, struct error *err)
 	if (!status)
 		status = keep_put(s, "DELETE FROM buffer WHERE window = ?", err, "i", window);
 	if (!status)
+		status = keep_put(s, "DELETE FROM window_rate WHERE window = ?", err, "i", window);
+	if (!status)
 		status = keep_put(s, "DELETE FROM window WHERE id = ?", err, "i", window);
 	return status;
 }
@@ -187,6 +211,8 @@ static int move_books(struct store *s, int64_t from, int64_t into, struct error 
 
 	if (!status)
 		status = keep_put(s, buffer_sql, err, "ii", from, into);
+	if (!status)
+		status = keep_put(s, rate_sql, err, "ii", from, into);
 	if (!status)
 		status = keep_put(s, window_sql, err, "ii", from, into);
 	return status ? status : delete_window(s, from, err);
@@ -206,25 +232,34 @@ static const char due_sql[] =
         " AND level = ?3 AND end_ns <= ?2 ORDER BY start_ns LIMIT 1";
 
 /*
- * Windows of one session, one stretch and one rate become one: ticks that are missing stand
- * for the period of their time, so windows of different rates are not added up.
+ * Windows of one session and one stretch become one. The rate may have changed meanwhile: the
+ * ledger counts ticks of the period asked for, whatever they came at (ledger_cpu.h), and
+ * samples say what they stand for.
  */
 static const char into_sql[] =
         "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns >= ?1 AND start_ns < ?2"
-        " AND session = ?3 AND level = ?4 AND period_ns = ?5"
-        " ORDER BY start_ns LIMIT 1";
+        " AND session = ?3 AND level = ?4 ORDER BY start_ns LIMIT 1";
 
 static const char by_id_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE id = ?1";
 
-/* The window has its new level: those who lived in it alone are counted by name. */
+/*
+ * The window has its new level: those who lived in it alone are counted by name. Where they are
+ * too many for one step, whoever dies before the next one leaves them to the next merger.
+ */
 static int close_step(struct store *s, int64_t window, struct error *err)
 {
 	struct keep_window w;
 	sqlite3_stmt *find;
+	bool left = false;
 	int status = keep_row(s, by_id_sql, &find, err, "i", window);
 
 	status = taken(status, find, &w);
-	return status == 1 ? keep_fold(s, &w, err) : status;
+	if (status == 1)
+		status = keep_fold(s, &w, &left, err);
+	s->keeper->folding = !status && left ? window : 0;
+	if (!s->keeper->folding)
+		s->keeper->fold_after = 0;
+	return status;
 }
 
 /* A day begins empty: all that goes there is moved. */
@@ -262,12 +297,13 @@ static int merge(struct store *s, const struct keep_window *w, struct error *err
 	uint64_t length = lengths[w->level], slot = w->start_ns - w->start_ns % length;
 	struct keep_window into;
 	sqlite3_stmt *find;
-	int found, status = w->level ? 0 : keep_coarsen(s, w->id, err);
+	bool left = false;
+	int found, status = w->level ? 0 : keep_coarsen(s, w->id, &left, err);
 
-	if (status)
+	if (status || left)
 		return status;
-	found = keep_row(s, into_sql, &find, err, "iiiii", (int64_t)slot, (int64_t)(slot + length),
-	                 w->session, w->level + 1, (int64_t)w->period_ns);
+	found = keep_row(s, into_sql, &find, err, "iiii", (int64_t)slot, (int64_t)(slot + length),
+	                 w->session, w->level + 1);
 	found = taken(found, find, &into);
 	if (!found && w->level == KEEP_LEVELS - 1)
 		found = begin_day(s, w, &into, err);
@@ -296,6 +332,18 @@ static int in_one(struct store *s,
 	if (status)
 		names_forget(&s->keeper->coarse);
 	return status ? status : 1;
+}
+
+static int fold_more(struct store *s, const struct keep_window *w, struct error *err)
+{
+	return close_step(s, w->id, err);
+}
+
+int keep_fold_step(struct store *s, struct error *err)
+{
+	struct keep_window w = {.id = s->keeper->folding};
+
+	return w.id ? in_one(s, fold_more, &w, err) : 0;
 }
 
 int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error *err)

@@ -66,6 +66,8 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 	if (!status)
 		status = database_run(&r->db, "BEGIN", err);
 	if (!status)
+		status = schema_stand_in(&r->db, err);
+	if (!status)
 		status = database_number(&r->db, "PRAGMA page_count", 0, &pages, err);
 	if (!status)
 		status = database_number(&r->db, "PRAGMA page_size", 0, &page_bytes, err);

@@ -50,8 +50,8 @@ static uint64_t end_of(sqlite3_stmt *s, int start, int life)
 }
 
 static const char process_sql[] =
-        "SELECT n.text, p.instance, p.pid, p.start_ns, p.life_ns, c.text, p.kernel, p.instances,"
-        " p.parent FROM process p LEFT JOIN name n ON n.id = p.name"
+        "SELECT n.text, p.instance, p.pid, p.start_ns, p.life_ns, c.text, p.kernel, p.instances"
+        " FROM process p LEFT JOIN name n ON n.id = p.name"
         " LEFT JOIN name c ON c.id = p.cgroup WHERE p.id = ?";
 
 static uint32_t take_process(struct store_reader *r, int64_t id, sqlite3_stmt *s)

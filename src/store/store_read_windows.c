@@ -159,6 +159,31 @@ static void take_attr(struct store_reader *r, sqlite3_stmt *s, struct recording 
 	*store_ids_place(&r->events, sqlite3_column_int64(s, 0)) = find_event(r->p, a);
 }
 
+static const char budget_sql[] =
+        "SELECT share_ppm, cost_low_ns, cost_high_ns, cost_samples, record_ns FROM session_budget"
+        " WHERE session = ?";
+
+static int read_budget(struct store_reader *r, int64_t session, struct account_budget *b,
+                       struct error *err)
+{
+	sqlite3_stmt *s = NULL;
+	int status = database_kept(&r->db, budget_sql, &s, err);
+
+	if (!status)
+		status = database_bind(&r->db, s, err, "i", session);
+	if (!status)
+		status = database_step(&r->db, s, err);
+	if (status != 1)
+		return status;
+	b->share_ppm = store_column(s, 0);
+	b->cost_low_ns = store_column(s, 1);
+	b->cost_high_ns = store_column(s, 2);
+	b->cost_samples = store_column(s, 3);
+	b->record_ns = store_column(s, 4);
+	sqlite3_reset(s);
+	return 0;
+}
+
 static int read_session(struct store_reader *r, int64_t session, struct error *err)
 {
 	struct recording *rec = xcalloc(1, sizeof(*rec));
@@ -185,13 +210,16 @@ static int read_session(struct store_reader *r, int64_t session, struct error *e
 		take_attr(r, s, rec);
 		status = 0;
 	}
-	return status;
+	return status ? status : read_budget(r, session, &rec->account.budget, err);
 }
 
 static const char window_sql[] =
         "SELECT w.id, w.session, w.start_ns, w.end_ns, w.samples, w.lost_records,"
-        " w.observer_cpu_ns, w.period_ns, w.unobserved_ns, w.merged FROM window w"
-        " JOIN session s ON s.id = w.session WHERE s.host = ?1 AND w.level >= 0 AND w.end_ns > ?2"
+        " w.observer_cpu_ns, w.period_ns, w.unobserved_ns, w.merged, r.window IS NOT NULL,"
+        " r.slowed_budget_ns, r.slowed_behind_ns, r.taken_ns, r.taken_of_ns, r.over_ns,"
+        " r.most_ppm, r.sample_ns FROM window w JOIN session s ON s.id = w.session"
+        " LEFT JOIN window_rate r ON r.window = w.id WHERE s.host = ?1 AND w.level >= 0 AND "
+        "w.end_ns > ?2"
         " AND w.start_ns < ?3 ORDER BY w.session, w.start_ns, w.id";
 
 static int take_window(struct store_reader *r, sqlite3_stmt *s, struct error *err)
@@ -205,7 +233,15 @@ static int take_window(struct store_reader *r, sqlite3_stmt *s, struct error *er
 	                       .observer_cpu_ns = store_column(s, 6),
 	                       .period_ns = store_column(s, 7),
 	                       .unobserved_ns = store_column(s, 8),
-	                       .merged = store_column(s, 9)};
+	                       .merged = store_column(s, 9),
+	                       .has_rate = sqlite3_column_int(s, 10) != 0,
+	                       .rate = {.slowed_budget_ns = store_column(s, 11),
+	                                .slowed_behind_ns = store_column(s, 12),
+	                                .taken_ns = store_column(s, 13),
+	                                .taken_of_ns = store_column(s, 14),
+	                                .over_ns = store_column(s, 15),
+	                                .most_ppm = store_column(s, 16),
+	                                .sample_ns = store_column(s, 17)}};
 	uint32_t *place = store_ids_place(&r->sessions, w.session);
 
 	if (w.end_ns < w.start_ns)
@@ -222,14 +258,35 @@ static int take_window(struct store_reader *r, sqlite3_stmt *s, struct error *er
 	return 0;
 }
 
-/* The rate was another one than before, or than the event's. */
-static void take_rate(struct recording *rec, const struct store_span *w, uint64_t *now_ns)
+/* The rate was another one than before, or than the event's, or for another reason. */
+static void take_rate(struct recording *rec, const struct store_span *w, uint64_t asked_ns,
+                      struct account_rate *now)
 {
-	if (!w->period_ns || w->period_ns == *now_ns)
+	struct account_rate rate = {.time_ns = w->start_ns, .period_ns = w->period_ns};
+
+	rate.unknown = !w->has_rate;
+	rate.budget =
+	        w->rate.slowed_budget_ns && w->rate.slowed_budget_ns >= w->rate.slowed_behind_ns;
+	if (!w->period_ns || (w->period_ns == now->period_ns &&
+	                      (w->period_ns <= asked_ns ||
+	                       (rate.budget == now->budget && rate.unknown == now->unknown))))
 		return;
-	vec_push(&rec->account.rates,
-	         (struct account_rate){.time_ns = w->start_ns, .period_ns = w->period_ns});
-	*now_ns = w->period_ns;
+	vec_push(&rec->account.rates, rate);
+	*now = rate;
+}
+
+/* What measuring took, in these windows; `taken_ns` is summed up before. */
+static void take_budget(struct recording *rec, const struct store_span *w, uint64_t *taken_ns)
+{
+	struct account_budget *b = &rec->account.budget;
+
+	*taken_ns += w->rate.taken_ns;
+	b->looked_ns += w->rate.taken_of_ns;
+	b->over_ns += w->rate.over_ns;
+	b->most_ppm = w->rate.most_ppm > b->most_ppm ? w->rate.most_ppm : b->most_ppm;
+	b->cost_ns = w->rate.sample_ns ? w->rate.sample_ns : b->cost_ns;
+	if (b->looked_ns)
+		b->spent_ppm = (uint64_t)((double)*taken_ns / (double)b->looked_ns * 1e6 + 0.5);
 }
 
 /* What the windows of one session add up to. Sampling was on for as long as they last. */
@@ -238,9 +295,10 @@ static void close_session(struct store_reader *r, uint32_t recording)
 	struct recording *rec = r->p->recordings.items[recording];
 	struct account *a = &rec->account;
 	uint16_t main_attr = recording_main_attr(rec);
-	uint64_t covered_ns = 0, last_ns = 0;
-	uint64_t period_ns =
+	uint64_t covered_ns = 0, last_ns = 0, taken_ns = 0;
+	uint64_t asked_ns =
 	        main_attr < rec->attrs.count ? rec->attrs.items[main_attr].period_ns : 0;
+	struct account_rate rate = {.period_ns = asked_ns};
 
 	vec_each (w, &r->windows) {
 		if (w->recording != recording)
@@ -252,7 +310,8 @@ static void close_session(struct store_reader *r, uint32_t recording)
 		rec->samples += w->samples;
 		rec->lost_records += w->lost_records;
 		a->observer_cpu_ns += w->observer_cpu_ns;
-		take_rate(rec, w, &period_ns);
+		take_rate(rec, w, asked_ns, &rate);
+		take_budget(rec, w, &taken_ns);
 	}
 	a->end_ns = a->start_ns + covered_ns;
 	rec->first_sample_ns = rec->clock_start_ns = rec->clock_wall_ns = a->start_ns;

@@ -33,6 +33,8 @@ struct store_span {
 	uint64_t start_ns, end_ns, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns;
 	uint32_t recording; /* index into profile.recordings */
 	uint64_t merged;
+	struct store_rate rate;
+	bool has_rate; /* it was written down */
 };
 
 /* One CPU and event of a session: what a sequence is made of. */

@@ -218,6 +218,41 @@ static int complete_session(struct window_writer *w, struct error *err)
 	                             w->wall_less_ns, s->session);
 }
 
+/* Nothing is written of a window that was sampled as asked for, without a budget. */
+static int write_rate(struct window_writer *w, int64_t window, struct error *err)
+{
+	static const char insert[] = "INSERT OR REPLACE INTO window_rate VALUES "
+	                             "(?, ?, ?, ?, ?, ?, ?, ?)";
+	const struct store_rate *r = &w->w->rate;
+	sqlite3_stmt *put;
+	int status;
+
+	if (!r->slowed_budget_ns && !r->slowed_behind_ns && !r->taken_of_ns)
+		return 0;
+	status = database_kept(&w->s->db, insert, &put, err);
+	return status ? status
+	              : database_put(&w->s->db, put, err, "iuuuuuuu", window, r->slowed_budget_ns,
+	                             r->slowed_behind_ns, r->taken_ns, r->taken_of_ns, r->over_ns,
+	                             r->most_ppm, r->sample_ns);
+}
+
+static int write_budget(struct window_writer *w, struct error *err)
+{
+	static const char insert[] =
+	        "INSERT OR REPLACE INTO session_budget VALUES (?, ?, ?, ?, ?, ?)";
+	const struct store_budget *b = &w->w->budget;
+	sqlite3_stmt *put;
+	int status;
+
+	if (!b->share_ppm)
+		return 0;
+	status = database_kept(&w->s->db, insert, &put, err);
+	return status ? status
+	              : database_put(&w->s->db, put, err, "iuuuuu", w->s->session, b->share_ppm,
+	                             b->cost_low_ns, b->cost_high_ns, b->cost_samples,
+	                             b->record_ns);
+}
+
 static int write_window(struct window_writer *w, struct error *err)
 {
 	struct store *s = w->s;
@@ -231,9 +266,13 @@ static int write_window(struct window_writer *w, struct error *err)
 	if (!status)
 		status = write_buffers(w, window, err);
 	if (!status)
+		status = write_rate(w, window, err);
+	if (!status)
 		status = write_samples(w, window, err);
 	if (!status && !s->windows)
 		status = complete_session(w, err);
+	if (!status && !s->windows)
+		status = write_budget(w, err);
 	if (!status && s->last_end_ns > w->w->start_ns + SLEW_NS)
 		status = store_gap_row(s, w->w->start_ns, s->last_end_ns, "the clock was set back",
 		                       err);

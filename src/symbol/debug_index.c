@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug_index_internal.h"
 
+#include "base/sorted.h"
+
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,23 +145,16 @@ bool debug_index_line(struct debug_index *x, uint64_t address, const char **file
 {
 	const struct debug_unit *unit = unit_at(x, address);
 	const struct debug_row *rows;
-	size_t low = 0, high = unit ? unit->rows : 0;
+	size_t begun;
 
-	if (!high)
+	if (!unit || !unit->rows)
 		return false;
 	rows = x->tables.rows.items + unit->first_row;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || !rows[low - 1].line)
+	begun = sorted_count(i, unit->rows, rows[i].start <= address);
+	if (!begun || !rows[begun - 1].line)
 		return false;
-	*file = intern_text(&x->tables.strings, rows[low - 1].file);
-	*line = (int)rows[low - 1].line;
+	*file = intern_text(&x->tables.strings, rows[begun - 1].file);
+	*line = (int)rows[begun - 1].line;
 	return true;
 }
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug_segment.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
+#include "base/sorted.h"
 
-/* A heap of span numbers: the one that counts on top, those that ended are taken away late. */
-struct pile {
-	const struct debug_span *spans;
-	VEC(uint32_t) items;
-};
+#include <stdlib.h>
 
 static int compare_spans(const void *pa, const void *pb)
 {
@@ -27,54 +24,13 @@ static int compare_addresses(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static bool counts_before(const struct pile *p, uint32_t a, uint32_t b)
+static bool counts_before(const struct debug_span *a, const struct debug_span *b)
 {
-	const struct debug_span *x = &p->spans[a], *y = &p->spans[b];
-
-	if (x->depth != y->depth)
-		return x->depth > y->depth;
-	if (x->start != y->start)
-		return x->start > y->start;
+	if (a->depth != b->depth)
+		return a->depth > b->depth;
+	if (a->start != b->start)
+		return a->start > b->start;
 	return a < b;
-}
-
-static void swap(uint32_t *a, uint32_t *b)
-{
-	uint32_t t = *a;
-
-	*a = *b;
-	*b = t;
-}
-
-static void pile_push(struct pile *p, uint32_t span)
-{
-	size_t at = p->items.count;
-
-	vec_push(&p->items, span);
-	for (size_t up; at; at = up) {
-		up = (at - 1) / 2;
-		if (!counts_before(p, p->items.items[at], p->items.items[up]))
-			break;
-		swap(&p->items.items[at], &p->items.items[up]);
-	}
-}
-
-static void pile_pop(struct pile *p)
-{
-	uint32_t *items = p->items.items;
-	size_t count = --p->items.count, at = 0, down;
-
-	items[0] = items[count];
-	for (;; at = down) {
-		down = 2 * at + 1;
-		if (down >= count)
-			break;
-		if (down + 1 < count && counts_before(p, items[down + 1], items[down]))
-			down++;
-		if (!counts_before(p, items[down], items[at]))
-			break;
-		swap(&items[at], &items[down]);
-	}
 }
 
 static void add_segment(struct debug_segments *out, size_t first, uint64_t start, uint32_t value)
@@ -86,7 +42,7 @@ static void add_segment(struct debug_segments *out, size_t first, uint64_t start
 
 void debug_flatten(struct debug_spans *spans, struct debug_segments *out)
 {
-	struct pile pile = {.spans = spans->items};
+	VEC(const struct debug_span *) pile = {0}; /* who counts is first; who ended leaves late */
 	size_t bounds = 2 * spans->count, first = out->count, next = 0;
 	uint64_t *bound;
 
@@ -103,27 +59,18 @@ void debug_flatten(struct debug_spans *spans, struct debug_segments *out)
 		if (i && bound[i] == bound[i - 1])
 			continue;
 		for (; next < spans->count && spans->items[next].start == bound[i]; next++)
-			pile_push(&pile, (uint32_t)next);
-		while (pile.items.count && spans->items[pile.items.items[0]].end <= bound[i])
-			pile_pop(&pile);
-		add_segment(out, first, bound[i],
-		            pile.items.count ? spans->items[pile.items.items[0]].value : ID_NONE);
+			heap_push(&pile, &spans->items[next], counts_before);
+		while (pile.count && pile.items[0]->end <= bound[i])
+			heap_pop(&pile, counts_before);
+		add_segment(out, first, bound[i], pile.count ? pile.items[0]->value : ID_NONE);
 	}
 	free(bound);
-	vec_done(&pile.items);
+	vec_done(&pile);
 }
 
 uint32_t debug_segment_at(const struct debug_segment *items, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
+	size_t begun = sorted_count(i, count, items[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? items[low - 1].value : ID_NONE;
+	return begun ? items[begun - 1].value : ID_NONE;
 }

@@ -2,6 +2,7 @@
 #include "unwind/stack_memory.h"
 
 #include "base/hash.h"
+#include "base/sorted.h"
 
 #define NO_SLOT UINT16_MAX
 #define BOUND_EVERY 4096 /* samples between looks at how much is kept */
@@ -115,16 +116,7 @@ void stack_memory_forget(struct stack_memory *m, uint32_t thread)
 
 uint32_t known_stack_above(const struct known_stack *k, uint64_t cfa)
 {
-	uint32_t low = 0, high = (uint32_t)k->frames.count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (k->frames.items[middle].cfa > cfa)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)sorted_count(i, k->frames.count, k->frames.items[i].cfa > cfa);
 }
 
 uint32_t known_stack_find(const struct known_stack *k, const struct unwind_frame *frame)

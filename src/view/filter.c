@@ -4,22 +4,16 @@
 #include <errno.h>
 #include <string.h>
 
-struct range {
-	long from, to;
-};
-
-typedef VEC(struct range) range_vec;
-
 struct matcher {
 	const struct filter *filter;
-	range_vec pid, tid, cpu;
+	filter_ranges pid, tid, cpu;
 };
 
-static int parse_ranges(const struct filter_list *list, const char *what, bool ranges,
-                        range_vec *out, struct error *err)
+int filter_ranges_parse(const struct filter_list *list, const char *what, bool ranges,
+                        filter_ranges *out, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		struct range r;
+		struct filter_range r;
 		char *end;
 
 		errno = 0;
@@ -34,7 +28,7 @@ static int parse_ranges(const struct filter_list *list, const char *what, bool r
 	return 0;
 }
 
-static bool in_ranges(const range_vec *v, long value)
+bool filter_ranges_have(const filter_ranges *v, long value)
 {
 	if (!v->count)
 		return true;
@@ -44,7 +38,7 @@ static bool in_ranges(const range_vec *v, long value)
 	return false;
 }
 
-static bool in_list(const struct filter_list *list, const char *a, const char *b)
+bool filter_list_has(const struct filter_list *list, const char *a, const char *b)
 {
 	if (!list->count)
 		return true;
@@ -80,10 +74,10 @@ static bool match_who(struct view *v, const struct matcher *m, const struct prof
 	const char *cgroup =
 	        process->cgroup == ID_NONE ? NULL : process_table_name(t, process->cgroup);
 
-	return in_cgroup(&m->filter->cgroup, cgroup) && in_ranges(&m->pid, process->pid) &&
-	       in_ranges(&m->tid, thread->tid) && in_ranges(&m->cpu, row->cpu) &&
-	       in_list(&m->filter->comm, process_table_name(t, process->name),
-	               process_table_name(t, thread->name));
+	return in_cgroup(&m->filter->cgroup, cgroup) && filter_ranges_have(&m->pid, process->pid) &&
+	       filter_ranges_have(&m->tid, thread->tid) && filter_ranges_have(&m->cpu, row->cpu) &&
+	       filter_list_has(&m->filter->comm, process_table_name(t, process->name),
+	                       process_table_name(t, thread->name));
 }
 
 static bool match_where(struct view *v, const struct filter *f, const struct profile_row *row)
@@ -96,13 +90,13 @@ static bool match_where(struct view *v, const struct filter *f, const struct pro
 	if (row->path == PATH_ROOT)
 		return false;
 	frame = &p->frames.items[p->paths.items[row->path].frame];
-	if (!in_list(&f->image, image_path(&p->images, frame->frame.image),
-	             view_image_short(v, frame->frame.image)))
+	if (!filter_list_has(&f->image, image_path(&p->images, frame->frame.image),
+	                     view_image_short(v, frame->frame.image)))
 		return false;
 	if (f->function.count) {
 		const char *name = view_function(v, p->paths.items[row->path].frame)->name;
 
-		return in_list(&f->function, name, name);
+		return filter_list_has(&f->function, name, name);
 	}
 	return true;
 }
@@ -142,11 +136,11 @@ int filter_select(struct view *v, const struct filter *f, uint8_t event, struct 
 	int ret;
 
 	*out = (struct selection){.event = event, .own_base = f->relative, .no_idle = f->no_idle};
-	ret = parse_ranges(&f->pid, "process", false, &m.pid, err);
+	ret = filter_ranges_parse(&f->pid, "process", false, &m.pid, err);
 	if (!ret)
-		ret = parse_ranges(&f->tid, "thread", false, &m.tid, err);
+		ret = filter_ranges_parse(&f->tid, "thread", false, &m.tid, err);
 	if (!ret)
-		ret = parse_ranges(&f->cpu, "CPU", true, &m.cpu, err);
+		ret = filter_ranges_parse(&f->cpu, "CPU", true, &m.cpu, err);
 	if (!ret)
 		for (size_t i = 0; i < v->profile->rows.count; i++)
 			select_row(v, &m, (uint32_t)i, out);

@@ -18,6 +18,12 @@ struct filter_list {
 	size_t count;
 };
 
+/* Numbers that a list names, from..to each. */
+struct filter_range {
+	long from, to;
+};
+typedef VEC(struct filter_range) filter_ranges;
+
 struct filter {
 	struct filter_list comm;     /* process or thread names */
 	struct filter_list pid, tid; /* numbers */
@@ -40,6 +46,16 @@ struct selection {
 	uint64_t samples, weight;
 	uint64_t base_samples, base_weight; /* what shares are of */
 };
+
+/*
+ * The list as numbers, or, where `ranges`, as ranges, too; to be vec_done(). -EINVAL: "'x' is no
+ * WHAT number".
+ */
+int filter_ranges_parse(const struct filter_list *list, const char *what, bool ranges,
+                        filter_ranges *out, struct error *err);
+/* Empty ones and lists have all. */
+bool filter_ranges_have(const filter_ranges *v, long value);
+bool filter_list_has(const struct filter_list *list, const char *a, const char *b);
 
 /* -EINVAL where a pid, tid or cpu is no number. */
 int filter_select(struct view *v, const struct filter *f, uint8_t event, struct selection *out,

@@ -20,6 +20,9 @@
 
 enum named_call_value { NAMED_CALLS, NAMED_NET, NAMED_BLOCKED, NAMED_PREEMPTED };
 
+/* What the values are, and the period: of calls that were counted, or told one by one. */
+void named_call_values(struct named_paths *n);
+
 /* Of the filter, comm and pid hold. -ENOENT: it leaves no process. symbols NULL: no lines. */
 int named_of_calls(struct named_paths *n, const struct call_paths *c, struct call_names *names,
                    struct symbolizer *symbols, const struct filter *f, struct error *err);

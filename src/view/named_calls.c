@@ -171,12 +171,8 @@ static void take(struct naming *g, const struct call_process *p, size_t number)
 	add_process(g, p);
 }
 
-int named_of_calls(struct named_paths *n, const struct call_paths *c, struct call_names *names,
-                   struct symbolizer *symbols, const struct filter *f, struct error *err)
+void named_call_values(struct named_paths *n)
 {
-	struct naming g = {.n = n, .calls = c, .names = names, .symbols = symbols};
-	size_t taken = 0;
-
 	n->value_count = NAMED_VALUES;
 	n->values[NAMED_CALLS] = (struct named_value){"calls", "count"};
 	n->values[NAMED_NET] = (struct named_value){"net", "nanoseconds"};
@@ -186,6 +182,15 @@ int named_of_calls(struct named_paths *n, const struct call_paths *c, struct cal
 	/* Every call was counted. */
 	n->period_of = (struct named_value){"calls", "count"};
 	n->period = 1;
+}
+
+int named_of_calls(struct named_paths *n, const struct call_paths *c, struct call_names *names,
+                   struct symbolizer *symbols, const struct filter *f, struct error *err)
+{
+	struct naming g = {.n = n, .calls = c, .names = names, .symbols = symbols};
+	size_t taken = 0;
+
+	named_call_values(n);
 	g.places = xcalloc(c->functions.count + 1, sizeof(*g.places));
 	g.images = xcalloc(c->images.images.count + 1, sizeof(*g.images));
 	vec_each (p, &c->processes)

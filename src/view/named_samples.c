@@ -131,20 +131,12 @@ static void want(struct naming *g, uint32_t node)
 static void make_places(struct naming *g)
 {
 	const struct profile *p = g->view->profile;
-	uint32_t *next = xcalloc(p->images.images.count + 1, sizeof(*next));
-	uint32_t *order = xcalloc(p->frames.count + 1, sizeof(*order));
+	uint32_t *order = profile_frames_by_image(p);
 
-	vec_each (f, &p->frames)
-		next[f->frame.image + 1]++;
-	for (size_t i = 1; i < p->images.images.count; i++)
-		next[i] += next[i - 1];
-	for (uint32_t i = 0; i < p->frames.count; i++)
-		order[next[p->frames.items[i].frame.image]++] = i;
 	for (size_t i = 0; i < p->frames.count; i++)
 		if (g->places[order[i]] == PENDING)
 			make_place(g, order[i]);
 	free(order);
-	free(next);
 }
 
 /* Callers stand before callees. */

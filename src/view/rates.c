@@ -30,10 +30,10 @@ static void add(rate_list *rows, uint64_t from_ns, uint64_t period_ns, enum rate
 
 bool rate_fell_behind(const struct recording *r, const struct account_rate *rate)
 {
-	return !rate->budget && (!r->account.cpus.count || buffers_were_short(r));
+	/* Nobody falls behind whose buffers were never full. */
+	return !rate->budget && (!rate->unknown || !r->account.cpus.count || buffers_were_short(r));
 }
 
-/* A store keeps no reasons; but nobody falls behind whose buffers were never full. */
 static enum rate_reason reason_of(const struct recording *r, const struct account_rate *rate,
                                   uint64_t asked)
 {

@@ -14,6 +14,7 @@ struct node {
 	uint32_t parent; /* of an outermost call: ID_NONE */
 	uint32_t owner, tag;
 	uint64_t values[NAMED_VALUES]; /* ticks, but of calls */
+	struct named_range range;      /* ticks */
 };
 
 struct owner {
@@ -57,7 +58,8 @@ struct tag_paths *tag_paths_new(size_t max, bool wall)
 	p->max = max;
 	p->wall = wall;
 	named_paths_init(&p->texts);
-	vec_push(&p->nodes, (struct node){.parent = ID_NONE, .owner = ID_NONE});
+	vec_push(&p->nodes,
+	         (struct node){.parent = ID_NONE, .owner = ID_NONE, .range = {.most = -1}});
 	return p;
 }
 
@@ -137,7 +139,7 @@ static bool node_equal(const void *ctx, uint32_t id, const void *key)
 
 static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint32_t tag)
 {
-	struct node key = {.parent = parent, .owner = owner, .tag = tag};
+	struct node key = {.parent = parent, .owner = owner, .tag = tag, .range = {.most = -1}};
 	uint64_t hash = hash_pair(hash_pair(parent, owner), tag);
 	uint32_t id;
 
@@ -154,8 +156,20 @@ static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint
 	return id;
 }
 
+/* One call's, by how sure its times are. */
+static struct named_range range_of(const struct trace_line *line)
+{
+	int64_t net = line->net > INT64_MAX ? INT64_MAX : (int64_t)line->net;
+
+	return (struct named_range){net, net,
+	                            line->end == TRACE_END_OPEN ? 2
+	                            : line->uncertain           ? 1
+	                                                        : 0};
+}
+
 static void leave(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
 {
+	struct named_range range = range_of(line);
 	size_t at = stack->levels.count;
 	struct node *node;
 
@@ -171,6 +185,7 @@ static void leave(struct tag_paths *p, struct stack *stack, const struct trace_l
 	p->others += node == p->nodes.items;
 	node->values[NAMED_CALLS]++;
 	node->values[NAMED_NET] += line->net;
+	named_range_join(&node->range, &range);
 }
 
 static void come_in(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
@@ -257,6 +272,18 @@ static int64_t share_ns(struct finish *f, unsigned value, uint64_t ticks)
 	return (int64_t)(tag_clock_ns(&f->r->clock, f->ticks[value]) - before);
 }
 
+/* Row `row` has that range of ticks, too. */
+static void add_range(struct finish *f, size_t row, struct named_range range)
+{
+	if (range.most < range.least)
+		return;
+	range.least = (int64_t)tag_clock_ns(&f->r->clock, (uint64_t)range.least);
+	range.most = (int64_t)tag_clock_ns(&f->r->clock, (uint64_t)range.most);
+	while (f->n->ranges.count <= row)
+		vec_push(&f->n->ranges, (struct named_range){.most = -1});
+	named_range_join(&f->n->ranges.items[row], &range);
+}
+
 static void add_row(struct finish *f, const struct node *node, uint32_t path, uint32_t owner)
 {
 	struct named_row *row;
@@ -268,6 +295,7 @@ static void add_row(struct finish *f, const struct node *node, uint32_t path, ui
 	        named_add(row->values[NAMED_CALLS], (int64_t)node->values[NAMED_CALLS]);
 	for (unsigned i = NAMED_NET; i < NAMED_VALUES; i++)
 		row->values[i] = named_add(row->values[i], share_ns(f, i, node->values[i]));
+	add_range(f, (size_t)(row - f->n->rows.items), node->range);
 }
 
 static uint32_t owner_of(struct finish *f, uint32_t id)
@@ -304,23 +332,11 @@ static void add_nodes(struct finish *f)
 	free(paths);
 }
 
-static void name_values(struct named_paths *n)
-{
-	n->value_count = NAMED_VALUES;
-	n->values[NAMED_CALLS] = (struct named_value){"calls", "count"};
-	n->values[NAMED_NET] = (struct named_value){"net", "nanoseconds"};
-	n->values[NAMED_BLOCKED] = (struct named_value){"blocked", "nanoseconds"};
-	n->values[NAMED_PREEMPTED] = (struct named_value){"preempted", "nanoseconds"};
-	n->main_value = NAMED_NET;
-	n->period_of = (struct named_value){"calls", "count"};
-	n->period = 1;
-}
-
 void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r, struct named_paths *n)
 {
 	struct finish f = {.p = p, .n = n, .r = r};
 
-	name_values(n);
+	named_call_values(n);
 	n->depth_max = NAMED_DEPTH_MAX;
 	if (r->command)
 		n->command = named_text(n, r->command);

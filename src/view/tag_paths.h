@@ -6,7 +6,8 @@
  * tag_paths_new(); tag_paths_line() (a trace_line_fn, with a window of 0) for each line;
  * tag_paths_finish() fills `n`, which is the caller's, after named_paths_init();
  * tag_paths_free(). Values: calls, net, and the time switched out, blocked and preempted,
- * under the path it was at; ns, rounded so that sums are off by one at most. A call counts
+ * under the path it was at; ns, rounded so that sums are off by one at most; and the least and
+ * most net of one call, as the rules of trace/tag_engine.h choose it. A call counts
  * when it ends, with all of its time: of a choice by --from and --to those that lie in it
  * whole. At most `max` paths are told apart; calls of more go to "[other paths]".
  * One thread. Uses: base, profile, trace, view.
@@ -17,7 +18,7 @@
 #include "profile/named_paths.h"
 #include "view/tag_trace.h"
 
-#define TAG_PATHS_MAX ((size_t)1 << 20) /* of 64 bytes, and as much again at the end */
+#define TAG_PATHS_MAX ((size_t)1 << 20) /* of 72 bytes, and as much again at the end */
 
 struct tag_paths;
 

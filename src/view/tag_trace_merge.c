@@ -2,6 +2,7 @@
 #include "view/tag_trace_merge.h"
 
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <string.h>
 
@@ -32,8 +33,7 @@ struct tag_merge {
 	bool wall, begun;
 	struct source *sources;
 	size_t count;
-	struct source **heap; /* [0] is the earliest */
-	size_t heaped;
+	VEC(struct source *) heap; /* the earliest is first; those that have ended are not in it */
 	uint64_t events;
 	struct tag_damage damage; /* of streams that have ended */
 };
@@ -41,33 +41,6 @@ struct tag_merge {
 static bool earlier(const struct source *a, const struct source *b)
 {
 	return a->key != b->key ? a->key < b->key : a->stream->id < b->stream->id;
-}
-
-/* Lets the heap's first sink to where it belongs. */
-static void sift(struct tag_merge *m)
-{
-	struct source **heap = m->heap, *moved = heap[0];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= m->heaped)
-			break;
-		child += child + 1 < m->heaped && earlier(heap[child + 1], heap[child]);
-		if (!earlier(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
-}
-
-static int compare_sources(const void *pa, const void *pb)
-{
-	const struct source *a = *(struct source *const *)pa, *b = *(struct source *const *)pb;
-
-	return earlier(a, b) ? -1 : earlier(b, a);
 }
 
 struct tag_merge *tag_merge_new(struct tag_trace *t, bool wall)
@@ -78,17 +51,15 @@ struct tag_merge *tag_merge_new(struct tag_trace *t, bool wall)
 	m->wall = wall;
 	m->count = t->recording->streams.count;
 	m->sources = xcalloc(m->count + 1, sizeof(*m->sources));
-	m->heap = xcalloc(m->count + 1, sizeof(struct source *));
 	for (size_t i = 0; i < m->count; i++) {
 		struct source *s = &m->sources[i];
 
 		s->merge = m;
 		s->stream = &t->recording->streams.items[i];
 		s->key = s->stream->begin;
-		m->heap[m->heaped++] = s;
+		vec_push(&m->heap, s);
 	}
-	/* Sorted is a heap. */
-	qsort(m->heap, m->heaped, sizeof(struct source *), compare_sources);
+	heap_make(&m->heap, earlier);
 	return m;
 }
 
@@ -110,7 +81,7 @@ void tag_merge_free(struct tag_merge *m)
 	for (size_t i = 0; i < m->count; i++)
 		source_done(&m->sources[i]);
 	free(m->sources);
-	free(m->heap);
+	vec_done(&m->heap);
 	free(m);
 }
 
@@ -274,14 +245,14 @@ int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *e
 {
 	int ret;
 
-	while (m->heaped) {
-		struct source *s = m->heap[0];
+	while (m->heap.count) {
+		struct source *s = m->heap.items[0];
 
 		if (s->at < s->lines.count) {
 			*line = s->lines.items[s->at++];
 			if (s->at < s->lines.count)
 				s->key = s->lines.items[s->at].time;
-			sift(m);
+			heap_settle(&m->heap, earlier);
 			/* What was lost is no event, and may be told at a time long before. */
 			if (!m->begun)
 				m->t->begin = line->time;
@@ -293,12 +264,12 @@ int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *e
 		ret = fill(s, err);
 		if (ret)
 			return ret;
-		if (!s->lines.count) {
+		if (s->lines.count) {
+			heap_settle(&m->heap, earlier);
+		} else {
 			source_done(s);
-			m->heap[0] = m->heap[--m->heaped];
+			heap_pop(&m->heap, earlier);
 		}
-		if (m->heaped)
-			sift(m);
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "view/tag_trace_select.h"
 
 #include "base/hash.h"
+#include "base/sorted.h"
 #include "symbol/demangle.h"
 
 #include <errno.h>
@@ -216,20 +217,13 @@ static struct tag_open *enter(struct lane *lane, const struct trace_line *line)
 
 static struct tag_open *find(struct lane *lane, uint64_t call)
 {
-	size_t low = 0, high = lane->open.count;
+	struct tag_open *open = lane->open.items;
+	size_t count = lane->open.count, at;
 
-	if (high && lane->open.items[high - 1].call == call)
-		return &lane->open.items[high - 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lane->open.items[middle].call < call)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < lane->open.count && lane->open.items[low].call == call ? &lane->open.items[low]
-	                                                                    : NULL;
+	if (count && open[count - 1].call == call)
+		return &open[count - 1];
+	at = sorted_count(i, count, open[i].call < call);
+	return at < count && open[at].call == call ? &open[at] : NULL;
 }
 
 /* Forgets the call whose exit was the line before. */

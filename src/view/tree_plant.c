@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* The longest round of functions that call each other which is taken for recursion. */
-#define ROUND_MAX 8
-
 #define DEEPER UINT64_MAX /* the function of nodes that stand for many */
 #define INLINES_MAX 64
 
@@ -37,7 +34,7 @@ static uint32_t node_add(struct planting *g, uint32_t parent, uint32_t process,
 	id = (uint32_t)g->tree->nodes.count;
 	id_table_add(&g->index, hash, id);
 	vec_push(&g->keys, key);
-	vec_push(&g->agains, step->again);
+	rounds_add(&g->rounds, id == TREE_ROOT ? TREE_ROOT : parent, step->again);
 	vec_push(&g->depths, id == TREE_ROOT ? 0 : g->depths.items[parent] + 1);
 	node = vec_add(&g->tree->nodes);
 	node->parent = id == TREE_ROOT ? TREE_ROOT : parent;
@@ -48,67 +45,13 @@ static uint32_t node_add(struct planting *g, uint32_t parent, uint32_t process,
 	return id;
 }
 
-/*
- * The number of functions after which this one comes again below `node`, where
- * the whole round is the same as the one before it; 0: it does not.
- */
-static uint32_t round_of(const struct planting *g, uint32_t node, uint64_t again)
-{
-	uint64_t above[2 * ROUND_MAX];
-	uint32_t count = 0;
-
-	while (count < 2 * ROUND_MAX && g->agains.items[node]) {
-		above[count++] = g->agains.items[node];
-		node = g->tree->nodes.items[node].parent;
-	}
-	for (uint32_t round = 1; round <= ROUND_MAX && 2 * round - 1 <= count; round++) {
-		uint32_t same = 0;
-
-		if (above[round - 1] != again)
-			continue;
-		while (same + 1 < round && above[same] == above[same + round])
-			same++;
-		if (same + 1 == round)
-			return round;
-	}
-	return 0;
-}
-
-static uint32_t ancestor(const struct planting *g, uint32_t node, uint32_t steps)
-{
-	while (steps--)
-		node = g->tree->nodes.items[node].parent;
-	return node;
-}
-
-/* Back to where the same step was made a round before. */
-static void fold(struct planting *g, struct place *at, uint32_t round)
-{
-	uint32_t node = ancestor(g, at->node, round - 1), top = ancestor(g, node, round - 1);
-	struct tree_node *first = &g->tree->nodes.items[top];
-
-	at->levels = at->levels && at->top == top && at->since == round - 1 ? at->levels + 1 : 2;
-	at->node = node;
-	at->top = top;
-	at->since = 0;
-	if (first->levels >= at->levels)
-		return;
-	first->levels = at->levels;
-	first->round = round;
-}
-
-static void go(struct planting *g, struct place *at, const struct step *step)
+static void go(struct planting *g, struct rounds_place *at, const struct step *step)
 {
 	static const struct step deeper = {.function = DEEPER, .frame = ID_NONE};
 	uint32_t process = g->tree->nodes.items[at->node].process;
-	uint32_t round = step->again ? round_of(g, at->node, step->again) : 0;
 
-	if (g->keys.items[at->node].function == DEEPER)
+	if (g->keys.items[at->node].function == DEEPER || rounds_fold(&g->rounds, at, step->again))
 		return;
-	if (round) {
-		fold(g, at, round);
-		return;
-	}
 	at->node = node_add(g, at->node, process,
 	                    g->depths.items[at->node] < TREE_DEPTH_MAX ? step : &deeper);
 	at->since++;
@@ -157,7 +100,7 @@ static const char *const *inlined_at(struct planting *g, uint32_t frame)
 	return &g->inlined.items[g->chains[frame] - 1];
 }
 
-static void go_frame(struct planting *g, struct place *at, uint32_t frame)
+static void go_frame(struct planting *g, struct rounds_place *at, uint32_t frame)
 {
 	struct step step = function_step(g, frame);
 
@@ -184,9 +127,9 @@ uint32_t plant(struct planting *g, uint32_t process, uint32_t path)
 {
 	static const struct step itself = {.frame = ID_NONE};
 	const struct profile *p = g->tree->view->profile;
-	const struct place *known = NULL;
+	const struct rounds_place *known = NULL;
 	VEC(uint32_t) way = {0};
-	struct place at = {0};
+	struct rounds_place at = {0};
 
 	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent) {
 		if (g->planted[n] == process + 1) {
@@ -306,19 +249,11 @@ static bool *choose_frames(struct view *v, const struct selection *s, double lim
 static void ask_all(struct planting *g)
 {
 	const struct profile *p = g->tree->view->profile;
-	uint32_t *next = xcalloc(p->images.images.count + 1, sizeof(*next));
-	uint32_t *order = xcalloc(p->frames.count + 1, sizeof(*order));
+	uint32_t *order = profile_frames_by_image(p);
 
-	vec_each (f, &p->frames)
-		next[f->frame.image + 1]++;
-	for (size_t i = 1; i < p->images.images.count; i++)
-		next[i] += next[i - 1];
-	for (uint32_t i = 0; i < p->frames.count; i++)
-		order[next[p->frames.items[i].frame.image]++] = i;
 	for (size_t i = 0; i < p->frames.count; i++)
 		inlined_at(g, order[i]);
 	free(order);
-	free(next);
 }
 
 void planting_begin(struct planting *g, struct tree *t, const struct selection *s, double limit)
@@ -336,10 +271,14 @@ void planting_begin(struct planting *g, struct tree *t, const struct selection *
 
 void planting_end(struct planting *g)
 {
+	for (size_t i = 0; i < g->tree->nodes.count; i++) {
+		g->tree->nodes.items[i].levels = g->rounds.nodes.items[i].levels;
+		g->tree->nodes.items[i].round = g->rounds.nodes.items[i].round;
+	}
 	id_table_done(&g->index);
 	vec_done(&g->keys);
 	vec_done(&g->depths);
-	vec_done(&g->agains);
+	rounds_done(&g->rounds);
 	free(g->places);
 	free(g->planted);
 	vec_done(&g->inlined);

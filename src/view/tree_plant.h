@@ -9,6 +9,7 @@
 #ifndef ASSAY_VIEW_TREE_PLANT_H
 #define ASSAY_VIEW_TREE_PLANT_H
 
+#include "view/rounds.h"
 #include "view/tree.h"
 
 struct node_key {
@@ -16,22 +17,14 @@ struct node_key {
 	uint64_t function; /* 0: the process itself */
 };
 
-/* Where the way along a path has got to. */
-struct place {
-	uint32_t node;
-	uint32_t top;    /* the node at which the recursion begins that it is in */
-	uint32_t levels; /* of that so far, 0: none */
-	uint32_t since;  /* steps since the last round ended */
-};
-
 struct planting {
 	struct tree *tree;
 	struct id_table index; /* from (parent, function) to node */
 	VEC(struct node_key) keys;
 	VEC(uint32_t) depths;
-	VEC(uint64_t) agains; /* of a step: equal ones in a row are recursion; 0: never */
+	struct rounds rounds; /* of the same nodes */
 	/* By path: its place in the process that it was last planted for (name + 1; 0: none) */
-	struct place *places;
+	struct rounds_place *places;
 	uint32_t *planted;
 	bool *wanted;     /* by frame: its inlined functions may be shown */
 	uint32_t *chains; /* by frame: first of its inlined functions + 1; 0: not asked yet */

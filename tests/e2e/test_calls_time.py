@@ -14,7 +14,7 @@ import struct
 import subprocess
 import time
 
-from harness import ASSAY, BUILD, LONG, main, run, test
+from harness import ASSAY, BUILD, LONG, main, run, stolen_ns, test
 
 TIMES = str(BUILD / "tests" / "workloads" / "calls" / "times-gcc-O2")
 if not os.path.exists(TIMES):
@@ -43,12 +43,6 @@ def counts_idle_time():
     if counts:
         print("# the CPU clock counts idle time at the moment: held against it from one side")
     return counts
-
-
-def stolen_ns():
-    """What a hypervisor took from this machine's CPUs: no thread's CPU clock has it."""
-    with open("/proc/stat", encoding="ascii") as f:
-        return int(f.readline().split()[8]) * 10 * MS
 
 
 stolen_before = stolen_ns()
@@ -87,15 +81,17 @@ def counted(t, *words, name="calls"):
 
 
 def agrees(t, row, said):
-    """Net is the CPU clock's time, and waiting the rest, within 2 % of each."""
+    """Net is the CPU clock's time, and waiting the rest, within 2 % of each, but for stolen time."""
     waited = said["wall_ns"] - said["cpu_ns"]
+    stolen = stolen_ns() - stolen_before
     got = row["blocked_ns"] + row["preempted_ns"]
     if counts_idle_time():
-        t.between(row["net_ns"], 0, 1.02 * said["cpu_ns"] + 5e4, "net")
-        t.between(got, 0.98 * waited - 5e4, said["wall_ns"], "blocked and preempted")
+        t.between(row["net_ns"], 0, 1.02 * said["cpu_ns"] + 5e4 + stolen, "net")
+        t.between(got, 0.98 * waited - 5e4 - stolen, said["wall_ns"], "blocked and preempted")
     else:
-        t.near(row["net_ns"], said["cpu_ns"], 0.02 * said["cpu_ns"] + 5e4, "net")
-        t.near(got, waited, 0.02 * waited + 5e4, "blocked and preempted")
+        t.between(row["net_ns"], 0.98 * said["cpu_ns"] - 5e4,
+                  1.02 * said["cpu_ns"] + 5e4 + stolen, "net")
+        t.between(got, 0.98 * waited - 5e4 - stolen, 1.02 * waited + 5e4, "blocked and preempted")
     t.near(row["wall_ns"], said["wall_ns"], 0.02 * said["wall_ns"], "wall")
 
 
@@ -136,8 +132,8 @@ def two_busy_programs_on_one_cpu(t):
         agrees(t, row, word)
         t.near(row["preempted_ns"], word["run_delay_ns"], 0.02 * word["run_delay_ns"] + 5e5,
                "preempted, against the scheduler's run_delay")
-        # Half of it, or less where others run there too.
-        t.between(row["preempted_ns"] / row["wall_ns"], 0.4, 0.9, "share of preempted")
+        # Half of it, and more where others run there too.
+        t.between(row["preempted_ns"] / row["wall_ns"], 0.4, 0.99, "share of preempted")
         t.true(row["blocked_ns"] < 0.02 * row["wall_ns"], "it hardly blocks")
     books_close(t, report)
 

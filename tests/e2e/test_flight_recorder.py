@@ -91,7 +91,7 @@ def check_books(t, report):
 def places_by_perf(path):
     found = collections.Counter()
     for s in perf_script.samples(path):
-        if s.event == "cpu-clock" and s.offset is not None:
+        if s.event == "cpu-clock" and s.offset is not None and not s.dso.startswith("//"):
             found[s.pid, s.dso, s.offset] += 1
     return found
 
@@ -99,7 +99,8 @@ def places_by_perf(path):
 def places_by_us(path):
     found = collections.Counter()
     for row in programs.rows(path, "instance,image,address", "--event", "cpu-clock"):
-        if row["image"].startswith(("/", "[vdso]")):
+        # Of memory without a file (others' generated code) perf tells no place.
+        if row["image"].startswith(("/", "[vdso]")) and not row["image"].startswith("//"):
             found[row["pid"], row["image"], programs.number(row["offset"])] += row["samples"]
     return found
 

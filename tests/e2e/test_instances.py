@@ -88,6 +88,23 @@ def one_pid_again_and_again_is_many_instances(t):
 
 
 @test
+def in_a_pid_namespace_nobody_outside_is_taken_for_idle(t):
+    need_root(t, "make a pid namespace")
+    t.need("unshare")
+    args = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if run(*args, "true", status=None).status:
+        t.skip("no pid namespace can be made here")
+    for _ in range(os.cpu_count()):
+        t.start("sh", "-c", "while :; do :; done")
+    result = run(*args, ASSAY, "record", "-a", "-o", t.path("a.data"), "--", "sleep", "0.5")
+    t.has(result.err, "This is a container with process ids of its own")
+    t.has(t.assay("report", t.path("a.data")).out, "process ids of its own")
+    ledger = t.report(t.path("a.data"))["ledger"]
+    t.true(ledger["residual_ns"] > -ledger["wall_ns"] / 20, f"time is counted twice: {ledger}")
+    t.true(ledger["ticks"]["user"] > ledger["ticks"]["idle"], f"ticks {ledger['ticks']}")
+
+
+@test
 def a_program_in_the_pid_of_another_is_one_more_instance(t):
     t.assay("record", "-o", t.path("a.data"), "--", "sh", "-c",
             f"exec sh -c 'exec {t.workload('short')} 2000'")
@@ -268,7 +285,8 @@ def a_storm_of_processes_leaves_nobody_out(t):
 def who_was_born_while_the_recording_began_is_told_once(t):
     need_root(t, "record the machine")
     out = open(t.path("truth"), "w")
-    storm = t.start(t.workload("instances"), "storm", 3000, 2000, 40, links(t, 40), stdout=out)
+    # Three seconds: each recording takes a part of one.
+    storm = t.start(t.workload("instances"), "storm", 6000, 2000, 40, links(t, 40), stdout=out)
     t.until(lambda: t.path("truth").stat().st_size, "the storm")
     for name in ("a.data", "b.data"):
         t.assay("record", "-a", "-o", t.path(name), "--", "sleep", 0.1)

@@ -96,9 +96,17 @@ def process_that_lives_two_milliseconds_is_named(t):
     report = t.report(out)
     functions = {row["function"]: row["samples"] for row in report["functions"]
                  if row["image"].endswith("/short")}
-    rows = [row for row in report["processes"] if row["name"] == "short" and row["user_samples"]]
-    # 2 ms at 10 kHz are 20 ticks; a machine that is busy elsewhere leaves some without any.
-    t.true(len(rows) >= 40, f"{len(rows)} of 50 processes have samples")
+    sampled = {row["instance"] for row in report["processes"]
+               if row["name"] == "short" and row["user_samples"]}
+    ran = t.json(t.assay("sql", "--format", "json", out, "SELECT instance, oncpu_ns FROM processes "
+                         "WHERE name = 'short'").out)
+    t.equal(sorted(row["instance"] for row in ran), list(range(1, 51)), "instances of short")
+    # 2 ms on the clock: who had half of that on a CPU has five ticks at 10 kHz and more, one of
+    # them in ten in the kernel. A hypervisor may take a CPU from a few at that moment.
+    due = [row["instance"] for row in ran if row["oncpu_ns"] >= 1_000_000]
+    t.true(due, "none of 50 had a CPU for a millisecond")
+    t.true(len(sampled.intersection(due)) >= 0.8 * len(due),
+           f"of {len(due)} processes with a millisecond {len(sampled.intersection(due))} have samples")
     t.true(functions.get("short_spin", 0) > 0.5 * sum(functions.values()),
            f"their function is named: {functions}")
 
@@ -106,8 +114,8 @@ def process_that_lives_two_milliseconds_is_named(t):
 @test
 def running_process_is_sampled_by_its_pid(t):
     out = t.path("a.data")
-    victim = t.start(t.workload("short"), "3000000")
-    other = t.start(t.workload("short"), "3000000")
+    victim = t.start(t.workload("short"), "60000000")
+    other = t.start(t.workload("short"), "60000000")
     time.sleep(0.2)
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
     time.sleep(1.5)
@@ -122,9 +130,10 @@ def running_process_is_sampled_by_its_pid(t):
 @test
 def recording_ends_with_the_process(t):
     out = t.path("a.data")
-    victim = t.start(t.workload("short"), "1500000")
-    time.sleep(0.1)
+    victim = t.start(t.workload("short"), "60000000")
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
+    victim.kill()
     # Not waited for: a process that has ended and that nobody took note of has ended too.
     t.equal(t.wait(recorder, 10), 0, "status")
     t.wait(victim)
@@ -188,25 +197,33 @@ def books_of_the_machine_close(t):
 @test
 def waiting_of_a_program_agrees_with_its_own_clocks(t):
     out = t.path("a.data")
+    before = stolen_ns()
     truth = t.json(t.assay("record", "-q", "-g", "--off-cpu", "-o", out, "--",
                            t.workload("waits"), "300").out)
+    stolen = stolen_ns() - before
     report = t.report("--children", "--sort", "pid,symbol", out)
     rows = {row["function"]: row for row in report["rows"] if row.get("pid") == truth["pid"]}
-    for name in ("wait_sleep", "wait_pipe"):
+    for name, least_ns in (("wait_sleep", 600e6), ("wait_pipe", 0)):
         waited = truth[name]["wall_ns"] - truth[name]["cpu_ns"]
-        t.near(rows[name]["blocked_ns"] / waited, 1, 0.05, f"{name}: blocked / by its own clocks")
-    contend = truth["wait_contend"]
-    t.near(rows["wait_contend"]["runnable_ns"] / (contend["wall_ns"] - contend["cpu_ns"]), 1, 0.1,
-           "wait_contend: runnable / by its own clocks")
+        t.true(rows[name]["blocked_ns"] >= least_ns, f"{name}: it slept so long at least")
+        # On a busy machine it waited for a CPU, too, when it woke up.
+        t.between(rows[name]["blocked_ns"] + rows[name]["runnable_ns"], 0.95 * waited - stolen,
+                  1.05 * waited, f"{name}: waiting, by its own clocks {waited} ns")
+    contend = truth["wait_contend"]["wall_ns"] - truth["wait_contend"]["cpu_ns"]
+    t.between(rows["wait_contend"]["runnable_ns"], 0.9 * contend - stolen, 1.1 * contend,
+              f"wait_contend: runnable, by its own clocks {contend} ns")
 
 
 @test
 def books_of_a_process_close(t):
     out = t.path("a.data")
-    t.assay("record", "-q", "-o", out, "--", t.workload("waits"), "200")
+    truth = t.json(t.assay("record", "-q", "-o", out, "--", t.workload("waits"), "200").out)
     ledger = t.report(out)["ledger"]
     known = ledger["oncpu_ns"] + ledger["runnable_ns"] + ledger["blocked_ns"]
-    t.near(known / ledger["thread_wall_ns"], 1, 0.01, "on-CPU + runnable + blocked / lifetimes")
+    t.near((known + ledger["unknown_ns"]) / ledger["thread_wall_ns"], 1, 1e-6,
+           "on-CPU + runnable + blocked + unknown / lifetimes")
+    # Before it has first run, nobody told what the recorder's child waited for; then all is known.
+    t.between(ledger["unknown_ns"], 0, ledger["elapsed_ns"] - truth["all"]["wall_ns"], "unknown")
     t.near(ledger["oncpu_ns"] / ledger["counted_oncpu_ns"], 1, 0.03,
            "on-CPU by switch records / by the kernel's counter")
 

@@ -125,13 +125,14 @@ def unprivileged_machine_wide_says_what_it_did(t):
 def unprivileged_machine_wide_samples_what_runs_already(t):
     with Everybody() as user, Paranoid(2):
         path = f"{user.work}/x"
-        other = t.start(*NOBODY, user.loop, "3000")
+        other = t.start(*NOBODY, user.loop, "1000000")
         t.until(lambda: b"loop" in pathlib.Path(f"/proc/{other.pid}/cmdline").read_bytes()
                 .split(b"\0")[0], "the loop runs, as another user")
         user.run("record", "-q", "-a", "-o", path, "--", "sleep", "1", check=True)
         found = json.loads(user.run("report", "-i", path, "--json", check=True).out)
         samples = {p["pid"]: p["user_samples"] for p in found["processes"]}
-        assert samples.get(other.pid, 0) > 100, samples
+        # A thousand in that second, or the part that other programs leave it.
+        assert samples.get(other.pid, 0) > 20, samples
 
 
 @test

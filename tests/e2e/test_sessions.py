@@ -7,6 +7,7 @@ import contextlib
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import stat
@@ -221,7 +222,9 @@ def what_start_cannot_do_it_says_and_leaves_nothing(t):
                 (("ls",), 2, "'ls': it takes no COMMAND"),
                 (("-F", "x"), 2, "-F wants samples a second or max"),
                 (("-F", 9, "-c", 9), 2, "-F and -c exclude each other"),
-                (("--memory", -1), 2, "--memory wants a positive number"),
+                (("--memory", -1), 2, "--memory wants MB, more than 0 and at most "),
+                (("--memory", 0), 2, "--memory wants MB, more than 0 and at most "),
+                (("--memory", "1e300"), 2, "(half of this machine's memory)"),
                 (("--budget", 0), 2, "--budget wants a share"),
                 (("--budget", -1), 2, "--budget wants a share"),
                 (("--ring", "64M"), 2, "'64M': the size is written --ring=64M"),
@@ -275,6 +278,99 @@ def a_session_that_was_killed_is_found_by_whoever_comes_next(t):
         t.has(s("stop", status=1).err, " was killed; what it held in memory is lost, snapshots are "
               "where they were written\n")
         t.has(s("stop", status=1).err, "no session 'default' is running", "stop once more")
+
+
+@test
+def what_a_session_writes_is_not_moved_under_its_feet(t):
+    with sessions(t) as s:
+        data = t.path("perf.data")
+        there = t.path("there")
+        there.symlink_to(t.directory)
+        elsewhere = t.path("elsewhere")
+        elsewhere.mkdir(mode=0o700)
+
+        def refused(words, text, status=1, **options):
+            before = data.stat().st_ino
+            result = s(*words, status=status, **options)
+            says(t, result, rf"assay: {words[0]}: {text}", words)
+            t.equal(data.stat().st_ino, before, f"the file after {words}")
+            t.true(not t.path("perf.data.old").exists(), f"{words} moved it")
+
+        s("start", "--name", "day")
+        pid = s.pid("day")
+        named = (rf"the session 'day' \(process {pid}, since {DATE}\) writes {data}; name another "
+                 r"file with -o, or end it with 'assay stop --name day'")
+        refused(("record", "--", "true"), named)
+        refused(("record", "-a", "--", "true"), named, cwd=there)
+        refused(("start",), rf"the session 'day' writes {data}; name another with -o", cwd=there)
+        refused(("snapshot", "--name", "day", "-o", there / "perf.data"),
+                rf"{there}/perf.data is what the session itself writes; name another")
+        # Who does not see the session sees that somebody writes the file.
+        for words in (("record", "--", "true"), ("start",)):
+            result = run(ASSAY, *words, cwd=t.directory, status=1,
+                         env={**s.env, "XDG_RUNTIME_DIR": str(elsewhere)})
+            t.has(result.err, f"perf.data is being written by process {pid}: name another file, or "
+                              "end that one first\n")
+        t.true(not t.path("perf.data.old").exists(), "it was moved")
+        t.report(data)
+        # Once its process is dead it is a file as others.
+        s.end(signal.SIGKILL, "day")
+        result = s("record", "--", "true")
+        t.has(result.err, f"kept in {data}: 'assay report {data}'\n"
+                          "assay: that recording becomes perf.data.old\n")
+        t.equal(s.left(), [], "what is left of it")
+        t.report(t.path("perf.data.old"))
+        s("record", "-q", "--", "true")  # over a file that is nobody's
+
+
+@test
+def half_a_snapshot_is_never_there_by_its_name(t):
+    with sessions(t) as s:
+        s("start", "--ring")
+        pid = s.pid()
+        t.until(lambda: s.json()["bytes"] > 200_000, "there is something to write")
+        t.write("snap", "older")
+        # The kernel kills it on its way: SIGXFSZ.
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, 100_000))
+        result = s("snapshot", "-o", "snap", status=1)
+        t.until(lambda: is_gone(pid), "its process is gone")
+        half = t.path(f"snap.{pid}.part")
+        t.true(half.exists() or "half of the snapshot" in result.err, "half a snapshot is there")
+        err = result.err + s("status", status=1).err
+        t.has(err, f"half of the snapshot {t.path('snap')} was there, and is deleted", "what is told")
+        t.equal(t.path("snap").read_text(), "older", "what was there before")
+        t.equal(sorted(p.name for p in t.directory.glob("snap*")), ["snap"], "files")
+        t.equal(s.left(), [], "what is left of it")
+
+
+@test
+def what_a_recorder_held_is_not_lost_where_its_file_cannot_be_written(t):
+    with sessions(t) as s:
+        data = t.path("perf.data")
+
+        def stopped_over(what):
+            t.until(lambda: s.json()["samples"] > 0, "samples")
+            result = s("stop", status=1)
+            elsewhere = re.search(r"what was held in memory is in (\S+)\n", result.err)
+            t.true(elsewhere and elsewhere[1].startswith(f"{data}-"), f"over {what}: {result}")
+            t.has(result.out, "\nwritten    nothing\n", f"over {what}")
+            t.true(t.report(elsewhere[1])["samples"] > 0, "samples")
+
+        s("start", "--ring")
+        os.mkfifo(data)
+        stopped_over("a FIFO")
+        t.true(stat.S_ISFIFO(data.stat().st_mode), "the FIFO is there still")
+        data.unlink()
+        # Somebody records into it just now.
+        s("start", "--ring")
+        recorder = t.start(ASSAY, "record", "-q", "--", *LOOP, cwd=t.directory, env=s.env)
+        t.until(data.exists, "the file is being written")
+        before = data.stat().st_ino
+        stopped_over("a recording under way")
+        t.equal((data.stat().st_ino, t.path("perf.data.old").exists()), (before, False), "that one")
+        os.kill(recorder.pid, signal.SIGINT)
+        recorder.wait()
+        t.true(t.report(data)["samples"] > 0, "samples of that one")
 
 
 @test
@@ -339,14 +435,20 @@ def a_full_disk_ends_it_and_what_was_written_is_kept(t):
             head -c 4000000 /dev/zero > other 2>/dev/null
             while [ ! -e "$XDG_RUNTIME_DIR/assay/default.ended" ]; do sleep 0.1; done
             $ASSAY stop; echo "stop $?"
-            rm other; $ASSAY report --json full.data > "$2" || exit 6
+            rm other more.data; $ASSAY report --json full.data > "$2" || exit 6
+            $ASSAY start --ring --name ring || exit 5
+            echo older > snap; head -c 4000000 /dev/zero > other 2>/dev/null
+            $ASSAY snapshot --name ring -o snap; echo "snapshot $?" $(ls) $(cat snap)
+            rm other full.data; $ASSAY stop --name ring >/dev/null; echo "stop $?"
             """)
         result = run("unshare", "-m", "sh", script, disk, t.path("report"),
                      env={**s.env, "ASSAY": ASSAY})
         full = f"cannot write to {disk}/full.data: No space left on device"
         more = f"cannot write to {disk}/more.data: No space left on device"
         t.has(result.out, "told\nstart 1\nstop 1\n", "exit statuses")
-        t.true(result.out.rstrip().endswith("stop 1"), result)
+        # Of a snapshot nothing is left, and what was there before is what it was.
+        t.true(result.out.endswith("stop 1\nsnapshot 1 full.data other snap older\nstop 0\n"), result)
+        t.has(result.err, f"assay: snapshot: cannot write to {disk}/snap: No space left on device\n")
         t.has(result.err, "assay: start: ")
         t.has(result.err, "assay: stop: no session 'default' is running", "after it was told")
         t.has(result.out, "Session default: ended by an error\n")
@@ -354,6 +456,65 @@ def a_full_disk_ends_it_and_what_was_written_is_kept(t):
         t.has(re.sub(r"\n +", " ", result.out), f"error      {more}")
         t.lacks(result.err, full, "what was told on the screen of status")
         t.true(t.json(t.path("report").read_text())["samples"] > 0, "samples until then")
+
+
+@test
+def what_a_full_disk_keeps_out_of_a_store_is_told_and_counted(t):
+    t.need("unshare", "mount")
+    disk = t.path("disk")
+    disk.mkdir()
+    if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
+        t.skip("no file system may be mounted here")
+    with sessions(t) as s:
+        script = t.write("full.sh", """
+            mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
+            $ASSAY start --store full.db --window 1 || exit 8
+            head -c 4000000 /dev/zero > other 2>/dev/null
+            until $ASSAY status | grep -q "^note  *[1-9].* not in"; do sleep 0.1; done
+            rm other; $ASSAY stop --json || exit 7
+            $ASSAY sql full.db "select sum(samples) from samples" --format csv || exit 6
+            """)
+        result = run("unshare", "-m", "sh", script, disk, env={**s.env, "ASSAY": ASSAY})
+        told, stored = result.out.rstrip().rsplit("\n", 2)[0::2]
+        account = t.json(told)
+        lost = re.search(r"(\d+) windows? with (\d+) samples (is|are) not in the store, which tells "
+                         "of a gap; the last because the disk was full", account["notes"][-1])
+        t.true(lost and int(lost[2]) > 0, account["notes"])
+        t.equal(int(stored or 0) + int(lost[2]), account["samples"], "stored and lost samples")
+
+
+@test
+def what_is_written_and_deleted_is_not_said_to_be_there(t):
+    gone = "was moved, deleted or replaced"
+    with sessions(t) as s:
+        data = t.path("a.data")
+        s("start", "-o", "a.data")
+        t.equal(s.json()["notes"], [], "notes")
+        data.unlink()
+        t.has(s.json()["notes"][-1], f"{data} {gone}", "what status notes")
+        s("snapshot", "-o", "b.data")
+        ended = s("stop", status=1)
+        t.has(ended.err, f"assay: stop: the session 'default' ended by an error: {data} {gone}")
+        t.has(ended.out, f"written    0 bytes in {data}\n")
+        t.lacks(ended.out, "Read it with")
+        t.true(t.report(t.path("b.data"))["samples"] > 0, "samples of the snapshot")
+        # A store that somebody replaced is not written on, unseen: it ends with the window.
+        s("start", "--store", "a.db", "--window", 1)
+        t.path("a.db").rename(t.path("other.db"))
+        t.path("a.db").touch()
+        t.until(lambda: s.left() == ["default.ended"], "the session has ended")
+        t.has(s.json(status=1)["error"], f"{t.path('a.db')} {gone}", "the error")
+
+
+@test
+def what_a_flight_recorder_cannot_write_at_its_end_is_not_counted_as_written(t):
+    with sessions(t) as s:
+        t.path("there").mkdir()
+        s("start", "--ring", "-o", "there/a.data")
+        t.path("there").rmdir()
+        ended = s("stop", status=1)
+        t.has(ended.err, "what was held in memory is lost")
+        t.has(ended.out, f"written    0 bytes in {t.path('there/a.data')}\n")
 
 
 @test

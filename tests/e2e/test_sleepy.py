@@ -68,9 +68,9 @@ def split_of_call(inner, outer):
     total = n_inner + n_outer
     assert total >= 0.99 * sum(found.values()), "samples outside the two functions"
     share, truth = n_inner / total, inner / (inner + outer)
-    # Four standard errors, and 10 cycles of a round's 2400 for call, return and the
+    # Five standard errors (once in two million times), and 10 cycles of a round's 2400 for call, return and the
     # loops' ends, which the iteration counts know nothing of.
-    bound = 4 * math.sqrt(truth * (1 - truth) / total) + 10 / (12 * (inner + outer))
+    bound = 5 * math.sqrt(truth * (1 - truth) / total) + 10 / (12 * (inner + outer))
     comment(f"call: {share:.4f} of {total} samples in the inner function, truth {truth:.4f}, "
             f"bound {bound:.4f}")
     assert total >= 2000, f"only {total} samples"

@@ -144,7 +144,8 @@ def a_killed_recorder_leaves_its_chains(t):
     t.wait(recorder)
     # Without names perf calls the witness as the clock: it has no chains.
     found = [c for c in chains(t, path) if c]
-    t.true(len(found) > 500, f"only {len(found)} samples are left")
+    # Of 3000 in as many ms; where others want the CPU too, a part.
+    t.true(len(found) > 100, f"only {len(found)} samples are left")
     good = sum("down" in c and "main" in c for c in found)
     t.true(good >= 0.97 * len(found), f"{good} of {len(found)} chains are whole")
     report = t.report("-i", path)
@@ -160,12 +161,17 @@ def rights_beyond_reading_are_dropped(t):
     reading = 1 << 2 | 1 << 19 | 1 << 40
     spin = t.start(program(t), 3, 100000)
     recorder = t.start(harness.ASSAY, "record", "-q", "-g", "-o", t.path("c.data"), "-p", spin.pid)
-    time.sleep(1.5)
-    with open(f"/proc/{recorder.pid}/status", encoding="ascii") as f:
-        status = f.read()
-    for line in ("CapEff", "CapPrm", "CapInh"):
-        have = int(re.search(rf"{line}:\s*(\w+)", status).group(1), 16)
-        t.equal(have & ~reading, 0, f"rights that are kept in {line}")
+
+    def kept():
+        """Rights beyond reading, by the line that tells them."""
+        with open(f"/proc/{recorder.pid}/status", encoding="ascii") as f:
+            status = f.read()
+        have = {line: int(re.search(rf"{line}:\s*(\w+)", status).group(1), 16) & ~reading
+                for line in ("CapEff", "CapPrm", "CapInh")}
+        return {line: rights for line, rights in have.items() if rights}
+    t.until(lambda: not kept(), "no rights but those to read are kept")
+    time.sleep(0.5)
+    t.equal(kept(), {}, "rights that are kept")
     recorder.send_signal(signal.SIGINT)
     t.equal(t.wait(recorder), 0, "status")
 

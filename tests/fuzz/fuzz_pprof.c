@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any bytes as a pprof profile, plain or gzip'd. What is read must hold together, and must
- * come back from what is written of it with the same values.
+ * come back from what is written of it with the same values, and be in its report.
  */
 #include "base/spill.h"
 #include "format/pprof_read.h"
 #include "format/pprof_write.h"
 #include "sql/named_model.h"
+#include "view/named_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,36 @@ static void number(const struct named_paths *n)
 	named_model_free(m);
 }
 
+static int64_t selves(const struct named_sums *s)
+{
+	int64_t sum = 0;
+
+	vec_each (row, &s->sums)
+		sum = (int64_t)((uint64_t)sum + (uint64_t)row->self);
+	return sum;
+}
+
+/* As a report: with values that fit, tables and tree have all of them. */
+static void tell(const struct named_paths *n, bool inlines)
+{
+	struct report_options o = {
+	        .keys = {FLAT_PROCESS, FLAT_LINE}, .key_count = 2, .tree = true, .limit = -1};
+	struct named_report *r;
+	struct error err = {0};
+	double size = 0;
+
+	if (named_report_new(&r, n, &o, inlines, &err))
+		abort();
+	vec_each (row, &n->rows)
+		size += row->values[n->main_value] < 0 ? -(double)row->values[n->main_value]
+		                                       : (double)row->values[n->main_value];
+	if (size < 1e18 &&
+	    (selves(r->functions) != r->books.all || selves(r->rows) != r->books.all ||
+	     r->tree->nodes.items[0].total != r->books.all))
+		abort();
+	named_report_free(r);
+}
+
 static void rewrite(const struct named_paths *n, uint64_t sum)
 {
 	struct named_paths again;
@@ -94,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (!pprof_read_memory(&n, "input", bytes, size, &left, &err)) {
 		rewrite(&n, check(&n));
 		number(&n);
+		tell(&n, true);
+		tell(&n, false);
 	} else if (!err.text[0])
 		abort(); /* an error without a sentence helps nobody */
 	named_paths_done(&n);

@@ -299,6 +299,15 @@ static inline void run_to(struct machine *m, uint64_t ms)
 	append(m);
 }
 
+/* A machine that has run so far, and its recorder. */
+static inline void machine_start(struct machine *m, const struct ring_sink_options *options,
+                                 uint64_t ms)
+{
+	machine_init(m, options);
+	put_first(m);
+	run_to(m, ms);
+}
+
 /* The account of it all, as a session gives it. */
 static inline void account_whole(struct machine *m)
 {

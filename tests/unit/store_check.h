@@ -4,9 +4,8 @@
 #define ASSAY_TESTS_STORE_CHECK_H
 
 #include "check.h"
+#include "sqlite_fixture.h"
 #include "store_fixture.h"
-
-#include <sqlite3.h>
 
 static char path[64];
 
@@ -28,18 +27,7 @@ static void name_frames(void *ctx, const struct profile *p, const uint32_t *fram
 
 static int64_t number(const char *sql)
 {
-	sqlite3_stmt *s = NULL;
-	int64_t got = -1;
-	sqlite3 *db;
-
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
-	    sqlite3_prepare_v2(db, sql, -1, &s, NULL) || sqlite3_step(s) != SQLITE_ROW)
-		printf("# %s: %s\n", sql, sqlite3_errmsg(db));
-	else
-		got = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return got;
+	return sqlite_number(path, sql);
 }
 
 /* Rows that refer to one that is not there. */

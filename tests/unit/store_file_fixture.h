@@ -9,6 +9,7 @@
 #define ASSAY_TESTS_STORE_FILE_FIXTURE_H
 
 #include "check.h"
+#include "sqlite_fixture.h"
 #include "store/store_internal.h"
 #include "store_world.h"
 
@@ -18,31 +19,9 @@
 static char directory[] = "/tmp/assay-store-XXXXXX";
 static char path[64];
 
-/* What another reader of the file sees: all rows of a query, "a|b;c|d". */
 static inline const char *ask(const char *query)
 {
-	static char answer[4096];
-	sqlite3_stmt *rows = NULL;
-	sqlite3 *db = NULL;
-	size_t at = 0;
-
-	answer[0] = 0;
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ||
-	    sqlite3_prepare_v2(db, query, -1, &rows, NULL))
-		snprintf(answer, sizeof(answer), "%s", sqlite3_errmsg(db));
-	while (rows && sqlite3_step(rows) == SQLITE_ROW)
-		for (int i = 0; i < sqlite3_column_count(rows) && at < sizeof(answer) - 1; i++) {
-			const unsigned char *text = sqlite3_column_text(rows, i);
-
-			at += (size_t)snprintf(answer + at, sizeof(answer) - at, "%s%s",
-			                       !at ? ""
-			                       : i ? "|"
-			                           : ";",
-			                       text ? (const char *)text : "-");
-		}
-	sqlite3_finalize(rows);
-	sqlite3_close(db);
-	return answer;
+	return sqlite_text(path, query);
 }
 
 static inline void fresh(void)

@@ -42,7 +42,9 @@ struct mill {
 	bool leaves;              /* no callers */
 	const char *path;         /* of the store; NULL: a profile alone, `whole` */
 	struct store_options options;
-	bool keep; /* store_keep() after each window */
+	bool keep;              /* store_keep() after each window */
+	struct store_rate rate; /* of each window; period_ns may change between two */
+	struct store_budget budget;
 	const char *hostname;
 
 	uint64_t now_ns, wall_less_ns;
@@ -225,6 +227,8 @@ static int mill_window(void *ctx, const struct profile *p, const struct profile_
 	                          .lost_records = w->lost_records,
 	                          .observer_cpu_ns = 1000000,
 	                          .period_ns = m->period_ns,
+	                          .rate = m->rate,
+	                          .budget = m->budget,
 	                          .wall_less_ns = (int64_t)m->wall_less_ns,
 	                          .buffers = buffers,
 	                          .buffer_count = MILL_CPUS};
@@ -395,6 +399,14 @@ static void mill_end(struct mill *m, const char *why)
 		profile_builder_free(m->builder);
 	}
 	recording_done(&m->recording);
+}
+
+/* All of a measurement, of a mill that is new. */
+static void mill_measure(struct mill *m, uint64_t length_ns)
+{
+	mill_begin(m);
+	mill_run(m, length_ns);
+	mill_end(m, "stopped");
 }
 
 /* A name for the test's own file; the caller removes it, with what stands beside it. */

@@ -47,7 +47,7 @@ static void added_in_pieces_of_all_sizes(void)
 	char path[] = "/tmp/assay-append-XXXXXX";
 	int fd = mkstemp(path);
 	unsigned char *wanted = make_pattern(), *got = malloc(TOTAL + 1);
-	struct append_file *f = append_file_new(fd, path);
+	struct append_file *f = append_file_new(fd, path, true);
 	struct error err = {0};
 	size_t at = 0, piece = 1;
 	struct stat st;
@@ -80,7 +80,7 @@ static void first_block_is_put_right(void)
 	char path[] = "/tmp/assay-append-XXXXXX";
 	int fd = mkstemp(path);
 	unsigned char *wanted = make_pattern(), got[10000];
-	struct append_file *f = append_file_new(fd, path);
+	struct append_file *f = append_file_new(fd, path, true);
 	struct error err = {0};
 
 	CHECK_EQ(append_file_add(f, wanted, 9000, &err), 0);
@@ -102,7 +102,7 @@ static void full_disk_is_an_error(void)
 	struct error err = {0};
 
 	CHECK(fd >= 0);
-	f = append_file_new(fd, "/dev/full");
+	f = append_file_new(fd, "/dev/full", true);
 	CHECK_EQ(append_file_add(f, "x", 1, &err), 0);
 	CHECK(append_file_flush(f, &err) < 0);
 	CHECK(strstr(err.text, "/dev/full") && strstr(err.text, "space"));
@@ -115,7 +115,7 @@ static void full_in_the_middle_has_its_start(void)
 	const struct rlimit small = {1 << 16, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
 	char path[] = "/tmp/assay-append-XXXXXX";
 	unsigned char *wanted = make_pattern(), *got = malloc(TOTAL);
-	struct append_file *f = append_file_new(mkstemp(path), path);
+	struct append_file *f = append_file_new(mkstemp(path), path, true);
 	struct error err = {0};
 
 	CHECK_EQ(append_file_add(f, wanted, 100, &err), 0);

@@ -133,7 +133,7 @@ static void generated_code_keeps_its_names(void)
 
 static void processes_come_back_as_they_were(void)
 {
-	struct process child = {.instance = 7, .pid = 42, .start_ns = 5, .end_ns = 9};
+	struct process child = {.instance = 7, .pid = 42, .start_ns = 5, .end_ns = 9, .parent = 3};
 	struct process parent = {.instance = 1, .pid = 1, .kernel = true};
 	struct thread thread = {.tid = 43, .start_ns = 6};
 	struct image_table images;
@@ -145,14 +145,13 @@ static void processes_come_back_as_they_were(void)
 	t = process_table_new(&images);
 	c = process_restore(t, &child, "sh", "/user.slice");
 	q = process_restore(t, &parent, "init", NULL);
-	process_restore_parent(t, c, q);
 	thread.process = c;
 	CHECK_EQ(process_restore_thread(t, &thread, "worker"), 0);
 	p = process_table_process(t, c);
 	CHECK_STR(process_table_name(t, p->name), "sh");
 	CHECK_STR(process_table_name(t, p->cgroup), "/user.slice");
 	CHECK_EQ(p->instance, 7);
-	CHECK_EQ(p->parent, q);
+	CHECK_EQ(p->parent, ID_NONE); /* numbers of another table */
 	CHECK_EQ(p->end_ns, 9);
 	CHECK_EQ(process_table_process(t, q)->cgroup, ID_NONE);
 	CHECK(process_table_process(t, q)->kernel);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is written can be read: events, features, the account, killed files. */
+#include "base/replace_file.h"
 #include "perf_data_fixture.h"
 
 #include <fcntl.h>
@@ -424,6 +425,60 @@ static void an_older_recording_is_kept(void)
 	buf_done(&want);
 }
 
+static struct perf_data_writer *open_aside(void)
+{
+	struct perf_data_attr attr = {fixture_clock(), "cpu-clock", NULL, 0};
+	struct perf_data_writer *w = NULL;
+	struct error err = {0};
+
+	CHECK_EQ(perf_data_writer_open_aside(&w, path, &attr, 1, &err), 0);
+	CHECK_STR(err.text, "");
+	return w;
+}
+
+/* What stands in the directory: the file, the older one, one under way. */
+static void look(bool file, bool old, bool part)
+{
+	char *name = replace_file_part_name(path, getpid());
+
+	CHECK_EQ(!access(path, F_OK), file);
+	CHECK_EQ(!access(old_path, F_OK), old);
+	CHECK_EQ(!access(name, F_OK), part);
+	free(name);
+}
+
+static void a_file_aside_has_its_name_when_it_is_whole(void)
+{
+	struct perf_data_writer *w;
+	struct recording r;
+	struct error err = {0};
+
+	unlink(path);
+	unlink(old_path);
+	recording_init(&r);
+	w = open_aside();
+	append(w, &events[0]);
+	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
+	look(false, false, true);
+	CHECK_EQ(perf_data_writer_close(w, &r, &err), 0);
+	look(true, false, false);
+	/* One that is given up touches nothing; one that cannot be closed, nor. */
+	w = open_aside();
+	perf_data_writer_discard(w);
+	look(true, false, false);
+	w = open_aside();
+	CHECK_EQ(mkdir(old_path, 0700), 0); /* the older one has nowhere to go */
+	CHECK(perf_data_writer_close(w, &r, &err) < 0);
+	CHECK_EQ(rmdir(old_path), 0);
+	look(true, false, false);
+	/* What was flushed is worth a name. */
+	w = open_aside();
+	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
+	perf_data_writer_abandon(w);
+	look(true, true, false);
+	recording_done(&r);
+}
+
 static void refuse(const char *what)
 {
 	struct perf_data_attr attr = {fixture_clock(), "cpu-clock", NULL, 0};
@@ -451,6 +506,29 @@ static void what_is_no_file_is_left_alone(void)
 	CHECK_EQ(mkfifo(path, 0600), 0);
 	refuse("no regular file");
 	unlink(path);
+}
+
+static void a_recording_under_way_is_not_moved(void)
+{
+	struct perf_data_writer *w;
+	struct stat before, st;
+	struct error err = {0};
+
+	unlink(old_path);
+	w = open_writer();
+	CHECK_EQ(stat(path, &before), 0);
+	refuse("is being written by");
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK_EQ(st.st_ino, before.st_ino);
+	CHECK(access(old_path, F_OK) != 0);
+	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
+	perf_data_writer_abandon(w);
+	w = open_writer(); /* its writer is gone */
+	CHECK_EQ(stat(old_path, &st), 0);
+	CHECK_EQ(st.st_ino, before.st_ino);
+	perf_data_writer_discard(w);
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK_EQ(st.st_ino, before.st_ino);
 }
 
 static void a_file_that_cannot_be_made_is_told(void)
@@ -508,7 +586,9 @@ int main(void)
 	RUN(flush_tells_perf_the_size);
 	RUN(features_stand_after_the_data_in_order);
 	RUN(an_older_recording_is_kept);
+	RUN(a_file_aside_has_its_name_when_it_is_whole);
 	RUN(what_is_no_file_is_left_alone);
+	RUN(a_recording_under_way_is_not_moved);
 	RUN(a_file_that_cannot_be_made_is_told);
 	RUN(what_does_not_fit_is_not_encoded);
 	unlink(path);

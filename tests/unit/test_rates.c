@@ -190,6 +190,26 @@ static void stretches_of_time(void)
 	recording_done(&r);
 }
 
+/* Buffers that were never full are nobody's reason; where it was written down, it holds. */
+static void reasons_that_nobody_wrote_down(void)
+{
+	struct recording r;
+	rate_list rows = {0};
+	struct account_cpu *cpu;
+
+	sampled(&r);
+	cpu = vec_add(&r.account.cpus);
+	cpu->ring_bytes = 1000;
+	change(&r, START + SECOND, 4 * MS, false);
+	change(&r, START + 2 * SECOND, 8 * MS, false);
+	r.account.rates.items[1].unknown = true;
+	rates_of(&r, &rows);
+	CHECK_EQ(rows.items[1].reason, RATE_BEHIND);
+	CHECK_EQ(rows.items[2].reason, RATE_BUDGET);
+	vec_done(&rows);
+	recording_done(&r);
+}
+
 static void asked_until_the_first_change(void)
 {
 	struct recording r;
@@ -284,6 +304,7 @@ int main(void)
 	RUN(any_rates);
 	RUN(weights_that_no_timer_has);
 	RUN(stretches_of_time);
+	RUN(reasons_that_nobody_wrote_down);
 	RUN(asked_until_the_first_change);
 	RUN(buffers_that_are_short);
 	RUN(the_account_keeps_it);

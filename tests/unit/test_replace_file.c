@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/replace_file.h"
 
+#include "base/file_in_use.h"
 #include "check.h"
 #include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
 
 static int put(const char *name, const char *text, struct error *err)
 {
@@ -78,6 +82,92 @@ static void what_could_not_be_written_is_known_before(void)
 	CHECK_EQ(replace_file("/dev/null", "x", 1, &err), 0);
 }
 
+static void a_part_stands_beside_until_it_is_put(void)
+{
+	struct error err = {0};
+	const char *path = fixture_path("p");
+	char *part, *again, *name = replace_file_part_name(path, getpid());
+	int fd, other;
+
+	CHECK_EQ(put("p", "one", &err), 0);
+	fd = replace_file_part(path, &part, &err);
+	CHECK(fd >= 0);
+	CHECK_STR(part, name);
+	CHECK_EQ(write(fd, "two", 3), 3);
+	CHECK_STR(fixture_text("p"), "one");
+	/* It is somebody's: it is not taken for a dead one's. */
+	CHECK_EQ(replace_file_part(path, &again, &err), -EEXIST);
+	CHECK(!again && strstr(err.text, part));
+	close(fd);
+	CHECK_EQ(replace_file_put(part, path, &err), 0);
+	free(part);
+	CHECK_STR(fixture_text("p"), "two");
+	CHECK_STR(fixture_text("p.old"), "one");
+	/* What a dead one left is in nobody's way, but a link is not followed or removed. */
+	other = open(name, O_WRONLY | O_CREAT, 0600);
+	CHECK_EQ(write(other, "half", 4), 4);
+	close(other);
+	CHECK_EQ(put("p", "three", &err), 0);
+	CHECK_STR(fixture_text("p"), "three");
+	CHECK_EQ(symlink("/nonexistent", name), 0);
+	CHECK_EQ(put("p", "four", &err), -EEXIST);
+	CHECK_STR(fixture_text("p"), "three");
+	unlink(name);
+	unlink(path);
+	unlink(fixture_path("p.old"));
+	free(name);
+	CHECK(fixture_is_empty());
+}
+
+static void what_somebody_writes_is_left_in_its_place(void)
+{
+	const char *path = fixture_path("busy");
+	struct error err = {0};
+	char want[64], *part;
+	int fd = open(path, O_WRONLY | O_CREAT, 0600), mine;
+	pid_t pid;
+
+	CHECK(!file_in_use(path, &pid));
+	file_in_use_mark(fd);
+	CHECK(file_in_use(path, &pid));
+	CHECK(pid == 0 || pid == getpid()); /* 0: not in the kernel's list by these numbers */
+	CHECK_EQ(put("busy", "other", &err), -EBUSY);
+	snprintf(want, sizeof(want), "busy is being written by %s", pid ? "process" : "another");
+	CHECK(strstr(err.text, want) != NULL);
+	CHECK_EQ(replace_file_check(path, &err), -EBUSY);
+	CHECK(access(fixture_path("busy.old"), F_OK) != 0);
+	/* It began while we were at it. */
+	mine = replace_file_part(path, &part, &err);
+	CHECK_EQ(replace_file_put(part, path, &err), -EBUSY);
+	CHECK_EQ(unlink(part), 0);
+	close(mine);
+	free(part);
+	close(fd);
+	CHECK(!file_in_use(path, &pid));
+	CHECK_EQ(put("busy", "other", &err), 0);
+	unlink(path);
+	unlink(fixture_path("busy.old"));
+	CHECK(fixture_is_empty());
+}
+
+static void one_file_has_many_names(void)
+{
+	char a[128], b[128], c[128];
+
+	snprintf(a, sizeof(a), "%s/a", fixture_dir);
+	snprintf(b, sizeof(b), "%s/./a", fixture_dir);
+	snprintf(c, sizeof(c), "%s/c", fixture_dir);
+	CHECK(file_in_use_same(a, b)); /* where there is none yet */
+	CHECK(!file_in_use_same(a, c));
+	CHECK_EQ(put("a", "one", NULL), 0);
+	CHECK(file_in_use_same(a, b));
+	CHECK(!file_in_use_same(a, c));
+	CHECK_EQ(link(a, c), 0);
+	CHECK(file_in_use_same(a, c));
+	unlink(a);
+	unlink(c);
+}
+
 int main(void)
 {
 	if (!fixture_begin())
@@ -86,6 +176,9 @@ int main(void)
 	RUN(nothing_is_lost_where_old_is_in_the_way);
 	RUN(links_and_directories_are_refused);
 	RUN(what_could_not_be_written_is_known_before);
+	RUN(a_part_stands_beside_until_it_is_put);
+	RUN(what_somebody_writes_is_left_in_its_place);
+	RUN(one_file_has_many_names);
 	fixture_end();
 	return check_end();
 }

@@ -164,9 +164,7 @@ static void the_books_of_a_stretch_close_and_its_names_are_right(void)
 	struct machine m;
 	struct profile *p;
 
-	machine_init(&m, &options);
-	put_first(&m);
-	run_to(&m, 20000);
+	machine_start(&m, &options, 20000);
 	ring_sink_state(m.sink, &state);
 	CHECK(state.left_records > state.records);
 	CHECK(state.bytes <= state.bytes_max);
@@ -197,9 +195,7 @@ static void nothing_left_is_a_recording_like_any_other(void)
 	struct machine m;
 	struct profile *p;
 
-	machine_init(&m, &options);
-	put_first(&m);
-	run_to(&m, 1000);
+	machine_start(&m, &options, 1000);
 	CHECK_EQ(snapshot(&m, "first"), 0);
 	p = load("first", &r);
 	CHECK_EQ(r->account.start_ns, START);
@@ -223,9 +219,7 @@ static void a_span_bounds_what_is_held(void)
 	struct machine m;
 	struct profile *p;
 
-	machine_init(&m, &options);
-	put_first(&m);
-	run_to(&m, 9000);
+	machine_start(&m, &options, 9000);
 	CHECK_EQ(snapshot(&m, "span"), 0);
 	p = load("span", &r);
 	CHECK(r->account.start_ns <= START + 7000 * MS);
@@ -245,9 +239,7 @@ static void a_span_that_the_memory_does_not_hold_is_told(void)
 	struct machine m;
 	struct profile *p;
 
-	machine_init(&m, &options);
-	put_first(&m);
-	run_to(&m, 15000);
+	machine_start(&m, &options, 15000);
 	CHECK_EQ(finish(&m), 0);
 	p = load("short", &r);
 	CHECK(has_note(r, "less than the 60 s asked for: 1 MB"));
@@ -263,9 +255,7 @@ static void a_snapshot_that_cannot_be_written_leaves_the_recorder_as_it_was(void
 	struct machine m;
 	struct profile *p;
 
-	machine_init(&m, &options);
-	put_first(&m);
-	run_to(&m, 1000);
+	machine_start(&m, &options, 1000);
 	take_status(&m, &now);
 	account_whole(&m);
 	CHECK(m.sink->ops->snapshot(m.sink, "/proc/no/such", &m.whole, &now, &err) < 0);
@@ -306,9 +296,7 @@ static void what_is_abandoned_is_kept_without_an_account(void)
 	struct error err = {0};
 	struct machine m;
 
-	machine_init(&m, &options);
-	put_first(&m);
-	run_to(&m, 1000);
+	machine_start(&m, &options, 1000);
 	m.sink->ops->abandon(m.sink, true);
 	recording_init(&r);
 	CHECK_EQ(perf_data_read(fixture_path("broken"), NULL, &r, &nowhere, &err), 0);

@@ -1,76 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql: tables over a profile whose every figure is known, the same of a store, and guards. */
-#include "base/buf.h"
-#include "check.h"
-#include "sql/columns.h"
-#include "sql/sql.h"
-#include "store/store.h"
-#include "view_fixture.h"
+/* sql: tables over a profile whose every figure is known, what is refused, and exports. */
+#include "sql_profile_fixture.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-static char directory[64];
-
-static const char *path_of(const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return path;
-}
-
-/* The rows of the last question, a line each, columns apart by |. */
-static struct buf rows;
-static char failure[1024];
-
-static int add_row(void *ctx, uint64_t row, const struct sql_value *values, size_t count,
-                   struct error *err)
-{
-	for (size_t i = 0; i < count && row; i++) {
-		if (i)
-			buf_putc(&rows, '|');
-		if (values[i].type == SQL_INTEGER)
-			buf_addf(&rows, "%" PRId64, values[i].integer);
-		else if (values[i].type == SQL_REAL)
-			buf_addf(&rows, "%.4f", values[i].real);
-		else if (values[i].type != SQL_NULL)
-			buf_puts(&rows, values[i].text);
-	}
-	if (row)
-		buf_putc(&rows, '\n');
-	return 0;
-}
-
-static const char *ask(struct sql *s, const char *question)
-{
-	struct error err = {0};
-	int ret;
-
-	buf_clear(&rows);
-	ret = sql_run(s, question, add_row, NULL, &err);
-	snprintf(failure, sizeof(failure), "%s", err.text);
-	if (ret)
-		printf("# %s: %s\n", question, err.text);
-	return ret ? "failed" : buf_text(&rows);
-}
-
-/* Why it cannot be asked; "" where it can. */
-static const char *refusal(struct sql *s, const char *question)
-{
-	struct error err = {0};
-
-	buf_clear(&rows);
-	failure[0] = '\0';
-	if (sql_run(s, question, add_row, NULL, &err))
-		snprintf(failure, sizeof(failure), "%s", err.text);
-	return failure;
-}
 
 /* Three windows of 10 ms; rows of the second come first. */
 static void cut_time(struct profile *p)
@@ -84,15 +19,6 @@ static void cut_time(struct profile *p)
 	p->recordings.items[0]->clock_wall_ns = UINT64_C(1700000000000000000);
 	p->recordings.items[0]->account.start_ns = 1000 * (uint64_t)MS;
 	p->recordings.items[0]->account.end_ns = 1025 * (uint64_t)MS;
-}
-
-static struct sql *open_profile(struct fixture *f)
-{
-	struct sql *s = NULL;
-
-	CHECK_EQ(sql_open(&s, NULL), 0);
-	CHECK_EQ(sql_add_profile(s, f->profile, f->symbols, NULL, NULL), 0);
-	return s;
 }
 
 static void tables_hold_what_the_model_does(void)
@@ -120,10 +46,44 @@ static void tables_hold_what_the_model_does(void)
 	CHECK_STR(ask(s, "SELECT time_text(-9223372036854775807 - 1) LIKE '1677-%.145', "
 	                 "time_text(-1) LIKE '%9.999'"),
 	          "1|1\n");
+	CHECK_STR(ask(s,
+	              "SELECT ns_text(999.4), ns_text(999.6), ns_text(999994), ns_text(-999996), "
+	              "ns_text(999999999), ns_text('x'), time_text('x')"),
+	          "999 ns|1.00 us|999.99 us|-1.00 ms|1.000 s||\n");
 	/* What this kind of recording has not is there, and empty. */
 	CHECK_STR(ask(s, "SELECT count(*) FROM calls; SELECT count(*) FROM events; "
 	                 "SELECT count(*) FROM gaps; SELECT count(*) FROM windows"),
 	          "0\n0\n0\n0\n");
+	sql_close(s);
+	fixture_done(&f);
+}
+
+/* Whatever stack was told before: all of them in any order, and none where there is none. */
+static void stacks_are_told_in_any_order(void)
+{
+	static const char by_hand[] =
+	        "WITH RECURSIVE up(id, at, text) AS (SELECT id, parent, leaf(id) FROM stacks UNION "
+	        "ALL "
+	        "SELECT up.id, s.parent, leaf(s.id) || ';' || text FROM up JOIN stacks s "
+	        "ON s.id = up.at), whole AS (SELECT id, text FROM up WHERE at = 0) "
+	        "SELECT count(*), count(stack_text(id)), sum(stack_text(id) = text), "
+	        "count(stack_text(-id)), count(stack_text(id + 1000)) "
+	        "FROM (SELECT * FROM whole ORDER BY %s LIMIT 1000)";
+	static const char *const orders[] = {"id", "id DESC", "id * 7 % 5", "length(text)"};
+	struct fixture f;
+	struct sql *s;
+	char query[1024], want[64];
+	unsigned count;
+
+	fixture_init(&f, true);
+	s = open_profile(&f);
+	count = (unsigned)strtoul(ask(s, "SELECT count(*) FROM stacks"), NULL, 10);
+	CHECK(count > 5);
+	snprintf(want, sizeof(want), "%u|%u|%u|0|0\n", count, count, count);
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		snprintf(query, sizeof(query), by_hand, orders[i]);
+		CHECK_STR(ask(s, query), want);
+	}
 	sql_close(s);
 	fixture_done(&f);
 }
@@ -135,12 +95,12 @@ static void views_sum_up_the_main_event(void)
 
 	fixture_init(&f, true);
 	s = open_profile(&f);
-	CHECK_STR(ask(s, "SELECT * FROM by_mode"), "user|65|65000000|0.6500\n"
-	                                           "kernel|20|20000000|0.2000\n"
-	                                           "idle|15|15000000|0.1500\n");
+	CHECK_STR(ask(s, "SELECT * FROM by_mode"), "user|65|65000000|0.65\n"
+	                                           "kernel|20|20000000|0.2\n"
+	                                           "idle|15|15000000|0.15\n");
 	CHECK_STR(ask(s, "SELECT name, instances, samples, user, kernel, idle, share "
 	                 "FROM by_application"),
-	          "cc1|2|75|60|15|0|0.7500\nswapper|1|15|0|0|15|0.1500\nsh|1|10|5|5|0|0.1000\n");
+	          "cc1|2|75|60|15|0|0.75\nswapper|1|15|0|0|15|0.15\nsh|1|10|5|5|0|0.1\n");
 	CHECK_STR(ask(s, "SELECT function, image, samples FROM by_function LIMIT 4"),
 	          "hot|prog|40\nwork|prog|20\ndefault_idle|[kernel]|14\nvfs_read|[kernel]|10\n");
 	CHECK_STR(ask(s, "SELECT name, instance, samples FROM by_process WHERE name = 'cc1'"),
@@ -151,7 +111,7 @@ static void views_sum_up_the_main_event(void)
 	                 "WHERE image = '[kernel]' LIMIT 2"),
 	          "swapper|default_idle|14\ncc1|vfs_read|10\n");
 	CHECK_STR(ask(s, "SELECT sum(samples), sum(weight_ns), sum(share) FROM by_function"),
-	          "100|100000000|1.0000\n");
+	          "100|100000000|1\n");
 	CHECK_STR(ask(s, "SELECT sum(samples) FROM by_thread; SELECT sum(samples) FROM by_cgroup"),
 	          "100\n100\n");
 	sql_close(s);
@@ -170,9 +130,9 @@ static void check_condition(struct sql *s, const char *table, const char *column
 	snprintf(question, sizeof(question), "SELECT count(*) FROM %s WHERE +%s %s", table, column,
 	         condition);
 	ask(s, question);
-	if (strcmp(looked_up, buf_text(&rows)))
+	if (strcmp(looked_up, buf_text(&sql_rows)))
 		printf("# %s\n", question);
-	CHECK_STR(looked_up, buf_text(&rows));
+	CHECK_STR(looked_up, buf_text(&sql_rows));
 	free(looked_up);
 }
 
@@ -247,7 +207,7 @@ static void minutes_and_differences_go_by_windows(void)
 	                 "round(sum(a_share), 9), round(sum(b_share), 9), round(sum(change), 9) "
 	                 "FROM diff(1700000000000000000, 1700000000010000000, "
 	                 "1700000000010000000, 1700000000020000000)"),
-	          "1|1.0000|1.0000|0.0000\n");
+	          "1|1|1|0\n");
 	/* A stretch without samples has no shares, and nothing is beyond chance. */
 	CHECK_STR(ask(s, "SELECT count(*), count(a_share), count(z), sum(beyond_chance) "
 	                 "FROM diff(0, 1, 1700000000000000000, 1800000000000000000)"),
@@ -282,7 +242,7 @@ static void a_change_is_beyond_chance_by_its_counts(void)
 	CHECK_STR(ask(s, "SELECT function, a_share, b_share, change, z, beyond_chance FROM "
 	                 "diff(1700000000000000000, 1700000000010000000, 1700000000010000000, "
 	                 "1700000000020000000) ORDER BY change"),
-	          "hot|0.4000|0.3000|-0.1000|-4.6881|1\nwork|0.6000|0.7000|0.1000|4.6881|1\n");
+	          "hot|0.4|0.3|-0.1|-4.6881|1\nwork|0.6|0.7|0.1|4.6881|1\n");
 	sql_close(s);
 	/* The same shares of a hundredth of the samples are not. */
 	for (size_t i = 0; i < 4; i++)
@@ -368,7 +328,7 @@ static void what_would_change_or_open_is_refused(void)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		if (!*refusal(s, refused[i]))
 			printf("# not refused: %s\n", refused[i]);
-		CHECK(*failure);
+		CHECK(*sql_failure);
 	}
 	CHECK(strstr(refusal(s, "ATTACH 'x.db' AS x"), "ATTACH is refused"));
 	CHECK(strstr(refusal(s, "SELECT load_extension('x')"), "load_extension() is refused"));
@@ -394,9 +354,9 @@ static void errors_tell_the_place(void)
 	CHECK(strstr(refusal(s, "SELECT 1;\nSELECT absent\nFROM samples"),
 	             "no such column: absent"));
 #if SQLITE_VERSION_NUMBER >= 3038000
-	CHECK(strstr(failure, "(line 2, column 8)"));
+	CHECK(strstr(sql_failure, "(line 2, column 8)"));
 #endif
-	CHECK_STR(buf_text(&rows), "1\n");
+	CHECK_STR(buf_text(&sql_rows), "1\n");
 	CHECK(strstr(refusal(s, "SELECT 'abc"), "unrecognized token"));
 	CHECK_STR(refusal(s, " ; -- nothing\n"), "");
 	CHECK(sql_is_complete("SELECT ';';"));
@@ -418,7 +378,7 @@ static void a_flag_ends_what_runs(void)
 	fixture_init(&f, false);
 	s = open_profile(&f);
 	sql_stop_when(s, &flag);
-	CHECK_EQ(sql_run(s, forever, add_row, NULL, &err), -EINTR);
+	CHECK_EQ(sql_run(s, forever, add_row, &sql_rows, &err), -EINTR);
 	flag = 0;
 	CHECK_STR(ask(s, "SELECT sum(samples) FROM samples"), "100\n");
 	sql_close(s);
@@ -439,189 +399,11 @@ static void names_that_are_no_text_come_out_as_some(void)
 	fixture_done(&f);
 }
 
-/* All that the fixture is, as one window of a store. */
-static void write_store(struct fixture *f, const char *path)
-{
-	const struct store_options options = {0};
-	const struct recording *r = f->profile->recordings.items[0];
-	struct store_window w = {.start_ns = UINT64_C(1700000000000000000),
-	                         .end_ns = UINT64_C(1700000000055000000),
-	                         .samples = 100,
-	                         .period_ns = MS,
-	                         .wall_less_ns = INT64_C(1700000000000000000)};
-	struct error err = {0};
-	struct store *store = NULL;
-
-	CHECK_EQ(store_open(&store, path, &options, &err), 0);
-	CHECK_EQ(store_begin(store, r, w.start_ns, &err), 0);
-	CHECK_EQ(store_add_window(store, f->profile, &w, &err), 0);
-	CHECK_EQ(store_end(store, w.end_ns, "stopped", &err), 0);
-	if (err.code)
-		printf("# %s\n", err.text);
-	store_close(store);
-}
-
-static void init_store_fixture(struct fixture *f)
-{
-	struct recording_attr *a;
-	struct recording *r;
-
-	fixture_init(f, true);
-	r = f->profile->recordings.items[0];
-	r->hostname = xstrdup("box");
-	a = vec_add(&r->attrs);
-	a->name = xstrdup("cpu-clock");
-	a->role = ATTR_CLOCK;
-	a->frequency_hz = 1000;
-	a->period_ns = MS;
-}
-
-/* Ids may be others; what they stand for may not. */
-static void a_store_answers_as_the_recording_does(void)
-{
-	static const char *const questions[] = {
-	        "SELECT * FROM by_application",
-	        "SELECT * FROM by_mode",
-	        "SELECT * FROM by_cpu",
-	        "SELECT function, samples, weight_ns, share FROM by_function",
-	        "SELECT name, function, samples FROM by_application_address ORDER BY 1, 2",
-	        "SELECT name, instance, pid, samples, user, kernel, idle FROM by_process "
-	        "ORDER BY weight_ns DESC, name",
-	        "SELECT process, name, samples FROM by_thread ORDER BY 1, 2, 3",
-	        "SELECT name, event, frequency_hz, ended, command FROM sessions JOIN hosts "
-	        "ON hosts.id = host",
-	        "SELECT path, name, kind, build_id FROM images WHERE id IN (SELECT image FROM "
-	        "frames WHERE image AND offset) ORDER BY 1",
-	        "SELECT stack_text(stack), event, mode, stack_end, cpu, samples, weight, "
-	        "runnable_ns, blocked_ns FROM samples ORDER BY 1, 2, 3, 4, 5",
-	        "SELECT cpu, wall_ns, busy_ns, idle_ns, due_busy, due_idle, seen_busy, seen_idle, "
-	        "has_switches FROM ledger ORDER BY cpu",
-	};
-	struct error err = {0};
-	struct sql *recorded, *stored = NULL;
-	struct fixture f;
-
-	init_store_fixture(&f);
-	write_store(&f, path_of("same.db"));
-	recorded = open_profile(&f);
-	CHECK_EQ(sql_open_store(&stored, path_of("same.db"), &err), 0);
-	for (size_t i = 0; stored && i < sizeof(questions) / sizeof(*questions); i++) {
-		char *own = xstrdup(ask(recorded, questions[i]));
-
-		if (strcmp(own, ask(stored, questions[i])))
-			printf("# %s\n", questions[i]);
-		CHECK_STR(buf_text(&rows), own);
-		CHECK(*own);
-		free(own);
-	}
-	sql_close(recorded);
-	sql_close(stored);
-	fixture_done(&f);
-}
-
-static void a_store_has_the_public_columns(void)
-{
-	struct sql *recorded, *stored = NULL;
-	struct fixture f;
-
-	init_store_fixture(&f);
-	write_store(&f, path_of("columns.db"));
-	recorded = open_profile(&f);
-	CHECK_EQ(sql_open_store(&stored, path_of("columns.db"), NULL), 0);
-	for (const struct sql_columns *c = sql_columns; c->name && stored; c++) {
-		char question[128], *own;
-
-		snprintf(question, sizeof(question), "SELECT name FROM pragma_table_info('%s')",
-		         c->name);
-		own = xstrdup(ask(recorded, question));
-		CHECK_STR(ask(stored, question), own);
-		CHECK(*own);
-		free(own);
-	}
-	sql_close(recorded);
-	sql_close(stored);
-	fixture_done(&f);
-}
-
-static void change(const char *path, const char *text)
-{
-	sqlite3 *db = NULL;
-	char *message = NULL;
-
-	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, text, NULL, NULL, &message))
-		printf("# %s: %s\n", text, message);
-	CHECK(!message);
-	sqlite3_free(message);
-	sqlite3_close(db);
-}
-
-/* Views, triggers and tables that are none, in a file that looks like a store. */
-static void a_hostile_store_runs_nothing_of_its_own(void)
-{
-	struct error err = {0};
-	struct sql *s = NULL;
-	struct fixture f;
-
-	init_store_fixture(&f);
-	write_store(&f, path_of("bad.db"));
-	change(path_of("bad.db"),
-	       "DROP VIEW hosts; CREATE VIEW hosts AS SELECT 666 AS id, 'evil' AS name, "
-	       "NULL AS release, NULL AS arch, NULL AS cpu, 0 AS cpus;"
-	       "CREATE VIEW by_mode AS SELECT 'evil' AS mode;"
-	       "CREATE VIEW trap AS SELECT stack_text(1) AS x");
-	CHECK_EQ(sql_open_store(&s, path_of("bad.db"), &err), 0);
-	CHECK_STR(ask(s, "SELECT name FROM hosts"), "box\n");
-	CHECK_STR(ask(s, "SELECT mode FROM by_mode LIMIT 1"), "user\n");
-	CHECK(*refusal(s, "SELECT * FROM main.hosts"));
-	CHECK(*refusal(s, "SELECT * FROM trap"));
-	sql_close(s);
-	s = NULL;
-	/* A physical table that is a view. */
-	change(path_of("bad.db"), "ALTER TABLE host RENAME TO real_host; CREATE VIEW host AS "
-	                          "SELECT 1 AS id, 'evil' AS name, '' AS release, '' AS arch, "
-	                          "'' AS cpu, 1 AS cpus");
-	if (!sql_open_store(&s, path_of("bad.db"), &err))
-		CHECK(*refusal(s, "SELECT name FROM hosts"));
-	sql_close(s);
-	s = NULL;
-	change(path_of("bad.db"), "CREATE VIRTUAL TABLE v USING fts5(x)");
-	CHECK(sql_open_store(&s, path_of("bad.db"), &err) || *refusal(s, "SELECT 1"));
-	sql_close(s);
-	fixture_done(&f);
-}
-
-static void a_store_is_not_written_to(void)
-{
-	static const char *const refused[] = {"DELETE FROM process",
-	                                      "UPDATE sample SET samples = 0",
-	                                      "DROP TABLE sample",
-	                                      "INSERT INTO host (name) VALUES ('x')",
-	                                      "CREATE INDEX i ON sample(cpu)",
-	                                      "ALTER TABLE host ADD COLUMN x",
-	                                      "PRAGMA user_version = 9",
-	                                      "REINDEX"};
-	struct sql *s = NULL;
-	struct fixture f;
-
-	init_store_fixture(&f);
-	write_store(&f, path_of("read.db"));
-	CHECK_EQ(sql_open_store(&s, path_of("read.db"), NULL), 0);
-	for (size_t i = 0; s && i < sizeof(refused) / sizeof(*refused); i++) {
-		if (!*refusal(s, refused[i]))
-			printf("# not refused: %s\n", refused[i]);
-		CHECK(*failure);
-	}
-	CHECK_STR(ask(s, "SELECT sum(samples) FROM samples"), "101\n");
-	sql_close(s);
-	fixture_done(&f);
-}
-
 static int count_row(void *ctx, int count, char **values, char **names)
 {
 	for (int i = 0; i < count; i++)
-		buf_addf(&rows, "%s%s", i ? "|" : "", values[i] ? values[i] : "");
-	buf_putc(&rows, '\n');
+		buf_addf(&sql_rows, "%s%s", i ? "|" : "", values[i] ? values[i] : "");
+	buf_putc(&sql_rows, '\n');
 	return 0;
 }
 
@@ -630,12 +412,12 @@ static const char *ask_plainly(const char *path, const char *question)
 {
 	sqlite3 *db = NULL;
 
-	buf_clear(&rows);
+	buf_clear(&sql_rows);
 	sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
 	if (sqlite3_exec(db, question, count_row, NULL, NULL))
 		printf("# %s: %s\n", question, sqlite3_errmsg(db));
 	sqlite3_close(db);
-	return buf_text(&rows);
+	return buf_text(&sql_rows);
 }
 
 static void an_export_is_a_plain_database(void)
@@ -701,12 +483,10 @@ static void schemas_are_told(void)
 
 int main(void)
 {
-	char command[128];
-
-	snprintf(directory, sizeof(directory), "/tmp/assay-unit-XXXXXX");
-	if (!mkdtemp(directory))
+	if (!folder_make())
 		return 1;
 	RUN(tables_hold_what_the_model_does);
+	RUN(stacks_are_told_in_any_order);
 	RUN(views_sum_up_the_main_event);
 	RUN(looking_up_finds_what_comparing_finds);
 	RUN(minutes_and_differences_go_by_windows);
@@ -716,15 +496,9 @@ int main(void)
 	RUN(errors_tell_the_place);
 	RUN(a_flag_ends_what_runs);
 	RUN(names_that_are_no_text_come_out_as_some);
-	RUN(a_store_answers_as_the_recording_does);
-	RUN(a_store_has_the_public_columns);
-	RUN(a_hostile_store_runs_nothing_of_its_own);
-	RUN(a_store_is_not_written_to);
 	RUN(an_export_is_a_plain_database);
 	RUN(schemas_are_told);
-	buf_done(&rows);
-	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
-	if (system(command))
-		printf("# cannot remove %s\n", directory);
+	buf_done(&sql_rows);
+	folder_take_away();
 	return check_end();
 }

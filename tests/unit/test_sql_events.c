@@ -10,6 +10,38 @@
 
 #include <sys/resource.h>
 
+static int rows_of(struct sql *s, const char *columns, const char *column, int64_t from,
+                   struct buf *rows)
+{
+	char query[512];
+
+	snprintf(query, sizeof(query),
+	         "SELECT %s FROM events WHERE %s >= %" PRId64 " AND %s < %" PRId64
+	         " UNION ALL SELECT 'before', %s FROM events WHERE %s < %" PRId64
+	         " UNION ALL SELECT 'at', %s FROM events WHERE %s = %" PRId64,
+	         columns, column, from, column, from < INT64_MAX - 9 ? from + 9 : from, columns + 7,
+	         column, from, columns + 7, column, from);
+	return sql_run(s, query, add_row, rows, NULL);
+}
+
+/* What is pushed down to the reading leaves the rows that SQLite alone would (+time_ns). */
+static void bounds_leave_the_same_rows(struct sql *s, int64_t from)
+{
+	static const char columns[] = "'from', seq, time_ns, tid, kind, name, value";
+	struct buf pushed = {0}, looked = {0};
+
+	CHECK(!rows_of(s, columns, "time_ns", from, &pushed));
+	CHECK(!rows_of(s, columns, "+time_ns", from, &looked));
+	CHECK_STR(buf_text(&pushed), buf_text(&looked));
+	buf_clear(&pushed);
+	buf_clear(&looked);
+	CHECK(!rows_of(s, columns, "seq", from % 20, &pushed));
+	CHECK(!rows_of(s, columns, "+seq", from % 20, &looked));
+	CHECK_STR(buf_text(&pushed), buf_text(&looked));
+	buf_done(&pushed);
+	buf_done(&looked);
+}
+
 /* Two threads in turn: f calls g; the second has lost something. */
 static char *tags_written(void)
 {
@@ -74,18 +106,24 @@ static void tags_are_rows(void)
 	answer(s, "SELECT name FROM events WHERE seq > 12", "tag 6\nevents\ntag 6\n");
 	answer(s, "SELECT min(seq), max(seq), count(*) FROM events", "1|15|15\n");
 	answer(s, "SELECT seq, name FROM events LIMIT 2", "1|f\n2|f\n");
+	for (int64_t t = 98; t < 205; t++)
+		bounds_leave_the_same_rows(s, 1700000000000000000 + t);
+	bounds_leave_the_same_rows(s, INT64_MIN);
+	bounds_leave_the_same_rows(s, INT64_MAX);
 	answer(s,
 	       "SELECT t.tid, path, calls, net_ns, total_ns, blocked_ns FROM calls c JOIN threads "
 	       "t "
 	       "ON t.id = c.thread WHERE path LIKE 'f%' ORDER BY 1, 2",
 	       "10|f|1|30|40|20\n10|f;g|1|10|10|0\n11|f|1|30|40|20\n11|f;g|1|10|10|0\n");
+	answer(s, "SELECT path, min_ns, max_ns FROM calls WHERE thread = 0 AND calls = 1",
+	       "f|30|30\nf;g|10|10\ntag 6|0|0\n");
 	hold_together(s);
 	sql_close(s);
 	free(path);
 }
 
-/* Samples of one thread, a round each 1000. */
-static char *samples_written(uint64_t count)
+/* Samples of one thread, a round each 1000; sample `late` is of long before. */
+static char *samples_written(uint64_t count, uint64_t late)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof(attr),
@@ -110,7 +148,7 @@ static char *samples_written(uint64_t count)
 	e.sample.period = 1000000;
 	CHECK(!perf_data_writer_open(&w, path, &described, 1, NULL));
 	for (uint64_t i = 0; i < count; i++) {
-		e.time_ns = 1000 + i;
+		e.time_ns = i + 1 == late ? 1001 : 1000 + i;
 		CHECK(!perf_record_encode(&out, &attr, 7, &e, NULL));
 		if (i % 1000 == 999 || i == count - 1) {
 			perf_record_finished_round(&out);
@@ -134,8 +172,8 @@ static void events_of_samples_are_rows(void)
 	struct error err = {0};
 	char *path;
 
-	path = samples_written(3500);
-	CHECK(!sql_add_events(s, path, NULL));
+	path = samples_written(3500, 0);
+	CHECK(!sql_add_events(s, path, true, NULL));
 	answer(s,
 	       "SELECT count(*), min(seq), max(seq), sum(value), min(time_ns), max(time_ns) FROM "
 	       "events",
@@ -144,13 +182,32 @@ static void events_of_samples_are_rows(void)
 	       "1|1|3|4|sample|cpu-clock|1000000|user ip=0x1234 chain=0\n");
 	answer(s, "SELECT count(*) FROM events a, events b WHERE a.seq < 3 AND b.seq > 3498",
 	       "4\n");
+	for (int64_t t = 995; t < 4600; t += 113)
+		bounds_leave_the_same_rows(s, 1700000000000000000 + t - 1000);
+	bounds_leave_the_same_rows(s, INT64_MIN);
+	bounds_leave_the_same_rows(s, INT64_MAX);
 	sql_close(s);
 	unlink(path);
 	s = opened();
-	CHECK(!sql_add_events(s, path, NULL));
+	CHECK(!sql_add_events(s, path, true, NULL));
 	CHECK(sql_run(s, "SELECT * FROM events", NULL, NULL, &err));
 	CHECK(strstr(err.text, path));
 	sql_close(s);
+	free(path);
+}
+
+static void late_events_are_found(void)
+{
+	char *path = samples_written(5500, 5001);
+	struct sql *s = opened();
+
+	CHECK(!sql_add_events(s, path, false, NULL));
+	answer(s,
+	       "SELECT count(*), max(seq) > 3000 FROM events WHERE time_ns <= 1700000000000000001",
+	       "3|1\n");
+	bounds_leave_the_same_rows(s, 1700000000000000000);
+	sql_close(s);
+	unlink(path);
 	free(path);
 }
 
@@ -177,13 +234,18 @@ static void a_limit_stops_the_reading(void)
 	long all, few;
 	char *path;
 
-	path = samples_written(600000); /* 34 MB */
-	CHECK(!sql_add_events(s, path, NULL));
+	path = samples_written(600000, 0); /* 34 MB */
+	CHECK(!sql_add_events(s, path, true, NULL));
 	answer(s, "SELECT seq FROM events LIMIT 1", "1\n"); /* what is made once */
 	few = faults_of(s, "SELECT seq FROM events LIMIT 2", "1\n2\n");
 	all = faults_of(s, "SELECT count(*) FROM events", "600000\n");
 	if (all < 3 * few)
 		printf("# faults: %ld of all, %ld of the first\n", all, few);
+	CHECK(all >= 3 * few);
+	few = faults_of(s, "SELECT count(*) FROM events WHERE time_ns < 1700000000000000099",
+	                "99\n");
+	CHECK(all >= 3 * few);
+	few = faults_of(s, "SELECT count(*) FROM events WHERE seq < 100", "99\n");
 	CHECK(all >= 3 * few);
 	for (int i = 0; i < 50; i++)
 		answer(s, "SELECT seq FROM events LIMIT 1 OFFSET 2000", "2001\n");
@@ -197,6 +259,7 @@ int main(void)
 	CHECK(fixture_begin());
 	RUN(tags_are_rows);
 	RUN(events_of_samples_are_rows);
+	RUN(late_events_are_found);
 	RUN(a_limit_stops_the_reading);
 	fixture_end();
 	return check_end();

@@ -48,6 +48,9 @@ static void add_held(struct session_account *a)
 	vec_push(&a->rules, (struct session_account_rule){
 	                            .text = xstrdup("load>4"), .known = 1, .value_milli = 3420});
 	vec_push(&a->rules,
+	         (struct session_account_rule){
+	                 .text = xstrdup("mem<99"), .known = 1, .holds = 1, .value_milli = 42000});
+	vec_push(&a->rules,
 	         (struct session_account_rule){.text = xstrdup("exit=cc"),
 	                                       .fired = 1,
 	                                       .held_back = 3,
@@ -102,6 +105,7 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	                       "earlier samples\n"
 	                       "           have left it), for /x/perf.data\n"));
 	CHECK(strstr(out.data, "\nrule       load>4: 3.42 now, has not held\n"));
+	CHECK(strstr(out.data, "\nrule       mem<99: 42 now, has held since it began\n"));
 	CHECK(strstr(out.data,
 	             "\nrule       exit=cc: held 1 time, last at 2023-11-14 22:13:25; 3 times "
 	             "more\n           within a minute of the last\n"));
@@ -126,10 +130,12 @@ static void what_a_ring_could_not_write_is_not_to_be_read(void)
 
 	a.end = SESSION_END_ERROR;
 	a.error = xstrdup("no\033[1m room");
+	a.bytes = 0;
 	vec_push(&a.notes, xstrdup("a note"));
 	status_text(&a, &plain, &out);
 	CHECK(strstr(out.data, "Session day: ended by an error\n"));
 	CHECK(strstr(out.data, "\nerror      no?[1m room\nnote       a note\n"));
+	CHECK(strstr(out.data, "\nwritten    nothing\n"));
 	CHECK(!strstr(out.data, "Read it"));
 	buf_done(&out);
 	session_account_done(&a);

@@ -67,15 +67,6 @@ static void one_writer_a_host(void)
 	CHECK_STR(ask("SELECT count(*) FROM gaps"), "0");
 }
 
-static void run_foreign(const char *sql)
-{
-	sqlite3 *db = NULL;
-
-	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_EQ(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void a_machine_that_went_down_is_told_of(void)
 {
 	struct error err;
@@ -83,7 +74,7 @@ static void a_machine_that_went_down_is_told_of(void)
 	struct store *s = begin(&w, "here", &err);
 
 	store_close(s);
-	run_foreign("UPDATE session SET boot = 'another'");
+	sqlite_change(path, "UPDATE session SET boot = 'another'");
 	s = open_store(&err);
 	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
 	end(&w, s);
@@ -151,13 +142,13 @@ static void what_is_no_store_is_left_alone(void)
 	check_refused(EINVAL, "a recording is given without --store");
 	CHECK(!store_recognise(path));
 	fresh();
-	run_foreign("CREATE TABLE mails (id)");
+	sqlite_change(path, "CREATE TABLE mails (id)");
 	check_refused(EINVAL, "another application");
 	CHECK(!store_recognise(path));
 	fresh();
 	store_close(open_store(&err));
 	CHECK(store_recognise(path));
-	run_foreign("PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
+	sqlite_change(path, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
 	check_refused(EPROTO, "later assay");
 	snprintf(link, sizeof(link), "%s.real", path);
 	fresh();
@@ -182,7 +173,7 @@ static void tables_that_are_not_ours_are_told_of(void)
 	snprintf(marks, sizeof(marks),
 	         "PRAGMA application_id = %d; PRAGMA user_version = 1; CREATE TABLE host (x);",
 	         STORE_APPLICATION_ID);
-	run_foreign(marks);
+	sqlite_change(path, marks);
 	world_init(&w, "here");
 	s = open_store(&err);
 	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), -EINVAL);
@@ -199,7 +190,8 @@ static void what_somebody_put_in_beside_tables_is_not_run(void)
 	struct store *s = begin(&w, "here", &err);
 
 	store_close(s);
-	run_foreign("CREATE TRIGGER t AFTER INSERT ON window BEGIN DELETE FROM window; END");
+	sqlite_change(path,
+	              "CREATE TRIGGER t AFTER INSERT ON window BEGIN DELETE FROM window; END");
 	s = open_store(&err);
 	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS, &err), 0);
 	CHECK_EQ(world_window(&w, s, 0, &err), 0);
@@ -242,7 +234,7 @@ static void numbers_that_no_store_gets_to_are_told_of(void)
 		run_one(&w, 10, "cc");
 		CHECK_EQ(world_window(&w, s, 0, &err), 0);
 		end(&w, s);
-		run_foreign(damage[i]);
+		sqlite_change(path, damage[i]);
 		world_init(&w, "here");
 		s = open_store(&err);
 		CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err),

@@ -24,6 +24,7 @@ struct sums {
 	int64_t wall_ns, busy_ns, idle_ns, due, seen, steal_ns; /* of the ledger */
 	int64_t instances, oncpu_ns;                            /* of processes */
 	int64_t by_program, by_function, by_cpu, by_mode;       /* mixes of keys that stay */
+	int64_t unobserved_ns, missed_ns, slowed_ns, taken_ns, over_ns, most; /* of rates */
 };
 
 static void add_up(struct sums *s)
@@ -56,7 +57,16 @@ static void add_up(struct sums *s)
 	                number("SELECT sum(s.samples * coalesce(f.function, 0)) FROM sample s"
 	                       " JOIN stack k ON k.id = s.stack JOIN frame f ON f.id = k.frame"),
 	        .by_cpu = number("SELECT sum(samples * (cpu + 1)) FROM sample"),
-	        .by_mode = number("SELECT sum(weight / 1000 * (mode + 1)) FROM sample"),
+	        .by_mode = number("SELECT sum(weight * (mode + 1)) FROM sample"),
+	        .unobserved_ns = number("SELECT sum(unobserved_ns) FROM window"),
+	        .missed_ns =
+	                number("SELECT sum((due_busy - seen_busy) * period_ns) FROM ledger_cpu"),
+	        .slowed_ns = number("SELECT coalesce(sum(slowed_budget_ns + 3 * slowed_behind_ns),"
+	                            " 0) FROM window_rate"),
+	        .taken_ns = number("SELECT coalesce(sum(taken_ns + 3 * taken_of_ns), 0) FROM"
+	                           " window_rate"),
+	        .over_ns = number("SELECT coalesce(sum(over_ns), 0) FROM window_rate"),
+	        .most = number("SELECT coalesce(max(most_ppm), 0) FROM window_rate"),
 	};
 }
 
@@ -82,6 +92,12 @@ static void check_sums(const struct sums *a, const struct sums *b)
 	CHECK_EQ(a->by_function, b->by_function);
 	CHECK_EQ(a->by_cpu, b->by_cpu);
 	CHECK_EQ(a->by_mode, b->by_mode);
+	CHECK_EQ(a->unobserved_ns, b->unobserved_ns);
+	CHECK_EQ(a->missed_ns, b->missed_ns);
+	CHECK_EQ(a->slowed_ns, b->slowed_ns);
+	CHECK_EQ(a->taken_ns, b->taken_ns);
+	CHECK_EQ(a->over_ns, b->over_ns);
+	CHECK_EQ(a->most, b->most);
 }
 
 static void reopen(struct store **s, const struct mill *m)
@@ -112,9 +128,7 @@ static void sums_stay_whatever_is_merged(void)
 	int64_t windows;
 
 	m.keep = false;
-	mill_begin(&m);
-	mill_run(&m, 6 * HOUR + 7 * MINUTE);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 6 * HOUR + 7 * MINUTE);
 	add_up(&before);
 	windows = number("SELECT count(*) FROM window");
 	CHECK_EQ(windows, 6 * 60 + 7);
@@ -145,15 +159,90 @@ static void sums_stay_whatever_is_merged(void)
 	store_fixture_remove(path);
 }
 
+/* What a budget may do: a rate for every window. */
+static void windows_at_any_rate(struct mill *m, uint64_t asked_ns, int count)
+{
+	m->budget = (struct store_budget){20000, 11000, 13000, 99, 700};
+	for (int i = 0; i < count; i++) {
+		uint64_t times = mill_random(m) % 4, slowed = times ? m->window_ns : 0;
+		bool behind = mill_random(m) % 4 == 0;
+
+		m->period_ns = asked_ns + times * asked_ns / 3;
+		m->rate = (struct store_rate){.slowed_budget_ns = behind ? 0 : slowed,
+		                              .slowed_behind_ns = behind ? slowed : 0,
+		                              .taken_ns = 1000000 + mill_random(m) % 1000000,
+		                              .taken_of_ns = m->window_ns - 7,
+		                              .over_ns = mill_random(m) % 3 * SECOND,
+		                              .most_ppm = 15000 + mill_random(m) % 9000,
+		                              .sample_ns = 12000};
+		mill_run(m, m->window_ns);
+	}
+}
+
+static struct account_budget budget_read(struct error *err)
+{
+	struct profile *p = profile_new();
+	struct account_budget b = {0};
+
+	CHECK_EQ(store_read(path, &(struct store_range){0}, p, err), 0);
+	if (p->recordings.count)
+		b = p->recordings.items[0]->account.budget;
+	profile_free(p);
+	return b;
+}
+
+/* The rate stands in no window's way, and no sum is of a rate that was not there. */
+static void rates_that_change_are_merged(void)
+{
+	struct mill m = a_mill();
+	struct sums before, after;
+	struct account_budget was, is;
+	struct store *s;
+	uint64_t asked_ns = m.period_ns;
+	int64_t mean_ns;
+
+	m.keep = false;
+	mill_begin(&m);
+	windows_at_any_rate(&m, asked_ns, 5 * 60);
+	mill_end(&m, "stopped");
+	add_up(&before);
+	CHECK(before.slowed_ns > 0);
+	was = budget_read(&m.err);
+	CHECK_EQ(was.share_ppm, 20000);
+	CHECK_EQ(was.cost_samples, 99);
+	CHECK_EQ(was.record_ns, 700);
+	CHECK_EQ(was.cost_ns, 12000);
+	CHECK_EQ(was.looked_ns, 300 * (MINUTE - 7));
+	CHECK_EQ(was.most_ppm, (uint64_t)before.most);
+	mean_ns = number("SELECT round(count(*) / sum(1.0 / period_ns)) FROM window WHERE start_ns"
+	                 " < (SELECT min(start_ns) + 120 * 60000000000 FROM window)");
+	reopen(&s, &m);
+	for (int i = 0; i < 10; i++)
+		keep_all(s, MILL_WALL + 5 * HOUR);
+	add_up(&after);
+	check_sums(&after, &before);
+	is = budget_read(&m.err);
+	CHECK(!memcmp(&is, &was, sizeof(is)));
+	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 13);
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 2"), 1);
+	CHECK_EQ(number("SELECT max(merged) FROM window"), 120);
+	/* Each merger may round. */
+	CHECK(llabs(number("SELECT period_ns FROM window WHERE level = 2") - mean_ns) <= 120);
+	CHECK_EQ(number("SELECT count(*) FROM window_rate WHERE window NOT IN (SELECT id FROM"
+	                " window)"),
+	         0);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
 static void once_merged_nothing_is_done_again(void)
 {
 	struct mill m = a_mill();
 	struct store *s;
 	int64_t pages, changes;
 
-	mill_begin(&m);
-	mill_run(&m, 5 * HOUR);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 5 * HOUR);
 	reopen(&s, &m);
 	keep_all(s, MILL_WALL + 5 * HOUR);
 	pages = number("PRAGMA page_count");
@@ -178,9 +267,7 @@ static void merged_history_reads_as_it_was(void)
 	uint64_t samples = 0, wall = 0;
 	bool told = false;
 
-	mill_begin(&m);
-	mill_run(&m, 5 * HOUR);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 5 * HOUR);
 	CHECK_EQ(store_read(path, &all, p, &m.err), 0);
 	vec_each (row, &p->rows)
 		samples += row->samples;
@@ -240,9 +327,7 @@ static void what_is_too_old_goes(void)
 
 	m.options.keeping = (struct store_keeping){
 	        .fine_ns = 30 * MINUTE, .coarse_ns = 3 * HOUR, .all_ns = 6 * HOUR};
-	mill_begin(&m);
-	mill_run(&m, 15 * HOUR);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 15 * HOUR);
 	reopen(&s, &m);
 	keep_all(s, MILL_WALL + 15 * HOUR);
 	CHECK(number("SELECT min(start_ns) FROM window") >= (int64_t)(MILL_WALL + 7 * HOUR));
@@ -318,6 +403,7 @@ int main(void)
 {
 	store_fixture_path(path);
 	RUN(sums_stay_whatever_is_merged);
+	RUN(rates_that_change_are_merged);
 	RUN(once_merged_nothing_is_done_again);
 	RUN(merged_history_reads_as_it_was);
 	RUN(whoever_dies_between_two_steps_loses_nothing);

@@ -6,11 +6,11 @@
 #include "base/buf.h"
 #include "check.h"
 #include "image/kept_names.h"
+#include "sqlite_fixture.h"
 #include "store_fixture.h"
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 
 static char path[64];
 
@@ -163,9 +163,7 @@ static void what_went_in_comes_out(void)
 
 	m.whole = profile_new();
 	m.options.name = name_frames;
-	mill_begin(&m);
-	mill_run(&m, 95 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 95 * SECOND);
 	got = read_back(&all);
 	CHECK(m.whole->rows.count > 1000);
 	check_lines(got, m.whole);
@@ -199,9 +197,7 @@ static void sequences_keep_to_their_windows(void)
 	                   one = {.from_ns = MILL_WALL + 1, .to_ns = MILL_WALL + 10 * SECOND};
 	struct profile *first, *both;
 
-	mill_begin(&m);
-	mill_run(&m, 30 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 30 * SECOND);
 	first = read_back(&one);
 	both = read_back(&all);
 	CHECK_EQ(first->sequences.count, MILL_CPUS);
@@ -233,9 +229,7 @@ static void names_are_kept(void)
 	size_t named = 0, nameless = 0;
 
 	m.options.name = name_frames;
-	mill_begin(&m);
-	mill_run(&m, 20 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 20 * SECOND);
 	got = read_back(&all);
 	s = symbolizer_new(&got->images, NULL);
 	vec_each (f, &got->frames) {
@@ -277,9 +271,7 @@ static void parts_add_up_to_the_whole(void)
 	struct ledger_cpu sum;
 	struct profile *got;
 
-	mill_begin(&m);
-	mill_run(&m, 60 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 60 * SECOND);
 	/* Windows are at multiples of ten seconds of the wall's clock: none is read twice. */
 	for (uint64_t at = 0; at < 60; at += 20) {
 		struct store_range part = {.from_ns = MILL_WALL + at * SECOND,
@@ -318,9 +310,7 @@ static void time_that_nobody_measured_is_told(void)
 	struct ledger_cpu sum;
 	struct profile *got;
 
-	mill_begin(&m);
-	mill_run(&m, 20 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 20 * SECOND);
 	again = a_mill();
 	again.now_ns = m.now_ns + 3 * HOUR;
 	mill_begin(&again);
@@ -354,9 +344,7 @@ static void a_range_of_nothing_says_what_there_is(void)
 	struct error err = {0};
 
 	setenv("TZ", "UTC0", 1);
-	mill_begin(&m);
-	mill_run(&m, 20 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 20 * SECOND);
 	CHECK_EQ(store_read(path, &late, p, &err), -ENODATA);
 	CHECK(strstr(err.text, "2026-01-01 00:00:00 to 2026-01-01 00:00:20"));
 	CHECK(strstr(err.text, path));
@@ -371,14 +359,10 @@ static void several_machines_are_told_apart(void)
 	struct profile *p = profile_new(), *got;
 	struct error err = {0};
 
-	mill_begin(&m);
-	mill_run(&m, 20 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 20 * SECOND);
 	other.hostname = "saw";
 	other.seed = 99;
-	mill_begin(&other);
-	mill_run(&other, 30 * SECOND);
-	mill_end(&other, "stopped");
+	mill_measure(&other, 30 * SECOND);
 	CHECK_EQ(store_read(path, &any, p, &err), -EINVAL);
 	CHECK(strstr(err.text, "--host: mill, saw"));
 	CHECK_EQ(store_read(path, &none, p, &err), -EINVAL);
@@ -391,7 +375,7 @@ static void several_machines_are_told_apart(void)
 	store_fixture_remove(path);
 }
 
-static void rates_that_changed_are_kept_apart(void)
+static void rates_that_changed_are_told(void)
 {
 	struct store_range all = {0};
 	struct mill m = a_mill();
@@ -402,28 +386,23 @@ static void rates_that_changed_are_kept_apart(void)
 	mill_run(&m, 20 * SECOND);
 	m.period_ns *= 2;
 	mill_run(&m, 20 * SECOND);
+	m.rate.slowed_behind_ns = 10 * SECOND;
+	mill_run(&m, 10 * SECOND);
+	m.rate.slowed_budget_ns = 10 * SECOND;
+	mill_run(&m, 10 * SECOND);
 	mill_end(&m, "stopped");
 	got = read_back(&all);
 	r = got->recordings.items[0];
-	CHECK_EQ(r->account.rates.count, 1);
+	CHECK_EQ(r->account.rates.count, 3);
 	CHECK_EQ(r->account.rates.items[0].period_ns, 2 * 10309278);
 	CHECK_EQ(r->account.rates.items[0].time_ns, MILL_WALL + 20 * SECOND);
+	CHECK(r->account.rates.items[0].unknown);
+	CHECK(!r->account.rates.items[1].unknown && !r->account.rates.items[1].budget);
+	CHECK_EQ(r->account.rates.items[1].time_ns, MILL_WALL + 40 * SECOND);
+	CHECK_EQ(r->account.rates.items[2].budget, 1);
 	CHECK_EQ(samples_of(got), m.samples);
 	profile_free(got);
 	store_fixture_remove(path);
-}
-
-static void spoil(const char *sql)
-{
-	sqlite3 *db;
-	char *words = NULL;
-
-	CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_EQ(sqlite3_exec(db, sql, NULL, NULL, &words), SQLITE_OK);
-	if (words)
-		printf("# %s\n", words);
-	sqlite3_free(words);
-	sqlite3_close(db);
 }
 
 static void take_file(struct buf *b)
@@ -476,16 +455,14 @@ static void rows_that_refer_to_nothing_are_read(void)
 	struct buf whole = {0};
 
 	m.options.name = name_frames;
-	mill_begin(&m);
-	mill_run(&m, 11 * SECOND);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 11 * SECOND);
 	take_file(&whole);
 	for (size_t i = 0; i < sizeof(harm) / sizeof(*harm); i++) {
 		struct symbolizer *s;
 		struct profile *got;
 
 		put_file(&whole);
-		spoil(harm[i]);
+		sqlite_change(path, harm[i]);
 		got = read_back(&all);
 		CHECK_EQ(samples_of(got), m.samples);
 		s = symbolizer_new(&got->images, NULL);
@@ -508,7 +485,7 @@ int main(void)
 	RUN(time_that_nobody_measured_is_told);
 	RUN(a_range_of_nothing_says_what_there_is);
 	RUN(several_machines_are_told_apart);
-	RUN(rates_that_changed_are_kept_apart);
+	RUN(rates_that_changed_are_told);
 	RUN(rows_that_refer_to_nothing_are_read);
 	return check_end();
 }

@@ -34,9 +34,7 @@ static void what_would_not_fit_is_merged_first(void)
 	int64_t samples, oncpu, instances, cap;
 
 	m.keep = false;
-	mill_begin(&m);
-	mill_run(&m, 10 * HOUR);
-	mill_end(&m, "stopped");
+	mill_measure(&m, 10 * HOUR);
 	samples = number("SELECT sum(samples) FROM sample");
 	oncpu = number("SELECT sum(oncpu_ns) FROM process");
 	instances = number("SELECT sum(instances) FROM process");

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/named_report_text.h"
+
+#include "output/report_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Nodes deeper than this are not indented further: they say how much deeper they are. */
+#define INDENT_MAX 60
+
+static double limit_of(const struct named_report *r)
+{
+	return r->options.limit < 0 ? REPORT_TEXT_LIMIT : r->options.limit;
+}
+
+static void value_cell(struct table *t, const struct named_report *r, int64_t value)
+{
+	struct buf text = {0};
+
+	named_report_text_value(named_report_value(r), value, &text);
+	table_text(t, buf_text(&text));
+	buf_done(&text);
+}
+
+static void columns(struct table *t, const struct named_sums *s)
+{
+	if (s->children) {
+		table_column(t, "total", TABLE_RIGHT);
+		table_column(t, "", TABLE_RIGHT);
+	}
+	table_column(t, "self", TABLE_RIGHT);
+	table_column(t, "", TABLE_RIGHT);
+	table_column(t, "", TABLE_BAR);
+	if (s->has_totals && !s->children) {
+		table_column(t, "total", TABLE_RIGHT);
+		table_column(t, "", TABLE_RIGHT);
+	}
+	for (size_t i = 0; i < s->key_count; i++)
+		table_column(t, flat_key_name(s->keys[i]), TABLE_LEFT);
+}
+
+static void total_cells(struct table *t, const struct named_report *r, const struct named_sum *sum)
+{
+	value_cell(t, r, sum->total);
+	table_share(t, sum->total_share);
+}
+
+static void add_row(struct table *t, const struct named_sums *s, const struct named_sum *sum,
+                    const struct named_report *r, bool brief)
+{
+	struct buf text = {0};
+
+	table_row(t, TABLE_ROW);
+	if (s->children)
+		total_cells(t, r, sum);
+	value_cell(t, r, sum->self);
+	table_share(t, sum->share);
+	table_bar(t, s->children ? sum->total_share : sum->share);
+	if (s->has_totals && !s->children)
+		total_cells(t, r, sum);
+	for (size_t i = 0; i < s->key_count; i++) {
+		buf_clear(&text);
+		named_sums_cell(s, sum, s->keys[i], brief, &text);
+		table_text(t, buf_text(&text));
+	}
+	buf_done(&text);
+}
+
+/* What callees add is in many rows: no sum of it means anything. */
+static void add_summary(struct table *t, const struct named_sums *s, const struct named_report *r,
+                        enum table_kind kind, int64_t value, const char *label)
+{
+	table_row(t, kind);
+	for (int i = 0; s->children && i < 2; i++)
+		table_text(t, "");
+	value_cell(t, r, value);
+	table_share(t, named_share(s->selection, value));
+	if (t->style->bars)
+		table_text(t, "");
+	for (int i = 0; s->has_totals && !s->children && i < 2; i++)
+		table_text(t, "");
+	for (size_t i = 1; i < s->key_count; i++)
+		table_text(t, "");
+	table_text(t, label);
+}
+
+void named_report_text_sums(struct named_sums *s, const struct named_report *r,
+                            const struct named_report_text_options *o, struct buf *out)
+{
+	struct named_rest rest = named_sums_cut(s, limit_of(r), r->options.lines);
+	const struct named_selection *of = s->selection;
+	char label[64];
+	struct table t;
+
+	table_init(&t, &o->style);
+	columns(&t, s);
+	for (size_t i = 0; i < rest.shown; i++)
+		add_row(&t, s, &s->sums.items[i], r, !o->wide);
+	if (r->options.lines)
+		snprintf(label, sizeof(label), "[%zu more]", rest.rows);
+	else
+		snprintf(label, sizeof(label), "[<%g%%: %zu more]", 100 * limit_of(r), rest.rows);
+	if (rest.rows)
+		add_summary(&t, s, r, TABLE_REST, rest.self, label);
+	/* A base of its own has no row for the rest of the file. */
+	if (of->rows.count < r->n->rows.count && !r->options.filter.relative)
+		add_summary(&t, s, r, TABLE_REST, named_subtract(of->all, of->value),
+		            "[not selected]");
+	add_summary(&t, s, r, TABLE_TOTAL, of->base, "total");
+	table_print(&t, out);
+	table_done(&t);
+}
+
+static void tree_line(struct table *t, const struct named_report *r, const struct named_node *node,
+                      unsigned depth)
+{
+	struct buf name = {0};
+
+	table_row(t, TABLE_ROW);
+	value_cell(t, r, node->total);
+	table_share(t, node->share);
+	if (node->self)
+		value_cell(t, r, node->self);
+	else
+		table_text(t, "");
+	buf_pad(&name, ' ', depth < INDENT_MAX ? depth : INDENT_MAX);
+	if (depth > INDENT_MAX)
+		buf_addf(&name, "+%u ", depth - INDENT_MAX);
+	buf_puts(&name, node->name);
+	if (node->inlined)
+		buf_puts(&name, " (inlined)");
+	if (node->levels && node->round > 1)
+		buf_addf(&name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " levels)",
+		         node->round, node->levels);
+	else if (node->levels)
+		buf_addf(&name, "  (recursion, %" PRIu32 " levels)", node->levels);
+	table_text(t, buf_text(&name));
+	buf_done(&name);
+}
+
+/* Depth first without recursion: a hostile file may hold very deep paths. */
+static size_t tree_lines(struct table *t, const struct named_report *r)
+{
+	const struct named_node *nodes = r->tree->nodes.items;
+	size_t most = r->options.lines ? r->options.lines : SIZE_MAX, lines = 0;
+	unsigned depth = 0;
+	uint32_t at = 0;
+
+	while (lines < most) {
+		bool shown = named_tree_shown(r->tree, &nodes[at], limit_of(r));
+
+		if (shown) {
+			tree_line(t, r, &nodes[at], depth);
+			lines++;
+		}
+		if (shown && nodes[at].first_child != NAMED_NONE) {
+			at = nodes[at].first_child;
+			depth++;
+			continue;
+		}
+		while (at && nodes[at].next == NAMED_NONE) {
+			at = nodes[at].parent;
+			depth--;
+		}
+		if (!at)
+			break;
+		at = nodes[at].next;
+	}
+	return r->tree->nodes.count - lines;
+}
+
+void named_report_text_tree(const struct named_report *r, const struct named_report_text_options *o,
+                            struct buf *out)
+{
+	struct table t;
+	size_t left;
+
+	table_init(&t, &o->style);
+	table_column(&t, "total", TABLE_RIGHT);
+	table_column(&t, "", TABLE_RIGHT);
+	table_column(&t, "self", TABLE_RIGHT);
+	table_column(&t, "call tree", TABLE_LEFT);
+	left = tree_lines(&t, r);
+	table_print(&t, out);
+	if (left)
+		buf_addf(out, "%zu line%s left out (%s)\n", left, left == 1 ? "" : "s",
+		         r->options.lines ? "-n N shows N" : "--percent-limit 0 shows all");
+	table_done(&t);
+}

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""report of profiles in pprof's form: they say what the recording says that they were made of, and
+profiles by hand, encoded here in a few lines, say what is in them; go's own pprof is asked where it
+is installed.
+"""
+import collections
+import gzip
+import re
+import shutil
+
+from harness import main, test
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    if isinstance(value, list):
+        value = b"".join(field(*v) for v in value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def packed(numbers):
+    return b"".join(varint(n) for n in numbers)
+
+
+class Profile:
+    """A profile.proto under way; texts get their numbers as they come."""
+
+    def __init__(self, *types):
+        self.texts, self.body, self.functions, self.places = [""], b"", {}, {}
+        for name, unit in types:
+            self.body += field(1, self.type(name, unit))
+
+    def text(self, text):
+        if text not in self.texts:
+            self.texts.append(text)
+        return self.texts.index(text)
+
+    def type(self, name, unit):
+        return [(1, self.text(name)), (2, self.text(unit))]
+
+    def add(self, number, value):
+        self.body += field(number, value)
+
+    def mapping(self, start, limit, file, build_id=""):
+        self.add(3, [(1, 1), (2, start), (3, limit), (5, self.text(file)),
+                     (6, self.text(build_id))])
+
+    def function(self, name, file=""):
+        if name not in self.functions:
+            self.functions[name] = len(self.functions) + 1
+            self.add(5, [(1, self.functions[name]), (2, self.text(name)), (4, self.text(file))])
+        return self.functions[name]
+
+    def place(self, address, *lines, mapping=1):
+        """lines: (function, line), the innermost first; none: an address alone."""
+        key = (address, lines)
+        if key not in self.places:
+            self.places[key] = len(self.places) + 1
+            made = [(1, self.places[key]), (2, mapping), (3, address)]
+            for name, line in lines:
+                made.append((4, [(1, self.function(name, "prog.c")), (2, line)]))
+            self.add(4, made)
+        return self.places[key]
+
+    def sample(self, places, values, **labels):
+        made = [(1, packed(places)), (2, packed(values))]
+        for key, value in labels.items():
+            made.append((3, [(1, self.text(key)), (2, self.text(value))] if isinstance(value, str)
+                         else [(1, self.text(key)), (3, value)]))
+        self.add(2, made)
+
+    def bytes(self):
+        return self.body + b"".join(field(6, text.encode()) for text in self.texts)
+
+
+def by_hand():
+    """
+    main (prog.c:30) calls outer, which has inner inlined at prog.c:7; outer calls itself. samples,
+    ms of cpu: main 1 5; main outer+inner 3 30; main outer+inner outer+inner 2 20; helper 4 40, of
+    another process.
+    """
+    p = Profile(("samples", "count"), ("cpu", "milliseconds"))
+    p.mapping(0x1000, 0x9000, "/bin/prog", "ab12")
+    top, calls = p.place(0x1100, ("main", 30)), p.place(0x1200, ("inner", 7), ("outer", 12))
+    helper = p.place(0x1300, ("helper", 50))
+    one = {"process": "prog", "pid": 7}
+    p.sample([top], [1, 5], **one)
+    p.sample([calls, top], [3, 30], **one)
+    p.sample([calls, calls, top], [2, 20], **one)
+    p.sample([helper], [4, 40], process="other", pid=8, colour="red")
+    p.add(9, 1700000000 * 10**9)
+    p.add(10, 190 * 10**6)
+    p.add(11, p.type("cpu", "milliseconds"))
+    p.add(12, 10)
+    p.add(13, p.text("made by hand"))
+    return p
+
+
+def figures(rows, *keys):
+    return {tuple(r[k] for k in keys): (r["self"], r.get("total")) for r in rows}
+
+
+def nodes(node):
+    return (node["name"], node.get("inlined", False), node.get("recursion", 0), node["total"],
+            node["self"], sorted(nodes(child) for child in node["children"]))
+
+
+def by_path(root, total, own):
+    """A tree by path from the root: several nodes of one name are one there."""
+    found, way = collections.defaultdict(lambda: (0, 0)), [("", root)]
+    while way:
+        path, node = way.pop()
+        path += f"/{node['name']} x{node.get('recursion', 0)}"
+        found[path] = (found[path][0] + node[total], found[path][1] + node[own])
+        way += [(path, child) for child in node["children"]]
+    return found
+
+
+def nameable(name):
+    """What nobody can name goes by its image's name in an export, and by a range in others."""
+    return "[" not in name and "->" not in name
+
+
+@test
+def an_export_has_the_report_of_its_recording(t):
+    data, file = t.path("s.data"), t.path("s.pb.gz")
+    t.assay("record", "-g", "-o", data, "--", t.workload("btree"))
+    t.assay("export", "--to", "pprof", "-o", file, data)
+    for inline in ((), ("--no-inline",)):
+        source = t.report("-g", "--children", "--sort", "image,function", *inline, data)
+        got = t.report("-g", "--children", "--event", "samples", *inline, file)
+        t.equal(got["books"]["total"], source["samples"], "samples")
+        want = by_path(source["tree"], "samples", "self_samples")
+        have = by_path(got["tree"], "total", "self")
+        wrong = [(path, want.get(path), have.get(path)) for path in {*want, *have}
+                 if nameable(path) and want.get(path) != have.get(path)]
+        t.true(len(want) > 10, "paths to compare")
+        t.equal(sorted(wrong)[:3], [], f"the call tree {inline}")
+    # Of samples functions that were inlined count to those that they were put into.
+    want = {(r["image"], r["function"]): (r["samples"], r["total_samples"])
+            for r in source["rows"] if nameable(r["function"])}
+    have = figures(got["functions"], "image", "function")
+    wrong = [(k, v, have.get(k)) for k, v in want.items() if have.get(k) != v]
+    t.equal(wrong[:3], [], "self and total of each function")
+    t.true(len(want) > 10, "functions to compare")
+    cpu = t.report(file)
+    t.equal((cpu["event"], cpu["books"]["total"]), ("cpu", source["event"]["weight"]),
+            "the time that the samples stand for")
+    t.equal(cpu["books"]["samples_times_period"], cpu["books"]["samples"] * cpu["period"]["value"],
+            "the period of each")
+    t.equal(t.report("--comm", "btree", "--event", "samples", file)["books"]["selected"],
+            t.report("--comm", "btree", data)["samples"], "samples of a process")
+
+
+@test
+def counted_calls_have_the_same_sums(t):
+    source = t.write("prog.c", "int leaf(int n) { return n; } int rec(int n) { return n ? "
+                     "rec(n - 1) + leaf(n) : 0; } int main(void) { return rec(9) < 0; }")
+    t.run("cc", "-O0", "-g", "-finstrument-functions", "-o", t.path("prog"), source)
+    t.assay("calls", "-o", t.path("c.calls"), "--", t.path("prog"))
+    t.assay("export", "--to", "pprof", "-o", t.path("c.pb.gz"), t.path("c.calls"))
+    got = t.report("--event", "calls", t.path("c.pb.gz"))
+    t.equal({r["function"]: r["self"] for r in got["functions"]},
+            {"main": 1, "rec": 10, "leaf": 9}, "calls")
+    net = t.report(t.path("c.pb.gz"))
+    t.equal(net["event"], "net", "the default")
+    t.equal(sum(r["self"] for r in net["functions"]), net["books"]["total"], "net")
+    t.equal(net["values"][0], {"name": "calls", "unit": "count", "total": 20}, "values")
+
+
+@test
+def every_figure_of_a_profile_by_hand(t):
+    for name, content in (("p.pb", by_hand().bytes()), ("p.pb.gz", gzip.compress(by_hand().bytes()))):
+        file = t.write(name, content)
+        r = t.report("--children", file)
+        t.equal(figures(r["functions"], "image", "function"),
+                {("/bin/prog", "main"): (5, 55), ("/bin/prog", "inner"): (50, 50),
+                 ("/bin/prog", "outer"): (0, 50), ("/bin/prog", "helper"): (40, 40)}, "functions")
+        t.equal([row["function"] for row in r["functions"]], ["main", "inner", "outer", "helper"],
+                "most total first")
+        t.equal(r["books"], {"total": 95, "selected": 95, "functions": 95, "below_paths": 0,
+                             "below": 0, "samples": 10, "samples_times_period": 100,
+                             "per_duration": 0.5}, "books")
+        t.equal((r["kind"], r["event"], r["time_ns"], r["duration_ns"], r["comments"]),
+                ("pprof", "cpu", 1700000000 * 10**9, 190 * 10**6, ["made by hand"]), "heading")
+        t.equal(r["period"], {"value": 10, "name": "cpu", "unit": "milliseconds"}, "period")
+        t.equal(r["images"], [{"image": "/bin/prog", "build_id": "ab12"}], "images")
+        t.equal(figures(r["processes"], "process"), {("prog",): (55, None), ("other",): (40, None)},
+                "processes")
+    plain = t.report(file)
+    t.equal(t.report("-f", file), plain, "by function is what the tables are")
+    t.equal([row["function"] for row in plain["functions"]], ["inner", "helper", "main"],
+            "without callees: those that have something of their own")
+    t.equal(figures(t.report("--no-inline", file)["functions"], "function"),
+            {("outer",): (50, 50), ("helper",): (40, 40), ("main",): (5, 55)}, "no inlines")
+    t.equal(figures(t.report("--event", "samples", file)["functions"], "function")[("inner",)],
+            (5, 5), "other values")
+    lines = t.report("--sort", "line", "--children", file)["rows"]
+    t.equal(figures(lines, "line"), {("prog.c:30",): (5, 55), ("prog.c:7",): (50, 50),
+                                     ("prog.c:12",): (0, 50), ("prog.c:50",): (40, 40)}, "lines")
+    t.equal(figures(t.report("--sort", "instance,function", file)["rows"], "pid", "function"),
+            {(7, "main"): (5, None), (7, "inner"): (50, None), (8, "helper"): (40, None)}, "keys")
+
+
+@test
+def the_tree_folds_recursion_and_names_what_is_inlined(t):
+    file = t.write("p.pb", by_hand().bytes())
+    tree = t.report("-g", file)["tree"]
+    inner = ("inner", True, 0, 50, 50, [])
+    outer = ("outer", False, 2, 50, 0, [inner])
+    # outer inner outer inner: a round of two functions, twice.
+    t.equal(nodes(tree), ("all", False, 0, 95, 0,
+                          [("other", False, 0, 40, 0, [("helper", False, 0, 40, 40, [])]),
+                           ("prog", False, 0, 55, 0, [("main", False, 0, 55, 5, [outer])])]),
+            "tree")
+    text = t.assay("report", "-g", file).out
+    t.has(text, "inner (inlined)")
+    t.has(text, "outer  (recursion of 2 functions, 2 levels)")
+    bare = t.report("-g", "--no-inline", file)["tree"]
+    # outer twice is one round of one function.
+    t.equal(nodes(bare)[5][1], ("prog", False, 0, 55, 0, [
+        ("main", False, 0, 55, 5, [("outer", False, 2, 50, 50, [])])]), "without inlines")
+
+
+@test
+def filters_choose_and_the_rest_stays_a_row(t):
+    file = t.write("p.pb", by_hand().bytes())
+    for words, selected in ((("--comm", "prog"), 55), (("--pid", "8"), 40), (("-S", "inner"), 50),
+                            (("--dso", "prog"), 95), (("--dso", "/bin/other"), 0)):
+        r = t.report(*words, file)
+        t.equal((r["books"]["selected"], sum(f["self"] for f in r["functions"])),
+                (selected, selected), " ".join(words))
+    text = t.assay("report", "--comm", "prog", file).out
+    t.has(text, "[not selected]")
+    t.has(text, "57.9 %")
+    share = t.report("--comm", "prog", "--percentage", "relative", file)["functions"][0]["share"]
+    t.near(share, 50 / 55, 1e-9, "of what is selected")
+    cut = t.assay("report", "--percent-limit", "50", file).out
+    t.has(cut, "[<50%: 2 more]")
+    t.has(t.assay("report", "-n", "1", file).out, "[2 more]")
+
+
+@test
+def an_option_that_the_file_cannot_follow_is_refused(t):
+    file = t.write("p.pb", by_hand().bytes())
+    for words, says in ((("--cpu", "0"), "--cpu is not for pprof"), (("--no-idle",), "--no-idle"),
+                        (("--time", "0,1"), "--time"), (("--callers", "x"), "--callers"),
+                        (("--groups", "x"), "--groups"), (("--sort", "cpu"), "does not tell"),
+                        (("--sort", "process", "--children"), "--comm and --pid"),
+                        (("--pid", "x"), "no process number")):
+        r = t.assay("report", *words, file, status=2)
+        t.has(r.err, says, " ".join(words))
+        t.equal(r.out, "", " ".join(words))
+    r = t.assay("report", "--event", "wall", file, status=1)
+    t.has(r.err, "has no values named wall: they are samples, cpu")
+    r = t.assay("report", "--tid", "5", file, status=1)
+    t.has(r.err, "--tid: no sample of this profile tells its thread id")
+    t.has(t.assay("report", file, file, status=2).err, "one by one")
+    t.has(t.assay("annotate", "main", "-i", file, status=1).err, "'assay report' shows")
+
+
+@test
+def addresses_alone_stand_for_functions_and_that_is_said(t):
+    p = Profile(("space", "bytes"))
+    p.mapping(0x1000, 0x9000, "/bin/bare", "go-id/with/slashes")
+    p.sample([p.place(0x1100), p.place(0x1200)], [2500000])
+    p.sample([p.place(0x1200)], [-500])
+    p.sample([], [7])
+    p.add(7, p.text("malloc.*"))
+    p.add(8, p.text("mallopt"))
+    file = t.write("bare.pb", p.bytes())
+    r = t.report("--children", file)
+    t.equal(figures(r["functions"], "function"),
+            {("bare+0x100",): (2500000, 2500000), ("bare+0x200",): (-500, 2499500),
+             ("[no call path]",): (7, 7)}, "places")
+    t.equal((r["books"]["below_paths"], r["books"]["below"]), (1, -500), "below nothing")
+    t.equal(r["images"][0]["build_id"], "go-id/with/slashes", "a build-id that is no number")
+    t.equal((r["drop_frames"], r["keep_frames"]), ("malloc.*", "mallopt"), "frames to hide")
+    t.equal((r["time_ns"], r["duration_ns"], r["period"]), (None, None, None), "not told")
+    missing = "; ".join(r["missing"])
+    for says in ("when it was taken", "for how long", "its period", "functions of 2 of 2 places",
+                 "lines of source code", "process id or thread"):
+        t.has(missing, says)
+    text = t.assay("report", file).out
+    t.has(text, "would hide functions like malloc.*, but for mallopt")
+    t.has(text, "2.5 MB")
+    t.has(" ".join(text.split()), "1 call path is below nothing, -500 bytes together")
+
+
+@test
+def the_default_is_pprofs_and_labels_left_out_are_told(t):
+    types = [(name, "count") for name in ("a", "b", "c", "d", "e", "f")]
+    for default, main_value in ((None, "f"), ("b", "b"), ("nothing", "f")):
+        p = Profile(*types)
+        p.sample([p.place(1, ("main", 1), mapping=0)], [1, 2, 3, 4, 5, 6], colour="red")
+        if default:
+            p.add(14, p.text(default))
+        file = t.write("d.pb", p.bytes())
+        r = t.report(file)
+        t.equal((r["event"], r["books"]["total"]), (main_value, "abcdef".index(main_value) + 1),
+                f"default {default}")
+    t.equal(len(r["warnings"]), 2, "labels and values that are left out")
+    for name, value in zip("abcdef", range(1, 7)):
+        t.equal(t.report("--event", name, file)["books"]["total"], value, name)
+    t.has(t.assay("report", file).err, "labels besides")
+
+
+@test
+def damage_is_refused_with_its_place(t):
+    p = by_hand()
+    p.add(7, 999)
+    bad = Profile(("cpu", "nanoseconds"))
+    bad.add(5, [(1, 1), (2, 999)])
+    bad.add(4, [(1, 1), (4, [(1, 1)])])
+    bad.sample([1], [1])
+    for name, content, says in (
+            ("frames.pb", p.bytes(), "string 999 of"),
+            ("name.pb", bad.bytes(), "string 999 of"),
+            ("cut.pb.gz", gzip.compress(by_hand().bytes())[:-12], "byte")):
+        r = t.assay("report", t.write(name, content), status=1)
+        t.has(r.err, name)
+        t.has(r.err, says)
+        t.has(r.err, "byte")
+
+
+@test
+def very_deep_and_wide_profiles_are_summed_in_no_time(t):
+    p = Profile(("samples", "count"))
+    p.mapping(0x1000, 0x1 << 40, "/bin/deep")
+    deep = [p.place(0x1000 + i, (f"f{i}", 1)) for i in range(3000)]
+    for i in range(300):
+        p.sample(deep[i:], [1], pid=i, process="deep")
+    file = t.write("deep.pb", p.bytes())
+    r = t.report("--children", "-g", file)
+    totals = figures(r["functions"], "function")
+    t.equal((totals[("f2999",)], totals[("f0",)]), ((0, 300), (1, 1)), "outermost, innermost")
+    t.equal(r["tree"]["total"], 300, "the tree has all")
+
+
+@test
+def go_tool_pprof_has_the_same_table(t):
+    if not shutil.which("go"):
+        t.skip("go is not installed")
+    data, exported = t.path("s.data"), t.path("s.pb.gz")
+    t.assay("record", "-g", "-o", data, "--", t.workload("btree"))
+    t.assay("export", "--to", "pprof", "-o", exported, data)
+    for file in (t.write("p.pb.gz", gzip.compress(by_hand().bytes())), exported):
+        top = t.run("go", "tool", "pprof", "-top", "-symbolize=none", "-nodecount=100000",
+                    "-nodefraction=0", "-sample_index=samples", file, timeout=120).out.splitlines()
+        begin = next(i for i, line in enumerate(top) if line.split()[:1] == ["flat"])
+        theirs = {}
+        for line in top[begin + 1:]:
+            flat, _, _, total, _, name = line.split(None, 5)
+            theirs[re.sub(r" \((partial-)?inline\)$", "", name)] = (int(flat), int(total))
+        ours = {row["function"]: (row["self"], row["total"]) for row in t.report(
+            "--children", "--event", "samples", "--sort", "function", file)["rows"]}
+        t.true(len(ours) >= 4, "functions to compare")
+        t.equal(ours, theirs, f"{file}: self and total of each function")
+
+
+main()
