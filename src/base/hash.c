@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One multiplication a word, each step one to one; what they leave is mixed once, at the end. */
+static uint64_t take_word(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0xd6e8feb86659fd93u;
+	return h ^ h >> 32;
+}
+
 uint64_t hash_bytes(const void *bytes, size_t size)
 {
 	const unsigned char *p = bytes;
@@ -14,12 +21,12 @@ uint64_t hash_bytes(const void *bytes, size_t size)
 
 	for (; size >= 8; p += 8, size -= 8) {
 		memcpy(&word, p, 8);
-		h = hash_pair(h, word);
+		h = take_word(h, word);
 	}
 	word = 0;
 	if (size)
 		memcpy(&word, p, size);
-	return hash_pair(h, word);
+	return hash_u64(take_word(h, word));
 }
 
 /*

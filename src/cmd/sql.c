@@ -80,10 +80,11 @@ static int ask_input(struct sql *s, const struct sql_options *o)
 	struct buf text = {0};
 	int status = read_input(&text);
 
+	buf_puts(&text, ""); /* there is text, if empty */
 	if (!status && strlen(buf_text(&text)) != text.size)
 		status = command_fail(1, "sql: standard input is no SQL: it has a byte of 0");
 	if (!status)
-		status = ask(s, o, buf_text(&text));
+		status = sql_shell_text(s, o->format, &o->style, text.data);
 	buf_done(&text);
 	return status;
 }

@@ -74,12 +74,12 @@ static int set_mode(struct shell *sh, const char *mode)
 static int run_dot(struct shell *sh, const char *line)
 {
 	char *copy = xstrdup(line), *rest = copy;
-	const char *word = strsep(&rest, " \t;"), *argument;
+	const char *word = strsep(&rest, " \t\r;"), *argument;
 	int status = 0;
 
 	if (rest)
-		rest += strspn(rest, " \t;");
-	argument = rest && *rest ? strsep(&rest, " \t;") : NULL;
+		rest += strspn(rest, " \t\r;");
+	argument = rest && *rest ? strsep(&rest, " \t\r;") : NULL;
 	if (!strcmp(word, ".quit") || !strcmp(word, ".exit"))
 		sh->quit = true;
 	else if (!strcmp(word, ".help"))
@@ -107,6 +107,45 @@ int sql_shell_dot(struct sql *s, const char *format, const struct style_options 
 
 	sql_format_parse(format, &sh.format);
 	return run_dot(&sh, line);
+}
+
+/* Before it, all statements have ended: one that begins so would be none (`;` is, and comments). */
+static bool is_between(const struct buf *statements)
+{
+	struct buf text = {0};
+	bool between;
+
+	buf_addf(&text, ";%s", buf_text(statements));
+	between = sql_is_complete(buf_text(&text));
+	buf_done(&text);
+	return between;
+}
+
+int sql_shell_text(struct sql *s, const char *format, const struct style_options *style, char *text)
+{
+	struct shell sh = {.sql = s, .style = style};
+	struct buf statements = {0};
+	size_t lines = 0;
+	int status = 0;
+	char *line;
+
+	sql_format_parse(format, &sh.format);
+	while (!status && !sh.quit && (line = strsep(&text, "\n"))) {
+		lines++;
+		if (*line != '.' || !is_between(&statements)) {
+			buf_addf(&statements, "%s\n", line);
+			continue;
+		}
+		status = ask(&sh, buf_text(&statements));
+		buf_clear(&statements);
+		buf_pad(&statements, '\n', lines); /* errors tell the line */
+		if (!status)
+			status = run_dot(&sh, line);
+	}
+	if (!status && !sh.quit)
+		status = ask(&sh, buf_text(&statements));
+	buf_done(&statements);
+	return status;
 }
 
 /* Nothing is asked yet. */

@@ -16,6 +16,11 @@
 int sql_shell(struct sql *s, const char *format, const struct style_options *style,
               const char *file);
 
+/* Statements, and dot commands that stand between them as lines of their own: standard input's.
+ * Ends at the first error. `text` is taken apart. */
+int sql_shell_text(struct sql *s, const char *format, const struct style_options *style,
+                   char *text);
+
 /* One of its dot commands, as a QUERY. */
 int sql_shell_dot(struct sql *s, const char *format, const struct style_options *style,
                   const char *line);

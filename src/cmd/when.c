@@ -95,18 +95,51 @@ static bool close_time(struct tm *tm, bool utc, uint64_t ns, uint64_t *time_ns)
 	return true;
 }
 
+/* Behind a clock: Z, +01:00, -0330; how far ahead of UTC that clock is. Neither: local. */
+static bool take_offset(struct reading *r, bool *utc, int64_t *ahead_s)
+{
+	int sign, hours, minutes;
+
+	*ahead_s = 0;
+	*utc = take(r, "Z");
+	if (*utc)
+		return true;
+	sign = take(r, "+") ? 1 : take(r, "-") ? -1 : 0;
+	if (!sign)
+		return true;
+	*utc = true;
+	if (strlen(r->at) == 4) {
+		if (!take_number(r, 4, 4, &hours))
+			return false;
+		minutes = hours % 100;
+		hours /= 100;
+	} else if (!take_number(r, 2, 2, &hours) || !take(r, ":") ||
+	           !take_number(r, 2, 2, &minutes)) {
+		return false;
+	}
+	*ahead_s = sign * (hours * 3600 + minutes * 60);
+	return hours < 24 && minutes < 60;
+}
+
 static bool parse_date(struct reading *r, uint64_t *time_ns)
 {
+	int64_t ahead_s = 0, since;
+	bool clock, utc = false;
 	uint64_t ns = 0;
 	struct tm tm;
-	bool utc;
 
 	if (!take_date(r, &tm))
 		return false;
-	if ((take(r, "T") || take(r, " ")) && !take_clock(r, &tm, &ns))
+	clock = take(r, "T") || take(r, " ");
+	if (clock && (!take_clock(r, &tm, &ns) || !take_offset(r, &utc, &ahead_s)))
 		return false;
-	utc = take(r, "Z");
-	return !*r->at && close_time(&tm, utc, ns, time_ns);
+	if (!clock)
+		utc = take(r, "Z");
+	if (*r->at || !close_time(&tm, utc, ns, time_ns))
+		return false;
+	since = (int64_t)*time_ns - ahead_s * (int64_t)SECOND;
+	*time_ns = since > 0 ? (uint64_t)since : 0;
+	return true;
 }
 
 /* A time of today, or of so many days before. */

@@ -2,7 +2,8 @@
 /*
  * when: moments as people write them, in local time:
  *
- *	2026-11-21T10:00[:30[.5]][Z]	also with a blank, also the day alone (its beginning)
+ *	2026-11-21T10:00[:30[.5]][Z]	also with a blank, also the day alone (its beginning);
+ *					+01:00 for Z, as date -Is has it
  *	10:00[:30]			today
  *	yesterday, today [10:00]	0:00 where no time of day is given
  *	-2h, -30min, -90s, -7d, -2w	before now

@@ -28,9 +28,9 @@ struct ledger_cpu {
 	uint64_t ticks_due_busy, ticks_due_idle;   /* grid points in busy and idle time */
 	uint64_t ticks_seen_busy, ticks_seen_idle; /* samples on the grid */
 	uint64_t weight_busy, weight_idle;         /* sum of periods of those samples */
-	uint64_t ticks_lost;                       /* of the missing: records said to be lost */
-	uint64_t throttled;                        /* throttle records */
-	uint64_t steal_ns;                         /* /proc/stat, 0 where not measured */
+	uint64_t ticks_lost; /* records of all kinds without room: missing ticks among them */
+	uint64_t throttled;  /* throttle records */
+	uint64_t steal_ns;   /* /proc/stat, 0 where not measured */
 	bool has_steal;
 };
 

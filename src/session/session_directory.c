@@ -96,6 +96,12 @@ static int folder_open(int above, const char *path, bool make, struct error *err
 		                 "%s is no directory, or a link to one; it is to be a directory "
 		                 "of yours (mode 700)",
 		                 path);
+	/* Another user's, or a file system that takes nothing. */
+	if (fd < 0 && errno != ENOENT)
+		return error_set(err, errno,
+		                 "%s: %s; set XDG_RUNTIME_DIR to a directory of yours (mode 700), "
+		                 "where sessions are found",
+		                 path, strerror(errno));
 	if (fd < 0)
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
 	rc = folder_check(fd, path, err);

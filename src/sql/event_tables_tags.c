@@ -108,9 +108,15 @@ static void events_close(void *cursor)
 	free(c);
 }
 
-static uint64_t as_ticks(__int128 ticks)
+/* Whole ticks up to then, as far as there are any; a file says any `hz`. */
+static uint64_t ticks_at(const struct tag_clock *clock, __int128 ns)
 {
-	return ticks < 0 ? 0 : ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+	unsigned __int128 seconds = ns / 1000000000, rest = ns % 1000000000, ticks;
+
+	if (ns < 0)
+		return 0;
+	ticks = seconds * clock->hz + rest * clock->hz / 1000000000;
+	return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
 /* Bounds in ns as ticks, one too many rather than one too few: SQLite looks again. */
@@ -126,9 +132,9 @@ static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t 
 			c->seq_high = bounds[i].high;
 			continue;
 		}
-		c->low = as_ticks((bounds[i].low - offset) * clock->hz / 1000000000);
+		c->low = ticks_at(clock, bounds[i].low - offset);
 		if (bounds[i].high < INT64_MAX)
-			c->high = as_ticks((bounds[i].high - offset + 1) * clock->hz / 1000000000);
+			c->high = ticks_at(clock, bounds[i].high - offset + 1);
 	}
 }
 

@@ -164,6 +164,21 @@ static int64_t ticks_ns(int64_t ticks, uint64_t period_ns)
 	return ticks < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/*
+ * Of the missing ticks those that may have been in records without room. The kernel counts records
+ * of all kinds, forks and mappings among them: there may be many more than ticks.
+ */
+static uint64_t lost_ticks(const struct ledger_cpu *c)
+{
+	uint64_t missing = 0;
+
+	if (c->ticks_due_busy > c->ticks_seen_busy)
+		missing += c->ticks_due_busy - c->ticks_seen_busy;
+	if (c->ticks_due_idle > c->ticks_seen_idle)
+		missing += c->ticks_due_idle - c->ticks_seen_idle;
+	return c->ticks_lost < missing ? c->ticks_lost : missing;
+}
+
 static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 {
 	struct account_terms *t = &line_of(a, c->cpu)->terms;
@@ -171,6 +186,7 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	uint64_t steal = missing > 0 && (uint64_t)missing < c->steal_ns ? (uint64_t)missing
 	                 : missing > 0                                  ? c->steal_ns
 	                                                                : 0;
+	uint64_t left = missing > 0 ? (uint64_t)missing - steal : 0, lost = lost_ticks(c);
 
 	t->wall_ns += c->wall_ns;
 	t->idle_ns += c->has_switches ? c->idle_ns : c->weight_idle;
@@ -179,7 +195,7 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	/* Of a store's windows some may have it: what was measured has its line. */
 	a->has_steal |= c->has_steal || c->steal_ns;
 	a->ticks.due += c->ticks_due_busy + c->ticks_due_idle;
-	a->ticks.lost += c->ticks_lost;
+	a->ticks.lost += lost;
 	if (c->ticks_due_busy > c->ticks_seen_busy)
 		a->ticks.missing_busy += c->ticks_due_busy - c->ticks_seen_busy;
 	if (c->ticks_due_idle > c->ticks_seen_idle)
@@ -192,7 +208,8 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	}
 	t->steal_ns += steal;
 	t->unobserved_ns = (int64_t)((uint64_t)t->unobserved_ns + (uint64_t)missing - steal);
-	t->lost_ns += c->ticks_lost * c->period_ns;
+	lost = (uint64_t)ticks_ns((int64_t)lost, c->period_ns);
+	t->lost_ns += lost < left ? lost : left;
 }
 
 static void close_terms(struct account_terms *t)

@@ -37,8 +37,13 @@ def books_close(t, report):
 
 @test
 def the_rate_is_what_the_budget_allows(t):
-    path, report = records_all(t, "-F", "50000", "--budget", "1")
-    recording = report["recordings"][0]
+    # Where others have the CPU for those few ms, what a sample costs is not measured: three times in
+    # a row that is no chance.
+    for _ in range(3):
+        path, report = records_all(t, "-F", "50000", "--budget", "1")
+        recording = report["recordings"][0]
+        if recording["budget"]["measured"]:
+            break
     budget, rates = recording["budget"], recording["rates"]
     t.equal(budget["share"], 0.01, "budget")
     t.true(budget["measured"], "the cost of a sample was not measured")

@@ -180,6 +180,20 @@ def what_finds_no_room_is_counted(t):
 
 
 @test
+def lost_records_are_not_all_ticks(t):
+    out = t.path("a.data")
+    t.assay("record", "-a", "-F", "50", "--memory", "0.008", "-o", out, "--", "sh", "-c",
+            "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done")
+    report = t.report(out)
+    ledger = report["ledger"]
+    ticks = ledger["ticks"]
+    t.true(report["observer"]["lost"] > ticks["due"], f"lost are {report['observer']['lost']} records")
+    t.true(ticks["lost"] <= ticks["missing"], f"ticks are lost that were not missing: {ticks}")
+    for line in (ledger, *ledger["per_cpu"]):
+        t.true(line.get("lost_ns", 0) <= max(line["unobserved_ns"], 0), f"more than all: {line}")
+
+
+@test
 def books_of_the_machine_close(t):
     out = t.path("a.data")
     t.start(t.workload("short"), "4000000")

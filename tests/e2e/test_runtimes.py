@@ -69,7 +69,7 @@ def record_both(work, *job):
     ours, theirs = f"{work}/ours.data", f"{work}/theirs.data"
     run(["perf", "record", "-q", "--buildid-mmap", "-F", "499", "-e", "cpu-clock", "--call-graph", "dwarf",
          "-m", "4096", "-o", theirs, "--", ASSAY, "record", "-g", "-F", "997", "-o", ours, "--",
-         *job], timeout=300, check=True)
+         *job], timeout=300, check=True, cwd=work)  # where runtimes leave logs of theirs
     return ours, theirs
 
 

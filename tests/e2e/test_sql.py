@@ -186,6 +186,14 @@ def statements_come_from_standard_input(t):
     out = t.assay("sql", "--format", "csv", recording(), input="SELECT 1;\n\nSELECT 2 AS b").out
     t.equal(out, "1\r\n1\r\nb\r\n2\r\n", "rows of two statements")
     t.equal(t.assay("sql", recording(), input="").out, "", "nothing asked")
+    mixed = "-- what there is\n.mode csv\r\nSELECT 'a\n.tables' AS x;\n.mode json\nSELECT 1 AS one\n"
+    out = t.assay("sql", recording(), input=mixed).out
+    t.true(out.startswith('x\r\n"a\n.tables"\r\n'), f"what looks like a dot command in a text: {out}")
+    t.equal(json.loads(out[out.index("["):]), [{"one": 1}], "another form from there on")
+    t.equal(t.assay("sql", recording(), input=".quit\nSELECT 1;").out, "", ".quit ends it")
+    bad = t.assay("sql", recording(), input="SELECT 1;\n.mode csv\n\nSELECT absent", status=1).err
+    if sqlite3.sqlite_version_info >= (3, 38):
+        t.has(bad, "(line 4, column 8)", "the place of the error")
 
 
 @test

@@ -139,13 +139,13 @@ def a_killed_recorder_leaves_its_chains(t):
     path = t.path("killed.data")
     spin = t.start(program(t), 30, 100000)
     recorder = t.start(harness.ASSAY, "record", "-q", "-g", "-o", path, "-p", spin.pid)
-    time.sleep(3)
+    # A sample with its chain of 33 functions is less than 500 bytes.
+    t.until(lambda: path.exists() and path.stat().st_size > 300_000, "samples in the file", 60)
     recorder.send_signal(signal.SIGKILL)
     t.wait(recorder)
     # Without names perf calls the witness as the clock: it has no chains.
     found = [c for c in chains(t, path) if c]
-    # Of 3000 in as many ms; where others want the CPU too, a part.
-    t.true(len(found) > 100, f"only {len(found)} samples are left")
+    t.true(len(found) > 500, f"only {len(found)} samples are left")
     good = sum("down" in c and "main" in c for c in found)
     t.true(good >= 0.97 * len(found), f"{good} of {len(found)} chains are whole")
     report = t.report("-i", path)
@@ -194,7 +194,8 @@ def a_recorder_that_falls_behind_says_so_and_its_books_close(t):
     parts = sum(ledger[k] for k in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
                                     "unobserved_ns", "residual_ns"))
     t.near(parts, wall, 1000, "the sum of all parts")
-    t.true(ledger["user_ns"] > 0.5 * wall, f"user time is {ledger['user_ns']} of {wall}")
+    # All of it but what the recorder takes, and what it could not see before the rate was lower.
+    t.true(ledger["user_ns"] > 0.25 * wall, f"user time is {ledger['user_ns']} of {wall}")
 
 
 if __name__ == "__main__":

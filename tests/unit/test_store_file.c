@@ -183,6 +183,47 @@ static void tables_that_are_not_ours_are_told_of(void)
 	world_done(&w);
 }
 
+/* As version 1 made them: without rates, and with its own views. */
+static void make_first_version(void)
+{
+	sqlite_change(path, "DROP VIEW sessions; DROP VIEW windows; DROP TABLE window_rate;"
+	                    "DROP TABLE session_budget;"
+	                    "CREATE VIEW sessions AS SELECT id, host, start_ns, ended FROM session;"
+	                    "CREATE VIEW windows AS SELECT id, session, period_ns FROM window;"
+	                    "PRAGMA user_version = 1");
+}
+
+static void a_store_of_the_first_version(void)
+{
+	struct profile *p = profile_new();
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	end(&w, s);
+	make_first_version();
+	/* Read as it is, */
+	CHECK_EQ(store_read(path, &(struct store_range){0}, p, &err), 0);
+	CHECK_EQ(p->recordings.count, 1);
+	CHECK_EQ(p->recordings.items[0]->account.budget.share_ppm, 0);
+	CHECK_STR(ask("PRAGMA user_version"), "1");
+	/* and brought up to date by the next writer. */
+	s = open_store(&err);
+	CHECK_STR(ask("PRAGMA user_version"), "2");
+	world_init(&w, "here");
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
+	world_name(&w, 1, 1, "init", false);
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 1, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT count(*), count(budget), min(event) IS NULL FROM sessions"), "2|0|0");
+	CHECK_STR(ask("SELECT count(*), count(slowed_budget_ns), min(level) FROM windows"),
+	          "2|0|0");
+	profile_free(p);
+}
+
 static void what_somebody_put_in_beside_tables_is_not_run(void)
 {
 	struct error err;
@@ -446,6 +487,7 @@ int main(void)
 	RUN(whoever_else_writes_costs_a_window_at_most);
 	RUN(what_is_no_store_is_left_alone);
 	RUN(tables_that_are_not_ours_are_told_of);
+	RUN(a_store_of_the_first_version);
 	RUN(what_somebody_put_in_beside_tables_is_not_run);
 	RUN(a_damaged_store_is_named);
 	RUN(numbers_that_no_store_gets_to_are_told_of);

@@ -199,11 +199,13 @@ static void rates_that_change_are_merged(void)
 	struct account_budget was, is;
 	struct store *s;
 	uint64_t asked_ns = m.period_ns;
-	int64_t mean_ns;
+	int64_t mean_ns, merged;
 
 	m.keep = false;
+	m.options.keeping =
+	        (struct store_keeping){.fine_ns = 10 * MINUTE, .coarse_ns = 20 * MINUTE};
 	mill_begin(&m);
-	windows_at_any_rate(&m, asked_ns, 5 * 60);
+	windows_at_any_rate(&m, asked_ns, 160);
 	mill_end(&m, "stopped");
 	add_up(&before);
 	CHECK(before.slowed_ns > 0);
@@ -212,22 +214,25 @@ static void rates_that_change_are_merged(void)
 	CHECK_EQ(was.cost_samples, 99);
 	CHECK_EQ(was.record_ns, 700);
 	CHECK_EQ(was.cost_ns, 12000);
-	CHECK_EQ(was.looked_ns, 300 * (MINUTE - 7));
+	CHECK_EQ(was.looked_ns, 160 * (MINUTE - 7));
 	CHECK_EQ(was.most_ppm, (uint64_t)before.most);
 	mean_ns = number("SELECT round(count(*) / sum(1.0 / period_ns)) FROM window WHERE start_ns"
-	                 " < (SELECT min(start_ns) + 120 * 60000000000 FROM window)");
+	                 " / 7200000000000 = (SELECT min(start_ns) / 7200000000000 FROM window)");
+	merged = number("SELECT count(*) FROM window WHERE start_ns / 7200000000000 ="
+	                " (SELECT min(start_ns) / 7200000000000 FROM window)");
 	reopen(&s, &m);
-	for (int i = 0; i < 10; i++)
-		keep_all(s, MILL_WALL + 5 * HOUR);
+	for (int i = 0; i < 5; i++)
+		keep_all(s, MILL_WALL + 160 * MINUTE);
 	add_up(&after);
 	check_sums(&after, &before);
 	is = budget_read(&m.err);
 	CHECK(!memcmp(&is, &was, sizeof(is)));
-	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 13);
-	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 2"), 1);
-	CHECK_EQ(number("SELECT max(merged) FROM window"), 120);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 3);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 2") <= 2);
+	CHECK_EQ(number("SELECT merged FROM window WHERE level = 2 ORDER BY start_ns"), merged);
 	/* Each merger may round. */
-	CHECK(llabs(number("SELECT period_ns FROM window WHERE level = 2") - mean_ns) <= 120);
+	CHECK(llabs(number("SELECT period_ns FROM window WHERE level = 2 ORDER BY start_ns") -
+	            mean_ns) <= merged);
 	CHECK_EQ(number("SELECT count(*) FROM window_rate WHERE window NOT IN (SELECT id FROM"
 	                " window)"),
 	         0);

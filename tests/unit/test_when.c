@@ -35,6 +35,9 @@ static void dates_are_of_the_zone(void)
 	zone("CET-1CEST,M3.5.0,M10.5.0/3");
 	CHECK_EQ(when("2026-11-21"), (MIDNIGHT_UTC - 3600) * S);
 	CHECK_EQ(when("2026-11-21T10:00Z"), (MIDNIGHT_UTC + 36000) * S);
+	CHECK_EQ(when("2026-11-21T10:00:07+00:00"), (MIDNIGHT_UTC + 36007) * S);
+	CHECK_EQ(when("2026-11-21T10:00+05:30"), (MIDNIGHT_UTC + 36000 - 19800) * S);
+	CHECK_EQ(when("2026-11-21 10:00:00.5-0330"), (MIDNIGHT_UTC + 36000 + 12600) * S + S / 2);
 	/* In summer it is two hours. */
 	CHECK_EQ(when("2026-07-01T12:00"), (when("2026-07-01T12:00Z") - 7200 * S));
 }
@@ -102,7 +105,10 @@ static void what_is_no_time_is_refused(void)
 	                                  "1969-12-31",
 	                                  "10:00:00.",
 	                                  "tomorrow",
-	                                  "2026-11-21T10:00+01"};
+	                                  "2026-11-21T10:00+01",
+	                                  "2026-11-21T10:00+01:60",
+	                                  "2026-11-21T10:00-2400",
+	                                  "2026-11-21+01:00"};
 	struct error err;
 	uint64_t ns;
 
