@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* A sample's successor must come late enough for the program to be as it was before. */
-#define PASSES_BETWEEN 3
+#define PASSES_BETWEEN 4
 #define PERIOD_MIN_NS UINT64_C(200000)
 #define PERIOD_MAX_NS UINT64_C(1000000)
 #define CYCLES_PER_NS 3 /* or so */

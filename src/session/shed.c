@@ -22,7 +22,7 @@
 /* Few machines need that long, or so it is hoped where it cannot be measured. */
 #define COST_ASSUMED_NS 40000
 #define RECORD_ASSUMED_NS 1000
-#define COST_FIRST_NS UINT64_C(20000000)    /* time that the first measurement may take */
+#define COST_FIRST_NS UINT64_C(40000000)    /* time that the first measurement may take */
 #define COST_AGAIN_NS UINT64_C(10000000)    /* and each later one, */
 #define COST_EVERY_NS UINT64_C(60000000000) /* so often */
 #define LOOK_EVERY_NS UINT64_C(900000000)

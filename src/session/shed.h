@@ -48,7 +48,7 @@ void shed_init(struct shed *s, const struct plan *plan, struct perf_source *sour
 void shed_done(struct shed *s);
 
 /*
- * Measuring is to take at most this share of a CPU's time. Keeps the caller busy for 20 ms,
+ * Measuring is to take at most this share of a CPU's time. Keeps the caller busy for 40 ms,
  * to find out what a sample costs here, and sets the rate to begin with.
  */
 void shed_budget(struct shed *s, double share);

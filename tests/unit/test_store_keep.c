@@ -4,11 +4,11 @@
 
 static struct mill a_mill(void)
 {
-	return (struct mill){.period_ns = SECOND,
+	return (struct mill){.period_ns = 4 * SECOND,
 	                     .window_ns = MINUTE,
 	                     .seed = 7,
-	                     .run_ns = 8 * SECOND,
-	                     .rest_ns = 3 * SECOND,
+	                     .run_ns = 20 * SECOND,
+	                     .rest_ns = 7 * SECOND,
 	                     .programs = 6,
 	                     .functions = 40,
 	                     .path = path,
@@ -342,7 +342,7 @@ static void what_is_too_old_goes(void)
 	/* Who ended before the oldest window is not there any more, a moment for late samples
 	 * apart. */
 	CHECK_EQ(number("SELECT count(*) FROM process WHERE start_ns + life_ns < (SELECT"
-	                " min(start_ns) FROM window) - 10000000000"),
+	                " min(start_ns) FROM window) - 30000000000"),
 	         0);
 	check_whole();
 	store_close(s);
