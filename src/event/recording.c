@@ -42,6 +42,15 @@ void recording_warn(struct recording *r, const char *fmt, ...)
 	va_end(ap);
 }
 
+uint64_t recording_lost(const struct recording *r)
+{
+	uint64_t told = r->lost_records + r->lost_samples, counted = 0;
+
+	vec_each (cpu, &r->account.cpus)
+		counted += cpu->lost_records;
+	return counted > told ? counted : told;
+}
+
 uint64_t recording_time_s(const struct recording *r)
 {
 	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000 : r->captured_at_s;

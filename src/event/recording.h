@@ -128,11 +128,11 @@ struct recording {
 	VEC(char *) warnings;  /* sentences with file and offset */
 };
 
-/* Of whatever kind: the kernel had no room for them. */
-static inline uint64_t recording_lost(const struct recording *r)
-{
-	return r->lost_records + r->lost_samples;
-}
+/*
+ * Records of whatever kind that the kernel had no room for: those that the file tells of, or, of
+ * the last ones nothing may have been told any more, those that the recorder asked the kernel for.
+ */
+uint64_t recording_lost(const struct recording *r);
 
 void recording_init(struct recording *r);
 void recording_done(struct recording *r);

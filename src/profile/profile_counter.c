@@ -269,6 +269,7 @@ void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
 {
 	struct ledger *ledger = &c->profile->ledger;
 
+	c->cut = true;
 	ledger->machine_wide = c->machine_wide;
 	vec_each (cpu, &c->cpus)
 		if (c->machine_wide && cpu->seen && cpu->ledger.sums.cpu != COUNTER_CPUS)
@@ -294,6 +295,9 @@ static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
 		ledger_cpu_finish(&cpu->ledger, account ? account->end_ns : last_ns);
 		cpu->ledger.sums.has_steal = account;
 		cpu->ledger.sums.steal_ns = account ? account->stat_steal_ns : 0;
+		/* Of the last ones nothing may have been told any more. */
+		if (account && !c->cut && account->lost_records > cpu->ledger.sums.ticks_lost)
+			cpu->ledger.sums.ticks_lost = account->lost_records;
 		vec_push(&c->profile->ledger.cpus, cpu->ledger.sums);
 	}
 }

@@ -25,7 +25,8 @@
 #include "profile/profile_builder.h"
 
 struct profile_window {
-	uint64_t start_ns, end_ns; /* the last one and the first one may be shorter */
+	/* The last one may be shorter, and the first one, which may be longer by a quarter, too. */
+	uint64_t start_ns, end_ns;
 	uint64_t number;           /* 0, 1, ...; one that nobody saw an event of is still told */
 	uint64_t lost_records;     /* told by LOST events in it */
 	uint64_t samples;          /* of all events */

@@ -181,9 +181,11 @@ def what_finds_no_room_is_counted(t):
 
 @test
 def lost_records_are_not_all_ticks(t):
+    """Nobody reads the rings while 300 processes come and go: they are full at once."""
     out = t.path("a.data")
     t.assay("record", "-a", "-F", "50", "--memory", "0.008", "-o", out, "--", "sh", "-c",
-            "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done")
+            "kill -STOP $PPID; i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; "
+            "kill -CONT $PPID")
     report = t.report(out)
     ledger = report["ledger"]
     ticks = ledger["ticks"]
