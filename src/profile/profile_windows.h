@@ -27,9 +27,9 @@
 struct profile_window {
 	/* The last one may be shorter, and the first one, which may be longer by a quarter, too. */
 	uint64_t start_ns, end_ns;
-	uint64_t number;           /* 0, 1, ...; one that nobody saw an event of is still told */
-	uint64_t lost_records;     /* told by LOST events in it */
-	uint64_t samples;          /* of all events */
+	uint64_t number;       /* 0, 1, ...; one that nobody saw an event of is still told */
+	uint64_t lost_records; /* told by LOST events in it */
+	uint64_t samples;      /* of all events */
 };
 
 /*
