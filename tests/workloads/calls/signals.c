@@ -4,7 +4,7 @@
  *
  *	ticks     a timer at 10 kHz, 3000 times
  *	altstack  the same, handled on a stack of its own
- *	nested    two timers whose handlers interrupt each other and themselves, up to 64 deep
+ *	nested    two timers whose handlers interrupt each other and themselves, up to 6 deep
  *	storm     four threads send each other signals
  *	sync      raise() at a known place: the paths are known
  *	forking   a handler that forks; its child works and ends
@@ -113,14 +113,15 @@ static volatile unsigned nesting;
 
 /*
  * Where ticks come faster than they are handled, handlers nest until the stack is used up:
- * from the 64th on, both signals wait until the handler returns. Before any hook: a hook that
+ * from the 6th on, both signals wait until the handler returns, so that a slow machine has no more
+ * paths than others, nor longer ones. Before any hook: a hook that
  * takes longer than a tick would be interrupted again before it counts.
  */
 UNSEEN static void nest(void)
 {
 	sigset_t both;
 
-	if (++nesting < 64)
+	if (++nesting < 6)
 		return;
 	sigemptyset(&both);
 	sigaddset(&both, SIGRTMIN);
@@ -158,7 +159,7 @@ static void nested(void)
 	handle(SIGRTMIN + 1, on_long, SA_NODEFER);
 	one = timer_every(SIGRTMIN, 100000);
 	two = timer_every(SIGRTMIN + 1, 130000);
-	until_handled(4000);
+	until_handled(1500);
 	timer_delete(one);
 	timer_delete(two);
 	leaf(0);
