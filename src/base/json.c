@@ -171,6 +171,15 @@ void json_kstr(struct json *j, const char *key, const char *text)
 	json_str(j, text);
 }
 
+void json_kstr_or_null(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	if (text && *text)
+		json_str(j, text);
+	else
+		json_null(j);
+}
+
 void json_ku64(struct json *j, const char *key, uint64_t value)
 {
 	json_key(j, key);

@@ -36,6 +36,8 @@ void json_null(struct json *j);
 
 /* key and value in one call */
 void json_kstr(struct json *j, const char *key, const char *text);
+/* NULL and the empty text are null. */
+void json_kstr_or_null(struct json *j, const char *key, const char *text);
 void json_ku64(struct json *j, const char *key, uint64_t value);
 void json_ki64(struct json *j, const char *key, int64_t value);
 void json_kdouble(struct json *j, const char *key, double value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tables of one process: paths, functions, callers, callees, and the call tree. */
 #include "output/calls_text.h"
+#include "output/tree_text.h"
 
 #include "view/call_books.h"
 #include "view/call_tree.h"
@@ -17,8 +18,7 @@
 	    */
 #define TAIL_LEAST 16
 #define STEPS_MAX 64 /* functions of a path's end at most */
-#define INDENT_MAX 60
-#define CELL 11 /* what a column of times takes, gap and all */
+#define CELL 11      /* what a column of times takes, gap and all */
 /* Terminals narrower than these have fewer columns, so that names can be read. */
 #define ROOMY 150
 #define NARROW 110
@@ -340,15 +340,9 @@ static void tree_line(struct sheet *s, const struct call_node *node, unsigned de
 		wait_cell(s, f->counted ? NAN : node->total_blocked_ns);
 		wait_cell(s, f->counted ? NAN : node->total_preempted_ns);
 	}
-	buf_pad(&name, ' ', depth < INDENT_MAX ? depth : INDENT_MAX);
-	if (depth > INDENT_MAX)
-		buf_addf(&name, "+%u ", depth - INDENT_MAX);
+	tree_text_indent(&name, depth);
 	call_names_text(s->report->names, node->function, &name);
-	if (node->levels && node->round > 1)
-		buf_addf(&name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " levels)",
-		         node->round, node->levels);
-	else if (node->levels)
-		buf_addf(&name, "  (recursion, %" PRIu32 " levels)", node->levels);
+	tree_text_recursion(&name, node->levels, node->round);
 	add_marks(f, node->open, node->inherited, &name);
 	table_text(t, buf_text(&name));
 	buf_done(&name);

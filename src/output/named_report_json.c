@@ -6,15 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void known_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	if (text && *text)
-		json_str(j, text);
-	else
-		json_null(j);
-}
-
 static void known_number(struct json *j, const char *key, int64_t value, bool known)
 {
 	json_key(j, key);
@@ -48,8 +39,8 @@ static void period(struct json *j, const struct named_paths *n)
 	}
 	json_object(j);
 	json_ki64(j, "value", n->period);
-	known_text(j, "name", n->period_of.name);
-	known_text(j, "unit", n->period_of.unit);
+	json_kstr_or_null(j, "name", n->period_of.name);
+	json_kstr_or_null(j, "unit", n->period_of.unit);
 	json_end_object(j);
 }
 
@@ -63,8 +54,9 @@ static void images(struct json *j, const struct named_paths *n)
 		build_id_text(&image->build_id, hex);
 		json_object(j);
 		json_kstr(j, "image", intern_text(&n->texts, image->name));
-		known_text(j, "build_id",
-		           image->build_text ? intern_text(&n->texts, image->build_text) : hex);
+		json_kstr_or_null(j, "build_id",
+		                  image->build_text ? intern_text(&n->texts, image->build_text)
+		                                    : hex);
 		json_end_object(j);
 	}
 	json_end_array(j);
@@ -85,8 +77,8 @@ static void heading(struct json *j, const struct named_report *r, const char *pa
 	vec_each (comment, &n->comments)
 		json_str(j, intern_text(&n->texts, *comment));
 	json_end_array(j);
-	known_text(j, "drop_frames", intern_text(&n->texts, n->drop));
-	known_text(j, "keep_frames", intern_text(&n->texts, n->keep));
+	json_kstr_or_null(j, "drop_frames", intern_text(&n->texts, n->drop));
+	json_kstr_or_null(j, "keep_frames", intern_text(&n->texts, n->keep));
 }
 
 static void books(struct json *j, const struct named_report *r)
@@ -117,7 +109,7 @@ static void key_value(struct json *j, const struct named_sums *s, const struct n
 		json_ki64(j, "pid", o->pid);
 		key = FLAT_PROCESS;
 	} else if (key == FLAT_THREAD) {
-		known_text(j, "thread", intern_text(&s->selection->n->texts, o->thread));
+		json_kstr_or_null(j, "thread", intern_text(&s->selection->n->texts, o->thread));
 		json_ki64(j, "tid", o->tid);
 		return;
 	}

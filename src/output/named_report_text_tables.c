@@ -2,12 +2,12 @@
 #include "output/named_report_text.h"
 
 #include "output/report_text.h"
+#include "output/tree_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /* Nodes deeper than this are not indented further: they say how much deeper they are. */
-#define INDENT_MAX 60
 
 static double limit_of(const struct named_report *r)
 {
@@ -124,17 +124,11 @@ static void tree_line(struct table *t, const struct named_report *r, const struc
 		value_cell(t, r, node->self);
 	else
 		table_text(t, "");
-	buf_pad(&name, ' ', depth < INDENT_MAX ? depth : INDENT_MAX);
-	if (depth > INDENT_MAX)
-		buf_addf(&name, "+%u ", depth - INDENT_MAX);
+	tree_text_indent(&name, depth);
 	buf_puts(&name, node->name);
 	if (node->inlined)
 		buf_puts(&name, " (inlined)");
-	if (node->levels && node->round > 1)
-		buf_addf(&name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " levels)",
-		         node->round, node->levels);
-	else if (node->levels)
-		buf_addf(&name, "  (recursion, %" PRIu32 " levels)", node->levels);
+	tree_text_recursion(&name, node->levels, node->round);
 	table_text(t, buf_text(&name));
 	buf_done(&name);
 }

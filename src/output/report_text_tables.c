@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_text.h"
+#include "output/tree_text.h"
 
 #include "view/flat_cell.h"
 
@@ -8,7 +9,6 @@
 #include <string.h>
 
 /* Nodes deeper than this are not indented further: they say how much deeper they are. */
-#define INDENT_MAX 60
 
 static double limit_of(const struct report *r)
 {
@@ -324,17 +324,11 @@ static void tree_line(struct table *t, const struct report *r, const struct tree
 		table_time(t, (int64_t)node->runnable_ns);
 		table_time(t, (int64_t)node->blocked_ns);
 	}
-	buf_pad(&name, ' ', depth < INDENT_MAX ? depth : INDENT_MAX);
-	if (depth > INDENT_MAX)
-		buf_addf(&name, "+%u ", depth - INDENT_MAX);
+	tree_text_indent(&name, depth);
 	buf_puts(&name, tree_name(r->tree, node));
 	if (node->inlined)
 		buf_puts(&name, " (inlined)");
-	if (node->levels && node->round > 1)
-		buf_addf(&name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " levels)",
-		         node->round, node->levels);
-	else if (node->levels)
-		buf_addf(&name, "  (recursion, %" PRIu32 " levels)", node->levels);
+	tree_text_recursion(&name, node->levels, node->round);
 	table_text(t, buf_text(&name));
 	buf_done(&name);
 }

@@ -30,15 +30,6 @@ static void known_time(struct writing *w, const char *key, uint64_t ticks, bool 
 		json_null(&w->j);
 }
 
-static void known_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	if (text && *text)
-		json_str(j, text);
-	else
-		json_null(j);
-}
-
 static void shares(struct writing *w, uint64_t net)
 {
 	json_kdouble(&w->j, "real", tag_share(net, w->report->summary->elapsed));
@@ -52,7 +43,7 @@ static void heading(struct writing *w)
 	bool waits = !r->devices && r->separated;
 	struct json *j = &w->j;
 
-	known_text(j, "command", r->recording->command);
+	json_kstr_or_null(j, "command", r->recording->command);
 	json_ku64(j, "clock_hz", r->recording->clock.hz);
 	time_key(w, "elapsed_ns", s->elapsed);
 	time_key(w, "run_ns", r->run);
@@ -108,8 +99,8 @@ static void range(struct writing *w, const struct tag_row *row, bool known)
 static void whose(struct writing *w, const struct tag_row *row)
 {
 	json_kstr(&w->j, "function", row->function);
-	known_text(&w->j, "name", row->name);
-	known_text(&w->j, "program", row->program);
+	json_kstr_or_null(&w->j, "name", row->name);
+	json_kstr_or_null(&w->j, "program", row->program);
 	json_ku64(&w->j, "tag", row->tag);
 }
 
@@ -167,7 +158,7 @@ static void inline_tags(struct writing *w)
 	vec_each (row, &w->report->inlines) {
 		json_object(&w->j);
 		json_kstr(&w->j, "name", row->function);
-		known_text(&w->j, "program", row->program);
+		json_kstr_or_null(&w->j, "program", row->program);
 		json_ku64(&w->j, "tag", row->tag);
 		json_ku64(&w->j, "count", row->calls);
 		json_end_object(&w->j);

@@ -415,13 +415,19 @@ def a_session_ends_with_the_processes_that_it_samples(t):
         t.true(loop.pid in {p["pid"] for p in report["processes"]}, "the process is in it")
 
 
-@test
-def a_full_disk_ends_it_and_what_was_written_is_kept(t):
+def place_of_a_disk(t):
+    """A directory that a small file system can be mounted on."""
     t.need("unshare", "mount")
     disk = t.path("disk")
     disk.mkdir()
     if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
         t.skip("no file system may be mounted here")
+    return disk
+
+
+@test
+def a_full_disk_ends_it_and_what_was_written_is_kept(t):
+    disk = place_of_a_disk(t)
     with sessions(t) as s:
         script = t.write("full.sh", """
             mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
@@ -460,11 +466,7 @@ def a_full_disk_ends_it_and_what_was_written_is_kept(t):
 
 @test
 def what_a_full_disk_keeps_out_of_a_store_is_told_and_counted(t):
-    t.need("unshare", "mount")
-    disk = t.path("disk")
-    disk.mkdir()
-    if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
-        t.skip("no file system may be mounted here")
+    disk = place_of_a_disk(t)
     with sessions(t) as s:
         script = t.write("full.sh", """
             mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
