@@ -14,7 +14,8 @@ Each function is one test; its name with spaces is the test's name. `t` is a
 Test: a temporary directory that goes when the test ends, processes that are
 ended when it ends, and checks that raise. Prints TAP; stops for nothing.
 The environment: ASSAY is the program (build/assay), ASSAY_BUILD the build
-directory, ASSAY_LONG is set when there is time.
+directory, ASSAY_LONG is set when there is time, ASSAY_AGAIN where a test that
+fails is run once more: it passes if that passes, and is listed as unsteady.
 """
 import contextlib
 import json
@@ -32,6 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build")).resolve()
 ASSAY = os.environ.get("ASSAY", str(BUILD / "assay"))
 LONG = bool(os.environ.get("ASSAY_LONG"))
+AGAIN = bool(os.environ.get("ASSAY_AGAIN"))
 
 _tests = []
 
@@ -213,26 +215,41 @@ class Test:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def _run_one(number, function):
-    """Prints the test's line; True where it passed or was skipped."""
-    name = function.__name__.replace("_", " ")
-    words = ""
+def _attempt(function):
+    """How the test ended: the reason of a skip or None, and why it failed, "" where it did not."""
     t = Test()
     start = time.monotonic()
     try:
         function(t)
-        line = f"ok {number} - {name}"
     except Skip as skip:
-        line = f"ok {number} - {name} # SKIP {skip}"
+        return str(skip), ""
     except Failure as failure:
-        words, line = str(failure), f"not ok {number} - {name}"
-        words += f"\n({time.monotonic() - start:.1f} s)"
+        return None, f"{failure}\n({time.monotonic() - start:.1f} s)"
     except Exception:  # a mistake in the test fails it, and the others go on
-        words, line = traceback.format_exc(), f"not ok {number} - {name}"
+        return None, traceback.format_exc()
     finally:
         t.end()
-    for word in words.splitlines()[:60]:
-        print(f"# {word}")
+    return None, ""
+
+
+def _run_one(number, function):
+    """Prints the test's line; False where it failed."""
+    line = f"ok {number} - {function.__name__.replace('_', ' ')}"
+    failures = []
+    for _ in range(2 if AGAIN else 1):
+        skip, words = _attempt(function)
+        if skip is not None:
+            line += f" # SKIP {skip}"
+        elif not words and failures:
+            line += " # UNSTEADY"
+        if not words:
+            break
+        failures.append(words)
+    else:
+        line = f"not {line}"
+    for words in failures:
+        for word in words.splitlines()[:60]:
+            print(f"# {word}")
     print(line, flush=True)
     return not line.startswith("not")
 

@@ -13,7 +13,7 @@ PROGRAM = r"""
 #include <time.h>
 #define AI static inline __attribute__((always_inline))
 static volatile unsigned long sink;
-static double now(void)
+__attribute__((noinline)) static double now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -59,6 +59,42 @@ def only_expected_skips_are_let_pass(t):
 
 
 @test
+def what_fails_and_then_passes_is_listed_and_few_may(t):
+    line = "# why\nok {0} - t{0} # UNSTEADY\n"
+    for tests, end in ((3, (0, "3 passed, 0 failed")), (4, (1, "4 passed, 1 failed"))):
+        tap = "".join(line.format(n) for n in range(1, tests + 1)) + f"1..{tests}\n"
+        status, last, out = count(t, {"a.tap": tap})
+        t.equal((status, last), end, f"the count of {tests}")
+        t.has(out, "unsteady: a: t1\n    # why\n")
+
+
+@test
+def a_test_that_fails_is_run_once_more(t):
+    t.write("test_three.py", f"""import sys
+sys.path.insert(0, {str(ROOT / "tests" / "e2e")!r})
+from harness import main, test
+seen = []
+@test
+def fails(t):
+    t.fail("never right")
+@test
+def wavers(t):
+    seen.append(1)
+    t.equal(len(seen), 2, "the attempt")
+@test
+def passes(t):
+    pass
+main()
+""")
+    for again, lines in (("", ["not ok 1 - fails", "not ok 2 - wavers", "ok 3 - passes"]),
+                         ("1", ["not ok 1 - fails", "ok 2 - wavers # UNSTEADY", "ok 3 - passes"])):
+        out = run("python3", t.path("test_three.py"), env={"ASSAY_AGAIN": again}, status=1).out
+        t.equal([x for x in out.splitlines() if not x.startswith("#")], [*lines, "1..3"])
+        t.equal(out.count("# never right"), 2 if again else 1, "attempts that are told")
+        t.has(out, "# the attempt is 1, not 2")
+
+
+@test
 def the_layers_check_finds_what_it_forbids(t):
     for part in ("include", "runtime", "src", "script"):
         run("cp", "-r", ROOT / part, t.directory)
