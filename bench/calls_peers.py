@@ -4,7 +4,6 @@ runtime, and running a command for its time.
 """
 
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -122,7 +121,3 @@ def spread(values, digits=3):
 def machine():
     kernel = os.uname()
     return f"{kernel.sysname} {kernel.release} {kernel.machine}, {os.cpu_count()} CPUs"
-
-
-def no_core():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -2,13 +2,32 @@
 /* main: find the command, run it, exit. */
 #include "cmd/command.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/*
+ * Who starts us with descriptors 0 to 2 closed shall not have a recording or a lock opened under
+ * those numbers, and messages written into it. Reading and writing fails there as if they were
+ * closed; a command that we run finds them closed.
+ */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
 
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	hold_standard_files();
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		command_print_overview();
 		return command_end(argc < 2 ? 2 : 0);

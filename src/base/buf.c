@@ -3,9 +3,11 @@
 
 #include "base/xalloc.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void buf_grow(struct buf *b, size_t more)
 {
@@ -71,6 +73,19 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vaddf(b, fmt, ap);
 	va_end(ap);
+}
+
+ssize_t buf_read(struct buf *b, int fd)
+{
+	char piece[65536];
+	ssize_t got;
+
+	do
+		got = read(fd, piece, sizeof(piece));
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+		buf_add(b, piece, (size_t)got);
+	return got < 0 ? -errno : got;
 }
 
 const char *buf_text(const struct buf *b)

@@ -80,39 +80,26 @@ bool build_id_from_notes_file(const char *path, struct build_id *id)
 
 #define SEGMENTS_MAX 64 /* real files have a dozen */
 
-static bool notes_of_64(int fd, struct build_id *id)
-{
-	Elf64_Phdr segments[SEGMENTS_MAX];
-	Elf64_Ehdr head;
-	ssize_t got;
+/* Files of 64 and of 32 bits have the same fields, of other sizes. */
+#define NOTES_OF(bits)                                                                             \
+	static bool notes_of_##bits(int fd, struct build_id *id)                                   \
+	{                                                                                          \
+		Elf##bits##_Phdr segments[SEGMENTS_MAX];                                           \
+		Elf##bits##_Ehdr head;                                                             \
+		ssize_t got, one = sizeof(*segments);                                              \
+                                                                                                   \
+		if (pread(fd, &head, sizeof(head), 0) != sizeof(head) || head.e_phentsize != one)  \
+			return false;                                                              \
+		got = pread(fd, segments, sizeof(segments), (off_t)head.e_phoff);                  \
+		for (int i = 0; i < head.e_phnum && (i + 1) * one <= got; i++)                     \
+			if (segments[i].p_type == PT_NOTE &&                                       \
+			    notes_at(fd, segments[i].p_offset, segments[i].p_filesz, id))          \
+				return true;                                                       \
+		return false;                                                                      \
+	}
 
-	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.e_phentsize != sizeof(*segments))
-		return false;
-	got = pread(fd, segments, sizeof(segments), (off_t)head.e_phoff);
-	for (int i = 0; i < head.e_phnum && (i + 1) * (ssize_t)sizeof(*segments) <= got; i++)
-		if (segments[i].p_type == PT_NOTE &&
-		    notes_at(fd, segments[i].p_offset, segments[i].p_filesz, id))
-			return true;
-	return false;
-}
-
-static bool notes_of_32(int fd, struct build_id *id)
-{
-	Elf32_Phdr segments[SEGMENTS_MAX];
-	Elf32_Ehdr head;
-	ssize_t got;
-
-	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.e_phentsize != sizeof(*segments))
-		return false;
-	got = pread(fd, segments, sizeof(segments), (off_t)head.e_phoff);
-	for (int i = 0; i < head.e_phnum && (i + 1) * (ssize_t)sizeof(*segments) <= got; i++)
-		if (segments[i].p_type == PT_NOTE &&
-		    notes_at(fd, segments[i].p_offset, segments[i].p_filesz, id))
-			return true;
-	return false;
-}
+NOTES_OF(64)
+NOTES_OF(32)
 
 bool build_id_from_file(int fd, struct build_id *id)
 {

@@ -20,8 +20,12 @@ void file_in_use_mark(int fd)
 
 enum listed { NOT_LISTED, LISTED, LISTED_OF_OURS };
 
+/* That lists the file's lock, or any lock of a store's. */
+enum sought { SOUGHT_MARK, SOUGHT_ANY };
+
 /* One line: "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF"; who waits has "->" there. */
-static enum listed look_at_line(const char *line, const struct stat *st, pid_t *pid)
+static enum listed look_at_line(const char *line, const struct stat *st, enum sought sought,
+                                pid_t *pid)
 {
 	char kind[16], mode[16];
 	unsigned major_number, minor_number;
@@ -32,7 +36,7 @@ static enum listed look_at_line(const char *line, const struct stat *st, pid_t *
 	           &minor_number, &inode) != 6 ||
 	    inode != st->st_ino || makedev(major_number, minor_number) != st->st_dev)
 		return NOT_LISTED;
-	if (strcmp(kind, "FLOCK") != 0)
+	if (sought == SOUGHT_MARK && strcmp(kind, "FLOCK") != 0)
 		return holder == getpid() ? LISTED_OF_OURS : NOT_LISTED;
 	if (strcmp(mode, "WRITE") != 0)
 		return NOT_LISTED;
@@ -40,7 +44,7 @@ static enum listed look_at_line(const char *line, const struct stat *st, pid_t *
 	return LISTED;
 }
 
-static enum listed look_at_list(const struct stat *st, pid_t *pid)
+static enum listed look_at_list(const struct stat *st, enum sought sought, pid_t *pid)
 {
 	FILE *list = fopen("/proc/locks", "re");
 	enum listed found = NOT_LISTED;
@@ -48,7 +52,7 @@ static enum listed look_at_list(const struct stat *st, pid_t *pid)
 	size_t room = 0;
 
 	while (list && found != LISTED && getline(&line, &room, list) > 0) {
-		enum listed now = look_at_line(line, st, pid);
+		enum listed now = look_at_line(line, st, sought, pid);
 
 		if (now != NOT_LISTED)
 			found = now;
@@ -59,9 +63,14 @@ static enum listed look_at_list(const struct stat *st, pid_t *pid)
 	return found;
 }
 
+static int open_to_look(const char *path)
+{
+	return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 static bool is_locked(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open_to_look(path);
 	bool locked;
 
 	if (fd < 0)
@@ -71,6 +80,31 @@ static bool is_locked(const char *path)
 	return locked;
 }
 
+/* Of any bytes, by anybody: those of a store are of the open file, and are no process's. */
+static bool has_locked_bytes(const char *path)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open_to_look(path);
+	bool locked = fd >= 0 && !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+/* A store's writers hold locks of a file beside it (store.h), which SQLite leaves alone. */
+static bool is_written_store(const char *path, pid_t *pid)
+{
+	char *beside = xasprintf("%s-lock", path);
+	struct stat st;
+	bool there = !lstat(beside, &st) && S_ISREG(st.st_mode);
+	bool used = there &&
+	            (look_at_list(&st, SOUGHT_ANY, pid) != NOT_LISTED || has_locked_bytes(beside));
+
+	free(beside);
+	return used;
+}
+
 bool file_in_use(const char *path, pid_t *pid)
 {
 	struct stat st;
@@ -78,7 +112,9 @@ bool file_in_use(const char *path, pid_t *pid)
 	*pid = 0;
 	if (lstat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
-	switch (look_at_list(&st, pid)) {
+	if (is_written_store(path, pid))
+		return true;
+	switch (look_at_list(&st, SOUGHT_MARK, pid)) {
 	case LISTED:
 		return true;
 	case LISTED_OF_OURS: /* of another kind: to open and close the file would end them */

@@ -6,8 +6,9 @@
  * Who writes it marks it: a lock (flock) that ends with the descriptor, so with the process too,
  * however it dies. Who is about to move the file or to put another one in its place asks first. The
  * kernel's list of locks tells of other users' files, too; where it does not know the file by
- * the same numbers (overlays), the lock is tried. Advice, no guarantee: between the question and
- * what is done then, another one may begin. Nothing is held. Any thread. Uses: base.
+ * the same numbers (overlays), the lock is tried. A store's writer marks a file beside it,
+ * FILE-lock, which counts as well. Advice, no guarantee: between the question and what is done
+ * then, another one may begin. Nothing is held. Any thread. Uses: base.
  */
 #ifndef ASSAY_BASE_FILE_IN_USE_H
 #define ASSAY_BASE_FILE_IN_USE_H

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,67 @@ int replace_file_part(const char *path, char **part, struct error *err)
 	return fd;
 }
 
+/* ---- the older file ------------------------------------------------------ */
+
+/*
+ * What SQLite would write into whatever database stands there under the name: what a process
+ * that died had not copied into its own one yet, or had begun to overwrite there.
+ */
+static bool is_log(const char *path)
+{
+	static const uint8_t begins[][4] = {
+	        {0x37, 0x7f, 0x06, 0x82}, {0x37, 0x7f, 0x06, 0x83}, {0xd9, 0xd5, 0x05, 0xf9}};
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	uint8_t bytes[4];
+	struct stat st;
+	bool is = false;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, bytes, 4, 0) == 4)
+		for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+			is |= !memcmp(bytes, begins[i], 4);
+	close(fd);
+	return is;
+}
+
+/* Of which file it is: it goes with that. Where that is gone, none is to be taken for it. */
+static int move_log(const char *from, const char *to, const char *suffix, bool gone)
+{
+	char *log = xasprintf("%s%s", from, suffix);
+	char *there = xasprintf(gone ? "%s%s.old" : "%s%s", gone ? from : to, suffix);
+	int rc = 0;
+
+	if (!gone && is_log(there))
+		rc = unlink(there);
+	if (!rc && is_log(log))
+		rc = rename(log, there);
+	rc = rc ? -errno : 0;
+	free(there);
+	free(log);
+	return rc;
+}
+
+static int move_logs(const char *from, const char *to)
+{
+	struct stat st;
+	bool gone = lstat(from, &st) && errno == ENOENT;
+	int rc = move_log(from, to, "-wal", gone);
+
+	return rc ? rc : move_log(from, to, "-journal", gone);
+}
+
+int replace_file_aside(const char *path, const char *old)
+{
+	int rc = move_logs(path, old);
+
+	if (!rc && rename(path, old)) {
+		rc = -errno;
+		move_logs(old, path);
+	}
+	return rc;
+}
+
 /* Where the two can be exchanged, PATH is there at every moment. */
 static int exchange(const char *part, const char *path, const char *old)
 {
@@ -130,7 +192,10 @@ int replace_file_put(const char *part, const char *path, struct error *err)
 		free(old);
 		return rc;
 	}
-	rc = exchange(part, path, old);
+	/* First: nobody may open the new file with the older one's log beside it. */
+	rc = move_logs(path, old);
+	if (!rc && (rc = exchange(part, path, old)))
+		move_logs(old, path);
 	if (rc)
 		error_set(err, -rc, "%s cannot be written (an older one becomes %s): %s", path, old,
 		          strerror(-rc));

@@ -3,7 +3,9 @@
  * replace_file: writes a file whole, in the place of an older one.
  *
  * What was there under that name becomes PATH.old, as record does it; a reader
- * sees the older file or the new one, never a part. The file is 0600. A link, a
+ * sees the older file or the new one, never a part. The logs of an older database (SQLite's
+ * PATH-wal and PATH-journal, which a writer that died leaves) go with it: beside another one
+ * they would be written into that. The file is 0600. A link, a
  * directory or a device but /dev/null is refused, and a file that somebody is
  * writing (file_in_use.h): replace_file_check() says so before there is anything
  * to lose. Who writes the file piece by piece begins with replace_file_part(), a
@@ -31,6 +33,9 @@ int replace_file(const char *path, const void *bytes, size_t size, struct error 
 int replace_file_part(const char *path, char **part, struct error *err);
 /* What that process calls it; the caller's to free. */
 char *replace_file_part_name(const char *path, pid_t pid);
+
+/* PATH, which is there, becomes OLD, with its logs. Without a sentence. */
+int replace_file_aside(const char *path, const char *old);
 
 /* Takes PART, complete and closed, to PATH. After an error PART is there still. */
 int replace_file_put(const char *part, const char *path, struct error *err);

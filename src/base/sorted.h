@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sorted: where a value stands in a sorted array.
+ * sorted: arrays in order: where a value stands in one, and plain numbers put in order.
  *
  *	size_t at = sorted_count(i, ranges.count, ranges.items[i].start <= address);
  *
@@ -12,6 +12,7 @@
 #define ASSAY_BASE_SORTED_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * How many of `count` items hold `condition`, an expression of their index `i`, where the first
@@ -29,5 +30,9 @@
 		}                                                                                  \
 		low_;                                                                              \
 	})
+
+/* Sorts, least first; `values` may be NULL where there are none. */
+void sorted_u64(uint64_t *values, size_t count);
+void sorted_doubles(double *values, size_t count); /* no NAN among them */
 
 #endif

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/xalloc.h"
 #include "cmd/option.h"
 
@@ -55,7 +56,7 @@ int command_unknown(const char *name)
 
 	for (size_t i = 0; commands[i]; i++)
 		vec_push(&names, commands[i]->name);
-	nearest = option_nearest(name, names.items, names.count);
+	nearest = nearest_word(name, names.items, names.count);
 	vec_done(&names);
 	if (nearest)
 		return command_fail(2, "there is no command '%s'; did you mean '%s'?", name,

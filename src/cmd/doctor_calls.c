@@ -5,6 +5,7 @@
 #include "session/calls_runtime.h"
 #include "source/call_table.h"
 
+#include <errno.h>
 #include <string.h>
 
 static void add_library(struct findings *f)
@@ -31,7 +32,8 @@ static void add_waiting(struct findings *f)
 		findings_add(f, "call paths", FINDING_LIMITED, "waiting",
 		             xasprintf("perf_event_open: %s", strerror(-error)),
 		             "assay calls counts waiting as time of the function that waits",
-		             "sysctl kernel.perf_event_paranoid=2");
+		             /* What else refuses it stands at "sampling". */
+		             error == -EACCES ? "sysctl kernel.perf_event_paranoid=2" : NULL);
 }
 
 void doctor_calls(struct findings *f)

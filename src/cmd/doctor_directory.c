@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor_directory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
-/* The directory, or the nearest one above it that is there. */
-static bool room_of(const char *path, uint64_t *bytes)
+/* Of the directory, or of the nearest one above it that is there; -errno: not to be written to. */
+static int room_of(const char *path, uint64_t *bytes)
 {
 	char *at = xstrdup(path), *slash;
 	struct statvfs fs;
 	bool found = !statvfs(at, &fs);
+	int rc = 0;
 
 	while (!found && (slash = strrchr(at, '/')) && slash != at) {
 		*slash = '\0';
 		found = !statvfs(at, &fs);
 	}
+	*bytes = found ? (uint64_t)fs.f_bavail * fs.f_frsize : UINT64_MAX;
+	if (found && faccessat(AT_FDCWD, at, W_OK | X_OK, AT_EACCESS))
+		rc = -errno;
 	free(at);
-	if (found)
-		*bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	return found;
+	return rc;
+}
+
+static void add_missing(struct findings *f, const struct doctor_directory *d, char *what,
+                        const char *mend)
+{
+	findings_add(f, d->group, FINDING_MISSING, d->name, what, d->no_place, mend);
 }
 
 void doctor_directory(struct findings *f, const struct doctor_directory *d)
@@ -29,12 +40,16 @@ void doctor_directory(struct findings *f, const struct doctor_directory *d)
 	uint64_t room = 0;
 	char *path, *what;
 	bool low;
+	int rc;
 
 	if (shared_directory(d->kind, &path, false, &err)) {
-		findings_add(f, d->group, FINDING_MISSING, d->name, xstrdup(err.text), d->no_place,
-		             mend);
+		add_missing(f, d, xstrdup(err.text), mend);
+	} else if ((rc = room_of(path, &room))) {
+		add_missing(f, d, xasprintf("%s cannot be written to: %s", path, strerror(-rc)),
+		            mend);
+		free(path);
 	} else {
-		low = room_of(path, &room) && room < (uint64_t)d->megabytes << 20;
+		low = room < (uint64_t)d->megabytes << 20;
 		/* No figure: it would be another one the next time. */
 		what = low ? xasprintf("%s, with less than %u MB free", path, d->megabytes)
 		           : xstrdup(path);

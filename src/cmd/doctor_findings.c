@@ -22,8 +22,10 @@ static void add_identity(struct findings *f, const struct rights *r)
 	                       r->user_namespace ? ", in a user namespace of its own" : ""),
 	             whole ? NULL : "the kernel decides by perf_event_paranoid what may be seen",
 	             whole ? NULL
-	                   : "run as root, or: setcap cap_perfmon,cap_sys_ptrace,cap_syslog=ep "
-	                     "$(command -v assay)");
+	             : r->user_namespace
+	                     ? "run as root of the machine, outside this user namespace"
+	                     : "run as root, or: setcap cap_perfmon,cap_sys_ptrace,cap_syslog=ep "
+	                       "$(command -v assay)");
 }
 
 static void add_paranoid(struct findings *f, const struct rights *r)
@@ -128,11 +130,11 @@ static void add_sampling(struct findings *f, const struct rights *r)
 	int error = r->clock_error;
 	const char *mend = "sysctl kernel.perf_event_paranoid=1";
 
-	if (error == -EPERM && r->seccomp > 0)
+	if ((error == -EPERM || error == -ENOSYS) && r->seccomp > 0)
 		mend = "run the container with a seccomp profile that allows perf_event_open "
 		       "(docker run --security-opt seccomp=unconfined --cap-add PERFMON)";
 	else if (error == -ENOSYS)
-		mend = "boot a kernel with CONFIG_PERF_EVENTS, or allow perf_event_open";
+		mend = "boot a kernel with CONFIG_PERF_EVENTS";
 	if (error)
 		findings_add(f, "clock", FINDING_MISSING, "sampling",
 		             xasprintf("perf_event_open: %s", strerror(-error)),

@@ -2,6 +2,7 @@
 #include "cmd/doctor_libraries.h"
 
 #include "image/frame_pointers.h"
+#include "unwind/unwind.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -57,13 +58,17 @@ static void add_library(struct findings *f, const struct library *library)
 	const char *cost = NULL;
 	char path[256], *mend = NULL;
 	double share;
-	bool debug;
+	bool debug, walked;
 
 	if (!survey_first(library, path, &survey))
 		return; /* not installed */
 	share = (double)survey.framed / (double)survey.functions;
 	debug = survey.debug_info || survey.debug_file[0];
-	if (share < 0.2) {
+	/* -g walks by the unwind table, where there is one that it can read. */
+	walked = survey.unwind_table && unwind_native();
+	if (walked) {
+		cost = debug ? NULL : "no source lines";
+	} else if (share < 0.2) {
 		state = FINDING_MISSING;
 		cost = debug ? "call paths through it break off (-g)"
 		             : "call paths through it break off (-g); no source lines";
@@ -73,15 +78,17 @@ static void add_library(struct findings *f, const struct library *library)
 	} else if (!debug) {
 		cost = "no source lines";
 	}
-	if (share < 0.8)
+	if (!walked && share < 0.8)
 		mend = xasprintf(
 		        "DEB_CFLAGS_APPEND=-fno-omit-frame-pointer apt-get source --build %s",
 		        library->source);
 	else if (!debug && library->debug)
 		mend = xasprintf("apt-get install %s", library->debug);
 	findings_add(f, "libraries", state, library->name,
-	             xasprintf("%s: frame pointers in %.0f %% of %zu functions, %s debug info%s",
-	                       path, 100 * share, survey.functions, debug ? "with" : "no",
+	             xasprintf("%s: %s unwind table, frame pointers in %.0f %% of %zu functions, "
+	                       "%s debug info%s",
+	                       path, survey.unwind_table ? "with" : "no", 100 * share,
+	                       survey.functions, debug ? "with" : "no",
 	                       survey.symtab || debug ? "" : ", stripped"),
 	             cost, mend);
 	free(mend);

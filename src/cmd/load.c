@@ -406,12 +406,54 @@ static int each_file(const struct load_options *o, load_file_fn *fn, void *ctx, 
 	return ret;
 }
 
+static int check_file(void *ctx, const char *path, const struct perf_data_read_options *ro,
+                      struct error *err)
+{
+	return 0;
+}
+
+int load_check(const struct load_options *o, struct error *err)
+{
+	struct load_options plain = *o;
+
+	plain.time = NULL; /* which would be sought in the file */
+	return each_file(&plain, check_file, NULL, err);
+}
+
 struct profile_reading {
 	struct profile *profile;
 	const char *root;
 	uint64_t window_ns;
 	struct cache_dir *cache; /* NULL: none can be had, and all is sought where it was */
+	const volatile sig_atomic_t *stop;
 };
+
+/* Events on their way to a sink, until somebody has had enough. */
+struct stoppable {
+	struct event_sink sink;
+	const volatile sig_atomic_t *stop;
+};
+
+static int stoppable_begin(void *ctx, const struct recording *r, struct error *err)
+{
+	const struct stoppable *s = ctx;
+
+	return s->sink.begin ? s->sink.begin(s->sink.ctx, r, err) : 0;
+}
+
+static int stoppable_event(void *ctx, const struct event *e, struct error *err)
+{
+	const struct stoppable *s = ctx;
+
+	return *s->stop ? error_set(err, EINTR, "interrupted") : s->sink.event(s->sink.ctx, e, err);
+}
+
+static int stoppable_end(void *ctx, const struct recording *r, struct error *err)
+{
+	const struct stoppable *s = ctx;
+
+	return s->sink.end ? s->sink.end(s->sink.ctx, r, err) : 0;
+}
 
 static int read_profile(void *ctx, const char *path, const struct perf_data_read_options *ro,
                         struct error *err)
@@ -421,7 +463,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	struct profile_builder_options bo = {
 	        .root = reading->root, .cache = reading->cache, .window_ns = reading->window_ns};
 	struct profile_builder *b = profile_builder_new(p, &bo);
-	struct event_sink sink = profile_builder_sink(b);
+	struct stoppable stoppable = {profile_builder_sink(b), reading->stop};
+	struct event_sink sink = {&stoppable, stoppable_begin, stoppable_event, stoppable_end};
 	struct recording *r = xcalloc(1, sizeof(*r));
 	struct jit_finder finder = {r, reading->root, reading->cache};
 	int ret;
@@ -429,7 +472,7 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	recording_init(r);
 	vec_push(&p->recordings, r);
 	process_table_set_jit(p->processes, jit_finder_find, &finder);
-	ret = perf_data_read(path, ro, r, &sink, err);
+	ret = perf_data_read(path, ro, r, reading->stop ? &sink : &stoppable.sink, err);
 	process_table_set_jit(p->processes, NULL, NULL);
 	profile_builder_free(b);
 	return ret;
@@ -437,7 +480,8 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 
 static int read_files(struct profile *p, const struct load_options *o, struct error *err)
 {
-	struct profile_reading reading = {.profile = p, .root = o->root, .window_ns = o->window_ns};
+	struct profile_reading reading = {
+	        .profile = p, .root = o->root, .window_ns = o->window_ns, .stop = o->stop};
 	int ret;
 
 	cache_dir_open(&reading.cache, NULL);

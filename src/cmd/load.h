@@ -16,6 +16,8 @@
 #include "symbol/symbolizer.h"
 #include "trace/ticks.h"
 
+#include <signal.h>
+
 #define LOAD_DEFAULT "perf.data"
 #define LOAD_DEFAULT_CALLS "assay.calls"
 #define LOAD_DEFAULT_TAGS "assay.tags"
@@ -30,6 +32,7 @@ struct load_options {
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
 	const char *debuginfod;                /* NULL: not asked; "": $DEBUGINFOD_URLS */
 	bool raw_names, no_inlines;
+	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
 	uint64_t window_ns; /* samples are told apart by windows of that length; 0: they are not */
 };
 
@@ -43,6 +46,8 @@ extern const struct option load_to_form_table[];
 extern const struct option
         symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
 
+/* What can be told of files of samples without reading them: that one is there, and begins so. */
+int load_check(const struct load_options *o, struct error *err);
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err);
 

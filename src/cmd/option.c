@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/option.h"
 
+#include "base/nearest.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -82,51 +83,6 @@ bool option_shows_choices(const struct option *option)
 		choice += size + (choice[size] == ',');
 	}
 	return false;
-}
-
-/* Insertions, deletions and replacements that make b of a; words longer than a row are far. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[64], n = strlen(b);
-
-	if (n + 1 > sizeof(row) / sizeof(row[0]))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; *a; a++, i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t best = diagonal + (*a != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
-const char *option_nearest(const char *word, const char *const *candidates, size_t count)
-{
-	const char *nearest = NULL;
-	size_t length = strlen(word), least = length / 3 + 1, distance;
-
-	for (size_t i = 0; i < count; i++) {
-		/* The beginning of a name is nearer than any other misspelling. */
-		if (length >= 2 && !strncmp(candidates[i], word, length))
-			return candidates[i];
-		distance = edit_distance(word, candidates[i]);
-		if (distance < least || (distance == least && !nearest)) {
-			least = distance;
-			nearest = candidates[i];
-		}
-	}
-	return nearest;
 }
 
 /* "--freq" or, as it was typed, "-F". */
@@ -340,7 +296,7 @@ static int unknown_long(struct parser *p, const char *name, size_t length)
 	vec_each (o, &p->table.rows)
 		if (o->kind != OPTION_GROUP && o->name)
 			vec_push(&names, o->name);
-	nearest = option_nearest(word, names.items, names.count);
+	nearest = nearest_word(word, names.items, names.count);
 	if (nearest)
 		r = error_set(p->err, EINVAL, "there is no option --%s; did you mean --%s?", word,
 		              nearest);

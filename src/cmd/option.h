@@ -56,7 +56,4 @@ void option_argument_name(const struct option *option, char *name, size_t size);
 /* The help is silent about some of the choices: they are to be listed. */
 bool option_shows_choices(const struct option *option);
 
-/* The candidate that `word` was probably meant to be; NULL where none is near. */
-const char *option_nearest(const char *word, const char *const *candidates, size_t count);
-
 #endif

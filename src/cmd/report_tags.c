@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report_tags.h"
 
+#include "base/nearest.h"
 #include "cmd/option.h"
 #include "format/ctf.h"
 #include "format/names_file.h"
@@ -335,7 +336,7 @@ static int no_function(const struct tag_report *r, const char *wanted, struct er
 	find_near(r, wanted, true, &near);
 	if (!near.count)
 		find_near(r, wanted, false, &near);
-	nearest = option_nearest(wanted, names.items, names.count);
+	nearest = nearest_word(wanted, names.items, names.count);
 	if (near.count) {
 		buf_puts(&text, "; near it are");
 		list_rows(&near, &text);

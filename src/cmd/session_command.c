@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STATUS_MS 10000 /* to answer how things are; the end and snapshots take what they take */
-#define TRIES 50        /* of one that is just beginning or ending */
+#define TRIES 50 /* of one that is just beginning or ending */
 #define TRY_MS 100
 
 const struct option session_name_option_table[] = {
@@ -206,20 +205,13 @@ int session_command_leave_alone(const char *command, const char *path)
 
 /* ---- asking -------------------------------------------------------------- */
 
-static int ask(const struct session_place *place, const char *name,
-               const struct control_request *request, struct control_reply *reply,
-               struct error *err)
-{
-	return control_client_ask(place, name, request,
-	                          request->verb == CONTROL_STATUS ? STATUS_MS : -1, reply, err);
-}
-
 /* It may begin or end this moment: then it is looked at again. */
 static int look_and_ask(const struct session_place *place, const char *name,
                         const struct control_request *request, struct control_reply *reply,
                         enum session_presence *presence, struct error *err)
 {
 	const struct timespec pause = {.tv_nsec = TRY_MS * 1000000};
+	pid_t pid;
 	int rc = 0;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -227,8 +219,9 @@ static int look_and_ask(const struct session_place *place, const char *name,
 		rc = session_place_look(place, name, presence, &reply->account, err);
 		if (rc || *presence != SESSION_RUNS)
 			return rc;
+		pid = (pid_t)reply->account.pid;
 		control_reply_done(reply);
-		rc = ask(place, name, request, reply, err);
+		rc = control_client_ask(place, name, pid, request, reply, err);
 		if (rc != -ECONNREFUSED && rc != -ECONNRESET)
 			return rc;
 		nanosleep(&pause, NULL);

@@ -2,31 +2,37 @@
 #include "cmd/sql_source.h"
 
 #include "base/regular_file.h"
+#include "base/xalloc.h"
 #include "format/pprof_read.h"
 #include "store/store.h"
 #include "view/named.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int open_samples(struct sql_source *s, const struct load_options *o, struct error *err)
+static int load_samples(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
 {
-	int ret = load_profile(&s->profile, o, err);
+	struct sql_source *s = ctx;
+	int ret;
 
+	s->options.stop = stop;
+	ret = load_profile(&s->profile, &s->options, err);
 	if (ret)
 		return ret;
-	s->symbols = load_symbolizer(s->profile, o);
-	return sql_add_profile(s->sql, s->profile, s->symbols, o->arguments[0], err);
+	s->symbols = load_symbolizer(s->profile, &s->options);
+	return sql_add_profile(s->sql, s->profile, s->symbols, err);
 }
 
-static int open_calls(struct sql_source *s, const struct load_options *o, struct error *err)
+static int load_call_paths(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
 {
-	int ret = load_calls(&s->calls, o, err);
+	struct sql_source *s = ctx;
+	int ret = load_calls(&s->calls, &s->options, err);
 
 	if (ret)
 		return ret;
-	s->symbols = load_calls_symbolizer(s->calls, o);
+	s->symbols = load_calls_symbolizer(s->calls, &s->options);
 	return sql_add_calls(s->sql, s->calls, s->symbols, err);
 }
 
@@ -40,17 +46,20 @@ static void tell_left(const char *path, struct buf *left)
 			command_fail(0, "%s: %s", path, line);
 }
 
-static int open_pprof(struct sql_source *s, const char *path, struct error *err)
+static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
 {
+	struct sql_source *s = ctx;
 	struct buf left = {0};
 	int ret;
 
 	named_paths_init(&s->named);
 	s->named.depth_max = NAMED_DEPTH_MAX;
-	s->has_named = true;
-	ret = pprof_read(&s->named, path, &left, err);
-	if (!ret)
-		tell_left(path, &left);
+	ret = pprof_read(&s->named, s->path, &left, err);
+	s->has_named = !ret;
+	if (ret)
+		named_paths_done(&s->named);
+	else
+		tell_left(s->path, &left);
 	buf_done(&left);
 	return ret ? ret : sql_add_pprof(s->sql, &s->named, err);
 }
@@ -71,23 +80,41 @@ static bool is_database(const char *path)
 	return is;
 }
 
+static int open_recording(struct sql_source *s, struct error *err)
+{
+	enum load_kind kind = LOAD_PPROF;
+	int ret = pprof_recognise(s->path) ? 0 : load_kind(&kind, &s->options, err);
+
+	if (ret)
+		return ret;
+	if (kind == LOAD_TAGS)
+		return sql_add_tags(s->sql, s->path, err);
+	if (kind == LOAD_SAMPLES) {
+		ret = load_check(&s->options, err);
+		if (!ret)
+			ret = sql_add_recording(s->sql, s->path, err);
+	}
+	sql_load_later(s->sql,
+	               kind == LOAD_PPROF   ? load_pprof
+	               : kind == LOAD_CALLS ? load_call_paths
+	                                    : load_samples,
+	               s, NULL);
+	return ret;
+}
+
 int sql_source_open(struct sql_source *s, const char *path, const struct load_options *options,
                     struct error *err)
 {
-	struct load_options one = *options, *o = &one;
-	char *arguments[] = {(char *)(uintptr_t)path, NULL};
-	enum load_kind kind;
 	int ret;
 
+	*s = (struct sql_source){.options = *options, .path = xstrdup(path)};
 	/* What else was named is not read. */
-	one.inputs = (struct option_list){0};
-	one.arguments = arguments;
-	one.argument_count = 1;
-	one.store = NULL;
-	if (!one.window_ns)
-		one.window_ns = SQL_SOURCE_WINDOW_NS;
-
-	*s = (struct sql_source){0};
+	s->options.inputs = (struct option_list){0};
+	s->options.arguments = &s->path;
+	s->options.argument_count = 1;
+	s->options.store = NULL;
+	if (!s->options.window_ns)
+		s->options.window_ns = SQL_SOURCE_WINDOW_NS;
 	if (store_recognise(path))
 		return sql_open_store(&s->sql, path, err);
 	if (is_database(path))
@@ -96,15 +123,7 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 		                 "programs read it as it is",
 		                 path);
 	ret = sql_open(&s->sql, err);
-	if (!ret && pprof_recognise(path))
-		return open_pprof(s, path, err);
-	if (!ret)
-		ret = load_kind(&kind, o, err);
-	if (ret)
-		return ret;
-	return kind == LOAD_TAGS    ? sql_add_tags(s->sql, path, err)
-	       : kind == LOAD_CALLS ? open_calls(s, o, err)
-	                            : open_samples(s, o, err);
+	return ret ? ret : open_recording(s, err);
 }
 
 void sql_source_close(struct sql_source *s)
@@ -115,5 +134,6 @@ void sql_source_close(struct sql_source *s)
 	call_paths_free(s->calls);
 	if (s->has_named)
 		named_paths_done(&s->named);
+	free(s->path);
 	*s = (struct sql_source){0};
 }

@@ -121,6 +121,7 @@ struct event {
 		struct {
 			uint64_t id;
 			const char *path; /* "/user.slice/..." */
+			bool member;      /* the process is in it; else nothing is said of any */
 		} cgroup;
 		struct event_switch sched;
 		struct event_outer_stack outer_stack;

@@ -204,20 +204,13 @@ static int read_elf(struct tag_names *into, const char *path, const char *bytes,
 
 static int read_whole(int fd, const char *path, struct buf *all, struct error *err)
 {
-	char piece[65536];
 	ssize_t n;
 
-	while ((n = read(fd, piece, sizeof(piece))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-		if (all->size + (size_t)n > FILE_MAX)
+	while ((n = buf_read(all, fd)) > 0)
+		if (all->size > FILE_MAX)
 			return error_set(err, EFBIG, "%s has more than 1 GB: it is no names file",
 			                 path);
-		buf_add(all, piece, (size_t)n);
-	}
-	return 0;
+	return n ? error_set(err, (int)-n, "cannot read %s: %s", path, strerror((int)-n)) : 0;
 }
 
 int names_file_read(struct tag_names *into, const char *path, struct error *err)

@@ -81,6 +81,18 @@ static enum attr_role role_of(const struct perf_event_attr *attr, bool have_cloc
 	return attr_is_clock(attr) ? ATTR_CLOCK : ATTR_COUNT;
 }
 
+/* Where names are missing the type's is all there is, and would be the clock's. */
+static void be_witness(struct recording_attr *a)
+{
+	char *name = a->name;
+
+	a->role = ATTR_WITNESS;
+	if (strstr(name, "witness"))
+		return;
+	a->name = xasprintf("%s/witness/", name);
+	free(name);
+}
+
 /* What names, the account, or, in a killed file, the periods say. */
 static void find_witness(struct recording *r, bool named, uint16_t witness)
 {
@@ -96,7 +108,7 @@ static void find_witness(struct recording *r, bool named, uint16_t witness)
 		if (a - r->attrs.items == witness || (named && strstr(a->name, "witness")) ||
 		    (!named && witness == EVENT_NO_ATTR && first->period_ns &&
 		     a->type == first->type && a->period_ns > first->period_ns))
-			a->role = ATTR_WITNESS;
+			be_witness(a);
 	}
 }
 

@@ -13,10 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int cannot_read(const char *path, struct error *err)
+static int cannot_read(const char *path, int code, struct error *err)
 {
-	int code = errno;
-
 	return error_set(err, code, "cannot read %s: %s%s", path, strerror(code),
 	                 code == EACCES ? " (recordings belong to who made them: try as root, or "
 	                                  "ask for the file)"
@@ -26,19 +24,12 @@ static int cannot_read(const char *path, struct error *err)
 /* A pipe goes into memory; what is no recording is refused by its first bytes. */
 static int read_pipe(int fd, const char *path, struct buf *all, struct error *err)
 {
-	char piece[65536];
 	ssize_t n;
 
-	while ((n = read(fd, piece, sizeof(piece))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return cannot_read(path, err);
-		buf_add(all, piece, (size_t)n);
+	while ((n = buf_read(all, fd)) > 0)
 		if (all->size >= 8 && !perf_data_recognise(all->data, all->size))
 			break;
-	}
-	return 0;
+	return n < 0 ? cannot_read(path, (int)-n, err) : 0;
 }
 
 static int read_view(struct perf_data_view *v, const struct perf_data_read_options *options,
@@ -70,7 +61,7 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 	int rc = 0;
 
 	if (fstat(fd, &st))
-		return cannot_read(path, err);
+		return cannot_read(path, errno, err);
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR,
 		                 "%s is a directory, as perf record --threads makes it: record "
@@ -85,7 +76,7 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 		if (bytes == MAP_FAILED)
-			return cannot_read(path, err);
+			return cannot_read(path, errno, err);
 		v.mapped = true;
 		v.bytes = bytes;
 		v.size = (size_t)st.st_size;
@@ -112,7 +103,7 @@ int perf_data_read(const char *path, const struct perf_data_read_options *option
 		return read_open(STDIN_FILENO, path, options, r, sink, err);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return cannot_read(path, err);
+		return cannot_read(path, errno, err);
 	rc = read_open(fd, path, options, r, sink, err);
 	close(fd);
 	return rc;

@@ -97,6 +97,8 @@ enum {
 
 /* Newer than the oldest perf_event.h we build with. */
 #define PERF_MISC_MMAP_BUILD_ID (1 << 14)
+/* Ours: the process of the trailer is in the cgroup. Other readers see a number and its path. */
+#define PERF_MISC_CGROUP_MEMBER (1 << 13)
 #define PERF_MISC_BUILD_ID_SIZE (1 << 15) /* in BUILD_ID records: data[20] is the size */
 
 /* Records in a file may stand anywhere: no load assumes alignment. */

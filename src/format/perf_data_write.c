@@ -57,11 +57,10 @@ static int look(const char *path, bool *device, bool *there, struct error *err)
 static int make_way(const char *path, struct error *err)
 {
 	char *old = xasprintf("%s.old", path);
-	int rc = 0;
+	int rc = replace_file_aside(path, old);
 
-	if (rename(path, old))
-		rc = error_set(err, errno, "cannot rename %s to %s: %s", path, old,
-		               strerror(errno));
+	if (rc)
+		error_set(err, -rc, "cannot rename %s to %s: %s", path, old, strerror(-rc));
 	free(old);
 	return rc;
 }
@@ -303,8 +302,7 @@ void perf_data_writer_discard(struct perf_data_writer *w)
 	if (w->moved) {
 		old = xasprintf("%s.old", w->path);
 		/* Nothing to be done if it fails: the older recording is still there as .old. */
-		if (rename(old, w->path))
-			errno = 0;
+		replace_file_aside(old, w->path);
 		free(old);
 	}
 	free_writer(w);

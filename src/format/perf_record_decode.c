@@ -345,13 +345,14 @@ static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t 
 }
 
 static bool decode_cgroup(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
-                          struct event *e)
+                          uint16_t misc, struct event *e)
 {
 	if (end - b < 8)
 		return false;
 	e->kind = EVENT_CGROUP;
 	e->cgroup.id = load_u64(b);
 	e->cgroup.path = text_in(d, b + 8, end);
+	e->cgroup.member = misc & PERF_MISC_CGROUP_MEMBER;
 	return true;
 }
 
@@ -370,7 +371,7 @@ static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, con
 		e->fork.fresh = misc & PERF_RECORD_MISC_FORK_EXEC;
 		return decode_fork(b, end, e);
 	case PERF_RECORD_CGROUP:
-		return decode_cgroup(d, b, end, e);
+		return decode_cgroup(d, b, end, misc, e);
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return decode_switch(b, end, misc, e);

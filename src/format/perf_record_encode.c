@@ -192,6 +192,7 @@ static bool put_body(struct buf *out, struct perf_event_header *h, uint64_t bits
 		return true;
 	case EVENT_CGROUP:
 		h->type = PERF_RECORD_CGROUP;
+		h->misc |= e->cgroup.member ? PERF_MISC_CGROUP_MEMBER : 0;
 		put_u64(out, e->cgroup.id);
 		put_text(out, e->cgroup.path ? e->cgroup.path : "");
 		return true;

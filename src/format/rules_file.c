@@ -124,21 +124,14 @@ int rules_file_parse(const char *text, size_t length, const char *path, rules_fi
 
 static int read_all(int fd, const char *path, struct buf *into, struct error *err)
 {
-	char bytes[65536];
-	ssize_t size;
+	ssize_t n;
 
-	while ((size = read(fd, bytes, sizeof(bytes))) != 0) {
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size < 0)
-			return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-		if (into->size + (size_t)size > BYTES_MAX)
+	while ((n = buf_read(into, fd)) > 0)
+		if (into->size > BYTES_MAX)
 			return error_set(err, EFBIG,
 			                 "%s has more than %u MB: is it a file of rules? " WAY_OUT,
 			                 path, BYTES_MAX >> 20);
-		buf_add(into, bytes, (size_t)size);
-	}
-	return 0;
+	return n ? error_set(err, (int)-n, "cannot read %s: %s", path, strerror((int)-n)) : 0;
 }
 
 int rules_file_read(const char *path, rules_file_fn *rule, void *of, struct error *err)

@@ -81,7 +81,7 @@ static void look_at_functions(struct elf_file *f, csh handle, struct frame_point
 	symbol_table_done(&table);
 }
 
-static bool has_debug_info(struct elf_file *f)
+static bool has_section(struct elf_file *f, const char *wanted)
 {
 	Elf *elf = elf_file_handle(f);
 	Elf_Scn *section = NULL;
@@ -96,7 +96,7 @@ static bool has_debug_info(struct elf_file *f)
 		if (!gelf_getshdr(section, &header))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		if (name && !strcmp(name, ".debug_info"))
+		if (name && !strcmp(name, wanted))
 			return true;
 	}
 	return false;
@@ -132,7 +132,8 @@ int frame_pointers_survey(const char *path, struct frame_pointers *survey, struc
 	if (!r) {
 		look_at_functions(f, handle, survey);
 		survey->symtab = elf_file_has_symtab(f);
-		survey->debug_info = has_debug_info(f);
+		survey->unwind_table = has_section(f, ".eh_frame");
+		survey->debug_info = has_section(f, ".debug_info");
 		find_debug_file(elf_file_build_id(f), survey);
 		cs_close(&handle);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * frame_pointers: does a file's code keep frame pointers, so that the kernel
- * can walk through it, and has it debug info?
+ * can walk through it, has it unwind tables, so that we can, and debug info?
  *
  * Looks at a sample of the functions that call others (a function that calls
  * none needs no frame) and counts those that set up a frame before their first
@@ -19,7 +19,8 @@ struct frame_pointers {
 	size_t functions;     /* looked at, all of which call others */
 	size_t framed;        /* of these, how many keep a frame pointer */
 	bool symtab;          /* names of local functions too */
-	bool debug_info;      /* in the file itself */
+	bool unwind_table;    /* in the file itself */
+	bool debug_info;      /* likewise */
 	char debug_file[128]; /* debug info apart, by build-id; "" none is installed */
 };
 

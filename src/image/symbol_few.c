@@ -26,13 +26,6 @@ struct symbol_few {
 	bool scouted, all, doubtful;
 };
 
-static int compare(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 struct symbol_few *symbol_few_new(const uint64_t *addresses, size_t count)
 {
 	struct symbol_few *f = xcalloc(1, sizeof(*f));
@@ -44,7 +37,7 @@ struct symbol_few *symbol_few_new(const uint64_t *addresses, size_t count)
 	f->count = count;
 	for (size_t i = 0; i < count; i++)
 		f->addresses[i] = addresses[i];
-	qsort(f->addresses, count, sizeof(*f->addresses), compare);
+	sorted_u64(f->addresses, count);
 	return f;
 }
 
@@ -142,9 +135,8 @@ void symbol_few_scouted(struct symbol_few *f)
 	for (size_t i = 0; i < f->count; i++)
 		if (!f->covered[i])
 			need_neighbours(f, i);
-	qsort(f->starts, f->start_count, sizeof(*f->starts), compare);
-	if (f->covers.count)
-		qsort(f->covers.items, f->covers.count, sizeof(*f->covers.items), compare);
+	sorted_u64(f->starts, f->start_count);
+	sorted_u64(f->covers.items, f->covers.count);
 	f->scouted = true;
 }
 

@@ -342,45 +342,34 @@ static void tree_line(struct sheet *s, const struct call_node *node, unsigned de
 	}
 	tree_text_indent(&name, depth);
 	call_names_text(s->report->names, node->function, &name);
-	tree_text_recursion(&name, node->levels, node->round);
+	tree_text_recursion(&name, node->branch.levels, node->branch.round);
 	add_marks(f, node->open, node->inherited, &name);
 	table_text(t, buf_text(&name));
 	buf_done(&name);
 }
 
-/* Depth first, without recursion. The lines that were left out. */
+/* The lines that were left out. */
 static size_t tree_lines(struct sheet *s, const struct call_tree *tree, double limit,
                          struct buf *out)
 {
-	const struct call_node *nodes = tree->nodes.items;
 	size_t most = s->report->lines ? s->report->lines : SIZE_MAX, lines = 0;
-	unsigned depth = 0;
-	uint32_t at = 0;
+	struct branch_walk w = {0};
+	bool shown;
 
-	while (lines < most && tree->nodes.count) {
-		bool shown = call_tree_shown(tree, &nodes[at], limit);
+	if (!tree->nodes.count)
+		return 0;
+	do {
+		const struct call_node *node = &tree->nodes.items[w.node];
 
-		if (shown) {
-			tree_line(s, &nodes[at], depth);
-			lines++;
-			if (lines % ROWS_AT_ONCE == 0) {
-				table_flush(&s->table, out);
-				calls_spill(&s->options->spill, out);
-			}
-		}
-		if (shown && nodes[at].first_child != CALL_PATH_NONE) {
-			at = nodes[at].first_child;
-			depth++;
+		shown = call_tree_shown(tree, node, limit);
+		if (!shown)
 			continue;
+		tree_line(s, node, w.depth);
+		if (++lines % ROWS_AT_ONCE == 0) {
+			table_flush(&s->table, out);
+			calls_spill(&s->options->spill, out);
 		}
-		while (at && nodes[at].next == CALL_PATH_NONE) {
-			at = nodes[at].parent;
-			depth--;
-		}
-		if (!at)
-			break;
-		at = nodes[at].next;
-	}
+	} while (lines < most && branches_step(BRANCHES(&tree->nodes), &w, shown));
 	return tree->nodes.count - lines;
 }
 

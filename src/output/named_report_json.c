@@ -151,9 +151,9 @@ static void node_open(struct json *j, const struct named_report *r, const struct
 		json_kstr(j, "image", named_image_name(r->n, node->image, false));
 	if (node->inlined)
 		json_kbool(j, "inlined", true);
-	if (node->levels) {
-		json_ku64(j, "recursion", node->levels);
-		json_ku64(j, "recursion_functions", node->round);
+	if (node->branch.levels) {
+		json_ku64(j, "recursion", node->branch.levels);
+		json_ku64(j, "recursion_functions", node->branch.round);
 	}
 	json_ki64(j, "total", node->total);
 	json_ki64(j, "self", node->self);
@@ -169,37 +169,27 @@ static void node_close(struct json *j)
 	json_end_object(j);
 }
 
-/* Siblings that are shown, from `node` on. */
-static uint32_t shown_from(const struct named_report *r, uint32_t node)
-{
-	const struct named_node *nodes = r->tree->nodes.items;
-	double limit = r->options.limit < 0 ? 0 : r->options.limit;
-
-	while (node != NAMED_NONE && !named_tree_shown(r->tree, &nodes[node], limit))
-		node = nodes[node].next;
-	return node;
-}
-
 static void tree(struct json *j, const struct named_report *r)
 {
-	const struct named_node *nodes = r->tree->nodes.items;
-	uint32_t node = 0;
+	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+	struct branch_walk w = {0};
+	unsigned open = 0;
+	bool shown;
 
 	json_key(j, "tree");
-	node_open(j, r, &nodes[node]);
-	for (;;) {
-		uint32_t next = shown_from(r, nodes[node].first_child);
+	do {
+		const struct named_node *node = &r->tree->nodes.items[w.node];
 
-		while (next == NAMED_NONE) {
+		shown = w.node == TREE_ROOT || named_tree_shown(r->tree, node, limit);
+		if (!shown)
+			continue;
+		for (; open > w.depth; open--)
 			node_close(j);
-			if (!node)
-				return;
-			next = shown_from(r, nodes[node].next);
-			node = next == NAMED_NONE ? nodes[node].parent : node;
-		}
-		node = next;
-		node_open(j, r, &nodes[node]);
-	}
+		node_open(j, r, node);
+		open++;
+	} while (branches_step(BRANCHES(&r->tree->nodes), &w, shown));
+	while (open--)
+		node_close(j);
 }
 
 static void sentences(struct json *j, const struct named_report *r, const char *left)

@@ -128,39 +128,27 @@ static void tree_line(struct table *t, const struct named_report *r, const struc
 	buf_puts(&name, node->name);
 	if (node->inlined)
 		buf_puts(&name, " (inlined)");
-	tree_text_recursion(&name, node->levels, node->round);
+	tree_text_recursion(&name, node->branch.levels, node->branch.round);
 	table_text(t, buf_text(&name));
 	buf_done(&name);
 }
 
-/* Depth first without recursion: a hostile file may hold very deep paths. */
+/* How many nodes were left out. */
 static size_t tree_lines(struct table *t, const struct named_report *r)
 {
-	const struct named_node *nodes = r->tree->nodes.items;
 	size_t most = r->options.lines ? r->options.lines : SIZE_MAX, lines = 0;
-	unsigned depth = 0;
-	uint32_t at = 0;
+	struct branch_walk w = {0};
+	bool shown;
 
-	while (lines < most) {
-		bool shown = named_tree_shown(r->tree, &nodes[at], limit_of(r));
+	do {
+		const struct named_node *node = &r->tree->nodes.items[w.node];
 
+		shown = named_tree_shown(r->tree, node, limit_of(r));
 		if (shown) {
-			tree_line(t, r, &nodes[at], depth);
+			tree_line(t, r, node, w.depth);
 			lines++;
 		}
-		if (shown && nodes[at].first_child != NAMED_NONE) {
-			at = nodes[at].first_child;
-			depth++;
-			continue;
-		}
-		while (at && nodes[at].next == NAMED_NONE) {
-			at = nodes[at].parent;
-			depth--;
-		}
-		if (!at)
-			break;
-		at = nodes[at].next;
-	}
+	} while (lines < most && branches_step(BRANCHES(&r->tree->nodes), &w, shown));
 	return r->tree->nodes.count - lines;
 }
 

@@ -301,9 +301,9 @@ static void node_open(struct json *j, const struct report *r, const struct tree_
 		          image_path(&p->images, p->frames.items[node->frame].frame.image));
 	if (node->inlined)
 		json_kbool(j, "inlined", true);
-	if (node->levels) {
-		json_ku64(j, "recursion", node->levels);
-		json_ku64(j, "recursion_functions", node->round);
+	if (node->branch.levels) {
+		json_ku64(j, "recursion", node->branch.levels);
+		json_ku64(j, "recursion_functions", node->branch.round);
 	}
 	json_ku64(j, "samples", node->samples);
 	json_ku64(j, "self_samples", node->self_samples);
@@ -323,36 +323,27 @@ static void node_close(struct json *j)
 	json_end_object(j);
 }
 
-/* Siblings that are shown, from `node` on. */
-static uint32_t shown_from(const struct report *r, uint32_t node)
-{
-	double limit = r->options.limit < 0 ? 0 : r->options.limit;
-
-	while (node != ID_NONE && !tree_shown(r->tree, &r->tree->nodes.items[node], limit))
-		node = r->tree->nodes.items[node].next;
-	return node;
-}
-
 static void tree(struct json *j, const struct report *r)
 {
-	const struct tree_node *nodes = r->tree->nodes.items;
-	uint32_t node = TREE_ROOT;
+	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+	struct branch_walk w = {0};
+	unsigned open = 0;
+	bool shown;
 
 	json_key(j, "tree");
-	node_open(j, r, &nodes[node]);
-	for (;;) {
-		uint32_t next = shown_from(r, nodes[node].first_child);
+	do {
+		const struct tree_node *node = &r->tree->nodes.items[w.node];
 
-		while (next == ID_NONE) {
+		shown = w.node == TREE_ROOT || tree_shown(r->tree, node, limit);
+		if (!shown)
+			continue;
+		for (; open > w.depth; open--)
 			node_close(j);
-			if (node == TREE_ROOT)
-				return;
-			next = shown_from(r, nodes[node].next);
-			node = next == ID_NONE ? nodes[node].parent : node;
-		}
-		node = next;
-		node_open(j, r, &nodes[node]);
-	}
+		node_open(j, r, node);
+		open++;
+	} while (branches_step(BRANCHES(&r->tree->nodes), &w, shown));
+	while (open--)
+		node_close(j);
 }
 
 static void warnings(struct json *j, const struct report *r)

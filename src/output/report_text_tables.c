@@ -328,43 +328,30 @@ static void tree_line(struct table *t, const struct report *r, const struct tree
 	buf_puts(&name, tree_name(r->tree, node));
 	if (node->inlined)
 		buf_puts(&name, " (inlined)");
-	tree_text_recursion(&name, node->levels, node->round);
+	tree_text_recursion(&name, node->branch.levels, node->branch.round);
 	table_text(t, buf_text(&name));
 	buf_done(&name);
 }
 
-/* Depth first without recursion: a hostile file may hold very deep chains. */
 void report_text_tree(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	const struct tree *tree = r->tree;
-	const struct tree_node *nodes = tree->nodes.items;
-	uint32_t node = TREE_ROOT;
-	unsigned depth = 0;
+	size_t most = r->options.lines ? r->options.lines : SIZE_MAX, lines = 0;
+	struct branch_walk w = {0};
 	struct table t;
-	size_t lines = 0;
+	bool shown;
 
 	table_init(&t, &o->style);
 	tree_columns(&t, r);
-	while (!r->options.lines || lines < r->options.lines) {
-		bool shown = tree_shown(tree, &nodes[node], limit_of(r));
+	do {
+		const struct tree_node *node = &tree->nodes.items[w.node];
 
+		shown = tree_shown(tree, node, limit_of(r));
 		if (shown) {
-			tree_line(&t, r, &nodes[node], depth);
+			tree_line(&t, r, node, w.depth);
 			lines++;
 		}
-		if (shown && nodes[node].first_child != ID_NONE) {
-			node = nodes[node].first_child;
-			depth++;
-			continue;
-		}
-		while (node != TREE_ROOT && nodes[node].next == ID_NONE) {
-			node = nodes[node].parent;
-			depth--;
-		}
-		if (node == TREE_ROOT)
-			break;
-		node = nodes[node].next;
-	}
+	} while (lines < most && branches_step(BRANCHES(&tree->nodes), &w, shown));
 	table_print(&t, out);
 	table_done(&t);
 }

@@ -434,7 +434,7 @@ void process_table_event(struct process_table *t, const struct event *e)
 		on_thread_exit(t, e);
 		break;
 	case EVENT_CGROUP:
-		process_cgroup_told(t, e->cgroup.id, e->cgroup.path);
+		process_cgroup_event(t, e);
 		break;
 	case EVENT_LOST:
 		t->lost_moment = ++t->moment;

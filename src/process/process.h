@@ -103,7 +103,7 @@ struct process_table *process_table_carry(const struct process_table *old,
                                           const struct image_table *old_images,
                                           struct image_table *images);
 /* Whoever is alive, as the events that would make a new table know it: the kernel's maps, then
- * for each process COMM, its threads, its maps; times are `time_ns`. */
+ * for each process COMM, its cgroup, its threads, its maps; times are `time_ns`. */
 int process_table_replay(const struct process_table *t, uint64_t time_ns,
                          int (*deliver)(void *ctx, const struct event *e, struct error *err),
                          void *ctx, struct error *err);

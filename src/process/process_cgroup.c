@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * In which cgroup a process is: numbers come with samples, paths in events of
- * their own, before or after. A process is where its last sample was taken.
+ * their own, before or after. A process is where its last sample was taken; until
+ * then where it was when the recording began.
  */
 #include "process/process_internal.h"
 
@@ -52,6 +53,15 @@ void process_cgroup_told(struct process_table *t, uint64_t id, const char *path)
 	for (size_t i = 0; i < t->states.count; i++)
 		if (t->states.items[i].cgroup == id)
 			set_path(&t->processes.items[i], name);
+}
+
+void process_cgroup_event(struct process_table *t, const struct event *e)
+{
+	uint32_t process = e->cgroup.member ? pid_map_get(&t->by_pid, e->pid) : ID_NONE;
+
+	process_cgroup_told(t, e->cgroup.id, e->cgroup.path);
+	if (process != ID_NONE)
+		process_table_in_cgroup(t, process, e->cgroup.id);
 }
 
 static uint32_t made_up_path(struct process_table *t, uint64_t id)

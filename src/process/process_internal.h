@@ -111,6 +111,7 @@ void process_instance_return(struct process_table *t, uint32_t name, uint32_t in
 void process_instances_carry(struct process_table *t, const struct process_table *old);
 
 /* process_cgroup.c */
+void process_cgroup_event(struct process_table *t, const struct event *e);
 void process_cgroup_told(struct process_table *t, uint64_t id, const char *path);
 /* In which one a process is, as its parent was or its program before. */
 void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t from);

@@ -108,6 +108,19 @@ static int tell_process(const struct replay *r, uint32_t id, struct error *err)
 	return status;
 }
 
+static int tell_cgroup(const struct replay *r, uint32_t process, struct error *err)
+{
+	const struct process *p = &r->t->processes.items[process];
+	struct event e = event_of(r, EVENT_CGROUP, p->pid, p->pid);
+
+	if (p->cgroup == ID_NONE)
+		return 0;
+	e.cgroup.id = r->t->states.items[process].cgroup;
+	e.cgroup.path = intern_text(&r->t->names, p->cgroup);
+	e.cgroup.member = true;
+	return r->deliver(r->ctx, &e, err);
+}
+
 static int tell_threads(const struct replay *r, uint32_t process, struct error *err)
 {
 	const struct process_table *t = r->t;
@@ -220,6 +233,8 @@ int process_table_replay(const struct process_table *t, uint64_t time_ns,
 		if (!process_lives(t, i))
 			continue;
 		status = tell_process(&r, i, err);
+		if (!status)
+			status = tell_cgroup(&r, i, err);
 		if (!status)
 			status = tell_threads(&r, i, err);
 		if (!status)

@@ -169,3 +169,28 @@ double call_path_wall_ns(const struct call_path *path)
 {
 	return path->total_ns + path->total_blocked_ns + path->total_preempted_ns;
 }
+
+void call_process_walk(const struct call_process *p, call_path_fn *enter, call_path_fn *leave,
+                       void *ctx)
+{
+	const struct call_path *paths = p->paths.items;
+	uint32_t id = 0;
+
+	enter(ctx, id);
+	for (;;) {
+		if (paths[id].first_child != CALL_PATH_NONE) {
+			id = paths[id].first_child;
+			enter(ctx, id);
+			continue;
+		}
+		leave(ctx, id);
+		while (id && paths[id].sibling == CALL_PATH_NONE) {
+			id = paths[id].parent;
+			leave(ctx, id);
+		}
+		if (!id)
+			return;
+		id = paths[id].sibling;
+		enter(ctx, id);
+	}
+}

@@ -106,6 +106,14 @@ struct call_process {
 	struct id_table index; /* (parent, function) to path */
 };
 
+/*
+ * All paths of a process that has some, depth first; `leave` comes when all below it were entered.
+ * Without recursion: recorded paths may be of any depth.
+ */
+typedef void call_path_fn(void *ctx, uint32_t path);
+void call_process_walk(const struct call_process *p, call_path_fn *enter, call_path_fn *leave,
+                       void *ctx);
+
 struct call_paths {
 	struct image_table images;
 	VEC(struct call_function) functions;

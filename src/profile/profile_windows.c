@@ -11,8 +11,11 @@ struct profile_windows {
 	struct profile_builder *builder;
 	struct event_sink sink; /* the builder's */
 	struct profile_window now;
-	bool begun; /* the first window's start is known */
+	VEC(uint64_t) lost; /* by CPU: records that we were told are missing */
+	bool begun;         /* the first window's start is known */
 };
+
+#define CPUS_MAX 16384
 
 static uint32_t or_default(uint32_t asked, uint32_t otherwise)
 {
@@ -40,6 +43,7 @@ void profile_windows_free(struct profile_windows *w)
 		return;
 	profile_builder_free(w->builder);
 	profile_free(w->profile);
+	vec_done(&w->lost);
 	free(w);
 }
 
@@ -127,6 +131,16 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 	return ret;
 }
 
+static void count_lost(struct profile_windows *w, const struct event *e)
+{
+	w->now.lost_records += e->lost.count;
+	if (e->cpu >= CPUS_MAX)
+		return;
+	while (w->lost.count <= e->cpu)
+		vec_push(&w->lost, 0);
+	w->lost.items[e->cpu] += e->lost.count;
+}
+
 static int on_event(void *ctx, const struct event *e, struct error *err)
 {
 	struct profile_windows *w = ctx;
@@ -139,9 +153,34 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 			begin_at(w, e->time_ns);
 		w->now.samples++;
 	} else if (e->kind == EVENT_LOST) {
-		w->now.lost_records += e->lost.count;
+		count_lost(w, e);
 	}
 	return w->sink.event(w->sink.ctx, e, err);
+}
+
+/*
+ * The kernel tells of what found no room with the next record that finds some. Of the last ones
+ * nothing was told, but counted they are: they belong to the last window.
+ */
+static int tell_last_lost(struct profile_windows *w, const struct account *a, uint64_t end_ns,
+                          struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < a->cpus.count && !ret; i++) {
+		const struct account_cpu *cpu = &a->cpus.items[i];
+		uint64_t told = cpu->cpu < w->lost.count ? w->lost.items[cpu->cpu] : 0;
+		struct event e = {.kind = EVENT_LOST,
+		                  .pid = -1,
+		                  .tid = -1,
+		                  .cpu = cpu->cpu,
+		                  .time_ns = end_ns - 1,
+		                  .lost = {.count = cpu->lost_records - told}};
+
+		if (cpu->lost_records > told && cpu->cpu < CPUS_MAX)
+			ret = on_event(w, &e, err);
+	}
+	return ret;
 }
 
 /* The last window is as long as there was something to see. */
@@ -151,6 +190,8 @@ static int on_end(void *ctx, const struct recording *r, struct error *err)
 	uint64_t end_ns = r && r->account.present ? r->account.end_ns : r ? r->last_sample_ns : 0;
 	int ret = profile_windows_until(w, end_ns, err);
 
+	if (!ret && w->begun && r && r->account.present && end_ns > w->now.start_ns)
+		ret = tell_last_lost(w, &r->account, end_ns, err);
 	if (!ret && w->begun && (end_ns > w->now.start_ns || w->now.samples))
 		ret = cut(w, end_ns > w->now.start_ns ? end_ns : w->now.end_ns, err);
 	return ret;

@@ -28,8 +28,7 @@ struct background {
 	struct snapshot_names names;
 	VEC(char *) notes; /* of ours; the account has the session's own, too */
 	uint64_t begun_ns, more_notes;
-	struct stat output;  /* the file or store that was begun; 0: not that, or not yet */
-	struct error failed; /* on the way, not by the session's own doing */
+	struct error failed;            /* on the way, not by the session's own doing */
 	const struct trigger_rule *due; /* a process made it hold */
 	bool stop_asked;
 };
@@ -118,16 +117,6 @@ static bool has_note(const struct session_account *a, const char *text)
 	return false;
 }
 
-/* Somebody moved or deleted what is written, or put another file in its place. */
-static bool output_is_gone(const struct background *b)
-{
-	struct stat now;
-
-	return b->output.st_ino &&
-	       (lstat(b->account.output, &now) || now.st_ino != b->output.st_ino ||
-	        now.st_dev != b->output.st_dev);
-}
-
 /* What the session could not have, as far as it is known, and what we saw. */
 static void tell_notes(struct background *b, char *const *texts, size_t count)
 {
@@ -145,7 +134,7 @@ static void tell_notes(struct background *b, char *const *texts, size_t count)
 		vec_push(&a->notes,
 		         xasprintf("%" PRIu64 " more notes were not kept.", b->more_notes));
 	/* A store ends with the window. */
-	if (b->session && b->o->kind == SESSION_FILE && output_is_gone(b))
+	if (b->session && b->o->kind == SESSION_FILE && session_output_is_gone(b->session))
 		vec_push(&a->notes,
 		         xasprintf("%s was moved, deleted or replaced: nobody finds there what is "
 		                   "recorded; 'assay snapshot -o FILE' keeps it",
@@ -270,8 +259,6 @@ static void hook_begun(void *ctx, struct session *s)
 	b->session = s;
 	b->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	b->account.state = SESSION_RUNNING;
-	if (b->o->kind == SESSION_RING || lstat(b->account.output, &b->output))
-		memset(&b->output, 0, sizeof(b->output));
 	look_at_session(b);
 	if (b->o->session->machine_wide && !b->account.machine_wide) {
 		free(b->account.what);
@@ -455,11 +442,6 @@ static int record(struct background *b, struct error *err)
 	};
 	status = session_record(&options, &result, err);
 	b->session = NULL;
-	if (output_is_gone(b))
-		status = error_set(err, ENOENT,
-		                   "%s was moved, deleted or replaced while it was written: what "
-		                   "was recorded is not there",
-		                   b->account.output);
 	if (b->begun_ns) {
 		end_account(b, status, &result, err);
 		tell_end(b);

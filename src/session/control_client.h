@@ -4,8 +4,9 @@
  *
  * A reply with a code is no failure of the call. -ECONNREFUSED: nobody listens there: the
  * session begins just now, ends just now, or was killed. -ECONNRESET: it went away without an
- * answer. -ETIMEDOUT: there was none in time. All with sentences. When the call returns after
- * a stop, the session's name is free. Nothing is held. One thread. Uses: base, session.
+ * answer. -ETIMEDOUT: there was none in time (control_silence.h). All with sentences. When the call
+ * returns after a stop, the session's name is free. Nothing is held. One thread. Uses: base,
+ * session.
  */
 #ifndef ASSAY_SESSION_CONTROL_CLIENT_H
 #define ASSAY_SESSION_CONTROL_CLIENT_H
@@ -13,9 +14,12 @@
 #include "session/control_message.h"
 #include "session/session_place.h"
 
-/* `patience_ms` < 0: for as long as it takes. `reply` is the caller's to free, after errors too. */
-int control_client_ask(const struct session_place *place, const char *name,
-                       const struct control_request *request, int patience_ms,
-                       struct control_reply *reply, struct error *err);
+/*
+ * `pid`: its process, as far as that is known, else 0. `reply` is the caller's to free, after
+ * errors too.
+ */
+int control_client_ask(const struct session_place *place, const char *name, pid_t pid,
+                       const struct control_request *request, struct control_reply *reply,
+                       struct error *err);
 
 #endif

@@ -110,7 +110,7 @@ struct session_sink *file_sink_new(const char *path, bool live)
 	};
 	struct file_sink *f = xcalloc(1, sizeof(*f));
 
-	f->sink = (struct session_sink){.ops = &ops, .ordered = live};
+	f->sink = (struct session_sink){.ops = &ops, .ordered = live, .grows = true};
 	f->path = xstrdup(path);
 	return &f->sink;
 }

@@ -2,6 +2,7 @@
 #include "session/graph_cost.h"
 
 #include "base/clock.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 
 #include <math.h>
@@ -28,13 +29,6 @@ struct batch {
 	size_t leaf_count;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double run_calls(size_t count)
 {
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
@@ -51,7 +45,7 @@ double graph_cost_native(void)
 
 	for (size_t i = 0; i < BATCHES; i++)
 		ns[i] = run_calls(CALLS) / CALLS;
-	qsort(ns, BATCHES, sizeof(ns[0]), by_value);
+	sorted_doubles(ns, BATCHES);
 	return ns[BATCHES / 2];
 }
 
@@ -92,7 +86,7 @@ static double quickest_leaf(struct batch *b)
 
 		if (l->ns.count < LEAF_CALLS_MIN)
 			continue;
-		qsort(l->ns.items, l->ns.count, sizeof(l->ns.items[0]), by_value);
+		sorted_doubles(l->ns.items, l->ns.count);
 		median = l->ns.items[l->ns.count / 2];
 		best = isnan(best) || median < best ? median : best;
 	}
@@ -138,7 +132,7 @@ static int run_batch(struct function_graph *source, size_t calls, double *ns, do
 /* The median, and half of how far the batches lie apart but for the two farthest. */
 static double middle(double *values, size_t count, double *error)
 {
-	qsort(values, count, sizeof(values[0]), by_value);
+	sorted_doubles(values, count);
 	*error = (values[count - 2] - values[1]) / 2;
 	return values[count / 2];
 }

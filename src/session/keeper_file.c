@@ -108,7 +108,7 @@ static void keep(struct keeper *k, struct keeper_file *f)
 	if (!f->id.size)
 		add_trouble(&k->not_kept, f->path, "it has no build-id");
 	else if (!k->cache)
-		add_trouble(&k->not_kept, f->path, k->cache_error.text);
+		add_trouble(&k->not_kept, f->path, ""); /* why is said once */
 	else if (is_kept(k, name))
 		;
 	else if (f->size > FILE_BYTES || k->kept_bytes + f->size > SESSION_BYTES)
@@ -302,10 +302,12 @@ void keeper_files_compact(struct keeper *k)
 	free(now_at);
 }
 
-static void note_trouble(struct plan *plan, const struct keeper_trouble *t, const char *what)
+static void note_trouble(struct plan *plan, const struct keeper_trouble *t, const char *what,
+                         const char *why)
 {
 	if (t->count)
-		plan_note(plan, "%zu %s: %.600s%s.", t->count, what, t->names.data,
+		plan_note(plan, "%zu %s%s%s%s: %.600s%s.", t->count, what, *why ? " (" : "", why,
+		          *why ? ")" : "", t->names.data,
 		          t->count > NAMES_MAX ? " and others" : "");
 }
 
@@ -323,10 +325,12 @@ void keeper_finish(struct keeper *k, struct plan *plan)
 		cache_dir_trim(k->cache, LOCATE_KEPT, CACHE_BYTES);
 	note_trouble(plan, &k->not_kept,
 	             "recorded files that were deleted, replaced or in a container could not be "
-	             "kept for the report");
+	             "kept for the report",
+	             k->cache ? "" : k->cache_error.text);
 	note_trouble(plan, &k->rewritten,
 	             "recorded files were rewritten in their place: what ran of them before has "
-	             "no names");
+	             "no names",
+	             "");
 	if (k->not_held)
 		plan_note(plan,
 		          "%zu recorded files were not held open, there were too many (ulimit -n): "

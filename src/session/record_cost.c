@@ -2,6 +2,7 @@
 #include "session/record_cost.h"
 
 #include "base/clock.h"
+#include "base/sorted.h"
 #include "source/perf_events.h"
 #include "source/perf_ring.h"
 
@@ -24,13 +25,6 @@ struct turns {
 	uint64_t on_ns[TURNS], off_ns[TURNS];
 	uint32_t count;
 };
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* 0: this program's file cannot be mapped. */
 static uint64_t map_for_a_while(int program)
@@ -61,8 +55,8 @@ static bool take_turns(int fd, int program, struct perf_ring *ring, struct turns
 			return false;
 		perf_ring_release_to(ring, perf_ring_head(ring));
 	}
-	qsort(t->on_ns, TURNS, sizeof(*t->on_ns), compare);
-	qsort(t->off_ns, TURNS, sizeof(*t->off_ns), compare);
+	sorted_u64(t->on_ns, TURNS);
+	sorted_u64(t->off_ns, TURNS);
 	return true;
 }
 

@@ -27,8 +27,8 @@ struct record_stream {
 	struct shed shed;
 	struct live_stacks *stacks; /* NULL: the kernel's chains are taken as they are */
 	struct tick_count ticks;
-	struct buf out; /* records on their way to the sink */
-	uint64_t lost, records;
+	struct buf out;         /* records on their way to the sink */
+	uint64_t lost, records; /* lost: as records told, of all CPUs */
 	uint64_t settled_ns, cpu_ns;
 	VEC(uint64_t) lost_of; /* by CPU of the source */
 	bool deep;             /* the last read looked into threads' memory */
@@ -256,6 +256,10 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 		account->unwind.cpu_ns = s->cpu_ns;
 	}
 	shed_account(&s->shed, account);
+	/* Where the kernel does not count them they are told in records, all but the last ones. */
+	for (size_t i = 0; i < account->cpus.count && i < s->lost_of.count; i++)
+		if (account->cpus.items[i].lost_records < s->lost_of.items[i])
+			account->cpus.items[i].lost_records = s->lost_of.items[i];
 }
 
 void record_stream_restart(struct record_stream *s)
@@ -268,8 +272,11 @@ void record_stream_status(struct record_stream *s, struct session_status *status
 	tick_count_status(&s->ticks, status);
 	shed_status(&s->shed, status);
 	status->records = s->records;
-	status->lost_records = s->lost;
 	status->settled_ns = s->settled_ns;
 	for (size_t i = 0; i < status->cpus.count && i < s->lost_of.count; i++)
-		status->cpus.items[i].lost = s->lost_of.items[i];
+		if (status->cpus.items[i].lost < s->lost_of.items[i])
+			status->cpus.items[i].lost = s->lost_of.items[i];
+	status->lost_records = 0;
+	vec_each (cpu, &status->cpus)
+		status->lost_records += cpu->lost;
 }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/replace_file.h"
+#include "format/perf_data_layout.h"
 #include "format/perf_record.h"
 #include "process/process.h"
 #include "session/kept_records.h"
@@ -98,6 +99,11 @@ static void forget_dead(struct ring_sink *s)
 	set_bounds(s);
 }
 
+static void load_header(const uint8_t *record, struct perf_event_header *h)
+{
+	memcpy(h, record, sizeof(*h));
+}
+
 /* What leaves is told before what is held: without a time, as all that was there before. */
 static const void *timeless(const struct ring_sink *s, const uint8_t *record, size_t size,
                             struct buf *copy)
@@ -108,6 +114,19 @@ static const void *timeless(const struct ring_sink *s, const uint8_t *record, si
 	buf_add(copy, record, size);
 	if (back && size >= sizeof(struct perf_event_header) + back)
 		memset(copy->data + size - back, 0, sizeof(uint64_t));
+	return copy->data;
+}
+
+/* The name of a cgroup: which process was in it when this was told is the process table's. */
+static const void *name_alone(const struct ring_sink *s, const uint8_t *record, size_t size,
+                              struct buf *copy)
+{
+	struct perf_event_header h;
+
+	timeless(s, record, size, copy);
+	load_header((const uint8_t *)copy->data, &h);
+	h.misc &= (uint16_t)~PERF_MISC_CGROUP_MEMBER;
+	memcpy(copy->data, &h, sizeof(h));
 	return copy->data;
 }
 
@@ -124,7 +143,7 @@ static void take_left(struct ring_sink *s, const uint8_t *record, size_t size, s
 		                   timeless(s, record, size, copy), size);
 		return;
 	case EVENT_CGROUP:
-		kept_records_cgroup(&s->kept, e.cgroup.id, timeless(s, record, size, copy), size);
+		kept_records_cgroup(&s->kept, e.cgroup.id, name_alone(s, record, size, copy), size);
 		break;
 	case EVENT_EXIT:
 	case EVENT_FORK:
@@ -141,11 +160,6 @@ static void take_left(struct ring_sink *s, const uint8_t *record, size_t size, s
 		return;
 	}
 	process_table_event(s->processes, &e);
-}
-
-static void load_header(const uint8_t *record, struct perf_event_header *h)
-{
-	memcpy(h, record, sizeof(*h));
 }
 
 static bool tells_of_tasks(uint32_t type)

@@ -2,6 +2,7 @@
 #include "session/sample_cost.h"
 
 #include "base/clock.h"
+#include "base/sorted.h"
 #include "base/xalloc.h"
 #include "event/attr.h"
 #include "source/perf_events.h"
@@ -251,13 +252,6 @@ static void watch(struct sample_cost *c, uint64_t for_ns)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 1;
@@ -268,7 +262,7 @@ void sample_cost_of_gaps(uint64_t *gaps, uint32_t count, uint64_t loop_ns,
 {
 	if (!count)
 		return;
-	qsort(gaps, count, sizeof(*gaps), compare);
+	sorted_u64(gaps, count);
 	figure->ns = less(gaps[count / 2], loop_ns);
 	figure->low_ns = less(gaps[count / 4], loop_ns);
 	figure->high_ns = less(gaps[count - 1 - count / 4], loop_ns);
@@ -284,7 +278,7 @@ bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_c
 	ioctl(c->fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (c->sampled.count < ENOUGH || c->quiet.count < ENOUGH)
 		return false;
-	qsort(c->quiet.ns, c->quiet.count, sizeof(*c->quiet.ns), compare);
+	sorted_u64(c->quiet.ns, c->quiet.count);
 	sample_cost_of_gaps(c->sampled.ns, c->sampled.count, c->quiet.ns[c->quiet.count / 2],
 	                    figure);
 	return true;

@@ -111,6 +111,8 @@ static int open_sink(struct session *s, struct error *err)
 		                                         .id_count = event->ids.count});
 	status = s->sink->ops->open(s->sink, attrs.items, attrs.count, &s->recording, err);
 	vec_done(&attrs);
+	if (!status && s->sink->grows)
+		output_place_watch(&s->place, s->options->output);
 	return status;
 }
 
@@ -151,8 +153,10 @@ static int write_event(void *ctx, const struct event *e, struct error *err)
 /* What runs already. The kernel's own tracking is on by now, so that nothing falls between. */
 static int tell_what_runs(struct session *s, struct error *err)
 {
-	struct proc_scan scan = {
-	        .deliver = write_event, .ctx = s, .data_mappings = s->options->data_addresses};
+	struct proc_scan scan = {.deliver = write_event,
+	                         .ctx = s,
+	                         .data_mappings = s->options->data_addresses,
+	                         .cgroups = s->plan.cgroups};
 	struct targets targets = targets_of(s);
 	bool hidden = false;
 	proc_ids pids = {0};
@@ -400,7 +404,7 @@ static void fill_result(struct session *s, struct session_result *result)
 {
 	result->elapsed_ns = s->end.time_ns - s->start.time_ns;
 	result->bytes = s->recording.account.observer_bytes;
-	result->lost_records = s->recording.lost_records;
+	result->lost_records = recording_lost(&s->recording);
 	result->observer_cpu_ns = s->recording.account.observer_cpu_ns;
 }
 
@@ -445,6 +449,9 @@ int session_record(const struct session_options *options, struct session_result 
 		status = run(&s, err);
 	if (!status)
 		status = finish(&s, &result->status, err);
+	/* Whatever else went wrong: nobody finds there what he looks for. */
+	if (s.began && output_place_is_gone(&s.place))
+		status = output_place_check(&s.place, err);
 	/* How far it came, where it did not end well. */
 	if (status && s.began && !result->status.now_ns)
 		session_status_take(&s, &result->status);

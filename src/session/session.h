@@ -46,6 +46,9 @@ char *const *session_notes(const struct session *s, size_t *count);
 size_t session_note(struct session *s, size_t earlier, char *text);
 /* Reads the rings, so that a status is of now. The session ends with its error. */
 int session_read(struct session *s, struct error *err);
+/* Its file, where it grows under its name, was moved, deleted or replaced; with a sentence. */
+bool session_output_is_gone(const struct session *s);
+int session_output_check(const struct session *s, struct error *err);
 /* The recent maximum of its buffers begins anew. */
 void session_buffers_restart(struct session *s);
 /* Reads the rings, and has the sink write what there is to a file; -EOPNOTSUPP: it can't. */

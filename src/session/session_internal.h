@@ -11,6 +11,7 @@
 #include "session/command_child.h"
 #include "session/jit_keep.h"
 #include "session/keeper.h"
+#include "session/output_place.h"
 #include "session/pace.h"
 #include "session/record_stream.h"
 #include "session/session.h"
@@ -36,6 +37,7 @@ struct session {
 	sigset_t old_mask;
 	int signals; /* signalfd */
 	struct pace pace;
+	struct output_place place; /* of the file that grows */
 	uint64_t look_due_ns;
 	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
 	bool began;          /* something was sampled: what there is, is worth keeping */

@@ -58,6 +58,16 @@ void session_status_take(struct session *s, struct session_status *status)
 		record_stream_status(s->stream, status);
 }
 
+bool session_output_is_gone(const struct session *s)
+{
+	return output_place_is_gone(&s->place);
+}
+
+int session_output_check(const struct session *s, struct error *err)
+{
+	return output_place_check(&s->place, err);
+}
+
 char *const *session_notes(const struct session *s, size_t *count)
 {
 	*count = s->plan.notes.count;

@@ -52,6 +52,7 @@ struct session_sink {
 	const struct session_sink_ops *ops;
 	struct session *session; /* set before open(): for session_status_take() and the like */
 	bool ordered;            /* records are wanted in time order, and the ticks counted */
+	bool grows;              /* its file is there by its name from open() on */
 	bool names; /* what is seen is named at once: files that are deleted later need not be
 	               kept, but the rights to read names must be */
 	uint64_t flush_ns; /* flush() so often, at multiples of that on the wall's clock; 0: 4 s

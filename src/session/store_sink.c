@@ -44,8 +44,6 @@ struct store_sink {
 	VEC(struct missing) missing;
 	uint64_t lost_windows, lost_samples; /* that found no room */
 	size_t note;                         /* of the session's, of these; 0: none yet */
-	dev_t device;                        /* the store's file: others may delete it */
-	ino_t inode;
 };
 
 static struct store_sink *store_sink_of(struct session_sink *s)
@@ -157,22 +155,12 @@ static void note_lost(struct store_sink *s, const struct store_window *w, const 
 	                  s->lost_windows == 1 ? "is" : "are", why));
 }
 
-/* A database goes on in a file that nobody finds any more: better it ends. */
-static int check_file(const struct store_sink *s, struct error *err)
-{
-	struct stat now;
-
-	if (!lstat(s->path, &now) && now.st_ino == s->inode && now.st_dev == s->device)
-		return 0;
-	return error_set(err, ESTALE, "%s was moved, deleted or replaced while it was written",
-	                 s->path);
-}
-
 static int write_window(struct store_sink *s, const struct profile *p, const struct store_window *w,
                         struct error *err)
 {
 	const char *why;
-	int ret = check_file(s, err);
+	/* A database goes on in a file that nobody finds any more: better it ends. */
+	int ret = session_output_check(s->sink.session, err);
 
 	if (!ret)
 		ret = tell_missing(s, err);
@@ -260,7 +248,6 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	struct store_sink *s = store_sink_of(sink);
 	struct store_options o = {
 	        .keeping = s->o.keeping, .name = s->o.name, .name_ctx = s->o.name_ctx};
-	struct stat file;
 	int ret;
 
 	perf_decoder_init(&s->decoder);
@@ -270,10 +257,6 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	s->wall_less_ns = wall_less();
 	s->asleep_ns = asleep();
 	ret = store_open(&s->store, s->path, &o, err);
-	if (!ret && !stat(s->path, &file)) {
-		s->device = file.st_dev;
-		s->inode = file.st_ino;
-	}
 	if (!ret)
 		ret = store_begin(s->store, described, clock_ns(CLOCK_REALTIME), err);
 	return ret ? ret : open_windows(s, described, err);
@@ -458,7 +441,10 @@ struct session_sink *store_sink_new(const struct store_sink_options *options)
 	s->o.path = s->path;
 	if (!s->o.window_ns)
 		s->o.window_ns = WINDOW_NS;
-	s->sink = (struct session_sink){
-	        .ops = &ops, .ordered = true, .names = true, .flush_ns = s->o.window_ns};
+	s->sink = (struct session_sink){.ops = &ops,
+	                                .ordered = true,
+	                                .grows = true,
+	                                .names = true,
+	                                .flush_ns = s->o.window_ns};
 	return &s->sink;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "source/perf_events.h"
+#include "source/rights.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct perf_source {
 	VEC(struct instance) instances;
 	int epoll;
 	size_t denied;
+	int denied_code; /* of the last */
 };
 
 static struct perf_source_cpu new_cpu(uint32_t cpu)
@@ -67,9 +69,27 @@ static bool simplify(struct perf_event_attr *attr)
 	return true;
 }
 
+/* The kernel says EACCES itself; a container's filter says one of these, to root too. */
+static bool is_filtered(int code)
+{
+	return (code == EPERM || code == ENOSYS) && rights_filtered();
+}
+
 static int explain(int code, const struct perf_source_event *event, bool tasks, struct error *err)
 {
+	if (is_filtered(code))
+		return error_set(err, code,
+		                 "event '%s': perf_event_open: %s: a filter of system calls "
+		                 "(seccomp) refuses it, as it seems; 'docker run --security-opt "
+		                 "seccomp=unconfined --cap-add PERFMON' allows it ('assay doctor' "
+		                 "tells more)",
+		                 event->name, strerror(code));
 	switch (code) {
+	case ENOSYS:
+		return error_set(err, code,
+		                 "event '%s': this kernel cannot sample: it is built without "
+		                 "CONFIG_PERF_EVENTS",
+		                 event->name);
 	case EACCES:
 	case EPERM:
 		return error_set(err, code,
@@ -151,6 +171,7 @@ static int open_instance(struct perf_source *s, size_t index, int32_t task, size
 	if (fd < 0 && errno == ESRCH && tasks)
 		return 0; /* it ended before it could be opened */
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && s->options->task_count > 1) {
+		s->denied_code = errno;
 		s->denied++;
 		return 0;
 	}
@@ -181,11 +202,15 @@ static int open_all(struct perf_source *s, struct error *err)
 		for (size_t event = 0; event < s->options->event_count; event++)
 			for (size_t task = 0; !status && task < count; task++)
 				status = open_instance(s, event, tasks[task], cpu, err);
-	if (!status && !s->instances.count)
-		status = error_set(err, s->denied ? EACCES : ESRCH,
-		                   s->denied ? "none of the processes may be sampled by you"
-		                             : "the process ended before it could be sampled");
-	return status;
+	if (status || s->instances.count)
+		return status;
+	if (is_filtered(s->denied_code))
+		return explain(s->denied_code, s->options->events, true, err);
+	if (s->denied)
+		return error_set(err, EACCES,
+		                 "none of the processes may be sampled by you; run as root, or "
+		                 "give the CAP_PERFMON capability ('assay doctor' tells more)");
+	return error_set(err, ESRCH, "the process ended before it could be sampled");
 }
 
 int perf_source_open(struct perf_source **source, const struct perf_source_options *options,

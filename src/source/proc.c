@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "source/mapped_file.h"
+#include "source/proc_cgroup.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -229,11 +230,14 @@ static int scan_process(const struct proc_scan *scan, struct known_files *known,
 
 int proc_scan_pids(const struct proc_scan *scan, const proc_ids *pids, struct error *err)
 {
+	struct proc_cgroup_place place = {.found = false};
 	struct known_files known = {0};
 	VEC(struct proc_task) tasks = {0};
 	proc_ids sorted = {0};
 	int status = 0;
 
+	if (scan->cgroups)
+		proc_cgroup_find(&place);
 	vec_each (pid, pids) {
 		vec_push(&tasks, look_at(*pid));
 		vec_push(&sorted, *pid);
@@ -250,6 +254,8 @@ int proc_scan_pids(const struct proc_scan *scan, const proc_ids *pids, struct er
 			status = tell_parent(scan, task, err);
 		if (!status)
 			status = scan_process(scan, &known, task->pid, err);
+		if (!status)
+			status = proc_cgroup_tell(&place, scan, task->pid, err);
 	}
 	vec_done(&tasks);
 	vec_done(&sorted);

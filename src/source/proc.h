@@ -20,6 +20,7 @@ struct proc_scan {
 	proc_event_fn *deliver;
 	void *ctx;
 	bool data_mappings; /* not only code (-d) */
+	bool cgroups;       /* in which one each process is */
 };
 
 typedef VEC(int32_t) proc_ids;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc_cgroup: the cgroups that there are, as proc.h tells them. */
-#include "source/proc.h"
+#include "source/proc_cgroup.h"
 
 #include "base/buf.h"
 
@@ -42,15 +41,18 @@ static void unescape(char *text)
  * Numbers in samples are of the hierarchy with the perf_event controller: one of its own,
  * as of old, or the one that all others share.
  */
-static bool find_mount(char *root, char *mount, size_t size)
+void proc_cgroup_find(struct proc_cgroup_place *p)
 {
+	const size_t size = sizeof(p->root);
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
 	size_t room = 0;
-	bool found = false, own = false;
 
-	while (file && !own && getline(&line, &room, file) > 0) {
+	p->found = p->own = false;
+	while (file && !p->own && getline(&line, &room, file) > 0) {
 		char type[32], options[512], *r = NULL, *m = NULL;
+		bool own;
+
 		const char *rest = strstr(line, " - ");
 
 		if (!rest || sscanf(rest, " - %31s %*s %511s", type, options) != 2 ||
@@ -59,13 +61,14 @@ static bool find_mount(char *root, char *mount, size_t size)
 			continue;
 		}
 		own = !strcmp(type, "cgroup") && strstr(options, "perf_event");
-		if ((own || (!found && !strcmp(type, "cgroup2"))) && strlen(r) < size &&
+		if ((own || (!p->found && !strcmp(type, "cgroup2"))) && strlen(r) < size &&
 		    strlen(m) < size) {
-			found = true;
+			p->found = true;
+			p->own = own;
 			unescape(r);
 			unescape(m);
-			snprintf(root, size, "%s", strcmp(r, "/") ? r : "");
-			snprintf(mount, size, "%s", m);
+			snprintf(p->root, size, "%s", strcmp(r, "/") ? r : "");
+			snprintf(p->mount, size, "%s", m);
 		}
 		free(r);
 		free(m);
@@ -73,7 +76,68 @@ static bool find_mount(char *root, char *mount, size_t size)
 	free(line);
 	if (file)
 		fclose(file);
-	return found;
+}
+
+/* "4:perf_event:/a", or "0::/a" where one hierarchy is for all: the path, in `line`; else NULL. */
+static const char *path_in(const struct proc_cgroup_place *p, char *line)
+{
+	char *controllers = strchr(line, ':'),
+	     *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!path)
+		return NULL;
+	*path++ = '\0';
+	path[strcspn(path, "\n")] = '\0';
+	if (p->own ? !strstr(controllers, "perf_event") : strncmp(line, "0:", 2) != 0)
+		return NULL;
+	return path;
+}
+
+/* Its number by the directory; false: it is gone, or outside of what is seen here. */
+static bool number_of(const struct proc_cgroup_place *p, const char *path, uint64_t *id)
+{
+	size_t length = strlen(p->root);
+	char directory[2 * 4096];
+	struct stat st;
+
+	if (strncmp(path, p->root, length) != 0 || (path[length] != '/' && path[length]) ||
+	    !strncmp(path, "/..", 3))
+		return false;
+	snprintf(directory, sizeof(directory), "%s%.4000s", p->mount, path + length);
+	if (lstat(directory, &st) || !S_ISDIR(st.st_mode))
+		return false;
+	*id = st.st_ino;
+	return true;
+}
+
+int proc_cgroup_tell(const struct proc_cgroup_place *p, const struct proc_scan *scan, int32_t pid,
+                     struct error *err)
+{
+	struct event e = {.kind = EVENT_CGROUP,
+	                  .mode = CPU_MODE_UNKNOWN,
+	                  .pid = pid,
+	                  .tid = pid,
+	                  .cgroup.member = true};
+	char name[64], *line = NULL;
+	size_t room = 0;
+	int status = 0;
+	bool told = false;
+	FILE *file;
+
+	if (!p->found)
+		return 0;
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	file = fopen(name, "re");
+	while (file && !told && getline(&line, &room, file) > 0) {
+		e.cgroup.path = path_in(p, line);
+		told = e.cgroup.path && number_of(p, e.cgroup.path, &e.cgroup.id);
+		if (told)
+			status = scan->deliver(scan->ctx, &e, err);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return status;
 }
 
 /* The directory's inode is the cgroup's number. */
@@ -122,12 +186,13 @@ static int walk(struct cgroup_walk *w, int fd, int depth, struct error *err)
 int proc_scan_cgroups(const struct proc_scan *scan, struct error *err)
 {
 	struct cgroup_walk w = {.scan = scan};
-	char root[4096], mount[4096];
+	struct proc_cgroup_place place;
 	int status = 0;
 
-	if (find_mount(root, mount, sizeof(root))) {
-		buf_addf(&w.path, "%s", root);
-		status = walk(&w, open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, err);
+	proc_cgroup_find(&place);
+	if (place.found) {
+		buf_addf(&w.path, "%s", place.root);
+		status = walk(&w, open(place.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, err);
 	}
 	buf_done(&w.path);
 	return status;

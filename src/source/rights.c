@@ -92,6 +92,11 @@ static int64_t status_value(const char *name, int base)
 	return value;
 }
 
+bool rights_filtered(void)
+{
+	return status_value("Seccomp", 10) > 0;
+}
+
 static int64_t limit_of(int resource)
 {
 	struct rlimit limit;

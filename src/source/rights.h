@@ -75,6 +75,8 @@ int rights_sysctl(const char *name, int64_t *value);
 
 /* This is not the first pid namespace: perf calls every process outside it pid 0. */
 bool rights_pid_namespace(void);
+/* System calls are filtered (seccomp), as containers do. */
+bool rights_filtered(void);
 
 /* May sample in kernel mode; may sample what is not its own (record -a). */
 bool rights_kernel(const struct rights *r);

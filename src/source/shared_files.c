@@ -60,23 +60,33 @@ static int directory_check(const struct shared_kind *kind, const struct stat *st
 	return 0;
 }
 
+static int cannot_make(const struct shared_kind *kind, char *path, char *slash, char was, int code,
+                       struct error *err)
+{
+	error_set(err, code, "cannot make %s: %s; name another directory with %s", path,
+	          strerror(code), kind->variable);
+	*slash = was;
+	return -code;
+}
+
 /* Each folder of a path that is not there, 0700. */
 static int directory_make(const struct shared_kind *kind, char *path, struct error *err)
 {
+	int above = ENOENT, code;
+
 	for (char *slash = path + 1;; slash++) {
 		char was = *slash;
 
 		if (was && was != '/')
 			continue;
 		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST && (!was || errno == ENOENT)) {
-			int code = errno;
-
-			error_set(err, code, "cannot make %s: %s; name another directory with %s",
-			          path, strerror(code), kind->variable);
-			*slash = was;
-			return -code;
-		}
+		code = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
+		/* It may be there all the same, on a read-only disk: what is below tells. */
+		if (code && code != ENOENT && was)
+			above = code;
+		else if (code)
+			return cannot_make(kind, path, slash, was, code == ENOENT ? above : code,
+			                   err);
 		*slash = was;
 		if (!was)
 			return 0;

@@ -144,6 +144,16 @@ static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	}
 }
 
+static uint64_t calls_of(const struct call_paths *c)
+{
+	uint64_t calls = 0;
+
+	vec_each (p, &c->processes)
+		vec_each (path, &p->paths)
+			calls += path->calls;
+	return calls;
+}
+
 static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
 	const struct calls_model *m = ctx;
@@ -154,6 +164,8 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 		sql_out_known(out, column == 2 ? m->start_ns : m->end_ns);
 	else if (column == 5)
 		sqlite3_result_int(out, 1);
+	else if (column == 6)
+		sql_out_u64(out, calls_of(m->calls));
 }
 
 static uint64_t process_count(void *ctx)
@@ -473,9 +485,6 @@ int sql_add_calls(struct sql *s, const struct call_paths *c, struct symbolizer *
 	         .first_id = 1},
 	};
 	struct calls_model *m = new_model(c, symbols);
-	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
-		ret = sql_table_add(s, &tables[i], m, err);
-	return ret;
+	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), m, err);
 }

@@ -24,15 +24,16 @@ static void describe_table(const struct sql_columns *c, struct buf *out)
 	buf_puts(out, "\n);\n");
 }
 
-/* Its columns, which its text does not show at a glance, and the text. */
+/* Its columns, which its text does not show at a glance, and the text. Nothing is loaded for it. */
 static void describe_view(sqlite3 *db, const struct sql_view *v, struct buf *out)
 {
-	char *question = xasprintf("SELECT * FROM %s LIMIT 0", v->name);
+	char *question = xasprintf("PRAGMA table_info(%s)", v->name);
+	const char *before = "-- ";
 	sqlite3_stmt *statement;
 
 	if (!sqlite3_prepare_v2(db, question, -1, &statement, NULL)) {
-		for (int i = 0; i < sqlite3_column_count(statement); i++)
-			buf_addf(out, "%s%s", i ? ", " : "-- ", sqlite3_column_name(statement, i));
+		for (; sqlite3_step(statement) == SQLITE_ROW; before = ", ")
+			buf_addf(out, "%s%s", before, sqlite3_column_text(statement, 1));
 		buf_putc(out, '\n');
 		sqlite3_finalize(statement);
 	}

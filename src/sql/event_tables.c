@@ -46,10 +46,15 @@ struct wanted {
 	bool timed; /* rows without a time are not */
 };
 
+struct events_file {
+	bool in_order; /* known to be */
+	char path[];
+};
+
 struct reading {
-	const char *path;
+	struct events_file *file;
 	struct wanted wanted;
-	bool in_order;
+	bool in_order; /* as it was known at the begin */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -61,17 +66,13 @@ struct reading {
 	struct recording recording;
 	uint64_t wall_less_ns; /* wall's clock - the recording's */
 	int64_t seq;
-	bool past; /* nothing that is wanted follows */
+	bool past;  /* nothing that is wanted follows */
+	bool whole; /* all of the file was read: whether its events came in order is known */
 	struct error err;
 	int status;
 	/* the cursor's */
 	struct batch *taken;
 	size_t at;
-};
-
-struct events_file {
-	bool in_order;
-	char path[];
 };
 
 static struct batch *batch_new(void)
@@ -325,8 +326,9 @@ static void *read_all(void *ctx)
 {
 	struct reading *r = ctx;
 	struct event_sink sink = {.ctx = r, .begin = on_begin, .event = on_event};
-	int ret = perf_data_read(r->path, NULL, &r->recording, &sink, &r->err);
+	int ret = perf_data_read(r->file->path, NULL, &r->recording, &sink, &r->err);
 
+	r->whole = !ret;
 	if (!ret && !r->wanted.timed)
 		add_notes(r);
 	if (!ret || r->past)
@@ -382,7 +384,7 @@ static struct wanted wanted_of(const struct sql_bound *bounds, size_t count)
 static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
                        struct error *err)
 {
-	const struct events_file *file = ctx;
+	struct events_file *file = ctx;
 	const char *path = file->path;
 	struct reading *r;
 	struct stat st;
@@ -394,7 +396,7 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 		                 "no file: write the recording into one",
 		                 strcmp(path, "-") != 0 ? path : "standard input");
 	r = xcalloc(1, sizeof(*r));
-	r->path = path;
+	r->file = file;
 	r->in_order = file->in_order;
 	r->wanted = wanted_of(bounds, bound_count);
 	recording_init(&r->recording);
@@ -494,6 +496,8 @@ static void events_close(void *cursor)
 	pthread_cond_signal(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 	pthread_join(r->thread, NULL);
+	if (r->whole)
+		r->file->in_order = !r->recording.out_of_order;
 	free_reading(r);
 }
 
@@ -509,4 +513,9 @@ int sql_add_events(struct sql *s, const char *path, bool in_order, struct error 
 	file->in_order = in_order;
 	memcpy(file->path, path, size);
 	return sql_table_add(s, &table, file, err);
+}
+
+int sql_add_recording(struct sql *s, const char *path, struct error *err)
+{
+	return sql_add_events(s, path, false, err);
 }

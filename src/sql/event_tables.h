@@ -17,9 +17,9 @@
 struct sql;
 
 /*
- * Of perf.data. Times: wall ns where the file knows them, else its own clock's. `in_order`: the
- * file has been read, and no event came late (recording.out_of_order): then reading ends at the
- * end of the time that is asked for.
+ * Of perf.data. Times: wall ns where the file knows them, else its own clock's. `in_order`: it is
+ * known that no event comes late (recording.out_of_order): then reading ends at the end of the time
+ * that is asked for. Else the first reading of all of the file finds that out.
  */
 int sql_add_events(struct sql *s, const char *path, bool in_order, struct error *err);
 

@@ -3,7 +3,6 @@
 #include "sql/sql_internal.h"
 
 #include "base/replace_file.h"
-#include "base/xalloc.h"
 #include "sql/columns.h"
 
 #include <errno.h>

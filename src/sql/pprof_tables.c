@@ -396,7 +396,6 @@ int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void 
                   struct error *err)
 {
 	struct model *model = xcalloc(1, sizeof(*model));
-	int ret = 0;
 
 	*model = (struct model){named_model_new(n), done, ctx};
 	if (model->m->too_many) {
@@ -407,9 +406,7 @@ int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void 
 		        "'assay export --to folded' writes them",
 		        NAMED_CALLS_MAX);
 	}
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
-		ret = sql_table_add(s, &tables[i], model, err);
-	return ret;
+	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), model, err);
 }
 
 int sql_add_pprof(struct sql *s, const struct named_paths *n, struct error *err)

@@ -3,7 +3,6 @@
 #include "sql/profile_tables.h"
 
 #include "base/xalloc.h"
-#include "sql/event_tables.h"
 #include "sql/sql.h"
 
 #include <string.h>
@@ -26,13 +25,11 @@ static uint32_t find_host(const struct profile_model *m, uint32_t recording)
 	return (uint32_t)m->hosts.count;
 }
 
-struct profile_model *profile_model_new(const struct profile *p, struct symbolizer *symbols,
-                                        const char *path)
+struct profile_model *profile_model_new(const struct profile *p, struct symbolizer *symbols)
 {
 	struct profile_model *m = xcalloc(1, sizeof(*m));
 
 	m->profile = p;
-	m->path = path;
 	m->view = view_new(p, symbols);
 	for (uint32_t i = 0; i < p->recordings.count; i++)
 		if (find_host(m, i) == m->hosts.count)
@@ -103,23 +100,15 @@ uint64_t profile_model_wall(const struct profile_model *m, uint32_t recording, u
 	return r->clock_wall_ns ? time_ns + (r->clock_wall_ns - r->clock_start_ns) : time_ns;
 }
 
-static bool is_in_order(const struct profile *p)
-{
-	vec_each (recording, &p->recordings)
-		if ((*recording)->out_of_order)
-			return false;
-	return p->recordings.count == 1;
-}
-
 int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *symbols,
-                    const char *path, struct error *err)
+                    struct error *err)
 {
-	struct profile_model *m = profile_model_new(p, symbols, path);
+	struct profile_model *m = profile_model_new(p, symbols);
 	int ret = profile_tables_add_sessions(s, m, err);
 
 	if (!ret)
 		ret = profile_tables_add_code(s, m, err);
 	if (!ret)
 		ret = profile_tables_add_samples(s, m, err);
-	return ret || !path ? ret : sql_add_events(s, path, is_in_order(p), err);
+	return ret;
 }

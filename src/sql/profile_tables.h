@@ -20,7 +20,6 @@
 struct profile_model {
 	const struct profile *profile;
 	struct view *view;
-	const char *path;
 	VEC(uint32_t) hosts;                /* by host: the first recording made there */
 	VEC(const struct symbol *) symbols; /* by function; empty: not asked yet */
 	struct id_table symbol_index;
@@ -32,8 +31,7 @@ struct profile_model {
 	const struct ledger_process **process_times; /* by process; NULL: not asked yet */
 };
 
-struct profile_model *profile_model_new(const struct profile *p, struct symbolizer *symbols,
-                                        const char *path);
+struct profile_model *profile_model_new(const struct profile *p, struct symbolizer *symbols);
 void profile_model_free(void *model);
 
 /* The id of the function of a frame; all frames are asked for at the first call. */

@@ -283,9 +283,6 @@ int profile_tables_add_samples(struct sql *s, struct profile_model *m, struct er
 	         .ranged = 1 << 0 | 1 << 1,
 	         .range = sample_range},
 	};
-	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
-		ret = sql_table_add(s, &tables[i], m, err);
-	return ret;
+	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), m, err);
 }

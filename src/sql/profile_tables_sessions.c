@@ -321,9 +321,6 @@ int profile_tables_add_sessions(struct sql *s, struct profile_model *m, struct e
 	        {.name = "ledger", .count = ledger_count, .value = ledger_value},
 	        {.name = "buffers", .count = buffer_count, .value = buffer_value},
 	};
-	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !ret; i++)
-		ret = sql_table_add(s, &tables[i], m, err);
-	return ret;
+	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), m, err);
 }

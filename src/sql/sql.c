@@ -45,6 +45,21 @@ int sql_table_add(struct sql *s, const struct sql_table *t, void *ctx, struct er
 	               : 0;
 }
 
+int sql_table_add_all(struct sql *s, const struct sql_table *tables, size_t count, void *ctx,
+                      struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = sql_table_add(s, &tables[i], ctx, err);
+	return ret;
+}
+
+void sql_load_later(struct sql *s, sql_load_fn *load, void *ctx, void (*done)(void *ctx))
+{
+	sql_tables_later(s->tables, load, ctx, done);
+}
+
 static int make_views(struct sql *s, struct error *err)
 {
 	for (const struct sql_view *v = sql_views; v->name; v++) {
@@ -95,11 +110,32 @@ static void place_of(const char *text, int offset, int *line, int *column)
 	}
 }
 
+/* What SQLite says, what it may be meant for, and where it is. */
+static int fail_at(struct sql *s, const char *text, int offset, struct error *err)
+{
+	struct buf words = {0};
+	char *nearest;
+	int line, column, ret;
+
+	buf_puts(&words, sqlite3_errmsg(s->db));
+	nearest = sql_suggest(s, buf_text(&words), text);
+	if (nearest)
+		buf_addf(&words, "; did you mean %s?", nearest);
+	else if (!strncmp(buf_text(&words), "no such table:", strlen("no such table:")))
+		buf_puts(&words, "; .tables lists what there is");
+	if (offset >= 0) {
+		place_of(text, offset, &line, &column);
+		buf_addf(&words, " (line %d, column %d)", line, column);
+	}
+	ret = error_set(err, EINVAL, "%s", buf_text(&words));
+	free(nearest);
+	buf_done(&words);
+	return ret;
+}
+
 int sql_fail(struct sql *s, int code, const char *text, int offset, struct error *err)
 {
-	int line, column;
-
-	if (code == SQLITE_INTERRUPT)
+	if (code == SQLITE_INTERRUPT || (s->stop && *s->stop))
 		return error_set(err, EINTR, "interrupted");
 	if (*s->refusal)
 		return error_set(err, EPERM, "%s", s->refusal);
@@ -107,14 +143,7 @@ int sql_fail(struct sql *s, int code, const char *text, int offset, struct error
 		return error_set(err, EINVAL,
 		                 "diff() takes four times: diff(a_from, a_to, b_from, "
 		                 "b_to), in ns since 1970");
-	if (!strncmp(sqlite3_errmsg(s->db), "no such table:", strlen("no such table:")))
-		return error_set(err, EINVAL, "%s; .tables lists what there is",
-		                 sqlite3_errmsg(s->db));
-	if (offset < 0)
-		return error_set(err, EINVAL, "%s", sqlite3_errmsg(s->db));
-	place_of(text, offset, &line, &column);
-	return error_set(err, EINVAL, "%s (line %d, column %d)", sqlite3_errmsg(s->db), line,
-	                 column);
+	return fail_at(s, text, offset, err);
 }
 
 /* Where in the statement an error is, -1: SQLite does not say. */
@@ -226,6 +255,8 @@ static int is_stopped(void *flag)
 
 void sql_stop_when(struct sql *s, const volatile sig_atomic_t *flag)
 {
+	s->stop = flag;
+	sql_tables_stop_when(s->tables, flag);
 	sqlite3_progress_handler(s->db, flag ? STOP_STEPS : 0, flag ? is_stopped : NULL,
 	                         (void *)(uintptr_t)flag);
 }

@@ -7,7 +7,8 @@
  * columns either way (docs/SQL.md), and the same views on top.
  *
  *	sql_open(&s) or sql_open_store(&s, path)
- *	sql_add_profile(), _calls(), _tags(), _pprof()	one of them
+ *	sql_add_profile(), _calls(), _tags(), _pprof()	one of them; or, when it is needed:
+ *	sql_load_later(s, load)				load() does
  *	sql_run(), sql_export()
  *	sql_close()
  *
@@ -37,11 +38,20 @@ int sql_open_store(struct sql **out, const char *path, struct error *err);
 void sql_close(struct sql *s); /* NULL-safe */
 
 int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *symbols,
-                    const char *path, struct error *err);
+                    struct error *err);
 int sql_add_calls(struct sql *s, const struct call_paths *c, struct symbolizer *symbols,
                   struct error *err);
 int sql_add_tags(struct sql *s, const char *path, struct error *err);
 int sql_add_pprof(struct sql *s, const struct named_paths *n, struct error *err);
+/* The events of a file of samples, which are read from it each time. */
+int sql_add_recording(struct sql *s, const char *path, struct error *err);
+
+/*
+ * `load` adds what is missing, before the first table is looked at that nobody has added: once,
+ * and again after an error. -EINTR: *stop is not 0 (NULL: none does). ctx is done() with the sql.
+ */
+typedef int sql_load_fn(void *ctx, const volatile sig_atomic_t *stop, struct error *err);
+void sql_load_later(struct sql *s, sql_load_fn *load, void *ctx, void (*done)(void *ctx));
 
 enum sql_type { SQL_NULL, SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BLOB };
 struct sql_value {

@@ -16,7 +16,8 @@ struct sql {
 	bool is_store;
 	struct sql_tables *tables;
 	struct sql_functions *functions;
-	bool ready; /* all tables and views are made, and guards are up */
+	bool ready;                        /* all tables and views are made, and guards are up */
+	const volatile sig_atomic_t *stop; /* statements end once it is not 0; NULL: none */
 	char refusal[256];
 };
 
@@ -24,6 +25,10 @@ struct sql {
 int sql_ready(struct sql *s, struct error *err);
 /* Sets SQLite's sentence for a failure at `text + offset`; offset -1: nowhere in particular. */
 int sql_fail(struct sql *s, int code, const char *text, int offset, struct error *err);
+
+/* The name there is that is nearest to the one that SQLite's message says there is not, in a
+ * statement; NULL: none is near. The caller frees it. */
+char *sql_suggest(struct sql *s, const char *message, const char *text);
 
 /* From now on what is asked may read, and write to temporary tables alone. */
 void sql_guard(struct sql *s);

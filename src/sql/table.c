@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sql/table.h"
 
-#include "base/utf8.h"
 #include "base/vec.h"
 #include "base/xalloc.h"
 #include "sql/columns.h"
@@ -19,13 +18,20 @@ struct added {
 };
 
 struct sql_tables {
-	VEC(struct added) added;
+	VEC(struct added *) added; /* cursors know them by address */
+	/* adds those that are not there; NULL: it has, or there are no more */
+	sql_load_fn *load;
+	void *load_ctx;
+	void (*load_done)(void *ctx);
+	const volatile sig_atomic_t *stop;
 };
 
 /* What SQLite calls a virtual table, and a cursor of one. */
 struct vtab {
 	sqlite3_vtab base;
-	const struct added *added; /* NULL: empty */
+	struct sql_tables *tables;
+	const char *name;
+	const struct added *added; /* NULL: empty, or not loaded yet */
 	int columns;
 };
 
@@ -46,100 +52,50 @@ void sql_tables_free(struct sql_tables *t)
 {
 	if (!t)
 		return;
-	vec_each (added, &t->added)
-		if (added->table.done)
-			added->table.done(added->ctx);
+	vec_each (added, &t->added) {
+		if ((*added)->table.done)
+			(*added)->table.done((*added)->ctx);
+		free(*added);
+	}
 	vec_done(&t->added);
+	if (t->load_done)
+		t->load_done(t->load_ctx);
 	free(t);
 }
 
 static const struct added *find(const struct sql_tables *t, const char *name)
 {
 	vec_each (added, &t->added)
-		if (!strcmp(added->table.name, name))
-			return added;
+		if (!strcmp((*added)->table.name, name))
+			return *added;
 	return NULL;
 }
 
 int sql_tables_add(struct sql_tables *t, const struct sql_table *table, void *ctx)
 {
-	struct added added = {*table, ctx};
+	struct added *added;
 
 	if (!sql_columns_find(table->name) || find(t, table->name)) {
 		if (table->done)
 			table->done(ctx);
 		return -EINVAL;
 	}
+	added = xmalloc(sizeof(*added));
+	*added = (struct added){*table, ctx};
 	vec_push(&t->added, added);
 	return 0;
 }
 
-void sql_out_u64(sqlite3_context *out, uint64_t value)
+void sql_tables_later(struct sql_tables *t, sql_load_fn *load, void *ctx, void (*done)(void *ctx))
 {
-	sqlite3_result_int64(out, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+	t->load = load;
+	t->load_ctx = ctx;
+	t->load_done = done;
 }
 
-void sql_out_known(sqlite3_context *out, uint64_t value)
+void sql_tables_stop_when(struct sql_tables *t, const volatile sig_atomic_t *flag)
 {
-	if (value)
-		sql_out_u64(out, value);
-}
-
-void sql_out_double(sqlite3_context *out, double value)
-{
-	if (!isnan(value))
-		sqlite3_result_double(out, value);
-}
-
-/* Of bytes that are UTF-8 the end; else where it stops to be. */
-static const char *text_end(const char *text)
-{
-	int n;
-
-	while (*text && (n = utf8_length((const unsigned char *)text)))
-		text += n;
-	return text;
-}
-
-static void out_mended(sqlite3_context *out, const char *text)
-{
-	struct sqlite3_str *str = sqlite3_str_new(NULL);
-	char *mended;
-
-	while (*text) {
-		const char *end = text_end(text);
-
-		sqlite3_str_append(str, text, (int)(end - text));
-		if (*end)
-			sqlite3_str_appendall(str, "\xef\xbf\xbd");
-		text = end + (*end != '\0');
-	}
-	mended = sqlite3_str_finish(str);
-	sqlite3_result_text(out, mended ? mended : "", -1, SQLITE_TRANSIENT);
-	sqlite3_free(mended);
-}
-
-static void out_text(sqlite3_context *out, const char *text, sqlite3_destructor_type how)
-{
-	const char *end;
-
-	if (!text)
-		return;
-	end = text_end(text);
-	if (*end)
-		out_mended(out, text);
-	else
-		sqlite3_result_text64(out, text, (sqlite3_uint64)(end - text), how, SQLITE_UTF8);
-}
-
-void sql_out_text(sqlite3_context *out, const char *text)
-{
-	out_text(out, text, SQLITE_STATIC);
-}
-
-void sql_out_copy(sqlite3_context *out, const char *text)
-{
-	out_text(out, text, SQLITE_TRANSIENT);
+	t->stop = flag;
 }
 
 /* Columns are apart by commas; no type has one. */
@@ -150,6 +106,13 @@ static int count_columns(const char *columns)
 	for (; *columns; columns++)
 		count += *columns == ',';
 	return count;
+}
+
+static const char *column_at(const char *columns, int column)
+{
+	for (; column > 0; column--)
+		columns = strchr(columns, ',') + 2;
+	return columns;
 }
 
 static int on_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
@@ -171,6 +134,8 @@ static int on_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
 		return ret;
 	sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 	v = xcalloc(1, sizeof(*v));
+	v->tables = aux;
+	v->name = c->name;
 	v->added = find(aux, c->name);
 	v->columns = count_columns(c->columns);
 	*out = &v->base;
@@ -183,12 +148,30 @@ static int on_disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
-/* Which constraints are used is told to on_filter() in idxStr: a column and a kind each. */
+/* How on_filter() is told which constraints are used: a column and a kind each, as letters. */
+#define CHOSEN_COLUMN 'A'
+
+static char kind_of(int op)
+{
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return '=';
+	case SQLITE_INDEX_CONSTRAINT_GT:
+		return '>';
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		return 'g';
+	case SQLITE_INDEX_CONSTRAINT_LT:
+		return '<';
+	default:
+		return 'l';
+	}
+}
+
 static bool is_wanted(const struct vtab *v, const struct sqlite3_index_constraint *c)
 {
 	const struct sql_table *t = &v->added->table;
 
-	if (!c->usable || c->iColumn < 0 || c->iColumn >= 64)
+	if (!c->usable || c->iColumn < 0 || c->iColumn >= 'z' - CHOSEN_COLUMN)
 		return false;
 	if (c->iColumn >= v->columns - t->arguments)
 		return c->op == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -218,15 +201,61 @@ static void estimate(const struct vtab *v, sqlite3_index_info *info, bool id, bo
 	info->estimatedCost = t->stream ? 1e6 + rows : rows + 1;
 }
 
+static int fail(struct vtab *v, const struct error *err)
+{
+	sqlite3_free(v->base.zErrMsg);
+	v->base.zErrMsg = sqlite3_mprintf("%s", err->text);
+	return SQLITE_ERROR;
+}
+
+/* The table's rows are there, if it has any. */
+static int load_rows(struct vtab *v)
+{
+	struct sql_tables *t = v->tables;
+	struct error err = {0};
+
+	if (!v->added)
+		v->added = find(t, v->name);
+	if (v->added || !t->load)
+		return SQLITE_OK;
+	if (t->load(t->load_ctx, t->stop, &err))
+		return fail(v, &err);
+	t->load = NULL;
+	v->added = find(t, v->name);
+	return SQLITE_OK;
+}
+
+/* Behind the letters the columns, which EXPLAIN QUERY PLAN shows. */
+static char *chosen_text(const struct vtab *v, const char *chosen)
+{
+	const struct sql_columns *c = sql_columns_find(v->name);
+	struct sqlite3_str *text = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendall(text, chosen);
+	for (const char *at = chosen; *at; at += 2) {
+		const char *name = column_at(c->columns, at[0] - CHOSEN_COLUMN);
+		const char *sign = at[1] == 'g' ? ">=" : at[1] == 'l' ? "<=" : NULL;
+
+		sqlite3_str_appendf(text, "%s%.*s", at == chosen ? " (" : " AND ",
+		                    (int)strcspn(name, " "), name);
+		sqlite3_str_appendf(text, "%.*s?%s", sign ? 2 : 1, sign ? sign : at + 1,
+		                    at[2] ? "" : ")");
+	}
+	return sqlite3_str_finish(text);
+}
+
+/* A statement is made ready: whoever chooses the way has to know how much there is. */
 static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct vtab *v = (const struct vtab *)base;
+	struct vtab *v = (struct vtab *)base;
 	char chosen[2 * BOUNDS_MAX + 1];
 	bool id = false, equal = false, range = false;
 	int used = 0, arguments = 0;
 
 	info->estimatedCost = 1;
 	info->estimatedRows = 1;
+	if (load_rows(v))
+		return SQLITE_ERROR;
 	if (!v->added)
 		return SQLITE_OK;
 	for (int i = 0; i < info->nConstraint && used < BOUNDS_MAX; i++) {
@@ -243,14 +272,14 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 			equal |= is_equal;
 			range = true;
 		}
-		chosen[2 * used] = (char)(c->iColumn + 1);
-		chosen[2 * used + 1] = (char)c->op;
+		chosen[2 * used] = (char)(c->iColumn + CHOSEN_COLUMN);
+		chosen[2 * used + 1] = kind_of(c->op);
 		info->aConstraintUsage[i].argvIndex = ++used;
 	}
 	if (arguments < v->added->table.arguments)
 		return SQLITE_CONSTRAINT;
 	chosen[2 * used] = '\0';
-	info->idxStr = sqlite3_mprintf("%s", chosen);
+	info->idxStr = chosen_text(v, chosen);
 	info->needToFreeIdxStr = 1;
 	info->idxNum = used;
 	estimate(v, info, id, equal, range);
@@ -281,18 +310,11 @@ static int on_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int fail(struct vtab *v, const struct error *err)
-{
-	sqlite3_free(v->base.zErrMsg);
-	v->base.zErrMsg = sqlite3_mprintf("%s", err->text);
-	return SQLITE_ERROR;
-}
-
 /*
  * One constraint as a range; false: nothing can be equal to that or in that order with it. What
  * is no number keeps the whole range, and is SQLite's to compare.
  */
-static bool bound_of(struct sql_bound *b, int op, sqlite3_value *value)
+static bool bound_of(struct sql_bound *b, char kind, sqlite3_value *value)
 {
 	bool real = sqlite3_value_type(value) == SQLITE_FLOAT;
 	double exact = sqlite3_value_double(value);
@@ -307,11 +329,9 @@ static bool bound_of(struct sql_bound *b, int op, sqlite3_value *value)
 	if (real && (exact < -9e18 || exact > 9e18))
 		return true;
 	n = real ? (int64_t)floor(exact) : sqlite3_value_int64(value);
-	if (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GT ||
-	    op == SQLITE_INDEX_CONSTRAINT_GE)
+	if (kind == '=' || kind == '>' || kind == 'g')
 		b->low = n;
-	if (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_LT ||
-	    op == SQLITE_INDEX_CONSTRAINT_LE)
+	if (kind == '=' || kind == '<' || kind == 'l')
 		b->high = real && n < INT64_MAX ? n + 1 : n;
 	return true;
 }
@@ -407,7 +427,7 @@ static int on_filter(sqlite3_vtab_cursor *base, int index_number, const char *ch
 	if (!v->added)
 		return SQLITE_OK;
 	for (int i = 0; i < argc && i < BOUNDS_MAX; i++) {
-		int column = chosen[2 * i] - 1;
+		int column = chosen[2 * i] - CHOSEN_COLUMN;
 		int hidden = column - (v->columns - v->added->table.arguments);
 		struct sql_bound one, *all = bound_for(bounds, &count, column);
 

@@ -5,7 +5,8 @@
  * Whoever has a model says for one of the public tables (columns.h has their names and
  * columns) how many rows there are and what stands in row r, column c; or, where rows come
  * one after the other, how to read on. sql_table_add() makes it known before the first
- * statement is run; a public table that nobody adds is there and empty.
+ * statement is run; a public table that nobody adds is there and empty. Who would have to read
+ * much for that says so with sql_load_later(), and adds them once they are asked about.
  *
  * Values are given by sqlite3_result_*(), or by the sql_out_ functions below; a column that
  * nothing is given for is NULL. Rows and ids of what was added do not change any more. One
@@ -15,13 +16,12 @@
 #define ASSAY_SQL_TABLE_H
 
 #include "base/error.h"
+#include "sql/sql.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct sql;
 
 /* A column is asked for low..high alone, both inclusive. More than that may be given: SQLite
  * looks again. Hidden columns are a function's arguments: low == high. */
@@ -61,6 +61,9 @@ struct sql_table {
 
 /* `t` is copied, what it points to must stay. ctx is done() in any case. */
 int sql_table_add(struct sql *s, const struct sql_table *t, void *ctx, struct error *err);
+/* Several of one ctx; the first has its done(), if any has. */
+int sql_table_add_all(struct sql *s, const struct sql_table *tables, size_t count, void *ctx,
+                      struct error *err);
 
 /* Values. Beyond what SQLite's integers hold: their largest. */
 void sql_out_u64(sqlite3_context *out, uint64_t value);
@@ -78,6 +81,8 @@ struct sql_tables;
 struct sql_tables *sql_tables_new(void);
 void sql_tables_free(struct sql_tables *t);
 int sql_tables_add(struct sql_tables *t, const struct sql_table *table, void *ctx);
+void sql_tables_later(struct sql_tables *t, sql_load_fn *load, void *ctx, void (*done)(void *ctx));
+void sql_tables_stop_when(struct sql_tables *t, const volatile sig_atomic_t *flag);
 /* Makes all public tables of `db` that are not `there` already, as temporary ones. */
 int sql_tables_create(struct sql_tables *t, sqlite3 *db, bool (*there)(void *, const char *),
                       void *ctx, struct error *err);

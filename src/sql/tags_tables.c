@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tags_tables: a trace of event tags as tables: its calls by path, added up in one reading when
- * it is opened, and its events as they are asked for.
+ * one of them is needed, and its events as they are asked for.
  */
 #include "base/xalloc.h"
 #include "format/ctf.h"
@@ -11,12 +11,20 @@
 #include "symbol/demangle.h"
 #include "view/tag_paths.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Events come from the recording, so it stays. */
 struct tags_model {
+	struct sql *sql;
 	struct tag_recording *recording;
 	struct named_paths n;
+};
+
+/* Lines on their way to `paths`, until somebody has had enough. */
+struct adding {
+	struct tag_paths *paths;
+	const volatile sig_atomic_t *stop;
 };
 
 static void free_model(void *ctx)
@@ -28,17 +36,27 @@ static void free_model(void *ctx)
 	free(m);
 }
 
-static int add_up(struct tags_model *m, struct error *err)
+static int add_line(void *of, const struct tag_trace *t, const struct trace_line *line)
 {
-	struct tag_paths *paths = tag_paths_new(TAG_PATHS_MAX, false);
-	struct tag_trace_options options = {.line = tag_paths_line, .of = paths};
+	const struct adding *a = of;
+
+	return a->stop && *a->stop ? 1 : tag_paths_line(a->paths, t, line);
+}
+
+static int add_up(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
+{
+	struct tags_model *m = ctx;
+	struct adding adding = {tag_paths_new(TAG_PATHS_MAX, false), stop};
+	struct tag_trace_options options = {.line = add_line, .of = &adding};
 	struct tag_trace_result result;
 	int ret = tag_trace_run(m->recording, &options, &result, err);
 
+	if (!ret && stop && *stop)
+		ret = error_set(err, EINTR, "interrupted");
 	if (!ret)
-		tag_paths_finish(paths, m->recording, &m->n);
-	tag_paths_free(paths);
-	return ret;
+		tag_paths_finish(adding.paths, m->recording, &m->n);
+	tag_paths_free(adding.paths);
+	return ret ? ret : sql_add_named(m->sql, &m->n, NULL, NULL, err);
 }
 
 int sql_add_tags(struct sql *s, const char *path, struct error *err)
@@ -46,17 +64,15 @@ int sql_add_tags(struct sql *s, const char *path, struct error *err)
 	struct tags_model *m = xcalloc(1, sizeof(*m));
 	int ret;
 
+	m->sql = s;
 	named_paths_init(&m->n);
 	ret = ctf_recording_open(&m->recording, path, err);
-	if (!ret) {
-		vec_each (names, &m->recording->names)
-			tag_names_show(*names, demangle);
-		ret = add_up(m, err);
-	}
 	if (ret) {
 		free_model(m);
 		return ret;
 	}
-	ret = sql_add_named(s, &m->n, free_model, m, err);
-	return ret ? ret : sql_add_tag_events(s, m->recording, err);
+	vec_each (names, &m->recording->names)
+		tag_names_show(*names, demangle);
+	sql_load_later(s, add_up, m, free_model);
+	return sql_add_tag_events(s, m->recording, err);
 }

@@ -317,6 +317,19 @@ int database_bind(struct database *d, sqlite3_stmt *statement, struct error *err
 	return status;
 }
 
+int database_find(struct database *d, const char *sql, sqlite3_stmt **statement, struct error *err,
+                  const char *letters, ...)
+{
+	va_list values;
+	int status = database_kept(d, sql, statement, err);
+
+	va_start(values, letters);
+	if (!status)
+		status = bind_all(d, *statement, err, letters, &values);
+	va_end(values);
+	return status ? status : database_step(d, *statement, err);
+}
+
 int database_put(struct database *d, sqlite3_stmt *statement, struct error *err,
                  const char *letters, ...)
 {

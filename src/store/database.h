@@ -61,6 +61,9 @@ int database_step(struct database *d, sqlite3_stmt *statement, struct error *err
  */
 int database_bind(struct database *d, sqlite3_stmt *statement, struct error *err,
                   const char *letters, ...);
+/* database_kept(), bound, and its first step: 1, 0 or -errno; the caller resets it. */
+int database_find(struct database *d, const char *sql, sqlite3_stmt **statement, struct error *err,
+                  const char *letters, ...);
 /* Binds, and runs a statement that gives no rows. */
 int database_put(struct database *d, sqlite3_stmt *statement, struct error *err,
                  const char *letters, ...);

@@ -163,12 +163,8 @@ static int holds_all(struct store_reader *r, bool *all, struct error *err)
 	static const char sql[] = "SELECT count(*) FROM window w JOIN session s ON s.id = w.session"
 	                          " WHERE s.host = ? AND w.level >= 0";
 	sqlite3_stmt *s;
-	int status = database_kept(&r->db, sql, &s, err);
+	int status = database_find(&r->db, sql, &s, err, "i", r->host);
 
-	if (!status)
-		status = database_bind(&r->db, s, err, "i", r->host);
-	if (!status)
-		status = database_step(&r->db, s, err);
 	*all = status == 1 && store_column(s, 0) == r->windows.count;
 	sqlite3_reset(s);
 	return status < 0 ? status : 0;

@@ -2,7 +2,6 @@
 /* What rows of samples refer to: threads, processes, paths, frames, images. */
 #include "store/store_reader.h"
 
-#include "base/buf.h"
 #include "process/process_restore.h"
 
 #include <errno.h>

@@ -57,12 +57,8 @@ static int nothing_there(struct store_reader *r, struct error *err)
 	        "JOIN session s ON s.id = w.session WHERE s.host = ? AND w.level >= 0";
 	char from[STORE_TIME_TEXT], to[STORE_TIME_TEXT];
 	sqlite3_stmt *s;
-	int status = database_kept(&r->db, sql, &s, err);
+	int status = database_find(&r->db, sql, &s, err, "i", r->host);
 
-	if (!status)
-		status = database_bind(&r->db, s, err, "i", r->host);
-	if (!status)
-		status = database_step(&r->db, s, err);
 	if (status < 0)
 		return status;
 	if (status != 1 || sqlite3_column_type(s, 0) == SQLITE_NULL)
@@ -167,12 +163,8 @@ static int read_budget(struct store_reader *r, int64_t session, struct account_b
                        struct error *err)
 {
 	sqlite3_stmt *s = NULL;
-	int status = database_kept(&r->db, budget_sql, &s, err);
+	int status = database_find(&r->db, budget_sql, &s, err, "i", session);
 
-	if (!status)
-		status = database_bind(&r->db, s, err, "i", session);
-	if (!status)
-		status = database_step(&r->db, s, err);
 	if (status != 1)
 		return status;
 	b->share_ppm = store_column(s, 0);
@@ -192,11 +184,8 @@ static int read_session(struct store_reader *r, int64_t session, struct error *e
 
 	recording_init(rec);
 	vec_push(&r->p->recordings, rec);
-	status = database_kept(&r->db, session_sql, &s, err);
-	if (!status)
-		status = database_bind(&r->db, s, err, "i", session);
-	if (!status)
-		status = database_step(&r->db, s, err);
+	status = database_find(&r->db, session_sql, &s, err, "i", session);
+
 	if (status == 1) {
 		take_session(r, s, rec);
 		status = 0;

@@ -17,13 +17,6 @@ static int compare_spans(const void *pa, const void *pb)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-static int compare_addresses(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return a < b ? -1 : a > b;
-}
-
 static bool counts_before(const struct debug_span *a, const struct debug_span *b)
 {
 	if (a->depth != b->depth)
@@ -54,7 +47,7 @@ void debug_flatten(struct debug_spans *spans, struct debug_segments *out)
 		bound[2 * i] = spans->items[i].start;
 		bound[2 * i + 1] = spans->items[i].end;
 	}
-	qsort(bound, bounds, sizeof(*bound), compare_addresses);
+	sorted_u64(bound, bounds);
 	for (size_t i = 0; i < bounds; i++) {
 		if (i && bound[i] == bound[i - 1])
 			continue;

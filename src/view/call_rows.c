@@ -173,8 +173,9 @@ static uint32_t sum_function(const struct picking *g, uint32_t id)
 	}
 }
 
-static void enter(struct picking *g, uint32_t id)
+static void enter(void *ctx, uint32_t id)
 {
+	struct picking *g = ctx;
 	uint32_t function = sum_function(g, id), sum;
 	struct call_row row;
 
@@ -193,43 +194,24 @@ static void enter(struct picking *g, uint32_t id)
 		add_total(&g->rows->sums.items[sum], &row);
 }
 
-static void leave(struct picking *g, uint32_t id)
+static void leave(void *ctx, uint32_t id)
 {
+	struct picking *g = ctx;
 	uint32_t function = sum_function(g, id);
 
 	if (function != ID_NONE)
 		g->active.items[g->sum_of[function]]--;
 }
 
-/* Depth first, without recursion: recorded paths may be of any depth. */
 static void pick_sums(struct picking *g)
 {
-	const struct call_path *paths = g->process->paths.items;
 	size_t count = call_names_count(g->names);
-	uint32_t id = 0;
 
 	g->sum_of = xcalloc(count + 1, sizeof(*g->sum_of));
 	for (size_t i = 0; i < count; i++)
 		g->sum_of[i] = ID_NONE;
-	if (!g->process->paths.count)
-		return;
-	enter(g, id);
-	for (;;) {
-		if (paths[id].first_child != CALL_PATH_NONE) {
-			id = paths[id].first_child;
-			enter(g, id);
-			continue;
-		}
-		leave(g, id);
-		while (id && paths[id].sibling == CALL_PATH_NONE) {
-			id = paths[id].parent;
-			leave(g, id);
-		}
-		if (!id)
-			return;
-		id = paths[id].sibling;
-		enter(g, id);
-	}
+	if (g->process->paths.count)
+		call_process_walk(g->process, enter, leave, g);
 }
 
 static void drop_empty_sums(struct call_rows *r)

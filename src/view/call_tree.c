@@ -25,7 +25,8 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key)
 	const struct call_tree *t = ctx;
 	const struct node_key *k = key;
 
-	return t->nodes.items[id].parent == k->parent && t->nodes.items[id].function == k->function;
+	return t->nodes.items[id].branch.parent == k->parent &&
+	       t->nodes.items[id].function == k->function;
 }
 
 static uint32_t node_at(struct planting *g, uint32_t parent, uint32_t function)
@@ -39,9 +40,8 @@ static uint32_t node_at(struct planting *g, uint32_t parent, uint32_t function)
 		return id;
 	id = (uint32_t)g->tree->nodes.count;
 	node = vec_add(&g->tree->nodes);
-	node->parent = parent;
+	node->branch = branch_below(parent);
 	node->function = function;
-	node->first_child = node->next = CALL_PATH_NONE;
 	vec_push(&g->active, 0);
 	/* The root has no key: nothing is its own child. */
 	if (id)
@@ -58,16 +58,18 @@ static uint32_t node_below(struct planting *g, uint32_t parent, uint32_t functio
 		struct call_node *node = &g->tree->nodes.items[above];
 
 		if (node->function == function) {
-			node->round = round > node->round ? round : node->round;
+			node->branch.round =
+			        round > node->branch.round ? round : node->branch.round;
 			return above;
 		}
-		above = node->parent;
+		above = node->branch.parent;
 	}
 	return node_at(g, parent, function);
 }
 
-static void enter(struct planting *g, uint32_t id)
+static void enter(void *ctx, uint32_t id)
 {
+	struct planting *g = ctx;
 	const struct call_path *path = &g->process->paths.items[id];
 	uint32_t at = id ? node_below(g, g->node_of[path->parent], path->function)
 	                 : node_at(g, 0, path->function);
@@ -75,8 +77,8 @@ static void enter(struct planting *g, uint32_t id)
 	uint32_t deep = ++g->active.items[at];
 
 	g->node_of[id] = at;
-	if (deep > 1 && deep > node->levels)
-		node->levels = deep;
+	if (deep > 1 && deep > node->branch.levels)
+		node->branch.levels = deep;
 	node->calls += path->calls;
 	node->open += path->open;
 	node->net_ns += path->net_ns;
@@ -85,36 +87,18 @@ static void enter(struct planting *g, uint32_t id)
 	node->inherited |= path->inherited;
 }
 
-/* Depth first, without recursion: recorded paths may be of any depth. */
-static void plant(struct planting *g)
+static void leave(void *ctx, uint32_t id)
 {
-	const struct call_path *paths = g->process->paths.items;
-	uint32_t id = 0;
+	struct planting *g = ctx;
 
-	enter(g, id);
-	for (;;) {
-		if (paths[id].first_child != CALL_PATH_NONE) {
-			id = paths[id].first_child;
-			enter(g, id);
-			continue;
-		}
-		g->active.items[g->node_of[id]]--;
-		while (id && paths[id].sibling == CALL_PATH_NONE) {
-			id = paths[id].parent;
-			g->active.items[g->node_of[id]]--;
-		}
-		if (!id)
-			return;
-		id = paths[id].sibling;
-		enter(g, id);
-	}
+	g->active.items[g->node_of[id]]--;
 }
 
 static void sum_up(struct call_tree *t)
 {
 	for (size_t i = t->nodes.count; i--;) {
 		struct call_node *node = &t->nodes.items[i];
-		struct call_node *parent = &t->nodes.items[node->parent];
+		struct call_node *parent = &t->nodes.items[node->branch.parent];
 
 		node->total_ns += node->net_ns;
 		node->total_blocked_ns += node->blocked_ns;
@@ -136,26 +120,6 @@ static int by_total(const void *pa, const void *pb, void *ctx)
 	return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
 }
 
-/* All nodes by their total; hung in front of their siblings, least first. */
-static void link_children(struct call_tree *t)
-{
-	uint32_t *ids = xcalloc(t->nodes.count + 1, sizeof(*ids));
-
-	for (size_t i = 0; i < t->nodes.count; i++)
-		ids[i] = (uint32_t)i;
-	qsort_r(ids, t->nodes.count, sizeof(*ids), by_total, t);
-	for (size_t i = t->nodes.count; i--;) {
-		struct call_node *node = &t->nodes.items[ids[i]];
-		struct call_node *parent = &t->nodes.items[node->parent];
-
-		if (!ids[i])
-			continue;
-		node->next = parent->first_child;
-		parent->first_child = ids[i];
-	}
-	free(ids);
-}
-
 struct call_tree *call_tree_new(const struct call_process *p)
 {
 	struct call_tree *t = xcalloc(1, sizeof(*t));
@@ -164,9 +128,9 @@ struct call_tree *call_tree_new(const struct call_process *p)
 	if (!p->paths.count)
 		return t;
 	g.node_of = xcalloc(p->paths.count, sizeof(*g.node_of));
-	plant(&g);
+	call_process_walk(p, enter, leave, &g);
 	sum_up(t);
-	link_children(t);
+	branches_link(BRANCHES(&t->nodes), by_total, t);
 	id_table_done(&g.index);
 	vec_done(&g.active);
 	free(g.node_of);
@@ -188,7 +152,7 @@ bool call_tree_shown(const struct call_tree *t, const struct call_node *node, do
 	double all = root->total_blocked_ns + root->total_preempted_ns;
 
 	/* A mere way to nothing. */
-	if (!node->calls && !node->open && node->first_child == CALL_PATH_NONE &&
+	if (!node->calls && !node->open && node->branch.first_child == CALL_PATH_NONE &&
 	    node->total_ns == 0 && waiting == 0 && node != root)
 		return false;
 	return limit <= 0 || node->total_ns >= limit * root->total_ns ||

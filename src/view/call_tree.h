@@ -6,19 +6,18 @@
  * seven others, is no node of its own there: it counts to the node above, which
  * says how deep that went. Times of a node and of all below it add up as
  * without this. Children stand with most total first. Times are ns.
- * call_tree_new / call_tree_free. Uses: base, profile.
+ * call_tree_new / call_tree_free. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_CALL_TREE_H
 #define ASSAY_VIEW_CALL_TREE_H
 
 #include "base/vec.h"
 #include "profile/call_paths.h"
+#include "view/branches.h"
 
 struct call_node {
-	uint32_t parent, function;
-	uint32_t first_child, next; /* CALL_PATH_NONE: none */
-	uint32_t levels;            /* of recursion that begins here, at most; 0: none */
-	uint32_t round;             /* functions that take turns in it */
+	struct branch branch;
+	uint32_t function;
 	uint32_t open;
 	uint64_t calls;
 	double net_ns, total_ns; /* total: with all below */

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/intervals.h"
 
+#include "base/sorted.h"
 #include "base/xalloc.h"
 
 #include <math.h>
 
 const double intervals_percentiles[INTERVALS_PERCENTILES] = {1, 5, 25, 50, 75, 95, 99};
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* Between the two nearest of a sorted list; `at` is 0 to 1. */
 static double quantile(const double *sorted, size_t count, double at)
@@ -74,7 +68,7 @@ static void lateness(const struct ticks_cpu *t, struct intervals_cpu *c)
 
 	for (size_t i = 0; i < count; i++)
 		late[i] = (double)t->late.items[i];
-	qsort(late, count, sizeof(*late), compare_doubles);
+	sorted_doubles(late, count);
 	figures(late, count, &c->late);
 	free(late);
 }
@@ -92,7 +86,7 @@ static void measure(const struct ticks_cpu *t, struct intervals_cpu *c)
 	c->backwards = t->backwards;
 	for (size_t i = 0; i < count; i++)
 		spans[i] = (double)(t->times.items[i + 1] - t->times.items[i]);
-	qsort(spans, count, sizeof(*spans), compare_doubles);
+	sorted_doubles(spans, count);
 	if (count <= 2 * drop)
 		drop = 0;
 	figures(spans, count, &c->all);

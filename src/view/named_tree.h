@@ -10,19 +10,17 @@
 #ifndef ASSAY_VIEW_NAMED_TREE_H
 #define ASSAY_VIEW_NAMED_TREE_H
 
+#include "view/branches.h"
 #include "view/named_sums.h"
 
 #define NAMED_NODES_MAX ((size_t)1 << 24)
 
 struct named_node {
+	struct branch branch;
+	uint32_t image; /* NAMED_NONE: of none */
 	const char *name;
-	uint32_t parent;
-	uint32_t first_child, next; /* NAMED_NONE: none */
-	uint32_t image;             /* NAMED_NONE: of none */
-	bool function;              /* it is none of a process, and not the root */
+	bool function; /* it is none of a process, and not the root */
 	bool inlined;
-	uint32_t levels; /* of recursion that begins here, at most; 0: none */
-	uint32_t round;  /* functions that take turns in it */
 	int64_t self, total;
 	double share, self_share; /* of total, of self */
 };

@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/tree_plant.h"
+#include "view/tree.h"
 
-static void add_row(struct planting *g, uint32_t process, uint32_t id, bool wait)
+#include "view/tree_steps.h"
+
+struct growth {
+	struct tree *tree;
+	struct tree_steps steps;
+	struct planting planting;
+};
+
+static uint32_t path_parent(void *model, uint32_t path)
+{
+	return ((struct growth *)model)->tree->view->profile->paths.items[path].parent;
+}
+
+static void path_steps(void *model, uint32_t path, struct planting_steps *out)
+{
+	struct growth *g = model;
+
+	tree_steps_add(&g->steps, g->tree->view->profile->paths.items[path].frame, out);
+}
+
+/* The first level are processes: their steps are told apart by the name's id. */
+static void add_node(void *model, struct branch branch, const struct planting_step *step)
+{
+	struct tree *t = ((struct growth *)model)->tree;
+	struct tree_node node = {.branch = branch, .process = ID_NONE, .frame = ID_NONE};
+
+	if (step) {
+		node.process = branch.parent == TREE_ROOT ? (uint32_t)step->function
+		                                          : t->nodes.items[branch.parent].process;
+		node.frame = step->of;
+		node.inlined = step->inlined ? step->name : NULL;
+	}
+	vec_push(&t->nodes, node);
+}
+
+static const struct planting_model model = {path_parent, path_steps, add_node};
+
+static void add_row(struct growth *g, uint32_t process, uint32_t id, bool wait)
 {
 	const struct profile_row *row = &g->tree->view->profile->rows.items[id];
-	struct tree_node *nodes;
-	uint32_t node = plant(g, process, row->path);
+	const struct planting_step itself = {.function = process, .of = ID_NONE};
+	uint32_t first = planting_node(&g->planting, TREE_ROOT, &itself);
+	uint32_t node = plant(&g->planting, process, first, row->path);
+	struct tree_node *nodes = g->tree->nodes.items;
 
-	nodes = g->tree->nodes.items;
 	if (wait) {
 		nodes[node].runnable_ns += row->runnable_ns;
 		nodes[node].blocked_ns += row->blocked_ns;
@@ -18,7 +56,7 @@ static void add_row(struct planting *g, uint32_t process, uint32_t id, bool wait
 }
 
 /* Process by process, each one's rows in their order: the same paths are in many. */
-static void add_rows(struct planting *g, const uint32_t *rows, size_t count, bool wait)
+static void add_rows(struct growth *g, const uint32_t *rows, size_t count, bool wait)
 {
 	struct view *v = g->tree->view;
 	uint32_t *names = xcalloc(count + 1, sizeof(*names)), *sorted;
@@ -52,10 +90,10 @@ static void sum_up(struct tree *t)
 		nodes[i].weight += nodes[i].self_weight;
 		if (i == TREE_ROOT)
 			break;
-		nodes[nodes[i].parent].samples += nodes[i].samples;
-		nodes[nodes[i].parent].weight += nodes[i].weight;
-		nodes[nodes[i].parent].runnable_ns += nodes[i].runnable_ns;
-		nodes[nodes[i].parent].blocked_ns += nodes[i].blocked_ns;
+		nodes[nodes[i].branch.parent].samples += nodes[i].samples;
+		nodes[nodes[i].branch.parent].weight += nodes[i].weight;
+		nodes[nodes[i].branch.parent].runnable_ns += nodes[i].runnable_ns;
+		nodes[nodes[i].branch.parent].blocked_ns += nodes[i].blocked_ns;
 	}
 }
 
@@ -74,25 +112,6 @@ static int compare_nodes(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
-/* Links children, in order: nodes sorted lightest last, each put before its parent's list. */
-static void link_children(struct tree *t)
-{
-	uint32_t *order = xmalloc(t->nodes.count * sizeof(*order));
-
-	for (uint32_t i = 0; i < t->nodes.count; i++)
-		order[i] = i;
-	qsort_r(order, t->nodes.count, sizeof(*order), compare_nodes, t->nodes.items);
-	for (size_t i = t->nodes.count; i-- > 0;) {
-		struct tree_node *node = &t->nodes.items[order[i]];
-
-		if (order[i] == TREE_ROOT)
-			continue;
-		node->next = t->nodes.items[node->parent].first_child;
-		t->nodes.items[node->parent].first_child = order[i];
-	}
-	free(order);
-}
-
 static double share_of(const struct selection *s, uint64_t weight, uint64_t samples)
 {
 	if (s->base_weight)
@@ -103,20 +122,22 @@ static double share_of(const struct selection *s, uint64_t weight, uint64_t samp
 struct tree *tree_new(struct view *v, const struct selection *s, double limit)
 {
 	struct tree *t = xcalloc(1, sizeof(*t));
-	struct planting g;
+	struct growth g = {.tree = t};
 
 	t->view = v;
-	planting_begin(&g, t, s, limit);
+	tree_steps_begin(&g.steps, v, s, limit);
+	planting_begin(&g.planting, &model, &g, v->profile->paths.count);
 	add_rows(&g, s->rows.items, s->rows.count, false);
 	add_rows(&g, s->waits.items, s->waits.count, true);
+	planting_end(&g.planting, BRANCHES(&t->nodes));
+	tree_steps_done(&g.steps);
 	sum_up(t);
 	t->has_waits = s->waits.count > 0;
-	link_children(t);
+	branches_link(BRANCHES(&t->nodes), compare_nodes, t->nodes.items);
 	vec_each (node, &t->nodes) {
 		node->share = share_of(s, node->weight, node->samples);
 		node->self_share = share_of(s, node->self_weight, node->self_samples);
 	}
-	planting_end(&g);
 	return t;
 }
 
@@ -149,7 +170,7 @@ const char *tree_name(const struct tree *t, const struct tree_node *node)
 		return "all";
 	if (node->inlined)
 		return node->inlined;
-	if (node->frame == ID_NONE && node->parent != TREE_ROOT)
+	if (node->frame == ID_NONE && node->branch.parent != TREE_ROOT)
 		return "[deeper]";
 	if (node->frame == ID_NONE)
 		return process_table_name(t->view->profile->processes, node->process);

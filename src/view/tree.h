@@ -19,21 +19,16 @@
 #define ASSAY_VIEW_TREE_H
 
 #include "view/filter.h"
-
-#define TREE_ROOT 0
-#define TREE_DEPTH_MAX 400
+#include "view/planting.h"
 
 struct tree_node {
-	uint32_t parent;
+	struct branch branch;
 	uint32_t frame;                     /* a frame of the function; ID_NONE: none */
 	uint32_t process;                   /* name id */
 	const char *inlined;                /* the inlined function's name; NULL: it is none */
-	uint32_t levels;                    /* of recursion that begins here, at most; 0: none */
-	uint32_t round;                     /* functions that take turns in it */
 	uint64_t samples, weight;           /* callees included */
 	uint64_t self_samples, self_weight; /* this function alone */
 	uint64_t runnable_ns, blocked_ns;   /* callees included */
-	uint32_t first_child, next;         /* ID_NONE: none */
 	double share, self_share;
 };
 

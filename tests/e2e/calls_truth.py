@@ -7,6 +7,7 @@ gives the differences as text, none if all is equal.
 """
 
 import collections
+import functools
 import re
 
 from harness import Failure
@@ -17,6 +18,7 @@ ADDED = re.compile(r"^(_GLOBAL__|__static_initialization_and_destruction|__cxx_g
 NO_FUNCTION = ("(outside)", "(other)", "(interrupt)")
 
 
+@functools.cache
 def plain_name(name):
     """A function's name without result and arguments: as C and C++, GCC and Clang agree."""
     if name in NO_FUNCTION or ADDED.match(name):
@@ -49,6 +51,7 @@ class Counted:
     def __init__(self):
         self.calls = collections.Counter()
         self.paths = collections.Counter()
+        self.ends = {}  # by how many names: calls by so many last ones of a path
 
     def add(self, path, calls):
         names = [plain_name(name) for name in path]
@@ -57,13 +60,21 @@ class Counted:
             return
         self.calls[names[-1]] += calls
         self.paths[";".join(names)] += calls
+        self.ends.clear()
 
     def of_path(self, path):
         """Calls by a whole path; "...;a;b": by all that end so."""
         if not path.startswith("...;"):
             return self.paths[path]
-        end = path[3:]
-        return sum(n for p, n in self.paths.items() if (";" + p).endswith(end))
+        end = path[4:]
+        names = end.count(";") + 1
+        if names not in self.ends:
+            self.ends[names] = ends = collections.Counter()
+            for whole, calls in self.paths.items():
+                last = whole.split(";")[-names:]
+                if len(last) == names:
+                    ends[";".join(last)] += calls
+        return self.ends[names][end]
 
 
 def counted_of(report):

@@ -68,7 +68,7 @@ class Result:
         return f"{' '.join(map(str, self.words))}: status {self.status}\n{self.out}{self.err}"
 
 
-def run(*words, timeout=60, status=0, input=None, env=None, cwd=None, text=True, user=None):
+def run(*words, timeout=150, status=0, input=None, env=None, cwd=None, text=True, user=None):
     """Runs a program to its end. `status`: the only one that is right; None: any.
 
     A program that outlives its timeout is killed with its children. `env` adds
@@ -121,6 +121,12 @@ class Test:
             raise Failure(f"{path} is not built")
         return str(path)
 
+    def runtime(self, name="run"):
+        """An environment with a directory of the test's own where sessions are found."""
+        path = self.path(name)
+        path.mkdir(mode=0o700)
+        return {"XDG_RUNTIME_DIR": str(path)}
+
     def need(self, *programs):
         for program in programs:
             if not shutil.which(program):
@@ -149,14 +155,14 @@ class Test:
         self.processes.append(process)
         return process
 
-    def wait(self, process, timeout=60):
+    def wait(self, process, timeout=150):
         """Waits for what start() gave; its status."""
         try:
             return process.wait(timeout)
         except subprocess.TimeoutExpired:
             raise Failure(f"{process.args}: still running after {timeout} s") from None
 
-    def until(self, condition, what, timeout=20):
+    def until(self, condition, what, timeout=60):
         """Waits until condition() holds, and gives what it gave."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:

@@ -7,6 +7,7 @@ mapping events (--show-mmap-events) say where it lay.
 """
 
 import collections
+import os
 import re
 import subprocess
 
@@ -27,6 +28,29 @@ def perf(*args, timeout=300, check=True):
         raise RuntimeError(f"perf {' '.join(args)}: status {done.returncode}: "
                            + done.stderr.decode(errors="replace")[-500:])
     return done.stdout.decode(errors="replace")
+
+
+def _misled(error):
+    return b"util/build-id.c" in error
+
+
+def record(path, *words, pipe=False):
+    """Has perf record. While another recorder on the machine asks for build-ids, kernels mark perf's
+    own records as if they had some, and perf 6.1 ends by that: then it is to ask for them, too."""
+    for more in ((), ("--buildid-mmap",)):
+        with open(path if pipe else os.devnull, "wb") as out:
+            done = subprocess.run(["perf", "record", "-q", "-o", "-" if pipe else path, *more, *words],
+                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
+                                  timeout=120)
+        with open(path, "rb") as data:
+            read = subprocess.run(["perf", "script", "-i", "-" if pipe else path, "-F", "ip"],
+                                  stdin=data, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  timeout=120)
+        if not _misled(done.stderr) and not _misled(read.stderr):
+            break
+    if done.returncode:
+        raise RuntimeError(f"perf record {' '.join(words)}: status {done.returncode}: "
+                           + done.stderr.decode(errors="replace")[-500:])
 
 
 class Maps:
@@ -74,17 +98,3 @@ def samples(path, symbols=False):
         user = ip < 1 << 63
         offset = maps.offset(int(pid), ip, dso) if user else None
         yield Sample(int(pid), int(tid or tid2), float(time), event, ip, dso, offset, symbol)
-
-
-def chain_tops(path):
-    """(pid, address that perf prints, dso) of each chain's innermost frame: an independent way
-    to the same offsets, for recordings with chains."""
-    pid, want = None, False
-    for line in perf("script", "-i", path, "-F", "pid,ip,dso").splitlines():
-        head = re.match(r"^\s*(-?\d+)\s*$", line)
-        frame = re.match(r"^\s+([0-9a-f]+) \((.*)\)\s*$", line)
-        if head:
-            pid, want = int(head.group(1)), True
-        elif frame and want:
-            want = False
-            yield pid, int(frame.group(1), 16), frame.group(2)

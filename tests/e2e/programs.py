@@ -50,7 +50,7 @@ def environment():
     return env
 
 
-def run(command, timeout=60, check=False, **kwargs):
+def run(command, timeout=150, check=False, **kwargs):
     """Runs a program; a negative status is the signal that ended it."""
     done = subprocess.run(list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=timeout,
@@ -63,15 +63,15 @@ def run(command, timeout=60, check=False, **kwargs):
     return result
 
 
-def assay(*args, timeout=60, check=True, **kwargs):
+def assay(*args, timeout=150, check=True, **kwargs):
     return run([ASSAY, *args], timeout=timeout, check=check, **kwargs)
 
 
-def record(path, *args, timeout=60):
+def record(path, *args, timeout=150):
     return assay("record", "-o", path, *args, timeout=timeout)
 
 
-def report(path, *args, timeout=120):
+def report(path, *args, timeout=150):
     """A report as JSON. A report that says part of the file is damaged is still one."""
     done = assay("report", "-i", path, "--json", *args, timeout=timeout)
     try:
@@ -123,6 +123,26 @@ class Code:
             if low <= address < high and jump and low <= int(jump.group(1), 16) <= address:
                 found.append((int(jump.group(1), 16), address))
         return found
+
+
+class Obeying:
+    """A program that does rounds when it is told to, and says that it did."""
+
+    def __init__(self, t, *words, env):
+        self.t = t
+        self.process = t.start(*words, "obey", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               env={**os.environ, **env})
+        t.equal(self.process.stdout.readline(), b"ready\n")
+        self.pid = self.process.pid
+
+    def rounds(self, n):
+        self.process.stdin.write(b"%d\n" % n)
+        self.process.stdin.flush()
+        self.t.equal(self.process.stdout.readline(), b"ok\n")
+
+    def end(self):
+        self.process.stdin.close()
+        self.t.equal(self.t.wait(self.process), 0)
 
 
 def need(*programs_):

@@ -4,9 +4,8 @@
 N rounds are N branches with two leaves each; rounds itself and main besides. Its arguments are
 steps, done one after the other.
 """
-import os
 
-from harness import ASSAY, BUILD, run
+from harness import BUILD, run
 
 PROGRAM = r"""
 #include <assay/tags.h>
@@ -105,13 +104,23 @@ int main(int argc, char **argv)
 			if (fork())
 				wait(NULL);
 		} else if (!strcmp(step, "leave")) {
+			int done[2]; /* closed when its rounds are */
+			char end;
+
+			if (pipe(done))
+				abort();
 			if (!fork()) {
 				close(1); /* whoever reads it waits for its end */
 				close(2);
+				close(done[0]);
 				rounds(7);
+				close(done[1]);
 				sleep(60);
+				_exit(0);
 			}
-			usleep(200000);
+			close(done[1]);
+			if (read(done[0], &end, 1))
+				abort();
 		} else if (!strcmp(step, "exec"))
 			execv(argv[0], argv + i);
 		else if (!strncmp(step, "exit", 4))

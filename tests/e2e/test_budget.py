@@ -12,6 +12,12 @@ FLOOR_HZ = 19
 BURN = "import os, time\nprint(os.getpid())\nwhile time.process_time() < {}: pass"
 
 
+def most_hz():
+    """The kernel's ceiling of rates, which it lowers by itself where a PMU's interrupts take long."""
+    with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as f:
+        return int(f.read())
+
+
 def records_all(t, *words, seconds=2, env=None):
     """A recording of the whole machine while a program takes so much CPU time: its report, and the
     ns that samples say the program took."""
@@ -40,7 +46,8 @@ def the_rate_is_what_the_budget_allows(t):
     # Where others have the CPU for those few ms, what a sample costs is not measured: three times in
     # a row that is no chance.
     for _ in range(3):
-        path, report = records_all(t, "-F", "50000", "--budget", "1")
+        asked = min(50000, most_hz())
+        path, report = records_all(t, "-F", asked, "--budget", "1")
         recording = report["recordings"][0]
         if recording["budget"]["measured"]:
             break
@@ -48,7 +55,8 @@ def the_rate_is_what_the_budget_allows(t):
     t.equal(budget["share"], 0.01, "budget")
     t.true(budget["measured"], "the cost of a sample was not measured")
     t.true(0 < budget["sample_low_ns"] <= budget["sample_ns"] * 1.5, "quartiles")
-    t.equal(report["event"]["frequency_hz"], 50000, "the rate asked for")
+    t.equal(report["event"]["frequency_hz"], asked, "the rate asked for")
+    t.true(rates, "the rate is as asked")
     t.equal(rates[0]["reason"], "budget", "why the first rate is what it is")
     for rate in rates:
         taken = budget["sample_ns"] / rate["period_ns"]
@@ -58,7 +66,7 @@ def the_rate_is_what_the_budget_allows(t):
     text = t.assay("report", path).out
     t.has(text, "\nRates\n")
     t.has(text, "\nbudget ")
-    t.has(text, " at up to 50000 Hz")
+    t.has(text, f" at up to {asked} Hz")
 
 
 @test
@@ -111,8 +119,7 @@ def no_rate_is_below_the_floor(t):
 
 @test
 def more_than_the_kernel_allows_is_a_ceiling(t):
-    with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as f:
-        most = int(f.read())
+    most = most_hz()
     path = t.path("budget.data")
     t.assay("record", "-q", "-F", most * 3, "-o", path, "--", "true", status=1)
     t.assay("record", "-q", "-F", most * 3, "--budget", "5", "-o", path, "--", "true")

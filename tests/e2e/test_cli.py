@@ -207,4 +207,22 @@ def outputs_that_are_full_are_no_success(t):
         t.equal(result.err, "assay: the output could not be written: No space left on device\n")
 
 
+@test
+def closed_descriptors_are_not_taken_for_a_recording_s(t):
+    """What is opened in their place would get the messages, and a session lose its lock."""
+    data, env = t.path("closed.data"), t.runtime()
+    run("sh", "-c", '"$1" record -o "$2" -- sh -c "exit 3" <&- >&- 2>&-; test $? = 3 && "$1" report "$2"',
+        "sh", ASSAY, data, env=env)
+    t.lacks(data.read_bytes().decode(errors="replace"), "read it with", "the recording")
+    result = run("sh", "-c", '"$1" start -p $$ -o "$2" <&- >&- 2>&- && "$1" status && "$1" stop',
+                 "sh", ASSAY, data, env=env)
+    t.has(result.out, "Session default: running")
+    t.has(result.out, "Session default: stopped")
+    t.assay("report", data)
+    result = run("sh", "-c", '"$0" sql "$1" <&-', ASSAY, data, status=1)
+    t.has(result.err, "cannot read standard input: Bad file descriptor")
+    result = run("sh", "-c", '"$0" --version >&-', ASSAY, status=1)
+    t.equal(result.err, "assay: the output could not be written: Bad file descriptor\n")
+
+
 main()

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 
 import perf_script
 import programs
@@ -39,9 +40,7 @@ class Recorder:
 
     def __init__(self, t):
         self.t = t
-        runtime = t.path("run")
-        runtime.mkdir(mode=0o700)
-        self.env = {"XDG_RUNTIME_DIR": str(runtime)}
+        self.env = t.runtime()
 
     def __call__(self, *words, **options):
         return run(ASSAY, *words, cwd=self.t.directory, env=self.env, **options)
@@ -59,7 +58,7 @@ class Recorder:
         def taken():
             report = self.snapshot()
             return any("what came before left it" in w for w in report["warnings"]) and report
-        return self.t.until(taken, "the memory is full")
+        return self.t.until(taken, "the memory is full", 90)
 
 
 @contextlib.contextmanager
@@ -88,6 +87,10 @@ def check_books(t, report):
         t.near(cpu["wall_ns"], ledger["elapsed_ns"], 0.01 * ledger["elapsed_ns"], "a CPU's stretch")
 
 
+def moved(report, began):
+    return report["recordings"][0]["first_sample_ns"] > began and report
+
+
 def places_by_perf(path):
     found = collections.Counter()
     for s in perf_script.samples(path):
@@ -113,14 +116,15 @@ def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
         report = r.went_round()
         began = report["recordings"][0]["first_sample_ns"]
         # A program that ends before anybody asks for the snapshot.
-        run(t.workload("loop"), "50")
+        short = t.start(t.workload("loop"), "50", stdout=subprocess.DEVNULL)
+        t.wait(short)
+        report = t.until(lambda: moved(r.snapshot(), began), "the stretch moved on")
         loop.kill()
         t.wait(loop)
-        report = r.snapshot()
         snap = t.path("snap")
         check_books(t, report)
-        t.true(report["recordings"][0]["first_sample_ns"] > began, "the stretch moved on")
-        t.equal(len([p for p in report["processes"] if p["name"] == "loop"]), 2, "loops")
+        pids = [p["pid"] for p in report["processes"] if p["name"] == "loop"]
+        t.true({loop.pid, short.pid} <= set(pids), f"loops {loop.pid}, {short.pid}: {pids}")
         body = by_name(report["functions"], "function", "loop_body")
         t.true(body and body["image"].endswith("/loop"), f"loop_body: {report['functions'][:3]}")
         theirs, ours = places_by_perf(snap), places_by_us(snap)
@@ -152,16 +156,20 @@ def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
         t.true(stacks["stitched"] > 0, f"they are deeper than the copies: {stacks}")
         folded = t.assay("export", "--to", "folded", "-o", "-", t.path("snap")).out
         chains = [line for line in folded.splitlines() if ";leaf " in line]
-        t.true(chains and all(";main;down;" in line for line in chains),
-               f"chains that reach main: {chains[:1]}")
+        samples = sum(int(line.split()[-1]) for line in chains)
+        reach = sum(int(line.split()[-1]) for line in chains if ";main;down;" in line)
+        t.true(reach >= 0.95 * samples > 0, f"{reach} of {samples} reach main: {chains[:1]}")
 
 
 @test
 def a_rule_and_a_signal_write_what_there_is(t):
-    with recorder(t, "--when", "exit=loop", "--when", "load > 100000", "--snapshots", 1) as r:
+    # By a name that nobody else's program has.
+    name = f"loop-{os.getpid()}"
+    run("cp", t.workload("loop"), t.path(name))
+    with recorder(t, "--when", f"exit={name}", "--when", "load > 100000", "--snapshots", 1) as r:
         names = lambda: sorted(p for p in os.listdir(t.directory)
                                if re.fullmatch(r"perf\.data-\d{8}T\d{6}(-\d)?", p))
-        run(t.workload("loop"), "20")
+        run(t.path(name), "100")
         # Its name is there before all of it is.
         t.until(lambda: r.status()["snapshots"] == 1, "a snapshot when loop ended")
         first = names()[0]
@@ -172,7 +180,7 @@ def a_rule_and_a_signal_write_what_there_is(t):
         t.true(names() and first not in names(), "it is in the place of the first")
         status = r.status()
         t.equal(status["snapshots"], 2, "snapshots")
-        t.equal([rule["rule"] for rule in status["rules"]], ["exit=loop", "load > 100000"], "rules")
+        t.equal([rule["rule"] for rule in status["rules"]], [f"exit={name}", "load > 100000"], "rules")
         one, other = status["rules"]
         t.equal((one["fired"], one["value"], one["fired_ns"] > 0), (1, None, True), "exit=loop")
         t.equal((other["fired"], other["holds"], other["fired_ns"]), (0, False, None), "load")

@@ -196,12 +196,15 @@ def lines_of_source_are_keys(t):
 @test
 def deep_recursion_is_one_line(t):
     record(t, build(t), "deep")
-    text = t.assay("report", "-g", t.path("a.data"), env=environment(t)).out
+    text = t.assay("report", "-g", "--percent-limit", "10", t.path("a.data"),
+                   env=environment(t)).out
     # frame pointers reach no deeper than the kernel's 127 frames
     t.true("deep  (recursion, 1" in text, text[-1500:])
     t.equal(text.count("deep  ("), 1, "lines of deep")
     found = t.report("-g", t.path("a.data"), env=environment(t))
-    levels = [node["recursion"] for path, node in nodes(found["tree"]) if path[-1] == "deep"]
+    # On the way down and up, which takes some us, it may be less deep, and begins in main.
+    levels = [node["recursion"] for path, node in nodes(found["tree"])
+              if path[-1] == "deep" and node["share"] > 0.1]
     t.true(len(levels) == 1 and levels[0] > 100, f"levels {levels}")
 
 

@@ -26,14 +26,18 @@ def data_size(path):
     return struct.unpack_from("<Q", header, 48)[0] if len(header) == HEADER_BYTES else 0
 
 
-def kill_at(seconds, path):
-    """Records the machine with something running, and kills the recorder."""
+def kill_at(seconds, path, flushed):
+    """Records the machine with something running, and kills the recorder so long after it began, or
+    after the file has held something for the first time."""
     load = subprocess.Popen([workload("btree"), "100000"], stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL)
     try:
         recorder = subprocess.Popen([ASSAY, "record", "-a", "-g", "-F", "997", "-o", path],
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL, env=environment())
+        end = time.monotonic() + 60
+        while flushed and data_size(path) == 0 and time.monotonic() < end:
+            time.sleep(0.01)
         time.sleep(seconds)
         assert recorder.poll() is None, f"the recorder ended by itself: {recorder.returncode}"
         recorder.kill()
@@ -66,13 +70,14 @@ def killed_at_random_moments(t):
     with workdir() as work:
         for number in range(KILLS):
             # Every other one early, where the file is still being begun.
-            seconds = chance.uniform(0.02, 0.4) if number % 2 else chance.uniform(0.4, 3)
+            early = number % 2 == 1
+            seconds = chance.uniform(0.02, 0.4) if early else chance.uniform(0.4, 3)
             path = f"{work}/killed-{number}"
-            kill_at(seconds, path)
+            kill_at(seconds, path, not early)
             samples = check_readable(path, seconds)
             comment(f"killed after {seconds:.3f} s: {samples} samples, "
                     f"{os.path.getsize(path) if os.path.exists(path) else 0} bytes")
-            if seconds > 1.5:
+            if seconds > 1.5:  # idle or not, each CPU gives a thousand a second
                 assert samples > 100, f"killed after {seconds:.3f} s, and only {samples} samples"
             flushed += samples > 0
     assert flushed >= KILLS // 3, f"only {flushed} of {KILLS} recordings hold samples"

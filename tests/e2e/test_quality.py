@@ -86,8 +86,7 @@ def frame_pointers_are_judged_as_perf_prints_them(t):
     with workdir() as work:
         program = built(work)
         path = f"{work}/perf.data"
-        run(["perf", "record", "-q", "-g", "-F", "2000", "-o", path, program], timeout=60,
-            check=True)
+        perf_script.record(path, "-g", "-F", "2000", program)
         found = [c for c in chains(path, "frames") if c]
         whole = sum(c[-1] in BEGINNINGS for c in found)
         stacks = stacks_of(path, "--comm", "frames")
@@ -104,7 +103,7 @@ def frame_pointers_are_judged_as_perf_prints_them(t):
 def recorded_stacks_are_whole(t):
     with workdir() as work:
         path = f"{work}/perf.data"
-        record(path, "-g", "-F", "2000", "--", workload("call"), "100")
+        record(path, "-g", "-F", "2000", "--", workload("call"), "300")
         stacks = stacks_of(path)
         whole = stacks["whole"] + stacks["stitched"]
         comment(f"assay record -g: {stacks}")
@@ -118,8 +117,8 @@ def recorded_stacks_are_whole(t):
 def copies_of_perf_are_walked(t):
     with workdir() as work:
         path = f"{work}/perf.data"
-        run(["perf", "record", "-q", "--call-graph", "dwarf,8192", "-F", "500", "-o", path,
-             workload("call"), "100"], timeout=60, check=True)
+        # So long that how it starts and ends is less than what may be missing.
+        perf_script.record(path, "--call-graph", "dwarf,8192", "-F", "500", workload("call"), "300")
         stacks = stacks_of(path, "--comm", "call")
         comment(f"perf record --call-graph dwarf: {stacks}")
         assert stacks["samples"] > 30, f"only {stacks['samples']} samples"

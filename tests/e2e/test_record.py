@@ -60,10 +60,10 @@ def interrupt_ends_a_recording_cleanly(t):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         out = t.path(f"{number}.data")
         recorder = t.start(ASSAY, "record", "-a", "-o", out, stderr=subprocess_pipe())
-        t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
+        t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins", 60)
         time.sleep(1.2)
         recorder.send_signal(number)
-        t.equal(t.wait(recorder, 20), 0, "status")
+        t.equal(t.wait(recorder), 0, "status")
         report = t.report(out)
         t.true(report["recordings"][0]["truncated"] is False, "the file was closed")
         t.true(report["ledger"]["closed"], "the account is there")
@@ -111,16 +111,28 @@ def process_that_lives_two_milliseconds_is_named(t):
            f"their function is named: {functions}")
 
 
+def ran_for(pid):
+    """Seconds of CPU time, in hundredths; a process that is gone had none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            words = f.read().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @test
 def running_process_is_sampled_by_its_pid(t):
     out = t.path("a.data")
-    victim = t.start(t.workload("short"), "60000000")
-    other = t.start(t.workload("short"), "60000000")
-    time.sleep(0.2)
+    victim = t.start(t.workload("short"), "300000000")
+    other = t.start(t.workload("short"), "300000000")
+    t.until(lambda: ran_for(victim.pid) > 0.05 and ran_for(other.pid) > 0.05, "both run", 60)
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
-    time.sleep(1.5)
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins", 60)
+    before = ran_for(victim.pid)
+    t.until(lambda: ran_for(victim.pid) > before + 0.5, "it runs while it is recorded", 60)
     recorder.send_signal(signal.SIGINT)
-    t.equal(t.wait(recorder, 20), 0, "status")
+    t.equal(t.wait(recorder), 0, "status")
     report = t.report(out)
     pids = {row["pid"] for row in report["processes"] if row["user_samples"]}
     t.equal(pids, {victim.pid}, "processes with samples")
@@ -132,10 +144,10 @@ def recording_ends_with_the_process(t):
     out = t.path("a.data")
     victim = t.start(t.workload("short"), "60000000")
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
-    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins", 60)
     victim.kill()
     # Not waited for: a process that has ended and that nobody took note of has ended too.
-    t.equal(t.wait(recorder, 10), 0, "status")
+    t.equal(t.wait(recorder, 30), 0, "status")  # by itself, it would go on for a minute
     t.wait(victim)
 
 
@@ -152,7 +164,9 @@ def each_page_fault_is_counted_and_its_mapping_named(t):
     file, anonymous = touched["faults_touch_file"], touched["faults_touch_anonymous"]
     t.equal(sum(n for region, n in file if region.startswith(str(t.path("file")))),
             truth["file_pages"], "faults in the file's mapping")
-    t.equal(sum(n for _, n in anonymous), truth["anonymous_pages"], "faults in anonymous memory")
+    # The function's own code may have to be mapped, too.
+    t.equal(sum(n for region, n in anonymous if not region.endswith("/faults")),
+            truth["anonymous_pages"], "faults in anonymous memory")
 
 
 @test
@@ -167,23 +181,23 @@ def context_switches_are_sampled(t):
 @test
 def what_finds_no_room_is_counted(t):
     out = t.path("a.data")
-    load = [t.start(t.workload("short"), "4000000") for _ in range(os.cpu_count())]
-    result = t.assay("record", "-a", "-F", "20000", "--memory", "0.008", "-o", out, "--",
-                     "sleep", "1")
+    # Nobody reads the rings for half a second.
+    result = t.assay("record", "-a", "-F", "10000", "--memory", "0.008", "-o", out, "--", "sh", "-c",
+                     "sleep 0.2; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.3")
     report = t.report(out)
     ledger = report["ledger"]
     t.has(result.err, "dropped", "the closing line")
     t.true(report["observer"]["lost"] > 0, "lost records are in the report")
     t.true(ledger["unobserved_ns"] > 0, "the time that they stood for is unobserved")
     t.near(ledger["residual_ns"] / (ledger["wall_ns"] * ledger["cpus"]), 0, 0.05, "residual")
-    del load
 
 
 @test
 def lost_records_are_not_all_ticks(t):
     """Nobody reads the rings while 300 processes come and go: they are full at once."""
     out = t.path("a.data")
-    t.assay("record", "-a", "-F", "50", "--memory", "0.008", "-o", out, "--", "sh", "-c",
+    # Few ticks, however many CPUs: what is lost are records of processes.
+    t.assay("record", "-a", "-F", max(5, 100 // os.cpu_count()), "--memory", "0.008", "-o", out, "--", "sh", "-c",
             "kill -STOP $PPID; i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; "
             "kill -CONT $PPID")
     report = t.report(out)
@@ -199,14 +213,16 @@ def lost_records_are_not_all_ticks(t):
 def books_of_the_machine_close(t):
     out = t.path("a.data")
     t.start(t.workload("short"), "4000000")
+    began = time.monotonic()
     t.assay("record", "-a", "-o", out, "--", "sleep", "2")
+    took = time.monotonic() - began
     ledger = t.report(out)["ledger"]
     whole = ledger["wall_ns"] * ledger["cpus"]
     terms = sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
                                         "unobserved_ns", "residual_ns"))
     t.near(terms / whole, 1, 1e-6, "sum of the terms / wall x CPUs")
     t.near(ledger["residual_ns"] / whole, 0, 0.03, "residual")
-    t.near(ledger["wall_ns"] / 1e9, 2, 0.5, "wall seconds")
+    t.between(ledger["wall_ns"] / 1e9, 1.99, took, "wall seconds")
     t.equal(ledger["cpus"], os.cpu_count(), "CPUs")
 
 

@@ -14,7 +14,9 @@ import sqlite3
 import subprocess
 import time
 
+import stores
 from harness import ASSAY, LONG, main, run, test
+from stores import number, rows
 
 KILLS = 200 if LONG else 6
 WINDOW_NS = 10**9
@@ -33,18 +35,10 @@ def clock_ahead():
     return min(readings)[1]
 
 
-def rows(db, query, *values):
-    return db.execute(query, values).fetchall()
-
-
-def number(db, query, *values):
-    return db.execute(query, values).fetchone()[0]
-
-
 def last_window(path):
     """Id and end of the newest window, or (0, 0)."""
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        with stores.reading(path) as db:
             return rows(db, "SELECT id, end_ns FROM windows ORDER BY id DESC LIMIT 1")[0]
     except (sqlite3.Error, IndexError):
         return 0, 0
@@ -55,17 +49,18 @@ class Killed:
 
     def __init__(self, t, name, *words):
         self.t, self.path, self.words = t, t.path(f"{name}.db"), words
-        runtime = t.path(f"run-{name}")
-        runtime.mkdir(mode=0o700)
-        self.env = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "TZ": "UTC"}
+        self.env = {**os.environ, **t.runtime(f"run-{name}"), "TZ": "UTC"}
         self.sessions = 0
         self.given = {}  # (name, instance) -> id of its row, of all that ever were
 
-    def live(self, chance):
-        """A session, killed: the newest window just before, and when that was."""
-        where = chance.choice(("start", "edge", "edge", "any"))
+    def live(self, chance, sure):
+        """A session, killed: the newest window just before, and when that was. `sure`: it has
+        written one, however slow the machine is."""
+        where = "any" if sure else chance.choice(("start", "edge", "edge", "any"))
         process = self.t.start(ASSAY, "start", "--foreground", "--store", self.path, "--window", 1,
                                "-F", 199, *self.words, env=self.env, stderr=subprocess.PIPE)
+        if sure:
+            self.t.until(lambda: last_window(self.path)[0], "a window", timeout=60)
         if where == "start":
             time.sleep(chance.random() ** 2 * 0.3)
         else:
@@ -181,7 +176,7 @@ def killed_at_any_moment_it_is_whole_and_goes_on(t):
     counts, missing, ahead, set_by = collections.Counter(), [], clock_ahead(), 1_000_000
     for kill in range(KILLS):
         store = stores[kill % 2]
-        where, before, wall = store.live(chance)
+        where, before, wall = store.live(chance, kill >= KILLS - 2 and not store.sessions)
         # What the machine's clock was adjusted by meanwhile is no hole.
         set_by = max(set_by, 1_000_000 + 2 * abs(clock_ahead() - ahead))
         try:

@@ -50,10 +50,8 @@ def loop_lies_in_its_loop(t):
     assert len(loops) == 1, f"loop_body has {len(loops)} loops"
     first, last = loops[0]
     outside = {hex(a): n for a, n in found.items() if not first <= a <= last}
-    # What runs before the loop takes a microsecond, or a page fault.
-    starting = {code.function_at(int(a, 16)) for a in outside}
-    assert starting <= {"main", "_start"} and sum(outside.values()) <= 2, \
-        f"outside the loop {first:#x}-{last:#x}: {outside}"
+    # What runs once, before the loop and after it, takes a microsecond, or a page fault.
+    assert sum(outside.values()) <= 2, f"outside the loop {first:#x}-{last:#x}: {outside}"
 
 
 def split_of_call(inner, outer):

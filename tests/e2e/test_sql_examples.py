@@ -15,12 +15,13 @@ KINDS = {"samples", "store", "calls", "tags", "pprof"}
 
 Example = collections.namedtuple("Example", "number title kinds query")
 
-# f calls leaf twice, g itself and leaf: main;f;leaf and so on, each so often.
+# f calls leaf twice, g itself and leaf: main;f;leaf and so on, each so often. Nearly all time is
+# leaf's, so that it is where a page fault or a stolen millisecond is, too.
 PROGRAM = """
 static volatile int sink;
 __attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) sink += i; }
-__attribute__((noinline)) void f(void) { leaf(1000); leaf(2000); }
-__attribute__((noinline)) void g(int n) { if (n) g(n - 1); leaf(500); }
+__attribute__((noinline)) void f(void) { leaf(10000); leaf(20000); }
+__attribute__((noinline)) void g(int n) { if (n) g(n - 1); leaf(5000); }
 int main(void) { for (int i = 0; i < 100; i++) f(); g(10); return 0; }
 """
 CALLS = {"main": 1, "f": 100, "g": 11, "leaf": 211}
@@ -203,8 +204,7 @@ def examples_hold_of_pprof(t):
 
 @test
 def examples_hold_of_a_store(t):
-    file, place = t.path("s.db"), {"XDG_RUNTIME_DIR": str(t.path("run"))}
-    t.path("run").mkdir(mode=0o700)
+    file, place = t.path("s.db"), t.runtime()
     t.assay("start", "--store", file, "--window", "1", "-g", env=place)
     t.run(t.workload("threads"), "3", "60")
     t.assay("stop", env=place)

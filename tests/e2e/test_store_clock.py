@@ -11,6 +11,7 @@ import struct
 import subprocess
 import time
 
+import stores
 from harness import ASSAY, LONG, main, run, test
 
 SECOND = 10**9
@@ -63,10 +64,8 @@ class Machine:
 
     def __init__(self, t):
         self.t, self.path, self.added = t, t.path("a.db"), [0, 0]
-        runtime = t.path("run")
-        runtime.mkdir(mode=0o700)
         t.run("gcc", "-O1", "-shared", "-fPIC", "-o", t.path("clocks.so"), t.write("clocks.c", SHIM))
-        self.env = {"XDG_RUNTIME_DIR": str(runtime), "LD_PRELOAD": str(t.path("clocks.so")),
+        self.env = {**t.runtime(), "LD_PRELOAD": str(t.path("clocks.so")),
                     "CLOCKS_ADDED": str(t.path("added")), "TZ": "UTC",
                     # A sanitizer's library wants to be the first, and need not be here.
                     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
@@ -83,8 +82,8 @@ class Machine:
                             "-F", 97, env={**os.environ, **self.env}, stderr=subprocess.PIPE)
 
     def rows(self, query):
-        with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
-            return db.execute(query).fetchall()
+        with stores.reading(self.path) as db:
+            return stores.rows(db, query)
 
     def windows(self):
         try:

@@ -4,31 +4,17 @@ being disturbed; dumps of other devices become traces; names and flags are what 
 import os
 import signal
 import struct
-import subprocess
 
 from harness import BUILD, ROOT, main, test
+from programs import Obeying
 from tags_program import build, calls_of, events_of, left_over, of_rounds, place
 
 
-class Recorded:
-    """A program that records by itself, and does rounds when it is told to."""
+class Recorded(Obeying):
+    """A program that records by itself."""
 
     def __init__(self, t, program, *steps, env=None):
-        self.t = t
-        self.process = t.start(program, *steps, "obey", stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE,
-                               env={**os.environ, **place(t), **(env or {})})
-        t.equal(self.process.stdout.readline(), b"ready\n")
-        self.pid = self.process.pid
-
-    def rounds(self, n):
-        self.process.stdin.write(b"%d\n" % n)
-        self.process.stdin.flush()
-        self.t.equal(self.process.stdout.readline(), b"ok\n")
-
-    def end(self):
-        self.process.stdin.close()
-        self.t.equal(self.t.wait(self.process), 0)
+        super().__init__(t, program, *steps, env={**place(t), **(env or {})})
 
 
 def tags(t, *words, **options):

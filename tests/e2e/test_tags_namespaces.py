@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tags in PID namespaces: processes that have other ids for themselves than for assay run
 until they have ended, and their threads' switches are found."""
-import os
-import subprocess
 
 from harness import main, run, test
+from programs import Obeying
 from tags_program import build, calls_of, left_over, of_rounds, place
 
 INSIDE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
@@ -49,19 +48,14 @@ def processes_of_two_namespaces_that_have_the_same_id_are_two(t):
 @test
 def what_runs_in_a_namespace_is_not_removed(t):
     need(t)
-    process = t.start(*INSIDE, build(t), "obey", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                      env={**os.environ, **place(t)})
-    t.equal(process.stdout.readline(), b"ready\n")
+    program = Obeying(t, *INSIDE, build(t), env=place(t))
     for rounds in (4, 5):
-        process.stdin.write(b"%d\n" % rounds)
-        process.stdin.flush()
-        t.equal(process.stdout.readline(), b"ok\n")
+        program.rounds(rounds)
         t.assay("tags", "get", "-o", t.path(f"{rounds}.tags"), env=place(t))
         t.equal(len(left_over(t)), 1, "files, as it runs")
     t.equal(calls_of(t.report(t.path("5.tags"))), {**of_rounds(4, 5), "main": 1})
     t.has(t.assay("tags", "list", env=place(t)).out, "program", "the list")
-    process.stdin.close()
-    t.wait(process)
+    program.end()
     t.assay("tags", "get", "-o", t.path("end.tags"), env=place(t))
     t.equal(left_over(t), [], "files, as it has ended")
 

@@ -62,7 +62,7 @@ struct day {
 	struct error err;
 	/* What was seen, and where it was not what was to be seen. */
 	struct truth ledger;
-	uint64_t wrong_windows, wrong_busy, wrong_samples, half_bytes;
+	uint64_t wrong_windows, wrong_busy, wrong_samples, half_bytes, bytes;
 	size_t early_heap, late_heap;
 	long early_rss, late_rss;
 };

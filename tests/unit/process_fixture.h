@@ -3,26 +3,9 @@
 #ifndef ASSAY_TESTS_PROCESS_FIXTURE_H
 #define ASSAY_TESTS_PROCESS_FIXTURE_H
 
-#include "process/process.h"
+#include "process_world.h"
 
 #include <string.h>
-
-struct world {
-	struct image_table images;
-	struct process_table *t;
-};
-
-static inline void world_init(struct world *w)
-{
-	image_table_init(&w->images);
-	w->t = process_table_new(&w->images);
-}
-
-static inline void world_done(struct world *w)
-{
-	process_table_free(w->t);
-	image_table_done(&w->images);
-}
 
 static inline void task(struct world *w, enum event_kind kind, int32_t pid, int32_t tid,
                         int32_t parent, uint64_t time)

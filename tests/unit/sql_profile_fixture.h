@@ -42,7 +42,7 @@ static inline struct sql *open_profile(struct fixture *f)
 	struct sql *s = NULL;
 
 	CHECK_EQ(sql_open(&s, NULL), 0);
-	CHECK_EQ(sql_add_profile(s, f->profile, f->symbols, NULL, NULL), 0);
+	CHECK_EQ(sql_add_profile(s, f->profile, f->symbols, NULL), 0);
 	return s;
 }
 

@@ -196,7 +196,7 @@ static const struct call_node *node_named(const struct call_fixture *f, const st
 {
 	for (size_t i = 1; i < t->nodes.count; i++)
 		if (t->nodes.items[i].function == f->functions[function] &&
-		    t->nodes.items[i].parent == parent)
+		    t->nodes.items[i].branch.parent == parent)
 			return &t->nodes.items[i];
 	CHECK(!"the node is there");
 	return t->nodes.items;
@@ -214,18 +214,18 @@ static void recursion_is_folded_and_no_time_is_lost(void)
 	CHECK_EQ(t->nodes.items[0].total_ns, 1701);
 	top = (uint32_t)(node_named(&f, t, 0, F_MAIN) - t->nodes.items);
 	CHECK_EQ(t->nodes.items[top].total_ns, 1651);
-	CHECK_EQ(t->nodes.items[top].levels, 0);
+	CHECK_EQ(t->nodes.items[top].branch.levels, 0);
 	node = node_named(&f, t, top, F_FIB);
 	CHECK_EQ(node->calls, 8);
-	CHECK_EQ(node->levels, 3);
-	CHECK_EQ(node->round, 2);
+	CHECK_EQ(node->branch.levels, 3);
+	CHECK_EQ(node->branch.round, 2);
 	CHECK_EQ(node->net_ns, 76);
 	CHECK_EQ(node->total_ns, 81);
 	node = node_named(&f, t, top, F_SORT);
 	CHECK_EQ(node->total_blocked_ns, 5000);
 	CHECK_EQ(t->nodes.items[0].total_blocked_ns, 5000);
 	/* Most total first. */
-	CHECK_EQ(t->nodes.items[t->nodes.items[top].first_child].function, f.functions[F_SORT]);
+	CHECK_EQ(t->nodes.items[t->nodes.items[top].branch.first_child].function, f.functions[F_SORT]);
 	CHECK(call_tree_shown(t, &t->nodes.items[top], 0.9));
 	CHECK(!call_tree_shown(t, node_named(&f, t, top, F_STRLEN), 0.05));
 	call_tree_free(t);
@@ -256,7 +256,7 @@ static void deep_paths_need_no_stack(void)
 	CHECK_EQ(call_rows_at(r, 0).total_ns + call_rows_at(r, 1).total_ns, 2 * deep - 1);
 	t = call_tree_new(p);
 	CHECK_EQ(t->nodes.count, 3);
-	CHECK_EQ(t->nodes.items[1].levels, deep / 2);
+	CHECK_EQ(t->nodes.items[1].branch.levels, deep / 2);
 	CHECK_EQ(t->nodes.items[1].total_ns, deep);
 	call_tree_free(t);
 	call_rows_free(r);

@@ -3,7 +3,8 @@
  * A day that never was, at speed: two CPUs, a timer, a process after the other, all known in
  * advance. What windows and the store say of it must be that, to one tick and one process,
  * and what it takes must not grow with the hours. With ASSAY_LONG it is a whole day with ten
- * million processes (ASSAY_DAY_NAMES: of how many names), else ten minutes.
+ * million processes (ASSAY_DAY_NAMES: of how many names), else ten minutes. ASSAY_DAY_DAYS=365
+ * is a year of a server that starts ASSAY_DAY_RATE processes a second (bench/year).
  */
 #include "base/xalloc.h"
 #include "check.h"
@@ -64,6 +65,8 @@ static void check_window(struct day *d, const struct profile *p, const struct pr
 	                    w->lost_records != truth->lost_events;
 }
 
+#define DAY_WINDOWS (86400 * SECOND / WINDOW_NS)
+
 /* What is held, and the most that it ever was; a short day's caches fill up to its middle. */
 static void measure(struct day *d, uint64_t windows)
 {
@@ -81,6 +84,11 @@ static void measure(struct day *d, uint64_t windows)
 	}
 	if (windows == all / 2)
 		d->half_bytes = store_bytes(d->store);
+	if (all > DAY_WINDOWS && !(windows % DAY_WINDOWS)) {
+		printf("# day %3llu: %7.1f MB\n", (unsigned long long)(windows / DAY_WINDOWS),
+		       (double)store_bytes(d->store) / 1e6);
+		fflush(stdout);
+	}
 }
 
 static int on_window(void *ctx, const struct profile *p, const struct profile_window *w,
@@ -142,12 +150,9 @@ static uint64_t wrong_names(const struct day *d, sqlite3 *db)
 	return wrong + (names > used ? names - used : used - names);
 }
 
-static void check_store(const struct day *d)
+/* What holds however much was merged. */
+static void check_sums(const struct day *d, sqlite3 *db)
 {
-	sqlite3 *db;
-
-	CHECK_EQ(sqlite3_open(fixture_path("day.db"), &db), SQLITE_OK);
-	CHECK_EQ(number(db, "SELECT count(*) FROM windows"), d->windows);
 	CHECK_EQ(number(db, "SELECT sum(due_busy + due_idle) FROM ledger"), d->all.due);
 	CHECK_EQ(number(db, "SELECT sum(seen_busy + seen_idle) FROM ledger"), d->all.seen);
 	CHECK_EQ(number(db, "SELECT sum(lost) FROM ledger"), d->all.dropped);
@@ -158,6 +163,15 @@ static void check_store(const struct day *d)
 	CHECK_EQ(number(db, "SELECT sum(samples) FROM samples"), d->all.seen);
 	CHECK_EQ(number(db, "SELECT sum(weight) FROM samples"), d->all.seen * PERIOD_NS);
 	CHECK_EQ(number(db, "SELECT sum(samples) FROM windows"), d->all.seen);
+}
+
+static void check_store(const struct day *d)
+{
+	sqlite3 *db;
+
+	CHECK_EQ(sqlite3_open(fixture_path("day.db"), &db), SQLITE_OK);
+	check_sums(d, db);
+	CHECK_EQ(number(db, "SELECT count(*) FROM windows"), d->windows);
 	CHECK_EQ(number(db, "SELECT count(*) FROM processes"), d->generated);
 	CHECK_EQ(number(db, "SELECT count(*) FROM (SELECT 1 FROM processes GROUP BY name, "
 	                    "instance HAVING count(*) > 1)"),
@@ -166,8 +180,9 @@ static void check_store(const struct day *d)
 	sqlite3_close(db);
 }
 
-static void check_growth(const struct day *d, uint64_t bytes)
+static void check_growth(const struct day *d)
 {
+	uint64_t bytes = d->bytes;
 	double second = (double)(bytes - d->half_bytes), first = (double)d->half_bytes;
 
 	printf("# %llu windows, %llu processes, heap %zu KB early, %zu KB at the end; "
@@ -216,9 +231,22 @@ static void run_day(struct day *d, const struct options *o)
 	if (d->status)
 		printf("# %s\n", d->err.text);
 	else
-		check_growth(d, store_bytes(d->store));
+		d->bytes = store_bytes(d->store);
 	store_close(d->store);
 	profile_windows_free(w);
+}
+
+static void check_windows(const struct day *d)
+{
+	CHECK_EQ(d->windows, d->o.seconds * SECOND / WINDOW_NS);
+	CHECK_EQ(d->wrong_windows, 0);
+	CHECK_EQ(d->wrong_busy, 0);
+	CHECK_EQ(d->wrong_samples, 0);
+	CHECK_EQ(d->all.seen + d->all.dropped + d->all.missing, d->all.due);
+	CHECK_EQ(d->ledger.due, d->all.due);
+	CHECK_EQ(d->ledger.seen, d->all.seen);
+	CHECK_EQ(d->ledger.busy_ns, d->all.busy_ns);
+	CHECK(d->all.dropped > 0 && d->all.missing > 0);
 }
 
 static void check_day(const struct options *o)
@@ -226,17 +254,11 @@ static void check_day(const struct options *o)
 	struct day d;
 
 	run_day(&d, o);
-	CHECK_EQ(d.windows, o->seconds * SECOND / WINDOW_NS);
-	CHECK_EQ(d.wrong_windows, 0);
-	CHECK_EQ(d.wrong_busy, 0);
-	CHECK_EQ(d.wrong_samples, 0);
-	CHECK_EQ(d.all.seen + d.all.dropped + d.all.missing, d.all.due);
-	CHECK_EQ(d.ledger.due, d.all.due);
-	CHECK_EQ(d.ledger.seen, d.all.seen);
-	CHECK_EQ(d.ledger.busy_ns, d.all.busy_ns);
-	CHECK(d.all.dropped > 0 && d.all.missing > 0);
-	if (!d.status)
+	check_windows(&d);
+	if (!d.status) {
+		check_growth(&d);
 		check_store(&d);
+	}
 	recording_done(&d.recording);
 	free(d.of_name);
 }
@@ -278,10 +300,38 @@ static void every_process_another_name(void)
 	check_day(&o);
 }
 
+/* At the ages and in the size that stores have where nothing else is said. */
+static void a_year(void)
+{
+	struct options o = {.seconds = UINT64_C(86400) * from_environment("ASSAY_DAY_DAYS", 365),
+	                    .instances = from_environment("ASSAY_DAY_RATE", 5),
+	                    .names = from_environment("ASSAY_DAY_NAMES", 400)};
+	struct day d;
+	sqlite3 *db;
+
+	run_day(&d, &o);
+	check_windows(&d);
+	printf("# %llu windows, %llu processes, resident at most %ld KB, %.1f MB in the store\n",
+	       (unsigned long long)d.windows, (unsigned long long)d.generated, d.late_rss,
+	       (double)d.bytes / 1e6);
+	CHECK(d.bytes <= UINT64_C(4000000000));
+	CHECK((double)d.late_rss < 1.05 * (double)d.early_rss);
+	CHECK_EQ(sqlite3_open(fixture_path("day.db"), &db), SQLITE_OK);
+	check_sums(&d, db);
+	sqlite3_close(db);
+	recording_done(&d.recording);
+	free(d.of_name);
+}
+
 int main(void)
 {
 	if (!fixture_begin())
 		return 1;
+	if (getenv("ASSAY_DAY_DAYS")) {
+		RUN(a_year);
+		fixture_end();
+		return check_end();
+	}
 	RUN(a_day);
 	RUN(missed_at_the_edges);
 	RUN(every_process_another_name);

@@ -83,10 +83,10 @@ static const struct named_node *node_at(const struct named_tree *t, const char *
 	while (*path && at != NAMED_NONE) {
 		size_t length = strcspn(path, "/");
 
-		at = nodes[at].first_child;
+		at = nodes[at].branch.first_child;
 		while (at != NAMED_NONE &&
 		       (strncmp(nodes[at].name, path, length) != 0 || nodes[at].name[length]))
-			at = nodes[at].next;
+			at = nodes[at].branch.next;
 		path += length + (path[length] == '/');
 	}
 	return at == NAMED_NONE ? NULL : &nodes[at];
@@ -107,8 +107,8 @@ static void the_tree_adds_up(void)
 	CHECK_EQ(node ? node->total : -1, 1092);
 	node = node_at(r->tree, "prog/main/rec");
 	CHECK_EQ(node ? node->total : -1, 7);
-	CHECK_EQ(node ? node->levels : 0, 3);
-	CHECK_EQ(node ? node->round : 0, 1);
+	CHECK_EQ(node ? node->branch.levels : 0, 3);
+	CHECK_EQ(node ? node->branch.round : 0, 1);
 	/* f, g, f: the round was not whole a second time. */
 	node = node_at(r->tree, "prog/main/f/g/f/leaf");
 	CHECK_EQ(node ? node->self : -1, 1000);

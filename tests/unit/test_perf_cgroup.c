@@ -67,6 +67,29 @@ static void a_cgroup_keeps_its_name(void)
 	CHECK_EQ(got.cgroup.id, 4711);
 	CHECK_STR(got.cgroup.path, "/user.slice/a b");
 	CHECK_EQ(got.time_ns, 77);
+	CHECK(!got.cgroup.member);
+	perf_decoder_done(&d);
+	buf_done(&out);
+}
+
+/* Of the process that is there when the recording begins. */
+static void a_process_is_told_to_be_in_a_cgroup(void)
+{
+	struct perf_event_attr attr =
+	        attr_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
+	struct event e = {.kind = EVENT_CGROUP, .pid = 50, .tid = 50}, got;
+	struct perf_decoder d;
+	struct buf out = {0};
+
+	e.cgroup.id = 4711;
+	e.cgroup.path = "/a";
+	e.cgroup.member = true;
+	CHECK_EQ(perf_record_encode(&out, &attr, 5, &e, NULL), 0);
+	decoder_of(&d, &attr);
+	CHECK_EQ(perf_decoder_decode(&d, (const uint8_t *)out.data, out.size, &got), PERF_DECODED);
+	CHECK_EQ(got.pid, 50);
+	CHECK(got.cgroup.member);
+	CHECK_STR(got.cgroup.path, "/a");
 	perf_decoder_done(&d);
 	buf_done(&out);
 }
@@ -161,6 +184,7 @@ int main(void)
 {
 	RUN(a_sample_keeps_its_cgroup);
 	RUN(a_cgroup_keeps_its_name);
+	RUN(a_process_is_told_to_be_in_a_cgroup);
 	RUN(what_stands_before_it_is_skipped);
 	RUN(cut_names_are_damaged_or_short);
 	return check_end();

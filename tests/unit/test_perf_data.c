@@ -332,6 +332,7 @@ static void a_killed_recording_is_read_to_its_last_record(void)
 	CHECK(fixture_warned(&got, "was not closed"));
 	CHECK(!got.r.account.present);
 	CHECK_EQ(got.r.attrs.items[1].role, ATTR_WITNESS); /* by its longer period */
+	CHECK_STR(got.r.attrs.items[1].name, "cpu-clock/witness/");
 	fixture_done(&got);
 	buf_done(&want);
 }

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "process/map_set.h"
 #include "process/mapped_image.h"
-#include "process/process.h"
+#include "process_world.h"
 
 static struct event map_event(int32_t pid, uint64_t addr, uint64_t size, uint64_t pgoff,
                               const char *name)
@@ -54,23 +54,6 @@ static uint32_t process_of(struct process_table *t, int32_t pid, int32_t tid)
 static const char *name_of(struct process_table *t, uint32_t process)
 {
 	return process_table_name(t, process_table_process(t, process)->name);
-}
-
-struct world {
-	struct image_table images;
-	struct process_table *t;
-};
-
-static void world_init(struct world *w)
-{
-	image_table_init(&w->images);
-	w->t = process_table_new(&w->images);
-}
-
-static void world_done(struct world *w)
-{
-	process_table_free(w->t);
-	image_table_done(&w->images);
 }
 
 static void check_frame(struct world *w, int32_t pid, enum cpu_mode mode, uint64_t address,
@@ -442,6 +425,16 @@ static void cgroup(struct process_table *t, uint64_t id, const char *path)
 	process_table_event(t, &e);
 }
 
+static void in_cgroup(struct process_table *t, int32_t pid, uint64_t id, const char *path)
+{
+	struct event e = {.kind = EVENT_CGROUP, .pid = pid, .tid = pid};
+
+	e.cgroup.id = id;
+	e.cgroup.path = path;
+	e.cgroup.member = true;
+	process_table_event(t, &e);
+}
+
 static void cgroups(void)
 {
 	struct world w;
@@ -465,6 +458,12 @@ static void cgroups(void)
 	CHECK_STR(cgroup_of(w.t, 1), "/box");
 	cgroup(w.t, 11, "/late");
 	CHECK_STR(cgroup_of(w.t, 20), "/late");
+	/* Who is there is told to be in one; who is not there is not made up for that. */
+	in_cgroup(w.t, 1, 12, "/begin");
+	CHECK_STR(cgroup_of(w.t, 1), "/begin");
+	CHECK_STR(cgroup_of(w.t, 20), "/late");
+	in_cgroup(w.t, 77, 12, "/begin");
+	CHECK_EQ(process_table_find_thread(w.t, 77, 77), ID_NONE);
 	/* Another recording has other numbers. */
 	process_table_restart(w.t);
 	process_table_in_cgroup(w.t, process_of(w.t, 5, 5), 10);

@@ -4,28 +4,11 @@
  * history was, and goes on doing so with all that comes after.
  */
 #include "check.h"
-#include "process/process.h"
+#include "process_world.h"
 
 #include <stdlib.h>
 
 enum { PIDS = 24, PAGES = 64 };
-
-struct world {
-	struct image_table images;
-	struct process_table *t;
-};
-
-static void world_init(struct world *w)
-{
-	image_table_init(&w->images);
-	w->t = process_table_new(&w->images);
-}
-
-static void world_done(struct world *w)
-{
-	process_table_free(w->t);
-	image_table_done(&w->images);
-}
 
 static struct event event_of(enum event_kind kind, int32_t pid, int32_t tid, uint64_t time_ns)
 {
@@ -386,6 +369,30 @@ static void who_runs_already_has_no_birth_and_its_parent(void)
 	world_done(&b);
 }
 
+static void everybody_is_in_the_same_cgroup(void)
+{
+	struct event e = event_of(EVENT_CGROUP, 10, 10, 0);
+	struct world a, b;
+	uint32_t path;
+
+	world_init(&a);
+	give(&a, comm_of(10, 10, "a", false, 0));
+	give(&a, comm_of(11, 11, "b", false, 0));
+	e.cgroup.id = 4711;
+	e.cgroup.path = "/box";
+	e.cgroup.member = true;
+	give(&a, e);
+	give(&a, task_of(EVENT_FORK, 77, 77, 10, 5));
+	replay(&a, &b);
+	for (int32_t pid = 10; pid <= 77; pid += pid == 10 ? 67 : 1) {
+		path = process_table_process(b.t, process_of(&b, alive(&b, pid, pid)))->cgroup;
+		CHECK(path != ID_NONE && !strcmp(process_table_name(b.t, path), "/box"));
+	}
+	CHECK_EQ(process_table_process(b.t, process_of(&b, alive(&b, 11, 11)))->cgroup, ID_NONE);
+	world_done(&a);
+	world_done(&b);
+}
+
 /* An error of who takes it ends the telling, and is handed on. */
 static int refuse(void *ctx, const struct event *e, struct error *err)
 {
@@ -418,6 +425,7 @@ int main(void)
 	RUN(the_dead_are_not_told_of);
 	RUN(a_process_without_its_first_thread_ends_with_the_last);
 	RUN(who_runs_already_has_no_birth_and_its_parent);
+	RUN(everybody_is_in_the_same_cgroup);
 	RUN(an_error_ends_it);
 	return check_end();
 }

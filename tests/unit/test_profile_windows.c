@@ -13,6 +13,7 @@
 #define PERIOD UINT64_C(1000000)
 #define START UINT64_C(5000000000)
 #define PIDS 40
+#define LOST 40
 
 struct random {
 	uint64_t state;
@@ -27,7 +28,7 @@ static uint64_t next_random(struct random *r)
 struct sums {
 	uint64_t samples, weight, wall, busy, idle, unknown, switches, due, seen, lost;
 	uint64_t oncpu, runnable, blocked, thread_wall, windows, last_end, bad, processes_max;
-	uint64_t serial_max, off_runnable, off_blocked;
+	uint64_t serial_max, off_runnable, off_blocked, lost_told;
 };
 
 static void add_profile(struct sums *s, const struct profile *p)
@@ -65,6 +66,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	if (w->number && w->start_ns != s->last_end)
 		s->bad++;
 	s->last_end = w->end_ns;
+	s->lost_told += w->lost_records;
 	s->windows++;
 	vec_each (cpu, &p->ledger.cpus) {
 		s->bad += cpu->wall_ns != w->end_ns - w->start_ns;
@@ -256,7 +258,17 @@ static void describe(struct recording *r, uint64_t end_ns)
 		c->cpu = cpu;
 		c->start_ns = START;
 		c->end_ns = end_ns;
+		c->lost_records = LOST + cpu;
 	}
+}
+
+/* Some of what found no room is told on the way, of one CPU; the rest is counted alone. */
+static void tell_lost(struct machine *m)
+{
+	struct event e = event_of(EVENT_LOST, 0, 0, START + 500);
+
+	e.lost.count = LOST / 2;
+	give(m, &e);
 }
 
 static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, bool ticks)
@@ -281,6 +293,7 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	m.sinks[1] = profile_builder_sink(b);
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(m.sinks[i].begin(m.sinks[i].ctx, &r, &err), 0);
+	tell_lost(&m);
 	simulate(&m, end_ns - PERIOD);
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(m.sinks[i].end(m.sinks[i].ctx, &r, &err), 0);
@@ -296,6 +309,9 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	      10 * (long long)PERIOD);
 	CHECK_EQ(windows.switches, whole.switches);
 	CHECK_EQ(windows.seen, whole.seen);
+	CHECK_EQ(whole.lost, CPUS * LOST + CPUS * (CPUS - 1) / 2);
+	CHECK_EQ(windows.lost, whole.lost);
+	CHECK_EQ(windows.lost_told, whole.lost);
 	/* Without a tick the grid is told by density: a window may round one off. */
 	CHECK(llabs((long long)(windows.due - whole.due)) <=
 	      (ticks ? 1 : (long long)windows.windows) * CPUS);

@@ -150,6 +150,71 @@ static void what_somebody_writes_is_left_in_its_place(void)
 	CHECK(fixture_is_empty());
 }
 
+/* They are what SQLite would write into the new file, and what the older one is not whole without.
+ */
+static void logs_of_a_database_go_with_it(void)
+{
+	static const char log[] = "\x37\x7f\x06\x82 of the older", text[] = "is no log";
+	struct error err = {0};
+
+	CHECK_EQ(put("d", "one", &err), 0);
+	CHECK_EQ(put("d-wal", log, &err), 0);
+	CHECK_EQ(put("d-journal", text, &err), 0);
+	CHECK_EQ(put("d", "two", &err), 0);
+	CHECK_STR(fixture_text("d.old"), "one");
+	CHECK_STR(fixture_text("d.old-wal"), log);
+	CHECK_STR(fixture_text("d-journal"), text); /* anybody's */
+	CHECK(access(fixture_path("d-wal"), F_OK) != 0);
+	/* The next one had none: what there was of the one before is not taken for its own. */
+	CHECK_EQ(put("d", "three", &err), 0);
+	CHECK_STR(fixture_text("d.old"), "two");
+	CHECK(access(fixture_path("d.old-wal"), F_OK) != 0);
+	/* Where the file itself is gone, and where the new one could not be put. */
+	CHECK_EQ(put("d-wal", log, &err), 0);
+	unlink(fixture_path("d"));
+	CHECK_EQ(put("d", "four", &err), 0);
+	CHECK_STR(fixture_text("d-wal.old"), log);
+	CHECK_EQ(put("d-wal", log, &err), 0);
+	unlink(fixture_path("d.old"));
+	CHECK_EQ(mkdir(fixture_path("d.old"), 0700), 0);
+	CHECK(put("d", "five", &err) < 0);
+	CHECK_STR(fixture_text("d-wal"), log);
+	CHECK_EQ(rmdir(fixture_path("d.old")), 0);
+	CHECK_EQ(replace_file_aside(fixture_path("d"), fixture_path("e")), 0);
+	CHECK_STR(fixture_text("e"), "four");
+	CHECK_STR(fixture_text("e-wal"), log);
+	unlink(fixture_path("e"));
+	unlink(fixture_path("e-wal"));
+	unlink(fixture_path("d-wal.old"));
+	unlink(fixture_path("d-journal"));
+	CHECK(fixture_is_empty());
+}
+
+/* Its writers lock bytes of a file beside it: SQLite's own locks would end with ours. */
+static void a_store_that_is_written_is_left_in_its_place(void)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 7, .l_len = 1};
+	struct error err = {0};
+	pid_t pid;
+	int fd;
+
+	CHECK_EQ(put("s", "one", &err), 0);
+	fd = open(fixture_path("s-lock"), O_RDWR | O_CREAT, 0600);
+	CHECK(!file_in_use(fixture_path("s"), &pid)); /* it is there after the end, too */
+	CHECK_EQ(fcntl(fd, F_OFD_SETLK, &lock), 0);
+	CHECK(file_in_use(fixture_path("s"), &pid));
+	CHECK_EQ(put("s", "two", &err), -EBUSY);
+	CHECK(strstr(err.text, "s is being written by another process") != NULL);
+	CHECK_STR(fixture_text("s"), "one");
+	close(fd);
+	CHECK(!file_in_use(fixture_path("s"), &pid));
+	CHECK_EQ(put("s", "two", &err), 0);
+	unlink(fixture_path("s"));
+	unlink(fixture_path("s.old"));
+	unlink(fixture_path("s-lock"));
+	CHECK(fixture_is_empty());
+}
+
 static void one_file_has_many_names(void)
 {
 	char a[128], b[128], c[128];
@@ -178,6 +243,8 @@ int main(void)
 	RUN(what_could_not_be_written_is_known_before);
 	RUN(a_part_stands_beside_until_it_is_put);
 	RUN(what_somebody_writes_is_left_in_its_place);
+	RUN(logs_of_a_database_go_with_it);
+	RUN(a_store_that_is_written_is_left_in_its_place);
 	RUN(one_file_has_many_names);
 	fixture_end();
 	return check_end();

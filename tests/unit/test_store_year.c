@@ -76,6 +76,7 @@ static void days_are_what_is_left_at_last(void)
 	                                           .all_ns = 10 * DAY,
 	                                           .bytes = (uint64_t)cap};
 	m.period_ns = 2 * SECOND;
+	m.window_ns = 5 * MINUTE;
 	mill_begin(&m);
 	for (int i = 0; i < 5 * 24; i++) {
 		mill_run(&m, HOUR);
@@ -98,8 +99,8 @@ static void days_are_what_is_left_at_last(void)
 	CHECK(number("SELECT max(end_ns - start_ns) FROM window WHERE level = 3") <= (int64_t)DAY);
 	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
 	         number("SELECT sum(samples) FROM window"));
-	printf("# kept %lld of %d minutes\n", (long long)number("SELECT sum(merged) FROM window"),
-	       5 * 24 * 60);
+	printf("# kept %lld of %d windows\n", (long long)number("SELECT sum(merged) FROM window"),
+	       5 * 24 * 12);
 	check_whole();
 	store_fixture_remove(path);
 }

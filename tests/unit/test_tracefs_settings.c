@@ -97,7 +97,7 @@ static void the_guard_puts_back_what_a_killed_process_left(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	/* Settings are written the last changed first: the first one closes. */
-	for (int i = 0; i < 500 && strcmp(get("tracing_on"), "1") != 0; i++)
+	for (int i = 0; i < 3000 && strcmp(get("tracing_on"), "1") != 0; i++)
 		usleep(10000);
 	check_put_back();
 	close(ready[0]);

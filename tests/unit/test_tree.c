@@ -71,7 +71,7 @@ static void check_sums(const struct tree *t, uint64_t samples)
 	vec_each (node, &t->nodes) {
 		uint64_t sum = node->self_samples;
 
-		for (uint32_t c = node->first_child; c != ID_NONE; c = nodes[c].next)
+		for (uint32_t c = node->branch.first_child; c != ID_NONE; c = nodes[c].branch.next)
 			sum += nodes[c].samples;
 		wrong += sum != node->samples;
 	}
@@ -127,10 +127,10 @@ static void a_function_that_calls_itself_is_one_node(void)
 	check_sums(r->tree, 160);
 	CHECK_EQ(nodes_named(r->tree, "f"), 1);
 	node = node_named(r->tree, "f");
-	CHECK(node && node->levels == DEEP && node->round == 1);
+	CHECK(node && node->branch.levels == DEEP && node->branch.round == 1);
 	CHECK(node && node->samples == 160 && node->self_samples == 100);
 	node = node_named(r->tree, "leaf");
-	CHECK(node && node->samples == 60 && !node->levels);
+	CHECK(node && node->samples == 60 && !node->branch.levels);
 	report_text(r, &to, &out);
 	CHECK(strstr(buf_text(&out), "f  (recursion, 20000 levels)\n") != NULL);
 	CHECK(longest_line(buf_text(&out)) < 120);
@@ -161,8 +161,8 @@ static void functions_that_take_turns_are_one_round(void)
 	check_sums(r->tree, 57);
 	eval = node_named(r->tree, "eval");
 	run = node_named(r->tree, "run");
-	CHECK(eval && eval->levels == 1000 && eval->round == 3 && eval->samples == 57);
-	CHECK(run && !run->levels && run->self_samples == 7);
+	CHECK(eval && eval->branch.levels == 1000 && eval->branch.round == 3 && eval->samples == 57);
+	CHECK(run && !run->branch.levels && run->self_samples == 7);
 	CHECK_EQ(nodes_named(r->tree, "eval"), 1);
 	CHECK_EQ(nodes_named(r->tree, "leaf"), 1);
 	report_free(r);
@@ -189,12 +189,12 @@ static void levels_are_those_of_the_longest_run(void)
 	r = report_of(&x);
 	check_sums(r->tree, 7);
 	top = node_named(r->tree, "f");
-	CHECK(top && top->levels == 5 && top->samples == 7 && top->self_samples == 3);
+	CHECK(top && top->branch.levels == 5 && top->samples == 7 && top->self_samples == 3);
 	CHECK_EQ(nodes_named(r->tree, "f"), 2);
 	CHECK_EQ(nodes_named(r->tree, "g"), 1);
 	vec_each (node, &r->tree->nodes)
 		if (node != top && !strcmp(tree_name(r->tree, node), "f"))
-			CHECK(node->levels == 3 && node->samples == 4);
+			CHECK(node->branch.levels == 3 && node->samples == 4);
 	report_free(r);
 	fixture_done(&x);
 }
@@ -228,7 +228,7 @@ static void a_deep_path_without_recursion_is_cut(void)
 	cut = node_named(r->tree, "[deeper]");
 	last = node_named(r->tree, "leaf");
 	CHECK(cut && cut->samples == 100 && !cut->self_samples);
-	CHECK(last && last->samples == 90 && &r->tree->nodes.items[last->parent] == cut);
+	CHECK(last && last->samples == 90 && &r->tree->nodes.items[last->branch.parent] == cut);
 	report_text(r, &to, &out);
 	CHECK(longest_line(buf_text(&out)) < 120);
 	buf_clear(&out);

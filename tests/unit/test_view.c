@@ -512,8 +512,8 @@ static void test_shares_of_filtered(void)
 static const struct tree_node *child(const struct tree *t, const struct tree_node *node,
                                      const char *name)
 {
-	for (uint32_t i = node ? node->first_child : ID_NONE; i != ID_NONE;
-	     i = t->nodes.items[i].next)
+	for (uint32_t i = node ? node->branch.first_child : ID_NONE; i != ID_NONE;
+	     i = t->nodes.items[i].branch.next)
 		if (!strcmp(tree_name(t, &t->nodes.items[i]), name))
 			return &t->nodes.items[i];
 	return NULL;
@@ -530,7 +530,7 @@ static void test_tree(void)
 	all = &r->tree->nodes.items[TREE_ROOT];
 	CHECK_EQ(all->samples, 100);
 	cc1 = child(r->tree, all, "cc1");
-	CHECK(cc1 && cc1 == &r->tree->nodes.items[all->first_child]);
+	CHECK(cc1 && cc1 == &r->tree->nodes.items[all->branch.first_child]);
 	main_node = child(r->tree, cc1, "main");
 	CHECK(main_node && main_node->samples == 75 && main_node->self_samples == 0);
 	work = child(r->tree, main_node, "work");

@@ -2,7 +2,8 @@
 /*
  * instances: many processes of many names, one after the other, and the truth about them.
  *
- *	instances storm COUNT RATE NAMES DIRECTORY	fork and exec, COUNT in all, RATE a second
+ *	instances storm COUNT RATE NAMES DIRECTORY	fork and exec, COUNT in all, RATE a second,
+ *							fewer where SIGTERM comes before
  *	instances reuse PID NAMES DIRECTORY		each with that same pid (in a pid namespace
  *of its own, which lets us choose)
  *	instances rename COUNT				fork; each child gives itself another name
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -125,11 +127,21 @@ static void finish(bool renamed)
 			reap(renamed);
 }
 
+static volatile sig_atomic_t told_to_end;
+
+static void on_term(int number)
+{
+	(void)number;
+	told_to_end = 1;
+}
+
 static void storm(int count, int rate, int names, const char *directory)
 {
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	struct sigaction term = {.sa_handler = on_term, .sa_flags = SA_RESTART};
 
-	for (int i = 0; i < count; i++) {
+	sigaction(SIGTERM, &term, NULL);
+	for (int i = 0; i < count && !told_to_end; i++) {
 		uint64_t due = begin + (uint64_t)i * 1000000000 / (uint64_t)rate;
 		uint64_t now = now_ns(CLOCK_MONOTONIC);
 

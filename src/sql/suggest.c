@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sql_suggest(): what was meant by a name that is none. */
+#include "sql/sql_internal.h"
+
+#include "base/nearest.h"
+#include "base/vec.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef VEC(char *) names;
+
+/* Each kind of failure, and the names that would have done; ?1 is the statement. */
+static const struct {
+	const char *message, *names;
+} kinds[] = {
+        {"no such table: ", "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')"},
+        /* Of the tables that are asked. */
+        {"no such column: ",
+         "SELECT c.name FROM temp.sqlite_master AS t, pragma_table_info(t.name) AS c "
+         "WHERE t.type IN ('table', 'view') AND instr(lower(?1), lower(t.name))"},
+        {"no such function: ", "SELECT DISTINCT name FROM pragma_function_list"},
+};
+
+static void ask(sqlite3 *db, const char *question, const char *text, names *found)
+{
+	sqlite3_stmt *statement;
+
+	if (sqlite3_prepare_v2(db, question, -1, &statement, NULL))
+		return;
+	sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
+	while (sqlite3_step(statement) == SQLITE_ROW)
+		vec_push(found, xstrdup((const char *)sqlite3_column_text(statement, 0)));
+	sqlite3_finalize(statement);
+}
+
+/* Without the table's name, in small letters: as ours are. */
+static char *plain(const char *name)
+{
+	const char *point = strrchr(name, '.');
+	char *word = xstrdup(point ? point + 1 : name);
+
+	for (char *at = word; *at; at++)
+		*at |= *at >= 'A' && *at <= 'Z' ? 'a' - 'A' : 0;
+	return word;
+}
+
+char *sql_suggest(struct sql *s, const char *message, const char *text)
+{
+	char *best = NULL;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t length = strlen(kinds[i].message);
+		names found = {0};
+		const char *nearest;
+		char *word;
+
+		if (strncmp(message, kinds[i].message, length))
+			continue;
+		word = plain(message + length);
+		ask(s->db, kinds[i].names, text, &found);
+		nearest = nearest_word(word, (const char *const *)found.items, found.count);
+		best = nearest ? xstrdup(nearest) : NULL;
+		vec_each (name, &found)
+			free(*name);
+		vec_done(&found);
+		free(word);
+	}
+	return best;
+}

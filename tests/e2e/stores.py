@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""stores: rows of a store, read by SQLite itself and not by assay.
+
+    with stores.reading(path) as db:
+        found = stores.rows(db, "SELECT id FROM windows WHERE samples > ?", 7)
+
+Whoever writes the store at the same time goes on. A store that has no tables yet raises
+sqlite3.OperationalError.
+"""
+
+import contextlib
+import sqlite3
+
+
+def reading(path):
+    """A connection that cannot write; use with `with`."""
+    return contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True))
+
+
+def rows(db, query, *values):
+    return db.execute(query, values).fetchall()
+
+
+def number(db, query, *values):
+    """The first column of the only row."""
+    return db.execute(query, values).fetchone()[0]
