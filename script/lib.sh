@@ -70,6 +70,14 @@ install_packages() {
 		{ tail -n 20 "$log" >&2; echo "apt-get failed; see $log" >&2; return 1; }
 }
 
+# Where Debian looks for libraries and pkg-config's files. Meson asks dpkg-architecture, which not
+# every machine has, and takes lib64 where it is not there.
+libdir() {
+	local machine
+	[ ! -e /etc/debian_version ] || machine=$(gcc -print-multiarch 2>/dev/null)
+	[ -z "${machine:-}" ] || echo "-Dlibdir=lib/$machine"
+}
+
 # build DIRECTORY [MESON OPTIONS...]: configures and compiles; its log is in build-logs/.
 build() {
 	local directory=$1 log=build-logs/$1.log
@@ -78,7 +86,7 @@ build() {
 	: >"$log"
 	if [ ! -e "$directory/build.ninja" ]; then
 		rm -rf "$directory"
-		meson setup "$directory" "$@" >>"$log" 2>&1
+		meson setup "$directory" $(libdir) "$@" >>"$log" 2>&1
 	else
 		# Finds tests that were added since, as they are listed when configured.
 		meson setup --reconfigure "$directory" "$@" >>"$log" 2>&1

@@ -9,8 +9,10 @@
 #include "session/trigger.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME "start"
 #define SNAPSHOTS_MOST 10000
@@ -130,11 +132,22 @@ bool start_sink_is_ring(const char *text)
 	return parse_size(text, &amount) || parse_time(text, &amount);
 }
 
+/* It is taken as it fills: better said now than by whom the kernel kills for it. */
+static int check_room(const char *text, uint64_t bytes)
+{
+	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (bytes <= most)
+		return 0;
+	return command_fail(2, NAME ": --ring=%s: this machine has %" PRIu64 " MB of memory", text,
+	                    most / 1000000);
+}
+
 static int plan_ring(const struct start_sink_options *o, struct start_sink_plan *plan)
 {
 	plan->kind = SESSION_RING;
 	if (!*o->ring || parse_size(o->ring, &plan->ring_bytes))
-		return 0;
+		return check_room(o->ring, plan->ring_bytes);
 	if (!parse_time(o->ring, &plan->ring_span_ns))
 		return command_fail(
 		        2, NAME ": --ring wants a size or a time, as 64M or 10min, not '%s'",

@@ -2,6 +2,7 @@
 #include "output/named_report_json.h"
 
 #include "base/json.h"
+#include "output/tree_json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -143,37 +144,28 @@ static void sums(struct json *j, struct named_sums *s, const struct named_report
 	json_end_array(j);
 }
 
-static void node_open(struct json *j, const struct named_report *r, const struct named_node *node)
+static void node_keys(struct tree_json *t, const struct named_report *r,
+                      const struct named_node *node)
 {
-	json_object(j);
+	struct json *j = t->j;
+
 	json_kstr(j, "name", node->name);
 	if (node->function)
 		json_kstr(j, "image", named_image_name(r->n, node->image, false));
 	if (node->inlined)
 		json_kbool(j, "inlined", true);
-	if (node->branch.levels) {
-		json_ku64(j, "recursion", node->branch.levels);
-		json_ku64(j, "recursion_functions", node->branch.round);
-	}
+	tree_json_recursion(t, &node->branch);
 	json_ki64(j, "total", node->total);
 	json_ki64(j, "self", node->self);
 	json_kdouble(j, "share", node->share);
 	json_kdouble(j, "self_share", node->self_share);
-	json_key(j, "children");
-	json_array(j);
-}
-
-static void node_close(struct json *j)
-{
-	json_end_array(j);
-	json_end_object(j);
 }
 
 static void tree(struct json *j, const struct named_report *r)
 {
 	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+	struct tree_json out = {.j = j};
 	struct branch_walk w = {0};
-	unsigned open = 0;
 	bool shown;
 
 	json_key(j, "tree");
@@ -183,13 +175,11 @@ static void tree(struct json *j, const struct named_report *r)
 		shown = w.node == TREE_ROOT || named_tree_shown(r->tree, node, limit);
 		if (!shown)
 			continue;
-		for (; open > w.depth; open--)
-			node_close(j);
-		node_open(j, r, node);
-		open++;
+		tree_json_node(&out, w.depth);
+		node_keys(&out, r, node);
+		tree_json_children(&out);
 	} while (branches_step(BRANCHES(&r->tree->nodes), &w, shown));
-	while (open--)
-		node_close(j);
+	tree_json_end(&out);
 }
 
 static void sentences(struct json *j, const struct named_report *r, const char *left)

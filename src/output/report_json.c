@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_json.h"
 
+#include "output/tree_json.h"
 #include "view/flat_cell.h"
 
 #include <inttypes.h>
@@ -290,21 +291,18 @@ static void process_functions(struct json *j, struct report *r)
 	json_end_array(j);
 }
 
-static void node_open(struct json *j, const struct report *r, const struct tree_node *node)
+static void node_keys(struct tree_json *t, const struct report *r, const struct tree_node *node)
 {
 	const struct profile *p = r->view->profile;
+	struct json *j = t->j;
 
-	json_object(j);
 	json_kstr(j, "name", tree_name(r->tree, node));
 	if (node->frame != ID_NONE)
 		json_kstr(j, "image",
 		          image_path(&p->images, p->frames.items[node->frame].frame.image));
 	if (node->inlined)
 		json_kbool(j, "inlined", true);
-	if (node->branch.levels) {
-		json_ku64(j, "recursion", node->branch.levels);
-		json_ku64(j, "recursion_functions", node->branch.round);
-	}
+	tree_json_recursion(t, &node->branch);
 	json_ku64(j, "samples", node->samples);
 	json_ku64(j, "self_samples", node->self_samples);
 	json_kdouble(j, "share", node->share);
@@ -313,21 +311,13 @@ static void node_open(struct json *j, const struct report *r, const struct tree_
 		json_ku64(j, "runnable_ns", node->runnable_ns);
 		json_ku64(j, "blocked_ns", node->blocked_ns);
 	}
-	json_key(j, "children");
-	json_array(j);
-}
-
-static void node_close(struct json *j)
-{
-	json_end_array(j);
-	json_end_object(j);
 }
 
 static void tree(struct json *j, const struct report *r)
 {
 	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+	struct tree_json out = {.j = j};
 	struct branch_walk w = {0};
-	unsigned open = 0;
 	bool shown;
 
 	json_key(j, "tree");
@@ -337,13 +327,11 @@ static void tree(struct json *j, const struct report *r)
 		shown = w.node == TREE_ROOT || tree_shown(r->tree, node, limit);
 		if (!shown)
 			continue;
-		for (; open > w.depth; open--)
-			node_close(j);
-		node_open(j, r, node);
-		open++;
+		tree_json_node(&out, w.depth);
+		node_keys(&out, r, node);
+		tree_json_children(&out);
 	} while (branches_step(BRANCHES(&r->tree->nodes), &w, shown));
-	while (open--)
-		node_close(j);
+	tree_json_end(&out);
 }
 
 static void warnings(struct json *j, const struct report *r)

@@ -28,6 +28,8 @@ struct background {
 	struct snapshot_names names;
 	VEC(char *) notes; /* of ours; the account has the session's own, too */
 	uint64_t begun_ns, more_notes;
+	uint64_t deleted; /* snapshots, for newer ones */
+	char *deleted_last;
 	struct error failed;            /* on the way, not by the session's own doing */
 	const struct trigger_rule *due; /* a process made it hold */
 	bool stop_asked;
@@ -117,6 +119,18 @@ static bool has_note(const struct session_account *a, const char *text)
 	return false;
 }
 
+/* One note of all, however many there are. */
+static char *deleted_note(const struct background *b)
+{
+	if (b->deleted == 1)
+		return xasprintf(
+		        "the snapshot %s was deleted: the newest %u are kept (--snapshots)",
+		        b->deleted_last, b->names.most);
+	return xasprintf("%" PRIu64 " snapshots were deleted, the last was %s: the newest %u are "
+	                 "kept (--snapshots)",
+	                 b->deleted, b->deleted_last, b->names.most);
+}
+
 /* What the session could not have, as far as it is known, and what we saw. */
 static void tell_notes(struct background *b, char *const *texts, size_t count)
 {
@@ -130,9 +144,11 @@ static void tell_notes(struct background *b, char *const *texts, size_t count)
 			vec_push(&a->notes, xstrdup(texts[i]));
 	vec_each (text, &b->notes)
 		vec_push(&a->notes, xstrdup(*text));
+	if (b->deleted)
+		vec_push(&a->notes, deleted_note(b));
 	if (b->more_notes)
 		vec_push(&a->notes,
-		         xasprintf("%" PRIu64 " more notes were not kept.", b->more_notes));
+		         xasprintf("%" PRIu64 " earlier notes were not kept.", b->more_notes));
 	/* A store ends with the window. */
 	if (b->session && b->o->kind == SESSION_FILE && session_output_is_gone(b->session))
 		vec_push(&a->notes,
@@ -157,14 +173,17 @@ static void look_at_session(struct background *b)
 	session_status_done(&status);
 }
 
+/* The newest are kept: what goes wrong now counts more than what went well a week ago. */
 static void note(struct background *b, char *text)
 {
-	if (b->notes.count < NOTES_MAX) {
-		vec_push(&b->notes, text);
-		return;
+	if (b->notes.count == NOTES_MAX) {
+		free(b->notes.items[0]);
+		memmove(b->notes.items, b->notes.items + 1,
+		        (NOTES_MAX - 1) * sizeof(*b->notes.items));
+		b->notes.count--;
+		b->more_notes++;
 	}
-	b->more_notes++;
-	free(text);
+	vec_push(&b->notes, text);
 }
 
 /* Another one with the same texts: it is given away. */
@@ -227,11 +246,11 @@ static int take_snapshot(struct background *b, const char *path, struct error *e
 	}
 	if (!path)
 		snapshot_names_made(&b->names, name, &gone);
-	if (gone)
-		note(b,
-		     xasprintf("the snapshot %s was deleted: the newest %u are kept (--snapshots)",
-		               gone, b->names.most));
-	free(gone);
+	if (gone) {
+		b->deleted++;
+		free(b->deleted_last);
+		b->deleted_last = gone;
+	}
 	free(b->account.snapshot);
 	b->account.snapshot = name;
 	b->account.snapshots++;
@@ -468,6 +487,7 @@ int background_run(const struct background_options *o, struct error *err)
 	vec_each (text, &b.notes)
 		free(*text);
 	vec_done(&b.notes);
+	free(b.deleted_last);
 	session_account_done(&b.account);
 	return status;
 }

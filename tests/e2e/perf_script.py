@@ -35,13 +35,13 @@ def _misled(error):
 
 
 def record(path, *words, pipe=False):
-    """Has perf record. While another recorder on the machine asks for build-ids, kernels mark perf's
-    own records as if they had some, and perf 6.1 ends by that: then it is to ask for them, too."""
+    """Has perf record. While another recorder on the machine asks for build-ids, kernels mark the
+    records of perf as if they had some, and perf 6.1 ends by that: then it is to ask, too."""
     for more in ((), ("--buildid-mmap",)):
         with open(path if pipe else os.devnull, "wb") as out:
-            done = subprocess.run(["perf", "record", "-q", "-o", "-" if pipe else path, *more, *words],
-                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
-                                  timeout=120)
+            done = subprocess.run(
+                ["perf", "record", "-q", "-o", "-" if pipe else path, *more, *words],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, timeout=120)
         with open(path, "rb") as data:
             read = subprocess.run(["perf", "script", "-i", "-" if pipe else path, "-F", "ip"],
                                   stdin=data, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -86,13 +86,19 @@ def samples(path, symbols=False):
     fields = "pid,tid,time,event,ip,dso" + (",sym" if symbols else "")
     text = perf("script", "-i", path, "-G", "--show-mmap-events", "--show-task-events", "--ns",
                 "--no-demangle", "-F", fields)
-    maps = Maps()
+    maps, held, unknown = Maps(), "", 0
     for line in text.splitlines():
         if maps.line(line) or not line.strip():
             continue
-        found = SAMPLE.match(line)
+        # Names of others' files may have lines of their own.
+        found = SAMPLE.match(line) or SAMPLE.match(f"{held}?{line}")
         if not found:
-            raise RuntimeError(f"perf script printed a line of another form: {line!r}")
+            unknown += bool(held)
+            held = line
+            if unknown > 50:
+                raise RuntimeError(f"perf script prints lines of another form: {line!r}")
+            continue
+        held = ""
         pid, tid, tid2, time, event, ip, symbol, dso = found.groups()
         ip = int(ip, 16)
         user = ip < 1 << 63

@@ -13,7 +13,7 @@ BURN = "import os, time\nprint(os.getpid())\nwhile time.process_time() < {}: pas
 
 
 def most_hz():
-    """The kernel's ceiling of rates, which it lowers by itself where a PMU's interrupts take long."""
+    """The kernel's ceiling of rates, which it lowers where a PMU's interrupts take long."""
     with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as f:
         return int(f.read())
 

@@ -94,8 +94,8 @@ def agrees(t, row, said):
 
 
 def in_three(t, check, *words):
-    """Counts `times WORDS` and checks that. What a hypervisor takes is told in whole ticks of 10 ms,
-    which is much of 100: where it takes at all, one of three must come out."""
+    """Counts `times WORDS` and checks that. What a hypervisor takes is told in whole ticks of 10
+    ms, which is much of 100: where it takes at all, one of three must come out."""
     for last in (False, False, True):
         report, said = counted(t, TIMES, *words)
         try:

@@ -200,6 +200,18 @@ def hostile_fsize_no_call_is_lost_where_the_table_cannot_grow(t):
 
 
 @test
+def paths_by_their_end_are_all_that_end_so(t):
+    counted = Counted()
+    for path, calls in ((["main", "b", "a"], 2), (["main", "a"], 3), (["a"], 1), (["main", "ba"], 9)):
+        counted.add(path, calls)
+    found = {end: counted.of_path(end) for end in ("...;a", "...;b;a", "...;main;a", "...;main;b;a",
+                                                   "...;x;a", "main;a")}
+    t.equal(list(found.values()), [6, 2, 3, 2, 0, 3], f"calls, {found}")
+    counted.add(["x", "a"], 4)
+    t.equal([counted.of_path(end) for end in ("...;a", "...;x;a")], [10, 4], "calls with one more")
+
+
+@test
 def comparing_finds_one_call_too_few_and_one_too_many(t):
     """The test of the test: a truth and reports that are off by one."""
     path = t.write("truth", "7 calls 3 main\n7 calls 2 void a::f(int)\n7 path 2 main;a::f\n")

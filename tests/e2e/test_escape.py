@@ -100,7 +100,8 @@ def program_that_ended_and_was_deleted_within_a_second(t):
                 continue
             compile(t, "brief", "brief")
             out = record(t, "./brief 0.4; rm brief; sleep 2", *options, machine_wide=machine_wide)
-            is_named(t, out, "brief_inner")
+            # A starved recorder of a whole machine with its stacks drops most of them.
+            is_named(t, out, "brief_inner", 20 if machine_wide and options else 100)
 
 
 @test

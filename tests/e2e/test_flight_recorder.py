@@ -180,7 +180,8 @@ def a_rule_and_a_signal_write_what_there_is(t):
         t.true(names() and first not in names(), "it is in the place of the first")
         status = r.status()
         t.equal(status["snapshots"], 2, "snapshots")
-        t.equal([rule["rule"] for rule in status["rules"]], [f"exit={name}", "load > 100000"], "rules")
+        t.equal([rule["rule"] for rule in status["rules"]], [f"exit={name}", "load > 100000"],
+                "rules")
         one, other = status["rules"]
         t.equal((one["fired"], one["value"], one["fired_ns"] > 0), (1, None, True), "exit=loop")
         t.equal((other["fired"], other["holds"], other["fired_ns"]), (0, False, None), "load")

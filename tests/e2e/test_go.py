@@ -70,7 +70,7 @@ def judge_truth(tree):
 def judge(work, program):
     path = f"{work}/work.data"
     run([ASSAY, "record", "-g", "-F", "997", "-o", path, "--", program, str(SECONDS)],
-        timeout=60, check=True)
+        timeout=120, check=True)
     told = report(path, "-g", "--comm=work")
     stacks = told["stacks"]
     comment(f"{stacks['whole']} of {stacks['samples']} stacks whole; others: {stacks['reasons']}")

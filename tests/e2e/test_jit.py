@@ -145,7 +145,7 @@ def a_jitdump_of_who_runs_on_is_kept(t):
                 words = [ASSAY, "record", "-q", "-o", f"{work}/a.data", "-F", "1999",
                          "-p", str(pid)]
                 with subprocess.Popen(words, env=kept_apart(work)) as recorder:
-                    time.sleep(3)
+                    time.sleep(SECONDS)
                     recorder.send_signal(signal.SIGINT)
                     recorder.wait(20)
                 os.unlink(f"{work}/jit-{pid}.dump")

@@ -88,7 +88,8 @@ def perf_records(*options, pipe=False):
     """assay reads what perf recorded, and finds as many samples as perf does."""
     with workdir() as work:
         path = f"{work}/perf.data"
-        perf_script.record(path, *options, "--", *([workload("call"), "50"] if pipe else scene()), pipe=pipe)
+        command = [workload("call"), "50"] if pipe else scene()
+        perf_script.record(path, *options, "--", *command, pipe=pipe)
         if pipe:
             with open(path, "rb") as f:
                 text = subprocess.run(["perf", "script", "-i", "-", "-G", "-F", "ip"], stdin=f,

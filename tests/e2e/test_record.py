@@ -60,7 +60,7 @@ def interrupt_ends_a_recording_cleanly(t):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         out = t.path(f"{number}.data")
         recorder = t.start(ASSAY, "record", "-a", "-o", out, stderr=subprocess_pipe())
-        t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins", 60)
+        t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
         time.sleep(1.2)
         recorder.send_signal(number)
         t.equal(t.wait(recorder), 0, "status")
@@ -91,16 +91,17 @@ def command_is_followed_with_its_children_and_nothing_else(t):
 @test
 def process_that_lives_two_milliseconds_is_named(t):
     out = t.path("a.data")
-    t.assay("record", "-a", "-F", "9999", "-o", out, "--", "sh", "-c",
-            f"for i in $(seq 50); do {t.workload('short')} 2000; done")
+    shell = int(t.assay("record", "-a", "-F", "9999", "-o", out, "--", "sh", "-c",
+                        f"echo $$; for i in $(seq 50); do {t.workload('short')} 2000; done").out)
     report = t.report(out)
     functions = {row["function"]: row["samples"] for row in report["functions"]
                  if row["image"].endswith("/short")}
     sampled = {row["instance"] for row in report["processes"]
                if row["name"] == "short" and row["user_samples"]}
     ran = t.json(t.assay("sql", "--format", "json", out, "SELECT instance, oncpu_ns FROM processes "
-                         "WHERE name = 'short'").out)
-    t.equal(sorted(row["instance"] for row in ran), list(range(1, 51)), "instances of short")
+                         "WHERE name = 'short' AND parent IN "
+                         f"(SELECT id FROM processes WHERE pid = {shell})").out)
+    t.equal(len({row["instance"] for row in ran}), 50, "instances of short")
     # 2 ms on the clock: who had half of that on a CPU has five ticks at 10 kHz and more, one of
     # them in ten in the kernel. A hypervisor may take a CPU from a few at that moment.
     due = [row["instance"] for row in ran if row["oncpu_ns"] >= 1_000_000]
@@ -126,11 +127,11 @@ def running_process_is_sampled_by_its_pid(t):
     out = t.path("a.data")
     victim = t.start(t.workload("short"), "300000000")
     other = t.start(t.workload("short"), "300000000")
-    t.until(lambda: ran_for(victim.pid) > 0.05 and ran_for(other.pid) > 0.05, "both run", 60)
+    t.until(lambda: ran_for(victim.pid) > 0.05 and ran_for(other.pid) > 0.05, "both run")
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
-    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins", 60)
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
     before = ran_for(victim.pid)
-    t.until(lambda: ran_for(victim.pid) > before + 0.5, "it runs while it is recorded", 60)
+    t.until(lambda: ran_for(victim.pid) > before + 0.5, "it runs while it is recorded")
     recorder.send_signal(signal.SIGINT)
     t.equal(t.wait(recorder), 0, "status")
     report = t.report(out)
@@ -144,7 +145,7 @@ def recording_ends_with_the_process(t):
     out = t.path("a.data")
     victim = t.start(t.workload("short"), "60000000")
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
-    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins", 60)
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
     victim.kill()
     # Not waited for: a process that has ended and that nobody took note of has ended too.
     t.equal(t.wait(recorder, 30), 0, "status")  # by itself, it would go on for a minute
@@ -182,7 +183,8 @@ def context_switches_are_sampled(t):
 def what_finds_no_room_is_counted(t):
     out = t.path("a.data")
     # Nobody reads the rings for half a second.
-    result = t.assay("record", "-a", "-F", "10000", "--memory", "0.008", "-o", out, "--", "sh", "-c",
+    result = t.assay("record", "-a", "-F", "10000", "--memory", "0.008", "-o", out, "--",
+                     "sh", "-c",
                      "sleep 0.2; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.3")
     report = t.report(out)
     ledger = report["ledger"]
@@ -197,7 +199,8 @@ def lost_records_are_not_all_ticks(t):
     """Nobody reads the rings while 300 processes come and go: they are full at once."""
     out = t.path("a.data")
     # Few ticks, however many CPUs: what is lost are records of processes.
-    t.assay("record", "-a", "-F", max(5, 100 // os.cpu_count()), "--memory", "0.008", "-o", out, "--", "sh", "-c",
+    t.assay("record", "-a", "-F", max(5, 100 // os.cpu_count()), "--memory", "0.008", "-o", out,
+            "--", "sh", "-c",
             "kill -STOP $PPID; i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; "
             "kill -CONT $PPID")
     report = t.report(out)

@@ -836,6 +836,20 @@ def root_without_a_runtime_directory_has_one_in_run(t):
 
 
 @test
+def of_many_snapshots_that_leave_there_is_one_note(t):
+    with sessions(t) as s:
+        says(t, s("start", "--ring=1000000G", status=2), r"assay: start: --ring=1000000G: this "
+             r"machine has \d+ MB of memory", "a ring that no machine holds")
+        s("start", "--ring", "-o", "a.data", "--snapshots", 1)
+        made = [re.search(r"Snapshot in (\S+);", s("snapshot").out)[1] for _ in range(4)]
+        left = [str(p) for p in t.directory.glob("a.data-*")]
+        t.equal(len(left), 1, f"snapshots that are left of {made}")
+        t.equal([n for n in t.json(s("stop", "--json").out)["notes"] if "deleted" in n],
+                [f"3 snapshots were deleted, the last was {made[2]}: the newest 1 are kept "
+                 "(--snapshots)"], "notes")
+
+
+@test
 def a_rule_writes_a_snapshot_of_the_flight_recorder(t):
     with sessions(t) as s:
         s("start", "--ring", "--when", "process=loop", "--snapshots", 1)

@@ -40,7 +40,7 @@ def assert_boundaries(program, found):
 
 @test
 def loop_lies_in_its_loop(t):
-    found, user = addresses("loop", "1500")
+    found, user = addresses("loop", "900")
     code = assert_boundaries("loop", found)
     total = sum(found.values())
     comment(f"loop: {total} samples on {len(found)} addresses, {user} in user mode")
@@ -87,7 +87,7 @@ def call_follows_other_counts(t):
 
 @test
 def btree_on_boundaries(t):
-    found, _ = addresses("btree", "5")
+    found, _ = addresses("btree", "2")
     code = assert_boundaries("btree", found)
     total = sum(found.values())
     named = 0

@@ -113,6 +113,23 @@ def stacks_add_up_to_functions(t):
 
 
 @test
+def what_was_cut_short_has_the_sums_of_its_report(t):
+    """Names of events stand at the end: without them the clock's witness is still another event."""
+    whole = recording().read_bytes()
+    cut = t.path("cut.data")
+    cut.write_bytes(whole[:len(whole) * 2 // 3])
+    report = t.report(cut)
+    names = [event["name"] for event in report["events"]]
+    t.equal(len(set(names)), len(names), f"names of events: {names}")
+    sums = rows(t, cut, "SELECT event, sum(samples) AS samples FROM samples GROUP BY event")
+    t.equal({row["event"]: row["samples"] for row in sums},
+            {event["name"]: event["samples"] for event in report["events"] if event["samples"]},
+            "samples by event")
+    main_event = rows(t, cut, "SELECT sum(samples) AS samples FROM by_function")[0]
+    t.equal(main_event["samples"], report["event"]["samples"], "samples of the main event")
+
+
+@test
 def windows_part_the_samples(t):
     for seconds, least in (("0.05", 8), ("1", 1)):
         found = rows(t, recording(), "SELECT (SELECT sum(samples) FROM windows) AS windows, "

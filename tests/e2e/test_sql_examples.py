@@ -264,7 +264,8 @@ def a_profile_can_come_from_anywhere(t):
         t.equal(t.json(result.out), [{"stack": "main;outer;inner", "samples": 3, "weight": 30000,
                                       "event": "cpu"}], name)
         t.has(result.err, "labels besides", "what was left out")
-    result = t.assay("sql", t.write("cut.pb.gz", gzip.compress(profile)[:-20]), "SELECT 1", status=1)
+    result = t.assay("sql", t.write("cut.pb.gz", gzip.compress(profile)[:-20]),
+                     "SELECT 1 FROM samples", status=1)
     t.has(result.err, "cut.pb.gz", "error")
     t.has(result.err, "byte", "error")
 

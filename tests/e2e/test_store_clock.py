@@ -197,4 +197,19 @@ if LONG:
         t.near(gaps["suspended"], HOUR, SECOND, "the time asleep")
 
 
+@test
+def in_a_time_namespace_ticks_are_due_by_the_kernels_clock(t):
+    """Programs are shown a clock there that is hours ahead; of samples the kernel tells by its own."""
+    ahead = ["unshare", "--time", "--monotonic", 50000, "--boottime", 50000, "--fork"]
+    t.need("unshare")
+    if run(*ahead, "true", status=None).status:
+        t.skip("no time namespace can be made here")
+    data = t.path("a.data")
+    run(*ahead, ASSAY, "record", "-a", "-F", 500, "-q", "-o", data, "--", t.workload("loop"), 1)
+    report = t.report(data)
+    ledger, cpus = report["ledger"], len(report["recordings"][0]["buffers"])
+    # Of each CPU a tick every 2 ms of the time; the clock of another world doubles that.
+    t.near(ledger["ticks"]["due"], ledger["elapsed_ns"] * cpus / 2e6, 4 * cpus, "ticks that were due")
+
+
 main()

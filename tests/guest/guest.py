@@ -16,6 +16,7 @@ Needs qemu-system-x86, busybox-static, apt, dpkg. Works without KVM (TCG).
 
 import argparse
 import ctypes
+import fcntl
 import glob
 import gzip
 import io
@@ -183,18 +184,25 @@ class Kernel:
 def kernel(cache):
     """Debian's cloud kernel, downloaded and unpacked into the cache unless it is there."""
     root = os.path.join(cache, "kernel")
-    if not glob.glob(f"{root}/boot/vmlinuz-*"):
-        os.makedirs(cache, exist_ok=True)
-        try:
-            run(need("apt-get"), "download", kernel_package(), cwd=cache)
-            deb = glob.glob(f"{cache}/linux-image-*.deb")[0]
-            shutil.rmtree(root + ".new", ignore_errors=True)
-            run(need("dpkg-deb"), "-x", deb, root + ".new")
-        except (subprocess.SubprocessError, IndexError) as error:
-            detail = getattr(error, "stderr", b"") or b""
-            raise GuestError(f"no kernel package: {error} {detail.decode(errors='replace')}")
-        os.rename(root + ".new", root)
+    os.makedirs(cache, exist_ok=True)
+    # One at a time: tests that run side by side want it.
+    with open(os.path.join(cache, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not glob.glob(f"{root}/boot/vmlinuz-*"):
+            unpack_kernel(cache, root)
     return Kernel(root)
+
+
+def unpack_kernel(cache, root):
+    try:
+        run(need("apt-get"), "download", kernel_package(), cwd=cache)
+        deb = glob.glob(f"{cache}/linux-image-*.deb")[0]
+        shutil.rmtree(root + ".new", ignore_errors=True)
+        run(need("dpkg-deb"), "-x", deb, root + ".new")
+    except (subprocess.SubprocessError, IndexError) as error:
+        detail = getattr(error, "stderr", b"") or b""
+        raise GuestError(f"no kernel package: {error} {detail.decode(errors='replace')}")
+    os.rename(root + ".new", root)
 
 
 def libraries(program):

@@ -225,7 +225,8 @@ static void recursion_is_folded_and_no_time_is_lost(void)
 	CHECK_EQ(node->total_blocked_ns, 5000);
 	CHECK_EQ(t->nodes.items[0].total_blocked_ns, 5000);
 	/* Most total first. */
-	CHECK_EQ(t->nodes.items[t->nodes.items[top].branch.first_child].function, f.functions[F_SORT]);
+	CHECK_EQ(t->nodes.items[t->nodes.items[top].branch.first_child].function,
+	         f.functions[F_SORT]);
 	CHECK(call_tree_shown(t, &t->nodes.items[top], 0.9));
 	CHECK(!call_tree_shown(t, node_named(&f, t, top, F_STRLEN), 0.05));
 	call_tree_free(t);

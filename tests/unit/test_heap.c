@@ -7,6 +7,7 @@
 #include "base/sorted.h"
 #include "check.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -218,6 +219,21 @@ static void counts_in_sorted_arrays(void)
 	vec_done(&list);
 }
 
+static void plain_numbers_are_put_in_order(void)
+{
+	uint64_t numbers[] = {3, UINT64_MAX, 0, (uint64_t)INT64_MAX + 1, 3, 1};
+	double values[] = {0.5, -HUGE_VAL, HUGE_VAL, -0.25, 0.5, 1e-300};
+
+	sorted_u64(NULL, 0);
+	sorted_doubles(NULL, 0);
+	sorted_u64(numbers, 6);
+	sorted_doubles(values, 6);
+	for (size_t i = 1; i < 6; i++)
+		CHECK(numbers[i - 1] <= numbers[i] && values[i - 1] <= values[i]);
+	CHECK(numbers[0] == 0 && numbers[1] == 1 && numbers[5] == UINT64_MAX);
+	CHECK(values[0] == -HUGE_VAL && values[1] == -0.25 && values[5] == HUGE_VAL);
+}
+
 int main(void)
 {
 	RUN(items_pushed_come_out_in_order);
@@ -225,5 +241,6 @@ int main(void)
 	RUN(the_least_is_first_whatever_came_before);
 	RUN(random_merges_are_a_sort);
 	RUN(counts_in_sorted_arrays);
+	RUN(plain_numbers_are_put_in_order);
 	return check_end();
 }

@@ -22,6 +22,7 @@ static void sums_of_the_fixture(struct sql *s)
 	answer(s, "SELECT process, path, blocked_ns FROM calls WHERE blocked_ns > 0",
 	       "1|main|50\n");
 	answer(s, "SELECT event, count(*) FROM sessions", "net|1\n");
+	answer(s, "SELECT samples FROM windows", "25\n");
 	answer(s, "SELECT path, name, kind, build_id FROM images WHERE path LIKE '/%'",
 	       "/bin/prog|prog|file|010203ab\n");
 	answer(s,

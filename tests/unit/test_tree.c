@@ -161,7 +161,8 @@ static void functions_that_take_turns_are_one_round(void)
 	check_sums(r->tree, 57);
 	eval = node_named(r->tree, "eval");
 	run = node_named(r->tree, "run");
-	CHECK(eval && eval->branch.levels == 1000 && eval->branch.round == 3 && eval->samples == 57);
+	CHECK(eval && eval->branch.levels == 1000 && eval->branch.round == 3 &&
+	      eval->samples == 57);
 	CHECK(run && !run->branch.levels && run->self_samples == 7);
 	CHECK_EQ(nodes_named(r->tree, "eval"), 1);
 	CHECK_EQ(nodes_named(r->tree, "leaf"), 1);
