@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define CACHE_SLOTS (1u << 17)
-
 #define LAST_CHAINS 64 /* CPUs whose last chain is known; a power of two */
 
 struct cache_slot {
@@ -48,6 +46,7 @@ struct outer_stack {
 struct path_cache {
 	struct profile *profile;
 	struct cache_slot *slots;
+	uint32_t slot_mask;
 	VEC(struct outer_stack) outers;
 	VEC(uint64_t) addresses; /* of outer stacks, innermost first */
 	VEC(uint32_t) way;       /* outer stacks that have no path yet */
@@ -57,12 +56,13 @@ struct path_cache {
 	size_t count;
 };
 
-struct path_cache *path_cache_new(struct profile *p)
+struct path_cache *path_cache_new(struct profile *p, uint32_t slots)
 {
 	struct path_cache *c = xcalloc(1, sizeof(*c));
 
 	c->profile = p;
-	c->slots = xcalloc(CACHE_SLOTS, sizeof(*c->slots));
+	c->slots = xcalloc(slots, sizeof(*c->slots));
+	c->slot_mask = slots - 1;
 	return c;
 }
 
@@ -162,7 +162,7 @@ static uint32_t hash_frame(uint32_t hash, uint64_t address)
 
 static struct cache_slot *slot_of(const struct path_cache *c, uint32_t hash)
 {
-	return &c->slots[hash & (CACHE_SLOTS - 1)];
+	return &c->slots[hash & c->slot_mask];
 }
 
 static uint32_t step(struct path_cache *c, uint32_t process, uint64_t version, uint32_t parent,
@@ -294,7 +294,7 @@ static void keep_wanted(struct path_cache *c)
 
 void path_cache_renew(struct path_cache *c)
 {
-	memset(c->slots, 0, CACHE_SLOTS * sizeof(*c->slots));
+	memset(c->slots, 0, (c->slot_mask + (size_t)1) * sizeof(*c->slots));
 	for (size_t i = 0; i < LAST_CHAINS; i++)
 		c->last[i].user = c->last[i].kernel = 0;
 	keep_wanted(c);

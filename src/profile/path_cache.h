@@ -21,7 +21,8 @@
 
 struct path_cache;
 
-struct path_cache *path_cache_new(struct profile *p);
+/* Of so many steps, a power of two, 32 bytes each; all are touched by a renewal. */
+struct path_cache *path_cache_new(struct profile *p, uint32_t slots);
 void path_cache_free(struct path_cache *c);
 
 /* What samples with that number of an outer stack stand on, from now on. */

@@ -35,6 +35,10 @@ static void take_notes(void *ctx, const struct note *notes, size_t count)
 	profile_counter_take(ctx, notes, count);
 }
 
+/* Steps of call paths that are remembered: of a recording, and of one window of many. */
+#define PATH_STEPS (1u << 17)
+#define PATH_STEPS_ENDLESS (1u << 15)
+
 struct profile_builder *profile_builder_new(struct profile *p,
                                             const struct profile_builder_options *options)
 {
@@ -43,7 +47,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	b->profile = p;
 	if (options)
 		b->options = *options;
-	b->paths = path_cache_new(p);
+	b->paths = path_cache_new(p, b->options.no_sequences ? PATH_STEPS_ENDLESS : PATH_STEPS);
 	profile_counter_init(&b->counter, p);
 	b->counter.no_sequences = b->options.no_sequences;
 	b->queue = note_queue_new(take_notes, &b->counter, b->options.no_sequences);
