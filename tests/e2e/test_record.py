@@ -182,7 +182,9 @@ def context_switches_are_sampled(t):
 @test
 def what_finds_no_room_is_counted(t):
     out = t.path("a.data")
-    # Nobody reads the rings for half a second.
+    # Nobody reads the rings for half a second, in which all CPUs are busy.
+    for _ in range(os.cpu_count()):
+        t.start(t.workload("short"), "1000000000")
     result = t.assay("record", "-a", "-F", "10000", "--memory", "0.008", "-o", out, "--",
                      "sh", "-c",
                      "sleep 0.2; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.3")
