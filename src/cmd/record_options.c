@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/record_options.h"
 
+#include "session/ring_size.h"
 #include "source/rights.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FREQUENCY_HZ 997
 #define STACK_BYTES 32768
@@ -195,7 +195,7 @@ static int check_call_graph(const struct record_options *o, const char *command,
 /* Buffers cannot be swapped out: what they take, nobody else has. */
 static double memory_mb_most(void)
 {
-	return floor((double)sysconf(_SC_PHYS_PAGES) / 2 * (double)sysconf(_SC_PAGESIZE) / 1e6);
+	return floor((double)ring_size_machine() / 2 / 1e6);
 }
 
 /* Wrong use that shows in the options alone. */

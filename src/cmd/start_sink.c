@@ -4,6 +4,7 @@
 #include "cmd/session_command.h"
 #include "cmd/store_names.h"
 #include "session/ring_sink.h"
+#include "session/ring_size.h"
 #include "session/snapshot_name.h"
 #include "session/store_sink.h"
 #include "session/trigger.h"
@@ -12,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAME "start"
 #define SNAPSHOTS_MOST 10000
@@ -135,7 +135,7 @@ bool start_sink_is_ring(const char *text)
 /* It is taken as it fills: better said now than by whom the kernel kills for it. */
 static int check_room(const char *text, uint64_t bytes)
 {
-	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t most = ring_size_machine();
 
 	if (bytes <= most)
 		return 0;

@@ -144,17 +144,25 @@ static void sums(struct json *j, struct named_sums *s, const struct named_report
 	json_end_array(j);
 }
 
-static void node_keys(struct tree_json *t, const struct named_report *r,
-                      const struct named_node *node)
+static bool node_shown(const void *report, uint32_t node)
 {
-	struct json *j = t->j;
+	const struct named_report *r = report;
+	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+
+	return named_tree_shown(r->tree, &r->tree->nodes.items[node], limit);
+}
+
+static void node_keys(struct json *j, const void *report, uint32_t id)
+{
+	const struct named_report *r = report;
+	const struct named_node *node = &r->tree->nodes.items[id];
 
 	json_kstr(j, "name", node->name);
 	if (node->function)
 		json_kstr(j, "image", named_image_name(r->n, node->image, false));
 	if (node->inlined)
 		json_kbool(j, "inlined", true);
-	tree_json_recursion(t, &node->branch);
+	tree_json_recursion(j, &node->branch);
 	json_ki64(j, "total", node->total);
 	json_ki64(j, "self", node->self);
 	json_kdouble(j, "share", node->share);
@@ -163,23 +171,10 @@ static void node_keys(struct tree_json *t, const struct named_report *r,
 
 static void tree(struct json *j, const struct named_report *r)
 {
-	double limit = r->options.limit < 0 ? 0 : r->options.limit;
-	struct tree_json out = {.j = j};
-	struct branch_walk w = {0};
-	bool shown;
+	static const struct tree_json_node of = {node_shown, node_keys};
 
 	json_key(j, "tree");
-	do {
-		const struct named_node *node = &r->tree->nodes.items[w.node];
-
-		shown = w.node == TREE_ROOT || named_tree_shown(r->tree, node, limit);
-		if (!shown)
-			continue;
-		tree_json_node(&out, w.depth);
-		node_keys(&out, r, node);
-		tree_json_children(&out);
-	} while (branches_step(BRANCHES(&r->tree->nodes), &w, shown));
-	tree_json_end(&out);
+	tree_json(j, BRANCHES(&r->tree->nodes), &of, r);
 }
 
 static void sentences(struct json *j, const struct named_report *r, const char *left)

@@ -291,10 +291,19 @@ static void process_functions(struct json *j, struct report *r)
 	json_end_array(j);
 }
 
-static void node_keys(struct tree_json *t, const struct report *r, const struct tree_node *node)
+static bool node_shown(const void *report, uint32_t node)
 {
+	const struct report *r = report;
+	double limit = r->options.limit < 0 ? 0 : r->options.limit;
+
+	return tree_shown(r->tree, &r->tree->nodes.items[node], limit);
+}
+
+static void node_keys(struct json *j, const void *report, uint32_t id)
+{
+	const struct report *r = report;
+	const struct tree_node *node = &r->tree->nodes.items[id];
 	const struct profile *p = r->view->profile;
-	struct json *j = t->j;
 
 	json_kstr(j, "name", tree_name(r->tree, node));
 	if (node->frame != ID_NONE)
@@ -302,7 +311,7 @@ static void node_keys(struct tree_json *t, const struct report *r, const struct 
 		          image_path(&p->images, p->frames.items[node->frame].frame.image));
 	if (node->inlined)
 		json_kbool(j, "inlined", true);
-	tree_json_recursion(t, &node->branch);
+	tree_json_recursion(j, &node->branch);
 	json_ku64(j, "samples", node->samples);
 	json_ku64(j, "self_samples", node->self_samples);
 	json_kdouble(j, "share", node->share);
@@ -315,23 +324,10 @@ static void node_keys(struct tree_json *t, const struct report *r, const struct 
 
 static void tree(struct json *j, const struct report *r)
 {
-	double limit = r->options.limit < 0 ? 0 : r->options.limit;
-	struct tree_json out = {.j = j};
-	struct branch_walk w = {0};
-	bool shown;
+	static const struct tree_json_node of = {node_shown, node_keys};
 
 	json_key(j, "tree");
-	do {
-		const struct tree_node *node = &r->tree->nodes.items[w.node];
-
-		shown = w.node == TREE_ROOT || tree_shown(r->tree, node, limit);
-		if (!shown)
-			continue;
-		tree_json_node(&out, w.depth);
-		node_keys(&out, r, node);
-		tree_json_children(&out);
-	} while (branches_step(BRANCHES(&r->tree->nodes), &w, shown));
-	tree_json_end(&out);
+	tree_json(j, BRANCHES(&r->tree->nodes), &of, r);
 }
 
 static void warnings(struct json *j, const struct report *r)

@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/tree_json.h"
 
-static void close_down_to(struct tree_json *t, unsigned depth)
-{
-	for (; t->open > depth; t->open--) {
-		json_end_array(t->j);
-		json_end_object(t->j);
-	}
-}
-
-void tree_json_node(struct tree_json *t, unsigned depth)
-{
-	close_down_to(t, depth);
-	json_object(t->j);
-	t->open++;
-}
-
-void tree_json_recursion(struct tree_json *t, const struct branch *branch)
+void tree_json_recursion(struct json *j, const struct branch *branch)
 {
 	if (!branch->levels)
 		return;
-	json_ku64(t->j, "recursion", branch->levels);
-	json_ku64(t->j, "recursion_functions", branch->round);
+	json_ku64(j, "recursion", branch->levels);
+	json_ku64(j, "recursion_functions", branch->round);
 }
 
-void tree_json_children(struct tree_json *t)
+static void close_down_to(struct json *j, unsigned *open, unsigned depth)
 {
-	json_key(t->j, "children");
-	json_array(t->j);
+	for (; *open > depth; --*open) {
+		json_end_array(j);
+		json_end_object(j);
+	}
 }
 
-void tree_json_end(struct tree_json *t)
+void tree_json(struct json *j, struct branches b, const struct tree_json_node *of,
+               const void *report)
 {
-	close_down_to(t, 0);
+	struct branch_walk w = {0};
+	unsigned open = 0;
+	bool shown;
+
+	do {
+		shown = w.node == TREE_ROOT || of->shown(report, w.node);
+		if (!shown)
+			continue;
+		close_down_to(j, &open, w.depth);
+		json_object(j);
+		of->keys(j, report, w.node);
+		json_key(j, "children");
+		json_array(j);
+		open++;
+	} while (branches_step(b, &w, shown));
+	close_down_to(j, &open, 0);
 }

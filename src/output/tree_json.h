@@ -2,9 +2,9 @@
 /*
  * tree_json: the nodes of a tree as objects that hold their children, whatever the tree is of.
  *
- * Nodes come in the order of branches_step(). Of each: tree_json_node(), keys of its own, among
- * them those of tree_json_recursion(), and tree_json_children(). tree_json_end() closes all that is
- * open. Nothing fails. Uses: base, view.
+ * tree_json() writes the root and what is to be shown below it, nodes in the order of
+ * branches_step(); what stands of a node is its owner's, who calls tree_json_recursion() among
+ * it. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_TREE_JSON_H
 #define ASSAY_OUTPUT_TREE_JSON_H
@@ -12,14 +12,14 @@
 #include "base/json.h"
 #include "view/branches.h"
 
-struct tree_json {
-	struct json *j;
-	unsigned open; /* nodes; zero at first */
+/* Both get what tree_json() was given as `report`. */
+struct tree_json_node {
+	bool (*shown)(const void *report, uint32_t node); /* with those below it; not the root */
+	void (*keys)(struct json *j, const void *report, uint32_t node); /* but "children" */
 };
 
-void tree_json_node(struct tree_json *t, unsigned depth);
-void tree_json_recursion(struct tree_json *t, const struct branch *branch);
-void tree_json_children(struct tree_json *t);
-void tree_json_end(struct tree_json *t);
+void tree_json(struct json *j, struct branches b, const struct tree_json_node *of,
+               const void *report);
+void tree_json_recursion(struct json *j, const struct branch *branch);
 
 #endif

@@ -9,6 +9,7 @@
 #include "session/graph_merge.h"
 #include "session/kernel_functions.h"
 #include "session/privileges.h"
+#include "session/ring_size.h"
 
 #include <errno.h>
 #include <math.h>
@@ -43,8 +44,7 @@ struct run {
 
 static size_t buffer_bytes(const struct kernel_calls_options *o)
 {
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
-	uint64_t bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE;
+	uint64_t bytes = ring_size_machine() / MEMORY_SHARE;
 
 	if (o->buffer_bytes)
 		return o->buffer_bytes;

@@ -27,6 +27,11 @@ static size_t fair_share(size_t bytes, size_t cpus)
 	return (size_t)most / 4 * 3 / cpus;
 }
 
+uint64_t ring_size_machine(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 size_t ring_size(uint64_t asked_bytes, bool stacks)
 {
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), bytes;

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All the memory that this machine has, which buffers share with whatever else runs. */
+uint64_t ring_size_machine(void);
+
 /* `asked_bytes`: for all CPUs together, 0: by itself; `stacks`: samples hold stack copies. */
 size_t ring_size(uint64_t asked_bytes, bool stacks);
 
