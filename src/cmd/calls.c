@@ -101,7 +101,7 @@ static void hint(const struct calls_options *o, const struct call_paths *paths,
 	uint64_t calls = 0;
 
 	vec_each (p, &paths->processes)
-		calls += calls_output_count(p);
+		calls += call_process_calls(p);
 	if (o->filter && !calls)
 		fprintf(stderr,
 		        "assay: no function that was called fits --filter '%s': a pattern is of a "

@@ -78,7 +78,7 @@ static void look_into(struct listed *l)
 
 	if (!calls_tables_read(paths, &one, &notes, NULL) && paths->processes.count) {
 		l->counted = true;
-		l->calls = calls_output_count(&paths->processes.items[0]);
+		l->calls = call_process_calls(&paths->processes.items[0]);
 		l->flags = paths->processes.items[0].flags;
 	}
 	calls_notes_done(&notes);

@@ -51,15 +51,6 @@ int calls_output_check(const char *command, const struct calls_output_options *o
 	return 0;
 }
 
-uint64_t calls_output_count(const struct call_process *p)
-{
-	uint64_t calls = 0;
-
-	vec_each (path, &p->paths)
-		calls += path->calls;
-	return calls;
-}
-
 void calls_output_notes(const calls_notes *notes)
 {
 	vec_each (note, notes)
@@ -73,7 +64,7 @@ static void tell(const struct call_paths *paths, const struct calls_output *to, 
 	size_t running = 0;
 
 	vec_each (p, &paths->processes) {
-		calls += calls_output_count(p);
+		calls += call_process_calls(p);
 		running += (p->flags & CALL_RUNNING) != 0;
 	}
 	text_count(&text, calls);

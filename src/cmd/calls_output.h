@@ -40,9 +40,6 @@ struct calls_output {
 int calls_output(struct call_paths *paths, struct calls_output *to,
                  const struct calls_output_options *options);
 
-/* Calls of all paths of a process. */
-uint64_t calls_output_count(const struct call_process *p);
-
 /* Notes of what was left out, to stderr. */
 void calls_output_notes(const calls_notes *notes);
 

@@ -165,6 +165,15 @@ size_t call_path_chain(const struct call_process *p, uint32_t path, uint32_t *ch
 	return count;
 }
 
+uint64_t call_process_calls(const struct call_process *p)
+{
+	uint64_t calls = 0;
+
+	vec_each (path, &p->paths)
+		calls += path->calls;
+	return calls;
+}
+
 double call_path_wall_ns(const struct call_path *path)
 {
 	return path->total_ns + path->total_blocked_ns + path->total_preempted_ns;

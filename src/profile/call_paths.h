@@ -144,6 +144,9 @@ void call_paths_close(struct call_paths *c);
 size_t call_path_chain(const struct call_process *p, uint32_t path, uint32_t *chain, size_t max);
 uint32_t call_path_depth(const struct call_process *p, uint32_t path); /* root: 0 */
 
+/* Of all its paths. */
+uint64_t call_process_calls(const struct call_process *p);
+
 /* total + blocked + preempted of it and all that it called. */
 double call_path_wall_ns(const struct call_path *path);
 

@@ -149,8 +149,7 @@ static uint64_t calls_of(const struct call_paths *c)
 	uint64_t calls = 0;
 
 	vec_each (p, &c->processes)
-		vec_each (path, &p->paths)
-			calls += path->calls;
+		calls += call_process_calls(p);
 	return calls;
 }
 
