@@ -29,6 +29,8 @@ import tempfile
 import time
 import traceback
 
+from time_limit import limit
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build")).resolve()
 ASSAY = os.environ.get("ASSAY", str(BUILD / "assay"))
@@ -71,7 +73,7 @@ class Result:
 def run(*words, timeout=150, status=0, input=None, env=None, cwd=None, text=True, user=None):
     """Runs a program to its end. `status`: the only one that is right; None: any.
 
-    A program that outlives its timeout is killed with its children. `env` adds
+    A program that outlives limit(timeout) is killed with its children. `env` adds
     to the environment. `user` is a user id to run as.
     """
     words = [str(word) for word in words]
@@ -81,11 +83,12 @@ def run(*words, timeout=150, status=0, input=None, env=None, cwd=None, text=True
         env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})}, start_new_session=True,
         user=user, group=user, extra_groups=[] if user is not None else None)
     try:
-        out, err = process.communicate(input.encode() if isinstance(input, str) else input, timeout)
+        out, err = process.communicate(input.encode() if isinstance(input, str) else input,
+                                       limit(timeout))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        raise Failure(f"{' '.join(words)}: still running after {timeout} s") from None
+        raise Failure(f"{' '.join(words)}: still running after {limit(timeout)} s") from None
     if text:
         out, err = out.decode(errors="replace"), err.decode(errors="replace")
     result = Result(words, process.returncode, out, err)
@@ -158,19 +161,19 @@ class Test:
     def wait(self, process, timeout=150):
         """Waits for what start() gave; its status."""
         try:
-            return process.wait(timeout)
+            return process.wait(limit(timeout))
         except subprocess.TimeoutExpired:
-            raise Failure(f"{process.args}: still running after {timeout} s") from None
+            raise Failure(f"{process.args}: still running after {limit(timeout)} s") from None
 
     def until(self, condition, what, timeout=60):
         """Waits until condition() holds, and gives what it gave."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + limit(timeout)
         while time.monotonic() < end:
             value = condition()
             if value:
                 return value
             time.sleep(0.02)
-        raise Failure(f"waited {timeout} s for this: {what}")
+        raise Failure(f"waited {limit(timeout)} s for this: {what}")
 
     def json(self, text):
         try:

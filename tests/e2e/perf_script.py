@@ -11,6 +11,8 @@ import os
 import re
 import subprocess
 
+from time_limit import limit
+
 Sample = collections.namedtuple("Sample", "pid tid time event ip dso offset symbol")
 
 MMAP = re.compile(r"PERF_RECORD_MMAP2? (-?\d+)/(-?\d+): \[(0x[0-9a-f]+|0)\((0x[0-9a-f]+|0)\) @ "
@@ -23,7 +25,7 @@ SAMPLE = re.compile(r"^\s*(-?\d+)(?:/(-?\d+)|\s+(-?\d+))\s+(\d+\.\d+):\s+(\S.*?)
 def perf(*args, timeout=300, check=True):
     """Runs perf and returns its output as text."""
     done = subprocess.run(["perf", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=timeout)
+                          stderr=subprocess.PIPE, timeout=limit(timeout))
     if check and done.returncode:
         raise RuntimeError(f"perf {' '.join(args)}: status {done.returncode}: "
                            + done.stderr.decode(errors="replace")[-500:])
@@ -41,11 +43,11 @@ def record(path, *words, pipe=False):
         with open(path if pipe else os.devnull, "wb") as out:
             done = subprocess.run(
                 ["perf", "record", "-q", "-o", "-" if pipe else path, *more, *words],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, timeout=120)
+                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, timeout=limit(120))
         with open(path, "rb") as data:
             read = subprocess.run(["perf", "script", "-i", "-" if pipe else path, "-F", "ip"],
                                   stdin=data, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                  timeout=120)
+                                  timeout=limit(120))
         if not _misled(done.stderr) and not _misled(read.stderr):
             break
     if done.returncode:

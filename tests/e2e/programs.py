@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 
 import harness
+from time_limit import limit
 
 ROOT = str(harness.ROOT)
 BUILD = str(harness.BUILD)
@@ -51,9 +52,9 @@ def environment():
 
 
 def run(command, timeout=150, check=False, **kwargs):
-    """Runs a program; a negative status is the signal that ended it."""
+    """Runs a program within limit(timeout); a negative status is the signal that ended it."""
     done = subprocess.run(list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=timeout,
+                          stderr=subprocess.PIPE, timeout=limit(timeout),
                           **{"env": environment(), **kwargs})
     result = Run(done.returncode, done.stdout.decode(errors="replace"),
                  done.stderr.decode(errors="replace"))

@@ -13,6 +13,8 @@ import re
 import shutil
 import subprocess
 
+from time_limit import limit
+
 APT = "/etc/apt"
 
 
@@ -103,7 +105,7 @@ def fetch(name, root, target):
 
 def apt(words, directory, environment):
     command = ["apt-get", "-q", *words]
-    done = subprocess.run(command, cwd=directory, env=environment, timeout=300,
+    done = subprocess.run(command, cwd=directory, env=environment, timeout=limit(300),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         text = done.stdout.decode(errors="replace").strip()

@@ -22,6 +22,7 @@ import sys
 
 from calls_truth import Counted, plain_name
 from harness import ASSAY, ROOT, Failure, run
+from time_limit import limit
 
 SOURCES = [ROOT / "tests" / "workloads" / room for room in ("calls", "tags")]
 RESERVED, SWITCHES, OWN, VOID = 0xFFF000, (0xFFFFF0, 0xFFFFF2, 0xFFFFF4), 0xFFFFF6, 0xFFFFFE
@@ -55,7 +56,7 @@ class Tagged:
 
     def finish(self, started):
         process, output = started
-        error = process.communicate(timeout=120)[1].decode(errors="replace")
+        error = process.communicate(timeout=limit(120))[1].decode(errors="replace")
         if process.returncode:
             raise Failure(f"{output}: {error[-1500:]}")
         return output

@@ -20,6 +20,7 @@ import subprocess
 from calls_truth import ADDED, NO_FUNCTION, plain_name
 from harness import ASSAY, BUILD, Skip, main, run, test
 from source_package import SourceError, source_package
+from time_limit import limit
 
 CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
 FLAGS = ["-O0", "-g1", "-w", "--coverage", "-finstrument-functions"]
@@ -43,7 +44,7 @@ def compile_all(t, directory, files, flags):
             command = ["gcc", *FLAGS, *flags, "-c", path, "-o", object_file]
             running.append(t.start(*command, cwd=directory, stderr=subprocess.PIPE))
         done = running.pop(0)
-        error = done.communicate(timeout=200)[1].decode(errors="replace")
+        error = done.communicate(timeout=limit(200))[1].decode(errors="replace")
         if done.returncode:
             failed.append(f"{done.args[-1]}: {error[-500:]}")
     t.true(not failed, "\n".join(failed))

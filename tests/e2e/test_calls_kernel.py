@@ -10,6 +10,7 @@ import sys
 
 from harness import main, test
 from programs import BUILD, ROOT, comment, run, skip
+from time_limit import limit
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "guest"))
 import guest  # noqa: E402
@@ -17,7 +18,7 @@ import guest  # noqa: E402
 OUT = os.path.join(BUILD, "guest-calls-out")
 PROGRAMS = [os.path.join(BUILD, "tests", "guest", name)
             for name in ("kernel_paths", "kernel_truth")]
-TIMEOUT = 280  # one boot; 40 s on a machine that has nothing else to do
+TIMEOUT = limit(100)  # one boot; 40 s on a machine that has nothing else to do
 
 # Code that one CPU patches while another runs it is not what an emulator with a thread for each
 # is good at: the kernel stumbles over breakpoints that are gone.

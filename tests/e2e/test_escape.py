@@ -244,7 +244,7 @@ class Server:
             def do_GET(self):
                 asked.append(self.path)
                 body = files.get(self.path)
-                answers.wait(60)
+                answers.wait(limit(60))
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()

@@ -9,6 +9,7 @@ import sys
 
 from harness import main, test
 from programs import ASSAY, BUILD, ROOT, comment, number, run, skip, workload
+from time_limit import limit
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "guest"))
 import guest  # noqa: E402
@@ -44,7 +45,7 @@ def the_guest():
             kernel = guest.kernel(guest.default_cache())
             state["kernel"] = kernel
             state["result"] = guest.boot(kernel, JOB, OUT, [ASSAY, workload("kernel_load")],
-                                         ["algif_hash", MODULE])
+                                         ["algif_hash", MODULE], timeout=limit(100))
         except guest.GuestError as error:
             state["result"] = error
     if isinstance(state["result"], guest.GuestError):

@@ -17,6 +17,7 @@ import time
 import perf_script
 from harness import Skip, main, test
 from programs import ASSAY, LONG, assay, comment, environment, need, run, workdir, workload
+from time_limit import limit
 
 SECONDS = 6 if LONG else 2
 NEAR = 0.04  # of a share, beyond what sampling errs
@@ -147,7 +148,7 @@ def a_jitdump_of_who_runs_on_is_kept(t):
                 with subprocess.Popen(words, env=kept_apart(work)) as recorder:
                     time.sleep(SECONDS)
                     recorder.send_signal(signal.SIGINT)
-                    recorder.wait(20)
+                    recorder.wait(limit(20))
                 os.unlink(f"{work}/jit-{pid}.dump")
             finally:
                 job.send_signal(signal.SIGKILL)

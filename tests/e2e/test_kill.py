@@ -12,6 +12,7 @@ import time
 import perf_script
 from harness import main, test
 from programs import ASSAY, LONG, comment, environment, report, run, sample_count, workdir, workload
+from time_limit import limit
 
 KILLS = 50 if LONG else 6
 HEADER_BYTES = 104
@@ -44,7 +45,7 @@ def kill_at(seconds, path, least):
         recorder = subprocess.Popen([ASSAY, "record", "-a", "-g", "-F", "997", "-o", path],
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL, env=environment())
-        end = time.monotonic() + 60
+        end = time.monotonic() + limit(60)
         while samples_now(path) < least and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(seconds)

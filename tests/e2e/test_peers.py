@@ -11,6 +11,7 @@ import subprocess
 import perf_script
 from harness import ASSAY, main, test
 from programs import assay, comment, record, report, run, sample_count, skip, workdir, workload
+from time_limit import limit
 
 PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
 PARSER_MAGIC = b"QPERFSTREAM\0"
@@ -94,7 +95,7 @@ def perf_records(*options, pipe=False):
             with open(path, "rb") as f:
                 text = subprocess.run(["perf", "script", "-i", "-", "-G", "-F", "ip"], stdin=f,
                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                      timeout=60, check=True).stdout
+                                      timeout=limit(60), check=True).stdout
         else:
             text = perf_script.perf("script", "-i", path, "-G", "-F", "ip").encode()
         count = sum(1 for line in text.splitlines() if line.strip())
@@ -157,15 +158,15 @@ def reads_standard_input(t):
         with open(path, "rb") as file:
             content = file.read()
             file.seek(0)
-            from_file = subprocess.run([ASSAY, "report", "--json", "-"], stdin=file, timeout=60,
+            from_file = subprocess.run([ASSAY, "report", "--json", "-"], stdin=file, timeout=limit(60),
                                        capture_output=True, check=True).stdout
-        piped = subprocess.run([ASSAY, "report", "--json", "-i", "-"], input=content, timeout=60,
+        piped = subprocess.run([ASSAY, "report", "--json", "-i", "-"], input=content, timeout=limit(60),
                                capture_output=True, check=True).stdout
         for found in map(json.loads, (from_file, piped)):
             assert found["functions"] == want["functions"], found["functions"][:3]
             assert found["recordings"][0]["path"] == "standard input", found["recordings"]
         for wrong, word in ((["--time", "10%,20%"], b"read once"), ([], b"is empty")):
-            refused = subprocess.run([ASSAY, "report", *wrong, "-"], input=b"", timeout=60,
+            refused = subprocess.run([ASSAY, "report", *wrong, "-"], input=b"", timeout=limit(60),
                                      capture_output=True)
             assert refused.returncode == 1 and word in refused.stderr, refused
 

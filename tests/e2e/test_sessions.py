@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 
 from harness import ASSAY, main, run, test
+from time_limit import limit
 
 NOBODY = 65534
 LOOP = ("sh", "-c", "while :; do :; done")
@@ -676,7 +677,7 @@ def speak(path, bytes):
     """A client of our own."""
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(str(path))  # waits while the queue is full
-    peer.settimeout(20)
+    peer.settimeout(limit(20))
     if bytes:
         peer.sendall(bytes)
     return peer

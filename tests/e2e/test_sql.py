@@ -24,6 +24,7 @@ import tempfile
 import time
 
 from harness import ASSAY, BUILD, Failure, main, run, test
+from time_limit import limit
 
 NAME = "a\033[31m\nb"  # of a program, to drive a terminal with
 
@@ -331,7 +332,7 @@ class Terminal:
 
     def until(self, text, seconds=20):
         """What came since the last time, up to `text`."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + limit(seconds)
         while text not in self.out:
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
@@ -367,7 +368,7 @@ class Terminal:
         `keys` are typed again and again: between a prompt and the editor's first look at the
         terminal Ctrl-D is the terminal's own.
         """
-        end = time.monotonic() + seconds
+        end = time.monotonic() + limit(seconds)
         while True:
             with contextlib.suppress(OSError):
                 self.type(keys)

@@ -18,6 +18,7 @@ import subprocess
 from harness import ASSAY, BUILD, LONG, Skip, main, run, test
 from machine_code import Image
 from source_package import SourceError, source_package
+from time_limit import limit
 from trigger_sites import TriggerSites
 
 CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
@@ -58,7 +59,7 @@ class Program:
                 running.append(t.start(self.compiler, "-g1", "-w", "-fno-pie", *self.flags, *own,
                                        *more, "-c", path, "-o", out, stderr=subprocess.PIPE))
             done = running.pop(0)
-            error = done.communicate(timeout=300)[1].decode(errors="replace")
+            error = done.communicate(timeout=limit(300))[1].decode(errors="replace")
             if done.returncode:
                 failed.append(f"{done.args[-3]}: {error[-500:]}")
         t.true(not failed, "\n".join(failed))

@@ -72,7 +72,7 @@ def need(program):
 
 def run(*args, **kwargs):
     return subprocess.run(args, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, **kwargs).stdout
+                          timeout=1800, **kwargs).stdout
 
 
 def kernel_package():
@@ -116,7 +116,7 @@ def decompress(payload):
                            (b"\x1f\x8b\x08", ["gzip", "-dcq"])):
         if payload.startswith(magic):
             # The size that follows the stream makes the tool complain; its output counts.
-            return subprocess.run([need(command[0])] + command[1:], input=payload, timeout=120,
+            return subprocess.run([need(command[0])] + command[1:], input=payload, timeout=900,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return b""
 
@@ -208,7 +208,7 @@ def unpack_kernel(cache, root):
 def libraries(program):
     """Shared libraries and loader of a program, as ldd sees them."""
     text = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          timeout=30).stdout.decode()
+                          timeout=240).stdout.decode()
     return sorted(set(re.findall(r"(/\S+) \(0x", text)))
 
 
