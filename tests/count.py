@@ -5,8 +5,8 @@
 *.tap hold TAP; *.json are meson's test logs, one JSON object a line. A program
 that says nothing, stops before its plan is done or dies is a failed test. SKIPS lists
 the skips that are expected, one "PROGRAM: TEST" a line; any other then fails.
-"# UNSTEADY" behind a test says that it failed and then passed: each is listed with how it
-failed, and more than a few in one run fail.
+"# UNSTEADY" behind a test of shares says that it failed and then passed: each is listed with
+how it failed, and more than a few in one run fail.
 """
 import json
 import pathlib

@@ -14,8 +14,9 @@ Each function is one test; its name with spaces is the test's name. `t` is a
 Test: a temporary directory that goes when the test ends, processes that are
 ended when it ends, and checks that raise. Prints TAP; stops for nothing.
 The environment: ASSAY is the program (build/assay), ASSAY_BUILD the build
-directory, ASSAY_LONG is set when there is time, ASSAY_AGAIN where a test that
-fails is run once more: it passes if that passes, and is listed as unsteady.
+directory, ASSAY_LONG is set when there is time. ASSAY_AGAIN is set where a test
+of shares (test_of_shares) that fails is run a second time: it passes if the second
+run passes, and is listed as unsteady. A test of counts or contents is never retried.
 """
 import contextlib
 import json
@@ -56,8 +57,16 @@ class Skip(Exception):
 
 
 def test(function):
+    """A test of counts or contents: it has one right answer, and is run once."""
     _tests.append(function)
     return function
+
+
+def test_of_shares(function):
+    """A test whose truth is a share of time, or of samples, which a busy machine moves. It is
+    the only kind of test that is run a second time if it fails."""
+    function.of_shares = True
+    return test(function)
 
 
 class Result:
@@ -245,7 +254,7 @@ def _run_one(number, function):
     """Prints the test's line; False where it failed."""
     line = f"ok {number} - {function.__name__.replace('_', ' ')}"
     failures = []
-    for _ in range(2 if AGAIN else 1):
+    for _ in range(2 if AGAIN and hasattr(function, "of_shares") else 1):
         skip, words = _attempt(function)
         if skip is not None:
             line += f" # SKIP {skip}"

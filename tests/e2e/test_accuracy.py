@@ -11,7 +11,7 @@ import json
 import os
 import statistics
 
-from harness import main, test
+from harness import main, test_of_shares
 from programs import LONG, comment, record, report, workdir, workload
 
 RECORDINGS = 100 if LONG else 12
@@ -81,19 +81,19 @@ def intervals(name, truth, *mode):
     assert warned <= MOST_WARNED, f"{warned} recordings were warned of that are not in step"
 
 
-@test
+@test_of_shares
 def even_shares(t):
     """70/30 in turns of some milliseconds, of no fixed length."""
     intervals("even", 0.7, "even", 7, 3, 1)
 
 
-@test
+@test_of_shares
 def bursts(t):
     """70/30 in bursts of tens of milliseconds: far from independent samples."""
     intervals("burst", 0.7, "burst", 35, 15, 1)
 
 
-@test
+@test_of_shares
 def in_step_with_the_timer(t):
     """Right, or warned of, as often as intervals are right."""
     right = warned = either = 0
@@ -110,7 +110,7 @@ def in_step_with_the_timer(t):
     assert either >= LEAST_COVERED, f"{RECORDINGS - either} are wrong without a word"
 
 
-@test
+@test_of_shares
 def the_same_program_out_of_step(t):
     """At another rate the same program is sampled rightly, and not warned of.
 

@@ -5,7 +5,7 @@ tells them."""
 
 import math
 
-from harness import main, stolen_ns, test
+from harness import main, stolen_ns, test, test_of_shares
 
 FLOOR_HZ = 19
 # So much CPU time, by the process's own clock; says who it is.
@@ -41,7 +41,7 @@ def books_close(t, report):
     t.near(sum(r["share"] for r in recording["rates"]), 1, 1e-6, "shares of the rates")
 
 
-@test
+@test_of_shares
 def the_rate_is_what_the_budget_allows(t):
     # Where others have the CPU for those few ms, what a sample costs is not measured: three times in
     # a row that is no chance.
@@ -69,7 +69,7 @@ def the_rate_is_what_the_budget_allows(t):
     t.has(text, f" at up to {asked} Hz")
 
 
-@test
+@test_of_shares
 def samples_stand_for_the_time_between_them(t):
     """With an empty cache the first tables take much of the budget: the rate changes, as a rule."""
     t.need("perf")

@@ -4,7 +4,7 @@ waiting not separated, and said so."""
 
 import os
 
-from harness import BUILD, main, test
+from harness import BUILD, main, test_of_shares
 
 TIMES = str(BUILD / "tests" / "workloads" / "calls" / "times-gcc-O2")
 if not os.path.exists(TIMES):
@@ -16,7 +16,7 @@ def said(t, result):
     return t.json(next(line for line in result.out.splitlines() if line.startswith("{")))
 
 
-@test
+@test_of_shares
 def waiting_is_not_separated_and_the_report_says_so(t):
     data = t.path("denied.calls")
     result = t.assay("calls", "-o", data, "--", t.workload("noperf"), TIMES, "sleepy")
@@ -33,7 +33,7 @@ def waiting_is_not_separated_and_the_report_says_so(t):
     t.equal(row["preempted_ns"], None, "preempted is not known")
 
 
-@test
+@test_of_shares
 def where_it_is_allowed_it_is_separated(t):
     """The test of the test: the same without the filter."""
     data = t.path("allowed.calls")

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import time
 
-from harness import ASSAY, BUILD, LONG, Failure, main, run, stolen_ns, test
+from harness import ASSAY, BUILD, LONG, Failure, main, run, stolen_ns, test, test_of_shares
 
 TIMES = str(BUILD / "tests" / "workloads" / "calls" / "times-gcc-O2")
 if not os.path.exists(TIMES):
@@ -106,7 +106,7 @@ def in_three(t, check, *words):
                 raise
 
 
-@test
+@test_of_shares
 def a_function_that_sleeps_900_ms_and_works_100(t):
     def check(report, said):
         row = row_of(report["processes"][0], "sleepy")
@@ -118,7 +118,7 @@ def a_function_that_sleeps_900_ms_and_works_100(t):
     in_three(t, check, "sleepy")
 
 
-@test
+@test_of_shares
 def many_short_sleeps_between_two_hooks(t):
     def check(report, said):
         process = report["processes"][0]
@@ -129,7 +129,7 @@ def many_short_sleeps_between_two_hooks(t):
     in_three(t, check, "naps", 100000 if LONG else 20000)
 
 
-@test
+@test_of_shares
 def two_busy_programs_on_one_cpu(t):
     cpu = min(os.sched_getaffinity(0))
     script = f'taskset -c {cpu} "$0" rival 3 & taskset -c {cpu} "$0" rival 3; wait'
@@ -147,7 +147,7 @@ def two_busy_programs_on_one_cpu(t):
     books_close(t, report)
 
 
-@test
+@test_of_shares
 def books_of_four_threads_that_work_and_sleep(t):
     def check(report, *_):
         books_close(t, report)

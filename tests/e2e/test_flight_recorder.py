@@ -11,7 +11,7 @@ import subprocess
 
 import perf_script
 import programs
-from harness import ASSAY, main, run, test
+from harness import ASSAY, main, run, test, test_of_shares
 
 DEEP = """
 #include <stdlib.h>
@@ -108,7 +108,7 @@ def places_by_us(path):
     return found
 
 
-@test
+@test_of_shares
 def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
     t.need("perf")
     with recorder(t, "-F", 4000) as r:
@@ -141,7 +141,7 @@ def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
         t.has(" ".join(report["warnings"]), " s of a recording of ", "notes")
 
 
-@test
+@test_of_shares
 def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
     t.need("gcc")
     t.run("gcc", "-O1", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o",

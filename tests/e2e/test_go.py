@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 
-from harness import main, test
+from harness import main, test_of_shares
 from programs import ASSAY, LONG, ROOT, comment, report, run, skip, workdir
 
 SOURCE = os.path.join(ROOT, "tests", "workloads", "runtimes", "work.go")
@@ -83,25 +83,25 @@ def judge(work, program):
     judge_truth(told["tree"])
 
 
-@test
+@test_of_shares
 def go_has_whole_stacks_and_names(t):
     with workdir() as work:
         judge(work, build(work))
 
 
-@test
+@test_of_shares
 def stripped_go_has_whole_stacks_and_names(t):
     with workdir() as work:
         judge(work, build(work, "-ldflags=-s -w"))
 
 
-@test
+@test_of_shares
 def stripped_go_that_is_loaded_anywhere_has_whole_stacks_and_names(t):
     with workdir() as work:
         judge(work, build(work, "-buildmode=pie", "-ldflags=-s -w"))
 
 
-@test
+@test_of_shares
 def stripped_go_of_another_linker_has_whole_stacks_and_names(t):
     if not shutil.which("gcc"):
         skip("gcc is not installed")

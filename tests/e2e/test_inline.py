@@ -6,7 +6,7 @@ import json
 import math
 import os
 
-from harness import main, test
+from harness import main, test, test_of_shares
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -92,7 +92,7 @@ def inlined_shares(found):
             if node.get("inlined") and path[-2] == "work"}
 
 
-@test
+@test_of_shares
 def inlined_functions_have_nodes_with_their_shares(t):
     truth = json.loads(record(t, build(t)))
     found = t.report("-g", t.path("a.data"), env=environment(t))
@@ -145,7 +145,7 @@ def the_index_is_kept_and_gives_the_same_report(t):
                     env={"XDG_CACHE_HOME": "/proc/none", "HOME": "/proc/none"}).out, first)
 
 
-@test
+@test_of_shares
 def annotate_names_inlined_functions(t):
     record(t, build(t))
     text = t.assay("annotate", "work", t.path("a.data"), env=environment(t)).out
@@ -183,7 +183,7 @@ def split_dwarf_is_read_and_missed(t):
     t.true(not any("inlined functions" in text for text in found["warnings"]), found["warnings"])
 
 
-@test
+@test_of_shares
 def lines_of_source_are_keys(t):
     record(t, build(t))
     found = t.report("--sort", "srcline", t.path("a.data"), env=environment(t))
@@ -193,7 +193,7 @@ def lines_of_source_are_keys(t):
     t.between(loops, 0.8, 1.0001, "share of the loop's two lines")
 
 
-@test
+@test_of_shares
 def deep_recursion_is_one_line(t):
     record(t, build(t), "deep")
     text = t.assay("report", "-g", "--percent-limit", "10", t.path("a.data"),

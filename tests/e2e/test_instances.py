@@ -10,7 +10,7 @@ import pathlib
 import re
 import time
 
-from harness import ASSAY, BUILD, LONG, main, run, test
+from harness import ASSAY, BUILD, LONG, main, run, test, test_of_shares
 
 Instance = collections.namedtuple("Instance", "name instance pid parent start end kernel cgroup")
 
@@ -100,7 +100,7 @@ def one_pid_again_and_again_is_many_instances(t):
         t.true(before.end <= after.start, f"{before} ended before {after} began")
 
 
-@test
+@test_of_shares
 def in_a_pid_namespace_nobody_outside_is_taken_for_idle(t):
     need_root(t, "make a pid namespace")
     t.need("unshare")

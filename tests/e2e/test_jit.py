@@ -15,7 +15,7 @@ import subprocess
 import time
 
 import perf_script
-from harness import Skip, main, test
+from harness import Skip, main, test_of_shares
 from programs import ASSAY, LONG, assay, comment, environment, need, run, workdir, workload
 from time_limit import limit
 
@@ -78,17 +78,17 @@ def check_perf_map(*options):
         check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
 
 
-@test
+@test_of_shares
 def a_perf_map_names_code_and_is_kept(t):
     check_perf_map()
 
 
-@test
+@test_of_shares
 def with_call_chains_too(t):
     check_perf_map("-g")
 
 
-@test
+@test_of_shares
 def without_the_map_the_reason_is_told(t):
     with workdir() as work:
         pid = run_jit(work, "map")
@@ -101,7 +101,7 @@ def without_the_map_the_reason_is_told(t):
             found["warnings"]
 
 
-@test
+@test_of_shares
 def a_map_of_somebody_else_is_refused(t):
     if os.geteuid():
         raise Skip("only root can give files away")
@@ -118,7 +118,7 @@ def a_map_of_somebody_else_is_refused(t):
             forget_map(pid)
 
 
-@test
+@test_of_shares
 def a_jitdump_tells_functions_at_one_address_apart(t):
     for options in ((), ("-g",)):
         with workdir() as work:
@@ -127,7 +127,7 @@ def a_jitdump_tells_functions_at_one_address_apart(t):
             check_shares(shares, jit_long=0.35, jit_later=0.35, jit_short=0.3)
 
 
-@test
+@test_of_shares
 def a_jitdump_that_is_deleted_is_kept(t):
     with workdir() as work:
         script = f"{workload('jit')} dump {SECONDS} {work} && rm {work}/jit-*.dump"
@@ -136,7 +136,7 @@ def a_jitdump_that_is_deleted_is_kept(t):
         check_shares(names_of(work)[0], jit_long=0.35, jit_later=0.35, jit_short=0.3)
 
 
-@test
+@test_of_shares
 def a_jitdump_of_who_runs_on_is_kept(t):
     with workdir() as work:
         with subprocess.Popen([workload("jit"), "dump", "60", work],
@@ -161,7 +161,7 @@ exec /tmp/jit map "$1"
 """
 
 
-@test
+@test_of_shares
 def a_map_in_a_container_that_ended_is_kept(t):
     probe = run(["unshare", "--mount", "--pid", "--fork", "true"])
     if probe.status:
@@ -174,7 +174,7 @@ def a_map_in_a_container_that_ended_is_kept(t):
         check_shares(names_of(work)[0], jit_long=0.7, jit_short=0.3)
 
 
-@test
+@test_of_shares
 def generated_code_is_annotated_with_lines(t):
     with workdir() as work:
         run_jit(work, "dump")
@@ -188,7 +188,7 @@ def generated_code_is_annotated_with_lines(t):
         assert "imul" in text and "nop" not in text, text
 
 
-@test
+@test_of_shares
 def perf_recordings_of_either_clock_are_read(t):
     for clock in (["-k", "mono"], []):
         with workdir() as work:
@@ -296,17 +296,17 @@ def node(option):
         forget_map(pid)
 
 
-@test
+@test_of_shares
 def node_with_a_perf_map(t):
     node("--perf-basic-prof")
 
 
-@test
+@test_of_shares
 def node_with_a_jitdump(t):
     node("--perf-prof")
 
 
-@test
+@test_of_shares
 def a_jvm_with_a_perf_map(t):
     reason = need("java", "javac")
     if reason:

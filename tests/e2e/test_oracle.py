@@ -10,7 +10,7 @@ import re
 import shutil
 
 import perf_script
-from harness import main, stolen_ns, test
+from harness import main, stolen_ns, test, test_of_shares
 from programs import (BUILD, LONG, comment, number, record, report, rows, run, skip, workdir,
                       workload)
 from source_package import SourceError, source_package
@@ -318,7 +318,7 @@ def add_waits(node, found):
         add_waits(child, found)
 
 
-@test
+@test_of_shares
 def off_cpu_times(t):
     """What waits says of its own waiting, the report finds: blocked and runnable, per function."""
     with workdir() as work:

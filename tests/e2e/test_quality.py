@@ -4,7 +4,7 @@ prints, against what a program is known to do, and by sums that must close."""
 
 import re
 
-from harness import main, test
+from harness import main, test, test_of_shares
 from programs import assay, comment, record, report, run, skip, workdir, workload
 import perf_script
 
@@ -99,7 +99,7 @@ def frame_pointers_are_judged_as_perf_prints_them(t):
         assert abs(stacks["truncated"] - (len(found) - whole)) <= 2 + len(found) // 100
 
 
-@test
+@test_of_shares
 def recorded_stacks_are_whole(t):
     with workdir() as work:
         path = f"{work}/perf.data"
@@ -113,7 +113,7 @@ def recorded_stacks_are_whole(t):
         assert re.search(r"(?m)^stacks +\d+\.\d %\s+whole", text), "no line in the heading"
 
 
-@test
+@test_of_shares
 def copies_of_perf_are_walked(t):
     with workdir() as work:
         path = f"{work}/perf.data"

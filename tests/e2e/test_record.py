@@ -88,7 +88,7 @@ def command_is_followed_with_its_children_and_nothing_else(t):
     t.true(other.pid not in pids, "a process that is no child is not there")
 
 
-@test
+@test_of_shares
 def process_that_lives_two_milliseconds_is_named(t):
     out = t.path("a.data")
     shell = int(t.assay("record", "-a", "-F", "9999", "-o", out, "--", "sh", "-c",
@@ -179,7 +179,7 @@ def context_switches_are_sampled(t):
     t.true(samples_of(report, "sleep") >= 5, "each sleep switched away")
 
 
-@test
+@test_of_shares
 def what_finds_no_room_is_counted(t):
     out = t.path("a.data")
     # Nobody reads the rings for half a second, in which all CPUs are busy.
@@ -214,7 +214,7 @@ def lost_records_are_not_all_ticks(t):
         t.true(line.get("lost_ns", 0) <= max(line["unobserved_ns"], 0), f"more than all: {line}")
 
 
-@test
+@test_of_shares
 def books_of_the_machine_close(t):
     out = t.path("a.data")
     t.start(t.workload("short"), "4000000")
@@ -231,7 +231,7 @@ def books_of_the_machine_close(t):
     t.equal(ledger["cpus"], os.cpu_count(), "CPUs")
 
 
-@test
+@test_of_shares
 def waiting_of_a_program_agrees_with_its_own_clocks(t):
     out = t.path("a.data")
     before = stolen_ns()
@@ -251,7 +251,7 @@ def waiting_of_a_program_agrees_with_its_own_clocks(t):
               f"wait_contend: runnable, by its own clocks {contend} ns")
 
 
-@test
+@test_of_shares
 def books_of_a_process_close(t):
     out = t.path("a.data")
     truth = t.json(t.assay("record", "-q", "-o", out, "--", t.workload("waits"), "200").out)

@@ -12,7 +12,7 @@ import re
 import shutil
 
 import perf_script
-from harness import main, test
+from harness import main, test_of_shares
 from programs import ASSAY, LONG, ROOT, comment, report, run, skip, workdir
 
 RUNTIMES = os.path.join(ROOT, "tests", "workloads", "runtimes")
@@ -100,7 +100,7 @@ def job_of(work, *command):
     return ["sh", "-c", script, "sh", *command], wanted
 
 
-@test
+@test_of_shares
 def a_build_has_whole_stacks(t):
     for program in ("gcc", "make"):
         if not shutil.which(program):
@@ -119,7 +119,7 @@ def a_build_has_whole_stacks(t):
         compare("build", ours, theirs, lambda comm, pid: comm in tools, tools)
 
 
-@test
+@test_of_shares
 def python_has_whole_stacks(t):
     with workdir() as work:
         job, wanted = job_of(work, "python3", f"{RUNTIMES}/work.py", str(SECONDS))
@@ -134,17 +134,17 @@ def node(*options):
         compare(f"node {' '.join(options)}", *record_both(work, *job), wanted, ["node"])
 
 
-@test
+@test_of_shares
 def node_with_a_perf_map_has_whole_stacks(t):
     node("--perf-basic-prof")
 
 
-@test
+@test_of_shares
 def node_with_interpreted_frames_has_whole_stacks(t):
     node("--perf-basic-prof", "--interpreted-frames-native-stack")
 
 
-@test
+@test_of_shares
 def a_jvm_with_frame_pointers_has_whole_stacks(t):
     if not shutil.which("javac"):
         skip("javac is not installed")

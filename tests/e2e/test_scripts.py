@@ -69,27 +69,32 @@ def what_fails_and_then_passes_is_listed_and_few_may(t):
 
 
 @test
-def a_test_that_fails_is_run_once_more(t):
+def a_test_of_shares_that_fails_is_run_once_more_and_no_other(t):
     t.write("test_three.py", f"""import sys
 sys.path.insert(0, {str(ROOT / "tests" / "e2e")!r})
-from harness import main, test
-seen = []
-@test
+from harness import main, test, test_of_shares
+seen, counted = [], []
+@test_of_shares
 def fails(t):
     t.fail("never right")
-@test
+@test_of_shares
 def wavers(t):
     seen.append(1)
     t.equal(len(seen), 2, "the attempt")
+@test
+def counts(t):
+    counted.append(1)
+    t.equal(len(counted), 2, "the only attempt")
 @test
 def passes(t):
     pass
 main()
 """)
-    for again, lines in (("", ["not ok 1 - fails", "not ok 2 - wavers", "ok 3 - passes"]),
-                         ("1", ["not ok 1 - fails", "ok 2 - wavers # UNSTEADY", "ok 3 - passes"])):
+    for again, second in (("", "not ok 2 - wavers"), ("1", "ok 2 - wavers # UNSTEADY")):
         out = run("python3", t.path("test_three.py"), env={"ASSAY_AGAIN": again}, status=1).out
-        t.equal([x for x in out.splitlines() if not x.startswith("#")], [*lines, "1..3"])
+        t.equal([x for x in out.splitlines() if not x.startswith("#")],
+                ["not ok 1 - fails", second, "not ok 3 - counts", "ok 4 - passes", "1..4"])
+        t.equal(out.count("# the only attempt is 1, not 2"), 1, "attempts of a test of counts")
         t.equal(out.count("# never right"), 2 if again else 1, "attempts that are told")
         t.has(out, "# the attempt is 1, not 2")
 

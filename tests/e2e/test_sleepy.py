@@ -8,7 +8,7 @@ its two functions follows from its iteration counts.
 
 import math
 
-from harness import main, test
+from harness import main, test_of_shares
 from programs import Code, comment, number, record, rows, workdir, workload
 
 RATE = "4999"
@@ -38,7 +38,7 @@ def assert_boundaries(program, found):
     return code
 
 
-@test
+@test_of_shares
 def loop_lies_in_its_loop(t):
     found, user = addresses("loop", "900")
     code = assert_boundaries("loop", found)
@@ -75,17 +75,17 @@ def split_of_call(inner, outer):
     assert abs(share - truth) <= bound, f"{share:.4f} is not {truth:.4f} within {bound:.4f}"
 
 
-@test
+@test_of_shares
 def call_follows_iteration_counts(t):
     split_of_call(140, 60)
 
 
-@test
+@test_of_shares
 def call_follows_other_counts(t):
     split_of_call(30, 170)
 
 
-@test
+@test_of_shares
 def btree_on_boundaries(t):
     found, _ = addresses("btree", "2")
     code = assert_boundaries("btree", found)

@@ -23,7 +23,7 @@ import stat
 import tempfile
 import time
 
-from harness import ASSAY, BUILD, Failure, main, run, test
+from harness import ASSAY, BUILD, Failure, main, run, test, test_of_shares
 from time_limit import limit
 
 NAME = "a\033[31m\nb"  # of a program, to drive a terminal with
@@ -145,7 +145,7 @@ def windows_part_the_samples(t):
     t.equal(minutes["samples"], t.report(recording())["event"]["samples"], "samples by minute")
 
 
-@test
+@test_of_shares
 def a_difference_names_what_changed(t):
     """The loop ran first: it is all of the windows up to its last one, and in none behind it."""
     ends = rows(t, recording(), "SELECT min(time_ns) AS a, max(time_ns) AS b, "

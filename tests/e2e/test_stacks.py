@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 
-from harness import main, run, test
+from harness import main, run, test, test_of_shares
 
 RATE = "997"
 SECONDS = "1"
@@ -108,18 +108,18 @@ def leaf_functions(t):
     known(t, "leaf", START + "(turn>)?spin_leaf")
 
 
-@test
+@test_of_shares
 def recursion_of_20_and_1000(t):
     known(t, "recurse", START + "(turn>)?(recurse>){20}spin_leaf")
     known(t, "recurse", START + "(turn>)?(recurse>){1000}spin_leaf", "1000")
 
 
-@test
+@test_of_shares
 def time_at_every_depth(t):
     known(t, "depths", START + "(turn>)?(recurse_spin>){1,100}spin_leaf", "100", gdb=False)
 
 
-@test
+@test_of_shares
 def twenty_thousand_deep(t):
     t.need("perf")
     path = record(t, "depths", t.workload("stacks"), "depths", "3", "20000")
@@ -163,7 +163,7 @@ def signal_handlers(t):
     known(t, "signal", START + r"(turn>)?(raises>){10}.*>__restore_rt>on_signal>spin_leaf")
 
 
-@test
+@test_of_shares
 def signal_handlers_on_their_own_stack(t):
     # The interrupted stack is in no copy: it is read from the process, or known from before.
     known(t, "altstack", START + r"(turn>)?(raises>){10}.*>__restore_rt>on_signal>spin_leaf")

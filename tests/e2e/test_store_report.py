@@ -8,7 +8,7 @@ import sqlite3
 import time
 
 import stores
-from harness import main, run, test
+from harness import main, run, test, test_of_shares
 
 
 def mixed(t, name="a.data"):
@@ -166,7 +166,7 @@ def other_commands_read_a_store_too(t):
     t.true(hits, "instructions were hit")
 
 
-@test
+@test_of_shares
 def a_session_s_store_says_what_ran(t):
     env = t.runtime()
     store = t.path("day.db")

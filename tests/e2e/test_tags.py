@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from harness import ASSAY, main, test
+from harness import ASSAY, main, test, test_of_shares
 from tags_program import build, calls_of, events_of, left_over, of_rounds, place
 
 
@@ -94,7 +94,7 @@ def signals_reach_the_command(t):
         t.equal(calls_of(t.report(t.path("s.tags"))), {**of_rounds(10), "main": 1})
 
 
-@test
+@test_of_shares
 def waiting_stands_apart(t):
     report = record(t, build(t), "waits=60", "rounds=10", "waits=70")
     if "not told apart" in report["err"]:

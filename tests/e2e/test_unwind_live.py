@@ -8,7 +8,7 @@ import signal
 import struct
 import time
 
-from harness import main, test
+from harness import main, test, test_of_shares
 import harness
 
 PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
@@ -78,7 +78,7 @@ def sample_type(path):
     return struct.unpack_from("<Q", data, struct.unpack_from("<Q", data, 24)[0] + 24)[0]
 
 
-@test
+@test_of_shares
 def perf_reads_the_walked_chains(t):
     path = t.path("a.data")
     record(t, path, "-g", "--", program(t), 30, 300)
@@ -92,7 +92,7 @@ def perf_reads_the_walked_chains(t):
     t.true(rooted >= 0.99 * len(user), f"{rooted} of {len(user)} chains begin in _start")
 
 
-@test
+@test_of_shares
 def deep_stacks_are_read_by_others_without_a_word(t):
     path = t.path("deep.data")
     record(t, path, "-g", "--", program(t), DEPTH, 2000)
@@ -141,7 +141,7 @@ def options_say_how(t):
         t.assay("record", "-o", t.path("no"), *words, "--", "true", status=2)
 
 
-@test
+@test_of_shares
 def a_killed_recorder_leaves_its_chains(t):
     path = t.path("killed.data")
     spin = t.start(program(t), 30, 100000)
@@ -183,7 +183,7 @@ def rights_beyond_reading_are_dropped(t):
     t.equal(t.wait(recorder), 0, "status")
 
 
-@test
+@test_of_shares
 def a_recorder_that_falls_behind_says_so_and_its_books_close(t):
     path = t.path("shed.data")
     spins = [t.start(program(t), 30, 100000) for _ in range(os.cpu_count())]
