@@ -163,16 +163,25 @@ int32_t collect_tid(struct collect_file *f, int32_t tid)
 	return t.here ? t.here : tid;
 }
 
-/* When its process became another program (exec); 0: it did not. */
+/*
+ * When its process became another program (exec); 0: it did not. The time of the beginning tells
+ * which program is the next one. The number in the name does not: it is used again as soon as the
+ * file of an earlier program was removed.
+ */
 static uint64_t gave_way(const struct tags_collect *c, const struct collect_file *f)
 {
+	uint64_t began = tag_rings_header(f->rings)->first.ticks, next = 0;
+
 	if (f->several) /* then it may be the other one's */
 		return 0;
-	vec_each (other, &c->files)
+	vec_each (other, &c->files) {
+		uint64_t ticks = tag_rings_header((*other)->rings)->first.ticks;
+
 		if ((*other)->id.pid == f->id.pid && (*other)->id.birth == f->id.birth &&
-		    (*other)->id.number > f->id.number)
-			return tag_rings_header((*other)->rings)->first.ticks;
-	return 0;
+		    ticks > began && (!next || ticks < next))
+			next = ticks;
+	}
+	return next;
 }
 
 /* Whose processes, or programs, have ended: what they wrote is all there. */

@@ -66,6 +66,7 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 	file->running = shared_process_find(&l->known, name->pid, name->birth, &file->several) != 0;
 	file->capture = h->capture == 1;
 	file->start_ns = h->start_ns;
+	file->first_ticks = h->first.ticks;
 	fill_in(file, rings);
 	tag_rings_close(rings);
 }
@@ -89,7 +90,7 @@ static int by_process(const void *a, const void *b)
 		return x->pid < y->pid ? -1 : 1;
 	if (x->birth != y->birth)
 		return x->birth < y->birth ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return x->first_ticks < y->first_ticks ? -1 : x->first_ticks > y->first_ticks;
 }
 
 /* A program that gave way to another one (exec) has ended, though its process runs. */

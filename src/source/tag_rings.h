@@ -34,7 +34,8 @@ struct tag_rings_file {
 	int32_t pid;
 	uint64_t birth;
 	char name[65], command[513];
-	unsigned number; /* of the programs that the process ran */
+	unsigned number;      /* free numbers are used again: they tell no order of programs */
+	uint64_t first_ticks; /* when the program began, by the clock of the events */
 	uint32_t mode, flags;
 	bool running, capture;
 	bool several; /* running processes that may have written it: of several namespaces */

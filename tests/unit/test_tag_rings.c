@@ -79,6 +79,41 @@ static void files_are_listed(void)
 }
 
 /* Packets are taken in the order of their ring, whatever place they have. */
+/*
+ * Files of one process, each of a program that gave way to the next one by exec. The number of a
+ * file that was removed is used again: the time of the beginning tells which is the latest.
+ */
+static void the_latest_program_of_a_process_runs(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	tag_rings_list list = {0};
+	struct error err = {0};
+	const char *name[2];
+	char names[2][32];
+
+	unlink(fixture_path("12-34-0.tags"));
+	for (unsigned i = 0; i < 2; i++) {
+		/* With birth 0 the process may have begun at any time. */
+		snprintf(names[i], sizeof(names[i]), "%d-0-%u.tags", (int)getpid(), i);
+		name[i] = fixture_path(names[i]);
+		tf_header(f)->first.ticks = i ? 1000 : 5000;
+		tf_header(f)->start_ns = i ? 10 : 50;
+		fixture_write(names[i], f->bytes, sizeof(f->bytes));
+	}
+	CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
+	CHECK_EQ(list.count, 2);
+	if (list.count == 2) {
+		CHECK_EQ(list.items[0].number, 1);
+		CHECK(!list.items[0].running);
+		CHECK_EQ(list.items[1].number, 0);
+		CHECK(list.items[1].running);
+	}
+	tag_rings_list_done(&list);
+	unlink(name[0]);
+	unlink(name[1]);
+	free(f);
+}
+
 static void closed_packets_are_drained(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
@@ -540,6 +575,7 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(files_are_listed);
+	RUN(the_latest_program_of_a_process_runs);
 	RUN(closed_packets_are_drained);
 	RUN(empty_slots_are_waited_for);
 	RUN(many_empty_slots_are_waited_for_once);
