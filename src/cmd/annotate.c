@@ -143,7 +143,7 @@ const struct command cmd_annotate = {
                 "FUNCTION is a name as the report shows it, with or without parameters, or "
                 "IMAGE:NAME, or the address at which it starts (IMAGE:0x1234). Where several "
                 "functions have that name they are listed. Functions of stripped files are "
-                "ranges, \"recv->recvfrom\".\n\n"
+                "ranges, \"[between recv and recvfrom]\".\n\n"
                 "The kernel's code is read from /proc/kcore, as it stands in memory, or from a "
                 "vmlinux of the recorded kernel; modules' from /proc/kcore. A sample that is not "
                 "at an instruction's first byte is shown and counted: then the code is not what "

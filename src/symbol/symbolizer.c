@@ -344,6 +344,22 @@ static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i,
 	return *place;
 }
 
+/* The brackets keep the name from being read as a call of one function by the other. */
+static char *gap_name(struct symbolizer *s, const struct symbol_table *t, size_t before,
+                      size_t next)
+{
+	bool begun = before != SYMBOL_NONE && !is_stub(t, before);
+	bool ends = next < t->entries.count && !is_stub(t, next);
+	char *a = begun ? bare_name(s, t, before) : NULL;
+	char *b = ends ? bare_name(s, t, next) : NULL;
+	char *name = a && b ? xasprintf("[between %s and %s]", a, b)
+	                    : xasprintf("[%s %s]", a ? "after" : "before", a ? a : b);
+
+	free(a);
+	free(b);
+	return name;
+}
+
 /* Between two symbols; before: the entry that ends before the gap, or SYMBOL_NONE. */
 static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, uint32_t image,
                                  size_t before)
@@ -351,17 +367,11 @@ static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, u
 	size_t next = before == SYMBOL_NONE ? 0 : before + 1;
 	const struct symbol_table *t = i->table;
 	struct symbol **place = &i->symbols[2 * next];
-	char *a, *b;
 	uint64_t end;
 
 	if (*place)
 		return *place;
-	a = before == SYMBOL_NONE || is_stub(t, before) ? xstrdup("[start]")
-	                                                : bare_name(s, t, before);
-	b = next == t->entries.count || is_stub(t, next) ? xstrdup("[end]") : bare_name(s, t, next);
-	*place = symbol_new(s, image, xasprintf("%s->%s", a, b));
-	free(a);
-	free(b);
+	*place = symbol_new(s, image, gap_name(s, t, before, next));
 	(*place)->range = true;
 	(*place)->named = true;
 	if (before != SYMBOL_NONE)

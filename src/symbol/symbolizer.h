@@ -8,8 +8,8 @@
  * reason is kept. Each frame is looked up once and remembered.
  *
  * Names: demangled C++ and Rust. A frame of a file whose symbols are gone
- * gets the enclosing dynamic symbols, "recv->recvfrom", marked as a range;
- * before the first one "[start]->recv", after the last "recv->[end]". All
+ * gets the enclosing dynamic symbols, "[between recv and recvfrom]", marked as a
+ * range; before the first one "[before recv]", after the last "[after recv]". All
  * addresses of an image about which nothing is known share one symbol, named
  * "[no symbol]" ("[unknown]" where not even the image is known), named false:
  * one row in a table; the addresses are still there to sort by. An address
@@ -28,8 +28,8 @@ struct symbol {
 	uint32_t image;
 	uint64_t start, size; /* in the image's own addresses (ELF vaddr; kernel: address) */
 	bool named;           /* false: nothing is known, name is "[no symbol]" */
-	bool range;           /* name is "a->b": somewhere between two dynamic symbols */
-	bool sized;           /* the address lies inside a symbol that has a size */
+	bool range; /* name is "[between a and b]": somewhere between two dynamic symbols */
+	bool sized; /* the address lies inside a symbol that has a size */
 };
 
 struct symbol_options {

@@ -55,7 +55,7 @@ static bool is_first_function(const struct symbol *symbol)
 	static const char *const families[] = {"runtime.goexit", "_rt0_", "runtime.mcall",
 	                                       "runtime.systemstack", NULL};
 	/* Where the file is stripped, clone3 stands somewhere behind clone. */
-	static const char *const ranges[] = {"clone->", "__clone->", NULL};
+	static const char *const ranges[] = {"[between clone and ", "[between __clone and ", NULL};
 
 	if (!symbol->named)
 		return false;
