@@ -36,8 +36,10 @@ __asm__(".text\n"
         ".cfi_escape 0x10, 12, 2, 0x23, 0x10\n" /* r12: at CFA + 16 */
         "nop\n"
         ".cfi_escape 0x16, 13, 3, 0x76, 0x08, 0x06\n" /* r13 is [rbp + 8] */
+        ".cfi_escape 0x16, 15, 2, 0x76, 0x18\n"       /* r15 is rbp + 24, not the word there */
         "nop\n"
         ".cfi_restore rbx\n"
+        ".cfi_restore r15\n"
         ".cfi_register r12, r8\n"
         "nop\n"
         ".cfi_escape 0x14, 13, 4\n" /* r13 is CFA - 32 */
@@ -372,6 +374,9 @@ static void test_shapes_as_libdw_has_them(void)
 	rule = cfi_table_find(t, offset_of(f, (void *)shapes) + 3);
 	CHECK(rule && t->saves[rule->saves + 1].how == CFI_AT_REGISTER);
 	CHECK(rule && t->saves[rule->saves + 1].base == RSP);
+	rule = cfi_table_find(t, offset_of(f, (void *)shapes) + 5);
+	CHECK(rule && t->saves[rule->saves + rule->save_count - 1].reg == 15 &&
+	      t->saves[rule->saves + rule->save_count - 1].how == CFI_IS_EXPRESSION);
 	rule = cfi_table_find(t, offset_of(f, (void *)shapes) + 7);
 	CHECK(rule && t->saves[rule->saves + rule->save_count - 1].reg == 14 &&
 	      t->saves[rule->saves + rule->save_count - 1].how == CFI_UNDEFINED);
