@@ -49,11 +49,26 @@ int command_fail(int status, const char *fmt, ...)
 	return status;
 }
 
+/* Commands of other profilers that assay does not have, and what does their work here. */
+static const struct {
+	const char *name, *instead;
+} elsewhere[] = {
+        {"top", "'assay record -a -- sleep 5', then 'assay report', show what the machine does"},
+        {"script",
+         "'assay sql' reads samples as tables, 'assay export' writes them for other tools"},
+        {"trace", "'assay tags trace' prints the calls of a command recorded by 'assay tags'"},
+        {"diff", "the table diff() of 'assay sql' compares two times of a store"},
+};
+
 int command_unknown(const char *name)
 {
 	VEC(const char *) names = {0};
 	const char *nearest;
 
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (!strcmp(elsewhere[i].name, name))
+			return command_fail(2, "there is no command '%s'; %s", name,
+			                    elsewhere[i].instead);
 	for (size_t i = 0; commands[i]; i++)
 		vec_push(&names, commands[i]->name);
 	nearest = nearest_word(name, names.items, names.count);

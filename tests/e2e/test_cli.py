@@ -167,6 +167,17 @@ def an_unknown_command_is_answered_with_the_nearest(t):
 
 
 @test
+def commands_of_other_profilers_are_answered_with_those_that_do_their_work(t):
+    for word in ("top", "script", "trace", "diff"):
+        said = mistake(t, word)
+        t.true("did you mean" not in said, f"a similar word, not a similar command: {said}")
+        for command in re.findall(r"'assay (\w+)", said) or ["none"]:
+            t.true(command in commands(t), f"no command of assay: {command} in {said}")
+    t.has(mistake(t, "top"), "'assay record -a -- sleep 5', then 'assay report'")
+    t.has(mistake(t, "help", "top"), "'assay record -a -- sleep 5'")
+
+
+@test
 def an_unknown_option_is_answered_with_the_nearest(t):
     t.has(mistake(t, "doctor", "--jsn"), "there is no option --jsn; did you mean --json?")
     t.has(mistake(t, "doctor", "-Z"), "there is no option -Z; 'assay help doctor' lists them")
