@@ -5,6 +5,7 @@
  */
 #include "check.h"
 #include "profile/ledger_cpu.h"
+#include "profile/ledger_thread.h"
 #include "profile/profile_builder.h"
 
 #include <linux/perf_event.h>
@@ -151,7 +152,7 @@ struct play {
 	struct event_sink sink;
 };
 
-static void play_begin(struct play *p)
+static void play_begin_with(struct play *p, bool account)
 {
 	struct recording_attr clock = {.role = ATTR_CLOCK, .period_ns = MS};
 	struct recording_attr waits = {.role = ATTR_SWITCH};
@@ -164,12 +165,17 @@ static void play_begin(struct play *p)
 	waits.name = xstrdup("context-switches");
 	vec_push(&p->recording->attrs, clock);
 	vec_push(&p->recording->attrs, waits);
-	p->recording->account.present = true;
-	p->recording->account.start_ns = START;
-	p->recording->account.end_ns = START + 1000 * MS;
+	p->recording->account.present = account;
+	p->recording->account.start_ns = account ? START : 0;
+	p->recording->account.end_ns = account ? START + 1000 * MS : 0;
 	p->builder = profile_builder_new(p->profile, NULL);
 	p->sink = profile_builder_sink(p->builder);
 	p->sink.begin(p->sink.ctx, p->recording, NULL);
+}
+
+static void play_begin(struct play *p)
+{
+	play_begin_with(p, true);
 }
 
 static void play_end(struct play *p)
@@ -342,6 +348,124 @@ static void machine_wide_account(void)
 	profile_free(p.profile);
 }
 
+/* A switch makes two records, out and in; where one is lost the other counts. */
+static void a_switch_counts_once_whichever_record_is_lost(void)
+{
+	struct ledger_cpu_builder b = cpu_builder(START + 100 * MS);
+
+	ledger_cpu_switch(&b, START + 10 * MS, 7, true, 8);
+	ledger_cpu_switch(&b, START + 10 * MS, 8, false, 7);
+	CHECK_EQ(b.sums.switches, 1);
+	ledger_cpu_switch(&b, START + 20 * MS, 9, false, 8); /* the out was lost */
+	CHECK_EQ(b.sums.switches, 2);
+	ledger_cpu_switch(&b, START + 30 * MS, 10, false, 9);
+	CHECK_EQ(b.sums.switches, 3);
+	ledger_cpu_switch(&b, START + 40 * MS, 10, true, 11); /* the in was lost */
+	ledger_cpu_switch(&b, START + 50 * MS, 11, true, 12);
+	ledger_cpu_switch(&b, START + 50 * MS, 12, false, 11);
+	CHECK_EQ(b.sums.switches, 5);
+	ledger_cpu_done(&b);
+}
+
+static uint64_t missing_at_the_end(uint64_t end)
+{
+	struct ledger_cpu_builder b = cpu_builder(end);
+	uint64_t missing;
+
+	for (uint64_t tick = 1; tick < 100; tick++)
+		sample(&b, tick, false);
+	ledger_cpu_finish(&b, end);
+	missing = b.sums.ticks_due_busy - b.sums.ticks_seen_busy;
+	ledger_cpu_done(&b);
+	return missing;
+}
+
+/* The tick after the last sample is due at 100 ms and 6 us: it may be served 50 us later. */
+static void a_tick_due_just_before_the_end_is_not_missing(void)
+{
+	uint64_t due = START + 100 * MS + 6000;
+
+	CHECK_EQ(missing_at_the_end(due), 0);
+	CHECK_EQ(missing_at_the_end(due + 49000), 0);
+	CHECK_EQ(missing_at_the_end(due + 51000), 1);
+	CHECK_EQ(missing_at_the_end(due + MS + 49000), 1);
+}
+
+static struct ledger_process process_account(const struct ledger *ledger, uint32_t process)
+{
+	vec_each (p, &ledger->processes)
+		if (p->process == process)
+			return *p;
+	CHECK(!"the process has an account");
+	return (struct ledger_process){0};
+}
+
+/*
+ * A thread runs while it execs. Without a record of it before, it ran since the start of the
+ * recording; the instance after the exec of a known one begins at the exec.
+ */
+static void exec_says_that_a_thread_ran(void)
+{
+	struct ledger_threads l = {.start_ns = START};
+	struct ledger ledger = {0};
+	struct ledger_process p;
+
+	ledger_thread_exec(&l, ID_NONE, ID_NONE, 0, 0, START + 30 * MS);
+	ledger_thread_exec(&l, 1, 1, 2, 2, START + 40 * MS);
+	ledger_thread_switch(&l, 3, 3, START + 10 * MS, false, false);
+	ledger_thread_exec(&l, 3, 3, 4, 4, START + 60 * MS);
+	ledger_thread_switch(&l, 0, 0, START + 80 * MS, true, false);
+	ledger_thread_finish(&l, START + 100 * MS, &ledger);
+	p = process_account(&ledger, 0);
+	CHECK_EQ(p.oncpu_ns, 80 * MS);
+	CHECK_EQ(p.blocked_ns, 20 * MS);
+	CHECK_EQ(p.wall_ns, 100 * MS);
+	CHECK_EQ(process_account(&ledger, 1).oncpu_ns, 40 * MS);
+	CHECK_EQ(process_account(&ledger, 1).wall_ns, 40 * MS);
+	CHECK_EQ(process_account(&ledger, 2).oncpu_ns, 60 * MS);
+	CHECK_EQ(process_account(&ledger, 2).wall_ns, 60 * MS);
+	CHECK_EQ(process_account(&ledger, 3).unknown_ns, 10 * MS);
+	CHECK_EQ(process_account(&ledger, 3).oncpu_ns, 50 * MS);
+	CHECK_EQ(process_account(&ledger, 4).wall_ns, 40 * MS);
+	vec_done(&ledger.processes);
+	ledger_thread_done(&l);
+}
+
+/* One tick a millisecond on CPU 0 from `first_ms` to `last_ms`, machine-wide, without an account.
+ */
+static struct ledger_cpu cpu_without_account(uint64_t comm_ms, uint64_t first_ms, uint64_t last_ms)
+{
+	struct ledger_cpu cpu = {0};
+	struct play p;
+
+	play_begin_with(&p, false);
+	comm(&p, 10, "first", false, comm_ms);
+	for (uint64_t ms = first_ms; ms <= last_ms; ms++)
+		put(&p,
+		    (struct event){.kind = EVENT_SAMPLE,
+		                   .mode = CPU_MODE_KERNEL,
+		                   .sample = {.ip = 1, .period = MS}},
+		    0, 0, ms);
+	play_end(&p);
+	CHECK_EQ(p.profile->ledger.cpus.count, 1);
+	if (p.profile->ledger.cpus.count)
+		cpu = p.profile->ledger.cpus.items[0];
+	profile_free(p.profile);
+	return cpu;
+}
+
+/* Without an account sampling began one period before the first tick, or at the first record. */
+static void wall_time_without_account_begins_a_period_before_the_first_tick(void)
+{
+	struct ledger_cpu cpu = cpu_without_account(0, 20, 50);
+
+	CHECK_EQ(cpu.wall_ns, 31 * MS);
+	CHECK_EQ(cpu.ticks_seen_idle, 31);
+	CHECK_EQ(cpu.ticks_due_idle, 31);
+	cpu = cpu_without_account(20, 20, 50);
+	CHECK_EQ(cpu.wall_ns, 30 * MS);
+}
+
 int main(void)
 {
 	RUN(missing_ticks_by_state);
@@ -353,5 +477,9 @@ int main(void)
 	RUN(threads_time);
 	RUN(off_cpu_by_path);
 	RUN(machine_wide_account);
+	RUN(a_switch_counts_once_whichever_record_is_lost);
+	RUN(a_tick_due_just_before_the_end_is_not_missing);
+	RUN(exec_says_that_a_thread_ran);
+	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
 	return check_end();
 }
