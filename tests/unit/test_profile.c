@@ -17,7 +17,8 @@ struct play {
 	struct event_sink sink;
 };
 
-static void play_begin(struct play *p, struct profile *profile)
+static void play_begin_with(struct play *p, struct profile *profile,
+                            const struct profile_builder_options *options)
 {
 	static const enum attr_role roles[] = {ATTR_CLOCK, ATTR_COUNT, ATTR_WITNESS, ATTR_TRACK};
 	static const char *const names[] = {"cpu-clock", "page-faults", "cpu-clock", "dummy"};
@@ -33,9 +34,14 @@ static void play_begin(struct play *p, struct profile *profile)
 		attr.sample_type = roles[i] == ATTR_COUNT ? PERF_SAMPLE_ADDR : 0;
 		vec_push(&p->recording->attrs, attr);
 	}
-	p->builder = profile_builder_new(profile, NULL);
+	p->builder = profile_builder_new(profile, options);
 	p->sink = profile_builder_sink(p->builder);
 	p->sink.begin(p->sink.ctx, p->recording, NULL);
+}
+
+static void play_begin(struct play *p, struct profile *profile)
+{
+	play_begin_with(p, profile, NULL);
 }
 
 static void play_end(struct play *p)
@@ -242,6 +248,44 @@ static void two_recordings(void)
 	CHECK_EQ(profile->sequences.count, 2);
 	CHECK_EQ(profile->sequences.items[1].recording, 1);
 	CHECK_EQ(process_table_process_count(profile->processes), 2);
+	profile_free(profile);
+}
+
+/* Each recording has windows of its own, counted from its own start. */
+static void windows_of_two_recordings(void)
+{
+	enum { WINDOW = 1000 };
+	static const uint64_t starts[] = {50000, 7000};
+	const struct profile_builder_options options = {.window_ns = WINDOW};
+	struct profile *profile = profile_new();
+	struct play p;
+
+	for (int i = 0; i < 2; i++) {
+		struct event e = sample_event(10, CPU_MODE_USER, USER_IP, NULL, 0);
+
+		play_begin_with(&p, profile, &options);
+		e.time_ns = starts[i];
+		put(&p, e);
+		e.time_ns = starts[i] + 2 * WINDOW;
+		put(&p, e);
+		put(&p, e);
+		play_end(&p);
+	}
+	CHECK_EQ(profile->windows.count, 6);
+	for (size_t i = 0; i < profile->windows.count; i++) {
+		const struct profile_span *span = &profile->windows.items[i];
+
+		CHECK_EQ(span->recording, i / 3);
+		CHECK_EQ(span->start_ns, starts[i / 3] + i % 3 * WINDOW);
+		CHECK_EQ(span->end_ns, span->start_ns + WINDOW);
+	}
+	CHECK_EQ(profile->rows.count, 4);
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		static const uint32_t windows[] = {0, 2, 3, 5};
+
+		CHECK_EQ(profile->rows.items[i].window, windows[i % 4]);
+		CHECK_EQ(profile->rows.items[i].samples, 1 + i % 2);
+	}
 	profile_free(profile);
 }
 
@@ -474,6 +518,7 @@ int main(void)
 	RUN(maps_change_under_the_cache);
 	RUN(rows_events_and_modes);
 	RUN(two_recordings);
+	RUN(windows_of_two_recordings);
 	RUN(outer_stacks);
 	RUN(hostile_outer_stacks);
 	RUN(outer_stacks_follow_the_maps);
