@@ -269,6 +269,27 @@ static void strays_do_not_gather(void)
 	world_done(&w);
 }
 
+/* A thread of a stray record stays as long as a record of it came since the carry before. */
+static void a_stray_survives_one_carry(void)
+{
+	struct world w;
+
+	world_init(&w);
+	comm(&w, 1, 1, "init", false, 0);
+	carry(&w);
+	process_table_thread(w.t, 300, 301);
+	carry(&w);
+	CHECK(process_table_find_thread(w.t, 300, 301) != ID_NONE);
+	/* Heard of again, with no other thread met since the carry. */
+	process_table_thread(w.t, 300, 301);
+	carry(&w);
+	CHECK(process_table_find_thread(w.t, 300, 301) != ID_NONE);
+	carry(&w);
+	CHECK(process_table_find_thread(w.t, 300, 301) == ID_NONE);
+	CHECK(process_table_find_thread(w.t, 1, 1) != ID_NONE);
+	world_done(&w);
+}
+
 /* Where ends were lost, those that nobody heard of since are kept up to a bound. */
 static void lost_ends_are_bounded(void)
 {
@@ -459,6 +480,7 @@ int main(void)
 	RUN(a_carried_table_knows_what_it_knew);
 	RUN(the_dead_are_forgotten);
 	RUN(strays_do_not_gather);
+	RUN(a_stray_survives_one_carry);
 	RUN(lost_ends_are_bounded);
 	RUN(numbers_are_given_once);
 	RUN(memory_stays);
