@@ -172,6 +172,38 @@ static void restarted_timer(void)
 	CHECK(missing <= 1);
 }
 
+/* Samples of a window of 32, each `late` after its point of the grid. */
+static void window_of(struct grid *g, uint64_t *k, uint64_t late)
+{
+	for (int i = 0; i < 32; i++)
+		grid_sample(g, 1000000000 + ++*k * 1000000 + late);
+}
+
+/* Only late windows in a row say that the timer was restarted: one timely window begins the count
+ * again. */
+static void late_windows_count_in_a_row(void)
+{
+	struct grid g;
+	uint64_t k = 0;
+	double origin;
+
+	grid_init(&g, 1000000);
+	grid_sample(&g, 1000000000);
+	window_of(&g, &k, 0);
+	origin = g.origin_ns;
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 3; i++)
+			window_of(&g, &k, 400000);
+		CHECK_EQ(g.late_windows, 3);
+		window_of(&g, &k, 0);
+		CHECK_EQ(g.late_windows, 0);
+	}
+	CHECK(fabs(g.origin_ns - origin) < 50000);
+	for (int i = 0; i < 4; i++)
+		window_of(&g, &k, 400000);
+	CHECK(fabs(g.origin_ns - origin - 400000) < 1000);
+}
+
 static void hostile_times(void)
 {
 	static const uint64_t times[] = {5, 0, UINT64_MAX, 1, UINT64_MAX, UINT64_MAX - 1, 1u << 30};
@@ -194,6 +226,7 @@ int main(void)
 	RUN(late_by_many_periods);
 	RUN(first_sample_late);
 	RUN(restarted_timer);
+	RUN(late_windows_count_in_a_row);
 	RUN(hostile_times);
 	return check_end();
 }
