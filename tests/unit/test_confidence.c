@@ -315,6 +315,30 @@ static void cut_sequences_stand_for_the_rest(void)
 	profile_free(p);
 }
 
+/*
+ * Too few cycles to say how they scatter: each edge of a run inside the sequence costs a twelfth of
+ * a sample squared, the two ends of the sequence a sixth, a run of one sample its own variance.
+ */
+static void few_runs_cost_their_edges_alone(void)
+{
+	struct profile *p = profile_of_two();
+	struct confidence c;
+
+	for (int i = 0; i < 1000; i++)
+		hit(p, 0, 0, i >= 300 && i < 500 ? 0 : 1);
+	c = ask(p, NULL);
+	CHECK(fabs(c.share - 0.2) < 1e-9);
+	CHECK(fabs(c.variance * 1000 * 1000 - (2.0 / 12 + 1.0 / 6)) < 1e-9);
+	for (int i = 0; i < 1000; i++)
+		hit(p, 0, 0, i >= 800 && i < 900 ? 0 : 1);
+	c = ask(p, NULL);
+	CHECK(fabs(c.variance * 2000 * 2000 - (4.0 / 12 + 1.0 / 6)) < 1e-9);
+	hit(p, 0, 0, 0); /* at the very end: one edge, one run of a single sample */
+	c = ask(p, NULL);
+	CHECK(fabs(c.variance * 2001 * 2001 - (5.0 / 12 + 1.0 / 6 + 1 - 301.0 / 2001)) < 1e-9);
+	profile_free(p);
+}
+
 static void missing_sequences_fall_back(void)
 {
 	struct profile *p = profile_of_two();
@@ -378,5 +402,6 @@ int main(void)
 	RUN(cut_sequences_stand_for_the_rest);
 	RUN(missing_sequences_fall_back);
 	RUN(a_program_in_step_is_found);
+	RUN(few_runs_cost_their_edges_alone);
 	return check_end();
 }
