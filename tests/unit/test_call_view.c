@@ -132,6 +132,68 @@ static void rows_are_sorted_as_asked(void)
 	fixture_done(&f);
 }
 
+/* The names of functions, in the order asked for, of rows that are equal in it. */
+static void check_ties(const struct call_paths *c, struct call_names *names, enum call_order order,
+                       const char *want)
+{
+	struct call_rows_request request = {.kind = CALL_ROWS_FUNCTIONS, .order = order};
+	struct buf got = {0};
+	struct call_rows *r = call_rows_new(c->processes.items, names, &request);
+
+	for (size_t i = 0; i < r->shown; i++)
+		buf_addf(&got, "%s:%.0f ", call_names_of(names, call_rows_at(r, i).function),
+		         call_rows_at(r, i).net_ns);
+	CHECK_STR(buf_text(&got), want);
+	call_rows_free(r);
+	buf_done(&got);
+}
+
+/* By calls the net decides ties, then what was called first; by name what was called first. */
+static void ties_are_decided_by_net_then_by_what_was_first(void)
+{
+	struct call_paths *c = call_paths_new();
+	uint32_t one = image_table_named(&c->images, IMAGE_FILE, "/usr/bin/one");
+	uint32_t other = image_table_named(&c->images, IMAGE_FILE, "/usr/bin/other");
+	struct call_names *names;
+	struct call_process *p;
+
+	call_paths_process(c, "ties", 1);
+	p = c->processes.items;
+	fixture_path(p, 0, fixture_function(c, one, "b", 1, false, false), 5, 10);
+	fixture_path(p, 0, fixture_function(c, one, "same", 2, false, false), 5, 20);
+	fixture_path(p, 0, fixture_function(c, one, "a", 3, false, false), 5, 20);
+	fixture_path(p, 0, fixture_function(c, other, "same", 4, false, false), 5, 30);
+	fixture_path(p, 0, fixture_function(c, one, "c", 5, false, false), 6, 1);
+	call_paths_close(c);
+	names = call_names_new(c, NULL, false);
+	check_ties(c, names, CALL_BY_CALLS, "c:1 same:30 same:20 a:20 b:10 ");
+	check_ties(c, names, CALL_BY_NET, "same:30 same:20 a:20 b:10 c:1 ");
+	check_ties(c, names, CALL_BY_NAME, "a:20 b:10 c:1 same:20 same:30 ");
+	check_ties(c, names, CALL_BY_FIRST, "b:10 same:20 a:20 same:30 c:1 ");
+	call_names_free(names);
+	call_paths_free(c);
+}
+
+/* One inherited path marks the function's row, in whatever order its paths come. */
+static void a_sum_with_an_inherited_path_is_inherited(void)
+{
+	struct call_fixture f;
+	struct call_rows *r;
+
+	for (int round = 0; round < 3; round++) {
+		fixture_init(&f);
+		if (round)
+			fixture_process(&f)->paths.items[round == 1 ? f.fib : f.fib3].inherited =
+			        true;
+		r = rows_of(&f, CALL_ROWS_FUNCTIONS, NULL);
+		CHECK_EQ(row_named(&f, r, "fib").inherited, round > 0);
+		CHECK_EQ(row_named(&f, r, "main").inherited, false);
+		CHECK_EQ(r->all.inherited, round > 0);
+		call_rows_free(r);
+		fixture_done(&f);
+	}
+}
+
 static void what_is_cut_is_summed_up(void)
 {
 	struct call_fixture f;
@@ -356,6 +418,23 @@ static void books_are_sums_over_threads(void)
 	fixture_done(&f);
 }
 
+/* A record may stand for many threads that ended; one of an older table says no number. */
+static void a_record_of_several_threads_counts_them(void)
+{
+	struct call_fixture f;
+	struct call_process *p;
+
+	fixture_init(&f);
+	p = fixture_process(&f);
+	p->threads.items[0].threads = 5;
+	CHECK_EQ(call_books_of(p).threads, 5);
+	CHECK_EQ(call_books_thread(&p->threads.items[0]).threads, 5);
+	fixture_thread(p, 100, NAN);
+	vec_last(&p->threads)->threads = 0;
+	CHECK_EQ(call_books_of(p).threads, 6);
+	fixture_done(&f);
+}
+
 static void flags_are_words_and_sentences(void)
 {
 	struct call_fixture f;
@@ -393,5 +472,8 @@ int main(void)
 	RUN(names_are_filled_from_the_symbolizer);
 	RUN(books_are_sums_over_threads);
 	RUN(flags_are_words_and_sentences);
+	RUN(ties_are_decided_by_net_then_by_what_was_first);
+	RUN(a_sum_with_an_inherited_path_is_inherited);
+	RUN(a_record_of_several_threads_counts_them);
 	return check_end();
 }
