@@ -306,6 +306,48 @@ static void uncertain_and_open_calls_are_marked(void)
 	done(m);
 }
 
+/*
+ * The longest and shortest call are known where a call ended, is uncertain, or was open at the end;
+ * of several functions in one row they are the least and the most of those alone.
+ */
+static void ranges_are_of_calls_that_took_time(void)
+{
+	static const struct {
+		uint64_t ended, uncertain, open;
+	} kinds[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+	struct tag_function *f;
+	struct made *m;
+
+	for (size_t i = 0; i < 3; i++) {
+		m = make(1000000);
+		f = function(m, program(m, "x", true), 2, "f", TAG_FUNCTION);
+		*f = (struct tag_function){.tag = 2, .calls = 1, .min = 40, .max = 70};
+		f->ended = kinds[i].ended;
+		f->uncertain = kinds[i].uncertain;
+		f->open = kinds[i].open;
+		report(m);
+		CHECK(m->report->rows.items[0].ranged);
+		CHECK_EQ(m->report->rows.items[0].min, 40);
+		CHECK_EQ(m->report->rows.items[0].max, 70);
+		done(m);
+	}
+	/* Two processes of one program share a row; a call that ended without an exit has no range.
+	 */
+	m = make(1000000);
+	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
+	        (struct tag_function){.tag = 2, .calls = 1, .open = 1, .min = 40, .max = 70};
+	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
+	        (struct tag_function){.tag = 2, .names = 1, .calls = 1};
+	report(m);
+	CHECK_EQ(m->report->rows.count, 1);
+	CHECK_EQ(m->report->rows.items[0].calls, 2);
+	CHECK_EQ(m->report->rows.items[0].min, 40);
+	CHECK_EQ(m->report->rows.items[0].max, 70);
+	m->summary->functions.items[0].open = 0;
+	CHECK(!report(m)->rows.items[0].ranged);
+	done(m);
+}
+
 static void without_switches_waiting_is_said_to_be_inside(void)
 {
 	struct made *m = threads();
@@ -472,5 +514,6 @@ int main(void)
 	RUN(without_switches_waiting_is_said_to_be_inside);
 	RUN(switches_that_are_missing_are_said);
 	RUN(no_events_are_said_to_be_none);
+	RUN(ranges_are_of_calls_that_took_time);
 	return check_end();
 }
