@@ -58,7 +58,8 @@ struct perf_decoder {
 	})
 	ids;
 	struct id_table id_table;
-	bool match_ids;    /* several attrs, and all have their id at one place */
+	bool match_ids;    /* several attrs, and their records have ids */
+	bool uniform_ids;  /* all have their id at one place */
 	bool uniform_time; /* all have their time at one place */
 	uint64_t last_id;
 	uint16_t last_attr;

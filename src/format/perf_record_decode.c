@@ -95,11 +95,12 @@ void perf_decoder_seal(struct perf_decoder *d)
 {
 	const struct perf_layout *first = d->layouts.items;
 
-	d->match_ids = d->layouts.count > 1 && first->id_at;
-	d->uniform_time = true;
+	d->match_ids = false;
+	d->uniform_ids = d->uniform_time = true;
 	vec_each (l, &d->layouts) {
+		d->match_ids |= d->layouts.count > 1 && l->id_at;
 		if (l->id_at != first->id_at || l->id_back != first->id_back)
-			d->match_ids = false;
+			d->uniform_ids = false;
 		if (l->at[PERF_FIELD_TIME] != first->at[PERF_FIELD_TIME] ||
 		    l->back[PERF_FIELD_TIME] != first->back[PERF_FIELD_TIME] ||
 		    l->trailer != first->trailer)
@@ -126,20 +127,41 @@ static uint16_t attr_of_id(struct perf_decoder *d, uint64_t id)
 	return d->last_attr;
 }
 
-/* The attr whose event made this record; one attr alone made them all. */
+/* Where a record of that layout has its id, from the record's start; 0: nowhere. */
+static size_t place_of_id(const struct perf_layout *l, bool sample, size_t size)
+{
+	if (sample)
+		return size >= l->id_at + sizeof(uint64_t) ? l->id_at : 0;
+	return l->id_back && size >= PERF_RECORD_HEADER_SIZE + (size_t)l->id_back
+	               ? size - l->id_back
+	               : 0;
+}
+
+/*
+ * The attr whose event made this record; one attr alone made them all. Where the layouts have the
+ * id at different places, it is the attr that has one of its ids at its own place, else the one
+ * whose records have no id.
+ */
 static uint16_t attr_of(struct perf_decoder *d, const uint8_t *record, size_t size)
 {
-	const struct perf_layout *first = d->layouts.items;
+	bool sample = load_u32(record) == PERF_RECORD_SAMPLE;
+	uint16_t without = EVENT_NO_ATTR;
 
 	if (!d->match_ids)
 		return 0;
-	if (load_u32(record) == PERF_RECORD_SAMPLE)
-		return size >= first->id_at + sizeof(uint64_t)
-		               ? attr_of_id(d, load_u64(record + first->id_at))
-		               : EVENT_NO_ATTR;
-	if (!first->id_back || size < PERF_RECORD_HEADER_SIZE + (size_t)first->id_back)
-		return EVENT_NO_ATTR;
-	return attr_of_id(d, load_u64(record + size - first->id_back));
+	vec_each (l, &d->layouts) {
+		size_t place = place_of_id(l, sample, size);
+		uint16_t attr = place ? attr_of_id(d, load_u64(record + place)) : EVENT_NO_ATTR;
+
+		if (d->uniform_ids)
+			return attr;
+		if (attr != EVENT_NO_ATTR &&
+		    place_of_id(&d->layouts.items[attr], sample, size) == place)
+			return attr;
+		if (without == EVENT_NO_ATTR && !(sample ? l->id_at : l->id_back))
+			without = (uint16_t)(l - d->layouts.items);
+	}
+	return without;
 }
 
 uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t size)

@@ -282,6 +282,96 @@ static void events_of_different_layout(void)
 	fixture_done(&got);
 }
 
+/* A sample and the COMM record behind it, of an event with or without CPU; the id is a field. */
+static void put_with_id(struct buf *records, uint64_t id, uint64_t time_ns, bool cpu)
+{
+	struct buf body = {0};
+
+	fixture_u64(&body, 0x400100 + id);
+	fixture_u32(&body, 100, 101);
+	fixture_u64(&body, time_ns);
+	fixture_u64(&body, id);
+	if (cpu)
+		fixture_u32(&body, 3, 0);
+	fixture_u64(&body, 7000 + id);
+	fixture_record(records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+	buf_clear(&body);
+	fixture_u32(&body, 100, 101);
+	buf_add(&body, "command", 8);
+	fixture_u32(&body, 100, 101);
+	fixture_u64(&body, time_ns + 1);
+	fixture_u64(&body, id);
+	if (cpu)
+		fixture_u32(&body, 3, 0);
+	fixture_record(records, PERF_RECORD_COMM, 0, body.data, body.size);
+	buf_done(&body);
+}
+
+/* Records without an id are of the one event that has none. */
+static void events_with_and_without_an_id(void)
+{
+	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
+	struct buf records = {0}, body = {0}, file = {0};
+	struct fixture_read got;
+
+	attrs[0].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME;
+	attrs[1].sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+	fixture_u64(&body, 1);
+	fixture_u64(&body, 0x77);
+	fixture_u64(&body, 30);
+	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+	buf_clear(&body);
+	fixture_u64(&body, 0x88);
+	fixture_u64(&body, 40);
+	fixture_u64(&body, 9);
+	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
+	fixture_file(&file, attrs, 2, &records);
+	fixture_read(&got, file.data, file.size);
+	CHECK_STR(buf_text(&got.text), "30 -1/-1 cpu=-1 mode=2 sample ip=77 period=1000000 addr=0\n"
+	                               "40 -1/-1 cpu=-1 mode=2 sample ip=88 period=9 addr=0\n");
+	CHECK_EQ(got.attr_counts[0], 1);
+	CHECK_EQ(got.attr_counts[1], 1);
+	buf_done(&records);
+	buf_done(&body);
+	buf_done(&file);
+	fixture_done(&got);
+}
+
+/* Without identifiers in front the id stands at the same place in samples, not in other records. */
+static void events_that_differ_in_the_cpu_field(void)
+{
+	for (int first = 0; first < 2; first++) {
+		struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
+		struct buf records = {0}, file = {0};
+		struct fixture_read got;
+
+		for (int i = 0; i < 2; i++)
+			attrs[i].sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			                       PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
+		attrs[first].sample_type |= PERF_SAMPLE_CPU;
+		attrs[1].config = PERF_COUNT_SW_PAGE_FAULTS;
+		put_with_id(&records, 1, 30, first == 0);
+		put_with_id(&records, 2, 40, first == 1);
+		fixture_file(&file, attrs, 2, &records);
+		fixture_read(&got, file.data, file.size);
+		CHECK_STR(buf_text(&got.text),
+		          first ? "30 100/101 cpu=-1 mode=2 sample ip=400101 period=7001 addr=0\n"
+		                  "31 100/101 cpu=-1 mode=0 comm command\n"
+		                  "40 100/101 cpu=3 mode=2 sample ip=400102 period=7002 addr=0\n"
+		                  "41 100/101 cpu=3 mode=0 comm command\n"
+		                : "30 100/101 cpu=3 mode=2 sample ip=400101 period=7001 addr=0\n"
+		                  "31 100/101 cpu=3 mode=0 comm command\n"
+		                  "40 100/101 cpu=-1 mode=2 sample ip=400102 period=7002 addr=0\n"
+		                  "41 100/101 cpu=-1 mode=0 comm command\n");
+		CHECK_EQ(got.attr_counts[0], 2);
+		CHECK_EQ(got.attr_counts[1], 2);
+		CHECK_EQ(got.r.unknown_records, 0);
+		buf_done(&records);
+		buf_done(&file);
+		fixture_done(&got);
+	}
+}
+
 static void roles_follow_type_and_config(void)
 {
 	struct perf_event_attr attrs[5];
@@ -474,6 +564,8 @@ int main(void)
 	RUN(what_stands_after_the_chain_is_skipped);
 	RUN(counters_of_ended_tasks);
 	RUN(events_of_different_layout);
+	RUN(events_with_and_without_an_id);
+	RUN(events_that_differ_in_the_cpu_field);
 	RUN(roles_follow_type_and_config);
 	RUN(pipes_are_read);
 	RUN(payloads_after_records_are_skipped);
