@@ -55,13 +55,15 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "value",
          .argument = "VALUE",
-         .choices = "calls,net,blocked,preempted,wall,samples,weight,runnable",
          .help = "folded: the number in each line (default: net, samples)",
          .details =
                  "Of counted calls and event tags: calls, net, blocked, preempted, or wall, the "
                  "sum of the last "
                  "three. Of samples: samples, weight (the time that they stand for, in ns, or the "
-                 "events), and of stacks recorded at switches runnable, blocked or wall.",
+                 "events), and of stacks recorded at switches runnable, blocked or wall. Of a "
+                 "pprof "
+                 "profile: any value that it holds, by its name (default: samples, else the value "
+                 "that its producer shows first).",
          .offset = AT(value)},
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
@@ -85,7 +87,10 @@ static bool is(const struct export_options *o, const char *format)
 	return !strcmp(o->to, format);
 }
 
-/* The bits of the columns that --value names; 0: the recording has no such value. */
+/*
+ * The bits of the columns that --value names in a recording of assay's own, where wall is a sum and
+ * weight a second name; 0: the recording has no such value.
+ */
 static unsigned columns_of(const struct named_paths *n, const char *value, bool calls)
 {
 	unsigned columns = 0;
@@ -131,8 +136,8 @@ static void tell_below(const struct export_target *target, const struct named_be
 {
 	if (below->rows)
 		command_fail(0,
-		             "%s: %" PRIu64 " paths with %" PRId64 " together are left out: after "
-		             "compensation they have less than nothing, which %s cannot hold",
+		             "%s: %" PRIu64 " paths with %" PRId64 " together are left out: their "
+		             "values are negative, which %s cannot hold",
 		             target->command, below->rows, below->sum, what);
 }
 
@@ -147,8 +152,8 @@ static int write_to(const struct export_target *target, struct named_paths *n, u
 			below = named_paths_below(n, 1u << i);
 			if (below.rows)
 				named_comment(n,
-				              "%s: %" PRIu64 " paths have less than nothing after "
-				              "compensation, %" PRId64 " together",
+				              "%s: %" PRIu64 " paths have negative values, %" PRId64
+				              " together",
 				              n->values[i].name, below.rows, below.sum);
 		}
 		return pprof_write(n, out, err);
@@ -158,13 +163,23 @@ static int write_to(const struct export_target *target, struct named_paths *n, u
 	return 0;
 }
 
-/* All is known before the file is begun. */
+int export_columns(const struct export_target *target, struct named_paths *n, unsigned columns)
+{
+	struct error err = {0};
+	struct spill out;
+	int ret = export_open(target, &out);
+
+	if (ret)
+		return ret;
+	ret = write_to(target, n, columns, &out, &err);
+	if (spill_close(&out, !ret, ret ? NULL : &err) || ret)
+		return command_fail(1, "%s: %s", target->command, err.text);
+	return 0;
+}
+
 int export_write(const struct export_target *target, struct named_paths *n, bool calls)
 {
 	unsigned columns = columns_of(n, target->value, calls);
-	struct error err = {0};
-	struct spill out;
-	int ret;
 
 	if (!columns)
 		return command_fail(2, "%s: --value %s: %s", target->command, target->value,
@@ -174,13 +189,7 @@ int export_write(const struct export_target *target, struct named_paths *n, bool
 		                            ? "these samples have samples, weight, runnable, "
 		                              "blocked and wall"
 		                            : "these samples have samples and weight");
-	ret = export_open(target, &out);
-	if (ret)
-		return ret;
-	ret = write_to(target, n, columns, &out, &err);
-	if (spill_close(&out, !ret, ret ? NULL : &err) || ret)
-		return command_fail(1, "%s: %s", target->command, err.text);
-	return 0;
+	return export_columns(target, n, columns);
 }
 
 static struct export_target target_of(const struct export_options *o)

@@ -25,4 +25,7 @@ int export_open(const struct export_target *target, struct spill *out);
 /* `calls`: the values are those of enum named_call_value. */
 int export_write(const struct export_target *target, struct named_paths *n, bool calls);
 
+/* The same for values that have any names; `columns`: the bits of those that folded adds up. */
+int export_columns(const struct export_target *target, struct named_paths *n, unsigned columns);
+
 #endif

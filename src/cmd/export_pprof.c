@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "format/pprof_read.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *export_pprof_file(const struct load_options *o)
@@ -16,40 +17,13 @@ const char *export_pprof_file(const struct load_options *o)
 	return pprof_recognise(path) ? path : NULL;
 }
 
-static bool has_value(const struct named_paths *n, const char *value)
+/* The value that folded prints: the one that was asked for, else samples, else the main one. */
+static unsigned value_of(const struct named_paths *n)
 {
-	for (unsigned i = 0; i < n->value_count; i++)
-		if (!strcmp(n->values[i].name, value))
-			return true;
-	return false;
-}
-
-/* wall is a sum of other values, and weight another name of one. */
-static int check_value(const struct export_target *target, const struct named_paths *n)
-{
-	struct buf names = {0};
-	int status;
-
-	if (has_value(n, target->value))
-		return 0;
-	for (unsigned i = 0; i < n->value_count; i++)
-		buf_addf(&names, "%s%s", i ? ", " : "", n->values[i].name);
-	status = command_fail(2, "%s: --value %s: the values of this profile are %s",
-	                      target->command, target->value, buf_text(&names));
-	buf_done(&names);
-	return status;
-}
-
-static int write_profile(const struct export_target *target, struct named_paths *n)
-{
-	struct export_target chosen = *target;
-	bool calls = has_value(n, "calls") && has_value(n, "net");
-	int status;
-
-	if (!chosen.value)
-		chosen.value = has_value(n, "samples") ? "samples" : n->values[n->main_value].name;
-	status = check_value(&chosen, n);
-	return status ? status : export_write(&chosen, n, calls);
+	for (unsigned i = 0; !n->wanted && i < n->value_count; i++)
+		if (!strcmp(n->values[i].name, "samples"))
+			return i;
+	return n->main_value;
 }
 
 static void tell_left(const struct export_target *target, struct buf *left)
@@ -76,11 +50,13 @@ int export_pprof(const char *path, const struct export_target *target)
 		        target->command, target->to, path);
 	named_paths_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
+	n.wanted = target->value;
 	if (pprof_read(&n, path, &left, &err)) {
-		status = command_fail(1, "%s: %s", target->command, err.text);
+		status = command_fail(err.code == ENOENT && n.wanted ? 2 : 1, "%s: %s",
+		                      target->command, err.text);
 	} else {
 		tell_left(target, &left);
-		status = write_profile(target, &n);
+		status = export_columns(target, &n, 1u << value_of(&n));
 	}
 	buf_done(&left);
 	named_paths_done(&n);

@@ -105,11 +105,15 @@ static struct named_below gather(struct folding *f, unsigned columns)
 	return below;
 }
 
-static void put_name(struct folding *f, uint32_t text)
+/* `begin`: where the line begins. */
+static void put_frame(struct folding *f, size_t begin, uint32_t text)
 {
 	struct buf *b = &f->out->buf;
-	size_t from = b->size;
+	size_t from;
 
+	if (b->size > begin)
+		buf_putc(b, ';');
+	from = b->size;
 	buf_puts(b, intern_text(&f->n->texts, text));
 	for (size_t i = from; i < b->size; i++)
 		if (b->data[i] == ';')
@@ -118,15 +122,19 @@ static void put_name(struct folding *f, uint32_t text)
 
 static void put_item(struct folding *f, const struct item *item)
 {
+	struct buf *b = &f->out->buf;
+	size_t begin = b->size;
+
 	f->way.count = 0;
 	for (uint32_t i = item->node; i; i = f->nodes.items[i].parent)
 		vec_push(&f->way, f->nodes.items[i].name);
-	put_name(f, item->process);
-	while (f->way.count) {
-		buf_putc(&f->out->buf, ';');
-		put_name(f, f->way.items[--f->way.count]);
-	}
-	buf_addf(&f->out->buf, " %" PRId64 "\n", item->value);
+	if (item->process)
+		put_frame(f, begin, item->process);
+	while (f->way.count)
+		put_frame(f, begin, f->way.items[--f->way.count]);
+	if (b->size == begin)
+		buf_puts(b, "[no call path]");
+	buf_addf(b, " %" PRId64 "\n", item->value);
 	spill_some(f->out);
 }
 
@@ -138,7 +146,7 @@ struct named_below folded_write(const struct named_paths *n, unsigned columns, s
 	if (below.rows) /* ends in a word: a number would make it a path */
 		buf_addf(&out->buf,
 		         "# left out: %" PRIu64 " paths with %" PRId64
-		         " together, less than nothing after compensation\n",
+		         " together, which are negative\n",
 		         below.rows, below.sum);
 	vec_each (item, &f.items)
 		if (item->value > 0)

@@ -2,9 +2,11 @@
 /*
  * folded: call paths as the lines "process;outermost;...;innermost VALUE", which
  * flame graph tools read. Paths of the same names are one, and so are processes.
+ * A path whose process is not known begins with its outermost function, and a
+ * sample that has neither process nor functions is the line "[no call path] VALUE".
  *
- * A ';' in a name becomes ':'. Lines have whole numbers above nothing: those of
- * what is below are left out, as the tools refuse them; what they had is given
+ * A ';' in a name becomes ':'. Lines have whole numbers above zero: lines with
+ * negative numbers are left out, as the tools refuse them; their sum is given
  * back and stands in a first line that no tool takes for a path. Values keep
  * their units (ns, counts). Appends to a spill, which tells of failures. Nothing
  * is held. One thread. Uses: base, profile.

@@ -315,6 +315,53 @@ def the_default_is_pprofs_and_labels_left_out_are_told(t):
     t.has(t.assay("report", file).err, "labels besides")
 
 
+def folded(t, file, *words):
+    """The lines of an export as {frames: number}."""
+    lines = t.assay("export", "--to", "folded", *words, file).out.splitlines()
+    return {path: int(number) for path, number in (line.rsplit(" ", 1) for line in lines)}
+
+
+@test
+def folded_prints_the_value_that_is_asked_for_whatever_its_name(t):
+    """wall is a sum and weight a second name in recordings of assay, not in a foreign profile."""
+    names = ("samples", "cpu", "wall", "alloc_space", "weight")
+    for default in (*names, "nothing"):
+        p = Profile(*((name, "count") for name in names))
+        p.mapping(0x1000, 0x9000, "/bin/prog")
+        p.sample([p.place(0x1100, ("main", 1))], [1, 20, 300, 4000, 50000])
+        p.add(14, p.text(default))
+        file = t.write("values.pb", p.bytes())
+        t.equal(folded(t, file), {"prog;main": 1}, f"samples is the default, {default} is main")
+        for i, name in enumerate(names):
+            t.equal(folded(t, file, "--value", name), {"prog;main": (i + 1) * 10**i}, name)
+    refused = t.assay("export", "--to", "folded", "--value", "net", file, status=2)
+    t.has(refused.err, "no values named net: they are samples, cpu, wall, alloc_space, weight")
+    for name in ("wall", "weight", "calls"):
+        p = Profile((name, "bytes"))
+        p.sample([p.place(0x1100, ("main", 1), mapping=0)], [7])
+        t.equal(folded(t, t.write("one.pb", p.bytes())), {"main": 7}, f"{name} alone")
+    p = Profile(("calls", "count"), ("net", "bytes"))
+    p.sample([p.place(0x1100, ("main", 1), mapping=0)], [7, 8])
+    t.equal(folded(t, t.write("two.pb", p.bytes())), {"main": 8}, "no recording of calls")
+
+
+@test
+def folded_has_no_frame_for_a_process_that_is_not_known(t):
+    p = Profile(("samples", "count"))
+    main, leaf = (p.place(i, (name, 1), mapping=0) for i, name in ((1, "main"), (2, "leaf")))
+    p.sample([leaf, main], [1])
+    p.sample([leaf, main], [20], process="one;two")
+    p.sample([], [300])
+    p.sample([], [4000], process="other")
+    p.sample([main], [-50000])
+    file = t.write("bare.pb", p.bytes())
+    got = t.assay("export", "--to", "folded", file)
+    t.equal(got.out.splitlines(), ["# left out: 1 paths with -50000 together, which are negative",
+                                   "[no call path] 300", "main;leaf 1", "one:two;main;leaf 20",
+                                   "other 4000"], "lines")
+    t.has(got.err, "values are negative")
+
+
 @test
 def damage_is_refused_with_its_place(t):
     p = by_hand()
