@@ -1,36 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_json.h"
 
-static void sampled(struct json *j, const struct account_view *a, const char *key, uint64_t ns)
+static void known(struct json *j, const char *key, bool is_known, int64_t value)
 {
 	json_key(j, key);
-	if (a->has_kernel)
-		json_u64(j, ns);
+	if (is_known)
+		json_i64(j, value);
 	else
 		json_null(j);
 }
 
 static void terms(struct json *j, const struct account_view *a, const struct account_terms *t)
 {
-	json_ku64(j, "user_ns", t->user_ns);
-	sampled(j, a, "kernel_ns", account_kernel_ns(t));
-	sampled(j, a, "irq_ns", account_irq_ns(t));
-	json_ku64(j, "idle_ns", t->idle_ns);
-	json_ku64(j, "steal_ns", t->steal_ns);
-	json_key(j, "unobserved_ns");
-	if (a->has_unobserved)
-		json_i64(j, t->unobserved_ns);
-	else
+	bool timed = account_is_timed(a);
+
+	known(j, "user_ns", timed, (int64_t)t->user_ns);
+	known(j, "kernel_ns", timed && a->has_kernel, (int64_t)account_kernel_ns(t));
+	known(j, "irq_ns", timed && a->has_kernel, (int64_t)account_irq_ns(t));
+	known(j, "idle_ns", a->present, (int64_t)t->idle_ns);
+	known(j, "steal_ns", a->present, (int64_t)t->steal_ns);
+	known(j, "unobserved_ns", a->present && a->has_unobserved, t->unobserved_ns);
+	known(j, "residual_ns", a->present, t->residual_ns);
+}
+
+/* Counts of an event that is no time. */
+static void modes(struct json *j, const struct account_view *a, const struct account_modes *m)
+{
+	json_key(j, "events");
+	if (!a->counted) {
 		json_null(j);
-	json_ki64(j, "residual_ns", t->residual_ns);
+		return;
+	}
+	json_object(j);
+	json_ku64(j, "user", m->user);
+	known(j, "kernel", a->has_kernel, (int64_t)m->kernel);
+	known(j, "irq", a->has_kernel, (int64_t)m->irq);
+	json_ku64(j, "idle", m->idle);
+	json_ku64(j, "all", m->all);
+	json_end_object(j);
 }
 
 static void split(struct json *j, const struct account_view *a)
 {
 	const struct account_terms *t = &a->total;
+	bool has_split = a->has_split && account_is_timed(a);
 
 	json_key(j, "kernel_split");
-	if (a->has_split) {
+	if (has_split) {
 		json_object(j);
 		json_ku64(j, "syscalls_ns", t->syscalls_ns);
 		json_ku64(j, "faults_ns", t->faults_ns);
@@ -41,7 +57,7 @@ static void split(struct json *j, const struct account_view *a)
 		json_null(j);
 	}
 	json_key(j, "interrupt_split");
-	if (a->has_split) {
+	if (has_split) {
 		json_object(j);
 		json_ku64(j, "hard_ns", t->hardirq_ns);
 		json_ku64(j, "softirq_ns", t->softirq_ns);
@@ -56,11 +72,11 @@ static void ticks(struct json *j, const struct account_ticks *k)
 {
 	json_key(j, "ticks");
 	json_object(j);
-	json_ku64(j, "user", k->user);
-	json_ku64(j, "kernel", k->kernel);
-	json_ku64(j, "irq", k->irq);
-	json_ku64(j, "idle", k->idle);
-	json_ku64(j, "all", k->all);
+	json_ku64(j, "user", k->seen.user);
+	json_ku64(j, "kernel", k->seen.kernel);
+	json_ku64(j, "irq", k->seen.irq);
+	json_ku64(j, "idle", k->seen.idle);
+	json_ku64(j, "all", k->seen.all);
 	json_ku64(j, "due", k->due);
 	json_ku64(j, "missing", k->missing_busy + k->missing_idle);
 	json_ku64(j, "missing_busy", k->missing_busy);
@@ -77,8 +93,9 @@ static void per_cpu(struct json *j, const struct account_view *a)
 	vec_each (line, &a->lines) {
 		json_object(j);
 		json_ku64(j, "cpu", line->cpu);
-		json_ku64(j, "wall_ns", line->terms.wall_ns);
+		known(j, "wall_ns", line->terms.wall_ns, (int64_t)line->terms.wall_ns);
 		terms(j, a, &line->terms);
+		modes(j, a, &line->events);
 		json_end_object(j);
 	}
 	json_end_array(j);
@@ -106,17 +123,14 @@ void report_json_ledger(struct json *j, const struct report *r)
 	json_object(j);
 	json_kstr(j, "scope", a->machine_wide ? "machine" : "process");
 	json_kbool(j, "closed", a->present);
-	json_ku64(j, "wall_ns", a->wall_ns);
+	known(j, "wall_ns", a->wall_ns, (int64_t)a->wall_ns);
 	json_ku64(j, "cpus", a->cpus);
-	json_ku64(j, "elapsed_ns", r->elapsed_ns);
+	known(j, "elapsed_ns", r->elapsed_ns, (int64_t)r->elapsed_ns);
 	terms(j, a, &a->total);
-	json_ku64(j, "unknown_ns", a->total.unknown_ns);
-	json_ku64(j, "lost_ns", a->total.lost_ns);
-	json_key(j, "steal_measured_ns");
-	if (a->has_steal)
-		json_u64(j, a->total.steal_measured_ns);
-	else
-		json_null(j);
+	modes(j, a, &a->events);
+	known(j, "unknown_ns", a->present, (int64_t)a->total.unknown_ns);
+	known(j, "lost_ns", a->present, (int64_t)a->total.lost_ns);
+	known(j, "steal_measured_ns", a->has_steal, (int64_t)a->total.steal_measured_ns);
 	split(j, a);
 	ticks(j, &a->ticks);
 	if (a->machine_wide)

@@ -189,15 +189,15 @@ static void ticks(const struct account_view *a, const struct report_text_options
 	struct {
 		const char *name;
 		uint64_t count;
-	} parts[] = {{"user", k->user},
-	             {"kernel", k->kernel},
-	             {"interrupts", k->irq},
-	             {"idle", k->idle},
+	} parts[] = {{"user", k->seen.user},
+	             {"kernel", k->seen.kernel},
+	             {"interrupts", k->seen.irq},
+	             {"idle", k->seen.idle},
 	             {"missing in busy time", k->missing_busy},
 	             {"missing in idle time", k->missing_idle},
 	             {"lost", k->lost}};
 
-	text_count(&text, k->all);
+	text_count(&text, k->seen.all);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		if (!parts[i].count)
 			continue;
@@ -210,11 +210,54 @@ static void ticks(const struct account_view *a, const struct report_text_options
 	buf_done(&text);
 }
 
+static void count_row(struct table *t, enum table_kind kind, const char *name, uint64_t count,
+                      uint64_t all)
+{
+	double share = all ? (double)count / (double)all : 0;
+
+	table_row(t, kind);
+	table_text(t, name);
+	table_count(t, count);
+	table_share(t, share);
+	if (kind != TABLE_TOTAL)
+		table_bar(t, share);
+}
+
+/* Events of the whole machine that count no time, where no record tells the time. */
+static void counts(const struct report *r, const struct report_text_options *o, struct buf *out)
+{
+	const struct account_modes *m = &r->account->events;
+	const struct profile *p = r->view->profile;
+	uint8_t event = profile_main_event(p);
+	struct table t;
+
+	text_heading(out, &o->style, "Where the events went");
+	table_init(&t, &o->style);
+	table_column(&t, "", TABLE_LEFT);
+	table_column(&t, event < p->events.count ? p->events.items[event].name : "", TABLE_RIGHT);
+	table_column(&t, "share", TABLE_RIGHT);
+	table_column(&t, "", TABLE_BAR);
+	count_row(&t, TABLE_ROW, "user", m->user, m->all);
+	if (r->account->has_kernel) {
+		count_row(&t, TABLE_ROW, "kernel", m->kernel, m->all);
+		if (r->account->has_split)
+			count_row(&t, TABLE_ROW, "interrupts", m->irq, m->all);
+	} else {
+		missing(&t, "kernel", "missing");
+	}
+	count_row(&t, TABLE_ROW, "idle", m->idle, m->all);
+	count_row(&t, TABLE_TOTAL, "all", m->all, m->all);
+	table_print(&t, out);
+	table_done(&t);
+}
+
 void report_text_account(const struct report *r, const struct report_text_options *o,
                          struct buf *out)
 {
 	const struct account_view *a = r->account;
 
+	if (a->counted)
+		counts(r, o, out);
 	if (!a->present)
 		return;
 	text_heading(out, &o->style, "Where the time went");

@@ -21,18 +21,26 @@ struct ledger_cpu {
 	uint32_t cpu;
 	uint64_t period_ns;        /* of the clock, 0: no grid (PMU) */
 	uint64_t wall_ns;          /* end of sampling - start of sampling */
-	uint64_t busy_ns, idle_ns; /* from switch records */
-	uint64_t unknown_ns;       /* before the first switch record, if no sample told */
+	uint64_t busy_ns, idle_ns; /* from switch records, or from a clock's samples */
+	uint64_t unknown_ns;       /* busy or idle is not known: before the first switch record,
+	                            * or all of wall_ns (ledger_cpu_is_timed) */
 	uint64_t switches;
-	bool has_switches; /* false: no switch records; busy from samples of pid != 0 */
+	bool has_switches; /* false: no switch records; busy is from samples of pid != 0 */
 	uint64_t ticks_due_busy, ticks_due_idle;   /* grid points in busy and idle time */
 	uint64_t ticks_seen_busy, ticks_seen_idle; /* samples on the grid */
-	uint64_t weight_busy, weight_idle;         /* sum of periods of those samples */
+	uint64_t weight_busy, weight_idle;         /* sum of their periods in ns, 0: no clock */
 	uint64_t ticks_lost; /* records of all kinds without room: missing ticks among them */
 	uint64_t throttled;  /* throttle records */
 	uint64_t steal_ns;   /* /proc/stat, 0 where not measured */
 	bool has_steal;
 };
+
+/* False: the event counts no time and there are no switch records. Busy and idle time are unknown.
+ */
+static inline bool ledger_cpu_is_timed(const struct ledger_cpu *c)
+{
+	return c->has_switches || c->period_ns;
+}
 
 /* Time of the threads of one process (a recording of a command or -p). */
 struct ledger_process {

@@ -98,8 +98,11 @@ static void add_seen(struct ledger_cpu_builder *b, bool idle, uint64_t weight, b
 	uint64_t ticks = whole_ticks(b, 1, &b->rest_seen[idle]);
 
 	*(idle ? &b->sums.ticks_seen_idle : &b->sums.ticks_seen_busy) += ticks;
+	/* Periods of other events (cycles) are no time. */
+	if (!b->sums.period_ns)
+		return;
 	*(idle ? &b->sums.weight_idle : &b->sums.weight_busy) += weight;
-	if (b->sums.period_ns && due)
+	if (due)
 		*(idle ? &b->sums.ticks_due_idle : &b->sums.ticks_due_busy) += ticks;
 }
 
@@ -260,14 +263,14 @@ static void drop_spans(struct ledger_cpu_builder *b, uint64_t before_ns)
 
 static void close_busy_and_idle(struct ledger_cpu_builder *b, uint64_t end_ns)
 {
+	b->sums.wall_ns = end_ns > b->start_ns ? end_ns - b->start_ns : 0;
 	if (b->sums.has_switches) {
 		add_time(b, state_now(b), end_ns);
-	} else {
-		b->sums.busy_ns = b->sums.weight_busy;
-		b->sums.idle_ns = b->sums.weight_idle;
-		b->sums.unknown_ns = 0;
+		return;
 	}
-	b->sums.wall_ns = end_ns > b->start_ns ? end_ns - b->start_ns : 0;
+	b->sums.busy_ns = b->sums.weight_busy;
+	b->sums.idle_ns = b->sums.weight_idle;
+	b->sums.unknown_ns = ledger_cpu_is_timed(&b->sums) ? 0 : b->sums.wall_ns;
 }
 
 struct ledger_cpu ledger_cpu_cut(struct ledger_cpu_builder *b, uint64_t to_ns)

@@ -229,6 +229,10 @@ static void ledger_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	                           c->has_switches,
 	                           c->has_steal};
 
+	/* Of an event that counts no time. */
+	if (((column == 3 || column == 4) && !ledger_cpu_is_timed(c)) ||
+	    ((column == 12 || column == 13) && !c->period_ns))
+		return;
 	if (column == 7)
 		sql_out_known(out, values[column]);
 	else if (column > 0 && (column != 16 || c->has_steal))

@@ -60,9 +60,15 @@ static uint64_t *term_of(struct view *v, const struct profile_row *row, struct a
 	}
 }
 
-static void count_tick(struct view *v, const struct profile_row *row, uint64_t count,
-                       struct account_ticks *t)
+bool account_is_timed(const struct account_view *a)
 {
+	return a->clock || a->present;
+}
+
+static void count_mode(struct view *v, const struct profile_row *row, uint64_t count,
+                       struct account_modes *t)
+{
+	t->all += count;
 	switch (view_mode(v, row)) {
 	case VIEW_USER:
 	case VIEW_GUEST:
@@ -109,7 +115,7 @@ static double idle_sample_ns(struct view *v, uint8_t event)
 }
 
 /* Ticks are of the clock's period; while the rate is another one, a sample stands for several. */
-static void close_ticks(struct account_ticks *t, uint64_t unit)
+static void close_ticks(struct account_modes *t, uint64_t unit)
 {
 	t->user /= unit;
 	t->kernel /= unit;
@@ -137,9 +143,9 @@ static void add_samples(struct view *v, uint8_t event, struct account_view *a)
 		term = term_of(v, row, terms);
 		if (term)
 			*term += row->weight;
-		count_tick(v, row, count, &a->ticks);
+		count_mode(v, row, count, &a->ticks.seen);
 	}
-	close_ticks(&a->ticks, idle_ns > 0 ? v->profile->events.items[event].period_ns : 1);
+	close_ticks(&a->ticks.seen, idle_ns > 0 ? v->profile->events.items[event].period_ns : 1);
 }
 
 /* Cycles are no time: their shares split the busy time that switch records measured. */
@@ -189,7 +195,7 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	uint64_t left = missing > 0 ? (uint64_t)missing - steal : 0, lost = lost_ticks(c);
 
 	t->wall_ns += c->wall_ns;
-	t->idle_ns += c->has_switches ? c->idle_ns : c->weight_idle;
+	t->idle_ns += c->has_switches ? c->idle_ns : c->period_ns ? c->weight_idle : 0;
 	t->unknown_ns += c->unknown_ns;
 	t->steal_measured_ns += c->steal_ns;
 	/* Of a store's windows some may have it: what was measured has its line. */
@@ -246,6 +252,21 @@ static int compare_lines(const void *a, const void *b)
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
+static void sort_lines(struct account_view *a)
+{
+	if (a->lines.count)
+		qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), compare_lines);
+}
+
+/* The whole machine without a clock and without switch records. */
+static bool has_only_events(const struct ledger *l)
+{
+	vec_each (c, &l->cpus)
+		if (ledger_cpu_is_timed(c))
+			return false;
+	return l->machine_wide && l->cpus.count;
+}
+
 static void account_machine(struct view *v, struct account_view *a)
 {
 	const struct ledger *l = &v->profile->ledger;
@@ -262,8 +283,7 @@ static void account_machine(struct view *v, struct account_view *a)
 			         account_irq_ns(&line->terms);
 			scale_to_busy(&line->terms, weight, busy);
 		}
-	if (a->lines.count)
-		qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), compare_lines);
+	sort_lines(a);
 	vec_each (line, &a->lines) {
 		close_terms(&line->terms);
 		add_terms(&a->total, &line->terms);
@@ -304,6 +324,30 @@ static void account_process(struct view *v, struct account_view *a)
 		t->unobserved_ns = (int64_t)(a->counted_oncpu_ns - t->user_ns -
 		                             account_kernel_ns(t) - account_irq_ns(t));
 	close_terms(t);
+}
+
+/* The event counts no time, and no record tells it: its counts are all there is to split. */
+static void account_events(struct view *v, uint8_t event, struct account_view *a)
+{
+	vec_each (c, &v->profile->ledger.cpus)
+		line_of(a, c->cpu)->terms.wall_ns += c->wall_ns;
+	vec_each (row, &v->profile->rows) {
+		if (row->event != event)
+			continue;
+		count_mode(v, row, row->weight, &line_of(a, row->cpu)->events);
+		count_mode(v, row, row->weight, &a->events);
+	}
+	sort_lines(a);
+	vec_each (line, &a->lines) {
+		line->terms = (struct account_terms){.wall_ns = line->terms.wall_ns};
+		a->total.wall_ns += line->terms.wall_ns;
+	}
+	a->cpus = (uint32_t)a->lines.count;
+	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
+	a->counted = true;
+	remark(a, "The event counts no time, and there are no switch records (perf record "
+	          "--switch-events): how long the CPUs were busy or idle is not known. Counts of "
+	          "the event stand in place of times.");
 }
 
 static double of_wall(const struct account_view *a, double ns)
@@ -406,10 +450,10 @@ static void explain_missing(struct account_view *a)
 		remark(a,
 		       "There are no switch records: time on CPU, runnable and blocked cannot be "
 		       "had, only samples.");
-	if (!a->has_split && a->ticks.kernel)
+	if (!a->has_split && a->ticks.seen.kernel)
 		remark(a, "There are no call chains: how the kernel was entered is not known, and "
 		          "interrupts are charged to whom they hit.");
-	if (!a->clock)
+	if (!a->clock && a->present)
 		remark(a, "The event counts no time: samples split the busy time by shares.");
 	if (a->machine_wide && a->present && a->cpus && !a->has_steal)
 		remark(a, "Steal was not recorded: where a hypervisor took time, it is in "
@@ -443,13 +487,15 @@ struct account_view *account_view_new(struct view *v, bool partial)
 	else if (partial)
 		remark(a, "A part of the time was asked for; the account is of whole recordings "
 		          "alone.");
+	else if (has_only_events(&p->ledger))
+		account_events(v, event, a);
 	else if (!timed)
 		remark(a, "The event measures no time, so there is no account of time.");
 	else if (a->machine_wide)
 		account_machine(v, a);
 	else
 		account_process(v, a);
-	if (timed && !partial && one_clock(p) && one_scope(p))
+	if (timed && !a->counted && !partial && one_clock(p) && one_scope(p))
 		explain_missing(a);
 	explain_residual(a);
 	return a;

@@ -13,6 +13,10 @@
  * switch records), and unobserved is what the kernel's own counter of their
  * time on CPU has more than samples stand for.
  *
+ * Events that count no time (cycles) split the busy time that switch records
+ * measured. Without switch records there is no account of time: `present` is
+ * false, and `events` holds counts of events.
+ *
  * Times in ns. account_view_new / account_view_free. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_ACCOUNT_H
@@ -33,14 +37,20 @@ struct account_terms {
 	uint64_t unknown_ns; /* of residual: before the first switch record */
 };
 
+/* The main event by what the CPU was doing; `all` is the sum of the others. */
+struct account_modes {
+	uint64_t user, kernel, irq, idle, all;
+};
+
 struct account_ticks {
-	uint64_t user, kernel, irq, idle, all; /* samples of the main event, in its periods */
+	struct account_modes seen; /* samples of the main event, in its periods */
 	uint64_t due, missing_busy, missing_idle, lost, throttled;
 };
 
 struct account_line {
 	uint32_t cpu;
 	struct account_terms terms;
+	struct account_modes events;
 };
 
 struct account_view {
@@ -52,10 +62,12 @@ struct account_view {
 	bool has_steal;
 	bool clock;       /* the main event counts ns */
 	bool present;     /* false: the event is no measure of time, or no account was kept */
+	bool counted;     /* not present: `events` has the machine's events in place of its time */
 	uint64_t wall_ns; /* elapsed; total.wall_ns = wall_ns x cpus (one process: all threads) */
 	uint32_t cpus;
 	struct account_terms total;
 	struct account_ticks ticks;
+	struct account_modes events;    /* sums of periods of an event that counts no time */
 	VEC(struct account_line) lines; /* per CPU */
 	/* one process */
 	uint64_t oncpu_ns, runnable_ns, blocked_ns, counted_oncpu_ns;
@@ -66,6 +78,9 @@ struct account_view {
 /* Partial: only some of the time's samples were read, so that no books can be closed. */
 struct account_view *account_view_new(struct view *v, bool partial);
 void account_view_free(struct account_view *a);
+
+/* Whether user, kernel and interrupts are times: a clock's, or shares of measured busy time. */
+bool account_is_timed(const struct account_view *a);
 
 uint64_t account_kernel_ns(const struct account_terms *t);
 uint64_t account_irq_ns(const struct account_terms *t);

@@ -256,7 +256,7 @@ static void build(struct report *r)
 	r->account = account_view_new(r->view, o->partial);
 	r->elapsed_ns = elapsed_of(r->view->profile);
 	/* Without the recorder's account, the ledger has seen more than the samples have. */
-	if (r->account->machine_wide && r->account->present && r->account->wall_ns > r->elapsed_ns)
+	if (r->account->machine_wide && r->account->wall_ns > r->elapsed_ns)
 		r->elapsed_ns = r->account->wall_ns;
 	observe(r);
 	stacks_of(r->view, &r->selection, &r->stacks);

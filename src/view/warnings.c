@@ -187,7 +187,9 @@ static void warn_account(struct warnings *w)
 		     "samples, but had %.1f %% of the time. Its share is the time that switch "
 		     "records measured.",
 		     a->ticks.missing_idle,
-		     a->ticks.all ? 100 * (double)a->ticks.idle / (double)a->ticks.all : 0,
+		     a->ticks.seen.all
+		             ? 100 * (double)a->ticks.seen.idle / (double)a->ticks.seen.all
+		             : 0,
 		     100 * (double)a->total.idle_ns / (double)a->total.wall_ns);
 	if (a->ticks.throttled)
 		warn(w,

@@ -58,7 +58,7 @@ static void test_account_closes(void)
 	CHECK_EQ(r->account->lines.items[1].terms.residual_ns, 2 * MS);
 	CHECK_EQ(r->account->ticks.missing_busy, 5);
 	CHECK_EQ(r->account->ticks.missing_idle, 3);
-	CHECK_EQ(r->account->ticks.irq, 5);
+	CHECK_EQ(r->account->ticks.seen.irq, 5);
 	/* Over 1 %: explained. */
 	CHECK_EQ(r->account->remarks.count, 1);
 	CHECK(r->account->remarks.count && strstr(r->account->remarks.items[0], "1.8 %"));
