@@ -20,7 +20,7 @@
 struct trace_options {
 	const char *from, *output;
 	struct option_list to, functions, threads, processes;
-	uint64_t depth, window;
+	uint64_t depth, lines, window;
 	bool wall, columns, raw_names;
 	struct style_options style;
 };
@@ -68,6 +68,14 @@ static const struct option options[] = {
          .argument = "PID|NAME,...",
          .help = "these processes alone; of a device's capture by the number in its trace",
          .offset = AT(processes)},
+        {.kind = OPTION_COUNT,
+         .letter = 'n',
+         .name = "lines",
+         .argument = "N",
+         .help = "at most N lines",
+         .details = "A line on standard error says that the trace goes on. Nothing behind the "
+                    "last line is read, except what tells the times of the lines that are shown.",
+         .offset = AT(lines)},
         {.kind = OPTION_GROUP, .help = "How"},
         {.kind = OPTION_FLAG,
          .name = "wall",
@@ -174,6 +182,11 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 		                    "%s: --thread and --process leave no thread of the trace: they "
 		                    "take numbers, or names as the trace has them",
 		                    target->command);
+	if (result->cut) {
+		fprintf(stderr, "assay: the trace goes on behind these %" PRIu64 " line%s (-n)\n",
+		        result->lines, result->lines == 1 ? "" : "s");
+		return 0;
+	}
 	return tell_points(t, result);
 }
 
@@ -306,6 +319,9 @@ static int check(const struct trace_options *o, const struct tag_trace_options *
 {
 	if (*target->to && o->columns)
 		return command_fail(2, "tags trace: --columns is for text");
+	if (*target->to && t->lines)
+		return command_fail(2, "tags trace: --lines is for text; %s holds the whole",
+		                    target->to);
 	if (t->depth && (!strcmp(target->to, "folded") || !strcmp(target->to, "pprof")))
 		return command_fail(
 		        2,
@@ -328,6 +344,7 @@ static int run(void *p, int argc, char **argv)
 	                              .processes = o->processes.items,
 	                              .process_count = o->processes.count,
 	                              .depth = o->depth == ALL_LEVELS ? 0 : o->depth,
+	                              .lines = o->lines,
 	                              .window = o->window,
 	                              .wall = o->wall};
 	struct export_target target = {.command = "tags trace", .to = "", .output = o->output};

@@ -68,6 +68,10 @@ static int count_line(void *of, const struct tag_trace *t, const struct trace_li
 {
 	struct run *r = of;
 
+	if (r->options->lines && r->result->lines == r->options->lines) {
+		r->result->cut = true;
+		return 1;
+	}
 	r->result->lines++;
 	return r->options->line(r->options->of, t, line);
 }

@@ -94,6 +94,7 @@ struct tag_trace_options {
 	const char *const *processes; /* pids or names, or a device's numbers; none: all */
 	size_t process_count;
 	uint64_t depth;  /* levels that are shown; 0: all */
+	uint64_t lines;  /* that are told at most; 0: all */
 	uint64_t window; /* events; 0: no line of entry has times */
 	bool wall;       /* times have what was switched out in them */
 	trace_line_fn *line;
@@ -103,6 +104,7 @@ struct tag_trace_options {
 struct tag_trace_result {
 	uint64_t events;             /* that were read */
 	uint64_t lines;              /* that were told */
+	bool cut;                    /* more lines would have followed options.lines */
 	bool chosen;                 /* there is a thread that --thread and --process leave */
 	uint64_t from_seen, to_seen; /* calls of the functions of from and to */
 	bool from_met, to_met;       /* the moments came; true where none was asked for */

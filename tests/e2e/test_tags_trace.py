@@ -40,6 +40,23 @@ SLEEP = [(100, 500), (110, 604), (116, 1002), (120, 605), (150, 602), (160, 600)
 
 
 @test
+def as_many_lines_as_asked_for_are_printed(t):
+    data = capture(t, SLEEP)
+    whole = trace(t, data).splitlines()
+    for count in (1, 5, 11):
+        result = t.assay("tags", "trace", "-n", count, data)
+        t.equal(result.out.splitlines(), whole[:count], f"the first {count} lines")
+        t.has(result.err, f"goes on behind these {count} line{'s'[:count > 1]} (-n)")
+    # A moment that lies behind the last line was not looked for: nothing is said of it.
+    t.lacks(t.assay("tags", "trace", "-n", 2, "--to", "f#1", data).err, "was called")
+    for count in (len(whole), 100):
+        result = t.assay("tags", "trace", "-n", count, data)
+        t.equal((result.out.splitlines(), result.err), (whole, ""), f"with -n {count}")
+    t.has(t.assay("tags", "trace", "-n", 2, "--to", "chrome", data, status=2).err,
+          "--lines is for text")
+
+
+@test
 def a_capture_with_a_context_switch_is_told_line_by_line(t):
     t.equal(trace(t, capture(t, SLEEP)), """\
    0.000 000  -> main (130 us, 160 us)
