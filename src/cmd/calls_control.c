@@ -20,6 +20,7 @@ struct list_options {
 
 struct get_options {
 	const char *output;
+	bool quiet;
 	struct calls_output_options report;
 };
 
@@ -209,7 +210,8 @@ static int list_run(void *data, int argc, char **argv)
 
 static int get_tables(const struct get_options *o, const call_table_list *list)
 {
-	struct calls_output to = {.command = "calls get", .file = o->output, .print = !o->output};
+	struct calls_output to = {
+	        .command = "calls get", .file = o->output, .print = !o->output, .quiet = o->quiet};
 	struct call_paths *paths = call_paths_new();
 	struct error err = {0};
 	calls_notes notes = {0};
@@ -311,6 +313,7 @@ static const struct option get_table[] = {
         {OPTION_STRING, 'o', "output", .argument = "FILE",
          .help = "write them to FILE, for 'assay report', in place of a report",
          .offset = GET_AT(output)},
+        {OPTION_FLAG, 'q', "quiet", .help = "no closing line", .offset = GET_AT(quiet)},
         {.kind = OPTION_INCLUDE, .include = calls_output_option_table, .offset = GET_AT(report)},
         {.kind = OPTION_END},
 };

@@ -269,6 +269,19 @@ static uint64_t process_begin(const struct reader *r, uint64_t end)
 	return begin;
 }
 
+/* Flags that count something of which nothing came since the reset. */
+static uint32_t flags_of_nothing(const struct reader *r)
+{
+	const struct call_process *p = r->process;
+	const struct assay_calls_header *h = &r->table.header, *was = &r->base.table.header;
+
+	if (!r->base.there)
+		return 0;
+	return (p->other_calls ? 0 : CALL_FULL | CALL_DEEP) | (p->lost_events ? 0 : CALL_LOST) |
+	       (p->unmatched_exits ? 0 : CALL_UNMATCHED) | (p->resyncs ? 0 : CALL_RESYNCED) |
+	       (h->nested_stacks > was->nested_stacks ? 0 : CALL_STACKS);
+}
+
 static uint32_t flags_of(const struct reader *r, const struct calls_state *state)
 {
 	uint32_t flags = r->table.header.flags & 0xffff;
@@ -303,6 +316,7 @@ static void process_fill(struct reader *r, const struct calls_state *state)
 	p->unmatched_exits = h->unmatched_exits - was->unmatched_exits;
 	p->resyncs = h->resyncs - was->resyncs;
 	p->deferred = h->deferred - was->deferred;
+	p->flags &= ~flags_of_nothing(r);
 	p->table_bytes = h->used_bytes;
 }
 

@@ -444,6 +444,10 @@ def get_reads_what_runs_and_what_ended(t):
             "the report where a file is wanted")
     t.equal({p["pid"]: calls_of(p)["leaf"] for p in processes(t, t.path("c.calls"))},
             {one.pid: 204, two.pid: 10})
+    t.has(t.assay("calls", "get", "-o", t.path("c.calls"), env=place(t)).err, "read it with",
+          "the closing line")
+    t.equal(t.assay("calls", "get", "-q", "-o", t.path("c.calls"), env=place(t)).err, "",
+            "the closing line with -q")
     t.has(t.assay("calls", "get", one.pid, env=place(t)).out, "leaf", "the report")
 
 

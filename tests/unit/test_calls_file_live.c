@@ -170,10 +170,50 @@ static void a_baseline_of_what_died_leaves_nothing(void)
 	free(x.f);
 }
 
+/* A flag that counts something is not there where nothing of it came since the reset. */
+static void flags_of_before_the_reset_are_dropped(void)
+{
+	const uint32_t counted = ASSAY_CALLS_FULL | ASSAY_CALLS_DEEP | ASSAY_CALLS_LOST |
+	                         ASSAY_CALLS_UNMATCHED | ASSAY_CALLS_RESYNCED | ASSAY_CALLS_STACKS;
+	struct abc x = abc_new();
+	struct assay_calls_header *h = fx_header(x.f);
+	struct calls_thread_state clocks = {4711, 5950, 0, false};
+	struct calls_state state = {.running = true, .live = true};
+	struct call_paths *c;
+	struct fx *base;
+
+	h->state = ASSAY_CALLS_RUNNING;
+	h->end_ticks = 0;
+	h->flags = counted | ASSAY_CALLS_UNSWITCHED;
+	h->other_calls = h->lost_events = h->unmatched_exits = h->resyncs = h->nested_stacks = 3;
+	state.now = fx_record(x.f, x.thread)->last + 24000;
+	base = baseline(x.f, state.now, clocks);
+	h->epoch++;
+	state.base = base->bytes;
+	state.base_size = fx_header(base)->used_bytes;
+	c = read_with(x.f, &state);
+	CHECK_EQ(process_of(c)->flags, CALL_UNSWITCHED | CALL_RUNNING | CALL_RESET);
+	call_paths_free(c);
+	h->lost_events = 4;
+	h->nested_stacks = 5;
+	c = read_with(x.f, &state);
+	CHECK_EQ(process_of(c)->flags,
+	         CALL_LOST | CALL_STACKS | CALL_UNSWITCHED | CALL_RUNNING | CALL_RESET);
+	CHECK_EQ(process_of(c)->lost_events, 1);
+	call_paths_free(c);
+	h->other_calls = 4;
+	c = read_with(x.f, &state);
+	CHECK(process_of(c)->flags & CALL_FULL);
+	call_paths_free(c);
+	free(base);
+	free(x.f);
+}
+
 int main(void)
 {
 	RUN(the_time_since_the_last_event_is_told);
 	RUN(a_baseline_is_taken_off);
 	RUN(a_baseline_of_what_died_leaves_nothing);
+	RUN(flags_of_before_the_reset_are_dropped);
 	return check_end();
 }
