@@ -17,7 +17,7 @@ struct annotate_command_options {
 	struct style_options style;
 	struct filter_options filters;
 	const char *event;
-	bool no_source, json;
+	bool full, no_source, json;
 };
 
 #define AT(field) offsetof(struct annotate_command_options, field)
@@ -31,6 +31,11 @@ static const struct option options[] = {
          .help = "the event whose samples are shown (default: the first clock)",
          .offset = AT(event)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
+        {.kind = OPTION_FLAG,
+         .name = "full",
+         .help = "all instructions, not those with samples and their neighbours alone",
+         .details = "JSON always has all of them.",
+         .offset = AT(full)},
         {.kind = OPTION_FLAG,
          .name = "no-source",
          .help = "file and line alone, without the source's text",
@@ -75,7 +80,7 @@ static void print(const struct annotate_command_options *o, const struct annotat
 		annotate_json(a, &out);
 	} else {
 		style_choose(&o->style, &style);
-		annotate_text(a, &style, &out);
+		annotate_text(a, &style, o->full, &out);
 	}
 	fwrite(buf_text(&out), 1, out.size, stdout);
 	buf_done(&out);
@@ -139,7 +144,9 @@ const struct command cmd_annotate = {
         .description =
                 "Disassembles a function and shows, for each instruction, its address, bytes and "
                 "assembly, how many samples hit it, and their share of the function's; source "
-                "lines stand between where the file has debug information.\n\n"
+                "lines stand between where the file has debug information. Instructions that "
+                "have no samples, and are not next to ones that have, are left out and counted; "
+                "--full prints them.\n\n"
                 "FUNCTION is a name as the report shows it, with or without parameters, or "
                 "IMAGE:NAME, or the address at which it starts (IMAGE:0x1234). Where several "
                 "functions have that name they are listed. Functions of stripped files are "

@@ -142,31 +142,88 @@ static bool same_source(const struct annotate_line *a, const struct annotate_lin
 	return a && a->file && a->line == b->line && !strcmp(a->file, b->file);
 }
 
-void annotate_text(const struct annotate *a, const struct text_style *style, struct buf *out)
+static size_t count_cold(const struct annotate *a)
+{
+	size_t cold = 0;
+
+	vec_each (line, &a->lines)
+		cold += !line->hot;
+	return cold;
+}
+
+static void add_line(const struct annotate *a, const struct annotate_line *line,
+                     const struct annotate_line *before, uint32_t widest,
+                     const struct text_style *style, struct buf *out)
+{
+	if (line->bytes && !same_inlines(a, before, line))
+		add_inlines(a, line, out);
+	if (line->file && !same_source(before, line))
+		add_source(line, out);
+	add_share(a, line, style, out);
+	buf_addf(out, "  %16llx ", (unsigned long long)line->address);
+	add_bytes(line, widest, out);
+	buf_puts(out, "  ");
+	text_clean(out, line->text);
+	buf_puts(out, "\n");
+}
+
+static void add_columns(uint32_t widest, struct buf *out)
+{
+	buf_puts(out, "\n    share   samples           address  bytes");
+	buf_pad(out, ' ', widest > 1 ? 3 * widest - 4 : 1);
+	buf_puts(out, "assembly\n");
+}
+
+/* In place of lines that are left out: how many; it ends a run of such lines. */
+static void add_gap(size_t *left_out, struct buf *out)
+{
+	if (!*left_out)
+		return;
+	buf_pad(out, ' ', 21);
+	buf_addf(out, "... %zu instructions without samples\n", *left_out);
+	*left_out = 0;
+}
+
+static void add_end(const struct annotate *a, size_t cold, const struct text_style *style,
+                    struct buf *out)
+{
+	struct buf note = {0};
+
+	if (!cold)
+		return;
+	buf_puts(out, "\n");
+	text_count(&note, cold);
+	buf_puts(&note, " of ");
+	text_count(&note, a->lines.count);
+	buf_puts(&note, " instructions are left out: neither they nor their neighbours have "
+	                "samples. --full prints all.");
+	text_fill(out, style, "", 0, note.data);
+	buf_done(&note);
+}
+
+void annotate_text(const struct annotate *a, const struct text_style *style, bool full,
+                   struct buf *out)
 {
 	const struct annotate_line *before = NULL;
+	size_t left_out = 0;
 	uint32_t widest = 0;
 
 	add_heading(a, style, out);
-	for (size_t i = 0; i < a->lines.count; i++)
-		if (a->lines.items[i].size > widest)
-			widest = a->lines.items[i].size;
-	buf_puts(out, "\n    share   samples           address  ");
-	buf_puts(out, "bytes");
-	buf_pad(out, ' ', widest > 1 ? 3 * widest - 4 : 1);
-	buf_puts(out, "assembly\n");
+	vec_each (line, &a->lines)
+		if ((full || line->hot) && line->size > widest)
+			widest = line->size;
+	add_columns(widest, out);
 	vec_each (line, &a->lines) {
-		if (line->bytes && !same_inlines(a, before, line))
-			add_inlines(a, line, out);
-		if (line->file && !same_source(before, line))
-			add_source(line, out);
-		add_share(a, line, style, out);
-		buf_addf(out, "  %16llx ", (unsigned long long)line->address);
-		add_bytes(line, widest, out);
-		buf_puts(out, "  ");
-		text_clean(out, line->text);
-		buf_puts(out, "\n");
+		if (!full && !line->hot) {
+			left_out++;
+			before = NULL;
+			continue;
+		}
+		add_gap(&left_out, out);
+		add_line(a, line, before, widest, style, out);
 		if (line->bytes)
 			before = line;
 	}
+	add_gap(&left_out, out);
+	add_end(a, full ? 0 : count_cold(a), style, out);
 }

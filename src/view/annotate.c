@@ -13,6 +13,10 @@
 #define CANDIDATES_SHOWN 8
 #define INLINES_MAX 64
 
+/* Lines without samples that are hot: before and after one with samples, and a gap's at most. */
+#define HOT_AROUND 4
+#define HOT_GAP 3
+
 struct hit {
 	uint64_t address;
 	uint64_t samples;
@@ -352,6 +356,25 @@ static void add_lines(struct annotate *a, struct view *v, const struct disassemb
 		add_inside(a, &c->hits.items[hit++]);
 }
 
+static void mark_hot_lines(struct annotate *a)
+{
+	struct annotate_line *lines = a->lines.items;
+	size_t count = a->lines.count, done = 0; /* lines before `done` are decided */
+
+	for (size_t i = 0; i < count; i++) {
+		size_t from = i < HOT_AROUND ? 0 : i - HOT_AROUND;
+		size_t to = count - i <= HOT_AROUND ? count : i + HOT_AROUND + 1;
+
+		if (!lines[i].samples)
+			continue;
+		for (from = from <= done + HOT_GAP ? done : from; from < to; from++)
+			lines[from].hot = true;
+		done = to;
+	}
+	for (size_t i = done; count - done <= HOT_GAP && i < count; i++)
+		lines[i].hot = true;
+}
+
 static int fill(struct annotate *a, struct view *v, struct candidate *c, struct error *err)
 {
 	const struct symbol *symbol = c->symbol;
@@ -375,6 +398,7 @@ static int fill(struct annotate *a, struct view *v, struct candidate *c, struct 
 	a->samples = c->samples;
 	sum_hits(c);
 	add_lines(a, v, &d, &code, c);
+	mark_hot_lines(a);
 	disassembly_done(&d);
 	return 0;
 }

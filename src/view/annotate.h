@@ -6,7 +6,8 @@
  * annotate_new() picks the function among those that were hit; where several
  * fit, the error lists them. Every instruction of it is a line, in order of
  * address; hits that are not at an instruction's first byte get lines of their
- * own, and are counted. annotate_free(). The view must outlive it. Uses: base,
+ * own, and are counted. Every line with samples is hot, so that the samples of the
+ * hot lines add up to those of the function. annotate_free(). The view must outlive it. Uses: base,
  * profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_ANNOTATE_H
@@ -34,6 +35,7 @@ struct annotate_line {
 	const char *source; /* text of that line, NULL: not to be had */
 	/* Of inlined functions that the instruction belongs to, innermost first */
 	uint32_t first_inline, inlines; /* in annotate.inlines */
+	bool hot; /* has samples, or is one of the few lines around one that has */
 };
 
 struct source_files;

@@ -29,6 +29,11 @@ static const char code_s[] = ".text\n"
                              ".type other, @function\n"
                              "other: ret\n"
                              ".size other, . - other\n"
+                             ".globl wide\n"
+                             ".type wide, @function\n"
+                             "wide: .fill 60, 1, 0x90\n"
+                             "ret\n"
+                             ".size wide, . - wide\n"
                              ".section .note.GNU-stack,\"\",@progbits\n";
 
 static const char loop_c[] = "#include <stdlib.h>\n"
@@ -324,7 +329,7 @@ static void both_outputs_show_it(void)
 	start_with_hits(&s, &work);
 	a = annotate(&s, "work");
 	if (a)
-		annotate_text(a, &style, &out);
+		annotate_text(a, &style, false, &out);
 	CHECK(strstr(buf_text(&out), "48 89 e5") != NULL);
 	CHECK(strstr(buf_text(&out), "30.00 %         3") != NULL);
 	CHECK(strstr(buf_text(&out), "50.00 %         5") != NULL);
@@ -336,6 +341,43 @@ static void both_outputs_show_it(void)
 	CHECK(strstr(buf_text(&out), "\"inside_instruction\": 2") != NULL);
 	CHECK(strstr(buf_text(&out), "\"bytes\": \"4889e5\"") != NULL);
 	CHECK(strstr(buf_text(&out), "\"share\": 0.3") != NULL);
+	buf_done(&out);
+	annotate_free(a);
+	subject_end(&s);
+}
+
+/* Hits at 20, 32 and 33 of 61 instructions, with four around each and the three between. */
+static void instructions_far_from_samples_are_left_out(void)
+{
+	struct text_style style = {0};
+	struct buf out = {0};
+	struct annotate *a;
+	struct subject s;
+	uint64_t wide = 0, size, hot = 0;
+
+	CHECK(fixture_nm("code", "wide", &wide, &size));
+	subject_start(&s);
+	add_hits(&s, "code", wide + 20, 3);
+	add_hits(&s, "code", wide + 32, 4);
+	add_hits(&s, "code", wide + 33, 1);
+	a = annotate(&s, "wide");
+	CHECK(a && a->lines.count == 61);
+	for (size_t i = 0; a && i < a->lines.count; i++) {
+		CHECK_EQ(a->lines.items[i].hot, i >= 16 && i < 38);
+		hot += a->lines.items[i].hot ? a->lines.items[i].samples : 0;
+	}
+	CHECK_EQ(hot, 8);
+	if (a)
+		annotate_text(a, &style, false, &out);
+	CHECK(strstr(buf_text(&out), "... 16 instructions without samples\n") != NULL);
+	CHECK(strstr(buf_text(&out), "... 23 instructions without samples\n") != NULL);
+	CHECK(strstr(buf_text(&out), "39 of 61 instructions are left out") != NULL);
+	CHECK(strstr(buf_text(&out), "--full") != NULL);
+	buf_clear(&out);
+	if (a)
+		annotate_text(a, &style, true, &out);
+	CHECK(!strstr(buf_text(&out), "without samples") && !strstr(buf_text(&out), "left out"));
+	CHECK(strstr(buf_text(&out), "ret") != NULL);
 	buf_done(&out);
 	annotate_free(a);
 	subject_end(&s);
@@ -356,6 +398,7 @@ int main(void)
 	RUN(bytes_that_are_no_code_are_shown);
 	RUN(arm_branches_have_targets);
 	RUN(both_outputs_show_it);
+	RUN(instructions_far_from_samples_are_left_out);
 	fixture_end();
 	return check_end();
 }
