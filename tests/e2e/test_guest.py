@@ -27,8 +27,8 @@ assay record -a -g -F 499 -o perf.data -- kernel_load 6000 {ALGORITHM} || exit 1
 assay report -i perf.data >report.txt || exit 11
 assay report -i perf.data --json >report.json || exit 12
 assay report -i perf.data --json --sort image,function,address >rows.json || exit 13
-assay annotate -i perf.data {MODULE_FUNCTION} >module.txt || exit 14
-for f in {' '.join(KERNEL_FUNCTIONS)}; do assay annotate -i perf.data $f >kernel-$f.txt; done
+assay annotate --full -i perf.data {MODULE_FUNCTION} >module.txt || exit 14
+for f in {' '.join(KERNEL_FUNCTIONS)}; do assay annotate --full -i perf.data $f >kernel-$f.txt; done
 true
 """
 

@@ -178,13 +178,13 @@ def a_map_in_a_container_that_ended_is_kept(t):
 def generated_code_is_annotated_with_lines(t):
     with workdir() as work:
         run_jit(work, "dump")
-        text = assay("annotate", "-i", f"{work}/a.data", "jit_later", env=kept_apart(work)).out
+        text = assay("annotate", "--full", "-i", f"{work}/a.data", "jit_later", env=kept_apart(work)).out
         comment(text)
         assert re.search(r"generated\.js:10\n", text), text
         assert re.search(r"generated\.js:20\n.*\bnop\b", text), text  # which jit_long lacks
         hot = re.findall(r"(?m)^ *([\d.]+) % +\d+ +[0-9a-f]+ .*(imul|dec|jne)", text)
         assert sum(float(share) for share, _ in hot) > 95, text
-        text = assay("annotate", "-i", f"{work}/a.data", "jit_long", env=kept_apart(work)).out
+        text = assay("annotate", "--full", "-i", f"{work}/a.data", "jit_long", env=kept_apart(work)).out
         assert "imul" in text and "nop" not in text, text
 
 
