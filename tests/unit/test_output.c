@@ -232,6 +232,46 @@ static void test_empty_profile(void)
 	buf_done(&out);
 }
 
+/* How often the machine is named in the heading of two recordings of these hosts and kernels. */
+static size_t machines_named(const char *host, const char *release, const char *other_host,
+                             const char *other_release)
+{
+	struct report_text_options to = {0};
+	struct report_options o = {.limit = -1};
+	struct recording *second = xcalloc(1, sizeof(*second)), *first;
+	struct report *r = NULL;
+	struct error err = {0};
+	struct buf out = {0};
+	struct fixture f;
+	size_t named = 0;
+
+	fixture_init(&f, false);
+	first = f.profile->recordings.items[0];
+	first->hostname = xstrdup(host);
+	first->os_release = xstrdup(release);
+	recording_init(second);
+	second->path = xstrdup("second.data");
+	second->hostname = xstrdup(other_host);
+	second->os_release = xstrdup(other_release);
+	vec_push(&f.profile->recordings, second);
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), 0);
+	report_text(r, &to, &out);
+	for (const char *at = buf_text(&out); (at = strstr(at, "Linux ")); at++)
+		named++;
+	CHECK(strstr(buf_text(&out), "second.data"));
+	report_free(r);
+	fixture_done(&f);
+	buf_done(&out);
+	return named;
+}
+
+static void test_a_machine_is_named_once(void)
+{
+	CHECK_EQ(machines_named("a", "6.1", "a", "6.1"), 1);
+	CHECK_EQ(machines_named("a", "6.1", "b", "6.1"), 2);
+	CHECK_EQ(machines_named("a", "6.1", "a", "6.2"), 2);
+}
+
 static void test_names_cannot_drive_the_terminal(void)
 {
 	struct buf out = {0};
@@ -326,6 +366,7 @@ int main(void)
 	RUN(test_filters_keep_the_total);
 	RUN(test_json_closes);
 	RUN(test_empty_profile);
+	RUN(test_a_machine_is_named_once);
 	RUN(test_names_cannot_drive_the_terminal);
 	RUN(test_squeezed_tables_fit_the_terminal);
 	RUN(test_percent_signs_stay_with_their_numbers);

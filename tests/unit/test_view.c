@@ -189,6 +189,33 @@ static void test_account_of_two_clocks(void)
 	fixture_done(&f);
 }
 
+/* One file is of the whole machine, the other of a process: no account is of both. */
+static void test_account_of_two_scopes(void)
+{
+	for (uint32_t of = 0; of < 2; of++) {
+		struct recording *second = xcalloc(1, sizeof(*second));
+		struct fixture f;
+		struct report *r;
+
+		fixture_init(&f, false);
+		recording_init(second);
+		vec_push(&f.profile->recordings, second);
+		vec_each (cpu, &f.profile->ledger.cpus)
+			cpu->recording = of;
+		r = report_of(&f, &(struct report_options){.limit = -1});
+		CHECK_EQ(r->account->remarks.count, 1);
+		CHECK(strstr(r->account->remarks.items[0], "some of a process"));
+		report_free(r);
+		/* One CPU's account in each: both are of the machine. */
+		f.profile->ledger.cpus.items[0].recording = 1 - of;
+		r = report_of(&f, &(struct report_options){.limit = -1});
+		vec_each (text, &r->account->remarks)
+			CHECK(!strstr(*text, "some of a process"));
+		report_free(r);
+		fixture_done(&f);
+	}
+}
+
 /* One sequence: `hits` of every `cycle` samples fall in one row, the others in another. */
 static void add_sequence(struct fixture *f, uint8_t event, uint32_t one, uint32_t other,
                          uint32_t count, uint32_t hits, uint32_t cycle)
@@ -551,6 +578,7 @@ int main(void)
 	RUN(test_account_without_the_kernel);
 	RUN(test_account_of_a_part);
 	RUN(test_account_of_two_clocks);
+	RUN(test_account_of_two_scopes);
 	RUN(test_programs_in_step_are_told);
 	RUN(test_flat_functions);
 	RUN(test_flat_children_count_once_per_path);
