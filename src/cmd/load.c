@@ -7,6 +7,7 @@
 #include "format/ctf.h"
 #include "format/jit_finder.h"
 #include "format/perf_data.h"
+#include "format/pprof_legacy.h"
 #include "format/pprof_read.h"
 #include "profile/profile_builder.h"
 #include "store/store.h"
@@ -287,10 +288,14 @@ static int recognise(const char *path, struct error *err)
 		                 "%s is a pprof profile, which 'assay report' shows, 'assay sql' "
 		                 "asks and 'assay export' writes as folded stacks",
 		                 path);
+	if (pprof_legacy_refuse(path, err))
+		return -EINVAL;
 	if (!perf_data_recognise(bytes, (size_t)size))
 		return error_set(err, EINVAL,
-		                 "%s is no recording that assay reads: it does not begin as a "
-		                 "perf.data file",
+		                 "%s is no recording that assay reads: it begins neither as "
+		                 "perf.data nor as a table of call paths, a pprof profile or a "
+		                 "store. 'assay record', 'perf record' and 'go tool pprof -proto' "
+		                 "write files that assay reads",
 		                 path);
 	return 0;
 }

@@ -42,24 +42,25 @@ static bool begins_profile(const uint8_t *bytes, size_t size, bool whole)
 	return fields && (!got || (!whole && f.number <= PROFILE_DOCUMENT && pprof_fits(&f)));
 }
 
-static bool begins_packed(const void *bytes, size_t size, bool whole)
+/* What a packed file's first bytes unpack to; false: nothing. */
+static bool unpack_head(struct buf *head, bool *whole)
 {
-	z_stream z = {.next_in = (unsigned char *)(uintptr_t)bytes, .avail_in = (unsigned)size};
-	uint8_t *head;
-	bool begins;
+	z_stream z = {.next_in = (unsigned char *)head->data, .avail_in = (unsigned)head->size};
+	char *bytes;
 	int code;
 
 	if (inflateInit2(&z, 15 + 16) != Z_OK)
 		return false;
-	head = xmalloc(HEAD_UNPACKED);
-	z.next_out = head;
+	bytes = xmalloc(HEAD_UNPACKED);
+	z.next_out = (unsigned char *)bytes;
 	z.avail_out = HEAD_UNPACKED;
 	code = inflate(&z, Z_SYNC_FLUSH);
 	inflateEnd(&z);
-	begins = (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) &&
-	         begins_profile(head, HEAD_UNPACKED - z.avail_out, whole && code == Z_STREAM_END);
-	free(head);
-	return begins;
+	*whole = *whole && code == Z_STREAM_END;
+	buf_clear(head);
+	buf_add(head, bytes, HEAD_UNPACKED - z.avail_out);
+	free(bytes);
+	return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR;
 }
 
 static const char *file_of(const char *path)
@@ -67,22 +68,34 @@ static const char *file_of(const char *path)
 	return strcmp(path, "-") != 0 ? path : "/dev/stdin";
 }
 
-bool pprof_recognise(const char *path)
+bool pprof_file_head(const char *path, struct buf *head, bool *whole)
 {
-	uint8_t head[HEAD_BYTES];
+	char bytes[HEAD_BYTES];
 	struct stat st;
 	ssize_t size;
 	int fd = regular_file_open(file_of(path), &st);
 
+	buf_clear(head);
 	if (fd < 0)
 		return false;
-	size = pread(fd, head, sizeof(head), 0);
+	size = pread(fd, bytes, sizeof(bytes), 0);
 	close(fd);
 	if (size <= 0)
 		return false;
-	return pprof_is_packed(head, (size_t)size)
-	               ? begins_packed(head, (size_t)size, size < (ssize_t)sizeof(head))
-	               : begins_profile(head, (size_t)size, size < (ssize_t)sizeof(head));
+	buf_add(head, bytes, (size_t)size);
+	*whole = size < (ssize_t)sizeof(bytes);
+	return !pprof_is_packed(bytes, (size_t)size) || unpack_head(head, whole);
+}
+
+bool pprof_recognise(const char *path)
+{
+	struct buf head = {0};
+	bool whole, begins;
+
+	begins = pprof_file_head(path, &head, &whole) &&
+	         begins_profile((const uint8_t *)buf_text(&head), head.size, whole);
+	buf_done(&head);
+	return begins;
 }
 
 static int too_large(const char *path, struct error *err)

@@ -14,6 +14,12 @@
 /* The bytes begin a gzip'd file. */
 bool pprof_is_packed(const void *bytes, size_t size);
 
+/*
+ * The first bytes of a regular file, of a gzip'd one what they unpack to; `whole`: that is all of
+ * it. False: there are none, or they do not unpack.
+ */
+bool pprof_file_head(const char *path, struct buf *head, bool *whole);
+
 int pprof_file_load(const char *path, struct buf *all, struct error *err);
 
 /* `out` gets what the bytes unpack to. */
