@@ -166,11 +166,11 @@ static int bad_stream(const char *name, const z_stream *z, int code, size_t size
 	if (code == Z_BUF_ERROR)
 		return error_set(err, EBADMSG,
 		                 "%s is cut short: its gzip stream goes on behind "
-		                 "byte %zu, where the file ends",
+		                 "byte %zu, where the file ends. Copy or record it again",
 		                 name, size);
 	return error_set(err, EBADMSG,
 	                 "%s is damaged: its gzip stream cannot be unpacked at byte "
-	                 "%zu of %zu: %s",
+	                 "%zu of %zu: %s. Copy or record it again",
 	                 name, size - z->avail_in, size, z->msg ? z->msg : zError(code));
 }
 

@@ -262,7 +262,7 @@ static int find_main(struct reader *r, size_t *main, struct error *err)
 	if (!wanted)
 		wanted = ret ? "" : intern_text(&t->n->texts, text);
 	*main = t->types.count - 1;
-	for (size_t i = 0; !ret && *wanted && i < t->types.count; i++) {
+	for (size_t i = 0; !ret && (*wanted || t->n->wanted) && i < t->types.count; i++) {
 		ret = name_type(r, &t->types.items[i], &value, err);
 		if (!ret && !strcmp(value.name, wanted)) {
 			*main = i;
@@ -399,7 +399,8 @@ int pprof_read_memory(struct named_paths *n, const char *name, const void *bytes
 	int ret = 0;
 
 	if (!size)
-		return error_set(err, EBADMSG, "%s is empty: it holds no profile", name);
+		return error_set(err, EBADMSG,
+		                 "%s is empty: it holds no profile. Copy or record it again", name);
 	if (pprof_is_packed(bytes, size)) {
 		ret = pprof_unpack(name, bytes, size, &unpacked, err);
 		r.t.bytes = (const uint8_t *)buf_text(&unpacked);

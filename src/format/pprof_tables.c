@@ -19,9 +19,10 @@ int pprof_bad(const struct pprof_tables *t, const uint8_t *at, struct error *err
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	return error_set(err, EBADMSG,
-	                 "%s is damaged, or no pprof profile: at byte %zu of %zu%s: %s", t->name,
-	                 (size_t)(at - t->bytes), t->size, t->packed ? " that it unpacks to" : "",
-	                 what);
+	                 "%s is damaged, or no pprof profile: at byte %zu of %zu%s: %s. "
+	                 "Copy or record it again",
+	                 t->name, (size_t)(at - t->bytes), t->size,
+	                 t->packed ? " that it unpacks to" : "", what);
 }
 
 static bool ids_equal(const void *ctx, uint32_t id, const void *key)

@@ -103,9 +103,11 @@ static void heading(const struct named_report *r, const struct named_report_text
                     struct buf *out)
 {
 	const struct named_paths *n = r->n;
+	const char *name = named_report_value(r)->name;
 	struct buf text = {0};
 
-	text_heading(out, &o->style, "A pprof profile of %s", named_report_value(r)->name);
+	text_heading(out, &o->style, "A pprof profile of %s",
+	             *name ? name : "a value without a name");
 	buf_puts(&text, o->path);
 	line(o, "file", &text, out);
 	add_date(n->time_ns, &text);

@@ -363,6 +363,16 @@ def folded_has_no_frame_for_a_process_that_is_not_known(t):
 
 
 @test
+def a_value_without_a_name_is_reported_and_exported(t):
+    p = Profile(("", ""))
+    p.sample([p.place(1, ("main", 1), mapping=0)], [53])
+    file = t.write("unnamed.pb", p.bytes())
+    t.has(t.assay("report", file).out, "A pprof profile of a value without a name")
+    t.equal(t.report("--event", "", file)["books"]["total"], 53, "the value by its empty name")
+    t.equal(folded(t, file), {"main": 53}, "folded")
+
+
+@test
 def damage_is_refused_with_its_place(t):
     p = by_hand()
     p.add(7, 999)

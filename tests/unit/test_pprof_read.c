@@ -342,6 +342,7 @@ static void refused(const struct buf *b, const char *byte, const char *words)
 
 	CHECK_EQ(read_buf(&n, b, NULL, &err), -EBADMSG);
 	CHECK(strstr(err.text, "f.pb"));
+	CHECK(strstr(err.text, "Copy or record it again"));
 	CHECK(strstr(err.text, byte));
 	CHECK(strstr(err.text, words));
 	if (!strstr(err.text, words) || !strstr(err.text, byte))
