@@ -32,7 +32,8 @@ static const struct option options[] = {
          .choices = SQL_FORMATS,
          .help = "how rows are written: table (the default), csv or json",
          .details = "table: columns that line up; control characters in names are shown as \\x1b. "
-                    "csv: as in RFC 4180, with a line of names. json: an array of objects, one a "
+                    "csv: as in RFC 4180 with lines that end in LF, and a line of names. json: an "
+                    "array of objects, one a "
                     "row, numbers as numbers.",
          .offset = AT(format)},
         {.kind = OPTION_NUMBER,

@@ -189,7 +189,7 @@ static void csv_row(struct buf *out, const struct sql_value *values, size_t coun
 		else if (v->type == SQL_BLOB)
 			add_hex(out, v);
 	}
-	buf_puts(out, "\r\n");
+	buf_putc(out, '\n');
 }
 
 /* json_double() rounds as reports do; here each number is what SQLite has. */

@@ -3,7 +3,7 @@
  * sql_output: what a query gives, on standard output, in the form that was asked for.
  *
  * table: columns that line up, numbers on the right; control characters, and bytes that are
- * no text, as \x1b. csv: RFC 4180, with a line of names; NULL is empty, a text that is empty
+ * no text, as \x1b. csv: RFC 4180 with LF, and a line of names; NULL is empty, a text that is empty
  * is "". json: an array of objects; a name that comes twice gets a number. Rows are written as
  * they come: memory is bounded but for rows themselves. Nothing is held. One thread. Uses:
  * base, output, sql.

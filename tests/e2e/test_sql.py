@@ -178,7 +178,8 @@ def forms_hold_the_same_rows(t):
                 (row["name"], row["pid"], row["share"], ["", "", 'a"b,c\n']), "a row of csv")
         t.true(row["missing"] is None and row["empty"] == "", "NULL is null, and no text")
         t.true(isinstance(row["pid"], int) and isinstance(row["share"], float), "numbers")
-    t.true(text.endswith(b"\r\n") and b'"",' in text, "lines end as RFC 4180 has it")
+    t.true(text.endswith(b"\n") and b'"",' in text, "lines end as those of other Unix tools do")
+    t.true(b"\r" not in text, "no carriage return")
     table = t.assay("sql", recording(), query).out.splitlines()
     t.equal(len(table), len(objects) + 1, "lines of the table")
     twice = rows(t, recording(), "SELECT 1 AS a, 2 AS a")
@@ -202,11 +203,11 @@ def a_name_does_not_drive_the_terminal(t):
 @test
 def statements_come_from_standard_input(t):
     out = t.assay("sql", "--format", "csv", recording(), input="SELECT 1;\n\nSELECT 2 AS b").out
-    t.equal(out, "1\r\n1\r\nb\r\n2\r\n", "rows of two statements")
+    t.equal(out, "1\n1\nb\n2\n", "rows of two statements")
     t.equal(t.assay("sql", recording(), input="").out, "", "nothing asked")
     mixed = "-- what there is\n.mode csv\r\nSELECT 'a\n.tables' AS x;\n.mode json\nSELECT 1 AS one\n"
     out = t.assay("sql", recording(), input=mixed).out
-    t.true(out.startswith('x\r\n"a\n.tables"\r\n'), f"what looks like a dot command in a text: {out}")
+    t.true(out.startswith('x\n"a\n.tables"\n'), f"what looks like a dot command in a text: {out}")
     t.equal(json.loads(out[out.index("["):]), [{"one": 1}], "another form from there on")
     t.equal(t.assay("sql", recording(), input=".quit\nSELECT 1;").out, "", ".quit ends it")
     bad = t.assay("sql", recording(), input="SELECT 1;\n.mode csv\n\nSELECT absent", status=1).err
@@ -238,7 +239,7 @@ def what_cannot_be_is_said(t):
 @test
 def dot_commands_are_questions_too(t):
     tables = t.assay("sql", "--format", "csv", recording(), ".tables").out
-    t.has(tables, "by_function,view\r\n", ".tables")
+    t.has(tables, "by_function,view\n", ".tables")
     schema = t.assay("sql", recording(), ".schema by_function").out
     t.true(schema.startswith("-- function, image, samples, weight_ns, share\nCREATE VIEW by_function"),
            schema)
