@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record: sample while something runs, into a perf.data file. */
 #include "cmd/record_options.h"
+#include "cmd/run_command.h"
 #include "cmd/session_command.h"
 #include "output/table.h"
+#include "session/command_run.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -10,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct record_command_options {
@@ -70,8 +71,6 @@ static void print_result(const struct record_command_options *o, const struct se
 		        "assay: %" PRIu64 " records were dropped, the buffers were full; --memory "
 		        "makes them larger\n",
 		        r->lost_records);
-	if (r->command_goes_on)
-		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
 	if (strcmp(o->output, "perf.data") != 0) {
 		buf_putc(&hint, ' ');
 		text_path(&hint, o->output);
@@ -84,12 +83,49 @@ static void print_result(const struct record_command_options *o, const struct se
 	buf_done(&hint);
 }
 
-static int exit_status(const struct session_result *r)
+/* The exit status of COMMAND, which still ran when sampling ended. */
+static int wait_for_command(const struct record_command_options *o, struct session_result *r)
 {
-	if (r->exit_status < 0)
-		return 0;
-	return WIFSIGNALED(r->exit_status) ? 128 + WTERMSIG(r->exit_status)
-	                                   : WEXITSTATUS(r->exit_status);
+	struct command_run_result end;
+	struct error err = {0};
+
+	if (!o->quiet)
+		fputs("assay: the command goes on and is not sampled any more; waiting for its "
+		      "end (Ctrl-C ends both)\n",
+		      stderr);
+	if (command_run_wait(&r->command, &end, &err))
+		return command_fail(1, "record: %s", err.text);
+	return run_exit_status(end.exit_status, end.signal);
+}
+
+static int command_status(const struct record_command_options *o, struct session_result *r)
+{
+	if (r->command_goes_on)
+		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
+	if (r->command.pid)
+		return wait_for_command(o, r);
+	return r->exit_status < 0 ? 0 : run_exit_status(r->exit_status, 0);
+}
+
+/* The sentence comes at once; a command that still runs is waited for. */
+static int failed(const struct record_command_options *o, const struct session_options *so,
+                  struct session_result *r, const struct error *err)
+{
+	bool runs = r->command.pid != 0;
+	int status;
+
+	if (so->progress && r->status.now_ns)
+		fputs("\r\033[K", stderr);
+	command_fail(1, "record: %s", err->text);
+	if (r->command_failed) /* as a shell says it */
+		return err->code == ENOENT ? 127 : 126;
+	status = command_status(o, r);
+	if (runs && !o->quiet)
+		fprintf(stderr,
+		        "assay: the command ended with exit status %d; the recording of it is "
+		        "incomplete\n",
+		        status);
+	return 1;
 }
 
 static int record(const struct record_command_options *o, const struct session_options *so)
@@ -99,13 +135,11 @@ static int record(const struct record_command_options *o, const struct session_o
 	int status;
 
 	if (session_record(so, &result, &err)) {
-		status = command_fail(1, "record: %s", err.text);
-		if (result.command_failed) /* as a shell says it */
-			status = err.code == ENOENT ? 127 : 126;
+		status = failed(o, so, &result, &err);
 	} else {
 		if (!o->quiet)
 			print_result(o, &result, so->progress != NULL);
-		status = exit_status(&result);
+		status = command_status(o, &result);
 	}
 	session_result_done(&result);
 	return status;
@@ -137,16 +171,19 @@ const struct command cmd_record = {
         .description =
                 "Samples what runs, kernel and user, and writes a perf.data file that assay, perf "
                 "and their friends read. With COMMAND it follows COMMAND and its children, with -a "
-                "the whole machine meanwhile; without either it samples the whole machine until "
-                "Ctrl-C.\n\n"
+                "the whole machine while COMMAND runs, and with -p the processes named while "
+                "COMMAND runs; without any of these it samples the whole machine until Ctrl-C. "
+                "--duration ends sampling earlier.\n\n"
                 "Processes that live for two milliseconds are named, with their symbols: fork, "
                 "exec, "
                 "exit and mappings are followed. Every context switch is recorded, so that the "
                 "report can account for all the time there was.\n\n"
                 "A recorder that is killed leaves a file that can be read up to its last flush, at "
-                "most four seconds before.",
+                "most four seconds before. Where the file cannot be written any more, as on a full "
+                "disk, the recording ends with exit status 1 and COMMAND goes on.",
         .examples =
                 "assay record -a -- sleep 10\n    what the machine does for ten seconds\n"
+                "assay record -p 4711 -- sleep 10\n    one process for ten seconds\n"
                 "assay record -g -- make -j8\n    a build, with call chains\n"
                 "assay record --off-cpu -g -p 4711\n    what a process waits for, until Ctrl-C\n"
                 "assay record -e page-faults -d -- ./program\n    which memory it touches first\n",

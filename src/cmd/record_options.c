@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/record_options.h"
 
+#include "cmd/amount.h"
+#include "output/table.h"
 #include "session/ring_size.h"
 #include "source/rights.h"
 
@@ -31,6 +33,8 @@ const struct option record_option_table[] = {
          .name = "pid",
          .argument = "PID",
          .help = "these processes, with the children they will have",
+         .details = "Of 'assay record' with COMMAND: for as long as COMMAND runs, which is not "
+                    "sampled itself.",
          .offset = AT(pids)},
         {.kind = OPTION_LIST,
          .letter = 'e',
@@ -101,6 +105,14 @@ const struct option record_option_table[] = {
          .help = "without the second, slow clock that shows programs in step with the first",
          .offset = AT(no_witness)},
         {.kind = OPTION_GROUP, .help = "What it may take"},
+        {.kind = OPTION_STRING,
+         .name = "duration",
+         .argument = "TIME",
+         .help = "sampling ends after this time: 500ms, 10s, 5min, 2h",
+         .details = "Without it, sampling ends with COMMAND, with the processes of -p, or when a "
+                    "signal or 'assay stop' ends it. Whichever comes first counts. A COMMAND that "
+                    "still runs goes on without being sampled.",
+         .offset = AT(duration)},
         {.kind = OPTION_NUMBER,
          .name = "memory",
          .argument = "MB",
@@ -215,8 +227,11 @@ static int check(const struct record_options *o, const char *command, const char
 		                    command);
 	if (check_call_graph(o, command, first))
 		return 2;
-	if (o->pids.count && (o->all || first))
-		return command_fail(2, "%s: -p goes with neither -a nor a COMMAND", command);
+	if (o->pids.count && o->all)
+		return command_fail(2,
+		                    "%s: -p samples some processes, and -a the whole machine: "
+		                    "choose one",
+		                    command);
 	return 0;
 }
 
@@ -235,6 +250,9 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	so->frequency_asked = o->frequency != NULL;
 	so->machine_wide = o->all || (!first && !o->pids.count);
 	so->pids = pids;
+	if (o->duration && !amount_ns(o->duration, &so->duration_ns))
+		return command_fail(2, "%s: --duration wants a time, as 10s or 5min, not '%s'",
+		                    command, o->duration);
 	so->user_callchain = stacks;
 	so->unwind = stacks && strcmp(o->call_graph, "fp") != 0;
 	so->method =
@@ -278,4 +296,8 @@ void record_options_tell(const struct session_options *so, struct buf *out)
 		buf_addf(out, ", each %" PRIu64 " a sample", so->period);
 	else if (so->frequency_asked || !so->event_count)
 		buf_addf(out, " at %" PRIu64 " Hz", so->frequency_hz);
+	if (so->duration_ns) {
+		buf_puts(out, ", for ");
+		text_time(out, (int64_t)so->duration_ns);
+	}
 }

@@ -24,6 +24,7 @@ struct record_options {
 	uint64_t stack_size;
 	double memory_mb;
 	double budget; /* percent; NAN: not said */
+	const char *duration;
 };
 
 extern const struct option record_option_table[];

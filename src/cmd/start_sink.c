@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/start_sink.h"
 
+#include "cmd/amount.h"
 #include "cmd/session_command.h"
 #include "cmd/store_names.h"
 #include "session/ring_sink.h"
@@ -88,48 +89,11 @@ void start_sink_default(struct start_sink_options *o)
 	o->snapshots = SNAPSHOTS_NOT_SAID;
 }
 
-/* A number and a unit, all of it; false: neither size nor time. */
-static bool parse_amount(const char *text, const char *const *units, const double *factors,
-                         double most, uint64_t *value)
-{
-	char *end;
-	double number = strtod(text, &end);
-
-	if (end == text || !(number > 0))
-		return false;
-	for (size_t i = 0; units[i]; i++) {
-		if (strcmp(units[i], end) != 0)
-			continue;
-		number *= factors[i];
-		if (!(number >= 1 && number <= most))
-			return false;
-		*value = (uint64_t)number;
-		return true;
-	}
-	return false;
-}
-
-static bool parse_size(const char *text, uint64_t *bytes)
-{
-	static const char *const units[] = {"k", "K", "M", "G", "kB", "KB", "MB", "GB", NULL};
-	static const double factors[] = {1e3, 1e3, 1e6, 1e9, 1e3, 1e3, 1e6, 1e9};
-
-	return parse_amount(text, units, factors, 1e15, bytes);
-}
-
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	static const char *const units[] = {"s", "min", "h", "d", "w", "y", NULL};
-	static const double factors[] = {1e9, 60e9, 3600e9, 86400e9, 7 * 86400e9, 365 * 86400e9};
-
-	return parse_amount(text, units, factors, 100 * 365 * 86400e9, ns);
-}
-
 bool start_sink_is_ring(const char *text)
 {
 	uint64_t amount;
 
-	return parse_size(text, &amount) || parse_time(text, &amount);
+	return amount_bytes(text, &amount) || amount_ns(text, &amount);
 }
 
 /* It is taken as it fills: better said now than by whom the kernel kills for it. */
@@ -146,9 +110,9 @@ static int check_room(const char *text, uint64_t bytes)
 static int plan_ring(const struct start_sink_options *o, struct start_sink_plan *plan)
 {
 	plan->kind = SESSION_RING;
-	if (!*o->ring || parse_size(o->ring, &plan->ring_bytes))
+	if (!*o->ring || amount_bytes(o->ring, &plan->ring_bytes))
 		return check_room(o->ring, plan->ring_bytes);
-	if (!parse_time(o->ring, &plan->ring_span_ns))
+	if (!amount_ns(o->ring, &plan->ring_span_ns))
 		return command_fail(
 		        2, NAME ": --ring wants a size or a time, as 64M or 10min, not '%s'",
 		        o->ring);
@@ -168,7 +132,7 @@ static int plan_store(const struct start_sink_options *o, struct start_sink_plan
 		return command_fail(2,
 		                    NAME ": --when and --snapshots do not go with --store, which "
 		                         "can be read at any time");
-	if (o->keep && !parse_time(o->keep, &plan->keeping.all_ns))
+	if (o->keep && !amount_ns(o->keep, &plan->keeping.all_ns))
 		return command_fail(2, NAME ": --keep wants a time, as 12h, 30d or 1y, not '%s'",
 		                    o->keep);
 	if (!isnan(o->window_s) && !(o->window_s >= 1 && o->window_s <= WINDOW_S_MOST))

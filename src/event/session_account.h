@@ -30,6 +30,7 @@ enum session_end {
 	SESSION_END_SIGNAL,
 	SESSION_END_TARGETS, /* the processes that it sampled were gone */
 	SESSION_END_ERROR,   /* `error` says which */
+	SESSION_END_DURATION,
 };
 
 struct session_account_cpu {

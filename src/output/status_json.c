@@ -30,7 +30,8 @@ static void what_it_is(const struct session_account *a, struct json *j)
 {
 	static const char *const states[] = {"starting", "running", "ended", "killed"};
 	static const char *const kinds[] = {"file", "ring", "store"};
-	static const char *const ends[] = {"", "stopped", "signal", "processes gone", "error"};
+	static const char *const ends[] = {"",      "stopped", "signal", "processes gone",
+	                                   "error", "duration"};
 
 	json_kstr(j, "name", a->name ? a->name : "");
 	json_kstr(j, "state", WORD(states, a->state));

@@ -36,6 +36,8 @@ const char *status_text_end(const struct session_account *a)
 		return "ended with the processes that it sampled";
 	case SESSION_END_ERROR:
 		return "ended by an error";
+	case SESSION_END_DURATION:
+		return "ended after its duration";
 	default:
 		return a->state == SESSION_RUNNING    ? "running"
 		       : a->state == SESSION_STARTING ? "starting"

@@ -374,7 +374,8 @@ static void begin_account(struct background *b)
 	};
 }
 
-static enum session_end why_ended(const struct background *b, int status)
+static enum session_end why_ended(const struct background *b, int status,
+                                  const struct session_result *result)
 {
 	const struct targets targets = {.pids = b->o->session->pids};
 
@@ -382,6 +383,8 @@ static enum session_end why_ended(const struct background *b, int status)
 		return SESSION_END_ERROR;
 	if (b->stop_asked)
 		return SESSION_END_STOPPED;
+	if (result->duration_over)
+		return SESSION_END_DURATION;
 	if (!b->o->session->machine_wide && targets_gone(&targets))
 		return SESSION_END_TARGETS;
 	return SESSION_END_SIGNAL;
@@ -398,7 +401,7 @@ static void end_account(struct background *b, int status, const struct session_r
 	look_at_rules(b);
 	a->held_ns = a->held_most = a->left_samples = 0;
 	a->state = SESSION_ENDED;
-	a->end = why_ended(b, status);
+	a->end = why_ended(b, status, result);
 	a->now_wall_ns = clock_ns(CLOCK_REALTIME);
 	a->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - b->begun_ns;
 	if (status) {

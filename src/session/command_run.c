@@ -127,6 +127,22 @@ static int run_child(const struct command_run *run, struct command_run_result *r
 	return 0;
 }
 
+int command_run_wait(struct command_child *child, struct command_run_result *result,
+                     struct error *err)
+{
+	const struct command_run nothing_meanwhile = {0};
+	struct waiting w = {.child = child};
+	sigset_t before;
+	int rc;
+
+	w.signals = command_signals_hold(&before, err);
+	rc = w.signals < 0 ? w.signals : wait_for_end(&nothing_meanwhile, &w, err);
+	command_signals_release(w.signals, &before);
+	*result = (struct command_run_result){.exit_status = child->ended ? child->status : -1,
+	                                      .signal = w.signal};
+	return rc;
+}
+
 int command_run(const struct command_run *run, struct command_run_result *result, struct error *err)
 {
 	sigset_t before;

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "session/command_child.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -47,5 +48,9 @@ struct command_run_result {
 
 int command_run(const struct command_run *run, struct command_run_result *result,
                 struct error *err);
+
+/* Waits in the same way for a child that runs already, and is left to itself on an error. */
+int command_run_wait(struct command_child *child, struct command_run_result *result,
+                     struct error *err);
 
 #endif

@@ -22,7 +22,8 @@ struct field {
 static const char *const verbs[] = {"status", "stop", "snapshot", NULL};
 static const char *const states[] = {"starting", "running", "ended", "killed", NULL};
 static const char *const kinds[] = {"file", "ring", "store", NULL};
-static const char *const ends[] = {"not", "stopped", "signal", "processes-gone", "error", NULL};
+static const char *const ends[] = {"not",   "stopped",  "signal", "processes-gone",
+                                   "error", "duration", NULL};
 
 #define REQUEST(field) offsetof(struct control_request, field)
 #define REPLY(field) offsetof(struct control_reply, field)

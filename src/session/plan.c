@@ -190,7 +190,7 @@ static void add_event(struct plan *plan, const char *name, enum attr_role role,
  */
 static bool starts_with_command(const struct plan *plan, const struct session_options *o)
 {
-	return !plan->machine_wide && o->command && !o->machine_wide;
+	return !plan->machine_wide && o->command && !o->machine_wide && !session_follows_pids(o);
 }
 
 static int add_sampled(struct plan *plan, const struct session_options *o, const char *name,

@@ -41,8 +41,11 @@ static int open_signals(struct session *s, struct error *err)
 
 static struct targets targets_of(const struct session *s)
 {
-	return (struct targets){
-	        .command = s->child.pid, .pids = s->options->pids, .own = s->options->machine_wide};
+	const struct session_options *o = s->options;
+
+	return (struct targets){.command = session_follows_pids(o) ? 0 : s->child.pid,
+	                        .pids = o->pids,
+	                        .own = o->machine_wide};
 }
 
 static int open_source(struct session *s, struct error *err)
@@ -230,25 +233,43 @@ static void read_signals(struct session *s)
 		if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2)
 			s->signalled = true;
 		else if (info.ssi_signo != SIGCHLD)
-			s->stop = true;
+			s->stop = s->interrupted = true;
 	}
 	if (s->child.pid && command_child_ended(&s->child))
 		s->stop = true;
+}
+
+/* At most `ms`, and no longer than until that time; 0: there is no such time. */
+static int ms_until(uint64_t due_ns, int ms)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
+
+	if (!due_ns)
+		return ms;
+	left = due_ns > now ? (due_ns - now) / 1000000 + 1 : 0;
+	return left < (uint64_t)ms ? (int)left : ms;
+}
+
+/* When sampling is over; 0: no duration was asked for. */
+static uint64_t end_due_ns(const struct session *s)
+{
+	return s->options->duration_ns ? s->start.time_ns + s->options->duration_ns : 0;
 }
 
 /* How long to sleep for all but the keeper. */
 static int patience(const struct session *s, int patience_ms)
 {
 	int ms = pace_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
-	uint64_t now;
 
-	if (!s->look_due_ns)
-		return ms;
-	now = clock_ns(CLOCK_MONOTONIC);
-	if (s->look_due_ns <= now)
-		return 0;
-	now = (s->look_due_ns - now) / 1000000 + 1;
-	return now < (uint64_t)ms ? (int)now : ms;
+	return ms_until(end_due_ns(s), ms_until(s->look_due_ns, ms));
+}
+
+static void look_at_duration(struct session *s)
+{
+	uint64_t due_ns = end_due_ns(s);
+
+	if (due_ns && clock_ns(CLOCK_MONOTONIC) >= due_ns)
+		s->stop = s->over = true;
 }
 
 /* Sleeps until there is something to do; false: it was for the keeper, and is done. */
@@ -302,6 +323,7 @@ static int run(struct session *s, struct error *err)
 			break;
 		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
+		look_at_duration(s);
 		s->recording.account.observer_wakeups++;
 		status = session_drain(s, false, err);
 		/* A full ring wakes us too; the file is made readable by the clock alone. */
@@ -408,8 +430,19 @@ static void fill_result(struct session *s, struct session_result *result)
 	result->observer_cpu_ns = s->recording.account.observer_cpu_ns;
 }
 
+/* COMMAND is the user's job: unless a signal asks for the end, it goes on without the recording. */
+static void leave_command(struct session *s, struct session_result *result)
+{
+	result->duration_over = s->over;
+	if (!s->began || s->interrupted || command_child_ended(&s->child))
+		return;
+	result->command = s->child;
+	s->child = (struct command_child){0};
+}
+
 static void close_session(struct session *s, struct session_result *result)
 {
+	leave_command(s, result);
 	result->command_goes_on = !command_child_end(&s->child);
 	result->exit_status = s->child.pid && s->child.ended ? s->child.status : -1;
 	record_stream_free(s->stream);

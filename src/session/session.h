@@ -4,9 +4,11 @@
  *
  * session_record() opens the events, tells what runs already, starts COMMAND,
  * gives what the rings hold to the sink (a perf.data file, if no other was
- * asked for) until COMMAND ends, a signal comes, the processes are gone or a
- * hook says so, and closes the sink with the account. One thread; SIGINT,
- * SIGTERM and SIGHUP end it cleanly. What could not be had (rights, counters)
+ * asked for) until COMMAND ends, a signal comes, the processes are gone, the
+ * duration is over or a hook says so, and closes the sink with the account. One
+ * thread; SIGINT, SIGTERM and SIGHUP end it cleanly. These signals end COMMAND,
+ * too; where sampling ends for another reason, or fails, COMMAND goes on, and
+ * `command` is for the caller to wait for. What could not be had (rights, counters)
  * is left out and told in `notes`, of the result and of the recording. After
  * an error `status` tells how far it came; session_result_done() in any case.
  * Uses: base, event, profile, source, format.
@@ -16,14 +18,17 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "session/command_child.h"
 #include "session/session_options.h"
 #include "session/status.h"
 
 struct session_result {
 	uint64_t elapsed_ns, bytes, lost_records, observer_cpu_ns;
-	int exit_status;      /* of COMMAND in wait(2) form, -1: none */
-	bool command_failed;  /* the error is that COMMAND could not be run */
-	bool command_goes_on; /* it would not end when we did */
+	int exit_status;              /* of COMMAND in wait(2) form, -1: none */
+	bool command_failed;          /* the error is that COMMAND could not be run */
+	bool command_goes_on;         /* it would not end when we did */
+	bool duration_over;           /* sampling ended for that */
+	struct command_child command; /* still runs, and was not asked to end; pid 0: none does */
 	VEC(char *) notes;
 	struct session_status status; /* at the end */
 };

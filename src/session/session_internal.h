@@ -42,6 +42,8 @@ struct session {
 	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
 	bool began;          /* something was sampled: what there is, is worth keeping */
 	bool stop, signalled, masked;
+	bool interrupted; /* a signal asked for the end: COMMAND ends, too */
+	bool over;        /* the duration */
 };
 
 /* Reads the rings once, into the sink; `last`: sampling is off, all there is. */

@@ -57,7 +57,8 @@ struct session_options {
 	bool frequency_asked;  /* given by the user, not the default */
 	bool machine_wide;
 	const proc_ids *pids; /* whom to follow; empty with machine_wide or a command */
-	char **command;       /* NULL-terminated argv, or NULL */
+	char **command;       /* NULL-terminated argv, or NULL; with pids it is not followed */
+	uint64_t duration_ns; /* sampling ends after this time; 0: no bound */
 	bool user_callchain;  /* by the kernel, along frame pointers, unless unwind is set: */
 	bool unwind;          /* walk stacks by their tables, while recording */
 	enum stack_method method;
@@ -74,5 +75,12 @@ struct session_options {
 	double budget; /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
 	bool all_cgroups; /* record in which cgroup each sample was taken, and their names */
 };
+
+/* Processes are followed by their ids: a command bounds the time of sampling, and is not sampled.
+ */
+static inline bool session_follows_pids(const struct session_options *o)
+{
+	return o->pids && o->pids->count;
+}
 
 #endif

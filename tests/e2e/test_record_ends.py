@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When a recording ends: a command that bounds it, its duration, a full disk; and what becomes of
+the command."""
+
+import json
+import os
+import signal
+
+from harness import ASSAY, main, run, test
+
+
+def has_run(pid):
+    """Seconds of CPU time, in hundredths."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+        words = f.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def pids_with_samples(report):
+    return {row["pid"] for row in report["processes"] if row["user_samples"]}
+
+
+def busy(t):
+    """A process that takes CPU time until the test ends."""
+    process = t.start(t.workload("short"), "30000000000")
+    t.until(lambda: has_run(process.pid) > 0.02, "it runs")
+    return process
+
+
+@test
+def a_command_bounds_the_recording_of_another_process(t):
+    victim, out = busy(t), t.path("a.data")
+    # The command takes CPU time until the process that is sampled has had some.
+    script = (f"stat() {{ read -r line </proc/{victim.pid}/stat; set -- $line; ticks=$((${{14}} + ${{15}})); }}; "
+              "stat; end=$((ticks + 30)); while [ $ticks -lt $end ]; do stat; done; exit 3")
+    t.assay("record", "-q", "-o", out, "-p", victim.pid, "--", "sh", "-c", script, status=3)
+    t.equal(pids_with_samples(t.report(out)), {victim.pid}, "processes with samples")
+    t.true(victim.poll() is None, "the process still runs")
+
+
+@test
+def a_command_bounds_the_recording_of_the_machine(t):
+    victim, out = busy(t), t.path("a.data")
+    t.assay("record", "-q", "-a", "-o", out, "--", "sleep", "0.3")
+    t.true(victim.pid in pids_with_samples(t.report(out)), "another process has samples")
+
+
+@test
+def a_process_that_ends_first_leaves_the_command_alone(t):
+    victim, out, done = busy(t), t.path("a.data"), t.path("done")
+    recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid, "--", "sh", "-c",
+                       f"while [ ! -e {t.path('go')} ]; do sleep 0.05; done; echo done > {done}; exit 4")
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
+    victim.kill()
+    t.wait(victim)
+    # The file is closed while the command still runs.
+    t.until(lambda: t.assay("report", "--json", out, status=None).status == 0 and
+            not t.report(out)["recordings"][0]["truncated"], "the recording is closed")
+    t.true(recorder.poll() is None, "the recorder waits for the command")
+    t.path("go").touch()
+    t.equal(t.wait(recorder), 4, "status of the command")
+    t.true(done.exists(), "the command came to its end")
+
+
+@test
+def a_duration_ends_the_recording_and_the_command_goes_on(t):
+    out, done = t.path("a.data"), t.path("done")
+    result = t.assay("record", "-o", out, "--duration", "300ms", "--", "sh", "-c",
+                     f"while [ ! -s {out} ]; do sleep 0.05; done; sleep 1; echo done > {done}; exit 5",
+                     status=5)
+    t.has(result.err, "assay: the command goes on and is not sampled any more")
+    t.true(done.exists(), "the command came to its end")
+    t.true(t.report(out)["ledger"]["elapsed_ns"] >= 300000000, "the duration was recorded")
+
+
+@test
+def a_duration_ends_a_recording_of_the_machine(t):
+    out = t.path("a.data")
+    t.assay("record", "-q", "-o", out, "--duration", "0.2s")
+    t.true(t.report(out)["ledger"]["elapsed_ns"] >= 200000000, "the duration was recorded")
+    for wrong in ("10", "x", "-1s", "0s"):
+        result = t.assay("record", "--duration", wrong, "--", "true", status=2)
+        t.has(result.err, f"--duration wants a time, as 10s or 5min, not '{wrong}'")
+
+
+@test
+def a_duration_ends_a_session_in_the_background(t):
+    env, out = t.runtime(), t.path("a.data")
+    result = t.assay("start", "--duration", "300ms", "-o", out, env=env)
+    t.has(result.err, "at 997 Hz, for 300.00 ms into")
+    t.until(lambda: [p.name for p in t.path("run/assay").glob("*")] == ["default.ended"],
+            "the session ends by itself")
+    result = t.assay("status", "--json", env=env, status=1)
+    t.equal(json.loads(result.out)["sessions"][0]["end"], "duration", "why it ended")
+    t.true(t.report(out)["ledger"]["elapsed_ns"] >= 300000000, "the duration was recorded")
+
+
+@test
+def a_signal_ends_the_command_too(t):
+    out = t.path("a.data")
+    recorder = t.start(ASSAY, "record", "-q", "-o", out, "--", "sleep", "100")
+    t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
+    recorder.send_signal(signal.SIGTERM)
+    t.equal(t.wait(recorder, 60), 128 + signal.SIGTERM, "status of the command")
+
+
+@test
+def a_full_disk_ends_the_recording_and_not_the_command(t):
+    t.need("unshare", "mount")
+    disk = t.path("disk")
+    disk.mkdir()
+    if run("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", disk, status=None).status:
+        t.skip("no file system may be mounted here")
+    # The command fills the disk, and waits for what the recorder says of that.
+    script = t.write("full.sh", """
+        mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
+        job='head -c 4000000 /dev/zero >other 2>/dev/null; sync; rm -f other.not
+             while ! grep -q "cannot write" "$0"; do sleep 0.05; done; echo job done; exit 6'
+        $ASSAY record -a -F 5000 -o full.data -- sh -c "$job" "$2" 2>"$2"; echo "record $?"
+        rm other; $ASSAY report --json full.data
+        """)
+    said = t.path("said")
+    said.touch()
+    result = run("unshare", "-m", "sh", script, disk, said, env={**os.environ, "ASSAY": os.path.abspath(ASSAY)})
+    told, _, report = result.out.partition("record 1\n")
+    t.equal(told, "job done\n", "the command came to its end, and the status is 1")
+    t.has(said.read_text(), f"assay: record: cannot write to full.data: No space left on device "
+                            "(what was written until now can be read)\n")
+    t.has(said.read_text(), "assay: the command ended with exit status 6; the recording of it is "
+                            "incomplete\n")
+    t.true(t.json(report)["samples"] > 0, "the file can be read as far as it got")
+
+
+main()
