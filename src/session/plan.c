@@ -193,6 +193,13 @@ static bool starts_with_command(const struct plan *plan, const struct session_op
 	return !plan->machine_wide && o->command && !o->machine_wide && !session_follows_pids(o);
 }
 
+/* Faults, switches and tracepoints: each one is a sample. */
+static bool counts_single_events(const struct perf_event_attr *attr)
+{
+	return !attr_is_clock(attr) &&
+	       (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT);
+}
+
 static int add_sampled(struct plan *plan, const struct session_options *o, const char *name,
                        struct error *err)
 {
@@ -206,11 +213,11 @@ static int add_sampled(struct plan *plan, const struct session_options *o, const
 	attr.enable_on_exec = starts_with_command(plan, o);
 	if (o->period) {
 		attr.sample_period = o->period;
-	} else if (clock || o->frequency_asked || attr.type != PERF_TYPE_SOFTWARE) {
+	} else if (o->frequency_asked || !counts_single_events(&attr)) {
 		attr.freq = 1;
 		attr.sample_freq = plan->frequency_hz;
 	} else {
-		attr.sample_period = 1; /* faults and switches: each one */
+		attr.sample_period = 1;
 	}
 	add_event(plan, name, clock ? ATTR_CLOCK : ATTR_COUNT, &attr);
 	return 0;

@@ -131,4 +131,24 @@ def a_full_disk_ends_the_recording_and_not_the_command(t):
     t.true(t.json(report)["samples"] > 0, "the file can be read as far as it got")
 
 
+@test
+def each_event_of_a_tracepoint_is_a_sample(t):
+    t.need("unshare", "mount")
+    event = "sched:sched_process_exit"
+    script = t.write("record.sh", """
+        [ -e /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 9
+        $ASSAY record -q -e "$1" -o "$2" -- sh -c 'for i in 1 2 3 4 5 6 7; do /bin/true; done' &&
+        $ASSAY record -q -F 100 -e "$1" -o "$3" -- true
+        """)
+    each, rate = t.path("each.data"), t.path("rate.data")
+    result = run("unshare", "-m", "sh", script, event, each, rate, status=None,
+                 env={**os.environ, "ASSAY": os.path.abspath(ASSAY)})
+    if result.status == 9 or "you may not" in result.err:
+        t.skip(f"tracepoints cannot be opened here: {result.err.strip()}")
+    t.equal(result.status, 0, f"status: {result}")
+    t.equal(t.report(each)["samples"], 8, "one for each process that ended")
+    t.equal(t.report(each)["event"]["frequency_hz"], 0, "no rate")
+    t.equal(t.report(rate)["event"]["frequency_hz"], 100, "the rate asked for")
+
+
 main()
