@@ -220,6 +220,54 @@ static void run_off(void)
 	thread_work((void *)7);
 }
 
+/*
+ * A trigger whose slot was reserved before a handler opened the packet: its event is appended to
+ * what the handler wrote. Registers as in SEQUENCE, from its slow way on.
+ */
+#define LATE_EVENT(tag)                                                                            \
+	__asm__ volatile("mov $8, %%edx\n\t"                                                       \
+	                 "lea 1f(%%rip), %%rax\n\t"                                                \
+	                 "jmp *assay_tags_slow@GOTPCREL(%%rip)\n"                                  \
+	                 "1:\t.long " #tag ", 8f - 1b\n"                                           \
+	                 "8:\n\t"                                                                  \
+	                 :                                                                         \
+	                 :                                                                         \
+	                 : "rax", "rdx", "r8", "r9", "cc", "memory")
+
+static uint64_t word_before(int count)
+{
+	return ((const uint64_t *)(uintptr_t)assay_tags_self->at)[-count];
+}
+
+/*
+ * The clock of another CPU was ahead: the last event is later than now. No event is put before
+ * it, whichever way it goes.
+ */
+static void run_ahead(void)
+{
+	uint64_t *last, now, left, ahead;
+	int bad = 0;
+
+	EVENT(2);
+	last = (uint64_t *)(uintptr_t)assay_tags_self->at - 1;
+	now = *last >> ASSAY_TAGS_TAG_BITS;
+	left = ASSAY_TAGS_CLOCK_MASK - now;
+	/* Seconds, but within this turn of the clock. */
+	ahead = now + (left / 2 < 1ull << 34 ? left / 2 : 1ull << 34);
+	*last = ahead << ASSAY_TAGS_TAG_BITS | 3;
+	LATE_EVENT(4);
+	bad |= word_before(1) != (ahead << ASSAY_TAGS_TAG_BITS | 4) || word_before(2) != *last;
+	EVENT(5);
+	bad |= (word_before(1) != (ahead << ASSAY_TAGS_TAG_BITS | 5)) << 1;
+	/* Where the clock is not behind, the event has its own time. */
+	*last = word_before(1) - ((ahead - now) << ASSAY_TAGS_TAG_BITS);
+	for (int i = 1; i <= 2; i++)
+		((uint64_t *)(uintptr_t)assay_tags_self->at)[-i] = *last;
+	LATE_EVENT(4);
+	bad |= (word_before(1) >> ASSAY_TAGS_TAG_BITS <= now) << 2;
+	exit(bad);
+}
+
 /* What all files of a directory hold. */
 struct found {
 	unsigned files, rings, forked, gaps;
@@ -341,6 +389,15 @@ static void signals_lose_nothing_and_put_no_time_back(void)
 	CHECK_EQ(f.discarded, 0);
 }
 
+static void a_clock_that_is_behind_puts_no_time_back(void)
+{
+	struct found f;
+
+	CHECK_EQ(run_case("ahead", NULL, &f), 0);
+	CHECK_EQ(f.back, 0);
+	CHECK_EQ(f.tags[4], 1);
+}
+
 static void threads_share_rings_one_after_the_other(void)
 {
 	struct found f;
@@ -414,8 +471,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"kept", run_kept},   {"signals", run_signals}, {"threads", run_threads},
-	             {"forks", run_forks}, {"killed", run_killed},   {"off", run_off}};
+	} cases[] = {{"kept", run_kept},       {"signals", run_signals}, {"ahead", run_ahead},
+	             {"threads", run_threads}, {"forks", run_forks},     {"killed", run_killed},
+	             {"off", run_off}};
 	const char *volatile image = &assay_tags_image;
 
 	(void)image;
@@ -428,6 +486,7 @@ int main(int argc, char **argv)
 	self = "/proc/self/exe";
 	RUN(triggers_keep_what_is_around_them);
 	RUN(signals_lose_nothing_and_put_no_time_back);
+	RUN(a_clock_that_is_behind_puts_no_time_back);
 	RUN(threads_share_rings_one_after_the_other);
 	RUN(what_is_full_counts);
 	RUN(a_forks_child_has_a_file_of_its_own);
