@@ -33,6 +33,7 @@ struct port_waits {
 	uint32_t blocked_count, preempted_count;
 	uint64_t settled; /* of blocked: told by the CPU clock */
 	bool overflowed;  /* the record of switches was not whole */
+	uint64_t late;    /* the interval ends so many ticks later than was asked for */
 };
 
 /*
@@ -41,7 +42,11 @@ struct port_waits {
  */
 void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record,
                        volatile uint64_t **watch);
-/* What was waited after `from` and up to `to`, both ticks; what is later stays for the next. */
+/*
+ * What was waited after `from` and up to `to`, both ticks; what is later stays for the next call.
+ * A port that cannot tell waits before `to` from waits behind it takes both, and sets w->late:
+ * then `to` + late is the end of the interval, a moment at which the thread runs.
+ */
 void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struct port_waits *w);
 
 /* The bounds of the stack that sp lies in, as far as known; false: nothing is known. */

@@ -49,6 +49,8 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 		struct assay_calls_wait *wait;
 
 		port_thread_waits(t, r->last, *now, &w);
+		*now += w.late;
+		delta += w.late;
 		t->seen = seen;
 		wait = w.blocked || w.preempted ? calls_tree_wait(t, top->node) : NULL;
 		if (wait) {

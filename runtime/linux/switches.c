@@ -12,7 +12,9 @@
  *
  * The ring full: the kernel keeps the first records and drops the later ones.
  * What was waited is then the wall less the CPU clock over the interval, of
- * which the records that are there tell their part. The rest is divided by how
+ * which the records that are there tell their part. A wait between `to` and the
+ * moment at which the ring has room again has no record either. So the interval
+ * is extended to the reading of the clocks behind that moment. The rest is divided by how
  * often the thread was switched beyond them (getrusage: voluntarily or not) and
  * by what a wait of each kind took on average in those that are there.
  */
@@ -39,6 +41,7 @@ struct reading {
 	uint64_t head;
 	struct assay_calls_moment now;
 	uint64_t cpu_ns;
+	uint64_t voluntary, involuntary; /* switches, by getrusage() */
 };
 
 /* A walk through records: where it is, and what it found. */
@@ -67,24 +70,26 @@ static uint64_t word_at(const struct switches *s, uint64_t at)
 	return *(const uint64_t *)(const void *)(data + (at & (s->bytes / 2 - 1) & ~7ull));
 }
 
-static void take_counts(uint64_t *voluntary, uint64_t *involuntary)
+static void take_counts(struct reading *r)
 {
 	struct rusage usage = {0};
 
 	getrusage(RUSAGE_THREAD, &usage);
-	*voluntary = (uint64_t)usage.ru_nvcsw;
-	*involuntary = (uint64_t)usage.ru_nivcsw;
+	r->voluntary = (uint64_t)usage.ru_nvcsw;
+	r->involuntary = (uint64_t)usage.ru_nivcsw;
 }
 
 /* A thread that is switched between the readings takes them again. */
-static struct reading take_reading(const struct switches *s)
+static struct reading take_reading(const struct switches *s, bool counts)
 {
-	struct reading r;
+	struct reading r = {0};
 
 	for (int i = 0; i < STABLE_TRIES; i++) {
 		r.head = __atomic_load_n(s->head, __ATOMIC_ACQUIRE);
 		r.now = clock_now(1);
 		r.cpu_ns = clock_thread_cpu_ns();
+		if (counts)
+			take_counts(&r);
 		if (__atomic_load_n(s->head, __ATOMIC_ACQUIRE) == r.head)
 			break;
 	}
@@ -106,6 +111,22 @@ static void attributes(struct perf_event_attr *attr)
 	attr->clockid = CLOCK_MONOTONIC_RAW;
 	attr->watermark = 1; /* nobody polls: the fewer wake-ups the better */
 	attr->wakeup_watermark = UINT32_MAX;
+}
+
+/* The kernel may write over records up to `tail` from now on: what was read is read. */
+static void give_up_to(struct switches *s, uint64_t tail)
+{
+	s->tail = tail;
+	__atomic_store_n(user_page_tail(s), tail, __ATOMIC_RELEASE);
+}
+
+/* All up to a reading is accounted for. */
+static void by_clock(struct switches *s, const struct reading *r)
+{
+	s->sync = r->now.ticks;
+	s->sync_cpu_ns = r->cpu_ns;
+	s->voluntary = r->voluntary;
+	s->involuntary = r->involuntary;
 }
 
 int switches_open(struct switches *s, const struct clock_rate *clock)
@@ -136,10 +157,10 @@ int switches_open(struct switches *s, const struct clock_rate *clock)
 	if (rc)
 		goto out;
 	s->tid = (int)syscall(SYS_gettid);
-	take_counts(&s->voluntary, &s->involuntary);
-	r = take_reading(s);
-	s->sync = r.now.ticks;
-	s->sync_cpu_ns = r.cpu_ns;
+	/* Records of earlier switches are skipped: the counts have them already. */
+	r = take_reading(s, true);
+	give_up_to(s, r.head);
+	by_clock(s, &r);
 out:
 	errno = saved;
 	return rc;
@@ -254,23 +275,16 @@ static bool count_pairs(struct switches *s, const struct interval *i, struct wal
 	return false;
 }
 
-/* Waits whose records stay in the ring: their ticks, and how many of each kind. */
-struct later {
-	uint64_t ticks, voluntary, involuntary;
-};
-
-static struct later later_waits(const struct switches *s, const struct clock_rate *clock,
-                                uint64_t from, uint64_t head)
+/* Ticks of waits whose records stay in the ring. */
+static uint64_t later_waits(const struct switches *s, const struct clock_rate *clock, uint64_t from,
+                            uint64_t head)
 {
 	struct walk k = {.at = from};
-	struct later later = {0};
+	uint64_t ticks = 0;
 
-	while (next_pair(s, &k, head)) {
-		later.ticks += clock_span_ticks(clock, k.in - k.out);
-		later.voluntary += !k.out_preempted;
-		later.involuntary += k.out_preempted;
-	}
-	return later;
+	while (next_pair(s, &k, head))
+		ticks += clock_span_ticks(clock, k.in - k.out);
+	return ticks;
 }
 
 /* The CPU clock at `ticks`, if the thread ran from then to the reading but for `waited` ticks. */
@@ -358,24 +372,23 @@ static uint64_t waited_by_clock(const struct switches *s, const struct interval 
 	return waited < i->to - i->from ? waited : i->to - i->from;
 }
 
-/* The ring did not hold all. The room is given back first: what comes then has records. */
-static void settle_by_clock(struct switches *s, const struct interval *i, struct port_waits *w)
+/*
+ * The ring did not hold all. The room was given back before: switches behind this reading have
+ * records. All that is before it is settled here, also where it is behind the interval's end.
+ */
+static void settle_by_clock(struct switches *s, struct interval *i, struct port_waits *w)
 {
-	uint64_t voluntary, involuntary, waited;
-	struct reading r = take_reading(s);
-	struct later later = later_waits(s, i->clock, s->tail, r.head);
+	struct reading r = take_reading(s, true);
 
-	take_counts(&voluntary, &involuntary);
-	waited = waited_by_clock(s, i, &r, later.ticks);
+	if (r.now.ticks > i->to) {
+		w->late = r.now.ticks - i->to;
+		i->to = r.now.ticks;
+	}
+	give_up_to(s, r.head);
 	w->overflowed = true;
-	voluntary = beyond(voluntary, later.voluntary);
-	involuntary = beyond(involuntary, later.involuntary);
-	divide(waited, beyond(voluntary, s->voluntary), beyond(involuntary, s->involuntary),
-	       i->clock, w);
-	s->voluntary = voluntary;
-	s->involuntary = involuntary;
-	s->sync = i->to;
-	s->sync_cpu_ns = cpu_at(i->clock, r.now, r.cpu_ns, i->to, later.ticks);
+	divide(waited_by_clock(s, i, &r, 0), beyond(r.voluntary, s->voluntary),
+	       beyond(r.involuntary, s->involuntary), i->clock, w);
+	by_clock(s, &r);
 }
 
 /*
@@ -384,9 +397,7 @@ static void settle_by_clock(struct switches *s, const struct interval *i, struct
  */
 static void give_room(struct switches *s, const struct walk *k, uint64_t head, bool in_vain)
 {
-	s->tail = k->out && in_vain ? head : k->at;
-	/* The kernel may write over it from now on: what was read is read. */
-	__atomic_store_n(user_page_tail(s), s->tail, __ATOMIC_RELEASE);
+	give_up_to(s, k->out && in_vain ? head : k->at);
 }
 
 void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_t from, uint64_t to,
@@ -400,7 +411,7 @@ void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_
 	memset(w, 0, sizeof(*w));
 	if (!s->ring || (*s->head == s->tail && !s->was_full))
 		return;
-	r = take_reading(s);
+	r = take_reading(s, false);
 	i.now = r.now;
 	full = s->was_full || s->bytes / 2 - (r.head - s->tail) <= RECORD_BYTES;
 	later = count_pairs(s, &i, &k, r.head, w);
@@ -420,11 +431,11 @@ void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_
 		s->sync += w->blocked + w->preempted;
 		s->was_full = (full || k.lost) && !foreign;
 	} else {
-		struct later after = later_waits(s, clock, s->tail, r.head);
+		uint64_t after = later_waits(s, clock, s->tail, r.head);
 
-		trim(beyond(w->blocked + w->preempted, waited_by_clock(s, &i, &r, after.ticks)),
-		     clock, w);
+		trim(beyond(w->blocked + w->preempted, waited_by_clock(s, &i, &r, after)), clock,
+		     w);
 		s->sync = to;
-		s->sync_cpu_ns = cpu_at(clock, r.now, r.cpu_ns, to, after.ticks);
+		s->sync_cpu_ns = cpu_at(clock, r.now, r.cpu_ns, to, after);
 	}
 }

@@ -119,7 +119,7 @@ static void truth_check(const struct truth *t, struct switches *s, struct port_w
 		head = *s->head;
 		to = port_clock();
 		switches_settle(s, &rate, from, to, &w);
-		from = to;
+		from = to + w.late;
 		add(sum, &w);
 		getrusage(RUSAGE_THREAD, &usage);
 		wall = clock_ns(CLOCK_MONOTONIC_RAW) - t->wall_ns;
@@ -266,10 +266,10 @@ static void more_switches_than_the_ring_holds(void)
 	CHECK(w.overflowed);
 	CHECK(w.settled > w.blocked / 2);
 	add(&sum, &w);
+	again = to + w.late;
 	/* After it the ring tells all again. */
 	for (int i = 0; i < 20; i++)
 		nap(1000000);
-	again = to;
 	to = port_clock();
 	switches_settle(&s, &rate, again, to, &w);
 	CHECK(!w.overflowed);
@@ -297,7 +297,7 @@ static void the_ring_just_full(void)
 		switches_settle(&s, &rate, t.from, to, &w);
 		CHECK(w.overflowed || w.blocked_count + w.preempted_count <= 127);
 		CHECK(!w.overflowed || w.blocked_count + w.preempted_count > 127);
-		truth_check(&t, &s, &w, to, 0.03);
+		truth_check(&t, &s, &w, to + w.late, 0.03);
 		switches_close(&s);
 	}
 }
@@ -322,9 +322,39 @@ static void full_again_and_again(void)
 		to = port_clock();
 		switches_settle(&s, &rate, from, to, &w);
 		CHECK(w.overflowed == (round % 2 == 1));
-		CHECK(w.blocked + w.preempted <= to - from);
+		CHECK(w.blocked + w.preempted <= to + w.late - from);
 		add(&sum, &w);
-		from = to;
+		from = to + w.late;
+	}
+	truth_check(&t, &s, &sum, from, 0.02);
+	switches_close(&s);
+}
+
+/*
+ * A wait between the interval's end and the settling leaves no record where the ring is full, as
+ * if the thread was preempted there. The interval then ends behind the wait.
+ */
+static void a_wait_behind_the_end_of_a_full_ring_is_told(void)
+{
+	struct port_waits sum = {0}, w;
+	struct switches s;
+	struct truth t;
+	uint64_t from, to;
+
+	CHECK_EQ(switches_open(&s, &rate), 0);
+	truth_begin(&t, &s);
+	from = t.from;
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 200; i++)
+			nap(50000);
+		to = port_clock();
+		nap(100000000);
+		switches_settle(&s, &rate, from, to, &w);
+		CHECK(w.overflowed);
+		CHECK(clock_span_ns(&rate, w.late) >= 100000000);
+		CHECK(w.blocked + w.preempted <= to + w.late - from);
+		add(&sum, &w);
+		from = to + w.late;
 	}
 	truth_check(&t, &s, &sum, from, 0.02);
 	switches_close(&s);
@@ -498,6 +528,7 @@ int main(void)
 	RUN(more_switches_than_the_ring_holds);
 	RUN(the_ring_just_full);
 	RUN(full_again_and_again);
+	RUN(a_wait_behind_the_end_of_a_full_ring_is_told);
 	RUN(a_rival_on_the_same_cpu_preempts);
 	RUN(no_descriptor_stays_and_errno_is_the_programs);
 	RUN(a_forks_child_opens_its_own);
