@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 
 #include "inline_fixture.h"
+#include "symbol/debug_index_internal.h"
 
 #include <time.h>
 
@@ -185,6 +186,56 @@ static void hostile_cache_is_read_within_its_bounds(void)
 	cache_dir_close(cache);
 }
 
+/* What a file of these two units' parts of two segments and two rows is: read, or refused. */
+static bool units_are_read(const struct debug_unit *one, const struct debug_unit *other)
+{
+	static const struct debug_node node = {.parent = ID_NONE};
+	struct cache_dir *cache = NULL;
+	struct debug_tables t, back;
+	bool read;
+
+	debug_tables_init(&t);
+	debug_tables_init(&back);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct debug_segment segment = {.start = 16 * i};
+		struct debug_row row = {.start = 16 * i, .line = 1};
+
+		vec_push(&t.segments, segment);
+		vec_push(&t.rows, row);
+	}
+	vec_push(&t.nodes, node);
+	vec_push(&t.units, *one);
+	vec_push(&t.units, *other);
+	CHECK(!cache_dir_open(&cache, NULL));
+	debug_cache_keep(&t, cache, "units", 7);
+	read = debug_cache_load(&back, cache, "units", 7);
+	CHECK_EQ(back.units.count, read ? 2 : 0);
+	CHECK(!debug_cache_load(&back, cache, "units", 8));
+	debug_tables_done(&t);
+	debug_tables_done(&back);
+	cache_dir_close(cache);
+	return read;
+}
+
+/* No segment and no row of a file is two units': reading it would cost as many times as much. */
+static void units_of_a_cache_share_nothing(void)
+{
+	struct debug_unit one = {.segments = 1, .rows = 1}, other = one;
+
+	other.first_segment = other.first_row = 1;
+	CHECK(units_are_read(&one, &other));
+	other.segments = 2;
+	other.first_segment = 0;
+	CHECK(!units_are_read(&one, &other));
+	other.segments = 0;
+	CHECK(units_are_read(&one, &other));
+	other.rows = 2;
+	other.first_row = 0;
+	CHECK(!units_are_read(&one, &other));
+	one.rows = 0;
+	CHECK(units_are_read(&one, &other));
+}
+
 static double cpu_seconds(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;
@@ -283,6 +334,7 @@ int main(void)
 	setenv("XDG_CACHE_HOME", cache, 1);
 	RUN(a_damaged_cache_is_made_again);
 	RUN(hostile_cache_is_read_within_its_bounds);
+	RUN(units_of_a_cache_share_nothing);
 	RUN(hostile_dwarf_is_read_within_its_bounds);
 	RUN(hostile_nesting_ends);
 	RUN(hostile_attributes_end);
