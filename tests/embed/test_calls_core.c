@@ -410,6 +410,41 @@ static void a_record_goes_to_the_next_thread(void)
 	CHECK_EQ(AT(A)->net, 11);
 }
 
+/* A reader goes from chunk to chunk, and knows by `thread` whose nodes one holds. */
+static void each_chunk_is_as_the_header_file_says(void)
+{
+	uint64_t kinds[ASSAY_CHUNK_IMAGES + 1] = {0}, nodes = 0;
+	const struct assay_calls_header *h = (const void *)table;
+	uint32_t record;
+
+	fresh(1000, TABLE_BYTES);
+	for (uint64_t i = 1; i <= 300; i++) {
+		call(i << 12, 5);
+		waits = (struct port_waits){.blocked = 2, .blocked_count = 1};
+		switches++;
+		back(i << 12, 0);
+	}
+	record = calls_id(embedded_self->record);
+	for (uint64_t offset = h->header_bytes; offset < h->used_bytes;) {
+		const struct assay_calls_chunk *chunk = (const void *)(table + offset);
+
+		CHECK(chunk->kind >= ASSAY_CHUNK_THREAD && chunk->kind <= ASSAY_CHUNK_IMAGES);
+		CHECK(chunk->bytes && chunk->bytes % ASSAY_CALLS_PAGE == 0);
+		if (!chunk->bytes || chunk->kind > ASSAY_CHUNK_IMAGES)
+			break;
+		CHECK_EQ(chunk->thread, chunk->kind == ASSAY_CHUNK_THREAD ? 0 : record);
+		if (chunk->kind == ASSAY_CHUNK_THREAD)
+			CHECK_EQ(chunk->used, 1);
+		kinds[chunk->kind]++;
+		nodes += chunk->kind == ASSAY_CHUNK_NODES ? chunk->used : 0;
+		offset += chunk->bytes;
+	}
+	CHECK_EQ(kinds[ASSAY_CHUNK_THREAD], 1);
+	CHECK(kinds[ASSAY_CHUNK_NODES] >= 1);
+	CHECK(kinds[ASSAY_CHUNK_WAITS] >= 1);
+	CHECK(nodes > 300);
+}
+
 int main(void)
 {
 	RUN(every_tick_has_its_place);
@@ -423,5 +458,6 @@ int main(void)
 	RUN(what_is_left_out_is_its_callers);
 	RUN(an_exit_unseen_at_entry_is_counted);
 	RUN(a_record_goes_to_the_next_thread);
+	RUN(each_chunk_is_as_the_header_file_says);
 	return check_end();
 }
