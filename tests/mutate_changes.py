@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""mutate_changes: the small changes that a C source can have, and a choice of them by a seed.
+
+changes_of() finds them by the house style alone: the braces of a function stand in column 0,
+binary operators have spaces around them. candidates() and quotas() choose. Used by tests/mutate.
+"""
+import collections
+import hashlib
+import os
+import pathlib
+import random
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+# Statements that only give something back: leaving one out is a leak, which is what the
+# sanitizers' builds find. Assertions are no behaviour.
+GIVES_BACK = re.compile(
+    r"\b(free|munmap|f?close|closedir|unlink|rmdir|assert|prefetch|\w+_(done|free|close|unref|"
+    r"prefetch|clear|destroy))\s*\(")
+
+
+# The C source: what may be changed in it
+
+
+class Change:
+    """One change of one file: text[begin:end] becomes `new`."""
+
+    def __init__(self, path, text, begin, end, new, kind):
+        self.path, self.begin, self.end, self.new, self.kind = path, begin, end, new, kind
+        self.line = text.count("\n", 0, begin) + 1
+        first = text.rfind("\n", 0, begin) + 1
+        last = text.find("\n", end)
+        self.before = " ".join(text[first:last].split())
+        self.after = " ".join((text[first:begin] + new + text[end:last]).split())
+        # Lines keep their numbers.
+        self.new += "\n" * (text.count("\n", begin, end) - new.count("\n"))
+
+    def key(self):
+        column = hashlib.sha1(f"{self.before}\0{self.after}\0{self.begin}".encode()).hexdigest()
+        return f"{self.path}:{self.line}:{column[:12]}"
+
+    def applied(self, text):
+        return text[:self.begin] + self.new + text[self.end:]
+
+
+def masked(text):
+    """The text with comments, strings and preprocessor lines blanked, of the same length."""
+    blank = lambda m: re.sub(r"[^\n]", " ", m.group())
+    text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text,
+                  flags=re.S)
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
+
+
+def functions(code):
+    """(header, begin, end) of each function: the house style has its braces in column 0."""
+    for match in re.finditer(r"^\{\n.*?^\}$", code, flags=re.M | re.S):
+        start = max(code.rfind("\n\n", 0, match.start()), code.rfind("}\n", 0, match.start()),
+                    code.rfind(";\n", 0, match.start()))
+        yield code[start + 2:match.start()], match.start(), match.end()
+
+
+def replacements(code, begin, end, pattern, table, kind):
+    for match in re.compile(pattern).finditer(code, begin, end):
+        new = table.get(match.group(1))
+        if new:
+            yield match.start(1), match.end(1), new, kind
+
+
+def operators(code, begin, end):
+    yield from replacements(code, begin, end, r"(?<= )(<=|>=|<|>)(?=[ \n])",
+                            {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}, "boundary")
+    yield from replacements(code, begin, end, r"(?<= )(==|!=)(?=[ \n])",
+                            {"==": "!=", "!=": "=="}, "equality")
+    yield from replacements(code, begin, end, r"(?<= )(\+|-|\*|/|%|<<|>>|&|\|)(?=[ \n])",
+                            {"+": "-", "-": "+", "*": "/", "/": "*", "%": "/", "<<": ">>",
+                             ">>": "<<", "&": "|", "|": "&"}, "arithmetic")
+    yield from replacements(code, begin, end, r"(?<= )(\+=|-=|\|=|&=)(?=[ \n])",
+                            {"+=": "-=", "-=": "+=", "|=": "=", "&=": "="}, "assignment")
+    yield from replacements(code, begin, end, r"(?<= )(&&|\|\|)(?=[ \n])",
+                            {"&&": "||", "||": "&&"}, "logic")
+    for match in re.compile(r"!(?=[\w(*])").finditer(code, begin, end):
+        yield match.start(), match.end(), "", "negation"
+
+
+def operand_end(code, at):
+    """Where the operand that begins at `at` ends."""
+    depth = 0
+    while True:
+        c = code[at]
+        if c in "([{":
+            depth += 1
+        elif depth and c in ")]}":
+            depth -= 1
+        elif not depth and (c in ")]};?:," or code[at:at + 2] in ("&&", "||")):
+            return at
+        at += 1
+
+
+STOPS = re.compile(r"([(\[{;?:,]|&&|\|\||[^=!<>]=|\breturn )$")
+
+
+def operand_begin(code, at):
+    """Where the operand that ends at `at` begins."""
+    depth = 0
+    while True:
+        c = code[at - 1]
+        if c in ")]}":
+            depth += 1
+        elif depth and c in "([{":
+            depth -= 1
+        elif not depth and STOPS.search(code, max(0, at - 8), at):
+            break
+        at -= 1
+    while code[at].isspace():
+        at += 1
+    return at
+
+
+def conditions(code, begin, end):
+    """One side of && or || is left out; a branch is never taken."""
+    for match in re.compile(r" (?:&&|\|\|)\s").finditer(code, begin, end):
+        right = operand_end(code, match.end())
+        while code[right - 1].isspace():
+            right -= 1
+        yield match.start(), right, "", "condition"
+        yield operand_begin(code, match.start()), match.end(), "", "condition"
+    for match in re.compile(r"\bif \(").finditer(code, begin, end):
+        close = match.end()
+        while code[close] != ")":
+            close = operand_end(code, close)
+            close += code[close] != ")"
+        yield match.end(), close, f"0 && ({code[match.end():close]})", "branch"
+
+
+def constants(code, begin, end):
+    for match in re.compile(r"(?<![\w.])(0x[0-9a-fA-F]+|\d+)([uUlL]*)(?![\w.])").finditer(
+            code, begin, end):
+        value = int(match.group(1), 16 if match.group(1).startswith("0x") else 10)
+        # Of a size or a duration one more is no change that could matter.
+        near = {value + 1, max(value - 1, 0)} if value <= 64 else {value // 2, 2 * value}
+        for new in sorted(near - {value}):
+            text = hex(new) if match.group(1).startswith("0x") else str(new)
+            yield match.start(), match.end(), text + match.group(2), "constant"
+
+
+def statements(code, begin, end):
+    whole = re.compile(
+        r"(?<=[;{}:)]\n)(\t+)(\w+\([^;{}]*\)|[*]?[\w.>\[\]()-]+ (?:[-+*/|&^]|<<|>>)?= [^;{}]*|"
+        r"[\w.>\[\]-]+(?:\+\+|--)|\+\+[\w.>\[\]-]+);$", re.M)
+    for match in whole.finditer(code, begin, end):
+        if not GIVES_BACK.search(match.group(2)) and not match.group(2).startswith("return"):
+            yield match.start(2), match.end(2), "", "statement"
+    yield from replacements(code, begin, end, r"\t(break|continue);",
+                            {"break": "/* break */", "continue": "break"}, "jump")
+
+
+def returns(header, code, begin, end):
+    kind = re.split(r"\w+\(", header, maxsplit=1)[0]
+    for match in re.compile(r"\breturn ([^;]+);").finditer(code, begin, end):
+        value = match.group(1)
+        if "bool" in kind:
+            new = {"true": "false", "false": "true"}.get(value, f"!({value})")
+        elif "*" in kind:
+            new = "NULL" if value != "NULL" else None
+        elif re.search(r"\b(u?int\d*_t|int|size_t|ssize_t|unsigned|long|double|off_t)\b", kind):
+            new = f"({value}) + 1" if len(value) > 2 else {"0": "1", "1": "0"}.get(value)
+        else:
+            new = None
+        if new:
+            yield match.start(1), match.end(1), new, "return"
+
+
+def changes_of(path, text):
+    """All the changes that this file can have."""
+    code = masked(text)
+    code_of_definitions = re.sub(r"/\*.*?\*/", lambda m: " " * len(m.group()), text)
+    found = []
+    for header, begin, end in functions(code):
+        found += operators(code, begin, end)
+        found += conditions(code, begin, end)
+        found += constants(code, begin, end)
+        found += statements(code, begin, end)
+        found += returns(header, code, begin, end)
+    for match in re.finditer(r"^#define \w+ ", text, flags=re.M):
+        line = text.find("\n", match.end())
+        if '"' not in text[match.end():line]:
+            found += constants(code_of_definitions, match.end(), line)
+    made = []
+    for begin, end, new, kind in found:
+        # A text that only the mask blanked is put back as it is.
+        if kind == "branch":
+            new = f"0 && ({text[begin:end]})"
+        elif kind == "return" and code[begin:end] in new:
+            new = new.replace(code[begin:end], text[begin:end])
+        made.append(Change(path, text, begin, end, new, kind))
+    return made
+
+
+# The choice of changes
+
+
+def room_of(path):
+    parts = path.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+
+
+def places_of(arguments):
+    """PATH, PATH:LINE or PATH:FIRST-LAST, as (path, first, last)."""
+    places = []
+    for argument in arguments:
+        path, _, lines = argument.partition(":")
+        first, _, last = lines.partition("-")
+        path = os.path.relpath(os.path.abspath(path), ROOT) if os.path.exists(path) else path
+        places.append((path, int(first or 1), int(last or first or 10**9)))
+    return places
+
+
+def candidates(tree, known, options):
+    """By room, its changes in the order in which the seed has them, one kind after the other."""
+    rooms = collections.defaultdict(lambda: collections.defaultdict(list))
+    places = places_of(options.places)
+    for path in sorted(known):
+        room = room_of(path)
+        if options.room and room not in options.room:
+            continue
+        if places and not any(path == p for p, _, _ in places):
+            continue
+        for change in changes_of(path, (tree / path).read_text()):
+            if not places or any(path == p and first <= change.line <= last
+                                 for p, first, last in places):
+                rooms[room][change.kind].append(change)
+    orders = {}
+    for room, kinds in sorted(rooms.items()):
+        dice = random.Random(f"{options.seed} {room}")
+        names = sorted(kinds)
+        dice.shuffle(names)
+        for name in names:
+            dice.shuffle(kinds[name])
+        longest = max(len(kind) for kind in kinds.values())
+        orders[room] = [kinds[name][i] for i in range(longest) for name in names
+                        if i < len(kinds[name])]
+    return orders
+
+
+def quotas(orders, count):
+    """How many changes of each room are wanted: as evenly as there are."""
+    wanted = dict.fromkeys(orders, 0)
+    while count and any(wanted[room] < len(order) for room, order in orders.items()):
+        for room, order in orders.items():
+            if count and wanted[room] < len(order):
+                wanted[room] += 1
+                count -= 1
+    return wanted
