@@ -6,6 +6,7 @@
 #include "format/tag_dump.h"
 
 #include "base/regular_file.h"
+#include "format/tag_dump_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,7 @@ struct import {
 	struct error *err;
 	unsigned clock_bits;
 	bool big;
+	bool unchecked; /* the user says what the clock is like */
 	struct field tag, clock;
 	unsigned record; /* bytes */
 	/* CSV: which column is what, and of how many; 0: the first line was not met yet. */
@@ -202,6 +204,10 @@ static int import_records(struct import *m, int fd, uint8_t *bytes)
 	while ((rc = fill(m, fd, bytes, READ_BYTES, &have)) > 0) {
 		size_t used = 0;
 
+		if (!at && !m->unchecked)
+			rc = tag_dump_check_begin(m->path, bytes, have, m->err);
+		if (rc < 0)
+			return rc;
 		for (; have - used >= m->record; used += m->record) {
 			const uint8_t *record = bytes + used;
 
@@ -215,6 +221,8 @@ static int import_records(struct import *m, int fd, uint8_t *bytes)
 		at += used;
 	}
 	m->result->trailing_bytes = have;
+	if (!rc && !m->unchecked)
+		rc = tag_dump_check_turns(m->path, m->result->events, m->result->turns, m->err);
 	return rc;
 }
 
@@ -428,7 +436,8 @@ int tag_dump_import(struct ctf_writer *w, uint32_t stream, const char *path,
 	                   .path = standard_input ? "standard input" : path,
 	                   .result = result,
 	                   .err = err,
-	                   .big = options->big_endian};
+	                   .big = options->big_endian,
+	                   .unchecked = options->clock_bits};
 	int rc;
 
 	*result = (struct tag_dump_result){0};

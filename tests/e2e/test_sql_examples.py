@@ -234,7 +234,7 @@ def a_profile_of_samples_says_what_the_samples_say(t):
     t.equal(again, folded, "folded stacks of the profile and of the samples")
     t.true(any("loop_body" in line for line in folded), "the loop is in them")
     t.has(t.assay("export", "--to", "folded", "--value", "calls", file, status=2).err,
-          "values of this profile are samples, cpu", "error")
+          "has no values named calls: they are samples, cpu", "error")
     t.has(t.assay("annotate", "-i", file, "main", status=1).err, "'assay sql'", "what to do with it instead")
 
 

@@ -244,6 +244,75 @@ static void an_event_of_zeros_is_an_event(void)
 	check_import("0,0\n0,0\n5,4\n", 12, &o, want, 3);
 }
 
+/* Refused with these words; with the clock's width given it is taken. */
+static void other_file(const void *bytes, size_t size, const char *words)
+{
+	struct tag_dump_options o = {0};
+	struct tag_dump_result result;
+	struct all all;
+
+	CHECK_EQ(import(bytes, size, &o, &result, &all), -EINVAL);
+	CHECK(strstr(all.err.text, "is no dump of records"));
+	CHECK(strstr(all.err.text, words));
+	if (!strstr(all.err.text, words))
+		printf("# %s\n", all.err.text);
+	all_done(&all);
+	o.clock_bits = 24;
+	CHECK_EQ(import(bytes, size, &o, &result, &all), 0);
+	CHECK_EQ(result.events, size / 5);
+	all_done(&all);
+}
+
+static void other_files_are_no_dumps(void)
+{
+	static const char *const text = "2024-01-01 12:00:00 server started, listening on 80\n";
+	uint8_t noise[5 * 64];
+
+	other_file("PERFILE2\x68\0\0\0\0\0\0\0", 16, "'assay report'");
+	other_file("\x7f"
+	           "ELF\2\1\1\0\0\0",
+	           10, "a program or library");
+	other_file("\x1f\x8b\x08\0\0\0\0\0\0\0", 10, "unpack it");
+	other_file("SQLite format 3\0\x10\0\1\1", 20, "'assay sql'");
+	other_file("ASAYTAGS\0\0\0\0\0\0\0", 15, "'assay tags get'");
+	other_file("ASYCALLS\0\0\0\0\0\0\0", 15, "'assay report'");
+	other_file(text, strlen(text), "--layout csv");
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (uint8_t)random_below(256);
+	other_file(noise, sizeof(noise), "--big-endian");
+	other_file(noise, 5 * 32, "in 32 records");
+}
+
+/* 31 records tell nothing, nor do 31 bytes without a control character, nor rare turns. */
+static void few_bytes_are_taken_as_a_dump(void)
+{
+	struct tag_dump_options o = {0};
+	struct tag_dump_result result;
+	uint8_t bytes[5 * 100];
+	struct all all;
+
+	memset(bytes, 'a', sizeof(bytes));
+	CHECK_EQ(import(bytes, 31, &o, &result, &all), 0);
+	CHECK_EQ(result.events, 6);
+	all_done(&all);
+	memset(bytes, 0, sizeof(bytes));
+	for (size_t i = 0; i < 100; i++)
+		bytes[5 * i + 4] = (uint8_t)(i % 2 ? 1 : 2);
+	CHECK_EQ(import(bytes, 5 * 31, &o, &result, &all), 0);
+	CHECK_EQ(result.turns, 15);
+	all_done(&all);
+	for (size_t i = 0; i < 100; i++)
+		bytes[5 * i + 4] = (uint8_t)(i % 4); /* back in every fourth */
+	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), 0);
+	CHECK_EQ(result.turns, 24);
+	all_done(&all);
+	for (size_t i = 0; i < 100; i++)
+		bytes[5 * i + 4] = (uint8_t)(i % 3);
+	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), -EINVAL);
+	CHECK(strstr(all.err.text, "33 times in 100 records"));
+	all_done(&all);
+}
+
 int main(void)
 {
 	if (!fixture_begin())
@@ -257,6 +326,8 @@ int main(void)
 	RUN(what_is_wrong_is_named_by_byte_or_line);
 	RUN(nothing_is_an_empty_trace);
 	RUN(an_event_of_zeros_is_an_event);
+	RUN(other_files_are_no_dumps);
+	RUN(few_bytes_are_taken_as_a_dump);
 	fixture_end();
 	return check_end();
 }
