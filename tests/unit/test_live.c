@@ -387,6 +387,41 @@ static void rings_come_as_one_stream(void)
 	perf_decoder_done(&d);
 }
 
+/* A record that has no time, or an older one, keeps its place behind the record before it. */
+static void records_without_time_stay_in_their_place(void)
+{
+	static const uint64_t times[2][4] = {{10, UINT64_MAX, 7, 30}, {5, 9, 20, 0}};
+	static const uint64_t expected[][2] = {{1, 5},  {1, 9},  {0, 10}, {0, 10},
+	                                       {0, 10}, {1, 20}, {1, 20}, {0, 30}};
+	struct perf_event_attr attr = fixture_clock();
+	struct perf_decoder d;
+	struct test_ring rings[2];
+	struct ring_merge *m;
+	struct ring_record record;
+	size_t count = 0;
+
+	decoder_for(&d, &attr);
+	m = ring_merge_new(&d);
+	for (size_t i = 0; i < 2; i++) {
+		ring_init(&rings[i]);
+		ring_merge_add(m, &rings[i].ring, i);
+		for (size_t j = 0; j < 4; j++)
+			CHECK(ring_put_sample(&rings[i], times[i][j], 0));
+	}
+	ring_merge_begin(m);
+	for (; ring_merge_next(m, 29, &record) && count < 8; count++) {
+		CHECK_EQ(record.cpu, expected[count][0]);
+		CHECK_EQ(record.time_ns, expected[count][1]);
+	}
+	CHECK_EQ(count, 7);
+	CHECK(ring_merge_next(m, 30, &record));
+	CHECK_EQ(record.time_ns, 30);
+	CHECK(!ring_merge_next(m, UINT64_MAX, &record));
+	ring_merge_end(m);
+	ring_merge_free(m);
+	perf_decoder_done(&d);
+}
+
 static void rings_tell_how_full_they_are(void)
 {
 	struct perf_event_attr attr = fixture_clock();
@@ -555,6 +590,7 @@ int main(void)
 	RUN(outer_stacks_that_lie);
 	RUN(accounts_keep_rates_and_unwinding);
 	RUN(rings_come_as_one_stream);
+	RUN(records_without_time_stay_in_their_place);
 	RUN(rings_tell_how_full_they_are);
 	RUN(load_is_shed_and_taken_up_again);
 	RUN(a_clock_that_changes_its_pace);

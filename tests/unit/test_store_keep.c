@@ -241,6 +241,62 @@ static void rates_that_change_are_merged(void)
 	store_fixture_remove(path);
 }
 
+/* Windows of a minute, numbered from MILL_WALL. */
+#define MINUTES "(SELECT id FROM window WHERE (start_ns - 1767225600000000000) / 60000000000"
+
+static const char *column_by_cpu(const char *column, const char *table)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql),
+	         "SELECT %s FROM %s t JOIN window w ON w.id = t.window WHERE session = 1 ORDER BY "
+	         "w.start_ns, cpu",
+	         column, table);
+	return sqlite_text(path, sql);
+}
+
+/*
+ * Ten windows and four: merged into two, and into one. What one window lacks, the first or a
+ * later one, the merged one lacks; an average counts as many windows as went into it.
+ */
+static void figures_that_one_window_lacks_and_averages_are_merged(void)
+{
+	struct mill m = a_mill(), later = a_mill();
+	struct store *s;
+
+	m.keep = later.keep = false;
+	mill_measure(&m, 14 * MINUTE);
+	/* The newest window tells how old the others are. */
+	later.now_ns = m.now_ns + 2 * HOUR;
+	mill_measure(&later, MINUTE);
+	sqlite_change(path,
+	              "UPDATE ledger_cpu SET has_steal = window NOT IN " MINUTES
+	              " = CASE cpu WHEN 0 THEN 3 ELSE 0 END), has_switches = window NOT IN " MINUTES
+	              " = CASE cpu WHEN 0 THEN 10 ELSE 12 END);"
+	              "UPDATE buffer SET used_average = CASE WHEN window IN " MINUTES
+	              " = CASE cpu WHEN 0 THEN 9 ELSE 13 END) THEN 1400 ELSE 0 END");
+	CHECK_EQ(number("SELECT sum(has_steal = 0) FROM ledger_cpu"), 2);
+	CHECK_EQ(number("SELECT sum(has_switches = 0) FROM ledger_cpu"), 2);
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 3 * HOUR);
+	CHECK_STR(sqlite_text(path, "SELECT level, merged FROM window WHERE session = 1 ORDER BY"
+	                            " start_ns"),
+	          "1|10;1|4");
+	CHECK_STR(column_by_cpu("has_steal", "ledger_cpu"), "0;0;1;1");
+	CHECK_STR(column_by_cpu("has_switches", "ledger_cpu"), "1;1;0;0");
+	CHECK_STR(column_by_cpu("used_average", "buffer"), "140;0;0;350");
+	store_close(s);
+	m.options.keeping.coarse_ns = HOUR;
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 3 * HOUR);
+	CHECK_STR(sqlite_text(path, "SELECT level, merged FROM window WHERE session = 1"), "2|14");
+	CHECK_STR(column_by_cpu("has_steal", "ledger_cpu"), "0;0");
+	CHECK_STR(column_by_cpu("has_switches", "ledger_cpu"), "0;0");
+	CHECK_STR(column_by_cpu("used_average", "buffer"), "100;100");
+	store_close(s);
+	store_fixture_remove(path);
+}
+
 static void once_merged_nothing_is_done_again(void)
 {
 	struct mill m = a_mill();
@@ -410,6 +466,7 @@ int main(void)
 	store_fixture_path(path);
 	RUN(sums_stay_whatever_is_merged);
 	RUN(rates_that_change_are_merged);
+	RUN(figures_that_one_window_lacks_and_averages_are_merged);
 	RUN(once_merged_nothing_is_done_again);
 	RUN(merged_history_reads_as_it_was);
 	RUN(whoever_dies_between_two_steps_loses_nothing);

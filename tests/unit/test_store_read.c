@@ -405,6 +405,48 @@ static void rates_that_changed_are_told(void)
 	store_fixture_remove(path);
 }
 
+static void check_line(const struct profile *p, uint32_t recording, uint64_t period_ns,
+                       bool switches, bool steal, uint64_t wall_ns)
+{
+	uint32_t found[MILL_CPUS] = {0};
+
+	vec_each (c, &p->ledger.cpus) {
+		if (c->recording != recording || c->period_ns != period_ns ||
+		    c->has_switches != switches)
+			continue;
+		CHECK(c->cpu < MILL_CPUS);
+		found[c->cpu % MILL_CPUS]++;
+		CHECK_EQ(c->has_steal, steal);
+		CHECK_EQ(c->wall_ns, wall_ns);
+	}
+	for (uint32_t i = 0; i < MILL_CPUS; i++)
+		CHECK_EQ(found[i], 1);
+}
+
+/* Ticks of one period are no ticks of another, nor is time with switches time without. */
+static void books_of_a_cpu_are_kept_apart_by_what_they_count(void)
+{
+	struct mill m = a_mill(), again = a_mill();
+	struct store_range all = {0};
+	struct profile *got;
+
+	mill_measure(&m, 40 * SECOND);
+	again.now_ns = m.now_ns + SECOND;
+	mill_measure(&again, 10 * SECOND);
+	sqlite_change(path, "UPDATE ledger_cpu SET period_ns = 1000, has_steal = 1;"
+	                    "UPDATE ledger_cpu SET period_ns = 2000 WHERE window = 2;"
+	                    "UPDATE ledger_cpu SET has_switches = 0 WHERE window = 3;"
+	                    "UPDATE ledger_cpu SET has_steal = 0 WHERE window = 4");
+	got = read_back(&all);
+	CHECK_EQ(got->ledger.cpus.count, 4 * MILL_CPUS);
+	check_line(got, 0, 1000, true, false, 20 * SECOND);
+	check_line(got, 0, 2000, true, true, 10 * SECOND);
+	check_line(got, 0, 1000, false, true, 10 * SECOND);
+	check_line(got, 1, 1000, true, true, 10 * SECOND);
+	profile_free(got);
+	store_fixture_remove(path);
+}
+
 static void take_file(struct buf *b)
 {
 	char bytes[65536];
@@ -486,6 +528,7 @@ int main(void)
 	RUN(a_range_of_nothing_says_what_there_is);
 	RUN(several_machines_are_told_apart);
 	RUN(rates_that_changed_are_told);
+	RUN(books_of_a_cpu_are_kept_apart_by_what_they_count);
 	RUN(rows_that_refer_to_nothing_are_read);
 	return check_end();
 }
