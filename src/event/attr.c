@@ -44,6 +44,7 @@ void attr_describe(struct recording_attr *a, const struct perf_event_attr *attr,
 	a->exclude_user = attr->exclude_user;
 	a->exclude_idle = attr->exclude_idle;
 	a->inherit = attr->inherit;
+	a->enable_on_exec = attr->enable_on_exec;
 	a->context_switch = attr->context_switch;
 	a->callchain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
 	a->user_callchain = a->callchain && !attr->exclude_callchain_user;

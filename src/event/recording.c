@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/recording.h"
 
+#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -60,9 +61,31 @@ uint16_t recording_main_attr(const struct recording *r)
 {
 	static const enum attr_role order[] = {ATTR_CLOCK, ATTR_COUNT};
 
-	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
-		for (size_t i = 0; i < r->attrs.count; i++)
-			if (r->attrs.items[i].role == order[k])
-				return (uint16_t)i;
+	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++) {
+		size_t found = r->attrs.count;
+
+		for (size_t i = r->attrs.count; i-- > 0;) {
+			const struct recording_attr *a = &r->attrs.items[i];
+
+			if (a->role == order[k] && (a->samples || found == r->attrs.count ||
+			                            !r->attrs.items[found].samples))
+				found = i;
+		}
+		if (found < r->attrs.count)
+			return (uint16_t)found;
+	}
 	return 0;
+}
+
+bool recording_attr_may_be_of_cpus(const struct recording_attr *a)
+{
+	/* 0: a store has no types of samples. */
+	return !a->sample_type || (a->sample_type & PERF_SAMPLE_CPU && !a->enable_on_exec);
+}
+
+bool recording_may_be_machine_wide(const struct recording *r)
+{
+	uint16_t attr = recording_main_attr(r);
+
+	return attr < r->attrs.count && recording_attr_may_be_of_cpus(&r->attrs.items[attr]);
 }

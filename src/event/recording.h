@@ -32,7 +32,9 @@ struct recording_attr {
 	uint64_t period;       /* ns for clocks, else events; 0 with frequency */
 	uint64_t frequency_hz; /* 0 where a fixed period was asked for */
 	uint64_t period_ns;    /* the timer's period if this is a software clock, else 0 */
+	uint64_t samples;      /* filled while reading */
 	bool exclude_kernel, exclude_user, exclude_idle, inherit, context_switch, callchain;
+	bool enable_on_exec; /* it began to count when the command did */
 	bool user_callchain; /* user frames were asked for too */
 	bool stack_copies;   /* registers and stack bytes in place of user frames */
 };
@@ -142,8 +144,20 @@ void recording_warn(struct recording *r, const char *fmt, ...)
 /* When it was made, s since 1970; 0: nobody can say. */
 uint64_t recording_time_s(const struct recording *r);
 
-/* The attribute that the report is about: first of role CLOCK, else COUNT, else 0. */
+/*
+ * The attribute that the account is about: of role CLOCK, else COUNT, the first one that has
+ * samples (hybrid CPUs have a clock for each kind of core), else the first one, else 0.
+ */
 uint16_t recording_main_attr(const struct recording *r);
+
+/*
+ * Whether the event may have been opened for CPUs (perf record -a, -C). False for a command or a
+ * process: perf stores no CPU in their samples, and a command's exec enables the event. True is no
+ * proof: other recorders store the CPU in every sample.
+ */
+bool recording_attr_may_be_of_cpus(const struct recording_attr *a);
+/* The same of the main attribute. */
+bool recording_may_be_machine_wide(const struct recording *r);
 
 /*
  * Where events go. begin() comes first, with attrs and features known (time

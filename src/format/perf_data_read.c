@@ -67,6 +67,8 @@ static bool count_sample(struct delivery *d, const struct event *e)
 	if (e->time_ns < d->options.from_ns || (d->options.to_ns && e->time_ns > d->options.to_ns))
 		return false;
 	r->samples++;
+	if (e->attr < r->attrs.count)
+		r->attrs.items[e->attr].samples++;
 	if (e->time_ns && (!r->first_sample_ns || e->time_ns < r->first_sample_ns))
 		r->first_sample_ns = e->time_ns;
 	if (e->time_ns > r->last_sample_ns)

@@ -228,7 +228,7 @@ static void counts(const struct report *r, const struct report_text_options *o, 
 {
 	const struct account_modes *m = &r->account->events;
 	const struct profile *p = r->view->profile;
-	uint8_t event = profile_main_event(p);
+	uint8_t event = profile_clock_event(p);
 	struct table t;
 
 	text_heading(out, &o->style, "Where the events went");

@@ -12,14 +12,22 @@
 void ledger_cpu_init(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle,
                      uint64_t start_ns, uint64_t end_ns)
 {
-	*b = (struct ledger_cpu_builder){.start_ns = start_ns,
-	                                 .end_ns = end_ns,
-	                                 .since_ns = start_ns,
-	                                 .due_ns = start_ns,
-	                                 .exclude_idle = exclude_idle};
-	b->sums.period_ns = period_ns;
-	grid_init(&b->grid, period_ns);
+	*b = (struct ledger_cpu_builder){
+	        .start_ns = start_ns, .end_ns = end_ns, .since_ns = start_ns, .due_ns = start_ns};
+	ledger_cpu_set_clock(b, period_ns, exclude_idle);
 	vec_push(&b->spans, (struct cpu_span){start_ns, CPU_STATE_UNKNOWN});
+}
+
+void ledger_cpu_set_clock(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle)
+{
+	b->exclude_idle = exclude_idle;
+	b->sums.period_ns = period_ns;
+	b->sums.ticks_due_busy = b->sums.ticks_due_idle = 0;
+	b->sums.ticks_seen_busy = b->sums.ticks_seen_idle = 0;
+	b->sums.weight_busy = b->sums.weight_idle = 0;
+	b->folded = 0;
+	b->due_ns = b->start_ns;
+	grid_init(&b->grid, period_ns);
 }
 
 void ledger_cpu_restart(struct ledger_cpu_builder *b, uint64_t start_ns)

@@ -36,6 +36,8 @@ struct ledger_cpu_builder {
 
 void ledger_cpu_init(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle,
                      uint64_t start_ns, uint64_t end_ns);
+/* The samples to come are of another clock: those that were counted are discarded. */
+void ledger_cpu_set_clock(struct ledger_cpu_builder *b, uint64_t period_ns, bool exclude_idle);
 void ledger_cpu_done(struct ledger_cpu_builder *b);
 
 /* Sampling began only now: what was counted before is forgotten, the state is kept. */

@@ -22,11 +22,14 @@ enum note_kind {
 	NOTE_EXIT,
 	NOTE_LOST,
 	NOTE_THROTTLE,
+	NOTE_CLOCK,   /* another attribute is the main clock: the first one that has samples */
+	NOTE_MACHINE, /* a process that recorders of the whole machine alone report */
 };
 
 struct note {
 	uint64_t time_ns;
-	uint64_t amount;          /* sample: its period; lost: records; throttle: 1 if stopped */
+	uint64_t amount;          /* sample: its period; lost: records; throttle: 1 if stopped;
+	                           * clock: the attribute's index */
 	uint32_t thread, process; /* ID_NONE where the event is nobody's */
 	union {
 		struct {

@@ -215,12 +215,48 @@ void profile_seal(struct profile *p)
 	p->path_index = (struct path_table){0};
 }
 
+/* The first event of a role, with samples where that is asked for; events.count: none. */
+static size_t first_event(const struct profile *p, enum attr_role role, bool sampled)
+{
+	size_t i = 0;
+
+	while (i < p->events.count &&
+	       (p->events.items[i].role != role || (sampled && !p->events.items[i].samples)))
+		i++;
+	return i;
+}
+
+struct event_choice {
+	enum attr_role role;
+	bool sampled;
+};
+
+static uint8_t choose_event(const struct profile *p, const struct event_choice *choices,
+                            size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t event = first_event(p, choices[i].role, choices[i].sampled);
+
+		if (event < p->events.count)
+			return (uint8_t)event;
+	}
+	return 0;
+}
+
 uint8_t profile_main_event(const struct profile *p)
 {
-	for (size_t i = 0; i < p->events.count; i++)
-		if (p->events.items[i].role == ATTR_CLOCK)
-			return (uint8_t)i;
-	return 0;
+	static const struct event_choice choices[] = {
+	        {ATTR_CLOCK, true}, {ATTR_COUNT, true}, {ATTR_CLOCK, false}};
+
+	return choose_event(p, choices, sizeof(choices) / sizeof(*choices));
+}
+
+uint8_t profile_clock_event(const struct profile *p)
+{
+	static const struct event_choice choices[] = {
+	        {ATTR_CLOCK, true}, {ATTR_CLOCK, false}, {ATTR_COUNT, true}};
+
+	return choose_event(p, choices, sizeof(choices) / sizeof(*choices));
 }
 
 int profile_find_event(const struct profile *p, const char *name, uint8_t *event, struct error *err)
@@ -284,7 +320,7 @@ static void add_unseen_idle(struct profile *p, uint8_t event, uint16_t cpu, doub
 
 void profile_weigh_idle(struct profile *p)
 {
-	uint8_t event = profile_main_event(p);
+	uint8_t event = profile_clock_event(p);
 	struct idle_time t;
 
 	vec_each (row, &p->rows)

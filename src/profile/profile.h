@@ -156,8 +156,13 @@ void profile_forget_paths(struct profile *p);
 /* Nothing more is added: gives back the memory that finding what is there takes. */
 void profile_seal(struct profile *p);
 
-/* The event that a report is about unless told otherwise: the first clock, else the first. */
+/*
+ * The event that a report is about without --event: the first clock that has samples, else the
+ * first count of something that has, else the first clock, else the first event.
+ */
 uint8_t profile_main_event(const struct profile *p);
+/* The event that the ledger is about: the first clock that has samples, else the first clock. */
+uint8_t profile_clock_event(const struct profile *p);
 /* The event of a name; NULL: that main one. -ENOENT, with the names that there are. */
 int profile_find_event(const struct profile *p, const char *name, uint8_t *event,
                        struct error *err);

@@ -18,6 +18,7 @@ struct profile_builder {
 	struct profile_builder_options options;
 	const struct recording *recording;
 	uint16_t main_attr;
+	bool main_sampled;   /* a sample of it came: it stays the main one */
 	VEC(uint8_t) events; /* by attr: index into profile.events */
 	struct path_cache *paths;
 	struct stack_walk *walk; /* made when the first sample needs it */
@@ -111,6 +112,7 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 		}
 	}
 	b->main_attr = recording_main_attr(r);
+	b->main_sampled = false;
 	b->recording_index = index;
 	b->first_window = (uint32_t)p->windows.count;
 	profile_counter_begin(&b->counter, r, index);
@@ -254,6 +256,19 @@ static struct note *add_note(struct profile_builder *b, const struct event *e, e
 	return n;
 }
 
+/* The first clock that has samples is the main one, as in profile_clock_event(). */
+static void choose_clock(struct profile_builder *b, const struct event *e, uint16_t attr)
+{
+	if (b->recording->attrs.items[attr].role != ATTR_CLOCK ||
+	    (b->main_sampled && attr >= b->main_attr))
+		return;
+	b->main_sampled = true;
+	if (attr == b->main_attr)
+		return;
+	b->main_attr = attr;
+	add_note(b, e, NOTE_CLOCK)->amount = attr;
+}
+
 static void on_sample(struct profile_builder *b, const struct event *e)
 {
 	uint16_t attr = e->attr < b->recording->attrs.count ? e->attr : b->main_attr;
@@ -268,6 +283,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	a = &b->recording->attrs.items[attr];
 	if (a->role == ATTR_TRACK)
 		return;
+	choose_clock(b, e, attr);
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
 	process_table_in_cgroup(p->processes, process, e->sample.cgroup);
@@ -316,6 +332,9 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	struct note *n;
 
 	process_table_event(processes, e);
+	/* The recorder found it in /proc. The process that it samples is another one. */
+	if (e->kind == EVENT_COMM && e->pid == 1)
+		add_note(b, e, NOTE_MACHINE);
 	now = process_table_find_thread(processes, e->pid, e->tid);
 	if (e->kind == EVENT_EXIT || exec)
 		forget_walk(b, old);

@@ -25,12 +25,22 @@ void profile_counter_done(struct profile_counter *c)
 	ledger_thread_done(&c->threads);
 }
 
+static void choose_attr(struct profile_counter *c, uint16_t attr)
+{
+	const struct recording *r = c->recording;
+
+	c->main_attr = attr;
+	c->of_cpus =
+	        (r->account.present && r->account.machine_wide) ||
+	        (attr < r->attrs.count && recording_attr_may_be_of_cpus(&r->attrs.items[attr]));
+}
+
 void profile_counter_begin(struct profile_counter *c, const struct recording *r,
                            uint32_t recording_index)
 {
 	c->recording = r;
 	c->recording_index = recording_index;
-	c->main_attr = recording_main_attr(r);
+	choose_attr(c, recording_main_attr(r));
 	if (r->account.present)
 		c->first_ns = c->start_ns = r->account.start_ns;
 	c->threads.start_ns = c->off.start_ns = c->first_ns;
@@ -53,13 +63,25 @@ static uint64_t start_of(const struct profile_counter *c, const struct account_c
 	return account && account->start_ns > start_ns ? account->start_ns : start_ns;
 }
 
+static const struct recording_attr *main_attr(const struct profile_counter *c)
+{
+	return c->main_attr < c->recording->attrs.count ? &c->recording->attrs.items[c->main_attr]
+	                                                : NULL;
+}
+
+/* 0: the event has no timer's grid. */
+static uint64_t clock_period_ns(const struct profile_counter *c)
+{
+	const struct recording_attr *attr = main_attr(c);
+
+	return attr && attr->role == ATTR_CLOCK ? attr->period_ns : 0;
+}
+
 static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
 {
-	const struct recording *r = c->recording;
-	const struct recording_attr *attr;
-	const struct account_cpu *account = account_of(r, number);
+	const struct account_cpu *account = account_of(c->recording, number);
+	const struct recording_attr *attr = main_attr(c);
 	struct counter_cpu *cpu;
-	bool clock;
 
 	while (c->cpus.count <= number)
 		vec_add(&c->cpus);
@@ -67,9 +89,7 @@ static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
 	if (cpu->seen)
 		return cpu;
 	cpu->seen = true;
-	attr = c->main_attr < r->attrs.count ? &r->attrs.items[c->main_attr] : NULL;
-	clock = attr && attr->role == ATTR_CLOCK;
-	ledger_cpu_init(&cpu->ledger, clock ? attr->period_ns : 0, attr && attr->exclude_idle,
+	ledger_cpu_init(&cpu->ledger, clock_period_ns(c), attr && attr->exclude_idle,
 	                start_of(c, account), account ? account->end_ns : 0);
 	cpu->ledger.sums.cpu = number;
 	cpu->ledger.sums.recording = c->recording_index;
@@ -123,7 +143,6 @@ static void guess_start(struct profile_counter *c, uint64_t time_ns)
 /* The clock's samples are the ticks that the ledgers count. */
 static void count_tick(struct profile_counter *c, const struct note *n)
 {
-	c->machine_wide |= n->idle;
 	guess_start(c, n->time_ns);
 	if (n->time_ns && n->cpu != COUNTER_CPUS)
 		ledger_cpu_sample(&cpu_of(c, n->cpu)->ledger, n->time_ns, n->idle, n->amount);
@@ -152,6 +171,7 @@ static void on_sample(struct profile_counter *c, const struct note *n, uint64_t 
 	row->weight += n->amount;
 	p->events.items[n->event].samples++;
 	p->events.items[n->event].weight += n->amount;
+	c->machine_wide |= n->idle && c->of_cpus;
 	append_sequence(c, n->cpu, n->event, (uint32_t)(row - p->rows.items));
 	if (n->off_cpu)
 		off_cpu_sample(&c->off, n->thread, (uint32_t)(row - p->rows.items));
@@ -161,6 +181,9 @@ static void on_sample(struct profile_counter *c, const struct note *n, uint64_t 
 
 static void on_switch(struct profile_counter *c, const struct note *n)
 {
+	/* Intel PT of one command has the switches of CPUs, which are those of all processes. */
+	if (n->machine_wide && !c->of_cpus)
+		return;
 	c->switches = true;
 	if (n->machine_wide) {
 		c->machine_wide = true;
@@ -172,6 +195,16 @@ static void on_switch(struct profile_counter *c, const struct note *n)
 		return;
 	ledger_thread_switch(&c->threads, n->thread, n->process, n->time_ns, n->out, n->preempted);
 	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
+}
+
+/* CPUs that were met before it are accounts of that clock from now on. */
+static void on_clock(struct profile_counter *c, const struct note *n)
+{
+	choose_attr(c, (uint16_t)n->amount);
+	vec_each (cpu, &c->cpus)
+		if (cpu->seen)
+			ledger_cpu_set_clock(&cpu->ledger, clock_period_ns(c),
+			                     main_attr(c)->exclude_idle);
 }
 
 /* FORK, EXIT and COMM change which thread a pid means: ledgers follow. */
@@ -215,6 +248,12 @@ static void on_note(struct profile_counter *c, const struct note *n, uint64_t ha
 	case NOTE_THROTTLE:
 		if (n->cpu != COUNTER_CPUS)
 			cpu_of(c, n->cpu)->ledger.sums.throttled += n->amount;
+		break;
+	case NOTE_CLOCK:
+		on_clock(c, n);
+		break;
+	case NOTE_MACHINE:
+		c->machine_wide |= c->of_cpus;
 		break;
 	case NOTE_TIME:
 		break;

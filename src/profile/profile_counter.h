@@ -44,6 +44,7 @@ struct profile_counter {
 	struct ledger_threads threads;
 	uint64_t first_ns;
 	uint64_t start_ns; /* of sampling, 0: not known yet */
+	bool of_cpus;      /* the main event may be the whole machine's */
 	bool machine_wide, switches, no_sequences;
 	bool cut; /* windows were taken out of it: the account is of more than is left */
 	uint64_t hashes[NOTE_BATCH]; /* of the rows of the batch at hand */

@@ -22,17 +22,18 @@ void ticks_done(struct ticks *t)
 	ticks_init(t);
 }
 
-static int ticks_begin(void *ctx, const struct recording *r, struct error *err)
+/* The event whose samples are taken; the same clock in all recordings. */
+static int choose_event(struct ticks *t, struct error *err)
 {
+	const struct recording *r = t->recording;
 	const struct recording_attr *attr;
-	struct ticks *t = ctx;
 
-	t->recordings++;
 	t->attr = recording_main_attr(r);
 	if (t->attr >= r->attrs.count)
 		return 0;
 	attr = &r->attrs.items[t->attr];
-	if (!t->event) {
+	if (!t->event || t->recordings == 1) {
+		free(t->event);
 		t->event = xstrdup(attr->name ? attr->name : "");
 		t->period_ns = attr->period_ns;
 		return 0;
@@ -43,6 +44,15 @@ static int ticks_begin(void *ctx, const struct recording *r, struct error *err)
 		                 "intervals by itself",
 		                 r->path ? r->path : "the recording");
 	return 0;
+}
+
+static int ticks_begin(void *ctx, const struct recording *r, struct error *err)
+{
+	struct ticks *t = ctx;
+
+	t->recordings++;
+	t->recording = r;
+	return choose_event(t, err);
 }
 
 static struct ticks_cpu *line_of(struct ticks *t, uint32_t cpu)
@@ -68,15 +78,25 @@ static int ticks_event(void *ctx, const struct event *e, struct error *err)
 {
 	struct ticks *t = ctx;
 	struct ticks_cpu *line;
+	int ret;
 
-	if (e->kind != EVENT_SAMPLE || e->attr != t->attr || !e->time_ns)
+	/* Recorders of the whole machine alone report these processes. */
+	if ((e->kind == EVENT_SAMPLE && e->pid == 0) || (e->kind == EVENT_COMM && e->pid == 1))
+		t->machine_wide |= recording_may_be_machine_wide(t->recording);
+	if (e->kind != EVENT_SAMPLE || !e->time_ns)
+		return 0;
+	/* The first clock may have no samples at all. */
+	if (e->attr != t->attr && !t->recording->attrs.items[t->attr].samples) {
+		ret = choose_event(t, err);
+		if (ret)
+			return ret;
+	}
+	if (e->attr != t->attr)
 		return 0;
 	if (t->count >= TICKS_MAX) {
 		t->cut = true;
 		return 0;
 	}
-	/* Only a sampler of the whole machine meets the idle process. */
-	t->machine_wide |= e->pid == 0;
 	line = line_of(t, e->cpu);
 	if (line->times.count && e->time_ns < *vec_last(&line->times)) {
 		line->backwards++;

@@ -32,7 +32,8 @@ struct ticks {
 	bool cut;
 	uint32_t recordings;
 	uint64_t count;
-	uint16_t attr; /* of the recording being read */
+	const struct recording *recording; /* being read */
+	uint16_t attr;                     /* of it: the main one */
 	VEC(struct ticks_cpu) cpus;
 };
 

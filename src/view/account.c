@@ -471,7 +471,7 @@ struct account_view *account_view_new(struct view *v, bool partial)
 	a->has_unobserved = a->has_idle = true;
 	a->has_kernel = kernel_sampled(p);
 	/* The account is about time, whatever event the report is about. */
-	event = profile_main_event(p);
+	event = profile_clock_event(p);
 	timed = event < p->events.count && p->events.items[event].role == ATTR_CLOCK;
 	if (timed) {
 		a->clock = p->events.items[event].period_ns != 0;

@@ -257,7 +257,7 @@ static inline void describe(struct recording *r)
 	struct recording_attr clock = {.name = xstrdup("cpu-clock"),
 	                               .role = ATTR_CLOCK,
 	                               .type = PERF_TYPE_SOFTWARE,
-	                               .sample_type = PERF_SAMPLE_CALLCHAIN,
+	                               .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CPU,
 	                               .frequency_hz = 97,
 	                               .period_ns = PERIOD_NS,
 	                               .callchain = true,

@@ -273,7 +273,7 @@ static void mill_describe(struct mill *m)
 	a->name = xstrdup("cpu-clock");
 	a->role = ATTR_CLOCK;
 	a->type = PERF_TYPE_SOFTWARE;
-	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	a->period = a->period_ns = m->period_ns;
 	a->callchain = a->user_callchain = a->context_switch = true;
 }

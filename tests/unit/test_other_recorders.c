@@ -223,8 +223,123 @@ static void switch_records_give_cycles_a_time(void)
 	buf_done(&m.records);
 }
 
+/* A hybrid CPU has a clock for each kind of core; the command ran on one kind. */
+static void an_event_without_samples_is_not_the_default(void)
+{
+	struct made m = {.attrs = {machine_cycles(), machine_cycles()}, .attr_count = 2};
+	struct told t;
+
+	m.attrs[0].type = m.attrs[1].type = PERF_TYPE_RAW;
+	m.attrs[1].config = 0x1c4;
+	put_sample(&m, (struct made_sample){1, 0, 100, false, START, 7});
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->event, 1);
+	CHECK_EQ(t.report->selection.samples, 1);
+	told_done(&t);
+	m.attrs[0].type = m.attrs[1].type = PERF_TYPE_HARDWARE;
+	m.attrs[1].config = PERF_COUNT_HW_REF_CPU_CYCLES;
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->event, 1);
+	CHECK_EQ(t.report->selection.samples, 1);
+	told_done(&t);
+	buf_done(&m.records);
+}
+
+/* The order of events decides, and not the order of samples. */
+static void the_first_clock_with_samples_has_the_ledger(void)
+{
+	struct made m = {.attrs = {machine_cycles(), fixture_clock()}, .attr_count = 2};
+	struct told t;
+
+	m.attrs[1].sample_type = m.attrs[0].sample_type;
+	put_sample(&m, (struct made_sample){1, 0, 0, true, START, MS});
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->event, 1);
+	CHECK_EQ(t.report->account->counted, false);
+	CHECK_EQ(t.report->account->total.idle_ns, MS);
+	told_done(&t);
+	put_sample(&m, (struct made_sample){0, 0, 100, false, START + MS, 500});
+	put_sample(&m, (struct made_sample){1, 0, 0, true, START + 2 * MS, MS});
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->event, 0);
+	CHECK_EQ(t.report->account->counted, true);
+	CHECK_EQ(t.report->account->events.all, 500);
+	CHECK_EQ(t.profile->ledger.cpus.items[0].weight_idle, 0);
+	told_done(&t);
+	buf_done(&m.records);
+}
+
+static void put_comm(struct made *m, int32_t pid, const char *name)
+{
+	struct buf body = {0};
+	char padded[16] = {0};
+
+	memcpy(padded, name, strlen(name));
+	fixture_u32(&body, (uint32_t)pid, (uint32_t)pid);
+	buf_add(&body, padded, sizeof(padded));
+	fixture_u32(&body, (uint32_t)pid, (uint32_t)pid); /* TID, TIME, CPU, IDENTIFIER */
+	fixture_u64(&body, 0);
+	if (m->attrs[0].sample_type & PERF_SAMPLE_CPU)
+		fixture_u32(&body, 0, 0);
+	fixture_u64(&body, 1);
+	fixture_record(&m->records, PERF_RECORD_COMM, 0, body.data, body.size);
+	buf_done(&body);
+}
+
+/* No CPU was idle when a sample was taken: that the recorder reports init tells its scope. */
+static void a_busy_machine_is_a_machine(void)
+{
+	struct made m = {.attrs = {machine_cycles()}, .attr_count = 1};
+	struct told t;
+
+	put_comm(&m, 1, "init");
+	put_comm(&m, 100, "program");
+	put_sample(&m, (struct made_sample){0, 0, 100, false, START, 1000});
+	put_sample(&m, (struct made_sample){0, 1, 100, false, START + MS, 1000});
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->account->machine_wide, true);
+	CHECK(says(&t, "The whole machine, 1.00 ms on 2 CPUs"));
+	told_done(&t);
+	m.attrs[0].enable_on_exec = 1;
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->account->machine_wide, false);
+	told_done(&t);
+	buf_done(&m.records);
+}
+
+/* Intel PT records the switches of the CPUs that one command runs on; its samples have no CPU. */
+static void switches_of_cpus_do_not_make_a_command_the_machine(void)
+{
+	struct made m = {.attrs = {machine_cycles()}, .attr_count = 1};
+	struct buf body = {0};
+	struct told t;
+
+	m.attrs[0].sample_type &= ~(uint64_t)PERF_SAMPLE_CPU;
+	m.attrs[0].enable_on_exec = 1;
+	put_sample(&m, (struct made_sample){0, 0, 100, false, START, 1000});
+	fixture_u32(&body, 0, 0);
+	fixture_u32(&body, 100, 100);
+	fixture_u64(&body, START + MS);
+	fixture_u64(&body, 1);
+	fixture_record(&m.records, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT,
+	               body.data, body.size);
+	put_sample(&m, (struct made_sample){0, 0, 100, true, START + 2 * MS, 1000});
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->account->machine_wide, false);
+	CHECK_EQ(t.profile->ledger.cpus.count, 0);
+	CHECK(!says(&t, "65535"));
+	CHECK(says(&t, "Samples of 2.00 ms"));
+	told_done(&t);
+	buf_done(&body);
+	buf_done(&m.records);
+}
+
 int main(void)
 {
+	RUN(an_event_without_samples_is_not_the_default);
+	RUN(the_first_clock_with_samples_has_the_ledger);
+	RUN(a_busy_machine_is_a_machine);
+	RUN(switches_of_cpus_do_not_make_a_command_the_machine);
 	RUN(cycles_of_the_machine_are_no_time);
 	RUN(cycles_of_a_command_are_no_time);
 	RUN(switch_records_give_cycles_a_time);
