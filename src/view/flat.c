@@ -214,7 +214,10 @@ static void add_row(struct grouping *g, uint32_t row_id)
 	struct flat *f = g->flat;
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
-	struct flat_row *group = group_row(g, row_id, innermost(p, row->path));
+	bool is_switch = p->events.items[row->event].role == ATTR_SWITCH;
+	/* How often a thread waited and how long stand in one row. */
+	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
+	struct flat_row *group = group_row(g, row_id, innermost(p, path));
 
 	group->samples += row->samples;
 	group->weight += row->weight;
@@ -225,7 +228,7 @@ static void add_row(struct grouping *g, uint32_t row_id)
 		g->group_of[row_id] = (uint32_t)(group - f->rows.items);
 	if (!f->request.children)
 		return;
-	for (uint32_t n = row->path; n != PATH_ROOT; n = p->paths.items[n].parent)
+	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent)
 		add_total(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
 }
 
@@ -353,6 +356,10 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 		g.group_of = share_groups_new(v);
 	vec_each (id, &s->rows)
 		add_row(&g, *id);
+	/* A row of switches is in both lists: its waits are not its samples, which have been
+	 * counted. */
+	vec_each (row, &f->rows)
+		row->mark = ID_NONE;
 	vec_each (id, &s->waits)
 		add_wait(&g, *id);
 	fill_shares(f);

@@ -239,6 +239,12 @@ static bool both_clocks_ticked(const struct profile *p)
 	return true;
 }
 
+/* An event that is no clock has no timer that a program could be in step with. */
+static bool is_clock(const struct report *r)
+{
+	return report_event(r) && report_event(r)->role == ATTR_CLOCK;
+}
+
 static void build(struct report *r)
 {
 	const struct report_options *o = &r->options;
@@ -246,7 +252,8 @@ static void build(struct report *r)
 	                                 .key_count = 3,
 	                                 .children = o->children,
 	                                 .intervals = o->intervals,
-	                                 .steps = both_clocks_ticked(r->view->profile)};
+	                                 .steps = is_clock(r) &&
+	                                          both_clocks_ticked(r->view->profile)};
 	struct flat_request chosen = {
 	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
 	struct aside grower = {0};

@@ -241,7 +241,7 @@ static uint32_t counted_row(struct fixture *f, const char *name, uint8_t event, 
 }
 
 /* Half of the clock's samples, a fifth of the witness's: in step, and told so. */
-static void test_programs_in_step_are_told(void)
+static void check_steps(enum attr_role role, bool expected)
 {
 	struct profile_event witness = {.role = ATTR_WITNESS, .period_ns = 17 * MS};
 	uint32_t one, other, seen_one, seen_other;
@@ -253,6 +253,7 @@ static void test_programs_in_step_are_told(void)
 	fixture_init(&f, false);
 	f.profile->rows.count = 0; /* of this test alone */
 	id_table_done(&f.profile->row_index);
+	f.profile->events.items[0].role = role;
 	witness.name = xstrdup("cpu-clock/witness/");
 	vec_push(&f.profile->events, witness);
 	one = counted_row(&f, "one", 0, 5000);
@@ -264,15 +265,25 @@ static void test_programs_in_step_are_told(void)
 	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
 	row = row_named(r->functions, "one");
 	CHECK_EQ(row->samples, 5000);
-	CHECK(row->step_z != 0);
-	CHECK(near(row->step_witness, 0.2));
+	CHECK_EQ(row->step_z != 0, expected);
+	CHECK(!expected || near(row->step_witness, 0.2));
 	CHECK(row->low > 0.45 && row->low < 0.5 && row->high > 0.5 && row->high < 0.55);
 	vec_each (text, &r->warnings)
 		told |= strstr(*text, "one has 50.0 %") &&
 		        strstr(*text, "20.0 % by a second clock");
-	CHECK(told);
+	CHECK_EQ(told, expected);
 	report_free(r);
 	fixture_done(&f);
+}
+
+static void test_programs_in_step_are_told(void)
+{
+	check_steps(ATTR_CLOCK, true);
+}
+
+static void test_an_event_that_is_no_clock_has_no_timer(void)
+{
+	check_steps(ATTR_COUNT, false);
 }
 
 static void test_flat_functions(void)
@@ -417,6 +428,28 @@ static void test_waits_go_to_what_waited(void)
 	CHECK_EQ(r->tree->nodes.items[TREE_ROOT].blocked_ns, 30 * MS);
 	report_free(r);
 	fixture_done(&f);
+}
+
+/* How often and how long, with callers and without. */
+static void test_switches_stand_beside_their_waits(void)
+{
+	for (int children = 0; children < 2; children++) {
+		struct fixture f;
+		struct report *r;
+		const struct flat_row *row;
+
+		fixture_init(&f, true);
+		r = report_of(&f, &(struct report_options){.limit = -1,
+		                                           .event = "context-switches",
+		                                           .children = children});
+		row = row_named(r->functions, "futex_wait");
+		CHECK(row && row->samples == 1 && row->blocked_ns == 30 * MS);
+		CHECK(!row_named(r->functions, "__schedule"));
+		row = row_named(r->functions, "main");
+		CHECK(!children || (row && row->total_samples == 1 && row->blocked_ns == 30 * MS));
+		report_free(r);
+		fixture_done(&f);
+	}
 }
 
 static void test_processes(void)
@@ -580,12 +613,14 @@ int main(void)
 	RUN(test_account_of_two_clocks);
 	RUN(test_account_of_two_scopes);
 	RUN(test_programs_in_step_are_told);
+	RUN(test_an_event_that_is_no_clock_has_no_timer);
 	RUN(test_flat_functions);
 	RUN(test_flat_children_count_once_per_path);
 	RUN(test_flat_cut_sums_up_the_rest);
 	RUN(test_flat_keys);
 	RUN(test_cpus_that_were_not_recorded);
 	RUN(test_waits_go_to_what_waited);
+	RUN(test_switches_stand_beside_their_waits);
 	RUN(test_processes);
 	RUN(test_process_tables);
 	RUN(test_filters);
