@@ -112,7 +112,8 @@ struct event {
 		struct event_mmap mmap;
 		struct {
 			const char *name;
-			bool exec; /* an exec gave this name: a new program */
+			bool exec;          /* an exec gave this name: a new program */
+			bool exec_unmarked; /* whether an exec did is not known */
 		} comm;
 		struct {
 			int32_t parent_pid, parent_tid; /* pid, tid: the new thread */

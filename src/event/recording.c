@@ -54,7 +54,10 @@ uint64_t recording_lost(const struct recording *r)
 
 uint64_t recording_time_s(const struct recording *r)
 {
-	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000 : r->captured_at_s;
+	/* A part of a file was written by whoever cut it. */
+	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000
+	       : r->truncated   ? 0
+	                        : r->captured_at_s;
 }
 
 uint16_t recording_main_attr(const struct recording *r)

@@ -61,6 +61,7 @@ struct perf_decoder {
 	bool match_ids;    /* several attrs, and their records have ids */
 	bool uniform_ids;  /* all have their id at one place */
 	bool uniform_time; /* all have their time at one place */
+	bool marks_execs;  /* COMM records of execs are marked */
 	uint64_t last_id;
 	uint16_t last_attr;
 	perf_words chain, regs; /* aligned copies, where the record is not */

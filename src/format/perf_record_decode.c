@@ -74,6 +74,7 @@ void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr 
                            const void *ids, size_t count)
 {
 	lay_out(vec_add(&d->layouts), attr);
+	d->marks_execs |= attr->comm_exec;
 	perf_decoder_add_ids(d, (uint16_t)(d->layouts.count - 1), ids, count);
 }
 
@@ -363,6 +364,7 @@ static bool decode_comm(struct perf_decoder *d, const uint8_t *b, const uint8_t 
 	decode_ids(b, e);
 	e->comm.name = text_in(d, b + 8, end);
 	e->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	e->comm.exec_unmarked = !d->marks_execs;
 	return true;
 }
 

@@ -16,6 +16,15 @@ static void known(struct json *j, const char *key, const char *text)
 		json_null(j);
 }
 
+static void known_time(struct json *j, const char *key, uint64_t time)
+{
+	json_key(j, key);
+	if (time)
+		json_u64(j, time);
+	else
+		json_null(j);
+}
+
 static void hex(struct json *j, const char *key, uint64_t value)
 {
 	char text[32];
@@ -39,13 +48,9 @@ static void recordings(struct json *j, const struct report *r)
 		known(j, "arch", rec->arch);
 		known(j, "cpu", rec->cpu_description);
 		json_ku64(j, "cpus_online", rec->cpus_online);
-		json_ku64(j, "first_sample_ns", rec->first_sample_ns);
-		json_ku64(j, "last_sample_ns", rec->last_sample_ns);
-		json_key(j, "time_s");
-		if (recording_time_s(rec))
-			json_u64(j, recording_time_s(rec));
-		else
-			json_null(j);
+		known_time(j, "first_sample_ns", rec->first_sample_ns);
+		known_time(j, "last_sample_ns", rec->last_sample_ns);
+		known_time(j, "time_s", recording_time_s(rec));
 		json_ku64(j, "bytes", rec->bytes);
 		json_ku64(j, "samples", rec->samples);
 		json_ku64(j, "lost_records", rec->lost_records);

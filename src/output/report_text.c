@@ -89,6 +89,8 @@ static void when_text(const struct recording *rec, struct buf *out)
 		return;
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm);
 	buf_puts(out, text);
+	if (!rec->clock_wall_ns)
+		buf_puts(out, " (when the file was written)");
 }
 
 static bool same_machine(const struct recording *a, const struct recording *b)
@@ -124,7 +126,10 @@ static void heading(const struct report *r, const struct report_text_options *o,
 	const struct profile *p = r->view->profile;
 	struct buf text = {0};
 
-	text_time(&text, (int64_t)r->elapsed_ns);
+	if (r->elapsed_ns)
+		text_time(&text, (int64_t)r->elapsed_ns);
+	else
+		buf_puts(&text, "a time that is not known");
 	if (r->account->machine_wide && r->account->cpus)
 		text_heading(out, &o->style, "The whole machine, %s on %" PRIu32 " CPU%s",
 		             buf_text(&text), r->account->cpus, r->account->cpus == 1 ? "" : "s");

@@ -358,12 +358,18 @@ static void on_fork(struct process_table *t, const struct event *e)
 	fork_thread(t, e, process, name);
 }
 
-/* A new program in the same pid: another instance, with nothing mapped yet. */
+/*
+ * A new program in the same pid: another instance, with nothing mapped yet. Where the record does
+ * not say that it is an exec, it may be another name of the same program: the maps stay.
+ */
 static void on_exec(struct process_table *t, const struct event *e, uint32_t name)
 {
 	uint32_t old = pid_map_get(&t->by_pid, e->pid), process = old, thread;
 	bool told = process_told_before(t, old) && t->processes.items[old].name == name;
+	struct map_set *maps = NULL;
 
+	if (!e->comm.exec && t->states.items[old].maps)
+		maps = map_set_ref(t->states.items[old].maps);
 	retire_thread(t, e->tid, e->time_ns);
 	if (told) {
 		/* It was looked at between its exec and this record of it. */
@@ -377,6 +383,8 @@ static void on_exec(struct process_table *t, const struct event *e, uint32_t nam
 			process_cgroup_inherit(t, process, old);
 		}
 	}
+	if (maps)
+		t->states.items[process].maps = maps;
 	t->states.items[process].provisional = false;
 	thread = add_thread(t, process, e->tid, name, e->time_ns);
 	announce(t, thread, e->time_ns);
@@ -393,11 +401,21 @@ static void note_kernel(struct process_table *t, uint32_t process, const struct 
 	}
 }
 
+/* Kernels before 3.16 do not mark execs: a name that a process takes while it is recorded is one.
+ */
+static bool is_unmarked_exec(const struct process_table *t, const struct event *e, uint32_t name)
+{
+	uint32_t known = pid_map_get(&t->by_pid, e->pid);
+
+	return e->comm.exec_unmarked && e->time_ns && e->pid == e->tid && known != ID_NONE &&
+	       !t->processes.items[known].end_ns && t->processes.items[known].name != name;
+}
+
 static void on_comm(struct process_table *t, const struct event *e)
 {
 	uint32_t name = intern_add(&t->names, e->comm.name), thread, process;
 
-	if (e->comm.exec) {
+	if (e->comm.exec || is_unmarked_exec(t, e, name)) {
 		on_exec(t, e, name);
 		return;
 	}

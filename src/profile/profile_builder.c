@@ -328,14 +328,16 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	uint32_t old = process_table_find_thread(processes, e->pid, e->tid), now;
 	uint32_t old_process =
 	        old == ID_NONE ? ID_NONE : process_table_thread_at(processes, old)->process;
-	bool exec = e->kind == EVENT_COMM && e->comm.exec;
 	struct note *n;
+	bool exec;
 
 	process_table_event(processes, e);
 	/* The recorder found it in /proc. The process that it samples is another one. */
 	if (e->kind == EVENT_COMM && e->pid == 1)
 		add_note(b, e, NOTE_MACHINE);
 	now = process_table_find_thread(processes, e->pid, e->tid);
+	/* Not all kernels mark execs: a program that ends is another thread here. */
+	exec = e->kind == EVENT_COMM && (e->comm.exec || (old != ID_NONE && now != old));
 	if (e->kind == EVENT_EXIT || exec)
 		forget_walk(b, old);
 	if (!e->time_ns || e->pid <= 0 || now == ID_NONE || (e->kind == EVENT_COMM && !exec))

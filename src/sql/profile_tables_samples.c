@@ -214,7 +214,9 @@ static void sample_time(const struct profile_model *m, const struct profile_row 
 	if (row->window >= p->windows.count)
 		return;
 	w = &p->windows.items[row->window];
-	sql_out_u64(out, profile_model_wall(m, w->recording, w->start_ns));
+	/* 0: the samples carry no time. */
+	if (w->start_ns)
+		sql_out_u64(out, profile_model_wall(m, w->recording, w->start_ns));
 }
 
 static void sample_sum(const struct profile_row *row, int column, sqlite3_context *out)

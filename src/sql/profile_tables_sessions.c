@@ -179,7 +179,8 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 		out_wall(m, w->recording, w->start_ns, out);
 		break;
 	case 3:
-		out_wall(m, w->recording, window_end(m, w), out);
+		/* Without a start the samples carry no time. */
+		out_wall(m, w->recording, w->start_ns ? window_end(m, w) : 0, out);
 		break;
 	case 4:
 		sqlite3_result_int(out, 0);

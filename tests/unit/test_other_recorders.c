@@ -4,6 +4,7 @@
 #include "output/report_text.h"
 #include "perf_data_fixture.h"
 #include "profile/profile_builder.h"
+#include "sql_fixture.h"
 #include "view/report.h"
 
 #define MS UINT64_C(1000000)
@@ -100,7 +101,8 @@ static void tell(struct told *t, const struct made *m, const char *event)
 	*t = (struct told){.profile = profile_new()};
 	recording_init(r);
 	vec_push(&t->profile->recordings, r);
-	b = profile_builder_new(t->profile, NULL);
+	b = profile_builder_new(t->profile,
+	                        &(struct profile_builder_options){.window_ns = 1000 * MS});
 	sink = profile_builder_sink(b);
 	fixture_file(&file, m->attrs, m->attr_count, &m->records);
 	CHECK_EQ(perf_data_read_memory("perf.data", file.data, file.size, NULL, r, &sink, &err), 0);
@@ -269,7 +271,7 @@ static void the_first_clock_with_samples_has_the_ledger(void)
 	buf_done(&m.records);
 }
 
-static void put_comm(struct made *m, int32_t pid, const char *name)
+static void put_comm_at(struct made *m, int32_t pid, const char *name, uint64_t time_ns)
 {
 	struct buf body = {0};
 	char padded[16] = {0};
@@ -278,12 +280,17 @@ static void put_comm(struct made *m, int32_t pid, const char *name)
 	fixture_u32(&body, (uint32_t)pid, (uint32_t)pid);
 	buf_add(&body, padded, sizeof(padded));
 	fixture_u32(&body, (uint32_t)pid, (uint32_t)pid); /* TID, TIME, CPU, IDENTIFIER */
-	fixture_u64(&body, 0);
+	fixture_u64(&body, time_ns);
 	if (m->attrs[0].sample_type & PERF_SAMPLE_CPU)
 		fixture_u32(&body, 0, 0);
 	fixture_u64(&body, 1);
 	fixture_record(&m->records, PERF_RECORD_COMM, 0, body.data, body.size);
 	buf_done(&body);
+}
+
+static void put_comm(struct made *m, int32_t pid, const char *name)
+{
+	put_comm_at(m, pid, name, 0);
 }
 
 /* No CPU was idle when a sample was taken: that the recorder reports init tells its scope. */
@@ -334,8 +341,85 @@ static void switches_of_cpus_do_not_make_a_command_the_machine(void)
 	buf_done(&m.records);
 }
 
+/* Without PERF_SAMPLE_TIME neither a length nor a moment is known. */
+static void samples_without_time_have_none(void)
+{
+	struct made m = {.attrs = {machine_cycles()}, .attr_count = 1};
+	struct sql *sql = NULL;
+	struct told t;
+
+	m.attrs[0].sample_type &= ~(uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+	put_sample(&m, (struct made_sample){0, 0, 100, false, 0, 1000});
+	tell(&t, &m, NULL);
+	CHECK(says(&t, "Samples of a time that is not known"));
+	CHECK(!says(&t, "0 s"));
+	CHECK(holds(&t, "\"first_sample_ns\":null"));
+	CHECK(holds(&t, "\"elapsed_ns\":null"));
+	CHECK_EQ(sql_open(&sql, NULL), 0);
+	CHECK_EQ(sql_add_profile(sql, t.profile, t.symbols, NULL), 0);
+	CHECK_STR(ask(sql,
+	              "SELECT time_ns IS NULL FROM samples; SELECT start_ns IS NULL, end_ns IS "
+	              "NULL FROM windows"),
+	          "1\n1|1\n");
+	sql_close(sql);
+	told_done(&t);
+	buf_done(&m.records);
+}
+
+/* A file that was cut has the time of its copy. */
+static void a_part_of_a_file_has_no_date(void)
+{
+	struct recording r;
+
+	recording_init(&r);
+	r.captured_at_s = 1700000000;
+	CHECK_EQ(recording_time_s(&r), 1700000000);
+	r.truncated = true;
+	CHECK_EQ(recording_time_s(&r), 0);
+	r.clock_wall_ns = UINT64_C(1600000000000000000);
+	CHECK_EQ(recording_time_s(&r), 1600000000);
+	recording_done(&r);
+}
+
+static uint64_t samples_of(const struct told *t, const char *process)
+{
+	const struct process_table *processes = t->profile->processes;
+
+	vec_each (line, &t->report->processes->names)
+		if (line->name != ID_NONE &&
+		    !strcmp(process_table_name(processes, line->name), process))
+			return line->user_samples + line->kernel_samples;
+	return 0;
+}
+
+/* Kernels before 3.16 do not mark the COMM record of an exec. */
+static void samples_before_an_unmarked_exec_stay(void)
+{
+	struct made m = {.attrs = {machine_cycles()}, .attr_count = 1};
+	struct told t;
+
+	put_comm(&m, 100, "shell");
+	put_sample(&m, (struct made_sample){0, 0, 100, false, START, 1000});
+	put_sample(&m, (struct made_sample){0, 0, 100, false, START + MS, 1000});
+	put_comm_at(&m, 100, "program", START + 2 * MS);
+	put_sample(&m, (struct made_sample){0, 0, 100, false, START + 3 * MS, 1000});
+	tell(&t, &m, NULL);
+	CHECK_EQ(samples_of(&t, "shell"), 2);
+	CHECK_EQ(samples_of(&t, "program"), 1);
+	told_done(&t);
+	/* A kernel that marks execs: this is another name of the same program. */
+	m.attrs[0].comm_exec = 1;
+	tell(&t, &m, NULL);
+	CHECK_EQ(samples_of(&t, "shell"), 3);
+	told_done(&t);
+	buf_done(&m.records);
+}
+
 int main(void)
 {
+	RUN(samples_without_time_have_none);
+	RUN(a_part_of_a_file_has_no_date);
+	RUN(samples_before_an_unmarked_exec_stay);
 	RUN(an_event_without_samples_is_not_the_default);
 	RUN(the_first_clock_with_samples_has_the_ledger);
 	RUN(a_busy_machine_is_a_machine);
