@@ -23,7 +23,7 @@ struct report_command_options {
 	const char *event, *percentage;
 	double limit, process_limit;
 	uint64_t lines;
-	bool children, no_children, tree, no_idle, instances, wide, json;
+	bool children, no_children, tree, no_idle, instances, wide, json, nested;
 	struct report_calls_options calls; /* of files of call paths alone */
 	struct report_tags_options tags;   /* of traces of event tags alone */
 };
@@ -98,6 +98,13 @@ static const struct option options[] = {
          .name = "json",
          .help = "all of it as JSON, shares from 0 to 1",
          .offset = AT(json)},
+        {.kind = OPTION_FLAG,
+         .name = "nested",
+         .help = "JSON with callees in their callers, and whole paths",
+         .details =
+                 "As --json, which names the caller of each node by id. Deep call paths make this "
+                 "form large: it grows with the square of their depth.",
+         .offset = AT(nested)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_LIST,
@@ -179,7 +186,7 @@ static void print(const struct report_command_options *o, struct report *r)
 	struct buf out = {0};
 
 	if (o->json) {
-		report_json(r, &out);
+		report_json(r, o->nested, &out);
 	} else {
 		style_choose(&o->style, &to.style);
 		report_text(r, &to, &out);
@@ -230,6 +237,7 @@ static int report_calls(struct report_command_options *o)
 	o->calls.tree = o->tree;
 	o->calls.wide = o->wide;
 	o->calls.json = o->json;
+	o->calls.nested = o->nested;
 	o->calls.limit = o->limit;
 	o->calls.lines = o->lines;
 	o->calls.style = o->style;
@@ -343,6 +351,7 @@ static int report_pprof(struct report_command_options *o)
 	struct report_pprof_options po = {.style = o->style,
 	                                  .wide = o->wide,
 	                                  .json = o->json,
+	                                  .nested = o->nested,
 	                                  .no_inlines = o->load.no_inlines};
 	struct error err = {0};
 	const char *path;
@@ -383,6 +392,7 @@ static int run(void *p, int argc, char **argv)
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
+	o->json = o->json || o->nested;
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            about(o));
 	if (load_kind(&kind, &o->load, &err))

@@ -92,6 +92,13 @@ const struct option report_calls_option_table[] = {
          .help = "errors of all figures, the books of every thread",
          .offset = AT(wide)},
         {.kind = OPTION_FLAG, .name = "json", .help = "all of it as JSON", .offset = AT(json)},
+        {.kind = OPTION_FLAG,
+         .name = "nested",
+         .help = "JSON with callees in their callers, and whole paths",
+         .details =
+                 "As --json, which names the caller of each node by id. Deep call paths make this "
+                 "form large: it grows with the square of their depth.",
+         .offset = AT(nested)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
@@ -125,8 +132,8 @@ static void print(const struct call_report *r, const struct report_calls_options
 	        .wide = o->wide, .full_paths = o->full_paths, .spill = {write_out, stdout}};
 	struct buf out = {0};
 
-	if (o->json) {
-		calls_json(r, &to.spill, &out);
+	if (o->json || o->nested) {
+		calls_json(r, o->nested, &to.spill, &out);
 	} else {
 		style_choose(&o->style, &to.style);
 		calls_text(r, &to, &out);

@@ -18,7 +18,7 @@
 
 struct report_calls_options {
 	bool by_name, by_first, by_calls, by_time; /* none: by_time */
-	bool functions, full_paths, tree, wide, json;
+	bool functions, full_paths, tree, wide, json, nested;
 	const char *callers, *callees;
 	double limit; /* percent; < 0: the output's choice */
 	uint64_t lines;

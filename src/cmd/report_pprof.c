@@ -26,7 +26,7 @@ static void print(struct named_report *r, const char *path, const struct report_
 	struct buf out = {0};
 
 	if (o->json) {
-		named_report_json(r, path, buf_text(left), &out);
+		named_report_json(r, path, buf_text(left), o->nested, &out);
 	} else {
 		style_choose(&o->style, &to.style);
 		named_report_text(r, &to, &out);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/calls_json.h"
 
-#include "base/json.h"
+#include "output/tree_json.h"
 #include "view/call_books.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct writing {
 	const struct call_report *report;
@@ -12,7 +13,8 @@ struct writing {
 	const struct calls_spill *spill;
 	struct json j;
 	VEC(uint32_t) chain;
-	bool unseparated;
+	uint32_t *nodes; /* of the process, by path: its node's id + 1; 0: none */
+	bool unseparated, nested;
 };
 
 static void known(struct json *j, const char *key, const char *text)
@@ -102,6 +104,11 @@ static void threads(struct writing *w)
 	json_end_array(&w->j);
 }
 
+static const char *path_name(const struct writing *w, uint32_t path)
+{
+	return call_names_of(w->report->names, w->process->paths.items[path].function);
+}
+
 static void path_names(struct writing *w, const struct call_rows *r, uint32_t path)
 {
 	size_t depth = r->depths[path];
@@ -111,11 +118,48 @@ static void path_names(struct writing *w, const struct call_rows *r, uint32_t pa
 	vec_reserve(&w->chain, depth + 1);
 	call_rows_chain(r, path, w->chain.items, depth);
 	for (size_t i = 0; i < depth; i++)
-		json_str(&w->j, call_names_of(w->report->names,
-		                              w->process->paths.items[w->chain.items[i]].function));
+		json_str(&w->j, path_name(w, w->chain.items[i]));
 	if (!depth)
-		json_str(&w->j,
-		         call_names_of(w->report->names, w->process->paths.items[path].function));
+		json_str(&w->j, path_name(w, path));
+	json_end_array(&w->j);
+}
+
+/* The paths that rows are about, and their callers; paths stand behind their callers. */
+static void mark_nodes(struct writing *w, const struct call_rows *r)
+{
+	w->nodes = xcalloc(w->process->paths.count, sizeof(*w->nodes));
+	for (size_t i = 0; i < r->shown; i++) {
+		uint32_t path = call_rows_at(r, i).path;
+
+		w->nodes[path] = 1;
+		while (r->depths[path] > 1 && !w->nodes[w->process->paths.items[path].parent]) {
+			path = w->process->paths.items[path].parent;
+			w->nodes[path] = 1;
+		}
+	}
+}
+
+/* A caller that several paths have in common is written once. */
+static void nodes(struct writing *w, const struct call_rows *r)
+{
+	uint32_t count = 0;
+
+	mark_nodes(w, r);
+	json_key(&w->j, "nodes");
+	json_array(&w->j);
+	for (uint32_t p = 0; p < w->process->paths.count; p++) {
+		bool outermost = r->depths[p] < 2; /* the root calls nothing */
+
+		if (!w->nodes[p])
+			continue;
+		w->nodes[p] = ++count;
+		json_object(&w->j);
+		tree_json_id(&w->j, count - 1,
+		             outermost ? ID_NONE : w->nodes[w->process->paths.items[p].parent] - 1);
+		json_kstr(&w->j, "function", path_name(w, p));
+		json_end_object(&w->j);
+		spill(w);
+	}
 	json_end_array(&w->j);
 }
 
@@ -167,13 +211,17 @@ static void rows(struct writing *w, const char *key, enum call_rows_kind kind)
 	struct call_rows *r = call_report_rows(w->report, w->process, kind);
 	struct json *j = &w->j;
 
+	if (kind == CALL_ROWS_PATHS && !w->nested)
+		nodes(w, r);
 	json_key(j, key);
 	json_array(j);
 	for (size_t i = 0; i < r->shown; i++) {
 		struct call_row row = call_rows_at(r, i);
 
 		json_object(j);
-		if (kind == CALL_ROWS_PATHS)
+		if (kind == CALL_ROWS_PATHS && !w->nested)
+			json_ku64(j, "node", w->nodes[row.path] - 1);
+		if (kind == CALL_ROWS_PATHS && w->nested)
 			path_names(w, r, row.path);
 		else
 			json_kstr(j, "function", call_names_of(w->report->names, row.function));
@@ -186,6 +234,8 @@ static void rows(struct writing *w, const char *key, enum call_rows_kind kind)
 		spill(w);
 	}
 	json_end_array(j);
+	free(w->nodes);
+	w->nodes = NULL;
 	call_rows_free(r);
 }
 
@@ -248,9 +298,10 @@ static void process(struct writing *w, const struct call_process *p)
 	spill(w);
 }
 
-void calls_json(const struct call_report *r, const struct calls_spill *to, struct buf *out)
+void calls_json(const struct call_report *r, bool nested, const struct calls_spill *to,
+                struct buf *out)
 {
-	struct writing w = {.report = r, .spill = to};
+	struct writing w = {.report = r, .spill = to, .nested = nested};
 
 	json_init(&w.j, out);
 	json_object(&w.j);

@@ -13,7 +13,12 @@
 #include "output/calls_text.h"
 #include "view/call_report.h"
 
-/* `spill` as of calls_text_options; may be NULL. */
-void calls_json(const struct call_report *r, const struct calls_spill *spill, struct buf *out);
+/*
+ * Paths name their functions by nodes, each of which names its caller; `nested`: each path has all
+ * its names, which grows with the square of the depth. `spill` as of calls_text_options; may be
+ * NULL.
+ */
+void calls_json(const struct call_report *r, bool nested, const struct calls_spill *spill,
+                struct buf *out);
 
 #endif

@@ -169,12 +169,12 @@ static void node_keys(struct json *j, const void *report, uint32_t id)
 	json_kdouble(j, "self_share", node->self_share);
 }
 
-static void tree(struct json *j, const struct named_report *r)
+static void tree(struct json *j, const struct named_report *r, bool nested)
 {
 	static const struct tree_json_node of = {node_shown, node_keys};
 
 	json_key(j, "tree");
-	tree_json(j, BRANCHES(&r->tree->nodes), &of, r);
+	tree_json(j, BRANCHES(&r->tree->nodes), &of, r, nested);
 }
 
 static void sentences(struct json *j, const struct named_report *r, const char *left)
@@ -200,7 +200,8 @@ static void sentences(struct json *j, const struct named_report *r, const char *
 	buf_done(&line);
 }
 
-void named_report_json(struct named_report *r, const char *path, const char *left, struct buf *out)
+void named_report_json(struct named_report *r, const char *path, const char *left, bool nested,
+                       struct buf *out)
 {
 	struct json j;
 
@@ -216,7 +217,7 @@ void named_report_json(struct named_report *r, const char *path, const char *lef
 	if (r->rows)
 		sums(&j, r->rows, r, "rows");
 	if (r->tree)
-		tree(&j, r);
+		tree(&j, r, nested);
 	sentences(&j, r, left);
 	json_end_object(&j);
 }

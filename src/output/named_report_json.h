@@ -9,7 +9,11 @@
 
 #include "view/named_report.h"
 
-/* `left`: sentences on what of the file was not read, a line each; may be empty. */
-void named_report_json(struct named_report *r, const char *path, const char *left, struct buf *out);
+/*
+ * `left`: sentences on what of the file was not read, a line each; may be empty. `nested`: the form
+ * of the call tree (tree_json.h).
+ */
+void named_report_json(struct named_report *r, const char *path, const char *left, bool nested,
+                       struct buf *out);
 
 #endif

@@ -327,12 +327,12 @@ static void node_keys(struct json *j, const void *report, uint32_t id)
 	}
 }
 
-static void tree(struct json *j, const struct report *r)
+static void tree(struct json *j, const struct report *r, bool nested)
 {
 	static const struct tree_json_node of = {node_shown, node_keys};
 
 	json_key(j, "tree");
-	tree_json(j, BRANCHES(&r->tree->nodes), &of, r);
+	tree_json(j, BRANCHES(&r->tree->nodes), &of, r, nested);
 }
 
 static void warnings(struct json *j, const struct report *r)
@@ -344,7 +344,7 @@ static void warnings(struct json *j, const struct report *r)
 	json_end_array(j);
 }
 
-void report_json(struct report *r, struct buf *out)
+void report_json(struct report *r, bool nested, struct buf *out)
 {
 	struct json j;
 
@@ -368,7 +368,7 @@ void report_json(struct report *r, struct buf *out)
 	if (r->rows)
 		flat_rows(&j, r->rows, r, "rows");
 	if (r->tree)
-		tree(&j, r);
+		tree(&j, r, nested);
 	warnings(&j, r);
 	json_end_object(&j);
 }

@@ -10,7 +10,8 @@
 #include "base/json.h"
 #include "view/report.h"
 
-void report_json(struct report *r, struct buf *out);
+/* `nested`: the form of the call tree (tree_json.h). */
+void report_json(struct report *r, bool nested, struct buf *out);
 
 /* "ledger": {...} (report_json_ledger.c) */
 void report_json_ledger(struct json *j, const struct report *r);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree_json: the nodes of a tree as objects that hold their children, whatever the tree is of.
+ * tree_json: the nodes of a tree as JSON, whatever the tree is of: a list in which each node names
+ * its caller by id, or, nested, objects that hold their children.
  *
- * tree_json() writes the root and what is to be shown below it, nodes in the order of
- * branches_step(); what stands of a node is its owner's, who calls tree_json_recursion() among
- * it. Nothing fails. Uses: base, view.
+ * tree_json() writes the root and the nodes below it that are shown, in the order of
+ * branches_step(). Ids count from 0, the root's; a node stands at the place of its id. The list
+ * grows with the number of nodes; indentation lets the nested form grow with the square of the
+ * depth. The owner of the tree writes the other keys of a node, tree_json_recursion() among them.
+ * Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_TREE_JSON_H
 #define ASSAY_OUTPUT_TREE_JSON_H
@@ -15,11 +18,15 @@
 /* Both get what tree_json() was given as `report`. */
 struct tree_json_node {
 	bool (*shown)(const void *report, uint32_t node); /* with those below it; not the root */
-	void (*keys)(struct json *j, const void *report, uint32_t node); /* but "children" */
+	/* all but "id" and "parent", or "children" */
+	void (*keys)(struct json *j, const void *report, uint32_t node);
 };
 
 void tree_json(struct json *j, struct branches b, const struct tree_json_node *of,
-               const void *report);
+               const void *report, bool nested);
 void tree_json_recursion(struct json *j, const struct branch *branch);
+
+/* "id" and "parent" of a node; ID_NONE: it has no caller. */
+void tree_json_id(struct json *j, uint32_t id, uint32_t parent);
 
 #endif

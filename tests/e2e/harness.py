@@ -106,6 +106,24 @@ def run(*words, timeout=150, status=0, input=None, env=None, cwd=None, text=True
     return result
 
 
+def nested(report):
+    """Puts each node of a call tree into its caller, and names into call paths, as --nested does."""
+    if isinstance(report.get("tree"), list):
+        nodes = report["tree"]
+        for node in nodes:
+            node["children"] = []
+            if node["parent"] is not None:
+                nodes[node["parent"]]["children"].append(node)
+        report["tree"] = nodes[0]
+    for process in report.get("processes", []):
+        names = {None: ()}
+        for node in process.get("nodes", []):
+            names[node["id"]] = (*names[node["parent"]], node["function"])
+        for path in process.get("paths", []):
+            path["path"] = list(names[path["node"]])
+    return report
+
+
 class Test:
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
@@ -154,8 +172,8 @@ class Test:
         return run(ASSAY, *words, **options)
 
     def report(self, *words, **options):
-        """The JSON of `assay report --json WORDS`."""
-        return self.json(self.assay("report", "--json", *words, **options).out)
+        """The JSON of `assay report --json WORDS`, nodes of call trees put into their callers."""
+        return nested(self.json(self.assay("report", "--json", *words, **options).out))
 
     def run(self, *words, **options):
         return run(*words, **options)

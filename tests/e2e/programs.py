@@ -76,7 +76,7 @@ def report(path, *args, timeout=150):
     """A report as JSON. A report that says part of the file is damaged is still one."""
     done = assay("report", "-i", path, "--json", *args, timeout=timeout)
     try:
-        return json.loads(done.out)
+        return harness.nested(json.loads(done.out))
     except ValueError as error:
         raise AssertionError(f"report --json of {path}: {error}: {done.out[:300]!r}") from error
 

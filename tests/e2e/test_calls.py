@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from harness import ASSAY, BUILD, main, run, test
+from harness import ASSAY, BUILD, main, nested, run, test
 from programs import Obeying
 
 LIBRARY = BUILD / "runtime" / "libassay-calls.so"
@@ -131,7 +131,7 @@ def listed(t, *words, **options):
 
 
 def got(t, *words):
-    return t.json(t.assay("calls", "get", "--json", *words, env=place(t)).out)["processes"]
+    return nested(t.json(t.assay("calls", "get", "--json", *words, env=place(t)).out))["processes"]
 
 
 def refused(t, *words, status=1, **options):
@@ -167,7 +167,7 @@ def words_after_the_command_are_its_own(t):
 def the_report_as_json_is_that_of_the_file(t):
     program = build(t)
     result = t.assay("calls", "--json", "-o", t.path("c.calls"), "--", program, 4, env=place(t))
-    direct, later = t.json(result.out)["processes"], processes(t, t.path("c.calls"))
+    direct, later = nested(t.json(result.out))["processes"], processes(t, t.path("c.calls"))
     t.equal([calls_of(p) for p in direct], [calls_of(p) for p in later])
     t.equal([p["pid"] for p in direct], [p["pid"] for p in later])
 

@@ -235,13 +235,34 @@ def many_paths_take_little_more_than_the_file(t):
         for _ in range(20):
             outer = table.path(outer, "again", calls=2, net=10)
     data = write(t, table)
-    out = t.assay("report", "--json", data, timeout=120).out
+    out = t.assay("report", "--nested", data, timeout=120).out
     process = json.loads(out)["processes"][0]
     t.equal(len(process["paths"]), 2000 * 21, "paths")
     t.equal(sum(path["calls"] for path in process["paths"]), 2000 * 41, "calls")
     rows = [line for line in t.assay("report", data).out.splitlines() if " > again " in line]
     t.equal(len(rows), 2000 * 20, "rows")
     t.has(t.assay("report", "-g", "--percent-limit", "0", data).out, "(recursion, 20 levels)")
+
+
+@test
+def deep_paths_are_named_by_their_nodes(t):
+    table = Table("deep", 9)
+    path = 0
+    for number in range(16000):
+        path = table.path(path, f"f{number % 7}", calls=1, net=10 + number)
+    data = write(t, table)
+    out = t.assay("report", "--json", data).out
+    t.true(len(out) < 16000 * 1500, f"{len(out)} bytes for 16,000 levels")
+    process = t.json(out)["processes"][0]
+    t.equal([(node["id"], node["parent"], node["function"]) for node in process["nodes"]],
+            [(i, i - 1 if i else None, f"f{i % 7}") for i in range(16000)], "nodes")
+    t.equal([(path["node"], path["function"], path["net_ns"]) for path in process["paths"]],
+            [(i, f"f{i % 7}", 10 + i) for i in reversed(range(16000))], "paths, most time first")
+    few = t.report("-n", "2", data)["processes"][0]
+    whole = t.json(t.assay("report", "--nested", "-n", "2", data).out)["processes"][0]
+    t.equal([path["path"] for path in few["paths"]], [path["path"] for path in whole["paths"]],
+            "names of the paths that are shown")
+    t.true("nodes" not in whole, "no nodes in the nested form")
 
 
 @test

@@ -233,6 +233,16 @@ def the_tree_folds_recursion_and_names_what_is_inlined(t):
 
 
 @test
+def the_nested_form_has_the_same_nodes(t):
+    file = t.write("p.pb", by_hand().bytes())
+    listed = t.json(t.assay("report", "--json", "-g", file).out)["tree"]
+    t.equal([node["id"] for node in listed], list(range(len(listed))), "ids are places")
+    t.equal([node["parent"] for node in listed], [None, 0, 1, 2, 3, 0, 5], "callers")
+    put = t.json(t.assay("report", "--nested", "-g", file).out)["tree"]
+    t.equal(nodes(put), nodes(t.report("-g", file)["tree"]), "nodes")
+
+
+@test
 def filters_choose_and_the_rest_stays_a_row(t):
     file = t.write("p.pb", by_hand().bytes())
     for words, selected in ((("--comm", "prog"), 55), (("--pid", "8"), 40), (("-S", "inner"), 50),

@@ -153,7 +153,7 @@ static void waiting_that_was_not_told_apart_is_no_zero(void)
 	           "    1   1.00 us");
 	CHECK(!strstr(text, "+ blocked"));
 	free(text);
-	calls_json(&r, NULL, &json);
+	calls_json(&r, false, NULL, &json);
 	CHECK(strstr(json.data, "\"blocked_ns\": null"));
 	CHECK(!strstr(json.data, "\"blocked_ns\": 0"));
 	CHECK(strstr(json.data, "\"unswitched\""));
@@ -212,7 +212,7 @@ static void json_has_the_keys(void)
 {
 	static const char *const keys[] = {
 	        "name",       "pid",     "flags",    "wall_ns",      "own_ns",       "paths",
-	        "path",       "calls",   "net_ns",   "total_ns",     "net_error_ns", "wall_ns",
+	        "node",       "calls",   "net_ns",   "total_ns",     "net_error_ns", "wall_ns",
 	        "blocked_ns", "min_ns",  "max_ns",   "preempted_ns", "open",         "books",
 	        "threads",    "counted", "functions"};
 	struct call_fixture f;
@@ -222,7 +222,7 @@ static void json_has_the_keys(void)
 	fixture_init(&f);
 	r = fixture_report(&f);
 	r.functions = true;
-	calls_json(&r, NULL, &json);
+	calls_json(&r, false, NULL, &json);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		char key[64];
 
@@ -231,6 +231,8 @@ static void json_has_the_keys(void)
 			printf("# no key %s\n", keys[i]);
 		CHECK(strstr(json.data, key) != NULL);
 	}
+	buf_clear(&json);
+	calls_json(&r, true, NULL, &json);
 	/* The root is in no path but its own. */
 	CHECK(strstr(json.data, "\"path\": [\n            \"(outside)\"\n          ]"));
 	CHECK(strstr(json.data, "\"path\": [\n            \"main\",\n            \"sort\"\n"));
@@ -279,10 +281,74 @@ static void output_is_handed_on_as_it_grows(void)
 	CHECK(text.most < 2 << 20);
 	CHECK(out.size < 2 << 20);
 	buf_clear(&out);
-	calls_json(&r, &(struct calls_spill){count_spill, &json}, &out);
+	calls_json(&r, false, &(struct calls_spill){count_spill, &json}, &out);
 	CHECK(json.times > 5);
 	CHECK(json.most < 1 << 20);
 	CHECK(text.bytes > 100000 * 50 && json.bytes > 100000 * 300);
+	buf_done(&out);
+	call_names_free(r.names);
+	call_paths_free(c);
+}
+
+/* As many functions below each other; the size of the report. */
+static size_t deep_report(uint32_t depth, bool nested, size_t lines)
+{
+	struct spilled json = {0};
+	struct call_paths *c = call_paths_new();
+	struct call_report r = {.paths = c, .limit = -1, .lines = lines};
+	uint32_t rec = fixture_function(c, 0, "rec", 1, false, false), path = 0;
+	struct buf out = {0};
+
+	call_paths_process(c, "deep", 1);
+	for (uint32_t i = 0; i < depth; i++)
+		path = fixture_path(c->processes.items, path, rec, 1, i == depth - 1 ? 5 : 1);
+	call_paths_close(c);
+	r.names = call_names_new(c, NULL, false);
+	calls_json(&r, nested, &(struct calls_spill){count_spill, &json}, &out);
+	json.bytes += out.size;
+	buf_done(&out);
+	call_names_free(r.names);
+	call_paths_free(c);
+	return json.bytes;
+}
+
+static void json_grows_with_the_depth_not_with_its_square(void)
+{
+	size_t one = deep_report(1000, false, 0), two = deep_report(2000, false, 0);
+
+	CHECK(two > one && two < one * 9 / 4);
+	CHECK(deep_report(1000, true, 0) > 10 * one);
+	CHECK(deep_report(16000, false, 0) < 16000 * 1200);
+	/* One row, and its callers. */
+	CHECK(deep_report(1000, false, 1) < one / 4);
+	CHECK(deep_report(1000, false, 1) > 1000 * 50);
+}
+
+/* Paths of f, then g below it and below f's second child: their nodes, and rows that name them. */
+static void nodes_name_their_callers(void)
+{
+	struct call_paths *c = call_paths_new();
+	struct call_report r = {.paths = c, .limit = -1, .order = CALL_BY_FIRST};
+	uint32_t f = fixture_function(c, 0, "f", 1, false, false);
+	uint32_t g = fixture_function(c, 0, "g", 2, false, false);
+	struct buf out = {0};
+	uint32_t path;
+
+	call_paths_process(c, "two", 1);
+	path = fixture_path(c->processes.items, 0, f, 1, 1);
+	path = fixture_path(c->processes.items, path, g, 1, 1);
+	fixture_path(c->processes.items, path, f, 1, 1);
+	call_paths_close(c);
+	r.names = call_names_new(c, NULL, false);
+	calls_json(&r, false, NULL, &out);
+	CHECK(strstr(out.data, "\"nodes\": [\n        {\n          \"id\": 0,\n"
+	                       "          \"parent\": null,\n          \"function\": \"f\"\n"));
+	CHECK(strstr(out.data, "\"id\": 1,\n          \"parent\": 0,\n"
+	                       "          \"function\": \"g\"\n"));
+	CHECK(strstr(out.data, "\"id\": 2,\n          \"parent\": 1,\n"
+	                       "          \"function\": \"f\"\n"));
+	CHECK(strstr(out.data, "\"node\": 2,\n          \"function\": \"f\",\n"));
+	CHECK(!strstr(out.data, "\"id\": 3"));
 	buf_done(&out);
 	call_names_free(r.names);
 	call_paths_free(c);
@@ -321,6 +387,8 @@ int main(void)
 	RUN(errors_are_shown_where_they_matter);
 	RUN(json_has_the_keys);
 	RUN(output_is_handed_on_as_it_grows);
+	RUN(json_grows_with_the_depth_not_with_its_square);
+	RUN(nodes_name_their_callers);
 	RUN(tables_in_pieces_line_up);
 	return check_end();
 }

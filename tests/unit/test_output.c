@@ -187,7 +187,7 @@ static void test_json_closes(void)
 
 	fixture_init(&f, true);
 	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), 0);
-	report_json(r, &out);
+	report_json(r, false, &out);
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++)
 		sum += json_number(buf_text(&out), terms[i]);
 	CHECK_EQ(sum, 110 * MS);
@@ -197,6 +197,10 @@ static void test_json_closes(void)
 	CHECK(strstr(buf_text(&out), "\"processes\": ["));
 	CHECK(strstr(buf_text(&out), "\"functions\": ["));
 	CHECK(strstr(buf_text(&out), "\"address\": \"0x"));
+	CHECK(strstr(buf_text(&out), "\"parent\": null"));
+	CHECK(!strstr(buf_text(&out), "\"children\": ["));
+	buf_clear(&out);
+	report_json(r, true, &out);
 	CHECK(strstr(buf_text(&out), "\"children\": ["));
 	report_free(r);
 	fixture_done(&f);
@@ -224,7 +228,7 @@ static void test_empty_profile(void)
 	CHECK(strstr(buf_text(&out), "none.data holds no samples"));
 	CHECK(!strstr(buf_text(&out), "nan"));
 	buf_clear(&out);
-	report_json(r, &out);
+	report_json(r, false, &out);
 	CHECK(strstr(buf_text(&out), "\"event\": null"));
 	report_free(r);
 	symbolizer_free(symbols);

@@ -91,6 +91,34 @@ static size_t deepest(const char *json)
 	return most;
 }
 
+/* Each node of the list has the id of its place, behind its caller; the number of nodes. */
+static unsigned long check_ids(const char *json)
+{
+	const char *at = strstr(json, "\"tree\": [");
+	unsigned long id, parent, count = 0;
+
+	CHECK(at && strstr(at, "\"parent\": null"));
+	while (at && (at = strstr(at, "\"id\": "))) {
+		CHECK(sscanf(at, "\"id\": %lu", &id) == 1 && id == count);
+		if (sscanf(at, "\"id\": %*u, \"parent\": %lu", &parent) == 1)
+			CHECK(parent < id);
+		else
+			CHECK_EQ(id, 0);
+		count++;
+		at++;
+	}
+	return count;
+}
+
+static unsigned long count_of(const char *text, const char *word)
+{
+	unsigned long count = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		count++;
+	return count;
+}
+
 static size_t longest_line(const char *text)
 {
 	size_t longest = 0;
@@ -135,7 +163,7 @@ static void a_function_that_calls_itself_is_one_node(void)
 	CHECK(strstr(buf_text(&out), "f  (recursion, 20000 levels)\n") != NULL);
 	CHECK(longest_line(buf_text(&out)) < 120);
 	buf_clear(&out);
-	report_json(r, &out);
+	report_json(r, false, &out);
 	CHECK(strstr(buf_text(&out), "\"recursion\":20000") ||
 	      strstr(buf_text(&out), "\"recursion\": 20000"));
 	CHECK(deepest(buf_text(&out)) < 30);
@@ -208,6 +236,7 @@ static void a_deep_path_without_recursion_is_cut(void)
 	const struct tree_node *cut, *last;
 	struct buf out = {0};
 	struct fixture f;
+	unsigned long nodes;
 	struct report *r;
 	uint32_t path;
 	char name[16];
@@ -233,8 +262,15 @@ static void a_deep_path_without_recursion_is_cut(void)
 	report_text(r, &to, &out);
 	CHECK(longest_line(buf_text(&out)) < 120);
 	buf_clear(&out);
-	report_json(r, &out);
+	report_json(r, true, &out);
+	CHECK(deepest(buf_text(&out)) > 2 * TREE_DEPTH_MAX);
 	CHECK(deepest(buf_text(&out)) < 2 * TREE_DEPTH_MAX + 20);
+	nodes = count_of(buf_text(&out), "\"children\": [");
+	buf_clear(&out);
+	report_json(r, false, &out);
+	CHECK(deepest(buf_text(&out)) < 10);
+	CHECK(out.size < 1000 * nodes);
+	CHECK_EQ(check_ids(buf_text(&out)), nodes);
 	buf_done(&out);
 	report_free(r);
 	fixture_done(&f);
