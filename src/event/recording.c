@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/recording.h"
 
+#include "base/clock.h"
+#include "base/this_boot.h"
+
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Clocks that are set now and then tell one boot from another only beyond this. */
+#define BOOT_SLACK_NS 2000000000
 
 void recording_init(struct recording *r)
 {
@@ -13,7 +21,7 @@ void recording_init(struct recording *r)
 void recording_done(struct recording *r)
 {
 	char **owned[] = {&r->path,    &r->hostname,        &r->os_release, &r->arch,
-	                  &r->cmdline, &r->cpu_description, &r->version};
+	                  &r->cmdline, &r->cpu_description, &r->version,    &r->account.boot_id};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)
 		free(*owned[i]);
@@ -58,6 +66,41 @@ uint64_t recording_time_s(const struct recording *r)
 	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000
 	       : r->truncated   ? 0
 	                        : r->captured_at_s;
+}
+
+static uint64_t wall_offset_now(void)
+{
+	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t recording_wall_offset(const struct recording *r)
+{
+	if (r->clock_wall_ns)
+		return r->clock_wall_ns - r->clock_start_ns;
+	/* perf's own clock runs about as this one, and began with the same boot if at all. */
+	return wall_offset_now();
+}
+
+static bool is_same_boot_moment(const struct recording *r)
+{
+	int64_t late = (int64_t)(recording_wall_offset(r) - wall_offset_now());
+
+	return r->clockid == CLOCK_MONOTONIC && r->clock_wall_ns && late > -BOOT_SLACK_NS &&
+	       late < BOOT_SLACK_NS;
+}
+
+enum recording_place recording_place(const struct recording *r)
+{
+	char host[256] = "", boot[BOOT_ID_SIZE];
+
+	if (!r->hostname || !*r->hostname)
+		return RECORDING_UNPROVEN;
+	if (gethostname(host, sizeof(host) - 1) || strcmp(host, r->hostname) != 0)
+		return RECORDING_ELSEWHERE;
+	this_boot_id(boot);
+	if (r->account.boot_id && *boot)
+		return strcmp(boot, r->account.boot_id) != 0 ? RECORDING_ELSEWHERE : RECORDING_HERE;
+	return is_same_boot_moment(r) ? RECORDING_HERE : RECORDING_UNPROVEN;
 }
 
 uint16_t recording_main_attr(const struct recording *r)

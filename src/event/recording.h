@@ -108,6 +108,7 @@ struct account {
 	struct account_unwind unwind;
 	VEC(struct account_rate) rates; /* changes alone: empty where the rate was kept */
 	struct account_budget budget;
+	char *boot_id;     /* of the kernel that was sampled; NULL: not recorded */
 	VEC(char *) notes; /* sentences: what could not be recorded, and why */
 };
 
@@ -143,6 +144,16 @@ void recording_warn(struct recording *r, const char *fmt, ...)
 
 /* When it was made, s since 1970; 0: nobody can say. */
 uint64_t recording_time_s(const struct recording *r);
+
+/* Nanoseconds to add to the recording's clock for the time since 1970. */
+uint64_t recording_wall_offset(const struct recording *r);
+
+/*
+ * Whether the recorded pids are pids of this machine since its last boot: host name and boot id
+ * are equal, or, in files without a boot id, host name and moment of boot by the recorded clock.
+ */
+enum recording_place { RECORDING_HERE, RECORDING_ELSEWHERE, RECORDING_UNPROVEN };
+enum recording_place recording_place(const struct recording *r);
 
 /*
  * The attribute that the account is about: of role CLOCK, else COUNT, the first one that has

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit_file.h"
 
-#include "base/clock.h"
 #include "base/regular_file.h"
+#include "base/this_boot.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -121,39 +121,15 @@ static int32_t own_pid(int32_t pid)
 	return own;
 }
 
-/* Its start is the 22nd field; the second one, its name in brackets, may hold anything. */
-static bool start_ticks(int32_t pid, unsigned long long *ticks)
-{
-	char path[64], text[1024], *at;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (got <= 0)
-		return false;
-	text[got] = '\0';
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at && sscanf(at, "%llu", ticks) == 1;
-}
-
 bool jit_process_look(struct jit_process *p, int32_t pid)
 {
-	unsigned long long ticks;
 	char path[64];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (pid <= 0 || stat(path, &st) || !start_ticks(pid, &ticks))
+	if (pid <= 0 || stat(path, &st) || !this_boot_process(pid, &p->start_ns))
 		return false;
 	p->user = st.st_uid;
 	p->own_pid = own_pid(pid);
-	p->start_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
-	              ticks * (NS / (uint64_t)sysconf(_SC_CLK_TCK));
 	return true;
 }

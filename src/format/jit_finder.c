@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit_finder.h"
 
-#include "base/clock.h"
 #include "base/xalloc.h"
 #include "format/jit_file.h"
 #include "format/jitdump.h"
@@ -26,20 +25,12 @@ struct search {
 	struct error refused;  /* the first one that was there and not taken */
 };
 
+/* Files in /tmp outlive a boot: the host's name suffices for them, and the time of writing. */
 static bool is_same_machine(const struct recording *r)
 {
 	char name[256] = "";
 
-	return !r->hostname || (!gethostname(name, sizeof(name) - 1) && !strcmp(name, r->hostname));
-}
-
-/* What to add to the recording's clock for the time since 1970. */
-static uint64_t wall_offset(const struct recording *r)
-{
-	if (r->clock_wall_ns)
-		return r->clock_wall_ns - r->clock_start_ns;
-	/* perf's own clock goes about as this one, and began with the same boot if at all. */
-	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	return r->hostname && !gethostname(name, sizeof(name) - 1) && !strcmp(name, r->hostname);
 }
 
 /* Whether the process that has the pid now is the recorded one. */
@@ -48,10 +39,10 @@ static bool still_there(struct search *s)
 	const struct recording *r = s->finder->recording;
 	uint64_t began = s->request->start_ns ? s->request->start_ns : r->clock_start_ns;
 
-	if (!s->same_machine || !jit_process_look(&s->process, s->request->pid))
+	if (recording_place(r) != RECORDING_HERE || !jit_process_look(&s->process, s->request->pid))
 		return false;
 	/* An exec makes a new process of an old one: it began before. */
-	return !began || s->process.start_ns <= began + wall_offset(r) + SLACK_NS;
+	return !began || s->process.start_ns <= began + recording_wall_offset(r) + SLACK_NS;
 }
 
 static bool in_time(struct search *s, uint64_t written_ns, const char *path)
@@ -59,7 +50,7 @@ static bool in_time(struct search *s, uint64_t written_ns, const char *path)
 	uint64_t began = s->request->start_ns;
 
 	if (began)
-		began += wall_offset(s->finder->recording);
+		began += recording_wall_offset(s->finder->recording);
 	else if (s->alive)
 		began = s->process.start_ns;
 	if (!began || written_ns + SLACK_NS >= began)
@@ -98,8 +89,8 @@ static void take(struct search *s, struct buf *text, size_t start, bool dump, co
 	if (dump && !timed && !c->remark)
 		c->remark =
 		        xstrdup("the recording has another clock than it (perf record -k mono)");
-	if (written_ns > wall_offset(r))
-		c->written_ns = written_ns - wall_offset(r);
+	if (written_ns > recording_wall_offset(r))
+		c->written_ns = written_ns - recording_wall_offset(r);
 	jit_code_finish(c);
 	s->code = c;
 }
@@ -232,6 +223,7 @@ static const char *advice(const char *name)
 static struct jit_code *without_names(const struct search *s)
 {
 	const struct process_jit_request *r = s->request;
+	const char *host = s->finder->recording->hostname;
 	struct jit_code *c = jit_code_new();
 
 	if (s->refused.code)
@@ -243,7 +235,7 @@ static struct jit_code *without_names(const struct search *s)
 		        "%s, "
 		        "where it was recorded (copy that to DIRECTORY/tmp and give --symfs "
 		        "DIRECTORY); where not, %s",
-		        r->name, r->pid, r->pid, s->finder->recording->hostname, advice(r->name));
+		        r->name, r->pid, r->pid, host ? host : "the machine", advice(r->name));
 	else
 		c->trouble = xasprintf("%s (pid %d) generates code and told no names of it: %s",
 		                       r->name, r->pid, advice(r->name));

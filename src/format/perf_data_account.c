@@ -158,6 +158,8 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 		put_value(out, &account_fields[i], a);
 		buf_putc(out, '\n');
 	}
+	if (a->boot_id)
+		buf_addf(out, "boot_id %s\n", a->boot_id);
 	for (size_t i = 0; i < r->attrs.count; i++)
 		if (r->attrs.items[i].role == ATTR_WITNESS)
 			buf_addf(out, "witness_attr %zu\n", i);
@@ -263,6 +265,11 @@ static bool decode_line(char *line, struct account *a, uint16_t *witness)
 		return decode_budget(value, a);
 	if (!strcmp(line, "note")) {
 		vec_push(&a->notes, xstrdup(value));
+		return true;
+	}
+	if (!strcmp(line, "boot_id")) {
+		free(a->boot_id);
+		a->boot_id = xstrdup(value);
 		return true;
 	}
 	if (!strcmp(line, number.key)) {

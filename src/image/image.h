@@ -36,6 +36,8 @@ struct image {
 	uint64_t inode;           /* 0 unknown */
 	uint64_t base;            /* modules: load address. kernel: _stext or _text */
 	int32_t pid;              /* a process that maps it, for /proc/PID/root; 0 none */
+	uint64_t pid_seen_ns;     /* it was there then, ns since 1970; 0: it is there now */
+	bool pid_unproven;        /* there is one, of a machine or boot that is not recorded */
 	/* anonymous memory and generated code are one image a process: `base` tells them apart */
 	struct jit_code *jit;    /* IMAGE_JIT: owned by the table */
 	uint32_t generated;      /* IMAGE_ANON: the process's IMAGE_JIT, 0: nothing known */

@@ -2,6 +2,7 @@
 #include "image/locate.h"
 
 #include "base/cache_dir.h"
+#include "base/this_boot.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +13,9 @@
 #include <zlib.h>
 
 #define DELETED " (deleted)"
+
+/* Clocks are set now and then: a process that began this much later is still the recorded one. */
+#define START_SLACK_NS 2000000000u
 
 /* Larger debug files are taken by build-id alone: their checksum takes too long. */
 #define CHECKSUM_MAX_BYTES (1u << 30)
@@ -30,8 +34,9 @@ bool locate_same_build_id(const struct build_id *recorded, const struct build_id
 	return found->size == common;
 }
 
-/* Is this the file that was mapped? err: why not. */
-static enum verdict compare(const struct elf_file *f, const struct image *image, struct error *err)
+/* Is this the file that was mapped, or `copied` from another place? err: why not. */
+static enum verdict compare(const struct elf_file *f, const struct image *image, bool copied,
+                            struct error *err)
 {
 	const struct build_id *id = elf_file_build_id(f);
 	char recorded[2 * BUILD_ID_MAX + 1], found[2 * BUILD_ID_MAX + 1];
@@ -49,7 +54,8 @@ static enum verdict compare(const struct elf_file *f, const struct image *image,
 		          elf_file_path(f), id->size ? found : "missing", recorded);
 		return OTHER;
 	}
-	if (!image->inode || !elf_file_identity(f, &device, &inode))
+	/* A copy has an inode of its own. */
+	if (copied || !image->inode || !elf_file_identity(f, &device, &inode))
 		return UNKNOWN;
 	/* On some file systems stat() and the kernel's maps disagree about devices. */
 	if (major(device) != image->major || minor(device) != image->minor)
@@ -68,7 +74,9 @@ struct search {
 	struct error failed;  /* the first file that could not be opened */
 };
 
-static void try_path(struct search *s, const char *path, bool must_be_same)
+enum { MUST_BE_SAME = 1, IS_COPY = 2 };
+
+static void try_path(struct search *s, const char *path, unsigned how)
 {
 	struct error err = {0};
 	struct elf_file *f;
@@ -81,10 +89,10 @@ static void try_path(struct search *s, const char *path, bool must_be_same)
 			s->failed = err;
 		return;
 	}
-	v = compare(f, s->image, &err);
+	v = compare(f, s->image, how & IS_COPY, &err);
 	if (v == SAME)
 		s->same = f;
-	else if (v == UNKNOWN && !s->unknown && !must_be_same)
+	else if (v == UNKNOWN && !s->unknown && !(how & MUST_BE_SAME))
 		s->unknown = f;
 	else
 		elf_file_close(f);
@@ -92,11 +100,11 @@ static void try_path(struct search *s, const char *path, bool must_be_same)
 		s->refused = err;
 }
 
-static void try_pathf(struct search *s, bool must_be_same, const char *a, const char *b)
+static void try_pathf(struct search *s, unsigned how, const char *a, const char *b)
 {
 	char *path = xasprintf("%s%s", a, b);
 
-	try_path(s, path, must_be_same);
+	try_path(s, path, how);
 	free(path);
 }
 
@@ -145,7 +153,7 @@ static void try_kept(struct search *s, const char *place)
 	fd = cache_dir_find(cache, LOCATE_KEPT, name); /* marks it as used */
 	if (fd >= 0 && path) {
 		close(fd);
-		try_path(s, path, true);
+		try_path(s, path, MUST_BE_SAME | IS_COPY);
 	}
 	if (s->same)
 		elf_file_set_place(s->same, place);
@@ -156,6 +164,12 @@ static void try_kept(struct search *s, const char *place)
 static int search_result(struct search *s, const char *path, bool deleted, struct elf_file **f,
                          struct error *err)
 {
+	const char *unasked = !s->image->pid_unproven
+	                              ? ""
+	                              : "; its processes were not looked up in /proc, as the "
+	                                "recording does not say on which boot of which machine it "
+	                                "was made";
+
 	*f = s->same ? s->same : s->unknown;
 	if (*f) {
 		if (s->same)
@@ -172,10 +186,30 @@ static int search_result(struct search *s, const char *path, bool deleted, struc
 	if (deleted)
 		return error_set(err, ENOENT,
 		                 "%s: was deleted; neither a process that still runs it nor a "
-		                 "copy kept by the recorder was found",
-		                 path);
-	return error_set(err, s->failed.code ? s->failed.code : ENOENT, "%s",
-	                 s->failed.code ? s->failed.text : path);
+		                 "copy kept by the recorder was found%s",
+		                 path, unasked);
+	return error_set(err, s->failed.code ? s->failed.code : ENOENT, "%s%s",
+	                 s->failed.code ? s->failed.text : path, unasked);
+}
+
+/* By /proc, where the recorded process still runs. */
+static void try_process(struct search *s, const char *name, unsigned how)
+{
+	const struct image *image = s->image;
+	uint64_t start_ns;
+	char process[48];
+
+	if (image->pid <= 0)
+		return;
+	/* A process that took the pid over began later. */
+	if (image->pid_seen_ns && (!this_boot_process(image->pid, &start_ns) ||
+	                           start_ns > image->pid_seen_ns + START_SLACK_NS))
+		return;
+	snprintf(process, sizeof(process), "/proc/%d/root", image->pid);
+	if (name[0] == '/')
+		try_pathf(s, how, process, name);
+	snprintf(process, sizeof(process), "/proc/%d/exe", image->pid);
+	try_path(s, process, MUST_BE_SAME);
 }
 
 int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
@@ -184,20 +218,15 @@ int locate_image(struct elf_file **f, const struct image *image, const char *pat
 	size_t length = strlen(path), end = strlen(DELETED);
 	bool deleted = length > end && !strcmp(path + length - end, DELETED);
 	struct search s = {.image = image};
-	char *name = xstrndup(path, deleted ? length - end : length), process[48];
+	char *name = xstrndup(path, deleted ? length - end : length);
+	unsigned how = deleted ? MUST_BE_SAME : 0;
 
 	*f = NULL;
 	if (root)
-		try_pathf(&s, deleted, root, name);
+		try_pathf(&s, how | IS_COPY, root, name);
 	if (name[0] == '/')
-		try_path(&s, name, deleted);
-	if (image->pid > 0) {
-		snprintf(process, sizeof(process), "/proc/%d/root", image->pid);
-		if (name[0] == '/')
-			try_pathf(&s, deleted, process, name);
-		snprintf(process, sizeof(process), "/proc/%d/exe", image->pid);
-		try_path(&s, process, true);
-	}
+		try_path(&s, name, how);
+	try_process(&s, name, how);
 	try_kept(&s, name);
 	try_build_id(&s, root);
 	free(name);

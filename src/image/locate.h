@@ -3,7 +3,8 @@
  * locate: the file that an image was mapped from, and its debug file.
  *
  * A file counts only if it is the recorded one: by build-id where one was
- * recorded, else by device and inode. Where neither can be compared the first
+ * recorded, else by device and inode. Copies under `root` have another inode:
+ * they are compared by build-id alone. Where nothing can be compared the first
  * file found is taken. Uses: base.
  */
 #ifndef ASSAY_IMAGE_LOCATE_H

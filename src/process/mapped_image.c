@@ -48,14 +48,17 @@ bool mapped_image_jitdump(const char *filename)
 }
 
 uint32_t mapped_image_user(struct image_table *images, const struct event *e,
-                           const struct build_id *id, uint64_t owner)
+                           const struct build_id *id, const struct image_owner *owner)
 {
 	const struct event_mmap *m = &e->mmap;
-	struct image image = {.kind = mapped_image_kind(m->filename), .pid = e->pid};
+	struct image image = {.kind = mapped_image_kind(m->filename),
+	                      .pid = owner->pid,
+	                      .pid_seen_ns = owner->seen_ns,
+	                      .pid_unproven = owner->unproven};
 
 	image.path = intern_add(&images->names, *m->filename ? m->filename : "//anon");
 	if (image.kind == IMAGE_ANON && mapped_image_generated(m))
-		image.base = owner;
+		image.base = owner->serial;
 	if (image.kind == IMAGE_FILE || image.kind == IMAGE_VDSO)
 		image.build_id = *id;
 	if (image.kind == IMAGE_FILE) {

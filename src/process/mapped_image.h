@@ -23,12 +23,20 @@ bool mapped_image_generated(const struct event_mmap *m);
 /* Whether a file is mapped to tell of a jitdump: ".../jit-PID.dump". */
 bool mapped_image_jitdump(const char *filename);
 
+/* The process that maps an image. */
+struct image_owner {
+	uint64_t serial;  /* of the process */
+	int32_t pid;      /* 0: it is not to be looked up in /proc */
+	uint64_t seen_ns; /* as in struct image */
+	bool unproven;
+};
+
 /*
  * The image of a process's mapping; `id` is its build-id, size 0 where not
- * known. Memory for generated code is another one for each `owner`.
+ * known. Memory for generated code is another one for each owner.
  */
 uint32_t mapped_image_user(struct image_table *images, const struct event *e,
-                           const struct build_id *id, uint64_t owner);
+                           const struct build_id *id, const struct image_owner *owner);
 
 /* The image of a mapping of the kernel's: itself or a module. ID_NONE: neither. */
 uint32_t mapped_image_kernel(struct image_table *images, const struct event *e,

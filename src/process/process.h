@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "event/event.h"
+#include "event/recording.h"
 #include "image/image.h"
 
 struct process {
@@ -71,6 +72,13 @@ void process_table_free(struct process_table *t);
  * with those before. What is in the table stays; nothing in it is current.
  */
 void process_table_restart(struct process_table *t);
+
+/*
+ * Which machine and boot the pids of the events that follow are of, and what to add to event times
+ * for the time since 1970. A new table's are of this machine, now.
+ */
+void process_table_set_place(struct process_table *t, enum recording_place place,
+                             uint64_t wall_offset_ns);
 
 /* Whom to ask for names of generated code; NULL: they stay addresses. */
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx);

@@ -86,7 +86,10 @@ struct process_table {
 	uint64_t lost_moment;       /* who was heard last before may be gone; 0: nothing was lost */
 	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
 	size_t ended_count;
-	uint32_t last_thread;   /* what process_table_thread() found last */
+	uint32_t last_thread; /* what process_table_thread() found last */
+	bool recorded;        /* events are of `place`, not of this moment */
+	enum recording_place place;
+	uint64_t wall_offset_ns;
 	process_jit_fn *jit_fn; /* NULL: generated code stays without names */
 	void *jit_ctx;
 };

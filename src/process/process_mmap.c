@@ -24,6 +24,28 @@ static struct build_id build_id_of(const struct process_table *t, const struct e
 	return e->mmap.build_id;
 }
 
+void process_table_set_place(struct process_table *t, enum recording_place place,
+                             uint64_t wall_offset_ns)
+{
+	t->recorded = true;
+	t->place = place;
+	t->wall_offset_ns = wall_offset_ns;
+}
+
+static struct image_owner owner_of(const struct process_table *t, uint32_t process,
+                                   const struct event *e)
+{
+	struct image_owner owner = {.serial = t->processes.items[process].serial, .pid = e->pid};
+
+	if (!t->recorded)
+		return owner;
+	owner.seen_ns = e->time_ns + t->wall_offset_ns;
+	owner.unproven = t->place == RECORDING_UNPROVEN;
+	if (t->place != RECORDING_HERE)
+		owner.pid = 0;
+	return owner;
+}
+
 void process_mapped(struct process_table *t, const struct event *e)
 {
 	struct build_id id = build_id_of(t, e);
@@ -32,6 +54,7 @@ void process_mapped(struct process_table *t, const struct event *e)
 	                    .pgoff = e->mmap.pgoff,
 	                    .executable = e->mmap.executable,
 	                    .generated = mapped_image_generated(&e->mmap)};
+	struct image_owner owner;
 	struct process_state *state;
 	uint32_t process;
 
@@ -50,7 +73,8 @@ void process_mapped(struct process_table *t, const struct event *e)
 	if (e->mode != CPU_MODE_USER && e->mode != CPU_MODE_UNKNOWN)
 		return;
 	process = process_of_pid(t, e->pid);
-	m.image = mapped_image_user(t->images, e, &id, t->processes.items[process].serial);
+	owner = owner_of(t, process, e);
+	m.image = mapped_image_user(t->images, e, &id, &owner);
 	state = &t->states.items[process];
 	state->maps =
 	        state->maps ? map_set_own(state->maps, ++t->version) : map_set_new(++t->version);

@@ -99,6 +99,7 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 	while (index < p->recordings.count && p->recordings.items[index] != r)
 		index++;
 	process_table_restart(p->processes);
+	process_table_set_place(p->processes, recording_place(r), recording_wall_offset(r));
 	vec_each (known, &r->build_ids)
 		process_table_build_id(p->processes, known->filename, &known->id);
 	vec_each (attr, &r->attrs) {

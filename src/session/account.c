@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/this_boot.h"
 #include "event/attr.h"
 
 #include <stdio.h>
@@ -72,12 +73,15 @@ void account_describe(struct recording *r, const struct plan *plan,
 {
 	struct recording_build_id *kernel;
 	struct utsname host;
+	char boot[BOOT_ID_SIZE];
 
 	uname(&host);
 	r->path = xstrdup(options->output);
 	r->hostname = xstrdup(host.nodename);
 	r->os_release = xstrdup(host.release);
 	r->arch = xstrdup(host.machine);
+	this_boot_id(boot);
+	r->account.boot_id = *boot ? xstrdup(boot) : NULL;
 	r->cpu_description = cpu_description();
 	r->version = xstrdup("assay " ASSAY_VERSION);
 	r->cmdline = command_line();

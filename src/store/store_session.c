@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_internal.h"
 
+#include "base/this_boot.h"
 #include "store/store_window.h"
 
 #include <errno.h>
@@ -14,17 +15,6 @@
 #define IDS_RESERVED ((int64_t)1 << 40)
 /* No store has such ids but for damage: what comes after them has room in 64 bits. */
 #define IDS_MAX ((int64_t)1 << 62)
-
-static void boot_id(char text[64])
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (!f || !fgets(text, 64, f))
-		*text = 0;
-	if (f)
-		fclose(f);
-	text[strcspn(text, "\n")] = 0;
-}
 
 static int lock_file(struct store *s, struct error *err)
 {
@@ -295,7 +285,7 @@ static int write_begin_rows(struct store *s, const struct recording *r, uint64_t
 	char boot[64];
 	int status;
 
-	boot_id(boot);
+	this_boot_id(boot);
 	status = end_killed(s, *boot ? boot : NULL, start_ns, err);
 	if (!status)
 		status = find_bases(s, err);

@@ -286,6 +286,14 @@ struct place {
 
 #define NOBODY_PID 1999999999
 
+static char *this_host(void)
+{
+	char name[256] = "";
+
+	CHECK(!gethostname(name, sizeof(name) - 1));
+	return xstrdup(name);
+}
+
 static void place_init(struct place *p)
 {
 	*p = (struct place){.root = "/tmp/assay-test-XXXXXX"};
@@ -295,6 +303,7 @@ static void place_init(struct place *p)
 	snprintf(p->path, sizeof(p->path), "%s/perf-%d.map", p->tmp, NOBODY_PID);
 	recording_init(&p->r);
 	p->r.clockid = CLOCK_MONOTONIC;
+	p->r.hostname = this_host();
 	p->finder = (struct jit_finder){.recording = &p->r, .root = p->root};
 	p->request = (struct process_jit_request){.pid = NOBODY_PID, .name = "node"};
 }
@@ -398,6 +407,7 @@ static void a_map_older_than_the_process_is_refused(void)
 	CHECK_EQ(c->entries.count, 0);
 	CHECK(c->trouble && strstr(c->trouble, "older than the process"));
 	jit_code_free(c);
+	free(p.r.hostname);
 	p.r.hostname = xstrdup("another-machine");
 	p.request.start_ns = 0;
 	c = jit_finder_find(&p.finder, &p.request);

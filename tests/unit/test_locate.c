@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files that were recorded: the kept copy of one that is gone, and nothing in its stead. */
 #include "base/cache_dir.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "image/locate.h"
 #include "image/mini_debug.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static const char program_c[] = "static volatile int n; __attribute__((noinline)) static void "
@@ -118,6 +120,83 @@ static void what_is_no_file_is_not_opened(void)
 	CHECK(locate(&f, fixture_path(""), &err) != 0);
 }
 
+/* The recorded file: on the device of the test's files, by another inode. */
+static struct image elsewhere(bool with_build_id)
+{
+	struct image image = recorded();
+	struct stat st;
+
+	CHECK_EQ(stat(fixture_path("program"), &st), 0);
+	image.build_id.size = with_build_id ? image.build_id.size : 0;
+	image.major = major(st.st_dev);
+	image.minor = minor(st.st_dev);
+	image.inode = st.st_ino + 1000000;
+	return image;
+}
+
+static int locate_under_root(const struct image *image, const char *path, struct error *err)
+{
+	struct elf_file *f;
+	int status;
+
+	*err = (struct error){0};
+	status = locate_image(&f, image, path, fixture_path("root"), err);
+	CHECK(status || !strncmp(elf_file_path(f), fixture_path("root"), strlen(fixture_dir) + 5));
+	elf_file_close(f);
+	return status;
+}
+
+static void copies_under_a_root_are_compared_by_build_id_alone(void)
+{
+	struct image without = elsewhere(false), with = elsewhere(true);
+	struct error err;
+	struct elf_file *f;
+
+	setenv("XDG_CACHE_HOME", fixture_path("empty"), 1);
+	CHECK(fixture_run("mkdir -p root/bin && cp program root/bin/same && cp other root/bin/"));
+	CHECK_EQ(locate_under_root(&without, "/bin/same", &err), 0);
+	CHECK(strstr(err.text, "holds no build-id") != NULL);
+	CHECK_EQ(locate_under_root(&with, "/bin/same", &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(locate_under_root(&with, "/bin/other", &err), -ESTALE);
+	/* Outside of the root the inode decides. */
+	CHECK_EQ(locate_image(&f, &without, fixture_path("program"), NULL, &err), -ESTALE);
+}
+
+static bool found_by_process(const struct image *image, struct error *err)
+{
+	struct elf_file *f;
+	int status;
+
+	*err = (struct error){0};
+	status = locate_image(&f, image, "/nowhere/test (deleted)", NULL, err);
+	elf_file_close(f);
+	return !status;
+}
+
+/* This process runs a file with its build-id: /proc/PID/exe. */
+static void processes_are_looked_up_where_they_are_the_recorded_ones(void)
+{
+	struct image image = {.kind = IMAGE_FILE, .pid = getpid()};
+	struct elf_file *own = NULL;
+	struct error err;
+
+	CHECK_EQ(elf_file_open(&own, "/proc/self/exe", NULL), 0);
+	image.build_id = *elf_file_build_id(own);
+	elf_file_close(own);
+	CHECK(image.build_id.size);
+	CHECK(found_by_process(&image, &err)); /* live: of this moment */
+	image.pid_seen_ns = clock_ns(CLOCK_REALTIME);
+	CHECK(found_by_process(&image, &err));
+	image.pid_seen_ns -= (uint64_t)86400 * 365 * 1000000000;
+	CHECK(!found_by_process(&image, &err)); /* the pid was another process's then */
+	CHECK(!strstr(err.text, "/proc"));
+	image.pid = 0;
+	image.pid_unproven = true;
+	CHECK(!found_by_process(&image, &err));
+	CHECK(strstr(err.text, "not looked up in /proc") != NULL);
+}
+
 static bool has_debug(void)
 {
 	struct elf_file *f = NULL, *debug;
@@ -181,6 +260,8 @@ int main(void)
 	RUN(kept_copy_stands_in_for_one_that_was_rebuilt);
 	RUN(copy_of_another_file_is_not_taken);
 	RUN(what_is_no_file_is_not_opened);
+	RUN(copies_under_a_root_are_compared_by_build_id_alone);
+	RUN(processes_are_looked_up_where_they_are_the_recorded_ones);
 	RUN(debug_link_is_taken_by_its_checksum);
 	RUN(copy_that_was_kept_has_the_debug_file_of_its_place);
 	RUN(packed_symbols_are_bounded);

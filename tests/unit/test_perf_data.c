@@ -163,6 +163,7 @@ static void fill_recording(struct recording *r)
 	                      .observer_pid = 7,
 	                      .counted_oncpu_ns = 8,
 	                      .exit_status = -1};
+	a->boot_id = xstrdup("b007-1d");
 	vec_push(&a->cpus, (struct account_cpu){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
 	vec_push(&a->cpus, (struct account_cpu){.cpu = 5, .ring_used_max = UINT64_MAX});
 	vec_push(&a->notes, xstrdup("a note: with = signs"));
@@ -214,6 +215,7 @@ static void features_come_back(void)
 	write_file(&want);
 	fixture_read_file(&got, path);
 	CHECK_STR(got.r.hostname, "host");
+	CHECK_STR(got.r.account.boot_id, "b007-1d");
 	CHECK_STR(got.r.os_release, "6.1.0");
 	CHECK_STR(got.r.arch, "x86_64");
 	CHECK_STR(got.r.cpu_description,
