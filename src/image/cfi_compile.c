@@ -2,13 +2,13 @@
 #include "image/cfi_internal.h"
 
 #include "image/elf_internal.h"
+#include "image/packed_section.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #define ROWS_MAX ((size_t)64 << 20)
 #define CIE_SLOTS 16
@@ -269,23 +269,16 @@ static void drop_bytes(struct compile *c)
 static bool unpack_bytes(struct compile *c, bool wide)
 {
 	struct section packed = c->section;
-	size_t header = wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
-	Elf32_Chdr h32;
-	Elf64_Chdr h64;
-	uLongf size;
+	struct packed_section p;
 	bool good;
 
-	if (packed.size < header)
+	if (!packed_section_read(&p, packed.bytes, packed.size, wide) || !p.size ||
+	    p.size / UNPACKED_A_BYTE > packed.size)
 		return false;
-	memcpy(&h64, packed.bytes, header);
-	memcpy(&h32, packed.bytes, sizeof(h32));
-	size = wide ? h64.ch_size : h32.ch_size;
-	if (h32.ch_type != ELFCOMPRESS_ZLIB || !size || size / UNPACKED_A_BYTE > packed.size)
-		return false;
-	c->section.bytes = malloc(size);
-	good = c->section.bytes && uncompress(c->section.bytes, &size, packed.bytes + header,
-	                                      packed.size - header) == Z_OK;
-	c->section.size = good ? size : 0;
+	c->section.bytes = malloc(p.size);
+	good = c->section.bytes &&
+	       packed_section_unpack(&p, packed.bytes, packed.size, c->section.bytes);
+	c->section.size = good ? p.size : 0;
 	free(packed.bytes);
 	return good;
 }

@@ -17,7 +17,7 @@
 #define CACHE_KIND "inline"
 #define CACHE_BYTES (512ull << 20)
 #define FILE_MAX_BYTES (256ull << 20)
-#define CACHE_MAGIC "assay-inline-1"
+#define CACHE_MAGIC "assay-inline-2"
 
 struct cache_header {
 	char magic[16];

@@ -2,6 +2,8 @@
 #include "symbol/debug_reader.h"
 
 #include "base/regular_file.h"
+#include "base/sorted.h"
+#include "symbol/debug_unpack.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -197,6 +199,23 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 	r->elf = r->bytes ? elf_memory(r->bytes, r->size) : NULL;
 }
 
+/* The handle of a copy that libdw can read, where the file has sections packed by zstd. */
+static Elf *unpack_zstd(struct debug_reader *r, Elf *elf)
+{
+	size_t size;
+	void *bytes = debug_unpack_zstd(elf, &size);
+
+	if (!bytes)
+		return elf;
+	elf_end(r->elf);
+	if (r->bytes)
+		munmap(r->bytes, r->size);
+	r->bytes = bytes;
+	r->size = size;
+	r->elf = elf_memory(r->bytes, r->size);
+	return r->elf;
+}
+
 struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *missing,
                                       struct debug_work *work)
 {
@@ -208,7 +227,7 @@ struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *
 	map_file(r, f);
 	elf = r->elf ? r->elf : elf_file_handle(f);
 	if (elf && unpacks_well(elf, elf_file_size(f)))
-		r->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+		r->dwarf = dwarf_begin_elf(unpack_zstd(r, elf), DWARF_C_READ, NULL);
 	if (r->dwarf && alt_is_safe(r->dwarf, elf_file_path(f)))
 		return r;
 	debug_reader_free(r);
@@ -226,10 +245,11 @@ void debug_reader_free(struct debug_reader *r)
 	memo_done(&r->names);
 	memo_done(&r->files);
 	vec_done(&r->spans);
+	vec_done(&r->bare);
 	free(r);
 }
 
-/* Compilers may leave .debug_aranges away: the units' own ranges are asked. */
+/* Compilers may leave .debug_aranges away: the units' own ranges are read first. */
 static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *die)
 {
 	uint32_t unit = (uint32_t)t->units.count;
@@ -246,6 +266,42 @@ static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *
 	}
 	if (r->spans.count > before)
 		vec_push(&t->units, (struct debug_unit){.offset = dwarf_dieoffset(die)});
+	else
+		vec_push(&r->bare, (struct debug_bare_unit){dwarf_dieoffset(die), ID_NONE});
+}
+
+/* A unit without ranges of its own, by the offset of its entry; NULL: it has some. */
+static struct debug_bare_unit *bare_unit_at(struct debug_reader *r, uint64_t offset)
+{
+	size_t at = sorted_count(i, r->bare.count, r->bare.items[i].offset < offset);
+
+	return at < r->bare.count && r->bare.items[at].offset == offset ? &r->bare.items[at] : NULL;
+}
+
+/* Assemblers and older compilers say in .debug_aranges alone where a unit's code lies. */
+static void add_bare_units(struct debug_reader *r, struct debug_tables *t)
+{
+	struct debug_bare_unit *unit;
+	Dwarf_Addr start, length;
+	Dwarf_Aranges *ranges;
+	Dwarf_Off offset;
+	size_t count;
+
+	if (!r->bare.count || dwarf_getaranges(r->dwarf, &ranges, &count))
+		return;
+	for (size_t i = 0; i < count && debug_reader_spend(r, 1); i++) {
+		if (r->spans.count >= SPANS_MAX ||
+		    dwarf_getarangeinfo(dwarf_onearange(ranges, i), &start, &length, &offset))
+			break;
+		unit = bare_unit_at(r, offset);
+		if (!unit || !start || !length || start + length < start)
+			continue;
+		if (unit->id == ID_NONE) {
+			unit->id = (uint32_t)t->units.count;
+			vec_push(&t->units, (struct debug_unit){.offset = offset});
+		}
+		vec_push(&r->spans, (struct debug_span){start, start + length, 0, unit->id});
+	}
 }
 
 void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
@@ -254,7 +310,7 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	Dwarf_Die die;
 
 	work_begin(r);
-	r->spans.count = 0;
+	r->spans.count = r->bare.count = 0;
 	while (!dwarf_get_units(r->dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
 		int tag = dwarf_tag(&die);
 
@@ -263,6 +319,7 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 		if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
 			add_unit(r, t, &die);
 	}
+	add_bare_units(r, t);
 	debug_flatten(&r->spans, &t->map);
 	work_end(r);
 }

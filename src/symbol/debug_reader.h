@@ -18,14 +18,21 @@ struct debug_memo {
 	VEC(uint32_t) ids;
 };
 
+/* A unit whose entry says nothing of where its code lies. */
+struct debug_bare_unit {
+	uint64_t offset; /* of its entry */
+	uint32_t id;     /* among the tables' units; ID_NONE: none yet */
+};
+
 struct debug_reader {
 	Dwarf *dwarf;
 	Elf *elf;    /* our own handle, over `bytes`; NULL: the file's is used */
-	void *bytes; /* the file mapped, NULL: it is read */
+	void *bytes; /* the file mapped, or a copy of it unpacked; NULL: it is read */
 	size_t size;
 	struct debug_missing *missing;
 	struct debug_memo names, files;
-	struct debug_spans spans; /* scratch */
+	struct debug_spans spans;         /* scratch */
+	VEC(struct debug_bare_unit) bare; /* scratch, by offset */
 	struct debug_work *work;
 	uint64_t cpu_start_ns;
 };
