@@ -2,24 +2,19 @@
 /*
  * interpose: the few library functions after which the runtime must look again:
  * code that goes (dlclose), stacks that are made (makecontext), programs that end
- * without destructors (_exit) or give way to others (exec). Each does its deed and
- * calls the one it stands before.
+ * without destructors (_exit). Each does its deed and calls the one it stands before.
+ * exec.c has those that start other programs.
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
 #include "linux/images.h"
+#include "linux/interpose.h"
 #include "linux/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#define EXPORT __attribute__((visibility("default")))
-
-/* The function of that name behind ours. */
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 EXPORT int dlclose(void *handle)
 {
@@ -107,106 +102,4 @@ EXPORT void _exit(int status)
 EXPORT void _Exit(int status)
 {
 	_exit(status);
-}
-
-/* Only failures come back. */
-#define EXEC(call)                                                                                 \
-	do {                                                                                       \
-		process_end(ASSAY_CALLS_MOVED);                                                    \
-		call;                                                                              \
-		process_goes_on();                                                                 \
-		return -1;                                                                         \
-	} while (0)
-
-EXPORT int execve(const char *path, char *const argv[], char *const environment[])
-{
-	EXEC(REAL(execve)(path, argv, environment));
-}
-
-EXPORT int execv(const char *path, char *const argv[])
-{
-	EXEC(REAL(execv)(path, argv));
-}
-
-EXPORT int execvp(const char *file, char *const argv[])
-{
-	EXEC(REAL(execvp)(file, argv));
-}
-
-EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
-{
-	EXEC(REAL(execvpe)(file, argv, environment));
-}
-
-EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
-{
-	EXEC(REAL(fexecve)(fd, argv, environment));
-}
-
-EXPORT int execveat(int fd, const char *path, char *const argv[], char *const environment[],
-                    int flags)
-{
-	EXEC(REAL(execveat)(fd, path, argv, environment, flags));
-}
-
-/* The listed arguments as an array; *environment: what follows their NULL. */
-static char **gather(const char *first, va_list list, char ***environment, size_t *bytes)
-{
-	va_list again;
-	size_t count = 1;
-	char **argv;
-
-	va_copy(again, list);
-	while (va_arg(again, char *))
-		count++;
-	va_end(again);
-	*bytes = (count + 1) * sizeof(*argv);
-	argv = port_memory(*bytes);
-	if (!argv) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	argv[0] = (char *)first;
-	for (size_t i = 1; i <= count; i++)
-		argv[i] = va_arg(list, char *);
-	if (environment)
-		*environment = va_arg(list, char **);
-	return argv;
-}
-
-#define GATHER(first, environment)                                                                 \
-	va_list list;                                                                              \
-	size_t bytes;                                                                              \
-	char **argv;                                                                               \
-                                                                                                   \
-	va_start(list, first);                                                                     \
-	argv = gather(first, list, environment, &bytes);                                           \
-	va_end(list);                                                                              \
-	if (!argv)                                                                                 \
-	return -1
-
-EXPORT int execl(const char *path, const char *first, ...)
-{
-	GATHER(first, NULL);
-	execv(path, argv);
-	port_memory_free(argv, bytes);
-	return -1;
-}
-
-EXPORT int execlp(const char *file, const char *first, ...)
-{
-	GATHER(first, NULL);
-	execvp(file, argv);
-	port_memory_free(argv, bytes);
-	return -1;
-}
-
-EXPORT int execle(const char *path, const char *first, ...)
-{
-	char **environment = NULL;
-
-	GATHER(first, &environment);
-	execve(path, argv, environment);
-	port_memory_free(argv, bytes);
-	return -1;
 }

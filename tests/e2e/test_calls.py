@@ -234,6 +234,79 @@ def a_filter_that_fits_nothing_is_told(t):
     t.true("fits" not in result.err, f"a filter that fits: {result.err}")
 
 
+CHILDREN = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
+
+static void exec(const char *how, char *self, char **argv, char **own)
+{
+	if (!strcmp(how, "execve"))
+		execve(self, argv, own);
+	if (!strcmp(how, "execle"))
+		execle(self, argv[0], argv[1], NULL, own);
+	if (!strcmp(how, "execvpe"))
+		execvpe(self, argv, own);
+	if (!strcmp(how, "fexecve"))
+		fexecve(open(self, O_RDONLY), argv, own);
+	environ = own;
+	if (!strcmp(how, "execv"))
+		execv(self, argv);
+	_exit(9);
+}
+
+/* HOW, then the environment that the child gets. */
+int main(int argc, char **argv)
+{
+	char *words[] = {argv[0], argc > 1 && !strcmp(argv[1], "show") ? "shown" : "leaf", NULL};
+	pid_t child = 0;
+	int status = -1;
+
+	leaf();
+	if (argc > 1 && !strcmp(argv[1], "shown"))
+		for (char **word = environ; *word; word++)
+			puts(*word);
+	if (argc < 2 || !strcmp(argv[1], "leaf") || !strcmp(argv[1], "shown"))
+		return 0;
+	if (!strcmp(argv[1], "spawn") || !strcmp(argv[1], "show"))
+		posix_spawn(&child, argv[0], NULL, NULL, words, argv + 2);
+	else if (!strcmp(argv[1], "spawnp"))
+		posix_spawnp(&child, argv[0], NULL, NULL, words, argv + 2);
+	else if ((child = fork()) == 0)
+		exec(argv[1], argv[0], words, argv + 2);
+	waitpid(child, &status, 0);
+	return status != 0;
+}
+"""
+
+
+@test
+def children_with_an_environment_of_their_own_are_counted(t):
+    program = build(t, "children", CHILDREN)
+    for how in ("spawn", "spawnp", "execve", "execle", "execvpe", "fexecve", "execv"):
+        more = ((), ("LD_PRELOAD=libm.so.6",), [f"V{i}=" + "x" * 20 for i in range(600)])
+        for own in (("PATH=/bin", "A=b"), *(more if how in ("spawn", "execve") else ())):
+            found = count(t, program, how, *own)
+            t.equal([calls_of(p)["leaf"] for p in found if calls_of(p).get("leaf")], [1, 1],
+                    f"calls of the program and of its child, by {how} with {own[:2]}")
+    # An empty LD_PRELOAD says that the child is not to be counted.
+    t.equal(len(count(t, program, "spawn", "LD_PRELOAD=")), 1, "processes")
+    result = t.assay("calls", "-q", "--memory", "64", "-o", t.path("c.calls"), "--", program, "show",
+                     "A=b", "LD_PRELOAD=libm.so.6", env=place(t))
+    found = dict(line.split("=", 1) for line in result.out.splitlines())
+    t.equal(set(found), {"A", "LD_PRELOAD", "ASSAY_CALLS_DIR", "ASSAY_CALLS_MEM"}, "variables")
+    t.equal((found["A"], found["LD_PRELOAD"]), ("b", f"{LIBRARY}:libm.so.6"), "values")
+
+
 LIBRARY_CALLS = r"""
 #include <stdlib.h>
 #include <string.h>
