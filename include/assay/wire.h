@@ -40,7 +40,7 @@
 
 enum assay_calls_state {
 	ASSAY_CALLS_RUNNING = 1,
-	ASSAY_CALLS_EXITED = 2, /* said so itself; what was killed stays RUNNING */
+	ASSAY_CALLS_EXITED = 2, /* said so itself; after a signal or exit_group: RUNNING */
 	ASSAY_CALLS_MOVED = 3,  /* gave way to another program: exec */
 };
 

@@ -127,3 +127,12 @@ __attribute__((destructor)) static void process_ends(void)
 {
 	process_end(ASSAY_CALLS_EXITED);
 }
+
+/* quick_exit() runs no destructors. The program's own handlers come first: it is registered early.
+ */
+int at_quick_exit(void (*handler)(void));
+
+__attribute__((constructor(101))) static void watch_quick_exit(void)
+{
+	at_quick_exit(process_ends);
+}

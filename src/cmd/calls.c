@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 struct calls_options {
 	bool libraries, quiet;
@@ -130,8 +131,22 @@ static void tell_running(const call_table_list *list, const char *directory)
 		        directory);
 }
 
+/*
+ * A process that ends by the system call itself says nothing in its table, as one that is killed.
+ * Of COMMAND the exit status tells that it was not killed.
+ */
+static void correct_end(struct call_paths *paths, const struct command_run_result *result)
+{
+	if (result->exit_status == -1 || !WIFEXITED(result->exit_status))
+		return;
+	vec_each (p, &paths->processes)
+		if (p->pid == result->pid)
+			p->flags &= ~(uint32_t)CALL_KILLED;
+}
+
 /* Reads what the command left, and reports; the exit status. */
-static int report(const struct calls_options *o, const char *program, const char *directory,
+static int report(const struct calls_options *o, const char *program,
+                  const struct command_run_result *result, const char *directory,
                   call_table_list *list)
 {
 	struct calls_output to = {
@@ -147,6 +162,7 @@ static int report(const struct calls_options *o, const char *program, const char
 	    calls_tables_read(paths, list, &notes, &err)) {
 		status = command_fail(1, "calls: %s", err.text);
 	} else if (paths->processes.count) {
+		correct_end(paths, result);
 		calls_output_notes(&notes);
 		tell_running(list, directory);
 		hint(o, paths, directory);
@@ -194,7 +210,7 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 		                             : command_fail(1, "calls: %s", err.text);
 	}
 	status = run_exit_status(result.exit_status, result.signal);
-	failed = report(o, argv[0], directory, &list);
+	failed = report(o, argv[0], &result, directory, &list);
 	run_end_unread();
 	call_table_list_done(&list);
 	return status ? status : failed;

@@ -122,6 +122,7 @@ static int run_child(const struct command_run *run, struct command_run_result *r
 		command_child_end(&child);
 		return rc;
 	}
+	result->pid = child.pid;
 	result->exit_status = child.ended ? child.status : -1;
 	result->signal = w.signal;
 	return 0;

@@ -41,6 +41,7 @@ struct command_run {
 };
 
 struct command_run_result {
+	pid_t pid;           /* of COMMAND */
 	int exit_status;     /* in wait(2) form; -1: it goes on */
 	int signal;          /* that ended the waiting */
 	bool command_failed; /* the error is that COMMAND could not be run */

@@ -73,7 +73,10 @@ static const struct flag_text {
 	const char *word, *sentence; /* "%" is the count */
 	size_t count;                /* offset of it in the process; 0: none */
 } flag_texts[] = {
-        {CALL_KILLED, "killed", "it crashed or was killed; all up to then is here", 0},
+        {CALL_KILLED, "killed",
+         "it ended without saying so, by a signal or by the exit_group system call; all up to "
+         "then is here",
+         0},
         {CALL_RUNNING, "running", "it was running: the figures are so far", 0},
         {CALL_MOVED, "moved", "it went on as another program (exec)", 0},
         {CALL_FORKED, "forked", "it began as a fork, inside the functions marked inherited", 0},

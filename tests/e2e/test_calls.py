@@ -234,6 +234,48 @@ def a_filter_that_fits_nothing_is_told(t):
     t.true("fits" not in result.err, f"a filter that fits: {result.err}")
 
 
+ENDS = r"""
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
+
+static void end(const char *how)
+{
+	leaf();
+	if (!strcmp(how, "quick"))
+		quick_exit(3);
+	syscall(SYS_exit_group, 3);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2 && fork() == 0)
+		end(argv[1]);
+	if (argc > 2)
+		return wait(NULL) < 0;
+	end(argv[1]);
+}
+"""
+
+
+@test
+def how_a_program_ended_is_said_as_far_as_it_is_known(t):
+    program = build(t, "ends", ENDS)
+    for how in ("quick", "group"):
+        process, = count(t, program, how, status=3)
+        t.equal(calls_of(process)["leaf"], 1, f"calls before {how}")
+        t.equal([flag for flag in process["flags"] if flag in ("killed", "running")], [], how)
+        child = next(p for p in count(t, program, how, "child") if p["parent"])
+        t.equal("killed" in child["flags"], how == "group", f"flags of a child, {how}")
+    result = t.assay("calls", "-o", t.path("c.calls"), "--", program, "group", "child", env=place(t))
+    t.has(" ".join(result.out.split()), "by a signal or by the exit_group system call")
+
+
 CHILDREN = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
