@@ -2,8 +2,11 @@
 /* proc_kernel: the kernel's own mappings, as proc.h tells them. */
 #include "source/proc.h"
 
+#include "base/cache_dir.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,30 +18,101 @@ struct build_id proc_kernel_build_id(void)
 	return id;
 }
 
-/*
- * Start and end of the kernel, with the code of its start-up, which idle call
- * chains begin in. False where addresses are hidden (all 0) or unreadable.
- */
-static bool kernel_range(uint64_t *start, uint64_t *end)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[1024], name[512];
-	uint64_t address;
+#define CACHE_KIND "kernel"
+#define CACHE_BYTES 16384
+#define BOOT_ID_TEXT 40
 
-	*start = *end = 0;
-	if (file)
-		setvbuf(file, NULL, _IOFBF, 1 << 16);
-	while (file && fgets(line, sizeof(line), file) && !strchr(line, '[')) {
-		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2)
+struct range {
+	uint64_t start, end;
+};
+
+/* Takes "ffffffff81000000 T _text\n" apart; NULL: the line is no such line. */
+static const char *parse_symbol(char *line, uint64_t *address)
+{
+	char *end, *name;
+
+	*address = strtoull(line, &end, 16);
+	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
+		return NULL;
+	name = end + 3;
+	name[strcspn(name, " \t\n")] = '\0';
+	return name;
+}
+
+/* Reads on until _text is known, or, with `whole`, all of the kernel's own symbols. */
+static void read_symbols(FILE *file, bool whole, struct range *r)
+{
+	char line[1024];
+
+	while ((whole || !r->start) && fgets(line, sizeof(line), file) && !strchr(line, '[')) {
+		uint64_t address;
+		const char *name = parse_symbol(line, &address);
+
+		if (!name || name[0] != '_')
 			continue;
 		if (!strcmp(name, "_text"))
-			*start = address;
-		else if ((!strcmp(name, "_etext") || !strcmp(name, "_einittext")) && address > *end)
-			*end = address;
+			r->start = address;
+		else if ((!strcmp(name, "_etext") || !strcmp(name, "_einittext")) &&
+		         address > r->end)
+			r->end = address;
 	}
+}
+
+static bool boot_id(char text[BOOT_ID_TEXT])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	bool found = file && fgets(text, BOOT_ID_TEXT, file);
+
 	if (file)
 		fclose(file);
-	return *start && *end > *start;
+	if (found)
+		text[strcspn(text, "\n")] = '\0';
+	return found;
+}
+
+/* The end that was found since this boot, if the kernel's start is still the one found with it. */
+static bool find_kept(struct cache_dir *cache, const char *boot, struct range *r)
+{
+	int fd = cache_dir_find(cache, CACHE_KIND, boot);
+	struct range kept;
+	bool good = fd >= 0 && read(fd, &kept, sizeof(kept)) == sizeof(kept) &&
+	            kept.start == r->start && kept.end > kept.start;
+
+	if (fd >= 0)
+		close(fd);
+	if (good)
+		r->end = kept.end;
+	return good;
+}
+
+/*
+ * Start and end of the kernel, with the code of its start-up, which idle call
+ * chains begin in. False where addresses are hidden (all 0) or unreadable. The start is near
+ * the beginning of /proc/kallsyms; the end is found by reading megabytes that the kernel
+ * formats for us, which takes half of a recorder's set-up: it is kept until the next boot.
+ */
+static bool kernel_range(struct range *r)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	struct cache_dir *cache = NULL;
+	char boot[BOOT_ID_TEXT];
+	bool kept;
+
+	*r = (struct range){0};
+	if (!file)
+		return false;
+	read_symbols(file, false, r);
+	if (r->start && boot_id(boot))
+		cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	kept = cache && find_kept(cache, boot, r);
+	if (r->start && !kept)
+		read_symbols(file, true, r);
+	if (cache && !kept && r->end > r->start &&
+	    !cache_dir_keep(cache, CACHE_KIND, boot, r, sizeof(*r), NULL))
+		cache_dir_trim(cache, CACHE_KIND, CACHE_BYTES);
+	cache_dir_close(cache);
+	fclose(file);
+	return r->start && r->end > r->start;
 }
 
 static int scan_modules(const struct proc_scan *scan, struct error *err)
@@ -73,14 +147,15 @@ static int scan_modules(const struct proc_scan *scan, struct error *err)
 int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *err)
 {
 	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_KERNEL, .pid = -1};
-	uint64_t end;
+	struct range r;
 	int status;
 
-	*hidden = !kernel_range(&e.mmap.addr, &end);
+	*hidden = !kernel_range(&r);
 	if (*hidden)
 		return 0;
+	e.mmap.addr = r.start;
 	/* As perf writes it: pgoff is the address of the symbol that the name ends with. */
-	e.mmap.size = end - e.mmap.addr;
+	e.mmap.size = r.end - r.start;
 	e.mmap.pgoff = e.mmap.addr;
 	e.mmap.executable = true;
 	e.mmap.build_id = proc_kernel_build_id();
