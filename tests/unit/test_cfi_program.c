@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Instructions of an FDE one by one: states that are remembered, and programs that are wrong. */
+#include "cfi_fixture.h"
+
+#include <dwarf.h>
+
+enum { RBP = 6, RSP = 7, RA = 16, DEPTH_MAX = 64 };
+
+struct program {
+	uint8_t bytes[2048];
+	size_t size;
+};
+
+static void put(struct program *p, uint8_t byte)
+{
+	p->bytes[p->size++] = byte;
+}
+
+/* Runs the program for 4096 bytes of code after a CIE that says: the CFA is rsp + 8. */
+static bool run(const struct program *p, struct cfi_pool *pool, struct cfi_rows *rows)
+{
+	struct cfi_cie cie = {
+	        .usable = true, .return_column = RA, .code_factor = 1, .data_factor = -8};
+	static const uint8_t initial[] = {DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | RA, 1};
+	struct cfi_range range = {.size = 4096};
+	uint64_t work = 1000000;
+
+	pool->machine = cfi_machine(ELF_MACHINE_X86_64);
+	CHECK(cfi_run_initial(
+	        pool, &cie, (struct cfi_cursor){initial, initial + sizeof(initial), false}, &work));
+	return cfi_run_range(pool, &cie, range,
+	                     (struct cfi_cursor){p->bytes, p->bytes + p->size, false}, rows, &work);
+}
+
+static int64_t cfa_at(const struct cfi_pool *pool, const struct cfi_rows *rows, uint32_t offset)
+{
+	int64_t cfa = -1;
+
+	for (size_t i = 0; i < rows->rules.count && rows->offsets.items[i] <= offset; i++)
+		cfa = rows->rules.items[i] == CFI_NO_RULE
+		              ? -1
+		              : pool->rules.items[rows->rules.items[i]].cfa_offset;
+	return cfa;
+}
+
+static void done(struct cfi_pool *pool, struct cfi_rows *rows)
+{
+	cfi_pool_done(pool);
+	vec_done(&rows->offsets);
+	vec_done(&rows->rules);
+}
+
+/* `depth` states remembered in each other, each with a CFA of its own, and all of them restored. */
+static void nest(struct program *p, int depth)
+{
+	*p = (struct program){0};
+	for (int i = 0; i < depth; i++) {
+		put(p, DW_CFA_remember_state);
+		put(p, DW_CFA_advance_loc | 1);
+		put(p, DW_CFA_def_cfa_offset);
+		put(p, (uint8_t)(16 + i));
+	}
+	for (int i = 0; i < depth; i++) {
+		put(p, DW_CFA_advance_loc | 1);
+		put(p, DW_CFA_restore_state);
+	}
+}
+
+static void remembered_states_come_back(void)
+{
+	static const int depths[] = {1, 2, DEPTH_MAX};
+
+	for (size_t n = 0; n < sizeof(depths) / sizeof(*depths); n++) {
+		uint32_t depth = (uint32_t)depths[n];
+		struct cfi_pool pool = {0};
+		struct cfi_rows rows = {0};
+		struct program p;
+
+		nest(&p, depths[n]);
+		CHECK(run(&p, &pool, &rows));
+		CHECK_EQ(cfa_at(&pool, &rows, 0), 8);
+		for (uint32_t i = 1; i <= depth; i++)
+			CHECK_EQ(cfa_at(&pool, &rows, i), 15 + i);
+		for (uint32_t i = 1; i < depth; i++)
+			CHECK_EQ(cfa_at(&pool, &rows, depth + i), 15 + depth - i);
+		CHECK_EQ(cfa_at(&pool, &rows, 2 * depth), 8);
+		done(&pool, &rows);
+	}
+}
+
+/* The rows before the state for which there is no room are good, from there on there is no rule. */
+static void too_many_remembered_states_end_the_program(void)
+{
+	struct cfi_pool pool = {0};
+	struct cfi_rows rows = {0};
+	struct program p;
+
+	nest(&p, DEPTH_MAX + 1);
+	CHECK(!run(&p, &pool, &rows));
+	CHECK_EQ(cfa_at(&pool, &rows, 0), 8);
+	CHECK_EQ(cfa_at(&pool, &rows, DEPTH_MAX - 1), 14 + DEPTH_MAX);
+	CHECK_EQ(cfa_at(&pool, &rows, DEPTH_MAX), -1);
+	CHECK_EQ(cfa_at(&pool, &rows, 4000), -1);
+	done(&pool, &rows);
+}
+
+static void a_state_that_was_not_remembered_ends_the_program(void)
+{
+	struct cfi_pool pool = {0};
+	struct cfi_rows rows = {0};
+	struct program p;
+
+	nest(&p, 1);
+	put(&p, DW_CFA_advance_loc | 1);
+	put(&p, DW_CFA_restore_state);
+	CHECK(!run(&p, &pool, &rows));
+	CHECK_EQ(cfa_at(&pool, &rows, 2), 8);
+	CHECK_EQ(cfa_at(&pool, &rows, 3), -1);
+	done(&pool, &rows);
+}
+
+int main(void)
+{
+	RUN(remembered_states_come_back);
+	RUN(too_many_remembered_states_end_the_program);
+	RUN(a_state_that_was_not_remembered_ends_the_program);
+	return check_end();
+}
