@@ -44,6 +44,12 @@ static void counted_calls_are_rows(void)
 	/* Each process has a root of its own, and all times are in one of them. */
 	answer(s, "SELECT process, total_ns FROM calls WHERE depth = 0", "0|1189\n1|3\n");
 	answer(s, "SELECT count(*) FROM calls WHERE min_ns IS NOT NULL", "0\n");
+	/* A stack of one frame has the depth 1, that of a process's root, too. */
+	answer(s, "SELECT DISTINCT depth FROM stacks WHERE coalesce(parent, 0) = 0", "1\n");
+	answer(s,
+	       "SELECT count(*) FROM stacks s JOIN stacks p ON p.id = s.parent WHERE s.depth <> "
+	       "p.depth + 1",
+	       "0\n");
 	sql_close(s);
 	fixture_end(&x);
 }
