@@ -359,11 +359,99 @@ static void without_a_tick(void)
 		compare(seed, 50 * PERIOD, 0, false);
 }
 
+struct most {
+	size_t threads, paths, images;
+};
+
+static void at_most(size_t *most, size_t now)
+{
+	*most = now > *most ? now : *most;
+}
+
+static int on_sizes(void *ctx, const struct profile *p, const struct profile_window *w,
+                    struct error *err)
+{
+	struct most *most = ctx;
+
+	at_most(&most->threads, process_table_thread_count(p->processes));
+	at_most(&most->paths, p->paths.count);
+	at_most(&most->images, p->images.images.count);
+	return 0;
+}
+
+/* In each millisecond a thread of one process begins and ends, a new file is mapped and sampled. */
+static struct most sizes_of_a_long_process(struct profile_windows_options o)
+{
+	struct most most = {0};
+	struct profile_windows *w;
+	struct event_sink sink;
+	struct recording r;
+	struct error err = {0};
+
+	o.window_ns = 100 * PERIOD;
+	o.start_ns = START;
+	o.window = on_sizes;
+	o.ctx = &most;
+	w = profile_windows_new(&o);
+	sink = profile_windows_sink(w);
+	describe(&r, START + 4000 * PERIOD);
+	CHECK_EQ(sink.begin(sink.ctx, &r, &err), 0);
+	for (int32_t n = 0; n < 3000; n++) {
+		uint64_t now = START + (uint64_t)n * PERIOD;
+		uint64_t address = 0x10000 + (uint64_t)n * 0x1000;
+		struct event e = event_of(EVENT_FORK, 0, 100, now);
+		char name[32];
+
+		e.tid = 1000 + n;
+		e.fork.parent_pid = e.fork.parent_tid = 100;
+		CHECK_EQ(sink.event(sink.ctx, &e, &err), 0);
+		e = event_of(EVENT_EXIT, 0, 100, now + 10);
+		e.tid = 1000 + n;
+		CHECK_EQ(sink.event(sink.ctx, &e, &err), 0);
+		snprintf(name, sizeof(name), "/lib/%d", n);
+		e = event_of(EVENT_MMAP, 0, 100, now + 20);
+		e.mode = CPU_MODE_USER;
+		e.mmap = (struct event_mmap){.addr = n % 2 ? address : 0x10000,
+		                             .size = 0x1000,
+		                             .pgoff = (uint64_t)n * 0x1000,
+		                             .executable = true,
+		                             .filename = n % 2 ? "/lib/one" : name};
+		CHECK_EQ(sink.event(sink.ctx, &e, &err), 0);
+		e = event_of(EVENT_SAMPLE, 0, 100, now + 30);
+		e.mode = CPU_MODE_USER;
+		e.sample = (struct event_sample){.ip = address, .period = PERIOD};
+		CHECK_EQ(sink.event(sink.ctx, &e, &err), 0);
+	}
+	CHECK_EQ(sink.end(sink.ctx, &r, &err), 0);
+	profile_windows_free(w);
+	recording_done(&r);
+	return most;
+}
+
+/* Whatever gathers beyond its bound, one window's more: the dead are forgotten for it alone. */
+static void each_bound_is_kept(void)
+{
+	struct profile_windows_options none = {0}, o = none;
+
+	CHECK(sizes_of_a_long_process(none).threads > 2900);
+	CHECK(sizes_of_a_long_process(none).paths > 2900);
+	CHECK(sizes_of_a_long_process(none).images > 1400);
+	o.processes_max = 100;
+	CHECK(sizes_of_a_long_process(o).threads < 600);
+	o = none;
+	o.paths_max = 200;
+	CHECK(sizes_of_a_long_process(o).paths < 600);
+	o = none;
+	o.images_max = 100;
+	CHECK(sizes_of_a_long_process(o).images < 600);
+}
+
 int main(void)
 {
 	RUN(windows_add_up_to_the_whole);
 	RUN(short_windows_too);
 	RUN(the_dead_are_forgotten);
 	RUN(without_a_tick);
+	RUN(each_bound_is_kept);
 	return check_end();
 }
