@@ -112,7 +112,7 @@ static void tell(struct told *t, const struct made *m, const char *event)
 	t->symbols = symbolizer_new(&t->profile->images, &none);
 	CHECK_EQ(report_new(&t->report, t->profile, t->symbols, &options, &err), 0);
 	report_text(t->report, &text, &t->text);
-	report_json(t->report, &t->json);
+	report_json(t->report, false, &t->json);
 	without_spaces(&t->json);
 	buf_done(&file);
 }
