@@ -237,6 +237,8 @@ static int no_file(const char *path, struct error *err)
 
 static int is_directory(const char *path, struct error *err)
 {
+	if (perf_data_is_directory(path))
+		return 0;
 	if (ctf_is_trace(path))
 		return error_set(
 		        err, EINVAL,
@@ -249,7 +251,7 @@ static int is_directory(const char *path, struct error *err)
 /* What a file is, by its first bytes. */
 static int recognise(const char *path, struct error *err)
 {
-	char bytes[16];
+	char bytes[4096];
 	ssize_t size;
 	struct stat st;
 	int fd;
@@ -290,7 +292,8 @@ static int recognise(const char *path, struct error *err)
 		                 path);
 	if (pprof_legacy_refuse(path, err))
 		return -EINVAL;
-	if (!perf_data_recognise(bytes, (size_t)size))
+	if (!perf_data_recognise(bytes, (size_t)size) &&
+	    !perf_data_recognise_packed(bytes, (size_t)size))
 		return error_set(err, EINVAL,
 		                 "%s is no recording that assay reads: it begins neither as "
 		                 "perf.data nor as a table of call paths, a pprof profile or a "

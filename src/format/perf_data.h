@@ -33,12 +33,16 @@ struct perf_data_read_options {
 	uint64_t from_ns, to_ns; /* samples outside are not delivered; to_ns 0: no end */
 };
 
-/* True when the first bytes are perf.data's magic, of either byte order. */
+/* True when the first bytes are perf.data's magic, of either byte order and any version. */
 bool perf_data_recognise(const void *bytes, size_t size);
+/* The same of what these first bytes of a gzip'd file hold. */
+bool perf_data_recognise_packed(const void *bytes, size_t size);
+/* A directory with a file `data`, as perf record --threads and --kcore make it. */
+bool perf_data_is_directory(const char *path);
 
 /*
- * Reads one file into the sink. `r` was initialised by the caller, and is
- * filled before sink->begin() (attrs, features) and until sink->end().
+ * Reads one file, packed by gzip or not, or one directory into the sink. `r` was initialised by the
+ * caller, and is filled before sink->begin() (attrs, features) and until sink->end().
  */
 int perf_data_read(const char *path, const struct perf_data_read_options *options,
                    struct recording *r, const struct event_sink *sink, struct error *err);

@@ -314,6 +314,9 @@ bool perf_data_feature_decode(unsigned number, const void *bytes, size_t size, s
 {
 	struct cursor c = {bytes, (const uint8_t *)bytes + size, false};
 
+	/* perf writes a section without bytes for what it could not find out. */
+	if (!size)
+		return true;
 	switch (number) {
 	case PERF_FEATURE_BUILD_ID:
 		take_build_ids(&c, r);

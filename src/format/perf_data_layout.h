@@ -20,6 +20,7 @@
 #define PERF_DATA_MAGIC "PERFILE2"         /* as little-endian machines write it */
 #define PERF_DATA_MAGIC_SWAPPED "2ELIFREP" /* as big-endian machines do */
 #define PERF_DATA_MAGIC_OLD "PERFFILE"
+#define PERF_DATA_MAGIC_OLD_SWAPPED "ELIFFREP"
 
 #define PERF_DATA_FEATURE_BITS 256
 

@@ -22,8 +22,13 @@ struct opening {
 
 bool perf_data_recognise(const void *bytes, size_t size)
 {
-	return size >= 8 &&
-	       (!memcmp(bytes, PERF_DATA_MAGIC, 8) || !memcmp(bytes, PERF_DATA_MAGIC_SWAPPED, 8));
+	static const char *const magics[] = {PERF_DATA_MAGIC, PERF_DATA_MAGIC_SWAPPED,
+	                                     PERF_DATA_MAGIC_OLD, PERF_DATA_MAGIC_OLD_SWAPPED};
+
+	for (size_t i = 0; size >= 8 && i < sizeof(magics) / sizeof(*magics); i++)
+		if (!memcmp(bytes, magics[i], 8))
+			return true;
+	return false;
 }
 
 static int check_magic(const struct perf_data_view *v, struct error *err)
@@ -35,12 +40,13 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 		                 "%s was recorded on a machine of the other byte order: read it "
 		                 "there, or on another machine of that order",
 		                 v->name);
-	if (v->size >= 8 &&
-	    (!memcmp(v->bytes, PERF_DATA_MAGIC_OLD, 8) || !memcmp(v->bytes, "ELIFFREP", 8)))
+	if (v->size >= 8 && (!memcmp(v->bytes, PERF_DATA_MAGIC_OLD, 8) ||
+	                     !memcmp(v->bytes, PERF_DATA_MAGIC_OLD_SWAPPED, 8)))
 		return error_set(err, EINVAL,
 		                 "%s is of perf's first format, which perf has not written since "
-		                 "2012: record again with a later perf or with assay",
-		                 v->name);
+		                 "2012 and assay does not read: 'perf inject -i %s -o NEW' of a "
+		                 "later perf writes it in the present one",
+		                 v->name, v->name);
 	if (!v->size)
 		return error_set(err, EINVAL, "%s is empty: it holds no recording", v->name);
 	if (v->size < PERF_DATA_PIPE_HEADER_SIZE && perf_data_recognise(v->bytes, v->size))
@@ -118,10 +124,10 @@ static void read_feature(struct opening *o, unsigned number, const uint8_t *byte
 		good = perf_data_feature_decode(number, bytes, size, o->r, &o->descs);
 	if (o->r->warnings.count >= WARNINGS_MAX)
 		return;
-	if (number == PERF_FEATURE_DIR_FORMAT)
+	if (number == PERF_FEATURE_DIR_FORMAT && !o->v->parts)
 		recording_warn(o->r,
 		               "%s is one of several files of perf record --threads; samples in "
-		               "the others are not read",
+		               "the others are not read: give the directory that they are in",
 		               o->v->name);
 	if (!good)
 		recording_warn(o->r, "%s: feature section %u at offset %zu is damaged", o->v->name,
@@ -279,6 +285,8 @@ int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct er
 
 	perf_decoder_init(&v->decoder);
 	r->bytes = v->size;
+	for (size_t i = 0; i < v->part_count; i++)
+		r->bytes += v->parts[i].size;
 	rc = check_magic(v, err);
 	if (rc)
 		return rc;

@@ -42,7 +42,7 @@ struct delivery {
 
 static bool is_mapped(const struct delivery *d, const uint8_t *p)
 {
-	return p >= d->v->bytes && p < d->v->bytes + d->v->size;
+	return p >= d->v->bytes && p < d->v->bytes + d->v->mapped_size;
 }
 
 static uint64_t file_offset(const struct delivery *d, const uint8_t *record)
@@ -108,7 +108,7 @@ static void release_pages(struct delivery *d, size_t read)
 	d->unreleased += read;
 	if (!d->v->mapped || d->unreleased < RELEASE_BYTES)
 		return;
-	madvise((void *)(uintptr_t)d->v->bytes, d->v->size, MADV_DONTNEED);
+	madvise((void *)(uintptr_t)d->v->bytes, d->v->mapped_size, MADV_DONTNEED);
 	d->unreleased = 0;
 }
 
@@ -282,8 +282,9 @@ static int take_record(struct delivery *d, const uint8_t *record, const struct p
 	if (type < PERF_USER_ATTR)
 		return take_kernel_record(d, record, w->record_size, w->p, err);
 	order_pass(&d->order, (uintptr_t)record, (uintptr_t)w->p);
+	/* A round of one file says nothing of the others. */
 	if (type == PERF_USER_FINISHED_ROUND)
-		return end_round(d, err);
+		return d->v->part_count ? 0 : end_round(d, err);
 	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
 		return take_packed(d, record, w->record_size, why, err);
 	if (type > PERF_USER_COMPRESSED2)
@@ -308,13 +309,13 @@ static void warn_ended(struct delivery *d, const uint8_t *record, const char *wh
 	if (killed && only_zeros(record, d->v->bytes + d->v->data_end))
 		return;
 	recording_warn(d->r, "%s: %s, at offset %zu of %zu: reading ends there", d->v->name, why,
-	               (size_t)(record - d->v->bytes), d->v->size);
+	               (size_t)(record - d->v->bytes), d->v->mapped_size);
 }
 
-static int take_all(struct delivery *d, struct error *err)
+/* The records of one file. Each has its own stream of compressed records. */
+static int take_part(struct delivery *d, size_t from, size_t to, struct error *err)
 {
-	struct perf_record_walk walk = {.p = d->v->bytes + d->v->data,
-	                                .end = d->v->bytes + d->v->data_end};
+	struct perf_record_walk walk = {.p = d->v->bytes + from, .end = d->v->bytes + to};
 	const uint8_t *record = walk.p;
 	const char *why = NULL;
 	int rc = 0;
@@ -327,7 +328,19 @@ static int take_all(struct delivery *d, struct error *err)
 		return rc;
 	if (why || walk.why)
 		warn_ended(d, why ? record : walk.p, why ? why : walk.why);
-	return order_finish(&d->order, err);
+	perf_inflate_free(d->inflate);
+	d->inflate = NULL;
+	return 0;
+}
+
+static int take_all(struct delivery *d, struct error *err)
+{
+	const struct perf_data_view *v = d->v;
+	int rc = take_part(d, v->data, v->data_end, err);
+
+	for (size_t i = 0; !rc && i < v->part_count; i++)
+		rc = take_part(d, v->parts[i].offset, v->parts[i].offset + v->parts[i].size, err);
+	return rc ? rc : order_finish(&d->order, err);
 }
 
 int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
@@ -338,6 +351,8 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 
 	if (options)
 		d.options = *options;
+	if (!v->mapped_size)
+		v->mapped_size = v->size;
 	order_init(&d.order, &(struct order_source){
 	                             .ctx = &d, .deliver = deliver_ordered, .next = next_ordered});
 	if (sink->begin)

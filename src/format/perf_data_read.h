@@ -2,7 +2,8 @@
 /*
  * perf_data_read: the reader's rooms, from bytes in memory to the sink.
  *
- *	perf_data_file.c    a file's bytes, mapped or read from a pipe
+ *	perf_data_file.c    a file's bytes, mapped, read from a pipe, or unpacked
+ *	perf_data_directory.c  the files of a directory, mapped one behind the other
  *	perf_data_open.c    header, attrs, features: struct perf_data_view
  *	perf_data_read.c    records, in time order, to the sink
  *	perf_data_inflate.c compressed records
@@ -19,6 +20,7 @@
 #include "base/vec.h"
 #include "event/recording.h"
 #include "format/perf_data.h"
+#include "format/perf_data_layout.h"
 #include "format/perf_record.h"
 
 #include <stdbool.h>
@@ -36,8 +38,19 @@ struct perf_data_view {
 	size_t size;
 	bool mapped;           /* pages that were read can be given back */
 	size_t data, data_end; /* where records stand */
+	/* Of a directory: `bytes` begin with its file `data`, and these are the others. */
+	struct perf_data_section *parts;
+	size_t part_count;
+	size_t mapped_size; /* with the parts */
 	struct perf_decoder decoder;
 };
+
+/*
+ * Maps a directory of perf record --threads or --kcore: the file `data`, and data.0, data.1, ... as
+ * v's parts. perf_data_directory_unmap() after success.
+ */
+int perf_data_directory_map(struct perf_data_view *v, const char *path, struct error *err);
+void perf_data_directory_unmap(struct perf_data_view *v);
 
 /* Fills v, and r's attrs and features. perf_data_view_done() after either outcome. */
 int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct error *err);

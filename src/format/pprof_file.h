@@ -11,9 +11,6 @@
 
 #include <stdbool.h>
 
-/* The bytes begin a gzip'd file. */
-bool pprof_is_packed(const void *bytes, size_t size);
-
 /*
  * The first bytes of a regular file, of a gzip'd one what they unpack to; `whole`: that is all of
  * it. False: there are none, or they do not unpack.

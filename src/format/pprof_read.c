@@ -5,6 +5,7 @@
  */
 #include "format/pprof_read.h"
 
+#include "base/gunzip.h"
 #include "format/pprof_file.h"
 #include "format/pprof_tables.h"
 
@@ -401,7 +402,7 @@ int pprof_read_memory(struct named_paths *n, const char *name, const void *bytes
 	if (!size)
 		return error_set(err, EBADMSG,
 		                 "%s is empty: it holds no profile. Copy or record it again", name);
-	if (pprof_is_packed(bytes, size)) {
+	if (gunzip_is_packed(bytes, size)) {
 		ret = pprof_unpack(name, bytes, size, &unpacked, err);
 		r.t.bytes = (const uint8_t *)buf_text(&unpacked);
 		r.t.size = unpacked.size;

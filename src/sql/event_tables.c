@@ -390,7 +390,7 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 	struct stat st;
 	int ret;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
+	if (stat(path, &st) || (!S_ISREG(st.st_mode) && !perf_data_is_directory(path)))
 		return error_set(err, EINVAL,
 		                 "events are read from the file when they are asked for, and %s is "
 		                 "no file: write the recording into one",
