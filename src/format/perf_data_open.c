@@ -42,11 +42,12 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 		                 v->name);
 	if (v->size >= 8 && (!memcmp(v->bytes, PERF_DATA_MAGIC_OLD, 8) ||
 	                     !memcmp(v->bytes, PERF_DATA_MAGIC_OLD_SWAPPED, 8)))
-		return error_set(err, EINVAL,
-		                 "%s is of perf's first format, which perf has not written since "
-		                 "2012 and assay does not read: 'perf inject -i %s -o NEW' of a "
-		                 "later perf writes it in the present one",
-		                 v->name, v->name);
+		return error_set(
+		        err, EINVAL,
+		        "%s is of perf's first format (PERFFILE at byte 0), which perf has "
+		        "not written since 2012 and assay does not read: 'perf inject -i "
+		        "%s -o NEW' of a later perf writes it in the present one",
+		        v->name, v->name);
 	if (!v->size)
 		return error_set(err, EINVAL, "%s is empty: it holds no recording", v->name);
 	if (v->size < PERF_DATA_PIPE_HEADER_SIZE && perf_data_recognise(v->bytes, v->size))
