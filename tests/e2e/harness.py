@@ -115,7 +115,7 @@ def nested(report):
             if node["parent"] is not None:
                 nodes[node["parent"]]["children"].append(node)
         report["tree"] = nodes[0]
-    for process in report.get("processes", []):
+    for process in report["processes"] if report.get("kind") == "calls" else ():
         names = {None: ()}
         for node in process.get("nodes", []):
             names[node["id"]] = (*names[node["parent"]], node["function"])
