@@ -6,6 +6,7 @@
 #include "cmd/style.h"
 #include "format/ctf.h"
 #include "output/chrome.h"
+#include "output/table.h"
 #include "output/tags_trace_text.h"
 #include "symbol/demangle.h"
 #include "view/tag_paths.h"
@@ -27,6 +28,7 @@ struct trace_options {
 
 #define AT(field) offsetof(struct trace_options, field)
 #define ALL_LEVELS UINT64_MAX
+#define CHROME_LARGE ((uint64_t)256 << 20)
 
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is shown"},
@@ -230,6 +232,25 @@ static int to_text(struct tag_recording *r, const struct trace_options *o,
 	return close_output(target, &out, status);
 }
 
+/* Before the first byte: programs that read this form hold all of it in memory. */
+static void warn_of_size(const struct tag_recording *r, const struct tag_trace_options *t,
+                         const struct export_target *target)
+{
+	uint64_t bytes = chrome_estimate(r);
+	struct buf size = {0};
+
+	if (bytes < CHROME_LARGE || t->from.given || t->to.given || t->function_count ||
+	    t->thread_count || t->process_count || t->depth)
+		return;
+	text_bytes(&size, bytes);
+	command_fail(0,
+	             "%s: about %s of JSON will be written, and Perfetto and speedscope load some "
+	             "hundred MB. 'assay tags trace --to chrome' writes a part: --from, --to, "
+	             "--thread, --process, --function, --depth",
+	             target->command, buf_text(&size));
+	buf_done(&size);
+}
+
 static int to_chrome(struct tag_recording *r, struct tag_trace_options *t,
                      const struct export_target *target)
 {
@@ -240,6 +261,7 @@ static int to_chrome(struct tag_recording *r, struct tag_trace_options *t,
 
 	if (status)
 		return status;
+	warn_of_size(r, t, target);
 	chrome_init(&chrome, r, &out);
 	t->line = chrome_line;
 	t->of = &chrome;

@@ -6,10 +6,21 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define EVENT_BYTES 64u /* of JSON, with a name of a dozen bytes; 8 in a recording */
+
 struct track_key {
 	uint32_t stream, process;
 	int32_t pid, tid;
 };
+
+uint64_t chrome_estimate(const struct tag_recording *r)
+{
+	uint64_t words = 0;
+
+	vec_each (stream, &r->streams)
+		words += stream->bytes / sizeof(uint64_t);
+	return words * EVENT_BYTES;
+}
 
 void chrome_init(struct chrome *c, const struct tag_recording *r, struct spill *out)
 {

@@ -46,6 +46,9 @@ struct chrome {
 	struct buf name;
 };
 
+/* About how many bytes a whole recording becomes. */
+uint64_t chrome_estimate(const struct tag_recording *r);
+
 void chrome_init(struct chrome *c, const struct tag_recording *r, struct spill *out);
 void chrome_done(struct chrome *c);
 int chrome_line(void *c, const struct tag_trace *t, const struct trace_line *line);

@@ -313,6 +313,16 @@ def a_long_trace_prints_at_once_and_in_little_memory(t):
     last = subprocess.run(f"{ASSAY} tags trace --depth 1 {path} | tail -n 1", shell=True,
                           stdout=subprocess.PIPE, text=True, check=True).stdout
     t.equal(last, "20468.203 520  <- main (10234.101760 s, 20468.203520 s)\n")
+    # Of JSON that is larger than its readers hold the size comes first.
+    for words, warns in ((("export",), True), (("tags", "trace"), True),
+                         (("tags", "trace", "--from", "20468s"), False)):
+        p = t.start(ASSAY, *words, "--to", "chrome", path, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE)
+        t.equal(p.stdout.read(1), b"{", "the first byte")
+        p.kill()
+        t.wait(p)
+        told = p.stderr.read().decode()
+        t.equal("about 639.8 MB of JSON will be written" in told, warns, f"{words}: {told}")
 
 
 @test

@@ -129,6 +129,21 @@ static int balance(const char *text)
 	return begun;
 }
 
+/* 64 bytes an event of 8, over all streams. */
+static void chromes_size_is_known_before_it_is_written(void)
+{
+	struct memory m;
+
+	memory_init(&m, 1000000000);
+	CHECK_EQ(chrome_estimate(&m.r), 0);
+	memory_stream(&m, false, 7, 7, "prog", "prog");
+	memory_stream(&m, false, 8, 8, "prog", "prog");
+	m.r.streams.items[0].bytes = UINT64_C(571000000);
+	m.r.streams.items[1].bytes = 8;
+	CHECK_EQ(chrome_estimate(&m.r), UINT64_C(571000000) * 8 + 64);
+	memory_done(&m);
+}
+
 static void chrome_is_whole_whatever_is_missing(void)
 {
 	const char *f[] = {"f"};
@@ -258,6 +273,7 @@ static void threads_of_a_process_share_its_paths_and_a_devices_processes_have_nu
 int main(void)
 {
 	RUN(chrome_has_each_call_with_its_times);
+	RUN(chromes_size_is_known_before_it_is_written);
 	RUN(chrome_is_whole_whatever_is_missing);
 	RUN(paths_have_the_net_times_and_what_was_switched_out_apart);
 	RUN(calls_that_are_cut_and_paths_beyond_the_limit_are_told);
