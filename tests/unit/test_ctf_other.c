@@ -158,6 +158,64 @@ static void big_endian_and_long_gaps_are_read(void)
 	free(path);
 }
 
+/* A packet of one event, little-endian: content_size and events_discarded of 64 bits. */
+static void put_packet(struct buf *b, uint64_t discarded, uint64_t time, uint8_t id)
+{
+	uint64_t bits = 8 * (8 + 8 + 8 + 1);
+
+	buf_add(b, &bits, 8);
+	buf_add(b, &discarded, 8);
+	buf_add(b, &time, 8);
+	buf_putc(b, (char)id);
+}
+
+static const char whole_numbers[] =
+        "/* CTF 1.8 */\n" CLOCK "trace { major = 1; minor = 8; byte_order = le; };\n"
+        "typealias integer { size = 64; align = 8; } := u64;\n"
+        "stream { packet.context := struct { u64 content_size; u64 events_discarded; };\n"
+        "  event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } "
+        "timestamp; integer { size = 8; align = 8; } id; }; };\n";
+
+/* A counter of 64 bits does not turn: a smaller number is a new counter, and a gap. */
+static void a_falling_counter_of_64_bits_is_a_gap(void)
+{
+	struct buf b = {0};
+	struct all all = {0};
+	char *path;
+
+	put_packet(&b, 10, 1, 3);
+	put_packet(&b, 10, 2, 3);
+	put_packet(&b, 12, 3, 3);
+	put_packet(&b, 4, 4, 3);
+	put_packet(&b, 5, 5, 3);
+	path = trace_of(whole_numbers, b.data, b.size);
+	CHECK_EQ(read_all(path, 0, &all), 0);
+	CHECK_EQ(all.events.count, 5);
+	CHECK_EQ(all.gaps, 1);
+	CHECK_EQ(all.lost, 10 + 2 + 1);
+	all_done(&all);
+	buf_done(&b);
+	free(path);
+}
+
+/* A word holds 40 bits of time: an event exactly one turn later begins a piece of its own. */
+static void events_one_turn_apart_keep_their_times(void)
+{
+	static const struct seen_event want[] = {
+	        {5, 3}, {5 + (UINT64_C(1) << 40), 4}, {4 + (UINT64_C(2) << 40), 6}};
+	uint64_t content = 8 * (8 + 8 + 3 * 9), discarded = 0;
+	struct buf b = {0};
+
+	buf_add(&b, &content, 8);
+	buf_add(&b, &discarded, 8);
+	for (size_t i = 0; i < 3; i++) {
+		buf_add(&b, &want[i].time, 8);
+		buf_putc(&b, (char)want[i].tag);
+	}
+	check_events(whole_numbers, b.data, b.size, want, 3);
+	buf_done(&b);
+}
+
 #define STRINGS                                                                                    \
 	"trace { major = 1; minor = 8; byte_order = be; packet.header := struct {\n"               \
 	"  integer { size = 32; align = 8; } magic; }; };\n"                                       \
@@ -452,6 +510,8 @@ int main(void)
 	RUN(fields_of_bits_are_read);
 	RUN(aligned_fields_have_padding_before_them);
 	RUN(big_endian_and_long_gaps_are_read);
+	RUN(a_falling_counter_of_64_bits_is_a_gap);
+	RUN(events_one_turn_apart_keep_their_times);
 	RUN(strings_in_a_context_shift_what_is_behind_them);
 	RUN(strings_that_do_not_end_are_told);
 	RUN(streams_of_a_bare_metal_tracer_are_read);

@@ -460,6 +460,32 @@ static void what_few_bytes_make_is_bounded(void)
 	buf_done(&location);
 }
 
+/* 70,000 samples of one path with 500 functions: its frames count once, and 2^25 are allowed. */
+static void samples_of_one_path_count_its_frames_once(void)
+{
+	enum { SAMPLES = 70000, FUNCTIONS = 500 };
+	struct buf b = {0}, location = {0};
+	struct named_paths n;
+	struct error err = {0};
+
+	CHECK((size_t)SAMPLES * FUNCTIONS > PPROF_FRAMES_MAX);
+	begin(&b);
+	MESSAGE(&b, 5, 1, 1, 2, 1);
+	field(&location, 1, 1);
+	for (int i = 0; i < FUNCTIONS; i++)
+		MESSAGE(&location, 4, 1, 1);
+	bytes(&b, 4, location.data, location.size);
+	for (int i = 0; i < SAMPLES; i++)
+		MESSAGE(&b, 2, 1, 1, 2, 3);
+	CHECK_EQ(read_buf(&n, &b, NULL, &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(n.rows.count, 1);
+	CHECK_EQ(n.rows.items[0].values[0], (int64_t)SAMPLES * 3);
+	named_paths_done(&n);
+	buf_done(&b);
+	buf_done(&location);
+}
+
 static bool recognised(const void *content, size_t size)
 {
 	char path[] = "/tmp/assay-pprof-XXXXXX";
@@ -585,6 +611,7 @@ int main(void)
 	RUN(damaged_streams_are_refused);
 	RUN(what_unpacks_to_too_much_is_refused);
 	RUN(what_few_bytes_make_is_bounded);
+	RUN(samples_of_one_path_count_its_frames_once);
 	RUN(profiles_are_told_from_other_files);
 	RUN(older_forms_are_refused_with_the_command_that_converts_them);
 	RUN(packed_files_are_told_by_what_they_unpack_to);
