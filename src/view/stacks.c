@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/stacks.h"
 
+#include "symbol/symbolizer.h"
+
 #include <string.h>
 
 /* The kernel's limit of a chain, unless an administrator changed it. */
 #define KERNEL_CHAIN_MAX 127
+/*
+ * The function of musl's libc that calls main(). It has no unwind table, and no caller: its own
+ * caller ends in a jump to it. In a stripped libc it lies right before __libc_start_main.
+ */
+#define MUSL_START "libc_start_main_stage2"
+#define MUSL_START_BYTES 96
+#define MUSL_START_NEXT " and __libc_start_main]"
+
 #define AHEAD 16 /* rows whose paths are fetched before their turn */
 
 /* How a path begins, found once for each of its nodes. */
@@ -47,11 +57,14 @@ static bool is_any(const char *name, const char *const *list)
 /* Functions that nobody called: programs, threads and coroutines begin in them. */
 static bool is_first_function(const struct symbol *symbol)
 {
-	static const char *const names[] = {"_start",           "__start",        "_start_c",
-	                                    "_dl_start_user",   "_dl_start",      "clone",
-	                                    "__clone",          "clone3",         "__clone3",
-	                                    "__clone_internal", "thread_start",   "__start_context",
-	                                    "runtime.mstart",   "runtime.rt0_go", NULL};
+	static const char *const names[] = {"_start",         "__start",
+	                                    "_start_c",       "_dl_start_user",
+	                                    "_dl_start",      "clone",
+	                                    "__clone",        "clone3",
+	                                    "__clone3",       "__clone_internal",
+	                                    "thread_start",   "__start_context",
+	                                    "runtime.mstart", "runtime.rt0_go",
+	                                    MUSL_START,       NULL};
 	static const char *const families[] = {"runtime.goexit", "_rt0_", "runtime.mcall",
 	                                       "runtime.systemstack", NULL};
 	/* Where the file is stripped, clone3 stands somewhere behind clone. */
@@ -62,6 +75,19 @@ static bool is_first_function(const struct symbol *symbol)
 	if (symbol->range)
 		return begins_with_any(symbol->name, ranges);
 	return is_any(symbol->name, names) || begins_with_any(symbol->name, families);
+}
+
+static bool is_musl_start(struct count *c, uint32_t frame, const struct symbol *symbol)
+{
+	const struct profile_frame *f = &c->view->profile->frames.items[frame];
+	size_t length = strlen(symbol->name), end = strlen(MUSL_START_NEXT);
+	uint64_t address;
+
+	if (!symbol->range || f->kernel || length < end ||
+	    strcmp(symbol->name + length - end, MUSL_START_NEXT) != 0)
+		return false;
+	address = symbolizer_address(c->view->symbols, f->frame);
+	return symbol->start + symbol->size - address <= MUSL_START_BYTES;
 }
 
 /* What the C library calls a program by: its caller is the program's first code. */
@@ -77,7 +103,9 @@ static bool begins_whole(struct count *c, uint32_t frame, bool outermost)
 {
 	const struct symbol *symbol = view_function(c->view, frame);
 
-	return outermost ? is_first_function(symbol) : is_called_first(symbol);
+	if (!outermost)
+		return is_called_first(symbol);
+	return is_first_function(symbol) || is_musl_start(c, frame, symbol);
 }
 
 /* All nodes on the way to the first one that is known get their answer, that one's callees last. */
@@ -137,6 +165,8 @@ static void count_row(struct count *c, const struct profile_row *row)
 		start = start_of(c, row->path);
 	if (end == STACK_NOT_TOLD)
 		end = judge(c, row, &start);
+	if (end == STACK_NO_TABLE && start.whole)
+		end = STACK_WHOLE; /* a first function needs no table */
 	quality = stacks_quality(end);
 	c->out->end_samples[end] += row->samples;
 	c->out->quality_samples[quality] += row->samples;

@@ -163,6 +163,34 @@ static void chains_are_judged(void)
 	CHECK_EQ(judged(not_quite_so_deep, PROFILE_USER), STACK_QUALITY_BROKEN);
 }
 
+/* Walked by the recorder up to libc's start, which has no table: nothing is missing. */
+static enum stack_quality told(const char *outermost, enum stack_end told_end)
+{
+	struct stacks s;
+	struct fixture f;
+
+	fixture_init(&f, false);
+	f.profile->rows.count = 0;
+	id_table_done(&f.profile->row_index);
+	f.stack_end = told_end;
+	fixture_row(&f, fixture_path(&f, outermost, "main", NULL), f.sh, 0, PROFILE_USER, 7);
+	count(&f, NULL, &s);
+	CHECK_EQ(s.samples, 7);
+	fixture_done(&f);
+	for (size_t i = 0; i < STACK_QUALITIES; i++)
+		if (s.quality_samples[i])
+			return (enum stack_quality)i;
+	return STACK_QUALITY_UNKNOWN;
+}
+
+static void stacks_that_reach_the_start_of_musl_are_whole(void)
+{
+	CHECK_EQ(told("libc_start_main_stage2", STACK_NO_TABLE), STACK_QUALITY_WHOLE);
+	CHECK_EQ(told("libc_start_main_stage2", STACK_NOT_TOLD), STACK_QUALITY_WHOLE);
+	CHECK_EQ(told("libc_start_main_stage2", STACK_CUT_COPY), STACK_QUALITY_TRUNCATED);
+	CHECK_EQ(told("qsort", STACK_NO_TABLE), STACK_QUALITY_BROKEN);
+}
+
 /* Five images break chains, by numbers in no order: the three worst come, worst first. */
 static void worst_images_come_first(void)
 {
@@ -198,6 +226,7 @@ int main(void)
 	RUN(filters_apply);
 	RUN(without_user_chains_nothing_is_said);
 	RUN(chains_are_judged);
+	RUN(stacks_that_reach_the_start_of_musl_are_whole);
 	RUN(worst_images_come_first);
 	return check_end();
 }
