@@ -141,11 +141,14 @@ static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t funct
 	now = port_clock();
 	node = top->node;
 	/*
-	 * Below the entry's sp there may be an alloca; above it the hook was jumped to as the
-	 * function's last deed, its frame gone already, and its caller's is the next.
+	 * Below the entry's sp there may be an alloca. Above it, the hook was jumped to as the
+	 * function's last action, with its frame gone (ra is site), or arguments of a call that
+	 * lay on the stack at the entry are gone. The site is the same then, and the caller's
+	 * frame is not reached.
 	 */
 	if (CALLS_UNLIKELY(node->function != function) || CALLS_UNLIKELY(sp < t->low) ||
-	    (CALLS_UNLIKELY(sp > top->sp) && (ra != site || sp > top[-1].sp))) {
+	    (CALLS_UNLIKELY(sp > top->sp) &&
+	     (site != top->site || sp + (ra != site) > top[-1].sp))) {
 		goto slow;
 	}
 	r = t->record;

@@ -326,8 +326,7 @@ static void slow_enter(struct calls_thread *t, uint64_t function, struct calls_f
 	if (jumped)
 		leave_signal(t, call->sp);
 	calls_stack_select(t, call->sp, true);
-	above = jumped ? calls_stack_above_jump(t, call, function)
-	               : calls_stack_above(t, call, function);
+	above = calls_stack_above(t, call, function, jumped);
 	if (above != calls_home(t)->top)
 		calls_stack_drop(t, above);
 	if (port_wants(function)) {
@@ -364,7 +363,7 @@ void calls_edge_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 {
 	struct calls_thread *t = *port_self();
 
-	if (top[1].sp == top->sp && calls_inlined(top, top + 1, function))
+	if (top[1].sp == top->sp && calls_inlined(top, top + 1))
 		calls_fast_place(t, function, top, now);
 	else
 		calls_slow_enter(function, top, now);
@@ -409,7 +408,7 @@ static void unmatched(struct calls_thread *t, uintptr_t sp)
 }
 
 static void slow_exit(struct calls_thread *t, uint64_t function, struct calls_frame *top,
-                      const struct calls_frame *ending, uint64_t now)
+                      const struct calls_frame *ending, bool jumped, uint64_t now)
 {
 	struct calls_frame *f = NULL;
 	uint64_t held;
@@ -424,7 +423,7 @@ static void slow_exit(struct calls_thread *t, uint64_t function, struct calls_fr
 		restart(t);
 	calls_settle(t, &now);
 	if (calls_stack_select(t, ending->sp, false))
-		f = calls_stack_ended(t, function, ending->sp, ending->ra, ending->site);
+		f = calls_stack_ended(t, function, ending, jumped);
 	if (f)
 		exit_frame(t, f);
 	else
@@ -438,7 +437,7 @@ void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr
 	struct calls_thread *t = *port_self();
 
 	if (t->state == CALLS_JUMPED)
-		slow_exit(t, function, calls_home(t)->top, &ending, 0);
+		slow_exit(t, function, calls_home(t)->top, &ending, true, 0);
 	else if (t->state == CALLS_SAMPLE)
 		sample(t, false, function, site, sp, ra, tell_exit);
 	else if (t->state != CALLS_OFF && ready(t, sp))
@@ -453,5 +452,5 @@ void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now)
 	if (is_forked(t))
 		calls_unready_exit(function, ending.site, ending.sp, ending.ra);
 	else
-		slow_exit(t, function, top, &ending, now);
+		slow_exit(t, function, top, &ending, false, now);
 }

@@ -8,6 +8,10 @@
  *	...
  *	top         the innermost
  *
+ * A call that was inlined has no physical frame: its hooks run in that of the function around
+ * it, and report that function's return address as their site. Their sp differs where arguments
+ * of an earlier call are still on the stack (GCC's -fdefer-pop). See docs/adr/0042.
+ *
  * A hook interrupted by a signal whose handler has hooks: its frame may be half
  * written, so the handler's begin above it, with a mark that remembers the top.
  *	top, [the interrupted hook's], [a gap], mark, the handler's calls...
@@ -191,23 +195,52 @@ void calls_stack_mark(struct calls_thread *t)
 	home->top = mark;
 }
 
-bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call, uint64_t function)
+/*
+ * One call instruction (`site`) made the physical frames of both, and `f` lies at or below
+ * `bound`: then both are in one physical frame, unless an older frame has the entry of `f`
+ * at the same place of the code. A place of the code is entered once in a physical frame, so
+ * `f` is then of a deeper level of a recursion.
+ */
+static bool in_frame(const struct calls_frame *f, uintptr_t site, uintptr_t bound)
 {
-	const struct calls_frame *f = top;
+	if (calls_is_mark(f) || f->site != site || f->sp > bound)
+		return false;
+	for (const struct calls_frame *k = f - 1;
+	     !calls_is_mark(k) && k->site == site && k->sp <= bound; k--)
+		if (k->ra == f->ra)
+			return false;
+	return true;
+}
+
+/* A frame from `f` downward was entered at the place of the code that `call` is entered at. */
+static bool repeated(const struct calls_frame *f, const struct calls_frame *call, uintptr_t bound)
+{
+	for (; !calls_is_mark(f) && f->site == call->site && f->sp <= bound; f--)
+		if (f->ra == call->ra)
+			return true;
+	return false;
+}
+
+bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call)
+{
+	return call->site == top->site && !calls_is_mark(top) && !repeated(top, call, call->sp);
+}
+
+/*
+ * After a jump: `call` has the call instruction of `f`, but its function stands by itself and
+ * was called where that of `f` had been. Such a function has its entry within its first bytes,
+ * and the function around `f` does not begin in between. Where that function is the same, the
+ * place of the entry would be the same, too.
+ */
+static bool is_fresh(const struct calls_frame *f, const struct calls_frame *call, uint64_t function,
+                     uintptr_t bound)
+{
 	uint64_t own;
 
-	if (call->site != top->site || calls_is_mark(top))
-		return false;
-	/* Told from one place of the code twice: the first is dead, as it cannot hold itself. */
-	for (; f->sp == call->sp && !calls_is_mark(f); f--)
-		if (f->ra == call->ra)
-			return false;
-	/*
-	 * A function that stands by itself tells its entry within its first bytes: then it
-	 * was called where a dead one had been, unless the function around begins in between.
-	 */
-	own = f[1].node->function & ASSAY_FN_ADDRESS;
-	return call->ra - function >= 128 || (function < own && own <= call->ra);
+	while (!calls_is_mark(f - 1) && f[-1].site == call->site && f[-1].sp <= bound)
+		f--;
+	own = f->node->function & ASSAY_FN_ADDRESS;
+	return own != function && call->ra - function < 128 && (function >= own || own > call->ra);
 }
 
 void calls_frame_end(struct calls_thread *t, struct calls_frame *f)
@@ -238,67 +271,85 @@ void calls_stack_drop(struct calls_thread *t, struct calls_frame *to)
 	__atomic_fetch_add(&calls_table.header->resyncs, count, __ATOMIC_RELAXED);
 }
 
-/*
- * `from`: where the new call is told from, its sp, or the place of its return address. A
- * live frame's sp is more than that.
- */
-static struct calls_frame *above(struct calls_thread *t, uintptr_t from,
-                                 const struct calls_frame *call, uint64_t function)
-{
-	struct calls_frame *f = calls_home(t)->top, *below;
-
-	for (;; f = below) {
-		below = calls_frame_below(t, f);
-		if (!below)
-			return f;
-		if (calls_is_mark(f)) {
-			/* A handler's, unless what it interrupted is dead itself. */
-			if (calls_is_mark(below) || from < below->sp)
-				return f;
-			continue;
-		}
-		if (from < f->sp || (call->sp == f->sp && calls_inlined(f, call, function)))
-			return f;
-	}
-}
-
-struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls_frame *call,
-                                      uint64_t function)
-{
-	return above(t, call->sp, call, function);
-}
-
 /* Frames larger than this are not searched for their return address. */
 #define FRAME_MOST (64u << 10)
 
-struct calls_frame *calls_stack_above_jump(struct calls_thread *t, const struct calls_frame *call,
-                                           uint64_t function)
+/* Where the return address of an event's physical frame is; `sp` if it is not found. */
+static uintptr_t slot_of(struct calls_thread *t, uintptr_t sp, uintptr_t site)
 {
 	const struct calls_stack *s = calls_stack(t);
-	uintptr_t slot = call->sp, end = s->high - slot > FRAME_MOST ? slot + FRAME_MOST : s->high;
+	uintptr_t slot = sp, end = s->high - slot > FRAME_MOST ? slot + FRAME_MOST : s->high;
 
 	/* The bounds are the stack's own: all from sp up is mapped. Of unknown ones, nothing is. */
 	if (s->high == UINTPTR_MAX)
 		end = slot;
-	while (slot < end && *(const uintptr_t *)slot != call->site)
+	while (slot < end && *(const uintptr_t *)slot != site)
 		slot += sizeof(slot);
-	return above(t, slot < end ? slot : call->sp, call, function);
+	return slot < end ? slot : sp;
 }
 
-struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function, uintptr_t sp,
-                                      uintptr_t ra, uintptr_t site)
+/*
+ * `f` was entered while arguments of an earlier call were still on the stack. They are gone,
+ * so that `call`, made in the same physical frame, lies higher. An older entry in that frame,
+ * made before there were arguments, lies above the return address of `call`.
+ */
+static bool entered_low(struct calls_thread *t, const struct calls_frame *f,
+                        const struct calls_frame *call)
+{
+	const struct calls_frame *k = f - 1;
+
+	if (calls_is_mark(k) || k->site != f->site)
+		return false;
+	while (!calls_is_mark(k - 1) && k[-1].site == f->site && k->sp <= call->sp)
+		k--;
+	return k->ra != f->ra && k->sp > slot_of(t, call->sp, call->site);
+}
+
+struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls_frame *call,
+                                      uint64_t function, bool jumped)
 {
 	struct calls_frame *f = calls_home(t)->top, *below;
+	uintptr_t bound = jumped ? slot_of(t, call->sp, call->site) : call->sp;
 
 	for (; (below = calls_frame_below(t, f)); f = below) {
-		bool same, last_deed;
+		if (calls_is_mark(f)) {
+			/* A handler's, unless a jump left what it interrupted. */
+			if (calls_is_mark(below) || bound < below->sp)
+				return f;
+			jumped = true;
+			bound = slot_of(t, call->sp, call->site);
+			continue;
+		}
+		if (bound < f->sp)
+			return f;
+		if (in_frame(f, call->site, bound) && !repeated(f, call, bound) &&
+		    !(jumped && is_fresh(f, call, function, bound)))
+			return f;
+		if (!jumped && f->site != call->site && entered_low(t, f, call))
+			return f;
+	}
+	return f;
+}
+
+struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function,
+                                      const struct calls_frame *ending, bool jumped)
+{
+	struct calls_frame *f = calls_home(t)->top, *below;
+	uintptr_t sp = ending->sp, bound = sp;
+
+	if (ending->ra == ending->site)
+		bound -=
+		        sizeof(bound); /* the hook was jumped to: only the return address is left */
+	else if (jumped)
+		bound = slot_of(t, sp, ending->site);
+	for (; (below = calls_frame_below(t, f)); f = below) {
+		bool same;
 
 		if (calls_is_mark(f))
 			continue;
 		same = (f->node->function & ~ASSAY_FN_INHERITED) == function ||
 		       (f->node->function == ASSAY_FN_OTHER && f->site == function);
-		last_deed = ra == site && (calls_is_mark(below) || sp <= below->sp);
-		if (same && (sp <= f->sp || last_deed))
+		if (same && (sp <= f->sp || in_frame(f, ending->site, bound)))
 			return f;
 		/* Older and alive: the one that exits was entered unseen. */
 		if (f->sp > sp)

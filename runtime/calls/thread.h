@@ -7,9 +7,10 @@
  *	calls_home     behind it, kept over a fork: the stacks of open calls and
  *	               the hash from (parent, function) to node.
  *	calls_stack    one stack of the program (the thread's own, a signal's, a
- *	               coroutine's), with a frame for each open call, sp falling
- *	               from bottom to top. frames[0] is a mark: its node is the path
- *	               in which the stack was entered.
+ *	               coroutine's), with a frame for each open call. sp falls from
+ *	               bottom to top, except within one physical frame (stack.c).
+ *	               frames[0] is a mark: its node is the path in which the stack
+ *	               was entered.
  *
  * Only the thread itself uses them, its signal handlers included: a hook that is
  * interrupted by hooks finds all as it was, but for sums that grew (slow.c tells
@@ -176,9 +177,8 @@ void calls_stack_right(struct calls_thread *t);
 void calls_stack_mark(struct calls_thread *t); /* a hook was interrupted: a mark above its frame */
 /* Closes the frames over `to` without their exits. */
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to);
-/* `call`, told at the top frame's sp, is of a function that was compiled into it. */
-bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call,
-                   uint64_t function);
+/* `call`, entered at the top frame's sp, is of a function that was compiled into it. */
+bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call);
 /* A call has ended. */
 void calls_frame_end(struct calls_thread *t, struct calls_frame *f);
 /* The next open call below; NULL: that was the stack's bottom. */
@@ -187,15 +187,16 @@ static inline bool calls_is_mark(const struct calls_frame *f)
 {
 	return f->ra == CALLS_MARK;
 }
-/* The frame that `call`, a call told anew, belongs above; what lies over it is dead. */
+/*
+ * The frame that `call` belongs above; the frames over it are dead. `jumped`: calls may have
+ * ended without their exits, so that a dead frame may lie higher than what was called since.
+ */
 struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls_frame *call,
-                                      uint64_t function);
-/* The same after a jump, when what is dead may lie higher than what was called since. */
-struct calls_frame *calls_stack_above_jump(struct calls_thread *t, const struct calls_frame *call,
-                                           uint64_t function);
-/* The frame that an exit ends; NULL: none. */
-struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function, uintptr_t sp,
-                                      uintptr_t ra, uintptr_t site);
+                                      uint64_t function, bool jumped);
+/* The frame that an exit ends, whose sp, ra and site are in `ending`; NULL: none. */
+struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function,
+                                      const struct calls_frame *ending, bool jumped);
+
 /* slow.c */
 /* The state is not READY. */
 void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The core of call paths, compiled freestanding: which frame an event belongs to. The
+ * events are those of compiled code that was inlined, jumped over or run on other stacks.
+ * The simulated program has a stack of real memory with the return addresses on it.
+ */
+#include "core_fixture.h"
+
+static _Alignas(8) char program[2 * STACK_HIGH]; /* has one aligned stack in it */
+static uintptr_t sp;
+
+static void program_begin(uint32_t depth)
+{
+	fresh(depth, TABLE_BYTES);
+	memset(program, 0, sizeof(program));
+	sp = ((uintptr_t)program / STACK_HIGH + 2) * STACK_HIGH - 0x400;
+}
+
+/* A call instruction whose return address is `site`, and a prologue of `bytes`. */
+static void into(uintptr_t site, size_t bytes)
+{
+	sp -= sizeof(site);
+	memcpy((void *)sp, &site, sizeof(site));
+	sp -= bytes;
+}
+
+static void out_of(size_t bytes)
+{
+	sp += bytes + sizeof(sp);
+}
+
+/* A hook: the place in the code (`ra`) that it is called from, `low` bytes below sp. */
+static void enter(uint64_t function, uintptr_t ra, uintptr_t site, size_t low)
+{
+	calls_enter_at(function, site, sp - low, ra);
+	embedded_now++;
+}
+
+static void leave(uint64_t function, uintptr_t ra, uintptr_t site, size_t low)
+{
+	calls_exit_at(function, site, sp - low, ra);
+	embedded_now++;
+}
+
+static void nothing_is_wrong(uint64_t dropped)
+{
+	CHECK_EQ(calls_table.header->resyncs, dropped);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
+}
+
+/* A has A's body in its first 128 bytes twice more, and calls itself in the innermost. */
+static void recursion_inlined_into_itself(void)
+{
+	program_begin(1000);
+	into(0x900, 24);
+	enter(A, A + 16, 0x900, 0);
+	enter(A, A + 32, 0x900, 0);
+	enter(A, A + 48, 0x900, 0);
+	into(A + 60, 24);
+	enter(A, A + 16, A + 60, 0);
+	enter(A, A + 32, A + 60, 0);
+	leave(A, A + 80, A + 60, 0);
+	leave(A, A + 90, A + 60, 0);
+	out_of(24);
+	leave(A, A + 70, 0x900, 0);
+	leave(A, A + 80, 0x900, 0);
+	leave(A, A + 90, 0x900, 0);
+	CHECK_EQ(AT(A)->calls, 1);
+	CHECK_EQ(AT(A, A)->calls, 1);
+	CHECK_EQ(AT(A, A, A)->calls, 1);
+	CHECK_EQ(AT(A, A, A, A)->calls, 1);
+	CHECK_EQ(AT(A, A, A, A, A)->calls, 1);
+	nothing_is_wrong(0);
+}
+
+/* B's entry has arguments of an earlier call below it; they are gone when C is entered. */
+static void entries_at_different_stack_pointers_of_a_frame(void)
+{
+	program_begin(1000);
+	into(0x900, 56);
+	enter(A, A + 16, 0x900, 0);
+	for (int i = 0; i < 2; i++) {
+		enter(B, A + 300, 0x900, 16);
+		enter(C, A + 320, 0x900, 0);
+		leave(C, A + 330, 0x900, 0);
+		leave(B, A + 340, 0x900, 0);
+	}
+	enter(B, A + 400, 0x900, 16);
+	enter(D, A + 410, 0x900, 16);
+	leave(D, A + 420, 0x900, 0); /* above its own entry, and above B's */
+	leave(B, A + 430, 0x900, 0);
+	out_of(56);
+	leave(A, 0x900, 0x900, 0);
+	CHECK_EQ(AT(A)->calls, 1);
+	CHECK_EQ(AT(A, B)->calls, 3);
+	CHECK_EQ(AT(A, B, C)->calls, 2);
+	CHECK_EQ(AT(A, B, D)->calls, 1);
+	nothing_is_wrong(0);
+}
+
+/* The arguments took more than the whole frame of the function that B calls. */
+static void a_call_from_above_the_entry_of_its_caller(void)
+{
+	program_begin(1000);
+	into(0x900, 40);
+	enter(A, A + 16, 0x900, 0);
+	enter(B, A + 300, 0x900, 48);
+	into(A + 320, 8);
+	enter(D, D + 16, A + 320, 0);
+	leave(D, D + 32, A + 320, 0);
+	out_of(8);
+	leave(B, A + 330, 0x900, 0);
+	out_of(40);
+	leave(A, 0x900, 0x900, 0);
+	CHECK_EQ(AT(A, B, D)->calls, 1);
+	nothing_is_wrong(0);
+}
+
+/* One place in the code is entered twice in one frame: what the first began is over. */
+static void a_loop_that_is_jumped_back_in(void)
+{
+	program_begin(1000);
+	into(0x900, 24);
+	enter(A, A + 16, 0x900, 0);
+	for (int i = 0; i < 3; i++) {
+		enter(B, A + 300, 0x900, 0);
+		enter(C, A + 310, 0x900, 0);
+		if (i == 1)
+			calls_jumped();
+	}
+	leave(C, A + 330, 0x900, 0);
+	leave(B, A + 340, 0x900, 0);
+	leave(A, A + 350, 0x900, 0);
+	CHECK_EQ(AT(A, B)->calls, 3);
+	CHECK_EQ(AT(A, B, C)->calls, 3);
+	nothing_is_wrong(4);
+}
+
+/* A calls itself three times from one place, and a jump leaves the deeper ones. */
+static void jump_back_to(int level)
+{
+	uintptr_t before[4], site[4] = {0, 0x900, A + 60, A + 60};
+
+	program_begin(1000);
+	for (int i = 1; i <= 3; i++) {
+		into(site[i], 24);
+		enter(A, A + 16, site[i], 0);
+		before[i] = sp;
+	}
+	sp = before[level];
+	calls_jumped();
+	for (int i = level; i >= 1; i--) {
+		enter(B, A + 300, site[i], 0);
+		leave(B, A + 310, site[i], 0);
+		leave(A, A + 400, site[i], 0);
+		out_of(24);
+	}
+}
+
+static void jumps_over_levels_of_a_recursion(void)
+{
+	jump_back_to(1);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	nothing_is_wrong(2);
+	jump_back_to(2);
+	CHECK_EQ(AT(A, A, B)->calls, 1);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	nothing_is_wrong(1);
+	jump_back_to(3);
+	CHECK_EQ(AT(A, A, A, B)->calls, 1);
+	nothing_is_wrong(0);
+}
+
+/* The same, and the first event afterwards is the exit of the level that was jumped to. */
+static void an_exit_after_a_jump_is_of_its_own_level(void)
+{
+	uintptr_t before;
+
+	program_begin(1000);
+	into(0x900, 24);
+	enter(A, A + 16, 0x900, 0);
+	into(A + 60, 24);
+	enter(A, A + 16, A + 60, 0);
+	before = sp;
+	into(A + 60, 24);
+	enter(A, A + 16, A + 60, 0);
+	into(A + 60, 24);
+	enter(A, A + 16, A + 60, 0);
+	sp = before;
+	calls_jumped();
+	leave(A, A + 400, A + 60, 0);
+	out_of(24);
+	leave(A, A + 400, 0x900, 0);
+	nothing_is_wrong(2);
+}
+
+/* Pointers called from one place: the first function is left by a jump, the next is its sibling. */
+static void a_function_called_where_a_dead_one_was(void)
+{
+	uintptr_t before;
+
+	program_begin(1000);
+	into(0x900, 24);
+	enter(A, A + 16, 0x900, 0);
+	before = sp;
+	into(A + 60, 24);
+	enter(B, B + 16, A + 60, 0);
+	sp = before;
+	calls_jumped();
+	into(A + 60, 24);
+	enter(C, C + 16, A + 60, 0);
+	leave(C, C + 32, A + 60, 0);
+	out_of(24);
+	leave(A, A + 80, 0x900, 0);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(AT(A, C)->calls, 1);
+	nothing_is_wrong(1);
+}
+
+/* Runs on stack `i` of those side by side: the fixture's first is the thread's own. */
+static uintptr_t on_stack(unsigned i)
+{
+	return (i + 1ul) * STACK_HIGH - 0x400;
+}
+
+static void enter_on(unsigned i, uint64_t function)
+{
+	calls_enter_at(function, 0x900, on_stack(i), function + 16);
+}
+
+static void leave_on(unsigned i, uint64_t function)
+{
+	calls_exit_at(function, 0x900, on_stack(i), function + 32);
+}
+
+/* The stack that was left longest ago loses its open call, and the thread's own never does. */
+static void more_stacks_than_there_is_room_for(void)
+{
+	program_begin(8);
+	enter_on(0, A);
+	for (unsigned i = 1; i < CALLS_STACKS; i++)
+		enter_on(i + 10, B);
+	CHECK_EQ(calls_table.header->nested_stacks, 0);
+	/* The oldest is used again, and then another, so that the second oldest has to go. */
+	for (unsigned i = 11; i <= 14; i += 3) {
+		calls_enter_at(C, 0x904, on_stack(i) - 64, C + 16);
+		calls_exit_at(C, 0x904, on_stack(i) - 64, C + 32);
+	}
+	enter_on(CALLS_STACKS + 10, D);
+	CHECK_EQ(calls_table.header->nested_stacks, 1);
+	CHECK(calls_table.header->flags & ASSAY_CALLS_STACKS);
+	leave_on(CALLS_STACKS + 10, D);
+	leave_on(11, B);
+	leave_on(13, B);
+	leave_on(CALLS_STACKS + 9, B);
+	leave_on(0, A);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+	leave_on(12, B);
+	CHECK_EQ(calls_table.header->unmatched_exits, 1);
+}
+
+/* The bounds of the stack beside are guessed, and reach into the current one. */
+static void guessed_bounds_end_at_the_current_stack(bool below)
+{
+	uintptr_t own = 0x500000, beside = below ? own - 0x4000 - 0x100 : own + 0x1000 + 0x100;
+
+	program_begin(8);
+	stack_guess = true;
+	calls_enter_at(A, 0x900, own, A + 16); /* own - 0x4000 to own + 0x1000 */
+	calls_enter_at(B, 0x904, beside, B + 16);
+	/* On the first, within what was guessed of the second. */
+	calls_enter_at(C, 0x908, below ? own - 0x3f00 : own - 0x200, C + 16);
+	calls_exit_at(C, 0x908, below ? own - 0x3f00 : own - 0x200, C + 32);
+	calls_exit_at(B, 0x904, beside, B + 32);
+	calls_exit_at(A, 0x900, own, A + 32);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(AT(A, C)->calls, 1);
+	nothing_is_wrong(0);
+}
+
+static void guessed_bounds_below_and_above(void)
+{
+	guessed_bounds_end_at_the_current_stack(true);
+	guessed_bounds_end_at_the_current_stack(false);
+}
+
+int main(void)
+{
+	RUN(recursion_inlined_into_itself);
+	RUN(entries_at_different_stack_pointers_of_a_frame);
+	RUN(a_call_from_above_the_entry_of_its_caller);
+	RUN(a_loop_that_is_jumped_back_in);
+	RUN(jumps_over_levels_of_a_recursion);
+	RUN(an_exit_after_a_jump_is_of_its_own_level);
+	RUN(a_function_called_where_a_dead_one_was);
+	RUN(more_stacks_than_there_is_room_for);
+	RUN(guessed_bounds_below_and_above);
+	return check_end();
+}

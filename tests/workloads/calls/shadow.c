@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow: counts of call paths by another method than the runtime's, in the same run.
+ *
+ * A library that is preloaded before the runtime. Its hooks keep one stack of open calls: an
+ * entry puts its function on the stack, an exit takes the top function off, which has to be
+ * its own. Stack pointers, return addresses and call sites are not looked at. That is exact
+ * where each entry has its exit, at whatever place of the code a compiler put the two. Then
+ * the hooks jump to the runtime's, which see the registers and the stack as if they had been
+ * called by the program.
+ *
+ * A program that jumps over frames has `int shadow_depth`, the number of open calls: it saves
+ * the number before setjmp() and puts it back after the jump.
+ *
+ * At the end, $SHADOW gets the paths of the process: "COUNT ADDRESS;ADDRESS...", hexadecimal,
+ * less the program's load address; and "bad COUNT", the exits that were not of the top.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+#define DEPTH_MOST (1 << 20)
+
+struct node {
+	void *function;
+	struct node *parent, *child, *next;
+	long calls;
+};
+
+static struct node root, *stack[DEPTH_MOST];
+static int own_depth, *depth;
+static void *next_enter, *next_exit;
+static long bad;
+
+/* Each saves the two arguments, calls `what`, and jumps to where that says. */
+#define HOOK(name, what)                                                                           \
+	__asm__(".globl " #name "\n.type " #name ", @function\n" #name ":\n"                       \
+	        "push %rdi\npush %rsi\nsub $8, %rsp\ncall " #what "\n"                             \
+	        "mov %rax, %r11\nadd $8, %rsp\npop %rsi\npop %rdi\njmp *%r11\n"                    \
+	        ".size " #name ", . - " #name)
+HOOK(__cyg_profile_func_enter, shadow_enter);
+HOOK(__cyg_profile_func_exit, shadow_exit);
+
+static void begin(void)
+{
+	depth = dlsym(RTLD_DEFAULT, "shadow_depth");
+	if (!depth)
+		depth = &own_depth;
+	next_exit = dlsym(RTLD_NEXT, "__cyg_profile_func_exit");
+	next_enter = dlsym(RTLD_NEXT, "__cyg_profile_func_enter");
+}
+
+static struct node *child_of(struct node *parent, void *function)
+{
+	struct node **at = &parent->child, *child;
+
+	for (; (child = *at); at = &child->next)
+		if (child->function == function) {
+			*at = child->next;
+			break;
+		}
+	if (!child) {
+		child = calloc(1, sizeof(*child));
+		if (!child)
+			abort();
+		child->function = function;
+		child->parent = parent;
+	}
+	child->next = parent->child;
+	parent->child = child;
+	return child;
+}
+
+HIDDEN void *shadow_enter(void *function)
+{
+	struct node *node;
+
+	if (!depth)
+		begin();
+	if (*depth == DEPTH_MOST)
+		abort();
+	node = child_of(*depth ? stack[*depth - 1] : &root, function);
+	node->calls++;
+	stack[(*depth)++] = node;
+	return next_enter;
+}
+
+HIDDEN void *shadow_exit(void *function)
+{
+	if (!depth)
+		begin();
+	if (*depth && stack[*depth - 1]->function == function)
+		--*depth;
+	else
+		bad++;
+	return next_exit;
+}
+
+static void put_path(FILE *f, const struct node *node)
+{
+	Dl_info info;
+
+	if (node->parent != &root) {
+		put_path(f, node->parent);
+		fputc(';', f);
+	}
+	if (!dladdr(node->function, &info))
+		abort();
+	fprintf(f, "%lx", (unsigned long)((char *)node->function - (char *)info.dli_fbase));
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	const char *path = getenv("SHADOW");
+	FILE *f = path && root.child ? fopen(path, "w") : NULL;
+	const struct node *node = root.child;
+
+	if (!f)
+		return;
+	fprintf(f, "bad %ld\n", bad);
+	while (node != &root) {
+		fprintf(f, "%ld ", node->calls);
+		put_path(f, node);
+		fputc('\n', f);
+		if (node->child) {
+			node = node->child;
+			continue;
+		}
+		while (node != &root && !node->next)
+			node = node->parent;
+		if (node != &root)
+			node = node->next;
+	}
+	fclose(f);
+}
