@@ -69,10 +69,9 @@ def shadow_paths(path, program):
         bad = int(f.readline().split()[1])
         for line in f:
             count, path = line.split()
-            # Functions of other files are the runtime's, which calls its hooks to measure them.
-            functions = [names.get(int(function, 16)) for function in path.split(";")]
-            if None not in functions:
-                paths[";".join(functions)] += int(count)
+            # A library is the runtime, which calls its hooks to measure them.
+            if "-" not in path:
+                paths[";".join(names[int(f, 16)] for f in path.split(";"))] += int(count)
     return paths, bad
 
 

@@ -13,10 +13,12 @@
  * the number before setjmp() and puts it back after the jump.
  *
  * At the end, $SHADOW gets the paths of the process: "COUNT ADDRESS;ADDRESS...", hexadecimal,
- * less the program's load address; and "bad COUNT", the exits that were not of the top.
+ * less the program's load address, "-" for a library's; and "bad COUNT", the exits that were not of
+ * the top.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +34,7 @@ struct node {
 static struct node root, *stack[DEPTH_MOST];
 static int own_depth, *depth;
 static void *next_enter, *next_exit;
+static struct link_map *program;
 static long bad;
 
 /* Each saves the two arguments, calls `what`, and jumps to where that says. */
@@ -100,15 +103,17 @@ HIDDEN void *shadow_exit(void *function)
 
 static void put_path(FILE *f, const struct node *node)
 {
+	struct link_map *file = NULL;
 	Dl_info info;
 
 	if (node->parent != &root) {
 		put_path(f, node->parent);
 		fputc(';', f);
 	}
-	if (!dladdr(node->function, &info))
-		abort();
-	fprintf(f, "%lx", (unsigned long)((char *)node->function - (char *)info.dli_fbase));
+	if (dladdr1(node->function, &info, (void **)&file, RTLD_DL_LINKMAP) && file == program)
+		fprintf(f, "%lx", (unsigned long)node->function - (unsigned long)file->l_addr);
+	else
+		fputc('-', f);
 }
 
 __attribute__((destructor)) static void tell(void)
@@ -119,6 +124,7 @@ __attribute__((destructor)) static void tell(void)
 
 	if (!f)
 		return;
+	program = dlopen(NULL, RTLD_LAZY);
 	fprintf(f, "bad %ld\n", bad);
 	while (node != &root) {
 		fprintf(f, "%ld ", node->calls);
