@@ -57,6 +57,11 @@ static void show_progress(void *ctx, const struct session_progress *p)
 	fflush(stderr);
 }
 
+static void print_remark(void *ctx, const char *sentence)
+{
+	fprintf(stderr, "assay: %s\n", sentence);
+}
+
 static void print_result(const struct record_command_options *o, const struct session_result *r,
                          bool tty)
 {
@@ -153,6 +158,7 @@ static int run(void *p, int argc, char **argv)
 	        .output = o->output,
 	        .command = argc ? argv : NULL,
 	        .progress = !o->quiet && isatty(2) ? show_progress : NULL,
+	        .remark = o->quiet ? NULL : print_remark,
 	};
 	int status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
 

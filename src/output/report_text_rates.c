@@ -137,7 +137,7 @@ bool report_text_budget(const struct recording *rec, struct buf *out)
 	ppm(out, b->share_ppm);
 	buf_puts(out, " of a CPU");
 	if (b->looked_ns) {
-		buf_puts(out, ": samples and recorder took ");
+		buf_puts(out, ": set-up, samples and recorder took ");
 		ppm(out, b->spent_ppm);
 		buf_puts(out, ", ");
 		ppm(out, b->most_ppm);

@@ -18,6 +18,9 @@
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PATIENCE_MAX_NS UINT64_C(60000000000)
 #define HOLDS_NS UINT64_C(30000000000) /* a raise that lived so long was right */
+/* Of the budget, while the set-up is paid off by the rest, and at least, where the end is known. */
+#define HELD 0.5
+#define HELD_LEAST 0.1
 
 static bool prime(uint64_t n)
 {
@@ -49,10 +52,43 @@ static double rate_below(const struct budget *b, double hz)
 	return fmax((double)n, floor_hz);
 }
 
-void budget_begin(struct budget *b, double share, double asked_hz, double sample_ns)
+/* What a recording of that length has left for its samples, if the floor needs no more. */
+static double held_share(const struct budget_start *s)
 {
-	*b = (struct budget){.share = share, .asked_hz = asked_hz, .patience_ns = PATIENCE_NS};
-	b->hz = rate_below(b, AIM * share * 1e9 / sample_ns);
+	double least = fmax(HELD_LEAST * s->share, BUDGET_FLOOR_HZ * s->sample_ns / 1e9 / AIM);
+	double left = s->share - s->set_up_ns / s->duration_ns;
+
+	if (s->duration_ns > 0 && left >= least)
+		return left;
+	return HELD * s->share;
+}
+
+void budget_begin(struct budget *b, const struct budget_start *s)
+{
+	*b = (struct budget){.share = s->share,
+	                     .asked_hz = s->asked_hz,
+	                     .patience_ns = PATIENCE_NS,
+	                     .set_up_ns = s->set_up_ns,
+	                     .debt_ns = s->set_up_ns,
+	                     .held = s->set_up_ns > 0 ? held_share(s) : s->share};
+	b->hz = rate_below(b, AIM * b->held * 1e9 / s->sample_ns);
+}
+
+double budget_keeps_from_ns(const struct budget *b)
+{
+	return b->set_up_ns > 0 ? b->set_up_ns / (b->share - b->held) : 0;
+}
+
+/* What measuring may take now. */
+static double bound(const struct budget *b)
+{
+	return b->debt_ns > 0 ? b->held : b->share;
+}
+
+static void pay(struct budget *b, double share, double elapsed_ns)
+{
+	if (b->debt_ns > 0)
+		b->debt_ns = fmin(b->debt_ns - (b->share - share) * elapsed_ns, b->set_up_ns);
 }
 
 static void remember(struct budget *b, const struct budget_load *load)
@@ -64,6 +100,7 @@ static void remember(struct budget *b, const struct budget_load *load)
 	b->own += elapsed / fmin((double)b->since_ns, MEMORY_NS) * (load->own - b->own);
 	b->looked_ns += load->elapsed_ns;
 	b->spent_ns += share * elapsed;
+	pay(b, share, elapsed);
 	b->most = fmax(b->most, share);
 	b->recent = fmax(b->recent, share);
 	if (share > b->share)
@@ -92,37 +129,41 @@ static bool change(struct budget *b, double share, double hz)
  */
 static double lowered(const struct budget *b, double hz, double share)
 {
-	double step = fmax(AIM * b->share / share, LEAST_STEP), slope, fixed;
+	double aim = AIM * bound(b), step = fmax(aim / share, LEAST_STEP), slope, fixed;
 
 	if (b->before_hz > hz && b->before > share) {
 		slope = (b->before - share) / (b->before_hz - hz);
 		fixed = share - slope * hz;
-		step = fmin(step, fmax((AIM * b->share - fixed) / slope / hz, LEAST_STEP));
+		step = fmin(step, fmax((aim - fixed) / slope / hz, LEAST_STEP));
 	}
 	return hz * step;
 }
 
 bool budget_look(struct budget *b, const struct budget_load *load)
 {
-	double now = load->sampling + load->own, twice = fmin(b->last, now), share;
+	double now = load->sampling + load->own, twice = fmin(b->last, now), share, most;
 
 	remember(b, load);
+	most = bound(b);
 	b->last = now;
 	share = load->sampling + b->own;
-	if (twice > b->share)
+	/* While there is a debt one look is enough: what is too much now adds to it. */
+	if (b->debt_ns > 0)
+		share = now;
+	else if (twice > most)
 		share = fmax(share, twice);
 	else if (b->since_ns < SURE_NS)
-		share = fmin(share, b->share);
+		share = fmin(share, most);
 	if (b->raised && b->since_ns > HOLDS_NS)
 		b->patience_ns = PATIENCE_NS;
-	if (share > b->share) {
+	if (share > most) {
 		/* Raised too early: the next try comes later. */
 		if (b->raised && b->since_ns <= HOLDS_NS && b->patience_ns < PATIENCE_MAX_NS)
 			b->patience_ns *= 2;
 		return change(b, share, lowered(b, fmin(load->hz, b->hz), share));
 	}
 	/* While others hold the rate down, it is not known what more of it would take. */
-	if (share > WORTH * b->share || b->since_ns < b->patience_ns || load->hz < b->hz)
+	if (share > WORTH * most || b->since_ns < b->patience_ns || load->hz < b->hz)
 		return false;
-	return change(b, share, b->hz * fmin(AIM * b->share / share, MOST_STEP));
+	return change(b, share, b->hz * fmin(AIM * most / share, MOST_STEP));
 }

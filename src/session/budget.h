@@ -9,6 +9,11 @@
  * for, when that has been well below for a while; it aims a little below, so that it need not
  * change each time.
  *
+ * Setting up takes CPU time before the first sample. Until it is paid off, the share that
+ * measuring may take is lower than the budget (`held`), so that a whole recording keeps the
+ * budget from budget_keeps_from_ns() on. Where its length is known, the share is the one that
+ * pays it off by the end.
+ *
  * Only arithmetic: no clock, no kernel. Shares are of one CPU's time, 0.01 = 1 %; rates are of
  * the main clock, in Hz. Nothing to free; one thread. Uses: nothing.
  */
@@ -22,6 +27,8 @@
 
 struct budget {
 	double share, asked_hz, hz; /* hz: what to sample with now */
+	double set_up_ns, debt_ns;  /* set-up: CPU time over the CPUs; what is not paid off yet */
+	double held;                /* the share to keep until that is paid off */
 	double own;                 /* recorder's, the mean since the rate was changed */
 	double last;                /* share of the last look, 0: none since the change */
 	double before_hz, before;   /* the rate until then, and what was taken at it */
@@ -42,8 +49,19 @@ struct budget_load {
 	double own;      /* share: the recorder's CPU time / (elapsed x CPUs) */
 };
 
-/* `sample_ns`: what one more sample of the main clock is expected to take, all in all. */
-void budget_begin(struct budget *b, double share, double asked_hz, double sample_ns);
+/* What is known before the first sample. */
+struct budget_start {
+	double share, asked_hz;
+	double sample_ns; /* what one more sample of the main clock is expected to take, all in all
+	                   */
+	double set_up_ns; /* CPU time taken until now, spread over the CPUs */
+	double duration_ns; /* of sampling; 0: not known */
+};
+
+void budget_begin(struct budget *b, const struct budget_start *start);
+
+/* The shortest recording that keeps the budget, as far as is known at the start. */
+double budget_keeps_from_ns(const struct budget *b);
 
 /* True: b->hz is another one from now on. */
 bool budget_look(struct budget *b, const struct budget_load *load);

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TURNS 32 /* of each kind */
+#define TURNS 10 /* of each kind */
 #define MAPPINGS 16
 #define PAGE_BYTES 4096
 /* The records of a turn, some 150 bytes each, with room to spare. */

@@ -6,7 +6,7 @@
  * a page of this program and gives it back, over and over: in turns it is switched on and off,
  * and the difference of the medians is what one record takes. Mappings are the dearest of the
  * frequent records (their build-id is looked up): a switch takes about two thirds of that. Keeps
- * this thread busy for some 5 ms. One thread. Uses: base, source.
+ * this thread busy for some 2 ms. One thread. Uses: base, source.
  */
 #ifndef ASSAY_SESSION_RECORD_COST_H
 #define ASSAY_SESSION_RECORD_COST_H

@@ -88,6 +88,11 @@ void record_stream_event(struct record_stream *s, const struct event *e)
 		live_stacks_event(s->stacks, e);
 }
 
+char *record_stream_ready(struct record_stream *s, uint64_t duration_ns)
+{
+	return shed_begin(&s->shed, clock_ns(CLOCK_PROCESS_CPUTIME_ID), duration_ns);
+}
+
 void record_stream_begin(struct record_stream *s, uint64_t start_ns)
 {
 	tick_count_begin(&s->ticks, start_ns);
@@ -236,6 +241,8 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err)
 	s->settled_ns = last ? now : until;
 	if (last)
 		tick_count_finish(&s->ticks, now);
+	if (last)
+		shed_finish(&s->shed, now);
 	else
 		shed_look(&s->shed, fullest, s->lost > lost, clock_ns(CLOCK_MONOTONIC));
 	perf_record_finished_round(&s->out);

@@ -41,6 +41,8 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 void record_stream_free(struct record_stream *s);
 
 void record_stream_event(struct record_stream *s, const struct event *e);
+/* All is set up, and sampling is not switched on yet: as of shed_begin(). */
+char *record_stream_ready(struct record_stream *s, uint64_t duration_ns);
 /* Sampling is on since then: what ticked before does not count. */
 void record_stream_begin(struct record_stream *s, uint64_t start_ns);
 

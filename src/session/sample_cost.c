@@ -25,7 +25,7 @@
 #define RING_BYTES (128u << 10)
 #define SPANS_MAX 512
 /* A machine with other things to do gives us a part of its time alone: so many times longer. */
-#define BUSY 8
+#define BUSY 20
 #define ENOUGH 8
 /*
  * What a large program has at hand: as much as the second-level cache holds, read over and over

@@ -38,7 +38,7 @@ int sample_cost_open(struct sample_cost **c, const struct perf_event_attr *plann
 void sample_cost_close(struct sample_cost *c);
 
 /*
- * Takes so much CPU time, and at most eight times as long. False: too few samples came, and the
+ * Takes so much CPU time, and at most twenty times as long. False: too few samples came, and the
  * figure is left as it was.
  */
 bool sample_cost_measure(struct sample_cost *c, uint64_t for_ns, struct sample_cost_figure *figure);

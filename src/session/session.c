@@ -340,6 +340,20 @@ static int run(struct session *s, struct error *err)
 	return status;
 }
 
+/* The last thing before sampling: a budget takes all that was done until now into account. */
+static void begin_budget(struct session *s)
+{
+	const struct session_options *o = s->options;
+	char *remark = s->stream ? record_stream_ready(s->stream, o->duration_ns) : NULL;
+
+	/* A store is kept for days: what holds for seconds is no news there. */
+	if (remark && o->remark)
+		o->remark(o->ctx, remark);
+	else if (remark && !s->sink->names)
+		plan_note(&s->plan, "%s", remark);
+	free(remark);
+}
+
 static int prepare(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
@@ -360,7 +374,11 @@ static int prepare(struct session *s, struct error *err)
 	status = open_sink(s, err);
 	if (!status)
 		status = perf_source_enable(s->source, true, err);
-	return status ? status : tell_what_runs(s, err);
+	if (!status)
+		status = tell_what_runs(s, err);
+	if (!status)
+		begin_budget(s);
+	return status;
 }
 
 static unsigned privileges_needed(const struct session *s)

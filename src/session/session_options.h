@@ -68,6 +68,8 @@ struct session_options {
 	bool witness;
 	uint64_t memory_bytes;         /* for all rings together, 0: by itself */
 	session_progress_fn *progress; /* about once a second; NULL: none */
+	/* What is to be known before sampling begins; NULL: it is a note. */
+	void (*remark)(void *ctx, const char *sentence);
 	void *ctx;
 	struct session_sink *sink;  /* taken over; NULL: a perf.data file, `output` */
 	struct session_hooks hooks; /* zeroed with fd -1: none */

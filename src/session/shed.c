@@ -22,10 +22,14 @@
 /* Few machines need that long, or so it is hoped where it cannot be measured. */
 #define COST_ASSUMED_NS 40000
 #define RECORD_ASSUMED_NS 1000
-#define COST_FIRST_NS UINT64_C(40000000)    /* time that the first measurement may take */
+#define COST_FIRST_NS UINT64_C(16000000)    /* time that the first measurement may take */
 #define COST_AGAIN_NS UINT64_C(10000000)    /* and each later one, */
 #define COST_EVERY_NS UINT64_C(60000000000) /* so often */
 #define LOOK_EVERY_NS UINT64_C(900000000)
+#define LOOK_EARLY_NS UINT64_C(400000000) /* while the set-up is paid off */
+#define LOOK_LEAST_NS UINT64_C(50000000)  /* the last one: less says nothing about the most */
+/* What is still to be taken when sampling is off: the file's end and what was kept for it. */
+#define END_ASSUMED_NS 5000000
 /* How much of a new cost is believed: a few ms of a busy machine are not the whole truth. */
 #define COST_WEIGHT 0.5
 
@@ -37,6 +41,7 @@ struct shed_bound {
 	uint64_t record_ns;
 	uint64_t begun_ns, looked_ns, measured_ns, cpu_ns;
 	uint64_t tracked; /* at the last look */
+	double share;
 };
 
 static bool may_slow(const struct perf_source_event *event)
@@ -198,12 +203,12 @@ void shed_budget(struct shed *s, double share)
 	const struct perf_source_event *clock = main_clock(s);
 	struct shed_bound *b;
 	struct error denied = {0};
-	double each;
 
 	s->unbound = !clock;
 	if (!clock)
 		return;
 	b = s->bound = xcalloc(1, sizeof(*b));
+	b->share = share;
 	b->cost_ns = COST_ASSUMED_NS;
 	b->record_ns = RECORD_ASSUMED_NS;
 	if (sample_cost_open(&b->probe, &clock->attr, &denied))
@@ -212,13 +217,52 @@ void shed_budget(struct shed *s, double share)
 	vec_each (event, &s->plan->events)
 		if (event->role == ATTR_TRACK)
 			record_cost_measure(&event->attr, &b->record_ns, &denied);
-	/* The witness beside it; and where stacks are walked, that takes about as long again. */
-	each = b->cost_ns * (1 + 1 / WITNESS_TIMES) * (s->plan->unwind ? 2 : 1);
-	budget_begin(&b->control, share, 1e9 / (double)first_period_ns(&clock->attr), each);
-	settle(s, clock_ns(CLOCK_MONOTONIC));
 }
 
-static void look_at_budget(struct shed *s, uint64_t now_ns)
+static char *too_short(const struct shed_bound *b, double set_up_ns, double duration_ns)
+{
+	double from_s = budget_keeps_from_ns(&b->control) / 1e9, percent = 100 * b->share;
+
+	if (duration_ns <= 0)
+		return xasprintf("A recording of less than %.1f s takes more than the budget of "
+		                 "%.4g %% of a CPU: setting up took %.1f ms of CPU time.",
+		                 from_s, percent, set_up_ns / 1e6);
+	if (duration_ns >= from_s * 1e9 * (1 - 1e-9))
+		return NULL;
+	return xasprintf("The budget of %.4g %% of a CPU cannot be kept in %.4g s: setting up took "
+	                 "%.1f ms of CPU time. A recording of %.0f s or more keeps it, or a budget "
+	                 "of %.2g %%.",
+	                 percent, duration_ns / 1e9, set_up_ns / 1e6, ceil(from_s),
+	                 percent * from_s * 1e9 / duration_ns);
+}
+
+char *shed_begin(struct shed *s, uint64_t cpu_ns, uint64_t duration_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct shed_bound *b = s->bound;
+	struct budget_start start;
+
+	if (!b)
+		return NULL;
+	/* The witness beside it; and where stacks are walked, that takes about as long again. */
+	start = (struct budget_start){
+	        .share = b->share,
+	        .asked_hz = 1e9 / (double)first_period_ns(&main_clock(s)->attr),
+	        .sample_ns = b->cost_ns * (1 + 1 / WITNESS_TIMES) * (s->plan->unwind ? 2 : 1),
+	        .set_up_ns = cpu_ns ? ((double)cpu_ns + END_ASSUMED_NS) /
+	                                      (double)perf_source_cpu_count(s->source)
+	                            : 0,
+	        .duration_ns = (double)duration_ns};
+	budget_begin(&b->control, &start);
+	b->looked_ns = b->measured_ns = now_ns;
+	b->tracked = s->tracked;
+	b->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	settle(s, now_ns);
+	return cpu_ns ? too_short(b, (double)cpu_ns + END_ASSUMED_NS, (double)duration_ns) : NULL;
+}
+
+/* What was taken since the last look, which is over with this. */
+static struct budget_load load_since(struct shed *s, uint64_t now_ns)
 {
 	struct shed_bound *b = s->bound;
 	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
@@ -226,14 +270,6 @@ static void look_at_budget(struct shed *s, uint64_t now_ns)
 	struct budget_load load = {.elapsed_ns = now_ns - b->looked_ns,
 	                           .hz = b->control.asked_hz / s->stretch};
 
-	if (!b->looked_ns) {
-		b->looked_ns = b->measured_ns = now_ns;
-		b->tracked = s->tracked;
-		b->cpu_ns = cpu_ns;
-		return;
-	}
-	if (load.elapsed_ns < LOOK_EVERY_NS)
-		return;
 	load.sampling = samples_each_second(s) * b->cost_ns / 1e9;
 	load.own = ((double)(cpu_ns - b->cpu_ns) +
 	            (double)(s->tracked - b->tracked) * (double)b->record_ns) /
@@ -241,11 +277,32 @@ static void look_at_budget(struct shed *s, uint64_t now_ns)
 	b->tracked = s->tracked;
 	b->looked_ns = now_ns;
 	b->cpu_ns = cpu_ns;
+	return load;
+}
+
+static void look_at_budget(struct shed *s, uint64_t now_ns)
+{
+	struct shed_bound *b = s->bound;
+	struct budget_load load;
+
+	if (now_ns < b->looked_ns + (b->control.debt_ns > 0 ? LOOK_EARLY_NS : LOOK_EVERY_NS))
+		return;
+	load = load_since(s, now_ns);
 	budget_look(&b->control, &load);
 	if (!b->cost.samples || now_ns - b->measured_ns > COST_EVERY_NS) {
 		measure(b, b->cost.samples ? COST_AGAIN_NS : COST_FIRST_NS);
 		b->measured_ns = now_ns;
 	}
+}
+
+void shed_finish(struct shed *s, uint64_t now_ns)
+{
+	struct budget_load load;
+
+	if (!s->bound || !s->bound->looked_ns || now_ns < s->bound->looked_ns + LOOK_LEAST_NS)
+		return;
+	load = load_since(s, now_ns);
+	budget_look(&s->bound->control, &load);
 }
 
 void shed_look(struct shed *s, double fullest, bool lost, uint64_t now_ns)
@@ -295,7 +352,8 @@ static void account_budget(const struct shed_bound *b, struct account_budget *a)
 	        .most_ppm = (uint64_t)llround(c->most * 1e6),
 	};
 	if (c->looked_ns)
-		a->spent_ppm = (uint64_t)llround(c->spent_ns / (double)c->looked_ns * 1e6);
+		a->spent_ppm = (uint64_t)llround((c->set_up_ns + c->spent_ns) /
+		                                 (double)c->looked_ns * 1e6);
 }
 
 void shed_account(const struct shed *s, struct account *account)

@@ -8,7 +8,8 @@
  * the lower one holds. Every change is kept with its time, for the account.
  *
  *	shed_init()	the events are open
- *	shed_budget()	with a bound; before sampling is switched on
+ *	shed_budget()	with a bound: measures what samples take
+ *	shed_begin()	all is set up, and sampling is not switched on yet
  *	shed_look()	after each look at the rings; with a budget at least each second or two
  *	shed_done()
  *
@@ -48,13 +49,21 @@ void shed_init(struct shed *s, const struct plan *plan, struct perf_source *sour
 void shed_done(struct shed *s);
 
 /*
- * Measuring is to take at most this share of a CPU's time. Keeps the caller busy for 40 ms,
- * to find out what a sample costs here, and sets the rate to begin with.
+ * Measuring is to take at most this share of a CPU's time. Keeps the caller busy for 16 ms,
+ * to find out what a sample costs here.
  */
 void shed_budget(struct shed *s, double share);
+/*
+ * Sets the rate to begin with: `cpu_ns` is what the recorder has taken until now, `duration_ns`
+ * how long it is going to sample, 0: not known. A sentence, the caller's to free, if a
+ * recording may be too short to keep the budget; else NULL.
+ */
+char *shed_begin(struct shed *s, uint64_t cpu_ns, uint64_t duration_ns);
 
 /* After each look at the rings: the fullest one's share, and whether records were lost. */
 void shed_look(struct shed *s, double fullest, bool lost, uint64_t now_ns);
+/* Sampling is off: what was taken since the last look counts, too. */
+void shed_finish(struct shed *s, uint64_t now_ns);
 
 /*
  * What a sample stands for that an event opened by us made: of a software clock

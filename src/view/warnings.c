@@ -41,9 +41,9 @@ static void warn_budget(struct warnings *w, const struct recording *rec)
 
 	if (b->share_ppm && b->spent_ppm > b->share_ppm)
 		warn(w,
-		     "Measuring took %.2f %% of a CPU, and the budget was %.2f %%: the recorder's "
-		     "own work (new programs, tables for their stacks) is little less at a lower "
-		     "rate.",
+		     "Measuring took %.2f %% of a CPU, and the budget was %.2f %%: setting up and "
+		     "the recorder's own work (new programs, tables for their stacks) do not "
+		     "depend on the rate. A longer recording spreads the set-up.",
 		     (double)b->spent_ppm / 1e4, (double)b->share_ppm / 1e4);
 }
 

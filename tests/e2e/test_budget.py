@@ -4,6 +4,7 @@ sample says what it stands for, the books close at whatever rates there were, an
 tells them."""
 
 import math
+import re
 
 from harness import main, stolen_ns, test, test_of_shares
 
@@ -127,6 +128,30 @@ def more_than_the_kernel_allows_is_a_ceiling(t):
     t.equal(report["event"]["frequency_hz"], most, "the ceiling")
     t.true(any(str(most * 3) in warning for warning in report["warnings"]),
            f"it is not told: {report['warnings']}")
+
+
+@test
+def what_set_up_takes_belongs_to_the_budget(t):
+    out = t.path("a.data")
+    # A ten-thousandth of a second is less than any set-up takes: that is said before the command runs.
+    result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--duration", "1s", "--", "sh",
+                     "-c", "echo runs >&2; sleep 1")
+    t.true(re.match(r"assay: The budget of 0\.01 % of a CPU cannot be kept in 1 s: setting up took "
+                    r"[\d.]+ ms of CPU time\. A recording of \d+ s or more keeps it, or a budget of "
+                    r"[\d.e+]+ %\.\nruns\n", result.err), str(result))
+    recording = t.report(out)["recordings"][0]
+    took = t.report(out)["observer"]["start_cpu_ns"] / t.report(out)["ledger"]["cpus"]
+    t.true(recording["budget"]["spent"] * 1e9 >= took / 2, "the set-up is part of what was taken")
+    # Without a duration it is said from when on the budget is kept.
+    result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--", "sh", "-c", "echo runs >&2")
+    t.true(re.match(r"assay: A recording of less than [\d.]+ s takes more than the budget of 0\.01 % of "
+                    r"a CPU: setting up took [\d.]+ ms of CPU time\.\nruns\n", result.err), str(result))
+    result = t.assay("record", "-q", "-o", out, "--budget", "0.01", "--duration", "1s")
+    t.equal(result.err, "", "with -q")
+    # A hundred seconds of a CPU are more than it takes.
+    result = t.assay("record", "-a", "-o", out, "--budget", "100", "--duration", "100s", "--", "sh",
+                     "-c", f"kill -INT $PPID; sleep 100", status=None)
+    t.lacks(result.err, "budget", "what is kept is not remarked")
 
 
 @test

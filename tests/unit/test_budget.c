@@ -36,7 +36,9 @@ struct course {
 static void begin(struct course *c, const struct machine *m, double share, double asked_hz)
 {
 	*c = (struct course){0};
-	budget_begin(&c->b, share, asked_hz, m->sample_ns);
+	budget_begin(&c->b, &(struct budget_start){.share = share,
+	                                           .asked_hz = asked_hz,
+	                                           .sample_ns = m->sample_ns});
 }
 
 static void run(struct course *c, const struct machine *m, unsigned seconds)
@@ -142,7 +144,8 @@ static void windows_that_end(void)
 	struct budget b;
 	unsigned changes = 0;
 
-	budget_begin(&b, 0.02, 5000, 16000);
+	budget_begin(&b,
+	             &(struct budget_start){.share = 0.02, .asked_hz = 5000, .sample_ns = 16000});
 	for (unsigned i = 0; i < 1200; i++) {
 		load.hz = b.hz;
 		load.sampling = b.hz * 16000 / 1e9;
@@ -160,13 +163,80 @@ static void others_hold_the_rate_down(void)
 	struct budget_load load = {.elapsed_ns = SECOND, .hz = 50, .sampling = 0.0005};
 	struct budget b;
 
-	budget_begin(&b, 0.02, 50000, 16000);
+	budget_begin(&b,
+	             &(struct budget_start){.share = 0.02, .asked_hz = 50000, .sample_ns = 16000});
 	for (int i = 0; i < 100; i++)
 		CHECK(!budget_look(&b, &load));
 	load.own = 0.1;
 	CHECK(!budget_look(&b, &load)); /* a burst, perhaps */
 	CHECK(budget_look(&b, &load));
 	CHECK(b.hz < 50);
+}
+
+/* A recording of that length: the mean share of it, set-up included. */
+static double mean_share(const struct budget_start *start, const struct machine *m, double length_s)
+{
+	struct course c = {0};
+	double taken_ns = start->set_up_ns;
+
+	budget_begin(&c.b, start);
+	for (double s = 0; s < length_s - 1e-9; s += 0.5) {
+		struct budget_load load = {.elapsed_ns = SECOND / 2,
+		                           .hz = c.b.hz,
+		                           .sampling = c.b.hz * m->sample_ns / 1e9,
+		                           .own = m->own};
+
+		taken_ns += (load.sampling + load.own) * SECOND / 2;
+		budget_look(&c.b, &load);
+	}
+	return taken_ns / (length_s * SECOND);
+}
+
+/* From the length on that is told at the start, a recording keeps its budget, set-up included. */
+static void set_up_is_paid_off(void)
+{
+	struct machine m = {.sample_ns = 50000, .own = 0.0005};
+	struct budget_start start = {
+	        .share = 0.01, .asked_hz = 997, .sample_ns = 50000, .set_up_ns = 40e6};
+	struct budget b;
+	double from_s;
+
+	budget_begin(&b, &start);
+	from_s = budget_keeps_from_ns(&b) / 1e9;
+	CHECK(from_s > 4 && from_s < 10);
+	CHECK(b.hz < 0.01 / 50e-6 / 2);
+	for (double s = ceil(from_s); s < 200; s += 7)
+		CHECK(mean_share(&start, &m, s) <= 0.01);
+	/* Then all of the budget is there to be used. */
+	CHECK(mean_share(&start, &m, 200) > 0.008);
+	/* What it takes beside the samples is more than was left for them. */
+	m.own = 0.004;
+	CHECK(mean_share(&start, &m, 20) <= 0.01);
+	start.set_up_ns = 0;
+	budget_begin(&b, &start);
+	CHECK(budget_keeps_from_ns(&b) <= 0);
+	CHECK(b.hz > 0.8 * 0.01 / 50e-6);
+}
+
+/* Where the length is known, samples get what the set-up left, or it is told that it is too much.
+ */
+static void a_known_length_is_kept(void)
+{
+	struct machine m = {.sample_ns = 50000, .own = 0.0005};
+	struct budget_start start = {
+	        .share = 0.01, .asked_hz = 997, .sample_ns = 50000, .set_up_ns = 15e6};
+	struct budget b;
+
+	for (double s = 2; s < 100; s += 3) {
+		start.duration_ns = s * SECOND;
+		budget_begin(&b, &start);
+		CHECK(budget_keeps_from_ns(&b) <= start.duration_ns * 1.000001);
+		CHECK(mean_share(&start, &m, s) <= 0.01);
+		CHECK(b.hz > BUDGET_FLOOR_HZ);
+	}
+	start.duration_ns = 0.5 * SECOND;
+	budget_begin(&b, &start);
+	CHECK(budget_keeps_from_ns(&b) > start.duration_ns);
 }
 
 /* No few of a prime's periods are periods of another timer. */
@@ -176,7 +246,8 @@ static void rates_are_primes(void)
 		struct budget b;
 		uint64_t hz, factors = 0;
 
-		budget_begin(&b, share, 100000, 15000);
+		budget_begin(&b, &(struct budget_start){
+		                         .share = share, .asked_hz = 100000, .sample_ns = 15000});
 		hz = (uint64_t)b.hz;
 		for (uint64_t d = 2; d < hz; d++)
 			factors += hz % d == 0;
@@ -279,6 +350,7 @@ static void a_clock_with_a_budget(void)
 	if (!world_open(&w))
 		return;
 	shed_budget(&w.shed, 1e-7);
+	CHECK(!shed_begin(&w.shed, 0, 0));
 	now = clock_ns(CLOCK_MONOTONIC);
 	CHECK_EQ(w.shed.changes.count, 1);
 	CHECK_EQ(shed_period(&w.shed, 0, 0, now, 50000), floor);
@@ -309,6 +381,7 @@ static void full_rings_beside_a_budget(void)
 	if (!world_open(&w))
 		return;
 	shed_budget(&w.shed, 1000);
+	CHECK(!shed_begin(&w.shed, 0, 0));
 	CHECK_EQ(w.shed.changes.count, 0);
 	shed_look(&w.shed, 0.9, false, now);
 	CHECK_EQ(shed_period(&w.shed, 0, 0, UINT64_MAX, 1), 100000);
@@ -331,6 +404,7 @@ static void nothing_to_slow(void)
 
 	shed_init(&s, &plan, NULL);
 	shed_budget(&s, 0.01);
+	CHECK(!shed_begin(&s, 0, 0));
 	shed_look(&s, 0, false, SECOND);
 	shed_account(&s, &account);
 	CHECK_EQ(account.rates.count, 0);
@@ -351,6 +425,8 @@ int main(void)
 	RUN(bursts_do_not_make_it_nervous);
 	RUN(windows_that_end);
 	RUN(others_hold_the_rate_down);
+	RUN(set_up_is_paid_off);
+	RUN(a_known_length_is_kept);
 	RUN(rates_are_primes);
 	RUN(any_machine);
 	RUN(a_clock_with_a_budget);
