@@ -307,6 +307,34 @@ static void put_with_id(struct buf *records, uint64_t id, uint64_t time_ns, bool
 	buf_done(&body);
 }
 
+/* Ids come with the attrs and from EVENT_DESC: one that is known stays, those behind it are new. */
+static void ids_that_come_twice_hide_no_others(void)
+{
+	static const uint64_t first[] = {1}, second[] = {1, 2, 2, 3};
+	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
+	struct perf_decoder d;
+	struct buf record = {0};
+
+	attrs[0].sample_type = attrs[1].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
+	perf_decoder_init(&d);
+	perf_decoder_add_attr(&d, &attrs[0], first, 1);
+	perf_decoder_add_attr(&d, &attrs[1], second, 4);
+	perf_decoder_seal(&d);
+	for (uint64_t id = 1; id <= 4; id++) {
+		uint64_t body[] = {id, 0x77};
+		struct event e = {0};
+		enum perf_decoded decoded;
+
+		buf_clear(&record);
+		fixture_record(&record, PERF_RECORD_SAMPLE, 2, body, sizeof(body));
+		decoded = perf_decoder_decode(&d, (const uint8_t *)record.data, record.size, &e);
+		CHECK_EQ(decoded, id < 4 ? PERF_DECODED : PERF_DECODED_UNKNOWN);
+		CHECK_EQ(e.attr, id == 1 ? 0 : id < 4 ? 1 : EVENT_NO_ATTR);
+	}
+	perf_decoder_done(&d);
+	buf_done(&record);
+}
+
 /* Records without an id are of the one event that has none. */
 static void events_with_and_without_an_id(void)
 {
@@ -564,6 +592,7 @@ int main(void)
 	RUN(what_stands_after_the_chain_is_skipped);
 	RUN(counters_of_ended_tasks);
 	RUN(events_of_different_layout);
+	RUN(ids_that_come_twice_hide_no_others);
 	RUN(events_with_and_without_an_id);
 	RUN(events_that_differ_in_the_cpu_field);
 	RUN(roles_follow_type_and_config);
