@@ -194,6 +194,26 @@ static void frames_are_bounded(void)
 	stack_memory_free(memory);
 }
 
+/* One look at how much is kept is enough: a thread that was seen since the last one goes, too. */
+static void too_many_frames_go_at_once(void)
+{
+	enum { LOOK_EVERY = 4096 };
+	uint32_t calls = 0;
+
+	memory = stack_memory_new();
+	keep(stack_memory_of(memory, 0), 0, 0, STACK_MEMORY_FRAMES + 1, true);
+	for (calls = 1; calls < LOOK_EVERY - 1; calls++)
+		stack_memory_of(memory, 1);
+	CHECK_EQ(stack_memory_of(memory, 1)->frames.count, 0);
+	CHECK_EQ(stack_memory_of(memory, 0)->frames.count, 0);
+	/* The one that is asked for stays, however deep it is. */
+	keep(stack_memory_of(memory, 1), 0, 0, STACK_MEMORY_FRAMES + 1, true);
+	for (calls = 0; calls < 3 * LOOK_EVERY; calls++)
+		stack_memory_of(memory, 1);
+	CHECK_EQ(stack_memory_of(memory, 1)->frames.count, STACK_MEMORY_FRAMES + 1);
+	stack_memory_free(memory);
+}
+
 int main(void)
 {
 	RUN(frames_are_found_again);
@@ -203,5 +223,6 @@ int main(void)
 	RUN(kept_aside_for_the_same_frame_and_registers);
 	RUN(threads_are_bounded);
 	RUN(frames_are_bounded);
+	RUN(too_many_frames_go_at_once);
 	return check_end();
 }
