@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 
 static int put(const char *name, const char *text, struct error *err)
 {
@@ -150,6 +151,72 @@ static void what_somebody_writes_is_left_in_its_place(void)
 	CHECK(fixture_is_empty());
 }
 
+/* A child that holds a lock of that kind on the whole file until its input ends; the write end. */
+static int child_with_lock(const char *path, short kind, pid_t *child)
+{
+	struct flock lock = {.l_type = kind, .l_whence = SEEK_SET};
+	int ready[2], hold[2];
+	char byte;
+
+	CHECK(!pipe(ready) && !pipe(hold));
+	*child = fork();
+	if (!*child) {
+		int fd = open(path, O_RDWR);
+
+		close(hold[1]);
+		if (fcntl(fd, F_SETLK, &lock))
+			_exit(1);
+		if (write(ready[1], "", 1) != 1 || read(hold[0], &byte, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(hold[0]);
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return hold[1];
+}
+
+/* A mark is a lock of the whole file as an open file: those of bytes are the programs' own. */
+static void locks_of_bytes_are_no_mark(void)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const char *path = fixture_path("bytes");
+	struct error err = {0};
+	pid_t child, pid;
+	int hold, fd;
+
+	CHECK_EQ(put("bytes", "one", &err), 0);
+	hold = child_with_lock(path, F_WRLCK, &child);
+	CHECK(!file_in_use(path, &pid));
+	close(hold);
+	waitpid(child, NULL, 0);
+	/* Of a store's file beside it any lock counts, and says who. */
+	CHECK_EQ(put("bytes-lock", "", &err), 0);
+	hold = child_with_lock(fixture_path("bytes-lock"), F_WRLCK, &child);
+	CHECK(file_in_use(path, &pid));
+	CHECK(pid == 0 || pid == child);
+	close(hold);
+	waitpid(child, NULL, 0);
+	CHECK(!file_in_use(path, &pid));
+	unlink(fixture_path("bytes-lock"));
+	/* A look at the file does not end a lock of ours: the child cannot have it. */
+	fd = open(path, O_RDWR);
+	CHECK_EQ(fcntl(fd, F_SETLK, &lock), 0);
+	CHECK(!file_in_use(path, &pid));
+	child = fork();
+	if (!child) {
+		int other = open(path, O_RDWR);
+
+		_exit(fcntl(other, F_SETLK, &lock) ? 0 : 1);
+	}
+	waitpid(child, &hold, 0);
+	CHECK_EQ(hold, 0);
+	close(fd);
+	unlink(path);
+	CHECK(fixture_is_empty());
+}
+
 /* They are what SQLite would write into the new file, and what the older one is not whole without.
  */
 static void logs_of_a_database_go_with_it(void)
@@ -243,6 +310,7 @@ int main(void)
 	RUN(what_could_not_be_written_is_known_before);
 	RUN(a_part_stands_beside_until_it_is_put);
 	RUN(what_somebody_writes_is_left_in_its_place);
+	RUN(locks_of_bytes_are_no_mark);
 	RUN(logs_of_a_database_go_with_it);
 	RUN(a_store_that_is_written_is_left_in_its_place);
 	RUN(one_file_has_many_names);
