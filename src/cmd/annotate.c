@@ -28,7 +28,7 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "event",
          .argument = "NAME",
-         .help = "the event whose samples are shown (default: the first clock)",
+         .help = "the event whose samples are shown (default: the first clock with samples)",
          .offset = AT(event)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_FLAG,

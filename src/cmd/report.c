@@ -38,8 +38,8 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "event",
          .argument = "NAME",
-         .help = "the event that the report is about (default: the first clock); of a pprof "
-                 "profile the values (default: its producer's choice)",
+         .help = "the event that the report is about (default: the first clock with "
+                 "samples); of a pprof profile the values (default: its producer's choice)",
          .offset = AT(event)},
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_LIST,

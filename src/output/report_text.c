@@ -121,6 +121,20 @@ static void heading_recording(const struct recording *rec, const struct recordin
 	buf_done(&text);
 }
 
+/* An idle CPU counts no cycles: the recording may be of more CPUs than have samples. */
+static void cpus_text(const struct report *r, struct buf *out)
+{
+	const struct profile *p = r->view->profile;
+	uint32_t sampled = r->account->cpus, all = sampled;
+
+	if (r->account->counted && p->recordings.count == 1 &&
+	    p->recordings.items[0]->cpus_online > sampled)
+		all = p->recordings.items[0]->cpus_online;
+	if (all > sampled)
+		buf_addf(out, "%" PRIu32 " of ", sampled);
+	buf_addf(out, "%" PRIu32 " CPU%s", all, all == 1 ? "" : "s");
+}
+
 static void heading(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	const struct profile *p = r->view->profile;
@@ -130,10 +144,11 @@ static void heading(const struct report *r, const struct report_text_options *o,
 		text_time(&text, (int64_t)r->elapsed_ns);
 	else
 		buf_puts(&text, "a time that is not known");
-	if (r->account->machine_wide && r->account->cpus)
-		text_heading(out, &o->style, "The whole machine, %s on %" PRIu32 " CPU%s",
-		             buf_text(&text), r->account->cpus, r->account->cpus == 1 ? "" : "s");
-	else if (r->account->threads)
+	if (r->account->machine_wide && r->account->cpus) {
+		buf_puts(&text, " on ");
+		cpus_text(r, &text);
+		text_heading(out, &o->style, "The whole machine, %s", buf_text(&text));
+	} else if (r->account->threads)
 		text_heading(out, &o->style, "One command, %s, %" PRIu32 " thread%s",
 		             buf_text(&text), r->account->threads,
 		             r->account->threads == 1 ? "" : "s");

@@ -34,6 +34,7 @@ static struct perf_event_attr machine_cycles(void)
 struct made {
 	struct perf_event_attr attrs[4];
 	size_t attr_count;
+	uint32_t cpus; /* that the recorder found; 0: it did not say */
 	struct buf records;
 };
 
@@ -100,6 +101,7 @@ static void tell(struct told *t, const struct made *m, const char *event)
 
 	*t = (struct told){.profile = profile_new()};
 	recording_init(r);
+	r->cpus_online = m->cpus;
 	vec_push(&t->profile->recordings, r);
 	b = profile_builder_new(t->profile,
 	                        &(struct profile_builder_options){.window_ns = 1000 * MS});
@@ -147,7 +149,9 @@ static void cycles_of_the_machine_are_no_time(void)
 	put_sample(&m, (struct made_sample){0, 1, 0, true, START + 300 * MS, 250});
 	put_sample(&m, (struct made_sample){0, 1, 100, true, START + 600 * MS, 750});
 	put_sample(&m, (struct made_sample){0, 0, 100, false, START + 1000 * MS, 2000000000});
+	m.cpus = 4;
 	tell(&t, &m, NULL);
+	CHECK(says(&t, "The whole machine, 1.000 s on 2 of 4 CPUs"));
 	a = t.report->account;
 	CHECK_EQ(a->machine_wide, true);
 	CHECK_EQ(a->present, false);
