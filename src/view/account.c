@@ -127,6 +127,7 @@ static void close_ticks(struct account_modes *t, uint64_t unit)
 static void add_samples(struct view *v, uint8_t event, struct account_view *a)
 {
 	double idle_ns = idle_sample_ns(v, event);
+	uint64_t nowhere = 0;
 
 	vec_each (row, &v->profile->rows) {
 		struct account_terms *terms = &a->total;
@@ -138,13 +139,20 @@ static void add_samples(struct view *v, uint8_t event, struct account_view *a)
 			count = (uint64_t)((double)row->samples * idle_ns);
 		else if (idle_ns > 0)
 			count = row->weight;
+		count_mode(v, row, count, &a->ticks.seen);
+		if (a->machine_wide && row->cpu == PROFILE_CPU_UNKNOWN) {
+			nowhere += row->samples;
+			continue;
+		}
 		if (a->machine_wide)
 			terms = &line_of(a, row->cpu)->terms;
 		term = term_of(v, row, terms);
 		if (term)
 			*term += row->weight;
-		count_mode(v, row, count, &a->ticks.seen);
 	}
+	if (nowhere)
+		remark(a, "%" PRIu64 " samples carry no CPU: their time is in the residual.",
+		       nowhere);
 	close_ticks(&a->ticks.seen, idle_ns > 0 ? v->profile->events.items[event].period_ns : 1);
 }
 
@@ -334,7 +342,8 @@ static void account_events(struct view *v, uint8_t event, struct account_view *a
 	vec_each (row, &v->profile->rows) {
 		if (row->event != event)
 			continue;
-		count_mode(v, row, row->weight, &line_of(a, row->cpu)->events);
+		if (row->cpu != PROFILE_CPU_UNKNOWN)
+			count_mode(v, row, row->weight, &line_of(a, row->cpu)->events);
 		count_mode(v, row, row->weight, &a->events);
 	}
 	sort_lines(a);

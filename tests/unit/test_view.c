@@ -110,6 +110,24 @@ static void test_account_without_switches(void)
 	fixture_done(&f);
 }
 
+/* In a damaged file; no line of the account is a CPU that is not known. */
+static void test_account_of_samples_without_cpu(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER, 7);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK_EQ(r->account->cpus, 2);
+	CHECK_EQ(r->account->total.user_ns, 65 * MS);
+	CHECK_EQ(r->account->ticks.seen.user, 72);
+	CHECK(r->account->remarks.count &&
+	      strstr(r->account->remarks.items[0], "7 samples carry no CPU"));
+	report_free(r);
+	fixture_done(&f);
+}
+
 static void test_account_of_a_process(void)
 {
 	struct fixture f;
@@ -607,6 +625,7 @@ int main(void)
 	RUN(test_account_closes);
 	RUN(test_account_steal_only_where_ticks_miss);
 	RUN(test_account_without_switches);
+	RUN(test_account_of_samples_without_cpu);
 	RUN(test_account_of_a_process);
 	RUN(test_account_without_the_kernel);
 	RUN(test_account_of_a_part);
