@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
+#include "symbol/demangle_internal.h"
 
 /* libiberty has an xrealloc() of another shape, which its demangler does not use. */
 #define xrealloc libiberty_xrealloc
@@ -14,7 +15,6 @@
 #include <string.h>
 
 #define MANGLED_MAX_BYTES 16384
-#define DEMANGLED_MAX_BYTES 65536
 
 /*
  * A mangled name can refer back to its own parts, so that 200 bytes may stand
@@ -46,14 +46,35 @@ static bool demangle_into(struct demangling *d, const char *name, int options)
 	       cplus_demangle_v3_callback(name, options, take_piece, d) != 0;
 }
 
+/* D and OCaml: what follows the name, "@plt" or the compiler's ".part.0", is kept. */
+static char *demangle_ours(const char *name, int options)
+{
+	bool bare = !(options & DMGL_PARAMS), good;
+	size_t size = strcspn(name, name[0] == '_' ? "@." : "@");
+	struct buf text = {0};
+	char *result = NULL;
+
+	good = name[0] == '_' ? demangle_d(name, size, bare, &text)
+	                      : demangle_ocaml(name, size, &text);
+	if (good && text.size <= DEMANGLED_MAX_BYTES) {
+		buf_puts(&text, name + size);
+		result = xstrdup(text.data);
+	}
+	buf_done(&text);
+	return result;
+}
+
 static char *demangle_as(const char *name, int options)
 {
 	struct demangling *d;
 	char *plain, *result = NULL;
 	const char *end;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
-	    strnlen(name, MANGLED_MAX_BYTES) == MANGLED_MAX_BYTES)
+	if (strnlen(name, MANGLED_MAX_BYTES) == MANGLED_MAX_BYTES)
+		return NULL;
+	if (!strncmp(name, "_D", 2) || !strncmp(name, "caml", 4))
+		return demangle_ours(name, options);
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return NULL;
 	end = strchr(name, '@');
 	plain = end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
@@ -65,6 +86,36 @@ static char *demangle_as(const char *name, int options)
 	}
 	buf_done(&d->text);
 	free(d);
+	free(plain);
+	return result;
+}
+
+bool demangle_is_gnat(const char *function)
+{
+	size_t size = strlen(function), end = strlen("___elabb");
+
+	return !strcmp(function, "adainit") || !strncmp(function, "__gnat_", 7) ||
+	       (size > end && !strcmp(function + size - end, "___elabb"));
+}
+
+char *demangle_ada(const char *name)
+{
+	size_t size = strcspn(name, "@."), shown = size;
+	char *plain, *ada, *result = NULL;
+
+	if (size >= MANGLED_MAX_BYTES || name[0] < '_' || name[0] > 'z')
+		return NULL;
+	/* The body of a task, or of a task type. */
+	if (shown > 4 && !strncmp(name + shown - 2, "TB", 2))
+		shown -= 2;
+	if (shown > 4 && !strncmp(name + shown - 2, "TK", 2))
+		shown -= 2;
+	plain = xstrndup(name, shown);
+	ada = ada_demangle(plain, 0);
+	/* What it cannot read it puts in angle brackets. */
+	if (ada && ada[0] != '<' && strcmp(ada, plain) != 0)
+		result = xasprintf("%s%s", ada, name + size);
+	free(ada);
 	free(plain);
 	return result;
 }

@@ -95,7 +95,7 @@ static const char *inline_name(struct symbolizer *s, struct symbol_image *i,
 	place = &i->inline_names.items[in->name_id];
 	if (*place)
 		return *place;
-	plain = s->options.raw_names ? NULL : demangle(in->name);
+	plain = symbolizer_plain(s, i, in->name, false);
 	if (!s->names.texts.count)
 		intern_init(&s->names);
 	*place = intern_text(&s->names, intern_add(&s->names, plain       ? plain

@@ -311,19 +311,42 @@ static struct symbol *symbol_new(struct symbolizer *s, uint32_t image, char *nam
 	return symbol;
 }
 
-static char *shown_name(struct symbolizer *s, const struct symbol_table *t, size_t entry)
+/* Looked for when the first name comes that may be Ada's. */
+static bool is_gnat(struct symbolizer *s, struct symbol_image *i)
 {
-	const char *raw = symbol_table_name(t, entry);
-	char *plain = s->options.raw_names ? NULL : demangle(raw);
+	uint64_t address, size;
 
-	return plain ? plain : xstrdup(raw);
+	if (i->gnat_sought || !i->file)
+		return i->gnat;
+	i->gnat_sought = true;
+	for (size_t entry = 0; entry < i->own.entries.count && !i->gnat; entry++)
+		i->gnat = demangle_is_gnat(symbol_table_name(&i->own, entry));
+	/* Only the symbols around few places were read. */
+	if (s->options.few_count && !i->gnat) {
+		i->gnat = elf_file_symbol(i->file, "adainit", &address, &size);
+		if (!i->index)
+			elf_file_rest(i->file);
+	}
+	return i->gnat;
+}
+
+char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char *name, bool bare)
+{
+	char *plain;
+
+	if (s->options.raw_names)
+		return NULL;
+	plain = bare ? demangle_bare(name) : demangle(name);
+	if (!plain && (strstr(name, "__") || !strncmp(name, "_ada_", 5)) && is_gnat(s, i))
+		plain = demangle_ada(name);
+	return plain;
 }
 
 /* A range says where about: parameters of two functions would bury that. */
-static char *bare_name(struct symbolizer *s, const struct symbol_table *t, size_t entry)
+static char *shown_name(struct symbolizer *s, struct symbol_image *i, size_t entry, bool bare)
 {
-	const char *raw = symbol_table_name(t, entry);
-	char *plain = s->options.raw_names ? NULL : demangle_bare(raw);
+	const char *raw = symbol_table_name(i->table, entry);
+	char *plain = symbolizer_plain(s, i, raw, bare);
 
 	return plain ? plain : xstrdup(raw);
 }
@@ -336,7 +359,7 @@ static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i,
 
 	if (*place)
 		return *place;
-	*place = symbol_new(s, image, shown_name(s, i->table, entry));
+	*place = symbol_new(s, image, shown_name(s, i, entry, false));
 	(*place)->start = e->start - i->delta;
 	(*place)->size = e->end - e->start;
 	(*place)->named = true;
@@ -345,13 +368,13 @@ static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i,
 }
 
 /* The brackets keep the name from being read as a call of one function by the other. */
-static char *gap_name(struct symbolizer *s, const struct symbol_table *t, size_t before,
-                      size_t next)
+static char *gap_name(struct symbolizer *s, struct symbol_image *i, size_t before, size_t next)
 {
+	const struct symbol_table *t = i->table;
 	bool begun = before != SYMBOL_NONE && !is_stub(t, before);
 	bool ends = next < t->entries.count && !is_stub(t, next);
-	char *a = begun ? bare_name(s, t, before) : NULL;
-	char *b = ends ? bare_name(s, t, next) : NULL;
+	char *a = begun ? shown_name(s, i, before, true) : NULL;
+	char *b = ends ? shown_name(s, i, next, true) : NULL;
 	char *name = a && b ? xasprintf("[between %s and %s]", a, b)
 	                    : xasprintf("[%s %s]", a ? "after" : "before", a ? a : b);
 
@@ -371,7 +394,7 @@ static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, u
 
 	if (*place)
 		return *place;
-	*place = symbol_new(s, image, gap_name(s, t, before, next));
+	*place = symbol_new(s, image, gap_name(s, i, before, next));
 	(*place)->range = true;
 	(*place)->named = true;
 	if (before != SYMBOL_NONE)

@@ -28,6 +28,7 @@ struct symbol_image {
 	struct symbol **kept;      /* by the numbers of image/kept_names.h; NULL: not asked */
 	struct debug_index *index; /* lines and inlined functions; NULL: none */
 	bool index_sought;
+	bool gnat, gnat_sought;         /* made by GNAT: names may be Ada's */
 	VEC(const char *) inline_names; /* by the index's ids; NULL: not asked for yet */
 	char *trouble;
 };
@@ -58,6 +59,8 @@ struct symbolizer {
 };
 
 struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);
+/* A name of the image as it is shown, to be freed; NULL: as it is. bare: without parameters. */
+char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char *name, bool bare);
 struct kernel_names *symbolizer_kernel(struct symbolizer *s);
 
 #endif

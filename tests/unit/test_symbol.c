@@ -167,6 +167,29 @@ static void stripped_files_give_ranges(void)
 	subject_end(&s);
 }
 
+/* The same name in a file of GNAT, where it is Ada's, and in another, where it is C's. */
+static void names_are_of_ada_in_files_of_gnat_alone(void)
+{
+	static const char source[] = "void pkg__spin(void) {}\n"
+	                             "#ifdef GNAT\n"
+	                             "void adainit(void) {}\n"
+	                             "#endif\n"
+	                             "int main(void) { return 0; }\n";
+	uint64_t address = 0, size;
+	struct subject s;
+
+	CHECK(fixture_write("gnat.c", source, sizeof(source) - 1));
+	CHECK(fixture_run("gcc -DGNAT -o gnat gnat.c && gcc -o plain gnat.c"));
+	for (int gnat = 0; gnat < 2; gnat++) {
+		const char *file = gnat ? "gnat" : "plain";
+
+		CHECK(fixture_nm(file, "pkg__spin", &address, &size));
+		subject_open(&s, file);
+		CHECK_STR(at(&s, address)->name, gnat ? "pkg.spin" : "pkg__spin");
+		subject_end(&s);
+	}
+}
+
 /* A program exports nothing: stubs of the linkage table are all that has a name. */
 static void stubs_name_no_other_code(void)
 {
@@ -262,6 +285,7 @@ int main(void)
 	RUN(cxx_names_are_shown_demangled_or_raw);
 	RUN(labels_reach_to_the_next_symbol);
 	RUN(stripped_files_give_ranges);
+	RUN(names_are_of_ada_in_files_of_gnat_alone);
 	RUN(stubs_name_no_other_code);
 	RUN(lines_come_from_dwarf);
 	RUN(code_is_that_of_the_function);
