@@ -233,6 +233,8 @@ static bool twin_begin(struct calls_thread *t)
 	calls_table.header->cost = cost;
 	calls_twin_trim(t);
 	t->record = kept_of(t)->record;
+	if (!calls_tree_begin_waits(t))
+		return false;
 	t->record->current = calls_id(home->top->node);
 	record_begin(t);
 	for (uint32_t i = 0; i < home->stack_count; i++) {

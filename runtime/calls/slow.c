@@ -52,8 +52,8 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 		*now += w.late;
 		delta += w.late;
 		t->seen = seen;
-		wait = w.blocked || w.preempted ? calls_tree_wait(t, top->node) : NULL;
-		if (wait) {
+		if (w.blocked || w.preempted) {
+			wait = calls_tree_wait(t, top->node);
 			calls_add(&wait->blocked, w.blocked);
 			calls_add(&wait->preempted, w.preempted);
 			calls_add(&wait->blocked_count, w.blocked_count);
@@ -83,6 +83,17 @@ static uint64_t begin(struct calls_thread *t, struct calls_frame *top, uint64_t 
 	return held;
 }
 
+/*
+ * Ticks from `last`, the last event, on are own cost, unless a handler's hooks came meanwhile:
+ * they have charged the time up to theirs, and the next event charges the rest.
+ */
+static void charge_own(struct assay_calls_thread *r, uint64_t last, uint64_t ticks)
+{
+	if (__atomic_compare_exchange_n(&r->last, &last, last + ticks, false, __ATOMIC_RELAXED,
+	                                __ATOMIC_RELAXED))
+		calls_add(&r->own, ticks);
+}
+
 /* Out of it: all that it took is own cost. */
 static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 {
@@ -92,9 +103,9 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 	r->slow++;
 	port_signals_release(held);
 	took = port_clock() - from;
-	/* Where it was switched out meanwhile, or hooks came between, the next event tells. */
-	if (last == from && *t->watch == t->seen && calls_add_fetch_old(&r->last, took) == last)
-		calls_add(&r->own, took);
+	/* Where it was switched out meanwhile, the next event tells. */
+	if (last == from && *t->watch == t->seen)
+		charge_own(r, last, took);
 	calls_barrier();
 	t->state = CALLS_READY;
 }
@@ -244,7 +255,7 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
                    void (*tell)(uint64_t, uintptr_t, uintptr_t, uintptr_t))
 {
 	struct calls_frame *top = calls_home(t)->top;
-	uint64_t slow, start, from, took, done;
+	uint64_t slow, start, from, took, last;
 	struct assay_calls_thread *r;
 	struct assay_calls_sample *s;
 	uint32_t state;
@@ -253,13 +264,12 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
 	calls_barrier();
 	r = t->record;
 	slow = r->slow;
+	last = *(volatile uint64_t *)&r->last;
 	start = port_clock();
 	fence();
 	from = port_clock();
-	if (*t->watch == t->seen) {
-		calls_add(&r->last, from - start);
-		calls_add(&r->own, from - start);
-	}
+	if (*t->watch == t->seen)
+		charge_own(r, last, from - start);
 	calls_home(t)->top = top;
 	calls_barrier();
 	t->state = CALLS_READY;
@@ -279,10 +289,14 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
 		calls_add(&s->sum, took);
 		calls_add(&s->squares, took * took);
 	}
-	done = port_clock() - from - took;
 	if (t->record == r && *t->watch == t->seen) {
-		calls_add(&r->last, done);
-		calls_add(&r->own, done);
+		last = *(volatile uint64_t *)&r->last;
+		/* A handler's hooks may have charged some of it since. */
+		if ((int64_t)(last - from - took) < 0)
+			from += took;
+		else
+			from = last;
+		charge_own(r, last, port_clock() - from);
 	}
 	calls_home(t)->top = top;
 	calls_barrier();

@@ -160,11 +160,14 @@ void calls_flag(uint32_t flag);
 
 /* tree.c */
 bool calls_tree_begin(struct calls_thread *t); /* hash and root; false: no room */
+/* The root's waiting gets its place, as the last resort of others; false: no room. */
+bool calls_tree_begin_waits(struct calls_thread *t);
 struct assay_calls_node *calls_tree_find(struct calls_thread *t, struct assay_calls_node *parent,
                                          uint64_t function);
 /* Finds or makes it, or gives the nearest (other). Signals are held. Never NULL. */
 struct assay_calls_node *calls_tree_child(struct calls_thread *t, struct assay_calls_node *parent,
                                           uint64_t function);
+/* The waiting of a node; where there is no room, of the nearest node above. Never NULL. */
 struct assay_calls_wait *calls_tree_wait(struct calls_thread *t, struct assay_calls_node *node);
 void calls_tree_restart(struct calls_thread *t); /* min and max of all its nodes */
 

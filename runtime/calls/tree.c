@@ -135,7 +135,7 @@ bool calls_tree_begin(struct calls_thread *t)
 		return false;
 	t->record->root = t->record->current = calls_id(root);
 	/* One that is always there, so that the search for the nearest ends. */
-	return new_node(t, t->record->root, ASSAY_FN_OTHER, true);
+	return new_node(t, t->record->root, ASSAY_FN_OTHER, true) && calls_tree_begin_waits(t);
 }
 
 static struct assay_calls_node *other_of(struct calls_thread *t, struct assay_calls_node *parent)
@@ -173,14 +173,12 @@ struct assay_calls_node *calls_tree_child(struct calls_thread *t, struct assay_c
 	return node;
 }
 
-struct assay_calls_wait *calls_tree_wait(struct calls_thread *t, struct assay_calls_node *node)
+static struct assay_calls_wait *new_wait(struct calls_thread *t, struct assay_calls_node *node)
 {
 	struct calls_home *home = calls_home(t);
 	struct assay_calls_chunk *chunk;
 	struct assay_calls_wait *wait;
 
-	if (node->wait)
-		return (struct assay_calls_wait *)calls_node(node->wait);
 	if (home->wait_next == home->wait_end) {
 		uint32_t unit =
 		        calls_chunk(ASSAY_CHUNK_WAITS, calls_id(t->record), ASSAY_CALLS_PAGE);
@@ -197,6 +195,25 @@ struct assay_calls_wait *calls_tree_wait(struct calls_thread *t, struct assay_ca
 	__atomic_store_n(&chunk->used, chunk->used + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&node->wait, home->wait_next++, __ATOMIC_RELEASE);
 	return wait;
+}
+
+bool calls_tree_begin_waits(struct calls_thread *t)
+{
+	return new_wait(t, calls_node(t->record->root));
+}
+
+struct assay_calls_wait *calls_tree_wait(struct calls_thread *t, struct assay_calls_node *node)
+{
+	struct assay_calls_wait *wait = NULL;
+
+	if (!node->wait) {
+		wait = new_wait(t, node);
+		if (!wait)
+			calls_flag(ASSAY_CALLS_FULL);
+	}
+	while (!wait && !node->wait)
+		node = calls_node(node->parent); /* the root has one */
+	return wait ? wait : (struct assay_calls_wait *)calls_node(node->wait);
 }
 
 void calls_tree_restart(struct calls_thread *t)

@@ -126,6 +126,43 @@ static void a_full_table_counts_on(void)
 	CHECK_EQ(other, calls_table.header->other_calls);
 }
 
+/* Ticks of all paths in the table: net, and blocked. */
+static void sum_table(uint64_t *net, uint64_t *blocked)
+{
+	*net = *blocked = 0;
+	for (uint64_t at = ASSAY_CALLS_PAGE; at < calls_table.header->used_bytes;) {
+		const struct assay_calls_chunk *chunk = (const void *)(table + at);
+		const struct assay_calls_wait *rows = (const void *)(chunk + 1);
+		const struct assay_calls_node *nodes = (const void *)(chunk + 1);
+
+		for (uint64_t i = 0; i < chunk->used; i++) {
+			*net += chunk->kind == ASSAY_CHUNK_NODES ? nodes[i].net : 0;
+			*blocked += chunk->kind == ASSAY_CHUNK_WAITS ? rows[i].blocked : 0;
+		}
+		at += chunk->bytes;
+	}
+}
+
+/* Where a path has no place for its waiting, a path above has it, and net never. */
+static void waiting_in_a_full_table_is_no_net(void)
+{
+	uint64_t net, blocked;
+
+	fresh(1000, 64 << 10);
+	for (uint64_t i = 1; i <= 2000; i++) {
+		call(A, 0);
+		call(i << 12, 500);
+		switches++;
+		waits = (struct port_waits){.blocked = 490, .blocked_count = 1};
+		back(i << 12, 0);
+		back(A, 0);
+	}
+	sum_table(&net, &blocked);
+	CHECK(calls_table.header->flags & ASSAY_CALLS_FULL);
+	CHECK_EQ(net, 2000 * 10);
+	CHECK_EQ(blocked, 2000 * 490);
+}
+
 static void a_reset_restarts_min_and_max(void)
 {
 	fresh(1000, TABLE_BYTES);
@@ -172,6 +209,78 @@ static void a_hook_that_is_interrupted_loses_nothing(void)
 	CHECK_EQ(AT(A, B)->net, 20);
 	CHECK_EQ(calls_table.header->unmatched_exits, 0);
 	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
+}
+
+static unsigned readings_left;
+
+/* Runs the handler at the last of so many readings of the clock. */
+static void count_readings(void)
+{
+	if (--readings_left)
+		embedded_interrupt = count_readings;
+	else
+		handler();
+}
+
+static void handler_at_reading(unsigned number)
+{
+	readings_left = number;
+	embedded_interrupt = count_readings;
+}
+
+/* The handler runs when a slow path reads the clock for the last time. */
+static void a_handler_at_the_end_of_a_slow_path_loses_no_time(void)
+{
+	uint64_t net, blocked;
+
+	fresh(1000, TABLE_BYTES);
+	call(A, 10);
+	handler_at_reading(2);
+	call(B, 20); /* a new path */
+	back(B, 1);
+	back(A, 0);
+	sum_table(&net, &blocked);
+	CHECK_EQ(net + embedded_self->record->own, 10 + 35 + 20 + 1);
+	CHECK_EQ(embedded_self->record->last, embedded_now);
+}
+
+/* The same while a hook measures itself, which reads the clock four times besides. */
+static void a_handler_in_a_cost_sample_moves_no_time(void)
+{
+	for (unsigned i = 1; i <= 5; i++) {
+		fresh(1000, TABLE_BYTES);
+		call(A, 10);
+		handler();
+		call(B, 0);
+		back(B, 0);
+		embedded_self->state = CALLS_SAMPLE;
+		handler_at_reading(i);
+		call(B, 20);
+		back(B, 1);
+		back(A, 0);
+		CHECK_EQ(AT(A)->net, 10 + 1);
+		CHECK_EQ(AT(A, B)->net, 20);
+		CHECK_EQ(embedded_self->record->own, 0);
+		CHECK_EQ(embedded_self->record->last, embedded_now);
+	}
+}
+
+/* Readings of a hook's cost that took the slow path or too long are no samples. */
+static void a_cost_sample_is_of_the_fast_path(void)
+{
+	struct assay_calls_sample *enter;
+
+	fresh(1000, TABLE_BYTES);
+	call(A, 0);
+	enter = &embedded_self->record->enter;
+	embedded_self->state = CALLS_SAMPLE;
+	call(B, 0); /* a new path */
+	CHECK_EQ(enter->count, 0);
+	back(B, 0);
+	embedded_self->state = CALLS_SAMPLE;
+	call(B, 0);
+	CHECK_EQ(enter->count, 1);
+	back(B, 0);
 }
 
 static void other_stacks_are_left_and_gone_back_to(void)
@@ -293,8 +402,12 @@ int main(void)
 	RUN(a_jump_closes_what_it_left);
 	RUN(too_deep_goes_to_other);
 	RUN(a_full_table_counts_on);
+	RUN(waiting_in_a_full_table_is_no_net);
 	RUN(a_reset_restarts_min_and_max);
 	RUN(a_hook_that_is_interrupted_loses_nothing);
+	RUN(a_handler_at_the_end_of_a_slow_path_loses_no_time);
+	RUN(a_handler_in_a_cost_sample_moves_no_time);
+	RUN(a_cost_sample_is_of_the_fast_path);
 	RUN(other_stacks_are_left_and_gone_back_to);
 	RUN(what_is_left_out_is_its_callers);
 	RUN(an_exit_unseen_at_entry_is_counted);
