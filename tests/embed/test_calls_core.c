@@ -339,6 +339,35 @@ static void an_exit_unseen_at_entry_is_counted(void)
 	CHECK_EQ(AT(A)->calls, 1);
 }
 
+/*
+ * A function whose last deed is a jump to the exit hook has left its frame by then: the hook has
+ * the caller's stack pointer, and returns to the call's site. With another return address such an
+ * exit is of a call that was not seen, as the innermost is alive.
+ */
+static void an_exit_hook_that_was_jumped_to_ends_its_call(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 10);
+	call(B, 20);
+	stack += 64;
+	calls_exit_at(B, 0x9000 + B, stack, 0x9000 + B);
+	embedded_now += 5;
+	CHECK_EQ(embedded_self->record->current, calls_id(AT(A)));
+	call(C, 1);
+	calls_exit_at(C, 0x9000 + C, stack + 64, C + 40);
+	CHECK_EQ(calls_table.header->unmatched_exits, 1);
+	CHECK_EQ(embedded_self->record->current, calls_id(AT(A, C)));
+	back(C, 0);
+	back(A, 0);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(AT(A, B)->net, 20);
+	CHECK_EQ(AT(A, B)->max, 20);
+	CHECK_EQ(AT(A)->net, 15);
+	CHECK_EQ(AT(A, C)->net, 1);
+	CHECK_EQ(calls_table.header->unmatched_exits, 1);
+	CHECK_EQ(calls_table.header->resyncs, 0);
+}
+
 static void a_record_goes_to_the_next_thread(void)
 {
 	struct assay_calls_thread *record;
@@ -411,6 +440,7 @@ int main(void)
 	RUN(other_stacks_are_left_and_gone_back_to);
 	RUN(what_is_left_out_is_its_callers);
 	RUN(an_exit_unseen_at_entry_is_counted);
+	RUN(an_exit_hook_that_was_jumped_to_ends_its_call);
 	RUN(a_record_goes_to_the_next_thread);
 	RUN(each_chunk_is_as_the_header_file_says);
 	return check_end();
