@@ -339,6 +339,29 @@ static void an_exit_unseen_at_entry_is_counted(void)
 	CHECK_EQ(AT(A)->calls, 1);
 }
 
+/* The shortest and longest call are without what the counting itself takes inside a call. */
+static void least_and_most_are_without_the_cost_inside(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 10);
+	embedded_self->inner = 3;
+	call(B, 20);
+	back(B, 0);
+	CHECK_EQ(AT(A, B)->net, 20);
+	CHECK_EQ(AT(A, B)->min, 17);
+	CHECK_EQ(AT(A, B)->max, 17);
+	/* The same where the thread waited. */
+	call(B, 40);
+	switches++;
+	waits = (struct port_waits){.blocked = 25, .blocked_count = 1};
+	back(B, 0);
+	CHECK_EQ(AT(A, B)->net, 35);
+	CHECK_EQ(AT(A, B)->min, 12);
+	CHECK_EQ(AT(A, B)->max, 17);
+	back(A, 0);
+	CHECK_EQ(AT(A)->max, 7);
+}
+
 /*
  * A function whose last deed is a jump to the exit hook has left its frame by then: the hook has
  * the caller's stack pointer, and returns to the call's site. With another return address such an
@@ -440,6 +463,7 @@ int main(void)
 	RUN(other_stacks_are_left_and_gone_back_to);
 	RUN(what_is_left_out_is_its_callers);
 	RUN(an_exit_unseen_at_entry_is_counted);
+	RUN(least_and_most_are_without_the_cost_inside);
 	RUN(an_exit_hook_that_was_jumped_to_ends_its_call);
 	RUN(a_record_goes_to_the_next_thread);
 	RUN(each_chunk_is_as_the_header_file_says);
