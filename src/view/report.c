@@ -56,7 +56,7 @@ static void observe(struct report *r)
 {
 	const struct profile *p = r->view->profile;
 	struct report_observer *o = &r->observer;
-	uint64_t wall = r->account->present ? r->account->total.wall_ns : r->elapsed_ns;
+	uint64_t wall = r->account->total.wall_ns ? r->account->total.wall_ns : r->elapsed_ns;
 
 	vec_each (rec, &p->recordings) {
 		const struct account *a = &(*rec)->account;
