@@ -237,15 +237,13 @@ static int no_file(const char *path, struct error *err)
 
 static int is_directory(const char *path, struct error *err)
 {
-	if (perf_data_is_directory(path))
-		return 0;
 	if (ctf_is_trace(path))
 		return error_set(
 		        err, EINVAL,
 		        "%s is a trace of event tags, which 'assay report' and 'assay tags "
 		        "trace' show",
 		        path);
-	return ctf_no_trace(path, err);
+	return perf_data_is_directory(path) ? 0 : ctf_no_trace(path, err);
 }
 
 /* What a file is, by its first bytes. */
