@@ -68,12 +68,27 @@ static const char *main_event(const struct profile *p)
 	return p->events.count ? p->events.items[profile_main_event(p)].name : NULL;
 }
 
+/* The clock, or, where no clock has a sample, what a report is about. NULL: a store has none. */
+static const struct recording_attr *main_attr(const struct profile_model *m,
+                                              const struct recording *r)
+{
+	const struct recording_attr *clock =
+	        r->attrs.count ? &r->attrs.items[recording_main_attr(r)] : NULL;
+	const char *name = main_event(m->profile);
+
+	if (!clock || clock->samples || !name)
+		return clock;
+	vec_each (attr, &r->attrs)
+		if (attr->samples && attr->name && !strcmp(attr->name, name))
+			return attr;
+	return clock;
+}
+
 static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
 	const struct profile_model *m = ctx;
 	const struct recording *r = recording_at(m, row);
-	const struct recording_attr *a =
-	        r->attrs.count ? &r->attrs.items[recording_main_attr(r)] : NULL;
+	const struct recording_attr *a = main_attr(m, r);
 
 	switch (column) {
 	case 1:

@@ -251,6 +251,26 @@ static void an_event_without_samples_is_not_the_default(void)
 	buf_done(&m.records);
 }
 
+/* Also where the event with samples is no clock: the tables of SQL are about it, too. */
+static void a_clock_without_samples_is_not_the_default(void)
+{
+	struct made m = {.attrs = {machine_cycles(), machine_cycles()}, .attr_count = 2};
+	struct sql *sql = NULL;
+	struct told t;
+
+	m.attrs[1].config = PERF_COUNT_HW_CACHE_MISSES;
+	put_sample(&m, (struct made_sample){1, 0, 100, false, START, 7});
+	tell(&t, &m, NULL);
+	CHECK_EQ(t.report->event, 1);
+	CHECK_EQ(sql_open(&sql, NULL), 0);
+	CHECK_EQ(sql_add_profile(sql, t.profile, t.symbols, NULL), 0);
+	CHECK_STR(ask(sql, "SELECT event FROM sessions; SELECT samples FROM by_mode"),
+	          "cache-misses\n1\n");
+	sql_close(sql);
+	told_done(&t);
+	buf_done(&m.records);
+}
+
 /* The order of events decides, and not the order of samples. */
 static void the_first_clock_with_samples_has_the_ledger(void)
 {
@@ -425,6 +445,7 @@ int main(void)
 	RUN(a_part_of_a_file_has_no_date);
 	RUN(samples_before_an_unmarked_exec_stay);
 	RUN(an_event_without_samples_is_not_the_default);
+	RUN(a_clock_without_samples_is_not_the_default);
 	RUN(the_first_clock_with_samples_has_the_ledger);
 	RUN(a_busy_machine_is_a_machine);
 	RUN(switches_of_cpus_do_not_make_a_command_the_machine);
