@@ -34,6 +34,9 @@ struct port_waits {
 	uint64_t settled; /* of blocked: told by the CPU clock */
 	bool overflowed;  /* the record of switches was not whole */
 	uint64_t late;    /* the interval ends so many ticks later than was asked for */
+	/* The thread is switched out and does not run itself: it is to be asked again at each
+	 * event, as no record comes until it runs. */
+	bool is_out;
 };
 
 /*

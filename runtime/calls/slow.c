@@ -51,7 +51,7 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 		port_thread_waits(t, r->last, *now, &w);
 		*now += w.late;
 		delta += w.late;
-		t->seen = seen;
+		t->seen = w.is_out ? ~seen : seen;
 		if (w.blocked || w.preempted) {
 			wait = calls_tree_wait(t, top->node);
 			calls_add(&wait->blocked, w.blocked);

@@ -400,6 +400,18 @@ static void give_room(struct switches *s, const struct walk *k, uint64_t head, b
 	give_up_to(s, k->out && in_vain ? head : k->at);
 }
 
+/*
+ * A vfork's child runs on its parent's record, and the parent waits until the child has
+ * executed a program or ended: from its last record on, all time is the parent's waiting.
+ */
+static void count_parents_wait(const struct interval *i, const struct walk *k, struct port_waits *w)
+{
+	uint64_t out = ticks_from(i->clock, i->now, k->out);
+
+	w->is_out = true;
+	w->blocked += overlap(out, i->to, i->from, i->to);
+}
+
 void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_t from, uint64_t to,
                      struct port_waits *w)
 {
@@ -416,6 +428,8 @@ void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_
 	full = s->was_full || s->bytes / 2 - (r.head - s->tail) <= RECORD_BYTES;
 	later = count_pairs(s, &i, &k, r.head, w);
 	foreign = (k.out || full) && (int)syscall(SYS_gettid) != s->tid;
+	if (foreign && k.out)
+		count_parents_wait(&i, &k, w);
 	give_room(s, &k, r.head, full && !foreign);
 	if (k.lost && s->lost_is_known) {
 		s->lost_is_known = false;

@@ -11,8 +11,9 @@
  * Where the ring ran full, the thread's CPU clock tells how long it waited. No
  * descriptor stays open: the mapping keeps the event. In a fork's child
  * switches_forget(), then open anew: the ring is the parent's and not mapped.
- * A vfork's child may settle its parent's: what the parent waits meanwhile stays
- * for the parent. Errors are -errno; errno is kept. Signal safe; no malloc, no
+ * A vfork's child may settle its parent's: all time since the parent was switched
+ * out is the parent's waiting, and w->is_out is set. The parent counts the wait
+ * when it has ended. Errors are -errno; errno is kept. Signal safe; no malloc, no
  * stdio. Uses: linux/clock.h.
  */
 #ifndef ASSAY_RUNTIME_LINUX_SWITCHES_H

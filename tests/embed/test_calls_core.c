@@ -59,6 +59,26 @@ static void waiting_is_no_net(void)
 	CHECK_EQ(AT(A)->max, 100);
 }
 
+/* A vfork's child runs: no record of a switch comes until its parent goes on. */
+static void a_thread_that_is_out_is_asked_at_each_event(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 10);
+	switches++;
+	for (int i = 0; i < 3; i++) {
+		waits = (struct port_waits){.blocked = i ? 0 : 5, .is_out = true};
+		call(B, 100);
+		waits = (struct port_waits){.blocked = 100, .is_out = true};
+		back(B, 0);
+	}
+	switches++;
+	back(A, 0);
+	CHECK_EQ(AT(A, B)->net, 0);
+	CHECK_EQ(AT(A)->net, 5);
+	CHECK_EQ(((struct assay_calls_wait *)calls_node(AT(A, B)->wait))->blocked, 300);
+	CHECK_EQ(((struct assay_calls_wait *)calls_node(AT(A)->wait))->blocked, 5);
+}
+
 static void a_jump_closes_what_it_left(void)
 {
 	uintptr_t before;
@@ -451,6 +471,7 @@ int main(void)
 {
 	RUN(every_tick_has_its_place);
 	RUN(waiting_is_no_net);
+	RUN(a_thread_that_is_out_is_asked_at_each_event);
 	RUN(a_jump_closes_what_it_left);
 	RUN(too_deep_goes_to_other);
 	RUN(a_full_table_counts_on);
