@@ -2,6 +2,7 @@
 /* calls: exact call paths of a command, and of what counts its calls already. */
 #include "cmd/calls.h"
 
+#include "base/plural.h"
 #include "base/replace_file.h"
 #include "cmd/calls_output.h"
 #include "cmd/run_command.h"
@@ -124,11 +125,10 @@ static void tell_running(const call_table_list *list, const char *directory)
 		running += table->running;
 	if (running)
 		fprintf(stderr,
-		        "assay: %zu process%s still running, counted so far; %s stay%s in %s, for "
+		        "assay: %zu %s still running, counted so far; %s in %s, for "
 		        "'assay calls get'\n",
-		        running, running == 1 ? " is" : "es are",
-		        running == 1 ? "its table" : "their tables", running == 1 ? "s" : "",
-		        directory);
+		        running, plural(running, "process is", "processes are"),
+		        plural(running, "its table stays", "their tables stay"), directory);
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* calls list, get and reset: the processes that count their calls, all at once. */
 #include "base/json.h"
+#include "base/plural.h"
 #include "base/replace_file.h"
 #include "cmd/calls.h"
 #include "cmd/calls_output.h"
@@ -197,9 +198,10 @@ static int list_run(void *data, int argc, char **argv)
 		fputs("assay: no process of yours counts its calls now\n", stderr);
 	if (!status && !o->json && list.count > rows.count)
 		fprintf(stderr,
-		        "assay: %zu table%s of processes that ended: 'assay calls get' reports "
+		        "assay: %zu %s of processes that ended: 'assay calls get' reports "
 		        "them, 'assay calls reset' removes them\n",
-		        list.count - rows.count, list.count - rows.count == 1 ? "" : "s");
+		        list.count - rows.count,
+		        plural(list.count - rows.count, "table", "tables"));
 	buf_done(&out);
 	vec_done(&rows);
 	call_table_list_done(&list);
@@ -272,7 +274,7 @@ static void tell(const call_table_list *list, bool running, const char *one, con
 		text_clean(&names, table->name);
 	}
 	if (count)
-		printf("%zu %s: %s\n", count, count == 1 ? one : many, names.data);
+		printf("%zu %s: %s\n", count, plural(count, one, many), names.data);
 	buf_done(&names);
 }
 

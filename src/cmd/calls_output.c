@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/calls_output.h"
 
+#include "base/plural.h"
 #include "base/replace_file.h"
 #include "format/calls_file.h"
 #include "output/table.h"
@@ -68,8 +69,8 @@ static void tell(const struct call_paths *paths, const struct calls_output *to, 
 		running += (p->flags & CALL_RUNNING) != 0;
 	}
 	text_count(&text, calls);
-	buf_addf(&text, " call%s of %zu process%s", calls == 1 ? "" : "s", paths->processes.count,
-	         paths->processes.count == 1 ? "" : "es");
+	buf_addf(&text, " %s of %zu %s", plural(calls, "call", "calls"), paths->processes.count,
+	         plural(paths->processes.count, "process", "processes"));
 	if (running)
 		buf_addf(&text, " (%zu still running)", running);
 	buf_puts(&text, ", ");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor_findings.h"
 
+#include "base/plural.h"
 #include "cmd/doctor_calls.h"
 #include "cmd/doctor_libraries.h"
 #include "cmd/doctor_tags.h"
@@ -247,8 +248,10 @@ static void add_container(struct findings *f, const struct rights *r)
 	bool memory = r->memory_bytes != RIGHTS_NO_LIMIT;
 
 	findings_add(f, "container", quota ? FINDING_LIMITED : FINDING_OK, "cpu quota",
-	             quota ? xasprintf("%.2f of %" PRId64 " CPUs", r->cpu_quota, r->cpus)
-	                   : xasprintf("none: %" PRId64 " CPUs", r->cpus),
+	             quota ? xasprintf("%.2f of %" PRId64 " %s", r->cpu_quota, r->cpus,
+	                               plural((uint64_t)r->cpus, "CPU", "CPUs"))
+	                   : xasprintf("none: %" PRId64 " %s", r->cpus,
+	                               plural((uint64_t)r->cpus, "CPU", "CPUs")),
 	             quota ? "processes wait for their quota while CPUs are idle" : NULL, NULL);
 	findings_add(f, "container", FINDING_OK, "memory limit",
 	             memory ? xasprintf("%" PRId64 " MB", r->memory_bytes >> 20) : xstrdup("none"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/doctor_libraries.h"
 
+#include "base/plural.h"
 #include "image/frame_pointers.h"
 #include "unwind/unwind.h"
 
@@ -85,11 +86,11 @@ static void add_library(struct findings *f, const struct library *library)
 	else if (!debug && library->debug)
 		mend = xasprintf("apt-get install %s", library->debug);
 	findings_add(f, "libraries", state, library->name,
-	             xasprintf("%s: %s unwind table, frame pointers in %.0f %% of %zu functions, "
+	             xasprintf("%s: %s unwind table, frame pointers in %.0f %% of %zu %s, "
 	                       "%s debug info%s",
 	                       path, survey.unwind_table ? "with" : "no", 100 * share,
-	                       survey.functions, debug ? "with" : "no",
-	                       survey.symtab || debug ? "" : ", stripped"),
+	                       survey.functions, plural(survey.functions, "function", "functions"),
+	                       debug ? "with" : "no", survey.symtab || debug ? "" : ", stripped"),
 	             cost, mend);
 	free(mend);
 }

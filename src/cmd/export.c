@@ -2,6 +2,7 @@
 /* export: recordings in the forms of other tools. */
 #include "cmd/export.h"
 
+#include "base/plural.h"
 #include "cmd/command.h"
 #include "cmd/export_pprof.h"
 #include "cmd/export_sqlite.h"
@@ -136,9 +137,10 @@ static void tell_below(const struct export_target *target, const struct named_be
 {
 	if (below->rows)
 		command_fail(0,
-		             "%s: %" PRIu64 " paths with %" PRId64 " together are left out: their "
-		             "values are negative, which %s cannot hold",
-		             target->command, below->rows, below->sum, what);
+		             "%s: %" PRIu64 " %s with %" PRId64
+		             " together left out: values are negative, which %s cannot hold",
+		             target->command, below->rows,
+		             plural(below->rows, "path is", "paths are"), below->sum, what);
 }
 
 static int write_to(const struct export_target *target, struct named_paths *n, unsigned columns,
@@ -151,10 +153,11 @@ static int write_to(const struct export_target *target, struct named_paths *n, u
 		for (unsigned i = 0; i < n->value_count; i++) {
 			below = named_paths_below(n, 1u << i);
 			if (below.rows)
-				named_comment(n,
-				              "%s: %" PRIu64 " paths have negative values, %" PRId64
-				              " together",
-				              n->values[i].name, below.rows, below.sum);
+				named_comment(
+				        n,
+				        "%s: %" PRIu64 " %s negative values, %" PRId64 " together",
+				        n->values[i].name, below.rows,
+				        plural(below.rows, "path has", "paths have"), below.sum);
 		}
 		return pprof_write(n, out, err);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record: sample while something runs, into a perf.data file. */
+#include "base/plural.h"
 #include "cmd/record_options.h"
 #include "cmd/run_command.h"
 #include "cmd/session_command.h"
@@ -73,9 +74,9 @@ static void print_result(const struct record_command_options *o, const struct se
 		fprintf(stderr, "assay: %s\n", *note);
 	if (r->lost_records)
 		fprintf(stderr,
-		        "assay: %" PRIu64 " records were dropped, the buffers were full; --memory "
+		        "assay: %" PRIu64 " %s dropped, the buffers were full; --memory "
 		        "makes them larger\n",
-		        r->lost_records);
+		        r->lost_records, plural(r->lost_records, "record was", "records were"));
 	if (strcmp(o->output, "perf.data") != 0) {
 		buf_putc(&hint, ' ');
 		text_path(&hint, o->output);

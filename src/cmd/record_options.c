@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/record_options.h"
 
+#include "base/plural.h"
 #include "cmd/amount.h"
 #include "output/table.h"
 #include "session/ring_size.h"
@@ -280,7 +281,7 @@ static void tell_whom(const struct session_options *so, struct buf *out)
 	if (!so->pids->count)
 		buf_puts(out, "your own processes");
 	else
-		buf_puts(out, so->pids->count == 1 ? "process" : "processes");
+		buf_puts(out, plural(so->pids->count, "process", "processes"));
 	for (size_t i = 0; i < so->pids->count; i++)
 		buf_addf(out, "%s %" PRId32, i ? "," : "", so->pids->items[i]);
 }

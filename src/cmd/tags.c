@@ -2,6 +2,7 @@
 /* tags: event tags of a command: what ran, when, inside what. */
 #include "cmd/tags.h"
 
+#include "base/plural.h"
 #include "cmd/report_tags.h"
 #include "cmd/run_command.h"
 #include "cmd/tags_output.h"
@@ -89,13 +90,12 @@ static enum assay_tags_mode mode_of(const char *word)
 
 static void tell_running(const struct tags_run_result *result, const char *directory)
 {
-	char processes[64];
+	size_t running = result->tags.running;
 
-	tags_output_count(processes, result->tags.running, "process is", "processes are");
 	fprintf(stderr,
-	        "assay: %s still running, recorded so far; what comes stays in %s, for 'assay tags "
-	        "get'\n",
-	        processes, directory);
+	        "assay: %zu %s still running, recorded so far; later events stay in %s, for 'assay "
+	        "tags get'\n",
+	        running, plural(running, "process is", "processes are"), directory);
 }
 
 /* Says what became of the command's events, and reports; the exit status. */

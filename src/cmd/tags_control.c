@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags list, get and capture: the processes that record event tags. */
 #include "base/json.h"
+#include "base/plural.h"
 #include "cmd/run_command.h"
 #include "cmd/style.h"
 #include "cmd/tags.h"
@@ -154,9 +155,9 @@ static int list_run(void *data, int argc, char **argv)
 		fprintf(stderr,
 		        "assay: %zu %s: 'assay tags get' makes a trace of %s, and removes %s\n",
 		        ended,
-		        ended == 1 ? "recording of a process that ended"
-		                   : "recordings of processes that ended",
-		        ended == 1 ? "it" : "them", ended == 1 ? "it" : "them");
+		        plural(ended, "recording of a process that ended",
+		               "recordings of processes that ended"),
+		        plural(ended, "it", "them"), plural(ended, "it", "them"));
 	buf_done(&out);
 	tag_rings_list_done(&list);
 	return status;

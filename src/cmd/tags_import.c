@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags import: what another capture device recorded, as a trace. */
+#include "base/plural.h"
 #include "cmd/tags.h"
 #include "cmd/tags_trace.h"
 #include "format/names_file.h"
@@ -79,19 +80,18 @@ static void tell(const struct import_options *o, const char *path,
 
 	if (result->trailing_bytes)
 		fprintf(stderr,
-		        "assay: the last %" PRIu64 " bytes of %s are no whole record, and are left "
-		        "out\n",
-		        result->trailing_bytes, path);
+		        "assay: %s holds %" PRIu64 " %s after its last whole record: left out\n",
+		        path, result->trailing_bytes,
+		        plural(result->trailing_bytes, "byte", "bytes"));
 	if (!result->events)
 		fprintf(stderr, "assay: %s holds no records\n", path);
 	text_count(&text, result->events);
 	if (!o->quiet)
 		fprintf(stderr,
-		        "assay: %s event%s, whose clock went round %" PRIu64
-		        " time%s, in %s; 'assay "
+		        "assay: %s %s, whose clock went round %" PRIu64 " %s, in %s; 'assay "
 		        "report %s' sums it up\n",
-		        text.data, result->events == 1 ? "" : "s", result->turns,
-		        result->turns == 1 ? "" : "s", o->output, o->output);
+		        text.data, plural(result->events, "event", "events"), result->turns,
+		        plural(result->turns, "time", "times"), o->output, o->output);
 	buf_done(&text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags names: looks into names files, and gives tags to names of one's own. */
 #include "base/buf.h"
+#include "base/plural.h"
 #include "base/replace_file.h"
 #include "cmd/tags.h"
 #include "format/names_file.h"
@@ -91,10 +92,10 @@ static void count(const struct tag_names *names, const char *path)
 
 	for (size_t i = 0; i < all; i++)
 		kinds[tag_names_at(names, i)->kind]++;
-	printf("%s: %zu function%s, %zu inline tag%s, %zu switch function%s", path,
-	       kinds[TAG_FUNCTION], kinds[TAG_FUNCTION] == 1 ? "" : "s", kinds[TAG_INLINE],
-	       kinds[TAG_INLINE] == 1 ? "" : "s", kinds[TAG_SWITCH],
-	       kinds[TAG_SWITCH] == 1 ? "" : "s");
+	printf("%s: %zu %s, %zu inline %s, %zu switch %s", path, kinds[TAG_FUNCTION],
+	       plural(kinds[TAG_FUNCTION], "function", "functions"), kinds[TAG_INLINE],
+	       plural(kinds[TAG_INLINE], "tag", "tags"), kinds[TAG_SWITCH],
+	       plural(kinds[TAG_SWITCH], "function", "functions"));
 	if (all)
 		printf("; tags %" PRIu32 " to %" PRIu32 " of %u", tag_names_at(names, 0)->tag, last,
 		       ASSAY_TAG_LAST);

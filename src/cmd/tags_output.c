@@ -2,6 +2,7 @@
 #include "cmd/tags_output.h"
 
 #include "base/buf.h"
+#include "base/plural.h"
 #include "output/table.h"
 
 #include <dirent.h>
@@ -27,32 +28,27 @@ static uint64_t bytes_in(const char *directory)
 	return bytes;
 }
 
-void tags_output_count(char text[64], size_t count, const char *one, const char *many)
-{
-	snprintf(text, 64, "%zu %s", count, count == 1 ? one : many);
-}
-
 static void tell_missing(const struct tags_collect_result *r)
 {
 	if (r->lost)
 		fprintf(stderr,
-		        "assay: %" PRIu64
-		        " events found no room and are missing%s; more --memory, or "
+		        "assay: %" PRIu64 " %s no room and %s missing%s; more --memory, or "
 		        "fewer functions with triggers, help\n",
-		        r->lost, r->full ? " (it stopped when it was full)" : "");
+		        r->lost, plural(r->lost, "event found", "events found"),
+		        plural(r->lost, "is", "are"),
+		        r->full ? " (it stopped when it was full)" : "");
 	if (r->no_rings)
 		fprintf(stderr,
 		        "assay: more than %u threads at a time: events of some are missing\n",
 		        ASSAY_TAGS_RINGS);
 	if (r->holes)
 		fprintf(stderr,
-		        "assay: %" PRIu64 " event%s begun and not written, for the thread was "
+		        "assay: %" PRIu64 " %s begun and not written, for the thread was "
 		        "killed or interrupted just then\n",
-		        r->holes, r->holes == 1 ? " was" : "s were");
+		        r->holes, plural(r->holes, "event was", "events were"));
 	if (r->damaged)
-		fprintf(stderr,
-		        "assay: %" PRIu64 " packet%s left out: what stands there cannot be\n",
-		        r->damaged, r->damaged == 1 ? " is" : "s are");
+		fprintf(stderr, "assay: %" PRIu64 " %s left out: what stands there cannot be\n",
+		        r->damaged, plural(r->damaged, "packet is", "packets are"));
 }
 
 static void tell_names(const struct tags_collect_result *r)
@@ -63,25 +59,23 @@ static void tell_names(const struct tags_collect_result *r)
 		      stderr);
 	if (r->conflicts)
 		fprintf(stderr,
-		        "assay: %" PRIu64
-		        " names stand for a tag that has another name already, and "
-		        "are left out: programs and libraries of one process want one names file\n",
-		        r->conflicts);
+		        "assay: %" PRIu64 " %s for a tag that has another name already, and %s "
+		        "left out: programs and libraries of one process want one names file\n",
+		        r->conflicts, plural(r->conflicts, "name stands", "names stand"),
+		        plural(r->conflicts, "is", "are"));
 }
 
 void tags_output_tell(const struct tags_collect_result *r, const char *path)
 {
-	char threads[64], processes[64];
 	struct buf text = {0};
 
 	vec_each (note, &r->notes)
 		fprintf(stderr, "assay: %s\n", *note);
 	tell_missing(r);
 	tell_names(r);
-	tags_output_count(threads, r->streams, "stream", "streams");
-	tags_output_count(processes, r->processes, "process", "processes");
-	text_count(&text, r->events);
-	buf_addf(&text, " event%s in %s of %s", r->events == 1 ? "" : "s", threads, processes);
+	text_counted(&text, r->events, "event in ", "events in ");
+	text_counted(&text, r->streams, "stream of ", "streams of ");
+	text_counted(&text, r->processes, "process", "processes");
 	if (r->running)
 		buf_addf(&text, " (%zu still running)", r->running);
 	buf_puts(&text, ", ");

@@ -11,7 +11,4 @@
 /* What a reader of the trace has to know, and where it is. */
 void tags_output_tell(const struct tags_collect_result *result, const char *path);
 
-/* "3 processes" */
-void tags_output_count(char text[64], size_t count, const char *one, const char *many);
-
 #endif

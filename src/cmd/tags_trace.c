@@ -2,6 +2,7 @@
 /* tags trace: the code path of a recording of event tags. */
 #include "cmd/tags_trace.h"
 
+#include "base/plural.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
 #include "format/ctf.h"
@@ -153,8 +154,9 @@ static int tell_points(const struct tag_trace_options *o, const struct tag_trace
 		if (!p->function && !i)
 			fprintf(stderr, "assay: the trace ends before %s\n", what);
 		else if (p->function && seen[i] < p->nth)
-			fprintf(stderr, "assay: %s: %.*s was called %" PRIu64 " time%s\n", what,
-			        (int)p->length, p->function, seen[i], seen[i] == 1 ? "" : "s");
+			fprintf(stderr, "assay: %s: %.*s was called %" PRIu64 " %s\n", what,
+			        (int)p->length, p->function, seen[i],
+			        plural(seen[i], "time", "times"));
 	}
 	return o->from.given && !result->from_met ? 1 : 0;
 }

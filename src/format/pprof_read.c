@@ -6,6 +6,7 @@
 #include "format/pprof_read.h"
 
 #include "base/gunzip.h"
+#include "base/plural.h"
 #include "format/pprof_file.h"
 #include "format/pprof_tables.h"
 
@@ -379,9 +380,9 @@ static int read_profile(struct reader *r, struct error *err)
 		ret = take_samples(r, err);
 	if (!ret && r->left && r->other_labels)
 		buf_addf(r->left,
-		         "%" PRIu64 " samples have labels besides process, thread, pid and tid: "
+		         "%" PRIu64 " %s labels besides process, thread, pid and tid: "
 		         "these are left out\n",
-		         r->other_labels);
+		         r->other_labels, plural(r->other_labels, "sample has", "samples have"));
 	free(r->labels);
 	vec_done(&r->locations);
 	vec_done(&r->values);

@@ -22,8 +22,7 @@ static void add_heading(const struct annotate *a, const struct text_style *style
 	buf_puts(out, " in ");
 	text_clean(out, a->image);
 	buf_puts(out, "\n");
-	text_count(out, a->samples);
-	buf_puts(out, " samples of ");
+	text_counted(out, a->samples, "sample of ", "samples of ");
 	text_clean(out, a->event);
 	buf_puts(out, ", ");
 	text_share(out, share_of(a->samples, a->base_samples));
@@ -38,9 +37,9 @@ static void add_heading(const struct annotate *a, const struct text_style *style
 		          "dynamic symbols, several functions perhaps.");
 	if (!a->inside)
 		return;
-	text_count(&note, a->inside);
-	buf_puts(&note, " samples are not at an instruction's first byte: the code is not what "
-	                "ran, or it is data.");
+	text_counted(&note, a->inside, "sample is", "samples are");
+	buf_puts(&note, " not at an instruction's first byte: the code is not what ran, or it is "
+	                "data.");
 	text_fill(out, style, "", 0, note.data);
 	buf_done(&note);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/callgrind.h"
 
+#include "base/plural.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -281,15 +283,15 @@ static void put_heading(struct graph *g)
 		buf_addf(b, "desc: %s\n", intern_text(&n->texts, *comment));
 	if (g->below.rows)
 		buf_addf(b,
-		         "desc: Left out: %" PRIu64 " paths with %" PRId64
+		         "desc: Left out: %" PRIu64 " %s with %" PRId64
 		         " ns together, less than nothing after compensation\n",
-		         g->below.rows, g->below.sum);
+		         g->below.rows, plural(g->below.rows, "path", "paths"), g->below.sum);
 	if (uncalled)
 		buf_addf(b,
 		         "desc: Open before: %" PRIu64
-		         " callers stand with 1 call to a function that was open when counting "
+		         " %s with 1 call to a function that was open when counting "
 		         "began\n",
-		         uncalled);
+		         uncalled, plural(uncalled, "caller stands", "callers stand"));
 	buf_puts(b, "positions: line\n");
 	for (unsigned i = 1; i < n->value_count; i++)
 		buf_addf(b, "event: %c%s_ns : %s time (ns)\n", toupper(*n->values[i].name),

@@ -2,6 +2,7 @@
 /* What stands above a process's tables: flags, own cost, and whether the books close. */
 #include "output/calls_text.h"
 
+#include "base/plural.h"
 #include "view/call_books.h"
 
 #include <inttypes.h>
@@ -87,8 +88,8 @@ static void cpu_book(struct lines *l, const struct call_books *b)
 		residual(l, b->cpu_residual_ns, b->cpu_ns);
 	}
 	if (b->clockless)
-		buf_addf(&l->text, "; without %" PRIu64 " threads whose clock is not known",
-		         b->clockless);
+		buf_addf(&l->text, "; without %" PRIu64 " %s whose clock is not known",
+		         b->clockless, plural(b->clockless, "thread", "threads"));
 	put(l, "CPU clock");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tables of one process: paths, functions, callers, callees, and the call tree. */
+#include "base/plural.h"
 #include "output/calls_text.h"
 #include "output/tree_text.h"
 
@@ -388,7 +389,7 @@ void calls_text_tree(const struct call_report *r, const struct call_process *p,
 	left = tree_lines(&s, tree, r->limit < 0 ? CALLS_TREE_LIMIT : r->limit, out);
 	table_print(&s.table, out);
 	if (left)
-		buf_addf(out, "%zu line%s left out (%s)\n", left, left == 1 ? "" : "s",
+		buf_addf(out, "%zu %s left out (%s)\n", left, plural(left, "line", "lines"),
 		         r->lines ? "-n N shows N" : "--percent-limit 0 shows all");
 	table_done(&s.table);
 	buf_done(&s.text);

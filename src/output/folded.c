@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/folded.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,9 +147,10 @@ struct named_below folded_write(const struct named_paths *n, unsigned columns, s
 
 	if (below.rows) /* ends in a word: a number would make it a path */
 		buf_addf(&out->buf,
-		         "# left out: %" PRIu64 " paths with %" PRId64
-		         " together, which are negative\n",
-		         below.rows, below.sum);
+		         "# left out: %" PRIu64 " %s with %" PRId64
+		         " together, which %s negative\n",
+		         below.rows, plural(below.rows, "path", "paths"), below.sum,
+		         plural(below.rows, "is", "are"));
 	vec_each (item, &f.items)
 		if (item->value > 0)
 			put_item(&f, item);

@@ -105,13 +105,11 @@ static void cpu_heading(const struct intervals *v, const struct intervals_cpu *c
 {
 	struct buf text = {0};
 
-	text_count(&text, c->samples);
-	buf_puts(&text, " samples");
+	text_counted(&text, c->samples, "sample", "samples");
 	/* A thread's timer stops with it: gaps there are no missing ticks. */
 	if (v->period_ns && v->machine_wide) {
 		buf_puts(&text, ", ");
-		text_count(&text, c->missing);
-		buf_puts(&text, " ticks missing (");
+		text_counted(&text, c->missing, "tick missing (", "ticks missing (");
 		text_share(&text, c->samples + c->missing
 		                          ? (double)c->missing / (double)(c->samples + c->missing)
 		                          : 0);

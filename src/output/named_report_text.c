@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/named_report_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -175,8 +177,8 @@ static void books(const struct named_report *r, const struct named_report_text_o
 		buf_addf(&text, " that is %.2f at a time.", b->cpus);
 	}
 	if (b->below_rows) {
-		buf_addf(&text, " %" PRIu64 " call path%s below nothing, ", b->below_rows,
-		         b->below_rows == 1 ? " is" : "s are");
+		buf_addf(&text, " %" PRIu64 " %s below nothing, ", b->below_rows,
+		         plural(b->below_rows, "call path is", "call paths are"));
 		named_report_text_value(main, b->below, &text);
 		buf_puts(&text, " together: a difference, or compensation.");
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/named_report_text.h"
 
+#include "base/plural.h"
 #include "output/report_text.h"
 #include "output/tree_text.h"
 
@@ -166,7 +167,7 @@ void named_report_text_tree(const struct named_report *r, const struct named_rep
 	left = tree_lines(&t, r);
 	table_print(&t, out);
 	if (left)
-		buf_addf(out, "%zu line%s left out (%s)\n", left, left == 1 ? "" : "s",
+		buf_addf(out, "%zu %s left out (%s)\n", left, plural(left, "line", "lines"),
 		         r->options.lines ? "-n N shows N" : "--percent-limit 0 shows all");
 	table_done(&t);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -43,8 +45,7 @@ static void event_text(const struct report *r, struct buf *out)
 		         e->period_ns < 1000000 ? "us" : "ms");
 	}
 	buf_puts(out, ", ");
-	text_count(out, e->samples);
-	buf_puts(out, " samples");
+	text_counted(out, e->samples, "sample", "samples");
 	if (report_event_caveat(r))
 		buf_addf(out, "; %s", report_event_caveat(r));
 }
@@ -58,8 +59,7 @@ static void other_events(const struct report *r, struct buf *out)
 			continue;
 		buf_puts(out, out->size ? ", " : "");
 		buf_addf(out, "%s (", e->name);
-		text_count(out, e->samples);
-		buf_puts(out, e->samples == 1 ? " sample)" : " samples)");
+		text_counted(out, e->samples, "sample)", "samples)");
 	}
 	if (out->size)
 		buf_puts(out, "; report --event NAME is about another one");
@@ -75,8 +75,8 @@ static void host_text(const struct recording *rec, struct buf *out)
 	if (rec->cpu_description)
 		buf_addf(out, "%s%s", out->size ? ", " : "", rec->cpu_description);
 	if (rec->cpus_online)
-		buf_addf(out, "%s%" PRIu32 " CPU%s", out->size ? ", " : "", rec->cpus_online,
-		         rec->cpus_online == 1 ? "" : "s");
+		buf_addf(out, "%s%" PRIu32 " %s", out->size ? ", " : "", rec->cpus_online,
+		         plural(rec->cpus_online, "CPU", "CPUs"));
 }
 
 static void when_text(const struct recording *rec, struct buf *out)
@@ -132,7 +132,7 @@ static void cpus_text(const struct report *r, struct buf *out)
 		all = p->recordings.items[0]->cpus_online;
 	if (all > sampled)
 		buf_addf(out, "%" PRIu32 " of ", sampled);
-	buf_addf(out, "%" PRIu32 " CPU%s", all, all == 1 ? "" : "s");
+	buf_addf(out, "%" PRIu32 " %s", all, plural(all, "CPU", "CPUs"));
 }
 
 static void heading(const struct report *r, const struct report_text_options *o, struct buf *out)
@@ -149,9 +149,8 @@ static void heading(const struct report *r, const struct report_text_options *o,
 		cpus_text(r, &text);
 		text_heading(out, &o->style, "The whole machine, %s", buf_text(&text));
 	} else if (r->account->threads)
-		text_heading(out, &o->style, "One command, %s, %" PRIu32 " thread%s",
-		             buf_text(&text), r->account->threads,
-		             r->account->threads == 1 ? "" : "s");
+		text_heading(out, &o->style, "One command, %s, %" PRIu32 " %s", buf_text(&text),
+		             r->account->threads, plural(r->account->threads, "thread", "threads"));
 	else
 		text_heading(out, &o->style, "Samples of %s", buf_text(&text));
 	vec_each (rec, &p->recordings)
@@ -181,13 +180,12 @@ static void observer(const struct report *r, const struct report_text_options *o
 		buf_puts(&text, " to set up; wrote ");
 		text_bytes(&text, w->bytes);
 		buf_puts(&text, "; ");
-		text_count(&text, w->samples);
-		buf_puts(&text, w->samples == 1 ? " sample hit itself; " : " samples hit itself; ");
+		text_counted(&text, w->samples, "sample", "samples");
+		buf_puts(&text, " hit itself; ");
 	} else {
 		buf_puts(&text, "its cost was not recorded; ");
 	}
-	text_count(&text, w->lost);
-	buf_puts(&text, " records lost");
+	text_counted(&text, w->lost, "record lost", "records lost");
 	line(out, &o->style, "observer", buf_text(&text));
 	buf_done(&text);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/report_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -96,7 +98,8 @@ static void machine(const struct account_view *a, const struct report_text_optio
 	if (a->has_steal)
 		term(&t, a, TABLE_ROW, "steal", (int64_t)a->total.steal_ns);
 	unobserved(&t, a);
-	snprintf(name, sizeof(name), "wall x %" PRIu32 " CPU%s", a->cpus, a->cpus == 1 ? "" : "s");
+	snprintf(name, sizeof(name), "wall x %" PRIu32 " %s", a->cpus,
+	         plural(a->cpus, "CPU", "CPUs"));
 	total(&t, a, name);
 	table_print(&t, out);
 	table_done(&t);
@@ -171,8 +174,8 @@ static void process(const struct account_view *a, const struct report_text_optio
 		term(&t, a, TABLE_REST, "  unobserved", a->total.unobserved_ns);
 	term(&t, a, TABLE_ROW, "runnable", (int64_t)a->runnable_ns);
 	term(&t, a, TABLE_ROW, "blocked", (int64_t)a->blocked_ns);
-	snprintf(name, sizeof(name), "lifetime of %" PRIu32 " thread%s", a->threads,
-	         a->threads == 1 ? "" : "s");
+	snprintf(name, sizeof(name), "lifetime of %" PRIu32 " %s", a->threads,
+	         plural(a->threads, "thread", "threads"));
 	total(&t, a, name);
 	if (a->counted_oncpu_ns)
 		term(&t, a, TABLE_REST, "on CPU by the kernel's counter",

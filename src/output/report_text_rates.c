@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was sampled how fast, what that took, and how full the buffers were. */
+#include "base/plural.h"
 #include "output/report_text.h"
 #include "view/rates.h"
 
@@ -36,7 +37,8 @@ static void other_rates(struct table *t, const rate_list *rows, size_t from)
 	table_format(t, "%.0f to %.0f", least, most);
 	table_time(t, (int64_t)length_ns);
 	table_share(t, share);
-	table_format(t, "%zu changes", rows->count - from);
+	table_format(t, "%zu %s", rows->count - from,
+	             plural(rows->count - from, "change", "changes"));
 }
 
 static void rates(const struct recording *rec, const struct report_text_options *o, struct buf *out)
@@ -112,7 +114,7 @@ static void buffers(const struct recording *rec, const struct report_text_option
 	table_print(&t, out);
 	table_done(&t);
 	if (left)
-		buf_addf(out, "(--wide lists %zu more CPUs)\n", left);
+		buf_addf(out, "(--wide lists %zu more %s)\n", left, plural(left, "CPU", "CPUs"));
 }
 
 void report_text_rates(const struct report *r, const struct report_text_options *o, struct buf *out)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/status_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -135,7 +137,7 @@ static void buffers(const struct session_account *a, const struct text_style *st
 	text_bytes(&text, average);
 	buf_puts(&text, " on average; ");
 	text_bytes(&text, bytes);
-	buf_addf(&text, " for %zu CPU%s", a->cpus.count, a->cpus.count == 1 ? "" : "s");
+	buf_addf(&text, " for %zu %s", a->cpus.count, plural(a->cpus.count, "CPU", "CPUs"));
 	line(out, style, "buffers", &text);
 }
 
@@ -144,8 +146,7 @@ static void dropped(const struct session_account *a, const struct text_style *st
 {
 	struct buf text = {0};
 
-	text_count(&text, a->lost_records);
-	buf_puts(&text, a->lost_records == 1 ? " record" : " records");
+	text_counted(&text, a->lost_records, "record", "records");
 	if (a->lost_records)
 		buf_puts(&text, ": the buffers were full; --memory makes them larger");
 	line(out, style, "dropped", &text);
@@ -186,8 +187,9 @@ static void held(const struct session_account *a, struct buf *text)
 		text_time(text, (int64_t)a->held_ns);
 		if (a->left_samples) {
 			buf_puts(text, " (");
-			text_count(text, a->left_samples);
-			buf_puts(text, " earlier samples have left it)");
+			text_counted(text, a->left_samples, "earlier sample has",
+			             "earlier samples have");
+			buf_puts(text, " left it)");
 		}
 		buf_puts(text, ", ");
 	}
@@ -216,12 +218,6 @@ static void written(const struct session_account *a, const struct text_style *st
 	line(out, style, "snapshots", &text);
 }
 
-static void times_of(struct buf *text, uint64_t count)
-{
-	text_count(text, count);
-	buf_puts(text, count == 1 ? " time" : " times");
-}
-
 /* What would have a snapshot written, how it stands, and how often it did. */
 static void rules(const struct session_account *a, const struct text_style *style, struct buf *out)
 {
@@ -233,7 +229,7 @@ static void rules(const struct session_account *a, const struct text_style *styl
 			buf_addf(&text, "%.4g now, ", (double)r->value_milli / 1e3);
 		if (r->fired) {
 			buf_puts(&text, "held ");
-			times_of(&text, r->fired);
+			text_counted(&text, r->fired, "time", "times");
 			buf_puts(&text, ", last at ");
 			status_text_date(&text, r->fired_wall_ns);
 		} else if (r->holds) { /* what was so from the first look on is no news */
@@ -243,7 +239,7 @@ static void rules(const struct session_account *a, const struct text_style *styl
 		}
 		if (r->held_back) {
 			buf_puts(&text, "; ");
-			times_of(&text, r->held_back);
+			text_counted(&text, r->held_back, "time", "times");
 			buf_puts(&text, " more within a minute of the last");
 		}
 		line(out, style, "rule", &text);
@@ -314,8 +310,9 @@ static void cpus(const struct session_account *a, const struct text_style *style
 		cpu_row(&t, &sorted.items[i]);
 	table_print(&t, out);
 	if (sorted.count > CPUS_SHOWN)
-		buf_addf(out, "(%zu more CPUs had fewer in their buffers; --json lists all)\n",
-		         sorted.count - CPUS_SHOWN);
+		buf_addf(out, "(%zu more %s fewer in their buffers; --json lists all)\n",
+		         sorted.count - CPUS_SHOWN,
+		         plural(sorted.count - CPUS_SHOWN, "CPU had", "CPUs had"));
 	table_done(&t);
 	vec_done(&sorted);
 }

@@ -64,6 +64,7 @@ void table_flush(struct table *t, struct buf *out);
 /* The same forms for running text; appended. */
 void text_time(struct buf *out, int64_t ns);
 void text_count(struct buf *out, uint64_t count);
+void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);
 void text_bytes(struct buf *out, uint64_t bytes);
 void text_share(struct buf *out, double share);
 /* Without control characters. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/tags_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -182,7 +184,7 @@ static void heading(const struct tag_report *r, const struct tags_scale *s,
 	table_column(&t, "", TABLE_LEFT);
 	buf_putc(&text, '(');
 	tags_text_number(s, sum->tags, &text);
-	buf_puts(&text, sum->tags == 1 ? " tag)" : " tags)");
+	buf_addf(&text, " %s)", plural(sum->tags, "tag", "tags"));
 	heading_time(&t, s, "Elapsed time", sum->elapsed, buf_text(&text));
 	heading_share(&t, s, "Accumulated run time", r->run, sum->elapsed);
 	heading_share(&t, s, "Idle time", sum->idle, sum->elapsed);

@@ -2,6 +2,8 @@
 /* What the figures of event tags leave open: what was lost, mended or guessed. */
 #include "output/tags_text.h"
 
+#include "base/plural.h"
+
 #include <string.h>
 
 #define INDENT 2
@@ -30,7 +32,7 @@ static void count(struct notes *n, uint64_t number, const char *one, const char 
 	if (!number)
 		return;
 	tags_text_number(n->scale, number, &text);
-	buf_addf(&text, " %s%s", number == 1 ? one : many, more);
+	buf_addf(&text, " %s%s", plural(number, one, many), more);
 	say(n, buf_text(&text));
 	buf_done(&text);
 }
@@ -75,10 +77,11 @@ static void who(struct notes *n, const struct tag_report *r)
 	if (runners <= 1 && s->processes <= 1)
 		return;
 	tags_text_number(n->scale, runners, &text);
-	buf_puts(&text, r->devices ? " CPU" : " thread");
-	buf_puts(&text, runners == 1 ? ", " : "s, ");
+	buf_addf(&text, " %s, ",
+	         r->devices ? plural(runners, "CPU", "CPUs")
+	                    : plural(runners, "thread", "threads"));
 	tags_text_number(n->scale, s->processes, &text);
-	buf_puts(&text, s->processes == 1 ? " process" : " processes");
+	buf_addf(&text, " %s", plural(s->processes, "process", "processes"));
 	say(n, buf_text(&text));
 	buf_done(&text);
 }

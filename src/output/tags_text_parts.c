@@ -2,6 +2,8 @@
 /* What can stand in the place of the table of functions: groups, one function's times. */
 #include "output/tags_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 
 #define SPREAD_LINES 40
@@ -133,7 +135,7 @@ static void spread_heading(const struct tag_spread *h, const struct tags_scale *
 	text_heading(out, style, "%s, %s time of a call", buf_text(&name),
 	             h->total ? "total (with callees)" : "net");
 	tags_text_number(s, h->count, &text);
-	buf_puts(&text, h->count == 1 ? " call" : " calls");
+	buf_addf(&text, " %s", plural(h->count, "call", "calls"));
 	if (!h->total && h->row.ranged) {
 		add_exact(s, ": max ", h->row.max, &text);
 		add_exact(s, ", avg ", tag_row_average(&h->row), &text);

@@ -2,6 +2,7 @@
 #include "output/tags_trace_text.h"
 
 #include "base/hash.h"
+#include "base/plural.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -276,8 +277,8 @@ static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
 		return PART_SWITCH;
 	case TRACE_LINE_GAP:
 		if (line->more)
-			buf_addf(&x->body, "---- Gap: %" PRIu64 " event%s lost ----", line->more,
-			         line->more == 1 ? " was" : "s were");
+			buf_addf(&x->body, "---- Gap: %" PRIu64 " %s lost ----", line->more,
+			         plural(line->more, "event was", "events were"));
 		else
 			buf_puts(&x->body, "---- Gap: events are missing, or none were taken ----");
 		return PART_BAD;
@@ -428,8 +429,7 @@ static void put_count(struct buf *out, uint64_t count, const char *one, const ch
 	if (!count)
 		return;
 	buf_puts(out, out->size ? ", " : "");
-	text_count(out, count);
-	buf_addf(out, " %s", count == 1 ? one : many);
+	text_counted(out, count, one, many);
 }
 
 void tags_trace_text_end(struct tags_trace_text *x, const struct tag_trace_result *result)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/table.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +34,12 @@ void text_count(struct buf *out, uint64_t count)
 			buf_putc(out, ',');
 		buf_putc(out, digits[i]);
 	}
+}
+
+void text_counted(struct buf *out, uint64_t count, const char *one, const char *many)
+{
+	text_count(out, count);
+	buf_addf(out, " %s", plural(count, one, many));
 }
 
 void text_bytes(struct buf *out, uint64_t bytes)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/tree_text.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 
 #define INDENT_MAX 60
@@ -15,8 +17,9 @@ void tree_text_indent(struct buf *name, unsigned depth)
 void tree_text_recursion(struct buf *name, uint32_t levels, uint32_t round)
 {
 	if (levels && round > 1)
-		buf_addf(name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " levels)", round,
-		         levels);
+		buf_addf(name, "  (recursion of %" PRIu32 " functions, %" PRIu32 " %s)", round,
+		         levels, plural(levels, "level", "levels"));
 	else if (levels)
-		buf_addf(name, "  (recursion, %" PRIu32 " levels)", levels);
+		buf_addf(name, "  (recursion, %" PRIu32 " %s)", levels,
+		         plural(levels, "level", "levels"));
 }

@@ -5,6 +5,7 @@
 
 #include "base/build_id.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "image/locate.h"
 
 #include <errno.h>
@@ -324,18 +325,24 @@ void keeper_finish(struct keeper *k, struct plan *plan)
 	if (k->kept_bytes)
 		cache_dir_trim(k->cache, LOCATE_KEPT, CACHE_BYTES);
 	note_trouble(plan, &k->not_kept,
-	             "recorded files that were deleted, replaced or in a container could not be "
-	             "kept for the report",
+	             plural(k->not_kept.count,
+	                    "recorded file that was deleted, replaced or in a container could not "
+	                    "be kept for the report",
+	                    "recorded files that were deleted, replaced or in a container could "
+	                    "not be kept for the report"),
 	             k->cache ? "" : k->cache_error.text);
 	note_trouble(plan, &k->rewritten,
-	             "recorded files were rewritten in their place: what ran of them before has "
-	             "no names",
+	             plural(k->rewritten.count,
+	                    "recorded file was rewritten in its place: functions that ran before "
+	                    "have no names",
+	                    "recorded files were rewritten in their place: functions that ran "
+	                    "before have no names"),
 	             "");
 	if (k->not_held)
 		plan_note(plan,
-		          "%zu recorded files were not held open, there were too many (ulimit -n): "
-		          "if deleted since, they have no names.",
-		          k->not_held);
+		          "%zu recorded %s not held open, there were too many (ulimit -n): "
+		          "if deleted since, functions there have no names.",
+		          k->not_held, plural(k->not_held, "file was", "files were"));
 }
 
 void keeper_files_done(struct keeper *k)

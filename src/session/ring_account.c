@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/ring_account.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -208,8 +210,9 @@ void ring_account_stretch(struct recording *out, const struct recording *whole,
 	if (a->unwind.samples)
 		ring_account_note(out,
 		                  "What walking stacks took is known of the whole recording "
-		                  "alone, %" PRIu64 " samples of it, and left out here.",
-		                  a->unwind.samples);
+		                  "alone, %" PRIu64 " %s of it, and left out here.",
+		                  a->unwind.samples,
+		                  plural(a->unwind.samples, "sample", "samples"));
 	memset(&a->unwind, 0, sizeof(a->unwind));
 	if (a->budget.share_ppm)
 		ring_account_note(out, "What measuring took of its budget is of the whole "

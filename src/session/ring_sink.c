@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/replace_file.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_record.h"
@@ -336,9 +337,10 @@ static void add_notes(const struct ring_sink *s, struct recording *r, const stru
 
 	ring_account_note(r,
 	                  "The last %.1f s of a recording %s %.1f s, kept in memory: what came "
-	                  "before left it, %" PRIu64 " samples and %" PRIu64
-	                  " records that were lost.",
-	                  held, last ? "of" : "under way for", all, s->left_samples, s->left_lost);
+	                  "before left it, %" PRIu64 " %s and %" PRIu64 " lost %s.",
+	                  held, last ? "of" : "under way for", all, s->left_samples,
+	                  plural(s->left_samples, "sample", "samples"), s->left_lost,
+	                  plural(s->left_lost, "record", "records"));
 	if (s->span_ns && (double)s->span_ns / 1e9 > held)
 		ring_account_note(r,
 		                  "That is less than the %.0f s asked for: %" PRIu64
@@ -346,9 +348,9 @@ static void add_notes(const struct ring_sink *s, struct recording *r, const stru
 		                  (double)s->span_ns / 1e9, bytes_max >> 20);
 	if (s->kept.dropped)
 		ring_account_note(r,
-		                  "%" PRIu64 " outer parts of deep stacks left the memory: samples "
-		                  "that stand on them end there.",
-		                  s->kept.dropped);
+		                  "%" PRIu64 " outer %s of deep stacks left the memory: samples "
+		                  "that need them end there.",
+		                  s->kept.dropped, plural(s->kept.dropped, "part", "parts"));
 }
 
 /* The account of what is held; ring_account_done() afterwards. */

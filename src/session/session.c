@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "session/privileges.h"
 #include "session/ring_size.h"
 #include "session/session_internal.h"
@@ -66,8 +67,10 @@ static int open_source(struct session *s, struct error *err)
 	so->track_bytes = s->plan.unwind ? ring_size_track(so->ring_bytes) : 0;
 	status = perf_source_open(&s->source, so, err);
 	if (!status && perf_source_denied(s->source))
-		plan_note(&s->plan, "%zu events of processes that you may not sample are missing.",
-		          perf_source_denied(s->source));
+		plan_note(&s->plan, "%zu %s of processes that you may not sample %s missing.",
+		          perf_source_denied(s->source),
+		          plural(perf_source_denied(s->source), "event", "events"),
+		          plural(perf_source_denied(s->source), "is", "are"));
 	return status;
 }
 

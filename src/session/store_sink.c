@@ -3,6 +3,7 @@
 
 #include "base/aside.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_record.h"
 #include "profile/profile_windows.h"
@@ -149,10 +150,11 @@ static void note_lost(struct store_sink *s, const struct store_window *w, const 
 	s->lost_samples += w->samples;
 	s->note = session_note(
 	        s->sink.session, s->note,
-	        xasprintf("%" PRIu64 " window%s with %" PRIu64 " samples %s not in the store, "
+	        xasprintf("%" PRIu64 " %s with %" PRIu64 " %s %s not in the store, "
 	                  "which tells of a gap; the last because %s",
-	                  s->lost_windows, s->lost_windows == 1 ? "" : "s", s->lost_samples,
-	                  s->lost_windows == 1 ? "is" : "are", why));
+	                  s->lost_windows, plural(s->lost_windows, "window", "windows"),
+	                  s->lost_samples, plural(s->lost_samples, "sample", "samples"),
+	                  plural(s->lost_windows, "is", "are"), why));
 }
 
 static int write_window(struct store_sink *s, const struct profile *p, const struct store_window *w,

@@ -3,6 +3,7 @@
 #include "store/store_reader.h"
 
 #include "base/buf.h"
+#include "base/plural.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,7 +122,8 @@ static int tell_holes(struct store_reader *r, struct error *err)
 	for (size_t i = 0; !status && i < h.list.count && i < HOLES_TOLD; i++)
 		status = describe_hole(r, &h.list.items[i], &text, err);
 	if (!status && h.list.count > HOLES_TOLD)
-		buf_addf(&text, "; and %zu shorter ones", h.list.count - HOLES_TOLD);
+		buf_addf(&text, "; and %zu shorter %s", h.list.count - HOLES_TOLD,
+		         plural(h.list.count - HOLES_TOLD, "one", "ones"));
 	if (!status && h.list.count)
 		note(r,
 		     "Nothing was measured in %s of the time: %s. It is in no sum, idle neither.",
@@ -163,13 +165,15 @@ int store_reader_notes(struct store_reader *r, struct error *err)
 	if (merged)
 		note(r,
 		     "%" PRIu64
-		     " of the %zu windows are merged ones, which tell functions, but not "
+		     " of %zu %s merged from shorter ones, which tell functions, but not "
 		     "addresses in them: each function's samples are at one of its addresses.",
-		     merged, r->windows.count);
+		     merged, r->windows.count,
+		     plural(r->windows.count, "window is", "windows are"));
 	if (r->by_name)
 		note(r,
-		     "Of older windows processes are kept by name alone: %" PRIu64
-		     " instances by %" PRIu64 " names, each of which counts as one here.",
-		     r->by_name, r->names_for_them);
+		     "Of older windows processes are kept by name alone: %" PRIu64 " %s by %" PRIu64
+		     " %s, each of which counts as one here.",
+		     r->by_name, plural(r->by_name, "instance", "instances"), r->names_for_them,
+		     plural(r->names_for_them, "name", "names"));
 	return 0;
 }

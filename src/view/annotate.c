@@ -2,6 +2,7 @@
 #include "view/annotate.h"
 
 #include "base/buf.h"
+#include "base/plural.h"
 #include "symbol/demangle.h"
 #include "view/disassembly.h"
 #include "view/source_files.h"
@@ -245,10 +246,11 @@ static int complain_many(struct view *v, const struct candidates *c, const struc
 	vec_each (item, &c->items) {
 		if (item - c->items.items == CANDIDATES_SHOWN)
 			break;
-		buf_addf(&text, "\n  %s:0x%llx  %s  (%llu samples)",
+		buf_addf(&text, "\n  %s:0x%llx  %s  (%llu %s)",
 		         view_image_short(v, item->symbol->image),
 		         (unsigned long long)item->symbol->start, item->symbol->name,
-		         (unsigned long long)item->samples);
+		         (unsigned long long)item->samples,
+		         plural(item->samples, "sample", "samples"));
 	}
 	error_set(err, EINVAL, "%zu functions are called \"%s\"; give one of these:%.800s%s",
 	          c->items.count, w->name, buf_text(&text),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/named_report.h"
 
+#include "base/plural.h"
 #include "base/xalloc.h"
 
 #include <inttypes.h>
@@ -122,11 +123,11 @@ static void tell_missing(struct named_report *r)
 	if (!n->images.count)
 		miss(r, "what files the code is in");
 	else if (r->images_told < n->images.count)
-		miss(r, "the build-ids of %" PRIu64 " of %zu files",
-		     n->images.count - r->images_told, n->images.count);
+		miss(r, "the build-ids of %" PRIu64 " of %zu %s", n->images.count - r->images_told,
+		     n->images.count, plural(n->images.count, "file", "files"));
 	if (n->nameless)
-		miss(r, "functions of %" PRIu64 " of %zu places: file and address stand for them",
-		     n->nameless, n->places.count);
+		miss(r, "functions of %" PRIu64 " of %zu %s: file and address stand for them",
+		     n->nameless, n->places.count, plural(n->places.count, "place", "places"));
 	if (!r->has_lines)
 		miss(r, "lines of source code");
 }

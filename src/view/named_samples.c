@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/named.h"
 
+#include "base/plural.h"
+
 #include <string.h>
 
 #define INLINES_MAX 64
@@ -225,8 +227,9 @@ static void describe(struct named_paths *n, const struct profile *p)
 		if (r->cmdline && !n->command)
 			n->command = named_text(n, r->cmdline);
 		if (recording_lost(r))
-			named_comment(n, "%s: %llu records were lost", r->path ? r->path : "",
-			              (unsigned long long)recording_lost(r));
+			named_comment(n, "%s: %llu %s lost", r->path ? r->path : "",
+			              (unsigned long long)recording_lost(r),
+			              plural(recording_lost(r), "record was", "records were"));
 		if (r->truncated)
 			named_comment(n, "%s: cut short", r->path ? r->path : "");
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/warnings.h"
 
+#include "base/plural.h"
 #include "base/xalloc.h"
 #include "view/rates.h"
 
@@ -29,9 +30,9 @@ static void warn_rates(struct warnings *w, const struct recording *rec)
 	}
 	if (slowed)
 		warn(w,
-		     "Sampling was slowed %zu time%s because the recorder fell behind; the lowest "
+		     "Sampling was slowed %zu %s because the recorder fell behind; the lowest "
 		     "rate was %.0f Hz.",
-		     slowed, slowed == 1 ? "" : "s", 1e9 / (double)slowest_ns);
+		     slowed, plural(slowed, "time", "times"), 1e9 / (double)slowest_ns);
 }
 
 /* What was lowered as far as it goes, and was too much all the same. */
@@ -59,17 +60,20 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 		warn(w, "%s was cut short; this is what was written before.", path);
 	if (recording_lost(rec))
 		warn(w,
-		     "%s: the kernel had no room for %" PRIu64 " records and dropped them "
+		     "%s: the kernel had no room for %" PRIu64 " %s and dropped %s "
 		     "(more memory: record --memory).",
-		     path, recording_lost(rec));
+		     path, recording_lost(rec), plural(recording_lost(rec), "record", "records"),
+		     plural(recording_lost(rec), "it", "them"));
 	if (rec->unknown_records)
-		warn(w, "%s: %" PRIu64 " records of unknown kinds were skipped.", path,
-		     rec->unknown_records);
+		warn(w, "%s: %" PRIu64 " %s skipped.", path, rec->unknown_records,
+		     plural(rec->unknown_records, "record of an unknown kind was",
+		            "records of unknown kinds were"));
 	if (rec->out_of_order)
 		warn(w,
-		     "%s: %" PRIu64 " records came out of order; maps may have been newer or "
+		     "%s: %" PRIu64 " %s out of order; maps may have been newer or "
 		     "older than the samples near them.",
-		     path, rec->out_of_order);
+		     path, rec->out_of_order,
+		     plural(rec->out_of_order, "record came", "records came"));
 	warn_rates(w, rec);
 	warn_budget(w, rec);
 	if (rec->samples)
@@ -156,8 +160,8 @@ static void warn_unobserved(struct warnings *w)
 	if (a->ticks.missing_busy)
 		warn(w,
 		     "%.1f %% of the time is unobserved: %" PRIu64
-		     " ticks due in busy time did not come.",
-		     share, a->ticks.missing_busy);
+		     " %s due in busy time did not come.",
+		     share, a->ticks.missing_busy, plural(a->ticks.missing_busy, "tick", "ticks"));
 	else if (samples_were_lost(w->view->profile))
 		warn(w,
 		     "%.1f %% of the time is unobserved: on a CPU, but without a sample; some of "
@@ -182,20 +186,19 @@ static void warn_account(struct warnings *w)
 	warn_unobserved(w);
 	if (idle > a->total.wall_ns / 100)
 		warn(w,
-		     "%" PRIu64
-		     " ticks due in idle time did not come: idle would have %.1f %% of the "
+		     "%" PRIu64 " %s due in idle time did not come: idle would have %.1f %% of the "
 		     "samples, but had %.1f %% of the time. Its share is the time that switch "
 		     "records measured.",
-		     a->ticks.missing_idle,
+		     a->ticks.missing_idle, plural(a->ticks.missing_idle, "tick", "ticks"),
 		     a->ticks.seen.all
 		             ? 100 * (double)a->ticks.seen.idle / (double)a->ticks.seen.all
 		             : 0,
 		     100 * (double)a->total.idle_ns / (double)a->total.wall_ns);
 	if (a->ticks.throttled)
 		warn(w,
-		     "The kernel throttled sampling %" PRIu64 " times "
+		     "The kernel throttled sampling %" PRIu64 " %s "
 		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent).",
-		     a->ticks.throttled);
+		     a->ticks.throttled, plural(a->ticks.throttled, "time", "times"));
 }
 
 /* What only a second clock can tell. */

@@ -303,7 +303,7 @@ static void other_producers_are_understood(void)
 	dump(&n, &got);
 	CHECK_STR(buf_text(&got), "wall/ms* period 0  time 0 0\n# red\nnginx 0 w1 4711;outer (:0 "
 	                          "@6);inl?ined (:0 @5)+0 150\n");
-	CHECK_STR(buf_text(&left), "1 samples have labels besides process, thread, pid and "
+	CHECK_STR(buf_text(&left), "1 sample has labels besides process, thread, pid and "
 	                           "tid: these are left out\n");
 	named_paths_done(&n);
 	buf_done(&b);
