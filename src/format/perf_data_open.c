@@ -51,10 +51,11 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 	if (!v->size)
 		return error_set(err, EINVAL, "%s is empty: it holds no recording", v->name);
 	if (v->size < PERF_DATA_PIPE_HEADER_SIZE && perf_data_recognise(v->bytes, v->size))
-		return error_set(
-		        err, EINVAL,
-		        "%s ends after %zu bytes, within its header: it holds no recording",
-		        v->name, v->size);
+		return error_set(err, EINVAL,
+		                 "%s ends after %zu bytes, within its header: it holds no "
+		                 "recording; copy it "
+		                 "again, or record again",
+		                 v->name, v->size);
 	return error_set(err, EINVAL, "%s is no perf.data file: it does not begin with %s", v->name,
 	                 PERF_DATA_MAGIC);
 }
@@ -94,11 +95,12 @@ static int read_attrs(struct opening *o, const struct perf_data_header *h, struc
 
 	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct perf_data_section) ||
 	    h->attr_size > v->size || !in_file(v, h->attrs) || h->attrs.size < h->attr_size)
-		return error_set(err, EINVAL,
-		                 "%s: the list of events at offset %" PRIu64 " (%" PRIu64
-		                 " bytes, %" PRIu64
-		                 " each) does not lie in the file: it is damaged or cut short",
-		                 v->name, h->attrs.offset, h->attrs.size, h->attr_size);
+		return error_set(
+		        err, EINVAL,
+		        "%s: the list of events at offset %" PRIu64 " (%" PRIu64 " bytes, %" PRIu64
+		        " each) does not lie in the file: it is damaged or cut short; copy "
+		        "it again, or record again",
+		        v->name, h->attrs.offset, h->attrs.size, h->attr_size);
 	for (uint64_t at = 0; at + h->attr_size <= h->attrs.size; at += h->attr_size) {
 		const uint8_t *entry = v->bytes + h->attrs.offset + at;
 		struct perf_data_section ids = {load_u64(entry + attr_bytes),
@@ -222,10 +224,11 @@ static int open_file(struct opening *o, struct error *err)
 	int rc;
 
 	if (o->v->size < sizeof(h))
-		return error_set(
-		        err, EINVAL,
-		        "%s ends after %zu bytes, within its header: it holds no recording",
-		        o->v->name, o->v->size);
+		return error_set(err, EINVAL,
+		                 "%s ends after %zu bytes, within its header: it holds no "
+		                 "recording; copy it "
+		                 "again, or record again",
+		                 o->v->name, o->v->size);
 	memcpy(&h, o->v->bytes, sizeof(h));
 	rc = read_attrs(o, &h, err);
 	if (!rc)
@@ -274,7 +277,7 @@ static int open_pipe(struct opening *o, struct error *err)
 	if (!o->attrs.count)
 		return error_set(err, EINVAL,
 		                 "%s, a recording from a pipe, names no event: it is cut short or "
-		                 "damaged at offset %zu",
+		                 "damaged at offset %zu; copy it again, or record again",
 		                 v->name, (size_t)(walk.p - v->bytes));
 	return 0;
 }
