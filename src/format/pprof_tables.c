@@ -220,7 +220,7 @@ int pprof_text(struct pprof_tables *t, uint64_t string, const uint8_t *at, uint3
 	if (!string)
 		return 0;
 	if (string >= t->strings.count)
-		return pprof_bad(t, at, err, "string %" PRIu64 " of %zu is spoken of", string,
+		return pprof_bad(t, at, err, "string %" PRIu64 " of %zu is not in the file", string,
 		                 t->strings.count);
 	s = &t->strings.items[string];
 	if (!s->known) {
