@@ -6,10 +6,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#ifndef ELFCOMPRESS_ZSTD
-#define ELFCOMPRESS_ZSTD 2
-#endif
-
 bool packed_section_read(struct packed_section *p, const void *bytes, size_t size, bool wide)
 {
 	Elf32_Chdr h32 = {0};
@@ -20,7 +16,7 @@ bool packed_section_read(struct packed_section *p, const void *bytes, size_t siz
 		return false;
 	memcpy(&h32, bytes, sizeof(h32));
 	memcpy(&h64, bytes, p->header);
-	p->zstd = h32.ch_type == ELFCOMPRESS_ZSTD;
+	p->zstd = h32.ch_type == PACKED_SECTION_ZSTD;
 	p->size = wide ? h64.ch_size : h32.ch_size;
 	p->alignment = wide ? h64.ch_addralign : h32.ch_addralign;
 	return p->zstd || h32.ch_type == ELFCOMPRESS_ZLIB;

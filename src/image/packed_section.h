@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ch_type; not in every elf.h */
+#define PACKED_SECTION_ZSTD 2
+
 struct packed_section {
 	bool zstd;          /* else zlib */
 	size_t header;      /* bytes before the packed ones */

@@ -200,10 +200,10 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 }
 
 /* The handle of a copy that libdw can read, where the file has sections packed by zstd. */
-static Elf *unpack_zstd(struct debug_reader *r, Elf *elf)
+static Elf *unpack_zstd(struct debug_reader *r, struct elf_file *f, Elf *elf)
 {
 	size_t size;
-	void *bytes = debug_unpack_zstd(elf, &size);
+	void *bytes = debug_unpack_zstd(f, elf, &size);
 
 	if (!bytes)
 		return elf;
@@ -227,7 +227,7 @@ struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *
 	map_file(r, f);
 	elf = r->elf ? r->elf : elf_file_handle(f);
 	if (elf && unpacks_well(elf, elf_file_size(f)))
-		r->dwarf = dwarf_begin_elf(unpack_zstd(r, elf), DWARF_C_READ, NULL);
+		r->dwarf = dwarf_begin_elf(unpack_zstd(r, f, elf), DWARF_C_READ, NULL);
 	if (r->dwarf && alt_is_safe(r->dwarf, elf_file_path(f)))
 		return r;
 	debug_reader_free(r);

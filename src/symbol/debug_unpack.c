@@ -13,22 +13,10 @@ struct unpacking {
 	Elf *elf;
 	bool wide;
 	GElf_Ehdr header;
-	const uint8_t *file;
-	size_t file_size;
 	uint8_t *copy;
-	size_t at; /* end of what the copy holds */
+	size_t file_size; /* which the copy begins with */
+	size_t at;        /* end of what the copy holds */
 };
-
-/* The packed bytes of a section that zstd packed; NULL: it is another one. */
-static const uint8_t *packed_by_zstd(const struct unpacking *u, const GElf_Shdr *s,
-                                     struct packed_section *p)
-{
-	if (!(s->sh_flags & SHF_COMPRESSED) || s->sh_type == SHT_NOBITS ||
-	    s->sh_offset > u->file_size || s->sh_size > u->file_size - s->sh_offset ||
-	    !packed_section_read(p, u->file + s->sh_offset, s->sh_size, u->wide) || !p->zstd)
-		return NULL;
-	return u->file + s->sh_offset;
-}
 
 static size_t padded(uint64_t size)
 {
@@ -37,15 +25,27 @@ static size_t padded(uint64_t size)
 
 static size_t unpacked_size(const struct unpacking *u)
 {
-	struct packed_section p;
 	Elf_Scn *section = NULL;
+	GElf_Chdr packed;
 	size_t size = 0;
 	GElf_Shdr s;
 
 	while ((section = elf_nextscn(u->elf, section)))
-		if (gelf_getshdr(section, &s) && packed_by_zstd(u, &s, &p))
-			size += padded(p.size);
+		if (gelf_getshdr(section, &s) && (s.sh_flags & SHF_COMPRESSED) &&
+		    gelf_getchdr(section, &packed) && packed.ch_type == PACKED_SECTION_ZSTD)
+			size += padded(packed.ch_size);
 	return size;
+}
+
+/* The packed bytes of a section that zstd packed; NULL: it is another one. */
+static const uint8_t *packed_by_zstd(const struct unpacking *u, const GElf_Shdr *s,
+                                     struct packed_section *p)
+{
+	if (!(s->sh_flags & SHF_COMPRESSED) || s->sh_type == SHT_NOBITS ||
+	    s->sh_offset > u->file_size || s->sh_size > u->file_size - s->sh_offset ||
+	    !packed_section_read(p, u->copy + s->sh_offset, s->sh_size, u->wide) || !p->zstd)
+		return NULL;
+	return u->copy + s->sh_offset;
 }
 
 /* The section's header in the copy says where it lies now. */
@@ -72,7 +72,7 @@ static void place_section(struct unpacking *u, size_t number, const struct packe
 	}
 }
 
-static void unpack_sections(struct unpacking *u)
+static void unpack_sections(struct unpacking *u, size_t room)
 {
 	struct packed_section p;
 	Elf_Scn *section = NULL;
@@ -81,27 +81,41 @@ static void unpack_sections(struct unpacking *u)
 
 	while ((section = elf_nextscn(u->elf, section))) {
 		packed = gelf_getshdr(section, &s) ? packed_by_zstd(u, &s, &p) : NULL;
-		if (!packed || !packed_section_unpack(&p, packed, s.sh_size, u->copy + u->at))
+		/* The file may have been changed since the sizes were added up. */
+		if (!packed || u->at > room || p.size > room - u->at ||
+		    !packed_section_unpack(&p, packed, s.sh_size, u->copy + u->at))
 			continue;
 		place_section(u, elf_ndxscn(section), &p);
 		u->at += padded(p.size);
 	}
 }
 
-void *debug_unpack_zstd(Elf *elf, size_t *size)
+static bool headers_fit(const struct unpacking *u)
+{
+	size_t header = u->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), sections;
+
+	return !elf_getshdrnum(u->elf, &sections) && u->header.e_shentsize == header &&
+	       u->header.e_shoff <= u->file_size &&
+	       sections <= (u->file_size - u->header.e_shoff) / header;
+}
+
+static bool read_file(const struct unpacking *u, struct elf_file *f)
+{
+	size_t got = 0, part = 1;
+
+	for (; got < u->file_size && part; got += part)
+		part = elf_file_read_at(f, got, u->copy + got, u->file_size - got);
+	return got == u->file_size;
+}
+
+void *debug_unpack_zstd(struct elf_file *f, Elf *elf, size_t *size)
 {
 	struct unpacking u = {.elf = elf, .wide = gelf_getclass(elf) == ELFCLASS64};
-	size_t sections, unpacked;
+	size_t unpacked = unpacked_size(&u);
 	void *copy;
 
-	u.file = (const uint8_t *)elf_rawfile(elf, &u.file_size);
-	if (!u.file || !gelf_getehdr(elf, &u.header) || elf_getshdrnum(elf, &sections))
-		return NULL;
-	unpacked = unpacked_size(&u);
-	if (!unpacked || u.header.e_shoff > u.file_size ||
-	    sections > (u.file_size - u.header.e_shoff) /
-	                       (u.wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) ||
-	    u.header.e_shentsize != (u.wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+	u.file_size = elf_file_size(f);
+	if (!unpacked || !gelf_getehdr(elf, &u.header) || !headers_fit(&u))
 		return NULL;
 	u.at = padded(u.file_size);
 	*size = u.at + unpacked;
@@ -109,7 +123,10 @@ void *debug_unpack_zstd(Elf *elf, size_t *size)
 	if (copy == MAP_FAILED)
 		return NULL;
 	u.copy = copy;
-	memcpy(u.copy, u.file, u.file_size);
-	unpack_sections(&u);
+	if (!read_file(&u, f)) {
+		munmap(copy, *size);
+		return NULL;
+	}
+	unpack_sections(&u, *size);
 	return copy;
 }

@@ -7,12 +7,14 @@
 #ifndef ASSAY_SYMBOL_DEBUG_UNPACK_H
 #define ASSAY_SYMBOL_DEBUG_UNPACK_H
 
+#include "image/elf_file.h"
+
 #include <libelf.h>
 
 /*
- * A copy of the file with those sections unpacked behind it, to be unmapped; NULL: there are none.
- * A damaged section stays packed.
+ * `elf` is a handle of the file. A copy of the file with those sections unpacked behind it, to be
+ * unmapped; NULL: there are none. A damaged section stays packed.
  */
-void *debug_unpack_zstd(Elf *elf, size_t *size);
+void *debug_unpack_zstd(struct elf_file *f, Elf *elf, size_t *size);
 
 #endif
