@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where stacks of stripped C libraries begin: local functions told by what lies around them. */
+/* Where stacks of stripped C libraries begin: local functions recognised by their neighbours. */
 #include "view/stacks.h"
 
 #include "check.h"
