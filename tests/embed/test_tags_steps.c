@@ -30,8 +30,8 @@ void (*embedded_interrupt)(void);
 
 static struct assay_tags_header header;
 static struct assay_tags_ring rings[ASSAY_TAGS_RINGS];
-static uint32_t states[PACKETS];
-static _Alignas(4096) char packets[PACKETS * ASSAY_TAGS_PACKET];
+static uint32_t states[PACKETS + 1]; /* the one behind stays free */
+static _Alignas(4096) char packets[(PACKETS + 1) * ASSAY_TAGS_PACKET];
 static _Alignas(4096) char page[4096];
 
 /* ---- steps ------------------------------------------------------------------ */
@@ -41,6 +41,7 @@ static unsigned depth;
 static void (*handlers[2])(void);
 static bool stepping[2], done[2];
 static unsigned held;
+static bool held_too;           /* steps are made where signals are held: other threads run there */
 static unsigned interrupted[2]; /* the event that was */
 
 static __attribute__((always_inline)) inline void trap_on(void)
@@ -69,7 +70,7 @@ static void on_step(int number, siginfo_t *info, void *context)
 	(void)number;
 	(void)info;
 	embedded_now++;
-	if (held || !stepping[d]) {
+	if ((held && !held_too) || !stepping[d]) {
 		c->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
 		return;
 	}
@@ -581,6 +582,36 @@ static void handlers_interrupted_at_every_step(void)
 	second = 0;
 }
 
+static void another_thread_takes_the_last(void)
+{
+	if (header.next != PACKETS - 1)
+		return;
+	states[PACKETS - 1] = ASSAY_TAGS_OPEN;
+	header.next = PACKETS;
+}
+
+/* Another thread may be first at any instruction: then the event is discarded, and counted. */
+static void the_last_packet_goes_to_one_thread(void)
+{
+	unsigned after = 0, had = 0, refused = 0;
+	bool was = true;
+
+	held_too = true;
+	for (; was; after++) {
+		begin(ASSAY_TAGS_STOP);
+		events((ROOM - 1) * (PACKETS - 1));
+		was = stepped(after, another_thread_takes_the_last);
+		CHECK_EQ(states[PACKETS], ASSAY_TAGS_FREE);
+		CHECK_EQ(states[PACKETS - 1], ASSAY_TAGS_OPEN);
+		CHECK(rings[0].discarded <= 1);
+		refused += rings[0].discarded == 1;
+		had += rings[0].discarded == 0;
+	}
+	held_too = false;
+	CHECK(refused > 15);
+	CHECK(had > 15);
+}
+
 int main(void)
 {
 	struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -589,6 +620,7 @@ int main(void)
 	RUN(a_stream_interrupted_at_every_step);
 	RUN(memory_that_stops_interrupted_at_every_step);
 	RUN(handlers_interrupted_at_every_step);
+	RUN(the_last_packet_goes_to_one_thread);
 	return check_end();
 }
 
