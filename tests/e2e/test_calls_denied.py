@@ -4,11 +4,17 @@ waiting not separated, and said so."""
 
 import os
 
-from harness import BUILD, main, test_of_shares
+from harness import BUILD, main, run, test, test_of_shares
 
-TIMES = str(BUILD / "tests" / "workloads" / "calls" / "times-gcc-O2")
-if not os.path.exists(TIMES):
-    TIMES = TIMES.replace("gcc", "clang")
+
+def program(name):
+    path = str(BUILD / "tests" / "workloads" / "calls" / f"{name}-gcc-O2")
+    return path if os.path.exists(path) else path.replace("gcc", "clang")
+
+
+TIMES = program("times")
+THREAD = program("thread")
+LIBRARY = BUILD / "runtime" / "libassay-calls.so"
 
 
 def said(t, result):
@@ -43,6 +49,26 @@ def where_it_is_allowed_it_is_separated(t):
             if path["path"][-1] == "sleepy"]
     t.between(row["blocked_ns"], 0.88e9, 1.02 * said(t, result)["wall_ns"] - 0.1e9,
               "blocked in sleepy")
+
+
+def counted(*words, **options):
+    """The calls that the program itself counts, without its process id."""
+    lines = run(*words, **options).err.splitlines()
+    return sorted(line.split(" ", 1)[1] for line in lines)
+
+
+@test
+def a_program_without_a_table_runs_as_it_is(t):
+    """No room for a file, or no directory: each of its threads finds that there is no table."""
+    alone = counted(THREAD, "crowd")
+    t.true(len(alone) > 3, f"the program counts its calls: {alone}")
+    tables = t.path("tables")
+    tables.mkdir(mode=0o700)
+    env = {"LD_PRELOAD": str(LIBRARY), "ASSAY_CALLS_DIR": str(tables)}
+    t.equal(counted("sh", "-c", 'ulimit -f 0; exec "$@"', "sh", THREAD, "crowd", env=env), alone,
+            "calls without room for a file")
+    env["ASSAY_CALLS_DIR"] = str(t.path("none"))
+    t.equal(counted(THREAD, "crowd", env=env), alone, "calls without a directory")
 
 
 main()
