@@ -66,7 +66,7 @@ static void print_remark(void *ctx, const char *sentence)
 static void print_result(const struct record_command_options *o, const struct session_result *r,
                          bool tty)
 {
-	struct buf hint = {0};
+	struct buf hint = {0}, text = {0};
 
 	if (tty)
 		fputs("\r\033[K", stderr);
@@ -81,12 +81,15 @@ static void print_result(const struct record_command_options *o, const struct se
 		buf_putc(&hint, ' ');
 		text_path(&hint, o->output);
 	}
-	fprintf(stderr,
-	        "assay: %.2f s recorded, %.2f MB in %s, recorder's own CPU time %.1f ms; read it "
-	        "with 'assay report%s'\n",
-	        (double)r->elapsed_ns / 1e9, (double)r->bytes / 1e6, o->output,
-	        (double)r->observer_cpu_ns / 1e6, buf_text(&hint));
+	text_time(&text, (int64_t)r->elapsed_ns);
+	buf_puts(&text, " recorded, ");
+	text_bytes(&text, r->bytes);
+	buf_addf(&text, " in %s, recorder's own CPU time ", o->output);
+	text_time(&text, (int64_t)r->observer_cpu_ns);
+	fprintf(stderr, "assay: %s; read it with 'assay report%s'\n", buf_text(&text),
+	        buf_text(&hint));
 	buf_done(&hint);
+	buf_done(&text);
 }
 
 /* The exit status of COMMAND, which still ran when sampling ended. */
@@ -154,15 +157,22 @@ static int record(const struct record_command_options *o, const struct session_o
 static int run(void *p, int argc, char **argv)
 {
 	const struct record_command_options *o = p;
+	bool dashes = argc && !strcmp(argv[0], "--");
 	proc_ids pids = {0};
 	struct session_options so = {
 	        .output = o->output,
-	        .command = argc ? argv : NULL,
 	        .progress = !o->quiet && isatty(2) ? show_progress : NULL,
 	        .remark = o->quiet ? NULL : print_remark,
 	};
-	int status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
+	int status;
 
+	/* As in a script whose variable is empty: the machine until Ctrl-C is not what is meant. */
+	if (dashes && argc == 1)
+		return command_fail(2, "record: no COMMAND follows '--'");
+	argv += dashes;
+	argc -= dashes;
+	so.command = argc ? argv : NULL;
+	status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
 	if (!status)
 		status = session_command_leave_alone("record", o->output);
 	if (!status)
@@ -199,4 +209,5 @@ const struct command cmd_record = {
         .defaults = defaults,
         .run = run,
         .stop_early = true,
+        .keeps_dashes = true,
 };

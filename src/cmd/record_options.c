@@ -171,8 +171,10 @@ static int parse_pids(const struct option_list *list, const char *command, proc_
 		long pid = strtol(list->items[i], &end, 10);
 
 		if (*end || end == list->items[i] || pid <= 0 || pid > INT32_MAX)
-			return command_fail(2, "%s: -p wants a process id, not '%s'", command,
-			                    list->items[i]);
+			return command_fail(2,
+			                    "%s: -p wants process ids, not '%s' ('pgrep -d, NAME' "
+			                    "prints those of a name)",
+			                    command, list->items[i]);
 		if (kill((pid_t)pid, 0) && errno == ESRCH)
 			return command_fail(1, "%s: there is no process %ld", command, pid);
 		vec_push(pids, (int32_t)pid);

@@ -280,6 +280,9 @@ def refusals_say_why_and_what_to_do(t):
             else t.assay("record", *words, status=None)
         t.equal(result.status, status, f"status of {words}")
         t.has(result.err, part, f"error of {words}")
+    # An empty variable of a script, in the place of a command, does not sample the machine for good.
+    t.equal(t.assay("record", "--", status=2).err, "assay: record: no COMMAND follows '--'\n")
+    t.has(t.assay("record", "-p", "redis", "--", "true", status=2).err, "pgrep")
 
 
 main()
