@@ -3,6 +3,7 @@
 #include "tag_report_fixture.h"
 
 #include "format/rules_file.h"
+#include "output/tags_json.h"
 
 #include <errno.h>
 
@@ -52,6 +53,28 @@ static void the_first_rule_that_fits_decides(void)
 	CHECK(strstr(m->out.data, "patterns that decided for no function: in_cksum nothing_*\n") !=
 	      NULL);
 	CHECK(strstr(m->out.data, " late\n") == NULL);
+	tag_groups_free(g);
+	done(m);
+}
+
+/* The same groups in JSON: each with its sums, and those without a function, too. */
+static void groups_are_in_json(void)
+{
+	static const char rules[] = "net: in_* spl*\nmemory: bcopy\nlate: nothing_*\n";
+	struct made *m = device();
+	struct tag_groups *g = tag_groups_new();
+
+	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
+	tag_groups_sum(g, report(m));
+	tags_json(m->report, NULL, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"groups\"") == NULL);
+	buf_clear(&m->out);
+	tags_json(m->report, g, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"groups\": [") != NULL);
+	CHECK(strstr(m->out.data, "\"group\": \"net\"") != NULL);
+	CHECK(strstr(m->out.data, "\"group\": \"memory\"") != NULL);
+	CHECK(strstr(m->out.data, "\"group\": \"late\"") != NULL);
+	CHECK(strstr(m->out.data, "\"net_ns\": 245000000") != NULL);
 	tag_groups_free(g);
 	done(m);
 }
@@ -158,6 +181,7 @@ static void a_histogram_of_no_calls_is_empty(void)
 int main(void)
 {
 	RUN(the_first_rule_that_fits_decides);
+	RUN(groups_are_in_json);
 	RUN(rules_know_names_in_all_their_forms);
 	RUN(bad_rules_name_their_line);
 	RUN(percentiles_lie_in_their_steps);
