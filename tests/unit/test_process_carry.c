@@ -444,6 +444,29 @@ static void generated_code_is_asked_for_again(void)
 	world_done(&w);
 }
 
+/* A process that was forked before the carry, of a parent that ended: it has no names to inherit.
+ */
+static void a_parent_that_is_gone_is_not_asked(void)
+{
+	struct asked asked = {0};
+	struct world w;
+
+	world_init(&w);
+	process_table_set_jit(w.t, answer, &asked);
+	comm(&w, 1, 1, "init", false, 0);
+	task(&w, EVENT_FORK, 30, 30, 1, 50);
+	task(&w, EVENT_FORK, 31, 31, 30, 51);
+	task(&w, EVENT_EXIT, 30, 30, 1, 60);
+	task(&w, EVENT_FORK, 32, 32, 1, 5000 * (uint64_t)MS);
+	carry(&w);
+	CHECK_EQ(process_of(&w, 31)->parent, ID_NONE);
+	map(&w, 31, CODE, 0x1000, "//anon");
+	CHECK_STR(generated_at(&w, 31, 5001 * (uint64_t)MS), "//anon");
+	CHECK_EQ(asked.count, 1);
+	CHECK_EQ(asked.pid, 31);
+	world_done(&w);
+}
+
 /* Ids that a table gives begin anew, what was told stays told. */
 static void changes_are_told_once(void)
 {
@@ -485,6 +508,7 @@ int main(void)
 	RUN(numbers_are_given_once);
 	RUN(memory_stays);
 	RUN(generated_code_is_asked_for_again);
+	RUN(a_parent_that_is_gone_is_not_asked);
 	RUN(changes_are_told_once);
 	return check_end();
 }
