@@ -187,8 +187,9 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 		                    "take numbers, or names as the trace has them",
 		                    target->command);
 	if (result->cut) {
-		fprintf(stderr, "assay: the trace goes on behind these %" PRIu64 " line%s (-n)\n",
-		        result->lines, result->lines == 1 ? "" : "s");
+		fprintf(stderr, "assay: the trace continues after %s %" PRIu64 " %s (-n)\n",
+		        plural(result->lines, "this", "these"), result->lines,
+		        plural(result->lines, "line", "lines"));
 		return 0;
 	}
 	return tell_points(t, result);

@@ -46,7 +46,7 @@ def as_many_lines_as_asked_for_are_printed(t):
     for count in (1, 5, 11):
         result = t.assay("tags", "trace", "-n", count, data)
         t.equal(result.out.splitlines(), whole[:count], f"the first {count} lines")
-        t.has(result.err, f"goes on behind these {count} line{'s'[:count > 1]} (-n)")
+        t.has(result.err, f"continues after {'these' if count > 1 else 'this'} {count} line{'s'[:count > 1]} (-n)")
     # A moment that lies behind the last line was not looked for: nothing is said of it.
     t.lacks(t.assay("tags", "trace", "-n", 2, "--to", "f#1", data).err, "was called")
     for count in (len(whole), 100):
