@@ -11,7 +11,7 @@ static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x400100, 0x400200};
 static void make_file(struct buf *file)
 {
 	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
-	struct event comm = {.kind = EVENT_COMM, .pid = 1, .tid = 1, .comm = {"name", false}};
+	struct event comm = {.kind = EVENT_COMM, .pid = 1, .tid = 1, .comm = {.name = "name"}};
 	struct buf records = {0};
 
 	attrs[1].config = PERF_COUNT_SW_DUMMY;

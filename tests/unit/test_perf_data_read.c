@@ -52,7 +52,7 @@ static void time_range_keeps_samples_alone(void)
 {
 	const struct perf_data_read_options options = {.from_ns = 20, .to_ns = 30};
 	struct event comm = {
-	        .kind = EVENT_COMM, .pid = 1, .tid = 1, .time_ns = 5, .comm = {"a", 0}};
+	        .kind = EVENT_COMM, .pid = 1, .tid = 1, .time_ns = 5, .comm = {.name = "a"}};
 	struct perf_event_attr attr = fixture_clock();
 	struct buf records = {0}, file = {0};
 	struct fixture_read got;
