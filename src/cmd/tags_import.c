@@ -38,7 +38,8 @@ static const struct option options[] = {
          .argument = "N",
          .help = "the clock goes round after so many bits (default: the field's)",
          .details = "Records have no magic number. Without this option a file is refused that is "
-                    "of another format, or whose clock goes back in every third record.",
+                    "of another format, or whose clock goes back in every third record while "
+                    "hardly a tag comes again.",
          .offset = AT(clock_bits)},
         {.kind = OPTION_COUNT,
          .name = "hz",

@@ -43,8 +43,9 @@ struct import {
 	/* Events that are not written yet. */
 	uint64_t *words;
 	size_t count;
-	uint64_t begin, last; /* ticks, whole; of the words */
-	uint64_t told;        /* what the clock said last */
+	uint32_t tags[TAG_DUMP_SAMPLE]; /* of the first events */
+	uint64_t begin, last;           /* ticks, whole; of the words */
+	uint64_t told;                  /* what the clock said last */
 	bool any;
 };
 
@@ -111,6 +112,8 @@ static int event(struct import *m, uint64_t tag, uint64_t clock, const char *whe
 		m->last++;
 	if (!m->count)
 		m->begin = m->last;
+	if (m->result->events < TAG_DUMP_SAMPLE)
+		m->tags[m->result->events] = (uint32_t)tag;
 	m->words[m->count++] = m->last << ASSAY_TAGS_TAG_BITS | tag;
 	m->result->events++;
 	return rc;
@@ -221,9 +224,11 @@ static int import_records(struct import *m, int fd, uint8_t *bytes)
 		at += used;
 	}
 	m->result->trailing_bytes = have;
-	if (!rc && !m->unchecked)
-		rc = tag_dump_check_turns(m->path, m->result->events, m->result->turns, m->err);
-	return rc;
+	if (rc || m->unchecked)
+		return rc;
+	return tag_dump_check_events(
+	        m->path, m->result->events, m->result->turns, m->tags,
+	        m->result->events < TAG_DUMP_SAMPLE ? m->result->events : TAG_DUMP_SAMPLE, m->err);
 }
 
 /* CSV */

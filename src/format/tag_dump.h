@@ -9,9 +9,9 @@
  * clock may go round between events, at most once: only intervals count. CSV: two
  * columns, clock and tag (or named by a first line "tag,clock"), decimal or 0x, the same
  * rules. Records have no magic number: a file of a known format, text, and bytes whose clock goes
- * back in every third record are refused, unless clock_bits is given. Any number of events;
- * streamed, memory is bounded. Bytes that are no whole record at the end are counted. 0 or -errno;
- * errors name file and byte or line. Uses: base, trace.
+ * back in every third record and whose tags all differ are refused, unless clock_bits is given. Any
+ * number of events; streamed, memory is bounded. Bytes that are no whole record at the end are
+ * counted. 0 or -errno; errors name file and byte or line. Uses: base, trace.
  */
 #ifndef ASSAY_FORMAT_TAG_DUMP_H
 #define ASSAY_FORMAT_TAG_DUMP_H

@@ -15,11 +15,14 @@
 /* The first bytes of a file. */
 int tag_dump_check_begin(const char *path, const void *bytes, size_t size, struct error *err);
 
+#define TAG_DUMP_SAMPLE 4096u /* first events, whose tags are looked at */
+
 /*
- * Events of a whole file, and how many of them have a lower clock than the event before. Among
- * random numbers that is every second one; in a dump it is a round of the clock, which events are
- * nearer than.
+ * Events of a whole file, how many of them have a lower clock than the event before, and the tags
+ * of the first ones, which get sorted. Among random numbers every second clock is lower, and nearly
+ * all tags differ; in a dump a lower clock is a round of the clock, and tags come again.
  */
-int tag_dump_check_turns(const char *path, uint64_t events, uint64_t turns, struct error *err);
+int tag_dump_check_events(const char *path, uint64_t events, uint64_t turns, uint32_t *tags,
+                          size_t tag_count, struct error *err);
 
 #endif

@@ -283,8 +283,8 @@ static void other_files_are_no_dumps(void)
 	other_file(noise, 5 * 32, "in 32 records");
 }
 
-/* 31 records tell nothing, nor do 31 bytes without a control character, nor rare turns. */
-static void few_bytes_are_taken_as_a_dump(void)
+/* Few records, few bytes without a control character, rare turns, tags that come again. */
+static void records_that_may_be_a_dump_are_taken(void)
 {
 	struct tag_dump_options o = {0};
 	struct tag_dump_result result;
@@ -306,8 +306,14 @@ static void few_bytes_are_taken_as_a_dump(void)
 	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), 0);
 	CHECK_EQ(result.turns, 24);
 	all_done(&all);
-	for (size_t i = 0; i < 100; i++)
+	for (size_t i = 0; i < 100; i++) {
 		bytes[5 * i + 4] = (uint8_t)(i % 3);
+		bytes[5 * i] = (uint8_t)(i % 49);
+	}
+	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), 0); /* 49 tags, again and again */
+	CHECK_EQ(result.turns, 33);
+	all_done(&all);
+	bytes[0] = 200; /* and a fiftieth */
 	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), -EINVAL);
 	CHECK(strstr(all.err.text, "33 times in 100 records"));
 	all_done(&all);
@@ -327,7 +333,7 @@ int main(void)
 	RUN(nothing_is_an_empty_trace);
 	RUN(an_event_of_zeros_is_an_event);
 	RUN(other_files_are_no_dumps);
-	RUN(few_bytes_are_taken_as_a_dump);
+	RUN(records_that_may_be_a_dump_are_taken);
 	fixture_end();
 	return check_end();
 }
