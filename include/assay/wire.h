@@ -37,6 +37,7 @@
 #define ASSAY_CALLS_KERNEL 512u    /* functions are the kernel's */
 #define ASSAY_CALLS_FORKED 1024u   /* began as a fork: its first path was inherited */
 #define ASSAY_CALLS_STACKS 2048u   /* more stacks (coroutines) than are told apart */
+#define ASSAY_CALLS_IMAGES 4096u   /* images found no room: functions in them have no names */
 
 enum assay_calls_state {
 	ASSAY_CALLS_RUNNING = 1,
@@ -121,7 +122,8 @@ struct assay_calls_chunk { /* 64 bytes */
 /*
  * A function, as a node holds it: bits 0..47 the address (sign-extended from bit
  * 47: the kernel's), bits 48..59 an image's index + 1 where the image is gone
- * (dlclose) and its addresses may be another's by now, bits 60..63 what follows.
+ * (dlclose) and its addresses may be another's by now (0: an image that found no
+ * room), bits 60..63 what follows.
  */
 #define ASSAY_FN_ADDRESS 0x0000ffffffffffffull
 #define ASSAY_FN_IMAGE_SHIFT 48

@@ -3,6 +3,11 @@
 #include "calls/calls.h"
 #include "calls/thread.h"
 
+/* Of the table, for images alone: a table of the least size has room for ten more. */
+#define IMAGES_SHARE 64u
+#define IMAGES_MOST (1u << 20)
+#define SMALL_TABLE (16 * ASSAY_CALLS_PAGE) /* smaller ones keep nothing */
+
 struct calls_table calls_table;
 struct calls_thread calls_unborn = {.state = CALLS_UNBORN};
 struct calls_thread calls_off = {.state = CALLS_OFF};
@@ -15,15 +20,33 @@ void calls_flag(uint32_t flag)
 		__atomic_fetch_or(&h->flags, flag, __ATOMIC_RELAXED);
 }
 
+/* Kept for images: without them functions have no names, and code that goes is not told apart. */
+static uint64_t kept_for_images(const struct assay_calls_header *h)
+{
+	uint64_t bytes = h->limit_bytes / IMAGES_SHARE;
+
+	if (bytes > IMAGES_MOST)
+		bytes = IMAGES_MOST;
+	return bytes < ASSAY_CALLS_PAGE ? ASSAY_CALLS_PAGE : bytes;
+}
+
+uint64_t calls_room(void)
+{
+	const struct assay_calls_header *h = calls_table.header;
+
+	return h->limit_bytes < SMALL_TABLE ? h->limit_bytes : h->limit_bytes - kept_for_images(h);
+}
+
 uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes)
 {
 	struct assay_calls_header *h = calls_table.header;
 	uint64_t used = __atomic_load_n(&h->used_bytes, __ATOMIC_RELAXED);
+	uint64_t most = kind == ASSAY_CHUNK_IMAGES ? h->limit_bytes : calls_room();
 	struct assay_calls_chunk *chunk;
 
 	bytes = (bytes + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
 	do {
-		if (bytes > h->limit_bytes - used || !port_table_grow(used + bytes))
+		if (used > most || bytes > most - used || !port_table_grow(used + bytes))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&h->used_bytes, &used, used + bytes, false,
 	                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
@@ -38,6 +61,7 @@ uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes)
 void calls_code_gone(uint64_t start, uint64_t end, unsigned image)
 {
 	const struct assay_calls_header *h = calls_table.header;
+	/* Of an image that found no room the index is -1: no image's. */
 	uint64_t mark = ASSAY_FN_GONE | (uint64_t)(image + 1) << ASSAY_FN_IMAGE_SHIFT;
 
 	for (uint64_t at = h->header_bytes; at < h->used_bytes;) {

@@ -156,6 +156,8 @@ static inline void calls_barrier(void)
 /* table.c */
 /* Reserves a chunk for a thread's record (0: the process's); its unit, 0: no room. */
 uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes);
+/* Bytes of the table that may be used for all but images. */
+uint64_t calls_room(void);
 void calls_flag(uint32_t flag);
 
 /* tree.c */

@@ -75,7 +75,7 @@ static bool more_nodes(struct calls_thread *t, bool last_resort)
 {
 	struct calls_home *home = calls_home(t);
 	struct assay_calls_header *h = calls_table.header;
-	uint64_t room = h->limit_bytes - (last_resort ? 0 : h->limit_bytes / KEPT_SHARE);
+	uint64_t room = calls_room() - (last_resort ? 0 : h->limit_bytes / KEPT_SHARE);
 	uint64_t bytes = home->chunk_bytes ? home->chunk_bytes * 2 : ASSAY_CALLS_PAGE;
 	uint32_t unit = 0;
 

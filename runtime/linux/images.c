@@ -149,7 +149,7 @@ static void mark_gone(void)
 		if (image->gone || all.present[i])
 			continue;
 		__atomic_store_n(&image->gone, 1, __ATOMIC_RELAXED);
-		if (all.gone && all.index[i] >= 0)
+		if (all.gone)
 			all.gone(all.index[i], image->start, image->end);
 	}
 }

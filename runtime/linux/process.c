@@ -109,8 +109,10 @@ static int add_image(const struct assay_calls_image *image)
 	if (!images_chunk ||
 	    (chunk->used + 1) * sizeof(*image) > chunk->bytes - sizeof(struct assay_calls_chunk)) {
 		images_chunk = calls_chunk(ASSAY_CHUNK_IMAGES, 0, ASSAY_CALLS_PAGE);
-		if (!images_chunk)
+		if (!images_chunk) {
+			calls_flag(ASSAY_CALLS_IMAGES);
 			return -1;
+		}
 		chunk = (struct assay_calls_chunk *)calls_node(images_chunk);
 	}
 	images = (struct assay_calls_image *)(chunk + 1);
@@ -126,6 +128,8 @@ static void image_gone(int index, uint64_t start, uint64_t end)
 	if (!port_began())
 		return;
 	calls_code_gone(start, end, (unsigned)index);
+	if (index < 0)
+		return;
 	for (uint64_t offset = ASSAY_CALLS_PAGE; offset < calls_table.header->used_bytes;) {
 		struct assay_calls_chunk *chunk =
 		        (struct assay_calls_chunk *)(calls_table.base + offset);

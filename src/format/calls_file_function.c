@@ -124,6 +124,10 @@ static struct frame frame_of(struct calls_functions *f, uint64_t word)
 		image = (uint32_t)(word >> ASSAY_FN_IMAGE_SHIFT & ASSAY_FN_IMAGE_MASK) - 1;
 		if (image < f->table->images.count)
 			return frame_in(f, image, address);
+		/* It found no room in the table. */
+		if (image == UINT32_MAX && f->table->header.flags & ASSAY_CALLS_IMAGES)
+			return (struct frame){named(f, &f->anonymous, IMAGE_ANON, "//anon"),
+			                      address};
 		f->table->damaged = true;
 		return (struct frame){IMAGE_ID_UNKNOWN, address};
 	}

@@ -34,6 +34,7 @@ enum call_flag {
 	CALL_KERNEL = 1 << 9,
 	CALL_FORKED = 1 << 10,
 	CALL_STACKS = 1 << 11,
+	CALL_IMAGES = 1 << 12,
 	CALL_KILLED = 1 << 16,  /* ended without saying so: by a signal or exit_group */
 	CALL_RUNNING = 1 << 17, /* ran when its table was read */
 	CALL_MOVED = 1 << 18,   /* went on as another program: exec */

@@ -349,6 +349,69 @@ def children_with_an_environment_of_their_own_are_counted(t):
     t.equal((found["A"], found["LD_PRELOAD"]), ("b", f"{LIBRARY}:libm.so.6"), "values")
 
 
+FULL = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_barrier_t turn;
+
+void b(int n);
+__attribute__((noinline)) void a(int n) { if (n) { a(n - 1); b(n - 1); } __asm__ volatile(""); }
+__attribute__((noinline)) void b(int n) { if (n) { a(n - 1); b(n - 1); } __asm__ volatile(""); }
+
+/* Its record and some nodes are there before the table is full. */
+static void *load(void *names)
+{
+	pthread_barrier_wait(&turn);
+	pthread_barrier_wait(&turn);
+	for (char **name = names; *name; name++) {
+		void *library = dlopen(*name, RTLD_NOW);
+
+		((void (*)(void))dlsym(library, "loaded"))();
+		dlclose(library);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&turn, NULL, 2);
+	pthread_create(&thread, NULL, load, argv + 1);
+	pthread_barrier_wait(&turn);
+	a(14);
+	pthread_barrier_wait(&turn);
+	pthread_join(thread, NULL);
+	return argc < 0;
+}
+"""
+
+
+@test
+def libraries_loaded_after_the_table_is_full_have_names_or_a_flag(t):
+    program = build(t, "full", FULL, ("-finstrument-functions", "-pthread"))
+    source = t.write("library.c", "void inside_%d(void) { }\n".replace("%d", "LIBRARY") +
+                     "void loaded(void) { INSIDE(); }\n")
+    for n in range(30):
+        run("gcc", "-O0", "-finstrument-functions", "-shared", "-fPIC", f"-DLIBRARY={n}",
+            f"-Dinside_LIBRARY=inside_{n}", f"-DINSIDE=inside_{n}", "-o", t.path(f"l{n}.so"), source)
+    for libraries, flagged in ((2, False), (30, True)):
+        process, = count(t, program, *(t.path(f"l{n}.so") for n in range(libraries)),
+                         options=("--memory", "64k"))
+        calls = calls_of(process)
+        t.true("full" in process["flags"], f"flags: {process['flags']}")
+        t.equal("images" in process["flags"], flagged, f"the flag, of {libraries} libraries")
+        t.true("damaged" not in process["flags"], "a damaged table")
+        named = {name: n for name, n in calls.items() if name.startswith("inside_")}
+        t.equal(set(named.values()), {1}, "calls of functions that have a name")
+        unnamed = sum(n for name, n in calls.items() if name.startswith("//anon") or "anon+" in name)
+        if not flagged:
+            t.equal((len(named), unnamed), (libraries, 0), "functions with and without a name")
+
+
 LIBRARY_CALLS = r"""
 #include <stdlib.h>
 #include <string.h>
