@@ -109,7 +109,8 @@ def operand_begin(code, at):
             depth += 1
         elif depth and c in "([{":
             depth -= 1
-        elif not depth and STOPS.search(code, max(0, at - 8), at):
+        elif (not depth and STOPS.search(code, max(0, at - 8), at) and
+              code[at - 1:at + 1] != "=="):
             break
         at -= 1
     while code[at].isspace():
@@ -238,8 +239,9 @@ def candidates(tree, known, options):
         for name in names:
             dice.shuffle(kinds[name])
         longest = max(len(kind) for kind in kinds.values())
-        orders[room] = [kinds[name][i] for i in range(longest) for name in names
-                        if i < len(kinds[name])]
+        order = [kinds[name][i] for i in range(longest) for name in names if i < len(kinds[name])]
+        # Two kinds may make one change: `return 0` is a constant and a value returned.
+        orders[room] = list({change.key(): change for change in order}.values())
     return orders
 
 
