@@ -59,7 +59,7 @@ def counted(*words, **options):
 
 @test
 def a_program_without_a_table_runs_as_it_is(t):
-    """No room for a file, or no directory: each of its threads finds that there is no table."""
+    """No room for a file, or a directory that cannot be made: no thread has a table."""
     alone = counted(THREAD, "crowd")
     t.true(len(alone) > 3, f"the program counts its calls: {alone}")
     tables = t.path("tables")
@@ -67,7 +67,7 @@ def a_program_without_a_table_runs_as_it_is(t):
     env = {"LD_PRELOAD": str(LIBRARY), "ASSAY_CALLS_DIR": str(tables)}
     t.equal(counted("sh", "-c", 'ulimit -f 0; exec "$@"', "sh", THREAD, "crowd", env=env), alone,
             "calls without room for a file")
-    env["ASSAY_CALLS_DIR"] = str(t.path("none"))
+    env["ASSAY_CALLS_DIR"] = str(t.write("file", "") / "none")
     t.equal(counted(THREAD, "crowd", env=env), alone, "calls without a directory")
 
 
