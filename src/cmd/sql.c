@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define WINDOW_SECONDS_MAX 1e9
@@ -90,12 +91,22 @@ static int ask_input(struct sql *s, const struct sql_options *o)
 	return status;
 }
 
+/* A query in the place of the file, as other tools have a default for that. */
+static bool is_query(const char *word)
+{
+	return (!strncasecmp(word, "select ", 7) || !strncasecmp(word, "with ", 5)) &&
+	       access(word, F_OK);
+}
+
 /* Wrong use; 0: none. */
 static int check(const struct sql_options *o, int argc, char **argv)
 {
 	if (argc < 1)
 		return command_fail(2, "sql: which FILE? A recording, or a store of 'assay start "
 		                       "--store'");
+	if (is_query(argv[0]))
+		return command_fail(2, "sql: the FILE comes before the query: assay sql FILE '%s'",
+		                    argv[0]);
 	if (argc > 2)
 		return command_fail(2,
 		                    "sql: one FILE and one QUERY, and '%s' is more: put the "
