@@ -103,7 +103,7 @@ struct account {
 	/* one process: time on CPU of it and its children by the kernel's counter, 0 if n/a */
 	uint64_t counted_oncpu_ns;
 	/* one process: run delay from schedstat for threads alive at both ends, 0 if n/a */
-	int exit_status; /* of COMMAND, wait(2) format; -1 without command */
+	int exit_status; /* of COMMAND, wait(2) format; -1: none was sampled to its end */
 	VEC(struct account_cpu) cpus;
 	struct account_unwind unwind;
 	VEC(struct account_rate) rates; /* changes alone: empty where the rate was kept */

@@ -135,6 +135,15 @@ static void cpus_text(const struct report *r, struct buf *out)
 	buf_addf(out, "%" PRIu32 " %s", all, plural(all, "CPU", "CPUs"));
 }
 
+/* A session of processes by their ids has no command whose end it saw. */
+static const char *followed(const struct profile *p)
+{
+	vec_each (rec, &p->recordings)
+		if ((*rec)->account.present && (*rec)->account.exit_status < 0)
+			return "Some processes";
+	return "One command";
+}
+
 static void heading(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	const struct profile *p = r->view->profile;
@@ -149,7 +158,7 @@ static void heading(const struct report *r, const struct report_text_options *o,
 		cpus_text(r, &text);
 		text_heading(out, &o->style, "The whole machine, %s", buf_text(&text));
 	} else if (r->account->threads)
-		text_heading(out, &o->style, "One command, %s, %" PRIu32 " %s", buf_text(&text),
+		text_heading(out, &o->style, "%s, %s, %" PRIu32 " %s", followed(p), buf_text(&text),
 		             r->account->threads, plural(r->account->threads, "thread", "threads"));
 	else
 		text_heading(out, &o->style, "Samples of %s", buf_text(&text));

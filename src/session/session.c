@@ -437,7 +437,9 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	if (s->stream)
 		record_stream_account(s->stream, &s->recording.account);
 	s->recording.account.observer_bytes = sink->ops->bytes(sink);
-	s->recording.account.exit_status = s->child.ended ? s->child.status : -1;
+	/* With -p the command is not what was recorded. */
+	s->recording.account.exit_status =
+	        s->child.ended && !session_follows_pids(s->options) ? s->child.status : -1;
 	session_status_take(s, last);
 	s->sink = NULL;
 	return sink->ops->close(sink, &s->recording, last, err);
