@@ -65,6 +65,7 @@ struct calls_home {
 	uint32_t node_next, node_end; /* units of the chunk that nodes are taken from */
 	uint32_t wait_next, wait_end;
 	uint64_t chunk_bytes; /* of the latest chunk of nodes */
+	bool is_reserve;      /* that chunk is of the table's last part, which is for (other) */
 	uint32_t chunks;      /* unit of this thread's latest chunk header, a list by unused[0] */
 	uint32_t stack;       /* the current one */
 	uint32_t stack_count;

@@ -70,12 +70,13 @@ struct assay_calls_node *calls_tree_find(struct calls_thread *t, struct assay_ca
 	return NULL;
 }
 
-/* Another chunk of nodes; in need, of what is kept for (other). */
+/* Another chunk of nodes; where only the reserve for (other) is left, of that if `last_resort`. */
 static bool more_nodes(struct calls_thread *t, bool last_resort)
 {
 	struct calls_home *home = calls_home(t);
 	struct assay_calls_header *h = calls_table.header;
-	uint64_t room = calls_room() - (last_resort ? 0 : h->limit_bytes / KEPT_SHARE);
+	uint64_t common = calls_room() - h->limit_bytes / KEPT_SHARE;
+	uint64_t room = last_resort ? calls_room() : common;
 	uint64_t bytes = home->chunk_bytes ? home->chunk_bytes * 2 : ASSAY_CALLS_PAGE;
 	uint32_t unit = 0;
 
@@ -90,6 +91,9 @@ static bool more_nodes(struct calls_thread *t, bool last_resort)
 	if (!unit)
 		return false;
 	((struct assay_calls_chunk *)calls_node(unit))->unused[0] = home->chunks;
+	home->is_reserve = (uint64_t)unit * ASSAY_CALLS_UNIT +
+	                           ((struct assay_calls_chunk *)calls_node(unit))->bytes >
+	                   common;
 	home->chunks = unit;
 	home->node_next = unit + 1;
 	home->node_end = unit + (uint32_t)(((struct assay_calls_chunk *)calls_node(unit))->bytes /
@@ -107,6 +111,8 @@ static struct assay_calls_node *new_node(struct calls_thread *t, uint32_t parent
 	if (home->hash->count * 2 >= home->hash->mask && !hash_grow(home))
 		return NULL;
 	if (home->node_next == home->node_end && !more_nodes(t, last_resort))
+		return NULL;
+	if (home->is_reserve && !last_resort)
 		return NULL;
 	node = calls_node(home->node_next);
 	node->function = function;
@@ -128,6 +134,7 @@ bool calls_tree_begin(struct calls_thread *t)
 	home->node_next = home->node_end = home->wait_next = home->wait_end = 0;
 	home->chunks = 0;
 	home->chunk_bytes = 0;
+	home->is_reserve = false;
 	if (!home->hash)
 		return false;
 	root = new_node(t, 0, ASSAY_FN_OUTSIDE, true);

@@ -383,9 +383,9 @@ static void least_and_most_are_without_the_cost_inside(void)
 }
 
 /*
- * A function whose last deed is a jump to the exit hook has left its frame by then: the hook has
- * the caller's stack pointer, and returns to the call's site. With another return address such an
- * exit is of a call that was not seen, as the innermost is alive.
+ * A function whose last action is a jump to the exit hook has left its frame by then: the hook has
+ * the caller's stack pointer, and returns to the call's site. With another call site such an exit
+ * is of a call that was not seen, as the innermost is alive.
  */
 static void an_exit_hook_that_was_jumped_to_ends_its_call(void)
 {
@@ -397,7 +397,7 @@ static void an_exit_hook_that_was_jumped_to_ends_its_call(void)
 	embedded_now += 5;
 	CHECK_EQ(embedded_self->record->current, calls_id(AT(A)));
 	call(C, 1);
-	calls_exit_at(C, 0x9000 + C, stack + 64, C + 40);
+	calls_exit_at(C, 0x9100 + C, stack + 64, C + 40);
 	CHECK_EQ(calls_table.header->unmatched_exits, 1);
 	CHECK_EQ(embedded_self->record->current, calls_id(AT(A, C)));
 	back(C, 0);
