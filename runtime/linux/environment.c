@@ -20,7 +20,7 @@ static const char *const names[NAMES] = {
 
 /* Copies: programs write over the memory in which their environment lay at the start. */
 static struct {
-	char *library;      /* as the dynamic linker was told; NULL: not preloaded */
+	char *library;      /* the name in LD_PRELOAD; NULL: not preloaded */
 	char *words[NAMES]; /* "NAME=VALUE"; NULL: was not set */
 } kept;
 

@@ -62,7 +62,7 @@ uint64_t recording_lost(const struct recording *r)
 
 uint64_t recording_time_s(const struct recording *r)
 {
-	/* A part of a file was written by whoever cut it. */
+	/* The date of a file that was cut is that of the cut, not of the recording. */
 	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000
 	       : r->truncated   ? 0
 	                        : r->captured_at_s;

@@ -269,7 +269,7 @@ static uint64_t process_begin(const struct reader *r, uint64_t end)
 	return begin;
 }
 
-/* Flags that count something of which nothing came since the reset. */
+/* Flags whose counter has not changed since the reset. */
 static uint32_t flags_of_nothing(const struct reader *r)
 {
 	const struct call_process *p = r->process;

@@ -2,7 +2,7 @@
 /*
  * demangle_internal: one function for each language whose names assay takes apart itself. Each
  * takes a whole name without its "@plt" or ".cold" and appends to `out`; false: it is no name of
- * that language, and what was appended is to be discarded. Any thread. Uses: base.
+ * that language, and the caller discards the text that was appended. Any thread. Uses: base.
  */
 #ifndef ASSAY_SYMBOL_DEMANGLE_INTERNAL_H
 #define ASSAY_SYMBOL_DEMANGLE_INTERNAL_H

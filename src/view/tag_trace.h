@@ -94,7 +94,7 @@ struct tag_trace_options {
 	const char *const *processes; /* pids or names, or a device's numbers; none: all */
 	size_t process_count;
 	uint64_t depth;  /* levels that are shown; 0: all */
-	uint64_t lines;  /* that are told at most; 0: all */
+	uint64_t lines;  /* to print at most; 0: all */
 	uint64_t window; /* events; 0: no line of entry has times */
 	bool wall;       /* times have what was switched out in them */
 	trace_line_fn *line;

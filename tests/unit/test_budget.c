@@ -192,7 +192,7 @@ static double mean_share(const struct budget_start *start, const struct machine 
 	return taken_ns / (length_s * SECOND);
 }
 
-/* From the length on that is told at the start, a recording keeps its budget, set-up included. */
+/* A recording of the length that the remark at the start names keeps its budget, with set-up. */
 static void set_up_is_paid_off(void)
 {
 	struct machine m = {.sample_ns = 50000, .own = 0.0005};
@@ -218,8 +218,7 @@ static void set_up_is_paid_off(void)
 	CHECK(b.hz > 0.8 * 0.01 / 50e-6);
 }
 
-/* Where the length is known, samples get what the set-up left, or it is told that it is too much.
- */
+/* Where the length is known, samples get the rest of the budget; a remark says if there is none. */
 static void a_known_length_is_kept(void)
 {
 	struct machine m = {.sample_ns = 50000, .own = 0.0005};
