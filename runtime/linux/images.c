@@ -29,6 +29,7 @@
 static struct {
 	images_add_fn *add;
 	images_gone_fn *gone;
+	images_full_fn *full;
 	struct assay_calls_image image[MOST_IMAGES];
 	int16_t index[MOST_IMAGES]; /* what `add` gave */
 	uint8_t present[MOST_IMAGES];
@@ -49,10 +50,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void images_begin(images_add_fn *add, images_gone_fn *gone)
+void images_begin(images_add_fn *add, images_gone_fn *gone, images_full_fn *full)
 {
 	all.add = add;
 	all.gone = gone;
+	all.full = full;
 }
 
 /* A thread that ended while it read (a vfork's child that was killed) holds nothing up. */
@@ -132,8 +134,13 @@ static void take(const struct assay_calls_image *found)
 		all.present[k] = 1;
 		whole |= found->start >= image->start && found->end <= image->end;
 	}
-	if (whole || i == MOST_IMAGES)
+	if (whole)
 		return;
+	if (i == MOST_IMAGES) {
+		if (all.full)
+			all.full();
+		return;
+	}
 	all.image[i] = *found;
 	maps_build_id(&all.image[i]);
 	all.index[i] = all.add ? (int16_t)all.add(&all.image[i]) : (int16_t)i;

@@ -20,8 +20,10 @@
 typedef int images_add_fn(const struct assay_calls_image *image);
 /* Image `index` is not mapped any more. */
 typedef void images_gone_fn(int index, uint64_t start, uint64_t end);
+/* An image was found that is not given to `add`: 4095 are known, which is the limit. */
+typedef void images_full_fn(void);
 
-void images_begin(images_add_fn *add, images_gone_fn *gone);
+void images_begin(images_add_fn *add, images_gone_fn *gone, images_full_fn *full);
 /* The image that holds an address, or -1: none that is a file's. */
 int images_find(uint64_t address);
 /* Something was unmapped (dlclose): look which are gone. */

@@ -121,6 +121,11 @@ static int add_image(const struct assay_calls_image *image)
 	return images_count++;
 }
 
+static void images_full(void)
+{
+	calls_flag(ASSAY_CALLS_IMAGES);
+}
+
 static void image_gone(int index, uint64_t start, uint64_t end)
 {
 	int at = 0;
@@ -272,7 +277,7 @@ static bool begin(bool twin)
 	begin_header(limit, parent);
 	images_chunk = 0;
 	images_count = 0;
-	images_begin(add_image, image_gone);
+	images_begin(add_image, image_gone, images_full);
 	if (twin && !begin_twin())
 		return false;
 	if (forked && !twin)

@@ -106,9 +106,9 @@ static const struct flag_text {
          offsetof(struct call_process, resyncs)},
         {CALL_STACKS, "stacks", "there were more stacks (coroutines) than are told apart", 0},
         {CALL_IMAGES, "images",
-         "libraries that were loaded after the table was full are not in it: their functions have "
-         "addresses for names, and those at one address are one; --memory (or $ASSAY_CALLS_MEM) "
-         "gives more",
+         "libraries that were loaded after the table was full, or after 4095 others, are not in "
+         "it: their functions have addresses for names, and those at one address are one; "
+         "--memory (or $ASSAY_CALLS_MEM) makes the table larger",
          0},
         {CALL_FILTERED, "filtered",
          "a filter left functions out: their time is that of their callers", 0},

@@ -412,6 +412,38 @@ def libraries_loaded_after_the_table_is_full_have_names_or_a_flag(t):
             t.equal((len(named), unnamed), (libraries, 0), "functions with and without a name")
 
 
+MANY_IMAGES = r"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+
+/* The runtime takes each mapping of a page of code for an image of its own. */
+int main(int argc, char **argv)
+{
+	int fd = open(argv[0], O_RDONLY);
+	char *page = NULL;
+
+	for (int i = 0; i < atoi(argv[1]); i++)
+		page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	__cyg_profile_func_enter(page + 64, main);
+	__cyg_profile_func_exit(page + 64, main);
+	return argc < 2;
+}
+"""
+
+
+@test
+def more_images_than_a_table_can_name_are_flagged(t):
+    program = build(t, "images", MANY_IMAGES, (f"-L{LIBRARY.parent}", "-Wl,--no-as-needed", "-lassay-calls"))
+    for images, flagged in ((100, False), (4200, True)):
+        process, = count(t, program, images)
+        t.equal("images" in process["flags"], flagged, f"the flag, of {images} images")
+        t.equal(sum(calls_of(process).values()), 1, "calls")
+
+
 LIBRARY_CALLS = r"""
 #include <stdlib.h>
 #include <string.h>

@@ -307,7 +307,7 @@ static void names_are_made_plain(void)
 int main(void)
 {
 	memory_left = 1 << 30;
-	images_begin(add, NULL);
+	images_begin(add, NULL, NULL);
 	RUN(globs_match_as_the_shells);
 	RUN(no_patterns_want_everything);
 	RUN(the_last_that_matches_decides);

@@ -394,7 +394,7 @@ static void build_ids_are_read_within_bounds(void)
 
 int main(void)
 {
-	images_begin(add, gone);
+	images_begin(add, gone, NULL);
 	RUN(code_is_found_in_its_file);
 	RUN(all_that_is_loaded_is_known_with_its_build_id);
 	RUN(what_comes_and_goes_is_followed);
