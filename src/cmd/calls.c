@@ -132,16 +132,20 @@ static void tell_running(const call_table_list *list, const char *directory)
 }
 
 /*
- * A process that ends by the system call itself says nothing in its table, as one that is killed.
- * Of COMMAND the exit status tells that it was not killed.
+ * The table of a process that a signal or the exit_group system call ended does not say which.
+ * The exit status of COMMAND does.
  */
 static void correct_end(struct call_paths *paths, const struct command_run_result *result)
 {
-	if (result->exit_status == -1 || !WIFEXITED(result->exit_status))
+	if (result->exit_status == -1)
 		return;
-	vec_each (p, &paths->processes)
-		if (p->pid == result->pid)
-			p->flags &= ~(uint32_t)CALL_KILLED;
+	vec_each (p, &paths->processes) {
+		if (p->pid != result->pid || !(p->flags & CALL_END_UNKNOWN))
+			continue;
+		p->flags &= ~(uint32_t)CALL_END_UNKNOWN;
+		if (WIFSIGNALED(result->exit_status))
+			p->flags |= CALL_KILLED;
+	}
 }
 
 /* Reads what the command left, and reports; the exit status. */

@@ -291,7 +291,7 @@ static uint32_t flags_of(const struct reader *r, const struct calls_state *state
 	else if (r->table.header.state == ASSAY_CALLS_MOVED)
 		flags |= CALL_MOVED;
 	else if (r->table.header.state != ASSAY_CALLS_EXITED)
-		flags |= CALL_KILLED;
+		flags |= CALL_END_UNKNOWN;
 	return flags | (r->base.there ? CALL_RESET : 0);
 }
 

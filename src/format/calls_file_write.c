@@ -300,6 +300,7 @@ static uint64_t chunk_bytes(const struct writer *w, const struct kind *k)
 
 static void header_write(const struct writer *w, struct buf *out)
 {
+	const uint32_t no_own_end = CALL_RUNNING | CALL_END_UNKNOWN | CALL_KILLED;
 	const struct call_process *p = w->process;
 	const struct intern *names = &w->model->images.names;
 	struct assay_calls_header h = {
@@ -307,9 +308,9 @@ static void header_write(const struct writer *w, struct buf *out)
 	        .header_bytes = ASSAY_CALLS_PAGE,
 	        .used_bytes = ASSAY_CALLS_PAGE,
 	        .flags = p->flags & 0xffff,
-	        .state = p->flags & CALL_MOVED                     ? ASSAY_CALLS_MOVED
-	                 : p->flags & (CALL_RUNNING | CALL_KILLED) ? ASSAY_CALLS_RUNNING
-	                                                           : ASSAY_CALLS_EXITED,
+	        .state = p->flags & CALL_MOVED   ? ASSAY_CALLS_MOVED
+	                 : p->flags & no_own_end ? ASSAY_CALLS_RUNNING
+	                                         : ASSAY_CALLS_EXITED,
 	        .pid = p->pid,
 	        .parent = p->parent,
 	        .birth = p->birth,

@@ -35,11 +35,12 @@ enum call_flag {
 	CALL_FORKED = 1 << 10,
 	CALL_STACKS = 1 << 11,
 	CALL_IMAGES = 1 << 12,
-	CALL_KILLED = 1 << 16,  /* ended without saying so: by a signal or exit_group */
-	CALL_RUNNING = 1 << 17, /* ran when its table was read */
-	CALL_MOVED = 1 << 18,   /* went on as another program: exec */
-	CALL_RESET = 1 << 19,   /* figures are since a reset */
-	CALL_DAMAGED = 1 << 20, /* parts of the table make no sense, and are left out */
+	CALL_END_UNKNOWN = 1 << 16, /* the table does not say: by a signal or exit_group */
+	CALL_RUNNING = 1 << 17,     /* ran when its table was read */
+	CALL_MOVED = 1 << 18,       /* went on as another program: exec */
+	CALL_RESET = 1 << 19,       /* figures are since a reset */
+	CALL_DAMAGED = 1 << 20,     /* parts of the table make no sense, and are left out */
+	CALL_KILLED = 1 << 21,      /* a signal ended it */
 };
 
 enum call_function_kind {

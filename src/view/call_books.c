@@ -73,7 +73,8 @@ static const struct flag_text {
 	const char *word, *sentence; /* "%" is the count */
 	size_t count;                /* offset of it in the process; 0: none */
 } flag_texts[] = {
-        {CALL_KILLED, "killed",
+        {CALL_KILLED, "killed", "a signal ended it; all up to then is here", 0},
+        {CALL_END_UNKNOWN, "end_unknown",
          "it ended without saying so, by a signal or by the exit_group system call; all up to "
          "then is here",
          0},

@@ -269,9 +269,11 @@ def how_a_program_ended_is_said_as_far_as_it_is_known(t):
     for how in ("quick", "group"):
         process, = count(t, program, how, status=3)
         t.equal(calls_of(process)["leaf"], 1, f"calls before {how}")
-        t.equal([flag for flag in process["flags"] if flag in ("killed", "running")], [], how)
+        ends = ("killed", "end_unknown", "running")
+        t.equal([flag for flag in process["flags"] if flag in ends], [], how)
         child = next(p for p in count(t, program, how, "child") if p["parent"])
-        t.equal("killed" in child["flags"], how == "group", f"flags of a child, {how}")
+        t.equal([flag for flag in child["flags"] if flag in ends],
+                ["end_unknown"] if how == "group" else [], f"flags of a child, {how}")
     result = t.assay("calls", "-o", t.path("c.calls"), "--", program, "group", "child", env=place(t))
     t.has(" ".join(result.out.split()), "by a signal or by the exit_group system call")
 

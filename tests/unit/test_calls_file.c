@@ -15,7 +15,7 @@ static void open_calls_are_known(void)
 	fx_record(x.f, x.thread)->current = x.b;
 	fx_header(x.f)->state = ASSAY_CALLS_RUNNING; /* killed */
 	c = read_with(x.f, NULL);
-	CHECK_EQ(process_of(c)->flags, CALL_KILLED);
+	CHECK_EQ(process_of(c)->flags, CALL_END_UNKNOWN);
 	CHECK_EQ(PATH(c, 0x1000)->open, 1);
 	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
 	CHECK_EQ(process_of(c)->paths.items[0].open, 0);
