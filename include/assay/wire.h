@@ -215,7 +215,8 @@ struct assay_calls_books {      /* 128 bytes */
 	int64_t wall, own, own_error; /* first event to the end; what the counting cost */
 	int64_t inner, outer;         /* 1/1024 ticks: cost of a call, as it was taken off */
 	uint64_t table_bytes;         /* of the table that the process wrote */
-	uint64_t unused[8];
+	uint64_t uncounted;           /* children that ran on when COMMAND ended, with no table */
+	uint64_t unused[7];
 };
 
 #define ASSAY_CALLS_UNKNOWN INT64_MIN /* of assay_calls_book.cpu and cpu_residual */

@@ -8,13 +8,16 @@
 #include "cmd/run_command.h"
 #include "session/calls_run.h"
 #include "session/calls_runtime.h"
+#include "session/calls_uncounted.h"
 #include "session/kernel_calls.h"
 #include "session/program_file.h"
+#include "source/shared_process.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 struct calls_options {
 	bool libraries, quiet;
@@ -131,6 +134,34 @@ static void tell_running(const call_table_list *list, const char *directory)
 		        plural(running, "its table stays", "their tables stay"), directory);
 }
 
+#define NAMED 8 /* of many, so many are named */
+
+/* Counts them in the model, and names them. */
+static void tell_uncounted(struct call_paths *paths, const struct command_run_result *result,
+                           const char *directory, const call_table_list *tables)
+{
+	calls_uncounted_list list = {0};
+	uint64_t since = 0;
+
+	shared_process_birth(getpid(), &since);
+	calls_uncounted_find(&list, directory, since, tables);
+	calls_uncounted_note(&list, paths, result->pid);
+	if (list.count)
+		fprintf(stderr,
+		        "assay: %zu %s on and had called no function that is counted: ", list.count,
+		        plural(list.count, "child runs", "children run"));
+	for (size_t i = 0; i < list.count && i < NAMED; i++)
+		fprintf(stderr, "%s%s (process %d)", i ? ", " : "", list.items[i].name,
+		        (int)list.items[i].pid);
+	if (list.count)
+		fprintf(stderr,
+		        "%s; nothing of %s is reported, and 'assay calls get' reads what %s "
+		        "later\n",
+		        list.count > NAMED ? ", ..." : "", plural(list.count, "it", "them"),
+		        plural(list.count, "it counts", "they count"));
+	calls_uncounted_done(&list);
+}
+
 /*
  * The table of a process that a signal or the exit_group system call ended does not say which.
  * The exit status of COMMAND does.
@@ -167,6 +198,7 @@ static int report(const struct calls_options *o, const char *program,
 		status = command_fail(1, "calls: %s", err.text);
 	} else if (paths->processes.count) {
 		correct_end(paths, result);
+		tell_uncounted(paths, result, directory, list);
 		calls_output_notes(&notes);
 		tell_running(list, directory);
 		hint(o, paths, directory);
@@ -178,6 +210,7 @@ static int report(const struct calls_options *o, const char *program,
 		status = command_fail(1, "calls: nothing was counted since 'assay calls reset'");
 		taken = true;
 	} else {
+		tell_uncounted(paths, result, directory, list);
 		calls_runtime_why(program, directory, &err);
 		status = command_fail(1, "calls: %s", err.text);
 		taken = true;

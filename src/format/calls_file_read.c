@@ -377,6 +377,7 @@ static void recording_fill(struct reader *r)
 	p->inner_ns = book_ns(r, b->inner) / 1024;
 	p->outer_ns = book_ns(r, b->outer) / 1024;
 	p->table_bytes = b->table_bytes;
+	p->uncounted = b->uncounted;
 	vec_each (c, &r->table.chunks) {
 		for (uint64_t i = 0; c->kind == ASSAY_CHUNK_BOOK && i < c->used; i++) {
 			memcpy(&book, r->table.bytes + c->offset + i * sizeof(book), sizeof(book));

@@ -267,6 +267,7 @@ static void books_write(struct writer *w)
 	        .inner = ticks(w, p->inner_ns * 1024),
 	        .outer = ticks(w, p->outer_ns * 1024),
 	        .table_bytes = p->table_bytes,
+	        .uncounted = p->uncounted,
 	};
 
 	buf_add(&w->items[ASSAY_CHUNK_BOOKS], &books, sizeof(books));

@@ -275,6 +275,7 @@ static void identity(struct writing *w)
 	json_ku64(j, "unmatched_exits", p->unmatched_exits);
 	json_ku64(j, "resyncs", p->resyncs);
 	json_ku64(j, "deferred", p->deferred);
+	json_ku64(j, "uncounted_children", p->uncounted);
 	json_ku64(j, "table_bytes", p->table_bytes);
 }
 

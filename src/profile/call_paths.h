@@ -41,6 +41,7 @@ enum call_flag {
 	CALL_RESET = 1 << 19,       /* figures are since a reset */
 	CALL_DAMAGED = 1 << 20,     /* parts of the table make no sense, and are left out */
 	CALL_KILLED = 1 << 21,      /* a signal ended it */
+	CALL_UNCOUNTED = 1 << 22,   /* children ran on that had no table yet: see `uncounted` */
 };
 
 enum call_function_kind {
@@ -102,6 +103,7 @@ struct call_process {
 	double own_ns, own_error_ns;
 	double inner_ns, outer_ns; /* own cost of a call: charged to the callee, to the caller */
 	uint64_t lost_events, other_calls, unmatched_exits, resyncs, deferred;
+	uint64_t uncounted; /* children that ran on when COMMAND ended, with no table */
 	uint64_t table_bytes;
 	VEC(struct call_path) paths; /* [0] is the root, CALL_OUTSIDE */
 	VEC(struct call_thread) threads;

@@ -19,7 +19,6 @@
 #endif
 
 #define FLAGS "'pkg-config --cflags --libs assay-calls'"
-#define HOOK "__cyg_profile_func_enter"
 
 /* The dynamic linker takes blanks and colons for ends of names. */
 static int check_name(char **path, struct error *err)
@@ -157,7 +156,7 @@ int calls_runtime_why(const char *program, const char *directory, struct error *
 		        "a program that it started is built with -finstrument-functions; "
 		        "build the one in question with the flags of " FLAGS,
 		        program, interpreter);
-	else if (!path || elf_imports_read(&e, path, HOOK, NULL))
+	else if (!path || elf_imports_read(&e, path, CALLS_RUNTIME_HOOK, NULL))
 		rc = error_set(err, ENOEXEC,
 		               "no calls were counted: no program that %s started is built with "
 		               "-finstrument-functions; build the one in question with the flags "

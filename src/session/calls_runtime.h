@@ -13,6 +13,8 @@
 #include <stdbool.h>
 
 #define CALLS_RUNTIME_NAME "libassay-calls.so"
+/* What a program imports that is built with -finstrument-functions. */
+#define CALLS_RUNTIME_HOOK "__cyg_profile_func_enter"
 
 /*
  * libassay-calls.so as a path that can be preloaded, the caller's to free:

@@ -26,7 +26,7 @@ static bool read_text(const char *path, char *text, size_t room)
 	return size > 0;
 }
 
-static bool birth_of(int32_t pid, uint64_t *birth)
+bool shared_process_birth(int32_t pid, uint64_t *birth)
 {
 	char path[64], text[1024];
 	unsigned long long start;
@@ -86,7 +86,7 @@ static void read_others(struct shared_processes *known)
 
 		snprintf(path, sizeof(path), "/proc/%d/status", *pid);
 		p.pid = inner_id(path);
-		if (p.pid && birth_of(*pid, &p.birth))
+		if (p.pid && shared_process_birth(*pid, &p.birth))
 			vec_push(&known->others, p);
 	}
 	vec_done(&pids);
@@ -101,8 +101,9 @@ static size_t find_others(const struct shared_processes *known, int32_t pid, uin
 	vec_each (p, &known->others) {
 		uint64_t now;
 
-		if (p->pid != pid || (birth && p->birth != birth) || !birth_of(p->here, &now) ||
-		    now != p->birth || proc_has_ended(p->here))
+		if (p->pid != pid || (birth && p->birth != birth) ||
+		    !shared_process_birth(p->here, &now) || now != p->birth ||
+		    proc_has_ended(p->here))
 			continue;
 		*here = p->here;
 		found++;
@@ -119,7 +120,7 @@ int32_t shared_process_find(struct shared_processes *known, int32_t pid, uint64_
 
 	if (several)
 		*several = false;
-	if (birth_of(pid, &start) && (!birth || start == birth) && !proc_has_ended(pid))
+	if (shared_process_birth(pid, &start) && (!birth || start == birth) && !proc_has_ended(pid))
 		return pid;
 	if (known->read)
 		found = find_others(known, pid, birth, &here);

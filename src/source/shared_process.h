@@ -41,6 +41,9 @@ int32_t shared_process_find(struct shared_processes *known, int32_t pid, uint64_
                             bool *several);
 void shared_processes_done(struct shared_processes *known);
 
+/* The start time of a process by its id here, clock ticks since boot; false: there is none. */
+bool shared_process_birth(int32_t here, uint64_t *birth);
+
 /* The process lives. */
 bool shared_process_runs(int32_t pid, uint64_t birth);
 

@@ -98,6 +98,10 @@ static const struct flag_text {
          "calls deeper than the limit are in (other), % calls in all; "
          "$ASSAY_CALLS_DEPTH sets it",
          offsetof(struct call_process, other_calls)},
+        {CALL_UNCOUNTED, "uncounted",
+         "children that ran on when COMMAND ended and had called no function that is counted: %; "
+         "nothing of them is here ('assay calls get' reads what they count later)",
+         offsetof(struct call_process, uncounted)},
         {CALL_LOST, "lost", "% events were lost", offsetof(struct call_process, lost_events)},
         {CALL_UNMATCHED, "unmatched", "% exits came whose entries were not seen",
          offsetof(struct call_process, unmatched_exits)},

@@ -592,6 +592,79 @@ def what_goes_on_is_reported_as_it_is_and_stays(t):
         os.close(hold)
 
 
+DAEMON = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
+
+#ifdef QUIET
+__attribute__((no_instrument_function))
+#endif
+/* As daemon(3): the parent ends at once, and the child goes on. */
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDWR), raw = argc > 2 && !strcmp(argv[2], "raw");
+	char byte;
+
+	if (raw ? syscall(SYS_fork) : fork())
+		_exit(0);
+	close(0);
+	close(1);
+	close(2);
+	if (read(fd, &byte, 1) == 1)
+		leaf();
+	return 0;
+}
+"""
+
+
+@test
+def children_that_run_on_and_counted_nothing_are_named(t):
+    program = build(t, "background", DAEMON)
+    quiet = build(t, "quiet", DAEMON, ("-finstrument-functions", "-DQUIET"))
+    counting = build(t)
+    os.mkfifo(t.path("fifo"))
+    hold = os.open(t.path("fifo"), os.O_RDWR)
+    try:
+        for how, command in (("fork", (program, t.path("fifo"))),
+                             ("raw", (program, t.path("fifo"), "raw")),
+                             ("exec", ("sh", "-c", f"'{quiet}' '{t.path('fifo')}'; '{counting}' 3"))):
+            result = t.assay("calls", "-o", t.path("c.calls"), "--", *command, env=place(t))
+            t.has(result.err, "1 child runs on and had called no function that is counted: ")
+            t.has(result.err, "quiet (process " if how == "exec" else "background (process ")
+            t.has(" ".join(result.out.split()), "had called no function that is counted: 1;")
+            found = processes(t, t.path("c.calls"))
+            t.equal([p["uncounted_children"] for p in found if "uncounted" in p["flags"]], [1],
+                    f"children in the file, {how}")
+            child = int(result.err.split("(process ")[1].split(")")[0])
+            os.write(hold, b"x")
+            t.until(lambda: not pathlib.Path(f"/proc/{child}").exists(), "the child ends")
+            if how == "raw":  # no handler of fork ran: what it counts goes to its parent's table
+                continue
+            process, = got(t, child)
+            t.equal(calls_of(process)["leaf"], 1, "what it counted later")
+    finally:
+        os.write(hold, b"x")
+        os.close(hold)
+
+
+@test
+def children_that_count_or_cannot_count_are_not_named_so(t):
+    program = build(t)
+    result = t.assay("calls", "-o", t.path("c.calls"), "--", "sh", "-c",
+                     f"sleep 30 <&- >&- 2>&- & echo $!; exec '{program}' 3", env=place(t))
+    os.kill(int(result.out.split()[0]), signal.SIGKILL)
+    t.true("runs on" not in result.err, result.err)
+    process, = processes(t, t.path("c.calls"))
+    t.equal(process["uncounted_children"], 0, "children")
+
+
 @test
 def a_killed_assay_leaves_the_tables_to_get(t):
     program = build(t)

@@ -75,7 +75,8 @@ static void compare(const struct call_paths *a, const struct call_paths *b)
 		      p->start_ns == q->start_ns && p->flags == q->flags &&
 		      p->table_bytes == q->table_bytes && p->lost_events == q->lost_events &&
 		      p->other_calls == q->other_calls && p->resyncs == q->resyncs &&
-		      p->unmatched_exits == q->unmatched_exits && p->deferred == q->deferred);
+		      p->unmatched_exits == q->unmatched_exits && p->deferred == q->deferred &&
+		      p->uncounted == q->uncounted);
 		CHECK(same(p->wall_ns, q->wall_ns) && same(p->own_ns, q->own_ns) &&
 		      same(p->own_error_ns, q->own_error_ns) && same(p->inner_ns, q->inner_ns) &&
 		      same(p->outer_ns, q->outer_ns));
@@ -100,7 +101,9 @@ static void fill(struct call_paths *c, uint32_t number, double unit)
 	p->parent = 3;
 	p->birth = 1ull << 40 | number;
 	p->start_ns = 1ull << 60;
-	p->flags = CALL_FULL | CALL_STACKS | (number ? CALL_KILLED | CALL_RESET : CALL_MOVED);
+	p->flags = CALL_FULL | CALL_STACKS |
+	           (number ? CALL_KILLED | CALL_RESET : CALL_MOVED | CALL_UNCOUNTED);
+	p->uncounted = number ? 0 : 6;
 	p->wall_ns = 1e9 * unit;
 	p->own_ns = -2.25 * unit;
 	p->own_error_ns = 0.5;
