@@ -14,46 +14,14 @@ import collections
 import glob
 import json
 import os
-import shutil
-import subprocess
 
 from calls_truth import ADDED, NO_FUNCTION, plain_name
-from harness import ASSAY, BUILD, Skip, main, run, test
-from source_package import SourceError, source_package
-from time_limit import limit
+from harness import ASSAY, BUILD, main, run, test
+from package_programs import (LUA_FLAGS, SQLITE3_FLAGS, compile_all, link, lua_files, source,
+                              sqlite3_files)
 
-CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
-FLAGS = ["-O0", "-g1", "-w", "--coverage", "-finstrument-functions"]
-JOBS = len(os.sched_getaffinity(0))
-
-
-def source(name):
-    try:
-        return source_package(name, CACHE)
-    except SourceError as error:
-        raise Skip(f"no source of {name}: {error}") from None
-
-
-def compile_all(t, directory, files, flags):
-    """Compiles files in `directory`, some at a time; coverage notes lie beside the objects."""
-    waiting, running, failed = list(files), [], []
-    while waiting or running:
-        while waiting and len(running) < JOBS:
-            path = waiting.pop()
-            object_file = os.path.basename(path)[:-2] + ".o"
-            command = ["gcc", *FLAGS, *flags, "-c", path, "-o", object_file]
-            running.append(t.start(*command, cwd=directory, stderr=subprocess.PIPE))
-        done = running.pop(0)
-        error = done.communicate(timeout=limit(200))[1].decode(errors="replace")
-        if done.returncode:
-            failed.append(f"{done.args[-1]}: {error[-500:]}")
-    t.true(not failed, "\n".join(failed))
-
-
-def link(t, directory, program, *libraries):
-    objects = sorted(os.path.basename(path) for path in glob.glob(f"{directory}/*.o"))
-    t.run("gcc", "--coverage", *objects, "-o", program, *libraries, cwd=directory)
-    return os.path.join(directory, program)
+COMPILE = ["gcc", "-O0", "-g1", "-w", "--coverage", "-finstrument-functions"]
+LINK = ["gcc", "--coverage"]
 
 
 def gcov_counts(t, directory):
@@ -146,20 +114,16 @@ print(fib(18), spaces, caught, sum, load("return 6 * 7")())
 @test
 def lua_by_its_own_errors_and_coroutines(t):
     t.need("gcc", "gcov")
-    src = source("lua5.4") + "/src"
     directory = str(t.path("lua"))
     os.mkdir(directory)
-    # Debian's own header, which its build makes.
-    t.write("lua/lua5.4-deb-multiarch.h", '#define DEB_HOST_MULTIARCH "none"\n')
-    files = [path for path in glob.glob(f"{src}/*.c") if not path.endswith("/luac.c")]
     # gcov counts a function with computed gotos by jumps, not by entries: none, here.
     flags = [ASSAY, "tags", "flags", "--names", t.path("names")]
     plugin = (BUILD / "plugin" / "gcc" / "assay_tags.so").exists()
     tags, libraries = ([run(*flags, kind).out.split() for kind in ("--cflags", "--libs")]
                        if plugin else ([], []))
-    compile_all(t, directory, files, ["-DLUA_USE_POSIX", "-DLUA_COMPAT_5_3",
-                                      "-DLUA_USE_JUMPTABLE=0", "-I.", *tags])
-    program = link(t, directory, "lua", "-lm", *libraries)
+    compile_all(t, directory, lua_files(directory),
+                [*COMPILE, *LUA_FLAGS, "-DLUA_USE_JUMPTABLE=0", "-I.", *tags])
+    program = link(t, directory, "lua", LINK, "-lm", *libraries)
     script = t.write("script.lua", SCRIPT)
     result, want = check(t, directory, [program, script])
     t.equal(result.out.split("\n")[0], "2584\t2999\t100\t41794642\t42", "the script's answer")
@@ -180,8 +144,8 @@ def zstd_compressing_and_decompressing(t):
     flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_NO_INLINE", "-DXXH_NO_INLINE_HINTS=1",
              "-DZSTD_LEGACY_SUPPORT=0", "-DBACKTRACE_ENABLE=0",
              f"-I{src}/lib", f"-I{src}/lib/common", f"-I{src}/programs"]
-    compile_all(t, directory, files, flags)
-    program = link(t, directory, "zstd")
+    compile_all(t, directory, files, [*COMPILE, *flags])
+    program = link(t, directory, "zstd", LINK)
     with open(f"{src}/lib/compress/zstd_compress.c", "rb") as f:
         text = f.read()[:150000]
     plain = t.write("plain", text)
@@ -215,12 +179,8 @@ def sqlite3_by_its_shell(t):
     directory = str(t.path("sqlite3"))
     os.mkdir(directory)
     tree = directory + "/tree"
-    shutil.copytree(source("sqlite3"), tree, symlinks=True)
-    t.run("./configure", "--disable-tcl", "--disable-readline", cwd=tree, timeout=120)
-    t.run("make", "sqlite3.c", "shell.c", cwd=tree, timeout=120)
-    compile_all(t, directory, [f"{tree}/sqlite3.c", f"{tree}/shell.c"],
-                ["-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_THREADSAFE=0", f"-I{tree}"])
-    program = link(t, directory, "sqlite3", "-lm")
+    compile_all(t, directory, sqlite3_files(t, tree), [*COMPILE, *SQLITE3_FLAGS, f"-I{tree}"])
+    program = link(t, directory, "sqlite3", LINK, "-lm")
     # No file of the user's is read. One query is wrong, which is the shell's status.
     script = t.write("script.sql", QUERIES)
     result, want = check(t, directory, [program, "-init", "/dev/null", ":memory:",

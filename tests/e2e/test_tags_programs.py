@@ -15,14 +15,12 @@ import re
 import shutil
 import subprocess
 
-from harness import ASSAY, BUILD, LONG, Skip, main, run, test
+from harness import ASSAY, LONG, main, run, test
 from machine_code import Image
-from source_package import SourceError, source_package
+from package_programs import JOBS, LUA_FLAGS, lua_files, source
 from time_limit import limit
 from trigger_sites import TriggerSites
 
-CACHE = os.environ.get("ASSAY_CACHE", os.path.join(BUILD, "cache"))
-JOBS = len(os.sched_getaffinity(0))
 KINDS = ("ring", "nop", "load", "call")
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os") if LONG else ("-O2",)
 
@@ -30,13 +28,6 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os") if LONG else ("-O2",)
 ADDED = {"_start", "_init", "_fini", "_dl_relocate_static_pie", "deregister_tm_clones",
          "register_tm_clones", "__do_global_dtors_aux", "frame_dummy", "tell_names", "atexit",
          "at_quick_exit"}
-
-
-def source(name):
-    try:
-        return source_package(name, CACHE)
-    except SourceError as error:
-        raise Skip(f"no source of {name}: {error}") from None
 
 
 class Program:
@@ -137,15 +128,8 @@ def nothing_forgotten(t, name, program, made_up):
     t.true(not [f for f in left if not made_up(f)], f"functions that neither instruments: {left}")
 
 
-def lua():
-    src = source("lua5.4") + "/src"
-    return [path for path in sorted(glob.glob(f"{src}/*.c")) if not path.endswith("/luac.c")]
-
-
 def lua_program(t):
-    # Debian's own header, which its build makes.
-    t.write("lua5.4-deb-multiarch.h", '#define DEB_HOST_MULTIARCH "none"\n')
-    return Program(lua(), ["-DLUA_USE_POSIX", "-DLUA_COMPAT_5_3", f"-I{t.path('.')}"], ["-lm"])
+    return Program(lua_files(t.path(".")), [*LUA_FLAGS, f"-I{t.path('.')}"], ["-lm"])
 
 
 SCRIPT = """

@@ -12,9 +12,11 @@
  * A program that jumps over frames has `int shadow_depth`, the number of open calls: it saves
  * the number before setjmp() and puts it back after the jump.
  *
- * At the end, $SHADOW gets the paths of the process: "COUNT ADDRESS;ADDRESS...", hexadecimal,
- * less the program's load address, "-" for a library's; and "bad COUNT", the exits that were not of
- * the top.
+ * At the end, the file $SHADOW gets the tree of the process's paths. Its first line, "bad COUNT",
+ * counts the exits that were not of the top function. Each further line, "CALLS DEPTH FUNCTION", is
+ * a path: the function, called by the function of the nearest line above it with a lower depth.
+ * FUNCTION is a hexadecimal address less the program's load address, "@NAME" for a function that a
+ * library exports, and "-" for a library's other functions (the runtime's own).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -101,19 +103,20 @@ HIDDEN void *shadow_exit(void *function)
 	return next_exit;
 }
 
-static void put_path(FILE *f, const struct node *node)
+static void put(FILE *f, const struct node *node, unsigned at)
 {
 	struct link_map *file = NULL;
-	Dl_info info;
+	Dl_info info = {0};
 
-	if (node->parent != &root) {
-		put_path(f, node->parent);
-		fputc(';', f);
-	}
-	if (dladdr1(node->function, &info, (void **)&file, RTLD_DL_LINKMAP) && file == program)
-		fprintf(f, "%lx", (unsigned long)node->function - (unsigned long)file->l_addr);
+	fprintf(f, "%ld %u ", node->calls, at);
+	if (!dladdr1(node->function, &info, (void **)&file, RTLD_DL_LINKMAP))
+		fputs("-\n", f);
+	else if (file == program)
+		fprintf(f, "%lx\n", (unsigned long)node->function - (unsigned long)file->l_addr);
+	else if (info.dli_sname && info.dli_saddr == node->function)
+		fprintf(f, "@%s\n", info.dli_sname);
 	else
-		fputc('-', f);
+		fputs("-\n", f);
 }
 
 __attribute__((destructor)) static void tell(void)
@@ -121,21 +124,23 @@ __attribute__((destructor)) static void tell(void)
 	const char *path = getenv("SHADOW");
 	FILE *f = path && root.child ? fopen(path, "w") : NULL;
 	const struct node *node = root.child;
+	unsigned at = 1;
 
 	if (!f)
 		return;
 	program = dlopen(NULL, RTLD_LAZY);
 	fprintf(f, "bad %ld\n", bad);
 	while (node != &root) {
-		fprintf(f, "%ld ", node->calls);
-		put_path(f, node);
-		fputc('\n', f);
+		put(f, node, at);
 		if (node->child) {
 			node = node->child;
+			at++;
 			continue;
 		}
-		while (node != &root && !node->next)
+		while (node != &root && !node->next) {
 			node = node->parent;
+			at--;
+		}
 		if (node != &root)
 			node = node->next;
 	}
