@@ -157,7 +157,8 @@ static void cost(const struct session_account *a, const struct text_style *style
 	struct buf text = {0};
 
 	if (a->period_ns && a->period_ns != a->period_asked_ns && a->period_asked_ns) {
-		buf_addf(&text, "%.0f Hz now, %.0f Hz were asked for", 1e9 / (double)a->period_ns,
+		buf_addf(&text, "%.0f Hz %s, %.0f Hz were asked for", 1e9 / (double)a->period_ns,
+		         a->state == SESSION_RUNNING ? "now" : "at the end",
 		         1e9 / (double)a->period_asked_ns);
 		line(out, style, "rate", &text);
 	}

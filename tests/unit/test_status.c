@@ -101,6 +101,13 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	CHECK(strstr(out.data, "\nprocess    4711\n"));
 	CHECK(strstr(out.data, "\nticks      not known: nobody counts them\n"));
 	CHECK(strstr(out.data, "\nrate       100 Hz now, 997 Hz were asked for\n"));
+	a.state = SESSION_ENDED;
+	buf_clear(&out);
+	status_text(&a, &plain, &out);
+	CHECK(strstr(out.data, "\nrate       100 Hz at the end, 997 Hz were asked for\n"));
+	a.state = SESSION_RUNNING;
+	buf_clear(&out);
+	status_text(&a, &plain, &out);
 	CHECK(strstr(out.data, "\nheld       2.5 MB of 64.0 MB in memory, the last 42.500 s (1,200 "
 	                       "earlier samples\n"
 	                       "           have left it), for /x/perf.data\n"));
