@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct import_options {
 	const char *layout, *output;
@@ -117,7 +118,9 @@ static int import(const struct import_options *o, const char *path, struct tag_n
 	if (!rc)
 		rc = ctf_writer_finish(writer, &facts, err);
 	ctf_writer_free(writer);
-	if (!rc)
+	if (rc)
+		rmdir(o->output); /* fails where something was written */
+	else
 		tell(o, path, &result);
 	return rc;
 }

@@ -312,5 +312,14 @@ def many_captures_of_one_machine_are_read_as_well_as_one(t):
         t.equal(report["tags"], cut // 5, f"tags of {cut} bytes")
 
 
+@test
+def an_import_that_fails_leaves_no_directory(t):
+    dump = t.path("bad.csv")
+    dump.write_text("clock,tag\n1,no number\n")
+    for words in (("--layout", "csv", dump), (t.path("none"),)):
+        t.assay("tags", "import", "-o", t.path("out"), *words, status=1)
+        t.true(not t.path("out").exists(), f"a directory after {words}")
+
+
 if __name__ == "__main__":
     main()
