@@ -2,6 +2,7 @@
 /* export: recordings in the forms of other tools. */
 #include "cmd/export.h"
 
+#include "base/file_in_use.h"
 #include "base/plural.h"
 #include "cmd/command.h"
 #include "cmd/export_pprof.h"
@@ -330,6 +331,42 @@ static unsigned about(const struct export_options *o)
 	       (is(o, "chrome") ? LOAD_BIT(LOAD_TAGS) : 0);
 }
 
+/* The file that is read, if it is the output as well; NULL: none is. */
+static const char *own_input(const struct load_options *load, const char *output)
+{
+	if (load->store && file_in_use_same(load->store, output))
+		return load->store;
+	for (size_t i = 0; i < load->inputs.count; i++)
+		if (file_in_use_same(load->inputs.items[i], output))
+			return load->inputs.items[i];
+	for (int i = 0; i < load->argument_count; i++)
+		if (file_in_use_same(load->arguments[i], output))
+			return load->arguments[i];
+	if (!load->store && !load->inputs.count && load->argument_count <= 0) {
+		const char *input = load->fallback ? load->fallback : LOAD_DEFAULT;
+
+		return file_in_use_same(input, output) ? input : NULL;
+	}
+	return NULL;
+}
+
+static int check_output(const struct export_options *o)
+{
+	const char *output = o->output, *input;
+
+	if (!output && is(o, "pprof"))
+		output = EXPORT_PPROF_DEFAULT;
+	if (!output || !strcmp(output, "-"))
+		return 0;
+	input = own_input(&o->load, output);
+	if (!input)
+		return 0;
+	return command_fail(2,
+	                    "export: the output %s is the file %s that is read: name another file "
+	                    "with -o",
+	                    output, input);
+}
+
 static int run(void *p, int argc, char **argv)
 {
 	struct export_options *o = p;
@@ -346,6 +383,8 @@ static int run(void *p, int argc, char **argv)
 		                    o->to);
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            about(o));
+	if (check_output(o))
+		return 2;
 	if (is(o, "sqlite"))
 		return export_all(o);
 	if (export_pprof_file(&o->load))

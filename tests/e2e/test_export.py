@@ -325,6 +325,23 @@ def files_are_private_whole_and_spare_what_was_there(t):
 
 
 @test
+def an_output_that_is_the_input_is_refused(t):
+    data, link = t.path("perf.data"), t.path("link")
+    t.assay("record", "-o", data, "--", "true")
+    before = data.read_bytes()
+    os.link(data, link)
+    for form in ("folded", "pprof", "callgrind", "chrome", "sqlite"):
+        for words in (("-o", data, data), ("-o", link, data), ("-o", data, "-i", link), ("-o", data)):
+            result = t.assay("export", "--to", form, *words, status=2, cwd=t.directory)
+            t.has(result.err, "name another file with -o")
+    t.equal(data.read_bytes(), before, "the recording")
+    t.equal(sorted(p.name for p in t.directory.iterdir()), ["link", "perf.data"], "files")
+    t.assay("export", "--to", "pprof", "-o", t.path("profile.pb.gz"), data)
+    result = t.assay("export", "--to", "pprof", "profile.pb.gz", status=2, cwd=t.directory)
+    t.has(result.err, "the output profile.pb.gz is the file profile.pb.gz that is read")
+
+
+@test
 def mistakes_are_told_with_the_way_out(t):
     data = t.path("s.data")
     t.assay("record", "-o", data, "--", "true")
