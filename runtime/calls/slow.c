@@ -94,9 +94,13 @@ static void charge_own(struct assay_calls_thread *r, uint64_t last, uint64_t tic
 		calls_add(&r->own, ticks);
 }
 
-/* Out of it: all that it took is own cost. */
+/*
+ * Out of it: all that it took is own cost. A handler that comes when signals are released has its
+ * calls over a mark. When it has returned, `top` is the top again, and the mark is gone.
+ */
 static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 {
+	struct calls_frame *top = calls_home(t)->top;
 	struct assay_calls_thread *r = t->record;
 	uint64_t last = r->last, took;
 
@@ -106,6 +110,7 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 	/* Where it was switched out meanwhile, the next event tells. */
 	if (last == from && *t->watch == t->seen)
 		charge_own(r, last, took);
+	calls_home(t)->top = top;
 	calls_barrier();
 	t->state = CALLS_READY;
 }

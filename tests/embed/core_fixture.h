@@ -52,6 +52,9 @@ void *port_memory_wiped(size_t wiped, size_t kept)
 	return port_memory(wiped + kept);
 }
 
+/* What is pending comes when signals are released, at each release once, and nests (SA_NODEFER). */
+static void (*pending)(void);
+
 uint64_t port_signals_hold(void)
 {
 	return 0;
@@ -59,6 +62,11 @@ uint64_t port_signals_hold(void)
 
 void port_signals_release(uint64_t before)
 {
+	void (*handler)(void) = pending;
+
+	pending = NULL;
+	if (handler)
+		handler();
 }
 
 bool port_table_grow(uint64_t bytes)
@@ -149,6 +157,7 @@ static void fresh(uint32_t depth, uint64_t bytes)
 	memory_used = 0;
 	switches = 0;
 	stack_guess = false;
+	pending = NULL;
 	began = false;
 	limit = bytes;
 	embedded_self = &calls_unborn;

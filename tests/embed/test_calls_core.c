@@ -231,6 +231,37 @@ static void a_hook_that_is_interrupted_loses_nothing(void)
 	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
 }
 
+static unsigned marks_open(void)
+{
+	struct calls_frame *f = calls_home(embedded_self)->top;
+	unsigned marks = 0;
+
+	for (; f; f = calls_frame_below(embedded_self, f))
+		marks += calls_is_mark(f) && f->site; /* the bottom is no handler's */
+	return marks;
+}
+
+/* The slow path of an entry releases signals: the handler's mark goes when the handler returns. */
+static void a_handler_after_a_slow_path_leaves_no_mark(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 0);
+	for (uint64_t i = 0; i < 10; i++) {
+		pending = handler;
+		call(C + i * 0x100, 0);
+		CHECK(!pending);
+		CHECK_EQ(marks_open(), 0);
+		CHECK_EQ(calls_home(embedded_self)->top->node->function, C + i * 0x100);
+	}
+	for (uint64_t i = 10; i--;)
+		back(C + i * 0x100, 0);
+	back(A, 0);
+	CHECK_EQ(AT(A, C, C + 0x100, C + 0x200)->calls, 1);
+	CHECK_EQ(calls_table.header->resyncs, 0);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
+}
+
 static unsigned readings_left;
 
 /* Runs the handler at the last of so many readings of the clock. */
@@ -478,6 +509,7 @@ int main(void)
 	RUN(waiting_in_a_full_table_is_no_net);
 	RUN(a_reset_restarts_min_and_max);
 	RUN(a_hook_that_is_interrupted_loses_nothing);
+	RUN(a_handler_after_a_slow_path_leaves_no_mark);
 	RUN(a_handler_at_the_end_of_a_slow_path_loses_no_time);
 	RUN(a_handler_in_a_cost_sample_moves_no_time);
 	RUN(a_cost_sample_is_of_the_fast_path);
