@@ -10,7 +10,7 @@
  *
  * A call that was inlined has no physical frame: its hooks run in that of the function around
  * it, and report that function's return address as their site. Their sp differs where arguments
- * of an earlier call are still on the stack (GCC's -fdefer-pop). See docs/adr/0042.
+ * of an earlier call are still on the stack (GCC's -fdefer-pop). See docs/adr/0036.
  *
  * A hook interrupted by a signal whose handler has hooks: its frame may be half
  * written, so the handler's begin above it, with a mark that remembers the top.
