@@ -150,7 +150,7 @@ def what_set_up_takes_belongs_to_the_budget(t):
     t.equal(result.err, "", "with -q")
     # A hundred seconds of a CPU are more than it takes.
     result = t.assay("record", "-a", "-o", out, "--budget", "100", "--duration", "100s", "--", "sh",
-                     "-c", f"kill -INT $PPID; sleep 100", status=None)
+                     "-c", "kill -INT $PPID; exec sleep 100", status=None)
     t.lacks(result.err, "budget", "what is kept is not remarked")
 
 
