@@ -89,11 +89,21 @@ def explain(ours, theirs):
     return "\n".join(lines)
 
 
-def compare_places(path, samples, what, least=50):
-    """`samples`: perf's."""
+def by_process(places):
+    counts = collections.Counter()
+    for place, count in places.items():
+        counts[Place(place.pid, "", 0)] += count
+    return counts
+
+
+def compare_places(path, samples, what, least=50, waits=None):
+    """`samples`: perf's. `waits`: the event whose samples assay puts beside the waits that they
+    begin, at the function that waits; perf has them in the scheduler."""
     total = 0
     for event, theirs in perf_places(samples).items():
         ours = our_places(path, event)
+        if event == waits:
+            ours, theirs = by_process(ours), by_process(theirs)
         comment(f"{what}, {event}: {sum(theirs.values())} samples at {len(theirs)} places of "
                 f"{len({p.pid for p in theirs})} processes")
         total += sum(theirs.values())
@@ -252,13 +262,13 @@ def build_recorded_by_perf(t):
         check_build(path, "build by perf", BUILDS_BY_PERF, began)
 
 
-def event_kind(*options, command=None, least=50):
+def event_kind(*options, command=None, least=50, waits=None):
     with workdir() as work:
         path = f"{work}/perf.data"
         record(path, *options, "--", *(command or ["sh", "-c", f"{workload('threads')} 2 100; "
                                                    f"{workload('faults')} {work}/f; "
                                                    f"{workload('waits')} 50"]))
-        compare_places(path, perf_script.samples(path), " ".join(options), least)
+        compare_places(path, perf_script.samples(path), " ".join(options), least, waits)
 
 
 @test
@@ -313,7 +323,7 @@ def data_addresses_by_region(t):
 
 @test
 def off_cpu(t):
-    event_kind("--off-cpu", "-F", "997", "-g")
+    event_kind("--off-cpu", "-F", "997", "-g", waits="context-switches")
 
 
 def add_waits(node, found):

@@ -189,7 +189,7 @@ def trouble_with_dumps_is_told(t):
     path = t.write("dump", dump(*EVENTS) + b"xy")
     words = ("import", "-o", t.path("i.tags"))
     result = tags(t, *words, path)
-    t.has(result.err, "the last 2 bytes")
+    t.has(result.err, "2 bytes after its last whole record")
     t.has(result.err, "5 events, whose clock went round 1 time")
     t.equal(t.report(t.path("i.tags"))["unknown_tags"], 5, "tags without a name")
     for options, part, status in ((("--layout", "tag:3"), "layout", 1),
