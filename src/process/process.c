@@ -271,8 +271,13 @@ static bool process_told_before(const struct process_table *t, uint32_t process)
 	if (process == ID_NONE)
 		return false;
 	state = &t->states.items[process];
-	return state->announced && !state->seen && !t->processes.items[process].start_ns &&
-	       !t->processes.items[process].end_ns;
+	return state->announced && (!state->seen || t->is_set_up) &&
+	       !t->processes.items[process].start_ns && !t->processes.items[process].end_ns;
+}
+
+void process_table_set_up(struct process_table *t, bool is_set_up)
+{
+	t->is_set_up = is_set_up;
 }
 
 static bool thread_told_before(struct process_table *t, uint32_t thread)

@@ -80,6 +80,12 @@ void process_table_restart(struct process_table *t);
 void process_table_set_place(struct process_table *t, enum recording_place place,
                              uint64_t wall_offset_ns);
 
+/*
+ * The recorder sets up, and has not begun to sample: a process that it found in /proc may be the
+ * program of an exec whose record follows, also if switch records of the process come before it.
+ */
+void process_table_set_up(struct process_table *t, bool is_set_up);
+
 /* Whom to ask for names of generated code; NULL: they stay addresses. */
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx);
 

@@ -87,6 +87,7 @@ struct process_table {
 	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
 	size_t ended_count;
 	uint32_t last_thread; /* what process_table_thread() found last */
+	bool is_set_up;       /* the recorder has not begun to sample */
 	bool recorded;        /* events are of `place`, not of this moment */
 	enum recording_place place;
 	uint64_t wall_offset_ns;

@@ -100,6 +100,7 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 		index++;
 	process_table_restart(p->processes);
 	process_table_set_place(p->processes, recording_place(r), recording_wall_offset(r));
+	process_table_set_up(p->processes, true);
 	vec_each (known, &r->build_ids)
 		process_table_build_id(p->processes, known->filename, &known->id);
 	vec_each (attr, &r->attrs) {
@@ -284,6 +285,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	a = &b->recording->attrs.items[attr];
 	if (a->role == ATTR_TRACK)
 		return;
+	process_table_set_up(p->processes, false);
 	choose_clock(b, e, attr);
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
