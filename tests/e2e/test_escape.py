@@ -128,7 +128,7 @@ def program_rewritten_in_its_place_is_told(t):
     out = record(t, "cp v1 p; ./p 0.4; sleep 0.3; cat v2 >p; ./p 0.4")
     is_named(t, out, "second_inner")
     t.lacks(str(functions(t, out)), "first_inner", "names of what is lost")
-    t.has(t.assay("report", out, env=cached(t)).out, "rewritten in their place", "the report")
+    t.has(t.assay("report", out, env=cached(t)).out, "rewritten in its place", "the report")
 
 
 @test
