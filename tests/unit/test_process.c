@@ -360,6 +360,28 @@ static void born_while_the_others_were_told(void)
 	world_done(&w);
 }
 
+/* A switch record may come between the enabling of records and an exec that /proc shows already. */
+static void an_exec_while_the_recorder_sets_up_is_one_instance(void)
+{
+	struct world w;
+
+	for (int set_up = 0; set_up < 2; set_up++) {
+		world_init(&w);
+		process_table_set_up(w.t, set_up);
+		told(w.t, 20, 1, "ls");
+		process_of(w.t, 20, 20); /* it is switched in */
+		comm(w.t, 20, 20, "ls", true, 51);
+		CHECK_EQ(process_table_process(w.t, process_of(w.t, 20, 20))->instance,
+		         set_up ? 1 : 2);
+		/* Sampling has begun: the same program again is another instance. */
+		process_table_set_up(w.t, false);
+		comm(w.t, 20, 20, "ls", true, 60);
+		CHECK_EQ(process_table_process(w.t, process_of(w.t, 20, 20))->instance,
+		         set_up ? 2 : 3);
+		world_done(&w);
+	}
+}
+
 /* A parent may be met before it is told itself. */
 static void parents_in_any_order(void)
 {
@@ -502,6 +524,7 @@ int main(void)
 	RUN(kinds_and_build_ids);
 	RUN(fork_storm);
 	RUN(born_while_the_others_were_told);
+	RUN(an_exec_while_the_recorder_sets_up_is_one_instance);
 	RUN(parents_in_any_order);
 	RUN(threads_of_the_kernel);
 	RUN(cgroups);
