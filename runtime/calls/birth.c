@@ -143,10 +143,7 @@ static void path_restore(struct path *path, struct calls_thread *t)
 		f->node = calls_node(path->made[at]);
 		f->net = 0;
 	}
-	for (uint32_t i = 0; i < home->stack_count; i++)
-		if (i != home->stack)
-			home->stacks[i].low = home->stacks[i].high = 0;
-	t->low = home->stacks[home->stack].low;
+	calls_stack_alone(t);
 	t->record->current = calls_id(home->top->node);
 	calls_flag(ASSAY_CALLS_FORKED);
 }

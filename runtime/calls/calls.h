@@ -20,6 +20,12 @@ void calls_exit_at(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra
 /* Calls of the running thread may end now without their exits: longjmp, an exception. */
 void calls_jumped(void);
 
+/*
+ * Memory is about to be the stack of a coroutine. It may lie in the frame of an open call of the
+ * running thread, whose stack pointer is `sp`.
+ */
+void calls_stack_made(uintptr_t low, uintptr_t high, uintptr_t sp);
+
 /* The running thread ends: its record is closed and may be another's. */
 void calls_thread_end(void);
 

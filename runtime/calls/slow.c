@@ -326,6 +326,27 @@ void calls_jumped(void)
 		t->state = CALLS_JUMPED;
 }
 
+void calls_stack_made(uintptr_t low, uintptr_t high, uintptr_t sp)
+{
+	struct calls_thread *t = *port_self();
+	uint32_t state = t->state;
+	uint64_t held, now = 0;
+
+	if (state != CALLS_READY && state != CALLS_SAMPLE && state != CALLS_JUMPED)
+		return;
+	if (!calls_stack_encloses(t, low, high))
+		return;
+	held = begin(t, calls_home(t)->top, &now);
+	/* The stack may not be that of the last event, and the time since then is of the call
+	 * there. */
+	calls_settle(t, &now);
+	if (calls_stack_select(t, sp, false))
+		calls_stack_hold(t, low, high);
+	end(t, held, now);
+	if (state == CALLS_JUMPED)
+		t->state = state;
+}
+
 /* A jump off a signal's stack leaves nothing on it that goes on; off a coroutine's it may. */
 static void leave_signal(struct calls_thread *t, uintptr_t sp)
 {

@@ -26,6 +26,25 @@ static size_t frames_bytes(void)
 	return ((size_t)calls_table.depth_limit + SLACK) * sizeof(struct calls_frame);
 }
 
+static void forget(struct calls_home *home, struct calls_stack *s)
+{
+	home->held -= s->holder != NULL;
+	s->holder = NULL;
+	s->low = s->high = 0;
+}
+
+void calls_stack_alone(struct calls_thread *t)
+{
+	struct calls_home *home = calls_home(t);
+
+	for (uint32_t i = 0; i < home->stack_count; i++)
+		if (i != home->stack)
+			forget(home, &home->stacks[i]);
+	home->stacks[home->stack].holder = NULL;
+	home->held = 0;
+	t->low = home->stacks[home->stack].low;
+}
+
 static bool stack_open(struct calls_stack *s, const struct port_stack *bounds)
 {
 	if (!s->frames) {
@@ -51,9 +70,8 @@ bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp)
 
 	if (!port_stack_of(t, sp, &bounds))
 		bounds = (struct port_stack){.low = 1, .high = UINTPTR_MAX, .signal = false};
-	for (uint32_t i = 1; i < home->stack_count; i++)
-		home->stacks[i].low = home->stacks[i].high = 0;
 	home->stack = 0;
+	calls_stack_alone(t);
 	home->stack_count = 1;
 	if (!stack_open(&home->stacks[0], &bounds))
 		return false;
@@ -124,37 +142,139 @@ void calls_stack_right(struct calls_thread *t)
 	t->low = home->stacks[home->stack].low;
 }
 
-/* A place for one more stack: free, or the one that was left longest ago. */
-static uint32_t place(struct calls_thread *t, struct port_stack *bounds, uintptr_t sp)
+static bool encloses(const struct calls_stack *s, uintptr_t low, uintptr_t high)
 {
-	struct calls_home *home = calls_home(t);
-	struct calls_stack *current = &home->stacks[home->stack];
-	uint32_t best = 0;
+	return s->low <= low && high <= s->high && high - low < s->high - s->low;
+}
 
-	/* Where bounds are guessed at, they may reach into the stack that is left. */
+/* Where bounds are guessed at, they may reach into the stack that is left. */
+static void clip(const struct calls_stack *current, struct port_stack *bounds, uintptr_t sp)
+{
 	if (sp < current->low && bounds->high > current->low)
 		bounds->high = current->low;
 	if (sp >= current->high && bounds->low < current->high)
 		bounds->low = current->high;
+}
+
+/* A place for one more stack: free, or the one that was left longest ago. */
+static uint32_t place(struct calls_thread *t, uintptr_t low, uintptr_t high)
+{
+	struct calls_home *home = calls_home(t);
+	uint32_t best = 0;
+
 	for (uint32_t i = 1; i < home->stack_count; i++) {
 		struct calls_stack *s = &home->stacks[i];
 
 		if (i == home->stack)
 			continue;
 		/* Its memory is another stack's now. */
-		if (s->low < bounds->high && bounds->low < s->high)
-			s->low = s->high = 0;
-		if (!s->high)
-			return i;
+		if (s->low < high && low < s->high && !encloses(s, low, high))
+			forget(home, s);
+		if (!s->high && !best)
+			best = i;
 	}
+	if (best)
+		return best;
 	if (home->stack_count < CALLS_STACKS)
 		return home->stack_count++;
 	for (uint32_t i = 1; i < home->stack_count; i++)
 		if (i != home->stack && (!best || home->stacks[i].used < home->stacks[best].used))
 			best = i;
+	forget(home, &home->stacks[best]);
 	calls_flag(ASSAY_CALLS_STACKS);
 	__atomic_fetch_add(&calls_table.header->nested_stacks, 1, __ATOMIC_RELAXED);
 	return best;
+}
+
+/* The top frame of a stack. */
+static struct calls_frame *top_of(struct calls_home *home, uint32_t index)
+{
+	return index == home->stack ? home->top : home->stacks[index].top;
+}
+
+/*
+ * The call that has the stack in its frame is open. The stack around it may lie in a frame, too,
+ * and a stack that was forgotten encloses nothing.
+ */
+static bool is_held(struct calls_home *home, const struct calls_stack *s)
+{
+	for (; s->holder; s = &home->stacks[s->outer])
+		if (!encloses(&home->stacks[s->outer], s->low, s->high) ||
+		    s->holder > top_of(home, s->outer) || s->holder->sp != s->holder_sp)
+			return false;
+	return true;
+}
+
+/*
+ * The innermost stack that sp lies in; stack_count: none. A stack in the frame of a call that has
+ * ended is memory of the stack around it again.
+ */
+static uint32_t innermost(struct calls_home *home, uintptr_t sp)
+{
+	uint32_t best = home->stack_count;
+
+	for (uint32_t i = 0; i < home->stack_count; i++) {
+		struct calls_stack *s = &home->stacks[i];
+
+		if (!is_held(home, s))
+			forget(home, s);
+		if (inside(s, sp) &&
+		    (best == home->stack_count || encloses(&home->stacks[best], s->low, s->high)))
+			best = i;
+	}
+	return best;
+}
+
+/* The innermost stack that the memory lies in; stack_count: none. */
+static uint32_t around(const struct calls_home *home, uintptr_t low, uintptr_t high)
+{
+	const struct calls_stack *s = home->stacks;
+	uint32_t best = home->stack_count;
+
+	for (uint32_t i = 0; i < home->stack_count; i++)
+		if (encloses(&s[i], low, high) &&
+		    (best == home->stack_count || encloses(&s[best], s[i].low, s[i].high)))
+			best = i;
+	return best;
+}
+
+bool calls_stack_encloses(struct calls_thread *t, uintptr_t low, uintptr_t high)
+{
+	return around(calls_home(t), low, high) < calls_home(t)->stack_count;
+}
+
+/* The oldest of the calls from the top downward that lie below the memory. */
+static struct calls_frame *holder_of(struct calls_thread *t, uint32_t outer, uintptr_t low)
+{
+	struct calls_frame *f = top_of(calls_home(t), outer), *holder = NULL;
+
+	for (; f && f->sp < low; f = calls_frame_below(t, f))
+		if (!calls_is_mark(f))
+			holder = f;
+	return holder;
+}
+
+void calls_stack_hold(struct calls_thread *t, uintptr_t low, uintptr_t high)
+{
+	/* Where the memory is the lowest of the frame, its low is the stack pointer of the call. */
+	struct port_stack bounds = {.low = low + 1, .high = high};
+	struct calls_home *home = calls_home(t);
+	uint32_t outer = around(home, low, high);
+	struct calls_frame *holder;
+	struct calls_stack *s;
+
+	if (outer == home->stack_count)
+		return;
+	holder = holder_of(t, outer, bounds.low);
+	if (!holder)
+		return;
+	s = &home->stacks[place(t, low, high)];
+	if (!stack_open(s, &bounds))
+		return;
+	s->outer = outer;
+	s->holder = holder;
+	s->holder_sp = holder->sp;
+	home->held++;
 }
 
 bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new)
@@ -163,16 +283,18 @@ bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new)
 	struct port_stack bounds;
 	uint32_t index;
 
-	if (inside(&home->stacks[home->stack], sp))
+	if (!home->held && inside(&home->stacks[home->stack], sp))
 		return true;
-	for (uint32_t i = 0; i < home->stack_count; i++)
-		if (home->stacks[i].high && inside(&home->stacks[i], sp)) {
-			switch_to(t, i);
-			return true;
-		}
+	index = innermost(home, sp);
+	if (index < home->stack_count) {
+		if (index != home->stack)
+			switch_to(t, index);
+		return true;
+	}
 	if (!may_be_new || !port_stack_of(t, sp, &bounds))
 		return false;
-	index = place(t, &bounds, sp);
+	clip(&home->stacks[home->stack], &bounds, sp);
+	index = place(t, bounds.low, bounds.high);
 	if (!stack_open(&home->stacks[index], &bounds)) {
 		home->stacks[index].low = home->stacks[index].high = 0;
 		return false;

@@ -52,6 +52,13 @@ struct calls_stack {
 	struct calls_frame *frames, *top;
 	uint64_t used; /* when it was last switched to, by home.turn */
 	bool signal;   /* a signal's: left by a jump, nothing on it goes on */
+	/*
+	 * A stack that lies inside a frame of another one, `outer`: the open call that has it in
+	 * its frame, and the sp of that call. NULL: it lies in no frame.
+	 */
+	uint32_t outer;
+	struct calls_frame *holder;
+	uintptr_t holder_sp;
 };
 
 struct calls_hash {
@@ -69,6 +76,7 @@ struct calls_home {
 	uint32_t chunks;      /* unit of this thread's latest chunk header, a list by unused[0] */
 	uint32_t stack;       /* the current one */
 	uint32_t stack_count;
+	uint32_t held; /* stacks that have a holder */
 	uint64_t turn;
 	struct calls_thread *next_free;
 	struct calls_stack stacks[CALLS_STACKS];
@@ -178,6 +186,12 @@ void calls_tree_restart(struct calls_thread *t); /* min and max of all its nodes
 bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp);
 /* Makes the stack that sp lies in the current one; false: it is not known. Signals are held. */
 bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new);
+/* The memory lies inside a stack of this thread. */
+bool calls_stack_encloses(struct calls_thread *t, uintptr_t low, uintptr_t high);
+/* Memory inside the frame of an open call becomes a stack of its own. Signals are held. */
+void calls_stack_hold(struct calls_thread *t, uintptr_t low, uintptr_t high);
+/* Of the stacks, the current one alone goes on. */
+void calls_stack_alone(struct calls_thread *t);
 /* The current stack is the one that the top frame is in, whatever handlers ran on meanwhile. */
 void calls_stack_right(struct calls_thread *t);
 void calls_stack_mark(struct calls_thread *t); /* a hook was interrupted: a mark above its frame */

@@ -79,6 +79,8 @@ UNWIND(_Unwind_ForcedUnwind, (void *exception, void *stop, void *argument),
 EXPORT void makecontext(ucontext_t *context, void (*function)(void), int count, ...)
 {
 	void (*real)(ucontext_t *, void (*)(void), int, ...) = dlsym(RTLD_NEXT, "makecontext");
+	uintptr_t low = (uintptr_t)context->uc_stack.ss_sp;
+	uintptr_t high = low + context->uc_stack.ss_size;
 	long a[CONTEXT_ARGUMENTS] = {0};
 	va_list list;
 
@@ -86,8 +88,8 @@ EXPORT void makecontext(ucontext_t *context, void (*function)(void), int count, 
 	for (int i = 0; i < count && i < CONTEXT_ARGUMENTS; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	stacks_add((uintptr_t)context->uc_stack.ss_sp,
-	           (uintptr_t)context->uc_stack.ss_sp + context->uc_stack.ss_size);
+	stacks_add(low, high);
+	calls_stack_made(low, high, (uintptr_t)__builtin_frame_address(0));
 	real(context, function, count, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9],
 	     a[10], a[11]);
 }

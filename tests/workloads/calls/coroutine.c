@@ -9,10 +9,12 @@
  *	deserted   stacks that are never gone back to, and are freed
  *	threads    robin, in three threads
  *	migrate    begun in one thread, gone on with in another
+ *	local      on arrays in the frames of open calls, whose memory others use afterwards
  */
 #include "truth_threads.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -274,12 +276,154 @@ static void migrate(void)
 	munmap(c.stack, STACK);
 }
 
+static volatile unsigned one = 1;
+static ucontext_t local_here[4];
+static unsigned local_makes;
+
+static APART void through_leaf(unsigned n)
+{
+	CALLED();
+	PATH("...;through;through_leaf");
+	sink += n;
+}
+
+/* Ordinary calls through memory that was a coroutine's stack; each goes on after a jump. */
+static APART void through(unsigned depth)
+{
+	char room[STACK / 16];
+	jmp_buf back;
+
+	CALLED();
+	if (depth == 30)
+		PATH("main;local;through");
+	memset(room, (int)depth, sizeof(room));
+	if (!_setjmp(back))
+		_longjmp(back, (int)one);
+	through_leaf(depth);
+	if (depth)
+		through(depth - 1);
+	through_leaf((unsigned char)room[depth * 100]);
+}
+
+static APART void hop(unsigned from, unsigned to)
+{
+	CALLED();
+	swapcontext(&local_here[from], &local_here[to]);
+}
+
+static APART void there_leaf(unsigned n)
+{
+	CALLED();
+	PATH("...;there;there_leaf");
+	sink += n;
+}
+
+static APART void there(unsigned depth)
+{
+	CALLED();
+	if (depth)
+		there(depth - 1);
+	hop(1, 0);
+	there_leaf(depth);
+}
+
+static void there_body(void)
+{
+	CALLED();
+	if (local_makes == 1)
+		PATH("main;local;on_own_frame;here;hop;there_body");
+	else if (local_makes == 2)
+		PATH("main;local;on_own_frame;hop;there_body");
+	else
+		PATH("main;local;on_two_frames;hop;between_body;here;hop;there_body");
+	for (unsigned i = 0;; i++)
+		there(i % 3);
+}
+
+static APART void here_leaf(unsigned n)
+{
+	CALLED();
+	PATH("...;here;here_leaf");
+	sink += n;
+}
+
+static APART void here(unsigned depth)
+{
+	CALLED();
+	hop(0, 1);
+	if (depth)
+		here(depth - 1);
+	hop(0, 1);
+	here_leaf(depth);
+}
+
+UNSEEN static void local_make(unsigned index, char *stack, size_t bytes, void (*function)(void))
+{
+	local_makes++;
+	getcontext(&local_here[index]);
+	local_here[index].uc_stack.ss_sp = stack;
+	local_here[index].uc_stack.ss_size = bytes;
+	local_here[index].uc_link = NULL;
+	makecontext(&local_here[index], function, 0);
+}
+
+static APART void on_own_frame(unsigned depth)
+{
+	char stack[STACK];
+
+	CALLED();
+	PATH("main;local;on_own_frame");
+	local_makes = 0;
+	local_make(1, stack, STACK, there_body);
+	here(depth);
+	/* The same memory again, where the runtime saw a call of the coroutine last. */
+	local_make(1, stack, STACK, there_body);
+	hop(0, 1);
+	here(depth + 1);
+}
+
+/* A coroutine whose frame has the stack of another one. */
+static void between_body(void)
+{
+	char stack[STACK];
+
+	CALLED();
+	PATH("main;local;on_two_frames;hop;between_body");
+	local_make(1, stack, STACK, there_body);
+	here(4);
+	hop(2, 3);
+}
+
+static APART void on_two_frames(void)
+{
+	char stack[3 * STACK];
+
+	CALLED();
+	PATH("main;local;on_two_frames");
+	local_makes = 2;
+	local_make(2, stack, sizeof(stack), between_body);
+	hop(3, 2);
+	leaf(1);
+}
+
+static void local(void)
+{
+	CALLED();
+	for (unsigned i = 0; i < 20; i++) {
+		on_own_frame(i % 5);
+		through(30);
+		on_two_frames();
+		if (i % 2)
+			through(30);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct truth_case cases[] = {
 	        {"robin", robin},     {"hundred", hundred},   {"generator", generator},
 	        {"nested", nested},   {"deserted", deserted}, {"threads", threads},
-	        {"migrate", migrate}, {NULL, NULL},
+	        {"migrate", migrate}, {"local", local},       {NULL, NULL},
 	};
 
 	CALLED();
