@@ -82,6 +82,7 @@ static void another_call_comes_before_a_slow_event(void)
 	back(B, 0x80000);
 	call(D, 0x98000);
 	call_slowly(C, 0x90000);
+	CHECK_EQ(calls_home(embedded_self)->held, 0);
 	call_slowly(B, 0x70000);
 	back(B, 0x70000);
 	back(C, 0x90000);
@@ -196,6 +197,21 @@ static void three_within_each_other(void)
 	nothing_is_wrong();
 }
 
+/* The time up to the new stack is of the call that ran last on the old one. */
+static void time_before_a_stack_is_made_again(void)
+{
+	begin(false);
+	call(C, 0x9ff00);
+	embedded_now += 5000;
+	calls_stack_made(0x80000, 0xa0000, 0x7fff0);
+	embedded_now += 70000;
+	back(B, 0x80000);
+	back(A, 0xf0000);
+	CHECK(AT(A, B, C)->net >= 5000 && AT(A, B, C)->net < 6000);
+	CHECK(AT(A, B)->net >= 70000 && AT(A, B)->net < 71000);
+	nothing_is_wrong();
+}
+
 /* A jump is still to be looked at; in a hook, and for memory elsewhere, nothing is done. */
 static void states_of_the_thread(void)
 {
@@ -262,6 +278,7 @@ int main(void)
 	RUN(memory_below_the_top);
 	RUN(in_the_frame_of_another_coroutine);
 	RUN(three_within_each_other);
+	RUN(time_before_a_stack_is_made_again);
 	RUN(states_of_the_thread);
 	RUN(the_coroutine_goes_on_alone);
 	RUN(it_was_left_longest_ago);
