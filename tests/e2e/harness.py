@@ -116,11 +116,13 @@ def nested(report):
                 nodes[node["parent"]]["children"].append(node)
         report["tree"] = nodes[0]
     for process in report["processes"] if report.get("kind") == "calls" else ():
-        names = {None: ()}
-        for node in process.get("nodes", []):
-            names[node["id"]] = (*names[node["parent"]], node["function"])
+        nodes = process.get("nodes", [])
         for path in process.get("paths", []):
-            path["path"] = list(names[path["node"]])
+            names, at = [], path["node"]
+            while at is not None:
+                names.append(nodes[at]["function"])
+                at = nodes[at]["parent"]
+            path["path"] = names[::-1]
     return report
 
 

@@ -86,7 +86,7 @@ def a_store_reports_what_its_recording_does(t):
             t.equal((p["instances"], p["samples"]), programs[p["name"]], p["name"])
 
 
-@test
+@test_of_shares
 def the_books_of_a_store_close_as_the_recording_s_do(t):
     recording = mixed(t)
     a, b = t.report("-i", recording)["ledger"], t.report(stored(t, recording))["ledger"]
