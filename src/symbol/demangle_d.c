@@ -151,20 +151,24 @@ static bool read_template_argument(struct reader *r)
 
 static bool read_identifier(struct reader *r);
 
-/* Behind "__T" or "__U": name!(arguments) */
-static bool read_template(struct reader *r)
+/* Items up to "Z", in parentheses; `open` begins them. */
+static bool read_items(struct reader *r, const char *open, bool (*read_item)(struct reader *r))
 {
-	if (!read_identifier(r))
-		return false;
-	buf_puts(r->out, "!(");
+	buf_puts(r->out, open);
 	for (bool first = true; !skip(r, 'Z'); first = false) {
 		if (!first)
 			buf_puts(r->out, ", ");
-		if (!enter(r) || !leave(r, read_template_argument(r)))
+		if (!enter(r) || !leave(r, read_item(r)))
 			return false;
 	}
 	buf_putc(r->out, ')');
 	return true;
+}
+
+/* Behind "__T" or "__U": name!(arguments) */
+static bool read_template(struct reader *r)
+{
+	return read_identifier(r) && read_items(r, "!(", read_template_argument);
 }
 
 static bool skip_template_mark(struct reader *r)
@@ -428,15 +432,7 @@ static bool read_map(struct reader *r)
 
 static bool read_tuple(struct reader *r)
 {
-	buf_puts(r->out, "tuple(");
-	for (bool first = true; !skip(r, 'Z'); first = false) {
-		if (!first)
-			buf_puts(r->out, ", ");
-		if (!enter(r) || !leave(r, read_parameter(r)))
-			return false;
-	}
-	buf_putc(r->out, ')');
-	return true;
+	return read_items(r, "tuple(", read_parameter);
 }
 
 static bool read_two_letters(struct reader *r, char first)
