@@ -4,6 +4,7 @@
  * error where a load would end the program: the file may be shorter by now.
  */
 #include "linux/maps.h"
+#include "linux/uncancelled.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -171,7 +172,7 @@ static size_t take_lines(size_t used, bool *skipping, maps_fn *each)
 
 bool maps_read(maps_fn *each)
 {
-	int fd = openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = uncancelled_open(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	bool skipping = false;
 	size_t used = 0;
 	ssize_t got;
@@ -181,7 +182,7 @@ bool maps_read(maps_fn *each)
 	memset(&maps.base, 0, sizeof(maps.base));
 	memset(&maps.code, 0, sizeof(maps.code));
 	for (;;) {
-		got = read(fd, maps.text + used, sizeof(maps.text) - used);
+		got = uncancelled_read(fd, maps.text + used, sizeof(maps.text) - used);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -189,7 +190,7 @@ bool maps_read(maps_fn *each)
 		used = take_lines(used + (size_t)got, &skipping, each);
 	}
 	give(each);
-	close(fd);
+	uncancelled_close(fd);
 	return got == 0;
 }
 

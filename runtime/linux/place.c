@@ -6,6 +6,7 @@
  * user's or root's is entered, links too.
  */
 #include "linux/place.h"
+#include "linux/uncancelled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,15 +63,15 @@ static const char *value_of(const char *entry, const char *name)
 
 static ssize_t read_all(const char *path, char *bytes, size_t room)
 {
-	int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	int fd = uncancelled_open(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	size_t used = 0;
 	ssize_t got;
 
 	if (fd < 0)
 		return -1;
-	while (used < room && (got = read(fd, bytes + used, room - used)) > 0)
+	while (used < room && (got = uncancelled_read(fd, bytes + used, room - used)) > 0)
 		used += (size_t)got;
-	close(fd);
+	uncancelled_close(fd);
 	return (ssize_t)used;
 }
 
@@ -164,7 +165,7 @@ static int follow(int at, const char *part)
 		return -ENOTDIR;
 	if (!is_trusted(st.st_uid))
 		return -ELOOP;
-	at = openat(at, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	at = uncancelled_open(at, part, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 	return at < 0 ? -errno : at;
 }
 
@@ -174,12 +175,12 @@ static int enter(int at, const char *part, bool last)
 	/* O_PATH: on the way nothing is read, and may not be readable. */
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct stat above, st;
-	int fd = openat(at, part, flags);
+	int fd = uncancelled_open(at, part, flags, 0);
 
 	if (fd < 0 && errno == ENOENT) {
 		if (mkdirat(at, part, 0700) && errno != EEXIST)
 			return -errno;
-		fd = openat(at, part, flags);
+		fd = uncancelled_open(at, part, flags, 0);
 	}
 	if (fd < 0) {
 		if (last || (errno != ELOOP && errno != ENOTDIR))
@@ -190,7 +191,7 @@ static int enter(int at, const char *part, bool last)
 	}
 	if (fstat(at, &above) || fstat(fd, &st) ||
 	    ((above.st_mode & S_IWOTH) && !is_trusted(st.st_uid))) {
-		close(fd);
+		uncancelled_close(fd);
 		return -EPERM;
 	}
 	return fd;
@@ -210,7 +211,8 @@ static int is_private(int fd)
 
 static int open_directory(char *path)
 {
-	int fd = openat(AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = uncancelled_open(AT_FDCWD, *path == '/' ? "/" : ".",
+	                          O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 	int rc;
 
 	if (fd < 0)
@@ -228,7 +230,7 @@ static int open_directory(char *path)
 			*end++ = 0;
 		last = !*end;
 		next = enter(fd, path, last);
-		close(fd);
+		uncancelled_close(fd);
 		if (next < 0)
 			return next;
 		fd = next;
@@ -236,7 +238,7 @@ static int open_directory(char *path)
 	}
 	rc = is_private(fd);
 	if (rc) {
-		close(fd);
+		uncancelled_close(fd);
 		return rc;
 	}
 	return fd;
@@ -256,8 +258,8 @@ static int make_file(int directory, const char *kind, uint64_t birth)
 		put_number(&t, n);
 		put(&t, ".");
 		put(&t, kind);
-		fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		            0600);
+		fd = uncancelled_open(directory, name,
+		                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0)
 			return fd;
 		if (errno != EEXIST)
@@ -277,7 +279,7 @@ int place_create(const char *kind, uint64_t birth)
 	rc = directory;
 	if (directory >= 0) {
 		rc = make_file(directory, kind, birth);
-		close(directory);
+		uncancelled_close(directory);
 	}
 	errno = saved;
 	return rc;

@@ -9,6 +9,7 @@
 #include "linux/images.h"
 #include "linux/place.h"
 #include "linux/program.h"
+#include "linux/uncancelled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,7 +163,7 @@ static bool map_table(uint64_t limit)
 	if (!ftruncate(fd, (off_t)limit))
 		at = mmap(calls_table.base, limit, PROT_READ | PROT_WRITE,
 		          MAP_SHARED | (calls_table.base ? MAP_FIXED : 0), fd, 0);
-	close(fd);
+	uncancelled_close(fd);
 	if (at == MAP_FAILED)
 		return false;
 	calls_table.base = at;

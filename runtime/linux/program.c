@@ -2,6 +2,7 @@
 /* program: see program.h. */
 #include "linux/program.h"
 #include "linux/place.h"
+#include "linux/uncancelled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,11 +101,11 @@ bool program_grow(char *base, uint64_t wanted, uint64_t room, uint64_t first_ste
 
 static size_t read_file(const char *path, char *into, size_t room)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, into, room - 1);
+	int fd = uncancelled_open(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t n = fd < 0 ? -1 : uncancelled_read(fd, into, room - 1);
 
 	if (fd >= 0)
-		close(fd);
+		uncancelled_close(fd);
 	into[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "calls/thread.h"
 #include "linux/process.h"
+#include "linux/uncancelled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +154,7 @@ struct maps {
 static int next(struct maps *m)
 {
 	if (m->at == m->have) {
-		ssize_t n = read(m->fd, m->bytes, sizeof(m->bytes));
+		ssize_t n = uncancelled_read(m->fd, m->bytes, sizeof(m->bytes));
 
 		m->at = 0;
 		m->have = n > 0 ? (size_t)n : 0;
@@ -188,7 +189,7 @@ static bool of_mapping(uintptr_t sp, struct port_stack *stack, bool *guarded)
 	int c;
 
 	m.at = m.have = 0;
-	m.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	m.fd = uncancelled_open(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	if (m.fd < 0)
 		return false;
 	do {
@@ -202,7 +203,7 @@ static bool of_mapping(uintptr_t sp, struct port_stack *stack, bool *guarded)
 			c = next(&m);
 		while (c >= 0 && c != '\n');
 	} while (!found && c >= 0);
-	close(m.fd);
+	uncancelled_close(m.fd);
 	return found;
 }
 

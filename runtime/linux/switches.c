@@ -19,6 +19,7 @@
  * by what a wait of each kind took on average in those that are there.
  */
 #include "linux/switches.h"
+#include "linux/uncancelled.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -153,7 +154,7 @@ int switches_open(struct switches *s, const struct clock_rate *clock)
 		                  ->data_head;
 	}
 	/* The mapping holds the event: a program that counts or closes descriptors sees none. */
-	syscall(SYS_close, fd);
+	uncancelled_close(fd);
 	if (rc)
 		goto out;
 	s->tid = (int)syscall(SYS_gettid);

@@ -6,6 +6,7 @@
 #include "linux/symbols.h"
 
 #include "linux/maps.h"
+#include "linux/uncancelled.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -38,7 +39,8 @@ bool symbols_open(struct symbols_file *f, const struct assay_calls_image *image)
 	f->size = 0;
 	if (image->path[0] != '/')
 		return false; /* [vdso], or a path that was cut short */
-	fd = openat(AT_FDCWD, image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = uncancelled_open(AT_FDCWD, image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+	                      0);
 	if (fd < 0)
 		return false;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
@@ -49,7 +51,7 @@ bool symbols_open(struct symbols_file *f, const struct assay_calls_image *image)
 			f->size = (size_t)st.st_size;
 		}
 	}
-	close(fd);
+	uncancelled_close(fd);
 	if (f->bytes && !is_same(f, &st, image))
 		symbols_close(f);
 	return f->bytes;

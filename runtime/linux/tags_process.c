@@ -10,6 +10,7 @@
 #include "linux/clock.h"
 #include "linux/place.h"
 #include "linux/program.h"
+#include "linux/uncancelled.h"
 #include "tags/device.h"
 
 #include "assay_port.h"
@@ -178,7 +179,7 @@ static uint64_t map_file(char **at)
 	*at = MAP_FAILED;
 	if (!ftruncate(fd, (off_t)bytes))
 		*at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
+	uncancelled_close(fd);
 	if (*at == MAP_FAILED)
 		return 0;
 	if (!program_populate(*at, ASSAY_TAGS_PAGE) ||

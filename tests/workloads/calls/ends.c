@@ -10,6 +10,7 @@
  *	killed    SIGKILL by itself
  *	thread    pthread_exit from 20 deep
  *	cancel    threads cancelled while they sleep, 20 deep
+ *	doomed    threads that are cancelled before their first call, and their children
  *	main_ends the first thread ends by pthread_exit, others go on
  *	others    exit while three threads sleep in calls
  */
@@ -17,6 +18,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #pragma GCC diagnostic ignored "-Winfinite-recursion"
 
@@ -211,6 +213,45 @@ static void cancel(void)
 	}
 }
 
+static unsigned survived;
+
+static APART void end_pause(void)
+{
+	CALLED();
+	__atomic_fetch_add(&survived, 1, __ATOMIC_RELAXED);
+	for (;;)
+		pause();
+}
+
+/* The cancellation waits for the first cancellation point, which is end_pause's. */
+UNSEEN static void *doomed_body(void *argument)
+{
+	pid_t *child = argument;
+
+	pthread_cancel(pthread_self());
+	*child = fork();
+	if (!*child)
+		truth_forked();
+	pthread_cleanup_push(cleanup, argument);
+	down(4, end_pause);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void doomed(void)
+{
+	CALLED();
+	for (unsigned i = 0; i < 5; i++) {
+		pthread_t t;
+		pid_t child;
+		int status;
+
+		if (pthread_create(&t, NULL, doomed_body, &child) || pthread_join(t, NULL) ||
+		    survived != i + 1 || waitpid(child, &status, 0) != child || status)
+			_exit(121);
+	}
+}
+
 static void *later(void *argument)
 {
 	CALLED();
@@ -242,10 +283,10 @@ static void others(void)
 int main(int argc, char **argv)
 {
 	static const struct truth_case cases[] = {
-	        {"exit", by_exit},   {"at_once", at_once}, {"quick", quick},
-	        {"abort", by_abort}, {"crash", crash},     {"killed", killed},
-	        {"thread", thread},  {"cancel", cancel},   {"main_ends", main_ends},
-	        {"others", others},  {NULL, NULL},
+	        {"exit", by_exit},        {"at_once", at_once}, {"quick", quick},
+	        {"abort", by_abort},      {"crash", crash},     {"killed", killed},
+	        {"thread", thread},       {"cancel", cancel},   {"doomed", doomed},
+	        {"main_ends", main_ends}, {"others", others},   {NULL, NULL},
 	};
 
 	CALLED();
