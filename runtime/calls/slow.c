@@ -235,7 +235,7 @@ static bool ready(struct calls_thread *t, uintptr_t sp)
 {
 	uint64_t held;
 
-	if (t->state == CALLS_OFF) {
+	if (t->state == CALLS_OFF || (t->state == CALLS_BUSY && !calls_stack_may_mark(t, sp))) {
 		lose();
 		return false;
 	}
@@ -244,8 +244,8 @@ static bool ready(struct calls_thread *t, uintptr_t sp)
 	if (t->state == CALLS_UNBORN)
 		t = calls_birth(sp);
 	else if (t->state == CALLS_BUSY)
-		calls_stack_mark(t);
-	if (t->state == CALLS_BUSY || t->state == CALLS_SAMPLE)
+		t->state = calls_stack_mark(t) ? CALLS_JUMPED : CALLS_READY;
+	else if (t->state == CALLS_SAMPLE)
 		t->state = CALLS_READY;
 	port_signals_release(held);
 	return t->state != CALLS_OFF;
@@ -324,6 +324,8 @@ void calls_jumped(void)
 
 	if (t->state == CALLS_READY || t->state == CALLS_SAMPLE)
 		t->state = CALLS_JUMPED;
+	else if (t->state == CALLS_BUSY)
+		calls_home(t)->jumped = true;
 }
 
 void calls_stack_made(uintptr_t low, uintptr_t high, uintptr_t sp)

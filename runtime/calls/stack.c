@@ -20,6 +20,11 @@
 
 /* Frames beyond the limit of depth, for marks. */
 #define SLACK 4096u
+/* No mark is made in the last of them, so that what is called over the last mark has room. */
+#define MARK_ROOM (SLACK / 2 * sizeof(struct calls_frame))
+/* Handlers that interrupted each other's hooks, within so many of the innermost frames. */
+#define MARKS_MOST 8u
+#define MARKS_WITHIN 1024u
 
 static size_t frames_bytes(void)
 {
@@ -123,6 +128,20 @@ static void switch_to(struct calls_thread *t, uint32_t index)
 	publish(t, index, 0);
 }
 
+/* The stack that the top frame is in: the current one, unless a handler's was current last. */
+static uint32_t stack_of_top(const struct calls_home *home)
+{
+	size_t bytes = frames_bytes();
+	uint32_t found = home->stack;
+
+	if ((uintptr_t)home->top - (uintptr_t)home->stacks[found].frames < bytes)
+		return found;
+	for (uint32_t i = 0; i < home->stack_count; i++)
+		if ((uintptr_t)home->top - (uintptr_t)home->stacks[i].frames < bytes)
+			found = i;
+	return found;
+}
+
 /*
  * A hook that was interrupted writes its stack's top when it goes on, whatever stack
  * the handler ran on. That stack is the current one, and the handler is over.
@@ -131,14 +150,11 @@ void calls_stack_right(struct calls_thread *t)
 {
 	struct calls_home *home = calls_home(t);
 	struct calls_stack *s = &home->stacks[home->stack];
-	size_t bytes = frames_bytes();
 
-	if ((uintptr_t)home->top - (uintptr_t)s->frames < bytes)
+	home->stack = stack_of_top(home);
+	if (s == &home->stacks[home->stack])
 		return;
 	s->top = s->frames;
-	for (uint32_t i = 0; i < home->stack_count; i++)
-		if ((uintptr_t)home->top - (uintptr_t)home->stacks[i].frames < bytes)
-			home->stack = i;
 	t->low = home->stacks[home->stack].low;
 }
 
@@ -303,18 +319,70 @@ bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new)
 	return true;
 }
 
-void calls_stack_mark(struct calls_thread *t)
+/*
+ * The event at `sp` lies above the hook that the handler interrupted: a jump left the handler.
+ * The sp of an interrupted entry is in the frame over the top. What an interrupted exit finds
+ * there may be of an older call that lay lower, so that its handler may seem to be left.
+ */
+static bool is_abandoned(const struct calls_frame *mark, uintptr_t sp)
+{
+	return ((const struct calls_frame *)mark->site)[1].sp <= sp;
+}
+
+/* Handlers interrupt hooks of handlers: to mark them all takes more time than signals leave. */
+static bool is_flood(const struct calls_home *home, const struct calls_stack *s, uintptr_t sp)
+{
+	const struct calls_frame *f = home->top;
+	uint32_t marks = 0;
+
+	for (uint32_t i = 0; i < MARKS_WITHIN && marks < MARKS_MOST; i++) {
+		if (!calls_is_mark(f)) {
+			f--;
+			continue;
+		}
+		if (!f->site)
+			return false;
+		marks += !inside(s, sp) || !is_abandoned(f, sp);
+		f = (const struct calls_frame *)f->site;
+	}
+	return marks == MARKS_MOST;
+}
+
+bool calls_stack_may_mark(struct calls_thread *t, uintptr_t sp)
 {
 	struct calls_home *home = calls_home(t);
+	const struct calls_stack *s;
+
+	if (home->jumped)
+		home->flood = NULL;
+	/* Until a handler returns, its events and those of deeper handlers are the flood's. */
+	else if (home->flood == home->top && sp <= home->flood_sp)
+		return false;
+	s = &home->stacks[stack_of_top(home)];
+	if ((uintptr_t)home->top - (uintptr_t)s->frames >= frames_bytes() - MARK_ROOM)
+		return false;
+	if (home->jumped || !is_flood(home, s, sp))
+		return true;
+	home->flood = home->top;
+	home->flood_sp = sp;
+	return false;
+}
+
+bool calls_stack_mark(struct calls_thread *t)
+{
+	struct calls_home *home = calls_home(t);
+	bool jumped = home->jumped;
 	struct calls_frame *top = home->top, *mark = top + 3;
 	/* Exits that meet either of the two go the slow way. */
 	struct calls_frame gap = {.node = top->node, .ra = CALLS_MARK};
 
+	home->jumped = false;
 	top[2] = gap;
 	top[2].site = (uintptr_t)top;
 	*mark = top[2];
 	calls_barrier();
 	home->top = mark;
+	return jumped;
 }
 
 /*
@@ -432,11 +500,14 @@ struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls
 {
 	struct calls_frame *f = calls_home(t)->top, *below;
 	uintptr_t bound = jumped ? slot_of(t, call->sp, call->site) : call->sp;
+	/* Only a jump leaves a handler: hooks that wait for theirs are found by their marks. */
+	const bool left = jumped;
 
 	for (; (below = calls_frame_below(t, f)); f = below) {
 		if (calls_is_mark(f)) {
-			/* A handler's, unless a jump left what it interrupted. */
-			if (calls_is_mark(below) || bound < below->sp)
+			/* A handler's, unless a jump left it, or left what it interrupted. */
+			if (!(left && is_abandoned(f, call->sp)) &&
+			    (calls_is_mark(below) || bound < below->sp))
 				return f;
 			jumped = true;
 			bound = slot_of(t, call->sp, call->site);

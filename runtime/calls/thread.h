@@ -77,6 +77,10 @@ struct calls_home {
 	uint32_t stack;       /* the current one */
 	uint32_t stack_count;
 	uint32_t held; /* stacks that have a holder */
+	bool jumped;   /* a handler may have left by a jump since a hook was interrupted */
+	/* Where too many hooks were interrupted: the top, and the sp of the event that found it. */
+	struct calls_frame *flood;
+	uintptr_t flood_sp;
 	uint64_t turn;
 	struct calls_thread *next_free;
 	struct calls_stack stacks[CALLS_STACKS];
@@ -194,7 +198,13 @@ void calls_stack_hold(struct calls_thread *t, uintptr_t low, uintptr_t high);
 void calls_stack_alone(struct calls_thread *t);
 /* The current stack is the one that the top frame is in, whatever handlers ran on meanwhile. */
 void calls_stack_right(struct calls_thread *t);
-void calls_stack_mark(struct calls_thread *t); /* a hook was interrupted: a mark above its frame */
+/*
+ * A hook was interrupted, and this is the handler's event at `sp`. False: there is no room for a
+ * mark, or handlers interrupt each other's hooks faster than they return.
+ */
+bool calls_stack_may_mark(struct calls_thread *t, uintptr_t sp);
+/* A mark above the interrupted hook's frame; signals are held. True: a handler jumped since. */
+bool calls_stack_mark(struct calls_thread *t);
 /* Closes the frames over `to` without their exits. */
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to);
 /* `call`, entered at the top frame's sp, is of a function that was compiled into it. */

@@ -262,6 +262,45 @@ static void a_handler_after_a_slow_path_leaves_no_mark(void)
 	CHECK_EQ(embedded_self->record->current, embedded_self->record->root);
 }
 
+static unsigned handlers_left;
+
+/* So many handlers, each in a hook of the one before. */
+static void handlers(void)
+{
+	stack -= 1000;
+	if (--handlers_left)
+		embedded_interrupt = handlers;
+	call(C, 0);
+	back(C, 0);
+	stack += 1000;
+}
+
+/* Each mark costs time, which handlers that come too fast do not leave. */
+static void handlers_that_interrupt_each_other_too_deeply_are_lost_and_counted(void)
+{
+	fresh(1000, TABLE_BYTES);
+	call(A, 0);
+	for (unsigned round = 1; round <= 3; round++) {
+		handlers_left = 9;
+		embedded_interrupt = handlers;
+		call(B, 0);
+		CHECK_EQ(calls_table.header->lost_events, 2 * round);
+		CHECK_EQ(marks_open(), 0);
+		back(B, 0);
+		CHECK_EQ(AT(A, B)->calls, round);
+		CHECK_EQ(AT(A, C)->calls, 8 * round);
+	}
+	handlers_left = 8;
+	embedded_interrupt = handlers;
+	call(B, 0);
+	back(B, 0);
+	back(A, 0);
+	CHECK_EQ(AT(A, C)->calls, 8 * 4);
+	CHECK_EQ(calls_table.header->lost_events, 2 * 3);
+	CHECK_EQ(calls_table.header->unmatched_exits, 0);
+	CHECK_EQ(calls_table.header->resyncs, 0);
+}
+
 static unsigned readings_left;
 
 /* Runs the handler at the last of so many readings of the clock. */
@@ -510,6 +549,7 @@ int main(void)
 	RUN(a_reset_restarts_min_and_max);
 	RUN(a_hook_that_is_interrupted_loses_nothing);
 	RUN(a_handler_after_a_slow_path_leaves_no_mark);
+	RUN(handlers_that_interrupt_each_other_too_deeply_are_lost_and_counted);
 	RUN(a_handler_at_the_end_of_a_slow_path_loses_no_time);
 	RUN(a_handler_in_a_cost_sample_moves_no_time);
 	RUN(a_cost_sample_is_of_the_fast_path);

@@ -6,6 +6,8 @@
  */
 #include "core_fixture.h"
 
+#include <setjmp.h>
+
 static _Alignas(8) char program[2 * STACK_HIGH]; /* has one aligned stack in it */
 static uintptr_t sp;
 
@@ -285,6 +287,49 @@ static void guessed_bounds_below_and_above(void)
 	guessed_bounds_end_at_the_current_stack(false);
 }
 
+static jmp_buf before_handler;
+
+static void leaving_handler(void)
+{
+	sp -= 1024;
+	into(B + 40, 24);
+	enter(C, C + 16, B + 40, 0);
+	calls_jumped();
+	longjmp(before_handler, 1);
+}
+
+/* A hook whose handler was left by a jump does not go on: its mark is no handler's any more. */
+static void handlers_left_by_a_jump_are_no_flood(void)
+{
+	volatile uint64_t round = 0;
+	volatile uintptr_t here;
+
+	program_begin(1000);
+	into(0x900, 24);
+	enter(A, A + 16, 0x900, 0);
+	here = sp;
+	setjmp(before_handler);
+	sp = here;
+	/* The first event after a jump looks closely; the next can be interrupted. */
+	into(A + 30, 24);
+	enter(D, D + 16, A + 30, 0);
+	leave(D, D + 26, A + 30, 0);
+	out_of(24);
+	into(A + 60, 24);
+	if (round++ < 3000)
+		embedded_interrupt = leaving_handler;
+	enter(B, B + 16, A + 60, 0);
+	leave(B, B + 26, A + 60, 0);
+	out_of(24);
+	leave(A, A + 80, 0x900, 0);
+	CHECK_EQ(AT(A)->calls, 1);
+	CHECK_EQ(AT(A, B)->calls, 1);
+	CHECK_EQ(AT(A, C)->calls, 3000);
+	CHECK_EQ(AT(A, D)->calls, 3001);
+	CHECK_EQ(calls_table.header->lost_events, 0);
+	nothing_is_wrong(3000);
+}
+
 int main(void)
 {
 	RUN(recursion_inlined_into_itself);
@@ -296,5 +341,6 @@ int main(void)
 	RUN(a_function_called_where_a_dead_one_was);
 	RUN(more_stacks_than_there_is_room_for);
 	RUN(guessed_bounds_below_and_above);
+	RUN(handlers_left_by_a_jump_are_no_flood);
 	return check_end();
 }
