@@ -49,9 +49,9 @@ void ledger_cpu_switch(struct ledger_cpu_builder *b, uint64_t time_ns, int32_t p
 /* A sample of the clock. */
 void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle, uint64_t weight);
 /*
- * Closes the account of what was up to `to_ns`, and begins the next one there: no time and no
- * tick is in both or in none. A tick that is served later than half a period after it was due,
- * across the cut, is missing before it and one too many behind.
+ * Closes the account at `to_ns`, or at the end of sampling if that is earlier, and begins the next
+ * one there: each time and each tick is in exactly one account. A tick that is served after the
+ * cut, more than half a period late, is missing in the account before and one too many in the next.
  */
 struct ledger_cpu ledger_cpu_cut(struct ledger_cpu_builder *b, uint64_t to_ns);
 /* Closes the account at `end_ns`; b->sums is complete then. */

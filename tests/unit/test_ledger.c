@@ -466,6 +466,28 @@ static void wall_time_without_account_begins_a_period_before_the_first_tick(void
 	CHECK_EQ(cpu.wall_ns, 30 * MS);
 }
 
+/* Sampling of a CPU ends before that of the last CPU: the last window has the sampled time alone.
+ */
+static void the_last_window_ends_with_the_sampling_of_its_cpu(void)
+{
+	struct ledger_cpu_builder b = cpu_builder(START + 30 * MS);
+	struct ledger_cpu first, last, after;
+
+	for (uint64_t tick = 1; tick < 30; tick++) {
+		if (tick == 20)
+			first = ledger_cpu_cut(&b, START + 20 * MS);
+		sample(&b, tick, false);
+	}
+	last = ledger_cpu_cut(&b, START + 40 * MS);
+	after = ledger_cpu_cut(&b, START + 60 * MS);
+	CHECK_EQ(first.wall_ns, 20 * MS);
+	CHECK_EQ(last.wall_ns, 10 * MS);
+	CHECK_EQ(after.wall_ns, 0);
+	CHECK_EQ(first.ticks_due_busy + last.ticks_due_busy + after.ticks_due_busy, 29);
+	CHECK_EQ(first.ticks_seen_busy + last.ticks_seen_busy, 29);
+	ledger_cpu_done(&b);
+}
+
 int main(void)
 {
 	RUN(missing_ticks_by_state);
@@ -481,5 +503,6 @@ int main(void)
 	RUN(a_tick_due_just_before_the_end_is_not_missing);
 	RUN(exec_says_that_a_thread_ran);
 	RUN(wall_time_without_account_begins_a_period_before_the_first_tick);
+	RUN(the_last_window_ends_with_the_sampling_of_its_cpu);
 	return check_end();
 }
