@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_recording RECORDING STORE SECONDS: the events of a recording, cut into windows of
- * SECONDS, into a new store: what a store holds and what the recording does must be the same.
- * No account of the recorder's goes with it but when sampling began and ended.
+ * store_recording RECORDING STORE SECONDS: writes the events of a recording into a new store, in
+ * windows of SECONDS. The store must report what the recording reports. Of the recorder's account
+ * the store receives the start and end of sampling, and for each CPU its buffer and its steal
+ * time. The account has these for the recording as a whole: they are stored with the first window.
  */
 #include "cmd/store_names.h"
 #include "format/perf_data.h"
@@ -17,7 +18,22 @@ struct copy {
 	struct event_sink sink;
 	const struct recording *recording;
 	uint64_t wall_less_ns;
+	VEC(struct store_buffer) buffers; /* of the window that is being written */
 };
+
+static void fill_buffers(struct copy *c, bool first_window)
+{
+	c->buffers.count = 0;
+	vec_each (cpu, &c->recording->account.cpus)
+		vec_push(&c->buffers, (struct store_buffer){
+		                              .cpu = cpu->cpu,
+		                              .ring_bytes = cpu->ring_bytes,
+		                              .used_max = first_window ? cpu->ring_used_max : 0,
+		                              .lost_records = first_window ? cpu->lost_records : 0,
+		                              .steal_ns = first_window ? cpu->stat_steal_ns : 0,
+		                              .has_steal = true,
+		                      });
+}
 
 static int take_window(void *ctx, const struct profile *p, const struct profile_window *w,
                        struct error *err)
@@ -31,6 +47,9 @@ static int take_window(void *ctx, const struct profile *p, const struct profile_
 	                              .period_ns = c->recording->attrs.items[attr].period_ns,
 	                              .wall_less_ns = (int64_t)c->wall_less_ns};
 
+	fill_buffers(c, w->number == 0);
+	window.buffers = c->buffers.items;
+	window.buffer_count = c->buffers.count;
 	return store_add_window(c->store, p, &window, err);
 }
 
@@ -86,6 +105,7 @@ static int copy(struct copy *c, const char *from, const char *to, double seconds
 	}
 	store_close(c->store);
 	store_names_free(names);
+	vec_done(&c->buffers);
 	return status;
 }
 
