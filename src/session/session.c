@@ -10,6 +10,8 @@
 #include "session/targets.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,13 +158,35 @@ static int write_event(void *ctx, const struct event *e, struct error *err)
 	return status;
 }
 
+/* What was left out of the scan. */
+static void note_left_out(struct session *s, const struct proc_scan_counts *counts)
+{
+	if (counts->cut_paths)
+		plan_note(&s->plan,
+		          "%" PRIu64 " %s of a file whose path is longer than %d bytes %s recorded "
+		          "with the beginning of the path.",
+		          counts->cut_paths, plural(counts->cut_paths, "mapping", "mappings"),
+		          PATH_MAX - 1, plural(counts->cut_paths, "was", "were"));
+	if (counts->dropped_mappings)
+		plan_note(&s->plan,
+		          "%" PRIu64 " %s left out (%" PRIu64 " %s): those of one process may take "
+		          "%zu MB when recording begins. Code in them has no names.",
+		          counts->dropped_mappings,
+		          plural(counts->dropped_mappings, "mapping was", "mappings were"),
+		          counts->dropped_processes,
+		          plural(counts->dropped_processes, "process", "processes"),
+		          PROC_MAPPINGS_BYTES >> 20);
+}
+
 /* What runs already. The kernel's own tracking is on by now, so that nothing falls between. */
 static int tell_what_runs(struct session *s, struct error *err)
 {
+	struct proc_scan_counts counts = {0};
 	struct proc_scan scan = {.deliver = write_event,
 	                         .ctx = s,
 	                         .data_mappings = s->options->data_addresses,
-	                         .cgroups = s->plan.cgroups};
+	                         .cgroups = s->plan.cgroups,
+	                         .counts = &counts};
 	struct targets targets = targets_of(s);
 	bool hidden = false;
 	proc_ids pids = {0};
@@ -182,6 +206,7 @@ static int tell_what_runs(struct session *s, struct error *err)
 		status = proc_scan_pids(&scan, &pids, err);
 		vec_done(&pids);
 	}
+	note_left_out(s, &counts);
 	if (!status)
 		status = write_encoded(s, err);
 	return status ? status : flush_sink(s, err);

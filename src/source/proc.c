@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,14 +56,34 @@ static struct build_id mapped_build_id(struct known_files *known, int32_t tid,
 	return file.id;
 }
 
+/* Everything of a line of /proc/PID/maps before the path fits. */
+#define MAP_LINE_ROOM (PATH_MAX + 256)
+
+/*
+ * The next line, as far as there is room for it. The rest of a longer one is skipped: a path
+ * has no bound where directories are made relative to each other.
+ */
+static bool read_map_line(FILE *maps, char line[MAP_LINE_ROOM])
+{
+	int c;
+
+	if (!fgets(line, MAP_LINE_ROOM, maps))
+		return false;
+	if (!strchr(line, '\n'))
+		do
+			c = getc_unlocked(maps);
+		while (c != '\n' && c != EOF);
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
 /* One line of /proc/PID/maps; the filename points into `line`. */
-static bool parse_map(char *line, struct event_mmap *map)
+static bool parse_map(char *line, struct event_mmap *map, bool *cut)
 {
 	char perms[8];
 	int path = 0;
 	uint64_t end;
 
-	line[strcspn(line, "\n")] = '\0';
 	*map = (struct event_mmap){0};
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->addr,
 	           &end, perms, &map->pgoff, &map->major, &map->minor, &map->inode, &path) < 7)
@@ -72,8 +93,40 @@ static bool parse_map(char *line, struct event_mmap *map)
 	            (perms[2] == 'x' ? PROT_EXEC : 0);
 	map->flags = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	map->executable = perms[2] == 'x';
+	*cut = path && strnlen(line + path, PATH_MAX) == PATH_MAX;
+	if (*cut)
+		line[path + PATH_MAX - 1] = '\0';
 	map->filename = path && line[path] ? line + path : "//anon";
 	return true;
+}
+
+/* The bytes that records of a process's mappings may still take, and what did not fit. */
+struct map_room {
+	size_t code, data;
+	uint64_t cut_paths, dropped;
+};
+
+/* Whether the mapping is recorded; takes the room of its record if it is. */
+static bool take_room(struct map_room *room, const struct event_mmap *map)
+{
+	size_t *left = map->executable ? &room->code : &room->data;
+	size_t size = sizeof(*map) + strlen(map->filename);
+
+	if (size > *left) {
+		room->dropped++;
+		return false;
+	}
+	*left -= size;
+	return true;
+}
+
+static void count_left_out(const struct proc_scan *scan, const struct map_room *room)
+{
+	if (!scan->counts)
+		return;
+	scan->counts->cut_paths += room->cut_paths;
+	scan->counts->dropped_mappings += room->dropped;
+	scan->counts->dropped_processes += room->dropped != 0;
 }
 
 /* The memory of a process as one of its threads shows it; *found: there was any. */
@@ -81,24 +134,28 @@ static int scan_maps(const struct proc_scan *scan, struct known_files *known, in
                      int32_t tid, bool *found, struct error *err)
 {
 	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = pid, .tid = pid};
-	char path[64], *line = NULL;
-	size_t room = 0;
+	struct map_room room = {.code = PROC_MAPPINGS_BYTES, .data = PROC_MAPPINGS_BYTES};
+	char path[64], line[MAP_LINE_ROOM];
 	int status = 0;
 	FILE *maps;
+	bool cut;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
 	maps = fopen(path, "re");
-	while (maps && !status && getline(&line, &room, maps) > 0) {
-		if (!parse_map(line, &e.mmap))
+	while (maps && !status && read_map_line(maps, line)) {
+		if (!parse_map(line, &e.mmap, &cut))
 			continue;
 		*found = true;
 		if (!e.mmap.executable && !(scan->data_mappings && (e.mmap.prot & PROT_READ)))
 			continue;
+		if (!take_room(&room, &e.mmap))
+			continue;
+		room.cut_paths += cut;
 		if (e.mmap.filename[0] == '/' && e.mmap.executable && e.mmap.inode)
 			e.mmap.build_id = mapped_build_id(known, tid, &e.mmap);
 		status = scan->deliver(scan->ctx, &e, err);
 	}
-	free(line);
+	count_left_out(scan, &room);
 	if (maps)
 		fclose(maps);
 	return status;

@@ -5,7 +5,11 @@
  * The kernel reports processes from the moment at which we ask; those that
  * were there before are read from /proc and told as COMM, FORK and MMAP events
  * of time 0, so that a reader sees one stream. Processes that end while they
- * are read are left out without complaint. Uses: base, event.
+ * are read are left out without complaint.
+ *
+ * Users choose the names and the number of their mappings. A path is cut at PATH_MAX - 1 bytes,
+ * as no path that the kernel reports later is longer. The records of one process's mappings take
+ * at most PROC_MAPPINGS_BYTES for code, and the same for data. Both are counted. Uses: base, event.
  */
 #ifndef ASSAY_SOURCE_PROC_H
 #define ASSAY_SOURCE_PROC_H
@@ -14,13 +18,23 @@
 #include "base/vec.h"
 #include "event/event.h"
 
+#define PROC_MAPPINGS_BYTES ((size_t)1 << 20)
+
+/* What a scan left out. */
+struct proc_scan_counts {
+	uint64_t cut_paths;
+	uint64_t dropped_mappings,
+	        dropped_processes; /* mappings, and the processes that had them */
+};
+
 typedef int proc_event_fn(void *ctx, const struct event *e, struct error *err);
 
 struct proc_scan {
 	proc_event_fn *deliver;
 	void *ctx;
-	bool data_mappings; /* not only code (-d) */
-	bool cgroups;       /* in which one each process is */
+	bool data_mappings;              /* not only code (-d) */
+	bool cgroups;                    /* in which one each process is */
+	struct proc_scan_counts *counts; /* added to; NULL: not counted */
 };
 
 typedef VEC(int32_t) proc_ids;

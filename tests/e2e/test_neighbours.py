@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Processes of another user, without any right, try to stop or to fill a recording by root.
+
+Each attack runs as user 65534. The recording goes on, its memory has a bound, and what it left
+out is counted in its warnings."""
+import os
+import shutil
+
+from harness import *
+
+STRANGER = 65534
+
+
+def attack(t, *words):
+    """Starts tests/workloads/neighbour.c as the other user, in a directory of its own; returns when
+    it is ready."""
+    if os.geteuid():
+        t.skip("needs root, to run as another user")
+    place = t.path("stranger")
+    if not place.exists():
+        os.chmod(t.directory, 0o755)
+        place.mkdir()
+        os.chown(place, STRANGER, STRANGER)
+        shutil.copy(t.workload("neighbour"), t.path("neighbour"))
+    process = t.start(t.path("neighbour"), *words, stdin=-1, stdout=-1, cwd=place, user=STRANGER,
+                      group=STRANGER, extra_groups=[])
+    t.equal(process.stdout.readline(), b"ready\n", "what the attack prints")
+    return process
+
+
+def note(t, report, *parts):
+    """The warning of a report that has all these parts."""
+    found = [n for n in report["warnings"] if all(part in n for part in parts)]
+    t.equal(len(found), 1, f"number of warnings with {parts} in {report['warnings']}")
+    return found[0]
+
+
+@test
+def long_path_does_not_stop_a_recording(t):
+    attack(t, "paths", "1")
+    t.assay("record", "-a", "-o", t.path("a.data"), "--", "true")
+    report = t.report(t.path("a.data"))
+    note(t, report, "1 mapping of a file whose path is longer than 4095 bytes")
+    t.has(t.assay("report", t.path("a.data")).out, "longer than 4095 bytes")
+
+
+@test
+def long_path_does_not_stop_a_session(t):
+    attack(t, "paths", "1")
+    env = t.runtime()
+    t.assay("start", "--ring=8M", "-o", t.path("a.data"), env=env)
+    t.assay("stop", env=env)
+    note(t, t.report(t.path("a.data")), "1 mapping of a file whose path is longer")
+
+
+@test
+def mappings_of_a_process_have_a_bound(t):
+    attack(t, "paths", "400")
+    t.assay("record", "-a", "-o", t.path("a.data"), "--", "true")
+    report = t.report(t.path("a.data"))
+    cut = int(note(t, report, "longer than 4095 bytes").split()[0])
+    dropped = int(note(t, report, "mappings were left out (1 process)").split()[0])
+    t.equal(cut + dropped, 400, "mappings with a long path")
+    t.between(cut, 200, 260, "mappings that fit into 1 MB")
+
+
+main()
