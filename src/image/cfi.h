@@ -106,6 +106,7 @@ struct cfi_table {
 	size_t expression_count;
 	uint8_t machine;  /* enum elf_machine */
 	uint64_t skipped; /* FDEs or rows that could not be compiled */
+	bool cut;         /* the file has more than a table may hold: the rest is left out */
 	/* private: how to free, and a first step of the search */
 	void *memory;
 	size_t mapped;     /* bytes, if memory is a mapping */

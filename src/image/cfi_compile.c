@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX ((size_t)64 << 20)
 #define CIE_SLOTS 16
 #define UNPACKED_A_BYTE 16
 
@@ -196,6 +195,15 @@ static bool read_fde(struct compile *c, const struct cfi_cie *cie, struct cfi_cu
 	return place_code(c, address, size, range);
 }
 
+/* Whether one more function fits into the table. */
+static bool has_room(struct compile *c)
+{
+	if (c->rows.rules.count < CFI_ROWS_MAX && c->described.count < CFI_FDES_MAX)
+		return true;
+	c->pool.cut = true;
+	return false;
+}
+
 static void add_fde(struct compile *c, const Dwarf_FDE *fde)
 {
 	struct cfi_cursor at = {fde->start, fde->end, false};
@@ -203,7 +211,7 @@ static void add_fde(struct compile *c, const Dwarf_FDE *fde)
 	size_t first = c->rows.rules.count;
 	struct cfi_range range;
 
-	if (!cie || first > ROWS_MAX || !read_fde(c, cie, &at, &range)) {
+	if (!cie || !has_room(c) || !read_fde(c, cie, &at, &range)) {
 		c->pool.skipped++;
 		return;
 	}
@@ -249,7 +257,9 @@ static bool take_bytes(struct compile *c, uint64_t offset, uint64_t size)
 {
 	size_t got = 0, part;
 
-	c->section.bytes = size && size <= elf_file_size(c->f) ? malloc(size) : NULL;
+	c->pool.cut |= size > CFI_SECTION_BYTES_MAX;
+	if (size <= CFI_SECTION_BYTES_MAX && size <= elf_file_size(c->f))
+		c->section.bytes = size ? malloc(size) : NULL;
 	if (!c->section.bytes)
 		return false;
 	while (got < size &&
@@ -275,6 +285,10 @@ static bool unpack_bytes(struct compile *c, bool wide)
 	if (!packed_section_read(&p, packed.bytes, packed.size, wide) || !p.size ||
 	    p.size / UNPACKED_A_BYTE > packed.size)
 		return false;
+	if (p.size > CFI_SECTION_BYTES_MAX) {
+		c->pool.cut = true;
+		return false;
+	}
 	c->section.bytes = malloc(p.size);
 	good = c->section.bytes &&
 	       packed_section_unpack(&p, packed.bytes, packed.size, c->section.bytes);
@@ -320,12 +334,10 @@ static bool take_rest_of_segment(struct compile *c, uint64_t address)
 static bool find_by_segment(struct compile *c)
 {
 	uint8_t bytes[16] = {0};
-	size_t count, size;
+	size_t count = elf_segment_count(c->f), size;
 	uint64_t address;
 	GElf_Phdr p;
 
-	if (elf_getphdrnum(c->f->elf, &count) || count > c->f->size / 32)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(c->f->elf, (int)i, &p) || p.p_type != PT_GNU_EH_FRAME)
 			continue;
@@ -346,7 +358,7 @@ static void add_go_function(struct compile *c, const struct go_table *t,
 	struct cfi_range range;
 	uint32_t size;
 
-	if (first > ROWS_MAX ||
+	if (!has_room(c) ||
 	    !place_code(c, function->start, function->end - function->start, &range)) {
 		c->pool.skipped++;
 		return;
@@ -413,8 +425,8 @@ static void push_row(struct cfi_rows *rows, uint32_t offset, uint16_t rule)
 	vec_push(&rows->rules, rule);
 }
 
-/* The rows of all FDEs in the order of the file, with the gaps between them. */
-static void join(struct compile *c, struct cfi_rows *all)
+/* Moves the rows of all FDEs into `all`, in the order of the file, with the gaps between them. */
+static void join_rows(struct compile *c, struct cfi_rows *all)
 {
 	uint32_t end = 0;
 
@@ -436,6 +448,9 @@ static void join(struct compile *c, struct cfi_rows *all)
 	}
 	if (all->rules.count)
 		push_row(all, end, CFI_NO_RULE);
+	vec_done(&c->rows.offsets);
+	vec_done(&c->rows.rules);
+	vec_done(&c->described);
 }
 
 static void compile_done(struct compile *c)
@@ -469,7 +484,7 @@ int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct erro
 		              "%s: has code beyond 4 GB, which unwind tables cannot hold",
 		              elf_file_path(f));
 	} else {
-		join(c, &all);
+		join_rows(c, &all);
 		*image = cfi_image_new(&c->pool, &all, elf_file_machine(f), elf_file_build_id(f));
 	}
 	vec_done(&all.offsets);

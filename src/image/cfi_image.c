@@ -49,6 +49,7 @@ struct cfi_header *cfi_image_new(const struct cfi_pool *p, const struct cfi_rows
 	        .version = CFI_VERSION,
 	        .machine = (uint8_t)machine,
 	        .skipped = p->skipped,
+	        .cut = p->cut,
 	        .row_count = (uint32_t)rows->rules.count,
 	        .rule_count = (uint32_t)p->rules.count,
 	        .save_count = (uint32_t)p->saves.count,
@@ -177,6 +178,7 @@ struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
 	        .expression_count = image->expression_count,
 	        .machine = image->machine,
 	        .skipped = image->skipped,
+	        .cut = image->cut != 0,
 	};
 	if (!table_good(t, cfi_machine(machine))) {
 		free(t);

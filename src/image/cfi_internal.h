@@ -31,6 +31,15 @@
 #define CFI_EXPRESSIONS_MAX 65536
 #define CFI_EXPRESSION_OPS_MAX 64
 
+/*
+ * Whatever a file holds, compiling it takes no more than 200 MB: a sparse file of 20 KB on the disk
+ * may say that it has sections of 5 GB. The largest files known (browsers, machine learning) have
+ * sections of 20 MB and 3 million rows.
+ */
+#define CFI_SECTION_BYTES_MAX ((uint64_t)48 << 20)
+#define CFI_ROWS_MAX ((size_t)8 << 20)
+#define CFI_FDES_MAX ((size_t)3 << 19)
+
 /* What a machine calls its registers. */
 struct cfi_machine {
 	uint8_t columns; /* those that are kept; a program may name others */
@@ -70,6 +79,7 @@ struct cfi_pool {
 	VEC(struct cfi_expression) expressions;
 	struct id_table rule_ids, set_ids, expression_ids;
 	uint64_t skipped; /* rows */
+	bool cut;         /* something was left out because of the bounds above */
 };
 
 void cfi_pool_done(struct cfi_pool *p);
@@ -148,7 +158,8 @@ struct cfi_header {
 	char magic[8];
 	uint32_t version;
 	uint8_t machine; /* enum elf_machine */
-	uint8_t pad[3];
+	uint8_t cut;     /* as of struct cfi_pool */
+	uint8_t pad[2];
 	uint64_t size;     /* of all */
 	uint64_t checksum; /* of all, with 0 here */
 	uint64_t skipped;

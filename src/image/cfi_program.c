@@ -116,6 +116,10 @@ static void add_row(struct cfi_run *r)
 	r->pool->skipped += rule == CFI_NO_RULE;
 	if (r->rows->rules.count > r->first_row && *vec_last(&r->rows->rules) == rule)
 		return;
+	if (r->rows->rules.count >= CFI_ROWS_MAX) {
+		r->pool->cut = r->bad = true;
+		return;
+	}
 	vec_push(&r->rows->offsets, offset);
 	vec_push(&r->rows->rules, rule);
 }

@@ -18,10 +18,21 @@
 static const unsigned char native_order =
         __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
+static bool take_bytes(struct elf_file *f, uint64_t *taken, uint64_t size, uint64_t most)
+{
+	if (size > most - *taken) {
+		f->cut = true;
+		return false;
+	}
+	*taken += size;
+	return true;
+}
+
 /* libelf's data for [offset, offset + size), NULL if that is not within the file. */
 static Elf_Data *raw_data(struct elf_file *f, uint64_t offset, uint64_t size)
 {
-	if (offset > f->size || size > f->size - offset || !size)
+	if (offset > f->size || size > f->size - offset || !size ||
+	    !take_bytes(f, &f->bytes_read, size, ELF_BYTES_MAX))
 		return NULL;
 	return elf_getdata_rawchunk(f->elf, (int64_t)offset, size, ELF_T_BYTE);
 }
@@ -36,6 +47,16 @@ size_t elf_section_count(struct elf_file *f)
 	return count <= f->size / 40 ? count : 0;
 }
 
+size_t elf_segment_count(struct elf_file *f)
+{
+	size_t count;
+
+	/* libelf reads all headers for the first one; one has 32 bytes at least. */
+	if (elf_getphdrnum(f->elf, &count) || count > UINT16_MAX)
+		return 0;
+	return count <= f->size / 32 ? count : 0;
+}
+
 bool elf_section_at(struct elf_file *f, size_t index, GElf_Shdr *header, const char **name)
 {
 	Elf_Scn *section = elf_getscn(f->elf, index);
@@ -47,7 +68,7 @@ bool elf_section_at(struct elf_file *f, size_t index, GElf_Shdr *header, const c
 	    (header->sh_offset > f->size || header->sh_size > f->size - header->sh_offset))
 		return false;
 	if (name) {
-		*name = elf_getshdrstrndx(f->elf, &strings)
+		*name = !f->names_fit || elf_getshdrstrndx(f->elf, &strings)
 		                ? NULL
 		                : elf_strptr(f->elf, strings, header->sh_name);
 		if (!*name)
@@ -72,14 +93,27 @@ const uint8_t *elf_section_bytes(struct elf_file *f, size_t index, size_t *size)
 	return data->d_buf;
 }
 
+Elf_Data *elf_section_data(struct elf_file *f, size_t index)
+{
+	GElf_Shdr header;
+
+	if (!elf_section_at(f, index, &header, NULL) || header.sh_type == SHT_NOBITS)
+		return NULL;
+	vec_each (loaded, &f->loaded)
+		if (*loaded == index)
+			return elf_getdata(elf_getscn(f->elf, index), NULL);
+	if (!take_bytes(f, &f->symbol_bytes_read, header.sh_size, ELF_SYMBOL_BYTES_MAX))
+		return NULL;
+	vec_push(&f->loaded, index);
+	return elf_getdata(elf_getscn(f->elf, index), NULL);
+}
+
 static void read_segments(struct elf_file *f)
 {
-	size_t count, notes = 0;
+	size_t count = elf_segment_count(f), notes = 0;
 	GElf_Phdr p;
 	Elf_Data *data;
 
-	if (elf_getphdrnum(f->elf, &count) || count > f->size / 32)
-		return;
 	for (size_t i = 0; i < count && f->segments.count < SEGMENTS_MAX; i++) {
 		if (!gelf_getphdr(f->elf, (int)i, &p))
 			return;
@@ -135,8 +169,58 @@ static void read_sections(struct elf_file *f)
 	}
 }
 
+static bool do_names_fit(struct elf_file *f)
+{
+	GElf_Shdr header;
+	size_t strings;
+
+	return !elf_getshdrstrndx(f->elf, &strings) && elf_section_at(f, strings, &header, NULL) &&
+	       header.sh_size <= ELF_SECTION_NAMES_MAX;
+}
+
+/* The number of sections where the file's header leaves it to the first section; else 0. */
+static uint64_t told_by_first(int fd, bool is_32)
+{
+	Elf64_Ehdr h = {0};
+	Elf32_Ehdr h32 = {0};
+	Elf64_Shdr s = {0};
+	Elf32_Shdr s32 = {0};
+
+	if (is_32) {
+		if (pread(fd, &h32, sizeof(h32), 0) == sizeof(h32) && !h32.e_shnum && h32.e_shoff &&
+		    pread(fd, &s32, sizeof(s32), (off_t)h32.e_shoff) == sizeof(s32))
+			return s32.sh_size;
+		return 0;
+	}
+	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && !h.e_shnum && h.e_shoff &&
+	    pread(fd, &s, sizeof(s), (off_t)h.e_shoff) == sizeof(s))
+		return s.sh_size;
+	return 0;
+}
+
+/*
+ * libelf's handle. It is not asked for files of the other byte order, which are refused anyway,
+ * nor for files with more sections than are worth the memory that it takes for each.
+ */
+static void begin_elf(struct elf_file *f)
+{
+	unsigned char ident[EI_NIDENT] = {0};
+
+	f->bytes_read = f->symbol_bytes_read = 0;
+	f->loaded.count = 0;
+	if (pread(f->fd, ident, sizeof(ident), 0) == sizeof(ident) &&
+	    !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_DATA] == native_order &&
+	    told_by_first(f->fd, ident[EI_CLASS] == ELFCLASS32) > ELF_SECTIONS_MAX)
+		f->cut = true;
+	else
+		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+}
+
 static int read_file(struct elf_file *f, struct error *err)
 {
+	if (f->cut)
+		return error_set(err, EFBIG, "%s: has more than %d sections", f->path,
+		                 ELF_SECTIONS_MAX);
 	if (!f->elf)
 		return error_set(err, ENOEXEC, "%s: cannot be read as ELF: %s", f->path,
 		                 elf_errmsg(-1));
@@ -147,6 +231,7 @@ static int read_file(struct elf_file *f, struct error *err)
 		                 "%s: is made for a machine of the other byte order, which is not "
 		                 "supported",
 		                 f->path);
+	f->names_fit = do_names_fit(f);
 	read_segments(f);
 	read_sections(f);
 	return 0;
@@ -189,7 +274,7 @@ int elf_file_open(struct elf_file **out, const char *path, struct error *err)
 	 * the program with SIGBUS.
 	 */
 	if (!r) {
-		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+		begin_elf(f);
 		r = read_file(f, err);
 	}
 	if (r) {
@@ -227,6 +312,7 @@ void elf_file_close(struct elf_file *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	vec_done(&f->segments);
+	vec_done(&f->loaded);
 	free(f->debuglink);
 	free(f->path);
 	free(f->place);
@@ -259,7 +345,7 @@ bool elf_file_wake(struct elf_file *f)
 		return false;
 	}
 	if (f->device == device && f->inode == inode && f->size == size)
-		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+		begin_elf(f);
 	if (f->elf)
 		return true;
 	f->device = device;
@@ -312,6 +398,11 @@ uint64_t elf_file_size(const struct elf_file *f)
 bool elf_file_has_symtab(const struct elf_file *f)
 {
 	return f->has_symtab;
+}
+
+bool elf_file_is_cut(const struct elf_file *f)
+{
+	return f->cut;
 }
 
 bool elf_file_is_relocatable(const struct elf_file *f)

@@ -5,7 +5,8 @@
  * Only regular files of this machine's byte order are opened; every size and
  * offset is checked against the file before use, so that a damaged or hostile
  * file gives an error or fewer symbols, never a crash, and memory stays within
- * a small multiple of the file's size. Addresses are the file's own (vaddr).
+ * a small multiple of the file's size and within the bounds of elf_internal.h,
+ * whichever is less. Addresses are the file's own (vaddr).
  *
  * elf_file_open() or elf_file_open_memory(), then elf_file_close(), NULL-safe.
  * Errors name the file. Not safe for several threads. Uses: base.
@@ -44,6 +45,8 @@ const struct build_id *elf_file_build_id(const struct elf_file *f); /* size 0: h
 enum elf_machine elf_file_machine(const struct elf_file *f);
 uint64_t elf_file_size(const struct elf_file *f); /* bytes */
 bool elf_file_has_symtab(const struct elf_file *f);
+/* A section was not read because it is larger than what is read of a file at most. */
+bool elf_file_is_cut(const struct elf_file *f);
 bool elf_file_is_relocatable(const struct elf_file *f); /* a .ko or .o */
 /* False where it was opened from memory. */
 bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode);

@@ -18,12 +18,10 @@ static bool is_foreign(const struct elf_file *f)
 
 static bool has_interpreter(struct elf_file *f)
 {
-	size_t count = 0;
+	size_t count = elf_segment_count(f);
 	GElf_Phdr header;
 
-	if (elf_getphdrnum(f->elf, &count))
-		return false;
-	for (size_t i = 0; i < count && i <= INT32_MAX; i++)
+	for (size_t i = 0; i < count; i++)
 		if (gelf_getphdr(f->elf, (int)i, &header) && header.p_type == PT_INTERP)
 			return true;
 	return false;
@@ -32,10 +30,12 @@ static bool has_interpreter(struct elf_file *f)
 static bool imports_in(struct elf_file *f, size_t index, const GElf_Shdr *header,
                        const char *symbol)
 {
-	Elf_Data *data = elf_getdata(elf_getscn(f->elf, index), NULL);
+	Elf_Data *data = elf_section_data(f, index);
 	size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
 	GElf_Sym sym;
 
+	if (!elf_section_data(f, header->sh_link))
+		return false;
 	for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getsym(data, (int)i, &sym); i++) {
 		const char *name = elf_strptr(f->elf, header->sh_link, sym.st_name);
 

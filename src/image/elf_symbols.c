@@ -21,11 +21,19 @@
 
 /*
  * Names and tables may overlap in a hostile file, so that a small one could
- * ask for any amount of memory: what is copied is bounded by the file's size.
+ * ask for any amount of memory: what is copied is bounded by the file's size,
+ * and absolutely, as a file may be sparse.
  */
 struct name_budget {
 	uint64_t left;
 };
+
+static struct name_budget names_of(const struct elf_file *f)
+{
+	uint64_t bytes = f->size < ELF_SYMBOL_BYTES_MAX / 4 ? 4 * f->size : ELF_SYMBOL_BYTES_MAX;
+
+	return (struct name_budget){bytes + NAME_MAX_BYTES};
+}
 
 static const char *symbol_name(struct elf_file *f, size_t strings, size_t offset,
                                struct name_budget *budget)
@@ -84,7 +92,7 @@ static enum symbol_binding binding_of(const GElf_Sym *sym)
 static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header,
                        struct name_budget *budget, struct symbol_table *t)
 {
-	Elf_Data *data = elf_getdata(elf_getscn(f->elf, index), NULL);
+	Elf_Data *data = elf_section_data(f, index);
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
 	uint64_t limit;
@@ -93,6 +101,8 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 
 	if (count > INT32_MAX)
 		count = INT32_MAX;
+	if (!elf_section_data(f, header->sh_link))
+		return;
 	for (size_t i = 1; i < count && budget->left; i++) {
 		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit))
 			continue;
@@ -143,7 +153,7 @@ static bool is_irelative(const struct elf_file *f, const GElf_Rela *rela)
 static void read_relocations(struct elf_file *f, size_t index, const GElf_Shdr *header,
                              struct name_budget *budget, struct got *got)
 {
-	Elf_Data *data = elf_getdata(elf_getscn(f->elf, index), NULL);
+	Elf_Data *data = elf_section_data(f, index);
 	size_t entry = gelf_fsize(f->elf, ELF_T_RELA, 1, EV_CURRENT);
 	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
 	Elf_Data *symbols;
@@ -154,7 +164,9 @@ static void read_relocations(struct elf_file *f, size_t index, const GElf_Shdr *
 
 	if (!elf_section_at(f, header->sh_link, &table, NULL) || table.sh_type != SHT_DYNSYM)
 		return;
-	symbols = elf_getdata(elf_getscn(f->elf, header->sh_link), NULL);
+	symbols = elf_section_data(f, header->sh_link);
+	if (!elf_section_data(f, table.sh_link))
+		return;
 	for (size_t i = 0; symbols && symbols->d_buf && i < count && i < INT32_MAX && budget->left;
 	     i++) {
 		if (!gelf_getrela(data, (int)i, &rela))
@@ -338,7 +350,7 @@ static void read_mini_debug(struct elf_file *f, struct symbol_table *t)
 		return;
 	if (!elf_file_open_memory(&inner, bytes, unpacked, f->path, NULL) &&
 	    !elf_file_is_relocatable(inner)) {
-		budget.left = 4 * inner->size + NAME_MAX_BYTES;
+		budget = names_of(inner);
 		read_tables(inner, SHT_SYMTAB, &budget, t);
 	}
 	elf_file_close(inner);
@@ -371,7 +383,7 @@ static void read_go_table(struct elf_file *f, struct name_budget *budget, struct
 
 void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 {
-	struct name_budget budget = {4 * f->size + NAME_MAX_BYTES};
+	struct name_budget budget = names_of(f);
 
 	/* Addresses of a relocatable file are relative to sections: no use here. */
 	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
@@ -397,11 +409,13 @@ static bool is_old_version(Elf_Data *versions, int index)
 static void read_exports(struct elf_file *f, size_t index, const GElf_Shdr *header,
                          Elf_Data *versions, struct symbol_table *t)
 {
-	struct name_budget budget = {4 * f->size + NAME_MAX_BYTES};
-	Elf_Data *data = elf_getdata(elf_getscn(f->elf, index), NULL);
+	struct name_budget budget = names_of(f);
+	Elf_Data *data = elf_section_data(f, index);
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
 
+	if (!elf_section_data(f, header->sh_link))
+		return;
 	for (size_t i = 1; i < count && i < INT32_MAX && budget.left; i++) {
 		const char *name;
 		uint64_t limit;
@@ -432,7 +446,7 @@ void elf_file_exports(struct elf_file *f, struct symbol_table *t)
 			symbols = header;
 			table = i;
 		} else if (header.sh_type == SHT_GNU_versym && !versions) {
-			versions = elf_getdata(elf_getscn(f->elf, i), NULL);
+			versions = elf_section_data(f, i);
 		}
 	}
 	if (table)
@@ -442,11 +456,13 @@ void elf_file_exports(struct elf_file *f, struct symbol_table *t)
 static bool find_in_table(struct elf_file *f, size_t index, const GElf_Shdr *header,
                           const char *wanted, GElf_Sym *sym)
 {
-	Elf_Data *data = elf_getdata(elf_getscn(f->elf, index), NULL);
+	Elf_Data *data = elf_section_data(f, index);
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
 	const char *name;
 
+	if (!elf_section_data(f, header->sh_link))
+		return false;
 	for (size_t i = 1; i < count && i < INT32_MAX; i++) {
 		if (!gelf_getsym(data, (int)i, sym) || sym->st_shndx == SHN_UNDEF)
 			continue;

@@ -83,7 +83,7 @@ static uint64_t add_steps(struct cfi_pool *p, struct elf_file *f, const struct g
 	struct go_step step;
 
 	go_steps_start(t, function, &steps);
-	while (go_steps_next(&steps, &step)) {
+	while (rows->rules.count < CFI_ROWS_MAX && go_steps_next(&steps, &step)) {
 		if (!framed && step.depth >= WORD) {
 			saved = saved_from(f, step.start, step.depth);
 			framed = true;

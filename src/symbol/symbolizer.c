@@ -126,7 +126,11 @@ static bool names_code(const struct symbol_table *t)
 static void no_symbols(struct symbol_image *i)
 {
 	free(i->trouble);
-	i->trouble = xasprintf("%s: the file has no symbols", elf_file_path(i->file));
+	i->trouble = xasprintf(elf_file_is_cut(i->file)
+	                               ? "%s: the file's symbols are larger than what is read of a "
+	                                 "file"
+	                               : "%s: the file has no symbols",
+	                       elf_file_path(i->file));
 }
 
 static void read_symbols(struct symbol_image *i)
