@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main: find the command, run it, exit. */
 #include "cmd/command.h"
+#include "cmd/print.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		return command_end(argc < 2 ? 2 : 0);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("assay " ASSAY_VERSION);
+		print_line("assay %s", ASSAY_VERSION);
 		return command_end(0);
 	}
 	command = command_find(argv[1]);

@@ -93,6 +93,8 @@ static void json_quote(struct buf *out, const char *text, size_t bytes)
 			buf_addf(out, "\\%c", *p);
 		else if (*p < 0x20 || *p == 0x7f)
 			buf_addf(out, "\\u%04x", *p);
+		else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* a control of C1 */
+			buf_addf(out, "\\u%04x", p[1]);
 		else
 			buf_add(out, p, (size_t)n);
 		p += n;

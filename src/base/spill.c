@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/spill.h"
 
+#include "base/plain_text.h"
 #include "base/replace_file.h"
 #include "base/write_all.h"
 #include "base/xalloc.h"
@@ -14,7 +15,7 @@
 
 void spill_to(struct spill *s, int fd, const char *name)
 {
-	*s = (struct spill){.fd = fd, .path = xstrdup(name)};
+	*s = (struct spill){.fd = fd, .path = xstrdup(name), .terminal = fd >= 0 && isatty(fd)};
 }
 
 int spill_open(struct spill *s, const char *path, struct error *err)
@@ -46,11 +47,18 @@ int spill_open(struct spill *s, const char *path, struct error *err)
 
 void spill_flush(struct spill *s)
 {
+	struct buf plain = {0};
+
 	if (s->fd < 0)
 		return;
-	if (!s->code)
+	if (s->terminal)
+		plain_text_lines(&plain, buf_text(&s->buf), s->buf.size);
+	if (!s->code && s->terminal)
+		s->code = -write_all(s->fd, plain.data, plain.size);
+	else if (!s->code)
 		s->code = -write_all(s->fd, s->buf.data, s->buf.size);
 	buf_clear(&s->buf);
+	buf_done(&plain);
 }
 
 int spill_close(struct spill *s, bool keep, struct error *err)

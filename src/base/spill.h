@@ -6,7 +6,8 @@
  * spill_open() or spill_to(), then: add to `buf` and call spill_some() now and
  * then; spill_close() once. A file appears under its name when it is complete;
  * what was there before becomes PATH.old. It is 0600. After a failure nothing
- * more is written, and spill_close() tells of it. With fd -1 all stays in `buf`.
+ * more is written, and spill_close() tells of it. With fd -1 all stays in `buf`. What goes to a
+ * terminal goes through plain_text_lines(); add whole lines before spill_some().
  * One thread. Uses: base.
  */
 #ifndef ASSAY_BASE_SPILL_H
@@ -23,6 +24,7 @@ struct spill {
 	struct buf buf;
 	int fd;            /* -1: none */
 	bool owned;        /* fd is to be closed */
+	bool terminal;     /* written by the rules of plain_text_lines() */
 	int code;          /* errno of the first failure, 0 */
 	char *path, *part; /* part: where it is written until it is complete; NULL: in place */
 };

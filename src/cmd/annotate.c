@@ -5,6 +5,7 @@
 #include "cmd/filters.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
+#include "cmd/print.h"
 #include "output/annotate_json.h"
 #include "output/annotate_text.h"
 
@@ -82,7 +83,7 @@ static void print(const struct annotate_command_options *o, const struct annotat
 		style_choose(&o->style, &style);
 		annotate_text(a, &style, o->full, &out);
 	}
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	buf_done(&out);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* calls: exact call paths of a command, and of what counts its calls already. */
 #include "cmd/calls.h"
+#include "cmd/print.h"
 
 #include "base/plural.h"
 #include "base/replace_file.h"
@@ -108,16 +109,15 @@ static void hint(const struct calls_options *o, const struct call_paths *paths,
 	vec_each (p, &paths->processes)
 		calls += call_process_calls(p);
 	if (o->filter && !calls)
-		fprintf(stderr,
-		        "assay: no function that was called fits --filter '%s': a pattern is of a "
+		print_message(
+		        "no function that was called fits --filter '%s': a pattern is of a "
 		        "whole name, without parameters and the arguments of templates ('parse_*', "
-		        "'space::Box::put'), or of a file's ('libx.so*')\n",
+		        "'space::Box::put'), or of a file's ('libx.so*')",
 		        o->filter);
 	if (program_file_is_full(directory))
-		fprintf(stderr,
-		        "assay: there is no more room in %s: processes and paths may be missing; "
-		        "name a directory with room in $ASSAY_CALLS_DIR\n",
-		        directory);
+		print_message("there is no more room in %s: processes and paths may be missing; "
+		              "name a directory with room in $ASSAY_CALLS_DIR",
+		              directory);
 }
 
 static void tell_running(const call_table_list *list, const char *directory)
@@ -127,11 +127,10 @@ static void tell_running(const call_table_list *list, const char *directory)
 	vec_each (table, list)
 		running += table->running;
 	if (running)
-		fprintf(stderr,
-		        "assay: %zu %s still running, counted so far; %s in %s, for "
-		        "'assay calls get'\n",
-		        running, plural(running, "process is", "processes are"),
-		        plural(running, "its table stays", "their tables stay"), directory);
+		print_message("%zu %s still running, counted so far; %s in %s, for "
+		              "'assay calls get'",
+		              running, plural(running, "process is", "processes are"),
+		              plural(running, "its table stays", "their tables stay"), directory);
 }
 
 #define NAMED 8 /* of many, so many are named */
@@ -141,24 +140,23 @@ static void tell_uncounted(struct call_paths *paths, const struct command_run_re
                            const char *directory, const call_table_list *tables)
 {
 	calls_uncounted_list list = {0};
+	struct buf names = {0};
 	uint64_t since = 0;
 
 	shared_process_birth(getpid(), &since);
 	calls_uncounted_find(&list, directory, since, tables);
 	calls_uncounted_note(&list, paths, result->pid);
-	if (list.count)
-		fprintf(stderr,
-		        "assay: %zu %s on and had called no function that is counted: ", list.count,
-		        plural(list.count, "child runs", "children run"));
 	for (size_t i = 0; i < list.count && i < NAMED; i++)
-		fprintf(stderr, "%s%s (process %d)", i ? ", " : "", list.items[i].name,
-		        (int)list.items[i].pid);
+		buf_addf(&names, "%s%s (process %d)", i ? ", " : "", list.items[i].name,
+		         (int)list.items[i].pid);
 	if (list.count)
-		fprintf(stderr,
-		        "%s; nothing of %s is reported, and 'assay calls get' reads what %s "
-		        "later\n",
-		        list.count > NAMED ? ", ..." : "", plural(list.count, "it", "them"),
-		        plural(list.count, "it counts", "they count"));
+		print_message("%zu %s on and had called no function that is counted: %s%s; nothing "
+		              "of %s is reported, and 'assay calls get' reads what %s later",
+		              list.count, plural(list.count, "child runs", "children run"),
+		              buf_text(&names), list.count > NAMED ? ", ..." : "",
+		              plural(list.count, "it", "them"),
+		              plural(list.count, "it counts", "they count"));
+	buf_done(&names);
 	calls_uncounted_done(&list);
 }
 
@@ -218,10 +216,9 @@ static int report(const struct calls_options *o, const char *program,
 	if (taken)
 		calls_session_end(directory, list);
 	else
-		fprintf(stderr,
-		        "assay: what was counted stays in %s: 'assay calls get -o FILE' writes it "
-		        "to FILE, 'assay calls reset' removes it\n",
-		        directory);
+		print_message("what was counted stays in %s: 'assay calls get -o FILE' writes it "
+		              "to FILE, 'assay calls reset' removes it",
+		              directory);
 	calls_notes_done(&notes);
 	call_paths_free(paths);
 	return status;
@@ -285,9 +282,9 @@ static int count_kernel(const struct calls_options *o, char **argv,
 	} else {
 		status = run_exit_status(result.exit_status, result.signal);
 		if (!result.cost_known)
-			fputs("assay: what the kernel's tracer costs could not be measured, and is "
-			      "in the times\n",
-			      stderr);
+			print_message(
+			        "what the kernel's tracer costs could not be measured, and is "
+			        "in the times");
 		failed = paths->processes.count
 		                 ? calls_output(paths, &to, &o->report)
 		                 : command_fail(1,

@@ -6,6 +6,7 @@
 #include "cmd/calls.h"
 #include "cmd/calls_output.h"
 #include "cmd/run_command.h"
+#include "cmd/print.h"
 #include "output/table.h"
 #include "view/call_books.h"
 
@@ -193,15 +194,14 @@ static int list_run(void *data, int argc, char **argv)
 		list_json(&out, rows.items, rows.count, list.count - rows.count);
 	else if (!status && rows.count)
 		list_text(&out, rows.items, rows.count, &style);
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	if (!status && !o->json && !rows.count)
-		fputs("assay: no process of yours counts its calls now\n", stderr);
+		print_message("no process of yours counts its calls now");
 	if (!status && !o->json && list.count > rows.count)
-		fprintf(stderr,
-		        "assay: %zu %s of processes that ended: 'assay calls get' reports "
-		        "them, 'assay calls reset' removes them\n",
-		        list.count - rows.count,
-		        plural(list.count - rows.count, "table", "tables"));
+		print_message("%zu %s of processes that ended: 'assay calls get' reports "
+		              "them, 'assay calls reset' removes them",
+		              list.count - rows.count,
+		              plural(list.count - rows.count, "table", "tables"));
 	buf_done(&out);
 	vec_done(&rows);
 	call_table_list_done(&list);
@@ -270,11 +270,10 @@ static void tell(const call_table_list *list, bool running, const char *one, con
 	vec_each (table, list) {
 		if (table->running != running)
 			continue;
-		buf_addf(&names, "%s%d ", count++ ? ", " : "", table->pid);
-		text_clean(&names, table->name);
+		buf_addf(&names, "%s%d %s", count++ ? ", " : "", table->pid, table->name);
 	}
 	if (count)
-		printf("%zu %s: %s\n", count, plural(count, one, many), names.data);
+		print_line("%zu %s: %s", count, plural(count, one, many), names.data);
 	buf_done(&names);
 }
 
@@ -292,7 +291,7 @@ static int reset_run(void *data, int argc, char **argv)
 		tell(&list, false, "table of an ended process is removed",
 		     "tables of ended processes are removed");
 		if (!list.count)
-			puts("no process of yours counts its calls: nothing to reset");
+			print_line("no process of yours counts its calls: nothing to reset");
 	}
 	call_table_list_done(&list);
 	return status;

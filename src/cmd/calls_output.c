@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/calls_output.h"
+#include "cmd/print.h"
 
 #include "base/plural.h"
 #include "base/replace_file.h"
@@ -7,7 +8,6 @@
 #include "output/table.h"
 #include "view/call_names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define AT(field) offsetof(struct calls_output_options, field)
@@ -55,7 +55,7 @@ int calls_output_check(const char *command, const struct calls_output_options *o
 void calls_output_notes(const calls_notes *notes)
 {
 	vec_each (note, notes)
-		fprintf(stderr, "assay: %s\n", *note);
+		print_message("%s", *note);
 }
 
 static void tell(const struct call_paths *paths, const struct calls_output *to, size_t bytes)
@@ -78,7 +78,7 @@ static void tell(const struct call_paths *paths, const struct calls_output *to, 
 	buf_addf(&text, " in %s; read it with 'assay report ", to->file);
 	text_path(&text, to->file);
 	buf_putc(&text, '\'');
-	fprintf(stderr, "assay: %s\n", text.data);
+	print_message("%s", text.data);
 	buf_done(&text);
 }
 

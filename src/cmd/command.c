@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/xalloc.h"
 #include "cmd/option.h"
+#include "cmd/print.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -40,12 +41,9 @@ int command_fail(int status, const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout); /* in the order of what happened, where both go to one place */
-	fputs("assay: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	print_message_va(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	return status;
 }
 

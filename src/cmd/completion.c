@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* completion: scripts that make bash, zsh and fish complete commands, options and values. */
 #include "cmd/command.h"
+#include "cmd/print.h"
 
 #include "base/buf.h"
 #include "cmd/option.h"
@@ -325,7 +326,7 @@ int command_print_completion(const char *shell)
 		add_fish(&b);
 	else
 		return -1;
-	fwrite(b.data, 1, b.size, stdout);
+	print_text(&b);
 	buf_done(&b);
 	return 0;
 }

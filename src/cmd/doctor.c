@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* doctor: what this machine lets assay do, what that costs, and what to change. */
 #include "cmd/command.h"
+#include "cmd/print.h"
 
 #include "base/json.h"
 #include "cmd/doctor_findings.h"
 #include "cmd/wrap.h"
+#include "output/table.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,14 +85,18 @@ static void add_text(struct buf *b, const struct findings *f, bool colour)
 		group = item->group;
 		counts[item->state]++;
 		add_state(b, item->state, colour);
-		buf_addf(&what, "%s: %s", item->name, item->what);
+		buf_addf(&what, "%s: ", item->name);
+		text_clean(&what, item->what);
 		wrap_text(b, what.data, 11, 13);
 		buf_putc(b, '\n');
 		buf_done(&what);
 		if (item->cost)
 			add_line(b, "costs:", item->cost);
-		if (item->mend) /* to be copied: on one line */
-			buf_addf(b, "           mend:  %s\n", item->mend);
+		if (item->mend) { /* to be copied: on one line */
+			buf_puts(b, "           mend:  ");
+			text_clean(b, item->mend);
+			buf_putc(b, '\n');
+		}
 	}
 	buf_addf(b, "\n%zu ok, %zu limited, %zu missing\n", counts[FINDING_OK],
 	         counts[FINDING_LIMITED], counts[FINDING_MISSING]);
@@ -112,7 +117,7 @@ static int doctor_run(void *data, int argc, char **argv)
 		add_json(&b, findings);
 	else
 		add_text(&b, findings, isatty(STDOUT_FILENO));
-	fwrite(b.data, 1, b.size, stdout);
+	print_text(&b);
 	buf_done(&b);
 	findings_free(findings);
 	return 0;

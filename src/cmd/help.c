@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* help: what to type. `assay help [COMMAND]`, and the same texts as man pages and completions. */
 #include "cmd/command.h"
+#include "cmd/print.h"
 
 #include "base/buf.h"
 #include "cmd/option.h"
 #include "cmd/wrap.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 extern const struct command cmd_help;
@@ -128,7 +128,7 @@ void command_print_help(const struct command *command)
 	/* A sub-command is told of in the page of its command. */
 	buf_addf(&b, "\n'assay help --man %.*s | man -l -' has the whole page.\n",
 	         (int)strcspn(command->name, " "), command->name);
-	fwrite(b.data, 1, b.size, stdout);
+	print_text(&b);
 	buf_done(&b);
 }
 
@@ -153,7 +153,7 @@ void command_print_overview(void)
 	         "  assay record -a -- sleep 5  sample the whole machine for five seconds\n"
 	         "  assay report                 say where the time went\n"
 	         "  assay calls -- ./program     count every call of an instrumented program\n");
-	fwrite(b.data, 1, b.size, stdout);
+	print_text(&b);
 	buf_done(&b);
 }
 

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/style.h"
+#include "cmd/print.h"
 #include "output/intervals_text.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static int run(void *p, int argc, char **argv)
 		intervals_json(view, &out);
 	else
 		intervals_text(view, &style, &out);
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	buf_done(&out);
 	intervals_free(view);
 	ticks_done(&ticks);

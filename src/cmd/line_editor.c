@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "cmd/line_history.h"
+#include "cmd/print.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -133,8 +134,7 @@ static enum line_result read_line(struct line_editor *e)
 	char byte;
 	ssize_t got;
 
-	fputs(e->prompt, stdout);
-	fflush(stdout);
+	print_prompt(e->prompt);
 	for (;;) {
 		got = *e->flag ? -1 : read(STDIN_FILENO, &byte, 1);
 		if (got < 0 && errno == EINTR && !*e->flag)

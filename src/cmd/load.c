@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/load.h"
+#include "cmd/print.h"
 
 #include "base/xalloc.h"
 #include "cmd/load_store.h"
@@ -373,8 +374,8 @@ static void tell_choice(unsigned here, enum load_kind chosen)
 			used += (size_t)snprintf(others + used, sizeof(others) - used, "%s%s",
 			                         used ? " and " : "", defaults[kind]);
 	if (used)
-		fprintf(stderr, "assay: this is %s; %s is here, too, and is read if you name it\n",
-		        defaults[chosen], others);
+		print_message("this is %s; %s is here, too, and is read if you name it",
+		              defaults[chosen], others);
 }
 
 void load_choose(struct load_options *o, unsigned readable, unsigned about)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* man: man pages in the mdoc-free, old "man" macros, which every man(1) reads. */
 #include "cmd/command.h"
+#include "cmd/print.h"
 
 #include "base/buf.h"
 #include "cmd/option.h"
@@ -252,6 +253,6 @@ void command_print_man(const struct command *command)
 		add_command(&b, command);
 	else
 		add_assay(&b);
-	fwrite(b.data, 1, b.size, stdout);
+	print_text(&b);
 	buf_done(&b);
 }

@@ -4,6 +4,7 @@
 #include "cmd/record_options.h"
 #include "cmd/run_command.h"
 #include "cmd/session_command.h"
+#include "cmd/print.h"
 #include "output/table.h"
 #include "session/command_run.h"
 #include "session/session.h"
@@ -53,14 +54,13 @@ static void show_progress(void *ctx, const struct session_progress *p)
 	/* A short run is over before anyone wonders whether it lives. */
 	if (p->elapsed_ns < 2000000000)
 		return;
-	fprintf(stderr, "\r\033[K%.0f s, %.1f MB (Ctrl-C ends)", (double)p->elapsed_ns / 1e9,
-	        (double)p->bytes / 1e6);
-	fflush(stderr);
+	print_progress("%.0f s, %.1f MB (Ctrl-C ends)", (double)p->elapsed_ns / 1e9,
+	               (double)p->bytes / 1e6);
 }
 
 static void print_remark(void *ctx, const char *sentence)
 {
-	fprintf(stderr, "assay: %s\n", sentence);
+	print_message("%s", sentence);
 }
 
 static void print_result(const struct record_command_options *o, const struct session_result *r,
@@ -69,14 +69,14 @@ static void print_result(const struct record_command_options *o, const struct se
 	struct buf hint = {0}, text = {0};
 
 	if (tty)
-		fputs("\r\033[K", stderr);
+		print_progress_end();
 	vec_each (note, &r->notes)
-		fprintf(stderr, "assay: %s\n", *note);
+		print_message("%s", *note);
 	if (r->lost_records)
-		fprintf(stderr,
-		        "assay: %" PRIu64 " %s dropped, the buffers were full; --memory "
-		        "makes them larger\n",
-		        r->lost_records, plural(r->lost_records, "record was", "records were"));
+		print_message("%" PRIu64 " %s dropped, the buffers were full; --memory "
+		              "makes them larger",
+		              r->lost_records,
+		              plural(r->lost_records, "record was", "records were"));
 	if (strcmp(o->output, "perf.data") != 0) {
 		buf_putc(&hint, ' ');
 		text_path(&hint, o->output);
@@ -86,8 +86,7 @@ static void print_result(const struct record_command_options *o, const struct se
 	text_bytes(&text, r->bytes);
 	buf_addf(&text, " in %s, recorder's own CPU time ", o->output);
 	text_time(&text, (int64_t)r->observer_cpu_ns);
-	fprintf(stderr, "assay: %s; read it with 'assay report%s'\n", buf_text(&text),
-	        buf_text(&hint));
+	print_message("%s; read it with 'assay report%s'", buf_text(&text), buf_text(&hint));
 	buf_done(&hint);
 	buf_done(&text);
 }
@@ -99,9 +98,8 @@ static int wait_for_command(const struct record_command_options *o, struct sessi
 	struct error err = {0};
 
 	if (!o->quiet)
-		fputs("assay: the command goes on and is not sampled any more; waiting for its "
-		      "end (Ctrl-C ends both)\n",
-		      stderr);
+		print_message("the command goes on and is not sampled any more; waiting for its "
+		              "end (Ctrl-C ends both)");
 	if (command_run_wait(&r->command, &end, &err))
 		return command_fail(1, "record: %s", err.text);
 	return run_exit_status(end.exit_status, end.signal);
@@ -110,7 +108,7 @@ static int wait_for_command(const struct record_command_options *o, struct sessi
 static int command_status(const struct record_command_options *o, struct session_result *r)
 {
 	if (r->command_goes_on)
-		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
+		print_message("the command did not end when asked to, and goes on");
 	if (r->command.pid)
 		return wait_for_command(o, r);
 	return r->exit_status < 0 ? 0 : run_exit_status(r->exit_status, 0);
@@ -124,16 +122,15 @@ static int failed(const struct record_command_options *o, const struct session_o
 	int status;
 
 	if (so->progress && r->status.now_ns)
-		fputs("\r\033[K", stderr);
+		print_progress_end();
 	command_fail(1, "record: %s", err->text);
 	if (r->command_failed) /* as a shell says it */
 		return err->code == ENOENT ? 127 : 126;
 	status = command_status(o, r);
 	if (runs && !o->quiet)
-		fprintf(stderr,
-		        "assay: the command ended with exit status %d; the recording of it is "
-		        "incomplete\n",
-		        status);
+		print_message("the command ended with exit status %d; the recording of it is "
+		              "incomplete",
+		              status);
 	return 1;
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/report_pprof.h"
 #include "cmd/report_tags.h"
 #include "cmd/style.h"
+#include "cmd/print.h"
 #include "output/report_json.h"
 #include "output/report_text.h"
 
@@ -191,7 +192,7 @@ static void print(const struct report_command_options *o, struct report *r)
 		style_choose(&o->style, &to.style);
 		report_text(r, &to, &out);
 	}
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	buf_done(&out);
 }
 

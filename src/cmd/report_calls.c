@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report_calls.h"
+#include "cmd/print.h"
 
 #include "output/calls_json.h"
 #include "output/calls_text.h"
@@ -123,13 +124,13 @@ const char *report_calls_given(const struct report_calls_options *o)
 
 static void write_out(void *ctx, const struct buf *out)
 {
-	fwrite(out->data, 1, out->size, ctx);
+	print_text(out);
 }
 
 static void print(const struct call_report *r, const struct report_calls_options *o)
 {
 	struct calls_text_options to = {
-	        .wide = o->wide, .full_paths = o->full_paths, .spill = {write_out, stdout}};
+	        .wide = o->wide, .full_paths = o->full_paths, .spill = {write_out, NULL}};
 	struct buf out = {0};
 
 	if (o->json || o->nested) {
@@ -139,7 +140,7 @@ static void print(const struct call_report *r, const struct report_calls_options
 		calls_text(r, &to, &out);
 	}
 	if (out.size)
-		write_out(stdout, &out);
+		print_text(&out);
 	buf_done(&out);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report_pprof.h"
+#include "cmd/print.h"
 
 #include "cmd/command.h"
 #include "format/pprof_read.h"
@@ -7,7 +8,6 @@
 #include "output/named_report_text.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static void tell_left(struct buf *left)
@@ -31,7 +31,7 @@ static void print(struct named_report *r, const char *path, const struct report_
 		style_choose(&o->style, &to.style);
 		named_report_text(r, &to, &out);
 	}
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	buf_done(&out);
 	tell_left(left);
 }

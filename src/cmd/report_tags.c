@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report_tags.h"
+#include "cmd/print.h"
 
 #include "base/nearest.h"
 #include "cmd/option.h"
@@ -438,7 +439,7 @@ static void print(const struct reporting *g)
 		style_choose(&g->options->style, &to.style);
 		tags_text(g->report, g->groups, g->spread, &to, &out);
 	}
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	buf_done(&out);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/run_command.h"
+#include "cmd/print.h"
 
 #include "base/xalloc.h"
 
@@ -32,7 +33,7 @@ int run_memory(const char *command, const char *text, char memory[RUN_MEMORY_MAX
 int run_exit_status(int status, int signal)
 {
 	if (status < 0) {
-		fputs("assay: the command did not end when asked to, and goes on\n", stderr);
+		print_message("the command did not end when asked to, and goes on");
 		return 128 + signal;
 	}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

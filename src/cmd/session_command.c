@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/session_command.h"
+#include "cmd/print.h"
 
 #include "base/file_in_use.h"
 #include "base/xalloc.h"
@@ -86,14 +87,9 @@ static void add_left(struct buf *text, const struct session_account *a)
 	}
 }
 
-static void print_line(struct buf *text)
+static void tell(struct buf *text)
 {
-	struct buf clean = {0};
-
-	text_clean(&clean, buf_text(text));
-	fflush(stdout);
-	fprintf(stderr, "assay: %s\n", buf_text(&clean));
-	buf_done(&clean);
+	print_message("%s", buf_text(text));
 	buf_done(text);
 }
 
@@ -109,7 +105,7 @@ void session_command_tell_killed(const struct session_account *a)
 		         a->unfinished);
 	if (a->error)
 		buf_addf(&text, "; its last words: %s", a->error);
-	print_line(&text);
+	tell(&text);
 }
 
 void session_command_tell_ended(const struct session_account *a)
@@ -125,7 +121,7 @@ void session_command_tell_ended(const struct session_account *a)
 		status_text_reading(&text, a);
 		buf_putc(&text, '\'');
 	}
-	print_line(&text);
+	tell(&text);
 }
 
 /* ---- a file that is to be written ---------------------------------------- */
@@ -133,15 +129,13 @@ void session_command_tell_ended(const struct session_account *a)
 static int leave_to(const char *command, const struct session_account *a)
 {
 	bool named = strcmp(a->name, SESSION_NAME_DEFAULT) != 0;
-	struct buf who = {0}, clean = {0};
+	struct buf who = {0};
 	int status;
 
 	add_who(&who, a);
 	buf_addf(&who, " writes %s; name another file with -o, or end it with 'assay stop%s%s'",
 	         a->output, named ? " --name " : "", named ? a->name : "");
-	text_clean(&clean, who.data);
-	status = command_fail(1, "%s: %s", command, clean.data);
-	buf_done(&clean);
+	status = command_fail(1, "%s: %s", command, who.data);
 	buf_done(&who);
 	return status;
 }
@@ -160,7 +154,7 @@ static void tell_moved(const struct session_place *place, const char *name, cons
 			session_command_tell_ended(&a);
 		session_place_forget(place, &a);
 		buf_addf(&text, "that recording becomes %s.old", path);
-		print_line(&text);
+		tell(&text);
 	}
 	session_account_done(&a);
 }

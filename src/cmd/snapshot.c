@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* snapshot: a session in the background writes what there is, and goes on. */
 #include "cmd/session_command.h"
+#include "cmd/print.h"
 #include "output/table.h"
 
 #include <stdio.h>
@@ -27,14 +28,12 @@ static const struct option options[] = {
 
 static void say(const char *path)
 {
-	struct buf text = {0}, clean = {0};
+	struct buf text = {0};
 
 	buf_addf(&text, "Snapshot in %s; read it with 'assay report ", path);
 	text_path(&text, path);
 	buf_puts(&text, "'.");
-	text_clean(&clean, text.data);
-	puts(clean.data);
-	buf_done(&clean);
+	print_line("%s", text.data);
 	buf_done(&text);
 }
 

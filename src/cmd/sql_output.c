@@ -2,8 +2,8 @@
 #include "cmd/sql_output.h"
 
 #include "base/json.h"
+#include "base/plain_text.h"
 #include "base/spill.h"
-#include "base/utf8.h"
 #include "base/vec.h"
 #include "base/xalloc.h"
 #include "cmd/command.h"
@@ -61,26 +61,6 @@ static void forget(struct sql_output *o)
 	o->aligned = false;
 }
 
-/* Nothing in it moves a terminal's cursor: controls (C1 too) and stray bytes as \x1b. */
-static void add_plain(struct buf *out, const char *text, size_t bytes)
-{
-	const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
-
-	while (at < end) {
-		int n = utf8_length(at);
-
-		if (*at == '\n' || *at == '\t' || *at == '\r')
-			buf_addf(out, "\\%c", *at == '\n' ? 'n' : *at == '\t' ? 't' : 'r');
-		else if (!n || *at < 0x20 || *at == 0x7f)
-			buf_addf(out, "\\x%02x", *at);
-		else if (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)
-			buf_addf(out, "\\x%02x", at[1]);
-		else
-			buf_add(out, at, (size_t)n);
-		at += n ? n : 1;
-	}
-}
-
 static void add_hex(struct buf *out, const struct sql_value *v)
 {
 	for (size_t i = 0; i < v->bytes; i++)
@@ -117,7 +97,7 @@ static void add_cell(struct sql_output *o, size_t column, const struct sql_value
 		         v->real);
 		break;
 	case SQL_TEXT:
-		add_plain(&text, v->text, v->bytes);
+		plain_text_add(&text, v->text, v->bytes);
 		break;
 	case SQL_BLOB:
 		buf_puts(&text, "x'");
@@ -252,7 +232,7 @@ static void begin(struct sql_output *o, const struct sql_value *names, size_t co
 	for (size_t i = 0; i < count; i++) {
 		struct buf plain = {0};
 
-		add_plain(&plain, names[i].text, names[i].bytes);
+		plain_text_add(&plain, names[i].text, names[i].bytes);
 		vec_push(&o->names, o->format == SQL_JSON ? json_name(o, names[i].text)
 		                                          : xstrdup(buf_text(&plain)));
 		vec_push(&o->texts, false);
@@ -311,12 +291,7 @@ static int take_row(void *output, uint64_t row, const struct sql_value *values, 
 
 int sql_output_fail(const struct error *err)
 {
-	struct buf plain = {0};
-
-	add_plain(&plain, err->text, strlen(err->text));
-	command_fail(1, "sql: %s", buf_text(&plain));
-	buf_done(&plain);
-	return 1;
+	return command_fail(1, "sql: %s", err->text);
 }
 
 /* Rows so far are printed; an array stays open: what is cut short is not to look whole. */

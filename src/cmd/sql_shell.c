@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/line_editor.h"
+#include "cmd/print.h"
 #include "cmd/sql_output.h"
 
 #include <errno.h>
@@ -28,13 +29,22 @@ static void on_interrupt(int signal)
 	interrupted = 1;
 }
 
-static const char help[] = "A statement ends with ; and may take several lines.\n"
-                           ".tables           the tables and views\n"
-                           ".schema [TABLE]   their columns\n"
-                           ".mode MODE        table, csv or json\n"
-                           ".help             this\n"
-                           ".quit             ends; so does Ctrl-D\n"
-                           "Ctrl-C ends the statement that runs or is being typed.\n";
+static const char help_text[] = "A statement ends with ; and may take several lines.\n"
+                                ".tables           the tables and views\n"
+                                ".schema [TABLE]   their columns\n"
+                                ".mode MODE        table, csv or json\n"
+                                ".help             this\n"
+                                ".quit             ends; so does Ctrl-D\n"
+                                "Ctrl-C ends the statement that runs or is being typed.\n";
+
+static void print_help(void)
+{
+	struct buf text = {0};
+
+	buf_puts(&text, help_text);
+	print_text(&text);
+	buf_done(&text);
+}
 
 static int ask(struct shell *sh, const char *query)
 {
@@ -43,7 +53,7 @@ static int ask(struct shell *sh, const char *query)
 
 static void print_plain(const struct buf *text)
 {
-	fputs(buf_text(text), stdout);
+	print_text(text);
 	fflush(stdout);
 }
 
@@ -83,7 +93,7 @@ static int run_dot(struct shell *sh, const char *line)
 	if (!strcmp(word, ".quit") || !strcmp(word, ".exit"))
 		sh->quit = true;
 	else if (!strcmp(word, ".help"))
-		fputs(help, stdout);
+		print_help();
 	else if (!strcmp(word, ".tables"))
 		status = ask(
 		        sh,
@@ -167,7 +177,7 @@ static void loop(struct shell *sh, struct line_editor *editor)
 		if (result == LINE_BROKEN) {
 			interrupted = 0;
 			buf_clear(&statement);
-			puts("");
+			print_line("%s", "");
 			continue;
 		}
 		if (result == LINE_END)
@@ -186,7 +196,7 @@ static void loop(struct shell *sh, struct line_editor *editor)
 		buf_clear(&statement);
 	}
 	if (!sh->quit)
-		puts("");
+		print_line("%s", "");
 	buf_done(&statement);
 }
 
@@ -205,7 +215,7 @@ int sql_shell(struct sql *s, const char *format, const struct style_options *sty
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, &before);
 	sql_stop_when(s, &interrupted);
-	printf("%s: .tables lists what there is, .help tells more\n", file);
+	print_line("%s: .tables lists what there is, .help tells more", file);
 	fflush(stdout);
 	editor = line_editor_open("sql", &interrupted);
 	loop(&sh, editor);

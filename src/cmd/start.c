@@ -5,6 +5,7 @@
 #include "cmd/record_options.h"
 #include "cmd/session_command.h"
 #include "cmd/start_sink.h"
+#include "cmd/print.h"
 #include "output/status_text.h"
 #include "session/background.h"
 #include "session/daemon.h"
@@ -258,7 +259,7 @@ static int in_background(struct start *s, int log)
 static void tell(const struct start *s, const struct session_account *a)
 {
 	bool named = strcmp(s->name, SESSION_NAME_DEFAULT) != 0;
-	struct buf text = {0}, clean = {0};
+	struct buf text = {0};
 
 	buf_addf(&text, "sampling %s into ", a->what ? a->what : "?");
 	if (a->kind == SESSION_RING)
@@ -270,13 +271,11 @@ static void tell(const struct start *s, const struct session_account *a)
 		buf_addf(&text, "'assay snapshot%s%s' writes it, ", named ? " --name " : "",
 		         named ? s->name : "");
 	buf_addf(&text, "'assay stop%s%s' ends it", named ? " --name " : "", named ? s->name : "");
-	text_clean(&clean, text.data);
 	if (s->moves_earlier)
-		fprintf(stderr, "assay: the earlier recording is in %s.old now\n", s->sink.output);
-	fprintf(stderr, "assay: %s\n", clean.data);
+		print_message("the earlier recording is in %s.old now", s->sink.output);
+	print_message("%s", text.data);
 	vec_each (note, &a->notes)
-		fprintf(stderr, "assay: %s\n", *note);
-	buf_done(&clean);
+		print_message("%s", *note);
 	buf_done(&text);
 }
 

@@ -2,11 +2,11 @@
 /* status: how the sessions in the background stand. */
 #include "cmd/session_command.h"
 #include "cmd/style.h"
+#include "cmd/print.h"
 #include "output/status_json.h"
 #include "output/status_text.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 struct status_options {
 	struct session_name_option name;
@@ -112,7 +112,7 @@ static int run(void *p, int argc, char **argv)
 		json_end_object(&s.json);
 	}
 	if (s.out.size)
-		fwrite(s.out.data, 1, s.out.size, stdout);
+		print_text(&s.out);
 	buf_done(&s.out);
 	return status;
 }

@@ -2,10 +2,9 @@
 /* stop: end a session in the background, and tell its account. */
 #include "cmd/session_command.h"
 #include "cmd/style.h"
+#include "cmd/print.h"
 #include "output/status_json.h"
 #include "output/status_text.h"
-
-#include <stdio.h>
 
 struct stop_options {
 	struct session_name_option name;
@@ -39,7 +38,7 @@ static void print(const struct stop_options *o, const struct session_account *a)
 		style_choose(&o->style, &style);
 		status_text(a, &style, &out);
 	}
-	fwrite(out.data, 1, out.size, stdout);
+	print_text(&out);
 	buf_done(&out);
 }
 

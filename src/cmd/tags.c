@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags: event tags of a command: what ran, when, inside what. */
 #include "cmd/tags.h"
+#include "cmd/print.h"
 
 #include "base/plural.h"
 #include "cmd/report_tags.h"
@@ -13,7 +14,6 @@
 #include "session/tags_runtime.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,10 +92,9 @@ static void tell_running(const struct tags_run_result *result, const char *direc
 {
 	size_t running = result->tags.running;
 
-	fprintf(stderr,
-	        "assay: %zu %s still running, recorded so far; later events stay in %s, for 'assay "
-	        "tags get'\n",
-	        running, plural(running, "process is", "processes are"), directory);
+	print_message("%zu %s still running, recorded so far; later events stay in %s, for 'assay "
+	              "tags get'",
+	              running, plural(running, "process is", "processes are"), directory);
 }
 
 /* Says what became of the command's events, and reports; the exit status. */
@@ -106,18 +105,17 @@ static int report(const struct tags_options *o, const char *program, const char 
 
 	if (!result->tags.processes) {
 		vec_each (note, &result->tags.notes)
-			fprintf(stderr, "assay: %s\n", *note);
+			print_message("%s", *note);
 		tags_runtime_why(program, directory, &err);
 		return command_fail(1, "tags: %s", err.text);
 	}
 	if (result->no_switches)
-		fprintf(stderr, "assay: waiting is not told apart: %s\n", result->no_switches);
+		print_message("waiting is not told apart: %s", result->no_switches);
 	if (result->tags.running)
 		tell_running(result, directory);
 	if (!result->tags.events && !strcmp(o->start, "off"))
-		fputs("assay: nothing was recorded, for capture was never put on: 'assay tags "
-		      "capture on', or assay_tags_start() in the program\n",
-		      stderr);
+		print_message("nothing was recorded, for capture was never put on: 'assay tags "
+		              "capture on', or assay_tags_start() in the program");
 	if (o->quiet)
 		return 0;
 	tags_output_tell(&result->tags, o->output);
@@ -154,10 +152,9 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 		status = command_fail(1, "tags: %s", err.text);
 	}
 	if (!tags_session_end(directory) && !result.tags.running)
-		fprintf(stderr,
-		        "assay: events that were not written stay in %s: 'assay tags get -o DIR' "
-		        "writes them to DIR\n",
-		        directory);
+		print_message("events that were not written stay in %s: 'assay tags get -o DIR' "
+		              "writes them to DIR",
+		              directory);
 	tags_run_result_done(&result);
 	return status;
 }

@@ -7,11 +7,11 @@
 #include "cmd/tags.h"
 #include "cmd/tags_output.h"
 #include "cmd/tags_trace.h"
+#include "cmd/print.h"
 #include "format/ctf.h"
 #include "output/table.h"
 #include "session/tags_files.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,16 +148,14 @@ static int list_run(void *data, int argc, char **argv)
 		list_json(&out, &list, ended);
 	else if (!status && running)
 		list_text(&out, &list, &style);
-	fwrite(buf_text(&out), 1, out.size, stdout);
+	print_text(&out);
 	if (!status && !o->json && !running)
-		fputs("assay: no process of yours records event tags now\n", stderr);
+		print_message("no process of yours records event tags now");
 	if (!status && !o->json && ended)
-		fprintf(stderr,
-		        "assay: %zu %s: 'assay tags get' makes a trace of %s, and removes %s\n",
-		        ended,
-		        plural(ended, "recording of a process that ended",
-		               "recordings of processes that ended"),
-		        plural(ended, "it", "them"), plural(ended, "it", "them"));
+		print_message("%zu %s: 'assay tags get' makes a trace of %s, and removes %s", ended,
+		              plural(ended, "recording of a process that ended",
+		                     "recordings of processes that ended"),
+		              plural(ended, "it", "them"), plural(ended, "it", "them"));
 	buf_done(&out);
 	tag_rings_list_done(&list);
 	return status;
@@ -238,11 +236,7 @@ static int get_run(void *data, int argc, char **argv)
 
 static void capture_tell(const struct tag_rings_file *file, const char *now)
 {
-	struct buf name = {0};
-
-	text_clean(&name, file->name);
-	printf("%d %s: %s\n", file->pid, buf_text(&name), now);
-	buf_done(&name);
+	print_line("%d %s: %s", file->pid, file->name, now);
 }
 
 static int capture_run(void *data, int argc, char **argv)

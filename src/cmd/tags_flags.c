@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "cmd/tags.h"
+#include "cmd/print.h"
 #include "session/tags_runtime.h"
 
 #include <stdio.h>
@@ -116,11 +117,13 @@ static int run(void *p, int argc, char **argv)
 		add_compile(&out, o, &runtime, names);
 	if (o->link || !o->compile)
 		add_link(&out, o, &runtime);
-	puts(buf_text(&out));
-	if (strpbrk(buf_text(&out), "\t\n'\"") || strstr(names, " ") || strstr(runtime.plugin, " "))
-		fputs("assay: a path among these has blanks or quotes, and does not pass a shell's "
-		      "$(...): name another --names, or write them out\n",
-		      stderr);
+	buf_putc(&out, '\n');
+	print_data(&out);
+	if (strcspn(buf_text(&out), "\t\n'\"") + 1 < out.size || strstr(names, " ") ||
+	    strstr(runtime.plugin, " "))
+		print_message(
+		        "a path among these has blanks or quotes, and does not pass a shell's "
+		        "$(...): name another --names, or write them out");
 	buf_done(&out);
 	free(names);
 	free(here);

@@ -3,6 +3,7 @@
 #include "base/plural.h"
 #include "cmd/tags.h"
 #include "cmd/tags_trace.h"
+#include "cmd/print.h"
 #include "format/names_file.h"
 #include "format/tag_dump.h"
 #include "output/table.h"
@@ -81,19 +82,17 @@ static void tell(const struct import_options *o, const char *path,
 	struct buf text = {0};
 
 	if (result->trailing_bytes)
-		fprintf(stderr,
-		        "assay: %s holds %" PRIu64 " %s after its last whole record: left out\n",
-		        path, result->trailing_bytes,
-		        plural(result->trailing_bytes, "byte", "bytes"));
+		print_message("%s holds %" PRIu64 " %s after its last whole record: left out", path,
+		              result->trailing_bytes,
+		              plural(result->trailing_bytes, "byte", "bytes"));
 	if (!result->events)
-		fprintf(stderr, "assay: %s holds no records\n", path);
+		print_message("%s holds no records", path);
 	text_count(&text, result->events);
 	if (!o->quiet)
-		fprintf(stderr,
-		        "assay: %s %s, whose clock went round %" PRIu64 " %s, in %s; 'assay "
-		        "report %s' sums it up\n",
-		        text.data, plural(result->events, "event", "events"), result->turns,
-		        plural(result->turns, "time", "times"), o->output, o->output);
+		print_message("%s %s, whose clock went round %" PRIu64 " %s, in %s; 'assay "
+		              "report %s' sums it up",
+		              text.data, plural(result->events, "event", "events"), result->turns,
+		              plural(result->turns, "time", "times"), o->output, o->output);
 	buf_done(&text);
 }
 

@@ -4,6 +4,7 @@
 #include "base/plural.h"
 #include "base/replace_file.h"
 #include "cmd/tags.h"
+#include "cmd/print.h"
 #include "format/names_file.h"
 
 #include "assay/tags_wire.h"
@@ -78,7 +79,7 @@ static int write_header(const struct tag_names *names, const char *file, const c
 			buf_addf(&text, "#define ASSAY_TAG_%s %" PRIu32 "\n", n->name, n->tag);
 	}
 	if (!strcmp(path, "-"))
-		fwrite(text.data, 1, text.size, stdout);
+		print_data(&text);
 	else if (!holds_already(path, &text))
 		rc = replace_file(path, text.data, text.size, err);
 	buf_done(&text);
@@ -89,17 +90,18 @@ static void count(const struct tag_names *names, const char *path)
 {
 	size_t kinds[3] = {0}, all = tag_names_count(names);
 	uint32_t last = all ? tag_names_at(names, all - 1)->tag : 0;
+	struct buf tags = {0};
 
 	for (size_t i = 0; i < all; i++)
 		kinds[tag_names_at(names, i)->kind]++;
-	printf("%s: %zu %s, %zu inline %s, %zu switch %s", path, kinds[TAG_FUNCTION],
-	       plural(kinds[TAG_FUNCTION], "function", "functions"), kinds[TAG_INLINE],
-	       plural(kinds[TAG_INLINE], "tag", "tags"), kinds[TAG_SWITCH],
-	       plural(kinds[TAG_SWITCH], "function", "functions"));
 	if (all)
-		printf("; tags %" PRIu32 " to %" PRIu32 " of %u", tag_names_at(names, 0)->tag, last,
-		       ASSAY_TAG_LAST);
-	putchar('\n');
+		buf_addf(&tags, "; tags %" PRIu32 " to %" PRIu32 " of %u",
+		         tag_names_at(names, 0)->tag, last, ASSAY_TAG_LAST);
+	print_line("%s: %zu %s, %zu inline %s, %zu switch %s%s", path, kinds[TAG_FUNCTION],
+	           plural(kinds[TAG_FUNCTION], "function", "functions"), kinds[TAG_INLINE],
+	           plural(kinds[TAG_INLINE], "tag", "tags"), kinds[TAG_SWITCH],
+	           plural(kinds[TAG_SWITCH], "function", "functions"), buf_text(&tags));
+	buf_done(&tags);
 }
 
 static int run(void *p, int argc, char **argv)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/tags_output.h"
+#include "cmd/print.h"
 
 #include "base/buf.h"
 #include "base/plural.h"
@@ -8,7 +9,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -31,38 +31,33 @@ static uint64_t bytes_in(const char *directory)
 static void tell_missing(const struct tags_collect_result *r)
 {
 	if (r->lost)
-		fprintf(stderr,
-		        "assay: %" PRIu64 " %s no room and %s missing%s; more --memory, or "
-		        "fewer functions with triggers, help\n",
-		        r->lost, plural(r->lost, "event found", "events found"),
-		        plural(r->lost, "is", "are"),
-		        r->full ? " (it stopped when it was full)" : "");
+		print_message("%" PRIu64 " %s no room and %s missing%s; more --memory, or "
+		              "fewer functions with triggers, help",
+		              r->lost, plural(r->lost, "event found", "events found"),
+		              plural(r->lost, "is", "are"),
+		              r->full ? " (it stopped when it was full)" : "");
 	if (r->no_rings)
-		fprintf(stderr,
-		        "assay: more than %u threads at a time: events of some are missing\n",
-		        ASSAY_TAGS_RINGS);
+		print_message("more than %u threads at a time: events of some are missing",
+		              ASSAY_TAGS_RINGS);
 	if (r->holes)
-		fprintf(stderr,
-		        "assay: %" PRIu64 " %s begun and not written, for the thread was "
-		        "killed or interrupted just then\n",
-		        r->holes, plural(r->holes, "event was", "events were"));
+		print_message("%" PRIu64 " %s begun and not written, for the thread was "
+		              "killed or interrupted just then",
+		              r->holes, plural(r->holes, "event was", "events were"));
 	if (r->damaged)
-		fprintf(stderr, "assay: %" PRIu64 " %s left out: what stands there cannot be\n",
-		        r->damaged, plural(r->damaged, "packet is", "packets are"));
+		print_message("%" PRIu64 " %s left out: what stands there cannot be", r->damaged,
+		              plural(r->damaged, "packet is", "packets are"));
 }
 
 static void tell_names(const struct tags_collect_result *r)
 {
 	if (r->names_full)
-		fputs("assay: there was no room for all names: some tags have none; 'assay tags "
-		      "import' and 'assay report' read names files with --names\n",
-		      stderr);
+		print_message("there was no room for all names: some tags have none; 'assay tags "
+		              "import' and 'assay report' read names files with --names");
 	if (r->conflicts)
-		fprintf(stderr,
-		        "assay: %" PRIu64 " %s for a tag that has another name already, and %s "
-		        "left out: programs and libraries of one process want one names file\n",
-		        r->conflicts, plural(r->conflicts, "name stands", "names stand"),
-		        plural(r->conflicts, "is", "are"));
+		print_message("%" PRIu64 " %s for a tag that has another name already, and %s "
+		              "left out: programs and libraries of one process want one names file",
+		              r->conflicts, plural(r->conflicts, "name stands", "names stand"),
+		              plural(r->conflicts, "is", "are"));
 }
 
 void tags_output_tell(const struct tags_collect_result *r, const char *path)
@@ -70,7 +65,7 @@ void tags_output_tell(const struct tags_collect_result *r, const char *path)
 	struct buf text = {0};
 
 	vec_each (note, &r->notes)
-		fprintf(stderr, "assay: %s\n", *note);
+		print_message("%s", *note);
 	tell_missing(r);
 	tell_names(r);
 	text_counted(&text, r->events, "event in ", "events in ");
@@ -84,6 +79,6 @@ void tags_output_tell(const struct tags_collect_result *r, const char *path)
 	         " in %s; 'assay report %s' sums it up, 'assay tags trace %s' shows its code "
 	         "path",
 	         path, path, path);
-	fprintf(stderr, "assay: %s\n", text.data);
+	print_message("%s", text.data);
 	buf_done(&text);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags trace: the code path of a recording of event tags. */
 #include "cmd/tags_trace.h"
+#include "cmd/print.h"
 
 #include "base/plural.h"
 #include "cmd/load.h"
@@ -152,11 +153,10 @@ static int tell_points(const struct tag_trace_options *o, const struct tag_trace
 		if (!p->given || met[i])
 			continue;
 		if (!p->function && !i)
-			fprintf(stderr, "assay: the trace ends before %s\n", what);
+			print_message("the trace ends before %s", what);
 		else if (p->function && seen[i] < p->nth)
-			fprintf(stderr, "assay: %s: %.*s was called %" PRIu64 " %s\n", what,
-			        (int)p->length, p->function, seen[i],
-			        plural(seen[i], "time", "times"));
+			print_message("%s: %.*s was called %" PRIu64 " %s", what, (int)p->length,
+			              p->function, seen[i], plural(seen[i], "time", "times"));
 	}
 	return o->from.given && !result->from_met ? 1 : 0;
 }
@@ -187,9 +187,9 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 		                    "take numbers, or names as the trace has them",
 		                    target->command);
 	if (result->cut) {
-		fprintf(stderr, "assay: the trace continues after %s %" PRIu64 " %s (-n)\n",
-		        plural(result->lines, "this", "these"), result->lines,
-		        plural(result->lines, "line", "lines"));
+		print_message("the trace continues after %s %" PRIu64 " %s (-n)",
+		              plural(result->lines, "this", "these"), result->lines,
+		              plural(result->lines, "line", "lines"));
 		return 0;
 	}
 	return tell_points(t, result);

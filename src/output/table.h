@@ -4,8 +4,8 @@
  *
  * Name the columns, add cells row by row, print once. Widths are those of the
  * widest cell; the last column is cut at the terminal's width, of a `squeezed`
- * table the widest ones of text, and never in a pipe (width 0). Control characters in cells come
- * out as '?', so that a process's name cannot drive a terminal. table_init / table_done. Nothing
+ * table the widest ones of text, and never in a pipe (width 0). What would move
+ * a terminal's cursor is escaped in cells (base/plain_text.h). table_init / table_done. Nothing
  * fails. One thread. Uses: base.
  */
 #ifndef ASSAY_OUTPUT_TABLE_H
@@ -67,9 +67,9 @@ void text_count(struct buf *out, uint64_t count);
 void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);
 void text_bytes(struct buf *out, uint64_t bytes);
 void text_share(struct buf *out, double share);
-/* Without control characters. */
+/* One field, with what a terminal would act on escaped (base/plain_text.h). */
 void text_clean(struct buf *out, const char *text);
-/* A path as a shell takes it, in double quotes where it must be. */
+/* A path as a shell takes it: in double quotes or $'...' where it must be. */
 void text_path(struct buf *out, const char *path);
 /* A heading, bold on a terminal, an empty line before it. */
 void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)

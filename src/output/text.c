@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/table.h"
 
+#include "base/plain_text.h"
 #include "base/plural.h"
 
 #include <inttypes.h>
@@ -69,8 +70,36 @@ void text_share(struct buf *out, double share)
 
 void text_clean(struct buf *out, const char *text)
 {
-	for (; *text; text++)
-		buf_putc(out, (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+	plain_text_add(out, text, strlen(text));
+}
+
+/*
+ * A name with controls or bytes that are no text, as bash and zsh read it back. Without its first
+ * byte the second one of a control of C1 is no text, so that both are escaped.
+ */
+static void add_escaped_path(struct buf *out, const char *path)
+{
+	buf_puts(out, "$'");
+	for (const char *end = path; *path; path = end) {
+		end = path + strcspn(path, "'\\\xc2");
+		plain_text_add(out, path, (size_t)(end - path));
+		if (*end) {
+			buf_addf(out, *end == '\xc2' ? "\\x%02x" : "\\%c", (unsigned char)*end);
+			end++;
+		}
+	}
+	buf_putc(out, '\'');
+}
+
+static bool is_plain(const char *text)
+{
+	struct buf plain = {0};
+	bool same;
+
+	text_clean(&plain, text);
+	same = !strcmp(buf_text(&plain), text);
+	buf_done(&plain);
+	return same;
 }
 
 void text_path(struct buf *out, const char *path)
@@ -82,8 +111,12 @@ void text_path(struct buf *out, const char *path)
 
 	while (*odd && ((unsigned char)*odd >= 0x80 || strchr(plain, *odd)))
 		odd++;
-	if (odd > path && !*odd) {
+	if (odd > path && !*odd && is_plain(path)) {
 		buf_puts(out, path);
+		return;
+	}
+	if (!is_plain(path)) {
+		add_escaped_path(out, path);
 		return;
 	}
 	buf_putc(out, '"');
@@ -153,8 +186,7 @@ void text_fill(struct buf *out, const struct text_style *style, const char *firs
 			buf_pad(out, ' ', indent);
 			used = indent;
 		}
-		for (size_t i = 0; i < word; i++)
-			buf_putc(out, (unsigned char)text[i] < 0x20 ? '?' : text[i]);
+		plain_text_add(out, text, word);
 		used += word;
 		text += word + strspn(text + word, " \n");
 		if (*text) {

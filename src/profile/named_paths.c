@@ -2,7 +2,7 @@
 #include "profile/named_paths.h"
 
 #include "base/buf.h"
-#include "base/utf8.h"
+#include "base/plain_text.h"
 
 #include <string.h>
 
@@ -34,21 +34,10 @@ void named_paths_done(struct named_paths *n)
 
 uint32_t named_text(struct named_paths *n, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
 	struct buf clean = {0};
 	uint32_t id;
 
-	while (*p) {
-		int length = utf8_length(p);
-
-		if (!length || *p < 0x20 || *p == 0x7f) {
-			buf_putc(&clean, '?');
-			p++;
-			continue;
-		}
-		buf_add(&clean, p, (size_t)length);
-		p += length;
-	}
+	plain_text_add(&clean, text, strlen(text));
 	id = intern_add(&n->texts, buf_text(&clean));
 	buf_done(&clean);
 	return id;

@@ -107,7 +107,7 @@ struct named_paths {
 void named_paths_init(struct named_paths *n);
 void named_paths_done(struct named_paths *n);
 
-/* The id of a text, made presentable. */
+/* The id of a text, with what is no text or acts on a terminal escaped (base/plain_text.h). */
 uint32_t named_text(struct named_paths *n, const char *text);
 uint32_t named_function_id(struct named_paths *n, const struct named_function *f);
 /* A new place of these lines; what is known of its image grows with it. */

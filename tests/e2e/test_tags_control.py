@@ -112,7 +112,7 @@ def a_name_drives_no_terminal(t):
     runs = Recorded(t, program, "rounds=1")
     for words in (("capture", "off"), ("list",)):
         out = tags(t, *words).out
-        t.has(out, "a?[2Jb")
+        t.has(out, "a\\x1b[2Jb")
         t.lacks(out, "\x1b")
     runs.end()
 

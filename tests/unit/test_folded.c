@@ -66,9 +66,10 @@ static void names_cannot_break_a_line(void)
 	fixture_call(&x, process, path, "\xff\xfe caf\xc3\xa9", 1, 7);
 	fixture_name(&x, NAMED_DEPTH_MAX);
 	text = folded(&x.n, NET, &below);
-	CHECK_STR(buf_text(&text), "a:b?c;operator:(int, char) 5\n"
-	                           "a:b?c;operator:(int, char);new?line?1 6\n"
-	                           "a:b?c;operator:(int, char);new?line?1;?? caf\xc3\xa9 7\n");
+	CHECK_STR(buf_text(&text),
+	          "a:b\\nc;operator:(int, char) 5\n"
+	          "a:b\\nc;operator:(int, char);new\\nline\\t1 6\n"
+	          "a:b\\nc;operator:(int, char);new\\nline\\t1;\\xff\\xfe caf\xc3\xa9 7\n");
 	buf_done(&text);
 	fixture_end(&x);
 }

@@ -302,7 +302,7 @@ static void other_producers_are_understood(void)
 	CHECK_STR(err.text, "");
 	dump(&n, &got);
 	CHECK_STR(buf_text(&got), "wall/ms* period 0  time 0 0\n# red\nnginx 0 w1 4711;outer (:0 "
-	                          "@6);inl?ined (:0 @5)+0 150\n");
+	                          "@6);inl\\nined (:0 @5)+0 150\n");
 	CHECK_STR(buf_text(&left), "1 sample has labels besides process, thread, pid and "
 	                           "tid: these are left out\n");
 	named_paths_done(&n);

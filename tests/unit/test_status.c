@@ -141,7 +141,7 @@ static void what_a_ring_could_not_write_is_not_to_be_read(void)
 	vec_push(&a.notes, xstrdup("a note"));
 	status_text(&a, &plain, &out);
 	CHECK(strstr(out.data, "Session day: ended by an error\n"));
-	CHECK(strstr(out.data, "\nerror      no?[1m room\nnote       a note\n"));
+	CHECK(strstr(out.data, "\nerror      no\\x1b[1m room\nnote       a note\n"));
 	CHECK(strstr(out.data, "\nwritten    nothing\n"));
 	CHECK(!strstr(out.data, "Read it"));
 	buf_done(&out);
@@ -157,6 +157,8 @@ static void a_path_is_written_as_a_shell_takes_it(void)
 	        {"it's", "\"it's\""},
 	        {"/\303\251t\303\251", "/\303\251t\303\251"},
 	        {"", "\"\""},
+	        {"/x/a\033[2J\xe2\x82'", "$'/x/a\\x1b[2J\\xe2\\x82\\''"},
+	        {"/x/\xc2\x9b\xc2", "$'/x/\\xc2\\x9b\\xc2'"},
 	};
 	struct session_account a = account_of(SESSION_ENDED, SESSION_STORE);
 	struct buf out = {0};

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names that other users choose (of processes, files, directories) do not act on the terminal of
+the reader: escape sequences, controls of C1 and cut characters are shown, in each message, report
+and listing, on a terminal and in a pipe."""
+
+import functools
+import os
+import pathlib
+import pty
+import re
+import shutil
+import tempfile
+import atexit
+
+from harness import ASSAY, BUILD, main, run, test
+
+# A sequence of C0 and of C1, a line of its own, a title; cut within a character by the kernel,
+# which keeps 15 bytes of a command's name.
+EVIL = "e\033[7m\u009b5m\r\nok\u20ac\u20ac"
+COLOURS = re.compile(r"\033\[(?:[012]|3[0-7])m")
+PROGRESS = "\r\033[K"
+
+
+@functools.lru_cache(None)
+def recording():
+    """A program with such a name, in a directory with such a name."""
+    work = pathlib.Path(tempfile.mkdtemp(prefix="assay-test-"))
+    atexit.register(shutil.rmtree, work, ignore_errors=True)
+    program = work / EVIL / EVIL
+    program.parent.mkdir()
+    shutil.copy(BUILD / "tests" / "workloads" / "loop", program)
+    run(ASSAY, "record", "-q", "-g", "-o", work / "a.data", "--", program, "200")
+    return work / "a.data"
+
+
+def on_terminal(t, *words, status=0, env=None):
+    """What a terminal gets from assay, standard output and standard error, as bytes."""
+    leader, follower = pty.openpty()
+    process = t.start(ASSAY, *words, stdout=follower, stderr=follower,
+                      env={**os.environ, "TERM": "xterm", **(env or {})})
+    os.close(follower)
+    text = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            text += chunk
+    except OSError:
+        pass  # the other end is closed
+    os.close(leader)
+    t.equal(t.wait(process), status, f"status of {words}: {text[-500:]!r}")
+    return text.replace(b"\r\n", b"\n")
+
+
+def check_harmless(t, bytes, what, named=True):
+    """Nothing acts on the terminal but assay's own colours and line of progress. A line feed in a
+    quoted field of CSV is data."""
+    try:
+        text = bytes.decode()
+    except UnicodeDecodeError as error:
+        t.fail(f"{what}: {error}: {bytes[:500]!r}")
+    text = COLOURS.sub("", text).replace(PROGRESS, "")
+    acting = re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", text)
+    if acting:
+        near = text[max(0, acting.start() - 60):acting.end() + 20]
+        t.fail(f"{what} has {acting.group()!r}: {near!r}")
+    if "csv" not in what:
+        t.lacks(text, "\nok", f"{what}: a line that a name began")
+    if named:
+        t.has(text, r"\x1b[7m", what)
+
+
+@test
+def reports_and_exports_show_names_as_they_are_spelled(t):
+    data = recording()
+    for words in (["report"], ["report", "--wide"], ["report", "-g"], ["report", "--json"],
+                  ["annotate", "loop_body"], ["export", "--to", "folded"],
+                  ["sql", "--format", "csv"], ["sql", "--format", "json"], ["sql"]):
+        query = ["SELECT name FROM by_application"] if words[0] == "sql" else []
+        option = [data] if words[0] == "sql" else ["-i", data]
+        words = [words[0], *words[1:], *option, *query]
+        named = "json" not in " ".join(map(str, words))
+        check_harmless(t, on_terminal(t, *words), words, named)
+
+
+@test
+def data_for_programs_is_as_it_was_in_a_pipe(t):
+    query = "SELECT name FROM by_application"
+    out = run(ASSAY, "sql", "--format", "csv", recording(), query, text=False).out
+    t.true(b"\033[7m\xc2\x9b5m\r" in out, f"the name itself, in csv: {out!r}")
+
+
+@test
+def errors_and_notes_show_names_as_they_are_spelled(t):
+    absent = t.path(EVIL) / EVIL
+    for words, status in ((["report", "-i", absent], 1), (["record", "-o", absent, "true"], 1),
+                          (["record", "--", absent], 127), (["sql", absent], 1),
+                          (["report", "--" + EVIL], 2), ([EVIL], 2), (["tags", "names", absent], 1),
+                          (["status", "--name", EVIL], 2), (["export", "--to", EVIL], 2)):
+        check_harmless(t, on_terminal(t, *words, status=status), words)
+        check_harmless(t, run(ASSAY, *words, status=status, text=False).err, words)
+
+
+@test
+def a_recording_ends_with_a_line_that_can_be_typed(t):
+    t.path(EVIL).mkdir()
+    data = t.path(EVIL) / EVIL
+    shown = on_terminal(t, "record", "-o", data, "--", t.workload("loop"), "10")
+    check_harmless(t, shown, "the line at the end")
+    command = re.search(rb"'assay report (\$'.*')'", shown).group(1)
+    typed = run("bash", "-c", b"printf %s ".decode() + command.decode(), text=False).out
+    t.equal(typed, os.fsencode(data), "the path as bash reads it")
+    # The earlier file is moved aside, and the session says so.
+    check_harmless(t, on_terminal(t, "start", "-o", data, env=t.runtime()), "start")
+    check_harmless(t, on_terminal(t, "status", env={"XDG_RUNTIME_DIR": str(t.path("run"))}),
+                   "status")
+    check_harmless(t, on_terminal(t, "stop", env={"XDG_RUNTIME_DIR": str(t.path("run"))}), "stop")
+
+
+@test
+def findings_of_the_machine_show_directories_as_they_are_spelled(t):
+    check_harmless(t, on_terminal(t, "doctor", env={"ASSAY_CALLS_DIR": str(t.path(EVIL)),
+                                                    "ASSAY_TAGS_DIR": str(t.path(EVIL))}), "doctor")
+
+
+main()
