@@ -500,12 +500,13 @@ static int read_files(struct profile *p, const struct load_options *o, struct er
 int load_profile(struct profile **out, const struct load_options *o, struct error *err)
 {
 	struct profile *p = profile_new();
-	const char *store;
+	char *store;
 	int ret;
 
 	ret = load_store_path(&store, o, err);
 	if (!ret)
 		ret = store ? load_store_read(p, store, o, err) : read_files(p, o, err);
+	free(store);
 	if (ret) {
 		profile_free(p);
 		return ret;
@@ -532,19 +533,20 @@ static int read_ticks(void *ctx, const char *path, const struct perf_data_read_o
 
 int load_ticks(struct ticks *t, const struct load_options *o, struct error *err)
 {
-	const char *store;
+	char *store;
 	int ret;
 
 	ticks_init(t);
 	ret = load_store_path(&store, o, err);
-	if (ret)
-		return ret;
-	if (store)
-		return error_set(err, EINVAL,
-		                 "%s is a store: it holds sums of windows, and not the time of "
-		                 "each sample; this takes a recording ('assay record')",
-		                 store);
-	return each_file(o, read_ticks, t, err);
+	if (!ret && store)
+		ret = error_set(err, EINVAL,
+		                "%s is a store: it holds sums of windows, and not the time of "
+		                "each sample; this takes a recording ('assay record')",
+		                store);
+	else if (!ret)
+		ret = each_file(o, read_ticks, t, err);
+	free(store);
+	return ret;
 }
 
 /* One file after the other: those of -i first. NULL behind the last. */

@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "cmd/when.h"
 #include "store/store.h"
+#include "store/store_path.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define AT(field) offsetof(struct load_options, field)
 
@@ -68,28 +70,40 @@ static int refuse_times(const struct load_options *o, struct error *err)
 	                 option);
 }
 
-int load_store_path(const char **path, const struct load_options *o, struct error *err)
+static int check_alone(const struct load_options *o, const char *store, struct error *err)
 {
-	size_t files = file_count(o);
-
-	*path = o->store;
-	for (size_t i = 0; i < files; i++) {
-		if (!*path && !store_recognise(file_at(o, i)))
-			continue;
-		if (*path || files > 1)
-			return error_set(err, EINVAL,
-			                 "%s is a store, which has a report of its own; give it "
-			                 "alone",
-			                 *path ? *path : file_at(o, i));
-		*path = file_at(o, i);
-	}
-	if (!*path)
-		return refuse_times(o, err);
+	if (file_count(o) + (o->store ? 1 : 0) > 1)
+		return error_set(err, EINVAL,
+		                 "%s is a store, which has a report of its own; give it alone",
+		                 store);
 	if (o->time)
 		return error_set(
 		        err, EINVAL,
 		        "--time is for recordings; of a store, --from and --until take a part");
 	return 0;
+}
+
+int load_store_path(char **path, const struct load_options *o, struct error *err)
+{
+	size_t files = file_count(o);
+	int r;
+
+	*path = o->store ? store_path_to_read(o->store) : NULL;
+	for (size_t i = 0; i < files && !*path; i++) {
+		*path = store_path_to_read(file_at(o, i));
+		if (store_recognise(*path))
+			break;
+		free(*path);
+		*path = NULL;
+	}
+	if (!*path)
+		return refuse_times(o, err);
+	r = check_alone(o, *path, err);
+	if (r) {
+		free(*path);
+		*path = NULL;
+	}
+	return r;
 }
 
 int load_store_read(struct profile *p, const char *path, const struct load_options *o,

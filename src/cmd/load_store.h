@@ -14,9 +14,9 @@ extern const struct option load_store_table[]; /* these and --to, which says the
 
 /*
  * The store that is to be read, by --store or as the only file; *path NULL: none is, and
- * recordings are. -EINVAL where options or files do not go together.
+ * recordings are. The caller's to free. -EINVAL where options or files do not go together.
  */
-int load_store_path(const char **path, const struct load_options *o, struct error *err);
+int load_store_path(char **path, const struct load_options *o, struct error *err);
 int load_store_read(struct profile *p, const char *path, const struct load_options *o,
                     struct error *err);
 

@@ -47,6 +47,8 @@ int session_command_absolute(const char *path, char **absolute, struct error *er
 		*absolute = xstrdup(path);
 		return 0;
 	}
+	while (!strncmp(path, "./", 2))
+		path += 1 + strspn(path + 1, "/");
 	here = getcwd(NULL, 0);
 	if (!here)
 		return error_set(err, errno, "the directory we are in has no name: %s",

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "format/pprof_read.h"
 #include "store/store.h"
+#include "store/store_path.h"
 #include "view/named.h"
 
 #include <errno.h>
@@ -107,7 +108,8 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 {
 	int ret;
 
-	*s = (struct sql_source){.options = *options, .path = xstrdup(path)};
+	*s = (struct sql_source){.options = *options, .path = store_path_to_read(path)};
+	path = s->path;
 	/* What else was named is not read. */
 	s->options.inputs = (struct option_list){0};
 	s->options.arguments = &s->path;

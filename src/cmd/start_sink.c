@@ -9,6 +9,7 @@
 #include "session/snapshot_name.h"
 #include "session/store_sink.h"
 #include "session/trigger.h"
+#include "store/store_path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -61,8 +62,9 @@ const struct option start_sink_option_table[] = {
          .argument = "FILE.db",
          .help = "a store: all day long, a summary of every window, in an SQLite file",
          .details =
-                 "The store is made where it is not there, and continued where it is. Without -F "
-                 "and -c at 97 Hz.",
+                 "The store is made where it is not there, and continued where it is. Root's are "
+                 "in /var/lib/assay where FILE has no slash. A directory that other users may "
+                 "write to is refused. Without -F and -c at 97 Hz.",
          .offset = AT(store)},
         {.kind = OPTION_NUMBER,
          .name = "window",
@@ -167,14 +169,18 @@ int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *
 {
 	const char *output = o->store ? o->store : o->output ? o->output : "perf.data";
 	struct error err = {0};
+	char *path = NULL;
 	int status;
 
 	*plan = (struct start_sink_plan){0};
 	status = plan_kind(o, plan);
 	if (!status && !*output)
 		status = command_fail(2, NAME ": the file's name is empty");
-	if (!status && session_command_absolute(output, &plan->output, &err))
+	if (!status && o->store && store_path_to_write(o->store, &path, &err))
 		status = command_fail(1, NAME ": %s", err.text);
+	if (!status && session_command_absolute(path ? path : output, &plan->output, &err))
+		status = command_fail(1, NAME ": %s", err.text);
+	free(path);
 	return status;
 }
 

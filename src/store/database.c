@@ -2,6 +2,7 @@
 #include "store/database.h"
 
 #include "base/buf.h"
+#include "store/database_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,24 +97,6 @@ int database_error(const struct database *d, int code, const char *what, struct 
 	return error_set(err, number, "%s: %s: %s%s", d->path, what, words, way_out(number));
 }
 
-/* With its directories resolved, so that a link in its own place is seen as such. */
-static char *resolve(const char *path, struct error *err)
-{
-	const char *slash = strrchr(path, '/');
-	char *directory =
-	        slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
-	char *real = realpath(directory, NULL), *whole = NULL;
-	int code = errno;
-
-	if (real)
-		whole = xasprintf("%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : path);
-	else
-		error_set(err, code, "%s: %s: %s", path, directory, strerror(code));
-	free(real);
-	free(directory);
-	return whole;
-}
-
 static int check_file(const char *path, struct error *err)
 {
 	struct stat st;
@@ -190,10 +173,9 @@ int database_open(struct database *d, const char *path, enum database_mode mode,
 {
 	int status;
 
-	d->path = resolve(path, err);
-	if (!d->path)
-		return -(err && err->code ? err->code : ENOENT);
-	status = check_file(d->path, err);
+	status = database_place(path, mode, &d->path, err);
+	if (!status)
+		status = check_file(d->path, err);
 	if (status)
 		return status;
 	status = open_handle(d, mode);

@@ -3,6 +3,7 @@
 #include "store/store_keep.h"
 
 #include "base/replace_file.h"
+#include "store/database_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,8 +93,10 @@ int store_open(struct store **out, const char *path, const struct store_options 
 	int made = 0, status;
 
 	*out = NULL;
-	if (!options->read_only)
-		made = make_file(path, err);
+	if (!options->read_only) {
+		made = database_place(path, DATABASE_WRITE, NULL, err);
+		made = made ? made : make_file(path, err);
+	}
 	if (made < 0)
 		return made;
 	s = xcalloc(1, sizeof(*s));

@@ -474,8 +474,8 @@ def what_a_full_disk_keeps_out_of_a_store_is_told_and_counted(t):
     disk = place_of_a_disk(t)
     with sessions(t) as s:
         script = t.write("full.sh", """
-            mount -t tmpfs -o size=4m tmpfs "$1" && cd "$1" || exit 9
-            $ASSAY start --store full.db --window 1 || exit 8
+            mount -t tmpfs -o size=4m,mode=700 tmpfs "$1" && cd "$1" || exit 9
+            $ASSAY start --store ./full.db --window 1 || exit 8
             head -c 4000000 /dev/zero > other 2>/dev/null
             until $ASSAY status | grep -q "^note  *[1-9].* not in"; do sleep 0.1; done
             rm other; $ASSAY stop --json || exit 7
@@ -506,7 +506,7 @@ def what_is_written_and_deleted_is_not_said_to_be_there(t):
         t.lacks(ended.out, "Read it with")
         t.true(t.report(t.path("b.data"))["samples"] > 0, "samples of the snapshot")
         # A store that somebody replaced is not written on, unseen: it ends with the window.
-        s("start", "--store", "a.db", "--window", 1)
+        s("start", "--store", "./a.db", "--window", 1)
         t.path("a.db").rename(t.path("other.db"))
         t.path("a.db").touch()
         t.until(lambda: s.left() == ["default.ended"], "the session has ended")
@@ -656,7 +656,7 @@ def a_snapshot_is_a_recording_and_the_session_goes_on(t):
 def a_store_is_written_until_it_is_stopped(t):
     with sessions(t) as s:
         data = t.path("day.db")
-        started = s("start", "--store", "day.db", "--window", 1)
+        started = s("start", "--store", data, "--window", 1)
         t.has(started.err, f"sampling the whole machine at 97 Hz into the store {data}, as process ")
         run(t.workload("loop"), "200")
         account = t.json(s("stop", "--json").out)
@@ -666,7 +666,7 @@ def a_store_is_written_until_it_is_stopped(t):
         t.equal(sum(e["samples"] for e in report["events"]), account["samples"], "samples")
         steal = s("sql", "--format", "csv", data, "SELECT min(has_steal) FROM ledger").out
         t.equal(steal.split(), ["min(has_steal)", "1"], "every window knows what was stolen")
-        s("start", "--store", "day.db")
+        s("start", "--store", data)
         s.end(signal.SIGKILL)
         t.has(s("stop", status=1).err, f"what it had recorded until its last window is kept in {data}: "
               f"'assay report --store {data}'")

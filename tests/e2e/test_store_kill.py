@@ -148,7 +148,7 @@ def a_disk_that_was_full_goes_on_when_there_is_room(t):
     disk, copy = t.path("disk"), t.path("copy.db")
     disk.mkdir()
     writer = t.start("unshare", "-m", "sh", "-c",
-                     'mount -t tmpfs -o size=3m none "$1" || exit 77; '
+                     'mount -t tmpfs -o size=3m,mode=700 none "$1" || exit 77; '
                      'head -c 1500000 /dev/zero > "$1/other"; exec "$2" "$1/store.db" 0 0 200 40',
                      "sh", disk, t.workload("store_writer"), stdout=subprocess.PIPE,
                      stderr=subprocess.PIPE)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -409,12 +410,14 @@ static void mill_measure(struct mill *m, uint64_t length_ns)
 	mill_end(m, "stopped");
 }
 
-/* A name for the test's own file; the caller removes it, with what stands beside it. */
+/* A name in a directory of the test's own; store_fixture_remove() removes its files. */
 static void store_fixture_path(char path[64])
 {
 	/* In memory where that can be: each window waits for its disk otherwise. */
-	snprintf(path, 64, "%s/assay-store-%d.db", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+	snprintf(path, 64, "%s/assay-store-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
 	         (int)getpid());
+	mkdir(path, 0700);
+	snprintf(path + strlen(path), 64 - strlen(path), "/a.db");
 }
 
 static void store_fixture_remove(const char *path)
@@ -426,6 +429,15 @@ static void store_fixture_remove(const char *path)
 		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
 		unlink(name);
 	}
+}
+
+/* At the test's end. */
+static void store_fixture_end(const char *path)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(strrchr(path, '/') - path), path);
+	rmdir(name);
 }
 
 #endif

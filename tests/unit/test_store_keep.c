@@ -473,5 +473,6 @@ int main(void)
 	RUN(what_is_too_old_goes);
 	RUN(stacks_that_nobody_refers_to_go);
 	RUN(the_file_stays_under_its_cap);
+	store_fixture_end(path);
 	return check_end();
 }

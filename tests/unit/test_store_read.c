@@ -530,5 +530,6 @@ int main(void)
 	RUN(rates_that_changed_are_told);
 	RUN(books_of_a_cpu_are_kept_apart_by_what_they_count);
 	RUN(rows_that_refer_to_nothing_are_read);
+	store_fixture_end(path);
 	return check_end();
 }

@@ -377,6 +377,7 @@ int main(void)
 		if (getenv("ASSAY_YEAR_OUT"))
 			snprintf(path, sizeof(path), "%s", getenv("ASSAY_YEAR_OUT"));
 		RUN(the_history_of_a_machine);
+		store_fixture_end(path);
 		return check_end();
 	}
 	RUN(what_would_not_fit_is_merged_first);
