@@ -122,14 +122,23 @@ static void put_variable(struct text *t, const char *kind)
 	put(t, "_DIR");
 }
 
+/* Not another user's while this process is root's: su and sudo leave root with it. */
+static const char *runtime_directory(uid_t user)
+{
+	const char *run = directory_variable("XDG_RUNTIME_DIR");
+	struct stat st;
+
+	return run && user == 0 && !stat(run, &st) && st.st_uid ? NULL : run;
+}
+
 int place_directory(const char *kind, char *path, size_t room)
 {
 	char variable[32];
 	struct text t = {.at = path, .room = room}, name = {.at = variable, .room = 32};
 	int saved = errno;
 	const char *given = (put_variable(&name, kind), directory_variable(variable));
-	const char *run = directory_variable("XDG_RUNTIME_DIR");
 	uid_t user = (uid_t)syscall(SYS_geteuid);
+	const char *run = runtime_directory(user);
 
 	if (given) {
 		put(&t, given);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/cache_dir.h"
 
+#include "base/safe_directory.h"
 #include "base/vec.h"
 #include "base/write_all.h"
 #include "base/xalloc.h"
@@ -87,29 +88,6 @@ static bool may_make_in(int fd)
 	return !fstat(fd, &st) && (st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-/* Directories that are not ours alone: links are followed, nothing but passing is asked. */
-static int open_parents(const char *path)
-{
-	char *copy = xstrdup(path), *rest = copy, *part;
-	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
-
-	if (fd < 0)
-		fd = -errno;
-	while (fd >= 0 && (part = strsep(&rest, "/"))) {
-		if (!*part)
-			continue;
-		next = openat(fd, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (next < 0 && errno == ENOENT && may_make_in(fd) &&
-		    (!mkdirat(fd, part, 0700) || errno == EEXIST))
-			next = openat(fd, part, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		next = next < 0 ? -errno : next;
-		close(fd);
-		fd = next;
-	}
-	free(copy);
-	return fd;
-}
-
 /* The XDG rule: a path that is not absolute is as good as none. */
 static char *parent_path(void)
 {
@@ -128,27 +106,30 @@ static bool is_refused(int r)
 	return r == -EPERM || r == -ELOOP || r == -ENOTDIR;
 }
 
-static int no_cache(struct error *err, int r, const char *path)
+/* `why`: what is wrong with it; NULL: it is not ours alone. */
+static int no_cache(struct error *err, int r, const char *path, const char *why)
 {
 	if (is_refused(r))
 		return error_set(err, -r,
-		                 "%s: not used as a cache: it is not a directory that only you "
-		                 "can write to",
-		                 path);
+		                 "%s: not used as a cache: %s; XDG_CACHE_HOME names another "
+		                 "directory",
+		                 path,
+		                 why ? why : "it is not a directory that only you can write to");
 	return error_set(err, -r, "%s: cannot be used as a cache: %s", path, strerror(-r));
 }
 
 static int open_below(struct cache_dir *c, const char *parent, struct error *err)
 {
-	int fd = open_parents(parent);
+	struct error why = {0};
+	int fd = safe_directory_open(parent, SAFE_DIRECTORY_MAKE | SAFE_DIRECTORY_OURS, NULL, &why);
 
 	if (fd < 0)
-		return no_cache(err, fd, parent);
+		return no_cache(err, fd, parent, why.text);
 	c->fd = open_ours(fd, "assay", false);
 	if (c->fd == -ENOENT)
 		c->fd = may_make_in(fd) ? open_ours(fd, "assay", true) : -EPERM;
 	close(fd);
-	return c->fd < 0 ? no_cache(err, c->fd, c->path) : 0;
+	return c->fd < 0 ? no_cache(err, c->fd, c->path, NULL) : 0;
 }
 
 int cache_dir_open(struct cache_dir **out, struct error *err)
@@ -322,7 +303,7 @@ static int keep(struct cache_dir *c, const char *kind, const char *name, const v
 	if (directory < 0) {
 		char *path = xasprintf("%s/%s", c->path, kind);
 
-		r = no_cache(err, directory, path);
+		r = no_cache(err, directory, path, NULL);
 		free(path);
 		return r;
 	}

@@ -74,7 +74,7 @@ static int check_ours(struct walk *w, bool last, struct error *err)
 		                 "the directory %s belongs to another user (uid %u), who could "
 		                 "replace files in it",
 		                 real_text(w), (unsigned)st.st_uid);
-	sticky = (st.st_mode & S_ISVTX) && !(w->root && last);
+	sticky = (st.st_mode & S_ISVTX) && !(w->root && last && (w->flags & SAFE_DIRECTORY_CLOSED));
 	open = (st.st_mode & S_IWOTH) || (w->root && group_may_write(w->fd, &st));
 	if (!open || sticky)
 		return 0;
@@ -317,7 +317,7 @@ const char *safe_directory_runtime(void)
 	if (!path || !*path)
 		return NULL;
 	/* su and sudo leave root with the directory of the user before. */
-	if (!geteuid() && !stat(path, &st) && !safe_directory_trusts(st.st_uid))
+	if (!geteuid() && !stat(path, &st) && st.st_uid)
 		return NULL;
 	return path;
 }

@@ -29,13 +29,15 @@ enum safe_directory_flags {
 	/* A missing directory is made, 0700; by root not in a directory of another user. */
 	SAFE_DIRECTORY_MAKE = 1,
 	/*
-	 * No other user can replace the directory or a file in it. For root: every component
-	 * belongs to a trusted user and can be written by no other; above the last one a sticky
-	 * directory is enough. For other users: the last one is not open to every user, or sticky.
+	 * No other user can replace the directory or what this user owns in it. For root: every
+	 * component belongs to a trusted user and can be written by no other, or is sticky. For
+	 * other users: the last one is not open to every user, or sticky.
 	 */
 	SAFE_DIRECTORY_OURS = 2,
+	/* With OURS, for root: no other user can put a file there, so that it may not be sticky. */
+	SAFE_DIRECTORY_CLOSED = 4,
 	/* Links of the user who ran sudo are followed. */
-	SAFE_DIRECTORY_SUDO = 4,
+	SAFE_DIRECTORY_SUDO = 8,
 };
 
 /* `real`, unless NULL: the path without links, the caller's to free; NULL after an error. */

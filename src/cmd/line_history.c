@@ -2,6 +2,7 @@
 #include "cmd/line_history.h"
 
 #include "base/buf.h"
+#include "base/safe_directory.h"
 #include "base/write_all.h"
 #include "base/xalloc.h"
 
@@ -28,21 +29,10 @@ static bool is_ours(int fd, mode_t type, mode_t others)
 	       !(st.st_mode & others);
 }
 
-/* The directory below fd, made if fd is of a directory of ours. Closes fd. */
-static int enter(int fd, const char *name)
-{
-	int next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (next < 0 && errno == ENOENT && is_ours(fd, S_IFDIR, 0) && !mkdirat(fd, name, 0700))
-		next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	close(fd);
-	return next;
-}
-
 static int open_directory(void)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	char *path, *rest, *part;
+	char *path;
 	int fd;
 
 	if (state && *state == '/')
@@ -51,11 +41,7 @@ static int open_directory(void)
 		path = xasprintf("%s/.local/state/assay", home);
 	else
 		return -1;
-	rest = path;
-	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (fd >= 0 && (part = strsep(&rest, "/")))
-		if (*part)
-			fd = enter(fd, part);
+	fd = safe_directory_open(path, SAFE_DIRECTORY_MAKE | SAFE_DIRECTORY_OURS, NULL, NULL);
 	free(path);
 	if (fd >= 0 && !is_ours(fd, S_IFDIR, 022)) {
 		close(fd);

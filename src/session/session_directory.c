@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/session_directory.h"
 
+#include "base/safe_directory.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -15,13 +16,9 @@
 /* In which the folder is; the caller's to free. `*said`: the user chose it. */
 static char *above_choose(bool *said)
 {
-	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
-	struct stat st;
+	const char *runtime = safe_directory_runtime();
 
-	*said = runtime && *runtime;
-	/* Root by su has that of the user before: what is there is the user's, not root's. */
-	if (*said && !geteuid() && !stat(runtime, &st) && st.st_uid)
-		*said = false;
+	*said = runtime;
 	if (*said)
 		return xstrdup(runtime);
 	return geteuid() ? xasprintf("/run/user/%u", (unsigned)geteuid()) : xstrdup("/run");
@@ -46,6 +43,7 @@ static int above_missing(const char *path, bool said, int code, struct error *er
 /* Nobody else may put another directory in place of ours. */
 static int above_open(const char *path, bool said, struct error *err)
 {
+	struct error why = {0};
 	struct stat st;
 	int fd;
 
@@ -54,9 +52,15 @@ static int above_open(const char *path, bool said, struct error *err)
 		                 "$XDG_RUNTIME_DIR, '%s', is no absolute path; set it to a "
 		                 "directory of yours (mode 700), where sessions are found",
 		                 path);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = safe_directory_open(path, SAFE_DIRECTORY_OURS, NULL, &why);
+	if (fd == -EPERM || fd == -ELOOP)
+		return error_set(
+		        err, -fd,
+		        "%s; set XDG_RUNTIME_DIR to a directory of yours (mode 700), where "
+		        "sessions are found",
+		        why.text);
 	if (fd < 0)
-		return above_missing(path, said, errno, err);
+		return above_missing(path, said, -fd, err);
 	if (!fstat(fd, &st) && (st.st_uid == geteuid() || !st.st_uid) &&
 	    !((st.st_mode & 022) && !(st.st_mode & S_ISVTX)))
 		return fd;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/shared_files.h"
 
+#include "base/safe_directory.h"
 #include "base/xalloc.h"
 
 #include <dirent.h>
@@ -25,7 +26,7 @@ static const char *environment(const char *name)
 static char *directory_choose(const struct shared_kind *kind)
 {
 	const char *own = environment(kind->variable);
-	const char *runtime = environment("XDG_RUNTIME_DIR");
+	const char *runtime = safe_directory_runtime();
 
 	if (own)
 		return xstrdup(own);
@@ -60,55 +61,45 @@ static int directory_check(const struct shared_kind *kind, const struct stat *st
 	return 0;
 }
 
-static int cannot_make(const struct shared_kind *kind, char *path, char *slash, char was, int code,
-                       struct error *err)
+/* A descriptor for openat(); -ENOENT: it is not there, and not to be made. */
+static int directory_open(const struct shared_kind *kind, const char *path, bool make,
+                          struct error *err)
 {
-	error_set(err, code, "cannot make %s: %s; name another directory with %s", path,
-	          strerror(code), kind->variable);
-	*slash = was;
-	return -code;
-}
+	struct error why = {0};
+	struct stat st;
+	int fd = safe_directory_open(path, make ? SAFE_DIRECTORY_MAKE : 0, NULL, &why), rc = 0;
 
-/* Each folder of a path that is not there, 0700. */
-static int directory_make(const struct shared_kind *kind, char *path, struct error *err)
-{
-	int above = ENOENT, code;
-
-	for (char *slash = path + 1;; slash++) {
-		char was = *slash;
-
-		if (was && was != '/')
-			continue;
-		*slash = '\0';
-		code = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
-		/* It may be there all the same, on a read-only disk: what is below tells. */
-		if (code && code != ENOENT && was)
-			above = code;
-		else if (code)
-			return cannot_make(kind, path, slash, was, code == ENOENT ? above : code,
-			                   err);
-		*slash = was;
-		if (!was)
-			return 0;
-	}
+	/* A link in its own place is refused, whoever laid it. */
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
+		rc = directory_check(kind, &st, path, err);
+	else if (fd < 0)
+		rc = error_set(err, -fd, "%s; name another directory with %s", why.text,
+		               kind->variable);
+	else if (fstat(fd, &st))
+		rc = error_set(err, errno, "cannot look at %s: %s", path, strerror(errno));
+	else
+		rc = directory_check(kind, &st, path, err);
+	if (rc && fd >= 0)
+		close(fd);
+	return rc ? rc : fd;
 }
 
 int shared_directory(const struct shared_kind *kind, char **path, bool make, struct error *err)
 {
-	struct stat st;
-	int rc;
+	struct error why = {0};
+	int fd;
 
 	*path = directory_choose(kind);
-	rc = make ? directory_make(kind, *path, err) : 0;
-	if (!rc && !lstat(*path, &st))
-		rc = directory_check(kind, &st, *path, err);
-	else if (!rc && errno != ENOENT)
-		rc = error_set(err, errno, "cannot look at %s: %s", *path, strerror(errno));
-	if (rc) {
-		free(*path);
-		*path = NULL;
+	fd = directory_open(kind, *path, make, &why);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
 	}
-	return rc;
+	if (fd == -ENOENT && !make)
+		return 0;
+	free(*path);
+	*path = NULL;
+	return error_set(err, -fd, "%s", why.text);
 }
 
 /* ---- the files ---------------------------------------------------------- */
@@ -165,20 +156,19 @@ static void give(const struct shared_kind *kind, int directory, const char *fold
 int shared_files_each(const struct shared_kind *kind, const char *directory, shared_file_fn *each,
                       void *ctx, struct error *err)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct error why = {0};
+	int at = directory_open(kind, directory, false, &why), fd, rc = 0;
 	const struct dirent *entry;
-	struct stat st;
 	DIR *dir;
-	int rc;
 
-	if (fd < 0 && errno == ENOENT)
+	if (at == -ENOENT)
 		return 0;
-	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR) && !lstat(directory, &st))
-		return directory_check(kind, &st, directory, err);
-	if (fd < 0 || fstat(fd, &st))
-		rc = error_set(err, errno, "cannot open %s: %s", directory, strerror(errno));
-	else
-		rc = directory_check(kind, &st, directory, err);
+	if (at < 0)
+		return error_set(err, -at, "%s", why.text);
+	fd = safe_directory_list(at);
+	close(at);
+	if (fd < 0)
+		rc = error_set(err, -fd, "cannot open %s: %s", directory, strerror(-fd));
 	dir = rc ? NULL : fdopendir(fd);
 	if (!rc && !dir)
 		rc = error_set(err, errno, "cannot read %s: %s", directory, strerror(errno));

@@ -125,7 +125,8 @@ static int open_for_writing(struct place *p, char **real, struct error *err)
 {
 	struct error why = {0};
 
-	p->fd = safe_directory_of(p->path, SAFE_DIRECTORY_OURS, &p->name, real, &why);
+	p->fd = safe_directory_of(p->path, SAFE_DIRECTORY_OURS | SAFE_DIRECTORY_CLOSED, &p->name,
+	                          real, &why);
 	if (p->fd == -EPERM || p->fd == -ELOOP)
 		return refuse_writing(p, -p->fd, why.text, err);
 	return p->fd < 0 ? error_set(err, -p->fd, "%s: the store cannot be made: %s", p->path,

@@ -24,7 +24,9 @@ int store_path_to_write_in(const char *directory, const char *name, char **path,
 		*path = xstrdup(name);
 		return 0;
 	}
-	fd = safe_directory_open(directory, SAFE_DIRECTORY_MAKE | SAFE_DIRECTORY_OURS, NULL, err);
+	fd = safe_directory_open(directory,
+	                         SAFE_DIRECTORY_MAKE | SAFE_DIRECTORY_OURS | SAFE_DIRECTORY_CLOSED,
+	                         NULL, err);
 	if (fd < 0)
 		return fd;
 	close(fd);

@@ -757,8 +757,9 @@ def a_place_that_is_not_ours_is_not_used(t):
         t.has(s("start", status=1).err, f"assay: start: {s.place} is no directory, or a link to one")
         s.place.unlink()
         s.runtime.chmod(0o777)
-        t.has(s("start", status=1).err, f"assay: start: {s.runtime} can be written by others; set "
-              "XDG_RUNTIME_DIR to a directory of yours")
+        t.has(s("start", status=1).err, "assay: start: other users may write to the directory "
+              f"{s.runtime} (mode 0777), and could put files there; set XDG_RUNTIME_DIR to a "
+              "directory of yours")
         s.env["XDG_RUNTIME_DIR"] = "run"
         t.has(s("start", status=1).err, "$XDG_RUNTIME_DIR, 'run', is no absolute path; set it to")
         s.env["XDG_RUNTIME_DIR"] = str(t.path("missing"))

@@ -116,10 +116,12 @@ static void root_refuses_directories_that_others_may_change(void)
 	CHECK(make_directory("sticky", 01777, 0));
 	CHECK(make_directory("sticky/root", 0700, 0));
 	CHECK_EQ(opened_in("sticky/root", ours), 0);
-	CHECK_EQ(opened_in("sticky", ours), -EPERM);
+	CHECK_EQ(opened_in("sticky", ours), 0);
+	CHECK_EQ(opened_in("sticky", ours | SAFE_DIRECTORY_CLOSED), -EPERM);
 	CHECK(strstr(err.text, "other users may write to the directory"));
-	CHECK_EQ(opened_in("sticky/root/..", ours), -EPERM);
-	CHECK_EQ(opened_in("sticky/.", ours), -EPERM);
+	CHECK_EQ(opened_in("sticky/root", ours | SAFE_DIRECTORY_CLOSED), 0);
+	CHECK_EQ(opened_in("sticky/root/..", ours | SAFE_DIRECTORY_CLOSED), -EPERM);
+	CHECK_EQ(opened_in("sticky/.", ours | SAFE_DIRECTORY_CLOSED), -EPERM);
 	CHECK(make_directory("group", 0775, 0));
 	CHECK_EQ(opened_in("group", ours), 0); /* root's own group */
 	CHECK_EQ(chown(fixture_path("group"), 0, AS_USER_ID), 0);
@@ -157,7 +159,7 @@ static void users_may_work_in_shared_directories(void)
 	AS_USER(user_may("shared/group", ours));
 	AS_USER(user_may("shared/link", ours));
 	AS_USER(user_may("shared/group/new/below", ours | SAFE_DIRECTORY_MAKE));
-	AS_USER(user_may("tmp", ours));
+	AS_USER(user_may("tmp", ours | SAFE_DIRECTORY_CLOSED));
 	AS_USER(user_may("tmp/new", ours | SAFE_DIRECTORY_MAKE));
 	AS_USER(opened_in("tmp/link", 0) == -ELOOP);
 	AS_USER(opened_in("all", ours) == -EPERM);
