@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* A text besides its characters: its place, what malloc adds, and its slots in the table. */
+#define TEXT_BYTES 48
+
 static bool text_equal(const void *ctx, uint32_t id, const void *key)
 {
 	return !strcmp(intern_text(ctx, id), key);
@@ -35,6 +38,7 @@ uint32_t intern_add(struct intern *in, const char *text)
 		return id;
 	id = (uint32_t)in->texts.count;
 	vec_push(&in->texts, xstrdup(text));
+	in->bytes += strlen(text) + TEXT_BYTES;
 	id_table_add(&in->table, hash_bytes(text, strlen(text)), id);
 	return id;
 }

@@ -12,6 +12,7 @@
 struct intern {
 	VEC(char *) texts;
 	struct id_table table;
+	size_t bytes; /* of memory, about */
 };
 
 void intern_init(struct intern *in);

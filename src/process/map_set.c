@@ -3,13 +3,15 @@
 
 #include "base/sorted.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-struct map_set *map_set_new(uint64_t version)
+struct map_set *map_set_new(uint64_t version, size_t *held)
 {
 	struct map_set *s = xcalloc(1, sizeof(*s));
 
 	s->refs = 1;
+	s->held = held;
 	s->version = version;
 	return s;
 }
@@ -24,8 +26,17 @@ void map_set_unref(struct map_set *s)
 {
 	if (!s || --s->refs)
 		return;
+	*s->held -= s->maps.room;
 	vec_done(&s->maps);
 	free(s);
+}
+
+void map_set_reserve(struct map_set *s, size_t count)
+{
+	size_t before = s->maps.room;
+
+	vec_reserve(&s->maps, count);
+	*s->held += s->maps.room - before;
 }
 
 struct map_set *map_set_own(struct map_set *s, uint64_t version)
@@ -36,8 +47,8 @@ struct map_set *map_set_own(struct map_set *s, uint64_t version)
 		s->version = version;
 		return s;
 	}
-	copy = map_set_new(version);
-	vec_reserve(&copy->maps, s->maps.count + 1);
+	copy = map_set_new(version, s->held);
+	map_set_reserve(copy, s->maps.count + 1);
 	if (s->maps.count)
 		memcpy(copy->maps.items, s->maps.items, s->maps.count * sizeof(*s->maps.items));
 	copy->maps.count = s->maps.count;
@@ -58,7 +69,7 @@ static void replace(struct map_set *s, size_t from, size_t to, const struct mapp
 {
 	size_t tail = s->maps.count - to;
 
-	vec_reserve(&s->maps, from + count + tail);
+	map_set_reserve(s, from + count + tail);
 	memmove(s->maps.items + from + count, s->maps.items + to, tail * sizeof(*with));
 	memcpy(s->maps.items + from, with, count * sizeof(*with));
 	s->maps.count = from + count + tail;
@@ -87,6 +98,41 @@ void map_set_insert(struct map_set *s, const struct mapping *m)
 	}
 	replace(s, from, to, with, count);
 	s->last = 0;
+}
+
+static int newest_first(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a > b ? -1 : a < b;
+}
+
+uint64_t map_set_order(const struct map_set *s, size_t keep)
+{
+	uint64_t *orders, order;
+
+	if (!keep || keep >= s->maps.count)
+		return keep ? 0 : UINT64_MAX;
+	orders = xmalloc(s->maps.count * sizeof(*orders));
+	for (size_t i = 0; i < s->maps.count; i++)
+		orders[i] = s->maps.items[i].order;
+	qsort(orders, s->maps.count, sizeof(*orders), newest_first);
+	order = orders[keep - 1];
+	free(orders);
+	return order;
+}
+
+size_t map_set_drop(struct map_set *s, uint64_t order)
+{
+	size_t kept = 0, dropped;
+
+	vec_each (m, &s->maps)
+		if (m->order >= order)
+			s->maps.items[kept++] = *m;
+	dropped = s->maps.count - kept;
+	s->maps.count = kept;
+	s->last = 0;
+	return dropped;
 }
 
 const struct mapping *map_set_find(struct map_set *s, uint64_t address)

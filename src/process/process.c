@@ -12,7 +12,7 @@ static void forget_current(struct process_table *t)
 	pid_map_done(&t->by_tid);
 	t->build_ids.count = 0;
 	map_set_unref(t->kernel);
-	t->kernel = map_set_new(++t->version);
+	t->kernel = map_set_new(++t->version, &t->mappings_held);
 	t->kernel_image = ID_NONE;
 	t->last_thread = ID_NONE;
 	t->ended_count = 0;

@@ -43,6 +43,7 @@ struct mapping {
 	uint64_t start, end; /* addresses, end is exclusive */
 	uint64_t pgoff;
 	uint32_t image;
+	uint64_t order; /* rises with each mapping of the table */
 	bool executable;
 	bool generated; /* code that the process made may be there */
 };
@@ -121,6 +122,21 @@ struct process_table *process_table_carry(const struct process_table *old,
 int process_table_replay(const struct process_table *t, uint64_t time_ns,
                          int (*deliver)(void *ctx, const struct event *e, struct error *err),
                          void *ctx, struct error *err);
+/*
+ * For measurements without an end: names, images and mappings may take PROCESS_TABLE_BYTES.
+ * Processes choose all of them: a thread may give itself a million names, and the kernel does not
+ * report when a file is unmapped. Once it is full (process_table_full()), process_table_carry()
+ * gives a table that is half full at most: where forgetting the dead is not enough, the processes
+ * whose mappings take most lose their oldest ones. One process keeps PROCESS_MAPPINGS_MAX of them.
+ * What was dropped is counted; tables for whole recordings, which are not bounded, drop nothing.
+ */
+#define PROCESS_TABLE_BYTES ((size_t)32 << 20)
+#define PROCESS_MAPPINGS_MAX 16384
+void process_table_bound(struct process_table *t);
+bool process_table_full(const struct process_table *t);
+size_t process_table_bytes(const struct process_table *t); /* of these three, about */
+uint64_t process_table_dropped_mappings(const struct process_table *t);
+
 /* Marks all as told: `changed` is false until something happens to one. */
 void process_table_settle(struct process_table *t);
 /* A sample of the process was taken in that cgroup (id as in EVENT_CGROUP). */

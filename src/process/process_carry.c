@@ -29,6 +29,7 @@ struct carry {
 	VEC(struct carried_set) sets;
 	struct id_table set_index;
 	uint64_t latest_ns;
+	struct process_kept_maps kept;
 };
 
 struct doubtful {
@@ -155,15 +156,22 @@ static uint32_t carry_image(struct carry *c, uint32_t id)
 	return c->image_now[id];
 }
 
-static struct map_set *copy_set(struct carry *c, const struct map_set *old)
+static struct map_set *copy_set(struct carry *c, const struct map_set *old, uint64_t order)
 {
-	struct map_set *now = map_set_new(old->version);
+	struct map_set *now = map_set_new(old->version, &c->t->mappings_held);
+
+	size_t kept = 0;
 
 	now->generated = old->generated;
-	vec_reserve(&now->maps, old->maps.count);
+	vec_each (m, &old->maps)
+		kept += m->order >= order;
+	c->t->dropped_mappings += old->maps.count - kept;
+	map_set_reserve(now, kept);
 	vec_each (m, &old->maps) {
 		struct mapping copy = *m;
 
+		if (m->order < order)
+			continue;
 		copy.image = carry_image(c, m->image);
 		vec_push(&now->maps, copy);
 	}
@@ -181,15 +189,16 @@ static bool same_set(const void *ctx, uint32_t id, const void *key)
 static struct map_set *carry_set(struct carry *c, const struct map_set *old)
 {
 	uint64_t hash = hash_u64((uintptr_t)old);
+	uint64_t order = process_kept_maps_order(&c->kept, old, c->old_images);
 	uint32_t id;
 
 	if (old->refs == 1)
-		return copy_set(c, old);
+		return copy_set(c, old, order);
 	id = id_table_find(&c->set_index, hash, same_set, c, old);
 	if (id != ID_NONE)
 		return map_set_ref(c->sets.items[id].now);
 	id_table_add(&c->set_index, hash, (uint32_t)c->sets.count);
-	vec_push(&c->sets, (struct carried_set){old, copy_set(c, old)});
+	vec_push(&c->sets, (struct carried_set){old, copy_set(c, old, order)});
 	return vec_last(&c->sets)->now;
 }
 
@@ -275,7 +284,7 @@ static void carry_kernel(struct carry *c)
 	struct process_table *t = c->t;
 
 	map_set_unref(t->kernel);
-	t->kernel = copy_set(c, old->kernel);
+	t->kernel = copy_set(c, old->kernel, 0);
 	if (old->kernel_image != ID_NONE)
 		t->kernel_image = carry_image(c, old->kernel_image);
 	vec_each (known, &old->build_ids)
@@ -290,6 +299,8 @@ static void carry_numbers(struct process_table *t, const struct process_table *o
 	t->thread_serial = old->thread_serial;
 	t->moment = t->carried_moment = old->moment + 1;
 	t->lost_moment = old->lost_moment;
+	t->mapping_order = old->mapping_order;
+	t->dropped_mappings = old->dropped_mappings;
 	t->jit_fn = old->jit_fn;
 	t->jit_ctx = old->jit_ctx;
 }
@@ -309,12 +320,16 @@ struct process_table *process_table_carry(const struct process_table *old,
 	memset(c.image_now, 0xff, (old_images->images.count + 1) * sizeof(*c.image_now));
 	carry_numbers(c.t, old);
 	choose(&c);
+	process_kept_maps_init(&c.kept, old, old_images, c.process_kept);
 	carry_kernel(&c);
 	carry_processes(&c);
 	carry_threads(&c);
 	carry_ended(&c);
 	process_instances_carry(c.t, old);
 	process_cgroups_carry(c.t, old);
+	process_kept_maps_done(&c.kept);
+	if (old->bounded)
+		process_table_bound(c.t);
 	free(c.thread_kept);
 	free(c.process_kept);
 	free(c.process_now);

@@ -74,6 +74,11 @@ struct process_table {
 	struct id_table cgroup_index;
 	VEC(struct named_build_id) build_ids;
 	struct map_set *kernel;
+	size_t mappings_held; /* that all sets have room for */
+	uint64_t mapping_order, dropped_mappings;
+	size_t full_bytes; /* PROCESS_TABLE_BYTES, or more where threads alive have that many names
+	                    */
+	bool bounded;
 	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was told */
 	uint64_t version;
 	uint64_t process_serial, thread_serial; /* the last ones given */
@@ -107,6 +112,20 @@ uint32_t process_of_pid(struct process_table *t, int32_t pid);
 void process_mapped(struct process_table *t, const struct event *e);
 struct thread_state *process_thread_state(struct process_table *t, uint32_t thread);
 void process_drop_maps(struct process_table *t, uint32_t process);
+
+/* process_bound.c: of a table that is about to be carried on, the mappings that stay. */
+struct process_kept_maps {
+	bool *image_kept; /* scratch, by image */
+	uint64_t *shared; /* by image: mappings that lead to it */
+	size_t set_bytes; /* that one set may take; SIZE_MAX: any */
+};
+
+void process_kept_maps_init(struct process_kept_maps *k, const struct process_table *t,
+                            const struct image_table *images, const bool *process_kept);
+void process_kept_maps_done(struct process_kept_maps *k);
+/* The lowest order of a mapping of the set that stays. */
+uint64_t process_kept_maps_order(const struct process_kept_maps *k, const struct map_set *s,
+                                 const struct image_table *images);
 
 /* process_instances.c: numbers among the processes of one name, none given twice. */
 uint32_t process_instance_next(struct process_table *t, uint32_t name);

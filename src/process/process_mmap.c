@@ -52,6 +52,7 @@ void process_mapped(struct process_table *t, const struct event *e)
 	struct mapping m = {.start = e->mmap.addr,
 	                    .end = e->mmap.addr + e->mmap.size,
 	                    .pgoff = e->mmap.pgoff,
+	                    .order = ++t->mapping_order,
 	                    .executable = e->mmap.executable,
 	                    .generated = mapped_image_generated(&e->mmap)};
 	struct image_owner owner;
@@ -76,9 +77,12 @@ void process_mapped(struct process_table *t, const struct event *e)
 	owner = owner_of(t, process, e);
 	m.image = mapped_image_user(t->images, e, &id, &owner);
 	state = &t->states.items[process];
-	state->maps =
-	        state->maps ? map_set_own(state->maps, ++t->version) : map_set_new(++t->version);
+	state->maps = state->maps ? map_set_own(state->maps, ++t->version)
+	                          : map_set_new(++t->version, &t->mappings_held);
 	map_set_insert(state->maps, &m);
+	if (t->bounded && state->maps->maps.count > PROCESS_MAPPINGS_MAX)
+		t->dropped_mappings += map_set_drop(
+		        state->maps, map_set_order(state->maps, PROCESS_MAPPINGS_MAX / 2));
 	state->maps->generated |= m.generated;
 	process_jit_mapped(t, process, e);
 }

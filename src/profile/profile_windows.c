@@ -32,6 +32,7 @@ struct profile_windows *profile_windows_new(const struct profile_windows_options
 	w->o.images_max = or_default(w->o.images_max, IMAGES_MAX);
 	w->o.builder.no_sequences = true;
 	w->profile = profile_new();
+	process_table_bound(w->profile->processes);
 	w->builder = profile_builder_new(w->profile, &w->o.builder);
 	w->sink = profile_builder_sink(w->builder);
 	return w;
@@ -87,7 +88,8 @@ static void bound(struct profile_windows *w)
 	process_table_settle(w->profile->processes);
 	if (process_table_process_count(p->processes) > o->processes_max ||
 	    process_table_thread_count(p->processes) > 2 * (size_t)o->processes_max ||
-	    p->paths.count > o->paths_max || p->images.images.count > o->images_max)
+	    process_table_full(p->processes) || p->paths.count > o->paths_max ||
+	    p->images.images.count > o->images_max)
 		profile_builder_renew(w->builder);
 }
 
@@ -155,7 +157,11 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 	} else if (e->kind == EVENT_LOST) {
 		count_lost(w, e);
 	}
-	return w->sink.event(w->sink.ctx, e, err);
+	ret = w->sink.event(w->sink.ctx, e, err);
+	/* Names and mappings that fill the table in the middle of a window end it early. */
+	if (!ret && w->begun && process_table_full(w->profile->processes))
+		ret = profile_windows_cut(w, e->time_ns, err);
+	return ret;
 }
 
 /*

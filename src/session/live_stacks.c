@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/live_stacks.h"
 
+#include "base/plural.h"
 #include "format/perf_data.h"
 #include "profile/stack_chain.h"
+
+#include <inttypes.h>
 
 /* The kernel's side, 127 frames unless a sysctl raised that; then a mark and what was walked. */
 #define CHAIN_MAX (2 * STACK_WALK_CHAIN)
@@ -10,7 +13,7 @@
 /* Beyond so many, living and dead together, the dead are forgotten. */
 #define PROCESSES_MAX 20000
 #define THREADS_MAX 40000
-#define IMAGES_MAX 4000
+#define IMAGES_MAX 16000
 
 struct live_stacks {
 	struct image_table images;
@@ -63,6 +66,7 @@ struct live_stacks *live_stacks_new(enum stack_method method)
 
 	image_table_init(&l->images);
 	l->processes = process_table_new(&l->images);
+	process_table_bound(l->processes);
 	/* Without one, tables are compiled each time: slower, not worse. */
 	if (cache_dir_open(&l->cache, &no_cache))
 		l->cache = NULL;
@@ -133,7 +137,7 @@ void live_stacks_event(struct live_stacks *l, const struct event *e)
 	process_table_event(l->processes, e);
 	if (process_table_process_count(l->processes) > l->processes_max ||
 	    process_table_thread_count(l->processes) > l->threads_max ||
-	    l->images.images.count > l->images_max)
+	    l->images.images.count > l->images_max || process_table_full(l->processes))
 		live_stacks_renew(l);
 }
 
@@ -167,6 +171,7 @@ uint64_t live_stacks_memory_reads(const struct live_stacks *l)
 void live_stacks_account(const struct live_stacks *l, struct account *account)
 {
 	struct stack_walk_counts c = counts_of(l);
+	uint64_t dropped = process_table_dropped_mappings(l->processes);
 
 	account->unwind = (struct account_unwind){
 	        .samples = c.samples,
@@ -178,4 +183,10 @@ void live_stacks_account(const struct live_stacks *l, struct account *account)
 	        .table_rows = c.table_rows,
 	        .table_ns = c.table_ns,
 	};
+	if (dropped)
+		vec_push(&account->notes,
+		         xasprintf("%" PRIu64 " %s of processes with too many of them %s "
+		                   "forgotten: stacks in that code end there.",
+		                   dropped, plural(dropped, "mapping", "mappings"),
+		                   plural(dropped, "was", "were")));
 }

@@ -81,14 +81,15 @@ static void set_bounds(struct ring_sink *s)
 	s->threads_max = 2 * process_table_thread_count(s->processes) + DEAD_MAX;
 }
 
-/* Goes on with those that are alive, in new tables. */
+/* Continues with what is alive, in new tables, where the dead or their names have gathered. */
 static void forget_dead(struct ring_sink *s)
 {
 	struct image_table *images;
 	struct process_table *processes;
 
 	if (process_table_process_count(s->processes) <= s->processes_max &&
-	    process_table_thread_count(s->processes) <= s->threads_max)
+	    process_table_thread_count(s->processes) <= s->threads_max &&
+	    !process_table_full(s->processes))
 		return;
 	images = new_images();
 	processes = process_table_carry(s->processes, s->images, images);
@@ -161,6 +162,7 @@ static void take_left(struct ring_sink *s, const uint8_t *record, size_t size, s
 		return;
 	}
 	process_table_event(s->processes, &e);
+	forget_dead(s);
 }
 
 static bool tells_of_tasks(uint32_t type)
@@ -195,7 +197,6 @@ static void on_leave(void *ctx, const struct record_chunk *chunk)
 	s->left_samples += chunk->samples;
 	vec_each (lost, &chunk->lost)
 		s->left_lost += lost->count;
-	forget_dead(s);
 }
 
 static int ring_open(struct session_sink *sink, const struct perf_data_attr *attrs, size_t count,
@@ -346,6 +347,13 @@ static void add_notes(const struct ring_sink *s, struct recording *r, const stru
 		                  "That is less than the %.0f s asked for: %" PRIu64
 		                  " MB of memory hold no more.",
 		                  (double)s->span_ns / 1e9, bytes_max >> 20);
+	if (process_table_dropped_mappings(s->processes))
+		ring_account_note(r,
+		                  "%" PRIu64 " %s of processes with too many left the memory: code "
+		                  "there has no names.",
+		                  process_table_dropped_mappings(s->processes),
+		                  plural(process_table_dropped_mappings(s->processes), "mapping",
+		                         "mappings"));
 	if (s->kept.dropped)
 		ring_account_note(r,
 		                  "%" PRIu64 " outer %s of deep stacks left the memory: samples "
@@ -496,6 +504,7 @@ int ring_sink_new(struct session_sink **out, const struct ring_sink_options *opt
 	s->span_ns = options->span_ns;
 	s->images = new_images();
 	s->processes = process_table_new(s->images);
+	process_table_bound(s->processes);
 	s->kept.bytes_max = bytes / 4;
 	perf_decoder_init(&s->decoder);
 	set_bounds(s);

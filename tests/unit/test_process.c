@@ -116,7 +116,8 @@ static void newer_mappings_cut_older(void)
 static void random_mappings_match_a_page_array(void)
 {
 	enum { PAGES = 200 };
-	struct map_set *s = map_set_new(1);
+	size_t held = 0;
+	struct map_set *s = map_set_new(1, &held);
 	uint32_t truth[PAGES] = {0}, seed = 7, wrong = 0;
 
 	for (uint32_t n = 1; n < 3000; n++) {

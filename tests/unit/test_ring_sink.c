@@ -4,6 +4,9 @@
  * hold is what the machine did in it, and who ran in it is told though their births left.
  */
 #include "profile/profile_builder.h"
+
+#include <malloc.h>
+
 #include "ring_sink_fixture.h"
 
 /* A file as a report reads it. */
@@ -350,6 +353,47 @@ static void a_storm_of_processes_does_not_fill_the_memory(void)
 	profile_free(p);
 }
 
+/* A thread that renames itself, and a process that maps files and deletes them. */
+static void names_and_mappings_do_not_fill_the_memory(void)
+{
+	struct ring_sink_options options = {.bytes = 1 << 20, .path = fixture_path("names")};
+	struct machine m;
+	struct recording *r;
+	struct profile *p;
+	size_t most = 0;
+	char name[64];
+
+	machine_init(&m, &options);
+	put_first(&m);
+	for (uint64_t ms = 0; ms < 1000; ms++) {
+		struct mallinfo2 info;
+
+		run_to(&m, ms + 1);
+		for (uint64_t i = 0; i < 1000; i++) {
+			uint64_t now = time_of(ms, 0) + 400000 + i * 100;
+			struct event e;
+
+			snprintf(name, sizeof(name), "%u", (unsigned)(ms * 1000 + i));
+			e = event_of(EVENT_COMM, 60, now);
+			e.tid = 61;
+			e.comm.name = name;
+			put(&m, e, 0);
+			snprintf(name, sizeof(name), "/tmp/%u/which-is-deleted-at-once",
+			         (unsigned)(ms * 1000 + i));
+			put_map(&m, 60, name, now + 50);
+		}
+		info = mallinfo2();
+		most = info.uordblks + info.hblkhd > most ? info.uordblks + info.hblkhd : most;
+	}
+	printf("# %zu KB\n", most >> 10);
+	CHECK(most < (size_t)80 << 20);
+	run_to(&m, 1500);
+	CHECK_EQ(finish(&m), 0);
+	p = load("names", &r);
+	check_account(p, r);
+	profile_free(p);
+}
+
 int main(void)
 {
 	if (!fixture_begin())
@@ -362,6 +406,7 @@ int main(void)
 	RUN(where_nothing_could_be_written_nothing_is_begun);
 	RUN(what_is_abandoned_is_kept_without_an_account);
 	RUN(a_storm_of_processes_does_not_fill_the_memory);
+	RUN(names_and_mappings_do_not_fill_the_memory);
 	fixture_end();
 	return check_end();
 }
