@@ -75,11 +75,19 @@ static int table_of(struct cfi_table **t, struct cfi_header *image, struct elf_f
 	return 0;
 }
 
-int cfi_table_compile(struct cfi_table **t, struct elf_file *f, struct error *err)
+int cfi_table_make(struct cfi_table **t, struct elf_file *f, struct cfi_digest *digest,
+                   struct error *err)
 {
 	struct cfi_header *image;
-	int r = cfi_compile_image(&image, f, err);
+	int r = cfi_compile_image(&image, f, digest, err);
 
 	*t = NULL;
 	return r ? r : table_of(t, image, f, err);
+}
+
+int cfi_table_compile(struct cfi_table **t, struct elf_file *f, struct error *err)
+{
+	struct cfi_digest digest;
+
+	return cfi_table_make(t, f, &digest, err);
 }

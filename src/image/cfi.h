@@ -3,10 +3,10 @@
  * cfi: how to unwind each instruction of a file, as one sorted table.
  *
  * Compiled once from .eh_frame and .debug_frame (libdw finds their entries) and,
- * of Go programs, from the table of their runtime; kept in the cache by build-id. A row is the
- *place in the FILE where a rule begins to hold and the rule's number: 6 bytes; equal rules are one.
- *A row ends where the next begins; rows of rule CFI_NO_RULE are gaps that no table describes.
- *Register numbers are DWARF's of the file's machine.
+ * of Go programs, from the table of their runtime; kept in the cache by build-id and a digest of
+ *those sections, except for Go. A row is the place in the FILE where a rule begins to hold and the
+ *rule's number: 6 bytes; equal rules are one. A row ends where the next begins; rows of rule
+ *CFI_NO_RULE are gaps that no table describes. Register numbers are DWARF's of the file's machine.
  *
  * The tables of a cache file are checked in full before use (sizes, order,
  * numbers in range): a damaged file is as good as none, never worse.

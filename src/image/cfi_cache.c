@@ -2,6 +2,8 @@
 #include "image/cfi_internal.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,20 +57,36 @@ static void keep_table(struct cache_dir *cache, const char *name, const struct c
 		cache_dir_trim(cache, CFI_CACHE_KIND, CACHE_BYTES);
 }
 
+/* The build-id is there for people; what makes the name safe to use is the digest. */
+static void name_of(const struct elf_file *f, const struct cfi_digest *digest, char *name)
+{
+	build_id_text(elf_file_build_id(f), name);
+	name += strlen(name);
+	*name++ = '-';
+	for (size_t i = 0; i < sizeof(digest->bytes); i++)
+		name += snprintf(name, 3, "%02x", digest->bytes[i]);
+}
+
 int cfi_table_open(struct cfi_table **t, struct elf_file *f, struct cache_dir *cache,
                    struct error *err)
 {
-	char name[2 * BUILD_ID_MAX + 1];
+	char name[2 * (BUILD_ID_MAX + BLAKE2B_BYTES) + 2];
+	struct cfi_digest digest;
 	int r;
 
-	build_id_text(elf_file_build_id(f), name);
-	if (!cache || !name[0])
+	if (!cache || !elf_file_build_id(f)->size)
 		return cfi_table_compile(t, f, err);
-	*t = find_table(cache, name, f);
-	if (*t)
-		return 0;
-	r = cfi_table_compile(t, f, err);
-	if (!r)
-		keep_table(cache, name, *t);
-	return r;
+	cfi_digest(f, &digest);
+	if (digest.known) {
+		name_of(f, &digest, name);
+		*t = find_table(cache, name, f);
+		if (*t)
+			return 0;
+	}
+	r = cfi_table_make(t, f, &digest, err);
+	if (r || !digest.known)
+		return r;
+	name_of(f, &digest, name);
+	keep_table(cache, name, *t);
+	return 0;
 }

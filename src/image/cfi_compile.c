@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/cfi_internal.h"
 
+#include "base/blake2b.h"
 #include "image/elf_internal.h"
 #include "image/packed_section.h"
 
@@ -45,6 +46,9 @@ struct compile {
 	const struct elf_segment *segment; /* the last one that was wanted */
 	uint64_t work;
 	bool too_large;
+	struct blake2b digest; /* of what is compiled, as it was read */
+	bool digest_only;      /* nothing is compiled */
+	bool more_is_read;     /* than the digest has: the code of Go functions */
 };
 
 static bool spend(struct compile *c, uint64_t work)
@@ -381,30 +385,57 @@ static void compile_go(struct compile *c)
 
 	if (elf_file_machine(c->f) != ELF_MACHINE_X86_64 || !go_table_open(&t, c->f))
 		return;
+	c->more_is_read = true;
 	c->work += t.size;
-	for (size_t i = 0; i < t.count && c->work; i++)
+	for (size_t i = 0; i < t.count && c->work && !c->digest_only; i++)
 		if (go_table_function(&t, i, &function))
 			add_go_function(c, &t, &function);
 	go_table_done(&t);
 }
 
+/* What rows depend on besides the sections. */
+static void digest_file(struct compile *c)
+{
+	blake2b_init(&c->digest);
+	blake2b_add(&c->digest, c->f->header.e_ident, sizeof(c->f->header.e_ident));
+	blake2b_add_u64(&c->digest, elf_file_machine(c->f));
+	blake2b_add_u64(&c->digest, c->f->segments.count);
+	vec_each (s, &c->f->segments) {
+		blake2b_add_u64(&c->digest, s->address);
+		blake2b_add_u64(&c->digest, s->offset);
+		blake2b_add_u64(&c->digest, s->size);
+		blake2b_add_u64(&c->digest, s->executable);
+	}
+}
+
+/* The bytes that go into the digest are those that are compiled: a file may change meanwhile. */
+static void take_section(struct compile *c)
+{
+	blake2b_add_u64(&c->digest, (uint64_t)c->section.eh | (uint64_t)c->section.ended << 1);
+	blake2b_add_u64(&c->digest, c->section.address);
+	blake2b_add_u64(&c->digest, c->section.size);
+	blake2b_add(&c->digest, c->section.bytes, c->section.size);
+	if (c->digest_only)
+		return;
+	c->work += WORK_A_BYTE * c->section.size;
+	compile_section(c);
+}
+
 static void compile_file(struct compile *c)
 {
+	digest_file(c);
 	/* Of two that describe one place the first wins. */
 	c->section.eh = true;
 	c->work = WORK_AT_LEAST;
 	if (find_section(c, ".eh_frame") || (!c->section.bytes && find_by_segment(c))) {
 		c->section.eh = true;
-		c->work += WORK_A_BYTE * c->section.size;
-		compile_section(c);
+		take_section(c);
 	}
 	drop_bytes(c);
 	/* It knows where stacks end, which .debug_frame does not. */
 	compile_go(c);
-	if (find_section(c, ".debug_frame")) {
-		c->work += WORK_A_BYTE * c->section.size;
-		compile_section(c);
-	}
+	if (find_section(c, ".debug_frame"))
+		take_section(c);
 	drop_bytes(c);
 }
 
@@ -453,6 +484,27 @@ static void join_rows(struct compile *c, struct cfi_rows *all)
 	vec_done(&c->described);
 }
 
+static struct compile *compile_new(struct elf_file *f)
+{
+	struct compile *c = xcalloc(1, sizeof(*c));
+
+	c->f = f;
+	c->machine = cfi_machine(elf_file_machine(f));
+	c->pool.machine = c->machine;
+	return c;
+}
+
+/* Addresses of a relocatable file are not known yet. */
+static void compile_what_there_is(struct compile *c, struct cfi_digest *digest)
+{
+	*digest = (struct cfi_digest){0};
+	if (!c->machine || elf_file_is_relocatable(c->f))
+		return;
+	compile_file(c);
+	digest->known = !c->more_is_read;
+	blake2b_end(&c->digest, digest->bytes);
+}
+
 static void compile_done(struct compile *c)
 {
 	cfi_pool_done(&c->pool);
@@ -462,7 +514,21 @@ static void compile_done(struct compile *c)
 	free(c);
 }
 
-int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct error *err)
+void cfi_digest(struct elf_file *f, struct cfi_digest *digest)
+{
+	struct compile *c;
+
+	*digest = (struct cfi_digest){0};
+	if (!elf_file_wake(f))
+		return;
+	c = compile_new(f);
+	c->digest_only = true;
+	compile_what_there_is(c, digest);
+	compile_done(c);
+}
+
+int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct cfi_digest *digest,
+                      struct error *err)
 {
 	struct cfi_rows all = {0};
 	struct compile *c;
@@ -472,13 +538,8 @@ int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct erro
 	if (!elf_file_wake(f))
 		return error_set(err, ESTALE, "%s: is not there any more, or is another file now",
 		                 elf_file_path(f));
-	c = xcalloc(1, sizeof(*c));
-	c->f = f;
-	c->machine = cfi_machine(elf_file_machine(f));
-	c->pool.machine = c->machine;
-	/* Addresses of a relocatable file are not known yet. */
-	if (c->machine && !elf_file_is_relocatable(f))
-		compile_file(c);
+	c = compile_new(f);
+	compile_what_there_is(c, digest);
 	if (c->too_large) {
 		r = error_set(err, EFBIG,
 		              "%s: has code beyond 4 GB, which unwind tables cannot hold",

@@ -16,6 +16,7 @@
 #ifndef ASSAY_IMAGE_CFI_INTERNAL_H
 #define ASSAY_IMAGE_CFI_INTERNAL_H
 
+#include "base/blake2b.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "image/cfi.h"
@@ -182,8 +183,26 @@ uint64_t cfi_image_checksum(const struct cfi_header *image, size_t size);
 struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
                                   enum elf_machine machine, const struct build_id *build_id);
 
-/* A table whose image is in memory; -errno with a sentence. */
-int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct error *err);
+/*
+ * Of all that a table is compiled from: two files of one digest have the same table. A build-id
+ * does not serve for that, as each file can claim any. Not known: what is read of the file is too
+ * scattered (Go programs), or there is nothing to compile.
+ */
+struct cfi_digest {
+	bool known;
+	uint8_t bytes[BLAKE2B_BYTES];
+};
+
+/* Without compiling; a file that others may write to can have another one the next moment. */
+void cfi_digest(struct elf_file *f, struct cfi_digest *digest);
+
+/* A table whose image is in memory, and the digest of what it was made of; -errno with a sentence.
+ */
+int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct cfi_digest *digest,
+                      struct error *err);
+/* The same as a table of its own. */
+int cfi_table_make(struct cfi_table **t, struct elf_file *f, struct cfi_digest *digest,
+                   struct error *err);
 
 /* The first step of the search: which rows an offset may be among. */
 void cfi_table_index(struct cfi_table *t);

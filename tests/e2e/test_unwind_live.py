@@ -8,7 +8,7 @@ import signal
 import struct
 import time
 
-from harness import main, test, test_of_shares
+from harness import main, run, test, test_of_shares
 import harness
 
 PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
@@ -181,6 +181,52 @@ def rights_beyond_reading_are_dropped(t):
     t.equal(kept(), {}, "rights that are kept")
     recorder.send_signal(signal.SIGINT)
     t.equal(t.wait(recorder), 0, "status")
+
+
+def kept_tables(cache, program):
+    """What the cache of unwind tables holds for a build-id, by name."""
+    build_id = re.search("Build ID: (.*)", run("readelf", "-n", program).out).group(1)
+    return {path.name: path.read_bytes() for path in (cache / "assay/unwind").glob(build_id + "*")}
+
+
+def forged(t, program):
+    """A copy that claims the same build-id, with other rows: the CFA is where it is not."""
+    section = re.search(r"\.eh_frame +PROGBITS +\w+ (\w+) (\w+)",
+                        t.run("readelf", "-SW", program).out)
+    at, size = (int(number, 16) for number in section.groups())
+    content = program.read_bytes()
+    rows = content[at:at + size].replace(b"\x0e\x10", b"\x0e\x18")
+    t.true(rows != content[at:at + size], "the copy has other rows")
+    copy = t.write("public/forged", content[:at] + rows + content[at + size:])
+    copy.chmod(0o755)
+    return copy
+
+
+@test
+def another_users_file_with_a_claimed_build_id_does_not_change_a_table(t):
+    """The build-id is what a file says of itself: another user's process runs a forged copy under
+    a recorder of root before the program itself is recorded."""
+    if os.geteuid():
+        t.skip("another user's process is needed, which only root can start")
+    genuine = program(t)
+    cache = {name: t.path(name) for name in ("clean", "attacked")}
+    os.chmod(t.directory, 0o755)
+    for path in cache.values():
+        path.mkdir(mode=0o700)
+
+    def recorded(name, *words):
+        record(t, t.path("a.data"), "-F", "997", *words,
+               env={"XDG_CACHE_HOME": str(cache[name])})
+        return kept_tables(cache[name], genuine)
+
+    truth = recorded("clean", "-g", "--", genuine, "5", "100")
+    t.equal(len(truth), 1, "tables of the program")
+    attack = recorded("attacked", "-g", "--", "setpriv", "--reuid", "65534", "--regid", "65534",
+                      "--clear-groups", forged(t, genuine), "5", "100")
+    t.equal(len(attack), 1, "tables after the attack")
+    t.true(not attack.keys() & truth.keys(), "the forged copy's table has a name of its own")
+    after = recorded("attacked", "-g", "--", genuine, "5", "100")
+    t.equal({name: after.get(name) for name in truth}, truth, "the table after the attack")
 
 
 @test_of_shares
