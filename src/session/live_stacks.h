@@ -13,7 +13,8 @@
  *	live_stacks_free()	NULL-safe
  *
  * One thread. Memory is bounded by the processes and threads that live and by
- * PROCESS_TABLE_BYTES for their names and mappings: what is dead is forgotten now and then. Uses: base, event, process, profile, format.
+ * PROCESS_TABLE_BYTES for their names and mappings: what is dead is forgotten now and then. Uses:
+ *base, event, process, profile, format.
  */
 #ifndef ASSAY_SESSION_LIVE_STACKS_H
 #define ASSAY_SESSION_LIVE_STACKS_H
