@@ -404,6 +404,27 @@ static void a_gap_is_closed(void)
 	end();
 }
 
+/* Frames inside of a gap are joined, but their stack is cut. Frames outside of it are whole. */
+static void frames_on_both_sides_of_a_gap_end_differently(void)
+{
+	static const int depths[] = {100, 900, 920, 160};
+	static const enum stack_end ends[] = {STACK_WHOLE, STACK_CUT_COPY, STACK_CUT_COPY,
+	                                      STACK_STITCHED};
+
+	begin(false);
+	/* One place that calls, so that the outermost frames are the same in all samples. */
+	for (volatile int i = 0; i < 4; i++) {
+		size_t before = chain.count;
+
+		down(depths[i], i ? sample_8k : sample_all, 24);
+		CHECK_EQ(result.end, ends[i]);
+		CHECK(i != 2 || chain.count == before + 20);
+	}
+	CHECK(like_truth());
+	CHECK(stack_walk_counts(walk)->stitched_frames > 0);
+	end();
+}
+
 static void sample_moved(int depth)
 {
 	struct event e;
@@ -663,6 +684,7 @@ int main(void)
 	RUN(unlike_frames_are_not_joined);
 	RUN(another_caller_is_seen_live);
 	RUN(a_gap_is_closed);
+	RUN(frames_on_both_sides_of_a_gap_end_differently);
 	RUN(changed_memory_is_not_believed);
 	RUN(through_a_signal_handler);
 	RUN(through_a_handler_on_its_own_stack);
