@@ -154,6 +154,26 @@ static void first_sample_late(void)
 	CHECK_EQ(grid_due(&g, 13000000, 13000000), 0);
 }
 
+/* A time stamp may be a little too early. The tick is that of the nearest point, also after a gap.
+ */
+static void a_sample_may_be_early_by_little(void)
+{
+	struct grid g;
+
+	grid_init(&g, 1000000);
+	grid_sample(&g, 10000000);
+	CHECK_EQ(grid_sample(&g, 13000000 - 1500).missing, 2);
+	CHECK_EQ(grid_sample(&g, 14000000).missing, 0);
+	/* Of a short period, a quarter: 2,000 ns early is half a period late for the point before.
+	 */
+	grid_init(&g, 4000);
+	grid_sample(&g, 10000000);
+	CHECK_EQ(grid_sample(&g, 10012000 - 900).missing, 2);
+	grid_init(&g, 4000);
+	grid_sample(&g, 10000000);
+	CHECK_EQ(grid_sample(&g, 10012000 - 1900).missing, 1);
+}
+
 /* A timer that is restarted at another phase (throttling) is found again. */
 static void restarted_timer(void)
 {
@@ -225,6 +245,7 @@ int main(void)
 	RUN(late_within_a_period);
 	RUN(late_by_many_periods);
 	RUN(first_sample_late);
+	RUN(a_sample_may_be_early_by_little);
 	RUN(restarted_timer);
 	RUN(late_windows_count_in_a_row);
 	RUN(hostile_times);
