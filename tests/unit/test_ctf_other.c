@@ -41,15 +41,19 @@ static void check_events(const char *metadata, const void *bytes, size_t size,
 	free(path);
 }
 
-/* 16-bit ids, 24-bit times that go round, no packets at all: the original device's. */
+/*
+ * 16-bit ids, 24-bit times that go round, no packets at all: the original device's. Numbers of the
+ * metadata may be decimal, octal or hexadecimal.
+ */
 static void a_file_without_packets_is_read(void)
 {
 	static const char metadata[] =
 	        "/* CTF 1.8 */\n" CLOCK "trace { major = 1; minor = 8; byte_order = le; };\n"
 	        "stream { event.header := struct {\n"
 	        "  integer { size = 16; align = 8; } id;\n"
-	        "  integer { size = 24; align = 8; map = clock.c.value; } timestamp; }; };\n"
-	        "event { name = \"main\"; id = 500; }; event { name = \"main:exit\"; id = 501; };\n"
+	        "  integer { size = 0x18; align = 010; map = clock.c.value; } timestamp; }; };\n"
+	        "event { name = \"main\"; id = 500; }; event { name = \"main:exit\"; id = 0X1f5; "
+	        "};\n"
 	        "event { name = \"spot\"; id = 502; };";
 	static const uint8_t bytes[] = {0xf4, 1, 0xf0, 0xff, 0xff, 0xf6, 1, 0x10,
 	                                0,    0, 0xf5, 1,    0x0f, 0,    0};
