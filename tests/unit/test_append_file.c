@@ -109,6 +109,27 @@ static void full_disk_is_an_error(void)
 	append_file_free(f);
 }
 
+static void flushed_bytes_can_be_read(void)
+{
+	char path[] = "/tmp/assay-append-XXXXXX";
+	unsigned char *wanted = make_pattern(), got[5000];
+	struct append_file *f = append_file_new(mkstemp(path), path, true);
+	struct error err = {0};
+
+	CHECK_EQ(append_file_add(f, wanted, 9000, &err), 0);
+	CHECK_EQ(append_file_finish(f, &err), 0);
+	errno = EAGAIN; /* of an earlier call: it says nothing about this one */
+	CHECK_EQ(append_file_read(f, 4000, got, sizeof(got), &err), 0);
+	CHECK_STR(err.text, "");
+	CHECK(!memcmp(got, wanted + 4000, sizeof(got)));
+	CHECK_EQ(append_file_read(f, 9000, got, 0, &err), 0);
+	CHECK_EQ(append_file_read(f, 4001, got, sizeof(got), &err), -EIO);
+	CHECK(strstr(err.text, path) && strstr(err.text, "shorter"));
+	append_file_free(f);
+	unlink(path);
+	free(wanted);
+}
+
 /* What reached the file can be read: nothing before it is missing. */
 static void full_in_the_middle_has_its_start(void)
 {
@@ -155,6 +176,7 @@ int main(void)
 {
 	RUN(added_in_pieces_of_all_sizes);
 	RUN(first_block_is_put_right);
+	RUN(flushed_bytes_can_be_read);
 	RUN(full_disk_is_an_error);
 	RUN(full_in_the_middle_has_its_start);
 	RUN(stream_copies_every_size_and_alignment);
