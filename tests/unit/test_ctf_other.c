@@ -54,7 +54,7 @@ static void a_file_without_packets_is_read(void)
 	        "  integer { size = 0x18; align = 010; map = clock.c.value; } timestamp; }; };\n"
 	        "event { name = \"main\"; id = 500; }; event { name = \"main:exit\"; id = 0X1f5; "
 	        "};\n"
-	        "event { name = \"spot\"; id = 502; };";
+	        "event { name = \"\\x73p\\157t\\78\\x7e1\\1011\"; id = 502; };";
 	static const uint8_t bytes[] = {0xf4, 1, 0xf0, 0xff, 0xff, 0xf6, 1, 0x10,
 	                                0,    0, 0xf5, 1,    0x0f, 0,    0};
 	static const struct seen_event want[] = {
@@ -71,6 +71,8 @@ static void a_file_without_packets_is_read(void)
 	CHECK_EQ(tag_names_find(r->names.items[0], 501, &exit)->kind, TAG_FUNCTION);
 	CHECK(exit);
 	CHECK_EQ(tag_names_find(r->names.items[0], 502, &exit)->kind, TAG_INLINE);
+	/* A hexadecimal escape has at most two digits, an octal one three, none of them 8 or 9. */
+	CHECK_STR(tag_names_find(r->names.items[0], 502, &exit)->name, "spot\a8~1A1");
 	tag_recording_free(r);
 	free(path);
 }
