@@ -339,6 +339,23 @@ static void few_runs_cost_their_edges_alone(void)
 	profile_free(p);
 }
 
+/*
+ * An interrupt in a long run makes a gap of one sample, and no cycle: three runs with such a gap in
+ * the middle are too few. Each gap costs its own variance.
+ */
+static void a_gap_of_one_sample_ends_no_cycle(void)
+{
+	struct profile *p = profile_of_two();
+	struct confidence c;
+
+	for (int i = 0; i < 1000; i++)
+		hit(p, 0, 0, i % 300 >= 100 && i % 300 != 200 && i < 900 ? 0 : 1);
+	c = ask(p, NULL);
+	CHECK(fabs(c.share - 0.597) < 1e-9);
+	CHECK(fabs(c.variance * 1000 * 1000 - (12.0 / 12 + 1.0 / 6 + 3 * 0.597)) < 1e-9);
+	profile_free(p);
+}
+
 static void missing_sequences_fall_back(void)
 {
 	struct profile *p = profile_of_two();
@@ -403,5 +420,6 @@ int main(void)
 	RUN(missing_sequences_fall_back);
 	RUN(a_program_in_step_is_found);
 	RUN(few_runs_cost_their_edges_alone);
+	RUN(a_gap_of_one_sample_ends_no_cycle);
 	return check_end();
 }
