@@ -65,15 +65,15 @@ def numbers(value, name=""):
             yield name + key, item
 
 
-# Times and counts that depend on where a missing tick is counted: in busy or in idle time.
+# Times and counts that depend on missing ticks, and on their state: busy or idle.
 BY_MISSING_TICKS = ("due", "missing", "missing_busy", "missing_idle", "lost", "lost_ns",
                     "steal_ns", "unobserved_ns", "residual_ns")
 
 
 def books_agree(t, got, want, windows):
     """Two ledgers of the same events, one of them in windows, have the same terms. One tick for each
-    window and CPU is an exception: the tick that was due in the window but was served in the next
-    one. It may be charged to another state."""
+    window and CPU is an exception: the tick that was due at the end of the window. It may be served
+    in the next window and charged to another state, or come after the end of sampling."""
     got, want = dict(numbers(got)), dict(numbers(want))
     t.equal(sorted(got), sorted(want), "terms of the ledger")
     t.true(len(want) > 20, f"the ledger has {len(want)} terms")
