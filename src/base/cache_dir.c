@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/cache_dir.h"
 
+#include "base/file_copy.h"
 #include "base/safe_directory.h"
 #include "base/vec.h"
 #include "base/write_all.h"
@@ -25,7 +26,6 @@
 
 #define MARK_SECONDS 3600 /* uses are marked this coarsely: finding mostly writes nothing */
 #define STALE_SECONDS 60  /* a writer takes its lock well within this */
-#define COPY_BYTES 65536
 
 struct cache_dir {
 	int fd;
@@ -247,46 +247,6 @@ static int aside_close(struct aside *a, const char *name, int r)
 	return r;
 }
 
-/* In the kernel, as far as it can; from `*at` on. */
-static void copy_fast(int from, int to, off_t *at, off_t size)
-{
-	ssize_t copied;
-
-	while (*at < size &&
-	       ((copied = copy_file_range(from, at, to, NULL, (size_t)(size - *at), 0)) > 0 ||
-	        (copied < 0 && errno == EINTR)))
-		;
-}
-
-/* The place that the reader of `from` is at does not move. */
-static int copy_all(int from, int to)
-{
-	char bytes[COPY_BYTES];
-	struct stat st;
-	off_t at = 0;
-
-	if (fstat(from, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	copy_fast(from, to, &at, st.st_size);
-	while (at < st.st_size) {
-		size_t want = st.st_size - at < COPY_BYTES ? (size_t)(st.st_size - at) : COPY_BYTES;
-		ssize_t got = pread(from, bytes, want, at);
-		int r;
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -EIO;
-		r = write_all(to, bytes, (size_t)got);
-		if (r)
-			return r;
-		at += got;
-	}
-	return 0;
-}
-
 /* The bytes, or with none the file `from`. */
 static int keep(struct cache_dir *c, const char *kind, const char *name, const void *bytes,
                 size_t size, int from, struct error *err)
@@ -310,7 +270,7 @@ static int keep(struct cache_dir *c, const char *kind, const char *name, const v
 	r = aside_open(&a, directory);
 	if (!r)
 		r = aside_close(&a, name,
-		                bytes ? write_all(a.fd, bytes, size) : copy_all(from, a.fd));
+		                bytes ? write_all(a.fd, bytes, size) : file_copy(from, a.fd));
 	close(directory);
 	if (r)
 		return error_set(err, -r, "%s/%s/%s: cannot be kept: %s", c->path, kind, name,

@@ -8,14 +8,19 @@
  * they would be written into that. The file is 0600. A link, a
  * directory or a device but /dev/null is refused, and a file that somebody is
  * writing (file_in_use.h): replace_file_check() says so before there is anything
- * to lose. Who writes the file piece by piece begins with replace_file_part(), a
- * file beside it, and ends with replace_file_put() or unlink(). All return 0 or
- * -errno. Nothing is held. Any thread. Uses: base.
+ * to lose. The directory is held by a descriptor from begin to end (file_place.h).
+ *
+ *	fd = replacement_begin(&r, path, NULL, err)	a file beside it, PATH.PID.part
+ *	...					written piece by piece through fd, closed
+ *	replacement_put(&r, err)	or replacement_discard(&r)
+ *
+ * All return 0 or -errno. Any thread. Uses: base.
  */
 #ifndef ASSAY_BASE_REPLACE_FILE_H
 #define ASSAY_BASE_REPLACE_FILE_H
 
 #include "base/error.h"
+#include "base/file_place.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -25,19 +30,26 @@ int replace_file_check(const char *path, struct error *err);
 
 int replace_file(const char *path, const void *bytes, size_t size, struct error *err);
 
+struct replacement {
+	struct file_place place;
+	char *part; /* the name of the file beside it; NULL: none */
+};
+
 /*
- * The file beside PATH, PATH.PID.part: empty, 0600, open for writing; its descriptor. What a
- * dead process with our number left under that name is taken away. `*part` is the caller's
- * to free, NULL after an error.
+ * The file beside PATH: empty, 0600, open for writing; its descriptor. What a dead process with
+ * our number left under that name is removed. `held`: as file_place_open(). After an error there
+ * is nothing to end.
  */
-int replace_file_part(const char *path, char **part, struct error *err);
-/* What that process calls it; the caller's to free. */
-char *replace_file_part_name(const char *path, pid_t pid);
+int replacement_begin(struct replacement *r, const char *path, const struct file_place *held,
+                      struct error *err);
+/* Gives it the name; after an error it is removed. Ends `r`. */
+int replacement_put(struct replacement *r, struct error *err);
+void replacement_discard(struct replacement *r);
 
-/* PATH, which is there, becomes OLD, with its logs. Without a sentence. */
-int replace_file_aside(const char *path, const char *old);
+/* What that process calls the file beside NAME, a path or a name; the caller's to free. */
+char *replace_file_part_name(const char *name, pid_t pid);
 
-/* Takes PART, complete and closed, to PATH. After an error PART is there still. */
-int replace_file_put(const char *part, const char *path, struct error *err);
+/* NAME, which is there, becomes OLD, with its logs. Without a sentence. */
+int replace_file_aside(const struct file_place *p, const char *name, const char *old);
 
 #endif

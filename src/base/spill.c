@@ -2,7 +2,6 @@
 #include "base/spill.h"
 
 #include "base/plain_text.h"
-#include "base/replace_file.h"
 #include "base/write_all.h"
 #include "base/xalloc.h"
 
@@ -15,7 +14,10 @@
 
 void spill_to(struct spill *s, int fd, const char *name)
 {
-	*s = (struct spill){.fd = fd, .path = xstrdup(name), .terminal = fd >= 0 && isatty(fd)};
+	*s = (struct spill){.fd = fd,
+	                    .path = xstrdup(name),
+	                    .terminal = fd >= 0 && isatty(fd),
+	                    .file.place.directory = -1};
 }
 
 int spill_open(struct spill *s, const char *path, struct error *err)
@@ -23,7 +25,7 @@ int spill_open(struct spill *s, const char *path, struct error *err)
 	struct stat st;
 	int ret = replace_file_check(path, err);
 
-	*s = (struct spill){.fd = -1};
+	*s = (struct spill){.fd = -1, .file.place.directory = -1};
 	if (ret)
 		return ret;
 	s->path = xstrdup(path);
@@ -33,14 +35,13 @@ int spill_open(struct spill *s, const char *path, struct error *err)
 		if (s->fd < 0)
 			ret = error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	} else {
-		s->fd = replace_file_part(path, &s->part, err);
+		s->fd = replacement_begin(&s->file, path, NULL, err);
 		s->owned = s->fd >= 0;
 		ret = s->owned ? 0 : s->fd;
 	}
 	if (ret) {
-		free(s->part);
 		free(s->path);
-		*s = (struct spill){.fd = -1};
+		*s = (struct spill){.fd = -1, .file.place.directory = -1};
 	}
 	return ret;
 }
@@ -73,15 +74,13 @@ int spill_close(struct spill *s, bool keep, struct error *err)
 		s->code = errno;
 	if (s->code)
 		ret = error_set(err, s->code, "cannot write %s: %s", s->path, strerror(s->code));
-	else if (keep && s->part)
-		ret = replace_file_put(s->part, s->path, err);
-	if (s->part && (ret || !keep))
-		unlink(s->part);
+	else if (keep && s->file.part)
+		ret = replacement_put(&s->file, err);
+	replacement_discard(&s->file);
 	if (s->fd >= 0)
 		buf_done(&s->buf);
-	free(s->part);
 	free(s->path);
-	s->part = s->path = NULL;
+	s->path = NULL;
 	s->fd = -1;
 	return ret;
 }

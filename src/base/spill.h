@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/replace_file.h"
 
 #include <stdbool.h>
 
@@ -22,11 +23,12 @@
 
 struct spill {
 	struct buf buf;
-	int fd;            /* -1: none */
-	bool owned;        /* fd is to be closed */
-	bool terminal;     /* written by the rules of plain_text_lines() */
-	int code;          /* errno of the first failure, 0 */
-	char *path, *part; /* part: where it is written until it is complete; NULL: in place */
+	int fd;        /* -1: none */
+	bool owned;    /* fd is to be closed */
+	bool terminal; /* written by the rules of plain_text_lines() */
+	int code;      /* errno of the first failure, 0 */
+	char *path;
+	struct replacement file; /* what is written until it is complete; no part: in place */
 };
 
 int spill_open(struct spill *s, const char *path, struct error *err);

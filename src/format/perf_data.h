@@ -22,6 +22,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file_place.h"
 #include "event/recording.h"
 
 #include <linux/perf_event.h>
@@ -65,11 +66,11 @@ int perf_data_writer_open(struct perf_data_writer **w, const char *path,
 /*
  * The same of a file that appears under its name when it is whole: until close() it stands beside
  * it (replace_file.h), and an older one is where it was. After a failed close() it is gone; after
- * abandon() it has its name, with what was flushed.
+ * abandon() it has its name, with what was flushed. `held`: as file_place_open().
  */
 int perf_data_writer_open_aside(struct perf_data_writer **w, const char *path,
-                                const struct perf_data_attr *attrs, size_t count,
-                                struct error *err);
+                                const struct file_place *held, const struct perf_data_attr *attrs,
+                                size_t count, struct error *err);
 /* Appends whole records. Buffered: bytes may be in memory until the next flush. */
 int perf_data_writer_append(struct perf_data_writer *w, const void *records, size_t bytes,
                             struct error *err);

@@ -21,8 +21,7 @@
 
 struct perf_data_writer {
 	struct append_file *file;
-	char *path;
-	char *part; /* where it stands until it is whole; NULL: under its name */
+	struct replacement out; /* `part`: where it stands until it is whole; NULL: in place */
 	struct perf_data_header header;
 	bool moved; /* an older file is PATH.old now */
 	bool created;
@@ -30,69 +29,84 @@ struct perf_data_writer {
 };
 
 /* Nothing that is no recording's file is moved or written over, and none that grows. */
-static int look(const char *path, bool *device, bool *there, struct error *err)
+static int look(const struct file_place *p, bool *device, bool *there, struct error *err)
 {
 	struct stat st;
+	int rc = file_place_stat(p, p->name, &st);
 
 	*device = *there = false;
-	if (lstat(path, &st))
-		return errno == ENOENT ? 0 : error_set(err, errno, "%s: %s", path, strerror(errno));
+	if (rc)
+		return rc == -ENOENT ? 0 : error_set(err, -rc, "%s: %s", p->path, strerror(-rc));
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
 		*device = true; /* /dev/null: to measure what recording costs */
 		return 0;
 	}
 	*there = true;
 	if (S_ISREG(st.st_mode))
-		return file_in_use_check(path, err);
+		return file_in_use_check(p->path, err);
 	return error_set(err, EEXIST,
 	                 "%s is %s; a recording is written to a file of its own: name "
 	                 "another with -o",
-	                 path,
+	                 p->path,
 	                 S_ISDIR(st.st_mode)   ? "a directory"
 	                 : S_ISLNK(st.st_mode) ? "a symbolic link"
 	                                       : "no regular file");
 }
 
 /* perf keeps the recording before: PATH becomes PATH.old. */
-static int make_way(const char *path, struct error *err)
+static int make_way(const struct file_place *p, struct error *err)
 {
-	char *old = xasprintf("%s.old", path);
-	int rc = replace_file_aside(path, old);
+	char *old = xasprintf("%s.old", p->name);
+	int rc = replace_file_aside(p, p->name, old);
 
 	if (rc)
-		error_set(err, -rc, "cannot rename %s to %s: %s", path, old, strerror(-rc));
+		error_set(err, -rc, "cannot rename %s to %s.old: %s", p->path, p->path,
+		          strerror(-rc));
 	free(old);
 	return rc;
 }
 
-static int open_file(struct perf_data_writer *w, bool aside, struct error *err)
+/* Under its name, which is free or will be. */
+static int open_in_place(struct perf_data_writer *w, bool device, bool there, struct error *err)
 {
-	bool device, there;
-	int rc = look(w->path, &device, &there, err), fd;
+	const struct file_place *p = &w->out.place;
+	const int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+	int rc, fd;
 
-	if (rc)
-		return rc;
-	if (aside && !device) {
-		fd = replace_file_part(w->path, &w->part, err);
-		if (fd < 0)
-			return fd;
-		w->file = append_file_new(fd, w->path, false);
-		return 0;
-	}
 	if (there) {
-		rc = make_way(w->path, err);
+		rc = make_way(p, err);
 		if (rc)
 			return rc;
 		w->moved = true;
 	}
-	fd = open(w->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL),
-	          0600);
+	fd = openat(p->directory, p->name, device ? flags : flags | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
-		return error_set(err, errno, "cannot create %s: %s", w->path, strerror(errno));
+		return error_set(err, errno, "cannot create %s: %s", p->path, strerror(errno));
 	w->created = !device;
 	if (w->created)
 		file_in_use_mark(fd);
-	w->file = append_file_new(fd, w->path, true);
+	w->file = append_file_new(fd, p->path, true);
+	return 0;
+}
+
+/* `held`: as file_place_open(). */
+static int open_file(struct perf_data_writer *w, const char *path, bool aside,
+                     const struct file_place *held, struct error *err)
+{
+	struct error why = {0};
+	bool device, there;
+	int rc = file_place_open(&w->out.place, path, held, &why), fd;
+
+	if (rc)
+		return error_set(err, -rc, "cannot create %s: %s", path, why.text);
+	rc = look(&w->out.place, &device, &there, err);
+	if (rc || !aside || device)
+		return rc ? rc : open_in_place(w, device, there, err);
+	file_place_close(&w->out.place);
+	fd = replacement_begin(&w->out, path, held, err);
+	if (fd < 0)
+		return fd;
+	w->file = append_file_new(fd, path, false);
 	return 0;
 }
 
@@ -137,15 +151,16 @@ static void put_start(struct perf_data_writer *w, struct buf *out,
 }
 
 static int open_writer(struct perf_data_writer **out, const char *path, bool aside,
-                       const struct perf_data_attr *attrs, size_t count, struct error *err)
+                       const struct file_place *held, const struct perf_data_attr *attrs,
+                       size_t count, struct error *err)
 {
 	struct perf_data_writer *w = xcalloc(1, sizeof(*w));
 	struct buf start = {0};
 	int rc;
 
 	*out = NULL;
-	w->path = xstrdup(path);
-	rc = open_file(w, aside, err);
+	w->out.place.directory = -1;
+	rc = open_file(w, path, aside, held, err);
 	if (!rc) {
 		put_start(w, &start, attrs, count);
 		rc = append_file_add(w->file, start.data, start.size, err);
@@ -163,13 +178,14 @@ static int open_writer(struct perf_data_writer **out, const char *path, bool asi
 int perf_data_writer_open(struct perf_data_writer **w, const char *path,
                           const struct perf_data_attr *attrs, size_t count, struct error *err)
 {
-	return open_writer(w, path, false, attrs, count, err);
+	return open_writer(w, path, false, NULL, attrs, count, err);
 }
 
 int perf_data_writer_open_aside(struct perf_data_writer **w, const char *path,
-                                const struct perf_data_attr *attrs, size_t count, struct error *err)
+                                const struct file_place *held, const struct perf_data_attr *attrs,
+                                size_t count, struct error *err)
 {
-	return open_writer(w, path, true, attrs, count, err);
+	return open_writer(w, path, true, held, attrs, count, err);
 }
 
 int perf_data_writer_append(struct perf_data_writer *w, const void *records, size_t bytes,
@@ -239,22 +255,14 @@ static void free_writer(struct perf_data_writer *w)
 {
 	append_file_free(w->file);
 	buf_done(&w->event_desc);
-	free(w->part);
-	free(w->path);
+	replacement_discard(&w->out);
 	free(w);
 }
 
-/* Gives the file its name, if it has none yet. */
+/* Gives the file its name, if it has none yet; after an error it is gone. */
 static int put(struct perf_data_writer *w, struct error *err)
 {
-	int rc;
-
-	if (!w->part)
-		return 0;
-	rc = replace_file_put(w->part, w->path, err);
-	if (rc)
-		unlink(w->part);
-	return rc;
+	return w->out.part ? replacement_put(&w->out, err) : 0;
 }
 
 int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r, struct error *err)
@@ -275,8 +283,6 @@ int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r
 	buf_done(&features);
 	if (!rc)
 		rc = put(w, err);
-	else if (w->part)
-		unlink(w->part);
 	free_writer(w);
 	return rc;
 }
@@ -291,18 +297,18 @@ void perf_data_writer_abandon(struct perf_data_writer *w)
 
 void perf_data_writer_discard(struct perf_data_writer *w)
 {
+	const struct file_place *p;
 	char *old;
 
 	if (!w)
 		return;
-	if (w->part)
-		unlink(w->part);
+	p = &w->out.place;
 	if (w->created)
-		unlink(w->path);
+		unlinkat(p->directory, p->name, 0);
 	if (w->moved) {
-		old = xasprintf("%s.old", w->path);
+		old = xasprintf("%s.old", p->name);
 		/* Nothing to be done if it fails: the older recording is still there as .old. */
-		replace_file_aside(old, w->path);
+		replace_file_aside(p, old, p->name);
 		free(old);
 	}
 	free_writer(w);

@@ -58,8 +58,8 @@ static int file_snapshot(struct session_sink *s, const char *path, const struct 
 	int status = perf_data_writer_flush(f->writer, err);
 
 	if (!status)
-		status = perf_data_writer_open_aside(&copy, path, f->attrs.items, f->attrs.count,
-		                                     err);
+		status = perf_data_writer_open_aside(&copy, path, NULL, f->attrs.items,
+		                                     f->attrs.count, err);
 	if (status)
 		return status;
 	status = perf_data_writer_copy(copy, f->writer, err);

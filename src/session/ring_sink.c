@@ -26,6 +26,7 @@
 struct ring_sink {
 	struct session_sink sink;
 	char *path;
+	struct file_place place; /* of that path when it began */
 	uint64_t span_ns;
 	VEC(struct perf_data_attr) attrs; /* what they point to is the session's */
 	struct perf_decoder decoder;
@@ -64,6 +65,7 @@ static void free_sink(struct ring_sink *s)
 	perf_decoder_done(&s->decoder);
 	vec_done(&s->attrs);
 	free(s->path);
+	file_place_close(&s->place);
 	free(s);
 }
 
@@ -203,6 +205,7 @@ static int ring_open(struct session_sink *sink, const struct perf_data_attr *att
                      const struct recording *described, struct error *err)
 {
 	struct ring_sink *s = ring_sink_of(sink);
+	int status;
 
 	for (size_t i = 0; i < count; i++) {
 		vec_push(&s->attrs, attrs[i]);
@@ -210,7 +213,8 @@ static int ring_open(struct session_sink *sink, const struct perf_data_attr *att
 	}
 	perf_decoder_seal(&s->decoder);
 	/* Better told now than when there is something to lose. */
-	return replace_file_check(s->path, err);
+	status = replace_file_check(s->path, err);
+	return status ? status : file_place_open(&s->place, s->path, NULL, err);
 }
 
 static void keep(struct ring_sink *s, const uint8_t *record, const struct perf_event_header *h)
@@ -382,14 +386,16 @@ static void describe(const struct ring_sink *s, const struct recording *whole,
 		                  (double)(r->account.end_ns - r->account.start_ns) / 1e9);
 }
 
-static int write_snapshot(struct ring_sink *s, const char *path, const struct recording *r,
-                          const struct session_status *now, bool last, struct error *err)
+/* `held`: as file_place_open(). */
+static int write_snapshot(struct ring_sink *s, const char *path, const struct file_place *held,
+                          const struct recording *r, const struct session_status *now, bool last,
+                          struct error *err)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC), took;
 	struct writing w = {.s = s};
 	struct recording part;
-	int status =
-	        perf_data_writer_open_aside(&w.writer, path, s->attrs.items, s->attrs.count, err);
+	int status = perf_data_writer_open_aside(&w.writer, path, held, s->attrs.items,
+	                                         s->attrs.count, err);
 
 	if (status)
 		return status;
@@ -413,7 +419,7 @@ static int write_snapshot(struct ring_sink *s, const char *path, const struct re
 static int ring_snapshot(struct session_sink *sink, const char *path, const struct recording *r,
                          const struct session_status *now, struct error *err)
 {
-	return write_snapshot(ring_sink_of(sink), path, r, now, false, err);
+	return write_snapshot(ring_sink_of(sink), path, NULL, r, now, false, err);
 }
 
 /*
@@ -432,11 +438,30 @@ static int write_elsewhere(struct ring_sink *s, const struct recording *r,
 	status = snapshot_names_next(&names, (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000000),
 	                             &path, err);
 	if (!status)
-		status = write_snapshot(s, path, r, last, true, err);
+		status = write_snapshot(s, path, NULL, r, last, true, err);
 	if (!status)
 		error_set(err, busy.code, "%s; what was held in memory is in %s", busy.text, path);
 	free(path);
 	snapshot_names_done(&names);
+	return status;
+}
+
+/*
+ * The directory was moved, and its path leads nowhere, or over a link of another user: the file
+ * goes to the directory that it was meant for.
+ */
+static int write_where_it_was(struct ring_sink *s, const struct recording *r,
+                              const struct session_status *last, struct error *err)
+{
+	int status = write_snapshot(s, s->path, &s->place, r, last, true, err);
+	char *now = status ? NULL : file_place_now(&s->place, s->place.name);
+
+	if (now)
+		error_set(err, ENOENT,
+		          "the directory of %s was moved, deleted or replaced while the session "
+		          "ran; what was held in memory is in %s",
+		          s->path, now);
+	free(now);
 	return status;
 }
 
@@ -445,9 +470,11 @@ static int ring_close(struct session_sink *sink, const struct recording *r,
 {
 	struct ring_sink *s = ring_sink_of(sink);
 	struct error why = {0};
-	int status = write_snapshot(s, s->path, r, last, true, &why);
+	int status = write_snapshot(s, s->path, NULL, r, last, true, &why);
+	bool moved = status && status != -ENOSPC && file_place_is_moved(&s->place);
 
-	if ((status == -EBUSY || status == -EEXIST) && !write_elsewhere(s, r, last, &why))
+	if (((status == -EBUSY || status == -EEXIST) && !write_elsewhere(s, r, last, &why)) ||
+	    (moved && !write_where_it_was(s, r, last, &why)))
 		error_set(err, why.code, "%s", why.text);
 	else if (status)
 		error_set(err, -status, "%s; what was held in memory is lost", why.text);
@@ -463,8 +490,8 @@ static void ring_abandon(struct session_sink *sink, bool began)
 	struct error err = {0};
 
 	if (began && s->attrs.count && record_ring_chunks(s->ring) &&
-	    !perf_data_writer_open_aside(&w.writer, s->path, s->attrs.items, s->attrs.count,
-	                                 &err)) {
+	    !perf_data_writer_open_aside(&w.writer, s->path, &s->place, s->attrs.items,
+	                                 s->attrs.count, &err)) {
 		if (!write_records(&w, &err) && !perf_data_writer_flush(w.writer, &err))
 			perf_data_writer_abandon(w.writer);
 		else
@@ -501,6 +528,7 @@ int ring_sink_new(struct session_sink **out, const struct ring_sink_options *opt
 		bytes = options->span_ns ? RING_SINK_SPAN_BYTES : RING_SINK_BYTES;
 	s->sink = (struct session_sink){.ops = &ops, .ordered = true, .flush_ns = FLUSH_NS};
 	s->path = xstrdup(options->path);
+	s->place.directory = -1;
 	s->span_ns = options->span_ns;
 	s->images = new_images();
 	s->processes = process_table_new(s->images);

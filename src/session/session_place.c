@@ -261,6 +261,8 @@ static char *remove_part(const struct session_place *p, const char *name, uint64
 {
 	char file[FILE_NAME_ROOM], path[PATH_MAX + 1], *part;
 	struct stat st;
+	struct file_place place;
+	bool gone;
 	ssize_t got;
 	int fd;
 
@@ -274,9 +276,12 @@ static char *remove_part(const struct session_place *p, const char *name, uint64
 		return NULL;
 	path[got] = '\0';
 	part = replace_file_part_name(path, (pid_t)pid);
-	fd = !lstat(part, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() ? unlink(part) : -1;
+	gone = !file_place_open(&place, part, NULL, NULL) &&
+	       !file_place_stat(&place, place.name, &st) && S_ISREG(st.st_mode) &&
+	       st.st_uid == geteuid() && !unlinkat(place.directory, place.name, 0);
+	file_place_close(&place);
 	free(part);
-	return fd ? NULL : xstrdup(path);
+	return gone ? xstrdup(path) : NULL;
 }
 
 /* Nobody holds the lock: its holder is gone, and did not take it away. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/snapshot_name.h"
 
+#include "base/file_place.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -24,12 +26,34 @@ void snapshot_names_done(struct snapshot_names *n)
 	n->path = NULL;
 }
 
-static bool is_taken(const char *path)
+static bool is_taken(const struct file_place *p, const char *path)
 {
 	struct stat st;
 
 	/* What cannot be looked at is nothing to write over. */
-	return !lstat(path, &st) || errno != ENOENT;
+	return file_place_stat(p, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, &st) !=
+	       -ENOENT;
+}
+
+/* The caller's to free; NULL with a sentence. */
+static char *free_name(const struct snapshot_names *n, const struct file_place *p, const char *when,
+                       struct error *err)
+{
+	char *path = xasprintf("%s-%s", n->path, when);
+
+	for (unsigned i = 2; is_taken(p, path); i++) {
+		free(path);
+		if (i > SAME_SECOND_MAX) {
+			error_set(
+			        err, EEXIST,
+			        "there are %d files called %s-%s already, or the directory cannot "
+			        "be read; name the snapshot with -o",
+			        SAME_SECOND_MAX, n->path, when);
+			return NULL;
+		}
+		path = xasprintf("%s-%s-%u", n->path, when, i);
+	}
+	return path;
 }
 
 int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **path,
@@ -37,7 +61,10 @@ int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **p
 {
 	time_t seconds = (time_t)wall_s;
 	struct tm local = {0};
+	struct file_place place;
+	struct error why = {0};
 	char when[32];
+	int status;
 
 	*path = NULL;
 	if (!localtime_r(&seconds, &local) ||
@@ -45,30 +72,30 @@ int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **p
 		return error_set(err, EINVAL,
 		                 "the clock shows no time that a file could be "
 		                 "named after; name the snapshot with -o");
-	*path = xasprintf("%s-%s", n->path, when);
-	for (unsigned i = 2; is_taken(*path); i++) {
-		free(*path);
-		*path = NULL;
-		if (i > SAME_SECOND_MAX)
-			return error_set(err, EEXIST,
-			                 "there are %d files called %s-%s already, or the "
-			                 "directory cannot be read; name the snapshot with -o",
-			                 SAME_SECOND_MAX, n->path, when);
-		*path = xasprintf("%s-%s-%u", n->path, when, i);
-	}
-	return 0;
+	status = file_place_open(&place, n->path, NULL, &why);
+	if (status)
+		return error_set(err, -status, "%s: %s; name the snapshot with -o", n->path,
+		                 why.text);
+	*path = free_name(n, &place, when, err);
+	file_place_close(&place);
+	return *path ? 0 : -EEXIST;
 }
 
 /* Takes away the oldest, if it is still what was written; its name, or NULL. */
 static char *drop_oldest(struct snapshot_names *n)
 {
 	struct snapshot_made oldest = n->made.items[0];
+	struct file_place place;
 	struct stat st;
+	bool gone;
 
 	n->made.count--;
 	memmove(n->made.items, n->made.items + 1, n->made.count * sizeof(*n->made.items));
-	if (!lstat(oldest.path, &st) && st.st_dev == oldest.device && st.st_ino == oldest.inode &&
-	    !unlink(oldest.path))
+	gone = !file_place_open(&place, oldest.path, NULL, NULL) &&
+	       !file_place_stat(&place, place.name, &st) && st.st_dev == oldest.device &&
+	       st.st_ino == oldest.inode && !unlinkat(place.directory, place.name, 0);
+	file_place_close(&place);
+	if (gone)
 		return oldest.path;
 	free(oldest.path);
 	return NULL;

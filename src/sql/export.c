@@ -2,7 +2,7 @@
 /* sql_export(): all public tables and views as a plain database. */
 #include "sql/sql_internal.h"
 
-#include "base/replace_file.h"
+#include "base/replace_by_path.h"
 #include "sql/columns.h"
 
 #include <errno.h>
@@ -14,14 +14,15 @@
 struct copy {
 	struct sql *from;
 	sqlite3 *to;
-	char *part; /* the file's name until it is complete */
+	struct replace_by_path file;
 };
 
 static int copy_fail(struct copy *c, struct error *err)
 {
 	int code = sqlite3_extended_errcode(c->to) & 0xff;
 
-	return error_set(err, code == SQLITE_FULL ? ENOSPC : EIO, "cannot write %s: %s", c->part,
+	return error_set(err, code == SQLITE_FULL ? ENOSPC : EIO, "cannot write %s: %s",
+	                 c->file.path,
 	                 code == SQLITE_FULL ? "no space is left" : sqlite3_errmsg(c->to));
 }
 
@@ -109,14 +110,11 @@ static int copy_all(struct copy *c, struct error *err)
 /* Another one's file, or a link, in the place of the new one is not written into. */
 static int open_part(struct copy *c, const char *path, struct error *err)
 {
-	int fd = replace_file_part(path, &c->part, err);
+	int ret = replace_by_path_begin(&c->file, path, err);
 
-	if (fd < 0)
-		return fd;
-	close(fd);
-	if (sqlite3_open_v2(c->part, &c->to, SQLITE_OPEN_READWRITE, NULL))
-		return copy_fail(c, err);
-	return 0;
+	if (!ret && sqlite3_open_v2(c->file.path, &c->to, SQLITE_OPEN_READWRITE, NULL))
+		ret = copy_fail(c, err);
+	return ret;
 }
 
 int sql_export(struct sql *s, const char *path, struct error *err)
@@ -136,11 +134,6 @@ int sql_export(struct sql *s, const char *path, struct error *err)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	}
 	if (sqlite3_close(c.to) && !ret)
-		ret = error_set(err, EIO, "cannot close %s", c.part);
-	if (!ret)
-		ret = replace_file_put(c.part, path, err);
-	if (ret && c.part)
-		unlink(c.part);
-	free(c.part);
-	return ret;
+		ret = error_set(err, EIO, "cannot close %s", c.file.path);
+	return c.file.path ? replace_by_path_end(&c.file, ret, err) : ret;
 }

@@ -2,7 +2,7 @@
 #include "store/store_internal.h"
 #include "store/store_keep.h"
 
-#include "base/replace_file.h"
+#include "base/replace_by_path.h"
 #include "store/database_place.h"
 
 #include <errno.h>
@@ -141,23 +141,15 @@ static int copy_into(struct store *s, const char *part, struct error *err)
 
 int store_copy(struct store *s, const char *path, struct error *err)
 {
-	int status = replace_file_check(path, err), fd;
-	char *part;
+	struct replace_by_path copy;
+	int status = replace_file_check(path, err);
 
+	/* SQLite would make it for all to read. */
+	if (!status)
+		status = replace_by_path_begin(&copy, path, err);
 	if (status)
 		return status;
-	/* SQLite would make it for all to read. */
-	fd = replace_file_part(path, &part, err);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	status = copy_into(s, part, err);
-	if (!status)
-		status = replace_file_put(part, path, err);
-	if (status)
-		unlink(part);
-	free(part);
-	return status;
+	return replace_by_path_end(&copy, copy_into(s, copy.path, err), err);
 }
 
 /* What is in the file, and what waits beside it to be copied there. */

@@ -5,6 +5,7 @@ that are renamed. Root's commands leave other files alone, and say what they ref
 import os
 import struct
 
+import stores
 from harness import ASSAY, main, run, test
 
 NOBODY = 65534
@@ -81,6 +82,72 @@ def a_bare_name_is_a_store_of_roots_directory(t):
     t.has(done.err, "into the store /var/lib/assay/day.db")
     t.equal(done.out.split(), ["count(*)", "1", "700", "/var/lib/assay/day.db"], "what is there")
     t.equal(list(where.iterdir()), [], "files in the working directory")
+
+
+@test
+def root_records_over_no_link_of_another_user(t):
+    need_root(t)
+    env = {**t.runtime(), "SUDO_UID": ""}
+    target = t.path("target")
+    target.mkdir()
+    home = directory_of_user(t, "home")
+    (home / "out").symlink_to(target)
+    os.lchown(home / "out", NOBODY, NOBODY)
+    words = (f"the symbolic link {home}/out belongs to another user (uid {NOBODY}), and is not "
+             "followed")
+    for command in (("record", "-o"), ("start", "-o"), ("start", "--ring", "-o"), ("calls", "-o")):
+        program = () if command[0] == "start" else ("--", "true")
+        refused = run(ASSAY, *command, home / "out" / "a", *program, env=env, status=1)
+        t.has(refused.err, words, " ".join(command))
+    t.equal(os.listdir(target), [], "files behind the link")
+    # A user may record as root in the own home, and over own links.
+    run(ASSAY, "record", "-q", "-o", home / "perf.data", "--", "true", env=env)
+    run(ASSAY, "record", "-q", "-o", home / "out" / "a", "--", "true",
+        env={**env, "SUDO_UID": str(NOBODY)})
+    t.equal(os.listdir(target), ["a"], "files behind the link of the user who ran sudo")
+
+
+@test
+def a_renamed_directory_leads_a_session_nowhere_else(t):
+    need_root(t)
+    env = t.runtime()
+    target = t.path("target")
+    target.mkdir()
+    (target / "flight.data").write_text("of root")
+    out = directory_of_user(t, "home") / "out"
+    for words in (("--ring",), ()):
+        out.mkdir()
+        os.chown(out, NOBODY, NOBODY)
+        run(ASSAY, "start", *words, "-o", out / "flight.data", env=env)
+        moved = out.with_name("moved" + "".join(words))
+        out.rename(moved)
+        out.symlink_to(target)
+        os.lchown(out, NOBODY, NOBODY)
+        refused = run(ASSAY, "snapshot", env=env, status=1)
+        t.has(refused.err, f"the symbolic link {out} belongs to another user", "snapshot")
+        ended = run(ASSAY, "stop", env=env, status=1)
+        t.has(ended.err, "was moved, deleted or replaced while", "stop")
+        if words:
+            t.has(ended.err, f"what was held in memory is in {moved}/flight.data", "stop of a ring")
+        t.true(t.report(moved / "flight.data")["samples"] >= 0, "the recording is whole")
+        t.equal([p.name for p in target.iterdir()], ["flight.data"], "files behind the link")
+        t.equal((target / "flight.data").read_text(), "of root", "the file behind the link")
+        out.unlink()
+
+
+@test
+def root_exports_a_database_into_the_directory_of_a_user(t):
+    need_root(t)
+    home = directory_of_user(t, "home")
+    data = t.path("perf.data")
+    t.assay("record", "-q", "-o", data, "--", "true")
+    before = set(os.listdir("/var/tmp"))
+    t.assay("export", "--to", "sqlite", "-o", home / "a.db", data)
+    with stores.reading(home / "a.db") as db:
+        t.equal(stores.number(db, "PRAGMA integrity_check"), "ok", "the database")
+    t.equal(os.listdir(home), ["a.db"], "files in the directory")
+    left = [name for name in set(os.listdir("/var/tmp")) - before if name.startswith("assay-")]
+    t.equal(left, [], "what is left in /var/tmp")
 
 
 main()

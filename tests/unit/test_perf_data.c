@@ -438,7 +438,7 @@ static struct perf_data_writer *open_aside(void)
 	struct perf_data_writer *w = NULL;
 	struct error err = {0};
 
-	CHECK_EQ(perf_data_writer_open_aside(&w, path, &attr, 1, &err), 0);
+	CHECK_EQ(perf_data_writer_open_aside(&w, path, NULL, &attr, 1, &err), 0);
 	CHECK_STR(err.text, "");
 	return w;
 }

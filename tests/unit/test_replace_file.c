@@ -87,21 +87,21 @@ static void a_part_stands_beside_until_it_is_put(void)
 {
 	struct error err = {0};
 	const char *path = fixture_path("p");
-	char *part, *again, *name = replace_file_part_name(path, getpid());
+	char *name = replace_file_part_name(path, getpid());
+	struct replacement r, again;
 	int fd, other;
 
 	CHECK_EQ(put("p", "one", &err), 0);
-	fd = replace_file_part(path, &part, &err);
+	fd = replacement_begin(&r, path, NULL, &err);
 	CHECK(fd >= 0);
-	CHECK_STR(part, name);
+	CHECK(!access(name, F_OK));
 	CHECK_EQ(write(fd, "two", 3), 3);
 	CHECK_STR(fixture_text("p"), "one");
 	/* It is somebody's: it is not taken for a dead one's. */
-	CHECK_EQ(replace_file_part(path, &again, &err), -EEXIST);
-	CHECK(!again && strstr(err.text, part));
+	CHECK_EQ(replacement_begin(&again, path, NULL, &err), -EEXIST);
+	CHECK(strstr(err.text, name));
 	close(fd);
-	CHECK_EQ(replace_file_put(part, path, &err), 0);
-	free(part);
+	CHECK_EQ(replacement_put(&r, &err), 0);
 	CHECK_STR(fixture_text("p"), "two");
 	CHECK_STR(fixture_text("p.old"), "one");
 	/* What a dead one left is in nobody's way, but a link is not followed or removed. */
@@ -124,7 +124,8 @@ static void what_somebody_writes_is_left_in_its_place(void)
 {
 	const char *path = fixture_path("busy");
 	struct error err = {0};
-	char want[64], *part;
+	struct replacement r;
+	char want[64];
 	int fd = open(path, O_WRONLY | O_CREAT, 0600), mine;
 	pid_t pid;
 
@@ -138,11 +139,9 @@ static void what_somebody_writes_is_left_in_its_place(void)
 	CHECK_EQ(replace_file_check(path, &err), -EBUSY);
 	CHECK(access(fixture_path("busy.old"), F_OK) != 0);
 	/* It began while we were at it. */
-	mine = replace_file_part(path, &part, &err);
-	CHECK_EQ(replace_file_put(part, path, &err), -EBUSY);
-	CHECK_EQ(unlink(part), 0);
+	mine = replacement_begin(&r, path, NULL, &err);
+	CHECK_EQ(replacement_put(&r, &err), -EBUSY);
 	close(mine);
-	free(part);
 	close(fd);
 	CHECK(!file_in_use(path, &pid));
 	CHECK_EQ(put("busy", "other", &err), 0);
@@ -221,6 +220,7 @@ static void locks_of_bytes_are_no_mark(void)
  */
 static void logs_of_a_database_go_with_it(void)
 {
+	struct file_place place;
 	static const char log[] = "\x37\x7f\x06\x82 of the older", text[] = "is no log";
 	struct error err = {0};
 
@@ -247,7 +247,9 @@ static void logs_of_a_database_go_with_it(void)
 	CHECK(put("d", "five", &err) < 0);
 	CHECK_STR(fixture_text("d-wal"), log);
 	CHECK_EQ(rmdir(fixture_path("d.old")), 0);
-	CHECK_EQ(replace_file_aside(fixture_path("d"), fixture_path("e")), 0);
+	CHECK_EQ(file_place_open(&place, fixture_path("d"), NULL, &err), 0);
+	CHECK_EQ(replace_file_aside(&place, "d", "e"), 0);
+	file_place_close(&place);
 	CHECK_STR(fixture_text("e"), "four");
 	CHECK_STR(fixture_text("e-wal"), log);
 	unlink(fixture_path("e"));

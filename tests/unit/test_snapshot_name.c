@@ -114,7 +114,7 @@ static void no_name_where_nothing_can_be_looked_at(void)
 
 	CHECK(fixture_write("file", "x", 1));
 	snapshot_names_init(&n, fixture_path("file/x"), 0);
-	CHECK_EQ(snapshot_names_next(&n, NOON, &path, &err), -EEXIST);
+	CHECK_EQ(snapshot_names_next(&n, NOON, &path, &err), -ENOTDIR);
 	CHECK(path == NULL);
 	CHECK(strstr(err.text, "-o") != NULL);
 	snapshot_names_done(&n);
