@@ -50,6 +50,14 @@ const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset
 	return rule == CFI_NO_RULE ? NULL : &t->rule[rule];
 }
 
+size_t cfi_table_bytes(const struct cfi_table *t)
+{
+	return sizeof(*t) + t->row_count * (sizeof(*t->offsets) + sizeof(*t->rules)) +
+	       t->rule_count * sizeof(*t->rule) + t->save_count * sizeof(*t->saves) +
+	       t->op_count * sizeof(*t->ops) + t->expression_count * sizeof(*t->expressions) +
+	       t->bucket_count * sizeof(*t->buckets);
+}
+
 void cfi_table_free(struct cfi_table *t)
 {
 	if (!t)

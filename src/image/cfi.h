@@ -121,6 +121,9 @@ int cfi_table_open(struct cfi_table **t, struct elf_file *f, struct cache_dir *c
                    struct error *err);
 void cfi_table_free(struct cfi_table *t);
 
+/* Bytes of memory, those of a mapped cache file too. */
+size_t cfi_table_bytes(const struct cfi_table *t);
+
 /* The rule at an offset in the file; NULL where no table describes it. */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset);
 

@@ -54,6 +54,16 @@ uint32_t image_table_add(struct image_table *t, const struct image *image)
 	return id;
 }
 
+uint32_t image_table_find(const struct image_table *t, const struct image *image, const char *path)
+{
+	struct image key = *image;
+
+	key.path = intern_find(&t->names, path);
+	if (key.path == ID_NONE)
+		return ID_NONE;
+	return id_table_find(&t->index, image_hash(&key), image_equal, t, &key);
+}
+
 uint32_t image_table_named(struct image_table *t, enum image_kind kind, const char *path)
 {
 	struct image image = {.kind = kind, .path = intern_add(&t->names, path)};

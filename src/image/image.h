@@ -64,6 +64,9 @@ void image_table_done(struct image_table *t);
 uint32_t image_table_add(struct image_table *t, const struct image *image);
 uint32_t image_table_named(struct image_table *t, enum image_kind kind, const char *path);
 
+/* The id of such an image, whose path is given as text; ID_NONE: it is not in the table. */
+uint32_t image_table_find(const struct image_table *t, const struct image *image, const char *path);
+
 static inline const char *image_path(const struct image_table *t, uint32_t id)
 {
 	return intern_text(&t->names, t->images.items[id].path);

@@ -14,6 +14,8 @@
 
 struct code_image {
 	struct cfi_table *table;
+	size_t bytes;  /* of the table */
+	uint64_t used; /* looked at last; of two the larger is later */
 	uint8_t tries;
 	int32_t pid; /* through whom it was looked for last */
 };
@@ -25,8 +27,16 @@ struct stack_code {
 	const struct stack_walk_options *options;
 	struct stack_walk_counts *counts;
 	VEC(struct code_image) files; /* by image */
+	size_t table_bytes;           /* of all */
+	uint64_t uses;
 	struct stack_code_place places[PLACES];
 };
+
+static void forget_places(struct stack_code *c)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		c->places[i].version = UINT64_MAX;
+}
 
 struct stack_code *stack_code_new(struct process_table *processes, struct image_table *images,
                                   const struct unwind_machine *machine,
@@ -40,8 +50,7 @@ struct stack_code *stack_code_new(struct process_table *processes, struct image_
 	c->machine = machine;
 	c->options = options;
 	c->counts = counts;
-	for (size_t i = 0; i < PLACES; i++)
-		c->places[i].version = UINT64_MAX;
+	forget_places(c);
 	return c;
 }
 
@@ -53,6 +62,53 @@ void stack_code_free(struct stack_code *c)
 		cfi_table_free(file->table);
 	vec_done(&c->files);
 	free(c);
+}
+
+static struct code_image *file_of(struct stack_code *c, uint32_t image)
+{
+	while (c->files.count <= image)
+		vec_add(&c->files);
+	return &c->files.items[image];
+}
+
+void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
+                            const struct image_table *images_before)
+{
+	for (uint32_t i = 0; i < before->files.count; i++) {
+		struct code_image *file = &before->files.items[i];
+		uint32_t id = file->tries
+		                      ? image_table_find(c->images, &images_before->images.items[i],
+		                                         image_path(images_before, i))
+		                      : ID_NONE;
+
+		if (id == ID_NONE || file_of(c, id)->table)
+			continue;
+		*file_of(c, id) = *file;
+		c->table_bytes += file->bytes;
+		file->table = NULL;
+	}
+	c->uses = before->uses;
+}
+
+/* Closes tables, those looked at longest ago first, until `keep` and the others fit. */
+static void bound_tables(struct stack_code *c, const struct code_image *keep)
+{
+	size_t most = c->options->table_bytes ? c->options->table_bytes : STACK_TABLE_BYTES;
+
+	while (c->table_bytes > most) {
+		struct code_image *oldest = NULL;
+
+		vec_each (file, &c->files)
+			if (file->table && file != keep && (!oldest || file->used < oldest->used))
+				oldest = file;
+		if (!oldest)
+			return;
+		cfi_table_free(oldest->table);
+		c->table_bytes -= oldest->bytes;
+		*oldest = (struct code_image){0};
+		c->counts->dropped_tables++;
+		forget_places(c);
+	}
 }
 
 /* Ours, if it is the recorded one. */
@@ -92,6 +148,10 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 	if (f && !cfi_table_open(&file->table, f, c->options->cache, NULL)) {
 		c->counts->tables++;
 		c->counts->table_rows += file->table->row_count;
+		c->counts->cut_tables += file->table->cut;
+		file->bytes = cfi_table_bytes(file->table);
+		c->table_bytes += file->bytes;
+		bound_tables(c, file);
 	}
 	elf_file_close(f);
 	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
@@ -101,11 +161,9 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 static const struct cfi_table *table_of(struct stack_code *c, uint32_t image, uint32_t process)
 {
 	int32_t pid = process_table_process(c->processes, process)->pid;
-	struct code_image *file;
+	struct code_image *file = file_of(c, image);
 
-	while (c->files.count <= image)
-		vec_add(&c->files);
-	file = &c->files.items[image];
+	file->used = ++c->uses;
 	if (!file->table && file->tries < TRIES && (!file->tries || file->pid != pid))
 		open_table(c, file, image, pid);
 	return file->table;

@@ -36,6 +36,9 @@ struct stack_code *stack_code_new(struct process_table *processes, struct image_
                                   const struct stack_walk_options *options,
                                   struct stack_walk_counts *counts);
 void stack_code_free(struct stack_code *c);
+/* As stack_walk_take_tables(). */
+void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
+                            const struct image_table *images_before);
 
 /* What is at an address; `version` is that of the process's maps. Good until the next call. */
 const struct stack_code_place *stack_code_at(struct stack_code *c, uint32_t process,

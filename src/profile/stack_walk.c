@@ -73,6 +73,13 @@ void stack_walk_free(struct stack_walk *w)
 	free(w);
 }
 
+void stack_walk_take_tables(struct stack_walk *w, struct stack_walk *before,
+                            const struct image_table *images_before)
+{
+	if (w->code && before->code)
+		stack_code_take_tables(w->code, before->code, images_before);
+}
+
 static const struct stack_code_place *code_at(const struct walk *s, uint64_t address)
 {
 	return stack_code_at(s->w->code, s->process, s->version, address);

@@ -16,7 +16,8 @@
  *
  * stack_walk_new(); stack_walk_sample() in time order, with the process table
  * kept up to the same moment by the caller; stack_walk_forget() when a thread
- * ends; stack_walk_free(), NULL-safe. Memory is bounded by files and threads.
+ * ends; stack_walk_free(), NULL-safe. Memory is bounded by threads and by
+ * STACK_TABLE_BYTES for the unwind tables of files; those used last stay.
  * Not safe for several threads. Uses: base, event, image, process, unwind.
  */
 #ifndef ASSAY_PROFILE_STACK_WALK_H
@@ -27,6 +28,7 @@
 #include "process/process.h"
 
 #define STACK_WALK_CHAIN 1024
+#define STACK_TABLE_BYTES ((size_t)64 << 20)
 
 enum stack_method {
 	STACK_METHOD_AUTO,  /* tables; frame pointers in code that has none */
@@ -38,6 +40,7 @@ struct stack_walk_options {
 	bool live;               /* the threads' memory and files may be read through /proc */
 	const char *root;        /* --symfs, NULL: none */
 	struct cache_dir *cache; /* NULL: none */
+	size_t table_bytes;      /* of all open tables; 0: STACK_TABLE_BYTES */
 	/*
 	 * The outermost part of a deep stack: `count` addresses, innermost first,
 	 * whose callers are those of outer stack `parent` (0: none). Numbers count
@@ -63,6 +66,8 @@ struct stack_walk_counts {
 	uint64_t memory_reads;       /* live: looks into a thread's memory */
 	uint64_t tables, table_rows; /* files opened */
 	uint64_t table_ns;           /* time to open and compile them */
+	uint64_t cut_tables;         /* files with more than a table holds */
+	uint64_t dropped_tables;     /* closed because all tables together took too much */
 };
 
 struct stack_walk;
@@ -70,6 +75,9 @@ struct stack_walk;
 struct stack_walk *stack_walk_new(struct process_table *processes, struct image_table *images,
                                   const struct stack_walk_options *options);
 void stack_walk_free(struct stack_walk *w);
+/* Takes over the open tables of a walker before it, for images that both know. */
+void stack_walk_take_tables(struct stack_walk *w, struct stack_walk *before,
+                            const struct image_table *images_before);
 
 /* `process`, `thread`: ids in the process table, of this moment. */
 void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,

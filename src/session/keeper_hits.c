@@ -16,6 +16,7 @@
 /* Where every sample is looked at, a file this old counts as hit if nobody can tell. */
 #define YOUNG_NS UINT64_C(5000000000)
 #define SWEEP_NS UINT64_C(1000000000)
+#define RANGES_MAX 65536
 #define KERNEL_FROM (UINT64_C(1) << 63)
 
 /* Fields come in the order of their bits in sample_type; each has 8 bytes. */
@@ -42,6 +43,11 @@ void keeper_hits_add(struct keeper *k, uint32_t file, const struct event_mmap *m
 
 	if (f->fd < 0 || f->hit || (f->old && !f->at_risk))
 		return;
+	/* A process may map one file any number of times. Such a file counts as hit. */
+	if (k->ranges.count >= RANGES_MAX) {
+		f->old = true;
+		return;
+	}
 	vec_push(&k->ranges,
 	         (struct keeper_range){
 	                 .start = m->addr, .end = m->addr + m->size, .file = file, .pid = pid});

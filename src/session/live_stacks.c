@@ -99,6 +99,8 @@ static struct stack_walk_counts counts_of(const struct live_stacks *l)
 	        .tables = before->tables + now->tables,
 	        .table_rows = before->table_rows + now->table_rows,
 	        .table_ns = before->table_ns + now->table_ns,
+	        .cut_tables = before->cut_tables + now->cut_tables,
+	        .dropped_tables = before->dropped_tables + now->dropped_tables,
 	};
 }
 
@@ -110,14 +112,16 @@ void live_stacks_renew(struct live_stacks *l)
 {
 	struct image_table images = l->images;
 	struct process_table *old = l->processes;
+	struct stack_walk *walk = l->walk;
 
 	l->before = counts_of(l);
-	stack_walk_free(l->walk);
 	image_table_init(&l->images);
 	l->processes = process_table_carry(old, &images, &l->images);
+	l->walk = stack_walk_new(l->processes, &l->images, &l->options);
+	stack_walk_take_tables(l->walk, walk, &images);
+	stack_walk_free(walk);
 	process_table_free(old);
 	image_table_done(&images);
-	l->walk = stack_walk_new(l->processes, &l->images, &l->options);
 	/* Where that many live, it is not worth it each time. */
 	l->processes_max = PROCESSES_MAX + process_table_process_count(l->processes);
 	l->threads_max = THREADS_MAX + process_table_thread_count(l->processes);
@@ -168,10 +172,34 @@ uint64_t live_stacks_memory_reads(const struct live_stacks *l)
 	return counts_of(l).memory_reads;
 }
 
+static void note_bounds(const struct live_stacks *l, const struct stack_walk_counts *c,
+                        struct account *account)
+{
+	uint64_t dropped = process_table_dropped_mappings(l->processes);
+
+	if (dropped)
+		vec_push(&account->notes,
+		         xasprintf("%" PRIu64 " %s of processes with too many of them %s "
+		                   "forgotten: stacks in that code end there.",
+		                   dropped, plural(dropped, "mapping", "mappings"),
+		                   plural(dropped, "was", "were")));
+	if (c->cut_tables)
+		vec_push(&account->notes,
+		         xasprintf("%" PRIu64 " %s more unwind information than is read of a "
+		                   "file: stacks in the rest of it are followed by frame pointers.",
+		                   c->cut_tables, plural(c->cut_tables, "file has", "files have")));
+	if (c->dropped_tables)
+		vec_push(&account->notes,
+		         xasprintf("%" PRIu64 " unwind %s closed, and read again where needed: all "
+		                   "of them take %zu MB at most.",
+		                   c->dropped_tables,
+		                   plural(c->dropped_tables, "table was", "tables were"),
+		                   STACK_TABLE_BYTES >> 20));
+}
+
 void live_stacks_account(const struct live_stacks *l, struct account *account)
 {
 	struct stack_walk_counts c = counts_of(l);
-	uint64_t dropped = process_table_dropped_mappings(l->processes);
 
 	account->unwind = (struct account_unwind){
 	        .samples = c.samples,
@@ -183,10 +211,5 @@ void live_stacks_account(const struct live_stacks *l, struct account *account)
 	        .table_rows = c.table_rows,
 	        .table_ns = c.table_ns,
 	};
-	if (dropped)
-		vec_push(&account->notes,
-		         xasprintf("%" PRIu64 " %s of processes with too many of them %s "
-		                   "forgotten: stacks in that code end there.",
-		                   dropped, plural(dropped, "mapping", "mappings"),
-		                   plural(dropped, "was", "were")));
+	note_bounds(l, &c, account);
 }
