@@ -64,4 +64,27 @@ def mappings_of_a_process_have_a_bound(t):
     t.between(cut, 200, 260, "mappings that fit into 1 MB")
 
 
+def memory_kb(t, words, **options):
+    """Runs assay to its end; the most memory that it had."""
+    process = t.start(ASSAY, *words, **options)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    t.equal(process.returncode, 0, f"status of assay {words[0]}")
+    return usage.ru_maxrss
+
+
+@test
+def hostile_processes_do_not_fill_the_memory(t):
+    """With call stacks: by a sparse file of unwind tables, by names, and by deleted files."""
+    seconds = 60 if LONG else 3
+    env = {**os.environ, "XDG_CACHE_HOME": str(t.path("cache"))}
+    for words in (("sparse", "2000"), ("names", str(seconds + 60)), ("files", str(seconds + 60))):
+        attack(t, *words)
+    most = memory_kb(t, ["record", "-a", "-g", "-o", t.path("a.data"), "--", "sleep",
+                         str(seconds)], env=env)
+    print(f"# {most >> 10} MB")
+    t.true(most < 256 << 10, f"the recorder took {most >> 10} MB")
+    note(t, t.report(t.path("a.data"), env=env), "1 file has more unwind information than is read")
+
+
 main()

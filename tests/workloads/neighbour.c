@@ -2,17 +2,25 @@
 /*
  * neighbour: what a process without any right does to fill or to stop a recorder of the machine.
  *
- *	neighbour paths COUNT	maps a file whose path has 80 KB as code, COUNT times
+ *	neighbour paths COUNT	maps a file whose path has 80 KB as code, COUNT times, and waits
+ *	neighbour sparse MB	runs code of a file that says it has unwind tables of so many MB
+ *	neighbour names SECONDS	takes another name again and again
+ *	neighbour files SECONDS	makes, maps, unmaps and deletes files, each at another address
  *
- * Works in the current directory, prints "ready" when it is done, and exits at the end of its
- * standard input. Status 1: an operation failed, which perror() names.
+ * Works in the current directory and prints "ready" when what it makes once is there. All that wait
+ * or run without end exit at the end of their standard input. Status 1: an operation failed, which
+ * perror() names.
  */
+#include <elf.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE 4096
@@ -57,6 +65,104 @@ static void paths(long count)
 		     "mmap");
 }
 
+static double now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void ready(void)
+{
+	puts("ready");
+	fflush(stdout);
+}
+
+/* A loop of one instruction, at the second page of the file. */
+static void put_loop(int fd)
+{
+#ifdef __x86_64__
+	static const unsigned char loop[] = {0xeb, 0xfe};
+#else
+	static const unsigned char loop[] = {0x00, 0x00, 0x00, 0x14};
+#endif
+
+	need(pwrite(fd, loop, sizeof(loop), PAGE) == sizeof(loop), "pwrite");
+}
+
+static void sparse(long megabytes)
+{
+	static const char names[] = "\0.eh_frame";
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr sections[3];
+		char names[sizeof(names)];
+	} f = {.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+	                              EV_CURRENT},
+	                  .e_type = ET_DYN,
+	                  .e_machine = EM_X86_64,
+	                  .e_version = EV_CURRENT,
+	                  .e_phoff = sizeof(Elf64_Ehdr),
+	                  .e_shoff = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
+	                  .e_ehsize = sizeof(Elf64_Ehdr),
+	                  .e_phentsize = sizeof(Elf64_Phdr),
+	                  .e_phnum = 1,
+	                  .e_shentsize = sizeof(Elf64_Shdr),
+	                  .e_shnum = 3,
+	                  .e_shstrndx = 1},
+	       .segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 2 * PAGE}};
+	int fd = make_code("sparse");
+	void *code;
+
+	memcpy(f.names, names, sizeof(names));
+	f.sections[1] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
+	                             .sh_offset = (Elf64_Off)((char *)f.names - (char *)&f),
+	                             .sh_size = sizeof(names)};
+	f.sections[2] = (Elf64_Shdr){.sh_name = 1,
+	                             .sh_type = SHT_PROGBITS,
+	                             .sh_offset = (Elf64_Off)2 * PAGE,
+	                             .sh_size = (Elf64_Xword)megabytes << 20};
+	need(pwrite(fd, &f, sizeof(f), 0) == sizeof(f), "pwrite");
+	put_loop(fd);
+	need(!ftruncate(fd, 2 * PAGE + ((off_t)megabytes << 20)), "ftruncate");
+	code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	need(code != MAP_FAILED, "mmap");
+	ready();
+	((void (*)(void))(uintptr_t)((char *)code + PAGE))();
+}
+
+static void names(long seconds)
+{
+	double end = now_seconds() + (double)seconds;
+	char name[16];
+
+	ready();
+	for (unsigned i = 0; now_seconds() < end; i++) {
+		snprintf(name, sizeof(name), "n-%u", i);
+		need(!prctl(PR_SET_NAME, name), "prctl");
+	}
+}
+
+static void files(long seconds)
+{
+	double end = now_seconds() + (double)seconds;
+	char *at = (char *)0x100000000000;
+	char name[32];
+	int fd;
+
+	ready();
+	for (unsigned i = 0; now_seconds() < end; i++, at += PAGE) {
+		snprintf(name, sizeof(name), "f-%u", i);
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0755);
+		need(fd >= 0, name);
+		need(mmap(at, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0) == at,
+		     "mmap");
+		need(!munmap(at, PAGE) && !unlink(name) && !close(fd), name);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
@@ -65,9 +171,15 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	if (!strcmp(argv[1], "paths"))
-		paths(count);
-	puts("ready");
-	fflush(stdout);
+		paths(count), ready();
+	else if (!strcmp(argv[1], "sparse"))
+		sparse(count);
+	else if (!strcmp(argv[1], "names"))
+		names(count);
+	else if (!strcmp(argv[1], "files"))
+		files(count);
+	else
+		return 2;
 	while (read(0, &byte, 1) > 0)
 		;
 	return 0;
