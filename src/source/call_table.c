@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,46 +141,54 @@ static int baseline_write(const struct call_table *table, const struct buf *byte
 }
 
 /*
- * Shortest and longest cannot be taken off: each thread restarts its own when it sees
- * its epoch marked. One that begins meanwhile has the header's new epoch.
+ * Written, not mapped: whoever owns the table may cut the file short at any time. Nothing is
+ * written beyond the table's end.
  */
-static void restart_threads(struct assay_calls_header *h, uint64_t size)
+static bool put_epoch(int fd, uint64_t size, uint64_t offset, uint32_t epoch)
 {
-	uint64_t used = __atomic_load_n(&h->used_bytes, __ATOMIC_ACQUIRE);
+	return offset + sizeof(epoch) <= size &&
+	       pwrite(fd, &epoch, sizeof(epoch), (off_t)offset) == (ssize_t)sizeof(epoch);
+}
 
-	__atomic_add_fetch(&h->epoch, 1, __ATOMIC_RELEASE);
-	if (used > size)
-		used = size;
-	for (uint64_t at = ASSAY_CALLS_PAGE; at + ASSAY_CALLS_PAGE <= used;) {
-		struct assay_calls_chunk *chunk = (void *)((char *)h + at);
-		struct assay_calls_thread *thread = (void *)(chunk + 1);
-		uint64_t bytes = chunk->bytes;
+/*
+ * Shortest and longest cannot be taken off: each thread restarts its own when it sees
+ * its epoch marked. A thread that begins later has the header's new epoch.
+ */
+static bool restart_threads(int fd, uint64_t size)
+{
+	struct assay_calls_header h = {0};
+	struct assay_calls_chunk chunk = {0};
+	bool good = pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
+	            put_epoch(fd, size, offsetof(struct assay_calls_header, epoch), h.epoch + 1);
+	uint64_t used = h.used_bytes < size ? h.used_bytes : size;
 
-		if (__atomic_load_n(&chunk->kind, __ATOMIC_ACQUIRE) == ASSAY_CHUNK_THREAD)
-			__atomic_store_n(&thread->epoch, ASSAY_CALLS_RESTART, __ATOMIC_RELEASE);
-		if (!chunk->kind || bytes < ASSAY_CALLS_PAGE || bytes > used - at)
+	for (uint64_t at = ASSAY_CALLS_PAGE; good && at + ASSAY_CALLS_PAGE <= used;) {
+		uint64_t bytes;
+
+		good = pread(fd, &chunk, sizeof(chunk), (off_t)at) == (ssize_t)sizeof(chunk);
+		if (good && chunk.kind == ASSAY_CHUNK_THREAD)
+			good = put_epoch(fd, size,
+			                 at + sizeof(chunk) +
+			                         offsetof(struct assay_calls_thread, epoch),
+			                 ASSAY_CALLS_RESTART);
+		bytes = chunk.bytes;
+		if (!chunk.kind || bytes < ASSAY_CALLS_PAGE || bytes > used - at)
 			bytes = ASSAY_CALLS_PAGE;
 		at += bytes;
 	}
+	return good;
 }
 
 static int epoch_advance(const struct call_table *table, struct error *err)
 {
-	struct assay_calls_header *h = MAP_FAILED;
 	struct stat st;
 	int fd = shared_file_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s for writing: %s", table->path,
 		                 strerror(-fd));
-	if (st.st_size >= (off_t)ASSAY_CALLS_PAGE)
-		h = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (h == MAP_FAILED) {
-		rc = error_set(err, EIO, "cannot map %s for writing", table->path);
-	} else {
-		restart_threads(h, (uint64_t)st.st_size);
-		munmap(h, (size_t)st.st_size);
-	}
+	if (!restart_threads(fd, (uint64_t)st.st_size))
+		rc = error_set(err, EIO, "cannot write to %s: it became shorter", table->path);
 	close(fd);
 	return rc;
 }

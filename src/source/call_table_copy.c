@@ -14,46 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* A writer that changes a line more often than this between two looks is not waited for. */
 #define TRIES 1000
 
-#define WORDS (ASSAY_CALLS_UNIT / sizeof(uint64_t))
-
-/* ---- bytes that are being written -------------------------------------- */
-
-static void collect(uint64_t *into, const uint64_t *from, size_t words)
-{
-	for (size_t i = 0; i < words; i++)
-		into[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-}
-
-/*
- * Two looks that see the same saw a moment's state: counters only grow. False:
- * they never did; each word is then whole, and all are nanoseconds apart.
- */
-static bool copy_same(uint64_t *into, const uint64_t *from, size_t words, unsigned tries)
-{
-	uint64_t again[2 * ASSAY_CALLS_PAGE / sizeof(uint64_t)];
-
-	collect(into, from, words);
-	while (tries--) {
-		collect(again, from, words);
-		if (!memcmp(into, again, words * sizeof(*into)))
-			return true;
-		memcpy(into, again, words * sizeof(*into));
-	}
-	return false;
-}
-
-static void copy_lines(char *into, const char *from, uint64_t bytes)
-{
-	for (uint64_t at = 0; at < bytes; at += ASSAY_CALLS_UNIT)
-		copy_same((uint64_t *)(into + at), (const uint64_t *)(from + at), WORDS, TRIES);
-}
+/* Read at once, and once more: what differs is read again by itself. */
+#define BLOCK ((size_t)64 << 10)
 
 struct part {
 	uint64_t offset, bytes;
@@ -61,28 +28,81 @@ struct part {
 };
 
 struct copying {
-	const char *from;
-	char *into;
+	int fd;
+	bool cut; /* the file became shorter */
+	char *into, *again;
 	uint64_t size;
 	VEC(struct part) parts;
 };
+
+/* ---- bytes that are being written -------------------------------------- */
+
+/*
+ * Read, not mapped: whoever owns the table may cut the file short at any time, and a mapping of
+ * what is gone would end the program with SIGBUS. What is not there any more reads as zeros.
+ */
+static void read_at(struct copying *c, uint64_t offset, void *into, size_t bytes)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < bytes &&
+	       (got = pread(c->fd, (char *)into + done, bytes - done, (off_t)(offset + done))) > 0)
+		done += (size_t)got;
+	if (done == bytes)
+		return;
+	memset((char *)into + done, 0, bytes - done);
+	c->cut = true;
+}
+
+/*
+ * Into their place in the copy. Two looks that see the same saw a moment's state: counters only
+ * grow. False: they never did; each word is then whole, and all are microseconds apart.
+ */
+static bool copy_same(struct copying *c, uint64_t offset, size_t bytes, unsigned tries)
+{
+	char again[2 * ASSAY_CALLS_PAGE], *into = c->into + offset;
+
+	read_at(c, offset, into, bytes);
+	while (tries-- && !c->cut) {
+		read_at(c, offset, again, bytes);
+		if (!memcmp(into, again, bytes))
+			return true;
+		memcpy(into, again, bytes);
+	}
+	return false;
+}
+
+static void copy_lines(struct copying *c, uint64_t offset, uint64_t bytes)
+{
+	for (uint64_t at = 0; at < bytes && !c->cut; at += BLOCK) {
+		size_t size = bytes - at < BLOCK ? bytes - at : BLOCK;
+
+		read_at(c, offset + at, c->into + offset + at, size);
+		read_at(c, offset + at, c->again, size);
+		for (size_t line = 0; line < size && !c->cut; line += ASSAY_CALLS_UNIT)
+			if (memcmp(c->into + offset + at + line, c->again + line,
+			           ASSAY_CALLS_UNIT) != 0)
+				copy_same(c, offset + at + line, ASSAY_CALLS_UNIT, TRIES);
+	}
+}
 
 /* Where chunks lie. One that is being begun has no length yet: it holds nothing. */
 static void parts_find(struct copying *c)
 {
 	uint64_t offset = ASSAY_CALLS_PAGE;
 
-	while (offset < c->size && c->size - offset >= ASSAY_CALLS_PAGE) {
-		const struct assay_calls_chunk *chunk = (const void *)(c->from + offset);
-		uint64_t bytes = __atomic_load_n(&chunk->bytes, __ATOMIC_ACQUIRE);
-		uint32_t kind = __atomic_load_n(&chunk->kind, __ATOMIC_ACQUIRE);
+	while (!c->cut && offset < c->size && c->size - offset >= ASSAY_CALLS_PAGE) {
+		struct assay_calls_chunk chunk;
 
-		if (!kind || !bytes || bytes % ASSAY_CALLS_PAGE || bytes > c->size - offset) {
+		read_at(c, offset, &chunk, sizeof(chunk));
+		if (!chunk.kind || !chunk.bytes || chunk.bytes % ASSAY_CALLS_PAGE ||
+		    chunk.bytes > c->size - offset) {
 			offset += ASSAY_CALLS_PAGE;
 			continue;
 		}
-		vec_push(&c->parts, (struct part){.offset = offset, .bytes = bytes});
-		offset += bytes;
+		vec_push(&c->parts, (struct part){.offset = offset, .bytes = chunk.bytes});
+		offset += chunk.bytes;
 	}
 }
 
@@ -94,12 +114,9 @@ static void parts_count(struct copying *c)
 {
 	for (size_t i = c->parts.count; i--;) {
 		struct part *part = &c->parts.items[i];
-		const struct assay_calls_chunk *chunk = (const void *)(c->from + part->offset);
-		uint64_t used = __atomic_load_n(&chunk->used, __ATOMIC_ACQUIRE);
 
-		part->chunk = *chunk;
+		read_at(c, part->offset, &part->chunk, sizeof(part->chunk));
 		part->chunk.bytes = part->bytes;
-		part->chunk.used = used;
 	}
 }
 
@@ -125,14 +142,13 @@ static void part_copy(struct copying *c, const struct part *part)
 
 	memcpy(c->into + part->offset, &part->chunk, sizeof(part->chunk));
 	if (part->chunk.kind != ASSAY_CHUNK_THREAD) {
-		copy_lines(c->into + at, c->from + at, (bytes + 63) / 64 * 64);
+		copy_lines(c, at, (bytes + 63) / 64 * 64);
 		return;
 	}
 	/* Whole if that can be had: a thread that ends changes several lines. */
 	bytes = (sizeof(struct assay_calls_thread) + 63) / 64 * 64;
-	if (!copy_same((uint64_t *)(c->into + at), (const uint64_t *)(c->from + at),
-	               bytes / sizeof(uint64_t), TRIES / 20))
-		copy_lines(c->into + at, c->from + at, bytes);
+	if (!copy_same(c, at, bytes, TRIES / 20))
+		copy_lines(c, at, bytes);
 }
 
 /* Threads come last: their last events are those that the nodes hold, or later. */
@@ -143,7 +159,7 @@ static void table_copy(struct copying *c)
 	vec_each (part, &c->parts)
 		if (part->chunk.kind != ASSAY_CHUNK_THREAD)
 			part_copy(c, part);
-	copy_lines(c->into, c->from, ASSAY_CALLS_PAGE);
+	copy_lines(c, 0, ASSAY_CALLS_PAGE);
 	vec_each (part, &c->parts)
 		if (part->chunk.kind == ASSAY_CHUNK_THREAD)
 			part_copy(c, part);
@@ -240,38 +256,49 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 	return (int64_t)(h.used_bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE);
 }
 
+/* Opens the table and copies what it holds. */
+static int bytes_read(struct call_table_copy *copy, const struct call_table *table,
+                      struct error *err)
+{
+	struct copying c = {0};
+	struct stat st;
+	int64_t size;
+
+	c.fd = shared_file_open(AT_FDCWD, table->path, O_RDONLY, &st);
+	if (c.fd < 0)
+		return error_set(err, -c.fd, "cannot open %s: %s", table->path, strerror(-c.fd));
+	size = used_bytes(c.fd, &st, table, err);
+	if (size >= 0) {
+		buf_pad(&copy->bytes, '\0', (size_t)size);
+		c.into = copy->bytes.data;
+		c.size = (uint64_t)size;
+		c.again = xmalloc(BLOCK);
+		table_copy(&c);
+		free(c.again);
+	}
+	close(c.fd);
+	if (c.cut)
+		return error_set(err, ESTALE,
+		                 "%s: became shorter while it was read; start the program again to "
+		                 "have a table of its calls",
+		                 table->path);
+	return size < 0 ? (int)size : 0;
+}
+
 int call_table_copy(struct call_table_copy *copy, const struct call_table *table, struct error *err)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct assay_calls_moment moment;
 	struct shared_processes known = {0};
-	struct copying c = {0};
-	struct stat st;
 	int32_t here;
-	int64_t size;
-	void *map;
-	int fd, rc;
+	int rc;
 
 	*copy = (struct call_table_copy){0};
 	rc = base_read(copy, table, err);
+	if (!rc)
+		rc = bytes_read(copy, table, err);
 	if (rc)
 		return rc;
-	fd = shared_file_open(AT_FDCWD, table->path, O_RDONLY, &st);
-	if (fd < 0)
-		return error_set(err, -fd, "cannot open %s: %s", table->path, strerror(-fd));
-	size = used_bytes(fd, &st, table, err);
-	map = size < 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
-	if (size >= 0 && map == MAP_FAILED)
-		size = error_set(err, errno, "cannot map %s: %s", table->path, strerror(errno));
-	close(fd);
-	if (size < 0)
-		return (int)size;
-	buf_pad(&copy->bytes, '\0', (size_t)size);
-	c.from = map;
-	c.into = copy->bytes.data;
-	c.size = (uint64_t)size;
-	table_copy(&c);
-	munmap(map, (size_t)size);
 	here = shared_process_find(&known, table->pid, table->birth, NULL);
 	shared_processes_done(&known);
 	if (here)

@@ -183,6 +183,7 @@ static struct call_table table_of(const char *name, int32_t pid, uint64_t birth)
 struct writer {
 	struct fx *map;
 	uint32_t thread;
+	const char *path;
 	volatile bool stop;
 };
 
@@ -301,6 +302,55 @@ static void what_is_no_table_is_told(void)
 	CHECK_EQ(call_table_remove(&table, &err), 0);
 	free(table.path);
 	free(f);
+}
+
+/* Its owner cuts the file short and makes it longer, without end. */
+static void *cut(void *arg)
+{
+	struct writer *w = arg;
+	int fd = open(w->path, O_RDWR);
+
+	while (!w->stop) {
+		CHECK_EQ(ftruncate(fd, ASSAY_CALLS_PAGE), 0);
+		CHECK_EQ(pwrite(fd, w->map, sizeof(*w->map), 0), (ssize_t)sizeof(*w->map));
+	}
+	close(fd);
+	return NULL;
+}
+
+static void a_table_that_becomes_shorter_is_an_error(void)
+{
+	struct call_table table = table_of("1-1-0.calls", getpid(), birth_of(getpid()));
+	struct writer w = {.map = fx_new(), .path = table.path};
+	unsigned whole = 0, cut_short = 0, others = 0;
+	pthread_t id;
+
+	fx_header(w.map)->state = ASSAY_CALLS_RUNNING;
+	fx_header(w.map)->pid = getpid();
+	for (int i = 0; fx_header(w.map)->used_bytes < FX_BYTES; i++)
+		fx_chunk(w.map, ASSAY_CHUNK_NODES, 1, 10);
+	put("1-1-0.calls", w.map);
+	pthread_create(&id, NULL, cut, &w);
+	for (int round = 0; round < 100000 && (round < 300 || !whole || !cut_short); round++) {
+		struct call_table_copy copy;
+		struct error err = {0};
+		int rc = call_table_copy(&copy, &table, &err);
+
+		whole += !rc;
+		cut_short += rc == -ESTALE && strstr(err.text, "shorter");
+		/* Or as short as it was when it was opened. */
+		others += rc && rc != -ESTALE && rc != -EINVAL;
+		call_table_copy_done(&copy);
+		rc = call_table_reset(&table, &err);
+		others += rc && rc != -ESTALE && rc != -EINVAL && rc != -EIO;
+	}
+	w.stop = true;
+	pthread_join(id, NULL);
+	CHECK(whole && cut_short);
+	CHECK_EQ(others, 0);
+	free(table.path);
+	free(w.map);
+	clear();
 }
 
 /* ---- reset -------------------------------------------------------------- */
@@ -426,6 +476,7 @@ int main(void)
 	RUN(only_tables_are_listed);
 	RUN(copies_hold_whole_nodes);
 	RUN(what_is_no_table_is_told);
+	RUN(a_table_that_becomes_shorter_is_an_error);
 	RUN(a_blocked_process_begins_at_zero);
 	fixture_end();
 	return check_end();
