@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/stream_copy.h"
+#include "base/write_all.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -83,8 +84,8 @@ static int write_blocks(struct append_file *f, const char *bytes, size_t size, u
 			set_direct(f, false);
 		} else if (n == 0 || errno != EINTR) {
 			return error_set(err, n ? errno : ENOSPC, "cannot write to %s: %s%s",
-			                 f->path, strerror(n ? errno : ENOSPC),
-			                 errno == ENOSPC && f->stays
+			                 f->path, write_error(n ? errno : ENOSPC),
+			                 (errno == ENOSPC || errno == EFBIG) && f->stays
 			                         ? " (what was written until now can be read)"
 			                         : "");
 		}
@@ -184,7 +185,8 @@ int append_file_finish(struct append_file *f, struct error *err)
 
 	/* EINVAL: /dev/null and its like have no size. */
 	if (!status && ftruncate(f->fd, (off_t)f->size) && errno != EINVAL)
-		status = error_set(err, errno, "cannot write to %s: %s", f->path, strerror(errno));
+		status = error_set(err, errno, "cannot write to %s: %s", f->path,
+		                   write_error(errno));
 	return status;
 }
 

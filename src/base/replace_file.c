@@ -283,5 +283,5 @@ int replace_file(const char *path, const void *bytes, size_t size, struct error 
 	if (!rc)
 		return replacement_put(&r, err);
 	replacement_discard(&r);
-	return error_set(err, -rc, "%s cannot be written: %s", path, strerror(-rc));
+	return error_set(err, -rc, "%s cannot be written: %s", path, write_error(-rc));
 }

@@ -2,6 +2,7 @@
 #include "base/write_all.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 int write_all(int fd, const void *bytes, size_t size)
@@ -19,4 +20,12 @@ int write_all(int fd, const void *bytes, size_t size)
 		size -= (size_t)n;
 	}
 	return 0;
+}
+
+const char *write_error(int code)
+{
+	return code == EFBIG
+	               ? "the file would be larger than the limit on the size of files allows "
+	                 "(ulimit -f)"
+	               : strerror(code);
 }

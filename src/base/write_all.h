@@ -13,4 +13,7 @@
 
 int write_all(int fd, const void *bytes, size_t size);
 
+/* strerror() for a write that failed; of a limit on the size of files it names the way out. */
+const char *write_error(int code);
+
 #endif

@@ -20,6 +20,7 @@ static _Noreturn void child(int go, int failure, char **argv, char **environment
 	if (read(go, &byte, 1) != 1)
 		_exit(127);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvpe(argv[0], argv, environment ? environment : environ);
 	code = errno;
 	if (write(failure, &code, sizeof(code)) < 0)

@@ -97,6 +97,7 @@ static void signals_as_at_login(void)
 	for (int n = 1; n < NSIG; n++)
 		signal(n, SIG_DFL); /* of those that cannot be changed it fails, rightly */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* as main.c has it */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -135,6 +135,25 @@ def a_full_disk_ends_the_recording_and_not_the_command(t):
 
 
 @test
+def a_limit_on_the_size_of_files_is_an_error(t):
+    """A recording and a snapshot that would be larger than ulimit -f allows, and a command for which
+    the limit is what it was."""
+    env = {**t.runtime(), "ASSAY": os.path.abspath(ASSAY)}
+    limit = "the file would be larger than the limit on the size of files allows (ulimit -f)"
+    script = "ulimit -f 64; exec $ASSAY record -a -F 997 -o limited.data -- sleep 1"
+    result = t.run("sh", "-c", script, env=env, cwd=t.directory, status=1)
+    t.has(result.err, f"assay: record: cannot write to limited.data: {limit}")
+    script = ("ulimit -f 64; $ASSAY start --ring=8M -a -o ring.data && sleep 1; "
+              "$ASSAY snapshot -o snapshot.data; $ASSAY stop")
+    result = t.run("sh", "-c", script, env=env, cwd=t.directory, status=1)
+    t.equal(result.err.count(limit), 2, f"errors of snapshot and stop: {result.err}")
+    script = ("ulimit -f 64; exec $ASSAY record -o small.data -- "
+              "sh -c 'head -c 1000000 /dev/zero >large'")
+    result = t.run("sh", "-c", script, env=env, cwd=t.directory, status=None)
+    t.true(result.status == 128 + signal.SIGXFSZ, f"the command ends by the signal: {result}")
+
+
+@test
 def each_event_of_a_tracepoint_is_a_sample(t):
     t.need("unshare", "mount")
     event = "sched:sched_process_exit"
