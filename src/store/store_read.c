@@ -75,7 +75,28 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 	return status;
 }
 
-static int read_all(struct store_reader *r, struct error *err)
+void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p)
+{
+	*r = (struct store_reader){.range = range, .p = p, .nobody = ID_NONE, .room = SEQUENCE_MAX};
+	intern_init(&r->names);
+}
+
+void store_reader_done(struct store_reader *r)
+{
+	vec_done(&r->windows);
+	vec_done(&r->sequences);
+	store_ids_done(&r->sessions);
+	store_ids_done(&r->processes);
+	store_ids_done(&r->threads);
+	store_ids_done(&r->images);
+	store_ids_done(&r->frames);
+	store_ids_done(&r->stacks);
+	store_ids_done(&r->events);
+	store_ids_done(&r->functions);
+	intern_done(&r->names);
+}
+
+int store_reader_all(struct store_reader *r, struct error *err)
 {
 	int status = store_reader_windows(r, err);
 
@@ -92,25 +113,15 @@ static int read_all(struct store_reader *r, struct error *err)
 int store_read(const char *path, const struct store_range *range, struct profile *p,
                struct error *err)
 {
-	struct store_reader r = {.range = range, .p = p, .nobody = ID_NONE};
 	struct error own = {0};
+	struct store_reader r;
 	int status;
 
-	intern_init(&r.names);
+	store_reader_init(&r, range, p);
 	status = open_store(&r, path, err ? err : &own);
 	if (!status)
-		status = read_all(&r, err ? err : &own);
+		status = store_reader_all(&r, err ? err : &own);
 	database_close(&r.db);
-	vec_done(&r.windows);
-	vec_done(&r.sequences);
-	store_ids_done(&r.sessions);
-	store_ids_done(&r.processes);
-	store_ids_done(&r.threads);
-	store_ids_done(&r.images);
-	store_ids_done(&r.frames);
-	store_ids_done(&r.stacks);
-	store_ids_done(&r.events);
-	store_ids_done(&r.functions);
-	intern_done(&r.names);
+	store_reader_done(&r);
 	return status;
 }

@@ -119,7 +119,6 @@ int store_reader_rows(struct store_reader *r, struct error *err)
 	sqlite3_stmt *s;
 	int status = database_kept(&r->db, row_sql, &s, err);
 
-	r->room = SEQUENCE_MAX;
 	for (size_t i = 0; !status && i < r->windows.count; i++) {
 		const struct store_span *w = &r->windows.items[i];
 

@@ -65,6 +65,14 @@ struct store_reader {
 	uint64_t room; /* items that sequences may still have */
 };
 
+/*
+ * What store_read() does with a database that is open, in steps: `r.db` is the caller's, and is
+ * closed before store_reader_done().
+ */
+void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p);
+int store_reader_all(struct store_reader *r, struct error *err);
+void store_reader_done(struct store_reader *r);
+
 /* The recordings and their windows, from range; -ENODATA with what there is. */
 int store_reader_windows(struct store_reader *r, struct error *err);
 /* Threads, paths and images by their ids in the store, read when met first. */
