@@ -2,22 +2,55 @@
 #include "profile/stack_code.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/xalloc.h"
 #include "image/locate.h"
 #include "image/vdso.h"
 
 #include <stdlib.h>
 
-#define PLACES 8192 /* a power of two */
+/*
+ * What is remembered never grows: 4 mappings of each of 64 address spaces (11 KB), and the rules of
+ * 8192 places (64 KB). A new entry takes the place of an older one.
+ */
+#define SPACES 64 /* a power of two */
+#define RANGES 4
+#define ROWS 8192 /* a power of two */
+#define TABLES_MAX UINT16_MAX
 /* A file that the first process did not show may be found through another that maps it. */
 #define TRIES 3
 
 struct code_image {
 	struct cfi_table *table;
-	size_t bytes;  /* of the table */
-	uint64_t used; /* looked at last; of two the larger is later */
+	size_t bytes;    /* of the table */
+	uint64_t used;   /* looked at last; of two the larger is later */
+	uint16_t number; /* 1, 2, ... of the tables, 0: rows of this one are not remembered */
 	uint8_t tries;
 	int32_t pid; /* through whom it was looked for last */
+};
+
+/* A mapping in which every address has the same kind of answer. */
+struct code_range {
+	uint64_t start, end;
+	uint64_t delta;                /* place in the file = address + delta */
+	const struct cfi_table *table; /* NULL: `kind` is the answer */
+	uint32_t image;                /* whose table it is */
+	uint16_t number;               /* of the table */
+	uint8_t kind;
+};
+
+/* The mappings of one address space that were met last. */
+struct code_space {
+	uint64_t version;
+	uint32_t next; /* the one to be replaced */
+	struct code_range ranges[RANGES];
+};
+
+/* The rule at a place of a table; all processes that map the file share it. */
+struct code_row {
+	uint32_t offset;
+	uint16_t number; /* of the table, 0: none */
+	uint16_t rule;   /* index, or CFI_NO_RULE */
 };
 
 struct stack_code {
@@ -29,13 +62,16 @@ struct stack_code {
 	VEC(struct code_image) files; /* by image */
 	size_t table_bytes;           /* of all */
 	uint64_t uses;
-	struct stack_code_place places[PLACES];
+	uint16_t tables; /* opened or taken over; their numbers are never used again */
+	struct code_space spaces[SPACES];
+	struct code_row rows[ROWS];
+	struct stack_code_place place; /* the last answer */
 };
 
-static void forget_places(struct stack_code *c)
+static void forget_spaces(struct stack_code *c)
 {
-	for (size_t i = 0; i < PLACES; i++)
-		c->places[i].version = UINT64_MAX;
+	for (size_t i = 0; i < SPACES; i++)
+		c->spaces[i].version = UINT64_MAX;
 }
 
 struct stack_code *stack_code_new(struct process_table *processes, struct image_table *images,
@@ -50,7 +86,7 @@ struct stack_code *stack_code_new(struct process_table *processes, struct image_
 	c->machine = machine;
 	c->options = options;
 	c->counts = counts;
-	forget_places(c);
+	forget_spaces(c);
 	return c;
 }
 
@@ -64,11 +100,16 @@ void stack_code_free(struct stack_code *c)
 	free(c);
 }
 
-static struct code_image *file_of(struct stack_code *c, uint32_t image)
+static struct code_image *image_file(struct stack_code *c, uint32_t image)
 {
 	while (c->files.count <= image)
 		vec_add(&c->files);
 	return &c->files.items[image];
+}
+
+static uint16_t next_number(struct stack_code *c)
+{
+	return c->tables < TABLES_MAX ? ++c->tables : 0;
 }
 
 void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
@@ -81,9 +122,10 @@ void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
 		                                         image_path(images_before, i))
 		                      : ID_NONE;
 
-		if (id == ID_NONE || file_of(c, id)->table)
+		if (id == ID_NONE || image_file(c, id)->table)
 			continue;
-		*file_of(c, id) = *file;
+		*image_file(c, id) = *file;
+		image_file(c, id)->number = file->table ? next_number(c) : 0;
 		c->table_bytes += file->bytes;
 		file->table = NULL;
 	}
@@ -107,7 +149,7 @@ static void bound_tables(struct stack_code *c, const struct code_image *keep)
 		c->table_bytes -= oldest->bytes;
 		*oldest = (struct code_image){0};
 		c->counts->dropped_tables++;
-		forget_places(c);
+		forget_spaces(c);
 	}
 }
 
@@ -151,62 +193,119 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 		c->counts->cut_tables += file->table->cut;
 		file->bytes = cfi_table_bytes(file->table);
 		c->table_bytes += file->bytes;
+		file->number = next_number(c);
 		bound_tables(c, file);
 	}
 	elf_file_close(f);
 	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-/* The table of a file or of the vdso; NULL where it could not be read. */
-static const struct cfi_table *table_of(struct stack_code *c, uint32_t image, uint32_t process)
+/* The file of an image, its table opened if that is possible. */
+static const struct code_image *file_of(struct stack_code *c, uint32_t image, uint32_t process)
 {
 	int32_t pid = process_table_process(c->processes, process)->pid;
-	struct code_image *file = file_of(c, image);
+	struct code_image *file = image_file(c, image);
 
-	file->used = ++c->uses;
 	if (!file->table && file->tries < TRIES && (!file->tries || file->pid != pid))
 		open_table(c, file, image, pid);
-	return file->table;
+	return file;
 }
 
-static void look_up(struct stack_code *c, uint32_t process, struct stack_code_place *p)
+/* What a mapping of a file that is not generated code has in it. */
+static void look_at_file(struct stack_code *c, uint32_t process, uint32_t image,
+                         struct code_range *range)
 {
-	const struct mapping *m = process_table_mapping(c->processes, process, p->address);
-	struct frame frame;
-	enum image_kind kind;
+	enum image_kind kind = c->images->images.items[image].kind;
+	const struct code_image *file;
 
-	p->table = NULL;
-	p->rule = NULL;
-	p->kind = STACK_CODE_NONE;
-	if (!m || !m->executable)
-		return;
-	p->kind = STACK_CODE_NO_RULE;
-	frame = process_table_resolve(c->processes, process, CPU_MODE_USER, p->address);
-	kind = c->images->images.items[frame.image].kind;
+	range->kind = STACK_CODE_NO_RULE;
 	if (kind != IMAGE_FILE && kind != IMAGE_VDSO)
 		return;
-	p->table = table_of(c, frame.image, process);
-	if (!p->table) {
-		p->kind = STACK_CODE_NO_FILE;
-		return;
+	file = file_of(c, image, process);
+	if (!file->table) {
+		range->kind = STACK_CODE_NO_FILE;
+	} else if (file->table->machine == c->machine->machine) {
+		range->table = file->table;
+		range->image = image;
+		range->number = file->number;
 	}
-	if (p->table->machine != c->machine->machine)
-		return;
-	p->rule = cfi_table_find(p->table, frame.offset);
-	if (p->rule)
-		p->kind = STACK_CODE_RULE;
+}
+
+/* The mapping of an address, and whether its answer is good for all of the mapping. */
+static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
+                    struct code_range *range)
+{
+	const struct mapping *m = process_table_mapping(c->processes, process, address);
+	struct frame frame;
+
+	*range = (struct code_range){.kind = STACK_CODE_NONE};
+	if (!m)
+		return false;
+	range->start = m->start;
+	range->end = m->end;
+	if (!m->executable)
+		return true;
+	frame = process_table_resolve(c->processes, process, CPU_MODE_USER, address);
+	range->delta = frame.offset - address;
+	look_at_file(c, process, frame.image, range);
+	/* A file that could not be read may be found through the next process that maps it. */
+	return !m->generated && range->kind != STACK_CODE_NO_FILE;
+}
+
+static const struct code_range *find_range(const struct code_space *s, uint64_t address)
+{
+	for (size_t i = 0; i < RANGES; i++)
+		if (address - s->ranges[i].start < s->ranges[i].end - s->ranges[i].start)
+			return &s->ranges[i];
+	return NULL;
+}
+
+static struct code_space *space_of(struct stack_code *c, uint64_t version)
+{
+	struct code_space *s = &c->spaces[hash_u64(version) & (SPACES - 1)];
+
+	if (s->version != version)
+		*s = (struct code_space){.version = version};
+	return s;
+}
+
+static uint16_t find_rule(struct stack_code *c, const struct code_range *range, uint64_t offset)
+{
+	struct code_row *row =
+	        &c->rows[hash_u64(offset + ((uint64_t)range->number << 40)) & (ROWS - 1)];
+	const struct cfi_rule *rule;
+
+	if (row->offset == offset && row->number == range->number && range->number)
+		return row->rule;
+	rule = cfi_table_find(range->table, offset);
+	*row = (struct code_row){.offset = (uint32_t)offset,
+	                         .number = offset <= UINT32_MAX ? range->number : 0,
+	                         .rule = rule ? (uint16_t)(rule - range->table->rule)
+	                                      : CFI_NO_RULE};
+	return row->rule;
 }
 
 const struct stack_code_place *stack_code_at(struct stack_code *c, uint32_t process,
                                              uint64_t version, uint64_t address)
 {
-	struct stack_code_place *p;
+	struct stack_code_place *p = &c->place;
+	struct code_space *s = space_of(c, version);
+	const struct code_range *range = find_range(s, address);
+	struct code_range found;
+	uint16_t rule;
 
-	p = &c->places[(address ^ (address >> 13) ^ version * 0x9e3779b1u) & (PLACES - 1)];
-	if (p->address == address && p->version == version)
+	if (!range) {
+		range = &found;
+		if (look_up(c, process, address, &found))
+			s->ranges[s->next++ % RANGES] = found;
+	}
+	p->kind = (enum stack_code_kind)range->kind;
+	if (!range->table)
 		return p;
-	p->address = address;
-	p->version = version;
-	look_up(c, process, p);
+	c->files.items[range->image].used = ++c->uses;
+	rule = find_rule(c, range, address + range->delta);
+	p->table = range->table;
+	p->rule = rule == CFI_NO_RULE ? NULL : &range->table->rule[rule];
+	p->kind = p->rule ? STACK_CODE_RULE : STACK_CODE_NO_RULE;
 	return p;
 }

@@ -2,9 +2,12 @@
 /*
  * stack_code: the rule that holds at an address of a process.
  *
- * Opens the unwind table of each image once, when it is first met, and
- * remembers the answers by (version of the maps, address). stack_code_new(),
- * stack_code_at(), stack_code_free(), NULL-safe. Not safe for several threads.
+ * Opens the unwind table of each image once, when it is first met. Two caches of fixed size make a
+ * look-up cheap: the mappings of each address space that were met last, by the version of its
+ * maps, and the rules that were found last, by table and place in the file. A change of the maps
+ * changes the version, so that no mapping is used that has been replaced.
+ *
+ * stack_code_new(), stack_code_at(), stack_code_free(), NULL-safe. Not safe for several threads.
  * Uses: base, image, process, unwind.
  */
 #ifndef ASSAY_PROFILE_STACK_CODE_H
@@ -22,10 +25,9 @@ enum stack_code_kind {
 };
 
 struct stack_code_place {
-	uint64_t version, address;
+	enum stack_code_kind kind;
 	const struct cfi_table *table; /* STACK_CODE_RULE */
 	const struct cfi_rule *rule;
-	enum stack_code_kind kind;
 };
 
 struct stack_code;

@@ -1,107 +1,206 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind tables of files: how many are open at once, and that a new walker takes them over. */
-#include "cfi_fixture.h"
-#include "process_fixture.h"
+/* Rules are found in the file that is mapped at the moment, however much has been looked up before.
+ */
 #include "profile/stack_code.h"
 
-#define PID 42
-#define LIBC 0x10000000
-#define LOADER 0x20000000
-#define SIZE 0x4000000
+#include "cfi_fixture.h"
 
-static void begin(struct world *w)
+#define BASE UINT64_C(0x7f0000000000)
+#define FILE_BYTES ((uint64_t)16 << 20)
+#define PROCESSES 200 /* more address spaces than are remembered */
+#define PLACES 40000  /* more places than are remembered */
+
+static struct image_table images;
+static struct process_table *processes;
+static struct stack_code *code;
+static struct stack_walk_options options;
+static struct stack_walk_counts counts;
+static struct cfi_table *libc_table, *loader_table;
+
+static void begin(void)
 {
-	world_init(w);
-	comm(w, PID, PID, "program", true, 1);
-	for (int i = 0; i < 2; i++) {
-		struct event e = {
-		        .kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = PID, .tid = PID};
+	image_table_init(&images);
+	processes = process_table_new(&images);
+	options = (struct stack_walk_options){.method = STACK_METHOD_AUTO};
+	counts = (struct stack_walk_counts){0};
+	code = stack_code_new(processes, &images, unwind_native(), &options, &counts);
+}
 
-		e.mmap = (struct event_mmap){.addr = i ? LOADER : LIBC,
-		                             .size = SIZE,
-		                             .executable = true,
-		                             .filename = i ? loader_path() : libc_path()};
-		process_table_event(w->t, &e);
+static void end(void)
+{
+	stack_code_free(code);
+	process_table_free(processes);
+	image_table_done(&images);
+}
+
+static void map(int32_t pid, uint64_t addr, const char *path, bool executable)
+{
+	process_table_event(processes, &(struct event){.kind = EVENT_MMAP,
+	                                               .mode = CPU_MODE_USER,
+	                                               .pid = pid,
+	                                               .tid = pid,
+	                                               .mmap = {.addr = addr,
+	                                                        .size = FILE_BYTES,
+	                                                        .prot = executable ? 5 : 1,
+	                                                        .executable = executable,
+	                                                        .filename = path}});
+}
+
+static uint32_t process_of(int32_t pid)
+{
+	return process_table_thread_at(processes, process_table_thread(processes, pid, pid))
+	        ->process;
+}
+
+static const struct stack_code_place *at(int32_t pid, uint64_t address)
+{
+	uint32_t process = process_of(pid);
+
+	return stack_code_at(code, process,
+	                     process_table_maps_version(processes, process, CPU_MODE_USER),
+	                     address);
+}
+
+/* Whether the answer is what the whole table says of a place in the file. */
+static bool is_rule_of(const struct stack_code_place *p, const struct cfi_table *t, uint64_t offset)
+{
+	const struct cfi_rule *rule = cfi_table_find(t, offset);
+
+	if (!rule)
+		return p->kind == STACK_CODE_NO_RULE;
+	return p->kind == STACK_CODE_RULE && p->table->row_count == t->row_count &&
+	       p->rule - p->table->rule == rule - t->rule;
+}
+
+static uint64_t place_in(const struct cfi_table *t, uint64_t number)
+{
+	uint64_t span = t->offsets[t->row_count - 1] + 64;
+
+	return number * UINT64_C(0x9e3779b97f4a7c15) % span;
+}
+
+static void every_place_has_its_rule(void)
+{
+	size_t wrong = 0;
+
+	begin();
+	map(100, BASE, libc_path(), true);
+	for (int round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < PLACES; i++)
+			wrong += !is_rule_of(at(100, BASE + place_in(libc_table, i)), libc_table,
+			                     place_in(libc_table, i));
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(counts.tables, 1);
+	end();
+}
+
+/* Each process has the two files at six places, which differ from those of all others. */
+static uint64_t place_of(int32_t pid, unsigned mapping)
+{
+	return BASE + ((uint64_t)pid * 6 + (mapping + (unsigned)pid) % 6) * FILE_BYTES;
+}
+
+static void more_processes_than_are_remembered(void)
+{
+	size_t wrong = 0;
+
+	begin();
+	for (int32_t pid = 1; pid <= PROCESSES; pid++)
+		for (unsigned i = 0; i < 6; i++)
+			map(pid, place_of(pid, i), i % 2 ? loader_path() : libc_path(), true);
+	for (uint64_t i = 0; i < PLACES; i++) {
+		int32_t pid = (int32_t)(i * 7 % PROCESSES) + 1;
+		unsigned mapping = (unsigned)(i / 3 % 6);
+		const struct cfi_table *t = mapping % 2 ? loader_table : libc_table;
+		uint64_t offset = place_in(t, i % 97);
+
+		wrong += !is_rule_of(at(pid, place_of(pid, mapping) + offset), t, offset);
 	}
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(counts.tables, 2);
+	end();
 }
 
-/* Whether a rule is found at the function of that file that stands at `inside`. */
-static bool has_rule(struct world *w, struct stack_code *c, uint64_t base, const char *path,
-                     const void *inside)
+static void what_is_mapped_over_it_counts(void)
 {
-	uint32_t process = id_of(w, PID);
-	uint64_t version = process_table_maps_version(w->t, process, CPU_MODE_USER), offset;
-	struct elf_file *f = open_file(path);
-	Dl_info info;
-	bool in_file;
+	uint64_t offset = libc_table->offsets[libc_table->row_count / 2];
+	uint64_t in_loader = loader_table->offsets[loader_table->row_count / 2];
 
-	CHECK(dladdr(inside, &info));
-	in_file = elf_file_offset_of(
-	        f, (uint64_t)((const char *)inside - (const char *)info.dli_fbase), &offset);
-	elf_file_close(f);
-	CHECK(in_file);
-	return stack_code_at(c, process, version, base + offset)->kind == STACK_CODE_RULE;
+	begin();
+	/* So often that the versions of the maps take each other's places. */
+	for (int i = 0; i < 100; i++) {
+		map(100, BASE, libc_path(), true);
+		CHECK(is_rule_of(at(100, BASE + offset), libc_table, offset));
+		map(100, BASE, loader_path(), true);
+		CHECK(is_rule_of(at(100, BASE + in_loader), loader_table, in_loader));
+		/* A mapping that mprotect() makes not executable is reported as a new one. */
+		map(100, BASE, loader_path(), false);
+		CHECK_EQ(at(100, BASE + in_loader)->kind, STACK_CODE_NONE);
+	}
+	end();
 }
 
-static bool libc_has_rule(struct world *w, struct stack_code *c)
+static void an_exec_leaves_nothing(void)
 {
-	return has_rule(w, c, LIBC, libc_path(), dlsym(RTLD_DEFAULT, "sched_setaffinity"));
+	uint64_t offset = libc_table->offsets[libc_table->row_count / 2];
+
+	begin();
+	map(100, BASE, libc_path(), true);
+	CHECK(is_rule_of(at(100, BASE + offset), libc_table, offset));
+	process_table_event(processes, &(struct event){.kind = EVENT_COMM,
+	                                               .pid = 100,
+	                                               .tid = 100,
+	                                               .comm = {.name = "other", .exec = true}});
+	CHECK_EQ(at(100, BASE + offset)->kind, STACK_CODE_NONE);
+	end();
 }
 
-static bool loader_has_rule(struct world *w, struct stack_code *c)
+static void a_child_changes_its_own_maps(void)
 {
-	return has_rule(w, c, LOADER, loader_path(), dlsym(RTLD_DEFAULT, "__tls_get_addr"));
+	uint64_t offset = libc_table->offsets[libc_table->row_count / 2];
+	uint64_t in_loader = loader_table->offsets[loader_table->row_count / 2];
+
+	begin();
+	map(100, BASE, libc_path(), true);
+	process_table_event(processes,
+	                    &(struct event){.kind = EVENT_FORK,
+	                                    .pid = 101,
+	                                    .tid = 101,
+	                                    .fork = {.parent_pid = 100, .parent_tid = 100}});
+	CHECK(is_rule_of(at(101, BASE + offset), libc_table, offset));
+	map(101, BASE, loader_path(), true);
+	CHECK(is_rule_of(at(101, BASE + in_loader), loader_table, in_loader));
+	CHECK(is_rule_of(at(100, BASE + offset), libc_table, offset));
+	end();
 }
 
-static void open_tables_have_a_bound(void)
+static void a_file_that_cannot_be_read_has_no_rules(void)
 {
-	struct stack_walk_options options = {.table_bytes = 1};
-	struct stack_walk_counts counts = {0};
-	struct stack_code *c;
-	struct world w;
-
-	begin(&w);
-	c = stack_code_new(w.t, &w.images, unwind_native(), &options, &counts);
-	CHECK(libc_has_rule(&w, c));
-	CHECK_EQ(counts.dropped_tables, 0);
-	CHECK(loader_has_rule(&w, c));
-	CHECK_EQ(counts.dropped_tables, 1);
-	CHECK(libc_has_rule(&w, c));
-	CHECK_EQ(counts.tables, 3);
-	CHECK_EQ(counts.dropped_tables, 2);
-	CHECK_EQ(counts.cut_tables, 0);
-	stack_code_free(c);
-	world_done(&w);
-}
-
-static void a_new_walker_takes_over_tables(void)
-{
-	struct stack_walk_options options = {.table_bytes = 0};
-	struct stack_walk_counts counts = {0}, later = {0};
-	struct stack_code *before, *c;
-	struct world w, now;
-
-	begin(&w);
-	begin(&now);
-	before = stack_code_new(w.t, &w.images, unwind_native(), &options, &counts);
-	c = stack_code_new(now.t, &now.images, unwind_native(), &options, &later);
-	CHECK(libc_has_rule(&w, before));
-	stack_code_take_tables(c, before, &w.images);
-	stack_code_free(before);
-	CHECK(libc_has_rule(&now, c));
-	CHECK_EQ(later.tables, 0);
-	CHECK(loader_has_rule(&now, c));
-	CHECK_EQ(later.tables, 1);
-	stack_code_free(c);
-	world_done(&w);
-	world_done(&now);
+	begin();
+	map(100, BASE, "/nowhere/at/all", true);
+	for (int i = 0; i < 10; i++)
+		CHECK_EQ(at(100, BASE + 64)->kind, STACK_CODE_NO_FILE);
+	CHECK_EQ(at(100, BASE - 64)->kind, STACK_CODE_NONE);
+	end();
 }
 
 int main(void)
 {
-	if (!unwind_native())
-		return check_end();
-	RUN(open_tables_have_a_bound);
-	RUN(a_new_walker_takes_over_tables);
+	struct elf_file *libc = open_file(libc_path()), *loader = open_file(loader_path());
+
+	libc_table = compile(libc);
+	loader_table = compile(loader);
+	CHECK(libc_table->row_count > 1000);
+	CHECK(loader_table->row_count > 100);
+	RUN(every_place_has_its_rule);
+	RUN(more_processes_than_are_remembered);
+	RUN(what_is_mapped_over_it_counts);
+	RUN(an_exec_leaves_nothing);
+	RUN(a_child_changes_its_own_maps);
+	RUN(a_file_that_cannot_be_read_has_no_rules);
+	cfi_table_free(libc_table);
+	cfi_table_free(loader_table);
+	elf_file_close(libc);
+	elf_file_close(loader);
 	return check_end();
 }
