@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/kernel.h"
 
+#include "base/hash.h"
 #include "base/regular_file.h"
 
 #include <elf.h>
@@ -64,6 +65,16 @@ struct kallsyms_count {
 	uint64_t lines, nonzero;
 };
 
+static void note_part(struct kallsyms *k, const char *module)
+{
+	uint64_t hash = module ? hash_bytes(module, strlen(module)) : 0;
+
+	if (!k->parts.count || vec_last(&k->parts)->module != hash)
+		vec_push(&k->parts,
+		         (struct kallsyms_part){.order = (uint32_t)k->table.entries.count,
+		                                .module = hash});
+}
+
 static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *count)
 {
 	struct kallsyms_line l;
@@ -78,6 +89,7 @@ static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *cou
 		k->stext = l.address;
 	if (!l.address || !is_text(&l))
 		return;
+	note_part(k, l.module);
 	symbol_table_add(&k->table, l.address, 0,
 	                 l.address > UINT64_MAX - LAST_BYTES ? UINT64_MAX : l.address + LAST_BYTES,
 	                 binding_of(l.type), l.name);
@@ -172,7 +184,8 @@ int kallsyms_read(struct kallsyms *k, const char *path, struct error *err)
 void kallsyms_done(struct kallsyms *k)
 {
 	symbol_table_done(&k->table);
-	k->text = k->stext = 0;
+	vec_done(&k->parts);
+	*k = (struct kallsyms){0};
 }
 
 void kernel_running(struct kernel_identity *k)

@@ -11,17 +11,45 @@
 #define ASSAY_IMAGE_KERNEL_H
 
 #include "base/build_id.h"
+#include "base/cache_dir.h"
 #include "base/error.h"
 #include "image/symbol_table.h"
 
+/* Lines one after the other that are of the same module. */
+struct kallsyms_part {
+	uint32_t order;  /* of the first symbol, as in struct symbol_entry */
+	uint64_t module; /* hash of "[NAME]", 0: the kernel itself */
+};
+
 struct kallsyms {
-	struct symbol_table table; /* functions, modules' too, sorted */
-	uint64_t text, stext;      /* addresses of _text and _stext, 0 where not listed */
+	struct symbol_table table;       /* functions, modules' too, sorted */
+	uint64_t text, stext;            /* addresses of _text and _stext, 0 where not listed */
+	VEC(struct kallsyms_part) parts; /* rising; empty if the table is from the cache */
+	/* From the cache: an address that is in no function of it may be in one of kallsyms_read().
+	 */
+	bool partial;
 };
 
 /* path NULL: /proc/kallsyms. Refused where the addresses are hidden. Then kallsyms_done(). */
 int kallsyms_read(struct kallsyms *k, const char *path, struct error *err);
 void kallsyms_done(struct kallsyms *k);
+
+/* Where the running kernel tells of itself; tests give others. */
+struct kernel_places {
+	const char *kallsyms, *modules, *module_notes; /* module_notes: with %s for the name */
+	const char *boot_id;                           /* NULL: of this boot */
+};
+
+#define KALLSYMS_CACHE_KIND "kallsyms"
+
+/*
+ * The running kernel's, from the cache if that has them of this boot and of the modules that are
+ * loaded now; else they are read, and kept for the next time. Functions that may come and go
+ * without a trace (BPF programs, trampolines) are not kept. `cache` may be NULL; places NULL: the
+ * usual ones.
+ */
+int kallsyms_running(struct kallsyms *k, struct cache_dir *cache,
+                     const struct kernel_places *places, struct error *err);
 
 struct kernel_identity {
 	struct build_id build_id; /* size 0: not known */

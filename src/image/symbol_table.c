@@ -55,6 +55,14 @@ static int compare_entries(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+static bool is_sorted(const struct symbol_table *t)
+{
+	for (size_t i = 1; i < t->entries.count; i++)
+		if (compare_entries(&t->entries.items[i - 1], &t->entries.items[i]) > 0)
+			return false;
+	return true;
+}
+
 static size_t underscores(const char *name)
 {
 	return strspn(name, "_");
@@ -122,7 +130,9 @@ void symbol_table_finish(struct symbol_table *t)
 
 	if (!t->entries.count)
 		return;
-	qsort(t->entries.items, t->entries.count, sizeof(*t->entries.items), compare_entries);
+	if (!is_sorted(t))
+		qsort(t->entries.items, t->entries.count, sizeof(*t->entries.items),
+		      compare_entries);
 	drop_aliases(t);
 	end_unsized(t);
 	t->reach = xrealloc(t->reach, t->entries.count, sizeof(*t->reach));

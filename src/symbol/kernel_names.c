@@ -62,9 +62,11 @@ static bool find_delta(struct kernel_names *k, const struct kallsyms *now)
 	return k->delta % KASLR_STEP == 0;
 }
 
-static void use_kallsyms(struct kernel_names *k, const char *path)
+/* path NULL: the running kernel's. */
+static void use_kallsyms(struct kernel_names *k, const char *path, struct cache_dir *cache)
 {
-	if (kallsyms_read(&k->kallsyms, path, &k->trouble))
+	if (path ? kallsyms_read(&k->kallsyms, path, &k->trouble)
+	         : kallsyms_running(&k->kallsyms, cache, NULL, &k->trouble))
 		return;
 	if (!find_delta(k, &k->kallsyms)) {
 		error_set(&k->trouble, ESTALE,
@@ -164,7 +166,7 @@ static void use_vmlinux(struct kernel_names *k, const struct symbol_options *opt
 }
 
 void kernel_names_load(struct kernel_names *k, const struct symbol_options *options,
-                       const struct image *image)
+                       const struct image *image, struct cache_dir *cache)
 {
 	struct kernel_identity running;
 
@@ -179,15 +181,23 @@ void kernel_names_load(struct kernel_names *k, const struct symbol_options *opti
 			return;
 	}
 	if (options->kallsyms) {
-		use_kallsyms(k, options->kallsyms);
+		use_kallsyms(k, options->kallsyms, NULL);
 		k->running = false;
 		return;
 	}
 	k->running = is_recorded(&running, &k->id, options->kernel_release, &k->trouble);
 	if (k->running)
-		use_kallsyms(k, NULL);
+		use_kallsyms(k, NULL, cache);
 	if (!k->table)
 		use_vmlinux(k, options);
+}
+
+bool kernel_names_complete(struct kernel_names *k, struct kallsyms *whole)
+{
+	if (k->table != &k->kallsyms.table || !k->kallsyms.partial)
+		return false;
+	k->kallsyms.partial = false;
+	return !kallsyms_read(whole, NULL, NULL);
 }
 
 void kernel_names_done(struct kernel_names *k)

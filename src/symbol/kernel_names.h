@@ -28,8 +28,14 @@ struct kernel_names {
 	uint64_t base; /* where the recorded kernel stood, 0 unknown */
 };
 
+/* `cache` may be NULL. */
 void kernel_names_load(struct kernel_names *k, const struct symbol_options *options,
-                       const struct image *image);
+                       const struct image *image, struct cache_dir *cache);
+/*
+ * Once, if the names are from the cache, which does not have all of them: those of the running
+ * kernel as it is now, for the caller to put in the place of k->kallsyms.
+ */
+bool kernel_names_complete(struct kernel_names *k, struct kallsyms *whole);
 void kernel_names_done(struct kernel_names *k);
 
 /* Looks for a vmlinux that fits, for code and lines; NULL where there is none. */

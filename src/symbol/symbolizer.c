@@ -82,7 +82,7 @@ struct kernel_names *symbolizer_kernel(struct symbolizer *s)
 		if (s->images->images.items[i].kind == IMAGE_KERNEL &&
 		    (!kernel || (!kernel->base && s->images->images.items[i].base)))
 			kernel = &s->images->images.items[i];
-	kernel_names_load(&s->kernel, &s->options, kernel);
+	kernel_names_load(&s->kernel, &s->options, kernel, s->cache);
 	s->kernel_loaded = true;
 	return &s->kernel;
 }
@@ -455,6 +455,38 @@ static const struct symbol *jit_symbol(struct symbolizer *s, struct symbol_image
 	return symbol;
 }
 
+/* The symbols of an image by the entries of another table that has the same functions and more. */
+static void renumber(struct symbol_image *i, const struct symbol_table *to)
+{
+	struct symbol **symbols = xcalloc(2 * to->entries.count + 1, sizeof(*symbols));
+
+	for (size_t entry = 0; entry < i->table->entries.count; entry++) {
+		uint64_t start = i->table->entries.items[entry].start;
+		size_t now = i->symbols[2 * entry + 1] ? symbol_table_find(to, start) : SYMBOL_NONE;
+
+		if (now != SYMBOL_NONE && to->entries.items[now].start == start)
+			symbols[2 * now + 1] = i->symbols[2 * entry + 1];
+	}
+	free(i->symbols);
+	i->symbols = symbols;
+}
+
+/* The names of the kernel from the cache are not all: now those that it has at this moment. */
+static bool complete_kernel(struct symbolizer *s)
+{
+	struct kernel_names *k = &s->kernel;
+	struct kallsyms whole;
+
+	if (!kernel_names_complete(k, &whole))
+		return false;
+	vec_each (image, &s->loaded)
+		if (*image && (*image)->table == k->table)
+			renumber(*image, &whole.table);
+	kallsyms_done(&k->kallsyms);
+	k->kallsyms = whole;
+	return true;
+}
+
 static const struct symbol *look_up_now(struct symbolizer *s, struct symbol_image *i,
                                         struct frame frame)
 {
@@ -473,6 +505,8 @@ static const struct symbol *look_up_now(struct symbolizer *s, struct symbol_imag
 		return unnamed_symbol(s, i, frame.image);
 	address = symbolizer_address(s, frame) + i->delta;
 	entry = symbol_table_find(i->table, address);
+	if (entry == SYMBOL_NONE && i->table == s->kernel.table && complete_kernel(s))
+		entry = symbol_table_find(i->table, address);
 	if (entry != SYMBOL_NONE)
 		return entry_symbol(s, i, frame.image, entry);
 	/* kallsyms is complete: what lies between its functions is none of them. */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The names of the running kernel, kept in the cache. To print /proc/kallsyms takes the kernel tens
+ * of milliseconds, more than all else that a report of a short recording takes.
+ *
+ * What is kept holds while the boot, the address of the kernel and the loaded modules are the same.
+ * A function is kept if the next one of the kernel or of the same module ends it: nothing that is
+ * loaded later can lie inside it.
+ */
+#include "image/kernel.h"
+
+#include "base/hash.h"
+#include "base/regular_file.h"
+#include "base/this_boot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CACHE_BYTES (UINT64_C(32) << 20) /* a distribution's kernel takes 5 MB */
+#define KEPT_BYTES_MAX (UINT64_C(16) << 20)
+
+struct kept_header {
+	char magic[16];
+	uint64_t checksum; /* of all that follows */
+	uint64_t modules;  /* hash of those that were loaded */
+	uint64_t text, stext;
+	uint64_t count, name_bytes;
+};
+
+struct kept_entry {
+	uint64_t start;
+	uint32_t size;
+	uint32_t name; /* offset into the names */
+};
+
+static const char kept_magic[16] = "assay-kernel-1";
+
+static const struct kernel_places usual_places = {
+        .kallsyms = "/proc/kallsyms",
+        .modules = "/proc/modules",
+        .module_notes = "/sys/module/%s/notes/.note.gnu.build-id",
+};
+
+/* The modules that are loaded. */
+struct modules {
+	uint64_t hash;       /* of names, sizes, addresses, states and build-ids */
+	VEC(uint64_t) names; /* hashes of "[NAME]" */
+};
+
+static bool take_module(struct modules *m, const char *line, const struct kernel_places *places)
+{
+	char name[128], state[32], text[256];
+	struct build_id id = {0};
+	uint64_t size, address;
+	int length;
+
+	/* "ext4 811008 1 - Live 0xffffffffc0400000" */
+	if (sscanf(line, "%127s %" SCNu64 " %*s %*s %31s %" SCNx64, name, &size, state, &address) !=
+	            4 ||
+	    !address)
+		return false;
+	length = snprintf(text, sizeof(text), "[%s]", name);
+	vec_push(&m->names, hash_bytes(text, (size_t)length));
+	length = snprintf(text, sizeof(text), "%s %" PRIu64 " %s %" PRIx64, name, size, state,
+	                  address);
+	m->hash = hash_pair(m->hash, hash_bytes(text, (size_t)length));
+	snprintf(text, sizeof(text), places->module_notes, name);
+	build_id_from_notes_file(text, &id);
+	m->hash = hash_pair(m->hash, hash_bytes(id.bytes, id.size));
+	return true;
+}
+
+/* False: which ones are loaded cannot be told. A kernel without modules has no such file. */
+static bool read_modules(struct modules *m, const struct kernel_places *places)
+{
+	FILE *f = fopen(places->modules, "re");
+	bool good = f || errno == ENOENT;
+	char line[4096];
+
+	*m = (struct modules){.hash = 1};
+	while (f && good && fgets(line, sizeof(line), f))
+		good = take_module(m, line, places);
+	if (f)
+		fclose(f);
+	return good;
+}
+
+static bool is_loaded(const struct modules *m, uint64_t module)
+{
+	vec_each (name, &m->names)
+		if (*name == module)
+			return true;
+	return !module;
+}
+
+/* Of the symbol with this order. */
+static uint64_t module_of(const struct kallsyms *k, uint32_t order)
+{
+	size_t low = 0, high = k->parts.count;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (k->parts.items[middle].order <= order)
+			low = middle;
+		else
+			high = middle;
+	}
+	return k->parts.items[low].module;
+}
+
+static bool is_kept(const struct kallsyms *k, const struct modules *m, size_t i)
+{
+	const struct symbol_entry *e = &k->table.entries.items[i];
+	uint64_t module;
+
+	if (i + 1 == k->table.entries.count || e->end != e[1].start ||
+	    e->end - e->start > UINT32_MAX)
+		return false;
+	module = module_of(k, e->order);
+	return module == module_of(k, e[1].order) && is_loaded(m, module);
+}
+
+static void keep(const struct kallsyms *k, const struct modules *m, struct cache_dir *cache,
+                 const char *boot)
+{
+	struct kept_header h = {.modules = m->hash, .text = k->text, .stext = k->stext};
+	struct buf entries = {0}, names = {0}, file = {0};
+
+	memcpy(h.magic, kept_magic, sizeof(h.magic));
+	for (size_t i = 0; i < k->table.entries.count; i++) {
+		const struct symbol_entry *e = &k->table.entries.items[i];
+		const char *name = symbol_table_name(&k->table, i);
+		struct kept_entry kept = {e->start, (uint32_t)(e->end - e->start),
+		                          (uint32_t)names.size};
+
+		if (!is_kept(k, m, i))
+			continue;
+		buf_add(&entries, &kept, sizeof(kept));
+		buf_add(&names, name, strlen(name) + 1);
+		h.count++;
+	}
+	h.name_bytes = names.size;
+	buf_add(&file, &h, sizeof(h));
+	buf_add(&file, entries.data, entries.size);
+	buf_add(&file, names.data, names.size);
+	h.checksum = hash_bytes(file.data + offsetof(struct kept_header, modules),
+	                        file.size - offsetof(struct kept_header, modules));
+	memcpy(file.data, &h, sizeof(h));
+	/* That it cannot be kept is no reason to do without it. */
+	if (h.count && file.size <= KEPT_BYTES_MAX &&
+	    !cache_dir_keep(cache, KALLSYMS_CACHE_KIND, boot, file.data, file.size, NULL))
+		cache_dir_trim(cache, KALLSYMS_CACHE_KIND, CACHE_BYTES);
+	buf_done(&entries);
+	buf_done(&names);
+	buf_done(&file);
+}
+
+/* The bytes of a kept file that is whole and as it was written; then buf_done(). */
+static bool read_kept(int fd, struct buf *bytes, struct kept_header *h)
+{
+	size_t rest = offsetof(struct kept_header, modules);
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(*h) ||
+	    (uint64_t)st.st_size > KEPT_BYTES_MAX)
+		return false;
+	buf_pad(bytes, '\0', (size_t)st.st_size);
+	if (regular_file_read(fd, bytes->data, bytes->size) != (ssize_t)bytes->size)
+		return false;
+	memcpy(h, bytes->data, sizeof(*h));
+	return !memcmp(h->magic, kept_magic, sizeof(h->magic)) && h->count && h->name_bytes &&
+	       h->count < KEPT_BYTES_MAX && h->name_bytes < KEPT_BYTES_MAX &&
+	       sizeof(*h) + h->count * sizeof(struct kept_entry) + h->name_bytes == bytes->size &&
+	       h->checksum == hash_bytes(bytes->data + rest, bytes->size - rest) &&
+	       !bytes->data[bytes->size - 1];
+}
+
+static bool fill(struct kallsyms *k, const struct kept_header *h, const char *entries)
+{
+	const char *names = entries + h->count * sizeof(struct kept_entry);
+	struct kept_entry e;
+
+	for (uint64_t i = 0; i < h->count; i++) {
+		memcpy(&e, entries + i * sizeof(e), sizeof(e));
+		if (e.name >= h->name_bytes)
+			return false;
+		symbol_table_add(&k->table, e.start, 0, e.start + e.size, BINDING_LOCAL,
+		                 names + e.name);
+	}
+	symbol_table_finish(&k->table);
+	return true;
+}
+
+static bool find_kept(struct kallsyms *k, const struct modules *m, struct cache_dir *cache,
+                      const char *boot)
+{
+	int fd = cache_dir_find(cache, KALLSYMS_CACHE_KIND, boot);
+	struct buf bytes = {0};
+	struct kept_header h;
+	bool good = fd >= 0 && read_kept(fd, &bytes, &h) && h.modules == m->hash;
+
+	*k = (struct kallsyms){0};
+	good = good && fill(k, &h, bytes.data + sizeof(h));
+	if (good) {
+		k->text = h.text;
+		k->stext = h.stext;
+		k->partial = true;
+	} else {
+		kallsyms_done(k);
+	}
+	buf_done(&bytes);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Whether the beginning of kallsyms, as it is now, has the kernel at the same address. */
+static bool stands_there(const struct kallsyms *k, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char line[1024], name[512];
+	uint64_t address = 0;
+	bool found = false;
+
+	for (int i = 0; f && !found && i < 1000 && fgets(line, sizeof(line), f); i++)
+		found = sscanf(line, "%" SCNx64 " %*c %511s", &address, name) == 2 &&
+		        (!strcmp(name, "_text") || (!k->text && !strcmp(name, "_stext")));
+	if (f)
+		fclose(f);
+	return found && address && address == (k->text ? k->text : k->stext);
+}
+
+int kallsyms_running(struct kallsyms *k, struct cache_dir *cache,
+                     const struct kernel_places *places, struct error *err)
+{
+	struct modules modules = {0};
+	char boot[BOOT_ID_SIZE];
+	bool known;
+	int r;
+
+	places = places ? places : &usual_places;
+	this_boot_id(boot);
+	if (places->boot_id)
+		snprintf(boot, sizeof(boot), "%s", places->boot_id);
+	known = cache && *boot && read_modules(&modules, places);
+	r = 0;
+	if (!known || !find_kept(k, &modules, cache, boot) || !stands_there(k, places->kallsyms)) {
+		if (known)
+			kallsyms_done(k);
+		r = kallsyms_read(k, places->kallsyms, err);
+		if (!r && known)
+			keep(k, &modules, cache, boot);
+	}
+	vec_done(&modules.names);
+	return r;
+}
