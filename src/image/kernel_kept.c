@@ -124,6 +124,15 @@ static bool is_kept(const struct kallsyms *k, const struct modules *m, size_t i)
 	return module == module_of(k, e[1].order) && is_loaded(m, module);
 }
 
+static uint64_t checksum(const struct kept_header *h, const struct buf *entries,
+                         const struct buf *names)
+{
+	uint64_t hash = hash_bytes(&h->modules, sizeof(*h) - offsetof(struct kept_header, modules));
+
+	hash = hash_pair(hash, hash_bytes(entries->data, entries->size));
+	return hash_pair(hash, hash_bytes(names->data, names->size));
+}
+
 static void keep(const struct kallsyms *k, const struct modules *m, struct cache_dir *cache,
                  const char *boot)
 {
@@ -144,12 +153,10 @@ static void keep(const struct kallsyms *k, const struct modules *m, struct cache
 		h.count++;
 	}
 	h.name_bytes = names.size;
+	h.checksum = checksum(&h, &entries, &names);
 	buf_add(&file, &h, sizeof(h));
 	buf_add(&file, entries.data, entries.size);
 	buf_add(&file, names.data, names.size);
-	h.checksum = hash_bytes(file.data + offsetof(struct kept_header, modules),
-	                        file.size - offsetof(struct kept_header, modules));
-	memcpy(file.data, &h, sizeof(h));
 	/* That it cannot be kept is no reason to do without it. */
 	if (h.count && file.size <= KEPT_BYTES_MAX &&
 	    !cache_dir_keep(cache, KALLSYMS_CACHE_KIND, boot, file.data, file.size, NULL))
@@ -159,39 +166,43 @@ static void keep(const struct kallsyms *k, const struct modules *m, struct cache
 	buf_done(&file);
 }
 
-/* The bytes of a kept file that is whole and as it was written; then buf_done(). */
-static bool read_kept(int fd, struct buf *bytes, struct kept_header *h)
+static bool read_piece(int fd, struct buf *b, uint64_t size)
 {
-	size_t rest = offsetof(struct kept_header, modules);
-	struct stat st;
-
-	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(*h) ||
-	    (uint64_t)st.st_size > KEPT_BYTES_MAX)
-		return false;
-	buf_pad(bytes, '\0', (size_t)st.st_size);
-	if (regular_file_read(fd, bytes->data, bytes->size) != (ssize_t)bytes->size)
-		return false;
-	memcpy(h, bytes->data, sizeof(*h));
-	return !memcmp(h->magic, kept_magic, sizeof(h->magic)) && h->count && h->name_bytes &&
-	       h->count < KEPT_BYTES_MAX && h->name_bytes < KEPT_BYTES_MAX &&
-	       sizeof(*h) + h->count * sizeof(struct kept_entry) + h->name_bytes == bytes->size &&
-	       h->checksum == hash_bytes(bytes->data + rest, bytes->size - rest) &&
-	       !bytes->data[bytes->size - 1];
+	buf_pad(b, '\0', size);
+	return regular_file_read(fd, b->data, size) == (ssize_t)size;
 }
 
-static bool fill(struct kallsyms *k, const struct kept_header *h, const char *entries)
+/* A file that is whole and as it was written; the names go to their place. */
+static bool read_kept(int fd, struct kept_header *h, struct buf *entries, struct buf *names)
 {
-	const char *names = entries + h->count * sizeof(struct kept_entry);
+	struct stat st;
+
+	return !fstat(fd, &st) && (uint64_t)st.st_size <= KEPT_BYTES_MAX &&
+	       regular_file_read(fd, h, sizeof(*h)) == sizeof(*h) &&
+	       !memcmp(h->magic, kept_magic, sizeof(h->magic)) && h->count && h->name_bytes &&
+	       h->count < KEPT_BYTES_MAX && h->name_bytes < KEPT_BYTES_MAX &&
+	       sizeof(*h) + h->count * sizeof(struct kept_entry) + h->name_bytes ==
+	               (uint64_t)st.st_size &&
+	       read_piece(fd, entries, h->count * sizeof(struct kept_entry)) &&
+	       read_piece(fd, names, h->name_bytes) && h->checksum == checksum(h, entries, names) &&
+	       !names->data[names->size - 1];
+}
+
+static bool fill(struct symbol_table *t, const struct kept_header *h, const struct buf *entries)
+{
 	struct kept_entry e;
 
+	vec_reserve(&t->entries, h->count);
 	for (uint64_t i = 0; i < h->count; i++) {
-		memcpy(&e, entries + i * sizeof(e), sizeof(e));
-		if (e.name >= h->name_bytes)
+		memcpy(&e, entries->data + i * sizeof(e), sizeof(e));
+		if (e.name >= h->name_bytes || e.start > UINT64_MAX - e.size)
 			return false;
-		symbol_table_add(&k->table, e.start, 0, e.start + e.size, BINDING_LOCAL,
-		                 names + e.name);
+		vec_push(&t->entries, (struct symbol_entry){.start = e.start,
+		                                            .end = e.start + e.size,
+		                                            .name = e.name,
+		                                            .order = (uint32_t)i});
 	}
-	symbol_table_finish(&k->table);
+	symbol_table_finish(t);
 	return true;
 }
 
@@ -199,12 +210,13 @@ static bool find_kept(struct kallsyms *k, const struct modules *m, struct cache_
                       const char *boot)
 {
 	int fd = cache_dir_find(cache, KALLSYMS_CACHE_KIND, boot);
-	struct buf bytes = {0};
+	struct buf entries = {0};
 	struct kept_header h;
-	bool good = fd >= 0 && read_kept(fd, &bytes, &h) && h.modules == m->hash;
+	bool good;
 
 	*k = (struct kallsyms){0};
-	good = good && fill(k, &h, bytes.data + sizeof(h));
+	good = fd >= 0 && read_kept(fd, &h, &entries, &k->table.names) && h.modules == m->hash &&
+	       fill(&k->table, &h, &entries);
 	if (good) {
 		k->text = h.text;
 		k->stext = h.stext;
@@ -212,7 +224,7 @@ static bool find_kept(struct kallsyms *k, const struct modules *m, struct cache_
 	} else {
 		kallsyms_done(k);
 	}
-	buf_done(&bytes);
+	buf_done(&entries);
 	if (fd >= 0)
 		close(fd);
 	return good;
