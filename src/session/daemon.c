@@ -62,8 +62,9 @@ static int keep_alone(int **keep, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		int fd = fcntl(*keep[i], F_DUPFD_CLOEXEC, KEPT_FROM);
 
+		/* So it fails where the limit on open files is lower. */
 		if (fd < 0)
-			return -errno;
+			return errno == EINVAL ? -EMFILE : -errno;
 		*keep[i] = fd;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -122,6 +123,12 @@ int daemon_settle(struct daemon *d, int **keep, size_t count, int log, struct er
 		rc = -errno;
 	setenv("PWD", "/", 1);
 	unsetenv("OLDPWD");
+	if (rc == -EMFILE)
+		return error_set(
+		        err, -rc,
+		        "the process in the background needs more open files than the limit "
+		        "allows; raise it to %d or more by 'ulimit -n'",
+		        2 * KEPT_FROM);
 	return rc ? error_set(err, -rc, "the process in the background: %s", strerror(-rc)) : 0;
 }
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "base/spare_files.h"
 #include "session/privileges.h"
 #include "session/ring_size.h"
 #include "session/session_internal.h"
@@ -20,6 +21,9 @@
 
 #define BUDGET_LOOK_MS 1000
 #define ENCODE_BYTES (256u << 10)
+/* Without them parts of /proc would be left out silently: output, cache, /proc, events of the
+ * keeper. */
+#define SPARE_FILES 16
 
 static int open_signals(struct session *s, struct error *err)
 {
@@ -393,6 +397,9 @@ static int prepare(struct session *s, struct error *err)
 		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
 	if (!status)
 		status = open_source(s, err);
+	if (status)
+		return status;
+	status = spare_files_check(SPARE_FILES, err);
 	if (status)
 		return status;
 	if (!s->sink->names)

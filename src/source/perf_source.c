@@ -110,8 +110,10 @@ static int explain(int code, const struct perf_source_event *event, bool tasks, 
 	case EMFILE:
 	case ENFILE:
 		return error_set(err, code,
-		                 "too many open files: an event takes one a CPU and thread; raise "
-		                 "'ulimit -n' or sample fewer processes");
+		                 "too many open files: each event takes one for each %s; raise "
+		                 "'ulimit -n'%s",
+		                 tasks ? "CPU and thread" : "CPU",
+		                 tasks ? " or sample fewer processes" : "");
 	case EBUSY:
 		return error_set(err, code, "event '%s': its counter is in use by another profiler",
 		                 event->name);

@@ -154,6 +154,28 @@ def a_limit_on_the_size_of_files_is_an_error(t):
 
 
 @test
+def too_few_open_files_are_an_error(t):
+    """With any limit a recording is whole, or is refused by a sentence that names the limit."""
+    env = t.runtime()
+    refused = 0
+    for files in (8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64):
+        out = t.path(f"{files}.data")
+        result = t.run("prlimit", f"--nofile={files}", ASSAY, "record", "-a", "-g", "-o", out, "--",
+                       "true", status=None, env=env)
+        if result.status:
+            refused += 1
+            t.has(result.err, "ulimit -n", f"error with {files} files")
+            continue
+        t.lacks(result.err, "kptr_restrict", f"warnings with {files} files")
+        t.lacks(result.err, "deleted while recording", f"warnings with {files} files")
+        t.lacks(result.err, "Too many open files", f"warnings with {files} files")
+    t.between(refused, 1, 12, "limits that are too low")
+    result = t.run("prlimit", "--nofile=16", ASSAY, "start", "--ring=8M", "-o", out, status=1,
+                   env=env)
+    t.has(result.err, "ulimit -n", "error of start")
+
+
+@test
 def each_event_of_a_tracepoint_is_a_sample(t):
     t.need("unshare", "mount")
     event = "sched:sched_process_exit"
