@@ -46,13 +46,10 @@ struct ctf_writer {
 int ctf_writer_new(struct ctf_writer **writer, const char *path, struct error *err)
 {
 	struct ctf_writer *w;
-	int directory, rc = ctf_directory_make(path, err);
+	int directory = ctf_directory_make(path, err);
 
-	if (rc)
-		return rc;
-	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
-		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+		return directory;
 	w = xcalloc(1, sizeof(*w));
 	w->path = xstrdup(path);
 	w->directory = directory;

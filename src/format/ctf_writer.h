@@ -43,7 +43,7 @@ int ctf_metadata_write(int fd, const ctf_written_classes *classes,
 
 /*
  * Makes the directory `path`, empty, 0700; an older trace becomes PATH.old. What is no
- * trace is left alone: -EEXIST.
+ * trace is left alone: -EEXIST. A descriptor for openat(), the caller's.
  */
 int ctf_directory_make(const char *path, struct error *err);
 

@@ -6,6 +6,7 @@
 #include "as_user.h"
 #include "base/cache_dir.h"
 #include "cmd/line_history.h"
+#include "format/ctf.h"
 #include "fixture.h"
 #include "linux/place.h"
 #include "session/session_directory.h"
@@ -100,6 +101,26 @@ static void sessions_are_not_kept_behind_a_users_link(void)
 	CHECK(root_is_empty());
 }
 
+static void no_trace_is_made_or_removed_behind_a_users_link(void)
+{
+	struct ctf_writer *w = NULL;
+
+	if (!begin())
+		return;
+	AS_USER(!symlink(fixture_path("root"), fixture_path("home/out")));
+	CHECK(fixture_run(
+	        "mkdir -p root/a root/a.old && touch root/a/metadata root/a.old/metadata"));
+	CHECK_EQ(ctf_writer_check(fixture_path("home/out/a"), &err), -ELOOP);
+	CHECK_EQ(ctf_writer_new(&w, fixture_path("home/out/a"), &err), -ELOOP);
+	CHECK(strstr(err.text, "home/out belongs to another user (uid 65534)"));
+	CHECK(fixture_run("test -e root/a/metadata && test -e root/a.old/metadata"));
+	/* The directory of the user itself may hold one. */
+	CHECK_EQ(ctf_writer_check(fixture_path("home/a"), &err), 0);
+	CHECK_EQ(ctf_writer_new(&w, fixture_path("home/a/"), &err), 0);
+	ctf_writer_free(w);
+	CHECK(fixture_run("test -d home/a"));
+}
+
 static void known(void *ctx, const char *line)
 {
 }
@@ -152,6 +173,7 @@ int main(void)
 	RUN(the_cache_is_not_kept_behind_a_users_link);
 	RUN(sessions_are_not_kept_behind_a_users_link);
 	RUN(the_history_is_not_kept_behind_a_users_link);
+	RUN(no_trace_is_made_or_removed_behind_a_users_link);
 	RUN(users_follow_their_own_links);
 	fixture_end();
 	return check_end();
