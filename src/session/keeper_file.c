@@ -21,6 +21,19 @@
 #define AT_ONCE_BYTES (UINT64_C(32) << 20) /* larger ones wait: copying takes time */
 #define FILES_MAX 65536
 #define COMPACT_MIN 1024
+
+/*
+ * Whoever owns a file may cause any number of notices of it: by chmod(), 200,000 a second. A read
+ * of notices looks at so many files at most, and a full one is followed by a rest. A file with more
+ * notices in a second than building or installing a program causes is no longer watched: it is
+ * held, and looked at when the recording ends.
+ */
+#define NOTICES_READ 4096
+#define NOTICES_LOOKS 64
+#define NOTICES_REST_NS UINT64_C(100000000)
+#define NOISY_NOTICES 128
+#define SECOND_NS UINT64_C(1000000000)
+
 #define NAMES_MAX 3
 
 static uint64_t mtime_ns(const struct stat *st)
@@ -171,22 +184,59 @@ static void check_place(struct keeper *k, struct keeper_file *f)
 	keeper_file_decide(k, f, false);
 }
 
+static void drop_watch(struct keeper *k, struct keeper_file *f)
+{
+	inotify_rm_watch(k->inotify, f->watch);
+	f->watch = -1;
+	k->noisy++;
+}
+
+static void take_notice(struct keeper *k, const struct inotify_event *e, uint64_t now_ns)
+{
+	uint32_t file =
+	        id_table_find(&k->watch_index, hash_u64((uint32_t)e->wd), same_watch, k, &e->wd);
+	struct keeper_file *f;
+
+	k->notices_lost += (e->mask & IN_Q_OVERFLOW) != 0;
+	if (file == ID_NONE)
+		return;
+	f = &k->files.items[file];
+	if (now_ns - f->notices_ns > SECOND_NS) {
+		f->notices_ns = now_ns;
+		f->notices = 0;
+	}
+	if (++f->notices > NOISY_NOTICES)
+		drop_watch(k, f);
+	if (f->looked == k->notice_reads)
+		return;
+	f->looked = k->notice_reads;
+	k->notice_looks++;
+	check_place(k, f);
+}
+
 void keeper_files_read(struct keeper *k)
 {
-	char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t got;
+	/* Small: a file that several notices of one read are of is looked at once, after all of
+	 * them. */
+	char bytes[1024] __attribute__((aligned(__alignof__(struct inotify_event))));
+	size_t looks = k->notice_looks, notices = 0;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	ssize_t got = 0;
 
-	while ((got = read(k->inotify, bytes, sizeof(bytes))) > 0) {
-		for (char *at = bytes; at < bytes + got;) {
+	if (now_ns < k->notices_due_ns)
+		return;
+	while (k->notice_looks - looks < NOTICES_LOOKS && notices < NOTICES_READ &&
+	       (got = read(k->inotify, bytes, sizeof(bytes))) > 0) {
+		k->notice_reads++;
+		for (char *at = bytes; at < bytes + got; notices++) {
 			const struct inotify_event *e = (const void *)at;
-			uint32_t file = id_table_find(&k->watch_index, hash_u64((uint32_t)e->wd),
-			                              same_watch, k, &e->wd);
 
-			if (file != ID_NONE)
-				check_place(k, &k->files.items[file]);
+			take_notice(k, e, now_ns);
 			at += sizeof(*e) + e->len;
 		}
 	}
+	if (got > 0)
+		k->notices_due_ns = now_ns + NOTICES_REST_NS;
 }
 
 static void watch(struct keeper *k, uint32_t file)
@@ -338,6 +388,19 @@ void keeper_finish(struct keeper *k, struct plan *plan)
 	                    "recorded files were rewritten in their place: functions that ran "
 	                    "before have no names"),
 	             "");
+	if (k->noisy)
+		plan_note(plan,
+		          "%zu recorded %s so often that changes were no longer watched: %s looked "
+		          "at "
+		          "when the recording ended.",
+		          k->noisy, plural(k->noisy, "file changed", "files changed"),
+		          plural(k->noisy, "it was", "they were"));
+	if (k->notices_lost)
+		plan_note(
+		        plan,
+		        "%zu %s the kernel lost notices of changed files: all files were looked at "
+		        "when the recording ended.",
+		        k->notices_lost, plural(k->notices_lost, "time", "times"));
 	if (k->not_held)
 		plan_note(plan,
 		          "%zu recorded %s not held open, there were too many (ulimit -n): "

@@ -23,7 +23,10 @@ struct keeper_file {
 	int fd;                  /* -1: done with */
 	int watch;               /* inotify's, -1 none */
 	uint32_t ranges;         /* of it that are looked for in samples */
-	bool old;                /* samples of it may have gone by unseen */
+	uint32_t notices;        /* of inotify, in the second that began then: */
+	uint64_t notices_ns;
+	uint64_t looked; /* number of the read of notices that looked at it last */
+	bool old;        /* samples of it may have gone by unseen */
 	bool hit;
 	bool at_risk;   /* will not be where it was */
 	bool rewritten; /* another file's content stands in it now */
@@ -59,7 +62,9 @@ struct keeper {
 	size_t at_risk;         /* files whose hits are waited for */
 	uint64_t kept_bytes;
 	struct keeper_trouble not_kept, rewritten;
-	size_t not_held, opened; /* counts */
+	size_t not_held, opened;                  /* counts */
+	uint64_t notice_reads, notices_due_ns;    /* of inotify: reads, and when the next is due */
+	size_t notice_looks, noisy, notices_lost; /* counts: looks at files, watches dropped */
 
 	VEC(struct keeper_range) ranges;
 	bool sorted;
@@ -75,7 +80,10 @@ struct keeper {
 
 /* The file of a mapping, opened if it is new; UINT32_MAX where it is none to be kept. */
 uint32_t keeper_file_of(struct keeper *k, const struct event_mmap *m, int32_t pid);
-/* inotify has something to tell. */
+/*
+ * Looks at files that inotify has notices of: at a bounded number of them, and not more often
+ * than is due.
+ */
 void keeper_files_read(struct keeper *k);
 /* Keeps it if it is at risk and worth it; `last`: there is no later. */
 void keeper_file_decide(struct keeper *k, struct keeper_file *f, bool last);

@@ -87,4 +87,13 @@ def hostile_processes_do_not_fill_the_memory(t):
     note(t, t.report(t.path("a.data"), env=env), "1 file has more unwind information than is read")
 
 
+@test
+def a_flood_of_changed_modes_is_bounded(t):
+    attack(t, "modes", "60")
+    t.assay("record", "-a", "-g", "-o", t.path("a.data"), "--", "sleep", "1")
+    report = t.report(t.path("a.data"))
+    note(t, report, "2 recorded files changed so often that changes were no longer watched")
+    t.has(t.assay("report", t.path("a.data")).out, "2 recorded files changed so often")
+
+
 main()

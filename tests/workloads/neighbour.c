@@ -5,6 +5,7 @@
  *	neighbour paths COUNT	maps a file whose path has 80 KB as code, COUNT times, and waits
  *	neighbour sparse MB	runs code of a file that says it has unwind tables of so many MB
  *	neighbour names SECONDS	takes another name again and again
+ *	neighbour modes SECONDS	maps two files as code and changes their modes again and again
  *	neighbour files SECONDS	makes, maps, unmaps and deletes files, each at another address
  *
  * Works in the current directory and prints "ready" when what it makes once is there. All that wait
@@ -163,6 +164,19 @@ static void files(long seconds)
 	}
 }
 
+static void modes(long seconds)
+{
+	double end = now_seconds() + (double)seconds;
+	int fds[2] = {make_code("mode-0"), make_code("mode-1")};
+
+	for (int i = 0; i < 2; i++)
+		need(mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fds[i], 0) != MAP_FAILED,
+		     "mmap");
+	ready();
+	for (unsigned i = 0; now_seconds() < end; i++)
+		need(!fchmod(fds[i % 2], i % 4 < 2 ? 0755 : 0700), "fchmod");
+}
+
 int main(int argc, char **argv)
 {
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
@@ -176,6 +190,8 @@ int main(int argc, char **argv)
 		sparse(count);
 	else if (!strcmp(argv[1], "names"))
 		names(count);
+	else if (!strcmp(argv[1], "modes"))
+		modes(count);
 	else if (!strcmp(argv[1], "files"))
 		files(count);
 	else
