@@ -46,6 +46,49 @@ static std::string system_error(const std::string &path, const char *what)
 	return path + ": " + what + ": " + strerror(errno);
 }
 
+/* The length of a character that a terminal shows, 0 where it would act on it or it is no UTF-8. */
+static size_t shown_length(std::string_view text)
+{
+	auto at = [text](size_t i) { return i < text.size() ? (unsigned char)text[i] : 0u; };
+	unsigned c = at(0), next = at(1);
+	size_t n = c < 0x20 || c == 0x7f ? 0
+	           : c < 0x80            ? 1
+	           : c < 0xc2            ? 0
+	           : c < 0xe0            ? 2
+	           : c < 0xf0            ? 3
+	           : c < 0xf5            ? 4
+	                                 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((at(i) & 0xc0) != 0x80)
+			return 0;
+	/* controls of C1; longer than needed; halves of UTF-16 pairs; beyond the last character */
+	if ((c == 0xc2 && next < 0xa0) || (c == 0xe0 && next < 0xa0) ||
+	    (c == 0xed && next > 0x9f) || (c == 0xf0 && next < 0x90) || (c == 0xf4 && next > 0x8f))
+		return 0;
+	return n;
+}
+
+/* Sentences go to a terminal, and names files come from anywhere: as src/base/plain_text.h has it.
+ */
+static std::string plain(std::string_view text)
+{
+	static const char digits[] = "0123456789abcdef";
+	std::string out;
+
+	while (!text.empty()) {
+		size_t n = shown_length(text);
+		unsigned char c = (unsigned char)text.front();
+
+		if (n)
+			out += text.substr(0, n);
+		else
+			out += std::string("\\x") + digits[c >> 4] + digits[c & 15];
+		text.remove_prefix(n ? n : 1);
+	}
+	return out;
+}
+
 static std::string real_directory(const std::string &path)
 {
 	size_t slash = path.rfind('/');
@@ -317,7 +360,7 @@ std::string names_file::append(int fd, const std::vector<asked_name> &asked)
 	return ftruncate(fd, st.st_size) ? error + "; its last line is cut short" : error;
 }
 
-std::string names_file::allocate(const std::vector<asked_name> &asked)
+std::string names_file::give_tags(const std::vector<asked_name> &asked)
 {
 	std::string error;
 	int fd;
@@ -343,6 +386,11 @@ std::string names_file::allocate(const std::vector<asked_name> &asked)
 		error = append(fd, asked);
 	close(fd); /* the lock goes with it */
 	return error;
+}
+
+std::string names_file::allocate(const std::vector<asked_name> &asked)
+{
+	return plain(give_tags(asked));
 }
 
 uint32_t names_file::find(const asked_name &name, std::string *line) const

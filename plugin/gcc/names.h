@@ -9,7 +9,8 @@
  * "# from FILE" stands above what the functions of FILE got, so that it can be told which
  * files took most of the tags.
  *
- * Errors are sentences; "" is none. One thread. Knows nothing of the compiler.
+ * Errors are sentences that a terminal can show; "" is none. One thread. Knows nothing of the
+ * compiler.
  */
 #ifndef ASSAY_PLUGIN_NAMES_H
 #define ASSAY_PLUGIN_NAMES_H
@@ -52,6 +53,7 @@ class names_file
 	};
 	using known_name = std::pair<const std::string, entry>; /* stays where it is */
 
+	std::string give_tags(const std::vector<asked_name> &asked);
 	std::string refresh(int fd);
 	std::string parse(const std::string &text);
 	std::string parse_line(std::string_view line);

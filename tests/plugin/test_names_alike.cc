@@ -3,15 +3,8 @@
  * The compiler's plugin stands alone, so that what a names file is stands twice:
  * plugin/gcc/names.cc and src/format/names_file.c. Both read the same files here, good ones
  * and bad ones: those of the fuzzer's corpus, and many that are made of pieces of lines.
- *
- * They differ in one thing by intent: a compiler refuses a name with two tags, for it would
- * not know which one is meant; a reader may be given files that were concatenated.
  */
-#include "../../plugin/gcc/names.h"
-
-extern "C" {
-#include "format/names_file.h"
-}
+#include "names_alike.h"
 
 #include "../unit/check.h"
 
@@ -31,56 +24,22 @@ struct outcome {
 	unsigned good, bad, twice;
 };
 
-/* "PATH:LINE", of a sentence. */
-static std::string place(const std::string &sentence)
-{
-	size_t behind = sentence.find(": ");
-
-	return behind == std::string::npos ? sentence : sentence.substr(0, behind);
-}
-
-static bool has_two_tags(const std::string &sentence)
-{
-	return sentence.find(" has tag ") != std::string::npos;
-}
-
-static void same_names(const names_file &plugin, const struct tag_names *names)
-{
-	for (size_t i = 0; i < tag_names_count(names); i++) {
-		const struct tag_name *n = tag_names_at(names, i);
-		asked_name asked{n->name, "", n->kind == TAG_INLINE};
-		const char *mark = n->kind == TAG_INLINE ? "=" : n->kind == TAG_SWITCH ? "!" : "";
-		std::string whole = asked.name + "/" + std::to_string(n->tag) + mark, line;
-
-		CHECK_EQ(plugin.find(asked, &line), n->tag);
-		CHECK_STR(line.c_str(), whole.c_str());
-	}
-}
-
 static void read_by_both(const std::string &text, struct outcome *sum)
 {
 	struct tag_names *names = tag_names_new();
 	struct error err = {};
 	names_file plugin;
-	std::string said, here, there;
+	std::string said, difference;
 	int rc;
 
 	std::ofstream(path, std::ios::trunc) << text;
 	plugin.open(path, ASSAY_TAG_LAST, "");
 	said = plugin.allocate({});
 	rc = names_file_read(names, path, &err);
-	if (has_two_tags(said)) {
-		sum->twice++;
-	} else if (rc || !said.empty()) {
-		sum->bad++;
-		CHECK(rc && !said.empty());
-		here = place(said);
-		there = place(err.text);
-		CHECK_STR(here.c_str(), there.c_str());
-	} else {
-		sum->good++;
-		same_names(plugin, names);
-	}
+	(names_twice(said) ? sum->twice : said.empty() ? sum->good : sum->bad)++;
+	CHECK_EQ(!rc, !err.text[0]);
+	difference = names_difference(plugin, said, names, err.text);
+	CHECK_STR(difference.c_str(), "");
 	if (check_failures)
 		printf("# of the file \"%s\": \"%s\" and \"%s\"\n", text.c_str(), said.c_str(),
 		       err.text);
@@ -188,7 +147,7 @@ static void each_extends_what_the_other_has_written()
 	CHECK_EQ(plugin.find({"g", "", false}, &line), 508);
 	CHECK_EQ(names_file_read(names, path, &err), 0);
 	CHECK_EQ(tag_names_count(names), 6);
-	same_names(plugin, names);
+	CHECK_STR(names_difference(plugin, "", names, "").c_str(), "");
 	tag_names_free(names);
 }
 

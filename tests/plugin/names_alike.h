@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names_alike: whether the plugin (plugin/gcc/names.cc) and assay (src/format/names_file.c) read a
+ * names file alike. They differ in one thing by intent: a compiler refuses a name with two tags,
+ * for it would not know which one is meant; a reader may be given files that were concatenated.
+ */
+#ifndef ASSAY_TESTS_NAMES_ALIKE_H
+#define ASSAY_TESTS_NAMES_ALIKE_H
+
+#include "../../plugin/gcc/names.h"
+
+extern "C" {
+#include "format/names_file.h"
+}
+
+/* "PATH:LINE", of a sentence. */
+static inline std::string names_place(const std::string &sentence)
+{
+	return sentence.substr(0, sentence.find(": "));
+}
+
+static inline bool names_twice(const std::string &said)
+{
+	return said.find(" has tag ") != std::string::npos;
+}
+
+/* What differs, "" nothing. `said` and `error`: the sentences of the two, empty where they took it.
+ */
+static inline std::string names_difference(const names_file &plugin, const std::string &said,
+                                           const struct tag_names *names, const std::string &error)
+{
+	if (names_twice(said))
+		return "";
+	if (said.empty() != error.empty())
+		return said.empty() ? "the plugin alone takes it" : "assay alone takes it";
+	if (!said.empty())
+		return names_place(said) == names_place(error) ? "" : "it is wrong at two places";
+	for (size_t i = 0; i < tag_names_count(names); i++) {
+		const struct tag_name *n = tag_names_at(names, i);
+		asked_name asked{n->name, "", n->kind == TAG_INLINE};
+		const char *mark = n->kind == TAG_INLINE ? "=" : n->kind == TAG_SWITCH ? "!" : "";
+		std::string line;
+
+		if (plugin.find(asked, &line) != n->tag)
+			return asked.name + " has another tag";
+		if (line != asked.name + "/" + std::to_string(n->tag) + mark)
+			return asked.name + " has another mark";
+	}
+	return "";
+}
+
+#endif
