@@ -24,9 +24,9 @@
 #define CREDIT_SHARE 100
 
 #define USERS_MAX 64
-#define USER_GONE (UINT32_MAX - 1)   /* of a process that has ended */
-#define USER_OTHER (UINT32_MAX - 2)  /* those that the table has no room for */
-#define KNOWN 64                     /* processes whose user is remembered */
+#define USER_GONE (UINT32_MAX - 1)  /* of a process that has ended */
+#define USER_OTHER (UINT32_MAX - 2) /* those that the table has no room for */
+#define KNOWN 64                    /* processes whose user is remembered */
 #define KNOWN_NS UINT64_C(1000000000)
 
 struct user {

@@ -35,8 +35,8 @@
 #define FOREIGN_STUCK_MAX 8
 #define FOREIGN_STUCK_USER 4
 
-#define FOREIGN_MS 200        /* the time limit of most calls */
-#define FOREIGN_COPY_MS 1000  /* the same of copies of whole files */
+#define FOREIGN_MS 200       /* the time limit of most calls */
+#define FOREIGN_COPY_MS 1000 /* the same of copies of whole files */
 
 struct foreign;
 

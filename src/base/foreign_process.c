@@ -59,9 +59,8 @@ static int answer(const struct worker *w, const struct buf *bytes)
 			memcpy(slot->out, bytes->data, bytes->size);
 		return 0;
 	}
-	slot->file_at =
-	        __atomic_fetch_add(&w->shared->file_end, (bytes->size + 4095) & ~(uint64_t)4095,
-	                           __ATOMIC_RELAXED);
+	slot->file_at = __atomic_fetch_add(
+	        &w->shared->file_end, (bytes->size + 4095) & ~(uint64_t)4095, __ATOMIC_RELAXED);
 	while (done < bytes->size) {
 		n = pwrite(w->file, bytes->data + done, bytes->size - done,
 		           (off_t)(slot->file_at + done));

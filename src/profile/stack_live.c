@@ -15,21 +15,31 @@
 #define PROOF_MAX ((size_t)4096) /* bytes of the copy that are compared */
 #define CLOSED 1024
 
+/* What is asked for: memory, and after that the proof once more. */
+struct request {
+	pid_t pid;
+	uint32_t size, proof_size;
+	uint64_t address, proof_start;
+};
+
 struct stack_live {
+	struct foreign *foreign;
+	struct buf answer; /* bytes of the memory, then of the proof */
 	pid_t pid;
 	const uint8_t *proof; /* what must not have changed */
 	uint64_t proof_start, proof_size;
 	uint64_t start; /* address of what was read */
 	size_t total;
 	VEC(uint8_t) bytes;
-	uint8_t again[PROOF_MAX];
+	bool stands;             /* the proof, after all that was read */
 	uint32_t closed[CLOSED]; /* processes that cannot be read, by number */
 };
 
-struct stack_live *stack_live_new(void)
+struct stack_live *stack_live_new(struct foreign *foreign)
 {
 	struct stack_live *l = xcalloc(1, sizeof(*l));
 
+	l->foreign = foreign;
 	for (size_t i = 0; i < CLOSED; i++)
 		l->closed[i] = ID_NONE;
 	return l;
@@ -40,6 +50,7 @@ void stack_live_free(struct stack_live *l)
 	if (!l)
 		return;
 	vec_done(&l->bytes);
+	buf_done(&l->answer);
 	free(l);
 }
 
@@ -60,28 +71,60 @@ static ssize_t read_process(pid_t pid, uint64_t address, uint8_t *into, size_t s
 	return process_vm_readv(pid, &local, 1, pieces, count, 0);
 }
 
-/* Adds what follows; false where there is nothing more. */
-static bool extend(struct stack_live *l)
+/* The proof comes after the memory, so that one call tells whether both belong together. */
+static int read_memory(const void *in, size_t in_size, struct foreign_reply *reply)
+{
+	const struct request *r = in;
+	uint8_t bytes[CHUNK];
+	ssize_t got = read_process(r->pid, r->address, bytes, r->size);
+	uint32_t size = got > 0 ? (uint32_t)got : 0;
+
+	if (!size)
+		return got < 0 ? -errno : -EFAULT;
+	foreign_reply_add(reply, &size, sizeof(size));
+	foreign_reply_add(reply, bytes, size);
+	got = read_process(r->pid, r->proof_start, bytes, r->proof_size);
+	foreign_reply_add(reply, bytes, got > 0 ? (size_t)got : 0);
+	return 0;
+}
+
+/* Adds what follows: 0, or -errno where there is nothing more. */
+static int extend(struct stack_live *l)
 {
 	uint64_t end = l->start + l->bytes.count;
 	size_t size = (l->total ? CHUNK : FIRST_CHUNK) - (end & (PAGE - 1));
-	ssize_t got;
+	struct request r = {.pid = l->pid,
+	                    .size = (uint32_t)size,
+	                    .proof_size = (uint32_t)l->proof_size,
+	                    .address = end,
+	                    .proof_start = l->proof_start};
+	const char *proof;
+	uint32_t got;
+	int status;
 
 	if (l->total + size > SAMPLE_MAX)
-		return false;
-	vec_reserve(&l->bytes, l->bytes.count + size);
-	got = read_process(l->pid, end, l->bytes.items + l->bytes.count, size);
-	if (got <= 0)
-		return false;
-	l->bytes.count += (size_t)got;
-	l->total += (size_t)got;
-	return true;
+		return -EFBIG;
+	status = foreign_call(l->foreign, read_memory, l->pid, FOREIGN_MS, &r, sizeof(r),
+	                      &l->answer);
+	if (status)
+		return status;
+	memcpy(&got, l->answer.data, sizeof(got));
+	vec_reserve(&l->bytes, l->bytes.count + got);
+	memcpy(l->bytes.items + l->bytes.count, l->answer.data + sizeof(got), got);
+	l->bytes.count += got;
+	l->total += got;
+	proof = l->answer.data + sizeof(got) + got;
+	if (l->answer.size - sizeof(got) - got != l->proof_size ||
+	    memcmp(proof, l->proof, l->proof_size) != 0)
+		l->stands = false;
+	return 0;
 }
 
 bool stack_live_begin(struct stack_live *l, pid_t pid, uint32_t process,
                       const struct unwind_memory *copy, uint64_t from, uint64_t to)
 {
 	uint32_t *closed = &l->closed[process % CLOSED];
+	int status;
 
 	if (*closed == process || from < copy->start || from >= to || to - copy->start > copy->size)
 		return false;
@@ -93,12 +136,12 @@ bool stack_live_begin(struct stack_live *l, pid_t pid, uint32_t process,
 	l->proof_size = to - from;
 	l->start = from;
 	l->total = l->bytes.count = 0;
-	errno = 0;
-	if (!extend(l)) {
-		if (errno == EPERM || errno == ESRCH)
-			*closed = process;
+	l->stands = true;
+	status = extend(l);
+	if (status == -EPERM || status == -ESRCH)
+		*closed = process;
+	if (status)
 		return false;
-	}
 	return l->bytes.count >= l->proof_size && !memcmp(l->bytes.items, l->proof, l->proof_size);
 }
 
@@ -114,7 +157,7 @@ bool stack_live_read(void *live, uint64_t address, uint64_t *value)
 		into = 0;
 	}
 	while (l->bytes.count < into + sizeof(*value))
-		if (!extend(l))
+		if (extend(l))
 			return false;
 	memcpy(value, l->bytes.items + into, sizeof(*value));
 	return true;
@@ -122,7 +165,5 @@ bool stack_live_read(void *live, uint64_t address, uint64_t *value)
 
 bool stack_live_end(struct stack_live *l)
 {
-	ssize_t got = read_process(l->pid, l->proof_start, l->again, l->proof_size);
-
-	return got == (ssize_t)l->proof_size && !memcmp(l->again, l->proof, l->proof_size);
+	return l->stands;
 }

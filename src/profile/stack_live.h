@@ -6,7 +6,8 @@
  * What is read is believed only if a piece of the copy, the proof, is in the
  * process's memory as it was, before and after: then the frames that held it
  * still stand, and so do all above. Where a process does not let itself be read it
- * is not asked again.
+ * is not asked again. A page may wait for a file system or for userfaultfd without end:
+ * memory is read by foreign calls.
  *
  *	stack_live_new(), stack_live_free() (NULL-safe)
  *	stack_live_begin()	for a sample
@@ -18,13 +19,15 @@
 #ifndef ASSAY_PROFILE_STACK_LIVE_H
 #define ASSAY_PROFILE_STACK_LIVE_H
 
+#include "base/foreign.h"
 #include "unwind/unwind.h"
 
 #include <sys/types.h>
 
 struct stack_live;
 
-struct stack_live *stack_live_new(void);
+/* `foreign`: NULL: memory is read by this process itself. */
+struct stack_live *stack_live_new(struct foreign *foreign);
 void stack_live_free(struct stack_live *l);
 
 /* The proof is [from, to) of the copy. `process`: who it is, a number that is never reused. */

@@ -58,7 +58,7 @@ struct stack_walk *stack_walk_new(struct process_table *processes, struct image_
 		w->code = stack_code_new(processes, images, w->machine, &w->options, &w->counts);
 	w->memory = stack_memory_new();
 	if (options->live)
-		w->live = stack_live_new();
+		w->live = stack_live_new(options->foreign);
 	return w;
 }
 

@@ -24,6 +24,7 @@
 #define ASSAY_PROFILE_STACK_WALK_H
 
 #include "base/cache_dir.h"
+#include "base/foreign.h"
 #include "event/event.h"
 #include "process/process.h"
 
@@ -41,6 +42,7 @@ struct stack_walk_options {
 	const char *root;        /* --symfs, NULL: none */
 	struct cache_dir *cache; /* NULL: none */
 	size_t table_bytes;      /* of all open tables; 0: STACK_TABLE_BYTES */
+	struct foreign *foreign; /* live: reads that memory and those files; NULL: this process */
 	/*
 	 * The outermost part of a deep stack: `count` addresses, innermost first,
 	 * whose callers are those of outer stack `parent` (0: none). Numbers count

@@ -12,11 +12,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-void account_mark_take(struct account_mark *mark)
+void account_mark_take(struct account_mark *mark, const struct foreign *foreign)
 {
 	mark->time_ns = clock_ns(CLOCK_MONOTONIC);
 	mark->wall_ns = clock_ns(CLOCK_REALTIME);
-	mark->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	mark->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + foreign_cpu_ns(foreign);
 	cpu_stats_read(&mark->stats);
 }
 

@@ -17,7 +17,7 @@ struct account_mark {
 	struct cpu_stats stats;
 };
 
-void account_mark_take(struct account_mark *mark);
+void account_mark_take(struct account_mark *mark, const struct foreign *foreign);
 void account_mark_done(struct account_mark *mark);
 
 /* Host, events, clocks: known from the start. */

@@ -53,13 +53,16 @@ static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint6
 		return; /* told when the sample is done */
 }
 
-struct live_stacks *live_stacks_new(enum stack_method method)
+struct live_stacks *live_stacks_new(enum stack_method method, struct foreign *foreign)
 {
 	struct live_stacks *l = xcalloc(1, sizeof(*l));
 	struct error no_cache = {0};
 
-	l->options = (struct stack_walk_options){
-	        .method = method, .live = true, .define = define_outer, .ctx = l};
+	l->options = (struct stack_walk_options){.method = method,
+	                                         .live = true,
+	                                         .foreign = foreign,
+	                                         .define = define_outer,
+	                                         .ctx = l};
 	l->processes_max = PROCESSES_MAX;
 	l->threads_max = THREADS_MAX;
 	l->images_max = IMAGES_MAX;

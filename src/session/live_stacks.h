@@ -27,7 +27,7 @@
 
 struct live_stacks;
 
-struct live_stacks *live_stacks_new(enum stack_method method);
+struct live_stacks *live_stacks_new(enum stack_method method, struct foreign *foreign);
 void live_stacks_free(struct live_stacks *l);
 
 void live_stacks_event(struct live_stacks *l, const struct event *e);

@@ -59,10 +59,11 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 		vec_push(&s->lost_of, 0);
 	}
 	shed_init(&s->shed, s->o.plan, s->o.source);
+	s->shed.foreign = s->o.foreign;
 	if (s->o.budget > 0)
 		shed_budget(&s->shed, s->o.budget);
 	if (s->o.plan->unwind)
-		s->stacks = live_stacks_new(s->o.method);
+		s->stacks = live_stacks_new(s->o.method, s->o.foreign);
 	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
 	return s;
 }
@@ -90,7 +91,9 @@ void record_stream_event(struct record_stream *s, const struct event *e)
 
 char *record_stream_ready(struct record_stream *s, uint64_t duration_ns)
 {
-	return shed_begin(&s->shed, clock_ns(CLOCK_PROCESS_CPUTIME_ID), duration_ns);
+	return shed_begin(&s->shed,
+	                  clock_ns(CLOCK_PROCESS_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign),
+	                  duration_ns);
 }
 
 void record_stream_begin(struct record_stream *s, uint64_t start_ns)
@@ -220,9 +223,15 @@ static uint64_t memory_reads(const struct record_stream *s)
 	return s->stacks ? live_stacks_memory_reads(s->stacks) : 0;
 }
 
+/* CPU time, ours and that of foreign calls. */
+static uint64_t walking_ns(const struct record_stream *s)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign);
+}
+
 int record_stream_read(struct record_stream *s, bool last, struct error *err)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), began = walking_ns(s);
 	uint64_t until = last ? UINT64_MAX : now - SETTLE_NS, lost = s->lost;
 	uint64_t deep = memory_reads(s);
 	double fullest = ring_merge_begin(s->merge);
@@ -247,7 +256,7 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err)
 		shed_look(&s->shed, fullest, s->lost > lost, clock_ns(CLOCK_MONOTONIC));
 	perf_record_finished_round(&s->out);
 	status = write_out(s, err);
-	s->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+	s->cpu_ns += walking_ns(s) - began;
 	return status;
 }
 

@@ -31,7 +31,8 @@ struct record_stream_options {
 	struct session_sink *sink;
 	const proc_ids *tasks; /* those whose events we opened ourselves */
 	enum stack_method method;
-	struct keeper *keeper; /* whom to tell which addresses were hit; NULL: nobody */
+	struct foreign *foreign; /* reads what belongs to other processes; NULL: we do */
+	struct keeper *keeper;   /* whom to tell which addresses were hit; NULL: nobody */
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */
 	double budget;

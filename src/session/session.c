@@ -52,7 +52,8 @@ static struct targets targets_of(const struct session *s)
 
 	return (struct targets){.command = session_follows_pids(o) ? 0 : s->child.pid,
 	                        .pids = o->pids,
-	                        .own = o->machine_wide};
+	                        .own = o->machine_wide,
+	                        .helper = foreign_pid(s->foreign)};
 }
 
 static int open_source(struct session *s, struct error *err)
@@ -102,6 +103,7 @@ static void open_stream(struct session *s)
 	                                   .sink = s->sink,
 	                                   .tasks = &s->tasks,
 	                                   .method = o->method,
+	                                   .foreign = s->foreign,
 	                                   .keeper = s->keeper,
 	                                   .hooks = &s->hooks,
 	                                   .session = s,
@@ -389,8 +391,10 @@ static void begin_budget(struct session *s)
 static int prepare(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
-	int status = plan_make(&s->plan, o, err);
+	int status;
 
+	session_foreign_open(s);
+	status = plan_make(&s->plan, o, err);
 	if (!status)
 		status = open_signals(s, err);
 	if (!status && o->command)
@@ -430,7 +434,7 @@ static int begin(struct session *s, struct session_result *result, struct error 
 {
 	int status;
 
-	account_mark_take(&s->start);
+	account_mark_take(&s->start, s->foreign);
 	status = perf_source_enable(s->source, false, err);
 	if (!status && s->child.pid) {
 		status = command_child_start(&s->child, s->options->command[0], err);
@@ -459,11 +463,12 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	int status;
 
 	perf_source_disable(s->source);
-	account_mark_take(&s->end);
+	account_mark_take(&s->end, s->foreign);
 	status = session_drain(s, true, err);
 	if (status)
 		return status;
 	keeper_finish(s->keeper, &s->plan);
+	session_foreign_report(s);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
 	jit_keep_finish(s->jit, &s->recording);
 	if (s->stream)
@@ -503,6 +508,7 @@ static void close_session(struct session *s, struct session_result *result)
 	record_stream_free(s->stream);
 	keeper_close(s->keeper);
 	jit_keep_free(s->jit);
+	session_foreign_close(s);
 	perf_source_close(s->source);
 	if (s->sink)
 		s->sink->ops->abandon(s->sink, s->began);
@@ -521,7 +527,7 @@ static void close_session(struct session *s, struct session_result *result)
 int session_record(const struct session_options *options, struct session_result *result,
                    struct error *err)
 {
-	struct session s = {.options = options, .hooks.fd = -1, .signals = -1};
+	struct session s = {.options = options, .hooks.fd = -1, .signals = -1, .watches = -1};
 	int status;
 
 	*result = (struct session_result){.exit_status = -1};

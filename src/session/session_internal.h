@@ -26,7 +26,10 @@ struct session {
 	struct perf_source *source;
 	struct session_sink *sink;
 	struct record_stream *stream; /* NULL: rings are copied as they are */
-	struct keeper *keeper;        /* NULL: the kernel would not let us */
+	struct foreign *foreign;      /* NULL: could not be started */
+	int watches;                  /* inotify: set by foreign calls; -1: none */
+	size_t foreign_note;   /* number of the note on calls that were not answered, 0: none */
+	struct keeper *keeper; /* NULL: the kernel would not let us */
 	struct jit_keep *jit;
 	struct recording recording;
 	struct command_child child;
@@ -45,6 +48,11 @@ struct session {
 	bool interrupted; /* a signal asked for the end: COMMAND ends, too */
 	bool over;        /* the duration */
 };
+
+void session_foreign_open(struct session *s);
+void session_foreign_close(struct session *s);
+/* Notes what was not answered until now. */
+void session_foreign_report(struct session *s);
 
 /* Reads the rings once, into the sink; `last`: sampling is off, all there is. */
 int session_drain(struct session *s, bool last, struct error *err);

@@ -37,7 +37,8 @@ void session_status_take(struct session *s, struct session_status *status)
 	struct account_mark now = {0};
 	const struct perf_event_attr *attr = &s->plan.events.items[0].attr;
 
-	account_mark_take(&now);
+	session_foreign_report(s);
+	account_mark_take(&now, s->foreign);
 	*status = (struct session_status){
 	        .now_ns = now.time_ns,
 	        .now_wall_ns = now.wall_ns,
@@ -112,7 +113,7 @@ static void describe_so_far(struct session *s, struct recording *r,
 {
 	struct account_mark now = {0};
 
-	account_mark_take(&now);
+	account_mark_take(&now, s->foreign);
 	recording_init(r);
 	account_describe(r, &s->plan, s->options);
 	account_close(r, &s->plan, s->source, &s->start, &now);

@@ -236,6 +236,11 @@ static char *too_short(const struct shed_bound *b, double set_up_ns, double dura
 	                 percent * from_s * 1e9 / duration_ns);
 }
 
+static uint64_t own_cpu_ns(const struct shed *s)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + foreign_cpu_ns(s->foreign);
+}
+
 char *shed_begin(struct shed *s, uint64_t cpu_ns, uint64_t duration_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -256,7 +261,7 @@ char *shed_begin(struct shed *s, uint64_t cpu_ns, uint64_t duration_ns)
 	budget_begin(&b->control, &start);
 	b->looked_ns = b->measured_ns = now_ns;
 	b->tracked = s->tracked;
-	b->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	b->cpu_ns = own_cpu_ns(s);
 	settle(s, now_ns);
 	return cpu_ns ? too_short(b, (double)cpu_ns + END_ASSUMED_NS, (double)duration_ns) : NULL;
 }
@@ -265,8 +270,7 @@ char *shed_begin(struct shed *s, uint64_t cpu_ns, uint64_t duration_ns)
 static struct budget_load load_since(struct shed *s, uint64_t now_ns)
 {
 	struct shed_bound *b = s->bound;
-	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-	         cpus = perf_source_cpu_count(s->source);
+	uint64_t cpu_ns = own_cpu_ns(s), cpus = perf_source_cpu_count(s->source);
 	struct budget_load load = {.elapsed_ns = now_ns - b->looked_ns,
 	                           .hz = b->control.asked_hz / s->stretch};
 

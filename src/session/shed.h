@@ -18,6 +18,7 @@
 #ifndef ASSAY_SESSION_SHED_H
 #define ASSAY_SESSION_SHED_H
 
+#include "base/foreign.h"
 #include "event/recording.h"
 #include "session/plan.h"
 #include "session/status.h"
@@ -34,7 +35,8 @@ struct shed_bound;
 struct shed {
 	const struct plan *plan;
 	struct perf_source *source;
-	double stretch; /* now */
+	const struct foreign *foreign; /* its CPU time counts, too; NULL: none */
+	double stretch;                /* now */
 	double behind,
 	        most; /* what the rings ask for, and may; most 0: the rate is never changed */
 	VEC(struct shed_change) changes;
@@ -45,6 +47,7 @@ struct shed {
 	bool unbound;
 };
 
+/* `foreign` is set afterwards. */
 void shed_init(struct shed *s, const struct plan *plan, struct perf_source *source);
 void shed_done(struct shed *s);
 

@@ -14,7 +14,8 @@ void targets_threads(const struct targets *t, proc_ids *threads)
 	for (size_t i = 0; t->pids && i < t->pids->count; i++)
 		proc_threads(t->pids->items[i], threads);
 	for (size_t i = 0; i < own.count; i++)
-		if (own.items[i] != t->command && own.items[i] != getpid())
+		if (own.items[i] != t->command && own.items[i] != t->helper &&
+		    own.items[i] != getpid())
 			proc_threads(own.items[i], threads);
 	vec_done(&own);
 }

@@ -19,6 +19,7 @@ struct targets {
 	int32_t command;      /* 0: none */
 	const proc_ids *pids; /* asked for; NULL: none */
 	bool own;             /* all processes of this user, but the recorder */
+	int32_t helper;       /* the recorder's own second process, 0: none */
 };
 
 /* To be sampled; of the command, which does not run yet, its only one. */

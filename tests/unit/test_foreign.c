@@ -82,7 +82,7 @@ static void an_error_comes_back_without_bytes(void)
 	CHECK_EQ(foreign_call(f, refuse, getpid(), FOREIGN_MS, "abc", 3, &out), -EPERM);
 	CHECK_EQ(out.size, 0);
 	CHECK_EQ(foreign_call(f, refuse, getpid(), FOREIGN_MS, "", FOREIGN_IN_MAX + 1, &out),
-	          -ENAMETOOLONG);
+	         -ENAMETOOLONG);
 	buf_done(&out);
 	foreign_close(f);
 }
@@ -136,8 +136,9 @@ static void stuck_calls_are_abandoned_and_their_user_is_left_alone(void)
 	CHECK(!foreign_call(f, fill, INT32_MAX, FOREIGN_MS, &one, sizeof(one), &out));
 	CHECK(counts_up(&out, 1));
 	foreign_report(f, take_text, &texts);
-	snprintf(wanted, sizeof(wanted), "processes of user %u: 4 reads were not answered in time, 1 "
-	                                 "more was not made",
+	snprintf(wanted, sizeof(wanted),
+	         "processes of user %u: 4 reads were not answered in time, 1 "
+	         "more was not made",
 	         (unsigned)getuid());
 	CHECK_EQ(texts.count, 1);
 	CHECK(strstr(texts.last, wanted) != NULL);

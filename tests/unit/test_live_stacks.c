@@ -34,7 +34,7 @@ static struct event event_of(enum event_kind kind, uint64_t time_ns)
 
 static void names_and_mappings_have_a_bound(void)
 {
-	struct live_stacks *l = live_stacks_new(STACK_METHOD_AUTO);
+	struct live_stacks *l = live_stacks_new(STACK_METHOD_AUTO, NULL);
 	char path[PATH_BYTES];
 	struct recording r;
 

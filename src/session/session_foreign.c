@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The session's process for foreign calls: started before all else, reported at the end. */
+#include "session/session_internal.h"
+
+#include "session/privileges.h"
+
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+/* It looks at what others run, and writes to our own cache. */
+static void keep_looking_alone(void)
+{
+	privileges_drop(PRIVILEGE_LOOK);
+}
+
+/* A recording is made without it, too: the first call that hangs then stops it. */
+void session_foreign_open(struct session *s)
+{
+	struct foreign_options options = {.prepare = keep_looking_alone};
+	struct error err = {0};
+
+	/* Watches are set by foreign calls, and read here. */
+	s->watches = options.keep = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (foreign_open(&s->foreign, &options, &err))
+		plan_note(&s->plan,
+		          "Memory and files of other processes are read by the recorder itself, "
+		          "which "
+		          "stops where a file system does not answer: %s.",
+		          err.text);
+}
+
+void session_foreign_close(struct session *s)
+{
+	foreign_close(s->foreign);
+	s->foreign = NULL;
+	if (s->watches >= 0)
+		close(s->watches);
+	s->watches = -1;
+}
+
+static void add_sentence(void *ctx, const char *text)
+{
+	struct buf *all = ctx;
+
+	if (all->size)
+		buf_putc(all, ' ');
+	buf_puts(all, text);
+}
+
+void session_foreign_report(struct session *s)
+{
+	struct buf text = {0};
+
+	foreign_report(s->foreign, add_sentence, &text);
+	if (text.size)
+		s->foreign_note = session_note(s, s->foreign_note, xstrdup(text.data));
+	buf_done(&text);
+}

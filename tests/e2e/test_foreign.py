@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory and files of an unprivileged user that do not answer (tests/workloads/hung.c): the
+recorder goes on, ends when it is asked to, and reports whose reads were not answered."""
+
+import os
+import re
+import signal
+import subprocess
+
+from harness import main, test
+
+UID = 4242
+REFUSED = re.compile(rf"processes of user {UID}: \d+ reads? w\w+ not answered in time, \d+ more w")
+
+
+def start_hung(t, what):
+    """Pids of the user's processes, one of which is hung from now on."""
+    if os.geteuid():
+        t.skip("only root can give a FUSE file system to another user")
+    if what != "stack-uffd" and not os.path.exists("/dev/fuse"):
+        t.skip("there is no /dev/fuse here")
+    os.chmod(t.directory, 0o755)
+    where = []
+    if what != "stack-uffd":
+        where = [t.path("mounted")]
+        where[0].mkdir()
+    hung = t.start(t.workload("hung"), what, *where, UID, stdin=subprocess.PIPE,
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if hung.stdout.readline() != b"hung\n":
+        if t.wait(hung) == 77:
+            t.skip(hung.stderr.read().decode().strip())
+        t.fail(f"the workload ended with status {hung.returncode}")
+    found = subprocess.run(["pgrep", "-P", str(hung.pid)], capture_output=True, check=True)
+    return hung, found.stdout.decode().split()
+
+
+def record_beside(t, what, *options):
+    """The report of a recording of a user's hung process and of a loop."""
+    hung, pids = start_hung(t, what)
+    try:
+        loop = t.start(t.workload("loop"), "100000",
+                       stdout=subprocess.DEVNULL)
+        recorder = t.start(os.environ.get("ASSAY", "build/assay"), "record", *options, "-q", "-o",
+                           t.path("data"), "-p", ",".join([*pids, str(loop.pid)]))
+        t.until(lambda: recorder.poll() is not None
+                or t.path("data").exists() and t.path("data").stat().st_size > 20000,
+                "a recording that grows")
+        recorder.send_signal(signal.SIGINT)
+        t.equal(t.wait(recorder), 0, "the recorder's status")
+    finally:
+        hung.stdin.close()
+        t.wait(hung)
+    return t.assay("report", t.path("data")).out, t.report(t.path("data"))
+
+
+def reports_the_user(t, text, report):
+    words = " ".join(text.split())
+    t.true(REFUSED.search(words), f"the report has no sentence on user {UID}: {text}")
+    t.true(REFUSED.search(str(report)), f"JSON has no sentence on user {UID}: {report}")
+    processes = {p["name"]: p["user_samples"] for p in report["processes"]}
+    t.true(processes.get("loop", 0) > 100, f"the loop has no samples: {processes}")
+
+
+@test
+def a_stack_on_a_hung_file_system_does_not_stop_the_recorder(t):
+    reports_the_user(t, *record_beside(t, "stack-fuse", "-g", "-F", "997"))
+
+
+@test
+def a_stack_that_waits_for_userfaultfd_does_not_stop_the_recorder(t):
+    reports_the_user(t, *record_beside(t, "stack-uffd", "-g", "-F", "997"))
+
+
+main()
