@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,7 @@ struct foreign {
 	bool ended; /* by another hand: no call is made any more */
 	bool slot_stuck[SLOTS];
 	uint32_t slot_user[SLOTS];
+	int slot_cpu[SLOTS];  /* that its thread may run on, -1: any */
 	uint64_t calls, lost; /* lost: not made for the process had ended */
 	uint64_t cpu_ns;
 	VEC(struct user) users;
@@ -72,6 +74,8 @@ int foreign_open(struct foreign **out, const struct foreign_options *options, st
 	                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	*out = NULL;
+	for (size_t i = 0; i < SLOTS; i++)
+		f->slot_cpu[i] = -1;
 	f->file = memfd_create("assay-foreign", MFD_CLOEXEC);
 	if (shared != MAP_FAILED && f->file >= 0) {
 		f->shared = shared;
@@ -129,10 +133,14 @@ static uint32_t read_user(pid_t pid)
 	return uid;
 }
 
-static uint32_t user_id(struct foreign *f, pid_t pid, uint64_t now_ns)
+uint32_t foreign_user(struct foreign *f, pid_t pid)
 {
-	struct known *k = &f->known[(uint32_t)pid % KNOWN];
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct known *k;
 
+	if (!f)
+		return 0;
+	k = &f->known[(uint32_t)pid % KNOWN];
 	if (k->pid != pid || now_ns - k->looked_ns > KNOWN_NS)
 		*k = (struct known){pid, read_user(pid), now_ns};
 	return k->uid;
@@ -234,18 +242,14 @@ static bool wait_for(struct foreign *f, struct foreign_slot *slot, struct user *
 
 static void take_file(struct foreign *f, const struct foreign_slot *slot, struct buf *out)
 {
-	char bytes[65536];
+	size_t done = out->size;
+	ssize_t n = 1;
+	off_t at = (off_t)slot->file_at - (off_t)done;
 
-	for (uint64_t at = 0; at < slot->out_size;) {
-		uint64_t left = slot->out_size - at;
-		ssize_t n = pread(f->file, bytes, left < sizeof(bytes) ? left : sizeof(bytes),
-		                  (off_t)(slot->file_at + at));
-
-		if (n <= 0)
-			break;
-		buf_add(out, bytes, (size_t)n);
-		at += (uint64_t)n;
-	}
+	buf_pad(out, '\0', slot->out_size);
+	for (; done < out->size && n > 0; done += n > 0 ? (size_t)n : 0)
+		n = pread(f->file, out->data + done, out->size - done, at + (off_t)done);
+	out->size = done;
 	fallocate(f->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)slot->file_at,
 	          (off_t)((slot->out_size + 4095) & ~(uint64_t)4095));
 }
@@ -273,6 +277,23 @@ static int call_here(foreign_fn *fn, const void *in, size_t size, struct buf *ou
 	return status;
 }
 
+/*
+ * The thread runs where this one is about to sleep: on a full machine it would otherwise wait on
+ * another CPU for the end of the time slice of another program.
+ */
+static void bring_here(struct foreign *f, size_t i)
+{
+	int cpu = sched_getcpu();
+	int32_t tid = __atomic_load_n(&f->shared->slots[i].tid, __ATOMIC_ACQUIRE);
+	cpu_set_t set;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE || !tid || cpu == f->slot_cpu[i])
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((unsigned)cpu, &set);
+	f->slot_cpu[i] = sched_setaffinity(tid, sizeof(set), &set) ? -1 : cpu;
+}
+
 static size_t free_slot(const struct foreign *f)
 {
 	size_t i = 0;
@@ -282,16 +303,14 @@ static size_t free_slot(const struct foreign *f)
 	return i;
 }
 
-int foreign_call(struct foreign *f, foreign_fn *fn, pid_t pid, unsigned limit_ms, const void *in,
-                 size_t size, struct buf *out)
+int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
+                 const void *in, size_t size, struct buf *out)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct foreign_slot *slot;
 	struct user *u;
 	size_t i;
 
-	if (out)
-		buf_clear(out);
 	if (size > FOREIGN_IN_MAX)
 		return -ENAMETOOLONG;
 	if (!f)
@@ -300,13 +319,14 @@ int foreign_call(struct foreign *f, foreign_fn *fn, pid_t pid, unsigned limit_ms
 		f->lost++;
 		return -ECANCELED;
 	}
-	u = find_user(f, user_id(f, pid, now_ns));
+	u = find_user(f, user);
 	if (left_alone(u, reclaim(f), now_ns)) {
 		u->refused++;
 		return -ECANCELED;
 	}
 	i = free_slot(f);
 	slot = &f->shared->slots[i];
+	bring_here(f, i);
 	slot->fn = fn;
 	slot->in_size = size;
 	memcpy(slot->in, in, size);

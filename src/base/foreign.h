@@ -43,6 +43,13 @@ struct foreign;
 /* Where a function puts its bytes. */
 struct foreign_reply;
 void foreign_reply_add(struct foreign_reply *r, const void *bytes, size_t size);
+/*
+ * In place of that: FOREIGN_ROOM bytes to be filled, from which nothing is copied in this process;
+ * then foreign_reply_filled().
+ */
+#define FOREIGN_ROOM ((size_t)128 << 10)
+void *foreign_reply_room(struct foreign_reply *r);
+void foreign_reply_filled(struct foreign_reply *r, size_t size);
 /* The caller does not wait any more: what the function holds for it has to be released. */
 bool foreign_reply_abandoned(const struct foreign_reply *r);
 
@@ -58,12 +65,15 @@ int foreign_open(struct foreign **f, const struct foreign_options *options, stru
 void foreign_close(struct foreign *f);
 
 /*
- * Runs fn for process `pid`, whose user is held to account. What it added is in `out` afterwards,
- * which is cleared first; NULL: it adds nothing. The result is that of fn, or -ETIMEDOUT: not
- * answered; -ECANCELED: not asked, as the user is left alone. With f NULL fn runs here.
+ * Runs fn with memory or a file of `user`. What it added is appended to `out`; NULL: it
+ * adds nothing. The result is that of fn, or -ETIMEDOUT: not answered;
+ * -ECANCELED: not asked, as the user is left alone. With f NULL fn runs here.
  */
-int foreign_call(struct foreign *f, foreign_fn *fn, pid_t pid, unsigned limit_ms, const void *in,
-                 size_t size, struct buf *out);
+int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
+                 const void *in, size_t size, struct buf *out);
+
+/* The real user of a process, remembered for a second. One that has ended: another number. */
+uint32_t foreign_user(struct foreign *f, pid_t pid);
 
 pid_t foreign_pid(const struct foreign *f); /* 0: none */
 /* CPU time that the process took. */

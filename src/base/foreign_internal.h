@@ -11,7 +11,7 @@
 #include "base/foreign.h"
 
 #define SLOTS (FOREIGN_STUCK_MAX + 1)
-#define SLOT_OUT ((size_t)128 << 10) /* longer answers go through the file */
+#define SLOT_OUT FOREIGN_ROOM /* longer answers go through the file */
 
 enum slot_state { SLOT_IDLE, SLOT_ASKED, SLOT_DONE };
 
@@ -35,6 +35,7 @@ struct foreign_shared {
 struct foreign_reply {
 	struct foreign_slot *slot; /* NULL: the call runs in the caller */
 	struct buf bytes;
+	bool filled; /* the answer is in the slot already */
 };
 
 /* Waits while *state is `value`, at most so many ms; -1: as long as it takes. */

@@ -41,6 +41,23 @@ void foreign_reply_add(struct foreign_reply *r, const void *bytes, size_t size)
 	buf_add(&r->bytes, bytes, size);
 }
 
+void *foreign_reply_room(struct foreign_reply *r)
+{
+	if (r->slot)
+		return r->slot->out;
+	buf_pad(&r->bytes, '\0', FOREIGN_ROOM);
+	return r->bytes.data;
+}
+
+void foreign_reply_filled(struct foreign_reply *r, size_t size)
+{
+	if (r->slot)
+		r->slot->out_size = size;
+	else
+		r->bytes.size = size;
+	r->filled = r->slot != NULL;
+}
+
 bool foreign_reply_abandoned(const struct foreign_reply *r)
 {
 	return r->slot && __atomic_load_n(&r->slot->abandoned, __ATOMIC_ACQUIRE);
@@ -86,9 +103,10 @@ static void *serve(void *ctx)
 			continue;
 		}
 		buf_clear(&reply.bytes);
+		reply.filled = false;
 		slot->out_size = 0;
 		slot->status = slot->fn(slot->in, slot->in_size, &reply);
-		if (!slot->status && !foreign_reply_abandoned(&reply))
+		if (!slot->status && !reply.filled && !foreign_reply_abandoned(&reply))
 			slot->status = answer(w, &reply.bytes);
 		if (reply.bytes.room > KEPT_ROOM)
 			buf_done(&reply.bytes);

@@ -83,6 +83,27 @@ static int table_of(struct cfi_table **t, struct cfi_header *image, struct elf_f
 	return 0;
 }
 
+const void *cfi_table_image(const struct cfi_table *t, size_t *size)
+{
+	const struct cfi_header *image = t->memory;
+
+	*size = image->size;
+	return image;
+}
+
+struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size)
+{
+	struct cfi_header *image = bytes;
+	struct cfi_table *t = NULL;
+
+	if (size >= sizeof(*image))
+		t = cfi_image_table(image, size, (enum elf_machine)image->machine,
+		                    &image->build_id);
+	if (t)
+		t->memory = image;
+	return t;
+}
+
 int cfi_table_make(struct cfi_table **t, struct elf_file *f, struct cfi_digest *digest,
                    struct error *err)
 {

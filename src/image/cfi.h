@@ -124,6 +124,14 @@ void cfi_table_free(struct cfi_table *t);
 /* Bytes of memory, those of a mapped cache file too. */
 size_t cfi_table_bytes(const struct cfi_table *t);
 
+/*
+ * A table as bytes, for another process of this program: they are good as long as the table is.
+ * The other way: malloc'd bytes, which are the table's from then on; NULL: they are no table's,
+ * and the caller's still.
+ */
+const void *cfi_table_image(const struct cfi_table *t, size_t *size);
+struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size);
+
 /* The rule at an offset in the file; NULL where no table describes it. */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset);
 

@@ -7,7 +7,11 @@
 #include "image/locate.h"
 #include "image/vdso.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * What is remembered never grows: 4 mappings of each of 64 address spaces (11 KB), and the rules of
@@ -180,14 +184,80 @@ static struct elf_file *open_image(const struct stack_code *c, uint32_t id, int3
 	                                                                                   : f;
 }
 
+/* What a foreign call is asked for: a file's table; its path ends the request. */
+struct table_request {
+	struct image image;
+	bool cached;
+	char path[PATH_MAX];
+};
+
+static int read_table(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct table_request *r = in;
+	struct cache_dir *cache = NULL;
+	struct cfi_table *t = NULL;
+	struct elf_file *f = NULL;
+	const void *bytes;
+	size_t count;
+	int status = locate_image(&f, &r->image, r->path, NULL, NULL);
+
+	if (!status && r->cached)
+		cache_dir_open(&cache, NULL);
+	if (!status)
+		status = cfi_table_open(&t, f, cache, NULL);
+	if (!status) {
+		bytes = cfi_table_image(t, &count);
+		foreign_reply_add(reply, bytes, count);
+	}
+	cfi_table_free(t);
+	cache_dir_close(cache);
+	elf_file_close(f);
+	return status;
+}
+
+static int ask_table(struct stack_code *c, struct cfi_table **table, uint32_t id, int32_t pid)
+{
+	struct foreign *foreign = c->options->foreign;
+	struct table_request r = {.image = c->images->images.items[id],
+	                          .cached = c->options->cache != NULL};
+	const char *path = image_path(c->images, id);
+	size_t length = strlen(path);
+	struct buf out = {0};
+	int status;
+
+	r.image.pid = pid;
+	if (length >= sizeof(r.path))
+		return -ENAMETOOLONG;
+	memcpy(r.path, path, length + 1);
+	status = foreign_call(foreign, read_table, foreign_user(foreign, pid), FOREIGN_MS, &r,
+	                      offsetof(struct table_request, path) + length + 1, &out);
+	if (!status)
+		*table = cfi_table_from_bytes(out.data, out.size);
+	if (!*table)
+		buf_done(&out);
+	return status;
+}
+
+static int read_here(struct stack_code *c, struct cfi_table **table, uint32_t id, int32_t pid)
+{
+	struct elf_file *f = open_image(c, id, pid);
+	int status = f ? cfi_table_open(table, f, c->options->cache, NULL) : -ENOENT;
+
+	elf_file_close(f);
+	return status;
+}
+
 static void open_table(struct stack_code *c, struct code_image *file, uint32_t id, int32_t pid)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
-	struct elf_file *f = open_image(c, id, pid);
+	bool asks = c->options->foreign && c->images->images.items[id].kind == IMAGE_FILE;
+	int status =
+	        asks ? ask_table(c, &file->table, id, pid) : read_here(c, &file->table, id, pid);
 
-	file->tries++;
+	/* A file that was not asked for may be asked for later. */
+	file->tries += status != -ECANCELED;
 	file->pid = pid;
-	if (f && !cfi_table_open(&file->table, f, c->options->cache, NULL)) {
+	if (file->table) {
 		c->counts->tables++;
 		c->counts->table_rows += file->table->row_count;
 		c->counts->cut_tables += file->table->cut;
@@ -196,7 +266,6 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 		file->number = next_number(c);
 		bound_tables(c, file);
 	}
-	elf_file_close(f);
 	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 

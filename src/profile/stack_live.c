@@ -24,13 +24,12 @@ struct request {
 
 struct stack_live {
 	struct foreign *foreign;
-	struct buf answer; /* bytes of the memory, then of the proof */
 	pid_t pid;
 	const uint8_t *proof; /* what must not have changed */
 	uint64_t proof_start, proof_size;
 	uint64_t start; /* address of what was read */
 	size_t total;
-	VEC(uint8_t) bytes;
+	struct buf bytes;
 	bool stands;             /* the proof, after all that was read */
 	uint32_t closed[CLOSED]; /* processes that cannot be read, by number */
 };
@@ -49,8 +48,7 @@ void stack_live_free(struct stack_live *l)
 {
 	if (!l)
 		return;
-	vec_done(&l->bytes);
-	buf_done(&l->answer);
+	buf_done(&l->bytes);
 	free(l);
 }
 
@@ -71,51 +69,52 @@ static ssize_t read_process(pid_t pid, uint64_t address, uint8_t *into, size_t s
 	return process_vm_readv(pid, &local, 1, pieces, count, 0);
 }
 
-/* The proof comes after the memory, so that one call tells whether both belong together. */
+/*
+ * Memory, the proof, and how much of the first there is. The proof is read after the memory, so
+ * that one call tells whether both belong together.
+ */
 static int read_memory(const void *in, size_t in_size, struct foreign_reply *reply)
 {
 	const struct request *r = in;
-	uint8_t bytes[CHUNK];
-	ssize_t got = read_process(r->pid, r->address, bytes, r->size);
+	uint8_t *bytes = foreign_reply_room(reply);
+	ssize_t got = read_process(r->pid, r->address, bytes, r->size), proof;
 	uint32_t size = got > 0 ? (uint32_t)got : 0;
 
 	if (!size)
 		return got < 0 ? -errno : -EFAULT;
-	foreign_reply_add(reply, &size, sizeof(size));
-	foreign_reply_add(reply, bytes, size);
-	got = read_process(r->pid, r->proof_start, bytes, r->proof_size);
-	foreign_reply_add(reply, bytes, got > 0 ? (size_t)got : 0);
-	return 0;
+	proof = read_process(r->pid, r->proof_start, bytes + size, r->proof_size);
+	if (proof != (ssize_t)r->proof_size)
+		memset(bytes + size, 0, r->proof_size);
+	memcpy(bytes + size + r->proof_size, &size, sizeof(size));
+	foreign_reply_filled(reply, size + r->proof_size + sizeof(size));
+	return proof == (ssize_t)r->proof_size ? 0 : -EFAULT;
 }
+
+_Static_assert(CHUNK + PROOF_MAX + sizeof(uint32_t) <= FOREIGN_ROOM, "an answer fits");
 
 /* Adds what follows: 0, or -errno where there is nothing more. */
 static int extend(struct stack_live *l)
 {
-	uint64_t end = l->start + l->bytes.count;
+	uint64_t end = l->start + l->bytes.size;
 	size_t size = (l->total ? CHUNK : FIRST_CHUNK) - (end & (PAGE - 1));
 	struct request r = {.pid = l->pid,
 	                    .size = (uint32_t)size,
 	                    .proof_size = (uint32_t)l->proof_size,
 	                    .address = end,
 	                    .proof_start = l->proof_start};
-	const char *proof;
 	uint32_t got;
 	int status;
 
 	if (l->total + size > SAMPLE_MAX)
 		return -EFBIG;
-	status = foreign_call(l->foreign, read_memory, l->pid, FOREIGN_MS, &r, sizeof(r),
-	                      &l->answer);
+	status = foreign_call(l->foreign, read_memory, foreign_user(l->foreign, l->pid), FOREIGN_MS,
+	                      &r, sizeof(r), &l->bytes);
 	if (status)
 		return status;
-	memcpy(&got, l->answer.data, sizeof(got));
-	vec_reserve(&l->bytes, l->bytes.count + got);
-	memcpy(l->bytes.items + l->bytes.count, l->answer.data + sizeof(got), got);
-	l->bytes.count += got;
+	memcpy(&got, l->bytes.data + l->bytes.size - sizeof(got), sizeof(got));
+	l->bytes.size -= sizeof(got) + l->proof_size;
 	l->total += got;
-	proof = l->answer.data + sizeof(got) + got;
-	if (l->answer.size - sizeof(got) - got != l->proof_size ||
-	    memcmp(proof, l->proof, l->proof_size) != 0)
+	if (memcmp(l->bytes.data + l->bytes.size, l->proof, l->proof_size) != 0)
 		l->stands = false;
 	return 0;
 }
@@ -135,14 +134,14 @@ bool stack_live_begin(struct stack_live *l, pid_t pid, uint32_t process,
 	l->proof_start = from;
 	l->proof_size = to - from;
 	l->start = from;
-	l->total = l->bytes.count = 0;
+	l->total = l->bytes.size = 0;
 	l->stands = true;
 	status = extend(l);
 	if (status == -EPERM || status == -ESRCH)
 		*closed = process;
 	if (status)
 		return false;
-	return l->bytes.count >= l->proof_size && !memcmp(l->bytes.items, l->proof, l->proof_size);
+	return l->bytes.size >= l->proof_size && !memcmp(l->bytes.data, l->proof, l->proof_size);
 }
 
 bool stack_live_read(void *live, uint64_t address, uint64_t *value)
@@ -151,15 +150,15 @@ bool stack_live_read(void *live, uint64_t address, uint64_t *value)
 	uint64_t into = address - l->start;
 
 	/* Another stack, as that which a signal interrupted. */
-	if (into > l->bytes.count + CHUNK) {
+	if (into > l->bytes.size + CHUNK) {
 		l->start = address;
-		l->bytes.count = 0;
+		l->bytes.size = 0;
 		into = 0;
 	}
-	while (l->bytes.count < into + sizeof(*value))
+	while (l->bytes.size < into + sizeof(*value))
 		if (extend(l))
 			return false;
-	memcpy(value, l->bytes.items + into, sizeof(*value));
+	memcpy(value, l->bytes.data + into, sizeof(*value));
 	return true;
 }
 

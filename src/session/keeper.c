@@ -62,7 +62,6 @@ static int open_watches(struct keeper *k, struct error *err)
 	struct epoll_event event = {.events = EPOLLIN};
 
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
-	k->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, perf_source_fd(k->source), &event))
 		return error_set(err, errno, "epoll: %s", strerror(errno));
 	/* Without it files are looked at when the recording ends. */
@@ -87,7 +86,9 @@ int keeper_open(struct keeper **out, const struct keeper_options *o, struct erro
 
 	k->eager = o->eager;
 	k->jit = o->jit;
-	k->epoll = k->inotify = k->patience_ms = -1;
+	k->foreign = o->foreign;
+	k->inotify = o->foreign ? o->watches : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	k->epoll = k->patience_ms = -1;
 	keeper_hits_init(k, o->sampled);
 	cache_dir_open(&k->cache, &k->cache_error);
 	status = open_source(k, o, err);
@@ -110,7 +111,7 @@ void keeper_close(struct keeper *k)
 	vec_done(&k->event.ids);
 	keeper_hits_done(k);
 	keeper_files_done(k);
-	if (k->inotify >= 0)
+	if (k->inotify >= 0 && !k->foreign)
 		close(k->inotify);
 	if (k->epoll >= 0)
 		close(k->epoll);

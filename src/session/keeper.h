@@ -38,7 +38,9 @@ struct keeper_options {
 	 * as they come); else samples are scanned only once a file is at risk.
 	 */
 	bool eager;
-	struct jit_keep *jit; /* told of all mappings too; NULL: nobody */
+	struct foreign *foreign; /* opens and reads the files; NULL: we do */
+	int watches;             /* with that: inotify's descriptor, in both processes; -1: none */
+	struct jit_keep *jit;    /* told of all mappings too; NULL: nobody */
 };
 
 struct keeper;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The keeper's files: opened when they are first mapped, watched, copied when they go. */
 #include "session/keeper_internal.h"
-#include "source/mapped_file.h"
 
 #include "base/build_id.h"
 #include "base/clock.h"
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_BYTES (UINT64_C(2) << 30)   /* all kept images */
@@ -35,11 +33,6 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 #define NAMES_MAX 3
-
-static uint64_t mtime_ns(const struct stat *st)
-{
-	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
-}
 
 /* /proc tells no generation; as long as it is held no other file gets its inode. */
 static bool same_key(const void *ctx, uint32_t id, const void *key)
@@ -77,7 +70,7 @@ void keeper_file_release(struct keeper *k, struct keeper_file *f)
 		return;
 	if (f->watch >= 0)
 		inotify_rm_watch(k->inotify, f->watch);
-	close(f->fd);
+	held_file_close(k->foreign, f->user, f->fd);
 	f->fd = f->watch = -1;
 	k->held--;
 	if (f->at_risk)
@@ -87,20 +80,14 @@ void keeper_file_release(struct keeper *k, struct keeper_file *f)
 	f->path = NULL;
 }
 
-/* The copy is only good if nobody wrote to the file meanwhile. */
 static int copy(struct keeper *k, struct keeper_file *f, const char *name, struct error *err)
 {
-	struct stat st;
-	int status = cache_dir_keep_file(k->cache, LOCATE_KEPT, name, f->fd, err);
+	struct held_state was = {.size = f->size, .mtime_ns = f->mtime_ns};
+	int status = held_file_keep(k->foreign, f->user, f->fd, &was, LOCATE_KEPT, name, err);
 
-	if (status)
-		return status;
-	if (fstat(f->fd, &st) || (uint64_t)st.st_size != f->size || mtime_ns(&st) != f->mtime_ns) {
-		cache_dir_remove(k->cache, LOCATE_KEPT, name);
-		return error_set(err, ESTALE, "was rewritten");
-	}
-	k->kept_bytes += f->size;
-	return 0;
+	if (!status)
+		k->kept_bytes += f->size;
+	return status;
 }
 
 static bool is_kept(struct keeper *k, const char *name)
@@ -160,28 +147,31 @@ static void note_rewritten(struct keeper *k, struct keeper_file *f)
 
 	if (f->fd < 0 || !f->rewritten || !f->id.size || !(f->hit || f->old))
 		return;
-	build_id_from_file(f->fd, &now);
-	if (!build_id_equal(&now, &f->id))
+	if (!held_file_build_id_now(k->foreign, f->user, f->fd, &now) &&
+	    !build_id_equal(&now, &f->id))
 		add_trouble(&k->rewritten, f->path, "");
 }
 
-/* Is it still where it was? Keeps it if not, and if that is due. */
+/* Keeps it if it is not where it was, and if that is due. */
+static void judge(struct keeper *k, struct keeper_file *f, const struct held_state *now)
+{
+	if (now->size != f->size || now->mtime_ns != f->mtime_ns) {
+		rewrite(k, f);
+	} else if (!now->in_place) {
+		f->at_risk = true;
+		k->at_risk++;
+		keeper_file_decide(k, f, false);
+	}
+}
+
+/* Is it still where it was? */
 static void check_place(struct keeper *k, struct keeper_file *f)
 {
-	struct stat held, there;
+	struct held_state now;
 
-	if (f->fd < 0 || f->at_risk || f->rewritten || fstat(f->fd, &held))
-		return;
-	if ((uint64_t)held.st_size != f->size || mtime_ns(&held) != f->mtime_ns) {
-		rewrite(k, f);
-		return;
-	}
-	if (held.st_nlink && !stat(f->path, &there) && there.st_ino == held.st_ino &&
-	    there.st_dev == held.st_dev)
-		return;
-	f->at_risk = true;
-	k->at_risk++;
-	keeper_file_decide(k, f, false);
+	if (f->fd >= 0 && !f->at_risk && !f->rewritten &&
+	    !held_file_look(k->foreign, f->user, f->fd, f->path, &now))
+		judge(k, f, &now);
 }
 
 static void drop_watch(struct keeper *k, struct keeper_file *f)
@@ -239,41 +229,30 @@ void keeper_files_read(struct keeper *k)
 		k->notices_due_ns = now_ns + NOTICES_REST_NS;
 }
 
-static void watch(struct keeper *k, uint32_t file)
-{
-	struct keeper_file *f = &k->files.items[file];
-	char link[32];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", f->fd);
-	f->watch = inotify_add_watch(k->inotify, link, IN_ATTRIB | IN_MODIFY | IN_MOVE_SELF);
-	if (f->watch >= 0)
-		id_table_add(&k->watch_index, hash_u64((uint32_t)f->watch), file);
-}
-
 static void hold(struct keeper *k, uint32_t file, const struct event_mmap *m, int32_t pid)
 {
 	struct keeper_file *f = &k->files.items[file];
-	struct stat st;
+	struct held_file held;
 
 	if (k->held >= k->held_most) {
 		k->not_held++;
 		return;
 	}
-	f->fd = mapped_file_open(m, pid);
-	if (f->fd < 0)
+	f->user = foreign_user(k->foreign, pid);
+	if (held_file_open(k->foreign, f->user, m, pid, k->inotify, &held))
 		return;
+	f->fd = held.fd;
+	f->watch = held.watch;
+	if (f->watch >= 0)
+		id_table_add(&k->watch_index, hash_u64((uint32_t)f->watch), file);
 	k->held++;
 	k->opened++;
 	f->path = xstrdup(m->filename);
 	f->since_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!build_id_from_file(f->fd, &f->id))
-		f->id.size = 0;
-	if (!fstat(f->fd, &st)) {
-		f->size = (uint64_t)st.st_size;
-		f->mtime_ns = mtime_ns(&st);
-	}
-	watch(k, file);
-	check_place(k, f);
+	f->id = held.id;
+	f->size = held.state.size;
+	f->mtime_ns = held.state.mtime_ns;
+	judge(k, f, &held.state);
 }
 
 /* Memory and devices are no files to keep. */
@@ -410,8 +389,12 @@ void keeper_finish(struct keeper *k, struct plan *plan)
 
 void keeper_files_done(struct keeper *k)
 {
+	/* Another process closes what it holds when it ends: to wait for that is of no use. */
 	vec_each (f, &k->files)
-		keeper_file_release(k, f);
+		if (k->foreign)
+			free(f->path);
+		else
+			keeper_file_release(k, f);
 	vec_done(&k->files);
 	id_table_done(&k->file_index);
 	id_table_done(&k->watch_index);

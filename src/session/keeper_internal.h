@@ -12,6 +12,7 @@
 #include "base/cache_dir.h"
 #include "base/hash.h"
 #include "session/keeper.h"
+#include "source/held_file.h"
 
 /* A file that was mapped to be run. */
 struct keeper_file {
@@ -20,7 +21,8 @@ struct keeper_file {
 	char *path;                         /* as mapped */
 	struct build_id id;
 	uint64_t size, mtime_ns; /* when it was opened */
-	int fd;                  /* -1: done with */
+	uint32_t user;           /* of the process that mapped it first */
+	int fd;                  /* of held_file.h; -1: done with */
 	int watch;               /* inotify's, -1 none */
 	uint32_t ranges;         /* of it that are looked for in samples */
 	uint32_t notices;        /* of inotify, in the second that began then: */
@@ -52,6 +54,7 @@ struct keeper {
 	struct perf_source_options source_options;
 	struct perf_source *source;
 	bool eager;
+	struct foreign *foreign;
 	struct jit_keep *jit;
 	struct cache_dir *cache;
 	struct error cache_error;

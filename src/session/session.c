@@ -87,7 +87,9 @@ static void open_keeper(struct session *s)
 	struct keeper_options o = {.tasks = s->source_options.tasks,
 	                           .task_count = s->source_options.task_count,
 	                           .sampled = &s->plan.events.items[0].attr,
-	                           .eager = s->plan.unwind};
+	                           .eager = s->plan.unwind,
+	                           .foreign = s->foreign,
+	                           .watches = s->watches};
 	struct error err = {0};
 
 	s->jit = o.jit = jit_keep_new();
@@ -192,7 +194,8 @@ static int tell_what_runs(struct session *s, struct error *err)
 	                         .ctx = s,
 	                         .data_mappings = s->options->data_addresses,
 	                         .cgroups = s->plan.cgroups,
-	                         .counts = &counts};
+	                         .counts = &counts,
+	                         .foreign = s->foreign};
 	struct targets targets = targets_of(s);
 	bool hidden = false;
 	proc_ids pids = {0};

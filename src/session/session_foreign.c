@@ -8,9 +8,13 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* It looks at what others run, and writes to our own cache. */
+/*
+ * It looks at what others run, and writes to our own cache. The recorder waits for it: it has to
+ * have its turn as soon as the recorder.
+ */
 static void keep_looking_alone(void)
 {
+	privileges_hurry();
 	privileges_drop(PRIVILEGE_LOOK);
 }
 
@@ -32,11 +36,12 @@ void session_foreign_open(struct session *s)
 
 void session_foreign_close(struct session *s)
 {
-	foreign_close(s->foreign);
-	s->foreign = NULL;
+	/* First: the end of the last watch of a file may wait for its file system, too. */
 	if (s->watches >= 0)
 		close(s->watches);
 	s->watches = -1;
+	foreign_close(s->foreign);
+	s->foreign = NULL;
 }
 
 static void add_sentence(void *ctx, const char *text)

@@ -4,7 +4,8 @@
  *
  * Names come from that process: what they lead to is looked at before it is
  * opened, so that no device or FIFO is, and a container's links do not lead out
- * of it. Any thread. Uses: base, event.
+ * of it. Their file systems may not answer: to be called by foreign calls alone
+ * (source/held_file.h). Any thread. Uses: base, event.
  */
 #ifndef ASSAY_SOURCE_MAPPED_FILE_H
 #define ASSAY_SOURCE_MAPPED_FILE_H

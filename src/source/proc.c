@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/proc.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
-#include "source/mapped_file.h"
+#include "source/held_file.h"
 #include "source/proc_cgroup.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -35,22 +37,17 @@ static bool known_equal(const void *ctx, uint32_t id, const void *key)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-static struct build_id mapped_build_id(struct known_files *known, int32_t tid,
-                                       const struct event_mmap *map)
+static struct build_id mapped_build_id(const struct proc_scan *scan, struct known_files *known,
+                                       int32_t tid, const struct event_mmap *map)
 {
 	struct known_file file = {.device = (uint64_t)map->major << 32 | map->minor,
 	                          .inode = map->inode};
 	uint64_t hash = hash_pair(file.device, file.inode);
 	uint32_t at = id_table_find(&known->index, hash, known_equal, known, &file);
-	int fd;
 
 	if (at != ID_NONE)
 		return known->files.items[at].id;
-	fd = mapped_file_open(map, tid);
-	if (fd >= 0) {
-		build_id_from_file(fd, &file.id);
-		close(fd);
-	}
+	held_file_build_id(scan->foreign, foreign_user(scan->foreign, tid), map, tid, &file.id);
 	id_table_add(&known->index, hash, (uint32_t)known->files.count);
 	vec_push(&known->files, file);
 	return file.id;
@@ -129,19 +126,49 @@ static void count_left_out(const struct proc_scan *scan, const struct map_room *
 	scan->counts->dropped_processes += room->dropped != 0;
 }
 
+#define MAPS_MAX ((size_t)64 << 20) /* bytes of text, of one process */
+
+/* The process's memory may be locked for as long as a file system wants. */
+static int read_maps(const void *in, size_t size, struct foreign_reply *reply)
+{
+	FILE *maps = fopen(in, "re");
+	char bytes[16384];
+	size_t got = 1, all = 0;
+
+	if (!maps)
+		return -errno;
+	for (; got && all < MAPS_MAX; all += got) {
+		got = fread(bytes, 1, sizeof(bytes), maps);
+		foreign_reply_add(reply, bytes, got);
+	}
+	fclose(maps);
+	return 0;
+}
+
+static FILE *open_maps(const struct proc_scan *scan, int32_t pid, int32_t tid, struct buf *text)
+{
+	char path[64];
+	int size = snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
+
+	if (foreign_call(scan->foreign, read_maps, foreign_user(scan->foreign, tid), FOREIGN_MS,
+	                 path, (size_t)size + 1, text) ||
+	    !text->size)
+		return NULL;
+	return fmemopen(text->data, text->size, "r");
+}
+
 /* The memory of a process as one of its threads shows it; *found: there was any. */
 static int scan_maps(const struct proc_scan *scan, struct known_files *known, int32_t pid,
                      int32_t tid, bool *found, struct error *err)
 {
 	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_USER, .pid = pid, .tid = pid};
 	struct map_room room = {.code = PROC_MAPPINGS_BYTES, .data = PROC_MAPPINGS_BYTES};
-	char path[64], line[MAP_LINE_ROOM];
+	struct buf text = {0};
+	char line[MAP_LINE_ROOM];
+	FILE *maps = open_maps(scan, pid, tid, &text);
 	int status = 0;
-	FILE *maps;
 	bool cut;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
-	maps = fopen(path, "re");
 	while (maps && !status && read_map_line(maps, line)) {
 		if (!parse_map(line, &e.mmap, &cut))
 			continue;
@@ -152,12 +179,13 @@ static int scan_maps(const struct proc_scan *scan, struct known_files *known, in
 			continue;
 		room.cut_paths += cut;
 		if (e.mmap.filename[0] == '/' && e.mmap.executable && e.mmap.inode)
-			e.mmap.build_id = mapped_build_id(known, tid, &e.mmap);
+			e.mmap.build_id = mapped_build_id(scan, known, tid, &e.mmap);
 		status = scan->deliver(scan->ctx, &e, err);
 	}
 	count_left_out(scan, &room);
 	if (maps)
 		fclose(maps);
+	buf_done(&text);
 	return status;
 }
 

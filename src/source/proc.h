@@ -15,6 +15,7 @@
 #define ASSAY_SOURCE_PROC_H
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "base/vec.h"
 #include "event/event.h"
 
@@ -35,6 +36,7 @@ struct proc_scan {
 	bool data_mappings;              /* not only code (-d) */
 	bool cgroups;                    /* in which one each process is */
 	struct proc_scan_counts *counts; /* added to; NULL: not counted */
+	struct foreign *foreign; /* reads what a user may keep from being read; NULL: we do */
 };
 
 typedef VEC(int32_t) proc_ids;

@@ -59,7 +59,8 @@ static void answers_of_any_size_come_back_whole(void)
 
 	for (int here = 0; here < 2; here++)
 		for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-			CHECK(!foreign_call(here ? NULL : f, fill, getpid(), FOREIGN_MS, &counts[i],
+			buf_clear(&out);
+			CHECK(!foreign_call(here ? NULL : f, fill, getuid(), FOREIGN_MS, &counts[i],
 			                    sizeof(*counts), &out));
 			CHECK(counts_up(&out, counts[i]));
 		}
@@ -79,9 +80,9 @@ static void an_error_comes_back_without_bytes(void)
 	struct foreign *f = begin(-1);
 	struct buf out = {0};
 
-	CHECK_EQ(foreign_call(f, refuse, getpid(), FOREIGN_MS, "abc", 3, &out), -EPERM);
+	CHECK_EQ(foreign_call(f, refuse, getuid(), FOREIGN_MS, "abc", 3, &out), -EPERM);
 	CHECK_EQ(out.size, 0);
-	CHECK_EQ(foreign_call(f, refuse, getpid(), FOREIGN_MS, "", FOREIGN_IN_MAX + 1, &out),
+	CHECK_EQ(foreign_call(f, refuse, getuid(), FOREIGN_MS, "", FOREIGN_IN_MAX + 1, &out),
 	         -ENAMETOOLONG);
 	buf_done(&out);
 	foreign_close(f);
@@ -97,9 +98,9 @@ static int open_fifo(const void *in, size_t size, struct foreign_reply *reply)
 	return fd < 0 ? -errno : 0;
 }
 
-static int stuck_call(struct foreign *f, pid_t pid, const char *fifo)
+static int stuck_call(struct foreign *f, uint32_t user, const char *fifo)
 {
-	return foreign_call(f, open_fifo, pid, SHORT_MS, fifo, strlen(fifo) + 1, NULL);
+	return foreign_call(f, open_fifo, user, SHORT_MS, fifo, strlen(fifo) + 1, NULL);
 }
 
 struct texts {
@@ -128,12 +129,14 @@ static void stuck_calls_are_abandoned_and_their_user_is_left_alone(void)
 	snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
 	CHECK(!mkfifo(fifo, 0600));
 	for (int i = 0; i < FOREIGN_STUCK_USER; i++) {
-		CHECK(!foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), &out));
-		CHECK_EQ(stuck_call(f, getpid(), fifo), -ETIMEDOUT);
+		CHECK(!foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), &out));
+		CHECK_EQ(stuck_call(f, foreign_user(f, getpid()), fifo), -ETIMEDOUT);
 	}
-	CHECK_EQ(foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), &out), -ECANCELED);
+	CHECK_EQ(foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), &out), -ECANCELED);
 	/* Processes that have ended are held to account together; others are still served. */
-	CHECK(!foreign_call(f, fill, INT32_MAX, FOREIGN_MS, &one, sizeof(one), &out));
+	buf_clear(&out);
+	CHECK(!foreign_call(f, fill, foreign_user(f, INT32_MAX), FOREIGN_MS, &one, sizeof(one),
+	                    &out));
 	CHECK(counts_up(&out, 1));
 	foreign_report(f, take_text, &texts);
 	snprintf(wanted, sizeof(wanted),
@@ -145,7 +148,7 @@ static void stuck_calls_are_abandoned_and_their_user_is_left_alone(void)
 	/* Where the calls come back, the user is served again. */
 	fd = open(fifo, O_WRONLY);
 	CHECK(fd >= 0);
-	while (foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), &out))
+	while (foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), &out))
 		usleep(1000);
 	close(fd);
 	CHECK_EQ(foreign_counts(f).unanswered, FOREIGN_STUCK_USER);
@@ -165,12 +168,12 @@ static void no_user_can_take_all_threads(void)
 	snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
 	CHECK(!mkfifo(fifo, 0600));
 	for (int i = 0; i < 20; i++) {
-		stuck_call(f, getpid(), fifo);
-		stuck_call(f, INT32_MAX, fifo);
+		stuck_call(f, foreign_user(f, getpid()), fifo);
+		stuck_call(f, foreign_user(f, INT32_MAX), fifo);
 	}
 	CHECK_EQ(foreign_counts(f).unanswered, FOREIGN_STUCK_MAX);
 	CHECK_EQ(foreign_counts(f).refused, 40 - FOREIGN_STUCK_MAX);
-	CHECK_EQ(foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), NULL), -ECANCELED);
+	CHECK_EQ(foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL), -ECANCELED);
 	unlink(fifo);
 	rmdir(directory);
 	foreign_close(f);
@@ -192,7 +195,7 @@ static void a_busy_call_is_not_a_stuck_one(void)
 	struct foreign *f = begin(-1);
 	struct buf out = {0};
 
-	CHECK(!foreign_call(f, spin, getpid(), SHORT_MS, "x", 1, &out));
+	CHECK(!foreign_call(f, spin, getuid(), SHORT_MS, "x", 1, &out));
 	CHECK_EQ(out.size, 1);
 	CHECK(foreign_cpu_ns(f) >= 4 * SHORT_MS * UINT64_C(1000000));
 	buf_done(&out);
@@ -214,10 +217,10 @@ static void descriptors_are_not_held_open(void)
 	CHECK(!pipe(pipes));
 	CHECK(!pipe(kept));
 	f = begin(kept[0]);
-	CHECK_EQ(foreign_call(f, is_open, 1, FOREIGN_MS, &pipes[0], sizeof(int), NULL), -EBADF);
-	CHECK_EQ(foreign_call(f, is_open, 1, FOREIGN_MS, &pipes[1], sizeof(int), NULL), -EBADF);
-	CHECK_EQ(foreign_call(f, is_open, 1, FOREIGN_MS, &kept[1], sizeof(int), NULL), -EBADF);
-	CHECK_EQ(foreign_call(f, is_open, 1, FOREIGN_MS, &kept[0], sizeof(int), NULL), 0);
+	CHECK_EQ(foreign_call(f, is_open, 0, FOREIGN_MS, &pipes[0], sizeof(int), NULL), -EBADF);
+	CHECK_EQ(foreign_call(f, is_open, 0, FOREIGN_MS, &pipes[1], sizeof(int), NULL), -EBADF);
+	CHECK_EQ(foreign_call(f, is_open, 0, FOREIGN_MS, &kept[1], sizeof(int), NULL), -EBADF);
+	CHECK_EQ(foreign_call(f, is_open, 0, FOREIGN_MS, &kept[0], sizeof(int), NULL), 0);
 	foreign_close(f);
 }
 
@@ -227,11 +230,11 @@ static void a_process_that_was_ended_is_reported(void)
 	struct texts texts = {0};
 	size_t one = 1;
 
-	CHECK(!foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), NULL));
+	CHECK(!foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL));
 	kill(foreign_pid(f), SIGKILL);
-	while (!foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), NULL))
+	while (!foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL))
 		;
-	CHECK_EQ(foreign_call(f, fill, getpid(), FOREIGN_MS, &one, sizeof(one), NULL), -ECANCELED);
+	CHECK_EQ(foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL), -ECANCELED);
 	foreign_report(f, take_text, &texts);
 	CHECK(strstr(texts.last, "was ended") != NULL);
 	foreign_close(f);
@@ -250,7 +253,7 @@ static void the_process_ends_with_its_parent(void)
 		struct foreign *f;
 
 		_exit(foreign_open(&f, &options, NULL) ||
-		      foreign_call(f, is_open, 1, FOREIGN_MS, &pipes[1], sizeof(int), NULL));
+		      foreign_call(f, is_open, 0, FOREIGN_MS, &pipes[1], sizeof(int), NULL));
 	}
 	close(pipes[1]);
 	/* The end of the pipe: the last process that had it open has ended. */
