@@ -25,21 +25,32 @@
  * keeper. */
 #define SPARE_FILES 16
 
+/* Signals that are no request to end: they are held from the start. */
+static void hold_signals(struct session *s, sigset_t *mask)
+{
+	sigemptyset(mask);
+	sigaddset(mask, SIGCHLD);
+	if (s->hooks.signalled) {
+		sigaddset(mask, SIGUSR1);
+		sigaddset(mask, SIGUSR2);
+	}
+	sigprocmask(SIG_BLOCK, mask, s->masked ? NULL : &s->old_mask);
+	s->masked = true;
+}
+
+/*
+ * Until sampling begins there is nothing to be saved: the signals that end a recording end the
+ * process. From now on they are read.
+ */
 static int open_signals(struct session *s, struct error *err)
 {
 	sigset_t mask;
 
-	sigemptyset(&mask);
+	hold_signals(s, &mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGCHLD);
-	if (s->hooks.signalled) {
-		sigaddset(&mask, SIGUSR1);
-		sigaddset(&mask, SIGUSR2);
-	}
-	sigprocmask(SIG_BLOCK, &mask, &s->old_mask);
-	s->masked = true;
+	sigprocmask(SIG_BLOCK, &mask, NULL);
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		return error_set(err, errno, "signalfd: %s", strerror(errno));
@@ -394,12 +405,12 @@ static void begin_budget(struct session *s)
 static int prepare(struct session *s, struct error *err)
 {
 	const struct session_options *o = s->options;
+	sigset_t held;
 	int status;
 
+	hold_signals(s, &held);
 	session_foreign_open(s);
 	status = plan_make(&s->plan, o, err);
-	if (!status)
-		status = open_signals(s, err);
 	if (!status && o->command)
 		status = command_child_fork(&s->child, o->command, &s->old_mask, err);
 	if (!status)
@@ -437,6 +448,9 @@ static int begin(struct session *s, struct session_result *result, struct error 
 {
 	int status;
 
+	status = open_signals(s, err);
+	if (status)
+		return status;
 	account_mark_take(&s->start, s->foreign);
 	status = perf_source_enable(s->source, false, err);
 	if (!status && s->child.pid) {
