@@ -100,6 +100,9 @@ struct account {
 	uint64_t observer_bytes;        /* written */
 	uint64_t observer_wakeups;
 	int32_t observer_pid;
+	int32_t reader_pid; /* its second process, which reads for it; 0: none */
+	/* Reads of memory and files of others: those that were never answered, and not made. */
+	uint64_t reads_unanswered, reads_not_made;
 	/* one process: time on CPU of it and its children by the kernel's counter, 0 if n/a */
 	uint64_t counted_oncpu_ns;
 	/* one process: run delay from schedstat for threads alive at both ends, 0 if n/a */

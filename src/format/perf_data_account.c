@@ -31,6 +31,9 @@ static const struct field account_fields[] = {
         ACCOUNT_FIELD(observer_bytes, FIELD_U64),
         ACCOUNT_FIELD(observer_wakeups, FIELD_U64),
         ACCOUNT_FIELD(observer_pid, FIELD_I32),
+        ACCOUNT_FIELD(reader_pid, FIELD_I32),
+        ACCOUNT_FIELD(reads_unanswered, FIELD_U64),
+        ACCOUNT_FIELD(reads_not_made, FIELD_U64),
         ACCOUNT_FIELD(counted_oncpu_ns, FIELD_U64),
         ACCOUNT_FIELD(exit_status, FIELD_I32),
 };

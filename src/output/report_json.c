@@ -114,6 +114,8 @@ static void observer(struct json *j, const struct report *r)
 	json_ku64(j, "lost", o->lost);
 	observer_term(j, r, "start_cpu_ns", o->start_cpu_ns);
 	observer_term(j, r, "wakeups", o->wakeups);
+	observer_term(j, r, "reads_unanswered", o->reads_unanswered);
+	observer_term(j, r, "reads_not_made", o->reads_not_made);
 	json_ku64(j, "bytes", o->bytes);
 	json_key(j, "share");
 	if (o->present)

@@ -488,6 +488,7 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	session_foreign_report(s);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
 	jit_keep_finish(s->jit, &s->recording);
+	session_foreign_account(s, &s->recording.account);
 	if (s->stream)
 		record_stream_account(s->stream, &s->recording.account);
 	s->recording.account.observer_bytes = sink->ops->bytes(sink);

@@ -62,3 +62,12 @@ void session_foreign_report(struct session *s)
 		s->foreign_note = session_note(s, s->foreign_note, xstrdup(text.data));
 	buf_done(&text);
 }
+
+void session_foreign_account(const struct session *s, struct account *account)
+{
+	struct foreign_counts counts = foreign_counts(s->foreign);
+
+	account->reader_pid = foreign_pid(s->foreign);
+	account->reads_unanswered = counts.unanswered;
+	account->reads_not_made = counts.refused;
+}

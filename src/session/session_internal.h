@@ -53,6 +53,7 @@ void session_foreign_open(struct session *s);
 void session_foreign_close(struct session *s);
 /* Notes what was not answered until now. */
 void session_foreign_report(struct session *s);
+void session_foreign_account(const struct session *s, struct account *account);
 
 /* Reads the rings once, into the sink; `last`: sampling is off, all there is. */
 int session_drain(struct session *s, bool last, struct error *err);

@@ -117,6 +117,7 @@ static void describe_so_far(struct session *s, struct recording *r,
 	recording_init(r);
 	account_describe(r, &s->plan, s->options);
 	account_close(r, &s->plan, s->source, &s->start, &now);
+	session_foreign_account(s, &r->account);
 	r->account.observer_wakeups = s->recording.account.observer_wakeups;
 	if (s->stream)
 		record_stream_account(s->stream, &r->account);

@@ -47,7 +47,8 @@ static uint64_t elapsed_of(const struct profile *p)
 static bool is_observer(const struct profile *p, int32_t pid)
 {
 	vec_each (rec, &p->recordings)
-		if ((*rec)->account.present && (*rec)->account.observer_pid == pid && pid > 0)
+		if ((*rec)->account.present && pid > 0 &&
+		    ((*rec)->account.observer_pid == pid || (*rec)->account.reader_pid == pid))
 			return true;
 	return false;
 }
@@ -69,6 +70,8 @@ static void observe(struct report *r)
 		o->start_cpu_ns += a->observer_start_cpu_ns;
 		o->bytes += a->observer_bytes;
 		o->wakeups += a->observer_wakeups;
+		o->reads_unanswered += a->reads_unanswered;
+		o->reads_not_made += a->reads_not_made;
 	}
 	if (!o->bytes)
 		vec_each (rec, &p->recordings)

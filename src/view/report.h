@@ -38,7 +38,8 @@ struct report_observer {
 	uint64_t cpu_ns, start_cpu_ns, bytes, wakeups;
 	uint64_t samples; /* that hit the recorder itself */
 	uint64_t lost;
-	double share; /* of the machine's (or command's) time */
+	uint64_t reads_unanswered, reads_not_made; /* of memory and files of other processes */
+	double share;                              /* of the machine's (or command's) time */
 };
 
 struct report_process {

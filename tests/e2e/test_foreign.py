@@ -57,6 +57,9 @@ def reports_the_user(t, text, report):
     words = " ".join(text.split())
     t.true(REFUSED.search(words), f"the report has no sentence on user {UID}: {text}")
     t.true(REFUSED.search(str(report)), f"JSON has no sentence on user {UID}: {report}")
+    observer = report["observer"]
+    t.true(0 < observer["reads_unanswered"] <= 4, f"reads not answered: {observer}")
+    t.true(f"{observer['reads_not_made']} more w" in words, f"reads not made: {observer}")
     processes = {p["name"]: p["user_samples"] for p in report["processes"]}
     t.true(processes.get("loop", 0) > 10, f"the loop has no samples: {processes}")
 

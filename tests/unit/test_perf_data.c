@@ -165,6 +165,9 @@ static void fill_recording(struct recording *r)
 	                      .observer_bytes = 5,
 	                      .observer_wakeups = 6,
 	                      .observer_pid = 7,
+	                      .reader_pid = 8,
+	                      .reads_unanswered = 3,
+	                      .reads_not_made = 500,
 	                      .counted_oncpu_ns = 8,
 	                      .exit_status = -1};
 	a->boot_id = xstrdup("b007-1d");
@@ -301,6 +304,9 @@ static void account_comes_back(void)
 	CHECK_EQ(a->observer_bytes, 5);
 	CHECK_EQ(a->observer_wakeups, 6);
 	CHECK_EQ(a->observer_pid, 7);
+	CHECK_EQ(a->reader_pid, 8);
+	CHECK_EQ(a->reads_unanswered, 3);
+	CHECK_EQ(a->reads_not_made, 500);
 	CHECK_EQ(a->counted_oncpu_ns, 8);
 	CHECK_EQ(a->exit_status, -1);
 	CHECK_EQ(a->cpus.count, 2);
