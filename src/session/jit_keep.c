@@ -6,14 +6,17 @@
 #include "format/jit_file.h"
 #include "process/mapped_image.h"
 #include "process/pid_map.h"
-#include "source/mapped_file.h"
+#include "source/held_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_BYTES_MAX (128u << 20) /* it is in memory for a moment */
@@ -24,7 +27,8 @@
 /* A jitdump, held since it was mapped. */
 struct held_dump {
 	int32_t pid;
-	int fd;
+	uint32_t owner; /* of the process: who is held to account */
+	int fd;         /* of held_file.h */
 	uint64_t inode;
 	char *path;
 };
@@ -32,11 +36,22 @@ struct held_dump {
 /* The /tmp of a process that sees another one than we do. */
 struct held_tmp {
 	int32_t pid, own_pid;
+	uint32_t owner;
 	uid_t user;
 	int fd;
 };
 
+/* What a foreign call is asked for; the path ends the request. */
+struct request {
+	enum { HELD, IN_DIRECTORY, BY_PATH } where;
+	int fd; /* of the file, or of its directory */
+	uid_t user;
+	char name[128]; /* in the cache */
+	char path[PATH_MAX];
+};
+
 struct jit_keep {
+	struct foreign *foreign;
 	VEC(struct held_dump) dumps;
 	VEC(struct held_tmp) tmps;
 	struct pid_map
@@ -44,43 +59,60 @@ struct jit_keep {
 	size_t generators_max;
 	/* Of the end. */
 	const struct recording *recording;
-	struct cache_dir *cache; /* opened for the first file */
-	bool cache_sought;
+	bool kept; /* something was */
 };
 
-struct jit_keep *jit_keep_new(void)
+struct jit_keep *jit_keep_new(struct foreign *foreign)
 {
-	return xcalloc(1, sizeof(struct jit_keep));
+	struct jit_keep *k = xcalloc(1, sizeof(*k));
+
+	k->foreign = foreign;
+	return k;
+}
+
+static int ask(struct jit_keep *k, foreign_fn *fn, uint32_t owner, struct request *r,
+               const char *path, struct buf *out)
+{
+	size_t length = strlen(path);
+
+	if (length >= sizeof(r->path))
+		return -ENAMETOOLONG;
+	memcpy(r->path, path, length + 1);
+	return foreign_call(k->foreign, fn, owner, FOREIGN_COPY_MS, r,
+	                    offsetof(struct request, path) + length + 1, out);
 }
 
 void jit_keep_free(struct jit_keep *k)
 {
 	if (!k)
 		return;
+	/* What another process holds is closed when that ends. */
 	vec_each (dump, &k->dumps) {
-		close(dump->fd);
+		if (!k->foreign)
+			close(dump->fd);
 		free(dump->path);
 	}
 	vec_each (tmp, &k->tmps)
-		close(tmp->fd);
+		if (!k->foreign)
+			close(tmp->fd);
 	vec_done(&k->dumps);
 	vec_done(&k->tmps);
 	pid_map_done(&k->generators);
-	cache_dir_close(k->cache);
 	free(k);
 }
 
 static void hold_dump(struct jit_keep *k, const struct event *e)
 {
 	const struct event_mmap *m = &e->mmap;
-	int fd;
+	uint32_t owner = foreign_user(k->foreign, e->pid);
+	struct held_file held;
 
 	vec_each (dump, &k->dumps)
 		if (dump->pid == e->pid && dump->inode == m->inode)
 			return;
-	fd = k->dumps.count < HELD_MAX ? mapped_file_open(m, e->pid) : -1;
-	if (fd >= 0)
-		vec_push(&k->dumps, (struct held_dump){e->pid, fd, m->inode, xstrdup(m->filename)});
+	if (k->dumps.count < HELD_MAX && !held_file_open(k->foreign, owner, m, e->pid, -1, &held))
+		vec_push(&k->dumps, (struct held_dump){e->pid, owner, held.fd, m->inode,
+		                                       xstrdup(m->filename)});
 }
 
 static bool sees_other_files(int32_t pid)
@@ -98,12 +130,22 @@ static bool lives(int32_t pid)
 	return !kill(pid, 0) || errno != ESRCH;
 }
 
-static bool wrote_map(int32_t pid)
+/* 0 if there is such a file: what stands there may be a link, or mounted by another user. */
+static int look_for(const void *in, size_t size, struct foreign_reply *reply)
 {
+	const struct request *r = in;
+	struct stat st;
+
+	return lstat(r->path, &st) ? -errno : 0;
+}
+
+static bool wrote_map(struct jit_keep *k, int32_t pid)
+{
+	struct request r = {.where = BY_PATH};
 	char path[64];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
-	return !access(path, F_OK);
+	return !ask(k, look_for, foreign_user(k->foreign, pid), &r, path, NULL);
 }
 
 /* Those that are gone and left nothing in our /tmp are forgotten, where they have become many. */
@@ -115,11 +157,36 @@ static void forget_generators(struct jit_keep *k)
 	for (size_t i = 0; i <= old.mask; i++) {
 		const struct pid_slot *slot = &old.slots[i];
 
-		if (slot->used && (slot->id || lives(slot->pid) || wrote_map(slot->pid)))
+		if (slot->used && (slot->id || lives(slot->pid) || wrote_map(k, slot->pid)))
 			pid_map_set(&k->generators, slot->pid, slot->id);
 	}
 	pid_map_done(&old);
 	k->generators_max = GENERATORS_MAX + 2 * k->generators.count;
+}
+
+static int open_directory(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct request *r = in;
+	int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (foreign_reply_abandoned(reply))
+		close(fd);
+	foreign_reply_add(reply, &fd, sizeof(fd));
+	return 0;
+}
+
+static int hold_directory(struct jit_keep *k, uint32_t owner, const char *path)
+{
+	struct request r = {.where = BY_PATH};
+	struct buf out = {0};
+	int fd = -1;
+
+	if (!ask(k, open_directory, owner, &r, path, &out) && out.size == sizeof(fd))
+		memcpy(&fd, out.data, sizeof(fd));
+	buf_done(&out);
+	return fd;
 }
 
 /* Whoever generates code may write a map; in a container it is gone with that. */
@@ -137,7 +204,8 @@ static void note_generator(struct jit_keep *k, int32_t pid)
 	if (k->tmps.count == HELD_MAX || !sees_other_files(pid) || !jit_process_look(&process, pid))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp", pid);
-	tmp.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tmp.owner = foreign_user(k->foreign, pid);
+	tmp.fd = hold_directory(k, tmp.owner, path);
 	if (tmp.fd < 0)
 		return;
 	tmp.own_pid = process.own_pid;
@@ -156,62 +224,86 @@ void jit_keep_mapping(struct jit_keep *k, const struct event *e)
 		hold_dump(k, e);
 }
 
-static struct cache_dir *cache_of(struct jit_keep *k)
+static int open_file(const struct request *r, struct jit_file *f)
 {
-	if (!k->cache_sought)
-		cache_dir_open(&k->cache, NULL);
-	k->cache_sought = true;
-	return k->cache;
+	int fd;
+
+	if (r->where == HELD)
+		return jit_file_adopt(f, r->fd, r->path, r->user, NULL);
+	if (r->where == BY_PATH)
+		return jit_file_open(f, r->path, r->user, NULL);
+	fd = openat(r->fd, r->path + strlen("/tmp/"),
+	            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (!jit_file_adopt(f, fd, r->path, r->user, NULL))
+		return 0;
+	close(fd);
+	return -EPERM;
 }
 
-static void keep(struct jit_keep *k, const struct jit_file *f, const char *path, int32_t pid,
-                 bool dump)
+static int keep_file(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct request *r = in;
+	struct cache_dir *cache = NULL;
+	struct buf packed = {0};
+	struct jit_file f;
+	int status = open_file(r, &f);
+
+	if (status)
+		return status;
+	if (f.size && f.size <= FILE_BYTES_MAX && !cache_dir_open(&cache, NULL) &&
+	    !jit_file_pack(&packed, &f, r->path, NULL) &&
+	    !cache_dir_keep(cache, "jit", r->name, packed.data, packed.size, NULL))
+		foreign_reply_add(reply, "", 1);
+	cache_dir_close(cache);
+	buf_done(&packed);
+	if (r->where != HELD)
+		close(f.fd);
+	return 0;
+}
+
+static void keep(struct jit_keep *k, struct request *r, uint32_t owner, const char *path,
+                 int32_t pid, bool dump)
 {
 	char *name = jit_file_kept_name(k->recording, pid, dump);
-	struct buf packed = {0};
+	struct buf out = {0};
 
-	if (name && f->size && f->size <= FILE_BYTES_MAX && cache_of(k) &&
-	    !jit_file_pack(&packed, f, path, NULL))
-		cache_dir_keep(k->cache, "jit", name, packed.data, packed.size, NULL);
-	buf_done(&packed);
+	if (name && strlen(name) < sizeof(r->name)) {
+		memcpy(r->name, name, strlen(name) + 1);
+		if (!ask(k, keep_file, owner, r, path, &out) && out.size)
+			k->kept = true;
+	}
+	buf_done(&out);
 	free(name);
 }
 
 static void keep_dumps(struct jit_keep *k)
 {
-	struct jit_file f;
+	vec_each (dump, &k->dumps) {
+		struct request r = {.where = HELD, .fd = dump->fd, .user = JIT_FILE_ANY_USER};
 
-	vec_each (dump, &k->dumps)
-		if (!jit_file_adopt(&f, dump->fd, dump->path, JIT_FILE_ANY_USER, NULL))
-			keep(k, &f, dump->path, dump->pid, true);
+		keep(k, &r, dump->owner, dump->path, dump->pid, true);
+	}
 }
 
 static void keep_contained_map(struct jit_keep *k, const struct held_tmp *tmp)
 {
-	struct jit_file f;
+	struct request r = {.where = IN_DIRECTORY, .fd = tmp->fd, .user = tmp->user};
 	char path[64];
-	int fd;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", tmp->own_pid);
-	fd = openat(tmp->fd, path + strlen("/tmp/"),
-	            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return;
-	if (!jit_file_adopt(&f, fd, path, tmp->user, NULL))
-		keep(k, &f, path, tmp->pid, false);
-	close(fd);
+	keep(k, &r, tmp->owner, path, tmp->pid, false);
 }
 
 static void keep_tmp_map(struct jit_keep *k, const char *path, int32_t pid)
 {
 	struct jit_process process = {.user = geteuid()};
-	struct jit_file f;
+	struct request r = {.where = BY_PATH};
 
 	jit_process_look(&process, pid);
-	if (jit_file_open(&f, path, process.user, NULL))
-		return;
-	keep(k, &f, path, pid, false);
-	close(f.fd);
+	r.user = process.user;
+	keep(k, &r, foreign_user(k->foreign, pid), path, pid, false);
 }
 
 /* Of those whose /tmp is ours. */
@@ -237,6 +329,8 @@ static void keep_tmp_maps(struct jit_keep *k)
 
 void jit_keep_finish(struct jit_keep *k, const struct recording *r)
 {
+	struct cache_dir *cache = NULL;
+
 	if (!k)
 		return;
 	k->recording = r;
@@ -245,6 +339,7 @@ void jit_keep_finish(struct jit_keep *k, const struct recording *r)
 		keep_contained_map(k, tmp);
 	if (k->generators.count)
 		keep_tmp_maps(k);
-	if (k->cache)
-		cache_dir_trim(k->cache, "jit", KEPT_BYTES_MAX);
+	if (k->kept && !cache_dir_open(&cache, NULL))
+		cache_dir_trim(cache, "jit", KEPT_BYTES_MAX);
+	cache_dir_close(cache);
 }

@@ -9,17 +9,19 @@
  * recording ends and its clocks are known, jit_keep_finish() takes these dumps,
  * and the perf maps of whoever could have generated code. What cannot be had
  * or is not to be trusted (jit_file.h) is left to the report, which looks in
- * the same places and says why. All functions take NULL. One thread. Uses:
- * base, event, process, format, source.
+ * the same places and says why. These files are opened and read by foreign calls. All functions
+ * take NULL. One thread. Uses: base, event, process, format, source.
  */
 #ifndef ASSAY_SESSION_JIT_KEEP_H
 #define ASSAY_SESSION_JIT_KEEP_H
 
+#include "base/foreign.h"
 #include "event/recording.h"
 
 struct jit_keep;
 
-struct jit_keep *jit_keep_new(void);
+/* `foreign`: NULL: files are opened and read by this process itself. */
+struct jit_keep *jit_keep_new(struct foreign *foreign);
 void jit_keep_free(struct jit_keep *k);
 
 /* An EVENT_MMAP; what has nothing to do with generated code is passed over. */

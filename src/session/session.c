@@ -103,7 +103,7 @@ static void open_keeper(struct session *s)
 	                           .watches = s->watches};
 	struct error err = {0};
 
-	s->jit = o.jit = jit_keep_new();
+	s->jit = o.jit = jit_keep_new(s->foreign);
 	if (keeper_open(&s->keeper, &o, &err))
 		plan_note(&s->plan, "Programs deleted while recording have no names: %s", err.text);
 }

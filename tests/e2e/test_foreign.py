@@ -84,4 +84,9 @@ def nor_where_stacks_are_walked_through_its_code(t):
     reports_the_user(t, *record_beside(t, "program", "-g", "-F", "997"))
 
 
+@test
+def a_jitdump_on_a_hung_file_system_does_not_stop_the_recorder(t):
+    reports_the_user(t, *record_beside(t, "dump", "-F", "997"))
+
+
 main()

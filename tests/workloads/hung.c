@@ -4,6 +4,7 @@
  *
  *	hung stack-fuse DIRECTORY UID	a thread whose stack lies in a file of a FUSE file system
  *	hung program DIRECTORY UID	runs a program (this one) that lies in such a file system
+ *	hung dump DIRECTORY UID		maps a jitdump that lies in such a file system
  *	hung stack-uffd UID		a thread whose stack waits for userfaultfd
  *	hung spin DESCRIPTOR		what `program` runs
  *
@@ -223,6 +224,20 @@ static void run_program(const char *directory)
 	_exit(1);
 }
 
+static void map_dump(const char *directory)
+{
+	char path[4096];
+	void *page;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, (int)getpid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	page = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (page == MAP_FAILED)
+		_exit(1);
+	run_deep((volatile char *)hung + 64);
+}
+
 /* Answers for the pages that the thread touches, until it is hung. */
 static void *answer_faults(void *ctx)
 {
@@ -303,6 +318,8 @@ static int begin(const char *what, const char *directory, uid_t uid)
 		stack_on_demand(fd);
 	else if (!strcmp(what, "stack-fuse"))
 		stack_in_file(directory);
+	else if (!strcmp(what, "dump"))
+		map_dump(directory);
 	else
 		run_program(directory);
 	return 1;
