@@ -206,7 +206,8 @@ int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, st
 		struct store_sink_options store = {.path = plan->output,
 		                                   .window_ns = plan->window_ns,
 		                                   .keeping = plan->keeping,
-		                                   .name = store_names_find};
+		                                   .name = store_names_find,
+		                                   .name_foreign = store_names_foreign};
 
 		plan->names = store.name_ctx = store_names_new(NULL);
 		*sink = store_sink_new(&store);

@@ -7,7 +7,9 @@
 #include "symbol/demangle.h"
 #include "symbol/symbolizer.h"
 
+#include <limits.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <string.h>
 
 /* The kernel's names are read anew for an address that has none, but not more often. */
@@ -21,6 +23,7 @@ struct kernel_function {
 
 struct store_names {
 	char *root;
+	struct foreign *foreign;
 	struct kernel_function *functions; /* sorted by start */
 	size_t function_count;
 	char *texts;
@@ -134,34 +137,131 @@ static const char *give(struct store_names *n, char *name)
 	return name;
 }
 
-/*
- * Frames order[from..to) are of one image of the user's. Most files have many symbols, and few
- * new places a window: no table is made of all of them.
- */
-static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
-                       size_t from, size_t to, const char **names)
+void store_names_foreign(void *names, struct foreign *foreign)
 {
-	uint64_t *offsets = xcalloc(to - from, sizeof(*offsets));
+	struct store_names *n = names;
+
+	n->foreign = foreign;
+}
+
+#define ASKED_MAX 384 /* places in one file for which names are asked for at a time */
+
+/* What a foreign call is asked for: names of places in one file; its path ends the request. */
+struct request {
+	struct image image;
+	uint32_t count;
+	uint64_t offsets[ASKED_MAX];
+	char path[PATH_MAX];
+};
+
+_Static_assert(sizeof(struct request) <= FOREIGN_IN_MAX, "a request fits");
+
+/*
+ * Most files have many symbols, and few new places a window: no table is made of all of them.
+ * Calls fn for each place, with NULL where it has no name.
+ */
+static void find_names(struct image_table *images, uint32_t image, const char *root,
+                       const uint64_t *offsets, size_t count,
+                       void (*fn)(void *ctx, size_t i, const char *name), void *ctx)
+{
 	struct symbol_options so = {.no_inlines = true,
 	                            .this_kernel = true,
 	                            .few_offsets = offsets,
-	                            .few_count = to - from,
-	                            .root = n->root};
-	struct symbolizer *s;
+	                            .few_count = count,
+	                            .root = root};
+	struct symbolizer *s = symbolizer_new(images, &so);
 
-	for (size_t i = from; i < to; i++)
-		offsets[i - from] = p->frames.items[frames[n->order.items[i]]].frame.offset;
-	/* It looks into the images, and changes nothing. */
-	s = symbolizer_new((struct image_table *)(uintptr_t)&p->images, &so);
-	for (size_t i = from; i < to; i++) {
-		uint32_t at = n->order.items[i];
-		const struct symbol *symbol = symbolizer_find(s, p->frames.items[frames[at]].frame);
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol *symbol =
+		        symbolizer_find(s, (struct frame){.image = image, .offset = offsets[i]});
 
-		if (symbol->named)
-			names[at] = give(n, xstrdup(symbol->name));
+		fn(ctx, i, symbol->named ? symbol->name : NULL);
 	}
 	symbolizer_free(s);
-	free(offsets);
+}
+
+/* An answer: texts, each with its NUL; empty where there is no name. */
+static void answer_name(void *ctx, size_t i, const char *name)
+{
+	foreign_reply_add(ctx, name ? name : "", name ? strlen(name) + 1 : 1);
+}
+
+static int read_names(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct request *r = in;
+	struct image image = r->image;
+	struct image_table images;
+	uint32_t id;
+
+	image_table_init(&images);
+	image.path = intern_add(&images.names, r->path);
+	id = image_table_add(&images, &image);
+	find_names(&images, id, NULL, r->offsets, r->count, answer_name, reply);
+	image_table_done(&images);
+	return 0;
+}
+
+/* The frames of one file whose names are asked for. */
+struct asking {
+	struct store_names *n;
+	const uint32_t *order; /* indices in `names` */
+	const char **names;
+};
+
+static void take_name(void *ctx, size_t i, const char *name)
+{
+	const struct asking *a = ctx;
+
+	if (name && *name)
+		a->names[a->order[i]] = give(a->n, xstrdup(name));
+}
+
+static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
+                      const uint64_t *offsets, size_t count)
+{
+	struct foreign *foreign = a->n->foreign;
+	struct request r = {.image = p->images.images.items[id], .count = (uint32_t)count};
+	const char *path = image_path(&p->images, id), *at, *end;
+	size_t length = strlen(path);
+	struct buf out = {0};
+
+	if (length >= sizeof(r.path))
+		return;
+	memcpy(r.path, path, length + 1);
+	memcpy(r.offsets, offsets, count * sizeof(*offsets));
+	r.image.jit = NULL;
+	r.image.kept = NULL;
+	if (!foreign_call(foreign, read_names, foreign_user(foreign, r.image.pid), FOREIGN_MS, &r,
+	                  offsetof(struct request, path) + length + 1, &out)) {
+		at = out.data;
+		end = at + out.size;
+		for (size_t i = 0; i < count && at < end; at += strlen(at) + 1)
+			take_name(a, i++, at);
+	}
+	buf_done(&out);
+}
+
+/* Frames order[from..to) are of one image of the user's. */
+static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
+                       size_t from, size_t to, const char **names)
+{
+	uint32_t id = p->frames.items[frames[n->order.items[from]]].frame.image;
+	bool asks = n->foreign && !n->root && p->images.images.items[id].kind == IMAGE_FILE;
+	struct asking asking = {.n = n, .names = names};
+	uint64_t offsets[ASKED_MAX];
+	size_t count;
+
+	for (; from < to; from += count) {
+		for (count = 0; count < ASKED_MAX && from + count < to; count++)
+			offsets[count] =
+			        p->frames.items[frames[n->order.items[from + count]]].frame.offset;
+		asking.order = &n->order.items[from];
+		if (asks)
+			ask_names(&asking, p, id, offsets, count);
+		else /* It looks into the images, and changes nothing. */
+			find_names((struct image_table *)(uintptr_t)&p->images, id, n->root,
+			           offsets, count, take_name, &asking);
+	}
 }
 
 struct sorting {

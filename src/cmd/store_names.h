@@ -4,7 +4,7 @@
  *
  * By symbol tables alone: no DWARF, no inlined functions. The kernel's names are read once
  * and held compactly; of programs and libraries one at a time is opened, for as long as its
- * frames are looked up. Memory is bounded by the largest symbol table.
+ * frames are looked up, by a foreign call. Memory is bounded by the largest symbol table.
  *
  *	store_names_new(); store_names_find as store_options.name, with it as name_ctx;
  *	store_names_free()
@@ -15,6 +15,7 @@
 #ifndef ASSAY_CMD_STORE_NAMES_H
 #define ASSAY_CMD_STORE_NAMES_H
 
+#include "base/foreign.h"
 #include "store/store.h"
 
 struct store_names;
@@ -25,6 +26,8 @@ struct store_names;
  */
 struct store_names *store_names_new(const char *root);
 void store_names_free(struct store_names *n); /* NULL-safe */
+/* Files are read by foreign calls from now on; NULL: by this process itself. */
+void store_names_foreign(void *names, struct foreign *foreign);
 store_name_fn store_names_find;
 
 #endif

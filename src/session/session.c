@@ -526,10 +526,10 @@ static void close_session(struct session *s, struct session_result *result)
 	record_stream_free(s->stream);
 	keeper_close(s->keeper);
 	jit_keep_free(s->jit);
-	session_foreign_close(s);
 	perf_source_close(s->source);
 	if (s->sink)
 		s->sink->ops->abandon(s->sink, s->began);
+	session_foreign_close(s);
 	plan_done(&s->plan);
 	recording_done(&s->recording);
 	account_mark_done(&s->start);

@@ -26,7 +26,10 @@ void session_foreign_open(struct session *s)
 
 	/* Watches are set by foreign calls, and read here. */
 	s->watches = options.keep = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (foreign_open(&s->foreign, &options, &err))
+	s->sink->foreign = NULL;
+	if (!foreign_open(&s->foreign, &options, &err))
+		s->sink->foreign = s->foreign;
+	else
 		plan_note(&s->plan,
 		          "Memory and files of other processes are read by the recorder itself, "
 		          "which "

@@ -51,6 +51,7 @@ struct session_sink_ops {
 struct session_sink {
 	const struct session_sink_ops *ops;
 	struct session *session; /* set before open(): for session_status_take() and the like */
+	struct foreign *foreign; /* set before open(): for files of other processes; NULL: none */
 	bool ordered;            /* records are wanted in time order, and the ticks counted */
 	bool grows;              /* its file is there by its name from open() on */
 	bool names; /* what is seen is named at once: files that are deleted later need not be

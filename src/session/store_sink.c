@@ -252,6 +252,8 @@ static int sink_open(struct session_sink *sink, const struct perf_data_attr *att
 	        .keeping = s->o.keeping, .name = s->o.name, .name_ctx = s->o.name_ctx};
 	int ret;
 
+	if (s->o.name_foreign)
+		s->o.name_foreign(s->o.name_ctx, sink->foreign);
 	perf_decoder_init(&s->decoder);
 	for (size_t i = 0; i < count; i++)
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);

@@ -20,6 +20,9 @@ struct store_sink_options {
 	struct store_keeping keeping;
 	store_name_fn *name; /* NULL: frames get no names */
 	void *name_ctx;
+	/* Called before the first name: files of other processes are read by it; NULL: not wanted.
+	 */
+	void (*name_foreign)(void *name_ctx, struct foreign *foreign);
 };
 
 struct session_sink *store_sink_new(const struct store_sink_options *options);

@@ -89,4 +89,25 @@ def a_jitdump_on_a_hung_file_system_does_not_stop_the_recorder(t):
     reports_the_user(t, *record_beside(t, "dump", "-F", "997"))
 
 
+@test
+def a_store_goes_on_beside_a_program_on_a_hung_file_system(t):
+    env = t.runtime()
+    hung, pids = start_hung(t, "program")
+    try:
+        loop = t.start(t.workload("loop"), "100000", stdout=subprocess.DEVNULL)
+        t.assay("start", "--store", t.path("machine.db"), "--window", "1", "-p",
+                ",".join([*pids, str(loop.pid)]), env=env)
+        t.until(lambda: t.json(t.assay("status", "--json", env=env).out)["sessions"][0]["elapsed_ns"]
+                > 3e9,
+                "a few windows")
+        stopped = t.assay("stop", env=env)
+    finally:
+        hung.stdin.close()
+        t.wait(hung)
+    words = " ".join(stopped.out.split() + stopped.err.split())
+    t.true(REFUSED.search(words), f"the session says nothing on user {UID}: {words}")
+    functions = t.report("--store", t.path("machine.db"))["functions"]
+    t.true("loop_body" in [f["function"] for f in functions], f"functions: {functions}")
+
+
 main()
