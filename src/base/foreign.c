@@ -251,14 +251,14 @@ static void take_file(struct foreign *f, const struct foreign_slot *slot, struct
 		n = pread(f->file, out->data + done, out->size - done, at + (off_t)done);
 	out->size = done;
 	fallocate(f->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)slot->file_at,
-	          (off_t)((slot->out_size + 4095) & ~(uint64_t)4095));
+	          (off_t)FOREIGN_PAGES(slot->out_size));
 }
 
 static int take(struct foreign *f, struct foreign_slot *slot, struct buf *out)
 {
 	int status = slot->status;
 
-	if (!status && out && slot->out_size > SLOT_OUT)
+	if (!status && out && slot->in_file)
 		take_file(f, slot, out);
 	else if (!status && out)
 		buf_add(out, slot->out, slot->out_size);
@@ -303,26 +303,26 @@ static size_t free_slot(const struct foreign *f)
 	return i;
 }
 
-int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
-                 const void *in, size_t size, struct buf *out)
+/* Asks, and waits: the slot with the answer, which has to be made idle. NULL: *status says why. */
+static struct foreign_slot *ask(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
+                                const void *in, size_t size, int *status)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct foreign_slot *slot;
 	struct user *u;
 	size_t i;
 
+	*status = size > FOREIGN_IN_MAX ? -ENAMETOOLONG : -ECANCELED;
 	if (size > FOREIGN_IN_MAX)
-		return -ENAMETOOLONG;
-	if (!f)
-		return call_here(fn, in, size, out);
+		return NULL;
 	if (f->ended) {
 		f->lost++;
-		return -ECANCELED;
+		return NULL;
 	}
 	u = find_user(f, user);
 	if (left_alone(u, reclaim(f), now_ns)) {
 		u->refused++;
-		return -ECANCELED;
+		return NULL;
 	}
 	i = free_slot(f);
 	slot = &f->shared->slots[i];
@@ -334,13 +334,52 @@ int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limi
 	__atomic_store_n(&slot->state, SLOT_ASKED, __ATOMIC_RELEASE);
 	foreign_wake(&slot->state);
 	if (wait_for(f, slot, u, limit_ms))
-		return take(f, slot, out);
+		return slot;
 	__atomic_store_n(&slot->abandoned, 1, __ATOMIC_RELEASE);
 	f->slot_stuck[i] = true;
 	f->slot_user[i] = u->uid;
 	u->stuck++;
 	u->unanswered++;
-	return -ETIMEDOUT;
+	*status = -ETIMEDOUT;
+	return NULL;
+}
+
+int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
+                 const void *in, size_t size, struct buf *out)
+{
+	struct foreign_slot *slot;
+	int status;
+
+	if (!f)
+		return size > FOREIGN_IN_MAX ? -ENAMETOOLONG : call_here(fn, in, size, out);
+	slot = ask(f, fn, user, limit_ms, in, size, &status);
+	return slot ? take(f, slot, out) : status;
+}
+
+int foreign_call_mapped(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
+                        const void *in, size_t size, void **bytes, size_t *count)
+{
+	int status;
+	struct foreign_slot *slot = ask(f, fn, user, limit_ms, in, size, &status);
+
+	if (!slot)
+		return status;
+	status = slot->status ? slot->status : slot->in_file ? 0 : -EINVAL;
+	*count = slot->out_size;
+	/* Shared: the pages go back with foreign_unmap(). */
+	if (!status)
+		*bytes = mmap(NULL, *count, PROT_READ, MAP_SHARED | MAP_POPULATE, f->file,
+		              (off_t)slot->file_at);
+	if (!status && *bytes == MAP_FAILED)
+		status = -errno;
+	__atomic_store_n(&slot->state, SLOT_IDLE, __ATOMIC_RELEASE);
+	return status;
+}
+
+void foreign_unmap(void *bytes, size_t count)
+{
+	madvise(bytes, count, MADV_REMOVE);
+	munmap(bytes, count);
 }
 
 pid_t foreign_pid(const struct foreign *f)

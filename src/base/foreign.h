@@ -50,6 +50,8 @@ void foreign_reply_add(struct foreign_reply *r, const void *bytes, size_t size);
 #define FOREIGN_ROOM ((size_t)128 << 10)
 void *foreign_reply_room(struct foreign_reply *r);
 void foreign_reply_filled(struct foreign_reply *r, size_t size);
+/* In place of both: many bytes, which are copied once, for foreign_call_mapped(). 0 or -errno. */
+int foreign_reply_map(struct foreign_reply *r, const void *bytes, size_t size);
 /* The caller does not wait any more: what the function holds for it has to be released. */
 bool foreign_reply_abandoned(const struct foreign_reply *r);
 
@@ -71,6 +73,14 @@ void foreign_close(struct foreign *f);
  */
 int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
                  const void *in, size_t size, struct buf *out);
+
+/*
+ * The same for an answer by foreign_reply_map(): memory that is only read, until
+ * foreign_unmap(), which may come after foreign_close(). f is not NULL.
+ */
+int foreign_call_mapped(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
+                        const void *in, size_t size, void **bytes, size_t *count);
+void foreign_unmap(void *bytes, size_t count);
 
 /* The real user of a process, remembered for a second. One that has ended: another number. */
 uint32_t foreign_user(struct foreign *f, pid_t pid);

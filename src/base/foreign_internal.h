@@ -13,6 +13,9 @@
 #define SLOTS (FOREIGN_STUCK_MAX + 1)
 #define SLOT_OUT FOREIGN_ROOM /* longer answers go through the file */
 
+/* So many bytes, up to a page's end. */
+#define FOREIGN_PAGES(size) (((size) + 4095) & ~(uint64_t)4095)
+
 enum slot_state { SLOT_IDLE, SLOT_ASKED, SLOT_DONE };
 
 struct foreign_slot {
@@ -23,6 +26,7 @@ struct foreign_slot {
 	foreign_fn *fn;
 	uint64_t in_size, out_size;
 	uint64_t file_at; /* where the answer begins in the file, if it does not fit here */
+	uint32_t in_file; /* it is there */
 	uint8_t in[FOREIGN_IN_MAX];
 	uint8_t out[SLOT_OUT];
 };
@@ -35,7 +39,9 @@ struct foreign_shared {
 struct foreign_reply {
 	struct foreign_slot *slot; /* NULL: the call runs in the caller */
 	struct buf bytes;
-	bool filled; /* the answer is in the slot already */
+	bool filled; /* the answer is in the slot already, or in the file */
+	struct foreign_shared *shared;
+	int file;
 };
 
 /* Waits while *state is `value`, at most so many ms; -1: as long as it takes. */

@@ -63,28 +63,41 @@ bool foreign_reply_abandoned(const struct foreign_reply *r)
 	return r->slot && __atomic_load_n(&r->slot->abandoned, __ATOMIC_ACQUIRE);
 }
 
-/* Into the slot, or behind what other answers have in the file. */
-static int answer(const struct worker *w, const struct buf *bytes)
+/* Behind what other answers have in the file, from a page's begin. */
+static int put_in_file(struct foreign_reply *r, const void *bytes, size_t size)
 {
-	struct foreign_slot *slot = w->slot;
+	struct foreign_slot *slot = r->slot;
 	size_t done = 0;
 	ssize_t n;
 
-	slot->out_size = bytes->size;
-	if (bytes->size <= SLOT_OUT) {
-		if (bytes->size)
-			memcpy(slot->out, bytes->data, bytes->size);
-		return 0;
-	}
-	slot->file_at = __atomic_fetch_add(
-	        &w->shared->file_end, (bytes->size + 4095) & ~(uint64_t)4095, __ATOMIC_RELAXED);
-	while (done < bytes->size) {
-		n = pwrite(w->file, bytes->data + done, bytes->size - done,
+	slot->out_size = size;
+	slot->in_file = true;
+	slot->file_at =
+	        __atomic_fetch_add(&r->shared->file_end, FOREIGN_PAGES(size), __ATOMIC_RELAXED);
+	for (; done < size; done += (size_t)n) {
+		n = pwrite(r->file, (const char *)bytes + done, size - done,
 		           (off_t)(slot->file_at + done));
 		if (n <= 0)
 			return -EIO;
-		done += (size_t)n;
 	}
+	return 0;
+}
+
+int foreign_reply_map(struct foreign_reply *r, const void *bytes, size_t size)
+{
+	r->filled = true;
+	return r->slot && size ? put_in_file(r, bytes, size) : -EINVAL;
+}
+
+static int answer(struct foreign_reply *r)
+{
+	struct foreign_slot *slot = r->slot;
+
+	if (r->bytes.size > SLOT_OUT)
+		return put_in_file(r, r->bytes.data, r->bytes.size);
+	slot->out_size = r->bytes.size;
+	if (r->bytes.size)
+		memcpy(slot->out, r->bytes.data, r->bytes.size);
 	return 0;
 }
 
@@ -92,7 +105,7 @@ static void *serve(void *ctx)
 {
 	struct worker *w = ctx;
 	struct foreign_slot *slot = w->slot;
-	struct foreign_reply reply = {.slot = slot};
+	struct foreign_reply reply = {.slot = slot, .shared = w->shared, .file = w->file};
 	uint32_t state;
 
 	__atomic_store_n(&slot->tid, (int32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
@@ -104,10 +117,10 @@ static void *serve(void *ctx)
 		}
 		buf_clear(&reply.bytes);
 		reply.filled = false;
-		slot->out_size = 0;
+		slot->out_size = slot->in_file = 0;
 		slot->status = slot->fn(slot->in, slot->in_size, &reply);
 		if (!slot->status && !reply.filled && !foreign_reply_abandoned(&reply))
-			slot->status = answer(w, &reply.bytes);
+			slot->status = answer(&reply);
 		if (reply.bytes.room > KEPT_ROOM)
 			buf_done(&reply.bytes);
 		__atomic_store_n(&slot->state, SLOT_DONE, __ATOMIC_RELEASE);

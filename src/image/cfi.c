@@ -62,7 +62,9 @@ void cfi_table_free(struct cfi_table *t)
 {
 	if (!t)
 		return;
-	if (t->mapped)
+	if (t->release)
+		t->release(t->memory, t->mapped);
+	else if (t->mapped)
 		munmap(t->memory, t->mapped);
 	else
 		free(t->memory);
@@ -91,16 +93,15 @@ const void *cfi_table_image(const struct cfi_table *t, size_t *size)
 	return image;
 }
 
-struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size)
+struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size,
+                                       void (*release)(void *bytes, size_t size))
 {
-	struct cfi_header *image = bytes;
-	struct cfi_table *t = NULL;
+	struct cfi_table *t = cfi_image_layout(bytes);
 
-	if (size >= sizeof(*image))
-		t = cfi_image_table(image, size, (enum elf_machine)image->machine,
-		                    &image->build_id);
-	if (t)
-		t->memory = image;
+	t->memory = bytes;
+	t->mapped = size;
+	t->release = release;
+	cfi_table_index(t);
 	return t;
 }
 

@@ -109,7 +109,8 @@ struct cfi_table {
 	bool cut;         /* the file has more than a table may hold: the rest is left out */
 	/* private: how to free, and a first step of the search */
 	void *memory;
-	size_t mapped;     /* bytes, if memory is a mapping */
+	size_t mapped;                                /* bytes, if memory is a mapping */
+	void (*release)(void *memory, size_t mapped); /* NULL: it is this process's own */
 	uint32_t *buckets; /* the last row that begins at or before each 2^shift bytes */
 	size_t bucket_count;
 	unsigned bucket_shift;
@@ -126,11 +127,12 @@ size_t cfi_table_bytes(const struct cfi_table *t);
 
 /*
  * A table as bytes, for another process of this program: they are good as long as the table is.
- * The other way: malloc'd bytes, which are the table's from then on; NULL: they are no table's,
- * and the caller's still.
+ * The other way, without the checks that were made there: the bytes are the table's from then on,
+ * and released by it.
  */
 const void *cfi_table_image(const struct cfi_table *t, size_t *size);
-struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size);
+struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size,
+                                       void (*release)(void *bytes, size_t size));
 
 /* The rule at an offset in the file; NULL where no table describes it. */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset);

@@ -153,17 +153,12 @@ static bool table_good(const struct cfi_table *t, const struct cfi_machine *m)
 	return rules_good(t, m) && rows_good(t);
 }
 
-struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
-                                  enum elf_machine machine, const struct build_id *build_id)
+struct cfi_table *cfi_image_layout(const struct cfi_header *image)
 {
 	const char *bytes = (const char *)image;
-	struct cfi_table *t;
-	struct layout l;
+	struct cfi_table *t = xcalloc(1, sizeof(*t));
+	struct layout l = layout_of(image);
 
-	if (!header_good(image, size, machine, build_id))
-		return NULL;
-	l = layout_of(image);
-	t = xcalloc(1, sizeof(*t));
 	*t = (struct cfi_table){
 	        .offsets = (const uint32_t *)(bytes + l.offsets),
 	        .rules = (const uint16_t *)(bytes + l.rules),
@@ -180,6 +175,17 @@ struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
 	        .skipped = image->skipped,
 	        .cut = image->cut != 0,
 	};
+	return t;
+}
+
+struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
+                                  enum elf_machine machine, const struct build_id *build_id)
+{
+	struct cfi_table *t;
+
+	if (!header_good(image, size, machine, build_id))
+		return NULL;
+	t = cfi_image_layout(image);
 	if (!table_good(t, cfi_machine(machine))) {
 		free(t);
 		return NULL;

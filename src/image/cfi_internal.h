@@ -179,6 +179,8 @@ struct cfi_header {
 struct cfi_header *cfi_image_new(const struct cfi_pool *p, const struct cfi_rows *rows,
                                  enum elf_machine machine, const struct build_id *build_id);
 uint64_t cfi_image_checksum(const struct cfi_header *image, size_t size);
+/* A table of such a block that was checked already; it has no index yet. */
+struct cfi_table *cfi_image_layout(const struct cfi_header *image);
 /* Checks such a block in full and makes a table of it; NULL: it is damaged or another file's. */
 struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
                                   enum elf_machine machine, const struct build_id *build_id);

@@ -207,7 +207,7 @@ static int read_table(const void *in, size_t size, struct foreign_reply *reply)
 		status = cfi_table_open(&t, f, cache, NULL);
 	if (!status) {
 		bytes = cfi_table_image(t, &count);
-		foreign_reply_add(reply, bytes, count);
+		status = foreign_reply_map(reply, bytes, count);
 	}
 	cfi_table_free(t);
 	cache_dir_close(cache);
@@ -222,19 +222,19 @@ static int ask_table(struct stack_code *c, struct cfi_table **table, uint32_t id
 	                          .cached = c->options->cache != NULL};
 	const char *path = image_path(c->images, id);
 	size_t length = strlen(path);
-	struct buf out = {0};
+	void *bytes;
+	size_t size;
 	int status;
 
 	r.image.pid = pid;
 	if (length >= sizeof(r.path))
 		return -ENAMETOOLONG;
 	memcpy(r.path, path, length + 1);
-	status = foreign_call(foreign, read_table, foreign_user(foreign, pid), FOREIGN_MS, &r,
-	                      offsetof(struct table_request, path) + length + 1, &out);
+	status = foreign_call_mapped(foreign, read_table, foreign_user(foreign, pid), FOREIGN_MS,
+	                             &r, offsetof(struct table_request, path) + length + 1, &bytes,
+	                             &size);
 	if (!status)
-		*table = cfi_table_from_bytes(out.data, out.size);
-	if (!*table)
-		buf_done(&out);
+		*table = cfi_table_from_bytes(bytes, size, foreign_unmap);
 	return status;
 }
 

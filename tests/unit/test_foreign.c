@@ -3,6 +3,7 @@
 #include "base/foreign.h"
 
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "check.h"
 
 #include <errno.h>
@@ -67,6 +68,41 @@ static void answers_of_any_size_come_back_whole(void)
 	CHECK_EQ(foreign_counts(f).calls, 7);
 	buf_done(&out);
 	foreign_close(f);
+}
+
+static int fill_mapped(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const size_t *count = in;
+	size_t *values = xcalloc(*count, sizeof(*values));
+	int status;
+
+	for (size_t i = 0; i < *count; i++)
+		values[i] = i;
+	status = foreign_reply_map(reply, values, *count * sizeof(*values));
+	free(values);
+	return status;
+}
+
+static void mapped_answers_outlive_the_process(void)
+{
+	static const size_t counts[] = {1, 512, 513, 500000};
+	struct foreign *f = begin(-1);
+	struct buf seen[4];
+	void *bytes[4];
+	size_t sizes[4], none = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		CHECK(!foreign_call_mapped(f, fill_mapped, 0, FOREIGN_MS, &counts[i],
+		                           sizeof(*counts), &bytes[i], &sizes[i]));
+	CHECK(foreign_call_mapped(f, fill_mapped, 0, FOREIGN_MS, &none, sizeof(none), &bytes[0],
+	                          &sizes[0]) == -EINVAL);
+	sizes[0] = sizeof(size_t);
+	foreign_close(f);
+	for (size_t i = 0; i < 4; i++) {
+		seen[i] = (struct buf){.data = bytes[i], .size = sizes[i]};
+		CHECK(counts_up(&seen[i], counts[i]));
+		foreign_unmap(bytes[i], sizes[i]);
+	}
 }
 
 static int refuse(const void *in, size_t size, struct foreign_reply *reply)
@@ -265,6 +301,7 @@ static void the_process_ends_with_its_parent(void)
 int main(void)
 {
 	RUN(answers_of_any_size_come_back_whole);
+	RUN(mapped_answers_outlive_the_process);
 	RUN(an_error_comes_back_without_bytes);
 	RUN(stuck_calls_are_abandoned_and_their_user_is_left_alone);
 	RUN(no_user_can_take_all_threads);
