@@ -125,6 +125,17 @@ void cfi_table_free(struct cfi_table *t);
 /* Bytes of memory, those of a mapped cache file too. */
 size_t cfi_table_bytes(const struct cfi_table *t);
 
+#define CFI_NAME_SIZE 256
+
+/*
+ * Puts the table into the cache, if it is not there, and gives its name: another process of this
+ * program may then take it from there. -ENOENT: it cannot be kept.
+ */
+int cfi_table_name(struct elf_file *f, struct cache_dir *cache, char name[CFI_NAME_SIZE]);
+/* The table of that name, checked in full; NULL: it is damaged, or not there any more. */
+struct cfi_table *cfi_table_by_name(struct cache_dir *cache, const char *name,
+                                    enum elf_machine machine, const struct build_id *build_id);
+
 /*
  * A table as bytes, for another process of this program: they are good as long as the table is.
  * The other way, without the checks that were made there: the bytes are the table's from then on,

@@ -215,24 +215,73 @@ static int read_table(const void *in, size_t size, struct foreign_reply *reply)
 	return status;
 }
 
+/* What it is called in the cache; an empty name: it is not there. */
+struct table_name {
+	enum elf_machine machine;
+	struct build_id build_id;
+	char name[CFI_NAME_SIZE];
+};
+
+static int name_table(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct table_request *r = in;
+	struct table_name answer = {0};
+	struct cache_dir *cache = NULL;
+	struct elf_file *f = NULL;
+	int status = locate_image(&f, &r->image, r->path, NULL, NULL);
+
+	if (status)
+		return status;
+	answer.machine = elf_file_machine(f);
+	answer.build_id = *elf_file_build_id(f);
+	if (cache_dir_open(&cache, NULL) || cfi_table_name(f, cache, answer.name))
+		answer.name[0] = '\0';
+	foreign_reply_add(reply, &answer, sizeof(answer));
+	cache_dir_close(cache);
+	elf_file_close(f);
+	return 0;
+}
+
+/* What the cache has is mapped from there: it belongs to this user, and takes no memory twice. */
+static int take_cached(struct stack_code *c, struct cfi_table **table, uint32_t user,
+                       const struct table_request *r, size_t size)
+{
+	struct table_name answer;
+	struct buf out = {0};
+	int status = foreign_call(c->options->foreign, name_table, user, FOREIGN_MS, r, size, &out);
+
+	if (!status && out.size == sizeof(answer)) {
+		memcpy(&answer, out.data, sizeof(answer));
+		if (answer.name[0])
+			*table = cfi_table_by_name(c->options->cache, answer.name, answer.machine,
+			                           &answer.build_id);
+	}
+	buf_done(&out);
+	return status;
+}
+
 static int ask_table(struct stack_code *c, struct cfi_table **table, uint32_t id, int32_t pid)
 {
 	struct foreign *foreign = c->options->foreign;
 	struct table_request r = {.image = c->images->images.items[id],
 	                          .cached = c->options->cache != NULL};
 	const char *path = image_path(c->images, id);
-	size_t length = strlen(path);
+	size_t length = strlen(path), size;
+	uint32_t user = foreign_user(foreign, pid);
 	void *bytes;
-	size_t size;
-	int status;
+	int status = 0;
 
 	r.image.pid = pid;
 	if (length >= sizeof(r.path))
 		return -ENAMETOOLONG;
 	memcpy(r.path, path, length + 1);
-	status = foreign_call_mapped(foreign, read_table, foreign_user(foreign, pid), FOREIGN_MS,
-	                             &r, offsetof(struct table_request, path) + length + 1, &bytes,
-	                             &size);
+	size = offsetof(struct table_request, path) + length + 1;
+	if (r.cached)
+		status = take_cached(c, table, user, &r, size);
+	if (status || *table)
+		return status;
+	status =
+	        foreign_call_mapped(foreign, read_table, user, FOREIGN_MS, &r, size, &bytes, &size);
 	if (!status)
 		*table = cfi_table_from_bytes(bytes, size, foreign_unmap);
 	return status;
