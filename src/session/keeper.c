@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,8 +18,9 @@
 /*
  * A look is followed by a rest of so many times what it took; if nothing new was
  * found, by twice the last rest. What lives longer than the longest is not missed.
+ * To be woken costs about as much as the look.
  */
-#define REST_TIMES 1000
+#define REST_TIMES 4000
 #define REST_MIN_NS UINT64_C(50000000)
 #define REST_MAX_NS UINT64_C(250000000)
 #define QUIET_NS UINT64_C(1000000000)
@@ -200,13 +202,22 @@ static uint64_t rest_ns(const struct keeper *k, uint64_t took_ns, bool news)
 	return k->patience_ms >= 0 && rest < patience_ns ? patience_ns : rest;
 }
 
+/* Whether inotify has something to report. */
+static bool files_changed(const struct keeper *k)
+{
+	int bytes = 0;
+
+	return k->inotify >= 0 && !ioctl(k->inotify, FIONREAD, &bytes) && bytes > 0;
+}
+
 void keeper_look(struct keeper *k, bool now)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	bool mapped = k && perf_source_pending(k->source), changed = k && files_changed(k);
 	int patience_ms = INT32_MAX;
 	size_t opened;
 
-	if (!k || (!now && k->patience_ms < 0))
+	if (!k || (!now && k->patience_ms < 0 && !mapped && !changed))
 		return;
 	/* After a quiet time it begins anew. */
 	if (start > k->next_look_ns + QUIET_NS)
@@ -216,8 +227,12 @@ void keeper_look(struct keeper *k, bool now)
 	if (patience_ms != INT32_MAX)
 		k->patience_ms = patience_ms;
 	perf_source_read(k->source, read_news, k, NULL);
-	keeper_files_read(k);
+	if (changed)
+		keeper_files_read(k);
 	k->next_look_ns = clock_ns(CLOCK_MONOTONIC);
+	/* A rest ends with being woken: there is none where nothing was to be seen. */
+	if (!mapped && !changed)
+		return;
 	k->rest_ns = rest_ns(k, k->next_look_ns - start, k->opened > opened);
 	k->next_look_ns += k->rest_ns;
 }

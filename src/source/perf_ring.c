@@ -52,6 +52,12 @@ uint64_t perf_ring_head(struct perf_ring *ring)
 	return head;
 }
 
+bool perf_ring_pending(const struct perf_ring *ring)
+{
+	/* No record is read on the strength of this: it needs no order. */
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) != ring->page->data_tail;
+}
+
 struct perf_ring_span perf_ring_read(struct perf_ring *ring)
 {
 	uint64_t head = perf_ring_head(ring);

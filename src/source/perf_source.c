@@ -326,6 +326,14 @@ void perf_source_acknowledge(struct perf_source *s, int *patience_ms)
 	}
 }
 
+bool perf_source_pending(const struct perf_source *s)
+{
+	vec_each (cpu, &s->cpus)
+		if (cpu->ring.page && perf_ring_pending(&cpu->ring))
+			return true;
+	return false;
+}
+
 int perf_source_read(struct perf_source *s, perf_source_fn *deliver, void *ctx, struct error *err)
 {
 	int status = 0;

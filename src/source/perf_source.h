@@ -76,6 +76,9 @@ int perf_source_fd(const struct perf_source *source);
  */
 void perf_source_acknowledge(struct perf_source *source, int *patience_ms);
 
+/* Whether a ring holds records; costs no system call. */
+bool perf_source_pending(const struct perf_source *source);
+
 typedef int perf_source_fn(void *ctx, const void *records, size_t bytes, struct error *err);
 /* Delivers whole records, CPU after CPU, in at most two pieces a CPU; a record may be cut between
  * the two. Bytes are good during the call. */
