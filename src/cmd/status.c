@@ -10,7 +10,7 @@
 
 struct status_options {
 	struct session_name_option name;
-	bool json;
+	bool json, release;
 	struct style_options style;
 };
 
@@ -26,6 +26,13 @@ static const struct option options[] = {
                     "\"dropped_records\", \"own_cpu_ns\" and, for each of \"cpus\", how full its "
                     "buffer is and was.",
          .offset = AT(json)},
+        {.kind = OPTION_FLAG,
+         .name = "release-files",
+         .help = "close the programs and libraries that sessions hold open",
+         .details = "A session holds the files that it met open, since they may be deleted before "
+                    "the report needs them: a file system with one of them cannot be unmounted. "
+                    "A file that is mapped again after this is opened again.",
+         .offset = AT(release)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
@@ -47,10 +54,15 @@ static void show(struct shown *s, const struct session_account *a)
 		status_text(a, &s->style, &s->out);
 }
 
+static struct control_request request_of(const struct shown *s)
+{
+	return (struct control_request){.verb = s->o->release ? CONTROL_RELEASE : CONTROL_STATUS};
+}
+
 /* All there are. One that was killed, or goes meanwhile, does not hide the others. */
 static int show_all(struct shown *s)
 {
-	const struct control_request request = {.verb = CONTROL_STATUS};
+	const struct control_request request = request_of(s);
 	struct session_place place = {.fd = -1};
 	session_names names = {0};
 	struct error err = {0};
@@ -80,7 +92,7 @@ static int show_all(struct shown *s)
 
 static int show_one(struct shown *s)
 {
-	const struct control_request request = {.verb = CONTROL_STATUS};
+	const struct control_request request = request_of(s);
 	struct control_reply reply;
 	int status = session_command_ask("status", &s->o->name, &request, &reply);
 
@@ -119,7 +131,7 @@ static int run(void *p, int argc, char **argv)
 
 const struct command cmd_status = {
         .name = "status",
-        .synopsis = "[--name NAME] [--json]",
+        .synopsis = "[--name NAME] [--json] [--release-files]",
         .summary = "how the sessions in the background stand",
         .description =
                 "Of each session of yours, or of the one named: what it samples and since when, "

@@ -347,6 +347,8 @@ static bool hear(void *ctx, const struct control_request *request, struct contro
 		session_stop(b->session);
 		return false;
 	}
+	if (request->verb == CONTROL_RELEASE)
+		session_release_files(b->session);
 	if (request->verb == CONTROL_SNAPSHOT)
 		rc = take_snapshot(b, request->output, &err);
 	else

@@ -19,7 +19,7 @@ struct field {
 	const char *const *words; /* of a FIELD_WORD, by number; NULL at the end */
 };
 
-static const char *const verbs[] = {"status", "stop", "snapshot", NULL};
+static const char *const verbs[] = {"status", "stop", "snapshot", "release", NULL};
 static const char *const states[] = {"starting", "running", "ended", "killed", NULL};
 static const char *const kinds[] = {"file", "ring", "store", NULL};
 static const char *const ends[] = {"not",   "stopped",  "signal", "processes-gone",

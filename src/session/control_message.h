@@ -28,7 +28,8 @@
 #define CONTROL_RULES_MAX 256
 #define CONTROL_NOTES_MAX 1024
 
-enum control_verb { CONTROL_STATUS, CONTROL_STOP, CONTROL_SNAPSHOT };
+/* CONTROL_RELEASE: as CONTROL_STATUS, after all files that were recorded are closed. */
+enum control_verb { CONTROL_STATUS, CONTROL_STOP, CONTROL_SNAPSHOT, CONTROL_RELEASE };
 
 struct control_request {
 	uint64_t verb;

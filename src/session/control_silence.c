@@ -111,7 +111,9 @@ int control_silence_tell(const struct control_silence *s, const char *name, stru
 
 	if (s->verb != CONTROL_STATUS)
 		snprintf(later, sizeof(later), "; the %s is asked for, and comes when it goes on",
-		         s->verb == CONTROL_STOP ? "end" : "snapshot");
+		         s->verb == CONTROL_STOP       ? "end"
+		         : s->verb == CONTROL_SNAPSHOT ? "snapshot"
+		                                       : "release of files");
 	if (!s->state)
 		return error_set(err, ETIMEDOUT,
 		                 "the session '%s' does not answer, for %" PRIu64 " s%s", name,

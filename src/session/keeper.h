@@ -68,6 +68,13 @@ void keeper_hits(struct keeper *k, const uint64_t *addresses, size_t count);
 /* All rings have been read. */
 void keeper_drained(struct keeper *k);
 
+/*
+ * Closes all files, so that their file systems can be unmounted; first copies what is deleted
+ * already. A file that is mapped again is opened again. What is closed is counted: functions of a
+ * file that is deleted later have no names.
+ */
+void keeper_release(struct keeper *k);
+
 /* Keeps what must be kept of all that is still held, and notes what could not be. */
 void keeper_finish(struct keeper *k, struct plan *plan);
 

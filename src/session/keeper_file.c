@@ -332,6 +332,18 @@ void keeper_files_compact(struct keeper *k)
 	free(now_at);
 }
 
+void keeper_release(struct keeper *k)
+{
+	if (!k)
+		return;
+	vec_each (f, &k->files) {
+		check_place(k, f);
+		keeper_file_decide(k, f, true);
+		k->released += f->fd >= 0;
+		keeper_file_release(k, f);
+	}
+}
+
 static void note_trouble(struct plan *plan, const struct keeper_trouble *t, const char *what,
                          const char *why)
 {
@@ -380,6 +392,11 @@ void keeper_finish(struct keeper *k, struct plan *plan)
 		        "%zu %s the kernel lost notices of changed files: all files were looked at "
 		        "when the recording ended.",
 		        k->notices_lost, plural(k->notices_lost, "time", "times"));
+	if (k->released)
+		plan_note(plan,
+		          "%zu recorded %s closed when asked (status --release-files): if deleted "
+		          "since, functions there have no names.",
+		          k->released, plural(k->released, "file was", "files were"));
 	if (k->not_held)
 		plan_note(plan,
 		          "%zu recorded %s not held open, there were too many (ulimit -n): "

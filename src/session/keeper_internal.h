@@ -66,6 +66,7 @@ struct keeper {
 	uint64_t kept_bytes;
 	struct keeper_trouble not_kept, rewritten;
 	size_t not_held, opened;                  /* counts */
+	size_t released;                          /* closed because that was asked for */
 	uint64_t notice_reads, notices_due_ns;    /* of inotify: reads, and when the next is due */
 	size_t notice_looks, noisy, notices_lost; /* counts: looks at files, watches dropped */
 

@@ -91,6 +91,11 @@ int session_read(struct session *s, struct error *err)
 	return session_drain(s, false, err);
 }
 
+void session_release_files(struct session *s)
+{
+	keeper_release(s->keeper);
+}
+
 void session_buffers_restart(struct session *s)
 {
 	for (size_t i = 0; i < perf_source_cpu_count(s->source); i++) {

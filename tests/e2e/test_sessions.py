@@ -863,4 +863,36 @@ def a_rule_writes_a_snapshot_of_the_flight_recorder(t):
         s("stop")
 
 
+def held_open(path):
+    """Whether a process has a descriptor of the file."""
+    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(link) == str(path):
+                return True
+    return False
+
+
+@test
+def files_are_released_when_asked(t):
+    """A session holds a program of a mounted file system open until it is asked to close it."""
+    t.need("mount", "umount")
+    env, place = t.runtime(), t.path("mounted")
+    place.mkdir()
+    if os.geteuid() or run("mount", "-t", "tmpfs", "tmpfs", place, status=None).status:
+        t.skip("nothing can be mounted here")
+    try:
+        shutil.copy(t.workload("short"), place)
+        t.assay("start", "--ring=8M", "-a", "-o", t.path("a.data"), env=env)
+        run(place / "short", "200000")
+        t.until(lambda: held_open(place / "short"), "the file is held open")
+        t.true(run("umount", place, status=None).status != 0, "nothing can be unmounted")
+        t.assay("status", "--release-files", env=env)
+        t.equal(run("umount", place, status=None).err, "", "error of umount")
+    finally:
+        run("umount", "-l", place, status=None)
+    t.assay("stop", env=env)
+    warnings = t.report(t.path("a.data"))["warnings"]
+    t.true(any("closed when asked (status --release-files)" in w for w in warnings), warnings)
+
+
 main()

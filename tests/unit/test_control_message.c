@@ -84,7 +84,8 @@ static void a_reply_arrives_as_it_was(void)
 
 static void a_request_arrives_as_it_was(void)
 {
-	static const enum control_verb verbs[] = {CONTROL_STATUS, CONTROL_STOP, CONTROL_SNAPSHOT};
+	static const enum control_verb verbs[] = {CONTROL_STATUS, CONTROL_STOP, CONTROL_SNAPSHOT,
+	                                          CONTROL_RELEASE};
 
 	for (size_t i = 0; i < 3; i++) {
 		struct control_request want = {.verb = verbs[i], .output = i == 2 ? "/x\ny" : NULL};
