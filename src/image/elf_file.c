@@ -250,6 +250,7 @@ static int open_regular(struct elf_file *f, struct error *err)
 	f->size = (uint64_t)st.st_size;
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
+	f->changed_ns = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
 	return 0;
 }
 
@@ -417,6 +418,11 @@ bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode)
 	*device = f->device;
 	*inode = f->inode;
 	return true;
+}
+
+uint64_t elf_file_changed_ns(const struct elf_file *f)
+{
+	return f->changed_ns;
 }
 
 struct Elf *elf_file_handle(struct elf_file *f)

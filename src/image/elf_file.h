@@ -50,6 +50,8 @@ bool elf_file_is_cut(const struct elf_file *f);
 bool elf_file_is_relocatable(const struct elf_file *f); /* a .ko or .o */
 /* False where it was opened from memory. */
 bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode);
+/* When its content or its inode last changed (ctime, which no program can set); 0 from memory. */
+uint64_t elf_file_changed_ns(const struct elf_file *f);
 
 /* Through the program headers, executable segments first. False: in no segment. */
 bool elf_file_address_of(const struct elf_file *f, uint64_t offset, uint64_t *address);

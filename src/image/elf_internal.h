@@ -35,6 +35,7 @@ struct elf_file {
 	GElf_Ehdr header;
 	dev_t device;
 	ino_t inode;
+	uint64_t changed_ns; /* as it was opened first */
 	struct build_id build_id;
 	bool has_symtab;
 	VEC(struct elf_segment) segments;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug_index_internal.h"
 
+#include "base/blake2b.h"
 #include "base/sorted.h"
 
 #include <gelf.h>
@@ -57,18 +58,29 @@ static bool has_dwarf(struct elf_file *f)
 	return false;
 }
 
-/* Tells this file from another debug file of the same program. */
+/*
+ * Tells this file from another debug file of the same program, and from one that only claims to be:
+ * any file can have any build-id and size, and the server of a FUSE file system chooses inodes.
+ */
 static uint64_t identity_of(const struct elf_file *f)
 {
 	const struct build_id *id = elf_file_build_id(f);
-	uint64_t hash = hash_pair(hash_bytes(id->bytes, id->size), elf_file_size(f));
+	uint8_t digest[BLAKE2B_BYTES];
+	struct blake2b b;
+	uint64_t identity;
 	ino_t inode = 0;
 	dev_t device = 0;
 
-	/* A build-id says it all; without one only the same file is the same. */
-	if (id->size || !elf_file_identity(f, &device, &inode))
-		return hash;
-	return hash_pair(hash, hash_pair((uint64_t)device, (uint64_t)inode));
+	elf_file_identity(f, &device, &inode);
+	blake2b_init(&b);
+	blake2b_add_u64(&b, elf_file_size(f));
+	blake2b_add_u64(&b, (uint64_t)device);
+	blake2b_add_u64(&b, (uint64_t)inode);
+	blake2b_add_u64(&b, elf_file_changed_ns(f));
+	blake2b_add(&b, id->bytes, id->size);
+	blake2b_end(&b, digest);
+	memcpy(&identity, digest, sizeof(identity));
+	return identity;
 }
 
 static struct debug_reader *reader_of(struct debug_index *x)

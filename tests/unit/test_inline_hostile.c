@@ -132,6 +132,34 @@ static void a_damaged_cache_is_made_again(void)
 	cache_dir_close(cache);
 }
 
+/* A file of the same build-id and size with other names in it, which is looked at first. */
+static void a_claimed_build_id_gives_no_names_to_another_file(void)
+{
+	struct cache_dir *cache = NULL;
+	struct elf_file *f, *forged;
+	struct debug_index *x;
+	uint64_t address;
+
+	CHECK(fixture_run("sed s/innermost/INNERMOST/g <nest >forged && rm -f " CACHE_FILE));
+	CHECK(!cache_dir_open(&cache, NULL));
+	CHECK(!elf_file_open(&f, fixture_path("nest"), NULL));
+	CHECK(!elf_file_open(&forged, fixture_path("forged"), NULL));
+	CHECK(build_id_equal(elf_file_build_id(f), elf_file_build_id(forged)));
+	CHECK_EQ(elf_file_size(f), elf_file_size(forged));
+	x = debug_index_new(f, NULL, NULL);
+	address = deep_address(x, "nest");
+	debug_index_free(x);
+	x = cached_index(forged, cache);
+	CHECK(x && !is_deep(x, address));
+	debug_index_free(x);
+	x = cached_index(f, cache);
+	CHECK(is_deep(x, address));
+	debug_index_free(x);
+	elf_file_close(forged);
+	elf_file_close(f);
+	cache_dir_close(cache);
+}
+
 /* The checksum is right, the content is not: no answer matters, but that there is one. */
 static void hostile_cache_is_read_within_its_bounds(void)
 {
@@ -333,6 +361,7 @@ int main(void)
 	snprintf(cache, sizeof(cache), "%s/cache", fixture_dir);
 	setenv("XDG_CACHE_HOME", cache, 1);
 	RUN(a_damaged_cache_is_made_again);
+	RUN(a_claimed_build_id_gives_no_names_to_another_file);
 	RUN(hostile_cache_is_read_within_its_bounds);
 	RUN(units_of_a_cache_share_nothing);
 	RUN(hostile_dwarf_is_read_within_its_bounds);
