@@ -36,7 +36,7 @@ def recording():
 def on_terminal(t, *words, status=0, env=None):
     """What a terminal gets from assay, standard output and standard error, as bytes."""
     leader, follower = pty.openpty()
-    process = t.start(ASSAY, *words, stdout=follower, stderr=follower,
+    process = t.start(ASSAY, *map(str, words), stdout=follower, stderr=follower,
                       env={**os.environ, "TERM": "xterm", **(env or {})})
     os.close(follower)
     text = b""
@@ -109,7 +109,8 @@ def a_recording_ends_with_a_line_that_can_be_typed(t):
     typed = run("bash", "-c", b"printf %s ".decode() + command.decode(), text=False).out
     t.equal(typed, os.fsencode(data), "the path as bash reads it")
     # The earlier file is moved aside, and the session says so.
-    check_harmless(t, on_terminal(t, "start", "-o", data, env=t.runtime()), "start")
+    check_harmless(t, on_terminal(t, "start", "-p", os.getpid(), "-o", data, env=t.runtime()),
+                   "start")
     check_harmless(t, on_terminal(t, "status", env={"XDG_RUNTIME_DIR": str(t.path("run"))}),
                    "status")
     check_harmless(t, on_terminal(t, "stop", env={"XDG_RUNTIME_DIR": str(t.path("run"))}), "stop")
