@@ -4,9 +4,11 @@
 #include "base/plain_text.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ERASE_LINE "\r\033[K"
+#define PIECE_BYTES 65536
 
 /* The formatted text as one plain field. */
 static void format(struct buf *out, const char *fmt, va_list ap)
@@ -63,12 +65,21 @@ void print_progress_end(void)
 	fputs(ERASE_LINE, stderr);
 }
 
+/* By some lines at a time: a report may be large. */
 void print_text(const struct buf *text)
 {
-	struct buf plain = {0};
+	const char *at = buf_text(text), *end = at + text->size;
 
-	plain_text_lines(&plain, buf_text(text), text->size);
-	put(&plain, stdout);
+	while (at < end) {
+		size_t left = (size_t)(end - at);
+		const char *line = left > PIECE_BYTES ? memrchr(at, '\n', PIECE_BYTES) : NULL;
+		size_t size = line ? (size_t)(line + 1 - at) : left;
+		struct buf plain = {0};
+
+		plain_text_lines(&plain, at, size);
+		put(&plain, stdout);
+		at += size;
+	}
 }
 
 void print_line(const char *fmt, ...)
