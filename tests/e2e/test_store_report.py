@@ -44,11 +44,18 @@ def windows_of(store):
         return 0
 
 
-def lasting(sums):
-    """Without those of files that are gone by now, as the programs of other tests are: their names
-    are from when a report was made."""
+def lasting(sums, since):
+    """Without the functions of files that were removed or replaced since that time, as the programs
+    of other tests are. Functions get their names when a report or a store is made."""
     return {key: samples for key, samples in sums.items()
-            if not key[1].startswith("/") or os.path.exists(key[1])}
+            if not key[1].startswith("/") or is_older(key[1], since)}
+
+
+def is_older(path, than):
+    try:
+        return os.stat(path).st_ctime < than
+    except OSError:
+        return False
 
 
 def differences(one, other):
@@ -86,10 +93,10 @@ def books_agree(t, got, want, windows):
 
 @test
 def a_store_reports_what_its_recording_does(t):
+    began = time.time() - 1  # times of files are those of the last tick
     recording = mixed(t)
     a, b = t.report("-i", recording), t.report(stored(t, recording))
-    one, other = lasting(functions(a)), lasting(functions(b))
-    # Other programs may be replaced while the test runs: their names are from then.
+    one, other = lasting(functions(a), began), lasting(functions(b), began)
     differ = differences(one, other)
     odd = sum(samples or 0 for _, samples, _ in differ)
     t.true(odd <= sum(one.values()) / 50, f"functions differ: {differ[:9]}")
@@ -115,11 +122,12 @@ def the_books_of_a_store_are_those_of_its_recording(t):
 
 @test
 def windows_of_any_length_say_the_same(t):
+    began = time.time() - 1
     recording = mixed(t)
     short = t.report(stored(t, recording, "0.1", "short.db"))
     long = t.report(stored(t, recording, "60", "long.db"))
     one, other = functions(short), functions(long)
-    t.equal(differences(lasting(one), lasting(other)), [], "functions that differ")
+    t.equal(differences(lasting(one, began), lasting(other, began)), [], "functions that differ")
     t.equal(sum(one.values()), sum(other.values()), "samples of all functions")
     books_agree(t, short["ledger"], long["ledger"], windows_of(t.path("short.db")))
 
