@@ -50,7 +50,7 @@ static bool libc_has_rule(struct world *w, struct stack_code *c)
 
 static bool loader_has_rule(struct world *w, struct stack_code *c)
 {
-	return has_rule(w, c, LOADER, loader_path(), dlsym(RTLD_DEFAULT, "__tls_get_addr"));
+	return has_rule(w, c, LOADER, loader_path(), dlsym(RTLD_DEFAULT, "_dl_allocate_tls"));
 }
 
 static void open_tables_have_a_bound(void)
