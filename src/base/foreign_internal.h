@@ -27,8 +27,8 @@ struct foreign_slot {
 	uint64_t in_size, out_size;
 	uint64_t file_at; /* where the answer begins in the file, if it does not fit here */
 	uint32_t in_file; /* it is there */
-	uint8_t in[FOREIGN_IN_MAX];
-	uint8_t out[SLOT_OUT];
+	_Alignas(16) uint8_t in[FOREIGN_IN_MAX]; /* a structure of the function's own */
+	_Alignas(16) uint8_t out[SLOT_OUT];
 };
 
 struct foreign_shared {

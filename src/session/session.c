@@ -409,6 +409,9 @@ static int prepare(struct session *s, struct error *err)
 	int status;
 
 	hold_signals(s, &held);
+	status = spare_files_check(SPARE_FILES, err);
+	if (status)
+		return status;
 	session_foreign_open(s);
 	status = plan_make(&s->plan, o, err);
 	if (!status && o->command)
