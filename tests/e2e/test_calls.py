@@ -37,6 +37,9 @@ __attribute__((noinline)) void obey(void)
 	char line[64];
 	size_t size = 0;
 
+	/* Its call is counted when this is read. */
+	if (write(1, "ready\n", 6) != 6)
+		_exit(1);
 	while (read(0, line + size, 1) == 1 && size < sizeof(line) - 2) {
 		if (line[size++] != '\n')
 			continue;
@@ -62,8 +65,6 @@ int main(int argc, char **argv)
 		signal(SIGINT, on_signal);
 	rounds(argc > 1 ? atoi(argv[1]) : 0);
 	if (!strcmp(end, "obey")) {
-		if (write(1, "ready\n", 6) != 6)
-			return 1;
 		obey();
 		return 0;
 	}
