@@ -892,7 +892,8 @@ def files_are_released_when_asked(t):
         t.until(lambda: held_open(place / "short"), "the file is held open")
         t.true(run("umount", place, status=None).status != 0, "nothing can be unmounted")
         t.assay("status", "--release-files", env=env)
-        t.equal(run("umount", place, status=None).err, "", "error of umount")
+        # Another recorder of the machine may hold the file for a moment, too.
+        t.until(lambda: run("umount", place, status=None).status == 0, "the place is unmounted")
     finally:
         run("umount", "-l", place, status=None)
     t.assay("stop", env=env)
