@@ -193,7 +193,8 @@ const struct command cmd_record = {
                 "exit and mappings are followed. Every context switch is recorded, so that the "
                 "report can account for all the time there was.\n\n"
                 "A recorder that is killed leaves a file that can be read up to its last flush, at "
-                "most four seconds before. Where the file cannot be written any more, as on a full "
+                "most eight seconds before. Where the file cannot be written any more, as on a "
+                "full "
                 "disk, the recording ends with exit status 1 and COMMAND goes on.",
         .examples =
                 "assay record -a -- sleep 10\n    what the machine does for ten seconds\n"

@@ -8,7 +8,7 @@
  * it recorded, and at most so much. Each flush costs the disk a request.
  */
 #define FLUSH_MIN_MS 250
-#define FLUSH_MAX_MS 4000
+#define FLUSH_MAX_MS 8000
 #define PROGRESS_MS 1000
 /* Stacks are walked so soon that what is beyond the copies can still be there to be read. */
 #define UNWIND_MS 100

@@ -320,8 +320,11 @@ static void look_at_duration(struct session *s)
 		s->stop = s->over = true;
 }
 
-/* Sleeps until there is something to do; false: it was for the keeper, and is done. */
-static bool wait_for_work(struct session *s, int patience_ms)
+/*
+ * Sleeps until the rings are to be read. False: there was less to do, and it is done. The kernel
+ * counts what it wrote into a ring, not what is left to be read, so it may wake us for nothing.
+ */
+static bool wait_for_work(struct session *s, int *patience_ms)
 {
 	struct pollfd watched[] = {
 	        {.fd = perf_source_fd(s->source), .events = POLLIN},
@@ -329,7 +332,7 @@ static bool wait_for_work(struct session *s, int patience_ms)
 	        {.fd = keeper_fd(s->keeper), .events = POLLIN},
 	        {.fd = s->hooks.fd, .events = POLLIN},
 	};
-	int ms = patience(s, patience_ms), rest_ms = keeper_rest_ms(s->keeper);
+	int ms = patience(s, *patience_ms), rest_ms = keeper_rest_ms(s->keeper);
 	bool rests = rest_ms >= 0 && rest_ms < ms;
 	int woken = poll(watched, 4, rests ? rest_ms : ms);
 
@@ -337,7 +340,10 @@ static bool wait_for_work(struct session *s, int patience_ms)
 		keeper_look(s->keeper, watched[2].revents);
 	if (watched[3].revents && s->hooks.serve)
 		s->hooks.serve(s->hooks.ctx, s);
-	return watched[0].revents || watched[1].revents || s->stop || (!rests && woken <= 0);
+	if (watched[0].revents)
+		perf_source_acknowledge(s->source, patience_ms);
+	return watched[1].revents || s->stop || (!rests && woken <= 0) ||
+	       (watched[0].revents && perf_source_half_full(s->source));
 }
 
 /* Those who look on have their turn, when it is due. */
@@ -365,11 +371,10 @@ static int run(struct session *s, struct error *err)
 	if (s->options->budget > 0 && patience_ms > BUDGET_LOOK_MS)
 		patience_ms = BUDGET_LOOK_MS;
 	while (!status && !s->stop && !(by_pid && targets_gone(&targets))) {
-		if (!wait_for_work(s, patience_ms))
+		if (!wait_for_work(s, &patience_ms))
 			continue;
 		if (s->failed.code)
 			break;
-		perf_source_acknowledge(s->source, &patience_ms);
 		read_signals(s);
 		look_at_duration(s);
 		s->recording.account.observer_wakeups++;

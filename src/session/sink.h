@@ -56,7 +56,7 @@ struct session_sink {
 	bool grows;              /* its file is there by its name from open() on */
 	bool names; /* what is seen is named at once: files that are deleted later need not be
 	               kept, but the rights to read names must be */
-	uint64_t flush_ns; /* flush() so often, at multiples of that on the wall's clock; 0: 4 s
+	uint64_t flush_ns; /* flush() so often, at multiples of that on the wall's clock; 0: 8 s
 	                      after the last one, as pace.h has it */
 };
 

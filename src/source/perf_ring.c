@@ -58,6 +58,13 @@ bool perf_ring_pending(const struct perf_ring *ring)
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) != ring->page->data_tail;
 }
 
+bool perf_ring_half_full(const struct perf_ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED);
+
+	return head - ring->page->data_tail >= ring->size / 2;
+}
+
 struct perf_ring_span perf_ring_read(struct perf_ring *ring)
 {
 	uint64_t head = perf_ring_head(ring);

@@ -334,6 +334,15 @@ bool perf_source_pending(const struct perf_source *s)
 	return false;
 }
 
+bool perf_source_half_full(const struct perf_source *s)
+{
+	vec_each (cpu, &s->cpus)
+		if ((cpu->ring.page && perf_ring_half_full(&cpu->ring)) ||
+		    (cpu->track.page && perf_ring_half_full(&cpu->track)))
+			return true;
+	return false;
+}
+
 int perf_source_read(struct perf_source *s, perf_source_fn *deliver, void *ctx, struct error *err)
 {
 	int status = 0;

@@ -67,7 +67,10 @@ int perf_source_enable(struct perf_source *source, bool tracking, struct error *
 /* Switches all off and reads the counters. */
 void perf_source_disable(struct perf_source *source);
 
-/* Readable (poll) when a ring is half full; then perf_source_acknowledge(). */
+/*
+ * Readable (poll) each time that half of a ring was written, even if it was read meanwhile;
+ * then perf_source_acknowledge().
+ */
 int perf_source_fd(const struct perf_source *source);
 /*
  * Takes note of what made the fd readable. Once a task that owned a ring has
@@ -78,6 +81,8 @@ void perf_source_acknowledge(struct perf_source *source, int *patience_ms);
 
 /* Whether a ring holds records; costs no system call. */
 bool perf_source_pending(const struct perf_source *source);
+/* Whether half of a ring or more waits to be read; costs no system call. */
+bool perf_source_half_full(const struct perf_source *source);
 
 typedef int perf_source_fn(void *ctx, const void *records, size_t bytes, struct error *err);
 /* Delivers whole records, CPU after CPU, in at most two pieces a CPU; a record may be cut between
