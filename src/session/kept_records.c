@@ -109,20 +109,28 @@ void kept_records_outer(struct kept_records *k, int32_t tid, uint32_t id, uint32
 	vec_push(&t->outers, record_of(id, parent, record, size));
 }
 
+static void remove_cgroup(struct kept_records *k, size_t i)
+{
+	k->cgroup_bytes -= k->cgroups.items[i].size;
+	free(k->cgroups.items[i].bytes);
+	k->cgroups.count--;
+	memmove(k->cgroups.items + i, k->cgroups.items + i + 1,
+	        (k->cgroups.count - i) * sizeof(*k->cgroups.items));
+}
+
 void kept_records_cgroup(struct kept_records *k, uint64_t id, const void *record, size_t size)
 {
-	vec_each (known, &k->cgroups)
-		if (known->id == id) {
-			free(known->bytes);
-			*known = record_of(id, 0, record, size);
-			return;
+	for (size_t i = 0; i < k->cgroups.count; i++)
+		if (k->cgroups.items[i].id == id) {
+			remove_cgroup(k, i);
+			break;
 		}
-	if (k->cgroups.count == KEPT_CGROUPS) {
-		free(k->cgroups.items[0].bytes);
-		k->cgroups.count--;
-		memmove(k->cgroups.items, k->cgroups.items + 1,
-		        k->cgroups.count * sizeof(*k->cgroups.items));
+	while (k->cgroups.count &&
+	       (k->cgroups.count == KEPT_CGROUPS || false)) {
+		remove_cgroup(k, 0);
+		k->dropped_cgroups++;
 	}
+	k->cgroup_bytes += size;
 	vec_push(&k->cgroups, record_of(id, 0, record, size));
 }
 

@@ -4,8 +4,9 @@
  * outer parts of deep stacks, and the paths of cgroups.
  *
  * An outer stack is needed as long as its thread stands on it: when the thread tells of another
- * one, it stands on that one and its callers alone; when it ends, on none. Cgroups are kept up
- * to a number, the newest.
+ * one, it stands on that one and its callers alone; when it ends, on none. The cgroups reported
+ * last are kept, up to a number and up to a size: a user with cgroup delegation can create paths
+ * of 4 KB.
  *
  * Zeroed but for `bytes_max` is new; kept_records_done() frees. What no room was left for is
  * counted. Sizes in bytes. One thread. Uses: base.
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 #define KEPT_CGROUPS 16384
+#define KEPT_CGROUP_BYTES (UINT64_C(4) << 20) /* of their records */
 
 struct kept_record {
 	uint64_t id;
@@ -35,7 +37,8 @@ struct kept_thread {
 struct kept_records {
 	uint64_t bytes_max; /* of outer stacks */
 	uint64_t bytes;
-	uint64_t dropped;                /* outer stacks */
+	uint64_t dropped; /* outer stacks */
+	uint64_t cgroup_bytes, dropped_cgroups;
 	VEC(struct kept_thread) threads; /* by tid, rising */
 	VEC(struct kept_record) cgroups; /* the oldest first */
 };

@@ -363,6 +363,12 @@ static void add_notes(const struct ring_sink *s, struct recording *r, const stru
 		                  "%" PRIu64 " outer %s of deep stacks left the memory: samples "
 		                  "that need them end there.",
 		                  s->kept.dropped, plural(s->kept.dropped, "part", "parts"));
+	if (s->kept.dropped_cgroups)
+		ring_account_note(r,
+		                  "The paths of %" PRIu64 " %s left the memory: samples in them "
+		                  "have no cgroup.",
+		                  s->kept.dropped_cgroups,
+		                  plural(s->kept.dropped_cgroups, "cgroup", "cgroups"));
 }
 
 /* The account of what is held; ring_account_done() afterwards. */

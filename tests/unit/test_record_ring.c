@@ -318,11 +318,31 @@ static void a_cgroup_has_the_path_it_was_told_last(void)
 	kept_records_cgroup(&k, 7, "/old ", 5);
 	kept_records_cgroup(&k, 8, "/b ", 3);
 	kept_records_cgroup(&k, 7, "/new ", 5);
-	CHECK_STR(listed(&k), "/new /b ");
+	CHECK_STR(listed(&k), "/b /new ");
 	for (uint64_t i = 0; i < KEPT_CGROUPS; i++)
 		kept_records_cgroup(&k, 100 + i, "c", 1);
 	CHECK_EQ(k.cgroups.count, KEPT_CGROUPS);
 	CHECK_EQ(k.cgroups.items[0].id, 100);
+	kept_records_done(&k);
+}
+
+static void paths_of_cgroups_are_bounded_in_bytes(void)
+{
+	char path[4096];
+	struct kept_records k = {0};
+	uint64_t fit = KEPT_CGROUP_BYTES / sizeof(path);
+
+	memset(path, 'p', sizeof(path));
+	for (uint64_t i = 0; i < fit + 10; i++)
+		kept_records_cgroup(&k, i, path, sizeof(path));
+	CHECK_EQ(k.cgroups.count, fit);
+	CHECK_EQ(k.cgroup_bytes, KEPT_CGROUP_BYTES);
+	CHECK_EQ(k.dropped_cgroups, 10);
+	CHECK_EQ(k.cgroups.items[0].id, 10);
+	/* The same cgroup again takes the place of its older record. */
+	kept_records_cgroup(&k, 10, path, sizeof(path));
+	CHECK_EQ(k.dropped_cgroups, 10);
+	CHECK_EQ(vec_last(&k.cgroups)->id, 10);
 	kept_records_done(&k);
 }
 
@@ -339,5 +359,6 @@ int main(void)
 	RUN(a_thread_stands_on_its_last_stack_and_its_callers);
 	RUN(outer_stacks_are_bounded_and_the_rest_counted);
 	RUN(a_cgroup_has_the_path_it_was_told_last);
+	RUN(paths_of_cgroups_are_bounded_in_bytes);
 	return check_end();
 }
