@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,13 @@
 
 /* Read at once, and once more: what differs is read again by itself. */
 #define BLOCK ((size_t)64 << 10)
+
+/*
+ * A chunk takes 256 KB at most and its first page is written, so the used bytes are at most 64
+ * times those that the file holds; a file of that size or less is read whatever it holds.
+ */
+#define SPARSE_TIMES 64
+#define SPARSE_BYTES (UINT64_C(64) << 20)
 
 struct part {
 	uint64_t offset, bytes;
@@ -209,6 +217,42 @@ static void threads_read(struct call_table_copy *copy, int32_t pid)
 	vec_done(&tids);
 }
 
+/* Of the first `size` bytes, those that are not in holes; stops where `enough` are found. */
+static uint64_t held_bytes(int fd, uint64_t size, uint64_t enough)
+{
+	uint64_t held = 0;
+	off_t from, to = 0;
+
+	while (held < enough && (uint64_t)to < size) {
+		from = lseek(fd, to, SEEK_DATA);
+		if (from < 0) /* ENXIO: a hole up to the end; else the file system has no holes */
+			return errno == ENXIO ? held : size;
+		to = lseek(fd, from, SEEK_HOLE);
+		if (to < 0)
+			return size;
+		if ((uint64_t)from < size)
+			held += ((uint64_t)to < size ? (uint64_t)to : size) - (uint64_t)from;
+	}
+	return held;
+}
+
+/* Any program of the user can make a file that claims terabytes: they are not allocated. */
+static int check_sparse(int fd, uint64_t size, const char *path, struct error *err)
+{
+	uint64_t held;
+
+	if (size <= SPARSE_BYTES)
+		return 0;
+	held = held_bytes(fd, size, size / SPARSE_TIMES);
+	lseek(fd, 0, SEEK_SET);
+	if (held >= size / SPARSE_TIMES)
+		return 0;
+	return error_set(err, EFBIG,
+	                 "%s: a table of call paths with %" PRIu64 " MB of which the file holds "
+	                 "only %" PRIu64 " KB: it is damaged; remove it",
+	                 path, size >> 20, held >> 10);
+}
+
 /* Before the table: what it is taken off from is never older than it. */
 static int base_read(struct call_table_copy *copy, const struct call_table *table,
                      struct error *err)
@@ -221,6 +265,13 @@ static int base_read(struct call_table_copy *copy, const struct call_table *tabl
 	if (fd == -ENOENT) {
 		free(path);
 		return 0;
+	}
+	if (fd >= 0)
+		rc = check_sparse(fd, (uint64_t)st.st_size, path, err);
+	if (rc) {
+		close(fd);
+		free(path);
+		return rc;
 	}
 	if (fd >= 0) {
 		buf_pad(&copy->base, '\0', (size_t)st.st_size);
@@ -263,12 +314,14 @@ static int bytes_read(struct call_table_copy *copy, const struct call_table *tab
 	struct copying c = {0};
 	struct stat st;
 	int64_t size;
+	int rc;
 
 	c.fd = shared_file_open(AT_FDCWD, table->path, O_RDONLY, &st);
 	if (c.fd < 0)
 		return error_set(err, -c.fd, "cannot open %s: %s", table->path, strerror(-c.fd));
 	size = used_bytes(c.fd, &st, table, err);
-	if (size >= 0) {
+	rc = size < 0 ? (int)size : check_sparse(c.fd, (uint64_t)size, table->path, err);
+	if (!rc) {
 		buf_pad(&copy->bytes, '\0', (size_t)size);
 		c.into = copy->bytes.data;
 		c.size = (uint64_t)size;
@@ -282,7 +335,7 @@ static int bytes_read(struct call_table_copy *copy, const struct call_table *tab
 		                 "%s: became shorter while it was read; start the program again to "
 		                 "have a table of its calls",
 		                 table->path);
-	return size < 0 ? (int)size : 0;
+	return rc;
 }
 
 int call_table_copy(struct call_table_copy *copy, const struct call_table *table, struct error *err)

@@ -304,6 +304,40 @@ static void what_is_no_table_is_told(void)
 	free(f);
 }
 
+static void a_sparse_table_is_not_allocated(void)
+{
+	struct call_table table = table_of("1-1-0.calls", 1, 1);
+	struct call_table_copy copy;
+	struct error err = {0};
+	struct fx *f = fx_new();
+	char base[128];
+
+	fx_header(f)->used_bytes = 1ull << 42;
+	put("1-1-0.calls", f);
+	CHECK(!truncate(table.path, 1ll << 42));
+	CHECK_EQ(call_table_copy(&copy, &table, &err), -EFBIG);
+	CHECK(strstr(err.text, table.path) != NULL);
+	CHECK(strstr(err.text, "4194304 MB of which the file holds only 256 KB") != NULL);
+	call_table_copy_done(&copy);
+	/* A table whose last chunks are reserved and not yet written is read. */
+	fx_header(f)->used_bytes = 8 << 20;
+	put("1-1-0.calls", f);
+	CHECK(!truncate(table.path, 1ll << 42));
+	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
+	CHECK_EQ(copy.bytes.size, 8 << 20);
+	call_table_copy_done(&copy);
+	/* The baseline of a reset, likewise. */
+	path_of(base, "1-1-0.base");
+	put("1-1-0.base", f);
+	CHECK(!truncate(base, 1ll << 42));
+	CHECK_EQ(call_table_copy(&copy, &table, &err), -EFBIG);
+	CHECK(strstr(err.text, "1-1-0.base") != NULL);
+	call_table_copy_done(&copy);
+	CHECK_EQ(call_table_remove(&table, &err), 0);
+	free(table.path);
+	free(f);
+}
+
 /* Its owner cuts the file short and makes it longer, without end. */
 static void *cut(void *arg)
 {
@@ -476,6 +510,7 @@ int main(void)
 	RUN(only_tables_are_listed);
 	RUN(copies_hold_whole_nodes);
 	RUN(what_is_no_table_is_told);
+	RUN(a_sparse_table_is_not_allocated);
 	RUN(a_table_that_becomes_shorter_is_an_error);
 	RUN(a_blocked_process_begins_at_zero);
 	fixture_end();
