@@ -25,10 +25,12 @@
 #define CREDIT_SHARE 100
 
 #define USERS_MAX 64
-#define USER_GONE (UINT32_MAX - 1)  /* of a process that has ended */
+#define USER_GONE (UINT32_MAX - 1)  /* of a process that ended before its user was read */
 #define USER_OTHER (UINT32_MAX - 2) /* those that the table has no room for */
-#define KNOWN 64                    /* processes whose user is remembered */
+#define KNOWN 4096                  /* processes whose user is remembered */
 #define KNOWN_NS UINT64_C(1000000000)
+/* After that long the pid of a process that has ended may be another user's. */
+#define ENDED_NS UINT64_C(60000000000)
 
 struct user {
 	uint32_t uid;
@@ -41,7 +43,7 @@ struct user {
 struct known {
 	pid_t pid;
 	uint32_t uid;
-	uint64_t looked_ns;
+	uint64_t looked_ns, lived_ns; /* lived: when the process was last there */
 };
 
 struct foreign {
@@ -137,12 +139,20 @@ uint32_t foreign_user(struct foreign *f, pid_t pid)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct known *k;
+	uint32_t uid;
 
 	if (!f)
 		return 0;
 	k = &f->known[(uint32_t)pid % KNOWN];
-	if (k->pid != pid || now_ns - k->looked_ns > KNOWN_NS)
-		*k = (struct known){pid, read_user(pid), now_ns};
+	if (k->pid == pid && now_ns - k->looked_ns <= KNOWN_NS)
+		return k->uid;
+	uid = read_user(pid);
+	if (uid != USER_GONE)
+		*k = (struct known){pid, uid, now_ns, now_ns};
+	else if (k->pid != pid || now_ns - k->lived_ns > ENDED_NS)
+		*k = (struct known){pid, USER_GONE, now_ns, 0};
+	else
+		k->looked_ns = now_ns;
 	return k->uid;
 }
 

@@ -82,7 +82,10 @@ int foreign_call_mapped(struct foreign *f, foreign_fn *fn, uint32_t user, unsign
                         const void *in, size_t size, void **bytes, size_t *count);
 void foreign_unmap(void *bytes, size_t count);
 
-/* The real user of a process, remembered for a second. One that has ended: another number. */
+/*
+ * The real user of a process, remembered for a second, and after the end of the process for a
+ * minute. Processes that ended before their user was read share one number of their own.
+ */
 uint32_t foreign_user(struct foreign *f, pid_t pid);
 
 pid_t foreign_pid(const struct foreign *f); /* 0: none */

@@ -169,7 +169,8 @@ static void stuck_calls_are_abandoned_and_their_user_is_left_alone(void)
 		CHECK_EQ(stuck_call(f, foreign_user(f, getpid()), fifo), -ETIMEDOUT);
 	}
 	CHECK_EQ(foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), &out), -ECANCELED);
-	/* Processes that have ended are held to account together; others are still served. */
+	/* Processes that ended before their user was read count as one user, who is still served.
+	 */
 	buf_clear(&out);
 	CHECK(!foreign_call(f, fill, foreign_user(f, INT32_MAX), FOREIGN_MS, &one, sizeof(one),
 	                    &out));
@@ -191,6 +192,27 @@ static void stuck_calls_are_abandoned_and_their_user_is_left_alone(void)
 	unlink(fifo);
 	rmdir(directory);
 	buf_done(&out);
+	foreign_close(f);
+}
+
+static void the_user_of_an_ended_process_is_remembered(void)
+{
+	struct foreign *f = begin(-1);
+	uint32_t user = getuid(), unknown = foreign_user(f, INT32_MAX);
+	pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	CHECK_EQ(foreign_user(f, child), user);
+	kill(child, SIGKILL);
+	CHECK(waitpid(child, NULL, 0) == child);
+	/* Longer than the answer for a live process is used again. */
+	usleep(1100000);
+	CHECK_EQ(foreign_user(f, child), user);
+	CHECK(unknown != user);
+	CHECK_EQ(foreign_user(f, INT32_MAX), unknown);
 	foreign_close(f);
 }
 
@@ -304,6 +326,7 @@ int main(void)
 	RUN(mapped_answers_outlive_the_process);
 	RUN(an_error_comes_back_without_bytes);
 	RUN(stuck_calls_are_abandoned_and_their_user_is_left_alone);
+	RUN(the_user_of_an_ended_process_is_remembered);
 	RUN(no_user_can_take_all_threads);
 	RUN(a_busy_call_is_not_a_stuck_one);
 	RUN(descriptors_are_not_held_open);
