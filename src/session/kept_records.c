@@ -126,7 +126,7 @@ void kept_records_cgroup(struct kept_records *k, uint64_t id, const void *record
 			break;
 		}
 	while (k->cgroups.count &&
-	       (k->cgroups.count == KEPT_CGROUPS || false)) {
+	       (k->cgroups.count == KEPT_CGROUPS || k->cgroup_bytes + size > KEPT_CGROUP_BYTES)) {
 		remove_cgroup(k, 0);
 		k->dropped_cgroups++;
 	}
