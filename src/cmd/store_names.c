@@ -28,6 +28,7 @@ struct store_names {
 	size_t function_count;
 	char *texts;
 	uint64_t read_ns;    /* when the kernel's names were; 0: not yet */
+	bool partial;        /* they are from the cache, which does not have all of them */
 	VEC(char *) given;   /* names of the last call */
 	VEC(uint32_t) order; /* the call's frames, image by image */
 };
@@ -65,14 +66,30 @@ static uint32_t size_of(const struct symbol_entry *e)
 	return e->end - e->start < UINT32_MAX ? (uint32_t)(e->end - e->start) : UINT32_MAX;
 }
 
-static void read_kernel(struct store_names *n)
+static int read_symbols(struct kallsyms *k, bool whole)
+{
+	struct cache_dir *cache = NULL;
+	int status;
+
+	cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	status = kallsyms_running(k, cache, NULL, NULL);
+	cache_dir_close(cache);
+	if (!status && whole)
+		kallsyms_complete(k);
+	return status;
+}
+
+/* `whole`: with the functions that the cache does not have. */
+static void read_kernel(struct store_names *n, bool whole)
 {
 	struct kallsyms k;
 
+	n->partial = false;
 	n->read_ns = clock_ns(CLOCK_MONOTONIC);
 	/* What is known stays where it cannot be read any more: rights may have been given up. */
-	if (kallsyms_read(&k, NULL, NULL))
+	if (read_symbols(&k, whole))
 		return;
+	n->partial = k.partial;
 	forget_kernel(n);
 	if (k.table.names.size < UINT32_MAX) {
 		n->function_count = k.table.entries.count;
@@ -96,7 +113,7 @@ struct store_names *store_names_new(const char *root)
 	struct store_names *n = xcalloc(1, sizeof(*n));
 
 	n->root = root ? xstrdup(root) : NULL;
-	read_kernel(n);
+	read_kernel(n, false);
 	return n;
 }
 
@@ -115,8 +132,8 @@ static const char *kernel_name(struct store_names *n, uint64_t address)
 	char *plain;
 
 	/* Modules come and go. */
-	if (!name && (!n->read_ns || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
-		read_kernel(n);
+	if (!name && (n->partial || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
+		read_kernel(n, true);
 		name = find_kernel(n, address);
 	}
 	plain = name ? demangle(name) : NULL;

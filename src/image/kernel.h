@@ -51,6 +51,12 @@ struct kernel_places {
 int kallsyms_running(struct kallsyms *k, struct cache_dir *cache,
                      const struct kernel_places *places, struct error *err);
 
+/*
+ * Once, if the table is from the cache, which does not have all functions: the table is read again
+ * from /proc/kallsyms. False: it was complete, or cannot be read now and stays as it is.
+ */
+bool kallsyms_complete(struct kallsyms *k);
+
 struct kernel_identity {
 	struct build_id build_id; /* size 0: not known */
 	char release[65];         /* uname -r */

@@ -270,3 +270,17 @@ int kallsyms_running(struct kallsyms *k, struct cache_dir *cache,
 	vec_done(&modules.names);
 	return r;
 }
+
+bool kallsyms_complete(struct kallsyms *k)
+{
+	struct kallsyms whole;
+
+	if (!k->partial)
+		return false;
+	k->partial = false;
+	if (kallsyms_read(&whole, NULL, NULL))
+		return false;
+	kallsyms_done(k);
+	*k = whole;
+	return true;
+}

@@ -30,8 +30,12 @@ static void read_modules(struct kernel_functions *k)
 
 void kernel_functions_init(struct kernel_functions *k)
 {
+	struct cache_dir *cache = NULL;
+
 	*k = (struct kernel_functions){0};
-	k->named = !kallsyms_read(&k->symbols, NULL, NULL);
+	cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	k->named = !kallsyms_running(&k->symbols, cache, NULL, NULL);
+	cache_dir_close(cache);
 	read_modules(k);
 }
 
@@ -44,15 +48,22 @@ void kernel_functions_done(struct kernel_functions *k)
 }
 
 /* The tracer's address may be some bytes behind the function's first (ENDBR). */
-static size_t symbol_at(const struct kernel_functions *k, uint64_t address)
+static size_t symbol_at(struct kernel_functions *k, uint64_t address)
 {
-	return k->named ? symbol_table_find(&k->symbols.table, address) : SYMBOL_NONE;
+	size_t found;
+
+	if (!k->named)
+		return SYMBOL_NONE;
+	found = symbol_table_find(&k->symbols.table, address);
+	if (found == SYMBOL_NONE && kallsyms_complete(&k->symbols))
+		found = symbol_table_find(&k->symbols.table, address);
+	return found;
 }
 
 void kernel_functions_describe(void *ctx, struct call_paths *c, uint64_t address,
                                struct call_function *f)
 {
-	const struct kernel_functions *k = ctx;
+	struct kernel_functions *k = ctx;
 	size_t symbol = symbol_at(k, address);
 	struct image image = {.kind = IMAGE_KERNEL};
 	const char *path = KERNEL_IMAGE;
@@ -82,7 +93,7 @@ enum graph_entry kernel_functions_entry(void *ctx, uint64_t address)
 	        "common_interrupt", "__common_interrupt", "do_IRQ"};
 	static const char *const preempts[] = {"preempt_schedule_irq", "irqentry_exit_cond_resched",
 	                                       "raw_irqentry_exit_cond_resched"};
-	const struct kernel_functions *k = ctx;
+	struct kernel_functions *k = ctx;
 	size_t symbol = symbol_at(k, address);
 	const char *name;
 

@@ -5,6 +5,8 @@
 
 #include "base/this_boot.h"
 #include "image/kernel.h"
+#include "cmd/store_names.h"
+#include "session/kernel_functions.h"
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
@@ -305,6 +307,60 @@ static void names_that_are_not_kept_are_read(void)
 	end();
 }
 
+static bool is_kept_now(void)
+{
+	char boot[BOOT_ID_SIZE];
+	int fd;
+
+	this_boot_id(boot);
+	fd = cache_dir_find(cache, KALLSYMS_CACHE_KIND, boot);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* A store's names and those of traced functions come through the cache, and are whole. */
+static void sessions_read_the_kernel_through_the_cache(void)
+{
+	struct kernel_functions functions;
+	struct kallsyms whole;
+	struct call_function f = {0};
+	struct call_paths *paths;
+	uint64_t other;
+
+	if (kallsyms_read(&whole, NULL, NULL)) {
+		printf("# /proc/kallsyms has no addresses: not tested\n");
+		return;
+	}
+	begin("store");
+	store_names_free(store_names_new(NULL));
+	CHECK(is_kept_now());
+	end();
+	begin("functions");
+	kernel_functions_init(&functions);
+	CHECK(functions.named);
+	CHECK(is_kept_now());
+	kernel_functions_done(&functions);
+	end();
+	begin("part");
+	keep_few(&whole.table, whole.text);
+	kernel_functions_init(&functions);
+	CHECK(functions.symbols.partial);
+	other = whole.table.entries.items[whole.table.entries.count / 2].start;
+	paths = xcalloc(1, sizeof(*paths));
+	image_table_init(&paths->images);
+	kernel_functions_describe(&functions, paths, other, &f);
+	CHECK(!functions.symbols.partial);
+	CHECK_EQ(functions.symbols.table.entries.count, whole.table.entries.count);
+	CHECK_STR(intern_text(&paths->images.names, f.name),
+	          symbol_table_name(&whole.table, symbol_table_find(&whole.table, other)));
+	image_table_done(&paths->images);
+	free(paths);
+	kernel_functions_done(&functions);
+	kallsyms_done(&whole);
+	end();
+}
+
 int main(void)
 {
 	if (!fixture_begin())
@@ -316,6 +372,7 @@ int main(void)
 	RUN(a_damaged_file_is_not_used);
 	RUN(the_cache_is_bounded);
 	RUN(names_that_are_not_kept_are_read);
+	RUN(sessions_read_the_kernel_through_the_cache);
 	fixture_end();
 	return check_end();
 }
