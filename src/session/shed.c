@@ -7,6 +7,7 @@
 #include "session/record_cost.h"
 #include "session/sample_cost.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,6 +129,48 @@ static void add_slowed(const struct shed *s, uint64_t now_ns, uint64_t slowed_ns
 		slowed_ns[vec_last(&s->changes)->budget] += now_ns - s->changed_ns;
 }
 
+static uint64_t first_time(const struct shed *s, const struct shed_change *c)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < perf_source_cpu_count(s->source); i++)
+		if (c->done_ns[i] && c->done_ns[i] < first)
+			first = c->done_ns[i];
+	return first;
+}
+
+/* The first change holds until `end_ns`, with the mean rate of both. */
+static void merge_pair(struct shed *s, struct shed_change *first, struct shed_change *second,
+                       uint64_t end_ns)
+{
+	uint64_t middle_ns = first_time(s, second);
+	double before = (double)(middle_ns - first_time(s, first));
+	double after = (double)(end_ns - middle_ns);
+
+	first->stretch = (before + after) / (before / first->stretch + after / second->stretch);
+	if (after > before)
+		first->budget = second->budget;
+	free(second->done_ns);
+	s->merged++;
+}
+
+/* Records of that time were read long ago: shed_period() is not asked about it any more. */
+static void merge_oldest(struct shed *s)
+{
+	struct shed_change *c = s->changes.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->changes.count; i++) {
+		c[kept] = c[i];
+		if (i < SHED_CHANGES_MAX / 2) {
+			merge_pair(s, &c[kept], &c[i + 1], first_time(s, &c[i + 2]));
+			i++;
+		}
+		kept++;
+	}
+	s->changes.count = kept;
+}
+
 /* Now that the rings, or the budget, ask for something else. */
 static void settle(struct shed *s, uint64_t now_ns)
 {
@@ -138,6 +181,8 @@ static void settle(struct shed *s, uint64_t now_ns)
 	if (stretch == s->stretch)
 		return;
 	add_slowed(s, now_ns, s->slowed_ns);
+	if (s->changes.count == SHED_CHANGES_MAX)
+		merge_oldest(s);
 	c = vec_add(&s->changes);
 	c->stretch = s->stretch = stretch;
 	c->budget = bound >= s->behind;
@@ -330,14 +375,16 @@ uint64_t shed_period(const struct shed *s, size_t event, size_t cpu, uint64_t ti
 	return period_at(s, e, i ? s->changes.items[i - 1].stretch : 1);
 }
 
-static uint64_t first_time(const struct shed *s, const struct shed_change *c)
+static void note_merged(const struct shed *s, struct account *account)
 {
-	uint64_t first = UINT64_MAX;
-
-	for (size_t i = 0; i < perf_source_cpu_count(s->source); i++)
-		if (c->done_ns[i] && c->done_ns[i] < first)
-			first = c->done_ns[i];
-	return first;
+	if (s->merged)
+		vec_push(&account->notes,
+		         xasprintf("The rate changed %" PRIu64 " times: older changes are merged, "
+		                   "with the mean rate of each stretch. Until the last change it "
+		                   "was lower for %.1f s because of the budget and for %.1f s "
+		                   "because the recorder fell behind.",
+		                   s->merged + s->changes.count, (double)s->slowed_ns[1] / 1e9,
+		                   (double)s->slowed_ns[0] / 1e9));
 }
 
 static void account_budget(const struct shed_bound *b, struct account_budget *a)
@@ -369,6 +416,7 @@ void shed_account(const struct shed *s, struct account *account)
 		         (struct account_rate){.time_ns = first_time(s, c),
 		                               .period_ns = period_at(s, slowed, c->stretch),
 		                               .budget = c->budget});
+	note_merged(s, account);
 	if (s->bound)
 		account_budget(s->bound, &account->budget);
 	if (s->unbound)

@@ -24,6 +24,12 @@
 #include "session/status.h"
 #include "source/perf_source.h"
 
+/*
+ * When the list is full, the changes of its older half are merged in pairs: each merged change has
+ * the mean rate of its two stretches, weighted by their times. Times slowed are summed up apart.
+ */
+#define SHED_CHANGES_MAX 1024
+
 struct shed_change {
 	double stretch;    /* every clock's period is its first one times this from then on */
 	bool budget;       /* that asks for it, not the rings */
@@ -40,6 +46,7 @@ struct shed {
 	double behind,
 	        most; /* what the rings ask for, and may; most 0: the rate is never changed */
 	VEC(struct shed_change) changes;
+	uint64_t merged; /* changes that are no longer listed by themselves */
 	uint64_t changed_ns, calm_since_ns, patience_ns;
 	uint64_t slowed_ns[2];    /* before: for the rings, [1] for the budget */
 	uint64_t tracked;         /* records that are no samples, counted by whoever reads them */

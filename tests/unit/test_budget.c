@@ -394,6 +394,58 @@ static void full_rings_beside_a_budget(void)
 	world_close(&w);
 }
 
+/* Samples due, in periods asked for, from the first change to `end_ns`. */
+static double due(const struct shed *s, uint64_t end_ns)
+{
+	double sum = 0;
+
+	for (size_t i = s->changes.count; i--;) {
+		const struct shed_change *c = &s->changes.items[i];
+
+		sum += (double)(end_ns - c->done_ns[0]) / c->stretch;
+		end_ns = c->done_ns[0];
+	}
+	return sum;
+}
+
+static void many_changes_are_bounded_and_their_totals_exact(void)
+{
+	struct account account = {0};
+	struct session_status status = {0};
+	struct world w;
+	uint64_t now = 1000 * SECOND, first = 0, last = 0, at;
+	double expected = 0, stretch = 1;
+
+	if (!world_open(&w))
+		return;
+	for (int i = 0; i < 6000; i++) {
+		bool full = i % 2 == 0;
+
+		shed_look(&w.shed, full ? 0.9 : 0, false, now += (full ? 1 : 100) * SECOND);
+		at = vec_last(&w.shed.changes)->done_ns[0];
+		expected += last ? (double)(at - last) / stretch : 0;
+		stretch = vec_last(&w.shed.changes)->stretch;
+		last = at;
+		first = first ? first : at;
+		CHECK(w.shed.changes.count <= SHED_CHANGES_MAX);
+	}
+	CHECK_EQ(w.shed.merged + w.shed.changes.count, 6000);
+	CHECK_EQ(w.shed.changes.items[0].done_ns[0], first);
+	CHECK(fabs(due(&w.shed, last) / expected - 1) < 1e-9);
+	status.now_ns = now;
+	shed_status(&w.shed, &status);
+	CHECK_EQ(status.slowed_behind_ns, 3000 * 100 * SECOND);
+	shed_account(&w.shed, &account);
+	CHECK_EQ(account.rates.count, w.shed.changes.count);
+	CHECK_EQ(account.notes.count, 1);
+	CHECK(strstr(account.notes.items[0], "changed 6000 times") != NULL);
+	CHECK(strstr(account.notes.items[0], "300000.0 s because the recorder") != NULL);
+	free(account.notes.items[0]);
+	vec_done(&account.notes);
+	vec_done(&account.rates);
+	world_close(&w);
+}
+
 /* No event of which there could be fewer samples: that is told. */
 static void nothing_to_slow(void)
 {
@@ -430,6 +482,7 @@ int main(void)
 	RUN(any_machine);
 	RUN(a_clock_with_a_budget);
 	RUN(full_rings_beside_a_budget);
+	RUN(many_changes_are_bounded_and_their_totals_exact);
 	RUN(nothing_to_slow);
 	return check_end();
 }
