@@ -3,6 +3,7 @@
 
 #include "base/aside.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/plural.h"
 #include "format/perf_data_layout.h"
 #include "format/perf_record.h"
@@ -45,6 +46,9 @@ struct store_sink {
 	VEC(struct missing) missing;
 	uint64_t lost_windows, lost_samples; /* that found no room */
 	size_t note;                         /* of the session's, of these; 0: none yet */
+	uint64_t dropped_mappings;
+	size_t dropped_note; /* of these, likewise */
+	uint64_t notes_hash; /* of the session's notes that are in the store */
 };
 
 static struct store_sink *store_sink_of(struct session_sink *s)
@@ -157,6 +161,40 @@ static void note_lost(struct store_sink *s, const struct store_window *w, const 
 	                  plural(s->lost_windows, "is", "are"), why));
 }
 
+/* Mappings that the table of processes had no room for. */
+static void note_dropped(struct store_sink *s, const struct profile *p)
+{
+	uint64_t dropped = process_table_dropped_mappings(p->processes);
+
+	if (dropped == s->dropped_mappings)
+		return;
+	s->dropped_mappings = dropped;
+	s->dropped_note = session_note(
+	        s->sink.session, s->dropped_note,
+	        xasprintf("%" PRIu64 " %s of processes with too many of them %s dropped: code in "
+	                  "them has no names.",
+	                  dropped, plural(dropped, "mapping", "mappings"),
+	                  plural(dropped, "was", "were")));
+}
+
+/* What the session reports as left out, where that changed since it was written. */
+static int write_notes(struct store_sink *s, struct error *err)
+{
+	size_t count;
+	char *const *notes = session_notes(s->sink.session, &count);
+	uint64_t hash = 0;
+	int ret;
+
+	for (size_t i = 0; i < count; i++)
+		hash = hash_pair(hash, hash_bytes(notes[i], strlen(notes[i]) + 1));
+	if (hash == s->notes_hash)
+		return 0;
+	ret = store_set_notes(s->store, notes, count, err);
+	if (!ret)
+		s->notes_hash = hash;
+	return ret;
+}
+
 static int write_window(struct store_sink *s, const struct profile *p, const struct store_window *w,
                         struct error *err)
 {
@@ -166,6 +204,9 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
 
 	if (!ret)
 		ret = tell_missing(s, err);
+	note_dropped(s, p);
+	if (!ret)
+		ret = write_notes(s, err);
 	if (!ret)
 		ret = store_add_window(s->store, p, w, err);
 	if (is_passing(ret)) {
@@ -403,6 +444,8 @@ static int sink_close(struct session_sink *sink, const struct recording *r,
 
 	if (!ret)
 		ret = tell_missing(s, err);
+	if (!ret)
+		ret = write_notes(s, err);
 	if (!ret)
 		ret = store_end(s->store, last->now_wall_ns, "stopped", err);
 	sink_free(s);

@@ -32,6 +32,7 @@ const struct sql_columns sql_columns[] = {
          .index = "window"},
         {.name = "gaps",
          .columns = "id INTEGER, host INTEGER, start_ns INTEGER, end_ns INTEGER, why TEXT"},
+        {.name = "notes", .columns = "session INTEGER, note TEXT"},
         {.name = "processes",
          .columns = "id INTEGER, host INTEGER, name TEXT, instance INTEGER, pid INTEGER, "
                     "parent INTEGER, start_ns INTEGER, end_ns INTEGER, cgroup TEXT, "

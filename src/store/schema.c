@@ -48,6 +48,15 @@ static const char rate_tables[] = RATE_TABLES("CREATE TABLE");
 /* Stand-ins, where a store of version 1 is read. */
 static const char no_rate_tables[] = RATE_TABLES("CREATE TEMP TABLE");
 
+/* Of version 3. */
+#define NOTE_TABLES(create)                                                                        \
+	create " session_note (session INTEGER, place INTEGER, note TEXT NOT NULL,"                \
+	       " PRIMARY KEY (session, place)) WITHOUT ROWID;"
+
+static const char note_tables[] =
+        NOTE_TABLES("CREATE TABLE") "CREATE VIEW notes AS SELECT session, note FROM session_note;";
+static const char no_note_tables[] = NOTE_TABLES("CREATE TEMP TABLE");
+
 static const char window_tables[] =
         "CREATE TABLE window (id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
@@ -198,8 +207,9 @@ static int create_samples_view(struct database *d, struct error *err)
 
 static int create_all(struct database *d, struct error *err)
 {
-	static const char *const parts[] = {machine_tables, window_tables, rate_tables, name_tables,
-	                                    table_views,    session_views, name_views};
+	static const char *const parts[] = {machine_tables, window_tables, rate_tables,
+	                                    note_tables,    name_tables,   table_views,
+	                                    session_views,  name_views};
 	char marks[128];
 	int status;
 
@@ -255,17 +265,31 @@ static int from_first(struct database *d, struct error *err)
 	return status ? status : database_run(d, name_views, err);
 }
 
+static int from_second(struct database *d, struct error *err)
+{
+	int64_t version;
+	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
+
+	/* Another writer may have done it in between. */
+	if (status || version > 2)
+		return status;
+	status = database_run(d, "PRAGMA user_version = 3;", err);
+	return status ? status : database_run(d, note_tables, err);
+}
+
 int schema_upgrade(struct database *d, int version, struct error *err)
 {
 	int status;
 
-	_Static_assert(STORE_VERSION == 2, "a step for each version");
+	_Static_assert(STORE_VERSION == 3, "a step for each version");
 	/* There was no version before the first. */
 	if (version < 1)
 		return never_was(d->path, version, err);
 	status = database_run(d, "BEGIN IMMEDIATE", err);
 	if (!status)
 		status = from_first(d, err);
+	if (!status)
+		status = from_second(d, err);
 	if (!status)
 		status = database_run(d, "COMMIT", err);
 	if (status && !sqlite3_get_autocommit(d->handle))
@@ -279,10 +303,12 @@ int schema_stand_in(struct database *d, struct error *err)
 	/* What the file's first bytes say may be older than what its journal has. */
 	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
 
-	if (status || version >= 2)
+	if (status || version >= 3)
 		return status;
-	return version < 1 ? never_was(d->path, (int)version, err)
-	                   : database_run(d, no_rate_tables, err);
+	if (version < 1)
+		return never_was(d->path, (int)version, err);
+	status = database_run(d, no_note_tables, err);
+	return status || version == 2 ? status : database_run(d, no_rate_tables, err);
 }
 
 static uint32_t big_endian(const unsigned char *at)

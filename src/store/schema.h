@@ -17,6 +17,7 @@
  *			recording's, in it. period_ns of merged ones: of their mean rate
  *	window_rate	struct store_rate, of windows where it says something
  *	session_budget	struct store_budget, of sessions that had one
+ *	session_note	sentences on what a session could not record or had to drop, by place
  *	ledger_cpu	struct ledger_cpu, a row a window and CPU
  *	buffer		struct store_buffer, a row a window and CPU
  *	gap		time that nobody measured, and why
@@ -51,7 +52,8 @@
 #include "store/database.h"
 
 #define STORE_APPLICATION_ID 0x61737379 /* "assy" */
-#define STORE_VERSION 2                 /* 1: without window_rate and session_budget */
+/* 1: without window_rate and session_budget; 2: without session_note */
+#define STORE_VERSION 3
 #define SCHEMA_PAGE_BYTES 4096
 
 #define SCHEMA_CPU_UNKNOWN (-1)

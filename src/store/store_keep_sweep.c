@@ -142,6 +142,11 @@ static int sweep_sessions(struct store *s, struct error *err)
 		                  " (SELECT id FROM session)",
 		                  err, "");
 	if (!status)
+		status = keep_put(s,
+		                  "DELETE FROM session_note WHERE session NOT IN"
+		                  " (SELECT id FROM session)",
+		                  err, "");
+	if (!status)
 		status = oldest(s, &oldest_ns, err);
 	return status ? status
 	              : keep_put(s, "DELETE FROM gap WHERE end_ns < ?", err, "i", oldest_ns);

@@ -155,6 +155,8 @@ static void take_attr(struct store_reader *r, sqlite3_stmt *s, struct recording 
 	*store_ids_place(&r->events, sqlite3_column_int64(s, 0)) = find_event(r->p, a);
 }
 
+#define STORE_NOTES_MAX 1000 /* of a session; a damaged store may have more */
+
 static const char budget_sql[] =
         "SELECT share_ppm, cost_low_ns, cost_high_ns, cost_samples, record_ns FROM session_budget"
         " WHERE session = ?";
@@ -174,6 +176,24 @@ static int read_budget(struct store_reader *r, int64_t session, struct account_b
 	b->record_ns = store_column(s, 4);
 	sqlite3_reset(s);
 	return 0;
+}
+
+static int read_notes(struct store_reader *r, int64_t session, struct account *a, struct error *err)
+{
+	sqlite3_stmt *s = NULL;
+	int status = database_kept(
+	        &r->db, "SELECT note FROM session_note WHERE session = ? ORDER BY place", &s, err);
+
+	if (!status)
+		status = database_bind(&r->db, s, err, "i", session);
+	while (!status && (status = database_step(&r->db, s, err)) == 1) {
+		vec_push(&a->notes, xstrdup(store_column_text(s, 0)));
+		status = 0;
+		if (a->notes.count == STORE_NOTES_MAX)
+			break;
+	}
+	sqlite3_reset(s);
+	return status;
 }
 
 static int read_session(struct store_reader *r, int64_t session, struct error *err)
@@ -199,6 +219,8 @@ static int read_session(struct store_reader *r, int64_t session, struct error *e
 		take_attr(r, s, rec);
 		status = 0;
 	}
+	if (!status)
+		status = read_notes(r, session, &rec->account, err);
 	return status ? status : read_budget(r, session, &rec->account.budget, err);
 }
 

@@ -326,6 +326,35 @@ int store_begin(struct store *s, const struct recording *described, uint64_t sta
 	return status;
 }
 
+static int write_notes(struct store *s, char *const *notes, size_t count, struct error *err)
+{
+	sqlite3_stmt *put;
+	int status = database_kept(&s->db, "DELETE FROM session_note WHERE session = ?", &put, err);
+
+	if (!status)
+		status = database_put(&s->db, put, err, "i", s->session);
+	if (!status)
+		status = database_kept(&s->db, "INSERT INTO session_note VALUES (?, ?, ?)", &put,
+		                       err);
+	for (size_t i = 0; !status && i < count; i++)
+		status = database_put(&s->db, put, err, "iis", s->session, (int64_t)i, notes[i]);
+	return status;
+}
+
+int store_set_notes(struct store *s, char *const *notes, size_t count, struct error *err)
+{
+	int status = store_write_begin(s, err);
+
+	if (status)
+		return status;
+	status = write_notes(s, notes, count, err);
+	if (status)
+		store_write_undo(s);
+	else
+		status = store_write_end(s, err);
+	return status;
+}
+
 int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *err)
 {
 	int status;

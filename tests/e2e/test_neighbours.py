@@ -64,6 +64,21 @@ def mappings_of_a_process_have_a_bound(t):
     t.between(cut, 200, 260, "mappings that fit into 1 MB")
 
 
+@test
+def mappings_that_a_store_session_leaves_out_are_reported(t):
+    attack(t, "paths", "400")
+    env, db = t.runtime(), t.path("a.db")
+    t.assay("start", "--store", db, "--window", "1", env=env)
+    t.has(t.assay("status", env=env).out, "mappings were left out (")
+    t.assay("stop", env=env)
+    report = t.report(db)
+    note(t, report, "mappings were left out (")
+    note(t, report, "longer than 4095 bytes")
+    found = t.assay("sql", db, "SELECT count(*) FROM notes JOIN sessions s ON s.id = session "
+                    "WHERE note LIKE '%left out (%'").out
+    t.has(found, "1")
+
+
 def memory_kb(t, words, **options):
     """Runs assay to its end; the most memory that it had."""
     process = t.start(ASSAY, *words, **options)

@@ -187,7 +187,7 @@ static void tables_that_are_not_ours_are_told_of(void)
 static void make_first_version(void)
 {
 	sqlite_change(path, "DROP VIEW sessions; DROP VIEW windows; DROP TABLE window_rate;"
-	                    "DROP TABLE session_budget;"
+	                    "DROP TABLE session_budget; DROP VIEW notes; DROP TABLE session_note;"
 	                    "CREATE VIEW sessions AS SELECT id, host, start_ns, ended FROM session;"
 	                    "CREATE VIEW windows AS SELECT id, session, period_ns FROM window;"
 	                    "PRAGMA user_version = 1");
@@ -211,7 +211,7 @@ static void a_store_of_the_first_version(void)
 	CHECK_STR(ask("PRAGMA user_version"), "1");
 	/* and brought up to date by the next writer. */
 	s = open_store(&err);
-	CHECK_STR(ask("PRAGMA user_version"), "2");
+	CHECK_STR(ask("PRAGMA user_version"), "3");
 	world_init(&w, "here");
 	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
 	world_name(&w, 1, 1, "init", false);
@@ -221,6 +221,7 @@ static void a_store_of_the_first_version(void)
 	CHECK_STR(ask("SELECT count(*), count(budget), min(event) IS NULL FROM sessions"), "2|0|0");
 	CHECK_STR(ask("SELECT count(*), count(slowed_budget_ns), min(level) FROM windows"),
 	          "2|0|0");
+	CHECK_STR(ask("SELECT count(*) FROM notes"), "0");
 	profile_free(p);
 }
 
