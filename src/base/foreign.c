@@ -56,6 +56,8 @@ struct foreign {
 	int slot_cpu[SLOTS];  /* that its thread may run on, -1: any */
 	uint64_t calls, lost; /* lost: not made for the process had ended */
 	uint64_t cpu_ns;
+	void (*meanwhile)(void *ctx);
+	void *meanwhile_ctx;
 	VEC(struct user) users;
 	struct known known[KNOWN];
 };
@@ -225,6 +227,14 @@ static bool is_blocked(const struct foreign *f, const struct foreign_slot *slot)
 	return !state || !state[1] || state[2] != 'R';
 }
 
+void foreign_meanwhile(struct foreign *f, void (*meanwhile)(void *ctx), void *ctx)
+{
+	if (!f)
+		return;
+	f->meanwhile = meanwhile;
+	f->meanwhile_ctx = ctx;
+}
+
 /* False: the thread was blocked for that long, or the process is no more. */
 static bool wait_for(struct foreign *f, struct foreign_slot *slot, struct user *u, unsigned limit)
 {
@@ -240,6 +250,8 @@ static bool wait_for(struct foreign *f, struct foreign_slot *slot, struct user *
 		 */
 		if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SLOT_DONE)
 			return true;
+		if (f->meanwhile)
+			f->meanwhile(f->meanwhile_ctx);
 		if (!is_blocked(f, slot))
 			continue;
 		blocked += LOOK_MS;

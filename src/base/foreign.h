@@ -64,6 +64,9 @@ struct foreign_options {
 };
 
 int foreign_open(struct foreign **f, const struct foreign_options *options, struct error *err);
+/* What to do every few ms as long as a call is not answered; NULL: nothing. With f NULL: not kept.
+ */
+void foreign_meanwhile(struct foreign *f, void (*meanwhile)(void *ctx), void *ctx);
 void foreign_close(struct foreign *f);
 
 /*

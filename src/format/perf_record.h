@@ -88,4 +88,12 @@ uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t
 enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,
                                       struct event *e);
 
+/*
+ * Copies a whole and aligned record without the room of its stack copy that the kernel did not
+ * fill: returns the copy's size. `into` has `size` bytes and may be the record. Texts of events
+ * decoded before stay good.
+ */
+size_t perf_decoder_compact(struct perf_decoder *d, const uint8_t *record, size_t size,
+                            uint8_t *into);
+
 #endif

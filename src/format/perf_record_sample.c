@@ -227,3 +227,28 @@ enum perf_decoded perf_decode_sample(struct perf_decoder *d, const uint8_t *reco
 		return PERF_DECODED_DAMAGED;
 	return PERF_DECODED;
 }
+
+size_t perf_decoder_compact(struct perf_decoder *d, const uint8_t *record, size_t size,
+                            uint8_t *into)
+{
+	const uint8_t *rest;
+	struct event e = {0};
+	uint64_t kept;
+	uint16_t left;
+	size_t at;
+
+	if (load_u32(record) != PERF_RECORD_SAMPLE ||
+	    perf_decoder_decode(d, record, size, &e) != PERF_DECODED || !e.sample.stack) {
+		memmove(into, record, size);
+		return size;
+	}
+	at = (size_t)(e.sample.stack - record);
+	rest = e.sample.stack + load_u64(e.sample.stack - sizeof(kept));
+	kept = (e.sample.stack_size + 7) & ~UINT64_C(7);
+	left = (uint16_t)(at + kept + (size_t)(record + size - rest));
+	memmove(into, record, at + kept);
+	memmove(into + at + kept, rest, (size_t)(record + size - rest));
+	memcpy(into + at - sizeof(kept), &kept, sizeof(kept));
+	memcpy(into + 6, &left, sizeof(left));
+	return left;
+}

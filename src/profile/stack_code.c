@@ -67,6 +67,8 @@ struct stack_code {
 	size_t table_bytes;           /* of all */
 	uint64_t uses;
 	uint16_t tables; /* opened or taken over; their numbers are never used again */
+	bool puts_off;
+	uint32_t later, later_process; /* the image whose table is to be opened, ID_NONE: none */
 	struct code_space spaces[SPACES];
 	struct code_row rows[ROWS];
 	struct stack_code_place place; /* the last answer */
@@ -90,6 +92,7 @@ struct stack_code *stack_code_new(struct process_table *processes, struct image_
 	c->machine = machine;
 	c->options = options;
 	c->counts = counts;
+	c->later = ID_NONE;
 	forget_spaces(c);
 	return c;
 }
@@ -318,15 +321,51 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-/* The file of an image, its table opened if that is possible. */
+/* Whether the file may be found through this process. */
+static bool may_open(const struct code_image *file, int32_t pid)
+{
+	return !file->table && file->tries < TRIES && (!file->tries || file->pid != pid);
+}
+
+/* The file of an image, its table opened if that is possible. NULL: later. */
 static const struct code_image *file_of(struct stack_code *c, uint32_t image, uint32_t process)
 {
 	int32_t pid = process_table_process(c->processes, process)->pid;
 	struct code_image *file = image_file(c, image);
 
-	if (!file->table && file->tries < TRIES && (!file->tries || file->pid != pid))
-		open_table(c, file, image, pid);
+	if (!may_open(file, pid))
+		return file;
+	if (c->puts_off) {
+		c->later = image;
+		c->later_process = process;
+		return NULL;
+	}
+	open_table(c, file, image, pid);
 	return file;
+}
+
+void stack_code_put_off(struct stack_code *c, bool on)
+{
+	c->puts_off = on;
+	c->later = ID_NONE;
+}
+
+bool stack_code_later(const struct stack_code *c)
+{
+	return c->later != ID_NONE;
+}
+
+bool stack_code_open(struct stack_code *c)
+{
+	uint32_t image = c->later;
+	int32_t pid;
+
+	c->later = ID_NONE;
+	if (image == ID_NONE)
+		return false;
+	pid = process_table_process(c->processes, c->later_process)->pid;
+	open_table(c, image_file(c, image), image, pid);
+	return !may_open(image_file(c, image), pid);
 }
 
 /* What a mapping of a file that is not generated code has in it. */
@@ -340,7 +379,9 @@ static void look_at_file(struct stack_code *c, uint32_t process, uint32_t image,
 	if (kind != IMAGE_FILE && kind != IMAGE_VDSO)
 		return;
 	file = file_of(c, image, process);
-	if (!file->table) {
+	if (!file) {
+		range->kind = STACK_CODE_LATER;
+	} else if (!file->table) {
 		range->kind = STACK_CODE_NO_FILE;
 	} else if (file->table->machine == c->machine->machine) {
 		range->table = file->table;
@@ -367,7 +408,8 @@ static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
 	range->delta = frame.offset - address;
 	look_at_file(c, process, frame.image, range);
 	/* A file that could not be read may be found through the next process that maps it. */
-	return !m->generated && range->kind != STACK_CODE_NO_FILE;
+	return !m->generated && range->kind != STACK_CODE_NO_FILE &&
+	       range->kind != STACK_CODE_LATER;
 }
 
 static const struct code_range *find_range(const struct code_space *s, uint64_t address)

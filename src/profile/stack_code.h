@@ -21,6 +21,7 @@ enum stack_code_kind {
 	STACK_CODE_RULE,
 	STACK_CODE_NO_RULE, /* code, but no table describes it */
 	STACK_CODE_NO_FILE, /* code of a file that could not be read */
+	STACK_CODE_LATER,   /* its table is not open, and opening is put off */
 	STACK_CODE_NONE,    /* nothing executable */
 };
 
@@ -45,5 +46,14 @@ void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
 /* What is at an address; `version` is that of the process's maps. Good until the next call. */
 const struct stack_code_place *stack_code_at(struct stack_code *c, uint32_t process,
                                              uint64_t version, uint64_t address);
+
+/*
+ * Opening a table may take long. As long as it is put off, the first table that is met is noted
+ * instead: stack_code_later() says whether there is one, and stack_code_open() opens it.
+ * False: it was not asked for (its user is left alone), and would be noted again.
+ */
+void stack_code_put_off(struct stack_code *c, bool on);
+bool stack_code_later(const struct stack_code *c);
+bool stack_code_open(struct stack_code *c);
 
 #endif

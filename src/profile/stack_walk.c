@@ -28,6 +28,7 @@ struct stack_walk {
 	VEC(struct unwind_frame) frames; /* of the sample, innermost first */
 	struct stack_chain chain;
 	struct stack_walk_counts counts;
+	bool opens; /* the next sample's tables are not put off */
 };
 
 /* One sample on its way. */
@@ -105,6 +106,8 @@ static enum unwind_result by_frame_pointer(struct walk *s, enum stack_code_kind 
 	if (r != UNWIND_CALLER)
 		return r;
 	caller = code_at(s, s->cursor.regs.pc - 1);
+	if (caller->kind == STACK_CODE_LATER)
+		return UNWIND_WRONG;
 	if (caller->kind == STACK_CODE_RULE || (caller->kind != STACK_CODE_NONE && linked)) {
 		s->w->counts.by_frame_pointer++;
 		return r;
@@ -503,6 +506,47 @@ static void without_registers(struct stack_walk *w, const struct event *e,
 	}
 }
 
+static void begin_walk(struct walk *s, uint32_t process, uint32_t thread,
+                       const struct event_sample *sample)
+{
+	struct stack_walk *w = s->w;
+
+	s->process = process;
+	s->version = process_table_maps_version(w->processes, process, CPU_MODE_USER);
+	s->known = stack_memory_of(w->memory, thread);
+	s->memory.bytes = sample->stack;
+	s->memory.start = s->cursor.floor;
+	s->memory.size = sample->stack ? sample->stack_size : 0;
+	s->memory.read = NULL;
+	s->base = 0;
+	s->tag = 0;
+	s->floor = s->memory.start;
+	s->match = STACK_UNKNOWN;
+	s->kept = false;
+	w->frames.count = 0;
+}
+
+/*
+ * Walks the copy. False: a table is needed that is not open. Nothing was remembered until then. A
+ * table that is met only beyond the copy is opened at once.
+ */
+static bool walk_copy_or_wait(struct walk *s, enum stack_end *end)
+{
+	struct stack_walk *w = s->w;
+	uint64_t by_frame_pointer = w->counts.by_frame_pointer;
+
+	stack_code_put_off(w->code, w->options.puts_off && !w->opens);
+	*end = walk_copy(s);
+	if (stack_code_later(w->code)) {
+		w->counts.by_frame_pointer = by_frame_pointer;
+		return false;
+	}
+	stack_code_put_off(w->code, false);
+	w->opens = false;
+	w->counts.samples++;
+	return true;
+}
+
 void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
                        const struct event *e, struct stack_walk_result *result)
 {
@@ -511,27 +555,18 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	struct walk s;
 
 	*result = (struct stack_walk_result){.end = STACK_NONE};
-	w->counts.samples++;
 	if (!w->machine || !sample->regs || sample->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||
 	    !unwind_start(&s.cursor, w->machine, sample->regs, sample->regs_mask)) {
+		w->counts.samples++;
 		without_registers(w, e, result);
 		return;
 	}
 	s.w = w;
-	s.process = process;
-	s.version = process_table_maps_version(w->processes, process, CPU_MODE_USER);
-	s.known = stack_memory_of(w->memory, thread);
-	s.memory.bytes = sample->stack;
-	s.memory.start = s.cursor.floor;
-	s.memory.size = sample->stack ? sample->stack_size : 0;
-	s.memory.read = NULL;
-	s.base = 0;
-	s.tag = 0;
-	s.floor = s.memory.start;
-	s.match = STACK_UNKNOWN;
-	s.kept = false;
-	w->frames.count = 0;
-	end = walk_copy(&s);
+	begin_walk(&s, process, thread, sample);
+	if (!walk_copy_or_wait(&s, &end)) {
+		result->later = true;
+		return;
+	}
 	/* In the kernel between two programs: the registers are the old one's, the maps the new's.
 	 */
 	if (end == STACK_NOT_CODE && w->frames.count == 1 && e->mode == CPU_MODE_KERNEL)
@@ -543,6 +578,11 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 	w->counts.frames += w->frames.count;
 	stack_chain_give(&w->chain, &w->options, w->frames.items, s.kept ? s.base : w->frames.count,
 	                 s.kept ? s.known : NULL, result);
+}
+
+void stack_walk_open(struct stack_walk *w)
+{
+	w->opens = !w->code || !stack_code_open(w->code);
 }
 
 void stack_walk_forget(struct stack_walk *w, uint32_t thread)

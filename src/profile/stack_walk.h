@@ -43,6 +43,7 @@ struct stack_walk_options {
 	struct cache_dir *cache; /* NULL: none */
 	size_t table_bytes;      /* of all open tables; 0: STACK_TABLE_BYTES */
 	struct foreign *foreign; /* live: reads that memory and those files; NULL: this process */
+	bool puts_off;           /* the caller opens tables that take long: stack_walk_open() */
 	/*
 	 * The outermost part of a deep stack: `count` addresses, innermost first,
 	 * whose callers are those of outer stack `parent` (0: none). Numbers count
@@ -59,6 +60,7 @@ struct stack_walk_result {
 	uint32_t count;
 	uint32_t outer; /* 0: none */
 	enum stack_end end;
+	bool later; /* nothing was walked: a table has to be opened first */
 };
 
 struct stack_walk_counts {
@@ -84,6 +86,8 @@ void stack_walk_take_tables(struct stack_walk *w, struct stack_walk *before,
 /* `process`, `thread`: ids in the process table, of this moment. */
 void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
                        const struct event *e, struct stack_walk_result *result);
+/* After `later`: opens the table. Then the same sample is walked again. */
+void stack_walk_open(struct stack_walk *w);
 /* The thread ended, or runs another program. */
 void stack_walk_forget(struct stack_walk *w, uint32_t thread);
 

@@ -61,6 +61,7 @@ struct live_stacks *live_stacks_new(enum stack_method method, struct foreign *fo
 	l->options = (struct stack_walk_options){.method = method,
 	                                         .live = true,
 	                                         .foreign = foreign,
+	                                         .puts_off = true,
 	                                         .define = define_outer,
 	                                         .ctx = l};
 	l->processes_max = PROCESSES_MAX;
@@ -163,11 +164,18 @@ int live_stacks_walk(struct live_stacks *l, struct event *e, const struct perf_e
 		process = process_table_thread_at(l->processes, l->thread)->process;
 		stack_walk_sample(l->walk, process, l->thread, e, &walked);
 	}
+	if (walked.later)
+		return LIVE_STACKS_LATER;
 	stack_chain_join(&walked, &e->sample, l->chain, CHAIN_MAX);
 	if (!l->define_error.code)
 		return 0;
 	*err = l->define_error;
 	return -err->code;
+}
+
+void live_stacks_open(struct live_stacks *l)
+{
+	stack_walk_open(l->walk);
 }
 
 uint64_t live_stacks_memory_reads(const struct live_stacks *l)

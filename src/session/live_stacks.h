@@ -34,12 +34,16 @@ void live_stacks_event(struct live_stacks *l, const struct event *e);
 /* Forgets the dead; done where more than a bound of them have gathered. */
 void live_stacks_renew(struct live_stacks *l);
 
+#define LIVE_STACKS_LATER 1
+
 /*
  * Puts the whole chain into the sample, good until the next walk. The outermost parts of deep
  * stacks that it refers to are defined by records added to `out`, as `attr` and `id` ask.
+ * LIVE_STACKS_LATER: live_stacks_open() is to be called, which may take long, and then this again.
  */
 int live_stacks_walk(struct live_stacks *l, struct event *e, const struct perf_event_attr *attr,
                      uint64_t id, struct buf *out, struct error *err);
+void live_stacks_open(struct live_stacks *l);
 /* Times that the walker looked into threads' memory: stacks were deeper than the copies. */
 uint64_t live_stacks_memory_reads(const struct live_stacks *l);
 

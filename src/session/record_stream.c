@@ -45,6 +45,14 @@ static void add_attrs(struct record_stream *s)
 	perf_decoder_seal(&s->decoder);
 }
 
+/* A foreign call is not answered yet: samples go on to come. */
+static void relieve_rings(void *ctx)
+{
+	struct record_stream *s = ctx;
+
+	ring_merge_relieve(s->merge);
+}
+
 struct record_stream *record_stream_new(const struct record_stream_options *options)
 {
 	const struct perf_event_attr *main_attr = &options->plan->events.items[0].attr;
@@ -64,6 +72,7 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 		shed_budget(&s->shed, s->o.budget);
 	if (s->o.plan->unwind)
 		s->stacks = live_stacks_new(s->o.method, s->o.foreign);
+	foreign_meanwhile(s->o.foreign, relieve_rings, s);
 	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
 	return s;
 }
@@ -72,6 +81,7 @@ void record_stream_free(struct record_stream *s)
 {
 	if (!s)
 		return;
+	foreign_meanwhile(s->o.foreign, NULL, NULL);
 	live_stacks_free(s->stacks);
 	tick_count_done(&s->ticks);
 	shed_done(&s->shed);
@@ -126,8 +136,27 @@ static void copy_sample(struct record_stream *s, const struct ring_record *recor
 		       sizeof(e->sample.period));
 }
 
+/* Walks the stack; where tables have to be opened for that, no ring fills meanwhile. */
+static int walk_stack(struct record_stream *s, struct ring_record *record, struct event *e,
+                      uint64_t id, struct error *err)
+{
+	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
+	uint64_t period = e->sample.period;
+	int status;
+
+	while ((status = live_stacks_walk(s->stacks, e, attr, id, &s->out, err)) ==
+	       LIVE_STACKS_LATER) {
+		record->bytes = ring_merge_hold(s->merge);
+		live_stacks_open(s->stacks);
+		ring_merge_relieve(s->merge);
+		perf_decoder_decode(&s->decoder, record->bytes, record->size, e);
+		e->sample.period = period;
+	}
+	return status;
+}
+
 /* With the chain that was walked in place of registers and stack bytes. */
-static int encode_walked(struct record_stream *s, const struct ring_record *record, struct event *e,
+static int encode_walked(struct record_stream *s, struct ring_record *record, struct event *e,
                          struct error *err)
 {
 	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
@@ -137,8 +166,7 @@ static int encode_walked(struct record_stream *s, const struct ring_record *reco
 
 	/* First: of a file that is gone there has to be a copy before stacks lead through it. */
 	keeper_hits(s->o.keeper, &e->sample.ip, 1);
-	status = live_stacks_walk(s->stacks, e, attr, id, &s->out, err);
-
+	status = walk_stack(s, record, e, id, err);
 	if (status)
 		return status;
 	keeper_hits(s->o.keeper, e->sample.chain, e->sample.chain_count);
@@ -150,7 +178,7 @@ static int encode_walked(struct record_stream *s, const struct ring_record *reco
 	return status;
 }
 
-static int take_sample(struct record_stream *s, const struct ring_record *record, struct event *e,
+static int take_sample(struct record_stream *s, struct ring_record *record, struct event *e,
                        struct error *err)
 {
 	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
@@ -174,7 +202,7 @@ static void on_task(struct record_stream *s, const struct event *e)
 		hooks->task(hooks->ctx, s->o.session, e);
 }
 
-static int take_record(struct record_stream *s, const struct ring_record *record, struct error *err)
+static int take_record(struct record_stream *s, struct ring_record *record, struct error *err)
 {
 	struct event e;
 

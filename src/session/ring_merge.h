@@ -8,6 +8,7 @@
  *	ring_merge_begin()	looks what the rings hold now
  *	ring_merge_next()	the oldest record, NULL when none is older than asked for
  *	ring_merge_end()	gives the room of all that was taken back
+ *	ring_merge_relieve()	while something else is waited for: copies out of full rings
  *	ring_merge_free()	NULL-safe
  *
  * A CPU's records come in the order of its ring: one that is older than the
@@ -38,5 +39,14 @@ void ring_merge_add(struct ring_merge *m, struct perf_ring *ring, size_t cpu);
 double ring_merge_begin(struct ring_merge *m);
 bool ring_merge_next(struct ring_merge *m, uint64_t until_ns, struct ring_record *record);
 void ring_merge_end(struct ring_merge *m);
+
+/*
+ * Copies records out of rings that fill, twice the bytes of the ring at most and without the
+ * unused room in samples; they come in their turn. The ring of the record that ring_merge_next()
+ * gave last is left as it is, until ring_merge_hold() copied that record.
+ */
+void ring_merge_relieve(struct ring_merge *m);
+/* Returns the copy: good until the next ring_merge_next(). */
+const uint8_t *ring_merge_hold(struct ring_merge *m);
 
 #endif

@@ -58,11 +58,11 @@ bool perf_ring_pending(const struct perf_ring *ring)
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) != ring->page->data_tail;
 }
 
-bool perf_ring_half_full(const struct perf_ring *ring)
+bool perf_ring_holds(const struct perf_ring *ring, size_t bytes)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED);
 
-	return head - ring->page->data_tail >= ring->size / 2;
+	return head - ring->page->data_tail >= bytes;
 }
 
 struct perf_ring_span perf_ring_read(struct perf_ring *ring)

@@ -46,8 +46,8 @@ uint64_t perf_ring_head(struct perf_ring *ring);
 void perf_ring_release_to(struct perf_ring *ring, uint64_t tail);
 /* Whether there are records to be read. */
 bool perf_ring_pending(const struct perf_ring *ring);
-/* Whether these records take half of the ring or more. */
-bool perf_ring_half_full(const struct perf_ring *ring);
+/* Whether these records take so many bytes of the ring, or more. */
+bool perf_ring_holds(const struct perf_ring *ring, size_t bytes);
 /* Gives the span's room back to the kernel. */
 void perf_ring_release(struct perf_ring *ring, const struct perf_ring_span *span);
 

@@ -337,8 +337,8 @@ bool perf_source_pending(const struct perf_source *s)
 bool perf_source_half_full(const struct perf_source *s)
 {
 	vec_each (cpu, &s->cpus)
-		if ((cpu->ring.page && perf_ring_half_full(&cpu->ring)) ||
-		    (cpu->track.page && perf_ring_half_full(&cpu->track)))
+		if ((cpu->ring.page && perf_ring_holds(&cpu->ring, cpu->ring.size / 2)) ||
+		    (cpu->track.page && perf_ring_holds(&cpu->track, cpu->track.size / 2)))
 			return true;
 	return false;
 }

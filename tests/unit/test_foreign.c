@@ -216,6 +216,33 @@ static void the_user_of_an_ended_process_is_remembered(void)
 	foreign_close(f);
 }
 
+/* The FIFO's other side: open_fifo() waits for it. */
+static void open_other_side(void *ctx)
+{
+	int fd = open(ctx, O_WRONLY | O_NONBLOCK);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void the_caller_works_while_it_waits(void)
+{
+	char directory[] = "/tmp/assay-foreign-XXXXXX", fifo[64];
+	struct foreign *f = begin(-1);
+
+	CHECK(mkdtemp(directory) != NULL);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
+	CHECK(!mkfifo(fifo, 0600));
+	foreign_meanwhile(f, open_other_side, fifo);
+	CHECK(!foreign_call(f, open_fifo, getuid(), FOREIGN_COPY_MS, fifo, strlen(fifo) + 1, NULL));
+	foreign_meanwhile(f, NULL, NULL);
+	CHECK_EQ(stuck_call(f, getuid(), fifo), -ETIMEDOUT);
+	foreign_meanwhile(NULL, open_other_side, fifo);
+	unlink(fifo);
+	rmdir(directory);
+	foreign_close(f);
+}
+
 static void no_user_can_take_all_threads(void)
 {
 	char directory[] = "/tmp/assay-foreign-XXXXXX", fifo[64];
@@ -327,6 +354,7 @@ int main(void)
 	RUN(an_error_comes_back_without_bytes);
 	RUN(stuck_calls_are_abandoned_and_their_user_is_left_alone);
 	RUN(the_user_of_an_ended_process_is_remembered);
+	RUN(the_caller_works_while_it_waits);
 	RUN(no_user_can_take_all_threads);
 	RUN(a_busy_call_is_not_a_stuck_one);
 	RUN(descriptors_are_not_held_open);

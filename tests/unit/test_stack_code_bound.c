@@ -97,11 +97,40 @@ static void a_new_walker_takes_over_tables(void)
 	world_done(&now);
 }
 
+static void opening_is_put_off(void)
+{
+	struct stack_walk_options options = {.table_bytes = 0};
+	struct stack_walk_counts counts = {0};
+	struct stack_code *c;
+	struct world w;
+
+	begin(&w);
+	c = stack_code_new(w.t, &w.images, unwind_native(), &options, &counts);
+	stack_code_put_off(c, true);
+	CHECK(!stack_code_later(c));
+	CHECK(!libc_has_rule(&w, c));
+	CHECK(stack_code_later(c));
+	CHECK_EQ(counts.tables, 0);
+	CHECK(stack_code_open(c));
+	CHECK(!stack_code_later(c));
+	CHECK_EQ(counts.tables, 1);
+	CHECK(libc_has_rule(&w, c));
+	CHECK(!stack_code_later(c));
+	CHECK(!loader_has_rule(&w, c));
+	stack_code_put_off(c, false);
+	CHECK(!stack_code_later(c));
+	CHECK(loader_has_rule(&w, c));
+	CHECK_EQ(counts.tables, 2);
+	stack_code_free(c);
+	world_done(&w);
+}
+
 int main(void)
 {
 	if (!unwind_native())
 		return check_end();
 	RUN(open_tables_have_a_bound);
+	RUN(opening_is_put_off);
 	RUN(a_new_walker_takes_over_tables);
 	return check_end();
 }

@@ -25,6 +25,7 @@ static struct stack_walk_result result;
 static VEC(struct told) told; /* outer stacks by number - 1 */
 static VEC(uint64_t) chain;   /* the last result's, outer stacks included */
 static uint64_t told_frames;
+static unsigned opened; /* tables, each before its first sample was walked */
 static bool told_in_order;
 static uint32_t process, thread;
 
@@ -41,7 +42,8 @@ static void on_define(void *ctx, uint32_t outer, uint32_t parent, const uint64_t
 
 static void begin_with(enum stack_method method, bool live, const char *hidden)
 {
-	struct stack_walk_options options = {.method = method, .live = live, .define = on_define};
+	struct stack_walk_options options = {
+	        .method = method, .live = live, .puts_off = true, .define = on_define};
 
 	image_table_init(&images);
 	processes = process_table_new(&images);
@@ -71,7 +73,14 @@ static void end(void)
 
 static void walk_event(const struct event *e)
 {
-	stack_walk_sample(walk, process, thread, e, &result);
+	for (;;) {
+		stack_walk_sample(walk, process, thread, e, &result);
+		if (!result.later)
+			break;
+		CHECK_EQ(result.count, 0);
+		stack_walk_open(walk);
+		opened++;
+	}
 	chain.count = 0;
 	for (uint32_t i = 0; i < result.count; i++)
 		vec_push(&chain, result.chain[i]);
@@ -123,6 +132,8 @@ static void own_stack_is_whole(void)
 	CHECK_EQ(result.end, STACK_WHOLE);
 	CHECK(like_truth());
 	CHECK_EQ(result.outer, 0);
+	CHECK(opened > 0);
+	CHECK_EQ(stack_walk_counts(walk)->tables, opened);
 	CHECK_EQ(stack_walk_counts(walk)->samples, 1);
 	CHECK_EQ(stack_walk_counts(walk)->frames, chain.count);
 	CHECK_EQ(stack_walk_counts(walk)->by_frame_pointer, 0);

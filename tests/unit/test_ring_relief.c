@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records that are copied out of full rings before their turn. */
+#include "ring_fixture.h"
+
+/* A sample with a copy of the stack: room for 256 bytes, of which the kernel filled so many. */
+static bool ring_put_stack(struct test_ring *r, uint64_t time_ns, uint64_t used)
+{
+	struct buf body = {0}, record = {0};
+	bool good;
+
+	put_head(&body, time_ns);
+	put_registers(&body);
+	put_stack(&body, 256, 256, used);
+	fixture_record(&record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, body.data, body.size);
+	good = ring_put(r, &record);
+	buf_done(&body);
+	buf_done(&record);
+	return good;
+}
+
+struct relief {
+	struct perf_decoder d;
+	struct test_ring rings[2];
+	struct ring_merge *m;
+	uint64_t time, last, put, taken;
+	bool puts;
+	unsigned seed;
+};
+
+static unsigned dice(struct relief *t, unsigned sides)
+{
+	t->seed = t->seed * 1103515245 + 12345;
+	return (t->seed >> 16) % sides;
+}
+
+static void put_some(struct relief *t)
+{
+	for (int i = 0; t->puts && i < 6; i++, t->time++)
+		t->put += ring_put_stack(&t->rings[dice(t, 2)], t->time, 1 + t->time % 200);
+}
+
+/* The record is what was put at its time, also after its ring was emptied and filled again. */
+static void check_record(struct relief *t, struct ring_record *record)
+{
+	struct event e;
+
+	if (dice(t, 3) == 0) {
+		record->bytes = ring_merge_hold(t->m);
+		ring_merge_relieve(t->m);
+	}
+	for (unsigned i = dice(t, 3); i > 0; i--) {
+		ring_merge_relieve(t->m);
+		put_some(t);
+	}
+	CHECK_EQ(perf_decoder_decode(&t->d, record->bytes, record->size, &e), PERF_DECODED);
+	CHECK(e.time_ns > t->last);
+	CHECK_EQ(record->time_ns, e.time_ns);
+	CHECK_EQ(e.sample.chain[1], 0xffffffff81000000);
+	CHECK_EQ(e.sample.regs[REGS_COUNT - 1], 1000 + REGS_COUNT - 1);
+	CHECK_EQ(e.sample.stack_size, 1 + e.time_ns % 200);
+	for (size_t i = 0; i < e.sample.stack_size; i++)
+		if (e.sample.stack[i] != i)
+			CHECK_EQ(e.sample.stack[i], i);
+	t->last = e.time_ns;
+	t->taken++;
+}
+
+/* Whatever is copied out of the rings, and whenever: all records come, in order and whole. */
+static void relieved_rings_come_as_one_stream(void)
+{
+	struct perf_event_attr attr = stack_attr();
+	struct relief t = {.time = 1, .puts = true, .seed = 1};
+	struct ring_record record;
+
+	decoder_for(&t.d, &attr);
+	t.m = ring_merge_new(&t.d);
+	for (size_t i = 0; i < 2; i++) {
+		ring_init(&t.rings[i]);
+		ring_merge_add(t.m, &t.rings[i].ring, i);
+	}
+	for (int round = 0; round < 2000; round++) {
+		uint64_t until;
+
+		put_some(&t);
+		if (dice(&t, 2))
+			ring_merge_relieve(t.m);
+		until = t.time - 1 - dice(&t, 5);
+		ring_merge_begin(t.m);
+		for (int i = 0; i < 40 && ring_merge_next(t.m, until, &record); i++)
+			check_record(&t, &record);
+		ring_merge_end(t.m);
+	}
+	for (uint64_t until = t.time - 1; t.taken < t.put; until = t.time - 1) {
+		ring_merge_begin(t.m);
+		while (ring_merge_next(t.m, until, &record))
+			check_record(&t, &record);
+		ring_merge_end(t.m);
+		t.puts = false;
+	}
+	CHECK(t.put > 10000);
+	CHECK_EQ(t.taken, t.put);
+	ring_merge_free(t.m);
+	perf_decoder_done(&t.d);
+}
+
+/* More than the ring holds: what is taken is held, and the rest is copied. */
+static void a_relieved_ring_has_room(void)
+{
+	struct perf_event_attr attr = stack_attr();
+	struct relief t = {.time = 1};
+	struct ring_record record;
+
+	decoder_for(&t.d, &attr);
+	t.m = ring_merge_new(&t.d);
+	ring_init(&t.rings[0]);
+	ring_merge_add(t.m, &t.rings[0].ring, 0);
+	for (; ring_put_stack(&t.rings[0], t.time, 8); t.time++)
+		t.put++;
+	ring_merge_begin(t.m);
+	CHECK(ring_merge_next(t.m, UINT64_MAX, &record));
+	ring_merge_relieve(t.m);
+	CHECK(!ring_put_stack(&t.rings[0], t.time, 8));
+	ring_merge_hold(t.m);
+	ring_merge_relieve(t.m);
+	CHECK_EQ(t.rings[0].page.data_tail, t.rings[0].page.data_head);
+	for (uint64_t first = t.put; t.put < 2 * first; t.put++)
+		CHECK(ring_put_stack(&t.rings[0], t.time++, 8));
+	for (t.taken = 1; ring_merge_next(t.m, UINT64_MAX, &record); t.taken++)
+		CHECK_EQ(record.time_ns, t.taken + 1);
+	ring_merge_end(t.m);
+	ring_merge_begin(t.m);
+	while (ring_merge_next(t.m, UINT64_MAX, &record))
+		CHECK_EQ(record.time_ns, ++t.taken);
+	ring_merge_end(t.m);
+	CHECK_EQ(t.taken, t.put);
+	ring_merge_free(t.m);
+	perf_decoder_done(&t.d);
+}
+
+int main(void)
+{
+	RUN(relieved_rings_come_as_one_stream);
+	RUN(a_relieved_ring_has_room);
+	return check_end();
+}
