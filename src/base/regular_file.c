@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/regular_file.h"
 
+#include "base/file_probe.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 int regular_file_open(const char *path, struct stat *st)
 {
-	int fd, status = 0;
+	int fd, status = file_probe(path);
 
+	if (status)
+		return status;
 	if (!stat(path, st) && !S_ISREG(st->st_mode))
 		return -EINVAL;
 	/* Not blocking: by now the name may be a FIFO's. */

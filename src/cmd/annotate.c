@@ -161,5 +161,6 @@ const struct command cmd_annotate = {
                     "assay annotate --dso '[kernel.kallsyms]' clear_page_erms\n    the kernel's\n",
         .options = options,
         .options_size = sizeof(struct annotate_command_options),
+        .opens_images = true,
         .run = run,
 };

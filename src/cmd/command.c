@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/command.h"
 
+#include "base/file_probe.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/xalloc.h"
@@ -104,6 +105,8 @@ static int run_command(const struct command *command, int argc, char **argv)
 		command_print_help(command);
 		status = 0;
 	} else {
+		if (command->opens_images)
+			file_probe_begin();
 		status = command->run(options, result.argc, result.argv);
 	}
 	option_result_done(&result);

@@ -69,6 +69,7 @@ struct command {
 	 */
 	int (*run)(void *options, int argc, char **argv);
 	bool stop_early;
+	bool opens_images; /* recorded programs and libraries: first probed (base/file_probe.h) */
 	bool keeps_dashes; /* the "--" is not dropped: what stands before it counts */
 	/*
 	 * Commands of its own, NULL at the end; the first word, where it is one of

@@ -437,5 +437,6 @@ const struct command cmd_export = {
                     "    as a database\n",
         .options = options,
         .options_size = sizeof(struct export_options),
+        .opens_images = true,
         .run = run,
 };

@@ -453,5 +453,6 @@ const struct command cmd_report = {
         .options = options,
         .options_size = sizeof(struct report_command_options),
         .defaults = defaults,
+        .opens_images = true,
         .run = run,
 };

@@ -176,5 +176,6 @@ const struct command cmd_sql = {
                     "    ask one question after the other\n",
         .options = options,
         .options_size = sizeof(struct sql_options),
+        .opens_images = true,
         .run = run,
 };

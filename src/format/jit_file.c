@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit_file.h"
 
+#include "base/file_probe.h"
 #include "base/regular_file.h"
 #include "base/this_boot.h"
 #include "base/xalloc.h"
@@ -44,8 +45,12 @@ int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, str
 
 int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), status;
+	int fd, status;
 
+	if (file_probe(path))
+		return error_set(err, ETIMEDOUT,
+		                 "%s: the file system of this file did not answer in time", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return -ENOENT;
 	if (fd < 0 && errno == ELOOP)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug_reader.h"
 
+#include "base/file_probe.h"
 #include "base/regular_file.h"
 #include "base/sorted.h"
 #include "symbol/debug_unpack.h"
@@ -152,7 +153,7 @@ static bool safe_to_open(const char *folder, size_t folder_length, const char *n
 	                     ? xstrdup(name)
 	                     : xasprintf("%.*s/%s", (int)folder_length, folder, name);
 	struct stat st;
-	bool safe = stat(path, &st) != 0 || S_ISREG(st.st_mode);
+	bool safe = !file_probe(path) && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 
 	free(path);
 	return safe;

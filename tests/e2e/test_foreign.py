@@ -9,6 +9,7 @@ import subprocess
 
 from harness import main, test
 
+ASSAY = os.environ.get("ASSAY", "build/assay")
 UID = 4242
 REFUSED = re.compile(rf"processes of user {UID}: \d+ reads? w\w+ not answered in time, \d+ more w")
 
@@ -34,19 +35,23 @@ def start_hung(t, what):
     return hung, found.stdout.decode().split()
 
 
+def record(t, pids, *options):
+    """Records a user's processes and a loop until the file has samples of the loop."""
+    loop = t.start(t.workload("loop"), "100000", stdout=subprocess.DEVNULL)
+    recorder = t.start(ASSAY, "record", *options, "-q", "-o", t.path("data"), "-p",
+                       ",".join([*pids, str(loop.pid)]))
+    t.until(lambda: recorder.poll() is not None
+            or t.path("data").exists() and t.path("data").stat().st_size > 60000,
+            "a recording that grows")
+    recorder.send_signal(signal.SIGINT)
+    t.equal(t.wait(recorder), 0, "the recorder's status")
+
+
 def record_beside(t, what, *options):
     """The report of a recording of a user's hung process and of a loop."""
     hung, pids = start_hung(t, what)
     try:
-        loop = t.start(t.workload("loop"), "100000",
-                       stdout=subprocess.DEVNULL)
-        recorder = t.start(os.environ.get("ASSAY", "build/assay"), "record", *options, "-q", "-o",
-                           t.path("data"), "-p", ",".join([*pids, str(loop.pid)]))
-        t.until(lambda: recorder.poll() is not None
-                or t.path("data").exists() and t.path("data").stat().st_size > 60000,
-                "a recording that grows")
-        recorder.send_signal(signal.SIGINT)
-        t.equal(t.wait(recorder), 0, "the recorder's status")
+        record(t, pids, *options)
     finally:
         hung.stdin.close()
         t.wait(hung)
@@ -108,6 +113,34 @@ def a_store_goes_on_beside_a_program_on_a_hung_file_system(t):
     t.true(REFUSED.search(words), f"the session says nothing on user {UID}: {words}")
     functions = t.report("--store", t.path("machine.db"))["functions"]
     t.true("loop_body" in [f["function"] for f in functions], f"functions: {functions}")
+
+
+def report_while_hung(t, what, *command):
+    """What a command writes while the file system that its recording names does not answer."""
+    hung, pids = start_hung(t, what)
+    try:
+        record(t, pids, "-F", "997")
+        with open(t.path("out"), "wb") as out:
+            command = t.start(ASSAY, *command, t.path("data"), stdout=out, stderr=out)
+        t.until(lambda: command.poll() is not None, "the end of the command")
+    finally:
+        hung.stdin.close()
+        t.wait(hung)
+    t.equal(t.wait(command), 0, "the status of the command")
+    return t.path("out").read_text()
+
+
+@test
+def a_report_of_a_program_on_a_hung_file_system_ends(t):
+    text = " ".join(report_while_hung(t, "program", "report").split())
+    t.true("did not answer in time" in text, f"the report does not name the file: {text}")
+    t.true("loop_body" in text, f"the loop has no names: {text}")
+
+
+@test
+def a_report_of_a_jitdump_on_a_hung_file_system_ends(t):
+    text = report_while_hung(t, "dump", "report")
+    t.true("loop_body" in text, f"the loop has no names: {text}")
 
 
 main()
