@@ -88,12 +88,12 @@ void jit_keep_free(struct jit_keep *k)
 		return;
 	/* What another process holds is closed when that ends. */
 	vec_each (dump, &k->dumps) {
-		if (!k->foreign)
+		if (!k->foreign && dump->fd >= 0)
 			close(dump->fd);
 		free(dump->path);
 	}
 	vec_each (tmp, &k->tmps)
-		if (!k->foreign)
+		if (!k->foreign && tmp->fd >= 0)
 			close(tmp->fd);
 	vec_done(&k->dumps);
 	vec_done(&k->tmps);
@@ -108,7 +108,7 @@ static void hold_dump(struct jit_keep *k, const struct event *e)
 	struct held_file held;
 
 	vec_each (dump, &k->dumps)
-		if (dump->pid == e->pid && dump->inode == m->inode)
+		if (dump->pid == e->pid && dump->inode == m->inode && dump->fd >= 0)
 			return;
 	if (k->dumps.count < HELD_MAX && !held_file_open(k->foreign, owner, m, e->pid, -1, &held))
 		vec_push(&k->dumps, (struct held_dump){e->pid, owner, held.fd, m->inode,
@@ -214,6 +214,28 @@ static void note_generator(struct jit_keep *k, int32_t pid)
 	pid_map_set(&k->generators, pid, (uint32_t)k->tmps.count);
 }
 
+static size_t let_go(struct jit_keep *k, uint32_t owner, int *fd)
+{
+	if (*fd < 0)
+		return 0;
+	held_file_close(k->foreign, owner, *fd);
+	*fd = -1;
+	return 1;
+}
+
+size_t jit_keep_release(struct jit_keep *k)
+{
+	size_t released = 0;
+
+	if (!k)
+		return 0;
+	vec_each (dump, &k->dumps)
+		released += let_go(k, dump->owner, &dump->fd);
+	vec_each (tmp, &k->tmps)
+		released += let_go(k, tmp->owner, &tmp->fd);
+	return released;
+}
+
 void jit_keep_mapping(struct jit_keep *k, const struct event *e)
 {
 	if (!k || e->kind != EVENT_MMAP || !e->mmap.executable)
@@ -283,6 +305,9 @@ static void keep_dumps(struct jit_keep *k)
 	vec_each (dump, &k->dumps) {
 		struct request r = {.where = HELD, .fd = dump->fd, .user = JIT_FILE_ANY_USER};
 
+		/* Released: the report looks for the file by its path. */
+		if (dump->fd < 0)
+			continue;
 		keep(k, &r, dump->owner, dump->path, dump->pid, true);
 	}
 }
@@ -336,7 +361,8 @@ void jit_keep_finish(struct jit_keep *k, const struct recording *r)
 	k->recording = r;
 	keep_dumps(k);
 	vec_each (tmp, &k->tmps)
-		keep_contained_map(k, tmp);
+		if (tmp->fd >= 0)
+			keep_contained_map(k, tmp);
 	if (k->generators.count)
 		keep_tmp_maps(k);
 	if (k->kept && !cache_dir_open(&cache, NULL))

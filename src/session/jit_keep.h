@@ -26,6 +26,8 @@ void jit_keep_free(struct jit_keep *k);
 
 /* An EVENT_MMAP; what has nothing to do with generated code is passed over. */
 void jit_keep_mapping(struct jit_keep *k, const struct event *e);
+/* Closes what is held, and counts it: the report then looks for these files by their paths. */
+size_t jit_keep_release(struct jit_keep *k);
 void jit_keep_finish(struct jit_keep *k, const struct recording *r);
 
 #endif

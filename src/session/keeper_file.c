@@ -342,6 +342,7 @@ void keeper_release(struct keeper *k)
 		k->released += f->fd >= 0;
 		keeper_file_release(k, f);
 	}
+	k->released += jit_keep_release(k->jit);
 }
 
 static void note_trouble(struct plan *plan, const struct keeper_trouble *t, const char *what,

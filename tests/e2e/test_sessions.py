@@ -14,6 +14,7 @@ import socket
 import sqlite3
 import stat
 import subprocess
+import sys
 import tempfile
 
 from harness import ASSAY, main, run, test
@@ -868,13 +869,15 @@ def a_rule_writes_a_snapshot_of_the_flight_recorder(t):
         s("stop")
 
 
-def held_open(path):
-    """Whether a process has a descriptor of the file."""
+def holders(path, word=b""):
+    """The processes that have a descriptor of the file, and the word in their command line."""
+    found = set()
     for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):
-            if os.readlink(link) == str(path):
-                return True
-    return False
+            line = link.parent.parent / "cmdline"
+            if os.readlink(link) == str(path) and word in line.read_bytes():
+                found.add(link.parts[2])
+    return len(found)
 
 
 @test
@@ -889,7 +892,7 @@ def files_are_released_when_asked(t):
         shutil.copy(t.workload("short"), place)
         t.assay("start", "--ring=8M", "-a", "-o", t.path("a.data"), env=env)
         run(place / "short", "200000")
-        t.until(lambda: held_open(place / "short"), "the file is held open")
+        t.until(lambda: holders(place / "short") > 0, "the file is held open")
         t.true(run("umount", place, status=None).status != 0, "nothing can be unmounted")
         t.assay("status", "--release-files", env=env)
         # Another recorder of the machine may hold the file for a moment, too.
@@ -899,6 +902,42 @@ def files_are_released_when_asked(t):
     t.assay("stop", env=env)
     warnings = t.report(t.path("a.data"))["warnings"]
     t.true(any("closed when asked (status --release-files)" in w for w in warnings), warnings)
+
+
+MAPS_A_DUMP = """
+import mmap, os, sys
+with open(f"{sys.argv[1]}/jit-{os.getpid()}.dump", "w+b") as dump:
+    dump.write(bytes(4096))
+    dump.flush()
+    code = mmap.mmap(dump.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+    print(dump.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+@test
+def jitdumps_are_released_when_asked(t):
+    """A session holds a jitdump of a mounted file system open until it is asked to close it."""
+    t.need("mount", "umount")
+    env, place = t.runtime(), t.path("mounted")
+    place.mkdir()
+    if os.geteuid() or run("mount", "-t", "tmpfs", "tmpfs", place, status=None).status:
+        t.skip("nothing can be mounted here")
+    try:
+        t.assay("start", "--ring=8M", "-a", "-o", t.path("a.data"), env=env)
+        writer = t.start(sys.executable, "-c", MAPS_A_DUMP, place, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE)
+        path = writer.stdout.readline().decode().strip()
+        session = os.fsencode(t.path("a.data"))
+        t.until(lambda: holders(path, session), "the session holds the dump open")
+        writer.stdin.close()
+        t.wait(writer)
+        t.true(holders(path, session), "the session does not hold the dump any more")
+        t.assay("status", "--release-files", env=env)
+        t.until(lambda: not holders(path, session), "the session closes the dump")
+    finally:
+        run("umount", "-l", place, status=None)
+    t.assay("stop", env=env)
 
 
 main()
