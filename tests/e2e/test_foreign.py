@@ -3,36 +3,14 @@
 recorder goes on, ends when it is asked to, and reports whose reads were not answered."""
 
 import os
-import re
 import signal
 import subprocess
 
+import attacks
+from attacks import HUNG, UNANSWERED
 from harness import main, test
 
 ASSAY = os.environ.get("ASSAY", "build/assay")
-UID = 4242
-REFUSED = re.compile(rf"processes of user {UID}: \d+ reads? w\w+ not answered in time, \d+ more w")
-
-
-def start_hung(t, what):
-    """Pids of the user's processes, one of which is hung from now on."""
-    if os.geteuid():
-        t.skip("only root can give a FUSE file system to another user")
-    if what != "stack-uffd" and not os.path.exists("/dev/fuse"):
-        t.skip("there is no /dev/fuse here")
-    os.chmod(t.directory, 0o755)
-    where = []
-    if what != "stack-uffd":
-        where = [t.path("mounted")]
-        where[0].mkdir()
-    hung = t.start(t.workload("hung"), what, *where, UID, stdin=subprocess.PIPE,
-                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if hung.stdout.readline() != b"hung\n":
-        if t.wait(hung) == 77:
-            t.skip(hung.stderr.read().decode().strip())
-        t.fail(f"the workload ended with status {hung.returncode}")
-    found = subprocess.run(["pgrep", "-P", str(hung.pid)], capture_output=True, check=True)
-    return hung, found.stdout.decode().split()
 
 
 def record(t, pids, *options):
@@ -49,19 +27,18 @@ def record(t, pids, *options):
 
 def record_beside(t, what, *options):
     """The report of a recording of a user's hung process and of a loop."""
-    hung, pids = start_hung(t, what)
+    hung, pids = attacks.hung(t, what)
     try:
         record(t, pids, *options)
     finally:
-        hung.stdin.close()
-        t.wait(hung)
+        attacks.release(t, hung)
     return t.assay("report", t.path("data")).out, t.report(t.path("data"))
 
 
 def reports_the_user(t, text, report):
     words = " ".join(text.split())
-    t.true(REFUSED.search(words), f"the report has no sentence on user {UID}: {text}")
-    t.true(REFUSED.search(str(report)), f"JSON has no sentence on user {UID}: {report}")
+    t.true(UNANSWERED.search(words), f"the report has no sentence on user {HUNG}: {text}")
+    t.true(UNANSWERED.search(str(report)), f"JSON has no sentence on user {HUNG}: {report}")
     observer = report["observer"]
     t.true(0 < observer["reads_unanswered"] <= 4, f"reads not answered: {observer}")
     t.true(f"{observer['reads_not_made']} more w" in words, f"reads not made: {observer}")
@@ -97,7 +74,7 @@ def a_jitdump_on_a_hung_file_system_does_not_stop_the_recorder(t):
 @test
 def a_store_goes_on_beside_a_program_on_a_hung_file_system(t):
     env = t.runtime()
-    hung, pids = start_hung(t, "program")
+    hung, pids = attacks.hung(t, "program")
     try:
         loop = t.start(t.workload("loop"), "100000", stdout=subprocess.DEVNULL)
         t.assay("start", "--store", t.path("machine.db"), "--window", "1", "-p",
@@ -107,25 +84,23 @@ def a_store_goes_on_beside_a_program_on_a_hung_file_system(t):
                 "a few windows")
         stopped = t.assay("stop", env=env)
     finally:
-        hung.stdin.close()
-        t.wait(hung)
+        attacks.release(t, hung)
     words = " ".join(stopped.out.split() + stopped.err.split())
-    t.true(REFUSED.search(words), f"the session says nothing on user {UID}: {words}")
+    t.true(UNANSWERED.search(words), f"the session says nothing on user {HUNG}: {words}")
     functions = t.report("--store", t.path("machine.db"))["functions"]
     t.true("loop_body" in [f["function"] for f in functions], f"functions: {functions}")
 
 
 def report_while_hung(t, what, *command):
     """What a command writes while the file system that its recording names does not answer."""
-    hung, pids = start_hung(t, what)
+    hung, pids = attacks.hung(t, what)
     try:
         record(t, pids, "-F", "997")
         with open(t.path("out"), "wb") as out:
             command = t.start(ASSAY, *command, t.path("data"), stdout=out, stderr=out)
         t.until(lambda: command.poll() is not None, "the end of the command")
     finally:
-        hung.stdin.close()
-        t.wait(hung)
+        attacks.release(t, hung)
     t.equal(t.wait(command), 0, "the status of the command")
     return t.path("out").read_text()
 

@@ -4,28 +4,9 @@
 Each attack runs as user 65534. The recording goes on, its memory has a bound, and what it left
 out is counted in its warnings."""
 import os
-import shutil
 
+from attacks import neighbour
 from harness import *
-
-STRANGER = 65534
-
-
-def attack(t, *words):
-    """Starts tests/workloads/neighbour.c as the other user, in a directory of its own; returns when
-    it is ready."""
-    if os.geteuid():
-        t.skip("needs root, to run as another user")
-    place = t.path("stranger")
-    if not place.exists():
-        os.chmod(t.directory, 0o755)
-        place.mkdir()
-        os.chown(place, STRANGER, STRANGER)
-        shutil.copy(t.workload("neighbour"), t.path("neighbour"))
-    process = t.start(t.path("neighbour"), *words, stdin=-1, stdout=-1, cwd=place, user=STRANGER,
-                      group=STRANGER, extra_groups=[])
-    t.equal(process.stdout.readline(), b"ready\n", "what the attack prints")
-    return process
 
 
 def note(t, report, *parts):
@@ -37,7 +18,7 @@ def note(t, report, *parts):
 
 @test
 def long_path_does_not_stop_a_recording(t):
-    attack(t, "paths", "1")
+    neighbour(t, "paths", "1")
     t.assay("record", "-a", "-o", t.path("a.data"), "--", "true")
     report = t.report(t.path("a.data"))
     note(t, report, "1 mapping of a file whose path is longer than 4095 bytes")
@@ -46,7 +27,7 @@ def long_path_does_not_stop_a_recording(t):
 
 @test
 def long_path_does_not_stop_a_session(t):
-    attack(t, "paths", "1")
+    neighbour(t, "paths", "1")
     env = t.runtime()
     t.assay("start", "--ring=8M", "-o", t.path("a.data"), env=env)
     t.assay("stop", env=env)
@@ -55,7 +36,7 @@ def long_path_does_not_stop_a_session(t):
 
 @test
 def mappings_of_a_process_have_a_bound(t):
-    attack(t, "paths", "400")
+    neighbour(t, "paths", "400")
     t.assay("record", "-a", "-o", t.path("a.data"), "--", "true")
     report = t.report(t.path("a.data"))
     cut = int(note(t, report, "longer than 4095 bytes").split()[0])
@@ -94,7 +75,7 @@ def hostile_processes_do_not_fill_the_memory(t):
     seconds = 60 if LONG else 3
     env = {**os.environ, "XDG_CACHE_HOME": str(t.path("cache"))}
     for words in (("sparse", "2000"), ("names", str(seconds + 60)), ("files", str(seconds + 60))):
-        attack(t, *words)
+        neighbour(t, *words)
     most = memory_kb(t, ["record", "-a", "-g", "-o", t.path("a.data"), "--", "sleep",
                          str(seconds)], env=env)
     print(f"# {most >> 10} MB")
@@ -104,7 +85,7 @@ def hostile_processes_do_not_fill_the_memory(t):
 
 @test
 def a_flood_of_changed_modes_is_bounded(t):
-    attack(t, "modes", "60")
+    neighbour(t, "modes", "60")
     t.assay("record", "-a", "-g", "-o", t.path("a.data"), "--", "sleep", "1")
     report = t.report(t.path("a.data"))
     note(t, report, "2 recorded files changed so often that changes were no longer watched")

@@ -3,39 +3,10 @@
 that are renamed. Root's commands leave other files alone, and say what they refuse."""
 
 import os
-import struct
 
 import stores
+from attacks import STRANGER, directory_of_user, journal, need_root, write_as_user
 from harness import ASSAY, main, run, test
-
-NOBODY = 65534
-
-
-def need_root(t):
-    if os.getuid():
-        t.skip("only root has a neighbour to act as")
-    t.directory.chmod(0o755)
-
-
-def directory_of_user(t, name):
-    path = t.path(name)
-    path.mkdir()
-    os.chown(path, NOBODY, NOBODY)
-    return path
-
-
-def journal(store, victim):
-    """A hot journal without a page, which names a super-journal: its next reader deletes that."""
-    magic = bytes.fromhex("d9d505f920a163d7")
-    name = str(victim).encode()
-    head = magic + struct.pack(">5I", 0, 4711, store.stat().st_size // 4096, 512, 4096)
-    return (head.ljust(512, b"\0") + struct.pack(">I", 0x40000000 // 4096 + 1) + name +
-            struct.pack(">2I", len(name), sum(name)) + magic)
-
-
-def write_as_user(path, bytes):
-    path.write_bytes(bytes)
-    os.chown(path, NOBODY, NOBODY)
 
 
 @test
@@ -48,16 +19,16 @@ def root_deletes_no_file_by_a_planted_journal(t):
     run(ASSAY, "start", "--store", own, env=env)
     run(ASSAY, "stop", env=env)
     write_as_user(store, own.read_bytes())
-    write_as_user(store.with_name("day.db-journal"), journal(store, victim))
+    write_as_user(store.with_name("day.db-journal"), journal(store.stat().st_size, victim))
     refused = run(ASSAY, "start", "--store", store, env=env, status=1)
     t.true(victim.exists(), "the file that the journal names is there")
     t.has(refused.err, f"{store} is not written as a store: the directory {store.parent} belongs to "
-                       f"another user (uid {NOBODY})")
+                       f"another user (uid {STRANGER})")
     t.has(refused.err, "root's stores are in /var/lib/assay: --store day.db")
     # A -wal beside a store of root is not read.
     write_as_user(t.path("day.db-wal"), b"x" * 5000)
     refused = run(ASSAY, "report", "--store", own, env=env, status=1)
-    t.has(refused.err, f"{own}-wal belongs to another user (uid {NOBODY})")
+    t.has(refused.err, f"{own}-wal belongs to another user (uid {STRANGER})")
 
 
 @test
@@ -92,8 +63,8 @@ def root_records_over_no_link_of_another_user(t):
     target.mkdir()
     home = directory_of_user(t, "home")
     (home / "out").symlink_to(target)
-    os.lchown(home / "out", NOBODY, NOBODY)
-    words = (f"the symbolic link {home}/out belongs to another user (uid {NOBODY}), and is not "
+    os.lchown(home / "out", STRANGER, STRANGER)
+    words = (f"the symbolic link {home}/out belongs to another user (uid {STRANGER}), and is not "
              "followed")
     for command in (("record", "-o"), ("start", "-o"), ("start", "--ring", "-o"), ("calls", "-o")):
         program = () if command[0] == "start" else ("--", "true")
@@ -103,7 +74,7 @@ def root_records_over_no_link_of_another_user(t):
     # A user may record as root in the own home, and over own links.
     run(ASSAY, "record", "-q", "-o", home / "perf.data", "--", "true", env=env)
     run(ASSAY, "record", "-q", "-o", home / "out" / "a", "--", "true",
-        env={**env, "SUDO_UID": str(NOBODY)})
+        env={**env, "SUDO_UID": str(STRANGER)})
     t.equal(os.listdir(target), ["a"], "files behind the link of the user who ran sudo")
 
 
@@ -117,12 +88,12 @@ def a_renamed_directory_leads_a_session_nowhere_else(t):
     out = directory_of_user(t, "home") / "out"
     for words in (("--ring",), ()):
         out.mkdir()
-        os.chown(out, NOBODY, NOBODY)
+        os.chown(out, STRANGER, STRANGER)
         run(ASSAY, "start", *words, "-o", out / "flight.data", env=env)
         moved = out.with_name("moved" + "".join(words))
         out.rename(moved)
         out.symlink_to(target)
-        os.lchown(out, NOBODY, NOBODY)
+        os.lchown(out, STRANGER, STRANGER)
         refused = run(ASSAY, "snapshot", env=env, status=1)
         t.has(refused.err, f"the symbolic link {out} belongs to another user", "snapshot")
         ended = run(ASSAY, "stop", env=env, status=1)

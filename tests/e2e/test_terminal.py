@@ -6,19 +6,14 @@ and listing, on a terminal and in a pipe."""
 import functools
 import os
 import pathlib
-import pty
 import re
 import shutil
 import tempfile
 import atexit
 
+from attacks import EVIL_NAME as EVIL
 from harness import ASSAY, BUILD, main, run, test
-
-# A sequence of C0 and of C1, a line of its own, a title; cut within a character by the kernel,
-# which keeps 15 bytes of a command's name.
-EVIL = "e\033[7m\u009b5m\r\nok\u20ac\u20ac"
-COLOURS = re.compile(r"\033\[(?:[012]|3[0-7])m")
-PROGRESS = "\r\033[K"
+from terminal import check_harmless, on_terminal
 
 
 @functools.lru_cache(None)
@@ -31,41 +26,6 @@ def recording():
     shutil.copy(BUILD / "tests" / "workloads" / "loop", program)
     run(ASSAY, "record", "-q", "-g", "-o", work / "a.data", "--", program, "200")
     return work / "a.data"
-
-
-def on_terminal(t, *words, status=0, env=None):
-    """What a terminal gets from assay, standard output and standard error, as bytes."""
-    leader, follower = pty.openpty()
-    process = t.start(ASSAY, *map(str, words), stdout=follower, stderr=follower,
-                      env={**os.environ, "TERM": "xterm", **(env or {})})
-    os.close(follower)
-    text = b""
-    try:
-        while chunk := os.read(leader, 65536):
-            text += chunk
-    except OSError:
-        pass  # the other end is closed
-    os.close(leader)
-    t.equal(t.wait(process), status, f"status of {words}: {text[-500:]!r}")
-    return text.replace(b"\r\n", b"\n")
-
-
-def check_harmless(t, bytes, what, named=True):
-    """Nothing acts on the terminal but assay's own colours and line of progress. A line feed in a
-    quoted field of CSV is data."""
-    try:
-        text = bytes.decode()
-    except UnicodeDecodeError as error:
-        t.fail(f"{what}: {error}: {bytes[:500]!r}")
-    text = COLOURS.sub("", text).replace(PROGRESS, "")
-    acting = re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", text)
-    if acting:
-        near = text[max(0, acting.start() - 60):acting.end() + 20]
-        t.fail(f"{what} has {acting.group()!r}: {near!r}")
-    if "csv" not in what:
-        t.lacks(text, "\nok", f"{what}: a line that a name began")
-    if named:
-        t.has(text, r"\x1b[7m", what)
 
 
 @test

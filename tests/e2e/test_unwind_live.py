@@ -8,6 +8,7 @@ import signal
 import struct
 import time
 
+from attacks import forged
 from harness import main, run, test, test_of_shares
 import harness
 
@@ -187,19 +188,6 @@ def kept_tables(cache, program):
     """What the cache of unwind tables holds for a build-id, by name."""
     build_id = re.search("Build ID: (.*)", run("readelf", "-n", program).out).group(1)
     return {path.name: path.read_bytes() for path in (cache / "assay/unwind").glob(build_id + "*")}
-
-
-def forged(t, program):
-    """A copy that claims the same build-id, with other rows: the CFA is where it is not."""
-    section = re.search(r"\.eh_frame +PROGBITS +\w+ (\w+) (\w+)",
-                        t.run("readelf", "-SW", program).out)
-    at, size = (int(number, 16) for number in section.groups())
-    content = program.read_bytes()
-    rows = content[at:at + size].replace(b"\x0e\x10", b"\x0e\x18")
-    t.true(rows != content[at:at + size], "the copy has other rows")
-    copy = t.write("public/forged", content[:at] + rows + content[at + size:])
-    copy.chmod(0o755)
-    return copy
 
 
 @test

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""terminal: what reaches a terminal, and whether it acts on it."""
+
+import os
+import pty
+import re
+
+from harness import ASSAY
+
+COLOURS = re.compile(r"\033\[(?:[012]|3[0-7])m")
+PROGRESS = "\r\033[K"
+
+
+def on_terminal(t, *words, status=0, env=None):
+    """What a terminal gets from assay, standard output and standard error, as bytes."""
+    leader, follower = pty.openpty()
+    process = t.start(ASSAY, *map(str, words), stdout=follower, stderr=follower,
+                      env={**os.environ, "TERM": "xterm", **(env or {})})
+    os.close(follower)
+    text = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            text += chunk
+    except OSError:
+        pass  # the other end is closed
+    os.close(leader)
+    t.equal(t.wait(process), status, f"status of {words}: {text[-500:]!r}")
+    return text.replace(b"\r\n", b"\n")
+
+
+def check_harmless(t, bytes, what, named=True):
+    """Nothing acts on the terminal but assay's own colours and line of progress. A line feed in a
+    quoted field of CSV is data."""
+    try:
+        text = bytes.decode()
+    except UnicodeDecodeError as error:
+        t.fail(f"{what}: {error}: {bytes[:500]!r}")
+    text = COLOURS.sub("", text).replace(PROGRESS, "")
+    acting = re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", text)
+    if acting:
+        near = text[max(0, acting.start() - 60):acting.end() + 20]
+        t.fail(f"{what} has {acting.group()!r}: {near!r}")
+    if "csv" not in what:
+        t.lacks(text, "\nok", f"{what}: a line that a name began")
+    if named:
+        t.has(text, r"\x1b[7m", what)
