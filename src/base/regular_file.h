@@ -5,7 +5,7 @@
  * Names come from recordings, from debug information, from other processes:
  * behind one there may stand a device, of which merely opening some does
  * something, or a FIFO, which would block. Nothing is held but the descriptor,
- * the caller's to close. Any thread. Uses: nothing of ours.
+ * the caller's to close. Any thread. Uses: served_mount.
  */
 #ifndef ASSAY_BASE_REGULAR_FILE_H
 #define ASSAY_BASE_REGULAR_FILE_H
@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 /*
- * For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file; -ETIMEDOUT: its
- * file system does not answer (file_probe.h).
+ * For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file; -EREMOTE: it is
+ * in a file system that another user's program serves, which may never answer (served_mount.h).
  */
 int regular_file_open(const char *path, struct stat *st);
 

@@ -244,10 +244,10 @@ static int open_regular(struct elf_file *f, struct error *err)
 
 	if (fd == -EINVAL)
 		return error_set(err, EINVAL, "%s: is not a regular file", f->path);
-	if (fd == -ETIMEDOUT)
-		return error_set(err, ETIMEDOUT,
-		                 "%s: the file system of this file did not answer in time, so its "
-		                 "functions have no names",
+	if (fd == -EREMOTE)
+		return error_set(err, EREMOTE,
+		                 "%s: is in a file system that another user's program serves "
+		                 "(FUSE), and is not read",
 		                 f->path);
 	if (fd < 0)
 		return error_set(err, -fd, "%s: %s", f->path, strerror(-fd));

@@ -8,7 +8,7 @@ import subprocess
 
 import attacks
 from attacks import HUNG, UNANSWERED
-from harness import main, test
+from harness import ASSAY, main, test
 
 ASSAY = os.environ.get("ASSAY", "build/assay")
 
@@ -59,6 +59,20 @@ def a_stack_that_waits_for_userfaultfd_does_not_stop_the_recorder(t):
 @test
 def a_program_on_a_hung_file_system_does_not_stop_the_recorder(t):
     reports_the_user(t, *record_beside(t, "program", "-F", "997"))
+
+
+@test
+def a_report_does_not_wait_for_a_program_on_a_hung_file_system(t):
+    hung, pids = attacks.hung(t, "program")
+    try:
+        t.assay("record", "-q", "-o", t.path("data"), "-p", pids[-1], "--", "sleep", "0.3")
+        with open(t.path("report"), "wb") as out:
+            t.equal(t.wait(t.start(ASSAY, "report", "--json", t.path("data"), stdout=out), 2), 0,
+                    "the report's status")
+    finally:
+        attacks.release(t, hung)
+    t.has(t.path("report").read_text(), "/mounted-program/file: is in a file system that another "
+                                        "user's program serves (FUSE), and is not read")
 
 
 @test
