@@ -7,13 +7,17 @@
  *	neighbour names SECONDS	takes another name again and again
  *	neighbour modes SECONDS	maps two files as code and changes their modes again and again
  *	neighbour files SECONDS	makes, maps, unmaps and deletes files, each at another address
+ *	neighbour swap NAME TARGET	makes the directory NAME a link to TARGET and back
+ *	neighbour cut FILE	cuts FILE in half and writes it again
  *
- * Works in the current directory and prints "ready" when what it makes once is there. All that wait
- * or run without end exit at the end of their standard input. Status 1: an operation failed, which
- * perror() names.
+ * Works in the current directory and prints "ready" when what it makes once is there. `swap` and
+ * `cut` repeat that without end. All that wait exit at the end of their standard input. Status 1:
+ * an operation failed, which perror() names.
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +181,34 @@ static void modes(long seconds)
 		need(!fchmod(fds[i % 2], i % 4 < 2 ? 0755 : 0700), "fchmod");
 }
 
+static void swap(const char *name, const char *target)
+{
+	char moved[PATH_MAX];
+
+	snprintf(moved, sizeof(moved), "%s.moved", name);
+	ready();
+	for (;;)
+		need(!rename(name, moved) && !symlink(target, name) && !unlink(name) &&
+		             !rename(moved, name),
+		     name);
+}
+
+static void cut(const char *name)
+{
+	int fd = open(name, O_RDWR);
+	struct stat st;
+	char *content;
+
+	need(fd >= 0 && !fstat(fd, &st), name);
+	content = malloc((size_t)st.st_size);
+	need(content && pread(fd, content, (size_t)st.st_size, 0) == st.st_size, name);
+	ready();
+	for (;;)
+		need(!ftruncate(fd, st.st_size / 2) &&
+		             pwrite(fd, content, (size_t)st.st_size, 0) == st.st_size,
+		     name);
+}
+
 int main(int argc, char **argv)
 {
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
@@ -184,6 +216,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!strcmp(argv[1], "paths"))
 		paths(count), ready();
 	else if (!strcmp(argv[1], "sparse"))
@@ -194,6 +227,10 @@ int main(int argc, char **argv)
 		modes(count);
 	else if (!strcmp(argv[1], "files"))
 		files(count);
+	else if (!strcmp(argv[1], "swap") && argc == 4)
+		swap(argv[2], argv[3]);
+	else if (!strcmp(argv[1], "cut"))
+		cut(argv[2]);
 	else
 		return 2;
 	while (read(0, &byte, 1) > 0)

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All attacks of another user at the same time, against three recorders of root on a machine that
+compiles: a recording with stacks, a store and a flight recorder.
+
+No file of root is deleted or changed, the sessions answer, the memory of each recorder and of the
+process that reads for it has a bound, each loss is reported, and the books of all three close. 20
+seconds; ASSAY_LONG=1 makes it ten minutes, and the figures that it prints are those to read."""
+
+import contextlib
+import hashlib
+import os
+import signal
+import subprocess
+import time
+
+import attacks
+from attacks import EVIL_NAME, STRANGER, UNANSWERED
+from calls_table import Table
+from harness import ASSAY, LONG, Skip, limit, main, run, test
+from terminal import check_harmless, on_terminal
+
+SECONDS = 600 if LONG else 20
+MEMORY_BYTES = 256 << 20
+HANGING = ("stack-fuse", "program", "dump", "stack-uffd")
+RECORDERS = ("record", "store", "ring")
+
+
+def state_of(directory):
+    """Every file, directory and link below it: owner, mode, times and content."""
+    found = {}
+    for where, folders, files in os.walk(directory):
+        for name in (".", *folders, *files):
+            path = os.path.join(where, name)
+            st = os.lstat(path)
+            content = b""
+            if name in files and not os.path.islink(path):
+                with open(path, "rb") as f:
+                    content = hashlib.sha256(f.read()).digest()
+            found[path] = (st.st_ino, st.st_uid, st.st_mode, st.st_mtime_ns, content)
+    return found
+
+
+def resident(pid):
+    """Bytes of a process's memory, shared pages divided among their users; 0 after its end."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as f:
+            for line in f:
+                if line.startswith("Pss:"):
+                    return int(line.split()[1]) << 10
+    return 0
+
+
+def children(pid):
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(word) for word in f.read().split()]
+    return []
+
+
+class Target:
+    """What root has: files that must not change, and the attacker's places."""
+
+    def __init__(self, t):
+        attacks.need_root(t)
+        self.t = t
+        self.canaries = t.path("canaries")
+        self.canaries.mkdir()
+        for name in ("victim", "flight.data", "a.db", "a.db-journal", "calls"):
+            (self.canaries / name).write_text(f"{name} of root\n")
+        self.before = state_of(self.canaries)
+        self.home = attacks.directory_of_user(t, "home")
+        self.shared = t.path("shared")
+        self.shared.mkdir()
+        self.shared.chmod(0o1777)
+        self.user_assay = attacks.copy_for_user(t, ASSAY, "assay")
+        self.env = {**t.runtime(), "XDG_CACHE_HOME": str(t.path("cache")), "SUDO_UID": ""}
+
+    def unchanged(self):
+        self.t.equal(state_of(self.canaries), self.before, "the files of root")
+
+
+class Attackers:
+    """Starts all attacks. `skipped`: reasons, by attack."""
+
+    def __init__(self, t, target, stack):
+        self.t, self.target, self.skipped = t, target, {}
+        lasting = str(2 * limit(SECONDS))
+        self.plant()
+        for what in HANGING:
+            try:
+                stack.callback(attacks.release, t, attacks.hung(t, what)[0])
+            except Skip as reason:
+                self.skipped[what] = str(reason)
+        for words in (("paths", "400"), ("sparse", "2000"), ("names", lasting),
+                      ("modes", lasting), ("files", lasting)):
+            attacks.neighbour(t, *words)
+        self.storm()
+        evil = attacks.copy_for_user(t, t.workload("loop"), EVIL_NAME)
+        attacks.start(t, evil, "1000000000")
+        stacks = t.workload("stacks")
+        attacks.start(t, attacks.forged(t, stacks), "recurse", lasting, "20")
+        t.start(stacks, "recurse", lasting, "20", stdout=subprocess.DEVNULL)
+
+    def plant(self):
+        """Sidecars of stores, links in shared places, a directory that is a link now and then, and
+        a table that becomes shorter now and then."""
+        t, home, shared = self.t, self.target.home, self.target.shared
+        victim = self.target.canaries / "victim"
+        for name in ("day.db", "a.db"):
+            attacks.write_as_user(home / name, b"SQLite format 3\0".ljust(4096, b"\0"))
+            attacks.write_as_user(home / f"{name}-journal", attacks.journal(4096, victim))
+            attacks.write_as_user(home / f"{name}-wal", b"x" * 5000)
+        for link in (shared / "assay", home / "link"):
+            link.symlink_to(self.target.canaries)
+            os.lchown(link, STRANGER, STRANGER)
+        out = attacks.directory_of_user(t, "home/out")
+        attacks.neighbour(t, "swap", out, self.target.canaries)
+        self.tables = attacks.directory_of_user(t, "tables")
+        self.tables.chmod(0o700)
+        table = Table("prog", os.getpid())
+        for i in range(2000):
+            table.path(0, f"f{i}", calls=1, net=1)
+        with open("/proc/self/stat", encoding="ascii") as f:
+            birth = f.read().rpartition(")")[2].split()[19]
+        path = self.tables / f"{os.getpid()}-{birth}-0.calls"
+        attacks.write_as_user(path, table.bytes())
+        attacks.neighbour(t, "cut", path)
+
+    def storm(self):
+        t = self.t
+        names = attacks.directory_of_user(t, "storm")
+        program = attacks.copy_for_user(t, t.workload("instances"), "instances")
+        for i in range(50):
+            (names / f"i-{i}").symlink_to(program)
+        attacks.start(t, program, "storm", "1000000000", "500", "50", names)
+
+
+class Recorders:
+    """Root's recording, store and flight recorder, and what is measured of them."""
+
+    def __init__(self, t, target):
+        self.t, self.env = t, target.env
+        self.data, self.ring, self.store = t.path("a.data"), t.path("ring.data"), t.path("day.db")
+        self.log = open(t.path("record.err"), "w+", encoding="utf-8", errors="replace")
+        self.process = t.start(ASSAY, "record", "-a", "-g", "-o", self.data,
+                               stderr=self.log, env={**os.environ, **self.env})
+        self.begun = {"store": self("start", "--store", self.store, "--window", "5", "--name",
+                                    "store").err,
+                      "ring": self("start", "--ring=8M", "-g", "-o", self.ring, "--name",
+                                   "ring").err}
+        self.pids = {s["name"]: s["pid"] for s in self.status()}
+        self.pids["record"] = self.process.pid
+        self.longest_answer = self.longest_start = self.most_together = 0
+        self.most = {}
+
+    def __call__(self, *words, **options):
+        return run(ASSAY, *words, env=self.env, **options)
+
+    def status(self):
+        return self.t.json(self("status", "--json").out)["sessions"]
+
+    def measure(self):
+        """One look at the memory, one question to the sessions, and a command that asks no session:
+        it takes as long as programs need to start on such a machine."""
+        begin = time.monotonic()
+        sessions = self.status()
+        answered = time.monotonic()
+        self("--version")
+        self.longest_answer = max(self.longest_answer, answered - begin)
+        self.longest_start = max(self.longest_start, time.monotonic() - answered)
+        self.t.equal({s["name"]: s["state"] for s in sessions},
+                     {"store": "running", "ring": "running"}, "the sessions")
+        self.t.equal(self.process.poll(), None, "the recorder's end")
+        sizes = {name: resident(pid) + sum(map(resident, children(pid)))
+                 for name, pid in self.pids.items()}
+        for name, size in sizes.items():
+            self.most[name] = max(self.most.get(name, 0), size)
+        self.most_together = max(self.most_together, sum(sizes.values()))
+
+    def end(self):
+        """The accounts of the sessions, by name."""
+        begin = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        self.t.equal(self.t.wait(self.process), 0, "the recorder's status")
+        self.took = time.monotonic() - begin
+        accounts = {name: self.t.json(self("stop", "--json", "--name", name).out)
+                    for name in ("store", "ring")}
+        self.log.seek(0)
+        self.said = self.log.read()
+        return accounts
+
+
+def start_build(t):
+    """Two compiler jobs that begin again as soon as they end."""
+    t.need("cc")
+    source = t.write("build/big.c", "\n".join(
+        f"double f{i}(double *a, int n) {{ double s = {i}; for (int j = 0; j < n; j++) "
+        f"s = s * a[j] + {i} / (a[j] + 1); return s; }}" for i in range(1500)))
+    for i in range(2):
+        t.start("sh", "-c", f"while :; do cc -O2 -g -c -o {source}.{i}.o {source}; done")
+
+
+def act_as_root(t, r, target, attackers):
+    """Commands of root that lead to what the attacker has prepared. Where a link comes and goes,
+    both ends are right."""
+    home, shared = target.home, target.shared
+    t.has(r("start", "--store", home / "day.db", "--name", "x", status=1).err,
+          "belongs to another user", "start into a planted store")
+    t.has(r("record", "-q", "-o", home / "link" / "flight.data", "--", "true", status=1).err,
+          "belongs to another user", "record over a link")
+    t.true(r("record", "-q", "-o", home / "out" / "flight.data", "--", "true",
+             status=None).status in (0, 1), "record into a directory that is swapped")
+    t.has(run(ASSAY, "start", "-o", t.path("y.data"), status=1,
+              env={**target.env, "XDG_RUNTIME_DIR": str(shared)}).err,
+          "shared/assay is no directory, or a link to one", "start in a place with a link")
+    t.has(run(ASSAY, "calls", "list", env={**target.env, "ASSAY_CALLS_DIR": str(attackers.tables)},
+              status=1).err, "another user", "tables of another user")
+    own = run(target.user_assay, "calls", "get", status=None, user=STRANGER,
+              env={"ASSAY_CALLS_DIR": str(attackers.tables)}, cwd=home)
+    t.true(own.status in (0, 1), f"a table that is cut while it is read: {own}")
+    target.unchanged()
+
+
+def check_books(t, name, report):
+    """Recorded and missing ticks are all that were due, and the terms are all the time."""
+    ledger = report["ledger"]
+    ticks = ledger["ticks"]
+    t.true(ledger["closed"], f"{name}: the books are closed")
+    t.equal(ticks["all"] + ticks["missing"], ticks["due"], f"{name}: ticks that were due")
+    t.equal(ticks["user"] + ticks["kernel"] + ticks["irq"] + ticks["idle"], ticks["all"],
+            f"{name}: ticks that came")
+    t.equal(ticks["missing_busy"] + ticks["missing_idle"], ticks["missing"],
+            f"{name}: ticks that did not come")
+    t.between(ticks["lost"], 0, ticks["missing"], f"{name}: ticks that were dropped")
+    whole = ledger["wall_ns"] * ledger["cpus"]
+    terms = sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
+                                        "unobserved_ns", "residual_ns"))
+    t.near(terms, whole, 1000, f"{name}: sum of the terms")
+    print(f"# {name}: {report['recordings'][0]['samples']} samples, "
+          f"{report['recordings'][0].get('lost_records')} records dropped, ticks {ticks}, "
+          f"residual {ledger['residual_ns'] / whole:.4%}", flush=True)
+
+
+def check_reported(t, name, words, skipped):
+    """Each loss that an attack causes is named."""
+    with_stacks = name != "store"
+    parts = ["longer than 4095 bytes", "mappings were left out"]
+    if with_stacks:
+        parts += ["more unwind information than is read", "changed so often"]
+    for part in parts:
+        t.has(words, part, name)
+    if len(skipped) < len(HANGING):
+        t.true(UNANSWERED.search(words), f"{name} says nothing on reads not answered: {words}")
+
+
+def check_stacks(t, report):
+    """Another file claims the build-id of this program: its stacks are those of the program."""
+    found = {row["function"]: row["total_samples"] for row in report["functions"]
+             if row["image"].endswith("/stacks")}
+    t.true(found["spin_leaf"] > 0, "the program has samples")
+    for caller in ("recurse", "turn", "main"):
+        t.true(found.get(caller, 0) >= found["spin_leaf"] * 0.95, f"{caller} in {found}")
+
+
+def end_all(t):
+    """The attacks and the build: reports are read on a quiet machine."""
+    for process in t.processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def print_figures(r, rounds, attackers):
+    for what, reason in attackers.skipped.items():
+        print(f"# not part of it: {what}: {reason}")
+    most = ", ".join(f"{kind} {size >> 20} MB" for kind, size in sorted(r.most.items()))
+    print(f"# {rounds} answers of status, the longest {r.longest_answer:.2f} s; the longest of "
+          f"--version {r.longest_start:.2f} s")
+    print(f"# memory at most {r.most_together >> 20} MB together; each with its reader: {most}")
+    print(f"# the recorder's end took {r.took:.2f} s", flush=True)
+
+
+@test
+def all_attacks_together(t):
+    target = Target(t)
+    with contextlib.ExitStack() as stack:
+        attackers = Attackers(t, target, stack)
+        start_build(t)
+        r = Recorders(t, target)
+        end = time.monotonic() + SECONDS
+        rounds = 0
+        while time.monotonic() < end:
+            r.measure()
+            if not rounds % (50 if LONG else 10):
+                act_as_root(t, r, target, attackers)
+            rounds += 1
+            time.sleep(0.2)
+        accounts = r.end()
+    end_all(t)
+    print_figures(r, rounds, attackers)
+    reports = {name: t.json(r("report", "--json", *words).out) for name, words in
+               (("record", (r.data,)), ("ring", (r.ring,)), ("store", ("--store", r.store)))}
+    shown = on_terminal(t, "report", r.data, env=r.env)
+    target.unchanged()
+    said = {"record": reports["record"]["warnings"], "ring": reports["ring"]["warnings"],
+            "store": [r.begun["store"], *accounts["store"]["notes"],
+                      *reports["store"]["warnings"]]}
+    for name in RECORDERS:
+        check_books(t, name, reports[name])
+        check_reported(t, name, " ".join(" ".join(said[name]).split()), attackers.skipped)
+    check_harmless(t, shown, "the report")
+    check_stacks(t, t.json(r("report", "--json", "--children", "--comm", "stacks", r.data).out))
+    for name, size in r.most.items():
+        t.true(size < MEMORY_BYTES, f"memory of {name}: {size >> 20} MB")
+
+
+main()
