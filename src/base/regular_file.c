@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,12 +31,24 @@ static int open_beside_served(const char *path, struct stat *st)
 	return fd;
 }
 
+static bool may_wait;
+
+void regular_file_may_wait(void)
+{
+	may_wait = true;
+}
+
+int regular_file_open_recorded(const char *path, struct stat *st)
+{
+	if (!may_wait && served_mount_any())
+		return open_beside_served(path, st);
+	return regular_file_open(path, st);
+}
+
 int regular_file_open(const char *path, struct stat *st)
 {
 	int fd, status = 0;
 
-	if (served_mount_any())
-		return open_beside_served(path, st);
 	if (!stat(path, st) && !S_ISREG(st->st_mode))
 		return -EINVAL;
 	fd = open(path, FLAGS);

@@ -14,11 +14,17 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/*
- * For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file; -EREMOTE: it is
- * in a file system that another user's program serves, which may never answer (served_mount.h).
- */
+/* For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file. */
 int regular_file_open(const char *path, struct stat *st);
+
+/*
+ * The same for a path from a recording or from debug information. -EREMOTE: it is in a file system
+ * that another user's program serves, which may never answer (served_mount.h).
+ */
+int regular_file_open_recorded(const char *path, struct stat *st);
+
+/* Calls of this process have a time limit: from now on such files are opened. Before threads. */
+void regular_file_may_wait(void);
 
 /* So many bytes from where it stands; fewer are given at its end alone. -errno. */
 ssize_t regular_file_read(int fd, void *into, size_t size);

@@ -240,7 +240,7 @@ static int read_file(struct elf_file *f, struct error *err)
 static int open_regular(struct elf_file *f, struct error *err)
 {
 	struct stat st;
-	int fd = regular_file_open(f->path, &st);
+	int fd = regular_file_open_recorded(f->path, &st);
 
 	if (fd == -EINVAL)
 		return error_set(err, EINVAL, "%s: is not a regular file", f->path);

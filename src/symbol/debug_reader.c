@@ -188,7 +188,7 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 
 	if (elf_file_size(f) < MAP_MIN_BYTES || !elf_file_identity(f, &device, &inode))
 		return;
-	fd = regular_file_open(elf_file_path(f), &st);
+	fd = regular_file_open_recorded(elf_file_path(f), &st);
 	if (fd < 0)
 		return;
 	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f)) {
