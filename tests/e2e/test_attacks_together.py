@@ -138,12 +138,13 @@ class Attackers:
 class Recorders:
     """Root's recording, store and flight recorder, and what is measured of them."""
 
-    def __init__(self, t, target):
+    def __init__(self, t, target, stack):
         self.t, self.env = t, target.env
         self.data, self.ring, self.store = t.path("a.data"), t.path("ring.data"), t.path("day.db")
         self.log = open(t.path("record.err"), "w+", encoding="utf-8", errors="replace")
         self.process = t.start(ASSAY, "record", "-a", "-g", "-o", self.data,
                                stderr=self.log, env={**os.environ, **self.env})
+        stack.callback(self.abandon)
         self.begun = {"store": self("start", "--store", self.store, "--window", "5", "--name",
                                     "store").err,
                       "ring": self("start", "--ring=8M", "-g", "-o", self.ring, "--name",
@@ -158,6 +159,11 @@ class Recorders:
 
     def status(self):
         return self.t.json(self("status", "--json").out)["sessions"]
+
+    def abandon(self):
+        """Ends the sessions of a test that failed."""
+        for name in ("store", "ring"):
+            self("stop", "--name", name, status=None)
 
     def measure(self):
         """One look at the memory, one question to the sessions, and a command that asks no session:
@@ -285,7 +291,7 @@ def all_attacks_together(t):
     with contextlib.ExitStack() as stack:
         attackers = Attackers(t, target, stack)
         start_build(t)
-        r = Recorders(t, target)
+        r = Recorders(t, target, stack)
         end = time.monotonic() + SECONDS
         rounds = 0
         while time.monotonic() < end:
