@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/regular_file.h"
 
+#include "base/file_probe.h"
 #include "base/served_mount.h"
 
 #include <errno.h>
@@ -20,6 +21,11 @@ static int open_beside_served(const char *path, struct stat *st)
 
 	if (place < 0)
 		return place;
+	fd = file_probe(path);
+	if (fd) {
+		close(place);
+		return fd;
+	}
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
 	if (fstat(place, st))
 		fd = -errno;
@@ -47,8 +53,10 @@ int regular_file_open_recorded(const char *path, struct stat *st)
 
 int regular_file_open(const char *path, struct stat *st)
 {
-	int fd, status = 0;
+	int fd, status = file_probe(path);
 
+	if (status)
+		return status;
 	if (!stat(path, st) && !S_ISREG(st->st_mode))
 		return -EINVAL;
 	fd = open(path, FLAGS);

@@ -32,7 +32,7 @@ static struct account_line *line_of(struct account_view *a, uint32_t cpu)
 	return line;
 }
 
-/* Where a sample's time belongs. */
+/* The term that a sample's time is added to; NULL: none (idle time has its own source). */
 static uint64_t *term_of(struct view *v, const struct profile_row *row, struct account_terms *t)
 {
 	enum kernel_entry entry;
@@ -87,8 +87,8 @@ static void count_mode(struct view *v, const struct profile_row *row, uint64_t c
 }
 
 /*
- * How many ns a sample of an idle CPU stands for on average; of all others the row says it.
- * (What rows say of idle time is what was measured of it.) 0: each stands for a period.
+ * The average time in ns that one sample of an idle CPU stands for, from the idle time in the
+ * ledger; the rows hold the time of all other samples. 0: each sample stands for one period.
  */
 static double idle_sample_ns(struct view *v, uint8_t event)
 {
@@ -114,7 +114,8 @@ static double idle_sample_ns(struct view *v, uint8_t event)
 	return idle ? idle_ns / (double)idle : (double)e->period_ns;
 }
 
-/* Ticks are of the clock's period; while the rate is another one, a sample stands for several. */
+/* Converts sums of ns to ticks of the clock's period: at a lowered rate one sample stands for
+ * several. */
 static void close_ticks(struct account_modes *t, uint64_t unit)
 {
 	t->user /= unit;
@@ -156,7 +157,7 @@ static void add_samples(struct view *v, uint8_t event, struct account_view *a)
 	close_ticks(&a->ticks.seen, idle_ns > 0 ? v->profile->events.items[event].period_ns : 1);
 }
 
-/* Cycles are no time: their shares split the busy time that switch records measured. */
+/* Cycles are not time: the shares of the terms split the busy time that switch records measured. */
 static void scale_to_busy(struct account_terms *t, uint64_t weight, uint64_t busy_ns)
 {
 	uint64_t *parts[] = {&t->user_ns,  &t->syscalls_ns, &t->faults_ns, &t->threads_ns,
@@ -168,7 +169,7 @@ static void scale_to_busy(struct account_terms *t, uint64_t weight, uint64_t bus
 	t->idle_irq_ns = (uint64_t)((double)t->idle_irq_ns * scale);
 }
 
-/* Damaged times give any numbers: the product ends at the largest one. */
+/* Times of a damaged file may be any number: the product saturates. */
 static int64_t ticks_ns(int64_t ticks, uint64_t period_ns)
 {
 	int64_t ns;
@@ -179,8 +180,8 @@ static int64_t ticks_ns(int64_t ticks, uint64_t period_ns)
 }
 
 /*
- * Of the missing ticks those that may have been in records without room. The kernel counts records
- * of all kinds, forks and mappings among them: there may be many more than ticks.
+ * The number of missing ticks that lost records may explain. The kernel counts lost records of all
+ * kinds (fork and mmap records too), so its count may exceed the number of missing ticks.
  */
 static uint64_t lost_ticks(const struct ledger_cpu *c)
 {
@@ -206,7 +207,7 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	t->idle_ns += c->has_switches ? c->idle_ns : c->period_ns ? c->weight_idle : 0;
 	t->unknown_ns += c->unknown_ns;
 	t->steal_measured_ns += c->steal_ns;
-	/* Of a store's windows some may have it: what was measured has its line. */
+	/* Only some windows of a store may have a steal time: the line is shown if any has it. */
 	a->has_steal |= c->has_steal || c->steal_ns;
 	a->ticks.due += c->ticks_due_busy + c->ticks_due_idle;
 	a->ticks.lost += lost;
@@ -228,7 +229,7 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 
 static void close_terms(struct account_terms *t)
 {
-	/* Unsigned: the times of a damaged file may add up beyond what is signed. */
+	/* Unsigned: times of a damaged file may overflow a signed sum. */
 	t->residual_ns =
 	        (int64_t)(t->wall_ns - t->user_ns - account_kernel_ns(t) - account_irq_ns(t) -
 	                  t->idle_ns - t->steal_ns - (uint64_t)t->unobserved_ns);
@@ -266,7 +267,7 @@ static void sort_lines(struct account_view *a)
 		qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), compare_lines);
 }
 
-/* The whole machine without a clock and without switch records. */
+/* The recording is of the whole machine, without a clock and without switch records. */
 static bool has_only_events(const struct ledger *l)
 {
 	vec_each (c, &l->cpus)
@@ -299,7 +300,8 @@ static void account_machine(struct view *v, struct account_view *a)
 	a->cpus = (uint32_t)a->lines.count;
 	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
 	a->present = l->cpus.count > 0;
-	/* The division's remainder, so that the printed sum closes to the nanosecond. */
+	/* Removes the remainder of the division, so that the printed sum closes to the
+	 * nanosecond. */
 	if (a->cpus)
 		a->total.wall_ns -= a->total.wall_ns % a->cpus;
 	close_terms(&a->total);
@@ -334,7 +336,7 @@ static void account_process(struct view *v, struct account_view *a)
 	close_terms(t);
 }
 
-/* The event counts no time, and no record tells it: its counts are all there is to split. */
+/* The event does not count time and there are no switch records: split the counts of the event. */
 static void account_events(struct view *v, uint8_t event, struct account_view *a)
 {
 	vec_each (c, &v->profile->ledger.cpus)
@@ -375,12 +377,13 @@ static void explain_residual(struct account_view *a)
 	if (t->residual_ns > 0 && t->unknown_ns * 2 > (uint64_t)t->residual_ns)
 		remark(a,
 		       "The residual of %.1f %% is mostly time before the first switch record: "
-		       "who ran then is not known.",
+		       "the threads that ran then are not known.",
 		       share);
 	else if (!a->has_idle)
 		remark(a,
 		       "The residual of %.1f %% is time in which no tick came: without switch "
-		       "records it cannot be told whether the CPUs were idle or not observed.",
+		       "records assay cannot distinguish idle CPUs from CPUs that were not "
+		       "observed.",
 		       share);
 	else if (t->residual_ns < 0)
 		remark(a,
@@ -392,11 +395,12 @@ static void explain_residual(struct account_view *a)
 		remark(a,
 		       "The residual of %.1f %%: fewer ticks were due in busy time than its "
 		       "length calls for. Work in step with the timer, or very short, falls "
-		       "between the ticks; another -F tells.",
+		       "between the ticks. Record again with another -F to check this.",
 		       share);
 }
 
-/* What was left out of sampling, by right or by choice (-e cycles:u), is no zero. */
+/* False if the kernel was excluded from sampling, by permission or on request (-e cycles:u): its
+ * time is then unknown, not zero. */
 static bool kernel_sampled(const struct profile *p)
 {
 	vec_each (rec, &p->recordings) {
@@ -408,7 +412,7 @@ static bool kernel_sampled(const struct profile *p)
 	return true;
 }
 
-/* Files sampled by different clocks: the books of one are not those of the other. */
+/* False if the files were sampled by different clocks: their accounts cannot be added. */
 static bool one_clock(const struct profile *p)
 {
 	const char *first = NULL;
@@ -425,7 +429,7 @@ static bool one_clock(const struct profile *p)
 	return true;
 }
 
-/* Some files of the whole machine, some of a process: there is no whole that holds both. */
+/* False if some files cover the whole machine and some a process: their wholes cannot be added. */
 static bool one_scope(const struct profile *p)
 {
 	for (uint32_t i = 0; p->ledger.cpus.count && i < p->recordings.count; i++) {
@@ -442,31 +446,29 @@ static bool one_scope(const struct profile *p)
 static void explain_missing(struct account_view *a)
 {
 	if (!a->has_kernel)
-		remark(a,
-		       "The kernel was not sampled: its time, and that of interrupts, is in what "
-		       "was not observed.");
+		remark(a, "The kernel was not sampled: its time and the time of interrupts are in "
+		          "unobserved.");
 	if (a->machine_wide && a->present && !a->has_idle)
 		remark(a,
 		       "There are no switch records (perf record --switch-events): busy and idle "
-		       "are told from samples, and unobserved time cannot be had.");
+		       "come from samples, and unobserved time is not known.");
 	else if (a->machine_wide && a->present && !a->has_unobserved)
-		remark(a, "The event has no timer's grid, so unobserved time cannot be had.");
+		remark(a, "The event has no fixed period, so unobserved time is not known.");
 	if (!a->machine_wide && a->present && a->clock && !a->has_unobserved)
 		remark(a,
 		       "The kernel's count of time on CPU is not in the file: what samples missed "
 		       "is in the residual.");
 	if (!a->machine_wide && !a->present)
-		remark(a,
-		       "There are no switch records: time on CPU, runnable and blocked cannot be "
-		       "had, only samples.");
+		remark(a, "There are no switch records: the report has samples only, no time on "
+		          "CPU, runnable or blocked.");
 	if (!a->has_split && a->ticks.seen.kernel)
 		remark(a, "There are no call chains: how the kernel was entered is not known, and "
-		          "interrupts are charged to whom they hit.");
+		          "interrupts are counted for the functions that they interrupted.");
 	if (!a->clock && a->present)
-		remark(a, "The event counts no time: samples split the busy time by shares.");
+		remark(a, "The event does not count time: the shares of its samples split the busy "
+		          "time.");
 	if (a->machine_wide && a->present && a->cpus && !a->has_steal)
-		remark(a, "Steal was not recorded: where a hypervisor took time, it is in "
-		          "unobserved.");
+		remark(a, "Steal was not recorded: time that a hypervisor took is in unobserved.");
 }
 
 struct account_view *account_view_new(struct view *v, bool partial)
@@ -479,7 +481,8 @@ struct account_view *account_view_new(struct view *v, bool partial)
 	a->machine_wide = p->ledger.machine_wide;
 	a->has_unobserved = a->has_idle = true;
 	a->has_kernel = kernel_sampled(p);
-	/* The account is about time, whatever event the report is about. */
+	/* The account is about time, so it uses the clock event even if the report is about another
+	 * event. */
 	event = profile_clock_event(p);
 	timed = event < p->events.count && p->events.items[event].role == ATTR_CLOCK;
 	if (timed) {
@@ -488,18 +491,18 @@ struct account_view *account_view_new(struct view *v, bool partial)
 		add_samples(v, event, a);
 	}
 	if (!one_clock(p))
-		remark(a, "The files were sampled by different events: this is about one of them, "
-		          "and there is no account of all.");
+		remark(a, "The files were sampled by different events: this report is about one of "
+		          "them, and there is no account of all files.");
 	else if (!one_scope(p))
-		remark(a, "Some files are of the whole machine and some of a process: each has its "
-		          "own account, and there is none of all.");
+		remark(a, "Some files cover the whole machine and some a process: each has its own "
+		          "account, and there is no account of all files.");
 	else if (partial)
-		remark(a, "A part of the time was asked for; the account is of whole recordings "
-		          "alone.");
+		remark(a, "Only a part of the time was selected; there is an account of whole "
+		          "recordings only.");
 	else if (has_only_events(&p->ledger))
 		account_events(v, event, a);
 	else if (!timed)
-		remark(a, "The event measures no time, so there is no account of time.");
+		remark(a, "The event does not measure time, so there is no account of time.");
 	else if (a->machine_wide)
 		account_machine(v, a);
 	else

@@ -14,7 +14,8 @@
 #define CANDIDATES_SHOWN 8
 #define INLINES_MAX 64
 
-/* Lines without samples that are hot: before and after one with samples, and a gap's at most. */
+/* Lines without samples are hot near a line with samples: this many before and after it, and in
+ * gaps of at most HOT_GAP lines. */
 #define HOT_AROUND 4
 #define HOT_GAP 3
 
@@ -23,7 +24,7 @@ struct hit {
 	uint64_t samples;
 };
 
-/* A function that fits what was asked for. */
+/* A function that matches the request. */
 struct candidate {
 	const struct symbol *symbol;
 	uint64_t samples;
@@ -34,11 +35,11 @@ struct candidates {
 	VEC(struct candidate) items;
 };
 
-/* What was asked for, taken apart. */
+/* The parsed request. */
 struct wanted {
 	char *image; /* NULL: any */
 	const char *name;
-	uint64_t start; /* with by_start */
+	uint64_t start; /* valid if by_start */
 	bool by_start;
 };
 
@@ -56,7 +57,7 @@ static bool is_image(struct view *v, const char *name)
 	return false;
 }
 
-/* "IMAGE:NAME", where C++ names have colons too: what is before must be an image. */
+/* "IMAGE:NAME". C++ names contain colons too, so the text before the colon must be an image. */
 static void parse_wanted(struct view *v, const char *text, struct wanted *w)
 {
 	const char *colon = text;
@@ -146,7 +147,7 @@ static bool same_code(struct view *v, const struct symbol *a, const struct symbo
 	       x.size == y.size && !memcmp(x.bytes, y.bytes, x.size);
 }
 
-/* One file mapped from several places, in containers say: the same bytes are one function. */
+/* One file may be mapped from several paths (in containers): equal bytes are one function. */
 static void merge_candidates(struct view *v, struct candidates *c)
 {
 	struct candidate *items = c->items.items;
@@ -169,7 +170,8 @@ static void merge_candidates(struct view *v, struct candidates *c)
 	c->items.count = kept;
 }
 
-/* Why the image with the most samples without a name has none; NULL: all have names. */
+/* The reason why symbols are missing for the image with the most unnamed samples; NULL: all have
+ * names. */
 static const char *find_trouble(struct view *v, const struct selection *selection)
 {
 	const struct profile *p = v->profile;
@@ -191,7 +193,7 @@ static const char *find_trouble(struct view *v, const struct selection *selectio
 	return most == IMAGE_ID_UNKNOWN ? NULL : symbolizer_trouble(v->symbols, most);
 }
 
-/* Whether the function asked for was inlined at this frame. */
+/* Whether the requested function was inlined at this frame. */
 static bool is_inlined_at(struct view *v, const struct wanted *w, struct frame frame)
 {
 	struct symbol_inline found[INLINES_MAX];
@@ -203,7 +205,7 @@ static bool is_inlined_at(struct view *v, const struct wanted *w, struct frame f
 	return false;
 }
 
-/* The first function found that the one asked for was inlined into; NULL: none. */
+/* The first function found that the requested one was inlined into; NULL: none. */
 static const struct symbol *find_around(struct view *v, const struct selection *selection,
                                         const struct wanted *w)
 {
@@ -228,14 +230,14 @@ static int complain_none(struct view *v, const struct selection *selection, cons
 
 	if (around)
 		return error_set(err, ENOENT,
-		                 "%s was inlined, and its instructions stand in its callers': see "
-		                 "'assay annotate %s'",
+		                 "%s was inlined: its instructions are in its callers, see 'assay "
+		                 "annotate %s'",
 		                 w->name, around->name);
 	return error_set(err, ENOENT,
-	                 "no sample fell into a function \"%s\"%s%s: see 'assay report' for those "
-	                 "that were hit%s%s",
+	                 "no sample is in a function \"%s\"%s%s: 'assay report' lists the "
+	                 "functions that have samples%s%s",
 	                 w->name, w->image ? " of " : "", w->image ? w->image : "",
-	                 trouble ? ". Most that have no name: " : "", trouble ? trouble : "");
+	                 trouble ? ". Most samples without a name: " : "", trouble ? trouble : "");
 }
 
 static int complain_many(struct view *v, const struct candidates *c, const struct wanted *w,
@@ -252,7 +254,7 @@ static int complain_many(struct view *v, const struct candidates *c, const struc
 		         (unsigned long long)item->samples,
 		         plural(item->samples, "sample", "samples"));
 	}
-	error_set(err, EINVAL, "%zu functions are called \"%s\"; give one of these:%.800s%s",
+	error_set(err, EINVAL, "%zu functions have the name \"%s\"; give one of these:%.800s%s",
 	          c->items.count, w->name, buf_text(&text),
 	          c->items.count > CANDIDATES_SHOWN ? "\n  ..." : "");
 	buf_done(&text);
@@ -266,7 +268,7 @@ static int compare_hits(const void *pa, const void *pb)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Sorts, and adds up hits of one address. */
+/* Sorts the hits by address and adds up hits of the same address. */
 static void sum_hits(struct candidate *c)
 {
 	struct hit *items = c->hits.items;
@@ -282,7 +284,7 @@ static void sum_hits(struct candidate *c)
 	c->hits.count = kept;
 }
 
-/* The assembly, with the name of what it jumps to. */
+/* The assembly, followed by the name of the branch target. */
 static char *line_text(struct view *v, const struct symbol *symbol, const struct symbol_code *code,
                        const struct instruction *i)
 {
@@ -332,7 +334,7 @@ static void add_inside(struct annotate *a, const struct hit *hit)
 	a->inside += hit->samples;
 }
 
-/* Merges instructions and hits, both by address. */
+/* Merges instructions and hits, both in address order. */
 static void add_lines(struct annotate *a, struct view *v, const struct disassembly *d,
                       const struct symbol_code *code, const struct candidate *c)
 {
@@ -386,7 +388,8 @@ static int fill(struct annotate *a, struct view *v, struct candidate *c, struct 
 
 	if (!symbol->named || !symbol->size)
 		return error_set(err, ENOENT,
-		                 "%s: has no symbols here, so that its instructions have no start",
+		                 "%s: has no symbols on this machine, so the start of its "
+		                 "instructions is unknown",
 		                 image_path(&v->profile->images, symbol->image));
 	r = symbolizer_code(v->symbols, symbol->image, symbol->start, symbol->size, &code, err);
 	if (r)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * annotate: one function, instruction by instruction, with the samples that
- * hit each.
+ * annotate: one function, instruction by instruction, with the samples of each instruction.
  *
- * annotate_new() picks the function among those that were hit; where several
- * fit, the error lists them. Every instruction of it is a line, in order of
- * address; hits that are not at an instruction's first byte get lines of their
- * own, and are counted. Every line with samples is hot, so that the samples of the
- * hot lines add up to those of the function. annotate_free(). The view must outlive it. Uses: base,
- * profile, symbol, view.
+ * annotate_new() selects the function among those that have samples; if several match, it fails
+ * with -EINVAL and the error lists them. If none matches, it fails with -ENOENT. `lines` has one
+ * entry per instruction, by address. Samples at an address inside an instruction get a line of
+ * their own and are counted in `inside`. Every line with samples is hot, so the samples of the hot
+ * lines add up to the samples of the function. annotate_free() frees; the view must outlive it. One
+ * thread. Uses: base, profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_ANNOTATE_H
 #define ASSAY_VIEW_ANNOTATE_H
@@ -16,26 +15,23 @@
 #include "view/filter.h"
 
 struct annotate_options {
-	/*
-	 * A name, with or without parameters; "IMAGE:NAME"; or the address of its
-	 * start, "0x1234".
-	 */
+	/* A name, with or without parameters; "IMAGE:NAME"; or the start address, "0x1234". */
 	const char *function;
-	bool source; /* read the source files too */
+	bool source; /* also read the source files */
 };
 
 struct annotate_line {
 	uint64_t address;
-	const uint8_t *bytes; /* NULL: a hit that is no instruction's first byte */
+	const uint8_t *bytes; /* NULL: samples at an address inside an instruction */
 	uint32_t size;
-	char *text; /* assembly, branch targets named */
+	char *text; /* assembly, with names for branch targets */
 	uint64_t samples;
-	const char *file;   /* of the source line, NULL: not known */
-	int line;           /* 0: not known */
-	const char *source; /* text of that line, NULL: not to be had */
-	/* Of inlined functions that the instruction belongs to, innermost first */
+	const char *file;   /* of the source line, NULL: unknown */
+	int line;           /* 0: unknown */
+	const char *source; /* text of that line, NULL: not available */
+	/* The inlined functions that contain the instruction, innermost first */
 	uint32_t first_inline, inlines; /* in annotate.inlines */
-	bool hot; /* has samples, or is one of the few lines around one that has */
+	bool hot;                       /* has samples, or is near a line with samples */
 };
 
 struct source_files;
@@ -44,10 +40,10 @@ struct annotate {
 	const struct symbol *symbol;
 	const char *image; /* path as recorded */
 	const char *event;
-	const char *code_source; /* the file that the code was read from, or "/proc/kcore" */
+	const char *code_source; /* the file with the code, or "/proc/kcore" */
 	uint64_t samples;        /* of the function */
-	uint64_t inside;         /* of these, not at an instruction's first byte */
-	uint64_t base_samples;   /* what the filters left, all functions */
+	uint64_t inside;         /* part of these, at addresses inside an instruction */
+	uint64_t base_samples;   /* of all functions, after the filters */
 	VEC(struct annotate_line) lines;
 	VEC(struct symbol_inline) inlines;
 	struct source_files *sources;

@@ -15,7 +15,7 @@ struct branch *branch_at(struct branches b, uint32_t node)
 	return (struct branch *)((char *)b.nodes + node * b.size);
 }
 
-/* Nodes sorted, the first last, each put before its siblings. */
+/* Visits the sorted nodes from last to first and puts each one in front of its siblings. */
 void branches_link(struct branches b, int (*compare)(const void *, const void *, void *), void *ctx)
 {
 	uint32_t *order = xcalloc(b.count + 1, sizeof(*order));

@@ -63,63 +63,65 @@ bool call_books_unseparated(const struct call_process *p)
 {
 	const struct call_path *root = p->paths.items;
 
-	/* Threads that could be watched have waited apart from the others. */
+	/* A non-zero waiting time comes from threads whose switches were recorded. */
 	return p->flags & CALL_UNSWITCHED && p->paths.count && root->total_blocked_ns == 0 &&
 	       root->total_preempted_ns == 0;
 }
 
 static const struct flag_text {
 	uint32_t flag;
-	const char *word, *sentence; /* "%" is the count */
-	size_t count;                /* offset of it in the process; 0: none */
+	const char *word, *sentence; /* "%" stands for the count */
+	size_t count;                /* offset of the count in struct call_process; 0: none */
 } flag_texts[] = {
-        {CALL_KILLED, "killed", "a signal ended it; all up to then is here", 0},
+        {CALL_KILLED, "killed", "a signal ended it; the figures up to that time are complete", 0},
         {CALL_END_UNKNOWN, "end_unknown",
-         "it ended without saying so, by a signal or by the exit_group system call; all up to "
-         "then is here",
+         "it ended without a final record, by a signal or by the exit_group system call; the "
+         "figures up to that time are complete",
          0},
-        {CALL_RUNNING, "running", "it was running: the figures are so far", 0},
-        {CALL_MOVED, "moved", "it went on as another program (exec)", 0},
-        {CALL_FORKED, "forked", "it began as a fork, inside the functions marked inherited", 0},
-        {CALL_RESET, "reset", "figures are since a reset", 0},
+        {CALL_RUNNING, "running", "it was still running: the figures are those up to that time", 0},
+        {CALL_MOVED, "moved", "it became another program (exec)", 0},
+        {CALL_FORKED, "forked", "it started as a fork, inside the functions marked inherited", 0},
+        {CALL_RESET, "reset", "the figures start at a reset", 0},
         {CALL_UNSWITCHED, "unswitched",
-         "waiting not separated: the kernel denied perf_event, so that net, total and own cost are "
-         "times on the wall (assay doctor says what would allow it)",
+         "waiting not separated: the kernel denied perf_event, so net, total and own cost are wall "
+         "times (assay doctor says how to allow it)",
          0},
         {CALL_SETTLED, "settled",
-         "a thread was switched more often between two calls than the kernel's ring holds: there "
-         "the CPU clock tells how long it waited, all of it as blocked",
+         "a thread was switched more often between two calls than the kernel's ring holds: its "
+         "waiting time there comes from the CPU clock and is all counted as blocked",
          0},
         {CALL_FULL, "full",
-         "the table was full: % calls of paths that found no room are in (other); "
-         "--memory (or $ASSAY_CALLS_MEM) gives more",
+         "the table was full: % calls of paths that did not fit are in (other); --memory (or "
+         "$ASSAY_CALLS_MEM) makes the table larger",
          offsetof(struct call_process, other_calls)},
         {CALL_DEEP, "deep",
          "calls deeper than the limit are in (other), % calls in all; "
          "$ASSAY_CALLS_DEPTH sets it",
          offsetof(struct call_process, other_calls)},
         {CALL_UNCOUNTED, "uncounted",
-         "children that ran on when COMMAND ended and had called no function that is counted: %; "
-         "nothing of them is here ('assay calls get' reads what they count later)",
+         "children that were still running when COMMAND ended and had called no counted function: "
+         "%; the recording has no calls of them ('assay calls get' reads calls that they count "
+         "later)",
          offsetof(struct call_process, uncounted)},
         {CALL_LOST, "lost", "% events were lost", offsetof(struct call_process, lost_events)},
-        {CALL_UNMATCHED, "unmatched", "% exits came whose entries were not seen",
+        {CALL_UNMATCHED, "unmatched", "% exits had no matching entry",
          offsetof(struct call_process, unmatched_exits)},
         {CALL_RESYNCED, "resynced",
-         "% times calls were closed that ended without an exit (longjmp, exceptions, thread "
+         "% times calls that ended without an exit were closed (longjmp, exceptions, thread "
          "cancel)",
          offsetof(struct call_process, resyncs)},
-        {CALL_STACKS, "stacks", "there were more stacks (coroutines) than are told apart", 0},
+        {CALL_STACKS, "stacks",
+         "there were more stacks (coroutines) than the runtime can distinguish", 0},
         {CALL_IMAGES, "images",
-         "libraries that were loaded after the table was full, or after 4095 others, are not in "
-         "it: their functions have addresses for names, and those at one address are one; "
-         "--memory (or $ASSAY_CALLS_MEM) makes the table larger",
+         "libraries that were loaded after the table was full, or after 4095 other libraries, are "
+         "not in the table: their functions have addresses instead of names, and functions at the "
+         "same address are counted as one; --memory (or $ASSAY_CALLS_MEM) makes the table larger",
          0},
         {CALL_FILTERED, "filtered",
-         "a filter left functions out: their time is that of their callers", 0},
+         "a filter excluded functions: their time is counted for their callers", 0},
         {CALL_LIBRARIES, "libraries", "calls into libraries are counted", 0},
-        {CALL_KERNEL, "kernel", "the functions are the kernel's", 0},
-        {CALL_DAMAGED, "damaged", "parts of the table make no sense, and are left out", 0},
+        {CALL_KERNEL, "kernel", "the functions are functions of the kernel", 0},
+        {CALL_DAMAGED, "damaged", "parts of the table are damaged and were discarded", 0},
 };
 
 static const struct flag_text *flag_text(unsigned bit)

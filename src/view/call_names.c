@@ -12,7 +12,7 @@ struct call_names {
 	const struct call_paths *paths;
 	struct symbolizer *symbols;
 	bool raw;
-	char **names; /* per function; NULL: not asked yet */
+	char **names; /* per function; NULL: not looked up yet */
 	size_t count;
 };
 
@@ -52,7 +52,7 @@ static const char *image_name(const struct call_paths *c, uint32_t image)
 	return path[0] == '/' && slash && slash[1] ? slash + 1 : path;
 }
 
-/* A symbol that names this function, and not merely what lies around it; or NULL. */
+/* The symbol of exactly this function, or NULL; a symbol that only covers a range is not used. */
 static const struct symbol *symbol_of(struct symbolizer *symbols, const struct call_function *f)
 {
 	const struct symbol *symbol = symbols ? symbolizer_find(symbols, f->frame) : NULL;
@@ -61,8 +61,8 @@ static const struct symbol *symbol_of(struct symbolizer *symbols, const struct c
 }
 
 /*
- * A function's name where symbols tell it, the caller's to free, or NULL. A library's is the
- * one that programs call it by, not whatever else its file calls the place.
+ * The function's name by its symbols, for the caller to free, or NULL. A library function gets the
+ * exported name that programs call, even if the file has other symbols at the same address.
  */
 static char *found_name(struct symbolizer *symbols, const struct call_function *f, bool raw)
 {
@@ -77,7 +77,7 @@ static char *found_name(struct symbolizer *symbols, const struct call_function *
 	symbol = symbol_of(symbols, f);
 	if (!symbol)
 		return NULL;
-	/* "name@VERSION" of a symbol table. */
+	/* A symbol table may hold "name@VERSION". */
 	return f->library ? xstrndup(symbol->name, strcspn(symbol->name, "@"))
 	                  : xstrdup(symbol->name);
 }

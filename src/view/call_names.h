@@ -2,11 +2,11 @@
 /*
  * call_names: names for the functions of a model of call paths.
  *
- * A name that the recording has wins: it is of the very file that ran. The
- * others are asked of the symbolizer, each once, when a view shows them. What
- * nobody knows is "image+0xOFFSET", which still tells functions apart.
- * call_names_new / call_names_free; model and symbolizer must outlive it. One
- * thread. Uses: base, image, profile, symbol.
+ * A name in the recording has priority, because it comes from the file that ran. The symbolizer
+ * looks up each other name once, when a view first shows it. A function without a name is shown as
+ * "image+0xOFFSET", which still distinguishes functions. call_names_new() / call_names_free();
+ * model and symbolizer must outlive it. Nothing fails. One thread. Uses: base, image, profile,
+ * symbol.
  */
 #ifndef ASSAY_VIEW_CALL_NAMES_H
 #define ASSAY_VIEW_CALL_NAMES_H
@@ -17,29 +17,30 @@
 
 struct call_names;
 
-/* `symbols` NULL: recorded names alone. `raw`: names as recorded, C++ ones too. */
+/* `symbols` NULL: only recorded names. `raw`: names as recorded; C++ names are not demangled. */
 struct call_names *call_names_new(const struct call_paths *c, struct symbolizer *symbols, bool raw);
 void call_names_free(struct call_names *n);
-size_t call_names_count(const struct call_names *n); /* functions of the model */
+size_t call_names_count(const struct call_names *n); /* number of functions of the model */
 
-/* "strlen"; "(outside)", "(other)", "(interrupt)". Good until call_names_free(). */
+/* "strlen"; "(outside)", "(other)", "(interrupt)". Valid until call_names_free(). */
 const char *call_names_of(struct call_names *n, uint32_t function);
 
-/* The library that it is called in, "libc.so.6"; NULL: it is none of a library. */
+/* The library that has the function, "libc.so.6"; NULL: the function was not counted as a
+ * library's. */
 const char *call_names_library(const struct call_names *n, uint32_t function);
 
-/* "strlen [libc.so.6]", appended. */
+/* Appends "strlen [libc.so.6]". */
 void call_names_text(struct call_names *n, uint32_t function, struct buf *out);
 
-/* Is it called so: by its whole name, or what comes before parameters? */
+/* Whether `wanted` is the function's whole name, or its name without parameters. */
 bool call_names_match(struct call_names *n, uint32_t function, const char *wanted);
 
-/* For each function its place among all of them by name, from 0. To be freed. */
+/* The rank of each function in the order of names, from 0. The caller frees it. */
 uint32_t *call_names_ranks(struct call_names *n);
 
 /*
- * Writes the names that the symbolizer knows into the model, with file and line
- * where debug information tells them; those that are there stay.
+ * Writes the names that the symbolizer finds into the model, with file and line if debug
+ * information has them. Existing names, files and lines are kept.
  */
 void call_names_fill(struct call_paths *c, struct symbolizer *symbols);
 

@@ -11,10 +11,10 @@ struct picking {
 	const struct call_process *process;
 	struct call_names *names;
 	const struct call_rows_request *request;
-	uint8_t *chosen;      /* per function: asked for; NULL: all are */
-	uint32_t *sum_of;     /* per function: its sum, ID_NONE */
-	uint32_t *ranks;      /* per function, if sorted by name */
-	VEC(uint32_t) active; /* per sum: its calls around the path that is looked at */
+	uint8_t *chosen;      /* per function: whether it was requested; NULL: all are */
+	uint32_t *sum_of;     /* per function: index of its sum, or ID_NONE */
+	uint32_t *ranks;      /* per function, only if sorted by name */
+	VEC(uint32_t) active; /* per sum: number of its calls on the current path */
 };
 
 bool call_path_is_empty(const struct call_path *path)
@@ -73,7 +73,7 @@ static struct call_row sum_of_none(uint32_t function)
 	                         .order = UINT32_MAX};
 }
 
-/* Errors of the compensation all have one cause: they add up as they are. */
+/* The errors of the compensation have one common cause, so they add up linearly. */
 static void add_own(struct call_row *to, const struct call_row *row)
 {
 	to->calls += row->calls;
@@ -126,7 +126,7 @@ size_t call_rows_chain(const struct call_rows *r, uint32_t path, uint32_t *chain
 	return count;
 }
 
-/* Paths stand behind their callers. */
+/* Callers come before callees in the array. */
 static void measure_depths(struct picking *g)
 {
 	size_t count = g->process->paths.count;
@@ -157,7 +157,7 @@ static void pick_paths(struct picking *g)
 	}
 }
 
-/* The function that a path's figures are summed up under; ID_NONE: they are not. */
+/* The function whose sum takes the path's figures; ID_NONE: no sum takes them. */
 static uint32_t sum_function(const struct picking *g, uint32_t id)
 {
 	const struct call_path *path = &g->process->paths.items[id];
@@ -228,7 +228,7 @@ static void drop_empty_sums(struct call_rows *r)
 	r->sums.count = kept;
 }
 
-/* What rows are sorted by. */
+/* The values that rows are sorted by. */
 struct sort_key {
 	uint32_t function, order, path;
 	uint64_t calls;
@@ -249,7 +249,7 @@ static int compare(const struct picking *g, struct sort_key a, struct sort_key b
 		order = (a.net_ns < b.net_ns) - (a.net_ns > b.net_ns);
 	if (!order)
 		order = (a.order > b.order) - (a.order < b.order);
-	/* Two that begin with the same order are told apart by what came first in the table. */
+	/* Rows with the same order are sorted by their position in the table. */
 	return order ? order : (a.path > b.path) - (a.path < b.path);
 }
 
@@ -290,7 +290,7 @@ static bool is_worth_a_line(const struct picking *g, const struct call_row *row)
 	       (waiting(all) > 0 && waiting(row) >= limit * waiting(all));
 }
 
-/* What is below the limit goes, before the rest is sorted. */
+/* Removes rows below the limit before the remaining rows are sorted. */
 static void cut_small(struct picking *g)
 {
 	struct call_rows *r = g->rows;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The longest round of functions that call each other which is taken for recursion. */
+/* The largest number of functions calling each other that is folded as a recursion. */
 #define ROUND_MAX 8
 
 struct node_key {
@@ -17,7 +17,7 @@ struct planting {
 	const struct call_process *process;
 	struct id_table index; /* (parent, function) to node */
 	uint32_t *node_of;     /* per path */
-	VEC(uint32_t) active;  /* per node: calls of it around the path that is looked at */
+	VEC(uint32_t) active;  /* per node: number of its calls on the current path */
 };
 
 static bool key_equal(const void *ctx, uint32_t id, const void *key)
@@ -43,13 +43,13 @@ static uint32_t node_at(struct planting *g, uint32_t parent, uint32_t function)
 	node->branch = branch_below(parent);
 	node->function = function;
 	vec_push(&g->active, 0);
-	/* The root has no key: nothing is its own child. */
+	/* The root is not in the index: it cannot be its own child. */
 	if (id)
 		id_table_add(&g->index, hash, id);
 	return id;
 }
 
-/* The node that a path counts to, below that of its caller. */
+/* The node that takes the path's figures; `parent` is the node of the path's caller. */
 static uint32_t node_below(struct planting *g, uint32_t parent, uint32_t function)
 {
 	uint32_t above = parent;
@@ -151,7 +151,7 @@ bool call_tree_shown(const struct call_tree *t, const struct call_node *node, do
 	double waiting = node->total_blocked_ns + node->total_preempted_ns;
 	double all = root->total_blocked_ns + root->total_preempted_ns;
 
-	/* A mere way to nothing. */
+	/* The node has no calls, no time and no children. */
 	if (!node->calls && !node->open && node->branch.first_child == CALL_PATH_NONE &&
 	    node->total_ns == 0 && waiting == 0 && node != root)
 		return false;

@@ -7,38 +7,39 @@
 #define SLICES 20
 #define CYCLES_MIN 5
 #define CLEARLY_LESS 3
-#define LEAST_VARIANCE (1.0 / 3) /* samples squared: the two ends of a sequence */
+#define LEAST_VARIANCE (1.0 / 3) /* samples squared: the error at the two ends of a sequence */
 #define WITNESS_MIN 50
-/* Chance of a false alarm among all groups compared; smaller groups are not. */
+/* Probability of a false alarm over all compared groups, and the smallest share that is
+ * compared. */
 #define STEP_ALARM 0.002
 #define STEP_SHARE 0.02
 
 /*
- * Sums over blocks of so many cycles each, of squares and products: what the
- * scatter of hits over time follows from, whatever the share will turn out to be.
+ * Sums over blocks of a fixed number of cycles, of squares and products. The variance follows from
+ * these sums for any share, so the share need not be known while counting.
  */
 struct blocks {
-	uint64_t size, filled; /* cycles a block; of them in the block at hand */
-	double hits, time;     /* of the block at hand */
-	uint64_t count;        /* whole blocks */
+	uint64_t size, filled; /* cycles per block; cycles in the current block */
+	double hits, time;     /* of the current block */
+	uint64_t count;        /* complete blocks */
 	double all_time, hits2, hits_time, time2;
-	double hits2_time, hits_time2, time3; /* the same, times the block's length */
+	double hits2_time, hits_time2, time3; /* the same, each multiplied by the block's length */
 };
 
 /*
- * Cycles alone, a few blocks of many, and very few of very many. Of a program
- * whose phases keep time the errors of cycles cancel, and the longer the block
- * the smaller the variance; of any other one they all tell the same.
+ * Blocks of one cycle, a twentieth and an eighth of all cycles. If the program has regular phases,
+ * the errors of successive cycles cancel, and longer blocks have a smaller variance. For other
+ * programs all three give the same variance.
  */
 enum { BY_CYCLE, BY_TWENTIETH, BY_EIGHTH, BLOCK_KINDS };
 static const uint64_t block_counts[BLOCK_KINDS] = {0, 20, 8};
 
-/* One group: in the sequence at hand, and summed over the sequences before. */
+/* One group: counts in the current sequence, and sums over the earlier sequences. */
 struct tally {
-	/* this sequence; positions and lengths in samples of the base */
+	/* current sequence; positions and lengths in samples of the base */
 	uint64_t runs, hits, last_start, last_length;
-	double gaps, gaps2; /* sums of gaps between runs and of their squares */
-	uint64_t expected;  /* cycles, counted beforehand */
+	double gaps, gaps2; /* sums of the gaps between runs, and of their squares */
+	uint64_t expected;  /* number of cycles, counted in an earlier pass */
 	uint64_t cycle_start, cycle_hits;
 	uint64_t edges;       /* starts and ends of runs inside the sequence */
 	uint64_t single_runs; /* runs of one sample */
@@ -54,7 +55,7 @@ struct tally {
 struct count {
 	const struct confidence_input *in;
 	struct tally *tallies;
-	VEC(uint32_t) touched; /* groups that the sequence at hand has hit */
+	VEC(uint32_t) touched; /* groups with hits in the current sequence */
 	uint64_t base, slice_base[SLICES];
 	const struct profile_sequence *sequence;
 	uint64_t length; /* of the sequence, in samples of the base */
@@ -101,11 +102,11 @@ static void add_cycle(struct tally *t, uint64_t hits, uint64_t time)
 }
 
 /*
- * Of the hits in `length` samples, as the scatter of these blocks has it. Each
- * block pulls the share towards itself, the longer the more: seen from the
- * others its scatter is larger by 1 / (1 - its part of the time), squared, of
- * which the first two terms are taken. Without it intervals from few and
- * uneven blocks are too narrow.
+ * The variance of the number of hits in `length` samples, from the scatter of these blocks. Each
+ * block pulls the share towards itself, and a long block pulls more. Relative to the other blocks
+ * its squared deviation is larger by 1 / (1 - its part of the time), squared; the code uses the
+ * first two terms of that series. Without the correction, intervals from few and uneven blocks are
+ * too narrow.
  */
 static double block_variance(const struct blocks *b, double p, uint64_t length)
 {
@@ -117,9 +118,9 @@ static double block_variance(const struct blocks *b, double p, uint64_t length)
 }
 
 /*
- * Does a gap end a cycle? An interrupt that hits a long run leaves a gap of one
- * sample, and the two halves are no two cycles: a gap counts from a quarter of
- * the one in which an average missed sample lies.
+ * Whether a gap ends a cycle. An interrupt during a long run leaves a gap of one sample, and the
+ * two halves are not two cycles. A gap ends a cycle if it is at least a quarter of gaps2 / gaps,
+ * the average length of the gap that contains a random missed sample.
  */
 static bool ends_cycle(const struct tally *t, uint64_t gap)
 {
@@ -153,7 +154,7 @@ static void expect_cycle(struct count *c, uint32_t group, uint64_t start, uint64
 	t->last_length = length;
 }
 
-/* A run of hits of one group, [start, start + length) of the sequence. */
+/* Adds a run of hits of one group: [start, start + length) of the sequence. */
 static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t length)
 {
 	struct tally *t = &c->tallies[group];
@@ -178,7 +179,7 @@ static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t le
 	t->hits += length;
 	t->last_start = start;
 	t->last_length = length;
-	/* The slices of time that the run lies in */
+	/* Adds the hits to the slices of time that the run covers. */
 	for (uint64_t at = start; at < start + length;) {
 		uint64_t slice = at * SLICES / c->length;
 		uint64_t next = ((slice + 1) * c->length + SLICES - 1) / SLICES;
@@ -190,9 +191,8 @@ static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t le
 }
 
 /*
- * The variance that the cycles of a sequence tell, and its degrees of freedom.
- * What stands before the first run and after the last one's start is no whole
- * cycle, and tells nothing.
+ * The variance from the cycles of a sequence, and its degrees of freedom. The samples before the
+ * first run and after the start of the last run are not a whole cycle, so they are not used.
  */
 static double cycle_variance(const struct tally *t, double p, uint64_t length, double floor,
                              double *degrees)
@@ -208,7 +208,8 @@ static double cycle_variance(const struct tally *t, double p, uint64_t length, d
 		if (b->count < block_counts[kind])
 			break;
 		other = fmax(block_variance(b, p, length), LEAST_VARIANCE);
-		/* Chance alone makes it so small less than once in a hundred times. */
+		/* Chance alone makes the variance this much smaller in fewer than one of a hundred
+		 * cases. */
 		if (other * CLEARLY_LESS > variance)
 			break;
 		variance = other;
@@ -217,7 +218,7 @@ static double cycle_variance(const struct tally *t, double p, uint64_t length, d
 	return variance;
 }
 
-/* Ends the sequence for one group: its variance there is added to the whole. */
+/* Ends the sequence for one group: adds its variance there to the group's total. */
 static void close_sequence(struct tally *t, uint64_t length)
 {
 	double p = (double)t->hits / (double)length, degrees;
@@ -261,7 +262,7 @@ static void each_run(struct count *c, run_fn *run)
 		run(c, current, start, at - start);
 }
 
-/* Before the next pass over the same sequence. */
+/* Called before the next pass over the same sequence. */
 static void restart(struct count *c)
 {
 	vec_each (group, &c->touched)
@@ -290,7 +291,8 @@ static void count_sequence(struct count *c, const struct profile_sequence *seque
 	c->touched.count = 0;
 }
 
-/* Student's t at 97.5 %, by its expansion around the normal; good from 4 degrees on. */
+/* Student's t at 97.5 %, by its expansion around the normal distribution; accurate from 4 degrees
+ * of freedom. */
 static double t_quantile(double degrees)
 {
 	const double z = Z95, z3 = z * z * z, z5 = z3 * z * z;
@@ -301,7 +303,7 @@ static double t_quantile(double degrees)
 	return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees);
 }
 
-/* The variance by slices of time, all CPUs together. */
+/* The variance over slices of time, all CPUs together. */
 static double slice_variance(const struct count *c, const struct tally *t, double p)
 {
 	double sum = 0;
@@ -320,12 +322,12 @@ static void wilson(struct confidence *out, double n, double quantile)
 	double middle = (p + q2 / (2 * n)) / d;
 	double half = quantile * sqrt(p * (1 - p) / n + q2 / (4 * n * n)) / d;
 
-	/* Rounding leaves 1e-18 where the bound is 0. */
+	/* Rounding leaves about 1e-18 if the bound is 0. */
 	out->low = middle - half > 1e-12 ? middle - half : 0;
 	out->high = p >= 1 ? 1 : fmin(middle + half, 1);
 }
 
-/* Without sequences: as if samples were independent. */
+/* Without sequences: samples are assumed to be independent. */
 static void conclude_rows(struct confidence *out, uint64_t base)
 {
 	double n = (double)base;
@@ -340,9 +342,9 @@ static void conclude_rows(struct confidence *out, uint64_t base)
 }
 
 /*
- * `out` has all of the group's samples, of `base`. Where sequences were cut off
- * they tell of the first part how samples scatter, and the rest is taken to be
- * alike: the variance falls as the number of samples grows.
+ * out->samples are all samples of the group, out of `base`. If sequences were cut, they show the
+ * scatter of the first part only. The other samples are assumed to scatter alike, so the variance
+ * falls as the number of samples grows.
  */
 static void conclude(const struct count *c, const struct tally *t, uint64_t base,
                      struct confidence *out)
@@ -365,7 +367,7 @@ static void conclude(const struct count *c, const struct tally *t, uint64_t base
 	wilson(out, effective, t_quantile(degrees));
 }
 
-/* Samples in the base by the rows' columns: what the sequences should add up to. */
+/* Counts the samples in the base from the rows; the sequences should add up to the same number. */
 static uint64_t count_rows(const struct confidence_input *in, struct confidence *out)
 {
 	uint64_t base = 0;
@@ -414,7 +416,7 @@ static int by_difference(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* The normal's quantile for a small upper tail (Abramowitz and Stegun 26.2.23). */
+/* The normal distribution's quantile for a small upper tail (Abramowitz and Stegun 26.2.23). */
 static double z_quantile(double tail)
 {
 	double t = sqrt(-2 * log(tail));
@@ -424,9 +426,8 @@ static double z_quantile(double tail)
 }
 
 /*
- * The witness has few samples, and may fall nearly into step itself: then its
- * own cycles tell too little of its scatter. It is not taken for surer than four
- * times as many independent samples would be.
+ * The witness has few samples, and may itself be nearly synchronized; its cycles then show too
+ * little of its scatter. Its variance is at least that of four times as many independent samples.
  */
 static double witness_variance(const struct confidence *w, uint64_t samples)
 {

@@ -12,7 +12,8 @@ static int open_engine(const struct symbol_code *code, csh *engine, struct error
 	cs_err r;
 
 	if (code->machine == CODE_OTHER)
-		return error_set(err, ENOTSUP, "%s: is code of a machine that cannot be shown",
+		return error_set(err, ENOTSUP,
+		                 "%s: code for this machine type cannot be disassembled",
 		                 code->source);
 	if (code->machine == CODE_X86_32)
 		mode = CS_MODE_32;
@@ -29,7 +30,7 @@ static int open_engine(const struct symbol_code *code, csh *engine, struct error
 	return 0;
 }
 
-/* Where a direct jump or call goes. */
+/* Finds the target of a direct jump or call. */
 static bool find_target_x86(csh engine, const cs_insn *insn, uint64_t *target)
 {
 	const cs_detail *detail = insn->detail;
@@ -49,7 +50,7 @@ static bool find_target_arm64(csh engine, const cs_insn *insn, uint64_t *target)
 
 	if (!cs_insn_group(engine, insn, CS_GRP_JUMP) && !cs_insn_group(engine, insn, CS_GRP_CALL))
 		return false;
-	/* cbz and tbz have the target last. */
+	/* The target is the last operand of cbz and tbz. */
 	if (!a->op_count || a->operands[a->op_count - 1].type != ARM64_OP_IMM)
 		return false;
 	*target = (uint64_t)a->operands[a->op_count - 1].imm;

@@ -2,8 +2,9 @@
 /*
  * disassembly: a piece of code as instructions.
  *
- * Bytes that are no instruction come out one by one as ".byte". disassemble()
- * fills it, disassembly_done() empties it. Uses: base, symbol.
+ * Each byte that does not belong to a valid instruction becomes one ".byte". disassemble() fills
+ * the struct, disassembly_done() frees its contents. Addresses and sizes are in bytes. One thread.
+ * Uses: base, symbol.
  */
 #ifndef ASSAY_VIEW_DISASSEMBLY_H
 #define ASSAY_VIEW_DISASSEMBLY_H
@@ -15,17 +16,17 @@
 struct instruction {
 	uint64_t address;
 	uint32_t size; /* bytes */
-	bool decoded;  /* false: a byte that is none */
-	bool branch;   /* jumps or calls `target` */
+	bool decoded;  /* false: a byte of no valid instruction */
+	bool branch;   /* jumps to or calls `target` */
 	uint64_t target;
-	char *text; /* AT&T syntax, as perf and objdump have it */
+	char *text; /* AT&T syntax, as in perf and objdump */
 };
 
 struct disassembly {
 	VEC(struct instruction) items; /* by address, without gaps */
 };
 
-/* -ENOTSUP for machines that it does not know. */
+/* -ENOTSUP for unknown machine types. */
 int disassemble(const struct symbol_code *code, struct disassembly *out, struct error *err);
 void disassembly_done(struct disassembly *d);
 

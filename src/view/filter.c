@@ -21,7 +21,7 @@ int filter_ranges_parse(const struct filter_list *list, const char *what, bool r
 		if (ranges && *end == '-' && end != list->items[i])
 			r.to = strtol(end + 1, &end, 10);
 		if (errno || end == list->items[i] || *end)
-			return error_set(err, EINVAL, "'%s' is no %s%s", list->items[i], what,
+			return error_set(err, EINVAL, "'%s' is not a %s%s", list->items[i], what,
 			                 ranges ? " number or range of them (0-3)" : " number");
 		vec_push(out, r);
 	}
@@ -48,7 +48,7 @@ bool filter_list_has(const struct filter_list *list, const char *a, const char *
 	return false;
 }
 
-/* A cgroup holds those below it. */
+/* A cgroup includes its descendants. */
 static bool in_cgroup(const struct filter_list *list, const char *path)
 {
 	if (!list->count)

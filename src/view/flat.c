@@ -20,19 +20,19 @@ static const struct {
 };
 
 struct group_memo {
-	uint32_t group; /* + 1; 0: none yet */
+	uint32_t group; /* group + 1; 0: none yet */
 	uint32_t mode;  /* enum view_mode */
 };
 
-/* Work in progress: the table from a row's slots to its id, and names of lines. */
+/* State while grouping: the index from a row's slots to its id, and the texts of source lines. */
 struct grouping {
 	struct flat *flat;
 	struct id_table index;
 	struct intern lines;
 	size_t slot_bytes;
-	/* Where the key is of frames and modes alone: the group that a frame was in last */
-	struct group_memo *memo; /* by frame id, NULL: other keys */
-	uint32_t *group_of;      /* by profile row, NULL: not wanted */
+	/* If the key depends on frame and mode only: the last group of each frame */
+	struct group_memo *memo; /* per frame id, NULL: other keys */
+	uint32_t *group_of;      /* per profile row, NULL: not needed */
 };
 
 bool flat_key_parse(const char *name, enum flat_key *key)
@@ -111,7 +111,8 @@ static uint64_t row_slot(struct view *v, const struct profile_row *row, enum fla
 	}
 }
 
-/* A user function that called the kernel is a user function, whatever the sample's mode. */
+/* A user function that called the kernel has mode user, even if the sample was taken in the
+ * kernel. */
 static uint64_t mode_slot(struct view *v, const struct profile_row *row, uint32_t frame)
 {
 	if (frame != ID_NONE && !v->profile->frames.items[frame].kernel &&
@@ -138,7 +139,7 @@ static bool slots_equal(const void *ctx, uint32_t id, const void *key)
 	return !memcmp(g->flat->rows.items[id].slots, key, g->slot_bytes);
 }
 
-/* The group's key; returns its hash. */
+/* Fills the group's key and returns its hash. */
 static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, uint64_t *slots)
 {
 	struct flat *f = g->flat;
@@ -215,7 +216,7 @@ static void add_row(struct grouping *g, uint32_t row_id)
 	const struct profile *p = f->view->profile;
 	const struct profile_row *row = &p->rows.items[row_id];
 	bool is_switch = p->events.items[row->event].role == ATTR_SWITCH;
-	/* How often a thread waited and how long stand in one row. */
+	/* The number of waits and their time belong in one row. */
 	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
 	struct flat_row *group = group_row(g, row_id, innermost(p, path));
 
@@ -241,7 +242,7 @@ static void add_wait_to(struct flat_row *group, const struct profile_row *row, u
 	group->blocked_ns += row->blocked_ns;
 }
 
-/* With children the waits, too, are of all that passed through a group. */
+/* With children, a wait is added to every group on its path. */
 static void add_wait(struct grouping *g, uint32_t row_id)
 {
 	struct flat *f = g->flat;
@@ -257,7 +258,7 @@ static void add_wait(struct grouping *g, uint32_t row_id)
 	f->has_waits = true;
 }
 
-/* Most time first; then what was seen first, so that the order is stable. */
+/* Most time first; ties by first occurrence, so that the order is stable. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct flat_row *x = a, *y = b;
@@ -289,7 +290,7 @@ static void fill_shares(struct flat *f)
 	}
 }
 
-/* The witness's samples, which are in no table: groups that only they fell in stay away. */
+/* The witness's samples are in no table, so they create no groups. */
 static void group_witness(struct grouping *g, const struct selection *s)
 {
 	const struct profile *p = g->flat->view->profile;
@@ -304,7 +305,7 @@ static void group_witness(struct grouping *g, const struct selection *s)
 	}
 }
 
-/* Which group each selected row fell in, and how sure that makes of the group's share. */
+/* Computes the intervals of the groups' shares and compares the two clocks. */
 static void fill_intervals(struct grouping *g, const struct selection *s)
 {
 	struct flat *f = g->flat;
@@ -331,7 +332,7 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 	free(groups);
 }
 
-/* Only keys that follow from a frame and a row's mode can be remembered by frame. */
+/* Only keys that depend on frame and mode can be cached per frame. */
 static bool is_memorable(const struct flat_request *request)
 {
 	for (size_t i = 0; i < request->key_count; i++)
@@ -356,8 +357,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 		g.group_of = share_groups_new(v);
 	vec_each (id, &s->rows)
 		add_row(&g, *id);
-	/* A row of switches is in both lists: its waits are not its samples, which have been
-	 * counted. */
+	/* A row of switches is in both lists: clear the marks, so that its waits are added too. */
 	vec_each (row, &f->rows)
 		row->mark = ID_NONE;
 	vec_each (id, &s->waits)
@@ -382,12 +382,12 @@ void flat_free(struct flat *f)
 	free(f);
 }
 
-/* A row with long waits is worth a line even if it never ran. */
+/* A row with long waits is shown even if it has no samples. */
 static bool worth_showing(const struct flat *f, const struct flat_row *row, double limit,
                           uint64_t least)
 {
 	uint64_t waits = f->runnable_ns + f->blocked_ns;
-	/* Time without a sample was measured: it is no chance hit. */
+	/* Time without a sample comes from switch records, so it is not a chance hit. */
 	bool enough = row->total_samples >= least || (!row->total_samples && row->total_weight);
 
 	return (row->total_share >= limit && enough) ||
@@ -411,7 +411,7 @@ struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t l
 
 	if (most_samples(f) < least)
 		least = 0;
-	/* Rows are sorted by time; those shown for their waits move up to them. */
+	/* Rows are sorted by time; rows shown for their waits move up behind them. */
 	for (size_t i = 0; i < f->rows.count; i++) {
 		struct flat_row kept = f->rows.items[i];
 
@@ -426,7 +426,7 @@ struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t l
 	for (size_t i = shown; i < f->rows.count; i++) {
 		rest.samples += f->rows.items[i].samples;
 		rest.weight += f->rows.items[i].weight;
-		/* With children a wait is in every caller: no sum of them means anything. */
+		/* With children a wait is in every caller, so a sum of waits has no meaning. */
 		rest.runnable_ns += f->request.children ? 0 : f->rows.items[i].runnable_ns;
 		rest.blocked_ns += f->request.children ? 0 : f->rows.items[i].blocked_ns;
 		if (f->rows.items[i].total_share > rest.most)

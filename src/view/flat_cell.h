@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flat_cell: what a row of a flat table shows for a key, as text.
+ * flat_cell: the text of a flat table's cell, for a row and a key.
  *
- * Of each group its example speaks; all rows of a group have the same text.
- * What is not known is a word in brackets: nothing fails, nothing is held.
- * One thread. Uses: base, process, profile, view.
+ * The text comes from the group's example row; all rows of a group have the same text. An unknown
+ * value is a word in brackets. Nothing fails and nothing is allocated beyond `out`. One thread.
+ * Uses: base, process, profile, view.
  */
 #ifndef ASSAY_VIEW_FLAT_CELL_H
 #define ASSAY_VIEW_FLAT_CELL_H
 
 #include "view/flat.h"
 
-/* Appended. `brief`: for people ("zstd", not its path). */
+/* Appends the text. `brief`: the short form for tables ("zstd", not its path). */
 void flat_cell(const struct flat *f, const struct flat_row *row, enum flat_key key, bool brief,
                struct buf *out);
 

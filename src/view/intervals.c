@@ -8,7 +8,7 @@
 
 const double intervals_percentiles[INTERVALS_PERCENTILES] = {1, 5, 25, 50, 75, 95, 99};
 
-/* Between the two nearest of a sorted list; `at` is 0 to 1. */
+/* Interpolates between the two nearest values of a sorted list; `at` is 0 to 1. */
 static double quantile(const double *sorted, size_t count, double at)
 {
 	double place = at * (double)(count - 1);
@@ -40,7 +40,8 @@ static void figures(const double *sorted, size_t count, struct intervals_figures
 		f->curve_ns[i] = quantile(sorted, count, (double)i / INTERVALS_CURVE);
 }
 
-/* Even bins over the trimmed range; what lies outside is in the first and the last. */
+/* Bins of equal width over the trimmed range; values outside are counted in the first and last
+ * bin. */
 static void histogram(const double *sorted, size_t count, struct intervals_cpu *c)
 {
 	double from = floor(c->trimmed.min_ns), to = ceil(c->trimmed.max_ns);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * intervals: the time between samples, per CPU: does the timer keep time?
+ * intervals: the time between samples per CPU, to check whether the timer is regular.
  *
- * Means, percentiles, the sorted curve, the same without the extremes, a
- * histogram, ticks missing, and lateness against the timer's grid. Times in
- * ns. intervals_new / intervals_free. Uses: base, trace.
+ * Each CPU has means, percentiles, the sorted curve, the same without the extremes, a histogram,
+ * the number of missing ticks, and the lateness against the timer's grid. Times are in ns.
+ * intervals_new() / intervals_free(); the ticks must outlive it. Nothing fails. Uses: base, trace.
  */
 #ifndef ASSAY_VIEW_INTERVALS_H
 #define ASSAY_VIEW_INTERVALS_H
@@ -13,18 +13,18 @@
 
 #define INTERVALS_CURVE 20
 #define INTERVALS_BINS 16
-#define INTERVALS_EXTREMES 0.005 /* left out at each end of the trimmed figures */
+#define INTERVALS_EXTREMES 0.005 /* fraction left out at each end for the trimmed figures */
 
 #define INTERVALS_PERCENTILES 7
 extern const double intervals_percentiles[INTERVALS_PERCENTILES]; /* 1 5 25 50 75 95 99 */
 
 struct intervals_bin {
-	uint64_t from_ns, to_ns; /* to_ns is exclusive, but for the last bin */
+	uint64_t from_ns, to_ns; /* to_ns is exclusive, except in the last bin */
 	uint64_t count;
 };
 
 struct intervals_figures {
-	uint64_t count; /* intervals */
+	uint64_t count; /* number of intervals */
 	double mean_ns, deviation_ns;
 	double min_ns, max_ns;
 	double percentiles_ns[INTERVALS_PERCENTILES];
@@ -34,13 +34,15 @@ struct intervals_figures {
 struct intervals_cpu {
 	uint32_t recording, cpu;
 	uint64_t samples, missing, backwards;
-	struct intervals_figures all, trimmed, late; /* late: of samples, against the grid */
-	struct intervals_bin bins[INTERVALS_BINS];   /* over the trimmed range, ends open */
+	struct intervals_figures all, trimmed, late; /* late: lateness of samples against the
+	                                              * grid */
+	struct intervals_bin bins[INTERVALS_BINS];   /* over the trimmed range; the first and last
+	                                              * include the values outside */
 };
 
 struct intervals {
 	const char *event;
-	uint64_t period_ns; /* expected, 0: not known */
+	uint64_t period_ns; /* expected, 0: unknown */
 	bool machine_wide, cut;
 	VEC(struct intervals_cpu) cpus;
 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * named: either model as named_paths, to be written for other tools. Counted
- * paths have the values calls, net, blocked and preempted; samples have their
- * number, their weight, and where stacks were recorded at switches the time
- * runnable and blocked.
+ * named: converts counted call paths or samples to named_paths, for other tools.
  *
- * `n` is the caller's, after named_paths_init() and with depth_max set. Times
- * are rounded so that what is lost at one is put to the next: sums over many
- * paths are off by a nanosecond at most. 0 or -errno. One thread. Uses: base,
- * profile, symbol, view.
+ * Counted paths have the values calls, net, blocked and preempted. Samples have their number and
+ * weight, and the runnable and blocked time if stacks were recorded at switches.
+ *
+ * The caller owns `n`, calls named_paths_init() first and sets depth_max. Times are rounded to ns
+ * and each rounding error is carried to the next value, so a sum over many paths is off by at most
+ * one nanosecond. Functions return 0 or -errno. One thread. Uses: base, profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_NAMED_H
 #define ASSAY_VIEW_NAMED_H
@@ -20,10 +19,11 @@
 
 enum named_call_value { NAMED_CALLS, NAMED_NET, NAMED_BLOCKED, NAMED_PREEMPTED };
 
-/* What the values are, and the period: of calls that were counted, or told one by one. */
+/* Sets the values and the period for counted or traced calls. */
 void named_call_values(struct named_paths *n);
 
-/* Of the filter, comm and pid hold. -ENOENT: it leaves no process. symbols NULL: no lines. */
+/* Only comm and pid of the filter apply. -ENOENT: the filter selects no process. symbols NULL: no
+ * source lines. */
 int named_of_calls(struct named_paths *n, const struct call_paths *c, struct call_names *names,
                    struct symbolizer *symbols, const struct filter *f, struct error *err);
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMENTS_MAX 100 /* processes that are told of one by one */
-#define LIMIT 9e18       /* what an int64_t holds, nearly */
+#define COMMENTS_MAX 100 /* processes that get comments of their own */
+#define LIMIT 9e18       /* slightly less than INT64_MAX */
 
 struct naming {
 	struct named_paths *n;
@@ -17,7 +17,7 @@ struct naming {
 	struct call_names *names;
 	struct symbolizer *symbols;
 	uint32_t *places; /* per function: place + 1, 0: not made yet */
-	uint32_t *images; /* per image: id + 1, 0: likewise */
+	uint32_t *images; /* per image: id + 1, 0: not made yet */
 	double carry[NAMED_VALUES];
 };
 
@@ -36,7 +36,7 @@ static uint32_t image_of(struct naming *g, uint32_t id)
 	return g->images[id] - 1;
 }
 
-/* The recording's own word on where it stands in the source, else the symbolizer's. */
+/* Takes the source line from the recording if it has one, otherwise from the symbolizer. */
 static void find_line(struct naming *g, const struct call_function *f, struct named_function *out)
 {
 	const char *file;
@@ -73,7 +73,7 @@ static uint32_t place_of(struct naming *g, uint32_t id)
 	return g->places[id] - 1;
 }
 
-/* The nearest whole number; what that leaves comes with the next. */
+/* Rounds to a whole number and carries the rounding error to the next value. */
 static int64_t whole(double *carry, double value)
 {
 	double wanted = value + *carry, rounded;
@@ -138,7 +138,7 @@ static bool chosen(const struct naming *g, const struct call_process *p, const s
 	return comm && pid;
 }
 
-/* What is to be known before the figures are believed goes with them. */
+/* Adds comments with the process's times and the flags that limit its figures. */
 static void tell_of(struct naming *g, const struct call_process *p)
 {
 	const char *name = intern_text(&g->calls->images.names, p->name);
@@ -179,7 +179,7 @@ void named_call_values(struct named_paths *n)
 	n->values[NAMED_BLOCKED] = (struct named_value){"blocked", "nanoseconds"};
 	n->values[NAMED_PREEMPTED] = (struct named_value){"preempted", "nanoseconds"};
 	n->main_value = NAMED_NET;
-	/* Every call was counted. */
+	/* Every call was counted, so the period is 1. */
 	n->period_of = (struct named_value){"calls", "count"};
 	n->period = 1;
 }
@@ -199,9 +199,9 @@ int named_of_calls(struct named_paths *n, const struct call_paths *c, struct cal
 	free(g.places);
 	free(g.images);
 	if (!taken)
-		return error_set(err, ENOENT,
-		                 "no process of the recording is chosen: there are "
-		                 "%zu, and --comm and --pid leave none",
-		                 c->processes.count);
+		return error_set(
+		        err, ENOENT,
+		        "no process of the recording matches --comm and --pid: there are %zu",
+		        c->processes.count);
 	return 0;
 }

@@ -30,7 +30,7 @@ double named_value_ns(const struct named_value *v)
 	return 0;
 }
 
-/* The number of samples: "samples" in "count", before the main value as producers have it. */
+/* The number of samples: the value "samples" in unit "count" that is not the main value. */
 static bool samples_of(const struct named_report *r, int64_t *samples)
 {
 	for (unsigned i = 0; i < r->n->value_count; i++) {
@@ -100,13 +100,13 @@ static void miss_times(struct named_report *r)
 	const struct named_paths *n = r->n;
 
 	if (!n->time_ns)
-		miss(r, "when it was taken");
+		miss(r, "the time of the recording");
 	if (n->duration_ns <= 0)
-		miss(r, "for how long: what share of the time these figures are");
+		miss(r, "the duration, which is needed for shares of time");
 	if (n->period <= 0)
-		miss(r, "its period: how often samples were taken");
+		miss(r, "the sampling period");
 	else if (!r->books.timed && is_period_of(r))
-		miss(r, "how many samples %s is of: its period says what each is",
+		miss(r, "the number of samples for %s; it has their period",
 		     named_report_value(r)->name);
 }
 
@@ -119,14 +119,15 @@ static void tell_missing(struct named_report *r)
 	vec_each (o, &n->owners)
 		owners |= o->thread || o->pid || o->tid;
 	if (!owners)
-		miss(r, "whose the samples are: no label tells a process id or thread");
+		miss(r, "the processes of the samples: no label has a process id or thread");
 	if (!n->images.count)
-		miss(r, "what files the code is in");
+		miss(r, "the files that contain the code");
 	else if (r->images_told < n->images.count)
 		miss(r, "the build-ids of %" PRIu64 " of %zu %s", n->images.count - r->images_told,
 		     n->images.count, plural(n->images.count, "file", "files"));
 	if (n->nameless)
-		miss(r, "functions of %" PRIu64 " of %zu %s: file and address stand for them",
+		miss(r,
+		     "the functions of %" PRIu64 " of %zu %s: file and address are shown instead",
 		     n->nameless, n->places.count, plural(n->places.count, "place", "places"));
 	if (!r->has_lines)
 		miss(r, "lines of source code");

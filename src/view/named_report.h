@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * named_report: the report on named call paths (a profile that another tool took), as plain data
- * for any output.
+ * named_report: the report on named call paths (a profile from another tool), as plain data for any
+ * output.
  *
- * named_report_new() selects, sums and accounts; what is asked for comes as for samples
- * (report.h): of the filter, cpu and cgroup hold nothing, and keys are those that such paths
- * have. Values are the paths' main ones, whole numbers in their own unit, and may be below
- * nothing: the tables of one that is the difference of two have both. Sums that do not fit stay
- * at the range's end, as named_add() has it. `n` must outlive it. named_report_free(). One
- * thread. Uses: base, profile, view.
+ * named_report_new() selects, sums and accounts. The options are those for samples (report.h),
+ * except that cpu and cgroup of the filter are ignored and only keys that such paths have are
+ * allowed. Values are the paths' main values: whole numbers in their own unit. They may be
+ * negative, as in a profile that is the difference of two profiles. Sums saturate (named_add()).
+ * `n` must outlive the report. named_report_free(). One thread. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_NAMED_REPORT_H
 #define ASSAY_VIEW_NAMED_REPORT_H
@@ -17,15 +16,16 @@
 #include "view/named_tree.h"
 #include "view/report.h"
 
-/* Do the figures add up, and with what the file says of its taking. */
+/* Checks whether the figures add up and match the file's metadata. */
 struct named_books {
 	int64_t all, selected;
-	int64_t rows;        /* what the functions' own add up to: `selected` */
-	uint64_t below_rows; /* call paths below nothing */
+	int64_t rows;        /* sum of the functions' self values; must equal `selected` */
+	uint64_t below_rows; /* number of call paths with negative values, and their sum */
 	int64_t below;
-	/* Times alone: the value over the duration; NAN: it is no time, or there is no duration. */
+	/* For times only: value / duration; NAN: not a time, or no duration. */
 	double cpus;
-	/* The period is one of the main value, and there are counts: count x period; else false. */
+	/* True if the period is in the unit of the main value and the file has sample counts;
+	 * `expected` is then samples x period. */
 	bool timed;
 	int64_t samples, expected;
 };
@@ -35,27 +35,28 @@ struct named_report {
 	struct report_options options;
 	struct named_selection selection;
 	struct named_books books;
-	int64_t totals[NAMED_VALUES]; /* of all rows */
-	uint64_t images_told;         /* that have a build-id */
+	int64_t totals[NAMED_VALUES]; /* sum over all rows, per value */
+	uint64_t images_told;         /* images that have a build-id */
 	bool has_lines;
-	struct named_sums *processes; /* NULL: the file tells of one alone */
+	struct named_sums *processes; /* NULL: the file has only one process */
 	struct named_sums *functions; /* image, function */
 	struct named_sums *rows;      /* by options.keys, or NULL */
 	struct named_tree *tree;      /* or NULL */
-	warning_list missing;         /* sentences: what the file does not tell */
+	warning_list missing;         /* sentences about information that is missing from the
+	                               * file */
 };
 
 /*
- * -EINVAL where keys or numbers make no sense, -ENOENT where the filter asks for what no row
- * tells, -EFBIG of a tree with more nodes than NAMED_NODES_MAX. `inlines`: functions that were
- * inlined stand for themselves.
+ * -EINVAL if a key or number is invalid, -ENOENT if the filter needs an attribute that no row has,
+ * -EFBIG if the tree has more than NAMED_NODES_MAX nodes. `inlines`: inlined functions are counted
+ * separately.
  */
 int named_report_new(struct named_report **out, const struct named_paths *n,
                      const struct report_options *options, bool inlines, struct error *err);
 void named_report_free(struct named_report *r);
 
-const struct named_value *named_report_value(const struct named_report *r); /* the main one */
-/* Nanoseconds in one of its unit; 0: it is no time. */
+const struct named_value *named_report_value(const struct named_report *r); /* the main value */
+/* Nanoseconds per unit of the value; 0: not a time. */
 double named_value_ns(const struct named_value *v);
 
 #endif

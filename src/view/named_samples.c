@@ -10,10 +10,10 @@
 struct naming {
 	struct named_paths *n;
 	struct view *view;
-	uint32_t *places; /* per frame: place + 1, 0: not made */
-	uint32_t *images; /* per image: id + 1, 0: likewise */
-	uint32_t *paths;  /* per path node: path + 1; PENDING: wanted; 0: not wanted */
-	uint32_t unknown; /* place of samples without any frame; NAMED_NONE: not needed yet */
+	uint32_t *places; /* per frame: place + 1, 0: not made yet */
+	uint32_t *images; /* per image: id + 1, 0: not made yet */
+	uint32_t *paths;  /* per path node: path + 1; PENDING: needed; 0: not needed */
+	uint32_t unknown; /* place of samples without frames; NAMED_NONE: not made yet */
 	struct id_table symbol_index;
 	VEC(struct known_symbol {
 		const struct symbol *symbol;
@@ -44,7 +44,7 @@ static bool symbol_equal(const void *ctx, uint32_t id, const void *key)
 	return ((const struct naming *)ctx)->symbols.items[id].symbol == key;
 }
 
-/* Where nothing is known of a function, its image's name stands for it: "[libc.so.6]". */
+/* A function without a symbol gets the name of its image: "[libc.so.6]". */
 static uint32_t unnamed(struct naming *g, uint32_t image)
 {
 	const char *name = view_image_short(g->view, image);
@@ -90,7 +90,8 @@ static uint64_t address_of(const struct naming *g, struct frame frame)
 	return kind == IMAGE_NAME || kind == IMAGE_JIT ? 0 : frame.offset;
 }
 
-/* Each line is that of the code in its function; what was inlined says where it was called. */
+/* Each function's line is the line of the code in it; for the caller of an inlined function it is
+ * the line of the call. */
 static void make_place(struct naming *g, uint32_t frame)
 {
 	struct symbol_inline found[INLINES_MAX];
@@ -118,7 +119,7 @@ static void make_place(struct naming *g, uint32_t frame)
 	                                       lines, count + 1);
 }
 
-/* Marks the nodes on the way to a path, and the frames in them. */
+/* Marks the nodes of a path, and their frames. */
 static void want(struct naming *g, uint32_t node)
 {
 	const struct profile *p = g->view->profile;
@@ -129,7 +130,7 @@ static void want(struct naming *g, uint32_t node)
 	}
 }
 
-/* Image by image: the DWARF of one is read, and need not be read again later. */
+/* Works image by image, so that the DWARF of each image is read only once. */
 static void make_places(struct naming *g)
 {
 	const struct profile *p = g->view->profile;
@@ -141,7 +142,7 @@ static void make_places(struct naming *g)
 	free(order);
 }
 
-/* Callers stand before callees. */
+/* Callers come before callees. */
 static void make_paths(struct naming *g)
 {
 	const struct path_node *nodes = g->view->profile->paths.items;
@@ -187,7 +188,7 @@ static void add_row(struct naming *g, const struct profile_row *row, bool wait)
 		                          values[i] > INT64_MAX ? INT64_MAX : (int64_t)values[i]);
 }
 
-/* Its weight is time, and no number of cycles or events. */
+/* Whether the event's weight is a time, not a number of cycles or events. */
 static bool measures_time(const struct profile_event *e)
 {
 	return e->period_ns || (e->role == ATTR_CLOCK && (!strncmp(e->name, "cpu-clock", 9) ||

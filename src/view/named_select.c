@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a filter's list of numbers: some owner must have one, or the file does not tell them. */
+/* Fails if the filter has pids or tids and no owner has one. */
 static int check_told(const struct named_paths *n, const struct filter *f, struct error *err)
 {
 	bool pids = false, tids = false;
@@ -18,7 +18,7 @@ static int check_told(const struct named_paths *n, const struct filter *f, struc
 	}
 	if ((!f->pid.count || pids) && (!f->tid.count || tids))
 		return 0;
-	return error_set(err, ENOENT, "--%s: no sample of this profile tells its %s id",
+	return error_set(err, ENOENT, "--%s: no sample of this profile has a %s id",
 	                 f->pid.count && !pids ? "pid" : "tid",
 	                 f->pid.count && !pids ? "process" : "thread");
 }

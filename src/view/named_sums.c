@@ -25,21 +25,20 @@ int named_keys_check(const enum flat_key *keys, size_t count, bool children, str
 		if (!is_told(keys[i]))
 			return error_set(
 			        err, EINVAL,
-			        "--sort %s: a pprof profile does not tell it; its keys are "
-			        "process, instance, thread, image, function, line and "
-			        "address",
+			        "--sort %s: a pprof profile does not have it; its keys are "
+			        "process, instance, thread, image, function, line and address",
 			        flat_key_name(keys[i]));
 		if (children && is_owners(keys[i]))
 			return error_set(err, EINVAL,
-			                 "--children with --sort %s: of a pprof profile sums with "
-			                 "callees are by image, function, line and address; --comm "
-			                 "and --pid choose a process",
+			                 "--children with --sort %s: a pprof profile has sums with "
+			                 "callees only by image, function, line and address; "
+			                 "--comm and --pid select a process",
 			                 flat_key_name(keys[i]));
 	}
 	return 0;
 }
 
-/* Where no line is known the function stands for it, told apart from lines by the bit. */
+/* A function without a line is its own group; the bit distinguishes it from a file id. */
 #define NO_LINE (UINT64_C(1) << 32)
 
 static void where_slots(const struct named_paths *n, enum flat_key key, uint32_t place,
@@ -116,14 +115,14 @@ static void add_selves(struct named_sums *s)
 	}
 }
 
-/* What the ways down the paths need. */
+/* State of the walk over the paths. */
 struct descent {
 	struct named_sums *sums;
-	int64_t *values;              /* per path: of its rows and all below */
-	bool *used;                   /* per path: rows that were selected are at it or below */
-	uint32_t *first_child, *next; /* per path, of those used */
-	uint32_t *sum_of_line;        /* per line of n: sum + 1; 0: not asked yet */
-	VEC(uint32_t) open;           /* per sum: lines of it around the path that is looked at */
+	int64_t *values;              /* per path: its rows and all its descendants */
+	bool *used;                   /* per path: it or a descendant has selected rows */
+	uint32_t *first_child, *next; /* per path, only used ones */
+	uint32_t *sum_of_line;        /* per line of n: sum + 1; 0: not looked up yet */
+	VEC(uint32_t) open;           /* per sum: number of its lines on the current path */
 };
 
 static void sum_paths(struct descent *d)
@@ -159,7 +158,8 @@ static uint32_t line_sum(struct descent *d, uint32_t place, uint32_t line)
 	return d->sum_of_line[line] - 1;
 }
 
-/* Into a path, or out of it: what is below counts to each function once, the first time. */
+/* Enters or leaves a path. On entry, the path's value is added to each of its functions that is not
+ * on the current path already. */
 static void pass(struct descent *d, uint32_t path, bool in)
 {
 	const struct named_selection *s = d->sums->selection;
@@ -182,7 +182,7 @@ static void pass(struct descent *d, uint32_t path, bool in)
 	}
 }
 
-/* Depth first, without recursion: recorded paths may be of any depth. */
+/* Walks depth first, without recursion: recorded paths may have any depth. */
 static void descend(struct descent *d)
 {
 	const struct named_paths *n = d->sums->selection->n;
@@ -206,7 +206,7 @@ static void descend(struct descent *d)
 	}
 }
 
-/* Of rows without a call path nothing is below. */
+/* Rows without a call path have no callees: their total is their own value. */
 static void add_rootless(struct named_sums *s)
 {
 	const struct named_paths *n = s->selection->n;
@@ -245,7 +245,7 @@ static void add_totals(struct named_sums *s)
 	vec_done(&d.open);
 }
 
-/* Groups that have nothing of their own are rows of tables with callees alone. */
+/* Groups without a value of their own are rows only in tables with callees. */
 static void drop_callers(struct named_sums *s)
 {
 	size_t kept = 0;
@@ -316,7 +316,7 @@ struct named_rest named_sums_cut(struct named_sums *s, double limit, size_t line
 		struct named_sum sum = s->sums.items[i];
 		double share = s->children ? sum.total_share : sum.share;
 
-		/* What is below nothing weighs as much as what is above it. */
+		/* Compare absolute values: negative totals count too. */
 		if ((share < 0 ? -share : share) >= limit && (!lines || rest.shown < lines)) {
 			s->sums.items[rest.shown++] = sum;
 			continue;
@@ -338,7 +338,7 @@ static void owner_cell(const struct named_paths *n, uint32_t owner, enum flat_ke
 	const struct named_owner *o = &n->owners.items[owner];
 	const char *name = intern_text(&n->texts, key == FLAT_THREAD ? o->thread : o->process);
 
-	buf_puts(out, *name ? name : "[not told]");
+	buf_puts(out, *name ? name : "[unknown]");
 	if (key == FLAT_INSTANCE && o->pid)
 		buf_addf(out, " (%" PRId32 ")", o->pid);
 	if (key == FLAT_THREAD && o->tid)

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROCESS UINT64_MAX /* of steps to processes: the top half */
+#define PROCESS UINT64_MAX /* marks the step of a process: the upper half of the function id */
 
 struct growth {
 	struct named_tree *tree;
 	const struct named_selection *selection;
 	struct planting planting;
-	bool processes; /* they are the first level */
+	bool processes; /* the first level is processes */
 };
 
 static uint32_t path_parent(void *model, uint32_t path)
@@ -36,7 +36,8 @@ static void add_node(void *model, struct branch branch, const struct planting_st
 	vec_push(&t->nodes, node);
 }
 
-/* The same name in the same file is the same function; inlined ones are none of those called. */
+/* Functions are equal if name and file are equal; an inlined function differs from the same
+ * function called. */
 static struct planting_step line_step(const struct named_paths *n, uint32_t place, uint32_t line,
                                       bool inlined)
 {
@@ -52,7 +53,7 @@ static struct planting_step line_step(const struct named_paths *n, uint32_t plac
 	                              .inlined = inlined};
 }
 
-/* The functions of its place, outermost first. */
+/* Appends the functions of the path's place, outermost first. */
 static void path_steps(void *model, uint32_t path, struct planting_steps *out)
 {
 	const struct growth *g = model;
@@ -71,7 +72,7 @@ static uint32_t first_level(struct growth *g, uint32_t process)
 {
 	const char *name = intern_text(&g->selection->n->texts, process);
 	const struct planting_step itself = {.function = PROCESS << 32 | process,
-	                                     .name = *name ? name : "[not told]",
+	                                     .name = *name ? name : "[unknown]",
 	                                     .of = NAMED_NONE};
 
 	return g->processes ? planting_node(&g->planting, TREE_ROOT, &itself) : TREE_ROOT;
@@ -89,7 +90,7 @@ static int compare_processes(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
-/* Process by process, each one's rows in their order: the same paths are in many. */
+/* Plants the rows process by process, in order, because many rows share the same paths. */
 static int plant_rows(struct growth *g, struct error *err)
 {
 	const struct named_paths *n = g->selection->n;
@@ -109,8 +110,8 @@ static int plant_rows(struct growth *g, struct error *err)
 		        named_add(g->tree->nodes.items[node].self, row->values[n->main_value]);
 		if (g->tree->nodes.count > NAMED_NODES_MAX)
 			ret = error_set(err, EFBIG,
-			                "the call tree has more than %zu nodes: choose a process "
-			                "or function, or ask 'assay sql'",
+			                "the call tree has more than %zu nodes: select a process "
+			                "or function, or use 'assay sql'",
 			                NAMED_NODES_MAX);
 	}
 	free(sorted);
@@ -173,7 +174,7 @@ bool named_tree_shown(const struct named_tree *t, const struct named_node *node,
 {
 	double share = node->share < 0 ? -node->share : node->share;
 
-	/* Rounds of a recursion leave nodes that nothing ended in. */
+	/* Folding a recursion leaves nodes without a value and without children. */
 	if (node != t->nodes.items && !node->total && node->branch.first_child == NAMED_NONE)
 		return false;
 	return share >= limit || node == t->nodes.items;

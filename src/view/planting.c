@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPER UINT64_MAX /* the function of nodes that stand for many */
+#define DEEPER UINT64_MAX /* the function id of nodes that stand for several functions */
 
 static bool key_equal(const void *ctx, uint32_t id, const void *key)
 {
@@ -49,14 +49,14 @@ static void read_steps(struct planting *g, uint32_t path)
 	g->of->steps(g->model, path, &g->steps);
 }
 
-/* Below a "[deeper]" the innermost function is shown again. */
+/* The node of the innermost function, below a "[deeper]" node. */
 static uint32_t innermost(struct planting *g, uint32_t node, uint32_t path)
 {
 	read_steps(g, path);
 	return g->steps.all.count ? planting_node(g, node, vec_last(&g->steps.all)) : node;
 }
 
-/* Up to the first ancestor that is known, and down again. */
+/* Goes up to the first ancestor with a known place, then down again. */
 uint32_t plant(struct planting *g, uint32_t owner, uint32_t first, uint32_t path)
 {
 	struct rounds_place at = {.node = first};
@@ -85,7 +85,7 @@ void planting_begin(struct planting *g, const struct planting_model *of, void *m
 	*g = (struct planting){.of = of, .model = model};
 	g->places = xcalloc(paths + 1, sizeof(*g->places));
 	g->planted = xcalloc(paths + 1, sizeof(*g->planted));
-	/* The root's key is no other node's. */
+	/* The root's key differs from the key of every other node. */
 	vec_push(&g->keys, (struct planting_key){.parent = UINT64_MAX});
 	vec_push(&g->depths, 0);
 	rounds_add(&g->rounds, TREE_ROOT, 0);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * planting: from call paths to the nodes of a tree, callers above callees.
+ * planting: makes the nodes of a call tree from call paths, callers above callees.
  *
- * What the tree is of is told by a struct planting_model. planting_begin() makes the root;
- * planting_node() makes a node of the first level, where there is one; plant() gives the node of a
- * path, made where it is new, quickly where paths come owner by owner. Recursion is folded
- * (rounds.h), and what is deeper than TREE_DEPTH_MAX has one node, "[deeper]", above its innermost
- * function. planting_end() writes recursion to the nodes, and frees what is not the tree.
+ * A struct planting_model describes the paths and builds the nodes. planting_begin() makes the
+ * root. planting_node() makes a node of the first level, if there is one. plant() returns the node
+ * of a path and makes missing nodes; it is fast if all paths of one owner are planted in
+ * succession. Recursion is folded (rounds.h). Functions deeper than TREE_DEPTH_MAX share one node,
+ * "[deeper]", above the path's innermost function. planting_end() writes the recursion to the nodes
+ * and frees everything except the tree.
  *
  * Nothing fails. One thread. Uses: base, view.
  */
@@ -20,12 +21,12 @@
 
 #define TREE_DEPTH_MAX 400
 
-/* One step down: a function, or one inlined into the step before. */
+/* One step down: a function, or a function that is inlined into the step before. */
 struct planting_step {
-	uint64_t function; /* a node's children differ in it; UINT64_MAX is not for models */
-	uint64_t again;    /* what makes another step the same in a recursion; 0: nothing does */
-	const char *name;  /* NULL: the model knows it by `of` */
-	uint32_t of;       /* the model's: a frame, an image; ID_NONE: none */
+	uint64_t function; /* distinguishes a node's children; UINT64_MAX is reserved */
+	uint64_t again;    /* equal values are the same function in a recursion; 0: never */
+	const char *name;  /* NULL: the model finds the name by `of` */
+	uint32_t of;       /* used by the model only: a frame, an image; ID_NONE: none */
 	bool inlined;
 };
 
@@ -48,22 +49,24 @@ struct planting_key {
 struct planting {
 	const struct planting_model *of;
 	void *model;
-	struct id_table index; /* from key to node */
+	struct id_table index; /* key to node */
 	VEC(struct planting_key) keys;
 	VEC(uint32_t) depths;
 	struct rounds rounds;
-	struct rounds_place *places; /* by path: in the owner that it was last planted for */
-	uint32_t *planted;           /* by path: that owner + 1; 0: none */
-	struct planting_steps steps; /* of the path that is planted */
+	struct rounds_place *places; /* per path: its place for the owner that it was last planted
+	                              * for */
+	uint32_t *planted;           /* per path: that owner + 1; 0: none */
+	struct planting_steps steps; /* of the path that is being planted */
 };
 
 void planting_begin(struct planting *g, const struct planting_model *of, void *model, size_t paths);
 void planting_end(struct planting *g, struct branches tree);
 
-/* The child of `parent` that the step leads to. */
+/* The child of `parent` for this step; made if it does not exist. */
 uint32_t planting_node(struct planting *g, uint32_t parent, const struct planting_step *step);
 
-/* The node of a path of `owner` (a process's name, say), all of which are below `first`. */
+/* The node of a path that belongs to `owner` (for example the name of a process); all nodes of an
+ * owner are below `first`. */
 uint32_t plant(struct planting *g, uint32_t owner, uint32_t first, uint32_t path);
 
 #endif

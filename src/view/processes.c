@@ -5,10 +5,10 @@
 
 typedef VEC(struct process_line) line_vec;
 
-/* Lines by a dense key: name ids or process ids; the interrupts come last. */
+/* Lines by a dense key: name ids or process ids; the key of the interrupts is the last. */
 struct tally {
 	line_vec lines;
-	uint32_t *line_of;  /* per key */
+	uint32_t *line_of;  /* per key: index in lines */
 	uint32_t *group_of; /* per profile row, for the intervals */
 };
 
@@ -89,7 +89,7 @@ static uint32_t process_of(const struct view *v, uint32_t row)
 	        ->process;
 }
 
-/* One tally over the selection; by name, or by instance. */
+/* Makes the lines of the selection, by name or by instance. */
 static void tally_run(struct view *v, const struct selection *s, bool by_name, bool intervals,
                       struct tally *t)
 {

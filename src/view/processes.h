@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * processes: who used the CPUs, by name and by instance.
+ * processes: the use of the CPUs per process, by name and by instance.
  *
- * Interrupts are charged to nobody: they have a line of their own, and each
- * process says how many of them hit it. Idle time is the idle process's.
- * processes_new / processes_free. Uses: base, profile, view.
+ * Interrupts are not counted for a process: they have a line of their own, and each process has the
+ * number of interrupts that occurred while it ran. Idle time belongs to the idle process.
+ * processes_new() / processes_free(); nothing fails. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_PROCESSES_H
 #define ASSAY_VIEW_PROCESSES_H
@@ -14,9 +14,10 @@
 struct process_line {
 	uint32_t process;   /* id of the first instance; ID_NONE: the interrupts */
 	uint32_t name;      /* intern id, ID_NONE: the interrupts */
-	uint32_t instances; /* with samples or waits; 1 in the list of instances */
+	uint32_t instances; /* instances with samples or waits; 1 in the list of instances */
 	uint64_t user_samples, kernel_samples, idle_samples; /* kernel: without interrupts */
-	uint64_t interrupt_samples;                          /* that hit it, not part of share */
+	uint64_t interrupt_samples;                          /* while the process ran; not part of
+	                                                      * share */
 	uint64_t weight;
 	uint64_t runnable_ns, blocked_ns;
 	double share, low, high;

@@ -9,7 +9,7 @@ static uint64_t asked_ns(const struct recording *r)
 		return 0;
 	if (r->attrs.items[main_attr].period_ns)
 		return r->attrs.items[main_attr].period_ns;
-	/* A counter's frequency: about so long. */
+	/* A counter has a frequency: the period is about this long. */
 	return r->attrs.items[main_attr].frequency_hz
 	               ? UINT64_C(1000000000) / r->attrs.items[main_attr].frequency_hz
 	               : 0;
@@ -17,7 +17,7 @@ static uint64_t asked_ns(const struct recording *r)
 
 static void add(rate_list *rows, uint64_t from_ns, uint64_t period_ns, enum rate_reason reason)
 {
-	/* Changes before the start, or at one moment: the last one holds. */
+	/* If several changes come before the start or at the same time, the last one applies. */
 	if (rows->count && vec_last(rows)->from_ns >= from_ns)
 		*vec_last(rows) = (struct rate_row){.from_ns = vec_last(rows)->from_ns,
 		                                    .period_ns = period_ns,
@@ -30,7 +30,7 @@ static void add(rate_list *rows, uint64_t from_ns, uint64_t period_ns, enum rate
 
 bool rate_fell_behind(const struct recording *r, const struct account_rate *rate)
 {
-	/* Nobody falls behind whose buffers were never full. */
+	/* The recorder did not fall behind if its buffers were never more than half full. */
 	return !rate->budget && (!rate->unknown || !r->account.cpus.count || buffers_were_short(r));
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rates: how fast a recording was sampled, and when; how full its buffers were.
+ * rates: the sampling rate of a recording over time, and the fill level of its buffers.
  *
- * rates_of() turns the account's changes into stretches of time, side by side from the start
- * of sampling to its end; none where the rate was kept. rate_list is freed with vec_done().
- * Times in ns, since sampling began; shares are of the time sampled. Uses: base, event.
+ * rates_of() converts the rate changes of the account to consecutive intervals from the start of
+ * sampling to its end; the list is empty if the rate did not change. The caller frees a rate_list
+ * with vec_done(). Times are in ns since the start of sampling; shares are of the sampled time.
+ * Uses: base, event.
  */
 #ifndef ASSAY_VIEW_RATES_H
 #define ASSAY_VIEW_RATES_H
@@ -22,14 +23,14 @@ struct rate_row {
 typedef VEC(struct rate_row) rate_list;
 
 void rates_of(const struct recording *r, rate_list *rows);
-/* The rate was lowered for want of room in the buffers, not by the budget. */
+/* Whether the rate was lowered because the buffers were too full, not because of the budget. */
 bool rate_fell_behind(const struct recording *r, const struct account_rate *rate);
 /* "budget" */
 const char *rate_reason_name(enum rate_reason reason);
 
-/* Of some CPU records were dropped, or its buffer was more than half full. */
+/* Whether any CPU dropped records or had its buffer more than half full. */
 bool buffers_were_short(const struct recording *r);
-/* In use on average when it was read; 0 also where nobody counted. */
+/* Average number of bytes in use at a read; 0: none, or not counted. */
 uint64_t buffer_average(const struct account_cpu *cpu);
 
 #endif

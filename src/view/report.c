@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Rows from which on the tree is worth a thread of its own. */
+/* Number of rows from which the tree is built in a separate thread. */
 #define TREE_ASIDE 20000
-/* One sample lost in so many does not disturb the comparison of two clocks. */
+/* Up to one lost sample in this many does not affect the comparison of two clocks. */
 #define LOST_PART 100
 
 const struct profile_event *report_event(const struct report *r)
@@ -24,8 +24,8 @@ const char *report_event_caveat(const struct report *r)
 	const struct profile_event *e = report_event(r);
 
 	if (e && e->role == ATTR_CLOCK && e->period_ns)
-		return "a maskable timer: time with interrupts off is seen at the instruction that "
-		       "switches them on again";
+		return "a maskable timer: samples due while interrupts are off appear at the "
+		       "instruction that enables them again";
 	return NULL;
 }
 
@@ -98,7 +98,7 @@ static uint64_t count_paths(const struct report *r)
 	return count;
 }
 
-/* A selected row and its process's name, to sort by. */
+/* A selected row and its process's name id, the sort key. */
 struct named_row {
 	uint32_t name, row;
 };
@@ -123,7 +123,7 @@ static void keep(const struct report *r, uint32_t id, unsigned modes, struct sel
 	out->weight += row->weight;
 }
 
-/* A table whose shares are of its own total; NULL where nothing was kept. */
+/* A table with shares of its own total; NULL: no rows were kept. */
 static struct flat *own_table(struct report *r, struct selection *s, bool with_mode)
 {
 	struct flat_request request = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
@@ -201,9 +201,9 @@ static void grow_tree(void *ctx)
 }
 
 /*
- * The tree takes as long as all tables together. It may grow beside them once
- * all functions are known: it changes nothing in the view then, and the tables
- * ask the symbolizer for nothing.
+ * Building the tree takes as long as building all tables, so a second thread builds it. All
+ * functions are looked up first: after that, the tree does not change the view, and the tables do
+ * not use the symbolizer.
  */
 static void begin_tree(struct report *r, struct aside *grower)
 {
@@ -228,8 +228,8 @@ static void gather_warnings(struct report *r)
 }
 
 /*
- * Two clocks can be compared while both tick: where many samples were lost, or the
- * rate was lowered, they see different times.
+ * The two clocks can be compared only while both tick. If many samples were lost or the rate was
+ * lowered, they cover different times.
  */
 static bool both_clocks_ticked(const struct profile *p)
 {
@@ -242,7 +242,7 @@ static bool both_clocks_ticked(const struct profile *p)
 	return true;
 }
 
-/* An event that is no clock has no timer that a program could be in step with. */
+/* Only an event that is a clock has a timer that a program may be synchronized with. */
 static bool is_clock(const struct report *r)
 {
 	return report_event(r) && report_event(r)->role == ATTR_CLOCK;
@@ -265,7 +265,7 @@ static void build(struct report *r)
 		begin_tree(r, &grower);
 	r->account = account_view_new(r->view, o->partial);
 	r->elapsed_ns = elapsed_of(r->view->profile);
-	/* Without the recorder's account, the ledger has seen more than the samples have. */
+	/* Without the recorder's account, the ledger covers more time than the samples do. */
 	if (r->account->machine_wide && r->account->wall_ns > r->elapsed_ns)
 		r->elapsed_ns = r->account->wall_ns;
 	observe(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/rounds.h"
 
-/* The longest round of functions that call each other which is taken for recursion. */
+/* The largest number of functions calling each other that is folded as a recursion. */
 #define ROUND_MAX 8
 
 void rounds_add(struct rounds *r, uint32_t parent, uint64_t again)
@@ -15,8 +15,8 @@ void rounds_done(struct rounds *r)
 }
 
 /*
- * The number of functions after which this one comes again below `node`, where
- * the whole round is the same as the one before it; 0: it does not.
+ * The length of the round that `again` completes below `node`, if the functions of the round equal
+ * those of the round before; 0: no round is complete.
  */
 static uint32_t round_of(const struct rounds *r, uint32_t node, uint64_t again)
 {
@@ -48,7 +48,7 @@ static uint32_t ancestor(const struct rounds *r, uint32_t node, uint32_t steps)
 	return node;
 }
 
-/* Back to where the same step was made a round before. */
+/* Moves back to the node of the same step, one round earlier. */
 static void go_back(struct rounds *r, struct rounds_place *at, uint32_t round)
 {
 	uint32_t node = ancestor(r, at->node, round - 1), top = ancestor(r, node, round - 1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rounds: recursion in a tree that is made of call paths, folded.
+ * rounds: folds recursion in a tree that is made from call paths.
  *
- * Functions that call themselves, directly or by way of up to seven others, are one round of
- * nodes: rounds_fold() finds, on the way down a path, that the next step is the same as one a
- * round above where the whole round is the same, and goes back there. The first node of a round
- * keeps how many there were at most.
+ * Functions that call themselves, directly or through up to seven other functions, form one round
+ * of nodes. While a path is followed downward, rounds_fold() detects that the next step completes a
+ * round that equals the round above it, and moves back to the node of the same step there. The
+ * first node of a round records the largest number of rounds.
  *
- * rounds_add() for each node of the tree, in the tree's order; rounds_done(). Zeros are an empty
- * one. Nothing fails. One thread. Uses: base.
+ * rounds_add() is called for each node, in the tree's order; rounds_done() frees. A zeroed struct
+ * is empty. Nothing fails. One thread. Uses: base.
  */
 #ifndef ASSAY_VIEW_ROUNDS_H
 #define ASSAY_VIEW_ROUNDS_H
@@ -20,27 +20,27 @@
 
 struct rounds_node {
 	uint32_t parent;
-	uint32_t levels; /* of recursion that begins here, at most; 0: none */
-	uint32_t round;  /* functions that take turns in it */
-	uint64_t again;  /* equal ones in a row are recursion; 0: never */
+	uint32_t levels; /* largest depth of the recursion that begins here; 0: none */
+	uint32_t round;  /* number of functions in one round */
+	uint64_t again;  /* equal values in successive rounds are a recursion; 0: never */
 };
 
 struct rounds {
 	VEC(struct rounds_node) nodes; /* [0] is the root */
 };
 
-/* Where the way along a path has got to; zeros: the root. */
+/* The current position on a path; zeros: the root. */
 struct rounds_place {
 	uint32_t node;
-	uint32_t top;    /* the node at which the recursion begins that it is in */
-	uint32_t levels; /* of that so far, 0: none */
-	uint32_t since;  /* steps since the last round ended */
+	uint32_t top;    /* first node of the current recursion */
+	uint32_t levels; /* its depth so far, 0: none */
+	uint32_t since;  /* steps since the last round was completed */
 };
 
 void rounds_add(struct rounds *r, uint32_t parent, uint64_t again);
 void rounds_done(struct rounds *r);
 
-/* The step `again` is one of a round, and `at` has gone back by it. */
+/* True if the step `again` completes a round; `at` is then moved back by one round. */
 bool rounds_fold(struct rounds *r, struct rounds_place *at, uint64_t again);
 
 #endif

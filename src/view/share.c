@@ -17,7 +17,7 @@ uint32_t *share_groups_new(const struct view *v)
 	return group_of;
 }
 
-/* Rows that are no part of what shares are of; NULL: none. */
+/* Marks the rows that are not in the base of shares; NULL: all rows are. */
 static bool *outside_of(const struct view *v, const struct selection *s, bool no_idle)
 {
 	size_t count = v->profile->rows.count;
@@ -38,13 +38,13 @@ static bool *outside_of(const struct view *v, const struct selection *s, bool no
 	return outside;
 }
 
-/* Samples of unequal weight: the interval is as wide, in proportion, as that of the samples. */
+/* Samples have unequal weights: scales the interval of the sample share in proportion. */
 static void weigh(struct share_group *g, const struct confidence *c)
 {
 	double factor = c->share > 0 ? g->share / c->share : 1;
 
 	if (!c->samples && g->share > 0) {
-		/* Time that was measured, not sampled: idle on which no tick fell. */
+		/* Idle time without a tick was measured, not sampled. */
 		g->low = g->high = g->share;
 		return;
 	}

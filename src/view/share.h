@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share: how sure the shares of a view's groups are, by confidence.h, of the
- * base that a selection has. Uses: base, profile, view.
+ * share: confidence intervals (confidence.h) of the shares of a view's groups, relative to the base
+ * of a selection. Nothing fails. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_SHARE_H
 #define ASSAY_VIEW_SHARE_H
@@ -9,24 +9,24 @@
 #include "view/filter.h"
 
 struct share_group {
-	double share;     /* given */
-	double low, high; /* 95 % interval of it */
+	double share;     /* input */
+	double low, high; /* 95 % interval of `share` */
 	/*
-	 * Shares of the busy samples by the clock and by its witness, where they
-	 * differ beyond chance; else z is 0. Idle is left out: its ticks may be
-	 * missing for the one and not for the other.
+	 * Shares of the busy samples by the clock and by the witness if they differ significantly;
+	 * otherwise z is 0. Idle time is excluded, because its ticks may be missing for only one of
+	 * the two.
 	 */
 	double clock, witness, z;
 };
 
-/* An array for the groups of all rows of the profile, all ID_NONE; the caller frees it. */
+/* An array with a group for each row of the profile, all ID_NONE; the caller frees it. */
 uint32_t *share_groups_new(const struct view *v);
 
-/* group_of: for each row of the profile its group, or ID_NONE. Fills low and high. */
+/* group_of: the group of each row of the profile, or ID_NONE. Fills low and high. */
 void share_intervals(struct view *v, const struct selection *s, const uint32_t *group_of,
                      struct share_group *groups, size_t count);
 
-/* The same with the rows of the witness in group_of too. Fills witness and z. */
+/* As share_intervals(), but group_of includes the witness's rows. Fills clock, witness and z. */
 void share_steps(struct view *v, const struct selection *s, const uint32_t *group_of,
                  struct share_group *groups, size_t count);
 

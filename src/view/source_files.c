@@ -10,7 +10,7 @@
 #define SOURCE_MAX_BYTES (32u << 20)
 
 struct source_file {
-	char *text; /* NULL: could not be read; line ends are NULs */
+	char *text; /* NULL: not readable; line ends are replaced by NULs */
 	VEC(char *) lines;
 };
 

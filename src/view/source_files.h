@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source_files: lines of source files, each file read once.
+ * source_files: lines of source files; each file is read once.
  *
- * The names come from debug information, which is not to be trusted: only
- * regular files of a sane size are opened. Uses: base.
+ * The paths come from debug information, which is not trusted: only absolute paths of regular files
+ * up to 32 MB are read. source_files_new() / source_files_free(). Uses: base.
  */
 #ifndef ASSAY_VIEW_SOURCE_FILES_H
 #define ASSAY_VIEW_SOURCE_FILES_H
@@ -13,7 +13,8 @@ struct source_files;
 struct source_files *source_files_new(void);
 void source_files_free(struct source_files *s);
 
-/* A line, from 1, without its end; NULL where the file or line is not there. Owned by s. */
+/* Line `line` (from 1), without its line end; NULL: no such file or line. Valid until
+ * source_files_free(). */
 const char *source_files_line(struct source_files *s, const char *path, int line);
 
 #endif

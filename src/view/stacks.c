@@ -5,35 +5,35 @@
 
 #include <string.h>
 
-/* The kernel's limit of a chain, unless an administrator changed it. */
+/* The kernel's default limit for the length of a chain. */
 #define KERNEL_CHAIN_MAX 127
 /*
- * The function of musl's libc that calls main(). It has no unwind table, and no caller: its own
- * caller ends in a jump to it. In a stripped libc it lies right before __libc_start_main.
+ * The function of musl's libc that calls main(). It has no unwind table and no caller, because its
+ * own caller ends in a jump to it. In a stripped libc it is directly before __libc_start_main.
  */
 #define MUSL_START "libc_start_main_stage2"
 #define MUSL_START_BYTES 96
 #define MUSL_START_NEXT " and __libc_start_main]"
 
-#define AHEAD 16 /* rows whose paths are fetched before their turn */
+#define AHEAD 16 /* prefetch the paths of rows this far ahead */
 
-/* How a path begins, found once for each of its nodes. */
+/* The outer end of a path, computed once for each of its nodes. */
 struct path_start {
-	uint32_t node; /* the outermost frame's; PATH_ROOT: not looked for yet */
+	uint32_t node; /* node of the outermost frame; PATH_ROOT: not computed yet */
 	uint32_t depth : 31;
-	uint32_t whole : 1; /* it begins where programs and threads do */
-	uint32_t image;     /* of the outermost frame that lies in one; IMAGE_ID_UNKNOWN: none */
+	uint32_t whole : 1; /* it begins in a first function of a program or thread */
+	uint32_t image;     /* of the outermost frame that has one; IMAGE_ID_UNKNOWN: none */
 };
 
-/* Chains that end in one image: how many, and in which ways. */
+/* The number of chains that end in one image, in total and per kind of end. */
 struct image_ends {
 	uint64_t samples, ends[STACK_ENDS];
 };
 
 struct count {
 	struct view *view;
-	struct path_start *starts; /* by path node */
-	struct image_ends *images; /* by image id */
+	struct path_start *starts; /* per path node */
+	struct image_ends *images; /* per image id */
 	VEC(uint32_t) way;         /* scratch: nodes */
 	struct stacks *out;
 };
@@ -54,7 +54,7 @@ static bool is_any(const char *name, const char *const *list)
 	return false;
 }
 
-/* Functions that nobody called: programs, threads and coroutines begin in them. */
+/* Functions without a caller: programs, threads and coroutines begin in them. */
 static bool is_first_function(const struct symbol *symbol)
 {
 	static const char *const names[] = {"_start",         "__start",
@@ -67,7 +67,7 @@ static bool is_first_function(const struct symbol *symbol)
 	                                    MUSL_START,       NULL};
 	static const char *const families[] = {"runtime.goexit", "_rt0_", "runtime.mcall",
 	                                       "runtime.systemstack", NULL};
-	/* Where the file is stripped, clone3 stands somewhere behind clone. */
+	/* In a stripped file, clone3 is in a range behind clone. */
 	static const char *const ranges[] = {"[between clone and ", "[between __clone and ", NULL};
 
 	if (!symbol->named)
@@ -90,7 +90,7 @@ static bool is_musl_start(struct count *c, uint32_t frame, const struct symbol *
 	return symbol->start + symbol->size - address <= MUSL_START_BYTES;
 }
 
-/* What the C library calls a program by: its caller is the program's first code. */
+/* The C library's function that calls main(): its caller is the first code of the program. */
 static bool is_called_first(const struct symbol *symbol)
 {
 	static const char *const names[] = {"__libc_start_main", NULL};
@@ -98,7 +98,7 @@ static bool is_called_first(const struct symbol *symbol)
 	return symbol->named && !symbol->range && begins_with_any(symbol->name, names);
 }
 
-/* The outermost node, and the one next to it, tell. */
+/* Only the outermost node and the node next to it decide. */
 static bool begins_whole(struct count *c, uint32_t frame, bool outermost)
 {
 	const struct symbol *symbol = view_function(c->view, frame);
@@ -108,7 +108,7 @@ static bool begins_whole(struct count *c, uint32_t frame, bool outermost)
 	return is_first_function(symbol) || is_musl_start(c, frame, symbol);
 }
 
-/* All nodes on the way to the first one that is known get their answer, that one's callees last. */
+/* Computes the start of all nodes up to the first one that is known, from the outside in. */
 static struct path_start start_of(struct count *c, uint32_t path)
 {
 	const struct profile *p = c->view->profile;
@@ -136,9 +136,9 @@ static struct path_start start_of(struct count *c, uint32_t path)
 }
 
 /*
- * The recorder said nothing: frame pointers were followed. A chain without any
- * user frame belongs to a thread of the kernel, or to a process that gave its
- * memory back already: nothing of it is missing.
+ * Decides for a chain whose end the recorder did not record: it follows frame pointers. A chain
+ * without user frames belongs to a kernel thread, or to a process that has already released its
+ * memory: nothing is missing from it.
  */
 static enum stack_end judge(struct count *c, const struct profile_row *row,
                             const struct path_start *start)
@@ -192,7 +192,7 @@ static const char *main_reason(const struct image_ends *e)
 	return stacks_why((enum stack_end)most);
 }
 
-/* The images in which most chains end, by insertion; equal ones by their id. */
+/* Finds the images in which most chains end, by insertion sort; equal ones are ordered by id. */
 static void worst_images(struct count *c)
 {
 	struct stacks *out = c->out;

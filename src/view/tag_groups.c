@@ -25,7 +25,7 @@ void tag_groups_free(struct tag_groups *g)
 	free(g);
 }
 
-/* The group of that name; a new one where there is none. Rules files have few. */
+/* The group with that name; added if it does not exist. Rule files have few groups. */
 static uint32_t group_named(struct tag_groups *g, const char *name)
 {
 	for (uint32_t i = 0; i < g->groups.count; i++)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_groups: functions of event tags summed up by subsystem.
+ * tag_groups: functions of event tags summed by subsystem.
  *
- * tag_groups_new(), tag_groups_rule() for each pattern of a group in the order in which
- * they hold: the first that a function's name fits decides; tag_groups_sum() once,
- * then the plain fields; tag_groups_free(). Two groups come by themselves: "(other)",
- * functions that fit none, and "(outside)", the time in no function that is known. Net
- * adds up to the report's `run`. Times are ticks. Nothing fails. One thread. Uses:
- * base, trace.
+ * tag_groups_new(); tag_groups_rule() for each pattern of a group, in order of priority: the first
+ * pattern that matches a function's name selects its group; tag_groups_sum() once; then read the
+ * plain fields; tag_groups_free(). Two groups are added automatically: "(other)" for functions that
+ * match no pattern, and "(outside)" for the time in no known function. Net adds up to the report's
+ * `run`. Times are ticks. Nothing fails. One thread. Uses: base, trace.
  */
 #ifndef ASSAY_VIEW_TAG_GROUPS_H
 #define ASSAY_VIEW_TAG_GROUPS_H
@@ -22,11 +21,11 @@ struct tag_group {
 struct tag_rule {
 	uint32_t group;
 	char *pattern;
-	bool used; /* it decided for a function */
+	bool used; /* it selected the group of at least one function */
 };
 
 struct tag_groups {
-	VEC(struct tag_group) groups; /* by net, largest first, once they are summed up */
+	VEC(struct tag_group) groups; /* by net, largest first, after tag_groups_sum() */
 	VEC(struct tag_rule) rules;
 };
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OTHER 0 /* the node of paths that found no room */
+#define OTHER 0 /* the node of all paths beyond the maximum */
 
-/* A call path of one thread; its parents stand before it. */
+/* A call path of one thread; parents come before children. */
 struct node {
-	uint32_t parent; /* of an outermost call: ID_NONE */
+	uint32_t parent; /* outermost call: ID_NONE */
 	uint32_t owner, tag;
-	uint64_t values[NAMED_VALUES]; /* ticks, but of calls */
+	uint64_t values[NAMED_VALUES]; /* ticks, except calls */
 	struct named_range range;      /* ticks */
 };
 
@@ -27,15 +27,15 @@ struct level {
 	uint32_t node;
 };
 
-/* The calls that a process of a stream has open. */
+/* The open calls of one process in a stream. */
 struct stack {
 	VEC(struct level) levels;
-	uint32_t who, owner; /* who: the latest + 1 */
-	bool preempted;      /* how it was switched out last */
+	uint32_t who, owner; /* who: the latest one + 1 */
+	bool preempted;      /* the last switch out was a preemption */
 };
 
 struct lane {
-	VEC(struct stack) stacks; /* by the device's number of the process; else one */
+	VEC(struct stack) stacks; /* per process number of a device; otherwise one */
 };
 
 struct tag_paths {
@@ -45,8 +45,8 @@ struct tag_paths {
 	struct id_table index;
 	VEC(struct owner) owners;
 	VEC(struct lane) lanes;
-	struct named_paths texts; /* of owners */
-	uint64_t cut, others;     /* calls that do not count; that are in OTHER */
+	struct named_paths texts; /* names of owners */
+	uint64_t cut, others;     /* calls without a complete time; calls in OTHER */
 	uint64_t first, last;     /* ticks */
 	bool begun;
 };
@@ -93,7 +93,7 @@ static uint32_t owner_id(struct tag_paths *p, const struct tag_trace *t,
 		         line->process);
 		o.is.process = named_text(&p->texts, text);
 		o.is.pid = (int32_t)line->process;
-		if (t->recording->streams.count > 1) { /* each CPU counts its own */
+		if (t->recording->streams.count > 1) { /* each CPU has process numbers of its own */
 			snprintf(text, sizeof(text), "cpu %" PRIu32, who->stream);
 			o.is.thread = named_text(&p->texts, text);
 		}
@@ -156,7 +156,7 @@ static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint
 	return id;
 }
 
-/* One call's, by how sure its times are. */
+/* The range of one call, ranked by the certainty of its times. */
 static struct named_range range_of(const struct trace_line *line)
 {
 	int64_t net = line->net > INT64_MAX ? INT64_MAX : (int64_t)line->net;
@@ -227,7 +227,7 @@ struct finish {
 	struct tag_paths *p;
 	struct named_paths *n;
 	const struct tag_recording *r;
-	uint64_t ticks[NAMED_VALUES]; /* so far */
+	uint64_t ticks[NAMED_VALUES]; /* sums so far */
 	struct id_table places;       /* by names and tag */
 	VEC(struct place_key) keys;
 };
@@ -263,7 +263,8 @@ static uint32_t place_of(struct finish *f, const struct tag_names *names, uint32
 	return key.place;
 }
 
-/* Of all up to here, in ns, what this one adds. */
+/* Converts `ticks` to ns. The rounding error is carried, so that the sum of the results equals the
+ * converted sum of ticks. */
 static int64_t share_ns(struct finish *f, unsigned value, uint64_t ticks)
 {
 	uint64_t before = tag_clock_ns(&f->r->clock, f->ticks[value]);
@@ -272,7 +273,7 @@ static int64_t share_ns(struct finish *f, unsigned value, uint64_t ticks)
 	return (int64_t)(tag_clock_ns(&f->r->clock, f->ticks[value]) - before);
 }
 
-/* Row `row` has that range of ticks, too. */
+/* Joins a range of ticks to the range of row `row`. */
 static void add_range(struct finish *f, size_t row, struct named_range range)
 {
 	if (range.most < range.least)
@@ -348,10 +349,14 @@ void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r, struct
 			p->cut += stack->levels.count;
 	add_nodes(&f);
 	if (p->cut)
-		named_comment(n, "calls that do not lie in it whole, left out: %" PRIu64, p->cut);
+		named_comment(n,
+		              "calls that are only partly in the selected time, left out: %" PRIu64,
+		              p->cut);
 	if (p->others)
-		named_comment(n, "calls of paths beyond %zu, together as [other paths]: %" PRIu64,
-		              p->max, p->others);
+		named_comment(
+		        n,
+		        "calls of paths beyond the first %zu, counted as [other paths]: %" PRIu64,
+		        p->max, p->others);
 	id_table_done(&f.places);
 	vec_done(&f.keys);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_paths: the calls of a code path added up by call path, as named_paths, to be
- * written for other tools.
+ * tag_paths: sums the calls of a code path by call path, as named_paths for other tools.
  *
  * tag_paths_new(); tag_paths_line() (a trace_line_fn, with a window of 0) for each line;
- * tag_paths_finish() fills `n`, which is the caller's, after named_paths_init();
- * tag_paths_free(). Values: calls, net, and the time switched out, blocked and preempted,
- * under the path it was at; ns, rounded so that sums are off by one at most; and the least and
- * most net of one call, as the rules of trace/tag_engine.h choose it. A call counts
- * when it ends, with all of its time: of a choice by --from and --to those that lie in it
- * whole. At most `max` paths are told apart; calls of more go to "[other paths]".
- * One thread. Uses: base, profile, trace, view.
+ * tag_paths_finish() fills `n`, which the caller owns and has initialized with named_paths_init();
+ * tag_paths_free(). The values are calls, net, and the blocked and preempted time, which are
+ * counted for the path that was switched out. Times are ns, rounded so that sums are off by at most
+ * one. Each row also has the smallest and largest net of one call, chosen by the rules of
+ * trace/tag_engine.h.
+ *
+ * A call is counted when it ends, with its complete time. With --from and --to, only calls that are
+ * entirely in the selected time are counted. At most `max` different paths are kept; calls of
+ * further paths are counted as "[other paths]". Nothing fails. One thread. Uses: base, profile,
+ * trace, view.
  */
 #ifndef ASSAY_VIEW_TAG_PATHS_H
 #define ASSAY_VIEW_TAG_PATHS_H
@@ -18,11 +20,13 @@
 #include "profile/named_paths.h"
 #include "view/tag_trace.h"
 
-#define TAG_PATHS_MAX ((size_t)1 << 20) /* of 72 bytes, and as much again at the end */
+#define TAG_PATHS_MAX                                                                              \
+	((size_t)1 << 20) /* 72 bytes each, and as much again in tag_paths_finish()                \
+	                   */
 
 struct tag_paths;
 
-/* `wall`: net has the time switched out in it already. */
+/* `wall`: net already includes the time switched out. */
 struct tag_paths *tag_paths_new(size_t max, bool wall);
 void tag_paths_free(struct tag_paths *p);
 int tag_paths_line(void *p, const struct tag_trace *t, const struct trace_line *line);

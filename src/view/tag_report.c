@@ -13,9 +13,9 @@
 struct making {
 	struct tag_report *report;
 	struct tag_report_options options;
-	VEC(const char *) programs; /* per names set; NULL: not known */
+	VEC(const char *) programs; /* per set of names; NULL: unknown */
 	struct id_table rows;       /* by program and name */
-	struct id_table shown;      /* by shown name: the first row of it */
+	struct id_table shown;      /* by shown name: the first row with it */
 };
 
 static const char *const order_words[] = {
@@ -76,7 +76,7 @@ bool tag_callings_fit(const struct tag_callings *c, const char *pattern)
 	return false;
 }
 
-/* Who uses which names, as far as the streams tell. */
+/* The program of each set of names, as far as the streams have one. */
 static void find_programs(struct making *m)
 {
 	const struct tag_recording *recording = m->report->recording;
@@ -120,7 +120,7 @@ static bool same_shown(const void *ctx, uint32_t id, const void *key)
 	return !strcmp(r->rows.items[id].function, key);
 }
 
-/* The same name in another program: both say whose they are. */
+/* Sets `several` on the first row of a name if another program has a function with this name. */
 static void tell_apart(struct making *m, uint32_t id)
 {
 	struct tag_row *row = &m->report->rows.items[id], *other;
@@ -135,7 +135,7 @@ static void tell_apart(struct making *m, uint32_t id)
 	other->several |= !same_text(row->program, other->program);
 }
 
-/* The first of a name knows: now all of that name do. */
+/* Copies `several` from the first row of each name to all rows of that name. */
 static void tell_all_apart(struct making *m)
 {
 	vec_each (row, &m->report->rows) {
@@ -152,7 +152,7 @@ static const char *keep(struct tag_report *r, char *text)
 	return text;
 }
 
-/* What stands for this function before any of its figures. */
+/* A row for this function, without figures. */
 static struct tag_row begin_row(struct making *m, const struct tag_function *f,
                                 const struct tag_name *name)
 {
@@ -229,7 +229,8 @@ static void add_functions(struct making *m)
 		const struct tag_name *name = name_of(r->recording, f);
 
 		r->row_of[i] = ID_NONE;
-		/* A thread's stream has no processes to switch: there it is as any other. */
+		/* In a thread's stream there are no processes to switch, so the function is an
+		 * ordinary one. */
 		if (name && name->kind == TAG_SWITCH) {
 			add_switcher(r, name);
 			if (!f->net && r->devices)
@@ -243,7 +244,7 @@ static void add_functions(struct making *m)
 static void add_outside(struct tag_report *r)
 {
 	struct tag_row row = {.kind = TAG_ROW_OUTSIDE,
-	                      .id = ID_NONE - 1, /* of no function */
+	                      .id = ID_NONE - 1, /* the id of no function */
 	                      .function = "(outside)",
 	                      .elapsed = r->summary->outside,
 	                      .net = r->summary->outside};
@@ -252,7 +253,7 @@ static void add_outside(struct tag_report *r)
 		vec_push(&r->rows, row);
 }
 
-/* Descending. */
+/* Sorts in descending order. */
 static int compare_counts(uint64_t a, uint64_t b)
 {
 	return (a < b) - (a > b);
@@ -283,7 +284,7 @@ static int compare_by(const struct tag_row *a, const struct tag_row *b, enum tag
 	case TAG_BY_NAME:
 		return compare_names(a, b);
 	case TAG_BY_NET:
-	case TAG_BY_REAL: /* shares of one whole: in the order of what they are of */
+	case TAG_BY_REAL: /* a share of the same whole: same order as net */
 		break;
 	}
 	return compare_counts(a->net, b->net);
@@ -308,7 +309,7 @@ static int compare_inlines(const void *a, const void *b)
 	return order ? order : compare_names(a, b);
 }
 
-/* Inline tags take no time: they would only be in the way between functions. */
+/* Inline tags have no duration and would only clutter the table of functions. */
 static void part_inlines(struct tag_report *r)
 {
 	size_t kept = 0;
@@ -335,7 +336,7 @@ static void add_rest(struct tag_report *r, const struct tag_row *row)
 	r->rest.open += row->open;
 }
 
-/* Rows below the limit go behind those above it, which keep their order. */
+/* Moves rows below the limit behind the others, which keep their order. */
 static void cut(struct tag_report *r, const struct tag_report_options *o)
 {
 	struct tag_row *kept = xcalloc(r->rows.count + 1, sizeof(*kept));

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_report: what functions took in a trace of event tags, as rows, for any output.
+ * tag_report: the times of functions in a trace of event tags, as rows for any output.
  *
- * tag_report_new() of a summary that was finished (trace/tag_summary.h), whose names
- * have their `shown`; both and the recording must outlive it. Plain data; times are
- * ticks of the recording's clock. tag_report_free(). Nothing fails. One thread.
+ * tag_report_new() takes a finished summary (trace/tag_summary.h) whose names have their `shown`
+ * text. The summary and the recording must outlive the report. Plain data; times are ticks of the
+ * recording's clock. tag_report_free(). Nothing fails. One thread.
  *
- * Rows are of functions, the same one of a program in all its processes; and one,
- * TAG_ROW_OUTSIDE, of the time in which no function that is known was open. Their
- * net adds up to `run`. The function that switches processes is no row: its time
- * is idle. Inline tags take no time and have a list of their own. Uses: base,
- * trace, symbol.
+ * A row is one function of a program, summed over all processes of the program. One more row,
+ * TAG_ROW_OUTSIDE, has the time in which no known function was open. The net of all rows adds up to
+ * `run`. The function that switches processes has no row: its time is idle. Inline tags have no
+ * duration and are in a list of their own. Uses: base, trace, symbol.
  */
 #ifndef ASSAY_VIEW_TAG_REPORT_H
 #define ASSAY_VIEW_TAG_REPORT_H
@@ -34,10 +33,11 @@ enum tag_order {
 bool tag_order_parse(const char *word, enum tag_order *order);
 
 struct tag_report_options {
-	/* The first counts, the next among equals; largest first, names from a to z; none: net. */
+	/* Sort keys; each further one orders rows that are equal by those before. Numbers are
+	 * sorted largest first, names from a to z. Empty: by net. */
 	enum tag_order orders[TAG_ORDERS_MAX];
 	size_t order_count;
-	size_t lines; /* rows at most, 0: all */
+	size_t lines; /* at most this many rows, 0: all */
 	double limit; /* rows below this share of `run` go into `rest`; <= 0: none */
 };
 
@@ -45,16 +45,16 @@ enum tag_row_kind { TAG_ROW_FUNCTION, TAG_ROW_INLINE, TAG_ROW_OUTSIDE, TAG_ROW_R
 
 struct tag_row {
 	enum tag_row_kind kind;
-	uint32_t id;          /* see tag_report_is_of() */
-	uint32_t tag;         /* of the first of them */
-	const char *function; /* for people */
+	uint32_t id;          /* compared by tag_report_is_of() */
+	uint32_t tag;         /* of the first function in the row */
+	const char *function; /* the name to show */
 	const char *name;     /* as in the names file */
-	const char *program;  /* NULL: not known */
-	bool several;         /* functions of other programs are called the same */
+	const char *program;  /* NULL: unknown */
+	bool several;         /* other programs have a function with the same name */
 	uint64_t calls, elapsed, net;
 	uint64_t min, max;        /* net of one call */
 	bool ranged;              /* min and max are known */
-	uint64_t uncertain, open; /* calls */
+	uint64_t uncertain, open; /* numbers of calls */
 };
 
 struct tag_report {
@@ -62,17 +62,17 @@ struct tag_report {
 	const struct tag_summary *summary;
 	uint64_t run;             /* elapsed - idle - own */
 	uint64_t span;            /* from the first event to the last */
-	bool devices;             /* all streams are devices' */
-	bool separated;           /* waiting is told apart from running */
-	uint64_t switches_lost;   /* but for so many switches */
-	VEC(struct tag_row) rows; /* sorted; [0, shown) are to be shown */
+	bool devices;             /* all streams are from devices */
+	bool separated;           /* waiting is separated from running */
+	uint64_t switches_lost;   /* number of switches that were lost */
+	VEC(struct tag_row) rows; /* rows [0, shown) are to be shown, sorted */
 	size_t shown;
-	struct tag_row rest;         /* the others, summed up; elapsed, min and max mean nothing */
-	VEC(struct tag_row) inlines; /* most often first */
-	VEC(const char *) switchers; /* the `!` functions that came */
-	uint64_t uncertain, open;    /* calls of all functions */
+	struct tag_row rest;         /* sum of the other rows; elapsed, min and max are not set */
+	VEC(struct tag_row) inlines; /* most frequent first */
+	VEC(const char *) switchers; /* the `!` functions that occurred */
+	uint64_t uncertain, open;    /* numbers of calls, all functions */
 	VEC(char *) texts;
-	uint32_t *row_of; /* per function of the summary: the row's id, ID_NONE */
+	uint32_t *row_of; /* per function of the summary: the row's id; ID_NONE: no row */
 };
 
 struct tag_report *tag_report_new(const struct tag_recording *recording,
@@ -80,25 +80,26 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
                                   const struct tag_report_options *options);
 void tag_report_free(struct tag_report *r);
 
-/* The i-th function of the summary is part of this row. */
+/* Whether the i-th function of the summary is part of this row. */
 bool tag_report_is_of(const struct tag_report *r, size_t i, const struct tag_row *row);
 
-/* Net of a call, cut off; 0 where there was none. */
+/* Average net per call, rounded down; 0 without calls. */
 uint64_t tag_row_average(const struct tag_row *row);
 
-/* part / whole; 0 of nothing. */
+/* part / whole; 0 if `whole` is 0. */
 double tag_share(uint64_t part, uint64_t whole);
-/* Hundredths of a percent, rounded: 9899 is 98.99 %. */
+/* In hundredths of a percent, rounded: 9899 is 98.99 %. */
 uint64_t tag_hundredths(uint64_t part, uint64_t whole);
 
-/* All names by which a row's function may be meant; tag_callings_done() after it. */
+/* All names that a pattern for the row's function may match. Initialize with tag_callings_init(),
+ * free with tag_callings_done(). */
 struct tag_callings {
 	const char *shown, *name;
 	char *plain, *bare; /* without @FILE; without parameters (C++), or NULL */
 };
 void tag_callings_init(struct tag_callings *c, const struct tag_row *row);
 void tag_callings_done(struct tag_callings *c);
-/* One of them is `pattern`, or fits it as a shell's pattern (* ? [...]). */
+/* Whether one of the names equals `pattern` or matches it as a shell pattern (* ? [...]). */
 bool tag_callings_fit(const struct tag_callings *c, const char *pattern);
 
 #endif

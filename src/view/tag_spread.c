@@ -13,7 +13,7 @@ static struct tag_spread_step step_at(const struct tag_histogram *h, unsigned i)
 	return step;
 }
 
-/* The step of the call of which so many percent take no longer (the nearest rank). */
+/* The step that contains the nearest-rank percentile of the calls' times. */
 static struct tag_spread_step percentile(const struct tag_spread *s, unsigned percent)
 {
 	uint64_t rank = (uint64_t)(((unsigned __int128)s->count * percent + 99) / 100);
@@ -72,7 +72,7 @@ static void take_together(const struct tag_spread *s, size_t each, tag_spread_st
 	}
 }
 
-/* Neighbours without a call are one step: what is there stands out. */
+/* Joins adjacent steps without calls, so that the steps with calls are easy to see. */
 static void join_empty(tag_spread_steps *steps)
 {
 	size_t kept = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_spread: how the times of one function's calls are spread.
+ * tag_spread: the distribution of the times of one function's calls.
  *
- * tag_spread_new() of a histogram; plain data, ticks; tag_spread_free(). A percentile
- * lies somewhere in its step: both ends are given, for times within a step are not told
- * apart. Nothing fails. One thread. Uses: base, trace.
+ * tag_spread_new() takes a histogram; plain data, in ticks; tag_spread_free(). A percentile is
+ * known only as a step of the histogram, so both ends of the step are given. Nothing fails. One
+ * thread. Uses: base, trace.
  */
 #ifndef ASSAY_VIEW_TAG_SPREAD_H
 #define ASSAY_VIEW_TAG_SPREAD_H
@@ -20,15 +20,16 @@ struct tag_spread_step {
 
 struct tag_percentile {
 	unsigned percent;
-	struct tag_spread_step step; /* that it lies in */
+	struct tag_spread_step step; /* the step that contains it */
 };
 
 struct tag_spread {
 	struct tag_row row;                /* its report must outlive this */
-	bool total;                        /* times are with callees; else net */
+	bool total;                        /* times include callees; otherwise net */
 	uint64_t count;                    /* calls */
-	VEC(struct tag_spread_step) steps; /* from the first that has calls to the last */
-	struct tag_percentile percentiles[TAG_PERCENTILES]; /* 50, 90, 99; nothing of no calls */
+	VEC(struct tag_spread_step) steps; /* from the first step with calls to the last */
+	struct tag_percentile percentiles[TAG_PERCENTILES]; /* 50, 90, 99; zeros if there are no
+	                                                     * calls */
 };
 
 typedef VEC(struct tag_spread_step) tag_spread_steps;
@@ -37,8 +38,8 @@ struct tag_spread *tag_spread_new(const struct tag_row *row, const struct tag_hi
 void tag_spread_free(struct tag_spread *s);
 
 /*
- * At most `lines` steps, each of 1, 2, 4 ... of those there are, and neighbours without a call
- * as one; into an empty one.
+ * Fills `into` with at most `lines` steps. Each joins 1, 2, 4 ... steps of the histogram, and
+ * adjacent steps without calls are one step.
  */
 void tag_spread_coarse(const struct tag_spread *s, size_t lines, tag_spread_steps *into);
 

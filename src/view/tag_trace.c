@@ -14,7 +14,7 @@ static const struct {
 	double ns;
 } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"\302\265s", 1e3}, {"ns", 1}};
 
-/* A number and a unit, and nothing else. */
+/* Parses a number followed by a unit; any other text fails. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
 	size_t number = strspn(text, "0123456789.");
@@ -44,15 +44,15 @@ int tag_point_parse(struct tag_point *p, const char *text, struct error *err)
 		return 0;
 	p->function = text;
 	p->length = strlen(text);
-	/* Lambdas of C++ have a # as well, but not at the end. */
+	/* A C++ lambda's name contains a # too, but not followed by digits at the end. */
 	if (digits && !mark[1 + digits]) {
 		p->length = (size_t)(mark - text);
 		p->nth = digits < 19 ? strtoull(mark + 1, NULL, 10) : UINT64_MAX;
 	}
 	if (!p->length || !p->nth)
 		return error_set(err, EINVAL,
-		                 "'%s' is no moment: a time since the begin (1.5s, 200ms, 10us, "
-		                 "5ns), a function (f), or its nth call (f#3)",
+		                 "'%s' is not a valid point in time: use a time since the start "
+		                 "(1.5s, 200ms, 10us, 5ns), a function (f), or its nth call (f#3)",
 		                 text);
 	return 0;
 }
@@ -81,7 +81,7 @@ static void push_inside(void *of, const struct trace_line *line)
 	tag_window_push(of, line);
 }
 
-/* One line of the merge: on to the window, or not. */
+/* Processes one line of the merge: adds it to the window or drops it. */
 static void pass(struct run *r, struct tag_select *select, struct trace_line *line)
 {
 	struct tag_open *open;
@@ -98,7 +98,7 @@ static void pass(struct run *r, struct tag_select *select, struct trace_line *li
 			open->number = number;
 	}
 	tag_window_turn(&r->window);
-	/* Behind --to only times are looked for of lines that wait. */
+	/* After --to, lines are read only to find the times of waiting entries. */
 	if (what & TAG_OVER && !r->window.waiting)
 		r->window.stopped = true;
 }

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-#define OUTS 32768 /* twice what an engine lets wait; numbers of processes may be any */
+/* Twice the number of processes that an engine keeps waiting; process numbers may be any. */
+#define OUTS 32768
 
-/* When a process was switched out. */
+/* The time at which a process was switched out. */
 struct out {
 	uint32_t process;
 	bool is;
@@ -18,13 +19,14 @@ struct out {
 struct source {
 	struct tag_merge *merge;
 	const struct tag_stream *stream;
-	struct tag_reader *reader; /* NULL: not opened yet, or ended */
+	struct tag_reader *reader; /* NULL: not opened yet, or at its end */
 	struct tag_engine *engine;
 	VEC(struct trace_line) lines;
-	size_t at;              /* the next one of `lines` */
-	uint64_t key;           /* its time; before that the stream's begin */
-	uint32_t who, next_who; /* next_who: of the packet that is read; from its first event on */
-	VEC(struct out) outs;   /* by process, modulo OUTS */
+	size_t at;              /* index of the next one in `lines` */
+	uint64_t key;           /* time of that line; before the first one, the stream's begin */
+	uint32_t who, next_who; /* next_who: of the packet being read; used from its first event
+	                         * on */
+	VEC(struct out) outs;   /* per process, modulo OUTS */
 	bool ended;
 };
 
@@ -33,9 +35,9 @@ struct tag_merge {
 	bool wall, begun;
 	struct source *sources;
 	size_t count;
-	VEC(struct source *) heap; /* the earliest is first; those that have ended are not in it */
+	VEC(struct source *) heap; /* the earliest is first; streams at their end are removed */
 	uint64_t events;
-	struct tag_damage damage; /* of streams that have ended */
+	struct tag_damage damage; /* of streams at their end */
 };
 
 static bool earlier(const struct source *a, const struct source *b)
@@ -85,7 +87,7 @@ void tag_merge_free(struct tag_merge *m)
 	free(m);
 }
 
-/* Whose the packet is: somebody new, or who it was before. */
+/* Finds the owner of the packet: the owner before it, or a new one. */
 static void meet(struct source *s, const struct tag_packet *p)
 {
 	struct tag_trace *t = s->merge->t;
@@ -101,7 +103,7 @@ static void meet(struct source *s, const struct tag_packet *p)
 	vec_push(&t->whos, who);
 }
 
-/* How long it was out; of what was not seen going out that is not known. */
+/* The time since the switch out; unknown if that switch was not recorded. */
 static uint64_t out_for(struct source *s, const struct tag_step *step)
 {
 	uint32_t at = step->process % OUTS;
@@ -152,7 +154,8 @@ static void take(void *of, const struct tag_step *step)
 	const struct tag_who *next = &s->merge->t->whos.items[s->next_who];
 	struct trace_line *line;
 
-	/* What the thread before left open is closed when the next one's packet comes. */
+	/* Calls that the previous thread left open are closed when the next thread's packet
+	 * arrives; these lines belong to the previous thread. */
 	if (step->kind == TAG_STEP_THREAD || step->tid == next->tid || s->who == ID_NONE)
 		s->who = s->next_who;
 	line = vec_add(&s->lines);
@@ -216,7 +219,7 @@ static void end(struct source *s)
 	s->ended = true;
 }
 
-/* Reads until there are lines, or the stream has ended. */
+/* Reads packets until there are lines, or until the stream ends. */
 static int fill(struct source *s, struct error *err)
 {
 	struct tag_packet packet;
@@ -253,14 +256,15 @@ int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *e
 			if (s->at < s->lines.count)
 				s->key = s->lines.items[s->at].time;
 			heap_settle(&m->heap, earlier);
-			/* What was lost is no event, and may be told at a time long before. */
+			/* A gap is not an event, and its time may be long before the first
+			 * event. */
 			if (!m->begun)
 				m->t->begin = line->time;
 			m->begun |= line->kind != TRACE_LINE_GAP;
 			return 1;
 		}
-		/* Nothing known of it: the key is what it told last, so it is first when it may be.
-		 */
+		/* The source has no lines left; its key is still the time of its last line, so it
+		 * is refilled before any later line is returned. */
 		ret = fill(s, err);
 		if (ret)
 			return ret;

@@ -15,23 +15,25 @@ struct hit {
 	uint32_t tag;
 };
 
-/* The tags that a name on the command line stands for. */
+/* The tags that match a name from the command line. */
 struct wanted {
-	VEC(struct hit) hits; /* by names, then by tag */
-	uint32_t tag;         /* "tag N": in any names; else ID_NONE */
+	VEC(struct hit) hits; /* sorted by names, then by tag */
+	uint32_t tag;         /* "tag N": with any names; otherwise ID_NONE */
 };
 
-/* --function: the call that the process of a stream is in. */
+/* --function: the outermost selected call that a process of a stream is in. */
 struct inside {
 	uint64_t call;
 	uint32_t process, depth;
 };
 
 struct lane {
-	VEC(struct tag_open) open; /* by call, rising; what was left in the midst is marked */
-	size_t gone;               /* so many */
+	VEC(struct tag_open)
+	open;        /* by call, ascending; calls that ended out of order are
+	              * marked */
+	size_t gone; /* number of marked calls */
 	VEC(struct inside) inside;
-	size_t leaving; /* index in open + 1 */
+	size_t leaving; /* index in `open` + 1 */
 };
 
 struct tag_select {
@@ -42,9 +44,9 @@ struct tag_select {
 	uint64_t to_call;
 	uint32_t to_stream; /* ID_NONE: that call was not entered yet */
 	bool started, over;
-	bool met; /* somebody is chosen by --thread and --process */
+	bool met; /* a thread matches --thread and --process */
 	struct lane *lanes;
-	VEC(unsigned char) chosen; /* per who: 0: not known yet; 1: no; 2: yes */
+	VEC(unsigned char) chosen; /* per who: 0: not decided yet; 1: no; 2: yes */
 };
 
 static int compare_hits(const void *pa, const void *pb)
@@ -64,7 +66,7 @@ static bool wants(const struct wanted *w, const struct tag_names *names, uint32_
 	                                                  sizeof(key), compare_hits));
 }
 
-/* A static function's name in the names file has @FILE behind it. */
+/* The name of a static function in a names file ends in @FILE. */
 static bool is_called(const struct tag_name *n, const char *text)
 {
 	const char *at = strchr(n->name, '@');
@@ -101,8 +103,8 @@ static int want(struct wanted *w, const struct tag_recording *r, const char *tex
 	if (w->hits.count == before) {
 		if (strncmp(text, "tag ", 4) || text[4] < '0' || text[4] > '9')
 			return error_set(err, ENOENT,
-			                 "%s: no function is called '%s'; 'assay report' lists "
-			                 "those that were called%s",
+			                 "%s: no function has the name '%s'; 'assay report' lists "
+			                 "the functions that were called%s",
 			                 r->path ? r->path : "the recording", text,
 			                 text[0] >= '0' && text[0] <= '9'
 			                         ? " (a number needs a unit to be a time: s, ms, "
@@ -141,7 +143,7 @@ int tag_select_new(struct tag_select **out, const struct tag_trace *t,
 	s->o = o;
 	s->started = !o->from.given;
 	s->to_stream = s->functions.tag = ID_NONE;
-	/* The first tick that is not before, the last one that is not behind. */
+	/* Rounds from_ticks up and to_ticks down, so that no tick outside the range is selected. */
 	s->from_ticks = (uint64_t)((o->from.ns * hz + 999999999u) / 1000000000u);
 	s->to_ticks = (uint64_t)(o->to.ns * hz / 1000000000u);
 	s->lanes = xcalloc(t->recording->streams.count + 1, sizeof(*s->lanes));
@@ -185,7 +187,7 @@ static bool among(const char *const *list, size_t count, int64_t number, const c
 	return !count;
 }
 
-/* By --thread and --process. A device's processes have numbers alone. */
+/* Applies --thread and --process. Processes of a device have numbers only. */
 static bool chosen(struct tag_select *s, uint32_t id, uint32_t process)
 {
 	const struct tag_trace_options *o = s->o;
@@ -226,7 +228,7 @@ static struct tag_open *find(struct lane *lane, uint64_t call)
 	return at < count && open[at].call == call ? &open[at] : NULL;
 }
 
-/* Forgets the call whose exit was the line before. */
+/* Removes the call whose exit was the previous line. */
 static void leave(struct lane *lane)
 {
 	struct tag_open *left = &lane->open.items[lane->leaving - 1];
@@ -259,7 +261,7 @@ static const struct inside *inside_of(const struct lane *lane, uint32_t process)
 	return NULL;
 }
 
-/* Whether --function and --depth show what is at that depth; *depth: as it is shown. */
+/* Whether --function and --depth show a line at *depth; sets *depth to the depth to show. */
 static bool at_depth(const struct tag_select *s, const struct lane *lane, uint32_t process,
                      bool is_call, uint32_t *depth)
 {
@@ -275,11 +277,11 @@ static bool at_depth(const struct tag_select *s, const struct lane *lane, uint32
 		return true;
 	if (is_call)
 		return false;
-	*depth = (uint32_t)limit; /* switches and gaps are told at any depth */
+	*depth = (uint32_t)limit; /* switches and gaps are shown at any depth */
 	return true;
 }
 
-/* Counts calls of the functions of --from and --to; bits as of tag_select_line(). */
+/* Counts calls of the functions of --from and --to; returns bits as tag_select_line(). */
 static unsigned range(struct tag_select *s, const struct trace_line *line, bool mine)
 {
 	const struct tag_trace_options *o = s->o;
@@ -341,7 +343,7 @@ unsigned tag_select_line(struct tag_select *s, struct trace_line *line, struct t
 	return what;
 }
 
-/* Whether it had been entered before `line`, and is where that is. */
+/* Whether the call was entered before `line`, in a process that is running at `line`. */
 static bool is_around(const struct tag_select *s, const struct tag_open *open,
                       const struct trace_line *line)
 {
@@ -350,7 +352,7 @@ static bool is_around(const struct tag_select *s, const struct tag_open *open,
 
 	if (open->left || (same && line->kind == TRACE_LINE_ENTER && open->call == line->call))
 		return false;
-	/* Of a device's processes those that wait are not where it is. */
+	/* Of a device's processes only the running one is relevant. */
 	return !s->t->recording->streams.items[stream].device ||
 	       (same && open->process == line->process);
 }

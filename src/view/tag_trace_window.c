@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define LINES_MIN 64
-#define LINES_MAX ((uint64_t)1 << 24) /* whatever is asked for */
+#define LINES_MAX ((uint64_t)1 << 24) /* upper limit of the window */
 
 void tag_window_init(struct tag_window *w, const struct tag_trace *t, uint64_t limit,
                      trace_line_fn *line, void *of)
@@ -17,7 +17,7 @@ void tag_window_init(struct tag_window *w, const struct tag_trace *t, uint64_t l
 		lines *= 2;
 	*w = (struct tag_window){
 	        .mask = lines - 1, .limit = limit, .trace = t, .line = line, .of = of};
-	/* Pages that no line comes to are never there. */
+	/* Pages of the ring that no line uses are never allocated by the kernel. */
 	w->ring = xcalloc(lines, sizeof(*w->ring));
 }
 

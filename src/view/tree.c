@@ -21,7 +21,7 @@ static void path_steps(void *model, uint32_t path, struct planting_steps *out)
 	tree_steps_add(&g->steps, g->tree->view->profile->paths.items[path].frame, out);
 }
 
-/* The first level are processes: their steps are told apart by the name's id. */
+/* The first level is processes: their steps have the process's name id as function. */
 static void add_node(void *model, struct branch branch, const struct planting_step *step)
 {
 	struct tree *t = ((struct growth *)model)->tree;
@@ -55,12 +55,12 @@ static void add_row(struct growth *g, uint32_t process, uint32_t id, bool wait)
 	}
 }
 
-/* Process by process, each one's rows in their order: the same paths are in many. */
+/* Plants the rows process by process, in order, because many rows share the same paths. */
 static void add_rows(struct growth *g, const uint32_t *rows, size_t count, bool wait)
 {
 	struct view *v = g->tree->view;
 	uint32_t *names = xcalloc(count + 1, sizeof(*names)), *sorted;
-	VEC(size_t) starts = {0}; /* by name: where its rows begin */
+	VEC(size_t) starts = {0}; /* per name: index of its first row */
 
 	for (size_t i = 0; i < count; i++) {
 		names[i] = view_process(v, &v->profile->rows.items[rows[i]])->name;
@@ -80,7 +80,8 @@ static void add_rows(struct growth *g, const uint32_t *rows, size_t count, bool 
 	free(sorted);
 }
 
-/* Callees come after their callers: from the last node on, each is complete when its turn comes. */
+/* Callees come after their callers: going backwards, each node is complete when it is added to its
+ * parent. */
 static void sum_up(struct tree *t)
 {
 	struct tree_node *nodes = t->nodes.items;
@@ -154,7 +155,7 @@ bool tree_shown(const struct tree *t, const struct tree_node *node, double limit
 	const struct tree_node *root = &t->nodes.items[TREE_ROOT];
 	uint64_t waits = root->runnable_ns + root->blocked_ns;
 
-	/* Rounds of a recursion leave nodes that nothing ended in. */
+	/* Folding a recursion leaves nodes without samples. */
 	if (node != root && !node->samples && !node->weight && !node->runnable_ns &&
 	    !node->blocked_ns)
 		return false;

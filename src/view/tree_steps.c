@@ -8,7 +8,7 @@ static struct planting_step function_step(struct view *v, uint32_t frame)
 	const struct symbol *symbol = view_function(v, frame);
 	uint64_t function = (uint64_t)(uintptr_t)symbol;
 
-	/* Many functions may go by such a name: it is a recursion if the call is the same. */
+	/* Many functions may have no symbol, so only the same call address counts as recursion. */
 	if (!symbol->named)
 		return (struct planting_step){
 		        .function = v->profile->frames.items[frame].frame.image + 1,
@@ -28,7 +28,7 @@ static struct planting_step inlined_step(uint32_t frame, const char *name)
 	                              .inlined = true};
 }
 
-/* The functions inlined at a frame, outermost first, ended by NULL. */
+/* The functions inlined at a frame, outermost first, terminated by NULL. */
 static const char *const *inlined_at(struct tree_steps *s, uint32_t frame)
 {
 	struct symbol_inline found[INLINES_MAX];
@@ -63,7 +63,7 @@ static void add_sum(struct frame_sum *to, const struct frame_sum *sum)
 	to->waits += sum->waits;
 }
 
-/* Time and waiting of the paths through each frame; *all: of all of them. */
+/* Time and waiting of the paths through each frame; *all: sum over all paths. */
 static struct frame_sum *frame_sums(const struct profile *p, const struct selection *s,
                                     struct frame_sum *all)
 {
@@ -119,8 +119,8 @@ static struct frame_sum *function_sum(struct function_sums *f, const struct symb
 }
 
 /*
- * Frames of functions that may come to the limit. What passes through a
- * function twice is counted twice, so that none is missed.
+ * Selects the frames of functions that may reach the limit. A path that passes through a function
+ * twice is counted twice: the sum is an upper bound, so no function is missed.
  */
 static bool *choose_frames(struct view *v, const struct selection *s, double limit)
 {
@@ -147,7 +147,7 @@ static bool *choose_frames(struct view *v, const struct selection *s, double lim
 	return wanted;
 }
 
-/* Image by image: the DWARF of one is read, and need not be read again later. */
+/* Works image by image, so that the DWARF of each image is read only once. */
 static void ask_all(struct tree_steps *s)
 {
 	const struct profile *p = s->view->profile;

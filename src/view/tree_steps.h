@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree_steps: the functions of a sampled frame: itself and those that were inlined there.
+ * tree_steps: the functions of a sampled frame: its own function and the functions inlined there.
  *
- * tree_steps_begin() asks for inlined functions where a node of at least `limit` of the selection
- * may come of them; tree_steps_add() appends a frame's steps, outermost first. tree_steps_done().
- * Uses: base, profile, symbol, view.
+ * tree_steps_begin() looks up inlined functions where a node of at least `limit` of the selection
+ * may result. tree_steps_add() appends a frame's steps, outermost first. tree_steps_done() frees.
+ * Nothing fails. Uses: base, profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_TREE_STEPS_H
 #define ASSAY_VIEW_TREE_STEPS_H
@@ -14,9 +14,10 @@
 
 struct tree_steps {
 	struct view *view;
-	bool *wanted;     /* by frame: its inlined functions may be shown */
-	uint32_t *chains; /* by frame: first of its inlined functions + 1; 0: not asked yet */
-	VEC(const char *) inlined; /* chains, outermost first, each ended by NULL */
+	bool *wanted;     /* per frame: its inlined functions may be shown */
+	uint32_t *chains; /* per frame: index of its first inlined function + 1; 0: not looked up
+	                   * yet */
+	VEC(const char *) inlined; /* chains, outermost first, each terminated by NULL */
 };
 
 void tree_steps_begin(struct tree_steps *s, struct view *v, const struct selection *selection,

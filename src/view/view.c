@@ -30,7 +30,8 @@ struct frame view_place(const struct view *v, uint32_t frame)
 	const struct profile_frame *f = &v->profile->frames.items[frame];
 	struct frame place = f->frame;
 
-	/* A return address may be the first byte of the next function. */
+	/* A return address may be the first byte of the next function, so look up the byte
+	 * before. */
 	if (f->caller && place.offset &&
 	    v->profile->images.images.items[place.image].kind != IMAGE_NAME)
 		place.offset--;
@@ -72,7 +73,7 @@ static enum kernel_entry frame_entry(struct view *v, uint32_t frame)
 	return entry;
 }
 
-/* Every node on the way to the deciding one gets the answer. */
+/* Caches the result in every node between the path and the node that decides. */
 enum kernel_entry view_entry(struct view *v, uint32_t path)
 {
 	const struct profile *p = v->profile;

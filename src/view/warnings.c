@@ -7,13 +7,13 @@
 
 #include <inttypes.h>
 
-/* Images with a smaller share of the samples are not worth a sentence. */
+/* Images with a smaller share of the samples get no warning. */
 #define TROUBLE_SHARE 0.001
 
 #define warn(w, ...) vec_push(&(w)->list, xasprintf(__VA_ARGS__))
 
-/* The recorder sheds load by sampling more slowly; the books go by what samples say of themselves.
- */
+/* Warns if the recorder lowered the rate because it fell behind. The account is still correct,
+ * since each sample carries its period. */
 static void warn_rates(struct warnings *w, const struct recording *rec)
 {
 	uint16_t main_attr = recording_main_attr(rec);
@@ -35,7 +35,7 @@ static void warn_rates(struct warnings *w, const struct recording *rec)
 		     slowed, plural(slowed, "time", "times"), 1e9 / (double)slowest_ns);
 }
 
-/* What was lowered as far as it goes, and was too much all the same. */
+/* Warns if the cost exceeded the budget even at the lowest rate. */
 static void warn_budget(struct warnings *w, const struct recording *rec)
 {
 	const struct account_budget *b = &rec->account.budget;
@@ -44,7 +44,7 @@ static void warn_budget(struct warnings *w, const struct recording *rec)
 		warn(w,
 		     "Measuring took %.2f %% of a CPU, and the budget was %.2f %%: setting up and "
 		     "the recorder's own work (new programs, tables for their stacks) do not "
-		     "depend on the rate. A longer recording spreads the set-up.",
+		     "depend on the rate. A longer recording lowers the share of the set-up.",
 		     (double)b->spent_ppm / 1e4, (double)b->share_ppm / 1e4);
 }
 
@@ -57,7 +57,8 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 	vec_each (text, &rec->warnings)
 		warn(w, "%s", *text);
 	if (rec->truncated && !rec->warnings.count)
-		warn(w, "%s was cut short; this is what was written before.", path);
+		warn(w, "%s was cut short; the report covers the part that was written before.",
+		     path);
 	if (recording_lost(rec))
 		warn(w,
 		     "%s: the kernel had no room for %" PRIu64 " %s and dropped %s "
@@ -70,8 +71,8 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 		            "records of unknown kinds were"));
 	if (rec->out_of_order)
 		warn(w,
-		     "%s: %" PRIu64 " %s out of order; maps may have been newer or "
-		     "older than the samples near them.",
+		     "%s: %" PRIu64
+		     " %s out of order; maps may be newer or older than the samples near them.",
 		     path, rec->out_of_order,
 		     plural(rec->out_of_order, "record came", "records came"));
 	warn_rates(w, rec);
@@ -80,12 +81,11 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 		return;
 	if (w->partial && rec->account.present)
 		warn(w,
-		     "%s holds no samples in the time asked for; it was recorded from %.3f to %.3f "
-		     "s "
+		     "%s has no samples in the selected time; it was recorded from %.3f to %.3f s "
 		     "of its clock, and --time takes such seconds, +SECONDS or PERCENT%%.",
 		     path, (double)rec->account.start_ns / 1e9, (double)rec->account.end_ns / 1e9);
 	else
-		warn(w, "%s holds no samples%s.", path, w->partial ? " in the time asked for" : "");
+		warn(w, "%s has no samples%s.", path, w->partial ? " in the selected time" : "");
 }
 
 static void warn_selection(struct warnings *w)
@@ -104,7 +104,7 @@ static uint32_t image_of(const struct profile *p, const struct profile_row *row)
 	               : p->frames.items[p->paths.items[row->path].frame].frame.image;
 }
 
-/* Why names are missing, once per image that matters. */
+/* Reports why names are missing, once per image with enough samples. */
 static void warn_symbols(struct warnings *w)
 {
 	const struct profile *p = w->view->profile;
@@ -134,9 +134,8 @@ static void warn_inlines(struct warnings *w)
 	for (uint32_t i = 0; i < images->images.count; i++)
 		if (symbolizer_misses_inlines(w->view->symbols, i))
 			warn(w,
-			     "%s: not all of its inlined functions are known: a part of its debug "
-			     "information is damaged, or lies in files that are not there (.dwo, "
-			     "dwz).",
+			     "%s: some of its inlined functions are unknown: a part of its debug "
+			     "information is damaged, or is in files that are missing (.dwo, dwz).",
 			     image_path(images, i));
 }
 
@@ -165,13 +164,12 @@ static void warn_unobserved(struct warnings *w)
 	else if (samples_were_lost(w->view->profile))
 		warn(w,
 		     "%.1f %% of the time is unobserved: on a CPU, but without a sample; some of "
-		     "it "
-		     "is what was lost.",
+		     "it is in lost records.",
 		     share);
 	else
 		warn(w,
 		     "%.1f %% of the time is unobserved: on a CPU, but without a sample. Threads "
-		     "that live shorter than the timer's period have none.",
+		     "that live shorter than the timer's period have no samples.",
 		     share);
 }
 
@@ -201,15 +199,15 @@ static void warn_account(struct warnings *w)
 		     a->ticks.throttled, plural(a->ticks.throttled, "time", "times"));
 }
 
-/* What only a second clock can tell. */
+/* Reports functions whose share differs by the second clock. */
 static void warn_steps(struct warnings *w)
 {
 	vec_each (row, &w->functions->rows)
 		if (row->step_z != 0)
 			warn(w,
 			     "%s has %.1f %% of the busy samples, but %.1f %% by a second clock "
-			     "of another period: it runs in step with the timer, and its share "
-			     "is not to be trusted. Record with another -F.",
+			     "of another period: it runs in step with the timer, so its share is "
+			     "wrong. Record with another -F.",
 			     flat_function(w->functions, row), 100 * row->step_clock,
 			     100 * row->step_witness);
 }
@@ -223,9 +221,8 @@ void warnings_gather(struct warnings *w)
 	warn_selection(w);
 	warn_account(w);
 	if (p->sequences_cut)
-		warn(w,
-		     "There are more samples than intervals are computed from: those of the rest "
-		     "are taken to be alike.");
+		warn(w, "There are more samples than the intervals are computed from; the other "
+		        "samples are assumed to be alike.");
 	warn_steps(w);
 	warn_symbols(w);
 	warn_inlines(w);

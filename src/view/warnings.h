@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * warnings: what a recording could not see, gathered from everywhere into
- * sentences.
+ * warnings: sentences about what a recording could not see, collected from all parts of a report.
  *
- * warnings_gather() looks at what the report has made of the recordings, none
- * of which it keeps; the sentences in `list` are the caller's to free. One
- * thread. Uses: base, profile, symbol, view.
+ * The caller fills the struct and calls warnings_gather(), which reads the report's parts and keeps
+ * no reference to them. The caller frees the sentences in `list`. One thread. Uses: base, profile,
+ * symbol, view.
  */
 #ifndef ASSAY_VIEW_WARNINGS_H
 #define ASSAY_VIEW_WARNINGS_H
@@ -19,10 +18,11 @@ typedef VEC(char *) warning_list;
 struct warnings {
 	struct view *view;
 	const struct selection *selection;
-	const struct profile_event *event; /* what was selected of; NULL: nothing was recorded */
+	const struct profile_event *event; /* the event of the selection; NULL: nothing was
+	                                    * recorded */
 	const struct account_view *account;
 	const struct flat *functions;
-	bool partial; /* samples of some of the time were read */
+	bool partial; /* only a part of the time was read */
 	warning_list list;
 };
 

@@ -639,7 +639,7 @@ def children_that_run_on_and_counted_nothing_are_named(t):
             result = t.assay("calls", "-o", t.path("c.calls"), "--", *command, env=place(t))
             t.has(result.err, "1 child runs on and had called no function that is counted: ")
             t.has(result.err, "quiet (process " if how == "exec" else "background (process ")
-            t.has(" ".join(result.out.split()), "had called no function that is counted: 1;")
+            t.has(" ".join(result.out.split()), "had called no counted function: 1;")
             found = processes(t, t.path("c.calls"))
             t.equal([p["uncounted_children"] for p in found if "uncounted" in p["flags"]], [1],
                     f"children in the file, {how}")

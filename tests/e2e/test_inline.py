@@ -160,7 +160,7 @@ def annotate_names_inlined_functions(t):
               if [f["function"] for f in i["inlined"]][:1] == ["spin"])
     t.between(hot, 0.9, 1.0001, "share of instructions of spin")
     refused = t.assay("annotate", "heavy", t.path("a.data"), env=environment(t), status=1).err
-    t.has(refused, "heavy was inlined, and its instructions stand in its callers'")
+    t.has(refused, "heavy was inlined: its instructions are in its callers")
     t.has(refused, "'assay annotate work'")
 
 

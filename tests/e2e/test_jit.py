@@ -292,7 +292,8 @@ def node(option):
             address = max(((f["samples"], f["function"]) for f in found["functions"]))[1]
             done = assay("annotate", "-i", f"{work}/a.data", address, env=kept_apart(work),
                          check=False)
-            assert re.search(r"\b(imul|lea|add)", done.out) or "functions are called" in done.err
+            assert (re.search(r"\b(imul|lea|add)", done.out)
+                    or "functions have the name" in done.err)
         forget_map(pid)
 
 

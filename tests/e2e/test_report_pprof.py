@@ -274,7 +274,7 @@ def an_option_that_the_file_cannot_follow_is_refused(t):
     r = t.assay("report", "--event", "wall", file, status=1)
     t.has(r.err, "has no values named wall: they are samples, cpu")
     r = t.assay("report", "--tid", "5", file, status=1)
-    t.has(r.err, "--tid: no sample of this profile tells its thread id")
+    t.has(r.err, "--tid: no sample of this profile has a thread id")
     t.has(t.assay("report", file, file, status=2).err, "one by one")
     t.has(t.assay("annotate", "main", "-i", file, status=1).err, "'assay report' shows")
 
@@ -298,7 +298,7 @@ def addresses_alone_stand_for_functions_and_that_is_said(t):
     t.equal((r["drop_frames"], r["keep_frames"]), ("malloc.*", "mallopt"), "frames to hide")
     t.equal((r["time_ns"], r["duration_ns"], r["period"]), (None, None, None), "not told")
     missing = "; ".join(r["missing"])
-    for says in ("when it was taken", "for how long", "its period", "functions of 2 of 2 places",
+    for says in ("the time of the recording", "for how long", "its period", "functions of 2 of 2 places",
                  "lines of source code", "process id or thread"):
         t.has(missing, says)
     text = t.assay("report", file).out

@@ -202,14 +202,14 @@ static void what_is_not_told_is_refused(void)
 	struct named_paths n;
 
 	add_deep(&n, 2);
-	refuse(&n, &o, EINVAL, "--sort cpu: a pprof profile does not tell it");
+	refuse(&n, &o, EINVAL, "--sort cpu: a pprof profile does not have it");
 	o.keys[0] = FLAT_THREAD;
 	o.children = true;
 	refuse(&n, &o, EINVAL, "--children with --sort thread");
 	o = (struct report_options){.filter.pid = {seven, 1}};
-	refuse(&n, &o, ENOENT, "no sample of this profile tells its process id");
+	refuse(&n, &o, ENOENT, "no sample of this profile has a process id");
 	o = (struct report_options){.filter.tid = {word, 1}};
-	refuse(&n, &o, EINVAL, "'x' is no thread number");
+	refuse(&n, &o, EINVAL, "'x' is not a thread number");
 	named_paths_done(&n);
 }
 
@@ -257,7 +257,7 @@ static void an_empty_profile_has_a_report(void)
 	CHECK_EQ(r->books.all, 0);
 	CHECK_EQ(r->tree->nodes.count, 1);
 	named_report_text(r, &to, &out);
-	CHECK(strstr(buf_text(&out), "when it was taken") != NULL);
+	CHECK(strstr(buf_text(&out), "the time of the recording") != NULL);
 	buf_done(&out);
 	named_report_free(r);
 	named_paths_done(&n);

@@ -225,7 +225,7 @@ static void test_empty_profile(void)
 	vec_push(&p->recordings, rec);
 	CHECK_EQ(report_new(&r, p, symbols, &o, &err), 0);
 	report_text(r, &to, &out);
-	CHECK(strstr(buf_text(&out), "none.data holds no samples"));
+	CHECK(strstr(buf_text(&out), "none.data has no samples"));
 	CHECK(!strstr(buf_text(&out), "nan"));
 	buf_clear(&out);
 	report_json(r, false, &out);

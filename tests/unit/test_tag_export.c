@@ -222,16 +222,18 @@ static void calls_that_are_cut_and_paths_beyond_the_limit_are_told(void)
 	small(&m);
 	text = folded_of(&m, &o, 100, 1u << NAMED_NET, true);
 	/* main and the first f had been entered before. */
-	CHECK_STR(buf_text(&text), "prog;g 50\n"
-	                           "prog;f 400\n"
-	                           "# calls that do not lie in it whole, left out: 2\n");
+	CHECK_STR(buf_text(&text),
+	          "prog;g 50\n"
+	          "prog;f 400\n"
+	          "# calls that are only partly in the selected time, left out: 2\n");
 	buf_done(&text);
 	o = (struct tag_trace_options){0};
 	text = folded_of(&m, &o, 2, 1u << NAMED_NET, true);
-	CHECK_STR(buf_text(&text), "prog;main 300\n"
-	                           "prog;main;f 650\n"
-	                           "[other paths];[other paths] 50\n"
-	                           "# calls of paths beyond 2, together as [other paths]: 1\n");
+	CHECK_STR(buf_text(&text),
+	          "prog;main 300\n"
+	          "prog;main;f 650\n"
+	          "[other paths];[other paths] 50\n"
+	          "# calls of paths beyond the first 2, counted as [other paths]: 1\n");
 	buf_done(&text);
 	memory_done(&m);
 }

@@ -193,7 +193,7 @@ static void what_never_came_is_told(void)
 	buf_done(&text);
 	o.from = point("nothing");
 	text = text_of(&m, &o, (struct how){0}, &result);
-	CHECK(strstr(buf_text(&text), "no function is called 'nothing'") != NULL);
+	CHECK(strstr(buf_text(&text), "no function has the name 'nothing'") != NULL);
 	buf_done(&text);
 	memory_done(&m);
 }

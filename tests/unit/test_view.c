@@ -222,13 +222,13 @@ static void test_account_of_two_scopes(void)
 			cpu->recording = of;
 		r = report_of(&f, &(struct report_options){.limit = -1});
 		CHECK_EQ(r->account->remarks.count, 1);
-		CHECK(strstr(r->account->remarks.items[0], "some of a process"));
+		CHECK(strstr(r->account->remarks.items[0], "and some a process"));
 		report_free(r);
 		/* One CPU's account in each: both are of the machine. */
 		f.profile->ledger.cpus.items[0].recording = 1 - of;
 		r = report_of(&f, &(struct report_options){.limit = -1});
 		vec_each (text, &r->account->remarks)
-			CHECK(!strstr(*text, "some of a process"));
+			CHECK(!strstr(*text, "and some a process"));
 		report_free(r);
 		fixture_done(&f);
 	}
