@@ -14,7 +14,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file. */
+/*
+ * For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file; -ETIMEDOUT: its
+ * file system does not answer (file_probe.h).
+ */
 int regular_file_open(const char *path, struct stat *st);
 
 /*

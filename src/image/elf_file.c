@@ -249,6 +249,11 @@ static int open_regular(struct elf_file *f, struct error *err)
 		                 "%s: is in a file system that another user's program serves "
 		                 "(FUSE), and is not read",
 		                 f->path);
+	if (fd == -ETIMEDOUT)
+		return error_set(err, ETIMEDOUT,
+		                 "%s: the file system of this file did not answer in time, so its "
+		                 "functions have no names",
+		                 f->path);
 	if (fd < 0)
 		return error_set(err, -fd, "%s: %s", f->path, strerror(-fd));
 	f->fd = fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * annotate_json: an annotated function for programs. Addresses and bytes are
- * hexadecimal strings, shares 0 to 1. Appends to a buf. Uses: base, view.
+ * annotate_json: an annotated function as JSON. Addresses and bytes are hexadecimal strings, shares
+ * are 0 to 1. Appends to a buf; nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_ANNOTATE_JSON_H
 #define ASSAY_OUTPUT_ANNOTATE_JSON_H

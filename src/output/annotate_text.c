@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Shares from which a line stands out on a terminal. */
+/* Lines from these shares are coloured on a terminal. */
 #define HOT_SHARE 0.10
 #define WARM_SHARE 0.01
 
@@ -33,18 +33,18 @@ static void add_heading(const struct annotate *a, const struct text_style *style
 	buf_puts(out, "\n");
 	if (a->symbol->range)
 		text_fill(out, style, "", 0,
-		          "The symbols of this file are gone: this is all that lies between two "
-		          "dynamic symbols, several functions perhaps.");
+		          "This file is stripped: this is all code between two dynamic symbols, "
+		          "perhaps several functions.");
 	if (!a->inside)
 		return;
 	text_counted(&note, a->inside, "sample is", "samples are");
-	buf_puts(&note, " not at an instruction's first byte: the code is not what ran, or it is "
-	                "data.");
+	buf_puts(&note, " not at an instruction's first byte: the code differs from the code that "
+	                "ran, or it is data.");
 	text_fill(out, style, "", 0, note.data);
 	buf_done(&note);
 }
 
-/* Tabs as spaces; other control characters are not let through. */
+/* Prints tabs as spaces and escapes other control characters. */
 static void add_source_text(const char *source, struct buf *out)
 {
 	struct buf text = {0};
@@ -88,7 +88,7 @@ static bool same_inlines(const struct annotate *a, const struct annotate_line *x
 	return true;
 }
 
-/* "; inlined: inner at a.c:3, in outer at b.c:4", or whose code it is again. */
+/* "; inlined: inner at a.c:3, in outer at b.c:4", or the function itself after inlined code. */
 static void add_inlines(const struct annotate *a, const struct annotate_line *line, struct buf *out)
 {
 	buf_pad(out, ' ', 21);
@@ -173,7 +173,7 @@ static void add_columns(uint32_t widest, struct buf *out)
 	buf_puts(out, "assembly\n");
 }
 
-/* In place of lines that are left out: how many; it ends a run of such lines. */
+/* Prints the number of lines that were left out, and resets it. */
 static void add_gap(size_t *left_out, struct buf *out)
 {
 	if (!*left_out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * annotate_text: an annotated function for people. Plain and stable without a
- * terminal. Prints the hot lines, or with `full` all; says how many it leaves out.
- * Appends to a buf. Uses: base, view.
+ * annotate_text: an annotated function as text. The output is plain and stable if there is no
+ * terminal. Prints the hot lines, or all lines with `full`, and the number of lines left out.
+ * Appends to a buf; nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_ANNOTATE_TEXT_H
 #define ASSAY_OUTPUT_ANNOTATE_TEXT_H

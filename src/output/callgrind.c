@@ -7,31 +7,31 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CALLS 0 /* the value that counts; the others are times */
+#define CALLS 0 /* index of the number of calls; the other values are times */
 
-/* What one path has: first its own, then with all below. */
+/* The values of one path: first its own, after sum_up() with all callees. */
 struct costs {
 	int64_t values[NAMED_VALUES];
 };
 
 struct arc {
-	uint32_t caller, callee; /* functions */
-	struct costs costs;      /* calls; times with all below the callee */
+	uint32_t caller, callee; /* function ids */
+	struct costs costs;      /* calls; times including all callees */
 };
 
 struct graph {
 	const struct named_paths *n;
 	struct spill *out;
-	struct costs *paths;     /* by path, with all below */
-	struct costs *functions; /* by function: its own */
-	uint32_t *function_of;   /* by path */
-	uint32_t root;           /* the function that stands for the root, or one behind all */
+	struct costs *paths;     /* per path, with all callees */
+	struct costs *functions; /* per function: its own */
+	uint32_t *function_of;   /* per path */
+	uint32_t root;           /* the function id of the root, or one more than the last id */
 	VEC(struct arc) arcs;
 	struct id_table arc_index;
 	struct named_below below;
-	/* names that stand in the file already, and may be told by number */
+	/* names that are in the file already, so that their number is enough */
 	bool *texts, *words;
-	uint32_t object, file; /* texts that hold where the next line is written */
+	uint32_t object, file; /* texts of the object and file of the current line */
 };
 
 static void add_costs(struct costs *to, const struct costs *from, unsigned first, unsigned count)
@@ -40,7 +40,7 @@ static void add_costs(struct costs *to, const struct costs *from, unsigned first
 		to->values[i] = named_add(to->values[i], from->values[i]);
 }
 
-/* Each path's own, over all processes; what is below nothing is left out. */
+/* Sums each path's own values over all processes; negative sums are left out. */
 static void own_costs(struct graph *g)
 {
 	const struct named_paths *n = g->n;
@@ -68,7 +68,7 @@ static void own_costs(struct graph *g)
 	}
 }
 
-/* The root's own place stands for the root: nobody called it. */
+/* The root's place stands for the root, which has no caller. */
 static void name_paths(struct graph *g)
 {
 	const struct named_paths *n = g->n;
@@ -101,7 +101,8 @@ static struct arc *arc_of(struct graph *g, uint32_t caller, uint32_t callee)
 	return vec_last(&g->arcs);
 }
 
-/* Callers stand before callees: from the last on, each is complete when its turn comes. */
+/* Callers come before callees: going backwards, each path is complete when it is added to its
+ * parent. */
 static void sum_up(struct graph *g)
 {
 	const struct named_path *paths = g->n->paths.items;
@@ -123,7 +124,7 @@ static void add_arc(struct graph *g, uint32_t path, bool outermost)
 		add_costs(&arc->costs, &g->paths[path], 1, g->n->value_count);
 }
 
-/* Down and up the tree, with a count of how often each function is open. */
+/* Walks over the tree and counts how often each function is open. */
 static void walk(struct graph *g)
 {
 	const struct named_path *paths = g->n->paths.items;
@@ -158,7 +159,7 @@ static void walk(struct graph *g)
 	free(open);
 }
 
-/* A name in full the first time, by its number from then on. */
+/* Writes a name in full the first time, and only its number later. */
 static void put_name(struct graph *g, const char *key, bool *known, uint32_t id, uint32_t text)
 {
 	struct buf *b = &g->out->buf;
@@ -175,7 +176,7 @@ static uint32_t object_of(const struct graph *g, const struct named_function *f)
 	return f->image == NAMED_NONE ? 0 : g->n->images.items[f->image].name;
 }
 
-/* Objects and files have numbers of their own in the format; their text's serves for both. */
+/* In the format, objects and files are numbered separately; the text's id serves for both. */
 static void put_place(struct graph *g, const struct named_function *f, bool called)
 {
 	uint32_t object = object_of(g, f);
@@ -213,7 +214,8 @@ static bool arc_is_empty(const struct graph *g, const struct arc *arc)
 	return true;
 }
 
-/* Callers of functions that were open when the counting began, and not called since. */
+/* Counts the callers of functions that were open when the counting began and were not called
+ * again. */
 static uint64_t arcs_without_calls(const struct graph *g)
 {
 	uint64_t count = 0;
@@ -223,7 +225,7 @@ static uint64_t arcs_without_calls(const struct graph *g)
 	return count;
 }
 
-/* A line with no calls would be read as the caller's own time, so there is one at least. */
+/* A line without calls would be read as the caller's own time, so at least one call is written. */
 static void put_arc(struct graph *g, const struct arc *arc, uint32_t line)
 {
 	const struct named_function *callee = function_at(g, arc->callee);

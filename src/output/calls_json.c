@@ -13,7 +13,7 @@ struct writing {
 	const struct calls_spill *spill;
 	struct json j;
 	VEC(uint32_t) chain;
-	uint32_t *nodes; /* of the process, by path: its node's id + 1; 0: none */
+	uint32_t *nodes; /* per path of the process: its node's id + 1; 0: none */
 	bool unseparated, nested;
 };
 
@@ -26,7 +26,7 @@ static void known(struct json *j, const char *key, const char *text)
 		json_null(j);
 }
 
-/* A time that cannot be had where waiting was not told apart. */
+/* Writes null if waiting was not separated. */
 static void waiting(struct writing *w, const char *key, double ns)
 {
 	json_kdouble(&w->j, key, w->unseparated ? NAN : ns);
@@ -124,7 +124,7 @@ static void path_names(struct writing *w, const struct call_rows *r, uint32_t pa
 	json_end_array(&w->j);
 }
 
-/* The paths that rows are about, and their callers; paths stand behind their callers. */
+/* Marks the paths of the rows and their callers. Callers come before callees. */
 static void mark_nodes(struct writing *w, const struct call_rows *r)
 {
 	w->nodes = xcalloc(w->process->paths.count, sizeof(*w->nodes));
@@ -139,7 +139,7 @@ static void mark_nodes(struct writing *w, const struct call_rows *r)
 	}
 }
 
-/* A caller that several paths have in common is written once. */
+/* Writes each caller once, even if several paths share it. */
 static void nodes(struct writing *w, const struct call_rows *r)
 {
 	uint32_t count = 0;
@@ -148,7 +148,7 @@ static void nodes(struct writing *w, const struct call_rows *r)
 	json_key(&w->j, "nodes");
 	json_array(&w->j);
 	for (uint32_t p = 0; p < w->process->paths.count; p++) {
-		bool outermost = r->depths[p] < 2; /* the root calls nothing */
+		bool outermost = r->depths[p] < 2; /* the root has no node as caller */
 
 		if (!w->nodes[p])
 			continue;
@@ -181,7 +181,7 @@ static void function_keys(struct writing *w, uint32_t function)
 		json_null(j);
 }
 
-/* What is counted alone has no times. */
+/* Functions that are counted but not timed have no times. */
 static void figures(struct writing *w, const struct call_row *row, bool timed)
 {
 	struct json *j = &w->j;
@@ -226,7 +226,7 @@ static void rows(struct writing *w, const char *key, enum call_rows_kind kind)
 		else
 			json_kstr(j, "function", call_names_of(w->report->names, row.function));
 		function_keys(w, row.function);
-		/* Of callers: the figures are not theirs. */
+		/* The figures of a caller's row are those of the callee. */
 		figures(w, &row,
 		        kind == CALL_ROWS_CALLERS ||
 		                !w->report->paths->functions.items[row.function].counted);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_json: a report on call paths for programs. docs/FORMAT.md names the
- * keys. Times are ns, shares 0 to 1, a figure that cannot be had is null.
+ * calls_json: a report on call paths as JSON. docs/FORMAT.md describes the keys. Times are ns,
+ * shares are 0 to 1, a missing figure is null.
  *
- * What has been written is handed on as it grows, so that a million paths need
- * no more memory than one. Uses: base, view.
+ * The text is passed on in pieces, so memory does not grow with the number of paths. Nothing fails.
+ * Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_CALLS_JSON_H
 #define ASSAY_OUTPUT_CALLS_JSON_H
@@ -14,9 +14,9 @@
 #include "view/call_report.h"
 
 /*
- * Paths name their functions by nodes, each of which names its caller; `nested`: each path has all
- * its names, which grows with the square of the depth. `spill` as of calls_text_options; may be
- * NULL.
+ * Paths name their functions by nodes, and each node names its caller. `nested`: each path has all
+ * its names, so the output grows with the square of the depth. `spill`: as in calls_text_options;
+ * may be NULL.
  */
 void calls_json(const struct call_report *r, bool nested, const struct calls_spill *spill,
                 struct buf *out);

@@ -20,10 +20,10 @@ void calls_text_ns(struct buf *out, double ns)
 {
 	if (isnan(ns))
 		return;
-	/* Damaged tables may hold anything. */
+	/* Damaged tables may hold any value. */
 	if (!(fabs(ns) < 9e18))
 		buf_addf(out, "%.3g s", ns / 1e9);
-	else if (fabs(ns) < 0.05) /* rounding: no "-0.0" */
+	else if (fabs(ns) < 0.05) /* avoids "-0.0" by rounding */
 		text_time(out, 0);
 	else if (fabs(ns) >= 1000)
 		text_time(out, llround(ns));
@@ -50,7 +50,7 @@ static const char *name_of(const struct call_report *r, const struct call_proces
 	return intern_text(&r->paths->images.names, p->name);
 }
 
-/* With many processes: which of them the time is in. */
+/* With several processes: the times of each. */
 static void overview(const struct call_report *r, const struct calls_text_options *o,
                      struct buf *out)
 {
@@ -121,12 +121,12 @@ static void process(const struct call_report *r, const struct call_process *p,
 
 #define NAMED_MAX 12
 
-/* Which there are to choose from. */
+/* Lists the processes of the file. */
 static void none_chosen(const struct call_report *r, struct buf *out)
 {
 	size_t count = r->paths->processes.count;
 
-	buf_addf(out, "no process is chosen, of %zu: ", count);
+	buf_addf(out, "no process matches, of %zu: ", count);
 	for (size_t i = 0; i < count && i < NAMED_MAX; i++) {
 		const struct call_process *p = &r->paths->processes.items[i];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stands above a process's tables: flags, own cost, and whether the books close. */
+/* The lines above a process's tables: flags, own cost, and whether the account closes. */
 #include "output/calls_text.h"
 
 #include "base/plural.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LABEL 12
-#define NAMES_MAX 12 /* functions that a sentence names */
+#define NAMES_MAX 12 /* maximum number of functions named in a sentence */
 
 struct lines {
 	const struct call_report *report;
@@ -74,14 +74,14 @@ static void residual(struct lines *l, double ns, double of_ns)
 static void cpu_book(struct lines *l, const struct call_books *b)
 {
 	if (isnan(b->cpu_ns)) {
-		buf_puts(&l->text, "not known: nothing to hold net + own cost against");
+		buf_puts(&l->text, "not known: net + own cost cannot be checked");
 		put(l, "CPU clock");
 		return;
 	}
 	add(l, "", b->cpu_ns);
 	if (l->unseparated) {
-		add(l, "; net + own cost are times on the wall, and ", b->cpu_residual_ns);
-		buf_puts(&l->text, " more: waiting that could not be told apart");
+		add(l, "; net + own cost are wall times, and ", b->cpu_residual_ns);
+		buf_puts(&l->text, " more: waiting that could not be separated");
 	} else {
 		add(l, " against net ", b->cpu_net_ns);
 		add(l, " + own cost ", b->cpu_own_ns);

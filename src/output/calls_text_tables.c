@@ -14,13 +14,11 @@
 #include <string.h>
 
 #define ROWS_AT_ONCE 4096
-#define TAIL_PIPE                                                                                  \
-	60 /* columns for the end of a path, where no terminal says how many there are             \
-	    */
+#define TAIL_PIPE 60 /* width of a path's end if there is no terminal */
 #define TAIL_LEAST 16
-#define STEPS_MAX 64 /* functions of a path's end at most */
-#define CELL 11      /* what a column of times takes, gap and all */
-/* Terminals narrower than these have fewer columns, so that names can be read. */
+#define STEPS_MAX 64 /* maximum number of functions of a path's end */
+#define CELL 11      /* width of a column of times, with the gap */
+/* Narrower terminals have fewer columns, so that names stay readable. */
 #define ROOMY 150
 #define NARROW 110
 #define SMALL 72
@@ -34,8 +32,8 @@ struct sheet {
 	struct table table;
 	struct buf text;
 	VEC(uint32_t) chain;
-	size_t room;   /* for paths */
-	double net_ns; /* what shares are of */
+	size_t room;   /* width of the column for paths */
+	double net_ns; /* the denominator of shares */
 	bool errors, range, share, average, total, wall, waits, unseparated;
 };
 
@@ -54,7 +52,7 @@ static void wait_cell(struct sheet *s, double ns)
 		cell(s, ns);
 }
 
-/* An error is worth telling where it is more than a hundredth of what it is of. */
+/* An error is shown if it is more than a hundredth of its value. */
 static bool error_matters(const struct call_row *row)
 {
 	return row->net_error_ns > fabs(row->net_ns) / 100;
@@ -113,7 +111,7 @@ static void add_columns(struct sheet *s)
 		                  : TAIL_LEAST;
 }
 
-/* Of a row that is no path's nor function's own, total and the range mean nothing: NAN. */
+/* In a row of sums, total and range are not defined: NAN. */
 static void figure_cells(struct sheet *s, const struct call_row *row, bool timed)
 {
 	struct table *t = &s->table;
@@ -147,7 +145,7 @@ static void add_marks(const struct call_function *f, uint32_t open, bool inherit
 {
 	if (f->counted)
 		buf_puts(out, "  counted, not timed");
-	/* Outside of all functions is where a thread is until it ends: no mark is due. */
+	/* A thread is outside of all functions until it ends, so no mark is needed. */
 	if (f->kind == CALL_OUTSIDE)
 		return;
 	if (open > 1)
@@ -163,7 +161,7 @@ static void add_name(struct sheet *s, uint32_t path, struct buf *out)
 	call_names_text(s->report->names, s->process->paths.items[path].function, out);
 }
 
-/* All of it: "main > sort > cmp". */
+/* The complete path: "main > sort > cmp". */
 static void add_whole_path(struct sheet *s, uint32_t path, size_t depth, struct buf *out)
 {
 	vec_reserve(&s->chain, depth + 1);
@@ -174,7 +172,7 @@ static void add_whole_path(struct sheet *s, uint32_t path, size_t depth, struct 
 	}
 }
 
-/* "fib x3": a function that calls itself is named once. Up to the last of them, it gives. */
+/* "fib x3": a direct recursion is named once. Returns the first path of the recursion. */
 static uint32_t add_step(struct sheet *s, uint32_t path, struct buf *out)
 {
 	uint32_t start = s->rows->starts[path];
@@ -187,8 +185,8 @@ static uint32_t add_step(struct sheet *s, uint32_t path, struct buf *out)
 }
 
 /*
- * Its end with its depth, "... sort > cmp  (7)": the function itself, and as many
- * callers before it as the line has room for.
+ * The end of the path with its depth, "... sort > cmp  (7)": the function, and as many callers
+ * before it as fit.
  */
 static void add_tail(struct sheet *s, uint32_t path, size_t depth, size_t marks, struct buf *out)
 {
@@ -225,7 +223,7 @@ static void path_cell(struct sheet *s, const struct call_row *row)
 	size_t depth = row->path == CALL_PATH_NONE ? 0 : s->rows->depths[row->path];
 	struct buf text = {0}, marks = {0};
 
-	/* Of callers and callees: what is open is not theirs. */
+	/* In rows of callers and callees, `open` belongs to the other function. */
 	if (s->kind == CALL_ROWS_PATHS || s->kind == CALL_ROWS_FUNCTIONS)
 		add_marks(f, row->open, row->inherited, &marks);
 	if (!depth)
@@ -349,7 +347,7 @@ static void tree_line(struct sheet *s, const struct call_node *node, unsigned de
 	buf_done(&name);
 }
 
-/* The lines that were left out. */
+/* Returns the number of lines that were left out. */
 static size_t tree_lines(struct sheet *s, const struct call_tree *tree, double limit,
                          struct buf *out)
 {

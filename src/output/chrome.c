@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EVENT_BYTES 64u /* of JSON, with a name of a dozen bytes; 8 in a recording */
+/* Bytes of JSON per event, with a name of a dozen bytes; a recording has 8. */
+#define EVENT_BYTES 64u
 
 struct track_key {
 	uint32_t stream, process;
@@ -45,7 +46,7 @@ static void put_text(struct chrome *c, const char *text)
 	json_str(&j, text);
 }
 
-/* The event's begin, up to where its own fields follow. */
+/* Writes the start of an event, before its own fields. */
 static void put_head(struct chrome *c, const char *kind, const struct chrome_track *track)
 {
 	if (!c->more)
@@ -194,7 +195,7 @@ static void instant(struct chrome *c, struct chrome_track *track, const struct t
 	put_end(c);
 }
 
-/* An E has its B's name and no arguments: speedscope knows them as a pair by that. */
+/* An E has the same name as its B and no arguments: speedscope needs that to pair them. */
 static void put_exit(struct chrome *c, struct chrome_track *track, uint64_t time)
 {
 	const struct chrome_call *call = vec_last(&track->open);
@@ -204,7 +205,7 @@ static void put_exit(struct chrome *c, struct chrome_track *track, uint64_t time
 	track->open.count--;
 }
 
-/* The E of the call, and of all that stand above it without one. */
+/* Writes the E of the call, and of all calls above it that have none. */
 static void leave(struct chrome *c, struct chrome_track *track, const struct trace_line *line)
 {
 	size_t at = track->open.count;

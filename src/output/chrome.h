@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * chrome: a code path as trace events (the JSON object format of chrome://tracing), which
- * Perfetto and speedscope read.
+ * chrome: a code path as trace events (the JSON object format of chrome://tracing), which Perfetto
+ * and speedscope read.
  *
- * Calls are B and E events, inline tags, gaps and exits that are missing are instants,
- * time switched out is a slice "(blocked)", "(preempted)" or, of a device, "(switched
- * out)": so a slice less those in it is net. `ts` in microseconds with three places, since the
- * first event. A thread is a thread. Of a device the CPU is the process and its processes are the
- * threads; 0 is idle and interrupts. Every B has its E on the same thread, also where the exit was
- * not seen or lies behind what was chosen; an E whose B is not there is left out.
+ * Calls are B and E events. Inline tags, gaps and missing exits are instants. Time switched out is
+ * a slice "(blocked)", "(preempted)" or, for a device, "(switched out)": the length of a slice
+ * minus the slices in it is net. `ts` is in microseconds with three decimals, since the first
+ * event. For a device, the CPU is the process and the device's processes are the threads; 0 is idle
+ * and interrupts. Every B has an E on the same thread, even if the exit is missing or outside the
+ * selected time. An E without a B is left out.
  *
  * chrome_init(), chrome_line() (a trace_line_fn) for each line, chrome_end(), chrome_done(). The
- * text is valid after chrome_end() alone. Memory: names of threads and what is open.
- * -errno of `out` stops. One thread. Uses: base, trace, view.
+ * text is valid only after chrome_end(). Memory: names of threads and open calls. An error of `out`
+ * (-errno) stops the run. One thread. Uses: base, trace, view.
  */
 #ifndef ASSAY_OUTPUT_CHROME_H
 #define ASSAY_OUTPUT_CHROME_H
@@ -27,10 +27,10 @@ struct chrome_call {
 };
 
 struct chrome_track {
-	uint32_t stream, process;     /* process: of a device; else 0 */
-	int32_t pid, tid;             /* as they are written */
-	VEC(struct chrome_call) open; /* whose B stands */
-	const char *out; /* the slice of time switched out that is open above them; NULL */
+	uint32_t stream, process;     /* process: for a device; otherwise 0 */
+	int32_t pid, tid;             /* as written */
+	VEC(struct chrome_call) open; /* calls whose B is written */
+	const char *out;              /* name of the open slice of time switched out; NULL: none */
 };
 
 struct chrome {
@@ -41,12 +41,12 @@ struct chrome {
 	struct id_table index;
 	VEC(uint32_t) processes_named; /* pids as written */
 	const struct tag_recording *recording;
-	const struct tag_trace *trace; /* while a line is told */
+	const struct tag_trace *trace; /* set by each line */
 	uint64_t begin;
 	struct buf name;
 };
 
-/* About how many bytes a whole recording becomes. */
+/* Approximate size in bytes of a complete recording. */
 uint64_t chrome_estimate(const struct tag_recording *r);
 
 void chrome_init(struct chrome *c, const struct tag_recording *r, struct spill *out);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A way of names: paths that differ in lines and addresses alone share one. */
+/* A path of names: paths that differ only in lines and addresses share one. */
 struct node {
 	uint32_t parent, name;
 };
 
-/* What becomes one line. */
+/* The contents of one output line. */
 struct item {
 	uint32_t process, node;
 	int64_t value;
@@ -24,7 +24,7 @@ struct folding {
 	VEC(struct node) nodes; /* [0] is the root */
 	struct id_table index;
 	VEC(struct item) items;
-	VEC(uint32_t) way; /* scratch: names from the innermost out */
+	VEC(uint32_t) way; /* scratch: names from the innermost outward */
 };
 
 static bool node_equal(const void *ctx, uint32_t id, const void *key)
@@ -46,7 +46,7 @@ static uint32_t node_child(struct folding *f, uint32_t parent, uint32_t name)
 	return id;
 }
 
-/* The node of each path; callers stand before callees. To be freed. */
+/* The node of each path; callers come before callees. The caller frees it. */
 static uint32_t *name_paths(struct folding *f)
 {
 	const struct named_paths *n = f->n;
@@ -57,7 +57,7 @@ static uint32_t *name_paths(struct folding *f)
 		const struct named_place *place = &n->places.items[n->paths.items[p].place];
 		uint32_t node = nodes[n->paths.items[p].parent];
 
-		/* Of what was inlined the innermost stands first, and comes last in the line. */
+		/* A place has its innermost inlined function first; in the line it comes last. */
 		for (uint32_t i = place->count; i-- > 0;) {
 			uint32_t function = n->lines.items[place->first + i].function;
 
@@ -77,7 +77,7 @@ static int compare_items(const void *pa, const void *pb)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Sorted by process and way, equal ones summed up. */
+/* Sorts by process and path, and sums equal items. */
 static struct named_below gather(struct folding *f, unsigned columns)
 {
 	const struct named_paths *n = f->n;
@@ -107,7 +107,7 @@ static struct named_below gather(struct folding *f, unsigned columns)
 	return below;
 }
 
-/* `begin`: where the line begins. */
+/* `begin`: offset of the line's start. */
 static void put_frame(struct folding *f, size_t begin, uint32_t text)
 {
 	struct buf *b = &f->out->buf;
@@ -145,7 +145,7 @@ struct named_below folded_write(const struct named_paths *n, unsigned columns, s
 	struct folding f = {.n = n, .out = out};
 	struct named_below below = gather(&f, columns);
 
-	if (below.rows) /* ends in a word: a number would make it a path */
+	if (below.rows) /* a number at the end would make the line a path */
 		buf_addf(&out->buf,
 		         "# left out: %" PRIu64 " %s with %" PRId64
 		         " together, which %s negative\n",

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * folded: call paths as the lines "process;outermost;...;innermost VALUE", which
- * flame graph tools read. Paths of the same names are one, and so are processes.
- * A path whose process is not known begins with its outermost function, and a
- * sample that has neither process nor functions is the line "[no call path] VALUE".
+ * folded: call paths as lines "process;outermost;...;innermost VALUE", which flame graph tools
+ * read. Paths with equal names are summed, and so are processes with equal names. If the process of
+ * a path is unknown, the line begins with the outermost function; a sample without process and
+ * functions is the line "[no call path] VALUE".
  *
- * A ';' in a name becomes ':'. Lines have whole numbers above zero: lines with
- * negative numbers are left out, as the tools refuse them; their sum is given
- * back and stands in a first line that no tool takes for a path. Values keep
- * their units (ns, counts). Appends to a spill, which tells of failures. Nothing
- * is held. One thread. Uses: base, profile.
+ * A ';' in a name becomes ':'. Lines have positive whole numbers. Lines with negative numbers are
+ * left out, because the tools reject them; their sum is returned, and is written in a first line
+ * that no tool reads as a path. Values keep their units (ns, counts). Appends to a spill, which
+ * reports failures. One thread. Uses: base, profile.
  */
 #ifndef ASSAY_OUTPUT_FOLDED_H
 #define ASSAY_OUTPUT_FOLDED_H
@@ -17,7 +16,7 @@
 #include "base/spill.h"
 #include "profile/named_paths.h"
 
-/* `columns`: bits of the values that each line is the sum of. */
+/* `columns`: bits of the values that are summed for each line. */
 struct named_below folded_write(const struct named_paths *n, unsigned columns, struct spill *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Microseconds with three places: all of a table in one unit, to compare at a glance. */
+/* Microseconds with three decimals: one unit for the whole table, for easy comparison. */
 static void table_us(struct table *t, double ns)
 {
 	table_format(t, "%.3f", ns / 1e3);
@@ -51,7 +51,7 @@ static void summary(const struct intervals_cpu *c, const struct text_style *styl
 	table_done(&t);
 }
 
-/* The sorted curve: how many of all intervals are at most so long. */
+/* The sorted curve: the fraction of intervals up to each length. */
 static void curve(const struct intervals_cpu *c, const struct text_style *style, struct buf *out)
 {
 	struct table t;
@@ -106,7 +106,7 @@ static void cpu_heading(const struct intervals *v, const struct intervals_cpu *c
 	struct buf text = {0};
 
 	text_counted(&text, c->samples, "sample", "samples");
-	/* A thread's timer stops with it: gaps there are no missing ticks. */
+	/* A thread's timer stops with the thread, so gaps there are not missing ticks. */
 	if (v->period_ns && v->machine_wide) {
 		buf_puts(&text, ", ");
 		text_counted(&text, c->missing, "tick missing (", "ticks missing (");
@@ -137,15 +137,15 @@ void intervals_text(const struct intervals *v, const struct text_style *style, s
 	buf_done(&text);
 	if (!v->period_ns)
 		text_fill(out, style, "", 0,
-		          "The event has no timer's grid: no interval is "
-		          "expected, and missing ticks cannot be told.");
+		          "The event has no fixed period: there is no expected interval, and "
+		          "missing ticks are not known.");
 	if (!v->machine_wide)
 		text_fill(
 		        out, style, "", 0,
 		        "Not a recording of the whole machine: the timers stop with their threads, "
-		        "so gaps are no missing ticks.");
+		        "so gaps are not missing ticks.");
 	if (v->cut)
-		text_fill(out, style, "", 0, "There are more samples than were looked at.");
+		text_fill(out, style, "", 0, "There are more samples than were analysed.");
 	vec_each (c, &v->cpus) {
 		cpu_heading(v, c, style, out);
 		if (!c->all.count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * intervals_text: the time between samples, for people; intervals_json: for
- * programs (docs/FORMAT.md names the keys). Append to a buf. Uses: base, view.
+ * intervals_text: the time between samples as text; intervals_json: as JSON (docs/FORMAT.md
+ * describes the keys). Both append to a buf; nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_INTERVALS_TEXT_H
 #define ASSAY_OUTPUT_INTERVALS_TEXT_H

@@ -59,7 +59,7 @@ static void add_values(const struct named_report *r, struct buf *out)
 		named_report_text_value(&n->values[i], r->totals[i], out);
 	}
 	if (n->value_count > 1)
-		buf_addf(out, "; this is about %s, --event NAME is about another one",
+		buf_addf(out, "; this report is about %s, --event NAME selects another value",
 		         named_report_value(r)->name);
 }
 
@@ -128,11 +128,11 @@ static void heading(const struct named_report *r, const struct named_report_text
 		line(o, "comment", &text, out);
 	}
 	if (n->drop) {
-		buf_addf(&text, "its producer would hide functions like %s",
+		buf_addf(&text, "its producer hides functions that match %s",
 		         intern_text(&n->texts, n->drop));
 		if (n->keep)
-			buf_addf(&text, ", but for %s", intern_text(&n->texts, n->keep));
-		buf_puts(&text, ", and what they call; here they are shown");
+			buf_addf(&text, ", except %s", intern_text(&n->texts, n->keep));
+		buf_puts(&text, ", and their callees; this report shows them");
 	}
 	line(o, "hidden", &text, out);
 	buf_done(&text);
@@ -168,7 +168,7 @@ static void books(const struct named_report *r, const struct named_report_text_o
 	buf_addf(&text, "the functions' own %s ", main->name);
 	buf_puts(&text, b->rows == b->selected ? "adds up to " : "does not add up to ");
 	named_report_text_value(main, b->selected, &text);
-	buf_puts(&text, b->selected == b->all ? ", all of the file." : ", what was selected.");
+	buf_puts(&text, b->selected == b->all ? ", all of the file." : ", the selected part.");
 	if (b->timed)
 		add_timed(r, &text);
 	if (!isnan(b->cpus)) {
@@ -177,7 +177,7 @@ static void books(const struct named_report *r, const struct named_report_text_o
 		buf_addf(&text, " that is %.2f at a time.", b->cpus);
 	}
 	if (b->below_rows) {
-		buf_addf(&text, " %" PRIu64 " %s below nothing, ", b->below_rows,
+		buf_addf(&text, " %" PRIu64 " %s negative, ", b->below_rows,
 		         plural(b->below_rows, "call path is", "call paths are"));
 		named_report_text_value(main, b->below, &text);
 		buf_puts(&text, " together: a difference, or compensation.");
@@ -191,7 +191,7 @@ static void missing(const struct named_report *r, const struct named_report_text
 {
 	if (!r->missing.count)
 		return;
-	text_heading(out, &o->style, "What the file does not tell");
+	text_heading(out, &o->style, "What the file does not contain");
 	vec_each (text, &r->missing)
 		text_fill(out, &o->style, "-", 2, *text);
 }

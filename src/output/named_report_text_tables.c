@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Nodes deeper than this are not indented further: they say how much deeper they are. */
-
 static double limit_of(const struct named_report *r)
 {
 	return r->options.limit < 0 ? REPORT_TEXT_LIMIT : r->options.limit;
@@ -68,7 +66,7 @@ static void add_row(struct table *t, const struct named_sums *s, const struct na
 	buf_done(&text);
 }
 
-/* What callees add is in many rows: no sum of it means anything. */
+/* Totals of callees are in many rows, so a sum of them has no meaning. */
 static void add_summary(struct table *t, const struct named_sums *s, const struct named_report *r,
                         enum table_kind kind, int64_t value, const char *label)
 {
@@ -104,7 +102,7 @@ void named_report_text_sums(struct named_sums *s, const struct named_report *r,
 		snprintf(label, sizeof(label), "[<%g%%: %zu more]", 100 * limit_of(r), rest.rows);
 	if (rest.rows)
 		add_summary(&t, s, r, TABLE_REST, rest.self, label);
-	/* A base of its own has no row for the rest of the file. */
+	/* If shares are of the selected rows, there is no row for the rest of the file. */
 	if (of->rows.count < r->n->rows.count && !r->options.filter.relative)
 		add_summary(&t, s, r, TABLE_REST, named_subtract(of->all, of->value),
 		            "[not selected]");
@@ -134,7 +132,7 @@ static void tree_line(struct table *t, const struct named_report *r, const struc
 	buf_done(&name);
 }
 
-/* How many nodes were left out. */
+/* Returns the number of nodes that were left out. */
 static size_t tree_lines(struct table *t, const struct named_report *r)
 {
 	size_t most = r->options.lines ? r->options.lines : SIZE_MAX, lines = 0;

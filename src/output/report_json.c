@@ -197,7 +197,7 @@ static void processes(struct json *j, const struct report *r)
 		json_ku64(j, "instance", p ? p->instance : 1);
 		json_ki64(j, "pid", p ? p->pid : -1);
 		json_ku64(j, "user_samples", line->user_samples);
-		/* The idle process is all kernel. */
+		/* The idle process has kernel time only. */
 		json_ku64(j, "kernel_samples", line->kernel_samples + line->idle_samples);
 		json_ku64(j, "idle_samples", line->idle_samples);
 		json_ku64(j, "interrupt_samples", line->interrupt_samples);
@@ -250,7 +250,7 @@ static void key_value(struct json *j, const struct flat *f, const struct flat_ro
 	buf_done(&text);
 }
 
-/* A row that has no more than a rest of the shares is no row of a cut table. */
+/* Writes the rows that remain after the cut; the rest is not a row. */
 static void flat_rows(struct json *j, struct flat *f, const struct report *r, const char *name)
 {
 	struct flat_rest rest =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report_json: the report for programs. docs/FORMAT.md names the keys. Shares
- * are 0 to 1, times ns, a figure that cannot be had is null. Uses: base, view.
+ * report_json: the report as JSON. docs/FORMAT.md describes the keys. Shares are 0 to 1, times are
+ * ns, a missing figure is null. Nothing fails. Uses: base, view.
  */
 #ifndef ASSAY_OUTPUT_REPORT_JSON_H
 #define ASSAY_OUTPUT_REPORT_JSON_H
@@ -15,7 +15,7 @@ void report_json(struct report *r, bool nested, struct buf *out);
 
 /* "ledger": {...} (report_json_ledger.c) */
 void report_json_ledger(struct json *j, const struct report *r);
-/* "rates": [...], "buffers": [...], "budget": {...}, of one recording (report_json_rates.c) */
+/* "rates": [...], "buffers": [...], "budget": {...} of one recording (report_json_rates.c) */
 void report_json_rates(struct json *j, const struct recording *rec);
 
 #endif

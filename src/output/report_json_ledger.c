@@ -23,7 +23,7 @@ static void terms(struct json *j, const struct account_view *a, const struct acc
 	known(j, "residual_ns", a->present, t->residual_ns);
 }
 
-/* Counts of an event that is no time. */
+/* Counts of an event that does not measure time. */
 static void modes(struct json *j, const struct account_view *a, const struct account_modes *m)
 {
 	json_key(j, "events");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was sampled how fast, what that took, and how full the buffers were. */
+/* The sampling rates, the cost of the recording, and the fill level of the buffers. */
 #include "output/report_json.h"
 #include "view/rates.h"
 

@@ -62,7 +62,7 @@ static void other_events(const struct report *r, struct buf *out)
 		text_counted(out, e->samples, "sample)", "samples)");
 	}
 	if (out->size)
-		buf_puts(out, "; report --event NAME is about another one");
+		buf_puts(out, "; report --event NAME selects another one");
 }
 
 static void host_text(const struct recording *rec, struct buf *out)
@@ -121,7 +121,7 @@ static void heading_recording(const struct recording *rec, const struct recordin
 	buf_done(&text);
 }
 
-/* An idle CPU counts no cycles: the recording may be of more CPUs than have samples. */
+/* An idle CPU counts no cycles, so the recording may cover more CPUs than have samples. */
 static void cpus_text(const struct report *r, struct buf *out)
 {
 	const struct profile *p = r->view->profile;
@@ -135,7 +135,7 @@ static void cpus_text(const struct report *r, struct buf *out)
 	buf_addf(out, "%" PRIu32 " %s", all, plural(all, "CPU", "CPUs"));
 }
 
-/* A session of processes by their ids has no command whose end it saw. */
+/* A session that samples processes by pid has no command, so it recorded no exit status. */
 static const char *followed(const struct profile *p)
 {
 	vec_each (rec, &p->recordings)
@@ -152,7 +152,7 @@ static void heading(const struct report *r, const struct report_text_options *o,
 	if (r->elapsed_ns)
 		text_time(&text, (int64_t)r->elapsed_ns);
 	else
-		buf_puts(&text, "a time that is not known");
+		buf_puts(&text, "an unknown time");
 	if (r->account->machine_wide && r->account->cpus) {
 		buf_puts(&text, " on ");
 		cpus_text(r, &text);
@@ -173,7 +173,7 @@ static void heading(const struct report *r, const struct report_text_options *o,
 	buf_done(&text);
 }
 
-/* One sentence: what the measuring cost. */
+/* One sentence on the cost of the recording. */
 static void observer(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	const struct report_observer *w = &r->observer;
@@ -190,7 +190,7 @@ static void observer(const struct report *r, const struct report_text_options *o
 		text_bytes(&text, w->bytes);
 		buf_puts(&text, "; ");
 		text_counted(&text, w->samples, "sample", "samples");
-		buf_puts(&text, " hit itself; ");
+		buf_puts(&text, " of the recorder itself; ");
 	} else {
 		buf_puts(&text, "its cost was not recorded; ");
 	}
@@ -216,7 +216,7 @@ static double stack_share(const struct stacks *s, enum stack_quality quality)
 	return (double)s->quality_samples[quality] / (double)s->samples;
 }
 
-/* The reasons of a quality, most samples first, as long as they matter: "(why, why)". */
+/* The reasons for a quality, most samples first, without rare ones: "(why, why)". */
 static void stack_reasons(const struct stacks *s, enum stack_quality quality, struct buf *out)
 {
 	bool told[STACK_ENDS] = {false};
@@ -237,10 +237,10 @@ static void stack_reasons(const struct stacks *s, enum stack_quality quality, st
 	buf_puts(out, count ? ")" : "");
 }
 
-/* Behind the first, images with a smaller share of the samples are not worth a word. */
+/* After the first image, images with a smaller share of the samples are left out. */
 #define STACK_IMAGE_SHARE 0.0005
 
-/* The reasons are told with the images only where they are not all the same. */
+/* Adds the reason to each image only if the reasons differ. */
 static void stack_images(const struct report *r, struct buf *out)
 {
 	const struct stacks *s = &r->stacks;
@@ -262,7 +262,7 @@ static void stack_images(const struct report *r, struct buf *out)
 	}
 }
 
-/* How whole the call chains are, of those samples that have a user stack. */
+/* The quality of the call chains, over the samples with a user stack. */
 static void stacks(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	static const enum stack_quality bad[] = {STACK_QUALITY_TRUNCATED, STACK_QUALITY_BROKEN,
@@ -357,7 +357,7 @@ void report_text(struct report *r, const struct report_text_options *options, st
 	struct report_text_options own = *options;
 	const struct report_text_options *o = &own;
 
-	/* Intervals and bars side by side leave no room for names. */
+	/* Intervals and bars together leave no room for names. */
 	if (own.wide && own.style.width && own.style.width < ROOMY)
 		own.style.bars = false;
 	heading(r, o, out);
@@ -381,7 +381,8 @@ void report_text(struct report *r, const struct report_text_options *options, st
 	}
 	if (o->wide)
 		text_fill(out, &o->style, "\n", 0,
-		          "Intervals hold the true share with 95 % confidence, as this run alone "
-		          "tells it: they know how it varied, not what the next one would do.");
+		          "Intervals contain the true share with 95 % confidence, based on this "
+		          "run alone: they include the variation within this run, not differences "
+		          "to other runs.");
 	warnings(r, o, out);
 }

@@ -23,7 +23,7 @@ static void term(struct table *t, const struct account_view *a, enum table_kind 
 	table_bar(t, of(&a->total, ns));
 }
 
-/* Parts of a term: only those that are there. */
+/* A part of a term; only printed if it is not zero. */
 static void part(struct table *t, const struct account_view *a, const char *name, uint64_t ns)
 {
 	if (ns)
@@ -169,7 +169,7 @@ static void process(const struct account_view *a, const struct report_text_optio
 	part(&t, a, "    syscalls", a->has_split ? a->total.syscalls_ns : 0);
 	part(&t, a, "    faults", a->has_split ? a->total.faults_ns : 0);
 	part(&t, a, "    other", a->has_split ? a->total.other_ns + a->total.threads_ns : 0);
-	part(&t, a, "  interrupts that hit it", account_irq_ns(&a->total));
+	part(&t, a, "  interrupts during it", account_irq_ns(&a->total));
 	if (a->has_unobserved)
 		term(&t, a, TABLE_REST, "  unobserved", a->total.unobserved_ns);
 	term(&t, a, TABLE_ROW, "runnable", (int64_t)a->runnable_ns);
@@ -226,7 +226,8 @@ static void count_row(struct table *t, enum table_kind kind, const char *name, u
 		table_bar(t, share);
 }
 
-/* Events of the whole machine that count no time, where no record tells the time. */
+/* Event counts of the whole machine, if the event does not count time and there are no switch
+ * records. */
 static void counts(const struct report *r, const struct report_text_options *o, struct buf *out)
 {
 	const struct account_modes *m = &r->account->events;

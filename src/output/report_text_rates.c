@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was sampled how fast, what that took, and how full the buffers were. */
+/* The sampling rates, the cost of the recording, and the fill level of the buffers. */
 #include "base/plural.h"
 #include "output/report_text.h"
 #include "view/rates.h"
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* So many changes of the rate are told one by one; --wide tells all. */
+/* Up to this many changes of the rate are listed; --wide lists all. */
 #define ROWS_SHOWN 12
 #define CPUS_SHOWN 16
 
@@ -159,7 +159,7 @@ bool report_text_budget(const struct recording *rec, struct buf *out)
 		text_time(out, (int64_t)b->cost_high_ns);
 		buf_putc(out, ')');
 	} else {
-		buf_puts(out, ", which is assumed: it could not be measured here");
+		buf_puts(out, ", which is an assumption: it could not be measured here");
 	}
 	if (b->record_ns) {
 		buf_puts(out, ", a record of a switch or a mapping ");

@@ -8,14 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes deeper than this are not indented further: they say how much deeper they are. */
-
 static double limit_of(const struct report *r)
 {
 	return r->options.limit < 0 ? REPORT_TEXT_LIMIT : r->options.limit;
 }
 
-/* One sample says little: without a limit asked for, single ones are summed up. */
+/* Without a requested limit, rows with a single sample go into the rest. */
 static uint64_t least_of(const struct report *r)
 {
 	return r->options.limit < 0 && !r->options.key_count ? 2 : 0;
@@ -59,7 +57,7 @@ static bool is_wide_key(enum flat_key key)
 	return key == FLAT_FUNCTION || key == FLAT_LINE;
 }
 
-/* The keys in the order asked for, but the widest last: nothing stands behind it. */
+/* The keys in the requested order, but the widest key last, so that no column follows it. */
 static size_t order_keys(const struct flat *f, enum flat_key *keys)
 {
 	size_t n = 0;
@@ -275,8 +273,7 @@ void report_text_processes(const struct report *r, const struct report_text_opti
 	process_columns(&t, r, o);
 	for (size_t i = 0; i < count; i++) {
 		add_line(&all, &lines[i]);
-		/* A list of instances that was asked for is whole, but for a limit asked for too.
-		 */
+		/* A requested list of instances is complete, unless a limit is requested too. */
 		if ((lines[i].share < limit_of(r) &&
 		     !(r->options.instances && r->options.limit < 0)) ||
 		    (r->options.lines && shown >= r->options.lines)) {

@@ -44,7 +44,7 @@ static void what_it_is(const struct session_account *a, struct json *j)
 	json_ku64(j, "started_ns", a->started_wall_ns);
 }
 
-/* Of one that was killed nothing more than that is known. */
+/* For a session that was killed, no further figures are known. */
 static void figures(const struct session_account *a, struct json *j)
 {
 	bool known = a->ticks_known, due = known && a->machine_wide, timed = a->period_ns != 0;

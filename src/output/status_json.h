@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * status_json: a session in the background for programs. docs/SESSIONS.md names the keys. Times
- * are ns, a figure that cannot be had is null. Writes one object. Uses: base, event.
+ * status_json: a background session as JSON. docs/SESSIONS.md describes the keys. Times are ns, a
+ * missing figure is null. Writes one object; nothing fails. Uses: base, event.
  */
 #ifndef ASSAY_OUTPUT_STATUS_JSON_H
 #define ASSAY_OUTPUT_STATUS_JSON_H

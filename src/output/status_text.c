@@ -47,7 +47,7 @@ const char *status_text_end(const struct session_account *a)
 	}
 }
 
-/* One line of it; takes what `text` holds. */
+/* Prints one line and clears `text`. */
 static void line(struct buf *out, const struct text_style *style, const char *name,
                  struct buf *text)
 {
@@ -85,7 +85,7 @@ static void ticks(const struct session_account *a, const struct text_style *styl
 		text_count(&text, a->ticks_system);
 		buf_puts(&text, " system");
 	} else {
-		buf_puts(&text, "not known: nobody counts them");
+		buf_puts(&text, "not known: this kind of session does not count them");
 	}
 	if (a->ticks_known && a->machine_wide) {
 		buf_puts(&text, ", ");
@@ -157,7 +157,7 @@ static void cost(const struct session_account *a, const struct text_style *style
 	struct buf text = {0};
 
 	if (a->period_ns && a->period_ns != a->period_asked_ns && a->period_asked_ns) {
-		buf_addf(&text, "%.0f Hz %s, %.0f Hz were asked for", 1e9 / (double)a->period_ns,
+		buf_addf(&text, "%.0f Hz %s, %.0f Hz requested", 1e9 / (double)a->period_ns,
 		         a->state == SESSION_RUNNING ? "now" : "at the end",
 		         1e9 / (double)a->period_asked_ns);
 		line(out, style, "rate", &text);
@@ -174,7 +174,7 @@ static void cost(const struct session_account *a, const struct text_style *style
 	line(out, style, "cost", &text);
 }
 
-/* What a flight recorder has in memory, and how far back that reaches. */
+/* The amount of data that a flight recorder has in memory, and the time that it covers. */
 static void held(const struct session_account *a, struct buf *text)
 {
 	text_bytes(text, a->bytes);
@@ -219,7 +219,7 @@ static void written(const struct session_account *a, const struct text_style *st
 	line(out, style, "snapshots", &text);
 }
 
-/* What would have a snapshot written, how it stands, and how often it did. */
+/* The rules that write a snapshot, their current values, and how often each one was fulfilled. */
 static void rules(const struct session_account *a, const struct text_style *style, struct buf *out)
 {
 	struct buf text = {0};
@@ -233,8 +233,8 @@ static void rules(const struct session_account *a, const struct text_style *styl
 			text_counted(&text, r->fired, "time", "times");
 			buf_puts(&text, ", last at ");
 			status_text_date(&text, r->fired_wall_ns);
-		} else if (r->holds) { /* what was so from the first look on is no news */
-			buf_puts(&text, "has held since it began");
+		} else if (r->holds) { /* a rule that holds from the start writes no snapshot */
+			buf_puts(&text, "has held since the start");
 		} else {
 			buf_puts(&text, "has not held");
 		}
@@ -289,7 +289,7 @@ static void cpu_row(struct table *t, const struct session_account_cpu *c)
 	buf_done(&text);
 }
 
-/* Of many CPUs those whose buffers were fullest. */
+/* With many CPUs, lists those with the fullest buffers. */
 static void cpus(const struct session_account *a, const struct text_style *style, struct buf *out)
 {
 	static const char *const titles[] = {"CPU",     "buffer", "used",   "average",
@@ -334,7 +334,7 @@ void status_text(const struct session_account *a, const struct text_style *style
 	rules(a, style, out);
 	remarks(a, style, out);
 	cpus(a, style, out);
-	/* What a ring held is in no file if that could not be written, or was deleted. */
+	/* The data of a ring is in no file if writing failed or the session was discarded. */
 	if (a->state != SESSION_ENDED || (a->end == SESSION_END_ERROR && !a->bytes))
 		return;
 	buf_puts(out, "\nRead it with '");

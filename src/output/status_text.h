@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * status_text: a session in the background, as it stands or stood at its end, for people.
- * Plain and stable without a terminal. Appends to a buf. Uses: base, event.
+ * status_text: a background session as text, now or at its end. The output is plain and stable if
+ * there is no terminal. Appends to a buf; nothing fails. Uses: base, event.
  */
 #ifndef ASSAY_OUTPUT_STATUS_TEXT_H
 #define ASSAY_OUTPUT_STATUS_TEXT_H
@@ -11,10 +11,10 @@
 
 void status_text(const struct session_account *a, const struct text_style *style, struct buf *out);
 
-/* "2024-05-06 07:08:09", here; the command that reads what it wrote. Appended. */
+/* Append "2024-05-06 07:08:09" in local time; append the command that reads the session's data. */
 void status_text_date(struct buf *out, uint64_t wall_ns);
 void status_text_reading(struct buf *out, const struct session_account *a);
-/* How it ended, in words: "it was asked to stop". */
+/* How the session ended, in words: "ended by a signal". */
 const char *status_text_end(const struct session_account *a);
 
 #endif

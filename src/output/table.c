@@ -12,7 +12,7 @@
 
 #define BAR_WIDTH 16
 #define GAP 2
-#define SQUEEZED 10 /* no narrower than that */
+#define SQUEEZED 10 /* columns are not made narrower than this */
 
 void table_init(struct table *t, const struct text_style *style)
 {
@@ -116,7 +116,7 @@ void table_bar(struct table *t, double share)
 	buf_done(&text);
 }
 
-/* Places on the screen: one per character, whatever its bytes. */
+/* Width on the screen: one place per character. */
 static size_t text_width(const char *text)
 {
 	size_t n = 0;
@@ -223,7 +223,7 @@ static size_t *measure(const struct table *t)
 	return widths;
 }
 
-/* Takes from the widest column of text until a line fits. */
+/* Takes width from the widest text column until a line fits. */
 static void squeeze(const struct table *t, size_t *widths)
 {
 	size_t columns = t->columns.count, all = columns ? GAP * (columns - 1) : 0;

@@ -20,7 +20,7 @@ static void time_key(struct writing *w, const char *key, uint64_t ticks)
 	json_ku64(&w->j, key, ns_of(w, ticks));
 }
 
-/* A time that cannot be had is null. */
+/* Writes null if the time is not known. */
 static void known_time(struct writing *w, const char *key, uint64_t ticks, bool known)
 {
 	json_key(&w->j, key);
@@ -79,7 +79,7 @@ static void damage(struct writing *w)
 	json_ku64(j, "open", w->report->open);
 }
 
-/* Cut off at whole ns, as that of ticks is at whole ticks. */
+/* Rounded down to whole ns, as the average in ticks is rounded down. */
 static uint64_t average_ns(const struct writing *w, const struct tag_row *row)
 {
 	return row->calls ? ns_of(w, row->net) / row->calls : 0;
@@ -130,13 +130,14 @@ static void functions(struct writing *w)
 	json_end_array(&w->j);
 }
 
-/* What -n and --percent-limit left out. */
+/* Writes the sum of the rows that -n and --percent-limit left out. */
 static void rest(struct writing *w)
 {
 	const struct tag_report *r = w->report;
 	uint64_t net = r->rest.net, left = r->rows.count - r->shown;
 
-	/* Time outside of functions has a key of its own, wherever its row stands. */
+	/* The time outside of functions has a key of its own, so its row is not part of the
+	 * rest. */
 	for (size_t i = r->shown; i < r->rows.count; i++)
 		if (r->rows.items[i].kind == TAG_ROW_OUTSIDE) {
 			net -= r->rows.items[i].net;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_json: the report on event tags for programs. docs/FORMAT.md names the keys.
- * Times are ns, shares 0 to 1, a figure that cannot be had is null. Nothing fails.
- * Uses: base, view, trace.
+ * tags_json: the report on event tags as JSON. docs/FORMAT.md describes the keys. Times are ns,
+ * shares are 0 to 1, a missing figure is null. Nothing fails. Uses: base, view, trace.
  */
 #ifndef ASSAY_OUTPUT_TAGS_JSON_H
 #define ASSAY_OUTPUT_TAGS_JSON_H
@@ -12,7 +11,7 @@
 #include "view/tag_report.h"
 #include "view/tag_spread.h"
 
-/* `groups`, `spread`: NULL: not asked for. */
+/* `groups`, `spread`: NULL if not requested. */
 void tags_json(const struct tag_report *r, const struct tag_groups *groups,
                const struct tag_spread *spread, struct buf *out);
 

@@ -8,7 +8,8 @@
 
 #define US_HZ 1000000
 #define MS_HZ 1000
-/* What took this share of the run time, in hundredths of a percent, has a say in the unit. */
+/* Functions with at least this share of the run time, in hundredths of a percent, influence the
+ * unit. */
 #define WEIGHTY 100
 #define SWITCHERS_NAMED 3
 
@@ -29,7 +30,8 @@ enum tags_unit tags_unit_parse(const char *word)
 	return TAGS_UNIT_FITTING;
 }
 
-/* The largest in which the shortest average still has two digits, however many rows are shown. */
+/* The largest unit in which the shortest average has two digits; it does not depend on the number
+ * of rows shown. */
 static enum tags_unit fitting(const struct tag_report *r)
 {
 	uint64_t least = r->summary->elapsed, ns;
@@ -42,7 +44,7 @@ static enum tags_unit fitting(const struct tag_report *r)
 			least = average;
 	}
 	ns = tag_clock_ns(&r->recording->clock, least);
-	/* None finer than what the clock counts. */
+	/* The unit is not finer than the clock's tick. */
 	if (ns >= 10 * units[TAGS_MS].ns || r->recording->clock.hz <= MS_HZ)
 		return TAGS_MS;
 	return ns >= 10 * units[TAGS_US].ns || r->recording->clock.hz <= US_HZ ? TAGS_US : TAGS_NS;
@@ -74,8 +76,7 @@ void tags_text_time(const struct tags_scale *s, uint64_t ticks, struct buf *out)
 	tags_text_number(s, (tag_clock_ns(s->clock, ticks) + s->ns / 2) / s->ns, out);
 }
 
-/* Cut off, as averages are: then the shortest is not above the average, nor that above the longest.
- */
+/* Rounds down, as averages are rounded down: so min <= avg <= max also holds as printed. */
 static void add_cut(const struct tags_scale *s, uint64_t ticks, struct buf *out)
 {
 	tags_text_number(s, tag_clock_ns(s->clock, ticks) / s->ns, out);
@@ -113,7 +114,7 @@ static void percent_cell(struct table *t, uint64_t part, uint64_t whole)
 	buf_done(&text);
 }
 
-/* A line of the heading: a time with its unit, and what there is to say of it. */
+/* A line of the heading: a time with its unit, and more text. */
 static void heading_time(struct table *t, const struct tags_scale *s, const char *label,
                          uint64_t ticks, const char *more)
 {
@@ -147,7 +148,7 @@ static void heading_switches(struct table *t, const struct tag_report *r,
 	table_row(t, TABLE_ROW);
 	table_text(t, "Switches");
 	tags_text_number(s, r->summary->switches, &text);
-	/* Numbers stand above each other, whether they have a unit or not. */
+	/* Aligns the numbers, with or without a unit. */
 	buf_pad(&text, ' ', 1 + strlen(s->name));
 	table_text(t, buf_text(&text));
 	buf_clear(&text);
@@ -159,7 +160,7 @@ static void heading_switches(struct table *t, const struct tag_report *r,
 	buf_done(&text);
 }
 
-/* Of what elapsed is the sum: "3 threads". */
+/* Appends the number of streams in the sum of elapsed: "3 threads". */
 static void add_summed(const struct tag_report *r, struct buf *out)
 {
 	const struct tag_summary *s = r->summary;
@@ -206,7 +207,7 @@ static void heading(const struct tag_report *r, const struct tags_scale *s,
 	buf_done(&text);
 }
 
-/* "(1089/185/2)"; nothing where no call has ended. */
+/* "(1089/185/2)"; empty if no call has ended. */
 static void range_cell(struct table *t, const struct tags_scale *s, const struct tag_row *row)
 {
 	struct buf text = {0};

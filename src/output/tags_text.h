@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_text: the report on event tags for people: a heading, a table, and below it what
- * the figures leave open, as far as there is any.
+ * tags_text: the report on event tags as text: a heading, a table, and notes on lost or uncertain
+ * events if there are any.
  *
- * All times are in one unit: the one asked for; else microseconds, whole and without
- * separators, of capture devices whose clock counts those; else the largest one in which
- * what most calls took has two digits. Plain and stable without a terminal. Nothing
- * fails. Uses: base, view, trace.
+ * All times have one unit. It is the requested one, or whole microseconds without separators for
+ * capture devices with a microsecond clock, or the largest unit in which the times of most calls
+ * have two digits. The output is plain and stable if there is no terminal. Appends to a buf;
+ * nothing fails. Uses: base, view, trace.
  */
 #ifndef ASSAY_OUTPUT_TAGS_TEXT_H
 #define ASSAY_OUTPUT_TAGS_TEXT_H
@@ -25,19 +25,19 @@ struct tags_text_options {
 	enum tags_unit unit;
 };
 
-/* "ns", "us", "ms"; others are FITTING. */
+/* "ns", "us", "ms"; other words are FITTING. */
 enum tags_unit tags_unit_parse(const char *word);
 
-/* `groups` and `spread` stand in the place of the table where they are not NULL. */
+/* `groups` and `spread` replace the table if they are not NULL. */
 void tags_text(const struct tag_report *r, const struct tag_groups *groups,
                const struct tag_spread *spread, const struct tags_text_options *o, struct buf *out);
 
-/* The unit that is used, never FITTING, and how. */
+/* The unit in use (never FITTING) and its form. */
 struct tags_scale {
 	const struct tag_clock *clock;
 	const char *name;
 	uint64_t ns;
-	bool plain; /* a microsecond clock's own counts, as they are */
+	bool plain; /* prints the counts of a microsecond clock unchanged */
 };
 
 /* The parts (tags_text_parts.c, tags_text_notes.c). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the figures of event tags leave open: what was lost, mended or guessed. */
+/* Notes on event tags: lost, repaired or guessed events. */
 #include "output/tags_text.h"
 
 #include "base/plural.h"
@@ -23,7 +23,7 @@ static void say(struct notes *n, const char *text)
 	text_fill(n->out, n->style, "", INDENT, text);
 }
 
-/* "1,234 events were lost": of nothing nothing is said. `one` of one of them. */
+/* Adds "1,234 events were lost"; nothing for 0. `one` is the singular form. */
 static void count(struct notes *n, uint64_t number, const char *one, const char *many,
                   const char *more)
 {
@@ -39,32 +39,31 @@ static void count(struct notes *n, uint64_t number, const char *one, const char 
 
 static void damage(struct notes *n, const struct tag_damage *d)
 {
-	count(n, d->lost, "event was lost", "events were lost",
-	      ": there was no room for them where they were recorded");
+	count(n, d->lost, "event was lost", "events were lost", ": the recorder's buffer was full");
 	count(n, d->gaps, "gap", "gaps",
-	      ": events are missing there, or capture was off; what was open is not known behind "
-	      "one");
+	      ": events are missing there, or capture was off; the calls open after a gap are not "
+	      "known");
 	count(n, d->missing_exits, "call ended without an exit", "calls ended without an exit",
-	      ": left by a jump or an exit that is lost, or of a function that never returns");
+	      ": left by a jump, or the exit was lost, or the function never returns");
 	count(n, d->unmatched_exits, "exit has no entry", "exits have no entry",
-	      ": called before the capture began, or the entry is lost; their time is their "
-	      "callers' or (outside)");
+	      ": called before the capture began, or the entry was lost; their time counts for "
+	      "their callers or as (outside)");
 	count(n, d->inherited_exits, "exit is", "exits are",
-	      " of a function that a fork's child did not enter: its parent did, and has the call");
+	      " of a function that was entered before a fork: the call counts for the parent");
 	count(n, d->unknown_tags, "event has a tag", "events have tags",
 	      " that no names file has: shown as \"tag N\"");
 	count(n, d->guesses, "switch could have been", "switches could have been",
 	      " to several processes: the one that waited longest was taken");
 	count(n, d->backwards, "packet begins", "packets begin",
-	      " before the one before it ended: the clock did not go on evenly");
+	      " before the end of the previous packet: the clock went backwards");
 }
 
 static void calls(struct notes *n, const struct tag_report *r)
 {
 	count(n, r->uncertain, "call has an uncertain time", "calls have uncertain times",
-	      " (~N behind a name: so many of its calls)");
+	      " (~N after a name: N of its calls)");
 	count(n, r->open, "call had not ended", "calls had not ended",
-	      " when the capture did (open N behind a name); the time up to there counts");
+	      " at the end of the capture (open N after a name); the time up to there counts");
 }
 
 /* "2 CPUs, 5 processes" */
@@ -92,7 +91,7 @@ void tags_text_notes(const struct tag_report *r, const struct tags_scale *s,
 	struct notes n = {.scale = s, .style = style, .out = out};
 
 	if (!r->summary->tags)
-		say(&n, "there are no events: nothing that is tagged ran while they were taken");
+		say(&n, "there are no events: no tagged code ran during the capture");
 	who(&n, r);
 	if (!r->separated && r->summary->tags)
 		say(&n, "waiting is not separated: times include it");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can stand in the place of the table of functions: groups, one function's times. */
+/* The parts that can replace the table of functions: groups, and the times of one function. */
 #include "output/tags_text.h"
 
 #include "base/plural.h"
@@ -10,7 +10,7 @@
 #define NS_HZ 1000000000
 #define UNUSED_NAMED 8
 
-/* A chart was asked for: its bars are there on every output. */
+/* A chart was requested, so its bars are printed on every output. */
 static struct text_style with_bars(const struct text_style *style)
 {
 	struct text_style bars = *style;
@@ -62,7 +62,7 @@ static void add_group(struct table *t, const struct tag_report *r, const struct 
 	buf_done(&text);
 }
 
-/* A pattern that never counted is most often a mistake. */
+/* A pattern that matches no function is usually a mistake. */
 static void add_unused(const struct tag_groups *g, const struct text_style *style, struct buf *out)
 {
 	struct buf text = {0};
@@ -78,7 +78,7 @@ static void add_unused(const struct tag_groups *g, const struct text_style *styl
 		buf_addf(&text, " and %zu more", unused - UNUSED_NAMED);
 	if (unused) {
 		buf_putc(out, '\n');
-		text_fill(out, style, "patterns that decided for no function:", 2, buf_text(&text));
+		text_fill(out, style, "patterns that matched no function:", 2, buf_text(&text));
 	}
 	buf_done(&text);
 }
@@ -102,8 +102,8 @@ void tags_text_groups(const struct tag_report *r, const struct tag_groups *g,
 }
 
 /*
- * Steps reach from one tick to hours: each in a unit of its own, unless all are whole us. The
- * shortest have a decimal where the clock tells it: no two steps look the same.
+ * Steps range from one tick to hours, so each bound has its own unit, unless all are whole us. The
+ * shortest have a decimal if the clock is fine enough, so that no two bounds look equal.
  */
 static void add_bound(const struct tags_scale *s, uint64_t ticks, struct buf *out)
 {
@@ -151,7 +151,7 @@ static void percentiles(const struct tag_spread *h, const struct tags_scale *s,
 {
 	struct buf text = {0};
 
-	buf_puts(&text, "percentiles, as exactly as the steps below tell: ");
+	buf_puts(&text, "percentiles, as exact as the steps below: ");
 	for (size_t i = 0; i < TAG_PERCENTILES; i++) {
 		buf_addf(&text, "%sp%u ", i ? ", " : "", h->percentiles[i].percent);
 		add_bound(s, h->percentiles[i].step.from, &text);

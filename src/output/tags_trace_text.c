@@ -10,16 +10,17 @@
 
 #define FLUSH_FIRST 2048
 #define NAME_WIDTH_MAX 24
-#define COLUMN_WIDTH 44     /* where there is no terminal */
-#define COLUMN_WIDTH_MIN 28 /* narrower ones are shared */
-#define INDENT_MAX 200      /* deeper ones say how deep: or output were depth times calls */
-#define NAME_ROOM 12        /* of a name that must be cut this much stays */
+#define COLUMN_WIDTH 44     /* if there is no terminal */
+#define COLUMN_WIDTH_MIN 28 /* narrower columns are shared */
+/* Deeper calls have their depth as a number, so that lines do not grow with the depth. */
+#define INDENT_MAX 200
+#define NAME_ROOM 12 /* a name is not cut to less than this */
 
 enum part { PART_PLAIN, PART_DIM, PART_SWITCH, PART_INLINE, PART_BAD };
 
 static const char *const colours[] = {"", "\033[2m", "\033[36m", "\033[35m", "\033[31m"};
 
-/* Places on the screen. */
+/* Width on the screen. */
 static size_t width_of(const char *text, size_t size)
 {
 	size_t n = 0;
@@ -29,7 +30,7 @@ static size_t width_of(const char *text, size_t size)
 	return n;
 }
 
-/* So much of the text as has room, with a ~ where some is missing. Gives its width. */
+/* Appends as much of the text as fits, with a ~ if it is cut. Returns its width. */
 static size_t put_cut(struct buf *out, const char *text, size_t size, size_t room)
 {
 	size_t n = 0, i = 0, width = width_of(text, size);
@@ -50,7 +51,7 @@ static size_t put_cut(struct buf *out, const char *text, size_t size, size_t roo
 	return n + 1;
 }
 
-/* At least so many places, those in front filled up: printf would be half of all the work. */
+/* Appends a number padded at the left to `places`. printf would take half of the total time. */
 static void put_number(struct buf *out, uint64_t value, size_t places, char fill)
 {
 	char text[24];
@@ -91,7 +92,7 @@ void tags_trace_text_time(struct buf *out, uint64_t ns, unsigned digits)
 	}
 }
 
-/* Seconds, in groups of three. */
+/* Seconds, with digits in groups of three. */
 static void put_moment(struct buf *out, uint64_t ns, unsigned digits)
 {
 	uint64_t below = ns % 1000000000u;
@@ -174,7 +175,7 @@ static void put_call_time(struct buf *out, const struct tags_trace_text *x,
 	buf_putc(out, ')');
 }
 
-/* What stands behind the name. */
+/* Appends the text after the name. */
 static void put_tail(struct buf *out, const struct tags_trace_text *x, const struct tag_trace *t,
                      const struct trace_line *line)
 {
@@ -216,7 +217,8 @@ static const char *arrow_of(const struct trace_line *line)
 	}
 }
 
-/* The line of a call. Where there is no room, first the name is cut, then the times. */
+/* Appends the line of a call. If there is too little room, the name is cut first, then the
+ * times. */
 static void put_call(struct tags_trace_text *x, const struct tag_trace *t,
                      const struct trace_line *line, size_t room)
 {
@@ -265,7 +267,7 @@ static void put_switch(struct tags_trace_text *x, const struct tag_trace *t,
 		buf_puts(&x->body, ", by a guess");
 }
 
-/* Fills the body; gives what it is. */
+/* Fills the body; returns its kind. */
 static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
                           const struct trace_line *line, size_t room)
 {
@@ -280,7 +282,7 @@ static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
 			buf_addf(&x->body, "---- Gap: %" PRIu64 " %s lost ----", line->more,
 			         plural(line->more, "event was", "events were"));
 		else
-			buf_puts(&x->body, "---- Gap: events are missing, or none were taken ----");
+			buf_puts(&x->body, "---- Gap: events are missing, or capture was off ----");
 		return PART_BAD;
 	case TRACE_LINE_THREAD:
 		buf_puts(&x->body, "---- Thread ");
@@ -300,7 +302,7 @@ static enum part put_body(struct tags_trace_text *x, const struct tag_trace *t,
 	                                                                        : PART_PLAIN;
 }
 
-/* In colour, cut to its room (0: whole); gives its width. */
+/* Prints text in colour, cut to `room` (0: not cut); returns its width. */
 static size_t put_part(struct tags_trace_text *x, enum part part, const char *text, size_t size,
                        size_t room)
 {
@@ -316,7 +318,7 @@ static size_t put_part(struct tags_trace_text *x, enum part part, const char *te
 	return width;
 }
 
-/* The moment and a gap; its width. */
+/* Prints the time and a gap; returns the width. */
 static size_t put_prefix(struct tags_trace_text *x, const struct tag_trace *t,
                          const struct trace_line *line)
 {
@@ -382,7 +384,8 @@ static void choose_columns(struct tags_trace_text *x, const struct tag_trace *t,
 		vec_push(&x->stream_column, ID_NONE);
 }
 
-/* Streams get columns as they come; where there are more than columns they share. */
+/* Streams get columns in the order of their first line; if there are more streams than columns,
+ * they share. */
 static size_t column_of(struct tags_trace_text *x, uint32_t stream)
 {
 	uint32_t *column = &x->stream_column.items[stream];

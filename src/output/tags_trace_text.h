@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_trace_text: the code path of event tags for people, a line at a time.
+ * tags_trace_text: the code path of event tags as text, one line at a time.
  *
  *	0.000 001 234  -> main (1.500 us, 20.250 us)
  *	0.000 002 000    -> f (...)
@@ -10,14 +10,14 @@
  *	0.000 009 600    <- f (0.900 us, 1.100 us)
  *	0.000 009 999  <- main
  *
- * Seconds since the first event; (net, total) at the entry, or, where the call was too long
- * to wait for its exit, at the exit. "~" before a time: it is uncertain. Times
- * are exact: as many digits as the clock has. With several threads each line names
- * its own, or each has a column.
+ * Times are seconds since the first event. (net, total) is at the entry; if the call was too long
+ * to wait for its exit, it is at the exit. "~" before a time marks it as uncertain. Times are
+ * exact, with as many digits as the clock has. With several threads, each line names its thread, or
+ * each thread has a column.
  *
  * tags_trace_text_init(), tags_trace_text_line() (a trace_line_fn) for each line,
- * tags_trace_text_end(), tags_trace_text_done(). Written is what `out` takes; -errno of its
- * failure stops. Lines are cut at the style's width, times last. One thread. Uses: base, trace,
+ * tags_trace_text_end(), tags_trace_text_done(). The text goes to `out`; an error of `out` (-errno)
+ * stops the run. Lines are cut at the style's width, times last. One thread. Uses: base, trace,
  * view.
  */
 #ifndef ASSAY_OUTPUT_TAGS_TRACE_TEXT_H
@@ -32,12 +32,12 @@ struct tags_trace_text {
 	struct text_style style;
 	bool names;      /* lines name their thread */
 	bool columns;    /* each thread has a column */
-	unsigned digits; /* behind the point of a time, by the clock: 3, 6 or 9 */
+	unsigned digits; /* decimals of a time, by the clock: 3, 6 or 9 */
 	unsigned name_width, column_width, column_count;
-	size_t flush_at; /* bytes; small at first, so that the first lines come at once */
+	size_t flush_at; /* bytes; small at first, so that the first lines appear at once */
 	unsigned columns_given;
 	VEC(uint32_t) stream_column; /* ID_NONE: none yet */
-	VEC(uint32_t) column_who;    /* who was last in a column; ID_NONE: nobody */
+	VEC(uint32_t) column_who;    /* the latest thread in a column; ID_NONE: none */
 	struct buf body, name, tail;
 };
 
@@ -46,10 +46,10 @@ void tags_trace_text_init(struct tags_trace_text *x, const struct tag_recording 
 void tags_trace_text_done(struct tags_trace_text *x);
 
 int tags_trace_text_line(void *x, const struct tag_trace *t, const struct trace_line *line);
-/* What was missing, if anything was. */
+/* Prints what was missing, if anything was. */
 void tags_trace_text_end(struct tags_trace_text *x, const struct tag_trace_result *result);
 
-/* "1.234 us", "5 us" of a clock of microseconds, "1.500000000 s". Appended. */
+/* Appends "1.234 us", "5 us" for a microsecond clock, "1.500000000 s". */
 void tags_trace_text_time(struct buf *out, uint64_t ns, unsigned digits);
 
 #endif

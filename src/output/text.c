@@ -74,8 +74,9 @@ void text_clean(struct buf *out, const char *text)
 }
 
 /*
- * A name with controls or bytes that are no text, as bash and zsh read it back. Without its first
- * byte the second one of a control of C1 is no text, so that both are escaped.
+ * Appends a name with control characters or invalid UTF-8, in the form that bash and zsh read back.
+ * The first byte of a C1 control is escaped by itself; the second one is then invalid alone and is
+ * escaped too.
  */
 static void add_escaped_path(struct buf *out, const char *path)
 {
@@ -144,7 +145,7 @@ void text_heading(struct buf *out, const struct text_style *style, const char *f
 	buf_done(&text);
 }
 
-/* What belongs to the number before it: "%", "ns", with what follows it without a blank. */
+/* A unit belongs to the number before it: "%", "ns", with any text that follows without a space. */
 static bool is_unit(const char *text)
 {
 	static const char *const units[] = {"%", "ns", "us", "ms", "s"};
@@ -156,7 +157,7 @@ static bool is_unit(const char *text)
 	return false;
 }
 
-/* A number and its unit stand in one line. */
+/* Keeps a number and its unit on one line. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " \n");

@@ -21,13 +21,13 @@ void tree_json_id(struct json *j, uint32_t id, uint32_t parent)
 		json_u64(j, parent);
 }
 
-/* A tree under way. */
+/* The state while a tree is written. */
 struct writing {
 	struct json *j;
 	bool nested;
-	unsigned open;      /* nested: objects */
-	uint32_t written;   /* by ids: nodes */
-	VEC(uint32_t) ways; /* by ids: of the node under way and its callers, the root's first */
+	unsigned open;      /* nested: open objects */
+	uint32_t written;   /* by ids: nodes written */
+	VEC(uint32_t) ways; /* by ids: ids of the current node and its callers, from the root */
 };
 
 static void close_down_to(struct writing *t, unsigned depth)

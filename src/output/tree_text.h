@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree_text: what stands around a function's name in a tree, whatever the tree is of.
+ * tree_text: the text around a function's name in a tree of any kind.
  *
- * A name is put together in a buffer: tree_text_indent(), the name, tree_text_recursion().
+ * The caller composes a name in a buffer: tree_text_indent(), the name, tree_text_recursion().
  * Nothing fails. Uses: base.
  */
 #ifndef ASSAY_OUTPUT_TREE_TEXT_H
@@ -12,10 +12,12 @@
 
 #include <stdint.h>
 
-/* A blank a level; levels beyond a bound are told as a number, or lines would be depth long. */
+/* Appends one space per level, up to a limit; deeper levels are printed as a number, so that lines
+ * do not grow with the depth. */
 void tree_text_indent(struct buf *name, unsigned depth);
 
-/* Levels of recursion that begin here (0: none), of `round` functions that take turns. */
+/* Appends the levels of the recursion that begins here (0: none), of `round` functions that call
+ * each other. */
 void tree_text_recursion(struct buf *name, uint32_t levels, uint32_t round);
 
 #endif

@@ -298,13 +298,14 @@ def addresses_alone_stand_for_functions_and_that_is_said(t):
     t.equal((r["drop_frames"], r["keep_frames"]), ("malloc.*", "mallopt"), "frames to hide")
     t.equal((r["time_ns"], r["duration_ns"], r["period"]), (None, None, None), "not told")
     missing = "; ".join(r["missing"])
-    for says in ("the time of the recording", "for how long", "its period", "functions of 2 of 2 places",
+    for says in ("the time of the recording", "the duration", "the sampling period",
+                 "the functions of 2 of 2 places",
                  "lines of source code", "process id or thread"):
         t.has(missing, says)
     text = t.assay("report", file).out
-    t.has(text, "would hide functions like malloc.*, but for mallopt")
+    t.has(text, "hides functions that match malloc.*, except mallopt")
     t.has(text, "2.5 MB")
-    t.has(" ".join(text.split()), "1 call path is below nothing, -500 bytes together")
+    t.has(" ".join(text.split()), "1 call path is negative, -500 bytes together")
 
 
 @test

@@ -127,7 +127,7 @@ def groups_add_up_and_have_a_chart(t):
     t.equal(report["unused_patterns"], ["gone"], "unused")
     text = t.assay("report", "--groups", rules, path).out
     t.has(text, "105      2          2   45.65  65.63  ***********       user\n", "chart")
-    t.has(text, "decided for no function: gone\n", "chart")
+    t.has(text, "matched no function: gone\n", "chart")
     rules = t.write("rules", "net: l*\n")
     groups = {g["group"]: g["net_ns"] for g in t.report("--groups", rules, path)["groups"]}
     t.equal(groups, {"net": 45000, "(other)": 115000}, "groups")

@@ -375,7 +375,7 @@ static void samples_without_time_have_none(void)
 	m.attrs[0].sample_type &= ~(uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
 	put_sample(&m, (struct made_sample){0, 0, 100, false, 0, 1000});
 	tell(&t, &m, NULL);
-	CHECK(says(&t, "Samples of a time that is not known"));
+	CHECK(says(&t, "Samples of an unknown time"));
 	CHECK(!says(&t, "0 s"));
 	CHECK(holds(&t, "\"first_sample_ns\":null"));
 	CHECK(holds(&t, "\"elapsed_ns\":null"));

@@ -138,7 +138,7 @@ static void test_report_on_a_terminal(void)
 	        &wide, false, &out);
 	CHECK(strstr(buf_text(&out), "******"));
 	CHECK(strstr(buf_text(&out), "\033[1m"));
-	CHECK(strstr(buf_text(&out), "as this run alone"));
+	CHECK(strstr(buf_text(&out), "based on this run alone"));
 	CHECK(strstr(buf_text(&out), "cc1#1 (11)"));
 	buf_done(&out);
 }

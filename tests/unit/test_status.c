@@ -99,12 +99,12 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	CHECK(strstr(out.data, "Session day: running\n"));
 	CHECK(strstr(out.data, "\nsince      2023-11-14 22:13:20, 10.000 s\n"));
 	CHECK(strstr(out.data, "\nprocess    4711\n"));
-	CHECK(strstr(out.data, "\nticks      not known: nobody counts them\n"));
-	CHECK(strstr(out.data, "\nrate       100 Hz now, 997 Hz were asked for\n"));
+	CHECK(strstr(out.data, "\nticks      not known: this kind of session does not count them\n"));
+	CHECK(strstr(out.data, "\nrate       100 Hz now, 997 Hz requested\n"));
 	a.state = SESSION_ENDED;
 	buf_clear(&out);
 	status_text(&a, &plain, &out);
-	CHECK(strstr(out.data, "\nrate       100 Hz at the end, 997 Hz were asked for\n"));
+	CHECK(strstr(out.data, "\nrate       100 Hz at the end, 997 Hz requested\n"));
 	a.state = SESSION_RUNNING;
 	buf_clear(&out);
 	status_text(&a, &plain, &out);
@@ -112,7 +112,7 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	                       "earlier samples\n"
 	                       "           have left it), for /x/perf.data\n"));
 	CHECK(strstr(out.data, "\nrule       load>4: 3.42 now, has not held\n"));
-	CHECK(strstr(out.data, "\nrule       mem<99: 42 now, has held since it began\n"));
+	CHECK(strstr(out.data, "\nrule       mem<99: 42 now, has held since the start\n"));
 	CHECK(strstr(out.data,
 	             "\nrule       exit=cc: held 1 time, last at 2023-11-14 22:13:25; 3 times "
 	             "more\n           within a minute of the last\n"));

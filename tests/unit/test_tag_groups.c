@@ -50,7 +50,7 @@ static void the_first_rule_that_fits_decides(void)
 	tags_text(m->report, g, NULL, &m->to, &m->out);
 	CHECK(strstr(m->out.data,
 	             "326905  10129          3   65.74  66.41  ***********       net\n") != NULL);
-	CHECK(strstr(m->out.data, "patterns that decided for no function: in_cksum nothing_*\n") !=
+	CHECK(strstr(m->out.data, "patterns that matched no function: in_cksum nothing_*\n") !=
 	      NULL);
 	CHECK(strstr(m->out.data, " late\n") == NULL);
 	tag_groups_free(g);

@@ -483,7 +483,7 @@ static void gaps_and_what_is_uncertain_are_told_in_place(void)
 	           "   0.000 000 300  ---- Gap: 3 events were lost ----\n"
 	           "   0.000 000 300    -> f (0.010 us, 0.010 us)\n"
 	           "   0.000 000 310    <- f\n"
-	           "   0.000 000 400  ---- Gap: events are missing, or none were taken ----\n"
+	           "   0.000 000 400  ---- Gap: events are missing, or capture was off ----\n"
 	           "   0.000 000 400  <- main\n"
 	           "   0.000 000 500  -> f (0.100 us, 0.100 us)\n"
 	           "   0.000 000 600    == mark\n"
