@@ -5,14 +5,14 @@
 #include "base/sorted.h"
 
 #define NO_SLOT UINT16_MAX
-#define BOUND_EVERY 4096 /* samples between looks at how much is kept */
+#define BOUND_EVERY 4096 /* number of samples between checks of the memory limit */
 
 struct stack_memory {
 	struct known_stack slots[STACK_MEMORY_THREADS];
-	uint32_t used; /* slots that were ever given */
-	uint32_t hand; /* the next that may have to go */
+	uint32_t used; /* slots that were given out at least once */
+	uint32_t hand; /* the next candidate for eviction */
 	uint32_t calls;
-	VEC(uint16_t) slot_of; /* by thread */
+	VEC(uint16_t) slot_of; /* per thread */
 };
 
 struct stack_memory *stack_memory_new(void)
@@ -47,7 +47,7 @@ static void forget_slot(struct stack_memory *m, struct known_stack *k)
 	empty(k);
 }
 
-/* A slot of nobody, or of one that was not seen since the hand last came by. */
+/* A free slot, or the slot of a thread that was not sampled since the hand last passed it. */
 static uint16_t free_slot(struct stack_memory *m)
 {
 	struct known_stack *k;
@@ -70,7 +70,7 @@ static size_t room_of(const struct known_stack *k)
 	return k->frames.room + k->aside.frames.room;
 }
 
-/* Deep stacks of many threads: those not seen for longest go. */
+/* Evicts the stacks of threads that were not sampled recently, until the limit is met. */
 static void bound_frames(struct stack_memory *m, const struct known_stack *keep)
 {
 	size_t total = 0;
@@ -139,7 +139,8 @@ static bool same_frame(const struct unwind_frame *a, const struct unwind_frame *
 	return a->cfa == b->cfa && a->pc == b->pc;
 }
 
-/* How many of the outermost frames are as they were; the others are put in. */
+/* Puts frames below the outermost `outer` ones. Returns the number of outermost frames that did not
+ * change. */
 static uint32_t put_frames(struct known_stack *k, uint32_t outer, const struct unwind_frame *frames,
                            uint32_t count)
 {
@@ -164,7 +165,8 @@ void known_stack_keep(struct known_stack *k, uint32_t outer, const struct unwind
 	if (outer > k->frames.count)
 		outer = (uint32_t)k->frames.count;
 	stay = put_frames(k, outer, frames, count);
-	/* Pieces tell who the callers are: where that changes they are others. */
+	/* The number of a piece implies its callers, so a piece whose callers change needs a new
+	 * number. */
 	while (k->gaps.count && *vec_last(&k->gaps) >= outer) {
 		was_gap = *vec_last(&k->gaps) == outer;
 		if (!was_gap || joined)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stack_memory: the frames that each thread was last seen to have.
+ * stack_memory: the frames of each thread at its latest sample.
  *
- * A thread's frames stand outermost first. What is above a frame (its callers)
- * does not change while it stands: where a walk ends for want of memory at a
- * frame that is known, by its CFA and its place, its callers are those known.
- * Frames that nobody saw the callers of, below others that are known, stand
- * behind a gap: they may be joined later.
+ * A thread's frames are stored outermost first. The callers of a frame do not change while the
+ * frame is active. If a walk ends for lack of stack memory at a known frame (equal CFA and place),
+ * the known callers of that frame complete it. If the callers of new frames are unknown and other
+ * known frames lie above them, there is a gap between them; a later sample may close it.
  *
- * The frames are numbered in pieces of STACK_PIECE, so that a deep stack is
- * told once and then referred to: a piece keeps its number while its frames
- * stand.
+ * The frames are grouped in pieces of STACK_PIECE. The caller writes each piece of a deep stack
+ * once, under a number, and refers to it afterwards. A piece keeps its number while its frames do
+ * not change.
  *
- * A signal handler on a stack of its own shows nothing of the stack that it
- * interrupted, and as soon as it returns the thread shows less of it. So what was
- * last found below a handler is kept aside, for when the same is interrupted again.
+ * A signal handler on a stack of its own does not show the interrupted stack, and when the handler
+ * returns, the thread's stack shrinks. Therefore the frames last found below a handler are saved in
+ * `aside`, for the next interruption at the same frame.
  *
- * stack_memory_new(); stack_memory_of() per sample; stack_memory_free(),
- * NULL-safe. Memory is bounded by STACK_MEMORY_THREADS and
- * STACK_MEMORY_FRAMES: threads not seen for long are forgotten. Uses: base.
+ * stack_memory_new(); stack_memory_of() per sample; stack_memory_free(), NULL-safe. Nothing fails.
+ * Memory is limited by STACK_MEMORY_THREADS and STACK_MEMORY_FRAMES: the threads that were not
+ * sampled for the longest time are evicted. One thread. Uses: base.
  */
 #ifndef ASSAY_UNWIND_STACK_MEMORY_H
 #define ASSAY_UNWIND_STACK_MEMORY_H
@@ -27,19 +26,21 @@
 #include "unwind/unwind.h"
 
 #define STACK_MEMORY_THREADS 4096
-#define STACK_MEMORY_FRAMES ((size_t)4 << 20) /* of all threads */
-#define STACK_DEPTH_MAX 65536                 /* frames of a thread */
+#define STACK_MEMORY_FRAMES ((size_t)4 << 20) /* sum over all threads */
+#define STACK_DEPTH_MAX 65536                 /* frames per thread */
 #define STACK_PIECE 512
 
-/* The frames of one thread. CFAs fall from each frame to the next. */
+/* The frames of one thread. CFAs decrease from each frame to the next. */
 struct known_stack {
 	uint32_t thread;
 	bool recent;
-	uint8_t end; /* of the outermost frame; the caller's to choose, 0 where there is none */
+	uint8_t end; /* how the outermost frame ends; the caller chooses the values, 0 if there are
+	              * no frames */
 	VEC(struct unwind_frame) frames;
 	VEC(uint32_t)
-	gaps; /* rising: the callers of frame n are not known, those before are older */
-	VEC(uint32_t) pieces; /* the number of each, 0: not told yet */
+	gaps; /* ascending indexes: the callers of frame n are unknown, and frames before n are
+	       * older */
+	VEC(uint32_t) pieces; /* the number of each piece, 0: not written yet */
 	struct {
 		VEC(struct unwind_frame) frames; /* innermost first */
 		uint64_t tag;
@@ -51,30 +52,31 @@ struct stack_memory;
 
 struct stack_memory *stack_memory_new(void);
 void stack_memory_free(struct stack_memory *m);
-/* What is known of a thread, good until the next call; empty where nothing is. */
+/* The stack of a thread, valid until the next call; empty if nothing is known. */
 struct known_stack *stack_memory_of(struct stack_memory *m, uint32_t thread);
 void stack_memory_forget(struct stack_memory *m, uint32_t thread);
 
 #define STACK_UNKNOWN UINT32_MAX
 
-/* The index of a frame with that CFA and place, STACK_UNKNOWN where there is none. */
+/* The index of the frame with this CFA and place, or STACK_UNKNOWN. */
 uint32_t known_stack_find(const struct known_stack *k, const struct unwind_frame *frame);
-/* How many of the outermost frames are certainly callers of one with this CFA, if they stand. */
+/* The number of outermost frames whose CFA is above `cfa`: these are callers of a frame with this
+ * CFA, if they are still active. */
 uint32_t known_stack_above(const struct known_stack *k, uint64_t cfa);
-/* The outermost frame that the innermost one is joined with, without a gap. */
+/* The index of the outermost frame that is connected with the innermost one without a gap. */
 uint32_t known_stack_joined(const struct known_stack *k);
 
 /*
- * Keeps the outermost `outer` frames and puts `count` others, innermost first,
- * under them. `joined`: their callers are those kept, else there is a gap.
+ * Keeps the outermost `outer` frames and adds `count` frames, given innermost first, below them.
+ * `joined`: the kept frames are their callers; otherwise a gap is recorded.
  */
 void known_stack_keep(struct known_stack *k, uint32_t outer, const struct unwind_frame *frames,
                       uint32_t count, bool joined);
 
 /*
- * What a handler on another stack interrupted. `tag` stands for the registers that
- * its innermost frame held. Taken back, it is all that is known of the thread;
- * false: nothing of that frame and tag is kept aside.
+ * set_aside saves the frames that a handler on another stack interrupted. `tag` identifies the
+ * registers of the innermost frame. take_back makes the saved frames the stack of the thread; it
+ * returns false if no frames are saved for this frame and tag.
  */
 void known_stack_set_aside(struct known_stack *k, uint64_t tag);
 bool known_stack_take_back(struct known_stack *k, const struct unwind_frame *frame, uint64_t tag);

@@ -3,7 +3,7 @@
 
 #include "unwind/unwind_expression.h"
 
-/* A signal handler's stack, and a handler on it that is interrupted in turn; no more than that. */
+/* Allows a signal handler's stack, and interrupted handlers on it; more switches are an error. */
 #define SWITCHES_MAX 4
 
 const struct unwind_machine *unwind_native(void)
@@ -46,7 +46,7 @@ static inline bool known(const struct unwind_regs *regs, unsigned reg)
 	return reg < UNWIND_REGISTERS && regs->known >> reg & 1;
 }
 
-/* What a step works on. */
+/* The state of one step. */
 struct step {
 	struct unwind_cursor *c;
 	const struct cfi_table *table;
@@ -79,7 +79,8 @@ static enum unwind_result find_cfa(struct step *s, const struct cfi_rule *rule)
 	return UNWIND_CALLER;
 }
 
-/* A frame lies above those that it called, but for what a signal interrupted. */
+/* Whether the CFA is above the frames called from it, or is that of a stack that a signal
+ * interrupted. */
 static bool rises(struct unwind_cursor *c, uint64_t cfa, const struct cfi_rule *rule)
 {
 	uint64_t least = c->floor + !c->exact;
@@ -127,10 +128,11 @@ static enum unwind_result saved_value(const struct step *s, const struct cfi_sav
 
 struct saved {
 	uint64_t values[UNWIND_REGISTERS];
-	uint64_t set, lost; /* bit a register */
+	uint64_t set, lost; /* one bit per register */
 };
 
-/* All that the frame saved. Registers that cannot be found are lost; the stack's end stops it. */
+/* Reads all registers that the frame saved. Registers that cannot be read are lost; unavailable
+ * stack memory ends the step. */
 static enum unwind_result read_saves(const struct step *s, const struct cfi_rule *rule,
                                      struct saved *saved)
 {
@@ -146,12 +148,13 @@ static enum unwind_result read_saves(const struct step *s, const struct cfi_rule
 			continue;
 		address = s->cfa + (uint64_t)(int64_t)save->offset;
 		into = address - m->start;
-		if (save->how == CFI_AT_CFA && into < last) { /* nearly always */
+		if (save->how == CFI_AT_CFA && into < last) { /* the most frequent case */
 			memcpy(&saved->values[save->reg], m->bytes + into, sizeof(into));
 			saved->set |= (uint64_t)1 << save->reg;
 			continue;
 		}
-		/* Below the stack pointer: taken off the stack again, the register has it. */
+		/* Below the stack pointer: the value has been popped again, so the register has
+		 * it. */
 		if (save->how == CFI_AT_CFA && address < s->c->floor)
 			continue;
 		r = saved_value(s, save, &saved->values[save->reg]);
@@ -165,21 +168,21 @@ static enum unwind_result read_saves(const struct step *s, const struct cfi_rule
 	return UNWIND_CALLER;
 }
 
-/* Where the frame was called from; false: nobody can say. */
+/* Finds the return address; false: it is unknown. */
 static bool find_ra(const struct unwind_cursor *c, const struct unwind_machine *m,
                     const struct saved *saved, uint64_t *ra)
 {
 	if (saved->set >> m->ra & 1)
 		*ra = saved->values[m->ra];
 	else if (m->ra != m->pc && !(saved->lost >> m->ra & 1) && known(&c->regs, m->ra))
-		*ra = c->regs.value[m->ra]; /* a function that calls nothing left it there */
+		*ra = c->regs.value[m->ra]; /* a leaf function did not save it */
 	else
 		return false;
 	*ra &= m->address_mask;
 	return true;
 }
 
-/* The registers that were read, and what the callee left alone. */
+/* Sets the registers that were read; keeps the callee-saved ones that were not. */
 static void restore(struct unwind_cursor *c, const struct unwind_machine *m,
                     const struct saved *saved, bool signal)
 {

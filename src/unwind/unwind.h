@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwind: from a frame to its caller, by the rule that holds at its place.
+ * unwind: computes a frame's caller, by the unwind rule of the frame's place.
  *
- * A cursor holds a frame's registers, in DWARF's numbers of a machine. A step
- * computes the frame's CFA (the stack pointer's value before the call), reads
- * what the frame saved and turns the registers into the caller's. What a
- * callee may have changed is unknown in the caller, but through a signal
- * handler's frame. CFAs must rise from frame to frame; only a signal handler
- * may run on another stack than what it interrupted. Which rule holds at an
- * address is for the caller to find (image/cfi.h).
+ * A cursor holds a frame's registers, numbered as in DWARF for the machine. A step computes the
+ * frame's CFA (the stack pointer's value before the call), reads the registers that the frame
+ * saved, and replaces the registers by those of the caller. Registers that a callee may change are
+ * unknown in the caller, except across a signal handler's frame. CFAs must increase from frame to
+ * frame; only the stack interrupted by a signal handler may be a different one. The caller of these
+ * functions finds the rule for an address (image/cfi.h).
  *
- *	unwind_start()		registers as perf gives them
- *	unwind_step()		by a rule
- *	unwind_frame_pointer()	by the chain of frame pointers, where there is no rule
+ *	unwind_start()		registers as perf records them
+ *	unwind_step()		one step by a rule
+ *	unwind_frame_pointer()	one step by the frame pointer, if there is no rule
  *
- * A step that does not lead to a caller leaves the registers as they were.
- * Nothing here allocates; every step is bounded in time whatever the table and
- * the memory hold. A machine is const; a cursor belongs to its caller: any thread.
- * Uses: base, image.
+ * A step that fails does not change the registers. Nothing is allocated. The time of a step is
+ * bounded for any table and any memory contents. A machine is constant; a cursor belongs to its
+ * caller; any thread may call. Uses: base, image.
  */
 #ifndef ASSAY_UNWIND_UNWIND_H
 #define ASSAY_UNWIND_UNWIND_H
@@ -27,72 +25,74 @@
 #include <string.h>
 
 #define UNWIND_REGISTERS 33
-/* Memory that far above a frame is none of its stack. */
+/* An address this far above a frame is not part of its stack. */
 #define UNWIND_REACH ((uint64_t)256 << 20)
 
-/* What the walk must know of a kind of processor. Columns are DWARF's register numbers. */
+/* Properties of a processor type. Columns are DWARF's register numbers. */
 struct unwind_machine {
 	enum elf_machine machine;
-	uint8_t sp, fp, ra, pc;  /* pc: under which number expressions ask for the place */
-	uint64_t callee_saved;   /* bit a register; sp is not among them, being the CFA */
-	uint64_t address_mask;   /* what of a saved return address is the address */
-	uint64_t perf_mask;      /* the registers to ask perf for */
-	const uint8_t *of_perf;  /* perf's number to ours; UNWIND_NOT_OURS */
-	uint8_t perf_count;      /* numbers that perf has */
-	uint8_t perf_pc;         /* perf's number of the place */
-	uint8_t fp_saved, fp_ra; /* where a frame pointer's frame keeps the caller's, and RA */
-	uint8_t fp_size;         /* CFA above the frame pointer */
+	uint8_t sp, fp, ra, pc;  /* pc: the number that expressions use for the place */
+	uint64_t callee_saved;   /* one bit per register; without sp, which is the CFA */
+	uint64_t address_mask;   /* the address bits of a saved return address */
+	uint64_t perf_mask;      /* the registers to request from perf */
+	const uint8_t *of_perf;  /* perf's register number to ours, or UNWIND_NOT_OURS */
+	uint8_t perf_count;      /* number of perf's registers */
+	uint8_t perf_pc;         /* perf's number of the program counter */
+	uint8_t fp_saved, fp_ra; /* offsets from the frame pointer to the caller's frame pointer and
+	                          * to the return address */
+	uint8_t fp_size;         /* distance from the frame pointer to the CFA */
 };
 
 #define UNWIND_NOT_OURS 0xff
 
 extern const struct unwind_machine unwind_x86_64, unwind_arm64;
-/* The machine that this program runs on; NULL: none that is known. */
+/* The machine that this program runs on; NULL: an unknown one. */
 const struct unwind_machine *unwind_native(void);
 
 struct unwind_regs {
-	uint64_t known; /* bit a register */
+	uint64_t known; /* one bit per register */
 	uint64_t pc;
 	uint64_t value[UNWIND_REGISTERS];
 };
 
 enum unwind_result {
-	UNWIND_CALLER, /* the cursor stands at the caller */
-	UNWIND_FIRST,  /* there is none: a thread's first function */
-	UNWIND_BEYOND, /* the memory needed is the stack's, but not at hand */
-	UNWIND_WRONG,  /* the rule leads out of the stack or nowhere */
+	UNWIND_CALLER, /* the cursor is at the caller */
+	UNWIND_FIRST,  /* no caller: a thread's first function */
+	UNWIND_BEYOND, /* the step needs stack memory that is not available */
+	UNWIND_WRONG,  /* the rule leads out of the stack, or is invalid */
 };
 
-/* The stack's memory: a copy, and where more than that can be had, whom to ask. */
+/* The stack's memory: a copy, and optionally a function that reads beyond it. */
 struct unwind_memory {
 	const uint8_t *bytes;
-	uint64_t start, size; /* of the copy: address, bytes */
-	/* Reads 8 bytes. NULL: there is nothing but the copy. */
+	uint64_t start, size; /* of the copy: address, number of bytes */
+	/* Reads 8 bytes. NULL: only the copy is available. */
 	bool (*read)(void *ctx, uint64_t address, uint64_t *value);
 	void *ctx;
 };
 
 struct unwind_frame {
-	uint64_t cfa; /* 0: not known */
+	uint64_t cfa; /* 0: unknown */
 	uint64_t pc;
 };
 
 struct unwind_cursor {
 	struct unwind_regs regs;
-	uint64_t cfa;     /* of the frame that was stepped from last; 0: could not be known */
-	uint64_t floor;   /* the last CFA, at first the stack pointer: the next must be above */
+	uint64_t cfa;     /* of the frame of the last step; 0: unknown */
+	uint64_t floor;   /* the last CFA, initially the stack pointer: the next CFA must be above
+	                   * it */
 	bool exact;       /* pc is the next instruction, not a return address */
-	uint8_t switches; /* times that a signal handler ran on another stack */
+	uint8_t switches; /* number of signal handlers on another stack so far */
 };
 
 /*
- * `values`: one a bit of mask, by perf's rising numbers. False: the stack
- * pointer or the place is not among them.
+ * `values`: one per bit of mask, in the order of perf's numbers. Returns false if the stack pointer
+ * or the program counter is missing.
  */
 bool unwind_start(struct unwind_cursor *c, const struct unwind_machine *m, const uint64_t *values,
                   uint64_t mask);
 
-/* The address whose rule holds: of a call, not of what follows it. */
+/* The address for the lookup of the rule: inside the call, not the instruction after it. */
 static inline uint64_t unwind_place(const struct unwind_cursor *c)
 {
 	return c->regs.pc - !c->exact;
@@ -103,13 +103,13 @@ enum unwind_result unwind_step(struct unwind_cursor *c, const struct unwind_mach
                                const struct unwind_memory *memory);
 
 /*
- * By the frame pointer. It is for the caller to see that the return address
- * lies in code. *linked: the caller's frame pointer is one, or 0 for the last.
+ * One step by the frame pointer. The caller must check that the return address is in code. *linked:
+ * the caller's frame pointer is plausible, or 0 for the last frame.
  */
 enum unwind_result unwind_frame_pointer(struct unwind_cursor *c, const struct unwind_machine *m,
                                         const struct unwind_memory *memory, bool *linked);
 
-/* Reads 8 bytes of a stack whose innermost part that is in use is at `floor`. */
+/* Reads 8 bytes of a stack whose innermost used address is `floor`. */
 static inline enum unwind_result unwind_read(const struct unwind_memory *m, uint64_t floor,
                                              uint64_t address, uint64_t *value)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/unwind.h"
 
-/* DWARF: x0 ... x30, 31 the stack pointer; perf counts the same way, then the place. */
+/* DWARF: x0 ... x30, then 31 for the stack pointer. perf uses the same numbers, then 32 for the
+ * program counter. */
 enum { X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
 static const uint8_t of_perf[] = {
@@ -16,7 +17,8 @@ const struct unwind_machine unwind_arm64 = {
         .ra = X30,
         .pc = PC,
         .callee_saved = ((uint64_t)1 << X30) - ((uint64_t)1 << X19), /* x19 to x29 */
-        .address_mask = ((uint64_t)1 << 48) - 1, /* above that: pointer authentication */
+        .address_mask = ((uint64_t)1 << 48) - 1, /* the bits above hold the pointer authentication
+                                                  * code */
         .perf_mask = ((uint64_t)1 << (PC + 1)) - 1,
         .of_perf = of_perf,
         .perf_count = sizeof(of_perf),

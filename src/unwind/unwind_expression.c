@@ -36,7 +36,7 @@ static uint64_t pop(struct machine *m)
 	return m->depth ? m->stack[--m->depth] : fail(m, UNWIND_WRONG);
 }
 
-/* The n-th from the top. */
+/* The n-th value from the top. */
 static uint64_t peek(struct machine *m, uint64_t n)
 {
 	return n < m->depth ? m->stack[m->depth - 1 - n] : fail(m, UNWIND_WRONG);
@@ -50,7 +50,7 @@ static void push_register(struct machine *m, uint64_t reg, int64_t offset)
 		push(m, m->regs->value[reg] + (uint64_t)offset);
 }
 
-/* A word is read whole where it can be: the last bytes of a copy are not lost for a byte. */
+/* Always reads 8 bytes and masks them to `size`. */
 static void deref(struct machine *m, int64_t size)
 {
 	uint64_t address = pop(m), value = 0;
@@ -116,7 +116,7 @@ static bool is_binary(uint8_t atom)
 	}
 }
 
-/* Two from the stack, one result. */
+/* Takes two values from the stack and pushes one result. */
 static void binary(struct machine *m, uint8_t atom)
 {
 	uint64_t b = pop(m), a = pop(m), r;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwind_expression: DWARF expressions of unwind tables (the PLT's CFA, the
+ * unwind_expression: evaluates DWARF expressions of unwind tables (the CFA in the PLT, the
  * registers of signal frames, realigned stacks).
  *
- * Bounded in steps and depth; whatever is not understood is UNWIND_WRONG.
- * DW_OP_skip and DW_OP_bra name the operation to go on with by its number in
- * the expression. Nothing is held: any thread. Uses: base, image.
+ * The number of steps and the stack depth are limited; an unknown operation gives UNWIND_WRONG.
+ * DW_OP_skip and DW_OP_bra hold the index of the next operation in the expression. Nothing is
+ * allocated; any thread may call. Uses: base, image.
  */
 #ifndef ASSAY_UNWIND_EXPRESSION_H
 #define ASSAY_UNWIND_EXPRESSION_H
 
 #include "unwind/unwind.h"
 
-/* `first`: what is on the stack at the start, NULL for nothing. */
+/* `first`: the initial value on the expression's stack; NULL: none. */
 enum unwind_result unwind_expression(const struct cfi_table *table, const struct cfi_expression *x,
                                      const struct unwind_regs *regs,
                                      const struct unwind_memory *memory, uint64_t floor,
