@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_engine: from packets to events, and what each one is: threads go out and come in,
- * packets begin after a gap or too early (rules 1, 5, 7 to 9).
+ * tag_engine: reads packets and handles each event: threads are switched out and in, packets begin
+ * after a gap or too early (rules 1, 5, 7 to 9).
  *
- * plain_words() is the loop in which nearly all events of a recording end: sure
- * calls of functions that are known, in a thread that runs. It is made twice, lean for
- * sums alone, and full. All else goes by tag_run_apply(), one event at a time. Uses: base,
- * trace.
+ * plain_words() is the loop for nearly all events of a recording: certain calls of known functions,
+ * in a running thread. The compiler makes two versions, a lean one for sums only and a full one.
+ * All other events go through tag_run_apply(), one at a time. Uses: base, trace.
  */
 #include "trace/tag_engine_call.h"
 
@@ -26,7 +25,7 @@ static void switched_in(struct tag_run *r)
 	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN, .depth = r->stack->top});
 }
 
-/* Rule 11: what ran since the last event of the thread's own is the device's. */
+/* Rule 11: the time since the last event of the thread itself is own time of the device. */
 static void own_time(struct tag_run *r)
 {
 	uint64_t passed = tag_run_clock(r) - r->ran;
@@ -35,7 +34,7 @@ static void own_time(struct tag_run *r)
 	r->own += passed;
 }
 
-/* Assay's own tags. */
+/* Handles assay's reserved tags. */
 static void own_tag(struct tag_run *r, uint32_t tag)
 {
 	bool was = r->out != TAG_OUT_NOT;
@@ -86,7 +85,7 @@ void tag_run_apply(struct tag_run *r, uint32_t tag)
 	}
 }
 
-/* While a thread is out: its time up to now is idle, by kind. */
+/* Counts the time up to now as idle, by kind, while a thread is switched out. */
 static void count_out(struct tag_run *r)
 {
 	uint64_t time = tag_run_time(r), passed = time - r->since;
@@ -101,7 +100,7 @@ static void count_out(struct tag_run *r)
 	*(r->out == TAG_OUT_BLOCKED ? &r->blocked : &r->preempted) += passed;
 }
 
-/* An event of any kind, at the time that stands. */
+/* Handles an event of any kind, at the current time. */
 static void event(struct tag_run *r, uint32_t tag)
 {
 	if (r->asks) {
@@ -116,7 +115,7 @@ static void event(struct tag_run *r, uint32_t tag)
 	tag_run_apply(r, tag);
 }
 
-/* Where the loop of plain events stands: nothing but registers. */
+/* The state of the loop of plain events; it fits in registers. */
 struct plain {
 	const uint64_t *word;
 	struct tag_line *lines;
@@ -125,7 +124,7 @@ struct plain {
 	uint32_t tag;
 };
 
-/* Reads the word's time and tag; false: it is no event. */
+/* Reads the time and tag of a word; false: the word is not an event. */
 static always_inline bool plain_time(struct tag_run *r, struct plain *p, bool lean)
 {
 	uint64_t low = *p->word >> ASSAY_TAGS_TAG_BITS;
@@ -143,7 +142,7 @@ static always_inline bool plain_time(struct tag_run *r, struct plain *p, bool le
 	return true;
 }
 
-/* The sure call on top ends. */
+/* Closes the top call, which is certain. */
 static always_inline void plain_exit(struct tag_run *r, struct plain *p, bool lean)
 {
 	struct tag_line *l = &p->lines[p->top->line];
@@ -174,7 +173,7 @@ static always_inline void plain_entry(struct tag_run *r, struct plain *p, uint32
 	}
 }
 
-/* Plain events up to one that is not, which is left to the caller. */
+/* Handles plain events up to the first other one, and returns its address. */
 static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t *word,
                                                const uint64_t *end, bool lean)
 {
@@ -198,7 +197,7 @@ static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t
 		}
 		uint32_t line = pages[p.tag >> TAG_PAGE_BITS][p.tag & (TAG_PAGE_TAGS - 1)];
 
-		/* A class above, or 0: not met yet. */
+		/* The value has a class, or is 0: not seen yet. */
 		if (rare(line - 1 >= TAG_LINE_MASK || p.top == p.last))
 			break;
 		plain_entry(r, &p, line, lean);
@@ -208,7 +207,8 @@ static always_inline const uint64_t *plain_run(struct tag_run *r, const uint64_t
 	return p.word;
 }
 
-/* A tag of assay's own comes: if the event before it was none, where the clock stood there. */
+/* Before a reserved tag: if the event before it is an ordinary one, records the clock at that
+ * event. */
 static void note_ran(struct tag_run *r, const uint64_t *word)
 {
 	uint64_t now = tag_run_time(r), time;
@@ -222,8 +222,8 @@ static void note_ran(struct tag_run *r, const uint64_t *word)
 }
 
 /*
- * Events until one that leaves the stream in a state that wants each event looked at (out,
- * asking). `lean` (a constant): a thread's, for sums alone.
+ * Handles events until one leaves the stream in a state in which each event is checked (switched
+ * out, asking). `lean` (a constant): for a thread, without steps.
  */
 static always_inline const uint64_t *plain_words(struct tag_run *r, const uint64_t *word,
                                                  const uint64_t *end, bool lean)
@@ -244,7 +244,7 @@ static always_inline const uint64_t *plain_words(struct tag_run *r, const uint64
 	return word;
 }
 
-/* Decodes a word's time into turn and low; false: it is no event. */
+/* Decodes the time of a word into turn and low; false: the word is not an event. */
 static bool take_time(struct tag_run *r, uint64_t word)
 {
 	uint64_t low = word >> ASSAY_TAGS_TAG_BITS;
@@ -274,7 +274,7 @@ static void words(struct tag_run *r, const uint64_t *word, const uint64_t *end)
 	}
 }
 
-/* A packet that begins too early: time stands until its events are past `last`. */
+/* For a packet that begins too early: the time stops until its events are later than `last`. */
 static const uint64_t *late_words(struct tag_run *r, const uint64_t *word, const uint64_t *end)
 {
 	for (; word < end; word++) {
@@ -297,7 +297,7 @@ static const uint64_t *late_words(struct tag_run *r, const uint64_t *word, const
 	return word;
 }
 
-/* A thread's events end: what is open ends with them. */
+/* Ends the events of a thread: its open calls are closed. */
 static void end_thread(struct tag_run *r)
 {
 	struct tag_frame *none = r->stack->frames;
@@ -344,7 +344,7 @@ static void begin_gap(struct tag_run *r, const struct tag_packet *p)
 	                        .kind = TAG_STEP_GAP, .depth = r->stack->top, .lost = p->lost});
 }
 
-/* The first event of a packet, whose time stands: what passed before it. */
+/* Accounts for the time before the first event of a packet. */
 static void first_event(struct tag_run *r)
 {
 	uint64_t time = tag_run_time(r);
@@ -369,7 +369,7 @@ static void first_event(struct tag_run *r)
 	r->gap = false;
 }
 
-/* A packet's words, the first of which is an event. */
+/* Handles the words of a packet; the first word is an event. */
 static void packet_words(struct tag_run *r, const struct tag_packet *p, const uint64_t *word,
                          const uint64_t *end)
 {
@@ -397,7 +397,7 @@ void tag_run_packet(struct tag_run *r, const struct tag_packet *p)
 {
 	size_t first = 0;
 
-	r->forked |= p->forked; /* of its thread, which events are to begin */
+	r->forked |= p->forked; /* applies to the thread that the packet begins */
 	if (p->count && !r->device &&
 	    (!r->threads.count || p->pid != r->thread.pid || p->tid != r->thread.tid))
 		begin_thread(r, p);

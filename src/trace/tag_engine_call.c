@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_engine_call: calls opened and closed, one at a time, whatever their flags; rules 2 to
- * 4 and 10. Uses: base, trace.
+ * tag_engine_call: opens and closes single calls with any flags; rules 2 to 4 and 10. Uses: base,
+ * trace.
  */
 #include "trace/tag_engine_call.h"
 
@@ -16,7 +16,7 @@ struct tag_stack *tag_stack_new(struct tag_run *r)
 
 	s->room = 32;
 	s->frames = xcalloc(s->room, sizeof(*s->frames));
-	s->frames[0].key = UINT64_MAX; /* no event's tag */
+	s->frames[0].key = UINT64_MAX; /* differs from every event's tag */
 	if (r->more)
 		s->more = xcalloc(s->room, sizeof(*s->more));
 	s->id = ++r->stacks;

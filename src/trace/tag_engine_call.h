@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_engine_call: what opening and closing a call does, once, for the loop of
- * plain events and for all others: made part of each by the compiler.
+ * tag_engine_call: opens and closes calls. The functions are inline, so that the loop of plain
+ * events and all other callers share one implementation.
  *
- * Errors: none. One thread a run. Uses: base, trace.
+ * Nothing fails. One thread per run. Uses: base, trace.
  */
 #ifndef ASSAY_TRACE_TAG_ENGINE_CALL_H
 #define ASSAY_TRACE_TAG_ENGINE_CALL_H
@@ -13,7 +13,7 @@
 #define always_inline inline __attribute__((always_inline))
 #define rare(x) __builtin_expect(!!(x), 0)
 
-/* Completes a step, and gives it on. */
+/* Completes a step and passes it to the callback. */
 static always_inline void tell(struct tag_run *r, struct tag_step *step)
 {
 	if (!r->step)
@@ -36,7 +36,7 @@ static always_inline void open_more(struct tag_run *r, uint32_t line)
 	                           .call = r->calls});
 }
 
-/* Opens a call above `top`; there is room. */
+/* Opens a call above `top`; the stack has room. */
 static always_inline void open_frame(struct tag_frame *top, struct tag_line *l, uint32_t line,
                                      uint32_t depth, uint64_t now)
 {
@@ -44,7 +44,7 @@ static always_inline void open_frame(struct tag_frame *top, struct tag_line *l, 
 	l->inner = depth + 1;
 }
 
-/* What every call leaves behind that closes; `span`: its total as it is shown. */
+/* Adds a closed call to its function and its caller; `span`: its total as shown. */
 static always_inline void settle_frame(struct tag_frame *top, struct tag_line *l, uint64_t net,
                                        uint64_t total, uint64_t span)
 {
@@ -61,7 +61,7 @@ static always_inline void settle_bounds(uint64_t *min, uint64_t *max, uint64_t n
 	*max = net > *max ? net : *max;
 }
 
-/* The total of what is on top with the time that it waited, without gaps. */
+/* The total of the top call including the time that it waited, without gaps. */
 static always_inline uint64_t span_of(const struct tag_run *r, uint64_t total)
 {
 	if (!r->spans)

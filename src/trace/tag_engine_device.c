@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_engine_device: the sixth rule: processes of a device's stream, parted by `!` functions.
+ * tag_engine_device: rule 6: the processes of a device's stream, separated by `!` functions.
  *
- * A process is a stack with a clock of its own. While none runs there is an idle
- * stack, for interrupts. When `!` ends, events are kept (a bounded number) until it is
- * told which process goes on; then they are applied, so that all that is told later
- * is right from the begin. Uses: base, trace.
+ * A process is a stack with its own clock. While no process runs, there is an idle stack for
+ * interrupts. When `!` ends, events are kept (up to a limit) until the process that continues is
+ * identified. They are applied after that, so that every step has the right process. Uses: base,
+ * trace.
  */
 #include "trace/tag_engine_run.h"
 
@@ -24,7 +24,7 @@ void tag_run_begin_device(struct tag_run *r)
 	begin_process(r);
 }
 
-/* The time of the stack that runs which no call of it has, up to `clock`. */
+/* Takes the time of the running stack up to `clock` that is in none of its calls. */
 static uint64_t take_spare(struct tag_run *r, uint64_t clock)
 {
 	struct tag_stack *s = r->stack;
@@ -43,7 +43,7 @@ static void note_top(struct tag_waiting *w)
 	w->below = s->frames[s->top - 1].line;
 }
 
-/* Ends a process that waits, with what is open in it; the list keeps its place. */
+/* Ends a waiting process and its open calls; the caller removes it from the list. */
 static void end_waiting(struct tag_run *r, struct tag_stack *s)
 {
 	struct tag_stack *runs = r->stack;
@@ -66,7 +66,7 @@ static void remove_waiting(struct tag_run *r, size_t at)
 	        (r->waiting.count - at) * sizeof(*r->waiting.items));
 }
 
-/* The stack that runs, `!` on top, waits; idle begins. */
+/* Suspends the running stack, which has `!` on top; idle begins. */
 static void suspend(struct tag_run *r)
 {
 	struct tag_waiting w = {.stack = r->stack};
@@ -85,7 +85,7 @@ static void suspend(struct tag_run *r)
 	vec_push(&r->waiting, w);
 }
 
-/* `!` in `!`, and nothing else is open: the process that was suspended last is so once more. */
+/* `!` in `!` without other open calls: suspends the last suspended process once more. */
 static void suspend_more(struct tag_run *r, uint32_t line)
 {
 	struct tag_waiting *w = vec_last(&r->waiting);
@@ -109,7 +109,8 @@ void tag_run_switch(struct tag_run *r, uint32_t line)
 		suspend_more(r, line);
 		return;
 	}
-	if (r->idling) { /* no interrupts: a process that began without an exit of `!` */
+	if (r->idling) { /* these calls are not interrupts: a process started without an exit of
+		          * `!` */
 		r->idle += take_spare(r, s->frames[1].enter);
 		s->process = ++r->processes;
 		r->idling = false;
@@ -123,7 +124,7 @@ static bool waits_in(const struct tag_waiting *w, uint32_t line)
 	return w->top == line;
 }
 
-/* Who goes on, if no exit was seen: whoever waits longest; *several: it is a guess. */
+/* The process to continue if no exit was seen: the longest waiting one. *several: it is a guess. */
 static size_t longest(const struct tag_run *r, bool *several)
 {
 	size_t found = NOBODY;
@@ -166,7 +167,7 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 		tag_run_close(r, TAG_HOW_EXIT);
 }
 
-/* The question is answered: what was kept is applied. */
+/* The process is identified: applies the kept events. */
 static void answer(struct tag_run *r, size_t who, bool guess)
 {
 	struct tag_asking *a = &r->asking;
@@ -186,7 +187,7 @@ static void answer(struct tag_run *r, size_t who, bool guess)
 	tag_run_set_time(r, time);
 }
 
-/* `!` ends while a process runs. Was it idle from the stream's begin? */
+/* `!` ends while a process runs: checks whether the stream started in idle. */
 static void resume_running(struct tag_run *r, uint32_t line)
 {
 	if (!r->switched && !r->stack->top && !r->damage.unmatched_exits) {
@@ -224,7 +225,7 @@ void tag_run_settle(struct tag_run *r)
 	answer(r, who, several);
 }
 
-/* The first exit of a function that was not entered since. */
+/* Handles the first exit of a function that was not entered since. */
 static void first_exit(struct tag_run *r, uint32_t line)
 {
 	struct tag_asking *a = &r->asking;
@@ -263,7 +264,7 @@ static void later_exit(struct tag_run *r, uint32_t line)
 		answer(r, longest_so_far, true);
 }
 
-/* Rule 2 for what is open since: true: the exit is of one of these. */
+/* Applies rule 2 to the calls opened since; true: the exit belongs to one of them. */
 static bool exit_since(struct tag_run *r, uint32_t line)
 {
 	struct tag_asking *a = &r->asking;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_engine_table: what each tag is to a run, and where functions are open.
+ * tag_engine_table: the meaning of each tag in a run, and the open frames of functions.
  *
- * Tags go through a table of two levels, filled as they are met: any tag costs four
- * bytes and its share of a page, at most 64 MB for all that there can be. A line knows
- * where its function is innermost in one stack alone, the one that asked last; what it
- * knew of others is kept in a hash that holds nothing but that. Uses: base, trace.
+ * A table of two levels maps tags; it is filled when a tag first occurs. A tag takes four bytes and
+ * its share of a page, at most 64 MB for all possible tags. A line records its function's innermost
+ * frame for one stack only, the one that used it last; a hash holds the frames of the other stacks.
+ * Uses: base, trace.
  */
 #include "base/hash.h"
 #include "trace/tag_engine_run.h"
@@ -48,7 +48,7 @@ static void remember(struct tag_run *r, uint32_t tag, uint32_t value)
 	((uint32_t *)*page)[tag & (TAG_PAGE_TAGS - 1)] = value;
 }
 
-/* A name that is `tag` itself, not a function's exit. */
+/* The name of `tag` itself, not of a function whose exit it is. */
 static const struct tag_name *named(const struct tag_run *r, uint32_t tag)
 {
 	bool exit = false;
@@ -57,14 +57,14 @@ static const struct tag_name *named(const struct tag_run *r, uint32_t tag)
 	return exit ? NULL : name;
 }
 
-/* The function that a tag begins; made if it is not known yet. */
+/* The line of the function that begins with a tag; added if it does not exist. */
 static uint32_t function_line(struct tag_run *r, uint32_t tag)
 {
 	const struct tag_name *name = named(r, tag);
 	uint32_t line = known(r, tag) & TAG_LINE_MASK;
 	uint32_t class = tag ? TAG_CLASS_ENTRY : TAG_CLASS_ZERO;
 
-	/* An inline tag stands where the function of an exit would begin: that has no entry. */
+	/* An inline tag may have the number of an exit's entry: that function then has no entry. */
 	if (line && r->infos.items[line].kind != TAG_INLINE)
 		return line;
 	line = new_line(r, tag);
@@ -85,7 +85,7 @@ static uint32_t function_line(struct tag_run *r, uint32_t tag)
 	return line;
 }
 
-/* A tag below the reserved ones that was not met yet. */
+/* Adds a tag below the reserved ones that occurs for the first time. */
 static uint32_t meet(struct tag_run *r, uint32_t tag)
 {
 	const struct tag_name *name = named(r, tag);
@@ -159,7 +159,7 @@ static void inner_put(struct tag_run *r, struct tag_inner in)
 	r->inners.count++;
 }
 
-/* Takes a slot out; those behind it move up, so that none becomes out of reach. */
+/* Removes a slot and moves later slots up, so that each stays reachable. */
 static void inner_remove(struct tag_run *r, size_t hole)
 {
 	size_t mask = r->inners.room - 1;

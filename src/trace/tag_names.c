@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names stand in pieces that never move, so that what was found stays good while
- * others are added. A table of pages leads from a tag to its name in two steps: tags
- * are dense where there are any. The order by tag is made when it is asked for first.
- * Uses: base.
+ * Names are stored in blocks that never move, so that pointers to them stay valid while names are
+ * added. A table of pages maps a tag to its name in two steps: tags are dense where they exist. The
+ * order by tag is computed at the first request. Uses: base.
  */
 #include "trace/tag_names.h"
 
@@ -23,9 +22,9 @@
 struct tag_names {
 	VEC(struct tag_name *) pieces;
 	size_t count;
-	uint32_t *pages[TAG_END / PAGE]; /* name's number + 1; NULL: none in this page */
+	uint32_t *pages[TAG_END / PAGE]; /* number of the name + 1; NULL: no name in this page */
 	uint32_t last;                   /* the greatest tag so far */
-	/* Until a lower tag came after a higher one, names stand in order as they are. */
+	/* False while names were added by ascending tag: they are in order then. */
 	bool shuffled;
 	_Atomic bool ordered;
 	pthread_mutex_t ordering;
@@ -66,7 +65,7 @@ void tag_names_free(struct tag_names *n)
 	free(n);
 }
 
-/* Who has exactly this tag. */
+/* The name with exactly this tag. */
 static struct tag_name *holder(const struct tag_names *n, uint32_t tag)
 {
 	const uint32_t *page = tag < TAG_END ? n->pages[tag / PAGE] : NULL;
@@ -83,7 +82,7 @@ static void hold(struct tag_names *n, uint32_t tag)
 	(*page)[tag % PAGE] = (uint32_t)n->count;
 }
 
-/* Who has the tag or, of a function, one of the two. */
+/* The name that has the tag or, for a function, one of its two tags. */
 static const struct tag_name *taken(const struct tag_names *n, uint32_t tag, enum tag_kind kind)
 {
 	const struct tag_name *had = holder(n, tag);
@@ -104,8 +103,8 @@ static int check(const struct tag_names *n, uint32_t tag, enum tag_kind kind, co
 		                 name, tag, TAG_END);
 	if (kind != TAG_INLINE && tag % 2)
 		return error_set(err, EINVAL,
-		                 "the tag of %.*s is %u: a function's is even, its exit is the "
-		                 "next (an inline tag has a = behind it)",
+		                 "the tag of %.*s is %u: a function's tag must be even, and its "
+		                 "exit is the next tag (an inline tag is followed by =)",
 		                 shown, name, tag);
 	had = taken(n, tag, kind);
 	if (!had)
@@ -114,8 +113,8 @@ static int check(const struct tag_names *n, uint32_t tag, enum tag_kind kind, co
 	    !memcmp(had->name, name, length))
 		return -EALREADY;
 	return error_set(err, EEXIST,
-	                 "tag %u is %.200s's (%s) and cannot be %.*s's (%s) too: names files that "
-	                 "were extended apart do not go together",
+	                 "tag %u belongs to %.200s (%s) and cannot also belong to %.*s (%s): names "
+	                 "files that were extended separately cannot be merged",
 	                 tag, had->name, had->kind == TAG_INLINE ? "an inline tag" : "a function",
 	                 shown, name, kind == TAG_INLINE ? "an inline tag" : "a function");
 }
@@ -165,7 +164,8 @@ static int by_tag(const void *a, const void *b, void *of)
 	return one < other ? -1 : one > other;
 }
 
-/* Readers may be in several threads: the first that asks puts them in order. */
+/* Several threads may read: the first one that needs the order sorts. The release store of
+ * `ordered` pairs with the acquire load in tag_names_at(). */
 static void put_in_order(struct tag_names *n)
 {
 	pthread_mutex_lock(&n->ordering);
@@ -188,11 +188,11 @@ const struct tag_name *tag_names_at(const struct tag_names *n, size_t i)
 	return item(n, n->order[i]);
 }
 
-/* What is shown of each, and how many are shown so. */
+/* The shown texts, and the number of names with the same text. */
 struct showing {
-	VEC(char *) texts;   /* one for each name */
-	VEC(uint32_t) same;  /* of each name, the first that is shown so */
-	VEC(uint32_t) alike; /* of each first: how many */
+	VEC(char *) texts;   /* one per name */
+	VEC(uint32_t) same;  /* per name: the first name with the same text */
+	VEC(uint32_t) alike; /* per first name: the number of names with its text */
 	struct id_table table;
 };
 
@@ -203,14 +203,14 @@ static bool same_text(const void *of, uint32_t id, const void *text)
 	return !strcmp(s->texts.items[id], text);
 }
 
-/* A function's name without @FILE, demangled. */
+/* The name of a function without @FILE, demangled. */
 static char *bare(const struct tag_name *name, char *(*demangle)(const char *name))
 {
 	char *text, *nice;
 
 	if (name->kind == TAG_INLINE)
 		return xstrdup(name->name);
-	/* Behind the first character: what begins with @ would be shown as nothing. */
+	/* Searches after the first character: a name that begins with @ would become empty. */
 	text = xstrndup(name->name, 1 + strcspn(name->name + 1, "@"));
 	nice = demangle ? demangle(text) : NULL;
 	if (!nice)

@@ -2,10 +2,10 @@
 /*
  * tag_summary: sums over streams.
  *
- * Each stream is one run of the engine (tag_engine_run.h), whose sums are added here by
- * function: a hash over (names, tag). What min and max come from is known when all is
- * there, so that until tag_summary_finish() each function has three pairs of them.
- * A recording's streams are given out to threads, the greatest first. Uses: base, trace.
+ * Each stream is one run of the engine (tag_engine_run.h). Its sums are added here per function, in
+ * a hash over (names, tag). The source of min and max is known only at the end, so each function
+ * has three pairs of them until tag_summary_finish(). Threads process the streams of a recording,
+ * the largest first. Uses: base, trace.
  */
 #include "trace/tag_summary.h"
 
@@ -19,19 +19,21 @@
 
 #define THREADS_MAX 64
 
-/* A function's sums while they are made. */
+/* The sums of a function before tag_summary_finish(). */
 struct total {
-	struct tag_function f; /* min, max: of sure calls */
-	uint64_t min, max;     /* of uncertain ones */
+	struct tag_function f; /* min, max: of certain calls */
+	uint64_t min, max;     /* of uncertain calls */
 	uint64_t open_min, open_max;
 };
 
 struct sums {
-	struct tag_summary shown; /* first: what the user of this has */
+	struct tag_summary shown; /* must be first: the part that callers see */
 	struct tag_summary_options options;
 	struct id_table table;
 	VEC(struct total) totals;
-	VEC(struct tag_thread) threads; /* of streams that are no device's; sorted, each once */
+	VEC(struct tag_thread)
+	threads; /* of streams that are not of devices; sorted and unique
+	          * after count_threads() */
 	uint64_t device_processes;
 };
 
@@ -140,7 +142,7 @@ static int compare_threads(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Each once, and the counts that follow from them. */
+/* Sorts the threads, removes duplicates, and counts threads and processes. */
 static void count_threads(struct sums *s)
 {
 	size_t kept = 0;
@@ -172,7 +174,7 @@ static void add_damage(struct tag_damage *to, const struct tag_damage *d)
 	to->backwards += d->backwards;
 }
 
-/* `stream`: threads whose tid is not known are one a stream. */
+/* `stream`: threads with an unknown tid count as one thread per stream. */
 static void add_run(struct sums *s, const struct tag_run *r, uint32_t stream, uint32_t names)
 {
 	struct tag_summary *to = &s->shown;
@@ -296,7 +298,7 @@ void tag_summary_finish(struct tag_summary *summary)
 		shown->first = 0;
 }
 
-struct share { /* what threads have in common */
+struct share { /* data shared by the threads */
 	struct tag_recording *r;
 	const uint32_t *order;
 	atomic_size_t next;
@@ -386,7 +388,7 @@ int tag_summary_recording(struct tag_summary *summary, struct tag_recording *r, 
 
 	for (size_t i = 0; i < count; i++)
 		start_worker(&workers[i], &share, s);
-	/* A thread that cannot be had is no error: this one does it all. */
+	/* If a thread cannot be created, the calling thread does its work. */
 	for (size_t i = 1; i < count; i++)
 		workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	work(&workers[0]);

@@ -22,7 +22,7 @@ void ticks_done(struct ticks *t)
 	ticks_init(t);
 }
 
-/* The event whose samples are taken; the same clock in all recordings. */
+/* Selects the event whose samples are kept; all recordings must have the same period. */
 static int choose_event(struct ticks *t, struct error *err)
 {
 	const struct recording *r = t->recording;
@@ -40,8 +40,8 @@ static int choose_event(struct ticks *t, struct error *err)
 	}
 	if (t->period_ns != attr->period_ns)
 		return error_set(err, EINVAL,
-		                 "%s was sampled at another rate than the file before; look at its "
-		                 "intervals by itself",
+		                 "%s was sampled at another rate than the file before; report its "
+		                 "intervals separately",
 		                 r->path ? r->path : "the recording");
 	return 0;
 }
@@ -59,7 +59,7 @@ static struct ticks_cpu *line_of(struct ticks *t, uint32_t cpu)
 {
 	struct ticks_cpu *line;
 
-	/* The last recording's lines are at the end. */
+	/* The lines of the last recording are at the end. */
 	for (size_t i = t->cpus.count; i-- > 0;) {
 		line = &t->cpus.items[i];
 		if (line->recording != t->recordings - 1)
@@ -80,12 +80,12 @@ static int ticks_event(void *ctx, const struct event *e, struct error *err)
 	struct ticks_cpu *line;
 	int ret;
 
-	/* Recorders of the whole machine alone report these processes. */
+	/* Only recordings of the whole machine have events of these processes. */
 	if ((e->kind == EVENT_SAMPLE && e->pid == 0) || (e->kind == EVENT_COMM && e->pid == 1))
 		t->machine_wide |= recording_may_be_machine_wide(t->recording);
 	if (e->kind != EVENT_SAMPLE || !e->time_ns)
 		return 0;
-	/* The first clock may have no samples at all. */
+	/* The first clock may have no samples. */
 	if (e->attr != t->attr && !t->recording->attrs.items[t->attr].samples) {
 		ret = choose_event(t, err);
 		if (ret)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ticks: when the samples of the clock came, in order, per CPU.
+ * ticks: the times of the clock's samples, in order, per CPU.
  *
- * Give the sink to a reader; the main event's samples are kept with their
- * lateness against the timer's grid. Memory is bounded: beyond TICKS_MAX
- * samples no more are kept, and `cut` says so. Several recordings may follow
- * one another: their times do not mix, for a recording starts new lines.
- * ticks_init / ticks_done. Times in ns. Uses: base, event.
+ * The sink receives the events of a reader. It keeps the samples of the main event, with their
+ * lateness against the timer's grid. Memory is limited: after TICKS_MAX samples no more are kept,
+ * and `cut` is set. Several recordings may be read one after the other; each recording has its own
+ * lines, so their times do not mix. ticks_init() / ticks_done(). -EINVAL: a recording has another
+ * period than the one before. Times are in ns. Uses: base, event.
  */
 #ifndef ASSAY_TRACE_TICKS_H
 #define ASSAY_TRACE_TICKS_H
@@ -19,21 +19,21 @@
 struct ticks_cpu {
 	uint32_t recording, cpu;
 	VEC(uint64_t) times; /* ns */
-	VEC(float) late;     /* ns, per time; without a grid empty */
+	VEC(float) late;     /* ns, per time; empty without a grid */
 	uint64_t missing;    /* ticks due between two samples */
-	uint64_t backwards;  /* samples earlier than the one before, left out */
+	uint64_t backwards;  /* samples earlier than the one before; not kept */
 	struct grid grid;
 };
 
 struct ticks {
 	char *event;        /* NULL: no samples */
 	uint64_t period_ns; /* 0: the event has no grid */
-	bool machine_wide;  /* false: timers run with their threads, and stop with them */
+	bool machine_wide;  /* false: timers run and stop with their threads */
 	bool cut;
 	uint32_t recordings;
 	uint64_t count;
-	const struct recording *recording; /* being read */
-	uint16_t attr;                     /* of it: the main one */
+	const struct recording *recording; /* the recording being read */
+	uint16_t attr;                     /* its main attr */
 	VEC(struct ticks_cpu) cpus;
 };
 
