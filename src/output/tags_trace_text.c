@@ -454,7 +454,7 @@ void tags_trace_text_end(struct tags_trace_text *x, const struct tag_trace_resul
 	          "packets that go back in time");
 	if (text.size) {
 		buf_clear(&x->body);
-		buf_addf(&x->body, "---- In what was read: %s ----", text.data);
+		buf_addf(&x->body, "---- In the part that was read: %s ----", text.data);
 		put_part(x, PART_BAD, x->body.data, x->body.size, x->style.width);
 		line_done(x);
 	}

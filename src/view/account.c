@@ -356,9 +356,9 @@ static void account_events(struct view *v, uint8_t event, struct account_view *a
 	a->cpus = (uint32_t)a->lines.count;
 	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
 	a->counted = true;
-	remark(a, "The event counts no time, and there are no switch records (perf record "
-	          "--switch-events): how long the CPUs were busy or idle is not known. Counts of "
-	          "the event stand in place of times.");
+	remark(a, "The event does not count time, and there are no switch records (perf record "
+	          "--switch-events): busy and idle time of the CPUs are not known. Counts of the "
+	          "event are shown instead of times.");
 }
 
 static double of_wall(const struct account_view *a, double ns)
@@ -462,7 +462,7 @@ static void explain_missing(struct account_view *a)
 		remark(a, "There are no switch records: the report has samples only, no time on "
 		          "CPU, runnable or blocked.");
 	if (!a->has_split && a->ticks.seen.kernel)
-		remark(a, "There are no call chains: how the kernel was entered is not known, and "
+		remark(a, "There are no call chains: the kind of kernel entry is not known, and "
 		          "interrupts are counted for the functions that they interrupted.");
 	if (!a->clock && a->present)
 		remark(a, "The event does not count time: the shares of its samples split the busy "

@@ -39,7 +39,7 @@ int call_report_check(const struct call_report *r, struct error *err)
 		if (functions[i] && !is_called(r, functions[i]))
 			return error_set(err, ENOENT,
 			                 "%s: no function of that name was called; 'assay report "
-			                 "-f -a' lists those that were",
+			                 "-f -a' lists the functions that were called",
 			                 functions[i]);
 	return 0;
 }

@@ -265,7 +265,7 @@ def an_option_that_the_file_cannot_follow_is_refused(t):
     file = t.write("p.pb", by_hand().bytes())
     for words, says in ((("--cpu", "0"), "--cpu is not for pprof"), (("--no-idle",), "--no-idle"),
                         (("--time", "0,1"), "--time"), (("--callers", "x"), "--callers"),
-                        (("--groups", "x"), "--groups"), (("--sort", "cpu"), "does not tell"),
+                        (("--groups", "x"), "--groups"), (("--sort", "cpu"), "does not have it"),
                         (("--sort", "process", "--children"), "--comm and --pid"),
                         (("--pid", "x"), "no process number")):
         r = t.assay("report", *words, file, status=2)

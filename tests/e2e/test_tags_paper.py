@@ -89,7 +89,7 @@ FIGURE4 = """
    0.000 655  <- write
    0.000 655    <- swtch [open at the end]
    0.000 655  <- wait4 [open at the end]
----- In what was read: 3 exits without their entries ----
+---- In the part that was read: 3 exits without their entries ----
 """
 
 FIGURE5 = """

@@ -426,7 +426,7 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 	         ":3:", "64 KB"},
 	        {"$TRACE" CLOCK "stream { " HEADER, ":3:", "is missing"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\n/*assay names 0\na/2\nb/2\n*/",
-	         ":4: names:3:", "tag 2 is a's"},
+	         ":4: names:3:", "tag 2 belongs to a"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\n/*assay names 5\n*/",
 	         ":4:", "not declared"},
 	};

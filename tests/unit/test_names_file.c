@@ -67,7 +67,7 @@ static void a_bad_line_is_named(void)
 	        {"main/99999999999999999999\n", "N:1:", "no tag", 0},
 	        {"# x\n\n/502\n", "N:3:", "no name", 0},
 	        {"main/503\n", "N:1:", "even", 0},
-	        {"a/2\nb/2\n", "N:2:", "tag 2 is a's", 0},
+	        {"a/2\nb/2\n", "N:2:", "tag 2 belongs to a", 0},
 	        {"a\0/2\n", "N:1:", "a byte of 0", 5},
 	};
 

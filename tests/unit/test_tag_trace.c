@@ -244,17 +244,17 @@ static void functions_and_depth_choose(void)
 	check_text(&m, o,
 	           "   0.000 000 010  -> net::input(int) (0.010 us, 0.010 us)\n"
 	           "   0.000 000 020  <- net::input(int)\n"
-	           "---- In what was read: 2 events of tags without a name ----\n");
+	           "---- In the part that was read: 2 events of tags without a name ----\n");
 	o.functions = helper;
 	check_text(&m, o,
 	           "   0.000 000 030  -> helper (0.010 us, 0.010 us)\n"
 	           "   0.000 000 040  <- helper\n"
-	           "---- In what was read: 2 events of tags without a name ----\n");
+	           "---- In the part that was read: 2 events of tags without a name ----\n");
 	o.functions = tag;
 	check_text(&m, o,
 	           "   0.000 000 050  -> tag 900 (0.010 us, 0.010 us)\n"
 	           "   0.000 000 060  <- tag 900\n"
-	           "---- In what was read: 2 events of tags without a name ----\n");
+	           "---- In the part that was read: 2 events of tags without a name ----\n");
 	memory_done(&m);
 }
 
@@ -442,7 +442,7 @@ static void a_devices_processes_are_parted_by_the_switch_function(void)
 	           "   0.000 090  <- main\n"
 	           "   0.000 090    <- swtch [open at the end]\n"
 	           "   0.000 090  <- f [open at the end]\n"
-	           "---- In what was read: 2 exits without their entries ----\n");
+	           "---- In the part that was read: 2 exits without their entries ----\n");
 	o.processes = second;
 	o.process_count = 1;
 	check_text(&m, o,
@@ -454,7 +454,7 @@ static void a_devices_processes_are_parted_by_the_switch_function(void)
 	           "   0.000 060  ---- Context switch out ---- process 2\n"
 	           "   0.000 090    <- swtch [open at the end]\n"
 	           "   0.000 090  <- f [open at the end]\n"
-	           "---- In what was read: 2 exits without their entries ----\n");
+	           "---- In the part that was read: 2 exits without their entries ----\n");
 	memory_done(&m);
 }
 
@@ -488,7 +488,8 @@ static void gaps_and_what_is_uncertain_are_told_in_place(void)
 	           "   0.000 000 500  -> f (0.100 us, 0.100 us)\n"
 	           "   0.000 000 600    == mark\n"
 	           "   0.000 000 600  <- f [open at the end]\n"
-	           "---- In what was read: 2 gaps, 3 events lost, 1 exit missing, 1 exit without "
+	           "---- In the part that was read: 2 gaps, 3 events lost, 1 exit missing, 1 exit "
+	           "without "
 	           "its entry ----\n");
 	memory_done(&m);
 }
@@ -511,7 +512,7 @@ static void what_was_lost_does_not_move_the_begin(void)
 	           "   0.000 000 000  stream 0  ---- Gap: 12 events were lost ----\n"
 	           "   0.000 000 000  prog/7    -> f (0.010 us, 0.010 us)\n"
 	           "   0.000 000 010  prog/7    <- f\n"
-	           "---- In what was read: 1 gap, 12 events lost ----\n");
+	           "---- In the part that was read: 1 gap, 12 events lost ----\n");
 	memory_done(&m);
 }
 
