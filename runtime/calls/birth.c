@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * birth: threads begin and end. A record and its tree outlive their thread, and
- * go to the next one that begins, so that memory follows the threads there are at
- * once. A forked child begins anew, in the path in which it was forked.
+ * birth: the start and the end of threads. The record and the tree of an ended thread go to the
+ * next thread that starts, so that memory use follows the number of concurrent threads. A forked
+ * child starts with a new tree that contains the path in which the fork was called.
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
 #include "calls/twin.h"
 
-/* Records whose threads ended. Signals are held by whoever takes the lock. */
+/* Records of ended threads. A thread blocks signals before it takes the lock. */
 static struct {
 	struct calls_thread *first;
-	uint64_t table;  /* that they are of */
-	uint64_t holder; /* the table of who has the lock; 0: none */
+	uint64_t table;  /* the table that contains the records */
+	uint64_t holder; /* the table of the thread that holds the lock; 0: unlocked */
 } free_threads;
-static uint64_t calibrating; /* the table of who measures what calls cost */
+static uint64_t calibrating; /* the table of the thread that runs the calibration */
 static bool calibrated;
 static struct assay_calls_cost cost;
 static volatile uint64_t never_switched;
 
-/* What is kept over a fork: the home first. */
+/* Data kept over a fork. The home comes first. */
 struct kept {
 	struct calls_home home;
-	uint64_t table; /* that its frames lead to */
+	uint64_t table; /* the table that contains the nodes of its frames */
 	struct assay_calls_thread *record;
-	uint32_t state; /* when it forked */
+	uint32_t state; /* state at the fork */
 	volatile uint64_t *watch;
 };
 
-/* Of a forked child's thread until its first event. */
+/* The record of a forked child's thread until its first event. */
 static struct assay_calls_thread nobody;
 
 static struct kept *kept_of(struct calls_thread *t)
@@ -36,7 +36,9 @@ static struct kept *kept_of(struct calls_thread *t)
 	return (struct kept *)calls_home(t);
 }
 
-/* Tells tables apart: a process's from those of the processes it was forked from. Not 0. */
+/*
+ * Identifies a table, so that a process's table differs from those of its parent processes. Not 0.
+ */
 static uint64_t name_of(const void *table)
 {
 	const struct assay_calls_header *h = table;
@@ -44,7 +46,10 @@ static uint64_t name_of(const void *table)
 	return (h->start_ns ^ (uint64_t)(uint32_t)h->pid << 40) | 1;
 }
 
-/* Of threads that held it when this process was forked from theirs, nothing is waited for. */
+/*
+ * Takes the lock. A lock that a parent's thread held at the fork is taken over: its holder is not
+ * in this process.
+ */
 static bool lock(void)
 {
 	uint64_t self = name_of(calls_table.base), holder;
@@ -56,7 +61,7 @@ static bool lock(void)
 		                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			break;
 		if (tries == 99999)
-			return false; /* does without */
+			return false; /* the caller continues without the list */
 	}
 	if (free_threads.table != self) {
 		free_threads.first = NULL; /* a parent's */
@@ -83,11 +88,11 @@ static struct calls_thread *take_free(void)
 	return t;
 }
 
-/* The path that a fork's child inherits, outermost first, as the parent's table has it. */
+/* The path that a fork's child inherits, outermost function first, as in the parent's table. */
 struct path {
 	struct calls_thread *thread;
 	uint32_t count;
-	uint32_t *ids, *made; /* the parent's nodes; the child's */
+	uint32_t *ids, *made; /* nodes of the parent; nodes of the child */
 	uint64_t *functions;
 	size_t bytes;
 	void *memory;
@@ -98,7 +103,7 @@ static const struct assay_calls_node *node_in(const char *table, uint32_t id)
 	return (const struct assay_calls_node *)(table + (uint64_t)id * ASSAY_CALLS_UNIT);
 }
 
-/* Is called with the tables of the processes before, as far as they are there. */
+/* Saves the path. Called with each table of a parent process that is still mapped. */
 static bool path_save(void *into, const char *table)
 {
 	struct path *path = into;
@@ -124,7 +129,7 @@ static bool path_save(void *into, const char *table)
 	}
 }
 
-/* Leads the frames, which are the child's own copies, to nodes of its own table. */
+/* Points the frames, which are the child's own copies, to nodes of the child's table. */
 static void path_restore(struct path *path, struct calls_thread *t)
 {
 	struct calls_home *home = calls_home(t);
@@ -148,7 +153,7 @@ static void path_restore(struct path *path, struct calls_thread *t)
 	calls_flag(ASSAY_CALLS_FORKED);
 }
 
-/* From here on the thread's time is accounted for. */
+/* Starts the accounting of the thread's time. */
 static void record_start(struct calls_thread *t)
 {
 	struct assay_calls_thread *r = t->record;
@@ -188,7 +193,7 @@ static struct calls_thread *off(void)
 	return &calls_off;
 }
 
-/* A thread's tree and stacks, in the path that it had before a fork, if it is one's. */
+/* Creates the thread's tree and stacks. In a forked child it restores the inherited path. */
 static bool begin(struct calls_thread *t, struct path *path, uintptr_t sp)
 {
 	if (!t || ((!t->record || t->record == &nobody) && !record_new(t)))
@@ -203,7 +208,7 @@ static bool begin(struct calls_thread *t, struct path *path, uintptr_t sp)
 	return true;
 }
 
-/* A hook was interrupted and goes on when the handler is over: its mark is there. */
+/* True if an open mark exists: a hook was interrupted and continues after the handler returns. */
 static bool is_in_handler(struct calls_thread *t)
 {
 	const struct calls_home *home = calls_home(t);
@@ -220,7 +225,7 @@ static bool is_in_handler(struct calls_thread *t)
 	return false;
 }
 
-/* The forked thread goes on where it was, the hook that was interrupted too. */
+/* The forked thread continues where it was, together with the hook that was interrupted. */
 static bool twin_begin(struct calls_thread *t)
 {
 	struct calls_home *home = calls_home(t);
@@ -263,7 +268,7 @@ void calls_fork_child(void)
 	uint32_t state;
 	uint64_t held;
 
-	/* A fork's child's child: nothing was told in between. */
+	/* A child that forks again before its first event has nothing to change. */
 	if (t == &calls_unborn || t == &calls_off || kept_of(t)->state == CALLS_UNBORN)
 		return;
 	state = kept_of(t)->state;
@@ -282,7 +287,10 @@ void calls_fork_child(void)
 	port_signals_release(held);
 }
 
-/* The process's first thread does. One that a fork left without it is not waited for. */
+/*
+ * True in the first thread of the process. If a fork lost the thread that was calibrating, another
+ * thread calibrates.
+ */
 static bool is_to_calibrate(void)
 {
 	uint64_t self = name_of(calls_table.base), other;

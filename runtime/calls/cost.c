@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost: what a call's two hooks cost, told by calling them on functions of known
- * length: what the callee's net is too long (inner), and the caller's (outer).
- * Medians of rounds, so that an interrupt in one of them does no harm.
+ * cost: calibrates the cost of a call's two hooks. It calls them on functions of known length and
+ * measures by how much the callee's net time (inner) and the caller's net time (outer) are too
+ * long. The results are medians of several rounds, so that an interrupt in one round does not
+ * change them.
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
@@ -13,7 +14,7 @@
 void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
-/* Turns of a loop, one cycle each or so; and how often it is called in a round. */
+/* Turns of a loop, about one cycle each, and the number of calls in a round. */
 static const struct {
 	int turns, calls;
 } lengths[ASSAY_CALLS_LENGTHS + 1] = {{2, 100},  {10, 100}, {40, 60},  {70, 50},
@@ -46,7 +47,7 @@ static void sort(int64_t *v, int n)
 		}
 }
 
-/* The tree as it was: the root and its (other). */
+/* Restores the empty tree: the root and its (other). */
 static void clear(struct calls_thread *t)
 {
 	struct calls_home *home = calls_home(t);
@@ -60,7 +61,7 @@ static void clear(struct calls_thread *t)
 	chunk->used = 0;
 	for (uint32_t i = 0; i < used; i++)
 		*calls_node(home->chunks + 1 + i) = (struct assay_calls_node){0};
-	/* Calls that were preempted meanwhile have left their waits. */
+	/* Calls that were preempted during the calibration have created wait records. */
 	if (home->wait_end) {
 		struct assay_calls_chunk *waits = (struct assay_calls_chunk *)calls_node(
 		        home->wait_end - ASSAY_CALLS_PAGE / ASSAY_CALLS_UNIT);
@@ -74,7 +75,7 @@ static void clear(struct calls_thread *t)
 	calls_tree_begin(t);
 }
 
-/* The mean of a hook's readings, without the longest tenth, in 1/1024 ticks. */
+/* The mean of a hook's readings without the longest tenth, in 1/1024 ticks. */
 static int32_t mean(int64_t *v)
 {
 	int64_t sum = 0;
@@ -116,7 +117,7 @@ static int32_t middle(int64_t *v)
 	return (int32_t)v[ROUNDS / 2];
 }
 
-/* Half of where all rounds but the extremes lie. */
+/* Half of the range of all rounds without the lowest and the highest. */
 static int32_t spread(const int64_t *sorted)
 {
 	return (int32_t)((sorted[ROUNDS - 2] - sorted[1]) / 2);
@@ -154,8 +155,9 @@ static int32_t apart(int32_t a, int32_t b)
 }
 
 /*
- * The shortest of all tells how sure the next one is: both last less than the hooks' clock
- * takes to read, so that their nets hardly differ and what is between is not to be told.
+ * The error of the first length comes from its difference to the shortest one. Both functions last
+ * less than a reading of the clock, so their net times hardly differ, and the difference between
+ * their costs is not significant.
  */
 static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 {
@@ -182,7 +184,7 @@ static void calibrate(struct calls_thread *t, struct assay_calls_cost *cost)
 			cost->outer_error =
 			        spread(r.outer) + apart(cost->outer, middle(shortest.outer));
 		}
-		/* Rising, or it says nothing. */
+		/* Keep only lengths whose net time increases: readers interpolate between them. */
 		if (!n || cost->lengths[n].net > cost->lengths[n - 1].net)
 			cost->length_count++;
 	}

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fast: the ways that all but a few events take, inline. One reading of the
- * clock, one load that tells whether the thread was switched, no call.
+ * fast: the inline path that handles almost all events. It reads the clock once, loads one word
+ * that shows whether the thread was switched, and calls no function.
  *
- * A signal handler's hooks may run between any two instructions here. They keep
- * off the frame over `top`, which is read before the state says BUSY and is this
- * hook's until it writes it back; sums are added to in one instruction; the time of
- * the last event is moved by an exchange that shows whether someone else moved it
- * meanwhile. Uses: calls/thread.h.
+ * A signal handler's hooks may run between any two instructions of this path. Three rules keep the
+ * data consistent. The handler's hooks do not write the frame above `top`: the hook reads `top`
+ * before it sets the state to BUSY, and owns that frame until it writes `top` back. Sums grow by
+ * single instructions. A compare-and-exchange moves the time of the last event, and fails if a
+ * handler's hook has moved it. Uses: calls/thread.h.
  */
 #ifndef ASSAY_RUNTIME_CALLS_FAST_H
 #define ASSAY_RUNTIME_CALLS_FAST_H
 
 #include "calls/thread.h"
 
-/* One hook in so many measures itself. */
+/* One hook in this many measures its own duration. */
 #define CALLS_SAMPLED 512u
 
-/* The hook is over. */
+/* End of the hook. */
 static inline __attribute__((always_inline)) void calls_leave(struct calls_thread *t, uint64_t now)
 {
-	/* The clock's low bits may have a rhythm of their own. */
+	/* The clock's low bits may repeat in a regular pattern, so the hash mixes all bits. */
 	uint32_t mixed = (uint32_t)now * 0x9e3779b1u;
 
 	calls_barrier();
@@ -32,8 +32,9 @@ static inline __attribute__((always_inline)) void calls_leave(struct calls_threa
 }
 
 /*
- * Moves the last event to `now`; *delta: ticks since then. False: hooks came between the
- * reading of the clock and here, which have charged up to an event of theirs.
+ * Sets the time of the last event to `now`. *delta: ticks since the previous event. False: a
+ * handler's hooks ran after the clock was read, and have charged the time up to their own last
+ * event.
  */
 static inline bool calls_advance(struct assay_calls_thread *r, uint64_t now, uint64_t *delta)
 {
@@ -49,7 +50,7 @@ static inline bool calls_advance(struct assay_calls_thread *r, uint64_t now, uin
 	return true;
 }
 
-/* The call over `top`, of a node, becomes the top. */
+/* Makes the frame above `top` the top frame, with node `node`. */
 static inline __attribute__((always_inline)) void calls_fast_push(struct calls_thread *t,
                                                                   struct calls_frame *top,
                                                                   struct assay_calls_node *node,
@@ -64,7 +65,7 @@ static inline __attribute__((always_inline)) void calls_fast_push(struct calls_t
 	calls_leave(t, now);
 }
 
-/* The rest of an entry whose place is known: over `top`, where sp, ra and site stand. */
+/* The rest of an entry. The frame above `top` already has its sp, ra and site. */
 static inline __attribute__((always_inline)) void
 calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *top, uint64_t now)
 {
@@ -90,9 +91,9 @@ calls_fast_place(struct calls_thread *t, uint64_t function, struct calls_frame *
 }
 
 /*
- * An entry. What tells the call apart is written into the frame over the top at once: it is
- * this hook's own as soon as the state says BUSY, and the other ways read it there. All of
- * them are taken by jumps, so that no register has to be kept.
+ * An entry. sp, ra and site are written into the frame above the top at once. The hook owns that
+ * frame as soon as the state is BUSY, and the slow paths read the values there. All slow paths are
+ * tail calls, so that no register has to be saved.
  */
 static inline __attribute__((always_inline)) void
 calls_fast_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra)
@@ -141,10 +142,11 @@ static inline __attribute__((always_inline)) void calls_fast_exit(uint64_t funct
 	now = port_clock();
 	node = top->node;
 	/*
-	 * Below the entry's sp there may be an alloca. Above it, the hook was jumped to as the
-	 * function's last action, with its frame gone (ra is site), or arguments of a call that
-	 * lay on the stack at the entry are gone. The site is the same then, and the caller's
-	 * frame is not reached.
+	 * An exit's sp differs from the entry's sp in three cases. It is lower after an alloca. It
+	 * is higher if the function jumped to the hook as its last action, after its frame was
+	 * released (then ra is site), or if arguments of a call that lay on the stack at the entry
+	 * have been removed. In these cases the site is equal, and sp does not reach the caller's
+	 * frame.
 	 */
 	if (CALLS_UNLIKELY(node->function != function) || CALLS_UNLIKELY(sp < t->low) ||
 	    (CALLS_UNLIKELY(sp > top->sp) &&

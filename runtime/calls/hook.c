@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hook: what a compiler's -finstrument-functions calls, and the same for others. */
+/*
+ * hook: the functions that code compiled with -finstrument-functions calls, and calls_enter_at()
+ * and calls_exit_at().
+ */
 #include "calls/calls.h"
 #include "calls/fast.h"
 
@@ -8,7 +11,7 @@
 void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
-/* The caller's stack pointer, by which frames are told apart; both hooks take the same. */
+/* The caller's stack pointer. It identifies frames, so both hooks compute it in the same way. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define HOOK_SP() ((uintptr_t)__builtin_dwarf_cfa())
 #else

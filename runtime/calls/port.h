@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port: what the call-path core needs of the system around it. The core
- * (runtime/calls/) compiles freestanding; a kernel that embeds it gives these.
+ * port: the functions that the call-path core needs from its environment. The core (runtime/calls/)
+ * compiles freestanding. A kernel that embeds the core provides these functions.
  *
- * Besides system.h, "assay_port.h" is found on the include path and gives, inline:
- *	uint64_t port_clock(void)                  ticks, constant rate, never back
+ * They come in addition to system.h. The include path must also have "assay_port.h", which defines
+ * inline:
+ *	uint64_t port_clock(void)                  ticks, constant rate, never decreases
  *	struct calls_thread **port_self(void)      the running thread's slot
- *	uint64_t port_key(const void *function)    its address as a node has it
- * The slot holds &calls_unborn until the thread's first event. The other ones are
- * functions. None may enter an instrumented function. All may be called in a
- * signal handler, and by several threads at once.
+ *	uint64_t port_key(const void *function)    the address in the format of a node
+ * The slot holds &calls_unborn until the thread's first event. The other functions are ordinary
+ * functions. None may enter an instrumented function. All may be called in a signal handler, and by
+ * several threads at once.
  */
 #ifndef ASSAY_RUNTIME_CALLS_PORT_H
 #define ASSAY_RUNTIME_CALLS_PORT_H
@@ -22,8 +23,9 @@ struct calls_thread;
 #include "assay_port.h"
 
 /*
- * The table is an address range of header.limit_bytes; its first `bytes` are usable when
- * this returns true. False: there is no room. Only grows; several threads may ask.
+ * The table is an address range of header.limit_bytes. After a return of true, its first `bytes`
+ * bytes are usable. False: no memory or disk space is left. The usable part only grows. Several
+ * threads may call this at once.
  */
 bool port_table_grow(uint64_t bytes);
 
@@ -31,56 +33,61 @@ bool port_table_grow(uint64_t bytes);
 struct port_waits {
 	uint64_t blocked, preempted;
 	uint32_t blocked_count, preempted_count;
-	uint64_t settled; /* of blocked: told by the CPU clock */
-	bool overflowed;  /* the record of switches was not whole */
-	uint64_t late;    /* the interval ends so many ticks later than was asked for */
-	/* The thread is switched out and does not run itself: it is to be asked again at each
-	 * event, as no record comes until it runs. */
+	uint64_t settled; /* part of `blocked` that was computed from the CPU clock */
+	bool overflowed;  /* records of switches were lost */
+	uint64_t late;    /* ticks by which the real end of the interval is later than requested */
+	/*
+	 * The thread is switched out and another process runs on its memory (vfork). The caller
+	 * must query again at each event, since no record is written until the thread runs.
+	 */
 	bool is_out;
 };
 
 /*
- * A thread begins, or a forked child goes on: *watch is set to a word that changes
- * whenever the thread is switched out or in; it may point to a constant.
+ * A thread starts, or a forked child continues. *watch is set to the address of a word that changes
+ * whenever the thread is switched out or in. It may be the address of a constant.
  */
 void port_thread_begin(struct calls_thread *t, struct assay_calls_thread *record,
                        volatile uint64_t **watch);
 /*
- * What was waited after `from` and up to `to`, both ticks; what is later stays for the next call.
- * A port that cannot tell waits before `to` from waits behind it takes both, and sets w->late:
- * then `to` + late is the end of the interval, a moment at which the thread runs.
+ * Time that the thread waited after `from` and up to `to`, both in ticks. Later waits stay for the
+ * next call. If the port cannot separate waits before `to` from waits after it, it returns both and
+ * sets w->late. The interval then ends at `to` + late, and the thread runs at that moment.
  */
 void port_thread_waits(struct calls_thread *t, uint64_t from, uint64_t to, struct port_waits *w);
 
-/* The bounds of the stack that sp lies in, as far as known; false: nothing is known. */
+/* The bounds of the stack that contains sp. False: the bounds are unknown. */
 struct port_stack {
 	uintptr_t low, high;
-	bool signal; /* sigaltstack's */
+	bool signal; /* set by sigaltstack() */
 };
 bool port_stack_of(struct calls_thread *t, uintptr_t sp, struct port_stack *stack);
 
-/* A function, as in a node, is seen for the first time: remember what it belongs to. */
+/* Called at the first event of a function (node format), so that the port can record its image. */
 void port_function(uint64_t function);
-/* False: events of this function are to be left out. */
+/* False: events of this function are not recorded. */
 bool port_wants(uint64_t function);
 
 /*
- * The process has no table, or it is its parent's: makes one at calls_table.base, with
- * its header. Signals are held. False: there will be none. Before that, unless it is
- * NULL, `look` is given `of` and one table after the other that was a parent's, until it
- * says true: no thread makes a new one over it meanwhile. `twin`: what is made is the
- * parent's, by calls_twin(), with nothing counted.
+ * Creates the process's table and its header at calls_table.base. Called when the process has no
+ * table, or when the table there is its parent's. Signals are held. False: no table can be created.
+ * `look` may be NULL. Otherwise it is called first, with `of` and with each table of a parent
+ * process in turn, until it returns true. No other thread replaces these tables during the calls.
+ * `twin`: the new table is a copy of the parent's, made by calls_twin(), with all counts zero.
  */
 typedef bool port_look_fn(void *of, const char *table);
 bool port_begin(port_look_fn *look, void *of, bool twin);
-/* This process has a table of its own: false before port_begin() and in a forked child. */
+/* This process has its own table. False before port_begin() and in a forked child. */
 bool port_began(void);
 
-/* A fork's child: what was at `at` in its parent, and is not there now, is read as zeros. */
+/*
+ * In a fork's child: the page of `at` was mapped in the parent and is not mapped here. Makes it
+ * readable as zeros.
+ */
 void port_memory_missed(const volatile void *at);
-/* The thread's CPU clock, ns. */
+/* CPU time of the running thread, ns. */
 uint64_t port_thread_cpu_ns(void);
-/* The thread goes: what was opened for it is closed. */
+/* The thread ends. Closes the resources that were opened for it. */
 void port_thread_done(struct calls_thread *t);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow: the events that need more than the fast ways do: the thread's first, a
- * hook that a signal interrupted, a switch meanwhile, calls that ended without
- * an exit, other stacks, new paths, resets, sampled hooks.
+ * slow: the events that the fast path cannot handle: the thread's first event, a hook that a signal
+ * interrupted, a thread switch, calls that ended without an exit, other stacks, new paths, resets,
+ * and sampled hooks.
  *
- * Signals are held meanwhile, so that the tree changes under nobody's hands.
- * What it takes is measured and goes to the record's `own`, into no function.
+ * Signals are held in these functions, so that no handler changes the tree at the same time. Their
+ * duration is measured and added to the record's `own`, and to no function.
  */
 #include "calls/calls.h"
 #include "calls/fast.h"
 
-/* A reading of more than this was disturbed: an interrupt, a page that had to come. */
+/* Ticks. A longer reading was disturbed by an interrupt or a page fault, and is discarded. */
 #define SAMPLE_MOST 8192u
 
 static inline void fence(void)
@@ -40,7 +40,10 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 	uint64_t seen = *t->watch, delta;
 	struct port_waits w = {0};
 
-	/* The clock after the word: a switch later than both changes the word once more. */
+	/*
+	 * Compiler barrier: the load of the watch word stays before the reading of the clock. A
+	 * switch after the load changes the word again, so the next event sees it.
+	 */
 	calls_barrier();
 	if (seen != t->seen)
 		*now = port_clock();
@@ -69,7 +72,7 @@ void calls_settle(struct calls_thread *t, uint64_t *now)
 	top->net += (int64_t)delta;
 }
 
-/* Into a slow way: signals are held, and what interrupted this hook before is behind it. */
+/* Starts a slow event: holds signals. Handlers that interrupted this hook earlier have returned. */
 static uint64_t begin(struct calls_thread *t, struct calls_frame *top, uint64_t *now)
 {
 	uint64_t held = port_signals_hold();
@@ -77,15 +80,15 @@ static uint64_t begin(struct calls_thread *t, struct calls_frame *top, uint64_t 
 	t->state = CALLS_BUSY;
 	calls_home(t)->top = top;
 	calls_stack_right(t);
-	/* The clock may have been read before a switch, or before hooks that came in between. */
+	/* The clock may have been read before a switch, or before a handler's hooks ran. */
 	if (!*now || *t->watch != t->seen || (int64_t)(*now - t->record->last) < 0)
 		*now = port_clock();
 	return held;
 }
 
 /*
- * Ticks from `last`, the last event, on are own cost, unless a handler's hooks came meanwhile:
- * they have charged the time up to theirs, and the next event charges the rest.
+ * Adds `ticks`, from the last event `last` on, to the own cost. If a handler's hooks have moved
+ * `last`, they have charged the time up to their last event, and the next event charges the rest.
  */
 static void charge_own(struct assay_calls_thread *r, uint64_t last, uint64_t ticks)
 {
@@ -95,8 +98,9 @@ static void charge_own(struct assay_calls_thread *r, uint64_t last, uint64_t tic
 }
 
 /*
- * Out of it: all that it took is own cost. A handler that comes when signals are released has its
- * calls over a mark. When it has returned, `top` is the top again, and the mark is gone.
+ * Ends a slow event: its whole duration is own cost. A handler may run when signals are released.
+ * Its calls lie above a mark. After it has returned, `top` is the top frame again and the mark is
+ * removed.
  */
 static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 {
@@ -107,7 +111,7 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 	r->slow++;
 	port_signals_release(held);
 	took = port_clock() - from;
-	/* Where it was switched out meanwhile, the next event tells. */
+	/* If the thread was switched out, the next event charges the time. */
 	if (last == from && *t->watch == t->seen)
 		charge_own(r, last, took);
 	calls_home(t)->top = top;
@@ -115,7 +119,7 @@ static void end(struct calls_thread *t, uint64_t held, uint64_t from)
 	t->state = CALLS_READY;
 }
 
-/* Within (other): no more frames, so that depth is no matter. */
+/* Counts a call within (other). It gets no frame, so the depth does not matter. */
 static bool enter_other(struct calls_frame *top, uint64_t function)
 {
 	if (top->node->function != ASSAY_FN_OTHER || calls_is_mark(top))
@@ -123,11 +127,11 @@ static bool enter_other(struct calls_frame *top, uint64_t function)
 	calls_add(&top->node->calls, 1);
 	__atomic_fetch_add(&calls_table.header->other_calls, 1, __ATOMIC_RELAXED);
 	if (top->site == function)
-		top->ra += 2; /* never CALLS_MARK */
+		top->ra += 2; /* +2 keeps `ra` even, so that it never equals CALLS_MARK */
 	return true;
 }
 
-/* The call becomes the top frame, of a node. */
+/* Pushes a frame for the call, with node `node`. */
 static void push(struct calls_thread *t, struct assay_calls_node *node,
                  const struct calls_frame *call)
 {
@@ -161,8 +165,9 @@ static void place(struct calls_thread *t, uint64_t function, const struct calls_
 }
 
 /*
- * The child that was called last time after the one that was called before, which the
- * frame over the top still names: a node with many children has them often in one order.
+ * Predicts the node: the sibling that followed the previous call the last time. The frame above the
+ * top still has the node of the previous call. Calls of a node with many children often repeat in
+ * the same order.
  */
 static struct assay_calls_node *expected(struct calls_frame *top, uint64_t function)
 {
@@ -178,7 +183,9 @@ static struct assay_calls_node *expected(struct calls_frame *top, uint64_t funct
 	return node;
 }
 
-/* Finds it by the hash, and remembers whom it came after. */
+/*
+ * Finds the node in the hash, and stores it as the successor of the sibling that was called before.
+ */
 static struct assay_calls_node *found(struct calls_thread *t, struct calls_frame *top,
                                       uint64_t function)
 {
@@ -214,12 +221,12 @@ void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now)
 	end(t, held, now);
 }
 
-/* No table, or the thread found no room in it. */
+/* Counts an event as lost: there is no table, or the table had no room for the thread. */
 static void lose(void)
 {
 	struct assay_calls_header *h = calls_table.header;
 
-	/* In a forked child without a table, the header is its parent's. */
+	/* In a forked child without a table, the header is the parent's. */
 	if (!h || !port_began())
 		return;
 	calls_flag(ASSAY_CALLS_LOST);
@@ -227,9 +234,9 @@ static void lose(void)
 }
 
 /*
- * The state is not READY. Makes it so, if that can be; true: the event is to be told again.
- * BUSY means that a signal's handler, or whoever comes after one that never returned, is
- * within a hook.
+ * Called when the state is not READY. Makes the thread READY if possible. True: the caller repeats
+ * the event. BUSY means that this event comes from a signal handler that interrupted a hook, or
+ * from code after a handler that jumped away.
  */
 static bool ready(struct calls_thread *t, uintptr_t sp)
 {
@@ -252,8 +259,9 @@ static bool ready(struct calls_thread *t, uintptr_t sp)
 }
 
 /*
- * A hook that measures itself; `tell` goes the usual way. BUSY: a handler's hooks keep off
- * and, if it forks, the child has the record where it is here.
+ * A hook that measures itself. `tell` handles the event on the usual path. While the state is BUSY,
+ * a handler's hooks push a mark first; if the handler forks, the child finds the record as it is
+ * here.
  */
 static void sample(struct calls_thread *t, bool enter, uint64_t function, uintptr_t site,
                    uintptr_t sp, uintptr_t ra,
@@ -288,7 +296,9 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
 	t->state = CALLS_BUSY;
 	calls_barrier();
 	s = enter ? &r->enter : &r->exit;
-	/* Another record: a handler forked while it was READY, and this is the child. */
+	/*
+	 * The record differs if a handler forked while the state was READY and this is the child.
+	 */
 	if (t->record == r && took <= SAMPLE_MOST && r->slow == slow) {
 		calls_add(&s->count, 1);
 		calls_add(&s->sum, took);
@@ -296,7 +306,7 @@ static void sample(struct calls_thread *t, bool enter, uint64_t function, uintpt
 	}
 	if (t->record == r && *t->watch == t->seen) {
 		last = *(volatile uint64_t *)&r->last;
-		/* A handler's hooks may have charged some of it since. */
+		/* A handler's hooks may have charged a part of this time. */
 		if ((int64_t)(last - from - took) < 0)
 			from += took;
 		else
@@ -339,8 +349,10 @@ void calls_stack_made(uintptr_t low, uintptr_t high, uintptr_t sp)
 	if (!calls_stack_encloses(t, low, high))
 		return;
 	held = begin(t, calls_home(t)->top, &now);
-	/* The stack may not be that of the last event, and the time since then is of the call
-	 * there. */
+	/*
+	 * The last event may have been on another stack. The time since then belongs to that
+	 * event's call.
+	 */
 	calls_settle(t, &now);
 	if (calls_stack_select(t, sp, false))
 		calls_stack_hold(t, low, high);
@@ -349,7 +361,10 @@ void calls_stack_made(uintptr_t low, uintptr_t high, uintptr_t sp)
 		t->state = state;
 }
 
-/* A jump off a signal's stack leaves nothing on it that goes on; off a coroutine's it may. */
+/*
+ * After a jump off a signal stack, no call on that stack continues. Calls on a coroutine's stack
+ * may continue after a jump.
+ */
 static void leave_signal(struct calls_thread *t, uintptr_t sp)
 {
 	struct calls_stack *s = calls_stack(t);
@@ -379,8 +394,8 @@ static void slow_enter(struct calls_thread *t, uint64_t function, struct calls_f
 }
 
 /*
- * A handler forked after the hook had seen that the state was READY, and this is the
- * child: the event is to be told again.
+ * True in the child of a fork if a handler forked after the hook had seen the state READY. The
+ * caller repeats the event.
  */
 static bool is_forked(struct calls_thread *t)
 {
@@ -442,7 +457,7 @@ static void unmatched(struct calls_thread *t, uintptr_t sp)
 {
 	struct calls_frame *top = calls_home(t)->top;
 
-	/* What was called within (other) has no frame. */
+	/* Calls within (other) have no frame, so their exits match no frame. */
 	if (top->node->function == ASSAY_FN_OTHER && !calls_is_mark(top) && sp <= top->sp)
 		return;
 	calls_flag(ASSAY_CALLS_UNMATCHED);
@@ -460,7 +475,10 @@ static void slow_exit(struct calls_thread *t, uint64_t function, struct calls_fr
 		return;
 	}
 	held = begin(t, top, &now);
-	/* Before the time since the last event is charged: it is of after the reset. */
+	/*
+	 * The reset comes before the charge, so that the time since the last event counts after the
+	 * reset.
+	 */
 	if (t->record->epoch == ASSAY_CALLS_RESTART)
 		restart(t);
 	calls_settle(t, &now);

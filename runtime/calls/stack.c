@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack: the open calls of a thread, a stack of frames for each stack that the
- * program runs on, held against the stack pointer.
+ * stack: the open calls of a thread. Each stack that the program runs on has its own stack of
+ * frames. Events are compared with the frames by the stack pointer.
  *
  *	frames[0]   a mark: the path in which the stack was entered
  *	frames[1]   the outermost call on it, highest sp
  *	...
  *	top         the innermost
  *
- * A call that was inlined has no physical frame: its hooks run in that of the function around
- * it, and report that function's return address as their site. Their sp differs where arguments
- * of an earlier call are still on the stack (GCC's -fdefer-pop). See docs/adr/0036.
+ * An inlined call has no physical frame: its hooks run in the frame of the function that contains
+ * it, and report that function's return address as their site. The sp of two such events can differ
+ * if arguments of an earlier call are still on the stack (GCC's -fdefer-pop). See docs/adr/0036.
  *
- * A hook interrupted by a signal whose handler has hooks: its frame may be half
- * written, so the handler's begin above it, with a mark that remembers the top.
+ * A signal handler with hooks may interrupt a hook whose frame is half written. The handler's
+ * frames therefore begin above it, after a mark that stores the top:
  *	top, [the interrupted hook's], [a gap], mark, the handler's calls...
  */
 #include "calls/thread.h"
 
-/* Frames beyond the limit of depth, for marks. */
+/* Additional frames above the depth limit, for marks. */
 #define SLACK 4096u
-/* No mark is made in the last of them, so that what is called over the last mark has room. */
+/*
+ * Bytes at the end of the frames in which no mark is made, so that calls above the last mark have
+ * room.
+ */
 #define MARK_ROOM (SLACK / 2 * sizeof(struct calls_frame))
-/* Handlers that interrupted each other's hooks, within so many of the innermost frames. */
+/*
+ * Limit of handlers that interrupted each other's hooks, within this many of the innermost frames.
+ */
 #define MARKS_MOST 8u
 #define MARKS_WITHIN 1024u
 
@@ -57,7 +62,10 @@ static bool stack_open(struct calls_stack *s, const struct port_stack *bounds)
 
 		if (!memory)
 			return false;
-		/* An exit that meets the mark looks at what is below it. */
+		/*
+		 * calls_stack_ended() reads the frame below the mark, so one frame is allocated
+		 * below frames[0].
+		 */
 		s->frames = memory + 1;
 	}
 	s->low = bounds->low;
@@ -80,7 +88,10 @@ bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp)
 	home->stack_count = 1;
 	if (!stack_open(&home->stacks[0], &bounds))
 		return false;
-	/* Nothing below returns into this mark: calls over it need no second look. */
+	/*
+	 * No call lies below this mark. With the highest sp in it, calls above it pass the fast
+	 * path's check.
+	 */
 	home->stacks[0].frames[0].sp = bounds.high;
 	home->stacks[0].frames[0].node = calls_node(t->record->root);
 	home->top = home->stacks[0].frames;
@@ -100,7 +111,7 @@ static bool inside(const struct calls_stack *s, uintptr_t sp)
 	return sp - s->low < s->high - s->low;
 }
 
-/* Where readers find what is open on a stack that is not the current one. */
+/* Stores the innermost node of a stack that is not the current one, for readers of the table. */
 static void publish(struct calls_thread *t, uint32_t index, uint32_t node)
 {
 	struct assay_calls_thread *r = t->record;
@@ -128,7 +139,10 @@ static void switch_to(struct calls_thread *t, uint32_t index)
 	publish(t, index, 0);
 }
 
-/* The stack that the top frame is in: the current one, unless a handler's was current last. */
+/*
+ * The index of the stack that contains the top frame. It differs from the current stack after a
+ * handler ran on another stack.
+ */
 static uint32_t stack_of_top(const struct calls_home *home)
 {
 	size_t bytes = frames_bytes();
@@ -143,8 +157,8 @@ static uint32_t stack_of_top(const struct calls_home *home)
 }
 
 /*
- * A hook that was interrupted writes its stack's top when it goes on, whatever stack
- * the handler ran on. That stack is the current one, and the handler is over.
+ * An interrupted hook writes the top of its own stack when it continues, whichever stack the
+ * handler ran on. The stack with that top is the current one, and the handler has returned.
  */
 void calls_stack_right(struct calls_thread *t)
 {
@@ -163,7 +177,7 @@ static bool encloses(const struct calls_stack *s, uintptr_t low, uintptr_t high)
 	return s->low <= low && high <= s->high && high - low < s->high - s->low;
 }
 
-/* Where bounds are guessed at, they may reach into the stack that is left. */
+/* Estimated bounds may overlap the stack that the thread leaves. Cuts off the overlap. */
 static void clip(const struct calls_stack *current, struct port_stack *bounds, uintptr_t sp)
 {
 	if (sp < current->low && bounds->high > current->low)
@@ -172,7 +186,7 @@ static void clip(const struct calls_stack *current, struct port_stack *bounds, u
 		bounds->low = current->high;
 }
 
-/* A place for one more stack: free, or the one that was left longest ago. */
+/* An index for a new stack: a free one, or the one that was left the longest time ago. */
 static uint32_t place(struct calls_thread *t, uintptr_t low, uintptr_t high)
 {
 	struct calls_home *home = calls_home(t);
@@ -183,7 +197,7 @@ static uint32_t place(struct calls_thread *t, uintptr_t low, uintptr_t high)
 
 		if (i == home->stack)
 			continue;
-		/* Its memory is another stack's now. */
+		/* The new stack uses this one's memory. */
 		if (s->low < high && low < s->high && !encloses(s, low, high))
 			forget(home, s);
 		if (!s->high && !best)
@@ -209,8 +223,8 @@ static struct calls_frame *top_of(struct calls_home *home, uint32_t index)
 }
 
 /*
- * The call that has the stack in its frame is open. The stack around it may lie in a frame, too,
- * and a stack that was forgotten encloses nothing.
+ * True if the call whose frame contains the stack is open. The stack around it may itself lie in a
+ * frame. A stack that was forgotten encloses nothing.
  */
 static bool is_held(struct calls_home *home, const struct calls_stack *s)
 {
@@ -222,8 +236,8 @@ static bool is_held(struct calls_home *home, const struct calls_stack *s)
 }
 
 /*
- * The innermost stack that sp lies in; stack_count: none. A stack in the frame of a call that has
- * ended is memory of the stack around it again.
+ * The innermost stack that contains sp; stack_count: none. If the call whose frame contains a stack
+ * has ended, the memory belongs to the outer stack again.
  */
 static uint32_t innermost(struct calls_home *home, uintptr_t sp)
 {
@@ -241,7 +255,7 @@ static uint32_t innermost(struct calls_home *home, uintptr_t sp)
 	return best;
 }
 
-/* The innermost stack that the memory lies in; stack_count: none. */
+/* The innermost stack that contains the memory; stack_count: none. */
 static uint32_t around(const struct calls_home *home, uintptr_t low, uintptr_t high)
 {
 	const struct calls_stack *s = home->stacks;
@@ -259,7 +273,7 @@ bool calls_stack_encloses(struct calls_thread *t, uintptr_t low, uintptr_t high)
 	return around(calls_home(t), low, high) < calls_home(t)->stack_count;
 }
 
-/* The oldest of the calls from the top downward that lie below the memory. */
+/* The oldest of the calls that lie below the memory, counted from the top downward. */
 static struct calls_frame *holder_of(struct calls_thread *t, uint32_t outer, uintptr_t low)
 {
 	struct calls_frame *f = top_of(calls_home(t), outer), *holder = NULL;
@@ -272,7 +286,10 @@ static struct calls_frame *holder_of(struct calls_thread *t, uint32_t outer, uin
 
 void calls_stack_hold(struct calls_thread *t, uintptr_t low, uintptr_t high)
 {
-	/* Where the memory is the lowest of the frame, its low is the stack pointer of the call. */
+	/*
+	 * If the memory is the lowest part of the frame, its low bound equals the stack pointer of
+	 * the call.
+	 */
 	struct port_stack bounds = {.low = low + 1, .high = high};
 	struct calls_home *home = calls_home(t);
 	uint32_t outer = around(home, low, high);
@@ -320,16 +337,20 @@ bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new)
 }
 
 /*
- * The event at `sp` lies above the hook that the handler interrupted: a jump left the handler.
- * The sp of an interrupted entry is in the frame over the top. What an interrupted exit finds
- * there may be of an older call that lay lower, so that its handler may seem to be left.
+ * True if the event at `sp` lies above the hook that the handler interrupted: a jump left the
+ * handler. The frame above the top has the sp of an interrupted entry. For an interrupted exit it
+ * may still have the sp of an older, deeper call, so that a handler that still runs seems to have
+ * ended.
  */
 static bool is_abandoned(const struct calls_frame *mark, uintptr_t sp)
 {
 	return ((const struct calls_frame *)mark->site)[1].sp <= sp;
 }
 
-/* Handlers interrupt hooks of handlers: to mark them all takes more time than signals leave. */
+/*
+ * True if handlers interrupt hooks of handlers so often that marking them takes more time than the
+ * signals leave.
+ */
 static bool is_flood(const struct calls_home *home, const struct calls_stack *s, uintptr_t sp)
 {
 	const struct calls_frame *f = home->top;
@@ -355,7 +376,10 @@ bool calls_stack_may_mark(struct calls_thread *t, uintptr_t sp)
 
 	if (home->jumped)
 		home->flood = NULL;
-	/* Until a handler returns, its events and those of deeper handlers are the flood's. */
+	/*
+	 * Until a handler returns, its events and those of deeper handlers belong to the flood and
+	 * are lost.
+	 */
 	else if (home->flood == home->top && sp <= home->flood_sp)
 		return false;
 	s = &home->stacks[stack_of_top(home)];
@@ -373,7 +397,7 @@ bool calls_stack_mark(struct calls_thread *t)
 	struct calls_home *home = calls_home(t);
 	bool jumped = home->jumped;
 	struct calls_frame *top = home->top, *mark = top + 3;
-	/* Exits that meet either of the two go the slow way. */
+	/* An exit that finds the gap or the mark takes the slow path. */
 	struct calls_frame gap = {.node = top->node, .ra = CALLS_MARK};
 
 	home->jumped = false;
@@ -386,10 +410,10 @@ bool calls_stack_mark(struct calls_thread *t)
 }
 
 /*
- * One call instruction (`site`) made the physical frames of both, and `f` lies at or below
- * `bound`: then both are in one physical frame, unless an older frame has the entry of `f`
- * at the same place of the code. A place of the code is entered once in a physical frame, so
- * `f` is then of a deeper level of a recursion.
+ * The same call instruction (`site`) created the physical frames of both, and `f` lies at or below
+ * `bound`. Both are then in one physical frame, unless an older frame has the same entry address as
+ * `f`. A code address is entered once in a physical frame, so `f` then belongs to a deeper level of
+ * a recursion.
  */
 static bool in_frame(const struct calls_frame *f, uintptr_t site, uintptr_t bound)
 {
@@ -402,7 +426,7 @@ static bool in_frame(const struct calls_frame *f, uintptr_t site, uintptr_t boun
 	return true;
 }
 
-/* A frame from `f` downward was entered at the place of the code that `call` is entered at. */
+/* True if a frame from `f` downward has the same entry address as `call`. */
 static bool repeated(const struct calls_frame *f, const struct calls_frame *call, uintptr_t bound)
 {
 	for (; !calls_is_mark(f) && f->site == call->site && f->sp <= bound; f--)
@@ -417,10 +441,10 @@ bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call
 }
 
 /*
- * After a jump: `call` has the call instruction of `f`, but its function stands by itself and
- * was called where that of `f` had been. Such a function has its entry within its first bytes,
- * and the function around `f` does not begin in between. Where that function is the same, the
- * place of the entry would be the same, too.
+ * After a jump: `call` has the same call instruction as `f`, but its function is not inlined and
+ * was called in place of that of `f`. The entry of such a function lies within its first 128 bytes,
+ * and the function around `f` does not begin between its start and its entry. If the functions were
+ * the same, the entry addresses would be the same too.
  */
 static bool is_fresh(const struct calls_frame *f, const struct calls_frame *call, uint64_t function,
                      uintptr_t bound)
@@ -461,16 +485,19 @@ void calls_stack_drop(struct calls_thread *t, struct calls_frame *to)
 	__atomic_fetch_add(&calls_table.header->resyncs, count, __ATOMIC_RELAXED);
 }
 
-/* Frames larger than this are not searched for their return address. */
+/* Bytes. Only this part of a frame is searched for the return address. */
 #define FRAME_MOST (64u << 10)
 
-/* Where the return address of an event's physical frame is; `sp` if it is not found. */
+/* The address of the return address of an event's physical frame; `sp` if it is not found. */
 static uintptr_t slot_of(struct calls_thread *t, uintptr_t sp, uintptr_t site)
 {
 	const struct calls_stack *s = calls_stack(t);
 	uintptr_t slot = sp, end = s->high - slot > FRAME_MOST ? slot + FRAME_MOST : s->high;
 
-	/* The bounds are the stack's own: all from sp up is mapped. Of unknown ones, nothing is. */
+	/*
+	 * Within known bounds, all memory from sp up is mapped. With unknown bounds nothing is
+	 * read.
+	 */
 	if (s->high == UINTPTR_MAX)
 		end = slot;
 	while (slot < end && *(const uintptr_t *)slot != site)
@@ -479,9 +506,9 @@ static uintptr_t slot_of(struct calls_thread *t, uintptr_t sp, uintptr_t site)
 }
 
 /*
- * `f` was entered while arguments of an earlier call were still on the stack. They are gone,
- * so that `call`, made in the same physical frame, lies higher. An older entry in that frame,
- * made before there were arguments, lies above the return address of `call`.
+ * True if `f` was entered while arguments of an earlier call were still on the stack. They are
+ * removed now, so `call`, in the same physical frame, has a higher sp. An older entry in that
+ * frame, from before the arguments were pushed, lies above the return address of `call`.
  */
 static bool entered_low(struct calls_thread *t, const struct calls_frame *f,
                         const struct calls_frame *call)
@@ -500,12 +527,18 @@ struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls
 {
 	struct calls_frame *f = calls_home(t)->top, *below;
 	uintptr_t bound = jumped ? slot_of(t, call->sp, call->site) : call->sp;
-	/* Only a jump leaves a handler: hooks that wait for theirs are found by their marks. */
+	/*
+	 * A handler ends without a return only by a jump. Without one, the mark of each interrupted
+	 * hook is still valid.
+	 */
 	const bool left = jumped;
 
 	for (; (below = calls_frame_below(t, f)); f = below) {
 		if (calls_is_mark(f)) {
-			/* A handler's, unless a jump left it, or left what it interrupted. */
+			/*
+			 * The mark of a running handler, unless a jump left the handler or the code
+			 * that it interrupted.
+			 */
 			if (!(left && is_abandoned(f, call->sp)) &&
 			    (calls_is_mark(below) || bound < below->sp))
 				return f;
@@ -531,8 +564,7 @@ struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function,
 	uintptr_t sp = ending->sp, bound = sp;
 
 	if (ending->ra == ending->site)
-		bound -=
-		        sizeof(bound); /* the hook was jumped to: only the return address is left */
+		bound -= sizeof(bound); /* a jump to the hook: only `ra` is left */
 	else if (jumped)
 		bound = slot_of(t, sp, ending->site);
 	for (; (below = calls_frame_below(t, f)); f = below) {
@@ -544,7 +576,10 @@ struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function,
 		       (f->node->function == ASSAY_FN_OTHER && f->site == function);
 		if (same && (sp <= f->sp || in_frame(f, ending->site, bound)))
 			return f;
-		/* Older and alive: the one that exits was entered unseen. */
+		/*
+		 * An older call that is still open: the entry of the call that exits was not
+		 * recorded.
+		 */
 		if (f->sp > sp)
 			return NULL;
 	}

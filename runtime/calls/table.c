@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* table: room in the shared table, given out in chunks, without a lock; code that goes. */
+/* table: allocates chunks of the shared table without a lock, and marks nodes of unmapped code. */
 #include "calls/calls.h"
 #include "calls/thread.h"
 
-/* Of the table, for images alone: a table of the least size has room for ten more. */
+/*
+ * Share of the table that is reserved for images. A table of the minimum size has room for ten
+ * more.
+ */
 #define IMAGES_SHARE 64u
 #define IMAGES_MOST (1u << 20)
-#define SMALL_TABLE (16 * ASSAY_CALLS_PAGE) /* smaller ones keep nothing */
+#define SMALL_TABLE (16 * ASSAY_CALLS_PAGE) /* smaller tables reserve nothing */
 
 struct calls_table calls_table;
 struct calls_thread calls_unborn = {.state = CALLS_UNBORN};
@@ -20,7 +23,10 @@ void calls_flag(uint32_t flag)
 		__atomic_fetch_or(&h->flags, flag, __ATOMIC_RELAXED);
 }
 
-/* Kept for images: without them functions have no names, and code that goes is not told apart. */
+/*
+ * Bytes reserved for images. Without its image a function has no name, and the code of an unmapped
+ * file cannot be distinguished from later code at the same address.
+ */
 static uint64_t kept_for_images(const struct assay_calls_header *h)
 {
 	uint64_t bytes = h->limit_bytes / IMAGES_SHARE;
@@ -53,7 +59,10 @@ uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes)
 	chunk = (struct assay_calls_chunk *)(calls_table.base + used);
 	chunk->thread = thread;
 	chunk->bytes = bytes;
-	/* A reader takes the chunk for begun when it has a kind. */
+	/*
+	 * The store-release publishes the fields above. It pairs with the load-acquire of `kind` in
+	 * readers: a chunk whose kind is not 0 is initialized.
+	 */
 	__atomic_store_n(&chunk->kind, kind, __ATOMIC_RELEASE);
 	return calls_id(chunk);
 }
@@ -61,7 +70,7 @@ uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes)
 void calls_code_gone(uint64_t start, uint64_t end, unsigned image)
 {
 	const struct assay_calls_header *h = calls_table.header;
-	/* Of an image that found no room the index is -1: no image's. */
+	/* An image that is not in the table has index -1, which gives the image number 0. */
 	uint64_t mark = ASSAY_FN_GONE | (uint64_t)(image + 1) << ASSAY_FN_IMAGE_SHIFT;
 
 	for (uint64_t at = h->header_bytes; at < h->used_bytes;) {

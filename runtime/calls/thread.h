@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread: what the hooks keep of the running thread, and the table they write.
+ * thread: the hooks' data for the running thread, and the table that they write.
  *
- *	calls_thread   one page, wiped in a forked child: zeros there mean that
- *	               the thread is to begin anew.
- *	calls_home     behind it, kept over a fork: the stacks of open calls and
- *	               the hash from (parent, function) to node.
- *	calls_stack    one stack of the program (the thread's own, a signal's, a
- *	               coroutine's), with a frame for each open call. sp falls from
+ *	calls_thread   one page. A fork clears it in the child: zeros there mean that
+ *	               the thread has to start again.
+ *	calls_home     follows calls_thread in memory and is kept over a fork: the
+ *	               stacks of open calls, and the hash from (parent, function) to node.
+ *	calls_stack    one stack of the program (the thread's own, a signal stack or a
+ *	               coroutine's), with one frame for each open call. sp decreases from
  *	               bottom to top, except within one physical frame (stack.c).
  *	               frames[0] is a mark: its node is the path in which the stack
  *	               was entered.
  *
- * Only the thread itself uses them, its signal handlers included: a hook that is
- * interrupted by hooks finds all as it was, but for sums that grew (slow.c tells
- * how). Uses: calls/port.h.
+ * Only the thread itself and its signal handlers use them. When a handler's hooks return to a hook
+ * that they interrupted, all data has its earlier values, except sums, which may have grown
+ * (slow.c). Uses: calls/port.h.
  */
 #ifndef ASSAY_RUNTIME_CALLS_THREAD_H
 #define ASSAY_RUNTIME_CALLS_THREAD_H
@@ -30,31 +30,35 @@ enum calls_state {
 	CALLS_SAMPLE = 2, /* ready; the next hook measures itself */
 	CALLS_BUSY = 3,   /* in a hook */
 	CALLS_OFF = 4,    /* no table: events are counted as lost */
-	CALLS_JUMPED = 5, /* calls may have ended without their exits: look closely */
+	CALLS_JUMPED = 5, /* calls may have ended without their exit hooks: the next event checks */
 };
 
 struct calls_frame {
 	struct assay_calls_node *node;
-	uintptr_t sp;   /* when the function's entry was told; marks: 0, but a thread's first */
-	int64_t net;    /* ticks of this call so far, own cost taken off */
-	uintptr_t ra;   /* where in the code the entry was told; marks: CALLS_MARK */
-	uintptr_t site; /* the function's return address; marks: the top frame below, or 0 */
+	uintptr_t sp;   /* at the entry event; marks: 0, except a thread's first mark */
+	int64_t net;    /* ticks of this call so far, without the cost of the hooks */
+	uintptr_t ra;   /* code address of the entry event; marks: CALLS_MARK */
+	uintptr_t site; /* return address; marks: address of the top frame below, or 0 */
 };
 
-/* No return address: tells a mark from a call. */
+/* The value of `ra` in a mark. No return address has this value. */
 #define CALLS_MARK ((uintptr_t)1)
-/* A frame of (other): `site` is the function that opened it, `ra` how often it is open within. */
+/*
+ * In a frame of (other), `site` is the function that opened it, and `ra` counts its open recursive
+ * calls.
+ */
 
 #define CALLS_STACKS 1024
 
 struct calls_stack {
 	uintptr_t low, high; /* bounds of addresses; 0: free */
 	struct calls_frame *frames, *top;
-	uint64_t used; /* when it was last switched to, by home.turn */
-	bool signal;   /* a signal's: left by a jump, nothing on it goes on */
+	uint64_t used; /* value of home.turn at the last switch to this stack */
+	bool signal;   /* a signal stack: after a jump off it, no call on it continues */
 	/*
-	 * A stack that lies inside a frame of another one, `outer`: the open call that has it in
-	 * its frame, and the sp of that call. NULL: it lies in no frame.
+	 * The stack lies in a frame of the stack with index `outer`: `holder` is the open call
+	 * whose frame contains it, and `holder_sp` is that call's sp. NULL: the stack lies in no
+	 * frame.
 	 */
 	uint32_t outer;
 	struct calls_frame *holder;
@@ -69,16 +73,19 @@ struct calls_hash {
 struct calls_home {
 	struct calls_frame *top; /* of the current stack */
 	struct calls_hash *hash;
-	uint32_t node_next, node_end; /* units of the chunk that nodes are taken from */
+	uint32_t node_next, node_end; /* next free unit and end of the current chunk of nodes */
 	uint32_t wait_next, wait_end;
 	uint64_t chunk_bytes; /* of the latest chunk of nodes */
-	bool is_reserve;      /* that chunk is of the table's last part, which is for (other) */
-	uint32_t chunks;      /* unit of this thread's latest chunk header, a list by unused[0] */
-	uint32_t stack;       /* the current one */
+	bool is_reserve; /* that chunk lies in the part of the table that is reserved for (other) */
+	uint32_t chunks; /* unit of the latest chunk header; unused[0]: the one before */
+	uint32_t stack;  /* the current one */
 	uint32_t stack_count;
-	uint32_t held; /* stacks that have a holder */
-	bool jumped;   /* a handler may have left by a jump since a hook was interrupted */
-	/* Where too many hooks were interrupted: the top, and the sp of the event that found it. */
+	uint32_t held; /* number of stacks that have a holder */
+	bool jumped;   /* a handler may have jumped out of a hook that it interrupted */
+	/*
+	 * Set when handlers interrupted too many hooks: the top frame and the event's sp at that
+	 * time.
+	 */
 	struct calls_frame *flood;
 	uintptr_t flood_sp;
 	uint64_t turn;
@@ -92,8 +99,8 @@ struct calls_thread {
 	volatile uint64_t *watch; /* changes when the thread is switched out or in */
 	uint64_t seen;
 	uintptr_t low;        /* of the current stack */
-	int64_t inner, outer; /* ticks that a call costs, as calibrated */
-	/* the port's own */
+	int64_t inner, outer; /* calibrated cost of a call, ticks */
+	/* used by the port only */
 	uint64_t port[48];
 };
 
@@ -109,7 +116,7 @@ static inline struct calls_stack *calls_stack(struct calls_thread *t)
 	return &calls_home(t)->stacks[calls_home(t)->stack];
 }
 
-/* The process's table: `base` stays the same over a fork. */
+/* The process's table. `base` does not change over a fork. */
 struct calls_table {
 	char *base;
 	struct assay_calls_header *header; /* at base */
@@ -130,15 +137,15 @@ static inline uint32_t calls_id(const void *unit)
 	return (uint32_t)((uint64_t)((const char *)unit - calls_table.base) / ASSAY_CALLS_UNIT);
 }
 
-/* Which of a node's cached children a function may be. */
+/* The index in child[] under which a node caches this function. */
 static inline unsigned calls_way(uint64_t function)
 {
 	return (uint64_t)((uint32_t)function * 0x9e3779b1u) * 3 >> 32;
 }
 
 /*
- * Adds as one instruction, so that a signal handler's hooks come before or after
- * it and never within. Readers of other processes see whole values.
+ * Adds in one instruction, so that a signal handler's hooks run before or after the addition and
+ * never in the middle of it. Readers in other processes see only complete values.
  */
 static inline void calls_add(uint64_t *sum, uint64_t value)
 {
@@ -149,7 +156,7 @@ static inline void calls_add(uint64_t *sum, uint64_t value)
 #endif
 }
 
-/* The same, and gives what was there before. */
+/* The same. Returns the value before the addition. */
 static inline uint64_t calls_add_fetch_old(uint64_t *sum, uint64_t value)
 {
 #if defined(__x86_64__)
@@ -160,93 +167,127 @@ static inline uint64_t calls_add_fetch_old(uint64_t *sum, uint64_t value)
 #endif
 }
 
-/* Keeps the compiler from moving memory accesses over this place. */
+/*
+ * Compiler barrier: the compiler moves no memory access across it. It orders the hook against
+ * signal handlers of the same thread, so no CPU barrier is necessary.
+ */
 static inline void calls_barrier(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
 
 /* table.c */
-/* Reserves a chunk for a thread's record (0: the process's); its unit, 0: no room. */
+/*
+ * Reserves a chunk for the record at unit `thread` (0: for the process). Returns the chunk's unit,
+ * or 0 if the table is full.
+ */
 uint32_t calls_chunk(uint32_t kind, uint32_t thread, uint64_t bytes);
-/* Bytes of the table that may be used for all but images. */
+/* Bytes of the table that chunks of all kinds except images may use. */
 uint64_t calls_room(void);
 void calls_flag(uint32_t flag);
 
 /* tree.c */
-bool calls_tree_begin(struct calls_thread *t); /* hash and root; false: no room */
-/* The root's waiting gets its place, as the last resort of others; false: no room. */
+bool calls_tree_begin(struct calls_thread *t); /* creates the hash and the root; false: no room */
+/* Creates the wait record of the root. Nodes for which there is no room use it. False: no room. */
 bool calls_tree_begin_waits(struct calls_thread *t);
 struct assay_calls_node *calls_tree_find(struct calls_thread *t, struct assay_calls_node *parent,
                                          uint64_t function);
-/* Finds or makes it, or gives the nearest (other). Signals are held. Never NULL. */
+/*
+ * Finds or creates the child node, or returns the nearest (other) if there is no room. Signals are
+ * held. Never NULL.
+ */
 struct assay_calls_node *calls_tree_child(struct calls_thread *t, struct assay_calls_node *parent,
                                           uint64_t function);
-/* The waiting of a node; where there is no room, of the nearest node above. Never NULL. */
+/*
+ * The wait record of a node. If there is no room, the record of the nearest node above that has
+ * one. Never NULL.
+ */
 struct assay_calls_wait *calls_tree_wait(struct calls_thread *t, struct assay_calls_node *node);
-void calls_tree_restart(struct calls_thread *t); /* min and max of all its nodes */
+void calls_tree_restart(struct calls_thread *t); /* resets min and max of all nodes of the thread */
 
 /* stack.c */
 bool calls_stacks_begin(struct calls_thread *t, uintptr_t sp);
-/* Makes the stack that sp lies in the current one; false: it is not known. Signals are held. */
+/*
+ * Makes the stack that contains sp the current one. False: the stack is not known. Signals are
+ * held.
+ */
 bool calls_stack_select(struct calls_thread *t, uintptr_t sp, bool may_be_new);
-/* The memory lies inside a stack of this thread. */
+/* True if a stack of this thread contains the memory. */
 bool calls_stack_encloses(struct calls_thread *t, uintptr_t low, uintptr_t high);
-/* Memory inside the frame of an open call becomes a stack of its own. Signals are held. */
+/* Makes memory in the frame of an open call a separate stack. Signals are held. */
 void calls_stack_hold(struct calls_thread *t, uintptr_t low, uintptr_t high);
-/* Of the stacks, the current one alone goes on. */
+/* Discards all stacks except the current one. */
 void calls_stack_alone(struct calls_thread *t);
-/* The current stack is the one that the top frame is in, whatever handlers ran on meanwhile. */
+/*
+ * Makes the stack that contains the top frame the current one, after signal handlers may have run
+ * on other stacks.
+ */
 void calls_stack_right(struct calls_thread *t);
 /*
- * A hook was interrupted, and this is the handler's event at `sp`. False: there is no room for a
+ * Called at the handler's event at `sp` after a hook was interrupted. False: there is no room for a
  * mark, or handlers interrupt each other's hooks faster than they return.
  */
 bool calls_stack_may_mark(struct calls_thread *t, uintptr_t sp);
-/* A mark above the interrupted hook's frame; signals are held. True: a handler jumped since. */
+/*
+ * Pushes a mark above the frame of the interrupted hook. Signals are held. True: a handler has
+ * jumped since the interruption.
+ */
 bool calls_stack_mark(struct calls_thread *t);
-/* Closes the frames over `to` without their exits. */
+/* Closes the frames above `to` without exit events. */
 void calls_stack_drop(struct calls_thread *t, struct calls_frame *to);
-/* `call`, entered at the top frame's sp, is of a function that was compiled into it. */
+/*
+ * True if the function of `call`, which was entered at the top frame's sp, was inlined into the top
+ * frame's function.
+ */
 bool calls_inlined(const struct calls_frame *top, const struct calls_frame *call);
-/* A call has ended. */
+/* Updates min and max of the node when the call of frame `f` ends. */
 void calls_frame_end(struct calls_thread *t, struct calls_frame *f);
-/* The next open call below; NULL: that was the stack's bottom. */
+/* The next frame below; NULL: `f` is the bottom of the stack. */
 struct calls_frame *calls_frame_below(struct calls_thread *t, struct calls_frame *f);
 static inline bool calls_is_mark(const struct calls_frame *f)
 {
 	return f->ra == CALLS_MARK;
 }
 /*
- * The frame that `call` belongs above; the frames over it are dead. `jumped`: calls may have
- * ended without their exits, so that a dead frame may lie higher than what was called since.
+ * The frame that called `call`. The frames above it have ended. `jumped`: calls may have ended
+ * without exit events, so that an ended frame may have a higher sp than a later call.
  */
 struct calls_frame *calls_stack_above(struct calls_thread *t, const struct calls_frame *call,
                                       uint64_t function, bool jumped);
-/* The frame that an exit ends, whose sp, ra and site are in `ending`; NULL: none. */
+/*
+ * The frame of the call that an exit event ends. `ending` has the event's sp, ra and site. NULL:
+ * the call is not open.
+ */
 struct calls_frame *calls_stack_ended(struct calls_thread *t, uint64_t function,
                                       const struct calls_frame *ending, bool jumped);
 
 /* slow.c */
-/* The state is not READY. */
+/* Events in a thread whose state is not READY. */
 void calls_unready_enter(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
 void calls_unready_exit(uint64_t function, uintptr_t site, uintptr_t sp, uintptr_t ra);
-/* An entry that is not plainly below its caller; top[1] as in the next. */
+/*
+ * An entry whose sp does not show that it is a call of the top frame; top[1] is filled in as below.
+ */
 void calls_edge_enter(uint64_t function, struct calls_frame *top, uint64_t now);
-/* An event that the fast ways could not take; top[1] has the new call's sp, ra and site. */
+/* An event that the fast path cannot handle; top[1] has the new call's sp, ra and site. */
 void calls_slow_enter(uint64_t function, struct calls_frame *top, uint64_t now);
 void calls_slow_exit(uint64_t function, struct calls_frame *top, uint64_t now);
-/* An entry whose time is charged, of a function that the node on top has not in its cache. */
+/*
+ * An entry whose preceding time is already charged, of a function that is not in the top node's
+ * cache.
+ */
 void calls_miss_enter(uint64_t function, struct calls_frame *top, uint64_t now);
-/* Charges the time since the last event to the function on top, waiting taken out; *now moves on.
+/*
+ * Charges the time since the last event, without waits, to the function of the top frame. *now is
+ * updated.
  */
 void calls_settle(struct calls_thread *t, uint64_t *now);
 
 /* birth.c */
-/* Makes the running thread ready, or off. Signals are held. */
+/* Sets the running thread's state to ready, or to off. Signals are held. */
 struct calls_thread *calls_birth(uintptr_t sp);
 
-/* cost.c: measures the hooks with the running thread's tree, which is empty afterwards. */
+/* cost.c: measures the hooks in the running thread's tree, and clears the tree afterwards. */
 void calls_calibrate(struct calls_thread *t);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree: a thread's call paths: from (parent, function) to node, by the parent's
- * cached children, then by a hash. Nodes are never moved nor given back.
+ * tree: the call paths of a thread. A lookup from (parent, function) to a node tries the parent's
+ * cached children, then a hash. Nodes are never moved or freed.
  */
 #include "calls/thread.h"
 
 #define HASH_FIRST 1024u
 #define CHUNK_MOST (256u << 10)
-/* Of the table: kept for (other), so that what finds no room is near where it belongs. */
+/*
+ * Share of the table reserved for (other), so that a call for which there is no room is counted
+ * near its real path.
+ */
 #define KEPT_SHARE 16
 
 static uint64_t hash_of(uint32_t parent, uint64_t function)
@@ -37,15 +40,16 @@ static void hash_put(struct calls_hash *h, const struct assay_calls_node *node, 
 }
 
 /*
- * Twice the room. The old one stays: a search that this interrupted may be in it.
- * All of them together are no larger than the newest.
+ * Doubles the hash. The old hash is not freed, since an interrupted lookup may still read it. The
+ * old hashes together are no larger than the newest.
  */
 static bool hash_grow(struct calls_home *home)
 {
 	struct calls_hash *old = home->hash, *h = hash_new((old->mask + 1) * 2);
 
 	if (!h)
-		return old->count < old->mask; /* goes on, slower, while there is a free slot */
+		return old->count <
+		       old->mask; /* continue with longer probes while there is a free slot */
 	for (uint64_t i = 0; i <= old->mask; i++)
 		if (old->slots[i])
 			hash_put(h, calls_node(old->slots[i]), old->slots[i]);
@@ -70,7 +74,7 @@ struct assay_calls_node *calls_tree_find(struct calls_thread *t, struct assay_ca
 	return NULL;
 }
 
-/* Another chunk of nodes; where only the reserve for (other) is left, of that if `last_resort`. */
+/* Allocates a chunk of nodes. Only `last_resort` may use the reserve for (other). */
 static bool more_nodes(struct calls_thread *t, bool last_resort)
 {
 	struct calls_home *home = calls_home(t);
@@ -141,7 +145,7 @@ bool calls_tree_begin(struct calls_thread *t)
 	if (!root)
 		return false;
 	t->record->root = t->record->current = calls_id(root);
-	/* One that is always there, so that the search for the nearest ends. */
+	/* The root always has an (other) node, so that the search in other_of() ends. */
 	return new_node(t, t->record->root, ASSAY_FN_OTHER, true) && calls_tree_begin_waits(t);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * twin: see twin.h. The other table's threads go on meanwhile: what they add is
- * copied or not, and counted nowhere.
+ * twin: see twin.h. The parent's threads keep writing to their table during the copy. Nodes that
+ * they add may or may not be copied; no count is copied.
  */
 #include "calls/twin.h"
 #include "calls/thread.h"
@@ -74,7 +74,7 @@ uint64_t calls_twin(const char *table, uint64_t bytes)
 	return at;
 }
 
-/* What the parent's thread added since the fork is no node of this one's. */
+/* Removes the nodes that the parent's thread added after the fork. */
 void calls_twin_trim(struct calls_thread *t)
 {
 	struct calls_home *home = calls_home(t);
