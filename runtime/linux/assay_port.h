@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * assay_port: the inline part of calls/port.h for Linux programs: the clock is
- * the TSC (arm64: the virtual counter), the slot a thread-local variable of the
- * initial-exec model, one load away. Uses: nothing.
+ * assay_port: the inline part of calls/port.h for Linux programs. The clock is the TSC (arm64: the
+ * virtual counter). The slot is a thread-local variable of the initial-exec model, which one load
+ * reads. Uses: nothing.
  */
 #ifndef ASSAY_RUNTIME_LINUX_ASSAY_PORT_H
 #define ASSAY_RUNTIME_LINUX_ASSAY_PORT_H
@@ -19,7 +19,7 @@ static inline struct calls_thread **port_self(void)
 	return &assay_calls_self;
 }
 
-/* Addresses of programs have no bits that a node's function keeps for itself. */
+/* User-space addresses fit into the address bits of a node's function without a change. */
 static inline uint64_t port_key(const void *function)
 {
 	return (uint64_t)(uintptr_t)function;
@@ -30,7 +30,7 @@ static inline uint64_t port_clock(void)
 #if defined(__x86_64__)
 	uint64_t low, high;
 
-	/* Both halves come with zeros above them. */
+	/* rdtsc clears the upper halves of both registers. */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return high << 32 | low;
 #elif defined(__aarch64__)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock: see clock.h. Conversions need the first moment, which stays, and one
- * word for the rate: they hold no lock and see nothing half written. `latest` is
- * guarded by a sequence; who finds it odd does not wait, for the writer may be
- * the very code that a signal interrupted.
+ * clock: see clock.h. A conversion reads the first moment, which never changes, and the rate, which
+ * is one word. It takes no lock. A sequence number protects `latest`. A thread that finds the
+ * number odd does not wait, since a signal handler may have interrupted the writer in the same
+ * thread.
  */
 #include "linux/clock.h"
 
@@ -15,7 +15,7 @@
 
 #define MOMENT_READINGS 9
 #define BEGIN_NS 120000u  /* two moments, each good to 25 ns: the rate to 4e-4 at the worst */
-#define NOTE_NS 100000000 /* no moment nearer to the latest */
+#define NOTE_NS 100000000 /* minimum distance between two moments */
 #define RATE_SHIFT 40
 
 static uint64_t raw_ns(void)
@@ -75,7 +75,7 @@ void clock_begin(struct clock_rate *c)
 	errno = saved;
 }
 
-/* As long as the rate is young each doubling of its base is worth a moment. */
+/* While the rate is young, a new moment is due each time its base has doubled. */
 static bool is_due(const struct clock_rate *c, uint64_t ns)
 {
 	struct assay_calls_moment latest = clock_latest(c);
@@ -93,11 +93,12 @@ void clock_note(struct clock_rate *c)
 	if (sequence & 1 || !is_due(c, raw_ns()))
 		goto out;
 	moment = clock_now(MOMENT_READINGS);
-	/* Another that notes at the same time does as well as we do. */
+	/* If another thread notes at the same time, its moment is sufficient. */
 	if (!__atomic_compare_exchange_n(&c->sequence, &sequence, sequence + 1, false,
 	                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		goto out;
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* odd before the first word changes */
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* release fence: the odd sequence is visible
+	                                            before the first changed word */
 	write_latest(c, moment);
 	__atomic_store_n(&c->sequence, sequence + 2, __ATOMIC_RELEASE);
 out:
@@ -125,7 +126,9 @@ struct assay_calls_moment clock_latest(const struct clock_rate *c)
 	return moment;
 }
 
-/* 0, not begun: a tick is a nanosecond, so that nothing divides by it. */
+/*
+ * If the clock has not begun, one tick counts as one nanosecond, so that no division by 0 occurs.
+ */
 static uint64_t rate_of(const struct clock_rate *c)
 {
 	uint64_t rate = __atomic_load_n(&c->ticks_per_ns, __ATOMIC_RELAXED);

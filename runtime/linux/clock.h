@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock: ticks (TSC, cntvct) against CLOCK_MONOTONIC_RAW, calibrated here.
+ * clock: converts ticks (TSC, cntvct) to CLOCK_MONOTONIC_RAW and back, calibrated in the process.
  *
- * clock_begin() once in a process (takes some 150 us); clock_note() now and then,
- * the longer between the better: the rate is taken between the first moment and
- * the latest. A moment is the tightest of several readings (ticks, ns, ticks). A
- * fork's child goes on with its parent's. Signal safe; several threads may note
- * and convert at once, but `latest` as a whole is read with clock_latest().
- * Uses: include/assay, assay_port.h.
+ * Call clock_begin() once in a process (it takes about 150 us), and clock_note() now and then. The
+ * rate is computed between the first moment and the latest, so it gets better with time. A moment
+ * is the reading with the smallest tick difference of several readings (ticks, ns, ticks). A fork's
+ * child continues with its parent's clock. Signal safe. Several threads may note and convert at
+ * once; clock_latest() reads all of `latest` consistently. Uses: include/assay, assay_port.h.
  */
 #ifndef ASSAY_RUNTIME_LINUX_CLOCK_H
 #define ASSAY_RUNTIME_LINUX_CLOCK_H
@@ -16,19 +15,19 @@
 
 struct clock_rate {
 	struct assay_calls_moment first, latest;
-	uint64_t ticks_per_ns; /* times 2^40: one word, so that none is seen half written */
+	uint64_t ticks_per_ns; /* times 2^40, in one word, so that every load is consistent */
 	uint32_t sequence;     /* odd: `latest` is being written */
 };
 
 void clock_begin(struct clock_rate *c);
-/* In a fork's child: who was noting in its parent is not here. */
+/* In a fork's child: releases `latest` if a parent's thread was writing it at the fork. */
 void clock_again(struct clock_rate *c);
-/* Nothing within 100 ms of the latest; within less as long as the rate is younger than that. */
+/* Stores a new moment, at most every 100 ms; more often while the rate is younger than that. */
 void clock_note(struct clock_rate *c);
 
-/* The moment that is now, the tightest of so many readings. */
+/* The present moment: the best of `readings` readings. */
 struct assay_calls_moment clock_now(unsigned readings);
-/* `latest` whole; `first` where another is just writing it. */
+/* A consistent copy of `latest`, or `first` while another thread writes `latest`. */
 struct assay_calls_moment clock_latest(const struct clock_rate *c);
 
 uint64_t clock_ticks_of(const struct clock_rate *c, uint64_t ns);   /* the moment `ns`, raw clock */

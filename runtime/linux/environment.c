@@ -13,12 +13,15 @@
 enum { DIRECTORY, MEMORY, FILTER, DEPTH, LIBRARIES, BIND_NOW, NAMES };
 
 static const char *const names[NAMES] = {
-        [DIRECTORY] = "ASSAY_CALLS_DIR",       [MEMORY] = "ASSAY_CALLS_MEM",
-        [FILTER] = "ASSAY_CALLS_FILTER",       [DEPTH] = "ASSAY_CALLS_DEPTH",
-        [LIBRARIES] = "ASSAY_CALLS_LIBRARIES", [BIND_NOW] = "LD_BIND_NOW", /* with the former */
+        [DIRECTORY] = "ASSAY_CALLS_DIR",
+        [MEMORY] = "ASSAY_CALLS_MEM",
+        [FILTER] = "ASSAY_CALLS_FILTER",
+        [DEPTH] = "ASSAY_CALLS_DEPTH",
+        [LIBRARIES] = "ASSAY_CALLS_LIBRARIES",
+        [BIND_NOW] = "LD_BIND_NOW", /* set together with LIBRARIES */
 };
 
-/* Copies: programs write over the memory in which their environment lay at the start. */
+/* Copies, since programs may overwrite the memory of their initial environment. */
 static struct {
 	char *library;      /* the name in LD_PRELOAD; NULL: not preloaded */
 	char *words[NAMES]; /* "NAME=VALUE"; NULL: was not set */
@@ -40,7 +43,7 @@ static const char *find(char *const *words, const char *name)
 	return value;
 }
 
-/* Is `name` one of the names in a value of LD_PRELOAD? */
+/* True if a value of LD_PRELOAD contains `name`. */
 static bool lists(const char *value, const char *name)
 {
 	size_t length = strlen(name);
@@ -94,7 +97,7 @@ __attribute__((constructor(101))) static void environment_begin(void)
 	kept.library = at;
 }
 
-/* The library first, as `assay calls` has it. */
+/* Puts the library first, as `assay calls` does. */
 static char *preload_word(char *at, const char *theirs)
 {
 	char *word = at;

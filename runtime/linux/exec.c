@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec: the library functions that start programs. A program that gives way to another one says
- * so in its table. What is started is counted too, also where it is given an environment of its
- * own (environment.h): system() and popen() alone take the program's environment as it is.
+ * exec: wrappers of the library functions that start programs. Before an exec, the process marks
+ * its table as moved. The wrappers complete the environment of the new program (environment.h), so
+ * that it is counted too. system() and popen() use the program's environment without a change.
  */
 #include "calls/calls.h"
 #include "calls/port.h"
@@ -15,7 +15,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-/* Only failures come back. */
+/* The real function returns only if it fails. */
 #define EXEC(given, call)                                                                          \
 	do {                                                                                       \
 		struct environment_room room;                                                      \
@@ -59,7 +59,7 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	EXEC(environment, REAL(execveat)(fd, path, argv, all, flags));
 }
 
-/* The listed arguments as an array; *environment: what follows their NULL. */
+/* Copies the listed arguments into an array. *environment: the argument after their NULL. */
 static char **gather(const char *first, va_list list, char ***environment, size_t *bytes)
 {
 	va_list again;

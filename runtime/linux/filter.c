@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter: see filter.h. Patterns are numbered from 1; the last one that matches a
- * function, by any of its names or its image's, decides. So all that has to be
- * remembered is, for addresses with a name that matches, the last such number.
- * That is a hash over all images, which only `reader` writes. It grows by being
- * copied; the old one stays for those that just look something up in it.
+ * filter: see filter.h. Patterns are numbered from 1. The last pattern that matches one of a
+ * function's names or its image's name decides. Therefore only the number of that pattern is stored
+ * for each address with a name that matches. The store is one hash over all images. Only the thread
+ * in `reader` writes it. It grows by a copy; the old hash stays, since other threads may still read
+ * it.
  */
 #include "linux/filter.h"
 
@@ -20,10 +20,10 @@
 #define MOST_IMAGES 4096
 #define FIRST_SLOTS 1024
 #define PLAIN_BYTES 512
-#define KEY_SHIFT 48 /* an address and, above it, its image */
+#define KEY_SHIFT 48 /* bits 0..47 the address, above them the image */
 
 struct hash {
-	uint64_t slots, used; /* a power of two; used: the reader's */
+	uint64_t slots, used; /* slots: a power of two; used: for the reader only */
 	struct {
 		uint64_t key; /* 0: free */
 		uint64_t match;
@@ -35,7 +35,7 @@ enum state { UNREAD = 0, READ };
 static struct {
 	const char *patterns;
 	unsigned count;
-	bool only_out; /* no pattern but with "!" */
+	bool only_out; /* all patterns begin with "!" */
 	struct hash *hash;
 	int reader; /* thread; 0: none */
 	uint8_t state[MOST_IMAGES];
@@ -64,7 +64,7 @@ static bool in_set(struct piece *set, char c)
 	return found != negated;
 }
 
-/* Takes one item of the pattern, not a star, and tells whether it is `c`. */
+/* Takes one item of the pattern, except a star. True if it matches `c`. */
 static bool take_item(struct piece *p, char c)
 {
 	struct piece set = {p->at + 1, p->end};
@@ -76,7 +76,7 @@ static bool take_item(struct piece *p, char c)
 		return true;
 	case '[':
 		if (!memchr(set.at, ']', (size_t)(set.end - set.at)))
-			break; /* not closed: a bracket */
+			break; /* not closed: an ordinary character */
 		is = in_set(&set, c);
 		p->at = set.at;
 		return is;
@@ -87,7 +87,10 @@ static bool take_item(struct piece *p, char c)
 	return *p->at++ == c;
 }
 
-/* One star at a time is tried anew, the last: enough for globs, and never exponential. */
+/*
+ * Only the last star is tried again after a mismatch. This is sufficient for globs, and never
+ * exponential.
+ */
 static bool matches(struct piece p, struct piece text)
 {
 	struct piece star = {NULL, NULL}, star_text = {NULL, NULL};
@@ -123,7 +126,7 @@ bool filter_glob(const char *pattern, const char *text)
 	return matches(piece_of(pattern), piece_of(text));
 }
 
-/* The next pattern, without blanks around it and its "!"; false: no more. */
+/* The next pattern, without the blanks around it and its "!". False: there is no more. */
 static bool next_pattern(const char **at, struct piece *p, bool *out)
 {
 	if (!*at)
@@ -165,7 +168,9 @@ bool filter_is_set(void)
 	return filter.patterns;
 }
 
-/* The number of the last pattern that one of the texts matches, twice it, odd if it leaves out. */
+/*
+ * The number of the last pattern that matches one of the texts, times two, plus 1 if it excludes.
+ */
 static uint64_t last_match(const struct piece *texts, int count)
 {
 	const char *at = filter.patterns;
@@ -237,7 +242,7 @@ static void store(struct hash *h, uint64_t key, uint64_t match)
 	h->used++;
 }
 
-/* Room for one more; false: no memory. */
+/* Makes room for one more entry. False: no memory. */
 static bool grow(void)
 {
 	struct hash *old = filter.hash, *h;
@@ -256,12 +261,12 @@ static bool grow(void)
 	return true;
 }
 
-/* A walk over an image's symbols: for all of them, or for one function. */
+/* A walk over an image's symbols, for all functions or for one. */
 struct look {
 	const struct assay_calls_image *image;
 	int index;
-	uint64_t wanted; /* address; 0: all are stored */
-	uint64_t match;  /* its */
+	uint64_t wanted; /* address of the function; 0: store all functions */
+	uint64_t match;  /* of the wanted function */
 	bool no_room;
 };
 
@@ -290,7 +295,10 @@ static void look_through(struct look *l)
 	symbols_close(&f);
 }
 
-/* To be the one that reads. Who read and ended, or is a fork's parent's thread, is none. */
+/*
+ * Makes the running thread the reader. A reader that has ended, or that is a thread of the fork's
+ * parent, is replaced.
+ */
 static bool lock(void)
 {
 	int self = (int)syscall(SYS_gettid), holder = 0;
@@ -304,7 +312,7 @@ static bool lock(void)
 	                                   __ATOMIC_RELAXED);
 }
 
-/* Reads an image's symbols once; false: somebody else is reading, or there is no memory. */
+/* Reads an image's symbols once. False: another thread is reading, or there is no memory. */
 static bool read_image(const struct assay_calls_image *image, int index)
 {
 	struct look l = {.image = image, .index = index};

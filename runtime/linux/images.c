@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * images: see images.h. What is known stays in one array that only grows: an
- * entry is written, then counted, so that readers need no lock. Who reads the
- * maps holds `reader`, its thread's id; buffers are static and the holder's own.
+ * images: see images.h. Images stay in one array that only grows. An entry is written before it is
+ * counted, so readers need no lock. The thread that reads the maps has its id in `reader`. The
+ * buffers are static, and only that thread uses them.
  *
- * Code of no file (a JIT's) is asked for again and again. Its pages are
- * remembered for MISS_NS, and after FRUITLESS readings in a row that found
- * nothing the maps are read at most so often, or at each 1000th miss.
+ * Code of no file (a JIT compiler's) causes lookups again and again. Its pages are stored as missed
+ * for MISS_NS. After FRUITLESS readings in a row without a new image, the maps are read at most at
+ * that interval, or at each 1000th miss.
  */
 #include "linux/images.h"
 
@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_IMAGES 4095 /* as many as a node's function can name */
+#define MOST_IMAGES 4095 /* limit of the image field in a node's function */
 #define MISS_NS 10000000
 #define MISS_PAGES 256
 #define MISSES 1000
 #define FRUITLESS 16
-#define WAIT_NS 50000 /* so long at a time, and so often, for another that reads */
+#define WAIT_NS 50000 /* wait this long, at most WAITS times, for another reader */
 #define WAITS 400
 
 static struct {
@@ -31,15 +31,15 @@ static struct {
 	images_gone_fn *gone;
 	images_full_fn *full;
 	struct assay_calls_image image[MOST_IMAGES];
-	int16_t index[MOST_IMAGES]; /* what `add` gave */
+	int16_t index[MOST_IMAGES]; /* return value of `add` */
 	uint8_t present[MOST_IMAGES];
 	int count;
-	int last;   /* the latest that was found */
+	int last;   /* the last image found */
 	int reader; /* thread that reads the maps; 0: none */
 	uint64_t read_ns;
 	uint32_t fruitless, misses;
-	uint64_t missed[MISS_PAGES]; /* pages, each with the generation it was missed in */
-	uint32_t generation;         /* of readings */
+	uint64_t missed[MISS_PAGES]; /* pages, each with the generation in which it was missed */
+	uint32_t generation;         /* number of readings */
 } all;
 
 static uint64_t now_ns(void)
@@ -57,13 +57,19 @@ void images_begin(images_add_fn *add, images_gone_fn *gone, images_full_fn *full
 	all.full = full;
 }
 
-/* A thread that ended while it read (a vfork's child that was killed) holds nothing up. */
+/*
+ * False if the reader has ended, so that it blocks no other thread (a vfork's child that was
+ * killed).
+ */
 static bool is_alive(int tid)
 {
 	return !syscall(SYS_tgkill, syscall(SYS_getpid), tid, 0) || errno != ESRCH;
 }
 
-/* To be the one that reads. False: this thread is already, or another does not end. */
+/*
+ * Makes the running thread the reader. False: it is the reader already, or another reader does not
+ * finish.
+ */
 static bool lock(void)
 {
 	int self = (int)syscall(SYS_gettid), holder = 0;
@@ -95,7 +101,7 @@ static bool holds(int i, uint64_t address)
 	       !__atomic_load_n(&image->gone, __ATOMIC_RELAXED);
 }
 
-/* The place in the array, or -1. */
+/* The image's place in the array, or -1. */
 static int known(uint64_t address)
 {
 	int count = __atomic_load_n(&all.count, __ATOMIC_ACQUIRE);
@@ -112,7 +118,7 @@ static int known(uint64_t address)
 	return -1;
 }
 
-/* Of the same file, by the same shift: mprotect() may have cut it in pieces meanwhile. */
+/* True if both are of the same file with the same shift: mprotect() may have split the mapping. */
 static bool is_part(const struct assay_calls_image *known, const struct assay_calls_image *found)
 {
 	return known->device == found->device && known->inode == found->inode &&
@@ -161,7 +167,7 @@ static void mark_gone(void)
 	}
 }
 
-/* Holding the lock. */
+/* The caller is the reader. */
 static void read_maps(void)
 {
 	memset(all.present, 0, sizeof(all.present));
@@ -171,7 +177,9 @@ static void read_maps(void)
 	__atomic_store_n(&all.read_ns, now_ns(), __ATOMIC_RELAXED);
 }
 
-/* A page's place among the missed, and what stands there if it was missed in this generation. */
+/*
+ * The page's slot in `missed`. *mark: the slot's value if the page was missed in this generation.
+ */
 static uint64_t *missed_slot(uint64_t address, uint64_t *mark)
 {
 	uint64_t page = address >> 12;
@@ -180,7 +188,7 @@ static uint64_t *missed_slot(uint64_t address, uint64_t *mark)
 	return &all.missed[(page ^ page >> 8 ^ page >> 16) % MISS_PAGES];
 }
 
-/* True: what was read last is good enough to say that the address is in no image. */
+/* True: the last reading is recent enough to conclude that the address is in no image. */
 static bool is_missed(uint64_t address)
 {
 	uint64_t mark, *slot = missed_slot(address, &mark);
@@ -202,7 +210,7 @@ static int find_anew(uint64_t address)
 
 	if (is_missed(address) || !lock())
 		return -1;
-	i = known(address); /* another may just have read */
+	i = known(address); /* another thread may have read the maps in between */
 	if (i < 0) {
 		read_maps();
 		i = known(address);
@@ -239,7 +247,7 @@ void images_again(void)
 {
 	int saved = errno;
 
-	/* Who held it in the parent is not here. */
+	/* The parent's reader does not exist in this process. */
 	__atomic_store_n(&all.reader, (int)syscall(SYS_gettid), __ATOMIC_RELAXED);
 	for (int i = 0; i < all.count; i++)
 		all.index[i] = all.add ? (int16_t)all.add(&all.image[i]) : (int16_t)i;
@@ -253,7 +261,7 @@ const struct assay_calls_image *images_get(int index)
 
 	if (index < 0)
 		return NULL;
-	/* As a rule both count alike. */
+	/* Usually the index in the table equals the index in the array. */
 	if (index < count && all.index[index] == index)
 		return &all.image[index];
 	for (int i = 0; i < count; i++)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * images: which files' code is mapped where, written into the table.
+ * images: the mapped files that contain code, and their addresses, written into the table.
  *
- * images_find() tells the image of an address; where none is known,
- * /proc/self/maps is read anew (raw system calls, no locks, no malloc), new
- * images are given to `add`, and those that are gone are marked. Build-ids are
- * read from the mapped headers. Several threads may call at once; one reads,
- * the others wait no longer than that takes, and a signal handler within it
- * does not wait at all. Uses: include/assay.
+ * images_find() returns the image of an address. If no image is known, /proc/self/maps is read
+ * again (raw system calls, no locks, no malloc). New images are passed to `add`, and images that
+ * are no longer mapped are marked. Build-ids are read from the mapped headers. Several threads may
+ * call at once: one thread reads, the others wait at most until it has finished. A signal handler
+ * that interrupts the reader does not wait. Uses: include/assay.
  */
 #ifndef ASSAY_RUNTIME_LINUX_IMAGES_H
 #define ASSAY_RUNTIME_LINUX_IMAGES_H
@@ -16,19 +15,19 @@
 
 #include <stdbool.h>
 
-/* Stores an image for good; its index in the order of adding, or -1: no room. */
+/* Stores an image permanently. Returns its index in the order of adding, or -1: no room. */
 typedef int images_add_fn(const struct assay_calls_image *image);
-/* Image `index` is not mapped any more. */
+/* Image `index` is no longer mapped. */
 typedef void images_gone_fn(int index, uint64_t start, uint64_t end);
-/* An image was found that is not given to `add`: 4095 are known, which is the limit. */
+/* An image was found but not passed to `add`: the limit of 4095 images is reached. */
 typedef void images_full_fn(void);
 
 void images_begin(images_add_fn *add, images_gone_fn *gone, images_full_fn *full);
-/* The image that holds an address, or -1: none that is a file's. */
+/* The image that contains the address, or -1: the address is in no file's mapping. */
 int images_find(uint64_t address);
-/* Something was unmapped (dlclose): look which are gone. */
+/* Checks which images are no longer mapped, after dlclose(). */
 void images_check(void);
-/* A fork's child has a table of its own: gives all images to `add` again. */
+/* Passes all images to `add` again, for the new table of a fork's child. */
 void images_again(void);
 const struct assay_calls_image *images_get(int index); /* NULL: no such */
 

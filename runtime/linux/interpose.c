@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose: the few library functions after which the runtime must look again:
- * code that goes (dlclose), stacks that are made (makecontext), programs that end
- * without destructors (_exit). Each does its deed and calls the one it stands before.
- * exec.c has those that start other programs.
+ * interpose: wrappers of the library functions that the runtime has to observe: dlclose() unmaps
+ * code, makecontext() creates a stack, _exit() ends the program without destructors. Each wrapper
+ * updates the runtime and calls the real function. The wrappers for functions that start programs
+ * are in exec.c.
  */
 #include "calls/calls.h"
 #include "calls/thread.h"
@@ -26,8 +26,8 @@ EXPORT int dlclose(void *handle)
 }
 
 /*
- * The ways to jump. They may be taken in signal handlers, where nothing is looked up: that
- * is done at the start.
+ * The functions that jump. They may be called in signal handlers, in which dlsym() is not allowed,
+ * so the real functions are looked up at the start.
  */
 typedef void jump_fn(void *environment, int value);
 static jump_fn *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
@@ -55,7 +55,10 @@ JUMP(_longjmp)
 JUMP(siglongjmp)
 JUMP(__longjmp_chk)
 
-/* Exceptions: calls end on the way to each place where one lands. Looked up where libgcc is. */
+/*
+ * Exceptions: calls end before each landing pad. The real functions are looked up when libgcc is
+ * loaded.
+ */
 #define UNWIND(name, parameters, arguments)                                                        \
 	EXPORT __attribute__((weak)) int assay_##name parameters __asm__(#name);                   \
 	int assay_##name parameters                                                                \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interpose: what functions need that stand before a library's of the same name. */
+/* interpose: helpers for functions that replace a library function of the same name. */
 #ifndef ASSAY_RUNTIME_LINUX_INTERPOSE_H
 #define ASSAY_RUNTIME_LINUX_INTERPOSE_H
 
@@ -7,7 +7,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The function of that name behind ours. */
+/* The next definition of that name after this library. */
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps: see maps.h. Headers are read through process_vm_readv(), which gives an
- * error where a load would end the program: the file may be shorter by now.
+ * maps: see maps.h. Headers are read with process_vm_readv(). It returns an error where a load
+ * would end the program with SIGBUS, since the file may be shorter now.
  */
 #include "linux/maps.h"
 #include "linux/uncancelled.h"
@@ -14,16 +14,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LINE_BYTES 8192 /* a path of 4096, in part as octal, and what stands before it */
-#define HEAD_BYTES 8192 /* headers and first notes */
+#define LINE_BYTES 8192 /* a path of 4096 bytes, partly in octal, and the fields before it */
+#define HEAD_BYTES 8192 /* ELF headers and first notes */
 
-/* The reader's own, one at a time. */
+/* State of the reader, used by one thread at a time. */
 static struct {
 	char text[LINE_BYTES];
 	uint8_t head[HEAD_BYTES];
-	struct assay_calls_image base; /* the latest mapping of a file's begin */
+	struct assay_calls_image base; /* the last mapping at file offset 0 */
 	bool base_is_readable;
-	struct assay_calls_image code; /* to be given, once it is known that no piece follows */
+	struct assay_calls_image code; /* reported as soon as no further piece follows */
 	struct assay_calls_image code_base;
 	bool code_base_is_readable;
 } maps;
@@ -50,7 +50,7 @@ static bool take_number(const char **at, const char *end, unsigned base, char st
 	return true;
 }
 
-/* Line ends in names are written "\012"; other backslashes stand for themselves. */
+/* Line feeds in names are written as "\012". Other backslashes are not escaped. */
 static size_t decode(char *out, const char *at, const char *end)
 {
 	size_t used = 0;
@@ -131,7 +131,7 @@ static void take_line(const char *line, size_t length, maps_fn *each)
 		maps.base = image;
 		maps.base_is_readable = perms[0] == 'r';
 	}
-	/* A path that was cut begins with dots. */
+	/* A path that was cut begins with "...". */
 	if (perms[2] != 'x' ||
 	    (image.path[0] != '/' && image.path[0] != '.' && strcmp(image.path, "[vdso]")))
 		return;
@@ -146,7 +146,7 @@ static void take_line(const char *line, size_t length, maps_fn *each)
 	maps.code_base_is_readable = maps.base_is_readable;
 }
 
-/* Takes the whole lines; how many bytes are left over, moved to the front. */
+/* Handles the complete lines, and moves the rest to the front. Returns the size of the rest. */
 static size_t take_lines(size_t used, bool *skipping, maps_fn *each)
 {
 	size_t at = 0;
@@ -161,7 +161,7 @@ static size_t take_lines(size_t used, bool *skipping, maps_fn *each)
 		*skipping = false;
 		at = (size_t)(end - maps.text) + 1;
 	}
-	/* A line that is longer than all the room: the rest of it is passed over. */
+	/* A line is longer than the buffer: skip the rest of it. */
 	if (!at && used == sizeof(maps.text)) {
 		*skipping = true;
 		return 0;
@@ -194,7 +194,7 @@ bool maps_read(maps_fn *each)
 	return got == 0;
 }
 
-/* Bytes of our own memory that maps said are readable; how many were read. */
+/* Reads bytes of this process that maps listed as readable. Returns the number of bytes. */
 static size_t read_memory(uint64_t address, size_t size)
 {
 	struct iovec here = {.iov_base = maps.head, .iov_len = size};
@@ -205,7 +205,10 @@ static size_t read_memory(uint64_t address, size_t size)
 		return (size_t)got;
 	if (errno != ENOSYS && errno != EPERM)
 		return 0;
-	/* Not allowed here. The first page is there, as the program was started from it. */
+	/*
+	 * process_vm_readv() is not permitted. The first page is mapped, since the program was
+	 * started from it.
+	 */
 	size = size < 4096 ? size : 4096;
 	memcpy(maps.head, (const void *)(uintptr_t)address, size);
 	return size;
@@ -222,7 +225,7 @@ void maps_build_id(struct assay_calls_image *image)
 	image->build_id_size = maps_note(maps.head, (size_t)size, image->build_id);
 }
 
-/* Sizes in a note are of 4 bytes, and what they tell is padded to 4. */
+/* Sizes in a note have 4 bytes, and name and content are padded to 4 bytes. */
 static uint32_t find_id(const uint8_t *at, size_t size, uint8_t id[32])
 {
 	while (size >= sizeof(Elf64_Nhdr)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place: see place.h. The way down is gone from directory to directory, each
- * opened relative to the one before, so that what was looked at is what is
- * used. In a directory that everybody may write to (/tmp), only what is this
- * user's or root's is entered, links too.
+ * place: see place.h. The path is walked directory by directory. Each directory is opened relative
+ * to the one before, so that the directory that was checked is the one that is used. In a directory
+ * that all users may write to (/tmp), only directories and links of this user or of root are
+ * followed.
  */
 #include "linux/place.h"
 #include "linux/uncancelled.h"
@@ -17,12 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST_FILES 10000 /* of one process, exec by exec */
-#define PATH_ROOM 1024   /* on the stack, which may be a signal's */
+#define MOST_FILES 10000 /* files of one process, one for each exec */
+#define PATH_ROOM 1024   /* bytes; the buffer is on the stack, which may be a small signal stack */
 
 extern char **environ;
 
-/* A text that grows in a given room; `cut` once it did not fit. */
+/* A text in a buffer of fixed size. `cut` is set if it did not fit. */
 struct text {
 	char *at;
 	size_t used, room;
@@ -75,7 +75,10 @@ static ssize_t read_all(const char *path, char *bytes, size_t room)
 	return (ssize_t)used;
 }
 
-/* Before libc has set `environ`, the kernel's copy tells; only as far as it fits. */
+/*
+ * Reads the kernel's copy of the environment before libc has set `environ`; only the part that
+ * fits.
+ */
 static const char *from_kernel(const char *name)
 {
 	static char entries[16384];
@@ -110,7 +113,7 @@ static const char *directory_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* ASSAY_KIND_DIR. */
+/* Appends the name of the variable, ASSAY_KIND_DIR. */
 static void put_variable(struct text *t, const char *kind)
 {
 	put(t, "ASSAY_");
@@ -122,7 +125,7 @@ static void put_variable(struct text *t, const char *kind)
 	put(t, "_DIR");
 }
 
-/* Not another user's while this process is root's: su and sudo leave root with it. */
+/* Ignores another user's directory if this process is root: su and sudo keep the variable. */
 static const char *runtime_directory(uid_t user)
 {
 	const char *run = directory_variable("XDG_RUNTIME_DIR");
@@ -163,7 +166,7 @@ static bool is_trusted(uid_t owner)
 	return owner == 0 || owner == (uid_t)syscall(SYS_geteuid);
 }
 
-/* A link leads on if nobody else can have laid it. */
+/* Follows a link that no other user can have created. */
 static int follow(int at, const char *part)
 {
 	struct stat st;
@@ -178,10 +181,12 @@ static int follow(int at, const char *part)
 	return at < 0 ? -errno : at;
 }
 
-/* Opens `part` of the directory `at`, made if it is not there; a descriptor or -errno. */
+/*
+ * Opens `part` of the directory `at`, and creates it if it does not exist. A descriptor or -errno.
+ */
 static int enter(int at, const char *part, bool last)
 {
-	/* O_PATH: on the way nothing is read, and may not be readable. */
+	/* O_PATH: intermediate directories need not be readable. */
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct stat above, st;
 	int fd = uncancelled_open(at, part, flags, 0);
@@ -206,7 +211,7 @@ static int enter(int at, const char *part, bool last)
 	return fd;
 }
 
-/* The last directory's: this user's, and closed to others. */
+/* Checks the last directory: it belongs to this user and is closed to others. */
 static int is_private(int fd)
 {
 	struct stat st;
@@ -302,7 +307,7 @@ uint64_t place_birth(void)
 	uint64_t birth = 0;
 
 	errno = saved;
-	/* The name may hold anything, blanks and brackets too: its end is the last bracket. */
+	/* The name may contain blanks and brackets: it ends at the last closing bracket. */
 	for (ssize_t i = 0; i < size; i++)
 		if (text[i] == ')')
 			at = text + i;

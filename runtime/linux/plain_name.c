@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols_plain(): C++ names of functions by the Itanium ABI, as far as "a::b"
- * needs it: names, nested names, templates' arguments left away, constructors,
- * destructors, operators. Lambdas and what is local to functions are not simple.
+ * symbols_plain(): demangles C++ function names of the Itanium ABI to the form "a::b". It supports
+ * names, nested names, constructors, destructors and operators, and omits template arguments.
+ * Lambdas and names local to functions are not supported.
  */
 #include "linux/symbols.h"
 
@@ -14,7 +14,7 @@ struct parse {
 	const char *at, *end;
 	char *out;
 	size_t used, room;
-	const char *last; /* the name before this one: a constructor's */
+	const char *last; /* the previous name, for constructors */
 	size_t last_length;
 	bool bad;
 };
@@ -55,7 +55,7 @@ static void put_text(struct parse *p, const char *text)
 	put(p, text, strlen(text));
 }
 
-/* "3foo": the name and its length; NULL: no such. */
+/* "3foo": the name and its length. NULL: no such name. */
 static const char *take_source(struct parse *p, size_t *length)
 {
 	const char *name;
@@ -82,7 +82,7 @@ static void skip_past(struct parse *p, char stop)
 		p->at++;
 }
 
-/* "Li5E", "Lb1E", "L3fooE4..": a value. What is more than that is not simple. */
+/* Skips a value: "Li5E", "Lb1E", "L3fooE4..". More complex values are not supported. */
 static void skip_value(struct parse *p)
 {
 	size_t length;
@@ -98,7 +98,7 @@ static void skip_value(struct parse *p)
 		skip_past(p, 'E');
 }
 
-/* Templates' arguments, from I to the E that ends them. */
+/* Skips template arguments, from I to the E that ends them. */
 static void skip_arguments(struct parse *p)
 {
 	int depth = 0;
@@ -112,7 +112,7 @@ static void skip_arguments(struct parse *p)
 		} else if (c == 'L') {
 			skip_value(p);
 		} else if (c == 'T' || (c == 'S' && !is_lower(next))) {
-			skip_past(p, '_'); /* of what went before: T_, T0_, S_, S1_ */
+			skip_past(p, '_'); /* references to earlier parts: T_, T0_, S_, S1_ */
 		} else if (c == 'A') {
 			skip_past(p, '_');
 		} else if (c == 'S' || (c == 'D' && next && next != 't' && next != 'T')) {
@@ -127,12 +127,12 @@ static void skip_arguments(struct parse *p)
 		           c == 'V' || c == 'M') {
 			p->at++;
 		} else {
-			p->bad = true; /* expressions and the end */
+			p->bad = true; /* expressions and the end of the text */
 		}
 	} while (!p->bad && depth);
 }
 
-/* Operators: two letters, and the sign. */
+/* Operators: two letters and the symbol. */
 static bool take_operator(struct parse *p)
 {
 	static const char operators[][2][10] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* port: calls/port.h for Linux programs, thread by thread. */
+/* port: the per-thread part of calls/port.h for Linux programs. */
 #include "calls/calls.h"
 #include "calls/thread.h"
 #include "libraries/libraries.h"
@@ -42,7 +42,7 @@ void port_memory_missed(const volatile void *at)
 	void *got = mmap(page, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 	                 -1, 0);
 
-	/* A kernel before 4.17 takes the address for a wish. */
+	/* A kernel before 4.17 treats the address as a hint. */
 	if (got != MAP_FAILED && got != page)
 		munmap(got, bytes);
 	errno = before;
@@ -57,7 +57,7 @@ static void thread_ends(void *rounds)
 {
 	uintptr_t left = (uintptr_t)rounds;
 
-	/* Other keys' destructors may be instrumented: after them. */
+	/* The destructors of other keys may be instrumented: run after them. */
 	if (left > 1)
 		pthread_setspecific(at_end, (void *)(left - 1));
 	else
@@ -128,7 +128,9 @@ __attribute__((destructor)) static void process_ends(void)
 	process_end(ASSAY_CALLS_EXITED);
 }
 
-/* quick_exit() runs no destructors. The program's own handlers come first: it is registered early.
+/*
+ * quick_exit() runs no destructors. This handler is registered early, so that it runs after the
+ * program's own handlers.
  */
 int at_quick_exit(void (*handler)(void));
 

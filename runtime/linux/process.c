@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* process: the process's table: a file, mapped as a whole, whose pages come in steps. */
+/*
+ * process: the process's table. It is a file, mapped as a whole, whose pages are allocated in
+ * steps.
+ */
 #include "linux/process.h"
 #include "calls/calls.h"
 #include "calls/thread.h"
@@ -22,25 +25,25 @@
 
 #define MEMORY_DEFAULT (256ull << 20)
 #define MEMORY_LEAST (64ull << 10)
-#define MEMORY_MOST (64ull << 30) /* what 32-bit ids of 64 bytes reach, and a quarter of that */
+#define MEMORY_MOST (64ull << 30) /* a quarter of the range of 32-bit ids in units of 64 bytes */
 #define DEPTH_DEFAULT 262144u
 #define STEP_FIRST (64ull << 10)
-#define FORMERS 8 /* forks of forks whose forking thread has told nothing since */
+#define FORMERS 8 /* generations of forks in which the forking thread has had no event */
 
 struct clock_rate process_clock;
 
-/* A page that a forked child finds empty. */
+/* This page is zero in a forked child. */
 static struct {
 	uint32_t began; /* the table is this process's */
-	bool lock;      /* a thread is making it */
+	bool lock;      /* a thread is creating it */
 } * own;
-/* Parents' tables, for the thread that forked, where others came first. */
+/* Earlier parents' tables, for the forking thread. They are no longer at calls_table.base. */
 static struct {
 	char *at;
 	uint64_t bytes;
 } former[FORMERS];
 static int formers;
-static uint64_t populated;    /* bytes of the table that have pages */
+static uint64_t populated;    /* bytes of the table with allocated pages */
 static uint32_t images_chunk; /* unit of the latest chunk of images */
 static int images_count;
 
@@ -56,8 +59,8 @@ static uint64_t memory_limit(void)
 }
 
 /*
- * The file is as long as the limit from the start, with holes; pages come in steps. No
- * descriptor is kept that the program could close and have another file under.
+ * The file has its maximum length from the start, with holes. Pages are allocated in steps. No
+ * descriptor stays open: the program could close it, and another file could get its number.
  */
 bool port_table_grow(uint64_t bytes)
 {
@@ -97,7 +100,10 @@ static void begin_header(uint64_t limit, int32_t parent)
 	h->latest = clock_latest(&process_clock);
 	h->state = ASSAY_CALLS_RUNNING;
 	program_describe(h->name, sizeof(h->name), h->command, sizeof(h->command));
-	/* With the magic it is a table. */
+	/*
+	 * Compiler barrier: the magic is written after all other fields. Readers accept the file as
+	 * a table when it has the magic.
+	 */
 	calls_barrier();
 	memcpy(h->magic, ASSAY_CALLS_MAGIC, sizeof(h->magic));
 }
@@ -152,7 +158,7 @@ static void image_gone(int index, uint64_t start, uint64_t end)
 	}
 }
 
-/* The table's memory: at the same place in a fork's child, over its parent's. */
+/* Maps the table. In a fork's child the mapping replaces the parent's at the same address. */
 static bool map_table(uint64_t limit)
 {
 	int fd = place_create("calls", place_birth());
@@ -177,7 +183,7 @@ bool port_began(void)
 	return own && __atomic_load_n(&own->began, __ATOMIC_ACQUIRE);
 }
 
-/* Before there are threads: by the constructor, or the first event if that is earlier. */
+/* Runs before other threads exist: in the constructor, or at the first event if that is earlier. */
 __attribute__((constructor(101))) static void begin_once(void)
 {
 	uint64_t depth;
@@ -188,7 +194,7 @@ __attribute__((constructor(101))) static void begin_once(void)
 	own = port_memory_wiped(ASSAY_CALLS_PAGE, 0);
 	depth = program_bytes("ASSAY_CALLS_DEPTH");
 	calls_table.depth_limit = depth && depth <= 1u << 24 ? (uint32_t)depth : DEPTH_DEFAULT;
-	/* Each stack has frames for so many. */
+	/* Each stack has frames for this depth. */
 	depth = program_space(128) / sizeof(struct calls_frame);
 	if (calls_table.depth_limit > depth)
 		calls_table.depth_limit = (uint32_t)depth;
@@ -202,7 +208,7 @@ static void former_forget(void)
 		munmap(former[formers - 1].at, former[formers - 1].bytes);
 }
 
-/* What is used of the parent's table stays to be read elsewhere: its mapping is doubled. */
+/* Keeps the used part of the parent's table readable at another address, by a second mapping. */
 static void former_keep(void)
 {
 	uint64_t bytes = __atomic_load_n(&calls_table.header->used_bytes, __ATOMIC_RELAXED);
@@ -215,7 +221,10 @@ static void former_keep(void)
 	former[formers++].bytes = bytes;
 }
 
-/* One thread alone came over a fork, so that what it has seen is wanted by nobody else. */
+/*
+ * Shows the parents' tables to `look`, and then unmaps them. A fork copies only one thread, so no
+ * other thread needs them.
+ */
 static void look_back(port_look_fn *look, void *of, bool twin)
 {
 	bool found;
@@ -233,7 +242,7 @@ static void look_back(port_look_fn *look, void *of, bool twin)
 	former_forget();
 }
 
-/* The parent's is the latest of the former ones. */
+/* The parent's table is the latest of the former tables. */
 static bool begin_twin(void)
 {
 	struct assay_calls_header *h = calls_table.header;
@@ -255,7 +264,7 @@ static bool begin_twin(void)
 	return true;
 }
 
-/* A new table; over its parent's in a fork's child. */
+/* Creates a new table. In a fork's child it replaces the parent's. */
 static bool begin(bool twin)
 {
 	bool forked = calls_table.base;
@@ -263,7 +272,7 @@ static bool begin(bool twin)
 	uint32_t flags = forked ? calls_table.header->flags & ASSAY_CALLS_LIBRARIES : 0;
 	uint64_t limit = memory_limit();
 
-	/* A fork may have come while another thread of the parent was here. */
+	/* The fork may have come while another thread of the parent was calibrating the clock. */
 	if (!process_clock.ticks_per_ns)
 		clock_begin(&process_clock);
 	clock_again(&process_clock);
@@ -271,7 +280,7 @@ static bool begin(bool twin)
 		return false;
 	if (!program_populate(calls_table.base, ASSAY_CALLS_PAGE))
 		return false;
-	/* It is asked for by what makes room. */
+	/* The code that makes room reads this limit. */
 	calls_table.header->limit_bytes = limit;
 	if (!port_table_grow(STEP_FIRST < limit ? STEP_FIRST : limit))
 		return false;
@@ -315,7 +324,7 @@ void process_end(uint32_t state)
 {
 	struct assay_calls_header *h = calls_table.header;
 
-	/* A vfork's child, which has its parent's memory, does not speak for it. */
+	/* A vfork's child shares its parent's memory and must not change the parent's state. */
 	if (!port_began() || h->pid != getpid())
 		return;
 	calls_thread_sync();

@@ -16,7 +16,7 @@
 
 #define STEP_MOST (4ull << 20)
 
-/* "256M", "1g", "65536"; 0: no number. */
+/* Parses "256M", "1g" or "65536". 0: not a number. */
 static uint64_t number(const char *text)
 {
 	uint64_t n = 0;
@@ -62,7 +62,7 @@ uint64_t program_memory(const char *name, uint64_t otherwise, uint64_t least, ui
 	return bytes > most ? most : bytes;
 }
 
-/* EINVAL: a kernel before 5.14, which brings pages when they are touched. */
+/* EINVAL: a kernel before 5.14. It allocates pages when they are touched. */
 bool program_populate(char *at, uint64_t bytes)
 {
 	int before = errno;
@@ -91,7 +91,7 @@ bool program_grow(char *base, uint64_t wanted, uint64_t room, uint64_t first_ste
 			step = room - have;
 		if (!program_populate(base + have, step))
 			return false;
-		/* Another thread's step may have been a different one: on from there. */
+		/* Another thread may have made a different step: continue from there. */
 		if (__atomic_compare_exchange_n(populated, &have, have + step, false,
 		                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			have += step;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program: the program that the runtime is in, as it tells itself, and as its
- * limits are. Raw system calls; signal safe; any thread. Uses: linux/place.h.
+ * program: the name, the variables and the limits of the program that contains the runtime. Raw
+ * system calls; signal safe; any thread. Uses: linux/place.h.
  */
 #ifndef ASSAY_RUNTIME_LINUX_PROGRAM_H
 #define ASSAY_RUNTIME_LINUX_PROGRAM_H
@@ -10,27 +10,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An environment variable as a number: "256M", "1g", "65536"; 0: unset, or no number. */
+/* An environment variable as a number: "256M", "1g", "65536". 0: not set, or not a number. */
 uint64_t program_bytes(const char *name);
 
-/* One of so many parts of the address space, where that is limited; else UINT64_MAX. */
+/* The address space limit divided by `parts`, or UINT64_MAX without a limit. */
 uint64_t program_space(uint64_t parts);
 
-/* What the variable says, within these bounds and an eighth of such a space. */
+/*
+ * The value of the variable in bytes, or `otherwise`; between `least` and `most`, and at most an
+ * eighth of the address space limit.
+ */
 uint64_t program_memory(const char *name, uint64_t otherwise, uint64_t least, uint64_t most);
 
-/* Pages for all of a mapped file's part. False: there is no room, on disk or in memory. */
+/* Allocates all pages of a part of a mapped file. False: no space on disk or in memory. */
 bool program_populate(char *at, uint64_t bytes);
 
 /*
- * The same of the first `wanted` bytes and more, in steps that grow from `first_step`, so that
- * a full disk is an answer here and no SIGBUS later. False also where that is past `room`.
- * *populated: how far pages are there; several threads may be at it.
+ * Allocates the pages of at least the first `wanted` bytes, in steps that grow from `first_step`. A
+ * full disk is therefore reported here and causes no SIGBUS later. False also if this would exceed
+ * `room`. *populated: the allocated bytes. Several threads may call this at once.
  */
 bool program_grow(char *base, uint64_t wanted, uint64_t room, uint64_t first_step,
                   uint64_t *populated);
 
-/* Its name without folders, and its arguments with blanks between; zeroed before. */
+/*
+ * The program's name without folders, and its arguments separated by blanks. The buffers must be
+ * zero.
+ */
 void program_describe(char *name, size_t name_room, char *command, size_t command_room);
 
 #endif

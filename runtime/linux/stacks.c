@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks: the bounds of whatever stack a stack pointer lies in: the signal
- * stack, one that makecontext was given, the main thread's, another mapping.
+ * stacks: finds the bounds of the stack that contains a stack pointer: a signal stack, a stack
+ * passed to makecontext(), the main thread's stack, or another mapping.
  */
 #include "calls/thread.h"
 #include "linux/process.h"
@@ -14,22 +14,23 @@
 #include <unistd.h>
 
 #define CONTEXTS 4096
-/* The main thread's stack where no limit is set: more than any has. */
+/* Bytes of the main thread's stack if no limit is set: larger than any real stack. */
 #define MAIN_MOST (1ull << 30)
-/* A mapping larger than this is no one's stack alone: a heap with stacks in it. */
+/* Bytes. A larger mapping is not one stack but a heap that contains stacks. */
 #define STACK_MOST (64ull << 20)
 #define GUESS_BELOW (16u << 10)
 #define GUESS_ABOVE (4u << 10)
 
 /*
- * A place is taken by its low, and holds once it has its high; it is given back the
- * other way round. So who reads high, low and the same high again has seen a pair.
+ * A place is reserved by its low and valid once it has its high. It is released in the reverse
+ * order. A reader that loads high, low and the same high again has therefore read a consistent
+ * pair. The store-release of high pairs with the load-acquire in context_read().
  */
 static struct {
 	uintptr_t low, high; /* 0: none */
 } contexts[CONTEXTS];
-static uint32_t contexts_used; /* places that ever were */
-static uint32_t context_next;  /* to be given up where all are taken */
+static uint32_t contexts_used; /* places used so far */
+static uint32_t context_next;  /* next place to replace when all are taken */
 
 extern void *__libc_stack_end;
 
@@ -63,7 +64,7 @@ static uint32_t contexts_count(void)
 	return __atomic_load_n(&contexts_used, __ATOMIC_ACQUIRE);
 }
 
-/* What was known of this memory is over, but for a stack that is the same. */
+/* Removes known stacks that overlap the memory. True: the same stack is already known. */
 static bool contexts_clear(uintptr_t low, uintptr_t high)
 {
 	uint32_t count = contexts_count();
@@ -139,7 +140,7 @@ static bool of_main(uintptr_t sp, struct port_stack *stack)
 
 	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < most)
 		most = limit.rlim_cur;
-	/* Arguments and environment lie above what libc calls the end. */
+	/* Arguments and environment lie above __libc_stack_end. */
 	stack->high = ((uintptr_t)__libc_stack_end | 0xfff) + 1;
 	stack->low = stack->high - most;
 	return sp >= stack->low && sp < stack->high;
@@ -180,7 +181,7 @@ static uintptr_t hex(struct maps *m, int *end)
 	}
 }
 
-/* *guarded: memory that must not be touched ends where it begins. */
+/* *guarded: the mapping below is inaccessible (a guard). */
 static bool of_mapping(uintptr_t sp, struct port_stack *stack, bool *guarded)
 {
 	uintptr_t guard_end = 0;
@@ -208,8 +209,8 @@ static bool of_mapping(uintptr_t sp, struct port_stack *stack, bool *guarded)
 }
 
 /*
- * A thread begins: what contexts are said to be on its own stack were on memory that is
- * its stack now. Its own data lie at the upper end, a guard below.
+ * A thread starts: contexts on its own stack are old, since their memory is now the thread's stack.
+ * The thread's data lie at the upper end of the stack, and a guard lies below it.
  */
 static void begin_own(uintptr_t sp)
 {
@@ -226,10 +227,10 @@ static void begin_own(uintptr_t sp)
 		contexts_clear(sp, sp + 1);
 }
 
-/* The kernel joins mappings that touch: what is known to be another's is taken off. */
+/* The kernel merges adjacent mappings. Cuts off the parts that belong to other stacks. */
 static void take_off(uintptr_t sp, struct port_stack *stack)
 {
-	/* A thread's own data, which libc puts at the upper end of its stack. */
+	/* The thread's data, which libc puts at the upper end of the stack. */
 	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
 	uint32_t count = contexts_count();
 	struct port_stack c;

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches: see switches.h. A record is 16 bytes: a header and the time; a
- * thread that runs has been switched in, so its records come in pairs. Times are
- * turned to ticks from a moment read just then: an error of the rate counts for
- * the age of a record alone.
+ * switches: see switches.h. A record has 16 bytes: a header and the time. A thread that runs has
+ * been switched in, so its records come in pairs. Times are converted to ticks relative to a moment
+ * that is read at the conversion. An error of the rate therefore counts only for the age of a
+ * record.
  *
- * `to` is a moment at which the thread ran, so a pair lies before it as a whole,
- * or after. Errors of the conversion can make it look otherwise; its middle
- * decides, which is right as long as the error is under half the pair. What lies
- * after stays in the ring. So no pair is lost or counted twice.
+ * The thread runs at `to`, so each pair lies completely before or after it. Conversion errors can
+ * hide this. The middle of the pair decides, which is correct while the error is less than half the
+ * pair. Later pairs stay in the ring. So no pair is lost or counted twice.
  *
- * The ring full: the kernel keeps the first records and drops the later ones.
- * What was waited is then the wall less the CPU clock over the interval, of
- * which the records that are there tell their part. A wait between `to` and the
- * moment at which the ring has room again has no record either. So the interval
- * is extended to the reading of the clocks behind that moment. The rest is divided by how
- * often the thread was switched beyond them (getrusage: voluntarily or not) and
- * by what a wait of each kind took on average in those that are there.
+ * If the ring is full, the kernel keeps the first records and drops the later ones. The waiting
+ * time is then the wall time minus the CPU time of the interval, and the existing records explain a
+ * part of it. A wait between `to` and the moment at which the ring has room again has no record
+ * either, so the interval is extended to a clock reading after that moment. The rest of the waiting
+ * time is divided by the number of switches without records (getrusage: voluntary or not), and by
+ * the average length of the recorded waits of each kind.
  */
 #include "linux/switches.h"
 #include "linux/uncancelled.h"
@@ -32,31 +30,32 @@
 
 #define RECORD_BYTES 16
 #define STABLE_TRIES 4
-#define SWITCH_NS 32000 /* the most that being switched in takes by itself */
-#define SLACK_NS 20000  /* how far a conversion may err, and the age / 1024 */
+#define SWITCH_NS 32000 /* maximum time that a switch in takes by itself */
+#define SLACK_NS 20000  /* maximum error of a conversion, plus the age / 1024 */
 
-static volatile uint64_t never_switched; /* the word of those that have no ring */
+static volatile uint64_t never_switched; /* the watched word of threads without a ring */
 
-/* What the clocks say at one moment, with the ring's head as it was then. */
+/* The values of the clocks at one moment, and the ring's head at that moment. */
 struct reading {
 	uint64_t head;
 	struct assay_calls_moment now;
 	uint64_t cpu_ns;
-	uint64_t voluntary, involuntary; /* switches, by getrusage() */
+	uint64_t voluntary, involuntary; /* numbers of switches from getrusage() */
 };
 
-/* A walk through records: where it is, and what it found. */
+/* The state of a walk through the records. */
 struct walk {
-	uint64_t at, out; /* out: ns of a record that waits for its second; 0: none */
-	uint64_t out_at;  /* where in the ring that is */
-	uint64_t in;      /* ns: with out, a pair */
+	uint64_t at, out; /* at: position; out: ns of a switch-out record without its switch-in; 0:
+	                     none */
+	uint64_t out_at;  /* position of that record */
+	uint64_t in;      /* ns of the switch-in record of the pair */
 	bool out_preempted;
 	bool lost;
 };
 
 static int page_bytes(void)
 {
-	return (int)sysconf(_SC_PAGESIZE); /* from the auxiliary vector: no call, no lock */
+	return (int)sysconf(_SC_PAGESIZE); /* from the auxiliary vector: no system call, no lock */
 }
 
 static uint64_t *user_page_tail(struct switches *s)
@@ -80,7 +79,7 @@ static void take_counts(struct reading *r)
 	r->involuntary = (uint64_t)usage.ru_nivcsw;
 }
 
-/* A thread that is switched between the readings takes them again. */
+/* Reads the clocks again if the thread was switched between the readings. */
 static struct reading take_reading(const struct switches *s, bool counts)
 {
 	struct reading r = {0};
@@ -110,18 +109,22 @@ static void attributes(struct perf_event_attr *attr)
 	attr->exclude_hv = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC_RAW;
-	attr->watermark = 1; /* nobody polls: the fewer wake-ups the better */
+	attr->watermark = 1; /* no thread polls this event, so avoid wake-ups */
 	attr->wakeup_watermark = UINT32_MAX;
 }
 
-/* The kernel may write over records up to `tail` from now on: what was read is read. */
+/*
+ * Releases the records before `tail` to the kernel. The store-release of data_tail orders the loads
+ * of the records before it. It pairs with the kernel's load of data_tail before it writes new
+ * records.
+ */
 static void give_up_to(struct switches *s, uint64_t tail)
 {
 	s->tail = tail;
 	__atomic_store_n(user_page_tail(s), tail, __ATOMIC_RELEASE);
 }
 
-/* All up to a reading is accounted for. */
+/* Marks all time up to a reading as counted. */
 static void by_clock(struct switches *s, const struct reading *r)
 {
 	s->sync = r->now.ticks;
@@ -153,12 +156,15 @@ int switches_open(struct switches *s, const struct clock_rate *clock)
 		s->head = (volatile uint64_t *)(void *)&((struct perf_event_mmap_page *)s->ring)
 		                  ->data_head;
 	}
-	/* The mapping holds the event: a program that counts or closes descriptors sees none. */
+	/*
+	 * The mapping keeps the event, so a program that counts or closes descriptors does not find
+	 * it.
+	 */
 	uncancelled_close(fd);
 	if (rc)
 		goto out;
 	s->tid = (int)syscall(SYS_gettid);
-	/* Records of earlier switches are skipped: the counts have them already. */
+	/* Skips records of earlier switches, which the counts already contain. */
 	r = take_reading(s, true);
 	give_up_to(s, r.head);
 	by_clock(s, &r);
@@ -183,7 +189,7 @@ void switches_close(struct switches *s)
 	errno = saved;
 }
 
-/* The next pair of out and in before `head`; false: there is none any more. */
+/* The next pair of a switch-out and a switch-in before `head`. False: there is no further pair. */
 static bool next_pair(const struct switches *s, struct walk *k, uint64_t head)
 {
 	k->out = 0;
@@ -192,7 +198,7 @@ static bool next_pair(const struct switches *s, struct walk *k, uint64_t head)
 		uint32_t type = (uint32_t)word, misc = (uint32_t)(word >> 32) & 0xffff;
 		uint64_t size = word >> 48;
 
-		if (size < 8 || size & 7 || size > head - at) { /* not the kernel's */
+		if (size < 8 || size & 7 || size > head - at) { /* not a valid record */
 			k->at = head;
 			k->lost = true;
 			return false;
@@ -222,7 +228,7 @@ static uint64_t ticks_from(const struct clock_rate *clock, struct assay_calls_mo
 	return now.ticks - clock_span_ticks(clock, now.ns - ns);
 }
 
-/* The part of [start, end) that lies after `from` and up to `to`. */
+/* The length of the part of [start, end) that lies after `from` and up to `to`. */
 static uint64_t overlap(uint64_t start, uint64_t end, uint64_t from, uint64_t to)
 {
 	if (start < from)
@@ -246,7 +252,7 @@ static void count_pair(struct switches *s, const struct interval *i, const struc
 	uint64_t age_ns = i->now.ns > k->in ? i->now.ns - k->in : 0;
 	uint64_t slack = clock_span_ticks(i->clock, SLACK_NS + age_ns / 1024);
 	uint64_t ticks = overlap(out, in, i->from, i->to);
-	bool counts = in + slack > i->from; /* else it was accounted for in another way */
+	bool counts = in + slack > i->from; /* otherwise it was counted from the CPU clock */
 
 	if (k->out_preempted) {
 		s->involuntary++;
@@ -259,7 +265,7 @@ static void count_pair(struct switches *s, const struct interval *i, const struc
 	}
 }
 
-/* Counts the pairs up to `to`, and leaves the walk at what is after it; true: there is a pair. */
+/* Counts the pairs up to `to`, and leaves the walk after them. True: a pair follows. */
 static bool count_pairs(struct switches *s, const struct interval *i, struct walk *k, uint64_t head,
                         struct port_waits *w)
 {
@@ -272,11 +278,11 @@ static bool count_pairs(struct switches *s, const struct interval *i, struct wal
 		count_pair(s, i, k, w);
 	}
 	if (k->out)
-		k->at = k->out_at; /* half a pair: its other half is to come, or lost */
+		k->at = k->out_at; /* half a pair: the other half is not yet written, or lost */
 	return false;
 }
 
-/* Ticks of waits whose records stay in the ring. */
+/* Ticks of the waits whose records stay in the ring. */
 static uint64_t later_waits(const struct switches *s, const struct clock_rate *clock, uint64_t from,
                             uint64_t head)
 {
@@ -288,7 +294,9 @@ static uint64_t later_waits(const struct switches *s, const struct clock_rate *c
 	return ticks;
 }
 
-/* The CPU clock at `ticks`, if the thread ran from then to the reading but for `waited` ticks. */
+/*
+ * The CPU clock at `ticks`, if the thread ran from then to the reading except for `waited` ticks.
+ */
 static uint64_t cpu_at(const struct clock_rate *clock, struct assay_calls_moment now,
                        uint64_t cpu_ns, uint64_t ticks, uint64_t waited)
 {
@@ -301,9 +309,9 @@ static uint64_t cpu_at(const struct clock_rate *clock, struct assay_calls_moment
 }
 
 /*
- * Takes off what the records have too much. The CPU clock goes on a little before
- * the record of being switched in is written: by what the switch itself takes,
- * microseconds. Up to SWITCH_NS for each, for it is the records that are measured.
+ * Subtracts the excess of the recorded waits. The CPU clock starts a few microseconds before the
+ * switch-in record is written, by the duration of the switch. At most SWITCH_NS is subtracted for
+ * each wait.
  */
 static void trim(uint64_t excess, const struct clock_rate *clock, struct port_waits *w)
 {
@@ -326,8 +334,8 @@ static uint64_t share(uint64_t of, uint64_t part, uint64_t all)
 }
 
 /*
- * `waited` in all, of which *w has what records tell; so many switches more left
- * none. They took what the known ones took on average, and what remains.
+ * Divides `waited` ticks. *w has the recorded part; `voluntary` and `involuntary` further switches
+ * have no record. They get the average of the recorded ones, and then the remaining time.
  */
 static void divide(uint64_t waited, uint64_t voluntary, uint64_t involuntary,
                    const struct clock_rate *clock, struct port_waits *w)
@@ -341,7 +349,7 @@ static void divide(uint64_t waited, uint64_t voluntary, uint64_t involuntary,
 		blocked = preempted = blocked | preempted ? blocked | preempted : 1;
 	part = preempted * involuntary;
 	guess = part + blocked * voluntary;
-	if (known + guess > waited) { /* then the known ones have too much as well */
+	if (known + guess > waited) { /* the recorded waits are too long as well */
 		trim(share(known + guess - waited, known, known + guess), clock, w);
 		known = w->blocked + w->preempted;
 		rest = waited > known ? waited - known : 0;
@@ -360,8 +368,8 @@ static uint64_t beyond(uint64_t counted, uint64_t known)
 }
 
 /*
- * The interval less what the CPU clock went on in it. It is known at the latest
- * settling; from there to `from` the thread ran, or `from` would have been settled.
+ * The length of the interval minus its CPU time. The CPU clock is known at the latest settling. The
+ * thread ran from there to `from`, since a switch would have settled it.
  */
 static uint64_t waited_by_clock(const struct switches *s, const struct interval *i,
                                 const struct reading *r, uint64_t later)
@@ -374,8 +382,9 @@ static uint64_t waited_by_clock(const struct switches *s, const struct interval 
 }
 
 /*
- * The ring did not hold all. The room was given back before: switches behind this reading have
- * records. All that is before it is settled here, also where it is behind the interval's end.
+ * Settles by the CPU clock after records were lost. The caller has released the ring before this
+ * reading, so later switches have records. All time before the reading is settled here, also the
+ * time after the interval's end.
  */
 static void settle_by_clock(struct switches *s, struct interval *i, struct port_waits *w)
 {
@@ -393,8 +402,8 @@ static void settle_by_clock(struct switches *s, struct interval *i, struct port_
 }
 
 /*
- * Up to where the records are done with. In a full ring a record that waits for
- * its second waits in vain; in a vfork's child the parent's is to come.
+ * Releases the records that were counted. In a full ring the second record of a half pair never
+ * comes (`in_vain`). In a vfork's child the parent's second record comes later.
  */
 static void give_room(struct switches *s, const struct walk *k, uint64_t head, bool in_vain)
 {
@@ -402,8 +411,8 @@ static void give_room(struct switches *s, const struct walk *k, uint64_t head, b
 }
 
 /*
- * A vfork's child runs on its parent's record, and the parent waits until the child has
- * executed a program or ended: from its last record on, all time is the parent's waiting.
+ * A vfork's child uses its parent's ring, and the parent waits until the child has executed a
+ * program or ended. All time after the parent's last record is the parent's waiting.
  */
 static void count_parents_wait(const struct interval *i, const struct walk *k, struct port_waits *w)
 {
@@ -441,7 +450,9 @@ void switches_settle(struct switches *s, const struct clock_rate *clock, uint64_
 		s->lost_is_known = full;
 		s->was_full = false;
 	} else if (full || k.lost || foreign) {
-		/* The clock is another's, or counts what is yet to be settled: go on from before.
+		/*
+		 * The clock belongs to another thread, or includes time that is not settled yet:
+		 * continue from the previous values.
 		 */
 		s->sync += w->blocked + w->preempted;
 		s->was_full = (full || k.lost) && !foreign;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols: see symbols.h. Structures are copied out of the file, which may hold
- * them at any place.
+ * symbols: see symbols.h. Structures are copied out of the file, since they may be unaligned there.
  */
 #include "linux/symbols.h"
 
@@ -17,14 +16,17 @@
 
 #define NAME_BYTES 4096 /* longer ones are cut short */
 
-/* The same file as when it was mapped, as far as can be told. */
+/* True if the file has not changed since it was mapped, as far as this can be checked. */
 static bool is_same(const struct symbols_file *f, const struct stat *st,
                     const struct assay_calls_image *image)
 {
 	uint8_t id[32];
 	uint32_t size = maps_note(f->bytes, f->size, id);
 
-	/* Overlays tell one inode in maps and another by stat(): build-ids are surer. */
+	/*
+	 * An overlay filesystem shows different inodes in maps and in stat(), so build-ids come
+	 * first.
+	 */
 	if (size && image->build_id_size)
 		return size == image->build_id_size && !memcmp(id, image->build_id, size);
 	return st->st_ino == image->inode;
@@ -38,7 +40,7 @@ bool symbols_open(struct symbols_file *f, const struct assay_calls_image *image)
 	f->bytes = NULL;
 	f->size = 0;
 	if (image->path[0] != '/')
-		return false; /* [vdso], or a path that was cut short */
+		return false; /* [vdso], or a path that was cut */
 	fd = uncancelled_open(AT_FDCWD, image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 	                      0);
 	if (fd < 0)
@@ -65,7 +67,7 @@ void symbols_close(struct symbols_file *f)
 	f->size = 0;
 }
 
-/* Item `i` of a table at `at`; false: not in the file. */
+/* Copies item `i` of a table at `at`. False: it lies outside the file. */
 static bool take(const struct symbols_file *f, uint64_t at, uint64_t i, void *item, size_t bytes)
 {
 	if (at > f->size || i >= (f->size - at) / bytes)
@@ -83,7 +85,7 @@ static bool take_head(const struct symbols_file *f, Elf64_Ehdr *head)
 	       head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_ident[EI_DATA] == order;
 }
 
-/* The section of the wanted type that comes first. */
+/* Finds the first section of the type. */
 static bool find_section(const struct symbols_file *f, const Elf64_Ehdr *head, uint32_t type,
                          Elf64_Shdr *section)
 {
@@ -94,14 +96,14 @@ static bool find_section(const struct symbols_file *f, const Elf64_Ehdr *head, u
 	    !take(f, head->e_shoff, 0, &first, sizeof(first)))
 		return false;
 	if (!count)
-		count = first.sh_size; /* so many that the head has no room for it */
+		count = first.sh_size; /* the count does not fit into the ELF header */
 	for (uint64_t i = 0; i < count && take(f, head->e_shoff, i, section, sizeof(*section)); i++)
 		if (section->sh_type == type)
 			return true;
 	return false;
 }
 
-/* Where in the file an address of the file's own is; segments are few. */
+/* Converts an address of the file to an offset in the file. A file has few segments. */
 static bool offset_of(const struct symbols_file *f, const Elf64_Ehdr *head, uint64_t address,
                       uint64_t *offset)
 {
@@ -121,7 +123,7 @@ static bool offset_of(const struct symbols_file *f, const Elf64_Ehdr *head, uint
 	return false;
 }
 
-/* The texts of a table of symbols; size 0: there are none. */
+/* The string table of a symbol table. Size 0: there is none. */
 static struct symbols_file texts_of(const struct symbols_file *f, const Elf64_Ehdr *head,
                                     const Elf64_Shdr *table)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system: system.h for Linux programs. */
+/* system: the functions of system.h for Linux programs. */
 #include "system.h"
 
 #include <errno.h>
@@ -28,7 +28,10 @@ void *port_memory_wiped(size_t wiped, size_t kept)
 	void *at = port_memory(wiped + kept);
 
 	if (at && madvise(at, wiped, MADV_WIPEONFORK)) {
-		/* A kernel before 4.14: a child would write into its parent's table. */
+		/*
+		 * A kernel before 4.14 cannot wipe on fork: a child would write into its parent's
+		 * table.
+		 */
 		port_memory_free(at, wiped + kept);
 		return NULL;
 	}
@@ -39,7 +42,9 @@ uint64_t port_signals_hold(void)
 {
 	uint64_t all = UINT64_MAX, before = 0;
 
-	/* The kernel's own call: the C library would leave its own signals out. */
+	/*
+	 * The system call, since the C library's function does not block the library's own signals.
+	 */
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
 	return before;
 }

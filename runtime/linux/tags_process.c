@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_process: the device of a process: a file, mapped as a whole, sparse, whose pages come
- * with the packets; the names that images hand over; threads that end; the switch.
+ * tags_process: the capture device of a process. It is a sparse file, mapped as a whole, whose
+ * pages are allocated with the packets. This file also has the tag names that images register, the
+ * end of threads, and the switch for capture.
  *
- * A fork's child maps a file of its own and lays empty memory over its parent's: no address
- * of the parent's is left for it to write to. Its names are copied.
+ * A fork's child maps its own file and puts empty memory over its parent's mapping, so that it
+ * cannot write to the parent's file. The names are copied.
  */
 #include "linux/tags_process.h"
 #include "linux/clock.h"
@@ -31,16 +32,16 @@
 #define PAGES(bytes) (((uint64_t)(bytes) + ASSAY_TAGS_PAGE - 1) / ASSAY_TAGS_PAGE * ASSAY_TAGS_PAGE)
 #define STEP_FIRST (4 * (uint64_t)ASSAY_TAGS_PACKET) /* of pages for packets */
 
-/* A page that a forked child finds empty. */
+/* This page is zero in a forked child. */
 static struct {
 	uint32_t began; /* the file is this process's */
-	bool lock;      /* a thread is making it, or adds names */
+	bool lock;      /* a thread is creating the file, or adds names */
 } * own;
 static struct clock_rate rate;
 static uint64_t mapped_bytes;
-static char *parents; /* where the parent's file was; see leave() */
+static char *parents; /* address at which the parent's file was mapped; see leave() */
 static uint64_t parents_bytes;
-static uint64_t populated; /* bytes of packets that have pages, from the first on */
+static uint64_t populated; /* bytes of packets with allocated pages, from the first packet on */
 static bool failed, has_key;
 static pthread_key_t at_end;
 
@@ -55,7 +56,7 @@ static uint64_t memory_limit(void)
 	return bytes / ASSAY_TAGS_PACKET * ASSAY_TAGS_PACKET;
 }
 
-/* A smaller file has less room for names: a limit on files, or on memory. */
+/* Bytes for names. A limit on the file size or on memory reduces them. */
 static uint64_t text_limit(uint64_t memory)
 {
 	struct rlimit file;
@@ -103,7 +104,7 @@ bool tags_port_populate(char *at, uint64_t bytes)
 	                    &populated);
 }
 
-/* Where what lies in a file of so many packets. */
+/* Sets the offsets of all parts for a file with `memory` bytes of packets. */
 static void lay_out(struct assay_tags_header *h, uint64_t memory)
 {
 	h->version = ASSAY_TAGS_VERSION;
@@ -164,7 +165,7 @@ static void point(char *base)
 	tags_device.header = h;
 }
 
-/* The file's bytes in all; its mapping is at *at. 0: there is none. */
+/* Creates and maps the file. Returns its bytes, and its mapping in *at. 0: it cannot be created. */
 static uint64_t map_file(char **at)
 {
 	struct assay_tags_header layout = {0};
@@ -207,9 +208,10 @@ static void add_text(const char *text, uint64_t length)
 }
 
 /*
- * In a fork's child nothing is to write into its parent's file any more; but a trigger that the
- * handler that forked had interrupted may, and not into the child's packets either: memory of
- * nobody's is laid there. It is that of the parent's that the child of a child gets.
+ * A fork's child must not write into its parent's file. If a signal handler forked, the trigger
+ * that it interrupted may still write to the old address, and must not write into the child's
+ * packets either. Therefore empty anonymous memory is mapped at the old address. The child of a
+ * child moves its own file to the address at which its parent's parent had its file.
  */
 static void leave(char *old, uint64_t old_bytes, char *at, uint64_t bytes)
 {
@@ -224,7 +226,7 @@ static void leave(char *old, uint64_t old_bytes, char *at, uint64_t bytes)
 	}
 	if (!place)
 		return;
-	/* The same limits made the same sizes. */
+	/* Equal limits result in equal sizes. */
 	if (room == bytes &&
 	    mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place)
 		point(place);
@@ -238,7 +240,7 @@ static bool begin(void)
 	uint64_t old_bytes = mapped_bytes, bytes, text_bytes = 0;
 	struct assay_tags_header before = {0};
 
-	/* A fork may have come while another thread of the parent was here. */
+	/* The fork may have come while another thread of the parent was calibrating the clock. */
 	if (!rate.ticks_per_ns)
 		clock_begin(&rate);
 	clock_again(&rate);
@@ -259,7 +261,10 @@ static bool begin(void)
 		else if (before.capture && !tags_device.header->capture)
 			put_on(tags_device.header);
 	}
-	/* With the magic it is a device. */
+	/*
+	 * Release fence: orders all fields before the store of the magic. Readers accept the file
+	 * as a device when it has the magic.
+	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(tags_device.header->magic, ASSAY_TAGS_MAGIC, sizeof(before.magic));
 	if (old)
@@ -268,7 +273,7 @@ static bool begin(void)
 	return true;
 }
 
-/* Before there are threads: by the constructor, or the first event if that is earlier. */
+/* Runs before other threads exist: in the constructor, or at the first event if that is earlier. */
 static void begin_once(void)
 {
 	if (!own)
@@ -347,7 +352,7 @@ static void thread_ends(void *rounds)
 {
 	uintptr_t left = (uintptr_t)rounds;
 
-	/* Other keys' destructors may hold triggers: after them. */
+	/* The destructors of other keys may contain triggers: run after them. */
 	if (left > 1)
 		pthread_setspecific(at_end, (void *)(left - 1));
 	else
@@ -358,7 +363,7 @@ static void this_process_ends(void)
 {
 	struct assay_tags_header *h = tags_device.header;
 
-	/* A vfork's child, which has its parent's memory, does not speak for it. */
+	/* A vfork's child shares its parent's memory and must not change the parent's state. */
 	if (!own || !own->began || h->pid != getpid())
 		return;
 	tags_port_turned();
@@ -384,7 +389,10 @@ __attribute__((destructor)) static void process_ends(void)
 	errno = saved;
 }
 
-/* Of one image, by its constructor: lines as in a names file. */
+/*
+ * Registers the names of one image; its constructor calls this. Lines have the format of a names
+ * file.
+ */
 TAGS_EXPORT void assay_tags_names(const char *text, const char *end);
 
 void assay_tags_names(const char *text, const char *end)

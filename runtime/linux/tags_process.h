@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_process: what the parts of libassay-tags for Linux programs tell each other.
- * The rest of its surface is assay/tags.h, and tags/device.h's port.
+ * tags_process: declarations shared by the parts of libassay-tags for Linux programs. The other
+ * declarations are in assay/tags.h and in the port section of tags/device.h.
  */
 #ifndef ASSAY_RUNTIME_LINUX_TAGS_PROCESS_H
 #define ASSAY_RUNTIME_LINUX_TAGS_PROCESS_H
 
-/* Finds out how the processor's vector registers are saved; once, by the constructor. */
+/* Detects how to save the processor's vector registers. Called once, by the constructor. */
 void tags_vectors_begin(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_vectors: what tags/slow_x86_64.S saves around slow events: the vector registers that
- * this processor and kernel have in use (SSE, AVX, AVX-512), by xsave; 0 in tags_vectors:
- * SSE's, by fxsave, as before the constructor.
+ * tags_vectors: the vector registers that tags/slow_x86_64.S saves around slow events. Those that
+ * the processor and the kernel have enabled (SSE, AVX, AVX-512) are saved with xsave. A 0 in
+ * tags_vectors, as before the constructor, means: SSE only, with fxsave.
  */
 #include "linux/tags_process.h"
 
 #include <cpuid.h>
 #include <stdint.h>
 
-#define WANTED 0xe6u /* SSE, AVX, AVX-512's three */
+#define WANTED 0xe6u /* SSE, AVX, and the three parts of AVX-512 */
 #define FXSAVE_BYTES 512
 #define XSAVE_BYTES 576 /* with the header */
 
@@ -33,7 +33,10 @@ void tags_vectors_begin(void)
 		if (a + b > bytes)
 			bytes = a + b;
 	}
-	/* The bytes first: more room than is needed does no harm. */
+	/*
+	 * The bytes are stored first: too much room is harmless, too little is not. The
+	 * store-release of tags_vectors orders them.
+	 */
 	__atomic_store_n(&tags_vectors_bytes, (bytes + 63) / 64 * 64, __ATOMIC_RELEASE);
 	__atomic_store_n(&tags_vectors, low, __ATOMIC_RELEASE);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uncancelled: files, opened, read and closed by system calls that are no cancellation points.
- * The C library's functions are: pthread_cancel() would end a thread in the midst of the runtime,
- * or, where signals are held, let it wait for a signal that never comes.
+ * uncancelled: opens, reads and closes files by system calls that are not cancellation points. The
+ * C library's functions are cancellation points: pthread_cancel() would end a thread inside the
+ * runtime, or, if signals are held, make it wait for a signal that never comes.
  *
- * Results and errno are those of openat(), read() and close(). Any thread, in signal handlers too.
+ * Results and errno are those of openat(), read() and close(). Any thread, also in signal handlers.
  */
 #ifndef ASSAY_RUNTIME_UNCANCELLED_H
 #define ASSAY_RUNTIME_UNCANCELLED_H
