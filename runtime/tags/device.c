@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device: see device.h. Signals are held in all that is slow; what a signal's handler
- * did between a trigger's reservation and here is done, whole, and in order.
+ * device: see device.h. All slow functions hold signals. The events of a signal handler that ran
+ * between a trigger's reservation and the slow function are complete and in order.
  *
- * A packet is FREE, then OPEN, one thread's, then CLOSED. STOP hands each out once.
- * WRAP takes closed ones again, the oldest first. STREAM takes what the drainer gave
- * back, the lowest first: few packets stay warm. A closed packet with a slot that was
- * reserved and not written is not taken again by WRAP for seconds, and a drainer retires
- * it: its trigger may still be about to write, below a handler that has not returned.
+ * A packet is FREE, then OPEN (owned by one thread), then CLOSED. STOP uses each packet once. WRAP
+ * reuses closed packets, the oldest first. STREAM reuses the packets that the drainer released, the
+ * lowest first, so that few packets stay in the caches. If a closed packet has a slot that was
+ * reserved but not written, the trigger may still write to it after a handler returns. WRAP
+ * therefore does not reuse that packet for some seconds, and a drainer retires it.
  */
 #include "tags/device.h"
 
@@ -31,7 +31,7 @@ static void add(uint64_t *count, uint64_t n)
 	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
 }
 
-/* NULL: none, or none yet in this process. */
+/* The running thread's state. NULL: it has none in this process. */
 static struct tags_thread *this_thread(void)
 {
 	struct tags_thread *t = (struct tags_thread *)assay_tags_self;
@@ -53,7 +53,10 @@ static void refuse(struct tags_thread *t, enum tags_refusal why, uint64_t now)
 	t->gap |= ASSAY_TAGS_GAP;
 }
 
-/* Of tags_quick() a handler may have forked meanwhile: its child has no ring, and lost nothing. */
+/*
+ * Counts a discarded event. A handler may have forked during tags_quick(): the child has no ring,
+ * and has lost nothing.
+ */
 static void discard(struct tags_thread *t)
 {
 	struct assay_tags_ring *ring = t ? __atomic_load_n(&t->ring, __ATOMIC_RELAXED) : NULL;
@@ -68,8 +71,9 @@ static uint32_t flag(uint32_t flags)
 }
 
 /*
- * Signals are not held here: a handler may have opened a packet since the slot was reserved, and
- * then what the triggers touch is the packet's. False: so it was.
+ * Restarts the count of discarded events. Signals are not held here. If a handler has opened a
+ * packet since the slot was reserved, the address that triggers advance lies in that packet. False:
+ * this is the case.
  */
 static bool count_anew(struct tags_thread *t, uint64_t seen)
 {
@@ -87,7 +91,10 @@ bool tags_quick(uint32_t tag, uint64_t slot)
 	if (!t)
 		return tags_port_failed();
 	seen = __atomic_load_n(&t->self.at, __ATOMIC_RELAXED);
-	/* A packet's, that a handler has closed since: it waits for the slot to be written. */
+	/*
+	 * A slot in a packet that a handler has closed since: the packet waits for the slot to be
+	 * written.
+	 */
 	if (slot >= (uint64_t)(uintptr_t)tags_device.packets)
 		return false;
 	switch (t->refusal) {
@@ -109,7 +116,7 @@ bool tags_quick(uint32_t tag, uint64_t slot)
 	return true;
 }
 
-/* The latest event before a slot; 0: none. */
+/* The time word of the latest event before a slot; 0: there is none. */
 static uint64_t before(const struct assay_tags_packet *p, const uint64_t *slot)
 {
 	const uint64_t *first = (const uint64_t *)((const char *)p + FIRST_WORD);
@@ -121,8 +128,8 @@ static uint64_t before(const struct assay_tags_packet *p, const uint64_t *slot)
 }
 
 /*
- * All slots that were handed out belong to it, also empty ones at its end: a trigger that was
- * interrupted by what closes it here may be about to write.
+ * The packet includes all reserved slots, also empty ones at its end: the interrupted trigger may
+ * still write to them.
  */
 static void close_packet(struct tags_thread *t)
 {
@@ -163,7 +170,9 @@ static bool is_whole(const struct assay_tags_packet *p)
 	return word >= end;
 }
 
-/* What stops when full, and the first round of what goes on. */
+/*
+ * Takes a packet that was never used: all packets of STOP, and the first round of the other modes.
+ */
 static bool take_new(uint64_t *i)
 {
 	struct assay_tags_header *h = tags_device.header;
@@ -266,7 +275,7 @@ static bool open_packet(struct tags_thread *t, uint64_t now)
 	return true;
 }
 
-/* The lowest ring that nobody has; more threads than ever before: a new one. */
+/* Takes the lowest free ring, or a new one if all are in use. */
 static struct assay_tags_ring *take_ring(int32_t tid)
 {
 	struct assay_tags_header *h = tags_device.header;
@@ -292,7 +301,7 @@ static struct assay_tags_ring *take_ring(int32_t tid)
 	return NULL;
 }
 
-/* A thread's first event; or its first in this process, with the page that it had. */
+/* A thread's first event in the process. After a fork the thread already has a page. */
 static struct tags_thread *begin_thread(void)
 {
 	struct tags_thread *t = (struct tags_thread *)assay_tags_self;
@@ -317,7 +326,7 @@ static struct tags_thread *begin_thread(void)
 	return t;
 }
 
-/* The slot is the open packet's. */
+/* True if the slot lies in the open packet. */
 static inline bool is_in_room(const struct assay_tags_self *s, uint64_t slot)
 {
 	return slot - ASSAY_TAGS_BIAS - s->base < ASSAY_TAGS_ROOM;
@@ -329,9 +338,10 @@ static uint64_t word_of(uint64_t clock, uint32_t tag)
 }
 
 /*
- * A slot that was reserved and is still empty. In the open packet signals' events stand
- * before it that are later than its trigger's clock: it has the time of the last one.
- * False: it is of another packet by now, or of an earlier turn of the clock: it is void.
+ * Fills a slot that was reserved and is still empty. In the open packet, events of signal handlers
+ * may precede the slot that are later than its trigger's clock: then it gets the time of the last
+ * one. False: the slot is void, since it now belongs to another packet or to an earlier turn of the
+ * clock.
  */
 static bool fill(struct tags_thread *t, uint32_t tag, uint64_t slot, uint64_t now)
 {
@@ -345,7 +355,7 @@ static bool fill(struct tags_thread *t, uint32_t tag, uint64_t slot, uint64_t no
 	    offset % ASSAY_TAGS_PACKET < FIRST_WORD || offset % ASSAY_TAGS_PACKET >= END_WORD)
 		return false;
 	p = (struct assay_tags_packet *)packet_at(offset / ASSAY_TAGS_PACKET);
-	/* A packet with an empty slot is nobody else's yet. */
+	/* A packet with an empty slot is not reused by another thread yet. */
 	if (p->magic != ASSAY_CTF_MAGIC || p->tid != t->tid || *word)
 		return false;
 	here = p == t->packet && now >> ASSAY_TAGS_CLOCK_BITS == t->self.turn;
@@ -359,7 +369,10 @@ static void append(struct tags_thread *t, uint32_t tag, uint64_t now)
 	uint64_t *slot = (uint64_t *)(uintptr_t)t->self.at;
 	uint64_t last = before(t->packet, slot), word = word_of(now, tag);
 
-	/* Clocks of CPUs may differ by less than it takes to come here: never back. */
+	/*
+	 * The clocks of CPUs may differ by less than the duration of this path: the time never
+	 * decreases.
+	 */
 	if (word < last)
 		word = word_of(last >> ASSAY_TAGS_TAG_BITS, tag);
 	t->self.at += 8;
@@ -408,7 +421,7 @@ void tags_thread_end(void)
 	port_signals_release(signals);
 }
 
-/* The inline sequence in C: the same steps in the same order. */
+/* The inline sequence in C, with the same steps in the same order. */
 TAGS_EXPORT void assay_tags_event(unsigned tag);
 
 void assay_tags_event(unsigned tag)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image: in each executable and library whose objects hold triggers: hands the names of its
- * tags, which the compiler's plugin left in a section, to the device. Objects refer to
- * assay_tags_image; the linker takes this from libassay-tags-image.a for them.
+ * image: linked into each executable and library whose objects contain triggers. It registers the
+ * tag names, which the compiler plugin left in a section, with the device. The objects refer to
+ * assay_tags_image, so the linker takes this file from libassay-tags-image.a.
  */
 extern const char __start_assay_tags_names[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_assay_tags_names[] __attribute__((weak, visibility("hidden")));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow: where inline triggers end up that found no room (assay/tags_wire.h). The code
- * around a trigger knows nothing of it: all registers are kept but the trigger's own, the
- * vector registers too, and the red zone.
+ * slow: the target of inline triggers that found no room (assay/tags_wire.h). The code around a
+ * trigger does not expect a call: all registers except the trigger's own are preserved, also the
+ * vector registers and the red zone.
  *
- * assay_tags_slow: %rax -> { tag, how far from there it goes on }, %rdx the slot.
- * assay_tags_event_kept: called, with the tag in %eax; keeps everything, flags too.
+ * assay_tags_slow: %rax points to { tag, offset from there to the next instruction }, %rdx is the
+ * slot. assay_tags_event_kept: called with the tag in %eax; preserves all registers and the flags.
  */
 #include "assay/tags_wire.h"
 
@@ -74,7 +74,7 @@ assay_tags_slow:
 	.cfi_endproc
 	.size	assay_tags_slow, . - assay_tags_slow
 
-/* tags_slow(%edi, %rsi) with the vector registers kept; tags_vectors says how. */
+/* Calls tags_slow(%edi, %rsi) with the vector registers preserved, as tags_vectors says. */
 	.type	tags_slow_vectors, @function
 	.p2align 4
 tags_slow_vectors:
@@ -90,7 +90,7 @@ tags_slow_vectors:
 	test	%eax, %eax
 	je	2f
 	xor	%edx, %edx
-	/* The header's unused part must be zeros for xrstor. */
+	/* xrstor requires zeros in the header's unused part. */
 	mov	%rdx, 512(%rsp)
 	mov	%rdx, 520(%rsp)
 	mov	%rdx, 528(%rsp)
