@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * got_x86_64: what code does with its image's GOT slots. Every four bytes of the
- * code that would be the distance from their end to a slot count as a use; those
- * that follow the opcode of an indirect call or jump (ff 15, ff 25) are calls. What
- * is found by accident can only be a use too many, by which a slot is left alone.
+ * got_x86_64: finds the uses of an image's GOT slots in its code. Each group of four bytes whose
+ * value is the distance from its end to a slot counts as a use. A use after the opcode of an
+ * indirect call or jump (ff 15, ff 25) is a call. Data that looks like a use can only add a use,
+ * and a slot with other uses is not changed.
  */
 #include "libraries/patch.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libraries: which images' slots are turned, and what happens at a call and at its
- * return. The ways in and out are stub_x86_64.S.
+ * libraries: selects the images whose slots are redirected, and handles each call and its return.
+ * The entry and return code is stub_x86_64.S.
  */
 #include "libraries/libraries.h"
 
@@ -17,13 +17,14 @@
 #define ARCH_SHSTK_STATUS 0x5005
 #define ARCH_SHSTK_SHSTK 1ull
 
-/* Images whose slots were turned, or had none to turn. */
+/* Images whose slots were redirected, or that had no slot to redirect. */
 #define LOOKED_MOST 1024
 
 struct looked {
 	uintptr_t start, end;
-	uint64_t mark;         /* of its path and strings: another image may come there */
-	const uintptr_t *slot; /* one that was turned: it is not, if the image came again */
+	uint64_t mark; /* hash of its path and strings: another image may be mapped there later */
+	const uintptr_t
+	        *slot; /* a redirected slot; it has its old value if the image was loaded again */
 };
 
 static bool is_on;
@@ -31,9 +32,9 @@ static struct looked *looked;
 static unsigned looked_count;
 
 /*
- * The stack pointer by which the core tells calls apart: less than the calling
- * function's, as its own hook gives it (calls/hook.c), and more than those of whatever
- * the library calls back. The compiler decides what a hook gives.
+ * The stack pointer that identifies the call in the core. It is lower than that of the calling
+ * function's hook (calls/hook.c), and higher than those of functions that the library calls back.
+ * The value that a hook passes depends on the compiler.
  */
 static uintptr_t place_of(uintptr_t slot)
 {
@@ -44,7 +45,7 @@ static uintptr_t place_of(uintptr_t slot)
 #endif
 }
 
-/* With shadow stacks, the processor faults at a return address that was changed. */
+/* With shadow stacks, the processor faults at a changed return address. */
 static bool has_shadow_stack(void)
 {
 	uint64_t features = 0;
@@ -83,13 +84,13 @@ static bool is_known(const struct loaded *image)
 		if (looked[i].start == image->start && looked[i].end == image->end &&
 		    looked[i].mark == mark_of(image))
 			return !looked[i].slot || patch_is_turned(looked[i].slot);
-	/* More than there is room for: those that come last are looked at again and again. */
+	/* The list is full: the images that do not fit are examined each time. */
 	return false;
 }
 
 /*
- * The function that a hook tells may be another image's: of a template that a library
- * has, too, and that was compiled into the caller. So the image must call hooks itself.
+ * The function that a hook reports may belong to another image, as a template that exists in a
+ * library and was compiled into the caller. So the image itself must call hooks.
  */
 static void look_at(const struct loaded *image)
 {
@@ -133,7 +134,7 @@ void libraries_look(uint64_t start, uint64_t end, const char *path)
 	errno = before;
 }
 
-/* As if the function told its entry and exit by itself, from its first byte. */
+/* The code address that the events report: the first byte of the function. */
 static uintptr_t code_of(uint64_t function)
 {
 	return function & ASSAY_FN_ADDRESS;
@@ -146,7 +147,10 @@ struct library_open *libraries_enter(const struct library_call *call, uintptr_t 
 	struct library_open *open = NULL;
 	uint64_t function = call->function;
 
-	/* Jumped to as the last deed of a function that was called so itself: taken already. */
+	/*
+	 * If a followed function reached this one by a tail call, its return address is already
+	 * replaced.
+	 */
 	if (call->flags & LIBRARY_TIMED && ra != (uintptr_t)assay_libraries_return)
 		open = open_push(slot, kept);
 	if (open) {

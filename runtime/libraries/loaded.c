@@ -11,7 +11,7 @@
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 #endif
 
-/* Some dynamic linkers have put addresses into the dynamic section, some leave offsets. */
+/* Some dynamic linkers store addresses in the dynamic section, others leave offsets. */
 static uintptr_t place(const struct loaded *image, uintptr_t value)
 {
 	return value >= image->start && value < image->end ? value : value + image->base;
@@ -33,7 +33,10 @@ static void read_segments(struct loaded *image, const ElfW(Dyn) * *dynamic)
 		} else if (p->p_type == PT_DYNAMIC) {
 			*dynamic = (const ElfW(Dyn) *)start;
 		} else if (p->p_type == PT_GNU_RELRO) {
-			/* As dynamic linkers protect it: whole pages, the last one only if full. */
+			/*
+			 * Dynamic linkers protect whole pages, and the last page only if it is
+			 * full.
+			 */
 			image->relro_start = start & -PAGE;
 			image->relro_end = end & -PAGE;
 		}
@@ -84,7 +87,7 @@ static bool read_dynamic(struct loaded *image, const ElfW(Dyn) * d)
 	return image->symbols && image->strings && image->strings_bytes;
 }
 
-/* base, path and segments are known. */
+/* Fills the other fields from base, path and segments. */
 static bool fill(struct loaded *image)
 {
 	const ElfW(Dyn) * dynamic;
@@ -94,7 +97,7 @@ static bool fill(struct loaded *image)
 }
 
 struct search {
-	uintptr_t address; /* 0: every one */
+	uintptr_t address; /* 0: all images */
 	struct loaded *found;
 	void (*each)(const struct loaded *image, void *context);
 	void *context;
@@ -141,7 +144,7 @@ bool loaded_find(uintptr_t address, struct loaded *image)
 		if (_dl_find_object((void *)address, &found))
 			return false;
 		header = found.dlfo_map_start;
-		/* The headers are in the first page, as every linker puts them. */
+		/* Every linker puts the headers into the first page. */
 		if (!memcmp(header->e_ident, ELFMAG, SELFMAG) &&
 		    header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) <= PAGE) {
 			*image = (struct loaded){

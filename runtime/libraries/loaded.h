@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded: an ELF image as the dynamic linker has it in memory.
+ * loaded: an ELF image that the dynamic linker has loaded.
  *
- * loaded_find() fills one for an address, loaded_each() for all images. What is
- * read is the image's own dynamic section, relocations and symbols, which the
- * dynamic linker has relied on already. loaded_find() takes no lock where
- * libc has _dl_find_object (glibc 2.35); elsewhere both take dl_iterate_phdr's.
- * No malloc. Uses: nothing.
+ * loaded_find() fills one for an address, loaded_each() for all images. They read the image's
+ * dynamic section, relocations and symbols in memory, which the dynamic linker has already used.
+ * With _dl_find_object (glibc 2.35), loaded_find() takes no lock. Otherwise both take the lock of
+ * dl_iterate_phdr(). No malloc. Uses: nothing.
  */
 #ifndef ASSAY_RUNTIME_LIBRARIES_LOADED_H
 #define ASSAY_RUNTIME_LIBRARIES_LOADED_H
@@ -18,7 +17,7 @@
 
 struct loaded {
 	uintptr_t base;       /* added to the file's addresses */
-	uintptr_t start, end; /* of all that is mapped */
+	uintptr_t start, end; /* of the whole mapping */
 	const char *path;     /* "" for the program itself */
 	const ElfW(Phdr) * segments;
 	unsigned segment_count;
@@ -34,14 +33,14 @@ struct loaded {
 bool loaded_find(uintptr_t address, struct loaded *image);
 void loaded_each(void (*each)(const struct loaded *image, void *context), void *context);
 
-/* The name of a relocation's symbol, "": none. */
+/* The name of a relocation's symbol; "": it has none. */
 const char *loaded_name(const struct loaded *image, const ElfW(Rela) * relocation);
 /*
- * The function that the image defines by that name; false: none. Of several versions one
- * that is chosen at load time (STT_GNU_IFUNC), if there is such.
+ * Finds the function of that name that the image defines. False: there is none. If there are
+ * several versions, it prefers one that is chosen at load time (STT_GNU_IFUNC).
  */
 bool loaded_function(const struct loaded *image, const char *name, uintptr_t *address, int *type);
-/* Does it call the hooks that compilers insert? */
+/* True if the image calls the hooks that compilers insert. */
 bool loaded_is_instrumented(const struct loaded *image);
 static inline bool loaded_holds(const struct loaded *image, uintptr_t address)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* names: which library functions may be followed, by name. */
+/* names: the lists of library functions that are followed, counted or ignored. */
 #include "libraries/names.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* A star at the end stands for anything. */
+/* A star at the end of a name matches any rest. */
 static const char *const left_alone[] = {
         "__cyg_profile_func_enter",
         "__cyg_profile_func_exit",
@@ -58,7 +58,7 @@ static const char *const counted[] = {
         "_longjmp",
         "siglongjmp",
         "__longjmp_chk",
-        /* look at their return address */
+        /* read their return address */
         "dlopen",
         "dlmopen",
         "dlsym",
@@ -69,7 +69,7 @@ static const char *const counted[] = {
         "_Unwind_*",
         "__register_frame*",
         "unw_*",
-        /* do not return, or only when they fail */
+        /* return never, or only after a failure */
         "exit",
         "_exit",
         "_Exit",
@@ -108,7 +108,7 @@ static const char *const counted[] = {
         NULL,
 };
 
-/* Their whole interface is in standards and headers that know no wide vectors. */
+/* Libraries whose whole interface is in standards and headers without wide vectors. */
 static const char *const narrow[] = {
         "libc.so*",     "libm.so*",      "libpthread.so*", "librt.so*",
         "libdl.so*",    "libstdc++.so*", "libz.so*",       "libgcc_s.so*",
@@ -132,7 +132,7 @@ static bool is_in(const char *const *list, const char *text)
 	return false;
 }
 
-/* std::__throw_out_of_range and its like: _ZSt, a length, __throw_. */
+/* True for std::__throw_out_of_range and similar functions: _ZSt, a length, __throw_. */
 static bool is_throwing(const char *name)
 {
 	if (strncmp(name, "_ZSt", 4))

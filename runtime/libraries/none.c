@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* none: architectures on which calls into libraries are not followed. */
+/* none: the functions of libraries.h for architectures without stubs. */
 #include "libraries/libraries.h"
 
 bool libraries_begin(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open: the running thread's library calls that have not returned. Above `top`
- * they are free, but for a signal handler's now and then; below it there may be
- * holes. `top` is lowered when the next call is pushed, over the holes right under it.
+ * open: the running thread's library calls that have not returned. The entries above `top` are
+ * free, except for entries of signal handlers. There may be free entries below it. The next push
+ * lowers `top` over the free entries directly below it.
  */
 #include "libraries/open.h"
 
@@ -17,16 +17,19 @@
 #define PROBES_MOST 32
 #define NEARBY 16
 
-/* In `slot`: taken, and our return address not in place yet. No stack lies there. */
+/*
+ * Value of `slot`: the entry is reserved, and the return address is not replaced yet. No stack has
+ * this address.
+ */
 #define TAKEN ((uintptr_t)1)
 
 struct open_calls {
 	struct library_open *top;
-	uint64_t misses; /* pushes that found all places up to the end used */
+	uint64_t misses; /* pushes that found all entries up to the end in use */
 	struct library_open calls[OPEN_MOST];
 };
 
-/* The threads' memory, for the next thread when they are gone. Zeros in a forked child. */
+/* The memory of threads; the next thread reuses it after they end. Zeros in a forked child. */
 struct open_owner {
 	int tid;
 	struct open_calls *calls;
@@ -35,7 +38,10 @@ struct open_owner {
 static struct open_owner *owners;
 static __thread struct open_calls *own __attribute__((tls_model("initial-exec")));
 
-/* `was` becomes TAKEN at once, as far as signal handlers of this thread can tell. */
+/*
+ * Replaces `was` by TAKEN in one instruction, so that it is atomic for signal handlers of this
+ * thread.
+ */
 static bool take(uintptr_t *slot, uintptr_t was)
 {
 #if defined(__x86_64__)
@@ -60,7 +66,10 @@ static bool is_gone(int tid)
 	return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
 }
 
-/* An ended thread's, as it is: what it left is at places of stacks that come again. */
+/*
+ * Takes over the memory of an ended thread unchanged: its stale entries have stack addresses that
+ * the new thread reuses.
+ */
 static struct open_calls *inherit(int tid)
 {
 	int probes = PROBES_MOST;
@@ -95,7 +104,10 @@ static void enlist(int tid, struct open_calls *calls)
 	}
 }
 
-/* This thread's; a signal handler that does the same meanwhile wins. */
+/*
+ * Creates this thread's memory. If a signal handler creates it at the same time, the handler's is
+ * used.
+ */
 static struct open_calls *begin(void)
 {
 	int before = errno, tid = (int)syscall(SYS_gettid);
@@ -115,8 +127,8 @@ static struct open_calls *begin(void)
 }
 
 /*
- * Full: frees what is dead for certain: what lies on this very stack, and has
- * another word than our return address in its place.
+ * Called when all entries are used. Frees the entries that are certainly dead: their slot lies on
+ * the current stack and no longer contains the replaced return address.
  */
 static void sweep(struct open_calls *calls, uintptr_t sp)
 {
@@ -135,10 +147,10 @@ static void sweep(struct open_calls *calls, uintptr_t sp)
 	}
 }
 
-/* No room at the end: a hole, or NULL. */
+/* Called when there is no room at the end: returns a free entry below `top`, or NULL. */
 static struct library_open *reserve_hole(struct open_calls *calls, uintptr_t sp)
 {
-	/* Once in so many: it takes a while, and may be of no use. */
+	/* Only once in OPEN_MOST misses, since a sweep is slow and may free nothing. */
 	if (calls->misses % OPEN_MOST == 0)
 		sweep(calls, sp);
 	for (int i = 0; i < NEARBY; i++) {
@@ -150,7 +162,7 @@ static struct library_open *reserve_hole(struct open_calls *calls, uintptr_t sp)
 	return NULL;
 }
 
-/* Above the last that is in use. */
+/* The entry above the last one in use. */
 static struct library_open *end_of(const struct open_calls *calls)
 {
 	struct library_open *o = *(struct library_open *const volatile *)&calls->top;
@@ -161,8 +173,8 @@ static struct library_open *end_of(const struct open_calls *calls)
 }
 
 /*
- * A free one, TAKEN; NULL: none. What a signal handler takes between these steps is
- * free again when it returns, or lies above `top`, where it is passed over.
+ * Reserves a free entry (TAKEN); NULL: there is none. An entry that a signal handler takes between
+ * these steps is free again when the handler returns, or lies above `top`, where it is skipped.
  */
 static struct library_open *reserve(struct open_calls *calls, uintptr_t sp)
 {
@@ -178,8 +190,8 @@ static struct library_open *reserve(struct open_calls *calls, uintptr_t sp)
 }
 
 /*
- * The open call whose return address lay where a new call's does: it is dead, and its
- * place is taken over. Of the last ones alone: few are open at a time.
+ * Takes over the entry of an open call with the same return address slot: that call is dead.
+ * Searches only the last entries, since few calls are open at a time.
  */
 static struct library_open *take_over(struct open_calls *calls, uintptr_t slot)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch: turns an image's slots towards stubs. Stubs are written first, on pages of
- * their image's own, made executable, and only then do slots lead there: other
- * threads may be calling through them all the while.
+ * patch: redirects an image's slots to stubs. The stubs are written to new pages of the image, and
+ * the pages are made executable. The slots are changed last, since other threads may call through
+ * them at any time.
  */
 #include "libraries/patch.h"
 
@@ -16,9 +16,9 @@
 
 #define PAGE ((uintptr_t)4096)
 #define PAGES_MOST 1024u
-/* Of GOT slots in one image, from the first to the last that is asked for. */
+/* GOT slots in one image, from the first to the last that is examined. */
 #define GOT_MOST (1u << 20)
-/* Images that one image calls into, remembered while it is patched. */
+/* Images that one image calls, cached while it is patched. */
 #define TARGETS_MOST 16
 
 static unsigned char *pages;
@@ -30,14 +30,15 @@ static uintptr_t own_code;
 struct target {
 	struct loaded image;
 	bool followed;
-	bool own; /* the runtime's own functions stand before the library's */
+	bool own; /* the runtime replaces functions of this library */
 };
 
 struct patch {
 	const struct loaded *image;
 	struct target targets[TARGETS_MOST];
 	unsigned target_count;
-	unsigned page, used, end; /* places of stubs: page of the first, and numbers from there */
+	unsigned page, used,
+	        end; /* stub places: the page of the first stub, and numbers from there */
 };
 
 bool patch_begin(bool timed, uintptr_t own)
@@ -59,7 +60,7 @@ static const struct target *find_target(struct patch *p, uintptr_t address)
 			return t;
 	if (!loaded_find(address, &image))
 		return NULL;
-	/* The last place is used again and again. */
+	/* When the cache is full, the last entry is replaced. */
 	if (p->target_count == TARGETS_MOST)
 		t--;
 	else
@@ -71,8 +72,8 @@ static const struct target *find_target(struct patch *p, uintptr_t address)
 }
 
 /*
- * The function by which the report names it: the symbol's own address. The slot of one
- * that is chosen at load time (memcpy) holds a function that may have no name.
+ * The function that the report names: the symbol's own address. The slot of a function that is
+ * chosen at load time (memcpy) holds a function that may have no name.
  */
 static uintptr_t named(const struct target *t, const char *name, uintptr_t target)
 {
@@ -89,7 +90,7 @@ static bool is_stub(uintptr_t address)
 	return address - (uintptr_t)pages < PAGES_MOST * PAGE;
 }
 
-/* Makes a stub for a slot, if it is one to follow. */
+/* Creates a stub for a slot that is to be followed. */
 static void prepare(struct patch *p, const ElfW(Rela) * relocation)
 {
 	uintptr_t *slot = (uintptr_t *)(p->image->base + relocation->r_offset);
@@ -99,7 +100,7 @@ static void prepare(struct patch *p, const ElfW(Rela) * relocation)
 	const struct target *t;
 	struct library_call *call;
 
-	/* Not bound yet (it leads to the image's own PLT), or bound to itself. */
+	/* Not bound yet (the slot leads to the image's own PLT), or bound to the image itself. */
 	if (!target || loaded_holds(p->image, target) || is_stub(target))
 		return;
 	if (way == LIBRARY_WAY_NONE)
@@ -130,7 +131,7 @@ static bool is_function_slot(const struct loaded *image, const ElfW(Rela) * r)
 	       type != STT_TLS && type != STT_COMMON;
 }
 
-/* GOT slots of functions that the code calls through, and never takes the address from. */
+/* GOT slots of functions that the code only calls, and whose address it never takes. */
 static void prepare_got(struct patch *p)
 {
 	const struct loaded *image = p->image;
@@ -172,7 +173,7 @@ static bool reserve(struct patch *p, size_t slots)
 	return true;
 }
 
-/* Points the slots at their stubs. */
+/* Writes the stubs' addresses into the slots. */
 static bool turn(const struct patch *p)
 {
 	const struct loaded *image = p->image;

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch: turns an image's slots towards stubs.
+ * patch: redirects an image's slots to stubs.
  *
- * patch_begin() once, then patch_image() for each image whose calls are to be
- * followed, once or again: what is patched already stays. What a slot must be
- * like is told in libraries.h. Nothing is changed in an image when there is
- * no memory for its stubs, or none that may be executed. Uses: calls/port.h.
+ * Call patch_begin() once, then patch_image() for each image whose calls are followed. A repeated
+ * call keeps what is patched already. libraries.h describes which slots are patched. An image is
+ * not changed if there is no memory for its stubs, or none that may be executable. Uses:
+ * calls/port.h.
  */
 #ifndef ASSAY_RUNTIME_LIBRARIES_PATCH_H
 #define ASSAY_RUNTIME_LIBRARIES_PATCH_H
 
 #include "libraries/loaded.h"
 
-/* `timed` false: calls are counted alone. `own`: in this image, calls into which never are. */
+/*
+ * `timed` false: calls are only counted. `own`: an address in the runtime; calls into its image are
+ * not followed.
+ */
 bool patch_begin(bool timed, uintptr_t own);
-/* One of the slots that were turned; NULL: none were. */
+/* Returns one of the redirected slots; NULL: there is none. */
 const uintptr_t *patch_image(const struct loaded *image);
 bool patch_is_turned(const uintptr_t *slot);
 
 /*
- * What an image's code does with its `count` slots from `first` on (got_x86_64.c):
- * adds GOT_CALLED to the marks of those that it calls or jumps through, GOT_TAKEN
- * where it does anything else.
+ * Scans an image's code for uses of its `count` slots from `first` on (got_x86_64.c). Adds
+ * GOT_CALLED to the marks of slots that it calls or jumps through, and GOT_TAKEN for any other use.
  */
 #define GOT_CALLED 1
 #define GOT_TAKEN 2

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stub: the way in and out of a library's function, in assembly.
+ * stub: the code around a library call, in assembly.
  *
- * A slot that is followed holds the address of a stub of its own, 16 bytes made
- * by stub_write(), which goes to assay_libraries_enter with its library_call. That
- * one saves what may be an argument, calls libraries_enter(), and, if it got an
- * open call, puts assay_libraries_return into the return address's place and the
- * open call's address into rbx. The function keeps rbx, as every function must:
- * so at its return rbx tells which call this was, without a search; and whoever
- * unwinds through assay_libraries_return finds by rbx, as the unwind information
- * there says, the true return address, the caller's rbx and its stack pointer. Such a
- * backtrace has one frame more, ours.
+ * A followed slot holds the address of its own stub, 16 bytes written by stub_write(). The stub
+ * jumps to assay_libraries_enter with its library_call. assay_libraries_enter saves all possible
+ * arguments and calls libraries_enter(). If that returns an open call, it replaces the return
+ * address by assay_libraries_return, and puts the address of the open call into rbx. Every function
+ * must preserve rbx, so at the return rbx identifies the call without a search. An unwinder that
+ * reaches assay_libraries_return finds the real return address, the caller's rbx and the caller's
+ * stack pointer through rbx, as the unwind information there says. Such a backtrace has one
+ * additional frame, that of assay_libraries_return.
  *
- * The structures' layout is known to stub_x86_64.S. Uses: nothing.
+ * stub_x86_64.S depends on the layout of the structures. Uses: nothing.
  */
 #ifndef ASSAY_RUNTIME_LIBRARIES_STUB_H
 #define ASSAY_RUNTIME_LIBRARIES_STUB_H
@@ -36,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a slot leads to. */
+/* The target of a stub. */
 struct library_call {
 	uint64_t function; /* as in a node (assay/wire.h) */
 	uintptr_t target;
@@ -46,8 +45,8 @@ struct library_call {
 
 /* A call that has not returned. */
 struct library_open {
-	uintptr_t slot; /* where its return address lies; 0: free */
-	uintptr_t ra;   /* the true one */
+	uintptr_t slot; /* address of its return address; 0: free */
+	uintptr_t ra;   /* the real return address */
 	uintptr_t kept; /* the caller's rbx */
 	uintptr_t sp;   /* the caller's stack pointer after the return */
 	const struct library_call *call;
@@ -63,23 +62,25 @@ _Static_assert(offsetof(struct library_open, slot) == OPEN_SLOT &&
                        offsetof(struct library_open, call) == OPEN_CALL,
                "stub_x86_64.S knows where these are");
 
-/* Which vector registers the processor has, for stub_x86_64.S: set before the first stub runs. */
+/* The vector registers of the processor, for stub_x86_64.S. Set before the first stub runs. */
 enum stub_vectors {
 	STUB_VECTORS_16 = 0,
-	STUB_VECTORS_32 = 1,  /* AVX, and no way to ask whether the upper halves are in use */
-	STUB_VECTORS_ASK = 2, /* xgetbv tells */
+	STUB_VECTORS_32 = 1, /* AVX, and xgetbv cannot report whether the upper halves are in use */
+	STUB_VECTORS_ASK = 2, /* xgetbv reports which parts are in use */
 };
 extern int stub_vectors __attribute__((visibility("hidden")));
 void stub_begin(void);
 
-/* A page of stubs: the first place is for what they share, 1 to STUB_PAGE - 1 are stubs. */
+/*
+ * Writes the start of a page of stubs: place 0 is shared data, places 1 to STUB_PAGE - 1 are stubs.
+ */
 void stub_page(unsigned char *page);
 void stub_write(unsigned char *page, unsigned index, const struct library_call *call);
 
 void assay_libraries_enter(void) __attribute__((visibility("hidden")));
 void assay_libraries_return(void) __attribute__((visibility("hidden")));
 
-/* Called by the assembly. The open call, or NULL: counted alone. */
+/* Called by the assembly. Returns the open call, or NULL: the call is only counted. */
 struct library_open *libraries_enter(const struct library_call *call, uintptr_t slot,
                                      uintptr_t kept);
 void libraries_leave(const struct library_open *open);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stub_x86_64: the way in and out of a library's function (stub.h). All that may be
- * an argument or a result is kept: the general registers, and of the vector
- * registers 16 bytes, or all of them for functions that may take wide ones
- * while the processor says that they are in use (or cannot say).
+ * stub_x86_64: the code around a library call (stub.h). It preserves all possible arguments and
+ * results: the general registers, and 16 bytes of each vector register. For functions that may take
+ * wide vectors it preserves the whole vector registers, unless the processor reports that the upper
+ * parts are not in use.
  */
 #include "libraries/stub.h"
 
-/* Each macro: saves or restores vectors FROM..TO at the stack pointer. */
+/* The macro `each` saves or restores the vector registers 0..LAST at the stack pointer. */
 .macro each op, kind, step, last, store
 	.set n, 0
 	.rept \last + 1
@@ -24,7 +24,7 @@
 	.endif
 .endm
 
-/* How wide they are to be saved, from the call's flags in r11's library_call: 0, 1, 2 in r10d. */
+/* Sets r10d to the width to save, from the flags of the library_call in r11: 0, 1 or 2. */
 .macro width
 	xor	%r10d, %r10d
 	testl	$LIBRARY_WIDE, CALL_FLAGS(%r11)
@@ -44,7 +44,7 @@
 9:
 .endm
 
-/* Calls a function with the vectors 0..LAST saved, their width in r12d. */
+/* Calls a function with the vector registers 0..LAST saved. r12d is the width. */
 .macro keeping last, function
 	cmp	$1, %r12d
 	je	1f
@@ -68,7 +68,7 @@
 	.hidden	assay_libraries_enter
 	.globl	assay_libraries_enter
 	.type	assay_libraries_enter, @function
-/* r11: the library_call; the stack as the function is to find it. */
+/* r11: the library_call. The stack is as at the function's entry. */
 assay_libraries_enter:
 	.cfi_startproc
 	push	%rbp
@@ -122,10 +122,9 @@ assay_libraries_enter:
 	.size	assay_libraries_enter, . - assay_libraries_enter
 
 /*
- * rbx: the library_open. An unwinder gets here as if to a caller: rip, rbx and rsp
- * are in the library_open, at [rbx + 8], [rbx + 16] and [rbx + 24]. As the frame's
- * address it gets 8 bytes more than the caller's stack pointer: it must differ from
- * the frames on both sides, by which unwinders tell them apart.
+ * rbx: the library_open. An unwinder treats this place as a caller: rip, rbx and rsp are in the
+ * library_open, at [rbx + 8], [rbx + 16] and [rbx + 24]. The frame address is 8 bytes above the
+ * caller's stack pointer, since unwinders require that it differs from the frames on both sides.
  */
 	.p2align 6
 	.hidden	assay_libraries_return
@@ -136,7 +135,7 @@ assay_libraries_enter:
 	.cfi_escape 0x10, 16, 2, 0x73, OPEN_RA
 	.cfi_escape 0x10, 3, 2, 0x73, OPEN_KEPT
 	.cfi_escape 0x10, 7, 2, 0x73, OPEN_SP
-	nop	/* unwinders look one byte before a return address */
+	nop	/* unwinders look up the byte before a return address */
 assay_libraries_return:
 	push	%rax
 	push	%rdx
@@ -171,7 +170,10 @@ assay_libraries_return:
 	pop	%rcx
 	pop	%rdx
 	pop	%rax
-	/* A signal's calls may take the library_open as soon as it is free: all is read before. */
+	/*
+	 * All fields are read before the library_open is freed: a signal handler may reuse it at
+	 * once.
+	 */
 	mov	OPEN_RA(%rbx), %r11
 	push	OPEN_KEPT(%rbx)
 	movq	$0, OPEN_SLOT(%rbx)
@@ -180,7 +182,7 @@ assay_libraries_return:
 	.cfi_register %rip, %r11
 	.cfi_same_value %rbx
 	.cfi_escape 0x16, 7, 2, 0x77, 0
-	jmp	*%r11 /* no ret: the processor's own return stack has this call behind it */
+	jmp	*%r11 /* no ret: the processor's return stack no longer has this call */
 	.cfi_endproc
 	.size	assay_libraries_return, . - assay_libraries_return
 	.section .note.GNU-stack, "", @progbits

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stub_x86_64: makes the stubs of slots, and asks the processor what stub_x86_64.S must save. */
+/* stub_x86_64: writes the stubs, and queries which vector registers stub_x86_64.S must save. */
 #include "libraries/stub.h"
 
 #include <cpuid.h>
