@@ -63,7 +63,7 @@ static size_t first_after(const struct map_set *s, uint64_t address)
 	return sorted_count(i, s->maps.count, s->maps.items[i].end <= address);
 }
 
-/* Puts `count` mappings in the place of those in [from, to). */
+/* Replaces the mappings in [from, to) by `count` mappings. */
 static void replace(struct map_set *s, size_t from, size_t to, const struct mapping *with,
                     size_t count)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * map_set: the mappings of one address space, shared between a process and
- * what it forked until one of them changes.
+ * map_set: the mappings of one address space. A process and its forked children share it until one
+ * of them changes its mappings.
  *
- * Reference counted: map_set_new() and map_set_ref() give a reference,
- * map_set_unref() takes it back. Mappings are sorted by start and never
- * overlap: a newer one cuts what was there. Addresses are bytes, ends are
- * exclusive. Not safe for several threads. Uses: base, process.h's mapping.
+ * Reference counted: map_set_new() and map_set_ref() return a reference, map_set_unref() releases
+ * it. Mappings are sorted by start and never overlap: a new mapping replaces the overlapped part of
+ * older ones. Addresses are bytes, ends are exclusive. Not safe for several threads. Uses: base,
+ * process.h's mapping.
  */
 #ifndef ASSAY_PROCESS_MAP_SET_H
 #define ASSAY_PROCESS_MAP_SET_H
@@ -18,26 +18,28 @@ struct map_set {
 	uint32_t refs;
 	uint32_t last;    /* index of the last hit */
 	uint64_t version; /* changes with the contents */
-	bool generated;   /* there was a mapping for generated code */
-	size_t *held;     /* mappings that all sets of the owner have room for */
+	bool generated;   /* has or had a mapping for generated code */
+	size_t *held;     /* capacity in mappings of all sets of the owner */
 	VEC(struct mapping) maps;
 };
 
-/* `held` must outlive it. */
+/* `held` must outlive the set. */
 struct map_set *map_set_new(uint64_t version, size_t *held);
 struct map_set *map_set_ref(struct map_set *s);
 void map_set_unref(struct map_set *s); /* NULL-safe */
 
-/* A set that the caller alone holds, for writing: s itself, or a copy in its place. */
+/*
+ * Returns a set that only the caller refers to, for writing: s itself, or a copy that replaces it.
+ */
 struct map_set *map_set_own(struct map_set *s, uint64_t version);
-/* Makes room for so many mappings. */
+/* Reserves capacity for `count` mappings. */
 void map_set_reserve(struct map_set *s, size_t count);
 void map_set_insert(struct map_set *s, const struct mapping *m);
 /* The order of the oldest of the newest `keep` mappings. */
 uint64_t map_set_order(const struct map_set *s, size_t keep);
-/* Drops the mappings of a lower order; how many. */
+/* Drops the mappings with an order lower than `order`. Returns their number. */
 size_t map_set_drop(struct map_set *s, uint64_t order);
-/* The mapping at an address, NULL where none; good until the next insert. */
+/* The mapping at an address, or NULL. Valid until the next insert. */
 const struct mapping *map_set_find(struct map_set *s, uint64_t address);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pid_map: from a pid or tid to the id of who has it now.
+ * pid_map: maps a pid or tid to the id of its present owner.
  *
- * Zeroed is empty; pid_map_done() frees. Open addressing, load at most 1/2;
- * a number that was set once keeps its slot. Uses: base.
+ * A zeroed map is empty; pid_map_done() frees it. Open addressing with a load of at most 1/2; a
+ * number keeps its slot once it was set. Uses: base.
  */
 #ifndef ASSAY_PROCESS_PID_MAP_H
 #define ASSAY_PROCESS_PID_MAP_H

@@ -71,7 +71,10 @@ static void name_process(struct process_table *t, uint32_t id, uint32_t name)
 {
 	struct process *p = &t->processes.items[id];
 
-	/* The number goes back if nobody came after: no gaps from names that lasted a moment. */
+	/*
+	 * Releases the instance number if it is the last one, so that short-lived names cause no
+	 * gaps.
+	 */
 	process_instance_return(t, p->name, p->instance);
 	p->name = name;
 	p->instance = process_instance_next(t, name);
@@ -86,7 +89,7 @@ static uint32_t made_up_name(struct process_table *t, int32_t tid)
 	return intern_add(&t->names, tid ? text : "swapper");
 }
 
-/* A process that has the pid from now on. */
+/* Adds a process and makes it the present owner of the pid. */
 static uint32_t add_process(struct process_table *t, int32_t pid, uint32_t name, uint64_t time_ns)
 {
 	uint32_t id = (uint32_t)t->processes.count;
@@ -172,7 +175,7 @@ uint32_t process_of_pid(struct process_table *t, int32_t pid)
 	return id != ID_NONE ? id : add_process(t, pid, made_up_name(t, pid), 0);
 }
 
-/* Whether that thread has the two numbers. */
+/* True if the thread has this pid and this tid. */
 static bool thread_is(const struct process_table *t, uint32_t id, int32_t pid, int32_t tid)
 {
 	const struct thread *thread = &t->threads.items[id];
@@ -198,7 +201,7 @@ static uint32_t thread_of(struct process_table *t, int32_t pid, int32_t tid)
 	                  pid == tid ? t->processes.items[process].name : made_up_name(t, tid), 0);
 }
 
-/* Something happened to it in the recording. */
+/* Marks the thread as active in the recording. */
 static void see(struct process_table *t, uint32_t thread)
 {
 	struct thread_state *state = process_thread_state(t, thread);
@@ -217,7 +220,10 @@ uint32_t process_table_thread(struct process_table *t, int32_t pid, int32_t tid)
 	return t->last_thread;
 }
 
-/* The thread of a record about threads; one that tells what ran before is no news of it. */
+/*
+ * The thread of a record about threads. A record with time 0 comes from the state before the
+ * recording and does not count as activity.
+ */
 static uint32_t thread_of_event(struct process_table *t, int32_t pid, int32_t tid, uint64_t time_ns)
 {
 	return time_ns ? process_table_thread(t, pid, tid) : thread_of(t, pid, tid);
@@ -231,7 +237,7 @@ static void announce(struct process_table *t, uint32_t thread, uint64_t time_ns)
 		see(t, thread);
 }
 
-/* Ends whoever has the pid and did not say goodbye (its EXIT was lost, or it execs). */
+/* Ends the present owner of the pid, if its EXIT record was lost or it executes a program. */
 static void retire_process(struct process_table *t, int32_t pid, uint64_t time_ns)
 {
 	uint32_t old = pid_map_get(&t->by_pid, pid);
@@ -261,8 +267,8 @@ static void inherit_maps(struct process_table *t, uint32_t child, uint32_t paren
 }
 
 /*
- * Who was born while those that ran already were looked for is told of twice: among these
- * (without a time, so before all else), and by the record of its birth.
+ * True if a synthesized record (time 0) has already reported the process. A process that starts
+ * while the recorder reads /proc is reported twice: by such a record, and by its FORK record.
  */
 static bool process_told_before(const struct process_table *t, uint32_t process)
 {
@@ -289,7 +295,7 @@ static bool thread_told_before(struct process_table *t, uint32_t thread)
 	       !t->threads.items[thread].end_ns;
 }
 
-/* A thread that begins: its number's last owner is gone. */
+/* Adds a new thread. The previous owner of its tid has ended. */
 static void fork_thread(struct process_table *t, const struct event *e, uint32_t process,
                         uint32_t name)
 {
@@ -311,7 +317,7 @@ static void fork_thread(struct process_table *t, const struct event *e, uint32_t
 	announce(t, thread, e->time_ns);
 }
 
-/* The process that is forked: a new one, or one that was told of before its birth was. */
+/* The forked process: a new one, or the one that a record before its FORK has added. */
 static uint32_t fork_process(struct process_table *t, const struct event *e, uint32_t name)
 {
 	uint32_t known = pid_map_get(&t->by_pid, e->pid);
@@ -327,7 +333,7 @@ static uint32_t fork_process(struct process_table *t, const struct event *e, uin
 		name_process(t, known, name);
 		return known;
 	}
-	/* Met as somebody's parent: here it is itself. */
+	/* The process was added as the parent of another one; this is its own record. */
 	if (!e->time_ns && known != ID_NONE && !t->states.items[known].announced &&
 	    t->states.items[known].provisional && !t->processes.items[known].end_ns)
 		return known;
@@ -339,7 +345,7 @@ static void on_fork(struct process_table *t, const struct event *e)
 {
 	uint32_t parent = thread_of_event(t, e->fork.parent_pid, e->fork.parent_tid, e->time_ns);
 	uint32_t owner = t->threads.items[parent].process, process = owner;
-	/* Those that are announced at the start had other names than who announces them. */
+	/* Processes reported at the start do not have the name of the process that reports them. */
 	uint32_t name = e->time_ns ? t->threads.items[parent].name : made_up_name(t, e->tid);
 	struct process *p;
 
@@ -364,8 +370,8 @@ static void on_fork(struct process_table *t, const struct event *e)
 }
 
 /*
- * A new program in the same pid: another instance, with nothing mapped yet. Where the record does
- * not say that it is an exec, it may be another name of the same program: the maps stay.
+ * A new program in the same pid is a new instance without mappings. If the record does not say that
+ * it is an exec, it may only be a new name of the same program, so the mappings stay.
  */
 static void on_exec(struct process_table *t, const struct event *e, uint32_t name)
 {
@@ -377,7 +383,7 @@ static void on_exec(struct process_table *t, const struct event *e, uint32_t nam
 		maps = map_set_ref(t->states.items[old].maps);
 	retire_thread(t, e->tid, e->time_ns);
 	if (told) {
-		/* It was looked at between its exec and this record of it. */
+		/* The recorder read the process from /proc between its exec and this record. */
 		t->processes.items[process].start_ns = e->time_ns;
 		t->processes.items[process].changed = true;
 	} else {
@@ -395,7 +401,7 @@ static void on_exec(struct process_table *t, const struct event *e, uint32_t nam
 	announce(t, thread, e->time_ns);
 }
 
-/* Of the kernel's threads all others are children. Elsewhere that pid may be anybody's. */
+/* All kernel threads are children of kthreadd, pid 2. In a container pid 2 may be any process. */
 static void note_kernel(struct process_table *t, uint32_t process, const struct event *e)
 {
 	struct process *p = &t->processes.items[process];
@@ -406,7 +412,9 @@ static void note_kernel(struct process_table *t, uint32_t process, const struct 
 	}
 }
 
-/* Kernels before 3.16 do not mark execs: a name that a process takes while it is recorded is one.
+/*
+ * Kernels before 3.16 do not mark execs: a process that changes its name during the recording
+ * counts as an exec.
  */
 static bool is_unmarked_exec(const struct process_table *t, const struct event *e, uint32_t name)
 {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much a table of a measurement without an end may hold, and which mappings go. */
+/*
+ * Limits the size of the table of an unlimited recording, and selects the mappings that are
+ * dropped.
+ */
 #include "process/process_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An image besides its path, with its slots in the index. */
+/* Bytes of an image without its path, and of its slots in the index. */
 #define IMAGE_BYTES (sizeof(struct image) + 16)
 
-/* Mappings that stay in a carried table, with their images. */
+/* Bytes of the mappings that a carried table keeps, and of their images. */
 #define KEPT_BYTES (PROCESS_TABLE_BYTES / 4)
 
 void process_table_bound(struct process_table *t)
@@ -41,14 +44,17 @@ static size_t image_bytes(const struct image_table *images, uint32_t image)
 	return IMAGE_BYTES + strlen(image_path(images, image));
 }
 
-/* A mapping has its part of its image, which all that lead there share. */
+/*
+ * The bytes of a mapping, and its share of the image, which all mappings of the image share
+ * equally.
+ */
 static size_t mapping_bytes(const struct process_kept_maps *k, const struct image_table *images,
                             const struct mapping *m)
 {
 	return sizeof(*m) + image_bytes(images, m->image) / k->shared[m->image];
 }
 
-/* The maps of each process that stays; of a shared set once for each process. */
+/* Visits the maps of each process that stays. A shared set is visited once for each process. */
 #define each_set(set, t, process_kept)                                                             \
 	for (size_t at_ = 0; at_ < (t)->processes.count; at_++)                                    \
 		if ((process_kept)[at_] && ((set) = (t)->states.items[at_].maps))
@@ -90,7 +96,7 @@ uint64_t process_kept_maps_order(const struct process_kept_maps *k, const struct
 	return order;
 }
 
-/* What stays of all sets under that bound of one; *most: the largest set. */
+/* The bytes that all sets keep if one set may take at most this limit; *most: the largest set. */
 static size_t bytes_under(struct process_kept_maps *k, const struct process_table *t,
                           const struct image_table *images, const bool *process_kept, size_t *most)
 {
@@ -117,7 +123,7 @@ static size_t bytes_under(struct process_kept_maps *k, const struct process_tabl
 	return bytes;
 }
 
-/* The bound of one set is halved until all together are within theirs. */
+/* Halves the limit of one set until all sets together are within their limit. */
 void process_kept_maps_init(struct process_kept_maps *k, const struct process_table *t,
                             const struct image_table *images, const bool *process_kept)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Process tables for measurements without an end: all that lives goes into a new one. */
+/* Copies the live processes of an unlimited recording into a new table. */
 #include "process/process_internal.h"
 
 #include <string.h>
 
-/* The last samples of a thread come shortly after its exit: so long it is kept. */
+/*
+ * The last samples of a thread come shortly after its exit: an ended thread is kept for this time.
+ */
 #define RECENT_NS 100000000u
 /*
- * Where records were lost, ends were: who was not heard of since may be gone. So many
- * of those are kept, whoever was heard of last.
+ * Lost records may have been exits, so a thread without records since then may have ended. At most
+ * this many such threads are kept, the most recently active first.
  */
 #define DOUBTFUL_MAX 8192
-/* Names of generated code are looked for so far up. */
+/* Number of ancestors in which names of generated code are looked up. */
 #define ANCESTORS_MAX 16
 
 struct carried_set {
@@ -24,8 +26,8 @@ struct carry {
 	const struct image_table *old_images;
 	struct process_table *t;
 	bool *thread_kept, *process_kept;
-	uint32_t *process_now; /* by old id: the new one */
-	uint32_t *image_now;   /* the same of images, ID_NONE: not yet */
+	uint32_t *process_now; /* new id by old id */
+	uint32_t *image_now;   /* new image by old image; ID_NONE: not copied yet */
 	VEC(struct carried_set) sets;
 	struct id_table set_index;
 	uint64_t latest_ns;
@@ -53,7 +55,10 @@ static void find_latest(struct carry *c)
 	}
 }
 
-/* One that was made up for a stray record never ends: it must be heard of again and again. */
+/*
+ * True if the thread stays. A thread added for a stray record never ends, so it stays only while
+ * records keep mentioning it.
+ */
 static bool thread_stays(const struct carry *c, uint32_t id)
 {
 	const struct thread *thread = &c->old->threads.items[id];
@@ -94,7 +99,10 @@ static void drop_doubtful(struct carry *c)
 	vec_done(&doubtful);
 }
 
-/* It may run code that an ancestor generated, and that one is asked for names by its pid. */
+/*
+ * Keeps the ancestors: the process may run code that an ancestor generated, and the names of that
+ * code are looked up by the ancestor's pid.
+ */
 static void keep_ancestors(struct carry *c, uint32_t process)
 {
 	const struct process_table *old = c->old;
@@ -125,7 +133,7 @@ static void choose(struct carry *c)
 	for (uint32_t i = 0; i < old->processes.count; i++) {
 		const struct process *p = &old->processes.items[i];
 
-		/* Nothing but maps was told of it yet. */
+		/* Only maps of this process are known so far. */
 		if (!old->states.items[i].live_threads && !p->end_ns &&
 		    p->serial > old->carried_serial && pid_map_get(&old->by_pid, p->pid) == i)
 			c->process_kept[i] = true;
@@ -148,7 +156,7 @@ static uint32_t carry_image(struct carry *c, uint32_t id)
 	if (c->image_now[id] != ID_NONE)
 		return c->image_now[id];
 	image.path = intern_add(&c->t->images->names, image_path(c->old_images, id));
-	/* Generated code is asked for again when the next sample needs it. */
+	/* Names of generated code are looked up again when the next sample needs them. */
 	image.jit = NULL;
 	image.kept = NULL;
 	image.generated = 0;
@@ -185,7 +193,7 @@ static bool same_set(const void *ctx, uint32_t id, const void *key)
 	return c->sets.items[id].old == key;
 }
 
-/* What was shared stays so. */
+/* Shared sets stay shared. */
 static struct map_set *carry_set(struct carry *c, const struct map_set *old)
 {
 	uint64_t hash = hash_u64((uintptr_t)old);

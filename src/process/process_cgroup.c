@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which cgroup a process is: numbers come with samples, paths in events of
- * their own, before or after. A process is where its last sample was taken; until
- * then where it was when the recording began.
+ * The cgroup of each process. Samples have the cgroup's number; separate events, before or after
+ * them, have its path. A process is in the cgroup of its last sample, and before its first sample
+ * in the cgroup in which it was when the recording began.
  */
 #include "process/process_internal.h"
 
@@ -48,7 +48,7 @@ void process_cgroup_told(struct process_table *t, uint64_t id, const char *path)
 	}
 	if (known->path == name)
 		return;
-	/* Samples came before the path, which had to be made up. */
+	/* Samples came before the path, so a path was made from the number. */
 	known->path = name;
 	for (size_t i = 0; i < t->states.count; i++)
 		if (t->states.items[i].cgroup == id)
@@ -94,7 +94,10 @@ void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t 
 	t->processes.items[process].cgroup = t->processes.items[from].cgroup;
 }
 
-/* Those told last, for somebody may enter them yet; and all that carried processes are in. */
+/*
+ * Copies the cgroups reported last, since a process may still enter them, and the cgroups of all
+ * carried processes.
+ */
 void process_cgroups_carry(struct process_table *t, const struct process_table *old)
 {
 	size_t count = old->cgroups.count, from = count > CGROUPS_KEPT ? count - CGROUPS_KEPT : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The numbers of processes among those of their name, for good and in bounded memory.
+ * Instance numbers of processes with the same name, unique over an unlimited time, in bounded
+ * memory.
  *
- * A table that is carried on knows the last number of names that are alive or
- * were used lately. Of all others one number is kept for each of a fixed count
- * of places that names hash to, the highest of them: a name that comes again
- * goes on above it, so that no number is given twice. A new name that shares
- * its place with a forgotten one begins higher than 1.
+ * A carried table keeps the last number of each name that is in use or was used recently. All other
+ * names share a fixed number of hash slots. Each slot keeps the highest number of its names. A name
+ * that comes again continues above that number, so no number is used twice. A new name whose slot
+ * has a number starts above 1.
  */
 #include "process/process_internal.h"
 
@@ -54,7 +54,10 @@ static int newest_first(const void *pa, const void *pb)
 	return a > b ? -1 : a < b;
 }
 
-/* Names were used last by the process of that serial or a later one: no more than are kept. */
+/*
+ * The lowest serial of last use for which a name is kept, so that the kept names stay within the
+ * limit.
+ */
 static uint64_t used_since(const struct process_table *old)
 {
 	VEC(uint64_t) uses = {0};
@@ -98,7 +101,7 @@ void process_instances_carry(struct process_table *t, const struct process_table
 
 		if (!number)
 			continue;
-		/* Those of processes that live are in the new table by now. */
+		/* The names of live processes are in the new table already. */
 		if (id == ID_NONE && use < since) {
 			forget(t, name, number);
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * process_internal: what the files of process.h share. Life cycle and threads
- * are those of process.h. Uses: base, event, image.
+ * process_internal: declarations shared by the files of process.h. Life cycle and threads are those
+ * of process.h. Uses: base, event, image.
  */
 #ifndef ASSAY_PROCESS_INTERNAL_H
 #define ASSAY_PROCESS_INTERNAL_H
@@ -12,40 +12,43 @@
 #include "process/process.h"
 
 /*
- * Maps of processes that ended are kept for this many more ends: samples of
- * the last steps of a thread may still come, in the kernel or, where threads
- * are recorded alone, of others that nobody announced.
+ * The maps of an ended process are kept until this many more processes have ended. Samples may
+ * still come from the end of a thread in the kernel, or, if single threads are recorded, from
+ * threads without a record of their own.
  */
 #define ENDED_KEPT 1024
 
-/* Of a process that has memory for generated code. */
+/* Data of a process with memory for generated code. */
 struct process_jit {
-	char *dump; /* the jitdump that it announced, NULL: none */
+	char *dump; /* path of the jitdump that it mapped, NULL: none */
 	uint32_t major, minor;
 	uint64_t inode;
-	bool sought;           /* names were asked for */
-	bool own;              /* they are not those of the process that forked it */
-	struct jit_code *code; /* the image's; NULL: there is none */
+	bool sought;           /* names were looked up */
+	bool own;              /* the names are its own, not those of its parent */
+	struct jit_code *code; /* of the image; NULL: none */
 	uint32_t image;
-	/* The version of its maps and of the code in them, and for which state of both. */
+	/*
+	 * version: of the maps with their code; maps_version: the version of the maps for which it
+	 * was set.
+	 */
 	uint64_t version, maps_version;
 	size_t reached;
 };
 
-/* What the table knows of a process besides what it shows. */
+/* Internal state of a process. */
 struct process_state {
-	struct map_set *maps;    /* NULL: none yet, or given up */
-	uint32_t live_threads;   /* known and not ended */
-	bool provisional;        /* name made up or the parent's: the first COMM sets it */
-	bool forked;             /* with the memory of its parent */
-	bool announced;          /* by a record of its own; else met in one of another kind */
-	bool seen;               /* something that has a time was heard of it */
-	uint64_t cgroup;         /* number that p->cgroup is the path of, 0 none */
-	struct process_jit *jit; /* NULL: nothing generated is known */
+	struct map_set *maps;  /* NULL: none yet, or released */
+	uint32_t live_threads; /* known threads that have not ended */
+	bool provisional;      /* the name is made up or the parent's: the first COMM replaces it */
+	bool forked;           /* with the memory of its parent */
+	bool announced;  /* a record reported it; else it was found in a record of another kind */
+	bool seen;       /* an event with a time mentioned it */
+	uint64_t cgroup; /* number that p->cgroup is the path of, 0 none */
+	struct process_jit *jit; /* NULL: no generated code is known */
 };
 
 struct thread_state {
-	uint64_t heard; /* the moment when it was, last */
+	uint64_t heard; /* moment of the last record about it */
 	bool announced, seen;
 };
 
@@ -65,78 +68,80 @@ struct process_table {
 	VEC(struct process) processes;
 	VEC(struct process_state) states; /* by process id */
 	VEC(struct thread) threads;
-	VEC(struct thread_state) thread_states; /* by thread id, as far as any was written */
+	VEC(struct thread_state) thread_states; /* by thread id, up to the last one written */
 	VEC(uint32_t) instances;                /* by name: the last number given */
 	VEC(uint64_t) named;                    /* by name: serial of the last process of it */
-	uint32_t *forgotten;                    /* process_instances.c; NULL: no name was */
+	uint32_t *forgotten;                    /* process_instances.c; NULL: no name was dropped */
 	struct pid_map by_pid, by_tid;
 	VEC(struct cgroup_path) cgroups;
 	struct id_table cgroup_index;
 	VEC(struct named_build_id) build_ids;
 	struct map_set *kernel;
-	size_t mappings_held; /* that all sets have room for */
+	size_t mappings_held; /* capacity of all sets */
 	uint64_t mapping_order, dropped_mappings;
-	size_t full_bytes; /* PROCESS_TABLE_BYTES, or more where threads alive have that many names
-	                    */
+	size_t full_bytes; /* PROCESS_TABLE_BYTES, or more if live threads have that many names */
 	bool bounded;
-	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was told */
+	uint32_t kernel_image; /* ID_NONE: no mapping of the kernel was reported */
 	uint64_t version;
-	uint64_t process_serial, thread_serial; /* the last ones given */
-	uint64_t carried_serial;                /* of processes, when this table began */
+	uint64_t process_serial, thread_serial; /* last serials used */
+	uint64_t carried_serial;                /* process_serial when this table began */
 	/*
-	 * Counts on with each thread that begins, each time that records were lost, and
-	 * when the table is carried on: in between, the order does not matter.
+	 * Increases when a thread starts, when records were lost, and when the table is carried.
+	 * The order of events between two increases does not matter.
 	 */
 	uint64_t moment, carried_moment;
-	uint64_t lost_moment;       /* who was heard last before may be gone; 0: nothing was lost */
+	uint64_t lost_moment; /* a thread last active before this may have ended; 0: no record was
+	                         lost */
 	uint32_t ended[ENDED_KEPT]; /* ring of process ids */
 	size_t ended_count;
-	uint32_t last_thread; /* what process_table_thread() found last */
+	uint32_t last_thread; /* last result of process_table_thread() */
 	bool is_set_up;       /* the recorder has not begun to sample */
-	bool recorded;        /* events are of `place`, not of this moment */
+	bool recorded;        /* events come from `place`, not from the present moment */
 	enum recording_place place;
 	uint64_t wall_offset_ns;
-	process_jit_fn *jit_fn; /* NULL: generated code stays without names */
+	process_jit_fn *jit_fn; /* NULL: generated code has no names */
 	void *jit_ctx;
 };
 
-/* A file was mapped: if it is the process's jitdump, its names are wanted. */
+/* A file was mapped. If it is the process's jitdump, its names are looked up later. */
 void process_jit_mapped(struct process_table *t, uint32_t process, const struct event *e);
-/* The process ended, or goes on after all: whether what was written since is its own. */
+/*
+ * The process ended, or turned out to be alive: decides whether files written later belong to it.
+ */
 void process_jit_ended(struct process_table *t, uint32_t process, uint64_t time_ns);
 void process_jit_free(struct process_jit *jit);
 
-/* Who has the pid now; made up where nobody was announced. */
+/* The present owner of the pid. It is added if no record reported it. */
 uint32_t process_of_pid(struct process_table *t, int32_t pid);
-/* process_mmap.c: an EVENT_MMAP. */
+/* process_mmap.c: handles an EVENT_MMAP. */
 void process_mapped(struct process_table *t, const struct event *e);
 struct thread_state *process_thread_state(struct process_table *t, uint32_t thread);
 void process_drop_maps(struct process_table *t, uint32_t process);
 
-/* process_bound.c: of a table that is about to be carried on, the mappings that stay. */
+/* process_bound.c: the mappings that stay when a table is carried. */
 struct process_kept_maps {
 	bool *image_kept; /* scratch, by image */
-	uint64_t *shared; /* by image: mappings that lead to it */
-	size_t set_bytes; /* that one set may take; SIZE_MAX: any */
+	uint64_t *shared; /* by image: number of mappings of it */
+	size_t set_bytes; /* limit of one set; SIZE_MAX: none */
 };
 
 void process_kept_maps_init(struct process_kept_maps *k, const struct process_table *t,
                             const struct image_table *images, const bool *process_kept);
 void process_kept_maps_done(struct process_kept_maps *k);
-/* The lowest order of a mapping of the set that stays. */
+/* The lowest order of the set's mappings that stay. */
 uint64_t process_kept_maps_order(const struct process_kept_maps *k, const struct map_set *s,
                                  const struct image_table *images);
 
-/* process_instances.c: numbers among the processes of one name, none given twice. */
+/* process_instances.c: instance numbers of one name, each used once. */
 uint32_t process_instance_next(struct process_table *t, uint32_t name);
-/* It was not used after all. */
+/* Releases a number that was not used. */
 void process_instance_return(struct process_table *t, uint32_t name, uint32_t instance);
 void process_instances_carry(struct process_table *t, const struct process_table *old);
 
 /* process_cgroup.c */
 void process_cgroup_event(struct process_table *t, const struct event *e);
 void process_cgroup_told(struct process_table *t, uint64_t id, const char *path);
-/* In which one a process is, as its parent was or its program before. */
+/* Copies the cgroup of the parent or of the program before. */
 void process_cgroup_inherit(struct process_table *t, uint32_t process, uint32_t from);
 void process_cgroups_carry(struct process_table *t, const struct process_table *old);
 

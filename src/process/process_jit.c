@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names for code that processes generate: asked for when the first sample of
- * a process that can have such code comes.
+ * Names for generated code. They are looked up at the first sample of a process that can have such
+ * code.
  */
 #include "process/mapped_image.h"
 #include "process/process_internal.h"
@@ -10,10 +10,13 @@
 
 #include <string.h>
 
-/* Clocks are set, and files' times are those of a tick: only more than this is later. */
+/*
+ * A file time counts as later only if it is later by more than this: clocks are adjusted, and file
+ * times have the resolution of a tick.
+ */
 #define LATER_NS 1000000000u
 
-/* Who forked whom is followed up to here. */
+/* Number of ancestors that are followed. */
 #define ANCESTORS_MAX 16
 
 void process_table_set_jit(struct process_table *t, process_jit_fn *fn, void *ctx)
@@ -51,7 +54,7 @@ void process_jit_mapped(struct process_table *t, uint32_t process, const struct 
 	jit->major = m->major;
 	jit->minor = m->minor;
 	jit->inode = m->inode;
-	/* Names that were found before came from somewhere worse. */
+	/* Names that were found before came from a worse source. */
 	jit->sought = false;
 }
 
@@ -76,7 +79,7 @@ static uint32_t add_image(struct process_table *t, uint32_t process, struct jit_
 	uint32_t id = ID_NONE;
 
 	free(name);
-	/* Asked for again: the same process, but other names. */
+	/* The lookup is repeated: the same process, but other names. */
 	for (; id == ID_NONE; image.inode++) {
 		uint32_t before = (uint32_t)t->images->images.count;
 
@@ -115,7 +118,7 @@ static void seek(struct process_table *t, uint32_t process, int depth)
 	if (jit->sought)
 		return;
 	jit->sought = true;
-	/* Without names of its own it runs what it was forked with. */
+	/* Without names of its own the process runs the code of the process that forked it. */
 	if (!ask(t, process, jit) && t->states.items[process].forked && parent != ID_NONE &&
 	    depth < ANCESTORS_MAX) {
 		const struct process_jit *theirs;
@@ -130,7 +133,7 @@ static void seek(struct process_table *t, uint32_t process, int depth)
 	}
 }
 
-/* For addresses that stay without a name: why. */
+/* Stores for addresses without a name the reason. */
 static void mark_images(const struct process_table *t, const struct map_set *maps, uint32_t jit)
 {
 	vec_each (m, &maps->maps)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What processes and the kernel map: from events to images and map sets. */
+/* Mappings of processes and of the kernel: converts events to images and map sets. */
 #include "process/mapped_image.h"
 #include "process/process_internal.h"
 

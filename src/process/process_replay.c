@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whoever is alive, told as events. What reads them is to give the answers that the table
- * gives: so names are told as they are now, and a mapping as what is left of it.
+ * Writes the live processes as events. A table that reads them has to give the same answers as this
+ * one: therefore names are written as they are now, and of a mapping only the part that is left.
  */
 #include "process/mapped_image.h"
 #include "process/process_internal.h"
@@ -15,8 +15,8 @@ struct replay {
 	uint64_t time_ns;
 	int (*deliver)(void *ctx, const struct event *e, struct error *err);
 	void *ctx;
-	VEC(uint32_t) first; /* by process: the first of its threads that live, ID_NONE */
-	VEC(uint32_t) next;  /* by thread: the next one of its process */
+	VEC(uint32_t) first; /* by process: its first live thread, or ID_NONE */
+	VEC(uint32_t) next;  /* by thread: the next live thread of its process */
 };
 
 static bool process_lives(const struct process_table *t, uint32_t id)
@@ -34,7 +34,7 @@ static bool thread_lives(const struct process_table *t, uint32_t id)
 	       process_lives(t, thread->process);
 }
 
-/* Chains the threads of each process, in the order in which they came. */
+/* Links the threads of each process in the order of their arrival. */
 static void list_threads(struct replay *r)
 {
 	for (size_t i = 0; i < r->t->processes.count; i++)
@@ -80,7 +80,7 @@ static int tell_task(const struct replay *r, enum event_kind kind, int32_t pid, 
 	return r->deliver(r->ctx, &e, err);
 }
 
-/* Nobody told: the name was made of the number, and a reader makes the same. */
+/* True if no record gave a name: it was made from the number, and a reader makes the same. */
 static bool nameless(const struct process_table *t, int32_t id, uint32_t name)
 {
 	char made_up[16];
@@ -101,7 +101,7 @@ static int tell_process(const struct replay *r, uint32_t id, struct error *err)
 		                   err);
 	if (!status && !nameless(t, p->pid, p->name))
 		status = tell_name(r, p->pid, p->pid, p->name, err);
-	/* Its first thread may have taken another name since. */
+	/* Its first thread may have changed its name since. */
 	if (!status && leader != ID_NONE && thread_lives(t, leader) &&
 	    t->threads.items[leader].name != p->name)
 		status = tell_name(r, p->pid, p->pid, t->threads.items[leader].name, err);
@@ -139,7 +139,10 @@ static int tell_threads(const struct replay *r, uint32_t process, struct error *
 	return status;
 }
 
-/* A first thread that ended before the others: with the process's name it was told of again. */
+/*
+ * The first thread ended before the others. The event with the process's name has reported it
+ * again, so its end is written too.
+ */
 static int tell_end(const struct replay *r, uint32_t process, struct error *err)
 {
 	int32_t pid = r->t->processes.items[process].pid;
@@ -183,8 +186,9 @@ static int tell_maps(const struct replay *r, uint32_t process, struct error *err
 }
 
 /*
- * A module begins where its mapping did. Of what is left of one whose front was cut off, the
- * front is told too, the highest first: whatever is told after puts there what is there.
+ * A reader takes the start of a mapping as the start of its module. If the front of a module's
+ * mapping was replaced (`cut`), the mapping is written from its old start, the highest first. Later
+ * events replace the front again.
  */
 static int tell_kernel(const struct replay *r, bool cut, struct error *err)
 {
@@ -209,7 +213,7 @@ static int tell_kernel(const struct replay *r, bool cut, struct error *err)
 		                             .flags = MAP_PRIVATE,
 		                             .executable = m.executable,
 		                             .filename = image_path(r->t->images, m.image)};
-		/* The offset is the address of the symbol that the name ends with. */
+		/* The offset is the address of the symbol at the end of the name. */
 		if (image->kind == IMAGE_KERNEL) {
 			e.mmap.pgoff = image->base;
 			e.mmap.filename = KERNEL_IMAGE_NAME "_text";

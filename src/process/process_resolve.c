@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lies at an address of a process, or of the kernel, by the maps as they are now. */
+/* Resolves an address of a process or of the kernel with the present maps. */
 #include "process/mapped_image.h"
 #include "process/process_internal.h"
 
-/* The maps that an address of that mode is looked up in; NULL: none. */
+/* The maps for an address in that mode; NULL: none. */
 static struct map_set *maps_of(const struct process_table *t, uint32_t process, enum cpu_mode mode)
 {
 	if (mode == CPU_MODE_KERNEL)
@@ -22,7 +22,7 @@ uint64_t process_table_maps_version(const struct process_table *t, uint32_t proc
 	return maps ? maps->version : 0;
 }
 
-/* The place of code that the process generated, where it is known. */
+/* Resolves an address of generated code, if the code is known. */
 static bool resolve_generated(const struct process_table *t, uint32_t process, uint64_t address,
                               struct frame *frame)
 {
@@ -73,7 +73,7 @@ struct frame process_table_resolve(struct process_table *t, uint32_t process, en
 		return resolve_mapped(t, process, m, address);
 	if (mode != CPU_MODE_KERNEL || t->kernel->maps.count)
 		return (struct frame){IMAGE_ID_UNKNOWN, address};
-	/* Nothing was told of where the kernel lies: kernel mode says enough. */
+	/* No record reported the kernel's mapping: the mode alone selects the kernel. */
 	if (t->kernel_image == ID_NONE)
 		t->kernel_image = image_table_named(t->images, IMAGE_KERNEL, KERNEL_IMAGE_NAME);
 	return (struct frame){t->kernel_image, address};

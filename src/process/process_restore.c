@@ -14,7 +14,7 @@ uint32_t process_restore(struct process_table *t, const struct process *like, co
 	p.parent = ID_NONE;
 	if (!p.serial)
 		p.serial = id + 1;
-	/* Events that come after count on from the highest number. */
+	/* Later events continue from the highest number. */
 	while (t->instances.count <= p.name)
 		vec_push(&t->instances, 0);
 	if (t->instances.items[p.name] < p.instance)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * process_restore: processes and threads put into a table as somebody else knew them, names
- * and instance numbers included, in place of the events that would make them known.
+ * process_restore: adds processes and threads with known names and instance numbers to a table,
+ * without the events that would report them.
  *
- * For reading histories back. Into a new table, before any event; what is put in has no maps
- * and is not current: no pid means it, but 0, the idle thread's. Ids count up from 0 in the
- * order of the calls, and texts are copied. Uses: base, process.
+ * For reading histories. Use it on a new table, before any event. Restored processes have no
+ * mappings and are not in the pid lookup, except pid 0 (the idle thread). Ids count up from 0 in
+ * the order of the calls. Texts are copied. Uses: base, process.
  */
 #ifndef ASSAY_PROCESS_PROCESS_RESTORE_H
 #define ASSAY_PROCESS_PROCESS_RESTORE_H
 
 #include "process/process.h"
 
-/* As in `like`, but for the texts and the parent, which is not known. cgroup NULL: nor is it. */
+/* Copies `like`, except the texts and the parent, which is unknown. cgroup NULL: unknown. */
 uint32_t process_restore(struct process_table *t, const struct process *like, const char *name,
                          const char *cgroup);
-/* Of a process that was put in. */
+/* Adds a thread of a restored process. */
 uint32_t process_restore_thread(struct process_table *t, const struct thread *like,
                                 const char *name);
 
