@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/attr.h"
 
-#define TIMER_PERIOD_MIN_NS 10000 /* the kernel lets no software clock tick faster */
+#define TIMER_PERIOD_MIN_NS 10000 /* the kernel's minimum period of software clocks */
 
 bool attr_is_software_clock(const struct perf_event_attr *attr)
 {
@@ -11,7 +11,7 @@ bool attr_is_software_clock(const struct perf_event_attr *attr)
 
 bool attr_is_clock(const struct perf_event_attr *attr)
 {
-	/* The upper half names the PMU on machines that have several kinds of core. */
+	/* The upper half has the PMU's type on machines with several kinds of core. */
 	uint64_t config = attr->config & UINT32_MAX;
 
 	return attr_is_software_clock(attr) ||

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event: one thing that happened, decoded, whatever the source.
+ * event: one decoded record, independent of its source.
  *
- * A plain record. Pointers (chain, filename, name) are good until the next
- * event is delivered. Times are nanoseconds on the recording's clock
- * (recording.h says which). Uses: base.
+ * A plain record. Pointers (chain, filename, name) are valid until the next event is delivered.
+ * Times are nanoseconds of the recording's clock (see recording.h). Uses: base.
  */
 #ifndef ASSAY_EVENT_EVENT_H
 #define ASSAY_EVENT_EVENT_H
@@ -22,12 +21,12 @@ enum event_kind {
 	EVENT_FORK,
 	EVENT_EXIT,
 	EVENT_SWITCH,
-	EVENT_LOST,        /* records that the kernel had no room for */
+	EVENT_LOST,        /* records that the kernel dropped for lack of room */
 	EVENT_THROTTLE,    /* the kernel stopped or resumed an event */
 	EVENT_READ,        /* a counter's value */
 	EVENT_CGROUP,      /* the path of a cgroup's number */
 	EVENT_OUTER_STACK, /* the outermost frames of deep stacks, which samples refer to */
-	EVENT_OTHER,       /* a kind that no model uses; counted, not decoded */
+	EVENT_OTHER,       /* a kind that no model uses: counted, not decoded */
 };
 
 /* The CPU's mode, from perf's misc bits. */
@@ -44,41 +43,41 @@ enum cpu_mode {
 
 struct event_sample {
 	uint64_t ip;
-	uint64_t period; /* what the sample stands for, in the event's unit */
-	uint64_t addr;   /* data address, 0 where none was recorded */
-	uint64_t cgroup; /* number, 0 where none was recorded */
+	uint64_t period; /* the weight of the sample, in the event's unit */
+	uint64_t addr;   /* data address; 0: not recorded */
+	uint64_t cgroup; /* number; 0: not recorded */
 	/*
-	 * perf's call chain as recorded: addresses, innermost first, with
-	 * context marks (CHAIN_CONTEXT_*) between. NULL where none.
+	 * perf's call chain as recorded: addresses, innermost first, separated by context marks
+	 * (CHAIN_CONTEXT_*). NULL: none.
 	 */
 	const uint64_t *chain;
 	uint32_t chain_count;
 	uint8_t stack_end; /* enum stack_end: how the user's part of the chain ends */
-	uint32_t outer; /* number of the EVENT_OUTER_STACK that goes on where chain ends; 0: none */
+	uint32_t outer;    /* the EVENT_OUTER_STACK that continues the chain; 0: none */
 	/*
-	 * The user's registers and the bytes at its stack pointer, where they were
-	 * recorded in place of a chain: perf's register numbers, ascending, one
-	 * value a bit of regs_mask. regs NULL: none; stack_size 0: none.
+	 * The user registers and the bytes at the user stack pointer, if they were recorded in
+	 * place of a chain. Registers have perf's numbers, in ascending order, one value for each
+	 * bit of regs_mask. regs NULL: none; stack_size 0: none.
 	 */
 	const uint64_t *regs;
 	uint64_t regs_mask;
 	uint32_t regs_abi; /* PERF_SAMPLE_REGS_ABI_* */
 	const uint8_t *stack;
-	uint64_t stack_size; /* bytes that hold something */
+	uint64_t stack_size; /* valid bytes */
 };
 
-/* Frames, innermost first, whose callers are those of outer stack `parent`. */
+/* Frames, innermost first. The callers of the last frame are in the outer stack `parent`. */
 struct event_outer_stack {
-	uint32_t id, parent; /* parent 0: none, the last frame is the thread's first */
+	uint32_t id, parent; /* parent 0: none, and the last frame is the thread's first function */
 	const uint64_t *addresses;
 	uint32_t count;
-	const char *thread_name; /* for writing: of the event's thread; NULL when read */
+	const char *thread_name; /* for writing: the name of the event's thread; NULL when read */
 };
 
 #define CHAIN_CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define CHAIN_CONTEXT_KERNEL ((uint64_t)-128)
 #define CHAIN_CONTEXT_USER ((uint64_t)-512)
-#define CHAIN_CONTEXT_MAX ((uint64_t)-4095) /* values from here up are marks */
+#define CHAIN_CONTEXT_MAX ((uint64_t)-4095) /* values from here on are marks */
 
 struct event_mmap {
 	uint64_t addr, size, pgoff; /* bytes */
@@ -92,9 +91,9 @@ struct event_mmap {
 
 struct event_switch {
 	bool out;              /* false: the thread was switched in */
-	bool preempted;        /* out only: it still wanted to run */
+	bool preempted;        /* out only: the thread was still runnable */
 	bool machine_wide;     /* next_prev_* are known */
-	int32_t next_prev_pid; /* out: who runs next; in: who ran before */
+	int32_t next_prev_pid; /* out: the next thread; in: the previous thread */
 	int32_t next_prev_tid;
 };
 
@@ -104,8 +103,8 @@ struct event {
 	uint16_t attr; /* index into recording.attrs, EVENT_NO_ATTR if unknown */
 	uint32_t cpu;  /* EVENT_NO_CPU if unknown */
 	int32_t pid, tid;
-	uint64_t time_ns;     /* 0 where the record carries none */
-	uint64_t file_offset; /* where the record stands, for messages */
+	uint64_t time_ns;     /* 0: the record has none */
+	uint64_t file_offset; /* offset of the record in the file, for messages */
 	uint32_t type;        /* perf's record type number */
 	union {
 		struct event_sample sample;
@@ -113,7 +112,8 @@ struct event {
 		struct {
 			const char *name;
 			bool exec;          /* an exec gave this name: a new program */
-			bool exec_unmarked; /* whether an exec did is not known */
+			bool exec_unmarked; /* the record does not say whether an exec gave the name
+			                     */
 		} comm;
 		struct {
 			int32_t parent_pid, parent_tid; /* pid, tid: the new thread */
@@ -122,13 +122,13 @@ struct event {
 		struct {
 			uint64_t id;
 			const char *path; /* "/user.slice/..." */
-			bool member;      /* the process is in it; else nothing is said of any */
+			bool member; /* the process is in this cgroup; false: no process is meant */
 		} cgroup;
 		struct event_switch sched;
 		struct event_outer_stack outer_stack;
 		struct {
 			uint64_t count;
-			bool samples; /* samples alone (LOST_SAMPLES) */
+			bool samples; /* only samples (LOST_SAMPLES) */
 		} lost;
 		struct {
 			bool stopped;

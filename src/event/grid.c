@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-/* Samples over which the least lateness is taken before the origin may move up. */
+/* Number of samples whose minimum lateness is determined before the origin may rise. */
 #define WINDOW 32
-/* Clocks drift against each other by less than this (twice what NTP may do). */
+/* Limit of the drift between two clocks (twice the maximum of NTP). */
 #define DRIFT_MAX 100e-6
-/* Windows without one timely sample after which the timer must have been restarted. */
+/* After this many windows without a timely sample the timer was restarted. */
 #define LATE_WINDOWS_MAX 4
-/* Jitter below the earliest arrival so far that is taken for an arrival in time. */
+/* ns. A sample this much earlier than the earliest so far still counts as in time. */
 #define EARLY_NS 2000.0
 
 void grid_init(struct grid *g, uint64_t period_ns)
@@ -27,8 +27,8 @@ static void start(struct grid *g, uint64_t time_ns)
 }
 
 /*
- * The origin falls at once when a sample is early, for none can be; it rises
- * slowly, by what a drift explains, as lateness explains the rest.
+ * The origin moves down at once when a sample is early, since samples cannot be early. It moves up
+ * slowly, at most by the drift: the rest of the difference is lateness.
  */
 static void follow(struct grid *g, uint64_t time_ns, double late)
 {
@@ -55,10 +55,10 @@ static void follow(struct grid *g, uint64_t time_ns, double late)
 }
 
 /*
- * A sample between the last tick and the next: either the grid is really
- * earlier than thought (it was fitted to late samples), or the last sample was
- * late by almost a whole period and was taken for the tick after its own. The
- * second only if ticks were missing before it, and this one is hard by.
+ * A sample between the last tick and the next one has two possible reasons. Either the grid is
+ * really earlier (it was fitted to late samples), or the last sample was late by almost a whole
+ * period and was assigned to the following tick. The second is possible only if ticks were missing
+ * before the last sample, and if this sample comes shortly after it.
  */
 static bool last_was_misread(const struct grid *g, double late_on_last)
 {

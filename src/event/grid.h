@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grid: the points in time at which a CPU's sampling timer was due.
+ * grid: computes the times at which a CPU's sampling timer was due.
  *
- * A software clock ticks at origin + k * period. Each sample comes a little
- * late (microseconds) or, when interrupts were off, much later; ticks may be
- * missing, and the timestamp clock may drift against the timer's. The grid
- * follows the earliest arrivals and gives each sample its tick number, its
- * lateness, and the number of ticks missing before it.
+ * A software clock ticks at origin + k * period. Each sample comes a little late (microseconds), or
+ * much later if interrupts were off. Ticks may be missing, and the timestamp clock may drift
+ * against the timer's. The grid follows the earliest arrivals, and gives each sample its tick
+ * number, its lateness, and the number of ticks missing before it.
  *
- * The kernel's timer never fires twice for one point, and skips the points
- * that went by while it was held off. A sample is taken for the last point due
- * before it, those skipped count as missing before it: whether it was held off
- * since an earlier one or ticks were lost otherwise, times alone do not tell.
- * grid_init() is all that it needs; no memory is held. Uses: base.
+ * The kernel's timer never fires twice for one tick, and skips the ticks that were due while it was
+ * delayed. A sample is assigned to the last tick due before it; skipped ticks count as missing
+ * before it. The times alone do not show whether the sample was delayed or the ticks were lost.
+ * Call grid_init() first; no memory is allocated. Uses: base.
  */
 #ifndef ASSAY_EVENT_GRID_H
 #define ASSAY_EVENT_GRID_H
@@ -26,22 +24,22 @@ struct grid {
 	uint64_t tick;    /* number of the last sample's tick */
 	uint64_t last_ns;
 	bool started;
-	/* For following a drift upwards: the least lateness of the window so far */
+	/* To follow a drift upwards: the minimum lateness in the window so far. */
 	double window_late_ns;
 	uint64_t window_start_ns;
 	uint32_t window_samples;
-	uint32_t late_windows; /* in a row, with nothing near the grid */
+	uint32_t late_windows; /* consecutive windows without a sample near the grid */
 	bool last_doubtful;    /* the last sample came early, after missing ticks */
 };
 
 struct grid_tick {
-	uint64_t tick;    /* since the first sample, which is 0 */
+	uint64_t tick;    /* number of the tick; the first sample has 0 */
 	uint64_t missing; /* ticks due between the sample before and this one */
-	double late_ns;   /* against the grid as fitted so far, 0 or more */
+	double late_ns;   /* against the grid fitted so far, 0 or more */
 };
 
 void grid_init(struct grid *g, uint64_t period_ns);
-/* Samples come in time order; one earlier than its predecessor counts as the same tick. */
+/* Samples must come in time order. A sample earlier than its predecessor gets the same tick. */
 struct grid_tick grid_sample(struct grid *g, uint64_t time_ns);
 /* Number of ticks due in [from, to), by the grid as fitted so far; 0 before the first sample. */
 uint64_t grid_due(const struct grid *g, uint64_t from_ns, uint64_t to_ns);

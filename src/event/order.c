@@ -16,7 +16,7 @@ void order_done(struct order *o)
 	memset(o, 0, sizeof(*o));
 }
 
-/* Runs are not copied to be compared. */
+/* A macro, so that runs are not copied for the comparison. */
 #define is_before(a, b)                                                                            \
 	((a).time_ns < (b).time_ns || ((a).time_ns == (b).time_ns && (a).number < (b).number))
 
@@ -48,7 +48,7 @@ void order_pass(struct order *o, uint64_t position, uint64_t end)
 		o->open.end = end;
 }
 
-/* Delivers the first run's record, and goes on to its next one. */
+/* Delivers the first run's first record, and advances to the run's next record. */
 static int deliver_one(struct order *o, struct error *err)
 {
 	struct order_run *run = o->runs.items;
@@ -70,7 +70,7 @@ int order_until(struct order *o, uint64_t time_ns, struct error *err)
 	int rc = 0;
 
 	close_run(o);
-	/* What came too late does not wait any longer. */
+	/* Records that come too late are delivered at once. */
 	if (time_ns < o->delivered_ns)
 		time_ns = o->delivered_ns;
 	while (!rc && o->runs.count && o->runs.items[0].time_ns <= time_ns)
@@ -102,6 +102,7 @@ int order_round(struct order *o, struct error *err)
 
 int order_finish(struct order *o, struct error *err)
 {
-	o->limit_ns = o->round_max_ns; /* what is pushed later and is older goes out next */
+	o->limit_ns = o->round_max_ns; /* records pushed later with older times are delivered in the
+	                                  next round */
 	return order_until(o, UINT64_MAX, err);
 }

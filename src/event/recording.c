@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Clocks that are set now and then tell one boot from another only beyond this. */
+/* Two boot times differ only if their distance is larger than this, since clocks are adjusted. */
 #define BOOT_SLACK_NS 2000000000
 
 void recording_init(struct recording *r)
@@ -62,7 +62,10 @@ uint64_t recording_lost(const struct recording *r)
 
 uint64_t recording_time_s(const struct recording *r)
 {
-	/* The date of a file that was cut is that of the cut, not of the recording. */
+	/*
+	 * The modification time of a truncated file is the time of the truncation, not of the
+	 * recording.
+	 */
 	return r->clock_wall_ns ? r->clock_wall_ns / 1000000000
 	       : r->truncated   ? 0
 	                        : r->captured_at_s;
@@ -77,7 +80,7 @@ uint64_t recording_wall_offset(const struct recording *r)
 {
 	if (r->clock_wall_ns)
 		return r->clock_wall_ns - r->clock_start_ns;
-	/* perf's own clock runs about as this one, and began with the same boot if at all. */
+	/* perf's clock has about the same rate as this one, and began at the same boot. */
 	return wall_offset_now();
 }
 
@@ -125,7 +128,7 @@ uint16_t recording_main_attr(const struct recording *r)
 
 bool recording_attr_may_be_of_cpus(const struct recording_attr *a)
 {
-	/* 0: a store has no types of samples. */
+	/* 0: a store does not record sample types. */
 	return !a->sample_type || (a->sample_type & PERF_SAMPLE_CPU && !a->enable_on_exec);
 }
 
