@@ -3,27 +3,26 @@
  * tags: event tags in the source of a profiled program or kernel.
  *
  *	ASSAY_TAG("queue full");	C, C++: marks a place (an inline tag)
- *	ASSAY_TAG(queue_full)		assembly (.S): likewise, see below
+ *	ASSAY_TAG(queue_full)		assembly (.S): the same, see below
  *	assay_tags_start(), assay_tags_stop()	the capture switch of this process
  *
- * In C and C++ the compiler's plugin (-fplugin=assay_tags.so) puts a trigger in
- * the place of ASSAY_TAG, and the name with its tag into the names file, marked
- * `=`. Without the plugin nothing is left of it: a comment. A name is a string
- * literal of printable characters without '/', '%', '{', '|', '}' and '\'.
+ * In C and C++ the compiler plugin (-fplugin=assay_tags.so) replaces ASSAY_TAG by a trigger, and
+ * writes the name and its tag to the names file, marked `=`. Without the plugin ASSAY_TAG is only a
+ * comment in the assembly output. A name is a string literal of printable characters without '/',
+ * '%', '{', '|', '}' and '\'.
  *
- * In assembly no plugin runs: `assay tags names FILE --add queue_full --header
- * tags_names.h` gives the tag and writes `#define ASSAY_TAG_queue_full 502`, to be
- * included. What the macro then emits is chosen by one of
+ * The plugin does not process assembly: `assay tags names FILE --add queue_full --header
+ * tags_names.h` assigns the tag and writes `#define ASSAY_TAG_queue_full 502` to a header that the
+ * source includes. One of these definitions selects the code that the macro emits:
  *	ASSAY_TAGS_RING   (the default) an event into this thread's ring
  *	ASSAY_TAGS_NOP    a long NOP that capture devices and emulators see
  *	ASSAY_TAGS_LOAD   a byte read at assay_tags_base + tag
- * being defined. ASSAY_TAG keeps all registers, and the flags but for ASSAY_TAGS_LOAD.
- * The object has the tags' names in a section, as the plugin's have; not with ASSAY_TAGS_BARE
- * (kernels).
- * A function in assembly: ASSAY_TAG_ENTER(name) and ASSAY_TAG_EXIT(name).
+ * ASSAY_TAG preserves all registers, and the flags except with ASSAY_TAGS_LOAD. The object contains
+ * the tags' names in a section, as objects of the plugin do, except with ASSAY_TAGS_BARE (kernels).
+ * A function in assembly uses ASSAY_TAG_ENTER(name) and ASSAY_TAG_EXIT(name).
  *
- * The switch functions are libassay-tags' (pkg-config assay-tags); any thread, signal
- * safe. Until assay_tags_start() with ASSAY_TAGS_START=off nothing is taken.
+ * The switch functions are in libassay-tags (pkg-config assay-tags); any thread, signal safe. With
+ * ASSAY_TAGS_START=off no event is recorded before assay_tags_start().
  */
 #ifndef ASSAY_TAGS_H
 #define ASSAY_TAGS_H
@@ -39,7 +38,7 @@
 #elif defined(ASSAY_TAGS_LOAD)
 #define ASSAY_TAG_EMIT_(tag) testb $0, assay_tags_base + (tag)(%rip)
 #else
-/* Below the red zone: what interrupts the flow of assembly may not know of it. */
+/* Moves below the red zone, which the surrounding assembly may use. */
 #define ASSAY_TAG_EMIT_(tag)                                                                       \
 	lea -128(%rsp), %rsp;                                                                      \
 	push %rax;                                                                                 \
@@ -50,7 +49,7 @@
 #endif
 /* clang-format on */
 
-/* A line of the names file; TAG is to be the number, not its name. */
+/* A line of the names file. `tag` is expanded to its number first. */
 #if defined(ASSAY_TAGS_BARE)
 #define ASSAY_TAG_NAME_(name, tag, mark)
 #else
@@ -71,7 +70,7 @@
 
 #else
 
-/* What the plugin looks for: the first words of the text are its mark. */
+/* The plugin finds tags by the first words of this text. */
 #define ASSAY_TAG(name) __asm__ __volatile__("# assay tag " name)
 
 #ifdef __cplusplus
@@ -81,7 +80,7 @@ extern "C" {
 void assay_tags_start(void);
 void assay_tags_stop(void);
 
-/* An event of this thread, now: for hooks of one's own, and for other compilers. */
+/* Records an event of this thread: for custom hooks and other compilers. */
 void assay_tags_event(unsigned tag);
 
 #ifdef __cplusplus
