@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * assay_tags: a plugin of GCC that puts a trigger with a tag at the entry and at every exit
- * of each function, and in the place of inline tags. docs/TAGS.md tells its arguments,
- * plugin.h how it goes about it.
+ * assay_tags: a GCC plugin that inserts a trigger with a tag at the entry and at every exit of each
+ * function, and in place of inline tags. docs/TAGS.md describes its arguments, plugin.h its design.
  */
 #include "plugin.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * embed: what a unit's assembly has besides triggers: the lines of its tags in a section
- * (the program's process tells them to its recording), and a reference that makes the
- * linker take the small helper which does so.
+ * embed: adds two things to a unit's assembly: the lines of its tags in a section, which the
+ * process writes to its recording, and a reference that makes the linker include the helper for
+ * this.
  */
 #include "plugin.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * emit: makes triggers of the placeholders and inline tags that are left in the end. Only
- * now a name costs a tag.
+ * emit: replaces the placeholders and inline tags that are left at the end by triggers. Tags are
+ * assigned only here.
  *
- * The first function that needs a tag asks for all functions of the unit that are going to
- * be emitted: one lock a unit, and their lines stand together in the names file. What is
- * not known then (names that were only inlined; at link time all) is asked for by function.
+ * The first function that needs a tag requests tags for all functions of the unit that will be
+ * emitted. This takes one lock for each unit, and keeps the unit's lines together in the names
+ * file. Names that are unknown then (functions that were only inlined; at link time all functions)
+ * are requested for each function.
  */
 #include "plugin.h"
 
@@ -17,7 +18,7 @@ struct site {
 	asked_name name;
 };
 
-/* include/assay/tags.h says what an inline tag's name can be. */
+/* Checks the rules of include/assay/tags.h for the name of an inline tag. */
 static void check_inline_name(gimple *statement, const std::string &name)
 {
 	bool good = !name.empty() && name[0] != '#' && name[0] != ' ' && name.back() != ' ';
@@ -31,7 +32,7 @@ static void check_inline_name(gimple *statement, const std::string &name)
 		         name.c_str());
 }
 
-/* False: the statement is neither. */
+/* False: the statement is neither a placeholder nor an inline tag. */
 static bool site_of(gimple *statement, site *s)
 {
 	const char *text = placeholder_text(statement), *tab;
@@ -56,7 +57,7 @@ static bool site_of(gimple *statement, site *s)
 	return true;
 }
 
-/* A resolver of an indirect function runs while the program is being loaded. */
+/* True for the resolver of an indirect function, which runs while the program is loaded. */
 static bool is_resolver(cgraph_node *node)
 {
 	ipa_ref *alias;
@@ -69,7 +70,10 @@ static bool is_resolver(cgraph_node *node)
 	return false;
 }
 
-/* Once: all functions of the unit that will come by, in the source's order, file by file. */
+/*
+ * Runs once: collects all functions of the unit that will be emitted, in the order of the source,
+ * file by file.
+ */
 static void ask_for_unit(std::vector<asked_name> *asked)
 {
 	std::map<int, const asked_name *> coming;
@@ -109,7 +113,7 @@ static void allocate(const std::vector<site> &sites)
 		fatal_error(UNKNOWN_LOCATION, "assay_tags: %s", error.c_str());
 }
 
-static tree hook; /* made once, and kept from the collector */
+static tree hook; /* created once, and registered with the garbage collector */
 
 const struct ggc_root_tab emit_roots[] = {
         {&hook, 1, sizeof(hook), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node}, LAST_GGC_ROOT_TAB};
@@ -136,8 +140,9 @@ static gimple *call_statement(unsigned tag)
 }
 
 /*
- * What was calculated since the last trigger and is used once, behind this exit: left alone,
- * the compiler would calculate it there. A trigger that takes it keeps it in its function.
+ * Values calculated since the last trigger and used once, after this exit. Without this, the
+ * compiler would move the calculation behind the exit. A trigger that uses such a value keeps the
+ * calculation in its function.
  */
 static std::vector<tree> calculated_before(gimple *exit)
 {
@@ -230,7 +235,7 @@ static unsigned emit(function *f)
 		early ? drop(one) : replace(one);
 	mark_virtual_operands_for_renaming(f);
 	update_ssa(TODO_update_ssa_only_virtuals);
-	/* With -fnon-call-exceptions a placeholder could throw, a trigger cannot. */
+	/* With -fnon-call-exceptions a placeholder can throw, but a trigger cannot. */
 	if (gimple_purge_all_dead_eh_edges(touched)) {
 		cleanup_tree_cfg();
 		maybe_remove_unreachable_handlers();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gcc: the compiler's headers that the plugin needs, in the order that they need, and the
- * standard library before them (the compiler bans some of its names).
+ * gcc: the compiler's headers that the plugin needs, in the required order. The standard library
+ * comes first, since the compiler's headers forbid some of its names.
  */
 #ifndef ASSAY_PLUGIN_GCC_H
 #define ASSAY_PLUGIN_GCC_H

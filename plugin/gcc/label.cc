@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * label: gives placeholders their function's name, when all names are settled (at the
- * end of the unit) and each body has but its own placeholders.
+ * label: writes the function's name into its placeholders. It runs at the end of the unit, when all
+ * names are final and each body contains only its own placeholders.
  */
 #include "plugin.h"
 
@@ -32,7 +32,10 @@ static std::string plain_name(tree function)
 	return name[0] == '*' ? name + 1 : name;
 }
 
-/* A function inside a function of C: OUTER.INNER, and a number if there are more of them. */
+/*
+ * The name of a C function nested in another one: OUTER.INNER, with a number if the name is not
+ * unique.
+ */
 static std::string nested_name(tree function, tree outer)
 {
 	static std::map<std::string, std::vector<unsigned>> known;
@@ -50,7 +53,7 @@ static std::string nested_name(tree function, tree outer)
 	return at ? name + "." + std::to_string(at + 1) : name;
 }
 
-/* The function whose source this is: of a clone, what it was cloned from. */
+/* The function with the source: for a clone, the function that was cloned. */
 static tree origin_of(tree function)
 {
 	tree origin = DECL_ABSTRACT_ORIGIN(function);
@@ -58,7 +61,7 @@ static tree origin_of(tree function)
 	return origin && TREE_CODE(origin) == FUNCTION_DECL ? origin : function;
 }
 
-/* Of a constructor's common body, which is no symbol itself, the first variant tells. */
+/* The common body of a constructor is not a symbol itself: the first variant decides. */
 static bool is_public(tree function)
 {
 	tree name = DECL_NAME(function), variant = DECL_CHAIN(function);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and extends the names file. A compiler knows how far it has read; under the lock it
- * reads on from there, unless the file is another one now or its text before that place has
- * changed (someone edited it): then it reads all of it again.
+ * Reads and extends the names file. The compiler stores how far it has read, and under the lock it
+ * continues from there. If the file was replaced, or the text before that place has changed (by an
+ * editor), it reads the whole file again.
  */
 #include "names.h"
 
@@ -35,7 +35,7 @@ static std::string_view trim(std::string_view text)
 	return text;
 }
 
-/* Inline tags have names of their own: a function may be called the same. */
+/* Inline tags have a separate name space: a function may have the same name. */
 static std::string key_of(std::string_view name, bool mark)
 {
 	return std::string(1, mark ? '=' : 'f').append(name);
@@ -46,7 +46,7 @@ static std::string system_error(const std::string &path, const char *what)
 	return path + ": " + what + ": " + strerror(errno);
 }
 
-/* The length of a character that a terminal shows, 0 where it would act on it or it is no UTF-8. */
+/* The length in bytes of a printable character; 0: a control character or invalid UTF-8. */
 static size_t shown_length(std::string_view text)
 {
 	auto at = [text](size_t i) { return i < text.size() ? (unsigned char)text[i] : 0u; };
@@ -62,14 +62,16 @@ static size_t shown_length(std::string_view text)
 	for (size_t i = 1; i < n; i++)
 		if ((at(i) & 0xc0) != 0x80)
 			return 0;
-	/* controls of C1; longer than needed; halves of UTF-16 pairs; beyond the last character */
+	/* C1 controls; overlong forms; surrogates; beyond the last code point */
 	if ((c == 0xc2 && next < 0xa0) || (c == 0xe0 && next < 0xa0) ||
 	    (c == 0xed && next > 0x9f) || (c == 0xf0 && next < 0x90) || (c == 0xf4 && next > 0x8f))
 		return 0;
 	return n;
 }
 
-/* Sentences go to a terminal, and names files come from anywhere: as src/base/plain_text.h has it.
+/*
+ * Escapes text for messages on a terminal, since a names file may contain any bytes. Same rules as
+ * src/base/plain_text.h.
  */
 static std::string plain(std::string_view text)
 {
@@ -129,7 +131,7 @@ std::string names_file::bad_line(std::string_view line, const char *reason) cons
 	       "\" (a line is NAME/TAG, NAME/TAG! or NAME/TAG=, or a comment behind #)";
 }
 
-/* Lines come again where a file that ended without a newline was read on. */
+/* Adds a line. A line may be added twice if the file ended without a newline and was read again. */
 std::string names_file::add(std::string_view name, uint32_t tag, char kind)
 {
 	auto put = by_name.emplace(key_of(name, kind == '='), entry{tag, kind, lines});
@@ -160,7 +162,7 @@ std::string names_file::add(std::string_view name, uint32_t tag, char kind)
 	return "";
 }
 
-/* False: no decimal number, or one that is no tag. */
+/* False: not a decimal number, or not a valid tag. */
 static bool number_of(std::string_view text, uint32_t *tag)
 {
 	uint32_t value = 0;
@@ -218,7 +220,7 @@ std::string names_file::parse(const std::string &text)
 	for (; error.empty() && at < all.size(); at = end + 1) {
 		end = all.find('\n', at);
 		lines++;
-		if (end == std::string::npos) { /* half a line: again, when it is whole */
+		if (end == std::string::npos) { /* an incomplete line: it is read again later */
 			error = parse_line(all.substr(at));
 			lines--;
 			break;
@@ -233,7 +235,7 @@ std::string names_file::parse(const std::string &text)
 	return error;
 }
 
-/* Whether the file is what it was, as far as it was read. */
+/* True if the part of the file that was read is unchanged. */
 bool names_file::goes_on(int fd, off_t size) const
 {
 	std::string now(tail.size(), '\0');
@@ -268,7 +270,7 @@ std::string names_file::refresh(int fd)
 	return parse(text);
 }
 
-/* The file of this name, locked. An editor may have put another in its place meanwhile. */
+/* Opens and locks the file of this name. An editor may have replaced the file before the lock. */
 std::string names_file::lock(int *fd)
 {
 	struct stat here, there;
@@ -324,7 +326,7 @@ std::string names_file::exhausted(const std::string &name) const
 	              "new names file";
 }
 
-/* All of it or nothing: half a line would be in every reader's way. */
+/* Appends all lines or none: an incomplete line would be an error for every reader. */
 std::string names_file::append(int fd, const std::vector<asked_name> &asked)
 {
 	std::string text, header = from, error;
@@ -369,7 +371,7 @@ std::string names_file::give_tags(const std::vector<asked_name> &asked)
 		fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		if (fd < 0 && errno != ENOENT)
 			return system_error(path, "cannot be read");
-		if (fd >= 0) { /* not while another writes */
+		if (fd >= 0) { /* waits while another compiler writes */
 			while (flock(fd, LOCK_SH) && errno == EINTR)
 				;
 			error = refresh(fd);
@@ -384,7 +386,7 @@ std::string names_file::give_tags(const std::vector<asked_name> &asked)
 	error = refresh(fd);
 	if (error.empty())
 		error = append(fd, asked);
-	close(fd); /* the lock goes with it */
+	close(fd); /* this releases the lock */
 	return error;
 }
 
@@ -405,7 +407,7 @@ uint32_t names_file::find(const asked_name &name, std::string *line) const
 	return found->second.tag;
 }
 
-/* Without "//", "." and "..", as far as a text can tell. */
+/* The parts of a path without "//", "." and "..", resolved as text only. */
 static std::vector<std::string> parts_of(const std::string &file)
 {
 	std::vector<std::string> parts;
@@ -426,7 +428,8 @@ static std::string whole_path(const std::string &file)
 	char *real = realpath(file.c_str(), NULL), *here;
 	std::string all = real ? real : file;
 
-	if (!real && file[0] != '/' && (here = getcwd(NULL, 0))) { /* as #line says it, maybe */
+	if (!real && file[0] != '/' &&
+	    (here = getcwd(NULL, 0))) { /* the name may come from a #line directive */
 		all = std::string(here) + "/" + file;
 		free(here);
 	}

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names: the names file, as the compiler reads and extends it (src/format/names_file.h
- * tells how it looks). It is read at the first name that is asked for. A name that it has
- * costs nothing more; others are given tags, all that are asked for at a time, under an
- * exclusive flock() on the file: what other compilers appended is read first, then whole
- * lines are appended in one write. Nothing that stands in the file is ever changed.
+ * names: reads and extends the names file in the compiler (src/format/names_file.h describes the
+ * format). The file is read at the first name. A name that is in the file needs no lock. Other
+ * names get tags, all names of a request at once, under an exclusive flock() on the file: first the
+ * lines that other compilers appended are read, then complete lines are appended in one write.
+ * Existing lines are never changed.
  *
- * "# from FILE" stands above what the functions of FILE got, so that it can be told which
- * files took most of the tags.
+ * "# from FILE" precedes the lines of the functions of FILE, so that users can see which files took
+ * most of the tags.
  *
- * Errors are sentences that a terminal can show; "" is none. One thread. Knows nothing of the
- * compiler.
+ * Errors are sentences that are safe for a terminal; "" means no error. One thread. Independent of
+ * the compiler.
  */
 #ifndef ASSAY_PLUGIN_NAMES_H
 #define ASSAY_PLUGIN_NAMES_H
@@ -24,25 +24,27 @@
 #include <vector>
 
 struct asked_name {
-	std::string name; /* as in the file, without its mark */
-	std::string file; /* where it comes from, for the comment above it */
+	std::string name; /* as in the file, without the mark */
+	std::string file; /* source file, for the comment above the line */
 	bool mark;        /* an inline tag */
 };
 
 class names_file
 {
       public:
-	/* Tags from 2 to `limit`; `why` is said where they run out. */
+	/* Assigns tags from 2 to `limit`. The error for a lack of tags includes `why`. */
 	void open(const std::string &path, uint32_t limit, const std::string &why);
 
-	/* Gives tags to those that have none. The file is made if it is not there. */
+	/* Assigns tags to names without one. Creates the file if it does not exist. */
 	std::string allocate(const std::vector<asked_name> &asked);
 
-	/* 0: it has none. *line: as in the file, "NAME/TAG" and the mark. */
+	/* Returns the tag; 0: none. *line: the line in the file, "NAME/TAG" and the mark. */
 	uint32_t find(const asked_name &name, std::string *line) const;
 
-	/* FILE as names have it: relative to the names file's directory where they have one
-	   in common, without blanks that a line could not hold. */
+	/*
+	 * FILE as in the comments of the file: relative to the names file's directory if both have
+	 * a common directory, without blanks that a line cannot contain.
+	 */
 	const std::string &relative(const std::string &file);
 
       private:
@@ -51,7 +53,7 @@ class names_file
 		char kind; /* 0, '!', '=' */
 		size_t line;
 	};
-	using known_name = std::pair<const std::string, entry>; /* stays where it is */
+	using known_name = std::pair<const std::string, entry>; /* its address never changes */
 
 	std::string give_tags(const std::vector<asked_name> &asked);
 	std::string refresh(int fd);
@@ -69,7 +71,10 @@ class names_file
 	std::string path, directory, why;
 	uint32_t limit = 0, last = 0;
 	bool was_read = false;
-	/* How far the file was read, to a line's begin, and what stood right before there. */
+	/*
+	 * The position up to which the file was read (start of a line), and the text directly
+	 * before it.
+	 */
 	dev_t device = 0;
 	ino_t inode = 0;
 	off_t offset = 0;

@@ -39,7 +39,7 @@ static bool parse_hook(options *o, const char *value)
 	for (const char *c = value; *c; c++)
 		good = good && (ISALNUM(*c) || *c == '_');
 	o->hook = value;
-	return good || wrong("hook", value, "the name of a C function is wanted");
+	return good || wrong("hook", value, "give the name of a C function");
 }
 
 static bool parse_embed(options *o, const char *value)
@@ -57,7 +57,7 @@ static bool parse_globs(std::vector<std::string> *to, const char *key, const cha
 		if (end > at)
 			to->push_back(text.substr(at, end - at));
 	}
-	return !to->empty() || wrong(key, value, "patterns are wanted, with commas between them");
+	return !to->empty() || wrong(key, value, "give patterns separated by commas");
 }
 
 static bool parse_one(options *o, const char *key, const char *value)
@@ -77,7 +77,7 @@ static bool parse_one(options *o, const char *key, const char *value)
 			return parse_globs(list.globs, key, value);
 	if (!strcmp(key, "names")) {
 		o->names = value;
-		return *value || wrong(key, value, "the path of the names file is wanted");
+		return *value || wrong(key, value, "give the path of the names file");
 	}
 	if (!strcmp(key, "trigger"))
 		return parse_trigger(o, value);
@@ -104,7 +104,7 @@ bool options_parse(options *o, int argc, const struct plugin_argument *argv)
 	}
 	if (good && hook && o->trigger != TRIGGER_CALL)
 		good = wrong("hook", o->hook.c_str(),
-		             "only the trigger that calls has a hook: "
+		             "only the trigger `call` has a hook: "
 		             "-fplugin-arg-assay_tags-trigger=call");
 	return good;
 }
@@ -118,7 +118,7 @@ static bool any_matches(const std::vector<std::string> &globs, const std::set<st
 	return false;
 }
 
-/* "ns::A::f(int) const": without its parameters, which are not those of operator(). */
+/* Removes the parameters from "ns::A::f(int) const". The () of operator() stays. */
 static std::string without_parameters(const std::string &whole)
 {
 	size_t from = whole.find("operator()"), at;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * options: what stands behind -fplugin-arg-assay_tags-, and which functions it chooses.
- */
+/* options: parses the arguments -fplugin-arg-assay_tags-*, and selects functions by them. */
 #ifndef ASSAY_PLUGIN_OPTIONS_H
 #define ASSAY_PLUGIN_OPTIONS_H
 
@@ -19,12 +17,12 @@ struct options {
 	const char *trigger_name() const;
 };
 
-/* False: it was said what is wrong. */
+/* False: an error was reported. */
 bool options_parse(options *o, int argc, const struct plugin_argument *argv);
 
 /*
- * Whether the globs choose this function: by the name as the source has it, alone or with
- * its scope, and by its file, relative to the names file or as the compiler was given it.
+ * True if the globs select this function, by its name in the source with or without its scope, and
+ * by its file, relative to the names file or as given to the compiler.
  */
 bool options_choose(const options &o, tree function, const std::string &relative);
 

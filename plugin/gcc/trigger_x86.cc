@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trigger_x86: the triggers that are instructions, for x86-64, and all but the ring's for
- * 32 bits. include/assay/tags_wire.h tells the ring's sequence, include/assay/tags.h the others.
+ * trigger_x86: the inline triggers for x86-64, and all except the ring's for 32 bits. The sequence
+ * of the ring is in include/assay/tags_wire.h, the others are in include/assay/tags.h.
  */
 #include "plugin.h"
 
@@ -12,8 +12,8 @@
 #include "target.h"
 
 /*
- * The slow way stands in a subsection of the same section: it comes and goes with the
- * function, whatever section that is in (comdat, cold, of its own).
+ * The slow path is in a subsection of the same section, so that the linker keeps or drops it
+ * together with the function in any section (comdat, cold, a separate one).
  */
 static const char ring_text[] = "mov assay_tags_self@gottpoff(%%rip), @S\n"
                                 "\tmov %%fs:(@S), @S\n"
@@ -83,7 +83,7 @@ static std::string text_of(trigger_kind kind, unsigned tag)
 		break;
 	default:
 		text = ring_text;
-		/* Intel's way prints registers without their mark. */
+		/* The Intel syntax prints registers without their %. */
 		put(&text, "@S", intel ? "%%%0" : "%0");
 		put(&text, "@R", intel ? "%%%1" : "%1");
 		put(&text, "@d", intel ? "%%%k1" : "%k1");
@@ -106,7 +106,9 @@ static void scratch(vec<tree, va_gc> **list)
 	vec_safe_push(*list, build_tree_list(constraint, make_ssa_name(long_unsigned_type_node)));
 }
 
-/* In a register or in memory, as is best. Other types, which are rare, are not held. */
+/*
+ * Adds a value as an operand in a register or in memory. Values of other, rare types are not added.
+ */
 static void take(vec<tree, va_gc> **list, tree value)
 {
 	tree type = TREE_TYPE(value);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wrap: which functions get placeholders, and how.
+ * wrap: selects the functions that get placeholders, and inserts them.
  *
- * Constructors and destructors of C++ are compiled once and then cloned (C1, C2); the clones
- * come here too, with the placeholders of their origin, and are left as they are. What the
- * compiler makes up (thunks, implicit members, static initialisers) is not the source's.
+ * C++ constructors and destructors are compiled once and then cloned (C1, C2). The clones pass here
+ * too, with the placeholders of their origin, and are not changed. Functions that the compiler
+ * creates (thunks, implicit members, static initialisers) are not in the source and get none.
  */
 #include "plugin.h"
 
-/* Statements that have one statement in them, and do nothing themselves. */
+/* Statements that only contain one other statement. */
 static bool is_empty(tree t)
 {
 	if (!t)
@@ -39,7 +39,7 @@ static bool is_empty(tree t)
 	case VOID_CST:
 		return true;
 	case MODIFY_EXPR:
-	case INIT_EXPR: /* *this begins or ends to live */
+	case INIT_EXPR: /* start or end of the lifetime of *this */
 		return TREE_CLOBBER_P(TREE_OPERAND(t, 1));
 	default:
 		return false;
@@ -58,7 +58,10 @@ static bool is_in_section(tree function, const char *name)
 	return own && !strcmp(own, name);
 }
 
-/* A lambda's body is the source's, though its operator() is said to be artificial. */
+/*
+ * True for functions that the compiler created. A lambda's operator() is marked artificial, but its
+ * body is in the source.
+ */
 static bool is_made_up(tree function)
 {
 	tree name = DECL_NAME(function);
@@ -67,8 +70,8 @@ static bool is_made_up(tree function)
 }
 
 /*
- * Complete, base and deleting variants of a constructor or destructor. With -Os they may
- * call a common body: then that has the placeholders.
+ * True for the complete, base and deleting variants of a constructor or destructor. With -Os they
+ * may call a common body, which then has the placeholders.
  */
 static bool is_clone(tree function)
 {
@@ -99,9 +102,9 @@ static bool is_wanted(tree function)
 }
 
 /*
- * It counts as what changes memory: what a function reads and writes stays between its entry
- * and its exit, where the time it takes belongs; and analyses of the program see here what the
- * hook's call will do. It counts nothing in size: it must not keep from inlining.
+ * The placeholder is declared to change memory. Loads and stores of a function therefore stay
+ * between its entry and its exit, and analyses of the program see the effects of the later hook
+ * call. Its size is declared as 0, so that it does not prevent inlining.
  */
 static tree placeholder(const char *what, location_t where)
 {
@@ -117,7 +120,7 @@ static tree placeholder(const char *what, location_t where)
 	return t;
 }
 
-/* __builtin_return leaves at once, past what is to be done finally. */
+/* __builtin_return returns at once and skips the finally block. */
 static tree exit_before_return(tree *t, int *, void *where)
 {
 	tree callee = TREE_CODE(*t) == CALL_EXPR ? get_callee_fndecl(*t) : NULL_TREE;
@@ -139,7 +142,7 @@ static void wrap(tree function)
 	                         : DECL_SOURCE_LOCATION(function);
 
 	walk_tree_without_duplicates(place, exit_before_return, &end);
-	/* The outermost block stays outermost: debug information hangs on it. */
+	/* The outermost block must stay outermost, since debug information refers to it. */
 	if (TREE_CODE(*place) == BIND_EXPR)
 		place = &BIND_EXPR_BODY(*place);
 	all = build2(TRY_FINALLY_EXPR, void_type_node, *place, placeholder("x", end));
@@ -161,7 +164,10 @@ void wrap_function(tree function)
 {
 	cgraph_node *node = cgraph_node::get(function);
 
-	/* Nothing refers to it until its calls are made: keep it as `used` would. */
+	/*
+	 * No code refers to the hook until its calls are generated: keep it as the attribute `used`
+	 * does.
+	 */
 	if (is_hook(function))
 		DECL_PRESERVE_P(function) = 1;
 	else if (is_wanted(function))

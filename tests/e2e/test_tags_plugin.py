@@ -434,7 +434,7 @@ def wrong_arguments_are_told(t):
     t.has(compiled(t, text, hook="mine", status=1), "trigger=call")
     t.has(compiled(t, text, trigger="call", hook="a-b", status=1), "a C function")
     t.has(compiled(t, text, embed="maybe", status=1), "yes or no")
-    t.has(compiled(t, text, only=",", status=1), "patterns are wanted")
+    t.has(compiled(t, text, only=",", status=1), "give patterns separated by commas")
     t.has(compiled(t, text, colour="red", status=1), "no such argument")
     source = t.write("one.c", text)
     got = run("gcc", "-c", f"-fplugin={PLUGIN}", source, "-o", t.path("x.o"), status=1).err
