@@ -6,6 +6,7 @@
  */
 #include "base/sorted.h"
 #include "base/xalloc.h"
+#include "sql/columns.h"
 #include "sql/image_value.h"
 #include "sql/sql.h"
 #include "view/call_names.h"
@@ -124,21 +125,21 @@ static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	const struct call_paths *c = m->calls;
 
 	switch (column) {
-	case 3:
+	case SESSIONS_START_NS:
 		sql_out_known(out, m->start_ns);
 		break;
-	case 4:
+	case SESSIONS_END_NS:
 		sql_out_known(out, m->end_ns);
 		break;
-	case 5:
+	case SESSIONS_ENDED:
 		sql_out_text(out, m->running ? NULL : "stopped");
 		break;
-	case 7:
+	case SESSIONS_COMMAND:
 		if (c->processes.count)
 			sql_out_text(out,
 			             intern_text(&c->images.names, c->processes.items[0].command));
 		break;
-	case 8:
+	case SESSIONS_EVENT:
 		sql_out_text(out, MAIN_EVENT);
 		break;
 	}
@@ -157,13 +158,13 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 {
 	const struct calls_model *m = ctx;
 
-	if (column == 1 || column == 4)
+	if (column == WINDOWS_SESSION || column == WINDOWS_LEVEL)
 		sqlite3_result_int(out, 0);
-	else if (column == 2 || column == 3)
-		sql_out_known(out, column == 2 ? m->start_ns : m->end_ns);
-	else if (column == 5)
+	else if (column == WINDOWS_START_NS || column == WINDOWS_END_NS)
+		sql_out_known(out, column == WINDOWS_START_NS ? m->start_ns : m->end_ns);
+	else if (column == WINDOWS_MERGED)
 		sqlite3_result_int(out, 1);
-	else if (column == 6)
+	else if (column == WINDOWS_SAMPLES)
 		sql_out_u64(out, calls_of(m->calls));
 }
 
@@ -189,7 +190,9 @@ static void out_sum(const struct call_process *p, int column, sqlite3_context *o
 	double sum = 0;
 
 	vec_each (t, &p->threads)
-		sum += column == 11 ? t->cpu_ns : column == 12 ? t->preempted_ns : t->blocked_ns;
+		sum += column == PROCESSES_ONCPU_NS      ? t->cpu_ns
+		       : column == PROCESSES_RUNNABLE_NS ? t->preempted_ns
+		                                         : t->blocked_ns;
 	if (p->threads.count)
 		out_whole(out, sum);
 }
@@ -200,35 +203,35 @@ static void process_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	const struct call_process *p = &m->calls->processes.items[row];
 
 	switch (column) {
-	case 2:
+	case PROCESSES_NAME:
 		sql_out_text(out, intern_text(&m->calls->images.names, p->name));
 		break;
-	case 3:
+	case PROCESSES_INSTANCE:
 		sqlite3_result_int64(out, m->instances[row]);
 		break;
-	case 4:
+	case PROCESSES_PID:
 		sqlite3_result_int(out, p->pid);
 		break;
-	case 5:
+	case PROCESSES_PARENT:
 		out_parent(m, row, out);
 		break;
-	case 6:
+	case PROCESSES_START_NS:
 		sql_out_known(out, p->start_ns);
 		break;
-	case 7:
+	case PROCESSES_END_NS:
 		if (p->start_ns && !(p->flags & CALL_RUNNING) && p->wall_ns >= 0 &&
 		    p->wall_ns < 9e18)
 			sql_out_u64(out, p->start_ns + (uint64_t)p->wall_ns);
 		break;
-	case 9:
+	case PROCESSES_KERNEL:
 		sqlite3_result_int(out, 0);
 		break;
-	case 10:
+	case PROCESSES_INSTANCES:
 		sqlite3_result_int(out, 1);
 		break;
-	case 11:
-	case 12:
-	case 13:
+	case PROCESSES_ONCPU_NS:
+	case PROCESSES_RUNNABLE_NS:
+	case PROCESSES_BLOCKED_NS:
 		out_sum(p, column, out);
 		break;
 	}
@@ -248,11 +251,11 @@ static void thread_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	const struct call_thread *t =
 	        &m->calls->processes.items[process].threads.items[row - m->threads[process]];
 
-	if (column == 1)
+	if (column == THREADS_PROCESS)
 		sql_out_u64(out, process);
-	else if (column == 2 && t->tid)
+	else if (column == THREADS_TID && t->tid)
 		sqlite3_result_int(out, t->tid);
-	else if (column == 3)
+	else if (column == THREADS_NAME)
 		sql_out_text(out, intern_text(&m->calls->images.names, t->name));
 }
 
@@ -281,7 +284,7 @@ static void function_value(void *ctx, uint64_t row, int column, sqlite3_context 
 {
 	const struct calls_model *m = ctx;
 
-	if (column == 1)
+	if (column == FUNCTIONS_IMAGE)
 		out_image(&m->calls->functions.items[row], out);
 	else
 		sql_out_text(out, call_names_of(m->names, (uint32_t)row));
@@ -293,13 +296,13 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	const struct calls_model *m = ctx;
 	const struct call_function *f = &m->calls->functions.items[row];
 
-	if (column == 1)
+	if (column == FRAMES_IMAGE)
 		out_image(f, out);
-	else if (column == 2 && f->kind == CALL_FUNCTION)
+	else if (column == FRAMES_OFFSET && f->kind == CALL_FUNCTION)
 		sqlite3_result_int64(out, (sqlite3_int64)f->frame.offset);
-	else if (column == 3)
+	else if (column == FRAMES_FUNCTION)
 		sql_out_u64(out, row);
-	else if (column == 5)
+	else if (column == FRAMES_CALLER)
 		sqlite3_result_int(out, 0);
 }
 
@@ -334,10 +337,10 @@ static void stack_value(void *ctx, uint64_t number, int column, sqlite3_context 
 	const struct calls_model *m = ctx;
 	struct row r = row_at(m, number);
 
-	if (column == 1)
+	if (column == STACKS_PARENT)
 		sql_out_u64(out,
 		            number > r.first && r.path->parent ? r.first + r.path->parent + 1 : 0);
-	else if (column == 2)
+	else if (column == STACKS_FRAME)
 		sql_out_u64(out, r.path->function);
 	else if (number > r.first)
 		sql_out_u64(out, m->depths[number]);
@@ -350,34 +353,34 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 	struct row r = row_at(ctx, number);
 
 	switch (column) {
-	case 0:
+	case SAMPLES_WINDOW:
 		sqlite3_result_int(out, 0);
 		break;
-	case 1:
+	case SAMPLES_TIME_NS:
 		sql_out_known(out, r.of->start_ns);
 		break;
-	case 2:
+	case SAMPLES_PROCESS:
 		sql_out_u64(out, r.process);
 		break;
-	case 4:
+	case SAMPLES_STACK:
 		sql_out_u64(out, number + 1);
 		break;
-	case 6:
+	case SAMPLES_MODE:
 		sql_out_text(out, "unknown");
 		break;
-	case 7:
+	case SAMPLES_EVENT:
 		sql_out_text(out, MAIN_EVENT);
 		break;
-	case 10:
+	case SAMPLES_SAMPLES:
 		sql_out_u64(out, r.path->calls);
 		break;
-	case 11:
+	case SAMPLES_WEIGHT:
 		out_whole(out, r.path->net_ns);
 		break;
-	case 12:
+	case SAMPLES_RUNNABLE_NS:
 		out_whole(out, r.path->preempted_ns);
 		break;
-	case 13:
+	case SAMPLES_BLOCKED_NS:
 		out_whole(out, r.path->blocked_ns);
 		break;
 	}
@@ -412,7 +415,7 @@ static void call_times(const struct call_path *p, int column, sqlite3_context *o
 	const double values[] = {p->net_ns,       p->total_ns, p->blocked_ns,
 	                         p->preempted_ns, p->min_ns,   p->max_ns};
 
-	sql_out_double(out, values[column - 9]);
+	sql_out_double(out, values[column - CALLS_NET_NS]);
 }
 
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
@@ -421,28 +424,28 @@ static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *
 	struct row r = row_at(m, number);
 
 	switch (column) {
-	case 1:
+	case CALLS_PARENT:
 		if (number > r.first)
 			sql_out_u64(out, r.first + r.path->parent + 1);
 		break;
-	case 2:
+	case CALLS_PROCESS:
 		sql_out_u64(out, r.process);
 		break;
-	case 3: /* paths of all threads are one tree */
+	case CALLS_THREAD: /* paths of all threads are one tree */
 		break;
-	case 4:
+	case CALLS_FUNCTION:
 		sql_out_u64(out, r.path->function);
 		break;
-	case 5:
+	case CALLS_IMAGE:
 		out_image(&m->calls->functions.items[r.path->function], out);
 		break;
-	case 6:
+	case CALLS_DEPTH:
 		sql_out_u64(out, m->depths[number]);
 		break;
-	case 7:
+	case CALLS_PATH:
 		out_path(m, &r, out);
 		break;
-	case 8:
+	case CALLS_CALLS:
 		sql_out_u64(out, r.path->calls);
 		break;
 	default:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diff: diff(a_from, a_to, b_from, b_to), the shares of functions in two stretches of time. */
+#include "sql/columns.h"
 #include "sql/table.h"
 #include "sql/views.h"
 
@@ -97,8 +98,9 @@ static int diff_open(void *ctx, const struct sql_bound *bounds, size_t bound_cou
 	if (sqlite3_prepare_v2(db, question, -1, &statement, NULL))
 		return error_set(err, EIO, "diff(): %s", sqlite3_errmsg(db));
 	for (size_t i = 0; i < bound_count; i++)
-		if (bounds[i].column >= 9)
-			sqlite3_bind_int64(statement, bounds[i].column - 8, bounds[i].low);
+		if (bounds[i].column >= DIFF_A_FROM)
+			sqlite3_bind_int64(statement, bounds[i].column - DIFF_A_FROM + 1,
+			                   bounds[i].low);
 	c = xcalloc(1, sizeof(*c));
 	c->statement = statement;
 	*cursor = c;
@@ -126,15 +128,15 @@ static void diff_value(void *cursor, int column, sqlite3_context *out)
 	const struct diff_cursor *c = cursor;
 	const struct diff_row *row = &c->row;
 
-	if (column < 4)
+	if (column < DIFF_A_SHARE)
 		sqlite3_result_value(out, sqlite3_column_value(c->statement, column));
-	else if (column == 8)
+	else if (column == DIFF_BEYOND_CHANCE)
 		sqlite3_result_int(out, row->beyond);
-	else if (column == 7 ? row->tested : row->shares)
-		sqlite3_result_double(out, column == 4   ? row->share_a
-		                           : column == 5 ? row->share_b
-		                           : column == 6 ? row->share_b - row->share_a
-		                                         : row->z);
+	else if (column == DIFF_Z ? row->tested : row->shares)
+		sqlite3_result_double(out, column == DIFF_A_SHARE   ? row->share_a
+		                           : column == DIFF_B_SHARE ? row->share_b
+		                           : column == DIFF_CHANGE  ? row->share_b - row->share_a
+		                                                    : row->z);
 }
 
 static void diff_close(void *cursor)

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "base/xalloc.h"
 #include "format/perf_data.h"
+#include "sql/columns.h"
 #include "sql/table.h"
 
 #include <errno.h>
@@ -370,7 +371,7 @@ static struct wanted wanted_of(const struct sql_bound *bounds, size_t count)
 	struct wanted w = {INT64_MAX, INT64_MIN, INT64_MAX, false};
 
 	for (size_t i = 0; i < count; i++) {
-		if (bounds[i].column == 0) {
+		if (bounds[i].column == EVENTS_SEQ) {
 			w.seq_high = bounds[i].high;
 			continue;
 		}
@@ -456,32 +457,32 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 	const struct row *row = &r->taken->rows.items[r->at];
 
 	switch (column) {
-	case 0:
+	case EVENTS_SEQ:
 		sqlite3_result_int64(out, row->seq);
 		break;
-	case 1:
+	case EVENTS_TIME_NS:
 		sql_out_known(out, row->time_ns);
 		break;
-	case 2:
+	case EVENTS_CPU:
 		if (row->cpu != EVENT_NO_CPU)
 			sqlite3_result_int64(out, row->cpu);
 		break;
-	case 3:
-	case 4:
+	case EVENTS_PID:
+	case EVENTS_TID:
 		if (row->pid >= 0)
-			sqlite3_result_int(out, column == 3 ? row->pid : row->tid);
+			sqlite3_result_int(out, column == EVENTS_PID ? row->pid : row->tid);
 		break;
-	case 5:
+	case EVENTS_KIND:
 		sql_out_text(out, row->kind);
 		break;
-	case 6:
+	case EVENTS_NAME:
 		out_batch_text(r, row->name, out);
 		break;
-	case 7:
+	case EVENTS_VALUE:
 		if (row->has_value)
 			sqlite3_result_int64(out, row->value);
 		break;
-	case 8:
+	case EVENTS_DETAIL:
 		out_batch_text(r, row->detail, out);
 		break;
 	}
@@ -505,8 +506,10 @@ int sql_add_events(struct sql *s, const char *path, bool in_order, struct error 
 {
 	static const struct sql_stream stream = {events_open, events_next, events_value,
 	                                         events_close};
-	const struct sql_table table = {
-	        .name = "events", .ranged = 1 << 0 | 1 << 1, .stream = &stream, .done = free};
+	const struct sql_table table = {.name = "events",
+	                                .ranged = 1 << EVENTS_SEQ | 1 << EVENTS_TIME_NS,
+	                                .stream = &stream,
+	                                .done = free};
 	size_t size = strlen(path) + 1;
 	struct events_file *file = xmalloc(sizeof(*file) + size);
 

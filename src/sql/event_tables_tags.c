@@ -6,6 +6,7 @@
 #include "sql/event_tables.h"
 
 #include "base/heap.h"
+#include "sql/columns.h"
 #include "sql/table.h"
 
 #include "assay/tags_wire.h"
@@ -128,7 +129,7 @@ static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t 
 	c->high = UINT64_MAX;
 	c->seq_high = INT64_MAX;
 	for (size_t i = 0; i < count; i++) {
-		if (bounds[i].column == 0) {
+		if (bounds[i].column == EVENTS_SEQ) {
 			c->seq_high = bounds[i].high;
 			continue;
 		}
@@ -253,7 +254,7 @@ static void word_value(const struct source *s, int column, sqlite3_context *out)
 	const struct tag_name *name = NULL;
 	bool exit = tag & 1;
 
-	if (column == 7) {
+	if (column == EVENTS_VALUE) {
 		sqlite3_result_int64(out, tag);
 		return;
 	}
@@ -261,7 +262,7 @@ static void word_value(const struct source *s, int column, sqlite3_context *out)
 		name = tag_names_find(s->stream->names, tag, &exit);
 	if (!name)
 		exit = tag & 1;
-	if (column == 5)
+	if (column == EVENTS_KIND)
 		word_kind(tag, name, exit, out);
 	else
 		word_name(tag, name, out);
@@ -269,9 +270,9 @@ static void word_value(const struct source *s, int column, sqlite3_context *out)
 
 static void lost_value(const struct source *s, int column, sqlite3_context *out)
 {
-	if (column == 5)
+	if (column == EVENTS_KIND)
 		sql_out_text(out, "lost");
-	else if (column == 6)
+	else if (column == EVENTS_NAME)
 		sql_out_text(out, s->packet.lost ? "events" : "gap");
 	else
 		sql_out_u64(out, s->packet.lost);
@@ -291,25 +292,25 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 {
 	const struct cursor *c = cursor;
 	const struct source *s = c->heap.items[0];
-	int32_t id = column == 3 ? s->packet.pid : s->packet.tid;
+	int32_t id = column == EVENTS_PID ? s->packet.pid : s->packet.tid;
 
 	switch (column) {
-	case 0:
+	case EVENTS_SEQ:
 		sqlite3_result_int64(out, c->seq);
 		break;
-	case 1:
+	case EVENTS_TIME_NS:
 		out_time(c, s->time, out);
 		break;
-	case 2: /* a device is one CPU */
+	case EVENTS_CPU: /* a device is one CPU */
 		if (s->stream->device)
 			sqlite3_result_int64(out, s->stream->id);
 		break;
-	case 3:
-	case 4:
+	case EVENTS_PID:
+	case EVENTS_TID:
 		if (id)
 			sqlite3_result_int(out, id);
 		break;
-	case 8:
+	case EVENTS_DETAIL:
 		if (s->packet.thread[0])
 			sql_out_copy(out, s->packet.thread);
 		break;
@@ -325,8 +326,9 @@ int sql_add_tag_events(struct sql *s, struct tag_recording *r, struct error *err
 {
 	static const struct sql_stream stream = {events_open, events_next, events_value,
 	                                         events_close};
-	const struct sql_table table = {
-	        .name = "events", .ranged = 1 << 0 | 1 << 1, .stream = &stream};
+	const struct sql_table table = {.name = "events",
+	                                .ranged = 1 << EVENTS_SEQ | 1 << EVENTS_TIME_NS,
+	                                .stream = &stream};
 
 	return sql_table_add(s, &table, r, err);
 }

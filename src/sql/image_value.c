@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sql/image_value.h"
 
+#include "sql/columns.h"
+
 #include <string.h>
 
 static const char *kind_name(enum image_kind kind)
@@ -34,16 +36,16 @@ void sql_image_value(const struct image_table *t, uint32_t image, int column, sq
 	const char *path = image_path(t, image);
 
 	switch (column) {
-	case 1:
+	case IMAGES_PATH:
 		sql_out_text(out, path);
 		break;
-	case 2:
+	case IMAGES_NAME:
 		sql_out_text(out, sql_image_short(path));
 		break;
-	case 3:
+	case IMAGES_KIND:
 		sql_out_text(out, kind_name(i->kind));
 		break;
-	case 4:
+	case IMAGES_BUILD_ID:
 		sql_out_build_id(out, &i->build_id);
 		break;
 	}

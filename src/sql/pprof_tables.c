@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
+#include "sql/columns.h"
 #include "sql/image_value.h"
 #include "sql/named_model.h"
 #include "sql/sql.h"
@@ -77,19 +78,19 @@ static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	const struct named_value *period_of = &m->n->period_of;
 
 	switch (column) {
-	case 3:
+	case SESSIONS_START_NS:
 		out_start(m, out);
 		break;
-	case 4:
+	case SESSIONS_END_NS:
 		out_end(m, out);
 		break;
-	case 7:
+	case SESSIONS_COMMAND:
 		out_name(m, m->n->command, out);
 		break;
-	case 8:
+	case SESSIONS_EVENT:
 		sql_out_text(out, m->n->values[m->n->main_value].name);
 		break;
-	case 10:
+	case SESSIONS_PERIOD_NS:
 		if (m->n->period > 0 && period_of->unit && !strcmp(period_of->unit, "nanoseconds"))
 			sqlite3_result_int64(out, m->n->period);
 		break;
@@ -109,15 +110,15 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 {
 	const struct named_model *m = of(ctx);
 
-	if (column == 1 || column == 4)
+	if (column == WINDOWS_SESSION || column == WINDOWS_LEVEL)
 		sqlite3_result_int(out, 0);
-	else if (column == 2)
+	else if (column == WINDOWS_START_NS)
 		out_start(m, out);
-	else if (column == 3)
+	else if (column == WINDOWS_END_NS)
 		out_end(m, out);
-	else if (column == 5)
+	else if (column == WINDOWS_MERGED)
 		sqlite3_result_int(out, 1);
-	else if (column == 6 && m->columns.count != NAMED_NONE)
+	else if (column == WINDOWS_SAMPLES && m->columns.count != NAMED_NONE)
 		sqlite3_result_int64(out, sum_of(m, m->columns.count));
 }
 
@@ -131,13 +132,13 @@ static void process_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	const struct named_model *m = of(ctx);
 	const struct named_process *p = &m->processes.items[row];
 
-	if (column == 2)
+	if (column == PROCESSES_NAME)
 		sql_out_text(out, text_of(m, p->name));
-	else if (column == 3)
+	else if (column == PROCESSES_INSTANCE)
 		sqlite3_result_int64(out, p->instance);
-	else if (column == 4 && p->pid)
+	else if (column == PROCESSES_PID && p->pid)
 		sqlite3_result_int(out, p->pid);
-	else if (column == 10)
+	else if (column == PROCESSES_INSTANCES)
 		sqlite3_result_int(out, 1);
 }
 
@@ -151,11 +152,11 @@ static void thread_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	const struct named_model *m = of(ctx);
 	const struct named_thread *t = &m->threads.items[row];
 
-	if (column == 1)
+	if (column == THREADS_PROCESS)
 		sqlite3_result_int64(out, t->process);
-	else if (column == 2 && t->tid)
+	else if (column == THREADS_TID && t->tid)
 		sqlite3_result_int(out, t->tid);
-	else if (column == 3)
+	else if (column == THREADS_NAME)
 		out_name(m, t->name, out);
 }
 
@@ -170,11 +171,11 @@ static void image_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	const struct named_image *image = &m->n->images.items[row];
 	const char *path = text_of(m, image->name);
 
-	if (column == 1)
+	if (column == IMAGES_PATH)
 		sql_out_text(out, path);
-	else if (column == 2)
+	else if (column == IMAGES_NAME)
 		sql_out_text(out, sql_image_short(path));
-	else if (column == 3)
+	else if (column == IMAGES_KIND)
 		sql_out_text(out, *path == '/' ? "file" : NULL);
 	else
 		sql_out_build_id(out, &image->build_id);
@@ -190,7 +191,7 @@ static void function_value(void *ctx, uint64_t row, int column, sqlite3_context 
 	const struct named_model *m = of(ctx);
 	const struct named_function *f = &m->n->functions.items[row];
 
-	if (column == 1)
+	if (column == FUNCTIONS_IMAGE)
 		out_id(f->image, out);
 	else
 		sql_out_text(out, text_of(m, f->name));
@@ -207,11 +208,11 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	const struct named_model *m = of(ctx);
 	const struct named_place *place = &m->n->places.items[m->line_place[row]];
 
-	if (column == 1)
+	if (column == FRAMES_IMAGE)
 		out_id(place->image, out);
-	else if (column == 2 && (place->address || place->image != NAMED_NONE))
+	else if (column == FRAMES_OFFSET && (place->address || place->image != NAMED_NONE))
 		sqlite3_result_int64(out, (sqlite3_int64)place->address);
-	else if (column == 3)
+	else if (column == FRAMES_FUNCTION)
 		sqlite3_result_int64(out, m->n->lines.items[row].function);
 }
 
@@ -224,7 +225,9 @@ static void stack_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 {
 	const struct named_stack *s = &of(ctx)->stacks.items[row + 1];
 
-	sqlite3_result_int64(out, column == 1 ? s->parent : column == 2 ? s->line : s->depth);
+	sqlite3_result_int64(out, column == STACKS_PARENT  ? s->parent
+	                          : column == STACKS_FRAME ? s->line
+	                                                   : s->depth);
 }
 
 static uint64_t sample_count(void *ctx)
@@ -246,32 +249,32 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 	                            m->columns.blocked};
 
 	switch (column) {
-	case 0:
+	case SAMPLES_WINDOW:
 		sqlite3_result_int(out, 0);
 		break;
-	case 1:
+	case SAMPLES_TIME_NS:
 		out_start(m, out);
 		break;
-	case 2:
+	case SAMPLES_PROCESS:
 		sqlite3_result_int64(out, m->owner_process[row->owner]);
 		break;
-	case 3:
+	case SAMPLES_THREAD:
 		out_id(m->owner_thread[row->owner], out);
 		break;
-	case 4:
+	case SAMPLES_STACK:
 		sqlite3_result_int64(out, m->path_stack[row->path]);
 		break;
-	case 6:
+	case SAMPLES_MODE:
 		sql_out_text(out, "unknown");
 		break;
-	case 7:
+	case SAMPLES_EVENT:
 		sql_out_text(out, m->n->values[m->n->main_value].name);
 		break;
-	case 10:
-	case 11:
-	case 12:
-	case 13:
-		out_value(row, columns[column - 10], out);
+	case SAMPLES_SAMPLES:
+	case SAMPLES_WEIGHT:
+	case SAMPLES_RUNNABLE_NS:
+	case SAMPLES_BLOCKED_NS:
+		out_value(row, columns[column - SAMPLES_SAMPLES], out);
 		break;
 	}
 }
@@ -315,19 +318,20 @@ static void call_times(const struct named_model *m, const struct named_call *c, 
 	const uint32_t columns[] = {m->columns.net, NAMED_NONE, m->columns.blocked,
 	                            m->columns.preempted};
 	const struct named_range *range;
-	uint32_t value = column < 13 ? columns[column - 9] : NAMED_NONE;
+	uint32_t value = column < CALLS_MIN_NS ? columns[column - CALLS_NET_NS] : NAMED_NONE;
 
-	if (column == 10)
+	if (column == CALLS_TOTAL_NS)
 		sqlite3_result_double(out, (double)c->total);
 	else if (value != NAMED_NONE)
 		sqlite3_result_double(
 		        out,
 		        c->row == NAMED_NONE ? 0 : (double)m->n->rows.items[c->row].values[value]);
-	if (column < 13 || c->row >= m->n->ranges.count)
+	if (column < CALLS_MIN_NS || c->row >= m->n->ranges.count)
 		return;
 	range = &m->n->ranges.items[c->row];
 	if (range->most >= range->least)
-		sqlite3_result_double(out, (double)(column == 13 ? range->least : range->most));
+		sqlite3_result_double(
+		        out, (double)(column == CALLS_MIN_NS ? range->least : range->most));
 }
 
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
@@ -337,30 +341,30 @@ static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *
 	uint32_t function = path_function(m, c->path);
 
 	switch (column) {
-	case 1:
+	case CALLS_PARENT:
 		if (c->parent != NAMED_NONE)
 			sqlite3_result_int64(out, (int64_t)c->parent + 1);
 		break;
-	case 2:
+	case CALLS_PROCESS:
 		sqlite3_result_int64(out, m->owner_process[c->owner]);
 		break;
-	case 3:
+	case CALLS_THREAD:
 		out_id(m->owner_thread[c->owner], out);
 		break;
-	case 4:
+	case CALLS_FUNCTION:
 		out_id(function, out);
 		break;
-	case 5:
+	case CALLS_IMAGE:
 		if (function != NAMED_NONE)
 			out_id(m->n->functions.items[function].image, out);
 		break;
-	case 6:
+	case CALLS_DEPTH:
 		sqlite3_result_int64(out, m->n->paths.items[c->path].depth);
 		break;
-	case 7:
+	case CALLS_PATH:
 		out_path(m, c->path, out);
 		break;
-	case 8:
+	case CALLS_CALLS:
 		sqlite3_result_int64(out,
 		                     c->row == NAMED_NONE
 		                             ? 0

@@ -3,6 +3,7 @@
 #include "sql/profile_tables.h"
 
 #include "base/xalloc.h"
+#include "sql/columns.h"
 #include "sql/image_value.h"
 
 static uint64_t image_count(void *ctx)
@@ -30,7 +31,7 @@ static void function_value(void *ctx, uint64_t row, int column, sqlite3_context 
 	const struct profile_model *m = ctx;
 	const struct symbol *symbol = m->symbols.items[row];
 
-	if (column == 1)
+	if (column == FUNCTIONS_IMAGE)
 		sql_out_u64(out, symbol->image);
 	else
 		sql_out_text(out, symbol->name);
@@ -47,19 +48,19 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	const struct profile_frame *f = &m->profile->frames.items[row];
 
 	switch (column) {
-	case 1:
+	case FRAMES_IMAGE:
 		sql_out_u64(out, f->frame.image);
 		break;
-	case 2: /* as the same bits: the kernel's addresses are negative */
+	case FRAMES_OFFSET: /* as the same bits: the kernel's addresses are negative */
 		sqlite3_result_int64(out, (sqlite3_int64)f->frame.offset);
 		break;
-	case 3:
+	case FRAMES_FUNCTION:
 		sql_out_u64(out, profile_model_function(m, (uint32_t)row));
 		break;
-	case 4:
+	case FRAMES_KERNEL:
 		sqlite3_result_int(out, f->kernel);
 		break;
-	case 5:
+	case FRAMES_CALLER:
 		sqlite3_result_int(out, f->caller);
 		break;
 	}
@@ -90,13 +91,13 @@ static void stack_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	const struct path_node *node = &m->profile->paths.items[row + 1];
 
 	switch (column) {
-	case 1:
+	case STACKS_PARENT:
 		sql_out_u64(out, node->parent);
 		break;
-	case 2:
+	case STACKS_FRAME:
 		sql_out_u64(out, node->frame);
 		break;
-	case 3:
+	case STACKS_DEPTH:
 		sql_out_u64(out, depth_of(m, row + 1));
 		break;
 	}

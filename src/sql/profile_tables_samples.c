@@ -4,6 +4,7 @@
 
 #include "base/sorted.h"
 #include "base/xalloc.h"
+#include "sql/columns.h"
 
 static uint64_t process_count(void *ctx)
 {
@@ -36,9 +37,9 @@ static void out_times(struct profile_model *m, uint64_t row, int column, sqlite3
 	const struct ledger_process *times = times_of(m, row);
 
 	if (times)
-		sql_out_u64(out, column == 11   ? times->oncpu_ns
-		                 : column == 12 ? times->runnable_ns
-		                                : times->blocked_ns);
+		sql_out_u64(out, column == PROCESSES_ONCPU_NS      ? times->oncpu_ns
+		                 : column == PROCESSES_RUNNABLE_NS ? times->runnable_ns
+		                                                   : times->blocked_ns);
 }
 
 static void out_name(const struct process_table *t, uint32_t name, sqlite3_context *out)
@@ -55,35 +56,35 @@ static void process_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	const struct process *p = process_table_process(t, (uint32_t)row);
 
 	switch (column) {
-	case 1:
+	case PROCESSES_HOST:
 		sqlite3_result_int(out, 0);
 		break;
-	case 2:
+	case PROCESSES_NAME:
 		sql_out_text(out, process_table_name(t, p->name));
 		break;
-	case 3:
+	case PROCESSES_INSTANCE:
 		sql_out_u64(out, p->instance);
 		break;
-	case 4:
+	case PROCESSES_PID:
 		sqlite3_result_int(out, p->pid);
 		break;
-	case 5:
+	case PROCESSES_PARENT:
 		if (p->parent != ID_NONE)
 			sql_out_u64(out, p->parent);
 		break;
-	case 6:
+	case PROCESSES_START_NS:
 		out_time(m, p->start_ns, out);
 		break;
-	case 7:
+	case PROCESSES_END_NS:
 		out_time(m, p->end_ns, out);
 		break;
-	case 8:
+	case PROCESSES_CGROUP:
 		out_name(t, p->cgroup, out);
 		break;
-	case 9:
+	case PROCESSES_KERNEL:
 		sqlite3_result_int(out, p->kernel);
 		break;
-	case 10:
+	case PROCESSES_INSTANCES:
 		sqlite3_result_int(out, 1);
 		break;
 	default:
@@ -103,19 +104,19 @@ static void thread_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	const struct thread *thread = process_table_thread_at(t, (uint32_t)row);
 
 	switch (column) {
-	case 1:
+	case THREADS_PROCESS:
 		sql_out_u64(out, thread->process);
 		break;
-	case 2:
+	case THREADS_TID:
 		sqlite3_result_int(out, thread->tid);
 		break;
-	case 3:
+	case THREADS_NAME:
 		sql_out_text(out, process_table_name(t, thread->name));
 		break;
-	case 4:
+	case THREADS_START_NS:
 		out_time(m, thread->start_ns, out);
 		break;
-	case 5:
+	case THREADS_END_NS:
 		out_time(m, thread->end_ns, out);
 		break;
 	}
@@ -177,7 +178,7 @@ static void sample_range(void *ctx, const struct sql_bound *bound, uint64_t *fir
 	*end = p->rows.count;
 	if (!p->windows.count)
 		return;
-	if (bound->column == 0) {
+	if (bound->column == SAMPLES_WINDOW) {
 		*first = first_row(m, bound->low);
 		*end = bound->high == INT64_MAX ? *end : first_row(m, bound->high + 1);
 		return;
@@ -223,7 +224,7 @@ static void sample_sum(const struct profile_row *row, int column, sqlite3_contex
 {
 	const uint64_t values[] = {row->samples, row->weight, row->runnable_ns, row->blocked_ns};
 
-	sql_out_u64(out, values[column - 10]);
+	sql_out_u64(out, values[column - SAMPLES_SAMPLES]);
 }
 
 static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
@@ -233,37 +234,37 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 	const struct profile_row *row = row_at(m, number);
 
 	switch (column) {
-	case 0:
+	case SAMPLES_WINDOW:
 		if (row->window < p->windows.count)
 			sql_out_u64(out, row->window);
 		break;
-	case 1:
+	case SAMPLES_TIME_NS:
 		sample_time(m, row, out);
 		break;
-	case 2:
+	case SAMPLES_PROCESS:
 		sql_out_u64(out, process_table_thread_at(p->processes, row->thread)->process);
 		break;
-	case 3:
+	case SAMPLES_THREAD:
 		sql_out_u64(out, row->thread);
 		break;
-	case 4:
+	case SAMPLES_STACK:
 		sql_out_u64(out, row->path);
 		break;
-	case 5:
+	case SAMPLES_CPU:
 		if (row->cpu != PROFILE_CPU_UNKNOWN)
 			sql_out_u64(out, row->cpu);
 		break;
-	case 6:
+	case SAMPLES_MODE:
 		sql_out_text(out, mode_name(row->mode));
 		break;
-	case 7:
+	case SAMPLES_EVENT:
 		sql_out_text(out, p->events.items[row->event].name);
 		break;
-	case 8:
+	case SAMPLES_REGION:
 		if (row->region != REGION_NONE)
 			sql_out_u64(out, row->region);
 		break;
-	case 9:
+	case SAMPLES_STACK_END:
 		sql_out_text(out, stack_quality_name(stack_quality(row->stack_end)));
 		break;
 	default:
@@ -282,7 +283,7 @@ int profile_tables_add_samples(struct sql *s, struct profile_model *m, struct er
 	        {.name = "samples",
 	         .count = sample_count,
 	         .value = sample_value,
-	         .ranged = 1 << 0 | 1 << 1,
+	         .ranged = 1 << SAMPLES_WINDOW | 1 << SAMPLES_TIME_NS,
 	         .range = sample_range},
 	};
 

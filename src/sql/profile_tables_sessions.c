@@ -4,6 +4,7 @@
 
 #include "base/sorted.h"
 #include "base/xalloc.h"
+#include "sql/columns.h"
 #include "view/rates.h"
 
 #include <string.h>
@@ -22,9 +23,12 @@ static void host_value(void *ctx, uint64_t row, int column, sqlite3_context *out
 {
 	const struct profile_model *m = ctx;
 	const struct recording *r = recording_at(m, m->hosts.items[row]);
-	const char *const texts[] = {NULL, r->hostname, r->os_release, r->arch, r->cpu_description};
+	const char *const texts[] = {[HOSTS_NAME] = r->hostname,
+	                             [HOSTS_RELEASE] = r->os_release,
+	                             [HOSTS_ARCH] = r->arch,
+	                             [HOSTS_CPU] = r->cpu_description};
 
-	if (column < 5)
+	if (column < HOSTS_CPUS)
 		sql_out_text(out, texts[column]);
 	else
 		sql_out_known(out, r->cpus_online);
@@ -91,34 +95,34 @@ static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	const struct recording_attr *a = main_attr(m, r);
 
 	switch (column) {
-	case 1:
+	case SESSIONS_HOST:
 		sql_out_u64(out, profile_model_host(m, (uint32_t)row));
 		break;
-	case 3:
+	case SESSIONS_START_NS:
 		out_wall(m, row, begin_ns(r), out);
 		break;
-	case 4:
+	case SESSIONS_END_NS:
 		out_wall(m, row, end_ns(r), out);
 		break;
-	case 5:
+	case SESSIONS_ENDED:
 		sql_out_text(out, ended(r));
 		break;
-	case 6:
+	case SESSIONS_VERSION:
 		sql_out_text(out, r->version);
 		break;
-	case 7:
+	case SESSIONS_COMMAND:
 		sql_out_text(out, r->cmdline);
 		break;
-	case 8:
+	case SESSIONS_EVENT:
 		sql_out_text(out, a ? a->name : main_event(m->profile));
 		break;
-	case 9:
+	case SESSIONS_FREQUENCY_HZ:
 		sql_out_known(out, a ? a->frequency_hz : 0);
 		break;
-	case 10:
+	case SESSIONS_PERIOD_NS:
 		sql_out_known(out, a ? a->period_ns : 0);
 		break;
-	case 11:
+	case SESSIONS_BUDGET:
 		if (r->account.budget.share_ppm)
 			sql_out_double(out, (double)r->account.budget.share_ppm / 1e6);
 		break;
@@ -187,29 +191,29 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	const struct profile_span *w = &m->profile->windows.items[row];
 
 	switch (column) {
-	case 1:
+	case WINDOWS_SESSION:
 		sql_out_u64(out, w->recording);
 		break;
-	case 2:
+	case WINDOWS_START_NS:
 		out_wall(m, w->recording, w->start_ns, out);
 		break;
-	case 3:
+	case WINDOWS_END_NS:
 		/* Without a start the samples carry no time. */
 		out_wall(m, w->recording, w->start_ns ? window_end(m, w) : 0, out);
 		break;
-	case 4:
+	case WINDOWS_LEVEL:
 		sqlite3_result_int(out, 0);
 		break;
-	case 5:
+	case WINDOWS_MERGED:
 		sqlite3_result_int(out, 1);
 		break;
-	case 6:
+	case WINDOWS_SAMPLES:
 		sql_out_u64(out, window_samples(m, row));
 		break;
-	case 11:
+	case WINDOWS_SLOWED_BUDGET_NS:
 		window_slowed(m, w, RATE_BUDGET, out);
 		break;
-	case 12:
+	case WINDOWS_SLOWED_BEHIND_NS:
 		window_slowed(m, w, RATE_BEHIND, out);
 		break;
 	}
@@ -225,33 +229,32 @@ static void ledger_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 {
 	const struct profile_model *m = ctx;
 	const struct ledger_cpu *c = &m->profile->ledger.cpus.items[row];
-	const uint64_t values[] = {0,
-	                           c->cpu,
-	                           c->wall_ns,
-	                           c->busy_ns,
-	                           c->idle_ns,
-	                           c->unknown_ns,
-	                           c->switches,
-	                           c->period_ns,
-	                           c->ticks_due_busy,
-	                           c->ticks_due_idle,
-	                           c->ticks_seen_busy,
-	                           c->ticks_seen_idle,
-	                           c->weight_busy,
-	                           c->weight_idle,
-	                           c->ticks_lost,
-	                           c->throttled,
-	                           c->steal_ns,
-	                           c->has_switches,
-	                           c->has_steal};
+	const uint64_t values[] = {[LEDGER_CPU] = c->cpu,
+	                           [LEDGER_WALL_NS] = c->wall_ns,
+	                           [LEDGER_BUSY_NS] = c->busy_ns,
+	                           [LEDGER_IDLE_NS] = c->idle_ns,
+	                           [LEDGER_UNKNOWN_NS] = c->unknown_ns,
+	                           [LEDGER_SWITCHES] = c->switches,
+	                           [LEDGER_PERIOD_NS] = c->period_ns,
+	                           [LEDGER_DUE_BUSY] = c->ticks_due_busy,
+	                           [LEDGER_DUE_IDLE] = c->ticks_due_idle,
+	                           [LEDGER_SEEN_BUSY] = c->ticks_seen_busy,
+	                           [LEDGER_SEEN_IDLE] = c->ticks_seen_idle,
+	                           [LEDGER_WEIGHT_BUSY_NS] = c->weight_busy,
+	                           [LEDGER_WEIGHT_IDLE_NS] = c->weight_idle,
+	                           [LEDGER_LOST] = c->ticks_lost,
+	                           [LEDGER_THROTTLED] = c->throttled,
+	                           [LEDGER_STEAL_NS] = c->steal_ns,
+	                           [LEDGER_HAS_SWITCHES] = c->has_switches,
+	                           [LEDGER_HAS_STEAL] = c->has_steal};
 
 	/* Of an event that counts no time. */
-	if (((column == 3 || column == 4) && !ledger_cpu_is_timed(c)) ||
-	    ((column == 12 || column == 13) && !c->period_ns))
+	if (((column == LEDGER_BUSY_NS || column == LEDGER_IDLE_NS) && !ledger_cpu_is_timed(c)) ||
+	    ((column == LEDGER_WEIGHT_BUSY_NS || column == LEDGER_WEIGHT_IDLE_NS) && !c->period_ns))
 		return;
-	if (column == 7)
+	if (column == LEDGER_PERIOD_NS)
 		sql_out_known(out, values[column]);
-	else if (column > 0 && (column != 16 || c->has_steal))
+	else if (column > LEDGER_WINDOW && (column != LEDGER_STEAL_NS || c->has_steal))
 		sql_out_u64(out, values[column]);
 }
 
@@ -282,20 +285,20 @@ static void buffer_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	const struct account_cpu *c = ring_at(ctx, row);
 
 	switch (column) {
-	case 1:
+	case BUFFERS_CPU:
 		sql_out_u64(out, c->cpu);
 		break;
-	case 2:
+	case BUFFERS_RING_BYTES:
 		sql_out_u64(out, c->ring_bytes);
 		break;
-	case 3:
+	case BUFFERS_USED_MAX:
 		sql_out_u64(out, c->ring_used_max);
 		break;
-	case 4:
+	case BUFFERS_USED_AVERAGE:
 		if (c->ring_reads)
 			sql_out_u64(out, c->ring_used_sum / c->ring_reads);
 		break;
-	case 5:
+	case BUFFERS_LOST_RECORDS:
 		sql_out_u64(out, c->lost_records);
 		break;
 	}
@@ -336,7 +339,7 @@ int profile_tables_add_sessions(struct sql *s, struct profile_model *m, struct e
 	         .count = window_count,
 	         .value = window_value,
 	         .has_id = true,
-	         .ranged = 1 << 2,
+	         .ranged = 1 << WINDOWS_START_NS,
 	         .range = window_range},
 	        {.name = "ledger", .count = ledger_count, .value = ledger_value},
 	        {.name = "buffers", .count = buffer_count, .value = buffer_value},
