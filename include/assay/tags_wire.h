@@ -110,9 +110,10 @@ enum assay_tags_state {
 };
 
 /* header.flags */
-#define ASSAY_TAGS_FULL 1u     /* STOP: events were discarded for lack of room */
-#define ASSAY_TAGS_NO_RINGS 2u /* more concurrent threads than rings: their events were discarded  \
-	                        */
+#define ASSAY_TAGS_FULL 1u /* STOP: events were discarded for lack of room */
+#define ASSAY_TAGS_NO_RINGS                                                                        \
+	2u /* more concurrent threads than rings: their events were discarded                      \
+	    */
 #define ASSAY_TAGS_NAMES_FULL 4u /* names did not fit */
 #define ASSAY_TAGS_EXITED 8u     /* the process ended normally; not set after a kill */
 

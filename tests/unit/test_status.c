@@ -99,7 +99,8 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	CHECK(strstr(out.data, "Session day: running\n"));
 	CHECK(strstr(out.data, "\nsince      2023-11-14 22:13:20, 10.000 s\n"));
 	CHECK(strstr(out.data, "\nprocess    4711\n"));
-	CHECK(strstr(out.data, "\nticks      not known: this kind of session does not count them\n"));
+	CHECK(strstr(out.data,
+	             "\nticks      not known: this kind of session does not count them\n"));
 	CHECK(strstr(out.data, "\nrate       100 Hz now, 997 Hz requested\n"));
 	a.state = SESSION_ENDED;
 	buf_clear(&out);
