@@ -267,7 +267,7 @@ def an_option_that_the_file_cannot_follow_is_refused(t):
                         (("--time", "0,1"), "--time"), (("--callers", "x"), "--callers"),
                         (("--groups", "x"), "--groups"), (("--sort", "cpu"), "does not have it"),
                         (("--sort", "process", "--children"), "--comm and --pid"),
-                        (("--pid", "x"), "no process number")):
+                        (("--pid", "x"), "not a process number")):
         r = t.assay("report", *words, file, status=2)
         t.has(r.err, says, " ".join(words))
         t.equal(r.out, "", " ".join(words))
