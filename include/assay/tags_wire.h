@@ -59,8 +59,7 @@
 #define ASSAY_CTF_MAGIC 0xC1FC1FC1u
 
 /* packet.flags */
-#define ASSAY_TAGS_GAP                                                                             \
-	1u /* calls open before it are unknown: events are missing, or capture was off */
+#define ASSAY_TAGS_GAP 1u    /* the calls open before are unknown (lost events, or capture off) */
 #define ASSAY_TAGS_FORKED 2u /* first packet of a fork's child: functions are open */
 
 #ifndef __ASSEMBLER__
@@ -110,10 +109,8 @@ enum assay_tags_state {
 };
 
 /* header.flags */
-#define ASSAY_TAGS_FULL 1u /* STOP: events were discarded for lack of room */
-#define ASSAY_TAGS_NO_RINGS                                                                        \
-	2u /* more concurrent threads than rings: their events were discarded                      \
-	    */
+#define ASSAY_TAGS_FULL 1u       /* STOP: events were discarded for lack of room */
+#define ASSAY_TAGS_NO_RINGS 2u   /* more threads than rings: events were discarded */
 #define ASSAY_TAGS_NAMES_FULL 4u /* names did not fit */
 #define ASSAY_TAGS_EXITED 8u     /* the process ended normally; not set after a kill */
 
@@ -201,8 +198,7 @@ struct assay_tags_ring {      /* 128 bytes */
  */
 struct assay_tags_self {
 	uint64_t at;   /* address of the next slot */
-	uint64_t base; /* address of the packet's first slot - ASSAY_TAGS_BIAS; 0: no packet is open
-	                */
+	uint64_t base; /* first slot's address - ASSAY_TAGS_BIAS; 0: no open packet */
 	uint64_t turn; /* bits 40..63 of the clock for the packet's events */
 };
 

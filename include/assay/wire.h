@@ -83,8 +83,7 @@ struct assay_calls_header {
 	uint32_t depth_limit;
 	int32_t pid, parent; /* parent: the process that forked it, or 0 */
 	uint32_t uid, cpus;
-	uint64_t birth;    /* start time in /proc/PID/stat, clock ticks since boot: identifies the
-	                      process together with pid */
+	uint64_t birth;    /* start time in /proc/PID/stat, clock ticks since boot */
 	uint64_t start_ns; /* CLOCK_REALTIME */
 	struct assay_calls_moment first, latest; /* the clock's rate lies between them */
 	uint64_t end_ticks;                      /* 0: not ended */
@@ -152,8 +151,7 @@ struct assay_calls_wait {                        /* 64 bytes */
 	uint64_t blocked, preempted;             /* ticks */
 	uint64_t blocked_count, preempted_count; /* times */
 	uint32_t node, unused32;
-	uint64_t settled; /* part of blocked that comes from the CPU clock, not from switch records
-	                   */
+	uint64_t settled; /* part of blocked that comes from the CPU clock */
 	uint64_t unused[2];
 };
 
@@ -201,8 +199,7 @@ struct assay_calls_image {           /* 384 bytes */
 /* In recordings: a function's name, found when the recording was written. */
 struct assay_calls_name {  /* 32 bytes */
 	uint64_t function; /* as in a node, without INHERITED */
-	uint32_t name;     /* offset in the table's texts: the bytes of all TEXT chunks together; 0:
-	                      none */
+	uint32_t name;     /* offset in the bytes of all TEXT chunks; 0: none */
 	uint32_t file;     /* the source file; 0: unknown */
 	uint32_t line, unused32;
 	uint64_t unused;
