@@ -23,12 +23,11 @@
 #define ASSAY_CALLS_PAGE 4096u /* bytes; chunks are multiples of it */
 
 /* header.flags: conditions that a reader reports. Set, never cleared. */
-#define ASSAY_CALLS_FULL 1u       /* memory was used up: paths are counted in (other) */
-#define ASSAY_CALLS_DEEP 2u       /* deeper than the limit: paths are counted in (other) */
-#define ASSAY_CALLS_UNSWITCHED 4u /* perf_event was denied: waiting is not separated */
-#define ASSAY_CALLS_SETTLED                                                                        \
-	8u                   /* more switches than the ring holds: waits come from the CPU clock */
-#define ASSAY_CALLS_LOST 16u /* events were lost: header.lost_events */
+#define ASSAY_CALLS_FULL 1u        /* memory was used up: paths are counted in (other) */
+#define ASSAY_CALLS_DEEP 2u        /* deeper than the limit: paths are counted in (other) */
+#define ASSAY_CALLS_UNSWITCHED 4u  /* perf_event was denied: waiting is not separated */
+#define ASSAY_CALLS_SETTLED 8u     /* switches overflowed the ring: waits from the CPU clock */
+#define ASSAY_CALLS_LOST 16u       /* events were lost: header.lost_events */
 #define ASSAY_CALLS_UNMATCHED 32u  /* exits without a recorded entry */
 #define ASSAY_CALLS_RESYNCED 64u   /* calls were closed without an exit: longjmp, exceptions */
 #define ASSAY_CALLS_FILTERED 128u  /* a filter excluded functions */
@@ -175,9 +174,8 @@ struct assay_calls_thread {
 	uint64_t threads;       /* number of threads that had this record */
 	uint64_t first;         /* ticks: first event of this thread */
 	uint64_t before_cpu_ns; /* its CPU clock at `first` */
-	uint64_t sync, sync_cpu_ns; /* a later reading of both: at switches, and at the end */
-	uint64_t past_wall,
-	        past_cpu_ns; /* sums over ended threads: ticks from first to end; CPU time */
+	uint64_t sync, sync_cpu_ns;      /* a later reading of both: at switches, and at the end */
+	uint64_t past_wall, past_cpu_ns; /* ended threads: ticks; CPU time */
 	uint64_t own;  /* ticks: measured duration of the slow paths of the hooks, in no net */
 	uint64_t slow; /* events on a slow path */
 	struct assay_calls_sample enter, exit; /* durations of sampled hooks, one in some hundred */
@@ -242,9 +240,8 @@ struct assay_calls_more {    /* 32 bytes */
 /* A running thread's clocks when a baseline was taken. */
 struct assay_calls_clocks { /* 32 bytes */
 	int32_t tid;
-	uint32_t runs; /* 1: it was running or waiting for a CPU */
-	uint64_t cpu_ns,
-	        runnable_ns; /* time on CPU, and time waiting for one, since the thread started */
+	uint32_t runs;                /* 1: it was running or waiting for a CPU */
+	uint64_t cpu_ns, runnable_ns; /* running; waiting for a CPU; since the start */
 	uint64_t unused;
 };
 
