@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_tables: counted calls as tables. Rows of `calls` are the paths of all processes, one
- * process after the other; `stacks` and `samples` have the same rows and ids, so that what is
- * asked of sampled stacks can be asked of these: `weight` is the net time.
+ * calls_tables: counted calls as tables. The rows of `calls` are the call paths of all processes,
+ * one process after the other. `stacks` and `samples` have the same rows and ids, so queries for
+ * sampled stacks work here too; `weight` is then the net time.
  */
 #include "base/sorted.h"
 #include "base/xalloc.h"
@@ -20,10 +20,10 @@
 struct calls_model {
 	const struct call_paths *calls;
 	struct call_names *names;
-	/* by process, and one more: how many there are before it */
+	/* by process: the sum over all processes before it; the last element is the total */
 	uint64_t *paths, *threads;
 	uint32_t *instances;
-	uint32_t *depths; /* by path of all, the roots' 0 */
+	uint32_t *depths; /* by path, over all processes; 0 for a root */
 	uint64_t start_ns, end_ns;
 	bool running; /* at least one process */
 };
@@ -40,7 +40,7 @@ static void free_model(void *ctx)
 	free(m);
 }
 
-/* Which of a name's processes each is, from 1, in the order of the recording. */
+/* Numbers the processes of each name from 1, in the order of the recording. */
 static void number_instances(struct calls_model *m)
 {
 	uint32_t *seen = xcalloc(m->calls->images.names.texts.count + 1, sizeof(*seen));
@@ -72,7 +72,7 @@ static void measure(struct calls_model *m)
 	}
 }
 
-/* Callers stand before callees. */
+/* A caller has a smaller index than its callees. */
 static void measure_depths(struct calls_model *m)
 {
 	uint32_t *depth = m->depths;
@@ -101,7 +101,7 @@ static struct calls_model *new_model(const struct call_paths *c, struct symboliz
 	return m;
 }
 
-/* The process that item `row` of `firsts` is of; the last whose first is not behind it. */
+/* The process that owns row `row`: the last one whose element of `firsts` is not above `row`. */
 static size_t process_of(const struct calls_model *m, const uint64_t *firsts, uint64_t row)
 {
 	return sorted_count(i, m->calls->processes.count, firsts[i] <= row) - 1;
@@ -112,7 +112,7 @@ static uint64_t one(void *ctx)
 	return 1;
 }
 
-/* Nanoseconds, whole; a damaged recording may hold what is no number. */
+/* Sets whole nanoseconds. A damaged recording may contain NaN or infinity: NULL then. */
 static void out_whole(sqlite3_context *out, double ns)
 {
 	if (isfinite(ns) && fabs(ns) < 9e18)
@@ -173,7 +173,7 @@ static uint64_t process_count(void *ctx)
 	return ((struct calls_model *)ctx)->calls->processes.count;
 }
 
-/* The latest of that pid which stands before it. */
+/* The parent is the last process with the parent pid before this row: pids are reused. */
 static void out_parent(const struct calls_model *m, uint64_t row, sqlite3_context *out)
 {
 	const struct call_process *all = m->calls->processes.items;
@@ -290,7 +290,7 @@ static void function_value(void *ctx, uint64_t row, int column, sqlite3_context 
 		sql_out_text(out, call_names_of(m->names, (uint32_t)row));
 }
 
-/* A frame a function: where it begins. */
+/* One frame per function: its first address. */
 static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
 	const struct calls_model *m = ctx;
@@ -306,7 +306,7 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 		sqlite3_result_int(out, 0);
 }
 
-/* One path of all. */
+/* One call path, and the process that owns it. */
 struct row {
 	size_t process;
 	const struct call_process *of;
@@ -331,7 +331,7 @@ static uint64_t path_count(void *ctx)
 	return m->paths[m->calls->processes.count];
 }
 
-/* What has no caller stands below none; so does a process's root. */
+/* A function without a caller has parent 0, and so has the root of a process. */
 static void stack_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
 	const struct calls_model *m = ctx;
@@ -386,7 +386,8 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 	}
 }
 
-/* As in folded stacks: of deeper ones the outermost, "[deeper]" and the innermost. */
+/* The path as in folded stacks. A path above NAMED_DEPTH_MAX functions is cut to the outermost
+ * ones, "[deeper]" and the innermost one. */
 static void out_path(const struct calls_model *m, const struct row *r, sqlite3_context *out)
 {
 	const struct call_path *all = r->of->paths.items;
@@ -431,7 +432,7 @@ static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *
 	case CALLS_PROCESS:
 		sql_out_u64(out, r.process);
 		break;
-	case CALLS_THREAD: /* paths of all threads are one tree */
+	case CALLS_THREAD: /* all threads of a process share one tree of paths */
 		break;
 	case CALLS_FUNCTION:
 		sql_out_u64(out, r.path->function);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The texts of a table's columns, without the separator in front of the first one. */
+/* The texts of the columns of a table, separated by ", ". The [2] skips the first separator. */
 #define COLUMN_TEXT(number, text) ", " text
 #define COLUMN_TEXTS(columns) &(columns(COLUMN_TEXT))[2]
 

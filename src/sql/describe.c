@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql_describe(): the tables and views, in words of SQL. */
+/* sql_describe(): the CREATE statements of tables and views. */
 #include "sql/sql_internal.h"
 
 #include "base/xalloc.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* One column a line. */
+/* Writes one column per line. */
 static void describe_table(const struct sql_columns *c, struct buf *out)
 {
 	const char *at = c->columns;
@@ -24,7 +24,7 @@ static void describe_table(const struct sql_columns *c, struct buf *out)
 	buf_puts(out, "\n);\n");
 }
 
-/* Its columns, which its text does not show at a glance, and the text. Nothing is loaded for it. */
+/* Writes a view: its column names as a comment, and its text. No table is loaded. */
 static void describe_view(sqlite3 *db, const struct sql_view *v, struct buf *out)
 {
 	char *question = xasprintf("PRAGMA table_info(%s)", v->name);
@@ -41,7 +41,7 @@ static void describe_view(sqlite3 *db, const struct sql_view *v, struct buf *out
 	buf_addf(out, "CREATE VIEW %s AS %s;\n", v->name, v->select);
 }
 
-/* One that was made by a statement. */
+/* Writes a table or view that a statement created. */
 static bool describe_own(sqlite3 *db, const char *table, struct buf *out)
 {
 	static const char question[] =
@@ -80,7 +80,7 @@ int sql_describe(struct sql *s, const char *table, struct buf *out, struct error
 		found = true;
 	}
 	if (!found && !describe_own(s->db, table, out))
-		return error_set(err, ENOENT, "there is no table or view %s; .tables lists them",
-		                 table);
+		return error_set(err, ENOENT,
+		                 "there is no table or view %s; .tables lists all of them", table);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff: diff(a_from, a_to, b_from, b_to), the shares of functions in two stretches of time. */
+/* diff: diff(a_from, a_to, b_from, b_to) compares the shares of functions in two time ranges. */
 #include "sql/columns.h"
 #include "sql/table.h"
 #include "sql/views.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Windows that begin in a stretch are of it. All samples are counted, idle ones too. */
+/* A window belongs to the range in which it begins. Samples of idle time are counted too. */
 static const char question[] =
         "WITH own AS (SELECT stack, sum(a) AS a, sum(b) AS b FROM ("
         "SELECT stack, samples AS a, 0 AS b FROM samples"
@@ -27,10 +27,11 @@ static const char question[] =
         " FROM placed LEFT JOIN functions n ON n.id = placed.function"
         " LEFT JOIN images i ON i.id = coalesce(n.image, placed.image)";
 
-/* One time in a hundred, of a function that did not change: as a chance, and as a z. */
+/* Level of significance, two-sided, as a probability and as a z value: an unchanged function is
+ * reported once in 100 tests. */
 #define CHANCE 0.01
 #define Z_BEYOND 2.5758
-/* Below that a count's spread is no bell, and the chance is counted out. */
+/* Below this expected count the normal approximation is wrong: Fisher's exact test is used. */
 #define EXPECTED_MIN 5
 
 struct diff_row {
@@ -49,9 +50,9 @@ static double log_ways(double of, double take)
 }
 
 /*
- * Fisher's exact test, two-sided: how likely is a division of the function's samples between the
- * two stretches that is as unlikely as this one, or more so, were it for chance alone. The steps
- * are as many as the smallest of the sums has samples.
+ * Fisher's exact test, two-sided: the probability, by chance alone, of a division of the
+ * function's samples between the two ranges that is as unlikely as this one or more unlikely. The
+ * number of steps is at most the smallest of the sums.
  */
 static double chance_of(double a, double all_a, double b, double all_b)
 {
@@ -67,7 +68,7 @@ static double chance_of(double a, double all_a, double b, double all_b)
 	return sum;
 }
 
-/* Two proportions: a of all_a against b of all_b, each sample by itself. */
+/* Test of two proportions, a of all_a and b of all_b. Samples are taken as independent. */
 static struct diff_row compare(double a, double all_a, double b, double all_b)
 {
 	struct diff_row row = {0};

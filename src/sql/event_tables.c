@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_tables: `events` of perf.data. SQLite pulls rows, and the reader of perf.data pushes
- * events, in time order, with bounded memory. So each cursor has a thread that reads: it hands
- * over batches of rows, and waits while the one before was not taken. A cursor that is closed
- * early (LIMIT) stops it within a batch, and what lies behind the time or number that is asked
- * for is not read. What is in memory is two batches, and the reader's.
+ * event_tables: the table `events` of perf.data. SQLite pulls rows, but the reader of perf.data
+ * pushes events, in time order. Therefore each cursor has a reader thread. The thread passes
+ * batches of rows to the cursor, and waits until the cursor has taken the previous batch. When a
+ * cursor is closed early (LIMIT), the thread stops within one batch. The thread also stops at the
+ * upper bound of `time_ns` or `seq`. Memory: two or three batches, and the buffers of the reader.
  */
 #include "sql/event_tables.h"
 
@@ -33,7 +33,7 @@ struct row {
 	int32_t pid, tid;
 	bool has_value;
 	int64_t value;
-	uint32_t name, detail; /* in the batch's texts, + 1; 0: none */
+	uint32_t name, detail; /* offset in batch.texts + 1; 0: no text */
 };
 
 struct batch {
@@ -41,37 +41,37 @@ struct batch {
 	struct buf texts;
 };
 
-/* What is wanted, inclusive. SQLite looks again at each row. */
+/* The bounds of the query, inclusive. SQLite checks each row again. */
 struct wanted {
 	int64_t seq_high, time_low, time_high;
-	bool timed; /* rows without a time are not */
+	bool timed; /* `time_ns` has a bound: rows without a time cannot match */
 };
 
 struct events_file {
-	bool in_order; /* known to be */
+	bool in_order; /* the events are known to be in time order */
 	char path[];
 };
 
 struct reading {
 	struct events_file *file;
 	struct wanted wanted;
-	bool in_order; /* as it was known at the begin */
+	bool in_order; /* file->in_order when the cursor was opened */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* under the lock */
-	struct batch *ready; /* not taken yet */
+	/* protected by `lock` */
+	struct batch *ready; /* passed by the thread, not yet taken by the cursor; or NULL */
 	bool ended, stop;
-	/* the thread's, until it has ended */
+	/* owned by the thread until it ends */
 	struct batch *filling;
 	struct recording recording;
-	uint64_t wall_less_ns; /* wall's clock - the recording's */
+	uint64_t wall_less_ns; /* wall clock - clock of the recording */
 	int64_t seq;
-	bool past;  /* nothing that is wanted follows */
-	bool whole; /* all of the file was read: whether its events came in order is known */
+	bool past;  /* no row after this one can match */
+	bool whole; /* the whole file was read, so recording.out_of_order is final */
 	struct error err;
 	int status;
-	/* the cursor's */
+	/* owned by the cursor */
 	struct batch *taken;
 	size_t at;
 };
@@ -90,7 +90,7 @@ static void batch_free(struct batch *b)
 	free(b);
 }
 
-/* Gives what is filled to the cursor; -ECANCELED: nobody wants more. */
+/* Passes the filled batch to the cursor. -ECANCELED: the cursor was closed. */
 static int hand_over(struct reading *r)
 {
 	int ret;
@@ -118,7 +118,7 @@ static uint32_t add_text(struct batch *b, const char *text)
 	return at;
 }
 
-/* The same of what is put behind the texts by `fmt`. */
+/* As add_text(), but formats the text. */
 static uint32_t add_words(struct batch *b, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 static uint32_t add_words(struct batch *b, const char *fmt, ...)
@@ -185,7 +185,7 @@ static void fill_switch(const struct reading *r, const struct event *e, struct r
 	                        s->next_prev_pid);
 }
 
-/* What programs do. */
+/* Records about programs: COMM, CGROUP, FORK, EXIT. */
 static void fill_program(const struct reading *r, const struct event *e, struct row *row)
 {
 	struct batch *b = r->filling;
@@ -202,7 +202,7 @@ static void fill_program(const struct reading *r, const struct event *e, struct 
 	}
 }
 
-/* What the kernel and the recorder tell of the recording itself. */
+/* Records about the recording itself: lost records, throttling, counter values. */
 static void fill_record(const struct reading *r, const struct event *e, struct row *row)
 {
 	struct batch *b = r->filling;
@@ -226,7 +226,8 @@ static void fill_record(const struct reading *r, const struct event *e, struct r
 	}
 }
 
-/* By enum event_kind: its word, and what fills name, value and detail, as docs/SQL.md has them. */
+/* By enum event_kind: the text of column `kind`, and the function that fills name, value and
+ * detail as docs/SQL.md describes. */
 static const struct {
 	const char *name;
 	void (*fill)(const struct reading *r, const struct event *e, struct row *row);
@@ -254,7 +255,7 @@ static int on_begin(void *ctx, const struct recording *recording, struct error *
 	return 0;
 }
 
-/* Counts a row; where nothing that is wanted can come any more, says so. */
+/* Counts a row, and returns whether it is in the bounds. Sets r->past after the last bound. */
 static bool is_wanted(struct reading *r, uint64_t time_ns)
 {
 	const struct wanted *w = &r->wanted;
@@ -266,7 +267,7 @@ static bool is_wanted(struct reading *r, uint64_t time_ns)
 	return !w->timed || (time_ns && time >= w->time_low && time <= w->time_high);
 }
 
-/* Now and then, where no batch is filled. */
+/* Checks r->stop every BATCH_ROWS rows: hand_over() does not run if no row matches. */
 static bool is_stopped(struct reading *r)
 {
 	bool stop = false;
@@ -311,7 +312,7 @@ static struct row *add_note(struct reading *r, const char *kind)
 	return row;
 }
 
-/* What could not be read is told behind the rest. */
+/* Adds rows at the end for unknown records and for warnings of the reader. */
 static void add_notes(struct reading *r)
 {
 	if (r->recording.unknown_records)
@@ -353,7 +354,7 @@ static void free_reading(struct reading *r)
 	free(r);
 }
 
-/* Signals stay with the threads that expect them. */
+/* Blocks all signals in the reader thread, so that other threads handle them. */
 static int start_thread(struct reading *r)
 {
 	sigset_t all, before;
@@ -393,8 +394,8 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 
 	if (stat(path, &st) || (!S_ISREG(st.st_mode) && !perf_data_is_directory(path)))
 		return error_set(err, EINVAL,
-		                 "events are read from the file when they are asked for, and %s is "
-		                 "no file: write the recording into one",
+		                 "the events table reads the file again for each query, and %s is "
+		                 "not a file: save the recording to a file first",
 		                 strcmp(path, "-") != 0 ? path : "standard input");
 	r = xcalloc(1, sizeof(*r));
 	r->file = file;
@@ -414,7 +415,7 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 	return 0;
 }
 
-/* 1: there is another batch. */
+/* 1: a batch was taken; 0: the end; -errno. */
 static int take_batch(struct reading *r, struct error *err)
 {
 	batch_free(r->taken);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_tables: `events` of a trace of event tags: all streams merged by time, packet by packet
- * as they are asked for. Of each stream that has begun and has not ended one packet is there.
+ * event_tables: the table `events` of a tag trace. A heap merges all streams by time. Packets are
+ * read when they are needed: memory holds one packet of each open stream.
  */
 #include "sql/event_tables.h"
 
@@ -20,19 +20,19 @@ struct source {
 	const struct tag_stream *stream;
 	struct tag_reader *reader; /* NULL: not opened yet */
 	struct tag_packet packet;
-	size_t at;      /* the word that is next */
-	uint64_t ticks; /* of it, by the packet */
-	uint64_t time;  /* of it, never before the last: the heap's key */
-	bool lost;      /* before the packet's words stands that events are missing */
+	size_t at;      /* index of the next word */
+	uint64_t ticks; /* time of that word, by the packet */
+	uint64_t time;  /* the same, but never less than that of the word before: key of the heap */
+	bool lost;      /* the next row is `lost`: events are missing before this packet */
 };
 
 struct cursor {
 	struct tag_recording *recording;
 	struct source *sources;
-	VEC(struct source *) heap; /* the earliest is first; those that have ended are not in it */
-	int64_t seq;               /* of the row, which is the first's */
+	VEC(struct source *) heap; /* earliest source first; ended sources are removed */
+	int64_t seq;               /* number of the current row, the first of the heap */
 	bool begun;
-	/* bounds: ticks that are wanted, and rows */
+	/* bounds of the query, in ticks and in rows */
 	uint64_t low, high;
 	int64_t seq_high;
 };
@@ -47,7 +47,7 @@ static bool is_event(uint64_t word)
 	return word && (word & ASSAY_TAGS_TAG_MASK) != ASSAY_TAG_VOID;
 }
 
-/* Over words that are no events, to the next one; false: the packet has no more. */
+/* Skips words that are not events. false: no event is left in the packet. */
 static bool find_word(struct source *s)
 {
 	const struct tag_packet *p = &s->packet;
@@ -61,7 +61,7 @@ static bool find_word(struct source *s)
 	return true;
 }
 
-/* 1: there is a next row of it; 0: it has ended. */
+/* Goes to the next row of the source. 1: a row; 0: the end of the stream; -errno. */
 static int advance(struct cursor *c, struct source *s, struct error *err)
 {
 	int ret;
@@ -109,7 +109,8 @@ static void events_close(void *cursor)
 	free(c);
 }
 
-/* Whole ticks up to then, as far as there are any; a file says any `hz`. */
+/* Converts ns to whole ticks, 0 for a negative time. A file may contain any `hz`, so the result is
+ * limited to UINT64_MAX. */
 static uint64_t ticks_at(const struct tag_clock *clock, __int128 ns)
 {
 	unsigned __int128 seconds = ns / 1000000000, rest = ns % 1000000000, ticks;
@@ -120,7 +121,7 @@ static uint64_t ticks_at(const struct tag_clock *clock, __int128 ns)
 	return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-/* Bounds in ns as ticks, one too many rather than one too few: SQLite looks again. */
+/* Converts the bounds from ns to ticks, rounded outward. SQLite checks each row again. */
 static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t count)
 {
 	const struct tag_clock *clock = &c->recording->clock;
@@ -140,8 +141,8 @@ static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t 
 }
 
 /*
- * To the stream's first row that is wanted; 1: there is one. Those before it are counted without
- * being put in order with other streams': all of them come before what is wanted.
+ * Goes to the first row of the stream inside the bounds. 1: there is one. Rows before it need no
+ * merge with other streams, since all of them come before the bounds: they are only counted.
  */
 static int skip(struct cursor *c, struct source *s, struct error *err)
 {
@@ -183,7 +184,7 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 	return 0;
 }
 
-/* The row that was first is over; a stream whose turn comes for the first time is opened. */
+/* Removes the current row. A stream is opened when it becomes the first of the heap. */
 static int events_next(void *cursor, struct error *err)
 {
 	struct cursor *c = cursor;
@@ -278,7 +279,7 @@ static void lost_value(const struct source *s, int column, sqlite3_context *out)
 		sql_out_u64(out, s->packet.lost);
 }
 
-/* ns since 1970 where the trace knows, else since the clock's 0. */
+/* Sets ns since 1970 if the trace has the offset, else ns since 0 of its clock. */
 static void out_time(const struct cursor *c, uint64_t ticks, sqlite3_context *out)
 {
 	const struct tag_clock *clock = &c->recording->clock;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql_export(): all public tables and views as a plain database. */
+/* sql_export(): writes all public tables and views to a new SQLite database. */
 #include "sql/sql_internal.h"
 
 #include "base/replace_by_path.h"
@@ -26,7 +26,7 @@ static int copy_fail(struct copy *c, struct error *err)
 	                 code == SQLITE_FULL ? "no space is left" : sqlite3_errmsg(c->to));
 }
 
-/* Frees the text. */
+/* Executes `text` and frees it. */
 static int run(struct copy *c, char *text, struct error *err)
 {
 	int ret = sqlite3_exec(c->to, text, NULL, NULL, NULL);
@@ -35,7 +35,7 @@ static int run(struct copy *c, char *text, struct error *err)
 	return ret ? copy_fail(c, err) : 0;
 }
 
-/* An id that comes first is the key. */
+/* The column `id`, if it is the first one, becomes the primary key. */
 static int make_table(struct copy *c, const struct sql_columns *table, struct error *err)
 {
 	static const char id[] = "id INTEGER";
@@ -107,7 +107,7 @@ static int copy_all(struct copy *c, struct error *err)
 	return ret ? ret : run(c, sqlite3_mprintf("COMMIT"), err);
 }
 
-/* Another one's file, or a link, in the place of the new one is not written into. */
+/* A file of another user, or a link, at the place of the new file is not written to. */
 static int open_part(struct copy *c, const char *path, struct error *err)
 {
 	int ret = replace_by_path_begin(&c->file, path, err);
@@ -126,7 +126,7 @@ int sql_export(struct sql *s, const char *path, struct error *err)
 		ret = replace_file_check(path, err);
 	if (!ret)
 		ret = open_part(&c, path, err);
-	/* All of a store as it is at one moment. */
+	/* One transaction, so that all tables of a store are of one moment. */
 	if (!ret && sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL))
 		ret = sql_fail(s, SQLITE_ERROR, "", -1, err);
 	if (!ret) {

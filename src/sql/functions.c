@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * functions: stack_text(), leaf(), ns_text(), time_text(). Stacks are asked of the public
- * tables, so that they are the same of a recording and of a store.
+ * functions: stack_text(), leaf(), ns_text(), time_text(). Stacks are read from the public tables,
+ * so the functions work for recordings and for stores.
  */
 #include "sql/views.h"
 
@@ -16,28 +16,28 @@
 #include <string.h>
 #include <time.h>
 
-#define DEPTH_MAX 65536 /* of a stack, whatever a file says */
+#define DEPTH_MAX 65536 /* frames of one stack; a damaged file may contain more */
 
 static const char step[] =
         "SELECT s.parent, coalesce(n.name, '[no symbol]') FROM stacks s "
         "LEFT JOIN frames f ON f.id = s.frame LEFT JOIN functions n ON n.id = f.function "
         "WHERE s.id = ?1";
 
-/* A frame of the stack that was told last: its text ends there. */
+/* A frame of the cached stack, and the end of its text. */
 struct told {
 	sqlite3_int64 id;
 	size_t end;
 };
 
 struct sql_functions {
-	sqlite3_stmt *step; /* NULL: not asked for yet */
+	sqlite3_stmt *step; /* NULL: not prepared yet */
 	/* The stack that was told last, outermost first, ids rising: most have a begin in common
 	 * with the one before. */
 	VEC(struct told) line;
 	struct buf text;
 };
 
-/* Prepared at the first call, and kept: a query may ask for each of its rows. */
+/* Prepared at the first call and kept, since a query may call a function for each row. */
 static sqlite3_stmt *step_of(sqlite3_context *out)
 {
 	struct sql_functions *f = sqlite3_user_data(out);
@@ -48,7 +48,8 @@ static sqlite3_stmt *step_of(sqlite3_context *out)
 	return f->step;
 }
 
-/* The name of a stack's innermost function, NULL: there is no such stack; *id: its caller's. */
+/* The name of the innermost function of a stack; NULL: the stack does not exist. *id becomes the
+ * parent. */
 static char *take_name(sqlite3_stmt *statement, sqlite3_int64 *id)
 {
 	sqlite3_int64 parent = 0;
@@ -62,7 +63,7 @@ static char *take_name(sqlite3_stmt *statement, sqlite3_int64 *id)
 		parent = sqlite3_column_int64(statement, 0);
 	}
 	sqlite3_reset(statement);
-	/* A parent's number is less than its child's: what is not so would never end. */
+	/* A parent must have a smaller id than its child. Otherwise a cycle would never end. */
 	*id = parent < *id ? parent : 0;
 	return name;
 }
@@ -84,7 +85,7 @@ void sql_functions_forget(struct sql_functions *f)
 	buf_clear(&f->text);
 }
 
-/* How much of the stack told last ends with `id`; 0: nothing does. */
+/* Number of frames of the cached stack up to `id`; 0: it does not contain `id`. */
 static size_t line_to(const struct sql_functions *f, sqlite3_int64 id)
 {
 	size_t low = 0, high = f->line.count;
@@ -113,7 +114,7 @@ static void add_step(struct sql_functions *f, const struct step_up *up)
 	vec_push(&f->line, (struct told){up->id, f->text.size});
 }
 
-/* Makes the stack the one told last; false: it has more than DEPTH_MAX frames, and is cut. */
+/* Makes the stack the cached one. false: it has more than DEPTH_MAX frames, and is cut. */
 static bool tell_stack(struct sql_functions *f, sqlite3_int64 id)
 {
 	VEC(struct step_up) steps = {0};
@@ -147,7 +148,7 @@ static void stack_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 	if (!step_of(out))
 		return;
 	whole = tell_stack(f, id);
-	if (!whole) { /* the innermost ones, whatever was told before */
+	if (!whole) { /* keep the innermost frames; the cached ones do not apply */
 		sql_functions_forget(f);
 		tell_stack(f, id);
 	}
@@ -171,7 +172,7 @@ static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 		double ns;
 		const char *name;
 		int places;
-		double half; /* of the last place of the unit below */
+		double half; /* half of the last printed digit of the unit below */
 	} units[] = {{1e9, "s", 3, 5e3}, {1e6, "ms", 2, 5}, {1e3, "us", 2, 0.5}, {1, "ns", 0, 0}};
 	double ns = sqlite3_value_double(argv[0]), size = ns < 0 ? -ns : ns;
 	char text[400]; /* a double has up to 309 digits before the point */
@@ -179,7 +180,7 @@ static void ns_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 
 	if (!is_number(argv[0]))
 		return;
-	/* What would be rounded to a thousand of a unit is one of the next. */
+	/* A value that would be rounded to 1000 of a unit is printed as 1 of the next unit. */
 	while (i < 3 && size < units[i].ns - units[i].half)
 		i++;
 	snprintf(text, sizeof(text), "%.*f %s", units[i].places, ns / units[i].ns, units[i].name);
@@ -225,12 +226,12 @@ int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err
 	                 {"time_text", time_text}};
 
 	*out = xcalloc(1, sizeof(**out));
-	/* DIRECTONLY: no view or index of a foreign file may call them. */
+	/* DIRECTONLY: views and indexes of an untrusted file must not call them. */
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (sqlite3_create_function_v2(db, functions[i].name, 1,
 		                               SQLITE_UTF8 | SQLITE_DIRECTONLY, *out,
 		                               functions[i].function, NULL, NULL, NULL))
-			return error_set(err, EIO, "cannot make the functions: %s",
+			return error_set(err, EIO, "cannot create the SQL functions: %s",
 			                 sqlite3_errmsg(db));
 	return 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guard: what a statement may do. Reading, and tables and views of its own in `temp`; nothing
- * that writes to what is read, opens another file, or loads code.
+ * guard: restricts statements. A statement may read, and may create tables and views in `temp`. It
+ * may not write to the source, open another file or load code.
  */
 #include "sql/sql_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Pragmas that tell and change nothing, whatever their argument. */
+/* Pragmas that only read, with any argument. */
 static bool is_telling(const char *pragma)
 {
 	static const char *const names[] = {
@@ -23,7 +23,7 @@ static bool is_telling(const char *pragma)
 	return false;
 }
 
-/* These tell without an argument, and would change with one. */
+/* Pragmas that read without an argument, and change a setting with one. */
 static bool is_asking(const char *pragma, const char *argument)
 {
 	static const char *const names[] = {"application_id", "user_version",  "page_count",
@@ -38,11 +38,11 @@ static bool is_asking(const char *pragma, const char *argument)
 
 static int refuse(struct sql *s, const char *what)
 {
-	/* The first one told is what was asked; others follow from it. */
+	/* Keep the first refusal: later ones are consequences of it. */
 	if (!*s->refusal)
 		snprintf(s->refusal, sizeof(s->refusal),
-		         "%s: what is read here is not changed, "
-		         "and nothing else is opened",
+		         "%s: the source is opened read-only, "
+		         "and no other file may be opened",
 		         what);
 	return SQLITE_DENY;
 }
@@ -61,8 +61,8 @@ static bool is_temporary(const char *database)
 }
 
 /*
- * SQLite's own doing, when a table is declared: who makes one by a statement was asked about
- * that before, and to write there directly is refused by SQLITE_DBCONFIG_DEFENSIVE.
+ * SQLite writes to the schema table itself when a table is declared. The CREATE statement was
+ * checked before that. SQLITE_DBCONFIG_DEFENSIVE refuses a direct write by a statement.
  */
 static bool is_schema(const char *table)
 {
@@ -113,8 +113,8 @@ static int allow(void *ctx, int action, const char *first, const char *second, c
 	case SQLITE_DROP_VIEW:
 	case SQLITE_DROP_INDEX:
 	case SQLITE_DROP_VTABLE:
-		return refuse(s,
-		              "writing is refused (CREATE TEMP TABLE makes a table of your own)");
+		return refuse(s, "writing is refused (only temporary tables, by CREATE TEMP TABLE, "
+		                 "are allowed)");
 	default:
 		return refuse(s, "the statement is refused");
 	}
@@ -128,7 +128,8 @@ void sql_guard(struct sql *s)
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, &was);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &was);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, &was);
-	/* Views of the file; those in `temp` are ours. Before 3.35 it would be both. */
+	/* Disables the views of the file; views in `temp` still work. Before 3.35 this setting
+	 * would disable those too. */
 	if (s->is_store && sqlite3_libversion_number() >= 3035000)
 		sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, &was);
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);

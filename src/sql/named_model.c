@@ -18,7 +18,7 @@ static bool is_count(const struct named_paths *n, unsigned i)
 	return !strcmp(n->values[i].unit, "count");
 }
 
-/* What counts stands before what it counts: samples, cpu; inuse_objects, inuse_space. */
+/* The count precedes the value that it belongs to: samples, cpu; inuse_objects, inuse_space. */
 static uint32_t find_count(const struct named_paths *n)
 {
 	if (n->main_value && is_count(n, n->main_value - 1))
@@ -45,7 +45,7 @@ static void find_columns(struct named_model *m)
 		m->columns.runnable = m->columns.preempted;
 }
 
-/* Finding what is there already, while numbers are given. */
+/* Indexes that find existing rows while ids are assigned. */
 struct numbering {
 	struct named_model *m;
 	struct id_table processes, threads, calls;
@@ -115,7 +115,7 @@ static void number_owners(struct numbering *g)
 	free(instances);
 }
 
-/* Of what was inlined the innermost stands first in a place, and last in a stack. */
+/* The innermost inlined function is the first line of a place, and the last frame of a stack. */
 static void grow_stacks(struct named_model *m)
 {
 	const struct named_paths *n = m->n;
@@ -155,7 +155,7 @@ static uint32_t find_call(const struct numbering *g, uint32_t path, uint32_t own
 	return id_table_find(&g->calls, hash_pair(path, owner), call_equal, g, &key);
 }
 
-/* The call of a path, and those on the way to it that are not there yet: callers first. */
+/* Returns the call of a path. Adds it and its missing callers, outermost first. */
 static uint32_t call_of(struct numbering *g, uint32_t path, uint32_t owner)
 {
 	const struct named_path *paths = g->m->n->paths.items;

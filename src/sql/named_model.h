@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * named_model: named call paths numbered as the public tables want them: processes and threads
- * of their owners, stacks with inlined functions as frames of their own, and calls, which have
- * a row for each way to a path that has values, with sums.
+ * named_model: named call paths with the ids that the public tables need: processes and threads
+ * of the owners; stacks, in which each inlined function is a separate frame; and calls, with one
+ * row for each path that has values and for each path above it, with sums.
  *
- * named_model_new() goes over it once; plain data then; `n` must outlive it. Memory is a few
- * words a path and row. named_model_free(). Any thread. Uses: base, profile.
+ * named_model_new() makes one pass over `n`, which must outlive the model. The result is plain
+ * data. Memory: a few words per path and row. Free with named_model_free(). Any thread. Uses:
+ * base, profile.
  */
 #ifndef ASSAY_SQL_NAMED_MODEL_H
 #define ASSAY_SQL_NAMED_MODEL_H
@@ -26,21 +27,21 @@ struct named_thread {
 };
 
 struct named_stack {
-	uint32_t parent, line; /* a line of the model is a frame */
+	uint32_t parent, line; /* a line of `n` is a frame */
 	uint32_t depth;
 };
 
 struct named_call {
 	uint32_t parent; /* call; NAMED_NONE */
 	uint32_t path, owner;
-	uint32_t row;  /* NAMED_NONE: a mere way to others */
-	int64_t total; /* net of it and all below */
+	uint32_t row;  /* NAMED_NONE: it has no values of its own */
+	int64_t total; /* net of this call and of all its callees */
 };
 
-/* Which value it is; NAMED_NONE: there is no such one. */
+/* Indexes of values; NAMED_NONE: the profile does not have the value. */
 struct named_columns {
-	uint32_t count;                                    /* how often the main one is */
-	uint32_t calls, net, blocked, preempted, runnable; /* by their names */
+	uint32_t count; /* the count of the main value (samples, objects) */
+	uint32_t calls, net, blocked, preempted, runnable; /* found by name */
 };
 
 struct named_model {
@@ -48,12 +49,12 @@ struct named_model {
 	struct named_columns columns;
 	VEC(struct named_process) processes;
 	VEC(struct named_thread) threads;
-	uint32_t *owner_process, *owner_thread; /* by owner; thread NAMED_NONE */
-	uint32_t *line_place;                   /* by line */
-	VEC(struct named_stack) stacks;         /* [0]: the root; callers stand before callees */
-	uint32_t *path_stack;                   /* by path: its innermost frame's */
-	VEC(struct named_call) calls;           /* likewise; none without calls and net */
-	bool too_many;                          /* calls: there are more, and sums do not hold */
+	uint32_t *owner_process, *owner_thread; /* by owner; thread may be NAMED_NONE */
+	uint32_t *line_place;                   /* by line: its place */
+	VEC(struct named_stack) stacks;         /* [0] is the root; a caller precedes its callees */
+	uint32_t *path_stack;                   /* by path: the stack of its innermost frame */
+	VEC(struct named_call) calls; /* callers first; empty without values calls and net */
+	bool too_many;                /* above NAMED_CALLS_MAX: calls and sums are incomplete */
 };
 
 struct named_model *named_model_new(const struct named_paths *n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pprof_tables: a pprof profile, or whatever else is named call paths, as tables. `weight` is
- * the main value; `calls` are there where its values are those of counted calls.
+ * pprof_tables: a pprof profile, or other named call paths, as tables. `weight` is the main
+ * value. `calls` has rows only if the profile has the values `calls` and `net`.
  */
 #include "sql/pprof_tables.h"
 
@@ -42,7 +42,7 @@ static const char *text_of(const struct named_model *m, uint32_t text)
 	return intern_text(&m->n->texts, text);
 }
 
-/* 0 is "not known". */
+/* Text 0 means "not known" and gives NULL. */
 static void out_name(const struct named_model *m, uint32_t text, sqlite3_context *out)
 {
 	if (text)
@@ -202,7 +202,7 @@ static uint64_t frame_count(void *ctx)
 	return of(ctx)->n->lines.count;
 }
 
-/* Functions that were inlined at a place are frames of their own, all at its address. */
+/* An inlined function is a separate frame, with the address of its place. */
 static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
 	const struct named_model *m = of(ctx);
@@ -284,7 +284,7 @@ static uint64_t call_count(void *ctx)
 	return of(ctx)->calls.count;
 }
 
-/* The function that a path ends in, without those inlined there; NAMED_NONE: the empty path. */
+/* The function at the end of a path, without inlined functions; NAMED_NONE: the empty path. */
 static uint32_t path_function(const struct named_model *m, uint32_t path)
 {
 	return path == NAMED_ROOT ? NAMED_NONE
@@ -310,8 +310,8 @@ static void out_path(const struct named_model *m, uint32_t path, sqlite3_context
 	buf_done(&text);
 }
 
-/* Net, total, blocked, preempted, least, most. What a path has no row of is 0: it was but passed
- * through. */
+/* Sets net, total, blocked, preempted, min or max. A path without a row of its own only leads to
+ * other paths, so its values are 0. */
 static void call_times(const struct named_model *m, const struct named_call *c, int column,
                        sqlite3_context *out)
 {
@@ -406,8 +406,8 @@ int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void 
 		free_model(model);
 		return error_set(
 		        err, EFBIG,
-		        "the recording has more than %zu call paths, each thread's by itself: "
-		        "'assay export --to folded' writes them",
+		        "the recording has more than %zu call paths, counted per thread, which is "
+		        "too many for SQL: use 'assay export --to folded'",
 		        NAMED_CALLS_MAX);
 	}
 	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), model, err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pprof_tables: named call paths as tables, wherever they come from. Private to sql/. Uses:
- * base, profile.
+ * pprof_tables: named call paths of any origin as tables. Private to sql/. Uses: base, profile.
  */
 #ifndef ASSAY_SQL_PPROF_TABLES_H
 #define ASSAY_SQL_PPROF_TABLES_H
@@ -11,7 +10,7 @@
 
 struct sql;
 
-/* `done`, with `ctx`, when the sql is closed or an error came: frees `n`, if that is wanted. */
+/* Adds the tables. done(ctx) runs when the sql is closed or after an error, and may free `n`. */
 int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void *ctx), void *ctx,
                   struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profile_tables: the model behind them, and sql_add_profile(). */
+/* profile_tables: the shared model, and sql_add_profile(). */
 #include "sql/profile_tables.h"
 
 #include "base/xalloc.h"

@@ -51,7 +51,7 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	case FRAMES_IMAGE:
 		sql_out_u64(out, f->frame.image);
 		break;
-	case FRAMES_OFFSET: /* as the same bits: the kernel's addresses are negative */
+	case FRAMES_OFFSET: /* the same 64 bits, signed: kernel addresses are negative */
 		sqlite3_result_int64(out, (sqlite3_int64)f->frame.offset);
 		break;
 	case FRAMES_FUNCTION:
@@ -66,13 +66,13 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	}
 }
 
-/* The root is not listed: row 0 is path 1. */
+/* The root has no row: row 0 is path 1. */
 static uint64_t stack_count(void *ctx)
 {
 	return ((struct profile_model *)ctx)->profile->paths.count - 1;
 }
 
-/* A path's parent was there before it. */
+/* A parent has a smaller index than its paths. */
 static uint32_t depth_of(struct profile_model *m, uint64_t path)
 {
 	const struct profile *p = m->profile;

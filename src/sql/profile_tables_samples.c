@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profile_tables: who ran, and what was seen of it. */
+/* profile_tables: processes, threads and samples. */
 #include "sql/profile_tables.h"
 
 #include "base/sorted.h"
@@ -11,7 +11,7 @@ static uint64_t process_count(void *ctx)
 	return process_table_process_count(((struct profile_model *)ctx)->profile->processes);
 }
 
-/* What the switch records tell of a process's time; NULL: nothing. */
+/* The times of a process from switch records; NULL: there are none. */
 static const struct ledger_process *times_of(struct profile_model *m, uint64_t process)
 {
 	if (!m->process_times) {
@@ -25,7 +25,7 @@ static const struct ledger_process *times_of(struct profile_model *m, uint64_t p
 	return m->process_times[process];
 }
 
-/* Processes know no recording: with several, the first one's clock is taken for all. */
+/* A process does not refer to a recording: with several, the clock of the first one is used. */
 static void out_time(const struct profile_model *m, uint64_t time_ns, sqlite3_context *out)
 {
 	if (time_ns)
@@ -127,7 +127,7 @@ static uint64_t sample_count(void *ctx)
 	return ((struct profile_model *)ctx)->profile->rows.count;
 }
 
-/* Rows are in the order in which they were first seen, so most often by windows already. */
+/* Sorts rows by window. Rows are in the order of their first sample, so usually sorted already. */
 static void order_rows(struct profile_model *m)
 {
 	const struct profile *p = m->profile;
@@ -161,13 +161,14 @@ static const struct profile_row *row_at(struct profile_model *m, uint64_t row)
 	return &m->profile->rows.items[m->by_window ? m->by_window[row] : row];
 }
 
-/* The first row whose window is at least that. */
+/* The first row whose window is not below `window`. */
 static uint64_t first_row(struct profile_model *m, int64_t window)
 {
 	return sorted_count(i, m->profile->rows.count, (int64_t)row_at(m, i)->window < window);
 }
 
-/* By `window`, or by `time_ns`, which is its start: of one recording alone are those in order. */
+/* Range by `window`, or by `time_ns`, the start of the window. The starts are sorted only within
+ * one recording. */
 static void sample_range(void *ctx, const struct sql_bound *bound, uint64_t *first, uint64_t *end)
 {
 	struct profile_model *m = ctx;
@@ -215,7 +216,7 @@ static void sample_time(const struct profile_model *m, const struct profile_row 
 	if (row->window >= p->windows.count)
 		return;
 	w = &p->windows.items[row->window];
-	/* 0: the samples carry no time. */
+	/* 0: the samples have no time. */
 	if (w->start_ns)
 		sql_out_u64(out, profile_model_wall(m, w->recording, w->start_ns));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profile_tables: on which machine, when, and how the books close. */
+/* profile_tables: hosts, sessions, windows, ledger and buffers. */
 #include "sql/profile_tables.h"
 
 #include "base/sorted.h"
@@ -44,7 +44,8 @@ static bool is_ours(const struct recording *r)
 	return r->version && !strncmp(r->version, "assay", 5);
 }
 
-/* Who wrote an account came to its end; of others' files nobody can say. */
+/* A file with an account section ended normally. A file of assay without one was killed. For
+ * files of other recorders the end is not known, unless they are truncated: NULL. */
 static const char *ended(const struct recording *r)
 {
 	return r->account.present ? "stopped" : r->truncated || is_ours(r) ? "killed" : NULL;
@@ -72,7 +73,7 @@ static const char *main_event(const struct profile *p)
 	return p->events.count ? p->events.items[profile_main_event(p)].name : NULL;
 }
 
-/* The clock, or, where no clock has a sample, what a report is about. NULL: a store has none. */
+/* The clock event; if it has no sample, the main event of the profile. NULL: no attrs (a store). */
 static const struct recording_attr *main_attr(const struct profile_model *m,
                                               const struct recording *r)
 {
@@ -147,7 +148,7 @@ static uint64_t window_samples(struct profile_model *m, uint64_t window)
 	return m->window_samples[window];
 }
 
-/* The last one may be shorter. */
+/* The last window ends with the recording, if that is earlier. */
 static uint64_t window_end(const struct profile_model *m, const struct profile_span *w)
 {
 	const struct recording *r = recording_at(m, w->recording);
@@ -156,7 +157,7 @@ static uint64_t window_end(const struct profile_model *m, const struct profile_s
 	return end > w->start_ns && end < w->end_ns ? end : w->end_ns;
 }
 
-/* The time of a window at less than the rate asked for, for that reason. */
+/* Time in from_ns..to_ns with a reduced sampling rate, for one reason. */
 static uint64_t slowed_ns(const struct recording *r, uint64_t from_ns, uint64_t to_ns,
                           enum rate_reason reason)
 {
@@ -198,7 +199,7 @@ static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 		out_wall(m, w->recording, w->start_ns, out);
 		break;
 	case WINDOWS_END_NS:
-		/* Without a start the samples carry no time. */
+		/* start_ns 0: the samples have no time. */
 		out_wall(m, w->recording, w->start_ns ? window_end(m, w) : 0, out);
 		break;
 	case WINDOWS_LEVEL:
@@ -224,7 +225,7 @@ static uint64_t ledger_count(void *ctx)
 	return ((struct profile_model *)ctx)->profile->ledger.cpus.count;
 }
 
-/* `window` stays NULL: it is the whole recording's. */
+/* `window` is NULL: the ledger is for the whole recording. */
 static void ledger_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
 	const struct profile_model *m = ctx;
@@ -248,7 +249,7 @@ static void ledger_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 	                           [LEDGER_HAS_SWITCHES] = c->has_switches,
 	                           [LEDGER_HAS_STEAL] = c->has_steal};
 
-	/* Of an event that counts no time. */
+	/* An event that does not count time has no busy time, idle time or weight in ns. */
 	if (((column == LEDGER_BUSY_NS || column == LEDGER_IDLE_NS) && !ledger_cpu_is_timed(c)) ||
 	    ((column == LEDGER_WEIGHT_BUSY_NS || column == LEDGER_WEIGHT_IDLE_NS) && !c->period_ns))
 		return;
@@ -258,7 +259,7 @@ static void ledger_value(void *ctx, uint64_t row, int column, sqlite3_context *o
 		sql_out_u64(out, values[column]);
 }
 
-/* The n-th ring of all recordings; NULL: there is none. */
+/* The n-th ring, over all recordings; NULL: n is too large. */
 static const struct account_cpu *ring_at(const struct profile_model *m, uint64_t n)
 {
 	vec_each (r, &m->profile->recordings) {
@@ -309,7 +310,8 @@ static int64_t wall_start(const struct profile_model *m, size_t window)
 	return (int64_t)profile_model_wall(m, 0, m->profile->windows.items[window].start_ns);
 }
 
-/* Windows of one recording follow one another, but recordings may overlap: only one is sought. */
+/* Windows of one recording are sorted by time, but recordings may overlap: with several
+ * recordings all windows are returned. */
 static void window_range(void *ctx, const struct sql_bound *bound, uint64_t *first, uint64_t *end)
 {
 	const struct profile_model *m = ctx;

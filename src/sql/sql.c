@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STOP_STEPS 1000 /* of SQLite's machine, from one look at the flag to the next */
+/* Instructions of SQLite's virtual machine between two checks of the flag. */
+#define STOP_STEPS 1000
 
 int sql_open(struct sql **out, struct error *err)
 {
@@ -16,7 +17,7 @@ int sql_open(struct sql **out, struct error *err)
 
 	s->tables = sql_tables_new();
 	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)) {
-		int ret = error_set(err, EIO, "cannot begin SQLite: %s", sqlite3_errmsg(s->db));
+		int ret = error_set(err, EIO, "cannot start SQLite: %s", sqlite3_errmsg(s->db));
 
 		sql_close(s);
 		return ret;
@@ -68,7 +69,7 @@ static int make_views(struct sql *s, struct error *err)
 
 		sqlite3_free(text);
 		if (ret)
-			return error_set(err, EIO, "cannot make the view %s: %s", v->name,
+			return error_set(err, EIO, "cannot create the view %s: %s", v->name,
 			                 sqlite3_errmsg(s->db));
 	}
 	return 0;
@@ -110,7 +111,7 @@ static void place_of(const char *text, int offset, int *line, int *column)
 	}
 }
 
-/* What SQLite says, what it may be meant for, and where it is. */
+/* The error: the message of SQLite, a suggestion, and the line and column. */
 static int fail_at(struct sql *s, const char *text, int offset, struct error *err)
 {
 	struct buf words = {0};
@@ -122,7 +123,7 @@ static int fail_at(struct sql *s, const char *text, int offset, struct error *er
 	if (nearest)
 		buf_addf(&words, "; did you mean %s?", nearest);
 	else if (!strncmp(buf_text(&words), "no such table:", strlen("no such table:")))
-		buf_puts(&words, "; .tables lists what there is");
+		buf_puts(&words, "; .tables lists the tables");
 	if (offset >= 0) {
 		place_of(text, offset, &line, &column);
 		buf_addf(&words, " (line %d, column %d)", line, column);
@@ -146,7 +147,7 @@ int sql_fail(struct sql *s, int code, const char *text, int offset, struct error
 	return fail_at(s, text, offset, err);
 }
 
-/* Where in the statement an error is, -1: SQLite does not say. */
+/* Offset of the error in the statement; -1: not known. */
 static int error_offset(sqlite3 *db)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000

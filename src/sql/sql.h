@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql: recordings and stores as tables of SQLite, to ask in SQL.
+ * sql: recordings and stores as tables of SQLite, for queries in SQL.
  *
- * A store's tables are asked where they are. Of a recording each table is a virtual one over
- * the model, which nothing is copied of: the model must outlive the sql. The same names and
- * columns either way (docs/SQL.md), and the same views on top.
+ * A query of a store reads the tables in the file. A recording is served as virtual tables over
+ * the model. The model is not copied, so it must outlive the sql. Both have the same tables,
+ * columns and views (docs/SQL.md).
  *
  *	sql_open(&s) or sql_open_store(&s, path)
- *	sql_add_profile(), _calls(), _tags(), _pprof()	one of them; or, when it is needed:
- *	sql_load_later(s, load)				load() does
+ *	sql_add_profile(), _calls(), _tags(), _pprof()	one of them, or:
+ *	sql_load_later(s, load)				load() adds tables at the first query
  *	sql_run(), sql_export()
  *	sql_close()
  *
- * What is read is never written to: ATTACH, changes of tables and of settings are refused with a
- * sentence, temporary tables are the asker's own. A store that somebody hostile made runs
- * nothing of its own: its views and triggers are not used. One thread. Errors carry SQLite's
- * words. Uses: base, event, process, profile, trace, format, store, symbol, view.
+ * The source is never changed: ATTACH and statements that change tables or settings are refused
+ * with an error. Temporary tables are allowed. The views and triggers of a store are not used, so a
+ * hostile file cannot run code of its own. One thread. Errors contain the message of SQLite. Uses:
+ *base, event, process, profile, trace, format, store, symbol, view.
  */
 #ifndef ASSAY_SQL_SQL_H
 #define ASSAY_SQL_SQL_H
@@ -43,12 +43,13 @@ int sql_add_calls(struct sql *s, const struct call_paths *c, struct symbolizer *
                   struct error *err);
 int sql_add_tags(struct sql *s, const char *path, struct error *err);
 int sql_add_pprof(struct sql *s, const struct named_paths *n, struct error *err);
-/* The events of a file of samples, which are read from it each time. */
+/* Adds `events` of a perf.data file; each query reads the file again. */
 int sql_add_recording(struct sql *s, const char *path, struct error *err);
 
 /*
- * `load` adds what is missing, before the first table is looked at that nobody has added: once,
- * and again after an error. -EINTR: *stop is not 0 (NULL: none does). ctx is done() with the sql.
+ * `load` runs at the first query of a table that was not added yet, and must add it. It runs once,
+ * and again after an error. It returns -EINTR when *stop is not 0 (`stop` may be NULL). done(ctx)
+ * runs when the sql is closed.
  */
 typedef int sql_load_fn(void *ctx, const volatile sig_atomic_t *stop, struct error *err);
 void sql_load_later(struct sql *s, sql_load_fn *load, void *ctx, void (*done)(void *ctx));
@@ -61,17 +62,17 @@ struct sql_value {
 	const char *text; /* TEXT and BLOB; NUL-ended */
 	size_t bytes;
 };
-/* A row; with row 0 the columns' names are told in `values` first, as texts. */
+/* Receives one row, numbered from 1. Row 0 comes first: its values are the column names. */
 typedef int sql_row_fn(void *ctx, uint64_t row, const struct sql_value *values, size_t count,
                        struct error *err);
 
-/* All statements in `text`, one after the other. -EINTR: sql_stop_when() ended one. */
+/* Runs all statements in `text`, in order. -EINTR: the flag of sql_stop_when() was set. */
 int sql_run(struct sql *s, const char *text, sql_row_fn *row, void *ctx, struct error *err);
-/* A statement under way ends once that is not 0: a flag that a signal sets. NULL: none does. */
+/* A running statement ends when *flag, set by a signal handler, is not 0. NULL: no flag. */
 void sql_stop_when(struct sql *s, const volatile sig_atomic_t *flag);
-/* What there is, or one table, as statements that could have made it; -ENOENT. */
+/* Appends the CREATE statements of all tables and views, or of one; -ENOENT: it does not exist. */
 int sql_describe(struct sql *s, const char *table, struct buf *out, struct error *err);
-/* Whether the text ends where a statement ends (a `;` that is in no string). */
+/* Whether the text ends with a complete statement (a `;` outside of strings). */
 bool sql_is_complete(const char *text);
 /* Writes all tables, and the views, to a new database file. */
 int sql_export(struct sql *s, const char *path, struct error *err);

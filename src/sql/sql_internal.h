@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql_internal: what the files behind sql.h share. Uses: base, store.
+ * sql_internal: shared by the files that implement sql.h. Uses: base, store.
  */
 #ifndef ASSAY_SQL_SQL_INTERNAL_H
 #define ASSAY_SQL_SQL_INTERNAL_H
@@ -12,29 +12,29 @@
 
 struct sql {
 	sqlite3 *db;
-	struct database store; /* whose handle db is, where it is one of a store */
+	struct database store; /* if is_store: owns the handle `db` */
 	bool is_store;
 	struct sql_tables *tables;
 	struct sql_functions *functions;
-	bool ready;                        /* all tables and views are made, and guards are up */
-	const volatile sig_atomic_t *stop; /* statements end once it is not 0; NULL: none */
+	bool ready;                        /* sql_ready() has run */
+	const volatile sig_atomic_t *stop; /* a statement ends when *stop is not 0; may be NULL */
 	char refusal[256];
 };
 
-/* Makes tables, functions and views, once; whatever is asked afterwards is guarded. */
+/* Creates tables, functions and views, once, and then calls sql_guard(). */
 int sql_ready(struct sql *s, struct error *err);
-/* Sets SQLite's sentence for a failure at `text + offset`; offset -1: nowhere in particular. */
+/* Sets the error message of SQLite for a failure at `text + offset`; offset -1: not known. */
 int sql_fail(struct sql *s, int code, const char *text, int offset, struct error *err);
 
-/* The name there is that is nearest to the one that SQLite's message says there is not, in a
- * statement; NULL: none is near. The caller frees it. */
+/* The existing name that is most similar to the unknown name in SQLite's `message`, for the
+ * statement `text`; NULL: no name is similar. The caller frees it. */
 char *sql_suggest(struct sql *s, const char *message, const char *text);
 
-/* From now on what is asked may read, and write to temporary tables alone. */
+/* From now on statements may only read, and write to temporary tables. */
 void sql_guard(struct sql *s);
 
-/* The store's own views, as temporary ones of our making: store_tables.c. */
+/* Creates the views of a store as temporary views (store_tables.c). */
 int sql_store_views(struct sql *s, struct error *err);
-bool sql_store_has(void *s, const char *table); /* one of them */
+bool sql_store_has(void *s, const char *table); /* `table` is one of these views */
 
 #endif

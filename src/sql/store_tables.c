@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_tables: a store's own tables under their public names.
+ * store_tables: the tables of a store under their public names.
  *
- * A file that somebody else wrote may hold views that are not what they seem; they are left
- * alone. The views that store/schema.h would make are made in an empty database in memory, and
- * their texts are made again as temporary views over the tables of the file.
+ * A file from an untrusted source may contain harmful views, so the views of the file are not
+ * used. Instead, store/schema.h creates its views in an empty database in memory, and their texts
+ * are copied as temporary views over the tables of the file.
  */
 #include "sql/sql_internal.h"
 
@@ -34,7 +34,7 @@ int sql_open_store(struct sql **out, const char *path, struct error *err)
 	return 0;
 }
 
-/* Whatever the store has a view for was made by sql_store_views() before. */
+/* sql_store_views() has created the views before this is called. */
 bool sql_store_has(void *s, const char *table)
 {
 	static const char question[] = "SELECT 1 FROM temp.sqlite_master WHERE name = ?1";
@@ -50,8 +50,9 @@ bool sql_store_has(void *s, const char *table)
 }
 
 /*
- * Names in a view are looked for in `temp` first: a table there would be taken for the file's,
- * but nobody has made one yet. What a view stands on must be a plain table.
+ * SQLite looks up the names in a view in `temp` first. `temp` has no tables yet, so the names mean
+ * tables of the file. Each of them must be a plain table: a virtual table (rootpage 0) could run
+ * code of a module.
  */
 static int check_tables(struct sql *s, struct error *err)
 {
@@ -64,14 +65,14 @@ static int check_tables(struct sql *s, struct error *err)
 		return sql_fail(s, SQLITE_ERROR, question, -1, err);
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		ret = error_set(err, EINVAL,
-		                "%s has a table that is none, which no store of assay's has: it is "
-		                "not opened",
+		                "%s contains a virtual table, which no store of assay has: "
+		                "the file is not opened",
 		                s->store.path);
 	sqlite3_finalize(statement);
 	return ret;
 }
 
-/* "CREATE VIEW hosts AS ..." as a temporary one. */
+/* Executes "CREATE VIEW hosts AS ..." as CREATE TEMP VIEW. */
 static int make_view(struct sql *s, const char *text, struct error *err)
 {
 	static const char begin[] = "CREATE VIEW ";
@@ -79,11 +80,12 @@ static int make_view(struct sql *s, const char *text, struct error *err)
 	int ret;
 
 	if (strncmp(text, begin, strlen(begin)))
-		return error_set(err, EINVAL, "a view of a store is none: %.64s", text);
+		return error_set(err, EINVAL,
+		                 "the text of a view does not begin with CREATE VIEW: %.64s", text);
 	temporary = sqlite3_mprintf("CREATE TEMP VIEW %s", text + strlen(begin));
 	ret = sqlite3_exec(s->db, temporary, NULL, NULL, NULL);
 	sqlite3_free(temporary);
-	return ret ? error_set(err, EIO, "cannot make a view: %s", sqlite3_errmsg(s->db)) : 0;
+	return ret ? error_set(err, EIO, "cannot create a view: %s", sqlite3_errmsg(s->db)) : 0;
 }
 
 static int make_views_of(struct sql *s, struct database *scratch, struct error *err)
@@ -107,7 +109,7 @@ int sql_store_views(struct sql *s, struct error *err)
 	int ret = check_tables(s, err);
 
 	if (!ret && sqlite3_open(":memory:", &scratch.handle))
-		ret = error_set(err, EIO, "cannot begin SQLite: %s",
+		ret = error_set(err, EIO, "cannot start SQLite: %s",
 		                sqlite3_errmsg(scratch.handle));
 	if (!ret)
 		ret = schema_create(&scratch, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql_suggest(): what was meant by a name that is none. */
+/* sql_suggest(): the existing name that is most similar to an unknown one. */
 #include "sql/sql_internal.h"
 
 #include "base/nearest.h"
@@ -11,12 +11,12 @@
 
 typedef VEC(char *) names;
 
-/* Each kind of failure, and the names that would have done; ?1 is the statement. */
+/* The message of each kind of failure, and a query for the valid names; ?1 is the statement. */
 static const struct {
 	const char *message, *names;
 } kinds[] = {
         {"no such table: ", "SELECT name FROM temp.sqlite_master WHERE type IN ('table', 'view')"},
-        /* Of the tables that are asked. */
+        /* Columns of tables whose names occur in the statement. */
         {"no such column: ",
          "SELECT c.name FROM temp.sqlite_master AS t, pragma_table_info(t.name) AS c "
          "WHERE t.type IN ('table', 'view') AND instr(lower(?1), lower(t.name))"},
@@ -35,7 +35,7 @@ static void ask(sqlite3 *db, const char *question, const char *text, names *foun
 	sqlite3_finalize(statement);
 }
 
-/* Without the table's name, in small letters: as ours are. */
+/* The name without its table, in lower case like all public names. */
 static char *plain(const char *name)
 {
 	const char *point = strrchr(name, '.');

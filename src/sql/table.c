@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MODULE "assay"
-#define BOUNDS_MAX 16 /* constraints that are looked at; more are SQLite's */
+#define BOUNDS_MAX 16 /* constraints passed to a table; SQLite alone checks the others */
 
 struct added {
 	struct sql_table table;
@@ -18,15 +18,15 @@ struct added {
 };
 
 struct sql_tables {
-	VEC(struct added *) added; /* cursors know them by address */
-	/* adds those that are not there; NULL: it has, or there are no more */
+	VEC(struct added *) added; /* cursors keep pointers to the elements */
+	/* adds the missing tables at the first query; NULL: done, or not needed */
 	sql_load_fn *load;
 	void *load_ctx;
 	void (*load_done)(void *ctx);
 	const volatile sig_atomic_t *stop;
 };
 
-/* What SQLite calls a virtual table, and a cursor of one. */
+/* An open virtual table. */
 struct vtab {
 	sqlite3_vtab base;
 	struct sql_tables *tables;
@@ -37,7 +37,7 @@ struct vtab {
 
 struct cursor {
 	sqlite3_vtab_cursor base;
-	uint64_t row, end; /* streams: end counts nothing */
+	uint64_t row, end; /* a stream does not use end */
 	void *stream;
 	bool more; /* streams */
 	int64_t arguments[BOUNDS_MAX];
@@ -98,7 +98,7 @@ void sql_tables_stop_when(struct sql_tables *t, const volatile sig_atomic_t *fla
 	t->stop = flag;
 }
 
-/* Columns are apart by commas; no type has one. */
+/* Commas separate columns; no type contains a comma. */
 static int count_columns(const char *columns)
 {
 	int count = 1;
@@ -124,7 +124,7 @@ static int on_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
 	int ret;
 
 	if (!c) {
-		*message = sqlite3_mprintf("there is no such table of assay's");
+		*message = sqlite3_mprintf("assay has no table of this name");
 		return SQLITE_ERROR;
 	}
 	text = sqlite3_mprintf("CREATE TABLE x(%s)", c->columns);
@@ -148,7 +148,8 @@ static int on_disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
-/* How on_filter() is told which constraints are used: a column and a kind each, as letters. */
+/* on_best_index() passes the used constraints to on_filter() as a string: two characters per
+ * constraint, CHOSEN_COLUMN + column and the kind (kind_of()). */
 #define CHOSEN_COLUMN 'A'
 
 static char kind_of(int op)
@@ -197,7 +198,7 @@ static void estimate(const struct vtab *v, sqlite3_index_info *info, bool id, bo
 		rows = rows / 4 + 1;
 	}
 	info->estimatedRows = (sqlite3_int64)rows;
-	/* A stream is read from its begin, whatever is wanted of it: best once. */
+	/* Each scan of a stream reads from its start, so the planner should scan it once. */
 	info->estimatedCost = t->stream ? 1e6 + rows : rows + 1;
 }
 
@@ -208,7 +209,7 @@ static int fail(struct vtab *v, const struct error *err)
 	return SQLITE_ERROR;
 }
 
-/* The table's rows are there, if it has any. */
+/* Loads the rows of the table at the first query. */
 static int load_rows(struct vtab *v)
 {
 	struct sql_tables *t = v->tables;
@@ -225,7 +226,7 @@ static int load_rows(struct vtab *v)
 	return SQLITE_OK;
 }
 
-/* Behind the letters the columns, which EXPLAIN QUERY PLAN shows. */
+/* The string for on_filter(), followed by the constraints in words for EXPLAIN QUERY PLAN. */
 static char *chosen_text(const struct vtab *v, const char *chosen)
 {
 	const struct sql_columns *c = sql_columns_find(v->name);
@@ -244,7 +245,7 @@ static char *chosen_text(const struct vtab *v, const char *chosen)
 	return sqlite3_str_finish(text);
 }
 
-/* A statement is made ready: whoever chooses the way has to know how much there is. */
+/* SQLite prepares a statement. The rows are loaded here, since the planner needs their number. */
 static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct vtab *v = (struct vtab *)base;
@@ -311,8 +312,8 @@ static int on_close(sqlite3_vtab_cursor *base)
 }
 
 /*
- * One constraint as a range; false: nothing can be equal to that or in that order with it. What
- * is no number keeps the whole range, and is SQLite's to compare.
+ * Converts one constraint to a range. false: the value is NULL, so no row can match. A value that
+ * is not a number gives the whole range, and SQLite compares the rows.
  */
 static bool bound_of(struct sql_bound *b, char kind, sqlite3_value *value)
 {
@@ -345,7 +346,7 @@ static struct sql_bound *bound_for(struct sql_bound *bounds, size_t *count, int 
 	return &bounds[(*count)++];
 }
 
-/* The rows that all bounds leave. */
+/* Reduces the rows of the cursor to those that `b` allows. */
 static void narrow(const struct added *a, struct cursor *c, const struct sql_bound *b)
 {
 	uint64_t first = c->row, end = c->end;
@@ -371,7 +372,7 @@ static void narrow(const struct added *a, struct cursor *c, const struct sql_bou
 static int step(struct cursor *c)
 {
 	struct vtab *v = (struct vtab *)c->base.pVtab;
-	struct error err; /* it is large, and this is done for each row */
+	struct error err; /* large: setting all of it to 0 for each row would be slow */
 	int ret;
 
 	err.text[0] = '\0';
@@ -512,5 +513,5 @@ int sql_tables_create(struct sql_tables *t, sqlite3 *db, bool (*there)(void *, c
 		ret = sqlite3_exec(db, text, NULL, NULL, NULL);
 		sqlite3_free(text);
 	}
-	return ret ? error_set(err, EIO, "cannot make the tables: %s", sqlite3_errmsg(db)) : 0;
+	return ret ? error_set(err, EIO, "cannot create the tables: %s", sqlite3_errmsg(db)) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* table: values of rows, as SQLite takes them. */
+/* table: the sql_out_ functions, which set values for SQLite. */
 #include "sql/table.h"
 
 #include "base/utf8.h"
@@ -23,7 +23,7 @@ void sql_out_double(sqlite3_context *out, double value)
 		sqlite3_result_double(out, value);
 }
 
-/* Of bytes that are UTF-8 the end; else where it stops to be. */
+/* The end of the text, or its first byte that is not UTF-8. */
 static const char *text_end(const char *text)
 {
 	int n;

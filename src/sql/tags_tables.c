@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_tables: a trace of event tags as tables: its calls by path, added up in one reading when
- * one of them is needed, and its events as they are asked for.
+ * tags_tables: a tag trace as tables. The first query of a table of calls reads the trace once and
+ * sums the calls by path. `events` reads the trace at each query.
  */
 #include "base/xalloc.h"
 #include "format/ctf.h"
@@ -14,14 +14,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Events come from the recording, so it stays. */
+/* The recording stays open, since `events` reads it. */
 struct tags_model {
 	struct sql *sql;
 	struct tag_recording *recording;
 	struct named_paths n;
 };
 
-/* Lines on their way to `paths`, until somebody has had enough. */
+/* Adds lines to `paths` until *stop is set. */
 struct adding {
 	struct tag_paths *paths;
 	const volatile sig_atomic_t *stop;

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-/* Rows of the event that reports are about. */
+/* Samples of the main event, as in reports. */
 #define MAIN " FROM samples WHERE event IN (SELECT event FROM sessions)"
-/* Shares of all, the whole table summed up beside it. */
+/* The share of the sum over all rows. */
 #define SHARE "sum(weight) * 1.0 / nullif(sum(sum(weight)) OVER (), 0) AS share"
 #define BY_MODE                                                                                    \
 	"sum(CASE WHEN mode = 'user' THEN samples ELSE 0 END) AS user, "                           \
@@ -67,8 +67,8 @@ const struct sql_view sql_views[] = {
                    ", sum(weight) AS weight_ns, " SHARE MAIN " GROUP BY cpu ORDER BY cpu"},
         {"by_mode", "SELECT mode, sum(samples) AS samples, sum(weight) AS weight_ns, " SHARE MAIN
                     " GROUP BY mode ORDER BY weight_ns DESC, mode"},
-        /* Ticks that were due while busy and never came, less stolen time, as in a report's
-         * account; known by windows in stores alone. */
+        /* Unobserved time, as in the account of a report: ticks that were due while busy and did
+         * not come, less stolen time. Only stores have a ledger per window. */
         {"by_minute",
          "WITH own AS (SELECT time_ns / 60000000000 AS minute, sum(samples) AS samples, "
          "sum(CASE WHEN mode = 'idle' THEN 0 ELSE samples END) AS busy, "

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * views: the usual questions, as views over the public tables (columns.h), in SQL that any
- * SQLite from 3.30 on runs without functions of ours: the same for recordings, stores and
- * what is exported. diff() is a function, and compares two stretches of time.
+ * views: views over the public tables (columns.h) for common queries. They run in SQLite 3.30 or
+ * later without functions of assay, so recordings, stores and exported databases have the same
+ * views. diff() is a table-valued function that compares two time ranges.
  *
- * Shares are of the main event's weight (`sessions.event`), idle time included, as in a
- * report. Constants. Any thread. Uses: base.
+ * A share is a share of the weight of the main event (`sessions.event`), idle time included, as
+ * in a report. Constants. Any thread. Uses: base.
  */
 #ifndef ASSAY_SQL_VIEWS_H
 #define ASSAY_SQL_VIEWS_H
@@ -24,17 +24,17 @@ struct sql_view {
 /* NULL name at the end. */
 extern const struct sql_view sql_views[];
 
-/* Adds diff(a_from, a_to, b_from, b_to): sql/table.h's, asking `db`. */
+/* Adds the table diff(a_from, a_to, b_from, b_to) (sql/table.h), which queries `db`. */
 int sql_diff_add(struct sql *s, sqlite3 *db, struct error *err);
 
 /*
- * The functions stack_text(), leaf(), ns_text() and time_text(), in a connection; *out is to be
- * freed before that is closed, also after an error.
+ * Adds the functions stack_text(), leaf(), ns_text() and time_text() to a connection. Free *out
+ * before the connection is closed, also after an error.
  */
 struct sql_functions;
 int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err);
 void sql_functions_free(struct sql_functions *f); /* NULL-safe */
-/* Before a statement: a store's stacks may be others than those of the one before. */
+/* Drops cached stacks. Call before each statement, since a store may have changed. */
 void sql_functions_forget(struct sql_functions *f);
 
 #endif

@@ -51,7 +51,7 @@ static void what_is_not_asked_for_is_not_loaded(void)
 	CHECK(strstr(buf_text(&text), "-- function, image, samples, weight_ns, share\n"));
 	CHECK_STR(refusal(l.sql, "SELECT * FROM samples WHERE weigth"),
 	          "no such column: weigth; did you mean weight?" PLACE(29));
-	CHECK(strstr(refusal(l.sql, "SELECT * FROM events"), "/nowhere/a.data is no file"));
+	CHECK(strstr(refusal(l.sql, "SELECT * FROM events"), "/nowhere/a.data is not a file"));
 	CHECK_EQ(l.asked, 0);
 	/* What fails is told, and tried again. */
 	CHECK_STR(refusal(l.sql, "SELECT * FROM by_function"), "the disk is gone");
@@ -81,7 +81,7 @@ static void names_are_taken_for_the_nearest(void)
 	CHECK_STR(refusal(s, "SELECT 1 FROM sampels"),
 	          "no such table: sampels; did you mean samples?");
 	CHECK_STR(refusal(s, "SELECT 1 FROM nothing_like_it"),
-	          "no such table: nothing_like_it; .tables lists what there is");
+	          "no such table: nothing_like_it; .tables lists the tables");
 	CHECK_STR(refusal(s, "SELECT p.RUNABLE_ns FROM processes p"),
 	          "no such column: p.RUNABLE_ns; did you mean runnable_ns?" PLACE(8));
 	CHECK_STR(refusal(s, "SELECT stak_text(1)"),
