@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Longer than another machine's writer takes for a window. */
+/* Longer than the writer of another host needs for one window. */
 #define BUSY_MS 5000
 
 static int file_errno(sqlite3_file *file)
@@ -25,7 +25,7 @@ static int file_errno(sqlite3_file *file)
 	return code;
 }
 
-/* What the system said where SQLite asked it for something: of the database, or its WAL. */
+/* The errno of the last system call of SQLite, for the database or its WAL. */
 static int system_code(const struct database *d)
 {
 	sqlite3_file *file = NULL;
@@ -78,7 +78,7 @@ static const char *way_out(int code)
 	case ENOSPC:
 		return ": there is no room on its disk";
 	case EBUSY:
-		return ": somebody else is writing to it, and does not end";
+		return ": another process is writing to it and does not finish";
 	case EROFS:
 	case EACCES:
 		return ": it, and its directory, must be writable for us";
@@ -110,7 +110,7 @@ static int check_file(const char *path, struct error *err)
 	return 0;
 }
 
-/* A schema that somebody else wrote does nothing but hold tables and views. */
+/* The schema of an untrusted file may only define tables and views; nothing in it runs. */
 static void distrust(struct database *d)
 {
 	sqlite3_db_config(d->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -120,9 +120,9 @@ static void distrust(struct database *d)
 }
 
 /*
- * On read-only media, or in somebody else's directory, SQLite could not make the files beside
- * it that readers share. Where there is no WAL nobody writes it: it can be read without them
- * (an empty one is what a reader left).
+ * On read-only media, or in the directory of another user, SQLite cannot create the WAL files that
+ * readers share. Without a WAL no process writes the file, so it can be read without these files.
+ * An empty WAL was left by a reader.
  */
 static bool stands_still(const char *path)
 {
@@ -138,7 +138,7 @@ static bool stands_still(const char *path)
 	return still;
 }
 
-/* The path as SQLite takes it with a parameter. */
+/* The path as a URI for SQLite, with a parameter. */
 static char *uri_of(const char *path)
 {
 	struct buf uri = {0};
@@ -184,7 +184,7 @@ int database_open(struct database *d, const char *path, enum database_mode mode,
 	sqlite3_extended_result_codes(d->handle, 1);
 	sqlite3_busy_timeout(d->handle, BUSY_MS);
 	distrust(d);
-	/* mmap: a file cut short under us would be a SIGBUS. The cache is 2 MB. */
+	/* No mmap: if the file is truncated while it is mapped, an access raises SIGBUS. */
 	return database_run(d,
 	                    "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON;"
 	                    "PRAGMA cache_size = -2048;",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * database_place: whether other users could have prepared what stands beside a database.
+ * database_place: whether other users could have prepared the files beside a database.
  *
  * SQLite trusts the files beside a database. A PATH-journal may name another file, which the next
  * writer deletes; a PATH-wal takes the place of what the database holds. So a database is written
@@ -15,7 +15,7 @@
 
 #include "store/database.h"
 
-/* Where root's stores are; made, 0700, by the first use. */
+/* The directory of root's stores. The first use creates it with mode 0700. */
 #define DATABASE_PLACE_OF_ROOT "/var/lib/assay"
 
 /*

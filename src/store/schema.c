@@ -164,7 +164,7 @@ static const char session_views[] =
         "  LIMIT 1)"
         " LEFT JOIN event v ON v.id = e.event LEFT JOIN name n ON n.id = v.name"
         " LEFT JOIN session_budget b ON b.session = s.id;"
-        /* Where nothing was written the rate was kept, or nobody wrote such things down. */
+        /* NULL: the rate was not reduced, or the writer did not record it. */
         "CREATE VIEW windows AS SELECT w.id AS id, w.session AS session,"
         " w.start_ns AS start_ns, w.end_ns AS end_ns, w.level AS level, w.merged AS merged,"
         " w.samples AS samples, w.lost_records AS lost_records,"
@@ -227,7 +227,7 @@ int schema_create(struct database *d, struct error *err)
 	int status = database_run(d, settings, err);
 	int64_t tables;
 
-	/* Somebody else may have been faster. */
+	/* Another process may have upgraded the file already. */
 	if (!status)
 		status = database_number(d, "SELECT count(*) FROM sqlite_master", 0, &tables, err);
 	if (!status && !tables)
@@ -241,7 +241,8 @@ int schema_create(struct database *d, struct error *err)
 
 static int never_was(const char *path, int version, struct error *err)
 {
-	return error_set(err, EINVAL, "%s: a store of version %d, which never was", path, version);
+	return error_set(err, EINVAL, "%s: unknown store version %d; the file is probably damaged",
+	                 path, version);
 }
 
 static int from_first(struct database *d, struct error *err)
@@ -249,7 +250,7 @@ static int from_first(struct database *d, struct error *err)
 	int64_t version;
 	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
 
-	/* Somebody else may have been faster. */
+	/* Another process may have upgraded the file already. */
 	if (status || version > 1)
 		return status;
 	status = database_run(d,

@@ -2,11 +2,11 @@
 /*
  * schema: the tables of a store, and the public views on them.
  *
- * Physical tables have singular names and are ours to change, with STORE_VERSION; the views
- * have the public names and columns of docs/SQL.md. What the tables hold:
+ * Physical tables have singular names and may change with STORE_VERSION. The views have the
+ * public names and columns of docs/SQL.md. Contents of the tables:
  *
- *	property	key, value: of the store itself
- *	host		machines. `name` is theirs alone
+ *	property	key, value: properties of the store
+ *	host		machines; `name` is unique
  *	session		measurements. Ids in process and thread are process_base + struct
  *			process.serial, thread_base + struct thread.serial. ended NULL: under way,
  *			or its writer was killed; the next one of that host closes it. writer: its
@@ -20,17 +20,15 @@
  *	session_note	sentences on what a session could not record or had to drop, by place
  *	ledger_cpu	struct ledger_cpu, a row a window and CPU
  *	buffer		struct store_buffer, a row a window and CPU
- *	gap		time that nobody measured, and why
- *	name		each text once: of programs, threads, cgroups, files, functions, events
- *	instance	by host and program's name: the last instance number given, ever
- *	process		instances of programs. start_ns NULL: was there before; life_ns: end_ns -
- *			coalesce(start_ns, 0), NULL: not ended. cgroup: name. The three times are
- *			sums over all windows so far
- *	thread		tid NULL: the process's first thread, whose tid, name, start and end are
- *			the process's; all four columns are NULL then
- *	image		kind: enum image_kind; build_id: blob, x'' unknown. File, kernel, module:
- *			told apart by it and the path, files without one by device and inode too
- *	function	names in an image
+ *	gap		time without measurement, and the reason
+ *	name		each text once: names of programs, threads, cgroups, files, functions,
+ *events instance	by host and program's name: the last instance number given, ever process
+ *instances of programs. start_ns NULL: was there before; life_ns: end_ns - coalesce(start_ns, 0),
+ *NULL: not ended. cgroup: name. The three times are sums over all windows so far thread
+ *tid NULL: the process's first thread, whose tid, name, start and end are the process's; all four
+ *columns are NULL then image		kind: enum image_kind; build_id: blob, x'' unknown. File,
+ *kernel, module: told apart by it and the path, files without one by device and inode too function
+ *names in an image
  *	frame		flags: SCHEMA_FRAME_*; offset as in image.h but for these, so that a place
  *			stays the same after a reboot: IMAGE_KERNEL: address - image.base (its
  *			_stext), or where that was not known the address itself, which is negative
@@ -72,21 +70,21 @@ enum schema_attr_flags {
 };
 
 /*
- * What a file is by its first bytes, SQLite not asked: 0 a store of a version we know, else
- * -errno: ENODATA empty, EINVAL no store, EPROTO a later version; *version where it is a store.
- * Not of a file that SQLite has open in this process: closing any descriptor of it gives up
- * SQLite's locks.
+ * Checks the first bytes of a file, without SQLite. 0: a store of a known version. -ENODATA: empty;
+ * -EINVAL: not a store; -EPROTO: a later version. *version is set if the file is a store. Do not
+ * call it for a file that this process has open in SQLite: closing any descriptor of the file
+ * releases the locks of SQLite.
  */
 int schema_recognise(const char *path, int *version, struct error *err);
 
 /*
- * Makes the tables and views in an empty database that is open for writing; one in memory will
- * do for who wants to know them.
+ * Creates the tables and views in an empty database that is open for writing. A database in memory
+ * is enough for a caller that needs only the schema.
  */
 int schema_create(struct database *d, struct error *err);
-/* Brings a store of an earlier version up to date. */
+/* Upgrades a store of an earlier version. */
 int schema_upgrade(struct database *d, int version, struct error *err);
-/* For who may only read it: empty temporary tables in place of those that it does not have. */
+/* For a read-only store of an earlier version: adds its missing tables as empty temporary ones. */
 int schema_stand_in(struct database *d, struct error *err);
 
 #endif

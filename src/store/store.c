@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * The file beside the database is copied back every megabyte or so, and cut to at most that:
- * while nobody reads, it stays that small.
+ * The WAL is copied into the database about every megabyte, and truncated to this size. It
+ * stays that small unless a reader is active.
  */
 static const char write_settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                                      "PRAGMA wal_autocheckpoint = 256;"
@@ -27,7 +27,7 @@ bool store_recognise(const char *path)
 	return !status || status == -EPROTO;
 }
 
-/* 1: made; 0: there was something; -errno. */
+/* 1: created; 0: the file existed; -errno. */
 static int make_file(const char *path, struct error *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -41,7 +41,7 @@ static int make_file(const char *path, struct error *err)
 	return 1;
 }
 
-/* *version 0: an empty file, which becomes a store. */
+/* *version 0: an empty file, which will become a store. */
 static int check_file(const char *path, int *version, struct error *err)
 {
 	struct error why = {0};
@@ -144,7 +144,7 @@ int store_copy(struct store *s, const char *path, struct error *err)
 	struct replace_by_path copy;
 	int status = replace_file_check(path, err);
 
-	/* SQLite would make it for all to read. */
+	/* SQLite would create it readable for all users. */
 	if (!status)
 		status = replace_by_path_begin(&copy, path, err);
 	if (status)
@@ -152,7 +152,7 @@ int store_copy(struct store *s, const char *path, struct error *err)
 	return replace_by_path_end(&copy, copy_into(s, copy.path, err), err);
 }
 
-/* What is in the file, and what waits beside it to be copied there. */
+/* The size of the file and of its WAL. */
 uint64_t store_bytes(const struct store *s)
 {
 	char *wal = xasprintf("%s-wal", s->db.path);

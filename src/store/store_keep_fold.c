@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Those whose whole life lay in a merged window are counted by name: their samples there go
- * to one thread a name, and their rows go.
+ * Folds processes that started and exited within a merged window into one row per name. Their
+ * samples move to one thread per name, and the original rows are deleted.
  */
 #include "store/store_keep.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A row of process with an id below 0. */
+/* A folded process: a row of table process with an id below 0. */
 struct name_process {
 	int64_t id, host, name, cgroup, kernel; /* cgroup 0: none */
 	int64_t instances, oncpu_ns, runnable_ns, blocked_ns, start_ns, end_ns;
@@ -21,21 +21,21 @@ struct name_thread {
 
 struct folded {
 	int64_t id;
-	size_t by_name; /* index of the name_process, or of the name_thread */
-	int64_t name;   /* of a process: its name */
-	bool stays;     /* it was seen later on */
+	size_t by_name; /* index in fold.names or fold.thread_names */
+	int64_t name;   /* name of a process; not used for threads */
+	bool stays;     /* it has samples in a later window: not folded */
 };
 
-/* Processes of one step, at most. */
+/* Maximum number of processes in one step. */
 #define FOLD_MAX 1000
 
 struct fold {
 	struct store *s;
-	bool some; /* there may be more of them than these: of others no thread is looked at */
+	bool some; /* more processes may remain; skip the threads of processes not in the list */
 	const struct keep_window *w;
-	int64_t end_ns;               /* who ended up to then is over */
-	int64_t open_end_ns;          /* when those ended of whom nothing is told */
-	VEC(int64_t) later;           /* threads that have samples later on, ascending */
+	int64_t end_ns;               /* processes that exited up to this time are folded */
+	int64_t open_end_ns;          /* assumed end of processes without a recorded exit */
+	VEC(int64_t) later;           /* threads with samples in other windows, ascending */
 	VEC(struct folded) processes; /* ascending */
 	VEC(struct folded) threads;   /* ascending */
 	VEC(struct name_process) names;
@@ -54,7 +54,7 @@ static int compare_folded(const void *a, const void *b)
 	                         sizeof(*(list)->items), compare_folded)                           \
 	               : NULL)
 
-/* The session goes on after the window, or that was its end. */
+/* Finds the next window of the session. Without one, an ended session has ended all processes. */
 static int find_end(struct fold *f, int64_t *next, struct error *err)
 {
 	static const char next_sql[] = "SELECT id FROM window WHERE session = ? AND end_ns > ?"
@@ -85,8 +85,8 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /*
- * Who has samples in other windows of that time, which may have been sampled at another rate,
- * or in the next one, where late ones are.
+ * Finds threads with samples in other windows: windows of the same time range, which may have
+ * another sampling rate, and the next window, which contains late samples.
  */
 static int find_later(struct fold *f, int64_t next, struct error *err)
 {
@@ -155,7 +155,7 @@ static int find_processes(struct fold *f, struct error *err)
 	return status;
 }
 
-/* Late samples of a thread are in the next window: all of it stays as it is. */
+/* A process whose thread has samples in another window is not folded. */
 static int keep_later(struct fold *f, struct error *err)
 {
 	int status = 0;
@@ -174,7 +174,7 @@ static int keep_later(struct fold *f, struct error *err)
 	return status < 0 ? status : 0;
 }
 
-/* Sums go over, to the last nanosecond; then the row itself goes. */
+/* Adds the sums of a process to its folded row, and deletes the row of the process. */
 static int fold_process(struct fold *f, const struct folded *p, struct error *err)
 {
 	static const char sql[] = "SELECT instances, oncpu_ns, runnable_ns, blocked_ns, start_ns,"
@@ -282,7 +282,7 @@ static int find_thread_name(struct fold *f, int64_t process, int64_t name, size_
 	return status;
 }
 
-/* Threads of those processes, and threads that came and went in a process that goes on. */
+/* Threads of folded processes, and threads that started and ended in a process that continues. */
 static const char thread_sql[] =
         "SELECT id, process, coalesce(name, 0), tid IS NOT NULL AND CASE WHEN life_ns IS NULL"
         " THEN ?4 ELSE coalesce(start_ns, 0) + life_ns END <= ?3 FROM thread"
@@ -346,7 +346,7 @@ static int move_samples(struct fold *f, int64_t thread, int64_t into, struct err
 	                         "ii", f->w->id, thread);
 }
 
-/* Most were never sampled: those that were are asked for first. */
+/* Most threads have no samples, so the threads with samples are selected first. */
 static int fold_samples(struct fold *f, struct error *err)
 {
 	static const char sql[] = "SELECT DISTINCT thread FROM sample WHERE window = ? AND thread"

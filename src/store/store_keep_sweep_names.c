@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of a sweep: functions that no frame is of, images that nothing is of, and texts that
- * nothing is called by. What frames and functions refer to is found by their indices. Names
- * are referred to from many tables: they are marked table by table. What the writer uses
- * meanwhile is in its dictionary, which is empty when marking begins, and is looked at in
- * each step: where it was dropped in between, as after an undone window, the sweep ends, and
- * the next one begins anew. Texts of frames (IMAGE_JIT, IMAGE_NAME) are their functions' too.
+ * The last part of a sweep deletes functions without a frame, images without a reference, and
+ * names without a reference. References of frames and functions are found by an index. Many tables
+ * refer to names, so used names are marked table by table. Names that the writer uses during
+ * the marking are in its dictionary, which is empty when the marking begins, and each step checks
+ * it. If the dictionary was dropped in between (after a rollback), the sweep ends and a later one
+ * starts again. Names of frames (IMAGE_JIT, IMAGE_NAME) are also names of their functions.
  */
 #include "store/store_keep.h"
 
-/* Of each: id and up to two names. */
+/* Each query returns an id and up to two names. */
 static const char *const name_tables[] = {
         "SELECT id, name, cgroup FROM process WHERE id > ?1 ORDER BY id LIMIT ?2",
         "SELECT id, name, NULL FROM thread WHERE id > ?1 ORDER BY id LIMIT ?2",
@@ -18,7 +18,7 @@ static const char *const name_tables[] = {
         "SELECT id, name, NULL FROM event WHERE id > ?1 ORDER BY id LIMIT ?2",
 };
 
-/* Rows of a table with ids after the last: of those that have no user one statement is made. */
+/* Checks the next rows of a table, and deletes the unused ones with one statement. */
 static int sweep_chunk(struct store *s, const char *chunk, const char *sql, bool *end,
                        struct error *err)
 {
@@ -44,7 +44,7 @@ int keep_sweep_functions(struct store *s, bool *end, struct error *err)
 	                   end, err);
 }
 
-/* Samples have regions, which are marked; the rest is asked for. */
+/* Images used as regions of samples are marked; other references are queried. */
 int keep_sweep_images(struct store *s, bool *end, struct error *err)
 {
 	static const char delete_sql[] =
@@ -72,7 +72,7 @@ int keep_sweep_images(struct store *s, bool *end, struct error *err)
 	return status;
 }
 
-/* Who began since has a dictionary of its own. */
+/* A session that began after the marking has another dictionary. */
 static int newest_session(struct store *s, int64_t *id, struct error *err)
 {
 	return database_number(&s->db, "SELECT max(id) FROM session", 0, id, err);
@@ -121,7 +121,7 @@ int keep_sweep_names_mark(struct store *s, bool *end, struct error *err)
 	return 0;
 }
 
-/* The last number of a program's instances goes with its name: who comes then is the first. */
+/* The last instance number of a program is deleted with its name; numbering then restarts at 1. */
 static int delete_name(struct store *s, int64_t id, struct error *err)
 {
 	int status = keep_put(s,

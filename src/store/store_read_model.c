@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rows of samples refer to: threads, processes, paths, frames, images. */
+/* Reads the rows that samples refer to: threads, processes, paths, frames, images. */
 #include "store/store_reader.h"
 
 #include "process/process_restore.h"
@@ -9,11 +9,11 @@
 #include <string.h>
 
 /*
- * Frames of the kernel are told from its beginning, wherever that was; here it is where
- * x86-64 links it. No kernel of today runs at just that address: kept names answer.
+ * Kernel frames are stored as offsets from _stext. They are read back relative to the link address
+ * of x86-64. A kernel with KASLR does not run at that address, so names come from the store.
  */
 #define KERNEL_BASE UINT64_C(0xffffffff81000000)
-/* Of damaged files alone: a parent's id is less than its child's. */
+/* Only a damaged file reaches this limit: the id of a parent is less than that of its child. */
 #define DEPTH_MAX 65536
 
 static int one_row(struct store_reader *r, const char *sql, int64_t id, sqlite3_stmt **s,
@@ -28,7 +28,7 @@ static int one_row(struct store_reader *r, const char *sql, int64_t id, sqlite3_
 	return status ? status : database_step(&r->db, *s, err);
 }
 
-/* Who is not in the file any more, or never was. */
+/* The thread "[not kept]", for threads that were deleted from the file or never were in it. */
 static uint32_t nobody(struct store_reader *r)
 {
 	struct process process = {.pid = -1, .instance = 1};
@@ -72,7 +72,7 @@ static uint32_t take_process(struct store_reader *r, int64_t id, sqlite3_stmt *s
 	return process_restore(r->p->processes, &process, store_column_text(s, 0), cgroup);
 }
 
-/* `known`: false where there is no such row. */
+/* *known: false if the row does not exist. */
 static int read_process(struct store_reader *r, int64_t id, uint32_t *process, bool *known,
                         struct error *err)
 {
@@ -178,7 +178,7 @@ static const char frame_sql[] =
         " LEFT JOIN function u ON u.id = f.function LEFT JOIN name n ON n.id = u.name"
         " LEFT JOIN name m ON m.id = f.offset >> 32 WHERE f.id = ?";
 
-/* schema.h says what an offset is there. */
+/* schema.h defines the offset. */
 static uint64_t offset_of(struct store_reader *r, enum image_kind kind, int64_t offset,
                           const char *named)
 {
@@ -253,8 +253,8 @@ struct store_step {
 static const char stack_sql[] = "SELECT parent, frame FROM stack WHERE id = ?";
 
 /*
- * Up to a stack that is known, and down again. A parent that is not there, or comes after
- * its child, is of a damaged file: what is above is left out.
+ * Goes up to a stack that was already read, and adds the stacks below it. In a damaged file a
+ * parent may be missing or have a larger id than its child: the callers above are left out then.
  */
 int store_reader_path(struct store_reader *r, int64_t stack, uint32_t *path, struct error *err)
 {

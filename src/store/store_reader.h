@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_reader: what the files of store_read() share: which windows are read, and what the
- * ids of the store are in the profile.
+ * store_reader: shared by the files of store_read(): the windows to read, and the mapping from ids
+ * of the store to ids of the profile.
  *
- * Rows that others refer to and that are gone (kept by name, or damaged) become the nearest
- * that can be said: a thread nobody knows, an unknown frame. Nothing in a file is trusted:
- * numbers are checked where they are read, and chains are bounded. Life cycle and threads are
+ * A missing row that another row refers to (it was folded, or the file is damaged) is replaced by
+ * a thread "[not kept]" or an unknown frame. The file is not trusted: every number is checked
+ * where it is read, and chains are bounded. Life cycle and threads are
  * those of store_read(). Uses: base, image, process, profile.
  */
 #ifndef ASSAY_STORE_STORE_READER_H
@@ -15,7 +15,7 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-/* From ids of the database to ids of the profile, in the order in which they were met. */
+/* Maps ids of the database to ids of the profile, in the order of their first use. */
 struct store_ids {
 	struct id_table table;
 	VEC(int64_t) keys;
@@ -24,7 +24,7 @@ struct store_ids {
 
 #define STORE_UNREAD ID_NONE
 
-/* The place of an id's value, good until the next call; *place == STORE_UNREAD: a new one. */
+/* The value of an id, valid until the next call. *place == STORE_UNREAD: the id is new. */
 uint32_t *store_ids_place(struct store_ids *ids, int64_t key);
 void store_ids_done(struct store_ids *ids);
 
@@ -34,10 +34,10 @@ struct store_span {
 	uint32_t recording; /* index into profile.recordings */
 	uint64_t merged;
 	struct store_rate rate;
-	bool has_rate; /* it was written down */
+	bool has_rate; /* the store has a row window_rate for it */
 };
 
-/* One CPU and event of a session: what a sequence is made of. */
+/* The sequence of one CPU and event of a session. */
 struct store_sequence {
 	uint32_t sequence; /* in profile.sequences */
 	uint32_t recording;
@@ -57,7 +57,7 @@ struct store_reader {
 	struct store_ids events;    /* to profile.events */
 	struct store_ids functions; /* to texts of `names` */
 	struct intern names;
-	uint32_t nobody;  /* thread for those that are gone, ID_NONE: none was needed */
+	uint32_t nobody;  /* thread that replaces missing ones; ID_NONE: not created yet */
 	uint64_t by_name; /* instances that are kept by name, */
 	uint64_t names_for_them;
 	uint64_t bytes; /* of the file */

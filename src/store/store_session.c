@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Ids that a measurement of another host, under way in the same file, may still need. */
+/* Ids reserved for a running measurement of another host in the same file. */
 #define IDS_RESERVED ((int64_t)1 << 40)
-/* No store has such ids but for damage: what comes after them has room in 64 bits. */
+/* Only a damaged store has larger ids. Ids after this limit still fit into 64 bits. */
 #define IDS_MAX ((int64_t)1 << 62)
 
 static int lock_file(struct store *s, struct error *err)
@@ -52,8 +52,8 @@ static int64_t writer_of(struct store *s)
 }
 
 /*
- * One writer a host: a lock of the byte with the host's number. The kernel gives it up when
- * its holder dies, however that comes.
+ * One writer per host: a file lock on the byte with the number of the host. The kernel releases
+ * the lock when the process ends in any way.
  */
 static int lock_host(struct store *s, const char *name, struct error *err)
 {
@@ -71,16 +71,16 @@ static int lock_host(struct store *s, const char *name, struct error *err)
 	pid = writer_of(s);
 	if (pid)
 		return error_set(err, EALREADY,
-		                 "%s: process %d writes the measurements of %s to it already: stop "
-		                 "that one (assay status), or give another store",
+		                 "%s: process %d already writes the measurements of %s to it: stop "
+		                 "it (assay status), or use another store",
 		                 s->db.path, (int)pid, name);
 	return error_set(err, EALREADY,
-	                 "%s: somebody writes the measurements of %s to it already: stop that one "
-	                 "(assay status), or give another store",
+	                 "%s: another process already writes the measurements of %s to it: stop it "
+	                 "(assay status), or use another store",
 	                 s->db.path, name);
 }
 
-/* In a transaction of its own: the host's number is what is locked by. */
+/* In a separate transaction, since the lock needs the number of the host. */
 static int add_host(struct store *s, const char *name, const struct recording *r, struct error *err)
 {
 	static const char upsert[] =
@@ -108,7 +108,7 @@ struct open_session {
 	bool same_boot;
 };
 
-/* A session of this host that nobody ended; id 0: there is none. */
+/* A session of this host without an end; id 0: there is none. */
 static int find_open(struct store *s, const char *boot, struct open_session *o, struct error *err)
 {
 	static const char select[] =
@@ -141,7 +141,7 @@ static int end_session(struct store *s, int64_t session, int64_t end_ns, const c
 	return status ? status : database_put(&s->db, put, err, "isi", end_ns, why, session);
 }
 
-/* We hold the lock: whoever is open in the table is no more. */
+/* This process holds the lock, so the writer of an open session in the table no longer runs. */
 static int end_killed(struct store *s, const char *boot, uint64_t start_ns, struct error *err)
 {
 	struct open_session o;

@@ -125,7 +125,7 @@ def a_second_writer_is_refused_while_the_first_lives(t):
     writer = t.start(t.workload("store_writer"), path, 0, 0, 1, 1, stdout=subprocess.PIPE)
     writer.stdout.readline()
     second = t.run(t.workload("store_writer"), path, 0, 1, 1, 1, status=1)
-    t.has(second.err, f"process {writer.pid} writes the measurements of here to it already")
+    t.has(second.err, f"process {writer.pid} already writes the measurements of here")
     writer.kill()
     writer.wait()
     t.run(t.workload("store_writer"), path, 10**6, 1, 1, 1)

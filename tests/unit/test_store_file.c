@@ -41,7 +41,8 @@ static void one_writer_a_host(void)
 	struct store *s = begin(&w, "here", &err), *t = open_store(&err);
 
 	CHECK_EQ(store_begin(t, &w.recording, WORLD_WALL_NS, &err), -EALREADY);
-	snprintf(words, sizeof(words), "process %d writes the measurements of here", (int)getpid());
+	snprintf(words, sizeof(words), "process %d already writes the measurements of here",
+	         (int)getpid());
 	CHECK(strstr(err.text, words));
 	/* Another host's may, in turn. */
 	world_init(&other, "there");
@@ -94,7 +95,7 @@ static void whoever_else_writes_costs_a_window_at_most(void)
 	CHECK_EQ(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	run_one(&w, 10, "cc");
 	CHECK_EQ(world_window(&w, s, 0, &err), -EBUSY);
-	CHECK(strstr(err.text, "somebody else is writing"));
+	CHECK(strstr(err.text, "another process is writing"));
 	sqlite3_close(db);
 	CHECK_EQ(world_window(&w, s, 1, &err), 0);
 	end(&w, s);
