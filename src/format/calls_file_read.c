@@ -116,7 +116,7 @@ static uint32_t path_of(struct reader *r, uint32_t index)
 	return nodes[index].path;
 }
 
-/* One at which nothing happened is left out, but for paths that go on below it. */
+/* A path without calls or time is omitted, unless it has paths below it. */
 static bool node_says(const struct reader *r, const struct calls_node *node)
 {
 	return r->table.recording || node->function & ASSAY_FN_INHERITED || node->calls ||

@@ -26,7 +26,7 @@
 
 #define JIT_FILE_ANY_USER ((uid_t)-1)
 
-/* A file of somebody's in a place where many write, opened with care. */
+/* An open file from a directory that any user may write to; owner and type were checked. */
 struct jit_file {
 	int fd;
 	uint64_t size, written_ns; /* since 1970 */

@@ -121,7 +121,7 @@ static void try_kept(struct search *s, bool dump)
 	close(f.fd);
 }
 
-/* The marker's mapping says which file it was: nobody else's can be put in its place. */
+/* The mapping of the marker identifies the file, so another file cannot replace it. */
 static bool is_mapped_file(struct search *s, const struct jit_file *f, const char *path)
 {
 	const struct process_jit_request *r = s->request;

@@ -36,7 +36,7 @@ struct perf_data_read_options {
 
 /* True when the first bytes are perf.data's magic, of either byte order and any version. */
 bool perf_data_recognise(const void *bytes, size_t size);
-/* The same of what these first bytes of a gzip'd file hold. */
+/* The same for the first bytes of a gzip file, which are unpacked first. */
 bool perf_data_recognise_packed(const void *bytes, size_t size);
 /* A directory with a file `data`, as perf record --threads and --kcore make it. */
 bool perf_data_is_directory(const char *path);
@@ -59,7 +59,7 @@ struct perf_data_writer;
 
 /*
  * Creates the file, 0600, not through a link; an older one becomes PATH.old as with perf, unless
- * somebody is writing it: -EBUSY (file_in_use.h).
+ * another process writes it: -EBUSY (file_in_use.h).
  */
 int perf_data_writer_open(struct perf_data_writer **w, const char *path,
                           const struct perf_data_attr *attrs, size_t count, struct error *err);
@@ -77,12 +77,12 @@ int perf_data_writer_append(struct perf_data_writer *w, const void *records, siz
 /* Appends all records of another one under way; what that one has is flushed first. */
 int perf_data_writer_copy(struct perf_data_writer *to, struct perf_data_writer *from,
                           struct error *err);
-/* Writes what is buffered and then data.size: the file is readable up to here. */
+/* Writes the buffer and then data.size: the file is readable up to here. */
 int perf_data_writer_flush(struct perf_data_writer *w, struct error *err);
 /* Writes feature sections (host, build-ids, account ...) and ends the file. Frees w. */
 int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r,
                            struct error *err);
-/* Ends without features, leaving what was flushed. Frees w. NULL-safe. */
+/* Closes the file without features; the flushed records stay. Frees w. NULL-safe. */
 void perf_data_writer_abandon(struct perf_data_writer *w);
 /* Takes the file away again, as if it had never been opened. Frees w. NULL-safe. */
 void perf_data_writer_discard(struct perf_data_writer *w);

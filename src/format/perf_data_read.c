@@ -127,7 +127,7 @@ static size_t unpacked_step(size_t size)
 	return sizeof(uint64_t) + (size + 7) / 8 * 8;
 }
 
-/* Goes the way again that take_record() went: only kernel records with a time are ordered. */
+/* Must skip the same records as take_record(): only kernel records with a time are sorted. */
 static uint64_t next_ordered(void *ctx, uint64_t position, uint64_t end, uint64_t *time_ns)
 {
 	struct delivery *d = ctx;

@@ -200,10 +200,10 @@ static void decode_ids(const uint8_t *body, struct event *e)
 }
 
 /*
- * Whether a build-id stands in place of device and inode. Kernels leave the bit
- * set in records for those who did not ask for build-ids, when another recorder
- * that did is told of the same map first: without the attr's word for it, only
- * what cannot be the numbers of a device is one.
+ * Whether the record has a build-id instead of device and inode. If another
+ * recorder asked for build-ids and gets the record first, the kernel leaves the
+ * bit set in the record for this recorder too. So if the attr did not ask for
+ * build-ids, only bytes that cannot be device numbers are a build-id.
  */
 static bool has_build_id(const struct perf_layout *l, const uint8_t *b, uint16_t misc)
 {

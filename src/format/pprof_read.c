@@ -252,7 +252,7 @@ static int no_such_type(struct reader *r, struct error *err)
 	return ret;
 }
 
-/* The default is told by name, and may be told by none: then it is the last. */
+/* The profile names its default value. Without a name, the last value is the default. */
 static int find_main(struct reader *r, size_t *main, struct error *err)
 {
 	struct pprof_tables *t = &r->t;
