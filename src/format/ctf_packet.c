@@ -121,6 +121,7 @@ int ctf_head_read(const struct ctf_trace *t, const uint8_t *bytes, uint64_t size
 	}
 	head->class = t->stream_id.bits ? ctf_class_find(t, value_of(&v, &t->stream_id)) : 0;
 	if (head->class == ID_NONE) {
+		head->class = 0; /* the caller may go on with a stream that was never written */
 		*why = "the packet is of a stream that the metadata does not declare";
 		return -1;
 	}

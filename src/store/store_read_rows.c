@@ -79,8 +79,8 @@ static void shuffle_window(struct store_reader *r, const struct store_span *w)
 
 	vec_each (s, &r->sequences) {
 		struct profile_sequence *sequence = &r->p->sequences.items[s->sequence];
-		uint32_t *rows = sequence->rows.items + s->begun;
 		size_t count = sequence->rows.count - s->begun;
+		uint32_t *rows = count ? sequence->rows.items + s->begun : NULL;
 
 		for (size_t i = count; i > 1; i--) {
 			size_t other = hash_u64(++state) % i;
