@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main: find the command, run it, exit. */
-#include "cmd/command.h"
-#include "cmd/print.h"
+#include "cmd/cli/command.h"
+#include "cmd/cli/print.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -71,7 +71,7 @@ static size_t shown_length(std::string_view text)
 
 /*
  * Escapes text for messages on a terminal, since a names file may contain any bytes. Same rules as
- * src/base/plain_text.h.
+ * src/base/text/plain_text.h.
  */
 static std::string plain(std::string_view text)
 {

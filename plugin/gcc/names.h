@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names: reads and extends the names file in the compiler (src/format/names_file.h describes the
- * format). The file is read at the first name. A name that is in the file needs no lock. Other
+ * names: reads and extends the names file in the compiler (src/format/ctf/names_file.h describes
+ * the format). The file is read at the first name. A name that is in the file needs no lock. Other
  * names get tags, all names of a request at once, under an exclusive flock() on the file: first the
  * lines that other compilers appended are read, then complete lines are appended in one write.
  * Existing lines are never changed.

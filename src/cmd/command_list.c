@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* command_list: the commands, in the order of help. */
-#include "cmd/command.h"
+#include "cmd/cli/command.h"
 
 extern const struct command cmd_start, cmd_status, cmd_snapshot, cmd_stop;
 extern const struct command cmd_record, cmd_report, cmd_annotate, cmd_intervals, cmd_calls,

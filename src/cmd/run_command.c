@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/run_command.h"
-#include "cmd/print.h"
+#include "cmd/cli/print.h"
 
-#include "base/xalloc.h"
+#include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
 #define ASSAY_CMD_RUN_COMMAND_H
 
 #include "base/error.h"
-#include "cmd/command.h"
+#include "cmd/cli/command.h"
 
 #include <stdbool.h>
 #include <stddef.h>

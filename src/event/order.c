@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/order.h"
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 #include <string.h>
 

@@ -23,7 +23,7 @@
 #define ASSAY_EVENT_ORDER_H
 
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/memory/vec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #define ASSAY_EVENT_RECORDING_H
 
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/memory/vec.h"
 #include "event/event.h"
 
 /* The purpose of an event. It selects the columns that its samples count in. */

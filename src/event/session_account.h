@@ -11,7 +11,7 @@
 #ifndef ASSAY_EVENT_SESSION_ACCOUNT_H
 #define ASSAY_EVENT_SESSION_ACCOUNT_H
 
-#include "base/vec.h"
+#include "base/memory/vec.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/rules_file.h"
 
-#include "base/buf.h"
-#include "base/xalloc.h"
+#include "base/memory/buf.h"
+#include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>

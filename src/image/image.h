@@ -9,9 +9,9 @@
 #ifndef ASSAY_IMAGE_IMAGE_H
 #define ASSAY_IMAGE_IMAGE_H
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/vec.h"
+#include "base/memory/hash.h"
+#include "base/memory/intern.h"
+#include "base/memory/vec.h"
 #include "base/build_id.h"
 
 struct jit_code;

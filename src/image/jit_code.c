@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/jit_code.h"
 
-#include "base/sorted.h"
-#include "base/xalloc.h"
+#include "base/memory/sorted.h"
+#include "base/memory/xalloc.h"
 
 #include <string.h>
 

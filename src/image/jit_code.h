@@ -14,8 +14,8 @@
 #ifndef ASSAY_IMAGE_JIT_CODE_H
 #define ASSAY_IMAGE_JIT_CODE_H
 
-#include "base/vec.h"
-#include "image/span_tree.h"
+#include "base/memory/vec.h"
+#include "image/elf/span_tree.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/kept_names.h"
 
-#include "base/sorted.h"
+#include "base/memory/sorted.h"
 
 /* Functions are the ids of their names; 0, the empty name, is none. */
 struct kept_place {

@@ -15,7 +15,7 @@
 #ifndef ASSAY_IMAGE_KEPT_NAMES_H
 #define ASSAY_IMAGE_KEPT_NAMES_H
 
-#include "base/intern.h"
+#include "base/memory/intern.h"
 
 struct kept_names;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/kernel.h"
 
-#include "base/hash.h"
-#include "base/regular_file.h"
+#include "base/memory/hash.h"
+#include "base/file/regular_file.h"
 
 #include <elf.h>
 #include <errno.h>

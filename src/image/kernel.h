@@ -11,9 +11,9 @@
 #define ASSAY_IMAGE_KERNEL_H
 
 #include "base/build_id.h"
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "base/error.h"
-#include "image/symbol_table.h"
+#include "image/elf/symbol_table.h"
 
 /* Lines one after the other that are of the same module. */
 struct kallsyms_part {

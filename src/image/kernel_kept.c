@@ -9,8 +9,8 @@
  */
 #include "image/kernel.h"
 
-#include "base/hash.h"
-#include "base/regular_file.h"
+#include "base/memory/hash.h"
+#include "base/file/regular_file.h"
 #include "base/this_boot.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/locate.h"
 
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "base/this_boot.h"
 
 #include <errno.h>

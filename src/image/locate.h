@@ -10,10 +10,11 @@
 #ifndef ASSAY_IMAGE_LOCATE_H
 #define ASSAY_IMAGE_LOCATE_H
 
-#include "image/elf_file.h"
+#include "image/elf/elf_file.h"
 #include "image/image.h"
 
-/* The kind of cached files (base/cache_dir.h) that are recorded ones, named for their build-id. */
+/* The kind of cached files (base/file/cache_dir.h) that are recorded ones, named for their
+ * build-id. */
 #define LOCATE_KEPT "image"
 
 /*

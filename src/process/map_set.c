@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process/map_set.h"
 
-#include "base/sorted.h"
+#include "base/memory/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>

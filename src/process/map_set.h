@@ -11,7 +11,7 @@
 #ifndef ASSAY_PROCESS_MAP_SET_H
 #define ASSAY_PROCESS_MAP_SET_H
 
-#include "base/vec.h"
+#include "base/memory/vec.h"
 #include "process/process.h"
 
 struct map_set {

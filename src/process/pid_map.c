@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "process/pid_map.h"
 
-#include "base/hash.h"
-#include "base/xalloc.h"
+#include "base/memory/hash.h"
+#include "base/memory/xalloc.h"
 
 #include <stdlib.h>
 

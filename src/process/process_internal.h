@@ -3,8 +3,8 @@
  * process_internal: declarations shared by the files of process.h. Life cycle and threads are those
  * of process.h. Uses: base, event, image.
  */
-#ifndef ASSAY_PROCESS_INTERNAL_H
-#define ASSAY_PROCESS_INTERNAL_H
+#ifndef ASSAY_PROCESS_PROCESS_INTERNAL_H
+#define ASSAY_PROCESS_PROCESS_INTERNAL_H
 
 #include "image/jit_code.h"
 #include "process/map_set.h"

@@ -6,7 +6,7 @@
 #include "process/mapped_image.h"
 #include "process/process_internal.h"
 
-#include "base/xalloc.h"
+#include "base/memory/xalloc.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/named_paths.h"
 
-#include "base/buf.h"
-#include "base/plain_text.h"
+#include "base/memory/buf.h"
+#include "base/text/plain_text.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * named_paths: call paths with the names of their functions, and values in
  * whole numbers: what is written for other tools. Made of either model (sampled
- * or counted) by view/named.h, read by the writers of formats.
+ * or counted) by view/named/named.h, read by the writers of formats.
  *
  * named_paths_init(); images, functions, places, paths and rows are added, each
  * thing once; named_paths_done(). A path is a place below another path, the
@@ -15,9 +15,9 @@
 #define ASSAY_PROFILE_NAMED_PATHS_H
 
 #include "base/build_id.h"
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/vec.h"
+#include "base/memory/hash.h"
+#include "base/memory/intern.h"
+#include "base/memory/vec.h"
 
 #define NAMED_VALUES 4
 #define NAMED_NONE UINT32_MAX
@@ -107,7 +107,7 @@ struct named_paths {
 void named_paths_init(struct named_paths *n);
 void named_paths_done(struct named_paths *n);
 
-/* The id of a text, with what is no text or acts on a terminal escaped (base/plain_text.h). */
+/* The id of a text, with what is no text or acts on a terminal escaped (base/text/plain_text.h). */
 uint32_t named_text(struct named_paths *n, const char *text);
 uint32_t named_function_id(struct named_paths *n, const struct named_function *f);
 /* A new place of these lines; what is known of its image grows with it. */

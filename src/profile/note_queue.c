@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/note_queue.h"
 
-#include "base/aside.h"
-#include "base/xalloc.h"
+#include "base/process/aside.h"
+#include "base/memory/xalloc.h"
 
 #include <stdlib.h>
 

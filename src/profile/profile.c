@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/profile.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #include <errno.h>
 #include <string.h>

@@ -17,12 +17,12 @@
 #define ASSAY_PROFILE_PROFILE_H
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/memory/hash.h"
+#include "base/memory/vec.h"
 #include "event/recording.h"
 #include "image/image.h"
 #include "process/process.h"
-#include "profile/ledger.h"
+#include "profile/ledger/ledger.h"
 
 #define PROFILE_CPU_UNKNOWN UINT16_MAX /* not recorded, or beyond what is counted */
 

@@ -2,10 +2,10 @@
 #include "profile/profile_builder.h"
 
 #include "profile/note_queue.h"
-#include "profile/path_cache.h"
+#include "profile/stack/path_cache.h"
 #include "profile/profile_counter.h"
-#include "profile/stack_chain.h"
-#include "profile/stack_walk.h"
+#include "profile/stack/stack_chain.h"
+#include "profile/stack/stack_walk.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
 #define ASSAY_PROFILE_PROFILE_BUILDER_H
 
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "profile/profile.h"
 
 struct profile_builder;

@@ -17,11 +17,11 @@
 #ifndef ASSAY_PROFILE_PROFILE_COUNTER_H
 #define ASSAY_PROFILE_PROFILE_COUNTER_H
 
-#include "profile/ledger_cpu.h"
-#include "profile/ledger_thread.h"
+#include "profile/ledger/ledger_cpu.h"
+#include "profile/ledger/ledger_thread.h"
 #include "profile/note.h"
 #include "profile/note_queue.h"
-#include "profile/off_cpu.h"
+#include "profile/ledger/off_cpu.h"
 #include "profile/profile.h"
 
 /* The last number stands for "not known" and all above. */

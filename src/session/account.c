@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/account.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/clock.h"
 #include "base/this_boot.h"
 #include "event/attr.h"

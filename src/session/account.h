@@ -8,7 +8,7 @@
 #define ASSAY_SESSION_ACCOUNT_H
 
 #include "session/plan.h"
-#include "source/cpu_stat.h"
+#include "source/perf/cpu_stat.h"
 
 /* Taken when sampling begins, and again when it ends. */
 struct account_mark {

@@ -2,8 +2,8 @@
 #include "session/plan.h"
 
 #include "event/attr.h"
-#include "source/perf_events.h"
-#include "source/rights.h"
+#include "source/perf/perf_events.h"
+#include "source/proc/rights.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #define ASSAY_SESSION_PLAN_H
 
 #include "session/session_options.h"
-#include "source/perf_source.h"
+#include "source/perf/perf_source.h"
 
 struct plan {
 	VEC(struct perf_source_event) events; /* [0] the sampled one; the last one tracks */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/session.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/clock.h"
-#include "base/plural.h"
-#include "base/spare_files.h"
-#include "session/privileges.h"
-#include "session/ring_size.h"
+#include "base/text/plural.h"
+#include "base/file/spare_files.h"
+#include "launch/privileges.h"
+#include "source/perf/ring_size.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
 

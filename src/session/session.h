@@ -17,8 +17,8 @@
 #define ASSAY_SESSION_SESSION_H
 
 #include "base/error.h"
-#include "base/vec.h"
-#include "session/command_child.h"
+#include "base/memory/vec.h"
+#include "launch/command_child.h"
 #include "session/session_options.h"
 #include "session/status.h"
 

@@ -2,7 +2,7 @@
 /* The session's process for foreign calls: started before all else, reported at the end. */
 #include "session/session_internal.h"
 
-#include "session/privileges.h"
+#include "launch/privileges.h"
 
 #include <string.h>
 #include <sys/inotify.h>

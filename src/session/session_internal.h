@@ -8,12 +8,12 @@
 #define ASSAY_SESSION_SESSION_INTERNAL_H
 
 #include "session/account.h"
-#include "session/command_child.h"
-#include "session/jit_keep.h"
-#include "session/keeper.h"
+#include "launch/command_child.h"
+#include "session/keep/jit_keep.h"
+#include "session/keep/keeper.h"
 #include "session/output_place.h"
 #include "session/pace.h"
-#include "session/record_stream.h"
+#include "session/stream/record_stream.h"
 #include "session/session.h"
 #include "session/sink.h"
 

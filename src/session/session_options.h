@@ -9,8 +9,8 @@
 #define ASSAY_SESSION_SESSION_OPTIONS_H
 
 #include "event/event.h"
-#include "profile/stack_walk.h"
-#include "source/proc.h"
+#include "profile/stack/stack_walk.h"
+#include "source/proc/proc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

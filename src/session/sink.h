@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "event/recording.h"
-#include "format/perf_data.h"
+#include "format/perf/perf_data.h"
 #include "session/status.h"
 
 struct session;

@@ -12,7 +12,7 @@
 #define ASSAY_SESSION_STATUS_H
 
 #include "event/recording.h"
-#include "source/cpu_stat.h"
+#include "source/perf/cpu_stat.h"
 
 #include <stdbool.h>
 #include <stdint.h>

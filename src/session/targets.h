@@ -10,7 +10,7 @@
 #ifndef ASSAY_SESSION_TARGETS_H
 #define ASSAY_SESSION_TARGETS_H
 
-#include "source/proc.h"
+#include "source/proc/proc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #define ASSAY_SESSION_TICK_COUNT_H
 
 #include "event/event.h"
-#include "profile/ledger_cpu.h"
+#include "profile/ledger/ledger_cpu.h"
 #include "session/status.h"
 
 struct tick_count {

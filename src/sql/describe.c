@@ -2,8 +2,8 @@
 /* sql_describe(): the CREATE statements of tables and views. */
 #include "sql/sql_internal.h"
 
-#include "base/xalloc.h"
-#include "sql/columns.h"
+#include "base/memory/xalloc.h"
+#include "sql/tables/columns.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diff: diff(a_from, a_to, b_from, b_to) compares the shares of functions in two time ranges. */
-#include "sql/columns.h"
-#include "sql/table.h"
+#include "sql/tables/columns.h"
+#include "sql/tables/table.h"
 #include "sql/views.h"
 
-#include "base/xalloc.h"
+#include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <math.h>

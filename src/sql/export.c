@@ -2,8 +2,8 @@
 /* sql_export(): writes all public tables and views to a new SQLite database. */
 #include "sql/sql_internal.h"
 
-#include "base/replace_by_path.h"
-#include "sql/columns.h"
+#include "base/file/replace_by_path.h"
+#include "sql/tables/columns.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
  */
 #include "sql/views.h"
 
-#include "base/buf.h"
-#include "base/vec.h"
-#include "base/xalloc.h"
+#include "base/memory/buf.h"
+#include "base/memory/vec.h"
+#include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sql/image_value.h"
 
-#include "sql/columns.h"
+#include "sql/tables/columns.h"
 
 #include <string.h>
 

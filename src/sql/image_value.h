@@ -7,7 +7,7 @@
 #define ASSAY_SQL_IMAGE_VALUE_H
 
 #include "image/image.h"
-#include "sql/table.h"
+#include "sql/tables/table.h"
 
 /* Sets the value of one column (IMAGES_PATH ... IMAGES_BUILD_ID in columns.h). */
 void sql_image_value(const struct image_table *t, uint32_t image, int column, sqlite3_context *out);

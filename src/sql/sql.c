@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sql/sql_internal.h"
 
-#include "base/vec.h"
-#include "base/xalloc.h"
+#include "base/memory/vec.h"
+#include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -20,9 +20,9 @@
 #ifndef ASSAY_SQL_SQL_H
 #define ASSAY_SQL_SQL_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "base/error.h"
-#include "profile/call_paths.h"
+#include "profile/calls/call_paths.h"
 #include "profile/named_paths.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"

@@ -6,7 +6,7 @@
 #define ASSAY_SQL_SQL_INTERNAL_H
 
 #include "sql/sql.h"
-#include "sql/table.h"
+#include "sql/tables/table.h"
 #include "sql/views.h"
 #include "store/database.h"
 

@@ -2,9 +2,9 @@
 /* sql_suggest(): the existing name that is most similar to an unknown one. */
 #include "sql/sql_internal.h"
 
-#include "base/nearest.h"
-#include "base/vec.h"
-#include "base/xalloc.h"
+#include "base/text/nearest.h"
+#include "base/memory/vec.h"
+#include "base/memory/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

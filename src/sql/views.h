@@ -24,7 +24,7 @@ struct sql_view {
 /* NULL name at the end. */
 extern const struct sql_view sql_views[];
 
-/* Adds the table diff(a_from, a_to, b_from, b_to) (sql/table.h), which queries `db`. */
+/* Adds the table diff(a_from, a_to, b_from, b_to) (sql/tables/table.h), which queries `db`. */
 int sql_diff_add(struct sql *s, sqlite3 *db, struct error *err);
 
 /*

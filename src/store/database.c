@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/database.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "store/database_place.h"
 
 #include <errno.h>

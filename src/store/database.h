@@ -17,7 +17,7 @@
 #define ASSAY_STORE_DATABASE_H
 
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/memory/vec.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/database_place.h"
 
-#include "base/safe_directory.h"
-#include "base/xalloc.h"
+#include "base/file/safe_directory.h"
+#include "base/memory/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>

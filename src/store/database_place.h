@@ -5,8 +5,8 @@
  * SQLite trusts the files beside a database. A PATH-journal may name another file, which the next
  * writer deletes; a PATH-wal takes the place of what the database holds. So a database is written
  * only where the database, its sidecars (-journal, -wal, -shm, -lock) and, for root, every
- * directory of its path belong to trusted users (base/safe_directory.h) and can be written by no
- * other. A reader refuses sidecars that belong neither to a trusted user nor to the owner of the
+ * directory of its path belong to trusted users (base/file/safe_directory.h) and can be written by
+ * no other. A reader refuses sidecars that belong neither to a trusted user nor to the owner of the
  * database, that are no regular files, or that have a second name. Nothing is held. Any thread.
  * Uses: base.
  */

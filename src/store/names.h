@@ -11,8 +11,8 @@
 #ifndef ASSAY_STORE_NAMES_H
 #define ASSAY_STORE_NAMES_H
 
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/memory/hash.h"
+#include "base/memory/intern.h"
 #include "store/database.h"
 
 #define NAMES_MAX 65536

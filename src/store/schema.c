@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/schema.h"
 
-#include "base/buf.h"
-#include "base/regular_file.h"
+#include "base/memory/buf.h"
+#include "base/file/regular_file.h"
 #include "event/stack_end.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_internal.h"
-#include "store/store_keep.h"
+#include "store/keep/store_keep.h"
 
-#include "base/replace_by_path.h"
+#include "base/file/replace_by_path.h"
 #include "store/database_place.h"
 
 #include <errno.h>

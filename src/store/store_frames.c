@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_window.h"
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "image/jit_code.h"
 
 #include <string.h>

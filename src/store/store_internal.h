@@ -8,8 +8,8 @@
  * rows of dictionary tables (name, image, function, frame, stack, event, instance) were deleted
  * or changed. Uses: base, event.
  */
-#ifndef ASSAY_STORE_INTERNAL_H
-#define ASSAY_STORE_INTERNAL_H
+#ifndef ASSAY_STORE_STORE_INTERNAL_H
+#define ASSAY_STORE_STORE_INTERNAL_H
 
 #include "store/names.h"
 #include "store/schema.h"

@@ -3,8 +3,8 @@
  * Source lines and inlined functions of frames: which file's DWARF says, and
  * names as people write them.
  */
-#include "symbol/debug_file.h"
-#include "symbol/demangle.h"
+#include "symbol/debug/debug_file.h"
+#include "symbol/demangle/demangle.h"
 #include "symbol/jit.h"
 #include "symbol/symbolizer_internal.h"
 

@@ -10,7 +10,7 @@
 #ifndef ASSAY_SYMBOL_KERNEL_NAMES_H
 #define ASSAY_SYMBOL_KERNEL_NAMES_H
 
-#include "image/elf_file.h"
+#include "image/elf/elf_file.h"
 #include "image/kernel.h"
 #include "symbol/symbolizer.h"
 

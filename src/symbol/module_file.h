@@ -6,7 +6,7 @@
 #ifndef ASSAY_SYMBOL_MODULE_FILE_H
 #define ASSAY_SYMBOL_MODULE_FILE_H
 
-#include "image/elf_file.h"
+#include "image/elf/elf_file.h"
 #include "image/image.h"
 
 /*

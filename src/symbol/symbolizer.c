@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/symbolizer_internal.h"
 
-#include "symbol/debug_file.h"
-#include "symbol/demangle.h"
+#include "symbol/debug/debug_file.h"
+#include "symbol/demangle/demangle.h"
 #include "symbol/jit.h"
 #include "symbol/kept_symbols.h"
-#include "image/symbol_few.h"
+#include "image/elf/symbol_few.h"
 #include "image/locate.h"
-#include "image/vdso.h"
+#include "image/elf/vdso.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 #define ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 
-#include "symbol/debug_index.h"
+#include "symbol/debug/debug_index.h"
 #include "symbol/kernel_names.h"
 #include "symbol/symbolizer.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/stack_memory.h"
 
-#include "base/hash.h"
-#include "base/sorted.h"
+#include "base/memory/hash.h"
+#include "base/memory/sorted.h"
 
 #define NO_SLOT UINT16_MAX
 #define BOUND_EVERY 4096 /* number of samples between checks of the memory limit */

@@ -22,7 +22,7 @@
 #ifndef ASSAY_UNWIND_STACK_MEMORY_H
 #define ASSAY_UNWIND_STACK_MEMORY_H
 
-#include "base/vec.h"
+#include "base/memory/vec.h"
 #include "unwind/unwind.h"
 
 #define STACK_MEMORY_THREADS 4096

@@ -7,7 +7,7 @@
  * saved, and replaces the registers by those of the caller. Registers that a callee may change are
  * unknown in the caller, except across a signal handler's frame. CFAs must increase from frame to
  * frame; only the stack interrupted by a signal handler may be a different one. The caller of these
- * functions finds the rule for an address (image/cfi.h).
+ * functions finds the rule for an address (image/unwind_table/cfi.h).
  *
  *	unwind_start()		registers as perf records them
  *	unwind_step()		one step by a rule
@@ -20,7 +20,7 @@
 #ifndef ASSAY_UNWIND_UNWIND_H
 #define ASSAY_UNWIND_UNWIND_H
 
-#include "image/cfi.h"
+#include "image/unwind_table/cfi.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  * DW_OP_skip and DW_OP_bra hold the index of the next operation in the expression. Nothing is
  * allocated; any thread may call. Uses: base, image.
  */
-#ifndef ASSAY_UNWIND_EXPRESSION_H
-#define ASSAY_UNWIND_EXPRESSION_H
+#ifndef ASSAY_UNWIND_UNWIND_EXPRESSION_H
+#define ASSAY_UNWIND_UNWIND_EXPRESSION_H
 
 #include "unwind/unwind.h"
 

@@ -9,7 +9,7 @@
 #ifndef ASSAY_VIEW_VIEW_H
 #define ASSAY_VIEW_VIEW_H
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
 

@@ -106,8 +106,8 @@ def a_build_has_whole_stacks(t):
         if not shutil.which(program):
             skip(f"{program} is not installed")
     source = os.path.join(ROOT, "src")
-    files = [f"{source}/view/flat.c", f"{source}/format/perf_record_decode.c",
-             f"{source}/symbol/symbolizer.c", f"{source}/cmd/option.c", f"{source}/view/account.c"]
+    files = [f"{source}/view/samples/flat.c", f"{source}/format/perf/perf_record_decode.c",
+             f"{source}/symbol/symbolizer.c", f"{source}/cmd/cli/option.c", f"{source}/view/samples/account.c"]
     with workdir() as work:
         rules = "".join(f"{i}.o:\n\tgcc -O2 -g -D_GNU_SOURCE -DASSAY_VERSION='\"0\"' -I{source} "
                         f"-c -o $@ {f}\n" for i, f in enumerate(files * (3 if LONG else 1)))

@@ -110,7 +110,7 @@ def the_layers_check_finds_what_it_forbids(t):
     check = t.path("script/check-layers")
     t.equal(run(check).out, "", "the complaints about the tree as it is")
     for name, text, rule in (
-            ("src/base/up.c", '#include "cmd/command.h"\n', "src/base/up.c:1: base/ includes"),
+            ("src/base/up.c", '#include "cmd/cli/command.h"\n', "src/base/up.c:1: base/ includes"),
             ("src/view/print.c", '#include "output/x.h"\n', "view/print.c:1: view/ includes"),
             ("src/base/copy.c", "\nvoid f(char *a) { strcpy(a, \"b\"); }\n", "copy.c:2: strcpy: a banned"),
             ("src/base/alone.h", "/* SPDX-License-Identifier: X */\nstruct a f(b c);\n",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Traces of event tags, as babeltrace2 reads them: every event, time, name and loss.
 
-The traces are random ones of tests/unit/test_ctf_random.c, which also says what is in
+The traces are random ones of tests/unit/format/test_ctf_random.c, which also says what is in
 them.
 """
 import collections

@@ -7,7 +7,7 @@
 #ifndef CORE_FIXTURE_H
 #define CORE_FIXTURE_H
 
-#include "../unit/check.h"
+#include "../unit/lib/check.h"
 #include "calls/calls.h"
 #include "calls/thread.h"
 

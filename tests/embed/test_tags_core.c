@@ -3,7 +3,7 @@
  * The core of the capture device, compiled freestanding, on a port of this test's own:
  * with a clock that moves only when told, every event's time is known.
  */
-#include "../unit/check.h"
+#include "../unit/lib/check.h"
 #include "tags/device.h"
 
 #include "assay_port.h"

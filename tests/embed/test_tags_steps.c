@@ -8,7 +8,7 @@
  *
  * The processor's trap flag makes the steps; the device's core is the one that is embedded.
  */
-#include "../unit/check.h"
+#include "../unit/lib/check.h"
 #include "tags/device.h"
 
 #include "assay_port.h"

@@ -5,8 +5,8 @@
  * whose paths stand behind their parents, and must come out of a recording with the
  * same calls.
  */
-#include "base/xalloc.h"
-#include "format/calls_file.h"
+#include "base/memory/xalloc.h"
+#include "format/calls/calls_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * Unwind tables: an ELF file of any content is compiled and looked up in; a
  * file of the cache of any content is refused or is sound.
  */
-#include "base/xalloc.h"
-#include "image/cfi.h"
-#include "image/cfi_internal.h"
+#include "base/memory/xalloc.h"
+#include "image/unwind_table/cfi.h"
+#include "image/unwind_table/cfi_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Any bytes as a request to a session, and as its reply: what is understood is the same after
  * it was written and read again, what is not is told in a sentence.
  */
-#include "session/control_message.h"
+#include "session/daemon/control_message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any bytes as a CTF trace: metadata, then a line "%%", then a stream file. What comes out
- * is no more than the file can hold, in pieces that are what trace/tag_stream.h says; what
+ * is no more than the file can hold, in pieces that are what tags/tag_stream.h says; what
  * is read whole can be written and gives the same events again.
  */
-#include "format/ctf.h"
+#include "format/ctf/ctf.h"
 
 #include "fuzz_directory.h"
 

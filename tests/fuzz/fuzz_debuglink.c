@@ -3,9 +3,9 @@
  * ELF files of any content, for what they say about debug files: the name of a
  * separate one, and the packed one that they carry.
  */
-#include "image/elf_file.h"
+#include "image/elf/elf_file.h"
 #include "image/locate.h"
-#include "image/mini_debug.h"
+#include "image/elf/mini_debug.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of other languages, of any bytes: each is read to an end, and its text is bounded. */
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include <stdint.h>
 #include <stdlib.h>

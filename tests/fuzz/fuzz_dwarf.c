@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* DWARF of any content: lines and inlined functions at addresses all over the file. */
-#include "image/elf_file.h"
-#include "symbol/debug_index.h"
+#include "image/elf/elf_file.h"
+#include "symbol/debug/debug_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ELF files of any content: all that a report asks of one. */
-#include "image/elf_file.h"
-#include "symbol/debug_index.h"
-#include "symbol/demangle.h"
+#include "image/elf/elf_file.h"
+#include "symbol/debug/debug_index.h"
+#include "symbol/demangle/demangle.h"
 
 #include <stdlib.h>
 

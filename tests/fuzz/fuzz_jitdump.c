@@ -3,9 +3,9 @@
  * Any bytes as a jitdump, and as a perf map: every function that comes out must
  * be found where and when it was, with all of its code and lines readable.
  */
-#include "base/xalloc.h"
-#include "format/jitdump.h"
-#include "format/perf_map.h"
+#include "base/memory/xalloc.h"
+#include "format/jit/jitdump.h"
+#include "format/jit/perf_map.h"
 #include "image/jit_code.h"
 
 #include <stdlib.h>

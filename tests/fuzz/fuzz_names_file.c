@@ -3,8 +3,8 @@
  * Any bytes as a names file: what is read can be found by its tags, comes by rising
  * tags, and is the same after it was written and read again.
  */
-#include "base/buf.h"
-#include "format/names_file.h"
+#include "base/memory/buf.h"
+#include "format/ctf/names_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Reads any bytes as a perf.data file and touches all that is delivered, so
  * that a pointer that leads outside is found.
  */
-#include "format/perf_data_read.h"
+#include "format/perf/perf_data_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * Any bytes as a pprof profile, plain or gzip'd. What is read must hold together, and must
  * come back from what is written of it with the same values, and be in its report.
  */
-#include "base/spill.h"
-#include "format/pprof_read.h"
-#include "format/pprof_write.h"
-#include "sql/named_model.h"
-#include "view/named_report.h"
+#include "base/file/spill.h"
+#include "format/pprof/pprof_read.h"
+#include "export/pprof_write.h"
+#include "sql/tables/named_model.h"
+#include "view/named/named_report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  */
 #include "store_inputs.h"
 
-#include "base/buf.h"
-#include "store/store_reader.h"
+#include "base/memory/buf.h"
+#include "store/read/store_reader.h"
 
 #include <unistd.h>
 

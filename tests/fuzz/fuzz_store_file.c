@@ -11,8 +11,8 @@
  */
 #include "store_inputs.h"
 
-#include "base/buf.h"
-#include "sql/columns.h"
+#include "base/memory/buf.h"
+#include "sql/tables/columns.h"
 #include "sql/sql.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Any bytes as a dump: a line with the layout, "be" or "le", and the clock's bits, then the
  * dump. As many events come out of the trace as the import counted, times rising.
  */
-#include "format/tag_dump.h"
+#include "format/ctf/tag_dump.h"
 
 #include "fuzz_directory.h"
 

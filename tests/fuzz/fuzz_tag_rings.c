@@ -3,7 +3,7 @@
  * Any bytes as a process's file of event tags: opened, listed, looked at, drained and switched.
  * What comes out are packets within the file's bounds, without holes, whose times rise.
  */
-#include "source/tag_rings.h"
+#include "source/runtime/tag_rings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

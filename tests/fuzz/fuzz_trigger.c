@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules of triggers, of any letters: what is taken means something, and the rest has a sentence. */
-#include "session/trigger_rule.h"
+#include "session/daemon/trigger_rule.h"
 
 #include <stdint.h>
 #include <stdlib.h>

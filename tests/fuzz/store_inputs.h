@@ -6,7 +6,7 @@
 #ifndef ASSAY_TESTS_STORE_INPUTS_H
 #define ASSAY_TESTS_STORE_INPUTS_H
 
-#include "../unit/store_world.h"
+#include "../unit/lib/store_world.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
  * "path" (calls, net, error, blocked, times, preempted, times, min, max, open,
  * then the functions' names from the root on).
  */
-#include "session/kernel_calls.h"
+#include "launch/calls/kernel_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names_alike: whether the plugin (plugin/gcc/names.cc) and assay (src/format/names_file.c) read a
- * names file alike. They differ in one thing by intent: a compiler refuses a name with two tags,
- * for it would not know which one is meant; a reader may be given files that were concatenated.
+ * names_alike: whether the plugin (plugin/gcc/names.cc) and assay (src/format/ctf/names_file.c)
+ * read a names file alike. They differ in one thing by intent: a compiler refuses a name with two
+ * tags, for it would not know which one is meant; a reader may be given files that were
+ * concatenated.
  */
 #ifndef ASSAY_TESTS_NAMES_ALIKE_H
 #define ASSAY_TESTS_NAMES_ALIKE_H
@@ -10,7 +11,7 @@
 #include "../../plugin/gcc/names.h"
 
 extern "C" {
-#include "format/names_file.h"
+#include "format/ctf/names_file.h"
 }
 
 /* "PATH:LINE", of a sentence. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The compiler's plugin stands alone, so that what a names file is stands twice:
- * plugin/gcc/names.cc and src/format/names_file.c. Both read the same files here, good ones
+ * plugin/gcc/names.cc and src/format/ctf/names_file.c. Both read the same files here, good ones
  * and bad ones: those of the fuzzer's corpus, and many that are made of pieces of lines.
  */
 #include "names_alike.h"
 
-#include "../unit/check.h"
+#include "../unit/lib/check.h"
 
 #include "assay/tags_wire.h"
 

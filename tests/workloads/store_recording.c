@@ -5,8 +5,8 @@
  * the store receives the start and end of sampling, and for each CPU its buffer and its steal
  * time. The account has these for the recording as a whole: they are stored with the first window.
  */
-#include "cmd/store_names.h"
-#include "format/perf_data.h"
+#include "cmd/session/store_names.h"
+#include "format/perf/perf_data.h"
 #include "profile/profile_windows.h"
 
 #include <stdio.h>

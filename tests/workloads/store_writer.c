@@ -8,7 +8,7 @@
  * COUNT 0: until killed. One that found no room on the disk: "full N". At the end it prints
  * what a window took: "cpu_us N".
  */
-#include "../unit/store_world.h"
+#include "../unit/lib/store_world.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * regular_file: opens and reads files whose names somebody else chose.
+ *
+ * Names come from recordings, from debug information, from other processes:
+ * behind one there may stand a device, of which merely opening some does
+ * something, or a FIFO, which would block. Nothing is held but the descriptor,
+ * the caller's to close. Any thread. Uses: served_mount.
+ */
+#ifndef ASSAY_BASE_FILE_REGULAR_FILE_H
+#define ASSAY_BASE_FILE_REGULAR_FILE_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/*
+ * For reading; *st is what was opened. -errno; -EINVAL: it is not a regular file; -ETIMEDOUT: its
+ * file system does not answer (file_probe.h).
+ */
+int regular_file_open(const char *path, struct stat *st);
+
+/*
+ * The same for a path from a recording or from debug information. -EREMOTE: it is in a file system
+ * that another user's program serves, which may never answer (served_mount.h).
+ */
+int regular_file_open_recorded(const char *path, struct stat *st);
+
+/* Calls of this process have a time limit: from now on such files are opened. Before threads. */
+void regular_file_may_wait(void);
+
+/* So many bytes from where it stands; fewer are given at its end alone. -errno. */
+ssize_t regular_file_read(int fd, void *into, size_t size);
+
+#endif

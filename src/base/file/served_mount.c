@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/file/served_mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* as the kernel has it */
+#define ANY_MOUNT (-1)
+
+/*
+ * A line of mountinfo: ID ... - TYPE SOURCE OPTIONS, blanks in its words escaped. The words before
+ * OPTIONS are chosen by the user who mounted it.
+ */
+static bool is_served(const char *line)
+{
+	const char *type = strstr(line, " - "), *user;
+
+	if (!type || strncmp(type + 3, "fuse", 4))
+		return false;
+	user = strchr(type + 3, ' ');
+	user = user ? strchr(user + 1, ' ') : NULL;
+	user = user ? strstr(user, ",user_id=") : NULL;
+	if (!user)
+		return false;
+	user += strlen(",user_id=");
+	return strtoul(user, NULL, 10) && strtoul(user, NULL, 10) != geteuid();
+}
+
+static bool find_served(long mount)
+{
+	FILE *in = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	while (in && !found && getline(&line, &size, in) > 0)
+		found = (mount == ANY_MOUNT || strtol(line, NULL, 10) == mount) && is_served(line);
+	free(line);
+	if (in)
+		fclose(in);
+	return found;
+}
+
+bool served_mount_any(void)
+{
+	return find_served(ANY_MOUNT);
+}
+
+/* The number of a descriptor's mount, without a question to the file system; -errno. */
+static long mount_of(int fd)
+{
+	char path[64], line[128];
+	long mount = -ENOENT;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	in = fopen(path, "re");
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "mnt_id: %ld", &mount) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return mount;
+}
+
+/* Takes fd over: it, or -EREMOTE. */
+static int checked(int fd)
+{
+	long mount = fd < 0 ? 0 : mount_of(fd);
+
+	if (fd < 0)
+		return -errno;
+	if (mount >= 0 && !find_served(mount))
+		return fd;
+	close(fd);
+	return mount < 0 ? (int)mount : -EREMOTE;
+}
+
+/* A path in steps: `rest` is the part that is not walked. */
+struct walk {
+	int fd;
+	unsigned links;
+	char rest[PATH_MAX];
+};
+
+static int walk_from(struct walk *w, const char *directory)
+{
+	close(w->fd);
+	w->fd = checked(open(directory, O_PATH | O_CLOEXEC));
+	return w->fd < 0 ? w->fd : 0;
+}
+
+/* Puts the text of a link before the rest. */
+static int follow(struct walk *w, int link)
+{
+	char text[PATH_MAX], joined[2 * PATH_MAX];
+	ssize_t size = readlinkat(link, "", text, sizeof(text) - 1);
+
+	if (size < 0)
+		return -errno;
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	text[size] = '\0';
+	snprintf(joined, sizeof(joined), "%s/%s", text, w->rest);
+	if (strlen(joined) >= sizeof(w->rest))
+		return -ENAMETOOLONG;
+	memcpy(w->rest, joined, strlen(joined) + 1);
+	return *text == '/' ? walk_from(w, "/") : 0;
+}
+
+/* One component. A link of /proc leads where its text does not say: the kernel follows it. */
+static int step(struct walk *w)
+{
+	size_t size = strcspn(w->rest, "/");
+	char name[NAME_MAX + 1];
+	struct statfs where;
+	struct stat st;
+	int fd, r = 0;
+
+	if (size >= sizeof(name))
+		return -ENAMETOOLONG;
+	memcpy(name, w->rest, size);
+	name[size] = '\0';
+	size += strspn(w->rest + size, "/");
+	memmove(w->rest, w->rest + size, strlen(w->rest + size) + 1);
+	if (!*name)
+		return 0;
+	fd = checked(openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	if (fd >= 0 && !fstat(fd, &st) && S_ISLNK(st.st_mode)) {
+		if (fstatfs(fd, &where) || where.f_type != PROC_SUPER_MAGIC) {
+			r = follow(w, fd);
+			close(fd);
+			return r;
+		}
+		close(fd);
+		fd = checked(openat(w->fd, name, O_PATH | O_CLOEXEC));
+	}
+	if (fd < 0)
+		return fd;
+	close(w->fd);
+	w->fd = fd;
+	return 0;
+}
+
+int served_mount_path(const char *path)
+{
+	struct walk w = {.fd = -1};
+	int r;
+
+	if (strlen(path) >= sizeof(w.rest))
+		return -ENAMETOOLONG;
+	memcpy(w.rest, path, strlen(path) + 1);
+	w.fd = checked(open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC));
+	r = w.fd < 0 ? w.fd : 0;
+	while (!r && *w.rest)
+		r = step(&w);
+	if (!r)
+		return w.fd;
+	if (w.fd >= 0)
+		close(w.fd);
+	return r;
+}

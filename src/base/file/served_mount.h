@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * served_mount: opens files without entering file systems that another user's program serves.
+ *
+ * The server of a FUSE file system is a program of the user who mounted it. While it does not
+ * answer, open(), stat() and close() wait, and SIGKILL may not end that. Mounts by root and by
+ * this process's user are trusted. Nothing is held. Any thread. Uses: nothing of ours.
+ */
+#ifndef ASSAY_BASE_FILE_SERVED_MOUNT_H
+#define ASSAY_BASE_FILE_SERVED_MOUNT_H
+
+#include <stdbool.h>
+
+/* True if such a file system is mounted anywhere: then open by served_mount_path(). */
+bool served_mount_any(void);
+
+/*
+ * An O_PATH descriptor of the file that a path leads to, links followed, the caller's to close.
+ * -EREMOTE: the path leads into such a file system; it was not entered. Else -errno.
+ */
+int served_mount_path(const char *path);
+
+#endif

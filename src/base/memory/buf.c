@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/memory/buf.h"
+
+#include "base/memory/xalloc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void buf_grow(struct buf *b, size_t more)
+{
+	size_t need = b->size + more + 1;
+	size_t room = b->room ? b->room : 64;
+
+	if (need <= b->room)
+		return;
+	while (room < need)
+		room *= 2;
+	b->data = xrealloc(b->data, room, 1);
+	b->room = room;
+}
+
+void buf_add(struct buf *b, const void *bytes, size_t size)
+{
+	buf_grow(b, size);
+	if (size)
+		memcpy(b->data + b->size, bytes, size);
+	b->size += size;
+	b->data[b->size] = '\0';
+}
+
+void buf_puts(struct buf *b, const char *text)
+{
+	buf_add(b, text, strlen(text));
+}
+
+void buf_putc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void buf_pad(struct buf *b, char c, size_t count)
+{
+	buf_grow(b, count);
+	memset(b->data + b->size, c, count);
+	b->size += count;
+	b->data[b->size] = '\0';
+}
+
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	buf_grow(b, 64);
+	n = vsnprintf(b->data + b->size, b->room - b->size, fmt, ap);
+	if (n >= 0 && (size_t)n >= b->room - b->size) {
+		buf_grow(b, (size_t)n);
+		vsnprintf(b->data + b->size, b->room - b->size, fmt, again);
+	}
+	if (n > 0)
+		b->size += (size_t)n;
+	va_end(again);
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+ssize_t buf_read(struct buf *b, int fd)
+{
+	char piece[65536];
+	ssize_t got;
+
+	do
+		got = read(fd, piece, sizeof(piece));
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+		buf_add(b, piece, (size_t)got);
+	return got < 0 ? -errno : got;
+}
+
+const char *buf_text(const struct buf *b)
+{
+	return b->data ? b->data : "";
+}
+
+void buf_clear(struct buf *b)
+{
+	b->size = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+void buf_done(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){0};
+}

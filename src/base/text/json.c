@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/text/json.h"
+
+#include "base/text/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void json_init(struct json *j, struct buf *out)
+{
+	*j = (struct json){.out = out};
+}
+
+static void json_line(struct json *j)
+{
+	buf_putc(j->out, '\n');
+	buf_pad(j->out, ' ', (size_t)j->depth * 2);
+}
+
+static void json_before(struct json *j)
+{
+	if (j->named) {
+		j->named = false;
+		return;
+	}
+	if (j->more)
+		buf_putc(j->out, ',');
+	if (j->depth)
+		json_line(j);
+}
+
+static void json_open(struct json *j, char c)
+{
+	json_before(j);
+	buf_putc(j->out, c);
+	j->depth++;
+	j->more = false;
+}
+
+static void json_close(struct json *j, char c)
+{
+	j->depth--;
+	if (j->more)
+		json_line(j);
+	buf_putc(j->out, c);
+	j->more = true;
+	if (!j->depth)
+		buf_putc(j->out, '\n');
+}
+
+void json_object(struct json *j)
+{
+	json_open(j, '{');
+}
+
+void json_end_object(struct json *j)
+{
+	json_close(j, '}');
+}
+
+void json_array(struct json *j)
+{
+	json_open(j, '[');
+}
+
+void json_end_array(struct json *j)
+{
+	json_close(j, ']');
+}
+
+static void json_quote(struct buf *out, const char *text, size_t bytes)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + bytes, *plain;
+	int n;
+
+	buf_putc(out, '"');
+	while (p < end) {
+		/* Most text needs no care: all of it up to what does, in one piece. */
+		for (plain = p; *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';)
+			p++;
+		buf_add(out, plain, (size_t)(p - plain));
+		if (p >= end)
+			break;
+		n = *p ? utf8_length(p) : 1;
+		if (!n) {
+			buf_puts(out, "\xef\xbf\xbd");
+			p++;
+			continue;
+		}
+		if (*p == '"' || *p == '\\')
+			buf_addf(out, "\\%c", *p);
+		else if (*p < 0x20 || *p == 0x7f)
+			buf_addf(out, "\\u%04x", *p);
+		else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* a control of C1 */
+			buf_addf(out, "\\u%04x", p[1]);
+		else
+			buf_add(out, p, (size_t)n);
+		p += n;
+	}
+	buf_putc(out, '"');
+}
+
+void json_key(struct json *j, const char *key)
+{
+	json_before(j);
+	json_quote(j->out, key, strlen(key));
+	buf_puts(j->out, ": ");
+	j->named = true;
+}
+
+void json_text(struct json *j, const char *text, size_t bytes)
+{
+	json_before(j);
+	json_quote(j->out, text, bytes);
+	j->more = true;
+}
+
+void json_str(struct json *j, const char *text)
+{
+	json_text(j, text, strlen(text));
+}
+
+static void json_word(struct json *j, const char *word)
+{
+	json_before(j);
+	buf_puts(j->out, word);
+	j->more = true;
+}
+
+void json_u64(struct json *j, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	json_word(j, text);
+}
+
+void json_i64(struct json *j, int64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	json_word(j, text);
+}
+
+void json_double(struct json *j, double value)
+{
+	char text[40];
+
+	if (!isfinite(value)) {
+		json_null(j);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.9g", value);
+	json_word(j, text);
+}
+
+void json_bool(struct json *j, bool value)
+{
+	json_word(j, value ? "true" : "false");
+}
+
+void json_null(struct json *j)
+{
+	json_word(j, "null");
+}
+
+void json_kstr(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_str(j, text);
+}
+
+void json_kstr_or_null(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	if (text && *text)
+		json_str(j, text);
+	else
+		json_null(j);
+}
+
+void json_ku64(struct json *j, const char *key, uint64_t value)
+{
+	json_key(j, key);
+	json_u64(j, value);
+}
+
+void json_ki64(struct json *j, const char *key, int64_t value)
+{
+	json_key(j, key);
+	json_i64(j, value);
+}
+
+void json_kdouble(struct json *j, const char *key, double value)
+{
+	json_key(j, key);
+	json_double(j, value);
+}
+
+void json_kbool(struct json *j, const char *key, bool value)
+{
+	json_key(j, key);
+	json_bool(j, value);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * command: what a command is called, takes and does, described once.
+ *
+ * A file cmd/NAME.c holds one `const struct command cmd_NAME`, listed in
+ * command_list.c. From its texts come --help, the man page and the shell
+ * completions; nothing about an option stands anywhere else. run() reads its
+ * options from a struct that the parser filled.
+ */
+#ifndef ASSAY_CMD_CLI_COMMAND_H
+#define ASSAY_CMD_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_END,    /* closes a list: {.kind = OPTION_END} */
+	OPTION_FLAG,   /* bool: set to true. "no-NAME" in the name's place: set to true as well */
+	OPTION_STRING, /* const char *: the last one given */
+	OPTION_LIST,   /* struct option_list: each one given, split at commas */
+	OPTION_EACH,   /* struct option_list: each one given, whole */
+	OPTION_COUNT,  /* uint64_t: a whole number; k, M, G suffixes are powers of 1000 */
+	OPTION_NUMBER, /* double; a trailing % is allowed and ignored */
+	OPTION_GROUP,  /* no option: a heading in help ("Filters") */
+	OPTION_INCLUDE /* more options: `include` points to another list; offset is added */
+};
+
+struct option_list {
+	const char **items;
+	size_t count;
+};
+
+struct option {
+	enum option_kind kind;
+	char letter;          /* 0: none */
+	const char *name;     /* long name without dashes, NULL: none */
+	const char *argument; /* its name in help, "HZ"; "[X]" optional (needs =, see option.h);
+	                         NULL: none */
+	const char *choices;  /* "process,thread,cpu": for completion and checking; or NULL */
+	const char *help;     /* one line, no full stop */
+	const char *details;  /* for the man page, behind `help`: whole sentences; NULL: none */
+	size_t offset;        /* into the options struct */
+	const struct option *include;
+	/* An optional argument may be the next word, or all behind the letter, if it is a choice.
+	 */
+	bool looks_ahead;
+	/*
+	 * A flag may have the same letter as an option with a value. The letter is the
+	 * latter's where a value is attached, or where the next word can be one: it is
+	 * there, is no option, and this (may be NULL) does not say that it is none.
+	 */
+	bool (*is_no_value)(const char *word);
+};
+
+struct command {
+	const char *name;
+	const char *synopsis;    /* what follows the name: "[OPTIONS] [-- COMMAND [ARG...]]" */
+	const char *summary;     /* one line, no full stop */
+	const char *description; /* man page, paragraphs apart by an empty line */
+	const char *examples;    /* man page and help: lines "command\n    what it does" */
+	const struct option *options;
+	size_t options_size;
+	void (*defaults)(void *options); /* after zeroing; may be NULL */
+	/*
+	 * argv: what is left after options, argv[0..argc-1]; parsing stops at "--"
+	 * (which is dropped) or, with stop_early, at the first that is no option.
+	 * Gives the exit status: 0 done, 1 failed, 2 wrong use, or COMMAND's.
+	 */
+	int (*run)(void *options, int argc, char **argv);
+	bool stop_early;
+	bool opens_images; /* recorded programs and libraries: first probed (base/file/file_probe.h)
+	                    */
+	bool keeps_dashes; /* the "--" is not dropped: what stands before it counts */
+	/*
+	 * Commands of its own, NULL at the end; the first word, where it is one of
+	 * theirs, chooses. Their names hold both words: "calls list".
+	 */
+	const struct command *const *subcommands;
+};
+
+/* All commands, NULL at the end; in the order of help. */
+extern const struct command *const commands[];
+
+const struct command *command_find(const char *name);
+
+/* The sub-command of that word; NULL: there is none. */
+const struct command *command_find_sub(const struct command *command, const char *word);
+
+/* The last word of its name: "list" of "calls list". */
+const char *command_word(const struct command *command);
+
+/* Parses and runs; prints help for -h and --help. argv[0] is the command's name. */
+int command_main(const struct command *command, int argc, char **argv);
+
+/* Says that there is no such command, and which may be meant; returns 2. */
+int command_unknown(const char *name);
+
+/* "assay: " and the sentence to stderr; returns `status`. For run(). */
+int command_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The exit status, now that all is written: `status`, or 1 where that was 0 and
+ * the output could not be written, which is said.
+ */
+int command_end(int status);
+
+/* The generated texts, to stdout: `assay help [COMMAND]`, man pages, completions. */
+void command_print_help(const struct command *command);
+void command_print_overview(void);
+void command_print_man(const struct command *command); /* NULL: assay(1) itself */
+int command_print_completion(const char *shell);       /* bash, zsh, fish; else -1 */
+
+#endif

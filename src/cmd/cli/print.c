@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/cli/print.h"
+
+#include "base/text/plain_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ERASE_LINE "\r\033[K"
+#define PIECE_BYTES 65536
+
+/* The formatted text as one plain field. */
+static void format(struct buf *out, const char *fmt, va_list ap)
+{
+	struct buf text = {0};
+
+	buf_vaddf(&text, fmt, ap);
+	plain_text_add(out, buf_text(&text), text.size);
+	buf_done(&text);
+}
+
+/* In one call: lines of several processes on one terminal do not mix. */
+static void put(struct buf *b, FILE *to)
+{
+	fwrite(buf_text(b), 1, b->size, to);
+	buf_done(b);
+}
+
+void print_message_va(const char *fmt, va_list ap)
+{
+	struct buf line = {0};
+
+	fflush(stdout); /* in the order of what happened, where both go to one place */
+	buf_puts(&line, "assay: ");
+	format(&line, fmt, ap);
+	buf_putc(&line, '\n');
+	put(&line, stderr);
+}
+
+void print_message(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_message_va(fmt, ap);
+	va_end(ap);
+}
+
+void print_progress(const char *fmt, ...)
+{
+	struct buf line = {0};
+	va_list ap;
+
+	buf_puts(&line, ERASE_LINE);
+	va_start(ap, fmt);
+	format(&line, fmt, ap);
+	va_end(ap);
+	put(&line, stderr);
+	fflush(stderr);
+}
+
+void print_progress_end(void)
+{
+	fputs(ERASE_LINE, stderr);
+}
+
+/* By some lines at a time: a report may be large. */
+void print_text(const struct buf *text)
+{
+	const char *at = buf_text(text), *end = at + text->size;
+
+	while (at < end) {
+		size_t left = (size_t)(end - at);
+		const char *line = left > PIECE_BYTES ? memrchr(at, '\n', PIECE_BYTES) : NULL;
+		size_t size = line ? (size_t)(line + 1 - at) : left;
+		struct buf plain = {0};
+
+		plain_text_lines(&plain, at, size);
+		put(&plain, stdout);
+		at += size;
+	}
+}
+
+void print_line(const char *fmt, ...)
+{
+	struct buf line = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	format(&line, fmt, ap);
+	va_end(ap);
+	buf_putc(&line, '\n');
+	put(&line, stdout);
+}
+
+void print_prompt(const char *prompt)
+{
+	fputs(prompt, stdout);
+	fflush(stdout);
+}
+
+void print_data(const struct buf *data)
+{
+	if (isatty(STDOUT_FILENO))
+		print_text(data);
+	else
+		fwrite(buf_text(data), 1, data->size, stdout);
+}

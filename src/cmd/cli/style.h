@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * style: whether text goes to a terminal, how wide it is, and whether colour
+ * is wanted (--color, NO_COLOR). Uses: output.
+ */
+#ifndef ASSAY_CMD_CLI_STYLE_H
+#define ASSAY_CMD_CLI_STYLE_H
+
+#include "cmd/cli/command.h"
+#include "output/text/table.h"
+
+struct style_options {
+	const char *colour; /* auto, always, never; NULL: auto */
+};
+
+extern const struct option style_option_table[];
+
+/* For stdout. */
+void style_choose(const struct style_options *o, struct text_style *style);
+
+#endif

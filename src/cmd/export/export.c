@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* export: recordings in the forms of other tools. */
+#include "cmd/export/export.h"
+
+#include "base/file/file_in_use.h"
+#include "base/text/plural.h"
+#include "cmd/cli/command.h"
+#include "cmd/export/export_pprof.h"
+#include "cmd/export/export_sqlite.h"
+#include "cmd/load/filters.h"
+#include "cmd/load/load.h"
+#include "cmd/export/tags_trace.h"
+#include "export/pprof_write.h"
+#include "export/callgrind.h"
+#include "export/folded.h"
+#include "view/named/named.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct command cmd_export;
+
+struct export_options {
+	struct load_options load;
+	struct filter_options filters;
+	const char *to, *output, *value, *event;
+	bool no_idle;
+};
+
+#define AT(field) offsetof(struct export_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_STRING,
+         .name = "to",
+         .argument = "FORMAT",
+         .choices = "pprof,callgrind,folded,chrome,sqlite",
+         .help = "what is written",
+         .details =
+                 "pprof: gzip'd profile.proto, symbolized, for go tool pprof, speedscope, "
+                 "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; of "
+                 "counted calls alone. folded: a line for each call path, for flame graphs. "
+                 "chrome: trace events in JSON, for Perfetto and speedscope; of event tags alone. "
+                 "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
+                 "of stores and pprof files, too.",
+         .offset = AT(to)},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "where to (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
+                 "); - is standard "
+                 "output",
+         .offset = AT(output)},
+        {.kind = OPTION_STRING,
+         .name = "value",
+         .argument = "VALUE",
+         .help = "folded: the number in each line (default: net, samples)",
+         .details =
+                 "Of counted calls and event tags: calls, net, blocked, preempted, or wall, the "
+                 "sum of the last "
+                 "three. Of samples: samples, weight (the time that they stand for, in ns, or the "
+                 "events), and of stacks recorded at switches runnable, blocked or wall. Of a "
+                 "pprof "
+                 "profile: any value that it holds, by its name (default: samples, else the value "
+                 "that its producer shows first).",
+         .offset = AT(value)},
+        {.kind = OPTION_GROUP, .help = "What is read"},
+        {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
+        {.kind = OPTION_STRING,
+         .name = "event",
+         .argument = "NAME",
+         .help = "samples of this event (default: the first clock with samples)",
+         .offset = AT(event)},
+        {.kind = OPTION_FLAG,
+         .name = "no-idle",
+         .help = "leave out samples of idle CPUs",
+         .offset = AT(no_idle)},
+        {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_END},
+};
+
+static bool is(const struct export_options *o, const char *format)
+{
+	return !strcmp(o->to, format);
+}
+
+/*
+ * The bits of the columns that --value names in a recording of assay's own, where wall is a sum and
+ * weight a second name; 0: the recording has no such value.
+ */
+static unsigned columns_of(const struct named_paths *n, const char *value, bool calls)
+{
+	unsigned columns = 0;
+
+	if (!value)
+		value = calls ? "net" : "samples";
+	if (!strcmp(value, "wall"))
+		return calls ? 1u << NAMED_NET | 1u << NAMED_BLOCKED | 1u << NAMED_PREEMPTED
+		       : n->value_count == 4 ? 1u << 1 | 1u << 2 | 1u << 3
+		                             : 0;
+	if (!calls && !strcmp(value, "weight"))
+		return 1u << 1;
+	for (unsigned i = 0; i < n->value_count; i++)
+		if (!strcmp(n->values[i].name, value))
+			columns |= 1u << i;
+	return columns;
+}
+
+int export_open(const struct export_target *target, struct spill *out)
+{
+	bool pprof = !strcmp(target->to, "pprof");
+	const char *path = target->output;
+	struct error err = {0};
+
+	if (!path && pprof)
+		path = EXPORT_PPROF_DEFAULT;
+	if (path && strcmp(path, "-"))
+		return spill_open(out, path, &err)
+		               ? command_fail(err.code == EINVAL ? 2 : 1, "%s: %s", target->command,
+		                              err.text)
+		               : 0;
+	if (pprof && isatty(STDOUT_FILENO))
+		return command_fail(2,
+		                    "%s: pprof is no text, and standard output is a terminal: name "
+		                    "a file with -o",
+		                    target->command);
+	spill_to(out, STDOUT_FILENO, "standard output");
+	return 0;
+}
+
+static void tell_below(const struct export_target *target, const struct named_below *below,
+                       const char *what)
+{
+	if (below->rows)
+		command_fail(0,
+		             "%s: %" PRIu64 " %s with %" PRId64
+		             " together left out: values are negative, which %s cannot hold",
+		             target->command, below->rows,
+		             plural(below->rows, "path is", "paths are"), below->sum, what);
+}
+
+static int write_to(const struct export_target *target, struct named_paths *n, unsigned columns,
+                    struct spill *out, struct error *err)
+{
+	bool folded = !strcmp(target->to, "folded");
+	struct named_below below;
+
+	if (!strcmp(target->to, "pprof")) {
+		for (unsigned i = 0; i < n->value_count; i++) {
+			below = named_paths_below(n, 1u << i);
+			if (below.rows)
+				named_comment(
+				        n,
+				        "%s: %" PRIu64 " %s negative values, %" PRId64 " together",
+				        n->values[i].name, below.rows,
+				        plural(below.rows, "path has", "paths have"), below.sum);
+		}
+		return pprof_write(n, out, err);
+	}
+	below = folded ? folded_write(n, columns, out) : callgrind_write(n, out);
+	tell_below(target, &below, folded ? "the folded form" : "callgrind's format");
+	return 0;
+}
+
+int export_columns(const struct export_target *target, struct named_paths *n, unsigned columns)
+{
+	struct error err = {0};
+	struct spill out;
+	int ret = export_open(target, &out);
+
+	if (ret)
+		return ret;
+	ret = write_to(target, n, columns, &out, &err);
+	if (spill_close(&out, !ret, ret ? NULL : &err) || ret)
+		return command_fail(1, "%s: %s", target->command, err.text);
+	return 0;
+}
+
+int export_write(const struct export_target *target, struct named_paths *n, bool calls)
+{
+	unsigned columns = columns_of(n, target->value, calls);
+
+	if (!columns)
+		return command_fail(2, "%s: --value %s: %s", target->command, target->value,
+		                    calls ? "counted calls have calls, net, blocked, preempted and "
+		                            "wall"
+		                    : n->value_count == 4
+		                            ? "these samples have samples, weight, runnable, "
+		                              "blocked and wall"
+		                            : "these samples have samples and weight");
+	return export_columns(target, n, columns);
+}
+
+static struct export_target target_of(const struct export_options *o)
+{
+	return (struct export_target){
+	        .command = "export", .to = o->to, .output = o->output, .value = o->value};
+}
+
+static int export_samples(const struct export_options *o)
+{
+	struct export_target target = target_of(o);
+	struct filter filter = filters_chosen(&o->filters);
+	struct symbolizer *symbols = NULL;
+	struct profile *profile = NULL;
+	struct selection selection = {0};
+	struct view *view = NULL;
+	struct error err = {0};
+	struct named_paths n;
+	uint8_t event;
+	int status = 0;
+
+	if (load_profile(&profile, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	if (is(o, "callgrind")) {
+		profile_free(profile);
+		return command_fail(2,
+		                    "export: --to callgrind: samples tell of no calls; it is for "
+		                    "recordings of 'assay calls'. Take pprof or folded");
+	}
+	named_paths_init(&n);
+	n.depth_max = NAMED_DEPTH_MAX;
+	symbols = load_symbolizer(profile, &o->load);
+	view = view_new(profile, symbols);
+	event = profile_main_event(profile);
+	if (profile_find_event(profile, o->event, &event, &err))
+		status = command_fail(1, "export: %s", err.text);
+	filter.no_idle = o->no_idle;
+	if (!status && filter_select(view, &filter, event, &selection, &err))
+		status = command_fail(2, "export: %s", err.text);
+	if (!status) {
+		named_of_samples(&n, view, &selection);
+		status = export_write(&target, &n, false);
+	}
+	selection_done(&selection);
+	view_free(view);
+	symbolizer_free(symbols);
+	named_paths_done(&n);
+	profile_free(profile);
+	return status;
+}
+
+/* Options that choose among samples. */
+static bool only_samples(const struct export_options *o)
+{
+	return o->filters.tid.count || o->filters.cpu.count || o->filters.image.count ||
+	       o->filters.cgroup.count || o->event || o->no_idle || o->load.time;
+}
+
+static int export_calls(const struct export_options *o)
+{
+	struct export_target target = target_of(o);
+	struct filter filter = filters_chosen(&o->filters);
+	struct call_names *names = NULL;
+	struct symbolizer *symbols = NULL;
+	struct call_paths *calls = NULL;
+	struct error err = {0};
+	struct named_paths n;
+	int status;
+
+	if (only_samples(o))
+		return command_fail(2,
+		                    "export: --tid, --cpu, --dso, --event, --no-idle and --time "
+		                    "choose among samples; counted calls are chosen by --comm and "
+		                    "--pid");
+	if (load_calls(&calls, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	named_paths_init(&n);
+	n.depth_max = is(o, "callgrind") ? 0 : NAMED_DEPTH_MAX;
+	symbols = load_calls_symbolizer(calls, &o->load);
+	names = call_names_new(calls, symbols, o->load.raw_names);
+	if (named_of_calls(&n, calls, names, symbols, &filter, &err))
+		status = command_fail(1, "export: %s", err.text);
+	else
+		status = export_write(&target, &n, true);
+	named_paths_done(&n);
+	call_names_free(names);
+	symbolizer_free(symbols);
+	call_paths_free(calls);
+	return status;
+}
+
+static int export_tags(const struct export_options *o)
+{
+	struct export_target target = target_of(o);
+	struct error err = {0};
+	const char *path;
+
+	if (is(o, "callgrind"))
+		return command_fail(2, "export: --to callgrind is for recordings of 'assay calls'; "
+		                       "of event tags take chrome, pprof or folded");
+	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
+		return command_fail(2,
+		                    "export: of event tags 'assay tags trace --to %s' writes a "
+		                    "choice: --thread, --process, --function, --from, --to",
+		                    o->to);
+	if (load_tags_path(&path, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	return tags_trace_export(path, &target, o->load.raw_names);
+}
+
+static int export_profile(const struct export_options *o, const char *path)
+{
+	struct export_target target = target_of(o);
+
+	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
+		return command_fail(2, "export: of a pprof profile all is written: 'assay sql' "
+		                       "chooses");
+	return export_pprof(path, &target);
+}
+
+/* Tables are not chosen from: who asks them chooses. */
+static int export_all(const struct export_options *o)
+{
+	if (o->event || o->no_idle || o->filters.comm.count || o->filters.pid.count ||
+	    o->filters.tid.count || o->filters.cpu.count || o->filters.image.count)
+		return command_fail(2, "export: --to sqlite writes all there is: choose in SQL");
+	return export_sqlite(&o->load, o->output);
+}
+
+/* The kinds of recordings that the options are about. */
+static unsigned about(const struct export_options *o)
+{
+	return (only_samples(o) ? LOAD_BIT(LOAD_SAMPLES) : 0) |
+	       (is(o, "callgrind") ? LOAD_BIT(LOAD_CALLS) : 0) |
+	       (is(o, "chrome") ? LOAD_BIT(LOAD_TAGS) : 0);
+}
+
+/* The file that is read, if it is the output as well; NULL: none is. */
+static const char *own_input(const struct load_options *load, const char *output)
+{
+	if (load->store && file_in_use_same(load->store, output))
+		return load->store;
+	for (size_t i = 0; i < load->inputs.count; i++)
+		if (file_in_use_same(load->inputs.items[i], output))
+			return load->inputs.items[i];
+	for (int i = 0; i < load->argument_count; i++)
+		if (file_in_use_same(load->arguments[i], output))
+			return load->arguments[i];
+	if (!load->store && !load->inputs.count && load->argument_count <= 0) {
+		const char *input = load->fallback ? load->fallback : LOAD_DEFAULT;
+
+		return file_in_use_same(input, output) ? input : NULL;
+	}
+	return NULL;
+}
+
+static int check_output(const struct export_options *o)
+{
+	const char *output = o->output, *input;
+
+	if (!output && is(o, "pprof"))
+		output = EXPORT_PPROF_DEFAULT;
+	if (!output || !strcmp(output, "-"))
+		return 0;
+	input = own_input(&o->load, output);
+	if (!input)
+		return 0;
+	return command_fail(2,
+	                    "export: the output %s is the file %s that is read: name another file "
+	                    "with -o",
+	                    output, input);
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct export_options *o = p;
+	enum load_kind kind;
+	struct error err = {0};
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	if (!o->to)
+		return command_fail(2, "export: --to says what is written: pprof, callgrind, "
+		                       "folded, chrome or sqlite");
+	if (o->value && !is(o, "folded"))
+		return command_fail(2, "export: --value is for --to folded; %s holds all values",
+		                    o->to);
+	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
+	            about(o));
+	if (check_output(o))
+		return 2;
+	if (is(o, "sqlite"))
+		return export_all(o);
+	if (export_pprof_file(&o->load))
+		return export_profile(o, export_pprof_file(&o->load));
+	if (load_kind(&kind, &o->load, &err))
+		return command_fail(1, "export: %s", err.text);
+	if (kind == LOAD_TAGS)
+		return export_tags(o);
+	if (is(o, "chrome"))
+		return command_fail(2, "export: --to chrome is for traces of event tags ('assay "
+		                       "tags'); speedscope reads pprof and folded, too");
+	return kind == LOAD_CALLS ? export_calls(o) : export_samples(o);
+}
+
+const struct command cmd_export = {
+        .name = "export",
+        .synopsis = "--to FORMAT [OPTIONS] [FILE...]",
+        .summary = "write a recording in the form of another tool",
+        .description =
+                "Reads samples (perf.data of assay and of perf), counted calls (of 'assay "
+                "calls'), a trace of event tags (of 'assay tags') or a pprof profile, and writes "
+                "call "
+                "paths with the names of their functions, so that who reads it needs none of the "
+                "programs "
+                "that ran. Without FILE it is perf.data, assay.calls or assay.tags in this "
+                "directory, the newest of those that are there.\n\n"
+                "pprof holds all values at once: of calls their number and the times net, "
+                "blocked and preempted; of samples their number and what they stand for, with "
+                "inlined functions and lines. callgrind holds the times of each function and of "
+                "each pair of caller and callee, with the exact number of calls. folded holds one "
+                "value, chosen by --value. chrome holds each call of a trace of event tags with "
+                "its "
+                "time; 'assay tags trace --to' writes a part of one. sqlite holds all that 'assay "
+                "sql' shows, with windows of a second.\n\n"
+                "Net times may be less than nothing after what counting cost was taken out. pprof "
+                "holds them so; folded and callgrind cannot, and leave such paths out: how many "
+                "and how much is said on standard error and in the file. Of paths deeper than "
+                "1000 functions pprof and folded have the outermost ones, [deeper] and the "
+                "innermost one.",
+        .examples = "assay export --to folded | flamegraph.pl > flame.svg\n"
+                    "    a flame graph of ./perf.data\n"
+                    "assay export --to pprof -o out.pb.gz assay.calls; go tool pprof out.pb.gz\n"
+                    "    counted calls in pprof\n"
+                    "assay export --to callgrind -o callgrind.out assay.calls\n"
+                    "    for KCachegrind\n"
+                    "assay export --to folded --value blocked assay.calls\n"
+                    "    where it waited\n"
+                    "assay export --to sqlite -o perf.db; sqlite3 perf.db 'SELECT * FROM "
+                    "by_function'\n"
+                    "    as a database\n",
+        .options = options,
+        .options_size = sizeof(struct export_options),
+        .opens_images = true,
+        .run = run,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/export/export_pprof.h"
+
+#include "cmd/cli/command.h"
+#include "format/pprof/pprof_read.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *export_pprof_file(const struct load_options *o)
+{
+	const char *path;
+
+	if (o->argument_count < 0 || o->inputs.count + (size_t)o->argument_count != 1)
+		return NULL;
+	path = o->inputs.count ? o->inputs.items[0] : o->arguments[0];
+	return pprof_recognise(path) ? path : NULL;
+}
+
+/* The value that folded prints: the one that was asked for, else samples, else the main one. */
+static unsigned value_of(const struct named_paths *n)
+{
+	for (unsigned i = 0; !n->wanted && i < n->value_count; i++)
+		if (!strcmp(n->values[i].name, "samples"))
+			return i;
+	return n->main_value;
+}
+
+static void tell_left(const struct export_target *target, struct buf *left)
+{
+	char *rest = left->data, *line;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (*line)
+			command_fail(0, "%s: %s", target->command, line);
+}
+
+int export_pprof(const char *path, const struct export_target *target)
+{
+	struct buf left = {0};
+	struct error err = {0};
+	struct named_paths n;
+	int status;
+
+	if (strcmp(target->to, "folded") != 0 && strcmp(target->to, "pprof") != 0)
+		return command_fail(
+		        2,
+		        "%s: --to %s: %s is a pprof profile, of which folded, pprof and "
+		        "sqlite can be made",
+		        target->command, target->to, path);
+	named_paths_init(&n);
+	n.depth_max = NAMED_DEPTH_MAX;
+	n.wanted = target->value;
+	if (pprof_read(&n, path, &left, &err)) {
+		status = command_fail(err.code == ENOENT && n.wanted ? 2 : 1, "%s: %s",
+		                      target->command, err.text);
+	} else {
+		tell_left(target, &left);
+		status = export_columns(target, &n, 1u << value_of(&n));
+	}
+	buf_done(&left);
+	named_paths_done(&n);
+	return status;
+}

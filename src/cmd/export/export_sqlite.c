@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/export/export_sqlite.h"
+
+#include "base/file/replace_file.h"
+#include "cmd/sql/sql_source.h"
+
+#include <string.h>
+
+/* The one file that is to be read; NULL: there are several. */
+static const char *file_of(const struct load_options *o)
+{
+	size_t arguments = o->argument_count > 0 ? (size_t)o->argument_count : 0;
+
+	if (o->inputs.count + arguments + (o->store != NULL) > 1)
+		return NULL;
+	return o->store          ? o->store
+	       : o->inputs.count ? o->inputs.items[0]
+	       : arguments       ? o->arguments[0]
+	       : o->fallback     ? o->fallback
+	                         : LOAD_DEFAULT;
+}
+
+int export_sqlite(const struct load_options *o, const char *output)
+{
+	const char *file = file_of(o);
+	struct sql_source source;
+	struct error err = {0};
+	int status = 0;
+
+	if (!output || !strcmp(output, "-"))
+		return command_fail(2,
+		                    "export: --to sqlite: a database is a file: name it with -o");
+	if (!file)
+		return command_fail(2, "export: --to sqlite takes one file at a time");
+	if (o->from || o->host)
+		return command_fail(2, "export: --to sqlite writes all of a store; 'assay sql' "
+		                       "asks for a part");
+	if (replace_file_check(output, &err))
+		return command_fail(1, "export: %s", err.text);
+	if (sql_source_open(&source, file, o, &err) || sql_export(source.sql, output, &err))
+		status = command_fail(1, "export: %s", err.text);
+	sql_source_close(&source);
+	return status;
+}

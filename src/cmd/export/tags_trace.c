@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tags trace: the code path of a recording of event tags. */
+#include "cmd/export/tags_trace.h"
+#include "cmd/cli/print.h"
+
+#include "base/text/plural.h"
+#include "cmd/load/load.h"
+#include "cmd/cli/style.h"
+#include "format/ctf/ctf.h"
+#include "export/chrome.h"
+#include "output/text/table.h"
+#include "output/tags/tags_trace_text.h"
+#include "symbol/demangle/demangle.h"
+#include "view/tags/tag_paths.h"
+#include "view/tags/tag_trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct trace_options {
+	const char *from, *output;
+	struct option_list to, functions, threads, processes;
+	uint64_t depth, lines, window;
+	bool wall, columns, raw_names;
+	struct style_options style;
+};
+
+#define AT(field) offsetof(struct trace_options, field)
+#define ALL_LEVELS UINT64_MAX
+#define CHROME_LARGE ((uint64_t)256 << 20)
+
+static const struct option options[] = {
+        {.kind = OPTION_GROUP, .help = "What is shown"},
+        {.kind = OPTION_STRING,
+         .name = "from",
+         .argument = "MOMENT",
+         .help = "from this time on (1.5s, 200ms, 10us, 5ns), or this call (f, f#3)",
+         .details =
+                 "Times are since the first event. f#3 is the third call of f, in time order "
+                 "over all threads that are chosen, from its entry on; f is the first. An inline "
+                 "tag is a moment, too. What had been entered before is told first, as '..'.",
+         .offset = AT(from)},
+        {.kind = OPTION_EACH,
+         .name = "to",
+         .argument = "MOMENT|FORMAT",
+         .help = "up to this time, or this call's exit; or: chrome, folded, pprof in place of text",
+         .details = "May be given twice, once for a moment and once for a format. chrome: trace "
+                    "events in JSON, for Perfetto and speedscope. folded: net times in ns, a line "
+                    "a call path, for flame graphs. pprof: calls and times of each call path. A "
+                    "function that is named as a format is meant by folded#1.",
+         .offset = AT(to)},
+        {.kind = OPTION_EACH,
+         .name = "function",
+         .argument = "NAME",
+         .help = "calls of NAME alone, and what is in them",
+         .offset = AT(functions)},
+        {.kind = OPTION_COUNT,
+         .name = "depth",
+         .argument = "N",
+         .help = "N levels of calls; with --function from there (default: all)",
+         .offset = AT(depth)},
+        {.kind = OPTION_LIST,
+         .name = "thread",
+         .argument = "TID|NAME,...",
+         .help = "these threads alone",
+         .offset = AT(threads)},
+        {.kind = OPTION_LIST,
+         .name = "process",
+         .argument = "PID|NAME,...",
+         .help = "these processes alone; of a device's capture by the number in its trace",
+         .offset = AT(processes)},
+        {.kind = OPTION_COUNT,
+         .letter = 'n',
+         .name = "lines",
+         .argument = "N",
+         .help = "at most N lines",
+         .details = "A line on standard error says that the trace goes on. Nothing behind the "
+                    "last line is read, except what tells the times of the lines that are shown.",
+         .offset = AT(lines)},
+        {.kind = OPTION_GROUP, .help = "How"},
+        {.kind = OPTION_FLAG,
+         .name = "wall",
+         .help = "times have in them what was switched out",
+         .offset = AT(wall)},
+        {.kind = OPTION_FLAG,
+         .name = "columns",
+         .help = "threads side by side (default: merged, each line with its thread)",
+         .offset = AT(columns)},
+        {.kind = OPTION_COUNT,
+         .name = "window",
+         .argument = "EVENTS",
+         .help = "how far to look for an exit, to tell times at the entry (default 65536)",
+         .details = "The lines of so many events are held back at most, 80 bytes each. A call that "
+                    "lasts longer has its times at the exit. 0: all have.",
+         .offset = AT(window)},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "where to (default: standard output; pprof: " EXPORT_PPROF_DEFAULT ")",
+         .offset = AT(output)},
+        {.kind = OPTION_FLAG,
+         .name = "no-demangle",
+         .help = "names as the linker knows them",
+         .offset = AT(raw_names)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	struct trace_options *o = p;
+
+	o->window = TAG_TRACE_WINDOW;
+	o->depth = ALL_LEVELS;
+}
+
+static char *as_it_is(const char *name)
+{
+	return NULL;
+}
+
+static int open_trace(struct tag_recording **r, const char *path, bool raw_names, struct error *err)
+{
+	int ret;
+
+	if (access(path, F_OK) && errno == ENOENT && !strcmp(path, LOAD_DEFAULT_TAGS))
+		return error_set(err, ENOENT,
+		                 "there is no " LOAD_DEFAULT_TAGS " here; 'assay tags -- COMMAND' "
+		                 "makes one, or name a trace");
+	ret = ctf_recording_open(r, path, err);
+	if (ret)
+		return ret;
+	vec_each (names, &(*r)->names)
+		tag_names_show(*names, raw_names ? as_it_is : demangle);
+	return 0;
+}
+
+/* A moment that never came is why less is shown than may have been meant; nothing, of --from. */
+static int tell_points(const struct tag_trace_options *o, const struct tag_trace_result *result)
+{
+	const struct tag_point *points[] = {&o->from, &o->to};
+	const bool met[] = {result->from_met, result->to_met};
+	const uint64_t seen[] = {result->from_seen, result->to_seen};
+
+	for (int i = 0; i < 2; i++) {
+		const struct tag_point *p = points[i];
+		const char *what = i ? "--to" : "--from";
+
+		if (!p->given || met[i])
+			continue;
+		if (!p->function && !i)
+			print_message("the trace ends before %s", what);
+		else if (p->function && seen[i] < p->nth)
+			print_message("%s: %.*s was called %" PRIu64 " %s", what, (int)p->length,
+			              p->function, seen[i], plural(seen[i], "time", "times"));
+	}
+	return o->from.given && !result->from_met ? 1 : 0;
+}
+
+/* Another tool's format that is not known passes for a function: say which there are. */
+static const char *to_hint(const struct tag_trace_options *t, const struct error *err)
+{
+	return err->code == ENOENT && t->to.function && strstr(err->text, t->to.function)
+	               ? "; the formats of --to are chrome, folded and pprof"
+	               : "";
+}
+
+/* Runs it; what is written and does not come to an end is given up. */
+static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
+                     const struct export_target *target, struct tag_trace_result *result,
+                     const struct spill *out)
+{
+	struct error err = {0};
+
+	if (tag_trace_run(r, t, result, &err))
+		return command_fail(err.code == ENOENT ? 2 : 1, "%s: %s%s", target->command,
+		                    err.text, to_hint(t, &err));
+	if (out && out->code)
+		return 0;
+	if (!result->chosen && (t->thread_count || t->process_count))
+		return command_fail(1,
+		                    "%s: --thread and --process leave no thread of the trace: they "
+		                    "take numbers, or names as the trace has them",
+		                    target->command);
+	if (result->cut) {
+		print_message("the trace continues after %s %" PRIu64 " %s (-n)",
+		              plural(result->lines, "this", "these"), result->lines,
+		              plural(result->lines, "line", "lines"));
+		return 0;
+	}
+	return tell_points(t, result);
+}
+
+static int close_output(const struct export_target *target, struct spill *out, int status)
+{
+	struct error err = {0};
+
+	if (spill_close(out, !status, status ? NULL : &err))
+		return status ? status : command_fail(1, "%s: %s", target->command, err.text);
+	return status;
+}
+
+static int to_text(struct tag_recording *r, const struct trace_options *o,
+                   struct tag_trace_options *t, const struct export_target *target)
+{
+	struct tag_trace_result result;
+	struct tags_trace_text text;
+	struct text_style style;
+	struct spill out;
+	int status = export_open(target, &out);
+
+	if (status)
+		return status;
+	style_choose(&o->style, &style);
+	if (out.fd != STDOUT_FILENO) {
+		style.width = 0;
+		style.colour =
+		        style.colour && o->style.colour && !strcmp(o->style.colour, "always");
+	}
+	tags_trace_text_init(&text, r, &style, &out);
+	text.columns = o->columns;
+	/* A number is one thread, and it is known which. */
+	text.names &= o->threads.count != 1 || o->threads.items[0][0] < '0' ||
+	              o->threads.items[0][0] > '9';
+	t->line = tags_trace_text_line;
+	t->of = &text;
+	status = run_trace(r, t, target, &result, &out);
+	if (!status)
+		tags_trace_text_end(&text, &result);
+	tags_trace_text_done(&text);
+	return close_output(target, &out, status);
+}
+
+/* Before the first byte: programs that read this form hold all of it in memory. */
+static void warn_of_size(const struct tag_recording *r, const struct tag_trace_options *t,
+                         const struct export_target *target)
+{
+	uint64_t bytes = chrome_estimate(r);
+	struct buf size = {0};
+
+	if (bytes < CHROME_LARGE || t->from.given || t->to.given || t->function_count ||
+	    t->thread_count || t->process_count || t->depth)
+		return;
+	text_bytes(&size, bytes);
+	command_fail(0,
+	             "%s: about %s of JSON will be written, and Perfetto and speedscope load some "
+	             "hundred MB. 'assay tags trace --to chrome' writes a part: --from, --to, "
+	             "--thread, --process, --function, --depth",
+	             target->command, buf_text(&size));
+	buf_done(&size);
+}
+
+static int to_chrome(struct tag_recording *r, struct tag_trace_options *t,
+                     const struct export_target *target)
+{
+	struct tag_trace_result result;
+	struct chrome chrome;
+	struct spill out;
+	int status = export_open(target, &out);
+
+	if (status)
+		return status;
+	warn_of_size(r, t, target);
+	chrome_init(&chrome, r, &out);
+	t->line = chrome_line;
+	t->of = &chrome;
+	t->window = 0; /* its times stand at the exits */
+	status = run_trace(r, t, target, &result, &out);
+	chrome_end(&chrome);
+	chrome_done(&chrome);
+	return close_output(target, &out, status);
+}
+
+static int to_paths(struct tag_recording *r, struct tag_trace_options *t,
+                    const struct export_target *target)
+{
+	struct tag_paths *paths = tag_paths_new(TAG_PATHS_MAX, t->wall);
+	struct tag_trace_result result;
+	struct named_paths n;
+	int status;
+
+	named_paths_init(&n);
+	t->line = tag_paths_line;
+	t->of = paths;
+	t->window = 0;
+	status = run_trace(r, t, target, &result, NULL);
+	if (!status) {
+		tag_paths_finish(paths, r, &n);
+		status = export_write(target, &n, true);
+	}
+	tag_paths_free(paths);
+	named_paths_done(&n);
+	return status;
+}
+
+static int write_format(struct tag_recording *r, struct tag_trace_options *t,
+                        const struct export_target *target)
+{
+	return !strcmp(target->to, "chrome") ? to_chrome(r, t, target) : to_paths(r, t, target);
+}
+
+int tags_trace_export(const char *path, const struct export_target *target, bool raw_names)
+{
+	struct tag_trace_options t = {0};
+	struct tag_recording *r = NULL;
+	struct error err = {0};
+	int status;
+
+	if (open_trace(&r, path, raw_names, &err))
+		return command_fail(1, "%s: %s", target->command, err.text);
+	status = write_format(r, &t, target);
+	tag_recording_free(r);
+	return status;
+}
+
+/* --to is a format or a moment. */
+static int read_to(const struct trace_options *o, struct tag_trace_options *t,
+                   struct export_target *target)
+{
+	struct error err = {0};
+
+	for (size_t i = 0; i < o->to.count; i++) {
+		const char *text = o->to.items[i];
+		bool format = !strcmp(text, "chrome") || !strcmp(text, "folded") ||
+		              !strcmp(text, "pprof");
+
+		if (format ? *target->to != '\0' : t->to.given)
+			return command_fail(2, "tags trace: --to: one %s at a time",
+			                    format ? "format" : "moment");
+		if (format)
+			target->to = text;
+		else if (tag_point_parse(&t->to, text, &err))
+			return command_fail(2, "tags trace: --to: %s", err.text);
+	}
+	return 0;
+}
+
+static int check(const struct trace_options *o, const struct tag_trace_options *t,
+                 const struct export_target *target)
+{
+	if (*target->to && o->columns)
+		return command_fail(2, "tags trace: --columns is for text");
+	if (*target->to && t->lines)
+		return command_fail(2, "tags trace: --lines is for text; %s holds the whole",
+		                    target->to);
+	if (t->depth && (!strcmp(target->to, "folded") || !strcmp(target->to, "pprof")))
+		return command_fail(
+		        2,
+		        "tags trace: --depth would leave out the time of what is deeper; "
+		        "%s holds all levels",
+		        target->to);
+	if (!t->from.function && !t->to.function && t->from.given && t->to.given &&
+	    t->from.ns > t->to.ns)
+		return command_fail(2, "tags trace: --to is before --from");
+	return 0;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	const struct trace_options *o = p;
+	struct tag_trace_options t = {.functions = o->functions.items,
+	                              .function_count = o->functions.count,
+	                              .threads = o->threads.items,
+	                              .thread_count = o->threads.count,
+	                              .processes = o->processes.items,
+	                              .process_count = o->processes.count,
+	                              .depth = o->depth == ALL_LEVELS ? 0 : o->depth,
+	                              .lines = o->lines,
+	                              .window = o->window,
+	                              .wall = o->wall};
+	struct export_target target = {.command = "tags trace", .to = "", .output = o->output};
+	struct tag_recording *r = NULL;
+	struct error err = {0};
+	int status;
+
+	if (argc > 1)
+		return command_fail(2, "tags trace: one trace at a time");
+	if (!o->depth)
+		return command_fail(2, "tags trace: --depth wants 1 or more");
+	if (o->from && tag_point_parse(&t.from, o->from, &err))
+		return command_fail(2, "tags trace: --from: %s", err.text);
+	status = read_to(o, &t, &target);
+	if (!status)
+		status = check(o, &t, &target);
+	if (status)
+		return status;
+	if (open_trace(&r, argc ? argv[0] : LOAD_DEFAULT_TAGS, o->raw_names, &err))
+		return command_fail(1, "tags trace: %s", err.text);
+	status = *target.to ? write_format(r, &t, &target) : to_text(r, o, &t, &target);
+	tag_recording_free(r);
+	return status;
+}
+
+const struct command cmd_tags_trace = {
+        .name = "tags trace",
+        .synopsis = "[OPTIONS] [DIR]",
+        .summary = "what ran, when, inside what: the code path of a tag trace",
+        .description =
+                "Prints the calls of a trace of event tags in time order, with the time since the "
+                "first event: '-> f (net, total)' at the entry, '<- f' at the exit, '== name' for "
+                "an inline tag, '---- Context switch out ----' and 'in', and gaps where they are. "
+                "DIR is what 'assay tags' wrote, or a CTF trace of this kind; without it "
+                "assay.tags in this directory.\n\n"
+                "Net is the function alone, total with its callees; time switched out is in "
+                "neither, "
+                "unless --wall. The exit has to be known for that: lines are held back for "
+                "--window events at most, and a call that lasts longer is told as '-> f (...)', "
+                "with its times at '<- f (net, total)'. So printing begins at once, whatever the "
+                "length of the trace. '~' marks times that may be wrong, for events are missing "
+                "there.\n\n"
+                "Several threads are merged by time, and each line names its own. On a terminal "
+                "lines are cut at its width; in a pipe and in a file they are whole.",
+        .examples = "assay tags trace | less\n"
+                    "    all of ./assay.tags\n"
+                    "assay tags trace --from 'parse#3' --to 'parse#3' --depth 4\n"
+                    "    the third call of parse, four levels of it\n"
+                    "assay tags trace --function tcp_input --thread 4711 DIR\n"
+                    "    one thread, in one function\n"
+                    "assay tags trace --to chrome -o trace.json\n"
+                    "    for ui.perfetto.dev and speedscope\n",
+        .options = options,
+        .options_size = sizeof(struct trace_options),
+        .defaults = defaults,
+        .run = run,
+};

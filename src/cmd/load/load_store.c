@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/load/load_store.h"
+
+#include "base/clock.h"
+#include "cmd/cli/when.h"
+#include "store/store.h"
+#include "store/store_path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define AT(field) offsetof(struct load_options, field)
+
+const struct option load_until_table[] = {
+        {.kind = OPTION_STRING,
+         .name = "store",
+         .argument = "FILE",
+         .help = "the history that 'assay start --store' writes, in a recording's place",
+         .offset = AT(store)},
+        {.kind = OPTION_STRING,
+         .name = "from",
+         .argument = "TIME",
+         .help = "of a store: from then on (10:00, 2026-11-21T10:00, yesterday, -2h)",
+         .details = "Local time. A date with or without a time of day, a time of today, "
+                    "yesterday, a span before now (s, min, h, d, w), or @SECONDS since 1970. "
+                    "Whole windows are taken, those that reach into the time.",
+         .offset = AT(from)},
+        {.kind = OPTION_STRING,
+         .name = "until",
+         .argument = "TIME",
+         .help = "of a store: up to then",
+         .offset = AT(to)},
+        {.kind = OPTION_STRING,
+         .name = "host",
+         .argument = "NAME",
+         .help = "of a store of several machines: this one",
+         .offset = AT(host)},
+        {.kind = OPTION_END},
+};
+
+const struct option load_store_table[] = {
+        {.kind = OPTION_INCLUDE, .include = load_until_table},
+        {.kind = OPTION_STRING,
+         .name = "to",
+         .argument = "TIME",
+         .help = "the same as --until",
+         .offset = AT(to)},
+        {.kind = OPTION_END},
+};
+
+static size_t file_count(const struct load_options *o)
+{
+	return o->inputs.count + (o->argument_count > 0 ? (size_t)o->argument_count : 0);
+}
+
+static const char *file_at(const struct load_options *o, size_t n)
+{
+	return n < o->inputs.count ? o->inputs.items[n] : o->arguments[n - o->inputs.count];
+}
+
+static int refuse_times(const struct load_options *o, struct error *err)
+{
+	const char *option = o->from ? "--from" : o->to ? "--until" : o->host ? "--host" : NULL;
+
+	if (!option)
+		return 0;
+	return error_set(err, EINVAL,
+	                 "%s is for stores (--store FILE); of a recording, --time FROM,TO takes a "
+	                 "part",
+	                 option);
+}
+
+static int check_alone(const struct load_options *o, const char *store, struct error *err)
+{
+	if (file_count(o) + (o->store ? 1 : 0) > 1)
+		return error_set(err, EINVAL,
+		                 "%s is a store, which has a report of its own; give it alone",
+		                 store);
+	if (o->time)
+		return error_set(
+		        err, EINVAL,
+		        "--time is for recordings; of a store, --from and --until take a part");
+	return 0;
+}
+
+int load_store_path(char **path, const struct load_options *o, struct error *err)
+{
+	size_t files = file_count(o);
+	int r;
+
+	*path = o->store ? store_path_to_read(o->store) : NULL;
+	for (size_t i = 0; i < files && !*path; i++) {
+		*path = store_path_to_read(file_at(o, i));
+		if (store_recognise(*path))
+			break;
+		free(*path);
+		*path = NULL;
+	}
+	if (!*path)
+		return refuse_times(o, err);
+	r = check_alone(o, *path, err);
+	if (r) {
+		free(*path);
+		*path = NULL;
+	}
+	return r;
+}
+
+int load_store_read(struct profile *p, const char *path, const struct load_options *o,
+                    struct error *err)
+{
+	struct store_range range = {.host = o->host};
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	int r = 0;
+
+	if (o->from)
+		r = when_parse("--from", o->from, now_ns, &range.from_ns, err);
+	if (!r && o->to)
+		r = when_parse("--until", o->to, now_ns, &range.to_ns, err);
+	if (!r && o->to && range.to_ns <= range.from_ns)
+		r = error_set(err, EINVAL, "--until %s is not after --from %s", o->to,
+		              o->from ? o->from : "the beginning of time");
+	return r ? r : store_read(path, &range, p, err);
+}

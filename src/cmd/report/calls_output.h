@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls_output: what becomes of counted calls: a file, a report, or both.
+ *
+ * The command's struct holds a calls_output_options at the offset of the
+ * INCLUDE. Messages go to stderr, the report to stdout. Uses: everything.
+ */
+#ifndef ASSAY_CMD_REPORT_CALLS_OUTPUT_H
+#define ASSAY_CMD_REPORT_CALLS_OUTPUT_H
+
+#include "cmd/load/load.h"
+#include "cmd/report/report_calls.h"
+#include "launch/calls/calls_tables.h"
+
+#define CALLS_FILE LOAD_DEFAULT_CALLS /* the default recording */
+
+struct calls_output_options {
+	struct report_calls_options report;
+};
+
+/* How a report looks. */
+extern const struct option calls_output_option_table[];
+void calls_output_defaults(struct calls_output_options *o);
+
+/* Options that exclude each other, before anything is done: 0, or 2 and told. */
+int calls_output_check(const char *command, const struct calls_output_options *o);
+
+/*
+ * Closes the model, names its functions, writes it to `file` (NULL: nowhere)
+ * and prints the report if `print`. The exit status; what was written is told
+ * unless `quiet`. `command` is for messages: "calls".
+ */
+struct calls_output {
+	const char *command;
+	const char *file;
+	bool print, quiet;
+	bool written; /* the file is there */
+};
+
+int calls_output(struct call_paths *paths, struct calls_output *to,
+                 const struct calls_output_options *options);
+
+/* Notes of what was left out, to stderr. */
+void calls_output_notes(const calls_notes *notes);
+
+#endif

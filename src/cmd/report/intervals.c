@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* intervals: does the sampling timer keep time? */
+#include "cmd/cli/command.h"
+#include "cmd/load/load.h"
+#include "cmd/cli/style.h"
+#include "cmd/cli/print.h"
+#include "output/samples/intervals_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct intervals_options {
+	struct load_options load;
+	struct style_options style;
+	bool json;
+};
+
+#define AT(field) offsetof(struct intervals_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
+        {.kind = OPTION_FLAG, .name = "json", .help = "as JSON, in ns", .offset = AT(json)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+static int run(void *p, int argc, char **argv)
+{
+	struct intervals_options *o = p;
+	struct text_style style;
+	struct intervals *view;
+	struct error err = {0};
+	struct buf out = {0};
+	struct ticks ticks;
+
+	o->load.arguments = argv;
+	o->load.argument_count = argc;
+	if (load_ticks(&ticks, &o->load, &err)) {
+		ticks_done(&ticks);
+		return command_fail(err.code == EINVAL && o->load.time ? 2 : 1, "intervals: %s",
+		                    err.text);
+	}
+	view = intervals_new(&ticks);
+	style_choose(&o->style, &style);
+	if (o->json)
+		intervals_json(view, &out);
+	else
+		intervals_text(view, &style, &out);
+	print_text(&out);
+	buf_done(&out);
+	intervals_free(view);
+	ticks_done(&ticks);
+	return 0;
+}
+
+const struct command cmd_intervals = {
+        .name = "intervals",
+        .synopsis = "[OPTIONS] [FILE...]",
+        .summary = "the time between samples: does the timer keep time?",
+        .description =
+                "Per CPU the time between samples: mean, expected, percentiles, the sorted curve, "
+                "the same without the extremes (half a percent at each end), a histogram, the "
+                "ticks that are missing, and how late samples come against the timer's grid. A "
+                "late sample tells of code that ran with interrupts off.",
+        .examples = "assay intervals perf.data\n    for each CPU\n",
+        .options = options,
+        .options_size = sizeof(struct intervals_options),
+        .run = run,
+};

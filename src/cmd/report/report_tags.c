@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/report/report_tags.h"
+#include "cmd/cli/print.h"
+
+#include "base/text/nearest.h"
+#include "cmd/cli/option.h"
+#include "format/ctf/ctf.h"
+#include "format/ctf/names_file.h"
+#include "format/rules_file.h"
+#include "output/tags/tags_json.h"
+#include "output/tags/tags_text.h"
+#include "symbol/demangle/demangle.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT(field) offsetof(struct report_tags_options, field)
+#define NAMED_MAX 12
+#define NAME_BYTES 76
+
+#define OWN_OPTIONS                                                                                \
+	{.kind = OPTION_STRING,                                                                    \
+	 .name = "function",                                                                       \
+	 .argument = "NAME",                                                                       \
+	 .help = "a histogram of this function's times, call by call",                             \
+	 .details = "In place of the table of functions. NAME is a whole name, a C++ one without " \
+	            "its parameters, or a shell's pattern that one function fits.",                \
+	 .offset = AT(function)},                                                                  \
+	        {.kind = OPTION_FLAG,                                                              \
+	         .name = "total",                                                                  \
+	         .help = "of --function: times with callees, not net",                             \
+	         .offset = AT(total)},                                                             \
+	        {.kind = OPTION_STRING,                                                            \
+	         .name = "groups",                                                                 \
+	         .argument = "FILE",                                                               \
+	         .help = "sums by subsystem, and a chart of them, by the rules in FILE",           \
+	         .details = "In place of the table of functions. A line of FILE is a group and "   \
+	                    "patterns of its functions' names, as in 'net: tcp_* ip_* "            \
+	                    "in_cksum'; of several that fit a name, the first holds. What fits "   \
+	                    "none is (other).",                                                    \
+	         .offset = AT(groups)},                                                            \
+	{                                                                                          \
+		.kind = OPTION_STRING, .name = "unit", .argument = "UNIT", .choices = TAGS_UNITS,  \
+		.help = "the unit of all times (default: one that fits them)", .offset = AT(unit)  \
+	}
+
+const struct option report_tags_own_table[] = {
+        {.kind = OPTION_GROUP, .help = "Traces of event tags (assay tags)"},
+        OWN_OPTIONS,
+        {.kind = OPTION_EACH,
+         .name = "names",
+         .argument = "FILE",
+         .help = "names for tags that the trace has no names for",
+         .details = "A names file, or a program that holds its names. What the trace says itself "
+                    "wins. May be given several times.",
+         .offset = AT(names)},
+        {.kind = OPTION_END},
+};
+
+const struct option report_tags_option_table[] = {
+        {.kind = OPTION_LIST,
+         .letter = 's',
+         .name = "sort",
+         .argument = "ORDER,...",
+         .help = "the order of functions: " TAG_ORDERS " (default net)",
+         .offset = AT(order)},
+        {.kind = OPTION_COUNT,
+         .letter = 'n',
+         .name = "lines",
+         .argument = "N",
+         .help = "at most N rows, the others summed up",
+         .offset = AT(lines)},
+        {.kind = OPTION_NUMBER,
+         .name = "percent-limit",
+         .argument = "PERCENT",
+         .help = "sum up rows below this share of the net time (default 0)",
+         .offset = AT(limit)},
+        OWN_OPTIONS,
+        {.kind = OPTION_FLAG,
+         .name = "no-demangle",
+         .help = "names as the linker knows them",
+         .offset = AT(raw_names)},
+        {.kind = OPTION_FLAG, .name = "json", .help = "all of it as JSON", .offset = AT(json)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+void report_tags_defaults(struct report_tags_options *o)
+{
+	o->limit = -1;
+}
+
+const char *report_tags_given(const struct report_tags_options *o)
+{
+	return o->function      ? "--function"
+	       : o->total       ? "--total"
+	       : o->groups      ? "--groups"
+	       : o->unit        ? "--unit"
+	       : o->names.count ? "--names"
+	                        : NULL;
+}
+
+bool report_tags_is_order(const char *word)
+{
+	enum tag_order order;
+
+	return tag_order_parse(word, &order);
+}
+
+/* What is read and made for one report. */
+struct reporting {
+	const struct report_tags_options *options;
+	struct tag_recording *recording;
+	struct tag_summary *summary;
+	struct tag_report *report;
+	struct tag_groups *groups;
+	struct tag_spread *spread;
+};
+
+static char *as_it_is(const char *name)
+{
+	return NULL;
+}
+
+static int parse_orders(const struct report_tags_options *o, struct tag_report_options *to,
+                        struct error *err)
+{
+	to->lines = o->lines;
+	to->limit = o->limit / 100;
+	for (size_t i = 0; i < o->order.count; i++) {
+		enum tag_order order;
+
+		if (!tag_order_parse(o->order.items[i], &order))
+			return error_set(err, EINVAL,
+			                 "--sort knows no order '%s' of event tags; the orders "
+			                 "are " TAG_ORDERS,
+			                 o->order.items[i]);
+		if (to->order_count < TAG_ORDERS_MAX)
+			to->orders[to->order_count++] = order;
+	}
+	return 0;
+}
+
+static int check(const struct report_tags_options *o, struct error *err)
+{
+	if (o->total && !o->function)
+		return error_set(err, EINVAL,
+		                 "--total is about the histogram of --function NAME, and no "
+		                 "function was named");
+	return 0;
+}
+
+/* Names from elsewhere stand where nothing does: it may be one program's file of several. */
+static void fill_in(struct tag_names *names, const struct tag_names *more)
+{
+	for (size_t i = 0; i < tag_names_count(more); i++) {
+		const struct tag_name *name = tag_names_at(more, i);
+
+		tag_names_add(names, name->tag, name->kind, name->name, strlen(name->name), NULL);
+	}
+}
+
+static int add_names(struct reporting *g, struct error *err)
+{
+	struct tag_names *more = tag_names_new();
+	int ret = 0;
+
+	for (size_t i = 0; i < g->options->names.count && !ret; i++)
+		ret = names_file_read(more, g->options->names.items[i], err);
+	vec_each (names, &g->recording->names)
+		if (!ret)
+			fill_in(*names, more);
+	tag_names_free(more);
+	return ret;
+}
+
+static int read_summary(struct reporting *g, const char *path, struct error *err)
+{
+	const struct tag_summary_options none = {0};
+	int ret = ctf_recording_open(&g->recording, path, err);
+
+	if (!ret)
+		ret = add_names(g, err);
+	if (ret)
+		return ret;
+	vec_each (names, &g->recording->names)
+		tag_names_show(*names, g->options->raw_names ? as_it_is : demangle);
+	g->summary = tag_summary_new(&none);
+	ret = tag_summary_recording(g->summary, g->recording, err);
+	if (!ret)
+		tag_summary_finish(g->summary);
+	return ret;
+}
+
+static void add_rule(void *of, const char *group, const char *pattern)
+{
+	tag_groups_rule(of, group, pattern);
+}
+
+static int make_groups(struct reporting *g, struct error *err)
+{
+	int ret;
+
+	if (!g->options->groups)
+		return 0;
+	g->groups = tag_groups_new();
+	ret = rules_file_read(g->options->groups, add_rule, g->groups, err);
+	return ret;
+}
+
+typedef VEC(const struct tag_row *) found_rows;
+
+/* As it is shown, with its program where that stands there, or as the linker knows it. */
+static bool is_exactly(const struct tag_row *row, const char *wanted)
+{
+	struct buf shown = {0};
+	bool same;
+
+	tags_text_row_name(row, &shown);
+	same = !strcmp(buf_text(&shown), wanted) || !strcmp(row->function, wanted) ||
+	       (row->name && !strcmp(row->name, wanted));
+	buf_done(&shown);
+	return same;
+}
+
+/* A whole name wins over what fits as a pattern or without its parameters. */
+static void find_rows(const struct tag_report *r, const char *wanted, found_rows *found)
+{
+	found_rows exact = {0};
+
+	vec_each (row, &r->rows) {
+		struct tag_callings callings;
+
+		if (row->kind != TAG_ROW_FUNCTION)
+			continue;
+		tag_callings_init(&callings, row);
+		if (is_exactly(row, wanted))
+			vec_push(&exact, row);
+		else if (tag_callings_fit(&callings, wanted))
+			vec_push(found, row);
+		tag_callings_done(&callings);
+	}
+	if (exact.count) {
+		vec_done(found);
+		*found = (found_rows){exact.items, exact.count, exact.room};
+	}
+}
+
+/* Several names of templates are to be told apart, not to fill a screen. */
+static void cut_name(struct buf *name)
+{
+	size_t end = NAME_BYTES;
+
+	if (name->size <= NAME_BYTES + 3)
+		return;
+	while (end && ((unsigned char)name->data[end] & 0xc0) == 0x80)
+		end--;
+	name->size = end;
+	buf_puts(name, "...");
+}
+
+/* Names are the trace's: what stands in them goes to a terminal. */
+static void list_rows(const found_rows *rows, struct buf *out)
+{
+	struct buf name = {0};
+
+	for (size_t i = 0; i < rows->count && i < NAMED_MAX; i++) {
+		buf_clear(&name);
+		tags_text_row_name(rows->items[i], &name);
+		buf_puts(out, i ? ", " : " ");
+		if (rows->count > 1)
+			cut_name(&name);
+		text_clean(out, buf_text(&name));
+	}
+	buf_done(&name);
+	if (rows->count > NAMED_MAX)
+		buf_addf(out, " and %zu more", rows->count - NAMED_MAX);
+}
+
+/* What has no times, and why. */
+static const char *timeless(const struct tag_report *r, const char *wanted)
+{
+	vec_each (name, &r->switchers)
+		if (!strcmp(*name, wanted))
+			return "switches processes: what passes in it is idle time, in the heading";
+	vec_each (row, &r->inlines)
+		if (!strcmp(row->function, wanted))
+			return "is an inline tag: it takes no time";
+	return NULL;
+}
+
+static bool is_word_byte(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* What was typed is a word of this name: the method of a template is. */
+static bool has_word(const char *name, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = name; (at = strcasestr(at, word)); at++)
+		if ((at == name || !is_word_byte(at[-1])) && !is_word_byte(at[length]))
+			return true;
+	return false;
+}
+
+/* Names that have what was typed in them, as a word if there are such. */
+static void find_near(const struct tag_report *r, const char *wanted, bool word, found_rows *near)
+{
+	vec_each (row, &r->rows) {
+		if (row->kind != TAG_ROW_FUNCTION)
+			continue;
+		if (word ? has_word(row->function, wanted)
+		         : strcasestr(row->function, wanted) != NULL)
+			vec_push(near, row);
+	}
+}
+
+/* Names that have what was typed in them, else the one that is nearest. */
+static int no_function(const struct tag_report *r, const char *wanted, struct error *err)
+{
+	VEC(const char *) names = {0};
+	found_rows near = {0};
+	struct buf text = {0};
+	const char *nearest;
+	int ret;
+
+	if (timeless(r, wanted))
+		return error_set(err, ENOENT, "%s %s", wanted, timeless(r, wanted));
+	vec_each (row, &r->rows)
+		if (row->kind == TAG_ROW_FUNCTION)
+			vec_push(&names, row->function);
+	find_near(r, wanted, true, &near);
+	if (!near.count)
+		find_near(r, wanted, false, &near);
+	nearest = nearest_word(wanted, names.items, names.count);
+	if (near.count) {
+		buf_puts(&text, "; near it are");
+		list_rows(&near, &text);
+	} else if (nearest) {
+		buf_puts(&text, "; did you mean ");
+		text_clean(&text, nearest);
+		buf_putc(&text, '?');
+	}
+	ret = error_set(err, ENOENT, "no function that was called has the name %s%s", wanted,
+	                buf_text(&text));
+	vec_done(&names);
+	vec_done(&near);
+	buf_done(&text);
+	return ret;
+}
+
+/* Reads it all once more, for the calls of one tag in the streams of some names. */
+static int read_times(struct reporting *g, uint32_t tag, uint32_t names, struct tag_histogram *sum,
+                      struct error *err)
+{
+	struct tag_histogram one = {.tag = tag, .names = names, .total = sum->total};
+	struct tag_summary_options so = {.histogram = &one};
+	struct tag_summary *again = tag_summary_new(&so);
+	int ret = tag_summary_recording(again, g->recording, err);
+
+	for (size_t step = 0; step < TAG_HISTOGRAM_STEPS; step++)
+		sum->count[step] += one.count[step];
+	tag_summary_free(again);
+	return ret;
+}
+
+/* A tag that has no name is in the streams of all names that have it not. */
+static int read_unknown(struct reporting *g, uint32_t tag, struct tag_histogram *sum,
+                        struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < g->recording->names.count && !ret; i++) {
+		bool exit;
+
+		if (!tag_names_find(g->recording->names.items[i], tag, &exit))
+			ret = read_times(g, tag, i, sum, err);
+	}
+	return ret;
+}
+
+/* One row's tags: one of each names file that its program had. */
+static int read_histogram(struct reporting *g, const struct tag_row *row, struct tag_histogram *sum,
+                          struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < g->summary->functions.count && !ret; i++) {
+		const struct tag_function *f = &g->summary->functions.items[i];
+
+		if (!tag_report_is_of(g->report, i, row))
+			continue;
+		ret = f->names == UINT32_MAX ? read_unknown(g, f->tag, sum, err)
+		                             : read_times(g, f->tag, f->names, sum, err);
+	}
+	return ret;
+}
+
+static int make_spread(struct reporting *g, struct error *err)
+{
+	struct tag_histogram sum = {.total = g->options->total};
+	const char *wanted = g->options->function;
+	struct buf text = {0};
+	found_rows found = {0};
+	int ret;
+
+	if (!wanted)
+		return 0;
+	find_rows(g->report, wanted, &found);
+	if (found.count == 1) {
+		ret = read_histogram(g, found.items[0], &sum, err);
+		if (!ret)
+			g->spread = tag_spread_new(found.items[0], &sum);
+	} else if (found.count) {
+		list_rows(&found, &text);
+		ret = error_set(err, EINVAL, "%zu functions fit %s: name one of%s", found.count,
+		                wanted, buf_text(&text));
+	} else {
+		ret = no_function(g->report, wanted, err);
+	}
+	buf_done(&text);
+	vec_done(&found);
+	return ret;
+}
+
+static void print(const struct reporting *g)
+{
+	struct tags_text_options to = {.unit = tags_unit_parse(g->options->unit)};
+	struct buf out = {0};
+
+	if (g->options->json) {
+		tags_json(g->report, g->groups, g->spread, &out);
+	} else {
+		style_choose(&g->options->style, &to.style);
+		tags_text(g->report, g->groups, g->spread, &to, &out);
+	}
+	print_text(&out);
+	buf_done(&out);
+}
+
+static int make(struct reporting *g, const char *path, const struct tag_report_options *ro,
+                struct error *err)
+{
+	/* The rules are short and the trace may be long: what is wrong with them is told first. */
+	int ret = make_groups(g, err);
+
+	if (!ret)
+		ret = read_summary(g, path, err);
+	if (ret)
+		return ret;
+	g->report = tag_report_new(g->recording, g->summary, ro);
+	if (g->groups)
+		tag_groups_sum(g->groups, g->report);
+	return make_spread(g, err);
+}
+
+int report_tags_check(const char *command, const struct report_tags_options *o)
+{
+	struct tag_report_options ro = {0};
+	struct error err = {0};
+
+	if (check(o, &err) || parse_orders(o, &ro, &err))
+		return command_fail(2, "%s: %s", command, err.text);
+	/* It may be a pipe, and is read when there is something to sum up. */
+	if (o->groups && access(o->groups, R_OK))
+		return command_fail(1, "%s: cannot open the rules file %s: %s", command, o->groups,
+		                    strerror(errno));
+	return 0;
+}
+
+int report_tags_print(const char *path, const struct report_tags_options *o)
+{
+	struct reporting g = {.options = o};
+	struct tag_report_options ro = {0};
+	struct error err = {0};
+	int status = 0;
+
+	if (check(o, &err) || parse_orders(o, &ro, &err))
+		return command_fail(2, "report: %s", err.text);
+	if (make(&g, path, &ro, &err))
+		status = command_fail(1, "report: %s", err.text);
+	else
+		print(&g);
+	tag_spread_free(g.spread);
+	tag_groups_free(g.groups);
+	tag_report_free(g.report);
+	tag_summary_free(g.summary);
+	tag_recording_free(g.recording);
+	return status;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* record: sample while something runs, into a perf.data file. */
+#include "base/text/plural.h"
+#include "cmd/session/record_options.h"
+#include "cmd/run_command.h"
+#include "cmd/session/session_command.h"
+#include "cmd/cli/print.h"
+#include "output/text/table.h"
+#include "launch/command_run.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct record_command_options {
+	struct record_options record;
+	const char *output;
+	bool quiet;
+};
+
+#define AT(field) offsetof(struct record_command_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_INCLUDE, .include = record_option_table, .offset = AT(record)},
+        {.kind = OPTION_GROUP, .help = "Output"},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "the file written (default perf.data; an older one becomes FILE.old)",
+         .offset = AT(output)},
+        {.kind = OPTION_FLAG,
+         .letter = 'q',
+         .name = "quiet",
+         .help = "no progress and no closing line; errors alone",
+         .offset = AT(quiet)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	struct record_command_options *o = p;
+
+	record_options_default(&o->record);
+	o->output = "perf.data";
+}
+
+static void show_progress(void *ctx, const struct session_progress *p)
+{
+	/* A short run is over before anyone wonders whether it lives. */
+	if (p->elapsed_ns < 2000000000)
+		return;
+	print_progress("%.0f s, %.1f MB (Ctrl-C ends)", (double)p->elapsed_ns / 1e9,
+	               (double)p->bytes / 1e6);
+}
+
+static void print_remark(void *ctx, const char *sentence)
+{
+	print_message("%s", sentence);
+}
+
+static void print_result(const struct record_command_options *o, const struct session_result *r,
+                         bool tty)
+{
+	struct buf hint = {0}, text = {0};
+
+	if (tty)
+		print_progress_end();
+	vec_each (note, &r->notes)
+		print_message("%s", *note);
+	if (r->lost_records)
+		print_message("%" PRIu64 " %s dropped, the buffers were full; --memory "
+		              "makes them larger",
+		              r->lost_records,
+		              plural(r->lost_records, "record was", "records were"));
+	if (strcmp(o->output, "perf.data") != 0) {
+		buf_putc(&hint, ' ');
+		text_path(&hint, o->output);
+	}
+	text_time(&text, (int64_t)r->elapsed_ns);
+	buf_puts(&text, " recorded, ");
+	text_bytes(&text, r->bytes);
+	buf_addf(&text, " in %s, recorder's own CPU time ", o->output);
+	text_time(&text, (int64_t)r->observer_cpu_ns);
+	print_message("%s; read it with 'assay report%s'", buf_text(&text), buf_text(&hint));
+	buf_done(&hint);
+	buf_done(&text);
+}
+
+/* The exit status of COMMAND, which still ran when sampling ended. */
+static int wait_for_command(const struct record_command_options *o, struct session_result *r)
+{
+	struct command_run_result end;
+	struct error err = {0};
+
+	if (!o->quiet)
+		print_message("the command goes on and is not sampled any more; waiting for its "
+		              "end (Ctrl-C ends both)");
+	if (command_run_wait(&r->command, &end, &err))
+		return command_fail(1, "record: %s", err.text);
+	return run_exit_status(end.exit_status, end.signal);
+}
+
+static int command_status(const struct record_command_options *o, struct session_result *r)
+{
+	if (r->command_goes_on)
+		print_message("the command did not end when asked to, and goes on");
+	if (r->command.pid)
+		return wait_for_command(o, r);
+	return r->exit_status < 0 ? 0 : run_exit_status(r->exit_status, 0);
+}
+
+/* The sentence comes at once; a command that still runs is waited for. */
+static int failed(const struct record_command_options *o, const struct session_options *so,
+                  struct session_result *r, const struct error *err)
+{
+	bool runs = r->command.pid != 0;
+	int status;
+
+	if (so->progress && r->status.now_ns)
+		print_progress_end();
+	command_fail(1, "record: %s", err->text);
+	if (r->command_failed) /* as a shell says it */
+		return err->code == ENOENT ? 127 : 126;
+	status = command_status(o, r);
+	if (runs && !o->quiet)
+		print_message("the command ended with exit status %d; the recording of it is "
+		              "incomplete",
+		              status);
+	return 1;
+}
+
+static int record(const struct record_command_options *o, const struct session_options *so)
+{
+	struct session_result result;
+	struct error err = {0};
+	int status;
+
+	if (session_record(so, &result, &err)) {
+		status = failed(o, so, &result, &err);
+	} else {
+		if (!o->quiet)
+			print_result(o, &result, so->progress != NULL);
+		status = command_status(o, &result);
+	}
+	session_result_done(&result);
+	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	const struct record_command_options *o = p;
+	bool dashes = argc && !strcmp(argv[0], "--");
+	proc_ids pids = {0};
+	struct session_options so = {
+	        .output = o->output,
+	        .progress = !o->quiet && isatty(2) ? show_progress : NULL,
+	        .remark = o->quiet ? NULL : print_remark,
+	};
+	int status;
+
+	/* As in a script whose variable is empty: the machine until Ctrl-C is not what is meant. */
+	if (dashes && argc == 1)
+		return command_fail(2, "record: no COMMAND follows '--'");
+	argv += dashes;
+	argc -= dashes;
+	so.command = argc ? argv : NULL;
+	status = record_options_use(&o->record, "record", argc ? argv[0] : NULL, &so, &pids);
+	if (!status)
+		status = session_command_leave_alone("record", o->output);
+	if (!status)
+		status = record(o, &so);
+	vec_done(&pids);
+	return status;
+}
+
+const struct command cmd_record = {
+        .name = "record",
+        .synopsis = "[OPTIONS] [-- COMMAND [ARG...]]",
+        .summary = "sample the machine, a command or a process",
+        .description =
+                "Samples what runs, kernel and user, and writes a perf.data file that assay, perf "
+                "and their friends read. With COMMAND it follows COMMAND and its children, with -a "
+                "the whole machine while COMMAND runs, and with -p the processes named while "
+                "COMMAND runs; without any of these it samples the whole machine until Ctrl-C. "
+                "--duration ends sampling earlier.\n\n"
+                "Processes that live for two milliseconds are named, with their symbols: fork, "
+                "exec, "
+                "exit and mappings are followed. Every context switch is recorded, so that the "
+                "report can account for all the time there was.\n\n"
+                "A recorder that is killed leaves a file that can be read up to its last flush, at "
+                "most eight seconds before. Where the file cannot be written any more, as on a "
+                "full "
+                "disk, the recording ends with exit status 1 and COMMAND goes on.",
+        .examples =
+                "assay record -a -- sleep 10\n    what the machine does for ten seconds\n"
+                "assay record -p 4711 -- sleep 10\n    one process for ten seconds\n"
+                "assay record -g -- make -j8\n    a build, with call chains\n"
+                "assay record --off-cpu -g -p 4711\n    what a process waits for, until Ctrl-C\n"
+                "assay record -e page-faults -d -- ./program\n    which memory it touches first\n",
+        .options = options,
+        .options_size = sizeof(struct record_command_options),
+        .defaults = defaults,
+        .run = run,
+        .stop_early = true,
+        .keeps_dashes = true,
+};

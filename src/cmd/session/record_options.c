@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/session/record_options.h"
+
+#include "base/text/plural.h"
+#include "cmd/cli/amount.h"
+#include "output/text/table.h"
+#include "source/perf/ring_size.h"
+#include "source/proc/rights.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FREQUENCY_HZ 997
+#define STACK_BYTES 32768
+#define STACK_BYTES_MAX 65504 /* a record holds no more */
+#define STACK_BYTES_NOT_SAID UINT64_MAX
+
+#define AT(field) offsetof(struct record_options, field)
+
+const struct option record_option_table[] = {
+        {.kind = OPTION_GROUP, .help = "What is sampled"},
+        {.kind = OPTION_FLAG,
+         .letter = 'a',
+         .name = "all-cpus",
+         .help = "the whole machine, whatever runs (the default without COMMAND and -p)",
+         .details = "Of 'assay record' with COMMAND: for as long as COMMAND runs.",
+         .offset = AT(all)},
+        {.kind = OPTION_LIST,
+         .letter = 'p',
+         .name = "pid",
+         .argument = "PID",
+         .help = "these processes, with the children they will have",
+         .details = "Of 'assay record' with COMMAND: for as long as COMMAND runs, which is not "
+                    "sampled itself.",
+         .offset = AT(pids)},
+        {.kind = OPTION_LIST,
+         .letter = 'e',
+         .name = "event",
+         .argument = "EVENT",
+         .help = "what makes a sample: cycles, cpu-clock, page-faults, ...",
+         .details = "Names and modifiers (:u, :k, :p) are perf's. Without -e: cycles where the "
+                    "machine has a PMU, else cpu-clock. Events that are no clocks are sampled "
+                    "each one, or as -c or -F say.",
+         .offset = AT(events)},
+        {.kind = OPTION_STRING,
+         .letter = 'F',
+         .name = "freq",
+         .argument = "HZ",
+         .help = "samples a second on each CPU, or max (default 997)",
+         .details = "At most kernel.perf_event_max_sample_rate. A rate beyond it is refused; "
+                    "with --budget it is a ceiling.",
+         .offset = AT(frequency)},
+        {.kind = OPTION_COUNT,
+         .letter = 'c',
+         .name = "count",
+         .argument = "COUNT",
+         .help = "a sample every COUNT events (clocks: ns) instead of -F",
+         .offset = AT(period)},
+        {.kind = OPTION_GROUP, .help = "What a sample holds"},
+        {.kind = OPTION_STRING,
+         .letter = 'g',
+         .name = "call-graph",
+         .argument = "[HOW]",
+         .choices = "auto,fp,dwarf",
+         .looks_ahead = true,
+         .help = "the call chain of the user side too: auto (without HOW), fp or dwarf",
+         .details = "fp: the kernel follows frame pointers; cheap, and broken off in code that was "
+                    "compiled without them, as most is. dwarf: the unwind tables that programs "
+                    "carry are followed while recording, from a copy of the registers and the "
+                    "stack with each sample; the file holds plain call chains. auto: as dwarf, and "
+                    "frame pointers where there is no table. The kernel's side is always taken, "
+                    "where you may sample the kernel.",
+         .offset = AT(call_graph)},
+        {.kind = OPTION_COUNT,
+         .name = "stack-size",
+         .argument = "BYTES",
+         .help = "how much of the stack is copied with a sample, for -g (default 32768)",
+         .details = "A multiple of 8, at most 65504. Deeper frames are taken from what the "
+                    "thread showed before, or read from its memory.",
+         .offset = AT(stack_size)},
+        {.kind = OPTION_FLAG,
+         .letter = 'd',
+         .name = "data",
+         .help = "data addresses, and which mapping they fall in (report --sort region)",
+         .offset = AT(data_addresses)},
+        {.kind = OPTION_FLAG,
+         .name = "off-cpu",
+         .help = "the stack at each switch away from a CPU, and for how long",
+         .details = "Answers why something is slow though no CPU is busy. The report then has "
+                    "columns on-CPU, runnable and blocked. Takes a sample at every context "
+                    "switch: add -g for the user side of the stacks.",
+         .offset = AT(off_cpu)},
+        {.kind = OPTION_FLAG,
+         .name = "all-cgroups",
+         .help = "in which control group each sample was taken: which container or service",
+         .details = "The group's path, \"/system.slice/cron.service\". Containers and services are "
+                    "told apart even where their processes have the same names. A store (start "
+                    "--store) always has them.",
+         .offset = AT(all_cgroups)},
+        {.kind = OPTION_FLAG,
+         .name = "no-witness",
+         .help = "without the second, slow clock that shows programs in step with the first",
+         .offset = AT(no_witness)},
+        {.kind = OPTION_GROUP, .help = "What it may take"},
+        {.kind = OPTION_STRING,
+         .name = "duration",
+         .argument = "TIME",
+         .help = "sampling ends after this time: 500ms, 10s, 5min, 2h",
+         .details = "Without it, sampling ends with COMMAND, with the processes of -p, or when a "
+                    "signal or 'assay stop' ends it. Whichever comes first counts. A COMMAND that "
+                    "still runs goes on without being sampled.",
+         .offset = AT(duration)},
+        {.kind = OPTION_NUMBER,
+         .name = "memory",
+         .argument = "MB",
+         .help = "buffers for all CPUs together (default 4 MB a CPU, at most 256)",
+         .details = "16 MB a CPU and an eighth more where stacks are copied (-g). What finds no "
+                    "room in them is "
+                    "dropped, counted per CPU, and told in the "
+                    "report.",
+         .offset = AT(memory_mb)},
+        {.kind = OPTION_NUMBER,
+         .name = "budget",
+         .argument = "PERCENT",
+         .help = "measuring takes at most so much of a CPU's time; the rate is lowered for it",
+         .details = "What a sample costs is measured on this machine, at the start and while "
+                    "recording. The rate is lowered before measuring takes more, and raised again, "
+                    "up to the rate asked for, when it can be. The report tells the rates, and "
+                    "weights samples by them.",
+         .offset = AT(budget)},
+        {.kind = OPTION_END},
+};
+
+void record_options_default(struct record_options *o)
+{
+	o->stack_size = STACK_BYTES_NOT_SAID;
+	o->memory_mb = o->budget = NAN; /* not said */
+}
+
+/* -F: a number, or the most that the kernel allows. */
+static int parse_frequency(const char *text, uint64_t *hz)
+{
+	int64_t most;
+	char *end;
+
+	if (!strcmp(text, "max")) {
+		if (rights_sysctl("kernel.perf_event_max_sample_rate", &most) || most <= 0)
+			return -EINVAL;
+		*hz = (uint64_t)most;
+		return 0;
+	}
+	errno = 0;
+	*hz = strtoull(text, &end, 10);
+	if (errno || end == text || *text == '-')
+		return -EINVAL;
+	if (*end == 'k') {
+		*hz *= 1000;
+		end++;
+	}
+	return *end || !*hz ? -EINVAL : 0;
+}
+
+static int parse_pids(const struct option_list *list, const char *command, proc_ids *pids)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		char *end;
+		long pid = strtol(list->items[i], &end, 10);
+
+		if (*end || end == list->items[i] || pid <= 0 || pid > INT32_MAX)
+			return command_fail(2,
+			                    "%s: -p wants process ids, not '%s' ('pgrep -d, NAME' "
+			                    "prints those of a name)",
+			                    command, list->items[i]);
+		if (kill((pid_t)pid, 0) && errno == ESRCH)
+			return command_fail(1, "%s: there is no process %ld", command, pid);
+		vec_push(pids, (int32_t)pid);
+	}
+	return 0;
+}
+
+/* Also what perf understands and we do not: HOW,BYTES, which is then the command's first word. */
+static int check_call_graph(const struct record_options *o, const char *command, const char *first)
+{
+	const char *comma = first ? strchr(first, ',') : NULL;
+	bool said = o->stack_size != STACK_BYTES_NOT_SAID;
+
+	if (o->call_graph && !*o->call_graph && comma &&
+	    (!strncmp(first, "dwarf,", 6) || !strncmp(first, "auto,", 5)))
+		return command_fail(2,
+		                    "%s: '%s': the size has an option of its own: "
+		                    "--call-graph %.*s --stack-size %s",
+		                    command, first, (int)(comma - first), first, comma + 1);
+	if (said && (!o->stack_size || o->stack_size > STACK_BYTES_MAX || o->stack_size % 8))
+		return command_fail(2,
+		                    "%s: --stack-size wants a multiple of 8 bytes from 8 to "
+		                    "%d, not %" PRIu64,
+		                    command, STACK_BYTES_MAX, o->stack_size);
+	if (said && (!o->call_graph || !strcmp(o->call_graph, "fp")))
+		return command_fail(2,
+		                    "%s: --stack-size goes with -g alone, and not with fp: "
+		                    "no stack is copied otherwise",
+		                    command);
+	return 0;
+}
+
+/* Buffers cannot be swapped out: what they take, nobody else has. */
+static double memory_mb_most(void)
+{
+	return floor((double)ring_size_machine() / 2 / 1e6);
+}
+
+/* Wrong use that shows in the options alone. */
+static int check(const struct record_options *o, const char *command, const char *first)
+{
+	if (o->frequency && o->period)
+		return command_fail(2, "%s: -F and -c exclude each other", command);
+	if (!isnan(o->memory_mb) && !(o->memory_mb > 0 && o->memory_mb <= memory_mb_most()))
+		return command_fail(2,
+		                    "%s: --memory wants MB, more than 0 and at most %.0f (half of "
+		                    "this machine's memory)",
+		                    command, memory_mb_most());
+	if (!isnan(o->budget) && !(o->budget > 0 && o->budget <= 100))
+		return command_fail(2,
+		                    "%s: --budget wants a share of a CPU's time in percent, more "
+		                    "than 0 and at most 100",
+		                    command);
+	if (check_call_graph(o, command, first))
+		return 2;
+	if (o->pids.count && o->all)
+		return command_fail(2,
+		                    "%s: -p samples some processes, and -a the whole machine: "
+		                    "choose one",
+		                    command);
+	return 0;
+}
+
+int record_options_use(const struct record_options *o, const char *command, const char *first,
+                       struct session_options *so, proc_ids *pids)
+{
+	bool stacks = o->call_graph != NULL;
+	int status = check(o, command, first);
+
+	if (status)
+		return status;
+	so->events = o->events.items;
+	so->event_count = o->events.count;
+	so->frequency_hz = FREQUENCY_HZ;
+	so->period = o->period;
+	so->frequency_asked = o->frequency != NULL;
+	so->machine_wide = o->all || (!first && !o->pids.count);
+	so->pids = pids;
+	if (o->duration && !amount_ns(o->duration, &so->duration_ns))
+		return command_fail(2, "%s: --duration wants a time, as 10s or 5min, not '%s'",
+		                    command, o->duration);
+	so->user_callchain = stacks;
+	so->unwind = stacks && strcmp(o->call_graph, "fp") != 0;
+	so->method =
+	        stacks && !strcmp(o->call_graph, "dwarf") ? STACK_METHOD_DWARF : STACK_METHOD_AUTO;
+	so->stack_bytes =
+	        o->stack_size == STACK_BYTES_NOT_SAID ? STACK_BYTES : (uint32_t)o->stack_size;
+	so->data_addresses = o->data_addresses;
+	so->off_cpu = o->off_cpu;
+	so->witness = !o->no_witness;
+	so->all_cgroups = o->all_cgroups;
+	so->memory_bytes = isnan(o->memory_mb) ? 0 : (uint64_t)(o->memory_mb * 1e6);
+	so->budget = o->budget > 0 ? o->budget / 100 : 0;
+	if (o->frequency && parse_frequency(o->frequency, &so->frequency_hz))
+		return command_fail(2, "%s: -F wants samples a second or max, not '%s'", command,
+		                    o->frequency);
+	return parse_pids(&o->pids, command, pids);
+}
+
+static void tell_whom(const struct session_options *so, struct buf *out)
+{
+	if (so->machine_wide) {
+		buf_puts(out, "the whole machine");
+		return;
+	}
+	if (!so->pids->count)
+		buf_puts(out, "your own processes");
+	else
+		buf_puts(out, plural(so->pids->count, "process", "processes"));
+	for (size_t i = 0; i < so->pids->count; i++)
+		buf_addf(out, "%s %" PRId32, i ? "," : "", so->pids->items[i]);
+}
+
+void record_options_tell(const struct session_options *so, struct buf *out)
+{
+	tell_whom(so, out);
+	if (so->event_count)
+		buf_puts(out, ", events");
+	for (size_t i = 0; i < so->event_count; i++)
+		buf_addf(out, "%s %s", i ? "," : "", so->events[i]);
+	if (so->period)
+		buf_addf(out, ", each %" PRIu64 " a sample", so->period);
+	else if (so->frequency_asked || !so->event_count)
+		buf_addf(out, " at %" PRIu64 " Hz", so->frequency_hz);
+	if (so->duration_ns) {
+		buf_puts(out, ", for ");
+		text_time(out, (int64_t)so->duration_ns);
+	}
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/session/session_command.h"
+#include "cmd/cli/print.h"
+
+#include "base/file/file_in_use.h"
+#include "base/memory/xalloc.h"
+#include "output/status/status_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRIES 50 /* of one that is just beginning or ending */
+#define TRY_MS 100
+
+const struct option session_name_option_table[] = {
+        {.kind = OPTION_STRING,
+         .name = "name",
+         .argument = "NAME",
+         .help = "the session's name, for several at a time (default \"" SESSION_NAME_DEFAULT "\")",
+         .offset = offsetof(struct session_name_option, name)},
+        {.kind = OPTION_END},
+};
+
+int session_command_name(const char *command, const struct session_name_option *o,
+                         const char **name)
+{
+	*name = o->name ? o->name : SESSION_NAME_DEFAULT;
+	if (session_name_is_good(*name))
+		return 0;
+	return command_fail(
+	        2,
+	        "%s: '%s' cannot be a session's name: letters, digits and ._- make one, "
+	        "at most %d, with no dot at its beginning",
+	        command, *name, SESSION_NAME_MAX);
+}
+
+int session_command_absolute(const char *path, char **absolute, struct error *err)
+{
+	char *here;
+
+	*absolute = NULL;
+	if (*path == '/') {
+		*absolute = xstrdup(path);
+		return 0;
+	}
+	while (!strncmp(path, "./", 2))
+		path += 1 + strspn(path + 1, "/");
+	here = getcwd(NULL, 0);
+	if (!here)
+		return error_set(err, errno, "the directory we are in has no name: %s",
+		                 strerror(errno));
+	*absolute = xasprintf("%s/%s", strcmp(here, "/") ? here : "", path);
+	free(here);
+	return 0;
+}
+
+/* ---- those that are gone ------------------------------------------------- */
+
+static void add_who(struct buf *text, const struct session_account *a)
+{
+	buf_addf(text, "the session '%s'", a->name);
+	if (!a->pid)
+		return;
+	buf_addf(text, " (process %" PRIu64 ", since ", a->pid);
+	status_text_date(text, a->started_wall_ns);
+	buf_putc(text, ')');
+}
+
+/* What is there of a recording that was not closed. */
+static void add_left(struct buf *text, const struct session_account *a)
+{
+	if (!a->output) {
+		buf_puts(text, "; where it recorded to is not known");
+	} else if (a->kind == SESSION_RING) {
+		buf_puts(text, "; what it held in memory is lost, snapshots are where they were "
+		               "written");
+	} else if (access(a->output, F_OK)) {
+		buf_addf(text, "; what it had recorded, in %s, is not there: %s", a->output,
+		         strerror(errno));
+	} else {
+		buf_addf(text, "; what it had recorded until its last %s is kept in %s: '",
+		         a->kind == SESSION_STORE ? "window" : "flush", a->output);
+		status_text_reading(text, a);
+		buf_putc(text, '\'');
+	}
+}
+
+static void tell(struct buf *text)
+{
+	print_message("%s", buf_text(text));
+	buf_done(text);
+}
+
+void session_command_tell_killed(const struct session_account *a)
+{
+	struct buf text = {0};
+
+	add_who(&text, a);
+	buf_puts(&text, " was killed");
+	add_left(&text, a);
+	if (a->unfinished)
+		buf_addf(&text, "; half of the snapshot %s was there, and is deleted",
+		         a->unfinished);
+	if (a->error)
+		buf_addf(&text, "; its last words: %s", a->error);
+	tell(&text);
+}
+
+void session_command_tell_ended(const struct session_account *a)
+{
+	struct buf text = {0};
+
+	add_who(&text, a);
+	buf_addf(&text, " had %s", status_text_end(a));
+	if (a->error)
+		buf_addf(&text, ": %s", a->error);
+	if (a->output) {
+		buf_addf(&text, "; what it recorded is in %s: '", a->output);
+		status_text_reading(&text, a);
+		buf_putc(&text, '\'');
+	}
+	tell(&text);
+}
+
+/* ---- a file that is to be written ---------------------------------------- */
+
+static int leave_to(const char *command, const struct session_account *a)
+{
+	bool named = strcmp(a->name, SESSION_NAME_DEFAULT) != 0;
+	struct buf who = {0};
+	int status;
+
+	add_who(&who, a);
+	buf_addf(&who, " writes %s; name another file with -o, or end it with 'assay stop%s%s'",
+	         a->output, named ? " --name " : "", named ? a->name : "");
+	status = command_fail(1, "%s: %s", command, who.data);
+	buf_done(&who);
+	return status;
+}
+
+/* Afterwards nobody could tell which file was meant. */
+static void tell_moved(const struct session_place *place, const char *name, const char *path)
+{
+	enum session_presence presence;
+	struct session_account a;
+	struct buf text = {0};
+
+	if (!session_place_look(place, name, &presence, &a, NULL)) {
+		if (presence == SESSION_WAS_KILLED)
+			session_command_tell_killed(&a);
+		else if (presence == SESSION_HAS_ENDED)
+			session_command_tell_ended(&a);
+		session_place_forget(place, &a);
+		buf_addf(&text, "that recording becomes %s.old", path);
+		tell(&text);
+	}
+	session_account_done(&a);
+}
+
+/* A flight recorder writes its file when it ends; until then it is anybody's. */
+static int look_at_writer(const char *command, const struct session_place *place, const char *name,
+                          const char *path)
+{
+	struct session_account a;
+	enum session_presence presence = session_place_peek(place, name, &a);
+	int status = 0;
+
+	if (presence != SESSION_IS_NOT && a.output && !access(a.output, F_OK) &&
+	    a.kind != SESSION_RING && file_in_use_same(a.output, path)) {
+		if (presence == SESSION_RUNS)
+			status = leave_to(command, &a);
+		else
+			tell_moved(place, name, path);
+	}
+	session_account_done(&a);
+	return status;
+}
+
+int session_command_leave_alone(const char *command, const char *path)
+{
+	struct session_place place = {.fd = -1};
+	session_names names = {0};
+	int status = 0;
+
+	/* Where sessions cannot be looked at, the file's own lock tells. */
+	if (!session_place_open(&place, false, NULL))
+		session_place_names(&place, &names, NULL);
+	vec_each (name, &names) {
+		if (!status)
+			status = look_at_writer(command, &place, *name, path);
+		free(*name);
+	}
+	vec_done(&names);
+	session_place_close(&place);
+	return status;
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+/* It may begin or end this moment: then it is looked at again. */
+static int look_and_ask(const struct session_place *place, const char *name,
+                        const struct control_request *request, struct control_reply *reply,
+                        enum session_presence *presence, struct error *err)
+{
+	const struct timespec pause = {.tv_nsec = TRY_MS * 1000000};
+	pid_t pid;
+	int rc = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		*reply = (struct control_reply){0};
+		rc = session_place_look(place, name, presence, &reply->account, err);
+		if (rc || *presence != SESSION_RUNS)
+			return rc;
+		pid = (pid_t)reply->account.pid;
+		control_reply_done(reply);
+		rc = control_client_ask(place, name, pid, request, reply, err);
+		if (rc != -ECONNREFUSED && rc != -ECONNRESET)
+			return rc;
+		nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
+int session_command_ask_one(const char *command, const struct session_place *place,
+                            const char *name, const struct control_request *request,
+                            struct control_reply *reply)
+{
+	enum session_presence presence = SESSION_IS_NOT;
+	struct error err = {0};
+
+	if (look_and_ask(place, name, request, reply, &presence, &err))
+		return command_fail(1, "%s: %s", command, err.text);
+	if (presence == SESSION_IS_NOT)
+		return -ENOENT;
+	if (presence == SESSION_WAS_KILLED) {
+		session_command_tell_killed(&reply->account);
+		return 1;
+	}
+	if (reply->code)
+		return command_fail(1, "%s: %s", command, reply->error ? reply->error : "failed");
+	/* That it is told is up to us now. */
+	if (reply->account.state == SESSION_ENDED)
+		session_place_forget(place, &reply->account);
+	return 0;
+}
+
+static int none(const char *command, const struct session_place *place, const char *name)
+{
+	session_names names = {0};
+	struct buf others = {0};
+	int status;
+
+	if (place->fd >= 0)
+		session_place_names(place, &names, NULL);
+	vec_each (n, &names) {
+		buf_addf(&others, "%s'%s'", others.size ? ", " : "", *n);
+		free(*n);
+	}
+	vec_done(&names);
+	if (others.size)
+		status = command_fail(
+		        1, "%s: no session '%s' is running; there is %s: choose with --name",
+		        command, name, others.data);
+	else
+		status = command_fail(1, "%s: no session '%s' is running; 'assay start' begins one",
+		                      command, name);
+	buf_done(&others);
+	return status;
+}
+
+int session_command_ask(const char *command, const struct session_name_option *o,
+                        const struct control_request *request, struct control_reply *reply)
+{
+	struct session_place place = {.fd = -1};
+	struct error err = {0};
+	const char *name;
+	int status = session_command_name(command, o, &name), rc;
+
+	*reply = (struct control_reply){0};
+	if (status)
+		return status;
+	rc = session_place_open(&place, false, &err);
+	if (rc && rc != -ENOENT)
+		return command_fail(1, "%s: %s", command, err.text);
+	status = rc ? -ENOENT : session_command_ask_one(command, &place, name, request, reply);
+	if (status == -ENOENT)
+		status = none(command, &place, name);
+	session_place_close(&place);
+	return status;
+}

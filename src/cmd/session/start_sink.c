@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/session/start_sink.h"
+
+#include "cmd/cli/amount.h"
+#include "cmd/session/session_command.h"
+#include "cmd/session/store_names.h"
+#include "session/sinks/ring_sink.h"
+#include "source/perf/ring_size.h"
+#include "session/sinks/snapshot_name.h"
+#include "session/sinks/store_sink.h"
+#include "session/daemon/trigger.h"
+#include "store/store_path.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define NAME "start"
+#define SNAPSHOTS_MOST 10000
+#define SNAPSHOTS_NOT_SAID UINT64_MAX
+#define WINDOW_S_MOST 3600
+
+#define AT(field) offsetof(struct start_sink_options, field)
+
+const struct option start_sink_option_table[] = {
+        {.kind = OPTION_GROUP, .help = "Where it goes"},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "FILE",
+         .help = "the file written (default perf.data; an older one becomes FILE.old)",
+         .details = "With --ring, the file written at the end. Snapshots that are given no name "
+                    "have this one with date and time behind it.",
+         .offset = AT(output)},
+        {.kind = OPTION_STRING,
+         .name = "ring",
+         .argument = "[SIZE|TIME]",
+         .help = "a flight recorder: keep the last 64M, 2G, 10min, ... in memory, and no file",
+         .details = "Nothing is written until a snapshot is asked for ('assay snapshot', the "
+                    "signal SIGUSR2, --when), or the session ends. Without a size 64 MB; with a "
+                    "time at most 256 MB.",
+         .offset = AT(ring)},
+        {.kind = OPTION_EACH,
+         .name = "when",
+         .argument = "RULE",
+         .help = "write a snapshot when this holds: 'load>4', 'process=NAME', ...",
+         .details =
+                 "Quantities: load, runq, cpu (percent), mem (percent that is free), "
+                 "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
+                 "a number: it writes when it comes to hold, not where it holds from the beginning "
+                 "on; process=NAME: one of that name starts; exit=NAME: one ends. A rule "
+                 "writes at most one snapshot a minute.",
+         .offset = AT(when)},
+        {.kind = OPTION_COUNT,
+         .name = "snapshots",
+         .argument = "N",
+         .help = "of snapshots that were given no name, keep the newest N (default 10)",
+         .offset = AT(snapshots)},
+        {.kind = OPTION_STRING,
+         .name = "store",
+         .argument = "FILE.db",
+         .help = "a store: all day long, a summary of every window, in an SQLite file",
+         .details =
+                 "The store is made where it is not there, and continued where it is. Root's are "
+                 "in /var/lib/assay where FILE has no slash. A directory that other users may "
+                 "write to is refused. Without -F and -c at 97 Hz.",
+         .offset = AT(store)},
+        {.kind = OPTION_NUMBER,
+         .name = "window",
+         .argument = "SECONDS",
+         .help = "how long a window of the store is (default 10)",
+         .offset = AT(window_s)},
+        {.kind = OPTION_STRING,
+         .name = "keep",
+         .argument = "TIME",
+         .help = "what is older leaves the store: 12h, 30d, 1y (default 1y)",
+         .offset = AT(keep)},
+        {.kind = OPTION_NUMBER,
+         .name = "keep-size",
+         .argument = "MB",
+         .help = "the store stays below that: what is old is merged earlier, then the oldest "
+                 "leaves (default 4000; a year of an idle server takes some 350)",
+         .offset = AT(keep_mb)},
+        {.kind = OPTION_END},
+};
+
+void start_sink_default(struct start_sink_options *o)
+{
+	o->window_s = o->keep_mb = NAN; /* not said */
+	o->snapshots = SNAPSHOTS_NOT_SAID;
+}
+
+bool start_sink_is_ring(const char *text)
+{
+	uint64_t amount;
+
+	return amount_bytes(text, &amount) || amount_ns(text, &amount);
+}
+
+/* It is taken as it fills: better said now than by whom the kernel kills for it. */
+static int check_room(const char *text, uint64_t bytes)
+{
+	uint64_t most = ring_size_machine();
+
+	if (bytes <= most)
+		return 0;
+	return command_fail(2, NAME ": --ring=%s: this machine has %" PRIu64 " MB of memory", text,
+	                    most / 1000000);
+}
+
+static int plan_ring(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	plan->kind = SESSION_RING;
+	if (!*o->ring || amount_bytes(o->ring, &plan->ring_bytes))
+		return check_room(o->ring, plan->ring_bytes);
+	if (!amount_ns(o->ring, &plan->ring_span_ns))
+		return command_fail(
+		        2, NAME ": --ring wants a size or a time, as 64M or 10min, not '%s'",
+		        o->ring);
+	plan->ring_bytes = RING_SINK_SPAN_BYTES;
+	return 0;
+}
+
+static int plan_store(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	plan->kind = SESSION_STORE;
+	if (o->output)
+		return command_fail(2,
+		                    NAME ": --store names the file, and -o goes with others alone");
+	if (o->ring)
+		return command_fail(2, NAME ": --store and --ring exclude each other");
+	if (o->when.count || o->snapshots != SNAPSHOTS_NOT_SAID)
+		return command_fail(2,
+		                    NAME ": --when and --snapshots do not go with --store, which "
+		                         "can be read at any time");
+	if (o->keep && !amount_ns(o->keep, &plan->keeping.all_ns))
+		return command_fail(2, NAME ": --keep wants a time, as 12h, 30d or 1y, not '%s'",
+		                    o->keep);
+	if (!isnan(o->window_s) && !(o->window_s >= 1 && o->window_s <= WINDOW_S_MOST))
+		return command_fail(2, NAME ": --window wants 1 to %d seconds", WINDOW_S_MOST);
+	if (!isnan(o->keep_mb) && !(o->keep_mb >= 1 && o->keep_mb <= 1e9))
+		return command_fail(2, NAME ": --keep-size wants a number of MB");
+	plan->window_ns = isnan(o->window_s) ? 0 : (uint64_t)(o->window_s * 1e9);
+	plan->keeping.bytes = isnan(o->keep_mb) ? 0 : (uint64_t)(o->keep_mb * 1e6);
+	return 0;
+}
+
+static int plan_kind(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	struct error err = {0};
+
+	if (o->store)
+		return plan_store(o, plan);
+	if (o->keep || !isnan(o->window_s) || !isnan(o->keep_mb))
+		return command_fail(2, NAME
+		                    ": --window, --keep and --keep-size go with --store alone");
+	if (o->snapshots != SNAPSHOTS_NOT_SAID) {
+		if (!o->snapshots || o->snapshots > SNAPSHOTS_MOST)
+			return command_fail(2, NAME ": --snapshots wants 1 to %d", SNAPSHOTS_MOST);
+		plan->snapshots = (unsigned)o->snapshots;
+	}
+	if (o->when.count && trigger_new(&plan->trigger, o->when.items, o->when.count, NULL, &err))
+		return command_fail(2, NAME ": --when: %s", err.text);
+	return o->ring ? plan_ring(o, plan) : 0;
+}
+
+int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *plan)
+{
+	const char *output = o->store ? o->store : o->output ? o->output : "perf.data";
+	struct error err = {0};
+	char *path = NULL;
+	int status;
+
+	*plan = (struct start_sink_plan){0};
+	status = plan_kind(o, plan);
+	if (!status && !*output)
+		status = command_fail(2, NAME ": the file's name is empty");
+	if (!status && o->store && store_path_to_write(o->store, &path, &err))
+		status = command_fail(1, NAME ": %s", err.text);
+	if (!status && session_command_absolute(path ? path : output, &plan->output, &err))
+		status = command_fail(1, NAME ": %s", err.text);
+	free(path);
+	return status;
+}
+
+void start_sink_done(struct start_sink_plan *plan)
+{
+	trigger_free(plan->trigger);
+	store_names_free(plan->names);
+	free(plan->output);
+	*plan = (struct start_sink_plan){0};
+}
+
+int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err)
+{
+	*sink = NULL;
+	if (plan->kind == SESSION_RING) {
+		const struct ring_sink_options ring = {.bytes = plan->ring_bytes,
+		                                       .span_ns = plan->ring_span_ns,
+		                                       .path = plan->output};
+
+		return ring_sink_new(sink, &ring, err);
+	}
+	if (plan->kind == SESSION_STORE) {
+		struct store_sink_options store = {.path = plan->output,
+		                                   .window_ns = plan->window_ns,
+		                                   .keeping = plan->keeping,
+		                                   .name = store_names_find,
+		                                   .name_foreign = store_names_foreign};
+
+		plan->names = store.name_ctx = store_names_new(NULL);
+		*sink = store_sink_new(&store);
+		return 0;
+	}
+	*sink = file_sink_new(plan->output, true);
+	return 0;
+}

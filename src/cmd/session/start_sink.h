@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * start_sink: where a session in the background puts what it records, by its options: a file, a
+ * ring in memory, a store.
+ *
+ * start_sink_plan() checks the options, says what is wrong and gives the exit status, 0 for
+ * none. start_sink_make() makes the sink, in the process that samples. start_sink_done()
+ * frees the plan. One thread. Uses: base, event, session, store.
+ */
+#ifndef ASSAY_CMD_SESSION_START_SINK_H
+#define ASSAY_CMD_SESSION_START_SINK_H
+
+#include "base/error.h"
+#include "cmd/cli/command.h"
+#include "event/session_account.h"
+#include "session/sink.h"
+#include "store/store.h"
+
+#define START_STORE_HZ 97 /* all day long, where no rate was asked for */
+
+struct store_names;
+struct trigger;
+
+struct start_sink_options {
+	const char *output; /* NULL: perf.data */
+	const char *ring;   /* NULL: none; "": as much as is usual */
+	const char *store;  /* NULL: none */
+	const char *keep;   /* NULL: as the store has it */
+	double window_s, keep_mb;
+	uint64_t snapshots;
+	struct option_list when;
+};
+
+extern const struct option start_sink_option_table[];
+
+void start_sink_default(struct start_sink_options *o);
+
+/* A size or a time, as --ring has them. */
+bool start_sink_is_ring(const char *text);
+
+struct start_sink_plan {
+	enum session_kind kind;
+	char *output; /* absolute */
+	uint64_t ring_bytes, ring_span_ns, window_ns;
+	struct store_keeping keeping;
+	unsigned snapshots;
+	struct trigger *trigger;   /* NULL: none */
+	struct store_names *names; /* of a store, while it is written */
+};
+
+int start_sink_plan(const struct start_sink_options *o, struct start_sink_plan *plan);
+void start_sink_done(struct start_sink_plan *plan);
+
+int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, struct error *err);
+
+#endif

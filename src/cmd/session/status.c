@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* status: how the sessions in the background stand. */
+#include "cmd/session/session_command.h"
+#include "cmd/cli/style.h"
+#include "cmd/cli/print.h"
+#include "output/status/status_json.h"
+#include "output/status/status_text.h"
+
+#include <errno.h>
+
+struct status_options {
+	struct session_name_option name;
+	bool json, release;
+	struct style_options style;
+};
+
+#define AT(field) offsetof(struct status_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
+        {.kind = OPTION_FLAG,
+         .name = "json",
+         .help = "as JSON: {\"sessions\": [...]}",
+         .details = "Of each its \"name\", \"state\" (running, ended), \"pid\", \"output\", "
+                    "\"started_ns\" (since 1970), \"elapsed_ns\", \"ticks\", \"samples\", "
+                    "\"dropped_records\", \"own_cpu_ns\" and, for each of \"cpus\", how full its "
+                    "buffer is and was.",
+         .offset = AT(json)},
+        {.kind = OPTION_FLAG,
+         .name = "release-files",
+         .help = "close the programs and libraries that sessions hold open",
+         .details = "A session holds the files that it met open, since they may be deleted before "
+                    "the report needs them: a file system with one of them cannot be unmounted. "
+                    "A file that is mapped again after this is opened again.",
+         .offset = AT(release)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+struct shown {
+	const struct status_options *o;
+	struct text_style style;
+	struct buf out;
+	struct json json;
+	size_t running;
+};
+
+static void show(struct shown *s, const struct session_account *a)
+{
+	s->running += a->state == SESSION_RUNNING;
+	if (s->o->json)
+		status_json(a, &s->json);
+	else
+		status_text(a, &s->style, &s->out);
+}
+
+static struct control_request request_of(const struct shown *s)
+{
+	return (struct control_request){.verb = s->o->release ? CONTROL_RELEASE : CONTROL_STATUS};
+}
+
+/* All there are. One that was killed, or goes meanwhile, does not hide the others. */
+static int show_all(struct shown *s)
+{
+	const struct control_request request = request_of(s);
+	struct session_place place = {.fd = -1};
+	session_names names = {0};
+	struct error err = {0};
+	int rc = session_place_open(&place, false, &err);
+	size_t told = 0;
+
+	if (!rc)
+		rc = session_place_names(&place, &names, &err);
+	vec_each (name, &names) {
+		struct control_reply reply = {0};
+		int status = session_command_ask_one("status", &place, *name, &request, &reply);
+
+		if (!status)
+			show(s, &reply.account);
+		told += status != -ENOENT;
+		control_reply_done(&reply);
+		free(*name);
+	}
+	vec_done(&names);
+	session_place_close(&place);
+	if (rc && rc != -ENOENT)
+		return command_fail(1, "status: %s", err.text);
+	if (!told)
+		return command_fail(1, "status: no session is running; 'assay start' begins one");
+	return s->running ? 0 : 1;
+}
+
+static int show_one(struct shown *s)
+{
+	const struct control_request request = request_of(s);
+	struct control_reply reply;
+	int status = session_command_ask("status", &s->o->name, &request, &reply);
+
+	if (!status) {
+		show(s, &reply.account);
+		status = s->running ? 0 : 1;
+	}
+	control_reply_done(&reply);
+	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct shown s = {.o = p};
+	int status;
+
+	if (argc)
+		return command_fail(2, "status: '%s'? A session is chosen by --name", argv[0]);
+	style_choose(&s.o->style, &s.style);
+	if (s.o->json) {
+		json_init(&s.json, &s.out);
+		json_object(&s.json);
+		json_key(&s.json, "sessions");
+		json_array(&s.json);
+	}
+	status = s.o->name.name ? show_one(&s) : show_all(&s);
+	if (s.o->json) {
+		json_end_array(&s.json);
+		json_end_object(&s.json);
+	}
+	if (s.out.size)
+		print_text(&s.out);
+	buf_done(&s.out);
+	return status;
+}
+
+const struct command cmd_status = {
+        .name = "status",
+        .synopsis = "[--name NAME] [--json] [--release-files]",
+        .summary = "how the sessions in the background stand",
+        .description =
+                "Of each session of yours, or of the one named: what it samples and since when, "
+                "ticks and samples so far, how full its buffers are and were, what was dropped, "
+                "what "
+                "it costs, where it writes. A session that ended by itself is told once. Exit "
+                "status 0 while one is running, else 1.",
+        .examples = "assay status\n    all of yours\n"
+                    "assay status --name day --json\n    one, for a program\n",
+        .options = options,
+        .options_size = sizeof(struct status_options),
+        .run = run,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stop: end a session in the background, and tell its account. */
+#include "cmd/session/session_command.h"
+#include "cmd/cli/style.h"
+#include "cmd/cli/print.h"
+#include "output/status/status_json.h"
+#include "output/status/status_text.h"
+
+struct stop_options {
+	struct session_name_option name;
+	bool json;
+	struct style_options style;
+};
+
+#define AT(field) offsetof(struct stop_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
+        {.kind = OPTION_FLAG,
+         .name = "json",
+         .help = "the account as JSON",
+         .details = "One object, as 'assay status --json' has in its list.",
+         .offset = AT(json)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+static void print(const struct stop_options *o, const struct session_account *a)
+{
+	struct text_style style = {0};
+	struct buf out = {0};
+	struct json j;
+
+	if (o->json) {
+		json_init(&j, &out);
+		status_json(a, &j);
+	} else {
+		style_choose(&o->style, &style);
+		status_text(a, &style, &out);
+	}
+	print_text(&out);
+	buf_done(&out);
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	const struct control_request request = {.verb = CONTROL_STOP};
+	const struct stop_options *o = p;
+	struct control_reply reply;
+	int status;
+
+	if (argc)
+		return command_fail(2, "stop: '%s'? A session is chosen by --name", argv[0]);
+	status = session_command_ask("stop", &o->name, &request, &reply);
+	if (!status) {
+		print(o, &reply.account);
+		if (reply.account.end == SESSION_END_ERROR)
+			status = command_fail(1, "stop: the session '%s' ended by an error: %s",
+			                      reply.account.name,
+			                      reply.account.error ? reply.account.error : "?");
+	}
+	control_reply_done(&reply);
+	return status;
+}
+
+const struct command cmd_stop = {
+        .name = "stop",
+        .synopsis = "[--name NAME]",
+        .summary = "end a session in the background, and print its account",
+        .description =
+                "Waits until the recording is complete, then prints what was seen: ticks (user, "
+                "system, idle, unobserved), samples, how full the buffers were, what was dropped, "
+                "what it cost, and where the recording is. Exit status 1 where there is no such "
+                "session, where it was killed, and where an error had ended it.",
+        .examples = "assay stop\n    the session without a name\n"
+                    "assay stop --name day --json\n    another one, for a program\n",
+        .options = options,
+        .options_size = sizeof(struct stop_options),
+        .run = run,
+};

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/session/store_names.h"
+
+#include "base/clock.h"
+#include "base/memory/sorted.h"
+#include "image/kernel.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/symbolizer.h"
+
+#include <limits.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The kernel's names are read anew for an address that has none, but not more often. */
+#define KERNEL_AGAIN_NS (600 * UINT64_C(1000000000))
+
+/* A function of the kernel's: a third of what a table takes that can still be added to. */
+struct kernel_function {
+	uint64_t start;
+	uint32_t size, name; /* name: offset into the texts */
+};
+
+struct store_names {
+	char *root;
+	struct foreign *foreign;
+	struct kernel_function *functions; /* sorted by start */
+	size_t function_count;
+	char *texts;
+	uint64_t read_ns;    /* when the kernel's names were; 0: not yet */
+	bool partial;        /* they are from the cache, which does not have all of them */
+	VEC(char *) given;   /* names of the last call */
+	VEC(uint32_t) order; /* the call's frames, image by image */
+};
+
+static void forget_kernel(struct store_names *n)
+{
+	free(n->functions);
+	free(n->texts);
+	n->functions = NULL;
+	n->texts = NULL;
+	n->function_count = 0;
+}
+
+static void forget_given(struct store_names *n)
+{
+	vec_each (name, &n->given)
+		free(*name);
+	n->given.count = 0;
+}
+
+void store_names_free(struct store_names *n)
+{
+	if (!n)
+		return;
+	forget_given(n);
+	forget_kernel(n);
+	vec_done(&n->given);
+	vec_done(&n->order);
+	free(n->root);
+	free(n);
+}
+
+static uint32_t size_of(const struct symbol_entry *e)
+{
+	return e->end - e->start < UINT32_MAX ? (uint32_t)(e->end - e->start) : UINT32_MAX;
+}
+
+static int read_symbols(struct kallsyms *k, bool whole)
+{
+	struct cache_dir *cache = NULL;
+	int status;
+
+	cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	status = kallsyms_running(k, cache, NULL, NULL);
+	cache_dir_close(cache);
+	if (!status && whole)
+		kallsyms_complete(k);
+	return status;
+}
+
+/* `whole`: with the functions that the cache does not have. */
+static void read_kernel(struct store_names *n, bool whole)
+{
+	struct kallsyms k;
+
+	n->partial = false;
+	n->read_ns = clock_ns(CLOCK_MONOTONIC);
+	/* What is known stays where it cannot be read any more: rights may have been given up. */
+	if (read_symbols(&k, whole))
+		return;
+	n->partial = k.partial;
+	forget_kernel(n);
+	if (k.table.names.size < UINT32_MAX) {
+		n->function_count = k.table.entries.count;
+		n->functions =
+		        xcalloc(n->function_count ? n->function_count : 1, sizeof(*n->functions));
+		for (size_t i = 0; i < n->function_count; i++) {
+			const struct symbol_entry *e = &k.table.entries.items[i];
+
+			n->functions[i] =
+			        (struct kernel_function){e->start, size_of(e), (uint32_t)e->name};
+		}
+		/* The texts as they are; the buffer that they grew in may be twice as large. */
+		n->texts = xrealloc(k.table.names.data, k.table.names.size + 1, 1);
+		k.table.names = (struct buf){0};
+	}
+	kallsyms_done(&k);
+}
+
+struct store_names *store_names_new(const char *root)
+{
+	struct store_names *n = xcalloc(1, sizeof(*n));
+
+	n->root = root ? xstrdup(root) : NULL;
+	read_kernel(n, false);
+	return n;
+}
+
+static const char *find_kernel(const struct store_names *n, uint64_t address)
+{
+	size_t begun = sorted_count(i, n->function_count, n->functions[i].start <= address);
+
+	if (!begun || address - n->functions[begun - 1].start >= n->functions[begun - 1].size)
+		return NULL;
+	return n->texts + n->functions[begun - 1].name;
+}
+
+static const char *kernel_name(struct store_names *n, uint64_t address)
+{
+	const char *name = find_kernel(n, address);
+	char *plain;
+
+	/* Modules come and go. */
+	if (!name && (n->partial || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
+		read_kernel(n, true);
+		name = find_kernel(n, address);
+	}
+	plain = name ? demangle(name) : NULL;
+	if (!plain)
+		return name;
+	vec_push(&n->given, plain);
+	return plain;
+}
+
+/* Keeps a name for as long as the answer is good; of several in a row that are one, one. */
+static const char *give(struct store_names *n, char *name)
+{
+	if (n->given.count && !strcmp(*vec_last(&n->given), name)) {
+		free(name);
+		return *vec_last(&n->given);
+	}
+	vec_push(&n->given, name);
+	return name;
+}
+
+void store_names_foreign(void *names, struct foreign *foreign)
+{
+	struct store_names *n = names;
+
+	n->foreign = foreign;
+}
+
+#define ASKED_MAX 384 /* places in one file for which names are asked for at a time */
+
+/* What a foreign call is asked for: names of places in one file; its path ends the request. */
+struct request {
+	struct image image;
+	uint32_t count;
+	uint64_t offsets[ASKED_MAX];
+	char path[PATH_MAX];
+};
+
+_Static_assert(sizeof(struct request) <= FOREIGN_IN_MAX, "a request fits");
+
+/*
+ * Most files have many symbols, and few new places a window: no table is made of all of them.
+ * Calls fn for each place, with NULL where it has no name.
+ */
+static void find_names(struct image_table *images, uint32_t image, const char *root,
+                       const uint64_t *offsets, size_t count,
+                       void (*fn)(void *ctx, size_t i, const char *name), void *ctx)
+{
+	struct symbol_options so = {.no_inlines = true,
+	                            .this_kernel = true,
+	                            .few_offsets = offsets,
+	                            .few_count = count,
+	                            .root = root};
+	struct symbolizer *s = symbolizer_new(images, &so);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol *symbol =
+		        symbolizer_find(s, (struct frame){.image = image, .offset = offsets[i]});
+
+		fn(ctx, i, symbol->named ? symbol->name : NULL);
+	}
+	symbolizer_free(s);
+}
+
+/* An answer: texts, each with its NUL; empty where there is no name. */
+static void answer_name(void *ctx, size_t i, const char *name)
+{
+	foreign_reply_add(ctx, name ? name : "", name ? strlen(name) + 1 : 1);
+}
+
+static int read_names(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct request *r = in;
+	struct image image = r->image;
+	struct image_table images;
+	uint32_t id;
+
+	image_table_init(&images);
+	image.path = intern_add(&images.names, r->path);
+	id = image_table_add(&images, &image);
+	find_names(&images, id, NULL, r->offsets, r->count, answer_name, reply);
+	image_table_done(&images);
+	return 0;
+}
+
+/* The frames of one file whose names are asked for. */
+struct asking {
+	struct store_names *n;
+	const uint32_t *order; /* indices in `names` */
+	const char **names;
+};
+
+static void take_name(void *ctx, size_t i, const char *name)
+{
+	const struct asking *a = ctx;
+
+	if (name && *name)
+		a->names[a->order[i]] = give(a->n, xstrdup(name));
+}
+
+static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
+                      const uint64_t *offsets, size_t count)
+{
+	struct foreign *foreign = a->n->foreign;
+	struct request r = {.image = p->images.images.items[id], .count = (uint32_t)count};
+	const char *path = image_path(&p->images, id), *at, *end;
+	size_t length = strlen(path);
+	struct buf out = {0};
+
+	if (length >= sizeof(r.path))
+		return;
+	memcpy(r.path, path, length + 1);
+	memcpy(r.offsets, offsets, count * sizeof(*offsets));
+	r.image.jit = NULL;
+	r.image.kept = NULL;
+	if (!foreign_call(foreign, read_names, foreign_user(foreign, r.image.pid), FOREIGN_MS, &r,
+	                  offsetof(struct request, path) + length + 1, &out)) {
+		at = out.data;
+		end = at + out.size;
+		for (size_t i = 0; i < count && at < end; at += strlen(at) + 1)
+			take_name(a, i++, at);
+	}
+	buf_done(&out);
+}
+
+/* Frames order[from..to) are of one image of the user's. */
+static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
+                       size_t from, size_t to, const char **names)
+{
+	uint32_t id = p->frames.items[frames[n->order.items[from]]].frame.image;
+	bool asks = n->foreign && !n->root && p->images.images.items[id].kind == IMAGE_FILE;
+	struct asking asking = {.n = n, .names = names};
+	uint64_t offsets[ASKED_MAX];
+	size_t count;
+
+	for (; from < to; from += count) {
+		for (count = 0; count < ASKED_MAX && from + count < to; count++)
+			offsets[count] =
+			        p->frames.items[frames[n->order.items[from + count]]].frame.offset;
+		asking.order = &n->order.items[from];
+		if (asks)
+			ask_names(&asking, p, id, offsets, count);
+		else /* It looks into the images, and changes nothing. */
+			find_names((struct image_table *)(uintptr_t)&p->images, id, n->root,
+			           offsets, count, take_name, &asking);
+	}
+}
+
+struct sorting {
+	const struct profile *p;
+	const uint32_t *frames;
+};
+
+static int compare_frames(const void *a, const void *b, void *ctx)
+{
+	const struct sorting *s = ctx;
+	const struct frame *x = &s->p->frames.items[s->frames[*(const uint32_t *)a]].frame;
+	const struct frame *y = &s->p->frames.items[s->frames[*(const uint32_t *)b]].frame;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void name_one(struct store_names *n, const struct profile *p, const uint32_t *frames,
+                     size_t from, size_t to, const char **names)
+{
+	const struct frame *first = &p->frames.items[frames[n->order.items[from]]].frame;
+	const struct image *image = &p->images.images.items[first->image];
+	uint64_t base = image->kind == IMAGE_MODULE ? image->base : 0;
+
+	if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_MODULE) {
+		name_image(n, p, frames, from, to, names);
+		return;
+	}
+	for (size_t i = from; i < to; i++) {
+		uint32_t at = n->order.items[i];
+
+		names[at] = kernel_name(n, base + p->frames.items[frames[at]].frame.offset);
+	}
+}
+
+void store_names_find(void *ctx, const struct profile *p, const uint32_t *frames, size_t count,
+                      const char **names)
+{
+	struct sorting sorting = {p, frames};
+	struct store_names *n = ctx;
+	size_t to;
+
+	forget_given(n);
+	n->order.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		vec_push(&n->order, (uint32_t)i);
+		names[i] = NULL;
+	}
+	if (count)
+		qsort_r(n->order.items, count, sizeof(*n->order.items), compare_frames, &sorting);
+	for (size_t from = 0; from < count; from = to) {
+		uint32_t image = p->frames.items[frames[n->order.items[from]]].frame.image;
+
+		for (to = from + 1;
+		     to < count &&
+		     p->frames.items[frames[n->order.items[to]]].frame.image == image;)
+			to++;
+		name_one(n, p, frames, from, to, names);
+	}
+	/* Symbol tables came and went between what stays: their pages are given back. */
+	if (count)
+		malloc_trim(0);
+}

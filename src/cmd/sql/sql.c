@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sql: a recording or a store, asked in SQL. */
+#include "cmd/cli/command.h"
+#include "cmd/sql/sql_output.h"
+#include "cmd/sql/sql_shell.h"
+#include "cmd/sql/sql_source.h"
+#include "cmd/cli/style.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define WINDOW_SECONDS_MAX 1e9
+#define QUERY_BYTES_MAX (64u << 20)
+
+extern const struct command cmd_sql;
+
+struct sql_options {
+	struct load_options load;
+	struct style_options style;
+	const char *format;
+	double window;
+};
+
+#define AT(field) offsetof(struct sql_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_STRING,
+         .name = "format",
+         .argument = "FORMAT",
+         .choices = SQL_FORMATS,
+         .help = "how rows are written: table (the default), csv or json",
+         .details = "table: columns that line up; control characters in names are shown as \\x1b. "
+                    "csv: as in RFC 4180 with lines that end in LF, and a line of names. json: an "
+                    "array of objects, one a "
+                    "row, numbers as numbers.",
+         .offset = AT(format)},
+        {.kind = OPTION_NUMBER,
+         .name = "window",
+         .argument = "SECONDS",
+         .help = "samples of a recording are told apart by windows of that length (default 1)",
+         .details = "What `windows` and `samples.window` are about. A store has the windows that "
+                    "it was recorded with.",
+         .offset = AT(window)},
+        {.kind = OPTION_GROUP, .help = "Symbols"},
+        {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
+        {.kind = OPTION_GROUP, .help = "Output"},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+static int read_input(struct buf *text)
+{
+	char bytes[65536];
+	ssize_t got;
+
+	while ((got = read(STDIN_FILENO, bytes, sizeof(bytes))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return command_fail(1, "sql: cannot read standard input: %s",
+			                    strerror(errno));
+		if (text->size + (size_t)got > QUERY_BYTES_MAX)
+			return command_fail(1, "sql: more than 64 MB of SQL on standard input");
+		buf_add(text, bytes, (size_t)got);
+	}
+	return 0;
+}
+
+static int ask(struct sql *s, const struct sql_options *o, const char *query)
+{
+	enum sql_format format;
+
+	sql_format_parse(o->format, &format);
+	return sql_output_ask(s, query, format, &o->style);
+}
+
+static int ask_input(struct sql *s, const struct sql_options *o)
+{
+	struct buf text = {0};
+	int status = read_input(&text);
+
+	buf_puts(&text, ""); /* there is text, if empty */
+	if (!status && strlen(buf_text(&text)) != text.size)
+		status = command_fail(1, "sql: standard input is no SQL: it has a byte of 0");
+	if (!status)
+		status = sql_shell_text(s, o->format, &o->style, text.data);
+	buf_done(&text);
+	return status;
+}
+
+/* A query in the place of the file, as other tools have a default for that. */
+static bool is_query(const char *word)
+{
+	return (!strncasecmp(word, "select ", 7) || !strncasecmp(word, "with ", 5)) &&
+	       access(word, F_OK);
+}
+
+/* Wrong use; 0: none. */
+static int check(const struct sql_options *o, int argc, char **argv)
+{
+	if (argc < 1)
+		return command_fail(2, "sql: which FILE? A recording, or a store of 'assay start "
+		                       "--store'");
+	if (is_query(argv[0]))
+		return command_fail(2, "sql: the FILE comes before the query: assay sql FILE '%s'",
+		                    argv[0]);
+	if (argc > 2)
+		return command_fail(2,
+		                    "sql: one FILE and one QUERY, and '%s' is more: put the "
+		                    "query in quotes",
+		                    argv[2]);
+	if (argc == 1 && !strcmp(argv[0], "-"))
+		return command_fail(2, "sql: standard input cannot be both the recording and the "
+		                       "query");
+	if (o->window && store_recognise(argv[0]))
+		return command_fail(2,
+		                    "sql: --window: %s is a store, and has the windows that it "
+		                    "was recorded with",
+		                    argv[0]);
+	if (o->window < 0 || (o->window > 0 && o->window < 0.001) || o->window > WINDOW_SECONDS_MAX)
+		return command_fail(2, "sql: --window: a number of seconds, 0.001 at least");
+	return 0;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	struct sql_options *o = p;
+	struct sql_source source;
+	struct error err = {0};
+	int status = check(o, argc, argv);
+
+	if (status)
+		return status;
+	o->load.window_ns = (uint64_t)(o->window * 1e9);
+	if (sql_source_open(&source, argv[0], &o->load, &err))
+		status = sql_output_fail(&err);
+	else if (argc == 2 && *argv[1] == '.')
+		status = sql_shell_dot(source.sql, o->format, &o->style, argv[1]);
+	else if (argc == 2)
+		status = ask(source.sql, o, argv[1]);
+	else if (!isatty(STDIN_FILENO))
+		status = ask_input(source.sql, o);
+	else
+		status = sql_shell(source.sql, o->format, &o->style, argv[0]);
+	sql_source_close(&source);
+	return status;
+}
+
+const struct command cmd_sql = {
+        .name = "sql",
+        .synopsis = "[OPTIONS] FILE [QUERY]",
+        .summary = "ask a recording or a store in SQL",
+        .description =
+                "Shows any recording (perf.data, call paths, event tags, pprof) or a store of "
+                "'assay start --store' as tables of SQLite, with the same names and columns: "
+                "samples, processes, threads, images, functions, frames, stacks, windows, "
+                "ledger, calls, events and more; and views for the usual questions: "
+                "by_application, by_application_address, by_function, by_process, by_thread, "
+                "by_cpu, by_mode, by_minute, by_cgroup, and diff(a_from, a_to, b_from, b_to) of "
+                "two stretches of time. docs/SQL.md explains each column. Nothing is copied: a "
+                "recording's tables are looked up in what was loaded.\n\n"
+                "QUERY is one or more statements. Without it they are read from standard input, "
+                "and at a terminal asked for, one after the other, with history; .help tells "
+                "what else there is.\n\n"
+                "Nothing is ever written to FILE, and a store that somebody else made runs "
+                "nothing of its own: ATTACH, settings and writing are refused. CREATE TEMP "
+                "TABLE and CREATE TEMP VIEW are yours until the end.",
+        .examples = "assay sql perf.data 'SELECT * FROM by_function LIMIT 10'\n"
+                    "    the functions with most time\n"
+                    "assay sql --format csv perf.data 'SELECT * FROM by_minute' > minutes.csv\n"
+                    "    for a spreadsheet\n"
+                    "assay sql history.db\n"
+                    "    ask one question after the other\n",
+        .options = options,
+        .options_size = sizeof(struct sql_options),
+        .opens_images = true,
+        .run = run,
+};

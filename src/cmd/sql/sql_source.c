@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/sql/sql_source.h"
+
+#include "base/file/regular_file.h"
+#include "base/memory/xalloc.h"
+#include "format/pprof/pprof_read.h"
+#include "store/store.h"
+#include "store/store_path.h"
+#include "view/named/named.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int load_samples(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
+{
+	struct sql_source *s = ctx;
+	int ret;
+
+	s->options.stop = stop;
+	ret = load_profile(&s->profile, &s->options, err);
+	if (ret)
+		return ret;
+	s->symbols = load_symbolizer(s->profile, &s->options);
+	return sql_add_profile(s->sql, s->profile, s->symbols, err);
+}
+
+static int load_call_paths(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
+{
+	struct sql_source *s = ctx;
+	int ret = load_calls(&s->calls, &s->options, err);
+
+	if (ret)
+		return ret;
+	s->symbols = load_calls_symbolizer(s->calls, &s->options);
+	return sql_add_calls(s->sql, s->calls, s->symbols, err);
+}
+
+/* Each line of what the reader left out. */
+static void tell_left(const char *path, struct buf *left)
+{
+	char *rest = left->data, *line;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (*line)
+			command_fail(0, "%s: %s", path, line);
+}
+
+static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
+{
+	struct sql_source *s = ctx;
+	struct buf left = {0};
+	int ret;
+
+	named_paths_init(&s->named);
+	s->named.depth_max = NAMED_DEPTH_MAX;
+	ret = pprof_read(&s->named, s->path, &left, err);
+	s->has_named = !ret;
+	if (ret)
+		named_paths_done(&s->named);
+	else
+		tell_left(s->path, &left);
+	buf_done(&left);
+	return ret ? ret : sql_add_pprof(s->sql, &s->named, err);
+}
+
+/* What 'assay export --to sqlite' makes, among others. */
+static bool is_database(const char *path)
+{
+	char bytes[16] = "";
+	struct stat st;
+	int fd = regular_file_open(path, &st);
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = regular_file_read(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	     !memcmp(bytes, "SQLite format 3", sizeof(bytes));
+	close(fd);
+	return is;
+}
+
+static int open_recording(struct sql_source *s, struct error *err)
+{
+	enum load_kind kind = LOAD_PPROF;
+	int ret = pprof_recognise(s->path) ? 0 : load_kind(&kind, &s->options, err);
+
+	if (ret)
+		return ret;
+	if (kind == LOAD_TAGS)
+		return sql_add_tags(s->sql, s->path, err);
+	if (kind == LOAD_SAMPLES) {
+		ret = load_check(&s->options, err);
+		if (!ret)
+			ret = sql_add_recording(s->sql, s->path, err);
+	}
+	sql_load_later(s->sql,
+	               kind == LOAD_PPROF   ? load_pprof
+	               : kind == LOAD_CALLS ? load_call_paths
+	                                    : load_samples,
+	               s, NULL);
+	return ret;
+}
+
+int sql_source_open(struct sql_source *s, const char *path, const struct load_options *options,
+                    struct error *err)
+{
+	int ret;
+
+	*s = (struct sql_source){.options = *options, .path = store_path_to_read(path)};
+	path = s->path;
+	/* What else was named is not read. */
+	s->options.inputs = (struct option_list){0};
+	s->options.arguments = &s->path;
+	s->options.argument_count = 1;
+	s->options.store = NULL;
+	if (!s->options.window_ns)
+		s->options.window_ns = SQL_SOURCE_WINDOW_NS;
+	if (store_recognise(path))
+		return sql_open_store(&s->sql, path, err);
+	if (is_database(path))
+		return error_set(err, EINVAL,
+		                 "%s is a database, but no store of assay's: sqlite3 and other "
+		                 "programs read it as it is",
+		                 path);
+	ret = sql_open(&s->sql, err);
+	return ret ? ret : open_recording(s, err);
+}
+
+void sql_source_close(struct sql_source *s)
+{
+	sql_close(s->sql);
+	symbolizer_free(s->symbols);
+	profile_free(s->profile);
+	call_paths_free(s->calls);
+	if (s->has_named)
+		named_paths_done(&s->named);
+	free(s->path);
+	*s = (struct sql_source){0};
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tags: event tags of a command: what ran, when, inside what. */
+#include "cmd/tags/tags.h"
+#include "cmd/cli/print.h"
+
+#include "base/text/plural.h"
+#include "cmd/report/report_tags.h"
+#include "cmd/run_command.h"
+#include "cmd/report/tags_output.h"
+#include "cmd/export/tags_trace.h"
+#include "format/ctf/ctf.h"
+#include "launch/tags/tags_files.h"
+#include "launch/tags/tags_run.h"
+#include "launch/tags/tags_runtime.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tags_options {
+	bool quiet;
+	const char *memory, *mode, *start, *output;
+	struct report_tags_options report;
+};
+
+#define AT(field) offsetof(struct tags_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_GROUP, .help = "What is recorded"},
+        {.kind = OPTION_STRING,
+         .name = "memory",
+         .argument = "MB",
+         .help = "memory for the events of each process (default 256; 32 to stop or wrap)",
+         .details = "MB, or bytes with k, M or G. It is taken in steps, as events come. Where it "
+                    "is used up, what comes is discarded and counted (--mode stream, stop), or "
+                    "the oldest is given up (--mode wrap).",
+         .offset = AT(memory)},
+        {.kind = OPTION_STRING,
+         .name = "mode",
+         .argument = "MODE",
+         .choices = "stream,stop,wrap",
+         .help = "stream: write all meanwhile (default); stop when full; wrap: the latest",
+         .details = "stream: events are written to the trace while COMMAND runs, of any length. "
+                    "stop: they stay in memory, and when that is full, it is the end: nothing "
+                    "disturbs COMMAND. wrap: likewise, but the oldest make room: a flight "
+                    "recorder.",
+         .offset = AT(mode)},
+        {.kind = OPTION_STRING,
+         .name = "start",
+         .argument = "WHEN",
+         .choices = "on,off",
+         .help = "off: record nothing until 'assay tags capture on' (default on)",
+         .details = "The program itself may put capture on and off, too: assay_tags_start() and "
+                    "assay_tags_stop().",
+         .offset = AT(start)},
+        {.kind = OPTION_GROUP, .help = "Output"},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "DIR",
+         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
+                 "DIR.old)",
+         .offset = AT(output)},
+        {.kind = OPTION_FLAG,
+         .letter = 'q',
+         .name = "quiet",
+         .help = "no report and no closing line; the trace alone",
+         .offset = AT(quiet)},
+        {.kind = OPTION_GROUP, .help = "The report"},
+        {.kind = OPTION_INCLUDE, .include = report_tags_option_table, .offset = AT(report)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	struct tags_options *o = p;
+
+	o->output = TAGS_TRACE_DEFAULT;
+	o->mode = "stream";
+	o->start = "on";
+	report_tags_defaults(&o->report);
+}
+
+static enum assay_tags_mode mode_of(const char *word)
+{
+	return !strcmp(word, "stop")   ? ASSAY_TAGS_STOP
+	       : !strcmp(word, "wrap") ? ASSAY_TAGS_WRAP
+	                               : ASSAY_TAGS_STREAM;
+}
+
+static void tell_running(const struct tags_run_result *result, const char *directory)
+{
+	size_t running = result->tags.running;
+
+	print_message("%zu %s still running, recorded so far; later events stay in %s, for 'assay "
+	              "tags get'",
+	              running, plural(running, "process is", "processes are"), directory);
+}
+
+/* Says what became of the command's events, and reports; the exit status. */
+static int report(const struct tags_options *o, const char *program, const char *directory,
+                  const struct tags_run_result *result)
+{
+	struct error err = {0};
+
+	if (!result->tags.processes) {
+		vec_each (note, &result->tags.notes)
+			print_message("%s", *note);
+		tags_runtime_why(program, directory, &err);
+		return command_fail(1, "tags: %s", err.text);
+	}
+	if (result->no_switches)
+		print_message("waiting is not told apart: %s", result->no_switches);
+	if (result->tags.running)
+		tell_running(result, directory);
+	if (!result->tags.events && !strcmp(o->start, "off"))
+		print_message("nothing was recorded, for capture was never put on: 'assay tags "
+		              "capture on', or assay_tags_start() in the program");
+	if (o->quiet)
+		return 0;
+	tags_output_tell(&result->tags, o->output);
+	/* A reader that has seen enough must not keep what follows from being done. */
+	signal(SIGPIPE, SIG_IGN);
+	return report_tags_print(o->output, &o->report);
+}
+
+static int record(const struct tags_options *o, char **argv, const char *memory,
+                  const char *directory)
+{
+	struct tags_run_options run = {.command = argv,
+	                               .directory = directory,
+	                               .output = o->output,
+	                               .memory = *memory ? memory : NULL,
+	                               .mode = mode_of(o->mode),
+	                               .start_off = !strcmp(o->start, "off")};
+	struct tags_run_result result;
+	struct error err = {0};
+	int status, failed;
+	int rc = tags_run(&run, &result, &err);
+
+	if (rc && result.run.command_failed)
+		status = run_cannot(&cmd_tags, argv[0], &err);
+	else if (rc && result.run.exit_status == -1 && !result.run.signal)
+		status = command_fail(1, "tags: %s", err.text);
+	else
+		status = run_exit_status(result.run.exit_status, result.run.signal);
+	if (!rc) {
+		failed = report(o, argv[0], directory, &result);
+		run_end_unread();
+		status = status ? status : failed;
+	} else if (!result.run.command_failed && !status) {
+		status = command_fail(1, "tags: %s", err.text);
+	}
+	if (!tags_session_end(directory) && !result.tags.running)
+		print_message("events that were not written stay in %s: 'assay tags get -o DIR' "
+		              "writes them to DIR",
+		              directory);
+	tags_run_result_done(&result);
+	return status;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	const struct tags_options *o = p;
+	char *directory = NULL, memory[RUN_MEMORY_MAX] = "";
+	struct error err = {0};
+	int status;
+
+	if (*argv && !strcmp(*argv, "--"))
+		argv++;
+	if (!*argv)
+		return command_fail(2, "tags: wants a command to run (assay tags -- COMMAND), or "
+		                       "one of its own: list, get, capture, trace, import, names, "
+		                       "flags");
+	if (o->memory && run_memory("tags", o->memory, memory))
+		return 2;
+	status = report_tags_check("tags", &o->report);
+	if (status)
+		return status;
+	if (ctf_writer_check(o->output, &err))
+		return command_fail(1, "tags: %s", err.text);
+	if (tags_session_begin(&directory, &err))
+		return command_fail(1, "tags: %s", err.text);
+	status = record(o, argv, memory, directory);
+	free(directory);
+	return status;
+}
+
+static const struct command *const subcommands[] = {&tags_list,      &tags_get,    &tags_capture,
+                                                    &cmd_tags_trace, &tags_import, &tags_names,
+                                                    &tags_flags,     NULL};
+
+const struct command cmd_tags = {
+        .name = "tags",
+        .synopsis = "[OPTIONS] [--] COMMAND [ARG...]",
+        .summary = "record every function's entry and exit of a command, with its time",
+        .description =
+                "Runs COMMAND, which was built with the compiler's plugin assay_tags.so, and "
+                "records an event at the entry and the exit of each function, and at each inline "
+                "tag: what ran, when, inside what. Children are followed. When COMMAND has ended, "
+                "its trace is in a directory in the Common Trace Format, and a summary by "
+                "function is printed: elapsed time, net time, calls, longest, average and "
+                "shortest. The exit status is COMMAND's.\n\n"
+                "'assay tags flags' prints the flags to build with. A program that is built so "
+                "records its first events whenever it runs, without assay tags, until its memory "
+                "is full: list, get and capture see it all the same. Programs that were built "
+                "without are left as they are.\n\n"
+                "When threads wait, and when they are preempted, is recorded where the kernel "
+                "allows it ('assay doctor'), and stands apart from the functions' times. What "
+                "found no room is counted, and told.",
+        .examples = "gcc $(assay tags flags --names prog.names) -o prog prog.c\n"
+                    "    a program with triggers\n"
+                    "assay tags -- ./prog\n    its functions' times\n"
+                    "assay tags trace\n    its code path\n"
+                    "assay tags --mode wrap --memory 1G -- ./server\n"
+                    "    the last events before its end\n"
+                    "assay tags --start off -- ./server\n"
+                    "    nothing, until 'assay tags capture on'\n",
+        .options = options,
+        .options_size = sizeof(struct tags_options),
+        .defaults = defaults,
+        .run = run,
+        .stop_early = true,
+        .keeps_dashes = true,
+        .subcommands = subcommands,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tags: `assay tags` and the commands of its own, one const each (tags_trace.h has one
+ * more). Uses: what command.h uses.
+ */
+#ifndef ASSAY_CMD_TAGS_TAGS_H
+#define ASSAY_CMD_TAGS_TAGS_H
+
+#include "cmd/cli/command.h"
+
+extern const struct command cmd_tags;
+extern const struct command tags_list, tags_get, tags_capture; /* tags_control.c */
+extern const struct command tags_import, tags_names, tags_flags;
+
+#endif

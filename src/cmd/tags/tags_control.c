@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tags list, get and capture: the processes that record event tags. */
+#include "base/text/json.h"
+#include "base/text/plural.h"
+#include "cmd/run_command.h"
+#include "cmd/cli/style.h"
+#include "cmd/tags/tags.h"
+#include "cmd/report/tags_output.h"
+#include "cmd/export/tags_trace.h"
+#include "cmd/cli/print.h"
+#include "format/ctf/ctf.h"
+#include "output/text/table.h"
+#include "launch/tags/tags_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct list_options {
+	bool json;
+	struct style_options style;
+};
+
+struct get_options {
+	const char *output;
+	bool keep, quiet;
+};
+
+struct capture_options {
+	bool quiet;
+};
+
+/* All of the user's files, or these processes' alone; the exit status. */
+static int find_files(tag_rings_list *list, const char *command, int argc, char **argv)
+{
+	VEC(int32_t) pids = {0};
+	struct error err = {0};
+	size_t kept = 0;
+	bool *wanted;
+	int status;
+
+	if (tags_files_all(list, &err))
+		return command_fail(1, "%s: %s", command, err.text);
+	vec_each (file, list)
+		vec_push(&pids, file->pid);
+	wanted = run_choose(command,
+	                    "records no event tags of yours; 'assay tags list' names those that do",
+	                    argc, argv, pids.items, pids.count, &status);
+	for (size_t f = 0; f < list->count; f++) {
+		if (wanted[f])
+			list->items[kept++] = list->items[f];
+		else
+			free(list->items[f].path);
+	}
+	list->count = kept;
+	free(wanted);
+	vec_done(&pids);
+	return status;
+}
+
+/* ---- list ---------------------------------------------------------------- */
+
+static const char *mode_word(uint32_t mode)
+{
+	return mode == ASSAY_TAGS_STOP     ? "stop"
+	       : mode == ASSAY_TAGS_WRAP   ? "wrap"
+	       : mode == ASSAY_TAGS_STREAM ? "stream"
+	                                   : "?";
+}
+
+static const char *state_word(const struct tag_rings_file *file)
+{
+	return file->flags & ASSAY_TAGS_FULL ? "full" : file->capture ? "on" : "off";
+}
+
+static void list_text(struct buf *out, const tag_rings_list *list, const struct text_style *style)
+{
+	struct table t;
+
+	table_init(&t, style);
+	table_column(&t, "PID", TABLE_RIGHT);
+	table_column(&t, "since", TABLE_LEFT);
+	table_column(&t, "capture", TABLE_LEFT);
+	table_column(&t, "mode", TABLE_LEFT);
+	table_column(&t, "in use", TABLE_RIGHT);
+	table_column(&t, "discarded", TABLE_RIGHT);
+	table_column(&t, "command", TABLE_LEFT);
+	vec_each (file, list) {
+		if (!file->running)
+			continue;
+		table_row(&t, TABLE_ROW);
+		table_format(&t, "%d", file->pid);
+		table_date(&t, file->start_ns);
+		table_text(&t, state_word(file));
+		table_text(&t, mode_word(file->mode));
+		table_format(&t, "%.0f%%",
+		             file->room ? 100.0 * (double)file->packets / (double)file->room : 0);
+		table_count(&t, file->discarded);
+		table_text(&t, file->command[0] ? file->command : file->name);
+	}
+	table_print(&t, out);
+	table_done(&t);
+}
+
+static void list_json(struct buf *out, const tag_rings_list *list, size_t ended)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j);
+	json_key(&j, "processes");
+	json_array(&j);
+	vec_each (file, list) {
+		if (!file->running)
+			continue;
+		json_object(&j);
+		json_ki64(&j, "pid", file->pid);
+		json_kstr(&j, "name", file->name);
+		json_kstr(&j, "command", file->command);
+		json_kstr(&j, "capture", state_word(file));
+		json_kstr(&j, "mode", mode_word(file->mode));
+		json_ku64(&j, "packets", file->packets);
+		json_ku64(&j, "room", file->room);
+		json_ku64(&j, "discarded", file->discarded);
+		json_ku64(&j, "start_ns", file->start_ns);
+		json_kstr(&j, "file", file->path);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_ku64(&j, "ended", ended);
+	json_end_object(&j);
+	buf_putc(out, '\n');
+}
+
+static int list_run(void *data, int argc, char **argv)
+{
+	const struct list_options *o = data;
+	tag_rings_list list = {0};
+	struct text_style style;
+	struct buf out = {0};
+	size_t running = 0, ended;
+	int status = find_files(&list, "tags list", argc, argv);
+
+	vec_each (file, &list)
+		running += file->running;
+	ended = list.count - running;
+	style_choose(&o->style, &style);
+	if (!status && o->json)
+		list_json(&out, &list, ended);
+	else if (!status && running)
+		list_text(&out, &list, &style);
+	print_text(&out);
+	if (!status && !o->json && !running)
+		print_message("no process of yours records event tags now");
+	if (!status && !o->json && ended)
+		print_message("%zu %s: 'assay tags get' makes a trace of %s, and removes %s", ended,
+		              plural(ended, "recording of a process that ended",
+		                     "recordings of processes that ended"),
+		              plural(ended, "it", "them"), plural(ended, "it", "them"));
+	buf_done(&out);
+	tag_rings_list_done(&list);
+	return status;
+}
+
+/* ---- get ----------------------------------------------------------------- */
+
+/* What is in the trace need not lie about any longer; who runs goes on. */
+static int remove_ended(const tag_rings_list *list)
+{
+	tag_rings_list left = {0};
+	struct error err = {0};
+
+	vec_each (file, list)
+		if (!file->running && tag_rings_remove(file, &err))
+			return command_fail(1, "tags get: %s", err.text);
+	/* Looking again removes sessions' directories that are empty by now. */
+	tags_files_all(&left, NULL);
+	tag_rings_list_done(&left);
+	return 0;
+}
+
+static int get_files(const struct get_options *o, const tag_rings_list *list)
+{
+	struct tags_collect *collect = tags_collect_new(o->output);
+	struct tags_collect_result result = {0};
+	struct error err = {0};
+	int status = 0, rc = 0;
+
+	for (size_t i = 0; i < list->count && !rc; i++)
+		rc = tags_collect_add(collect, &list->items[i], &err);
+	if (!rc)
+		rc = tags_collect_end(collect, NULL, &result, &err);
+	tags_collect_free(collect);
+	if (rc) {
+		status = command_fail(1, "tags get: %s", err.text);
+	} else if (!result.processes) {
+		status = command_fail(1, "tags get: %s; nothing is written",
+		                      result.notes.count ? result.notes.items[0]
+		                                         : "the recordings are gone by now");
+	} else if (!o->quiet) {
+		tags_output_tell(&result, o->output);
+	}
+	if (!status && !o->keep && !result.notes.count)
+		status = remove_ended(list);
+	tags_collect_result_done(&result);
+	return status;
+}
+
+static void get_defaults(void *data)
+{
+	struct get_options *o = data;
+
+	o->output = TAGS_TRACE_DEFAULT;
+}
+
+static int get_run(void *data, int argc, char **argv)
+{
+	const struct get_options *o = data;
+	tag_rings_list list = {0};
+	struct error err = {0};
+	int status;
+
+	if (ctf_writer_check(o->output, &err))
+		return command_fail(1, "tags get: %s", err.text);
+	status = find_files(&list, "tags get", argc, argv);
+	if (!status && !list.count)
+		status = command_fail(1,
+		                      "tags get: no process of yours records event tags, and none "
+		                      "that ended left any; 'assay tags -- COMMAND' runs one");
+	if (!status)
+		status = get_files(o, &list);
+	tag_rings_list_done(&list);
+	return status;
+}
+
+/* ---- capture ------------------------------------------------------------- */
+
+static void capture_tell(const struct tag_rings_file *file, const char *now)
+{
+	print_line("%d %s: %s", file->pid, file->name, now);
+}
+
+static int capture_run(void *data, int argc, char **argv)
+{
+	const struct capture_options *o = data;
+	bool on = argc && !strcmp(argv[0], "on");
+	tag_rings_list list = {0};
+	struct error err = {0};
+	size_t count = 0;
+	int status;
+
+	if (!argc || (!on && strcmp(argv[0], "off") != 0))
+		return command_fail(2,
+		                    "tags capture: wants 'on' or 'off', then process ids or none");
+	status = find_files(&list, "tags capture", argc - 1, argv + 1);
+	for (size_t i = 0; i < list.count && !status; i++) {
+		if (!list.items[i].running)
+			continue;
+		if (tag_rings_capture(&list.items[i], on, &err))
+			status = command_fail(1, "tags capture: %s", err.text);
+		else if (!o->quiet)
+			capture_tell(&list.items[i], argv[0]);
+		count += !status;
+	}
+	if (!status && !count)
+		status =
+		        command_fail(1, "tags capture: no process of yours records event tags now");
+	tag_rings_list_done(&list);
+	return status;
+}
+
+/* ---- the commands --------------------------------------------------------- */
+
+static const struct option list_table[] = {
+        {OPTION_FLAG, .name = "json", .help = "print the list as JSON",
+         .details = "\"processes\", each with \"pid\", \"name\", \"command\", \"capture\" (on, off "
+                    "or full), \"mode\", \"packets\" in use of \"room\", events \"discarded\", "
+                    "\"start_ns\" (since 1970) and \"file\", a path; and \"ended\", the number of "
+                    "recordings whose processes have ended.",
+         .offset = offsetof(struct list_options, json)},
+        {.kind = OPTION_INCLUDE,
+         .include = style_option_table,
+         .offset = offsetof(struct list_options, style)},
+        {.kind = OPTION_END},
+};
+
+static const struct option get_table[] = {
+        {OPTION_STRING, 'o', "output", .argument = "DIR",
+         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
+                 "DIR.old)",
+         .offset = offsetof(struct get_options, output)},
+        {OPTION_FLAG, .name = "keep", .help = "leave the recordings of processes that ended",
+         .offset = offsetof(struct get_options, keep)},
+        {OPTION_FLAG, 'q', "quiet", .help = "no closing line",
+         .offset = offsetof(struct get_options, quiet)},
+        {.kind = OPTION_END},
+};
+
+static const struct option capture_table[] = {
+        {OPTION_FLAG, 'q', "quiet", .help = "do not name the processes",
+         .offset = offsetof(struct capture_options, quiet)},
+        {.kind = OPTION_END},
+};
+
+const struct command tags_list = {
+        .name = "tags list",
+        .synopsis = "[OPTIONS] [PID...]",
+        .summary = "the running processes that record event tags",
+        .description = "Names the running processes of this user that record event tags, whether "
+                       "capture is on, and how much of their memory is in use.",
+        .options = list_table,
+        .options_size = sizeof(struct list_options),
+        .run = list_run,
+};
+
+const struct command tags_get = {
+        .name = "tags get",
+        .synopsis = "[OPTIONS] [PID...]",
+        .summary = "make a trace of what they recorded, and of those that ended",
+        .description =
+                "Writes a trace of the events that all processes, or these, have in memory at this "
+                "moment, and of processes that ended and left theirs: also if they crashed or "
+                "were killed. Nobody is stopped for it, and those that run go on. What processes "
+                "left that ended is removed when the trace is written.",
+        .options = get_table,
+        .options_size = sizeof(struct get_options),
+        .defaults = get_defaults,
+        .run = get_run,
+};
+
+const struct command tags_capture = {
+        .name = "tags capture",
+        .synopsis = "[OPTIONS] on|off [PID...]",
+        .summary = "put recording on or off in running processes",
+        .description = "From now on all processes that were built for it, or these, record event "
+                       "tags, or record none. Each is named.",
+        .examples = "assay tags capture on 1234 ; sleep 1 ; assay tags capture off 1234 ; assay "
+                    "tags get 1234\n    what process 1234 did in one second\n",
+        .options = capture_table,
+        .options_size = sizeof(struct capture_options),
+        .run = capture_run,
+};

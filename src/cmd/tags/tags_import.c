@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tags import: what another capture device recorded, as a trace. */
+#include "base/text/plural.h"
+#include "cmd/tags/tags.h"
+#include "cmd/export/tags_trace.h"
+#include "cmd/cli/print.h"
+#include "format/ctf/names_file.h"
+#include "format/ctf/tag_dump.h"
+#include "output/text/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct import_options {
+	const char *layout, *output;
+	bool big_endian, quiet;
+	uint64_t clock_bits, hz;
+	struct option_list names;
+};
+
+#define AT(field) offsetof(struct import_options, field)
+
+static const struct option options[] = {
+        {.kind = OPTION_STRING,
+         .name = "layout",
+         .argument = "FIELDS|csv",
+         .help = "a record's fields and their bits (default tag:16,clock:24); or csv",
+         .details = "Fields are tag, clock and pad, from a record's first byte on, each of whole "
+                    "bytes: 'clock:32,tag:16,pad:16'. csv: two columns, clock and tag, decimal "
+                    "or 0x, or in the order that a first line 'tag,clock' names.",
+         .offset = AT(layout)},
+        {.kind = OPTION_FLAG,
+         .name = "big-endian",
+         .help = "the highest byte of a field comes first",
+         .offset = AT(big_endian)},
+        {.kind = OPTION_COUNT,
+         .name = "clock-bits",
+         .argument = "N",
+         .help = "the clock goes round after so many bits (default: the field's)",
+         .details = "Records have no magic number. Without this option a file is refused that is "
+                    "of another format, or whose clock goes back in every third record while "
+                    "hardly a tag comes again.",
+         .offset = AT(clock_bits)},
+        {.kind = OPTION_COUNT,
+         .name = "hz",
+         .argument = "N",
+         .help = "ticks of the clock in a second (default 1000000)",
+         .offset = AT(hz)},
+        {.kind = OPTION_EACH,
+         .name = "names",
+         .argument = "FILE",
+         .help = "a names file, or a program with its names in it; may be given again",
+         .offset = AT(names)},
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "DIR",
+         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
+                 "DIR.old)",
+         .offset = AT(output)},
+        {.kind = OPTION_FLAG,
+         .letter = 'q',
+         .name = "quiet",
+         .help = "no closing line",
+         .offset = AT(quiet)},
+        {.kind = OPTION_END},
+};
+
+static void defaults(void *p)
+{
+	struct import_options *o = p;
+
+	o->output = TAGS_TRACE_DEFAULT;
+	o->hz = 1000000;
+}
+
+static void tell(const struct import_options *o, const char *path,
+                 const struct tag_dump_result *result)
+{
+	struct buf text = {0};
+
+	if (result->trailing_bytes)
+		print_message("%s holds %" PRIu64 " %s after its last whole record: left out", path,
+		              result->trailing_bytes,
+		              plural(result->trailing_bytes, "byte", "bytes"));
+	if (!result->events)
+		print_message("%s holds no records", path);
+	text_count(&text, result->events);
+	if (!o->quiet)
+		print_message("%s %s, whose clock went round %" PRIu64 " %s, in %s; 'assay "
+		              "report %s' sums it up",
+		              text.data, plural(result->events, "event", "events"), result->turns,
+		              plural(result->turns, "time", "times"), o->output, o->output);
+	buf_done(&text);
+}
+
+static int import(const struct import_options *o, const char *path, struct tag_names *names,
+                  struct error *err)
+{
+	struct tag_dump_options dump = {.layout = o->layout,
+	                                .big_endian = o->big_endian,
+	                                .clock_bits = (unsigned)o->clock_bits,
+	                                .hz = o->hz};
+	struct ctf_writer_facts facts = {.clock = {.hz = o->hz, .offset_ns = INT64_MIN}};
+	struct tag_dump_result result = {0};
+	struct ctf_writer *writer;
+	uint32_t stream;
+	int rc = ctf_writer_new(&writer, o->output, err);
+
+	if (rc)
+		return rc;
+	rc = ctf_writer_stream(writer, ctf_writer_names(writer, names), true, &stream, err);
+	if (!rc)
+		rc = tag_dump_import(writer, stream, path, &dump, &result, err);
+	if (!rc)
+		rc = ctf_writer_finish(writer, &facts, err);
+	ctf_writer_free(writer);
+	if (rc)
+		rmdir(o->output); /* fails where something was written */
+	else
+		tell(o, path, &result);
+	return rc;
+}
+
+static int run(void *p, int argc, char **argv)
+{
+	const struct import_options *o = p;
+	struct tag_names *names;
+	struct error err = {0};
+	int status = 0;
+
+	if (argc != 1)
+		return command_fail(2, "tags import: wants one file, or - for its input");
+	if (!o->hz || o->hz > UINT64_C(1000000000000))
+		return command_fail(2, "tags import: --hz wants ticks in a second, 1 to 10^12");
+	if (o->clock_bits > 64)
+		return command_fail(2, "tags import: --clock-bits wants 1 to 64");
+	names = tag_names_new();
+	for (size_t i = 0; i < o->names.count && !status; i++)
+		if (names_file_read(names, o->names.items[i], &err))
+			status = command_fail(1, "tags import: %s", err.text);
+	if (!status && import(o, argv[0], names, &err))
+		status = command_fail(1, "tags import: %s", err.text);
+	tag_names_free(names);
+	return status;
+}
+
+const struct command tags_import = {
+        .name = "tags import",
+        .synopsis = "[OPTIONS] DUMP",
+        .summary = "make a trace of what another capture device recorded",
+        .description =
+                "Reads records of a tag and a clock that a device outside the CPU, an emulator or "
+                "another program wrote, one after the other, and writes a trace that 'assay "
+                "report' and 'assay tags trace' read. The clock may go round between two records, "
+                "at most once: only the time between them counts. Processes are told apart by the "
+                "functions that the names file marks with '!'.",
+        .examples = "assay tags import --names kernel.names ram.dump\n"
+                    "    16-bit tags and a 24-bit clock of microseconds\n"
+                    "assay tags import --layout csv --hz 1000000000 --names x.names x.csv\n"
+                    "    two columns, nanoseconds and tag\n",
+        .options = options,
+        .options_size = sizeof(struct import_options),
+        .defaults = defaults,
+        .run = run,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/folded.h"
+
+#include "base/text/plural.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path of names: paths that differ only in lines and addresses share one. */
+struct node {
+	uint32_t parent, name;
+};
+
+/* The contents of one output line. */
+struct item {
+	uint32_t process, node;
+	int64_t value;
+};
+
+struct folding {
+	const struct named_paths *n;
+	struct spill *out;
+	VEC(struct node) nodes; /* [0] is the root */
+	struct id_table index;
+	VEC(struct item) items;
+	VEC(uint32_t) way; /* scratch: names from the innermost outward */
+};
+
+static bool node_equal(const void *ctx, uint32_t id, const void *key)
+{
+	return !memcmp(&((const struct folding *)ctx)->nodes.items[id], key, sizeof(struct node));
+}
+
+static uint32_t node_child(struct folding *f, uint32_t parent, uint32_t name)
+{
+	struct node key = {parent, name};
+	uint64_t hash = hash_pair(parent, name);
+	uint32_t id = id_table_find(&f->index, hash, node_equal, f, &key);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)f->nodes.count;
+	id_table_add(&f->index, hash, id);
+	vec_push(&f->nodes, key);
+	return id;
+}
+
+/* The node of each path; callers come before callees. The caller frees it. */
+static uint32_t *name_paths(struct folding *f)
+{
+	const struct named_paths *n = f->n;
+	uint32_t *nodes = xcalloc(n->paths.count, sizeof(*nodes));
+
+	vec_push(&f->nodes, (struct node){NAMED_NONE, 0});
+	for (size_t p = 1; p < n->paths.count; p++) {
+		const struct named_place *place = &n->places.items[n->paths.items[p].place];
+		uint32_t node = nodes[n->paths.items[p].parent];
+
+		/* A place has its innermost inlined function first; in the line it comes last. */
+		for (uint32_t i = place->count; i-- > 0;) {
+			uint32_t function = n->lines.items[place->first + i].function;
+
+			node = node_child(f, node, n->functions.items[function].name);
+		}
+		nodes[p] = node;
+	}
+	return nodes;
+}
+
+static int compare_items(const void *pa, const void *pb)
+{
+	const struct item *a = pa, *b = pb;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Sorts by process and path, and sums equal items. */
+static struct named_below gather(struct folding *f, unsigned columns)
+{
+	const struct named_paths *n = f->n;
+	uint32_t *nodes = name_paths(f);
+	struct named_below below = {0};
+	size_t kept = 0;
+
+	vec_each (row, &n->rows)
+		vec_push(&f->items, (struct item){n->owners.items[row->owner].process,
+		                                  nodes[row->path], named_row_sum(row, columns)});
+	free(nodes);
+	if (f->items.count)
+		qsort(f->items.items, f->items.count, sizeof(struct item), compare_items);
+	for (size_t i = 0; i < f->items.count; i++) {
+		struct item *item = &f->items.items[i], *last = &f->items.items[kept - !!kept];
+
+		if (kept && !compare_items(last, item))
+			last->value = named_add(last->value, item->value);
+		else
+			f->items.items[kept++] = *item;
+	}
+	f->items.count = kept;
+	vec_each (item, &f->items) {
+		below.rows += item->value < 0;
+		below.sum = named_add(below.sum, item->value < 0 ? item->value : 0);
+	}
+	return below;
+}
+
+/* `begin`: offset of the line's start. */
+static void put_frame(struct folding *f, size_t begin, uint32_t text)
+{
+	struct buf *b = &f->out->buf;
+	size_t from;
+
+	if (b->size > begin)
+		buf_putc(b, ';');
+	from = b->size;
+	buf_puts(b, intern_text(&f->n->texts, text));
+	for (size_t i = from; i < b->size; i++)
+		if (b->data[i] == ';')
+			b->data[i] = ':';
+}
+
+static void put_item(struct folding *f, const struct item *item)
+{
+	struct buf *b = &f->out->buf;
+	size_t begin = b->size;
+
+	f->way.count = 0;
+	for (uint32_t i = item->node; i; i = f->nodes.items[i].parent)
+		vec_push(&f->way, f->nodes.items[i].name);
+	if (item->process)
+		put_frame(f, begin, item->process);
+	while (f->way.count)
+		put_frame(f, begin, f->way.items[--f->way.count]);
+	if (b->size == begin)
+		buf_puts(b, "[no call path]");
+	buf_addf(b, " %" PRId64 "\n", item->value);
+	spill_some(f->out);
+}
+
+struct named_below folded_write(const struct named_paths *n, unsigned columns, struct spill *out)
+{
+	struct folding f = {.n = n, .out = out};
+	struct named_below below = gather(&f, columns);
+
+	if (below.rows) /* a number at the end would make the line a path */
+		buf_addf(&out->buf,
+		         "# left out: %" PRIu64 " %s with %" PRId64
+		         " together, which %s negative\n",
+		         below.rows, plural(below.rows, "path", "paths"), below.sum,
+		         plural(below.rows, "is", "are"));
+	vec_each (item, &f.items)
+		if (item->value > 0)
+			put_item(&f, item);
+	vec_done(&f.nodes);
+	id_table_done(&f.index);
+	vec_done(&f.items);
+	vec_done(&f.way);
+	return below;
+}

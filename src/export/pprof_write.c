@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/pprof_write.h"
+
+#include "format/pprof/pprof_wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#define PAGE 4096u
+
+struct writer {
+	const struct named_paths *n;
+	struct spill *out;
+	z_stream stream;
+	struct intern words;       /* texts that the model has not; their ids come behind its own */
+	struct buf message, inner; /* scratch */
+	int code;                  /* zlib's first failure, Z_OK */
+};
+
+static void put_varint(struct buf *b, uint64_t v)
+{
+	char bytes[10];
+	size_t count = 0;
+
+	do {
+		bytes[count++] = (char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+		v >>= 7;
+	} while (v);
+	buf_add(b, bytes, count);
+}
+
+static void put_number(struct buf *b, unsigned field, uint64_t v)
+{
+	if (!v) /* what is not there is 0 */
+		return;
+	put_varint(b, (uint64_t)field << 3);
+	put_varint(b, v);
+}
+
+static void put_bytes(struct buf *b, unsigned field, const void *bytes, size_t size)
+{
+	put_varint(b, (uint64_t)field << 3 | WIRE_BYTES);
+	put_varint(b, size);
+	buf_add(b, bytes, size);
+}
+
+/* Hands bytes to zlib, and what comes of them to `out`. */
+static void deflate_some(struct writer *w, const void *bytes, size_t size, int flush)
+{
+	unsigned char packed[16384];
+
+	w->stream.next_in = (unsigned char *)bytes;
+	w->stream.avail_in = (unsigned)size;
+	do {
+		int ret;
+
+		w->stream.next_out = packed;
+		w->stream.avail_out = sizeof(packed);
+		ret = deflate(&w->stream, flush);
+		if (ret != Z_OK && ret != Z_STREAM_END && ret != Z_BUF_ERROR)
+			w->code = ret;
+		buf_add(&w->out->buf, packed, sizeof(packed) - w->stream.avail_out);
+	} while (!w->code && w->stream.avail_out == 0);
+	spill_some(w->out);
+}
+
+/* w->message as one field of the profile. */
+static void put_message(struct writer *w, unsigned field)
+{
+	struct buf head = {0};
+
+	put_varint(&head, (uint64_t)field << 3 | WIRE_BYTES);
+	put_varint(&head, w->message.size);
+	deflate_some(w, head.data, head.size, Z_NO_FLUSH);
+	if (w->message.size)
+		deflate_some(w, w->message.data, w->message.size, Z_NO_FLUSH);
+	buf_done(&head);
+	buf_clear(&w->message);
+}
+
+static void put_field(struct writer *w, unsigned field, uint64_t v)
+{
+	struct buf b = {0};
+
+	put_number(&b, field, v);
+	if (b.size)
+		deflate_some(w, b.data, b.size, Z_NO_FLUSH);
+	buf_done(&b);
+}
+
+static uint64_t word(struct writer *w, const char *text)
+{
+	uint32_t id = intern_find(&w->n->texts, text);
+
+	return id != ID_NONE ? id : w->n->texts.texts.count - 1 + intern_add(&w->words, text);
+}
+
+static void put_type(struct writer *w, unsigned field, const struct named_value *v)
+{
+	put_number(&w->message, TYPE_NAME, word(w, v->name));
+	put_number(&w->message, TYPE_UNIT, word(w, v->unit));
+	put_message(w, field);
+}
+
+static void put_label(struct writer *w, const char *key, uint32_t text, int64_t number)
+{
+	buf_clear(&w->inner);
+	put_number(&w->inner, LABEL_KEY, word(w, key));
+	put_number(&w->inner, LABEL_TEXT, text);
+	put_number(&w->inner, LABEL_NUMBER, (uint64_t)number);
+	put_bytes(&w->message, SAMPLE_LABEL, w->inner.data, w->inner.size);
+}
+
+static void put_labels(struct writer *w, const struct named_owner *o)
+{
+	put_label(w, "process", o->process, 0);
+	put_label(w, "pid", 0, o->pid);
+	if (o->thread)
+		put_label(w, "thread", o->thread, 0);
+	if (o->tid)
+		put_label(w, "tid", 0, o->tid);
+}
+
+static void put_sample(struct writer *w, const struct named_row *row)
+{
+	const struct named_path *paths = w->n->paths.items;
+
+	buf_clear(&w->inner);
+	for (uint32_t p = row->path; p != NAMED_ROOT; p = paths[p].parent)
+		put_varint(&w->inner, (uint64_t)paths[p].place + 1);
+	put_bytes(&w->message, SAMPLE_LOCATIONS, buf_text(&w->inner), w->inner.size);
+	buf_clear(&w->inner);
+	for (unsigned i = 0; i < w->n->value_count; i++)
+		put_varint(&w->inner, (uint64_t)row->values[i]);
+	put_bytes(&w->message, SAMPLE_VALUES, w->inner.data, w->inner.size);
+	put_labels(w, &w->n->owners.items[row->owner]);
+	put_message(w, PROFILE_SAMPLE);
+}
+
+static void put_samples(struct writer *w)
+{
+	for (unsigned i = 0; i < w->n->value_count; i++)
+		put_type(w, PROFILE_SAMPLE_TYPE, &w->n->values[i]);
+	vec_each (row, &w->n->rows) {
+		bool nothing = true;
+
+		for (unsigned i = 0; i < w->n->value_count; i++)
+			nothing &= !row->values[i];
+		if (!nothing)
+			put_sample(w, row);
+	}
+}
+
+/* Addresses are offsets in the file, as if it were mapped whole at 0. */
+static void put_mapping(struct writer *w, uint32_t i)
+{
+	const struct named_image *image = &w->n->images.items[i];
+	char build_id[2 * BUILD_ID_MAX + 1];
+	bool empty = image->high < image->low;
+	uint64_t low = empty ? 0 : image->low & ~(uint64_t)(PAGE - 1);
+	uint64_t last = image->high | (PAGE - 1);
+
+	build_id_text(&image->build_id, build_id);
+	put_number(&w->message, MAPPING_ID, (uint64_t)i + 1);
+	put_number(&w->message, MAPPING_START, low);
+	/* the first address behind; 64 bits hold none behind the last page */
+	put_number(&w->message, MAPPING_LIMIT, empty ? 0 : (last == UINT64_MAX ? last : last + 1));
+	put_number(&w->message, MAPPING_OFFSET, low);
+	put_number(&w->message, MAPPING_FILE, image->name);
+	put_number(&w->message, MAPPING_BUILD_ID, *build_id ? word(w, build_id) : 0);
+	put_number(&w->message, MAPPING_FUNCTIONS, image->functions);
+	put_number(&w->message, MAPPING_FILES, image->files);
+	put_number(&w->message, MAPPING_LINES, image->lines);
+	put_number(&w->message, MAPPING_INLINES, image->inlines);
+	put_message(w, PROFILE_MAPPING);
+}
+
+static void put_location(struct writer *w, uint32_t i)
+{
+	const struct named_place *place = &w->n->places.items[i];
+
+	put_number(&w->message, LOCATION_ID, (uint64_t)i + 1);
+	if (place->image != NAMED_NONE)
+		put_number(&w->message, LOCATION_MAPPING, (uint64_t)place->image + 1);
+	put_number(&w->message, LOCATION_ADDRESS, place->address);
+	for (uint32_t l = 0; l < place->count; l++) {
+		const struct named_line *line = &w->n->lines.items[place->first + l];
+
+		buf_clear(&w->inner);
+		put_number(&w->inner, LINE_FUNCTION, (uint64_t)line->function + 1);
+		put_number(&w->inner, LINE_NUMBER, line->line);
+		put_bytes(&w->message, LOCATION_LINE, w->inner.data, w->inner.size);
+	}
+	put_message(w, PROFILE_LOCATION);
+}
+
+static void put_function(struct writer *w, uint32_t i)
+{
+	const struct named_function *f = &w->n->functions.items[i];
+
+	put_number(&w->message, FUNCTION_ID, (uint64_t)i + 1);
+	put_number(&w->message, FUNCTION_NAME, f->name);
+	put_number(&w->message, FUNCTION_SYSTEM_NAME, f->name);
+	put_number(&w->message, FUNCTION_FILE, f->file);
+	put_number(&w->message, FUNCTION_LINE, f->line);
+	put_message(w, PROFILE_FUNCTION);
+}
+
+static void put_heading(struct writer *w)
+{
+	const struct named_paths *n = w->n;
+
+	put_field(w, PROFILE_TIME, (uint64_t)n->time_ns);
+	put_field(w, PROFILE_DURATION, (uint64_t)n->duration_ns);
+	if (n->period_of.name)
+		put_type(w, PROFILE_PERIOD_TYPE, &n->period_of);
+	put_field(w, PROFILE_PERIOD, (uint64_t)n->period);
+	vec_each (comment, &n->comments)
+		put_field(w, PROFILE_COMMENT, *comment);
+	if (n->value_count)
+		put_field(w, PROFILE_DEFAULT, word(w, n->values[n->main_value].name));
+}
+
+/* Last, for only now it is known which there are. */
+static void put_strings(struct writer *w)
+{
+	const struct intern *tables[] = {&w->n->texts, &w->words};
+
+	for (size_t t = 0; t < 2; t++)
+		for (size_t i = t; i < tables[t]->texts.count; i++) { /* "" once */
+			buf_puts(&w->message, tables[t]->texts.items[i]);
+			put_message(w, PROFILE_STRINGS);
+		}
+}
+
+int pprof_write(const struct named_paths *n, struct spill *out, struct error *err)
+{
+	struct writer w = {.n = n, .out = out};
+
+	/* 16: the header of gzip, with no time and no name in it: the same comes out each time */
+	if (deflateInit2(&w.stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
+		return error_set(err, ENOMEM, "zlib cannot begin: no memory");
+	intern_init(&w.words);
+	put_samples(&w);
+	for (uint32_t i = 0; i < n->images.count; i++)
+		put_mapping(&w, i);
+	for (uint32_t i = 0; i < n->places.count; i++)
+		put_location(&w, i);
+	for (uint32_t i = 0; i < n->functions.count; i++)
+		put_function(&w, i);
+	put_heading(&w);
+	put_strings(&w);
+	deflate_some(&w, NULL, 0, Z_FINISH);
+	deflateEnd(&w.stream);
+	intern_done(&w.words);
+	buf_done(&w.message);
+	buf_done(&w.inner);
+	return w.code ? error_set(err, EIO, "zlib cannot go on: %s", zError(w.code)) : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/file/regular_file.h"
+#include "format/calls/calls_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A table that a process left may be followed by room that it had reserved. */
+static bool all_zeros(const char *bytes, size_t size)
+{
+	return !size || (!*bytes && !memcmp(bytes, bytes + 1, size - 1));
+}
+
+static int tables_read(struct call_paths *into, const char *bytes, size_t size, const char *path,
+                       struct error *err)
+{
+	size_t offset = 0, used;
+	int rc;
+
+	do {
+		rc = calls_file_read(into, bytes + offset, size - offset, path, NULL, &used, err);
+		if (rc && !offset)
+			return rc;
+		/* What came before the damage is good. */
+		if (rc)
+			break;
+		offset += used;
+	} while (calls_file_is(bytes + offset, size - offset));
+	if (rc || !all_zeros(bytes + offset, size - offset))
+		vec_last(&into->processes)->flags |= CALL_DAMAGED;
+	return 0;
+}
+
+int calls_file_load(struct call_paths *into, const char *path, struct error *err)
+{
+	struct stat st;
+	void *bytes;
+	int fd = regular_file_open(path, &st), rc;
+
+	if (fd == -EINVAL)
+		return error_set(err, EINVAL, "%s is not a regular file", path);
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+	if (!st.st_size) {
+		close(fd);
+		return error_set(err, EINVAL, "%s is empty: no table of call paths", path);
+	}
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	rc = bytes == MAP_FAILED ? errno : 0;
+	close(fd);
+	if (rc)
+		return error_set(err, rc, "cannot map %s: %s", path, strerror(rc));
+	rc = tables_read(into, bytes, (size_t)st.st_size, path, err);
+	munmap(bytes, (size_t)st.st_size);
+	return rc;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/calls/calls_file_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer double readings than these say less than the calibration did. */
+#define SAMPLES_MIN 30
+#define NORMAL_95 1.96
+
+/*
+ * What a call cost a thread, in ticks, with half of a 95 % interval of each. `inner`
+ * is a short call's; `table` tells by how much a longer one's differs.
+ */
+struct cost {
+	double inner, outer, inner_error, outer_error;
+	const struct assay_calls_cost *table;
+};
+
+struct reader {
+	struct calls_table table;
+	struct calls_base base;
+	struct calls_functions functions;
+	struct call_process *process; /* while no other is added */
+	VEC(uint32_t) walk;           /* nodes on the way to a root */
+	double calls, inner, outer;   /* calls that cost something; ticks of both parts */
+};
+
+/*
+ * While it runs, a hook may cost more than at its calibration, or less: caches are
+ * shared with the program. One in some hundred hooks reads the clock twice, as the
+ * calibration did: the difference of both means is a second estimate of the cost.
+ * Each counts by how sure it is, so that an interrupt within a few readings does not
+ * spoil what was calibrated.
+ */
+static void cost_correct(const struct assay_calls_sample *s, int32_t read, double *cost,
+                         double *error)
+{
+	double count = (double)s->count, sum = (double)s->sum;
+	double calibrated = *error * *error, sampled, all;
+
+	if (s->count < SAMPLES_MIN)
+		return;
+	sampled = ((double)s->squares - sum * sum / count) / (count - 1) / count;
+	sampled = sampled > 0 ? sampled * NORMAL_95 * NORMAL_95 : 0;
+	all = calibrated + sampled;
+	*cost += (sum / count - read / 1024.0) * (all > 0 ? calibrated / all : 1);
+	*error = all > 0 ? sqrt(calibrated / all * sampled) : 0;
+}
+
+static struct cost cost_of(const struct calls_table *t, const struct calls_thread_item *thread)
+{
+	const struct assay_calls_cost *c = &t->header.cost;
+	struct cost cost = {c->inner / 1024.0, c->outer / 1024.0, c->inner_error / 1024.0,
+	                    c->outer_error / 1024.0, c};
+
+	cost_correct(&thread->record.enter, c->enter_read, &cost.inner, &cost.inner_error);
+	cost_correct(&thread->record.exit, c->exit_read, &cost.outer, &cost.outer_error);
+	return cost;
+}
+
+/* The part in a callee that lasts `told` ticks, cost included: from the lengths calibrated. */
+static double inner_at(const struct cost *cost, double told)
+{
+	const struct assay_calls_cost *t = cost->table;
+	uint32_t count = t->length_count, i = 0;
+	double inner, step;
+
+	if (count > ASSAY_CALLS_LENGTHS)
+		count = ASSAY_CALLS_LENGTHS;
+	while (i < count && t->lengths[i].net < told * 1024)
+		i++;
+	if (!i)
+		return cost->inner;
+	inner = t->lengths[i - 1].inner;
+	if (i < count) {
+		step = (double)t->lengths[i].net - t->lengths[i - 1].net;
+		step = step > 0 ? (told * 1024 - t->lengths[i - 1].net) / step : 0;
+		inner += ((double)t->lengths[i].inner - inner) * fmin(step, 1);
+	}
+	return cost->inner + (inner - t->inner) / 1024;
+}
+
+/* ---- nodes ------------------------------------------------------------- */
+
+/* The path of a node, made with those above it; CALL_PATH_NONE: it makes no sense. */
+static uint32_t path_of(struct reader *r, uint32_t index)
+{
+	struct calls_node *nodes = r->table.nodes.items;
+	uint32_t path = 0, i = index;
+
+	r->walk.count = 0;
+	while (i != ID_NONE && nodes[i].path == CALLS_PATH_UNSEEN) {
+		nodes[i].path = CALLS_PATH_VISITED;
+		vec_push(&r->walk, i);
+		i = nodes[i].parent;
+	}
+	if (i != ID_NONE)
+		path = nodes[i].path == CALLS_PATH_VISITED ? CALL_PATH_NONE : nodes[i].path;
+	for (size_t n = r->walk.count; n--;) {
+		struct calls_node *node = &nodes[r->walk.items[n]];
+		bool root = node->parent == ID_NONE;
+		bool outside = !(node->function & ASSAY_FN_GONE) &&
+		               (node->function & ASSAY_FN_ADDRESS) == ASSAY_FN_OUTSIDE;
+
+		if (path == CALL_PATH_NONE || (outside && !root)) {
+			path = CALL_PATH_NONE;
+			r->table.damaged = true;
+		} else if (!outside) {
+			path = call_path_child(r->process, path,
+			                       calls_functions_get(&r->functions, node->function));
+		}
+		node->path = path;
+	}
+	return nodes[index].path;
+}
+
+/* A path without calls or time is omitted, unless it has paths below it. */
+static bool node_says(const struct reader *r, const struct calls_node *node)
+{
+	return r->table.recording || node->function & ASSAY_FN_INHERITED || node->calls ||
+	       node->net || node->blocked || node->preempted || node->open;
+}
+
+/* Shortest and longest are of the same time as the rest: since the last reset. */
+static bool range_holds(const struct reader *r, const struct calls_node *node)
+{
+	uint32_t epoch = r->table.threads.items[node->thread].record.epoch;
+
+	if (node->min == INT64_MAX || node->max == INT64_MIN)
+		return false;
+	return r->table.recording || (epoch == r->table.header.epoch &&
+	                              (!r->base.there || epoch != r->base.table.header.epoch));
+}
+
+/*
+ * The shortest and the longest call, as the program took cost off them: that of the
+ * calibration. They move by what the mean moves where another cost is taken off, so that
+ * it stays between them.
+ */
+static void range_add(struct call_path *path, const struct calls_node *node,
+                      const struct assay_calls_cost *c, double net, double rate)
+{
+	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
+	int32_t own = c->inner / 1024, callers = c->outer / 1024; /* whole ticks, there */
+	double told = (double)node->net - calls * own - outer * callers;
+	double shift = calls > 0 ? (net - told * rate) / calls : 0;
+
+	call_path_range(path, (double)node->min * rate + shift, (double)node->max * rate + shift);
+}
+
+static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
+                     const struct cost *cost, struct call_thread *thread)
+{
+	struct call_path *path = &r->process->paths.items[id];
+	double rate = r->table.ns_per_tick;
+	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
+	double told = (double)node->net - outer * cost->outer;
+	double inner = calls * (calls > 0 ? inner_at(cost, told / calls) : cost->inner);
+	double own = (inner + outer * cost->outer) * rate, net = (double)node->net * rate - own;
+	double error = (fabs(calls) * cost->inner_error + fabs(outer) * cost->outer_error) * rate;
+
+	path->calls += node->calls;
+	path->net_ns += net;
+	path->net_error_ns += error;
+	path->blocked_ns += (double)node->blocked * rate;
+	path->preempted_ns += (double)node->preempted * rate;
+	path->blocked_count += node->blocked_count;
+	path->preempted_count += node->preempted_count;
+	path->inherited |= (node->function & ASSAY_FN_INHERITED) != 0;
+	if (id)
+		path->open += node->open;
+	if (range_holds(r, node))
+		range_add(path, node, cost->table, net, rate);
+	thread->net_ns += net;
+	thread->blocked_ns += (double)node->blocked * rate;
+	thread->preempted_ns += (double)node->preempted * rate;
+	thread->own_ns += own;
+	r->process->own_ns += own;
+	r->inner += inner;
+	r->outer += calls * cost->outer;
+	r->calls += calls;
+	r->process->own_error_ns += error;
+}
+
+/* Over all calls; where there are none, what was calibrated. */
+static void mean_costs(struct reader *r)
+{
+	const struct assay_calls_cost *c = &r->table.header.cost;
+	bool any = r->calls > 0;
+
+	r->process->inner_ns =
+	        (any ? r->inner / r->calls : c->inner / 1024.0) * r->table.ns_per_tick;
+	r->process->outer_ns =
+	        (any ? r->outer / r->calls : c->outer / 1024.0) * r->table.ns_per_tick;
+}
+
+/* In the order of units, which is that of first calls. */
+static void nodes_add(struct reader *r, struct call_thread *threads)
+{
+	struct cost *costs = xcalloc(r->table.threads.count + 1, sizeof(*costs));
+
+	for (size_t i = 0; i < r->table.threads.count; i++)
+		costs[i] = cost_of(&r->table, &r->table.threads.items[i]);
+	for (uint32_t i = 0; i < r->table.nodes.count; i++) {
+		struct calls_node *node = &r->table.nodes.items[i];
+		uint32_t id = node_says(r, node) ? path_of(r, i) : CALL_PATH_NONE;
+
+		if (id == CALL_PATH_NONE)
+			continue;
+		node_add(r, node, id, &costs[node->thread], &threads[node->thread]);
+	}
+	mean_costs(r);
+	free(costs);
+}
+
+/* ---- threads and the process ------------------------------------------- */
+
+static uint32_t short_text(struct call_paths *into, const char *text, size_t room)
+{
+	char *copy = xstrndup(text, room);
+	uint32_t id = intern_add(&into->images.names, copy);
+
+	free(copy);
+	return id;
+}
+
+/* Each term was summed up by itself; what is left between them is shown. */
+static void thread_close(struct reader *r, const struct calls_thread_item *item,
+                         struct call_thread *thread)
+{
+	double rate = r->table.ns_per_tick, own = (double)(int64_t)item->record.own * rate;
+
+	thread->tid = item->record.tid;
+	thread->name = short_text(r->functions.into, item->record.name, sizeof(item->record.name));
+	thread->threads = item->record.threads;
+	thread->wall_ns = item->wall * rate;
+	thread->tail_ns = item->tail * rate;
+	thread->cpu_ns = item->cpu_ns;
+	thread->own_ns += own;
+	r->process->own_ns += own;
+	thread->cpu_residual_ns = thread->net_ns + thread->own_ns - thread->cpu_ns;
+	thread->wall_residual_ns = thread->net_ns + thread->own_ns + thread->blocked_ns +
+	                           thread->preempted_ns + thread->tail_ns - thread->wall_ns;
+}
+
+static void threads_add(struct reader *r)
+{
+	struct call_thread *threads = xcalloc(r->table.threads.count + 1, sizeof(*threads));
+
+	nodes_add(r, threads);
+	for (size_t i = 0; i < r->table.threads.count && !r->table.recording; i++) {
+		thread_close(r, &r->table.threads.items[i], &threads[i]);
+		vec_push(&r->process->threads, threads[i]);
+	}
+	free(threads);
+}
+
+static uint64_t process_begin(const struct reader *r, uint64_t end)
+{
+	uint64_t begin = end;
+
+	if (r->base.there)
+		return r->base.table.header.latest.ticks;
+	vec_each (thread, &r->table.threads)
+		if (thread->record.first && thread->record.first < begin)
+			begin = thread->record.first;
+	return begin;
+}
+
+/* Flags whose counter has not changed since the reset. */
+static uint32_t flags_of_nothing(const struct reader *r)
+{
+	const struct call_process *p = r->process;
+	const struct assay_calls_header *h = &r->table.header, *was = &r->base.table.header;
+
+	if (!r->base.there)
+		return 0;
+	return (p->other_calls ? 0 : CALL_FULL | CALL_DEEP) | (p->lost_events ? 0 : CALL_LOST) |
+	       (p->unmatched_exits ? 0 : CALL_UNMATCHED) | (p->resyncs ? 0 : CALL_RESYNCED) |
+	       (h->nested_stacks > was->nested_stacks ? 0 : CALL_STACKS);
+}
+
+static uint32_t flags_of(const struct reader *r, const struct calls_state *state)
+{
+	uint32_t flags = r->table.header.flags & 0xffff;
+
+	if (state && state->running)
+		flags |= CALL_RUNNING;
+	else if (r->table.header.state == ASSAY_CALLS_MOVED)
+		flags |= CALL_MOVED;
+	else if (r->table.header.state != ASSAY_CALLS_EXITED)
+		flags |= CALL_END_UNKNOWN;
+	return flags | (r->base.there ? CALL_RESET : 0);
+}
+
+static void process_fill(struct reader *r, const struct calls_state *state)
+{
+	const struct assay_calls_header *h = &r->table.header, *was = &r->base.table.header;
+	uint64_t end = calls_table_end(&r->table, state), begin = process_begin(r, end);
+	struct call_process *p = r->process;
+
+	p->command = short_text(r->functions.into, h->command, sizeof(h->command));
+	p->parent = h->parent;
+	p->birth = h->birth;
+	p->start_ns = h->start_ns;
+	p->flags = flags_of(r, state);
+	p->wall_ns = end > begin ? (double)(end - begin) * r->table.ns_per_tick : 0;
+	if (r->base.there && begin > h->first.ticks)
+		p->start_ns += (uint64_t)fmin(
+		        (double)(begin - h->first.ticks) * r->table.ns_per_tick, 0x1p62);
+	/* Without a baseline its header is zeros. */
+	p->lost_events = h->lost_events - was->lost_events;
+	p->other_calls = h->other_calls - was->other_calls;
+	p->unmatched_exits = h->unmatched_exits - was->unmatched_exits;
+	p->resyncs = h->resyncs - was->resyncs;
+	p->deferred = h->deferred - was->deferred;
+	p->flags &= ~flags_of_nothing(r);
+	p->table_bytes = h->used_bytes;
+}
+
+/* ---- what a recording has besides -------------------------------------- */
+
+static double book_ns(const struct reader *r, int64_t ticks)
+{
+	return ticks == ASSAY_CALLS_UNKNOWN ? NAN : (double)ticks * r->table.ns_per_tick;
+}
+
+static void book_add(struct reader *r, const struct assay_calls_book *raw)
+{
+	struct call_thread *thread = vec_add(&r->process->threads);
+
+	thread->tid = raw->tid;
+	thread->name = intern_add(&r->functions.into->images.names,
+	                          calls_table_text(&r->table, raw->name));
+	thread->threads = raw->threads;
+	thread->wall_ns = book_ns(r, raw->wall);
+	thread->cpu_ns = book_ns(r, raw->cpu);
+	thread->net_ns = book_ns(r, raw->net);
+	thread->own_ns = book_ns(r, raw->own);
+	thread->blocked_ns = book_ns(r, raw->blocked);
+	thread->preempted_ns = book_ns(r, raw->preempted);
+	thread->tail_ns = book_ns(r, raw->tail);
+	thread->cpu_residual_ns = book_ns(r, raw->cpu_residual);
+	thread->wall_residual_ns = book_ns(r, raw->wall_residual);
+}
+
+static void more_add(struct reader *r, const struct assay_calls_more *raw)
+{
+	uint32_t i = calls_table_node(&r->table, raw->node);
+	uint32_t id = i == ID_NONE ? CALL_PATH_NONE : r->table.nodes.items[i].path;
+
+	if (id >= r->process->paths.count) {
+		r->table.damaged = true;
+		return;
+	}
+	r->process->paths.items[id].open += raw->open;
+	r->process->paths.items[id].net_error_ns += book_ns(r, raw->net_error);
+}
+
+static void recording_fill(struct reader *r)
+{
+	const struct assay_calls_books *b = &r->table.books;
+	struct call_process *p = r->process;
+	struct assay_calls_book book;
+	struct assay_calls_more more;
+
+	p->name =
+	        intern_add(&r->functions.into->images.names, calls_table_text(&r->table, b->name));
+	p->command = intern_add(&r->functions.into->images.names,
+	                        calls_table_text(&r->table, b->command));
+	p->flags = b->flags;
+	p->wall_ns = book_ns(r, b->wall);
+	p->own_ns = book_ns(r, b->own);
+	p->own_error_ns = book_ns(r, b->own_error);
+	p->inner_ns = book_ns(r, b->inner) / 1024;
+	p->outer_ns = book_ns(r, b->outer) / 1024;
+	p->table_bytes = b->table_bytes;
+	p->uncounted = b->uncounted;
+	vec_each (c, &r->table.chunks) {
+		for (uint64_t i = 0; c->kind == ASSAY_CHUNK_BOOK && i < c->used; i++) {
+			memcpy(&book, r->table.bytes + c->offset + i * sizeof(book), sizeof(book));
+			book_add(r, &book);
+		}
+		for (uint64_t i = 0; c->kind == ASSAY_CHUNK_MORE && i < c->used; i++) {
+			memcpy(&more, r->table.bytes + c->offset + i * sizeof(more), sizeof(more));
+			more_add(r, &more);
+		}
+	}
+}
+
+/* ---- a table, a file ---------------------------------------------------- */
+
+static void reader_add(struct reader *r, struct call_paths *into, const struct calls_state *state)
+{
+	char *name = xstrndup(r->table.header.name, sizeof(r->table.header.name));
+	int32_t pid = state && state->running ? r->table.header.pid : 0;
+	uint32_t id = call_paths_process(into, name, r->table.header.pid);
+
+	free(name);
+	r->process = &into->processes.items[id];
+	calls_functions_init(&r->functions, into, &r->table, pid);
+	if (r->table.recording)
+		calls_functions_name(&r->functions);
+	threads_add(r);
+	process_fill(r, state);
+	if (r->table.recording)
+		recording_fill(r);
+	if (r->table.damaged || r->base.table.damaged)
+		r->process->flags |= CALL_DAMAGED;
+	calls_functions_done(&r->functions);
+}
+
+int calls_file_read(struct call_paths *into, const void *bytes, size_t size, const char *name,
+                    const struct calls_state *state, size_t *used, struct error *err)
+{
+	struct reader r = {0};
+	struct calls_state ended;
+	int rc = calls_table_open(&r.table, bytes, size, name, err);
+
+	if (rc)
+		return rc;
+	/* It ended after it was looked for, and before it was copied. */
+	if (state && r.table.header.state != ASSAY_CALLS_RUNNING) {
+		ended = *state;
+		ended.running = ended.live = false;
+		state = &ended;
+	}
+	calls_table_rate(&r.table, state);
+	rc = calls_base_open(&r.base, &r.table, state, name, err);
+	if (!rc) {
+		calls_table_settle(&r.table, state, &r.base.then);
+		calls_base_subtract(&r.base, &r.table);
+		reader_add(&r, into, state);
+		if (used)
+			*used = r.table.size;
+	}
+	vec_done(&r.walk);
+	calls_table_done(&r.table);
+	calls_base_done(&r.base);
+	return rc;
+}

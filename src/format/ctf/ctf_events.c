@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the events of a CTF trace say about tags: two events, of an even id and the
+ * next, NAME and NAME:exit, are a function's; assay notes with the others what they are
+ * (docs/FORMAT.md). In copies of assay's traces one of the two may be missing, and notes
+ * are loglevels. Uses: base, trace.
+ */
+#include "format/ctf/ctf_layout.h"
+
+#include "format/ctf/names_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT ":exit"
+
+static int by_class_and_id(const void *a, const void *b)
+{
+	const struct ctf_event *one = *(const struct ctf_event *const *)a;
+	const struct ctf_event *other = *(const struct ctf_event *const *)b;
+
+	if (one->stream != other->stream)
+		return one->stream < other->stream ? -1 : 1;
+	return one->id < other->id ? -1 : one->id > other->id;
+}
+
+static int wrong(const struct ctf_metadata *m, const struct ctf_event *e, const char *what,
+                 struct error *err)
+{
+	return error_set(err, EINVAL, "%s:%zu: %s", m->path, e->line, what);
+}
+
+static char note_of(uint8_t level)
+{
+	return level == CTF_LEVEL_SWITCH   ? '!'
+	       : level == CTF_LEVEL_INLINE ? '='
+	       : level == CTF_LEVEL_OTHER  ? 's'
+	                                   : 0;
+}
+
+/* The class of an event without stream_id is the only one. */
+static int complete(struct ctf_metadata *m, struct ctf_event *e, struct error *err)
+{
+	if (!e->has_id)
+		return wrong(m, e, "an event without id", err);
+	if (e->id > ASSAY_TAGS_TAG_MASK)
+		return wrong(m, e, "an event's id that is 2^24 or more: no tag", err);
+	if (e->name == CTF_NONE)
+		return wrong(m, e, "an event without a name", err);
+	if (m->ours && !e->note)
+		e->note = note_of(e->level);
+	if (e->has_stream)
+		return 0;
+	if (m->classes.count > 1)
+		return wrong(m, e, "an event without stream_id, and there are several streams",
+		             err);
+	e->stream = m->classes.items[0].id;
+	return 0;
+}
+
+static bool is_exit_of(const struct ctf_metadata *m, const struct ctf_event *exit,
+                       const struct ctf_event *entry)
+{
+	const char *name = ctf_text(m, entry->name), *text = ctf_text(m, exit->name);
+	size_t length = strlen(name);
+
+	return exit->stream == entry->stream && exit->id == entry->id + 1 &&
+	       (!exit->note || exit->note == '!') && !strncmp(text, name, length) &&
+	       !strcmp(text + length, EXIT);
+}
+
+static struct tag_names *names_of(const struct ctf_trace *t, uint64_t id)
+{
+	uint32_t class = ctf_class_find(t, id);
+
+	return class == ID_NONE ? NULL : t->names.items[class];
+}
+
+/* Adds what begins at event i; how many events that took. */
+static int add_name(struct tag_names *names, const struct ctf_metadata *m,
+                    struct ctf_event *const *events, size_t left, size_t *took, struct error *err)
+{
+	const struct ctf_event *e = events[0];
+	const char *name = ctf_text(m, e->name);
+	size_t length = strlen(name);
+	bool pair = left > 1 && !(e->id % 2) && is_exit_of(m, events[1], e);
+	bool lone = !pair && m->ours && e->note != '=' && length > strlen(EXIT) && e->id % 2 &&
+	            !strcmp(name + length - strlen(EXIT), EXIT);
+	bool function = pair || lone || (m->ours && !(e->id % 2));
+	enum tag_kind kind = e->note == '=' || !function ? TAG_INLINE
+	                     : e->note == '!'            ? TAG_SWITCH
+	                                                 : TAG_FUNCTION;
+	struct error why = {0};
+	int rc;
+
+	*took = 1;
+	if (e->note == '?' || e->note == 's')
+		return 0;
+	*took = kind != TAG_INLINE && pair ? 2 : 1;
+	if (lone) /* its entry never came */
+		length -= strlen(EXIT);
+	rc = tag_names_add(names, (uint32_t)e->id - lone, kind, name, length, &why);
+	return rc ? error_set(err, -rc, "%s:%zu: %.800s", m->path, e->line, why.text) : 0;
+}
+
+static int add_names(struct ctf_trace *t, const struct ctf_metadata *m, struct ctf_event **events,
+                     size_t count, struct error *err)
+{
+	struct tag_names *names = NULL;
+	uint64_t class = 0;
+	size_t took;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i += took) {
+		const struct ctf_event *e = events[i];
+
+		if (!names || class != e->stream)
+			names = names_of(t, class = e->stream);
+		if (!names)
+			return wrong(m, e, "an event of a stream that is not declared", err);
+		if (i && events[i - 1]->stream == e->stream && events[i - 1]->id == e->id)
+			return wrong(m, e, "a second event of the same id", err);
+		rc = add_name(names, m, events + i, count - i, &took, err);
+	}
+	return rc;
+}
+
+/* Names of tags that never came stand in comments, as in a names file. */
+static int add_noted(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->names.count && !rc; i++) {
+		const struct ctf_names_note *note = &m->names.items[i];
+		const char *line = memchr(note->text, '\n', note->length);
+		uint64_t id = 0;
+		struct tag_names *names;
+		char *path;
+
+		for (const char *p = note->text; line && p < line && *p >= '0' && *p <= '9'; p++)
+			id = id * 10 + (uint64_t)(*p - '0');
+		names = names_of(t, id);
+		if (!line || !names)
+			return error_set(err, EINVAL,
+			                 "%s:%zu: names of a stream that is not declared", m->path,
+			                 note->line);
+		path = xasprintf("%s:%zu: names", m->path, note->line);
+		rc = names_file_parse(names, line, note->length - (size_t)(line - note->text), path,
+		                      err);
+		free(path);
+	}
+	return rc;
+}
+
+int ctf_events_name(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err)
+{
+	struct ctf_event **events = xcalloc(m->events.count + 1, sizeof(*events));
+	bool sorted = true;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->classes.count; i++)
+		vec_push(&t->names, tag_names_new());
+	for (size_t i = 0; i < m->events.count && !rc; i++) {
+		events[i] = &m->events.items[i];
+		rc = complete((struct ctf_metadata *)(uintptr_t)m, events[i], err);
+		sorted = sorted && (!i || by_class_and_id(&events[i - 1], &events[i]) <= 0);
+	}
+	if (!rc && !sorted)
+		qsort(events, m->events.count, sizeof(*events), by_class_and_id);
+	if (!rc)
+		rc = add_names(t, m, events, m->events.count, err);
+	if (!rc)
+		rc = add_noted(t, m, err);
+	free(events);
+	return rc;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads a stream file: packets become pieces of words. The file is mapped; words of
+ * our own traces are handed out where they lie, others are converted. What was read is
+ * given back, so that memory stays bounded whatever the file's size. A file that another
+ * program cuts short while it is mapped ends us with SIGBUS; assay renames the older
+ * trace instead. Uses: base, trace.
+ */
+#include "format/ctf/ctf_packet.h"
+
+#include "base/file/regular_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PIECE 131072u    /* words that are handed out at once: 1 MB */
+#define CONVERTED 32768u /* the same, converted: they stay in the cache */
+#define AHEAD (2u << 20) /* bytes */
+#define GRAIN 65536u     /* of what is given back: pages of any machine */
+#define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
+
+struct ctf_reader {
+	struct tag_reader reader;
+	const struct ctf_trace *t;
+	char *path;
+	const uint8_t *bytes;
+	uint64_t size, at; /* at: the next packet's first byte */
+	uint64_t given_back, fetched;
+	uint64_t packets; /* heads read */
+	bool ended;
+	/* The packet that is being read. */
+	struct ctf_head head;
+	uint64_t base;    /* its first byte */
+	uint64_t event;   /* bit, from base, of its next event */
+	uint64_t left;    /* events */
+	uint64_t missing; /* events that it should have, and the file has not */
+	bool fresh, gap, cut;
+	uint64_t lost;
+	uint64_t now;                 /* ticks, whole: of the last event */
+	uint64_t discarded, sequence; /* of the packet before */
+	uint64_t *words;              /* CONVERTED; NULL: not needed so far */
+};
+
+static int damaged(const struct ctf_reader *r, uint64_t at, const char *why, struct error *err)
+{
+	return error_set(err, EBADMSG,
+	                 "%s: byte %llu: %s: the trace is damaged; what its other streams hold can "
+	                 "be read without this file",
+	                 r->path, (unsigned long long)at, why);
+}
+
+/* Bits that a field of `bits` can tell. */
+static uint64_t mask_of(uint32_t bits)
+{
+	return bits < 64 ? (1ull << bits) - 1 : UINT64_MAX;
+}
+
+static uint64_t events_in(const struct ctf_class_layout *c, uint64_t first, uint64_t content)
+{
+	if (content < first + c->event_bits)
+		return 0;
+	return (content - first - c->event_bits) / c->stride + 1;
+}
+
+/* What is behind is not looked at again; what is ahead is fetched in one go. */
+static void move_window(struct ctf_reader *r, uint64_t from, uint64_t to)
+{
+	uint64_t done = from & ~(uint64_t)(GRAIN - 1);
+	uint64_t until = r->size - r->fetched < AHEAD ? r->size : r->fetched + AHEAD;
+
+	if (done >= r->given_back + AHEAD) {
+		madvise((void *)(uintptr_t)(r->bytes + r->given_back), done - r->given_back,
+		        MADV_DONTNEED);
+		r->given_back = done;
+	}
+	if (to <= r->fetched || until <= r->fetched)
+		return;
+#ifdef MADV_POPULATE_READ
+	/* Only for speed: where it is not known, pages come one by one. */
+	madvise((void *)(uintptr_t)(r->bytes + r->fetched), until - r->fetched, MADV_POPULATE_READ);
+#endif
+	r->fetched = until & ~(uint64_t)(GRAIN - 1);
+	if (until == r->size)
+		r->fetched = r->size;
+}
+
+/* What the head says about packets before it. */
+static void account(struct ctf_reader *r, const struct ctf_class_layout *c)
+{
+	const struct ctf_head *h = &r->head;
+	bool first = r->packets == 0;
+	uint64_t steps = (h->sequence - r->sequence) & mask_of(c->sequence.bits);
+
+	r->gap = r->t->ours && (h->flags & ASSAY_TAGS_GAP);
+	r->gap |= c->sequence.bits && !first && steps != 1;
+	r->lost = 0;
+	if (c->discarded.bits == 64 && h->discarded < r->discarded)
+		r->gap = true; /* a counter does not go back: it is another one */
+	else if (c->discarded.bits)
+		r->lost = (h->discarded - r->discarded) & mask_of(c->discarded.bits);
+	r->discarded = h->discarded;
+	r->sequence = h->sequence;
+	r->packets++;
+}
+
+static void begin_clock(struct ctf_reader *r, const struct ctf_class_layout *c)
+{
+	if (c->begin.bits == 64)
+		r->now = r->head.begin;
+	else if (c->begin.bits)
+		r->now += (r->head.begin - r->now) & mask_of(c->begin.bits);
+	r->head.begin = r->now;
+	if (c->end.bits == 64)
+		return;
+	/* Not told, or in part: not before the last event, which finish_piece() sees to. */
+	r->head.end = r->head.begin;
+}
+
+/* As a machine that lost its power leaves the end of a file. */
+static bool all_zeros(const uint8_t *bytes, uint64_t size)
+{
+	return !*bytes && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+/* 1: a packet's events come next; 0: the file has no more. */
+static int next_packet(struct ctf_reader *r, struct error *err)
+{
+	const struct ctf_class_layout *c;
+	uint64_t rest = r->size - r->at, packet, content;
+	struct ctf_head head;
+	const char *why;
+	int rc;
+
+	if (!rest)
+		return 0;
+	move_window(r, r->at, r->at + 1);
+	rc = ctf_head_read(r->t, r->bytes + r->at, rest, &head, &why);
+	if (rc < 0 && !all_zeros(r->bytes + r->at, rest))
+		return damaged(r, r->at, why, err);
+	r->base = r->at;
+	r->cut = false;
+	r->left = r->missing = 0;
+	r->fresh = true;
+	if (rc <= 0) { /* not even a head: how much is missing is not known */
+		r->cut = r->gap = true;
+		r->at = r->size;
+		r->lost = 0;
+		r->fresh = false;
+		return 1;
+	}
+	r->head = head;
+	c = &r->t->classes.items[head.class];
+	packet = r->head.packet_bits == UINT64_MAX ? rest : r->head.packet_bits / 8;
+	content = r->head.content_bits == UINT64_MAX ? rest * 8 : r->head.content_bits;
+	account(r, c);
+	begin_clock(r, c);
+	r->cut = packet > rest && content > rest * 8;
+	r->left = events_in(c, head.first_bits, r->cut ? rest * 8 : content);
+	r->missing = r->cut ? events_in(c, head.first_bits, content) - r->left : 0;
+	r->event = head.first_bits;
+	r->at += packet > rest ? rest : packet;
+	return 1;
+}
+
+static void finish_piece(struct ctf_reader *r, struct tag_packet *p)
+{
+	p->end = r->now > p->end ? r->now : p->end;
+	if (!r->left && !r->cut && r->head.end > p->end)
+		p->end = r->head.end;
+	r->fresh = false;
+}
+
+static void begin_piece(const struct ctf_reader *r, struct tag_packet *p)
+{
+	*p = (struct tag_packet){.begin = r->now, .pid = r->head.pid, .tid = r->head.tid};
+	memcpy(p->thread, r->head.thread, sizeof(p->thread));
+	memcpy(p->process, r->head.process, sizeof(p->process));
+	if (!r->fresh)
+		return;
+	p->lost = r->lost;
+	p->gap = r->gap;
+	p->forked = r->t->ours && (r->head.flags & ASSAY_TAGS_FORKED);
+}
+
+/*
+ * Times of a packet of ours rise from its begin on, by less than a turn in all: counted
+ * from there no word may be less than the one before. The index of the first that is.
+ */
+static size_t rising(const uint64_t *words, size_t count, uint64_t from)
+{
+	uint64_t base = from << ASSAY_TAGS_TAG_BITS, last = 0;
+	size_t i = 0;
+
+	for (; i < count; i++) {
+		uint64_t x = (words[i] - base) | ASSAY_TAGS_TAG_MASK;
+
+		if (x < last)
+			break;
+		last = x;
+	}
+	return i;
+}
+
+static int piece_of_words(struct ctf_reader *r, struct tag_packet *p, struct error *err)
+{
+	uint64_t at = r->base + r->event / 8;
+	size_t count = r->left < PIECE ? (size_t)r->left : PIECE, good;
+	uint64_t last;
+
+	move_window(r, at, at + count * 8);
+	begin_piece(r, p);
+	p->words = (const uint64_t *)(const void *)(r->bytes + at);
+	p->count = count;
+	good = rising(p->words, count, r->now);
+	if (good < count)
+		return damaged(r, at + good * 8, "an event is earlier than the one before", err);
+	last = p->words[count - 1] >> ASSAY_TAGS_TAG_BITS;
+	r->now += (last - r->now) & ASSAY_TAGS_CLOCK_MASK;
+	r->event += count * 64;
+	r->left -= count;
+	if (!r->left && !r->cut && r->now > r->head.end)
+		return damaged(r, at + (count - 1) * 8, "an event is later than its packet's end",
+		               err);
+	finish_piece(r, p);
+	return 1;
+}
+
+/* The next event of another layout. */
+static void take_event(const struct ctf_reader *r, const struct ctf_class_layout *c, uint64_t *tag,
+                       uint64_t *time)
+{
+	uint64_t at = r->base + r->event / 8;
+	const uint8_t *from = r->bytes + at;
+	uint8_t near[160];
+
+	if (r->size - at < sizeof(near)) { /* nothing may be read behind the file's end */
+		memset(near, 0, sizeof(near));
+		memcpy(near, from, (size_t)(r->size - at));
+		from = near;
+	}
+	*tag = ctf_bits(from, r->event % 8 + c->tag.at, c->tag.bits, c->tag.big);
+	*time = ctf_bits(from, r->event % 8 + c->time.at, c->time.bits, c->time.big);
+}
+
+/* Whole time of an event: `bits` of it are told. */
+static uint64_t whole_time(uint64_t now, uint64_t told, uint32_t bits)
+{
+	return bits < 64 ? now + ((told - now) & mask_of(bits)) : told;
+}
+
+/*
+ * A piece ends before an event that is a turn or more behind the one before, or earlier:
+ * words could not tell. Begin is the first event's then.
+ */
+static int convert(struct ctf_reader *r, const struct ctf_class_layout *c, struct tag_packet *p,
+                   struct error *err)
+{
+	uint64_t last = r->now, tag, time;
+
+	for (; p->count < CONVERTED && r->left; r->left--, r->event += c->stride) {
+		uint64_t word;
+
+		take_event(r, c, &tag, &time);
+		if (tag > ASSAY_TAGS_TAG_MASK)
+			return damaged(r, r->base + r->event / 8,
+			               "an event's id is no tag (2^24 or more)", err);
+		time = whole_time(r->now, time, c->time.bits);
+		if (time < r->now || time - r->now >= TURN) {
+			if (p->count)
+				break;
+			p->begin = last = time;
+		}
+		r->now = time;
+		last = time > last ? time : last;
+		word = last << ASSAY_TAGS_TAG_BITS | tag;
+		if (!word) /* that would be no event: it comes a tick later */
+			word = ++last << ASSAY_TAGS_TAG_BITS | tag;
+		r->words[p->count++] = word;
+	}
+	p->end = last;
+	return 1;
+}
+
+static int piece_of_others(struct ctf_reader *r, const struct ctf_class_layout *c,
+                           struct tag_packet *p, struct error *err)
+{
+	uint64_t at = r->base + r->event / 8;
+	int rc;
+
+	if (!r->words)
+		r->words = xmalloc(CONVERTED * sizeof(*r->words));
+	move_window(r, at, at + CONVERTED * (c->stride + 7) / 8);
+	begin_piece(r, p);
+	p->words = r->words;
+	rc = convert(r, c, p, err);
+	if (rc > 0)
+		finish_piece(r, p);
+	return rc;
+}
+
+/* What is missing at the file's end is a piece without words. */
+static int piece_of_nothing(struct ctf_reader *r, struct tag_packet *p)
+{
+	begin_piece(r, p);
+	p->gap = true;
+	p->lost += r->missing;
+	r->ended = true;
+	finish_piece(r, p);
+	return 1;
+}
+
+static int reader_next(struct tag_reader *reader, struct tag_packet *p, struct error *err)
+{
+	struct ctf_reader *r = (struct ctf_reader *)reader;
+	const struct ctf_class_layout *c;
+	int rc;
+
+	if (r->ended)
+		return 0;
+	if (!r->left) {
+		if (r->cut)
+			return piece_of_nothing(r, p);
+		rc = next_packet(r, err);
+		if (rc <= 0)
+			return rc;
+		if (r->cut && !r->left)
+			return piece_of_nothing(r, p);
+	}
+	if (!r->left) {
+		begin_piece(r, p);
+		finish_piece(r, p);
+		return 1;
+	}
+	c = &r->t->classes.items[r->head.class];
+	if (c->words && !((r->base + r->event / 8) % 8))
+		return piece_of_words(r, p, err);
+	return piece_of_others(r, c, p, err);
+}
+
+static void reader_close(struct tag_reader *reader)
+{
+	struct ctf_reader *r = (struct ctf_reader *)reader;
+
+	if (r->size)
+		munmap((void *)(uintptr_t)r->bytes, r->size);
+	free(r->words);
+	free(r->path);
+	free(r);
+}
+
+int ctf_reader_open(struct tag_reader **reader, const struct ctf_trace *t, const char *path,
+                    struct error *err)
+{
+	struct ctf_reader *r;
+	struct stat st;
+	void *bytes = NULL;
+	int code = 0, fd = regular_file_open(path, &st);
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot read %s: %s", path, strerror(-fd));
+	/* The mapping needs no descriptor: there may be ten thousand streams. */
+	if (st.st_size)
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	code = bytes == MAP_FAILED ? errno : 0;
+	close(fd);
+	if (code)
+		return error_set(err, code, "cannot map %s: %s", path, strerror(code));
+	if (bytes)
+		madvise(bytes, (size_t)st.st_size, MADV_SEQUENTIAL);
+	r = xcalloc(1, sizeof(*r));
+	r->reader.next = reader_next;
+	r->reader.close = reader_close;
+	r->t = t;
+	r->path = xstrdup(path);
+	r->bytes = bytes;
+	r->size = (uint64_t)st.st_size;
+	*reader = &r->reader;
+	return 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes streams of packets. A packet is one write, so that a recorder that is killed
+ * leaves whole ones; a write that fails is taken back. Of thousands of streams only the
+ * latest have their files open. Uses: base, trace.
+ */
+#include "format/ctf/ctf_writer.h"
+
+#include "base/file/write_all.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define NO_CLASS UINT32_MAX
+#define OPEN_MAX_FILES 128u
+#define WORDS_MAX 131072u /* a packet: 1 MB, which readers take in at once */
+#define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
+
+struct written_stream {
+	uint32_t class;
+	int fd; /* -1: not open */
+	bool made;
+	uint64_t used; /* when it was written last: a sequence */
+	uint64_t size; /* bytes */
+	uint64_t sequence, discarded;
+	uint64_t end; /* ticks: of the packet before */
+};
+
+struct ctf_writer {
+	char *path;
+	int directory;
+	ctf_written_classes classes;
+	ctf_written_names_list names;
+	VEC(struct written_stream) streams;
+	uint32_t open[OPEN_MAX_FILES]; /* streams whose files are open */
+	unsigned open_count;
+	uint64_t writes;
+	VEC(uint64_t) words; /* without what is no event, where there was any */
+};
+
+int ctf_writer_new(struct ctf_writer **writer, const char *path, struct error *err)
+{
+	struct ctf_writer *w;
+	int directory = ctf_directory_make(path, err);
+
+	if (directory < 0)
+		return directory;
+	w = xcalloc(1, sizeof(*w));
+	w->path = xstrdup(path);
+	w->directory = directory;
+	*writer = w;
+	return 0;
+}
+
+void ctf_writer_free(struct ctf_writer *w)
+{
+	if (!w)
+		return;
+	for (unsigned i = 0; i < w->open_count; i++)
+		close(w->streams.items[w->open[i]].fd);
+	for (size_t i = 0; i < w->classes.count; i++) {
+		struct ctf_seen *seen = w->classes.items[i].seen;
+
+		for (size_t page = 0; page < sizeof(seen->pages) / sizeof(*seen->pages); page++)
+			free(seen->pages[page]);
+		free(seen);
+	}
+	vec_done(&w->classes);
+	vec_done(&w->names);
+	vec_done(&w->streams);
+	vec_done(&w->words);
+	close(w->directory);
+	free(w->path);
+	free(w);
+}
+
+uint32_t ctf_writer_names(struct ctf_writer *w, const struct tag_names *names)
+{
+	vec_push(&w->names, (struct ctf_written_names){names, {NO_CLASS, NO_CLASS}});
+	return (uint32_t)w->names.count - 1;
+}
+
+int ctf_writer_stream(struct ctf_writer *w, uint32_t names, bool device, uint32_t *stream,
+                      struct error *err)
+{
+	uint32_t *class;
+
+	if (names >= w->names.count || w->streams.count >= NO_CLASS)
+		return error_set(err, EINVAL, "%s: a stream without names", w->path);
+	class = &w->names.items[names].class[device];
+	if (*class == NO_CLASS) {
+		*class = (uint32_t)w->classes.count;
+		vec_push(&w->classes, (struct ctf_written_class){
+		                              names, device, xcalloc(1, sizeof(struct ctf_seen))});
+	}
+	*stream = (uint32_t)w->streams.count;
+	vec_push(&w->streams, (struct written_stream){.class = *class, .fd = -1});
+	return 0;
+}
+
+/* The one that was not written for the longest time. */
+static void close_one(struct ctf_writer *w)
+{
+	unsigned oldest = 0;
+
+	for (unsigned i = 1; i < w->open_count; i++)
+		if (w->streams.items[w->open[i]].used < w->streams.items[w->open[oldest]].used)
+			oldest = i;
+	close(w->streams.items[w->open[oldest]].fd);
+	w->streams.items[w->open[oldest]].fd = -1;
+	w->open[oldest] = w->open[--w->open_count];
+}
+
+static int open_file(struct ctf_writer *w, uint32_t stream, struct error *err)
+{
+	struct written_stream *s = &w->streams.items[stream];
+	char name[32];
+
+	s->used = ++w->writes;
+	if (s->fd >= 0)
+		return 0;
+	if (w->open_count == OPEN_MAX_FILES)
+		close_one(w);
+	snprintf(name, sizeof(name), "stream_%u", stream);
+	s->fd = openat(w->directory, name,
+	               O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+	                       (s->made ? 0 : O_CREAT | O_EXCL),
+	               0600);
+	if (s->fd < 0)
+		return error_set(err, errno, "%s/%s cannot be written: %s", w->path, name,
+		                 strerror(errno));
+	s->made = true;
+	w->open[w->open_count++] = stream;
+	return 0;
+}
+
+/* All of it, or nothing: what follows half a packet could not be read. */
+static int append(struct ctf_writer *w, uint32_t stream, const struct assay_tags_packet *header,
+                  const uint64_t *words, size_t count, struct error *err)
+{
+	struct written_stream *s = &w->streams.items[stream];
+	size_t bytes = count * sizeof(*words), total = sizeof(*header) + bytes;
+	struct iovec parts[2] = {{(void *)(uintptr_t)header, sizeof(*header)},
+	                         {(void *)(uintptr_t)words, bytes}};
+	ssize_t done;
+	int rc = 0;
+
+	do
+		done = writev(s->fd, parts, 2);
+	while (done < 0 && errno == EINTR);
+	if (done < 0) {
+		rc = -errno;
+		done = 0;
+	} else if ((size_t)done < sizeof(*header)) {
+		rc = write_all(s->fd, (const char *)header + done, sizeof(*header) - (size_t)done);
+		done = sizeof(*header);
+	}
+	if (!rc && (size_t)done < total)
+		rc = write_all(s->fd, (const char *)words + ((size_t)done - sizeof(*header)),
+		               total - (size_t)done);
+	if (!rc) {
+		s->size += total;
+		return 0;
+	}
+	if (ftruncate(s->fd, (off_t)s->size))
+		return error_set(err, -rc,
+		                 "%s/stream_%u cannot be written: %s; it ends within a packet",
+		                 w->path, stream, strerror(-rc));
+	return error_set(err, -rc, "%s/stream_%u cannot be written: %s", w->path, stream,
+	                 strerror(-rc));
+}
+
+static void see(struct ctf_seen *seen, const uint64_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t tag = words[i] & ASSAY_TAGS_TAG_MASK;
+		uint64_t **page = &seen->pages[tag / CTF_SEEN_PAGE];
+
+		if (!*page)
+			*page = xcalloc(CTF_SEEN_PAGE / 64, sizeof(**page));
+		(*page)[tag % CTF_SEEN_PAGE / 64] |= 1ull << tag % 64;
+	}
+}
+
+/* The whole time of a word, `now` or later. */
+static uint64_t time_at(uint64_t now, uint64_t word)
+{
+	return now + (((word >> ASSAY_TAGS_TAG_BITS) - now) & ASSAY_TAGS_CLOCK_MASK);
+}
+
+/* How many words fit a packet that begins at `begin`; *last: the time of the last of them. */
+static size_t run_of(const uint64_t *words, size_t count, uint64_t begin, uint64_t *last)
+{
+	uint64_t now = begin;
+	size_t i;
+
+	for (i = 0; i < count && i < WORDS_MAX; i++) {
+		uint64_t t = time_at(now, words[i]);
+
+		if (t - begin >= TURN)
+			break;
+		now = t;
+	}
+	*last = now;
+	return i;
+}
+
+struct run {
+	uint64_t begin, last;
+	const uint64_t *words;
+	size_t count;
+	bool first, final; /* of the caller's packet */
+};
+
+static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
+                        const struct tag_packet *p, const struct run *run)
+{
+	uint64_t bits = (sizeof(*h) + run->count * 8) * 8;
+	uint64_t first = run->count ? time_at(run->begin, run->words[0]) : UINT64_MAX;
+
+	*h = (struct assay_tags_packet){.magic = ASSAY_CTF_MAGIC,
+	                                .stream_id = s->class,
+	                                .begin = run->begin,
+	                                .end = run->last,
+	                                .content_bits = bits,
+	                                .packet_bits = bits,
+	                                .sequence = s->sequence++,
+	                                .pid = p->pid,
+	                                .tid = p->tid};
+	/* CTF readers want packets one after the other; a begin may be earlier than its event. */
+	if (h->begin < s->end)
+		h->begin = s->end < first ? s->end : first;
+	if (run->final && p->end > h->end)
+		h->end = p->end;
+	h->end = h->end < h->begin ? h->begin : h->end;
+	s->discarded += run->first ? p->lost : 0;
+	h->discarded = s->discarded;
+	h->flags = !run->first
+	                   ? 0
+	                   : (p->gap ? ASSAY_TAGS_GAP : 0) | (p->forked ? ASSAY_TAGS_FORKED : 0);
+	memcpy(h->thread, p->thread, sizeof(h->thread));
+	memcpy(h->process, p->process, sizeof(h->process));
+	s->end = h->end;
+}
+
+/* A slot that was reserved and not written, or given up. */
+static bool no_event(uint64_t word)
+{
+	return !word || (word & ASSAY_TAGS_TAG_MASK) == ASSAY_TAG_VOID;
+}
+
+/* The packet's words that are events; mostly all are. */
+static const uint64_t *real_words(struct ctf_writer *w, const struct tag_packet *p, size_t *count)
+{
+	size_t i = 0;
+
+	while (i < p->count && !no_event(p->words[i]))
+		i++;
+	*count = p->count;
+	if (i == p->count)
+		return p->words;
+	vec_reserve(&w->words, p->count);
+	*count = i;
+	memcpy(w->words.items, p->words, i * sizeof(*p->words));
+	for (; i < p->count; i++)
+		if (!no_event(p->words[i]))
+			w->words.items[(*count)++] = p->words[i];
+	return w->words.items;
+}
+
+int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_packet *packet,
+                      struct error *err)
+{
+	struct written_stream before;
+	struct run run = {.begin = packet->begin, .first = true};
+	size_t left;
+	int rc;
+
+	if (stream >= w->streams.count)
+		return error_set(err, EINVAL, "%s: there is no stream %u", w->path, stream);
+	rc = open_file(w, stream, err);
+	if (rc)
+		return rc;
+	run.words = real_words(w, packet, &left);
+	see(w->classes.items[w->streams.items[stream].class].seen, run.words, left);
+	do {
+		struct assay_tags_packet header;
+
+		if (!run.first) /* a new packet of the same: it begins with its first event */
+			run.begin = time_at(run.last, run.words[0]);
+		run.count = run_of(run.words, left, run.begin, &run.last);
+		left -= run.count;
+		run.final = !left;
+		before = w->streams.items[stream];
+		fill_header(&header, &w->streams.items[stream], packet, &run);
+		rc = append(w, stream, &header, run.words, run.count, err);
+		if (rc) { /* as if it had not been asked for */
+			before.fd = w->streams.items[stream].fd;
+			w->streams.items[stream] = before;
+		}
+		run.first = false;
+		if (left) /* of a packet without words there is no pointer to move */
+			run.words += run.count;
+	} while (!rc && left);
+	return rc;
+}
+
+/* Metadata appear whole: without them the trace is taken for unfinished. */
+int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts, struct error *err)
+{
+	int fd, rc;
+
+	if (!facts->clock.hz)
+		return error_set(err, EINVAL, "%s: a clock of 0 ticks a second", w->path);
+	unlinkat(w->directory, ".metadata", 0);
+	fd = openat(w->directory, ".metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	            0600);
+	if (fd < 0)
+		return error_set(err, errno, "%s/metadata cannot be written: %s", w->path,
+		                 strerror(errno));
+	rc = ctf_metadata_write(fd, &w->classes, &w->names, facts);
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (!rc && renameat(w->directory, ".metadata", w->directory, "metadata"))
+		rc = -errno;
+	if (rc)
+		unlinkat(w->directory, ".metadata", 0);
+	return rc ? error_set(err, -rc, "%s/metadata cannot be written: %s", w->path, strerror(-rc))
+	          : 0;
+}

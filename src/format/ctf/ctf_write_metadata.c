@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Metadata of a trace, as text. What CTF has no word for stands in comments
+ * ("assay X"), which its readers skip: docs/FORMAT.md. Uses: base, trace.
+ */
+#include "format/ctf/ctf_writer.h"
+
+#include "format/ctf/ctf_tsdl.h"
+
+#include "base/memory/buf.h"
+#include "base/text/utf8.h"
+#include "base/file/write_all.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLUSH (1u << 20)
+
+struct out {
+	int fd, rc;
+	struct buf text;
+};
+
+static void flush(struct out *o)
+{
+	if (!o->rc && o->text.size)
+		o->rc = write_all(o->fd, o->text.data, o->text.size);
+	buf_clear(&o->text);
+}
+
+/* A string of TSDL: any bytes but 0; what is no text is written in octal. */
+static void put_string(struct buf *b, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	buf_putc(b, '"');
+	while (*p) {
+		int length = utf8_length(p);
+
+		if (*p == '"' || *p == '\\')
+			buf_addf(b, "\\%c", *p++);
+		else if (!length || *p < ' ' || *p == 0x7f)
+			buf_addf(b, "\\%03o", *p++);
+		else {
+			buf_add(b, p, (size_t)length);
+			p += length;
+		}
+	}
+	buf_putc(b, '"');
+}
+
+static void put_trace(struct buf *b)
+{
+	buf_puts(b,
+	         "/* CTF 1.8 */\n\n"
+	         "/*\n"
+	         " * Event tags, recorded by assay. NAME: a function was entered, NAME:exit: it "
+	         "was\n"
+	         " * left; the kinds of others stand in comments: ! the function that switches\n"
+	         " * processes, = a place, ? a tag without a name, s an event of assay's own.\n"
+	         " */\n"
+	         "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+	         "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+	         "typealias integer { size = 32; align = 8; signed = true; } := s32;\n"
+	         "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := "
+	         "text;\n\n"
+	         "trace {\n"
+	         "\tmajor = 1;\n"
+	         "\tminor = 8;\n"
+	         "\tbyte_order = le;\n"
+	         "\tpacket.header := struct {\n"
+	         "\t\tu32 magic;\n"
+	         "\t\tu32 stream_id;\n"
+	         "\t};\n"
+	         "};\n\n");
+}
+
+static void put_env(struct buf *b, const struct ctf_writer_facts *f)
+{
+	buf_puts(b,
+	         "env {\n\ttracer_name = \"assay\";\n\tassay_version = \"" ASSAY_VERSION "\";\n");
+	if (f->host) {
+		buf_puts(b, "\thostname = ");
+		put_string(b, f->host);
+		buf_puts(b, ";\n");
+	}
+	if (f->command) {
+		buf_puts(b, "\tcommand = ");
+		put_string(b, f->command);
+		buf_puts(b, ";\n");
+	}
+	buf_addf(b, "\tswitches = %d;\n", f->switches);
+	if (f->switches_lost)
+		buf_addf(b, "\tswitches_lost = %llu;\n", (unsigned long long)f->switches_lost);
+	buf_puts(b, "};\n\n");
+}
+
+/* The ticks of the offset's part below a second are rounded up: read, they give it exactly. */
+static void put_clock(struct buf *b, const struct tag_clock *c)
+{
+	int64_t seconds = c->offset_ns / 1000000000, ns = c->offset_ns % 1000000000;
+
+	if (ns < 0) {
+		ns += 1000000000;
+		seconds--;
+	}
+	buf_addf(b, "clock {\n\tname = ticks;\n\tfreq = %llu;\n", (unsigned long long)c->hz);
+	if (c->offset_ns != INT64_MIN)
+		buf_addf(b, "\toffset_s = %lld;\n\toffset = %llu;\n", (long long)seconds,
+		         (unsigned long long)(((unsigned __int128)ns * c->hz + 999999999) /
+		                              1000000000));
+	buf_puts(b, "};\n\n"
+	            "typealias integer { size = 40; align = 8; signed = false; "
+	            "map = clock.ticks.value; } := time40;\n"
+	            "typealias integer { size = 64; align = 8; signed = false; "
+	            "map = clock.ticks.value; } := time64;\n\n");
+}
+
+/* struct assay_tags_packet; `process` takes in the reserved words behind it, which are 0. */
+static void put_stream(struct buf *b, uint32_t id, bool device)
+{
+	buf_addf(b, "stream %s{\n\tid = %u;\n", device ? "/*assay device*/ " : "", id);
+	buf_puts(b, "\tpacket.context := struct {\n"
+	            "\t\ttime64 timestamp_begin;\n"
+	            "\t\ttime64 timestamp_end;\n"
+	            "\t\tu64 content_size;\n"
+	            "\t\tu64 packet_size;\n"
+	            "\t\tu64 events_discarded;\n"
+	            "\t\tu64 packet_seq_num;\n"
+	            "\t\ts32 pid;\n");
+	/* A CPU in place of a thread tells a device to those that skip comments. */
+	buf_puts(b, device ? "\t\ts32 cpu_id;\n" : "\t\ts32 tid;\n");
+	buf_puts(b, "\t\tu64 flags;\n"
+	            "\t\ttext thread[16];\n"
+	            "\t\ttext process[40];\n"
+	            "\t};\n"
+	            "\tevent.header := struct {\n"
+	            "\t\tinteger { size = 24; align = 8; signed = false; } id;\n"
+	            "\t\ttime40 timestamp;\n"
+	            "\t};\n"
+	            "};\n\n");
+}
+
+/* `note`: 0: none. With `tail` it is an exit, whose note its entry has, and a copy may not. */
+static void put_event(struct out *o, uint32_t stream, uint32_t tag, char note, const char *name,
+                      const char *tail)
+{
+	struct buf *b = &o->text;
+
+	buf_puts(b, "event ");
+	if (note && !*tail)
+		buf_addf(b, "/*assay %c*/ ", note);
+	buf_addf(b, "{ id = %u; stream_id = %u; name = ", tag, stream);
+	put_string(b, name);
+	if (*tail) { /* within the string */
+		b->size--;
+		buf_addf(b, "%s\"", tail);
+	}
+	if (note)
+		buf_addf(b, "; loglevel = %u",
+		         note == '!'   ? CTF_LEVEL_SWITCH
+		         : note == '=' ? CTF_LEVEL_INLINE
+		                       : CTF_LEVEL_OTHER);
+	buf_puts(b, "; };\n");
+	if (b->size >= FLUSH)
+		flush(o);
+}
+
+/* It came, as an entry or an exit. */
+static bool came(const struct ctf_seen *seen, const struct tag_name *n)
+{
+	return ctf_seen(seen, n->tag) || (n->kind != TAG_INLINE && ctf_seen(seen, n->tag + 1));
+}
+
+/* It can stand in a comment, as a line of a names file, and come out of it as it is. */
+static bool plain(const struct tag_name *n)
+{
+	const unsigned char *p = (const unsigned char *)n->name;
+
+	if (n->tag > ASSAY_TAG_LAST || *p == '#' || *p == ' ')
+		return false;
+	for (; *p; p++)
+		if (*p < ' ' || (p[0] == '*' && p[1] == '/') || (p[0] == ' ' && !p[1]))
+			return false;
+	return true;
+}
+
+static void put_names(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+                      const struct tag_names *names)
+{
+	for (size_t i = 0; i < tag_names_count(names); i++) {
+		const struct tag_name *n = tag_names_at(names, i);
+		char note = n->kind == TAG_INLINE ? '=' : n->kind == TAG_SWITCH ? '!' : 0;
+
+		if (!came(seen, n) && plain(n))
+			continue;
+		put_event(o, stream, n->tag, note, n->name, "");
+		if (n->kind != TAG_INLINE)
+			put_event(o, stream, n->tag + 1, note, n->name, ":exit");
+	}
+}
+
+/* babeltrace2 takes minutes for 10^5 events that never come: such names are its comments. */
+static void put_other_names(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+                            const struct tag_names *names)
+{
+	buf_addf(&o->text, "/*assay names %u\n", stream);
+	for (size_t i = 0; i < tag_names_count(names); i++) {
+		const struct tag_name *n = tag_names_at(names, i);
+
+		if (came(seen, n) || !plain(n))
+			continue;
+		buf_addf(&o->text, "%s/%u%s\n", n->name, n->tag,
+		         n->kind == TAG_INLINE   ? "="
+		         : n->kind == TAG_SWITCH ? "!"
+		                                 : "");
+		if (o->text.size >= FLUSH)
+			flush(o);
+	}
+	buf_puts(&o->text, "*/\n");
+}
+
+static const char *own_name(uint32_t tag)
+{
+	switch (tag) {
+	case ASSAY_TAG_SWITCH_BLOCKED:
+		return "sched_switched_out_blocked";
+	case ASSAY_TAG_SWITCH_PREEMPTED:
+		return "sched_switched_out_preempted";
+	case ASSAY_TAG_SWITCH_IN:
+		return "sched_switched_in";
+	case ASSAY_TAG_OWN:
+		return "assay_at_work";
+	default:
+		return NULL;
+	}
+}
+
+/* A tag that came and has no name. */
+static void put_unnamed(struct out *o, uint32_t stream, uint32_t tag)
+{
+	bool own = tag >= ASSAY_TAG_RESERVED;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%u", own ? "assay" : "tag", tag);
+	put_event(o, stream, tag, own ? 's' : '?', own_name(tag) ? own_name(tag) : name, "");
+}
+
+static void put_seen(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+                     const struct tag_names *names)
+{
+	bool exit;
+
+	for (uint32_t page = 0; page < sizeof(seen->pages) / sizeof(*seen->pages); page++)
+		for (uint32_t tag = page * CTF_SEEN_PAGE;
+		     seen->pages[page] && tag < (page + 1) * CTF_SEEN_PAGE; tag++)
+			if (ctf_seen(seen, tag) && !tag_names_find(names, tag, &exit))
+				put_unnamed(o, stream, tag);
+}
+
+int ctf_metadata_write(int fd, const ctf_written_classes *classes,
+                       const ctf_written_names_list *names, const struct ctf_writer_facts *facts)
+{
+	struct out o = {.fd = fd};
+
+	put_trace(&o.text);
+	put_env(&o.text, facts);
+	put_clock(&o.text, &facts->clock);
+	if (!classes->count) /* nothing was recorded: a trace all the same */
+		put_stream(&o.text, 0, false);
+	for (uint32_t i = 0; i < classes->count; i++)
+		put_stream(&o.text, i, classes->items[i].device);
+	for (uint32_t i = 0; i < classes->count; i++) {
+		const struct tag_names *of = names->items[classes->items[i].names].names;
+
+		put_names(&o, i, classes->items[i].seen, of);
+		put_seen(&o, i, classes->items[i].seen, of);
+		put_other_names(&o, i, classes->items[i].seen, of);
+	}
+	flush(&o);
+	buf_done(&o.text);
+	return o.rc;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ctf_writer: what the two files of the CTF writer share. Internal to format/ctf_*.c.
+ * Uses: base, trace.
+ */
+#ifndef ASSAY_FORMAT_CTF_CTF_WRITER_H
+#define ASSAY_FORMAT_CTF_CTF_WRITER_H
+
+#include "format/ctf/ctf.h"
+
+#define CTF_SEEN_PAGE 4096u
+
+/* Which tags came: a bit each, in pages that are made when needed. */
+struct ctf_seen {
+	uint64_t *pages[(1u << ASSAY_TAGS_TAG_BITS) / CTF_SEEN_PAGE];
+};
+
+struct ctf_written_class {
+	uint32_t names;
+	bool device;
+	struct ctf_seen *seen;
+};
+
+/* A class without names or events still has a number: the index in `classes`. */
+struct ctf_written_names {
+	const struct tag_names *names;
+	uint32_t class[2]; /* without and with device; CTF_NONE */
+};
+
+static inline bool ctf_seen(const struct ctf_seen *s, uint32_t tag)
+{
+	const uint64_t *page = s->pages[tag / CTF_SEEN_PAGE];
+
+	return page && (page[tag % CTF_SEEN_PAGE / 64] >> tag % 64 & 1);
+}
+
+typedef VEC(struct ctf_written_class) ctf_written_classes;
+typedef VEC(struct ctf_written_names) ctf_written_names_list;
+
+/* Writes the metadata to `fd`. 0 or -errno. */
+int ctf_metadata_write(int fd, const ctf_written_classes *classes,
+                       const ctf_written_names_list *names, const struct ctf_writer_facts *facts);
+
+/*
+ * Makes the directory `path`, empty, 0700; an older trace becomes PATH.old. What is no
+ * trace is left alone: -EEXIST. A descriptor for openat(), the caller's.
+ */
+int ctf_directory_make(const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads and extends names files. What is read as a whole is bounded by FILE_MAX. The
+ * lock is flock() on the file itself: the file is never replaced, only appended to.
+ * Uses: base, image, trace.
+ */
+#include "format/ctf/names_file.h"
+
+#include "base/memory/buf.h"
+#include "base/memory/intern.h"
+#include "base/file/write_all.h"
+#include "base/memory/xalloc.h"
+#include "image/elf/elf_file.h"
+
+#include "assay/tags_wire.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX (1u << 30)
+#define SECTION "assay_tags_names"
+
+struct line {
+	const char *text, *end;
+	const char *path;
+	size_t number;
+};
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void trim(struct line *l)
+{
+	while (l->text < l->end && blank(*l->text))
+		l->text++;
+	while (l->text < l->end && blank(l->end[-1]))
+		l->end--;
+}
+
+static int bad_line(const struct line *l, const char *why, struct error *err)
+{
+	size_t length = (size_t)(l->end - l->text);
+
+	return error_set(err, EINVAL,
+	                 "%s:%zu: %s: \"%.*s\" (a line is NAME/TAG, NAME/TAG! or "
+	                 "NAME/TAG=, or a comment behind #)",
+	                 l->path, l->number, why, (int)(length < 100 ? length : 100), l->text);
+}
+
+/* The mark behind the tag, taken off. */
+static enum tag_kind take_kind(struct line *l)
+{
+	char mark = l->text < l->end ? l->end[-1] : '\0';
+
+	if (mark != '!' && mark != '=')
+		return TAG_FUNCTION;
+	l->end--;
+	while (l->text < l->end && blank(l->end[-1]))
+		l->end--;
+	return mark == '!' ? TAG_SWITCH : TAG_INLINE;
+}
+
+/* False: no decimal number, or one that is no tag. */
+static bool number_of(const char *text, const char *end, uint32_t *tag)
+{
+	uint32_t value = 0;
+
+	if (text == end)
+		return false;
+	for (; text < end; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		value = value * 10 + (uint32_t)(*text - '0');
+		if (value > ASSAY_TAG_LAST)
+			return false;
+	}
+	*tag = value;
+	return true;
+}
+
+static int parse_line(struct tag_names *into, struct line l, struct error *err)
+{
+	struct line whole;
+	struct error why = {0};
+	const char *slash, *name_end, *number;
+	enum tag_kind kind;
+	uint32_t tag;
+	int rc;
+
+	trim(&l);
+	if (l.text == l.end || *l.text == '#')
+		return 0;
+	whole = l;
+	if (memchr(l.text, '\0', (size_t)(l.end - l.text)))
+		return bad_line(&whole, "a byte of 0 is in it", err);
+	kind = take_kind(&l);
+	slash = memrchr(l.text, '/', (size_t)(l.end - l.text));
+	if (!slash)
+		return bad_line(&whole, "there is no / before a tag", err);
+	for (name_end = slash; name_end > l.text && blank(name_end[-1]);)
+		name_end--;
+	if (name_end == l.text)
+		return bad_line(&whole, "there is no name", err);
+	for (number = slash + 1; number < l.end && blank(*number);)
+		number++;
+	if (!number_of(number, l.end, &tag))
+		return bad_line(&whole,
+		                "behind the last / is no tag (a decimal number up to 16773119)",
+		                err);
+	rc = tag_names_add(into, tag, kind, l.text, (size_t)(name_end - l.text), &why);
+	return rc ? error_set(err, -rc, "%s:%zu: %.800s", l.path, l.number, why.text) : 0;
+}
+
+int names_file_parse(struct tag_names *into, const char *text, size_t length, const char *path,
+                     struct error *err)
+{
+	const char *end = text + length;
+	size_t number = 0;
+	int rc = 0;
+
+	for (const char *at = text; !rc && at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		stop = stop ? stop : end;
+		rc = parse_line(into, (struct line){at, stop, path, ++number}, err);
+		at = stop < end ? stop + 1 : end;
+	}
+	return rc;
+}
+
+/* Linked together, pieces of the section may have zeros between them. */
+static int parse_section(struct tag_names *into, Elf_Data *data, const char *path,
+                         struct error *err)
+{
+	char *where = xasprintf("%s (section " SECTION ")", path);
+	char *text = xmalloc(data->d_size + 1);
+	int rc;
+
+	for (size_t i = 0; i < data->d_size; i++) {
+		char c = ((const char *)data->d_buf)[i];
+
+		text[i] = c ? c : '\n';
+	}
+	rc = names_file_parse(into, text, data->d_size, where, err);
+	free(text);
+	free(where);
+	return rc;
+}
+
+static int read_sections(struct tag_names *into, Elf *elf, const char *path, struct error *err)
+{
+	Elf_Scn *section = NULL;
+	size_t strings = 0, found = 0;
+	int rc = 0;
+
+	if (!elf || elf_getshdrstrndx(elf, &strings))
+		return error_set(err, EINVAL, "%s: its sections cannot be read", path);
+	while (!rc && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, strings, header.sh_name);
+		if (!name || strcmp(name, SECTION))
+			continue;
+		found++;
+		data = header.sh_flags & SHF_COMPRESSED ? NULL : elf_rawdata(section, NULL);
+		if (!data || (data->d_size && !data->d_buf))
+			return error_set(err, EINVAL, "%s: section " SECTION " cannot be read",
+			                 path);
+		rc = parse_section(into, data, path, err);
+	}
+	if (!rc && !found)
+		rc = error_set(err, EINVAL,
+		               "%s has no section " SECTION
+		               ": it was not compiled with the plugin; name the names file",
+		               path);
+	return rc;
+}
+
+static int read_elf(struct tag_names *into, const char *path, const char *bytes, size_t size,
+                    struct error *err)
+{
+	struct elf_file *f;
+	int rc = elf_file_open_memory(&f, bytes, size, path, err);
+
+	if (rc)
+		return rc;
+	rc = read_sections(into, (Elf *)elf_file_handle(f), path, err);
+	elf_file_close(f);
+	return rc;
+}
+
+static int read_whole(int fd, const char *path, struct buf *all, struct error *err)
+{
+	ssize_t n;
+
+	while ((n = buf_read(all, fd)) > 0)
+		if (all->size > FILE_MAX)
+			return error_set(err, EFBIG, "%s has more than 1 GB: it is no names file",
+			                 path);
+	return n ? error_set(err, (int)-n, "cannot read %s: %s", path, strerror((int)-n)) : 0;
+}
+
+int names_file_read(struct tag_names *into, const char *path, struct error *err)
+{
+	bool standard_input = !strcmp(path, "-");
+	struct buf all = {0};
+	int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int rc;
+
+	if (standard_input)
+		path = "standard input";
+	if (fd < 0)
+		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+	rc = read_whole(fd, path, &all, err);
+	if (!standard_input)
+		close(fd);
+	if (!rc && all.size >= SELFMAG && !memcmp(all.data, ELFMAG, SELFMAG))
+		rc = read_elf(into, path, all.data, all.size, err);
+	else if (!rc)
+		rc = names_file_parse(into, buf_text(&all), all.size, path, err);
+	buf_done(&all);
+	return rc;
+}
+
+/* What can stand in a line, and come out of it again. */
+static int check_name(const char *name, struct error *err)
+{
+	size_t length = strlen(name);
+	bool good = length && length < 1000 && name[0] != '#' && !blank(name[0]) &&
+	            !blank(name[length - 1]);
+
+	for (size_t i = 0; i < length && good; i++)
+		good = (unsigned char)name[i] >= ' ' && name[i] != 0x7f &&
+		       !strchr("/%{|}\\", name[i]);
+	return good ? 0
+	            : error_set(err, EINVAL,
+	                        "\"%.200s\" cannot be an inline tag's name: printable characters "
+	                        "without / %% { | } \\, no # in front, no blanks around",
+	                        name);
+}
+
+/* The first tag that is greater than any there, and the inline names that are there. */
+static uint32_t survey(const struct tag_names *have, struct intern *known)
+{
+	uint32_t next = ASSAY_TAG_FIRST;
+
+	for (size_t i = 0; i < tag_names_count(have); i++) {
+		const struct tag_name *name = tag_names_at(have, i);
+		uint32_t last = name->tag + (name->kind != TAG_INLINE);
+
+		next = last >= next ? last + 1 : next;
+		if (name->kind == TAG_INLINE)
+			intern_add(known, name->name);
+	}
+	return next;
+}
+
+static int lines_for(struct buf *lines, const struct tag_names *have, const char *path,
+                     const char *const *names, size_t count, struct error *err)
+{
+	struct intern known;
+	uint32_t next;
+	int rc = 0;
+
+	intern_init(&known);
+	next = survey(have, &known);
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = check_name(names[i], err);
+		if (rc || intern_find(&known, names[i]) != ID_NONE)
+			continue;
+		if (next > ASSAY_TAG_LAST)
+			rc = error_set(
+			        err, ENOSPC,
+			        "%s: all tags up to %u are taken; %s finds none: begin a new "
+			        "names file for part of the program",
+			        path, ASSAY_TAG_LAST, names[i]);
+		intern_add(&known, names[i]);
+		buf_addf(lines, "%s/%u=\n", names[i], next++);
+	}
+	intern_done(&known);
+	return rc;
+}
+
+/* All of it or nothing: half a line would be in every reader's way. */
+static int append(int fd, const char *path, size_t size, const struct buf *lines, struct error *err)
+{
+	int rc = lseek(fd, 0, SEEK_END) < 0 ? -errno : write_all(fd, lines->data, lines->size);
+
+	if (!rc)
+		return 0;
+	if (ftruncate(fd, (off_t)size))
+		return error_set(err, -rc, "%s cannot be extended: %s; its last line is cut short",
+		                 path, strerror(-rc));
+	return error_set(err, -rc, "%s cannot be extended: %s", path, strerror(-rc));
+}
+
+static int add_locked(int fd, const char *path, const char *const *names, size_t count,
+                      struct error *err)
+{
+	struct buf all = {0}, lines = {0};
+	struct tag_names *have = tag_names_new();
+	int rc = read_whole(fd, path, &all, err);
+
+	if (!rc)
+		rc = names_file_parse(have, buf_text(&all), all.size, path, err);
+	if (!rc && all.size && all.data[all.size - 1] != '\n')
+		buf_putc(&lines, '\n');
+	if (!rc)
+		rc = lines_for(&lines, have, path, names, count, err);
+	if (!rc && lines.size > 1)
+		rc = append(fd, path, all.size, &lines, err);
+	tag_names_free(have);
+	buf_done(&all);
+	buf_done(&lines);
+	return rc;
+}
+
+int names_file_add(const char *path, const char *const *names, size_t count, struct error *err)
+{
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+	int rc;
+
+	if (fd < 0)
+		return error_set(err, errno, "%s cannot be extended: %s", path, strerror(errno));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		rc = error_set(err, EINVAL, "%s is no file that can be extended", path);
+		goto out;
+	}
+	while ((rc = flock(fd, LOCK_EX)) && errno == EINTR)
+		;
+	if (rc)
+		rc = error_set(err, errno, "%s cannot be locked: %s", path, strerror(errno));
+	else
+		rc = add_locked(fd, path, names, count, err);
+out:
+	close(fd); /* the lock goes with it */
+	return rc;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/jit/jit_file.h"
+
+#include "base/file/file_probe.h"
+#include "base/file/regular_file.h"
+#include "base/this_boot.h"
+#include "base/memory/xalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define NS 1000000000u
+
+int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, struct error *err)
+{
+	struct stat st;
+
+	*f = (struct jit_file){.fd = fd};
+	if (fstat(fd, &st))
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EPERM, "%s is no regular file", path);
+	if (user != JIT_FILE_ANY_USER && st.st_uid != user && st.st_uid != 0 &&
+	    st.st_uid != geteuid())
+		return error_set(err, EPERM,
+		                 "%s belongs to user %u, which is not known to be the process's; "
+		                 "anybody could have written it",
+		                 path, (unsigned)st.st_uid);
+	if (st.st_size > JIT_FILE_BYTES_MAX)
+		return error_set(err, EFBIG, "%s has more than %u MB", path,
+		                 JIT_FILE_BYTES_MAX >> 20);
+	f->size = (uint64_t)st.st_size;
+	f->written_ns = (uint64_t)st.st_mtim.tv_sec * NS + (uint64_t)st.st_mtim.tv_nsec;
+	f->inode = st.st_ino;
+	f->major = major(st.st_dev);
+	f->minor = minor(st.st_dev);
+	return 0;
+}
+
+int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error *err)
+{
+	int fd, status;
+
+	if (file_probe(path))
+		return error_set(err, ETIMEDOUT,
+		                 "%s: the file system of this file did not answer in time", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return -ENOENT;
+	if (fd < 0 && errno == ELOOP)
+		return error_set(err, EPERM, "%s is a symbolic link", path);
+	if (fd < 0)
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	status = jit_file_adopt(f, fd, path, user, err);
+	if (status)
+		close(fd);
+	return status;
+}
+
+int jit_file_read(struct buf *out, const struct jit_file *f, const char *path, struct error *err)
+{
+	static const size_t piece = 1u << 16;
+	char *bytes = xmalloc(piece);
+	uint64_t left = f->size;
+	ssize_t got = 1;
+
+	/* It may shrink while it is read. */
+	for (; left && got > 0; left -= (uint64_t)got) {
+		got = regular_file_read(f->fd, bytes, left < piece ? left : piece);
+		if (got < 0)
+			break;
+		buf_add(out, bytes, (size_t)got);
+	}
+	free(bytes);
+	return got < 0 ? error_set(err, (int)-got, "%s: %s", path, strerror((int)-got)) : 0;
+}
+
+char *jit_file_kept_name(const struct recording *r, int32_t pid, bool dump)
+{
+	if (!r->clock_wall_ns)
+		return NULL;
+	return xasprintf("%" PRIx64 "-%" PRIx64 "-%d.%s", r->clock_wall_ns, r->clock_start_ns, pid,
+	                 dump ? "dump" : "map");
+}
+
+int jit_file_pack(struct buf *out, const struct jit_file *f, const char *path, struct error *err)
+{
+	if (strchr(path, '\n'))
+		return error_set(err, EINVAL, "a file with a newline in its name is not kept");
+	buf_addf(out, "assay-jit 1 %" PRIu64 " %s\n", f->written_ns, path);
+	return jit_file_read(out, f, path, err);
+}
+
+bool jit_file_unpack(const struct buf *kept, uint64_t *written_ns, char **path, size_t *start)
+{
+	const char *end = kept->size ? memchr(kept->data, '\n', kept->size) : NULL;
+	int at = 0;
+
+	if (!end || sscanf(kept->data, "assay-jit 1 %20" SCNu64 " %n", written_ns, &at) != 1 ||
+	    !at || kept->data + at >= end)
+		return false;
+	*path = xstrndup(kept->data + at, (size_t)(end - kept->data - at));
+	*start = (size_t)(end + 1 - kept->data);
+	return true;
+}
+
+static int32_t own_pid(int32_t pid)
+{
+	char path[64], line[256];
+	int32_t own = pid;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status))
+		if (!strncmp(line, "NSpid:", 6) && strrchr(line, '\t'))
+			own = (int32_t)strtol(strrchr(line, '\t'), NULL, 10);
+	if (status)
+		fclose(status);
+	return own;
+}
+
+bool jit_process_look(struct jit_process *p, int32_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (pid <= 0 || stat(path, &st) || !this_boot_process(pid, &p->start_ns))
+		return false;
+	p->user = st.st_uid;
+	p->own_pid = own_pid(pid);
+	return true;
+}

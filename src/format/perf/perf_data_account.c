@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The account in the file: one "key value" a line, so that a later version can
+ * add keys and an earlier one skip them. A CPU is one line of key=value.
+ */
+#include "format/perf/perf_data_feature.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum field_type { FIELD_U64, FIELD_I32, FIELD_BOOL };
+
+struct field {
+	const char *key;
+	size_t offset;
+	enum field_type type;
+};
+
+#define ACCOUNT_FIELD(name, type)                                                                  \
+	{                                                                                          \
+#name, offsetof(struct account, name), type                                        \
+	}
+
+static const struct field account_fields[] = {
+        ACCOUNT_FIELD(machine_wide, FIELD_BOOL),
+        ACCOUNT_FIELD(start_ns, FIELD_U64),
+        ACCOUNT_FIELD(end_ns, FIELD_U64),
+        ACCOUNT_FIELD(observer_cpu_ns, FIELD_U64),
+        ACCOUNT_FIELD(observer_start_cpu_ns, FIELD_U64),
+        ACCOUNT_FIELD(observer_bytes, FIELD_U64),
+        ACCOUNT_FIELD(observer_wakeups, FIELD_U64),
+        ACCOUNT_FIELD(observer_pid, FIELD_I32),
+        ACCOUNT_FIELD(reader_pid, FIELD_I32),
+        ACCOUNT_FIELD(reads_unanswered, FIELD_U64),
+        ACCOUNT_FIELD(reads_not_made, FIELD_U64),
+        ACCOUNT_FIELD(counted_oncpu_ns, FIELD_U64),
+        ACCOUNT_FIELD(exit_status, FIELD_I32),
+};
+
+#define CPU_FIELD(name)                                                                            \
+	{                                                                                          \
+#name, offsetof(struct account_cpu, name), FIELD_U64                               \
+	}
+
+static const struct field cpu_fields[] = {
+        CPU_FIELD(start_ns),       CPU_FIELD(end_ns),         CPU_FIELD(stat_user_ns),
+        CPU_FIELD(stat_system_ns), CPU_FIELD(stat_irq_ns),    CPU_FIELD(stat_softirq_ns),
+        CPU_FIELD(stat_idle_ns),   CPU_FIELD(stat_iowait_ns), CPU_FIELD(stat_steal_ns),
+        CPU_FIELD(lost_records),   CPU_FIELD(ring_bytes),     CPU_FIELD(ring_used_max),
+        CPU_FIELD(ring_used_sum),  CPU_FIELD(ring_reads),
+};
+
+#define UNWIND_FIELD(name)                                                                         \
+	{                                                                                          \
+#name, offsetof(struct account_unwind, name), FIELD_U64                            \
+	}
+
+static const struct field unwind_fields[] = {
+        UNWIND_FIELD(samples),         UNWIND_FIELD(frames),       UNWIND_FIELD(by_frame_pointer),
+        UNWIND_FIELD(stitched_frames), UNWIND_FIELD(memory_reads), UNWIND_FIELD(tables),
+        UNWIND_FIELD(table_rows),      UNWIND_FIELD(table_ns),     UNWIND_FIELD(cpu_ns),
+};
+
+#define RATE_FIELD(name)                                                                           \
+	{                                                                                          \
+#name, offsetof(struct account_rate, name), FIELD_U64                              \
+	}
+
+static const struct field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns),
+                                           RATE_FIELD(budget)};
+
+#define BUDGET_FIELD(name)                                                                         \
+	{                                                                                          \
+#name, offsetof(struct account_budget, name), FIELD_U64                            \
+	}
+
+static const struct field budget_fields[] = {
+        BUDGET_FIELD(share_ppm),    BUDGET_FIELD(cost_ns),      BUDGET_FIELD(cost_low_ns),
+        BUDGET_FIELD(cost_high_ns), BUDGET_FIELD(cost_samples), BUDGET_FIELD(spent_ppm),
+        BUDGET_FIELD(most_ppm),     BUDGET_FIELD(looked_ns),    BUDGET_FIELD(over_ns),
+        BUDGET_FIELD(record_ns),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static void put_value(struct buf *out, const struct field *f, const void *object)
+{
+	const char *p = (const char *)object + f->offset;
+
+	switch (f->type) {
+	case FIELD_BOOL:
+		buf_putc(out, *(const bool *)p ? '1' : '0');
+		break;
+	case FIELD_I32:
+		buf_addf(out, "%" PRId32, *(const int32_t *)(const void *)p);
+		break;
+	case FIELD_U64:
+		buf_addf(out, "%" PRIu64, *(const uint64_t *)(const void *)p);
+		break;
+	}
+}
+
+static bool field_set(const struct field *f, void *object, const char *text)
+{
+	char *p = (char *)object + f->offset;
+	bool negative = *text == '-';
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text + negative, &end, 10);
+	if (errno || end == text + negative || *end || text[negative] < '0' || text[negative] > '9')
+		return false;
+	switch (f->type) {
+	case FIELD_BOOL:
+		*(bool *)p = value != 0;
+		return !negative;
+	case FIELD_I32:
+		*(int32_t *)(void *)p = negative ? -(int32_t)value : (int32_t)value;
+		return value <= INT32_MAX;
+	case FIELD_U64:
+		*(uint64_t *)p = value;
+		return !negative;
+	}
+	return false;
+}
+
+static const struct field *field_find(const struct field *fields, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(fields[i].key, key))
+			return &fields[i];
+	return NULL;
+}
+
+static void put_note(struct buf *out, const char *note)
+{
+	buf_puts(out, "note ");
+	for (; *note; note++)
+		buf_putc(out, *note == '\n' ? ' ' : *note);
+	buf_putc(out, '\n');
+}
+
+/* " key=value" for each field, and the end of the line. */
+static void put_pairs(struct buf *out, const struct field *fields, size_t count, const void *object)
+{
+	for (size_t k = 0; k < count; k++) {
+		buf_addf(out, " %s=", fields[k].key);
+		put_value(out, &fields[k], object);
+	}
+	buf_putc(out, '\n');
+}
+
+void perf_data_account_encode(struct buf *out, const struct recording *r)
+{
+	const struct account *a = &r->account;
+
+	for (size_t i = 0; i < COUNT(account_fields); i++) {
+		buf_addf(out, "%s ", account_fields[i].key);
+		put_value(out, &account_fields[i], a);
+		buf_putc(out, '\n');
+	}
+	if (a->boot_id)
+		buf_addf(out, "boot_id %s\n", a->boot_id);
+	for (size_t i = 0; i < r->attrs.count; i++)
+		if (r->attrs.items[i].role == ATTR_WITNESS)
+			buf_addf(out, "witness_attr %zu\n", i);
+	for (size_t i = 0; i < a->cpus.count; i++) {
+		buf_addf(out, "cpu %" PRIu32, a->cpus.items[i].cpu);
+		put_pairs(out, cpu_fields, COUNT(cpu_fields), &a->cpus.items[i]);
+	}
+	if (a->unwind.samples) {
+		buf_puts(out, "unwind");
+		put_pairs(out, unwind_fields, COUNT(unwind_fields), &a->unwind);
+	}
+	for (size_t i = 0; i < a->rates.count; i++) {
+		buf_puts(out, "rate");
+		/* The last one says why, where it is not for the buffers. */
+		put_pairs(out, rate_fields, COUNT(rate_fields) - !a->rates.items[i].budget,
+		          &a->rates.items[i]);
+	}
+	if (a->budget.share_ppm) {
+		buf_puts(out, "budget");
+		put_pairs(out, budget_fields, COUNT(budget_fields), &a->budget);
+	}
+	for (size_t i = 0; i < a->notes.count; i++)
+		put_note(out, a->notes.items[i]);
+}
+
+/* The words that strtok_r() has left, each key=value; those of other versions are skipped. */
+static bool decode_pairs(char *word, char **rest, const struct field *fields, size_t count,
+                         void *object)
+{
+	for (; word; word = strtok_r(NULL, " ", rest)) {
+		char *value = strchr(word, '=');
+		const struct field *f;
+
+		if (!value)
+			return false;
+		*value++ = '\0';
+		f = field_find(fields, count, word);
+		if (f && !field_set(f, object, value))
+			return false;
+	}
+	return true;
+}
+
+static bool decode_unwind(char *text, struct account *a)
+{
+	char *rest, *word = strtok_r(text, " ", &rest);
+
+	return decode_pairs(word, &rest, unwind_fields, COUNT(unwind_fields), &a->unwind);
+}
+
+static bool decode_budget(char *text, struct account *a)
+{
+	char *rest, *word = strtok_r(text, " ", &rest);
+
+	return decode_pairs(word, &rest, budget_fields, COUNT(budget_fields), &a->budget);
+}
+
+static bool decode_rate(char *text, struct account *a)
+{
+	char *rest, *word = strtok_r(text, " ", &rest);
+	struct account_rate rate = {0};
+
+	if (!decode_pairs(word, &rest, rate_fields, COUNT(rate_fields), &rate))
+		return false;
+	vec_push(&a->rates, rate);
+	return true;
+}
+
+static bool decode_cpu(char *text, struct account *a)
+{
+	static const struct field number = {"cpu", 0, FIELD_U64};
+	struct account_cpu cpu = {0};
+	uint64_t n;
+	char *rest, *word = strtok_r(text, " ", &rest);
+
+	if (!word || !field_set(&number, &n, word) || n > UINT32_MAX)
+		return false;
+	cpu.cpu = (uint32_t)n;
+	word = strtok_r(NULL, " ", &rest);
+	if (!decode_pairs(word, &rest, cpu_fields, COUNT(cpu_fields), &cpu))
+		return false;
+	vec_push(&a->cpus, cpu);
+	return true;
+}
+
+static bool decode_line(char *line, struct account *a, uint16_t *witness)
+{
+	static const struct field number = {"witness_attr", 0, FIELD_U64};
+	char *value = strchr(line, ' ');
+	const struct field *f;
+	uint64_t n;
+
+	if (!value)
+		return false;
+	*value++ = '\0';
+	if (!strcmp(line, "cpu"))
+		return decode_cpu(value, a);
+	if (!strcmp(line, "unwind"))
+		return decode_unwind(value, a);
+	if (!strcmp(line, "rate"))
+		return decode_rate(value, a);
+	if (!strcmp(line, "budget"))
+		return decode_budget(value, a);
+	if (!strcmp(line, "note")) {
+		vec_push(&a->notes, xstrdup(value));
+		return true;
+	}
+	if (!strcmp(line, "boot_id")) {
+		free(a->boot_id);
+		a->boot_id = xstrdup(value);
+		return true;
+	}
+	if (!strcmp(line, number.key)) {
+		if (!field_set(&number, &n, value) || n >= EVENT_NO_ATTR)
+			return false;
+		*witness = (uint16_t)n;
+		return true;
+	}
+	f = field_find(account_fields, COUNT(account_fields), line);
+	return !f || field_set(f, a, value);
+}
+
+bool perf_data_account_decode(const char *text, size_t size, struct account *a, uint16_t *witness)
+{
+	const char *end = text + size;
+	bool good = true;
+
+	*witness = EVENT_NO_ATTR;
+	while (text < end && good) {
+		const char *newline = memchr(text, '\n', end - text);
+		char *line;
+
+		if (!newline)
+			return false; /* cut off in a line */
+		line = xstrndup(text, newline - text);
+		good = decode_line(line, a, witness);
+		free(line);
+		text = newline + 1;
+	}
+	a->present = good;
+	return good;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gets a file's bytes: mapped, or read whole where it is a pipe. A file that
+ * another program cuts short while it is mapped ends us with SIGBUS; perf and
+ * assay never do that, they rename the old recording.
+ */
+#include "base/file/gunzip.h"
+#include "format/perf/perf_data_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define UNPACKED_MAX ((size_t)1 << 30) /* of a gzip'd file, which is unpacked into memory */
+
+static int cannot_read(const char *path, int code, struct error *err)
+{
+	return error_set(err, code, "cannot read %s: %s%s", path, strerror(code),
+	                 code == EACCES ? " (recordings belong to who made them: try as root, or "
+	                                  "ask for the file)"
+	                                : "");
+}
+
+/* A pipe goes into memory; what is no recording is refused by its first bytes. */
+static int read_pipe(int fd, const char *path, struct buf *all, struct error *err)
+{
+	ssize_t n;
+
+	while ((n = buf_read(all, fd)) > 0)
+		if (all->size >= 8 && !perf_data_recognise(all->data, all->size) &&
+		    !gunzip_is_packed(all->data, all->size))
+			break;
+	return n < 0 ? cannot_read(path, (int)-n, err) : 0;
+}
+
+bool perf_data_recognise_packed(const void *bytes, size_t size)
+{
+	uint8_t head[16];
+	bool ended;
+
+	return gunzip_is_packed(bytes, size) &&
+	       perf_data_recognise(head, gunzip_head(bytes, size, head, sizeof(head), &ended));
+}
+
+static int read_view(struct perf_data_view *v, const struct perf_data_read_options *options,
+                     struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	int rc = perf_data_view_open(v, r, err);
+
+	if (!rc)
+		rc = perf_data_deliver(v, options, r, sink, err);
+	perf_data_view_done(v);
+	return rc;
+}
+
+int perf_data_read_memory(const char *name, const void *bytes, size_t size,
+                          const struct perf_data_read_options *options, struct recording *r,
+                          const struct event_sink *sink, struct error *err)
+{
+	struct perf_data_view v = {.name = name, .bytes = bytes, .size = size};
+
+	return read_view(&v, options, r, sink, err);
+}
+
+/* What gzip packed is unpacked into memory, and read there. */
+static int read_packed(const struct perf_data_view *packed,
+                       const struct perf_data_read_options *options, struct recording *r,
+                       const struct event_sink *sink, struct error *err)
+{
+	static const struct gunzip_limits limits = {.bytes_max = UNPACKED_MAX,
+	                                            .advice = "unpack it with gunzip, and give "
+	                                                      "the file that it writes"};
+	struct buf all = {0};
+	int rc = gunzip(packed->name, packed->bytes, packed->size, &limits, &all, err);
+
+	if (!rc)
+		rc = perf_data_read_memory(packed->name, all.size ? all.data : "", all.size,
+		                           options, r, sink, err);
+	buf_done(&all);
+	return rc;
+}
+
+static int read_bytes(struct perf_data_view *v, const struct perf_data_read_options *options,
+                      struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	return gunzip_is_packed(v->bytes, v->size) ? read_packed(v, options, r, sink, err)
+	                                           : read_view(v, options, r, sink, err);
+}
+
+static int read_directory(const char *path, const struct perf_data_read_options *options,
+                          struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	struct perf_data_view v = {.name = path};
+	int rc = perf_data_directory_map(&v, path, err);
+
+	if (rc)
+		return rc;
+	rc = read_view(&v, options, r, sink, err);
+	perf_data_directory_unmap(&v);
+	return rc;
+}
+
+static int read_open(int fd, const char *path, const struct perf_data_read_options *options,
+                     struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	struct perf_data_view v = {.name = path, .bytes = (const uint8_t *)""};
+	struct buf all = {0};
+	struct stat st;
+	int rc = 0;
+
+	if (fstat(fd, &st))
+		return cannot_read(path, errno, err);
+	r->captured_at_s = S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? (uint64_t)st.st_mtime : 0;
+	if (S_ISDIR(st.st_mode))
+		return read_directory(path, options, r, sink, err);
+	if (!S_ISREG(st.st_mode)) {
+		rc = read_pipe(fd, path, &all, err);
+		v.bytes = all.size ? (const uint8_t *)all.data : v.bytes;
+		v.size = all.size;
+	} else if (st.st_size) {
+		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (bytes == MAP_FAILED)
+			return cannot_read(path, errno, err);
+		v.mapped = true;
+		v.bytes = bytes;
+		v.size = (size_t)st.st_size;
+	}
+	if (!rc)
+		rc = read_bytes(&v, options, r, sink, err);
+	if (v.mapped)
+		munmap((void *)(uintptr_t)v.bytes, v.size);
+	buf_done(&all);
+	return rc;
+}
+
+int perf_data_read(const char *path, const struct perf_data_read_options *options,
+                   struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	bool standard_input = !strcmp(path, "-");
+	int fd, rc;
+
+	if (standard_input)
+		path = "standard input";
+	if (!r->path)
+		r->path = xstrdup(path);
+	if (standard_input)
+		return read_open(STDIN_FILENO, path, options, r, sink, err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_read(path, errno, err);
+	rc = read_open(fd, path, options, r, sink, err);
+	close(fd);
+	return rc;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records are put in order by their time and address alone, where they lie, and
+ * decoded when their turn comes. Compressed records are the exception: they are unpacked
+ * into blocks that are kept until all of their records are delivered.
+ */
+#include "event/order.h"
+#include "format/perf/perf_data_layout.h"
+#include "format/perf/perf_data_read.h"
+#include "format/perf/perf_record_walk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+
+enum {
+	BLOCK_BYTES = 1 << 20,
+	UNPACKED_MAX = 128 << 20, /* of more waiting than this the oldest go out */
+	RELEASE_BYTES = 8 << 20,  /* after reading so much, mapped pages are given back */
+};
+
+/* Unpacked records, each after 8 bytes that say where in the file it came from. */
+struct block {
+	uint8_t *bytes;
+	size_t used, room;
+	uint64_t newest_ns;
+};
+
+struct delivery {
+	struct perf_data_view *v;
+	struct recording *r;
+	const struct event_sink *sink;
+	struct perf_data_read_options options;
+	struct order order;
+	struct perf_inflate *inflate;
+	VEC(struct block) blocks;
+	size_t unpacked_bytes;
+	size_t unreleased; /* bytes read since pages were given back */
+	uint64_t damaged;
+	const uint8_t *packed; /* the record being unpacked */
+};
+
+static bool is_mapped(const struct delivery *d, const uint8_t *p)
+{
+	return p >= d->v->bytes && p < d->v->bytes + d->v->mapped_size;
+}
+
+static uint64_t file_offset(const struct delivery *d, const uint8_t *record)
+{
+	return is_mapped(d, record) ? (uint64_t)(record - d->v->bytes) : load_u64(record - 8);
+}
+
+static void warn_damaged(struct delivery *d, const struct event *e)
+{
+	if (!d->damaged++)
+		recording_warn(d->r,
+		               "%s: the record of type %" PRIu32 " at offset %" PRIu64
+		               " does not hold what it should; such records are skipped",
+		               d->v->name, e->type, e->file_offset);
+}
+
+/* False where the options keep a sample out. */
+static bool count_sample(struct delivery *d, const struct event *e)
+{
+	struct recording *r = d->r;
+
+	if (e->time_ns < d->options.from_ns || (d->options.to_ns && e->time_ns > d->options.to_ns))
+		return false;
+	r->samples++;
+	if (e->attr < r->attrs.count)
+		r->attrs.items[e->attr].samples++;
+	if (e->time_ns && (!r->first_sample_ns || e->time_ns < r->first_sample_ns))
+		r->first_sample_ns = e->time_ns;
+	if (e->time_ns > r->last_sample_ns)
+		r->last_sample_ns = e->time_ns;
+	return true;
+}
+
+static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t offset,
+                          struct error *err)
+{
+	struct event e;
+	enum perf_decoded decoded =
+	        perf_decoder_decode(&d->v->decoder, record, load_u16(record + 6), &e);
+
+	e.file_offset = offset;
+	if (decoded != PERF_DECODED) {
+		d->r->unknown_records++;
+		if (decoded == PERF_DECODED_DAMAGED)
+			warn_damaged(d, &e);
+		return 0;
+	}
+	if (e.kind == EVENT_SAMPLE && !count_sample(d, &e))
+		return 0;
+	if (e.kind == EVENT_LOST && e.lost.samples)
+		d->r->lost_samples += e.lost.count;
+	else if (e.kind == EVENT_LOST)
+		d->r->lost_records += e.lost.count;
+	return d->sink->event ? d->sink->event(d->sink->ctx, &e, err) : 0;
+}
+
+/*
+ * Pages that were read are dropped, wherever they are: one that is still wanted
+ * comes back by itself.
+ */
+static void release_pages(struct delivery *d, size_t read)
+{
+	d->unreleased += read;
+	if (!d->v->mapped || d->unreleased < RELEASE_BYTES)
+		return;
+	madvise((void *)(uintptr_t)d->v->bytes, d->v->mapped_size, MADV_DONTNEED);
+	d->unreleased = 0;
+}
+
+static int deliver_ordered(void *ctx, uint64_t position, struct error *err)
+{
+	const uint8_t *record = (const uint8_t *)(uintptr_t)position;
+	int rc = deliver_record(ctx, record, file_offset(ctx, record), err);
+
+	release_pages(ctx, load_u16(record + 6));
+	return rc;
+}
+
+/* Where an unpacked record of that size ends in its block, and the next one begins. */
+static size_t unpacked_step(size_t size)
+{
+	return sizeof(uint64_t) + (size + 7) / 8 * 8;
+}
+
+/* Must skip the same records as take_record(): only kernel records with a time are sorted. */
+static uint64_t next_ordered(void *ctx, uint64_t position, uint64_t end, uint64_t *time_ns)
+{
+	struct delivery *d = ctx;
+	const uint8_t *record = (const uint8_t *)(uintptr_t)position;
+	const uint8_t *stop = (const uint8_t *)(uintptr_t)end;
+
+	if (!is_mapped(d, record)) {
+		record += unpacked_step(load_u16(record + 6));
+		*time_ns = record < stop
+		                   ? perf_decoder_time(&d->v->decoder, record, load_u16(record + 6))
+		                   : 0;
+		return *time_ns ? (uintptr_t)record : 0;
+	}
+	for (struct perf_record_walk walk = {.p = record, .end = stop};
+	     (record = perf_record_next(&walk));) {
+		if ((uintptr_t)record == position || load_u32(record) >= PERF_USER_ATTR)
+			continue;
+		*time_ns = perf_decoder_time(&d->v->decoder, record, walk.record_size);
+		if (*time_ns)
+			return (uintptr_t)record;
+	}
+	return 0;
+}
+
+/* Blocks whose newest record is out have no record left. */
+static void drop_blocks(struct delivery *d)
+{
+	size_t kept = 0;
+
+	vec_each (block, &d->blocks) {
+		if (block->newest_ns > d->order.delivered_ns) {
+			d->blocks.items[kept++] = *block;
+			continue;
+		}
+		d->unpacked_bytes -= block->room;
+		free(block->bytes);
+	}
+	d->blocks.count = kept;
+}
+
+static int end_round(struct delivery *d, struct error *err)
+{
+	int rc = order_round(&d->order, err);
+
+	drop_blocks(d);
+	return rc;
+}
+
+static const uint8_t *keep_unpacked(struct delivery *d, const uint8_t *record, size_t size,
+                                    uint64_t time_ns)
+{
+	size_t need = unpacked_step(size);
+	uint64_t offset = d->packed - d->v->bytes;
+	struct block *block = d->blocks.count ? vec_last(&d->blocks) : NULL;
+	uint8_t *to;
+
+	if (!block || block->room - block->used < need) {
+		block = vec_add(&d->blocks);
+		block->room = BLOCK_BYTES;
+		block->bytes = xmalloc(block->room);
+		d->unpacked_bytes += block->room;
+	}
+	to = block->bytes + block->used;
+	memcpy(to, &offset, sizeof(offset));
+	memcpy(to + sizeof(offset), record, size);
+	block->used += need;
+	if (time_ns > block->newest_ns)
+		block->newest_ns = time_ns;
+	return to + sizeof(offset);
+}
+
+/*
+ * Records of the kernel go by their time; those without go at once, as they
+ * stand. `end`: of the record, with what belongs to it.
+ */
+static int take_kernel_record(struct delivery *d, const uint8_t *record, size_t size,
+                              const uint8_t *end, struct error *err)
+{
+	uint64_t time_ns = perf_decoder_time(&d->v->decoder, record, size);
+
+	if (!time_ns) {
+		order_pass(&d->order, (uintptr_t)record, (uintptr_t)end);
+		return deliver_record(d, record,
+		                      is_mapped(d, record) ? (uint64_t)(record - d->v->bytes)
+		                                           : (uint64_t)(d->packed - d->v->bytes),
+		                      err);
+	}
+	if (!is_mapped(d, record)) {
+		record = keep_unpacked(d, record, size, time_ns);
+		end = record + unpacked_step(size);
+	}
+	order_push(&d->order, time_ns, (uintptr_t)record, (uintptr_t)end);
+	return order_full(&d->order) ? order_relieve(&d->order, err) : 0;
+}
+
+static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct error *err)
+{
+	struct delivery *d = ctx;
+
+	d->r->records++;
+	if (load_u32(record) >= PERF_USER_ATTR) { /* never packed by a recorder */
+		d->r->unknown_records++;
+		return 0;
+	}
+	return take_kernel_record(d, record, size, record + size, err);
+}
+
+/* Of the blocks that wait, those before the middle one; all, where that is not enough. */
+static int drop_oldest(struct delivery *d, struct error *err)
+{
+	int rc = order_until(&d->order, d->blocks.items[d->blocks.count / 2].newest_ns, err);
+
+	drop_blocks(d);
+	if (rc || d->unpacked_bytes <= UNPACKED_MAX / 4 * 3)
+		return rc;
+	rc = order_finish(&d->order, err);
+	drop_blocks(d);
+	return rc;
+}
+
+static int take_packed(struct delivery *d, const uint8_t *record, size_t size, const char **why,
+                       struct error *err)
+{
+	const uint8_t *packed = record + PERF_RECORD_HEADER_SIZE;
+	size_t bytes = size - PERF_RECORD_HEADER_SIZE;
+	int rc;
+
+	if (load_u32(record) == PERF_USER_COMPRESSED2) { /* padded: says how long it is */
+		uint64_t used = bytes >= sizeof(used) ? load_u64(packed) : UINT64_MAX;
+
+		if (used > bytes - sizeof(used)) {
+			*why = "a compressed record is longer than it can be";
+			return 0;
+		}
+		packed += sizeof(used);
+		bytes = used;
+	}
+	if (!d->inflate)
+		d->inflate = perf_inflate_new();
+	d->packed = record;
+	rc = perf_inflate(d->inflate, packed, bytes, take_unpacked, d, why, err);
+	/* A file may unpack to a thousand times its size: that much must not wait. */
+	return !rc && d->unpacked_bytes > UNPACKED_MAX ? drop_oldest(d, err) : rc;
+}
+
+static int take_record(struct delivery *d, const uint8_t *record, const struct perf_record_walk *w,
+                       const char **why, struct error *err)
+{
+	uint32_t type = load_u32(record);
+
+	d->r->records++;
+	if (type < PERF_USER_ATTR)
+		return take_kernel_record(d, record, w->record_size, w->p, err);
+	order_pass(&d->order, (uintptr_t)record, (uintptr_t)w->p);
+	/* A round of one file says nothing of the others. */
+	if (type == PERF_USER_FINISHED_ROUND)
+		return d->v->part_count ? 0 : end_round(d, err);
+	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
+		return take_packed(d, record, w->record_size, why, err);
+	if (type > PERF_USER_COMPRESSED2)
+		d->r->unknown_records++;
+	return 0;
+}
+
+/* A recorder that writes whole blocks leaves zeros at the end when it is killed. */
+static bool only_zeros(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && !*p)
+		p++;
+	return p == end;
+}
+
+/* Says where reading ended before its time. */
+static void warn_ended(struct delivery *d, const uint8_t *record, const char *why)
+{
+	bool killed = d->r->truncated;
+
+	d->r->truncated = true;
+	if (killed && only_zeros(record, d->v->bytes + d->v->data_end))
+		return;
+	recording_warn(d->r, "%s: %s, at offset %zu of %zu: reading ends there", d->v->name, why,
+	               (size_t)(record - d->v->bytes), d->v->mapped_size);
+}
+
+/* The records of one file. Each has its own stream of compressed records. */
+static int take_part(struct delivery *d, size_t from, size_t to, struct error *err)
+{
+	struct perf_record_walk walk = {.p = d->v->bytes + from, .end = d->v->bytes + to};
+	const uint8_t *record = walk.p;
+	const char *why = NULL;
+	int rc = 0;
+
+	while (!rc && !why && (record = perf_record_next(&walk))) {
+		rc = take_record(d, record, &walk, &why, err);
+		release_pages(d, (size_t)(walk.p - record));
+	}
+	if (rc)
+		return rc;
+	if (why || walk.why)
+		warn_ended(d, why ? record : walk.p, why ? why : walk.why);
+	perf_inflate_free(d->inflate);
+	d->inflate = NULL;
+	return 0;
+}
+
+static int take_all(struct delivery *d, struct error *err)
+{
+	const struct perf_data_view *v = d->v;
+	int rc = take_part(d, v->data, v->data_end, err);
+
+	for (size_t i = 0; !rc && i < v->part_count; i++)
+		rc = take_part(d, v->parts[i].offset, v->parts[i].offset + v->parts[i].size, err);
+	return rc ? rc : order_finish(&d->order, err);
+}
+
+int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
+                      struct recording *r, const struct event_sink *sink, struct error *err)
+{
+	struct delivery d = {.v = v, .r = r, .sink = sink};
+	int rc = 0;
+
+	if (options)
+		d.options = *options;
+	if (!v->mapped_size)
+		v->mapped_size = v->size;
+	order_init(&d.order, &(struct order_source){
+	                             .ctx = &d, .deliver = deliver_ordered, .next = next_ordered});
+	if (sink->begin)
+		rc = sink->begin(sink->ctx, r, err);
+	if (!rc)
+		rc = take_all(&d, err);
+	r->out_of_order = d.order.late;
+	if (!rc && sink->end)
+		rc = sink->end(sink->ctx, r, err);
+	vec_each (block, &d.blocks)
+		free(block->bytes);
+	vec_done(&d.blocks);
+	perf_inflate_free(d.inflate);
+	order_done(&d.order);
+	return rc;
+}

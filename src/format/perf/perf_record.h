@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf_record: one record of perf.data to one event.
+ *
+ *	perf_decoder_init, _add_attr for each attr, _seal
+ *	_time and _decode for each record
+ *	perf_decoder_done
+ *
+ * Records are untrusted and may stand at any address; their size was checked
+ * to lie in memory, nothing else. What an event points to lies in the record
+ * or in the decoder, and is good until the next _decode. For format/perf_*.c, and
+ * for a recorder that looks into what its rings hold. Uses: base, event.
+ */
+#ifndef ASSAY_FORMAT_PERF_PERF_RECORD_H
+#define ASSAY_FORMAT_PERF_PERF_RECORD_H
+
+#include "base/memory/buf.h"
+#include "base/memory/hash.h"
+#include "base/memory/vec.h"
+#include "event/event.h"
+
+#include <linux/perf_event.h>
+
+/* Fields of fixed size, in the order in which they stand in a sample. */
+enum perf_field {
+	PERF_FIELD_IDENTIFIER,
+	PERF_FIELD_IP,
+	PERF_FIELD_TID,
+	PERF_FIELD_TIME,
+	PERF_FIELD_ADDR,
+	PERF_FIELD_ID,
+	PERF_FIELD_STREAM_ID,
+	PERF_FIELD_CPU,
+	PERF_FIELD_PERIOD,
+	PERF_FIELDS
+};
+
+/* Where an attr's records have their fields; 0: not there. */
+struct perf_layout {
+	uint64_t sample_type, read_format;
+	uint64_t regs_user, regs_intr, branch_type;
+	bool build_ids;            /* asked for in maps */
+	uint8_t at[PERF_FIELDS];   /* in a sample, from the record's start */
+	uint8_t back[PERF_FIELDS]; /* in other records, from the record's end */
+	uint8_t fixed_end;         /* of a sample's fields of fixed size */
+	uint8_t trailer;           /* size of the sample_id, 0 without */
+	uint8_t id_at, id_back;    /* of IDENTIFIER or ID */
+	uint64_t period;           /* of samples that carry none */
+};
+
+typedef VEC(uint64_t) perf_words;
+
+struct perf_decoder {
+	VEC(struct perf_layout) layouts; /* one an attr */
+	VEC(struct {
+		uint64_t id;
+		uint16_t attr;
+	})
+	ids;
+	struct id_table id_table;
+	bool match_ids;    /* several attrs, and their records have ids */
+	bool uniform_ids;  /* all have their id at one place */
+	bool uniform_time; /* all have their time at one place */
+	bool marks_execs;  /* COMM records of execs are marked */
+	uint64_t last_id;
+	uint16_t last_attr;
+	perf_words chain, regs; /* aligned copies, where the record is not */
+	struct buf text;        /* NUL-ended copy, where the record has none */
+};
+
+enum perf_decoded {
+	PERF_DECODED,
+	PERF_DECODED_UNKNOWN, /* a kind or an event that is not known */
+	PERF_DECODED_DAMAGED, /* fields reach over the record's end */
+};
+
+void perf_decoder_init(struct perf_decoder *d);
+void perf_decoder_done(struct perf_decoder *d);
+/* `ids`: count times 8 bytes, at any address. */
+void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr *attr,
+                           const void *ids, size_t count);
+/* More ids of an attr that was added; those that are known stay as they are. */
+void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids, size_t count);
+void perf_decoder_seal(struct perf_decoder *d);
+
+/* The record's time, 0 where it has none. `record` has `size` >= 8 bytes. */
+uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t size);
+enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,
+                                      struct event *e);
+
+/*
+ * Copies a whole and aligned record without the room of its stack copy that the kernel did not
+ * fill: returns the copy's size. `into` has `size` bytes and may be the record. Texts of events
+ * decoded before stay good.
+ */
+size_t perf_decoder_compact(struct perf_decoder *d, const uint8_t *record, size_t size,
+                            uint8_t *into);
+
+#endif

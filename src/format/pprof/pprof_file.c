@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/pprof/pprof_file.h"
+
+#include "base/file/gunzip.h"
+#include "base/file/regular_file.h"
+#include "base/memory/xalloc.h"
+#include "format/pprof/pprof_read.h"
+#include "format/pprof/pprof_wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	HEAD_BYTES = 4096,     /* of a file, to tell its kind */
+	HEAD_UNPACKED = 16384, /* of what these unpack to */
+	PIECE_BYTES = 65536,
+};
+
+/*
+ * Fields of the right kinds, one behind the other, with sample types among them: text and
+ * other formats fail at the first or second. The last may be cut off by the head's end.
+ */
+static bool begins_profile(const uint8_t *bytes, size_t size, bool whole)
+{
+	struct pprof_cursor c = {bytes, bytes + size};
+	struct pprof_field f;
+	size_t fields = 0;
+	int got;
+
+	while ((got = pprof_next(&c, &f)) == 1) {
+		if (!pprof_fits(&f) || f.number > PROFILE_DOCUMENT)
+			return false;
+		fields++;
+	}
+	return fields && (!got || (!whole && f.number <= PROFILE_DOCUMENT && pprof_fits(&f)));
+}
+
+/* What a packed file's first bytes unpack to; false: nothing. */
+static bool unpack_head(struct buf *head, bool *whole)
+{
+	uint8_t *bytes = xmalloc(HEAD_UNPACKED);
+	bool ended;
+	size_t size = gunzip_head(head->data, head->size, bytes, HEAD_UNPACKED, &ended);
+
+	*whole = *whole && ended;
+	buf_clear(head);
+	buf_add(head, bytes, size);
+	free(bytes);
+	return size > 0;
+}
+
+static const char *file_of(const char *path)
+{
+	return strcmp(path, "-") != 0 ? path : "/dev/stdin";
+}
+
+bool pprof_file_head(const char *path, struct buf *head, bool *whole)
+{
+	char bytes[HEAD_BYTES];
+	struct stat st;
+	ssize_t size;
+	int fd = regular_file_open(file_of(path), &st);
+
+	buf_clear(head);
+	if (fd < 0)
+		return false;
+	size = pread(fd, bytes, sizeof(bytes), 0);
+	close(fd);
+	if (size <= 0)
+		return false;
+	buf_add(head, bytes, (size_t)size);
+	*whole = size < (ssize_t)sizeof(bytes);
+	return !gunzip_is_packed(bytes, (size_t)size) || unpack_head(head, whole);
+}
+
+bool pprof_recognise(const char *path)
+{
+	struct buf head = {0};
+	bool whole, begins;
+
+	begins = pprof_file_head(path, &head, &whole) &&
+	         begins_profile((const uint8_t *)buf_text(&head), head.size, whole);
+	buf_done(&head);
+	return begins;
+}
+
+static int too_large(const char *path, struct error *err)
+{
+	return error_set(err, EFBIG,
+	                 "%s has more than %zu MB, which no profile should need: 'go tool pprof "
+	                 "-proto' can write a part of it",
+	                 path, PPROF_BYTES_MAX >> 20);
+}
+
+static int read_all(int fd, const char *path, struct buf *all, struct error *err)
+{
+	char *piece = xmalloc(PIECE_BYTES);
+	ssize_t got;
+
+	do {
+		got = regular_file_read(fd, piece, PIECE_BYTES);
+		if (got > 0)
+			buf_add(all, piece, (size_t)got);
+	} while (got == PIECE_BYTES && all->size <= PPROF_BYTES_MAX);
+	free(piece);
+	if (got < 0)
+		return error_set(err, (int)-got, "cannot read %s: %s", path, strerror((int)-got));
+	return all->size > PPROF_BYTES_MAX ? too_large(path, err) : 0;
+}
+
+int pprof_file_load(const char *path, struct buf *all, struct error *err)
+{
+	struct stat st;
+	int fd = regular_file_open(file_of(path), &st), ret;
+
+	if (fd == -EINVAL)
+		return error_set(err, EINVAL,
+		                 "%s is no regular file: a pprof profile is read whole; copy it "
+		                 "into one",
+		                 path);
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+	ret = (size_t)st.st_size > PPROF_BYTES_MAX ? too_large(path, err)
+	                                           : read_all(fd, path, all, err);
+	close(fd);
+	return ret;
+}
+
+int pprof_unpack(const char *name, const void *bytes, size_t size, struct buf *out,
+                 struct error *err)
+{
+	static const struct gunzip_limits limits = {PPROF_BYTES_MAX, PPROF_RATIO_MAX,
+	                                            PPROF_RATIO_FROM,
+	                                            "no profile does; it is not read"};
+
+	return size > PPROF_BYTES_MAX ? too_large(name, err)
+	                              : gunzip(name, bytes, size, &limits, out, err);
+}

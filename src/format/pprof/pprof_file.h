@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pprof_file: the bytes of a profile.proto, unpacked where they are gzip'd, within the limits
+ * of pprof_read.h. Private to format/pprof_*.c. Uses: base.
+ */
+#ifndef ASSAY_FORMAT_PPROF_PPROF_FILE_H
+#define ASSAY_FORMAT_PPROF_PPROF_FILE_H
+
+#include "base/memory/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/*
+ * The first bytes of a regular file, of a gzip'd one what they unpack to; `whole`: that is all of
+ * it. False: there are none, or they do not unpack.
+ */
+bool pprof_file_head(const char *path, struct buf *head, bool *whole);
+
+int pprof_file_load(const char *path, struct buf *all, struct error *err);
+
+/* `out` gets what the bytes unpack to. */
+int pprof_unpack(const char *name, const void *bytes, size_t size, struct buf *out,
+                 struct error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * go_table: the functions of a Go program, from the table that its runtime
+ * carries (gopclntab): code, name, and how deep the stack is at each place.
+ *
+ * Stripping a Go program leaves this table, and nothing else that says where a
+ * function begins or how to find its caller. Formats of Go 1.2, 1.16, 1.18 and
+ * 1.20 on; pointers of 8 bytes, little endian.
+ *
+ *	go_table_open()		finds the table in a file, by section or by its magic
+ *	go_table_parse()	the same for its bytes, which must outlive it
+ *	go_table_function()	one of the `count` functions; start and end rise
+ *	go_steps_start(), go_steps_next()	how a function's code moves the stack pointer
+ *	go_table_done()		after either, even where it failed
+ *
+ * What is out of bounds is left out: a function that cannot be read is false,
+ * steps end. Addresses are the file's own. Each call is bounded by the
+ * bytes of one name or one step. A table may be read by several threads. Uses: base.
+ */
+#ifndef ASSAY_IMAGE_GO_GO_TABLE_H
+#define ASSAY_IMAGE_GO_GO_TABLE_H
+
+#include "image/unwind_table/cfi_cursor.h"
+#include "image/elf/elf_file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct go_part {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct go_table {
+	uint8_t *memory; /* the bytes, where they are its own */
+	bool relative;   /* starts are relative to text: from Go 1.18 on */
+	uint64_t text;
+	size_t count; /* functions */
+	size_t size;  /* bytes of the table */
+	/* private */
+	const struct go_format *format;
+	struct go_part names, steps, functions;
+	uint8_t quantum; /* of code */
+};
+
+enum go_kind {
+	GO_PLAIN,
+	GO_OUTERMOST, /* nothing called it on the stack that it runs on */
+	GO_SWITCHES,  /* it sets the stack pointer as the table cannot tell */
+	GO_INJECTED,  /* by a signal handler, between any two instructions */
+};
+
+struct go_function {
+	uint64_t start, end;
+	const char *name; /* the table's */
+	enum go_kind kind;
+	uint32_t steps;
+};
+
+/* From start to end the stack is `depth` bytes deeper than it was when called. */
+struct go_step {
+	uint64_t start, end;
+	int32_t depth;
+};
+
+struct go_steps {
+	struct cfi_cursor at;
+	uint64_t place, end;
+	uint32_t depth;
+	uint8_t quantum;
+	bool first;
+};
+
+bool go_table_open(struct go_table *t, struct elf_file *f);
+bool go_table_parse(struct go_table *t, const uint8_t *bytes, size_t size);
+void go_table_done(struct go_table *t);
+bool go_table_function(const struct go_table *t, size_t index, struct go_function *function);
+
+void go_steps_start(const struct go_table *t, const struct go_function *function,
+                    struct go_steps *steps);
+bool go_steps_next(struct go_steps *steps, struct go_step *step);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfi_internal: what the parts of cfi share, and nobody else sees.
+ *
+ *	cfi_compile.c     finds the FDEs, joins their rows to one table
+ *	cfi_cursor.c      reads bytes, numbers and LEB128 within bounds
+ *	cfi_program.c     runs the instructions of one FDE
+ *	cfi_expression.c  decodes DWARF expressions
+ *	cfi_pool.c        rules, saves and expressions, each kept once
+ *	go_rows.c         rows of Go programs, from the table of their runtime
+ *	cfi_image.c       the table as one block of bytes, checked
+ *	cfi_cache.c       that block in the cache
+ *
+ * Uses: base.
+ */
+#ifndef ASSAY_IMAGE_UNWIND_TABLE_CFI_INTERNAL_H
+#define ASSAY_IMAGE_UNWIND_TABLE_CFI_INTERNAL_H
+
+#include "base/memory/blake2b.h"
+#include "base/memory/hash.h"
+#include "base/memory/vec.h"
+#include "image/unwind_table/cfi.h"
+#include "image/unwind_table/cfi_cursor.h"
+#include "image/go/go_table.h"
+
+#include <stddef.h>
+
+#define CFI_COLUMNS_MAX 33
+
+/* More only a hostile file has: libcrypto, the largest user of them, has some dozens. */
+#define CFI_OPS_MAX 65536
+#define CFI_EXPRESSIONS_MAX 65536
+#define CFI_EXPRESSION_OPS_MAX 64
+
+/*
+ * Whatever a file holds, compiling it takes no more than 200 MB: a sparse file of 20 KB on the disk
+ * may say that it has sections of 5 GB. The largest files known (browsers, machine learning) have
+ * sections of 20 MB and 3 million rows.
+ */
+#define CFI_SECTION_BYTES_MAX ((uint64_t)48 << 20)
+#define CFI_ROWS_MAX ((size_t)8 << 20)
+#define CFI_FDES_MAX ((size_t)3 << 19)
+
+/* What a machine calls its registers. */
+struct cfi_machine {
+	uint8_t columns; /* those that are kept; a program may name others */
+	uint8_t address_size;
+	bool arm64;
+};
+
+const struct cfi_machine *cfi_machine(enum elf_machine machine); /* NULL: no tables */
+
+/* Beyond enum cfi_how, while a program runs. */
+enum {
+	CFI_SAME = CFI_UNDEFINED + 1,
+	CFI_BAD, /* said in a way that cannot be compiled */
+};
+
+struct cfi_location {
+	uint8_t how, base;
+	int32_t offset;
+};
+
+struct cfi_state {
+	uint8_t cfa, cfa_reg; /* CFI_BAD: not known */
+	int64_t cfa_offset;
+	struct cfi_location regs[CFI_COLUMNS_MAX];
+};
+
+struct cfi_save_set {
+	uint32_t first, count;
+};
+
+struct cfi_pool {
+	const struct cfi_machine *machine;
+	VEC(struct cfi_rule) rules;
+	VEC(struct cfi_save) saves;
+	VEC(struct cfi_save_set) sets;
+	VEC(struct cfi_op) ops;
+	VEC(struct cfi_expression) expressions;
+	struct id_table rule_ids, set_ids, expression_ids;
+	uint64_t skipped; /* rows */
+	bool cut;         /* something was left out because of the bounds above */
+};
+
+void cfi_pool_done(struct cfi_pool *p);
+/* The number of the rule that a state is; CFI_NO_RULE where it cannot be one. */
+uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t return_column,
+                       bool signal);
+/* The number of an expression, or -1. */
+int64_t cfi_pool_expression(struct cfi_pool *p, const struct cfi_op *ops, size_t count);
+
+/* Operations that a walker can do; each by one atom, see cfi.h. */
+bool cfi_op_known(const struct cfi_op *op, const struct cfi_machine *m);
+bool cfi_op_branches(const struct cfi_op *op);
+
+/* Sets what an expression says of the CFA or of a register; CFI_BAD where it cannot be done. */
+void cfi_expression_cfa(struct cfi_pool *p, struct cfi_cursor block, struct cfi_state *s);
+struct cfi_location cfi_expression_location(struct cfi_pool *p, struct cfi_cursor block,
+                                            bool is_value);
+
+/* What the FDEs of one CIE have in common. */
+struct cfi_cie {
+	uint64_t offset; /* in the section */
+	bool usable, signal, sized;
+	uint8_t encoding; /* of addresses, DW_EH_PE_* */
+	uint8_t return_column;
+	uint64_t code_factor;
+	int64_t data_factor;
+	struct cfi_state initial;
+};
+
+struct cfi_rows {
+	VEC(uint32_t) offsets;
+	VEC(uint16_t) rules;
+};
+
+/* One FDE's code: in the file, and as addresses for DW_CFA_set_loc. */
+struct cfi_range {
+	uint32_t offset, size;
+	uint64_t address;
+};
+
+struct cfi_run {
+	struct cfi_pool *pool;
+	const struct cfi_cie *cie;
+	struct cfi_range range;
+	struct cfi_rows *rows; /* of this FDE from first_row on */
+	size_t first_row;
+	struct cfi_state state, *remembered;
+	size_t depth;
+	uint32_t at;    /* bytes into the range */
+	uint64_t *work; /* what may still be done for the file; 0: no more */
+	bool bad;       /* an instruction that is not understood */
+};
+
+/*
+ * Runs a CIE's instructions into its initial state; or those of an FDE, which
+ * adds rows. False: not understood; the rows before that place are good.
+ */
+bool cfi_run_initial(struct cfi_pool *p, struct cfi_cie *cie, struct cfi_cursor program,
+                     uint64_t *work);
+bool cfi_run_range(struct cfi_pool *p, const struct cfi_cie *cie, struct cfi_range range,
+                   struct cfi_cursor program, struct cfi_rows *rows, uint64_t *work);
+
+/* A pointer as an FDE encodes it; `place` is the address of the cursor's place. False: cannot. */
+bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
+                      const struct cfi_machine *m, uint64_t *pointer);
+
+/*
+ * Adds the rows of a Go function that begins at an offset of the file, all of
+ * it in the file. How many bytes of its code they describe; 0: there are none.
+ */
+uint32_t cfi_go_rows(struct cfi_pool *p, struct elf_file *f, const struct go_table *t,
+                     const struct go_function *function, uint32_t offset, struct cfi_rows *rows);
+
+/* The first bytes of a cache file. */
+struct cfi_header {
+	char magic[8];
+	uint32_t version;
+	uint8_t machine; /* enum elf_machine */
+	uint8_t cut;     /* as of struct cfi_pool */
+	uint8_t pad[2];
+	uint64_t size;     /* of all */
+	uint64_t checksum; /* of all, with 0 here */
+	uint64_t skipped;
+	uint32_t row_count, rule_count, save_count, op_count, expression_count;
+	struct build_id build_id; /* 21 bytes */
+	uint8_t pad2[7];
+};
+
+#define CFI_MAGIC "ASSAYCFI"
+#define CFI_VERSION 2
+
+/*
+ * The whole table in one block, which is also the cache's file: header, ops,
+ * expressions, saves, rules, offsets, numbers of rules. Malloc'd.
+ */
+struct cfi_header *cfi_image_new(const struct cfi_pool *p, const struct cfi_rows *rows,
+                                 enum elf_machine machine, const struct build_id *build_id);
+uint64_t cfi_image_checksum(const struct cfi_header *image, size_t size);
+/* A table of such a block that was checked already; it has no index yet. */
+struct cfi_table *cfi_image_layout(const struct cfi_header *image);
+/* Checks such a block in full and makes a table of it; NULL: it is damaged or another file's. */
+struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
+                                  enum elf_machine machine, const struct build_id *build_id);
+
+/*
+ * Of all that a table is compiled from: two files of one digest have the same table. A build-id
+ * does not serve for that, as each file can claim any. Not known: what is read of the file is too
+ * scattered (Go programs), or there is nothing to compile.
+ */
+struct cfi_digest {
+	bool known;
+	uint8_t bytes[BLAKE2B_BYTES];
+};
+
+/* Without compiling; a file that others may write to can have another one the next moment. */
+void cfi_digest(struct elf_file *f, struct cfi_digest *digest);
+
+/* A table whose image is in memory, and the digest of what it was made of; -errno with a sentence.
+ */
+int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct cfi_digest *digest,
+                      struct error *err);
+/* The same as a table of its own. */
+int cfi_table_make(struct cfi_table **t, struct elf_file *f, struct cfi_digest *digest,
+                   struct error *err);
+
+/* The first step of the search: which rows an offset may be among. */
+void cfi_table_index(struct cfi_table *t);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/unwind_table/frame_pointers.h"
+
+#include "image/elf/elf_file.h"
+
+#include <capstone/capstone.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SAMPLE 300      /* functions looked at */
+#define BYTES_MAX 2048  /* of each */
+#define PROLOGUE_MAX 16 /* instructions in which a frame is set up */
+
+#if defined(__aarch64__)
+#define OWN_MACHINE ELF_MACHINE_ARM64
+#define OWN_ARCH CS_ARCH_ARM64
+#define OWN_MODE CS_MODE_LITTLE_ENDIAN
+#else
+#define OWN_MACHINE ELF_MACHINE_X86_64
+#define OWN_ARCH CS_ARCH_X86
+#define OWN_MODE CS_MODE_64
+#endif
+
+static bool sets_frame(const cs_insn *in)
+{
+	if (OWN_ARCH == CS_ARCH_X86)
+		return !strcmp(in->mnemonic, "mov") && !strcmp(in->op_str, "rbp, rsp");
+	return (!strcmp(in->mnemonic, "mov") && !strcmp(in->op_str, "x29, sp")) ||
+	       (!strcmp(in->mnemonic, "add") && !strncmp(in->op_str, "x29, sp", 7));
+}
+
+static bool calls(const cs_insn *in)
+{
+	return OWN_ARCH == CS_ARCH_X86
+	               ? !strcmp(in->mnemonic, "call")
+	               : !strcmp(in->mnemonic, "bl") || !strcmp(in->mnemonic, "blr");
+}
+
+static void look_at(csh handle, const uint8_t *code, size_t size, uint64_t address,
+                    struct frame_pointers *survey)
+{
+	cs_insn *in = cs_malloc(handle);
+	bool framed = false, caller = false;
+
+	for (int i = 0; in && !caller && cs_disasm_iter(handle, &code, &size, &address, in); i++) {
+		framed = framed || (i < PROLOGUE_MAX && sets_frame(in));
+		caller = calls(in);
+	}
+	if (in)
+		cs_free(in, 1);
+	if (!caller)
+		return;
+	survey->functions++;
+	survey->framed += framed;
+}
+
+static void look_at_functions(struct elf_file *f, csh handle, struct frame_pointers *survey)
+{
+	struct symbol_table table;
+	uint8_t code[BYTES_MAX];
+	size_t step;
+
+	symbol_table_init(&table);
+	elf_file_symbols(f, &table);
+	symbol_table_finish(&table);
+	/* Spread evenly over the file: neighbours come of one object, compiled one way. */
+	step = table.entries.count / (2 * SAMPLE) + 1;
+	for (size_t i = 0; i < table.entries.count && survey->functions < SAMPLE; i += step) {
+		const struct symbol_entry *e = &table.entries.items[i];
+		size_t size = e->end - e->start;
+
+		if (!e->sized || e->end <= e->start)
+			continue;
+		size = elf_file_read(f, e->start, code, size < BYTES_MAX ? size : BYTES_MAX);
+		look_at(handle, code, size, e->start, survey);
+	}
+	symbol_table_done(&table);
+}
+
+static bool has_section(struct elf_file *f, const char *wanted)
+{
+	Elf *elf = elf_file_handle(f);
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && !strcmp(name, wanted))
+			return true;
+	}
+	return false;
+}
+
+static void find_debug_file(const struct build_id *id, struct frame_pointers *survey)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	if (!id || id->size < 2)
+		return;
+	build_id_text(id, hex);
+	snprintf(survey->debug_file, sizeof(survey->debug_file),
+	         "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	if (access(survey->debug_file, R_OK))
+		survey->debug_file[0] = '\0';
+}
+
+int frame_pointers_survey(const char *path, struct frame_pointers *survey, struct error *err)
+{
+	struct elf_file *f = NULL;
+	csh handle = 0;
+	int r;
+
+	memset(survey, 0, sizeof(*survey));
+	r = elf_file_open(&f, path, err);
+	if (r)
+		return r;
+	if (elf_file_machine(f) != OWN_MACHINE)
+		r = error_set(err, ENOTSUP, "%s: code of another machine", path);
+	else if (cs_open(OWN_ARCH, OWN_MODE, &handle) != CS_ERR_OK)
+		r = error_set(err, ENOTSUP, "capstone cannot disassemble this machine's code");
+	if (!r) {
+		look_at_functions(f, handle, survey);
+		survey->symtab = elf_file_has_symtab(f);
+		survey->unwind_table = has_section(f, ".eh_frame");
+		survey->debug_info = has_section(f, ".debug_info");
+		find_debug_file(elf_file_build_id(f), survey);
+		cs_close(&handle);
+	}
+	elf_file_close(f);
+	return r;
+}

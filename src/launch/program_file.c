@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "launch/program_file.h"
+
+#include "base/memory/xalloc.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define ROOM_LEAST (128u << 10) /* bytes: a file's first step, and some */
+
+bool program_file_is_there(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
+char *program_file_own_directory(void)
+{
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (size <= 0)
+		return xstrdup(".");
+	path[size] = '\0';
+	slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
+	return xstrdup(path);
+}
+
+char *program_file_find(const char *name)
+{
+	const char *paths = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return xstrdup(name);
+	for (paths = paths ? paths : "/bin:/usr/bin"; *paths;) {
+		size_t size = strcspn(paths, ":");
+		char *path = size ? xasprintf("%.*s/%s", (int)size, paths, name)
+		                  : xasprintf("./%s", name);
+		struct stat st;
+
+		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
+			return path;
+		free(path);
+		paths += size + (paths[size] == ':');
+	}
+	return NULL;
+}
+
+char *program_file_interpreter(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char line[256] = {0}, *start = line + 2;
+	ssize_t size;
+
+	if (fd < 0)
+		return NULL;
+	size = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (size < 2 || memcmp(line, "#!", 2))
+		return NULL;
+	start += strspn(start, " \t");
+	return xstrndup(start, strcspn(start, " \t\n"));
+}
+
+bool program_file_is_full(const char *directory)
+{
+	struct statvfs room;
+
+	return !statvfs(directory, &room) && room.f_bavail < ROOM_LEAST / room.f_frsize + 1;
+}

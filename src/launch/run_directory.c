@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "launch/run_directory.h"
+
+#include "base/memory/xalloc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX "run-"
+#define MARK "reset"
+#define NESTED_MAX 4 /* `assay calls -- assay calls -- ...` */
+
+static bool is_own_directory(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+static void mark_remove(const char *directory)
+{
+	char *mark = xasprintf("%s/" MARK, directory);
+
+	unlink(mark);
+	free(mark);
+}
+
+/* A session whose assay was killed; its directory goes as soon as nothing is in it. */
+static void sweep(const char *path, const char *name)
+{
+	long pid = strtol(name + strlen(PREFIX), NULL, 10);
+
+	if (pid <= 0 || pid > INT32_MAX || !kill((pid_t)pid, 0) || errno != ESRCH)
+		return;
+	mark_remove(path); /* nobody is there to be told */
+	rmdir(path);
+}
+
+static int walk(const char *directory, run_directory_fn *each, void *ctx, int depth,
+                struct error *err)
+{
+	const struct dirent *entry;
+	int rc = each(ctx, directory, err);
+	DIR *dir;
+
+	if (rc)
+		return rc;
+	dir = depth < NESTED_MAX ? opendir(directory) : NULL;
+	while (dir && (entry = readdir(dir))) {
+		char *path;
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		path = xasprintf("%s/%s", directory, entry->d_name);
+		/* One that goes meanwhile is no error. */
+		if (is_own_directory(path) && !walk(path, each, ctx, depth + 1, NULL))
+			sweep(path, entry->d_name);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	return 0;
+}
+
+int run_directory_each(const char *base, run_directory_fn *each, void *ctx, struct error *err)
+{
+	return walk(base, each, ctx, 0, err);
+}
+
+static int nothing(void *ctx, const char *directory, struct error *err)
+{
+	return 0;
+}
+
+int run_directory_begin(const char *base, char **directory, struct error *err)
+{
+	int rc = 0;
+
+	/* Looks for what sessions left that were killed. */
+	walk(base, nothing, NULL, 0, NULL);
+	*directory = xasprintf("%s/" PREFIX "%d-XXXXXX", base, (int)getpid());
+	if (!mkdtemp(*directory)) { /* 0700 */
+		rc = error_set(err, errno, "%s: no directory can be made in it: %s", base,
+		               strerror(errno));
+		free(*directory);
+		*directory = NULL;
+	}
+	return rc;
+}
+
+void run_directory_mark(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *directory = xstrndup(file, slash ? (size_t)(slash - file) : 0);
+	const char *name = strrchr(directory, '/');
+	char *mark = xasprintf("%s/" MARK, directory);
+	int fd;
+
+	if (name && !strncmp(name + 1, PREFIX, strlen(PREFIX))) {
+		fd = open(mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			close(fd);
+		sweep(directory, name + 1);
+	}
+	free(directory);
+	free(mark);
+}
+
+bool run_directory_was_marked(const char *directory)
+{
+	char *mark = xasprintf("%s/" MARK, directory);
+	bool there = !access(mark, F_OK);
+
+	free(mark);
+	return there;
+}
+
+bool run_directory_end(const char *directory)
+{
+	mark_remove(directory);
+	return !rmdir(directory) || errno == ENOENT;
+}

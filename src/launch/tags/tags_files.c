@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "launch/tags/tags_files.h"
+
+#include "launch/run_directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add_files(void *ctx, const char *directory, struct error *err)
+{
+	tag_rings_list *list = ctx, here = {0};
+	int rc = tag_rings_list_read(&here, directory, err);
+
+	/* What the items hold is the list's now. */
+	vec_each (file, &here)
+		vec_push(list, *file);
+	vec_done(&here);
+	return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct tag_rings_file *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+int tags_files_all(tag_rings_list *list, struct error *err)
+{
+	char *directory;
+	int rc = tag_rings_directory(&directory, false, err);
+
+	if (!rc)
+		rc = run_directory_each(directory, add_files, list, err);
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), by_start);
+	free(directory);
+	return rc;
+}
+
+int tags_session_begin(char **directory, struct error *err)
+{
+	char *base;
+	int rc = tag_rings_directory(&base, true, err);
+
+	*directory = NULL;
+	if (!rc)
+		rc = run_directory_begin(base, directory, err);
+	free(base);
+	return rc;
+}
+
+bool tags_session_end(const char *directory)
+{
+	return run_directory_end(directory);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "launch/tags/tags_merge.h"
+
+struct merging {
+	const struct tags_merge *m;
+	struct tags_merged *into;
+	size_t event;  /* the next */
+	uint64_t time; /* of `event`, whole */
+	size_t at;     /* of the switches, the next */
+	uint64_t last; /* that was put */
+};
+
+static bool more(const struct merging *g)
+{
+	return g->event < g->m->count;
+}
+
+static uint64_t time_after(uint64_t time, uint64_t word)
+{
+	return time + (((word >> ASSAY_TAGS_TAG_BITS) - time) & ASSAY_TAGS_CLOCK_MASK);
+}
+
+static void put(struct merging *g, uint64_t time, uint32_t tag)
+{
+	/* Words tell less than a turn of the clock; well before that a packet is begun. */
+	if (!g->into->words.count || time - g->last > ASSAY_TAGS_CLOCK_MASK / 2)
+		vec_push(&g->into->pieces, (struct tags_piece){g->into->words.count, time});
+	vec_push(&g->into->words, time << ASSAY_TAGS_TAG_BITS | tag);
+	g->last = time;
+}
+
+static void put_event(struct merging *g)
+{
+	put(g, g->time > g->last ? g->time : g->last,
+	    (uint32_t)(g->m->words[g->event] & ASSAY_TAGS_TAG_MASK));
+	if (++g->event < g->m->count)
+		g->time = time_after(g->time, g->m->words[g->event]);
+}
+
+static void put_switch(struct merging *g, uint64_t time)
+{
+	put(g, time > g->last ? time : g->last, g->m->switches[g->at].tag);
+	g->at++;
+}
+
+/* Events that seem to be behind it, and are nearer to it than to the switch in, were before. */
+static void switch_out(struct merging *g)
+{
+	const struct tags_switch *s = &g->m->switches[g->at];
+	bool in_known = g->at + 1 < g->m->switch_count;
+	uint64_t in = in_known ? s[1].ticks : UINT64_MAX, time = s->ticks;
+
+	while (more(g) && g->time <= s->ticks)
+		put_event(g);
+	while (more(g) && g->time < in && g->time - s->ticks <= g->m->near &&
+	       g->time - s->ticks <= in - g->time) {
+		time = g->time;
+		put_event(g);
+	}
+	put_switch(g, time);
+}
+
+static void switch_in(struct merging *g)
+{
+	uint64_t in = g->m->switches[g->at].ticks;
+
+	while (more(g) && g->time < in && in - g->time > g->m->near)
+		put_event(g);
+	put_switch(g, more(g) && g->time < in ? g->time : in);
+}
+
+/* Is it to be put before the events that are left? */
+static bool is_due(const struct merging *g, uint64_t end)
+{
+	const struct tags_switch *s = &g->m->switches[g->at];
+
+	if (!more(g))
+		return false;
+	if (s->ticks <= end)
+		return true;
+	/* The last event lies shortly before the switch in that it followed. */
+	return s->tag == ASSAY_TAG_SWITCH_IN && s->ticks - end <= g->m->near &&
+	       (!g->at || (s[-1].tag != ASSAY_TAG_SWITCH_IN && s[-1].ticks < end));
+}
+
+static uint64_t end_of(const struct tags_merge *m)
+{
+	uint64_t time = m->begin;
+
+	for (size_t i = 0; i < m->count; i++)
+		time = time_after(time, m->words[i]);
+	return time;
+}
+
+size_t tags_merge(const struct tags_merge *m, bool whole, struct tags_merged *into)
+{
+	struct merging g = {.m = m, .into = into, .last = m->floor};
+	uint64_t end = end_of(m);
+
+	into->words.count = into->pieces.count = 0;
+	if (m->count)
+		g.time = time_after(m->begin, m->words[0]);
+	while (g.at < m->switch_count && is_due(&g, end)) {
+		if (m->switches[g.at].tag == ASSAY_TAG_SWITCH_IN)
+			switch_in(&g);
+		else
+			switch_out(&g);
+	}
+	while (more(&g))
+		put_event(&g);
+	while (whole && g.at < m->switch_count)
+		put_switch(&g, m->switches[g.at].ticks);
+	into->end = g.last;
+	return g.at;
+}
+
+void tags_merge_done(struct tags_merged *merged)
+{
+	vec_done(&merged->words);
+	vec_done(&merged->pieces);
+}

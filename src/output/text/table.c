@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/text/table.h"
+
+#include "base/memory/xalloc.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define BAR_WIDTH 16
+#define GAP 2
+#define SQUEEZED 10 /* columns are not made narrower than this */
+
+void table_init(struct table *t, const struct text_style *style)
+{
+	*t = (struct table){.style = style};
+}
+
+void table_done(struct table *t)
+{
+	vec_each (cell, &t->cells)
+		free(*cell);
+	vec_done(&t->cells);
+	vec_done(&t->columns);
+	vec_done(&t->kinds);
+	vec_done(&t->widths);
+}
+
+void table_column(struct table *t, const char *title, enum table_align align)
+{
+	struct table_column column = {title, align};
+
+	if (align != TABLE_BAR || t->style->bars)
+		vec_push(&t->columns, column);
+}
+
+void table_row(struct table *t, enum table_kind kind)
+{
+	while (t->cells.count < t->kinds.count * t->columns.count)
+		vec_push(&t->cells, xstrdup(""));
+	vec_push(&t->kinds, kind);
+}
+
+void table_text(struct table *t, const char *text)
+{
+	struct buf clean = {0};
+
+	text_clean(&clean, text);
+	vec_push(&t->cells, xstrdup(buf_text(&clean)));
+	buf_done(&clean);
+}
+
+void table_format(struct table *t, const char *fmt, ...)
+{
+	struct buf text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	table_text(t, buf_text(&text));
+	buf_done(&text);
+}
+
+void table_share(struct table *t, double share)
+{
+	struct buf text = {0};
+
+	text_share(&text, share);
+	table_text(t, buf_text(&text));
+	buf_done(&text);
+}
+
+void table_count(struct table *t, uint64_t count)
+{
+	struct buf text = {0};
+
+	text_count(&text, count);
+	table_text(t, buf_text(&text));
+	buf_done(&text);
+}
+
+void table_date(struct table *t, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[32];
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%F %T", &tm))
+		table_text(t, "?");
+	else
+		table_text(t, text);
+}
+
+void table_time(struct table *t, int64_t ns)
+{
+	struct buf text = {0};
+
+	text_time(&text, ns);
+	table_text(t, buf_text(&text));
+	buf_done(&text);
+}
+
+void table_bar(struct table *t, double share)
+{
+	struct buf text = {0};
+
+	if (!t->style->bars)
+		return;
+	if (share > 0)
+		buf_pad(&text, '*', (size_t)lround(fmin(share, 1) * BAR_WIDTH));
+	table_text(t, buf_text(&text));
+	buf_done(&text);
+}
+
+/* Width on the screen: one place per character. */
+static size_t text_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void add_cut(struct buf *out, const char *text, size_t room)
+{
+	size_t n = 0;
+
+	if (text_width(text) <= room) {
+		buf_puts(out, text);
+		return;
+	}
+	for (; *text; text++) {
+		bool start = ((unsigned char)*text & 0xc0) != 0x80;
+
+		if (start && n + 1 >= room)
+			break;
+		n += start;
+		buf_putc(out, *text);
+	}
+	buf_putc(out, '~');
+}
+
+static const char *cell_at(const struct table *t, size_t row, size_t column)
+{
+	size_t i = row * t->columns.count + column;
+
+	return i < t->cells.count ? t->cells.items[i] : "";
+}
+
+static void print_line(const struct table *t, const size_t *widths, const char *dress, bool titles,
+                       size_t row, struct buf *out)
+{
+	size_t used = 0, columns = t->columns.count, start;
+
+	buf_puts(out, dress);
+	start = out->size;
+	for (size_t c = 0; c < columns; c++) {
+		const struct table_column *column = &t->columns.items[c];
+		const char *text = titles ? column->title : cell_at(t, row, c);
+		size_t width = text_width(text) < widths[c] ? text_width(text) : widths[c];
+		size_t gap = GAP * (c > 0);
+		bool colour = t->style->colour && column->align == TABLE_BAR && width;
+
+		if (column->align == TABLE_RIGHT)
+			gap += widths[c] - width;
+		buf_pad(out, ' ', gap);
+		used += gap;
+		if (colour)
+			buf_puts(out, "\033[33m");
+		if (c + 1 == columns && t->style->width)
+			add_cut(out, text, t->style->width > used + 8 ? t->style->width - used : 8);
+		else
+			add_cut(out, text, widths[c]);
+		if (colour)
+			buf_addf(out, "\033[0m%s", dress);
+		used += width;
+		if (column->align != TABLE_RIGHT && c + 1 < columns) {
+			buf_pad(out, ' ', widths[c] - width);
+			used += widths[c] - width;
+		}
+	}
+	while (out->size > start && out->data[out->size - 1] == ' ')
+		out->data[--out->size] = '\0';
+	buf_puts(out, *dress ? "\033[0m\n" : "\n");
+}
+
+static const char *dress_of(const struct table *t, enum table_kind kind)
+{
+	if (!t->style->colour || kind == TABLE_ROW)
+		return "";
+	return kind == TABLE_TOTAL ? "\033[1m" : "\033[2m";
+}
+
+static bool has_titles(const struct table *t)
+{
+	vec_each (column, &t->columns)
+		if (column->title[0])
+			return true;
+	return false;
+}
+
+static size_t *measure(const struct table *t)
+{
+	size_t *widths = xcalloc(t->columns.count + 1, sizeof(*widths));
+
+	for (size_t c = 0; c < t->columns.count; c++) {
+		widths[c] = text_width(t->columns.items[c].title);
+		if (c < t->widths.count && t->widths.items[c] > widths[c])
+			widths[c] = t->widths.items[c];
+		if (t->columns.items[c].align == TABLE_BAR && widths[c] < BAR_WIDTH)
+			widths[c] = BAR_WIDTH;
+		for (size_t r = 0; r < t->kinds.count; r++) {
+			size_t width = text_width(cell_at(t, r, c));
+
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+	}
+	return widths;
+}
+
+/* Takes width from the widest text column until a line fits. */
+static void squeeze(const struct table *t, size_t *widths)
+{
+	size_t columns = t->columns.count, all = columns ? GAP * (columns - 1) : 0;
+
+	for (size_t c = 0; c < columns; c++)
+		all += widths[c];
+	while (all > t->style->width) {
+		size_t widest = columns;
+
+		for (size_t c = 0; c < columns; c++)
+			if (t->columns.items[c].align == TABLE_LEFT && widths[c] > SQUEEZED &&
+			    (widest == columns || widths[c] > widths[widest]))
+				widest = c;
+		if (widest == columns)
+			return;
+		widths[widest]--;
+		all--;
+	}
+}
+
+static size_t *widths_of(const struct table *t)
+{
+	size_t *widths = measure(t);
+
+	if (t->squeezed && t->style->width)
+		squeeze(t, widths);
+	return widths;
+}
+
+static void print_lines(const struct table *t, const size_t *widths, struct buf *out)
+{
+	if (has_titles(t) && !t->widths.count)
+		print_line(t, widths, dress_of(t, TABLE_REST), true, 0, out);
+	for (size_t r = 0; r < t->kinds.count; r++)
+		print_line(t, widths, dress_of(t, t->kinds.items[r]), false, r, out);
+}
+
+void table_print(const struct table *t, struct buf *out)
+{
+	size_t *widths = widths_of(t);
+
+	print_lines(t, widths, out);
+	free(widths);
+}
+
+void table_flush(struct table *t, struct buf *out)
+{
+	size_t *widths = widths_of(t);
+
+	print_lines(t, widths, out);
+	vec_each (cell, &t->cells)
+		free(*cell);
+	t->cells.count = t->kinds.count = 0;
+	t->widths.count = 0;
+	for (size_t c = 0; c < t->columns.count; c++)
+		vec_push(&t->widths, widths[c]);
+	free(widths);
+}

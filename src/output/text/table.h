@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table: columns of text that line up.
+ *
+ * Name the columns, add cells row by row, print once. A column is as wide as its widest cell. The
+ * last column is cut at the terminal's width; in a `squeezed` table the widest text columns are
+ * cut; in a pipe (width 0) nothing is cut. Characters that would move a terminal's cursor are
+ * escaped in cells (base/text/plain_text.h). table_init() / table_done(). Nothing fails. One
+ * thread. Uses: base.
+ */
+#ifndef ASSAY_OUTPUT_TEXT_TABLE_H
+#define ASSAY_OUTPUT_TEXT_TABLE_H
+
+#include "base/memory/buf.h"
+#include "base/memory/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The style of text output; the command sets it from the terminal and the options. */
+struct text_style {
+	bool colour;
+	bool bars;      /* stars beside shares */
+	unsigned width; /* columns of the terminal, 0: no limit */
+};
+
+enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
+enum table_kind { TABLE_ROW, TABLE_REST, TABLE_TOTAL };
+
+struct table_column {
+	const char *title;
+	enum table_align align;
+};
+
+struct table {
+	const struct text_style *style;
+	bool squeezed; /* set it after table_init() */
+	VEC(struct table_column) columns;
+	VEC(char *) cells;
+	VEC(enum table_kind) kinds; /* per row */
+	VEC(size_t)
+	widths; /* widths of the rows that table_flush() printed; empty: none
+	         * yet */
+};
+
+void table_init(struct table *t, const struct text_style *style);
+void table_done(struct table *t);
+
+/* Titles are not copied. A column of bars is omitted if the style has no bars. */
+void table_column(struct table *t, const char *title, enum table_align align);
+void table_row(struct table *t, enum table_kind kind);
+void table_text(struct table *t, const char *text);
+void table_format(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void table_share(struct table *t, double share);   /* "12.3 %" */
+void table_count(struct table *t, uint64_t count); /* "1,234,567" */
+void table_time(struct table *t, int64_t ns);      /* "1.234 s" */
+void table_date(struct table *t, uint64_t ns);     /* since 1970: "2024-05-06 07:08:09" in local
+                                                    * time */
+void table_bar(struct table *t, double share);
+void table_print(const struct table *t, struct buf *out);
+/*
+ * Prints the rows so far and frees them, for tables larger than memory. The columns keep their
+ * widths, and grow if later rows need more.
+ */
+void table_flush(struct table *t, struct buf *out);
+
+/* Append the same forms to running text. */
+void text_time(struct buf *out, int64_t ns);
+void text_count(struct buf *out, uint64_t count);
+void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);
+void text_bytes(struct buf *out, uint64_t bytes);
+void text_share(struct buf *out, double share);
+/* Appends one field, with terminal control characters escaped (base/text/plain_text.h). */
+void text_clean(struct buf *out, const char *text);
+/* Appends a path as a shell reads it: quoted with double quotes or $'...' if necessary. */
+void text_path(struct buf *out, const char *path);
+/* Appends an empty line and a heading, bold on a terminal. */
+void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* Appends text wrapped at the terminal's width (80 in a pipe); continued lines start at column
+ * `indent`. */
+void text_fill(struct buf *out, const struct text_style *style, const char *first, size_t indent,
+               const char *text);
+
+#endif

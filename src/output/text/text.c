@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/text/table.h"
+
+#include "base/text/plain_text.h"
+#include "base/text/plural.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_time(struct buf *out, int64_t ns)
+{
+	double t = (double)ns, size = t < 0 ? -t : t;
+
+	if (size >= 1e9)
+		buf_addf(out, "%.3f s", t / 1e9);
+	else if (size >= 1e6)
+		buf_addf(out, "%.2f ms", t / 1e6);
+	else if (size >= 1e3)
+		buf_addf(out, "%.2f us", t / 1e3);
+	else if (ns)
+		buf_addf(out, "%" PRId64 " ns", ns);
+	else
+		buf_puts(out, "0 s");
+}
+
+void text_count(struct buf *out, uint64_t count)
+{
+	char digits[32];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf_putc(out, ',');
+		buf_putc(out, digits[i]);
+	}
+}
+
+void text_counted(struct buf *out, uint64_t count, const char *one, const char *many)
+{
+	text_count(out, count);
+	buf_addf(out, " %s", plural(count, one, many));
+}
+
+void text_bytes(struct buf *out, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(*units)) {
+		value /= 1000;
+		unit++;
+	}
+	buf_addf(out, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+void text_share(struct buf *out, double share)
+{
+	double percent = 100 * share;
+
+	if (percent > -0.005 && percent < 0.005)
+		buf_puts(out, "0.0 %");
+	else if (percent > -0.05 && percent < 0.05)
+		buf_addf(out, "%.2f %%", percent);
+	else
+		buf_addf(out, "%.1f %%", percent);
+}
+
+void text_clean(struct buf *out, const char *text)
+{
+	plain_text_add(out, text, strlen(text));
+}
+
+/*
+ * Appends a name with control characters or invalid UTF-8, in the form that bash and zsh read back.
+ * The first byte of a C1 control is escaped by itself; the second one is then invalid alone and is
+ * escaped too.
+ */
+static void add_escaped_path(struct buf *out, const char *path)
+{
+	buf_puts(out, "$'");
+	for (const char *end = path; *path; path = end) {
+		end = path + strcspn(path, "'\\\xc2");
+		plain_text_add(out, path, (size_t)(end - path));
+		if (*end) {
+			buf_addf(out, *end == '\xc2' ? "\\x%02x" : "\\%c", (unsigned char)*end);
+			end++;
+		}
+	}
+	buf_putc(out, '\'');
+}
+
+static bool is_plain(const char *text)
+{
+	struct buf plain = {0};
+	bool same;
+
+	text_clean(&plain, text);
+	same = !strcmp(buf_text(&plain), text);
+	buf_done(&plain);
+	return same;
+}
+
+void text_path(struct buf *out, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	                            "/._-+,:@%=";
+
+	const char *odd = path;
+
+	while (*odd && ((unsigned char)*odd >= 0x80 || strchr(plain, *odd)))
+		odd++;
+	if (odd > path && !*odd && is_plain(path)) {
+		buf_puts(out, path);
+		return;
+	}
+	if (!is_plain(path)) {
+		add_escaped_path(out, path);
+		return;
+	}
+	buf_putc(out, '"');
+	for (; *path; path++) {
+		if (strchr("\"\\$`", *path))
+			buf_putc(out, '\\');
+		buf_putc(out, *path);
+	}
+	buf_putc(out, '"');
+}
+
+void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
+{
+	struct buf text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (out->size)
+		buf_putc(out, '\n');
+	buf_puts(out, style->colour ? "\033[1m" : "");
+	text_clean(out, buf_text(&text));
+	buf_puts(out, style->colour ? "\033[0m\n" : "\n");
+	buf_done(&text);
+}
+
+/* A unit belongs to the number before it: "%", "ns", with any text that follows without a space. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = {"%", "ns", "us", "ms", "s"};
+	size_t length = strcspn(text, " ,;:).\n");
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strlen(units[i]) == length && !strncmp(text, units[i], length))
+			return true;
+	return false;
+}
+
+/* Keeps a number and its unit on one line. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " \n");
+
+	if (length && text[length] == ' ' && text[length - 1] >= '0' && text[length - 1] <= '9' &&
+	    is_unit(text + length + 1))
+		length += 1 + strcspn(text + length + 1, " \n");
+	return length;
+}
+
+void text_fill(struct buf *out, const struct text_style *style, const char *first, size_t indent,
+               const char *text)
+{
+	size_t width = style->width ? style->width : 80, used = strlen(first);
+
+	buf_puts(out, first);
+	if (used < indent) {
+		buf_pad(out, ' ', indent - used);
+		used = indent;
+	}
+	while (*text) {
+		size_t word = word_length(text);
+
+		if (used + word > width && used > indent) {
+			out->size -= out->data[out->size - 1] == ' ';
+			buf_putc(out, '\n');
+			buf_pad(out, ' ', indent);
+			used = indent;
+		}
+		plain_text_add(out, text, word);
+		used += word;
+		text += word + strspn(text + word, " \n");
+		if (*text) {
+			buf_putc(out, ' ');
+			used++;
+		}
+	}
+	buf_putc(out, '\n');
+}

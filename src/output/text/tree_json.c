@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output/text/tree_json.h"
+
+#include "base/memory/vec.h"
+
+void tree_json_recursion(struct json *j, const struct branch *branch)
+{
+	if (!branch->levels)
+		return;
+	json_ku64(j, "recursion", branch->levels);
+	json_ku64(j, "recursion_functions", branch->round);
+}
+
+void tree_json_id(struct json *j, uint32_t id, uint32_t parent)
+{
+	json_ku64(j, "id", id);
+	json_key(j, "parent");
+	if (parent == ID_NONE)
+		json_null(j);
+	else
+		json_u64(j, parent);
+}
+
+/* The state while a tree is written. */
+struct writing {
+	struct json *j;
+	bool nested;
+	unsigned open;      /* nested: open objects */
+	uint32_t written;   /* by ids: nodes written */
+	VEC(uint32_t) ways; /* by ids: ids of the current node and its callers, from the root */
+};
+
+static void close_down_to(struct writing *t, unsigned depth)
+{
+	for (; t->open > depth; t->open--) {
+		json_end_array(t->j);
+		json_end_object(t->j);
+	}
+}
+
+static void begin_node(struct writing *t, unsigned depth)
+{
+	if (t->nested)
+		close_down_to(t, depth);
+	json_object(t->j);
+	if (t->nested)
+		return;
+	t->ways.count = depth;
+	tree_json_id(t->j, t->written, depth ? *vec_last(&t->ways) : ID_NONE);
+	vec_push(&t->ways, t->written++);
+}
+
+static void end_node(struct writing *t)
+{
+	if (!t->nested) {
+		json_end_object(t->j);
+		return;
+	}
+	json_key(t->j, "children");
+	json_array(t->j);
+	t->open++;
+}
+
+void tree_json(struct json *j, struct branches b, const struct tree_json_node *of,
+               const void *report, bool nested)
+{
+	struct writing t = {.j = j, .nested = nested};
+	struct branch_walk w = {0};
+	bool shown;
+
+	if (!nested)
+		json_array(j);
+	do {
+		shown = w.node == TREE_ROOT || of->shown(report, w.node);
+		if (!shown)
+			continue;
+		begin_node(&t, w.depth);
+		of->keys(j, report, w.node);
+		end_node(&t);
+	} while (branches_step(b, &w, shown));
+	close_down_to(&t, 0);
+	if (!nested)
+		json_end_array(j);
+	vec_done(&t.ways);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/calls/call_paths.h"
+
+#include <math.h>
+
+struct call_paths *call_paths_new(void)
+{
+	struct call_paths *c = xcalloc(1, sizeof(*c));
+
+	image_table_init(&c->images);
+	return c;
+}
+
+void call_paths_free(struct call_paths *c)
+{
+	if (!c)
+		return;
+	vec_each (p, &c->processes) {
+		vec_done(&p->paths);
+		vec_done(&p->threads);
+		id_table_done(&p->index);
+	}
+	vec_done(&c->processes);
+	vec_done(&c->functions);
+	id_table_done(&c->index);
+	image_table_done(&c->images);
+	free(c);
+}
+
+static bool function_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct call_paths *c = ctx;
+	const struct call_function *a = &c->functions.items[id], *b = key;
+
+	return a->kind == b->kind && a->frame.image == b->frame.image &&
+	       a->frame.offset == b->frame.offset && a->library == b->library &&
+	       a->counted == b->counted;
+}
+
+uint32_t call_paths_function(struct call_paths *c, const struct call_function *f)
+{
+	uint64_t what = (uint64_t)f->kind << 2 | (uint64_t)f->library << 1 | f->counted;
+	uint64_t hash = hash_pair(f->frame.offset, (uint64_t)f->frame.image << 8 | what);
+	uint32_t id = id_table_find(&c->index, hash, function_equal, c, f);
+
+	if (id == ID_NONE) {
+		id = (uint32_t)c->functions.count;
+		vec_push(&c->functions, *f);
+		id_table_add(&c->index, hash, id);
+		return id;
+	}
+	if (!c->functions.items[id].name) {
+		c->functions.items[id].name = f->name;
+		c->functions.items[id].file = f->file;
+		c->functions.items[id].line = f->line;
+	}
+	return id;
+}
+
+static void path_add(struct call_process *p, uint32_t parent, uint32_t function)
+{
+	uint32_t order = (uint32_t)p->paths.count;
+
+	vec_push(&p->paths, (struct call_path){.parent = parent,
+	                                       .function = function,
+	                                       .first_child = CALL_PATH_NONE,
+	                                       .sibling = CALL_PATH_NONE,
+	                                       .min_ns = NAN,
+	                                       .max_ns = NAN,
+	                                       .order = order});
+}
+
+uint32_t call_paths_process(struct call_paths *c, const char *name, int32_t pid)
+{
+	struct call_function outside = {.kind = CALL_OUTSIDE};
+	uint32_t root = call_paths_function(c, &outside);
+	struct call_process *p = vec_add(&c->processes);
+
+	p->name = intern_add(&c->images.names, name);
+	p->pid = pid;
+	path_add(p, CALL_PATH_NONE, root);
+	return (uint32_t)(c->processes.count - 1);
+}
+
+static bool path_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct call_process *p = ctx;
+	const struct call_path *a = &p->paths.items[id], *b = key;
+
+	return a->parent == b->parent && a->function == b->function;
+}
+
+uint32_t call_path_child(struct call_process *p, uint32_t parent, uint32_t function)
+{
+	struct call_path key = {.parent = parent, .function = function};
+	uint64_t hash = hash_pair(parent, function);
+	uint32_t id = id_table_find(&p->index, hash, path_equal, p, &key);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)p->paths.count;
+	path_add(p, parent, function);
+	id_table_add(&p->index, hash, id);
+	return id;
+}
+
+void call_path_range(struct call_path *path, double min_ns, double max_ns)
+{
+	/* fmin and fmax give the other one where one is NAN. */
+	path->min_ns = fmin(path->min_ns, min_ns);
+	path->max_ns = fmax(path->max_ns, max_ns);
+}
+
+/*
+ * A path stands behind its parent: from the last to the first, all of a path's
+ * callees have been added when it adds itself. Errors add up as they are, for
+ * one wrong cost shifts them all the same way.
+ */
+static void close_process(struct call_process *p)
+{
+	vec_each (path, &p->paths) {
+		path->first_child = path->sibling = CALL_PATH_NONE;
+		path->total_ns = path->net_ns;
+		path->total_error_ns = path->net_error_ns;
+		path->total_blocked_ns = path->blocked_ns;
+		path->total_preempted_ns = path->preempted_ns;
+	}
+	for (size_t i = p->paths.count; i-- > 1;) {
+		struct call_path *path = &p->paths.items[i];
+		struct call_path *parent = &p->paths.items[path->parent];
+
+		path->sibling = parent->first_child;
+		parent->first_child = (uint32_t)i;
+		parent->total_ns += path->total_ns;
+		parent->total_error_ns += path->total_error_ns;
+		parent->total_blocked_ns += path->total_blocked_ns;
+		parent->total_preempted_ns += path->total_preempted_ns;
+	}
+}
+
+void call_paths_close(struct call_paths *c)
+{
+	if (c->closed)
+		return;
+	c->closed = true;
+	vec_each (p, &c->processes)
+		close_process(p);
+}
+
+uint32_t call_path_depth(const struct call_process *p, uint32_t path)
+{
+	uint32_t depth = 0;
+
+	for (; path; path = p->paths.items[path].parent)
+		depth++;
+	return depth;
+}
+
+size_t call_path_chain(const struct call_process *p, uint32_t path, uint32_t *chain, size_t max)
+{
+	size_t depth = call_path_depth(p, path), count = depth < max ? depth : max;
+
+	for (size_t i = count; i--; path = p->paths.items[path].parent)
+		chain[i] = path;
+	return count;
+}
+
+uint64_t call_process_calls(const struct call_process *p)
+{
+	uint64_t calls = 0;
+
+	vec_each (path, &p->paths)
+		calls += path->calls;
+	return calls;
+}
+
+double call_path_wall_ns(const struct call_path *path)
+{
+	return path->total_ns + path->total_blocked_ns + path->total_preempted_ns;
+}
+
+void call_process_walk(const struct call_process *p, call_path_fn *enter, call_path_fn *leave,
+                       void *ctx)
+{
+	const struct call_path *paths = p->paths.items;
+	uint32_t id = 0;
+
+	enter(ctx, id);
+	for (;;) {
+		if (paths[id].first_child != CALL_PATH_NONE) {
+			id = paths[id].first_child;
+			enter(ctx, id);
+			continue;
+		}
+		leave(ctx, id);
+		while (id && paths[id].sibling == CALL_PATH_NONE) {
+			id = paths[id].parent;
+			leave(ctx, id);
+		}
+		if (!id)
+			return;
+		id = paths[id].sibling;
+		enter(ctx, id);
+	}
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/ledger/ledger_thread.h"
+
+#include "base/memory/hash.h"
+
+static struct thread_track *track_of(struct ledger_threads *l, uint32_t thread)
+{
+	while (l->threads.count <= thread)
+		vec_add(&l->threads);
+	return &l->threads.items[thread];
+}
+
+static struct ledger_process *process_of(struct ledger_threads *l, uint32_t process)
+{
+	while (l->processes.count <= process)
+		vec_add(&l->processes);
+	return &l->processes.items[process];
+}
+
+static void charge(struct ledger_threads *l, const struct thread_track *t, uint64_t time_ns)
+{
+	struct ledger_process *p = process_of(l, t->process);
+	uint64_t ns = time_ns > t->since_ns ? time_ns - t->since_ns : 0;
+
+	switch (t->state) {
+	case THREAD_ON_CPU:
+		p->oncpu_ns += ns;
+		break;
+	case THREAD_RUNNABLE:
+		p->runnable_ns += ns;
+		break;
+	case THREAD_BLOCKED:
+		p->blocked_ns += ns;
+		break;
+	case THREAD_UNKNOWN:
+		p->unknown_ns += ns;
+		break;
+	default:
+		break;
+	}
+}
+
+static void enter(struct ledger_threads *l, struct thread_track *t, uint64_t time_ns,
+                  enum thread_state state)
+{
+	charge(l, t, time_ns);
+	t->state = state;
+	if (time_ns > t->since_ns)
+		t->since_ns = time_ns;
+}
+
+/* First news of a thread, which was in `state` since `start_ns`. */
+static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t process,
+                  uint64_t start_ns, enum thread_state state)
+{
+	*t = (struct thread_track){state, process, start_ns, start_ns};
+	process_of(l, process)->threads++;
+}
+
+void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                          uint64_t time_ns, bool out, bool preempted)
+{
+	struct thread_track *t = track_of(l, thread);
+
+	if (t->state == THREAD_ENDED)
+		return;
+	if (t->state == THREAD_UNHEARD)
+		begin(l, t, process, l->start_ns, out ? THREAD_ON_CPU : THREAD_UNKNOWN);
+	if (out)
+		enter(l, t, time_ns, preempted ? THREAD_RUNNABLE : THREAD_BLOCKED);
+	else
+		enter(l, t, time_ns, THREAD_ON_CPU);
+}
+
+void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                          uint64_t weight)
+{
+	struct thread_track *t = track_of(l, thread);
+
+	process_of(l, process)->weight += weight;
+	if (t->state == THREAD_UNHEARD)
+		begin(l, t, process, l->start_ns, THREAD_ON_CPU);
+}
+
+void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                        uint64_t time_ns)
+{
+	struct thread_track *t = track_of(l, thread);
+
+	if (t->state == THREAD_UNHEARD)
+		begin(l, t, process, time_ns > l->start_ns ? time_ns : l->start_ns,
+		      THREAD_RUNNABLE);
+}
+
+static void end(struct ledger_threads *l, struct thread_track *t, uint64_t time_ns)
+{
+	if (t->state == THREAD_UNHEARD || t->state == THREAD_ENDED)
+		return;
+	enter(l, t, time_ns, THREAD_ENDED);
+	if (time_ns > t->start_ns)
+		process_of(l, t->process)->wall_ns += time_ns - t->start_ns;
+}
+
+void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint64_t time_ns)
+{
+	end(l, track_of(l, thread), time_ns);
+}
+
+void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_process,
+                        uint32_t thread, uint32_t process, uint64_t time_ns)
+{
+	struct thread_track *t;
+
+	if (old != ID_NONE) {
+		t = track_of(l, old);
+		/* Only what runs can exec: with no switch in before, it ran since the start. */
+		if (t->state == THREAD_UNHEARD)
+			begin(l, t, old_process, l->start_ns, THREAD_ON_CPU);
+		end(l, t, time_ns);
+	}
+	t = track_of(l, thread);
+	if (t->state == THREAD_UNHEARD)
+		begin(l, t, process, old == ID_NONE ? l->start_ns : time_ns, THREAD_ON_CPU);
+}
+
+static void append_processes(const struct ledger_threads *l, struct ledger *ledger)
+{
+	for (uint32_t i = 0; i < l->processes.count; i++)
+		if (l->processes.items[i].threads) {
+			vec_push(&ledger->processes, l->processes.items[i]);
+			vec_last(&ledger->processes)->process = i;
+		}
+}
+
+static bool is_live(const struct thread_track *t)
+{
+	return t->state != THREAD_UNHEARD && t->state != THREAD_ENDED;
+}
+
+void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger)
+{
+	vec_each (t, &l->threads)
+		if (is_live(t)) {
+			enter(l, t, to_ns, t->state);
+			if (to_ns > t->start_ns)
+				process_of(l, t->process)->wall_ns += to_ns - t->start_ns;
+			t->start_ns = to_ns;
+		}
+	append_processes(l, ledger);
+	l->processes.count = 0;
+	vec_each (t, &l->threads)
+		if (is_live(t))
+			process_of(l, t->process)->threads++;
+	l->start_ns = to_ns;
+}
+
+void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
+                            size_t thread_count, const uint32_t *new_process, size_t process_count)
+{
+	struct ledger_threads now = {.start_ns = l->start_ns};
+
+	for (uint32_t i = 0; i < l->threads.count && i < thread_count; i++) {
+		const struct thread_track *t = &l->threads.items[i];
+		struct thread_track *moved;
+
+		if (!is_live(t) || new_thread[i] == ID_NONE || t->process >= process_count ||
+		    new_process[t->process] == ID_NONE)
+			continue;
+		moved = track_of(&now, new_thread[i]);
+		*moved = *t;
+		moved->process = new_process[t->process];
+		process_of(&now, moved->process)->threads++;
+	}
+	ledger_thread_done(l);
+	*l = now;
+}
+
+void ledger_thread_finish(struct ledger_threads *l, uint64_t end_ns, struct ledger *ledger)
+{
+	vec_each (t, &l->threads)
+		end(l, t, end_ns);
+	append_processes(l, ledger);
+}
+
+void ledger_thread_done(struct ledger_threads *l)
+{
+	vec_done(&l->threads);
+	vec_done(&l->processes);
+	*l = (struct ledger_threads){0};
+}

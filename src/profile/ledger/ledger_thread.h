@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ledger_thread: where each thread's time went: on a CPU, wanting one, or
+ * waiting; summed by process.
+ *
+ * Fed with what switch records, forks, execs and exits say of a thread, in
+ * time order. A thread that was there at the start is of unknown state until
+ * its first record; if that is a switch out or a sample, it was on a CPU since
+ * the start. Threads of which nothing was heard are not counted. Times in ns.
+ * ledger_thread_done() frees. Uses: base, profile/ledger/ledger.h.
+ */
+#ifndef ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
+#define ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
+
+#include "base/memory/vec.h"
+#include "profile/ledger/ledger.h"
+
+enum thread_state {
+	THREAD_UNHEARD,
+	THREAD_UNKNOWN,
+	THREAD_ON_CPU,
+	THREAD_RUNNABLE,
+	THREAD_BLOCKED,
+	THREAD_ENDED,
+};
+
+struct thread_track {
+	enum thread_state state;
+	uint32_t process;
+	uint64_t since_ns, start_ns;
+};
+
+struct ledger_threads {
+	uint64_t start_ns;                    /* of the recording */
+	VEC(struct thread_track) threads;     /* by thread id */
+	VEC(struct ledger_process) processes; /* by process id */
+};
+
+void ledger_thread_switch(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                          uint64_t time_ns, bool out, bool preempted);
+void ledger_thread_sample(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                          uint64_t weight);
+void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t process,
+                        uint64_t time_ns);
+void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint64_t time_ns);
+/*
+ * The same thread goes on under another id, in another instance of its
+ * process; `old` is ID_NONE if it was not heard of before.
+ */
+void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_process,
+                        uint32_t thread, uint32_t process, uint64_t time_ns);
+/*
+ * Appends the accounts up to `to_ns` of the processes that were heard of, and begins the next
+ * ones there: threads go on in the state that they are in.
+ */
+void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger);
+/*
+ * After a cut: ids of threads and processes are others now. new_thread and new_process give
+ * them by the old ones, ID_NONE for those that are gone.
+ */
+void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
+                            size_t thread_count, const uint32_t *new_process, size_t process_count);
+/* Closes all accounts and appends those of processes that were heard of. */
+void ledger_thread_finish(struct ledger_threads *l, uint64_t end_ns, struct ledger *ledger);
+void ledger_thread_done(struct ledger_threads *l);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/stack/stack_code.h"
+
+#include "base/clock.h"
+#include "base/memory/hash.h"
+#include "base/memory/xalloc.h"
+#include "image/locate.h"
+#include "image/elf/vdso.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What is remembered never grows: 4 mappings of each of 64 address spaces (11 KB), and the rules of
+ * 8192 places (64 KB). A new entry takes the place of an older one.
+ */
+#define SPACES 64 /* a power of two */
+#define RANGES 4
+#define ROWS 8192 /* a power of two */
+#define TABLES_MAX UINT16_MAX
+/* A file that the first process did not show may be found through another that maps it. */
+#define TRIES 3
+
+struct code_image {
+	struct cfi_table *table;
+	size_t bytes;    /* of the table */
+	uint64_t used;   /* looked at last; of two the larger is later */
+	uint16_t number; /* 1, 2, ... of the tables, 0: rows of this one are not remembered */
+	uint8_t tries;
+	int32_t pid; /* through whom it was looked for last */
+};
+
+/* A mapping in which every address has the same kind of answer. */
+struct code_range {
+	uint64_t start, end;
+	uint64_t delta;                /* place in the file = address + delta */
+	const struct cfi_table *table; /* NULL: `kind` is the answer */
+	uint32_t image;                /* whose table it is */
+	uint16_t number;               /* of the table */
+	uint8_t kind;
+};
+
+/* The mappings of one address space that were met last. */
+struct code_space {
+	uint64_t version;
+	uint32_t next; /* the one to be replaced */
+	struct code_range ranges[RANGES];
+};
+
+/* The rule at a place of a table; all processes that map the file share it. */
+struct code_row {
+	uint32_t offset;
+	uint16_t number; /* of the table, 0: none */
+	uint16_t rule;   /* index, or CFI_NO_RULE */
+};
+
+struct stack_code {
+	struct process_table *processes;
+	struct image_table *images;
+	const struct unwind_machine *machine;
+	const struct stack_walk_options *options;
+	struct stack_walk_counts *counts;
+	VEC(struct code_image) files; /* by image */
+	size_t table_bytes;           /* of all */
+	uint64_t uses;
+	uint16_t tables; /* opened or taken over; their numbers are never used again */
+	bool puts_off;
+	uint32_t later, later_process; /* the image whose table is to be opened, ID_NONE: none */
+	struct code_space spaces[SPACES];
+	struct code_row rows[ROWS];
+	struct stack_code_place place; /* the last answer */
+};
+
+static void forget_spaces(struct stack_code *c)
+{
+	for (size_t i = 0; i < SPACES; i++)
+		c->spaces[i].version = UINT64_MAX;
+}
+
+struct stack_code *stack_code_new(struct process_table *processes, struct image_table *images,
+                                  const struct unwind_machine *machine,
+                                  const struct stack_walk_options *options,
+                                  struct stack_walk_counts *counts)
+{
+	struct stack_code *c = xcalloc(1, sizeof(*c));
+
+	c->processes = processes;
+	c->images = images;
+	c->machine = machine;
+	c->options = options;
+	c->counts = counts;
+	c->later = ID_NONE;
+	forget_spaces(c);
+	return c;
+}
+
+void stack_code_free(struct stack_code *c)
+{
+	if (!c)
+		return;
+	vec_each (file, &c->files)
+		cfi_table_free(file->table);
+	vec_done(&c->files);
+	free(c);
+}
+
+static struct code_image *image_file(struct stack_code *c, uint32_t image)
+{
+	while (c->files.count <= image)
+		vec_add(&c->files);
+	return &c->files.items[image];
+}
+
+static uint16_t next_number(struct stack_code *c)
+{
+	return c->tables < TABLES_MAX ? ++c->tables : 0;
+}
+
+void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
+                            const struct image_table *images_before)
+{
+	for (uint32_t i = 0; i < before->files.count; i++) {
+		struct code_image *file = &before->files.items[i];
+		uint32_t id = file->tries
+		                      ? image_table_find(c->images, &images_before->images.items[i],
+		                                         image_path(images_before, i))
+		                      : ID_NONE;
+
+		if (id == ID_NONE || image_file(c, id)->table)
+			continue;
+		*image_file(c, id) = *file;
+		image_file(c, id)->number = file->table ? next_number(c) : 0;
+		c->table_bytes += file->bytes;
+		file->table = NULL;
+	}
+	c->uses = before->uses;
+}
+
+/* Closes tables, those looked at longest ago first, until `keep` and the others fit. */
+static void bound_tables(struct stack_code *c, const struct code_image *keep)
+{
+	size_t most = c->options->table_bytes ? c->options->table_bytes : STACK_TABLE_BYTES;
+
+	while (c->table_bytes > most) {
+		struct code_image *oldest = NULL;
+
+		vec_each (file, &c->files)
+			if (file->table && file != keep && (!oldest || file->used < oldest->used))
+				oldest = file;
+		if (!oldest)
+			return;
+		cfi_table_free(oldest->table);
+		c->table_bytes -= oldest->bytes;
+		*oldest = (struct code_image){0};
+		c->counts->dropped_tables++;
+		forget_spaces(c);
+	}
+}
+
+/* Ours, if it is the recorded one. */
+static struct elf_file *open_vdso(const struct stack_code *c, const struct image *image)
+{
+	struct elf_file *f;
+
+	if (vdso_open(&f, NULL))
+		return NULL;
+	if (image->build_id.size ? locate_same_build_id(&image->build_id, elf_file_build_id(f))
+	                         : c->options->live)
+		return f;
+	elf_file_close(f);
+	return NULL;
+}
+
+static struct elf_file *open_image(const struct stack_code *c, uint32_t id, int32_t pid)
+{
+	struct image image = c->images->images.items[id];
+	struct elf_file *f = NULL;
+
+	if (image.kind == IMAGE_VDSO)
+		return open_vdso(c, &image);
+	if (c->options->live)
+		image.pid = pid;
+	return locate_image(&f, &image, image_path(c->images, id), c->options->root, NULL) ? NULL
+	                                                                                   : f;
+}
+
+/* What a foreign call is asked for: a file's table; its path ends the request. */
+struct table_request {
+	struct image image;
+	bool cached;
+	char path[PATH_MAX];
+};
+
+static int read_table(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct table_request *r = in;
+	struct cache_dir *cache = NULL;
+	struct cfi_table *t = NULL;
+	struct elf_file *f = NULL;
+	const void *bytes;
+	size_t count;
+	int status = locate_image(&f, &r->image, r->path, NULL, NULL);
+
+	if (!status && r->cached)
+		cache_dir_open(&cache, NULL);
+	if (!status)
+		status = cfi_table_open(&t, f, cache, NULL);
+	if (!status) {
+		bytes = cfi_table_image(t, &count);
+		status = foreign_reply_map(reply, bytes, count);
+	}
+	cfi_table_free(t);
+	cache_dir_close(cache);
+	elf_file_close(f);
+	return status;
+}
+
+/* What it is called in the cache; an empty name: it is not there. */
+struct table_name {
+	enum elf_machine machine;
+	struct build_id build_id;
+	char name[CFI_NAME_SIZE];
+};
+
+static int name_table(const void *in, size_t size, struct foreign_reply *reply)
+{
+	const struct table_request *r = in;
+	struct table_name answer = {0};
+	struct cache_dir *cache = NULL;
+	struct elf_file *f = NULL;
+	int status = locate_image(&f, &r->image, r->path, NULL, NULL);
+
+	if (status)
+		return status;
+	answer.machine = elf_file_machine(f);
+	answer.build_id = *elf_file_build_id(f);
+	if (cache_dir_open(&cache, NULL) || cfi_table_name(f, cache, answer.name))
+		answer.name[0] = '\0';
+	foreign_reply_add(reply, &answer, sizeof(answer));
+	cache_dir_close(cache);
+	elf_file_close(f);
+	return 0;
+}
+
+/* What the cache has is mapped from there: it belongs to this user, and takes no memory twice. */
+static int take_cached(struct stack_code *c, struct cfi_table **table, uint32_t user,
+                       const struct table_request *r, size_t size)
+{
+	struct table_name answer;
+	struct buf out = {0};
+	int status = foreign_call(c->options->foreign, name_table, user, FOREIGN_MS, r, size, &out);
+
+	if (!status && out.size == sizeof(answer)) {
+		memcpy(&answer, out.data, sizeof(answer));
+		if (answer.name[0])
+			*table = cfi_table_by_name(c->options->cache, answer.name, answer.machine,
+			                           &answer.build_id);
+	}
+	buf_done(&out);
+	return status;
+}
+
+static int ask_table(struct stack_code *c, struct cfi_table **table, uint32_t id, int32_t pid)
+{
+	struct foreign *foreign = c->options->foreign;
+	struct table_request r = {.image = c->images->images.items[id],
+	                          .cached = c->options->cache != NULL};
+	const char *path = image_path(c->images, id);
+	size_t length = strlen(path), size;
+	uint32_t user = foreign_user(foreign, pid);
+	void *bytes;
+	int status = 0;
+
+	r.image.pid = pid;
+	if (length >= sizeof(r.path))
+		return -ENAMETOOLONG;
+	memcpy(r.path, path, length + 1);
+	size = offsetof(struct table_request, path) + length + 1;
+	if (r.cached)
+		status = take_cached(c, table, user, &r, size);
+	if (status || *table)
+		return status;
+	status =
+	        foreign_call_mapped(foreign, read_table, user, FOREIGN_MS, &r, size, &bytes, &size);
+	if (!status)
+		*table = cfi_table_from_bytes(bytes, size, foreign_unmap);
+	return status;
+}
+
+static int read_here(struct stack_code *c, struct cfi_table **table, uint32_t id, int32_t pid)
+{
+	struct elf_file *f = open_image(c, id, pid);
+	int status = f ? cfi_table_open(table, f, c->options->cache, NULL) : -ENOENT;
+
+	elf_file_close(f);
+	return status;
+}
+
+static void open_table(struct stack_code *c, struct code_image *file, uint32_t id, int32_t pid)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	bool asks = c->options->foreign && c->images->images.items[id].kind == IMAGE_FILE;
+	int status =
+	        asks ? ask_table(c, &file->table, id, pid) : read_here(c, &file->table, id, pid);
+
+	/* A file that was not asked for may be asked for later. */
+	file->tries += status != -ECANCELED;
+	file->pid = pid;
+	if (file->table) {
+		c->counts->tables++;
+		c->counts->table_rows += file->table->row_count;
+		c->counts->cut_tables += file->table->cut;
+		file->bytes = cfi_table_bytes(file->table);
+		c->table_bytes += file->bytes;
+		file->number = next_number(c);
+		bound_tables(c, file);
+	}
+	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
+}
+
+/* Whether the file may be found through this process. */
+static bool may_open(const struct code_image *file, int32_t pid)
+{
+	return !file->table && file->tries < TRIES && (!file->tries || file->pid != pid);
+}
+
+/* The file of an image, its table opened if that is possible. NULL: later. */
+static const struct code_image *file_of(struct stack_code *c, uint32_t image, uint32_t process)
+{
+	int32_t pid = process_table_process(c->processes, process)->pid;
+	struct code_image *file = image_file(c, image);
+
+	if (!may_open(file, pid))
+		return file;
+	if (c->puts_off) {
+		c->later = image;
+		c->later_process = process;
+		return NULL;
+	}
+	open_table(c, file, image, pid);
+	return file;
+}
+
+void stack_code_put_off(struct stack_code *c, bool on)
+{
+	c->puts_off = on;
+	c->later = ID_NONE;
+}
+
+bool stack_code_later(const struct stack_code *c)
+{
+	return c->later != ID_NONE;
+}
+
+bool stack_code_open(struct stack_code *c)
+{
+	uint32_t image = c->later;
+	int32_t pid;
+
+	c->later = ID_NONE;
+	if (image == ID_NONE)
+		return false;
+	pid = process_table_process(c->processes, c->later_process)->pid;
+	open_table(c, image_file(c, image), image, pid);
+	return !may_open(image_file(c, image), pid);
+}
+
+/* What a mapping of a file that is not generated code has in it. */
+static void look_at_file(struct stack_code *c, uint32_t process, uint32_t image,
+                         struct code_range *range)
+{
+	enum image_kind kind = c->images->images.items[image].kind;
+	const struct code_image *file;
+
+	range->kind = STACK_CODE_NO_RULE;
+	if (kind != IMAGE_FILE && kind != IMAGE_VDSO)
+		return;
+	file = file_of(c, image, process);
+	if (!file) {
+		range->kind = STACK_CODE_LATER;
+	} else if (!file->table) {
+		range->kind = STACK_CODE_NO_FILE;
+	} else if (file->table->machine == c->machine->machine) {
+		range->table = file->table;
+		range->image = image;
+		range->number = file->number;
+	}
+}
+
+/* The mapping of an address, and whether its answer is good for all of the mapping. */
+static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
+                    struct code_range *range)
+{
+	const struct mapping *m = process_table_mapping(c->processes, process, address);
+	struct frame frame;
+
+	*range = (struct code_range){.kind = STACK_CODE_NONE};
+	if (!m)
+		return false;
+	range->start = m->start;
+	range->end = m->end;
+	if (!m->executable)
+		return true;
+	frame = process_table_resolve(c->processes, process, CPU_MODE_USER, address);
+	range->delta = frame.offset - address;
+	look_at_file(c, process, frame.image, range);
+	/* A file that could not be read may be found through the next process that maps it. */
+	return !m->generated && range->kind != STACK_CODE_NO_FILE &&
+	       range->kind != STACK_CODE_LATER;
+}
+
+static const struct code_range *find_range(const struct code_space *s, uint64_t address)
+{
+	for (size_t i = 0; i < RANGES; i++)
+		if (address - s->ranges[i].start < s->ranges[i].end - s->ranges[i].start)
+			return &s->ranges[i];
+	return NULL;
+}
+
+static struct code_space *space_of(struct stack_code *c, uint64_t version)
+{
+	struct code_space *s = &c->spaces[hash_u64(version) & (SPACES - 1)];
+
+	if (s->version != version)
+		*s = (struct code_space){.version = version};
+	return s;
+}
+
+static uint16_t find_rule(struct stack_code *c, const struct code_range *range, uint64_t offset)
+{
+	struct code_row *row =
+	        &c->rows[hash_u64(offset + ((uint64_t)range->number << 40)) & (ROWS - 1)];
+	const struct cfi_rule *rule;
+
+	if (row->offset == offset && row->number == range->number && range->number)
+		return row->rule;
+	rule = cfi_table_find(range->table, offset);
+	*row = (struct code_row){.offset = (uint32_t)offset,
+	                         .number = offset <= UINT32_MAX ? range->number : 0,
+	                         .rule = rule ? (uint16_t)(rule - range->table->rule)
+	                                      : CFI_NO_RULE};
+	return row->rule;
+}
+
+const struct stack_code_place *stack_code_at(struct stack_code *c, uint32_t process,
+                                             uint64_t version, uint64_t address)
+{
+	struct stack_code_place *p = &c->place;
+	struct code_space *s = space_of(c, version);
+	const struct code_range *range = find_range(s, address);
+	struct code_range found;
+	uint16_t rule;
+
+	if (!range) {
+		range = &found;
+		if (look_up(c, process, address, &found))
+			s->ranges[s->next++ % RANGES] = found;
+	}
+	p->kind = (enum stack_code_kind)range->kind;
+	if (!range->table)
+		return p;
+	c->files.items[range->image].used = ++c->uses;
+	rule = find_rule(c, range, address + range->delta);
+	p->table = range->table;
+	p->rule = rule == CFI_NO_RULE ? NULL : &range->table->rule[rule];
+	p->kind = p->rule ? STACK_CODE_RULE : STACK_CODE_NO_RULE;
+	return p;
+}

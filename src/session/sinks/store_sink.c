@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/sinks/store_sink.h"
+
+#include "base/process/aside.h"
+#include "base/clock.h"
+#include "base/memory/hash.h"
+#include "base/text/plural.h"
+#include "format/perf/perf_data_layout.h"
+#include "format/perf/perf_record.h"
+#include "profile/profile_windows.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define WINDOW_NS UINT64_C(10000000000)
+/* What adjusting a clock does in a window; more than that, and it was set. */
+#define CLOCK_SET_NS INT64_C(500000000)
+#define COPY_LOOK_NS 20000000
+#define CLOCK_MOVED_NS INT64_C(1000000)
+
+/* Why time is missing: told apart by their addresses. */
+static const char disk_full[] = "the disk was full", other_writer[] = "somebody else was writing",
+                  suspended[] = "suspended", set_forward[] = "the clock was set forward";
+
+/* A stretch that is not in the store, and could not be told there yet. */
+struct missing {
+	uint64_t from_ns, to_ns;
+	const char *why;
+};
+
+struct store_sink {
+	struct session_sink sink;
+	struct store_sink_options o;
+	char *path;
+	struct store *store;
+	struct perf_decoder decoder;
+	struct profile_windows *windows;
+	struct event_sink events;
+	uint64_t wall_less_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, as last seen */
+	uint64_t asleep_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: grows while the machine sleeps */
+	struct session_status last; /* at the end of the window before */
+	VEC(struct missing) missing;
+	uint64_t lost_windows, lost_samples; /* that found no room */
+	size_t note;                         /* of the session's, of these; 0: none yet */
+	uint64_t dropped_mappings;
+	size_t dropped_note; /* of these, likewise */
+	uint64_t notes_hash; /* of the session's notes that are in the store */
+};
+
+static struct store_sink *store_sink_of(struct session_sink *s)
+{
+	return (struct store_sink *)s;
+}
+
+/* What one clock has more than another; an interruption between two readings is not in it. */
+static int64_t clock_ahead(clockid_t clock, clockid_t base)
+{
+	uint64_t shortest = UINT64_MAX;
+	int64_t ahead = 0;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = clock_ns(base), now = clock_ns(clock);
+		uint64_t took = clock_ns(base) - before;
+
+		if (took >= shortest)
+			continue;
+		shortest = took;
+		ahead = (int64_t)(now - before - took / 2);
+	}
+	return ahead;
+}
+
+static uint64_t wall_less(void)
+{
+	return (uint64_t)clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC);
+}
+
+static uint64_t asleep(void)
+{
+	int64_t ns = clock_ahead(CLOCK_BOOTTIME, CLOCK_MONOTONIC);
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+static void fill_buffers(struct store_sink *s, const struct session_status *now,
+                         struct store_buffer *buffers)
+{
+	for (size_t i = 0; i < now->cpus.count; i++) {
+		const struct session_status_cpu *c = &now->cpus.items[i];
+		struct session_status_cpu before = {0};
+		const struct cpu_stat *a = cpu_stats_find(&s->last.stats, c->cpu);
+		const struct cpu_stat *b = cpu_stats_find(&now->stats, c->cpu);
+		uint64_t reads;
+
+		if (i < s->last.cpus.count)
+			before = s->last.cpus.items[i];
+		reads = c->ring_reads - before.ring_reads;
+		buffers[i] = (struct store_buffer){
+		        .cpu = c->cpu,
+		        .ring_bytes = c->ring_bytes,
+		        .used_max = c->ring_recent_max,
+		        .used_average =
+		                reads ? (c->ring_used_sum - before.ring_used_sum) / reads : 0,
+		        .lost_records = c->lost - before.lost,
+		        .has_steal = a && b,
+		        .steal_ns = a && b ? b->steal_ns - a->steal_ns : 0,
+		};
+	}
+}
+
+/* Not now, but the store is whole, and the next window may go in. */
+static bool is_passing(int status)
+{
+	return status == -ENOSPC || status == -EBUSY;
+}
+
+/* The time is missing in the store: told there once that can be written. */
+static void miss(struct store_sink *s, uint64_t from_ns, uint64_t to_ns, const char *why)
+{
+	struct missing *last = s->missing.count ? vec_last(&s->missing) : NULL;
+
+	if (last && last->why == why && from_ns >= last->from_ns &&
+	    from_ns <= last->to_ns + (uint64_t)CLOCK_SET_NS)
+		last->to_ns = to_ns;
+	else
+		vec_push(&s->missing, (struct missing){from_ns, to_ns, why});
+}
+
+static int tell_missing(struct store_sink *s, struct error *err)
+{
+	size_t told = 0;
+	int ret = 0;
+
+	while (!ret && told < s->missing.count) {
+		const struct missing *m = &s->missing.items[told];
+
+		ret = store_add_gap(s->store, m->from_ns, m->to_ns, m->why, err);
+		told += !ret;
+	}
+	for (size_t i = told; i < s->missing.count; i++)
+		s->missing.items[i - told] = s->missing.items[i];
+	s->missing.count -= told;
+	return ret;
+}
+
+/* Whoever asks how it stands is told that the store has less than was counted. */
+static void note_lost(struct store_sink *s, const struct store_window *w, const char *why)
+{
+	s->lost_windows++;
+	s->lost_samples += w->samples;
+	s->note = session_note(
+	        s->sink.session, s->note,
+	        xasprintf("%" PRIu64 " %s with %" PRIu64 " %s %s not in the store, "
+	                  "which tells of a gap; the last because %s",
+	                  s->lost_windows, plural(s->lost_windows, "window", "windows"),
+	                  s->lost_samples, plural(s->lost_samples, "sample", "samples"),
+	                  plural(s->lost_windows, "is", "are"), why));
+}
+
+/* Mappings that the table of processes had no room for. */
+static void note_dropped(struct store_sink *s, const struct profile *p)
+{
+	uint64_t dropped = process_table_dropped_mappings(p->processes);
+
+	if (dropped == s->dropped_mappings)
+		return;
+	s->dropped_mappings = dropped;
+	s->dropped_note = session_note(
+	        s->sink.session, s->dropped_note,
+	        xasprintf("%" PRIu64 " %s of processes with too many of them %s dropped: code in "
+	                  "them has no names.",
+	                  dropped, plural(dropped, "mapping", "mappings"),
+	                  plural(dropped, "was", "were")));
+}
+
+/* What the session reports as left out, where that changed since it was written. */
+static int write_notes(struct store_sink *s, struct error *err)
+{
+	size_t count;
+	char *const *notes = session_notes(s->sink.session, &count);
+	uint64_t hash = 0;
+	int ret;
+
+	for (size_t i = 0; i < count; i++)
+		hash = hash_pair(hash, hash_bytes(notes[i], strlen(notes[i]) + 1));
+	if (hash == s->notes_hash)
+		return 0;
+	ret = store_set_notes(s->store, notes, count, err);
+	if (!ret)
+		s->notes_hash = hash;
+	return ret;
+}
+
+static int write_window(struct store_sink *s, const struct profile *p, const struct store_window *w,
+                        struct error *err)
+{
+	const char *why;
+	/* A database goes on in a file that nobody finds any more: better it ends. */
+	int ret = session_output_check(s->sink.session, err);
+
+	if (!ret)
+		ret = tell_missing(s, err);
+	note_dropped(s, p);
+	if (!ret)
+		ret = write_notes(s, err);
+	if (!ret)
+		ret = store_add_window(s->store, p, w, err);
+	if (is_passing(ret)) {
+		why = ret == -ENOSPC ? disk_full : other_writer;
+		miss(s, w->start_ns, w->end_ns, why);
+		note_lost(s, w, why);
+	} else if (!ret) {
+		ret = store_keep(s->store, w->end_ns, err);
+	}
+	return is_passing(ret) ? 0 : ret;
+}
+
+/* What there was of the rate and the budget in a window. */
+static void fill_rate(const struct session_status *before, const struct session_status *now,
+                      struct store_window *w)
+{
+	const struct account_budget *b = &now->budget;
+
+	w->rate = (struct store_rate){
+	        .slowed_budget_ns = now->slowed_budget_ns - before->slowed_budget_ns,
+	        .slowed_behind_ns = now->slowed_behind_ns - before->slowed_behind_ns,
+	        .taken_ns = now->budget_spent_ns - before->budget_spent_ns,
+	        .taken_of_ns = b->looked_ns - before->budget.looked_ns,
+	        .over_ns = b->over_ns - before->budget.over_ns,
+	        .most_ppm = now->budget_recent_ppm,
+	        .sample_ns = b->cost_ns,
+	};
+	w->budget = (struct store_budget){.share_ppm = b->share_ppm,
+	                                  .cost_low_ns = b->cost_low_ns,
+	                                  .cost_high_ns = b->cost_high_ns,
+	                                  .cost_samples = b->cost_samples,
+	                                  .record_ns = b->record_ns};
+}
+
+static int on_window(void *ctx, const struct profile *p, const struct profile_window *w,
+                     struct error *err)
+{
+	struct store_sink *s = ctx;
+	struct session_status now;
+	struct store_buffer *buffers;
+	struct store_window out;
+	int ret;
+
+	session_status_take(s->sink.session, &now);
+	buffers = xcalloc(now.cpus.count + 1, sizeof(*buffers));
+	fill_buffers(s, &now, buffers);
+	out = (struct store_window){
+	        .start_ns = w->start_ns + s->wall_less_ns,
+	        .end_ns = w->end_ns + s->wall_less_ns,
+	        .samples = w->samples,
+	        .lost_records = w->lost_records,
+	        .observer_cpu_ns = now.observer_cpu_ns - s->last.observer_cpu_ns,
+	        .period_ns = now.period_ns,
+	        .wall_less_ns = (int64_t)s->wall_less_ns,
+	        .buffers = buffers,
+	        .buffer_count = now.cpus.count,
+	};
+	fill_rate(&s->last, &now, &out);
+	ret = write_window(s, p, &out, err);
+	free(buffers);
+	session_status_done(&s->last);
+	s->last = now;
+	session_buffers_restart(s->sink.session);
+	return ret;
+}
+
+static int open_windows(struct store_sink *s, const struct recording *described, struct error *err)
+{
+	struct profile_windows_options o = {.window_ns = s->o.window_ns,
+	                                    .wall_less_ns = s->wall_less_ns,
+	                                    .window = on_window,
+	                                    .ctx = s};
+
+	s->windows = profile_windows_new(&o);
+	s->events = profile_windows_sink(s->windows);
+	return s->events.begin(s->events.ctx, described, err);
+}
+
+static int sink_open(struct session_sink *sink, const struct perf_data_attr *attrs, size_t count,
+                     const struct recording *described, struct error *err)
+{
+	struct store_sink *s = store_sink_of(sink);
+	struct store_options o = {
+	        .keeping = s->o.keeping, .name = s->o.name, .name_ctx = s->o.name_ctx};
+	int ret;
+
+	if (s->o.name_foreign)
+		s->o.name_foreign(s->o.name_ctx, sink->foreign);
+	perf_decoder_init(&s->decoder);
+	for (size_t i = 0; i < count; i++)
+		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
+	perf_decoder_seal(&s->decoder);
+	s->wall_less_ns = wall_less();
+	s->asleep_ns = asleep();
+	ret = store_open(&s->store, s->path, &o, err);
+	if (!ret)
+		ret = store_begin(s->store, described, clock_ns(CLOCK_REALTIME), err);
+	return ret ? ret : open_windows(s, described, err);
+}
+
+static void sink_begun(struct session_sink *sink, uint64_t start_ns)
+{
+	struct store_sink *s = store_sink_of(sink);
+
+	/* What the first window took is what came since. */
+	session_status_done(&s->last);
+	session_status_take(sink->session, &s->last);
+	profile_windows_start(s->windows, start_ns);
+}
+
+static int sink_append(struct session_sink *sink, const void *records, size_t bytes,
+                       struct error *err)
+{
+	struct store_sink *s = store_sink_of(sink);
+	const uint8_t *at = records, *end = at + bytes;
+	struct event e;
+	int ret = 0;
+
+	while (!ret && end - at >= PERF_RECORD_HEADER_SIZE) {
+		size_t size = load_u16(at + 6);
+
+		if (size < PERF_RECORD_HEADER_SIZE || size > (size_t)(end - at))
+			return error_set(err, EINVAL, "a record from the ring has %zu bytes", size);
+		if (perf_decoder_decode(&s->decoder, at, size, &e) == PERF_DECODED)
+			ret = s->events.event(s->events.ctx, &e, err);
+		at += size;
+	}
+	return ret;
+}
+
+/*
+ * Time that nobody measured: the machine slept, or the wall's clock went forward. Where it was
+ * set back, the store itself says so: windows begin before the last one's end.
+ */
+static int look_at_clocks(struct store_sink *s, struct error *err)
+{
+	uint64_t now = wall_less(), slept = asleep();
+	int64_t jump = (int64_t)(now - s->wall_less_ns);
+	uint64_t before = clock_ns(CLOCK_MONOTONIC) + s->wall_less_ns;
+	int64_t nap = (int64_t)(slept - s->asleep_ns);
+	int ret = 0;
+
+	if (nap > CLOCK_SET_NS) {
+		miss(s, before, before + (uint64_t)nap, suspended);
+		jump -= nap;
+		before += (uint64_t)nap;
+	}
+	if (jump > CLOCK_SET_NS)
+		miss(s, before, before + (uint64_t)jump, set_forward);
+	ret = tell_missing(s, err);
+	s->asleep_ns = slept;
+	/* Readings differ by some ns each time: boundaries need not move for that. */
+	if (jump > CLOCK_MOVED_NS || jump < -CLOCK_MOVED_NS || nap > CLOCK_MOVED_NS) {
+		s->wall_less_ns = now;
+		profile_windows_wall(s->windows, now);
+	}
+	return is_passing(ret) ? 0 : ret;
+}
+
+static int sink_flush(struct session_sink *sink, const struct session_status *now,
+                      struct error *err)
+{
+	struct store_sink *s = store_sink_of(sink);
+	int ret = profile_windows_until(s->windows, now->settled_ns, err);
+
+	return ret ? ret : look_at_clocks(s, err);
+}
+
+/* A copy that another thread makes, with a connection of its own. */
+struct copying {
+	const char *from, *to;
+	int status;
+	struct error err;
+	bool over;
+};
+
+static void copy_aside(void *ctx)
+{
+	struct copying *c = ctx;
+	struct store_options o = {.read_only = true};
+	struct store *store = NULL;
+
+	c->status = store_open(&store, c->from, &o, &c->err);
+	if (!c->status)
+		c->status = store_copy(store, c->to, &c->err);
+	store_close(store);
+	__atomic_store_n(&c->over, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * A store of gigabytes takes a while to copy: sampling goes on meanwhile, and so does the
+ * writing, for the copy is of one moment.
+ */
+static int sink_snapshot(struct session_sink *sink, const char *path, const struct recording *r,
+                         const struct session_status *now, struct error *err)
+{
+	struct store_sink *s = store_sink_of(sink);
+	struct copying copying = {.from = s->path, .to = path};
+	struct timespec moment = {.tv_nsec = COPY_LOOK_NS};
+	struct aside aside = {0};
+	struct error drained = {0};
+	int ret = profile_windows_cut(s->windows, now->settled_ns, err);
+
+	if (ret)
+		return ret;
+	if (!aside_start(&aside, copy_aside, &copying))
+		return store_copy(s->store, path, err);
+	while (!__atomic_load_n(&copying.over, __ATOMIC_ACQUIRE)) {
+		nanosleep(&moment, NULL);
+		if (!ret)
+			ret = session_read(sink->session, &drained);
+	}
+	aside_join(&aside);
+	if (ret || copying.status)
+		*err = ret ? drained : copying.err;
+	return ret ? ret : copying.status;
+}
+
+static void sink_free(struct store_sink *s)
+{
+	profile_windows_free(s->windows);
+	perf_decoder_done(&s->decoder);
+	session_status_done(&s->last);
+	vec_done(&s->missing);
+	store_close(s->store);
+	free(s->path);
+	free(s);
+}
+
+static int sink_close(struct session_sink *sink, const struct recording *r,
+                      const struct session_status *last, struct error *err)
+{
+	struct store_sink *s = store_sink_of(sink);
+	int ret = s->events.end(s->events.ctx, r, err);
+
+	if (!ret)
+		ret = tell_missing(s, err);
+	if (!ret)
+		ret = write_notes(s, err);
+	if (!ret)
+		ret = store_end(s->store, last->now_wall_ns, "stopped", err);
+	sink_free(s);
+	return ret;
+}
+
+static void sink_abandon(struct session_sink *sink, bool began)
+{
+	struct store_sink *s = store_sink_of(sink);
+	struct error nobody = {0};
+
+	if (s->store && began)
+		store_end(s->store, clock_ns(CLOCK_REALTIME), "failed", &nobody);
+	sink_free(s);
+}
+
+static uint64_t sink_bytes(const struct session_sink *sink)
+{
+	const struct store_sink *s = (const struct store_sink *)sink;
+
+	return s->store ? store_bytes(s->store) : 0;
+}
+
+struct session_sink *store_sink_new(const struct store_sink_options *options)
+{
+	static const struct session_sink_ops ops = {
+	        .open = sink_open,
+	        .begun = sink_begun,
+	        .append = sink_append,
+	        .flush = sink_flush,
+	        .snapshot = sink_snapshot,
+	        .close = sink_close,
+	        .abandon = sink_abandon,
+	        .bytes = sink_bytes,
+	};
+	struct store_sink *s = xcalloc(1, sizeof(*s));
+
+	s->o = *options;
+	s->path = xstrdup(options->path);
+	s->o.path = s->path;
+	if (!s->o.window_ns)
+		s->o.window_ns = WINDOW_NS;
+	s->sink = (struct session_sink){.ops = &ops,
+	                                .ordered = true,
+	                                .grows = true,
+	                                .names = true,
+	                                .flush_ns = s->o.window_ns};
+	return &s->sink;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/stream/record_stream.h"
+
+#include "base/clock.h"
+#include "event/attr.h"
+#include "format/perf/perf_data_layout.h"
+#include "format/perf/perf_record.h"
+#include "session/stream/live_stacks.h"
+#include "session/stream/ring_merge.h"
+#include "session/rate/shed.h"
+#include "session/tick_count.h"
+
+#include <string.h>
+
+/*
+ * A record is in its ring this long after its time: an interrupt that writes
+ * one is over in microseconds.
+ */
+#define SETTLE_NS 1000000
+#define OUT_BYTES (256u << 10)
+
+struct record_stream {
+	struct record_stream_options o;
+	struct perf_decoder decoder;
+	VEC(struct perf_event_attr) file_attrs; /* by event */
+	struct ring_merge *merge;
+	struct shed shed;
+	struct live_stacks *stacks; /* NULL: the kernel's chains are taken as they are */
+	struct tick_count ticks;
+	struct buf out;         /* records on their way to the sink */
+	uint64_t lost, records; /* lost: as records told, of all CPUs */
+	uint64_t settled_ns, cpu_ns;
+	VEC(uint64_t) lost_of; /* by CPU of the source */
+	bool deep;             /* the last read looked into threads' memory */
+};
+
+static void add_attrs(struct record_stream *s)
+{
+	perf_decoder_init(&s->decoder);
+	vec_each (event, &s->o.plan->events) {
+		vec_push(&s->file_attrs, plan_file_attr(event));
+		perf_decoder_add_attr(&s->decoder, &event->attr, event->ids.items,
+		                      event->ids.count);
+	}
+	perf_decoder_seal(&s->decoder);
+}
+
+/* A foreign call is not answered yet: samples go on to come. */
+static void relieve_rings(void *ctx)
+{
+	struct record_stream *s = ctx;
+
+	ring_merge_relieve(s->merge);
+}
+
+struct record_stream *record_stream_new(const struct record_stream_options *options)
+{
+	const struct perf_event_attr *main_attr = &options->plan->events.items[0].attr;
+	struct record_stream *s = xcalloc(1, sizeof(*s));
+
+	s->o = *options;
+	add_attrs(s);
+	s->merge = ring_merge_new(&s->decoder);
+	for (size_t i = 0; i < perf_source_cpu_count(s->o.source); i++) {
+		ring_merge_add(s->merge, perf_source_ring(s->o.source, i), i);
+		ring_merge_add(s->merge, perf_source_track_ring(s->o.source, i), i);
+		vec_push(&s->lost_of, 0);
+	}
+	shed_init(&s->shed, s->o.plan, s->o.source);
+	s->shed.foreign = s->o.foreign;
+	if (s->o.budget > 0)
+		shed_budget(&s->shed, s->o.budget);
+	if (s->o.plan->unwind)
+		s->stacks = live_stacks_new(s->o.method, s->o.foreign);
+	foreign_meanwhile(s->o.foreign, relieve_rings, s);
+	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
+	return s;
+}
+
+void record_stream_free(struct record_stream *s)
+{
+	if (!s)
+		return;
+	foreign_meanwhile(s->o.foreign, NULL, NULL);
+	live_stacks_free(s->stacks);
+	tick_count_done(&s->ticks);
+	shed_done(&s->shed);
+	ring_merge_free(s->merge);
+	perf_decoder_done(&s->decoder);
+	vec_done(&s->file_attrs);
+	vec_done(&s->lost_of);
+	buf_done(&s->out);
+	free(s);
+}
+
+void record_stream_event(struct record_stream *s, const struct event *e)
+{
+	if (s->stacks)
+		live_stacks_event(s->stacks, e);
+}
+
+char *record_stream_ready(struct record_stream *s, uint64_t duration_ns)
+{
+	return shed_begin(&s->shed,
+	                  clock_ns(CLOCK_PROCESS_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign),
+	                  duration_ns);
+}
+
+void record_stream_begin(struct record_stream *s, uint64_t start_ns)
+{
+	tick_count_begin(&s->ticks, start_ns);
+}
+
+/* Where children inherited the event, they got the period of that moment with it. */
+static bool opened_by_us(const struct record_stream *s, int32_t tid)
+{
+	if (s->o.plan->machine_wide)
+		return true;
+	vec_each (task, s->o.tasks)
+		if (*task == tid)
+			return true;
+	return false;
+}
+
+/* The record as the kernel made it, but for what the sample stands for. */
+static void copy_sample(struct record_stream *s, const struct ring_record *record,
+                        const struct event *e, bool changed)
+{
+	const struct perf_layout *layout = &s->decoder.layouts.items[e->attr];
+	size_t start = s->out.size;
+
+	keeper_scan(s->o.keeper, record->bytes, record->size);
+	buf_add(&s->out, record->bytes, record->size);
+	if (changed && layout->at[PERF_FIELD_PERIOD])
+		memcpy(s->out.data + start + layout->at[PERF_FIELD_PERIOD], &e->sample.period,
+		       sizeof(e->sample.period));
+}
+
+/* Walks the stack; where tables have to be opened for that, no ring fills meanwhile. */
+static int walk_stack(struct record_stream *s, struct ring_record *record, struct event *e,
+                      uint64_t id, struct error *err)
+{
+	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
+	uint64_t period = e->sample.period;
+	int status;
+
+	while ((status = live_stacks_walk(s->stacks, e, attr, id, &s->out, err)) ==
+	       LIVE_STACKS_LATER) {
+		record->bytes = ring_merge_hold(s->merge);
+		live_stacks_open(s->stacks);
+		ring_merge_relieve(s->merge);
+		perf_decoder_decode(&s->decoder, record->bytes, record->size, e);
+		e->sample.period = period;
+	}
+	return status;
+}
+
+/* With the chain that was walked in place of registers and stack bytes. */
+static int encode_walked(struct record_stream *s, struct ring_record *record, struct event *e,
+                         struct error *err)
+{
+	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
+	uint64_t id = load_u64(record->bytes + PERF_RECORD_HEADER_SIZE);
+	size_t start;
+	int status;
+
+	/* First: of a file that is gone there has to be a copy before stacks lead through it. */
+	keeper_hits(s->o.keeper, &e->sample.ip, 1);
+	status = walk_stack(s, record, e, id, err);
+	if (status)
+		return status;
+	keeper_hits(s->o.keeper, e->sample.chain, e->sample.chain_count);
+	start = s->out.size;
+	status = perf_record_encode(&s->out, attr, id, e, err);
+	/* The kernel's own bits, of which an event keeps a few. */
+	if (!status)
+		memcpy(s->out.data + start + 4, record->bytes + 4, sizeof(uint16_t));
+	return status;
+}
+
+static int take_sample(struct record_stream *s, struct ring_record *record, struct event *e,
+                       struct error *err)
+{
+	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
+	uint64_t period = e->sample.period;
+
+	if (s->shed.changes.count && opened_by_us(s, e->tid))
+		e->sample.period = shed_period(&s->shed, e->attr, record->cpu, e->time_ns, period);
+	tick_count_event(&s->ticks, e);
+	if (s->stacks && attr->sample_type & PERF_SAMPLE_TRANSACTION)
+		return encode_walked(s, record, e, err);
+	copy_sample(s, record, e, e->sample.period != period);
+	return 0;
+}
+
+static void on_task(struct record_stream *s, const struct event *e)
+{
+	const struct session_hooks *hooks = s->o.hooks;
+
+	record_stream_event(s, e);
+	if (hooks && hooks->task && e->kind != EVENT_MMAP)
+		hooks->task(hooks->ctx, s->o.session, e);
+}
+
+static int take_record(struct record_stream *s, struct ring_record *record, struct error *err)
+{
+	struct event e;
+
+	s->records++;
+	if (perf_decoder_decode(&s->decoder, record->bytes, record->size, &e) != PERF_DECODED) {
+		/* Samples of no event that we opened: no kernel does that. */
+		if (load_u32(record->bytes) != PERF_RECORD_SAMPLE)
+			buf_add(&s->out, record->bytes, record->size);
+		return 0;
+	}
+	s->shed.tracked += e.kind != EVENT_SAMPLE;
+	switch (e.kind) {
+	case EVENT_SAMPLE:
+		return take_sample(s, record, &e, err);
+	case EVENT_SWITCH:
+		tick_count_event(&s->ticks, &e);
+		break;
+	case EVENT_LOST:
+		s->lost += e.lost.count;
+		s->lost_of.items[record->cpu] += e.lost.count;
+		record_stream_event(s, &e); /* ends of threads may be among them */
+		break;
+	case EVENT_MMAP:
+	case EVENT_COMM:
+	case EVENT_FORK:
+	case EVENT_EXIT:
+		on_task(s, &e);
+		break;
+	default:
+		break;
+	}
+	buf_add(&s->out, record->bytes, record->size);
+	return 0;
+}
+
+static int write_out(struct record_stream *s, struct error *err)
+{
+	int status = s->o.sink->ops->append(s->o.sink, s->out.data, s->out.size, err);
+
+	buf_clear(&s->out);
+	return status;
+}
+
+static uint64_t memory_reads(const struct record_stream *s)
+{
+	return s->stacks ? live_stacks_memory_reads(s->stacks) : 0;
+}
+
+/* CPU time, ours and that of foreign calls. */
+static uint64_t walking_ns(const struct record_stream *s)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign);
+}
+
+int record_stream_read(struct record_stream *s, bool last, struct error *err)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), began = walking_ns(s);
+	uint64_t until = last ? UINT64_MAX : now - SETTLE_NS, lost = s->lost;
+	uint64_t deep = memory_reads(s);
+	double fullest = ring_merge_begin(s->merge);
+	struct ring_record record;
+	int status = 0;
+
+	while (!status && ring_merge_next(s->merge, until, &record)) {
+		status = take_record(s, &record, err);
+		if (!status && s->out.size > OUT_BYTES)
+			status = write_out(s, err);
+	}
+	ring_merge_end(s->merge);
+	s->deep = memory_reads(s) > deep;
+	if (status)
+		return status;
+	s->settled_ns = last ? now : until;
+	if (last)
+		tick_count_finish(&s->ticks, now);
+	if (last)
+		shed_finish(&s->shed, now);
+	else
+		shed_look(&s->shed, fullest, s->lost > lost, clock_ns(CLOCK_MONOTONIC));
+	perf_record_finished_round(&s->out);
+	status = write_out(s, err);
+	s->cpu_ns += walking_ns(s) - began;
+	return status;
+}
+
+bool record_stream_deep(const struct record_stream *s)
+{
+	return s->deep;
+}
+
+void record_stream_account(const struct record_stream *s, struct account *account)
+{
+	if (s->stacks) {
+		live_stacks_account(s->stacks, account);
+		account->unwind.cpu_ns = s->cpu_ns;
+	}
+	shed_account(&s->shed, account);
+	/* Where the kernel does not count them they are told in records, all but the last ones. */
+	for (size_t i = 0; i < account->cpus.count && i < s->lost_of.count; i++)
+		if (account->cpus.items[i].lost_records < s->lost_of.items[i])
+			account->cpus.items[i].lost_records = s->lost_of.items[i];
+}
+
+void record_stream_restart(struct record_stream *s)
+{
+	shed_restart(&s->shed);
+}
+
+void record_stream_status(struct record_stream *s, struct session_status *status)
+{
+	tick_count_status(&s->ticks, status);
+	shed_status(&s->shed, status);
+	status->records = s->records;
+	status->settled_ns = s->settled_ns;
+	for (size_t i = 0; i < status->cpus.count && i < s->lost_of.count; i++)
+		if (status->cpus.items[i].lost < s->lost_of.items[i])
+			status->cpus.items[i].lost = s->lost_of.items[i];
+	status->lost_records = 0;
+	vec_each (cpu, &status->cpus)
+		status->lost_records += cpu->lost;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proc_kernel: the kernel's own mappings, as proc.h tells them. */
+#include "source/proc/proc.h"
+
+#include "base/file/cache_dir.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct build_id proc_kernel_build_id(void)
+{
+	struct build_id id = {0};
+
+	build_id_from_notes_file("/sys/kernel/notes", &id);
+	return id;
+}
+
+#define CACHE_KIND "kernel"
+#define CACHE_BYTES 16384
+#define BOOT_ID_TEXT 40
+
+struct range {
+	uint64_t start, end;
+};
+
+/* Takes "ffffffff81000000 T _text\n" apart; NULL: the line is no such line. */
+static const char *parse_symbol(char *line, uint64_t *address)
+{
+	char *end, *name;
+
+	*address = strtoull(line, &end, 16);
+	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
+		return NULL;
+	name = end + 3;
+	name[strcspn(name, " \t\n")] = '\0';
+	return name;
+}
+
+/* Reads on until _text is known, or, with `whole`, all of the kernel's own symbols. */
+static void read_symbols(FILE *file, bool whole, struct range *r)
+{
+	char line[1024];
+
+	while ((whole || !r->start) && fgets(line, sizeof(line), file) && !strchr(line, '[')) {
+		uint64_t address;
+		const char *name = parse_symbol(line, &address);
+
+		if (!name || name[0] != '_')
+			continue;
+		if (!strcmp(name, "_text"))
+			r->start = address;
+		else if ((!strcmp(name, "_etext") || !strcmp(name, "_einittext")) &&
+		         address > r->end)
+			r->end = address;
+	}
+}
+
+static bool boot_id(char text[BOOT_ID_TEXT])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	bool found = file && fgets(text, BOOT_ID_TEXT, file);
+
+	if (file)
+		fclose(file);
+	if (found)
+		text[strcspn(text, "\n")] = '\0';
+	return found;
+}
+
+/* The end that was found since this boot, if the kernel's start is still the one found with it. */
+static bool find_kept(struct cache_dir *cache, const char *boot, struct range *r)
+{
+	int fd = cache_dir_find(cache, CACHE_KIND, boot);
+	struct range kept;
+	bool good = fd >= 0 && read(fd, &kept, sizeof(kept)) == sizeof(kept) &&
+	            kept.start == r->start && kept.end > kept.start;
+
+	if (fd >= 0)
+		close(fd);
+	if (good)
+		r->end = kept.end;
+	return good;
+}
+
+/*
+ * Start and end of the kernel, with the code of its start-up, which idle call
+ * chains begin in. False where addresses are hidden (all 0) or unreadable. The start is near
+ * the beginning of /proc/kallsyms; the end is found by reading megabytes that the kernel
+ * formats for us, which takes half of a recorder's set-up: it is kept until the next boot.
+ */
+static bool kernel_range(struct range *r)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	struct cache_dir *cache = NULL;
+	char boot[BOOT_ID_TEXT];
+	bool kept;
+
+	*r = (struct range){0};
+	if (!file)
+		return false;
+	read_symbols(file, false, r);
+	if (r->start && boot_id(boot))
+		cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	kept = cache && find_kept(cache, boot, r);
+	if (r->start && !kept)
+		read_symbols(file, true, r);
+	if (cache && !kept && r->end > r->start &&
+	    !cache_dir_keep(cache, CACHE_KIND, boot, r, sizeof(*r), NULL))
+		cache_dir_trim(cache, CACHE_KIND, CACHE_BYTES);
+	cache_dir_close(cache);
+	fclose(file);
+	return r->start && r->end > r->start;
+}
+
+static int scan_modules(const struct proc_scan *scan, struct error *err)
+{
+	FILE *file = fopen("/proc/modules", "re");
+	char line[4096], name[128], path[256];
+	int status = 0;
+
+	while (file && !status && fgets(line, sizeof(line), file)) {
+		struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_KERNEL, .pid = -1};
+		uint64_t address = 0, size = 0;
+
+		if (sscanf(line, "%127s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &address) !=
+		            3 ||
+		    !address)
+			continue;
+		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
+		e.mmap.build_id = (struct build_id){0};
+		build_id_from_notes_file(path, &e.mmap.build_id);
+		snprintf(path, sizeof(path), "[%s]", name);
+		e.mmap.addr = address;
+		e.mmap.size = size;
+		e.mmap.executable = true;
+		e.mmap.filename = path;
+		status = scan->deliver(scan->ctx, &e, err);
+	}
+	if (file)
+		fclose(file);
+	return status;
+}
+
+int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *err)
+{
+	struct event e = {.kind = EVENT_MMAP, .mode = CPU_MODE_KERNEL, .pid = -1};
+	struct range r;
+	int status;
+
+	*hidden = !kernel_range(&r);
+	if (*hidden)
+		return 0;
+	e.mmap.addr = r.start;
+	/* As perf writes it: pgoff is the address of the symbol that the name ends with. */
+	e.mmap.size = r.end - r.start;
+	e.mmap.pgoff = e.mmap.addr;
+	e.mmap.executable = true;
+	e.mmap.build_id = proc_kernel_build_id();
+	e.mmap.filename = "[kernel.kallsyms]_text";
+	status = scan->deliver(scan->ctx, &e, err);
+	return status ? status : scan_modules(scan, err);
+}

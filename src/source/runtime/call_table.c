@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/runtime/call_table.h"
+
+#include "assay/wire.h"
+#include "base/file/write_all.h"
+#include "source/runtime/call_table_internal.h"
+#include "source/runtime/shared_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct shared_kind call_table_kind = {"calls", "ASSAY_CALLS_DIR", "tables of call paths"};
+
+int call_table_directory(char **path, bool make, struct error *err)
+{
+	return shared_directory(&call_table_kind, path, make, err);
+}
+
+/* ---- the list ----------------------------------------------------------- */
+
+struct listing {
+	call_table_list *list;
+	struct shared_processes known;
+};
+
+/* One that is not begun yet, or is no table, is left out. */
+static void table_add(void *ctx, int fd, const char *path, const struct shared_name *name)
+{
+	struct listing *l = ctx;
+	struct assay_calls_header h;
+	struct call_table *table;
+
+	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
+	    memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic)) != 0)
+		return;
+	table = vec_add(l->list);
+	table->path = xstrdup(path);
+	table->pid = name->pid;
+	table->birth = name->birth;
+	memcpy(table->name, h.name, sizeof(table->name));
+	table->name[sizeof(table->name) - 1] = '\0';
+	memcpy(table->command, h.command, sizeof(table->command));
+	table->command[sizeof(table->command) - 1] = '\0';
+	table->flags = h.flags;
+	table->state = h.state;
+	table->running = h.state == ASSAY_CALLS_RUNNING &&
+	                 shared_process_find(&l->known, name->pid, name->birth, NULL);
+	table->used_bytes = h.used_bytes;
+	table->start_ns = h.start_ns;
+}
+
+static int older_first(const void *a, const void *b)
+{
+	const struct call_table *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+int call_table_list_read(call_table_list *list, const char *directory, struct error *err)
+{
+	struct listing l = {.list = list};
+	int rc = shared_files_each(&call_table_kind, directory, table_add, &l, err);
+
+	shared_processes_done(&l.known);
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), older_first);
+	return rc;
+}
+
+void call_table_list_done(call_table_list *list)
+{
+	vec_each (table, list)
+		free(table->path);
+	vec_done(list);
+}
+
+/* ---- reset, remove ------------------------------------------------------ */
+
+char *call_table_base_path(const struct call_table *table)
+{
+	size_t size = strlen(table->path), suffix = strlen(".calls");
+
+	if (size < suffix || strcmp(table->path + size - suffix, ".calls"))
+		return xasprintf("%s.base", table->path);
+	return xasprintf("%.*s.base", (int)(size - suffix), table->path);
+}
+
+/* The copy as of its moment, with the clocks of its threads behind it. */
+static void baseline_finish(struct call_table_copy *copy)
+{
+	struct assay_calls_chunk chunk = {.kind = ASSAY_CHUNK_CLOCKS, .used = copy->threads.count};
+	uint64_t items = chunk.used * sizeof(struct assay_calls_clocks);
+	struct assay_calls_header *h;
+	uint64_t pages;
+
+	pages = (sizeof(chunk) + items + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE;
+	chunk.bytes = pages * ASSAY_CALLS_PAGE;
+	buf_pad(&copy->bytes, '\0', -copy->bytes.size % ASSAY_CALLS_PAGE);
+	buf_add(&copy->bytes, &chunk, sizeof(chunk));
+	vec_each (t, &copy->threads) {
+		struct assay_calls_clocks raw = {.tid = t->tid,
+		                                 .runs = t->runs,
+		                                 .cpu_ns = t->cpu_ns,
+		                                 .runnable_ns = t->runnable_ns};
+
+		buf_add(&copy->bytes, &raw, sizeof(raw));
+	}
+	buf_pad(&copy->bytes, '\0', chunk.bytes - sizeof(chunk) - items);
+	h = (struct assay_calls_header *)copy->bytes.data;
+	h->latest = (struct assay_calls_moment){copy->now, copy->now_ns};
+	h->used_bytes = copy->bytes.size;
+}
+
+/* Readers see the older baseline or this one, whole. */
+static int baseline_write(const struct call_table *table, const struct buf *bytes,
+                          struct error *err)
+{
+	char *path = call_table_base_path(table), *aside = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(aside, O_CLOEXEC), rc; /* 0600 */
+
+	rc = fd < 0 ? -errno : write_all(fd, bytes->data, bytes->size);
+	if (fd >= 0 && close(fd) && !rc)
+		rc = -errno;
+	if (!rc && rename(aside, path))
+		rc = -errno;
+	if (rc) {
+		if (fd >= 0)
+			unlink(aside);
+		error_set(err, -rc, "cannot write %s: %s; nothing was reset", path, strerror(-rc));
+	}
+	free(aside);
+	free(path);
+	return rc;
+}
+
+/*
+ * Written, not mapped: whoever owns the table may cut the file short at any time. Nothing is
+ * written beyond the table's end.
+ */
+static bool put_epoch(int fd, uint64_t size, uint64_t offset, uint32_t epoch)
+{
+	return offset + sizeof(epoch) <= size &&
+	       pwrite(fd, &epoch, sizeof(epoch), (off_t)offset) == (ssize_t)sizeof(epoch);
+}
+
+/*
+ * Shortest and longest cannot be taken off: each thread restarts its own when it sees
+ * its epoch marked. A thread that begins later has the header's new epoch.
+ */
+static bool restart_threads(int fd, uint64_t size)
+{
+	struct assay_calls_header h = {0};
+	struct assay_calls_chunk chunk = {0};
+	bool good = pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
+	            put_epoch(fd, size, offsetof(struct assay_calls_header, epoch), h.epoch + 1);
+	uint64_t used = h.used_bytes < size ? h.used_bytes : size;
+
+	for (uint64_t at = ASSAY_CALLS_PAGE; good && at + ASSAY_CALLS_PAGE <= used;) {
+		uint64_t bytes;
+
+		good = pread(fd, &chunk, sizeof(chunk), (off_t)at) == (ssize_t)sizeof(chunk);
+		if (good && chunk.kind == ASSAY_CHUNK_THREAD)
+			good = put_epoch(fd, size,
+			                 at + sizeof(chunk) +
+			                         offsetof(struct assay_calls_thread, epoch),
+			                 ASSAY_CALLS_RESTART);
+		bytes = chunk.bytes;
+		if (!chunk.kind || bytes < ASSAY_CALLS_PAGE || bytes > used - at)
+			bytes = ASSAY_CALLS_PAGE;
+		at += bytes;
+	}
+	return good;
+}
+
+static int epoch_advance(const struct call_table *table, struct error *err)
+{
+	struct stat st;
+	int fd = shared_file_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s for writing: %s", table->path,
+		                 strerror(-fd));
+	if (!restart_threads(fd, (uint64_t)st.st_size))
+		rc = error_set(err, EIO, "cannot write to %s: it became shorter", table->path);
+	close(fd);
+	return rc;
+}
+
+/*
+ * The baseline first, then the epoch. Figures are always the table's own less the
+ * one baseline that is there, so a second reset takes nothing off twice, and from
+ * the rename on every reader begins at zero. Shortest and longest count when a
+ * thread follows an epoch other than the baseline's: until it does, between the
+ * two steps too, a reader knows that they are older than the rest.
+ */
+int call_table_reset(const struct call_table *table, struct error *err)
+{
+	struct call_table_copy copy = {0};
+	int rc;
+
+	if (!shared_process_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
+		return call_table_remove(table, err);
+	rc = call_table_copy(&copy, table, err);
+	if (!rc) {
+		baseline_finish(&copy);
+		rc = baseline_write(table, &copy.bytes, err);
+	}
+	if (!rc)
+		rc = epoch_advance(table, err);
+	call_table_copy_done(&copy);
+	return rc;
+}
+
+int call_table_remove(const struct call_table *table, struct error *err)
+{
+	char *base = call_table_base_path(table);
+	int rc = 0;
+
+	if (unlink(table->path) && errno != ENOENT)
+		rc = error_set(err, errno, "cannot remove %s: %s", table->path, strerror(errno));
+	if (!rc && unlink(base) && errno != ENOENT)
+		rc = error_set(err, errno, "cannot remove %s: %s", base, strerror(errno));
+	free(base);
+	return rc;
+}

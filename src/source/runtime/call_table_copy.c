@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "assay/wire.h"
+#include "base/clock.h"
+#include "base/file/regular_file.h"
+#include "source/runtime/call_table.h"
+#include "source/runtime/call_table_internal.h"
+#include "source/perf/moment.h"
+#include "source/proc/proc.h"
+#include "source/runtime/shared_files.h"
+#include "source/runtime/shared_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A writer that changes a line more often than this between two looks is not waited for. */
+#define TRIES 1000
+
+/* Read at once, and once more: what differs is read again by itself. */
+#define BLOCK ((size_t)64 << 10)
+
+/*
+ * A chunk takes 256 KB at most and its first page is written, so the used bytes are at most 64
+ * times those that the file holds; a file of that size or less is read whatever it holds.
+ */
+#define SPARSE_TIMES 64
+#define SPARSE_BYTES (UINT64_C(64) << 20)
+
+struct part {
+	uint64_t offset, bytes;
+	struct assay_calls_chunk chunk;
+};
+
+struct copying {
+	int fd;
+	bool cut; /* the file became shorter */
+	char *into, *again;
+	uint64_t size;
+	VEC(struct part) parts;
+};
+
+/* ---- bytes that are being written -------------------------------------- */
+
+/*
+ * Read, not mapped: whoever owns the table may cut the file short at any time, and a mapping of
+ * what is gone would end the program with SIGBUS. What is not there any more reads as zeros.
+ */
+static void read_at(struct copying *c, uint64_t offset, void *into, size_t bytes)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < bytes &&
+	       (got = pread(c->fd, (char *)into + done, bytes - done, (off_t)(offset + done))) > 0)
+		done += (size_t)got;
+	if (done == bytes)
+		return;
+	memset((char *)into + done, 0, bytes - done);
+	c->cut = true;
+}
+
+/*
+ * Into their place in the copy. Two looks that see the same saw a moment's state: counters only
+ * grow. False: they never did; each word is then whole, and all are microseconds apart.
+ */
+static bool copy_same(struct copying *c, uint64_t offset, size_t bytes, unsigned tries)
+{
+	char again[2 * ASSAY_CALLS_PAGE], *into = c->into + offset;
+
+	read_at(c, offset, into, bytes);
+	while (tries-- && !c->cut) {
+		read_at(c, offset, again, bytes);
+		if (!memcmp(into, again, bytes))
+			return true;
+		memcpy(into, again, bytes);
+	}
+	return false;
+}
+
+static void copy_lines(struct copying *c, uint64_t offset, uint64_t bytes)
+{
+	for (uint64_t at = 0; at < bytes && !c->cut; at += BLOCK) {
+		size_t size = bytes - at < BLOCK ? bytes - at : BLOCK;
+
+		read_at(c, offset + at, c->into + offset + at, size);
+		read_at(c, offset + at, c->again, size);
+		for (size_t line = 0; line < size && !c->cut; line += ASSAY_CALLS_UNIT)
+			if (memcmp(c->into + offset + at + line, c->again + line,
+			           ASSAY_CALLS_UNIT) != 0)
+				copy_same(c, offset + at + line, ASSAY_CALLS_UNIT, TRIES);
+	}
+}
+
+/* Where chunks lie. One that is being begun has no length yet: it holds nothing. */
+static void parts_find(struct copying *c)
+{
+	uint64_t offset = ASSAY_CALLS_PAGE;
+
+	while (!c->cut && offset < c->size && c->size - offset >= ASSAY_CALLS_PAGE) {
+		struct assay_calls_chunk chunk;
+
+		read_at(c, offset, &chunk, sizeof(chunk));
+		if (!chunk.kind || !chunk.bytes || chunk.bytes % ASSAY_CALLS_PAGE ||
+		    chunk.bytes > c->size - offset) {
+			offset += ASSAY_CALLS_PAGE;
+			continue;
+		}
+		vec_push(&c->parts, (struct part){.offset = offset, .bytes = chunk.bytes});
+		offset += chunk.bytes;
+	}
+}
+
+/*
+ * From the last chunk to the first: a node is always made after its parent, so that
+ * the parent is counted if the node is.
+ */
+static void parts_count(struct copying *c)
+{
+	for (size_t i = c->parts.count; i--;) {
+		struct part *part = &c->parts.items[i];
+
+		read_at(c, part->offset, &part->chunk, sizeof(part->chunk));
+		part->chunk.bytes = part->bytes;
+	}
+}
+
+static uint64_t item_bytes(uint32_t kind)
+{
+	switch (kind) {
+	case ASSAY_CHUNK_NODES:
+		return sizeof(struct assay_calls_node);
+	case ASSAY_CHUNK_WAITS:
+		return sizeof(struct assay_calls_wait);
+	case ASSAY_CHUNK_IMAGES:
+		return sizeof(struct assay_calls_image);
+	default:
+		return 1;
+	}
+}
+
+static void part_copy(struct copying *c, const struct part *part)
+{
+	uint64_t room = part->bytes - sizeof(part->chunk), item = item_bytes(part->chunk.kind);
+	uint64_t bytes = part->chunk.used > room / item ? room : part->chunk.used * item;
+	uint64_t at = part->offset + sizeof(part->chunk);
+
+	memcpy(c->into + part->offset, &part->chunk, sizeof(part->chunk));
+	if (part->chunk.kind != ASSAY_CHUNK_THREAD) {
+		copy_lines(c, at, (bytes + 63) / 64 * 64);
+		return;
+	}
+	/* Whole if that can be had: a thread that ends changes several lines. */
+	bytes = (sizeof(struct assay_calls_thread) + 63) / 64 * 64;
+	if (!copy_same(c, at, bytes, TRIES / 20))
+		copy_lines(c, at, bytes);
+}
+
+/* Threads come last: their last events are those that the nodes hold, or later. */
+static void table_copy(struct copying *c)
+{
+	parts_find(c);
+	parts_count(c);
+	vec_each (part, &c->parts)
+		if (part->chunk.kind != ASSAY_CHUNK_THREAD)
+			part_copy(c, part);
+	copy_lines(c, 0, ASSAY_CALLS_PAGE);
+	vec_each (part, &c->parts)
+		if (part->chunk.kind == ASSAY_CHUNK_THREAD)
+			part_copy(c, part);
+	((struct assay_calls_header *)c->into)->used_bytes = c->size;
+	vec_done(&c->parts);
+}
+
+/* ---- what else is known ------------------------------------------------- */
+
+/* A line of /proc about a thread; false: it has ended, or this kernel does not tell. */
+static bool thread_line(int32_t pid, int32_t tid, const char *file, char text[512])
+{
+	char path[96];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, 511);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return size > 0;
+}
+
+static void threads_read(struct call_table_copy *copy, int32_t pid)
+{
+	proc_ids tids = {0};
+
+	proc_threads(pid, &tids);
+	vec_each (tid, &tids) {
+		unsigned long long cpu, runnable;
+		const char *state;
+		char text[512];
+		bool runs = false;
+
+		if (!thread_line(pid, *tid, "schedstat", text) ||
+		    sscanf(text, "%llu %llu", &cpu, &runnable) != 2)
+			continue;
+		/* The state stands after the name, which may hold anything. */
+		if (thread_line(pid, *tid, "stat", text) && (state = strrchr(text, ')')))
+			runs = state[1] == ' ' && state[2] == 'R';
+		vec_push(&copy->threads, (struct call_table_thread){shared_thread_own(pid, *tid),
+		                                                    cpu, runnable, runs});
+	}
+	vec_done(&tids);
+}
+
+/* Of the first `size` bytes, those that are not in holes; stops where `enough` are found. */
+static uint64_t held_bytes(int fd, uint64_t size, uint64_t enough)
+{
+	uint64_t held = 0;
+	off_t from, to = 0;
+
+	while (held < enough && (uint64_t)to < size) {
+		from = lseek(fd, to, SEEK_DATA);
+		if (from < 0) /* ENXIO: a hole up to the end; else the file system has no holes */
+			return errno == ENXIO ? held : size;
+		to = lseek(fd, from, SEEK_HOLE);
+		if (to < 0)
+			return size;
+		if ((uint64_t)from < size)
+			held += ((uint64_t)to < size ? (uint64_t)to : size) - (uint64_t)from;
+	}
+	return held;
+}
+
+/* Any program of the user can make a file that claims terabytes: they are not allocated. */
+static int check_sparse(int fd, uint64_t size, const char *path, struct error *err)
+{
+	uint64_t held;
+
+	if (size <= SPARSE_BYTES)
+		return 0;
+	held = held_bytes(fd, size, size / SPARSE_TIMES);
+	lseek(fd, 0, SEEK_SET);
+	if (held >= size / SPARSE_TIMES)
+		return 0;
+	return error_set(err, EFBIG,
+	                 "%s: a table of call paths with %" PRIu64 " MB of which the file holds "
+	                 "only %" PRIu64 " KB: it is damaged; remove it",
+	                 path, size >> 20, held >> 10);
+}
+
+/* Before the table: what it is taken off from is never older than it. */
+static int base_read(struct call_table_copy *copy, const struct call_table *table,
+                     struct error *err)
+{
+	char *path = call_table_base_path(table);
+	ssize_t got = 0;
+	struct stat st;
+	int fd = shared_file_open(AT_FDCWD, path, O_RDONLY, &st), rc = 0;
+
+	if (fd == -ENOENT) {
+		free(path);
+		return 0;
+	}
+	if (fd >= 0)
+		rc = check_sparse(fd, (uint64_t)st.st_size, path, err);
+	if (rc) {
+		close(fd);
+		free(path);
+		return rc;
+	}
+	if (fd >= 0) {
+		buf_pad(&copy->base, '\0', (size_t)st.st_size);
+		got = regular_file_read(fd, copy->base.data, copy->base.size);
+		close(fd);
+	}
+	if (fd < 0 || got < 0) {
+		rc = fd < 0 ? fd : (int)got;
+		error_set(err, -rc, "cannot read %s: %s; remove it to have figures since the start",
+		          path, strerror(-rc));
+	}
+	copy->base.size = got > 0 ? (size_t)got : 0;
+	free(path);
+	return rc;
+}
+
+/* The used bytes, as far as the file holds them. Bytes, or -errno. */
+static int64_t used_bytes(int fd, const struct stat *before, const struct call_table *table,
+                          struct error *err)
+{
+	struct assay_calls_header h;
+	struct stat st = *before;
+	ssize_t got = pread(fd, &h, sizeof(h), 0);
+
+	if (got == (ssize_t)sizeof(h) && fstat(fd, &st)) /* it may have grown */
+		return error_set(err, errno, "cannot look at %s: %s", table->path, strerror(errno));
+	if (got != (ssize_t)sizeof(h) || memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic)) ||
+	    st.st_size < (off_t)ASSAY_CALLS_PAGE || h.used_bytes < ASSAY_CALLS_PAGE)
+		return error_set(err, EINVAL, "%s: no table of call paths is there (yet)",
+		                 table->path);
+	if (h.used_bytes > (uint64_t)st.st_size)
+		return st.st_size / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
+	return (int64_t)(h.used_bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE);
+}
+
+/* Opens the table and copies what it holds. */
+static int bytes_read(struct call_table_copy *copy, const struct call_table *table,
+                      struct error *err)
+{
+	struct copying c = {0};
+	struct stat st;
+	int64_t size;
+	int rc;
+
+	c.fd = shared_file_open(AT_FDCWD, table->path, O_RDONLY, &st);
+	if (c.fd < 0)
+		return error_set(err, -c.fd, "cannot open %s: %s", table->path, strerror(-c.fd));
+	size = used_bytes(c.fd, &st, table, err);
+	rc = size < 0 ? (int)size : check_sparse(c.fd, (uint64_t)size, table->path, err);
+	if (!rc) {
+		buf_pad(&copy->bytes, '\0', (size_t)size);
+		c.into = copy->bytes.data;
+		c.size = (uint64_t)size;
+		c.again = xmalloc(BLOCK);
+		table_copy(&c);
+		free(c.again);
+	}
+	close(c.fd);
+	if (c.cut)
+		return error_set(err, ESTALE,
+		                 "%s: became shorter while it was read; start the program again to "
+		                 "have a table of its calls",
+		                 table->path);
+	return rc;
+}
+
+int call_table_copy(struct call_table_copy *copy, const struct call_table *table, struct error *err)
+{
+	uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	struct assay_calls_moment moment;
+	struct shared_processes known = {0};
+	int32_t here;
+	int rc;
+
+	*copy = (struct call_table_copy){0};
+	rc = base_read(copy, table, err);
+	if (!rc)
+		rc = bytes_read(copy, table, err);
+	if (rc)
+		return rc;
+	here = shared_process_find(&known, table->pid, table->birth, NULL);
+	shared_processes_done(&known);
+	if (here)
+		threads_read(copy, here);
+	moment = moment_take();
+	copy->now = moment.ticks;
+	copy->now_ns = moment.ns;
+	copy->took_ns = clock_ns(CLOCK_MONOTONIC) - began;
+	return 0;
+}
+
+void call_table_copy_done(struct call_table_copy *copy)
+{
+	buf_done(&copy->bytes);
+	buf_done(&copy->base);
+	vec_done(&copy->threads);
+}

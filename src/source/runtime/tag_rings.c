@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/runtime/tag_rings.h"
+
+#include "source/perf/moment.h"
+#include "source/runtime/shared_process.h"
+#include "source/runtime/tag_rings_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct shared_kind tag_rings_kind = {"tags", "ASSAY_TAGS_DIR", "event tags of processes"};
+
+int tag_rings_directory(char **path, bool make, struct error *err)
+{
+	return shared_directory(&tag_rings_kind, path, make, err);
+}
+
+/* ---- the list ----------------------------------------------------------- */
+
+static void text_take(char *into, const char *from, size_t room)
+{
+	memcpy(into, from, room);
+	into[room] = '\0';
+}
+
+/* How much of it is in use, and what found no room. */
+static void fill_in(struct tag_rings_file *file, struct tag_rings *rings)
+{
+	const struct assay_tags_header *h = tag_rings_header(rings);
+
+	file->packets = tag_rings_used(rings);
+	file->room = h->packet_count;
+	file->discarded = h->discarded;
+	for (size_t i = 0; i < tag_rings_count(rings); i++)
+		file->discarded += tag_rings_at(rings, i)->discarded;
+}
+
+struct listing {
+	tag_rings_list *list;
+	struct shared_processes known;
+};
+
+/* One that is not begun yet, or is none, is left out. */
+static void file_add(void *ctx, int fd, const char *path, const struct shared_name *name)
+{
+	struct listing *l = ctx;
+	struct tag_rings *rings;
+	struct tag_rings_file *file;
+	const struct assay_tags_header *h;
+
+	if (tag_rings_open(&rings, path, NULL))
+		return;
+	h = tag_rings_header(rings);
+	file = vec_add(l->list);
+	file->path = xstrdup(path);
+	file->pid = name->pid;
+	file->birth = name->birth;
+	file->number = name->number;
+	text_take(file->name, h->name, sizeof(h->name));
+	text_take(file->command, h->command, sizeof(h->command));
+	file->mode = h->mode;
+	file->flags = h->flags;
+	file->running = shared_process_find(&l->known, name->pid, name->birth, &file->several) != 0;
+	file->capture = h->capture == 1;
+	file->start_ns = h->start_ns;
+	file->first_ticks = h->first.ticks;
+	fill_in(file, rings);
+	tag_rings_close(rings);
+}
+
+static int older_first(const void *a, const void *b)
+{
+	const struct tag_rings_file *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct tag_rings_file *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->birth != y->birth)
+		return x->birth < y->birth ? -1 : 1;
+	return x->first_ticks < y->first_ticks ? -1 : x->first_ticks > y->first_ticks;
+}
+
+/* A program that gave way to another one (exec) has ended, though its process runs. */
+static void end_older(tag_rings_list *list)
+{
+	qsort(list->items, list->count, sizeof(*list->items), by_process);
+	for (size_t i = 1; i < list->count; i++) {
+		struct tag_rings_file *older = &list->items[i - 1], *file = &list->items[i];
+
+		if (older->pid == file->pid && older->birth == file->birth && !older->several)
+			older->running = false;
+	}
+}
+
+int tag_rings_list_read(tag_rings_list *list, const char *directory, struct error *err)
+{
+	struct listing l = {.list = list};
+	int rc = shared_files_each(&tag_rings_kind, directory, file_add, &l, err);
+
+	shared_processes_done(&l.known);
+	if (list->count) {
+		end_older(list);
+		qsort(list->items, list->count, sizeof(*list->items), older_first);
+	}
+	return rc;
+}
+
+void tag_rings_list_done(tag_rings_list *list)
+{
+	vec_each (file, list)
+		free(file->path);
+	vec_done(list);
+}
+
+/* ---- the switch, and the end -------------------------------------------- */
+
+#define FIELD(name)                                                                                \
+	offsetof(struct assay_tags_header, name), sizeof(((struct assay_tags_header *)0)->name)
+
+static int field_write(int fd, size_t offset, size_t size, const void *value)
+{
+	return pwrite(fd, value, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
+}
+
+/* Begins a time when it is off, or ends the last one; as the process does it (offs). */
+static int switch_write(int fd, const struct assay_tags_header *h, bool on)
+{
+	uint64_t count = h->off_count + !on, last = (count - 1) % ASSAY_TAGS_OFFS;
+	struct assay_tags_off off = on ? h->offs[last] : (struct assay_tags_off){moment_ticks(), 0};
+	uint32_t capture = on;
+	int rc = 0;
+
+	if (on && !off.on)
+		off.on = moment_ticks();
+	if (count)
+		rc = field_write(fd, offsetof(struct assay_tags_header, offs) + last * sizeof(off),
+		                 sizeof(off), &off);
+	if (!rc)
+		rc = field_write(fd, FIELD(off_count), &count);
+	return rc ? rc : field_write(fd, FIELD(capture), &capture);
+}
+
+int tag_rings_capture(const struct tag_rings_file *file, bool on, struct error *err)
+{
+	struct assay_tags_header h;
+	struct stat st;
+	int fd = shared_file_open(AT_FDCWD, file->path, O_RDWR, &st), rc;
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s for writing: %s", file->path,
+		                 strerror(-fd));
+	rc = tag_rings_header_read(fd, &h, file->path, err);
+	if (!rc && (h.capture == 1) != on) {
+		rc = switch_write(fd, &h, on);
+		if (rc)
+			error_set(err, -rc, "cannot write to %s: %s", file->path, strerror(-rc));
+	}
+	close(fd);
+	return rc;
+}
+
+int tag_rings_remove(const struct tag_rings_file *file, struct error *err)
+{
+	if (unlink(file->path) && errno != ENOENT)
+		return error_set(err, errno, "cannot remove %s: %s", file->path, strerror(errno));
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store_reader: shared by the files of store_read(): the windows to read, and the mapping from ids
+ * of the store to ids of the profile.
+ *
+ * A missing row that another row refers to (it was folded, or the file is damaged) is replaced by
+ * a thread "[not kept]" or an unknown frame. The file is not trusted: every number is checked
+ * where it is read, and chains are bounded. Life cycle and threads are
+ * those of store_read(). Uses: base, image, process, profile.
+ */
+#ifndef ASSAY_STORE_READ_STORE_READER_H
+#define ASSAY_STORE_READ_STORE_READER_H
+
+#include "image/kept_names.h"
+#include "store/schema.h"
+#include "store/store.h"
+
+/* Maps ids of the database to ids of the profile, in the order of their first use. */
+struct store_ids {
+	struct id_table table;
+	VEC(int64_t) keys;
+	VEC(uint32_t) values; /* STORE_UNREAD: seen, not yet read */
+};
+
+#define STORE_UNREAD ID_NONE
+
+/* The value of an id, valid until the next call. *place == STORE_UNREAD: the id is new. */
+uint32_t *store_ids_place(struct store_ids *ids, int64_t key);
+void store_ids_done(struct store_ids *ids);
+
+struct store_span {
+	int64_t id, session;
+	uint64_t start_ns, end_ns, samples, lost_records, observer_cpu_ns, period_ns, unobserved_ns;
+	uint32_t recording; /* index into profile.recordings */
+	uint64_t merged;
+	struct store_rate rate;
+	bool has_rate; /* the store has a row window_rate for it */
+};
+
+/* The sequence of one CPU and event of a session. */
+struct store_sequence {
+	uint32_t sequence; /* in profile.sequences */
+	uint32_t recording;
+	int64_t cpu;
+	uint8_t event;
+	size_t begun; /* items of windows before */
+};
+
+struct store_reader {
+	struct database db;
+	const struct store_range *range;
+	struct profile *p;
+	int64_t host;
+	VEC(struct store_span) windows; /* by session, then time */
+	struct store_ids sessions;      /* to recordings */
+	struct store_ids processes, threads, images, frames, stacks;
+	struct store_ids events;    /* to profile.events */
+	struct store_ids functions; /* to texts of `names` */
+	struct intern names;
+	uint32_t nobody;  /* thread that replaces missing ones; ID_NONE: not created yet */
+	uint64_t by_name; /* instances that are kept by name, */
+	uint64_t names_for_them;
+	uint64_t bytes; /* of the file */
+	VEC(struct store_sequence) sequences;
+	uint64_t room; /* items that sequences may still have */
+};
+
+/*
+ * What store_read() does with a database that is open, in steps: `r.db` is the caller's, and is
+ * closed before store_reader_done().
+ */
+void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p);
+int store_reader_all(struct store_reader *r, struct error *err);
+void store_reader_done(struct store_reader *r);
+
+/* The recordings and their windows, from range; -ENODATA with what there is. */
+int store_reader_windows(struct store_reader *r, struct error *err);
+/* Threads, paths and images by their ids in the store, read when met first. */
+int store_reader_thread(struct store_reader *r, int64_t id, uint32_t *thread, struct error *err);
+int store_reader_path(struct store_reader *r, int64_t stack, uint32_t *path, struct error *err);
+int store_reader_image(struct store_reader *r, int64_t id, uint32_t *image, struct error *err);
+/* Names for frames, once all were met. */
+void store_reader_close_names(struct store_reader *r);
+
+int store_reader_rows(struct store_reader *r, struct error *err);
+int store_reader_ledger(struct store_reader *r, struct error *err);
+/* Sentences: what was not measured, what is left of what was. */
+int store_reader_notes(struct store_reader *r, struct error *err);
+
+/* A moment in local time, for sentences. */
+#define STORE_TIME_TEXT 32
+const char *store_time_text(uint64_t time_ns, char text[STORE_TIME_TEXT]);
+
+/* Numbers that are not negative, whatever stands in the file. */
+uint64_t store_column(sqlite3_stmt *statement, int column);
+/* "" where it is NULL. */
+const char *store_column_text(sqlite3_stmt *statement, int column);
+
+#endif

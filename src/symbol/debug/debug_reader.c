@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/debug/debug_reader.h"
+
+#include "base/file/file_probe.h"
+#include "base/file/regular_file.h"
+#include "base/memory/sorted.h"
+#include "symbol/debug/debug_unpack.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Bounds of one file's work: entries, range and line rows; CPU time, for
+ * libdw may take long over a single entry; ranges of units.
+ */
+#define WORK_MAX (1ull << 30)
+#define CPU_MAX_NS (60ull * 1000000000)
+#define SPANS_MAX (16u << 20)
+#define ROWS_MAX (1u << 28)
+#define STEPS_BETWEEN_CLOCKS 64
+
+/*
+ * Files from here on are mapped rather than read, as most of them is never
+ * looked at. One that is cut short meanwhile ends the program; linkers and
+ * package managers replace files and do not cut them.
+ */
+#define MAP_MIN_BYTES (64ull << 20)
+
+/* Unpacked, sections may have this many times the file's size. */
+#define UNPACK_MAX_TIMES 64
+#define UNPACK_FREE_BYTES (16ull << 20)
+
+static uint64_t cpu_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void work_begin(struct debug_reader *r)
+{
+	r->cpu_start_ns = cpu_now_ns();
+}
+
+static void work_end(struct debug_reader *r)
+{
+	r->work->cpu_ns += cpu_now_ns() - r->cpu_start_ns;
+}
+
+bool debug_reader_spend(struct debug_reader *r, uint64_t steps)
+{
+	struct debug_work *w = r->work;
+	uint64_t before = w->steps / STEPS_BETWEEN_CLOCKS;
+
+	w->steps += steps;
+	if (!w->exhausted && w->steps / STEPS_BETWEEN_CLOCKS != before)
+		w->exhausted = w->steps > WORK_MAX ||
+		               w->cpu_ns + (cpu_now_ns() - r->cpu_start_ns) > CPU_MAX_NS;
+	return !w->exhausted;
+}
+
+struct memo_key {
+	const void *key;
+};
+
+static bool memo_equal(const void *ctx, uint32_t id, const void *key)
+{
+	return ((const struct debug_memo *)ctx)->keys.items[id] ==
+	       ((const struct memo_key *)key)->key;
+}
+
+uint32_t debug_memo_find(const struct debug_memo *m, const void *key)
+{
+	struct memo_key k = {key};
+	uint32_t id = id_table_find(&m->index, hash_u64((uintptr_t)key), memo_equal, m, &k);
+
+	return id == ID_NONE ? ID_NONE : m->ids.items[id];
+}
+
+uint32_t debug_memo_string(struct debug_memo *m, struct intern *strings, const void *key,
+                           const char *text)
+{
+	uint32_t id = key ? debug_memo_find(m, key) : 0;
+
+	if (id != ID_NONE)
+		return id;
+	id = text ? intern_add(strings, text) : 0;
+	id_table_add(&m->index, hash_u64((uintptr_t)key), (uint32_t)m->keys.count);
+	vec_push(&m->keys, key);
+	vec_push(&m->ids, id);
+	return id;
+}
+
+static void memo_done(struct debug_memo *m)
+{
+	id_table_done(&m->index);
+	vec_done(&m->keys);
+	vec_done(&m->ids);
+}
+
+/* How large a section is once unpacked, if it is packed; else 0. */
+static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	uint64_t bytes = 0;
+	Elf_Data *data;
+	GElf_Chdr packed;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	if (!name || strncmp(name, ".zdebug", 7) != 0)
+		return 0;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size < 12)
+		return 0;
+	for (int i = 4; i < 12; i++)
+		bytes = bytes << 8 | ((const uint8_t *)data->d_buf)[i];
+	return bytes;
+}
+
+/* libdw unpacks whatever it is told to: a small file could fill the memory. */
+static bool unpacks_well(Elf *elf, uint64_t file_bytes)
+{
+	uint64_t left = UNPACK_FREE_BYTES + UNPACK_MAX_TIMES * file_bytes, bytes;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		bytes = unpacked_bytes(section, &header, elf_strptr(elf, strings, header.sh_name));
+		if (bytes > left)
+			return false;
+		left -= bytes;
+	}
+	return true;
+}
+
+/* To open it must not block or do anything else: it is a file, or it is not there. */
+static bool safe_to_open(const char *folder, size_t folder_length, const char *name)
+{
+	char *path = name[0] == '/' || !folder
+	                     ? xstrdup(name)
+	                     : xasprintf("%.*s/%s", (int)folder_length, folder, name);
+	struct stat st;
+	bool safe = !file_probe(path) && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+
+	free(path);
+	return safe;
+}
+
+static size_t folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* The common part that dwz split off lies where the file says. */
+static bool alt_is_safe(Dwarf *dwarf, const char *path)
+{
+	const char *name;
+	const void *id;
+
+	if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0)
+		return true;
+	return safe_to_open(path, folder_length(path), name) && safe_to_open(NULL, 0, name);
+}
+
+/* A mapping of the file, if it is large and still the same one. */
+static void map_file(struct debug_reader *r, struct elf_file *f)
+{
+	dev_t device;
+	ino_t inode;
+	struct stat st;
+	void *bytes;
+	int fd;
+
+	if (elf_file_size(f) < MAP_MIN_BYTES || !elf_file_identity(f, &device, &inode))
+		return;
+	fd = regular_file_open_recorded(elf_file_path(f), &st);
+	if (fd < 0)
+		return;
+	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f)) {
+		r->size = (size_t)st.st_size;
+		bytes = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+		r->bytes = bytes == MAP_FAILED ? NULL : bytes;
+	}
+	close(fd);
+	r->elf = r->bytes ? elf_memory(r->bytes, r->size) : NULL;
+}
+
+/* The handle of a copy that libdw can read, where the file has sections packed by zstd. */
+static Elf *unpack_zstd(struct debug_reader *r, struct elf_file *f, Elf *elf)
+{
+	size_t size;
+	void *bytes = debug_unpack_zstd(f, elf, &size);
+
+	if (!bytes)
+		return elf;
+	elf_end(r->elf);
+	if (r->bytes)
+		munmap(r->bytes, r->size);
+	r->bytes = bytes;
+	r->size = size;
+	r->elf = elf_memory(r->bytes, r->size);
+	return r->elf;
+}
+
+struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *missing,
+                                      struct debug_work *work)
+{
+	struct debug_reader *r = xcalloc(1, sizeof(*r));
+	Elf *elf;
+
+	r->missing = missing;
+	r->work = work;
+	map_file(r, f);
+	elf = r->elf ? r->elf : elf_file_handle(f);
+	if (elf && unpacks_well(elf, elf_file_size(f)))
+		r->dwarf = dwarf_begin_elf(unpack_zstd(r, f, elf), DWARF_C_READ, NULL);
+	if (r->dwarf && alt_is_safe(r->dwarf, elf_file_path(f)))
+		return r;
+	debug_reader_free(r);
+	return NULL;
+}
+
+void debug_reader_free(struct debug_reader *r)
+{
+	if (!r)
+		return;
+	dwarf_end(r->dwarf);
+	elf_end(r->elf);
+	if (r->bytes)
+		munmap(r->bytes, r->size);
+	memo_done(&r->names);
+	memo_done(&r->files);
+	vec_done(&r->spans);
+	vec_done(&r->bare);
+	free(r);
+}
+
+/* Compilers may leave .debug_aranges away: the units' own ranges are read first. */
+static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *die)
+{
+	uint32_t unit = (uint32_t)t->units.count;
+	Dwarf_Addr base, start, end;
+	size_t before = r->spans.count;
+	ptrdiff_t next = 0;
+
+	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+		if (!debug_reader_spend(r, 1) || r->spans.count >= SPANS_MAX)
+			break;
+		/* Functions that the linker left out are at 0. */
+		if (start && start < end)
+			vec_push(&r->spans, (struct debug_span){start, end, 0, unit});
+	}
+	if (r->spans.count > before)
+		vec_push(&t->units, (struct debug_unit){.offset = dwarf_dieoffset(die)});
+	else
+		vec_push(&r->bare, (struct debug_bare_unit){dwarf_dieoffset(die), ID_NONE});
+}
+
+/* A unit without ranges of its own, by the offset of its entry; NULL: it has some. */
+static struct debug_bare_unit *bare_unit_at(struct debug_reader *r, uint64_t offset)
+{
+	size_t at = sorted_count(i, r->bare.count, r->bare.items[i].offset < offset);
+
+	return at < r->bare.count && r->bare.items[at].offset == offset ? &r->bare.items[at] : NULL;
+}
+
+/* Assemblers and older compilers say in .debug_aranges alone where a unit's code lies. */
+static void add_bare_units(struct debug_reader *r, struct debug_tables *t)
+{
+	struct debug_bare_unit *unit;
+	Dwarf_Addr start, length;
+	Dwarf_Aranges *ranges;
+	Dwarf_Off offset;
+	size_t count;
+
+	if (!r->bare.count || dwarf_getaranges(r->dwarf, &ranges, &count))
+		return;
+	for (size_t i = 0; i < count && debug_reader_spend(r, 1); i++) {
+		if (r->spans.count >= SPANS_MAX ||
+		    dwarf_getarangeinfo(dwarf_onearange(ranges, i), &start, &length, &offset))
+			break;
+		unit = bare_unit_at(r, offset);
+		if (!unit || !start || !length || start + length < start)
+			continue;
+		if (unit->id == ID_NONE) {
+			unit->id = (uint32_t)t->units.count;
+			vec_push(&t->units, (struct debug_unit){.offset = offset});
+		}
+		vec_push(&r->spans, (struct debug_span){start, start + length, 0, unit->id});
+	}
+}
+
+void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	work_begin(r);
+	r->spans.count = r->bare.count = 0;
+	while (!dwarf_get_units(r->dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
+		int tag = dwarf_tag(&die);
+
+		if (!debug_reader_spend(r, 1))
+			break;
+		if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
+			add_unit(r, t, &die);
+	}
+	add_bare_units(r, t);
+	debug_flatten(&r->spans, &t->map);
+	work_end(r);
+}
+
+/* Rows by address; of several at one address the last counts. */
+static void add_rows(struct debug_reader *r, struct debug_tables *t, Dwarf_Lines *lines,
+                     size_t count, size_t first)
+{
+	struct debug_row row, *last;
+
+	for (size_t i = 0; i < count && debug_reader_spend(r, 1); i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *file;
+		bool end = true;
+		int number = 0;
+
+		row = (struct debug_row){0};
+		if (dwarf_lineaddr(line, &row.start) || dwarf_lineendsequence(line, &end))
+			continue;
+		if (!end && !dwarf_lineno(line, &number) && number > 0) {
+			file = dwarf_linesrc(line, NULL, NULL);
+			row.file = debug_memo_string(&r->files, &t->strings, file, file);
+			row.line = row.file ? (uint32_t)number : 0;
+		}
+		last = t->rows.count > first ? vec_last(&t->rows) : NULL;
+		if (last && row.start < last->start)
+			continue;
+		if (last && row.start == last->start)
+			*last = row;
+		else if (t->rows.count < ROWS_MAX)
+			vec_push(&t->rows, row);
+	}
+}
+
+static void build_lines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *die,
+                        struct debug_unit *u)
+{
+	Dwarf_Lines *lines;
+	size_t count;
+
+	u->first_row = (uint32_t)t->rows.count;
+	if (!dwarf_getsrclines(die, &lines, &count))
+		add_rows(r, t, lines, count, u->first_row);
+	u->rows = (uint32_t)(t->rows.count - u->first_row);
+}
+
+static const char *unit_text(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(die, name, &attribute));
+}
+
+/* The entry that holds the functions: its own, or that in the .dwo. False: not there. */
+static bool whole_unit(Dwarf_Die *die, Dwarf_Die *whole)
+{
+	const char *folder, *name = unit_text(die, DW_AT_dwo_name);
+	Dwarf_Half version;
+	uint8_t type;
+
+	if (!name)
+		name = unit_text(die, DW_AT_GNU_dwo_name);
+	*whole = *die;
+	if (!name)
+		return true;
+	folder = unit_text(die, DW_AT_comp_dir);
+	if (!safe_to_open(folder, folder ? strlen(folder) : 0, name) ||
+	    !safe_to_open(NULL, 0, name) ||
+	    dwarf_cu_info(die->cu, &version, &type, NULL, whole, NULL, NULL, NULL))
+		return false;
+	return dwarf_tag(whole) == DW_TAG_compile_unit;
+}
+
+void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t unit)
+{
+	struct debug_unit *u = &t->units.items[unit];
+	Dwarf_Die die, whole;
+
+	if (r->work->exhausted || !dwarf_offdie(r->dwarf, u->offset, &die)) {
+		r->missing->units++;
+		return;
+	}
+	work_begin(r);
+	build_lines(r, t, &die, u);
+	if (whole_unit(&die, &whole))
+		debug_walk_inlines(r, t, &whole, u);
+	else
+		r->missing->units++;
+	if (r->work->exhausted)
+		r->missing->units++;
+	work_end(r);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * debug_reader: DWARF while the tables of debug_index are made from it, and
+ * the bounds of that work. Life cycle, errors and threads are those of
+ * debug_index.h. Private to symbol/. Uses: base, image.
+ */
+#ifndef ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
+#define ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
+
+#include "symbol/debug/debug_index_internal.h"
+
+#include <elfutils/libdw.h>
+
+/* From what libdw gives out, an address that stays, to the id of its string. */
+struct debug_memo {
+	struct id_table index;
+	VEC(const void *) keys;
+	VEC(uint32_t) ids;
+};
+
+/* A unit whose entry says nothing of where its code lies. */
+struct debug_bare_unit {
+	uint64_t offset; /* of its entry */
+	uint32_t id;     /* among the tables' units; ID_NONE: none yet */
+};
+
+struct debug_reader {
+	Dwarf *dwarf;
+	Elf *elf;    /* our own handle, over `bytes`; NULL: the file's is used */
+	void *bytes; /* the file mapped, or a copy of it unpacked; NULL: it is read */
+	size_t size;
+	struct debug_missing *missing;
+	struct debug_memo names, files;
+	struct debug_spans spans;         /* scratch */
+	VEC(struct debug_bare_unit) bare; /* scratch, by offset */
+	struct debug_work *work;
+	uint64_t cpu_start_ns;
+};
+
+/* Counts steps of work; false: the bound is reached. */
+bool debug_reader_spend(struct debug_reader *r, uint64_t steps);
+
+/* The id of a string that libdw gave; key: of what. NULL: 0. */
+uint32_t debug_memo_string(struct debug_memo *m, struct intern *strings, const void *key,
+                           const char *text);
+uint32_t debug_memo_find(const struct debug_memo *m, const void *key); /* or ID_NONE */
+
+/* The unit's entry, or with split DWARF the one in its .dwo, if that is there. */
+void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
+                        struct debug_unit *u);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The entries of a unit, walked once: which calls were inlined where.
+ */
+#include "symbol/debug/debug_reader.h"
+
+#include <dwarf.h>
+#include <limits.h>
+
+/* Nothing real is nested so deep; without sibling links a level costs a walk over all below. */
+#define DEPTH_MAX 256
+
+/* Entries have some twenty attributes, or libdw would take any time to skip one entry. */
+#define ATTRIBUTES_MAX 256
+
+struct level {
+	Dwarf_Die die;
+	uint32_t node;  /* the inlined call that it is in, or ID_NONE */
+	uint32_t depth; /* inlined calls around it */
+	bool code;      /* inside a function that has code */
+};
+
+struct walk {
+	struct debug_reader *reader;
+	struct debug_tables *tables;
+	Dwarf_Files *files;
+	size_t file_count;
+	bool typed; /* functions with code may stand in types */
+	size_t count;
+	struct level levels[DEPTH_MAX];
+};
+
+static uint32_t number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) ||
+	    value > INT_MAX)
+		return 0;
+	return (uint32_t)value;
+}
+
+static uint32_t call_file(struct walk *w, Dwarf_Die *die)
+{
+	uint32_t index = number_of(die, DW_AT_call_file);
+	const char *name;
+
+	if (!w->files || index >= w->file_count)
+		return 0;
+	name = dwarf_filesrc(w->files, index, NULL, NULL);
+	return debug_memo_string(&w->reader->files, &w->tables->strings, name, name);
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	/* Through origins and specifications; libdw follows a few and no more. */
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+/* The name of the function that was inlined, as the linker would know it if that is said. */
+static uint32_t name_of(struct walk *w, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die origin;
+	const char *name;
+	uint32_t id;
+
+	if (!dwarf_attr(die, DW_AT_abstract_origin, &attribute) ||
+	    !dwarf_formref_die(&attribute, &origin) || dwarf_tag(&origin) != DW_TAG_subprogram) {
+		w->reader->missing->names++;
+		return 0;
+	}
+	id = debug_memo_find(&w->reader->names, origin.addr);
+	if (id != ID_NONE)
+		return id;
+	name = text_of(&origin, DW_AT_linkage_name);
+	if (!name)
+		name = text_of(&origin, DW_AT_MIPS_linkage_name);
+	if (!name)
+		name = text_of(&origin, DW_AT_name);
+	if (!name)
+		w->reader->missing->names++;
+	return debug_memo_string(&w->reader->names, &w->tables->strings, origin.addr, name);
+}
+
+/* A node for an inlined call that has code, and the spans of that; else its parent. */
+static uint32_t add_inlined(struct walk *w, struct level *l)
+{
+	struct debug_tables *t = w->tables;
+	uint32_t node = (uint32_t)t->nodes.count;
+	size_t before = w->reader->spans.count;
+	Dwarf_Addr base, start, end;
+	ptrdiff_t next = 0;
+
+	while ((next = dwarf_ranges(&l->die, next, &base, &start, &end)) > 0) {
+		if (!debug_reader_spend(w->reader, 1))
+			break;
+		if (start < end)
+			vec_push(&w->reader->spans,
+			         (struct debug_span){start, end, l->depth + 1, node});
+	}
+	if (w->reader->spans.count == before)
+		return l->node;
+	vec_push(&t->nodes, (struct debug_node){.parent = l->node,
+	                                        .name = name_of(w, &l->die),
+	                                        .call_file = call_file(w, &l->die),
+	                                        .call_line = number_of(&l->die, DW_AT_call_line)});
+	return node;
+}
+
+static bool has_code(Dwarf_Die *die)
+{
+	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
+/* Whether the entry's children are of interest, and what they stand in. */
+static bool enter(struct walk *w, struct level *l, struct level *below)
+{
+	*below = (struct level){.node = l->node, .depth = l->depth, .code = l->code};
+	switch (dwarf_tag(&l->die)) {
+	case DW_TAG_subprogram:
+		below->node = ID_NONE;
+		below->depth = 0;
+		below->code = true;
+		return has_code(&l->die);
+	case DW_TAG_inlined_subroutine:
+		if (!l->code)
+			return false;
+		below->node = add_inlined(w, l);
+		below->depth += below->node != l->node;
+		return true;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return l->code;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return !l->code;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return !l->code && w->typed;
+	default:
+		return false;
+	}
+}
+
+static void walk(struct walk *w)
+{
+	struct level below, *l;
+
+	while (w->count && debug_reader_spend(w->reader, 1)) {
+		l = &w->levels[w->count - 1];
+		if (enter(w, l, &below) && !dwarf_child(&l->die, &below.die)) {
+			if (w->count < DEPTH_MAX) {
+				w->levels[w->count++] = below;
+				continue;
+			}
+			w->reader->missing->units++;
+		}
+		while (w->count &&
+		       dwarf_siblingof(&w->levels[w->count - 1].die, &w->levels[w->count - 1].die))
+			w->count--;
+	}
+}
+
+/* libdw can be trusted to pass over any of the unit's entries in a time that has a bound. */
+static bool entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
+{
+	Dwarf_Abbrev *abbreviation;
+	size_t length, attributes;
+	Dwarf_Off at = 0;
+
+	while ((abbreviation = dwarf_getabbrev(unit, at, &length)) &&
+	       abbreviation != DWARF_END_ABBREV) {
+		if (dwarf_getattrcnt(abbreviation, &attributes) || attributes > ATTRIBUTES_MAX ||
+		    !debug_reader_spend(r, 1))
+			return false;
+		at += length;
+	}
+	return abbreviation != NULL;
+}
+
+void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
+                        struct debug_unit *u)
+{
+	struct walk *w = xcalloc(1, sizeof(*w));
+	int language = dwarf_srclang(unit);
+
+	w->reader = r;
+	w->tables = t;
+	w->count = 1;
+	w->typed = language != DW_LANG_C89 && language != DW_LANG_C99 && language != DW_LANG_C11 &&
+	           language != DW_LANG_C;
+	w->levels[0] = (struct level){.node = ID_NONE};
+	r->spans.count = 0;
+	if (dwarf_getsrcfiles(unit, &w->files, &w->file_count))
+		w->files = NULL;
+	if (!entries_are_small(r, unit))
+		r->missing->units++;
+	else if (!dwarf_child(unit, &w->levels[0].die))
+		walk(w);
+	u->first_segment = (uint32_t)t->segments.count;
+	debug_flatten(&r->spans, &t->segments);
+	u->segments = (uint32_t)(t->segments.count - u->first_segment);
+	free(w);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tag_engine_run: the internals of tag_engine. The summary uses them directly, because it needs the
+ * sums and no steps. The rules are in tag_engine.h.
+ *
+ * tag_run_new(), tag_run_packet() for each packet, tag_run_end(), then read the sums;
+ * tag_run_free(). Nothing fails.
+ *
+ * The code is optimized for speed: a plain entry or exit touches one frame (half a cache line) and
+ * one line of its function. Rare cases (a switch, a flagged frame, a new tag) change a number that
+ * is compared anyway, so they need no test of their own. Times in frames are in the clock of their
+ * stack, t - off: this clock stops while the stack's calls are switched out.
+ *
+ * Memory: 64 bytes and two cold lines per function, 32 bytes per open call (56 with steps),
+ * independent of the length of the stream. Times are ticks. One thread per run. Uses: base, trace.
+ */
+#ifndef ASSAY_TAGS_TAG_ENGINE_RUN_H
+#define ASSAY_TAGS_TAG_ENGINE_RUN_H
+
+#include "base/memory/vec.h"
+#include "tags/tag_engine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The meaning of a tag in a stream: class << 24 | line; 0: not seen yet. */
+enum {
+	TAG_CLASS_ENTRY = 0,
+	TAG_CLASS_EXIT = 1,
+	TAG_CLASS_INLINE = 2,
+	TAG_CLASS_SWITCH = 3, /* entry of `!`, in a device's stream */
+	TAG_CLASS_OWN = 4,    /* reserved tags of assay */
+	TAG_CLASS_ZERO = 5,   /* entry of tag 0; a class of its own, so that a word of 0 is never
+	                       * taken for it */
+};
+#define TAG_CLASS_SHIFT 24
+#define TAG_LINE_MASK 0xffffffu
+
+#define TAG_PAGE_BITS 10
+#define TAG_PAGE_TAGS (1u << TAG_PAGE_BITS)
+#define TAG_PAGES (1u << (ASSAY_TAGS_TAG_BITS - TAG_PAGE_BITS))
+
+/* Flags of a frame are above the bits of its exit tag, so that no event's tag equals the key. */
+#define TAG_FRAME_UNCERTAIN (UINT64_C(1) << 32)
+#define TAG_FRAME_MARKED (UINT64_C(2) << 32) /* it and all frames below it are uncertain */
+#define TAG_FRAME_SWITCH (UINT64_C(4) << 32) /* a call of `!` */
+#define TAG_FRAME_HISTOGRAM (UINT64_C(8) << 32)
+#define TAG_FRAME_NO_EXIT (UINT64_C(16) << 32) /* the odd tag has a name of its own */
+
+struct tag_line {     /* a function; a cache line */
+	uint64_t key; /* exit tag and flags: the initial key of its frames */
+	uint64_t net, elapsed, closed;
+	uint64_t min, max; /* of certain calls */
+	uint32_t inner;    /* innermost open frame in the stack `stack`; 0: none */
+	uint32_t stack;
+	uint32_t tag, cold;
+};
+
+struct tag_line_cold {
+	uint64_t unseen, uncertain, open;
+	uint64_t min, max;           /* of uncertain calls */
+	uint64_t open_min, open_max; /* of open calls */
+};
+
+struct tag_line_info {
+	uint32_t asked; /* its open calls since `!` ended, while the process is being identified */
+	uint8_t kind;
+	bool unknown;
+};
+
+struct tag_frame {
+	uint64_t enter, child; /* child: totals of the calls directly in it */
+	uint64_t key;
+	uint32_t line;
+	uint32_t same; /* index of the next open frame of the same function below it; 0: none */
+};
+
+struct tag_frame_more { /* only if there are steps or spans */
+	uint64_t entered, gaps, call;
+};
+
+struct tag_stack {
+	struct tag_frame *frames; /* [0] is no call: its child holds the totals of depth 0 */
+	struct tag_frame_more *more;
+	uint32_t top, room;
+	uint32_t id, process;
+	uint64_t clock; /* its clock while the stack waits */
+	uint64_t begun;
+};
+
+struct tag_waiting {
+	struct tag_stack *stack;
+	uint32_t top, below; /* lines of its `!` call and of the call below that */
+};
+
+struct tag_event {
+	uint64_t time;
+	uint32_t tag;
+};
+
+/* The identification of the process that continues after `!`. */
+struct tag_asking {
+	uint32_t line; /* of the `!` function that ended */
+	uint64_t time;
+	size_t exits;
+	VEC(uint32_t) candidates; /* indexes in `waiting`; filled at the first exit */
+	VEC(uint32_t) stack;      /* lines of calls opened since */
+	VEC(struct tag_event) events;
+};
+
+struct tag_inner { /* the innermost frame of a function in a stack other than its line's */
+	uint32_t stack, line, inner; /* inner 0: free */
+};
+
+struct tag_thread {
+	int32_t pid, tid;
+};
+
+enum tag_out { TAG_OUT_NOT, TAG_OUT_BLOCKED, TAG_OUT_PREEMPTED };
+
+struct tag_run {
+	const struct tag_names *names;
+	bool device, wall;
+	bool more;         /* frames have `more` */
+	bool spans;        /* totals include the time switched out: wall, device */
+	uint32_t deepest;  /* maximum number of open calls in a stack */
+	tag_step_fn *step; /* NULL: none */
+	void *of;
+	struct tag_histogram *histogram;
+
+	/* Tags and functions. */
+	const uint32_t **pages;
+	VEC(struct tag_line) lines; /* [0] is none */
+	VEC(struct tag_line_info) infos;
+	VEC(struct tag_line_cold) colds; /* [0] is none */
+
+	/* Position in the stream: the time of the last event is turn + low. */
+	uint64_t turn, low;
+	uint64_t off;
+	uint64_t segment; /* time of the thread's first event */
+	uint64_t since;   /* while switched out: time up to which idle is counted */
+	uint64_t gaps;    /* sum of the time in gaps */
+	uint64_t calls;   /* number of calls so far */
+	bool begun, met, gap;
+	bool forked, inherits; /* rule 12: forked: of the next thread; inherits: of this thread */
+	const uint64_t *words; /* the first word of the packet */
+	uint64_t ran; /* the clock at the last event that is not one of assay's reserved tags, in
+	               * this packet or before */
+	enum tag_out out;
+	struct tag_stack *stack;
+	struct tag_thread thread;
+
+	/* Devices. */
+	bool idling, asks;
+	bool switched; /* a `!` event occurred */
+	uint32_t stacks;
+	VEC(struct tag_waiting) waiting; /* longest waiting first */
+	struct tag_asking asking;
+	struct {
+		struct tag_inner *slots;
+		size_t count, room;
+	} inners;
+
+	/* Sums. */
+	uint64_t tags, first, last, elapsed, idle, own, blocked, preempted, outside, switches;
+	uint64_t processes;
+	VEC(struct tag_thread) threads;
+	struct tag_damage damage; /* unknown_tags: complete after the end */
+};
+
+struct tag_run *tag_run_new(const struct tag_stream *stream, bool wall, tag_step_fn *step, void *of,
+                            struct tag_histogram *histogram);
+void tag_run_free(struct tag_run *r);
+void tag_run_packet(struct tag_run *r, const struct tag_packet *packet);
+void tag_run_end(struct tag_run *r);
+
+unsigned tag_histogram_step(uint64_t ticks);
+
+/* tag_engine_table.c */
+
+/* class << 24 | line of any tag below 2^24. */
+uint32_t tag_run_class(struct tag_run *r, uint32_t tag);
+void tag_run_table_done(struct tag_run *r);
+/* Makes line.inner refer to the running stack. */
+void tag_run_own_slow(struct tag_run *r, uint32_t line);
+
+static inline void tag_run_own(struct tag_run *r, uint32_t line)
+{
+	if (__builtin_expect(r->lines.items[line].stack != r->stack->id, 0))
+		tag_run_own_slow(r, line);
+}
+
+/* tag_engine_call.c */
+
+/* Maximum number of frames of a stack, with frame 0: 512 MB. */
+#define TAG_STACK_FRAMES (UINT32_C(1) << 24)
+
+enum tag_how { TAG_HOW_EXIT, TAG_HOW_UNSEEN, TAG_HOW_OPEN };
+
+void tag_run_open(struct tag_run *r, uint32_t line);
+void tag_run_leave(struct tag_run *r, uint32_t line);    /* rule 2 */
+void tag_run_close(struct tag_run *r, enum tag_how how); /* the top call */
+void tag_run_unmatched(struct tag_run *r, uint32_t line);
+void tag_run_mark(struct tag_stack *stack); /* marks all of its frames as uncertain */
+void tag_run_tell(struct tag_run *r, struct tag_step step);
+struct tag_stack *tag_stack_new(struct tag_run *r);
+void tag_stack_free(struct tag_stack *s);
+
+static inline uint64_t tag_run_time(const struct tag_run *r)
+{
+	return r->turn + r->low;
+}
+
+static inline uint64_t tag_run_clock(const struct tag_run *r)
+{
+	return r->turn + r->low - r->off;
+}
+
+static inline void tag_run_set_time(struct tag_run *r, uint64_t time)
+{
+	r->turn = time & ~ASSAY_TAGS_CLOCK_MASK;
+	r->low = time & ASSAY_TAGS_CLOCK_MASK;
+}
+
+/* tag_engine.c: applies one event at the current time. */
+void tag_run_apply(struct tag_run *r, uint32_t tag);
+
+/* tag_engine_device.c: rule 6. */
+
+void tag_run_begin_device(struct tag_run *r);
+void tag_run_switch(struct tag_run *r, uint32_t line); /* `!` entered */
+void tag_run_resume(struct tag_run *r, uint32_t line); /* `!` ended */
+void tag_run_ask(struct tag_run *r, uint32_t tag);     /* handles an event while r->asks */
+void tag_run_settle(struct tag_run *r);                /* ends the identification with the best
+                                                        * candidate */
+void tag_run_mark_waiting(struct tag_run *r);
+void tag_run_end_device(struct tag_run *r);
+void tag_run_device_done(struct tag_run *r);
+
+#endif

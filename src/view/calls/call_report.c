@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/calls/call_report.h"
+
+#include "base/memory/xalloc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_pid(const char *text, int32_t *pid)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	*pid = (int32_t)value;
+	return !errno && end != text && !*end && value >= 0 && value <= INT32_MAX;
+}
+
+static bool is_called(const struct call_report *r, const char *name)
+{
+	for (uint32_t f = 0; f < call_names_count(r->names); f++)
+		if (call_names_match(r->names, f, name))
+			return true;
+	return false;
+}
+
+int call_report_check(const struct call_report *r, struct error *err)
+{
+	const char *const functions[] = {r->callers, r->callees};
+	int32_t pid;
+
+	for (size_t i = 0; i < r->pid.count; i++)
+		if (!parse_pid(r->pid.items[i], &pid))
+			return error_set(err, EINVAL, "--pid: '%s' is no process id",
+			                 r->pid.items[i]);
+	for (size_t i = 0; i < 2; i++)
+		if (functions[i] && !is_called(r, functions[i]))
+			return error_set(err, ENOENT,
+			                 "%s: no function of that name was called; 'assay report "
+			                 "-f -a' lists the functions that were called",
+			                 functions[i]);
+	return 0;
+}
+
+bool call_report_selects(const struct call_report *r, const struct call_process *p)
+{
+	const char *name = intern_text(&r->paths->images.names, p->name);
+	bool named = !r->comm.count, numbered = !r->pid.count;
+	int32_t pid;
+
+	for (size_t i = 0; i < r->comm.count; i++)
+		named |= !strcmp(r->comm.items[i], name);
+	for (size_t i = 0; i < r->pid.count; i++)
+		numbered |= parse_pid(r->pid.items[i], &pid) && pid == p->pid;
+	return named && numbered;
+}
+
+struct call_rows *call_report_rows(const struct call_report *r, const struct call_process *p,
+                                   enum call_rows_kind kind)
+{
+	bool whole = kind == CALL_ROWS_PATHS || kind == CALL_ROWS_FUNCTIONS;
+	struct call_rows_request request = {
+	        .kind = kind,
+	        .order = r->order,
+	        .function = kind == CALL_ROWS_CALLERS   ? r->callers
+	                    : kind == CALL_ROWS_CALLEES ? r->callees
+	                                                : NULL,
+	        .limit = r->limit,
+	        .lines = r->lines,
+	};
+
+	if (whole)
+		request.symbols = r->symbols;
+	return call_rows_new(p, r->names, &request);
+}
+
+void call_report_counted(const struct call_report *r, const struct call_process *p,
+                         call_function_list *list)
+{
+	uint8_t *seen = xcalloc(call_names_count(r->names) + 1, 1);
+
+	memset(list, 0, sizeof(*list));
+	vec_each (path, &p->paths) {
+		if (!r->paths->functions.items[path->function].counted || seen[path->function])
+			continue;
+		vec_push(list, path->function);
+		seen[path->function] = 1;
+	}
+	free(seen);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * account: the closing account of a recording.
+ *
+ *	wall x CPUs = user + kernel + irq + idle + steal + unobserved + residual
+ *
+ * Every term except the residual is measured by itself. User, kernel and irq are the samples times
+ * their period. Idle comes from switch records. Unobserved comes from the ticks that were due in
+ * busy time and are missing. Steal comes from /proc/stat, limited to the time of missing ticks. The
+ * residual is the difference that remains; it may be negative.
+ *
+ * For a recording of one process the whole is the lifetime of its threads. Idle is the time that
+ * the threads were off the CPU (runnable + blocked, from switch records). Unobserved is the
+ * threads' CPU time as the kernel counted it, minus the time that samples stand for.
+ *
+ * An event that does not count time (cycles) splits the busy time that switch records measured.
+ * Without switch records such an event has no account of time: `present` is false, and `events`
+ * holds counts of events.
+ *
+ * Times are in ns. account_view_new() allocates, account_view_free() frees; nothing fails. The view
+ * must outlive the account while it is built. Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_SAMPLES_ACCOUNT_H
+#define ASSAY_VIEW_SAMPLES_ACCOUNT_H
+
+#include "view/view.h"
+
+struct account_terms {
+	uint64_t wall_ns; /* sum over all CPUs (or threads) */
+	uint64_t user_ns;
+	uint64_t syscalls_ns, faults_ns, threads_ns, other_ns; /* kernel, without interrupts */
+	uint64_t hardirq_ns, softirq_ns;                       /* interrupts during busy time */
+	uint64_t idle_ns, idle_irq_ns;                         /* idle_irq: interrupts during
+	                                                        * idle */
+	uint64_t steal_ns, steal_measured_ns;                  /* steal: limited to the time of
+	                                                        * missing ticks */
+	int64_t unobserved_ns;
+	uint64_t lost_ns; /* part of unobserved: records that the kernel counted as lost */
+	int64_t residual_ns;
+	uint64_t unknown_ns; /* part of residual: time before the first switch record */
+};
+
+/* Sums of the main event by CPU mode; `all` is the sum of the others. */
+struct account_modes {
+	uint64_t user, kernel, irq, idle, all;
+};
+
+struct account_ticks {
+	struct account_modes seen; /* samples of the main event, in periods */
+	uint64_t due, missing_busy, missing_idle, lost, throttled;
+};
+
+struct account_line {
+	uint32_t cpu;
+	struct account_terms terms;
+	struct account_modes events;
+};
+
+struct account_view {
+	bool machine_wide;
+	bool has_unobserved; /* false: no switch records, or the event has no fixed period */
+	bool has_split;      /* false: no call chains, so the kind of kernel entry is not known */
+	bool has_idle;       /* false: idle time comes from samples, or is not known */
+	bool has_kernel;     /* false: the kernel was not sampled (no permission, or not
+	                      * requested) */
+	bool has_steal;
+	bool clock;       /* the main event counts ns */
+	bool present;     /* false: the event does not measure time, or there is no account */
+	bool counted;     /* only if not present: `events` splits the machine's events instead of
+	                   * its time */
+	uint64_t wall_ns; /* elapsed; total.wall_ns = wall_ns x cpus (one process: sum over
+	                   * threads) */
+	uint32_t cpus;
+	struct account_terms total;
+	struct account_ticks ticks;
+	struct account_modes events;    /* sums of periods, for an event that does not count time */
+	VEC(struct account_line) lines; /* per CPU */
+	/* Only for a recording of one process. */
+	uint64_t oncpu_ns, runnable_ns, blocked_ns, counted_oncpu_ns;
+	uint32_t threads;
+	VEC(char *) remarks; /* sentences that explain the residual and name missing figures */
+};
+
+/* `partial`: only a part of the recorded time was read, so the account cannot be closed and is not
+ * present. */
+struct account_view *account_view_new(struct view *v, bool partial);
+void account_view_free(struct account_view *a);
+
+/* Whether user, kernel and irq are times: the event is a clock, or it splits measured busy time. */
+bool account_is_timed(const struct account_view *a);
+
+uint64_t account_kernel_ns(const struct account_terms *t);
+uint64_t account_irq_ns(const struct account_terms *t);
+
+#endif

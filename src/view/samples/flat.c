@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/samples/flat.h"
+
+#include "view/samples/share.h"
+
+#include <string.h>
+
+#define NO_SYMBOL_BIT ((uint64_t)1 << 63)
+
+static const struct {
+	const char *name;
+	enum flat_key key;
+} key_names[] = {
+        {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE}, {"thread", FLAT_THREAD},
+        {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},       {"function", FLAT_FUNCTION},
+        {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},   {"mode", FLAT_MODE},
+        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},     {"comm", FLAT_PROCESS},
+        {"pid", FLAT_INSTANCE},    {"tid", FLAT_THREAD},        {"dso", FLAT_IMAGE},
+        {"sym", FLAT_FUNCTION},    {"symbol", FLAT_FUNCTION},   {"srcline", FLAT_LINE},
+};
+
+struct group_memo {
+	uint32_t group; /* group + 1; 0: none yet */
+	uint32_t mode;  /* enum view_mode */
+};
+
+/* State while grouping: the index from a row's slots to its id, and the texts of source lines. */
+struct grouping {
+	struct flat *flat;
+	struct id_table index;
+	struct intern lines;
+	size_t slot_bytes;
+	/* If the key depends on frame and mode only: the last group of each frame */
+	struct group_memo *memo; /* per frame id, NULL: other keys */
+	uint32_t *group_of;      /* per profile row, NULL: not needed */
+};
+
+bool flat_key_parse(const char *name, enum flat_key *key)
+{
+	for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++)
+		if (!strcmp(name, key_names[i].name)) {
+			*key = key_names[i].key;
+			return true;
+		}
+	return false;
+}
+
+const char *flat_key_name(enum flat_key key)
+{
+	return key_names[key].name;
+}
+
+bool flat_has_key(const struct flat *f, enum flat_key key)
+{
+	for (size_t i = 0; i < f->request.key_count; i++)
+		if (f->request.keys[i] == key)
+			return true;
+	return false;
+}
+
+static uint64_t line_slot(struct grouping *g, uint32_t frame)
+{
+	struct buf text = {0};
+	uint32_t id;
+
+	view_line_text(g->flat->view, frame, false, &text);
+	id = intern_add(&g->lines, buf_text(&text));
+	buf_done(&text);
+	return id;
+}
+
+static uint64_t function_slot(struct view *v, uint32_t frame)
+{
+	const struct symbol *symbol = view_function(v, frame);
+
+	if (symbol->named)
+		return (uint64_t)(uintptr_t)symbol;
+	return NO_SYMBOL_BIT | v->profile->frames.items[frame].frame.image;
+}
+
+static uint64_t frame_slot(struct grouping *g, uint32_t frame, enum flat_key key)
+{
+	struct view *v = g->flat->view;
+
+	if (frame == ID_NONE)
+		return UINT64_MAX;
+	if (key == FLAT_FUNCTION)
+		return function_slot(v, frame);
+	if (key == FLAT_LINE)
+		return line_slot(g, frame);
+	return v->profile->frames.items[frame].frame.image;
+}
+
+static uint64_t row_slot(struct view *v, const struct profile_row *row, enum flat_key key)
+{
+	const struct thread *t = process_table_thread_at(v->profile->processes, row->thread);
+
+	switch (key) {
+	case FLAT_PROCESS:
+		return process_table_process(v->profile->processes, t->process)->name;
+	case FLAT_INSTANCE:
+		return t->process;
+	case FLAT_THREAD:
+		return row->thread;
+	case FLAT_CPU:
+		return row->cpu;
+	case FLAT_CGROUP:
+		return process_table_process(v->profile->processes, t->process)->cgroup;
+	default:
+		return row->region;
+	}
+}
+
+/* A user function that called the kernel has mode user, even if the sample was taken in the
+ * kernel. */
+static uint64_t mode_slot(struct view *v, const struct profile_row *row, uint32_t frame)
+{
+	if (frame != ID_NONE && !v->profile->frames.items[frame].kernel &&
+	    row->mode == PROFILE_KERNEL)
+		return VIEW_USER;
+	return view_mode(v, row);
+}
+
+enum view_mode flat_mode(const struct flat *f, const struct flat_row *row)
+{
+	return (enum view_mode)mode_slot(f->view, &f->view->profile->rows.items[row->example],
+	                                 row->frame);
+}
+
+static bool is_frame_key(enum flat_key key)
+{
+	return key == FLAT_IMAGE || key == FLAT_FUNCTION || key == FLAT_LINE || key == FLAT_ADDRESS;
+}
+
+static bool slots_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct grouping *g = ctx;
+
+	return !memcmp(g->flat->rows.items[id].slots, key, g->slot_bytes);
+}
+
+/* Fills the group's key and returns its hash. */
+static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, uint64_t *slots)
+{
+	struct flat *f = g->flat;
+	const struct profile_row *row = &f->view->profile->rows.items[row_id];
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->request.key_count; i++) {
+		enum flat_key key = f->request.keys[i];
+
+		slots[n++] = is_frame_key(key)  ? frame_slot(g, frame, key)
+		             : key == FLAT_MODE ? mode_slot(f->view, row, frame)
+		                                : row_slot(f->view, row, key);
+		if (key == FLAT_ADDRESS && frame != ID_NONE)
+			slots[n] = f->view->profile->frames.items[frame].frame.offset;
+		n += key == FLAT_ADDRESS;
+	}
+	g->slot_bytes = n * sizeof(*slots);
+	return hash_bytes(slots, g->slot_bytes);
+}
+
+static struct flat_row *group_add(struct grouping *g, uint32_t row_id, uint32_t frame)
+{
+	struct flat *f = g->flat;
+	uint64_t slots[FLAT_SLOTS] = {0};
+	uint64_t hash = fill_slots(g, row_id, frame, slots);
+	uint32_t id = id_table_find(&g->index, hash, slots_equal, g, slots);
+	struct flat_row *added;
+
+	if (id != ID_NONE)
+		return &f->rows.items[id];
+	id_table_add(&g->index, hash, (uint32_t)f->rows.count);
+	added = vec_add(&f->rows);
+	memcpy(added->slots, slots, sizeof(slots));
+	added->example = row_id;
+	added->frame = frame;
+	added->mark = ID_NONE;
+	return added;
+}
+
+static struct flat_row *group_row(struct grouping *g, uint32_t row_id, uint32_t frame)
+{
+	const struct profile_row *row = &g->flat->view->profile->rows.items[row_id];
+	struct group_memo *memo = g->memo && frame != ID_NONE ? &g->memo[frame] : NULL;
+	struct flat_row *group;
+	uint32_t mode;
+
+	if (!memo)
+		return group_add(g, row_id, frame);
+	mode = (uint32_t)mode_slot(g->flat->view, row, frame);
+	if (memo->group && memo->mode == mode)
+		return &g->flat->rows.items[memo->group - 1];
+	group = group_add(g, row_id, frame);
+	*memo = (struct group_memo){(uint32_t)(group - g->flat->rows.items) + 1, mode};
+	return group;
+}
+
+static uint32_t innermost(const struct profile *p, uint32_t path)
+{
+	return path == PATH_ROOT ? ID_NONE : p->paths.items[path].frame;
+}
+
+static void add_total(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
+{
+	if (group->mark == row_id)
+		return;
+	group->mark = row_id;
+	group->total_samples += row->samples;
+	group->total_weight += row->weight;
+}
+
+static void add_row(struct grouping *g, uint32_t row_id)
+{
+	struct flat *f = g->flat;
+	const struct profile *p = f->view->profile;
+	const struct profile_row *row = &p->rows.items[row_id];
+	bool is_switch = p->events.items[row->event].role == ATTR_SWITCH;
+	/* The number of waits and their time belong in one row. */
+	uint32_t path = is_switch ? view_wait_path(f->view, row->path) : row->path;
+	struct flat_row *group = group_row(g, row_id, innermost(p, path));
+
+	group->samples += row->samples;
+	group->weight += row->weight;
+	f->samples += row->samples;
+	f->weight += row->weight;
+	add_total(group, row, row_id);
+	if (g->group_of)
+		g->group_of[row_id] = (uint32_t)(group - f->rows.items);
+	if (!f->request.children)
+		return;
+	for (uint32_t n = path; n != PATH_ROOT; n = p->paths.items[n].parent)
+		add_total(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
+}
+
+static void add_wait_to(struct flat_row *group, const struct profile_row *row, uint32_t row_id)
+{
+	if (group->mark == row_id)
+		return;
+	group->mark = row_id;
+	group->runnable_ns += row->runnable_ns;
+	group->blocked_ns += row->blocked_ns;
+}
+
+/* With children, a wait is added to every group on its path. */
+static void add_wait(struct grouping *g, uint32_t row_id)
+{
+	struct flat *f = g->flat;
+	const struct profile *p = f->view->profile;
+	const struct profile_row *row = &p->rows.items[row_id];
+	uint32_t path = view_wait_path(f->view, row->path);
+
+	add_wait_to(group_row(g, row_id, innermost(p, path)), row, row_id);
+	for (uint32_t n = path; f->request.children && n != PATH_ROOT; n = p->paths.items[n].parent)
+		add_wait_to(group_row(g, row_id, p->paths.items[n].frame), row, row_id);
+	f->runnable_ns += row->runnable_ns;
+	f->blocked_ns += row->blocked_ns;
+	f->has_waits = true;
+}
+
+/* Most time first; ties by first occurrence, so that the order is stable. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct flat_row *x = a, *y = b;
+	uint64_t wx = x->runnable_ns + x->blocked_ns, wy = y->runnable_ns + y->blocked_ns;
+
+	if (x->total_weight != y->total_weight)
+		return x->total_weight < y->total_weight ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (x->total_samples != y->total_samples)
+		return x->total_samples < y->total_samples ? 1 : -1;
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	return x->example < y->example ? -1 : x->example > y->example;
+}
+
+static double share_of(const struct flat *f, uint64_t weight, uint64_t samples)
+{
+	if (f->base_weight)
+		return (double)weight / (double)f->base_weight;
+	return f->base_samples ? (double)samples / (double)f->base_samples : 0;
+}
+
+static void fill_shares(struct flat *f)
+{
+	vec_each (row, &f->rows) {
+		row->share = row->low = row->high = share_of(f, row->weight, row->samples);
+		row->total_share = share_of(f, row->total_weight, row->total_samples);
+	}
+}
+
+/* The witness's samples are in no table, so they create no groups. */
+static void group_witness(struct grouping *g, const struct selection *s)
+{
+	const struct profile *p = g->flat->view->profile;
+	uint64_t slots[FLAT_SLOTS];
+
+	vec_each (id, &s->witness) {
+		uint64_t hash;
+
+		memset(slots, 0, sizeof(slots));
+		hash = fill_slots(g, *id, innermost(p, p->rows.items[*id].path), slots);
+		g->group_of[*id] = id_table_find(&g->index, hash, slots_equal, g, slots);
+	}
+}
+
+/* Computes the intervals of the groups' shares and compares the two clocks. */
+static void fill_intervals(struct grouping *g, const struct selection *s)
+{
+	struct flat *f = g->flat;
+	struct share_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
+	uint32_t *group_of = g->group_of;
+	size_t count = f->rows.count;
+
+	for (size_t i = 0; i < count; i++) {
+		groups[i].share = groups[i].low = f->rows.items[i].share;
+		groups[i].high = f->rows.items[i].share;
+	}
+	if (f->request.intervals)
+		share_intervals(f->view, s, group_of, groups, count);
+	group_witness(g, s);
+	if (f->request.steps)
+		share_steps(f->view, s, group_of, groups, count);
+	for (size_t i = 0; i < count; i++) {
+		f->rows.items[i].low = groups[i].low;
+		f->rows.items[i].high = groups[i].high;
+		f->rows.items[i].step_clock = groups[i].clock;
+		f->rows.items[i].step_witness = groups[i].witness;
+		f->rows.items[i].step_z = groups[i].z;
+	}
+	free(groups);
+}
+
+/* Only keys that depend on frame and mode can be cached per frame. */
+static bool is_memorable(const struct flat_request *request)
+{
+	for (size_t i = 0; i < request->key_count; i++)
+		if (!is_frame_key(request->keys[i]) && request->keys[i] != FLAT_MODE)
+			return false;
+	return true;
+}
+
+struct flat *flat_new(struct view *v, const struct selection *s, const struct flat_request *request)
+{
+	struct flat *f = xcalloc(1, sizeof(*f));
+	struct grouping g = {.flat = f};
+
+	f->view = v;
+	f->request = *request;
+	f->base_samples = s->base_samples;
+	f->base_weight = s->base_weight;
+	intern_init(&g.lines);
+	if (is_memorable(request))
+		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
+	if (request->intervals || (request->steps && s->witness.count))
+		g.group_of = share_groups_new(v);
+	vec_each (id, &s->rows)
+		add_row(&g, *id);
+	/* A row of switches is in both lists: clear the marks, so that its waits are added too. */
+	vec_each (row, &f->rows)
+		row->mark = ID_NONE;
+	vec_each (id, &s->waits)
+		add_wait(&g, *id);
+	fill_shares(f);
+	if (g.group_of)
+		fill_intervals(&g, s);
+	if (f->rows.count)
+		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), compare_rows);
+	free(g.memo);
+	free(g.group_of);
+	id_table_done(&g.index);
+	intern_done(&g.lines);
+	return f;
+}
+
+void flat_free(struct flat *f)
+{
+	if (!f)
+		return;
+	vec_done(&f->rows);
+	free(f);
+}
+
+/* A row with long waits is shown even if it has no samples. */
+static bool worth_showing(const struct flat *f, const struct flat_row *row, double limit,
+                          uint64_t least)
+{
+	uint64_t waits = f->runnable_ns + f->blocked_ns;
+	/* Time without a sample comes from switch records, so it is not a chance hit. */
+	bool enough = row->total_samples >= least || (!row->total_samples && row->total_weight);
+
+	return (row->total_share >= limit && enough) ||
+	       (waits && row->runnable_ns + row->blocked_ns &&
+	        (double)(row->runnable_ns + row->blocked_ns) >= limit * (double)waits);
+}
+
+static uint64_t most_samples(const struct flat *f)
+{
+	uint64_t most = 0;
+
+	vec_each (row, &f->rows)
+		most = row->total_samples > most ? row->total_samples : most;
+	return most;
+}
+
+struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t lines)
+{
+	struct flat_rest rest = {0};
+	size_t shown = 0;
+
+	if (most_samples(f) < least)
+		least = 0;
+	/* Rows are sorted by time; rows shown for their waits move up behind them. */
+	for (size_t i = 0; i < f->rows.count; i++) {
+		struct flat_row kept = f->rows.items[i];
+
+		if (!worth_showing(f, &kept, limit, least) || (lines && shown == lines))
+			continue;
+		memmove(&f->rows.items[shown + 1], &f->rows.items[shown],
+		        (i - shown) * sizeof(kept));
+		f->rows.items[shown++] = kept;
+	}
+	rest.shown = shown;
+	rest.rows = f->rows.count - shown;
+	for (size_t i = shown; i < f->rows.count; i++) {
+		rest.samples += f->rows.items[i].samples;
+		rest.weight += f->rows.items[i].weight;
+		/* With children a wait is in every caller, so a sum of waits has no meaning. */
+		rest.runnable_ns += f->request.children ? 0 : f->rows.items[i].runnable_ns;
+		rest.blocked_ns += f->request.children ? 0 : f->rows.items[i].blocked_ns;
+		if (f->rows.items[i].total_share > rest.most)
+			rest.most = f->rows.items[i].total_share;
+	}
+	rest.share = share_of(f, rest.weight, rest.samples);
+	return rest;
+}
+
+const char *flat_function(const struct flat *f, const struct flat_row *row)
+{
+	const struct symbol *symbol;
+
+	if (row->frame == ID_NONE)
+		return "[no address]";
+	symbol = view_function(f->view, row->frame);
+	return symbol->named ? symbol->name : "[no symbol]";
+}
+
+uint64_t flat_address(const struct flat *f, const struct flat_row *row)
+{
+	if (row->frame == ID_NONE)
+		return 0;
+	return symbolizer_address(f->view->symbols,
+	                          f->view->profile->frames.items[row->frame].frame);
+}
+
+uint64_t flat_offset(const struct flat *f, const struct flat_row *row)
+{
+	return row->frame == ID_NONE ? 0 : f->view->profile->frames.items[row->frame].frame.offset;
+}

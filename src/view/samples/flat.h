@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flat: rows of a profile grouped by any list of keys.
+ *
+ * flat_new() groups, sums and sorts (most time first). flat_cut() decides how many rows are shown
+ * and sums the others. Shares are 0 to 1 of the selection's base. With `children`, a group's total
+ * includes each row whose path passes through the group, once per row. Off-CPU time is counted for
+ * the function that waited, not for the scheduler below it. flat_free() frees; the view must
+ * outlive it. Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_SAMPLES_FLAT_H
+#define ASSAY_VIEW_SAMPLES_FLAT_H
+
+#include "base/memory/buf.h"
+#include "view/filter.h"
+
+enum flat_key {
+	FLAT_PROCESS,
+	FLAT_INSTANCE,
+	FLAT_THREAD,
+	FLAT_CPU,
+	FLAT_IMAGE,
+	FLAT_FUNCTION,
+	FLAT_LINE,
+	FLAT_ADDRESS,
+	FLAT_MODE,
+	FLAT_REGION,
+	FLAT_CGROUP,
+};
+
+#define FLAT_KEYS 11
+#define FLAT_SLOTS (FLAT_KEYS + 1) /* an address takes two slots */
+
+struct flat_request {
+	enum flat_key keys[FLAT_KEYS];
+	size_t key_count;
+	bool children;
+	bool intervals; /* compute low and high */
+	bool steps;     /* compare with the second clock */
+};
+
+struct flat_row {
+	uint64_t slots[FLAT_SLOTS];
+	uint32_t example;                     /* the first profile row of this group */
+	uint32_t frame;                       /* a frame of this group, ID_NONE: the path is
+	                                       * empty */
+	uint32_t mark;                        /* scratch: last profile row that was added */
+	uint64_t samples, weight;             /* self */
+	uint64_t total_samples, total_weight; /* with callees; without children equal to self */
+	uint64_t runnable_ns, blocked_ns;
+	double share, total_share, low, high; /* low and high are for `share` */
+	/* shares of busy samples by the clock and by the second clock, if the difference is
+	 * significant; else 0 */
+	double step_clock, step_witness, step_z;
+};
+
+struct flat {
+	struct view *view;
+	struct flat_request request;
+	VEC(struct flat_row) rows;
+	uint64_t samples, weight, runnable_ns, blocked_ns; /* of all rows */
+	uint64_t base_samples, base_weight;
+	bool has_waits;
+};
+
+/* The rows that flat_cut() leaves out. */
+struct flat_rest {
+	size_t shown, rows;
+	uint64_t samples, weight, runnable_ns, blocked_ns;
+	double share;
+	double most; /* total share of the largest row left out */
+};
+
+/* Groups the rows and waits of the selection. */
+struct flat *flat_new(struct view *v, const struct selection *s,
+                      const struct flat_request *request);
+void flat_free(struct flat *f);
+
+/*
+ * Moves the rows to show to the front and sums the others. A row is left out if its share is below
+ * `limit`, if it has fewer samples than `least` (unless all rows have fewer), or if it comes after
+ * the first `lines` (0: no limit).
+ */
+struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t lines);
+
+/* Names of keys, including perf's: comm, pid, tid, dso, sym, symbol, srcline. */
+bool flat_key_parse(const char *name, enum flat_key *key);
+const char *flat_key_name(enum flat_key key);
+bool flat_has_key(const struct flat *f, enum flat_key key);
+
+/* The address as in the file's symbol table; the offset in the file (kernel: the address). */
+uint64_t flat_address(const struct flat *f, const struct flat_row *row);
+uint64_t flat_offset(const struct flat *f, const struct flat_row *row);
+enum view_mode flat_mode(const struct flat *f, const struct flat_row *row);
+/* The function's name; "[no symbol]" for all functions without a symbol. */
+const char *flat_function(const struct flat *f, const struct flat_row *row);
+
+#endif

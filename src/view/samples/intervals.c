@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/samples/intervals.h"
+
+#include "base/memory/sorted.h"
+#include "base/memory/xalloc.h"
+
+#include <math.h>
+
+const double intervals_percentiles[INTERVALS_PERCENTILES] = {1, 5, 25, 50, 75, 95, 99};
+
+/* Interpolates between the two nearest values of a sorted list; `at` is 0 to 1. */
+static double quantile(const double *sorted, size_t count, double at)
+{
+	double place = at * (double)(count - 1);
+	size_t below = (size_t)place;
+
+	if (below + 1 >= count)
+		return sorted[count - 1];
+	return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+static void figures(const double *sorted, size_t count, struct intervals_figures *f)
+{
+	double sum = 0, squares = 0;
+
+	*f = (struct intervals_figures){.count = count};
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		sum += sorted[i];
+	f->mean_ns = sum / (double)count;
+	for (size_t i = 0; i < count; i++)
+		squares += (sorted[i] - f->mean_ns) * (sorted[i] - f->mean_ns);
+	f->deviation_ns = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+	f->min_ns = sorted[0];
+	f->max_ns = sorted[count - 1];
+	for (size_t i = 0; i < INTERVALS_PERCENTILES; i++)
+		f->percentiles_ns[i] = quantile(sorted, count, intervals_percentiles[i] / 100);
+	for (size_t i = 0; i <= INTERVALS_CURVE; i++)
+		f->curve_ns[i] = quantile(sorted, count, (double)i / INTERVALS_CURVE);
+}
+
+/* Bins of equal width over the trimmed range; values outside are counted in the first and last
+ * bin. */
+static void histogram(const double *sorted, size_t count, struct intervals_cpu *c)
+{
+	double from = floor(c->trimmed.min_ns), to = ceil(c->trimmed.max_ns);
+	double width = fmax(1, ceil((to - from) / INTERVALS_BINS));
+
+	for (size_t b = 0; b < INTERVALS_BINS; b++) {
+		c->bins[b].from_ns = (uint64_t)(from + width * (double)b);
+		c->bins[b].to_ns = (uint64_t)(from + width * (double)(b + 1));
+	}
+	c->bins[0].from_ns = (uint64_t)sorted[0];
+	if (sorted[count - 1] > (double)c->bins[INTERVALS_BINS - 1].to_ns)
+		c->bins[INTERVALS_BINS - 1].to_ns = (uint64_t)sorted[count - 1];
+	for (size_t i = 0; i < count; i++) {
+		double place = floor((sorted[i] - from) / width);
+
+		place = fmin(fmax(place, 0), INTERVALS_BINS - 1);
+		c->bins[(size_t)place].count++;
+	}
+}
+
+static void lateness(const struct ticks_cpu *t, struct intervals_cpu *c)
+{
+	size_t count = t->late.count;
+	double *late = xmalloc((count + 1) * sizeof(*late));
+
+	for (size_t i = 0; i < count; i++)
+		late[i] = (double)t->late.items[i];
+	sorted_doubles(late, count);
+	figures(late, count, &c->late);
+	free(late);
+}
+
+static void measure(const struct ticks_cpu *t, struct intervals_cpu *c)
+{
+	size_t count = t->times.count ? t->times.count - 1 : 0;
+	size_t drop = (size_t)ceil(INTERVALS_EXTREMES * (double)count);
+	double *spans = xmalloc((count + 1) * sizeof(*spans));
+
+	c->recording = t->recording;
+	c->cpu = t->cpu;
+	c->samples = t->times.count;
+	c->missing = t->missing;
+	c->backwards = t->backwards;
+	for (size_t i = 0; i < count; i++)
+		spans[i] = (double)(t->times.items[i + 1] - t->times.items[i]);
+	sorted_doubles(spans, count);
+	if (count <= 2 * drop)
+		drop = 0;
+	figures(spans, count, &c->all);
+	figures(spans + drop, count - 2 * drop, &c->trimmed);
+	if (count)
+		histogram(spans, count, c);
+	free(spans);
+	lateness(t, c);
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const struct intervals_cpu *x = a, *y = b;
+
+	if (x->recording != y->recording)
+		return x->recording < y->recording ? -1 : 1;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+struct intervals *intervals_new(const struct ticks *t)
+{
+	struct intervals *v = xcalloc(1, sizeof(*v));
+
+	v->event = t->event;
+	v->period_ns = t->period_ns;
+	v->machine_wide = t->machine_wide;
+	v->cut = t->cut;
+	vec_each (line, &t->cpus)
+		measure(line, vec_add(&v->cpus));
+	if (v->cpus.count)
+		qsort(v->cpus.items, v->cpus.count, sizeof(*v->cpus.items), compare_cpus);
+	return v;
+}
+
+void intervals_free(struct intervals *v)
+{
+	if (!v)
+		return;
+	vec_done(&v->cpus);
+	free(v);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/samples/processes.h"
+
+#include "view/samples/share.h"
+
+typedef VEC(struct process_line) line_vec;
+
+/* Lines by a dense key: name ids or process ids; the key of the interrupts is the last. */
+struct tally {
+	line_vec lines;
+	uint32_t *line_of;  /* per key: index in lines */
+	uint32_t *group_of; /* per profile row, for the intervals */
+};
+
+static struct process_line *tally_line(struct tally *t, uint32_t key, uint32_t process,
+                                       uint32_t name)
+{
+	struct process_line *line;
+
+	if (t->line_of[key] != ID_NONE)
+		return &t->lines.items[t->line_of[key]];
+	t->line_of[key] = (uint32_t)t->lines.count;
+	line = vec_add(&t->lines);
+	line->process = process;
+	line->name = name;
+	return line;
+}
+
+static void tally_row(struct view *v, struct tally *t, uint32_t id, struct process_line *line,
+                      uint32_t interrupts_key)
+{
+	const struct profile_row *row = &v->profile->rows.items[id];
+	enum view_mode mode = view_mode(v, row);
+
+	if (mode == VIEW_IRQ) {
+		line->interrupt_samples += row->samples;
+		line = tally_line(t, interrupts_key, ID_NONE, ID_NONE);
+		line->instances = 1;
+		line->kernel_samples += row->samples;
+	} else if (mode == VIEW_USER || mode == VIEW_GUEST) {
+		line->user_samples += row->samples;
+	} else if (mode == VIEW_IDLE) {
+		line->idle_samples += row->samples;
+	} else {
+		line->kernel_samples += row->samples;
+	}
+	line->weight += row->weight;
+	t->group_of[id] = (uint32_t)(line - t->lines.items);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct process_line *x = a, *y = b;
+	uint64_t wx = x->runnable_ns + x->blocked_ns, wy = y->runnable_ns + y->blocked_ns;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static void fill_shares(struct view *v, const struct selection *s, struct tally *t, bool intervals)
+{
+	struct share_group *groups = xcalloc(t->lines.count + 1, sizeof(*groups));
+
+	vec_each (line, &t->lines) {
+		uint64_t samples = line->user_samples + line->kernel_samples + line->idle_samples;
+
+		line->share = s->base_weight    ? (double)line->weight / (double)s->base_weight
+		              : s->base_samples ? (double)samples / (double)s->base_samples
+		                                : 0;
+		line->low = line->high = line->share;
+		groups[line - t->lines.items].share = line->share;
+	}
+	if (intervals) {
+		share_intervals(v, s, t->group_of, groups, t->lines.count);
+		vec_each (line, &t->lines) {
+			line->low = groups[line - t->lines.items].low;
+			line->high = groups[line - t->lines.items].high;
+		}
+	}
+	free(groups);
+}
+
+static uint32_t process_of(const struct view *v, uint32_t row)
+{
+	return process_table_thread_at(v->profile->processes, v->profile->rows.items[row].thread)
+	        ->process;
+}
+
+/* Makes the lines of the selection, by name or by instance. */
+static void tally_run(struct view *v, const struct selection *s, bool by_name, bool intervals,
+                      struct tally *t)
+{
+	const struct profile *p = v->profile;
+	const struct process_table *table = p->processes;
+	uint32_t processes = (uint32_t)process_table_process_count(table), keys = processes;
+	bool *seen = xcalloc(processes + 1, sizeof(*seen));
+
+	for (uint32_t i = 0; by_name && i < processes; i++)
+		if (process_table_process(table, i)->name >= keys)
+			keys = process_table_process(table, i)->name + 1;
+	t->line_of = xmalloc((keys + 1) * sizeof(*t->line_of));
+	t->group_of = share_groups_new(v);
+	for (uint32_t i = 0; i <= keys; i++)
+		t->line_of[i] = ID_NONE;
+	for (size_t i = 0; i < s->rows.count + s->waits.count; i++) {
+		bool wait = i >= s->rows.count;
+		uint32_t id = wait ? s->waits.items[i - s->rows.count] : s->rows.items[i];
+		uint32_t process = process_of(v, id);
+		uint32_t name = process_table_process(table, process)->name;
+		struct process_line *line = tally_line(t, by_name ? name : process, process, name);
+
+		line->instances += !seen[process];
+		seen[process] = true;
+		line->runnable_ns += wait ? p->rows.items[id].runnable_ns : 0;
+		line->blocked_ns += wait ? p->rows.items[id].blocked_ns : 0;
+		if (!wait)
+			tally_row(v, t, id, line, keys);
+	}
+	fill_shares(v, s, t, intervals);
+	if (t->lines.count)
+		qsort(t->lines.items, t->lines.count, sizeof(*t->lines.items), compare_lines);
+	free(seen);
+	free(t->line_of);
+	free(t->group_of);
+}
+
+struct processes *processes_new(struct view *v, const struct selection *s, bool intervals)
+{
+	struct processes *p = xcalloc(1, sizeof(*p));
+	struct tally names = {0}, instances = {0};
+
+	p->view = v;
+	p->samples = s->samples;
+	p->weight = s->weight;
+	tally_run(v, s, true, intervals, &names);
+	tally_run(v, s, false, intervals, &instances);
+	vec_each (line, &names.lines)
+		vec_push(&p->names, *line);
+	vec_each (line, &instances.lines)
+		vec_push(&p->instances, *line);
+	vec_done(&names.lines);
+	vec_done(&instances.lines);
+	return p;
+}
+
+void processes_free(struct processes *p)
+{
+	if (!p)
+		return;
+	vec_done(&p->names);
+	vec_done(&p->instances);
+	free(p);
+}
+
+const char *processes_name(const struct processes *p, const struct process_line *line)
+{
+	return line->name == ID_NONE ? "[interrupts]"
+	                             : process_table_name(p->view->profile->processes, line->name);
+}

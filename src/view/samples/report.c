@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/samples/report.h"
+
+#include "base/process/aside.h"
+#include "base/memory/xalloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Number of rows from which the tree is built in a separate thread. */
+#define TREE_ASIDE 20000
+/* Up to one lost sample in this many does not affect the comparison of two clocks. */
+#define LOST_PART 100
+
+const struct profile_event *report_event(const struct report *r)
+{
+	const struct profile *p = r->view->profile;
+
+	return r->event < p->events.count ? &p->events.items[r->event] : NULL;
+}
+
+const char *report_event_caveat(const struct report *r)
+{
+	const struct profile_event *e = report_event(r);
+
+	if (e && e->role == ATTR_CLOCK && e->period_ns)
+		return "a maskable timer: samples due while interrupts are off appear at the "
+		       "instruction that enables them again";
+	return NULL;
+}
+
+static uint64_t elapsed_of(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	vec_each (rec, &p->recordings) {
+		const struct recording *r = *rec;
+
+		if (r->account.present && r->account.end_ns > r->account.start_ns)
+			sum += r->account.end_ns - r->account.start_ns;
+		else if (r->last_sample_ns > r->first_sample_ns)
+			sum += r->last_sample_ns - r->first_sample_ns;
+	}
+	return sum;
+}
+
+static bool is_observer(const struct profile *p, int32_t pid)
+{
+	vec_each (rec, &p->recordings)
+		if ((*rec)->account.present && pid > 0 &&
+		    ((*rec)->account.observer_pid == pid || (*rec)->account.reader_pid == pid))
+			return true;
+	return false;
+}
+
+static void observe(struct report *r)
+{
+	const struct profile *p = r->view->profile;
+	struct report_observer *o = &r->observer;
+	uint64_t wall = r->account->total.wall_ns ? r->account->total.wall_ns : r->elapsed_ns;
+
+	vec_each (rec, &p->recordings) {
+		const struct account *a = &(*rec)->account;
+
+		o->lost += recording_lost(*rec);
+		if (!a->present)
+			continue;
+		o->present = true;
+		o->cpu_ns += a->observer_cpu_ns;
+		o->start_cpu_ns += a->observer_start_cpu_ns;
+		o->bytes += a->observer_bytes;
+		o->wakeups += a->observer_wakeups;
+		o->reads_unanswered += a->reads_unanswered;
+		o->reads_not_made += a->reads_not_made;
+	}
+	if (!o->bytes)
+		vec_each (rec, &p->recordings)
+			o->bytes += (*rec)->bytes;
+	vec_each (row, &p->rows)
+		if (row->event == r->event && is_observer(p, view_process(r->view, row)->pid))
+			o->samples += row->samples;
+	o->share = wall ? (double)o->cpu_ns / (double)wall : 0;
+}
+
+static uint64_t count_paths(const struct report *r)
+{
+	const struct profile *p = r->view->profile;
+	bool *seen = xcalloc(p->paths.count, sizeof(*seen));
+	uint64_t count = 0;
+
+	vec_each (id, &r->selection.rows) {
+		bool *here = &seen[p->rows.items[*id].path];
+
+		count += !*here;
+		*here = true;
+	}
+	free(seen);
+	return count;
+}
+
+/* A selected row and its process's name id, the sort key. */
+struct named_row {
+	uint32_t name, row;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named_row *x = a, *y = b;
+
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void keep(const struct report *r, uint32_t id, unsigned modes, struct selection *out)
+{
+	const struct profile_row *row = &r->view->profile->rows.items[id];
+
+	if (!(modes >> view_mode(r->view, row) & 1))
+		return;
+	vec_push(&out->rows, id);
+	out->samples += row->samples;
+	out->weight += row->weight;
+}
+
+/* A table with shares of its own total; NULL: no rows were kept. */
+static struct flat *own_table(struct report *r, struct selection *s, bool with_mode)
+{
+	struct flat_request request = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
+	                               .key_count = with_mode ? 3 : 2,
+	                               .intervals = r->options.intervals,
+	                               .children = r->options.children};
+	struct flat *f = NULL;
+
+	s->event = r->event;
+	s->base_samples = s->samples;
+	s->base_weight = s->weight;
+	s->own_base = true;
+	if (s->rows.count)
+		f = flat_new(r->view, s, &request);
+	selection_done(s);
+	return f;
+}
+
+#define MODES_USER (1u << VIEW_USER | 1u << VIEW_GUEST)
+#define MODES_KERNEL (1u << VIEW_KERNEL | 1u << VIEW_UNKNOWN)
+#define MODES_ALL_KERNEL (MODES_KERNEL | 1u << VIEW_IRQ)
+
+static void process_tables(struct report *r, const struct process_line *line,
+                           const struct named_row *rows, size_t count)
+{
+	struct report_process *t = vec_add(&r->tables);
+	struct selection user = {0}, kernel = {0};
+
+	t->name = line->name;
+	t->share = line->share;
+	t->instances = line->instances;
+	for (size_t i = 0; i < count; i++) {
+		keep(r, rows[i].row, MODES_USER, &user);
+		keep(r, rows[i].row, MODES_KERNEL, &kernel);
+	}
+	t->user = own_table(r, &user, false);
+	t->kernel = own_table(r, &kernel, false);
+}
+
+static void build_tables(struct report *r)
+{
+	VEC(struct named_row) rows = {0};
+	struct selection kernel = {0};
+
+	vec_each (id, &r->selection.rows) {
+		const struct profile_row *row = &r->view->profile->rows.items[*id];
+		struct named_row named = {view_process(r->view, row)->name, *id};
+
+		vec_push(&rows, named);
+		keep(r, *id, MODES_ALL_KERNEL, &kernel);
+	}
+	r->kernel = own_table(r, &kernel, true);
+	if (rows.count)
+		qsort(rows.items, rows.count, sizeof(*rows.items), compare_named);
+	vec_each (line, &r->processes->names) {
+		size_t from = 0, to;
+
+		if (line->name == ID_NONE || line->share < r->options.process_limit ||
+		    !(line->user_samples + line->kernel_samples))
+			continue;
+		while (from < rows.count && rows.items[from].name != line->name)
+			from++;
+		for (to = from; to < rows.count && rows.items[to].name == line->name;)
+			to++;
+		process_tables(r, line, rows.items + from, to - from);
+	}
+	vec_done(&rows);
+}
+
+static void grow_tree(void *ctx)
+{
+	struct report *r = ctx;
+
+	r->tree = tree_new(r->view, &r->selection, r->options.tree_limit);
+}
+
+/*
+ * Building the tree takes as long as building all tables, so a second thread builds it. All
+ * functions are looked up first: after that, the tree does not change the view, and the tables do
+ * not use the symbolizer.
+ */
+static void begin_tree(struct report *r, struct aside *grower)
+{
+	if (r->selection.rows.count < TREE_ASIDE)
+		return;
+	for (size_t i = 0; i < r->view->profile->frames.count; i++)
+		view_function(r->view, (uint32_t)i);
+	aside_start(grower, grow_tree, r);
+}
+
+static void gather_warnings(struct report *r)
+{
+	struct warnings w = {.view = r->view,
+	                     .selection = &r->selection,
+	                     .event = report_event(r),
+	                     .account = r->account,
+	                     .functions = r->functions,
+	                     .partial = r->options.partial};
+
+	warnings_gather(&w);
+	r->warnings = w.list;
+}
+
+/*
+ * The two clocks can be compared only while both tick. If many samples were lost or the rate was
+ * lowered, they cover different times.
+ */
+static bool both_clocks_ticked(const struct profile *p)
+{
+	vec_each (rec, &p->recordings) {
+		const struct recording *r = *rec;
+
+		if (recording_lost(r) * LOST_PART > r->samples || r->account.rates.count)
+			return false;
+	}
+	return true;
+}
+
+/* Only an event that is a clock has a timer that a program may be synchronized with. */
+static bool is_clock(const struct report *r)
+{
+	return report_event(r) && report_event(r)->role == ATTR_CLOCK;
+}
+
+static void build(struct report *r)
+{
+	const struct report_options *o = &r->options;
+	struct flat_request functions = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
+	                                 .key_count = 3,
+	                                 .children = o->children,
+	                                 .intervals = o->intervals,
+	                                 .steps = is_clock(r) &&
+	                                          both_clocks_ticked(r->view->profile)};
+	struct flat_request chosen = {
+	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
+	struct aside grower = {0};
+
+	if (o->tree)
+		begin_tree(r, &grower);
+	r->account = account_view_new(r->view, o->partial);
+	r->elapsed_ns = elapsed_of(r->view->profile);
+	/* Without the recorder's account, the ledger covers more time than the samples do. */
+	if (r->account->machine_wide && r->account->wall_ns > r->elapsed_ns)
+		r->elapsed_ns = r->account->wall_ns;
+	observe(r);
+	stacks_of(r->view, &r->selection, &r->stacks);
+	r->paths = count_paths(r);
+	r->processes = processes_new(r->view, &r->selection, o->intervals);
+	r->functions = flat_new(r->view, &r->selection, &functions);
+	if (o->tables)
+		build_tables(r);
+	aside_join(&grower);
+	if (o->tree && !r->tree)
+		grow_tree(r);
+	memcpy(chosen.keys, o->keys, sizeof(chosen.keys));
+	if (o->key_count)
+		r->rows = flat_new(r->view, &r->selection, &chosen);
+	r->off_cpu = r->selection.waits.count > 0;
+	gather_warnings(r);
+}
+
+int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
+               const struct report_options *options, struct error *err)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+	int ret;
+
+	r->options = *options;
+	r->view = view_new(p, symbols);
+	ret = profile_find_event(p, options->event, &r->event, err);
+	if (!ret)
+		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
+	if (ret) {
+		report_free(r);
+		return ret;
+	}
+	build(r);
+	*out = r;
+	return 0;
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	account_view_free(r->account);
+	processes_free(r->processes);
+	flat_free(r->functions);
+	flat_free(r->kernel);
+	flat_free(r->rows);
+	tree_free(r->tree);
+	vec_each (t, &r->tables) {
+		flat_free(t->user);
+		flat_free(t->kernel);
+	}
+	vec_each (text, &r->warnings)
+		free(*text);
+	vec_done(&r->tables);
+	vec_done(&r->warnings);
+	selection_done(&r->selection);
+	view_free(r->view);
+	free(r);
+}

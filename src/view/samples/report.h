@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report: the parts of the standard report, as plain data for any output.
+ *
+ * report_new() selects, groups and accounts. Outputs read the struct and cut the tables with
+ * flat_cut(). report_free(). Shares are 0 to 1, times are ns. Uses: base, profile, symbol, view.
+ */
+#ifndef ASSAY_VIEW_SAMPLES_REPORT_H
+#define ASSAY_VIEW_SAMPLES_REPORT_H
+
+#include "view/samples/account.h"
+#include "view/filter.h"
+#include "view/samples/flat.h"
+#include "view/samples/processes.h"
+#include "view/samples/stacks.h"
+#include "view/samples/tree.h"
+#include "view/samples/warnings.h"
+
+struct report_options {
+	struct filter filter;
+	const char *event;             /* NULL: the main event */
+	enum flat_key keys[FLAT_KEYS]; /* empty: the standard tables */
+	size_t key_count;
+	double limit;         /* rows below this share go into the rest; < 0: the output's
+	                       * default */
+	double tree_limit;    /* nodes of the tree below this share are not shown */
+	double process_limit; /* processes below this share have no tables of their own */
+	size_t lines;         /* at most this many rows per table, 0: all */
+	bool children, tree, instances;
+	bool partial;   /* only a part of the time was read: there is no account */
+	bool intervals; /* compute 95 % intervals */
+	bool tables;    /* build the tables of each process and of the kernel */
+};
+
+/* The cost of the recording, as written by the recorder. */
+struct report_observer {
+	bool present;
+	uint64_t cpu_ns, start_cpu_ns, bytes, wakeups;
+	uint64_t samples; /* samples of the recorder itself */
+	uint64_t lost;
+	uint64_t reads_unanswered, reads_not_made; /* reads of other processes' memory and files */
+	double share;                              /* of the time of the machine (or of the
+	                                            * command) */
+};
+
+struct report_process {
+	uint32_t name; /* intern id */
+	double share;
+	uint32_t instances;
+	struct flat *user, *kernel; /* NULL: no samples; shares are of this table's total */
+};
+
+struct report {
+	struct report_options options;
+	struct view *view;
+	struct selection selection;
+	uint8_t event;
+	uint64_t elapsed_ns; /* sum over all recordings */
+	struct account_view *account;
+	struct report_observer observer;
+	struct stacks stacks;
+	uint64_t paths; /* number of different paths of the selected samples */
+	struct processes *processes;
+	struct flat *functions; /* image, function, mode */
+	struct flat *kernel;    /* all kernel time, interrupts included; NULL: none */
+	VEC(struct report_process) tables;
+	struct flat *rows;     /* by options.keys, or NULL */
+	struct tree *tree;     /* or NULL */
+	bool off_cpu;          /* switched-out stacks were recorded */
+	warning_list warnings; /* sentences: what was not seen, and why */
+};
+
+/* -ENOENT if the event was not recorded. `symbols` and `p` must outlive the report. */
+int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
+               const struct report_options *options, struct error *err);
+void report_free(struct report *r);
+
+const struct profile_event *report_event(const struct report *r);
+/* A sentence on what the event's timer cannot see; NULL: nothing is known. */
+const char *report_event_caveat(const struct report *r);
+
+#endif

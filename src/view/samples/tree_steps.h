@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tree_steps: the functions of a sampled frame: its own function and the functions inlined there.
+ *
+ * tree_steps_begin() looks up inlined functions where a node of at least `limit` of the selection
+ * may result. tree_steps_add() appends a frame's steps, outermost first. tree_steps_done() frees.
+ * Nothing fails. Uses: base, profile, symbol, view.
+ */
+#ifndef ASSAY_VIEW_SAMPLES_TREE_STEPS_H
+#define ASSAY_VIEW_SAMPLES_TREE_STEPS_H
+
+#include "view/filter.h"
+#include "view/tree/planting.h"
+
+struct tree_steps {
+	struct view *view;
+	bool *wanted;     /* per frame: its inlined functions may be shown */
+	uint32_t *chains; /* per frame: index of its first inlined function + 1; 0: not looked up
+	                   * yet */
+	VEC(const char *) inlined; /* chains, outermost first, each terminated by NULL */
+};
+
+void tree_steps_begin(struct tree_steps *s, struct view *v, const struct selection *selection,
+                      double limit);
+void tree_steps_add(struct tree_steps *s, uint32_t frame, struct planting_steps *out);
+void tree_steps_done(struct tree_steps *s);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/tags/tag_paths.h"
+
+#include "view/named/named.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OTHER 0 /* the node of all paths beyond the maximum */
+
+/* A call path of one thread; parents come before children. */
+struct node {
+	uint32_t parent; /* outermost call: ID_NONE */
+	uint32_t owner, tag;
+	uint64_t values[NAMED_VALUES]; /* ticks, except calls */
+	struct named_range range;      /* ticks */
+};
+
+struct owner {
+	struct named_owner is;
+	const struct tag_names *names;
+};
+
+struct level {
+	uint64_t call;
+	uint32_t node;
+};
+
+/* The open calls of one process in a stream. */
+struct stack {
+	VEC(struct level) levels;
+	uint32_t who, owner; /* who: the latest one + 1 */
+	bool preempted;      /* the last switch out was a preemption */
+};
+
+struct lane {
+	VEC(struct stack) stacks; /* per process number of a device; otherwise one */
+};
+
+struct tag_paths {
+	size_t max;
+	bool wall;
+	VEC(struct node) nodes;
+	struct id_table index;
+	VEC(struct owner) owners;
+	VEC(struct lane) lanes;
+	struct named_paths texts; /* names of owners */
+	uint64_t cut, others;     /* calls without a complete time; calls in OTHER */
+	uint64_t first, last;     /* ticks */
+	bool begun;
+};
+
+struct tag_paths *tag_paths_new(size_t max, bool wall)
+{
+	struct tag_paths *p = xcalloc(1, sizeof(*p));
+
+	p->max = max;
+	p->wall = wall;
+	named_paths_init(&p->texts);
+	vec_push(&p->nodes,
+	         (struct node){.parent = ID_NONE, .owner = ID_NONE, .range = {.most = -1}});
+	return p;
+}
+
+void tag_paths_free(struct tag_paths *p)
+{
+	if (!p)
+		return;
+	vec_each (lane, &p->lanes) {
+		vec_each (stack, &lane->stacks)
+			vec_done(&stack->levels);
+		vec_done(&lane->stacks);
+	}
+	vec_done(&p->lanes);
+	vec_done(&p->nodes);
+	vec_done(&p->owners);
+	id_table_done(&p->index);
+	named_paths_done(&p->texts);
+	free(p);
+}
+
+static uint32_t owner_id(struct tag_paths *p, const struct tag_trace *t,
+                         const struct trace_line *line)
+{
+	const struct tag_who *who = &t->whos.items[line->who];
+	const struct tag_stream *stream = &t->recording->streams.items[who->stream];
+	struct owner o = {.names = stream->names};
+	char text[32];
+
+	if (stream->device) {
+		snprintf(text, sizeof(text), line->process ? "process %" PRIu32 : "no process",
+		         line->process);
+		o.is.process = named_text(&p->texts, text);
+		o.is.pid = (int32_t)line->process;
+		if (t->recording->streams.count > 1) { /* each CPU has process numbers of its own */
+			snprintf(text, sizeof(text), "cpu %" PRIu32, who->stream);
+			o.is.thread = named_text(&p->texts, text);
+		}
+	} else {
+		o.is.process = named_text(&p->texts, who->process);
+		o.is.thread = named_text(&p->texts, who->thread);
+		o.is.pid = who->pid;
+		o.is.tid = who->tid;
+	}
+	for (size_t i = stream->device ? 0 : p->owners.count; i-- > 0;)
+		if (!memcmp(&p->owners.items[i], &o, sizeof(o)))
+			return (uint32_t)i;
+	vec_push(&p->owners, o);
+	return (uint32_t)p->owners.count - 1;
+}
+
+static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
+                              const struct trace_line *line)
+{
+	uint32_t stream = t->whos.items[line->who].stream;
+	struct stack *stack;
+	struct lane *lane;
+
+	while (p->lanes.count <= stream)
+		vec_add(&p->lanes);
+	lane = &p->lanes.items[stream];
+	while (lane->stacks.count <= line->process)
+		vec_add(&lane->stacks);
+	stack = &lane->stacks.items[line->process];
+	if (stack->who != line->who + 1) {
+		stack->who = line->who + 1;
+		stack->owner = owner_id(p, t, line);
+	}
+	return stack;
+}
+
+static bool node_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct node *a = &((const struct tag_paths *)ctx)->nodes.items[id], *b = key;
+
+	return a->parent == b->parent && a->tag == b->tag && a->owner == b->owner;
+}
+
+static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint32_t tag)
+{
+	struct node key = {.parent = parent, .owner = owner, .tag = tag, .range = {.most = -1}};
+	uint64_t hash = hash_pair(hash_pair(parent, owner), tag);
+	uint32_t id;
+
+	if (parent == OTHER)
+		return OTHER;
+	id = id_table_find(&p->index, hash, node_equal, p, &key);
+	if (id != ID_NONE)
+		return id;
+	if (p->nodes.count > p->max)
+		return OTHER;
+	id = (uint32_t)p->nodes.count;
+	id_table_add(&p->index, hash, id);
+	vec_push(&p->nodes, key);
+	return id;
+}
+
+/* The range of one call, ranked by the certainty of its times. */
+static struct named_range range_of(const struct trace_line *line)
+{
+	int64_t net = line->net > INT64_MAX ? INT64_MAX : (int64_t)line->net;
+
+	return (struct named_range){net, net,
+	                            line->end == TRACE_END_OPEN ? 2
+	                            : line->uncertain           ? 1
+	                                                        : 0};
+}
+
+static void leave(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
+{
+	struct named_range range = range_of(line);
+	size_t at = stack->levels.count;
+	struct node *node;
+
+	while (at && stack->levels.items[at - 1].call != line->call)
+		at--;
+	if (!at) {
+		p->cut++;
+		return;
+	}
+	p->cut += stack->levels.count - at;
+	stack->levels.count = at - 1;
+	node = &p->nodes.items[stack->levels.items[at - 1].node];
+	p->others += node == p->nodes.items;
+	node->values[NAMED_CALLS]++;
+	node->values[NAMED_NET] += line->net;
+	named_range_join(&node->range, &range);
+}
+
+static void come_in(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
+{
+	struct node *node;
+
+	if (p->wall || line->more == TRACE_OUT_UNKNOWN || !stack->levels.count)
+		return;
+	node = &p->nodes.items[vec_last(&stack->levels)->node];
+	node->values[stack->preempted ? NAMED_PREEMPTED : NAMED_BLOCKED] += line->more;
+}
+
+int tag_paths_line(void *of, const struct tag_trace *t, const struct trace_line *line)
+{
+	struct tag_paths *p = of;
+	struct stack *stack = stack_of(p, t, line);
+	struct level level = {.call = line->call};
+
+	if (!p->begun)
+		p->first = line->time;
+	p->begun = true;
+	p->last = line->time > p->last ? line->time : p->last;
+	if (line->kind == TRACE_LINE_ENTER) {
+		level.node =
+		        child(p, stack->levels.count ? vec_last(&stack->levels)->node : ID_NONE,
+		              stack->owner, line->tag);
+		vec_push(&stack->levels, level);
+	} else if (line->kind == TRACE_LINE_EXIT) {
+		leave(p, stack, line);
+	} else if (line->kind == TRACE_LINE_OUT) {
+		stack->preempted = line->preempted;
+	} else if (line->kind == TRACE_LINE_IN) {
+		come_in(p, stack, line);
+	}
+	return 0;
+}
+
+struct finish {
+	struct tag_paths *p;
+	struct named_paths *n;
+	const struct tag_recording *r;
+	uint64_t ticks[NAMED_VALUES]; /* sums so far */
+	struct id_table places;       /* by names and tag */
+	VEC(struct place_key) keys;
+};
+
+struct place_key {
+	const struct tag_names *names;
+	uint32_t tag, place;
+};
+
+static bool place_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct place_key *a = &((const struct finish *)ctx)->keys.items[id], *b = key;
+
+	return a->names == b->names && a->tag == b->tag;
+}
+
+static uint32_t place_of(struct finish *f, const struct tag_names *names, uint32_t tag)
+{
+	struct place_key key = {names, tag, 0};
+	uint64_t hash = hash_pair((uintptr_t)names, tag);
+	uint32_t id = id_table_find(&f->places, hash, place_equal, f, &key);
+	const struct tag_name *name;
+	char text[32];
+	bool exit;
+
+	if (id != ID_NONE)
+		return f->keys.items[id].place;
+	name = names ? tag_names_find(names, tag, &exit) : NULL;
+	snprintf(text, sizeof(text), "tag %" PRIu32, tag);
+	key.place = named_place_word(f->n, !name ? text : name->shown ? name->shown : name->name);
+	id_table_add(&f->places, hash, (uint32_t)f->keys.count);
+	vec_push(&f->keys, key);
+	return key.place;
+}
+
+/* Converts `ticks` to ns. The rounding error is carried, so that the sum of the results equals the
+ * converted sum of ticks. */
+static int64_t share_ns(struct finish *f, unsigned value, uint64_t ticks)
+{
+	uint64_t before = tag_clock_ns(&f->r->clock, f->ticks[value]);
+
+	f->ticks[value] += ticks;
+	return (int64_t)(tag_clock_ns(&f->r->clock, f->ticks[value]) - before);
+}
+
+/* Joins a range of ticks to the range of row `row`. */
+static void add_range(struct finish *f, size_t row, struct named_range range)
+{
+	if (range.most < range.least)
+		return;
+	range.least = (int64_t)tag_clock_ns(&f->r->clock, (uint64_t)range.least);
+	range.most = (int64_t)tag_clock_ns(&f->r->clock, (uint64_t)range.most);
+	while (f->n->ranges.count <= row)
+		vec_push(&f->n->ranges, (struct named_range){.most = -1});
+	named_range_join(&f->n->ranges.items[row], &range);
+}
+
+static void add_row(struct finish *f, const struct node *node, uint32_t path, uint32_t owner)
+{
+	struct named_row *row;
+
+	if (!node->values[0] && !node->values[1] && !node->values[2] && !node->values[3])
+		return;
+	row = named_row_of(f->n, path, owner);
+	row->values[NAMED_CALLS] =
+	        named_add(row->values[NAMED_CALLS], (int64_t)node->values[NAMED_CALLS]);
+	for (unsigned i = NAMED_NET; i < NAMED_VALUES; i++)
+		row->values[i] = named_add(row->values[i], share_ns(f, i, node->values[i]));
+	add_range(f, (size_t)(row - f->n->rows.items), node->range);
+}
+
+static uint32_t owner_of(struct finish *f, uint32_t id)
+{
+	struct named_owner owner = {0};
+
+	if (id == ID_NONE) {
+		owner.process = named_text(f->n, "[other paths]");
+	} else {
+		owner = f->p->owners.items[id].is;
+		owner.process = named_text(f->n, intern_text(&f->p->texts.texts, owner.process));
+		owner.thread = named_text(f->n, intern_text(&f->p->texts.texts, owner.thread));
+	}
+	return named_owner_id(f->n, &owner);
+}
+
+static void add_nodes(struct finish *f)
+{
+	struct tag_paths *p = f->p;
+	uint32_t *paths = xcalloc(p->nodes.count, sizeof(*paths));
+
+	for (size_t i = 1; i < p->nodes.count; i++) {
+		const struct node *node = &p->nodes.items[i];
+
+		paths[i] = named_path_step(
+		        f->n, node->parent == ID_NONE ? NAMED_ROOT : paths[node->parent],
+		        place_of(f, p->owners.items[node->owner].names, node->tag));
+		add_row(f, node, paths[i], owner_of(f, node->owner));
+	}
+	if (p->others)
+		add_row(f, &p->nodes.items[OTHER],
+		        named_path_step(f->n, NAMED_ROOT, named_place_word(f->n, "[other paths]")),
+		        owner_of(f, ID_NONE));
+	free(paths);
+}
+
+void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r, struct named_paths *n)
+{
+	struct finish f = {.p = p, .n = n, .r = r};
+
+	named_call_values(n);
+	n->depth_max = NAMED_DEPTH_MAX;
+	if (r->command)
+		n->command = named_text(n, r->command);
+	if (r->clock.offset_ns != INT64_MIN)
+		n->time_ns = r->clock.offset_ns + (int64_t)tag_clock_ns(&r->clock, p->first);
+	n->duration_ns = (int64_t)tag_clock_ns(&r->clock, p->last - p->first);
+	vec_each (lane, &p->lanes)
+		vec_each (stack, &lane->stacks)
+			p->cut += stack->levels.count;
+	add_nodes(&f);
+	if (p->cut)
+		named_comment(n,
+		              "calls that are only partly in the selected time, left out: %" PRIu64,
+		              p->cut);
+	if (p->others)
+		named_comment(
+		        n,
+		        "calls of paths beyond the first %zu, counted as [other paths]: %" PRIu64,
+		        p->max, p->others);
+	id_table_done(&f.places);
+	vec_done(&f.keys);
+}

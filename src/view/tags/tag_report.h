@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tag_report: the times of functions in a trace of event tags, as rows for any output.
+ *
+ * tag_report_new() takes a finished summary (tags/tag_summary.h) whose names have their `shown`
+ * text. The summary and the recording must outlive the report. Plain data; times are ticks of the
+ * recording's clock. tag_report_free(). Nothing fails. One thread.
+ *
+ * A row is one function of a program, summed over all processes of the program. One more row,
+ * TAG_ROW_OUTSIDE, has the time in which no known function was open. The net of all rows adds up to
+ * `run`. The function that switches processes has no row: its time is idle. Inline tags have no
+ * duration and are in a list of their own. Uses: base, trace, symbol.
+ */
+#ifndef ASSAY_VIEW_TAGS_TAG_REPORT_H
+#define ASSAY_VIEW_TAGS_TAG_REPORT_H
+
+#include "tags/tag_summary.h"
+
+enum tag_order {
+	TAG_BY_NET,
+	TAG_BY_ELAPSED,
+	TAG_BY_CALLS,
+	TAG_BY_MAX,
+	TAG_BY_AVG,
+	TAG_BY_MIN,
+	TAG_BY_NAME,
+	TAG_BY_REAL,
+};
+
+#define TAG_ORDERS "elapsed,net,calls,max,avg,min,name,real"
+#define TAG_ORDERS_MAX 8
+
+bool tag_order_parse(const char *word, enum tag_order *order);
+
+struct tag_report_options {
+	/* Sort keys; each further one orders rows that are equal by those before. Numbers are
+	 * sorted largest first, names from a to z. Empty: by net. */
+	enum tag_order orders[TAG_ORDERS_MAX];
+	size_t order_count;
+	size_t lines; /* at most this many rows, 0: all */
+	double limit; /* rows below this share of `run` go into `rest`; <= 0: none */
+};
+
+enum tag_row_kind { TAG_ROW_FUNCTION, TAG_ROW_INLINE, TAG_ROW_OUTSIDE, TAG_ROW_REST };
+
+struct tag_row {
+	enum tag_row_kind kind;
+	uint32_t id;          /* compared by tag_report_is_of() */
+	uint32_t tag;         /* of the first function in the row */
+	const char *function; /* the name to show */
+	const char *name;     /* as in the names file */
+	const char *program;  /* NULL: unknown */
+	bool several;         /* other programs have a function with the same name */
+	uint64_t calls, elapsed, net;
+	uint64_t min, max;        /* net of one call */
+	bool ranged;              /* min and max are known */
+	uint64_t uncertain, open; /* numbers of calls */
+};
+
+struct tag_report {
+	const struct tag_recording *recording;
+	const struct tag_summary *summary;
+	uint64_t run;             /* elapsed - idle - own */
+	uint64_t span;            /* from the first event to the last */
+	bool devices;             /* all streams are from devices */
+	bool separated;           /* waiting is separated from running */
+	uint64_t switches_lost;   /* number of switches that were lost */
+	VEC(struct tag_row) rows; /* rows [0, shown) are to be shown, sorted */
+	size_t shown;
+	struct tag_row rest;         /* sum of the other rows; elapsed, min and max are not set */
+	VEC(struct tag_row) inlines; /* most frequent first */
+	VEC(const char *) switchers; /* the `!` functions that occurred */
+	uint64_t uncertain, open;    /* numbers of calls, all functions */
+	VEC(char *) texts;
+	uint32_t *row_of; /* per function of the summary: the row's id; ID_NONE: no row */
+};
+
+struct tag_report *tag_report_new(const struct tag_recording *recording,
+                                  const struct tag_summary *summary,
+                                  const struct tag_report_options *options);
+void tag_report_free(struct tag_report *r);
+
+/* Whether the i-th function of the summary is part of this row. */
+bool tag_report_is_of(const struct tag_report *r, size_t i, const struct tag_row *row);
+
+/* Average net per call, rounded down; 0 without calls. */
+uint64_t tag_row_average(const struct tag_row *row);
+
+/* part / whole; 0 if `whole` is 0. */
+double tag_share(uint64_t part, uint64_t whole);
+/* In hundredths of a percent, rounded: 9899 is 98.99 %. */
+uint64_t tag_hundredths(uint64_t part, uint64_t whole);
+
+/* All names that a pattern for the row's function may match. Initialize with tag_callings_init(),
+ * free with tag_callings_done(). */
+struct tag_callings {
+	const char *shown, *name;
+	char *plain, *bare; /* without @FILE; without parameters (C++), or NULL */
+};
+void tag_callings_init(struct tag_callings *c, const struct tag_row *row);
+void tag_callings_done(struct tag_callings *c);
+/* Whether one of the names equals `pattern` or matches it as a shell pattern (* ? [...]). */
+bool tag_callings_fit(const struct tag_callings *c, const char *pattern);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/tree/planting.h"
+
+#include "base/memory/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPER UINT64_MAX /* the function id of nodes that stand for several functions */
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key)
+{
+	return !memcmp(&((const struct planting *)ctx)->keys.items[id], key,
+	               sizeof(struct planting_key));
+}
+
+uint32_t planting_node(struct planting *g, uint32_t parent, const struct planting_step *step)
+{
+	struct planting_key key = {parent, step->function};
+	uint64_t hash = hash_bytes(&key, sizeof(key));
+	uint32_t id = id_table_find(&g->index, hash, key_equal, g, &key);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)g->keys.count;
+	id_table_add(&g->index, hash, id);
+	vec_push(&g->keys, key);
+	vec_push(&g->depths, g->depths.items[parent] + 1);
+	rounds_add(&g->rounds, parent, step->again);
+	g->of->node(g->model, branch_below(parent), step);
+	return id;
+}
+
+static void go(struct planting *g, struct rounds_place *at, const struct planting_step *step)
+{
+	static const struct planting_step deeper = {
+	        .function = DEEPER, .name = "[deeper]", .of = ID_NONE};
+
+	if (g->keys.items[at->node].function == DEEPER || rounds_fold(&g->rounds, at, step->again))
+		return;
+	at->node = planting_node(g, at->node,
+	                         g->depths.items[at->node] < TREE_DEPTH_MAX ? step : &deeper);
+	at->since++;
+}
+
+static void read_steps(struct planting *g, uint32_t path)
+{
+	g->steps.all.count = 0;
+	g->of->steps(g->model, path, &g->steps);
+}
+
+/* The node of the innermost function, below a "[deeper]" node. */
+static uint32_t innermost(struct planting *g, uint32_t node, uint32_t path)
+{
+	read_steps(g, path);
+	return g->steps.all.count ? planting_node(g, node, vec_last(&g->steps.all)) : node;
+}
+
+/* Goes up to the first ancestor with a known place, then down again. */
+uint32_t plant(struct planting *g, uint32_t owner, uint32_t first, uint32_t path)
+{
+	struct rounds_place at = {.node = first};
+	VEC(uint32_t) way = {0};
+
+	for (uint32_t p = path; p; p = g->of->parent(g->model, p)) {
+		if (g->planted[p] == owner + 1) {
+			at = g->places[p];
+			break;
+		}
+		vec_push(&way, p);
+	}
+	for (size_t i = way.count; i-- > 0;) {
+		read_steps(g, way.items[i]);
+		vec_each (step, &g->steps.all)
+			go(g, &at, step);
+		g->places[way.items[i]] = at;
+		g->planted[way.items[i]] = owner + 1;
+	}
+	vec_done(&way);
+	return g->keys.items[at.node].function == DEEPER ? innermost(g, at.node, path) : at.node;
+}
+
+void planting_begin(struct planting *g, const struct planting_model *of, void *model, size_t paths)
+{
+	*g = (struct planting){.of = of, .model = model};
+	g->places = xcalloc(paths + 1, sizeof(*g->places));
+	g->planted = xcalloc(paths + 1, sizeof(*g->planted));
+	/* The root's key differs from the key of every other node. */
+	vec_push(&g->keys, (struct planting_key){.parent = UINT64_MAX});
+	vec_push(&g->depths, 0);
+	rounds_add(&g->rounds, TREE_ROOT, 0);
+	of->node(model, branch_below(TREE_ROOT), NULL);
+}
+
+void planting_end(struct planting *g, struct branches tree)
+{
+	for (uint32_t i = 0; i < tree.count; i++) {
+		branch_at(tree, i)->levels = g->rounds.nodes.items[i].levels;
+		branch_at(tree, i)->round = g->rounds.nodes.items[i].round;
+	}
+	id_table_done(&g->index);
+	vec_done(&g->keys);
+	vec_done(&g->depths);
+	rounds_done(&g->rounds);
+	free(g->places);
+	free(g->planted);
+	vec_done(&g->steps.all);
+}

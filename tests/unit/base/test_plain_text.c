@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text of others on a terminal: nothing in it acts, and what is harmless is as it was. */
+#include "check.h"
+
+#include "base/text/json.h"
+#include "base/text/plain_text.h"
+#include "output/text/table.h"
+
+#include <stdlib.h>
+
+struct text_case {
+	const char *text, *field, *lines; /* lines NULL: as the field */
+};
+
+static const struct text_case cases[] = {
+        {"main(int, char **)", "main(int, char **)", NULL},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f",
+         NULL},
+        {"a\033[2Jb", "a\\x1b[2Jb", NULL},
+        {"\033]0;title\007", "\\x1b]0;title\\x07", NULL},
+        {"back\b\x7f", "back\\x08\\x7f", NULL},
+        /* C1: the control sequence introducer, the operating system command, the last one. */
+        {"\xc2\x9b"
+         "2J\xc2\x9d"
+         "0;t\xc2\x9f\xc2\xa0",
+         "\\x9b2J\\x9d0;t\\x9f\xc2\xa0", NULL},
+        /* bytes that are no text: a lone C1, overlong, half of a pair, beyond the last one */
+        {"\x9b"
+         "2J",
+         "\\x9b2J", NULL},
+        {"\xc0\x9b \xe0\x82\x9b", "\\xc0\\x9b \\xe0\\x82\\x9b", NULL},
+        {"\xed\xa0\x80 \xf4\x90\x80\x80", "\\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80", NULL},
+        /* cut within a character */
+        {"pric\xe2\x82", "pric\\xe2\\x82", NULL},
+        {"\xf0\x9f\x90", "\\xf0\\x9f\\x90", NULL},
+        /* within a field a line is no line */
+        {"a\nb\tc\rd", "a\\nb\\tc\\rd", "a\nb\tc\\rd"},
+        /* assay's own colours, and what only looks like them */
+        {"\033[1mb\033[0m", "\\x1b[1mb\\x1b[0m", "\033[1mb\033[0m"},
+        {"\033[31mr\033[2m", "\\x1b[31mr\\x1b[2m", "\033[31mr\033[2m"},
+        {"\033[8m\033[1A\033[38m\033[3m", "\\x1b[8m\\x1b[1A\\x1b[38m\\x1b[3m", NULL},
+        {"\033", "\\x1b", NULL},
+        {"\033[1", "\\x1b[1", NULL},
+        {"\033[3", "\\x1b[3", NULL},
+        {"\033[31", "\\x1b[31", NULL},
+};
+
+/* The text stands at the end of its memory, so that sanitizers see a read beyond it. */
+static void check(const char *text, size_t bytes, const char *want,
+                  void (*add)(struct buf *, const char *, size_t))
+{
+	char *own = malloc(bytes ? bytes : 1);
+	struct buf out = {0};
+
+	if (!own)
+		abort();
+	memcpy(own, text, bytes);
+	add(&out, own, bytes);
+	CHECK_STR(buf_text(&out), want);
+	free(own);
+	buf_done(&out);
+}
+
+static void fields_and_lines_are_escaped_where_a_terminal_would_act(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct text_case *c = &cases[i];
+
+		check(c->text, strlen(c->text), c->field, plain_text_add);
+		check(c->text, strlen(c->text), c->lines ? c->lines : c->field, plain_text_lines);
+	}
+}
+
+static void text_ends_where_its_bytes_end(void)
+{
+	check("a\xe2\x82\xac", 3, "a\\xe2\\x82", plain_text_add);
+	check("a\0b", 3, "a\\x00b", plain_text_add);
+	check("", 0, "", plain_text_lines);
+}
+
+/* What came out once goes through another time as it is. */
+static void escaping_twice_is_escaping_once(void)
+{
+	struct buf once = {0}, twice = {0};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		buf_clear(&once);
+		buf_clear(&twice);
+		plain_text_add(&once, cases[i].text, strlen(cases[i].text));
+		plain_text_add(&twice, buf_text(&once), once.size);
+		CHECK_STR(buf_text(&twice), buf_text(&once));
+	}
+	buf_done(&once);
+	buf_done(&twice);
+}
+
+static void cells_filled_lines_and_json_are_plain(void)
+{
+	const struct text_style style = {.width = 60};
+	struct buf out = {0};
+	struct json j;
+
+	text_clean(&out, "\xc2\x9b"
+	                 "2J\xe2\x82");
+	CHECK_STR(buf_text(&out), "\\x9b2J\\xe2\\x82");
+	buf_clear(&out);
+	text_fill(&out, &style, "- ", 2,
+	          "a file \xc2\x9b"
+	          "2J of \xe2\x82\x7f");
+	CHECK_STR(buf_text(&out), "- a file \\x9b2J of \\xe2\\x82\\x7f\n");
+	buf_clear(&out);
+	json_init(&j, &out);
+	json_str(&j, "\033\xc2\x9b\xe2\x82");
+	CHECK_STR(buf_text(&out), "\"\\u001b\\u009b\xef\xbf\xbd\xef\xbf\xbd\"");
+	buf_done(&out);
+}
+
+int main(void)
+{
+	RUN(fields_and_lines_are_escaped_where_a_terminal_would_act);
+	RUN(text_ends_where_its_bytes_end);
+	RUN(escaping_twice_is_escaping_once);
+	RUN(cells_filled_lines_and_json_are_plain);
+	return check_end();
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a record of who runs takes: of an event that tells of mappings more than nothing and less
+ * than a sample ever could; and none where the event tells of none.
+ */
+#include "check.h"
+#include "perf_data_fixture.h"
+#include "session/rate/record_cost.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+
+static struct perf_event_attr tracking_attr(void)
+{
+	return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+	                                .size = sizeof(struct perf_event_attr),
+	                                .config = PERF_COUNT_SW_DUMMY,
+	                                .sample_period = 1,
+	                                .sample_type = FIXTURE_SAMPLE_TYPE,
+	                                .sample_id_all = 1,
+	                                .inherit = 1,
+	                                .exclude_kernel = 1,
+	                                .exclude_hv = 1,
+	                                .comm = 1,
+	                                .task = 1,
+	                                .mmap = 1,
+	                                .mmap2 = 1,
+	                                .context_switch = 1};
+}
+
+static void this_machine(void)
+{
+	struct perf_event_attr attr = tracking_attr();
+	uint64_t ns = 12345;
+	struct error err = {0};
+	int status = record_cost_measure(&attr, &ns, &err);
+
+	if (status) {
+		CHECK_EQ(ns, 12345);
+		CHECK(err.text[0]);
+		printf("# not tried: %s\n", err.text);
+		return;
+	}
+	CHECK(ns >= 1 && ns < 10000000);
+	printf("# a record: %llu ns\n", (unsigned long long)ns);
+}
+
+static void an_event_that_tells_of_nothing(void)
+{
+	struct perf_event_attr attr = tracking_attr();
+	uint64_t ns = 12345;
+	struct error err = {0};
+
+	attr.comm = attr.task = attr.mmap = attr.mmap2 = attr.context_switch = 0;
+	CHECK(record_cost_measure(&attr, &ns, &err) < 0);
+	CHECK_EQ(ns, 12345);
+	CHECK(strstr(err.text, "cannot be measured"));
+}
+
+int main(void)
+{
+	RUN(this_machine);
+	RUN(an_event_that_tells_of_nothing);
+	return check_end();
+}

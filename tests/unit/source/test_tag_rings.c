@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files of event tags: made by hand, listed, drained, looked at, switched; and by a child
+ * that writes while we drain. What stands in them is not believed.
+ */
+#include "check.h"
+#include "fixture.h"
+#include "source/perf/moment.h"
+#include "source/runtime/tag_rings.h"
+#include "tag_rings_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static const char *put(const struct tf *f)
+{
+	CHECK(fixture_write("12-34-0.tags", f->bytes, sizeof(f->bytes)));
+	return fixture_path("12-34-0.tags");
+}
+
+static struct tag_rings *open_made(const struct tf *f)
+{
+	struct tag_rings *rings = NULL;
+	struct error err = {0};
+
+	CHECK_EQ(tag_rings_open(&rings, put(f), &err), 0);
+	CHECK_STR(err.text, "");
+	return rings;
+}
+
+static uint32_t state_of(unsigned i)
+{
+	uint32_t state = 99;
+	int fd = open(fixture_path("12-34-0.tags"), O_RDONLY | O_CLOEXEC);
+
+	CHECK(pread(fd, &state, sizeof(state), (off_t)(TF_STATES_AT + i * 4)) == sizeof(state));
+	close(fd);
+	return state;
+}
+
+static void files_are_listed(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STOP);
+	tag_rings_list list = {0};
+	struct error err = {0};
+
+	tf_fill(f, 0, 0, 0, 5000, 3, 2);
+	*tf_state(f, 1) = ASSAY_TAGS_OPEN;
+	tf_ring(f, 1)->discarded = 7;
+	tf_header(f)->discarded = 2;
+	put(f);
+	tf_header(f)->start_ns = 900;
+	fixture_write("12-34-1.tags", f->bytes, sizeof(f->bytes));
+	fixture_write("12-34-1.calls", f->bytes, sizeof(f->bytes));
+	memset(f->bytes, 0, 8); /* not begun yet */
+	fixture_write("13-34-0.tags", f->bytes, sizeof(f->bytes));
+	CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
+	CHECK_EQ(list.count, 2);
+	if (list.count == 2) {
+		CHECK_EQ(list.items[0].number, 1); /* begun earlier, it says */
+		CHECK_EQ(list.items[1].pid, 12);
+		CHECK_EQ(list.items[1].birth, 34);
+		CHECK_EQ(list.items[1].packets, 2);
+		CHECK_EQ(list.items[1].room, TF_PACKETS);
+		CHECK_EQ(list.items[1].discarded, 9);
+		CHECK(!list.items[1].running && list.items[1].capture);
+		CHECK_STR(list.items[1].command, "prog -x");
+	}
+	tag_rings_list_done(&list);
+	unlink(fixture_path("12-34-1.tags"));
+	unlink(fixture_path("12-34-1.calls"));
+	unlink(fixture_path("13-34-0.tags"));
+	free(f);
+}
+
+/* Packets are taken in the order of their ring, whatever place they have. */
+/*
+ * Files of one process, each of a program that gave way to the next one by exec. The number of a
+ * file that was removed is used again: the time of the beginning tells which is the latest.
+ */
+static void the_latest_program_of_a_process_runs(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	tag_rings_list list = {0};
+	struct error err = {0};
+	const char *name[2];
+	char names[2][32];
+
+	unlink(fixture_path("12-34-0.tags"));
+	for (unsigned i = 0; i < 2; i++) {
+		/* With birth 0 the process may have begun at any time. */
+		snprintf(names[i], sizeof(names[i]), "%d-0-%u.tags", (int)getpid(), i);
+		name[i] = fixture_path(names[i]);
+		tf_header(f)->first.ticks = i ? 1000 : 5000;
+		tf_header(f)->start_ns = i ? 10 : 50;
+		fixture_write(names[i], f->bytes, sizeof(f->bytes));
+	}
+	CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
+	CHECK_EQ(list.count, 2);
+	if (list.count == 2) {
+		CHECK_EQ(list.items[0].number, 1);
+		CHECK(!list.items[0].running);
+		CHECK_EQ(list.items[1].number, 0);
+		CHECK(list.items[1].running);
+	}
+	tag_rings_list_done(&list);
+	unlink(name[0]);
+	unlink(name[1]);
+	free(f);
+}
+
+static void closed_packets_are_drained(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+	size_t length;
+
+	tf_fill(f, 0, 0, 6, 2000, 10, 4);
+	tf_fill(f, 1, 1, 0, 3000, 2, 2);
+	tf_fill(f, 2, 0, 5, 1000, 5, 2);
+	tf_words(f, 2)[2] = 0; /* reserved, and not written */
+	tf_words(f, 2)[3] = tf_word(1003, ASSAY_TAG_VOID);
+	tf_fill(f, 3, 1, 1, 4000, 4, 2);
+	*tf_state(f, 3) = ASSAY_TAGS_OPEN;
+	rings = open_made(f);
+	tag_rings_ended(rings);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.header.sequence, 5);
+	CHECK_EQ(p.header.tid, 12);
+	CHECK_EQ(p.count, 3);
+	CHECK_EQ(p.holes, 1);
+	CHECK_EQ(p.header.end, 1004);
+	CHECK_EQ(p.header.content_bits, (128 + 24) * 8);
+	CHECK(!p.open && p.words[2] == tf_word(1004, 2));
+	CHECK_EQ(state_of(2), ASSAY_TAGS_RETIRED); /* the hole may yet be written to */
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.header.sequence, 6);
+	CHECK_EQ(p.count, 10);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_FREE);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.ring, 1);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(state_of(3), ASSAY_TAGS_OPEN);
+	/* what is left, and stays */
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 1);
+	CHECK(p.open && p.header.sequence == 1);
+	CHECK_EQ(p.count, 4);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 0);
+	CHECK_EQ(state_of(3), ASSAY_TAGS_OPEN);
+	CHECK_EQ(tag_rings_damaged(rings), 0);
+	CHECK_STR(tag_rings_text(rings, &length), "main/2\nleaf/4\n");
+	CHECK_EQ(length, 14);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* Its trigger is below a signal's handler, which closed the packet: the event is not lost. */
+static void empty_slots_are_waited_for(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	uint64_t word = tf_word(1004, 2);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+	int fd;
+
+	tf_fill(f, 0, 0, 0, 1000, 5, 2);
+	tf_words(f, 0)[4] = 0; /* the last one: content_bits has it */
+	tf_packet(f, 0)->end = 1003;
+	tf_fill(f, 1, 0, 1, 2000, 5, 2);
+	tf_fill(f, 2, 1, 0, 3000, 5, 2);
+	rings = open_made(f);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.ring, 1); /* others go on */
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_CLOSED);
+	CHECK_EQ(state_of(1), ASSAY_TAGS_CLOSED);
+	fd = open(fixture_path("12-34-0.tags"), O_RDWR | O_CLOEXEC);
+	CHECK(pwrite(fd, &word, 8, TF_PACKETS_AT + 128 + 4 * 8) == 8);
+	close(fd);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.header.sequence, 0);
+	CHECK_EQ(p.count, 5);
+	CHECK_EQ(p.header.end, 1004);
+	CHECK_EQ(p.holes, 0);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_FREE);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+	CHECK_EQ(p.header.sequence, 1);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* A program that jumps out of handlers leaves them in many packets: one wait is for all. */
+static void many_empty_slots_are_waited_for_once(void)
+{
+	struct timespec wait = {.tv_nsec = 60000000};
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+
+	for (unsigned i = 0; i < TF_PACKETS; i++) {
+		tf_fill(f, i, 0, i, 1000 * (i + 1), 5, 2);
+		tf_words(f, i)[3] = 0;
+	}
+	rings = open_made(f);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	CHECK_EQ(state_of(0), ASSAY_TAGS_CLOSED);
+	nanosleep(&wait, NULL); /* all packets are used: it does not take long */
+	for (unsigned i = 0; i < TF_PACKETS; i++) {
+		CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+		CHECK_EQ(p.header.sequence, i);
+		CHECK_EQ(p.holes, 1);
+		CHECK_EQ(state_of(i), ASSAY_TAGS_RETIRED);
+	}
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	wait = (struct timespec){.tv_sec = 3, .tv_nsec = 10000000};
+	nanosleep(&wait, NULL);
+	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+	for (unsigned i = 0; i < TF_PACKETS; i++) /* all but a quarter come back */
+		CHECK_EQ(state_of(i), i < 3 ? ASSAY_TAGS_FREE : ASSAY_TAGS_RETIRED);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* An open packet's header says nothing of its end: words do, to the last that is not 0. */
+static void open_packets_end_with_their_words(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STOP);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+
+	tf_fill(f, 0, 0, 0, UINT64_C(3) << 40, 6, 2);
+	tf_packet(f, 0)->content_bits = tf_packet(f, 0)->end = 0;
+	tf_words(f, 0)[5] = tf_words(f, 0)[3] = 0;
+	*tf_state(f, 0) = ASSAY_TAGS_OPEN;
+	memset(tf_packet(f, 1), 0, 128);
+	*tf_state(f, 1) = ASSAY_TAGS_OPEN; /* just taken */
+	rings = open_made(f);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 1);
+	CHECK_EQ(p.count, 4);
+	CHECK_EQ(p.holes, 1);
+	CHECK_EQ(p.header.end, (UINT64_C(3) << 40) + 4);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 0);
+	CHECK_EQ(tag_rings_damaged(rings), 0);
+	tag_rings_rewind(rings);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 1);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* All times of the events that come. */
+static void times(struct tag_rings *rings, char *text, size_t room)
+{
+	struct tag_rings_packet p;
+	size_t used = 0;
+
+	tag_rings_rewind(rings);
+	text[0] = '\0';
+	while (tag_rings_next(rings, &p, NULL) > 0) {
+		used += (size_t)snprintf(text + used, room - used, "%s%s", used ? "|" : "",
+		                         p.header.flags & ASSAY_TAGS_GAP ? "gap " : "");
+		for (size_t i = 0; i < p.count; i++)
+			used += (size_t)snprintf(text + used, room - used, "%s%" PRIu64,
+			                         i ? " " : "", p.words[i] >> ASSAY_TAGS_TAG_BITS);
+		if (!p.count) /* given for what its header says */
+			continue;
+		CHECK(p.header.begin <= p.words[0] >> ASSAY_TAGS_TAG_BITS);
+		CHECK_EQ(p.header.end, p.words[p.count - 1] >> ASSAY_TAGS_TAG_BITS);
+	}
+}
+
+static void events_while_off_are_left_out(void)
+{
+	static const struct {
+		uint64_t off, on;
+		const char *want;
+	} cases[] = {
+	        {0, 0, "10 11 12 13 14|20 21"},   {12, 0, "10 11 12"},
+	        {12, 20, "10 11 12|20 21"},       {11, 13, "10 11|gap 13 14|20 21"},
+	        {0, 13, "gap 13 14|20 21"},       {30, 0, "10 11 12 13 14|20 21"},
+	        {30, 11, "10 11 12 13 14|20 21"}, /* no time at all */
+	        {12, 21, "10 11 12|gap 21"},
+	};
+	struct tag_rings *rings;
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct tf *f = tf_new(ASSAY_TAGS_STOP);
+
+		tf_fill(f, 0, 0, 0, 10, 5, 2);
+		tf_fill(f, 1, 0, 1, 20, 2, 2);
+		tf_header(f)->off_count = cases[i].off || cases[i].on;
+		tf_header(f)->offs[0] = (struct assay_tags_off){cases[i].off, cases[i].on};
+		rings = open_made(f);
+		times(rings, text, sizeof(text));
+		if (text[strlen(text) - 1] == '|')
+			text[strlen(text) - 1] = '\0';
+		CHECK_STR(text, cases[i].want);
+		tag_rings_close(rings);
+		free(f);
+	}
+}
+
+/* Put off and on three times while a thread fills one packet: what it wrote then never counts. */
+static void each_time_off_is_remembered(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STOP);
+	struct tag_rings_file file = {.path = strdup(put(f))};
+	struct tag_rings *rings = open_made(f);
+	uint64_t seen[7][2], sum = 0, want = 0;
+	struct tag_rings_packet p;
+	struct error err = {0};
+	int parts = 0;
+
+	for (int i = 0; i < 7; i++) {
+		seen[i][0] = moment_ticks();
+		seen[i][1] = moment_ticks();
+		CHECK_EQ(tag_rings_capture(&file, i % 2, &err), 0);
+	}
+	tf_fill(f, 0, 0, 0, seen[0][0], 0, 2);
+	for (unsigned i = 0; i < 7; i++) {
+		tf_words(f, 0)[2 * i] = tf_word(seen[i][0], 2);
+		tf_words(f, 0)[2 * i + 1] = tf_word(seen[i][1], 3);
+		/* Before the first switch, which puts it off, and each other one since. */
+		want += i % 2 ? 0 : seen[i][0] + seen[i][1];
+	}
+	tf_packet(f, 0)->content_bits = (128 + 14 * 8) * 8;
+	{
+		int fd = open(file.path, O_RDWR | O_CLOEXEC);
+
+		CHECK(pwrite(fd, tf_packet(f, 0), TF_BYTES, TF_PACKETS_AT) == TF_BYTES);
+		CHECK(pwrite(fd, tf_state(f, 0), 4, TF_STATES_AT) == 4);
+		close(fd);
+	}
+	CHECK_EQ(tag_rings_look(rings, &err), 0);
+	while (tag_rings_next(rings, &p, &err) > 0) {
+		uint64_t time = p.header.begin;
+
+		CHECK_EQ(p.count, 2);
+		CHECK_EQ(p.header.flags, parts++ ? ASSAY_TAGS_GAP : 0);
+		for (size_t i = 0; i < p.count; i++) {
+			time += ((p.words[i] >> ASSAY_TAGS_TAG_BITS) - time) &
+			        ASSAY_TAGS_CLOCK_MASK;
+			sum += time;
+		}
+		CHECK_EQ(time, p.header.end);
+	}
+	CHECK_EQ(parts, 4);
+	CHECK_EQ(sum, want);
+	tag_rings_close(rings);
+	free(file.path);
+	free(f);
+}
+
+static void the_switch_is_written(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STOP);
+	uint64_t before = moment_ticks(), off;
+	struct tag_rings *rings = open_made(f);
+	struct tag_rings_file file = {.path = strdup(fixture_path("12-34-0.tags"))};
+	struct error err = {0};
+
+	CHECK_EQ(tag_rings_capture(&file, true, &err), 0); /* it is on */
+	CHECK_EQ(tag_rings_look(rings, &err), 0);
+	CHECK_EQ(tag_rings_header(rings)->off_count, 0);
+	CHECK_EQ(tag_rings_capture(&file, false, &err), 0);
+	CHECK_EQ(tag_rings_look(rings, &err), 0);
+	CHECK_EQ(tag_rings_header(rings)->off_count, 1);
+	CHECK_EQ(tag_rings_header(rings)->offs[0].on, 0);
+	off = tag_rings_header(rings)->offs[0].off;
+	CHECK(off >= before && off <= moment_ticks());
+	CHECK_EQ(tag_rings_header(rings)->capture, 0);
+	CHECK_EQ(tag_rings_capture(&file, true, &err), 0);
+	CHECK_EQ(tag_rings_look(rings, &err), 0);
+	CHECK_EQ(tag_rings_header(rings)->off_count, 1);
+	CHECK(tag_rings_header(rings)->offs[0].on > off);
+	CHECK_EQ(tag_rings_header(rings)->offs[0].off, off);
+	CHECK_EQ(tag_rings_header(rings)->capture, 1);
+	CHECK_EQ(tag_rings_remove(&file, &err), 0);
+	CHECK_EQ(tag_rings_capture(&file, true, &err), -ENOENT);
+	CHECK(strstr(err.text, file.path) != NULL);
+	free(file.path);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* ---- what is not believed ------------------------------------------------- */
+
+static void header_offsets_are_checked(void)
+{
+	static const struct {
+		size_t at;
+		uint64_t value;
+		size_t size;
+	} cases[] = {
+	        {offsetof(struct assay_tags_header, version), 2, 4},
+	        {offsetof(struct assay_tags_header, header_bytes), 8, 4},
+	        {offsetof(struct assay_tags_header, packet_bytes), 0, 4},
+	        {offsetof(struct assay_tags_header, packet_bytes), 1028, 4},
+	        {offsetof(struct assay_tags_header, packet_bytes), UINT32_MAX & ~7u, 4},
+	        {offsetof(struct assay_tags_header, rings_offset), TF_SIZE, 8},
+	        {offsetof(struct assay_tags_header, rings_offset), UINT64_MAX - 7, 8},
+	        {offsetof(struct assay_tags_header, states_offset), TF_SIZE - 8, 8},
+	        {offsetof(struct assay_tags_header, states_offset), UINT64_MAX - 3, 8},
+	        {offsetof(struct assay_tags_header, packet_count), UINT64_MAX, 8},
+	        {offsetof(struct assay_tags_header, packet_count), UINT64_C(1) << 62, 8},
+	        {offsetof(struct assay_tags_header, ring_count), UINT64_MAX, 8},
+	        {offsetof(struct assay_tags_header, ring_count), ASSAY_TAGS_RINGS, 8},
+	        {offsetof(struct assay_tags_header, text_bytes), UINT64_MAX, 8},
+	        {offsetof(struct assay_tags_header, packets_offset), UINT64_MAX - 7, 8},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+		struct tag_rings *rings = NULL;
+		struct error err = {0};
+		int rc;
+
+		memcpy(f->bytes + cases[i].at, &cases[i].value, cases[i].size);
+		rc = tag_rings_open(&rings, put(f), &err);
+		if (rc != (i ? -EINVAL : -EPROTONOSUPPORT))
+			printf("# case %zu\n", i);
+		CHECK_EQ(rc, i ? -EINVAL : -EPROTONOSUPPORT);
+		CHECK(!rings && strstr(err.text, "12-34-0.tags"));
+		free(f);
+	}
+}
+
+static void damaged_packets_are_counted(void)
+{
+	static const struct {
+		size_t at;
+		uint64_t value;
+		size_t size;
+	} cases[] = {
+	        {offsetof(struct assay_tags_packet, magic), 1, 4},
+	        {offsetof(struct assay_tags_packet, content_bits), UINT64_MAX, 8},
+	        {offsetof(struct assay_tags_packet, content_bits), 64, 8},
+	        {offsetof(struct assay_tags_packet, content_bits), TF_BYTES * 8 + 64, 8},
+	        {offsetof(struct assay_tags_packet, content_bits), 1030, 8},
+	        {offsetof(struct assay_tags_packet, begin), UINT64_MAX, 8},
+	        {offsetof(struct assay_tags_packet, tid), 0xffffffff, 4},
+	        {offsetof(struct assay_tags_packet, reserved), ASSAY_TAGS_RINGS, 8},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+		struct tag_rings_packet p;
+		struct tag_rings *rings;
+		struct error err = {0};
+
+		tf_fill(f, 0, 0, 0, 100, 3, 2);
+		tf_fill(f, 1, 0, 1, 200, 3, 2);
+		memcpy((char *)tf_packet(f, 0) + cases[i].at, &cases[i].value, cases[i].size);
+		rings = open_made(f);
+		CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
+		CHECK_EQ(p.header.sequence, 1);
+		CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
+		CHECK(tag_rings_damaged(rings) > 0);
+		tag_rings_close(rings);
+		free(f);
+	}
+}
+
+static void files_that_are_cut_short_end(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	struct tag_rings_packet p;
+	struct tag_rings *rings;
+	struct error err = {0};
+	size_t length;
+
+	tf_fill(f, 0, 0, 0, 100, 3, 2);
+	tf_fill(f, 3, 0, 1, 200, 3, 2);
+	rings = open_made(f);
+	CHECK(!truncate(fixture_path("12-34-0.tags"), TF_PACKETS_AT + 3 * TF_BYTES + 200));
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 1);
+	CHECK_EQ(p.header.begin, 100);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 0);
+	CHECK(!truncate(fixture_path("12-34-0.tags"), TF_TEXT_AT + 3));
+	tag_rings_rewind(rings);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 0);
+	tag_rings_text(rings, &length);
+	CHECK_EQ(length, 0);
+	CHECK_EQ(tag_rings_look(rings, &err), 0);
+	CHECK(!truncate(fixture_path("12-34-0.tags"), 100));
+	CHECK_EQ(tag_rings_look(rings, &err), -EINVAL);
+	CHECK_EQ(tag_rings_next(rings, &p, &err), 0);
+	tag_rings_close(rings);
+	free(f);
+}
+
+/* ---- a process that writes -------------------------------------------------- */
+
+#define ROUNDS 3000
+#define WORDS 100
+
+/* Two rings, whose packets take whatever place is free; what is in them is counted on. */
+static void writer(void)
+{
+	int fd = open(fixture_path("12-34-0.tags"), O_RDWR | O_CLOEXEC);
+	struct tf *f = mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	for (unsigned n = 0; n < 2 * ROUNDS; n++) {
+		unsigned ring = n % 2, i = 0;
+
+		while (__atomic_load_n(tf_state(f, i), __ATOMIC_ACQUIRE) != ASSAY_TAGS_FREE) {
+			i = (i + 1) % TF_PACKETS;
+			if (!i)
+				sched_yield();
+		}
+		__atomic_store_n(tf_state(f, i), ASSAY_TAGS_OPEN, __ATOMIC_SEQ_CST);
+		memset(tf_packet(f, i), 0, TF_BYTES);
+		tf_packet(f, i)->magic = ASSAY_CTF_MAGIC;
+		tf_packet(f, i)->begin = n / 2 * WORDS;
+		tf_packet(f, i)->sequence = n / 2;
+		tf_packet(f, i)->reserved[0] = ring;
+		for (unsigned w = 0; w < WORDS; w++)
+			tf_words(f, i)[w] = tf_word(n / 2 * WORDS + w, 2 + ring);
+		tf_packet(f, i)->end = n / 2 * WORDS + WORDS - 1;
+		tf_packet(f, i)->content_bits = (128 + WORDS * 8) * 8;
+		__atomic_store_n(tf_state(f, i), ASSAY_TAGS_CLOSED, __ATOMIC_RELEASE);
+	}
+	_exit(0);
+}
+
+static void nothing_is_lost_while_a_process_writes(void)
+{
+	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
+	struct tag_rings *rings = open_made(f);
+	uint64_t next[2] = {0}, wrong = 0;
+	struct tag_rings_packet p;
+	struct error err = {0};
+	int status = -1, rc;
+	bool ended = false;
+	pid_t child = fork();
+
+	if (!child)
+		writer();
+	for (;;) {
+		rc = tag_rings_drain(rings, &p, &err);
+		if (rc < 0 || (!rc && ended))
+			break;
+		if (!rc) {
+			ended = waitpid(child, &status, WNOHANG) == child;
+			sched_yield();
+			continue;
+		}
+		wrong += p.count != WORDS || p.holes || p.open;
+		for (size_t i = 0; i < p.count; i++)
+			wrong += p.words[i] != tf_word(next[p.ring & 1]++, 2 + p.ring);
+	}
+	CHECK_EQ(rc, 0);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(next[0], ROUNDS * WORDS);
+	CHECK_EQ(next[1], ROUNDS * WORDS);
+	CHECK_EQ(tag_rings_damaged(rings), 0);
+	tag_rings_close(rings);
+	free(f);
+}
+
+int main(void)
+{
+	if (!fixture_begin())
+		return 1;
+	RUN(files_are_listed);
+	RUN(the_latest_program_of_a_process_runs);
+	RUN(closed_packets_are_drained);
+	RUN(empty_slots_are_waited_for);
+	RUN(many_empty_slots_are_waited_for_once);
+	RUN(open_packets_end_with_their_words);
+	RUN(events_while_off_are_left_out);
+	RUN(each_time_off_is_remembered);
+	RUN(the_switch_is_written);
+	RUN(header_offsets_are_checked);
+	RUN(damaged_packets_are_counted);
+	RUN(files_that_are_cut_short_end);
+	RUN(nothing_is_lost_while_a_process_writes);
+	fixture_end();
+	return check_end();
+}

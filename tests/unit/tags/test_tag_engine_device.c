@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rule 6 of tags/tag_engine.h, on captures written by hand: which process goes on, what is
+ * idle, what interrupts are.
+ */
+#include "tag_steps_fixture.h"
+
+static void idle_is_no_ones_but_the_interrupts(void)
+{
+	struct capture c;
+	static const char out[] = "p1 > a 0 @0\n"
+	                          "p1 > swtch 1 @10\n"
+	                          "p1 out @10\n"
+	                          "> c 0 @20\n"
+	                          "> d 1 @21\n"
+	                          "< d 1 @23 net 2 total 2\n"
+	                          "< c 0 @25 net 3 total 5\n"
+	                          "p1 in @40\n";
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {10, TAG_SWTCH}, {20, TAG_C}, {21, TAG_D}, {23, EXIT(TAG_D)},
+	    {25, EXIT(TAG_C)}, {40, EXIT(TAG_SWTCH)}, {44, EXIT(TAG_A)});
+	struct buf want = {0};
+
+	buf_addf(&want,
+	         "%sp1 < swtch 1 @40 net 0 total 0 wall 30\n"
+	         "p1 < a 0 @44 net 14 total 14 wall 44\n",
+	         out);
+	check_steps(&c, false, buf_text(&want));
+	buf_clear(&want);
+	buf_addf(&want,
+	         "%sp1 < swtch 1 @40 net 0 total 30\n"
+	         "p1 < a 0 @44 net 14 total 44\n",
+	         out);
+	check_steps(&c, true, buf_text(&want));
+	buf_done(&want);
+	capture_done(&c);
+}
+
+/* Process 1 waits in a, 2 in b; told by the first exit, after calls of its own. */
+static void the_first_exit_tells_who_goes_on(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_SWTCH}, {2, EXIT(TAG_SWTCH)}, {3, EXIT(TAG_D)}, {4, TAG_B},
+	    {5, TAG_SWTCH}, {10, EXIT(TAG_SWTCH)}, {11, TAG_C}, {12, EXIT(TAG_C)},
+	    {13, EXIT(TAG_A)}, {14, TAG_SWTCH}, {15, EXIT(TAG_SWTCH)}, {18, EXIT(TAG_B)});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > swtch 1 @1\n"
+	            "p1 out @1\n"
+	            "p2 in @2\n"
+	            "p2 ! swtch 0 @2\n"
+	            "p2 ! d 0 @3\n"
+	            "p2 > b 0 @4\n"
+	            "p2 > swtch 1 @5\n"
+	            "p2 out @5\n"
+	            "p1 in @10\n"
+	            "p1 < swtch 1 @10 net 0 total 0 wall 9\n"
+	            "p1 > c 1 @11\n"
+	            "p1 < c 1 @12 net 1 total 1\n"
+	            "p1 < a 0 @13 net 3 total 4 wall 13\n"
+	            "p1 > swtch 0 @14\n"
+	            "p1 out @14\n"
+	            "p2 in @15\n"
+	            "p2 < swtch 1 @15 net 0 total 0 wall 10\n"
+	            "p2 < b 0 @18 net 4 total 4 wall 14\n"
+	            "p1 o swtch 0 @18 net 0 total 0 wall 4\n");
+	CHECK_EQ(damage.guesses, 0);
+	CHECK_EQ(damage.unmatched_exits, 2);
+	capture_done(&c);
+}
+
+/* Two that wait in c, called by b, called by a or d: the third exit tells. */
+static void two_wait_alike(struct capture *c)
+{
+	begin(c, true);
+	PUT(c, {0, TAG_A}, {1, TAG_B}, {2, TAG_C}, {3, TAG_SWTCH}, {4, EXIT(TAG_SWTCH)},
+	    {5, EXIT(TAG_PLACE)}, {6, TAG_D}, {7, TAG_B}, {8, TAG_C}, {9, TAG_SWTCH},
+	    {10, EXIT(TAG_SWTCH)});
+}
+
+static void the_third_exit_may_tell(void)
+{
+	struct capture c;
+	struct capture_steps steps = {0};
+
+	two_wait_alike(&c);
+	PUT(&c, {11, EXIT(TAG_C)}, {12, EXIT(TAG_B)}, {15, EXIT(TAG_D)});
+	capture_run(&c, 0, false, &steps, &damage);
+	struct tag_step *last = vec_last(&steps.told) - 4;
+
+	CHECK_EQ(last->kind, TAG_STEP_EXIT);
+	CHECK_EQ(last->tag, TAG_D);
+	CHECK_EQ(last->process, 2);
+	CHECK_EQ(last->net, 1 + 3);
+	CHECK_EQ(last->total, 3 + 5);
+	CHECK(!last->uncertain);
+	CHECK_EQ(damage.guesses, 0);
+	vec_done(&steps.told);
+	capture_done(&c);
+}
+
+static void who_is_not_told_is_guessed(void)
+{
+	struct capture c;
+	struct capture_steps steps = {0};
+
+	two_wait_alike(&c);
+	PUT(&c, {11, EXIT(TAG_C)}, {12, TAG_SWTCH});
+	capture_run(&c, 0, false, &steps, &damage);
+	CHECK_EQ(damage.guesses, 1);
+	vec_each (s, &steps.told) {
+		if (s->kind != TAG_STEP_EXIT || s->tag != TAG_C)
+			continue;
+		CHECK_EQ(s->process, 1); /* it waited longest */
+		CHECK(s->uncertain);
+		CHECK_EQ(s->time, 11);
+		CHECK_EQ(s->total, 2);
+	}
+	vec_done(&steps.told);
+	capture_done(&c);
+}
+
+static void an_exit_that_fits_none_ends_the_question(void)
+{
+	struct capture c;
+
+	two_wait_alike(&c);
+	PUT(&c, {11, EXIT(TAG_C)}, {12, EXIT(TAG_D)});
+	struct capture_steps steps = {0};
+
+	capture_run(&c, 0, false, &steps, &damage);
+	CHECK_EQ(damage.guesses, 1);
+	CHECK_EQ(damage.missing_exits, 0); /* process 1 has no d */
+	CHECK_EQ(damage.unmatched_exits, 3);
+	vec_done(&steps.told);
+	capture_done(&c);
+}
+
+static void no_exit_and_one_that_waits_is_no_guess(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_SWTCH}, {5, EXIT(TAG_SWTCH)}, {6, TAG_B});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > swtch 1 @1\n"
+	            "p1 out @1\n"
+	            "p1 in @5\n"
+	            "p1 < swtch 1 @5 net 0 total 0 wall 4\n"
+	            "p1 > b 1 @6\n"
+	            "p1 o b 1 @6 net 0 total 0\n"
+	            "p1 o a 0 @6 net 2 total 2 wall 6\n");
+	CHECK_EQ(damage.guesses, 0);
+	capture_done(&c);
+}
+
+static void switch_functions_may_call_each_other(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_SWTCH}, {3, TAG_SWTCH2}, {7, EXIT(TAG_SWTCH2)}, {8, TAG_B},
+	    {10, EXIT(TAG_B)}, {11, EXIT(TAG_SWTCH)}, {15, EXIT(TAG_A)});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > swtch 1 @1\n"
+	            "p1 out @1\n"
+	            "p1 > cpu_switch 2 @3\n"
+	            "p1 in @7\n"
+	            "p1 < cpu_switch 2 @7 net 0 total 0 wall 4\n"
+	            "p1 > b 2 @8\n"
+	            "p1 < b 2 @10 net 2 total 2\n"
+	            "p1 < swtch 1 @11 net 0 total 2 wall 10\n"
+	            "p1 < a 0 @15 net 5 total 7 wall 15\n");
+	capture_done(&c);
+}
+
+/* A fork's child begins without an exit of `!`: it is one when it waits. */
+static void calls_that_wait_in_idle_are_a_process(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_SWTCH}, {5, TAG_B}, {8, TAG_SWTCH}, {10, EXIT(TAG_SWTCH)},
+	    {12, EXIT(TAG_B)});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > swtch 1 @1\n"
+	            "p1 out @1\n"
+	            "> b 0 @5\n"
+	            "p2 > swtch 1 @8\n"
+	            "p2 out @8\n"
+	            "p2 in @10\n"
+	            "p2 < swtch 1 @10 net 0 total 0 wall 2\n"
+	            "p2 < b 0 @12 net 5 total 5 wall 7\n"
+	            "p1 o swtch 1 @12 net 0 total 0 wall 11\n"
+	            "p1 o a 0 @12 net 1 total 1 wall 12\n");
+	capture_done(&c);
+}
+
+static void an_interrupt_without_exit_ends_with_idle(void)
+{
+	struct capture c;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_A}, {1, TAG_SWTCH}, {5, TAG_B}, {8, EXIT(TAG_SWTCH)}, {9, EXIT(TAG_A)});
+	check_steps(&c, false,
+	            "p1 > a 0 @0\n"
+	            "p1 > swtch 1 @1\n"
+	            "p1 out @1\n"
+	            "> b 0 @5\n"
+	            "x b 0 @8 net 3 total 3 ?\n"
+	            "p1 in @8\n"
+	            "p1 < swtch 1 @8 net 0 total 0 wall 7\n"
+	            "p1 < a 0 @9 net 2 total 2 wall 9\n");
+	capture_done(&c);
+}
+
+static void a_stream_may_begin_in_idle(void)
+{
+	struct capture c;
+	struct tag_run *r;
+
+	begin(&c, true);
+	PUT(&c, {0, TAG_PLACE}, {5, TAG_C}, {8, EXIT(TAG_C)}, {20, EXIT(TAG_SWTCH)},
+	    {21, EXIT(TAG_A)}, {30, EXIT(TAG_SWTCH)});
+	check_steps(&c, false,
+	            "p1 = place 0 @0\n"
+	            "p1 > c 0 @5\n"
+	            "p1 < c 0 @8 net 3 total 3\n"
+	            "p1 in @20\n"
+	            "p1 ! swtch 0 @20\n"
+	            "p1 ! a 0 @21\n"
+	            "p1 ! swtch 0 @30\n");
+	r = run_of(&c);
+	tag_run_end(r);
+	CHECK_EQ(r->idle, 17);
+	CHECK_EQ(r->outside, 10);
+	tag_run_free(r);
+	capture_done(&c);
+}
+
+static void a_question_has_an_end(void)
+{
+	struct capture c;
+	struct capture_steps steps = {0};
+	uint64_t t = 100;
+
+	two_wait_alike(&c);
+	capture_packet(&c, t);
+	for (uint32_t i = 0; i < TAG_ENGINE_ASKS / 2; i++) {
+		capture_event(&c, t++, TAG_A);
+		capture_event(&c, t++, EXIT(TAG_A));
+	}
+	capture_event(&c, t, EXIT(TAG_C)); /* too late for an answer */
+	capture_run(&c, 0, false, &steps, &damage);
+	CHECK_EQ(damage.guesses, 1);
+	CHECK_EQ((vec_last(&steps.told) - 2)->kind, TAG_STEP_CLOSED);
+	vec_done(&steps.told);
+	steps = (struct capture_steps){0};
+	vec_last(&vec_last(&c.streams)->packets)->words.count -= 3;
+	capture_event(&c, t, EXIT(TAG_C));
+	capture_event(&c, t, EXIT(TAG_B));
+	capture_event(&c, t, EXIT(TAG_D)); /* the third exit is the event too many */
+	capture_run(&c, 0, false, &steps, &damage);
+	CHECK_EQ(damage.guesses, 1);
+	vec_done(&steps.told);
+	capture_done(&c);
+}
+
+/* Too many that wait: the one that waits longest has ended. */
+static void processes_that_wait_are_bounded(void)
+{
+	struct capture c;
+	struct tag_run *r;
+	uint64_t t = 0;
+
+	begin(&c, true);
+	capture_packet(&c, 0);
+	for (uint32_t i = 0; i <= TAG_ENGINE_WAITING; i++) {
+		/* Each is new: no one waits in a place as unknown as the first exit. */
+		capture_event(&c, t++, TAG_A);
+		capture_event(&c, t++, TAG_SWTCH);
+		capture_event(&c, t++, EXIT(TAG_SWTCH));
+		capture_event(&c, t++, EXIT(TAG_B));
+	}
+	r = run_of(&c);
+	CHECK_EQ(r->waiting.count, TAG_ENGINE_WAITING);
+	CHECK_EQ(r->processes, TAG_ENGINE_WAITING + 2);
+	tag_run_end(r);
+	CHECK_EQ(r->damage.guesses, 0);
+	tag_run_free(r);
+	capture_done(&c);
+}
+
+int main(void)
+{
+	RUN(idle_is_no_ones_but_the_interrupts);
+	RUN(the_first_exit_tells_who_goes_on);
+	RUN(the_third_exit_may_tell);
+	RUN(who_is_not_told_is_guessed);
+	RUN(an_exit_that_fits_none_ends_the_question);
+	RUN(no_exit_and_one_that_waits_is_no_guess);
+	RUN(switch_functions_may_call_each_other);
+	RUN(calls_that_wait_in_idle_are_a_process);
+	RUN(an_interrupt_without_exit_ends_with_idle);
+	RUN(a_stream_may_begin_in_idle);
+	RUN(a_question_has_an_end);
+	RUN(processes_that_wait_are_bounded);
+	return check_end();
+}

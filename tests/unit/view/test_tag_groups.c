@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions by groups, from rules; how a function's times are spread. */
+#include "tag_report_fixture.h"
+
+#include "format/rules_file.h"
+#include "output/tags/tags_json.h"
+
+#include <errno.h>
+
+static void add_rule(void *of, const char *group, const char *pattern)
+{
+	tag_groups_rule(of, group, pattern);
+}
+
+static const struct tag_group *group_of(const struct tag_groups *g, const char *name)
+{
+	vec_each (group, &g->groups)
+		if (!strcmp(group->name, name))
+			return group;
+	return NULL;
+}
+
+static void the_first_rule_that_fits_decides(void)
+{
+	static const char rules[] = "# by hand\n"
+	                            "net: in_* spl* # and its locks\n"
+	                            "  memory:\tbcopy\r\n"
+	                            "\n"
+	                            "late: in_cksum nothing_*\n"
+	                            "net: ma?n";
+	struct made *m = device();
+	struct tag_groups *g = tag_groups_new();
+	uint64_t net = 0;
+
+	m->summary->elapsed += 10;
+	m->summary->outside = 10;
+	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
+	tag_groups_sum(g, report(m));
+	CHECK_EQ(group_of(g, "net")->net, 167000 + 78000 + 81905);
+	CHECK_EQ(group_of(g, "net")->calls, 1126 + 9000 + 3);
+	CHECK_EQ(group_of(g, "net")->functions, 3);
+	CHECK_EQ(group_of(g, "memory")->net, 165343);
+	CHECK_EQ(group_of(g, "late")->net, 0);
+	CHECK_EQ(group_of(g, "(outside)")->net, 10);
+	CHECK(!group_of(g, "(other)"));
+	vec_each (group, &g->groups)
+		net += group->net;
+	CHECK_EQ(net, m->report->run);
+	buf_clear(&m->out);
+	tags_text(m->report, g, NULL, &m->to, &m->out);
+	CHECK(strstr(m->out.data,
+	             "326905  10129          3   65.74  66.41  ***********       net\n") != NULL);
+	CHECK(strstr(m->out.data, "patterns that matched no function: in_cksum nothing_*\n") !=
+	      NULL);
+	CHECK(strstr(m->out.data, " late\n") == NULL);
+	tag_groups_free(g);
+	done(m);
+}
+
+/* The same groups in JSON: each with its sums, and those without a function, too. */
+static void groups_are_in_json(void)
+{
+	static const char rules[] = "net: in_* spl*\nmemory: bcopy\nlate: nothing_*\n";
+	struct made *m = device();
+	struct tag_groups *g = tag_groups_new();
+
+	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
+	tag_groups_sum(g, report(m));
+	tags_json(m->report, NULL, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"groups\"") == NULL);
+	buf_clear(&m->out);
+	tags_json(m->report, g, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"groups\": [") != NULL);
+	CHECK(strstr(m->out.data, "\"group\": \"net\"") != NULL);
+	CHECK(strstr(m->out.data, "\"group\": \"memory\"") != NULL);
+	CHECK(strstr(m->out.data, "\"group\": \"late\"") != NULL);
+	CHECK(strstr(m->out.data, "\"net_ns\": 245000000") != NULL);
+	tag_groups_free(g);
+	done(m);
+}
+
+/* C++ names fit whole, and without their parameters. */
+static void rules_know_names_in_all_their_forms(void)
+{
+	static const char *const patterns[] = {"foo::bar(int)", "foo::bar", "foo::*",
+	                                       "_ZN3foo3barEi"};
+	struct made *m = threads();
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		struct tag_groups *g = tag_groups_new();
+
+		tag_groups_rule(g, "cpp", patterns[i]);
+		tag_groups_sum(g, report(m));
+		CHECK_EQ(group_of(g, "cpp")->net, 4000000);
+		CHECK_EQ(group_of(g, "(other)")->net, 4000000);
+		tag_groups_free(g);
+	}
+	done(m);
+}
+
+static void bad_rules_name_their_line(void)
+{
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+	        {"net: a\nno colon\n", "rules, line 2: no ':' behind a group's name; a line is"},
+	        {"net: a\n\n# c\n: a b", "rules, line 4: no group's name before the ':'"},
+	        {"net: # nothing", "rules, line 1: no pattern behind the ':'"},
+	        {"(other): a", "rules, line 1: groups that begin with '(' are the report's own"},
+	        {"net: a\x01", "rules, line 1: control characters"},
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct tag_groups *g = tag_groups_new();
+		struct error err = {0};
+
+		CHECK_EQ(rules_file_parse(bad[i].text, strlen(bad[i].text), "rules", add_rule, g,
+		                          &err),
+		         -EINVAL);
+		CHECK(!strncmp(err.text, bad[i].error, strlen(bad[i].error)));
+		tag_groups_free(g);
+	}
+}
+
+static void percentiles_lie_in_their_steps(void)
+{
+	struct tag_histogram h = {0};
+	struct tag_row row = {
+	        .function = "f", .calls = 100, .net = 5000, .min = 10, .max = 900, .ranged = true};
+	struct tag_spread *s;
+	tag_spread_steps coarse = {0};
+	uint64_t calls = 0;
+
+	h.count[step_of(10)] = 50;
+	h.count[step_of(100)] = 40;
+	h.count[step_of(500)] = 9;
+	h.count[step_of(900)] = 1;
+	s = tag_spread_new(&row, &h);
+	CHECK_EQ(s->count, 100);
+	CHECK_EQ(s->steps.items[0].count, 50);
+	CHECK_EQ(vec_last(&s->steps)->count, 1);
+	CHECK(s->percentiles[0].step.from <= 10 && 10 < s->percentiles[0].step.to);
+	CHECK(s->percentiles[1].step.from <= 100 && 100 < s->percentiles[1].step.to);
+	CHECK(s->percentiles[2].step.from <= 500 && 500 < s->percentiles[2].step.to);
+	tag_spread_coarse(s, 5, &coarse);
+	CHECK(coarse.count <= 5 && coarse.count >= 2);
+	CHECK_EQ(coarse.items[0].from, s->steps.items[0].from);
+	CHECK_EQ(vec_last(&coarse)->to, vec_last(&s->steps)->to);
+	for (size_t i = 0; i < coarse.count; i++) {
+		calls += coarse.items[i].count;
+		CHECK(!i || coarse.items[i].from == coarse.items[i - 1].to);
+	}
+	CHECK_EQ(calls, 100);
+	vec_done(&coarse);
+	tag_spread_free(s);
+	/* Of ten calls the longest is the one of which 99 % take no longer. */
+	h = (struct tag_histogram){.count = {0}};
+	h.count[step_of(10)] = 9;
+	h.count[step_of(900)] = 1;
+	s = tag_spread_new(&row, &h);
+	CHECK(s->percentiles[1].step.from <= 10 && 10 < s->percentiles[1].step.to);
+	CHECK(s->percentiles[2].step.from <= 900 && 900 < s->percentiles[2].step.to);
+	tag_spread_free(s);
+}
+
+static void a_histogram_of_no_calls_is_empty(void)
+{
+	struct tag_histogram h = {.total = true};
+	struct tag_row row = {.function = "f"};
+	struct tag_spread *s = tag_spread_new(&row, &h);
+	struct made *m = device();
+
+	CHECK_EQ(s->count, 0);
+	CHECK_EQ(s->steps.count, 0);
+	tags_text(report(m), NULL, s, &m->to, &m->out);
+	CHECK(strstr(m->out.data, "f, total (with callees) time of a call\n0 calls\n") != NULL);
+	tag_spread_free(s);
+	done(m);
+}
+
+int main(void)
+{
+	RUN(the_first_rule_that_fits_decides);
+	RUN(groups_are_in_json);
+	RUN(rules_know_names_in_all_their_forms);
+	RUN(bad_rules_name_their_line);
+	RUN(percentiles_lie_in_their_steps);
+	RUN(a_histogram_of_no_calls_is_empty);
+	return check_end();
+}

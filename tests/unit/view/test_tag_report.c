@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report on event tags, from sums that are written down here: rows, orders, shares,
+ * and what is told of what was lost. How sums come about is test_tag_engine's.
+ */
+#include "tag_report_fixture.h"
+
+#include "output/tags/tags_json.h"
+
+static void a_device_with_microseconds_has_whole_ones(void)
+{
+	struct made *m = device();
+
+	CHECK_STR(text(m), "Elapsed time          497272 us  (28060 tags)\n"
+	                   "Accumulated run time  492248 us  (98.99 %)\n"
+	                   "Idle time               5024 us  ( 1.01 %)\n"
+	                   "Switches                   7     (swtch)\n"
+	                   "\n"
+	                   "Elapsed     Net  Calls  (max/avg/min)    % real  % net  Function\n"
+	                   " 168000  167000   1126  (892/148/11)      33.58  33.93  in_cksum\n"
+	                   " 166218  165343    889  (1089/185/2)      33.25  33.59  bcopy\n"
+	                   " 492248   81905      3  (81000/27301/5)   16.47  16.64  main\n"
+	                   "  78000   78000   9000  (24/8/0)          15.69  15.85  splnet\n");
+	done(m);
+}
+
+/* All orders, by the letters that functions begin with. */
+static void rows_stand_in_the_order_asked_for(void)
+{
+	static const struct {
+		const char *word, *rows;
+	} orders[] = {
+	        {"net", "ibms"}, {"real", "ibms"}, {"elapsed", "mibs"}, {"calls", "sibm"},
+	        {"max", "mbis"}, {"avg", "mbis"},  {"min", "imbs"},     {"name", "bims"},
+	};
+	struct made *m = device();
+	enum tag_order order;
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		char rows[5] = "";
+
+		CHECK(tag_order_parse(orders[i].word, &m->options.orders[0]));
+		m->options.order_count = 1;
+		report(m);
+		for (size_t k = 0; k < m->report->rows.count && k < 4; k++)
+			rows[k] = m->report->rows.items[k].function[0];
+		CHECK_STR(rows, orders[i].rows);
+	}
+	CHECK(!tag_order_parse("comm", &order));
+	CHECK(!tag_order_parse("ne", &order));
+	done(m);
+}
+
+/* Among equals the next order counts. */
+static void a_second_order_parts_equals(void)
+{
+	struct made *m = make(1000000);
+	uint32_t names = program(m, "", true);
+
+	timed(m, names, 2, "a", 10, 10, 5, 3, 1);
+	timed(m, names, 4, "b", 30, 30, 5, 9, 1);
+	timed(m, names, 6, "c", 20, 20, 6, 9, 1);
+	m->summary->elapsed = 60;
+	m->options.orders[0] = TAG_BY_CALLS;
+	m->options.orders[1] = TAG_BY_MAX;
+	m->options.order_count = 2;
+	report(m);
+	CHECK_STR(m->report->rows.items[0].function, "c");
+	CHECK_STR(m->report->rows.items[1].function, "b");
+	CHECK_STR(m->report->rows.items[2].function, "a");
+	done(m);
+}
+
+/* With what is outside, and with what -n leaves out, the net of all rows is the run time. */
+static void net_of_all_rows_is_the_run_time(void)
+{
+	struct made *m = device();
+	uint64_t net = 0, hundredths = 0;
+
+	m->summary->elapsed += 4000;
+	m->summary->outside = 4000;
+	m->options.lines = 2;
+	report(m);
+	CHECK_EQ(m->report->rows.count, 5);
+	CHECK_EQ(m->report->shown, 2);
+	for (size_t i = 0; i < m->report->shown; i++) {
+		net += m->report->rows.items[i].net;
+		hundredths += tag_hundredths(m->report->rows.items[i].net, m->report->run);
+	}
+	net += m->report->rest.net;
+	hundredths += tag_hundredths(m->report->rest.net, m->report->run);
+	CHECK_EQ(net, m->report->run);
+	CHECK_EQ(net, 497272 + 4000 - 5024);
+	CHECK(hundredths >= 9999 && hundredths <= 10001);
+	CHECK_EQ(m->report->rest.calls, 9003);
+	text(m);
+	CHECK(strstr(buf_text(&m->out), "  (3 more)\n") != NULL);
+	m->options.lines = 0;
+	text(m);
+	CHECK(strstr(buf_text(&m->out), "(outside)\n") != NULL);
+	CHECK(strstr(buf_text(&m->out), "more)") == NULL);
+	done(m);
+}
+
+static void small_rows_are_summed_up_below_a_limit(void)
+{
+	struct made *m = device();
+
+	m->options.limit = 0.2;
+	m->options.orders[0] = TAG_BY_NAME;
+	m->options.order_count = 1;
+	report(m);
+	CHECK_EQ(m->report->shown, 2);
+	CHECK_STR(m->report->rows.items[0].function, "bcopy");
+	CHECK_STR(m->report->rows.items[1].function, "in_cksum");
+	CHECK_EQ(m->report->rest.net, 81905 + 78000);
+	done(m);
+}
+
+static void shares_are_rounded_and_averages_cut_off(void)
+{
+	struct tag_row row = {.net = 165343, .calls = 889};
+
+	CHECK_EQ(tag_row_average(&row), 185); /* 185.99 */
+	row.calls = 0;
+	CHECK_EQ(tag_row_average(&row), 0);
+	CHECK_EQ(tag_hundredths(492248, 497272), 9899);
+	CHECK_EQ(tag_hundredths(1, 3), 3333);
+	CHECK_EQ(tag_hundredths(2, 3), 6667);
+	CHECK_EQ(tag_hundredths(1, 20000), 1); /* half a hundredth goes up */
+	CHECK_EQ(tag_hundredths(1, 20001), 0);
+	CHECK_EQ(tag_hundredths(5, 0), 0);
+	/* no overflow: 500 years of ns */
+	CHECK_EQ(tag_hundredths(UINT64_MAX / 2, UINT64_MAX), 5000);
+}
+
+static void threads_have_their_waiting_and_their_span(void)
+{
+	struct made *m = threads();
+
+	CHECK_STR(text(m),
+	          "Elapsed time          10,000,000 ns  (4,004 tags)\n"
+	          "Accumulated run time   8,000,000 ns  (80.00 %)\n"
+	          "Idle time              2,000,000 ns  (20.00 %)\n"
+	          "  blocked              1,500,000 ns  (15.00 %)\n"
+	          "  preempted              500,000 ns  ( 5.00 %)\n"
+	          "Span                   9,000,000 ns  (elapsed is the sum over 2 threads)\n"
+	          "\n"
+	          "  Elapsed        Net  Calls  (max/avg/min)                    % real  % net  "
+	          "Function\n"
+	          "4,000,000  4,000,000  2,000  (9,000/2,000/1,500)               40.00  50.00  "
+	          "foo::bar(int)\n"
+	          "3,000,000  3,000,000      1  (3,000,000/3,000,000/3,000,000)   30.00  37.50  "
+	          "main [as]\n"
+	          "5,000,000  1,000,000      1  (1,000,000/1,000,000/1,000,000)   10.00  12.50  "
+	          "main [cc1]\n"
+	          "\n"
+	          "Times  Inline tag\n"
+	          "   12  PASS\n"
+	          "\n"
+	          "  2 threads, 2 processes\n");
+	done(m);
+}
+
+static void times_are_in_the_unit_asked_for(void)
+{
+	struct made *m = threads();
+
+	m->to.unit = tags_unit_parse("us");
+	m->summary->elapsed += 500; /* rounded: up */
+	text(m);
+	CHECK(strstr(m->out.data, "Elapsed time          10,001 us  (4,004 tags)\n") != NULL);
+	/* 9000, 2000 and 1500 ns: cut off */
+	CHECK(strstr(m->out.data, "(9/2/1)") != NULL);
+	m->to.unit = tags_unit_parse("ms");
+	text(m);
+	CHECK(strstr(m->out.data, "Elapsed time          10 ms  (4,004 tags)\n") != NULL);
+	CHECK_EQ(tags_unit_parse("s"), TAGS_UNIT_FITTING);
+	CHECK_EQ(tags_unit_parse(NULL), TAGS_UNIT_FITTING);
+	done(m);
+}
+
+/* Calls of more than 10 us leave no need for ns. */
+static void the_unit_fits_the_calls(void)
+{
+	struct made *m = make(1000000000);
+	uint32_t names = program(m, "x", false);
+
+	timed(m, names, 2, "slow", 90000000, 90000000, 90, 2000000, 500000);
+	m->summary->elapsed = 90000000;
+	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1000);
+	m->summary->functions.items[0].calls = 2;
+	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1000000);
+	m->summary->functions.items[0].calls = 90000;
+	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1);
+	/* A clock of microseconds knows no ns. */
+	m->recording.clock.hz = 1000000;
+	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1000);
+	CHECK(!tags_scale_of(report(m), TAGS_UNIT_FITTING).plain); /* of no device */
+	done(m);
+}
+
+/* One program that ran twice has one row a function; what streams of it say adds up. */
+static void processes_of_one_program_share_their_rows(void)
+{
+	struct made *m = make(1000000000);
+	uint32_t first = program(m, "cc1", false), second = program(m, "cc1", false);
+
+	timed(m, first, 2, "main", 100, 60, 2, 40, 20);
+	timed(m, second, 8, "main", 50, 30, 1, 30, 30);
+	timed(m, second, 10, "parse", 20, 20, 1, 20, 20);
+	m->summary->elapsed = 110;
+	report(m);
+	CHECK_EQ(m->report->rows.count, 2);
+	CHECK_EQ(m->report->rows.items[0].net, 90);
+	CHECK_EQ(m->report->rows.items[0].elapsed, 150);
+	CHECK_EQ(m->report->rows.items[0].calls, 3);
+	CHECK_EQ(m->report->rows.items[0].max, 40);
+	CHECK_EQ(m->report->rows.items[0].min, 20);
+	CHECK(!m->report->rows.items[0].several);
+	CHECK(tag_report_is_of(m->report, 0, &m->report->rows.items[0]));
+	CHECK(tag_report_is_of(m->report, 1, &m->report->rows.items[0]));
+	CHECK(!tag_report_is_of(m->report, 2, &m->report->rows.items[0]));
+	done(m);
+}
+
+static void static_functions_of_two_files_are_two_rows(void)
+{
+	struct made *m = make(1000000000);
+	uint32_t names = program(m, "x", false);
+
+	timed(m, names, 2, "parse@a.c", 60, 60, 1, 60, 60);
+	timed(m, names, 4, "parse@b.c", 40, 40, 1, 40, 40);
+	m->summary->elapsed = 100;
+	report(m);
+	CHECK_EQ(m->report->rows.count, 2);
+	CHECK(strcmp(m->report->rows.items[0].function, m->report->rows.items[1].function) != 0);
+	CHECK(!m->report->rows.items[0].several);
+	done(m);
+}
+
+static void tags_without_a_name_are_rows_too(void)
+{
+	struct made *m = make(1000000000);
+	uint32_t names = program(m, "x", false);
+
+	timed(m, names, 4000, NULL, 60, 60, 1, 60, 60);
+	timed(m, UINT32_MAX, 4002, NULL, 40, 40, 1, 40, 40);
+	m->summary->elapsed = 100;
+	m->summary->damage.unknown_tags = 4;
+	text(m);
+	CHECK_STR(m->report->rows.items[0].function, "tag 4000");
+	CHECK_STR(m->report->rows.items[1].function, "tag 4002");
+	CHECK(strstr(m->out.data, "  4 events have tags that no names file has") != NULL);
+	done(m);
+}
+
+/* Each kind of damage is told with its count, and of none nothing is said. */
+static void what_was_lost_or_mended_is_told(void)
+{
+	static const struct {
+		size_t at;
+		const char *many, *one;
+	} kinds[] = {
+	        {offsetof(struct tag_damage, lost), "1,234 events were lost", "1 event was lost"},
+	        {offsetof(struct tag_damage, gaps), "1,234 gaps", "1 gap"},
+	        {offsetof(struct tag_damage, missing_exits), "1,234 calls ended without an exit",
+	         "1 call ended without an exit"},
+	        {offsetof(struct tag_damage, unmatched_exits), "1,234 exits have no entry",
+	         "1 exit has no entry"},
+	        {offsetof(struct tag_damage, inherited_exits), "1,234 exits are of a function",
+	         "1 exit is of a function"},
+	        {offsetof(struct tag_damage, unknown_tags), "1,234 events have tags",
+	         "1 event has a tag"},
+	        {offsetof(struct tag_damage, guesses), "1,234 switches could have been",
+	         "1 switch could have been"},
+	        {offsetof(struct tag_damage, backwards), "1,234 packets begin", "1 packet begins"},
+	};
+	struct made *m = threads();
+	size_t before = strlen(text(m));
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		uint64_t *count = (uint64_t *)((char *)&m->summary->damage + kinds[i].at);
+
+		*count = 1234;
+		CHECK(strstr(text(m), kinds[i].many) != NULL);
+		*count = 1;
+		CHECK(strstr(text(m), kinds[i].one) != NULL);
+		*count = 0;
+		CHECK_EQ(strlen(text(m)), before);
+	}
+	done(m);
+}
+
+static void uncertain_and_open_calls_are_marked(void)
+{
+	struct made *m = threads();
+
+	m->summary->functions.items[1].uncertain = 3;
+	m->summary->functions.items[0].open = 1;
+	text(m);
+	CHECK(strstr(m->out.data, "foo::bar(int)  ~3\n") != NULL);
+	CHECK(strstr(m->out.data, "main [cc1]  open 1\n") != NULL);
+	CHECK(strstr(m->out.data, "  3 calls have uncertain times") != NULL);
+	CHECK(strstr(m->out.data, "  1 call had not ended") != NULL);
+	done(m);
+}
+
+/*
+ * The longest and shortest call are known where a call ended, is uncertain, or was open at the end;
+ * of several functions in one row they are the least and the most of those alone.
+ */
+static void ranges_are_of_calls_that_took_time(void)
+{
+	static const struct {
+		uint64_t ended, uncertain, open;
+	} kinds[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+	struct tag_function *f;
+	struct made *m;
+
+	for (size_t i = 0; i < 3; i++) {
+		m = make(1000000);
+		f = function(m, program(m, "x", true), 2, "f", TAG_FUNCTION);
+		*f = (struct tag_function){.tag = 2, .calls = 1, .min = 40, .max = 70};
+		f->ended = kinds[i].ended;
+		f->uncertain = kinds[i].uncertain;
+		f->open = kinds[i].open;
+		report(m);
+		CHECK(m->report->rows.items[0].ranged);
+		CHECK_EQ(m->report->rows.items[0].min, 40);
+		CHECK_EQ(m->report->rows.items[0].max, 70);
+		done(m);
+	}
+	/* Two processes of one program share a row; a call that ended without an exit has no range.
+	 */
+	m = make(1000000);
+	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
+	        (struct tag_function){.tag = 2, .calls = 1, .open = 1, .min = 40, .max = 70};
+	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
+	        (struct tag_function){.tag = 2, .names = 1, .calls = 1};
+	report(m);
+	CHECK_EQ(m->report->rows.count, 1);
+	CHECK_EQ(m->report->rows.items[0].calls, 2);
+	CHECK_EQ(m->report->rows.items[0].min, 40);
+	CHECK_EQ(m->report->rows.items[0].max, 70);
+	m->summary->functions.items[0].open = 0;
+	CHECK(!report(m)->rows.items[0].ranged);
+	done(m);
+}
+
+static void without_switches_waiting_is_said_to_be_inside(void)
+{
+	struct made *m = threads();
+
+	m->recording.switches = false;
+	m->summary->idle = m->summary->blocked = m->summary->preempted = 0;
+	text(m);
+	CHECK(strstr(m->out.data, "waiting is not separated: times include it") != NULL);
+	CHECK(strstr(m->out.data, "blocked") == NULL);
+	buf_clear(&m->out);
+	tags_json(m->report, NULL, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"blocked_ns\": null") != NULL);
+	CHECK(strstr(m->out.data, "\"waiting_separated\": false") != NULL);
+	done(m);
+}
+
+static void switches_that_are_missing_are_said(void)
+{
+	struct made *m = threads();
+
+	text(m);
+	CHECK(strstr(m->out.data, "missing: some waiting") == NULL);
+	m->recording.switches_lost = 1234;
+	text(m);
+	CHECK(strstr(m->out.data, "1,234 switches of threads are missing: some waiting") != NULL);
+	buf_clear(&m->out);
+	tags_json(m->report, NULL, NULL, &m->out);
+	CHECK(strstr(m->out.data, "\"switches_lost\": 1234") != NULL);
+	done(m);
+}
+
+static void no_events_are_said_to_be_none(void)
+{
+	struct made *m = make(1000000000);
+
+	text(m);
+	CHECK(strstr(m->out.data, "Elapsed time") != NULL);
+	CHECK(strstr(m->out.data, "there are no events") != NULL);
+	CHECK(strstr(m->out.data, "Function") == NULL);
+	done(m);
+}
+
+/* A recording in memory: one packet a stream. */
+struct kept_reader {
+	struct tag_reader reader;
+	struct tag_packet packet;
+	bool read;
+};
+
+static int kept_next(struct tag_reader *reader, struct tag_packet *packet, struct error *err)
+{
+	struct kept_reader *r = (struct kept_reader *)reader;
+
+	*packet = r->packet;
+	r->read = !r->read;
+	return r->read;
+}
+
+static void kept_close(struct tag_reader *reader)
+{
+	free(reader);
+}
+
+static const struct {
+	uint64_t us;
+	uint32_t tag;
+} capture[] = {{0, 2},    {10, 4},   {30, 6},  {70, 7},  {80, 11}, {100, 5}, {120, 8},
+               {150, 12}, {160, 13}, {200, 9}, {210, 6}, {215, 7}, {230, 3}};
+#define CAPTURED (sizeof(capture) / sizeof(*capture))
+
+static int kept_open(struct tag_recording *r, uint32_t stream, struct tag_reader **reader,
+                     struct error *err)
+{
+	static uint64_t words[CAPTURED];
+	struct kept_reader *k = xcalloc(1, sizeof(*k));
+
+	for (size_t i = 0; i < CAPTURED; i++)
+		words[i] = (capture[i].us + 5) << 24 | capture[i].tag;
+	k->reader = (struct tag_reader){kept_next, kept_close};
+	k->packet = (struct tag_packet){
+	        .begin = 5, .end = 5 + capture[CAPTURED - 1].us, .words = words, .count = CAPTURED};
+	*reader = &k->reader;
+	return 0;
+}
+
+static void read_capture(struct made *m, struct tag_histogram *h)
+{
+	struct tag_summary_options options = {.histogram = h};
+	struct tag_summary *s = tag_summary_new(&options);
+
+	CHECK_EQ(tag_summary_recording(s, &m->recording, NULL), 0);
+	tag_summary_finish(s);
+	vec_each (f, &s->functions)
+		vec_push(&m->summary->functions, *f);
+	s->functions.count = 0;
+	vec_done(&s->functions);
+	m->summary->tags = s->tags;
+	m->summary->elapsed = s->elapsed;
+	m->summary->idle = s->idle;
+	m->summary->outside = s->outside;
+	m->summary->switches = s->switches;
+	m->summary->damage = s->damage;
+	tag_summary_free(s);
+}
+
+/* From events to text: the figures follow from the capture by hand. */
+static void a_capture_becomes_a_table(void)
+{
+	static const struct {
+		uint32_t tag;
+		enum tag_kind kind;
+		const char *name;
+	} names[] = {{2, TAG_FUNCTION, "main"}, {4, TAG_FUNCTION, "work"},
+	             {6, TAG_FUNCTION, "leaf"}, {8, TAG_SWITCH, "swtch"},
+	             {11, TAG_INLINE, "MGET"},  {12, TAG_FUNCTION, "intr"}};
+	struct tag_histogram h = {.tag = 6, .total = true};
+	struct made *m = make(1000000);
+	struct tag_spread *s;
+
+	program(m, "", true);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		tag_names_add(m->recording.names.items[0], names[i].tag, names[i].kind,
+		              names[i].name, strlen(names[i].name), NULL);
+	m->recording.open = kept_open;
+	read_capture(m, &h);
+	CHECK_STR(text(m), "Elapsed time          230 us  (13 tags)\n"
+	                   "Accumulated run time  160 us  (69.57 %)\n"
+	                   "Idle time              70 us  (30.43 %)\n"
+	                   "Switches                1     (swtch)\n"
+	                   "\n"
+	                   "Elapsed  Net  Calls  (max/avg/min)  % real  % net  Function\n"
+	                   "    150   55      1  (55/55/55)      23.91  34.38  main\n"
+	                   "     90   50      1  (50/50/50)      21.74  31.25  work\n"
+	                   "     45   45      2  (40/22/5)       19.57  28.13  leaf\n"
+	                   "     10   10      1  (10/10/10)       4.35   6.25  intr\n"
+	                   "\n"
+	                   "Times  Inline tag\n"
+	                   "    1  MGET\n");
+	s = tag_spread_new(&m->report->rows.items[2], &h);
+	CHECK_EQ(s->count, 2);
+	CHECK_EQ(h.count[step_of(40)], 1);
+	CHECK_EQ(h.count[step_of(5)], 1);
+	tag_spread_free(s);
+	done(m);
+}
+
+int main(void)
+{
+	RUN(a_capture_becomes_a_table);
+	RUN(a_device_with_microseconds_has_whole_ones);
+	RUN(rows_stand_in_the_order_asked_for);
+	RUN(a_second_order_parts_equals);
+	RUN(net_of_all_rows_is_the_run_time);
+	RUN(small_rows_are_summed_up_below_a_limit);
+	RUN(shares_are_rounded_and_averages_cut_off);
+	RUN(threads_have_their_waiting_and_their_span);
+	RUN(times_are_in_the_unit_asked_for);
+	RUN(the_unit_fits_the_calls);
+	RUN(processes_of_one_program_share_their_rows);
+	RUN(static_functions_of_two_files_are_two_rows);
+	RUN(tags_without_a_name_are_rows_too);
+	RUN(what_was_lost_or_mended_is_told);
+	RUN(uncertain_and_open_calls_are_marked);
+	RUN(without_switches_waiting_is_said_to_be_inside);
+	RUN(switches_that_are_missing_are_said);
+	RUN(no_events_are_said_to_be_none);
+	RUN(ranges_are_of_calls_that_took_time);
+	return check_end();
+}

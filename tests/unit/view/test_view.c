@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The views on a profile whose figures are known: view_fixture.h. */
+#include "check.h"
+#include "view_fixture.h"
+
+#include "view/samples/flat_cell.h"
+#include "view/samples/report.h"
+
+#include <errno.h>
+#include <math.h>
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-9;
+}
+
+static struct report *report_of(struct fixture *f, const struct report_options *o)
+{
+	struct report *r = NULL;
+	struct error err = {0};
+
+	if (report_new(&r, f->profile, f->symbols, o, &err))
+		printf("# %s\n", err.text);
+	return r;
+}
+
+static const struct flat_row *row_named(const struct flat *f, const char *name)
+{
+	vec_each (row, &f->rows)
+		if (!strcmp(flat_function(f, row), name))
+			return row;
+	return NULL;
+}
+
+static void test_account_closes(void)
+{
+	struct fixture f;
+	struct report *r;
+	const struct account_terms *t;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	t = &r->account->total;
+	CHECK_EQ(r->account->cpus, 2);
+	CHECK_EQ(r->account->wall_ns, 55 * MS);
+	CHECK_EQ(t->user_ns, 65 * MS);
+	CHECK_EQ(account_kernel_ns(t), 15 * MS);
+	CHECK_EQ(t->syscalls_ns, 10 * MS);
+	CHECK_EQ(t->faults_ns, 5 * MS);
+	CHECK_EQ(t->hardirq_ns, 1 * MS);
+	CHECK_EQ(t->softirq_ns, 4 * MS);
+	CHECK_EQ(t->idle_ns, 18 * MS);
+	CHECK_EQ(t->idle_irq_ns, 1 * MS);
+	CHECK_EQ(t->steal_ns, 2 * MS);
+	CHECK_EQ(t->unobserved_ns, 3 * MS);
+	CHECK_EQ(t->residual_ns, 2 * MS);
+	CHECK_EQ(r->account->lines.items[0].terms.residual_ns, 0);
+	CHECK_EQ(r->account->lines.items[1].terms.residual_ns, 2 * MS);
+	CHECK_EQ(r->account->ticks.missing_busy, 5);
+	CHECK_EQ(r->account->ticks.missing_idle, 3);
+	CHECK_EQ(r->account->ticks.seen.irq, 5);
+	/* Over 1 %: explained. */
+	CHECK_EQ(r->account->remarks.count, 1);
+	CHECK(r->account->remarks.count && strstr(r->account->remarks.items[0], "1.8 %"));
+	CHECK_EQ(r->observer.samples, 10);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_account_steal_only_where_ticks_miss(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	f.profile->ledger.cpus.items[0].steal_ns = 20 * MS;
+	f.profile->ledger.cpus.items[1].steal_ns = 7 * MS;
+	/* Not measured all the time, as in windows of a store: what was, has its line. */
+	f.profile->ledger.cpus.items[0].has_steal = f.profile->ledger.cpus.items[1].has_steal =
+	        false;
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK(r->account->has_steal);
+	CHECK_EQ(r->account->total.steal_ns, 5 * MS);
+	CHECK_EQ(r->account->total.steal_measured_ns, 27 * MS);
+	CHECK_EQ(r->account->total.unobserved_ns, 0);
+	CHECK_EQ(r->account->total.residual_ns, 2 * MS);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_account_without_switches(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	vec_each (c, &f.profile->ledger.cpus) {
+		c->has_switches = false;
+		c->busy_ns = c->idle_ns = 0;
+	}
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK(!r->account->has_unobserved);
+	CHECK(!r->account->has_idle);
+	CHECK_EQ(r->account->total.idle_ns, 15 * MS);
+	CHECK_EQ(r->account->total.unobserved_ns, 0);
+	/* 110 - 65 - 15 - 5 - 15 */
+	CHECK_EQ(r->account->total.residual_ns, 10 * MS);
+	CHECK(r->account->remarks.count >= 2);
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* In a damaged file; no line of the account is a CPU that is not known. */
+static void test_account_of_samples_without_cpu(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER, 7);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK_EQ(r->account->cpus, 2);
+	CHECK_EQ(r->account->total.user_ns, 65 * MS);
+	CHECK_EQ(r->account->ticks.seen.user, 72);
+	CHECK(r->account->remarks.count &&
+	      strstr(r->account->remarks.items[0], "7 samples carry no CPU"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_account_of_a_process(void)
+{
+	struct fixture f;
+	struct report *r;
+	struct ledger_process one = {.threads = 3,
+	                             .wall_ns = 200 * MS,
+	                             .oncpu_ns = 102 * MS,
+	                             .runnable_ns = 8 * MS,
+	                             .blocked_ns = 89 * MS,
+	                             .unknown_ns = 1 * MS};
+
+	fixture_init(&f, false);
+	f.profile->ledger.machine_wide = false;
+	f.profile->ledger.cpus.count = 0;
+	f.profile->ledger.counted_oncpu_ns = 101 * MS;
+	vec_push(&f.profile->ledger.processes, one);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK_EQ(r->account->wall_ns, 200 * MS);
+	CHECK_EQ(r->account->threads, 3);
+	CHECK_EQ(r->account->total.idle_ns, 97 * MS);
+	/* 101 by the counter, 65 + 15 + 5 seen */
+	CHECK_EQ(r->account->total.unobserved_ns, 16 * MS);
+	CHECK_EQ(r->account->total.residual_ns, 2 * MS);
+	CHECK_EQ(r->account->counted_oncpu_ns, 101 * MS);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_account_without_the_kernel(void)
+{
+	struct recording_attr attr = {
+	        .name = xstrdup("cpu-clock"), .role = ATTR_CLOCK, .exclude_kernel = true};
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	vec_push(&f.profile->recordings.items[0]->attrs, attr);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK(!r->account->has_kernel);
+	CHECK(strstr(r->account->remarks.items[0], "kernel was not sampled"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* A part of the time has no account, whatever the ledger says. */
+static void test_account_of_a_part(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1, .partial = true});
+	CHECK(!r->account->present);
+	CHECK_EQ(r->account->total.wall_ns, 0);
+	CHECK(strstr(r->account->remarks.items[0], "whole recordings"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_account_of_two_clocks(void)
+{
+	struct recording_attr clock = {.name = xstrdup("cpu-clock"), .role = ATTR_CLOCK};
+	struct recording_attr cycles = {.name = xstrdup("cycles"), .role = ATTR_CLOCK};
+	struct recording *second = xcalloc(1, sizeof(*second));
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	recording_init(second);
+	vec_push(&second->attrs, cycles);
+	vec_push(&f.profile->recordings.items[0]->attrs, clock);
+	vec_push(&f.profile->recordings, second);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	CHECK(!r->account->present);
+	CHECK(strstr(r->account->remarks.items[0], "different events"));
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* One file is of the whole machine, the other of a process: no account is of both. */
+static void test_account_of_two_scopes(void)
+{
+	for (uint32_t of = 0; of < 2; of++) {
+		struct recording *second = xcalloc(1, sizeof(*second));
+		struct fixture f;
+		struct report *r;
+
+		fixture_init(&f, false);
+		recording_init(second);
+		vec_push(&f.profile->recordings, second);
+		vec_each (cpu, &f.profile->ledger.cpus)
+			cpu->recording = of;
+		r = report_of(&f, &(struct report_options){.limit = -1});
+		CHECK_EQ(r->account->remarks.count, 1);
+		CHECK(strstr(r->account->remarks.items[0], "and some a process"));
+		report_free(r);
+		/* One CPU's account in each: both are of the machine. */
+		f.profile->ledger.cpus.items[0].recording = 1 - of;
+		r = report_of(&f, &(struct report_options){.limit = -1});
+		vec_each (text, &r->account->remarks)
+			CHECK(!strstr(*text, "and some a process"));
+		report_free(r);
+		fixture_done(&f);
+	}
+}
+
+/* One sequence: `hits` of every `cycle` samples fall in one row, the others in another. */
+static void add_sequence(struct fixture *f, uint8_t event, uint32_t one, uint32_t other,
+                         uint32_t count, uint32_t hits, uint32_t cycle)
+{
+	struct profile_sequence *s = vec_add(&f->profile->sequences);
+
+	s->event = event;
+	for (uint32_t i = 0; i < count; i++)
+		vec_push(&s->rows, i * 7 % cycle < hits ? one : other);
+}
+
+static uint32_t counted_row(struct fixture *f, const char *name, uint8_t event, uint64_t samples)
+{
+	struct profile_row key = {.path = fixture_path(f, "main", name, NULL),
+	                          .thread = f->sh,
+	                          .region = REGION_NONE,
+	                          .event = event};
+	struct profile_row *row = profile_row_add(f->profile, &key);
+
+	row->samples = samples;
+	row->weight = samples * MS;
+	return (uint32_t)(row - f->profile->rows.items);
+}
+
+/* Half of the clock's samples, a fifth of the witness's: in step, and told so. */
+static void check_steps(enum attr_role role, bool expected)
+{
+	struct profile_event witness = {.role = ATTR_WITNESS, .period_ns = 17 * MS};
+	uint32_t one, other, seen_one, seen_other;
+	const struct flat_row *row;
+	struct fixture f;
+	struct report *r;
+	bool told = false;
+
+	fixture_init(&f, false);
+	f.profile->rows.count = 0; /* of this test alone */
+	id_table_done(&f.profile->row_index);
+	f.profile->events.items[0].role = role;
+	witness.name = xstrdup("cpu-clock/witness/");
+	vec_push(&f.profile->events, witness);
+	one = counted_row(&f, "one", 0, 5000);
+	other = counted_row(&f, "other", 0, 5000);
+	seen_one = counted_row(&f, "one", 2, 200);
+	seen_other = counted_row(&f, "other", 2, 800);
+	add_sequence(&f, 0, one, other, 10000, 5, 10);
+	add_sequence(&f, 2, seen_one, seen_other, 1000, 2, 10);
+	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	row = row_named(r->functions, "one");
+	CHECK_EQ(row->samples, 5000);
+	CHECK_EQ(row->step_z != 0, expected);
+	CHECK(!expected || near(row->step_witness, 0.2));
+	CHECK(row->low > 0.45 && row->low < 0.5 && row->high > 0.5 && row->high < 0.55);
+	vec_each (text, &r->warnings)
+		told |= strstr(*text, "one has 50.0 %") &&
+		        strstr(*text, "20.0 % by a second clock");
+	CHECK_EQ(told, expected);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_programs_in_step_are_told(void)
+{
+	check_steps(ATTR_CLOCK, true);
+}
+
+static void test_an_event_that_is_no_clock_has_no_timer(void)
+{
+	check_steps(ATTR_COUNT, false);
+}
+
+static void test_flat_functions(void)
+{
+	struct fixture f;
+	struct report *r;
+	const struct flat_row *hot;
+	double sum = 0;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	CHECK_EQ(r->functions->samples, 100);
+	/* main, work, hot; vfs_read, handle_mm_fault, net_rx_action, the interrupt busy and idle,
+	 * idle */
+	CHECK_EQ(r->functions->rows.count, 9);
+	hot = row_named(r->functions, "hot");
+	CHECK(hot == &r->functions->rows.items[0]);
+	CHECK_EQ(hot->samples, 40);
+	CHECK(near(hot->share, 0.4));
+	CHECK(hot->low > 0.2 && hot->low < 0.4);
+	CHECK(hot->high > 0.4 && hot->high < 0.6);
+	CHECK_EQ(flat_mode(r->functions, hot), VIEW_USER);
+	CHECK_EQ(flat_mode(r->functions, row_named(r->functions, "net_rx_action")), VIEW_IRQ);
+	vec_each (row, &r->functions->rows)
+		sum += row->share;
+	CHECK(near(sum, 1));
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_flat_children_count_once_per_path(void)
+{
+	struct fixture f;
+	struct report *r;
+	struct report_options o = {
+	        .limit = -1, .children = true, .keys = {FLAT_FUNCTION}, .key_count = 1};
+
+	fixture_init(&f, false);
+	/* A recursion: main twice in one path. */
+	fixture_row(&f, fixture_path(&f, "main", "main", NULL), f.sh, 1, PROFILE_USER, 3);
+	r = report_of(&f, &o);
+	CHECK_EQ(row_named(r->rows, "main")->total_samples, 88);
+	CHECK_EQ(row_named(r->rows, "main")->samples, 8);
+	CHECK_EQ(row_named(r->rows, "work")->total_samples, 65);
+	CHECK_EQ(row_named(r->rows, "work")->samples, 20);
+	CHECK(near(row_named(r->rows, "main")->total_share, 88.0 / 103));
+	CHECK(row_named(r->rows, "main") == &r->rows->rows.items[0]);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_flat_cut_sums_up_the_rest(void)
+{
+	struct fixture f;
+	struct report *r;
+	struct flat_rest rest;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	rest = flat_cut(r->functions, 0.10, 0, 0);
+	CHECK_EQ(rest.shown, 4); /* 40, 20, 14, 10 */
+	CHECK_EQ(rest.rows, 5);
+	CHECK_EQ(rest.samples, 16);
+	CHECK(near(rest.share, 0.16));
+	CHECK(near(rest.most, 0.05));
+	rest = flat_cut(r->functions, 0, 0, 2);
+	CHECK_EQ(rest.shown, 2);
+	CHECK_EQ(rest.samples, 40);
+	rest = flat_cut(r->functions, 0, 2, 0);
+	CHECK_EQ(rest.rows, 2); /* the interrupts of one sample */
+	/* Where all rows are below the least, none is left out. */
+	rest = flat_cut(r->functions, 0, 1000, 0);
+	CHECK_EQ(rest.rows, 0);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_flat_keys(void)
+{
+	struct fixture f;
+	struct report *r;
+	struct buf text = {0};
+	struct report_options o = {.limit = -1, .keys = {FLAT_INSTANCE, FLAT_CPU}, .key_count = 2};
+	enum flat_key key = FLAT_CPU;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &o);
+	CHECK_EQ(r->rows->rows.count, 4);
+	flat_cell(r->rows, &r->rows->rows.items[0], FLAT_INSTANCE, true, &text);
+	CHECK_STR(buf_text(&text), "cc1#1 (11)");
+	CHECK_EQ(r->rows->rows.items[0].samples, 55);
+	buf_clear(&text);
+	flat_cell(r->rows, &r->rows->rows.items[0], FLAT_IMAGE, true, &text);
+	CHECK_STR(buf_text(&text), "prog");
+	CHECK(flat_key_parse("dso", &key) && key == FLAT_IMAGE);
+	CHECK(flat_key_parse("srcline", &key) && key == FLAT_LINE);
+	CHECK(!flat_key_parse("colour", &key));
+	buf_done(&text);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_cpus_that_were_not_recorded(void)
+{
+	struct report_options o = {.limit = -1, .keys = {FLAT_CPU}, .key_count = 1};
+	struct buf text = {0};
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER,
+	            900);
+	r = report_of(&f, &o);
+	flat_cell(r->rows, &r->rows->rows.items[0], FLAT_CPU, true, &text);
+	CHECK_STR(buf_text(&text), "[not recorded]");
+	buf_clear(&text);
+	flat_cell(r->rows, &r->rows->rows.items[1], FLAT_CPU, true, &text);
+	CHECK_STR(buf_text(&text), "0");
+	buf_done(&text);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_waits_go_to_what_waited(void)
+{
+	struct fixture f;
+	struct report *r;
+	const struct flat_row *row;
+	struct flat_rest rest;
+
+	fixture_init(&f, true);
+	r = report_of(&f, &(struct report_options){.limit = -1, .tree = true});
+	CHECK(r->off_cpu);
+	row = row_named(r->functions, "futex_wait");
+	CHECK(row && row->blocked_ns == 30 * MS);
+	CHECK(!row_named(r->functions, "__schedule"));
+	CHECK_EQ(r->functions->samples, 100);
+	rest = flat_cut(r->functions, 0.10, 0, 0);
+	CHECK_EQ(rest.shown, 5); /* four by time, one by waiting */
+	CHECK_EQ(rest.blocked_ns, 0);
+	CHECK_EQ(r->processes->names.items[0].blocked_ns, 30 * MS);
+	CHECK_EQ(r->tree->nodes.items[TREE_ROOT].blocked_ns, 30 * MS);
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* How often and how long, with callers and without. */
+static void test_switches_stand_beside_their_waits(void)
+{
+	for (int children = 0; children < 2; children++) {
+		struct fixture f;
+		struct report *r;
+		const struct flat_row *row;
+
+		fixture_init(&f, true);
+		r = report_of(&f, &(struct report_options){.limit = -1,
+		                                           .event = "context-switches",
+		                                           .children = children});
+		row = row_named(r->functions, "futex_wait");
+		CHECK(row && row->samples == 1 && row->blocked_ns == 30 * MS);
+		CHECK(!row_named(r->functions, "__schedule"));
+		row = row_named(r->functions, "main");
+		CHECK(!children || (row && row->total_samples == 1 && row->blocked_ns == 30 * MS));
+		report_free(r);
+		fixture_done(&f);
+	}
+}
+
+static void test_processes(void)
+{
+	struct fixture f;
+	struct report *r;
+	const struct process_line *line;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	CHECK_EQ(r->processes->names.count, 4);
+	line = &r->processes->names.items[0];
+	CHECK_STR(processes_name(r->processes, line), "cc1");
+	CHECK_EQ(line->instances, 2);
+	CHECK_EQ(line->user_samples, 60);
+	CHECK_EQ(line->kernel_samples, 15);
+	CHECK(near(line->share, 0.75));
+	CHECK(line->low < 0.75 && line->high > 0.75);
+	CHECK_EQ(r->processes->names.items[1].idle_samples, 15);
+	CHECK_EQ(r->processes->instances.count, 5);
+	vec_each (l, &r->processes->names) {
+		const char *name = processes_name(r->processes, l);
+
+		if (!strcmp(name, "sh")) {
+			CHECK_EQ(l->user_samples, 5);
+			CHECK_EQ(l->kernel_samples,
+			         0); /* the interrupts that hit it are not its own */
+			CHECK_EQ(l->interrupt_samples, 5);
+			CHECK(near(l->share, 0.05));
+		}
+		if (!strcmp(name, "[interrupts]"))
+			CHECK_EQ(l->kernel_samples, 5);
+	}
+	report_free(r);
+	fixture_done(&f);
+}
+
+static void test_process_tables(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, false);
+	r = report_of(&f,
+	              &(struct report_options){.limit = -1, .process_limit = 0.06, .tables = true});
+	CHECK_EQ(r->tables.count, 1); /* sh has 5 %, swapper nothing but idle */
+	CHECK_EQ(r->tables.items[0].user->samples, 60);
+	CHECK_EQ(r->tables.items[0].kernel->samples, 15);
+	CHECK(near(row_named(r->tables.items[0].user, "hot")->share, 40.0 / 60));
+	CHECK_EQ(r->kernel->samples, 20);
+	report_free(r);
+	fixture_done(&f);
+}
+
+static uint64_t selected(struct fixture *f, const struct filter *filter)
+{
+	struct report *r = report_of(f, &(struct report_options){.limit = -1, .filter = *filter});
+	uint64_t samples = r ? r->selection.samples : UINT64_MAX;
+
+	report_free(r);
+	return samples;
+}
+
+#define LIST(...)                                                                                  \
+	{                                                                                          \
+		(const char *const[]){__VA_ARGS__},                                                \
+		        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                \
+	}
+
+static void test_filters(void)
+{
+	struct fixture f;
+	struct report *r = NULL;
+	struct error err = {0};
+	struct report_options o = {.filter = {.cpu = LIST("x")}};
+
+	fixture_init(&f, false);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc1")}), 75);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc")}), 0);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("sh", "swapper")}), 25);
+	CHECK_EQ(selected(&f, &(struct filter){.pid = LIST("12")}), 20);
+	CHECK_EQ(selected(&f, &(struct filter){.tid = LIST("10", "12")}), 30);
+	CHECK_EQ(selected(&f, &(struct filter){.cpu = LIST("1-3")}), 45);
+	CHECK_EQ(selected(&f, &(struct filter){.image = LIST("prog")}), 65);
+	CHECK_EQ(selected(&f, &(struct filter){.image = LIST("/usr/bin/prog")}), 65);
+	CHECK_EQ(selected(&f, &(struct filter){.image = LIST("[kernel]")}), 35);
+	CHECK_EQ(selected(&f, &(struct filter){.function = LIST("hot", "work")}), 60);
+	CHECK_EQ(selected(&f, &(struct filter){.no_idle = true}), 85);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc1"), .cpu = LIST("0")}), 55);
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -EINVAL);
+	CHECK(strstr(err.text, "'x'"));
+	o = (struct report_options){.event = "cycles"};
+	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -ENOENT);
+	CHECK(strstr(err.text, "cpu-clock, context-switches"));
+	fixture_done(&f);
+}
+
+static void test_shares_of_filtered(void)
+{
+	struct fixture f;
+	struct report_options o = {.limit = -1, .filter = {.comm = LIST("cc1")}};
+	struct report *r;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &o);
+	CHECK(near(row_named(r->functions, "hot")->share, 0.40)); /* of all */
+	report_free(r);
+	o.filter.relative = true;
+	r = report_of(&f, &o);
+	CHECK(near(row_named(r->functions, "hot")->share, 40.0 / 75));
+	report_free(r);
+	o.filter.relative = false;
+	o.filter.no_idle = true;
+	r = report_of(&f, &o);
+	CHECK(near(row_named(r->functions, "hot")->share, 40.0 / 85)); /* of all but idle */
+	report_free(r);
+	fixture_done(&f);
+}
+
+static const struct tree_node *child(const struct tree *t, const struct tree_node *node,
+                                     const char *name)
+{
+	for (uint32_t i = node ? node->branch.first_child : ID_NONE; i != ID_NONE;
+	     i = t->nodes.items[i].branch.next)
+		if (!strcmp(tree_name(t, &t->nodes.items[i]), name))
+			return &t->nodes.items[i];
+	return NULL;
+}
+
+static void test_tree(void)
+{
+	struct fixture f;
+	struct report *r;
+	const struct tree_node *all, *cc1, *main_node, *work;
+
+	fixture_init(&f, false);
+	r = report_of(&f, &(struct report_options){.limit = -1, .tree = true});
+	all = &r->tree->nodes.items[TREE_ROOT];
+	CHECK_EQ(all->samples, 100);
+	cc1 = child(r->tree, all, "cc1");
+	CHECK(cc1 && cc1 == &r->tree->nodes.items[all->branch.first_child]);
+	main_node = child(r->tree, cc1, "main");
+	CHECK(main_node && main_node->samples == 75 && main_node->self_samples == 0);
+	work = child(r->tree, main_node, "work");
+	CHECK(work && work->samples == 65 && work->self_samples == 20);
+	CHECK(work && near(work->share, 0.65));
+	CHECK(child(r->tree, work, "hot") && child(r->tree, work, "asm_exc_page_fault"));
+	CHECK(tree_shown(r->tree, work, 0.65) && !tree_shown(r->tree, work, 0.66));
+	report_free(r);
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	RUN(test_account_closes);
+	RUN(test_account_steal_only_where_ticks_miss);
+	RUN(test_account_without_switches);
+	RUN(test_account_of_samples_without_cpu);
+	RUN(test_account_of_a_process);
+	RUN(test_account_without_the_kernel);
+	RUN(test_account_of_a_part);
+	RUN(test_account_of_two_clocks);
+	RUN(test_account_of_two_scopes);
+	RUN(test_programs_in_step_are_told);
+	RUN(test_an_event_that_is_no_clock_has_no_timer);
+	RUN(test_flat_functions);
+	RUN(test_flat_children_count_once_per_path);
+	RUN(test_flat_cut_sums_up_the_rest);
+	RUN(test_flat_keys);
+	RUN(test_cpus_that_were_not_recorded);
+	RUN(test_waits_go_to_what_waited);
+	RUN(test_switches_stand_beside_their_waits);
+	RUN(test_processes);
+	RUN(test_process_tables);
+	RUN(test_filters);
+	RUN(test_shares_of_filtered);
+	RUN(test_tree);
+	return check_end();
+}
