@@ -7,7 +7,7 @@
  * one must belong to this user, must not be a link, and must not be accessible to others. The file
  * PID-BIRTH-N.KIND is created with O_EXCL | O_NOFOLLOW and mode 0600. A program with elevated
  * privileges (AT_SECURE) ignores directories from the environment.
- * src/source/runtime/shared_files.h finds the file. Raw system calls; errors are -errno.
+ * src/source/runtime/runtime_files.h finds the file. Raw system calls; errors are -errno.
  */
 #ifndef ASSAY_RUNTIME_LINUX_PLACE_H
 #define ASSAY_RUNTIME_LINUX_PLACE_H

@@ -20,7 +20,7 @@ struct arc {
 };
 
 struct graph {
-	const struct named_paths *n;
+	const struct symbolized_profile *n;
 	struct spill *out;
 	struct costs *paths;     /* per path, with all callees */
 	struct costs *functions; /* per function: its own */
@@ -43,7 +43,7 @@ static void add_costs(struct costs *to, const struct costs *from, unsigned first
 /* Sums each path's own values over all processes; negative sums are left out. */
 static void own_costs(struct graph *g)
 {
-	const struct named_paths *n = g->n;
+	const struct symbolized_profile *n = g->n;
 
 	vec_each (row, &n->rows) {
 		struct costs own = {0};
@@ -71,7 +71,7 @@ static void own_costs(struct graph *g)
 /* The root's place stands for the root, which has no caller. */
 static void name_paths(struct graph *g)
 {
-	const struct named_paths *n = g->n;
+	const struct symbolized_profile *n = g->n;
 
 	g->root = n->outside == NAMED_NONE ? (uint32_t)n->functions.count
 	                                   : named_place_function(n, n->outside);
@@ -273,7 +273,7 @@ static void put_functions(struct graph *g)
 
 static void put_heading(struct graph *g)
 {
-	const struct named_paths *n = g->n;
+	const struct symbolized_profile *n = g->n;
 	uint64_t uncalled = arcs_without_calls(g);
 	struct buf *b = &g->out->buf;
 
@@ -305,7 +305,7 @@ static void put_heading(struct graph *g)
 	put_times(g, &g->paths[NAMED_ROOT]);
 }
 
-struct named_below callgrind_write(const struct named_paths *n, struct spill *out)
+struct named_below callgrind_write(const struct symbolized_profile *n, struct spill *out)
 {
 	struct graph g = {.n = n, .out = out, .object = NAMED_NONE, .file = NAMED_NONE};
 	size_t texts = n->texts.texts.count;

@@ -14,9 +14,9 @@
 #define ASSAY_EXPORT_CALLGRIND_H
 
 #include "base/file/spill.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 
 /* The values of `n`: calls first, then times. `n` was made without depth_max. */
-struct named_below callgrind_write(const struct named_paths *n, struct spill *out);
+struct named_below callgrind_write(const struct symbolized_profile *n, struct spill *out);
 
 #endif

@@ -91,8 +91,8 @@ static bool is_named(const struct chrome *c, int32_t pid)
 	return false;
 }
 
-static void introduce(struct chrome *c, const struct chrome_track *track, const struct tag_who *who,
-                      bool device)
+static void introduce(struct chrome *c, const struct chrome_track *track,
+                      const struct tag_identity *who, bool device)
 {
 	struct buf name = {0};
 
@@ -126,7 +126,7 @@ static bool track_equal(const void *ctx, uint32_t id, const void *key)
 
 static struct chrome_track *track_of(struct chrome *c, const struct trace_line *line)
 {
-	const struct tag_who *who = &c->trace->whos.items[line->who];
+	const struct tag_identity *who = &c->trace->whos.items[line->who];
 	bool device = c->recording->streams.items[who->stream].device;
 	struct track_key key = {.stream = who->stream};
 	struct chrome_track *track;

@@ -8,33 +8,34 @@
 #include <string.h>
 
 /* A path of names: paths that differ only in lines and addresses share one. */
-struct node {
+struct folded_node {
 	uint32_t parent, name;
 };
 
 /* The contents of one output line. */
-struct item {
+struct folded_item {
 	uint32_t process, node;
 	int64_t value;
 };
 
 struct folding {
-	const struct named_paths *n;
+	const struct symbolized_profile *n;
 	struct spill *out;
-	VEC(struct node) nodes; /* [0] is the root */
+	VEC(struct folded_node) nodes; /* [0] is the root */
 	struct id_table index;
-	VEC(struct item) items;
+	VEC(struct folded_item) items;
 	VEC(uint32_t) way; /* scratch: names from the innermost outward */
 };
 
 static bool node_equal(const void *ctx, uint32_t id, const void *key)
 {
-	return !memcmp(&((const struct folding *)ctx)->nodes.items[id], key, sizeof(struct node));
+	return !memcmp(&((const struct folding *)ctx)->nodes.items[id], key,
+	               sizeof(struct folded_node));
 }
 
 static uint32_t node_child(struct folding *f, uint32_t parent, uint32_t name)
 {
-	struct node key = {parent, name};
+	struct folded_node key = {parent, name};
 	uint64_t hash = hash_pair(parent, name);
 	uint32_t id = id_table_find(&f->index, hash, node_equal, f, &key);
 
@@ -49,10 +50,10 @@ static uint32_t node_child(struct folding *f, uint32_t parent, uint32_t name)
 /* The node of each path; callers come before callees. The caller frees it. */
 static uint32_t *name_paths(struct folding *f)
 {
-	const struct named_paths *n = f->n;
+	const struct symbolized_profile *n = f->n;
 	uint32_t *nodes = xcalloc(n->paths.count, sizeof(*nodes));
 
-	vec_push(&f->nodes, (struct node){NAMED_NONE, 0});
+	vec_push(&f->nodes, (struct folded_node){NAMED_NONE, 0});
 	for (size_t p = 1; p < n->paths.count; p++) {
 		const struct named_place *place = &n->places.items[n->paths.items[p].place];
 		uint32_t node = nodes[n->paths.items[p].parent];
@@ -70,7 +71,7 @@ static uint32_t *name_paths(struct folding *f)
 
 static int compare_items(const void *pa, const void *pb)
 {
-	const struct item *a = pa, *b = pb;
+	const struct folded_item *a = pa, *b = pb;
 
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
@@ -80,19 +81,21 @@ static int compare_items(const void *pa, const void *pb)
 /* Sorts by process and path, and sums equal items. */
 static struct named_below gather(struct folding *f, unsigned columns)
 {
-	const struct named_paths *n = f->n;
+	const struct symbolized_profile *n = f->n;
 	uint32_t *nodes = name_paths(f);
 	struct named_below below = {0};
 	size_t kept = 0;
 
 	vec_each (row, &n->rows)
-		vec_push(&f->items, (struct item){n->owners.items[row->owner].process,
-		                                  nodes[row->path], named_row_sum(row, columns)});
+		vec_push(&f->items,
+		         (struct folded_item){n->owners.items[row->owner].process, nodes[row->path],
+		                              named_row_sum(row, columns)});
 	free(nodes);
 	if (f->items.count)
-		qsort(f->items.items, f->items.count, sizeof(struct item), compare_items);
+		qsort(f->items.items, f->items.count, sizeof(struct folded_item), compare_items);
 	for (size_t i = 0; i < f->items.count; i++) {
-		struct item *item = &f->items.items[i], *last = &f->items.items[kept - !!kept];
+		struct folded_item *item = &f->items.items[i],
+		                   *last = &f->items.items[kept - !!kept];
 
 		if (kept && !compare_items(last, item))
 			last->value = named_add(last->value, item->value);
@@ -122,7 +125,7 @@ static void put_frame(struct folding *f, size_t begin, uint32_t text)
 			b->data[i] = ':';
 }
 
-static void put_item(struct folding *f, const struct item *item)
+static void put_item(struct folding *f, const struct folded_item *item)
 {
 	struct buf *b = &f->out->buf;
 	size_t begin = b->size;
@@ -140,7 +143,8 @@ static void put_item(struct folding *f, const struct item *item)
 	spill_some(f->out);
 }
 
-struct named_below folded_write(const struct named_paths *n, unsigned columns, struct spill *out)
+struct named_below folded_write(const struct symbolized_profile *n, unsigned columns,
+                                struct spill *out)
 {
 	struct folding f = {.n = n, .out = out};
 	struct named_below below = gather(&f, columns);

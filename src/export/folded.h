@@ -14,9 +14,10 @@
 #define ASSAY_EXPORT_FOLDED_H
 
 #include "base/file/spill.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 
 /* `columns`: bits of the values that are summed for each line. */
-struct named_below folded_write(const struct named_paths *n, unsigned columns, struct spill *out);
+struct named_below folded_write(const struct symbolized_profile *n, unsigned columns,
+                                struct spill *out);
 
 #endif

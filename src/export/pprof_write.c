@@ -9,8 +9,8 @@
 
 #define PAGE 4096u
 
-struct writer {
-	const struct named_paths *n;
+struct pprof_writer {
+	const struct symbolized_profile *n;
 	struct spill *out;
 	z_stream stream;
 	struct intern words;       /* texts that the model has not; their ids come behind its own */
@@ -46,7 +46,7 @@ static void put_bytes(struct buf *b, unsigned field, const void *bytes, size_t s
 }
 
 /* Hands bytes to zlib, and what comes of them to `out`. */
-static void deflate_some(struct writer *w, const void *bytes, size_t size, int flush)
+static void deflate_some(struct pprof_writer *w, const void *bytes, size_t size, int flush)
 {
 	unsigned char packed[16384];
 
@@ -66,7 +66,7 @@ static void deflate_some(struct writer *w, const void *bytes, size_t size, int f
 }
 
 /* w->message as one field of the profile. */
-static void put_message(struct writer *w, unsigned field)
+static void put_message(struct pprof_writer *w, unsigned field)
 {
 	struct buf head = {0};
 
@@ -79,7 +79,7 @@ static void put_message(struct writer *w, unsigned field)
 	buf_clear(&w->message);
 }
 
-static void put_field(struct writer *w, unsigned field, uint64_t v)
+static void put_field(struct pprof_writer *w, unsigned field, uint64_t v)
 {
 	struct buf b = {0};
 
@@ -89,21 +89,21 @@ static void put_field(struct writer *w, unsigned field, uint64_t v)
 	buf_done(&b);
 }
 
-static uint64_t word(struct writer *w, const char *text)
+static uint64_t word(struct pprof_writer *w, const char *text)
 {
 	uint32_t id = intern_find(&w->n->texts, text);
 
 	return id != ID_NONE ? id : w->n->texts.texts.count - 1 + intern_add(&w->words, text);
 }
 
-static void put_type(struct writer *w, unsigned field, const struct named_value *v)
+static void put_type(struct pprof_writer *w, unsigned field, const struct named_value *v)
 {
 	put_number(&w->message, TYPE_NAME, word(w, v->name));
 	put_number(&w->message, TYPE_UNIT, word(w, v->unit));
 	put_message(w, field);
 }
 
-static void put_label(struct writer *w, const char *key, uint32_t text, int64_t number)
+static void put_label(struct pprof_writer *w, const char *key, uint32_t text, int64_t number)
 {
 	buf_clear(&w->inner);
 	put_number(&w->inner, LABEL_KEY, word(w, key));
@@ -112,7 +112,7 @@ static void put_label(struct writer *w, const char *key, uint32_t text, int64_t 
 	put_bytes(&w->message, SAMPLE_LABEL, w->inner.data, w->inner.size);
 }
 
-static void put_labels(struct writer *w, const struct named_owner *o)
+static void put_labels(struct pprof_writer *w, const struct named_owner *o)
 {
 	put_label(w, "process", o->process, 0);
 	put_label(w, "pid", 0, o->pid);
@@ -122,7 +122,7 @@ static void put_labels(struct writer *w, const struct named_owner *o)
 		put_label(w, "tid", 0, o->tid);
 }
 
-static void put_sample(struct writer *w, const struct named_row *row)
+static void put_sample(struct pprof_writer *w, const struct named_row *row)
 {
 	const struct named_path *paths = w->n->paths.items;
 
@@ -138,7 +138,7 @@ static void put_sample(struct writer *w, const struct named_row *row)
 	put_message(w, PROFILE_SAMPLE);
 }
 
-static void put_samples(struct writer *w)
+static void put_samples(struct pprof_writer *w)
 {
 	for (unsigned i = 0; i < w->n->value_count; i++)
 		put_type(w, PROFILE_SAMPLE_TYPE, &w->n->values[i]);
@@ -153,7 +153,7 @@ static void put_samples(struct writer *w)
 }
 
 /* Addresses are offsets in the file, as if it were mapped whole at 0. */
-static void put_mapping(struct writer *w, uint32_t i)
+static void put_mapping(struct pprof_writer *w, uint32_t i)
 {
 	const struct named_image *image = &w->n->images.items[i];
 	char build_id[2 * BUILD_ID_MAX + 1];
@@ -176,7 +176,7 @@ static void put_mapping(struct writer *w, uint32_t i)
 	put_message(w, PROFILE_MAPPING);
 }
 
-static void put_location(struct writer *w, uint32_t i)
+static void put_location(struct pprof_writer *w, uint32_t i)
 {
 	const struct named_place *place = &w->n->places.items[i];
 
@@ -195,7 +195,7 @@ static void put_location(struct writer *w, uint32_t i)
 	put_message(w, PROFILE_LOCATION);
 }
 
-static void put_function(struct writer *w, uint32_t i)
+static void put_function(struct pprof_writer *w, uint32_t i)
 {
 	const struct named_function *f = &w->n->functions.items[i];
 
@@ -207,9 +207,9 @@ static void put_function(struct writer *w, uint32_t i)
 	put_message(w, PROFILE_FUNCTION);
 }
 
-static void put_heading(struct writer *w)
+static void put_heading(struct pprof_writer *w)
 {
-	const struct named_paths *n = w->n;
+	const struct symbolized_profile *n = w->n;
 
 	put_field(w, PROFILE_TIME, (uint64_t)n->time_ns);
 	put_field(w, PROFILE_DURATION, (uint64_t)n->duration_ns);
@@ -223,7 +223,7 @@ static void put_heading(struct writer *w)
 }
 
 /* Last, for only now it is known which there are. */
-static void put_strings(struct writer *w)
+static void put_strings(struct pprof_writer *w)
 {
 	const struct intern *tables[] = {&w->n->texts, &w->words};
 
@@ -234,9 +234,9 @@ static void put_strings(struct writer *w)
 		}
 }
 
-int pprof_write(const struct named_paths *n, struct spill *out, struct error *err)
+int pprof_write(const struct symbolized_profile *n, struct spill *out, struct error *err)
 {
-	struct writer w = {.n = n, .out = out};
+	struct pprof_writer w = {.n = n, .out = out};
 
 	/* 16: the header of gzip, with no time and no name in it: the same comes out each time */
 	if (deflateInit2(&w.stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=

@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/file/spill.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 
 /* Failures to write are `out`'s to tell; an error here is zlib's. */
-int pprof_write(const struct named_paths *n, struct spill *out, struct error *err);
+int pprof_write(const struct symbolized_profile *n, struct spill *out, struct error *err);
 
 #endif

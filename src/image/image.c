@@ -2,7 +2,7 @@
 #include "image/image.h"
 
 #include "image/jit_code.h"
-#include "image/kept_names.h"
+#include "image/stored_names.h"
 
 void image_table_init(struct image_table *t)
 {
@@ -15,7 +15,7 @@ void image_table_done(struct image_table *t)
 {
 	vec_each (image, &t->images) {
 		jit_code_free(image->jit);
-		kept_names_free(image->kept);
+		stored_names_free(image->kept);
 	}
 	intern_done(&t->names);
 	vec_done(&t->images);

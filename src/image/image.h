@@ -15,7 +15,7 @@
 #include "base/build_id.h"
 
 struct jit_code;
-struct kept_names;
+struct stored_names;
 
 enum image_kind {
 	IMAGE_FILE,    /* offset = offset in the file */
@@ -39,9 +39,9 @@ struct image {
 	uint64_t pid_seen_ns;     /* it was there then, ns since 1970; 0: it is there now */
 	bool pid_unproven;        /* there is one, of a machine or boot that is not recorded */
 	/* anonymous memory and generated code are one image a process: `base` tells them apart */
-	struct jit_code *jit;    /* IMAGE_JIT: owned by the table */
-	uint32_t generated;      /* IMAGE_ANON: the process's IMAGE_JIT, 0: nothing known */
-	struct kept_names *kept; /* owned by the table; NULL: none */
+	struct jit_code *jit;      /* IMAGE_JIT: owned by the table */
+	uint32_t generated;        /* IMAGE_ANON: the process's IMAGE_JIT, 0: nothing known */
+	struct stored_names *kept; /* owned by the table; NULL: none */
 };
 
 struct frame {

@@ -67,7 +67,7 @@ static enum verdict compare(const struct elf_file *f, const struct image *image,
 	return OTHER;
 }
 
-struct search {
+struct image_search {
 	const struct image *image;
 	struct elf_file *same, *unknown;
 	struct error refused; /* a file of another version was there */
@@ -76,7 +76,7 @@ struct search {
 
 enum { MUST_BE_SAME = 1, IS_COPY = 2 };
 
-static void try_path(struct search *s, const char *path, unsigned how)
+static void try_path(struct image_search *s, const char *path, unsigned how)
 {
 	struct error err = {0};
 	struct elf_file *f;
@@ -100,7 +100,7 @@ static void try_path(struct search *s, const char *path, unsigned how)
 		s->refused = err;
 }
 
-static void try_pathf(struct search *s, unsigned how, const char *a, const char *b)
+static void try_pathf(struct image_search *s, unsigned how, const char *a, const char *b)
 {
 	char *path = xasprintf("%s%s", a, b);
 
@@ -130,7 +130,7 @@ struct elf_file *locate_by_build_id(const struct build_id *id, const char *root,
 	return f;
 }
 
-static void try_build_id(struct search *s, const char *root)
+static void try_build_id(struct image_search *s, const char *root)
 {
 	if (s->same || !s->image->build_id.size)
 		return;
@@ -140,7 +140,7 @@ static void try_build_id(struct search *s, const char *root)
 }
 
 /* What the recorder kept because it was about to go. */
-static void try_kept(struct search *s, const char *place)
+static void try_kept(struct image_search *s, const char *place)
 {
 	char name[2 * BUILD_ID_MAX + 1], *path;
 	struct cache_dir *cache = NULL;
@@ -161,8 +161,8 @@ static void try_kept(struct search *s, const char *place)
 	cache_dir_close(cache);
 }
 
-static int search_result(struct search *s, const char *path, bool deleted, struct elf_file **f,
-                         struct error *err)
+static int search_result(struct image_search *s, const char *path, bool deleted,
+                         struct elf_file **f, struct error *err)
 {
 	const char *unasked = !s->image->pid_unproven
 	                              ? ""
@@ -193,7 +193,7 @@ static int search_result(struct search *s, const char *path, bool deleted, struc
 }
 
 /* By /proc, where the recorded process still runs. */
-static void try_process(struct search *s, const char *name, unsigned how)
+static void try_process(struct image_search *s, const char *name, unsigned how)
 {
 	const struct image *image = s->image;
 	uint64_t start_ns;
@@ -217,7 +217,7 @@ int locate_image(struct elf_file **f, const struct image *image, const char *pat
 {
 	size_t length = strlen(path), end = strlen(DELETED);
 	bool deleted = length > end && !strcmp(path + length - end, DELETED);
-	struct search s = {.image = image};
+	struct image_search s = {.image = image};
 	char *name = xstrndup(path, deleted ? length - end : length);
 	unsigned how = deleted ? MUST_BE_SAME : 0;
 

@@ -2,7 +2,7 @@
 /*
  * run_directory: a directory of its own for each COMMAND that runs under assay, for
  * what the runtime in it writes: run-PID-XXXXXX (PID: assay's), below the kind's
- * directory (source/runtime/shared_files.h).
+ * directory (source/runtime/runtime_files.h).
  *
  *	run_directory_begin()	makes one, 0700
  *	run_directory_each()	a directory and the sessions below it, nested ones too
@@ -16,7 +16,7 @@
 #define ASSAY_LAUNCH_RUN_DIRECTORY_H
 
 #include "base/error.h"
-#include "source/runtime/shared_files.h"
+#include "source/runtime/runtime_files.h"
 
 /* `base`: the kind's directory. The text is the caller's to free. */
 int run_directory_begin(const char *base, char **directory, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/profile_builder.h"
 
-#include "profile/note_queue.h"
+#include "profile/counter_queue.h"
 #include "profile/stack/path_cache.h"
 #include "profile/profile_counter.h"
 #include "profile/stack/stack_chain.h"
@@ -24,14 +24,14 @@ struct profile_builder {
 	struct stack_walk *walk; /* made when the first sample needs it */
 	VEC(uint64_t) chain;     /* of a sample that was walked */
 	struct profile_counter counter;
-	struct note_queue *queue;
+	struct counter_queue *queue;
 	uint64_t last_ns; /* of timed events */
 	bool timed;       /* a note with a time was given */
 	uint32_t recording_index, first_window;
 	uint64_t windows_from_ns;
 };
 
-static void take_notes(void *ctx, const struct note *notes, size_t count)
+static void take_notes(void *ctx, const struct counter_update *notes, size_t count)
 {
 	profile_counter_take(ctx, notes, count);
 }
@@ -51,7 +51,7 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	b->paths = path_cache_new(p, b->options.no_sequences ? PATH_STEPS_ENDLESS : PATH_STEPS);
 	profile_counter_init(&b->counter, p);
 	b->counter.no_sequences = b->options.no_sequences;
-	b->queue = note_queue_new(take_notes, &b->counter, b->options.no_sequences);
+	b->queue = counter_queue_new(take_notes, &b->counter, b->options.no_sequences);
 	return b;
 }
 
@@ -59,7 +59,7 @@ void profile_builder_free(struct profile_builder *b)
 {
 	if (!b)
 		return;
-	note_queue_free(b->queue);
+	counter_queue_free(b->queue);
 	profile_counter_done(&b->counter);
 	vec_done(&b->events);
 	path_cache_free(b->paths);
@@ -244,16 +244,17 @@ static void find_path(struct profile_builder *b, const struct event *e,
 }
 
 /* A note of what happened; pid 0 and none at all have no thread. */
-static struct note *add_note(struct profile_builder *b, const struct event *e, enum note_kind kind)
+static struct counter_update *add_note(struct profile_builder *b, const struct event *e,
+                                       enum counter_update_kind kind)
 {
-	struct note *n = note_queue_add(b->queue);
+	struct counter_update *n = counter_queue_add(b->queue);
 
-	*n = (struct note){.time_ns = e->time_ns,
-	                   .thread = ID_NONE,
-	                   .process = ID_NONE,
-	                   .pid = e->pid,
-	                   .cpu = cpu_number(e->cpu),
-	                   .kind = (uint8_t)kind};
+	*n = (struct counter_update){.time_ns = e->time_ns,
+	                             .thread = ID_NONE,
+	                             .process = ID_NONE,
+	                             .pid = e->pid,
+	                             .cpu = cpu_number(e->cpu),
+	                             .kind = (uint8_t)kind};
 	b->timed |= e->time_ns != 0;
 	return n;
 }
@@ -268,7 +269,7 @@ static void choose_clock(struct profile_builder *b, const struct event *e, uint1
 	if (attr == b->main_attr)
 		return;
 	b->main_attr = attr;
-	add_note(b, e, NOTE_CLOCK)->amount = attr;
+	add_note(b, e, UPDATE_CLOCK)->amount = attr;
 }
 
 static void on_sample(struct profile_builder *b, const struct event *e)
@@ -278,7 +279,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	struct profile_row key = {.region = REGION_NONE};
 	const struct recording_attr *a;
 	uint32_t process;
-	struct note *n;
+	struct counter_update *n;
 
 	if (attr >= b->recording->attrs.count)
 		return;
@@ -293,7 +294,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		key.region = region_of(b, process, e->sample.addr);
-	n = add_note(b, e, NOTE_SAMPLE);
+	n = add_note(b, e, UPDATE_SAMPLE);
 	n->amount = e->sample.period;
 	n->thread = key.thread;
 	n->process = process;
@@ -312,7 +313,7 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 static void on_switch(struct profile_builder *b, const struct event *e)
 {
 	struct process_table *processes = b->profile->processes;
-	struct note *n = add_note(b, e, NOTE_SWITCH);
+	struct counter_update *n = add_note(b, e, UPDATE_SWITCH);
 
 	n->out = e->sched.out;
 	n->preempted = e->sched.preempted;
@@ -331,13 +332,13 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	uint32_t old = process_table_find_thread(processes, e->pid, e->tid), now;
 	uint32_t old_process =
 	        old == ID_NONE ? ID_NONE : process_table_thread_at(processes, old)->process;
-	struct note *n;
+	struct counter_update *n;
 	bool exec;
 
 	process_table_event(processes, e);
 	/* The recorder found it in /proc. The process that it samples is another one. */
 	if (e->kind == EVENT_COMM && e->pid == 1)
-		add_note(b, e, NOTE_MACHINE);
+		add_note(b, e, UPDATE_MACHINE);
 	now = process_table_find_thread(processes, e->pid, e->tid);
 	/* Not all kernels mark execs: a program that ends is another thread here. */
 	exec = e->kind == EVENT_COMM && (e->comm.exec || (old != ID_NONE && now != old));
@@ -345,7 +346,7 @@ static void on_task(struct profile_builder *b, const struct event *e)
 		forget_walk(b, old);
 	if (!e->time_ns || e->pid <= 0 || now == ID_NONE || (e->kind == EVENT_COMM && !exec))
 		return;
-	n = add_note(b, e, exec ? NOTE_EXEC : e->kind == EVENT_FORK ? NOTE_FORK : NOTE_EXIT);
+	n = add_note(b, e, exec ? UPDATE_EXEC : e->kind == EVENT_FORK ? UPDATE_FORK : UPDATE_EXIT);
 	n->thread = now;
 	n->process = process_table_thread_at(processes, now)->process;
 	n->old = old;
@@ -360,7 +361,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		b->last_ns = e->time_ns;
 	/* Whatever has the first time, what comes after is counted from there. */
 	if (e->time_ns && !b->timed)
-		add_note(b, e, NOTE_TIME);
+		add_note(b, e, UPDATE_TIME);
 	switch (e->kind) {
 	case EVENT_SAMPLE:
 		on_sample(b, e);
@@ -382,10 +383,10 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		break;
 	case EVENT_LOST:
 		process_table_event(b->profile->processes, e);
-		add_note(b, e, NOTE_LOST)->amount = e->lost.count;
+		add_note(b, e, UPDATE_LOST)->amount = e->lost.count;
 		break;
 	case EVENT_THROTTLE:
-		add_note(b, e, NOTE_THROTTLE)->amount = e->throttle.stopped;
+		add_note(b, e, UPDATE_THROTTLE)->amount = e->throttle.stopped;
 		break;
 	default:
 		break;
@@ -397,20 +398,20 @@ static int on_end(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_builder *b = ctx;
 
-	note_queue_finish(b->queue);
+	counter_queue_finish(b->queue);
 	profile_counter_end(&b->counter, b->last_ns);
 	return 0;
 }
 
 void profile_builder_start(struct profile_builder *b, uint64_t start_ns)
 {
-	note_queue_finish(b->queue);
+	counter_queue_finish(b->queue);
 	profile_counter_start(&b->counter, start_ns);
 }
 
 void profile_builder_cut(struct profile_builder *b, uint64_t to_ns)
 {
-	note_queue_finish(b->queue);
+	counter_queue_finish(b->queue);
 	profile_counter_cut(&b->counter, to_ns);
 }
 

@@ -141,7 +141,7 @@ static void guess_start(struct profile_counter *c, uint64_t time_ns)
 }
 
 /* The clock's samples are the ticks that the ledgers count. */
-static void count_tick(struct profile_counter *c, const struct note *n)
+static void count_tick(struct profile_counter *c, const struct counter_update *n)
 {
 	guess_start(c, n->time_ns);
 	if (n->time_ns && n->cpu != COUNTER_CPUS)
@@ -150,7 +150,7 @@ static void count_tick(struct profile_counter *c, const struct note *n)
 		ledger_thread_sample(&c->threads, n->thread, n->process, n->amount);
 }
 
-static struct profile_row row_key(const struct note *n)
+static struct profile_row row_key(const struct counter_update *n)
 {
 	return (struct profile_row){.path = n->path,
 	                            .thread = n->thread,
@@ -162,7 +162,7 @@ static struct profile_row row_key(const struct note *n)
 	                            .stack_end = n->stack_end};
 }
 
-static void on_sample(struct profile_counter *c, const struct note *n, uint64_t hash)
+static void on_sample(struct profile_counter *c, const struct counter_update *n, uint64_t hash)
 {
 	struct profile *p = c->profile;
 	struct profile_row key = row_key(n), *row = profile_row_add_hashed(p, &key, hash);
@@ -179,7 +179,7 @@ static void on_sample(struct profile_counter *c, const struct note *n, uint64_t 
 		count_tick(c, n);
 }
 
-static void on_switch(struct profile_counter *c, const struct note *n)
+static void on_switch(struct profile_counter *c, const struct counter_update *n)
 {
 	/* Intel PT of one command has the switches of CPUs, which are those of all processes. */
 	if (n->machine_wide && !c->of_cpus)
@@ -198,7 +198,7 @@ static void on_switch(struct profile_counter *c, const struct note *n)
 }
 
 /* CPUs that were met before it are accounts of that clock from now on. */
-static void on_clock(struct profile_counter *c, const struct note *n)
+static void on_clock(struct profile_counter *c, const struct counter_update *n)
 {
 	choose_attr(c, (uint16_t)n->amount);
 	vec_each (cpu, &c->cpus)
@@ -208,14 +208,14 @@ static void on_clock(struct profile_counter *c, const struct note *n)
 }
 
 /* FORK, EXIT and COMM change which thread a pid means: ledgers follow. */
-static void on_task(struct profile_counter *c, const struct note *n)
+static void on_task(struct profile_counter *c, const struct counter_update *n)
 {
-	if (n->kind == NOTE_EXEC) {
+	if (n->kind == UPDATE_EXEC) {
 		ledger_thread_exec(&c->threads, n->old, n->old_process, n->thread, n->process,
 		                   n->time_ns);
 		if (n->old != ID_NONE)
 			off_cpu_exit(&c->off, n->old);
-	} else if (n->kind == NOTE_FORK) {
+	} else if (n->kind == UPDATE_FORK) {
 		if (n->old != ID_NONE)
 			ledger_thread_exit(&c->threads, n->old, n->time_ns);
 		ledger_thread_fork(&c->threads, n->thread, n->process, n->time_ns);
@@ -225,55 +225,56 @@ static void on_task(struct profile_counter *c, const struct note *n)
 	}
 }
 
-static void on_note(struct profile_counter *c, const struct note *n, uint64_t hash)
+static void on_note(struct profile_counter *c, const struct counter_update *n, uint64_t hash)
 {
 	if (n->time_ns && !c->first_ns)
 		c->first_ns = c->threads.start_ns = c->off.start_ns = n->time_ns;
-	switch ((enum note_kind)n->kind) {
-	case NOTE_SAMPLE:
+	switch ((enum counter_update_kind)n->kind) {
+	case UPDATE_SAMPLE:
 		on_sample(c, n, hash);
 		break;
-	case NOTE_SWITCH:
+	case UPDATE_SWITCH:
 		on_switch(c, n);
 		break;
-	case NOTE_FORK:
-	case NOTE_EXEC:
-	case NOTE_EXIT:
+	case UPDATE_FORK:
+	case UPDATE_EXEC:
+	case UPDATE_EXIT:
 		on_task(c, n);
 		break;
-	case NOTE_LOST:
+	case UPDATE_LOST:
 		if (n->cpu != COUNTER_CPUS)
 			cpu_of(c, n->cpu)->ledger.sums.ticks_lost += n->amount;
 		break;
-	case NOTE_THROTTLE:
+	case UPDATE_THROTTLE:
 		if (n->cpu != COUNTER_CPUS)
 			cpu_of(c, n->cpu)->ledger.sums.throttled += n->amount;
 		break;
-	case NOTE_CLOCK:
+	case UPDATE_CLOCK:
 		on_clock(c, n);
 		break;
-	case NOTE_MACHINE:
+	case UPDATE_MACHINE:
 		c->machine_wide |= c->of_cpus;
 		break;
-	case NOTE_TIME:
+	case UPDATE_TIME:
 		break;
 	}
 }
 
-static void prepare(struct profile_counter *c, const struct note *notes, size_t i)
+static void prepare(struct profile_counter *c, const struct counter_update *notes, size_t i)
 {
 	struct profile_row key;
 
-	if (notes[i].kind != NOTE_SAMPLE)
+	if (notes[i].kind != UPDATE_SAMPLE)
 		return;
 	key = row_key(&notes[i]);
 	c->hashes[i] = profile_row_hash(&key);
 	id_table_prefetch(&c->profile->row_index, c->hashes[i]);
 }
 
-void profile_counter_take(struct profile_counter *c, const struct note *notes, size_t count)
+void profile_counter_take(struct profile_counter *c, const struct counter_update *notes,
+                          size_t count)
 {
-	assert(count <= NOTE_BATCH);
+	assert(count <= UPDATE_BATCH);
 	for (size_t i = 0; i < count && i < AHEAD; i++)
 		prepare(c, notes, i);
 	for (size_t i = 0; i < count; i++) {

@@ -19,8 +19,8 @@
 
 #include "profile/ledger/ledger_cpu.h"
 #include "profile/ledger/ledger_thread.h"
-#include "profile/note.h"
-#include "profile/note_queue.h"
+#include "profile/counter_update.h"
+#include "profile/counter_queue.h"
 #include "profile/ledger/off_cpu.h"
 #include "profile/profile.h"
 
@@ -47,7 +47,7 @@ struct profile_counter {
 	bool of_cpus;      /* the main event may be the whole machine's */
 	bool machine_wide, switches, no_sequences;
 	bool cut; /* windows were taken out of it: the account is of more than is left */
-	uint64_t hashes[NOTE_BATCH]; /* of the rows of the batch at hand */
+	uint64_t hashes[UPDATE_BATCH]; /* of the rows of the batch at hand */
 };
 
 void profile_counter_init(struct profile_counter *c, struct profile *p);
@@ -55,8 +55,9 @@ void profile_counter_done(struct profile_counter *c);
 
 void profile_counter_begin(struct profile_counter *c, const struct recording *r,
                            uint32_t recording_index);
-/* At most NOTE_BATCH of them. */
-void profile_counter_take(struct profile_counter *c, const struct note *notes, size_t count);
+/* At most UPDATE_BATCH of them. */
+void profile_counter_take(struct profile_counter *c, const struct counter_update *notes,
+                          size_t count);
 
 /* For streams without an end: sampling is on since then. */
 void profile_counter_start(struct profile_counter *c, uint64_t start_ns);

@@ -6,7 +6,7 @@
 #include "base/text/plural.h"
 #include "base/file/spare_files.h"
 #include "launch/privileges.h"
-#include "source/perf/ring_size.h"
+#include "source/perf/perf_ring_size.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
 
@@ -81,8 +81,8 @@ static int open_source(struct session *s, struct error *err)
 	so->event_count = s->plan.events.count;
 	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
 	so->task_count = s->tasks.count;
-	so->ring_bytes = ring_size(s->options->memory_bytes, s->plan.unwind);
-	so->track_bytes = s->plan.unwind ? ring_size_track(so->ring_bytes) : 0;
+	so->ring_bytes = perf_ring_size(s->options->memory_bytes, s->plan.unwind);
+	so->track_bytes = s->plan.unwind ? perf_ring_size_track(so->ring_bytes) : 0;
 	status = perf_source_open(&s->source, so, err);
 	if (!status && perf_source_denied(s->source))
 		plan_note(&s->plan, "%zu %s of processes that you may not sample %s missing.",
@@ -95,16 +95,16 @@ static int open_source(struct session *s, struct error *err)
 /* A recording without it is a good one: its want is noted. */
 static void open_keeper(struct session *s)
 {
-	struct keeper_options o = {.tasks = s->source_options.tasks,
-	                           .task_count = s->source_options.task_count,
-	                           .sampled = &s->plan.events.items[0].attr,
-	                           .eager = s->plan.unwind,
-	                           .foreign = s->foreign,
-	                           .watches = s->watches};
+	struct image_keeper_options o = {.tasks = s->source_options.tasks,
+	                                 .task_count = s->source_options.task_count,
+	                                 .sampled = &s->plan.events.items[0].attr,
+	                                 .eager = s->plan.unwind,
+	                                 .foreign = s->foreign,
+	                                 .watches = s->watches};
 	struct error err = {0};
 
-	s->jit = o.jit = jit_keep_new(s->foreign);
-	if (keeper_open(&s->keeper, &o, &err))
+	s->jit = o.jit = jit_keeper_new(s->foreign);
+	if (image_keeper_open(&s->keeper, &o, &err))
 		plan_note(&s->plan, "Programs deleted while recording have no names: %s", err.text);
 }
 
@@ -139,7 +139,7 @@ static int open_sink(struct session *s, struct error *err)
 	status = s->sink->ops->open(s->sink, attrs.items, attrs.count, &s->recording, err);
 	vec_done(&attrs);
 	if (!status && s->sink->grows)
-		output_place_watch(&s->place, s->options->output);
+		output_watch_watch(&s->place, s->options->output);
 	return status;
 }
 
@@ -171,7 +171,7 @@ static int write_event(void *ctx, const struct event *e, struct error *err)
 
 	if (s->stream)
 		record_stream_event(s->stream, e);
-	keeper_mapping(s->keeper, e);
+	image_keeper_mapping(s->keeper, e);
 	if (!status && s->encoded.size > ENCODE_BYTES)
 		status = write_encoded(s, err);
 	return status;
@@ -236,7 +236,7 @@ static int write_ring(void *ctx, const void *records, size_t bytes, struct error
 {
 	struct session *s = ctx;
 
-	keeper_scan(s->keeper, records, bytes);
+	image_keeper_scan(s->keeper, records, bytes);
 	return s->sink->ops->append(s->sink, records, bytes, err);
 }
 
@@ -255,15 +255,15 @@ int session_drain(struct session *s, bool last, struct error *err)
 {
 	int status;
 
-	pace_drained(&s->pace);
-	keeper_look(s->keeper, true);
+	wakeup_schedule_drained(&s->pace);
+	image_keeper_look(s->keeper, true);
 	if (s->stream)
 		status = record_stream_read(s->stream, last, err);
 	else
 		status = perf_source_read(s->source, write_ring, s, err);
-	keeper_drained(s->keeper);
+	image_keeper_drained(s->keeper);
 	if (s->stream && record_stream_deep(s->stream))
-		pace_soon(&s->pace);
+		wakeup_schedule_soon(&s->pace);
 	if (!status && !s->stream) {
 		perf_record_finished_round(&s->encoded);
 		status = write_encoded(s, err);
@@ -307,7 +307,7 @@ static uint64_t end_due_ns(const struct session *s)
 /* How long to sleep for all but the keeper. */
 static int patience(const struct session *s, int patience_ms)
 {
-	int ms = pace_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
+	int ms = wakeup_schedule_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
 
 	return ms_until(end_due_ns(s), ms_until(s->look_due_ns, ms));
 }
@@ -329,15 +329,15 @@ static bool wait_for_work(struct session *s, int *patience_ms)
 	struct pollfd watched[] = {
 	        {.fd = perf_source_fd(s->source), .events = POLLIN},
 	        {.fd = s->signals, .events = POLLIN},
-	        {.fd = keeper_fd(s->keeper), .events = POLLIN},
+	        {.fd = image_keeper_fd(s->keeper), .events = POLLIN},
 	        {.fd = s->hooks.fd, .events = POLLIN},
 	};
-	int ms = patience(s, *patience_ms), rest_ms = keeper_rest_ms(s->keeper);
+	int ms = patience(s, *patience_ms), rest_ms = image_keeper_rest_ms(s->keeper);
 	bool rests = rest_ms >= 0 && rest_ms < ms;
 	int woken = poll(watched, 4, rests ? rest_ms : ms);
 
 	if (watched[2].revents || (rests && !woken))
-		keeper_look(s->keeper, watched[2].revents);
+		image_keeper_look(s->keeper, watched[2].revents);
 	if (watched[3].revents && s->hooks.serve)
 		s->hooks.serve(s->hooks.ctx, s);
 	if (watched[0].revents)
@@ -363,7 +363,7 @@ static void call_hooks(struct session *s)
 static int run(struct session *s, struct error *err)
 {
 	int status = 0;
-	int patience_ms = pace_begin(&s->pace, s->plan.unwind, s->sink->flush_ns);
+	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind, s->sink->flush_ns);
 	struct targets targets = targets_of(s);
 	bool by_pid = !s->plan.machine_wide;
 
@@ -380,7 +380,7 @@ static int run(struct session *s, struct error *err)
 		s->recording.account.observer_wakeups++;
 		status = session_drain(s, false, err);
 		/* A full ring wakes us too; the file is made readable by the clock alone. */
-		if (!status && pace_flush_due(&s->pace, s->start.time_ns))
+		if (!status && wakeup_schedule_flush_due(&s->pace, s->start.time_ns))
 			status = flush_sink(s, err);
 		if (!status)
 			call_hooks(s);
@@ -492,10 +492,10 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	status = session_drain(s, true, err);
 	if (status)
 		return status;
-	keeper_finish(s->keeper, &s->plan);
+	image_keeper_finish(s->keeper, &s->plan);
 	session_foreign_report(s);
 	account_close(&s->recording, &s->plan, s->source, &s->start, &s->end);
-	jit_keep_finish(s->jit, &s->recording);
+	jit_keeper_finish(s->jit, &s->recording);
 	session_foreign_account(s, &s->recording.account);
 	if (s->stream)
 		record_stream_account(s->stream, &s->recording.account);
@@ -532,8 +532,8 @@ static void close_session(struct session *s, struct session_result *result)
 	result->command_goes_on = !command_child_end(&s->child);
 	result->exit_status = s->child.pid && s->child.ended ? s->child.status : -1;
 	record_stream_free(s->stream);
-	keeper_close(s->keeper);
-	jit_keep_free(s->jit);
+	image_keeper_close(s->keeper);
+	jit_keeper_free(s->jit);
 	perf_source_close(s->source);
 	if (s->sink)
 		s->sink->ops->abandon(s->sink, s->began);
@@ -570,8 +570,8 @@ int session_record(const struct session_options *options, struct session_result 
 	if (!status)
 		status = finish(&s, &result->status, err);
 	/* Whatever else went wrong: nobody finds there what he looks for. */
-	if (s.began && output_place_is_gone(&s.place))
-		status = output_place_check(&s.place, err);
+	if (s.began && output_watch_is_gone(&s.place))
+		status = output_watch_check(&s.place, err);
 	/* How far it came, where it did not end well. */
 	if (status && s.began && !result->status.now_ns)
 		session_status_take(&s, &result->status);

@@ -58,7 +58,8 @@ int session_output_check(const struct session *s, struct error *err);
 void session_buffers_restart(struct session *s);
 /* Reads the rings, and has the sink write what there is to a file; -EOPNOTSUPP: it can't. */
 int session_snapshot(struct session *s, const char *path, struct error *err);
-/* Closes the programs and libraries that are held open for the report; see keeper_release(). */
+/* Closes the programs and libraries that are held open for the report; see image_keeper_release().
+ */
 void session_release_files(struct session *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_internal: what session.c (a measurement's course) and session_live.c (questions to
+ * session_internal: what session.c (a measurement's course) and session_query.c (questions to
  * it while it runs) share. Life cycle and threads are those of session.h. Uses: base, event,
  * profile, source, format.
  */
@@ -9,10 +9,10 @@
 
 #include "session/account.h"
 #include "launch/command_child.h"
-#include "session/keep/jit_keep.h"
-#include "session/keep/keeper.h"
-#include "session/output_place.h"
-#include "session/pace.h"
+#include "session/keep/jit_keeper.h"
+#include "session/keep/image_keeper.h"
+#include "session/output_watch.h"
+#include "session/wakeup_schedule.h"
 #include "session/stream/record_stream.h"
 #include "session/session.h"
 #include "session/sink.h"
@@ -28,9 +28,9 @@ struct session {
 	struct record_stream *stream; /* NULL: rings are copied as they are */
 	struct foreign *foreign;      /* NULL: could not be started */
 	int watches;                  /* inotify: set by foreign calls; -1: none */
-	size_t foreign_note;   /* number of the note on calls that were not answered, 0: none */
-	struct keeper *keeper; /* NULL: the kernel would not let us */
-	struct jit_keep *jit;
+	size_t foreign_note; /* number of the note on calls that were not answered, 0: none */
+	struct image_keeper *keeper; /* NULL: the kernel would not let us */
+	struct jit_keeper *jit;
 	struct recording recording;
 	struct command_child child;
 	struct account_mark start, end;
@@ -39,8 +39,8 @@ struct session {
 	struct buf encoded; /* records of our own, on their way to the sink */
 	sigset_t old_mask;
 	int signals; /* signalfd */
-	struct pace pace;
-	struct output_place place; /* of the file that grows */
+	struct wakeup_schedule pace;
+	struct output_watch place; /* of the file that grows */
 	uint64_t look_due_ns;
 	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
 	bool began;          /* something was sampled: what there is, is worth keeping */

@@ -23,7 +23,7 @@
 #include "base/memory/buf.h"
 #include "base/error.h"
 #include "profile/calls/call_paths.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
 
@@ -42,7 +42,7 @@ int sql_add_profile(struct sql *s, const struct profile *p, struct symbolizer *s
 int sql_add_calls(struct sql *s, const struct call_paths *c, struct symbolizer *symbols,
                   struct error *err);
 int sql_add_tags(struct sql *s, const char *path, struct error *err);
-int sql_add_pprof(struct sql *s, const struct named_paths *n, struct error *err);
+int sql_add_pprof(struct sql *s, const struct symbolized_profile *n, struct error *err);
 /* Adds `events` of a perf.data file; each query reads the file again. */
 int sql_add_recording(struct sql *s, const char *path, struct error *err);
 

@@ -2,7 +2,7 @@
 /* sql_suggest(): the existing name that is most similar to an unknown one. */
 #include "sql/sql_internal.h"
 
-#include "base/text/nearest.h"
+#include "base/text/spelling.h"
 #include "base/memory/vec.h"
 #include "base/memory/xalloc.h"
 
@@ -60,7 +60,7 @@ char *sql_suggest(struct sql *s, const char *message, const char *text)
 			continue;
 		word = plain(message + length);
 		ask(s->db, kinds[i].names, text, &found);
-		nearest = nearest_word(word, (const char *const *)found.items, found.count);
+		nearest = spelling_nearest(word, (const char *const *)found.items, found.count);
 		best = nearest ? xstrdup(nearest) : NULL;
 		vec_each (name, &found)
 			free(*name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store/store_internal.h"
-#include "store/keep/store_keep.h"
+#include "store/keep/store_retention.h"
 
 #include "base/file/replace_by_path.h"
 #include "store/database_place.h"
@@ -78,7 +78,7 @@ static int open_for_reading(struct store *s, const char *path, struct error *err
 	return status ? status : database_open(&s->db, path, DATABASE_READ, err);
 }
 
-static void set_defaults(struct store_keeping *k)
+static void set_defaults(struct store_retention_rules *k)
 {
 	k->fine_ns = k->fine_ns ? k->fine_ns : STORE_FINE_NS;
 	k->coarse_ns = k->coarse_ns ? k->coarse_ns : STORE_COARSE_NS;
@@ -119,7 +119,7 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	store_keeper_free(s->keeper);
+	store_retention_run_free(s->keeper);
 	names_done(&s->names);
 	database_close(&s->db);
 	if (s->lock_fd >= 0)

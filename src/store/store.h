@@ -9,7 +9,7 @@
  *	store_open(&s, path, options)
  *	store_begin(s, described, clock)	a measurement begins: a row in `sessions`
  *	store_add_window(s, p, window)		any number of times
- *	store_keep(s)				after a window: a bounded step of retention
+ *	store_retention(s)				after a window: a bounded step of retention
  *	store_end(s, why)
  *	store_close(s)
  *
@@ -34,7 +34,7 @@ typedef void store_name_fn(void *ctx, const struct profile *p, const uint32_t *f
                            const char **names);
 
 /* Retention. 0 selects the default that the comment states. */
-struct store_keeping {
+struct store_retention_rules {
 	uint64_t fine_ns;   /* age up to which windows stay as measured: a day */
 	uint64_t coarse_ns; /* then they are merged into windows of 10 minutes, up to 30 days */
 	uint64_t all_ns;    /* then into windows of 2 hours, up to a year; then deleted */
@@ -44,7 +44,7 @@ struct store_keeping {
 
 struct store_options {
 	bool read_only;
-	struct store_keeping keeping;
+	struct store_retention_rules keeping;
 	store_name_fn *name; /* NULL: frames get no names in the store */
 	void *name_ctx;
 };
@@ -107,7 +107,7 @@ int store_add_window(struct store *s, const struct profile *p, const struct stor
 int store_add_gap(struct store *s, uint64_t start_ns, uint64_t end_ns, const char *why,
                   struct error *err);
 /* Merges and deletes windows that are due, for a bounded time. */
-int store_keep(struct store *s, uint64_t now_ns, struct error *err);
+int store_retention(struct store *s, uint64_t now_ns, struct error *err);
 int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *err);
 /* Copies the whole store, as of one moment, to a new file. An existing file becomes PATH.old. */
 int store_copy(struct store *s, const char *path, struct error *err);
@@ -120,7 +120,7 @@ struct store_range {
 
 /*
  * Fills a new profile: recordings (one per session in the range), processes, images, frames,
- * paths, rows, ledger. Names in the store are added to the images (image/kept_names.h).
+ * paths, rows, ledger. Names in the store are added to the images (image/stored_names.h).
  */
 int store_read(const char *path, const struct store_range *range, struct profile *p,
                struct error *err);

@@ -30,7 +30,7 @@ struct store {
 	bool all_again; /* a window was rolled back: write rows again that are marked as written */
 	struct names names;
 
-	struct store_keeper *keeper; /* state of store_keep(); NULL: not called yet */
+	struct store_retention_run *keeper; /* state of store_retention(); NULL: not called yet */
 };
 
 #define STORE_FINE_NS (24 * 3600 * 1000000000ull)

@@ -4,8 +4,8 @@
 #include "symbol/debug/debug_file.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/jit.h"
-#include "symbol/kept_symbols.h"
-#include "image/elf/symbol_few.h"
+#include "symbol/stored_symbols.h"
+#include "image/elf/symbol_subset.h"
 #include "image/locate.h"
 #include "image/elf/vdso.h"
 
@@ -144,21 +144,21 @@ static void read_symbols(struct symbol_image *i)
 static void read_few_symbols(struct symbolizer *s, struct symbol_image *i)
 {
 	uint64_t *addresses = xcalloc(s->options.few_count, sizeof(*addresses));
-	struct symbol_few *few;
+	struct symbol_subset *few;
 	size_t count = 0;
 
 	for (size_t k = 0; k < s->options.few_count; k++)
 		count += elf_file_address_of(i->file, s->options.few_offsets[k], &addresses[count]);
-	few = i->own.few = symbol_few_new(addresses, count);
+	few = i->own.few = symbol_subset_new(addresses, count);
 	read_symbols(i);
-	symbol_few_scouted(few);
+	symbol_subset_first_pass_done(few);
 	read_symbols(i);
-	if (symbol_few_doubtful(few)) {
+	if (symbol_subset_needs_full_table(few)) {
 		symbol_table_done(&i->own);
 		symbol_table_init(&i->own);
 		read_symbols(i);
 	}
-	symbol_few_free(few);
+	symbol_subset_free(few);
 	i->own.few = NULL;
 	free(addresses);
 }
@@ -219,7 +219,7 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 {
 	struct build_id id = s->images->images.items[image].build_id;
 
-	if (kept_symbols_first(s, &s->images->images.items[image]))
+	if (stored_symbols_first(s, &s->images->images.items[image]))
 		return;
 	switch (s->images->images.items[image].kind) {
 	case IMAGE_FILE:
@@ -523,7 +523,7 @@ static const struct symbol *look_up(struct symbolizer *s, struct frame frame)
 {
 	struct symbol_image *i = symbolizer_image(s, frame.image);
 
-	return kept_symbols_better(s, i, frame, look_up_now(s, i, frame));
+	return stored_symbols_better(s, i, frame, look_up_now(s, i, frame));
 }
 
 static bool same_frame(const void *ctx, uint32_t id, const void *key)

@@ -25,7 +25,7 @@ struct symbol_image {
 	 */
 	struct symbol **symbols;
 	struct symbol *unnamed;
-	struct symbol **kept;      /* by the numbers of image/kept_names.h; NULL: not asked */
+	struct symbol **kept;      /* by the numbers of image/stored_names.h; NULL: not asked */
 	struct debug_index *index; /* lines and inlined functions; NULL: none */
 	bool index_sought;
 	bool gnat, gnat_sought;         /* made by GNAT: names may be Ada's */

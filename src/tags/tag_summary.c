@@ -305,7 +305,7 @@ struct share { /* data shared by the threads */
 	atomic_bool stop;
 };
 
-struct worker {
+struct tag_summary_worker {
 	struct share *share;
 	struct tag_summary *summary;
 	struct tag_histogram histogram;
@@ -317,7 +317,7 @@ struct worker {
 
 static void *work(void *of)
 {
-	struct worker *w = of;
+	struct tag_summary_worker *w = of;
 	struct share *share = w->share;
 
 	while (!atomic_load(&share->stop)) {
@@ -363,7 +363,7 @@ static size_t threads_for(const struct tag_recording *r)
 	return count ? count : 1;
 }
 
-static void start_worker(struct worker *w, struct share *share, const struct sums *s)
+static void start_worker(struct tag_summary_worker *w, struct share *share, const struct sums *s)
 {
 	struct tag_summary_options options = s->options;
 
@@ -383,7 +383,7 @@ int tag_summary_recording(struct tag_summary *summary, struct tag_recording *r, 
 	size_t count = threads_for(r);
 	uint32_t *order = greatest_first(r);
 	struct share share = {.r = r, .order = order};
-	struct worker *workers = xcalloc(count, sizeof(*workers));
+	struct tag_summary_worker *workers = xcalloc(count, sizeof(*workers));
 	int rc = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -393,7 +393,7 @@ int tag_summary_recording(struct tag_summary *summary, struct tag_recording *r, 
 		workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	work(&workers[0]);
 	for (size_t i = 0; i < count; i++) {
-		struct worker *w = &workers[i];
+		struct tag_summary_worker *w = &workers[i];
 
 		if (w->started)
 			pthread_join(w->thread, NULL);

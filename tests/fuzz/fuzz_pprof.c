@@ -6,8 +6,8 @@
 #include "base/file/spill.h"
 #include "format/pprof/pprof_read.h"
 #include "export/pprof_write.h"
-#include "sql/tables/named_model.h"
-#include "view/named/named_report.h"
+#include "sql/tables/symbolized_model.h"
+#include "view/symbolized/symbolized_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Every reference leads somewhere; the sum of the values, wrapping. */
-static uint64_t check(const struct named_paths *n)
+static uint64_t check(const struct symbolized_profile *n)
 {
 	uint64_t sum = 0;
 
@@ -45,9 +45,9 @@ static uint64_t check(const struct named_paths *n)
 }
 
 /* As tables: parents come first, and every sum is there once. */
-static void number(const struct named_paths *n)
+static void number(const struct symbolized_profile *n)
 {
-	struct named_model *m = named_model_new(n);
+	struct symbolized_model *m = symbolized_model_new(n);
 
 	for (uint32_t i = 1; i < m->stacks.count; i++)
 		if (m->stacks.items[i].parent >= i || m->stacks.items[i].line >= n->lines.count)
@@ -63,10 +63,10 @@ static void number(const struct named_paths *n)
 		if (m->owner_process[i] >= m->processes.count ||
 		    (m->owner_thread[i] != NAMED_NONE && m->owner_thread[i] >= m->threads.count))
 			abort();
-	named_model_free(m);
+	symbolized_model_free(m);
 }
 
-static int64_t selves(const struct named_sums *s)
+static int64_t selves(const struct symbolized_sums *s)
 {
 	int64_t sum = 0;
 
@@ -76,15 +76,15 @@ static int64_t selves(const struct named_sums *s)
 }
 
 /* As a report: with values that fit, tables and tree have all of them. */
-static void tell(const struct named_paths *n, bool inlines)
+static void tell(const struct symbolized_profile *n, bool inlines)
 {
 	struct report_options o = {
 	        .keys = {FLAT_PROCESS, FLAT_LINE}, .key_count = 2, .tree = true, .limit = -1};
-	struct named_report *r;
+	struct symbolized_report *r;
 	struct error err = {0};
 	double size = 0;
 
-	if (named_report_new(&r, n, &o, inlines, &err))
+	if (symbolized_report_new(&r, n, &o, inlines, &err))
 		abort();
 	vec_each (row, &n->rows)
 		size += row->values[n->main_value] < 0 ? -(double)row->values[n->main_value]
@@ -93,16 +93,16 @@ static void tell(const struct named_paths *n, bool inlines)
 	    (selves(r->functions) != r->books.all || selves(r->rows) != r->books.all ||
 	     r->tree->nodes.items[0].total != r->books.all))
 		abort();
-	named_report_free(r);
+	symbolized_report_free(r);
 }
 
-static void rewrite(const struct named_paths *n, uint64_t sum)
+static void rewrite(const struct symbolized_profile *n, uint64_t sum)
 {
-	struct named_paths again;
+	struct symbolized_profile again;
 	struct spill out;
 	struct error err = {0};
 
-	named_paths_init(&again);
+	symbolized_profile_init(&again);
 	again.depth_max = n->depth_max;
 	spill_to(&out, -1, "memory");
 	if (pprof_write(n, &out, NULL) ||
@@ -111,16 +111,16 @@ static void rewrite(const struct named_paths *n, uint64_t sum)
 		abort();
 	buf_done(&out.buf);
 	spill_close(&out, true, NULL);
-	named_paths_done(&again);
+	symbolized_profile_done(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 	struct buf left = {0};
 
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.depth_max = 20;
 	if (!pprof_read_memory(&n, "input", bytes, size, &left, &err)) {
 		rewrite(&n, check(&n));
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		tell(&n, false);
 	} else if (!err.text[0])
 		abort(); /* an error without a sentence helps nobody */
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	buf_done(&left);
 	return 0;
 }

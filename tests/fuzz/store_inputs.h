@@ -57,7 +57,7 @@ static void make_store(const char *path)
 
 		fill(&w, number);
 		must(!world_window(&w, s, number, &err), err.text);
-		must(!store_keep(s, WORLD_WALL_NS + (number + 1) * WORLD_WINDOW_NS, &err),
+		must(!store_retention(s, WORLD_WALL_NS + (number + 1) * WORLD_WINDOW_NS, &err),
 		     err.text);
 	}
 	must(!store_add_gap(s, WORLD_WALL_NS, WORLD_WALL_NS + 5, "suspended", &err), err.text);

@@ -33,7 +33,7 @@ struct cache_dir {
 };
 
 /* A file that is being written: not there under its name until put_in_place(). */
-struct aside {
+struct cache_dir_helper_thread {
 	int directory, fd;
 	char name[sizeof(ASIDE_PREFIX) + 16];
 };
@@ -213,7 +213,7 @@ int cache_dir_find(struct cache_dir *c, const char *kind, const char *name)
 	return fd;
 }
 
-static int aside_open(struct aside *a, int directory)
+static int helper_thread_open(struct cache_dir_helper_thread *a, int directory)
 {
 	a->directory = directory;
 	for (int i = 0; i < ASIDE_TRIES; i++) {
@@ -237,7 +237,7 @@ static int aside_open(struct aside *a, int directory)
 }
 
 /* Takes it into its place, or away if anything went wrong. */
-static int aside_close(struct aside *a, const char *name, int r)
+static int helper_thread_close(struct cache_dir_helper_thread *a, const char *name, int r)
 {
 	if (!r && renameat(a->directory, a->name, a->directory, name))
 		r = -errno;
@@ -251,7 +251,7 @@ static int aside_close(struct aside *a, const char *name, int r)
 static int keep(struct cache_dir *c, const char *kind, const char *name, const void *bytes,
                 size_t size, int from, struct error *err)
 {
-	struct aside a;
+	struct cache_dir_helper_thread a;
 	int directory, r;
 
 	if (!c)
@@ -267,10 +267,10 @@ static int keep(struct cache_dir *c, const char *kind, const char *name, const v
 		free(path);
 		return r;
 	}
-	r = aside_open(&a, directory);
+	r = helper_thread_open(&a, directory);
 	if (!r)
-		r = aside_close(&a, name,
-		                bytes ? write_all(a.fd, bytes, size) : file_copy(from, a.fd));
+		r = helper_thread_close(
+		        &a, name, bytes ? write_all(a.fd, bytes, size) : file_copy(from, a.fd));
 	close(directory);
 	if (r)
 		return error_set(err, -r, "%s/%s/%s: cannot be kept: %s", c->path, kind, name,
@@ -303,14 +303,14 @@ void cache_dir_remove(struct cache_dir *c, const char *kind, const char *name)
 	close(directory);
 }
 
-struct kept {
+struct cache_dir_kept {
 	char *name;
 	uint64_t bytes;
 	struct timespec used;
 };
 
 struct kept_list {
-	VEC(struct kept) files;
+	VEC(struct cache_dir_kept) files;
 	uint64_t bytes;
 };
 
@@ -343,12 +343,13 @@ static void list_one(struct kept_list *list, int directory, const char *name)
 	if (!is_name(name))
 		return;
 	list->bytes += (uint64_t)st.st_size;
-	vec_push(&list->files, (struct kept){xstrdup(name), (uint64_t)st.st_size, st.st_mtim});
+	vec_push(&list->files,
+	         (struct cache_dir_kept){xstrdup(name), (uint64_t)st.st_size, st.st_mtim});
 }
 
 static int by_use(const void *a, const void *b)
 {
-	const struct kept *x = a, *y = b;
+	const struct cache_dir_kept *x = a, *y = b;
 
 	if (x->used.tv_sec != y->used.tv_sec)
 		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
@@ -360,7 +361,7 @@ static int by_use(const void *a, const void *b)
 static void trim_list(struct kept_list *list, int directory, uint64_t bytes)
 {
 	if (list->bytes > bytes)
-		qsort(list->files.items, list->files.count, sizeof(struct kept), by_use);
+		qsort(list->files.items, list->files.count, sizeof(struct cache_dir_kept), by_use);
 	vec_each (file, &list->files) {
 		if (list->bytes > bytes && !unlinkat(directory, file->name, 0))
 			list->bytes -= file->bytes;

@@ -38,7 +38,7 @@ size_t gunzip_head(const void *bytes, size_t size, void *out, size_t room, bool 
 }
 
 /* What is being unpacked: zlib takes at most 4 GB at a time. */
-struct unpacking {
+struct gunzip_unpacking {
 	const char *name;
 	z_stream z;
 	const uint8_t *bytes;
@@ -46,12 +46,12 @@ struct unpacking {
 	const struct gunzip_limits *limits;
 };
 
-static size_t read_bytes(const struct unpacking *u)
+static size_t read_bytes(const struct gunzip_unpacking *u)
 {
 	return u->given - u->z.avail_in;
 }
 
-static void give(struct unpacking *u)
+static void give(struct gunzip_unpacking *u)
 {
 	size_t left = u->size - u->given;
 
@@ -63,7 +63,7 @@ static void give(struct unpacking *u)
 }
 
 /* What was unpacked so far is within bounds. */
-static int check_size(const struct unpacking *u, size_t unpacked, struct error *err)
+static int check_size(const struct gunzip_unpacking *u, size_t unpacked, struct error *err)
 {
 	const struct gunzip_limits *l = u->limits;
 	size_t read = read_bytes(u);
@@ -80,7 +80,7 @@ static int check_size(const struct unpacking *u, size_t unpacked, struct error *
 	return 0;
 }
 
-static int bad_stream(const struct unpacking *u, int code, struct error *err)
+static int bad_stream(const struct gunzip_unpacking *u, int code, struct error *err)
 {
 	if (code == Z_MEM_ERROR)
 		return error_set(err, ENOMEM, "no memory to unpack %s", u->name);
@@ -95,7 +95,7 @@ static int bad_stream(const struct unpacking *u, int code, struct error *err)
 	                 u->name, read_bytes(u), u->size, u->z.msg ? u->z.msg : zError(code));
 }
 
-static int unpack_all(struct unpacking *u, struct buf *out, struct error *err)
+static int unpack_all(struct gunzip_unpacking *u, struct buf *out, struct error *err)
 {
 	unsigned char *piece = xmalloc(PIECE_BYTES);
 	int code = Z_OK, ret = 0;
@@ -121,7 +121,7 @@ static int unpack_all(struct unpacking *u, struct buf *out, struct error *err)
 int gunzip(const char *name, const void *bytes, size_t size, const struct gunzip_limits *limits,
            struct buf *out, struct error *err)
 {
-	struct unpacking u = {.name = name, .bytes = bytes, .size = size, .limits = limits};
+	struct gunzip_unpacking u = {.name = name, .bytes = bytes, .size = size, .limits = limits};
 	int ret;
 
 	if (inflateInit2(&u.z, GZIP_WINDOW) != Z_OK)

@@ -17,7 +17,7 @@
 
 #define LINKS_MAX 40 /* as the kernel */
 
-struct walk {
+struct path_walk {
 	int fd;          /* the directory reached so far, O_PATH */
 	struct buf real; /* its path; "" is "/" */
 	char *rest;      /* components still to be walked; owned */
@@ -43,7 +43,7 @@ static bool ran_sudo(uid_t user)
 	return number && !*end && number == user;
 }
 
-static const char *real_text(const struct walk *w)
+static const char *real_text(const struct path_walk *w)
 {
 	return w->real.size ? buf_text(&w->real) : "/";
 }
@@ -60,7 +60,7 @@ static bool group_may_write(int fd, const struct stat *st)
 }
 
 /* SAFE_DIRECTORY_OURS, for the directory reached; `last`: it is the one that was asked for. */
-static int check_ours(struct walk *w, bool last, struct error *err)
+static int check_ours(struct path_walk *w, bool last, struct error *err)
 {
 	struct stat st;
 	bool sticky, open;
@@ -85,7 +85,7 @@ static int check_ours(struct walk *w, bool last, struct error *err)
 }
 
 /* Takes `next` for the directory reached; `part` is its name in the one before. */
-static void go_to(struct walk *w, int next, const char *part)
+static void go_to(struct path_walk *w, int next, const char *part)
 {
 	const char *slash;
 
@@ -101,7 +101,7 @@ static void go_to(struct walk *w, int next, const char *part)
 		w->real.data[w->real.size] = '\0';
 }
 
-static int go_to_root(struct walk *w)
+static int go_to_root(struct path_walk *w)
 {
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -122,7 +122,7 @@ static bool is_of_proc(int fd)
 }
 
 /* Whether the link may be followed from the directory reached. */
-static int check_link(const struct walk *w, const struct stat *st, const char *part,
+static int check_link(const struct path_walk *w, const struct stat *st, const char *part,
                       struct error *err)
 {
 	struct stat above;
@@ -139,7 +139,7 @@ static int check_link(const struct walk *w, const struct stat *st, const char *p
 }
 
 /* A link of /proc names an object, not a path: the kernel goes there. */
-static int follow_proc(struct walk *w, const char *part, struct error *err)
+static int follow_proc(struct path_walk *w, const char *part, struct error *err)
 {
 	int next;
 
@@ -154,7 +154,7 @@ static int follow_proc(struct walk *w, const char *part, struct error *err)
 }
 
 /* `link` is the link itself, O_PATH: what is checked here is what is followed. */
-static int follow(struct walk *w, int link, const char *part, struct error *err)
+static int follow(struct path_walk *w, int link, const char *part, struct error *err)
 {
 	char target[PATH_MAX + 1], *rest;
 	struct stat st;
@@ -184,7 +184,7 @@ static int follow(struct walk *w, int link, const char *part, struct error *err)
 }
 
 /* Not by root in a directory of another user, in whose home sudo may have left it. */
-static int make(struct walk *w, const char *part, struct error *err)
+static int make(struct path_walk *w, const char *part, struct error *err)
 {
 	struct stat st;
 
@@ -202,7 +202,7 @@ static int make(struct walk *w, const char *part, struct error *err)
 }
 
 /* One component; `w->rest` is what comes after it. */
-static int step(struct walk *w, const char *part, struct error *err)
+static int step(struct path_walk *w, const char *part, struct error *err)
 {
 	/* O_DIRECTORY: an automount point is mounted. */
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -229,7 +229,7 @@ static int step(struct walk *w, const char *part, struct error *err)
 }
 
 /* From "/", or from the working directory; root's check is of that one's own path, too. */
-static int start(struct walk *w, const char *path, struct error *err)
+static int start(struct path_walk *w, const char *path, struct error *err)
 {
 	bool absolute = *path == '/' || (w->root && (w->flags & SAFE_DIRECTORY_OURS));
 	char *here = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -253,7 +253,7 @@ static int start(struct walk *w, const char *path, struct error *err)
 }
 
 /* Takes the first component off the rest; NULL: none is left. The caller's to free. */
-static char *next_part(struct walk *w)
+static char *next_part(struct path_walk *w)
 {
 	const char *at = w->rest + strspn(w->rest, "/");
 	size_t length = strcspn(at, "/");
@@ -266,7 +266,7 @@ static char *next_part(struct walk *w)
 
 int safe_directory_open(const char *path, unsigned flags, char **real, struct error *err)
 {
-	struct walk w = {.flags = flags, .whole = path, .root = !geteuid()};
+	struct path_walk w = {.flags = flags, .whole = path, .root = !geteuid()};
 	int status = start(&w, path, err);
 	char *part;
 

@@ -85,13 +85,13 @@ static int checked(int fd)
 }
 
 /* A path in steps: `rest` is the part that is not walked. */
-struct walk {
+struct served_mount_walk {
 	int fd;
 	unsigned links;
 	char rest[PATH_MAX];
 };
 
-static int walk_from(struct walk *w, const char *directory)
+static int walk_from(struct served_mount_walk *w, const char *directory)
 {
 	close(w->fd);
 	w->fd = checked(open(directory, O_PATH | O_CLOEXEC));
@@ -99,7 +99,7 @@ static int walk_from(struct walk *w, const char *directory)
 }
 
 /* Puts the text of a link before the rest. */
-static int follow(struct walk *w, int link)
+static int follow(struct served_mount_walk *w, int link)
 {
 	char text[PATH_MAX], joined[2 * PATH_MAX];
 	ssize_t size = readlinkat(link, "", text, sizeof(text) - 1);
@@ -117,7 +117,7 @@ static int follow(struct walk *w, int link)
 }
 
 /* One component. A link of /proc leads where its text does not say: the kernel follows it. */
-static int step(struct walk *w)
+static int step(struct served_mount_walk *w)
 {
 	size_t size = strcspn(w->rest, "/");
 	char name[NAME_MAX + 1];
@@ -152,7 +152,7 @@ static int step(struct walk *w)
 
 int served_mount_path(const char *path)
 {
-	struct walk w = {.fd = -1};
+	struct served_mount_walk w = {.fd = -1};
 	int r;
 
 	if (strlen(path) >= sizeof(w.rest))

@@ -19,7 +19,7 @@
 
 #define KEPT_ROOM ((size_t)1 << 20) /* of a thread's buffer, between calls */
 
-struct worker {
+struct foreign_worker {
 	struct foreign_shared *shared;
 	struct foreign_slot *slot;
 	int file;
@@ -104,7 +104,7 @@ static int answer(struct foreign_reply *r)
 
 static void *serve(void *ctx)
 {
-	struct worker *w = ctx;
+	struct foreign_worker *w = ctx;
 	struct foreign_slot *slot = w->slot;
 	struct foreign_reply reply = {.slot = slot, .shared = w->shared, .file = w->file};
 	uint32_t state;
@@ -155,7 +155,7 @@ static void close_others(int file, int keep)
 _Noreturn void foreign_process(struct foreign_shared *shared, int file, pid_t parent,
                                const struct foreign_options *options)
 {
-	struct worker workers[SLOTS];
+	struct foreign_worker workers[SLOTS];
 	pthread_t thread;
 	sigset_t all;
 
@@ -173,7 +173,7 @@ _Noreturn void foreign_process(struct foreign_shared *shared, int file, pid_t pa
 		_exit(1);
 	mallopt(M_ARENA_MAX, 1);
 	for (size_t i = 0; i < SLOTS; i++) {
-		workers[i] = (struct worker){shared, &shared->slots[i], file};
+		workers[i] = (struct foreign_worker){shared, &shared->slots[i], file};
 		if (i && pthread_create(&thread, NULL, serve, &workers[i]))
 			_exit(1);
 	}

@@ -12,7 +12,7 @@
 #include "launch/calls/calls_uncounted.h"
 #include "launch/calls/kernel_calls.h"
 #include "launch/program_file.h"
-#include "source/runtime/shared_process.h"
+#include "source/runtime/runtime_owner.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct calls_options {
 	struct calls_output_options report;
 };
 
-struct kernel_functions {
+struct calls_command_kernel_functions {
 	VEC(const char *) names;
 	VEC(char *) owned;
 };
@@ -143,7 +143,7 @@ static void tell_uncounted(struct call_paths *paths, const struct command_run_re
 	struct buf names = {0};
 	uint64_t since = 0;
 
-	shared_process_birth(getpid(), &since);
+	runtime_owner_birth(getpid(), &since);
 	calls_uncounted_find(&list, directory, since, tables);
 	calls_uncounted_note(&list, paths, result->pid);
 	for (size_t i = 0; i < list.count && i < NAMED; i++)
@@ -251,7 +251,7 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 }
 
 /* The functions of --kernel=A,B; split here, as an option without a value is no list. */
-static void split_functions(const char *text, struct kernel_functions *f)
+static void split_functions(const char *text, struct calls_command_kernel_functions *f)
 {
 	while (*text) {
 		size_t size = strcspn(text, ",");
@@ -265,7 +265,7 @@ static void split_functions(const char *text, struct kernel_functions *f)
 }
 
 static int count_kernel(const struct calls_options *o, char **argv,
-                        const struct kernel_functions *functions)
+                        const struct calls_command_kernel_functions *functions)
 {
 	struct kernel_calls_options run = {.functions = functions->names.items,
 	                                   .count = functions->names.count};
@@ -298,7 +298,7 @@ static int count_kernel(const struct calls_options *o, char **argv,
 
 static int run_kernel(const struct calls_options *o, int argc, char **argv)
 {
-	struct kernel_functions functions = {0};
+	struct calls_command_kernel_functions functions = {0};
 	int words = 0, status;
 
 	split_functions(o->kernel, &functions);

@@ -8,19 +8,19 @@
 #include "cmd/run_command.h"
 #include "cmd/cli/print.h"
 #include "output/text/table.h"
-#include "view/calls/call_books.h"
+#include "view/calls/call_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct list_options {
+struct calls_list_options {
 	bool json;
 	struct style_options style;
 };
 
-struct get_options {
+struct calls_get_options {
 	const char *output;
 	bool quiet;
 	struct calls_output_options report;
@@ -175,7 +175,7 @@ static void list_json(struct buf *out, const struct listed *rows, size_t count, 
 
 static int list_run(void *data, int argc, char **argv)
 {
-	const struct list_options *o = data;
+	const struct calls_list_options *o = data;
 	VEC(struct listed) rows = {0};
 	call_table_list list = {0};
 	struct text_style style;
@@ -210,7 +210,7 @@ static int list_run(void *data, int argc, char **argv)
 
 /* get */
 
-static int get_tables(const struct get_options *o, const call_table_list *list)
+static int get_tables(const struct calls_get_options *o, const call_table_list *list)
 {
 	struct calls_output to = {
 	        .command = "calls get", .file = o->output, .print = !o->output, .quiet = o->quiet};
@@ -236,14 +236,14 @@ static int get_tables(const struct get_options *o, const call_table_list *list)
 
 static void get_defaults(void *data)
 {
-	struct get_options *o = data;
+	struct calls_get_options *o = data;
 
 	calls_output_defaults(&o->report);
 }
 
 static int get_run(void *data, int argc, char **argv)
 {
-	const struct get_options *o = data;
+	const struct calls_get_options *o = data;
 	call_table_list list = {0};
 	struct error err = {0};
 	int status;
@@ -297,8 +297,8 @@ static int reset_run(void *data, int argc, char **argv)
 	return status;
 }
 
-#define LIST_AT(field) offsetof(struct list_options, field)
-#define GET_AT(field) offsetof(struct get_options, field)
+#define LIST_AT(field) offsetof(struct calls_list_options, field)
+#define GET_AT(field) offsetof(struct calls_get_options, field)
 
 static const struct option list_table[] = {
         {OPTION_FLAG, .name = "json", .help = "print the list as JSON",
@@ -333,7 +333,7 @@ const struct command calls_list = {
                        "calls so far. Root, too, sees its own alone, and asks for another's as "
                        "that user: sudo -u USER assay calls list.",
         .options = list_table,
-        .options_size = sizeof(struct list_options),
+        .options_size = sizeof(struct calls_list_options),
         .run = list_run,
 };
 
@@ -345,7 +345,7 @@ const struct command calls_get = {
                        "moment, and of processes that ended and left their table. Nobody is "
                        "stopped for it: those that run go on.",
         .options = get_table,
-        .options_size = sizeof(struct get_options),
+        .options_size = sizeof(struct calls_get_options),
         .defaults = get_defaults,
         .run = get_run,
 };

@@ -3,7 +3,7 @@
 
 #include "base/file/file_probe.h"
 #include "base/error.h"
-#include "base/text/nearest.h"
+#include "base/text/spelling.h"
 #include "base/memory/xalloc.h"
 #include "cmd/cli/option.h"
 #include "cmd/cli/print.h"
@@ -70,7 +70,7 @@ int command_unknown(const char *name)
 			                    elsewhere[i].instead);
 	for (size_t i = 0; commands[i]; i++)
 		vec_push(&names, commands[i]->name);
-	nearest = nearest_word(name, names.items, names.count);
+	nearest = spelling_nearest(name, names.items, names.count);
 	vec_done(&names);
 	if (nearest)
 		return command_fail(2, "there is no command '%s'; did you mean '%s'?", name,

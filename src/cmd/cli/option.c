@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/cli/option.h"
 
-#include "base/text/nearest.h"
+#include "base/text/spelling.h"
 #include "base/memory/xalloc.h"
 
 #include <errno.h>
@@ -296,7 +296,7 @@ static int unknown_long(struct parser *p, const char *name, size_t length)
 	vec_each (o, &p->table.rows)
 		if (o->kind != OPTION_GROUP && o->name)
 			vec_push(&names, o->name);
-	nearest = nearest_word(word, names.items, names.count);
+	nearest = spelling_nearest(word, names.items, names.count);
 	if (nearest)
 		r = error_set(p->err, EINVAL, "there is no option --%s; did you mean --%s?", word,
 		              nearest);

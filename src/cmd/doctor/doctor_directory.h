@@ -8,7 +8,7 @@
 #define ASSAY_CMD_DOCTOR_DOCTOR_DIRECTORY_H
 
 #include "cmd/doctor/findings.h"
-#include "source/runtime/shared_files.h"
+#include "source/runtime/runtime_files.h"
 
 struct doctor_directory {
 	const struct shared_kind *kind;

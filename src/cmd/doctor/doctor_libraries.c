@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-struct library {
+struct doctor_library {
 	const char *name;
 	const char *patterns[4]; /* the first file found that is this machine's counts */
 	const char *source;      /* Debian's source package */
 	const char *debug;       /* Debian's package of debug info; NULL: none */
 };
 
-static const struct library libraries[] = {
+static const struct doctor_library libraries[] = {
         {"libc",
          {"/lib/*/libc.so.6", "/usr/lib64/libc.so.6", "/lib/libc.so.6"},
          "glibc",
@@ -33,7 +33,7 @@ static const struct library libraries[] = {
         {"perl", {"/usr/lib/*/libperl.so.*", "/usr/bin/perl"}, "perl", NULL},
 };
 
-static bool survey_first(const struct library *library, char path[256],
+static bool survey_first(const struct doctor_library *library, char path[256],
                          struct frame_pointers *survey)
 {
 	bool found = false;
@@ -52,7 +52,7 @@ static bool survey_first(const struct library *library, char path[256],
 	return found;
 }
 
-static void add_library(struct findings *f, const struct library *library)
+static void add_library(struct findings *f, const struct doctor_library *library)
 {
 	struct frame_pointers survey;
 	enum finding_state state = FINDING_OK;

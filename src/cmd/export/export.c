@@ -13,7 +13,7 @@
 #include "export/pprof_write.h"
 #include "export/callgrind.h"
 #include "export/folded.h"
-#include "view/named/named.h"
+#include "view/symbolized/symbolized.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,7 +93,7 @@ static bool is(const struct export_options *o, const char *format)
  * The bits of the columns that --value names in a recording of assay's own, where wall is a sum and
  * weight a second name; 0: the recording has no such value.
  */
-static unsigned columns_of(const struct named_paths *n, const char *value, bool calls)
+static unsigned columns_of(const struct symbolized_profile *n, const char *value, bool calls)
 {
 	unsigned columns = 0;
 
@@ -144,15 +144,15 @@ static void tell_below(const struct export_target *target, const struct named_be
 		             plural(below->rows, "path is", "paths are"), below->sum, what);
 }
 
-static int write_to(const struct export_target *target, struct named_paths *n, unsigned columns,
-                    struct spill *out, struct error *err)
+static int write_to(const struct export_target *target, struct symbolized_profile *n,
+                    unsigned columns, struct spill *out, struct error *err)
 {
 	bool folded = !strcmp(target->to, "folded");
 	struct named_below below;
 
 	if (!strcmp(target->to, "pprof")) {
 		for (unsigned i = 0; i < n->value_count; i++) {
-			below = named_paths_below(n, 1u << i);
+			below = symbolized_profile_below(n, 1u << i);
 			if (below.rows)
 				named_comment(
 				        n,
@@ -167,7 +167,8 @@ static int write_to(const struct export_target *target, struct named_paths *n, u
 	return 0;
 }
 
-int export_columns(const struct export_target *target, struct named_paths *n, unsigned columns)
+int export_columns(const struct export_target *target, struct symbolized_profile *n,
+                   unsigned columns)
 {
 	struct error err = {0};
 	struct spill out;
@@ -181,7 +182,7 @@ int export_columns(const struct export_target *target, struct named_paths *n, un
 	return 0;
 }
 
-int export_write(const struct export_target *target, struct named_paths *n, bool calls)
+int export_write(const struct export_target *target, struct symbolized_profile *n, bool calls)
 {
 	unsigned columns = columns_of(n, target->value, calls);
 
@@ -211,7 +212,7 @@ static int export_samples(const struct export_options *o)
 	struct selection selection = {0};
 	struct view *view = NULL;
 	struct error err = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	uint8_t event;
 	int status = 0;
 
@@ -223,7 +224,7 @@ static int export_samples(const struct export_options *o)
 		                    "export: --to callgrind: samples tell of no calls; it is for "
 		                    "recordings of 'assay calls'. Take pprof or folded");
 	}
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
 	symbols = load_symbolizer(profile, &o->load);
 	view = view_new(profile, symbols);
@@ -240,7 +241,7 @@ static int export_samples(const struct export_options *o)
 	selection_done(&selection);
 	view_free(view);
 	symbolizer_free(symbols);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	profile_free(profile);
 	return status;
 }
@@ -260,7 +261,7 @@ static int export_calls(const struct export_options *o)
 	struct symbolizer *symbols = NULL;
 	struct call_paths *calls = NULL;
 	struct error err = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	int status;
 
 	if (only_samples(o))
@@ -270,7 +271,7 @@ static int export_calls(const struct export_options *o)
 		                    "--pid");
 	if (load_calls(&calls, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.depth_max = is(o, "callgrind") ? 0 : NAMED_DEPTH_MAX;
 	symbols = load_calls_symbolizer(calls, &o->load);
 	names = call_names_new(calls, symbols, o->load.raw_names);
@@ -278,7 +279,7 @@ static int export_calls(const struct export_options *o)
 		status = command_fail(1, "export: %s", err.text);
 	else
 		status = export_write(&target, &n, true);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	call_names_free(names);
 	symbolizer_free(symbols);
 	call_paths_free(calls);

@@ -8,7 +8,7 @@
 #define ASSAY_CMD_EXPORT_EXPORT_H
 
 #include "base/file/spill.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 
 #define EXPORT_PPROF_DEFAULT "profile.pb.gz"
 
@@ -23,9 +23,10 @@ struct export_target {
 int export_open(const struct export_target *target, struct spill *out);
 
 /* `calls`: the values are those of enum named_call_value. */
-int export_write(const struct export_target *target, struct named_paths *n, bool calls);
+int export_write(const struct export_target *target, struct symbolized_profile *n, bool calls);
 
 /* The same for values that have any names; `columns`: the bits of those that folded adds up. */
-int export_columns(const struct export_target *target, struct named_paths *n, unsigned columns);
+int export_columns(const struct export_target *target, struct symbolized_profile *n,
+                   unsigned columns);
 
 #endif

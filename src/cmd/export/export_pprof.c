@@ -18,7 +18,7 @@ const char *export_pprof_file(const struct load_options *o)
 }
 
 /* The value that folded prints: the one that was asked for, else samples, else the main one. */
-static unsigned value_of(const struct named_paths *n)
+static unsigned value_of(const struct symbolized_profile *n)
 {
 	for (unsigned i = 0; !n->wanted && i < n->value_count; i++)
 		if (!strcmp(n->values[i].name, "samples"))
@@ -39,7 +39,7 @@ int export_pprof(const char *path, const struct export_target *target)
 {
 	struct buf left = {0};
 	struct error err = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	int status;
 
 	if (strcmp(target->to, "folded") != 0 && strcmp(target->to, "pprof") != 0)
@@ -48,7 +48,7 @@ int export_pprof(const char *path, const struct export_target *target)
 		        "%s: --to %s: %s is a pprof profile, of which folded, pprof and "
 		        "sqlite can be made",
 		        target->command, target->to, path);
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
 	n.wanted = target->value;
 	if (pprof_read(&n, path, &left, &err)) {
@@ -59,6 +59,6 @@ int export_pprof(const char *path, const struct export_target *target)
 		status = export_columns(target, &n, 1u << value_of(&n));
 	}
 	buf_done(&left);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	return status;
 }

@@ -280,10 +280,10 @@ static int to_paths(struct tag_recording *r, struct tag_trace_options *t,
 {
 	struct tag_paths *paths = tag_paths_new(TAG_PATHS_MAX, t->wall);
 	struct tag_trace_result result;
-	struct named_paths n;
+	struct symbolized_profile n;
 	int status;
 
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	t->line = tag_paths_line;
 	t->of = paths;
 	t->window = 0;
@@ -293,7 +293,7 @@ static int to_paths(struct tag_recording *r, struct tag_trace_options *t,
 		status = export_write(target, &n, true);
 	}
 	tag_paths_free(paths);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	return status;
 }
 

@@ -95,7 +95,7 @@ const struct option symbol_option_table[] = {
 };
 
 /* One end of --time. */
-struct moment {
+struct time_bound {
 	enum { MOMENT_NONE, MOMENT_CLOCK, MOMENT_AFTER, MOMENT_PART } kind;
 	uint64_t ns; /* PART: thousandths of a percent */
 };
@@ -120,7 +120,7 @@ static const char *parse_seconds(const char *text, uint64_t *ns)
 	return text;
 }
 
-static int parse_moment(const char *text, size_t length, struct moment *m)
+static int parse_time_bound(const char *text, size_t length, struct time_bound *m)
 {
 	char copy[64];
 	const char *end;
@@ -138,22 +138,23 @@ static int parse_moment(const char *text, size_t length, struct moment *m)
 	return end[*end == '%'] ? -1 : 0;
 }
 
-static int parse_time(const char *text, struct moment *from, struct moment *to, struct error *err)
+static int parse_time(const char *text, struct time_bound *from, struct time_bound *to,
+                      struct error *err)
 {
 	const char *comma = strchr(text, ',');
 
 	/* perf writes 10%-20% */
 	if (!comma)
 		comma = strchr(text, '-');
-	if (!comma || parse_moment(text, (size_t)(comma - text), from) ||
-	    parse_moment(comma + 1, strlen(comma + 1), to))
+	if (!comma || parse_time_bound(text, (size_t)(comma - text), from) ||
+	    parse_time_bound(comma + 1, strlen(comma + 1), to))
 		return error_set(err, EINVAL,
 		                 "--time wants FROM,TO in seconds, +seconds or percent, not '%s'",
 		                 text);
 	return 0;
 }
 
-static uint64_t moment_ns(const struct moment *m, const struct recording *r)
+static uint64_t time_bound_ns(const struct time_bound *m, const struct recording *r)
 {
 	uint64_t length = r->last_sample_ns - r->first_sample_ns;
 
@@ -196,7 +197,7 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 {
 	struct event_sink nowhere = {
 	        .begin = ignore_begin, .event = ignore_event, .end = ignore_begin};
-	struct moment from = {0}, to = {0};
+	struct time_bound from = {0}, to = {0};
 	struct recording r;
 	int ret = 0;
 
@@ -214,8 +215,8 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 		        text);
 	if (from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK)
 		ret = perf_data_read(path, NULL, &r, &nowhere, err);
-	ro->from_ns = moment_ns(&from, &r);
-	ro->to_ns = moment_ns(&to, &r);
+	ro->from_ns = time_bound_ns(&from, &r);
+	ro->to_ns = time_bound_ns(&to, &r);
 	recording_done(&r);
 	if (!ret && ro->to_ns && ro->to_ns < ro->from_ns)
 		ret = error_set(err, EINVAL, "--time %s ends before it begins", text);

@@ -2,7 +2,7 @@
 #include "cmd/load/load_store.h"
 
 #include "base/clock.h"
-#include "cmd/cli/when.h"
+#include "cmd/cli/parse_time.h"
 #include "store/store.h"
 #include "store/store_path.h"
 

@@ -4,8 +4,8 @@
 
 #include "cmd/cli/command.h"
 #include "format/pprof/pprof_read.h"
-#include "output/named/named_report_json.h"
-#include "output/named/named_report_text.h"
+#include "output/symbolized/symbolized_report_json.h"
+#include "output/symbolized/symbolized_report_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,17 +19,17 @@ static void tell_left(struct buf *left)
 			command_fail(0, "report: %s", line);
 }
 
-static void print(struct named_report *r, const char *path, const struct report_pprof_options *o,
-                  struct buf *left)
+static void print(struct symbolized_report *r, const char *path,
+                  const struct report_pprof_options *o, struct buf *left)
 {
-	struct named_report_text_options to = {.wide = o->wide, .path = path};
+	struct symbolized_report_text_options to = {.wide = o->wide, .path = path};
 	struct buf out = {0};
 
 	if (o->json) {
-		named_report_json(r, path, buf_text(left), o->nested, &out);
+		symbolized_report_json(r, path, buf_text(left), o->nested, &out);
 	} else {
 		style_choose(&o->style, &to.style);
-		named_report_text(r, &to, &out);
+		symbolized_report_text(r, &to, &out);
 	}
 	print_text(&out);
 	buf_done(&out);
@@ -38,22 +38,22 @@ static void print(struct named_report *r, const char *path, const struct report_
 
 int report_pprof_print(const char *path, const struct report_pprof_options *o)
 {
-	struct named_report *report = NULL;
+	struct symbolized_report *report = NULL;
 	struct buf left = {0};
 	struct error err = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	int status = 0;
 
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.wanted = o->report.event;
 	if (pprof_read(&n, path, &left, &err))
 		status = command_fail(1, "report: %s", err.text);
-	else if (named_report_new(&report, &n, &o->report, !o->no_inlines, &err))
+	else if (symbolized_report_new(&report, &n, &o->report, !o->no_inlines, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
 	else
 		print(report, path, o, &left);
-	named_report_free(report);
-	named_paths_done(&n);
+	symbolized_report_free(report);
+	symbolized_profile_done(&n);
 	buf_done(&left);
 	return status;
 }

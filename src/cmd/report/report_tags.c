@@ -2,7 +2,7 @@
 #include "cmd/report/report_tags.h"
 #include "cmd/cli/print.h"
 
-#include "base/text/nearest.h"
+#include "base/text/spelling.h"
 #include "cmd/cli/option.h"
 #include "format/ctf/ctf.h"
 #include "format/ctf/names_file.h"
@@ -117,7 +117,7 @@ struct reporting {
 	struct tag_summary *summary;
 	struct tag_report *report;
 	struct tag_groups *groups;
-	struct tag_spread *spread;
+	struct tag_distribution *spread;
 };
 
 static char *as_it_is(const char *name)
@@ -138,8 +138,8 @@ static int parse_orders(const struct report_tags_options *o, struct tag_report_o
 			                 "--sort knows no order '%s' of event tags; the orders "
 			                 "are " TAG_ORDERS,
 			                 o->order.items[i]);
-		if (to->order_count < TAG_ORDERS_MAX)
-			to->orders[to->order_count++] = order;
+		if (to->time_order_count < TAG_ORDERS_MAX)
+			to->orders[to->time_order_count++] = order;
 	}
 	return 0;
 }
@@ -232,16 +232,16 @@ static void find_rows(const struct tag_report *r, const char *wanted, found_rows
 	found_rows exact = {0};
 
 	vec_each (row, &r->rows) {
-		struct tag_callings callings;
+		struct tag_aliases callings;
 
 		if (row->kind != TAG_ROW_FUNCTION)
 			continue;
-		tag_callings_init(&callings, row);
+		tag_aliases_init(&callings, row);
 		if (is_exactly(row, wanted))
 			vec_push(&exact, row);
-		else if (tag_callings_fit(&callings, wanted))
+		else if (tag_aliases_fit(&callings, wanted))
 			vec_push(found, row);
-		tag_callings_done(&callings);
+		tag_aliases_done(&callings);
 	}
 	if (exact.count) {
 		vec_done(found);
@@ -337,7 +337,7 @@ static int no_function(const struct tag_report *r, const char *wanted, struct er
 	find_near(r, wanted, true, &near);
 	if (!near.count)
 		find_near(r, wanted, false, &near);
-	nearest = nearest_word(wanted, names.items, names.count);
+	nearest = spelling_nearest(wanted, names.items, names.count);
 	if (near.count) {
 		buf_puts(&text, "; near it are");
 		list_rows(&near, &text);
@@ -415,7 +415,7 @@ static int make_spread(struct reporting *g, struct error *err)
 	if (found.count == 1) {
 		ret = read_histogram(g, found.items[0], &sum, err);
 		if (!ret)
-			g->spread = tag_spread_new(found.items[0], &sum);
+			g->spread = tag_distribution_new(found.items[0], &sum);
 	} else if (found.count) {
 		list_rows(&found, &text);
 		ret = error_set(err, EINVAL, "%zu functions fit %s: name one of%s", found.count,
@@ -486,7 +486,7 @@ int report_tags_print(const char *path, const struct report_tags_options *o)
 		status = command_fail(1, "report: %s", err.text);
 	else
 		print(&g);
-	tag_spread_free(g.spread);
+	tag_distribution_free(g.spread);
 	tag_groups_free(g.groups);
 	tag_report_free(g.report);
 	tag_summary_free(g.summary);

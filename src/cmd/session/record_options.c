@@ -4,7 +4,7 @@
 #include "base/text/plural.h"
 #include "cmd/cli/amount.h"
 #include "output/text/table.h"
-#include "source/perf/ring_size.h"
+#include "source/perf/perf_ring_size.h"
 #include "source/proc/rights.h"
 
 #include <errno.h>
@@ -210,7 +210,7 @@ static int check_call_graph(const struct record_options *o, const char *command,
 /* Buffers cannot be swapped out: what they take, nobody else has. */
 static double memory_mb_most(void)
 {
-	return floor((double)ring_size_machine() / 2 / 1e6);
+	return floor((double)perf_ring_size_machine() / 2 / 1e6);
 }
 
 /* Wrong use that shows in the options alone. */

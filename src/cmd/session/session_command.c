@@ -143,18 +143,18 @@ static int leave_to(const char *command, const struct session_account *a)
 }
 
 /* Afterwards nobody could tell which file was meant. */
-static void tell_moved(const struct session_place *place, const char *name, const char *path)
+static void tell_moved(const struct session_registry *place, const char *name, const char *path)
 {
 	enum session_presence presence;
 	struct session_account a;
 	struct buf text = {0};
 
-	if (!session_place_look(place, name, &presence, &a, NULL)) {
+	if (!session_registry_look(place, name, &presence, &a, NULL)) {
 		if (presence == SESSION_WAS_KILLED)
 			session_command_tell_killed(&a);
 		else if (presence == SESSION_HAS_ENDED)
 			session_command_tell_ended(&a);
-		session_place_forget(place, &a);
+		session_registry_forget(place, &a);
 		buf_addf(&text, "that recording becomes %s.old", path);
 		tell(&text);
 	}
@@ -162,11 +162,11 @@ static void tell_moved(const struct session_place *place, const char *name, cons
 }
 
 /* A flight recorder writes its file when it ends; until then it is anybody's. */
-static int look_at_writer(const char *command, const struct session_place *place, const char *name,
-                          const char *path)
+static int look_at_writer(const char *command, const struct session_registry *place,
+                          const char *name, const char *path)
 {
 	struct session_account a;
-	enum session_presence presence = session_place_peek(place, name, &a);
+	enum session_presence presence = session_registry_peek(place, name, &a);
 	int status = 0;
 
 	if (presence != SESSION_IS_NOT && a.output && !access(a.output, F_OK) &&
@@ -182,27 +182,27 @@ static int look_at_writer(const char *command, const struct session_place *place
 
 int session_command_leave_alone(const char *command, const char *path)
 {
-	struct session_place place = {.fd = -1};
+	struct session_registry place = {.fd = -1};
 	session_names names = {0};
 	int status = 0;
 
 	/* Where sessions cannot be looked at, the file's own lock tells. */
-	if (!session_place_open(&place, false, NULL))
-		session_place_names(&place, &names, NULL);
+	if (!session_registry_open(&place, false, NULL))
+		session_registry_names(&place, &names, NULL);
 	vec_each (name, &names) {
 		if (!status)
 			status = look_at_writer(command, &place, *name, path);
 		free(*name);
 	}
 	vec_done(&names);
-	session_place_close(&place);
+	session_registry_close(&place);
 	return status;
 }
 
 /* ---- asking -------------------------------------------------------------- */
 
 /* It may begin or end this moment: then it is looked at again. */
-static int look_and_ask(const struct session_place *place, const char *name,
+static int look_and_ask(const struct session_registry *place, const char *name,
                         const struct control_request *request, struct control_reply *reply,
                         enum session_presence *presence, struct error *err)
 {
@@ -212,7 +212,7 @@ static int look_and_ask(const struct session_place *place, const char *name,
 
 	for (int i = 0; i < TRIES; i++) {
 		*reply = (struct control_reply){0};
-		rc = session_place_look(place, name, presence, &reply->account, err);
+		rc = session_registry_look(place, name, presence, &reply->account, err);
 		if (rc || *presence != SESSION_RUNS)
 			return rc;
 		pid = (pid_t)reply->account.pid;
@@ -225,7 +225,7 @@ static int look_and_ask(const struct session_place *place, const char *name,
 	return rc;
 }
 
-int session_command_ask_one(const char *command, const struct session_place *place,
+int session_command_ask_one(const char *command, const struct session_registry *place,
                             const char *name, const struct control_request *request,
                             struct control_reply *reply)
 {
@@ -244,18 +244,18 @@ int session_command_ask_one(const char *command, const struct session_place *pla
 		return command_fail(1, "%s: %s", command, reply->error ? reply->error : "failed");
 	/* That it is told is up to us now. */
 	if (reply->account.state == SESSION_ENDED)
-		session_place_forget(place, &reply->account);
+		session_registry_forget(place, &reply->account);
 	return 0;
 }
 
-static int none(const char *command, const struct session_place *place, const char *name)
+static int none(const char *command, const struct session_registry *place, const char *name)
 {
 	session_names names = {0};
 	struct buf others = {0};
 	int status;
 
 	if (place->fd >= 0)
-		session_place_names(place, &names, NULL);
+		session_registry_names(place, &names, NULL);
 	vec_each (n, &names) {
 		buf_addf(&others, "%s'%s'", others.size ? ", " : "", *n);
 		free(*n);
@@ -275,7 +275,7 @@ static int none(const char *command, const struct session_place *place, const ch
 int session_command_ask(const char *command, const struct session_name_option *o,
                         const struct control_request *request, struct control_reply *reply)
 {
-	struct session_place place = {.fd = -1};
+	struct session_registry place = {.fd = -1};
 	struct error err = {0};
 	const char *name;
 	int status = session_command_name(command, o, &name), rc;
@@ -283,12 +283,12 @@ int session_command_ask(const char *command, const struct session_name_option *o
 	*reply = (struct control_reply){0};
 	if (status)
 		return status;
-	rc = session_place_open(&place, false, &err);
+	rc = session_registry_open(&place, false, &err);
 	if (rc && rc != -ENOENT)
 		return command_fail(1, "%s: %s", command, err.text);
 	status = rc ? -ENOENT : session_command_ask_one(command, &place, name, request, reply);
 	if (status == -ENOENT)
 		status = none(command, &place, name);
-	session_place_close(&place);
+	session_registry_close(&place);
 	return status;
 }

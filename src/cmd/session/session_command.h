@@ -11,7 +11,7 @@
 
 #include "cmd/cli/command.h"
 #include "session/daemon/control_client.h"
-#include "session/daemon/session_place.h"
+#include "session/daemon/session_registry.h"
 
 struct session_name_option {
 	const char *name; /* NULL: not said */
@@ -47,7 +47,7 @@ int session_command_ask(const char *command, const struct session_name_option *o
                         const struct control_request *request, struct control_reply *reply);
 
 /* The same of one known by name in a place that is open. -ENOENT: there is none. */
-int session_command_ask_one(const char *command, const struct session_place *place,
+int session_command_ask_one(const char *command, const struct session_registry *place,
                             const char *name, const struct control_request *request,
                             struct control_reply *reply);
 

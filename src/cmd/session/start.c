@@ -53,7 +53,7 @@ static void defaults(void *p)
 struct start {
 	const struct start_options *o;
 	const char *name;
-	struct session_place place;
+	struct session_registry place;
 	struct session_claim claim;
 	struct session_options session;
 	struct start_sink_plan sink;
@@ -99,7 +99,7 @@ static int look_for_earlier(struct start *s)
 	struct error err = {0};
 	int status = 0;
 
-	if (session_place_look(&s->place, s->name, &presence, &a, &err))
+	if (session_registry_look(&s->place, s->name, &presence, &a, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	else if (presence == SESSION_RUNS)
 		status = is_running(s->name, &a);
@@ -107,7 +107,7 @@ static int look_for_earlier(struct start *s)
 		session_command_tell_killed(&a);
 	else if (presence == SESSION_HAS_ENDED) {
 		session_command_tell_ended(&a);
-		session_place_forget(&s->place, &a);
+		session_registry_forget(&s->place, &a);
 	}
 	s->moves_earlier = !status && presence != SESSION_IS_NOT && will_move(s, &a);
 	session_account_done(&a);
@@ -120,7 +120,7 @@ static int look_at_other(struct start *s, const char *name)
 	struct session_account a;
 	int status = 0;
 
-	if (session_place_look(&s->place, name, &presence, &a, NULL))
+	if (session_registry_look(&s->place, name, &presence, &a, NULL))
 		presence = SESSION_IS_NOT; /* whoever asks for it is told */
 	if (presence == SESSION_WAS_KILLED)
 		session_command_tell_killed(&a);
@@ -139,7 +139,7 @@ static int look_at_others(struct start *s)
 	struct error err = {0};
 	int status = 0;
 
-	if (session_place_names(&s->place, &names, &err))
+	if (session_registry_names(&s->place, &names, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	vec_each (name, &names) {
 		if (!status && strcmp(*name, s->name) != 0)
@@ -173,7 +173,7 @@ static int prepare(struct start *s)
 	less = s->session;
 	less.machine_wide = false;
 	record_options_tell(&less, &s->what_less);
-	if (session_place_open(&s->place, true, &err))
+	if (session_registry_open(&s->place, true, &err))
 		return command_fail(1, NAME ": %s", err.text);
 	status = look_for_earlier(s);
 	if (!status)
@@ -181,7 +181,7 @@ static int prepare(struct start *s)
 	/* What can be said now is not to be found out when the recording is to be written. */
 	if (!status && replace_file_check(s->sink.output, &err))
 		status = command_fail(1, NAME ": %s", err.text);
-	if (!status && session_place_claim(&s->place, s->name, &s->claim, &err))
+	if (!status && session_registry_claim(&s->place, s->name, &s->claim, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	return status;
 }
@@ -339,7 +339,7 @@ static int run(void *p, int argc, char **argv)
 	if (!status)
 		status = s.o->foreground ? in_foreground(&s) : begin(&s);
 	session_claim_pass(&s.claim);
-	session_place_close(&s.place);
+	session_registry_close(&s.place);
 	start_sink_done(&s.sink);
 	vec_done(&s.pids);
 	buf_done(&s.what);

@@ -4,8 +4,8 @@
 #include "cmd/cli/amount.h"
 #include "cmd/session/session_command.h"
 #include "cmd/session/store_names.h"
-#include "session/sinks/ring_sink.h"
-#include "source/perf/ring_size.h"
+#include "session/sinks/flight_recorder.h"
+#include "source/perf/perf_ring_size.h"
 #include "session/sinks/snapshot_name.h"
 #include "session/sinks/store_sink.h"
 #include "session/daemon/trigger.h"
@@ -101,7 +101,7 @@ bool start_sink_is_ring(const char *text)
 /* It is taken as it fills: better said now than by whom the kernel kills for it. */
 static int check_room(const char *text, uint64_t bytes)
 {
-	uint64_t most = ring_size_machine();
+	uint64_t most = perf_ring_size_machine();
 
 	if (bytes <= most)
 		return 0;
@@ -196,11 +196,11 @@ int start_sink_make(struct start_sink_plan *plan, struct session_sink **sink, st
 {
 	*sink = NULL;
 	if (plan->kind == SESSION_RING) {
-		const struct ring_sink_options ring = {.bytes = plan->ring_bytes,
-		                                       .span_ns = plan->ring_span_ns,
-		                                       .path = plan->output};
+		const struct flight_recorder_options ring = {.bytes = plan->ring_bytes,
+		                                             .span_ns = plan->ring_span_ns,
+		                                             .path = plan->output};
 
-		return ring_sink_new(sink, &ring, err);
+		return flight_recorder_new(sink, &ring, err);
 	}
 	if (plan->kind == SESSION_STORE) {
 		struct store_sink_options store = {.path = plan->output,

@@ -42,7 +42,7 @@ struct start_sink_plan {
 	enum session_kind kind;
 	char *output; /* absolute */
 	uint64_t ring_bytes, ring_span_ns, window_ns;
-	struct store_keeping keeping;
+	struct store_retention_rules keeping;
 	unsigned snapshots;
 	struct trigger *trigger;   /* NULL: none */
 	struct store_names *names; /* of a store, while it is written */

@@ -63,14 +63,14 @@ static struct control_request request_of(const struct shown *s)
 static int show_all(struct shown *s)
 {
 	const struct control_request request = request_of(s);
-	struct session_place place = {.fd = -1};
+	struct session_registry place = {.fd = -1};
 	session_names names = {0};
 	struct error err = {0};
-	int rc = session_place_open(&place, false, &err);
+	int rc = session_registry_open(&place, false, &err);
 	size_t told = 0;
 
 	if (!rc)
-		rc = session_place_names(&place, &names, &err);
+		rc = session_registry_names(&place, &names, &err);
 	vec_each (name, &names) {
 		struct control_reply reply = {0};
 		int status = session_command_ask_one("status", &place, *name, &request, &reply);
@@ -82,7 +82,7 @@ static int show_all(struct shown *s)
 		free(*name);
 	}
 	vec_done(&names);
-	session_place_close(&place);
+	session_registry_close(&place);
 	if (rc && rc != -ENOENT)
 		return command_fail(1, "status: %s", err.text);
 	if (!told)

@@ -164,14 +164,14 @@ void store_names_foreign(void *names, struct foreign *foreign)
 #define ASKED_MAX 384 /* places in one file for which names are asked for at a time */
 
 /* What a foreign call is asked for: names of places in one file; its path ends the request. */
-struct request {
+struct store_names_request {
 	struct image image;
 	uint32_t count;
 	uint64_t offsets[ASKED_MAX];
 	char path[PATH_MAX];
 };
 
-_Static_assert(sizeof(struct request) <= FOREIGN_IN_MAX, "a request fits");
+_Static_assert(sizeof(struct store_names_request) <= FOREIGN_IN_MAX, "a request fits");
 
 /*
  * Most files have many symbols, and few new places a window: no table is made of all of them.
@@ -205,7 +205,7 @@ static void answer_name(void *ctx, size_t i, const char *name)
 
 static int read_names(const void *in, size_t size, struct foreign_reply *reply)
 {
-	const struct request *r = in;
+	const struct store_names_request *r = in;
 	struct image image = r->image;
 	struct image_table images;
 	uint32_t id;
@@ -237,7 +237,8 @@ static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
                       const uint64_t *offsets, size_t count)
 {
 	struct foreign *foreign = a->n->foreign;
-	struct request r = {.image = p->images.images.items[id], .count = (uint32_t)count};
+	struct store_names_request r = {.image = p->images.images.items[id],
+	                                .count = (uint32_t)count};
 	const char *path = image_path(&p->images, id), *at, *end;
 	size_t length = strlen(path);
 	struct buf out = {0};
@@ -249,7 +250,7 @@ static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
 	r.image.jit = NULL;
 	r.image.kept = NULL;
 	if (!foreign_call(foreign, read_names, foreign_user(foreign, r.image.pid), FOREIGN_MS, &r,
-	                  offsetof(struct request, path) + length + 1, &out)) {
+	                  offsetof(struct store_names_request, path) + length + 1, &out)) {
 		at = out.data;
 		end = at + out.size;
 		for (size_t i = 0; i < count && at < end; at += strlen(at) + 1)

@@ -6,7 +6,7 @@
 #include "format/pprof/pprof_read.h"
 #include "store/store.h"
 #include "store/store_path.h"
-#include "view/named/named.h"
+#include "view/symbolized/symbolized.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,12 +53,12 @@ static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error
 	struct buf left = {0};
 	int ret;
 
-	named_paths_init(&s->named);
+	symbolized_profile_init(&s->named);
 	s->named.depth_max = NAMED_DEPTH_MAX;
 	ret = pprof_read(&s->named, s->path, &left, err);
 	s->has_named = !ret;
 	if (ret)
-		named_paths_done(&s->named);
+		symbolized_profile_done(&s->named);
 	else
 		tell_left(s->path, &left);
 	buf_done(&left);
@@ -135,7 +135,7 @@ void sql_source_close(struct sql_source *s)
 	profile_free(s->profile);
 	call_paths_free(s->calls);
 	if (s->has_named)
-		named_paths_done(&s->named);
+		symbolized_profile_done(&s->named);
 	free(s->path);
 	*s = (struct sql_source){0};
 }

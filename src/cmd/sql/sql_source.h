@@ -19,7 +19,7 @@ struct sql_source {
 	char *path;
 	struct profile *profile;
 	struct call_paths *calls;
-	struct named_paths named;
+	struct symbolized_profile named;
 	struct symbolizer *symbols;
 	bool has_named;
 };

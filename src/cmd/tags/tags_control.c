@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct list_options {
+struct tags_list_options {
 	bool json;
 	struct style_options style;
 };
 
-struct get_options {
+struct tags_get_options {
 	const char *output;
 	bool keep, quiet;
 };
@@ -133,7 +133,7 @@ static void list_json(struct buf *out, const tag_rings_list *list, size_t ended)
 
 static int list_run(void *data, int argc, char **argv)
 {
-	const struct list_options *o = data;
+	const struct tags_list_options *o = data;
 	tag_rings_list list = {0};
 	struct text_style style;
 	struct buf out = {0};
@@ -178,7 +178,7 @@ static int remove_ended(const tag_rings_list *list)
 	return 0;
 }
 
-static int get_files(const struct get_options *o, const tag_rings_list *list)
+static int get_files(const struct tags_get_options *o, const tag_rings_list *list)
 {
 	struct tags_collect *collect = tags_collect_new(o->output);
 	struct tags_collect_result result = {0};
@@ -207,14 +207,14 @@ static int get_files(const struct get_options *o, const tag_rings_list *list)
 
 static void get_defaults(void *data)
 {
-	struct get_options *o = data;
+	struct tags_get_options *o = data;
 
 	o->output = TAGS_TRACE_DEFAULT;
 }
 
 static int get_run(void *data, int argc, char **argv)
 {
-	const struct get_options *o = data;
+	const struct tags_get_options *o = data;
 	tag_rings_list list = {0};
 	struct error err = {0};
 	int status;
@@ -276,10 +276,10 @@ static const struct option list_table[] = {
                     "or full), \"mode\", \"packets\" in use of \"room\", events \"discarded\", "
                     "\"start_ns\" (since 1970) and \"file\", a path; and \"ended\", the number of "
                     "recordings whose processes have ended.",
-         .offset = offsetof(struct list_options, json)},
+         .offset = offsetof(struct tags_list_options, json)},
         {.kind = OPTION_INCLUDE,
          .include = style_option_table,
-         .offset = offsetof(struct list_options, style)},
+         .offset = offsetof(struct tags_list_options, style)},
         {.kind = OPTION_END},
 };
 
@@ -287,11 +287,11 @@ static const struct option get_table[] = {
         {OPTION_STRING, 'o', "output", .argument = "DIR",
          .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
                  "DIR.old)",
-         .offset = offsetof(struct get_options, output)},
+         .offset = offsetof(struct tags_get_options, output)},
         {OPTION_FLAG, .name = "keep", .help = "leave the recordings of processes that ended",
-         .offset = offsetof(struct get_options, keep)},
+         .offset = offsetof(struct tags_get_options, keep)},
         {OPTION_FLAG, 'q', "quiet", .help = "no closing line",
-         .offset = offsetof(struct get_options, quiet)},
+         .offset = offsetof(struct tags_get_options, quiet)},
         {.kind = OPTION_END},
 };
 
@@ -308,7 +308,7 @@ const struct command tags_list = {
         .description = "Names the running processes of this user that record event tags, whether "
                        "capture is on, and how much of their memory is in use.",
         .options = list_table,
-        .options_size = sizeof(struct list_options),
+        .options_size = sizeof(struct tags_list_options),
         .run = list_run,
 };
 
@@ -322,7 +322,7 @@ const struct command tags_get = {
                 "were killed. Nobody is stopped for it, and those that run go on. What processes "
                 "left that ended is removed when the trace is written.",
         .options = get_table,
-        .options_size = sizeof(struct get_options),
+        .options_size = sizeof(struct tags_get_options),
         .defaults = get_defaults,
         .run = get_run,
 };

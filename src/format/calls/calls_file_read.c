@@ -18,7 +18,7 @@ struct cost {
 	const struct assay_calls_cost *table;
 };
 
-struct reader {
+struct calls_reader {
 	struct calls_table table;
 	struct calls_base base;
 	struct calls_functions functions;
@@ -85,7 +85,7 @@ static double inner_at(const struct cost *cost, double told)
 /* ---- nodes ------------------------------------------------------------- */
 
 /* The path of a node, made with those above it; CALL_PATH_NONE: it makes no sense. */
-static uint32_t path_of(struct reader *r, uint32_t index)
+static uint32_t path_of(struct calls_reader *r, uint32_t index)
 {
 	struct calls_node *nodes = r->table.nodes.items;
 	uint32_t path = 0, i = index;
@@ -117,14 +117,14 @@ static uint32_t path_of(struct reader *r, uint32_t index)
 }
 
 /* A path without calls or time is omitted, unless it has paths below it. */
-static bool node_says(const struct reader *r, const struct calls_node *node)
+static bool node_says(const struct calls_reader *r, const struct calls_node *node)
 {
 	return r->table.recording || node->function & ASSAY_FN_INHERITED || node->calls ||
 	       node->net || node->blocked || node->preempted || node->open;
 }
 
 /* Shortest and longest are of the same time as the rest: since the last reset. */
-static bool range_holds(const struct reader *r, const struct calls_node *node)
+static bool range_holds(const struct calls_reader *r, const struct calls_node *node)
 {
 	uint32_t epoch = r->table.threads.items[node->thread].record.epoch;
 
@@ -150,7 +150,7 @@ static void range_add(struct call_path *path, const struct calls_node *node,
 	call_path_range(path, (double)node->min * rate + shift, (double)node->max * rate + shift);
 }
 
-static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
+static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t id,
                      const struct cost *cost, struct call_thread *thread)
 {
 	struct call_path *path = &r->process->paths.items[id];
@@ -185,7 +185,7 @@ static void node_add(struct reader *r, struct calls_node *node, uint32_t id,
 }
 
 /* Over all calls; where there are none, what was calibrated. */
-static void mean_costs(struct reader *r)
+static void mean_costs(struct calls_reader *r)
 {
 	const struct assay_calls_cost *c = &r->table.header.cost;
 	bool any = r->calls > 0;
@@ -197,7 +197,7 @@ static void mean_costs(struct reader *r)
 }
 
 /* In the order of units, which is that of first calls. */
-static void nodes_add(struct reader *r, struct call_thread *threads)
+static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 {
 	struct cost *costs = xcalloc(r->table.threads.count + 1, sizeof(*costs));
 
@@ -227,7 +227,7 @@ static uint32_t short_text(struct call_paths *into, const char *text, size_t roo
 }
 
 /* Each term was summed up by itself; what is left between them is shown. */
-static void thread_close(struct reader *r, const struct calls_thread_item *item,
+static void thread_close(struct calls_reader *r, const struct calls_thread_item *item,
                          struct call_thread *thread)
 {
 	double rate = r->table.ns_per_tick, own = (double)(int64_t)item->record.own * rate;
@@ -245,7 +245,7 @@ static void thread_close(struct reader *r, const struct calls_thread_item *item,
 	                           thread->preempted_ns + thread->tail_ns - thread->wall_ns;
 }
 
-static void threads_add(struct reader *r)
+static void threads_add(struct calls_reader *r)
 {
 	struct call_thread *threads = xcalloc(r->table.threads.count + 1, sizeof(*threads));
 
@@ -257,7 +257,7 @@ static void threads_add(struct reader *r)
 	free(threads);
 }
 
-static uint64_t process_begin(const struct reader *r, uint64_t end)
+static uint64_t process_begin(const struct calls_reader *r, uint64_t end)
 {
 	uint64_t begin = end;
 
@@ -270,7 +270,7 @@ static uint64_t process_begin(const struct reader *r, uint64_t end)
 }
 
 /* Flags whose counter has not changed since the reset. */
-static uint32_t flags_of_nothing(const struct reader *r)
+static uint32_t flags_of_nothing(const struct calls_reader *r)
 {
 	const struct call_process *p = r->process;
 	const struct assay_calls_header *h = &r->table.header, *was = &r->base.table.header;
@@ -282,7 +282,7 @@ static uint32_t flags_of_nothing(const struct reader *r)
 	       (h->nested_stacks > was->nested_stacks ? 0 : CALL_STACKS);
 }
 
-static uint32_t flags_of(const struct reader *r, const struct calls_state *state)
+static uint32_t flags_of(const struct calls_reader *r, const struct calls_state *state)
 {
 	uint32_t flags = r->table.header.flags & 0xffff;
 
@@ -295,7 +295,7 @@ static uint32_t flags_of(const struct reader *r, const struct calls_state *state
 	return flags | (r->base.there ? CALL_RESET : 0);
 }
 
-static void process_fill(struct reader *r, const struct calls_state *state)
+static void process_fill(struct calls_reader *r, const struct calls_state *state)
 {
 	const struct assay_calls_header *h = &r->table.header, *was = &r->base.table.header;
 	uint64_t end = calls_table_end(&r->table, state), begin = process_begin(r, end);
@@ -322,12 +322,12 @@ static void process_fill(struct reader *r, const struct calls_state *state)
 
 /* ---- what a recording has besides -------------------------------------- */
 
-static double book_ns(const struct reader *r, int64_t ticks)
+static double book_ns(const struct calls_reader *r, int64_t ticks)
 {
 	return ticks == ASSAY_CALLS_UNKNOWN ? NAN : (double)ticks * r->table.ns_per_tick;
 }
 
-static void book_add(struct reader *r, const struct assay_calls_book *raw)
+static void book_add(struct calls_reader *r, const struct assay_calls_book *raw)
 {
 	struct call_thread *thread = vec_add(&r->process->threads);
 
@@ -346,7 +346,7 @@ static void book_add(struct reader *r, const struct assay_calls_book *raw)
 	thread->wall_residual_ns = book_ns(r, raw->wall_residual);
 }
 
-static void more_add(struct reader *r, const struct assay_calls_more *raw)
+static void more_add(struct calls_reader *r, const struct assay_calls_more *raw)
 {
 	uint32_t i = calls_table_node(&r->table, raw->node);
 	uint32_t id = i == ID_NONE ? CALL_PATH_NONE : r->table.nodes.items[i].path;
@@ -359,7 +359,7 @@ static void more_add(struct reader *r, const struct assay_calls_more *raw)
 	r->process->paths.items[id].net_error_ns += book_ns(r, raw->net_error);
 }
 
-static void recording_fill(struct reader *r)
+static void recording_fill(struct calls_reader *r)
 {
 	const struct assay_calls_books *b = &r->table.books;
 	struct call_process *p = r->process;
@@ -392,7 +392,8 @@ static void recording_fill(struct reader *r)
 
 /* ---- a table, a file ---------------------------------------------------- */
 
-static void reader_add(struct reader *r, struct call_paths *into, const struct calls_state *state)
+static void reader_add(struct calls_reader *r, struct call_paths *into,
+                       const struct calls_state *state)
 {
 	char *name = xstrndup(r->table.header.name, sizeof(r->table.header.name));
 	int32_t pid = state && state->running ? r->table.header.pid : 0;
@@ -415,7 +416,7 @@ static void reader_add(struct reader *r, struct call_paths *into, const struct c
 int calls_file_read(struct call_paths *into, const void *bytes, size_t size, const char *name,
                     const struct calls_state *state, size_t *used, struct error *err)
 {
-	struct reader r = {0};
+	struct calls_reader r = {0};
 	struct calls_state ended;
 	int rc = calls_table_open(&r.table, bytes, size, name, err);
 

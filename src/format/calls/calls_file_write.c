@@ -21,7 +21,7 @@ struct written {
 	uint32_t table, at;
 };
 
-struct writer {
+struct calls_writer {
 	const struct call_paths *model;
 	const struct call_process *process;
 	uint32_t table;                 /* number of the current one, from 1 */
@@ -36,7 +36,7 @@ struct writer {
 /* The last image's number stands for all that found no number. */
 #define IMAGES_MAX ASSAY_FN_IMAGE_MASK
 
-static int64_t ticks(const struct writer *w, double ns)
+static int64_t ticks(const struct calls_writer *w, double ns)
 {
 	return isnan(ns) ? ASSAY_CALLS_UNKNOWN
 	                 : llrint(fmax(fmin(ns * w->scale, TICKS_MAX), -TICKS_MAX));
@@ -77,7 +77,7 @@ static double scale_of(const struct call_process *p)
 
 /* ---- texts, images, functions ------------------------------------------ */
 
-static uint32_t text_put(struct writer *w, uint32_t id)
+static uint32_t text_put(struct calls_writer *w, uint32_t id)
 {
 	struct buf *texts = &w->items[ASSAY_CHUNK_TEXT];
 	const char *text = intern_text(&w->model->images.names, id);
@@ -103,7 +103,7 @@ static void path_put(char *into, size_t room, const char *path)
 		snprintf(into, room, "...%s", path + size - (room - 4));
 }
 
-static uint32_t image_put(struct writer *w, uint32_t id)
+static uint32_t image_put(struct calls_writer *w, uint32_t id)
 {
 	const struct image *image = &w->model->images.images.items[id];
 	struct assay_calls_image raw = {.start = image->base, .inode = image->inode};
@@ -135,7 +135,7 @@ static bool fits(uint64_t offset)
 	return (uint64_t)((int64_t)(offset << 16) >> 16) == offset;
 }
 
-static uint64_t real_function(struct writer *w, const struct call_function *f)
+static uint64_t real_function(struct calls_writer *w, const struct call_function *f)
 {
 	enum image_kind kind = w->model->images.images.items[f->frame.image].kind;
 	bool text = kind == IMAGE_NAME && f->frame.offset < w->model->images.names.texts.count;
@@ -160,7 +160,7 @@ static uint64_t real_function(struct writer *w, const struct call_function *f)
 	return word;
 }
 
-static uint64_t function_put(struct writer *w, uint32_t id)
+static uint64_t function_put(struct calls_writer *w, uint32_t id)
 {
 	const struct call_function *f = &w->model->functions.items[id];
 
@@ -184,7 +184,7 @@ static uint64_t function_put(struct writer *w, uint32_t id)
 /* ---- paths and books ---------------------------------------------------- */
 
 /* Where the wait that is written next will lie: in the chunk behind the nodes. */
-static uint32_t next_wait(const struct writer *w)
+static uint32_t next_wait(const struct calls_writer *w)
 {
 	uint64_t nodes = w->process->paths.count * sizeof(struct assay_calls_node) +
 	                 sizeof(struct assay_calls_chunk);
@@ -196,8 +196,8 @@ static uint32_t next_wait(const struct writer *w)
 	                  ASSAY_CALLS_UNIT);
 }
 
-static void wait_put(struct writer *w, const struct call_path *path, struct assay_calls_node *node,
-                     uint32_t unit)
+static void wait_put(struct calls_writer *w, const struct call_path *path,
+                     struct assay_calls_node *node, uint32_t unit)
 {
 	struct assay_calls_wait wait = {.node = unit};
 
@@ -212,7 +212,7 @@ static void wait_put(struct writer *w, const struct call_path *path, struct assa
 	buf_add(&w->items[ASSAY_CHUNK_WAITS], &wait, sizeof(wait));
 }
 
-static void path_write(struct writer *w, uint32_t id)
+static void path_write(struct calls_writer *w, uint32_t id)
 {
 	const struct call_path *path = &w->process->paths.items[id];
 	struct assay_calls_node node = {.calls = path->calls};
@@ -234,7 +234,7 @@ static void path_write(struct writer *w, uint32_t id)
 		buf_add(&w->items[ASSAY_CHUNK_MORE], &more, sizeof(more));
 }
 
-static void book_write(struct writer *w, const struct call_thread *thread)
+static void book_write(struct calls_writer *w, const struct call_thread *thread)
 {
 	struct assay_calls_book book = {
 	        .wall = ticks(w, thread->wall_ns),
@@ -254,7 +254,7 @@ static void book_write(struct writer *w, const struct call_thread *thread)
 	buf_add(&w->items[ASSAY_CHUNK_BOOK], &book, sizeof(book));
 }
 
-static void books_write(struct writer *w)
+static void books_write(struct calls_writer *w)
 {
 	const struct call_process *p = w->process;
 	struct assay_calls_books books = {
@@ -290,7 +290,7 @@ static const struct kind {
         {ASSAY_CHUNK_MORE, sizeof(struct assay_calls_more)},
 };
 
-static uint64_t chunk_bytes(const struct writer *w, const struct kind *k)
+static uint64_t chunk_bytes(const struct calls_writer *w, const struct kind *k)
 {
 	uint64_t bytes = w->items[k->kind].size + sizeof(struct assay_calls_chunk);
 
@@ -299,7 +299,7 @@ static uint64_t chunk_bytes(const struct writer *w, const struct kind *k)
 	return (bytes + ASSAY_CALLS_PAGE - 1) / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
 }
 
-static void header_write(const struct writer *w, struct buf *out)
+static void header_write(const struct calls_writer *w, struct buf *out)
 {
 	const uint32_t no_own_end = CALL_RUNNING | CALL_END_UNKNOWN | CALL_KILLED;
 	const struct call_process *p = w->process;
@@ -335,7 +335,7 @@ static void header_write(const struct writer *w, struct buf *out)
 	buf_pad(out, '\0', ASSAY_CALLS_PAGE - sizeof(h));
 }
 
-static void chunk_write(const struct writer *w, const struct kind *k, struct buf *out)
+static void chunk_write(const struct calls_writer *w, const struct kind *k, struct buf *out)
 {
 	const struct buf *items = &w->items[k->kind];
 	struct assay_calls_chunk c = {.kind = k->kind, .bytes = chunk_bytes(w, k)};
@@ -349,7 +349,7 @@ static void chunk_write(const struct writer *w, const struct kind *k, struct buf
 	buf_pad(out, '\0', c.bytes - sizeof(c) - items->size);
 }
 
-static void table_write(struct writer *w, const struct call_process *p, struct buf *out)
+static void table_write(struct calls_writer *w, const struct call_process *p, struct buf *out)
 {
 	struct assay_calls_thread record = {.root = (uint32_t)FIRST_NODE};
 
@@ -372,7 +372,7 @@ static void table_write(struct writer *w, const struct call_process *p, struct b
 
 int calls_file_write(const struct call_paths *c, struct buf *out, struct error *err)
 {
-	struct writer w = {.model = c};
+	struct calls_writer w = {.model = c};
 
 	if (!c->processes.count)
 		return error_set(err, EINVAL, "there are no call paths to write");

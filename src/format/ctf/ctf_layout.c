@@ -18,7 +18,7 @@
 	"else)"
 
 /* A walk over the fields of a struct. */
-struct walk {
+struct ctf_layout_walk {
 	const struct ctf_metadata *m;
 	uint64_t at;    /* bits */
 	uint32_t align; /* the greatest met */
@@ -27,12 +27,12 @@ struct walk {
 	struct ctf_place *strings;
 	uint32_t string_count;
 	/* What is looked for: names, and where to put them. */
-	const struct wanted *wanted;
+	const struct ctf_layout_wanted *wanted;
 	size_t wanted_count;
 	struct error *err;
 };
 
-struct wanted {
+struct ctf_layout_wanted {
 	const char *name;
 	struct ctf_place *place;
 	bool text;
@@ -48,7 +48,7 @@ static bool is_big(const struct ctf_metadata *m, const struct ctf_type *t)
 	return t->native ? m->big : t->big;
 }
 
-static int move_to(struct walk *w, uint64_t align, size_t line)
+static int move_to(struct ctf_layout_walk *w, uint64_t align, size_t line)
 {
 	align = align ? align : 1;
 	w->at = (w->at + align - 1) / align * align;
@@ -62,9 +62,10 @@ static int move_to(struct walk *w, uint64_t align, size_t line)
 }
 
 /* The integer is one that is looked for, or an array of bytes is. */
-static int settle(struct walk *w, const char *name, const struct ctf_type *t, uint64_t count)
+static int settle(struct ctf_layout_walk *w, const char *name, const struct ctf_type *t,
+                  uint64_t count)
 {
-	const struct wanted *found = NULL;
+	const struct ctf_layout_wanted *found = NULL;
 	bool big = is_big(w->m, t) && t->bits > 8;
 
 	for (size_t i = 0; i < w->wanted_count; i++)
@@ -89,7 +90,7 @@ static int settle(struct walk *w, const char *name, const struct ctf_type *t, ui
 	return 0;
 }
 
-static int walk_string(struct walk *w, const char *name, const struct ctf_type *t)
+static int walk_string(struct ctf_layout_walk *w, const char *name, const struct ctf_type *t)
 {
 	if (!w->strings)
 		return refuse(w->m, t->line, "a string has no fixed size", w->err);
@@ -102,9 +103,9 @@ static int walk_string(struct walk *w, const char *name, const struct ctf_type *
 	return settle(w, name, t, 0);
 }
 
-static int walk_type(struct walk *w, const char *name, uint32_t id);
+static int walk_type(struct ctf_layout_walk *w, const char *name, uint32_t id);
 
-static int walk_array(struct walk *w, const char *name, const struct ctf_type *t)
+static int walk_array(struct ctf_layout_walk *w, const char *name, const struct ctf_type *t)
 {
 	const struct ctf_type *e = &w->m->types.items[t->element];
 	int rc;
@@ -124,7 +125,7 @@ static int walk_array(struct walk *w, const char *name, const struct ctf_type *t
 	return move_to(w, 1, t->line);
 }
 
-static int walk_type(struct walk *w, const char *name, uint32_t id)
+static int walk_type(struct ctf_layout_walk *w, const char *name, uint32_t id)
 {
 	const struct ctf_type *t = &w->m->types.items[id];
 	int rc;
@@ -173,7 +174,8 @@ static bool is_struct(const struct ctf_metadata *m, uint32_t id)
 }
 
 /* Walks a struct from where `w` stands; CTF_NONE: there is none. */
-static int walk_scope(struct walk *w, uint32_t id, const struct wanted *wanted, size_t count)
+static int walk_scope(struct ctf_layout_walk *w, uint32_t id,
+                      const struct ctf_layout_wanted *wanted, size_t count)
 {
 	unsigned steps = 0;
 	size_t line;
@@ -193,7 +195,7 @@ static int walk_scope(struct walk *w, uint32_t id, const struct wanted *wanted, 
 /* Nothing stands in it. */
 static int empty(const struct ctf_metadata *m, uint32_t id, const char *what, struct error *err)
 {
-	struct walk w = {.m = m, .err = err};
+	struct ctf_layout_walk w = {.m = m, .err = err};
 	int rc = walk_scope(&w, id, NULL, 0);
 
 	if (rc || !w.at)
@@ -216,8 +218,9 @@ uint32_t ctf_class_find(const struct ctf_trace *t, uint64_t id)
 static int read_event_header(struct ctf_class_layout *c, const struct ctf_metadata *m,
                              const struct ctf_class *of, uint32_t *clock, struct error *err)
 {
-	const struct wanted wanted[] = {{"id", &c->tag, false}, {"timestamp", &c->time, false}};
-	struct walk w = {.m = m, .err = err, .align = 1};
+	const struct ctf_layout_wanted wanted[] = {{"id", &c->tag, false},
+	                                           {"timestamp", &c->time, false}};
+	struct ctf_layout_walk w = {.m = m, .err = err, .align = 1};
 	const struct ctf_type *t;
 	int rc;
 
@@ -257,7 +260,7 @@ static int read_class(struct ctf_trace *t, const struct ctf_metadata *m, const s
 {
 	struct ctf_class_layout *c = vec_add(&t->classes);
 	struct ctf_place cpu = {0};
-	const struct wanted wanted[] = {
+	const struct ctf_layout_wanted wanted[] = {
 	        {"timestamp_begin", &c->begin, false},
 	        {"timestamp_end", &c->end, false},
 	        {"content_size", &c->content, false},
@@ -271,7 +274,8 @@ static int read_class(struct ctf_trace *t, const struct ctf_metadata *m, const s
 	        {"thread", &c->thread, true},
 	        {"process", &c->process, true},
 	};
-	struct walk w = {.m = m, .at = t->header_bits, .strings = c->strings, .err = err};
+	struct ctf_layout_walk w = {
+	        .m = m, .at = t->header_bits, .strings = c->strings, .err = err};
 	int rc = walk_scope(&w, of->packet_context, wanted, sizeof(wanted) / sizeof(*wanted));
 
 	c->id = of->id;
@@ -359,10 +363,10 @@ static int read_events(const struct ctf_metadata *m, struct error *err)
 int ctf_trace_read(struct ctf_trace *t, const char *text, size_t length, const char *path,
                    struct error *err)
 {
-	const struct wanted wanted[] = {{"magic", &t->magic, false},
-	                                {"stream_id", &t->stream_id, false}};
+	const struct ctf_layout_wanted wanted[] = {{"magic", &t->magic, false},
+	                                           {"stream_id", &t->stream_id, false}};
 	struct ctf_metadata m;
-	struct walk w = {.m = &m, .err = err};
+	struct ctf_layout_walk w = {.m = &m, .err = err};
 	int rc;
 
 	*t = (struct ctf_trace){0};

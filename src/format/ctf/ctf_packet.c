@@ -10,18 +10,18 @@
 #define PACKET_BITS_MAX (1ull << 46)
 
 /* Bounded access to a head's bytes. */
-struct view {
+struct packet_view {
 	const uint8_t *bytes;
 	uint64_t size;
 	uint64_t after[CTF_STRINGS_MAX + 1]; /* bits: the end of each string; [0]: 0 */
 };
 
-static uint64_t at_of(const struct view *v, const struct ctf_place *p)
+static uint64_t at_of(const struct packet_view *v, const struct ctf_place *p)
 {
 	return v->after[p->strings] + p->at;
 }
 
-static uint64_t value_of(const struct view *v, const struct ctf_place *p)
+static uint64_t value_of(const struct packet_view *v, const struct ctf_place *p)
 {
 	uint8_t near[24] = {0};
 	uint64_t at = at_of(v, p), byte = at / 8;
@@ -31,7 +31,7 @@ static uint64_t value_of(const struct view *v, const struct ctf_place *p)
 	return ctf_bits(near, at % 8, p->bits, p->big);
 }
 
-static void text_of(const struct view *v, const struct ctf_place *p, char into[17])
+static void text_of(const struct packet_view *v, const struct ctf_place *p, char into[17])
 {
 	uint64_t at = at_of(v, p), count = p->count;
 
@@ -44,7 +44,7 @@ static void text_of(const struct view *v, const struct ctf_place *p, char into[1
 }
 
 /* Where strings end: 1; 0: not in these bytes; -1: they are none. */
-static int find_strings(struct view *v, const struct ctf_class_layout *c, const char **why)
+static int find_strings(struct packet_view *v, const struct ctf_class_layout *c, const char **why)
 {
 	for (uint32_t i = 0; i < c->string_count; i++) {
 		uint64_t at = at_of(v, &c->strings[i]) / 8, left = v->size > at ? v->size - at : 0;
@@ -63,12 +63,12 @@ static int find_strings(struct view *v, const struct ctf_class_layout *c, const 
 	return v->size >= (v->after[c->string_count] + c->fixed_bits + 7) / 8;
 }
 
-static uint64_t value_or(const struct view *v, const struct ctf_place *p, uint64_t other)
+static uint64_t value_or(const struct packet_view *v, const struct ctf_place *p, uint64_t other)
 {
 	return p->bits ? value_of(v, p) : other;
 }
 
-static void read_context(const struct view *v, const struct ctf_class_layout *c,
+static void read_context(const struct packet_view *v, const struct ctf_class_layout *c,
                          struct ctf_head *head)
 {
 	head->begin = value_or(v, &c->begin, 0);
@@ -108,7 +108,7 @@ static const char *wrong_sizes(const struct ctf_class_layout *c, const struct ct
 int ctf_head_read(const struct ctf_trace *t, const uint8_t *bytes, uint64_t size,
                   struct ctf_head *head, const char **why)
 {
-	struct view v = {.bytes = bytes, .size = size};
+	struct packet_view v = {.bytes = bytes, .size = size};
 	const struct ctf_class_layout *c;
 	int rc;
 

@@ -210,7 +210,7 @@ static size_t run_of(const uint64_t *words, size_t count, uint64_t begin, uint64
 	return i;
 }
 
-struct run {
+struct ctf_run {
 	uint64_t begin, last;
 	const uint64_t *words;
 	size_t count;
@@ -218,7 +218,7 @@ struct run {
 };
 
 static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
-                        const struct tag_packet *p, const struct run *run)
+                        const struct tag_packet *p, const struct ctf_run *run)
 {
 	uint64_t bits = (sizeof(*h) + run->count * 8) * 8;
 	uint64_t first = run->count ? time_at(run->begin, run->words[0]) : UINT64_MAX;
@@ -277,7 +277,7 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
                       struct error *err)
 {
 	struct written_stream before;
-	struct run run = {.begin = packet->begin, .first = true};
+	struct ctf_run run = {.begin = packet->begin, .first = true};
 	size_t left;
 	int rc;
 

@@ -18,12 +18,12 @@
 
 #define FLUSH (1u << 20)
 
-struct out {
+struct metadata_out {
 	int fd, rc;
 	struct buf text;
 };
 
-static void flush(struct out *o)
+static void flush(struct metadata_out *o)
 {
 	if (!o->rc && o->text.size)
 		o->rc = write_all(o->fd, o->text.data, o->text.size);
@@ -144,8 +144,8 @@ static void put_stream(struct buf *b, uint32_t id, bool device)
 }
 
 /* `note`: 0: none. With `tail` it is an exit, whose note its entry has, and a copy may not. */
-static void put_event(struct out *o, uint32_t stream, uint32_t tag, char note, const char *name,
-                      const char *tail)
+static void put_event(struct metadata_out *o, uint32_t stream, uint32_t tag, char note,
+                      const char *name, const char *tail)
 {
 	struct buf *b = &o->text;
 
@@ -187,7 +187,7 @@ static bool plain(const struct tag_name *n)
 	return true;
 }
 
-static void put_names(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+static void put_names(struct metadata_out *o, uint32_t stream, const struct ctf_seen *seen,
                       const struct tag_names *names)
 {
 	for (size_t i = 0; i < tag_names_count(names); i++) {
@@ -203,7 +203,7 @@ static void put_names(struct out *o, uint32_t stream, const struct ctf_seen *see
 }
 
 /* babeltrace2 takes minutes for 10^5 events that never come: such names are its comments. */
-static void put_other_names(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+static void put_other_names(struct metadata_out *o, uint32_t stream, const struct ctf_seen *seen,
                             const struct tag_names *names)
 {
 	buf_addf(&o->text, "/*assay names %u\n", stream);
@@ -239,7 +239,7 @@ static const char *own_name(uint32_t tag)
 }
 
 /* A tag that came and has no name. */
-static void put_unnamed(struct out *o, uint32_t stream, uint32_t tag)
+static void put_unnamed(struct metadata_out *o, uint32_t stream, uint32_t tag)
 {
 	bool own = tag >= ASSAY_TAG_RESERVED;
 	char name[32];
@@ -248,7 +248,7 @@ static void put_unnamed(struct out *o, uint32_t stream, uint32_t tag)
 	put_event(o, stream, tag, own ? 's' : '?', own_name(tag) ? own_name(tag) : name, "");
 }
 
-static void put_seen(struct out *o, uint32_t stream, const struct ctf_seen *seen,
+static void put_seen(struct metadata_out *o, uint32_t stream, const struct ctf_seen *seen,
                      const struct tag_names *names)
 {
 	bool exit;
@@ -263,7 +263,7 @@ static void put_seen(struct out *o, uint32_t stream, const struct ctf_seen *seen
 int ctf_metadata_write(int fd, const ctf_written_classes *classes,
                        const ctf_written_names_list *names, const struct ctf_writer_facts *facts)
 {
-	struct out o = {.fd = fd};
+	struct metadata_out o = {.fd = fd};
 
 	put_trace(&o.text);
 	put_env(&o.text, facts);

@@ -27,7 +27,7 @@
 #define FILE_MAX (1u << 30)
 #define SECTION "assay_tags_names"
 
-struct line {
+struct names_file_line {
 	const char *text, *end;
 	const char *path;
 	size_t number;
@@ -38,7 +38,7 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void trim(struct line *l)
+static void trim(struct names_file_line *l)
 {
 	while (l->text < l->end && blank(*l->text))
 		l->text++;
@@ -46,7 +46,7 @@ static void trim(struct line *l)
 		l->end--;
 }
 
-static int bad_line(const struct line *l, const char *why, struct error *err)
+static int bad_line(const struct names_file_line *l, const char *why, struct error *err)
 {
 	size_t length = (size_t)(l->end - l->text);
 
@@ -57,7 +57,7 @@ static int bad_line(const struct line *l, const char *why, struct error *err)
 }
 
 /* The mark behind the tag, taken off. */
-static enum tag_kind take_kind(struct line *l)
+static enum tag_kind take_kind(struct names_file_line *l)
 {
 	char mark = l->text < l->end ? l->end[-1] : '\0';
 
@@ -87,9 +87,9 @@ static bool number_of(const char *text, const char *end, uint32_t *tag)
 	return true;
 }
 
-static int parse_line(struct tag_names *into, struct line l, struct error *err)
+static int parse_line(struct tag_names *into, struct names_file_line l, struct error *err)
 {
-	struct line whole;
+	struct names_file_line whole;
 	struct error why = {0};
 	const char *slash, *name_end, *number;
 	enum tag_kind kind;
@@ -131,7 +131,7 @@ int names_file_parse(struct tag_names *into, const char *text, size_t length, co
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 
 		stop = stop ? stop : end;
-		rc = parse_line(into, (struct line){at, stop, path, ++number}, err);
+		rc = parse_line(into, (struct names_file_line){at, stop, path, ++number}, err);
 		at = stop < end ? stop + 1 : end;
 	}
 	return rc;

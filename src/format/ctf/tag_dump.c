@@ -22,7 +22,7 @@
 #define COLUMNS_MAX 64u
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
-struct field {
+struct tag_dump_field {
 	unsigned at, bytes; /* bytes 0: there is none */
 };
 
@@ -35,7 +35,7 @@ struct import {
 	unsigned clock_bits;
 	bool big;
 	bool unchecked; /* the user says what the clock is like */
-	struct field tag, clock;
+	struct tag_dump_field tag, clock;
 	unsigned record; /* bytes */
 	/* CSV: which column is what, and of how many; 0: the first line was not met yet. */
 	unsigned tag_column, clock_column, columns;
@@ -135,7 +135,7 @@ static int take_field(struct import *m, const char *name, size_t length, unsigne
 {
 	bool tag = length == 3 && !memcmp(name, "tag", 3);
 	bool clock = length == 5 && !memcmp(name, "clock", 5);
-	struct field *f = tag ? &m->tag : clock ? &m->clock : NULL;
+	struct tag_dump_field *f = tag ? &m->tag : clock ? &m->clock : NULL;
 
 	if (!f && !(length == 3 && !memcmp(name, "pad", 3)))
 		return bad_layout(layout, "a field is tag, clock or pad", m->err);
@@ -144,7 +144,7 @@ static int take_field(struct import *m, const char *name, size_t length, unsigne
 	if (f && f->bytes)
 		return bad_layout(layout, "a field stands there twice", m->err);
 	if (f)
-		*f = (struct field){m->record, (unsigned)bits / 8};
+		*f = (struct tag_dump_field){m->record, (unsigned)bits / 8};
 	m->record += (unsigned)bits / 8;
 	return m->record > RECORD_MAX ? bad_layout(layout, "too many bits", m->err) : 0;
 }
@@ -178,7 +178,8 @@ static int read_layout(struct import *m, const char *layout)
 
 /* Records */
 
-static uint64_t value_of(const struct import *m, const uint8_t *record, const struct field *f)
+static uint64_t value_of(const struct import *m, const uint8_t *record,
+                         const struct tag_dump_field *f)
 {
 	uint64_t value = 0;
 

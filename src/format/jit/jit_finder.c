@@ -16,7 +16,7 @@
 /* Clocks are set, and files' times are those of a tick: only more than this is another time. */
 #define SLACK_NS 2000000000u
 
-struct search {
+struct jit_finder_search {
 	const struct jit_finder *finder;
 	const struct process_jit_request *request;
 	struct jit_process process; /* with `alive` */
@@ -34,7 +34,7 @@ static bool is_same_machine(const struct recording *r)
 }
 
 /* Whether the process that has the pid now is the recorded one. */
-static bool still_there(struct search *s)
+static bool still_there(struct jit_finder_search *s)
 {
 	const struct recording *r = s->finder->recording;
 	uint64_t began = s->request->start_ns ? s->request->start_ns : r->clock_start_ns;
@@ -45,7 +45,7 @@ static bool still_there(struct search *s)
 	return !began || s->process.start_ns <= began + recording_wall_offset(r) + SLACK_NS;
 }
 
-static bool in_time(struct search *s, uint64_t written_ns, const char *path)
+static bool in_time(struct jit_finder_search *s, uint64_t written_ns, const char *path)
 {
 	uint64_t began = s->request->start_ns;
 
@@ -63,8 +63,8 @@ static bool in_time(struct search *s, uint64_t written_ns, const char *path)
 }
 
 /* Takes `text` over. */
-static void take(struct search *s, struct buf *text, size_t start, bool dump, const char *path,
-                 uint64_t written_ns)
+static void take(struct jit_finder_search *s, struct buf *text, size_t start, bool dump,
+                 const char *path, uint64_t written_ns)
 {
 	const struct recording *r = s->finder->recording;
 	struct jit_code *c = jit_code_new();
@@ -95,7 +95,7 @@ static void take(struct search *s, struct buf *text, size_t start, bool dump, co
 	s->code = c;
 }
 
-static void try_kept(struct search *s, bool dump)
+static void try_kept(struct jit_finder_search *s, bool dump)
 {
 	char *name = jit_file_kept_name(s->finder->recording, s->request->pid, dump), *path;
 	struct jit_file f = {.fd = -1, .size = JIT_FILE_BYTES_MAX};
@@ -122,7 +122,7 @@ static void try_kept(struct search *s, bool dump)
 }
 
 /* The mapping of the marker identifies the file, so another file cannot replace it. */
-static bool is_mapped_file(struct search *s, const struct jit_file *f, const char *path)
+static bool is_mapped_file(struct jit_finder_search *s, const struct jit_file *f, const char *path)
 {
 	const struct process_jit_request *r = s->request;
 
@@ -133,7 +133,7 @@ static bool is_mapped_file(struct search *s, const struct jit_file *f, const cha
 }
 
 /* Takes `path` over, which may be NULL. */
-static void try_path(struct search *s, char *path, bool dump, bool copied)
+static void try_path(struct jit_finder_search *s, char *path, bool dump, bool copied)
 {
 	uid_t user = s->alive ? s->process.user : geteuid();
 	struct error err = {0};
@@ -164,7 +164,7 @@ static void try_path(struct search *s, char *path, bool dump, bool copied)
 	free(path);
 }
 
-static void try_dump(struct search *s)
+static void try_dump(struct jit_finder_search *s)
 {
 	const char *path = s->request->dump;
 
@@ -182,7 +182,7 @@ static void try_dump(struct search *s)
 		error_set(&s->refused, ENOENT, "%s is no longer there", path);
 }
 
-static void try_map(struct search *s)
+static void try_map(struct jit_finder_search *s)
 {
 	int32_t pid = s->request->pid;
 
@@ -220,7 +220,7 @@ static const char *advice(const char *name)
 	       "DOTNET_PerfMapEnabled=1, python -X perf";
 }
 
-static struct jit_code *without_names(const struct search *s)
+static struct jit_code *without_names(const struct jit_finder_search *s)
 {
 	const struct process_jit_request *r = s->request;
 	const char *host = s->finder->recording->hostname;
@@ -245,9 +245,9 @@ static struct jit_code *without_names(const struct search *s)
 struct jit_code *jit_finder_find(void *ctx, const struct process_jit_request *request)
 {
 	const struct jit_finder *finder = ctx;
-	struct search s = {.finder = finder,
-	                   .request = request,
-	                   .same_machine = is_same_machine(finder->recording)};
+	struct jit_finder_search s = {.finder = finder,
+	                              .request = request,
+	                              .same_machine = is_same_machine(finder->recording)};
 
 	s.alive = still_there(&s);
 	try_dump(&s);

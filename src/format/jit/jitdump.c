@@ -55,7 +55,7 @@ struct numbered {
 	uint32_t entry; /* its entry, now */
 };
 
-struct reader {
+struct jitdump_reader {
 	struct jit_code *c;
 	bool timed;
 	VEC(struct numbered) numbers;
@@ -76,19 +76,19 @@ static void set_machine(struct jit_code *c, uint32_t machine)
 
 static bool same_index(const void *ctx, uint32_t id, const void *key)
 {
-	const struct reader *r = ctx;
+	const struct jitdump_reader *r = ctx;
 
 	return r->numbers.items[id].index == *(const uint64_t *)key;
 }
 
-static struct numbered *numbered_find(struct reader *r, uint64_t index)
+static struct numbered *numbered_find(struct jitdump_reader *r, uint64_t index)
 {
 	uint32_t id = id_table_find(&r->by_index, hash_u64(index), same_index, r, &index);
 
 	return id == ID_NONE ? NULL : &r->numbers.items[id];
 }
 
-static void number(struct reader *r, uint64_t index, uint32_t entry)
+static void number(struct jitdump_reader *r, uint64_t index, uint32_t entry)
 {
 	struct numbered *known = numbered_find(r, index);
 
@@ -100,12 +100,12 @@ static void number(struct reader *r, uint64_t index, uint32_t entry)
 	vec_push(&r->numbers, (struct numbered){index, entry});
 }
 
-static uint64_t time_of(const struct reader *r, const struct record_header *h)
+static uint64_t time_of(const struct jitdump_reader *r, const struct record_header *h)
 {
 	return r->timed ? h->time_ns : 0;
 }
 
-static void on_load(struct reader *r, const struct record_header *h, const uint8_t *body,
+static void on_load(struct jitdump_reader *r, const struct record_header *h, const uint8_t *body,
                     size_t size)
 {
 	struct jit_entry entry = {0};
@@ -137,7 +137,7 @@ static void on_load(struct reader *r, const struct record_header *h, const uint8
 	jit_code_happened(r->c, time_of(r, h), load.address, load.size, id);
 }
 
-static void on_move(struct reader *r, const struct record_header *h, const uint8_t *body,
+static void on_move(struct jitdump_reader *r, const struct record_header *h, const uint8_t *body,
                     size_t size)
 {
 	struct record_move move;
@@ -169,7 +169,7 @@ static int compare_lines(const void *pa, const void *pb)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static void on_lines(struct reader *r, const uint8_t *body, size_t size)
+static void on_lines(struct jitdump_reader *r, const uint8_t *body, size_t size)
 {
 	const uint8_t *end = body + size;
 	struct record_lines lines;
@@ -208,14 +208,14 @@ static void on_lines(struct reader *r, const uint8_t *body, size_t size)
 		      compare_lines);
 }
 
-static void finish_lines(struct reader *r)
+static void finish_lines(struct jitdump_reader *r)
 {
 	if (!r->lines_near)
 		vec_each (line, &r->c->lines)
 			line->offset -= ELF_HEADER_SHIFT;
 }
 
-static void read_records(struct reader *r, const uint8_t *bytes, size_t size, size_t at)
+static void read_records(struct jitdump_reader *r, const uint8_t *bytes, size_t size, size_t at)
 {
 	struct record_header h;
 
@@ -238,7 +238,7 @@ static void read_records(struct reader *r, const uint8_t *bytes, size_t size, si
 
 int jitdump_read(struct jit_code *c, const void *bytes, size_t size, bool timed, struct error *err)
 {
-	struct reader r = {.c = c, .timed = timed};
+	struct jitdump_reader r = {.c = c, .timed = timed};
 	struct file_header h;
 
 	if (size < sizeof(h))

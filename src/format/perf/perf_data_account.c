@@ -11,7 +11,7 @@
 
 enum field_type { FIELD_U64, FIELD_I32, FIELD_BOOL };
 
-struct field {
+struct account_field {
 	const char *key;
 	size_t offset;
 	enum field_type type;
@@ -22,7 +22,7 @@ struct field {
 #name, offsetof(struct account, name), type                                        \
 	}
 
-static const struct field account_fields[] = {
+static const struct account_field account_fields[] = {
         ACCOUNT_FIELD(machine_wide, FIELD_BOOL),
         ACCOUNT_FIELD(start_ns, FIELD_U64),
         ACCOUNT_FIELD(end_ns, FIELD_U64),
@@ -43,7 +43,7 @@ static const struct field account_fields[] = {
 #name, offsetof(struct account_cpu, name), FIELD_U64                               \
 	}
 
-static const struct field cpu_fields[] = {
+static const struct account_field cpu_fields[] = {
         CPU_FIELD(start_ns),       CPU_FIELD(end_ns),         CPU_FIELD(stat_user_ns),
         CPU_FIELD(stat_system_ns), CPU_FIELD(stat_irq_ns),    CPU_FIELD(stat_softirq_ns),
         CPU_FIELD(stat_idle_ns),   CPU_FIELD(stat_iowait_ns), CPU_FIELD(stat_steal_ns),
@@ -56,7 +56,7 @@ static const struct field cpu_fields[] = {
 #name, offsetof(struct account_unwind, name), FIELD_U64                            \
 	}
 
-static const struct field unwind_fields[] = {
+static const struct account_field unwind_fields[] = {
         UNWIND_FIELD(samples),         UNWIND_FIELD(frames),       UNWIND_FIELD(by_frame_pointer),
         UNWIND_FIELD(stitched_frames), UNWIND_FIELD(memory_reads), UNWIND_FIELD(tables),
         UNWIND_FIELD(table_rows),      UNWIND_FIELD(table_ns),     UNWIND_FIELD(cpu_ns),
@@ -67,15 +67,15 @@ static const struct field unwind_fields[] = {
 #name, offsetof(struct account_rate, name), FIELD_U64                              \
 	}
 
-static const struct field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns),
-                                           RATE_FIELD(budget)};
+static const struct account_field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns),
+                                                   RATE_FIELD(budget)};
 
 #define BUDGET_FIELD(name)                                                                         \
 	{                                                                                          \
 #name, offsetof(struct account_budget, name), FIELD_U64                            \
 	}
 
-static const struct field budget_fields[] = {
+static const struct account_field budget_fields[] = {
         BUDGET_FIELD(share_ppm),    BUDGET_FIELD(cost_ns),      BUDGET_FIELD(cost_low_ns),
         BUDGET_FIELD(cost_high_ns), BUDGET_FIELD(cost_samples), BUDGET_FIELD(spent_ppm),
         BUDGET_FIELD(most_ppm),     BUDGET_FIELD(looked_ns),    BUDGET_FIELD(over_ns),
@@ -84,7 +84,7 @@ static const struct field budget_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static void put_value(struct buf *out, const struct field *f, const void *object)
+static void put_value(struct buf *out, const struct account_field *f, const void *object)
 {
 	const char *p = (const char *)object + f->offset;
 
@@ -101,7 +101,7 @@ static void put_value(struct buf *out, const struct field *f, const void *object
 	}
 }
 
-static bool field_set(const struct field *f, void *object, const char *text)
+static bool field_set(const struct account_field *f, void *object, const char *text)
 {
 	char *p = (char *)object + f->offset;
 	bool negative = *text == '-';
@@ -126,7 +126,8 @@ static bool field_set(const struct field *f, void *object, const char *text)
 	return false;
 }
 
-static const struct field *field_find(const struct field *fields, size_t count, const char *key)
+static const struct account_field *field_find(const struct account_field *fields, size_t count,
+                                              const char *key)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(fields[i].key, key))
@@ -143,7 +144,8 @@ static void put_note(struct buf *out, const char *note)
 }
 
 /* " key=value" for each field, and the end of the line. */
-static void put_pairs(struct buf *out, const struct field *fields, size_t count, const void *object)
+static void put_pairs(struct buf *out, const struct account_field *fields, size_t count,
+                      const void *object)
 {
 	for (size_t k = 0; k < count; k++) {
 		buf_addf(out, " %s=", fields[k].key);
@@ -189,12 +191,12 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 }
 
 /* The words that strtok_r() has left, each key=value; those of other versions are skipped. */
-static bool decode_pairs(char *word, char **rest, const struct field *fields, size_t count,
+static bool decode_pairs(char *word, char **rest, const struct account_field *fields, size_t count,
                          void *object)
 {
 	for (; word; word = strtok_r(NULL, " ", rest)) {
 		char *value = strchr(word, '=');
-		const struct field *f;
+		const struct account_field *f;
 
 		if (!value)
 			return false;
@@ -233,7 +235,7 @@ static bool decode_rate(char *text, struct account *a)
 
 static bool decode_cpu(char *text, struct account *a)
 {
-	static const struct field number = {"cpu", 0, FIELD_U64};
+	static const struct account_field number = {"cpu", 0, FIELD_U64};
 	struct account_cpu cpu = {0};
 	uint64_t n;
 	char *rest, *word = strtok_r(text, " ", &rest);
@@ -250,9 +252,9 @@ static bool decode_cpu(char *text, struct account *a)
 
 static bool decode_line(char *line, struct account *a, uint16_t *witness)
 {
-	static const struct field number = {"witness_attr", 0, FIELD_U64};
+	static const struct account_field number = {"witness_attr", 0, FIELD_U64};
 	char *value = strchr(line, ' ');
-	const struct field *f;
+	const struct account_field *f;
 	uint64_t n;
 
 	if (!value)

@@ -152,12 +152,12 @@ void perf_data_feature_encode(struct buf *out, unsigned number, const struct rec
 }
 
 /* A cursor over untrusted bytes: what is not there reads as nothing and sets `bad`. */
-struct cursor {
+struct feature_cursor {
 	const uint8_t *p, *end;
 	bool bad;
 };
 
-static const uint8_t *take(struct cursor *c, size_t size)
+static const uint8_t *take(struct feature_cursor *c, size_t size)
 {
 	const uint8_t *p = c->p;
 
@@ -169,14 +169,14 @@ static const uint8_t *take(struct cursor *c, size_t size)
 	return p;
 }
 
-static uint32_t take_u32(struct cursor *c)
+static uint32_t take_u32(struct feature_cursor *c)
 {
 	const uint8_t *p = take(c, sizeof(uint32_t));
 
 	return p ? load_u32(p) : 0;
 }
 
-static uint64_t take_u64(struct cursor *c)
+static uint64_t take_u64(struct feature_cursor *c)
 {
 	const uint8_t *p = take(c, sizeof(uint64_t));
 
@@ -184,7 +184,7 @@ static uint64_t take_u64(struct cursor *c)
 }
 
 /* Owned by the caller; NULL where damaged. */
-static char *take_string(struct cursor *c)
+static char *take_string(struct feature_cursor *c)
 {
 	uint32_t size = take_u32(c);
 	const uint8_t *p = take(c, size);
@@ -192,7 +192,7 @@ static char *take_string(struct cursor *c)
 	return p ? xstrndup((const char *)p, size) : NULL;
 }
 
-static void take_into(struct cursor *c, char **owned)
+static void take_into(struct feature_cursor *c, char **owned)
 {
 	char *text = take_string(c);
 
@@ -202,7 +202,7 @@ static void take_into(struct cursor *c, char **owned)
 	*owned = text;
 }
 
-static void take_cmdline(struct cursor *c, struct recording *r)
+static void take_cmdline(struct feature_cursor *c, struct recording *r)
 {
 	uint32_t count = take_u32(c);
 	struct buf line = {0};
@@ -223,7 +223,7 @@ static void take_cmdline(struct cursor *c, struct recording *r)
 	buf_done(&line);
 }
 
-static void take_event_desc(struct cursor *c, perf_data_event_descs *descs)
+static void take_event_desc(struct feature_cursor *c, perf_data_event_descs *descs)
 {
 	uint32_t count = take_u32(c), attr_size = take_u32(c);
 
@@ -274,7 +274,7 @@ bool perf_data_build_id_decode(const uint8_t *record, size_t size, struct record
 	return true;
 }
 
-static void take_build_ids(struct cursor *c, struct recording *r)
+static void take_build_ids(struct feature_cursor *c, struct recording *r)
 {
 	while (c->p < c->end && !c->bad) {
 		const uint8_t *record = c->p;
@@ -287,7 +287,7 @@ static void take_build_ids(struct cursor *c, struct recording *r)
 	}
 }
 
-static void take_clock_data(struct cursor *c, struct recording *r)
+static void take_clock_data(struct feature_cursor *c, struct recording *r)
 {
 	uint32_t version = take_u32(c), clockid = take_u32(c);
 	uint64_t wall_ns = take_u64(c), start_ns = take_u64(c);
@@ -299,7 +299,7 @@ static void take_clock_data(struct cursor *c, struct recording *r)
 	r->clock_start_ns = start_ns;
 }
 
-static void take_cpus(struct cursor *c, struct recording *r)
+static void take_cpus(struct feature_cursor *c, struct recording *r)
 {
 	uint32_t available = take_u32(c), online = take_u32(c);
 
@@ -312,7 +312,7 @@ static void take_cpus(struct cursor *c, struct recording *r)
 bool perf_data_feature_decode(unsigned number, const void *bytes, size_t size, struct recording *r,
                               perf_data_event_descs *descs)
 {
-	struct cursor c = {bytes, (const uint8_t *)bytes + size, false};
+	struct feature_cursor c = {bytes, (const uint8_t *)bytes + size, false};
 
 	/* perf writes a section without bytes for what it could not find out. */
 	if (!size)

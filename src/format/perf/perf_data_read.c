@@ -4,7 +4,7 @@
  * decoded when their turn comes. Compressed records are the exception: they are unpacked
  * into blocks that are kept until all of their records are delivered.
  */
-#include "event/order.h"
+#include "event/time_order.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_data_read.h"
 #include "format/perf/perf_record_walk.h"
@@ -31,7 +31,7 @@ struct delivery {
 	struct recording *r;
 	const struct event_sink *sink;
 	struct perf_data_read_options options;
-	struct order order;
+	struct time_order order;
 	struct perf_inflate *inflate;
 	VEC(struct block) blocks;
 	size_t unpacked_bytes;
@@ -170,7 +170,7 @@ static void drop_blocks(struct delivery *d)
 
 static int end_round(struct delivery *d, struct error *err)
 {
-	int rc = order_round(&d->order, err);
+	int rc = time_order_round(&d->order, err);
 
 	drop_blocks(d);
 	return rc;
@@ -209,7 +209,7 @@ static int take_kernel_record(struct delivery *d, const uint8_t *record, size_t 
 	uint64_t time_ns = perf_decoder_time(&d->v->decoder, record, size);
 
 	if (!time_ns) {
-		order_pass(&d->order, (uintptr_t)record, (uintptr_t)end);
+		time_order_pass(&d->order, (uintptr_t)record, (uintptr_t)end);
 		return deliver_record(d, record,
 		                      is_mapped(d, record) ? (uint64_t)(record - d->v->bytes)
 		                                           : (uint64_t)(d->packed - d->v->bytes),
@@ -219,8 +219,8 @@ static int take_kernel_record(struct delivery *d, const uint8_t *record, size_t 
 		record = keep_unpacked(d, record, size, time_ns);
 		end = record + unpacked_step(size);
 	}
-	order_push(&d->order, time_ns, (uintptr_t)record, (uintptr_t)end);
-	return order_full(&d->order) ? order_relieve(&d->order, err) : 0;
+	time_order_push(&d->order, time_ns, (uintptr_t)record, (uintptr_t)end);
+	return time_order_full(&d->order) ? time_order_relieve(&d->order, err) : 0;
 }
 
 static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct error *err)
@@ -238,12 +238,12 @@ static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct e
 /* Of the blocks that wait, those before the middle one; all, where that is not enough. */
 static int drop_oldest(struct delivery *d, struct error *err)
 {
-	int rc = order_until(&d->order, d->blocks.items[d->blocks.count / 2].newest_ns, err);
+	int rc = time_order_until(&d->order, d->blocks.items[d->blocks.count / 2].newest_ns, err);
 
 	drop_blocks(d);
 	if (rc || d->unpacked_bytes <= UNPACKED_MAX / 4 * 3)
 		return rc;
-	rc = order_finish(&d->order, err);
+	rc = time_order_finish(&d->order, err);
 	drop_blocks(d);
 	return rc;
 }
@@ -281,7 +281,7 @@ static int take_record(struct delivery *d, const uint8_t *record, const struct p
 	d->r->records++;
 	if (type < PERF_USER_ATTR)
 		return take_kernel_record(d, record, w->record_size, w->p, err);
-	order_pass(&d->order, (uintptr_t)record, (uintptr_t)w->p);
+	time_order_pass(&d->order, (uintptr_t)record, (uintptr_t)w->p);
 	/* A round of one file says nothing of the others. */
 	if (type == PERF_USER_FINISHED_ROUND)
 		return d->v->part_count ? 0 : end_round(d, err);
@@ -340,7 +340,7 @@ static int take_all(struct delivery *d, struct error *err)
 
 	for (size_t i = 0; !rc && i < v->part_count; i++)
 		rc = take_part(d, v->parts[i].offset, v->parts[i].offset + v->parts[i].size, err);
-	return rc ? rc : order_finish(&d->order, err);
+	return rc ? rc : time_order_finish(&d->order, err);
 }
 
 int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
@@ -353,8 +353,9 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 		d.options = *options;
 	if (!v->mapped_size)
 		v->mapped_size = v->size;
-	order_init(&d.order, &(struct order_source){
-	                             .ctx = &d, .deliver = deliver_ordered, .next = next_ordered});
+	time_order_init(&d.order, &(struct time_order_source){.ctx = &d,
+	                                                      .deliver = deliver_ordered,
+	                                                      .next = next_ordered});
 	if (sink->begin)
 		rc = sink->begin(sink->ctx, r, err);
 	if (!rc)
@@ -366,6 +367,6 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 		free(block->bytes);
 	vec_done(&d.blocks);
 	perf_inflate_free(d.inflate);
-	order_done(&d.order);
+	time_order_done(&d.order);
 	return rc;
 }

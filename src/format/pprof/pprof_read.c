@@ -21,7 +21,7 @@ enum label { LABEL_OTHER, LABEL_PROCESS, LABEL_THREAD, LABEL_PID, LABEL_TID };
 
 typedef VEC(uint64_t) number_list;
 
-struct reader {
+struct pprof_reader {
 	struct pprof_tables t;
 	size_t kept[NAMED_VALUES];     /* types of the file */
 	uint8_t *labels;               /* per string: enum label + 1, 0: not asked yet */
@@ -50,7 +50,7 @@ static enum label label_of(const char *key)
 	return LABEL_OTHER;
 }
 
-static int find_label(struct reader *r, uint64_t key, const uint8_t *at, enum label *label,
+static int find_label(struct pprof_reader *r, uint64_t key, const uint8_t *at, enum label *label,
                       struct error *err)
 {
 	uint32_t text;
@@ -70,7 +70,7 @@ static int find_label(struct reader *r, uint64_t key, const uint8_t *at, enum la
 }
 
 /* Numbers come as numbers; some producers have texts alone. */
-static int32_t number_of(const struct reader *r, uint64_t number, uint32_t text)
+static int32_t number_of(const struct pprof_reader *r, uint64_t number, uint32_t text)
 {
 	int64_t value = (int64_t)number;
 
@@ -79,7 +79,7 @@ static int32_t number_of(const struct reader *r, uint64_t number, uint32_t text)
 	return value >= INT32_MIN && value <= INT32_MAX ? (int32_t)value : 0;
 }
 
-static int take_label(struct reader *r, const struct pprof_field *message,
+static int take_label(struct pprof_reader *r, const struct pprof_field *message,
                       struct named_owner *owner, bool *other, struct error *err)
 {
 	struct pprof_cursor c = pprof_inside(message);
@@ -111,7 +111,7 @@ static int take_label(struct reader *r, const struct pprof_field *message,
 }
 
 /* Packed, or one by one. */
-static int take_numbers(struct reader *r, number_list *list, const struct pprof_field *f,
+static int take_numbers(struct pprof_reader *r, number_list *list, const struct pprof_field *f,
                         struct error *err)
 {
 	struct pprof_cursor c;
@@ -129,7 +129,7 @@ static int take_numbers(struct reader *r, number_list *list, const struct pprof_
 	return 0;
 }
 
-static int take_fields(struct reader *r, const struct pprof_field *message,
+static int take_fields(struct pprof_reader *r, const struct pprof_field *message,
                        struct named_owner *owner, struct error *err)
 {
 	struct pprof_cursor c = pprof_inside(message);
@@ -157,9 +157,10 @@ static int take_fields(struct reader *r, const struct pprof_field *message,
 }
 
 /* What a file makes of few bytes is bounded, too. */
-static int check_count(const struct reader *r, const struct pprof_field *message, struct error *err)
+static int check_count(const struct pprof_reader *r, const struct pprof_field *message,
+                       struct error *err)
 {
-	const struct named_paths *n = r->t.n;
+	const struct symbolized_profile *n = r->t.n;
 	bool frames = r->frames > PPROF_FRAMES_MAX;
 
 	if (!frames && n->paths.count <= PPROF_PATHS_MAX && n->rows.count <= PPROF_PATHS_MAX)
@@ -171,10 +172,10 @@ static int check_count(const struct reader *r, const struct pprof_field *message
 	                 (size_t)(message->at - r->t.bytes), r->t.size);
 }
 
-static int step_into(struct reader *r, uint64_t location, const struct pprof_field *message,
+static int step_into(struct pprof_reader *r, uint64_t location, const struct pprof_field *message,
                      uint32_t *path, struct error *err)
 {
-	struct named_paths *n = r->t.n;
+	struct symbolized_profile *n = r->t.n;
 	size_t before = n->paths.count;
 	uint32_t place;
 	int ret = pprof_place(&r->t, location, message->at, &place, err);
@@ -187,11 +188,11 @@ static int step_into(struct reader *r, uint64_t location, const struct pprof_fie
 	return check_count(r, message, err);
 }
 
-static int take_sample(struct reader *r, const struct pprof_field *message, struct error *err)
+static int take_sample(struct pprof_reader *r, const struct pprof_field *message, struct error *err)
 {
 	struct named_owner owner = {.process = r->process};
 	int ret = take_fields(r, message, &owner, err);
-	struct named_paths *n = r->t.n;
+	struct symbolized_profile *n = r->t.n;
 	uint32_t path = NAMED_ROOT;
 	struct named_row *row;
 
@@ -205,7 +206,7 @@ static int take_sample(struct reader *r, const struct pprof_field *message, stru
 	return check_count(r, message, err);
 }
 
-static int take_samples(struct reader *r, struct error *err)
+static int take_samples(struct pprof_reader *r, struct error *err)
 {
 	struct pprof_cursor c = {r->t.bytes, r->t.bytes + r->t.size};
 	struct pprof_field f;
@@ -217,8 +218,8 @@ static int take_samples(struct reader *r, struct error *err)
 	return ret;
 }
 
-static int name_type(struct reader *r, const struct pprof_type *type, struct named_value *value,
-                     struct error *err)
+static int name_type(struct pprof_reader *r, const struct pprof_type *type,
+                     struct named_value *value, struct error *err)
 {
 	struct pprof_tables *t = &r->t;
 	uint32_t name, unit;
@@ -232,7 +233,7 @@ static int name_type(struct reader *r, const struct pprof_type *type, struct nam
 	return ret;
 }
 
-static int no_such_type(struct reader *r, struct error *err)
+static int no_such_type(struct pprof_reader *r, struct error *err)
 {
 	struct named_value value;
 	struct buf names = {0};
@@ -253,7 +254,7 @@ static int no_such_type(struct reader *r, struct error *err)
 }
 
 /* The profile names its default value. Without a name, the last value is the default. */
-static int find_main(struct reader *r, size_t *main, struct error *err)
+static int find_main(struct pprof_reader *r, size_t *main, struct error *err)
 {
 	struct pprof_tables *t = &r->t;
 	const char *wanted = t->n->wanted;
@@ -274,7 +275,7 @@ static int find_main(struct reader *r, size_t *main, struct error *err)
 	return !ret && t->n->wanted ? no_such_type(r, err) : ret;
 }
 
-static bool is_kept(const struct reader *r, size_t type)
+static bool is_kept(const struct pprof_reader *r, size_t type)
 {
 	for (unsigned i = 0; i < r->t.n->value_count; i++)
 		if (r->kept[i] == type)
@@ -282,7 +283,7 @@ static bool is_kept(const struct reader *r, size_t type)
 	return false;
 }
 
-static int tell_left_values(struct reader *r, struct error *err)
+static int tell_left_values(struct pprof_reader *r, struct error *err)
 {
 	size_t left = r->t.types.count - r->t.n->value_count, told = 0;
 	struct named_value value;
@@ -304,9 +305,9 @@ static int tell_left_values(struct reader *r, struct error *err)
 	return ret;
 }
 
-static int choose_values(struct reader *r, struct error *err)
+static int choose_values(struct pprof_reader *r, struct error *err)
 {
-	struct named_paths *n = r->t.n;
+	struct symbolized_profile *n = r->t.n;
 	size_t count = r->t.types.count, main;
 	int ret = find_main(r, &main, err);
 
@@ -326,7 +327,7 @@ static int choose_values(struct reader *r, struct error *err)
 }
 
 /* By convention the first mapping is the program's. */
-static int name_process(struct reader *r, struct error *err)
+static int name_process(struct pprof_reader *r, struct error *err)
 {
 	const char *file;
 	uint32_t text;
@@ -344,9 +345,9 @@ static int name_process(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int take_heading(struct reader *r, struct error *err)
+static int take_heading(struct pprof_reader *r, struct error *err)
 {
-	struct named_paths *n = r->t.n;
+	struct symbolized_profile *n = r->t.n;
 	int ret = choose_values(r, err);
 
 	if (!ret && r->t.period_type.name)
@@ -368,7 +369,7 @@ static int take_heading(struct reader *r, struct error *err)
 	return ret ? ret : name_process(r, err);
 }
 
-static int read_profile(struct reader *r, struct error *err)
+static int read_profile(struct pprof_reader *r, struct error *err)
 {
 	int ret = pprof_tables_read(&r->t, err);
 
@@ -390,10 +391,10 @@ static int read_profile(struct reader *r, struct error *err)
 	return ret;
 }
 
-int pprof_read_memory(struct named_paths *n, const char *name, const void *bytes, size_t size,
-                      struct buf *left, struct error *err)
+int pprof_read_memory(struct symbolized_profile *n, const char *name, const void *bytes,
+                      size_t size, struct buf *left, struct error *err)
 {
-	struct reader r = {
+	struct pprof_reader r = {
 	        .t = {.n = n, .name = name, .bytes = bytes, .size = size},
 	        .left = left,
 	};
@@ -415,7 +416,7 @@ int pprof_read_memory(struct named_paths *n, const char *name, const void *bytes
 	return ret;
 }
 
-int pprof_read(struct named_paths *n, const char *path, struct buf *left, struct error *err)
+int pprof_read(struct symbolized_profile *n, const char *path, struct buf *left, struct error *err)
 {
 	const char *name = strcmp(path, "-") != 0 ? path : "standard input";
 	struct buf all = {0};

@@ -2,11 +2,11 @@
 /*
  * pprof_read: pprof's profile.proto, of any producer, as named call paths.
  *
- * A file is plain or gzip'd. `n` is the caller's, after named_paths_init() and with
- * depth_max and wanted set, and named_paths_done() after either outcome. What pprof_write() wrote
- * comes back equal. Addresses become offsets in the mapped file where the mapping tells; the labels
- * `process`, `thread`, `pid`, `tid` (and what others call so) tell whose a sample is, and where
- * none does, the first mapping's file names the process. Of more values than NAMED_VALUES the
+ * A file is plain or gzip'd. `n` is the caller's, after symbolized_profile_init() and with
+ * depth_max and wanted set, and symbolized_profile_done() after either outcome. What pprof_write()
+ * wrote comes back equal. Addresses become offsets in the mapped file where the mapping tells; the
+ * labels `process`, `thread`, `pid`, `tid` (and what others call so) tell whose a sample is, and
+ * where none does, the first mapping's file names the process. Of more values than NAMED_VALUES the
  * first are kept, and the main one always: the one wanted (-ENOENT where there is none of that
  * name), else the default or the last, as pprof has it.
  *
@@ -19,7 +19,7 @@
 
 #include "base/memory/buf.h"
 #include "base/error.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 
 #define PPROF_BYTES_MAX ((size_t)512 << 20) /* of a file, and of what it unpacks to */
 #define PPROF_RATIO_MAX 256u                /* unpacked to packed, from here on: */
@@ -34,9 +34,9 @@ bool pprof_recognise(const char *path);
  * `left`, not NULL: sentences about what of the file is not in `n`, a line each, are added:
  * to be told to the user.
  */
-int pprof_read(struct named_paths *n, const char *path, struct buf *left, struct error *err);
+int pprof_read(struct symbolized_profile *n, const char *path, struct buf *left, struct error *err);
 /* `name` is what messages call the bytes. */
-int pprof_read_memory(struct named_paths *n, const char *name, const void *bytes, size_t size,
-                      struct buf *left, struct error *err);
+int pprof_read_memory(struct symbolized_profile *n, const char *name, const void *bytes,
+                      size_t size, struct buf *left, struct error *err);
 
 #endif

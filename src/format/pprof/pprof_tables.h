@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "format/pprof/pprof_wire.h"
-#include "profile/named_paths.h"
+#include "profile/symbolized_profile.h"
 
 /* Ids of a file, in its order. Most are 1, 2, 3... */
 struct pprof_ids {
@@ -46,7 +46,7 @@ struct pprof_location {
 };
 
 struct pprof_tables {
-	struct named_paths *n;
+	struct symbolized_profile *n;
 	const char *name;     /* of the file */
 	const uint8_t *bytes; /* the profile */
 	size_t size;

@@ -5,7 +5,7 @@
  */
 #include "image/elf/elf_internal.h"
 #include "image/go/go_table.h"
-#include "image/elf/symbol_few.h"
+#include "image/elf/symbol_subset.h"
 #include "image/elf/mini_debug.h"
 
 #include <string.h>
@@ -271,8 +271,8 @@ static void read_plt(struct elf_file *f, size_t index, const GElf_Shdr *header,
 		slot = got_find(got, target);
 		/* Told by a function of the file's own, which may not be among the few. */
 		if (t->few && slot && !slot->name &&
-		    symbol_few_inside(t->few, header->sh_addr + at, entry))
-			symbol_few_take_all(t->few);
+		    symbol_subset_inside(t->few, header->sh_addr + at, entry))
+			symbol_subset_take_all(t->few);
 		name = slot ? slot_name(got, slot, t) : NULL;
 		if (!name || !symbol_table_wants(t, header->sh_addr + at, entry))
 			continue;

@@ -2,7 +2,7 @@
 #include "image/elf/symbol_table.h"
 
 #include "base/memory/sorted.h"
-#include "image/elf/symbol_few.h"
+#include "image/elf/symbol_subset.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ void symbol_table_done(struct symbol_table *t)
 
 bool symbol_table_wants(const struct symbol_table *t, uint64_t start, uint64_t size)
 {
-	return !t->few || symbol_few_wants(t->few, start, size);
+	return !t->few || symbol_subset_wants(t->few, start, size);
 }
 
 void symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, uint64_t limit,

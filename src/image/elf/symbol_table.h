@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct symbol_few;
+struct symbol_subset;
 
 enum symbol_binding { BINDING_LOCAL, BINDING_GLOBAL, BINDING_WEAK };
 
@@ -35,8 +35,8 @@ struct symbol_entry {
 struct symbol_table {
 	VEC(struct symbol_entry) entries;
 	struct buf names;
-	uint64_t *reach;        /* [i]: the largest end among entries 0..i */
-	struct symbol_few *few; /* what it says is not wanted is not taken; NULL: all is */
+	uint64_t *reach;           /* [i]: the largest end among entries 0..i */
+	struct symbol_subset *few; /* what it says is not wanted is not taken; NULL: all is */
 };
 
 #define SYMBOL_NONE SIZE_MAX

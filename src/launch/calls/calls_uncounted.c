@@ -4,13 +4,13 @@
 #include "image/elf/elf_imports.h"
 #include "launch/calls/calls_runtime.h"
 #include "source/proc/proc.h"
-#include "source/runtime/shared_process.h"
+#include "source/runtime/runtime_owner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct search {
+struct uncounted_search {
 	calls_uncounted_list *list;
 	char *directory; /* as the kernel names it */
 	char *variable;  /* ASSAY_CALLS_DIR=... */
@@ -27,7 +27,7 @@ static FILE *open_of(int32_t pid, const char *file)
 }
 
 /* A line of /proc/PID/maps: is a table of the directory mapped there? */
-static bool is_table(const struct search *s, const char *line, struct shared_name *name)
+static bool is_table(const struct uncounted_search *s, const char *line, struct shared_name *name)
 {
 	const char *path = strchr(line, '/');
 	size_t size = strlen(s->directory);
@@ -43,7 +43,7 @@ static bool is_table(const struct search *s, const char *line, struct shared_nam
 	return is;
 }
 
-static bool maps_table(const struct search *s, int32_t pid, struct shared_name *name)
+static bool maps_table(const struct uncounted_search *s, int32_t pid, struct shared_name *name)
 {
 	FILE *maps = open_of(pid, "maps");
 	char *line = NULL;
@@ -58,7 +58,7 @@ static bool maps_table(const struct search *s, int32_t pid, struct shared_name *
 	return found;
 }
 
-static bool has_variable(const struct search *s, int32_t pid)
+static bool has_variable(const struct uncounted_search *s, int32_t pid)
 {
 	FILE *environment = open_of(pid, "environ");
 	char *word = NULL;
@@ -74,7 +74,7 @@ static bool has_variable(const struct search *s, int32_t pid)
 }
 
 /* Begun by exec, from a program with the hooks. */
-static bool would_count(const struct search *s, int32_t pid)
+static bool would_count(const struct uncounted_search *s, int32_t pid)
 {
 	struct elf_imports e;
 	char exe[64];
@@ -96,7 +96,7 @@ static char *name_of(int32_t pid)
 	return xstrdup(name);
 }
 
-static void look_at(struct search *s, int32_t pid)
+static void look_at(struct uncounted_search *s, int32_t pid)
 {
 	struct calls_uncounted found = {.pid = pid};
 	struct shared_name table;
@@ -105,7 +105,7 @@ static void look_at(struct search *s, int32_t pid)
 	vec_each (counted, &s->counted)
 		if (*counted == pid)
 			return;
-	if (!shared_process_birth(pid, &birth) || birth < s->since)
+	if (!runtime_owner_birth(pid, &birth) || birth < s->since)
 		return;
 	if (maps_table(s, pid, &table)) {
 		found.parent = table.pid;
@@ -122,11 +122,12 @@ static void look_at(struct search *s, int32_t pid)
 void calls_uncounted_find(calls_uncounted_list *list, const char *directory, uint64_t since,
                           const call_table_list *tables)
 {
-	struct search s = {.list = list,
-	                   .directory = realpath(directory, NULL),
-	                   .variable = xasprintf("%s=%s", call_table_kind.variable, directory),
-	                   .since = since};
-	struct shared_processes known = {0};
+	struct uncounted_search s = {
+	        .list = list,
+	        .directory = realpath(directory, NULL),
+	        .variable = xasprintf("%s=%s", call_table_kind.variable, directory),
+	        .since = since};
+	struct runtime_owners known = {0};
 	proc_ids pids = {0};
 
 	if (!s.directory)
@@ -134,8 +135,8 @@ void calls_uncounted_find(calls_uncounted_list *list, const char *directory, uin
 	vec_each (table, tables)
 		if (table->running)
 			vec_push(&s.counted,
-			         shared_process_find(&known, table->pid, table->birth, NULL));
-	shared_processes_done(&known);
+			         runtime_owner_find(&known, table->pid, table->birth, NULL));
+	runtime_owners_done(&known);
 	proc_list(&pids, -1);
 	vec_each (pid, &pids)
 		look_at(&s, *pid);

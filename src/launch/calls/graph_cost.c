@@ -20,7 +20,7 @@ struct leaf {
 	VEC(double) ns;
 };
 
-struct batch {
+struct graph_cost_batch {
 	int32_t task;
 	uint64_t entries;
 	bool lost;
@@ -49,7 +49,7 @@ double graph_cost_native(void)
 	return ns[BATCHES / 2];
 }
 
-static void add_leaf(struct batch *b, uint64_t function, double ns)
+static void add_leaf(struct graph_cost_batch *b, uint64_t function, double ns)
 {
 	size_t i = 0;
 
@@ -64,7 +64,7 @@ static void add_leaf(struct batch *b, uint64_t function, double ns)
 
 static void take_event(void *ctx, const struct graph_event *e)
 {
-	struct batch *b = ctx;
+	struct graph_cost_batch *b = ctx;
 
 	b->lost |= e->kind == GRAPH_LOST;
 	if (e->kind == GRAPH_LOST || e->task != b->task)
@@ -76,7 +76,7 @@ static void take_event(void *ctx, const struct graph_event *e)
 	b->last = *e;
 }
 
-static double quickest_leaf(struct batch *b)
+static double quickest_leaf(struct graph_cost_batch *b)
 {
 	double best = NAN;
 
@@ -112,7 +112,7 @@ static int read_all(struct function_graph *source, graph_event_fn *deliver, void
 static int run_batch(struct function_graph *source, size_t calls, double *ns, double *entries,
                      double *inner, bool *lost, struct error *err)
 {
-	struct batch b = {.task = (int32_t)getpid(), .last = {.kind = GRAPH_LOST}};
+	struct graph_cost_batch b = {.task = (int32_t)getpid(), .last = {.kind = GRAPH_LOST}};
 	int status = function_graph_switch(source, true, err);
 
 	if (status)

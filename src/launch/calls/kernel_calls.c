@@ -9,7 +9,7 @@
 #include "launch/calls/graph_merge.h"
 #include "launch/calls/kernel_functions.h"
 #include "launch/privileges.h"
-#include "source/perf/ring_size.h"
+#include "source/perf/perf_ring_size.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,7 +25,7 @@
 #define ROUND_MS 5
 #define AGAIN_NS UINT64_C(1000000000) /* timeout(1) and others send a signal twice, at once */
 
-struct run {
+struct kernel_calls_run {
 	const struct kernel_calls_options *options;
 	char *const *command;
 	struct call_paths *into;
@@ -44,7 +44,7 @@ struct run {
 
 static size_t buffer_bytes(const struct kernel_calls_options *o)
 {
-	uint64_t bytes = ring_size_machine() / MEMORY_SHARE;
+	uint64_t bytes = perf_ring_size_machine() / MEMORY_SHARE;
 
 	if (o->buffer_bytes)
 		return o->buffer_bytes;
@@ -59,7 +59,7 @@ static void deliver(void *ctx, const struct graph_event *e)
 	graph_paths_event(ctx, e);
 }
 
-static void begin_paths(struct run *r)
+static void begin_paths(struct kernel_calls_run *r)
 {
 	struct graph_paths_options o = {
 	        .describe = kernel_functions_describe,
@@ -89,7 +89,7 @@ static void begin_paths(struct run *r)
 }
 
 /* The tracer, its cost, and the command, held back, as the one that is followed. */
-static int set_up(struct run *r, struct error *err)
+static int set_up(struct kernel_calls_run *r, struct error *err)
 {
 	double native_ns = graph_cost_native();
 	int status = function_graph_open(&r->source, buffer_bytes(r->options), err);
@@ -110,7 +110,7 @@ static int set_up(struct run *r, struct error *err)
 	return function_graph_switch(r->source, true, err);
 }
 
-static void take_signal(struct run *r, const struct signalfd_siginfo *info)
+static void take_signal(struct kernel_calls_run *r, const struct signalfd_siginfo *info)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -126,7 +126,7 @@ static void take_signal(struct run *r, const struct signalfd_siginfo *info)
 	kill(r->child.pid, (int)info->ssi_signo);
 }
 
-static int follow(struct run *r, struct error *err)
+static int follow(struct kernel_calls_run *r, struct error *err)
 {
 	struct pollfd ready = {.fd = r->signals, .events = POLLIN};
 	struct signalfd_siginfo info;
@@ -145,7 +145,7 @@ static int follow(struct run *r, struct error *err)
 }
 
 /* What pages do not tell of losses the buffers' own counts do. */
-static void count_lost(struct run *r)
+static void count_lost(struct kernel_calls_run *r)
 {
 	struct graph_paths_count count = graph_paths_count(r->paths);
 	struct call_process *p = &r->into->processes.items[r->root];
@@ -159,7 +159,7 @@ static void count_lost(struct run *r)
 	}
 }
 
-static int run(struct run *r, struct error *err)
+static int run(struct kernel_calls_run *r, struct error *err)
 {
 	int status = set_up(r, err);
 
@@ -183,7 +183,7 @@ static int run(struct run *r, struct error *err)
 	return 0;
 }
 
-static void clean_up(struct run *r, bool failed)
+static void clean_up(struct kernel_calls_run *r, bool failed)
 {
 	if (failed)
 		command_child_end(&r->child);
@@ -196,7 +196,8 @@ static void clean_up(struct run *r, bool failed)
 int kernel_calls_run(struct call_paths *into, const struct kernel_calls_options *options,
                      char *const command[], struct kernel_calls_result *result, struct error *err)
 {
-	struct run r = {.options = options, .command = command, .into = into, .result = result};
+	struct kernel_calls_run r = {
+	        .options = options, .command = command, .into = into, .result = result};
 	sigset_t before;
 	int status;
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "launch/tags/tags_collect_internal.h"
-#include "source/perf/moment.h"
+#include "source/perf/clock_pair.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct tags_collect *tags_collect_new(const char *output)
 	struct tags_collect *c = xcalloc(1, sizeof(*c));
 
 	c->output = xstrdup(output);
-	c->first = moment_take();
+	c->first = clock_pair_take();
 	c->rate = 1;
 	return c;
 }
@@ -53,7 +53,7 @@ void tags_collect_free(struct tags_collect *c)
 	/* The writer reads names until it is gone. */
 	ctf_writer_free(c->writer);
 	collect_names_done(c);
-	shared_processes_done(&c->known);
+	runtime_owners_done(&c->known);
 	tags_merge_done(&c->merged);
 	tags_collect_result_done(&c->result);
 	free(c->directory);
@@ -91,7 +91,7 @@ static struct collect_file *file_open(struct tags_collect *c, const char *path,
 	f->path = xstrdup(path);
 	f->id = *id;
 	f->rings = rings;
-	f->here = shared_process_find(&c->known, id->pid, id->birth, &f->several);
+	f->here = runtime_owner_find(&c->known, id->pid, id->birth, &f->several);
 	h = tag_rings_header(rings);
 	if (h->first.ns && (!c->from.ns || h->first.ns < c->from.ns))
 		c->from = h->first;
@@ -187,19 +187,19 @@ static uint64_t gave_way(const struct tags_collect *c, const struct collect_file
 /* Whose processes, or programs, have ended: what they wrote is all there. */
 static void look_who_runs(struct tags_collect *c)
 {
-	shared_processes_done(&c->known);
+	runtime_owners_done(&c->known);
 	vec_each (file, &c->files) {
 		struct collect_file *f = *file;
 		bool runs, several;
 
 		if (f->ended)
 			continue;
-		runs = shared_process_find(&c->known, f->id.pid, f->id.birth, &several) != 0;
+		runs = runtime_owner_find(&c->known, f->id.pid, f->id.birth, &several) != 0;
 		f->several |= several;
 		f->ended_ticks = gave_way(c, f);
 		f->ended = f->ended_ticks || !runs;
 		if (!f->ended_ticks)
-			f->ended_ticks = moment_ticks();
+			f->ended_ticks = clock_pair_ticks();
 		if (f->ended)
 			tag_rings_ended(f->rings);
 	}
@@ -342,7 +342,7 @@ static int files_step(struct tags_collect *c, bool last, bool *busy, struct erro
 
 static void rate_note(struct tags_collect *c)
 {
-	struct assay_calls_moment now = moment_take();
+	struct assay_calls_moment now = clock_pair_take();
 
 	if (now.ns - c->first.ns >= RATE_NS)
 		c->rate = (double)(now.ticks - c->first.ticks) / (double)(now.ns - c->first.ns);
@@ -409,10 +409,10 @@ static struct tag_clock clock_make(struct tags_collect *c)
 	uint64_t real_ns;
 	double rate;
 
-	now = moment_take();
+	now = clock_pair_take();
 	if (now.ns - c->first.ns < RATE_NS) {
 		nanosleep(&wait, NULL);
-		now = moment_take();
+		now = clock_pair_take();
 	}
 	real_ns = clock_ns(CLOCK_REALTIME);
 	c->rate = (double)(now.ticks - c->first.ticks) / (double)(now.ns - c->first.ns);

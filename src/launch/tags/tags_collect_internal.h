@@ -9,7 +9,7 @@
 
 #include "base/memory/buf.h"
 #include "format/ctf/ctf.h"
-#include "source/runtime/shared_process.h"
+#include "source/runtime/runtime_owner.h"
 #include "launch/tags/tags_collect.h"
 
 struct collect_stream { /* of a ring */
@@ -64,8 +64,8 @@ struct tags_collect {
 	bool drain;
 	struct tags_switches *switches;
 	uint64_t held_bytes;
-	uint64_t looked_ns;            /* at who runs, the last time */
-	struct shared_processes known; /* in this step */
+	uint64_t looked_ns;          /* at who runs, the last time */
+	struct runtime_owners known; /* in this step */
 	uint32_t pass;
 	struct assay_calls_moment first, from; /* ours; the earliest of the files' */
 	double rate;                           /* ticks a ns, by the last moments */

@@ -2,12 +2,12 @@
 #include "output/calls/calls_json.h"
 
 #include "output/text/tree_json.h"
-#include "view/calls/call_books.h"
+#include "view/calls/call_check.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct writing {
+struct calls_json_writing {
 	const struct call_report *report;
 	const struct call_process *process;
 	const struct calls_spill *spill;
@@ -27,17 +27,17 @@ static void known(struct json *j, const char *key, const char *text)
 }
 
 /* Writes null if waiting was not separated. */
-static void waiting(struct writing *w, const char *key, double ns)
+static void waiting(struct calls_json_writing *w, const char *key, double ns)
 {
 	json_kdouble(&w->j, key, w->unseparated ? NAN : ns);
 }
 
-static const char *text_of(const struct writing *w, uint32_t id)
+static const char *text_of(const struct calls_json_writing *w, uint32_t id)
 {
 	return intern_text(&w->report->paths->images.names, id);
 }
 
-static void flags(struct writing *w)
+static void flags(struct calls_json_writing *w)
 {
 	json_key(&w->j, "flags");
 	json_array(&w->j);
@@ -47,7 +47,7 @@ static void flags(struct writing *w)
 	json_end_array(&w->j);
 }
 
-static void book_terms(struct writing *w, const struct call_books *b)
+static void book_terms(struct calls_json_writing *w, const struct call_check *b)
 {
 	struct json *j = &w->j;
 
@@ -59,15 +59,15 @@ static void book_terms(struct writing *w, const struct call_books *b)
 	json_kdouble(j, "cpu_ns", b->cpu_ns);
 	json_kdouble(j, "cpu_residual_ns", isnan(b->cpu_ns) ? NAN : b->cpu_residual_ns);
 	json_kdouble(j, "cpu_residual_share",
-	             isnan(b->cpu_ns) ? NAN : call_books_share(b->cpu_residual_ns, b->cpu_ns));
+	             isnan(b->cpu_ns) ? NAN : call_check_share(b->cpu_residual_ns, b->cpu_ns));
 	json_kdouble(j, "wall_ns", b->wall_ns);
 	json_kdouble(j, "wall_residual_ns", b->wall_residual_ns);
-	json_kdouble(j, "wall_residual_share", call_books_share(b->wall_residual_ns, b->wall_ns));
+	json_kdouble(j, "wall_residual_share", call_check_share(b->wall_residual_ns, b->wall_ns));
 }
 
-static void books(struct writing *w)
+static void books(struct calls_json_writing *w)
 {
-	struct call_books b = call_books_of(w->process);
+	struct call_check b = call_check_of(w->process);
 
 	json_key(&w->j, "books");
 	json_object(&w->j);
@@ -77,17 +77,17 @@ static void books(struct writing *w)
 	json_end_object(&w->j);
 }
 
-static void spill(struct writing *w)
+static void spill(struct calls_json_writing *w)
 {
 	calls_spill(w->spill, w->j.out);
 }
 
-static void threads(struct writing *w)
+static void threads(struct calls_json_writing *w)
 {
 	json_key(&w->j, "threads");
 	json_array(&w->j);
 	vec_each (t, &w->process->threads) {
-		struct call_books b = call_books_thread(t);
+		struct call_check b = call_check_thread(t);
 
 		json_object(&w->j);
 		json_kstr(&w->j, "name", text_of(w, t->name));
@@ -104,12 +104,12 @@ static void threads(struct writing *w)
 	json_end_array(&w->j);
 }
 
-static const char *path_name(const struct writing *w, uint32_t path)
+static const char *path_name(const struct calls_json_writing *w, uint32_t path)
 {
 	return call_names_of(w->report->names, w->process->paths.items[path].function);
 }
 
-static void path_names(struct writing *w, const struct call_rows *r, uint32_t path)
+static void path_names(struct calls_json_writing *w, const struct call_rows *r, uint32_t path)
 {
 	size_t depth = r->depths[path];
 
@@ -125,7 +125,7 @@ static void path_names(struct writing *w, const struct call_rows *r, uint32_t pa
 }
 
 /* Marks the paths of the rows and their callers. Callers come before callees. */
-static void mark_nodes(struct writing *w, const struct call_rows *r)
+static void mark_nodes(struct calls_json_writing *w, const struct call_rows *r)
 {
 	w->nodes = xcalloc(w->process->paths.count, sizeof(*w->nodes));
 	for (size_t i = 0; i < r->shown; i++) {
@@ -140,7 +140,7 @@ static void mark_nodes(struct writing *w, const struct call_rows *r)
 }
 
 /* Writes each caller once, even if several paths share it. */
-static void nodes(struct writing *w, const struct call_rows *r)
+static void nodes(struct calls_json_writing *w, const struct call_rows *r)
 {
 	uint32_t count = 0;
 
@@ -163,7 +163,7 @@ static void nodes(struct writing *w, const struct call_rows *r)
 	json_end_array(&w->j);
 }
 
-static void function_keys(struct writing *w, uint32_t function)
+static void function_keys(struct calls_json_writing *w, uint32_t function)
 {
 	const struct call_function *f = &w->report->paths->functions.items[function];
 	struct json *j = &w->j;
@@ -182,7 +182,7 @@ static void function_keys(struct writing *w, uint32_t function)
 }
 
 /* Functions that are counted but not timed have no times. */
-static void figures(struct writing *w, const struct call_row *row, bool timed)
+static void figures(struct calls_json_writing *w, const struct call_row *row, bool timed)
 {
 	struct json *j = &w->j;
 
@@ -206,7 +206,7 @@ static void figures(struct writing *w, const struct call_row *row, bool timed)
 	json_ku64(j, "order", row->order);
 }
 
-static void rows(struct writing *w, const char *key, enum call_rows_kind kind)
+static void rows(struct calls_json_writing *w, const char *key, enum call_rows_kind kind)
 {
 	struct call_rows *r = call_report_rows(w->report, w->process, kind);
 	struct json *j = &w->j;
@@ -239,7 +239,7 @@ static void rows(struct writing *w, const char *key, enum call_rows_kind kind)
 	call_rows_free(r);
 }
 
-static void counted(struct writing *w)
+static void counted(struct calls_json_writing *w)
 {
 	call_function_list list;
 
@@ -252,7 +252,7 @@ static void counted(struct writing *w)
 	vec_done(&list);
 }
 
-static void identity(struct writing *w)
+static void identity(struct calls_json_writing *w)
 {
 	const struct call_process *p = w->process;
 	struct json *j = &w->j;
@@ -266,7 +266,7 @@ static void identity(struct writing *w)
 	json_kdouble(j, "wall_ns", p->wall_ns);
 	json_kdouble(j, "own_ns", p->own_ns);
 	json_kdouble(j, "own_error_ns", p->own_error_ns);
-	json_kdouble(j, "own_share", call_books_own_share(p));
+	json_kdouble(j, "own_share", call_check_own_share(p));
 	json_kdouble(j, "inner_ns", p->inner_ns);
 	json_kdouble(j, "outer_ns", p->outer_ns);
 	json_kbool(j, "waiting_separated", !w->unseparated);
@@ -279,10 +279,10 @@ static void identity(struct writing *w)
 	json_ku64(j, "table_bytes", p->table_bytes);
 }
 
-static void process(struct writing *w, const struct call_process *p)
+static void process(struct calls_json_writing *w, const struct call_process *p)
 {
 	w->process = p;
-	w->unseparated = call_books_unseparated(p);
+	w->unseparated = call_check_unseparated(p);
 	json_object(&w->j);
 	identity(w);
 	books(w);
@@ -302,7 +302,7 @@ static void process(struct writing *w, const struct call_process *p)
 void calls_json(const struct call_report *r, bool nested, const struct calls_spill *to,
                 struct buf *out)
 {
-	struct writing w = {.report = r, .spill = to, .nested = nested};
+	struct calls_json_writing w = {.report = r, .spill = to, .nested = nested};
 
 	json_init(&w.j, out);
 	json_object(&w.j);

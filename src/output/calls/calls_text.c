@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "output/calls/calls_text.h"
 
-#include "view/calls/call_books.h"
+#include "view/calls/call_check.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -70,7 +70,7 @@ static void overview(const struct call_report *r, const struct calls_text_option
 		if (!call_report_selects(r, p))
 			continue;
 		table_row(&t, TABLE_ROW);
-		calls_text_ns(&text, call_books_net_ns(p));
+		calls_text_ns(&text, call_check_net_ns(p));
 		table_text(&t, buf_text(&text));
 		buf_clear(&text);
 		calls_text_ns(&text, p->own_ns);
@@ -93,7 +93,7 @@ static void heading(const struct call_report *r, const struct call_process *p,
 	struct buf wall = {0}, net = {0};
 
 	calls_text_ns(&wall, p->wall_ns);
-	calls_text_ns(&net, call_books_net_ns(p));
+	calls_text_ns(&net, call_check_net_ns(p));
 	text_heading(out, &o->style, "%s (pid %" PRId32 "), wall %s, net %s", name_of(r, p), p->pid,
 	             buf_text(&wall), buf_text(&net));
 	buf_done(&wall);

@@ -3,7 +3,7 @@
 #include "output/calls/calls_text.h"
 
 #include "base/text/plural.h"
-#include "view/calls/call_books.h"
+#include "view/calls/call_check.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,7 +53,7 @@ static void own_cost(struct lines *l)
 	if (p->own_error_ns > 0 && (l->options->wide || p->own_error_ns > p->own_ns / 100))
 		add(l, " +/- ", p->own_error_ns);
 	buf_puts(&l->text, ", ");
-	calls_text_percent(&l->text, call_books_own_share(p));
+	calls_text_percent(&l->text, call_check_own_share(p));
 	buf_puts(&l->text, " of net + own cost");
 	if (p->inner_ns != 0 || p->outer_ns != 0) {
 		add(l, "; taken out of each call: ", p->inner_ns);
@@ -67,11 +67,11 @@ static void residual(struct lines *l, double ns, double of_ns)
 {
 	add(l, "; residual ", ns);
 	buf_puts(&l->text, " (");
-	calls_text_percent(&l->text, call_books_share(ns, of_ns));
+	calls_text_percent(&l->text, call_check_share(ns, of_ns));
 	buf_puts(&l->text, ")");
 }
 
-static void cpu_book(struct lines *l, const struct call_books *b)
+static void cpu_book(struct lines *l, const struct call_check *b)
 {
 	if (isnan(b->cpu_ns)) {
 		buf_puts(&l->text, "not known: net + own cost cannot be checked");
@@ -93,7 +93,7 @@ static void cpu_book(struct lines *l, const struct call_books *b)
 	put(l, "CPU clock");
 }
 
-static void wall_book(struct lines *l, const struct call_books *b)
+static void wall_book(struct lines *l, const struct call_check *b)
 {
 	add(l, "", b->wall_ns);
 	if (b->threads != 1)
@@ -150,7 +150,7 @@ static void percent(struct table *t, double share)
 
 static void thread_row(struct table *t, const struct lines *l, const struct call_thread *thread)
 {
-	struct call_books b = call_books_thread(thread);
+	struct call_check b = call_check_thread(thread);
 	const char *name = intern_text(&l->report->paths->images.names, thread->name);
 
 	table_row(t, TABLE_ROW);
@@ -162,9 +162,9 @@ static void thread_row(struct table *t, const struct lines *l, const struct call
 	cell(t, l->unseparated ? NAN : b.preempted_ns);
 	cell(t, b.tail_ns);
 	cell(t, isnan(b.cpu_ns) ? NAN : b.cpu_residual_ns);
-	percent(t, isnan(b.cpu_ns) ? NAN : call_books_share(b.cpu_residual_ns, b.cpu_ns));
+	percent(t, isnan(b.cpu_ns) ? NAN : call_check_share(b.cpu_residual_ns, b.cpu_ns));
 	cell(t, b.wall_residual_ns);
-	percent(t, call_books_share(b.wall_residual_ns, b.wall_ns));
+	percent(t, call_check_share(b.wall_residual_ns, b.wall_ns));
 	if (b.threads > 1)
 		table_format(t, "%s (%" PRIu64 " threads)", name, b.threads);
 	else if (thread->tid)
@@ -195,9 +195,9 @@ void calls_text_books(const struct call_report *r, const struct call_process *p,
                       const struct calls_text_options *o, struct buf *out)
 {
 	struct lines l = {.report = r, .process = p, .options = o, .out = out};
-	struct call_books b = call_books_of(p);
+	struct call_check b = call_check_of(p);
 
-	l.unseparated = call_books_unseparated(p);
+	l.unseparated = call_check_unseparated(p);
 	buf_puts(&l.text, intern_text(&r->paths->images.names, p->command));
 	put(&l, "command");
 	flags(&l);

@@ -4,7 +4,7 @@
 #include "output/calls/calls_text.h"
 #include "output/text/tree_text.h"
 
-#include "view/calls/call_books.h"
+#include "view/calls/call_check.h"
 #include "view/calls/call_tree.h"
 
 #include <inttypes.h>
@@ -122,7 +122,7 @@ static void figure_cells(struct sheet *s, const struct call_row *row, bool timed
 		cell(s,
 		     timed && (s->options->wide || error_matters(row)) ? row->net_error_ns : NAN);
 	if (s->share && timed)
-		table_share(t, call_books_share(row->net_ns, s->net_ns));
+		table_share(t, call_check_share(row->net_ns, s->net_ns));
 	else if (s->share)
 		table_text(t, "");
 	if (s->range)
@@ -286,8 +286,8 @@ void calls_text_rows(const struct call_report *r, const struct call_process *p,
 	struct sheet s = {.report = r, .process = p, .options = o, .kind = kind};
 
 	s.rows = call_report_rows(r, p, kind);
-	s.net_ns = call_books_net_ns(p);
-	s.unseparated = call_books_unseparated(p);
+	s.net_ns = call_check_net_ns(p);
+	s.unseparated = call_check_unseparated(p);
 	table_init(&s.table, &o->style);
 	if (kind == CALL_ROWS_CALLERS)
 		text_heading(out, &o->style, "Callers of %s", r->callers);
@@ -332,7 +332,7 @@ static void tree_line(struct sheet *s, const struct call_node *node, unsigned de
 	if (f->counted)
 		table_text(t, "");
 	else
-		table_share(t, call_books_share(node->total_ns, s->net_ns));
+		table_share(t, call_check_share(node->total_ns, s->net_ns));
 	cell(s, f->counted ? NAN : node->net_ns);
 	table_count(t, node->calls);
 	if (s->waits) {
@@ -379,8 +379,8 @@ void calls_text_tree(const struct call_report *r, const struct call_process *p,
 	struct call_tree *tree = call_tree_new(p);
 	size_t left;
 
-	s.net_ns = call_books_net_ns(p);
-	s.unseparated = call_books_unseparated(p);
+	s.net_ns = call_check_net_ns(p);
+	s.unseparated = call_check_unseparated(p);
 	text_heading(out, &o->style, "Call tree, callers above callees");
 	table_init(&s.table, &o->style);
 	tree_columns(&s);

@@ -5,23 +5,23 @@
 
 #include <stdio.h>
 
-struct writing {
+struct tags_json_writing {
 	const struct tag_report *report;
 	struct json j;
 };
 
-static uint64_t ns_of(const struct writing *w, uint64_t ticks)
+static uint64_t ns_of(const struct tags_json_writing *w, uint64_t ticks)
 {
 	return tag_clock_ns(&w->report->recording->clock, ticks);
 }
 
-static void time_key(struct writing *w, const char *key, uint64_t ticks)
+static void time_key(struct tags_json_writing *w, const char *key, uint64_t ticks)
 {
 	json_ku64(&w->j, key, ns_of(w, ticks));
 }
 
 /* Writes null if the time is not known. */
-static void known_time(struct writing *w, const char *key, uint64_t ticks, bool known)
+static void known_time(struct tags_json_writing *w, const char *key, uint64_t ticks, bool known)
 {
 	json_key(&w->j, key);
 	if (known)
@@ -30,13 +30,13 @@ static void known_time(struct writing *w, const char *key, uint64_t ticks, bool 
 		json_null(&w->j);
 }
 
-static void shares(struct writing *w, uint64_t net)
+static void shares(struct tags_json_writing *w, uint64_t net)
 {
 	json_kdouble(&w->j, "real", tag_share(net, w->report->summary->elapsed));
 	json_kdouble(&w->j, "net", tag_share(net, w->report->run));
 }
 
-static void heading(struct writing *w)
+static void heading(struct tags_json_writing *w)
 {
 	const struct tag_report *r = w->report;
 	const struct tag_summary *s = r->summary;
@@ -62,7 +62,7 @@ static void heading(struct writing *w)
 	json_ku64(j, "switches", s->switches);
 }
 
-static void damage(struct writing *w)
+static void damage(struct tags_json_writing *w)
 {
 	const struct tag_damage *d = &w->report->summary->damage;
 	struct json *j = &w->j;
@@ -80,12 +80,12 @@ static void damage(struct writing *w)
 }
 
 /* Rounded down to whole ns, as the average in ticks is rounded down. */
-static uint64_t average_ns(const struct writing *w, const struct tag_row *row)
+static uint64_t average_ns(const struct tags_json_writing *w, const struct tag_row *row)
 {
 	return row->calls ? ns_of(w, row->net) / row->calls : 0;
 }
 
-static void range(struct writing *w, const struct tag_row *row, bool known)
+static void range(struct tags_json_writing *w, const struct tag_row *row, bool known)
 {
 	known_time(w, "max_ns", row->max, known && row->ranged);
 	json_key(&w->j, "avg_ns");
@@ -96,7 +96,7 @@ static void range(struct writing *w, const struct tag_row *row, bool known)
 	known_time(w, "min_ns", row->min, known && row->ranged);
 }
 
-static void whose(struct writing *w, const struct tag_row *row)
+static void whose(struct tags_json_writing *w, const struct tag_row *row)
 {
 	json_kstr(&w->j, "function", row->function);
 	json_kstr_or_null(&w->j, "name", row->name);
@@ -104,7 +104,7 @@ static void whose(struct writing *w, const struct tag_row *row)
 	json_ku64(&w->j, "tag", row->tag);
 }
 
-static void function(struct writing *w, const struct tag_row *row)
+static void function(struct tags_json_writing *w, const struct tag_row *row)
 {
 	json_object(&w->j);
 	whose(w, row);
@@ -118,7 +118,7 @@ static void function(struct writing *w, const struct tag_row *row)
 	json_end_object(&w->j);
 }
 
-static void functions(struct writing *w)
+static void functions(struct tags_json_writing *w)
 {
 	const struct tag_report *r = w->report;
 
@@ -131,7 +131,7 @@ static void functions(struct writing *w)
 }
 
 /* Writes the sum of the rows that -n and --percent-limit left out. */
-static void rest(struct writing *w)
+static void rest(struct tags_json_writing *w)
 {
 	const struct tag_report *r = w->report;
 	uint64_t net = r->rest.net, left = r->rows.count - r->shown;
@@ -152,7 +152,7 @@ static void rest(struct writing *w)
 	json_end_object(&w->j);
 }
 
-static void inline_tags(struct writing *w)
+static void inline_tags(struct tags_json_writing *w)
 {
 	json_key(&w->j, "inline_tags");
 	json_array(&w->j);
@@ -167,7 +167,7 @@ static void inline_tags(struct writing *w)
 	json_end_array(&w->j);
 }
 
-static void groups_of(struct writing *w, const struct tag_groups *g)
+static void groups_of(struct tags_json_writing *w, const struct tag_groups *g)
 {
 	struct json *j = &w->j;
 
@@ -192,7 +192,7 @@ static void groups_of(struct writing *w, const struct tag_groups *g)
 	json_end_array(j);
 }
 
-static void step(struct writing *w, const struct tag_spread_step *s)
+static void step(struct tags_json_writing *w, const struct tag_distribution_step *s)
 {
 	json_object(&w->j);
 	time_key(w, "from_ns", s->from);
@@ -201,7 +201,7 @@ static void step(struct writing *w, const struct tag_spread_step *s)
 	json_end_object(&w->j);
 }
 
-static void percentiles(struct writing *w, const struct tag_spread *h)
+static void percentiles(struct tags_json_writing *w, const struct tag_distribution *h)
 {
 	json_key(&w->j, "percentiles_ns");
 	json_object(&w->j);
@@ -219,7 +219,7 @@ static void percentiles(struct writing *w, const struct tag_spread *h)
 	json_end_object(&w->j);
 }
 
-static void histogram(struct writing *w, const struct tag_spread *h)
+static void histogram(struct tags_json_writing *w, const struct tag_distribution *h)
 {
 	struct json *j = &w->j;
 
@@ -239,9 +239,9 @@ static void histogram(struct writing *w, const struct tag_spread *h)
 }
 
 void tags_json(const struct tag_report *r, const struct tag_groups *groups,
-               const struct tag_spread *spread, struct buf *out)
+               const struct tag_distribution *spread, struct buf *out)
 {
-	struct writing w = {.report = r};
+	struct tags_json_writing w = {.report = r};
 
 	json_init(&w.j, out);
 	json_object(&w.j);

@@ -9,10 +9,10 @@
 #include "base/memory/buf.h"
 #include "view/tags/tag_groups.h"
 #include "view/tags/tag_report.h"
-#include "view/tags/tag_spread.h"
+#include "view/tags/tag_distribution.h"
 
 /* `groups`, `spread`: NULL if not requested. */
 void tags_json(const struct tag_report *r, const struct tag_groups *groups,
-               const struct tag_spread *spread, struct buf *out);
+               const struct tag_distribution *spread, struct buf *out);
 
 #endif

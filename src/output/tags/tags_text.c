@@ -321,7 +321,8 @@ static void inlines(const struct tag_report *r, const struct tags_scale *s,
 }
 
 void tags_text(const struct tag_report *r, const struct tag_groups *groups,
-               const struct tag_spread *spread, const struct tags_text_options *o, struct buf *out)
+               const struct tag_distribution *spread, const struct tags_text_options *o,
+               struct buf *out)
 {
 	struct tags_scale s = tags_scale_of(r, o->unit);
 

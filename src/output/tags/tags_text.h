@@ -14,7 +14,7 @@
 #include "output/text/table.h"
 #include "view/tags/tag_groups.h"
 #include "view/tags/tag_report.h"
-#include "view/tags/tag_spread.h"
+#include "view/tags/tag_distribution.h"
 
 enum tags_unit { TAGS_UNIT_FITTING, TAGS_NS, TAGS_US, TAGS_MS };
 
@@ -30,7 +30,8 @@ enum tags_unit tags_unit_parse(const char *word);
 
 /* `groups` and `spread` replace the table if they are not NULL. */
 void tags_text(const struct tag_report *r, const struct tag_groups *groups,
-               const struct tag_spread *spread, const struct tags_text_options *o, struct buf *out);
+               const struct tag_distribution *spread, const struct tags_text_options *o,
+               struct buf *out);
 
 /* The unit in use (never FITTING) and its form. */
 struct tags_scale {
@@ -49,7 +50,7 @@ void tags_text_row_name(const struct tag_row *row, struct buf *out);
 void tags_text_groups(const struct tag_report *r, const struct tag_groups *g,
                       const struct tags_scale *s, const struct tags_text_options *o,
                       struct buf *out);
-void tags_text_spread(const struct tag_report *r, const struct tag_spread *h,
+void tags_text_spread(const struct tag_report *r, const struct tag_distribution *h,
                       const struct tags_scale *s, const struct tags_text_options *o,
                       struct buf *out);
 void tags_text_notes(const struct tag_report *r, const struct tags_scale *s,

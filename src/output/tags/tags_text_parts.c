@@ -126,7 +126,7 @@ static void add_exact(const struct tags_scale *s, const char *label, uint64_t ti
 	add_bound(s, ticks, out);
 }
 
-static void spread_heading(const struct tag_spread *h, const struct tags_scale *s,
+static void spread_heading(const struct tag_distribution *h, const struct tags_scale *s,
                            const struct text_style *style, struct buf *out)
 {
 	struct buf name = {0}, text = {0};
@@ -146,7 +146,7 @@ static void spread_heading(const struct tag_spread *h, const struct tags_scale *
 	buf_done(&text);
 }
 
-static void percentiles(const struct tag_spread *h, const struct tags_scale *s,
+static void percentiles(const struct tag_distribution *h, const struct tags_scale *s,
                         const struct text_style *style, struct buf *out)
 {
 	struct buf text = {0};
@@ -162,8 +162,9 @@ static void percentiles(const struct tag_spread *h, const struct tags_scale *s,
 	buf_done(&text);
 }
 
-static void spread_row(struct table *t, const struct tag_spread *h, const struct tags_scale *s,
-                       const struct tag_spread_step *step, uint64_t most)
+static void spread_row(struct table *t, const struct tag_distribution *h,
+                       const struct tags_scale *s, const struct tag_distribution_step *step,
+                       uint64_t most)
 {
 	struct buf text = {0};
 
@@ -180,12 +181,12 @@ static void spread_row(struct table *t, const struct tag_spread *h, const struct
 	buf_done(&text);
 }
 
-void tags_text_spread(const struct tag_report *r, const struct tag_spread *h,
+void tags_text_spread(const struct tag_report *r, const struct tag_distribution *h,
                       const struct tags_scale *s, const struct tags_text_options *o,
                       struct buf *out)
 {
 	struct text_style style = with_bars(&o->style);
-	tag_spread_steps steps = {0};
+	tag_distribution_steps steps = {0};
 	uint64_t most = 0;
 	struct table t;
 
@@ -194,7 +195,7 @@ void tags_text_spread(const struct tag_report *r, const struct tag_spread *h,
 		return;
 	percentiles(h, s, &style, out);
 	buf_putc(out, '\n');
-	tag_spread_coarse(h, SPREAD_LINES, &steps);
+	tag_distribution_coarse(h, SPREAD_LINES, &steps);
 	vec_each (step, &steps)
 		most = step->count > most ? step->count : most;
 	table_init(&t, &style);

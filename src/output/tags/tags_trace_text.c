@@ -112,7 +112,7 @@ static void put_moment(struct buf *out, uint64_t ns, unsigned digits)
 
 static void put_who(struct buf *out, const struct tag_trace *t, uint32_t id)
 {
-	const struct tag_who *who = &t->whos.items[id];
+	const struct tag_identity *who = &t->whos.items[id];
 	const struct tag_stream *stream = &t->recording->streams.items[who->stream];
 	const char *name;
 
@@ -246,7 +246,7 @@ static void put_call(struct tags_trace_text *x, const struct tag_trace *t,
 static void put_switch(struct tags_trace_text *x, const struct tag_trace *t,
                        const struct trace_line *line)
 {
-	const struct tag_who *who = &t->whos.items[line->who];
+	const struct tag_identity *who = &t->whos.items[line->who];
 	const struct tag_stream *stream = &t->recording->streams.items[who->stream];
 	bool in = line->kind == TRACE_LINE_IN;
 	const char *sep = " ";

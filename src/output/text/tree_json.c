@@ -22,7 +22,7 @@ void tree_json_id(struct json *j, uint32_t id, uint32_t parent)
 }
 
 /* The state while a tree is written. */
-struct writing {
+struct tree_json_writing {
 	struct json *j;
 	bool nested;
 	unsigned open;      /* nested: open objects */
@@ -30,7 +30,7 @@ struct writing {
 	VEC(uint32_t) ways; /* by ids: ids of the current node and its callers, from the root */
 };
 
-static void close_down_to(struct writing *t, unsigned depth)
+static void close_down_to(struct tree_json_writing *t, unsigned depth)
 {
 	for (; t->open > depth; t->open--) {
 		json_end_array(t->j);
@@ -38,7 +38,7 @@ static void close_down_to(struct writing *t, unsigned depth)
 	}
 }
 
-static void begin_node(struct writing *t, unsigned depth)
+static void begin_node(struct tree_json_writing *t, unsigned depth)
 {
 	if (t->nested)
 		close_down_to(t, depth);
@@ -50,7 +50,7 @@ static void begin_node(struct writing *t, unsigned depth)
 	vec_push(&t->ways, t->written++);
 }
 
-static void end_node(struct writing *t)
+static void end_node(struct tree_json_writing *t)
 {
 	if (!t->nested) {
 		json_end_object(t->j);
@@ -64,7 +64,7 @@ static void end_node(struct writing *t)
 void tree_json(struct json *j, struct branches b, const struct tree_json_node *of,
                const void *report, bool nested)
 {
-	struct writing t = {.j = j, .nested = nested};
+	struct tree_json_writing t = {.j = j, .nested = nested};
 	struct branch_walk w = {0};
 	bool shown;
 

@@ -5,7 +5,7 @@
 #include "base/memory/xalloc.h"
 #include "profile/stack/stack_chain.h"
 #include "profile/stack/stack_code.h"
-#include "profile/stack/stack_live.h"
+#include "profile/stack/remote_stack.h"
 #include "unwind/stack_memory.h"
 
 #include <linux/perf_event.h>
@@ -24,7 +24,7 @@ struct stack_walk {
 	const struct unwind_machine *machine;
 	struct stack_code *code;
 	struct stack_memory *memory;
-	struct stack_live *live;
+	struct remote_stack *live;
 	VEC(struct unwind_frame) frames; /* of the sample, innermost first */
 	struct stack_chain chain;
 	struct stack_walk_counts counts;
@@ -32,7 +32,7 @@ struct stack_walk {
 };
 
 /* One sample on its way. */
-struct walk {
+struct stack_walk_walk {
 	struct stack_walk *w;
 	uint32_t process;
 	uint64_t version; /* of its maps */
@@ -59,7 +59,7 @@ struct stack_walk *stack_walk_new(struct process_table *processes, struct image_
 		w->code = stack_code_new(processes, images, w->machine, &w->options, &w->counts);
 	w->memory = stack_memory_new();
 	if (options->live)
-		w->live = stack_live_new(options->foreign);
+		w->live = remote_stack_new(options->foreign);
 	return w;
 }
 
@@ -69,7 +69,7 @@ void stack_walk_free(struct stack_walk *w)
 		return;
 	stack_code_free(w->code);
 	stack_memory_free(w->memory);
-	stack_live_free(w->live);
+	remote_stack_free(w->live);
 	vec_done(&w->frames);
 	free(w);
 }
@@ -81,7 +81,7 @@ void stack_walk_take_tables(struct stack_walk *w, struct stack_walk *before,
 		stack_code_take_tables(w->code, before->code, images_before);
 }
 
-static const struct stack_code_place *code_at(const struct walk *s, uint64_t address)
+static const struct stack_code_place *code_at(const struct stack_walk_walk *s, uint64_t address)
 {
 	return stack_code_at(s->w->code, s->process, s->version, address);
 }
@@ -91,7 +91,7 @@ static const struct stack_code_place *code_at(const struct walk *s, uint64_t add
  * something else is told by where it leads: the return address must lie in
  * code, and where the caller needs the chain too it must go on.
  */
-static enum unwind_result by_frame_pointer(struct walk *s, enum stack_code_kind kind)
+static enum unwind_result by_frame_pointer(struct stack_walk_walk *s, enum stack_code_kind kind)
 {
 	struct unwind_cursor before = s->cursor;
 	const struct stack_code_place *caller;
@@ -136,7 +136,7 @@ static enum stack_end broken_by(enum stack_code_kind kind)
  * a signal handler, and what ends a coroutine. Tables begin at its first
  * instruction, or end at its last, a system call.
  */
-static enum unwind_result by_neighbour(struct walk *s, enum stack_code_kind kind)
+static enum unwind_result by_neighbour(struct stack_walk_walk *s, enum stack_code_kind kind)
 {
 	struct unwind_cursor *c = &s->cursor;
 	const struct stack_code_place *p = code_at(s, c->exact ? c->regs.pc - 1 : c->regs.pc);
@@ -159,7 +159,7 @@ static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machin
 }
 
 /* Notes the frame at which the cursor stands, and goes to its caller. NOT_TOLD: go on. */
-static enum stack_end walk_frame(struct walk *s)
+static enum stack_end walk_frame(struct stack_walk_walk *s)
 {
 	struct unwind_cursor *c = &s->cursor;
 	struct unwind_frame frame = {.pc = c->regs.pc};
@@ -209,8 +209,8 @@ static enum stack_end known_end(const struct known_stack *k, uint32_t frame)
  * they were: UNWIND_CALLER if all are, to frame `first` or `reach` bytes above the
  * match; UNWIND_BEYOND if there is no more to be read; else UNWIND_WRONG.
  */
-static enum unwind_result compare_callers(const struct walk *s, uint32_t match, uint32_t first,
-                                          uint64_t reach)
+static enum unwind_result compare_callers(const struct stack_walk_walk *s, uint32_t match,
+                                          uint32_t first, uint64_t reach)
 {
 	const struct unwind_frame *frames = s->known->frames.items;
 	uint64_t start = frames[match].cfa, floor = start - sizeof(start), word;
@@ -227,7 +227,7 @@ static enum unwind_result compare_callers(const struct walk *s, uint32_t match, 
 }
 
 /* Whether it can be said where a frame's return address is: right below its CFA. */
-static bool addresses_are_pushed(const struct walk *s)
+static bool addresses_are_pushed(const struct stack_walk_walk *s)
 {
 	return s->w->machine->ra == s->w->machine->pc;
 }
@@ -237,7 +237,7 @@ static bool addresses_are_pushed(const struct walk *s)
  * there, as far as it costs little. A thread that returned and came back by
  * another way has frames of the same place and size below others.
  */
-static bool still_there(const struct walk *s)
+static bool still_there(const struct stack_walk_walk *s)
 {
 	return !addresses_are_pushed(s) ||
 	       compare_callers(s, s->match, known_stack_joined(s->known), COMPARED_BYTES) ==
@@ -246,7 +246,7 @@ static bool still_there(const struct walk *s)
 
 /* Walks on to an end. `join`: where known frames are met that are whole, they
  * end it too. */
-static enum stack_end walk_frames(struct walk *s, bool join)
+static enum stack_end walk_frames(struct stack_walk_walk *s, bool join)
 {
 	enum stack_end end;
 
@@ -271,7 +271,7 @@ static enum stack_end walk_frames(struct walk *s, bool join)
  * where they were: to the first function (whole), or to the end of the copy.
  * Comparing a word costs a tenth of walking a frame.
  */
-static bool rest_stands(struct walk *s, enum stack_end *end)
+static bool rest_stands(struct stack_walk_walk *s, enum stack_end *end)
 {
 	const struct known_stack *k = s->known;
 	uint32_t match = known_stack_find(k, vec_last(&s->w->frames));
@@ -293,7 +293,7 @@ static bool rest_stands(struct walk *s, enum stack_end *end)
 }
 
 /* Walks what the copy holds. A match: the rest is what is known. */
-static enum stack_end walk_copy(struct walk *s)
+static enum stack_end walk_copy(struct stack_walk_walk *s)
 {
 	size_t look = LOOK_FRAMES;
 	enum stack_end end;
@@ -315,7 +315,7 @@ static enum stack_end walk_copy(struct walk *s)
  * The known frame that the last one is. Where its CFA stands beyond the copy,
  * the one before it tells, if it was called from the same place.
  */
-static uint32_t find_match(const struct walk *s)
+static uint32_t find_match(const struct stack_walk_walk *s)
 {
 	size_t count = s->w->frames.count;
 	const struct unwind_frame *last = &s->w->frames.items[count - 1];
@@ -338,7 +338,7 @@ static uint32_t find_match(const struct walk *s)
 
 /* The sample's frames of the outermost stack are all that is known of the
  * thread from now on. */
-static void keep_alone(struct walk *s, enum stack_end end)
+static void keep_alone(struct stack_walk_walk *s, enum stack_end end)
 {
 	known_stack_keep(s->known, 0, s->w->frames.items + s->base,
 	                 (uint32_t)s->w->frames.count - s->base, true);
@@ -348,7 +348,7 @@ static void keep_alone(struct walk *s, enum stack_end end)
 
 /* The last frame is the known one `match`: what stands above that is stitched.
  */
-static enum stack_end stitch(struct walk *s)
+static enum stack_end stitch(struct stack_walk_walk *s)
 {
 	uint32_t added = (uint32_t)s->w->frames.count - s->base - 1;
 	enum stack_end end = known_end(s->known, s->match);
@@ -365,7 +365,7 @@ static enum stack_end stitch(struct walk *s)
 
 /* Nothing known joins: the frames that may still stand above are kept, behind a
  * gap. */
-static void keep_island(struct walk *s)
+static void keep_island(struct stack_walk_walk *s)
 {
 	uint32_t count = (uint32_t)s->w->frames.count - s->base;
 	uint32_t outer = 0;
@@ -382,7 +382,7 @@ static void keep_island(struct walk *s)
 
 /* What must not have changed: where the last frames stand, most often the
  * copy's end. */
-static bool begin_live(struct walk *s)
+static bool begin_live(struct stack_walk_walk *s)
 {
 	pid_t pid = process_table_process(s->w->processes, s->process)->pid;
 	const struct unwind_memory *m = &s->memory;
@@ -395,9 +395,9 @@ static bool begin_live(struct walk *s)
 	else if (to - from < PROOF_BYTES)
 		from = m->size > PROOF_BYTES ? to - PROOF_BYTES : m->start;
 	s->w->counts.memory_reads++;
-	if (!stack_live_begin(s->w->live, pid, s->process, m, from, to))
+	if (!remote_stack_begin(s->w->live, pid, s->process, m, from, to))
 		return false;
-	s->memory.read = stack_live_read;
+	s->memory.read = remote_stack_read;
 	s->memory.ctx = s->w->live;
 	return true;
 }
@@ -413,14 +413,14 @@ static bool credible(enum stack_end end)
 
 /* From the process's own memory. False: nothing came of it, all is as it was.
  */
-static bool walk_live(struct walk *s, bool join, enum stack_end *end)
+static bool walk_live(struct stack_walk_walk *s, bool join, enum stack_end *end)
 {
 	size_t count = s->w->frames.count;
-	struct walk before = *s;
+	struct stack_walk_walk before = *s;
 
 	s->w->frames.count--; /* the frame whose caller was not found: once more */
 	*end = walk_frames(s, join);
-	if (credible(*end) && stack_live_end(s->w->live))
+	if (credible(*end) && remote_stack_end(s->w->live))
 		return true;
 	*s = before;
 	s->w->frames.count = count;
@@ -432,7 +432,7 @@ static bool walk_live(struct walk *s, bool join, enum stack_end *end)
  * same frame with the same registers was called by the same functions, but for what
  * looks alike down to these.
  */
-static bool interrupted_before(struct walk *s)
+static bool interrupted_before(struct stack_walk_walk *s)
 {
 	const struct unwind_frame *last = vec_last(&s->w->frames);
 
@@ -444,7 +444,7 @@ static bool interrupted_before(struct walk *s)
 }
 
 /* The copy ended before the stack did. */
-static enum stack_end beyond_copy(struct walk *s)
+static enum stack_end beyond_copy(struct stack_walk_walk *s)
 {
 	bool live = s->w->live && s->memory.size && begin_live(s), join;
 	enum stack_end end;
@@ -466,7 +466,7 @@ static enum stack_end beyond_copy(struct walk *s)
 }
 
 /* Remembers what this sample showed, and adds what was known. */
-static enum stack_end remember(struct walk *s, enum stack_end end)
+static enum stack_end remember(struct stack_walk_walk *s, enum stack_end end)
 {
 	switch (end) {
 	case STACK_CUT_COPY:
@@ -506,7 +506,7 @@ static void without_registers(struct stack_walk *w, const struct event *e,
 	}
 }
 
-static void begin_walk(struct walk *s, uint32_t process, uint32_t thread,
+static void begin_walk(struct stack_walk_walk *s, uint32_t process, uint32_t thread,
                        const struct event_sample *sample)
 {
 	struct stack_walk *w = s->w;
@@ -530,7 +530,7 @@ static void begin_walk(struct walk *s, uint32_t process, uint32_t thread,
  * Walks the copy. False: a table is needed that is not open. Nothing was remembered until then. A
  * table that is met only beyond the copy is opened at once.
  */
-static bool walk_copy_or_wait(struct walk *s, enum stack_end *end)
+static bool walk_copy_or_wait(struct stack_walk_walk *s, enum stack_end *end)
 {
 	struct stack_walk *w = s->w;
 	uint64_t by_frame_pointer = w->counts.by_frame_pointer;
@@ -552,7 +552,7 @@ void stack_walk_sample(struct stack_walk *w, uint32_t process, uint32_t thread,
 {
 	const struct event_sample *sample = &e->sample;
 	enum stack_end end;
-	struct walk s;
+	struct stack_walk_walk s;
 
 	*result = (struct stack_walk_result){.end = STACK_NONE};
 	if (!w->machine || !sample->regs || sample->regs_abi != PERF_SAMPLE_REGS_ABI_64 ||

@@ -5,7 +5,7 @@
 #include "base/file/file_in_use.h"
 #include "base/memory/xalloc.h"
 #include "session/daemon/control.h"
-#include "session/sinks/ring_sink.h"
+#include "session/sinks/flight_recorder.h"
 #include "session/session.h"
 #include "session/sink.h"
 #include "session/sinks/snapshot_name.h"
@@ -78,9 +78,9 @@ static void account_update(struct session_account *a, const struct session_statu
 
 static void look_at_ring(struct background *b)
 {
-	struct ring_sink_state state;
+	struct flight_recorder_state state;
 
-	ring_sink_state(b->o->session->sink, &state);
+	flight_recorder_state(b->o->session->sink, &state);
 	/* Records of who was there already are older than the first sample. */
 	b->account.held_ns = state.last_ns - state.first_ns;
 	if (b->account.held_ns > b->account.elapsed_ns)

@@ -14,7 +14,7 @@
 #define ASSAY_SESSION_DAEMON_BACKGROUND_H
 
 #include "session/session.h"
-#include "session/daemon/session_place.h"
+#include "session/daemon/session_registry.h"
 
 struct trigger;
 

@@ -33,18 +33,18 @@ struct control {
 	struct client clients[CLIENTS];
 };
 
-static int cannot(struct error *err, const struct session_place *p, const char *name)
+static int cannot(struct error *err, const struct session_registry *p, const char *name)
 {
 	return error_set(err, errno, "%s/%s.sock: %s", p->path, name, strerror(errno));
 }
 
-static int listen_there(struct control *c, const struct session_place *place, const char *name,
+static int listen_there(struct control *c, const struct session_registry *place, const char *name,
                         struct error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u64 = LISTENER};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	session_place_socket(place, name, address.sun_path, sizeof(address.sun_path));
+	session_registry_socket(place, name, address.sun_path, sizeof(address.sun_path));
 	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	c->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (c->listener < 0 || c->poll < 0 ||
@@ -54,7 +54,7 @@ static int listen_there(struct control *c, const struct session_place *place, co
 	return 0;
 }
 
-int control_open(struct control **out, const struct session_place *place, const char *name,
+int control_open(struct control **out, const struct session_registry *place, const char *name,
                  control_hear_fn *hear, void *ctx, struct error *err)
 {
 	struct control *c = xcalloc(1, sizeof(*c));

@@ -14,7 +14,7 @@
 #define ASSAY_SESSION_DAEMON_CONTROL_H
 
 #include "session/daemon/control_message.h"
-#include "session/daemon/session_place.h"
+#include "session/daemon/session_registry.h"
 
 struct control;
 
@@ -22,7 +22,7 @@ struct control;
 typedef bool control_hear_fn(void *ctx, const struct control_request *request,
                              struct control_reply *reply);
 
-int control_open(struct control **out, const struct session_place *place, const char *name,
+int control_open(struct control **out, const struct session_registry *place, const char *name,
                  control_hear_fn *hear, void *ctx, struct error *err);
 int control_fd(const struct control *c);
 void control_serve(struct control *c);

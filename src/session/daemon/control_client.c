@@ -51,12 +51,12 @@ static int check_peer(struct asked *a, struct error *err)
 	return 0;
 }
 
-static int reach(const struct session_place *place, struct asked *a, struct error *err)
+static int reach(const struct session_registry *place, struct asked *a, struct error *err)
 {
 	const struct timeval patience = {.tv_sec = SEND_SECONDS};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	session_place_socket(place, a->name, address.sun_path, sizeof(address.sun_path));
+	session_registry_socket(place, a->name, address.sun_path, sizeof(address.sun_path));
 	a->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (a->fd < 0)
 		return error_set(err, errno, "socket: %s", strerror(errno));
@@ -114,7 +114,7 @@ static int hear(struct asked *a, struct buf *text, struct error *err)
 	return text->size ? 0 : no_answer(err, ECONNRESET, a);
 }
 
-int control_client_ask(const struct session_place *place, const char *name, pid_t pid,
+int control_client_ask(const struct session_registry *place, const char *name, pid_t pid,
                        const struct control_request *request, struct control_reply *reply,
                        struct error *err)
 {

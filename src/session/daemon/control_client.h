@@ -12,13 +12,13 @@
 #define ASSAY_SESSION_DAEMON_CONTROL_CLIENT_H
 
 #include "session/daemon/control_message.h"
-#include "session/daemon/session_place.h"
+#include "session/daemon/session_registry.h"
 
 /*
  * `pid`: its process, as far as that is known, else 0. `reply` is the caller's to free, after
  * errors too.
  */
-int control_client_ask(const struct session_place *place, const char *name, pid_t pid,
+int control_client_ask(const struct session_registry *place, const char *name, pid_t pid,
                        const struct control_request *request, struct control_reply *reply,
                        struct error *err);
 

@@ -12,7 +12,7 @@
 
 enum field_kind { FIELD_NUMBER, FIELD_WORD, FIELD_TEXT };
 
-struct field {
+struct message_field {
 	const char *key;
 	enum field_kind kind;
 	size_t offset;
@@ -37,13 +37,13 @@ static const char *const ends[] = {"not",   "stopped",  "signal", "processes-gon
 		.key = #name, .kind = FIELD_TEXT, .offset = ACCOUNT(name)                          \
 	}
 
-static const struct field request_fields[] = {
+static const struct message_field request_fields[] = {
         {"verb", FIELD_WORD, REQUEST(verb), verbs},
         {"output", FIELD_TEXT, REQUEST(output), NULL},
         {NULL, FIELD_NUMBER, 0, NULL},
 };
 
-static const struct field reply_fields[] = {
+static const struct message_field reply_fields[] = {
         {"failed", FIELD_NUMBER, REPLY(code), NULL},
         {"why", FIELD_TEXT, REPLY(error), NULL},
         TEXT(name),
@@ -80,12 +80,12 @@ static const struct field reply_fields[] = {
         {NULL, FIELD_NUMBER, 0, NULL},
 };
 
-static uint64_t *number_at(void *base, const struct field *f)
+static uint64_t *number_at(void *base, const struct message_field *f)
 {
 	return (uint64_t *)((char *)base + f->offset);
 }
 
-static char **text_at(void *base, const struct field *f)
+static char **text_at(void *base, const struct message_field *f)
 {
 	return (char **)((char *)base + f->offset);
 }
@@ -107,11 +107,11 @@ static void put_text(struct buf *out, const char *key, const char *text)
 }
 
 /* What is zero or none goes without saying. */
-static void put_fields(struct buf *out, const struct field *fields, const void *base)
+static void put_fields(struct buf *out, const struct message_field *fields, const void *base)
 {
 	void *from = (void *)(uintptr_t)base; /* only read */
 
-	for (const struct field *f = fields; f->key; f++) {
+	for (const struct message_field *f = fields; f->key; f++) {
 		if (f->kind == FIELD_TEXT) {
 			if (*text_at(from, f))
 				put_text(out, f->key, *text_at(from, f));
@@ -216,7 +216,7 @@ static int get_word(const char *value, const char *const *words, uint64_t *numbe
 	return -EBADMSG;
 }
 
-static int get_field(const struct field *f, void *into, const char *value)
+static int get_field(const struct message_field *f, void *into, const char *value)
 {
 	int rc;
 
@@ -281,14 +281,14 @@ static int get_note(struct session_account *a, const char *value)
 	return 0;
 }
 
-struct reader {
-	const struct field *fields;
+struct message_reader {
+	const struct message_field *fields;
 	void *into;
 	struct session_account *account; /* NULL: there is none in it */
 	uint64_t seen;                   /* a bit a field */
 };
 
-static int get_line(struct reader *r, const char *key, const char *value)
+static int get_line(struct message_reader *r, const char *key, const char *value)
 {
 	for (size_t i = 0; r->fields[i].key; i++) {
 		if (strcmp(r->fields[i].key, key) != 0)
@@ -318,7 +318,7 @@ static int not_ours(struct error *err, const char *line)
 }
 
 /* `text` is taken apart. */
-static int get_lines(struct reader *r, char *text, struct error *err)
+static int get_lines(struct message_reader *r, char *text, struct error *err)
 {
 	for (size_t number = 1; *text; number++) {
 		char *end = strchr(text, '\n'), *value;
@@ -344,7 +344,8 @@ static int get_lines(struct reader *r, char *text, struct error *err)
 	return error_set(err, EBADMSG, "it has no end");
 }
 
-static int parse(struct reader *r, const char *text, size_t size, size_t most, struct error *err)
+static int parse(struct message_reader *r, const char *text, size_t size, size_t most,
+                 struct error *err)
 {
 	char *copy;
 	int rc;
@@ -364,7 +365,7 @@ static int parse(struct reader *r, const char *text, size_t size, size_t most, s
 int control_request_parse(struct control_request *r, const char *text, size_t size,
                           struct error *err)
 {
-	struct reader reader = {.fields = request_fields, .into = r};
+	struct message_reader reader = {.fields = request_fields, .into = r};
 	int rc;
 
 	*r = (struct control_request){0};
@@ -379,7 +380,7 @@ int control_request_parse(struct control_request *r, const char *text, size_t si
 
 int control_reply_parse(struct control_reply *r, const char *text, size_t size, struct error *err)
 {
-	struct reader reader = {.fields = reply_fields, .into = r, .account = &r->account};
+	struct message_reader reader = {.fields = reply_fields, .into = r, .account = &r->account};
 
 	*r = (struct control_reply){0};
 	return parse(&reader, text, size, CONTROL_REPLY_MAX, err);

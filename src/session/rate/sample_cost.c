@@ -42,7 +42,7 @@
 #define PAGES 256
 #define PAGE_BYTES 4096
 
-struct line {
+struct sample_cost_line {
 	uint32_t next;
 	uint32_t room[15];
 };
@@ -55,7 +55,7 @@ struct spans {
 struct sample_cost {
 	int fd;
 	uint32_t at, page;
-	struct line *lines;
+	struct sample_cost_line *lines;
 	uint32_t line_count;
 	char *pages;
 	struct perf_ring ring;
@@ -89,13 +89,13 @@ static uint32_t lines_of_cache(void)
 		bytes = CACHE_MIN;
 	if (bytes > CACHE_MAX)
 		bytes = CACHE_MAX;
-	return (uint32_t)((size_t)bytes / sizeof(struct line));
+	return (uint32_t)((size_t)bytes / sizeof(struct sample_cost_line));
 }
 
 /* One round through all lines, by a generator that is the same each time. */
-static struct line *new_lines(uint32_t count)
+static struct sample_cost_line *new_lines(uint32_t count)
 {
-	struct line *lines = xcalloc(count, sizeof(*lines));
+	struct sample_cost_line *lines = xcalloc(count, sizeof(*lines));
 	uint64_t state = 88172645463325252;
 
 	for (uint32_t i = 0; i < count; i++)

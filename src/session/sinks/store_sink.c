@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/sinks/store_sink.h"
 
-#include "base/process/aside.h"
+#include "base/process/helper_thread.h"
 #include "base/clock.h"
 #include "base/memory/hash.h"
 #include "base/text/plural.h"
@@ -214,7 +214,7 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
 		miss(s, w->start_ns, w->end_ns, why);
 		note_lost(s, w, why);
 	} else if (!ret) {
-		ret = store_keep(s->store, w->end_ns, err);
+		ret = store_retention(s->store, w->end_ns, err);
 	}
 	return is_passing(ret) ? 0 : ret;
 }
@@ -376,7 +376,7 @@ static int sink_flush(struct session_sink *sink, const struct session_status *no
 }
 
 /* A copy that another thread makes, with a connection of its own. */
-struct copying {
+struct store_sink_copying {
 	const char *from, *to;
 	int status;
 	struct error err;
@@ -385,7 +385,7 @@ struct copying {
 
 static void copy_aside(void *ctx)
 {
-	struct copying *c = ctx;
+	struct store_sink_copying *c = ctx;
 	struct store_options o = {.read_only = true};
 	struct store *store = NULL;
 
@@ -404,22 +404,22 @@ static int sink_snapshot(struct session_sink *sink, const char *path, const stru
                          const struct session_status *now, struct error *err)
 {
 	struct store_sink *s = store_sink_of(sink);
-	struct copying copying = {.from = s->path, .to = path};
+	struct store_sink_copying copying = {.from = s->path, .to = path};
 	struct timespec moment = {.tv_nsec = COPY_LOOK_NS};
-	struct aside aside = {0};
+	struct helper_thread aside = {0};
 	struct error drained = {0};
 	int ret = profile_windows_cut(s->windows, now->settled_ns, err);
 
 	if (ret)
 		return ret;
-	if (!aside_start(&aside, copy_aside, &copying))
+	if (!helper_thread_start(&aside, copy_aside, &copying))
 		return store_copy(s->store, path, err);
 	while (!__atomic_load_n(&copying.over, __ATOMIC_ACQUIRE)) {
 		nanosleep(&moment, NULL);
 		if (!ret)
 			ret = session_read(sink->session, &drained);
 	}
-	aside_join(&aside);
+	helper_thread_join(&aside);
 	if (ret || copying.status)
 		*err = ret ? drained : copying.err;
 	return ret ? ret : copying.status;

@@ -17,7 +17,7 @@
 struct store_sink_options {
 	const char *path;
 	uint64_t window_ns; /* 0: 10 s */
-	struct store_keeping keeping;
+	struct store_retention_rules keeping;
 	store_name_fn *name; /* NULL: frames get no names */
 	void *name_ctx;
 	/* Called before the first name: files of other processes are read by it; NULL: not wanted.

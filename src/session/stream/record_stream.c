@@ -5,9 +5,9 @@
 #include "event/attr.h"
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record.h"
-#include "session/stream/live_stacks.h"
-#include "session/stream/ring_merge.h"
-#include "session/rate/shed.h"
+#include "session/stream/record_unwind.h"
+#include "session/stream/perf_ring_merge.h"
+#include "session/rate/rate_control.h"
 #include "session/tick_count.h"
 
 #include <string.h>
@@ -23,9 +23,9 @@ struct record_stream {
 	struct record_stream_options o;
 	struct perf_decoder decoder;
 	VEC(struct perf_event_attr) file_attrs; /* by event */
-	struct ring_merge *merge;
-	struct shed shed;
-	struct live_stacks *stacks; /* NULL: the kernel's chains are taken as they are */
+	struct perf_ring_merge *merge;
+	struct rate_control rate_control;
+	struct record_unwind *stacks; /* NULL: the kernel's chains are taken as they are */
 	struct tick_count ticks;
 	struct buf out;         /* records on their way to the sink */
 	uint64_t lost, records; /* lost: as records told, of all CPUs */
@@ -50,7 +50,7 @@ static void relieve_rings(void *ctx)
 {
 	struct record_stream *s = ctx;
 
-	ring_merge_relieve(s->merge);
+	perf_ring_merge_relieve(s->merge);
 }
 
 struct record_stream *record_stream_new(const struct record_stream_options *options)
@@ -60,18 +60,18 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 
 	s->o = *options;
 	add_attrs(s);
-	s->merge = ring_merge_new(&s->decoder);
+	s->merge = perf_ring_merge_new(&s->decoder);
 	for (size_t i = 0; i < perf_source_cpu_count(s->o.source); i++) {
-		ring_merge_add(s->merge, perf_source_ring(s->o.source, i), i);
-		ring_merge_add(s->merge, perf_source_track_ring(s->o.source, i), i);
+		perf_ring_merge_add(s->merge, perf_source_ring(s->o.source, i), i);
+		perf_ring_merge_add(s->merge, perf_source_track_ring(s->o.source, i), i);
 		vec_push(&s->lost_of, 0);
 	}
-	shed_init(&s->shed, s->o.plan, s->o.source);
-	s->shed.foreign = s->o.foreign;
+	rate_control_init(&s->rate_control, s->o.plan, s->o.source);
+	s->rate_control.foreign = s->o.foreign;
 	if (s->o.budget > 0)
-		shed_budget(&s->shed, s->o.budget);
+		rate_control_budget(&s->rate_control, s->o.budget);
 	if (s->o.plan->unwind)
-		s->stacks = live_stacks_new(s->o.method, s->o.foreign);
+		s->stacks = record_unwind_new(s->o.method, s->o.foreign);
 	foreign_meanwhile(s->o.foreign, relieve_rings, s);
 	tick_count_init(&s->ticks, attr_timer_period_ns(main_attr), main_attr->exclude_idle);
 	return s;
@@ -82,10 +82,10 @@ void record_stream_free(struct record_stream *s)
 	if (!s)
 		return;
 	foreign_meanwhile(s->o.foreign, NULL, NULL);
-	live_stacks_free(s->stacks);
+	record_unwind_free(s->stacks);
 	tick_count_done(&s->ticks);
-	shed_done(&s->shed);
-	ring_merge_free(s->merge);
+	rate_control_done(&s->rate_control);
+	perf_ring_merge_free(s->merge);
 	perf_decoder_done(&s->decoder);
 	vec_done(&s->file_attrs);
 	vec_done(&s->lost_of);
@@ -96,14 +96,14 @@ void record_stream_free(struct record_stream *s)
 void record_stream_event(struct record_stream *s, const struct event *e)
 {
 	if (s->stacks)
-		live_stacks_event(s->stacks, e);
+		record_unwind_event(s->stacks, e);
 }
 
 char *record_stream_ready(struct record_stream *s, uint64_t duration_ns)
 {
-	return shed_begin(&s->shed,
-	                  clock_ns(CLOCK_PROCESS_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign),
-	                  duration_ns);
+	return rate_control_begin(&s->rate_control,
+	                          clock_ns(CLOCK_PROCESS_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign),
+	                          duration_ns);
 }
 
 void record_stream_begin(struct record_stream *s, uint64_t start_ns)
@@ -129,7 +129,7 @@ static void copy_sample(struct record_stream *s, const struct ring_record *recor
 	const struct perf_layout *layout = &s->decoder.layouts.items[e->attr];
 	size_t start = s->out.size;
 
-	keeper_scan(s->o.keeper, record->bytes, record->size);
+	image_keeper_scan(s->o.keeper, record->bytes, record->size);
 	buf_add(&s->out, record->bytes, record->size);
 	if (changed && layout->at[PERF_FIELD_PERIOD])
 		memcpy(s->out.data + start + layout->at[PERF_FIELD_PERIOD], &e->sample.period,
@@ -144,11 +144,11 @@ static int walk_stack(struct record_stream *s, struct ring_record *record, struc
 	uint64_t period = e->sample.period;
 	int status;
 
-	while ((status = live_stacks_walk(s->stacks, e, attr, id, &s->out, err)) ==
+	while ((status = record_unwind_walk(s->stacks, e, attr, id, &s->out, err)) ==
 	       LIVE_STACKS_LATER) {
-		record->bytes = ring_merge_hold(s->merge);
-		live_stacks_open(s->stacks);
-		ring_merge_relieve(s->merge);
+		record->bytes = perf_ring_merge_hold(s->merge);
+		record_unwind_open(s->stacks);
+		perf_ring_merge_relieve(s->merge);
 		perf_decoder_decode(&s->decoder, record->bytes, record->size, e);
 		e->sample.period = period;
 	}
@@ -165,11 +165,11 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	int status;
 
 	/* First: of a file that is gone there has to be a copy before stacks lead through it. */
-	keeper_hits(s->o.keeper, &e->sample.ip, 1);
+	image_keeper_hits(s->o.keeper, &e->sample.ip, 1);
 	status = walk_stack(s, record, e, id, err);
 	if (status)
 		return status;
-	keeper_hits(s->o.keeper, e->sample.chain, e->sample.chain_count);
+	image_keeper_hits(s->o.keeper, e->sample.chain, e->sample.chain_count);
 	start = s->out.size;
 	status = perf_record_encode(&s->out, attr, id, e, err);
 	/* The kernel's own bits, of which an event keeps a few. */
@@ -184,8 +184,9 @@ static int take_sample(struct record_stream *s, struct ring_record *record, stru
 	const struct perf_event_attr *attr = &s->file_attrs.items[e->attr];
 	uint64_t period = e->sample.period;
 
-	if (s->shed.changes.count && opened_by_us(s, e->tid))
-		e->sample.period = shed_period(&s->shed, e->attr, record->cpu, e->time_ns, period);
+	if (s->rate_control.changes.count && opened_by_us(s, e->tid))
+		e->sample.period = rate_control_period(&s->rate_control, e->attr, record->cpu,
+		                                       e->time_ns, period);
 	tick_count_event(&s->ticks, e);
 	if (s->stacks && attr->sample_type & PERF_SAMPLE_TRANSACTION)
 		return encode_walked(s, record, e, err);
@@ -213,7 +214,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 			buf_add(&s->out, record->bytes, record->size);
 		return 0;
 	}
-	s->shed.tracked += e.kind != EVENT_SAMPLE;
+	s->rate_control.tracked += e.kind != EVENT_SAMPLE;
 	switch (e.kind) {
 	case EVENT_SAMPLE:
 		return take_sample(s, record, &e, err);
@@ -248,7 +249,7 @@ static int write_out(struct record_stream *s, struct error *err)
 
 static uint64_t memory_reads(const struct record_stream *s)
 {
-	return s->stacks ? live_stacks_memory_reads(s->stacks) : 0;
+	return s->stacks ? record_unwind_memory_reads(s->stacks) : 0;
 }
 
 /* CPU time, ours and that of foreign calls. */
@@ -262,16 +263,16 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), began = walking_ns(s);
 	uint64_t until = last ? UINT64_MAX : now - SETTLE_NS, lost = s->lost;
 	uint64_t deep = memory_reads(s);
-	double fullest = ring_merge_begin(s->merge);
+	double fullest = perf_ring_merge_begin(s->merge);
 	struct ring_record record;
 	int status = 0;
 
-	while (!status && ring_merge_next(s->merge, until, &record)) {
+	while (!status && perf_ring_merge_next(s->merge, until, &record)) {
 		status = take_record(s, &record, err);
 		if (!status && s->out.size > OUT_BYTES)
 			status = write_out(s, err);
 	}
-	ring_merge_end(s->merge);
+	perf_ring_merge_end(s->merge);
 	s->deep = memory_reads(s) > deep;
 	if (status)
 		return status;
@@ -279,9 +280,10 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err)
 	if (last)
 		tick_count_finish(&s->ticks, now);
 	if (last)
-		shed_finish(&s->shed, now);
+		rate_control_finish(&s->rate_control, now);
 	else
-		shed_look(&s->shed, fullest, s->lost > lost, clock_ns(CLOCK_MONOTONIC));
+		rate_control_look(&s->rate_control, fullest, s->lost > lost,
+		                  clock_ns(CLOCK_MONOTONIC));
 	perf_record_finished_round(&s->out);
 	status = write_out(s, err);
 	s->cpu_ns += walking_ns(s) - began;
@@ -296,10 +298,10 @@ bool record_stream_deep(const struct record_stream *s)
 void record_stream_account(const struct record_stream *s, struct account *account)
 {
 	if (s->stacks) {
-		live_stacks_account(s->stacks, account);
+		record_unwind_account(s->stacks, account);
 		account->unwind.cpu_ns = s->cpu_ns;
 	}
-	shed_account(&s->shed, account);
+	rate_control_account(&s->rate_control, account);
 	/* Where the kernel does not count them they are told in records, all but the last ones. */
 	for (size_t i = 0; i < account->cpus.count && i < s->lost_of.count; i++)
 		if (account->cpus.items[i].lost_records < s->lost_of.items[i])
@@ -308,13 +310,13 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 
 void record_stream_restart(struct record_stream *s)
 {
-	shed_restart(&s->shed);
+	rate_control_restart(&s->rate_control);
 }
 
 void record_stream_status(struct record_stream *s, struct session_status *status)
 {
 	tick_count_status(&s->ticks, status);
-	shed_status(&s->shed, status);
+	rate_control_status(&s->rate_control, status);
 	status->records = s->records;
 	status->settled_ns = s->settled_ns;
 	for (size_t i = 0; i < status->cpus.count && i < s->lost_of.count; i++)

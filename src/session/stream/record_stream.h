@@ -18,7 +18,7 @@
 #ifndef ASSAY_SESSION_STREAM_RECORD_STREAM_H
 #define ASSAY_SESSION_STREAM_RECORD_STREAM_H
 
-#include "session/keep/keeper.h"
+#include "session/keep/image_keeper.h"
 #include "session/plan.h"
 #include "session/sink.h"
 
@@ -31,8 +31,8 @@ struct record_stream_options {
 	struct session_sink *sink;
 	const proc_ids *tasks; /* those whose events we opened ourselves */
 	enum stack_method method;
-	struct foreign *foreign; /* reads what belongs to other processes; NULL: we do */
-	struct keeper *keeper;   /* whom to tell which addresses were hit; NULL: nobody */
+	struct foreign *foreign;     /* reads what belongs to other processes; NULL: we do */
+	struct image_keeper *keeper; /* whom to tell which addresses were hit; NULL: nobody */
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */
 	double budget;
@@ -42,7 +42,7 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 void record_stream_free(struct record_stream *s);
 
 void record_stream_event(struct record_stream *s, const struct event *e);
-/* All is set up, and sampling is not switched on yet: as of shed_begin(). */
+/* All is set up, and sampling is not switched on yet: as of rate_control_begin(). */
 char *record_stream_ready(struct record_stream *s, uint64_t duration_ns);
 /* Sampling is on since then: what ticked before does not count. */
 void record_stream_begin(struct record_stream *s, uint64_t start_ns);

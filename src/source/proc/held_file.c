@@ -15,21 +15,21 @@
 #include <unistd.h>
 
 /* What all calls are asked with; the text, a path or two words, ends with the request. */
-struct request {
+struct held_file_request {
 	int32_t pid, fd, watches;
 	uint64_t addr, size, inode;
 	struct held_state was;
 	char text[PATH_MAX];
 };
 
-struct kept {
+struct held_file_kept {
 	int32_t status;
 	struct error err;
 };
 
 /* Text is the last part of a request; the answer has exactly `size` bytes. */
 static int call_for(struct foreign *foreign, uint32_t user, unsigned limit_ms, foreign_fn *fn,
-                    struct request *r, const char *text, void *into, size_t size)
+                    struct held_file_request *r, const char *text, void *into, size_t size)
 {
 	size_t length = strlen(text);
 	struct buf out = {0};
@@ -39,7 +39,7 @@ static int call_for(struct foreign *foreign, uint32_t user, unsigned limit_ms, f
 		return -ENAMETOOLONG;
 	memcpy(r->text, text, length + 1);
 	status = foreign_call(foreign, fn, user, limit_ms, r,
-	                      offsetof(struct request, text) + length + 1, &out);
+	                      offsetof(struct held_file_request, text) + length + 1, &out);
 	if (!status && out.size == size && size)
 		memcpy(into, out.data, size);
 	else if (!status && out.size != size)
@@ -48,13 +48,13 @@ static int call_for(struct foreign *foreign, uint32_t user, unsigned limit_ms, f
 	return status;
 }
 
-static int call(struct foreign *foreign, uint32_t user, foreign_fn *fn, struct request *r,
+static int call(struct foreign *foreign, uint32_t user, foreign_fn *fn, struct held_file_request *r,
                 const char *text, void *into, size_t size)
 {
 	return call_for(foreign, user, FOREIGN_MS, fn, r, text, into, size);
 }
 
-static int open_mapped(const struct request *r)
+static int open_mapped(const struct held_file_request *r)
 {
 	struct event_mmap m = {
 	        .addr = r->addr, .size = r->size, .inode = r->inode, .filename = r->text};
@@ -62,9 +62,10 @@ static int open_mapped(const struct request *r)
 	return mapped_file_open(&m, r->pid);
 }
 
-static struct request request_of(const struct event_mmap *m, int32_t pid)
+static struct held_file_request request_of(const struct event_mmap *m, int32_t pid)
 {
-	return (struct request){.pid = pid, .addr = m->addr, .size = m->size, .inode = m->inode};
+	return (struct held_file_request){
+	        .pid = pid, .addr = m->addr, .size = m->size, .inode = m->inode};
 }
 
 static int look(int fd, const char *path, struct held_state *state)
@@ -84,7 +85,7 @@ static int look(int fd, const char *path, struct held_state *state)
 
 static int read_build_id(const void *in, size_t size, struct foreign_reply *reply)
 {
-	const struct request *r = in;
+	const struct held_file_request *r = in;
 	struct build_id id = {0};
 	int fd = open_mapped(r);
 
@@ -99,7 +100,7 @@ static int read_build_id(const void *in, size_t size, struct foreign_reply *repl
 void held_file_build_id(struct foreign *foreign, uint32_t user, const struct event_mmap *m,
                         int32_t pid, struct build_id *id)
 {
-	struct request r = request_of(m, pid);
+	struct held_file_request r = request_of(m, pid);
 
 	if (call(foreign, user, read_build_id, &r, m->filename, id, sizeof(*id)))
 		*id = (struct build_id){0};
@@ -107,7 +108,7 @@ void held_file_build_id(struct foreign *foreign, uint32_t user, const struct eve
 
 static int hold(const void *in, size_t size, struct foreign_reply *reply)
 {
-	const struct request *r = in;
+	const struct held_file_request *r = in;
 	struct held_file f = {.fd = open_mapped(r), .watch = -1};
 	char link[32];
 
@@ -130,7 +131,7 @@ static int hold(const void *in, size_t size, struct foreign_reply *reply)
 int held_file_open(struct foreign *foreign, uint32_t user, const struct event_mmap *m, int32_t pid,
                    int watches, struct held_file *f)
 {
-	struct request r = request_of(m, pid);
+	struct held_file_request r = request_of(m, pid);
 
 	r.watches = watches;
 	return call(foreign, user, hold, &r, m->filename, f, sizeof(*f));
@@ -138,19 +139,19 @@ int held_file_open(struct foreign *foreign, uint32_t user, const struct event_mm
 
 static int let_go(const void *in, size_t size, struct foreign_reply *reply)
 {
-	return close(((const struct request *)in)->fd) ? -errno : 0;
+	return close(((const struct held_file_request *)in)->fd) ? -errno : 0;
 }
 
 void held_file_close(struct foreign *foreign, uint32_t user, int fd)
 {
-	struct request r = {.fd = fd};
+	struct held_file_request r = {.fd = fd};
 
 	call(foreign, user, let_go, &r, "", NULL, 0);
 }
 
 static int look_again(const void *in, size_t size, struct foreign_reply *reply)
 {
-	const struct request *r = in;
+	const struct held_file_request *r = in;
 	struct held_state state;
 	int status = look(r->fd, r->text, &state);
 
@@ -161,7 +162,7 @@ static int look_again(const void *in, size_t size, struct foreign_reply *reply)
 int held_file_look(struct foreign *foreign, uint32_t user, int fd, const char *path,
                    struct held_state *state)
 {
-	struct request r = {.fd = fd};
+	struct held_file_request r = {.fd = fd};
 
 	return call(foreign, user, look_again, &r, path, state, sizeof(*state));
 }
@@ -170,20 +171,21 @@ static int read_build_id_now(const void *in, size_t size, struct foreign_reply *
 {
 	struct build_id id = {0};
 
-	build_id_from_file(((const struct request *)in)->fd, &id);
+	build_id_from_file(((const struct held_file_request *)in)->fd, &id);
 	foreign_reply_add(reply, &id, sizeof(id));
 	return 0;
 }
 
 int held_file_build_id_now(struct foreign *foreign, uint32_t user, int fd, struct build_id *id)
 {
-	struct request r = {.fd = fd};
+	struct held_file_request r = {.fd = fd};
 
 	return call(foreign, user, read_build_id_now, &r, "", id, sizeof(*id));
 }
 
 /* The copy is only good if nobody wrote to the file meanwhile. */
-static int copy(const struct request *r, const char *kind, const char *name, struct error *err)
+static int copy(const struct held_file_request *r, const char *kind, const char *name,
+                struct error *err)
 {
 	struct cache_dir *cache;
 	struct held_state now;
@@ -203,10 +205,10 @@ static int copy(const struct request *r, const char *kind, const char *name, str
 
 static int keep(const void *in, size_t size, struct foreign_reply *reply)
 {
-	const struct request *r = in;
+	const struct held_file_request *r = in;
 	char kind[64];
 	int name = 0;
-	struct kept kept = {0};
+	struct held_file_kept kept = {0};
 
 	if (sscanf(r->text, "%63s %n", kind, &name) == 1 && name)
 		kept.status = copy(r, kind, r->text + name, &kept.err);
@@ -217,8 +219,8 @@ static int keep(const void *in, size_t size, struct foreign_reply *reply)
 int held_file_keep(struct foreign *foreign, uint32_t user, int fd, const struct held_state *was,
                    const char *kind, const char *name, struct error *err)
 {
-	struct request r = {.fd = fd, .was = *was};
-	struct kept kept;
+	struct held_file_request r = {.fd = fd, .was = *was};
+	struct held_file_kept kept;
 	char text[256];
 	int status;
 

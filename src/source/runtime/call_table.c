@@ -4,7 +4,7 @@
 #include "assay/wire.h"
 #include "base/file/write_all.h"
 #include "source/runtime/call_table_internal.h"
-#include "source/runtime/shared_process.h"
+#include "source/runtime/runtime_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,15 +23,15 @@ int call_table_directory(char **path, bool make, struct error *err)
 
 /* ---- the list ----------------------------------------------------------- */
 
-struct listing {
+struct call_table_listing {
 	call_table_list *list;
-	struct shared_processes known;
+	struct runtime_owners known;
 };
 
 /* One that is not begun yet, or is no table, is left out. */
 static void table_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
-	struct listing *l = ctx;
+	struct call_table_listing *l = ctx;
 	struct assay_calls_header h;
 	struct call_table *table;
 
@@ -49,7 +49,7 @@ static void table_add(void *ctx, int fd, const char *path, const struct shared_n
 	table->flags = h.flags;
 	table->state = h.state;
 	table->running = h.state == ASSAY_CALLS_RUNNING &&
-	                 shared_process_find(&l->known, name->pid, name->birth, NULL);
+	                 runtime_owner_find(&l->known, name->pid, name->birth, NULL);
 	table->used_bytes = h.used_bytes;
 	table->start_ns = h.start_ns;
 }
@@ -65,10 +65,10 @@ static int older_first(const void *a, const void *b)
 
 int call_table_list_read(call_table_list *list, const char *directory, struct error *err)
 {
-	struct listing l = {.list = list};
-	int rc = shared_files_each(&call_table_kind, directory, table_add, &l, err);
+	struct call_table_listing l = {.list = list};
+	int rc = runtime_files_each(&call_table_kind, directory, table_add, &l, err);
 
-	shared_processes_done(&l.known);
+	runtime_owners_done(&l.known);
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), older_first);
 	return rc;
@@ -205,7 +205,7 @@ int call_table_reset(const struct call_table *table, struct error *err)
 	struct call_table_copy copy = {0};
 	int rc;
 
-	if (!shared_process_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
+	if (!runtime_owner_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
 		return call_table_remove(table, err);
 	rc = call_table_copy(&copy, table, err);
 	if (!rc) {

@@ -3,7 +3,7 @@
  * call_table: the tables of processes that count their calls: found, told
  * apart, copied while they run, reset.
  *
- * Tables are files PID-BIRTH-N.calls in $ASSAY_CALLS_DIR or where shared_files.h
+ * Tables are files PID-BIRTH-N.calls in $ASSAY_CALLS_DIR or where runtime_files.h
  * says; a reset's baseline is the same with ".base". 0 or -errno. Lists and paths
  * are the caller's to free. Any thread, but a table is reset by one. Uses: base,
  * include/assay/wire.h.
@@ -14,7 +14,7 @@
 #include "base/memory/buf.h"
 #include "base/error.h"
 #include "base/memory/vec.h"
-#include "source/runtime/shared_files.h"
+#include "source/runtime/runtime_files.h"
 
 #include <stdbool.h>
 #include <stdint.h>

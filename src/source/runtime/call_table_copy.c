@@ -4,10 +4,10 @@
 #include "base/file/regular_file.h"
 #include "source/runtime/call_table.h"
 #include "source/runtime/call_table_internal.h"
-#include "source/perf/moment.h"
+#include "source/perf/clock_pair.h"
 #include "source/proc/proc.h"
-#include "source/runtime/shared_files.h"
-#include "source/runtime/shared_process.h"
+#include "source/runtime/runtime_files.h"
+#include "source/runtime/runtime_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ struct part {
 	struct assay_calls_chunk chunk;
 };
 
-struct copying {
+struct table_copy_copying {
 	int fd;
 	bool cut; /* the file became shorter */
 	char *into, *again;
@@ -49,7 +49,7 @@ struct copying {
  * Read, not mapped: whoever owns the table may cut the file short at any time, and a mapping of
  * what is gone would end the program with SIGBUS. What is not there any more reads as zeros.
  */
-static void read_at(struct copying *c, uint64_t offset, void *into, size_t bytes)
+static void read_at(struct table_copy_copying *c, uint64_t offset, void *into, size_t bytes)
 {
 	size_t done = 0;
 	ssize_t got;
@@ -67,7 +67,7 @@ static void read_at(struct copying *c, uint64_t offset, void *into, size_t bytes
  * Into their place in the copy. Two looks that see the same saw a moment's state: counters only
  * grow. False: they never did; each word is then whole, and all are microseconds apart.
  */
-static bool copy_same(struct copying *c, uint64_t offset, size_t bytes, unsigned tries)
+static bool copy_same(struct table_copy_copying *c, uint64_t offset, size_t bytes, unsigned tries)
 {
 	char again[2 * ASSAY_CALLS_PAGE], *into = c->into + offset;
 
@@ -81,7 +81,7 @@ static bool copy_same(struct copying *c, uint64_t offset, size_t bytes, unsigned
 	return false;
 }
 
-static void copy_lines(struct copying *c, uint64_t offset, uint64_t bytes)
+static void copy_lines(struct table_copy_copying *c, uint64_t offset, uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes && !c->cut; at += BLOCK) {
 		size_t size = bytes - at < BLOCK ? bytes - at : BLOCK;
@@ -96,7 +96,7 @@ static void copy_lines(struct copying *c, uint64_t offset, uint64_t bytes)
 }
 
 /* Where chunks lie. One that is being begun has no length yet: it holds nothing. */
-static void parts_find(struct copying *c)
+static void parts_find(struct table_copy_copying *c)
 {
 	uint64_t offset = ASSAY_CALLS_PAGE;
 
@@ -118,7 +118,7 @@ static void parts_find(struct copying *c)
  * From the last chunk to the first: a node is always made after its parent, so that
  * the parent is counted if the node is.
  */
-static void parts_count(struct copying *c)
+static void parts_count(struct table_copy_copying *c)
 {
 	for (size_t i = c->parts.count; i--;) {
 		struct part *part = &c->parts.items[i];
@@ -142,7 +142,7 @@ static uint64_t item_bytes(uint32_t kind)
 	}
 }
 
-static void part_copy(struct copying *c, const struct part *part)
+static void part_copy(struct table_copy_copying *c, const struct part *part)
 {
 	uint64_t room = part->bytes - sizeof(part->chunk), item = item_bytes(part->chunk.kind);
 	uint64_t bytes = part->chunk.used > room / item ? room : part->chunk.used * item;
@@ -160,7 +160,7 @@ static void part_copy(struct copying *c, const struct part *part)
 }
 
 /* Threads come last: their last events are those that the nodes hold, or later. */
-static void table_copy(struct copying *c)
+static void table_copy(struct table_copy_copying *c)
 {
 	parts_find(c);
 	parts_count(c);
@@ -311,7 +311,7 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 static int bytes_read(struct call_table_copy *copy, const struct call_table *table,
                       struct error *err)
 {
-	struct copying c = {0};
+	struct table_copy_copying c = {0};
 	struct stat st;
 	int64_t size;
 	int rc;
@@ -342,7 +342,7 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct assay_calls_moment moment;
-	struct shared_processes known = {0};
+	struct runtime_owners known = {0};
 	int32_t here;
 	int rc;
 
@@ -352,11 +352,11 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 		rc = bytes_read(copy, table, err);
 	if (rc)
 		return rc;
-	here = shared_process_find(&known, table->pid, table->birth, NULL);
-	shared_processes_done(&known);
+	here = runtime_owner_find(&known, table->pid, table->birth, NULL);
+	runtime_owners_done(&known);
 	if (here)
 		threads_read(copy, here);
-	moment = moment_take();
+	moment = clock_pair_take();
 	copy->now = moment.ticks;
 	copy->now_ns = moment.ns;
 	copy->took_ns = clock_ns(CLOCK_MONOTONIC) - began;

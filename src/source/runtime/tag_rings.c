@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/runtime/tag_rings.h"
 
-#include "source/perf/moment.h"
-#include "source/runtime/shared_process.h"
+#include "source/perf/clock_pair.h"
+#include "source/runtime/runtime_owner.h"
 #include "source/runtime/tag_rings_internal.h"
 
 #include <errno.h>
@@ -38,15 +38,15 @@ static void fill_in(struct tag_rings_file *file, struct tag_rings *rings)
 		file->discarded += tag_rings_at(rings, i)->discarded;
 }
 
-struct listing {
+struct tag_ring_listing {
 	tag_rings_list *list;
-	struct shared_processes known;
+	struct runtime_owners known;
 };
 
 /* One that is not begun yet, or is none, is left out. */
 static void file_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
-	struct listing *l = ctx;
+	struct tag_ring_listing *l = ctx;
 	struct tag_rings *rings;
 	struct tag_rings_file *file;
 	const struct assay_tags_header *h;
@@ -63,7 +63,7 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 	text_take(file->command, h->command, sizeof(h->command));
 	file->mode = h->mode;
 	file->flags = h->flags;
-	file->running = shared_process_find(&l->known, name->pid, name->birth, &file->several) != 0;
+	file->running = runtime_owner_find(&l->known, name->pid, name->birth, &file->several) != 0;
 	file->capture = h->capture == 1;
 	file->start_ns = h->start_ns;
 	file->first_ticks = h->first.ticks;
@@ -107,10 +107,10 @@ static void end_older(tag_rings_list *list)
 
 int tag_rings_list_read(tag_rings_list *list, const char *directory, struct error *err)
 {
-	struct listing l = {.list = list};
-	int rc = shared_files_each(&tag_rings_kind, directory, file_add, &l, err);
+	struct tag_ring_listing l = {.list = list};
+	int rc = runtime_files_each(&tag_rings_kind, directory, file_add, &l, err);
 
-	shared_processes_done(&l.known);
+	runtime_owners_done(&l.known);
 	if (list->count) {
 		end_older(list);
 		qsort(list->items, list->count, sizeof(*list->items), older_first);
@@ -139,12 +139,13 @@ static int field_write(int fd, size_t offset, size_t size, const void *value)
 static int switch_write(int fd, const struct assay_tags_header *h, bool on)
 {
 	uint64_t count = h->off_count + !on, last = (count - 1) % ASSAY_TAGS_OFFS;
-	struct assay_tags_off off = on ? h->offs[last] : (struct assay_tags_off){moment_ticks(), 0};
+	struct assay_tags_off off =
+	        on ? h->offs[last] : (struct assay_tags_off){clock_pair_ticks(), 0};
 	uint32_t capture = on;
 	int rc = 0;
 
 	if (on && !off.on)
-		off.on = moment_ticks();
+		off.on = clock_pair_ticks();
 	if (count)
 		rc = field_write(fd, offsetof(struct assay_tags_header, offs) + last * sizeof(off),
 		                 sizeof(off), &off);

@@ -3,7 +3,7 @@
  * tag_rings: the event tags of running (and ended) processes: their files found,
  * switched, copied, drained.
  *
- * Files PID-BIRTH-N.tags lie in $ASSAY_TAGS_DIR or where shared_files.h says. What a
+ * Files PID-BIRTH-N.tags lie in $ASSAY_TAGS_DIR or where runtime_files.h says. What a
  * process wrote is not trusted: every offset, size and count is checked against the
  * file, which is read and never mapped: it may be cut short at any moment. 0 or -errno.
  * One thread an object. Uses: base, include/assay/tags_wire.h.
@@ -23,7 +23,7 @@
 #include "assay/tags_wire.h"
 #include "base/error.h"
 #include "base/memory/vec.h"
-#include "source/runtime/shared_files.h"
+#include "source/runtime/runtime_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>

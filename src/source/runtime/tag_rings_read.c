@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "source/runtime/shared_files.h"
+#include "source/runtime/runtime_files.h"
 #include "source/runtime/tag_rings_internal.h"
 
 #include <errno.h>

@@ -307,16 +307,16 @@ static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 }
 
 /* One call path, and the process that owns it. */
-struct row {
+struct calls_table_row {
 	size_t process;
 	const struct call_process *of;
 	const struct call_path *path;
 	uint64_t first; /* row of the process's root */
 };
 
-static struct row row_at(const struct calls_model *m, uint64_t number)
+static struct calls_table_row row_at(const struct calls_model *m, uint64_t number)
 {
-	struct row r = {.process = process_of(m, m->paths, number)};
+	struct calls_table_row r = {.process = process_of(m, m->paths, number)};
 
 	r.of = &m->calls->processes.items[r.process];
 	r.first = m->paths[r.process];
@@ -335,7 +335,7 @@ static uint64_t path_count(void *ctx)
 static void stack_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
 	const struct calls_model *m = ctx;
-	struct row r = row_at(m, number);
+	struct calls_table_row r = row_at(m, number);
 
 	if (column == STACKS_PARENT)
 		sql_out_u64(out,
@@ -350,7 +350,7 @@ static void stack_value(void *ctx, uint64_t number, int column, sqlite3_context 
 
 static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
-	struct row r = row_at(ctx, number);
+	struct calls_table_row r = row_at(ctx, number);
 
 	switch (column) {
 	case SAMPLES_WINDOW:
@@ -388,7 +388,8 @@ static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context
 
 /* The path as in folded stacks. A path above NAMED_DEPTH_MAX functions is cut to the outermost
  * ones, "[deeper]" and the innermost one. */
-static void out_path(const struct calls_model *m, const struct row *r, sqlite3_context *out)
+static void out_path(const struct calls_model *m, const struct calls_table_row *r,
+                     sqlite3_context *out)
 {
 	const struct call_path *all = r->of->paths.items;
 	uint32_t depth = m->depths[r->first + (uint64_t)(r->path - all)];
@@ -422,7 +423,7 @@ static void call_times(const struct call_path *p, int column, sqlite3_context *o
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
 	const struct calls_model *m = ctx;
-	struct row r = row_at(m, number);
+	struct calls_table_row r = row_at(m, number);
 
 	switch (column) {
 	case CALLS_PARENT:

@@ -25,7 +25,7 @@
 
 enum { BATCH_ROWS = 1024, BATCH_TEXT = 256 << 10 };
 
-struct row {
+struct event_table_row {
 	const char *kind;
 	int64_t seq;
 	uint64_t time_ns; /* 0: none */
@@ -36,13 +36,13 @@ struct row {
 	uint32_t name, detail; /* offset in batch.texts + 1; 0: no text */
 };
 
-struct batch {
-	VEC(struct row) rows;
+struct event_table_batch {
+	VEC(struct event_table_row) rows;
 	struct buf texts;
 };
 
 /* The bounds of the query, inclusive. SQLite checks each row again. */
-struct wanted {
+struct event_table_wanted {
 	int64_t seq_high, time_low, time_high;
 	bool timed; /* `time_ns` has a bound: rows without a time cannot match */
 };
@@ -52,18 +52,19 @@ struct events_file {
 	char path[];
 };
 
-struct reading {
+struct event_table_reading {
 	struct events_file *file;
-	struct wanted wanted;
+	struct event_table_wanted wanted;
 	bool in_order; /* file->in_order when the cursor was opened */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* protected by `lock` */
-	struct batch *ready; /* passed by the thread, not yet taken by the cursor; or NULL */
+	struct event_table_batch
+	        *ready; /* passed by the thread, not yet taken by the cursor; or NULL */
 	bool ended, stop;
 	/* owned by the thread until it ends */
-	struct batch *filling;
+	struct event_table_batch *filling;
 	struct recording recording;
 	uint64_t wall_less_ns; /* wall clock - clock of the recording */
 	int64_t seq;
@@ -72,16 +73,16 @@ struct reading {
 	struct error err;
 	int status;
 	/* owned by the cursor */
-	struct batch *taken;
+	struct event_table_batch *taken;
 	size_t at;
 };
 
-static struct batch *batch_new(void)
+static struct event_table_batch *batch_new(void)
 {
-	return xcalloc(1, sizeof(struct batch));
+	return xcalloc(1, sizeof(struct event_table_batch));
 }
 
-static void batch_free(struct batch *b)
+static void batch_free(struct event_table_batch *b)
 {
 	if (!b)
 		return;
@@ -91,7 +92,7 @@ static void batch_free(struct batch *b)
 }
 
 /* Passes the filled batch to the cursor. -ECANCELED: the cursor was closed. */
-static int hand_over(struct reading *r)
+static int hand_over(struct event_table_reading *r)
 {
 	int ret;
 
@@ -108,7 +109,7 @@ static int hand_over(struct reading *r)
 	return ret;
 }
 
-static uint32_t add_text(struct batch *b, const char *text)
+static uint32_t add_text(struct event_table_batch *b, const char *text)
 {
 	uint32_t at = (uint32_t)b->texts.size + 1;
 
@@ -119,9 +120,9 @@ static uint32_t add_text(struct batch *b, const char *text)
 }
 
 /* As add_text(), but formats the text. */
-static uint32_t add_words(struct batch *b, const char *fmt, ...)
+static uint32_t add_words(struct event_table_batch *b, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-static uint32_t add_words(struct batch *b, const char *fmt, ...)
+static uint32_t add_words(struct event_table_batch *b, const char *fmt, ...)
 {
 	uint32_t at = (uint32_t)b->texts.size + 1;
 	va_list ap;
@@ -133,18 +134,19 @@ static uint32_t add_words(struct batch *b, const char *fmt, ...)
 	return at;
 }
 
-static void set_value(struct row *row, uint64_t value)
+static void set_value(struct event_table_row *row, uint64_t value)
 {
 	row->has_value = true;
 	row->value = (int64_t)value;
 }
 
-static const char *event_name(const struct reading *r, const struct event *e)
+static const char *event_name(const struct event_table_reading *r, const struct event *e)
 {
 	return e->attr < r->recording.attrs.count ? r->recording.attrs.items[e->attr].name : NULL;
 }
 
-static void fill_sample(const struct reading *r, const struct event *e, struct row *row)
+static void fill_sample(const struct event_table_reading *r, const struct event *e,
+                        struct event_table_row *row)
 {
 	static const char *const modes[] = {[CPU_MODE_UNKNOWN] = "unknown",
 	                                    [CPU_MODE_KERNEL] = "kernel",
@@ -160,7 +162,8 @@ static void fill_sample(const struct reading *r, const struct event *e, struct r
 	                        e->sample.ip, e->sample.chain_count);
 }
 
-static void fill_mmap(const struct reading *r, const struct event *e, struct row *row)
+static void fill_mmap(const struct event_table_reading *r, const struct event *e,
+                      struct event_table_row *row)
 {
 	const struct event_mmap *m = &e->mmap;
 	char id[2 * BUILD_ID_MAX + 1];
@@ -173,7 +176,8 @@ static void fill_mmap(const struct reading *r, const struct event *e, struct row
 	                  m->pgoff, m->executable ? "code" : "data", *id ? " build_id=" : "", id);
 }
 
-static void fill_switch(const struct reading *r, const struct event *e, struct row *row)
+static void fill_switch(const struct event_table_reading *r, const struct event *e,
+                        struct event_table_row *row)
 {
 	const struct event_switch *s = &e->sched;
 
@@ -186,9 +190,10 @@ static void fill_switch(const struct reading *r, const struct event *e, struct r
 }
 
 /* Records about programs: COMM, CGROUP, FORK, EXIT. */
-static void fill_program(const struct reading *r, const struct event *e, struct row *row)
+static void fill_program(const struct event_table_reading *r, const struct event *e,
+                         struct event_table_row *row)
 {
-	struct batch *b = r->filling;
+	struct event_table_batch *b = r->filling;
 
 	if (e->kind == EVENT_COMM) {
 		row->name = add_text(b, e->comm.name);
@@ -203,9 +208,10 @@ static void fill_program(const struct reading *r, const struct event *e, struct 
 }
 
 /* Records about the recording itself: lost records, throttling, counter values. */
-static void fill_record(const struct reading *r, const struct event *e, struct row *row)
+static void fill_record(const struct event_table_reading *r, const struct event *e,
+                        struct event_table_row *row)
 {
-	struct batch *b = r->filling;
+	struct event_table_batch *b = r->filling;
 
 	if (e->kind == EVENT_LOST) {
 		row->name = add_text(b, e->lost.samples ? "samples" : "records");
@@ -230,7 +236,8 @@ static void fill_record(const struct reading *r, const struct event *e, struct r
  * detail as docs/SQL.md describes. */
 static const struct {
 	const char *name;
-	void (*fill)(const struct reading *r, const struct event *e, struct row *row);
+	void (*fill)(const struct event_table_reading *r, const struct event *e,
+	             struct event_table_row *row);
 } kinds[] = {
         [EVENT_SAMPLE] = {"sample", fill_sample},
         [EVENT_MMAP] = {"mmap", fill_mmap},
@@ -248,7 +255,7 @@ static const struct {
 
 static int on_begin(void *ctx, const struct recording *recording, struct error *err)
 {
-	struct reading *r = ctx;
+	struct event_table_reading *r = ctx;
 
 	r->wall_less_ns =
 	        recording->clock_wall_ns ? recording->clock_wall_ns - recording->clock_start_ns : 0;
@@ -256,9 +263,9 @@ static int on_begin(void *ctx, const struct recording *recording, struct error *
 }
 
 /* Counts a row, and returns whether it is in the bounds. Sets r->past after the last bound. */
-static bool is_wanted(struct reading *r, uint64_t time_ns)
+static bool is_wanted(struct event_table_reading *r, uint64_t time_ns)
 {
-	const struct wanted *w = &r->wanted;
+	const struct event_table_wanted *w = &r->wanted;
 	int64_t time = time_ns > INT64_MAX ? INT64_MAX : (int64_t)time_ns;
 
 	r->past = ++r->seq > w->seq_high || (r->in_order && w->timed && time > w->time_high);
@@ -268,7 +275,7 @@ static bool is_wanted(struct reading *r, uint64_t time_ns)
 }
 
 /* Checks r->stop every BATCH_ROWS rows: hand_over() does not run if no row matches. */
-static bool is_stopped(struct reading *r)
+static bool is_stopped(struct event_table_reading *r)
 {
 	bool stop = false;
 
@@ -282,9 +289,9 @@ static bool is_stopped(struct reading *r)
 
 static int on_event(void *ctx, const struct event *e, struct error *err)
 {
-	struct reading *r = ctx;
+	struct event_table_reading *r = ctx;
 	uint64_t time_ns = e->time_ns ? e->time_ns + r->wall_less_ns : 0;
-	struct row *row;
+	struct event_table_row *row;
 
 	if (!is_wanted(r, time_ns))
 		return r->past || is_stopped(r) ? -ECANCELED : 0;
@@ -301,9 +308,9 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 	return hand_over(r);
 }
 
-static struct row *add_note(struct reading *r, const char *kind)
+static struct event_table_row *add_note(struct event_table_reading *r, const char *kind)
 {
-	struct row *row = vec_add(&r->filling->rows);
+	struct event_table_row *row = vec_add(&r->filling->rows);
 
 	row->seq = ++r->seq;
 	row->kind = kind;
@@ -313,12 +320,12 @@ static struct row *add_note(struct reading *r, const char *kind)
 }
 
 /* Adds rows at the end for unknown records and for warnings of the reader. */
-static void add_notes(struct reading *r)
+static void add_notes(struct event_table_reading *r)
 {
 	if (r->recording.unknown_records)
 		set_value(add_note(r, "unknown"), r->recording.unknown_records);
 	vec_each (warning, &r->recording.warnings) {
-		struct row *row = add_note(r, "warning");
+		struct event_table_row *row = add_note(r, "warning");
 
 		row->detail = add_text(r->filling, *warning);
 	}
@@ -326,7 +333,7 @@ static void add_notes(struct reading *r)
 
 static void *read_all(void *ctx)
 {
-	struct reading *r = ctx;
+	struct event_table_reading *r = ctx;
 	struct event_sink sink = {.ctx = r, .begin = on_begin, .event = on_event};
 	int ret = perf_data_read(r->file->path, NULL, &r->recording, &sink, &r->err);
 
@@ -343,7 +350,7 @@ static void *read_all(void *ctx)
 	return NULL;
 }
 
-static void free_reading(struct reading *r)
+static void free_reading(struct event_table_reading *r)
 {
 	batch_free(r->ready);
 	batch_free(r->filling);
@@ -355,7 +362,7 @@ static void free_reading(struct reading *r)
 }
 
 /* Blocks all signals in the reader thread, so that other threads handle them. */
-static int start_thread(struct reading *r)
+static int start_thread(struct event_table_reading *r)
 {
 	sigset_t all, before;
 	int ret;
@@ -367,9 +374,9 @@ static int start_thread(struct reading *r)
 	return ret;
 }
 
-static struct wanted wanted_of(const struct sql_bound *bounds, size_t count)
+static struct event_table_wanted wanted_of(const struct sql_bound *bounds, size_t count)
 {
-	struct wanted w = {INT64_MAX, INT64_MIN, INT64_MAX, false};
+	struct event_table_wanted w = {INT64_MAX, INT64_MIN, INT64_MAX, false};
 
 	for (size_t i = 0; i < count; i++) {
 		if (bounds[i].column == EVENTS_SEQ) {
@@ -388,7 +395,7 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 {
 	struct events_file *file = ctx;
 	const char *path = file->path;
-	struct reading *r;
+	struct event_table_reading *r;
 	struct stat st;
 	int ret;
 
@@ -416,7 +423,7 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 }
 
 /* 1: a batch was taken; 0: the end; -errno. */
-static int take_batch(struct reading *r, struct error *err)
+static int take_batch(struct event_table_reading *r, struct error *err)
 {
 	batch_free(r->taken);
 	pthread_mutex_lock(&r->lock);
@@ -436,7 +443,7 @@ static int take_batch(struct reading *r, struct error *err)
 
 static int events_next(void *cursor, struct error *err)
 {
-	struct reading *r = cursor;
+	struct event_table_reading *r = cursor;
 	int ret = 1;
 
 	if (r->taken)
@@ -446,7 +453,7 @@ static int events_next(void *cursor, struct error *err)
 	return ret;
 }
 
-static void out_batch_text(const struct reading *r, uint32_t at, sqlite3_context *out)
+static void out_batch_text(const struct event_table_reading *r, uint32_t at, sqlite3_context *out)
 {
 	if (at)
 		sql_out_copy(out, r->taken->texts.data + at - 1);
@@ -454,8 +461,8 @@ static void out_batch_text(const struct reading *r, uint32_t at, sqlite3_context
 
 static void events_value(void *cursor, int column, sqlite3_context *out)
 {
-	const struct reading *r = cursor;
-	const struct row *row = &r->taken->rows.items[r->at];
+	const struct event_table_reading *r = cursor;
+	const struct event_table_row *row = &r->taken->rows.items[r->at];
 
 	switch (column) {
 	case EVENTS_SEQ:
@@ -491,7 +498,7 @@ static void events_value(void *cursor, int column, sqlite3_context *out)
 
 static void events_close(void *cursor)
 {
-	struct reading *r = cursor;
+	struct event_table_reading *r = cursor;
 
 	pthread_mutex_lock(&r->lock);
 	r->stop = true;

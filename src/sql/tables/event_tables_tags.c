@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct source {
+struct tag_event_source {
 	const struct tag_stream *stream;
 	struct tag_reader *reader; /* NULL: not opened yet */
 	struct tag_packet packet;
@@ -26,18 +26,18 @@ struct source {
 	bool lost;      /* the next row is `lost`: events are missing before this packet */
 };
 
-struct cursor {
+struct tag_event_cursor {
 	struct tag_recording *recording;
-	struct source *sources;
-	VEC(struct source *) heap; /* earliest source first; ended sources are removed */
-	int64_t seq;               /* number of the current row, the first of the heap */
+	struct tag_event_source *sources;
+	VEC(struct tag_event_source *) heap; /* earliest source first; ended sources are removed */
+	int64_t seq;                         /* number of the current row, the first of the heap */
 	bool begun;
 	/* bounds of the query, in ticks and in rows */
 	uint64_t low, high;
 	int64_t seq_high;
 };
 
-static bool earlier(const struct source *a, const struct source *b)
+static bool earlier(const struct tag_event_source *a, const struct tag_event_source *b)
 {
 	return a->time != b->time ? a->time < b->time : a->stream->id < b->stream->id;
 }
@@ -48,7 +48,7 @@ static bool is_event(uint64_t word)
 }
 
 /* Skips words that are not events. false: no event is left in the packet. */
-static bool find_word(struct source *s)
+static bool find_word(struct tag_event_source *s)
 {
 	const struct tag_packet *p = &s->packet;
 
@@ -62,7 +62,7 @@ static bool find_word(struct source *s)
 }
 
 /* Goes to the next row of the source. 1: a row; 0: the end of the stream; -errno. */
-static int advance(struct cursor *c, struct source *s, struct error *err)
+static int advance(struct tag_event_cursor *c, struct tag_event_source *s, struct error *err)
 {
 	int ret;
 
@@ -91,7 +91,7 @@ static int advance(struct cursor *c, struct source *s, struct error *err)
 	}
 }
 
-static void close_source(struct source *s)
+static void close_source(struct tag_event_source *s)
 {
 	if (s->reader)
 		s->reader->close(s->reader);
@@ -100,7 +100,7 @@ static void close_source(struct source *s)
 
 static void events_close(void *cursor)
 {
-	struct cursor *c = cursor;
+	struct tag_event_cursor *c = cursor;
 
 	for (size_t i = 0; i < c->recording->streams.count; i++)
 		close_source(&c->sources[i]);
@@ -122,7 +122,7 @@ static uint64_t ticks_at(const struct tag_clock *clock, __int128 ns)
 }
 
 /* Converts the bounds from ns to ticks, rounded outward. SQLite checks each row again. */
-static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t count)
+static void set_bounds(struct tag_event_cursor *c, const struct sql_bound *bounds, size_t count)
 {
 	const struct tag_clock *clock = &c->recording->clock;
 	__int128 offset = clock->offset_ns != INT64_MIN ? clock->offset_ns : 0;
@@ -144,7 +144,7 @@ static void set_bounds(struct cursor *c, const struct sql_bound *bounds, size_t 
  * Goes to the first row of the stream inside the bounds. 1: there is one. Rows before it need no
  * merge with other streams, since all of them come before the bounds: they are only counted.
  */
-static int skip(struct cursor *c, struct source *s, struct error *err)
+static int skip(struct tag_event_cursor *c, struct tag_event_source *s, struct error *err)
 {
 	int ret = 1;
 
@@ -160,14 +160,14 @@ static int skip(struct cursor *c, struct source *s, struct error *err)
 static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_count, void **cursor,
                        struct error *err)
 {
-	struct cursor *c = xcalloc(1, sizeof(*c));
+	struct tag_event_cursor *c = xcalloc(1, sizeof(*c));
 	int ret = 0;
 
 	c->recording = ctx;
 	set_bounds(c, bounds, bound_count);
 	c->sources = xcalloc(c->recording->streams.count + 1, sizeof(*c->sources));
 	for (size_t i = 0; i < c->recording->streams.count && ret >= 0; i++) {
-		struct source *s = &c->sources[i];
+		struct tag_event_source *s = &c->sources[i];
 
 		s->stream = &c->recording->streams.items[i];
 		s->time = s->stream->begin;
@@ -187,14 +187,14 @@ static int events_open(void *ctx, const struct sql_bound *bounds, size_t bound_c
 /* Removes the current row. A stream is opened when it becomes the first of the heap. */
 static int events_next(void *cursor, struct error *err)
 {
-	struct cursor *c = cursor;
+	struct tag_event_cursor *c = cursor;
 	bool fresh = !c->begun;
 
 	c->begun = true;
 	if (c->seq++ >= c->seq_high)
 		return 0;
 	while (c->heap.count) {
-		struct source *first = c->heap.items[0];
+		struct tag_event_source *first = c->heap.items[0];
 		bool begun = first->reader != NULL;
 		int ret;
 
@@ -249,7 +249,7 @@ static void word_name(uint32_t tag, const struct tag_name *name, sqlite3_context
 	}
 }
 
-static void word_value(const struct source *s, int column, sqlite3_context *out)
+static void word_value(const struct tag_event_source *s, int column, sqlite3_context *out)
 {
 	uint32_t tag = s->packet.words[s->at] & ASSAY_TAGS_TAG_MASK;
 	const struct tag_name *name = NULL;
@@ -269,7 +269,7 @@ static void word_value(const struct source *s, int column, sqlite3_context *out)
 		word_name(tag, name, out);
 }
 
-static void lost_value(const struct source *s, int column, sqlite3_context *out)
+static void lost_value(const struct tag_event_source *s, int column, sqlite3_context *out)
 {
 	if (column == EVENTS_KIND)
 		sql_out_text(out, "lost");
@@ -280,7 +280,7 @@ static void lost_value(const struct source *s, int column, sqlite3_context *out)
 }
 
 /* Sets ns since 1970 if the trace has the offset, else ns since 0 of its clock. */
-static void out_time(const struct cursor *c, uint64_t ticks, sqlite3_context *out)
+static void out_time(const struct tag_event_cursor *c, uint64_t ticks, sqlite3_context *out)
 {
 	const struct tag_clock *clock = &c->recording->clock;
 	__int128 ns = (__int128)((unsigned __int128)ticks * 1000000000u / clock->hz);
@@ -291,8 +291,8 @@ static void out_time(const struct cursor *c, uint64_t ticks, sqlite3_context *ou
 
 static void events_value(void *cursor, int column, sqlite3_context *out)
 {
-	const struct cursor *c = cursor;
-	const struct source *s = c->heap.items[0];
+	const struct tag_event_cursor *c = cursor;
+	const struct tag_event_source *s = c->heap.items[0];
 	int32_t id = column == EVENTS_PID ? s->packet.pid : s->packet.tid;
 
 	switch (column) {

@@ -9,7 +9,7 @@
 #include "base/memory/xalloc.h"
 #include "sql/tables/columns.h"
 #include "sql/image_value.h"
-#include "sql/tables/named_model.h"
+#include "sql/tables/symbolized_model.h"
 #include "sql/sql.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct model {
-	struct named_model *m;
+	struct symbolized_model *m;
 	void (*done)(void *ctx);
 	void *ctx;
 };
@@ -26,24 +26,24 @@ static void free_model(void *ctx)
 {
 	struct model *model = ctx;
 
-	named_model_free(model->m);
+	symbolized_model_free(model->m);
 	if (model->done)
 		model->done(model->ctx);
 	free(model);
 }
 
-static const struct named_model *of(const void *ctx)
+static const struct symbolized_model *of(const void *ctx)
 {
 	return ((const struct model *)ctx)->m;
 }
 
-static const char *text_of(const struct named_model *m, uint32_t text)
+static const char *text_of(const struct symbolized_model *m, uint32_t text)
 {
 	return intern_text(&m->n->texts, text);
 }
 
 /* Text 0 means "not known" and gives NULL. */
-static void out_name(const struct named_model *m, uint32_t text, sqlite3_context *out)
+static void out_name(const struct symbolized_model *m, uint32_t text, sqlite3_context *out)
 {
 	if (text)
 		sql_out_text(out, text_of(m, text));
@@ -55,13 +55,13 @@ static void out_id(uint32_t id, sqlite3_context *out)
 		sqlite3_result_int64(out, id);
 }
 
-static void out_start(const struct named_model *m, sqlite3_context *out)
+static void out_start(const struct symbolized_model *m, sqlite3_context *out)
 {
 	if (m->n->time_ns > 0)
 		sqlite3_result_int64(out, m->n->time_ns);
 }
 
-static void out_end(const struct named_model *m, sqlite3_context *out)
+static void out_end(const struct symbolized_model *m, sqlite3_context *out)
 {
 	if (m->n->time_ns > 0)
 		sqlite3_result_int64(out, named_add(m->n->time_ns, m->n->duration_ns));
@@ -74,7 +74,7 @@ static uint64_t one(void *ctx)
 
 static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_value *period_of = &m->n->period_of;
 
 	switch (column) {
@@ -97,7 +97,7 @@ static void session_value(void *ctx, uint64_t row, int column, sqlite3_context *
 	}
 }
 
-static int64_t sum_of(const struct named_model *m, uint32_t column)
+static int64_t sum_of(const struct symbolized_model *m, uint32_t column)
 {
 	int64_t sum = 0;
 
@@ -108,7 +108,7 @@ static int64_t sum_of(const struct named_model *m, uint32_t column)
 
 static void window_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 
 	if (column == WINDOWS_SESSION || column == WINDOWS_LEVEL)
 		sqlite3_result_int(out, 0);
@@ -129,7 +129,7 @@ static uint64_t process_count(void *ctx)
 
 static void process_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_process *p = &m->processes.items[row];
 
 	if (column == PROCESSES_NAME)
@@ -149,7 +149,7 @@ static uint64_t thread_count(void *ctx)
 
 static void thread_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_thread *t = &m->threads.items[row];
 
 	if (column == THREADS_PROCESS)
@@ -167,7 +167,7 @@ static uint64_t image_count(void *ctx)
 
 static void image_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_image *image = &m->n->images.items[row];
 	const char *path = text_of(m, image->name);
 
@@ -188,7 +188,7 @@ static uint64_t function_count(void *ctx)
 
 static void function_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_function *f = &m->n->functions.items[row];
 
 	if (column == FUNCTIONS_IMAGE)
@@ -205,7 +205,7 @@ static uint64_t frame_count(void *ctx)
 /* An inlined function is a separate frame, with the address of its place. */
 static void frame_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_place *place = &m->n->places.items[m->line_place[row]];
 
 	if (column == FRAMES_IMAGE)
@@ -243,7 +243,7 @@ static void out_value(const struct named_row *row, uint32_t column, sqlite3_cont
 
 static void sample_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_row *row = &m->n->rows.items[number];
 	const uint32_t columns[] = {m->columns.count, m->n->main_value, m->columns.runnable,
 	                            m->columns.blocked};
@@ -285,13 +285,13 @@ static uint64_t call_count(void *ctx)
 }
 
 /* The function at the end of a path, without inlined functions; NAMED_NONE: the empty path. */
-static uint32_t path_function(const struct named_model *m, uint32_t path)
+static uint32_t path_function(const struct symbolized_model *m, uint32_t path)
 {
 	return path == NAMED_ROOT ? NAMED_NONE
 	                          : named_place_function(m->n, m->n->paths.items[path].place);
 }
 
-static void out_path(const struct named_model *m, uint32_t path, sqlite3_context *out)
+static void out_path(const struct symbolized_model *m, uint32_t path, sqlite3_context *out)
 {
 	const struct named_path *paths = m->n->paths.items;
 	VEC(uint32_t) way = {0};
@@ -312,7 +312,7 @@ static void out_path(const struct named_model *m, uint32_t path, sqlite3_context
 
 /* Sets net, total, blocked, preempted, min or max. A path without a row of its own only leads to
  * other paths, so its values are 0. */
-static void call_times(const struct named_model *m, const struct named_call *c, int column,
+static void call_times(const struct symbolized_model *m, const struct named_call *c, int column,
                        sqlite3_context *out)
 {
 	const uint32_t columns[] = {m->columns.net, NAMED_NONE, m->columns.blocked,
@@ -336,7 +336,7 @@ static void call_times(const struct named_model *m, const struct named_call *c, 
 
 static void call_value(void *ctx, uint64_t number, int column, sqlite3_context *out)
 {
-	const struct named_model *m = of(ctx);
+	const struct symbolized_model *m = of(ctx);
 	const struct named_call *c = &m->calls.items[number];
 	uint32_t function = path_function(m, c->path);
 
@@ -396,12 +396,12 @@ static const struct sql_table tables[] = {
         {.name = "calls", .count = call_count, .value = call_value, .has_id = true, .first_id = 1},
 };
 
-int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void *ctx), void *ctx,
-                  struct error *err)
+int sql_add_named(struct sql *s, const struct symbolized_profile *n, void (*done)(void *ctx),
+                  void *ctx, struct error *err)
 {
 	struct model *model = xcalloc(1, sizeof(*model));
 
-	*model = (struct model){named_model_new(n), done, ctx};
+	*model = (struct model){symbolized_model_new(n), done, ctx};
 	if (model->m->too_many) {
 		free_model(model);
 		return error_set(
@@ -413,7 +413,7 @@ int sql_add_named(struct sql *s, const struct named_paths *n, void (*done)(void 
 	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), model, err);
 }
 
-int sql_add_pprof(struct sql *s, const struct named_paths *n, struct error *err)
+int sql_add_pprof(struct sql *s, const struct symbolized_profile *n, struct error *err)
 {
 	return sql_add_named(s, n, NULL, NULL, err);
 }

@@ -35,7 +35,7 @@ struct vtab {
 	int columns;
 };
 
-struct cursor {
+struct sql_table_cursor {
 	sqlite3_vtab_cursor base;
 	uint64_t row, end; /* a stream does not use end */
 	void *stream;
@@ -289,13 +289,13 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int on_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
-	struct cursor *c = xcalloc(1, sizeof(*c));
+	struct sql_table_cursor *c = xcalloc(1, sizeof(*c));
 
 	*out = &c->base;
 	return SQLITE_OK;
 }
 
-static void close_stream(struct cursor *c)
+static void close_stream(struct sql_table_cursor *c)
 {
 	const struct vtab *v = (const struct vtab *)c->base.pVtab;
 
@@ -306,7 +306,7 @@ static void close_stream(struct cursor *c)
 
 static int on_close(sqlite3_vtab_cursor *base)
 {
-	close_stream((struct cursor *)base);
+	close_stream((struct sql_table_cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
@@ -347,7 +347,7 @@ static struct sql_bound *bound_for(struct sql_bound *bounds, size_t *count, int 
 }
 
 /* Reduces the rows of the cursor to those that `b` allows. */
-static void narrow(const struct added *a, struct cursor *c, const struct sql_bound *b)
+static void narrow(const struct added *a, struct sql_table_cursor *c, const struct sql_bound *b)
 {
 	uint64_t first = c->row, end = c->end;
 
@@ -369,7 +369,7 @@ static void narrow(const struct added *a, struct cursor *c, const struct sql_bou
 		c->row = c->end;
 }
 
-static int step(struct cursor *c)
+static int step(struct sql_table_cursor *c)
 {
 	struct vtab *v = (struct vtab *)c->base.pVtab;
 	struct error err; /* large: setting all of it to 0 for each row would be slow */
@@ -382,7 +382,7 @@ static int step(struct cursor *c)
 	return ret < 0 ? fail(v, &err) : SQLITE_OK;
 }
 
-static int start_stream(struct cursor *c, struct sql_bound *bounds, size_t count)
+static int start_stream(struct sql_table_cursor *c, struct sql_bound *bounds, size_t count)
 {
 	struct vtab *v = (struct vtab *)c->base.pVtab;
 	const struct added *a = v->added;
@@ -393,7 +393,7 @@ static int start_stream(struct cursor *c, struct sql_bound *bounds, size_t count
 	return step(c);
 }
 
-static int start(struct cursor *c, struct sql_bound *bounds, size_t count)
+static int start(struct sql_table_cursor *c, struct sql_bound *bounds, size_t count)
 {
 	struct vtab *v = (struct vtab *)c->base.pVtab;
 	const struct added *a = v->added;
@@ -417,7 +417,7 @@ static int fail_argument(struct vtab *v)
 static int on_filter(sqlite3_vtab_cursor *base, int index_number, const char *chosen, int argc,
                      sqlite3_value **argv)
 {
-	struct cursor *c = (struct cursor *)base;
+	struct sql_table_cursor *c = (struct sql_table_cursor *)base;
 	struct vtab *v = (struct vtab *)base->pVtab;
 	struct sql_bound bounds[BOUNDS_MAX];
 	size_t count = 0;
@@ -446,7 +446,7 @@ static int on_filter(sqlite3_vtab_cursor *base, int index_number, const char *ch
 
 static int on_next(sqlite3_vtab_cursor *base)
 {
-	struct cursor *c = (struct cursor *)base;
+	struct sql_table_cursor *c = (struct sql_table_cursor *)base;
 
 	c->row++;
 	return c->stream ? step(c) : SQLITE_OK;
@@ -454,14 +454,14 @@ static int on_next(sqlite3_vtab_cursor *base)
 
 static int on_eof(sqlite3_vtab_cursor *base)
 {
-	const struct cursor *c = (const struct cursor *)base;
+	const struct sql_table_cursor *c = (const struct sql_table_cursor *)base;
 
 	return c->stream ? !c->more : c->row >= c->end;
 }
 
 static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
 {
-	struct cursor *c = (struct cursor *)base;
+	struct sql_table_cursor *c = (struct sql_table_cursor *)base;
 	const struct vtab *v = (const struct vtab *)base->pVtab;
 	int hidden = column - (v->columns - v->added->table.arguments);
 
@@ -478,7 +478,7 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int column
 
 static int on_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-	*out = (sqlite3_int64)((const struct cursor *)base)->row;
+	*out = (sqlite3_int64)((const struct sql_table_cursor *)base)->row;
 	return SQLITE_OK;
 }
 

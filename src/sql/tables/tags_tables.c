@@ -18,7 +18,7 @@
 struct tags_model {
 	struct sql *sql;
 	struct tag_recording *recording;
-	struct named_paths n;
+	struct symbolized_profile n;
 };
 
 /* Adds lines to `paths` until *stop is set. */
@@ -31,7 +31,7 @@ static void free_model(void *ctx)
 {
 	struct tags_model *m = ctx;
 
-	named_paths_done(&m->n);
+	symbolized_profile_done(&m->n);
 	tag_recording_free(m->recording);
 	free(m);
 }
@@ -65,7 +65,7 @@ int sql_add_tags(struct sql *s, const char *path, struct error *err)
 	int ret;
 
 	m->sql = s;
-	named_paths_init(&m->n);
+	symbolized_profile_init(&m->n);
 	ret = ctf_recording_open(&m->recording, path, err);
 	if (ret) {
 		free_model(m);

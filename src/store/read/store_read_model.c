@@ -196,8 +196,8 @@ static void keep_name(struct store_reader *r, struct frame frame, const char *na
 	if (!*name || image->kind == IMAGE_NAME || image->kind == IMAGE_UNKNOWN)
 		return;
 	if (!image->kept)
-		image->kept = kept_names_new();
-	kept_names_add(image->kept, frame.offset, name);
+		image->kept = stored_names_new();
+	stored_names_add(image->kept, frame.offset, name);
 }
 
 static int take_frame(struct store_reader *r, sqlite3_stmt *s, uint32_t *frame, struct error *err)
@@ -243,7 +243,7 @@ void store_reader_close_names(struct store_reader *r)
 {
 	vec_each (image, &r->p->images.images)
 		if (image->kept)
-			kept_names_finish(image->kept);
+			stored_names_finish(image->kept);
 }
 
 struct store_step {

@@ -11,7 +11,7 @@
 #ifndef ASSAY_STORE_READ_STORE_READER_H
 #define ASSAY_STORE_READ_STORE_READER_H
 
-#include "image/kept_names.h"
+#include "image/stored_names.h"
 #include "store/schema.h"
 #include "store/store.h"
 

@@ -26,7 +26,7 @@ struct cache_header {
 	uint64_t map, units, segments, nodes, rows, strings, string_bytes;
 };
 
-struct cursor {
+struct debug_cache_cursor {
 	const uint8_t *at;
 };
 
@@ -134,7 +134,7 @@ static bool nodes_are_good(const struct debug_tables *t)
 
 static bool take_tables(struct debug_tables *t, const struct cache_header *h, const uint8_t *bytes)
 {
-	struct cursor from = {bytes};
+	struct debug_cache_cursor from = {bytes};
 
 	TAKE(&t->map, h->map, &from);
 	TAKE(&t->units, h->units, &from);

@@ -9,7 +9,7 @@
 
 #define ALIGNMENT 16
 
-struct unpacking {
+struct debug_unpacking {
 	Elf *elf;
 	bool wide;
 	GElf_Ehdr header;
@@ -23,7 +23,7 @@ static size_t padded(uint64_t size)
 	return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static size_t unpacked_size(const struct unpacking *u)
+static size_t unpacked_size(const struct debug_unpacking *u)
 {
 	Elf_Scn *section = NULL;
 	GElf_Chdr packed;
@@ -38,7 +38,7 @@ static size_t unpacked_size(const struct unpacking *u)
 }
 
 /* The packed bytes of a section that zstd packed; NULL: it is another one. */
-static const uint8_t *packed_by_zstd(const struct unpacking *u, const GElf_Shdr *s,
+static const uint8_t *packed_by_zstd(const struct debug_unpacking *u, const GElf_Shdr *s,
                                      struct packed_section *p)
 {
 	if (!(s->sh_flags & SHF_COMPRESSED) || s->sh_type == SHT_NOBITS ||
@@ -49,7 +49,7 @@ static const uint8_t *packed_by_zstd(const struct unpacking *u, const GElf_Shdr 
 }
 
 /* The section's header in the copy says where it lies now. */
-static void place_section(struct unpacking *u, size_t number, const struct packed_section *p)
+static void place_section(struct debug_unpacking *u, size_t number, const struct packed_section *p)
 {
 	uint8_t *place = u->copy + u->header.e_shoff + number * u->header.e_shentsize;
 	Elf64_Shdr wide;
@@ -72,7 +72,7 @@ static void place_section(struct unpacking *u, size_t number, const struct packe
 	}
 }
 
-static void unpack_sections(struct unpacking *u, size_t room)
+static void unpack_sections(struct debug_unpacking *u, size_t room)
 {
 	struct packed_section p;
 	Elf_Scn *section = NULL;
@@ -90,7 +90,7 @@ static void unpack_sections(struct unpacking *u, size_t room)
 	}
 }
 
-static bool headers_fit(const struct unpacking *u)
+static bool headers_fit(const struct debug_unpacking *u)
 {
 	size_t header = u->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), sections;
 
@@ -99,7 +99,7 @@ static bool headers_fit(const struct unpacking *u)
 	       sections <= (u->file_size - u->header.e_shoff) / header;
 }
 
-static bool read_file(const struct unpacking *u, struct elf_file *f)
+static bool read_file(const struct debug_unpacking *u, struct elf_file *f)
 {
 	size_t got = 0, part = 1;
 
@@ -110,7 +110,7 @@ static bool read_file(const struct unpacking *u, struct elf_file *f)
 
 void *debug_unpack_zstd(struct elf_file *f, Elf *elf, size_t *size)
 {
-	struct unpacking u = {.elf = elf, .wide = gelf_getclass(elf) == ELFCLASS64};
+	struct debug_unpacking u = {.elf = elf, .wide = gelf_getclass(elf) == ELFCLASS64};
 	size_t unpacked = unpacked_size(&u);
 	void *copy;
 

@@ -13,21 +13,21 @@
 /* Entries have some twenty attributes, or libdw would take any time to skip one entry. */
 #define ATTRIBUTES_MAX 256
 
-struct level {
+struct debug_level {
 	Dwarf_Die die;
 	uint32_t node;  /* the inlined call that it is in, or ID_NONE */
 	uint32_t depth; /* inlined calls around it */
 	bool code;      /* inside a function that has code */
 };
 
-struct walk {
+struct debug_walk {
 	struct debug_reader *reader;
 	struct debug_tables *tables;
 	Dwarf_Files *files;
 	size_t file_count;
 	bool typed; /* functions with code may stand in types */
 	size_t count;
-	struct level levels[DEPTH_MAX];
+	struct debug_level levels[DEPTH_MAX];
 };
 
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
@@ -41,7 +41,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
 	return (uint32_t)value;
 }
 
-static uint32_t call_file(struct walk *w, Dwarf_Die *die)
+static uint32_t call_file(struct debug_walk *w, Dwarf_Die *die)
 {
 	uint32_t index = number_of(die, DW_AT_call_file);
 	const char *name;
@@ -61,7 +61,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 }
 
 /* The name of the function that was inlined, as the linker would know it if that is said. */
-static uint32_t name_of(struct walk *w, Dwarf_Die *die)
+static uint32_t name_of(struct debug_walk *w, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die origin;
@@ -87,7 +87,7 @@ static uint32_t name_of(struct walk *w, Dwarf_Die *die)
 }
 
 /* A node for an inlined call that has code, and the spans of that; else its parent. */
-static uint32_t add_inlined(struct walk *w, struct level *l)
+static uint32_t add_inlined(struct debug_walk *w, struct debug_level *l)
 {
 	struct debug_tables *t = w->tables;
 	uint32_t node = (uint32_t)t->nodes.count;
@@ -117,9 +117,9 @@ static bool has_code(Dwarf_Die *die)
 }
 
 /* Whether the entry's children are of interest, and what they stand in. */
-static bool enter(struct walk *w, struct level *l, struct level *below)
+static bool enter(struct debug_walk *w, struct debug_level *l, struct debug_level *below)
 {
-	*below = (struct level){.node = l->node, .depth = l->depth, .code = l->code};
+	*below = (struct debug_level){.node = l->node, .depth = l->depth, .code = l->code};
 	switch (dwarf_tag(&l->die)) {
 	case DW_TAG_subprogram:
 		below->node = ID_NONE;
@@ -149,9 +149,9 @@ static bool enter(struct walk *w, struct level *l, struct level *below)
 	}
 }
 
-static void walk(struct walk *w)
+static void walk(struct debug_walk *w)
 {
-	struct level below, *l;
+	struct debug_level below, *l;
 
 	while (w->count && debug_reader_spend(w->reader, 1)) {
 		l = &w->levels[w->count - 1];
@@ -188,7 +188,7 @@ static bool entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
 void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
                         struct debug_unit *u)
 {
-	struct walk *w = xcalloc(1, sizeof(*w));
+	struct debug_walk *w = xcalloc(1, sizeof(*w));
 	int language = dwarf_srclang(unit);
 
 	w->reader = r;
@@ -196,7 +196,7 @@ void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Di
 	w->count = 1;
 	w->typed = language != DW_LANG_C89 && language != DW_LANG_C99 && language != DW_LANG_C11 &&
 	           language != DW_LANG_C;
-	w->levels[0] = (struct level){.node = ID_NONE};
+	w->levels[0] = (struct debug_level){.node = ID_NONE};
 	r->spans.count = 0;
 	if (dwarf_getsrcfiles(unit, &w->files, &w->file_count))
 		w->files = NULL;

@@ -20,7 +20,7 @@
 #define SILENT_SECONDS_TEXT "30" /* a server that sends nothing */
 
 /* libdebuginfod's functions, by their stable names. */
-struct library {
+struct debuginfod_library {
 	void *(*begin)(void);
 	int (*find)(void *client, const unsigned char *id, int size, char **path);
 };
@@ -81,7 +81,7 @@ enum debuginfod_state debuginfod_cached(struct elf_file **f, const struct build_
 	return state;
 }
 
-static int load_library(struct library *l, struct error *err)
+static int load_library(struct debuginfod_library *l, struct error *err)
 {
 	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 
@@ -111,7 +111,7 @@ static void detach(void)
 	alarm(FETCH_SECONDS);
 }
 
-static void fetch_all(const struct library *l, const struct build_id *ids, size_t count,
+static void fetch_all(const struct debuginfod_library *l, const struct build_id *ids, size_t count,
                       const char *urls)
 {
 	void *client;
@@ -134,7 +134,7 @@ static void fetch_all(const struct library *l, const struct build_id *ids, size_
 
 int debuginfod_fetch(const struct build_id *ids, size_t count, const char *urls, struct error *err)
 {
-	struct library l = {0};
+	struct debuginfod_library l = {0};
 	int status = load_library(&l, err);
 	pid_t pid;
 

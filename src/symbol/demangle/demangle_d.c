@@ -14,24 +14,24 @@
 #define DEPTH_MAX 200
 #define COPIED_A_STEP 64 /* bytes of text that is moved */
 
-struct reader {
+struct d_name_reader {
 	const char *start, *at, *end;
 	struct buf *out;
 	unsigned steps, depth;
 	bool bare; /* parameters of the outermost name are not printed */
 };
 
-static bool read_type(struct reader *r);
-static bool read_qualified(struct reader *r, bool top);
-static bool read_value(struct reader *r, char type);
-static bool read_symbol(struct reader *r);
+static bool read_type(struct d_name_reader *r);
+static bool read_qualified(struct d_name_reader *r, bool top);
+static bool read_value(struct d_name_reader *r, char type);
+static bool read_symbol(struct d_name_reader *r);
 
-static char peek(const struct reader *r)
+static char peek(const struct d_name_reader *r)
 {
 	return r->at < r->end ? *r->at : '\0';
 }
 
-static bool skip(struct reader *r, char c)
+static bool skip(struct d_name_reader *r, char c)
 {
 	if (peek(r) != c || !c)
 		return false;
@@ -45,7 +45,7 @@ static bool is_digit(char c)
 }
 
 /* Every rule begins with it; where it holds, leave() follows. */
-static bool enter(struct reader *r)
+static bool enter(struct d_name_reader *r)
 {
 	if (++r->steps > STEPS_MAX || r->depth >= DEPTH_MAX || r->out->size > DEMANGLED_MAX_BYTES)
 		return false;
@@ -53,14 +53,14 @@ static bool enter(struct reader *r)
 	return true;
 }
 
-static bool leave(struct reader *r, bool good)
+static bool leave(struct d_name_reader *r, bool good)
 {
 	r->depth--;
 	return good;
 }
 
 /* Drops what was printed since; the text stays terminated. */
-static void cut(struct reader *r, size_t size)
+static void cut(struct d_name_reader *r, size_t size)
 {
 	if (r->out->size > size) {
 		r->out->size = size;
@@ -68,7 +68,7 @@ static void cut(struct reader *r, size_t size)
 	}
 }
 
-static bool read_number(struct reader *r, size_t *number)
+static bool read_number(struct d_name_reader *r, size_t *number)
 {
 	const char *start = r->at;
 
@@ -81,7 +81,7 @@ static bool read_number(struct reader *r, size_t *number)
 }
 
 /* "Q" and a number to the base of 26, whose last digit is small: so many bytes back. */
-static const char *read_back(struct reader *r)
+static const char *read_back(struct d_name_reader *r)
 {
 	const char *q = r->at;
 	size_t back = 0;
@@ -97,8 +97,8 @@ static const char *read_back(struct reader *r)
 }
 
 /* Reads what an earlier place holds by `rule`, and goes on behind the reference. */
-static bool read_there(struct reader *r, const char *there, const char *q,
-                       bool (*rule)(struct reader *))
+static bool read_there(struct d_name_reader *r, const char *there, const char *q,
+                       bool (*rule)(struct d_name_reader *))
 {
 	const char *at = r->at, *end = r->end;
 	bool good;
@@ -115,7 +115,7 @@ static bool read_there(struct reader *r, const char *there, const char *q,
 
 /* --- templates ------------------------------------------------------------ */
 
-static bool read_external(struct reader *r)
+static bool read_external(struct d_name_reader *r)
 {
 	size_t size;
 
@@ -126,7 +126,7 @@ static bool read_external(struct reader *r)
 	return true;
 }
 
-static bool read_template_value(struct reader *r)
+static bool read_template_value(struct d_name_reader *r)
 {
 	char type = peek(r);
 	size_t before = r->out->size;
@@ -137,7 +137,7 @@ static bool read_template_value(struct reader *r)
 	return read_value(r, type);
 }
 
-static bool read_template_argument(struct reader *r)
+static bool read_template_argument(struct d_name_reader *r)
 {
 	skip(r, 'H');
 	if (skip(r, 'T'))
@@ -149,10 +149,11 @@ static bool read_template_argument(struct reader *r)
 	return skip(r, 'S') && read_symbol(r);
 }
 
-static bool read_identifier(struct reader *r);
+static bool read_identifier(struct d_name_reader *r);
 
 /* Items up to "Z", in parentheses; `open` begins them. */
-static bool read_items(struct reader *r, const char *open, bool (*read_item)(struct reader *r))
+static bool read_items(struct d_name_reader *r, const char *open,
+                       bool (*read_item)(struct d_name_reader *r))
 {
 	buf_puts(r->out, open);
 	for (bool first = true; !skip(r, 'Z'); first = false) {
@@ -166,12 +167,12 @@ static bool read_items(struct reader *r, const char *open, bool (*read_item)(str
 }
 
 /* Behind "__T" or "__U": name!(arguments) */
-static bool read_template(struct reader *r)
+static bool read_template(struct d_name_reader *r)
 {
 	return read_identifier(r) && read_items(r, "!(", read_template_argument);
 }
 
-static bool skip_template_mark(struct reader *r)
+static bool skip_template_mark(struct d_name_reader *r)
 {
 	if (r->end - r->at < 3 || (memcmp(r->at, "__T", 3) != 0 && memcmp(r->at, "__U", 3) != 0))
 		return false;
@@ -181,7 +182,7 @@ static bool skip_template_mark(struct reader *r)
 
 /* --- names ---------------------------------------------------------------- */
 
-static void add_name(struct reader *r, const char *name, size_t size)
+static void add_name(struct d_name_reader *r, const char *name, size_t size)
 {
 	static const char *const special[][2] = {
 	        {"__ctor", "this"}, {"__dtor", "~this"}, {"__postblit", "this(this)"}};
@@ -196,7 +197,7 @@ static void add_name(struct reader *r, const char *name, size_t size)
 }
 
 /* A number, and so many letters, which may be a template's. */
-static bool read_counted(struct reader *r)
+static bool read_counted(struct d_name_reader *r)
 {
 	const char *end = r->end;
 	size_t size;
@@ -216,7 +217,7 @@ static bool read_counted(struct reader *r)
 	return good;
 }
 
-static bool read_identifier(struct reader *r)
+static bool read_identifier(struct d_name_reader *r)
 {
 	const char *q = r->at, *there;
 	bool good;
@@ -241,21 +242,21 @@ static bool is_convention(char c)
 	return c == 'F' || c == 'U' || c == 'W' || c == 'R' || c == 'Y';
 }
 
-static void skip_attributes(struct reader *r)
+static void skip_attributes(struct d_name_reader *r)
 {
 	while (r->end - r->at >= 2 && r->at[0] == 'N' && r->at[1] >= 'a' && r->at[1] <= 'm' &&
 	       r->at[1] != 'g' && r->at[1] != 'h' && r->at[1] != 'k')
 		r->at += 2;
 }
 
-static void skip_modifiers(struct reader *r)
+static void skip_modifiers(struct d_name_reader *r)
 {
 	while (peek(r) == 'O' || peek(r) == 'x' || peek(r) == 'y' ||
 	       (r->end - r->at >= 2 && r->at[0] == 'N' && r->at[1] == 'g'))
 		r->at += peek(r) == 'N' ? 2 : 1;
 }
 
-static bool read_parameter(struct reader *r)
+static bool read_parameter(struct d_name_reader *r)
 {
 	static const char letters[] = "IJKL";
 	static const char *const words[] = {"in ", "out ", "ref ", "lazy "};
@@ -271,7 +272,7 @@ static bool read_parameter(struct reader *r)
 }
 
 /* From the calling convention to the end of the parameters: "(int, char)". */
-static bool read_parameters(struct reader *r)
+static bool read_parameters(struct d_name_reader *r)
 {
 	if (!is_convention(peek(r)))
 		return false;
@@ -294,7 +295,7 @@ static bool read_parameters(struct reader *r)
 }
 
 /* A function's parameters behind its name, if that is what stands there. */
-static void try_parameters(struct reader *r, bool top)
+static void try_parameters(struct d_name_reader *r, bool top)
 {
 	const char *before = r->at;
 	size_t size = r->out->size;
@@ -310,13 +311,13 @@ static void try_parameters(struct reader *r, bool top)
 	}
 }
 
-static bool begins_name(const struct reader *r)
+static bool begins_name(const struct d_name_reader *r)
 {
 	return is_digit(peek(r)) || peek(r) == '_' || (peek(r) == 'Q' && r->end - r->at > 1);
 }
 
 /* Whether a reference is to a name, and not to a type. */
-static bool is_name_reference(struct reader *r)
+static bool is_name_reference(struct d_name_reader *r)
 {
 	const char *before = r->at, *there = read_back(r);
 
@@ -324,7 +325,7 @@ static bool is_name_reference(struct reader *r)
 	return there && is_digit(*there);
 }
 
-static bool read_qualified(struct reader *r, bool top)
+static bool read_qualified(struct d_name_reader *r, bool top)
 {
 	bool first = true;
 
@@ -364,7 +365,7 @@ static const char *basic_type(char c)
 	return NULL;
 }
 
-static bool read_wrapped(struct reader *r, const char *before, const char *after)
+static bool read_wrapped(struct d_name_reader *r, const char *before, const char *after)
 {
 	bool good;
 
@@ -375,7 +376,7 @@ static bool read_wrapped(struct reader *r, const char *before, const char *after
 }
 
 /* int function(char): the return type stands last, and is printed first. */
-static bool read_function(struct reader *r, const char *word)
+static bool read_function(struct d_name_reader *r, const char *word)
 {
 	size_t start = r->out->size, middle;
 	struct buf parameters = {0};
@@ -395,7 +396,7 @@ static bool read_function(struct reader *r, const char *word)
 	return good;
 }
 
-static bool read_static_array(struct reader *r)
+static bool read_static_array(struct d_name_reader *r)
 {
 	const char *digits = r->at;
 	size_t number, length;
@@ -412,7 +413,7 @@ static bool read_static_array(struct reader *r)
 }
 
 /* value[key]; the key stands first. */
-static bool read_map(struct reader *r)
+static bool read_map(struct d_name_reader *r)
 {
 	size_t start = r->out->size;
 	struct buf key = {0};
@@ -430,12 +431,12 @@ static bool read_map(struct reader *r)
 	return good;
 }
 
-static bool read_tuple(struct reader *r)
+static bool read_tuple(struct d_name_reader *r)
 {
 	return read_items(r, "tuple(", read_parameter);
 }
 
-static bool read_two_letters(struct reader *r, char first)
+static bool read_two_letters(struct d_name_reader *r, char first)
 {
 	char c = peek(r);
 
@@ -454,7 +455,7 @@ static bool read_two_letters(struct reader *r, char first)
 	return false;
 }
 
-static bool read_pointer(struct reader *r)
+static bool read_pointer(struct d_name_reader *r)
 {
 	if (is_convention(peek(r)))
 		return read_function(r, " function");
@@ -462,7 +463,7 @@ static bool read_pointer(struct reader *r)
 }
 
 /* What follows a type's first letter, which is `c`. */
-static bool read_type_of(struct reader *r, char c)
+static bool read_type_of(struct d_name_reader *r, char c)
 {
 	const char *basic = basic_type(c);
 
@@ -500,7 +501,7 @@ static bool read_type_of(struct reader *r, char c)
 	}
 }
 
-static bool read_type(struct reader *r)
+static bool read_type(struct d_name_reader *r)
 {
 	const char *q = r->at, *there;
 	bool good;
@@ -520,7 +521,7 @@ static bool read_type(struct reader *r)
 
 /* --- values of template arguments ------------------------------------------ */
 
-static bool read_integer(struct reader *r, char type)
+static bool read_integer(struct d_name_reader *r, char type)
 {
 	const char *digits = r->at;
 	size_t number;
@@ -541,7 +542,7 @@ static int hex_digit(char c)
 	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool read_text(struct reader *r)
+static bool read_text(struct d_name_reader *r)
 {
 	size_t size;
 
@@ -559,7 +560,7 @@ static bool read_text(struct reader *r)
 	return true;
 }
 
-static bool read_real(struct reader *r)
+static bool read_real(struct d_name_reader *r)
 {
 	const char *start = r->at;
 
@@ -570,7 +571,7 @@ static bool read_real(struct reader *r)
 	return r->at > start;
 }
 
-static bool read_list(struct reader *r, const char *open, const char *close)
+static bool read_list(struct d_name_reader *r, const char *open, const char *close)
 {
 	size_t count;
 
@@ -587,7 +588,7 @@ static bool read_list(struct reader *r, const char *open, const char *close)
 	return true;
 }
 
-static bool read_value_of(struct reader *r, char type)
+static bool read_value_of(struct d_name_reader *r, char type)
 {
 	if (is_digit(peek(r)))
 		return read_integer(r, type);
@@ -614,7 +615,7 @@ static bool read_value_of(struct reader *r, char type)
 	return skip(r, 'f') && read_symbol(r);
 }
 
-static bool read_value(struct reader *r, char type)
+static bool read_value(struct d_name_reader *r, char type)
 {
 	return enter(r) && leave(r, read_value_of(r, type));
 }
@@ -622,7 +623,7 @@ static bool read_value(struct reader *r, char type)
 /* --- the whole ------------------------------------------------------------- */
 
 /* Behind "_D": the name, and what it is of, which is not printed. */
-static bool read_mangled(struct reader *r, bool top)
+static bool read_mangled(struct d_name_reader *r, bool top)
 {
 	size_t printed;
 
@@ -636,7 +637,7 @@ static bool read_mangled(struct reader *r, bool top)
 }
 
 /* A name, mangled or not. */
-static bool read_symbol(struct reader *r)
+static bool read_symbol(struct d_name_reader *r)
 {
 	if (r->end - r->at < 3 || r->at[0] != '_' || r->at[1] != 'D')
 		return read_qualified(r, false);
@@ -646,7 +647,7 @@ static bool read_symbol(struct reader *r)
 
 bool demangle_d(const char *name, size_t size, bool bare, struct buf *out)
 {
-	struct reader r = {
+	struct d_name_reader r = {
 	        .start = name, .at = name + 2, .end = name + size, .out = out, .bare = bare};
 
 	if (size == 6 && !memcmp(name, "_Dmain", 6)) {

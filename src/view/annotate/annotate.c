@@ -19,7 +19,7 @@
 #define HOT_AROUND 4
 #define HOT_GAP 3
 
-struct hit {
+struct annotate_hit {
 	uint64_t address;
 	uint64_t samples;
 };
@@ -28,7 +28,7 @@ struct hit {
 struct candidate {
 	const struct symbol *symbol;
 	uint64_t samples;
-	VEC(struct hit) hits;
+	VEC(struct annotate_hit) hits;
 };
 
 struct candidates {
@@ -36,7 +36,7 @@ struct candidates {
 };
 
 /* The parsed request. */
-struct wanted {
+struct annotate_wanted {
 	char *image; /* NULL: any */
 	const char *name;
 	uint64_t start; /* valid if by_start */
@@ -58,12 +58,12 @@ static bool is_image(struct view *v, const char *name)
 }
 
 /* "IMAGE:NAME". C++ names contain colons too, so the text before the colon must be an image. */
-static void parse_wanted(struct view *v, const char *text, struct wanted *w)
+static void parse_wanted(struct view *v, const char *text, struct annotate_wanted *w)
 {
 	const char *colon = text;
 	char *end;
 
-	*w = (struct wanted){.name = text};
+	*w = (struct annotate_wanted){.name = text};
 	while ((colon = strchr(colon, ':'))) {
 		w->image = xstrndup(text, (size_t)(colon - text));
 		if (is_image(v, w->image)) {
@@ -80,7 +80,7 @@ static void parse_wanted(struct view *v, const char *text, struct wanted *w)
 	}
 }
 
-static bool fits(struct view *v, const struct wanted *w, const struct symbol *symbol)
+static bool fits(struct view *v, const struct annotate_wanted *w, const struct symbol *symbol)
 {
 	if (w->image && !image_fits(v, symbol->image, w->image))
 		return false;
@@ -103,7 +103,7 @@ static struct candidate *candidate_of(struct candidates *c, const struct symbol 
 }
 
 static void find_candidates(struct view *v, const struct selection *selection,
-                            const struct wanted *w, struct candidates *c)
+                            const struct annotate_wanted *w, struct candidates *c)
 {
 	const struct profile *p = v->profile;
 	const struct symbol *symbol;
@@ -122,8 +122,9 @@ static void find_candidates(struct view *v, const struct selection *selection,
 		candidate = candidate_of(c, symbol);
 		candidate->samples += row->samples;
 		vec_push(&candidate->hits,
-		         (struct hit){symbolizer_address(v->symbols, p->frames.items[frame].frame),
-		                      row->samples});
+		         (struct annotate_hit){
+		                 symbolizer_address(v->symbols, p->frames.items[frame].frame),
+		                 row->samples});
 	}
 }
 
@@ -194,7 +195,7 @@ static const char *find_trouble(struct view *v, const struct selection *selectio
 }
 
 /* Whether the requested function was inlined at this frame. */
-static bool is_inlined_at(struct view *v, const struct wanted *w, struct frame frame)
+static bool is_inlined_at(struct view *v, const struct annotate_wanted *w, struct frame frame)
 {
 	struct symbol_inline found[INLINES_MAX];
 	size_t count = symbolizer_inlines(v->symbols, frame, found, INLINES_MAX);
@@ -207,7 +208,7 @@ static bool is_inlined_at(struct view *v, const struct wanted *w, struct frame f
 
 /* The first function found that the requested one was inlined into; NULL: none. */
 static const struct symbol *find_around(struct view *v, const struct selection *selection,
-                                        const struct wanted *w)
+                                        const struct annotate_wanted *w)
 {
 	const struct profile *p = v->profile;
 
@@ -222,8 +223,8 @@ static const struct symbol *find_around(struct view *v, const struct selection *
 	return NULL;
 }
 
-static int complain_none(struct view *v, const struct selection *selection, const struct wanted *w,
-                         struct error *err)
+static int complain_none(struct view *v, const struct selection *selection,
+                         const struct annotate_wanted *w, struct error *err)
 {
 	const char *trouble = find_trouble(v, selection);
 	const struct symbol *around = w->by_start ? NULL : find_around(v, selection, w);
@@ -240,8 +241,8 @@ static int complain_none(struct view *v, const struct selection *selection, cons
 	                 trouble ? ". Most samples without a name: " : "", trouble ? trouble : "");
 }
 
-static int complain_many(struct view *v, const struct candidates *c, const struct wanted *w,
-                         struct error *err)
+static int complain_many(struct view *v, const struct candidates *c,
+                         const struct annotate_wanted *w, struct error *err)
 {
 	struct buf text = {0};
 
@@ -263,7 +264,7 @@ static int complain_many(struct view *v, const struct candidates *c, const struc
 
 static int compare_hits(const void *pa, const void *pb)
 {
-	const struct hit *a = pa, *b = pb;
+	const struct annotate_hit *a = pa, *b = pb;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
@@ -271,7 +272,7 @@ static int compare_hits(const void *pa, const void *pb)
 /* Sorts the hits by address and adds up hits of the same address. */
 static void sum_hits(struct candidate *c)
 {
-	struct hit *items = c->hits.items;
+	struct annotate_hit *items = c->hits.items;
 	size_t kept = 0;
 
 	qsort(items, c->hits.count, sizeof(*items), compare_hits);
@@ -324,7 +325,7 @@ static void add_source(struct annotate *a, struct view *v, struct annotate_line 
 		line->source = source_files_line(a->sources, line->file, line->line);
 }
 
-static void add_inside(struct annotate *a, const struct hit *hit)
+static void add_inside(struct annotate *a, const struct annotate_hit *hit)
 {
 	struct annotate_line *line = vec_add(&a->lines);
 
@@ -413,7 +414,7 @@ int annotate_new(struct annotate **out, struct view *v, const struct selection *
 {
 	struct annotate *a = xcalloc(1, sizeof(*a));
 	struct candidates c = {0};
-	struct wanted w;
+	struct annotate_wanted w;
 	int r;
 
 	*out = NULL;

@@ -12,7 +12,7 @@ struct node_key {
 	uint32_t parent, function;
 };
 
-struct planting {
+struct call_tree_planting {
 	struct call_tree *tree;
 	const struct call_process *process;
 	struct id_table index; /* (parent, function) to node */
@@ -29,7 +29,7 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key)
 	       t->nodes.items[id].function == k->function;
 }
 
-static uint32_t node_at(struct planting *g, uint32_t parent, uint32_t function)
+static uint32_t node_at(struct call_tree_planting *g, uint32_t parent, uint32_t function)
 {
 	struct node_key key = {parent, function};
 	uint64_t hash = hash_pair(parent, function);
@@ -50,7 +50,7 @@ static uint32_t node_at(struct planting *g, uint32_t parent, uint32_t function)
 }
 
 /* The node that takes the path's figures; `parent` is the node of the path's caller. */
-static uint32_t node_below(struct planting *g, uint32_t parent, uint32_t function)
+static uint32_t node_below(struct call_tree_planting *g, uint32_t parent, uint32_t function)
 {
 	uint32_t above = parent;
 
@@ -69,7 +69,7 @@ static uint32_t node_below(struct planting *g, uint32_t parent, uint32_t functio
 
 static void enter(void *ctx, uint32_t id)
 {
-	struct planting *g = ctx;
+	struct call_tree_planting *g = ctx;
 	const struct call_path *path = &g->process->paths.items[id];
 	uint32_t at = id ? node_below(g, g->node_of[path->parent], path->function)
 	                 : node_at(g, 0, path->function);
@@ -89,7 +89,7 @@ static void enter(void *ctx, uint32_t id)
 
 static void leave(void *ctx, uint32_t id)
 {
-	struct planting *g = ctx;
+	struct call_tree_planting *g = ctx;
 
 	g->active.items[g->node_of[id]]--;
 }
@@ -123,7 +123,7 @@ static int by_total(const void *pa, const void *pb, void *ctx)
 struct call_tree *call_tree_new(const struct call_process *p)
 {
 	struct call_tree *t = xcalloc(1, sizeof(*t));
-	struct planting g = {.tree = t, .process = p};
+	struct call_tree_planting g = {.tree = t, .process = p};
 
 	if (!p->paths.count)
 		return t;

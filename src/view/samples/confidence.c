@@ -35,7 +35,7 @@ enum { BY_CYCLE, BY_TWENTIETH, BY_EIGHTH, BLOCK_KINDS };
 static const uint64_t block_counts[BLOCK_KINDS] = {0, 20, 8};
 
 /* One group: counts in the current sequence, and sums over the earlier sequences. */
-struct tally {
+struct confidence_tally {
 	/* current sequence; positions and lengths in samples of the base */
 	uint64_t runs, hits, last_start, last_length;
 	double gaps, gaps2; /* sums of the gaps between runs, and of their squares */
@@ -52,9 +52,9 @@ struct tally {
 	uint32_t slices[SLICES];
 };
 
-struct count {
+struct confidence_count {
 	const struct confidence_input *in;
-	struct tally *tallies;
+	struct confidence_tally *tallies;
 	VEC(uint32_t) touched; /* groups with hits in the current sequence */
 	uint64_t base, slice_base[SLICES];
 	const struct profile_sequence *sequence;
@@ -66,7 +66,7 @@ static bool in_base(const struct confidence_input *in, uint32_t row)
 	return !in->outside || !in->outside[row];
 }
 
-static void begin_blocks(struct tally *t)
+static void begin_blocks(struct confidence_tally *t)
 {
 	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
 		uint64_t wanted = block_counts[kind], size = UINT64_MAX;
@@ -79,7 +79,7 @@ static void begin_blocks(struct tally *t)
 	}
 }
 
-static void add_cycle(struct tally *t, uint64_t hits, uint64_t time)
+static void add_cycle(struct confidence_tally *t, uint64_t hits, uint64_t time)
 {
 	for (int kind = 0; kind < BLOCK_KINDS; kind++) {
 		struct blocks *b = &t->blocks[kind];
@@ -122,16 +122,16 @@ static double block_variance(const struct blocks *b, double p, uint64_t length)
  * two halves are not two cycles. A gap ends a cycle if it is at least a quarter of gaps2 / gaps,
  * the average length of the gap that contains a random missed sample.
  */
-static bool ends_cycle(const struct tally *t, uint64_t gap)
+static bool ends_cycle(const struct confidence_tally *t, uint64_t gap)
 {
 	return 4 * (double)gap * t->gaps >= t->gaps2;
 }
 
-typedef void run_fn(struct count *c, uint32_t group, uint64_t start, uint64_t length);
+typedef void run_fn(struct confidence_count *c, uint32_t group, uint64_t start, uint64_t length);
 
-static void measure_gap(struct count *c, uint32_t group, uint64_t start, uint64_t length)
+static void measure_gap(struct confidence_count *c, uint32_t group, uint64_t start, uint64_t length)
 {
-	struct tally *t = &c->tallies[group];
+	struct confidence_tally *t = &c->tallies[group];
 	double gap = (double)(start - t->last_start - t->last_length);
 
 	if (t->runs++) {
@@ -144,9 +144,10 @@ static void measure_gap(struct count *c, uint32_t group, uint64_t start, uint64_
 	t->last_length = length;
 }
 
-static void expect_cycle(struct count *c, uint32_t group, uint64_t start, uint64_t length)
+static void expect_cycle(struct confidence_count *c, uint32_t group, uint64_t start,
+                         uint64_t length)
 {
-	struct tally *t = &c->tallies[group];
+	struct confidence_tally *t = &c->tallies[group];
 
 	if (t->runs++)
 		t->expected += ends_cycle(t, start - t->last_start - t->last_length);
@@ -155,9 +156,9 @@ static void expect_cycle(struct count *c, uint32_t group, uint64_t start, uint64
 }
 
 /* Adds a run of hits of one group: [start, start + length) of the sequence. */
-static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t length)
+static void add_run(struct confidence_count *c, uint32_t group, uint64_t start, uint64_t length)
 {
-	struct tally *t = &c->tallies[group];
+	struct confidence_tally *t = &c->tallies[group];
 	uint64_t gap = start - t->last_start - t->last_length;
 
 	if (!t->runs++) {
@@ -194,8 +195,8 @@ static void add_run(struct count *c, uint32_t group, uint64_t start, uint64_t le
  * The variance from the cycles of a sequence, and its degrees of freedom. The samples before the
  * first run and after the start of the last run are not a whole cycle, so they are not used.
  */
-static double cycle_variance(const struct tally *t, double p, uint64_t length, double floor,
-                             double *degrees)
+static double cycle_variance(const struct confidence_tally *t, double p, uint64_t length,
+                             double floor, double *degrees)
 {
 	const struct blocks *cycles = &t->blocks[BY_CYCLE];
 	double variance = fmax(block_variance(cycles, p, length), floor);
@@ -219,7 +220,7 @@ static double cycle_variance(const struct tally *t, double p, uint64_t length, d
 }
 
 /* Ends the sequence for one group: adds its variance there to the group's total. */
-static void close_sequence(struct tally *t, uint64_t length)
+static void close_sequence(struct confidence_tally *t, uint64_t length)
 {
 	double p = (double)t->hits / (double)length, degrees;
 	double floor = (double)t->edges / 12 + 1.0 / 6, variance;
@@ -239,7 +240,7 @@ static void close_sequence(struct tally *t, uint64_t length)
 	t->edges = t->single_runs = t->single_gaps = 0;
 }
 
-static void each_run(struct count *c, run_fn *run)
+static void each_run(struct confidence_count *c, run_fn *run)
 {
 	uint32_t current = ID_NONE;
 	uint64_t start = 0, at = 0;
@@ -263,13 +264,13 @@ static void each_run(struct count *c, run_fn *run)
 }
 
 /* Called before the next pass over the same sequence. */
-static void restart(struct count *c)
+static void restart(struct confidence_count *c)
 {
 	vec_each (group, &c->touched)
 		c->tallies[*group].runs = 0;
 }
 
-static void count_sequence(struct count *c, const struct profile_sequence *sequence)
+static void count_sequence(struct confidence_count *c, const struct profile_sequence *sequence)
 {
 	c->sequence = sequence;
 	c->length = 0;
@@ -304,7 +305,8 @@ static double t_quantile(double degrees)
 }
 
 /* The variance over slices of time, all CPUs together. */
-static double slice_variance(const struct count *c, const struct tally *t, double p)
+static double slice_variance(const struct confidence_count *c, const struct confidence_tally *t,
+                             double p)
 {
 	double sum = 0;
 
@@ -346,8 +348,8 @@ static void conclude_rows(struct confidence *out, uint64_t base)
  * scatter of the first part only. The other samples are assumed to scatter alike, so the variance
  * falls as the number of samples grows.
  */
-static void conclude(const struct count *c, const struct tally *t, uint64_t base,
-                     struct confidence *out)
+static void conclude(const struct confidence_count *c, const struct confidence_tally *t,
+                     uint64_t base, struct confidence *out)
 {
 	double n = (double)c->base, p = (double)t->samples / n, v = t->variance, slices;
 	double degrees = t->freedom > 0 ? v * v / t->freedom : INFINITY, effective;
@@ -386,7 +388,7 @@ static uint64_t count_rows(const struct confidence_input *in, struct confidence 
 
 uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out)
 {
-	struct count c = {.in = in};
+	struct confidence_count c = {.in = in};
 	uint64_t base;
 
 	for (uint32_t i = 0; i < in->groups; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/samples/flat.h"
 
-#include "view/samples/share.h"
+#include "view/samples/group_confidence.h"
 
 #include <string.h>
 
@@ -309,7 +309,7 @@ static void group_witness(struct grouping *g, const struct selection *s)
 static void fill_intervals(struct grouping *g, const struct selection *s)
 {
 	struct flat *f = g->flat;
-	struct share_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
+	struct group_confidence_group *groups = xcalloc(f->rows.count + 1, sizeof(*groups));
 	uint32_t *group_of = g->group_of;
 	size_t count = f->rows.count;
 
@@ -318,10 +318,10 @@ static void fill_intervals(struct grouping *g, const struct selection *s)
 		groups[i].high = f->rows.items[i].share;
 	}
 	if (f->request.intervals)
-		share_intervals(f->view, s, group_of, groups, count);
+		group_confidence_intervals(f->view, s, group_of, groups, count);
 	group_witness(g, s);
 	if (f->request.steps)
-		share_steps(f->view, s, group_of, groups, count);
+		group_confidence_steps(f->view, s, group_of, groups, count);
 	for (size_t i = 0; i < count; i++) {
 		f->rows.items[i].low = groups[i].low;
 		f->rows.items[i].high = groups[i].high;
@@ -354,7 +354,7 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	if (is_memorable(request))
 		g.memo = xcalloc(v->profile->frames.count + 1, sizeof(*g.memo));
 	if (request->intervals || (request->steps && s->witness.count))
-		g.group_of = share_groups_new(v);
+		g.group_of = group_confidence_groups_new(v);
 	vec_each (id, &s->rows)
 		add_row(&g, *id);
 	/* A row of switches is in both lists: clear the marks, so that its waits are added too. */

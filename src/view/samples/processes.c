@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/samples/processes.h"
 
-#include "view/samples/share.h"
+#include "view/samples/group_confidence.h"
 
 typedef VEC(struct process_line) line_vec;
 
 /* Lines by a dense key: name ids or process ids; the key of the interrupts is the last. */
-struct tally {
+struct process_view_tally {
 	line_vec lines;
 	uint32_t *line_of;  /* per key: index in lines */
 	uint32_t *group_of; /* per profile row, for the intervals */
 };
 
-static struct process_line *tally_line(struct tally *t, uint32_t key, uint32_t process,
+static struct process_line *tally_line(struct process_view_tally *t, uint32_t key, uint32_t process,
                                        uint32_t name)
 {
 	struct process_line *line;
@@ -26,8 +26,8 @@ static struct process_line *tally_line(struct tally *t, uint32_t key, uint32_t p
 	return line;
 }
 
-static void tally_row(struct view *v, struct tally *t, uint32_t id, struct process_line *line,
-                      uint32_t interrupts_key)
+static void tally_row(struct view *v, struct process_view_tally *t, uint32_t id,
+                      struct process_line *line, uint32_t interrupts_key)
 {
 	const struct profile_row *row = &v->profile->rows.items[id];
 	enum view_mode mode = view_mode(v, row);
@@ -60,9 +60,10 @@ static int compare_lines(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
-static void fill_shares(struct view *v, const struct selection *s, struct tally *t, bool intervals)
+static void fill_shares(struct view *v, const struct selection *s, struct process_view_tally *t,
+                        bool intervals)
 {
-	struct share_group *groups = xcalloc(t->lines.count + 1, sizeof(*groups));
+	struct group_confidence_group *groups = xcalloc(t->lines.count + 1, sizeof(*groups));
 
 	vec_each (line, &t->lines) {
 		uint64_t samples = line->user_samples + line->kernel_samples + line->idle_samples;
@@ -74,7 +75,7 @@ static void fill_shares(struct view *v, const struct selection *s, struct tally 
 		groups[line - t->lines.items].share = line->share;
 	}
 	if (intervals) {
-		share_intervals(v, s, t->group_of, groups, t->lines.count);
+		group_confidence_intervals(v, s, t->group_of, groups, t->lines.count);
 		vec_each (line, &t->lines) {
 			line->low = groups[line - t->lines.items].low;
 			line->high = groups[line - t->lines.items].high;
@@ -91,7 +92,7 @@ static uint32_t process_of(const struct view *v, uint32_t row)
 
 /* Makes the lines of the selection, by name or by instance. */
 static void tally_run(struct view *v, const struct selection *s, bool by_name, bool intervals,
-                      struct tally *t)
+                      struct process_view_tally *t)
 {
 	const struct profile *p = v->profile;
 	const struct process_table *table = p->processes;
@@ -102,7 +103,7 @@ static void tally_run(struct view *v, const struct selection *s, bool by_name, b
 		if (process_table_process(table, i)->name >= keys)
 			keys = process_table_process(table, i)->name + 1;
 	t->line_of = xmalloc((keys + 1) * sizeof(*t->line_of));
-	t->group_of = share_groups_new(v);
+	t->group_of = group_confidence_groups_new(v);
 	for (uint32_t i = 0; i <= keys; i++)
 		t->line_of[i] = ID_NONE;
 	for (size_t i = 0; i < s->rows.count + s->waits.count; i++) {
@@ -130,7 +131,7 @@ static void tally_run(struct view *v, const struct selection *s, bool by_name, b
 struct processes *processes_new(struct view *v, const struct selection *s, bool intervals)
 {
 	struct processes *p = xcalloc(1, sizeof(*p));
-	struct tally names = {0}, instances = {0};
+	struct process_view_tally names = {0}, instances = {0};
 
 	p->view = v;
 	p->samples = s->samples;

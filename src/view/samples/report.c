@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/samples/report.h"
 
-#include "base/process/aside.h"
+#include "base/process/helper_thread.h"
 #include "base/memory/xalloc.h"
 
 #include <errno.h>
@@ -99,13 +99,13 @@ static uint64_t count_paths(const struct report *r)
 }
 
 /* A selected row and its process's name id, the sort key. */
-struct named_row {
+struct report_named_row {
 	uint32_t name, row;
 };
 
 static int compare_named(const void *a, const void *b)
 {
-	const struct named_row *x = a, *y = b;
+	const struct report_named_row *x = a, *y = b;
 
 	if (x->name != y->name)
 		return x->name < y->name ? -1 : 1;
@@ -147,7 +147,7 @@ static struct flat *own_table(struct report *r, struct selection *s, bool with_m
 #define MODES_ALL_KERNEL (MODES_KERNEL | 1u << VIEW_IRQ)
 
 static void process_tables(struct report *r, const struct process_line *line,
-                           const struct named_row *rows, size_t count)
+                           const struct report_named_row *rows, size_t count)
 {
 	struct report_process *t = vec_add(&r->tables);
 	struct selection user = {0}, kernel = {0};
@@ -165,12 +165,12 @@ static void process_tables(struct report *r, const struct process_line *line,
 
 static void build_tables(struct report *r)
 {
-	VEC(struct named_row) rows = {0};
+	VEC(struct report_named_row) rows = {0};
 	struct selection kernel = {0};
 
 	vec_each (id, &r->selection.rows) {
 		const struct profile_row *row = &r->view->profile->rows.items[*id];
-		struct named_row named = {view_process(r->view, row)->name, *id};
+		struct report_named_row named = {view_process(r->view, row)->name, *id};
 
 		vec_push(&rows, named);
 		keep(r, *id, MODES_ALL_KERNEL, &kernel);
@@ -205,13 +205,13 @@ static void grow_tree(void *ctx)
  * functions are looked up first: after that, the tree does not change the view, and the tables do
  * not use the symbolizer.
  */
-static void begin_tree(struct report *r, struct aside *grower)
+static void begin_tree(struct report *r, struct helper_thread *grower)
 {
 	if (r->selection.rows.count < TREE_ASIDE)
 		return;
 	for (size_t i = 0; i < r->view->profile->frames.count; i++)
 		view_function(r->view, (uint32_t)i);
-	aside_start(grower, grow_tree, r);
+	helper_thread_start(grower, grow_tree, r);
 }
 
 static void gather_warnings(struct report *r)
@@ -259,7 +259,7 @@ static void build(struct report *r)
 	                                          both_clocks_ticked(r->view->profile)};
 	struct flat_request chosen = {
 	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
-	struct aside grower = {0};
+	struct helper_thread grower = {0};
 
 	if (o->tree)
 		begin_tree(r, &grower);
@@ -275,7 +275,7 @@ static void build(struct report *r)
 	r->functions = flat_new(r->view, &r->selection, &functions);
 	if (o->tables)
 		build_tables(r);
-	aside_join(&grower);
+	helper_thread_join(&grower);
 	if (o->tree && !r->tree)
 		grow_tree(r);
 	memcpy(chosen.keys, o->keys, sizeof(chosen.keys));

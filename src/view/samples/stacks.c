@@ -30,7 +30,7 @@ struct image_ends {
 	uint64_t samples, ends[STACK_ENDS];
 };
 
-struct count {
+struct stack_view_count {
 	struct view *view;
 	struct path_start *starts; /* per path node */
 	struct image_ends *images; /* per image id */
@@ -77,7 +77,7 @@ static bool is_first_function(const struct symbol *symbol)
 	return is_any(symbol->name, names) || begins_with_any(symbol->name, families);
 }
 
-static bool is_musl_start(struct count *c, uint32_t frame, const struct symbol *symbol)
+static bool is_musl_start(struct stack_view_count *c, uint32_t frame, const struct symbol *symbol)
 {
 	const struct profile_frame *f = &c->view->profile->frames.items[frame];
 	size_t length = strlen(symbol->name), end = strlen(MUSL_START_NEXT);
@@ -99,7 +99,7 @@ static bool is_called_first(const struct symbol *symbol)
 }
 
 /* Only the outermost node and the node next to it decide. */
-static bool begins_whole(struct count *c, uint32_t frame, bool outermost)
+static bool begins_whole(struct stack_view_count *c, uint32_t frame, bool outermost)
 {
 	const struct symbol *symbol = view_function(c->view, frame);
 
@@ -109,7 +109,7 @@ static bool begins_whole(struct count *c, uint32_t frame, bool outermost)
 }
 
 /* Computes the start of all nodes up to the first one that is known, from the outside in. */
-static struct path_start start_of(struct count *c, uint32_t path)
+static struct path_start start_of(struct stack_view_count *c, uint32_t path)
 {
 	const struct profile *p = c->view->profile;
 	const struct path_node *paths = p->paths.items;
@@ -140,7 +140,7 @@ static struct path_start start_of(struct count *c, uint32_t path)
  * without user frames belongs to a kernel thread, or to a process that has already released its
  * memory: nothing is missing from it.
  */
-static enum stack_end judge(struct count *c, const struct profile_row *row,
+static enum stack_end judge(struct stack_view_count *c, const struct profile_row *row,
                             const struct path_start *start)
 {
 	const struct profile *p = c->view->profile;
@@ -154,7 +154,7 @@ static enum stack_end judge(struct count *c, const struct profile_row *row,
 	return start->depth >= KERNEL_CHAIN_MAX ? STACK_CUT_LIMIT : STACK_NOT_TOLD;
 }
 
-static void count_row(struct count *c, const struct profile_row *row)
+static void count_row(struct stack_view_count *c, const struct profile_row *row)
 {
 	struct path_start start = {PATH_ROOT, 0, 0, IMAGE_ID_UNKNOWN};
 	enum stack_end end = (enum stack_end)row->stack_end;
@@ -193,7 +193,7 @@ static const char *main_reason(const struct image_ends *e)
 }
 
 /* Finds the images in which most chains end, by insertion sort; equal ones are ordered by id. */
-static void worst_images(struct count *c)
+static void worst_images(struct stack_view_count *c)
 {
 	struct stacks *out = c->out;
 	size_t images = c->view->profile->images.images.count;
@@ -219,7 +219,7 @@ static void worst_images(struct count *c)
 void stacks_of(struct view *v, const struct selection *s, struct stacks *out)
 {
 	const struct profile *p = v->profile;
-	struct count c = {.view = v, .out = out};
+	struct stack_view_count c = {.view = v, .out = out};
 
 	*out = (struct stacks){.present = s->event < p->events.count &&
 	                                  p->events.items[s->event].user_callchain};

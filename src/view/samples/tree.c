@@ -3,7 +3,7 @@
 
 #include "view/samples/tree_steps.h"
 
-struct growth {
+struct tree_view_growth {
 	struct tree *tree;
 	struct tree_steps steps;
 	struct planting planting;
@@ -11,12 +11,12 @@ struct growth {
 
 static uint32_t path_parent(void *model, uint32_t path)
 {
-	return ((struct growth *)model)->tree->view->profile->paths.items[path].parent;
+	return ((struct tree_view_growth *)model)->tree->view->profile->paths.items[path].parent;
 }
 
 static void path_steps(void *model, uint32_t path, struct planting_steps *out)
 {
-	struct growth *g = model;
+	struct tree_view_growth *g = model;
 
 	tree_steps_add(&g->steps, g->tree->view->profile->paths.items[path].frame, out);
 }
@@ -24,7 +24,7 @@ static void path_steps(void *model, uint32_t path, struct planting_steps *out)
 /* The first level is processes: their steps have the process's name id as function. */
 static void add_node(void *model, struct branch branch, const struct planting_step *step)
 {
-	struct tree *t = ((struct growth *)model)->tree;
+	struct tree *t = ((struct tree_view_growth *)model)->tree;
 	struct tree_node node = {.branch = branch, .process = ID_NONE, .frame = ID_NONE};
 
 	if (step) {
@@ -38,7 +38,7 @@ static void add_node(void *model, struct branch branch, const struct planting_st
 
 static const struct planting_model model = {path_parent, path_steps, add_node};
 
-static void add_row(struct growth *g, uint32_t process, uint32_t id, bool wait)
+static void add_row(struct tree_view_growth *g, uint32_t process, uint32_t id, bool wait)
 {
 	const struct profile_row *row = &g->tree->view->profile->rows.items[id];
 	const struct planting_step itself = {.function = process, .of = ID_NONE};
@@ -56,7 +56,7 @@ static void add_row(struct growth *g, uint32_t process, uint32_t id, bool wait)
 }
 
 /* Plants the rows process by process, in order, because many rows share the same paths. */
-static void add_rows(struct growth *g, const uint32_t *rows, size_t count, bool wait)
+static void add_rows(struct tree_view_growth *g, const uint32_t *rows, size_t count, bool wait)
 {
 	struct view *v = g->tree->view;
 	uint32_t *names = xcalloc(count + 1, sizeof(*names)), *sorted;
@@ -123,7 +123,7 @@ static double share_of(const struct selection *s, uint64_t weight, uint64_t samp
 struct tree *tree_new(struct view *v, const struct selection *s, double limit)
 {
 	struct tree *t = xcalloc(1, sizeof(*t));
-	struct growth g = {.tree = t};
+	struct tree_view_growth g = {.tree = t};
 
 	t->view = v;
 	tree_steps_begin(&g.steps, v, s, limit);

@@ -44,19 +44,19 @@ void tag_groups_rule(struct tag_groups *g, const char *group, const char *patter
 
 static uint32_t group_of(struct tag_groups *g, const struct tag_row *row)
 {
-	struct tag_callings callings;
+	struct tag_aliases callings;
 	uint32_t group = ID_NONE;
 
-	tag_callings_init(&callings, row);
+	tag_aliases_init(&callings, row);
 	for (size_t i = 0; i < g->rules.count && group == ID_NONE; i++) {
 		struct tag_rule *rule = &g->rules.items[i];
 
-		if (tag_callings_fit(&callings, rule->pattern)) {
+		if (tag_aliases_fit(&callings, rule->pattern)) {
 			rule->used = true;
 			group = rule->group;
 		}
 	}
-	tag_callings_done(&callings);
+	tag_aliases_done(&callings);
 	return group == ID_NONE ? group_named(g, "(other)") : group;
 }
 

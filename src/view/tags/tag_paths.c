@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/tags/tag_paths.h"
 
-#include "view/named/named.h"
+#include "view/symbolized/symbolized.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define OTHER 0 /* the node of all paths beyond the maximum */
 
 /* A call path of one thread; parents come before children. */
-struct node {
+struct tag_path_node {
 	uint32_t parent; /* outermost call: ID_NONE */
 	uint32_t owner, tag;
 	uint64_t values[NAMED_VALUES]; /* ticks, except calls */
@@ -22,32 +22,32 @@ struct owner {
 	const struct tag_names *names;
 };
 
-struct level {
+struct tag_path_level {
 	uint64_t call;
 	uint32_t node;
 };
 
 /* The open calls of one process in a stream. */
 struct stack {
-	VEC(struct level) levels;
+	VEC(struct tag_path_level) levels;
 	uint32_t who, owner; /* who: the latest one + 1 */
 	bool preempted;      /* the last switch out was a preemption */
 };
 
-struct lane {
+struct tag_path_lane {
 	VEC(struct stack) stacks; /* per process number of a device; otherwise one */
 };
 
 struct tag_paths {
 	size_t max;
 	bool wall;
-	VEC(struct node) nodes;
+	VEC(struct tag_path_node) nodes;
 	struct id_table index;
 	VEC(struct owner) owners;
-	VEC(struct lane) lanes;
-	struct named_paths texts; /* names of owners */
-	uint64_t cut, others;     /* calls without a complete time; calls in OTHER */
-	uint64_t first, last;     /* ticks */
+	VEC(struct tag_path_lane) lanes;
+	struct symbolized_profile texts; /* names of owners */
+	uint64_t cut, others;            /* calls without a complete time; calls in OTHER */
+	uint64_t first, last;            /* ticks */
 	bool begun;
 };
 
@@ -57,9 +57,9 @@ struct tag_paths *tag_paths_new(size_t max, bool wall)
 
 	p->max = max;
 	p->wall = wall;
-	named_paths_init(&p->texts);
-	vec_push(&p->nodes,
-	         (struct node){.parent = ID_NONE, .owner = ID_NONE, .range = {.most = -1}});
+	symbolized_profile_init(&p->texts);
+	vec_push(&p->nodes, (struct tag_path_node){
+	                            .parent = ID_NONE, .owner = ID_NONE, .range = {.most = -1}});
 	return p;
 }
 
@@ -76,14 +76,14 @@ void tag_paths_free(struct tag_paths *p)
 	vec_done(&p->nodes);
 	vec_done(&p->owners);
 	id_table_done(&p->index);
-	named_paths_done(&p->texts);
+	symbolized_profile_done(&p->texts);
 	free(p);
 }
 
 static uint32_t owner_id(struct tag_paths *p, const struct tag_trace *t,
                          const struct trace_line *line)
 {
-	const struct tag_who *who = &t->whos.items[line->who];
+	const struct tag_identity *who = &t->whos.items[line->who];
 	const struct tag_stream *stream = &t->recording->streams.items[who->stream];
 	struct owner o = {.names = stream->names};
 	char text[32];
@@ -115,7 +115,7 @@ static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
 {
 	uint32_t stream = t->whos.items[line->who].stream;
 	struct stack *stack;
-	struct lane *lane;
+	struct tag_path_lane *lane;
 
 	while (p->lanes.count <= stream)
 		vec_add(&p->lanes);
@@ -132,14 +132,15 @@ static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
 
 static bool node_equal(const void *ctx, uint32_t id, const void *key)
 {
-	const struct node *a = &((const struct tag_paths *)ctx)->nodes.items[id], *b = key;
+	const struct tag_path_node *a = &((const struct tag_paths *)ctx)->nodes.items[id], *b = key;
 
 	return a->parent == b->parent && a->tag == b->tag && a->owner == b->owner;
 }
 
 static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint32_t tag)
 {
-	struct node key = {.parent = parent, .owner = owner, .tag = tag, .range = {.most = -1}};
+	struct tag_path_node key = {
+	        .parent = parent, .owner = owner, .tag = tag, .range = {.most = -1}};
 	uint64_t hash = hash_pair(hash_pair(parent, owner), tag);
 	uint32_t id;
 
@@ -171,7 +172,7 @@ static void leave(struct tag_paths *p, struct stack *stack, const struct trace_l
 {
 	struct named_range range = range_of(line);
 	size_t at = stack->levels.count;
-	struct node *node;
+	struct tag_path_node *node;
 
 	while (at && stack->levels.items[at - 1].call != line->call)
 		at--;
@@ -190,7 +191,7 @@ static void leave(struct tag_paths *p, struct stack *stack, const struct trace_l
 
 static void come_in(struct tag_paths *p, struct stack *stack, const struct trace_line *line)
 {
-	struct node *node;
+	struct tag_path_node *node;
 
 	if (p->wall || line->more == TRACE_OUT_UNKNOWN || !stack->levels.count)
 		return;
@@ -202,7 +203,7 @@ int tag_paths_line(void *of, const struct tag_trace *t, const struct trace_line 
 {
 	struct tag_paths *p = of;
 	struct stack *stack = stack_of(p, t, line);
-	struct level level = {.call = line->call};
+	struct tag_path_level level = {.call = line->call};
 
 	if (!p->begun)
 		p->first = line->time;
@@ -225,7 +226,7 @@ int tag_paths_line(void *of, const struct tag_trace *t, const struct trace_line 
 
 struct finish {
 	struct tag_paths *p;
-	struct named_paths *n;
+	struct symbolized_profile *n;
 	const struct tag_recording *r;
 	uint64_t ticks[NAMED_VALUES]; /* sums so far */
 	struct id_table places;       /* by names and tag */
@@ -285,7 +286,8 @@ static void add_range(struct finish *f, size_t row, struct named_range range)
 	named_range_join(&f->n->ranges.items[row], &range);
 }
 
-static void add_row(struct finish *f, const struct node *node, uint32_t path, uint32_t owner)
+static void add_row(struct finish *f, const struct tag_path_node *node, uint32_t path,
+                    uint32_t owner)
 {
 	struct named_row *row;
 
@@ -319,7 +321,7 @@ static void add_nodes(struct finish *f)
 	uint32_t *paths = xcalloc(p->nodes.count, sizeof(*paths));
 
 	for (size_t i = 1; i < p->nodes.count; i++) {
-		const struct node *node = &p->nodes.items[i];
+		const struct tag_path_node *node = &p->nodes.items[i];
 
 		paths[i] = named_path_step(
 		        f->n, node->parent == ID_NONE ? NAMED_ROOT : paths[node->parent],
@@ -333,7 +335,8 @@ static void add_nodes(struct finish *f)
 	free(paths);
 }
 
-void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r, struct named_paths *n)
+void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r,
+                      struct symbolized_profile *n)
 {
 	struct finish f = {.p = p, .n = n, .r = r};
 

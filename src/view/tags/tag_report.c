@@ -18,7 +18,7 @@ struct making {
 	struct id_table shown;      /* by shown name: the first row with it */
 };
 
-static const char *const order_words[] = {
+static const char *const time_order_words[] = {
         [TAG_BY_NET] = "net",   [TAG_BY_ELAPSED] = "elapsed", [TAG_BY_CALLS] = "calls",
         [TAG_BY_MAX] = "max",   [TAG_BY_AVG] = "avg",         [TAG_BY_MIN] = "min",
         [TAG_BY_NAME] = "name", [TAG_BY_REAL] = "real",
@@ -26,8 +26,8 @@ static const char *const order_words[] = {
 
 bool tag_order_parse(const char *word, enum tag_order *order)
 {
-	for (size_t i = 0; i < sizeof(order_words) / sizeof(*order_words); i++)
-		if (!strcmp(order_words[i], word)) {
+	for (size_t i = 0; i < sizeof(time_order_words) / sizeof(*time_order_words); i++)
+		if (!strcmp(time_order_words[i], word)) {
 			*order = (enum tag_order)i;
 			return true;
 		}
@@ -49,24 +49,24 @@ uint64_t tag_hundredths(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole) : 0;
 }
 
-void tag_callings_init(struct tag_callings *c, const struct tag_row *row)
+void tag_aliases_init(struct tag_aliases *c, const struct tag_row *row)
 {
 	const char *at = row->name ? strchr(row->name, '@') : NULL;
 
-	*c = (struct tag_callings){.shown = row->function, .name = row->name};
+	*c = (struct tag_aliases){.shown = row->function, .name = row->name};
 	if (!row->name)
 		return;
 	c->plain = at ? xstrndup(row->name, (size_t)(at - row->name)) : xstrdup(row->name);
 	c->bare = demangle_bare(c->plain);
 }
 
-void tag_callings_done(struct tag_callings *c)
+void tag_aliases_done(struct tag_aliases *c)
 {
 	free(c->plain);
 	free(c->bare);
 }
 
-bool tag_callings_fit(const struct tag_callings *c, const char *pattern)
+bool tag_aliases_fit(const struct tag_aliases *c, const char *pattern)
 {
 	const char *const texts[] = {c->shown, c->name, c->plain, c->bare};
 
@@ -295,7 +295,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	const struct tag_report_options *o = ctx;
 	int order = 0;
 
-	for (size_t i = 0; i < o->order_count && !order; i++)
+	for (size_t i = 0; i < o->time_order_count && !order; i++)
 		order = compare_by(a, b, o->orders[i]);
 	if (!order)
 		order = compare_by(a, b, TAG_BY_NET);

@@ -36,7 +36,7 @@ struct tag_report_options {
 	/* Sort keys; each further one orders rows that are equal by those before. Numbers are
 	 * sorted largest first, names from a to z. Empty: by net. */
 	enum tag_order orders[TAG_ORDERS_MAX];
-	size_t order_count;
+	size_t time_order_count;
 	size_t lines; /* at most this many rows, 0: all */
 	double limit; /* rows below this share of `run` go into `rest`; <= 0: none */
 };
@@ -91,15 +91,15 @@ double tag_share(uint64_t part, uint64_t whole);
 /* In hundredths of a percent, rounded: 9899 is 98.99 %. */
 uint64_t tag_hundredths(uint64_t part, uint64_t whole);
 
-/* All names that a pattern for the row's function may match. Initialize with tag_callings_init(),
- * free with tag_callings_done(). */
-struct tag_callings {
+/* All names that a pattern for the row's function may match. Initialize with tag_aliases_init(),
+ * free with tag_aliases_done(). */
+struct tag_aliases {
 	const char *shown, *name;
 	char *plain, *bare; /* without @FILE; without parameters (C++), or NULL */
 };
-void tag_callings_init(struct tag_callings *c, const struct tag_row *row);
-void tag_callings_done(struct tag_callings *c);
+void tag_aliases_init(struct tag_aliases *c, const struct tag_row *row);
+void tag_aliases_done(struct tag_aliases *c);
 /* Whether one of the names equals `pattern` or matches it as a shell pattern (* ? [...]). */
-bool tag_callings_fit(const struct tag_callings *c, const char *pattern);
+bool tag_aliases_fit(const struct tag_aliases *c, const char *pattern);
 
 #endif

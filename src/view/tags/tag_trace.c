@@ -57,7 +57,7 @@ int tag_point_parse(struct tag_point *p, const char *text, struct error *err)
 	return 0;
 }
 
-struct run {
+struct tag_trace_run {
 	struct tag_trace trace;
 	struct tag_window window;
 	struct tag_trace_result *result;
@@ -66,7 +66,7 @@ struct run {
 
 static int count_line(void *of, const struct tag_trace *t, const struct trace_line *line)
 {
-	struct run *r = of;
+	struct tag_trace_run *r = of;
 
 	if (r->options->lines && r->result->lines == r->options->lines) {
 		r->result->cut = true;
@@ -82,7 +82,7 @@ static void push_inside(void *of, const struct trace_line *line)
 }
 
 /* Processes one line of the merge: adds it to the window or drops it. */
-static void pass(struct run *r, struct tag_select *select, struct trace_line *line)
+static void pass(struct tag_trace_run *r, struct tag_select *select, struct trace_line *line)
 {
 	struct tag_open *open;
 	unsigned what = tag_select_line(select, line, &open);
@@ -106,7 +106,7 @@ static void pass(struct run *r, struct tag_select *select, struct trace_line *li
 int tag_trace_run(struct tag_recording *recording, const struct tag_trace_options *o,
                   struct tag_trace_result *result, struct error *err)
 {
-	struct run r = {.trace.recording = recording, .result = result, .options = o};
+	struct tag_trace_run r = {.trace.recording = recording, .result = result, .options = o};
 	struct tag_select *select = NULL;
 	struct tag_merge *merge;
 	struct trace_line line;
@@ -133,7 +133,7 @@ int tag_trace_run(struct tag_recording *recording, const struct tag_trace_option
 
 const struct tag_name *tag_trace_name(const struct tag_trace *t, const struct trace_line *line)
 {
-	const struct tag_who *who = &t->whos.items[line->who];
+	const struct tag_identity *who = &t->whos.items[line->who];
 	const struct tag_names *names = t->recording->streams.items[who->stream].names;
 	bool exit;
 

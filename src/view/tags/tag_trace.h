@@ -59,7 +59,7 @@ struct trace_line {
 };
 
 /* A thread (or device), for the time that a stream belongs to it. */
-struct tag_who {
+struct tag_identity {
 	uint32_t stream;
 	int32_t pid, tid;
 	char thread[17], process[17];
@@ -68,7 +68,7 @@ struct tag_who {
 struct tag_trace {
 	struct tag_recording *recording;
 	uint64_t begin; /* time of the first event */
-	VEC(struct tag_who) whos;
+	VEC(struct tag_identity) whos;
 };
 
 /* Returns non-zero to stop: no more lines are needed. */

@@ -10,13 +10,13 @@
 #define OUTS 32768
 
 /* The time at which a process was switched out. */
-struct out {
+struct trace_merge_out {
 	uint32_t process;
 	bool is;
 	uint64_t time;
 };
 
-struct source {
+struct trace_merge_source {
 	struct tag_merge *merge;
 	const struct tag_stream *stream;
 	struct tag_reader *reader; /* NULL: not opened yet, or at its end */
@@ -26,21 +26,22 @@ struct source {
 	uint64_t key;           /* time of that line; before the first one, the stream's begin */
 	uint32_t who, next_who; /* next_who: of the packet being read; used from its first event
 	                         * on */
-	VEC(struct out) outs;   /* per process, modulo OUTS */
+	VEC(struct trace_merge_out) outs; /* per process, modulo OUTS */
 	bool ended;
 };
 
 struct tag_merge {
 	struct tag_trace *t;
 	bool wall, begun;
-	struct source *sources;
+	struct trace_merge_source *sources;
 	size_t count;
-	VEC(struct source *) heap; /* the earliest is first; streams at their end are removed */
+	VEC(struct trace_merge_source *)
+	heap; /* the earliest is first; streams at their end are removed */
 	uint64_t events;
 	struct tag_damage damage; /* of streams at their end */
 };
 
-static bool earlier(const struct source *a, const struct source *b)
+static bool earlier(const struct trace_merge_source *a, const struct trace_merge_source *b)
 {
 	return a->key != b->key ? a->key < b->key : a->stream->id < b->stream->id;
 }
@@ -54,7 +55,7 @@ struct tag_merge *tag_merge_new(struct tag_trace *t, bool wall)
 	m->count = t->recording->streams.count;
 	m->sources = xcalloc(m->count + 1, sizeof(*m->sources));
 	for (size_t i = 0; i < m->count; i++) {
-		struct source *s = &m->sources[i];
+		struct trace_merge_source *s = &m->sources[i];
 
 		s->merge = m;
 		s->stream = &t->recording->streams.items[i];
@@ -65,7 +66,7 @@ struct tag_merge *tag_merge_new(struct tag_trace *t, bool wall)
 	return m;
 }
 
-static void source_done(struct source *s)
+static void source_done(struct trace_merge_source *s)
 {
 	if (s->reader)
 		s->reader->close(s->reader);
@@ -88,11 +89,12 @@ void tag_merge_free(struct tag_merge *m)
 }
 
 /* Finds the owner of the packet: the owner before it, or a new one. */
-static void meet(struct source *s, const struct tag_packet *p)
+static void meet(struct trace_merge_source *s, const struct tag_packet *p)
 {
 	struct tag_trace *t = s->merge->t;
-	struct tag_who who = {.stream = s->stream->id, .pid = p->pid, .tid = p->tid};
-	const struct tag_who *last = s->next_who != ID_NONE ? &t->whos.items[s->next_who] : NULL;
+	struct tag_identity who = {.stream = s->stream->id, .pid = p->pid, .tid = p->tid};
+	const struct tag_identity *last =
+	        s->next_who != ID_NONE ? &t->whos.items[s->next_who] : NULL;
 
 	memcpy(who.thread, p->thread, sizeof(who.thread));
 	memcpy(who.process, p->process, sizeof(who.process));
@@ -104,10 +106,10 @@ static void meet(struct source *s, const struct tag_packet *p)
 }
 
 /* The time since the switch out; unknown if that switch was not recorded. */
-static uint64_t out_for(struct source *s, const struct tag_step *step)
+static uint64_t out_for(struct trace_merge_source *s, const struct tag_step *step)
 {
 	uint32_t at = step->process % OUTS;
-	struct out *out = at < s->outs.count ? &s->outs.items[at] : NULL;
+	struct trace_merge_out *out = at < s->outs.count ? &s->outs.items[at] : NULL;
 
 	if (!out || !out->is || out->process != step->process)
 		return TRACE_OUT_UNKNOWN;
@@ -115,13 +117,13 @@ static uint64_t out_for(struct source *s, const struct tag_step *step)
 	return step->time - out->time;
 }
 
-static void note_out(struct source *s, const struct tag_step *step)
+static void note_out(struct trace_merge_source *s, const struct tag_step *step)
 {
 	uint32_t at = step->process % OUTS;
 
 	while (s->outs.count <= at)
 		vec_add(&s->outs);
-	s->outs.items[at] = (struct out){step->process, true, step->time};
+	s->outs.items[at] = (struct trace_merge_out){step->process, true, step->time};
 }
 
 static enum trace_line_kind kind_of(enum tag_step_kind kind)
@@ -150,8 +152,8 @@ static enum trace_line_kind kind_of(enum tag_step_kind kind)
 
 static void take(void *of, const struct tag_step *step)
 {
-	struct source *s = of;
-	const struct tag_who *next = &s->merge->t->whos.items[s->next_who];
+	struct trace_merge_source *s = of;
+	const struct tag_identity *next = &s->merge->t->whos.items[s->next_who];
 	struct trace_line *line;
 
 	/* Calls that the previous thread left open are closed when the next thread's packet
@@ -193,7 +195,7 @@ static void add_damage(struct tag_damage *to, const struct tag_damage *from)
 	to->backwards += from->backwards;
 }
 
-static int begin(struct source *s, struct error *err)
+static int begin(struct trace_merge_source *s, struct error *err)
 {
 	struct tag_recording *r = s->merge->t->recording;
 	int ret = r->open(r, s->stream->id, &s->reader, err);
@@ -207,7 +209,7 @@ static int begin(struct source *s, struct error *err)
 	return 0;
 }
 
-static void end(struct source *s)
+static void end(struct trace_merge_source *s)
 {
 	if (s->next_who != ID_NONE)
 		tag_engine_end(s->engine);
@@ -220,7 +222,7 @@ static void end(struct source *s)
 }
 
 /* Reads packets until there are lines, or until the stream ends. */
-static int fill(struct source *s, struct error *err)
+static int fill(struct trace_merge_source *s, struct error *err)
 {
 	struct tag_packet packet;
 	int ret = s->reader || s->ended ? 0 : begin(s, err);
@@ -249,7 +251,7 @@ int tag_merge_next(struct tag_merge *m, struct trace_line *line, struct error *e
 	int ret;
 
 	while (m->heap.count) {
-		struct source *s = m->heap.items[0];
+		struct trace_merge_source *s = m->heap.items[0];
 
 		if (s->at < s->lines.count) {
 			*line = s->lines.items[s->at++];

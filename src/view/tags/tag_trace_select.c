@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct hit {
+struct trace_select_hit {
 	const struct tag_names *names;
 	uint32_t tag;
 };
 
 /* The tags that match a name from the command line. */
-struct wanted {
-	VEC(struct hit) hits; /* sorted by names, then by tag */
-	uint32_t tag;         /* "tag N": with any names; otherwise ID_NONE */
+struct trace_select_wanted {
+	VEC(struct trace_select_hit) hits; /* sorted by names, then by tag */
+	uint32_t tag;                      /* "tag N": with any names; otherwise ID_NONE */
 };
 
 /* --function: the outermost selected call that a process of a stream is in. */
@@ -27,7 +27,7 @@ struct inside {
 	uint32_t process, depth;
 };
 
-struct lane {
+struct trace_select_lane {
 	VEC(struct tag_open)
 	open;        /* by call, ascending; calls that ended out of order are
 	              * marked */
@@ -39,28 +39,28 @@ struct lane {
 struct tag_select {
 	const struct tag_trace *t;
 	const struct tag_trace_options *o;
-	struct wanted from, to, functions;
+	struct trace_select_wanted from, to, functions;
 	uint64_t from_ticks, to_ticks, from_seen, to_seen;
 	uint64_t to_call;
 	uint32_t to_stream; /* ID_NONE: that call was not entered yet */
 	bool started, over;
 	bool met; /* a thread matches --thread and --process */
-	struct lane *lanes;
+	struct trace_select_lane *lanes;
 	VEC(unsigned char) chosen; /* per who: 0: not decided yet; 1: no; 2: yes */
 };
 
 static int compare_hits(const void *pa, const void *pb)
 {
-	const struct hit *a = pa, *b = pb;
+	const struct trace_select_hit *a = pa, *b = pb;
 
 	if (a->names != b->names)
 		return (uintptr_t)a->names < (uintptr_t)b->names ? -1 : 1;
 	return a->tag < b->tag ? -1 : a->tag > b->tag;
 }
 
-static bool wants(const struct wanted *w, const struct tag_names *names, uint32_t tag)
+static bool wants(const struct trace_select_wanted *w, const struct tag_names *names, uint32_t tag)
 {
-	struct hit key = {names, tag};
+	struct trace_select_hit key = {names, tag};
 
 	return tag == w->tag || (w->hits.count && bsearch(&key, w->hits.items, w->hits.count,
 	                                                  sizeof(key), compare_hits));
@@ -87,7 +87,7 @@ static bool is_called(const struct tag_name *n, const char *text)
 	return is;
 }
 
-static int want(struct wanted *w, const struct tag_recording *r, const char *text,
+static int want(struct trace_select_wanted *w, const struct tag_recording *r, const char *text,
                 struct error *err)
 {
 	size_t before = w->hits.count;
@@ -98,7 +98,7 @@ static int want(struct wanted *w, const struct tag_recording *r, const char *tex
 			const struct tag_name *n = tag_names_at(*names, i);
 
 			if (is_called(n, text))
-				vec_push(&w->hits, (struct hit){*names, n->tag});
+				vec_push(&w->hits, (struct trace_select_hit){*names, n->tag});
 		}
 	if (w->hits.count == before) {
 		if (strncmp(text, "tag ", 4) || text[4] < '0' || text[4] > '9')
@@ -113,12 +113,12 @@ static int want(struct wanted *w, const struct tag_recording *r, const char *tex
 		w->tag = (uint32_t)strtoul(text + 4, &end, 10);
 	}
 	if (w->hits.count)
-		qsort(w->hits.items, w->hits.count, sizeof(struct hit), compare_hits);
+		qsort(w->hits.items, w->hits.count, sizeof(struct trace_select_hit), compare_hits);
 	return 0;
 }
 
-static int want_point(struct wanted *w, const struct tag_recording *r, const struct tag_point *p,
-                      struct error *err)
+static int want_point(struct trace_select_wanted *w, const struct tag_recording *r,
+                      const struct tag_point *p, struct error *err)
 {
 	char *name;
 	int ret;
@@ -191,7 +191,7 @@ static bool among(const char *const *list, size_t count, int64_t number, const c
 static bool chosen(struct tag_select *s, uint32_t id, uint32_t process)
 {
 	const struct tag_trace_options *o = s->o;
-	const struct tag_who *who = &s->t->whos.items[id];
+	const struct tag_identity *who = &s->t->whos.items[id];
 	bool device = s->t->recording->streams.items[who->stream].device;
 
 	while (s->chosen.count <= id)
@@ -205,7 +205,7 @@ static bool chosen(struct tag_select *s, uint32_t id, uint32_t process)
 	                                    among(o->processes, o->process_count, process, NULL));
 }
 
-static struct tag_open *enter(struct lane *lane, const struct trace_line *line)
+static struct tag_open *enter(struct trace_select_lane *lane, const struct trace_line *line)
 {
 	vec_push(&lane->open, (struct tag_open){.call = line->call,
 	                                        .time = line->time,
@@ -217,7 +217,7 @@ static struct tag_open *enter(struct lane *lane, const struct trace_line *line)
 	return vec_last(&lane->open);
 }
 
-static struct tag_open *find(struct lane *lane, uint64_t call)
+static struct tag_open *find(struct trace_select_lane *lane, uint64_t call)
 {
 	struct tag_open *open = lane->open.items;
 	size_t count = lane->open.count, at;
@@ -229,7 +229,7 @@ static struct tag_open *find(struct lane *lane, uint64_t call)
 }
 
 /* Removes the call whose exit was the previous line. */
-static void leave(struct lane *lane)
+static void leave(struct trace_select_lane *lane)
 {
 	struct tag_open *left = &lane->open.items[lane->leaving - 1];
 	size_t kept = 0;
@@ -253,7 +253,7 @@ static void leave(struct lane *lane)
 	lane->gone = 0;
 }
 
-static const struct inside *inside_of(const struct lane *lane, uint32_t process)
+static const struct inside *inside_of(const struct trace_select_lane *lane, uint32_t process)
 {
 	vec_each (inside, &lane->inside)
 		if (inside->process == process)
@@ -262,8 +262,8 @@ static const struct inside *inside_of(const struct lane *lane, uint32_t process)
 }
 
 /* Whether --function and --depth show a line at *depth; sets *depth to the depth to show. */
-static bool at_depth(const struct tag_select *s, const struct lane *lane, uint32_t process,
-                     bool is_call, uint32_t *depth)
+static bool at_depth(const struct tag_select *s, const struct trace_select_lane *lane,
+                     uint32_t process, bool is_call, uint32_t *depth)
 {
 	const struct inside *inside = inside_of(lane, process);
 	uint64_t limit = s->o->depth;
@@ -285,7 +285,7 @@ static bool at_depth(const struct tag_select *s, const struct lane *lane, uint32
 static unsigned range(struct tag_select *s, const struct trace_line *line, bool mine)
 {
 	const struct tag_trace_options *o = s->o;
-	const struct tag_who *who = &s->t->whos.items[line->who];
+	const struct tag_identity *who = &s->t->whos.items[line->who];
 	const struct tag_names *names = s->t->recording->streams.items[who->stream].names;
 	bool call = mine && (line->kind == TRACE_LINE_ENTER || line->kind == TRACE_LINE_INLINE);
 	uint64_t past = line->time > s->t->begin ? line->time - s->t->begin : 0;
@@ -313,8 +313,8 @@ static unsigned range(struct tag_select *s, const struct trace_line *line, bool 
 
 unsigned tag_select_line(struct tag_select *s, struct trace_line *line, struct tag_open **open)
 {
-	const struct tag_who *who = &s->t->whos.items[line->who];
-	struct lane *lane = &s->lanes[who->stream];
+	const struct tag_identity *who = &s->t->whos.items[line->who];
+	struct trace_select_lane *lane = &s->lanes[who->stream];
 	bool mine = chosen(s, line->who, line->process);
 	unsigned what = range(s, line, mine);
 

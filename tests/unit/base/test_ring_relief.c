@@ -21,7 +21,7 @@ static bool ring_put_stack(struct test_ring *r, uint64_t time_ns, uint64_t used)
 struct relief {
 	struct perf_decoder d;
 	struct test_ring rings[2];
-	struct ring_merge *m;
+	struct perf_ring_merge *m;
 	uint64_t time, last, put, taken;
 	bool puts;
 	unsigned seed;
@@ -45,11 +45,11 @@ static void check_record(struct relief *t, struct ring_record *record)
 	struct event e;
 
 	if (dice(t, 3) == 0) {
-		record->bytes = ring_merge_hold(t->m);
-		ring_merge_relieve(t->m);
+		record->bytes = perf_ring_merge_hold(t->m);
+		perf_ring_merge_relieve(t->m);
 	}
 	for (unsigned i = dice(t, 3); i > 0; i--) {
-		ring_merge_relieve(t->m);
+		perf_ring_merge_relieve(t->m);
 		put_some(t);
 	}
 	CHECK_EQ(perf_decoder_decode(&t->d, record->bytes, record->size, &e), PERF_DECODED);
@@ -73,33 +73,33 @@ static void relieved_rings_come_as_one_stream(void)
 	struct ring_record record;
 
 	decoder_for(&t.d, &attr);
-	t.m = ring_merge_new(&t.d);
+	t.m = perf_ring_merge_new(&t.d);
 	for (size_t i = 0; i < 2; i++) {
 		ring_init(&t.rings[i]);
-		ring_merge_add(t.m, &t.rings[i].ring, i);
+		perf_ring_merge_add(t.m, &t.rings[i].ring, i);
 	}
 	for (int round = 0; round < 2000; round++) {
 		uint64_t until;
 
 		put_some(&t);
 		if (dice(&t, 2))
-			ring_merge_relieve(t.m);
+			perf_ring_merge_relieve(t.m);
 		until = t.time - 1 - dice(&t, 5);
-		ring_merge_begin(t.m);
-		for (int i = 0; i < 40 && ring_merge_next(t.m, until, &record); i++)
+		perf_ring_merge_begin(t.m);
+		for (int i = 0; i < 40 && perf_ring_merge_next(t.m, until, &record); i++)
 			check_record(&t, &record);
-		ring_merge_end(t.m);
+		perf_ring_merge_end(t.m);
 	}
 	for (uint64_t until = t.time - 1; t.taken < t.put; until = t.time - 1) {
-		ring_merge_begin(t.m);
-		while (ring_merge_next(t.m, until, &record))
+		perf_ring_merge_begin(t.m);
+		while (perf_ring_merge_next(t.m, until, &record))
 			check_record(&t, &record);
-		ring_merge_end(t.m);
+		perf_ring_merge_end(t.m);
 		t.puts = false;
 	}
 	CHECK(t.put > 10000);
 	CHECK_EQ(t.taken, t.put);
-	ring_merge_free(t.m);
+	perf_ring_merge_free(t.m);
 	perf_decoder_done(&t.d);
 }
 
@@ -111,29 +111,29 @@ static void a_relieved_ring_has_room(void)
 	struct ring_record record;
 
 	decoder_for(&t.d, &attr);
-	t.m = ring_merge_new(&t.d);
+	t.m = perf_ring_merge_new(&t.d);
 	ring_init(&t.rings[0]);
-	ring_merge_add(t.m, &t.rings[0].ring, 0);
+	perf_ring_merge_add(t.m, &t.rings[0].ring, 0);
 	for (; ring_put_stack(&t.rings[0], t.time, 8); t.time++)
 		t.put++;
-	ring_merge_begin(t.m);
-	CHECK(ring_merge_next(t.m, UINT64_MAX, &record));
-	ring_merge_relieve(t.m);
+	perf_ring_merge_begin(t.m);
+	CHECK(perf_ring_merge_next(t.m, UINT64_MAX, &record));
+	perf_ring_merge_relieve(t.m);
 	CHECK(!ring_put_stack(&t.rings[0], t.time, 8));
-	ring_merge_hold(t.m);
-	ring_merge_relieve(t.m);
+	perf_ring_merge_hold(t.m);
+	perf_ring_merge_relieve(t.m);
 	CHECK_EQ(t.rings[0].page.data_tail, t.rings[0].page.data_head);
 	for (uint64_t first = t.put; t.put < 2 * first; t.put++)
 		CHECK(ring_put_stack(&t.rings[0], t.time++, 8));
-	for (t.taken = 1; ring_merge_next(t.m, UINT64_MAX, &record); t.taken++)
+	for (t.taken = 1; perf_ring_merge_next(t.m, UINT64_MAX, &record); t.taken++)
 		CHECK_EQ(record.time_ns, t.taken + 1);
-	ring_merge_end(t.m);
-	ring_merge_begin(t.m);
-	while (ring_merge_next(t.m, UINT64_MAX, &record))
+	perf_ring_merge_end(t.m);
+	perf_ring_merge_begin(t.m);
+	while (perf_ring_merge_next(t.m, UINT64_MAX, &record))
 		CHECK_EQ(record.time_ns, ++t.taken);
-	ring_merge_end(t.m);
+	perf_ring_merge_end(t.m);
 	CHECK_EQ(t.taken, t.put);
-	ring_merge_free(t.m);
+	perf_ring_merge_free(t.m);
 	perf_decoder_done(&t.d);
 }
 

@@ -4,7 +4,7 @@
  * pair, and what goes into each function adds up to what it took, recursion or not.
  */
 #include "check.h"
-#include "named_fixture.h"
+#include "symbolized_fixture.h"
 
 #include "export/callgrind.h"
 
@@ -59,7 +59,8 @@ static void read_line(struct reading *r, const char *line)
 	}
 }
 
-static void read_all(struct reading *r, const struct named_paths *n, struct named_below *below)
+static void read_all(struct reading *r, const struct symbolized_profile *n,
+                     struct named_below *below)
 {
 	struct spill out;
 	char *line, *rest;

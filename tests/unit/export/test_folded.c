@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines for flame graphs: every path once, no time lost, nothing that the tools refuse. */
 #include "check.h"
-#include "named_fixture.h"
+#include "symbolized_fixture.h"
 
 #include "export/folded.h"
 
 #define NET (1u << NAMED_NET)
 
 /* The lines as one text; to be freed with buf_done(). */
-static struct buf folded(const struct named_paths *n, unsigned columns, struct named_below *below)
+static struct buf folded(const struct symbolized_profile *n, unsigned columns,
+                         struct named_below *below)
 {
 	struct spill out;
 	struct buf text;

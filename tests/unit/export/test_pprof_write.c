@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pprof's form, unpacked and read by field: every value, name and reference is there. */
 #include "check.h"
-#include "named_fixture.h"
+#include "symbolized_fixture.h"
 #include "view_fixture.h"
 
 #include "export/pprof_write.h"
@@ -184,7 +184,7 @@ static void take(struct decoded *d, const struct field *f)
 	}
 }
 
-static struct decoded *decode(const struct named_paths *n)
+static struct decoded *decode(const struct symbolized_profile *n)
 {
 	struct decoded *d = xcalloc(1, sizeof(*d));
 	struct spill out;
@@ -311,7 +311,7 @@ static void samples_have_their_weight_and_waits(void)
 {
 	static const struct filter all;
 	struct selection selection;
-	struct named_paths n;
+	struct symbolized_profile n;
 	const int64_t *values;
 	struct decoded *d;
 	struct fixture f;
@@ -320,7 +320,7 @@ static void samples_have_their_weight_and_waits(void)
 	fixture_init(&f, true);
 	v = view_new(f.profile, f.symbols);
 	CHECK(!filter_select(v, &all, 0, &selection, NULL));
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	named_of_samples(&n, v, &selection);
 	d = decode(&n);
 	CHECK_EQ(d->types, 4);
@@ -338,7 +338,7 @@ static void samples_have_their_weight_and_waits(void)
 	CHECK(values && values[0] == 10);
 	CHECK_EQ(d->mappings, 2);
 	decoded_free(d);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	selection_done(&selection);
 	view_free(v);
 	fixture_done(&f);

@@ -5,7 +5,7 @@
 
 #include "export/chrome.h"
 #include "export/folded.h"
-#include "view/named/named.h"
+#include "view/symbolized/symbolized.h"
 #include "view/tags/tag_paths.h"
 
 static struct buf chrome_of(struct memory *m, struct tag_trace_options *o)
@@ -35,11 +35,11 @@ static struct buf folded_of(struct memory *m, struct tag_trace_options *o, size_
 	struct tag_paths *p = tag_paths_new(max, o->wall);
 	struct tag_trace_result result;
 	struct error err = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct spill out;
 	struct buf text;
 
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	o->line = tag_paths_line;
 	o->of = p;
 	if (tag_trace_run(&m->r, o, &result, &err))
@@ -53,7 +53,7 @@ static struct buf folded_of(struct memory *m, struct tag_trace_options *o, size_
 			buf_addf(&out.buf, "# %s\n", intern_text(&n.texts, *id));
 	text = out.buf;
 	spill_close(&out, true, NULL);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	return text;
 }
 

@@ -2,7 +2,7 @@
 /* pprof's form, read: what was written comes back, others' files mean what they say, bad ones
    are refused with file and byte. */
 #include "check.h"
-#include "named_fixture.h"
+#include "symbolized_fixture.h"
 #include "view_fixture.h"
 
 #include "format/pprof/pprof_legacy.h"
@@ -16,7 +16,7 @@
 
 /* All of a model as text, a line a row, sorted: equal texts are equal models. */
 
-static void dump_place(const struct named_paths *n, uint32_t id, struct buf *out)
+static void dump_place(const struct symbolized_profile *n, uint32_t id, struct buf *out)
 {
 	const struct named_place *p = &n->places.items[id];
 
@@ -37,7 +37,7 @@ static void dump_place(const struct named_paths *n, uint32_t id, struct buf *out
 	}
 }
 
-static void dump_path(const struct named_paths *n, uint32_t path, struct buf *out)
+static void dump_path(const struct symbolized_profile *n, uint32_t path, struct buf *out)
 {
 	if (path == NAMED_ROOT)
 		return;
@@ -50,7 +50,8 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void dump_row(const struct named_paths *n, const struct named_row *row, struct buf *out)
+static void dump_row(const struct symbolized_profile *n, const struct named_row *row,
+                     struct buf *out)
 {
 	const struct named_owner *o = &n->owners.items[row->owner];
 
@@ -61,7 +62,7 @@ static void dump_row(const struct named_paths *n, const struct named_row *row, s
 		buf_addf(out, " %" PRId64, row->values[i]);
 }
 
-static void dump(const struct named_paths *n, struct buf *out)
+static void dump(const struct symbolized_profile *n, struct buf *out)
 {
 	VEC(char *) lines = {0};
 
@@ -88,7 +89,7 @@ static void dump(const struct named_paths *n, struct buf *out)
 	vec_done(&lines);
 }
 
-static void written(const struct named_paths *n, struct buf *out)
+static void written(const struct symbolized_profile *n, struct buf *out)
 {
 	struct spill spill;
 
@@ -99,13 +100,13 @@ static void written(const struct named_paths *n, struct buf *out)
 	CHECK(!spill_close(&spill, true, NULL));
 }
 
-static void comes_back(const struct named_paths *n)
+static void comes_back(const struct symbolized_profile *n)
 {
 	struct buf file = {0}, want = {0}, got = {0}, left = {0};
-	struct named_paths again;
+	struct symbolized_profile again;
 	struct error err = {0};
 
-	named_paths_init(&again);
+	symbolized_profile_init(&again);
 	again.depth_max = n->depth_max;
 	written(n, &file);
 	CHECK(!pprof_read_memory(&again, "f", file.data, file.size, &left, &err));
@@ -115,7 +116,7 @@ static void comes_back(const struct named_paths *n)
 	CHECK_STR(buf_text(&got), buf_text(&want));
 	CHECK_STR(buf_text(&left), "");
 	CHECK(n->rows.count > 0);
-	named_paths_done(&again);
+	symbolized_profile_done(&again);
 	buf_done(&file);
 	buf_done(&want);
 	buf_done(&got);
@@ -166,18 +167,18 @@ static void samples_come_back(void)
 {
 	static const struct filter all;
 	struct selection selection;
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct fixture f;
 	struct view *v;
 
 	fixture_init(&f, true);
 	v = view_new(f.profile, f.symbols);
 	CHECK(!filter_select(v, &all, 0, &selection, NULL));
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
 	named_of_samples(&n, v, &selection);
 	comes_back(&n);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	selection_done(&selection);
 	view_free(v);
 	fixture_done(&f);
@@ -224,9 +225,10 @@ static void strings(struct buf *b, const char *const *texts)
 }
 #define STRINGS(b, ...) strings((b), (const char *const[]){__VA_ARGS__, NULL})
 
-static int read_buf(struct named_paths *n, const struct buf *b, struct buf *left, struct error *err)
+static int read_buf(struct symbolized_profile *n, const struct buf *b, struct buf *left,
+                    struct error *err)
 {
-	named_paths_init(n);
+	symbolized_profile_init(n);
 	return pprof_read_memory(n, "f.pb", buf_text(b), b->size, left, err);
 }
 
@@ -234,7 +236,7 @@ static int read_buf(struct named_paths *n, const struct buf *b, struct buf *left
 static void a_profile_of_go_is_understood(void)
 {
 	struct buf b = {0}, got = {0}, left = {0}, location = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 
 	MESSAGE(&b, 1, 1, 1, 2, 2);
@@ -264,7 +266,7 @@ static void a_profile_of_go_is_understood(void)
 	          "work 0  0;work+0x1020 (:0 @0)+1020 in /tmp/go/work ;main.spin (work.go:10 "
 	          "@12)+1010 in /tmp/go/work  4 40000000\n");
 	CHECK_STR(buf_text(&left), "");
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&location);
 	buf_done(&got);
@@ -275,7 +277,7 @@ static void a_profile_of_go_is_understood(void)
 static void other_producers_are_understood(void)
 {
 	struct buf b = {0}, sample = {0}, got = {0}, left = {0}, location = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 
 	STRINGS(&b, "", "wall", "ms", "outer", "inl\nined", "comm", "nginx", "thread_name", "w1",
@@ -305,7 +307,7 @@ static void other_producers_are_understood(void)
 	                          "@6);inl\\nined (:0 @5)+0 150\n");
 	CHECK_STR(buf_text(&left), "1 sample has labels besides process, thread, pid and "
 	                           "tid: these are left out\n");
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&sample);
 	buf_done(&location);
@@ -316,7 +318,7 @@ static void other_producers_are_understood(void)
 static void more_values_than_are_kept_are_told(void)
 {
 	struct buf b = {0}, got = {0}, left = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 
 	STRINGS(&b, "", "a", "b", "c", "d", "e", "f");
 	for (uint64_t i = 1; i <= 6; i++)
@@ -328,7 +330,7 @@ static void more_values_than_are_kept_are_told(void)
 	CHECK_STR(buf_text(&got), "a/ b/ c/ e/* period 0  time 0 0\n 0  0 10 20 30 50\n");
 	CHECK_STR(buf_text(&left), "of 6 values a sample the first 3 and the main one are "
 	                           "read: left out are d, f\n");
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&got);
 	buf_done(&left);
@@ -337,7 +339,7 @@ static void more_values_than_are_kept_are_told(void)
 /* Each is refused with -EBADMSG, the file, a byte, and these words. */
 static void refused(const struct buf *b, const char *byte, const char *words)
 {
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 
 	CHECK_EQ(read_buf(&n, b, NULL, &err), -EBADMSG);
@@ -347,7 +349,7 @@ static void refused(const struct buf *b, const char *byte, const char *words)
 	CHECK(strstr(err.text, words));
 	if (!strstr(err.text, words) || !strstr(err.text, byte))
 		printf("# %s\n", err.text);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 }
 
 static void begin(struct buf *b)
@@ -417,7 +419,7 @@ static void what_unpacks_to_too_much_is_refused(void)
 {
 	unsigned char *zeros = xcalloc(1, 1 << 20), *packed = xmalloc(1 << 21);
 	z_stream z = {.next_out = packed, .avail_out = 1 << 21};
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 
 	CHECK(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -426,10 +428,10 @@ static void what_unpacks_to_too_much_is_refused(void)
 		z.avail_in = 1 << 20;
 		CHECK(deflate(&z, i == 99 ? Z_FINISH : Z_NO_FLUSH) >= 0);
 	}
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	CHECK_EQ(pprof_read_memory(&n, "f.pb", packed, z.total_out, NULL, &err), -EFBIG);
 	CHECK(strstr(err.text, "256 times its size"));
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	deflateEnd(&z);
 	free(zeros);
 	free(packed);
@@ -439,7 +441,7 @@ static void what_unpacks_to_too_much_is_refused(void)
 static void what_few_bytes_make_is_bounded(void)
 {
 	struct buf b = {0}, sample = {0}, location = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 
 	begin(&b);
@@ -454,7 +456,7 @@ static void what_few_bytes_make_is_bounded(void)
 	bytes(&b, 2, sample.data, sample.size);
 	CHECK_EQ(read_buf(&n, &b, NULL, &err), -EFBIG);
 	CHECK(strstr(err.text, "frames of call paths"));
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&sample);
 	buf_done(&location);
@@ -465,7 +467,7 @@ static void samples_of_one_path_count_its_frames_once(void)
 {
 	enum { SAMPLES = 70000, FUNCTIONS = 500 };
 	struct buf b = {0}, location = {0};
-	struct named_paths n;
+	struct symbolized_profile n;
 	struct error err = {0};
 
 	CHECK((size_t)SAMPLES * FUNCTIONS > PPROF_FRAMES_MAX);
@@ -481,7 +483,7 @@ static void samples_of_one_path_count_its_frames_once(void)
 	CHECK_STR(err.text, "");
 	CHECK_EQ(n.rows.count, 1);
 	CHECK_EQ(n.rows.items[0].values[0], (int64_t)SAMPLES * 3);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&location);
 }

@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-#include "view/calls/call_books.h"
+#include "view/calls/call_check.h"
 #include "view/calls/call_report.h"
 #include "view/calls/call_tree.h"
 

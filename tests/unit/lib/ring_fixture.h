@@ -4,7 +4,7 @@
 #define ASSAY_TESTS_RING_FIXTURE_H
 
 #include "perf_data_fixture.h"
-#include "session/stream/ring_merge.h"
+#include "session/stream/perf_ring_merge.h"
 
 #define REGS_MASK 0xff0fffull
 #define REGS_COUNT 20

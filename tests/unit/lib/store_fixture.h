@@ -43,7 +43,7 @@ struct mill {
 	bool leaves;              /* no callers */
 	const char *path;         /* of the store; NULL: a profile alone, `whole` */
 	struct store_options options;
-	bool keep;              /* store_keep() after each window */
+	bool keep;              /* store_retention() after each window */
 	struct store_rate rate; /* of each window; period_ns may change between two */
 	struct store_budget budget;
 	const char *hostname;
@@ -59,7 +59,7 @@ struct mill {
 	struct event_sink sinks[2];
 	size_t sink_count;
 	uint64_t windows_written, samples, processes;
-	uint64_t keep_most_ns; /* CPU time of the longest call of store_keep() */
+	uint64_t keep_most_ns; /* CPU time of the longest call of store_retention() */
 	struct error err;
 };
 
@@ -248,7 +248,7 @@ static int mill_window(void *ctx, const struct profile *p, const struct profile_
 	status = store_add_window(m->store, p, &sw, err);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
 	if (!status && m->keep)
-		status = store_keep(m->store, sw.end_ns, err);
+		status = store_retention(m->store, sw.end_ns, err);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
 	took = (uint64_t)(b.tv_sec - a.tv_sec) * SECOND + (uint64_t)b.tv_nsec - (uint64_t)a.tv_nsec;
 	m->keep_most_ns = took > m->keep_most_ns ? took : m->keep_most_ns;

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "perf_data_fixture.h"
 #include "session/rate/budget.h"
-#include "session/rate/shed.h"
+#include "session/rate/rate_control.h"
 
 #include <linux/perf_event.h>
 #include <math.h>
@@ -287,7 +287,7 @@ static void any_machine(void)
 struct world {
 	struct plan plan;
 	struct perf_source *source;
-	struct shed shed;
+	struct rate_control rate_control;
 };
 
 static void add_clock(struct world *w, enum attr_role role, uint64_t hz, uint64_t period)
@@ -311,7 +311,7 @@ static void add_clock(struct world *w, enum attr_role role, uint64_t hz, uint64_
 
 static void world_close(struct world *w)
 {
-	shed_done(&w->shed);
+	rate_control_done(&w->rate_control);
 	perf_source_close(w->source);
 	vec_each (event, &w->plan.events)
 		vec_done(&event->ids);
@@ -334,7 +334,7 @@ static bool world_open(struct world *w)
 		world_close(w);
 		return false;
 	}
-	shed_init(&w->shed, &w->plan, w->source);
+	rate_control_init(&w->rate_control, &w->plan, w->source);
 	return true;
 }
 
@@ -348,19 +348,21 @@ static void a_clock_with_a_budget(void)
 
 	if (!world_open(&w))
 		return;
-	shed_budget(&w.shed, 1e-7);
-	CHECK(!shed_begin(&w.shed, 0, 0));
+	rate_control_budget(&w.rate_control, 1e-7);
+	CHECK(!rate_control_begin(&w.rate_control, 0, 0));
 	now = clock_ns(CLOCK_MONOTONIC);
-	CHECK_EQ(w.shed.changes.count, 1);
-	CHECK_EQ(shed_period(&w.shed, 0, 0, now, 50000), floor);
-	CHECK(shed_period(&w.shed, 1, 0, now, 8000617) > 8 * floor);
-	CHECK_EQ(shed_period(&w.shed, 0, 0, w.shed.changes.items[0].done_ns[0], 1), 50000);
-	shed_status(&w.shed, &status);
+	CHECK_EQ(w.rate_control.changes.count, 1);
+	CHECK_EQ(rate_control_period(&w.rate_control, 0, 0, now, 50000), floor);
+	CHECK(rate_control_period(&w.rate_control, 1, 0, now, 8000617) > 8 * floor);
+	CHECK_EQ(rate_control_period(&w.rate_control, 0, 0,
+	                             w.rate_control.changes.items[0].done_ns[0], 1),
+	         50000);
+	rate_control_status(&w.rate_control, &status);
 	CHECK_EQ(status.period_ns, floor);
 	/* Full rings cannot slow it further. */
-	shed_look(&w.shed, 1, true, now);
-	CHECK_EQ(w.shed.changes.count, 1);
-	shed_account(&w.shed, &account);
+	rate_control_look(&w.rate_control, 1, true, now);
+	CHECK_EQ(w.rate_control.changes.count, 1);
+	rate_control_account(&w.rate_control, &account);
 	CHECK_EQ(account.rates.count, 1);
 	CHECK_EQ(account.rates.items[0].period_ns, floor);
 	CHECK_EQ(account.rates.items[0].budget, 1);
@@ -379,15 +381,15 @@ static void full_rings_beside_a_budget(void)
 
 	if (!world_open(&w))
 		return;
-	shed_budget(&w.shed, 1000);
-	CHECK(!shed_begin(&w.shed, 0, 0));
-	CHECK_EQ(w.shed.changes.count, 0);
-	shed_look(&w.shed, 0.9, false, now);
-	CHECK_EQ(shed_period(&w.shed, 0, 0, UINT64_MAX, 1), 100000);
+	rate_control_budget(&w.rate_control, 1000);
+	CHECK(!rate_control_begin(&w.rate_control, 0, 0));
+	CHECK_EQ(w.rate_control.changes.count, 0);
+	rate_control_look(&w.rate_control, 0.9, false, now);
+	CHECK_EQ(rate_control_period(&w.rate_control, 0, 0, UINT64_MAX, 1), 100000);
 	for (int i = 0; i < 10; i++)
-		shed_look(&w.shed, 0, false, now += 4 * SECOND);
-	CHECK_EQ(shed_period(&w.shed, 0, 0, UINT64_MAX, 1), 50000);
-	shed_account(&w.shed, &account);
+		rate_control_look(&w.rate_control, 0, false, now += 4 * SECOND);
+	CHECK_EQ(rate_control_period(&w.rate_control, 0, 0, UINT64_MAX, 1), 50000);
+	rate_control_account(&w.rate_control, &account);
 	CHECK_EQ(account.rates.count, 2);
 	CHECK_EQ(account.rates.items[0].budget, 0);
 	vec_done(&account.rates);
@@ -395,12 +397,12 @@ static void full_rings_beside_a_budget(void)
 }
 
 /* Samples due, in periods asked for, from the first change to `end_ns`. */
-static double due(const struct shed *s, uint64_t end_ns)
+static double due(const struct rate_control *s, uint64_t end_ns)
 {
 	double sum = 0;
 
 	for (size_t i = s->changes.count; i--;) {
-		const struct shed_change *c = &s->changes.items[i];
+		const struct rate_control_change *c = &s->changes.items[i];
 
 		sum += (double)(end_ns - c->done_ns[0]) / c->stretch;
 		end_ns = c->done_ns[0];
@@ -421,22 +423,23 @@ static void many_changes_are_bounded_and_their_totals_exact(void)
 	for (int i = 0; i < 6000; i++) {
 		bool full = i % 2 == 0;
 
-		shed_look(&w.shed, full ? 0.9 : 0, false, now += (full ? 1 : 100) * SECOND);
-		at = vec_last(&w.shed.changes)->done_ns[0];
+		rate_control_look(&w.rate_control, full ? 0.9 : 0, false,
+		                  now += (full ? 1 : 100) * SECOND);
+		at = vec_last(&w.rate_control.changes)->done_ns[0];
 		expected += last ? (double)(at - last) / stretch : 0;
-		stretch = vec_last(&w.shed.changes)->stretch;
+		stretch = vec_last(&w.rate_control.changes)->stretch;
 		last = at;
 		first = first ? first : at;
-		CHECK(w.shed.changes.count <= SHED_CHANGES_MAX);
+		CHECK(w.rate_control.changes.count <= SHED_CHANGES_MAX);
 	}
-	CHECK_EQ(w.shed.merged + w.shed.changes.count, 6000);
-	CHECK_EQ(w.shed.changes.items[0].done_ns[0], first);
-	CHECK(fabs(due(&w.shed, last) / expected - 1) < 1e-9);
+	CHECK_EQ(w.rate_control.merged + w.rate_control.changes.count, 6000);
+	CHECK_EQ(w.rate_control.changes.items[0].done_ns[0], first);
+	CHECK(fabs(due(&w.rate_control, last) / expected - 1) < 1e-9);
 	status.now_ns = now;
-	shed_status(&w.shed, &status);
+	rate_control_status(&w.rate_control, &status);
 	CHECK_EQ(status.slowed_behind_ns, 3000 * 100 * SECOND);
-	shed_account(&w.shed, &account);
-	CHECK_EQ(account.rates.count, w.shed.changes.count);
+	rate_control_account(&w.rate_control, &account);
+	CHECK_EQ(account.rates.count, w.rate_control.changes.count);
 	CHECK_EQ(account.notes.count, 1);
 	CHECK(strstr(account.notes.items[0], "changed 6000 times") != NULL);
 	CHECK(strstr(account.notes.items[0], "300000.0 s because the recorder") != NULL);
@@ -451,20 +454,20 @@ static void nothing_to_slow(void)
 {
 	struct account account = {0};
 	struct plan plan = {0};
-	struct shed s;
+	struct rate_control s;
 
-	shed_init(&s, &plan, NULL);
-	shed_budget(&s, 0.01);
-	CHECK(!shed_begin(&s, 0, 0));
-	shed_look(&s, 0, false, SECOND);
-	shed_account(&s, &account);
+	rate_control_init(&s, &plan, NULL);
+	rate_control_budget(&s, 0.01);
+	CHECK(!rate_control_begin(&s, 0, 0));
+	rate_control_look(&s, 0, false, SECOND);
+	rate_control_account(&s, &account);
 	CHECK_EQ(account.rates.count, 0);
 	CHECK_EQ(account.budget.share_ppm, 0);
 	CHECK_EQ(account.notes.count, 1);
 	vec_each (note, &account.notes)
 		free(*note);
 	vec_done(&account.notes);
-	shed_done(&s);
+	rate_control_done(&s);
 }
 
 int main(void)

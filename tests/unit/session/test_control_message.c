@@ -2,7 +2,7 @@
 /* What sessions and their commands say to each other: all of it arrives, and nothing else. */
 #include "check.h"
 #include "session/daemon/control_message.h"
-#include "session/daemon/session_place.h"
+#include "session/daemon/session_registry.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include "linux/place.h"
 #include "session/daemon/session_directory.h"
-#include "source/runtime/shared_files.h"
+#include "source/runtime/runtime_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

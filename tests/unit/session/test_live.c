@@ -7,7 +7,7 @@
 #include "ring_fixture.h"
 #include "format/perf/perf_data_feature.h"
 #include "profile/ledger/ledger_cpu.h"
-#include "session/rate/shed.h"
+#include "session/rate/rate_control.h"
 #include "source/perf/perf_events.h"
 
 /* Decodes the body as a sample, in a block of its own at the given misalignment. */
@@ -269,15 +269,15 @@ static void rings_come_as_one_stream(void)
 	struct perf_event_attr attr = fixture_clock();
 	struct test_ring rings[3];
 	struct perf_decoder d;
-	struct ring_merge *m;
+	struct perf_ring_merge *m;
 	uint64_t time = 1, last = 0, put = 0, taken = 0;
 	unsigned seed = 1;
 
 	decoder_for(&d, &attr);
-	m = ring_merge_new(&d);
+	m = perf_ring_merge_new(&d);
 	for (size_t i = 0; i < 3; i++) {
 		ring_init(&rings[i]);
-		ring_merge_add(m, &rings[i].ring, i);
+		perf_ring_merge_add(m, &rings[i].ring, i);
 	}
 	for (int round = 0; round < 400; round++) {
 		uint64_t until = round < 399 ? time : UINT64_MAX;
@@ -288,15 +288,15 @@ static void rings_come_as_one_stream(void)
 			put += ring_put_sample(&rings[(seed >> 16) % 3], time, (seed >> 20) % 30);
 			time += (seed >> 8) % 3;
 		}
-		ring_merge_begin(m);
-		while (ring_merge_next(m, until, &record)) {
+		perf_ring_merge_begin(m);
+		while (perf_ring_merge_next(m, until, &record)) {
 			uint64_t at = perf_decoder_time(&d, record.bytes, record.size);
 
 			CHECK(at >= last && at <= until && record.time_ns == at);
 			last = at;
 			taken++;
 		}
-		ring_merge_end(m);
+		perf_ring_merge_end(m);
 	}
 	CHECK(put > 4000);
 	CHECK_EQ(taken, put);
@@ -304,7 +304,7 @@ static void rings_come_as_one_stream(void)
 		CHECK_EQ(rings[i].page.data_tail, rings[i].page.data_head);
 		CHECK(rings[i].page.data_head > 20 * RING_BYTES);
 	}
-	ring_merge_free(m);
+	perf_ring_merge_free(m);
 	perf_decoder_done(&d);
 }
 
@@ -317,29 +317,29 @@ static void records_without_time_stay_in_their_place(void)
 	struct perf_event_attr attr = fixture_clock();
 	struct perf_decoder d;
 	struct test_ring rings[2];
-	struct ring_merge *m;
+	struct perf_ring_merge *m;
 	struct ring_record record;
 	size_t count = 0;
 
 	decoder_for(&d, &attr);
-	m = ring_merge_new(&d);
+	m = perf_ring_merge_new(&d);
 	for (size_t i = 0; i < 2; i++) {
 		ring_init(&rings[i]);
-		ring_merge_add(m, &rings[i].ring, i);
+		perf_ring_merge_add(m, &rings[i].ring, i);
 		for (size_t j = 0; j < 4; j++)
 			CHECK(ring_put_sample(&rings[i], times[i][j], 0));
 	}
-	ring_merge_begin(m);
-	for (; ring_merge_next(m, 29, &record) && count < 8; count++) {
+	perf_ring_merge_begin(m);
+	for (; perf_ring_merge_next(m, 29, &record) && count < 8; count++) {
 		CHECK_EQ(record.cpu, expected[count][0]);
 		CHECK_EQ(record.time_ns, expected[count][1]);
 	}
 	CHECK_EQ(count, 7);
-	CHECK(ring_merge_next(m, 30, &record));
+	CHECK(perf_ring_merge_next(m, 30, &record));
 	CHECK_EQ(record.time_ns, 30);
-	CHECK(!ring_merge_next(m, UINT64_MAX, &record));
-	ring_merge_end(m);
-	ring_merge_free(m);
+	CHECK(!perf_ring_merge_next(m, UINT64_MAX, &record));
+	perf_ring_merge_end(m);
+	perf_ring_merge_free(m);
 	perf_decoder_done(&d);
 }
 
@@ -348,24 +348,24 @@ static void rings_tell_how_full_they_are(void)
 	struct perf_event_attr attr = fixture_clock();
 	struct perf_decoder d;
 	struct test_ring r;
-	struct ring_merge *m;
+	struct perf_ring_merge *m;
 	struct ring_record record;
 
 	decoder_for(&d, &attr);
-	m = ring_merge_new(&d);
+	m = perf_ring_merge_new(&d);
 	ring_init(&r);
-	ring_merge_add(m, &r.ring, 0);
-	CHECK(ring_merge_begin(m) == 0);
-	CHECK(!ring_merge_next(m, UINT64_MAX, &record));
-	ring_merge_end(m);
+	perf_ring_merge_add(m, &r.ring, 0);
+	CHECK(perf_ring_merge_begin(m) == 0);
+	CHECK(!perf_ring_merge_next(m, UINT64_MAX, &record));
+	perf_ring_merge_end(m);
 	while (ring_put_sample(&r, 5, 20))
 		;
-	CHECK(ring_merge_begin(m) > 0.9);
-	CHECK(!ring_merge_next(m, 4, &record));
-	ring_merge_end(m);
+	CHECK(perf_ring_merge_begin(m) > 0.9);
+	CHECK(!perf_ring_merge_next(m, 4, &record));
+	perf_ring_merge_end(m);
 	CHECK_EQ(r.page.data_tail, 0); /* nothing was taken, nothing is given back */
 	CHECK_EQ(r.ring.used_max, r.page.data_head);
-	ring_merge_free(m);
+	perf_ring_merge_free(m);
 	perf_decoder_done(&d);
 }
 
@@ -393,21 +393,21 @@ static void a_clock_that_changes_its_pace(void)
 	ledger_cpu_done(&b);
 }
 
-static uint64_t level_period(const struct shed *s)
+static uint64_t level_period(const struct rate_control *s)
 {
-	return shed_period(s, 0, 0, UINT64_MAX, 1);
+	return rate_control_period(s, 0, 0, UINT64_MAX, 1);
 }
 
-struct shed_world {
+struct rate_control_world {
 	struct plan plan;
 	struct perf_source *source;
-	struct shed shed;
+	struct rate_control rate_control;
 	uint64_t now;
 };
 
-static void world_close(struct shed_world *w)
+static void world_close(struct rate_control_world *w)
 {
-	shed_done(&w->shed);
+	rate_control_done(&w->rate_control);
 	perf_source_close(w->source);
 	vec_each (event, &w->plan.events)
 		vec_done(&event->ids);
@@ -415,7 +415,7 @@ static void world_close(struct shed_world *w)
 }
 
 /* A clock of 1 kHz; false: this machine does not let us have one. */
-static bool world_open(struct shed_world *w)
+static bool world_open(struct rate_control_world *w)
 {
 	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
 	                                .size = sizeof(clock),
@@ -431,7 +431,7 @@ static bool world_open(struct shed_world *w)
 	        .event_count = 1, .tasks = &self, .task_count = 1, .ring_bytes = 4096};
 	struct error err = {0};
 
-	*w = (struct shed_world){.now = 1000000 * MS};
+	*w = (struct rate_control_world){.now = 1000000 * MS};
 	vec_push(&w->plan.events,
 	         (struct perf_source_event){.attr = clock, .name = "clock", .role = ATTR_CLOCK});
 	options.events = w->plan.events.items;
@@ -440,61 +440,63 @@ static bool world_open(struct shed_world *w)
 		vec_done(&w->plan.events);
 		return false;
 	}
-	shed_init(&w->shed, &w->plan, w->source);
+	rate_control_init(&w->rate_control, &w->plan, w->source);
 	return true;
 }
 
 /* Down while it falls behind, no lower than the floor. */
-static void check_shedding(struct shed_world *w)
+static void check_shedding(struct rate_control_world *w)
 {
-	struct shed *s = &w->shed;
+	struct rate_control *s = &w->rate_control;
 	uint64_t early;
 
-	shed_look(s, 0.1, false, w->now);
+	rate_control_look(s, 0.1, false, w->now);
 	CHECK_EQ(s->changes.count, 0);
-	CHECK_EQ(shed_period(s, 0, 0, w->now, 77), 77); /* the kernel's word, while it is true */
-	shed_look(s, 0.9, false, w->now);
+	CHECK_EQ(rate_control_period(s, 0, 0, w->now, 77),
+	         77); /* the kernel's word, while it is true */
+	rate_control_look(s, 0.9, false, w->now);
 	CHECK_EQ(level_period(s), 2 * MS);
 	early = s->changes.items[0].done_ns[0];
-	CHECK_EQ(shed_period(s, 0, 0, early, 1), MS);
-	shed_look(s, 0.9, false, w->now + MS); /* what was in the ring before */
+	CHECK_EQ(rate_control_period(s, 0, 0, early, 1), MS);
+	rate_control_look(s, 0.9, false, w->now + MS); /* what was in the ring before */
 	CHECK_EQ(level_period(s), 2 * MS);
 	for (int i = 1; i < 20; i++)
-		shed_look(s, 0.1, true, w->now += 100 * MS);
+		rate_control_look(s, 0.1, true, w->now += 100 * MS);
 	CHECK_EQ(level_period(s), 16 * MS); /* 62 Hz: half of it is below 49 */
 }
 
 /* Up again when there is room for a while. */
-static void check_taking_up(struct shed_world *w)
+static void check_taking_up(struct rate_control_world *w)
 {
-	struct shed *s = &w->shed;
+	struct rate_control *s = &w->rate_control;
 
-	shed_look(s, 0.1, false, w->now + 1000 * MS);
+	rate_control_look(s, 0.1, false, w->now + 1000 * MS);
 	CHECK_EQ(level_period(s), 16 * MS);
-	shed_look(s, 0.1, false, w->now += 4000 * MS);
+	rate_control_look(s, 0.1, false, w->now += 4000 * MS);
 	CHECK_EQ(level_period(s), 8 * MS);
-	shed_look(s, 0.9, false, w->now += 100 * MS); /* too early: the next try comes later */
+	rate_control_look(s, 0.9, false,
+	                  w->now += 100 * MS); /* too early: the next try comes later */
 	CHECK_EQ(level_period(s), 16 * MS);
-	shed_look(s, 0.1, false, w->now + 4000 * MS);
+	rate_control_look(s, 0.1, false, w->now + 4000 * MS);
 	CHECK_EQ(level_period(s), 16 * MS);
 	for (int i = 0; i < 4; i++)
-		shed_look(s, 0.1, false, w->now += 7000 * MS);
+		rate_control_look(s, 0.1, false, w->now += 7000 * MS);
 	CHECK_EQ(level_period(s), MS);
 }
 
 static void load_is_shed_and_taken_up_again(void)
 {
 	struct account account = {0};
-	struct shed_world w;
+	struct rate_control_world w;
 
 	if (!world_open(&w))
 		return;
 	check_shedding(&w);
 	check_taking_up(&w);
-	shed_account(&w.shed, &account);
-	CHECK_EQ(account.rates.count, w.shed.changes.count);
+	rate_control_account(&w.rate_control, &account);
+	CHECK_EQ(account.rates.count, w.rate_control.changes.count);
 	CHECK_EQ(account.rates.items[0].period_ns, 2 * MS);
-	CHECK_EQ(account.rates.items[0].time_ns, w.shed.changes.items[0].done_ns[0]);
+	CHECK_EQ(account.rates.items[0].time_ns, w.rate_control.changes.items[0].done_ns[0]);
 	CHECK_EQ(vec_last(&account.rates)->period_ns, MS);
 	vec_done(&account.rates);
 	world_close(&w);

@@ -5,7 +5,7 @@
  */
 #include "check.h"
 #include "fixture.h"
-#include "source/perf/moment.h"
+#include "source/perf/clock_pair.h"
 #include "source/runtime/tag_rings.h"
 #include "tag_rings_fixture.h"
 
@@ -323,8 +323,8 @@ static void each_time_off_is_remembered(void)
 	int parts = 0;
 
 	for (int i = 0; i < 7; i++) {
-		seen[i][0] = moment_ticks();
-		seen[i][1] = moment_ticks();
+		seen[i][0] = clock_pair_ticks();
+		seen[i][1] = clock_pair_ticks();
 		CHECK_EQ(tag_rings_capture(&file, i % 2, &err), 0);
 	}
 	tf_fill(f, 0, 0, 0, seen[0][0], 0, 2);
@@ -365,7 +365,7 @@ static void each_time_off_is_remembered(void)
 static void the_switch_is_written(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STOP);
-	uint64_t before = moment_ticks(), off;
+	uint64_t before = clock_pair_ticks(), off;
 	struct tag_rings *rings = open_made(f);
 	struct tag_rings_file file = {.path = strdup(fixture_path("12-34-0.tags"))};
 	struct error err = {0};
@@ -378,7 +378,7 @@ static void the_switch_is_written(void)
 	CHECK_EQ(tag_rings_header(rings)->off_count, 1);
 	CHECK_EQ(tag_rings_header(rings)->offs[0].on, 0);
 	off = tag_rings_header(rings)->offs[0].off;
-	CHECK(off >= before && off <= moment_ticks());
+	CHECK(off >= before && off <= clock_pair_ticks());
 	CHECK_EQ(tag_rings_header(rings)->capture, 0);
 	CHECK_EQ(tag_rings_capture(&file, true, &err), 0);
 	CHECK_EQ(tag_rings_look(rings, &err), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Calls and profiles as tables: every value is known beforehand. */
 #include "check.h"
-#include "named_fixture.h"
+#include "symbolized_fixture.h"
 #include "sql_fixture.h"
 
 /* What the fixture says of itself at its top. */
@@ -75,10 +75,10 @@ static void inlined_functions_are_frames(void)
 	struct named_function f = {.image = NAMED_NONE};
 	struct named_line lines[2] = {{0, 7}, {0, 8}};
 	struct named_owner o = {.tid = 5};
-	struct named_paths n;
+	struct symbolized_profile n;
 	uint32_t main, place;
 
-	named_paths_init(&n);
+	symbolized_profile_init(&n);
 	n.value_count = 2;
 	n.main_value = 1;
 	n.values[0] = (struct named_value){"inuse_objects", "count"};
@@ -101,7 +101,7 @@ static void inlined_functions_are_frames(void)
 	answer(s, "SELECT process, tid, samples FROM by_thread", "p|5|3\n");
 	look_at_all(s);
 	sql_close(s);
-	named_paths_done(&n);
+	symbolized_profile_done(&n);
 }
 
 int main(void)

@@ -107,7 +107,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	check_window(d, p, w, &d->now);
 	status = store_add_window(d->store, p, &out, err);
 	if (!status)
-		status = store_keep(d->store, out.end_ns, err);
+		status = store_retention(d->store, out.end_ns, err);
 	measure(d, d->windows);
 	return status;
 }

@@ -466,7 +466,7 @@ static void a_session_killed_at_its_start_takes_nobody_away(void)
 	for (uint64_t i = 50; i < 70; i++) {
 		world_sample(&w, 1, 1, 16, 32, 3);
 		CHECK_EQ(world_window(&w, s, i, &err), 0);
-		CHECK_EQ(store_keep(s, WORLD_WALL_NS + (i + 1) * WORLD_WINDOW_NS, &err), 0);
+		CHECK_EQ(store_retention(s, WORLD_WALL_NS + (i + 1) * WORLD_WINDOW_NS, &err), 0);
 	}
 	end(&w, s);
 	CHECK_STR(ask("SELECT (SELECT count(*) FROM samples s JOIN processes p ON p.id = s.process "

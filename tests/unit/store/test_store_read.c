@@ -5,7 +5,7 @@
  */
 #include "base/memory/buf.h"
 #include "check.h"
-#include "image/kept_names.h"
+#include "image/stored_names.h"
 #include "sqlite_fixture.h"
 #include "store_fixture.h"
 #include "symbol/symbolizer.h"

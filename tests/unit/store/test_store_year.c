@@ -42,7 +42,8 @@ static void what_would_not_fit_is_merged_first(void)
 	store_fixture_remove(path);
 
 	m = a_mill();
-	m.options.keeping = (struct store_keeping){.fine_ns = 6 * HOUR, .bytes = (uint64_t)cap};
+	m.options.keeping =
+	        (struct store_retention_rules){.fine_ns = 6 * HOUR, .bytes = (uint64_t)cap};
 	mill_begin(&m);
 	for (int i = 0; i < 20; i++) {
 		mill_run(&m, HOUR / 2);
@@ -71,10 +72,10 @@ static void days_are_what_is_left_at_last(void)
 	struct profile *p = profile_new();
 	uint64_t samples = 0;
 
-	m.options.keeping = (struct store_keeping){.fine_ns = 12 * HOUR,
-	                                           .coarse_ns = 5 * DAY,
-	                                           .all_ns = 10 * DAY,
-	                                           .bytes = (uint64_t)cap};
+	m.options.keeping = (struct store_retention_rules){.fine_ns = 12 * HOUR,
+	                                                   .coarse_ns = 5 * DAY,
+	                                                   .all_ns = 10 * DAY,
+	                                                   .bytes = (uint64_t)cap};
 	m.period_ns = 2 * SECOND;
 	m.window_ns = 5 * MINUTE;
 	mill_begin(&m);
@@ -111,7 +112,7 @@ static void names_that_nobody_has_go(void)
 	struct mill m = a_mill();
 	int64_t functions, names;
 
-	m.options.keeping = (struct store_keeping){
+	m.options.keeping = (struct store_retention_rules){
 	        .fine_ns = 30 * MINUTE, .coarse_ns = HOUR, .all_ns = 8 * HOUR};
 	mill_begin(&m);
 	mill_run(&m, 4 * HOUR);
@@ -344,7 +345,7 @@ static void the_history_of_a_machine(void)
 			copy_window(w, k, length, ids);
 			end = number("SELECT end_ns FROM window ORDER BY start_ns DESC LIMIT 1");
 			before = cpu_ns();
-			CHECK_EQ(store_keep(s, (uint64_t)end, &err), 0);
+			CHECK_EQ(store_retention(s, (uint64_t)end, &err), 0);
 			before = cpu_ns() - before;
 			sum += before;
 			most = before > most ? before : most;

@@ -397,16 +397,16 @@ static void books_are_sums_over_threads(void)
 {
 	struct call_fixture f;
 	struct call_process *p;
-	struct call_books b;
+	struct call_check b;
 
 	fixture_init(&f);
 	p = fixture_process(&f);
-	b = call_books_of(p);
+	b = call_check_of(p);
 	CHECK_EQ(b.threads, 1);
 	CHECK_EQ(b.cpu_residual_ns, 0);
 	CHECK_EQ(b.wall_residual_ns, 20);
 	fixture_thread(p, 100, NAN);
-	b = call_books_of(p);
+	b = call_check_of(p);
 	CHECK_EQ(b.threads, 2);
 	CHECK_EQ(b.clockless, 1);
 	CHECK_EQ(b.net_ns, 1801);
@@ -414,7 +414,7 @@ static void books_are_sums_over_threads(void)
 	CHECK_EQ(b.cpu_net_ns, 1701);
 	CHECK_EQ(b.cpu_ns, 2000);
 	CHECK_EQ(b.wall_residual_ns, 40);
-	CHECK(fabs(call_books_own_share(p) - 299.0 / 2100) < 1e-9);
+	CHECK(fabs(call_check_own_share(p) - 299.0 / 2100) < 1e-9);
 	fixture_done(&f);
 }
 
@@ -427,11 +427,11 @@ static void a_record_of_several_threads_counts_them(void)
 	fixture_init(&f);
 	p = fixture_process(&f);
 	p->threads.items[0].threads = 5;
-	CHECK_EQ(call_books_of(p).threads, 5);
-	CHECK_EQ(call_books_thread(&p->threads.items[0]).threads, 5);
+	CHECK_EQ(call_check_of(p).threads, 5);
+	CHECK_EQ(call_check_thread(&p->threads.items[0]).threads, 5);
 	fixture_thread(p, 100, NAN);
 	vec_last(&p->threads)->threads = 0;
-	CHECK_EQ(call_books_of(p).threads, 6);
+	CHECK_EQ(call_check_of(p).threads, 6);
 	fixture_done(&f);
 }
 
@@ -451,9 +451,9 @@ static void flags_are_words_and_sentences(void)
 	CHECK_STR(call_flag_word(2), "unswitched");
 	CHECK(!call_flag_word(31));
 	/* Some threads could be watched: there is something to show. */
-	CHECK(!call_books_unseparated(p));
+	CHECK(!call_check_unseparated(p));
 	p->paths.items[0].total_blocked_ns = 0;
-	CHECK(call_books_unseparated(p));
+	CHECK(call_check_unseparated(p));
 	buf_done(&text);
 	fixture_done(&f);
 }

@@ -127,22 +127,22 @@ static void percentiles_lie_in_their_steps(void)
 	struct tag_histogram h = {0};
 	struct tag_row row = {
 	        .function = "f", .calls = 100, .net = 5000, .min = 10, .max = 900, .ranged = true};
-	struct tag_spread *s;
-	tag_spread_steps coarse = {0};
+	struct tag_distribution *s;
+	tag_distribution_steps coarse = {0};
 	uint64_t calls = 0;
 
 	h.count[step_of(10)] = 50;
 	h.count[step_of(100)] = 40;
 	h.count[step_of(500)] = 9;
 	h.count[step_of(900)] = 1;
-	s = tag_spread_new(&row, &h);
+	s = tag_distribution_new(&row, &h);
 	CHECK_EQ(s->count, 100);
 	CHECK_EQ(s->steps.items[0].count, 50);
 	CHECK_EQ(vec_last(&s->steps)->count, 1);
 	CHECK(s->percentiles[0].step.from <= 10 && 10 < s->percentiles[0].step.to);
 	CHECK(s->percentiles[1].step.from <= 100 && 100 < s->percentiles[1].step.to);
 	CHECK(s->percentiles[2].step.from <= 500 && 500 < s->percentiles[2].step.to);
-	tag_spread_coarse(s, 5, &coarse);
+	tag_distribution_coarse(s, 5, &coarse);
 	CHECK(coarse.count <= 5 && coarse.count >= 2);
 	CHECK_EQ(coarse.items[0].from, s->steps.items[0].from);
 	CHECK_EQ(vec_last(&coarse)->to, vec_last(&s->steps)->to);
@@ -152,29 +152,29 @@ static void percentiles_lie_in_their_steps(void)
 	}
 	CHECK_EQ(calls, 100);
 	vec_done(&coarse);
-	tag_spread_free(s);
+	tag_distribution_free(s);
 	/* Of ten calls the longest is the one of which 99 % take no longer. */
 	h = (struct tag_histogram){.count = {0}};
 	h.count[step_of(10)] = 9;
 	h.count[step_of(900)] = 1;
-	s = tag_spread_new(&row, &h);
+	s = tag_distribution_new(&row, &h);
 	CHECK(s->percentiles[1].step.from <= 10 && 10 < s->percentiles[1].step.to);
 	CHECK(s->percentiles[2].step.from <= 900 && 900 < s->percentiles[2].step.to);
-	tag_spread_free(s);
+	tag_distribution_free(s);
 }
 
 static void a_histogram_of_no_calls_is_empty(void)
 {
 	struct tag_histogram h = {.total = true};
 	struct tag_row row = {.function = "f"};
-	struct tag_spread *s = tag_spread_new(&row, &h);
+	struct tag_distribution *s = tag_distribution_new(&row, &h);
 	struct made *m = device();
 
 	CHECK_EQ(s->count, 0);
 	CHECK_EQ(s->steps.count, 0);
 	tags_text(report(m), NULL, s, &m->to, &m->out);
 	CHECK(strstr(m->out.data, "f, total (with callees) time of a call\n0 calls\n") != NULL);
-	tag_spread_free(s);
+	tag_distribution_free(s);
 	done(m);
 }
 

@@ -40,7 +40,7 @@ static void rows_stand_in_the_order_asked_for(void)
 		char rows[5] = "";
 
 		CHECK(tag_order_parse(orders[i].word, &m->options.orders[0]));
-		m->options.order_count = 1;
+		m->options.time_order_count = 1;
 		report(m);
 		for (size_t k = 0; k < m->report->rows.count && k < 4; k++)
 			rows[k] = m->report->rows.items[k].function[0];
@@ -63,7 +63,7 @@ static void a_second_order_parts_equals(void)
 	m->summary->elapsed = 60;
 	m->options.orders[0] = TAG_BY_CALLS;
 	m->options.orders[1] = TAG_BY_MAX;
-	m->options.order_count = 2;
+	m->options.time_order_count = 2;
 	report(m);
 	CHECK_STR(m->report->rows.items[0].function, "c");
 	CHECK_STR(m->report->rows.items[1].function, "b");
@@ -108,7 +108,7 @@ static void small_rows_are_summed_up_below_a_limit(void)
 
 	m->options.limit = 0.2;
 	m->options.orders[0] = TAG_BY_NAME;
-	m->options.order_count = 1;
+	m->options.time_order_count = 1;
 	report(m);
 	CHECK_EQ(m->report->shown, 2);
 	CHECK_STR(m->report->rows.items[0].function, "bcopy");
@@ -465,7 +465,7 @@ static void a_capture_becomes_a_table(void)
 	             {11, TAG_INLINE, "MGET"},  {12, TAG_FUNCTION, "intr"}};
 	struct tag_histogram h = {.tag = 6, .total = true};
 	struct made *m = make(1000000);
-	struct tag_spread *s;
+	struct tag_distribution *s;
 
 	program(m, "", true);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -486,11 +486,11 @@ static void a_capture_becomes_a_table(void)
 	                   "\n"
 	                   "Times  Inline tag\n"
 	                   "    1  MGET\n");
-	s = tag_spread_new(&m->report->rows.items[2], &h);
+	s = tag_distribution_new(&m->report->rows.items[2], &h);
 	CHECK_EQ(s->count, 2);
 	CHECK_EQ(h.count[step_of(40)], 1);
 	CHECK_EQ(h.count[step_of(5)], 1);
-	tag_spread_free(s);
+	tag_distribution_free(s);
 	done(m);
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spelling: what somebody may have meant who wrote a word that is none. Any thread. Uses: nothing.
+ */
+#ifndef ASSAY_BASE_TEXT_SPELLING_H
+#define ASSAY_BASE_TEXT_SPELLING_H
+
+#include <stddef.h>
+
+/* The candidate that begins so, or else differs by a third of its letters at most; NULL: none. */
+const char *spelling_nearest(const char *word, const char *const *candidates, size_t count);
+
+#endif

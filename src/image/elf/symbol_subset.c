@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/elf/symbol_subset.h"
+
+#include "base/memory/sorted.h"
+#include "base/memory/vec.h"
+
+#include <stdlib.h>
+
+/*
+ * Starts of symbols between two neighbouring addresses; the first one's are those before the
+ * first address. The last of them is what stands before the address behind it, and so on.
+ */
+struct symbol_between {
+	uint64_t first, last;
+	bool any, first_label, last_label; /* label: a symbol without a size */
+};
+
+struct symbol_subset {
+	uint64_t *addresses; /* ascending */
+	bool *covered;       /* by a symbol with a size */
+	size_t count;
+	struct symbol_between *between; /* count + 1 */
+	uint64_t *starts; /* of symbols next to addresses that none covers; ascending */
+	size_t start_count;
+	VEC(uint64_t) covers; /* starts of symbols that cover one; ascending once scouted */
+	bool scouted, all, doubtful;
+};
+
+struct symbol_subset *symbol_subset_new(const uint64_t *addresses, size_t count)
+{
+	struct symbol_subset *f = xcalloc(1, sizeof(*f));
+
+	f->addresses = xcalloc(count + 1, sizeof(*f->addresses));
+	f->covered = xcalloc(count + 1, sizeof(*f->covered));
+	f->between = xcalloc(count + 1, sizeof(*f->between));
+	f->starts = xcalloc(2 * count + 1, sizeof(*f->starts));
+	f->count = count;
+	for (size_t i = 0; i < count; i++)
+		f->addresses[i] = addresses[i];
+	sorted_u64(f->addresses, count);
+	return f;
+}
+
+void symbol_subset_free(struct symbol_subset *f)
+{
+	if (!f)
+		return;
+	free(f->addresses);
+	free(f->covered);
+	free(f->between);
+	free(f->starts);
+	vec_done(&f->covers);
+	free(f);
+}
+
+/* The first of the numbers that is not below `value`. */
+static size_t lower_bound(const uint64_t *numbers, size_t count, uint64_t value)
+{
+	return sorted_count(i, count, numbers[i] < value);
+}
+
+bool symbol_subset_inside(const struct symbol_subset *f, uint64_t start, uint64_t size)
+{
+	size_t at = lower_bound(f->addresses, f->count, start);
+
+	return at < f->count && f->addresses[at] - start < size;
+}
+
+static void scout(struct symbol_subset *f, uint64_t start, uint64_t size)
+{
+	size_t at = lower_bound(f->addresses, f->count, start);
+	struct symbol_between *b = &f->between[at];
+
+	for (size_t i = at; i < f->count && f->addresses[i] - start < size; i++)
+		f->covered[i] = true;
+	if (at < f->count && f->covered[at] && f->addresses[at] - start < size)
+		vec_push(&f->covers, start);
+	if (!b->any || start < b->first) {
+		b->first = start;
+		b->first_label = false;
+	}
+	if (!b->any || start > b->last) {
+		b->last = start;
+		b->last_label = false;
+	}
+	b->any = true;
+	b->first_label |= start == b->first && !size;
+	b->last_label |= start == b->last && !size;
+}
+
+bool symbol_subset_wants(struct symbol_subset *f, uint64_t start, uint64_t size)
+{
+	size_t at;
+
+	if (!f->scouted) {
+		scout(f, start, size);
+		return false;
+	}
+	if (f->all || symbol_subset_inside(f, start, size))
+		return true;
+	/* Another name of one that covers, but shorter: which of them stays, the table decides. */
+	at = lower_bound(f->covers.items, f->covers.count, start);
+	if (size && at < f->covers.count && f->covers.items[at] == start)
+		f->doubtful = true;
+	at = lower_bound(f->starts, f->start_count, start);
+	return at < f->start_count && f->starts[at] == start;
+}
+
+void symbol_subset_take_all(struct symbol_subset *f)
+{
+	f->all = true;
+}
+
+/* What stands before and behind an address that no symbol covers. */
+static void need_neighbours(struct symbol_subset *f, size_t address)
+{
+	size_t before = address + 1, behind = address + 1;
+
+	while (before > 0 && !f->between[before - 1].any)
+		before--;
+	while (behind <= f->count && !f->between[behind].any)
+		behind++;
+	if (before > 0) {
+		f->starts[f->start_count++] = f->between[before - 1].last;
+		f->all |= f->between[before - 1].last_label;
+	}
+	if (behind <= f->count) {
+		f->starts[f->start_count++] = f->between[behind].first;
+		f->all |= f->between[behind].first_label;
+	}
+}
+
+void symbol_subset_first_pass_done(struct symbol_subset *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!f->covered[i])
+			need_neighbours(f, i);
+	sorted_u64(f->starts, f->start_count);
+	sorted_u64(f->covers.items, f->covers.count);
+	f->scouted = true;
+}
+
+bool symbol_subset_needs_full_table(const struct symbol_subset *f)
+{
+	return f->doubtful;
+}

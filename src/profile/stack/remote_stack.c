@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/stack/remote_stack.h"
+
+#include "base/memory/hash.h"
+#include "base/memory/vec.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+
+#define FIRST_CHUNK ((size_t)20 << 10) /* read at once */
+#define CHUNK ((size_t)64 << 10)       /* read at a time after that */
+#define SAMPLE_MAX ((size_t)16 << 20)  /* read for one sample */
+#define PAGE ((uint64_t)4096)
+#define PIECES (CHUNK / PAGE + 2)
+#define PROOF_MAX ((size_t)4096) /* bytes of the copy that are compared */
+#define CLOSED 1024
+
+/* What is asked for: memory, and after that the proof once more. */
+struct remote_stack_request {
+	pid_t pid;
+	uint32_t size, proof_size;
+	uint64_t address, proof_start;
+};
+
+struct remote_stack {
+	struct foreign *foreign;
+	pid_t pid;
+	const uint8_t *proof; /* what must not have changed */
+	uint64_t proof_start, proof_size;
+	uint64_t start; /* address of what was read */
+	size_t total;
+	struct buf bytes;
+	bool stands;             /* the proof, after all that was read */
+	uint32_t closed[CLOSED]; /* processes that cannot be read, by number */
+};
+
+struct remote_stack *remote_stack_new(struct foreign *foreign)
+{
+	struct remote_stack *l = xcalloc(1, sizeof(*l));
+
+	l->foreign = foreign;
+	for (size_t i = 0; i < CLOSED; i++)
+		l->closed[i] = ID_NONE;
+	return l;
+}
+
+void remote_stack_free(struct remote_stack *l)
+{
+	if (!l)
+		return;
+	buf_done(&l->bytes);
+	free(l);
+}
+
+/* Up to the first page that is not there: whole pieces alone are certain to be read. */
+static ssize_t read_process(pid_t pid, uint64_t address, uint8_t *into, size_t size)
+{
+	struct iovec local = {into, size}, pieces[PIECES];
+	size_t count = 0, done = 0, piece;
+
+	while (done < size && count < PIECES) {
+		piece = PAGE - ((address + done) & (PAGE - 1));
+		if (piece > size - done)
+			piece = size - done;
+		pieces[count++] = (struct iovec){(void *)(uintptr_t)(address + done), piece};
+		done += piece;
+	}
+	local.iov_len = done;
+	return process_vm_readv(pid, &local, 1, pieces, count, 0);
+}
+
+/*
+ * Memory, the proof, and how much of the first there is. The proof is read after the memory, so
+ * that one call tells whether both belong together.
+ */
+static int read_memory(const void *in, size_t in_size, struct foreign_reply *reply)
+{
+	const struct remote_stack_request *r = in;
+	uint8_t *bytes = foreign_reply_room(reply);
+	ssize_t got = read_process(r->pid, r->address, bytes, r->size), proof;
+	uint32_t size = got > 0 ? (uint32_t)got : 0;
+
+	if (!size)
+		return got < 0 ? -errno : -EFAULT;
+	proof = read_process(r->pid, r->proof_start, bytes + size, r->proof_size);
+	if (proof != (ssize_t)r->proof_size)
+		memset(bytes + size, 0, r->proof_size);
+	memcpy(bytes + size + r->proof_size, &size, sizeof(size));
+	foreign_reply_filled(reply, size + r->proof_size + sizeof(size));
+	return proof == (ssize_t)r->proof_size ? 0 : -EFAULT;
+}
+
+_Static_assert(CHUNK + PROOF_MAX + sizeof(uint32_t) <= FOREIGN_ROOM, "an answer fits");
+
+/* Adds what follows: 0, or -errno where there is nothing more. */
+static int extend(struct remote_stack *l)
+{
+	uint64_t end = l->start + l->bytes.size;
+	size_t size = (l->total ? CHUNK : FIRST_CHUNK) - (end & (PAGE - 1));
+	struct remote_stack_request r = {.pid = l->pid,
+	                                 .size = (uint32_t)size,
+	                                 .proof_size = (uint32_t)l->proof_size,
+	                                 .address = end,
+	                                 .proof_start = l->proof_start};
+	uint32_t got;
+	int status;
+
+	if (l->total + size > SAMPLE_MAX)
+		return -EFBIG;
+	status = foreign_call(l->foreign, read_memory, foreign_user(l->foreign, l->pid), FOREIGN_MS,
+	                      &r, sizeof(r), &l->bytes);
+	if (status)
+		return status;
+	memcpy(&got, l->bytes.data + l->bytes.size - sizeof(got), sizeof(got));
+	l->bytes.size -= sizeof(got) + l->proof_size;
+	l->total += got;
+	if (memcmp(l->bytes.data + l->bytes.size, l->proof, l->proof_size) != 0)
+		l->stands = false;
+	return 0;
+}
+
+bool remote_stack_begin(struct remote_stack *l, pid_t pid, uint32_t process,
+                        const struct unwind_memory *copy, uint64_t from, uint64_t to)
+{
+	uint32_t *closed = &l->closed[process % CLOSED];
+	int status;
+
+	if (*closed == process || from < copy->start || from >= to || to - copy->start > copy->size)
+		return false;
+	if (to - from > PROOF_MAX)
+		from = to - PROOF_MAX;
+	l->pid = pid;
+	l->proof = copy->bytes + (from - copy->start);
+	l->proof_start = from;
+	l->proof_size = to - from;
+	l->start = from;
+	l->total = l->bytes.size = 0;
+	l->stands = true;
+	status = extend(l);
+	if (status == -EPERM || status == -ESRCH)
+		*closed = process;
+	if (status)
+		return false;
+	return l->bytes.size >= l->proof_size && !memcmp(l->bytes.data, l->proof, l->proof_size);
+}
+
+bool remote_stack_read(void *live, uint64_t address, uint64_t *value)
+{
+	struct remote_stack *l = live;
+	uint64_t into = address - l->start;
+
+	/* Another stack, as that which a signal interrupted. */
+	if (into > l->bytes.size + CHUNK) {
+		l->start = address;
+		l->bytes.size = 0;
+		into = 0;
+	}
+	while (l->bytes.size < into + sizeof(*value))
+		if (extend(l))
+			return false;
+	memcpy(value, l->bytes.data + into, sizeof(*value));
+	return true;
+}
+
+bool remote_stack_end(struct remote_stack *l)
+{
+	return l->stands;
+}

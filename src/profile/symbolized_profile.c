@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/symbolized_profile.h"
+
+#include "base/memory/buf.h"
+#include "base/text/plain_text.h"
+
+#include <string.h>
+
+void symbolized_profile_init(struct symbolized_profile *n)
+{
+	memset(n, 0, sizeof(*n));
+	intern_init(&n->texts);
+	n->outside = n->deeper = NAMED_NONE;
+	vec_push(&n->paths, (struct named_path){.place = NAMED_NONE});
+}
+
+void symbolized_profile_done(struct symbolized_profile *n)
+{
+	intern_done(&n->texts);
+	vec_done(&n->images);
+	vec_done(&n->functions);
+	vec_done(&n->lines);
+	vec_done(&n->places);
+	vec_done(&n->paths);
+	vec_done(&n->owners);
+	vec_done(&n->rows);
+	vec_done(&n->ranges);
+	vec_done(&n->comments);
+	id_table_done(&n->function_index);
+	id_table_done(&n->path_index);
+	id_table_done(&n->owner_index);
+	id_table_done(&n->row_index);
+}
+
+uint32_t named_text(struct symbolized_profile *n, const char *text)
+{
+	struct buf clean = {0};
+	uint32_t id;
+
+	plain_text_add(&clean, text, strlen(text));
+	id = intern_add(&n->texts, buf_text(&clean));
+	buf_done(&clean);
+	return id;
+}
+
+static bool function_equal(const void *ctx, uint32_t id, const void *key)
+{
+	return !memcmp(&((const struct symbolized_profile *)ctx)->functions.items[id], key,
+	               sizeof(struct named_function));
+}
+
+uint32_t named_function_id(struct symbolized_profile *n, const struct named_function *f)
+{
+	uint64_t hash = hash_bytes(f, sizeof(*f));
+	uint32_t id = id_table_find(&n->function_index, hash, function_equal, n, f);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)n->functions.count;
+	id_table_add(&n->function_index, hash, id);
+	vec_push(&n->functions, *f);
+	return id;
+}
+
+static void image_knows(struct symbolized_profile *n, struct named_image *image, uint64_t address,
+                        const struct named_line *lines, size_t count)
+{
+	if (image->high < image->low)
+		image->low = image->high = address;
+	image->low = address < image->low ? address : image->low;
+	image->high = address > image->high ? address : image->high;
+	image->inlines |= count > 1;
+	for (size_t i = 0; i < count; i++) {
+		const struct named_function *f = &n->functions.items[lines[i].function];
+
+		image->functions = true;
+		image->files |= f->file != 0;
+		image->lines |= lines[i].line != 0;
+	}
+}
+
+uint32_t named_place_add(struct symbolized_profile *n, uint32_t image, uint64_t address,
+                         const struct named_line *lines, size_t count)
+{
+	struct named_place place = {image, address, (uint32_t)n->lines.count, (uint32_t)count};
+
+	if (image != NAMED_NONE)
+		image_knows(n, &n->images.items[image], address, lines, count);
+	for (size_t i = 0; i < count; i++)
+		vec_push(&n->lines, lines[i]);
+	vec_push(&n->places, place);
+	return (uint32_t)n->places.count - 1;
+}
+
+uint32_t named_place_word(struct symbolized_profile *n, const char *name)
+{
+	struct named_function f = {.name = named_text(n, name), .image = NAMED_NONE};
+	struct named_line line = {.function = named_function_id(n, &f)};
+
+	return named_place_add(n, NAMED_NONE, 0, &line, 1);
+}
+
+static bool path_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct named_path *a = &((const struct symbolized_profile *)ctx)->paths.items[id],
+	                        *b = key;
+
+	return a->parent == b->parent && a->place == b->place;
+}
+
+static uint32_t path_child(struct symbolized_profile *n, uint32_t parent, uint32_t place)
+{
+	struct named_path key = {parent, place, n->paths.items[parent].depth + 1};
+	uint64_t hash = hash_pair(parent, place);
+	uint32_t id = id_table_find(&n->path_index, hash, path_equal, n, &key);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)n->paths.count;
+	id_table_add(&n->path_index, hash, id);
+	vec_push(&n->paths, key);
+	return id;
+}
+
+/* At the limit comes "[deeper]", and below that one place alone, the innermost. */
+uint32_t named_path_step(struct symbolized_profile *n, uint32_t parent, uint32_t place)
+{
+	const struct named_path *p = &n->paths.items[parent];
+
+	if (n->depth_max && p->depth >= n->depth_max) {
+		if (n->deeper == NAMED_NONE)
+			n->deeper = named_place_word(n, "[deeper]");
+		if (p->depth > n->depth_max)
+			parent = p->parent;
+		else
+			parent = path_child(n, parent, n->deeper);
+	}
+	return path_child(n, parent, place);
+}
+
+static bool owner_equal(const void *ctx, uint32_t id, const void *key)
+{
+	return !memcmp(&((const struct symbolized_profile *)ctx)->owners.items[id], key,
+	               sizeof(struct named_owner));
+}
+
+uint32_t named_owner_id(struct symbolized_profile *n, const struct named_owner *o)
+{
+	uint64_t hash = hash_bytes(o, sizeof(*o));
+	uint32_t id = id_table_find(&n->owner_index, hash, owner_equal, n, o);
+
+	if (id != ID_NONE)
+		return id;
+	id = (uint32_t)n->owners.count;
+	id_table_add(&n->owner_index, hash, id);
+	vec_push(&n->owners, *o);
+	return id;
+}
+
+static bool row_equal(const void *ctx, uint32_t id, const void *key)
+{
+	const struct named_row *a = &((const struct symbolized_profile *)ctx)->rows.items[id],
+	                       *b = key;
+
+	return a->path == b->path && a->owner == b->owner;
+}
+
+struct named_row *named_row_of(struct symbolized_profile *n, uint32_t path, uint32_t owner)
+{
+	struct named_row key = {.path = path, .owner = owner};
+	uint64_t hash = hash_pair(path, owner);
+	uint32_t id = id_table_find(&n->row_index, hash, row_equal, n, &key);
+
+	if (id != ID_NONE)
+		return &n->rows.items[id];
+	id_table_add(&n->row_index, hash, (uint32_t)n->rows.count);
+	vec_push(&n->rows, key);
+	return vec_last(&n->rows);
+}
+
+void named_comment(struct symbolized_profile *n, const char *fmt, ...)
+{
+	struct buf text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	vec_push(&n->comments, named_text(n, buf_text(&text)));
+	buf_done(&text);
+}
+
+uint32_t named_place_function(const struct symbolized_profile *n, uint32_t place)
+{
+	const struct named_place *p = &n->places.items[place];
+
+	return n->lines.items[p->first + p->count - 1].function;
+}
+
+void named_range_join(struct named_range *range, const struct named_range *other)
+{
+	bool known = range->most >= range->least;
+
+	if (other->most < other->least || (known && other->doubt > range->doubt))
+		return;
+	if (!known || other->doubt < range->doubt) {
+		*range = *other;
+		return;
+	}
+	range->least = other->least < range->least ? other->least : range->least;
+	range->most = other->most > range->most ? other->most : range->most;
+}
+
+int64_t named_row_sum(const struct named_row *row, unsigned columns)
+{
+	int64_t sum = 0;
+
+	for (unsigned i = 0; i < NAMED_VALUES; i++)
+		if (columns & 1u << i)
+			sum = named_add(sum, row->values[i]);
+	return sum;
+}
+
+struct named_below symbolized_profile_below(const struct symbolized_profile *n, unsigned columns)
+{
+	struct named_below below = {0};
+
+	vec_each (row, &n->rows) {
+		int64_t sum = named_row_sum(row, columns);
+
+		if (sum >= 0)
+			continue;
+		below.sum = named_add(below.sum, sum);
+		below.rows++;
+	}
+	return below;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * image_keeper_internal: what the parts of the keeper share: keeper.c sees what is
+ * mapped, image_keeper_file.c has the files, image_keeper_hits.c finds out which of them
+ * samples hit. Life cycle and threads are those of keeper.h. Uses: base, event,
+ * source.
+ */
+#ifndef ASSAY_SESSION_KEEP_IMAGE_KEEPER_INTERNAL_H
+#define ASSAY_SESSION_KEEP_IMAGE_KEEPER_INTERNAL_H
+
+#include "base/memory/buf.h"
+#include "base/file/cache_dir.h"
+#include "base/memory/hash.h"
+#include "session/keep/image_keeper.h"
+#include "source/proc/held_file.h"
+
+/* A file that was mapped to be run. */
+struct image_keeper_file {
+	uint64_t device, inode, generation; /* as the kernel tells; what it is found by */
+	uint64_t since_ns;                  /* opened */
+	char *path;                         /* as mapped */
+	struct build_id id;
+	uint64_t size, mtime_ns; /* when it was opened */
+	uint32_t user;           /* of the process that mapped it first */
+	int fd;                  /* of held_file.h; -1: done with */
+	int watch;               /* inotify's, -1 none */
+	uint32_t ranges;         /* of it that are looked for in samples */
+	uint32_t notices;        /* of inotify, in the second that began then: */
+	uint64_t notices_ns;
+	uint64_t looked; /* number of the read of notices that looked at it last */
+	bool old;        /* samples of it may have gone by unseen */
+	bool hit;
+	bool at_risk;   /* will not be where it was */
+	bool rewritten; /* another file's content stands in it now */
+	bool done;      /* kept, or cannot be: not to be opened again */
+};
+
+/* Where a young file, or one at risk, is mapped. */
+struct image_keeper_range {
+	uint64_t start, end;
+	uint32_t file; /* index */
+	int32_t pid;
+	bool ended; /* its process had ended when last looked */
+};
+
+/* What could not be kept, and of that a few names. */
+struct image_keeper_trouble {
+	size_t count;
+	struct buf names;
+};
+
+struct image_keeper {
+	struct perf_source_event event; /* tells mappings */
+	struct perf_source_options source_options;
+	struct perf_source *source;
+	bool eager;
+	struct foreign *foreign;
+	struct jit_keeper *jit;
+	struct cache_dir *cache;
+	struct error cache_error;
+
+	VEC(struct image_keeper_file) files;
+	struct id_table file_index, watch_index;
+	size_t held, held_most; /* descriptors */
+	size_t at_risk;         /* files whose hits are waited for */
+	uint64_t kept_bytes;
+	struct image_keeper_trouble not_kept, rewritten;
+	size_t not_held, opened;                  /* counts */
+	size_t released;                          /* closed because that was asked for */
+	uint64_t notice_reads, notices_due_ns;    /* of inotify: reads, and when the next is due */
+	size_t notice_looks, noisy, notices_lost; /* counts: looks at files, watches dropped */
+
+	VEC(struct image_keeper_range) ranges;
+	bool sorted;
+	uint64_t swept_ns;        /* ended processes were last looked for */
+	uint32_t ip_at, chain_at; /* in a sample; chain_at 0: no chain */
+	struct buf cut;           /* the first part of a record that was cut */
+	struct buf news;          /* the same of the keeper's own ring */
+
+	int epoll, inotify;
+	int patience_ms; /* -1: rings wake us */
+	uint64_t next_look_ns, rest_ns;
+};
+
+/* The file of a mapping, opened if it is new; UINT32_MAX where it is none to be kept. */
+uint32_t image_keeper_file_of(struct image_keeper *k, const struct event_mmap *m, int32_t pid);
+/*
+ * Looks at files that inotify has notices of: at a bounded number of them, and not more often
+ * than is due.
+ */
+void image_keeper_files_read(struct image_keeper *k);
+/* Keeps it if it is at risk and worth it; `last`: there is no later. */
+void image_keeper_file_decide(struct image_keeper *k, struct image_keeper_file *f, bool last);
+/* Lets go of it. */
+void image_keeper_file_release(struct image_keeper *k, struct image_keeper_file *f);
+/* Takes the files that are done with out of the list, if they are many. */
+void image_keeper_files_compact(struct image_keeper *k);
+void image_keeper_files_done(struct image_keeper *k);
+
+void image_keeper_hits_init(struct image_keeper *k, const struct perf_event_attr *sampled);
+void image_keeper_hits_add(struct image_keeper *k, uint32_t file, const struct event_mmap *m,
+                           int32_t pid);
+void image_keeper_hits_done(struct image_keeper *k);
+
+/* Calls fn for each whole record; what is cut at the end waits in `cut` for the rest. */
+typedef void image_keeper_record_fn(struct image_keeper *k, const uint8_t *record, size_t size);
+void image_keeper_records(struct image_keeper *k, struct buf *cut, const void *records,
+                          size_t bytes, image_keeper_record_fn *fn);
+
+#endif

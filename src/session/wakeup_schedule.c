@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/wakeup_schedule.h"
+
+#include "base/clock.h"
+
+/*
+ * A killed recorder loses what came after the last flush: at most half of what
+ * it recorded, and at most so much. Each flush costs the disk a request.
+ */
+#define FLUSH_MIN_MS 250
+#define FLUSH_MAX_MS 8000
+#define PROGRESS_MS 1000
+/* Stacks are walked so soon that what is beyond the copies can still be there to be read. */
+#define UNWIND_MS 100
+/* At first much sooner, then later each time: of threads that nothing is known of yet. */
+#define UNWIND_SOON_MS 5
+/* As long as stacks are deeper than the copies: a thread that ends leaves nothing to be read. */
+#define UNWIND_DEEP_MS 20
+/* So long after its end all of a window has been read. */
+#define SETTLED_MS 2
+#define NS_IN_MS UINT64_C(1000000)
+
+int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns)
+{
+	p->every_ns = every_ns;
+	p->soon_ms = walks ? UNWIND_SOON_MS : 0;
+	if (walks)
+		return UNWIND_MS;
+	return every_ns > FLUSH_MAX_MS * NS_IN_MS ? (int)(every_ns / NS_IN_MS) : FLUSH_MAX_MS;
+}
+
+void wakeup_schedule_drained(struct wakeup_schedule *p)
+{
+	p->drained_ns = clock_ns(CLOCK_MONOTONIC);
+	p->soon_ms = p->soon_ms < UNWIND_MS ? 2 * p->soon_ms : 0;
+}
+
+void wakeup_schedule_soon(struct wakeup_schedule *p)
+{
+	if (!p->soon_ms || p->soon_ms > UNWIND_DEEP_MS)
+		p->soon_ms = UNWIND_DEEP_MS;
+}
+
+int wakeup_schedule_sleep_ms(const struct wakeup_schedule *p, int patience_ms, bool looked_on)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), waited_ms = (now - p->drained_ns) / NS_IN_MS;
+	uint64_t due_ms = p->flush_due_ns > now ? (p->flush_due_ns - now) / NS_IN_MS + 1 : 0;
+	int most_ms = looked_on && patience_ms > PROGRESS_MS ? PROGRESS_MS : patience_ms;
+
+	if (p->soon_ms && p->soon_ms < most_ms)
+		most_ms = p->soon_ms;
+	most_ms -= waited_ms < (uint64_t)most_ms ? (int)waited_ms : most_ms;
+	return due_ms < (uint64_t)most_ms ? (int)due_ms : most_ms;
+}
+
+static uint64_t flush_wait_ns(uint64_t elapsed_ns)
+{
+	if (elapsed_ns < FLUSH_MIN_MS * NS_IN_MS)
+		return FLUSH_MIN_MS * NS_IN_MS;
+	if (elapsed_ns > FLUSH_MAX_MS * NS_IN_MS)
+		return FLUSH_MAX_MS * NS_IN_MS;
+	return elapsed_ns;
+}
+
+bool wakeup_schedule_flush_due(struct wakeup_schedule *p, uint64_t start_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < p->flush_due_ns)
+		return false;
+	if (p->every_ns)
+		p->flush_due_ns = now + SETTLED_MS * NS_IN_MS + p->every_ns -
+		                  clock_ns(CLOCK_REALTIME) % p->every_ns;
+	else
+		p->flush_due_ns = now + flush_wait_ns(now - start_ns);
+	return true;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wakeup_schedule: how long a recorder may sleep, and when the file is to be flushed.
+ *
+ * Zeroed is new: the first flush is due at once. Times are ns of
+ * CLOCK_MONOTONIC, sleeps ms. One thread. Uses: base.
+ */
+#ifndef ASSAY_SESSION_WAKEUP_SCHEDULE_H
+#define ASSAY_SESSION_WAKEUP_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wakeup_schedule {
+	uint64_t flush_due_ns, drained_ns;
+	uint64_t every_ns; /* flushes are due at its multiples on the wall's clock; 0: by age */
+	int soon_ms;       /* sleep no longer than that for now; 0: as long as there is patience */
+};
+
+/* How long rings may go unread that wake us when they fill; with `walks`, stacks are walked. */
+int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns);
+
+/* The rings are about to be read. */
+void wakeup_schedule_drained(struct wakeup_schedule *p);
+/* They are to be read again soon. */
+void wakeup_schedule_soon(struct wakeup_schedule *p);
+
+/*
+ * How long to sleep: until the next flush, or less where a ring no longer
+ * wakes us (`patience_ms`) or somebody looks on.
+ */
+int wakeup_schedule_sleep_ms(const struct wakeup_schedule *p, int patience_ms, bool looked_on);
+
+/* Whether a flush is due; then the next one is set, of a recording begun at `start_ns`. */
+bool wakeup_schedule_flush_due(struct wakeup_schedule *p, uint64_t start_ns);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/runtime/runtime_files.h"
+
+#include "base/file/safe_directory.h"
+#include "base/memory/xalloc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the directory ------------------------------------------------------ */
+
+static const char *environment(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* The same choice as runtime/linux/place.c makes. */
+static char *directory_choose(const struct shared_kind *kind)
+{
+	const char *own = environment(kind->variable);
+	const char *runtime = safe_directory_runtime();
+
+	if (own)
+		return xstrdup(own);
+	if (runtime)
+		return xasprintf("%s/assay/%s", runtime, kind->name);
+	if (!geteuid())
+		return xasprintf("/run/assay/%s", kind->name);
+	return xasprintf("/tmp/assay-%u/%s", (unsigned)geteuid(), kind->name);
+}
+
+/* The files tell what a program does: their directory is this user's alone, or not used. */
+static int directory_check(const struct shared_kind *kind, const struct stat *st, const char *path,
+                           struct error *err)
+{
+	if (S_ISLNK(st->st_mode))
+		return error_set(err, ELOOP,
+		                 "%s is a symbolic link; %s are not looked for behind one: name "
+		                 "another one with %s",
+		                 path, kind->what, kind->variable);
+	if (!S_ISDIR(st->st_mode))
+		return error_set(err, ENOTDIR, "%s is no directory; name another one with %s", path,
+		                 kind->variable);
+	if (st->st_uid != geteuid())
+		return error_set(err, EPERM,
+		                 "%s is another user's (uid %u); name another one with %s", path,
+		                 (unsigned)st->st_uid, kind->variable);
+	if (st->st_mode & 077)
+		return error_set(err, EPERM,
+		                 "%s is open to others (mode %03o); chmod 700 it, or name another "
+		                 "one with %s",
+		                 path, (unsigned)st->st_mode & 0777, kind->variable);
+	return 0;
+}
+
+/* A descriptor for openat(); -ENOENT: it is not there, and not to be made. */
+static int directory_open(const struct shared_kind *kind, const char *path, bool make,
+                          struct error *err)
+{
+	struct error why = {0};
+	struct stat st;
+	int fd = safe_directory_open(path, make ? SAFE_DIRECTORY_MAKE : 0, NULL, &why), rc = 0;
+
+	/* A link in its own place is refused, whoever laid it. */
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
+		rc = directory_check(kind, &st, path, err);
+	else if (fd < 0)
+		rc = error_set(err, -fd, "%s; name another directory with %s", why.text,
+		               kind->variable);
+	else if (fstat(fd, &st))
+		rc = error_set(err, errno, "cannot look at %s: %s", path, strerror(errno));
+	else
+		rc = directory_check(kind, &st, path, err);
+	if (rc && fd >= 0)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+int shared_directory(const struct shared_kind *kind, char **path, bool make, struct error *err)
+{
+	struct error why = {0};
+	int fd;
+
+	*path = directory_choose(kind);
+	fd = directory_open(kind, *path, make, &why);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (fd == -ENOENT && !make)
+		return 0;
+	free(*path);
+	*path = NULL;
+	return error_set(err, -fd, "%s", why.text);
+}
+
+/* ---- the files ---------------------------------------------------------- */
+
+bool shared_name_parse(const struct shared_kind *kind, const char *file, struct shared_name *name)
+{
+	char again[96];
+
+	if (sscanf(file, "%" SCNd32 "-%" SCNu64 "-%u.", &name->pid, &name->birth, &name->number) !=
+	            3 ||
+	    name->pid <= 0)
+		return false;
+	snprintf(again, sizeof(again), "%" PRId32 "-%" PRIu64 "-%u.%s", name->pid, name->birth,
+	         name->number, kind->name);
+	return !strcmp(file, again);
+}
+
+int shared_file_open(int directory, const char *name, int flags, struct stat *st)
+{
+	int fd = openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		rc = -errno;
+	else if (!S_ISREG(st->st_mode) || st->st_uid != geteuid())
+		rc = -EPERM;
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+static void give(const struct shared_kind *kind, int directory, const char *folder,
+                 const char *file, shared_file_fn *each, void *ctx)
+{
+	struct shared_name name;
+	struct stat st;
+	char *path;
+	int fd;
+
+	if (!shared_name_parse(kind, file, &name))
+		return;
+	fd = shared_file_open(directory, file, O_RDONLY, &st);
+	if (fd < 0)
+		return;
+	path = xasprintf("%s/%s", folder, file);
+	each(ctx, fd, path, &name);
+	free(path);
+	close(fd);
+}
+
+int runtime_files_each(const struct shared_kind *kind, const char *directory, shared_file_fn *each,
+                       void *ctx, struct error *err)
+{
+	struct error why = {0};
+	int at = directory_open(kind, directory, false, &why), fd, rc = 0;
+	const struct dirent *entry;
+	DIR *dir;
+
+	if (at == -ENOENT)
+		return 0;
+	if (at < 0)
+		return error_set(err, -at, "%s", why.text);
+	fd = safe_directory_list(at);
+	close(at);
+	if (fd < 0)
+		rc = error_set(err, -fd, "cannot open %s: %s", directory, strerror(-fd));
+	dir = rc ? NULL : fdopendir(fd);
+	if (!rc && !dir)
+		rc = error_set(err, errno, "cannot read %s: %s", directory, strerror(errno));
+	while (dir && (entry = readdir(dir)))
+		give(kind, fd, directory, entry->d_name, each, ctx);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return rc;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What processes make the keeper of files hold has a bound. */
+#include "check.h"
+#include "fixture.h"
+#include "session/keep/image_keeper_internal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static void ranges_of_one_file_have_a_bound(void)
+{
+	struct image_keeper_file file = {.fd = 0, .watch = -1};
+	struct event_mmap m = {.size = 0x1000};
+	struct image_keeper k = {.eager = true};
+
+	vec_push(&k.files, file);
+	for (uint64_t i = 0; i < 1000000; i++) {
+		m.addr = i * 0x1000;
+		image_keeper_hits_add(&k, 0, &m, 42);
+	}
+	CHECK(k.ranges.count < 70000);
+	/* Samples in the mappings that are not looked for count as if they were seen. */
+	CHECK(k.files.items[0].old);
+	image_keeper_hits_done(&k);
+	vec_done(&k.files);
+}
+
+static struct event_mmap mapping_of(const char *path)
+{
+	struct stat st;
+
+	CHECK_EQ(stat(path, &st), 0);
+	return (struct event_mmap){.addr = 0x400000,
+	                           .size = 0x1000,
+	                           .major = major(st.st_dev),
+	                           .minor = minor(st.st_dev),
+	                           .inode = st.st_ino,
+	                           .executable = true,
+	                           .filename = path};
+}
+
+static void make(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, "code", 4), 4);
+	close(fd);
+}
+
+/* Two files in turn, as the kernel joins notices of one. */
+static void a_flood_of_changes_is_bounded(void)
+{
+	struct image_keeper k = {
+	        .inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .epoll = -1, .held_most = 16};
+	const char *paths[3];
+	uint32_t ids[3];
+
+	for (int i = 0; i < 3; i++) {
+		struct event_mmap m;
+
+		paths[i] = xstrdup(fixture_path(i == 0 ? "a" : i == 1 ? "b" : "quiet"));
+		make(paths[i]);
+		m = mapping_of(paths[i]);
+		ids[i] = image_keeper_file_of(&k, &m, getpid());
+		CHECK(ids[i] != ID_NONE && k.files.items[ids[i]].fd >= 0);
+	}
+	for (int i = 0; i < 20000; i++) {
+		CHECK_EQ(chmod(paths[i % 2], i % 4 < 2 ? 0700 : 0600), 0);
+		if (i % 100 == 0)
+			image_keeper_files_read(&k);
+	}
+	CHECK_EQ(k.noisy, 2);
+	CHECK(k.notice_looks > 0 && k.notice_looks < 1000);
+	CHECK(k.files.items[ids[0]].watch < 0 && k.files.items[ids[0]].fd >= 0);
+	/* The others are watched as before. */
+	CHECK_EQ(unlink(paths[2]), 0);
+	for (int i = 0; i < 1000 && !k.at_risk; i++) {
+		image_keeper_files_read(&k);
+		usleep(10000);
+	}
+	CHECK_EQ(k.at_risk, 1);
+	CHECK(k.files.items[ids[2]].at_risk);
+	image_keeper_files_done(&k);
+	close(k.inotify);
+	for (int i = 0; i < 3; i++)
+		free((char *)paths[i]);
+}
+
+int main(void)
+{
+	if (!fixture_begin())
+		return 1;
+	RUN(ranges_of_one_file_have_a_bound);
+	RUN(a_flood_of_changes_is_bounded);
+	fixture_end();
+	return check_end();
+}

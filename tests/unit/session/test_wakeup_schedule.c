@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pace: who walks stacks reads soon at first, and later each time. */
+#include "base/clock.h"
+#include "check.h"
+#include "session/wakeup_schedule.h"
+
+static void soon_at_first_when_stacks_are_walked(void)
+{
+	struct wakeup_schedule p = {0};
+	int patience = wakeup_schedule_begin(&p, true, 0), most = 0, drains = 0;
+
+	CHECK(wakeup_schedule_flush_due(&p,
+	                                clock_ns(CLOCK_MONOTONIC))); /* the next one is far off */
+	wakeup_schedule_drained(&p);
+	CHECK(wakeup_schedule_sleep_ms(&p, patience, false) <= 10);
+	while (p.soon_ms && drains < 20) {
+		CHECK(p.soon_ms > most);
+		CHECK(wakeup_schedule_sleep_ms(&p, patience, false) <= p.soon_ms);
+		most = p.soon_ms;
+		wakeup_schedule_drained(&p);
+		drains++;
+	}
+	CHECK(drains > 2 && drains < 10);
+	CHECK(most >= patience / 2);
+	CHECK(wakeup_schedule_sleep_ms(&p, patience, false) <= patience);
+}
+
+static void rings_alone_wait(void)
+{
+	struct wakeup_schedule p = {0};
+	int patience = wakeup_schedule_begin(&p, false, 0);
+
+	wakeup_schedule_drained(&p);
+	CHECK_EQ(p.soon_ms, 0);
+	CHECK(patience > 1000);
+	CHECK_EQ(wakeup_schedule_sleep_ms(&p, patience, false),
+	         0); /* the first flush is due at once */
+	CHECK(wakeup_schedule_flush_due(&p, clock_ns(CLOCK_MONOTONIC)));
+	CHECK(!wakeup_schedule_flush_due(&p, clock_ns(CLOCK_MONOTONIC)));
+}
+
+int main(void)
+{
+	RUN(soon_at_first_when_stacks_are_walked);
+	RUN(rings_alone_wait);
+	return check_end();
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* History that gets coarser, and goes: whatever is merged, the sums stay. */
+#include "store_check.h"
+
+static struct mill a_mill(void)
+{
+	return (struct mill){.period_ns = 4 * SECOND,
+	                     .window_ns = MINUTE,
+	                     .seed = 7,
+	                     .run_ns = 20 * SECOND,
+	                     .rest_ns = 7 * SECOND,
+	                     .programs = 6,
+	                     .functions = 40,
+	                     .path = path,
+	                     .keep = true,
+	                     .options.name = name_frames,
+	                     .options.keeping = {.fine_ns = HOUR, .coarse_ns = 3 * HOUR}};
+}
+
+/* What merging must not change. */
+struct sums {
+	int64_t samples, weight, runnable_ns, blocked_ns;       /* of rows */
+	int64_t window_samples, lost, observer_ns, merged;      /* of windows */
+	int64_t wall_ns, busy_ns, idle_ns, due, seen, steal_ns; /* of the ledger */
+	int64_t instances, oncpu_ns;                            /* of processes */
+	int64_t by_program, by_function, by_cpu, by_mode;       /* mixes of keys that stay */
+	int64_t unobserved_ns, missed_ns, slowed_ns, taken_ns, over_ns, most; /* of rates */
+};
+
+static void add_up(struct sums *s)
+{
+	*s = (struct sums){
+	        .samples = number("SELECT sum(samples) FROM sample"),
+	        .weight = number("SELECT sum(weight) FROM sample"),
+	        .runnable_ns = number("SELECT sum(runnable_ns) FROM sample"),
+	        .blocked_ns = number("SELECT sum(blocked_ns) FROM sample"),
+	        .window_samples = number("SELECT sum(samples) FROM window"),
+	        .lost = number("SELECT sum(lost_records) FROM window"),
+	        .observer_ns = number("SELECT sum(observer_cpu_ns) FROM window"),
+	        .merged = number("SELECT sum(merged) FROM window"),
+	        .wall_ns = number("SELECT sum(wall_ns) FROM ledger_cpu"),
+	        .busy_ns = number("SELECT sum(busy_ns) FROM ledger_cpu"),
+	        .idle_ns = number("SELECT sum(idle_ns) FROM ledger_cpu"),
+	        .due = number("SELECT sum(due_busy + due_idle) FROM ledger_cpu"),
+	        .seen = number("SELECT sum(seen_busy + seen_idle) FROM ledger_cpu"),
+	        .steal_ns = number("SELECT sum(steal_ns) FROM ledger_cpu"),
+	        .instances = number("SELECT sum(instances) FROM process"),
+	        .oncpu_ns = number("SELECT sum(oncpu_ns) FROM process"),
+	        /* Each program's, path's, CPU's and mode's own share in one number. */
+	        .by_program =
+	                number("SELECT sum(s.samples * (p.name * 1000 + coalesce(k.depth, 0))) "
+	                       "FROM sample s"
+	                       " JOIN thread t ON t.id = s.thread"
+	                       " JOIN process p ON p.id = t.process LEFT JOIN stack k ON k.id ="
+	                       " s.stack"),
+	        .by_function =
+	                number("SELECT sum(s.samples * coalesce(f.function, 0)) FROM sample s"
+	                       " JOIN stack k ON k.id = s.stack JOIN frame f ON f.id = k.frame"),
+	        .by_cpu = number("SELECT sum(samples * (cpu + 1)) FROM sample"),
+	        .by_mode = number("SELECT sum(weight * (mode + 1)) FROM sample"),
+	        .unobserved_ns = number("SELECT sum(unobserved_ns) FROM window"),
+	        .missed_ns =
+	                number("SELECT sum((due_busy - seen_busy) * period_ns) FROM ledger_cpu"),
+	        .slowed_ns = number("SELECT coalesce(sum(slowed_budget_ns + 3 * slowed_behind_ns),"
+	                            " 0) FROM window_rate"),
+	        .taken_ns = number("SELECT coalesce(sum(taken_ns + 3 * taken_of_ns), 0) FROM"
+	                           " window_rate"),
+	        .over_ns = number("SELECT coalesce(sum(over_ns), 0) FROM window_rate"),
+	        .most = number("SELECT coalesce(max(most_ppm), 0) FROM window_rate"),
+	};
+}
+
+static void check_sums(const struct sums *a, const struct sums *b)
+{
+	CHECK_EQ(a->samples, b->samples);
+	CHECK_EQ(a->weight, b->weight);
+	CHECK_EQ(a->runnable_ns, b->runnable_ns);
+	CHECK_EQ(a->blocked_ns, b->blocked_ns);
+	CHECK_EQ(a->window_samples, b->window_samples);
+	CHECK_EQ(a->lost, b->lost);
+	CHECK_EQ(a->observer_ns, b->observer_ns);
+	CHECK_EQ(a->merged, b->merged);
+	CHECK_EQ(a->wall_ns, b->wall_ns);
+	CHECK_EQ(a->busy_ns, b->busy_ns);
+	CHECK_EQ(a->idle_ns, b->idle_ns);
+	CHECK_EQ(a->due, b->due);
+	CHECK_EQ(a->seen, b->seen);
+	CHECK_EQ(a->steal_ns, b->steal_ns);
+	CHECK_EQ(a->instances, b->instances);
+	CHECK_EQ(a->oncpu_ns, b->oncpu_ns);
+	CHECK_EQ(a->by_program, b->by_program);
+	CHECK_EQ(a->by_function, b->by_function);
+	CHECK_EQ(a->by_cpu, b->by_cpu);
+	CHECK_EQ(a->by_mode, b->by_mode);
+	CHECK_EQ(a->unobserved_ns, b->unobserved_ns);
+	CHECK_EQ(a->missed_ns, b->missed_ns);
+	CHECK_EQ(a->slowed_ns, b->slowed_ns);
+	CHECK_EQ(a->taken_ns, b->taken_ns);
+	CHECK_EQ(a->over_ns, b->over_ns);
+	CHECK_EQ(a->most, b->most);
+}
+
+static void reopen(struct store **s, const struct mill *m)
+{
+	struct error err = {0};
+
+	if (store_open(s, path, &m->options, &err))
+		printf("# %s\n", err.text);
+}
+
+/* All that is due at a moment, as many calls as it takes. */
+static void keep_all(struct store *s, uint64_t now_ns)
+{
+	struct error err = {0};
+
+	for (int i = 0; i < 60; i++)
+		if (store_retention(s, now_ns, &err)) {
+			CHECK_STR(err.text, "");
+			break;
+		}
+}
+
+static void sums_stay_whatever_is_merged(void)
+{
+	struct mill m = a_mill();
+	struct sums before, after;
+	struct store *s;
+	int64_t windows;
+
+	m.keep = false;
+	mill_measure(&m, 6 * HOUR + 7 * MINUTE);
+	add_up(&before);
+	windows = number("SELECT count(*) FROM window");
+	CHECK_EQ(windows, 6 * 60 + 7);
+	CHECK_EQ(before.merged, windows);
+	CHECK_EQ(before.samples, m.samples);
+	reopen(&s, &m);
+	/* From one window to the next, as it goes while it is measured. */
+	for (uint64_t now = 7 * MINUTE; now <= 6 * HOUR + 7 * MINUTE; now += HOUR) {
+		keep_all(s, MILL_WALL + now);
+		add_up(&after);
+		check_sums(&after, &before);
+	}
+	/* An hour of fine ones, two of 10 minutes, the rest of two hours. */
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 0 AND end_ns <= "
+	                "(SELECT max(end_ns) FROM window) - 3600000000000"),
+	         0);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 0") >= 60);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 0") <= 81);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 30);
+	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 2"), 2);
+	CHECK_EQ(number("SELECT max(merged) FROM window"), 120);
+	CHECK(number("SELECT count(*) FROM process WHERE id > 0") < before.instances / 5);
+	CHECK_EQ(number("SELECT sum(instances) FROM process WHERE id < 0") +
+	                 number("SELECT count(*) FROM process WHERE id > 0"),
+	         before.instances);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+/* What a budget may do: a rate for every window. */
+static void windows_at_any_rate(struct mill *m, uint64_t asked_ns, int count)
+{
+	m->budget = (struct store_budget){20000, 11000, 13000, 99, 700};
+	for (int i = 0; i < count; i++) {
+		uint64_t times = mill_random(m) % 4, slowed = times ? m->window_ns : 0;
+		bool behind = mill_random(m) % 4 == 0;
+
+		m->period_ns = asked_ns + times * asked_ns / 3;
+		m->rate = (struct store_rate){.slowed_budget_ns = behind ? 0 : slowed,
+		                              .slowed_behind_ns = behind ? slowed : 0,
+		                              .taken_ns = 1000000 + mill_random(m) % 1000000,
+		                              .taken_of_ns = m->window_ns - 7,
+		                              .over_ns = mill_random(m) % 3 * SECOND,
+		                              .most_ppm = 15000 + mill_random(m) % 9000,
+		                              .sample_ns = 12000};
+		mill_run(m, m->window_ns);
+	}
+}
+
+static struct account_budget budget_read(struct error *err)
+{
+	struct profile *p = profile_new();
+	struct account_budget b = {0};
+
+	CHECK_EQ(store_read(path, &(struct store_range){0}, p, err), 0);
+	if (p->recordings.count)
+		b = p->recordings.items[0]->account.budget;
+	profile_free(p);
+	return b;
+}
+
+/* The rate stands in no window's way, and no sum is of a rate that was not there. */
+static void rates_that_change_are_merged(void)
+{
+	struct mill m = a_mill();
+	struct sums before, after;
+	struct account_budget was, is;
+	struct store *s;
+	uint64_t asked_ns = m.period_ns;
+	int64_t mean_ns, merged;
+
+	m.keep = false;
+	m.options.keeping =
+	        (struct store_retention_rules){.fine_ns = 10 * MINUTE, .coarse_ns = 20 * MINUTE};
+	mill_begin(&m);
+	windows_at_any_rate(&m, asked_ns, 160);
+	mill_end(&m, "stopped");
+	add_up(&before);
+	CHECK(before.slowed_ns > 0);
+	was = budget_read(&m.err);
+	CHECK_EQ(was.share_ppm, 20000);
+	CHECK_EQ(was.cost_samples, 99);
+	CHECK_EQ(was.record_ns, 700);
+	CHECK_EQ(was.cost_ns, 12000);
+	CHECK_EQ(was.looked_ns, 160 * (MINUTE - 7));
+	CHECK_EQ(was.most_ppm, (uint64_t)before.most);
+	mean_ns = number("SELECT round(count(*) / sum(1.0 / period_ns)) FROM window WHERE start_ns"
+	                 " / 7200000000000 = (SELECT min(start_ns) / 7200000000000 FROM window)");
+	merged = number("SELECT count(*) FROM window WHERE start_ns / 7200000000000 ="
+	                " (SELECT min(start_ns) / 7200000000000 FROM window)");
+	reopen(&s, &m);
+	for (int i = 0; i < 5; i++)
+		keep_all(s, MILL_WALL + 160 * MINUTE);
+	add_up(&after);
+	check_sums(&after, &before);
+	is = budget_read(&m.err);
+	CHECK(!memcmp(&is, &was, sizeof(is)));
+	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 3);
+	CHECK(number("SELECT count(*) FROM window WHERE level = 2") <= 2);
+	CHECK_EQ(number("SELECT merged FROM window WHERE level = 2 ORDER BY start_ns"), merged);
+	/* Each merger may round. */
+	CHECK(llabs(number("SELECT period_ns FROM window WHERE level = 2 ORDER BY start_ns") -
+	            mean_ns) <= merged);
+	CHECK_EQ(number("SELECT count(*) FROM window_rate WHERE window NOT IN (SELECT id FROM"
+	                " window)"),
+	         0);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+/* Windows of a minute, numbered from MILL_WALL. */
+#define MINUTES "(SELECT id FROM window WHERE (start_ns - 1767225600000000000) / 60000000000"
+
+static const char *column_by_cpu(const char *column, const char *table)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql),
+	         "SELECT %s FROM %s t JOIN window w ON w.id = t.window WHERE session = 1 ORDER BY "
+	         "w.start_ns, cpu",
+	         column, table);
+	return sqlite_text(path, sql);
+}
+
+/*
+ * Ten windows and four: merged into two, and into one. What one window lacks, the first or a
+ * later one, the merged one lacks; an average counts as many windows as went into it.
+ */
+static void figures_that_one_window_lacks_and_averages_are_merged(void)
+{
+	struct mill m = a_mill(), later = a_mill();
+	struct store *s;
+
+	m.keep = later.keep = false;
+	mill_measure(&m, 14 * MINUTE);
+	/* The newest window tells how old the others are. */
+	later.now_ns = m.now_ns + 2 * HOUR;
+	mill_measure(&later, MINUTE);
+	sqlite_change(path,
+	              "UPDATE ledger_cpu SET has_steal = window NOT IN " MINUTES
+	              " = CASE cpu WHEN 0 THEN 3 ELSE 0 END), has_switches = window NOT IN " MINUTES
+	              " = CASE cpu WHEN 0 THEN 10 ELSE 12 END);"
+	              "UPDATE buffer SET used_average = CASE WHEN window IN " MINUTES
+	              " = CASE cpu WHEN 0 THEN 9 ELSE 13 END) THEN 1400 ELSE 0 END");
+	CHECK_EQ(number("SELECT sum(has_steal = 0) FROM ledger_cpu"), 2);
+	CHECK_EQ(number("SELECT sum(has_switches = 0) FROM ledger_cpu"), 2);
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 3 * HOUR);
+	CHECK_STR(sqlite_text(path, "SELECT level, merged FROM window WHERE session = 1 ORDER BY"
+	                            " start_ns"),
+	          "1|10;1|4");
+	CHECK_STR(column_by_cpu("has_steal", "ledger_cpu"), "0;0;1;1");
+	CHECK_STR(column_by_cpu("has_switches", "ledger_cpu"), "1;1;0;0");
+	CHECK_STR(column_by_cpu("used_average", "buffer"), "140;0;0;350");
+	store_close(s);
+	m.options.keeping.coarse_ns = HOUR;
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 3 * HOUR);
+	CHECK_STR(sqlite_text(path, "SELECT level, merged FROM window WHERE session = 1"), "2|14");
+	CHECK_STR(column_by_cpu("has_steal", "ledger_cpu"), "0;0");
+	CHECK_STR(column_by_cpu("has_switches", "ledger_cpu"), "0;0");
+	CHECK_STR(column_by_cpu("used_average", "buffer"), "100;100");
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+static void once_merged_nothing_is_done_again(void)
+{
+	struct mill m = a_mill();
+	struct store *s;
+	int64_t pages, changes;
+
+	mill_measure(&m, 5 * HOUR);
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 5 * HOUR);
+	pages = number("PRAGMA page_count");
+	changes = number("PRAGMA data_version");
+	CHECK_EQ(number("SELECT sum(merged) FROM window"), 5 * 60);
+	keep_all(s, MILL_WALL + 5 * HOUR);
+	CHECK_EQ(number("PRAGMA page_count"), pages);
+	CHECK_EQ(number("PRAGMA data_version"), changes);
+	CHECK_EQ(number("SELECT sum(merged) FROM window"), 5 * 60);
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"), m.samples);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+/* While it is measured, and read as one stretch afterwards. */
+static void merged_history_reads_as_it_was(void)
+{
+	struct mill m = a_mill();
+	struct store_range all = {0};
+	struct profile *p = profile_new();
+	uint64_t samples = 0, wall = 0;
+	bool told = false;
+
+	mill_measure(&m, 5 * HOUR);
+	CHECK_EQ(store_read(path, &all, p, &m.err), 0);
+	vec_each (row, &p->rows)
+		samples += row->samples;
+	vec_each (c, &p->ledger.cpus)
+		wall += c->wall_ns;
+	vec_each (note, &p->recordings.items[0]->account.notes)
+		told |= strstr(*note, "by name alone") != NULL;
+	CHECK_EQ(samples, m.samples);
+	CHECK_EQ(wall, MILL_CPUS * 5 * HOUR);
+	CHECK_EQ(p->recordings.items[0]->account.end_ns - p->recordings.items[0]->account.start_ns,
+	         5 * HOUR);
+	CHECK(told);
+	vec_each (t, &p->rows)
+		CHECK(strcmp(process_table_name(
+		                     p->processes,
+		                     process_table_process(
+		                             p->processes,
+		                             process_table_thread_at(p->processes, t->thread)
+		                                     ->process)
+		                             ->name),
+		             "[not kept]") != 0);
+	profile_free(p);
+	check_whole();
+	store_fixture_remove(path);
+}
+
+/* Killed after any number of steps: the next one goes on, and the sums are the same. */
+static void whoever_dies_between_two_steps_loses_nothing(void)
+{
+	struct mill m = a_mill();
+	struct sums before, after;
+	struct error err = {0};
+
+	m.keep = false;
+	mill_begin(&m);
+	mill_run(&m, 4 * HOUR);
+	mill_end(&m, NULL);
+	add_up(&before);
+	for (int i = 0; i < 20; i++) {
+		struct store *s;
+
+		reopen(&s, &m);
+		CHECK_EQ(store_retention(s, MILL_WALL + 4 * HOUR, &err), 0);
+		/* What it began is not finished: as a kill leaves it. */
+		store_close(s);
+		add_up(&after);
+		check_sums(&after, &before);
+	}
+	check_whole();
+	store_fixture_remove(path);
+}
+
+static void what_is_too_old_goes(void)
+{
+	struct mill m = a_mill();
+	struct store *s;
+
+	m.options.keeping = (struct store_retention_rules){
+	        .fine_ns = 30 * MINUTE, .coarse_ns = 3 * HOUR, .all_ns = 6 * HOUR};
+	mill_measure(&m, 15 * HOUR);
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 15 * HOUR);
+	CHECK(number("SELECT min(start_ns) FROM window") >= (int64_t)(MILL_WALL + 7 * HOUR));
+	CHECK(number("SELECT min(start_ns) FROM window") <= (int64_t)(MILL_WALL + 9 * HOUR));
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
+	         number("SELECT sum(samples) FROM window"));
+	/* Who ended before the oldest window is not there any more; but for a moment for late
+	 * samples, and who ended in a window of two hours that has gone since all were looked at.
+	 */
+	CHECK_EQ(number("SELECT count(*) FROM process WHERE start_ns + life_ns < (SELECT"
+	                " min(start_ns) FROM window) - 7210000000000"),
+	         0);
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+static void stacks_that_nobody_refers_to_go(void)
+{
+	struct mill m = a_mill();
+	struct store *s;
+	int64_t before;
+
+	m.options.keeping = (struct store_retention_rules){
+	        .fine_ns = 30 * MINUTE, .coarse_ns = HOUR, .all_ns = 8 * HOUR};
+	mill_begin(&m);
+	mill_run(&m, 6 * HOUR);
+	before = number("SELECT count(*) FROM stack");
+	/* From here on the mill rests. */
+	m.rest_ns = DAY;
+	mill_run(&m, 20 * HOUR);
+	CHECK(number("SELECT count(*) FROM stack") < before / 10);
+	CHECK(number("SELECT count(*) FROM frame") < 100);
+	check_whole();
+	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
+	         number("SELECT sum(samples) FROM window"));
+	mill_end(&m, "stopped");
+	reopen(&s, &m);
+	keep_all(s, MILL_WALL + 26 * HOUR);
+	/* Again: each stack, and each frame, is one that samples need. */
+	check_whole();
+	store_close(s);
+	store_fixture_remove(path);
+}
+
+static void the_file_stays_under_its_cap(void)
+{
+	struct mill m = a_mill();
+	int64_t cap = 4 << 20, most = 0, now;
+
+	m.period_ns = SECOND / 5;
+	m.options.keeping = (struct store_retention_rules){.bytes = (uint64_t)cap};
+	mill_begin(&m);
+	for (int i = 0; i < 200; i++) {
+		mill_run(&m, MINUTE);
+		now = number("PRAGMA page_count") * 4096;
+		most = now > most ? now : most;
+		CHECK(now <= cap);
+	}
+	/* It did grow up to it, and what is left is the newest. */
+	CHECK(most > cap / 2);
+	CHECK(number("SELECT sum(merged) FROM window") < 200);
+	CHECK_EQ(number("SELECT max(end_ns) FROM window"), (int64_t)(MILL_WALL + 200 * MINUTE));
+	CHECK_EQ(number("SELECT sum(merged) FROM window WHERE level >= 0"),
+	         number("SELECT (max(end_ns) - min(start_ns)) / 60000000000 FROM window WHERE"
+	                " level >= 0"));
+	mill_end(&m, "stopped");
+	CHECK_EQ(number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+	         1);
+	store_fixture_remove(path);
+}
+
+int main(void)
+{
+	store_fixture_path(path);
+	RUN(sums_stay_whatever_is_merged);
+	RUN(rates_that_change_are_merged);
+	RUN(figures_that_one_window_lacks_and_averages_are_merged);
+	RUN(once_merged_nothing_is_done_again);
+	RUN(merged_history_reads_as_it_was);
+	RUN(whoever_dies_between_two_steps_loses_nothing);
+	RUN(what_is_too_old_goes);
+	RUN(stacks_that_nobody_refers_to_go);
+	RUN(the_file_stays_under_its_cap);
+	store_fixture_end(path);
+	return check_end();
+}
