@@ -47,7 +47,7 @@ def mappings_of_a_process_have_a_bound(t):
 
 @test
 def mappings_that_a_store_session_leaves_out_are_reported(t):
-    attack(t, "paths", "400")
+    neighbour(t, "paths", "400")
     env, db = t.runtime(), t.path("a.db")
     t.assay("start", "--store", db, "--window", "1", env=env)
     t.has(t.assay("status", env=env).out, "mappings were left out (")

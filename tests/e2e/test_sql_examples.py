@@ -392,7 +392,7 @@ def a_pipe_has_no_events_and_says_so(t):
     script = 'cat "$1" | "$0" sql - "$2"'
     result = t.run("sh", "-c", script, ASSAY, data, "SELECT count(*) FROM events", status=None)
     t.true(result.status != 0, "it fails")
-    t.has(result.err, "no file", "error")
+    t.has(result.err, "standard input is not a file", "error")
     t.run("sh", "-c", script, ASSAY, data, "SELECT sum(samples) FROM samples")
 
 
