@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counter_queue: takes notes in batches to whoever counts them, in their order.
+ * counter_queue: passes updates in batches to the counter, in their order.
  *
  * Of a short recording all happens in the caller's thread. After START_BATCHES
  * a thread of its own counts, if there is a second CPU to run it; the caller

@@ -13,7 +13,7 @@
 /* Not blocking: by now the name may be a FIFO's. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Where users serve file systems: what is opened was reached without entering one. */
+/* Opens a file without entering a file system that another user serves. */
 static int open_beside_served(const char *path, struct stat *st)
 {
 	int place = served_mount_path(path), fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regular_file: opens and reads files whose names somebody else chose.
+ * regular_file: opens and reads files whose names come from other users.
  *
  * Names come from recordings, from debug information, from other processes:
  * behind one there may stand a device, of which merely opening some does

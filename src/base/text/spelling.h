@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spelling: what somebody may have meant who wrote a word that is none. Any thread. Uses: nothing.
+ * spelling: finds the known word that is nearest to a misspelt one. Any thread. Uses: nothing.
  */
 #ifndef ASSAY_BASE_TEXT_SPELLING_H
 #define ASSAY_BASE_TEXT_SPELLING_H
