@@ -4,8 +4,8 @@
 
 #include "cmd/cli/command.h"
 #include "format/pprof/pprof_read.h"
-#include "output/symbolized/symbolized_report_json.h"
-#include "output/symbolized/symbolized_report_text.h"
+#include "output/document_output.h"
+#include "view/symbolized/symbolized_document.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,16 +22,21 @@ static void tell_left(struct buf *left)
 static void print(struct symbolized_report *r, const char *path,
                   const struct report_pprof_options *o, struct buf *left)
 {
-	struct symbolized_report_text_options to = {.wide = o->wide, .path = path};
+	struct document_reader reader = {.program = o->json, .wide = o->wide};
+	struct document_text_options to = {.wide = o->wide};
+	struct document document;
 	struct buf out = {0};
 
+	document_init(&document);
+	symbolized_document(&document, r, &reader, path, buf_text(left));
 	if (o->json) {
-		symbolized_report_json(r, path, buf_text(left), o->nested, &out);
+		document_json_print(&document, o->nested, NULL, &out);
 	} else {
 		style_choose(&o->style, &to.style);
-		symbolized_report_text(r, &to, &out);
+		document_text_print(&document, &to, NULL, &out);
 	}
 	print_text(&out);
+	document_done(&document);
 	buf_done(&out);
 	tell_left(left);
 }

@@ -16,21 +16,6 @@ void calls_spill(const struct calls_spill *spill, struct buf *out)
 	buf_clear(out);
 }
 
-void calls_text_ns(struct buf *out, double ns)
-{
-	if (isnan(ns))
-		return;
-	/* Damaged tables may hold any value. */
-	if (!(fabs(ns) < 9e18))
-		buf_addf(out, "%.3g s", ns / 1e9);
-	else if (fabs(ns) < 0.05) /* avoids "-0.0" by rounding */
-		text_time(out, 0);
-	else if (fabs(ns) >= 1000)
-		text_time(out, llround(ns));
-	else
-		buf_addf(out, "%.1f ns", ns);
-}
-
 void calls_text_percent(struct buf *out, double share)
 {
 	double size = fabs(100 * share);
@@ -70,13 +55,13 @@ static void overview(const struct call_report *r, const struct calls_text_option
 		if (!call_report_selects(r, p))
 			continue;
 		table_row(&t, TABLE_ROW);
-		calls_text_ns(&text, call_check_net_ns(p));
+		text_fine_time(&text, call_check_net_ns(p));
 		table_text(&t, buf_text(&text));
 		buf_clear(&text);
-		calls_text_ns(&text, p->own_ns);
+		text_fine_time(&text, p->own_ns);
 		table_text(&t, buf_text(&text));
 		buf_clear(&text);
-		calls_text_ns(&text, p->wall_ns);
+		text_fine_time(&text, p->wall_ns);
 		table_text(&t, buf_text(&text));
 		table_count(&t, p->paths.count ? p->paths.count - 1 : 0);
 		table_format(&t, "%" PRId32, p->pid);
@@ -92,8 +77,8 @@ static void heading(const struct call_report *r, const struct call_process *p,
 {
 	struct buf wall = {0}, net = {0};
 
-	calls_text_ns(&wall, p->wall_ns);
-	calls_text_ns(&net, call_check_net_ns(p));
+	text_fine_time(&wall, p->wall_ns);
+	text_fine_time(&net, call_check_net_ns(p));
 	text_heading(out, &o->style, "%s (pid %" PRId32 "), wall %s, net %s", name_of(r, p), p->pid,
 	             buf_text(&wall), buf_text(&net));
 	buf_done(&wall);

@@ -39,8 +39,6 @@ void calls_text_rows(const struct call_report *r, const struct call_process *p,
 void calls_text_tree(const struct call_report *r, const struct call_process *p,
                      const struct calls_text_options *o, struct buf *out);
 
-/* Appends "12.3 ns", "1.234 s"; nothing for NAN. */
-void calls_text_ns(struct buf *out, double ns);
 /* Appends "12.3 %", with more digits for small shares. */
 void calls_text_percent(struct buf *out, double share);
 

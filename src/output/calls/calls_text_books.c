@@ -30,7 +30,7 @@ static void put(struct lines *l, const char *label)
 static void add(struct lines *l, const char *before, double ns)
 {
 	buf_puts(&l->text, before);
-	calls_text_ns(&l->text, ns);
+	text_fine_time(&l->text, ns);
 }
 
 static void flags(struct lines *l)
@@ -133,7 +133,7 @@ static void cell(struct table *t, double ns)
 {
 	struct buf text = {0};
 
-	calls_text_ns(&text, ns);
+	text_fine_time(&text, ns);
 	table_text(t, buf_text(&text));
 	buf_done(&text);
 }

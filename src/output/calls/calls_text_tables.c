@@ -40,7 +40,7 @@ struct sheet {
 static void cell(struct sheet *s, double ns)
 {
 	buf_clear(&s->text);
-	calls_text_ns(&s->text, ns);
+	text_fine_time(&s->text, ns);
 	table_text(&s->table, buf_text(&s->text));
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/memory/buf.h"
 #include "base/memory/vec.h"
+#include "base/text/figure.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,12 +65,6 @@ void table_print(const struct table *t, struct buf *out);
  */
 void table_flush(struct table *t, struct buf *out);
 
-/* Append the same forms to running text. */
-void text_time(struct buf *out, int64_t ns);
-void text_count(struct buf *out, uint64_t count);
-void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);
-void text_bytes(struct buf *out, uint64_t bytes);
-void text_share(struct buf *out, double share);
 /* Appends one field, with terminal control characters escaped (base/text/plain_text.h). */
 void text_clean(struct buf *out, const char *text);
 /* Appends a path as a shell reads it: quoted with double quotes or $'...' if necessary. */

@@ -2,71 +2,9 @@
 #include "output/text/table.h"
 
 #include "base/text/plain_text.h"
-#include "base/text/plural.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-void text_time(struct buf *out, int64_t ns)
-{
-	double t = (double)ns, size = t < 0 ? -t : t;
-
-	if (size >= 1e9)
-		buf_addf(out, "%.3f s", t / 1e9);
-	else if (size >= 1e6)
-		buf_addf(out, "%.2f ms", t / 1e6);
-	else if (size >= 1e3)
-		buf_addf(out, "%.2f us", t / 1e3);
-	else if (ns)
-		buf_addf(out, "%" PRId64 " ns", ns);
-	else
-		buf_puts(out, "0 s");
-}
-
-void text_count(struct buf *out, uint64_t count)
-{
-	char digits[32];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			buf_putc(out, ',');
-		buf_putc(out, digits[i]);
-	}
-}
-
-void text_counted(struct buf *out, uint64_t count, const char *one, const char *many)
-{
-	text_count(out, count);
-	buf_addf(out, " %s", plural(count, one, many));
-}
-
-void text_bytes(struct buf *out, uint64_t bytes)
-{
-	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(*units)) {
-		value /= 1000;
-		unit++;
-	}
-	buf_addf(out, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
-void text_share(struct buf *out, double share)
-{
-	double percent = 100 * share;
-
-	if (percent > -0.005 && percent < 0.005)
-		buf_puts(out, "0.0 %");
-	else if (percent > -0.05 && percent < 0.05)
-		buf_addf(out, "%.2f %%", percent);
-	else
-		buf_addf(out, "%.1f %%", percent);
-}
 
 void text_clean(struct buf *out, const char *text)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/symbolized/symbolized_report.h"
 
+#include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "base/memory/xalloc.h"
 
@@ -28,6 +29,30 @@ double named_value_ns(const struct named_value *v)
 		if (!strcmp(units[i].unit, v->unit))
 			return units[i].ns;
 	return 0;
+}
+
+void named_value_text(const struct named_value *v, int64_t value, struct buf *out)
+{
+	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	double unit = named_value_ns(v), ns = (double)value * unit;
+
+	if (unit > 0 && fabs(ns) < 9e18) {
+		text_time(out, llround(ns));
+		return;
+	}
+	buf_puts(out, value < 0 ? "-" : "");
+	if (!strcmp(v->unit, "bytes")) {
+		text_bytes(out, size);
+		return;
+	}
+	text_count(out, size);
+	if (*v->unit && strcmp(v->unit, "count") != 0)
+		buf_addf(out, " %s", v->unit);
+}
+
+static void put_value(const struct unit *unit, struct cell cell, struct buf *out)
+{
+	named_value_text(((const struct named_value_unit *)unit)->value, cell.i, out);
 }
 
 /* The number of samples: the value "samples" in unit "count" that is not the main value. */
@@ -160,7 +185,7 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 	tell_missing(r);
 	if (o->key_count)
 		r->rows = symbolized_sums_new(&r->selection, o->keys, o->key_count, o->children);
-	return o->tree ? symbolized_tree_new(&r->tree, &r->selection, err) : 0;
+	return o->tree ? symbolized_tree_new(&r->tree, &r->selection, &r->unit.unit, err) : 0;
 }
 
 int symbolized_report_new(struct symbolized_report **out, const struct symbolized_profile *n,
@@ -171,6 +196,8 @@ int symbolized_report_new(struct symbolized_report **out, const struct symbolize
 
 	r->n = n;
 	r->options = *options;
+	r->unit.unit = (struct unit){.name = "value", .text = put_value};
+	r->unit.value = symbolized_report_value(r);
 	ret = fill(r, inlines, err);
 	if (ret) {
 		symbolized_report_free(r);
@@ -187,7 +214,7 @@ void symbolized_report_free(struct symbolized_report *r)
 	symbolized_sums_free(r->processes);
 	symbolized_sums_free(r->functions);
 	symbolized_sums_free(r->rows);
-	symbolized_tree_free(r->tree);
+	view_tree_free(r->tree);
 	named_selection_done(&r->selection);
 	vec_each (text, &r->missing)
 		free(*text);

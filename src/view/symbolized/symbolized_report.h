@@ -41,9 +41,13 @@ struct symbolized_report {
 	struct symbolized_sums *processes; /* NULL: the file has only one process */
 	struct symbolized_sums *functions; /* image, function */
 	struct symbolized_sums *rows;      /* by options.keys, or NULL */
-	struct symbolized_tree *tree;      /* or NULL */
-	warning_list missing;              /* sentences about information that is missing from the
-	                                    * file */
+	struct view_tree *tree;            /* or NULL; a document takes it over */
+	struct named_value_unit {          /* how readers get the main value */
+		struct unit unit;
+		const struct named_value *value;
+	} unit;
+	warning_list missing; /* sentences about information that is missing from the
+	                       * file */
 };
 
 /*
@@ -59,5 +63,7 @@ const struct named_value *
 symbolized_report_value(const struct symbolized_report *r); /* the main value */
 /* Nanoseconds per unit of the value; 0: not a time. */
 double named_value_ns(const struct named_value *v);
+/* Appends a value with its unit. */
+void named_value_text(const struct named_value *v, int64_t value, struct buf *out);
 
 #endif

@@ -94,7 +94,6 @@ static uint32_t sum_of(struct symbolized_sums *s, uint32_t owner, uint32_t place
 	if (id != ID_NONE)
 		return id;
 	id = (uint32_t)s->sums.count;
-	made.order = id;
 	id_table_add(&s->index, hash, id);
 	vec_push(&s->sums, made);
 	return id;
@@ -256,20 +255,6 @@ static void drop_callers(struct symbolized_sums *s)
 	s->sums.count = kept;
 }
 
-static int compare_sums(const void *a, const void *b, void *ctx)
-{
-	const struct symbolized_sums *s = ctx;
-	const struct named_sum *x = a, *y = b;
-
-	if (s->children && x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
 struct symbolized_sums *symbolized_sums_new(const struct named_selection *s,
                                             const enum flat_key *keys, size_t count, bool children)
 {
@@ -288,13 +273,6 @@ struct symbolized_sums *symbolized_sums_new(const struct named_selection *s,
 		add_totals(made);
 	if (!children)
 		drop_callers(made);
-	vec_each (sum, &made->sums) {
-		sum->share = named_share(s, sum->self);
-		sum->total_share = named_share(s, sum->total);
-	}
-	if (made->sums.count)
-		qsort_r(made->sums.items, made->sums.count, sizeof(*made->sums.items), compare_sums,
-		        made);
 	return made;
 }
 
@@ -305,31 +283,6 @@ void symbolized_sums_free(struct symbolized_sums *s)
 	vec_done(&s->sums);
 	id_table_done(&s->index);
 	free(s);
-}
-
-struct named_rest symbolized_sums_cut(struct symbolized_sums *s, double limit, size_t lines)
-{
-	struct named_rest rest = {0};
-	VEC(struct named_sum) left = {0};
-
-	for (size_t i = 0; i < s->sums.count; i++) {
-		struct named_sum sum = s->sums.items[i];
-		double share = s->children ? sum.total_share : sum.share;
-
-		/* Compare absolute values: negative totals count too. */
-		if ((share < 0 ? -share : share) >= limit && (!lines || rest.shown < lines)) {
-			s->sums.items[rest.shown++] = sum;
-			continue;
-		}
-		rest.self = named_add(rest.self, sum.self);
-		vec_push(&left, sum);
-	}
-	rest.rows = left.count;
-	for (size_t i = 0; i < left.count; i++)
-		s->sums.items[rest.shown + i] = left.items[i];
-	rest.share = named_share(s->selection, rest.self);
-	vec_done(&left);
-	return rest;
 }
 
 static void owner_cell(const struct symbolized_profile *n, uint32_t owner, enum flat_key key,

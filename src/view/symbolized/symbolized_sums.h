@@ -2,12 +2,12 @@
 /*
  * symbolized_sums: selected rows of named call paths, summed by any list of keys.
  *
- * symbolized_sums_new() takes a selection, which must outlive it. symbolized_sums_cut() decides
- * which groups are shown and sums the others. `self` is the value of the paths that end in the
- * group's functions. `total` includes all callees, and counts each call path once even if a
- * function is in it several times. Totals exist only if no key is a process or thread. Shares are 0
- * to 1 of the selection's base. Work and memory grow with the number of places on the paths, not
- * with their depth. symbolized_sums_free(). Nothing else fails. Uses: base, profile, view.
+ * symbolized_sums_new() takes a selection, which must outlive it. `self` is the value of the paths
+ * that end in the group's functions. `total` includes all callees, and counts each call path once
+ * even if a function is in it several times. Totals exist only if no key is a process or thread.
+ * Work and memory grow with the number of places on the paths, not with their depth.
+ * symbolized_rows() sorts and cuts the groups. symbolized_sums_free(). Nothing else fails. Uses:
+ * base, profile, view.
  */
 #ifndef ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_SUMS_H
 #define ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_SUMS_H
@@ -21,25 +21,17 @@ struct named_sum {
 	uint64_t slots[NAMED_SLOTS]; /* the key of the group */
 	uint32_t owner;              /* of its first row; NAMED_NONE: no key needs it */
 	uint32_t place, line;        /* of its first row, in n; NAMED_NONE: no call path */
-	uint32_t order;
 	int64_t self, total;
-	double share, total_share;
 };
 
 struct symbolized_sums {
 	const struct named_selection *selection;
 	enum flat_key keys[FLAT_KEYS];
 	size_t key_count;
-	bool children;   /* sorted by total, and with groups that have only callees */
-	bool has_totals; /* total and total_share are valid */
+	bool children;   /* groups that have only callees are included */
+	bool has_totals; /* total is valid */
 	VEC(struct named_sum) sums;
 	struct id_table index;
-};
-
-struct named_rest {
-	size_t shown, rows;
-	int64_t self;
-	double share;
 };
 
 /* -EINVAL if such paths do not have a key, or if totals are requested and a key is a process or
@@ -49,10 +41,6 @@ int named_keys_check(const enum flat_key *keys, size_t count, bool children, str
 struct symbolized_sums *symbolized_sums_new(const struct named_selection *s,
                                             const enum flat_key *keys, size_t count, bool children);
 void symbolized_sums_free(struct symbolized_sums *s);
-
-/* Moves the groups to show to the front. A group is left out if its share is below `limit`, or if
- * it comes after the first `lines` (0: no limit). */
-struct named_rest symbolized_sums_cut(struct symbolized_sums *s, double limit, size_t lines);
 
 /* Appends the text of a key for a group: "main", "prog.c:12"; `brief`: without directories. */
 void symbolized_sums_cell(const struct symbolized_sums *s, const struct named_sum *sum,

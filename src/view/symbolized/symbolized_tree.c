@@ -2,38 +2,20 @@
 #include "view/symbolized/symbolized_tree.h"
 
 #include "base/memory/xalloc.h"
-#include "view/tree/planting.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PROCESS UINT64_MAX /* marks the step of a process: the upper half of the function id */
-
-struct symbolized_growth {
-	struct symbolized_tree *tree;
+struct tree_of_selection {
 	const struct named_selection *selection;
-	struct planting planting;
+	struct view_tree *tree;
 	bool processes; /* the first level is processes */
 };
 
-static uint32_t path_parent(void *model, uint32_t path)
+static uint32_t path_parent(void *ctx, uint32_t path)
 {
-	return ((struct symbolized_growth *)model)->selection->n->paths.items[path].parent;
-}
-
-static void add_node(void *model, struct branch branch, const struct planting_step *step)
-{
-	struct symbolized_tree *t = ((struct symbolized_growth *)model)->tree;
-	struct named_node node = {.branch = branch, .name = "all", .image = NAMED_NONE};
-
-	if (step) {
-		node.name = step->name;
-		node.image = step->of;
-		node.function = step->function < PROCESS << 32;
-		node.inlined = step->inlined;
-	}
-	vec_push(&t->nodes, node);
+	return ((const struct named_selection *)ctx)->n->paths.items[path].parent;
 }
 
 /* Functions are equal if name and file are equal; an inlined function differs from the same
@@ -54,28 +36,16 @@ static struct planting_step line_step(const struct symbolized_profile *n, uint32
 }
 
 /* Appends the functions of the path's place, outermost first. */
-static void path_steps(void *model, uint32_t path, struct planting_steps *out)
+static void path_steps(void *ctx, uint32_t path, struct planting_steps *out)
 {
-	const struct symbolized_growth *g = model;
-	const struct symbolized_profile *n = g->selection->n;
-	uint32_t place = n->paths.items[path].place, leaf = named_leaf(g->selection, place);
+	const struct named_selection *s = ctx;
+	const struct symbolized_profile *n = s->n;
+	uint32_t place = n->paths.items[path].place, leaf = named_leaf(s, place);
 	const struct named_place *p = &n->places.items[place];
 	uint32_t end = p->first + p->count;
 
 	for (uint32_t line = end; p->count && line-- > leaf;)
 		vec_push(&out->all, line_step(n, place, line, line + 1 < end));
-}
-
-static const struct planting_model model = {path_parent, path_steps, add_node};
-
-static uint32_t first_level(struct symbolized_growth *g, uint32_t process)
-{
-	const char *name = intern_text(&g->selection->n->texts, process);
-	const struct planting_step itself = {.function = PROCESS << 32 | process,
-	                                     .name = *name ? name : "[unknown]",
-	                                     .of = NAMED_NONE};
-
-	return g->processes ? planting_node(&g->planting, TREE_ROOT, &itself) : TREE_ROOT;
 }
 
 static int compare_processes(const void *a, const void *b, void *ctx)
@@ -90,8 +60,16 @@ static int compare_processes(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
-/* Plants the rows process by process, in order, because many rows share the same paths. */
-static int plant_rows(struct symbolized_growth *g, struct error *err)
+static uint32_t first_level(const struct tree_of_selection *g, uint32_t process)
+{
+	const char *name = intern_text(&g->selection->n->texts, process);
+
+	return g->processes ? view_tree_owner(g->tree, process, *name ? name : "[unknown]")
+	                    : TREE_ROOT;
+}
+
+/* Adds the rows process by process, in order, because many rows share the same paths. */
+static int add_rows(struct tree_of_selection *g, struct error *err)
 {
 	const struct symbolized_profile *n = g->selection->n;
 	size_t count = g->selection->rows.count;
@@ -105,9 +83,8 @@ static int plant_rows(struct symbolized_growth *g, struct error *err)
 		const struct named_row *row = &n->rows.items[sorted[i]];
 
 		process = n->owners.items[row->owner].process;
-		node = plant(&g->planting, process, first_level(g, process), row->path);
-		g->tree->nodes.items[node].self =
-		        named_add(g->tree->nodes.items[node].self, row->values[n->main_value]);
+		node = view_tree_at(g->tree, process, first_level(g, process), row->path);
+		view_tree_add(g->tree, node, 0, cell_int(row->values[n->main_value]));
 		if (g->tree->nodes.count > NAMED_NODES_MAX)
 			ret = error_set(err, EFBIG,
 			                "the call tree has more than %zu nodes: select a process "
@@ -118,66 +95,88 @@ static int plant_rows(struct symbolized_growth *g, struct error *err)
 	return ret;
 }
 
-static void sum_up(struct symbolized_tree *t, const struct named_selection *s)
+static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
 {
-	struct named_node *nodes = t->nodes.items;
+	const struct view_tree *t = s->model;
 
-	for (size_t i = t->nodes.count; i-- > 0;) {
-		nodes[i].total = named_add(nodes[i].total, nodes[i].self);
-		if (i != TREE_ROOT)
-			nodes[nodes[i].branch.parent].total =
-			        named_add(nodes[nodes[i].branch.parent].total, nodes[i].total);
-		nodes[i].share = named_share(s, nodes[i].total);
-		nodes[i].self_share = named_share(s, nodes[i].self);
-	}
+	return cell_text(row == TREE_ROOT ? "all" : t->nodes.items[row].step.name);
 }
 
-static int compare_nodes(const void *a, const void *b, void *ctx)
+/* Processes have no image. */
+static void image_json(const struct row_source *s, const struct column *c, uint32_t row,
+                       struct json *j)
 {
-	const struct named_node *nodes = ctx;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct view_tree *t = s->model;
+	const struct named_selection *selection = t->ctx;
+	const struct view_node *node = &t->nodes.items[row];
 
-	if (nodes[x].total != nodes[y].total)
-		return nodes[x].total < nodes[y].total ? 1 : -1;
-	return x < y ? -1 : x > y;
+	if (row != TREE_ROOT && !node->is_owner)
+		json_kstr(j, "image", named_image_name(selection->n, node->step.of, false));
 }
 
-int symbolized_tree_new(struct symbolized_tree **out, const struct named_selection *s,
-                        struct error *err)
+static void add_columns(struct row_source *s, const struct named_selection *selection,
+                        const struct unit *unit)
 {
-	struct symbolized_growth g = {.tree = xcalloc(1, sizeof(*g.tree)), .selection = s};
+	struct cell base = cell_int(selection->base);
+	const struct column columns[] = {
+	        {.name = "total",
+	         .title = "total",
+	         .key = "total",
+	         .unit = unit,
+	         .role = ROLE_TOTAL,
+	         .get = view_tree_total},
+	        {.name = "share",
+	         .title = "",
+	         .key = "share",
+	         .unit = &unit_share,
+	         .role = ROLE_RATIO,
+	         .of = "total",
+	         .base = base,
+	         .cut = true},
+	        {.name = "self",
+	         .title = "self",
+	         .key = "self",
+	         .unit = unit,
+	         .role = ROLE_SUM,
+	         .blank_zero = true,
+	         .get = view_tree_self},
+	        {.name = "self_share",
+	         .key = "self_share",
+	         .unit = &unit_share,
+	         .role = ROLE_RATIO,
+	         .of = "self",
+	         .base = base},
+	        {.name = "image", .unit = &unit_text, .json = image_json},
+	        {.name = "name",
+	         .title = "call tree",
+	         .key = "name",
+	         .unit = &unit_text,
+	         .get = name_cell},
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		vec_push(&s->columns, columns[i]);
+}
+
+int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
+                        const struct unit *unit, struct error *err)
+{
+	static const struct view_tree_model model = {path_parent, path_steps};
+	static const char *const by[] = {"total"};
+	struct tree_of_selection g = {.selection = s};
 	int ret;
 
 	vec_each (o, &s->n->owners)
 		g.processes |= o->process != 0;
-	planting_begin(&g.planting, &model, &g, s->n->paths.count);
-	ret = plant_rows(&g, err);
-	planting_end(&g.planting, BRANCHES(&g.tree->nodes));
-	sum_up(g.tree, s);
-	branches_link(BRANCHES(&g.tree->nodes), compare_nodes, g.tree->nodes.items);
+	g.tree = view_tree_new(&model, (void *)(uintptr_t)s, s->n->paths.count, 1);
+	add_columns(g.tree->source, s, unit);
+	ret = add_rows(&g, err);
+	view_tree_finish(g.tree, by, 1);
 	if (ret) {
-		symbolized_tree_free(g.tree);
+		view_tree_free(g.tree);
 		return ret;
 	}
 	*out = g.tree;
 	return 0;
-}
-
-void symbolized_tree_free(struct symbolized_tree *t)
-{
-	if (!t)
-		return;
-	vec_done(&t->nodes);
-	free(t);
-}
-
-bool symbolized_tree_shown(const struct symbolized_tree *t, const struct named_node *node,
-                           double limit)
-{
-	double share = node->share < 0 ? -node->share : node->share;
-
-	/* Folding a recursion leaves nodes without a value and without children. */
-	if (node != t->nodes.items && !node->total && node->branch.first_child == NAMED_NONE)
-		return false;
-	return share >= limit || node == t->nodes.items;
 }

@@ -3,10 +3,9 @@
 #include "check.h"
 #include "symbolized_fixture.h"
 
-#include "output/symbolized/symbolized_report_json.h"
-#include "output/symbolized/symbolized_report_text.h"
+#include "output/document_output.h"
 #include "view/symbolized/symbolized_report.h"
-#include "view/samples/tree.h"
+#include "view/symbolized/symbolized_document.h"
 
 #include <errno.h>
 #include <math.h>
@@ -63,7 +62,6 @@ static void functions_count_each_path_once(void)
 	has(r->functions, "rec", 7, 7);
 	CHECK_EQ(r->books.all, 1192);
 	CHECK_EQ(r->books.rows, 1192);
-	CHECK_EQ(r->functions->sums.items[0].total, 1092);
 	symbolized_report_free(r);
 	o.children = false;
 	o.keys[0] = FLAT_INSTANCE;
@@ -76,43 +74,49 @@ static void functions_count_each_path_once(void)
 	fixture_end(&x);
 }
 
-static const struct named_node *node_at(const struct symbolized_tree *t, const char *path)
+/* The node of a path of names; NAMED_NONE: there is none. */
+static uint32_t node_at(const struct view_tree *t, const char *path)
 {
-	const struct named_node *nodes = t->nodes.items;
+	const struct view_node *nodes = t->nodes.items;
 	uint32_t at = 0;
 
 	while (*path && at != NAMED_NONE) {
 		size_t length = strcspn(path, "/");
 
 		at = nodes[at].branch.first_child;
-		while (at != NAMED_NONE &&
-		       (strncmp(nodes[at].name, path, length) != 0 || nodes[at].name[length]))
+		while (at != NAMED_NONE && (strncmp(nodes[at].step.name, path, length) != 0 ||
+		                            nodes[at].step.name[length]))
 			at = nodes[at].branch.next;
 		path += length + (path[length] == '/');
 	}
-	return at == NAMED_NONE ? NULL : &nodes[at];
+	return at;
+}
+
+static int64_t total_at(const struct view_tree *t, const char *path)
+{
+	uint32_t node = node_at(t, path);
+
+	return node == NAMED_NONE ? -1 : t->total.items[node].i;
 }
 
 static void the_tree_adds_up(void)
 {
 	struct report_options o = {.limit = -1, .tree = true};
-	const struct named_node *node;
+	const struct branch *branch;
 	struct symbolized_report *r;
 	struct named_fixture x;
 
 	fixture_calls(&x);
 	fixture_name(&x, 0);
 	r = report_of(&x.n, &o);
-	CHECK_EQ(r->tree->nodes.items[0].total, 1192);
-	node = node_at(r->tree, "prog/main");
-	CHECK_EQ(node ? node->total : -1, 1092);
-	node = node_at(r->tree, "prog/main/rec");
-	CHECK_EQ(node ? node->total : -1, 7);
-	CHECK_EQ(node ? node->branch.levels : 0, 3);
-	CHECK_EQ(node ? node->branch.round : 0, 1);
+	CHECK_EQ(total_at(r->tree, ""), 1192);
+	CHECK_EQ(total_at(r->tree, "prog/main"), 1092);
+	CHECK_EQ(total_at(r->tree, "prog/main/rec"), 7);
+	branch = &r->tree->nodes.items[node_at(r->tree, "prog/main/rec")].branch;
+	CHECK_EQ(branch->levels, 3);
+	CHECK_EQ(branch->round, 1);
 	/* f, g, f: the round was not whole a second time. */
-	node = node_at(r->tree, "prog/main/f/g/f/leaf");
-	CHECK_EQ(node ? node->self : -1, 1000);
+	CHECK_EQ(total_at(r->tree, "prog/main/f/g/f/leaf"), 1000);
 	symbolized_report_free(r);
 	fixture_end(&x);
 }
@@ -149,9 +153,9 @@ static void deep_paths_keep_their_innermost_function(void)
 	has(r->functions, "f0", 0, 30);
 	has(r->functions, "f4999", 30, 30);
 	CHECK_EQ(r->tree->nodes.count, TREE_DEPTH_MAX + 3); /* the root, [deeper], innermost */
-	CHECK_STR(vec_last(&r->tree->nodes)->name, "f4999");
-	CHECK_EQ(vec_last(&r->tree->nodes)->self, 30);
-	CHECK_EQ(r->tree->nodes.items[0].total, 30);
+	CHECK_STR(vec_last(&r->tree->nodes)->step.name, "f4999");
+	CHECK_EQ(vec_last(&r->tree->self)->i, 30);
+	CHECK_EQ(total_at(r->tree, ""), 30);
 	symbolized_report_free(r);
 	symbolized_profile_done(&n);
 }
@@ -214,11 +218,25 @@ static void what_is_not_told_is_refused(void)
 	symbolized_profile_done(&n);
 }
 
+static void print(struct symbolized_report *r, bool program, struct buf *out)
+{
+	struct document_reader reader = {.program = program};
+	struct document_text_options to = {0};
+	struct document d;
+
+	document_init(&d);
+	symbolized_document(&d, r, &reader, "file.pb", "left\nout\n");
+	if (program)
+		document_json_print(&d, false, NULL, out);
+	else
+		document_text_print(&d, &to, NULL, out);
+	document_done(&d);
+}
+
 /* Values at the ends of their range: sums stay there, and nothing traps. */
 static void values_without_end_stay_in_range(void)
 {
 	struct report_options o = {.limit = -1, .tree = true, .children = true};
-	struct symbolized_report_text_options to = {.path = "huge.pb"};
 	struct named_owner nobody = {0};
 	struct buf out = {0};
 	struct symbolized_report *r;
@@ -233,9 +251,11 @@ static void values_without_end_stay_in_range(void)
 	r = report_of(&n, &o);
 	CHECK_EQ(r->books.below_rows, 1);
 	CHECK_EQ(r->books.below, INT64_MIN);
-	symbolized_report_text(r, &to, &out);
+	print(r, false, &out);
 	CHECK(strstr(buf_text(&out), "negative, ") != NULL);
-	symbolized_report_json(r, "huge.pb", "left\nout\n", false, &out);
+	symbolized_report_free(r);
+	r = report_of(&n, &o);
+	print(r, true, &out);
 	CHECK(strstr(buf_text(&out), "\"kind\": \"pprof\"") != NULL);
 	CHECK(strstr(buf_text(&out), "-9223372036854775808") != NULL);
 	buf_done(&out);
@@ -246,7 +266,6 @@ static void values_without_end_stay_in_range(void)
 static void an_empty_profile_has_a_report(void)
 {
 	struct report_options o = {.limit = -1, .tree = true, .children = true};
-	struct symbolized_report_text_options to = {.path = "empty.pb"};
 	struct buf out = {0};
 	struct symbolized_report *r;
 	struct symbolized_profile n;
@@ -257,7 +276,7 @@ static void an_empty_profile_has_a_report(void)
 	r = report_of(&n, &o);
 	CHECK_EQ(r->books.all, 0);
 	CHECK_EQ(r->tree->nodes.count, 1);
-	symbolized_report_text(r, &to, &out);
+	print(r, false, &out);
 	CHECK(strstr(buf_text(&out), "the time of the recording") != NULL);
 	buf_done(&out);
 	symbolized_report_free(r);

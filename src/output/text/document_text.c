@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Documents as text for a terminal or a pipe. */
+#include "output/document_output.h"
+
+#include "base/text/plural.h"
+#include "output/text/tree_text.h"
+
+#include <limits.h>
+
+#define LABEL 12
+#define ROWS_AT_ONCE 4096
+
+struct text_printing {
+	const struct document_text_options *options;
+	const struct output_stream *stream;
+	struct buf *out;
+	struct buf cell, scratch;
+};
+
+typedef VEC(const struct column *) column_list;
+
+/* The columns that fit the terminal. */
+static void choose_columns(const struct text_printing *p, const struct row_source *s,
+                           column_list *columns)
+{
+	unsigned width = p->options->style.width;
+
+	if (!width || p->options->wide)
+		width = UINT_MAX;
+	vec_each (c, &s->columns)
+		if (column_is_for(c, MEDIA_READERS) && c->room <= width)
+			vec_push(columns, c);
+}
+
+static void add_titles(struct table *t, const column_list *columns)
+{
+	vec_each (c, columns) {
+		table_column(t, (*c)->title, (*c)->unit->left ? TABLE_LEFT : TABLE_RIGHT);
+		if ((*c)->bar)
+			table_column(t, "", TABLE_BAR);
+	}
+}
+
+static void add_cell(struct text_printing *p, struct table *t, const struct column *c,
+                     struct cell cell, bool bar)
+{
+	buf_clear(&p->cell);
+	if (!c->blank_zero || !cell_is_zero(cell))
+		unit_text_add(c->unit, cell, &p->cell);
+	table_text(t, buf_text(&p->cell));
+	if (c->bar && bar)
+		table_bar(t, cell_number(cell));
+	else if (c->bar && t->style->bars)
+		table_text(t, "");
+}
+
+static void add_row(struct text_printing *p, struct table *t, const struct row_set *r,
+                    const column_list *columns, uint32_t row)
+{
+	const struct row_source *s = r->source;
+
+	table_row(t, s->aside && s->aside(s, row) ? TABLE_REST : TABLE_ROW);
+	vec_each (c, columns)
+		add_cell(p, t, *c, row_cell(s, *c, row, &p->scratch), true);
+}
+
+/* A line of sums has its label in the last column. */
+static void add_sums(struct text_printing *p, struct table *t, const struct row_set *r,
+                     const column_list *columns, enum table_kind kind, const struct cell *sums,
+                     const char *label)
+{
+	table_row(t, kind);
+	vec_each (c, columns) {
+		if (c == vec_last(columns))
+			table_text(t, label);
+		else
+			add_cell(p, t, *c, sums[*c - r->source->columns.items], false);
+	}
+}
+
+static void add_last_lines(struct text_printing *p, struct table *t, const struct row_set *r,
+                           const column_list *columns)
+{
+	struct buf label = {0};
+
+	row_set_rest_label(r, &label);
+	if (r->shown < r->order.count)
+		add_sums(p, t, r, columns, TABLE_REST, r->rest, buf_text(&label));
+	if (r->has_unselected)
+		add_sums(p, t, r, columns, TABLE_REST, r->unselected, "[not selected]");
+	if (!r->source->no_total)
+		add_sums(p, t, r, columns, TABLE_TOTAL, r->total, "total");
+	buf_done(&label);
+}
+
+static void flush(struct text_printing *p, struct table *t, size_t lines)
+{
+	if (lines % ROWS_AT_ONCE)
+		return;
+	table_flush(t, p->out);
+	output_stream_flush(p->stream, p->out);
+}
+
+static void print_table(struct text_printing *p, const struct section *s)
+{
+	struct row_set *r = s->rows;
+	column_list columns = {0};
+	struct table t;
+
+	r->source->width = p->options->style.width;
+	choose_columns(p, r->source, &columns);
+	table_init(&t, &p->options->style);
+	t.squeezed = r->source->squeezed;
+	add_titles(&t, &columns);
+	for (size_t i = 0; i < r->shown; i++) {
+		add_row(p, &t, r, &columns, r->order.items[i]);
+		flush(p, &t, i + 1);
+	}
+	add_last_lines(p, &t, r, &columns);
+	table_print(&t, p->out);
+	table_done(&t);
+	vec_done(&columns);
+}
+
+/* The last column has the name, indented by the depth. */
+static void add_node(struct text_printing *p, struct table *t, const struct view_tree *tree,
+                     const column_list *columns, const struct branch_walk *w)
+{
+	const struct view_node *node = &tree->nodes.items[w->node];
+	struct buf name = {0};
+
+	table_row(t, TABLE_ROW);
+	vec_each (c, columns) {
+		struct cell cell = row_cell(tree->source, *c, w->node, &p->scratch);
+
+		if (c != vec_last(columns)) {
+			add_cell(p, t, *c, cell, true);
+			continue;
+		}
+		tree_text_indent(&name, w->depth);
+		unit_text_add((*c)->unit, cell, &name);
+		buf_puts(&name, node->step.inlined ? " (inlined)" : "");
+		tree_text_recursion(&name, node->branch.levels, node->branch.round);
+		if (tree->marks)
+			tree->marks(tree, w->node, &name);
+		table_text(t, buf_text(&name));
+	}
+	buf_done(&name);
+}
+
+/* Returns the number of nodes with a value that were left out. */
+static size_t add_nodes(struct text_printing *p, struct table *t, const struct section *s,
+                        const column_list *columns)
+{
+	size_t most = s->lines ? s->lines : SIZE_MAX, lines = 0, all = 0;
+	struct branch_walk w = {0};
+	bool shown;
+
+	do {
+		shown = view_tree_shown(s->tree, w.node, s->limit);
+		if (!shown)
+			continue;
+		add_node(p, t, s->tree, columns, &w);
+		flush(p, t, ++lines);
+	} while (lines < most && branches_step(BRANCHES(&s->tree->nodes), &w, shown));
+	vec_each (node, &s->tree->nodes)
+		all += node == s->tree->nodes.items || !node->empty;
+	return all - lines;
+}
+
+static void print_tree(struct text_printing *p, const struct section *s)
+{
+	column_list columns = {0};
+	struct table t;
+	size_t left;
+
+	s->tree->source->width = p->options->style.width;
+	choose_columns(p, s->tree->source, &columns);
+	table_init(&t, &p->options->style);
+	add_titles(&t, &columns);
+	left = add_nodes(p, &t, s, &columns);
+	table_print(&t, p->out);
+	if (left)
+		buf_addf(p->out, "%zu %s left out (%s)\n", left, plural(left, "line", "lines"),
+		         s->lines ? "-n N shows N" : "--percent-limit 0 shows all");
+	table_done(&t);
+	vec_done(&columns);
+}
+
+static void print_facts(struct text_printing *p, const struct section *s)
+{
+	vec_each (fact, &s->facts)
+		if (fact->kind == FACT_LINE)
+			text_fill(p->out, &p->options->style, fact->key, LABEL, fact->value.s);
+}
+
+static void print_sections(struct text_printing *p, const struct document *d);
+
+static void print_parts(struct text_printing *p, const struct section *s)
+{
+	struct document part;
+	bool more = true;
+
+	for (size_t i = 0; more; i++) {
+		document_init(&part);
+		more = s->next(s->ctx, i, &part);
+		if (more)
+			print_sections(p, &part);
+		document_done(&part);
+		output_stream_flush(p->stream, p->out);
+	}
+}
+
+static void print_section(struct text_printing *p, const struct section *s)
+{
+	const struct text_style *style = &p->options->style;
+
+	if (s->kind == SECTION_NOTES && !s->notes.count)
+		return;
+	if (s->title && *s->title)
+		text_heading(p->out, style, "%s", s->title);
+	else if (s->title && p->out->size)
+		buf_putc(p->out, '\n');
+	switch (s->kind) {
+	case SECTION_HEADING:
+		break;
+	case SECTION_FACTS:
+		print_facts(p, s);
+		break;
+	case SECTION_TABLE:
+		print_table(p, s);
+		break;
+	case SECTION_TREE:
+		print_tree(p, s);
+		break;
+	case SECTION_NOTES:
+		vec_each (note, &s->notes)
+			text_fill(p->out, style, "- ", 2, *note);
+		break;
+	case SECTION_TEXT:
+		text_fill(p->out, style, "\n", 0, s->notes.items[0]);
+		break;
+	case SECTION_PARTS:
+		print_parts(p, s);
+		break;
+	}
+}
+
+static void print_sections(struct text_printing *p, const struct document *d)
+{
+	vec_each (s, &d->sections)
+		if (s->media & MEDIA_READERS)
+			print_section(p, s);
+}
+
+void document_text_print(const struct document *d, const struct document_text_options *o,
+                         const struct output_stream *stream, struct buf *out)
+{
+	struct text_printing p = {.options = o, .stream = stream, .out = out};
+
+	print_sections(&p, d);
+	buf_done(&p.cell);
+	buf_done(&p.scratch);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * document: the contents of a report, for any output.
+ *
+ * A document is an ordered list of sections: facts, tables, trees, notes, and paragraphs. An
+ * adapter fills it from its model. The outputs (text, JSON, Markdown) print documents and know no
+ * kind of recording. Each section says who reads it: readers (text, Markdown), programs (JSON), or
+ * both. The key of a section is its key in the JSON object.
+ *
+ *	document_facts(d, MEDIA_ALL);
+ *	document_line(d, "file", "perf.data, 3 MB");      for readers
+ *	document_int(d, "samples", 1234);                 for programs
+ *	document_table(d, "Functions", "functions", rows);
+ *
+ * document_init() / document_done(), which frees everything that was added. Nothing fails. One
+ * thread. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_DOCUMENT_DOCUMENT_H
+#define ASSAY_VIEW_DOCUMENT_DOCUMENT_H
+
+#include "view/tree/view_tree.h"
+
+#include <stdarg.h>
+
+enum section_kind {
+	SECTION_HEADING, /* a title for readers */
+	SECTION_FACTS,
+	SECTION_TABLE,
+	SECTION_TREE,
+	SECTION_NOTES,
+	SECTION_TEXT,  /* a paragraph */
+	SECTION_PARTS, /* documents of one form, such as one per process */
+};
+
+enum fact_kind {
+	FACT_LINE,   /* readers: label and text */
+	FACT_VALUE,  /* programs: key and value */
+	FACT_OBJECT, /* programs: the following facts are in an object, up to FACT_END */
+	FACT_ARRAY,
+	FACT_END,
+};
+
+struct fact {
+	enum fact_kind kind;
+	char *key;         /* label or key; NULL in an array */
+	struct cell value; /* its text belongs to the fact */
+	bool boolean;      /* the value is a truth value */
+};
+
+struct document;
+
+/* Fills the next part; false: there is none. `part` is empty, and freed by the caller. */
+typedef bool document_next(void *ctx, size_t i, struct document *part);
+
+struct section {
+	enum section_kind kind;
+	enum media media;
+	char *title;     /* NULL: none */
+	const char *key; /* NULL: not for programs */
+	VEC(struct fact) facts;
+	struct row_set *rows;
+	struct view_tree *tree;
+	double limit; /* of a tree: nodes below this share are not shown */
+	size_t lines; /* of a tree: at most this many; 0: all */
+	VEC(char *) notes;
+	document_next *next; /* of parts */
+	void *ctx;
+};
+
+/* For whom a document is made: what programs do not read need not be computed, and reverse. */
+struct document_reader {
+	bool program; /* JSON */
+	bool wide;    /* readers: all columns, complete names */
+};
+
+/* Readers get rows of at least this share if no limit is given; programs get all. */
+#define DOCUMENT_LIMIT 0.01
+
+struct document {
+	VEC(struct section) sections;
+	VEC(struct document_owned {
+		void (*free)(void *);
+		void *what;
+	})
+	owned;
+};
+
+void document_init(struct document *d);
+void document_done(struct document *d);
+/* Calls free(what) in document_done(), in the order of the calls. */
+void document_own(struct document *d, void (*free)(void *), void *what);
+
+void document_heading(struct document *d, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+/* Facts are added to the last section if it has facts, else to a new one. */
+void document_line(struct document *d, const char *label, const char *text); /* "" is left out */
+void document_int(struct document *d, const char *key, int64_t value);
+void document_real(struct document *d, const char *key, double value);
+void document_bool(struct document *d, const char *key, bool value);
+void document_string(struct document *d, const char *key, const char *value); /* NULL: null */
+void document_string_or_null(struct document *d, const char *key, const char *value);
+void document_null(struct document *d, const char *key);
+void document_object(struct document *d, const char *key); /* key NULL: in an array */
+void document_array(struct document *d, const char *key);
+void document_end(struct document *d);
+
+/* The document takes `rows`, `tree` and the notes over. title NULL: no heading. */
+struct section *document_table(struct document *d, enum media media, const char *title,
+                               const char *key, struct row_set *rows);
+struct section *document_tree(struct document *d, enum media media, const char *title,
+                              const char *key, struct view_tree *tree, double limit, size_t lines);
+struct section *document_notes(struct document *d, enum media media, const char *title,
+                               const char *key);
+void section_note(struct section *s, const char *text);
+void document_text(struct document *d, const char *text); /* a paragraph for readers */
+/* `ctx` must outlive the document. */
+void document_parts(struct document *d, enum media media, const char *key, document_next *next,
+                    void *ctx);
+
+#endif

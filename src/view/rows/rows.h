@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rows: the rows of any table, with columns declared as data.
+ *
+ * An adapter describes its model as a struct row_source: the number of rows, the columns, and one
+ * function per column that makes a cell of a row. Rows are ids from 0; the texts of a row are made
+ * when it is printed, so a table with a million rows needs little memory. row_set_new() sorts the
+ * rows, decides which of them are shown, and sums the others and all. Outputs print a row_set; they
+ * do not know what the rows are.
+ *
+ * A new column is one more entry in the adapter's list of columns: text, JSON, Markdown, sorting,
+ * the rest and the total follow from it.
+ *
+ * Nothing fails. One thread. Uses: base.
+ */
+#ifndef ASSAY_VIEW_ROWS_ROWS_H
+#define ASSAY_VIEW_ROWS_ROWS_H
+
+#include "base/memory/vec.h"
+#include "view/rows/unit.h"
+
+#include <stddef.h>
+
+struct row_source;
+struct column;
+
+/* What the rest and the total of a table have in a column. */
+enum column_role {
+	ROLE_KEY,   /* nothing: names, addresses */
+	ROLE_SUM,   /* the sum */
+	ROLE_TOTAL, /* nothing: figures that include callees are in several rows */
+	ROLE_LEAST, /* the smallest */
+	ROLE_MOST,  /* the largest */
+	ROLE_RATIO, /* column `of` / (`base`, or column `per`) */
+};
+
+/* Who reads a column or a section. */
+enum media { MEDIA_READERS = 1, MEDIA_PROGRAMS = 2, MEDIA_ALL = 3 };
+
+typedef struct cell column_get(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text);
+
+struct column {
+	const char *name;  /* identifies the column in one table; --by NAME */
+	const char *title; /* for readers; "" allowed */
+	const char *key;   /* in JSON; NULL: not in JSON */
+	const struct unit *unit;
+	enum column_role role;
+	enum media media;  /* 0: all; a column without title and key is for sorting and sums */
+	bool bar;          /* readers also get a bar of this share */
+	bool blank_zero;   /* readers get nothing for 0 */
+	bool cut;          /* a row is shown if this share reaches the limit */
+	uint16_t room;     /* readers get it on terminals at least this wide */
+	const char *of;    /* ROLE_RATIO: column with the part */
+	const char *per;   /* ROLE_RATIO: column with the whole; NULL: `base` */
+	struct cell base;  /* ROLE_RATIO: the whole */
+	uint32_t argument; /* for `get` */
+	/* Makes the cell of a row; a text may be put into `text`, which is empty. NULL: a ratio,
+	 * from the cells of the other columns. */
+	column_get *get;
+	/* Writes key and value, for values that are more than one cell; NULL: `key` and the cell.
+	 */
+	void (*json)(const struct row_source *s, const struct column *c, uint32_t row,
+	             struct json *j);
+};
+
+struct row_source {
+	void *model;
+	VEC(struct column) columns;
+	uint32_t rows;
+	/* Of a part of a recording: what all of it has in the column of a sum. NULL: the total is
+	 * the sum of the rows. */
+	struct cell (*all)(const struct row_source *s, const struct column *c);
+	/* Whether a row is no item but a part of the whole, as "(outside)": readers get it dim,
+	 * programs not at all. NULL: none is. */
+	bool (*aside)(const struct row_source *s, uint32_t row);
+	/* Whether a row is worth a line. NULL: a column with `cut` reaches the limit. */
+	bool (*worth)(const struct row_source *s, uint32_t row, double limit);
+	void (*free)(void *model); /* NULL: the model has another owner */
+	const char *rest_reason;   /* added to the label of the rest: " or one sample"; or NULL */
+	bool no_total;             /* the rows are not the parts of a whole */
+	bool squeezed;             /* wide text columns are cut so that lines fit the terminal */
+	bool brief;                /* for `get`: names without directories */
+	unsigned width;            /* of the terminal, set by an output; 0: no limit */
+};
+
+struct row_source *row_source_new(void *model);
+void row_source_free(struct row_source *s);
+
+/* The cell of a row in a column, ratios included. */
+struct cell row_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                     struct buf *text);
+/* NULL: there is no such column. */
+const struct column *column_named(const struct row_source *s, const char *name);
+bool column_is_for(const struct column *c, enum media media);
+
+struct row_request {
+	const char *const *by; /* columns to sort by; numbers: largest first, texts: from a to z */
+	size_t by_count;
+	double limit;  /* rows below this share go into the rest */
+	size_t lines;  /* at most this many rows; 0: all */
+	bool relative; /* shares are of the selected rows: no line for the others */
+};
+
+struct row_set {
+	struct row_source *source;
+	VEC(uint32_t) order; /* rows [0, shown) are to be shown, in this order */
+	size_t shown;
+	double limit;
+	bool by_lines; /* rows were left out by their number */
+	/* Per column of the source: sums of the rows left out, of what was not selected, of all. */
+	struct cell *rest, *unselected, *total;
+	bool has_unselected;
+};
+
+/* Takes over the source, which was allocated with row_source_new(). */
+struct row_set *row_set_new(struct row_source *source, const struct row_request *q);
+void row_set_free(struct row_set *r);
+
+/* "[<1%: 12 more]". */
+void row_set_rest_label(const struct row_set *r, struct buf *out);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The sums of a symbolized profile as rows of a table. */
+#include "view/symbolized/symbolized_document.h"
+
+#include "base/memory/xalloc.h"
+
+static const struct named_sum *sum_at(const struct row_source *s, uint32_t row)
+{
+	return &((const struct symbolized_sums *)s->model)->sums.items[row];
+}
+
+static struct cell self_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	return cell_int(sum_at(s, row)->self);
+}
+
+static struct cell total_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	return cell_int(sum_at(s, row)->total);
+}
+
+/* Readers get names without directories, unless they want wide tables. */
+static struct cell key_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                            struct buf *text)
+{
+	symbolized_sums_cell(s->model, sum_at(s, row), (enum flat_key)c->argument, s->brief, text);
+	return cell_text(buf_text(text));
+}
+
+static void key_json(const struct row_source *s, const struct column *c, uint32_t row,
+                     struct json *j)
+{
+	const struct symbolized_sums *sums = s->model;
+	const struct named_sum *sum = sum_at(s, row);
+	const struct symbolized_profile *n = sums->selection->n;
+	const struct named_owner *o =
+	        sum->owner == NAMED_NONE ? NULL : &n->owners.items[sum->owner];
+	enum flat_key key = (enum flat_key)c->argument;
+	struct buf text = {0};
+
+	if (key == FLAT_THREAD) {
+		json_kstr_or_null(j, "thread", intern_text(&n->texts, o->thread));
+		json_ki64(j, "tid", o->tid);
+		return;
+	}
+	if (key == FLAT_INSTANCE) {
+		json_ki64(j, "pid", o->pid);
+		key = FLAT_PROCESS;
+	}
+	symbolized_sums_cell(sums, sum, key, false, &text);
+	json_kstr(j, flat_key_name(key), buf_text(&text));
+	buf_done(&text);
+}
+
+static struct cell all_cell(const struct row_source *s, const struct column *c)
+{
+	return cell_int(((const struct symbolized_sums *)s->model)->selection->base);
+}
+
+static void add_values(struct row_source *s, const struct symbolized_report *r)
+{
+	const struct symbolized_sums *sums = s->model;
+	const struct unit *unit = &r->unit.unit;
+	struct cell base = cell_int(sums->selection->base);
+	const struct column self = {.name = "self",
+	                            .title = "self",
+	                            .key = "self",
+	                            .unit = unit,
+	                            .role = ROLE_SUM,
+	                            .get = self_cell};
+	const struct column share = {.name = "share",
+	                             .title = "",
+	                             .key = "share",
+	                             .unit = &unit_share,
+	                             .role = ROLE_RATIO,
+	                             .of = "self",
+	                             .base = base,
+	                             .bar = !sums->children,
+	                             .cut = !sums->children};
+	const struct column total = {.name = "total",
+	                             .title = "total",
+	                             .key = "total",
+	                             .unit = unit,
+	                             .role = ROLE_TOTAL,
+	                             .get = total_cell};
+	const struct column total_share = {.name = "total_share",
+	                                   .title = "",
+	                                   .key = "total_share",
+	                                   .unit = &unit_share,
+	                                   .role = ROLE_RATIO,
+	                                   .of = "total",
+	                                   .base = base,
+	                                   .bar = sums->children,
+	                                   .cut = sums->children};
+
+	if (sums->has_totals && sums->children) {
+		vec_push(&s->columns, total);
+		vec_push(&s->columns, total_share);
+	}
+	vec_push(&s->columns, self);
+	vec_push(&s->columns, share);
+	if (sums->has_totals && !sums->children) {
+		vec_push(&s->columns, total);
+		vec_push(&s->columns, total_share);
+	}
+}
+
+struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbolized_report *r,
+                                const struct document_reader *reader)
+{
+	static const char *const by_total[] = {"total", "self"}, *const by_self[] = {"self",
+	                                                                             "total"};
+	struct row_source *s = row_source_new(sums);
+	struct row_request q = {.by = sums->children ? by_total : by_self,
+	                        .by_count = 2,
+	                        .limit = symbolized_report_limit(r, reader),
+	                        .lines = r->options.lines,
+	                        .relative = r->options.filter.relative};
+
+	s->rows = (uint32_t)sums->sums.count;
+	s->brief = !reader->wide;
+	s->all = all_cell;
+	add_values(s, r);
+	for (size_t i = 0; i < sums->key_count; i++)
+		vec_push(&s->columns, (struct column){.name = flat_key_name(sums->keys[i]),
+		                                      .title = flat_key_name(sums->keys[i]),
+		                                      .unit = &unit_text,
+		                                      .argument = sums->keys[i],
+		                                      .get = key_cell,
+		                                      .json = key_json});
+	return row_set_new(s, &q);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/tree/view_tree.h"
+
+#include "base/memory/xalloc.h"
+
+#include <math.h>
+
+#define OWNER (UINT64_C(1) << 63) /* marks the step of an owner */
+
+static uint32_t path_parent(void *of, uint32_t path)
+{
+	struct view_tree *t = of;
+
+	return t->model->parent(t->ctx, path);
+}
+
+static void path_steps(void *of, uint32_t path, struct planting_steps *out)
+{
+	struct view_tree *t = of;
+
+	t->model->steps(t->ctx, path, out);
+}
+
+static void add_node(void *of, struct branch branch, const struct planting_step *step)
+{
+	struct view_tree *t = of;
+	struct view_node node = {.branch = branch, .owner = ID_NONE};
+
+	if (step) {
+		node.step = *step;
+		node.is_owner = branch.parent == TREE_ROOT && step->function & OWNER &&
+		                step->function != UINT64_MAX;
+		node.owner = node.is_owner ? (uint32_t)step->function
+		                           : t->nodes.items[branch.parent].owner;
+	}
+	vec_push(&t->nodes, node);
+	for (size_t m = 0; m < t->measures; m++)
+		vec_push(&t->self, cell_none());
+}
+
+static const struct planting_model planting = {path_parent, path_steps, add_node};
+
+struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, size_t paths,
+                                size_t measures)
+{
+	struct view_tree *t = xcalloc(1, sizeof(*t));
+
+	t->model = model;
+	t->ctx = ctx;
+	t->measures = measures;
+	t->source = row_source_new(t);
+	planting_begin(&t->planting, &planting, t, paths);
+	return t;
+}
+
+void view_tree_free(struct view_tree *t)
+{
+	if (!t)
+		return;
+	vec_done(&t->nodes);
+	vec_done(&t->self);
+	vec_done(&t->total);
+	row_source_free(t->source);
+	free(t);
+}
+
+uint32_t view_tree_owner(struct view_tree *t, uint32_t owner, const char *name)
+{
+	const struct planting_step step = {.function = OWNER | owner, .name = name, .of = ID_NONE};
+
+	return planting_node(&t->planting, TREE_ROOT, &step);
+}
+
+uint32_t view_tree_at(struct view_tree *t, uint32_t owner, uint32_t first, uint32_t path)
+{
+	return plant(&t->planting, owner, first, path);
+}
+
+void view_tree_add(struct view_tree *t, uint32_t node, size_t measure, struct cell value)
+{
+	struct cell *self = &t->self.items[node * t->measures + measure];
+
+	*self = cell_add(*self, value);
+}
+
+/* Callees come after their callers: going backwards, each node is complete when it is added to its
+ * parent. */
+static void sum_up(struct view_tree *t)
+{
+	size_t cells = t->nodes.count * t->measures;
+
+	vec_each (cell, &t->self)
+		if (cell->kind == CELL_NONE)
+			*cell = cell_int(0);
+	vec_reserve(&t->total, cells);
+	t->total.count = cells;
+	for (size_t i = 0; i < cells; i++)
+		t->total.items[i] = t->self.items[i];
+	for (size_t i = 0; i < t->nodes.count; i++)
+		t->nodes.items[i].empty = true;
+	for (size_t i = t->nodes.count; i-- > 0;) {
+		struct view_node *node = &t->nodes.items[i];
+		size_t above = node->branch.parent * t->measures;
+
+		for (size_t m = 0; m < t->measures; m++) {
+			struct cell *total = &t->total.items[i * t->measures + m];
+
+			node->empty &= cell_is_zero(t->self.items[i * t->measures + m]);
+			if (i != TREE_ROOT)
+				t->total.items[above + m] =
+				        cell_add(t->total.items[above + m], *total);
+		}
+		t->nodes.items[node->branch.parent].empty &= node->empty;
+	}
+}
+
+struct view_tree_order {
+	const struct view_tree *tree;
+	const struct column **by;
+	size_t count;
+};
+
+static int compare_nodes(const void *pa, const void *pb, void *ctx)
+{
+	const struct view_tree_order *o = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	struct buf text = {0};
+	int order = 0;
+
+	for (size_t i = 0; i < o->count && !order; i++) {
+		struct cell x = row_cell(o->tree->source, o->by[i], a, &text);
+
+		order = -cell_compare(x, row_cell(o->tree->source, o->by[i], b, &text));
+	}
+	buf_done(&text);
+	return order ? order : (a > b) - (a < b);
+}
+
+void view_tree_finish(struct view_tree *t, const char *const *by, size_t count)
+{
+	struct view_tree_order o = {.tree = t};
+
+	planting_end(&t->planting, BRANCHES(&t->nodes));
+	sum_up(t);
+	t->source->rows = (uint32_t)t->nodes.count;
+	o.by = xcalloc(count + 1, sizeof(*o.by));
+	for (size_t i = 0; i < count; i++)
+		if ((o.by[o.count] = column_named(t->source, by[i])))
+			o.count++;
+	branches_link(BRANCHES(&t->nodes), compare_nodes, &o);
+	free(o.by);
+}
+
+struct cell view_tree_self(const struct row_source *s, const struct column *c, uint32_t row,
+                           struct buf *text)
+{
+	const struct view_tree *t = s->model;
+
+	return t->self.items[row * t->measures + c->argument];
+}
+
+struct cell view_tree_total(const struct row_source *s, const struct column *c, uint32_t row,
+                            struct buf *text)
+{
+	const struct view_tree *t = s->model;
+
+	return t->total.items[row * t->measures + c->argument];
+}
+
+bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit)
+{
+	struct buf text = {0};
+	bool shown = false;
+
+	if (node == TREE_ROOT)
+		return true;
+	if (t->nodes.items[node].empty)
+		return false;
+	if (limit <= 0)
+		return true;
+	if (t->source->worth)
+		return t->source->worth(t->source, node, limit);
+	vec_each (c, &t->source->columns)
+		if (c->cut && !shown)
+			shown = fabs(cell_number(row_cell(t->source, c, node, &text))) >= limit;
+	buf_done(&text);
+	return shown;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view_tree: a call tree of any model, callers above callees, with any number of measures.
+ *
+ * An adapter describes its call paths (struct view_tree_model), adds the value of each path to the
+ * node of the path, and declares the columns in `source`: the nodes are the rows of this source,
+ *and view_tree_self() and view_tree_total() make the cells of a measure.
+ *
+ *	t = view_tree_new(&model, ctx, paths, measures);
+ *	node = view_tree_at(t, owner, view_tree_owner(t, owner, "cat"), path);
+ *	view_tree_add(t, node, measure, cell_int(7));
+ *	view_tree_finish(t, by, count);
+ *
+ * One rule for recursion holds for all trees: whole repeated rounds are folded (rounds.h), and no
+ * path is moved below another caller. A node's total includes all its descendants. Functions deeper
+ * than TREE_DEPTH_MAX share one node, "[deeper]". Children are sorted by the columns of
+ * view_tree_finish(). Nothing fails. One thread. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_TREE_VIEW_TREE_H
+#define ASSAY_VIEW_TREE_VIEW_TREE_H
+
+#include "view/rows/rows.h"
+#include "view/tree/planting.h"
+
+struct view_tree_model {
+	uint32_t (*parent)(void *ctx, uint32_t path); /* the root's path is 0 */
+	/* Appends the steps of the path's last place, outermost first. */
+	void (*steps)(void *ctx, uint32_t path, struct planting_steps *out);
+};
+
+struct view_node {
+	struct branch branch;
+	struct planting_step step; /* of the root: zeros */
+	uint32_t owner;            /* of the first node on the way here; ID_NONE: none */
+	bool is_owner;             /* a process, not a function */
+	bool empty;                /* neither the node nor a descendant has a value */
+};
+
+struct view_tree {
+	const struct view_tree_model *model;
+	void *ctx;                   /* for the model and the columns */
+	VEC(struct view_node) nodes; /* [0] is the root; callers come before callees */
+	size_t measures;
+	VEC(struct cell) self, total; /* node * measures + measure */
+	struct row_source *source;    /* rows are nodes; its model is this tree */
+	/* Appends text after a node's name: "  open so far"; NULL: none. */
+	void (*marks)(const struct view_tree *t, uint32_t node, struct buf *out);
+	struct planting planting;
+};
+
+struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, size_t paths,
+                                size_t measures);
+void view_tree_free(struct view_tree *t);
+
+/* The node of the first level for an owner of paths, such as a process; made if it does not
+ * exist. `name` must outlive the tree; NULL: a column knows the name. */
+uint32_t view_tree_owner(struct view_tree *t, uint32_t owner, const char *name);
+/* The node of a path of `owner` below `first` (TREE_ROOT: there is no level of owners). */
+uint32_t view_tree_at(struct view_tree *t, uint32_t owner, uint32_t first, uint32_t path);
+void view_tree_add(struct view_tree *t, uint32_t node, size_t measure, struct cell value);
+
+/* Sums the totals. The columns of `source` must be declared; children are sorted by `by`. */
+void view_tree_finish(struct view_tree *t, const char *const *by, size_t count);
+
+/* Column functions; `argument` is the measure. */
+column_get view_tree_self, view_tree_total;
+
+/* Whether the node is shown: it has a value, and a column with `cut` reaches the limit. */
+bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit);
+
+#endif
