@@ -57,11 +57,13 @@ static void add_cell(struct text_printing *p, struct table *t, const struct colu
 static void add_row(struct text_printing *p, struct table *t, const struct row_set *r,
                     const column_list *columns, uint32_t row)
 {
-	const struct row_source *s = r->source;
+	static const enum table_kind kinds[] = {
+	        [ROW_ITEM] = TABLE_ROW, [ROW_PART] = TABLE_REST, [ROW_TOTAL] = TABLE_TOTAL};
+	enum row_kind kind = row_kind_of(r->source, row);
 
-	table_row(t, s->aside && s->aside(s, row) ? TABLE_REST : TABLE_ROW);
+	table_row(t, kinds[kind]);
 	vec_each (c, columns)
-		add_cell(p, t, *c, row_cell(s, *c, row, &p->scratch), true);
+		add_cell(p, t, *c, row_cell(r->source, *c, row, &p->scratch), kind != ROW_TOTAL);
 }
 
 /* A line of sums has its label in the last column. */

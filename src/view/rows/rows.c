@@ -32,6 +32,11 @@ const struct column *column_named(const struct row_source *s, const char *name)
 	return NULL;
 }
 
+enum row_kind row_kind_of(const struct row_source *s, uint32_t row)
+{
+	return s->row_kind ? s->row_kind(s, row) : ROW_ITEM;
+}
+
 bool column_is_for(const struct column *c, enum media media)
 {
 	bool has = media == MEDIA_PROGRAMS ? c->key || c->json : c->title != NULL;
@@ -216,13 +221,15 @@ static void sum_all(struct row_set *r, const struct row_request *q)
 		const struct column *c = &s->columns.items[i];
 		struct cell all;
 
-		if (c->role != ROLE_SUM)
+		if (c->role != ROLE_SUM && c->role != ROLE_TOTAL)
 			continue;
 		all = s->all(s, c);
 		if (all.kind == CELL_NONE)
 			continue;
-		r->unselected[i] = cell_subtract(all, r->total[i]);
-		r->has_unselected |= !cell_is_zero(r->unselected[i]);
+		if (c->role == ROLE_SUM) {
+			r->unselected[i] = cell_subtract(all, r->total[i]);
+			r->has_unselected |= !cell_is_zero(r->unselected[i]);
+		}
 		r->total[i] = all;
 	}
 	r->has_unselected &= !q->relative;

@@ -28,10 +28,16 @@ struct column;
 enum column_role {
 	ROLE_KEY,   /* nothing: names, addresses */
 	ROLE_SUM,   /* the sum */
-	ROLE_TOTAL, /* nothing: figures that include callees are in several rows */
+	ROLE_TOTAL, /* no sum: figures that include callees are in several rows */
 	ROLE_LEAST, /* the smallest */
 	ROLE_MOST,  /* the largest */
 	ROLE_RATIO, /* column `of` / (`base`, or column `per`) */
+};
+
+enum row_kind {
+	ROW_ITEM,
+	ROW_PART,  /* a part of the row above, or of the whole: dim; programs do not get it */
+	ROW_TOTAL, /* bold; programs do not get it */
 };
 
 /* Who reads a column or a section. */
@@ -71,9 +77,8 @@ struct row_source {
 	/* Of a part of a recording: what all of it has in the column of a sum. NULL: the total is
 	 * the sum of the rows. */
 	struct cell (*all)(const struct row_source *s, const struct column *c);
-	/* Whether a row is no item but a part of the whole, as "(outside)": readers get it dim,
-	 * programs not at all. NULL: none is. */
-	bool (*aside)(const struct row_source *s, uint32_t row);
+	/* NULL: all rows are items. */
+	enum row_kind (*row_kind)(const struct row_source *s, uint32_t row);
 	/* Whether a row is worth a line. NULL: a column with `cut` reaches the limit. */
 	bool (*worth)(const struct row_source *s, uint32_t row, double limit);
 	void (*free)(void *model); /* NULL: the model has another owner */
@@ -92,6 +97,7 @@ struct cell row_cell(const struct row_source *s, const struct column *c, uint32_
                      struct buf *text);
 /* NULL: there is no such column. */
 const struct column *column_named(const struct row_source *s, const char *name);
+enum row_kind row_kind_of(const struct row_source *s, uint32_t row);
 bool column_is_for(const struct column *c, enum media media);
 
 struct row_request {

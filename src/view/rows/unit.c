@@ -90,7 +90,9 @@ int cell_compare(struct cell a, struct cell b)
 
 void unit_text_add(const struct unit *unit, struct cell cell, struct buf *out)
 {
-	if (cell.kind != CELL_NONE)
+	if (cell.kind == CELL_TEXT)
+		buf_puts(out, cell.s);
+	else if (cell.kind != CELL_NONE)
 		unit->text(unit, cell, out);
 }
 
@@ -123,9 +125,9 @@ static void put_sign(struct cell cell, struct buf *out)
 		buf_putc(out, '-');
 }
 
+/* Texts are printed by unit_text_add(). */
 static void put_text(const struct unit *unit, struct cell cell, struct buf *out)
 {
-	buf_puts(out, cell.kind == CELL_TEXT ? cell.s : "");
 }
 
 static void put_number(const struct unit *unit, struct cell cell, struct buf *out)

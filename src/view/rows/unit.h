@@ -61,7 +61,7 @@ int cell_compare(struct cell a, struct cell b);
 struct unit {
 	const char *name; /* "count", "ns" */
 	bool left;        /* text is aligned on the left */
-	/* Appends the cell for readers. CELL_NONE prints nothing and does not get here. */
+	/* Appends a number for readers. Texts are printed as they are, CELL_NONE as nothing. */
 	void (*text)(const struct unit *unit, struct cell cell, struct buf *out);
 	/* Writes the cell as one JSON value; NULL: number, string, or null, as it is. */
 	void (*json)(const struct unit *unit, struct cell cell, struct json *j);
