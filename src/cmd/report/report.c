@@ -4,13 +4,13 @@
 #include "cmd/load/debug_files.h"
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
+#include "cmd/report/document_print.h"
 #include "cmd/report/report_calls.h"
 #include "cmd/report/report_pprof.h"
 #include "cmd/report/report_tags.h"
 #include "cmd/cli/style.h"
 #include "cmd/cli/print.h"
-#include "output/samples/report_json.h"
-#include "output/samples/report_text.h"
+#include "view/samples/report_document.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ static int report_options(const struct report_command_options *o, struct report_
 	        .process_limit = (o->process_limit < 0 ? 1 : o->process_limit) / 100,
 	        .tree_limit = o->limit >= 0 ? o->limit / 100
 	                      : o->json     ? 0
-	                                    : REPORT_TEXT_LIMIT,
+	                                    : DOCUMENT_LIMIT,
 	        .lines = o->lines,
 	        .children = o->children && !o->no_children,
 	        .tree = o->tree,
@@ -183,17 +183,13 @@ static int report_options(const struct report_command_options *o, struct report_
 
 static void print(const struct report_command_options *o, struct report *r)
 {
-	struct report_text_options to = {.wide = o->wide};
-	struct buf out = {0};
+	struct document_reader reader = {.program = o->json, .wide = o->wide};
+	struct document document;
 
-	if (o->json) {
-		report_json(r, o->nested, &out);
-	} else {
-		style_choose(&o->style, &to.style);
-		report_text(r, &to, &out);
-	}
-	print_text(&out);
-	buf_done(&out);
+	document_init(&document);
+	report_document(&document, r, &reader);
+	document_print(&document, &reader, o->nested, &o->style);
+	document_done(&document);
 }
 
 /* An option that says nothing about call paths, and would seem to; NULL: none was given. */

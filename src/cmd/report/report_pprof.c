@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_pprof.h"
+#include "cmd/report/document_print.h"
 #include "cmd/cli/print.h"
 
 #include "cmd/cli/command.h"
 #include "format/pprof/pprof_read.h"
-#include "output/document_output.h"
 #include "view/symbolized/symbolized_document.h"
 
 #include <errno.h>
@@ -23,21 +23,12 @@ static void print(struct symbolized_report *r, const char *path,
                   const struct report_pprof_options *o, struct buf *left)
 {
 	struct document_reader reader = {.program = o->json, .wide = o->wide};
-	struct document_text_options to = {.wide = o->wide};
 	struct document document;
-	struct buf out = {0};
 
 	document_init(&document);
 	symbolized_document(&document, r, &reader, path, buf_text(left));
-	if (o->json) {
-		document_json_print(&document, o->nested, NULL, &out);
-	} else {
-		style_choose(&o->style, &to.style);
-		document_text_print(&document, &to, NULL, &out);
-	}
-	print_text(&out);
+	document_print(&document, &reader, o->nested, &o->style);
 	document_done(&document);
-	buf_done(&out);
 	tell_left(left);
 }
 

@@ -121,6 +121,8 @@ static void print_list(struct markdown_printing *p, const struct section *s)
 	}
 	vec_each (note, &s->notes) {
 		buf_puts(p->out, s->kind == SECTION_TEXT ? "" : "- ");
+		if (s->kind == SECTION_TEXT && s->title && *s->title)
+			buf_addf(p->out, "**%s**: ", s->title);
 		put_escaped(p->out, *note);
 		buf_puts(p->out, "\n");
 	}
@@ -146,7 +148,7 @@ static void print_section(struct markdown_printing *p, const struct section *s)
 {
 	if (s->kind == SECTION_NOTES && !s->notes.count)
 		return;
-	if (s->title && *s->title) {
+	if (s->title && *s->title && s->kind != SECTION_TEXT) {
 		buf_puts(p->out, p->out->size ? "\n### " : "### ");
 		put_escaped(p->out, s->title);
 		buf_puts(p->out, "\n");

@@ -6,6 +6,7 @@
 #include "output/text/tree_text.h"
 
 #include <limits.h>
+#include <string.h>
 
 #define LABEL 12
 #define ROWS_AT_ONCE 4096
@@ -213,16 +214,31 @@ static void print_parts(struct text_printing *p, const struct section *s)
 	}
 }
 
+static void print_text(struct text_printing *p, const struct section *s)
+{
+	const char *label = s->title ? s->title : "";
+
+	if (s->title)
+		buf_putc(p->out, '\n');
+	text_fill(p->out, &p->options->style, label, *label ? strlen(label) + 2 : 0,
+	          s->notes.items[0]);
+}
+
+static void print_title(struct text_printing *p, const struct section *s)
+{
+	if (!s->title || s->kind == SECTION_TEXT)
+		return;
+	if (*s->title)
+		text_heading(p->out, &p->options->style, "%s", s->title);
+	else if (p->out->size)
+		buf_putc(p->out, '\n');
+}
+
 static void print_section(struct text_printing *p, const struct section *s)
 {
-	const struct text_style *style = &p->options->style;
-
 	if (s->kind == SECTION_NOTES && !s->notes.count)
 		return;
-	if (s->title && *s->title)
-		text_heading(p->out, style, "%s", s->title);
-	else if (s->title && p->out->size)
-		buf_putc(p->out, '\n');
+	print_title(p, s);
 	switch (s->kind) {
 	case SECTION_HEADING:
 		break;
@@ -237,10 +253,10 @@ static void print_section(struct text_printing *p, const struct section *s)
 		break;
 	case SECTION_NOTES:
 		vec_each (note, &s->notes)
-			text_fill(p->out, style, "- ", 2, *note);
+			text_fill(p->out, &p->options->style, "- ", 2, *note);
 		break;
 	case SECTION_TEXT:
-		text_fill(p->out, style, "\n", 0, s->notes.items[0]);
+		print_text(p, s);
 		break;
 	case SECTION_PARTS:
 		print_parts(p, s);

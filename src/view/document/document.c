@@ -20,7 +20,8 @@ static void section_done(struct section *s)
 	vec_done(&s->facts);
 	vec_done(&s->notes);
 	row_set_free(s->rows);
-	view_tree_free(s->tree);
+	if (!s->borrowed)
+		view_tree_free(s->tree);
 	free(s->title);
 }
 
@@ -111,6 +112,11 @@ void document_null(struct document *d, const char *key)
 	add_fact(d, FACT_VALUE, key, cell_none(), false);
 }
 
+void document_known(struct document *d, const char *key, int64_t value, bool known)
+{
+	add_fact(d, FACT_VALUE, key, known ? cell_int(value) : cell_none(), false);
+}
+
 void document_object(struct document *d, const char *key)
 {
 	add_fact(d, FACT_OBJECT, key, cell_none(), false);
@@ -157,9 +163,9 @@ void section_note(struct section *s, const char *text)
 	vec_push(&s->notes, xstrdup(text));
 }
 
-void document_text(struct document *d, const char *text)
+void document_text(struct document *d, const char *label, const char *text)
 {
-	section_note(add_section(d, SECTION_TEXT, MEDIA_READERS, NULL, NULL), text);
+	section_note(add_section(d, SECTION_TEXT, MEDIA_READERS, label, NULL), text);
 }
 
 void document_parts(struct document *d, enum media media, const char *key, document_next *next,

@@ -28,7 +28,7 @@ enum section_kind {
 	SECTION_TABLE,
 	SECTION_TREE,
 	SECTION_NOTES,
-	SECTION_TEXT,  /* a paragraph */
+	SECTION_TEXT,  /* a paragraph; its label is the title */
 	SECTION_PARTS, /* documents of one form, such as one per process */
 };
 
@@ -60,8 +60,9 @@ struct section {
 	VEC(struct fact) facts;
 	struct row_set *rows;
 	struct view_tree *tree;
-	double limit; /* of a tree: nodes below this share are not shown */
-	size_t lines; /* of a tree: at most this many; 0: all */
+	bool borrowed; /* the tree has another owner */
+	double limit;  /* of a tree: nodes below this share are not shown */
+	size_t lines;  /* of a tree: at most this many; 0: all */
 	VEC(char *) notes;
 	document_next *next; /* of parts */
 	void *ctx;
@@ -100,11 +101,14 @@ void document_bool(struct document *d, const char *key, bool value);
 void document_string(struct document *d, const char *key, const char *value); /* NULL: null */
 void document_string_or_null(struct document *d, const char *key, const char *value);
 void document_null(struct document *d, const char *key);
+/* null if the value is not known. */
+void document_known(struct document *d, const char *key, int64_t value, bool known);
 void document_object(struct document *d, const char *key); /* key NULL: in an array */
 void document_array(struct document *d, const char *key);
 void document_end(struct document *d);
 
-/* The document takes `rows`, `tree` and the notes over. title NULL: no heading. */
+/* The document takes `rows` and `tree` over (a tree can be made `borrowed`). title NULL: no
+ * heading. */
 struct section *document_table(struct document *d, enum media media, const char *title,
                                const char *key, struct row_set *rows);
 struct section *document_tree(struct document *d, enum media media, const char *title,
@@ -112,7 +116,9 @@ struct section *document_tree(struct document *d, enum media media, const char *
 struct section *document_notes(struct document *d, enum media media, const char *title,
                                const char *key);
 void section_note(struct section *s, const char *text);
-void document_text(struct document *d, const char *text); /* a paragraph for readers */
+/* A paragraph for readers, after an empty line and a label. label NULL: it continues the section
+ * before, without an empty line. */
+void document_text(struct document *d, const char *label, const char *text);
 /* `ctx` must outlive the document. */
 void document_parts(struct document *d, enum media media, const char *key, document_next *next,
                     void *ctx);

@@ -198,7 +198,6 @@ static void cut_rows(struct row_set *r, const struct row_request *q)
 			r->order.items[r->shown++] = row;
 		else
 			left[count++] = row;
-		r->by_lines |= full;
 	}
 	for (size_t i = 0; i < count; i++) {
 		r->order.items[r->shown + i] = left[i];
@@ -245,9 +244,13 @@ struct row_set *row_set_new(struct row_source *source, const struct row_request 
 
 	r->source = source;
 	r->limit = q->limit;
+	r->by_lines = q->lines != 0;
 	r->rest = xcalloc(columns, sizeof(*r->rest));
 	r->unselected = xcalloc(columns, sizeof(*r->unselected));
 	r->total = xcalloc(columns, sizeof(*r->total));
+	for (size_t i = 0; i < source->columns.count; i++)
+		if (source->columns.items[i].role == ROLE_SUM)
+			r->rest[i] = r->total[i] = cell_int(0);
 	vec_reserve(&r->order, (size_t)source->rows + 1);
 	for (uint32_t row = 0; row < source->rows; row++)
 		vec_push(&r->order, row);

@@ -258,24 +258,7 @@ static void add_wait(struct grouping *g, uint32_t row_id)
 	f->has_waits = true;
 }
 
-/* Most time first; ties by first occurrence, so that the order is stable. */
-static int compare_rows(const void *a, const void *b)
-{
-	const struct flat_row *x = a, *y = b;
-	uint64_t wx = x->runnable_ns + x->blocked_ns, wy = y->runnable_ns + y->blocked_ns;
-
-	if (x->total_weight != y->total_weight)
-		return x->total_weight < y->total_weight ? 1 : -1;
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	if (x->total_samples != y->total_samples)
-		return x->total_samples < y->total_samples ? 1 : -1;
-	if (wx != wy)
-		return wx < wy ? 1 : -1;
-	return x->example < y->example ? -1 : x->example > y->example;
-}
-
-static double share_of(const struct flat *f, uint64_t weight, uint64_t samples)
+double flat_share(const struct flat *f, uint64_t weight, uint64_t samples)
 {
 	if (f->base_weight)
 		return (double)weight / (double)f->base_weight;
@@ -285,8 +268,8 @@ static double share_of(const struct flat *f, uint64_t weight, uint64_t samples)
 static void fill_shares(struct flat *f)
 {
 	vec_each (row, &f->rows) {
-		row->share = row->low = row->high = share_of(f, row->weight, row->samples);
-		row->total_share = share_of(f, row->total_weight, row->total_samples);
+		row->share = row->low = row->high = flat_share(f, row->weight, row->samples);
+		row->total_share = flat_share(f, row->total_weight, row->total_samples);
 	}
 }
 
@@ -365,8 +348,6 @@ struct flat *flat_new(struct view *v, const struct selection *s, const struct fl
 	fill_shares(f);
 	if (g.group_of)
 		fill_intervals(&g, s);
-	if (f->rows.count)
-		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), compare_rows);
 	free(g.memo);
 	free(g.group_of);
 	id_table_done(&g.index);
@@ -380,60 +361,6 @@ void flat_free(struct flat *f)
 		return;
 	vec_done(&f->rows);
 	free(f);
-}
-
-/* A row with long waits is shown even if it has no samples. */
-static bool worth_showing(const struct flat *f, const struct flat_row *row, double limit,
-                          uint64_t least)
-{
-	uint64_t waits = f->runnable_ns + f->blocked_ns;
-	/* Time without a sample comes from switch records, so it is not a chance hit. */
-	bool enough = row->total_samples >= least || (!row->total_samples && row->total_weight);
-
-	return (row->total_share >= limit && enough) ||
-	       (waits && row->runnable_ns + row->blocked_ns &&
-	        (double)(row->runnable_ns + row->blocked_ns) >= limit * (double)waits);
-}
-
-static uint64_t most_samples(const struct flat *f)
-{
-	uint64_t most = 0;
-
-	vec_each (row, &f->rows)
-		most = row->total_samples > most ? row->total_samples : most;
-	return most;
-}
-
-struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t lines)
-{
-	struct flat_rest rest = {0};
-	size_t shown = 0;
-
-	if (most_samples(f) < least)
-		least = 0;
-	/* Rows are sorted by time; rows shown for their waits move up behind them. */
-	for (size_t i = 0; i < f->rows.count; i++) {
-		struct flat_row kept = f->rows.items[i];
-
-		if (!worth_showing(f, &kept, limit, least) || (lines && shown == lines))
-			continue;
-		memmove(&f->rows.items[shown + 1], &f->rows.items[shown],
-		        (i - shown) * sizeof(kept));
-		f->rows.items[shown++] = kept;
-	}
-	rest.shown = shown;
-	rest.rows = f->rows.count - shown;
-	for (size_t i = shown; i < f->rows.count; i++) {
-		rest.samples += f->rows.items[i].samples;
-		rest.weight += f->rows.items[i].weight;
-		/* With children a wait is in every caller, so a sum of waits has no meaning. */
-		rest.runnable_ns += f->request.children ? 0 : f->rows.items[i].runnable_ns;
-		rest.blocked_ns += f->request.children ? 0 : f->rows.items[i].blocked_ns;
-		if (f->rows.items[i].total_share > rest.most)
-			rest.most = f->rows.items[i].total_share;
-	}
-	rest.share = share_of(f, rest.weight, rest.samples);
-	return rest;
 }
 
 const char *flat_function(const struct flat *f, const struct flat_row *row)

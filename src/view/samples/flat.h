@@ -2,11 +2,11 @@
 /*
  * flat: rows of a profile grouped by any list of keys.
  *
- * flat_new() groups, sums and sorts (most time first). flat_cut() decides how many rows are shown
- * and sums the others. Shares are 0 to 1 of the selection's base. With `children`, a group's total
- * includes each row whose path passes through the group, once per row. Off-CPU time is counted for
- * the function that waited, not for the scheduler below it. flat_free() frees; the view must
- * outlive it. Uses: base, profile, view.
+ * flat_new() groups and sums; the groups are in no order. flat_rows() (report_document.h) sorts and
+ * cuts them. Shares are 0 to 1 of the selection's base. With `children`, a group's total includes
+ * each row whose path passes through the group, once per row. Off-CPU time is counted for the
+ * function that waited, not for the scheduler below it. flat_free() frees; the view must outlive
+ * it. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_SAMPLES_FLAT_H
 #define ASSAY_VIEW_SAMPLES_FLAT_H
@@ -61,14 +61,7 @@ struct flat {
 	uint64_t samples, weight, runnable_ns, blocked_ns; /* of all rows */
 	uint64_t base_samples, base_weight;
 	bool has_waits;
-};
-
-/* The rows that flat_cut() leaves out. */
-struct flat_rest {
-	size_t shown, rows;
-	uint64_t samples, weight, runnable_ns, blocked_ns;
-	double share;
-	double most; /* total share of the largest row left out */
+	uint64_t least; /* rows with fewer samples are not shown; set by flat_rows() */
 };
 
 /* Groups the rows and waits of the selection. */
@@ -76,12 +69,8 @@ struct flat *flat_new(struct view *v, const struct selection *s,
                       const struct flat_request *request);
 void flat_free(struct flat *f);
 
-/*
- * Moves the rows to show to the front and sums the others. A row is left out if its share is below
- * `limit`, if it has fewer samples than `least` (unless all rows have fewer), or if it comes after
- * the first `lines` (0: no limit).
- */
-struct flat_rest flat_cut(struct flat *f, double limit, uint64_t least, size_t lines);
+/* A time as a share of the selection's base; by the samples if the base has no time. */
+double flat_share(const struct flat *f, uint64_t weight, uint64_t samples);
 
 /* Names of keys, including perf's: comm, pid, tid, dso, sym, symbol, srcline. */
 bool flat_key_parse(const char *name, enum flat_key *key);

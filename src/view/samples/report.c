@@ -197,7 +197,7 @@ static void grow_tree(void *ctx)
 {
 	struct report *r = ctx;
 
-	r->tree = tree_new(r->view, &r->selection, r->options.tree_limit);
+	r->tree = sample_tree_new(r->view, &r->selection, r->options.tree_limit);
 }
 
 /*
@@ -314,7 +314,7 @@ void report_free(struct report *r)
 	flat_free(r->functions);
 	flat_free(r->kernel);
 	flat_free(r->rows);
-	tree_free(r->tree);
+	view_tree_free(r->tree);
 	vec_each (t, &r->tables) {
 		flat_free(t->user);
 		flat_free(t->kernel);

@@ -2,8 +2,8 @@
 /*
  * report: the parts of the standard report, as plain data for any output.
  *
- * report_new() selects, groups and accounts. Outputs read the struct and cut the tables with
- * flat_cut(). report_free(). Shares are 0 to 1, times are ns. Uses: base, profile, symbol, view.
+ * report_new() selects, groups and accounts. report_document() makes a document of it.
+ * report_free(). Shares are 0 to 1, times are ns. Uses: base, profile, symbol, view.
  */
 #ifndef ASSAY_VIEW_SAMPLES_REPORT_H
 #define ASSAY_VIEW_SAMPLES_REPORT_H
@@ -13,7 +13,7 @@
 #include "view/samples/flat.h"
 #include "view/samples/processes.h"
 #include "view/samples/stacks.h"
-#include "view/samples/tree.h"
+#include "view/samples/sample_tree.h"
 #include "view/samples/warnings.h"
 
 struct report_options {
@@ -25,6 +25,7 @@ struct report_options {
 	                       * default */
 	double tree_limit;    /* nodes of the tree below this share are not shown */
 	double process_limit; /* processes below this share have no tables of their own */
+	uint64_t least;       /* rows with fewer samples go into the rest; 0: the default */
 	size_t lines;         /* at most this many rows per table, 0: all */
 	bool children, tree, instances;
 	bool partial;   /* only a part of the time was read: there is no account */
@@ -64,10 +65,10 @@ struct report {
 	struct flat *functions; /* image, function, mode */
 	struct flat *kernel;    /* all kernel time, interrupts included; NULL: none */
 	VEC(struct report_process) tables;
-	struct flat *rows;     /* by options.keys, or NULL */
-	struct tree *tree;     /* or NULL */
-	bool off_cpu;          /* switched-out stacks were recorded */
-	warning_list warnings; /* sentences: what was not seen, and why */
+	struct flat *rows;      /* by options.keys, or NULL */
+	struct view_tree *tree; /* or NULL */
+	bool off_cpu;           /* switched-out stacks were recorded */
+	warning_list warnings;  /* sentences: what was not seen, and why */
 };
 
 /* -ENOENT if the event was not recorded. `symbols` and `p` must outlive the report. */

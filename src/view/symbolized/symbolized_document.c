@@ -32,14 +32,6 @@ static void line(struct symbolized_writing *w, const char *label)
 	buf_clear(&w->text);
 }
 
-static void known_int(struct document *d, const char *key, int64_t value, bool known)
-{
-	if (known)
-		document_int(d, key, value);
-	else
-		document_null(d, key);
-}
-
 static void add_value(struct symbolized_writing *w, const struct named_value *v, int64_t value)
 {
 	named_value_text(v, value, &w->text);
@@ -56,7 +48,7 @@ static void date(struct symbolized_writing *w)
 		buf_puts(&w->text, text);
 	}
 	line(w, "date");
-	known_int(w->document, "time_ns", w->profile->time_ns, w->profile->time_ns != 0);
+	document_known(w->document, "time_ns", w->profile->time_ns, w->profile->time_ns != 0);
 }
 
 static void duration(struct symbolized_writing *w)
@@ -66,7 +58,7 @@ static void duration(struct symbolized_writing *w)
 	if (ns > 0)
 		text_time(&w->text, ns);
 	line(w, "duration");
-	known_int(w->document, "duration_ns", ns, ns > 0);
+	document_known(w->document, "duration_ns", ns, ns > 0);
 }
 
 static void values(struct symbolized_writing *w)
@@ -234,8 +226,8 @@ static void books(struct symbolized_writing *w)
 	document_int(d, "functions", b->rows);
 	document_int(d, "below_paths", (int64_t)b->below_rows);
 	document_int(d, "below", b->below);
-	known_int(d, "samples", b->samples, b->timed);
-	known_int(d, "samples_times_period", b->expected, b->timed);
+	document_known(d, "samples", b->samples, b->timed);
+	document_known(d, "samples_times_period", b->expected, b->timed);
 	document_real(d, "per_duration", b->cpus);
 	document_end(d);
 }
@@ -280,8 +272,8 @@ static void tables(struct symbolized_writing *w)
 	table(w, r->rows, true, "", "rows");
 	if (r->tree)
 		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
-		              r->tree, symbolized_report_limit(r, w->reader), r->options.lines);
-	r->tree = NULL;
+		              r->tree, symbolized_report_limit(r, w->reader), r->options.lines)
+		        ->borrowed = true;
 }
 
 static void notes(struct symbolized_writing *w, const char *left)

@@ -41,7 +41,7 @@ struct symbolized_report {
 	struct symbolized_sums *processes; /* NULL: the file has only one process */
 	struct symbolized_sums *functions; /* image, function */
 	struct symbolized_sums *rows;      /* by options.keys, or NULL */
-	struct view_tree *tree;            /* or NULL; a document takes it over */
+	struct view_tree *tree;            /* or NULL */
 	struct named_value_unit {          /* how readers get the main value */
 		struct unit unit;
 		const struct named_value *value;

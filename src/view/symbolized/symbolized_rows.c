@@ -56,6 +56,8 @@ static void key_json(const struct row_source *s, const struct column *c, uint32_
 
 static struct cell all_cell(const struct row_source *s, const struct column *c)
 {
+	if (c->get != self_cell)
+		return cell_none();
 	return cell_int(((const struct symbolized_sums *)s->model)->selection->base);
 }
 

@@ -61,6 +61,8 @@ void view_tree_free(struct view_tree *t)
 	vec_done(&t->self);
 	vec_done(&t->total);
 	row_source_free(t->source);
+	if (t->free)
+		t->free(t->ctx);
 	free(t);
 }
 

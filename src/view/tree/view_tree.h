@@ -39,6 +39,7 @@ struct view_node {
 struct view_tree {
 	const struct view_tree_model *model;
 	void *ctx;                   /* for the model and the columns */
+	void (*free)(void *ctx);     /* NULL: the context has another owner */
 	VEC(struct view_node) nodes; /* [0] is the root; callers come before callees */
 	size_t measures;
 	VEC(struct cell) self, total; /* node * measures + measure */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings as other recorders write them: events that count no time, fields that are missing. */
-#include "output/samples/report_json.h"
-#include "output/samples/report_text.h"
 #include "perf_data_fixture.h"
+#include "report_print.h"
 #include "profile/profile_builder.h"
 #include "sql_fixture.h"
 #include "view/samples/report.h"
@@ -91,7 +90,7 @@ static void without_spaces(struct buf *text)
 static void tell(struct told *t, const struct made *m, const char *event)
 {
 	struct report_options options = {.limit = -1, .event = event};
-	struct report_text_options text = {0};
+	struct document_text_options text = {0};
 	struct symbol_options none = {0};
 	struct recording *r = xcalloc(1, sizeof(*r));
 	struct buf file = {0};

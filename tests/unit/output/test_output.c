@@ -4,10 +4,8 @@
  * files anew, look at the difference, and set ASSAY_GOLDEN_UPDATE=1.
  */
 #include "check.h"
+#include "report_print.h"
 #include "view_fixture.h"
-
-#include "output/samples/report_json.h"
-#include "output/samples/report_text.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,7 +55,7 @@ static void check_golden(const char *name, const char *got)
 	free(want);
 }
 
-static void text_of(const struct report_options *o, const struct report_text_options *to,
+static void text_of(const struct report_options *o, const struct document_text_options *to,
                     bool waits, struct buf *out)
 {
 	struct report *r = NULL;
@@ -73,7 +71,7 @@ static void text_of(const struct report_options *o, const struct report_text_opt
 
 static void test_report_in_a_pipe(void)
 {
-	struct report_text_options plain = {0};
+	struct document_text_options plain = {0};
 	struct buf out = {0};
 
 	text_of(&(struct report_options){.limit = -1, .process_limit = 0.01, .tables = true},
@@ -87,7 +85,7 @@ static void test_report_in_a_pipe(void)
 static void test_images_of_next_to_no_stacks_are_left_out(void)
 {
 	struct report_options options = {.limit = -1};
-	struct report_text_options plain = {0};
+	struct document_text_options plain = {0};
 	struct buf out = {0};
 	struct error err = {0};
 	struct report *r = NULL;
@@ -113,7 +111,7 @@ static void test_images_of_next_to_no_stacks_are_left_out(void)
 
 static void test_report_off_cpu(void)
 {
-	struct report_text_options plain = {0};
+	struct document_text_options plain = {0};
 	struct buf out = {0};
 
 	text_of(&(struct report_options){.limit = 0,
@@ -128,8 +126,8 @@ static void test_report_off_cpu(void)
 
 static void test_report_on_a_terminal(void)
 {
-	struct report_text_options wide = {.style = {.colour = true, .bars = true, .width = 130},
-	                                   .wide = true};
+	struct document_text_options wide = {.style = {.colour = true, .bars = true, .width = 130},
+	                                     .wide = true};
 	struct buf out = {0};
 
 	text_of(
@@ -146,7 +144,7 @@ static void test_report_on_a_terminal(void)
 static void test_filters_keep_the_total(void)
 {
 	static const char *const names[] = {"cc1"};
-	struct report_text_options plain = {0};
+	struct document_text_options plain = {0};
 	struct buf out = {0};
 
 	text_of(&(struct report_options){.limit = -1,
@@ -211,7 +209,7 @@ static void test_json_closes(void)
 static void test_empty_profile(void)
 {
 	struct report_options o = {.limit = -1, .tree = true, .intervals = true, .tables = true};
-	struct report_text_options to = {.wide = true};
+	struct document_text_options to = {.wide = true};
 	struct profile *p = profile_new();
 	struct symbol_options none = {0};
 	struct symbolizer *symbols = symbolizer_new(&p->images, &none);
@@ -240,7 +238,7 @@ static void test_empty_profile(void)
 static size_t machines_named(const char *host, const char *release, const char *other_host,
                              const char *other_release)
 {
-	struct report_text_options to = {0};
+	struct document_text_options to = {0};
 	struct report_options o = {.limit = -1};
 	struct recording *second = xcalloc(1, sizeof(*second)), *first;
 	struct report *r = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The flat table's bounds: what is cut, what a mode is, intervals of unequal weights. */
 #include "check.h"
+#include "report_print.h"
 #include "view_fixture.h"
 
 #include "view/samples/flat.h"
@@ -50,16 +51,16 @@ static void rows_of_exactly_the_least_are_shown(void)
 	fixture_init(&f, false);
 	flat = flat_of(&f, &request);
 	CHECK_EQ(flat->rows.count, 8);
-	rest = flat_cut(flat, 0, 5, 0);
+	rest = flat_cut_least(flat, 0, 5, 0);
 	CHECK_EQ(rest.shown, 6);
 	CHECK_EQ(rest.rows, 2);
 	CHECK_EQ(rest.samples, 6);
-	rest = flat_cut(flat, 0, 6, 0);
+	rest = flat_cut_least(flat, 0, 6, 0);
 	CHECK_EQ(rest.shown, 4);
 	/* The row with most samples has exactly the least: the others do not become the rows. */
-	rest = flat_cut(flat, 0, 40, 0);
+	rest = flat_cut_least(flat, 0, 40, 0);
 	CHECK_EQ(rest.shown, 1);
-	rest = flat_cut(flat, 0, 41, 0);
+	rest = flat_cut_least(flat, 0, 41, 0);
 	CHECK_EQ(rest.shown, 8);
 	flat_done(flat);
 	fixture_done(&f);
@@ -76,7 +77,7 @@ static void measured_time_without_samples_is_shown(void)
 	fixture_row(&f, fixture_path(&f, "measured", NULL), f.sh, 0, PROFILE_USER, 0);
 	vec_last(&f.profile->rows)->weight = 30 * MS;
 	flat = flat_of(&f, &request);
-	CHECK_EQ(flat_cut(flat, 0, 3, 0).shown, 8);
+	CHECK_EQ(flat_cut_least(flat, 0, 3, 0).shown, 8);
 	CHECK_EQ(row_named(flat, "measured")->weight, 30 * MS);
 	flat_done(flat);
 	fixture_done(&f);
@@ -93,7 +94,7 @@ static void waits_of_the_rest_are_summed_without_children_alone(void)
 	fixture_init(&f, true);
 	fixture_wait(&f, fixture_path(&f, "main", "|", "pipe_read", NULL), f.sh, 7, 20);
 	flat = flat_of(&f, &request);
-	rest = flat_cut(flat, 2, 0, 0);
+	rest = flat_cut(flat, 2, 0);
 	CHECK_EQ(rest.shown, 0);
 	CHECK_EQ(rest.runnable_ns, 7 * MS);
 	CHECK_EQ(rest.blocked_ns, 50 * MS);
@@ -104,7 +105,7 @@ static void waits_of_the_rest_are_summed_without_children_alone(void)
 	CHECK_EQ(row_named(flat, "main")->blocked_ns, 50 * MS);
 	CHECK_EQ(row_named(flat, "futex_wait")->blocked_ns, 30 * MS);
 	CHECK_EQ(flat->blocked_ns, 50 * MS);
-	rest = flat_cut(flat, 2, 0, 0);
+	rest = flat_cut(flat, 2, 0);
 	CHECK_EQ(rest.shown, 0);
 	CHECK_EQ(rest.runnable_ns, 0);
 	CHECK_EQ(rest.blocked_ns, 0);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The call tree: recursion of any depth is folded, and no time is lost by it. */
 #include "check.h"
+#include "report_print.h"
 #include "view_fixture.h"
-
-#include "output/samples/report_json.h"
-#include "output/samples/report_text.h"
 
 #define DEEP 20000
 
@@ -42,38 +40,41 @@ static void clear_rows(struct fixture *f)
 	f->profile->events.items[0].samples = f->profile->events.items[0].weight = 0;
 }
 
-static const struct tree_node *node_named(const struct tree *t, const char *name)
+static const struct tree_node *node_named(const struct view_tree *t, const char *name)
 {
-	const struct tree_node *found = NULL;
+	uint32_t found = ID_NONE;
 
-	vec_each (node, &t->nodes)
-		if (!strcmp(tree_name(t, node), name) && (!found || node->samples > found->samples))
-			found = node;
-	return found;
+	for (uint32_t id = 0; id < t->nodes.count; id++)
+		if (!strcmp(tree_name(t, id), name) &&
+		    (found == ID_NONE ||
+		     tree_figure(t, id, "samples") > tree_figure(t, found, "samples")))
+			found = id;
+	return found == ID_NONE ? NULL : tree_node_at(t, found);
 }
 
-static size_t nodes_named(const struct tree *t, const char *name)
+static size_t nodes_named(const struct view_tree *t, const char *name)
 {
 	size_t count = 0;
 
-	vec_each (node, &t->nodes)
-		count += tree_shown(t, node, 0) && !strcmp(tree_name(t, node), name);
+	for (uint32_t id = 0; id < t->nodes.count; id++)
+		count += view_tree_shown(t, id, 0) && !strcmp(tree_name(t, id), name);
 	return count;
 }
 
 /* Each node has what its children have and what it has itself; the root has all. */
-static void check_sums(const struct tree *t, uint64_t samples)
+static void check_sums(const struct view_tree *t, uint64_t samples)
 {
-	const struct tree_node *nodes = t->nodes.items;
+	const struct view_node *nodes = t->nodes.items;
 	size_t wrong = 0;
 
-	CHECK_EQ(nodes[TREE_ROOT].samples, samples);
-	vec_each (node, &t->nodes) {
-		uint64_t sum = node->self_samples;
+	CHECK_EQ(tree_node_at(t, TREE_ROOT)->samples, samples);
+	for (uint32_t id = 0; id < t->nodes.count; id++) {
+		uint64_t sum = tree_node_at(t, id)->self_samples;
 
-		for (uint32_t c = node->branch.first_child; c != ID_NONE; c = nodes[c].branch.next)
-			sum += nodes[c].samples;
-		wrong += sum != node->samples;
+		for (uint32_t c = nodes[id].branch.first_child; c != ID_NONE;
+		     c = nodes[c].branch.next)
+			sum += tree_node_at(t, c)->samples;
+		wrong += sum != tree_node_at(t, id)->samples;
 	}
 	CHECK_EQ(wrong, 0);
 }
@@ -135,7 +136,7 @@ static void a_function_that_calls_itself_is_one_node(void)
 {
 	static const char *const f[] = {"f"}, *const leaf[] = {"leaf"};
 	const struct tree_node *node;
-	struct report_text_options to = {0};
+	struct document_text_options to = {0};
 	struct buf out = {0};
 	struct fixture fixture;
 	uint32_t path;
@@ -221,9 +222,10 @@ static void levels_are_those_of_the_longest_run(void)
 	CHECK(top && top->branch.levels == 5 && top->samples == 7 && top->self_samples == 3);
 	CHECK_EQ(nodes_named(r->tree, "f"), 2);
 	CHECK_EQ(nodes_named(r->tree, "g"), 1);
-	vec_each (node, &r->tree->nodes)
-		if (node != top && !strcmp(tree_name(r->tree, node), "f"))
-			CHECK(node->branch.levels == 3 && node->samples == 4);
+	for (uint32_t id = 0; id < r->tree->nodes.count; id++)
+		if (id != top->id && !strcmp(tree_name(r->tree, id), "f"))
+			CHECK(r->tree->nodes.items[id].branch.levels == 3 &&
+			      tree_node_at(r->tree, id)->samples == 4);
 	report_free(r);
 	fixture_done(&x);
 }
@@ -232,7 +234,7 @@ static void levels_are_those_of_the_longest_run(void)
 static void a_deep_path_without_recursion_is_cut(void)
 {
 	static const char *const leaf[] = {"leaf"};
-	struct report_text_options to = {0};
+	struct document_text_options to = {0};
 	const struct tree_node *cut, *last;
 	struct buf out = {0};
 	struct fixture f;
@@ -258,7 +260,7 @@ static void a_deep_path_without_recursion_is_cut(void)
 	cut = node_named(r->tree, "[deeper]");
 	last = node_named(r->tree, "leaf");
 	CHECK(cut && cut->samples == 100 && !cut->self_samples);
-	CHECK(last && last->samples == 90 && &r->tree->nodes.items[last->branch.parent] == cut);
+	CHECK(last && last->samples == 90 && last->branch.parent == cut->id);
 	report_text(r, &to, &out);
 	CHECK(longest_line(buf_text(&out)) < 120);
 	buf_clear(&out);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The groups of a sampled profile as rows of a table. */
+#include "view/samples/report_document.h"
+
+#include "view/samples/flat_cell.h"
+
+#define LEAST 2 /* samples */
+
+/* Figures of a group; the arguments of figure_cell(). */
+enum flat_figure {
+	FIGURE_SAMPLES,
+	FIGURE_WEIGHT,
+	FIGURE_TOTAL_SAMPLES,
+	FIGURE_TOTAL_WEIGHT,
+	FIGURE_RUNNABLE,
+	FIGURE_BLOCKED,
+	FIGURE_WAITS,
+	FIGURE_LOW,
+	FIGURE_HIGH,
+	FIGURE_FIRST,
+};
+
+static const struct flat *flat_of(const struct row_source *s)
+{
+	return s->model;
+}
+
+static struct cell figure_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	const struct flat_row *r = &flat_of(s)->rows.items[row];
+
+	switch ((enum flat_figure)c->argument) {
+	case FIGURE_SAMPLES:
+		return cell_int((int64_t)r->samples);
+	case FIGURE_WEIGHT:
+		return cell_int((int64_t)r->weight);
+	case FIGURE_TOTAL_SAMPLES:
+		return cell_int((int64_t)r->total_samples);
+	case FIGURE_TOTAL_WEIGHT:
+		return cell_int((int64_t)r->total_weight);
+	case FIGURE_RUNNABLE:
+		return cell_int((int64_t)r->runnable_ns);
+	case FIGURE_BLOCKED:
+		return cell_int((int64_t)r->blocked_ns);
+	case FIGURE_WAITS:
+		return cell_int((int64_t)(r->runnable_ns + r->blocked_ns));
+	case FIGURE_LOW:
+		return cell_real(r->low);
+	case FIGURE_HIGH:
+		return cell_real(r->high);
+	case FIGURE_FIRST: /* numbers are sorted largest first */
+		return cell_int(-(int64_t)r->example);
+	}
+	return cell_none();
+}
+
+static struct cell key_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                            struct buf *text)
+{
+	const struct flat *f = flat_of(s);
+
+	flat_cell(f, &f->rows.items[row], (enum flat_key)c->argument, s->brief, text);
+	return cell_text(buf_text(text));
+}
+
+/* Keys with a number of their own beside the text, or instead of it. */
+static void key_json(const struct row_source *s, const struct column *c, uint32_t row,
+                     struct json *j)
+{
+	const struct flat *f = flat_of(s);
+	const struct profile *p = f->view->profile;
+	const struct flat_row *r = &f->rows.items[row];
+	const struct profile_row *example = &p->rows.items[r->example];
+	const struct thread *thread = process_table_thread_at(p->processes, example->thread);
+	const struct process *process = process_table_process(p->processes, thread->process);
+
+	switch ((enum flat_key)c->argument) {
+	case FLAT_CPU:
+		json_key(j, "cpu");
+		if (example->cpu == PROFILE_CPU_UNKNOWN)
+			json_null(j);
+		else
+			json_u64(j, example->cpu);
+		return;
+	case FLAT_INSTANCE:
+		json_ku64(j, "instance", process->instance);
+		json_ki64(j, "pid", process->pid);
+		if (!flat_has_key(f, FLAT_PROCESS))
+			json_kstr(j, "process", process_table_name(p->processes, process->name));
+		return;
+	case FLAT_THREAD:
+		json_kstr(j, "thread", process_table_name(p->processes, thread->name));
+		json_ki64(j, "tid", thread->tid);
+		return;
+	default:
+		json_key(j, "address");
+		unit_json_add(&unit_hex, cell_int((int64_t)flat_address(f, r)), j);
+		json_key(j, "offset");
+		unit_json_add(&unit_hex, cell_int((int64_t)flat_offset(f, r)), j);
+	}
+}
+
+static struct cell all_cell(const struct row_source *s, const struct column *c)
+{
+	const struct flat *f = flat_of(s);
+
+	if (c->get != figure_cell)
+		return cell_none();
+	switch ((enum flat_figure)c->argument) {
+	case FIGURE_SAMPLES:
+		return cell_int((int64_t)f->base_samples);
+	case FIGURE_WEIGHT:
+		return cell_int((int64_t)f->base_weight);
+	case FIGURE_RUNNABLE:
+		return cell_int((int64_t)f->runnable_ns);
+	case FIGURE_BLOCKED:
+		return cell_int((int64_t)f->blocked_ns);
+	default:
+		return cell_none();
+	}
+}
+
+/* A row with long waits is shown even if it has no samples. Time without a sample comes from switch
+ * records, so it is not a chance hit. */
+static bool is_worth(const struct row_source *s, uint32_t row, double limit)
+{
+	const struct flat *f = flat_of(s);
+	const struct flat_row *r = &f->rows.items[row];
+	uint64_t all = f->runnable_ns + f->blocked_ns, waits = r->runnable_ns + r->blocked_ns;
+	bool enough = r->total_samples >= f->least || (!r->total_samples && r->total_weight);
+
+	return (flat_share(f, r->total_weight, r->total_samples) >= limit && enough) ||
+	       (all && waits && (double)waits >= limit * (double)all);
+}
+
+static void add_figure(struct row_source *s, const char *name, const char *title, const char *key,
+                       const struct unit *unit, enum column_role role, enum flat_figure figure)
+{
+	vec_push(&s->columns, (struct column){.name = name,
+	                                      .title = title,
+	                                      .key = key,
+	                                      .unit = unit,
+	                                      .role = role,
+	                                      .argument = figure,
+	                                      .get = figure_cell});
+}
+
+static void add_share(struct row_source *s, const char *name, const char *title, const char *of,
+                      bool bar)
+{
+	const struct flat *f = flat_of(s);
+	uint64_t base = f->base_weight ? f->base_weight : f->base_samples;
+
+	vec_push(&s->columns, (struct column){.name = name,
+	                                      .title = title,
+	                                      .key = name,
+	                                      .unit = &unit_share,
+	                                      .role = ROLE_RATIO,
+	                                      .of = of,
+	                                      .base = cell_int((int64_t)base),
+	                                      .bar = bar});
+}
+
+static void add_figures(struct row_source *s, const struct report *r, bool wide)
+{
+	const struct flat *f = flat_of(s);
+	const struct profile_event *e = report_event(r);
+	bool children = f->request.children, timed = e && e->period_ns && f->has_waits;
+	enum column_role waits = children ? ROLE_TOTAL : ROLE_SUM;
+
+	if (children)
+		add_share(s, "total_share", "total",
+		          f->base_weight ? "total_weight" : "total_samples", true);
+	add_share(s, "share", children ? "self" : "share", f->base_weight ? "weight" : "samples",
+	          !children);
+	add_figure(s, "low", wide ? "low" : NULL, "low", &unit_share, ROLE_KEY, FIGURE_LOW);
+	add_figure(s, "high", wide ? "high" : NULL, "high", &unit_share, ROLE_KEY, FIGURE_HIGH);
+	add_figure(s, "samples", "samples", "samples", &unit_count, ROLE_SUM, FIGURE_SAMPLES);
+	add_figure(s, "weight", timed ? "on CPU" : NULL, "weight", &unit_time, ROLE_SUM,
+	           FIGURE_WEIGHT);
+	add_figure(s, "total_samples", NULL, children ? "total_samples" : NULL, &unit_count,
+	           ROLE_TOTAL, FIGURE_TOTAL_SAMPLES);
+	add_figure(s, "total_weight", NULL, NULL, &unit_count, ROLE_TOTAL, FIGURE_TOTAL_WEIGHT);
+	add_figure(s, "waits", NULL, NULL, &unit_time, ROLE_KEY, FIGURE_WAITS);
+	add_figure(s, "first", NULL, NULL, &unit_number, ROLE_KEY, FIGURE_FIRST);
+	if (!f->has_waits)
+		return;
+	add_figure(s, "runnable", "runnable", "runnable_ns", &unit_time, waits, FIGURE_RUNNABLE);
+	add_figure(s, "blocked", "blocked", "blocked_ns", &unit_time, waits, FIGURE_BLOCKED);
+}
+
+static bool is_wide_key(enum flat_key key)
+{
+	return key == FLAT_FUNCTION || key == FLAT_LINE;
+}
+
+/* The keys in the requested order, but the widest key last, so that no column follows it. */
+static void add_keys(struct row_source *s)
+{
+	static const struct unit cpu = {.name = "text", .text = NULL};
+	const struct flat_request *q = &flat_of(s)->request;
+
+	for (size_t i = 0; i < 2 * q->key_count; i++) {
+		enum flat_key key = q->keys[i % q->key_count];
+		bool several = key == FLAT_CPU || key == FLAT_INSTANCE || key == FLAT_THREAD ||
+		               key == FLAT_ADDRESS;
+
+		if (is_wide_key(key) == (i >= q->key_count))
+			vec_push(&s->columns,
+			         (struct column){.name = flat_key_name(key),
+			                         .title = flat_key_name(key),
+			                         .key = flat_key_name(key),
+			                         .unit = key == FLAT_CPU ? &cpu : &unit_text,
+			                         .argument = key,
+			                         .get = key_cell,
+			                         .json = several ? key_json : NULL});
+	}
+}
+
+static uint64_t most_samples(const struct flat *f)
+{
+	uint64_t most = 0;
+
+	vec_each (row, &f->rows)
+		most = row->total_samples > most ? row->total_samples : most;
+	return most;
+}
+
+struct row_set *flat_rows(struct flat *f, const struct report *r,
+                          const struct document_reader *reader)
+{
+	static const char *const by[] = {"total_weight", "weight", "total_samples", "waits",
+	                                 "first"};
+	struct row_source *s = row_source_new(f);
+	struct row_request q = {.by = by,
+	                        .by_count = sizeof(by) / sizeof(*by),
+	                        .limit = report_limit(r, reader),
+	                        .lines = r->options.lines};
+	struct row_set *rows;
+
+	/* Readers who gave no limit get rows with a single sample as a part of the rest, unless no
+	 * row has more. */
+	f->least = r->options.least;
+	if (!reader->program && r->options.limit < 0 && !r->options.key_count && !f->least)
+		f->least = LEAST;
+	if (most_samples(f) < f->least)
+		f->least = 0;
+	s->rows = (uint32_t)f->rows.count;
+	s->brief = !reader->wide && !reader->program;
+	s->all = all_cell;
+	s->worth = is_worth;
+	add_figures(s, r, reader->wide);
+	add_keys(s);
+	rows = row_set_new(s, &q);
+	for (size_t i = rows->shown; i < rows->order.count; i++) {
+		const struct flat_row *row = &f->rows.items[rows->order.items[i]];
+
+		if (flat_share(f, row->total_weight, row->total_samples) >= q.limit)
+			s->rest_reason = " or one sample";
+	}
+	return rows;
+}

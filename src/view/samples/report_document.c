@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/samples/report_document.h"
+
+#include "base/text/figure.h"
+#include "base/text/plural.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+double report_limit(const struct report *r, const struct document_reader *reader)
+{
+	return r->options.limit >= 0 ? r->options.limit : reader->program ? 0 : DOCUMENT_LIMIT;
+}
+
+void report_line(struct report_writing *w, const char *label)
+{
+	document_line(w->document, label, buf_text(&w->text));
+	buf_clear(&w->text);
+}
+
+static bool rate_changed(const struct report *r)
+{
+	vec_each (rec, &r->view->profile->recordings)
+		if ((*rec)->account.rates.count)
+			return true;
+	return false;
+}
+
+static void event_text(const struct report *r, struct buf *out)
+{
+	const struct profile_event *e = report_event(r);
+
+	if (!e) {
+		buf_puts(out, "no samples of any event");
+		return;
+	}
+	buf_puts(out, e->name);
+	buf_puts(out, rate_changed(r) ? " at up to" : e->frequency_hz || e->period_ns ? " at" : "");
+	if (e->frequency_hz)
+		buf_addf(out, " %" PRIu64 " Hz", e->frequency_hz);
+	else if (e->period_ns)
+		buf_addf(out, " %.0f Hz", 1e9 / (double)e->period_ns);
+	if (e->period_ns) {
+		buf_addf(out, " (every %.3f %s)",
+		         (double)e->period_ns / (e->period_ns < 1000000 ? 1e3 : 1e6),
+		         e->period_ns < 1000000 ? "us" : "ms");
+	}
+	buf_puts(out, ", ");
+	text_counted(out, e->samples, "sample", "samples");
+	if (report_event_caveat(r))
+		buf_addf(out, "; %s", report_event_caveat(r));
+}
+
+static void other_events(const struct report *r, struct buf *out)
+{
+	const struct profile *p = r->view->profile;
+
+	vec_each (e, &p->events) {
+		if (e == report_event(r) || e->role == ATTR_TRACK)
+			continue;
+		buf_puts(out, out->size ? ", " : "");
+		buf_addf(out, "%s (", e->name);
+		text_counted(out, e->samples, "sample)", "samples)");
+	}
+	if (out->size)
+		buf_puts(out, "; report --event NAME selects another one");
+}
+
+static void host_text(const struct recording *rec, struct buf *out)
+{
+	buf_puts(out, rec->hostname ? rec->hostname : "");
+	if (rec->os_release)
+		buf_addf(out, "%sLinux %s", out->size ? ", " : "", rec->os_release);
+	if (rec->arch)
+		buf_addf(out, "%s%s", out->size ? ", " : "", rec->arch);
+	if (rec->cpu_description)
+		buf_addf(out, "%s%s", out->size ? ", " : "", rec->cpu_description);
+	if (rec->cpus_online)
+		buf_addf(out, "%s%" PRIu32 " %s", out->size ? ", " : "", rec->cpus_online,
+		         plural(rec->cpus_online, "CPU", "CPUs"));
+}
+
+static void when_text(const struct recording *rec, struct buf *out)
+{
+	time_t t = (time_t)recording_time_s(rec);
+	char text[64];
+	struct tm tm;
+
+	if (!t || !localtime_r(&t, &tm))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm);
+	buf_puts(out, text);
+	if (!rec->clock_wall_ns)
+		buf_puts(out, " (when the file was written)");
+}
+
+static bool same_machine(const struct recording *a, const struct recording *b)
+{
+	return a->hostname && b->hostname && !strcmp(a->hostname, b->hostname) && a->os_release &&
+	       b->os_release && !strcmp(a->os_release, b->os_release);
+}
+
+static void recording_lines(struct report_writing *w, const struct recording *rec,
+                            const struct recording *before)
+{
+	buf_puts(&w->text, rec->path ? rec->path : "");
+	if (rec->bytes) {
+		buf_puts(&w->text, ", ");
+		text_bytes(&w->text, rec->bytes);
+	}
+	report_line(w, "file");
+	document_line(w->document, "command", rec->cmdline);
+	if (!before || !same_machine(rec, before))
+		host_text(rec, &w->text);
+	report_line(w, "machine");
+	when_text(rec, &w->text);
+	report_line(w, "date");
+}
+
+/* An idle CPU counts no cycles, so the recording may cover more CPUs than have samples. */
+static void cpus_text(const struct report *r, struct buf *out)
+{
+	const struct profile *p = r->view->profile;
+	uint32_t sampled = r->account->cpus, all = sampled;
+
+	if (r->account->counted && p->recordings.count == 1 &&
+	    p->recordings.items[0]->cpus_online > sampled)
+		all = p->recordings.items[0]->cpus_online;
+	if (all > sampled)
+		buf_addf(out, "%" PRIu32 " of ", sampled);
+	buf_addf(out, "%" PRIu32 " %s", all, plural(all, "CPU", "CPUs"));
+}
+
+/* A session that samples processes by pid has no command, so it recorded no exit status. */
+static const char *followed(const struct profile *p)
+{
+	vec_each (rec, &p->recordings)
+		if ((*rec)->account.present && (*rec)->account.exit_status < 0)
+			return "Some processes";
+	return "One command";
+}
+
+static void heading(struct report_writing *w)
+{
+	const struct report *r = w->report;
+	const struct account_view *a = r->account;
+	const struct profile *p = r->view->profile;
+	struct buf text = {0};
+
+	if (r->elapsed_ns)
+		text_time(&text, (int64_t)r->elapsed_ns);
+	else
+		buf_puts(&text, "an unknown time");
+	if (a->machine_wide && a->cpus) {
+		buf_puts(&text, " on ");
+		cpus_text(r, &text);
+		document_heading(w->document, "The whole machine, %s", buf_text(&text));
+	} else if (a->threads)
+		document_heading(w->document, "%s, %s, %" PRIu32 " %s", followed(p),
+		                 buf_text(&text), a->threads,
+		                 plural(a->threads, "thread", "threads"));
+	else
+		document_heading(w->document, "Samples of %s", buf_text(&text));
+	vec_each (rec, &p->recordings)
+		recording_lines(w, *rec, rec > p->recordings.items ? rec[-1] : NULL);
+	event_text(r, &w->text);
+	report_line(w, "event");
+	other_events(r, &w->text);
+	report_line(w, "also");
+	buf_done(&text);
+}
+
+/* One sentence on the cost of the recording. */
+static void observer(struct report_writing *w)
+{
+	const struct report_observer *o = &w->report->observer;
+	struct buf *text = &w->text;
+
+	if (o->present) {
+		text_time(text, (int64_t)o->cpu_ns);
+		buf_puts(text, " of CPU time while sampling (");
+		text_share(text, o->share);
+		buf_puts(text, w->report->account->machine_wide ? " of the machine), "
+		                                                : " of the threads' time), ");
+		text_time(text, (int64_t)o->start_cpu_ns);
+		buf_puts(text, " to set up; wrote ");
+		text_bytes(text, o->bytes);
+		buf_puts(text, "; ");
+		text_counted(text, o->samples, "sample", "samples");
+		buf_puts(text, " of the recorder itself; ");
+	} else {
+		buf_puts(text, "its cost was not recorded; ");
+	}
+	text_counted(text, o->lost, "record lost", "records lost");
+	report_line(w, "observer");
+}
+
+static void budget(struct report_writing *w)
+{
+	vec_each (rec, &w->report->view->profile->recordings)
+		if (report_document_budget(*rec, &w->text))
+			report_line(w, "budget");
+}
+
+static double stack_share(const struct stacks *s, enum stack_quality quality)
+{
+	return (double)s->quality_samples[quality] / (double)s->samples;
+}
+
+/* The reasons for a quality, most samples first, without rare ones: "(why, why)". */
+static void stack_reasons(const struct stacks *s, enum stack_quality quality, struct buf *out)
+{
+	bool told[STACK_ENDS] = {false};
+	size_t count = 0, most;
+
+	do {
+		most = STACK_ENDS;
+		for (size_t i = 0; i < STACK_ENDS; i++)
+			if (!told[i] && s->end_samples[i] &&
+			    stacks_quality((enum stack_end)i) == quality &&
+			    (most == STACK_ENDS || s->end_samples[i] > s->end_samples[most]))
+				most = i;
+		if (most == STACK_ENDS || s->end_samples[most] * 10 < s->quality_samples[quality])
+			break;
+		told[most] = true;
+		buf_addf(out, "%s%s", count++ ? ", " : " (", stacks_why((enum stack_end)most));
+	} while (count < 3);
+	buf_puts(out, count ? ")" : "");
+}
+
+/* After the first image, images with a smaller share of the samples are left out. */
+#define STACK_IMAGE_SHARE 0.0005
+
+/* Adds the reason to each image only if the reasons differ. */
+static void stack_images(const struct report *r, struct buf *out)
+{
+	const struct stacks *s = &r->stacks;
+	size_t count = s->image_count;
+	bool alike = true;
+
+	while (count > 1 &&
+	       (double)s->images[count - 1].samples < STACK_IMAGE_SHARE * (double)s->samples)
+		count--;
+	for (size_t i = 1; i < count; i++)
+		alike &= !strcmp(s->images[i].why, s->images[0].why);
+	for (size_t i = 0; i < count; i++) {
+		buf_puts(out, i ? ", " : "; most in ");
+		buf_puts(out, view_image_short(r->view, s->images[i].image));
+		buf_putc(out, ' ');
+		text_share(out, (double)s->images[i].samples / (double)s->samples);
+		if (!alike && *s->images[i].why)
+			buf_addf(out, " (%s)", s->images[i].why);
+	}
+}
+
+/* The quality of the call chains, over the samples with a user stack. */
+static void stacks(struct report_writing *w)
+{
+	static const enum stack_quality bad[] = {STACK_QUALITY_TRUNCATED, STACK_QUALITY_BROKEN,
+	                                         STACK_QUALITY_UNKNOWN};
+	const struct stacks *s = &w->report->stacks;
+	struct buf *text = &w->text;
+
+	if (!s->present || !s->samples)
+		return;
+	text_share(text,
+	           stack_share(s, STACK_QUALITY_WHOLE) + stack_share(s, STACK_QUALITY_STITCHED));
+	buf_puts(text, " whole");
+	if (s->quality_samples[STACK_QUALITY_STITCHED]) {
+		buf_puts(text, " (");
+		text_share(text, stack_share(s, STACK_QUALITY_STITCHED));
+		buf_puts(text, " stitched)");
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (!s->quality_samples[bad[i]])
+			continue;
+		buf_puts(text, ", ");
+		text_share(text, stack_share(s, bad[i]));
+		buf_addf(text, " %s", stack_quality_name(bad[i]));
+		stack_reasons(s, bad[i], text);
+	}
+	stack_images(w->report, text);
+	report_line(w, "stacks");
+}
+
+static void recordings(struct report_writing *w)
+{
+	struct document *d = w->document;
+
+	document_array(d, "recordings");
+	vec_each (item, &w->report->view->profile->recordings) {
+		const struct recording *rec = *item;
+
+		document_object(d, NULL);
+		document_string(d, "path", rec->path);
+		document_string(d, "command", rec->cmdline);
+		document_string(d, "hostname", rec->hostname);
+		document_string(d, "kernel", rec->os_release);
+		document_string(d, "arch", rec->arch);
+		document_string(d, "cpu", rec->cpu_description);
+		document_int(d, "cpus_online", rec->cpus_online);
+		document_known(d, "first_sample_ns", rec->first_sample_ns, rec->first_sample_ns);
+		document_known(d, "last_sample_ns", rec->last_sample_ns, rec->last_sample_ns);
+		document_known(d, "time_s", recording_time_s(rec), recording_time_s(rec));
+		document_int(d, "bytes", rec->bytes);
+		document_int(d, "samples", rec->samples);
+		document_int(d, "lost_records", rec->lost_records);
+		document_int(d, "lost_samples", rec->lost_samples);
+		document_int(d, "unknown_records", rec->unknown_records);
+		document_bool(d, "truncated", rec->truncated);
+		report_document_recording(w, rec);
+		document_end(d);
+	}
+	document_end(d);
+}
+
+static void event_facts(struct document *d, const char *key, const struct profile_event *e)
+{
+	document_object(d, key);
+	document_string(d, "name", e->name);
+	document_int(d, "frequency_hz", e->frequency_hz);
+	document_int(d, "period_ns", e->period_ns);
+	document_int(d, "samples", e->samples);
+	document_int(d, "weight", e->weight);
+	document_bool(d, "callchain", e->callchain);
+	document_end(d);
+}
+
+static void events(struct report_writing *w)
+{
+	struct document *d = w->document;
+
+	if (report_event(w->report))
+		event_facts(d, "event", report_event(w->report));
+	else
+		document_null(d, "event");
+	document_string(d, "event_caveat", report_event_caveat(w->report));
+	document_array(d, "events");
+	vec_each (e, &w->report->view->profile->events)
+		event_facts(d, NULL, e);
+	document_end(d);
+}
+
+static void observer_facts(struct report_writing *w)
+{
+	const struct report_observer *o = &w->report->observer;
+	struct document *d = w->document;
+
+	document_object(d, "observer");
+	document_known(d, "cpu_ns", o->cpu_ns, o->present);
+	document_known(d, "samples", o->samples, o->present);
+	document_int(d, "lost", o->lost);
+	document_known(d, "start_cpu_ns", o->start_cpu_ns, o->present);
+	document_known(d, "wakeups", o->wakeups, o->present);
+	document_known(d, "reads_unanswered", o->reads_unanswered, o->present);
+	document_known(d, "reads_not_made", o->reads_not_made, o->present);
+	document_int(d, "bytes", o->bytes);
+	document_real(d, "share", o->present ? o->share : NAN);
+	document_end(d);
+}
+
+static void stack_image(struct document *d, const struct report *r,
+                        const struct stacks_image *image)
+{
+	document_object(d, NULL);
+	document_string(d, "image", image_path(&r->view->profile->images, image->image));
+	document_int(d, "samples", image->samples);
+	document_string(d, "why", image->why);
+	document_end(d);
+}
+
+static void stack_reason_facts(struct document *d, const struct stacks *s)
+{
+	document_array(d, "reasons");
+	for (size_t i = 0; i < STACK_ENDS; i++) {
+		if (!s->end_samples[i] || !*stacks_why((enum stack_end)i))
+			continue;
+		document_object(d, NULL);
+		document_string(d, "end", stacks_why((enum stack_end)i));
+		document_int(d, "samples", s->end_samples[i]);
+		document_end(d);
+	}
+	document_end(d);
+}
+
+static void stack_facts(struct document *d, const struct report *r)
+{
+	static const char *const names[STACK_QUALITIES] = {
+	        [STACK_QUALITY_UNKNOWN] = "unknown",     [STACK_QUALITY_NONE] = "none",
+	        [STACK_QUALITY_WHOLE] = "whole",         [STACK_QUALITY_STITCHED] = "stitched",
+	        [STACK_QUALITY_TRUNCATED] = "truncated", [STACK_QUALITY_BROKEN] = "broken"};
+	const struct stacks *s = &r->stacks;
+
+	if (!s->present) {
+		document_null(d, "stacks");
+		return;
+	}
+	document_object(d, "stacks");
+	document_int(d, "samples", s->samples);
+	for (size_t i = 0; i < STACK_QUALITIES; i++)
+		document_int(d, names[i], s->quality_samples[i]);
+	stack_reason_facts(d, s);
+	document_array(d, "images");
+	for (size_t i = 0; i < s->image_count; i++)
+		stack_image(d, r, &s->images[i]);
+	document_end(d);
+	document_end(d);
+}
+
+/* What programs get of a recording as a whole. */
+static void facts(struct report_writing *w)
+{
+	const struct report *r = w->report;
+	struct document *d = w->document;
+
+	document_string(d, "kind", "samples");
+	recordings(w);
+	events(w);
+	report_document_ledger(w);
+	observer_facts(w);
+	stack_facts(d, r);
+	document_int(d, "samples", r->selection.samples);
+	document_int(d, "base_samples", r->selection.base_samples);
+	document_int(d, "paths", r->paths);
+}
+
+static void table(struct report_writing *w, enum media media, const char *title, const char *key,
+                  struct flat *f)
+{
+	if (f && media & (w->reader->program ? MEDIA_PROGRAMS : MEDIA_READERS))
+		document_table(w->document, media, title, key, flat_rows(f, w->report, w->reader));
+}
+
+/* The title of a table of one process. */
+static void name_table(struct report_writing *w, const struct report_process *t, const char *mode)
+{
+	buf_clear(&w->text);
+	buf_puts(&w->text, process_table_name(w->report->view->profile->processes, t->name));
+	if (t->instances > 1)
+		buf_addf(&w->text, " x%" PRIu32, t->instances);
+	buf_puts(&w->text, " (");
+	text_share(&w->text, t->share);
+	buf_addf(&w->text, "): %s", mode);
+}
+
+static void process_tables(struct report_writing *w)
+{
+	vec_each (t, &w->report->tables) {
+		name_table(w, t, "user");
+		table(w, MEDIA_READERS, buf_text(&w->text), NULL, t->user);
+		name_table(w, t, "kernel");
+		table(w, MEDIA_READERS, buf_text(&w->text), NULL, t->kernel);
+	}
+	buf_clear(&w->text);
+}
+
+static bool process_part(void *ctx, size_t i, struct document *part)
+{
+	const struct report_writing *of = ctx;
+	struct report_writing w = {.document = part, .report = of->report, .reader = of->reader};
+	const struct report_process *t;
+
+	if (i >= of->report->tables.count)
+		return false;
+	t = &of->report->tables.items[i];
+	document_string(part, "name",
+	                process_table_name(of->report->view->profile->processes, t->name));
+	document_int(part, "instances", t->instances);
+	document_real(part, "share", t->share);
+	table(&w, MEDIA_PROGRAMS, NULL, "user", t->user);
+	table(&w, MEDIA_PROGRAMS, NULL, "kernel", t->kernel);
+	return true;
+}
+
+static void rows_title(struct report_writing *w)
+{
+	const struct report_options *o = &w->report->options;
+
+	buf_clear(&w->text);
+	buf_puts(&w->text, "Samples by ");
+	for (size_t i = 0; i < o->key_count; i++)
+		buf_addf(&w->text, "%s%s", i ? ", " : "", flat_key_name(o->keys[i]));
+}
+
+static void tables_for_readers(struct report_writing *w)
+{
+	struct report *r = w->report;
+
+	if (r->rows) {
+		rows_title(w);
+		table(w, MEDIA_READERS, buf_text(&w->text), NULL, r->rows);
+		buf_clear(&w->text);
+		return;
+	}
+	document_table(w->document, MEDIA_READERS, "Processes", NULL, process_rows(r, w->reader));
+	if (r->tree)
+		return;
+	table(w, MEDIA_READERS, "Functions, over all processes", NULL, r->functions);
+	process_tables(w);
+	table(w, MEDIA_READERS, "Kernel, for all processes", NULL, r->kernel);
+}
+
+static void tables_for_programs(struct report_writing *w)
+{
+	struct report *r = w->report;
+	struct report_writing *kept = xmalloc(sizeof(*kept));
+
+	*kept = (struct report_writing){.report = r, .reader = w->reader};
+	document_own(w->document, free, kept);
+	document_table(w->document, MEDIA_PROGRAMS, NULL, "processes", process_rows(r, w->reader));
+	table(w, MEDIA_PROGRAMS, NULL, "functions", r->functions);
+	document_parts(w->document, MEDIA_PROGRAMS, "process_functions", process_part, kept);
+	table(w, MEDIA_PROGRAMS, NULL, "kernel_functions", r->kernel);
+	table(w, MEDIA_PROGRAMS, NULL, "rows", r->rows);
+}
+
+static void tree(struct report_writing *w)
+{
+	struct report *r = w->report;
+
+	if (r->tree)
+		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
+		              r->tree, report_limit(r, w->reader), r->options.lines)
+		        ->borrowed = true;
+}
+
+static void write_for_readers(struct report_writing *w)
+{
+	heading(w);
+	observer(w);
+	budget(w);
+	stacks(w);
+	report_document_account(w);
+	report_document_rates(w);
+	tables_for_readers(w);
+	tree(w);
+	if (w->reader->wide)
+		document_text(w->document, "",
+		              "Intervals contain the true share with 95 % confidence, based on "
+		              "this run alone: they include the variation within this run, not "
+		              "differences to other runs.");
+}
+
+static void write_for_programs(struct report_writing *w)
+{
+	facts(w);
+	tables_for_programs(w);
+	tree(w);
+}
+
+void report_document(struct document *d, struct report *r, const struct document_reader *reader)
+{
+	struct report_writing w = {.document = d, .report = r, .reader = reader};
+	struct section *warnings;
+
+	if (reader->program)
+		write_for_programs(&w);
+	else
+		write_for_readers(&w);
+	warnings = document_notes(d, MEDIA_ALL, "What could not be seen", "warnings");
+	vec_each (text, &r->warnings)
+		section_note(warnings, *text);
+	buf_done(&w.text);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_document: the report on samples as a document.
+ *
+ * The document refers to the report, which must outlive it; it takes the report's tree over.
+ * Nothing fails. One thread. Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_SAMPLES_REPORT_DOCUMENT_H
+#define ASSAY_VIEW_SAMPLES_REPORT_DOCUMENT_H
+
+#include "view/document/document.h"
+#include "view/samples/report.h"
+
+struct report_writing {
+	struct document *document;
+	struct report *report;
+	const struct document_reader *reader;
+	struct buf text; /* of the line that is being made */
+};
+
+void report_document(struct document *d, struct report *r, const struct document_reader *reader);
+
+/* The parts (report_document_account.c, _rates.c). */
+void report_document_account(struct report_writing *w);
+void report_document_ledger(struct report_writing *w);
+/* The rates if they changed, the buffers if they were too full. */
+void report_document_rates(struct report_writing *w);
+/* Rates, buffers and budget of one recording, for programs. */
+void report_document_recording(struct report_writing *w, const struct recording *rec);
+/* Appends one sentence; false: there was no budget. */
+bool report_document_budget(const struct recording *rec, struct buf *out);
+
+/* The rows of a table; `f` must outlive them (flat_rows.c, process_rows.c). */
+struct row_set *flat_rows(struct flat *f, const struct report *r,
+                          const struct document_reader *reader);
+struct row_set *process_rows(const struct report *r, const struct document_reader *reader);
+
+/* The limit of the tables: the option, or the reader's default. */
+double report_limit(const struct report *r, const struct document_reader *reader);
+
+/* Ends the line in w->text. */
+void report_line(struct report_writing *w, const char *label);
+
+#endif
