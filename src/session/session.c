@@ -150,7 +150,9 @@ static int flush_sink(struct session *s, struct error *err)
 
 	if (s->sink->flush_ns)
 		session_status_take(s, &status);
+	session_work_begin(s);
 	ret = s->sink->ops->flush(s->sink, &status, err);
+	session_work_end(s);
 	session_status_done(&status);
 	return ret;
 }
@@ -256,12 +258,14 @@ int session_drain(struct session *s, bool last, struct error *err)
 	int status;
 
 	wakeup_schedule_drained(&s->pace);
+	session_work_begin(s);
 	image_keeper_look(s->keeper, true);
 	if (s->stream)
 		status = record_stream_read(s->stream, last, err);
 	else
 		status = perf_source_read(s->source, write_ring, s, err);
 	image_keeper_drained(s->keeper);
+	session_work_end(s);
 	if (s->stream && record_stream_deep(s->stream))
 		wakeup_schedule_soon(&s->pace);
 	if (!status && !s->stream) {
@@ -332,25 +336,31 @@ static bool wait_for_work(struct session *s, int *patience_ms)
 	        {.fd = image_keeper_fd(s->keeper), .events = POLLIN},
 	        {.fd = s->hooks.fd, .events = POLLIN},
 	};
-	int ms = patience(s, *patience_ms), rest_ms = image_keeper_rest_ms(s->keeper);
+	int ms = s->read_soon ? 0 : patience(s, *patience_ms);
+	int rest_ms = image_keeper_rest_ms(s->keeper);
 	bool rests = rest_ms >= 0 && rest_ms < ms;
 	int woken = poll(watched, 4, rests ? rest_ms : ms);
 
-	if (watched[2].revents || (rests && !woken))
+	if (watched[2].revents || (rests && !woken)) {
+		session_work_begin(s);
 		image_keeper_look(s->keeper, watched[2].revents);
+		session_work_end(s);
+	}
 	if (watched[3].revents && s->hooks.serve)
 		s->hooks.serve(s->hooks.ctx, s);
 	if (watched[0].revents)
 		perf_source_acknowledge(s->source, patience_ms);
-	return watched[1].revents || s->stop || (!rests && woken <= 0) ||
+	return watched[1].revents || s->stop || s->read_soon || (!rests && woken <= 0) ||
 	       (watched[0].revents && perf_source_half_full(s->source));
 }
 
-/* Those who look on have their turn, when it is due. */
+/* After each read of the rings. */
 static void call_hooks(struct session *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+	if (s->hooks.serve)
+		s->hooks.serve(s->hooks.ctx, s);
 	if (s->signalled && s->hooks.signalled)
 		s->hooks.signalled(s->hooks.ctx, s);
 	s->signalled = false;
@@ -378,6 +388,7 @@ static int run(struct session *s, struct error *err)
 		read_signals(s);
 		look_at_duration(s);
 		s->recording.account.observer_wakeups++;
+		s->read_soon = false;
 		status = session_drain(s, false, err);
 		/* A full ring wakes us too; the file is made readable by the clock alone. */
 		if (!status && wakeup_schedule_flush_due(&s->pace, s->start.time_ns))

@@ -49,8 +49,20 @@ char *const *session_notes(const struct session *s, size_t *count);
  * got then; 0: nothing). The text is given away.
  */
 size_t session_note(struct session *s, size_t earlier, char *text);
-/* Reads the rings, so that a status is of now. The session ends with its error. */
+/* Reads the rings. The session ends with its error. */
 int session_read(struct session *s, struct error *err);
+/* For hooks: the session's next step is to read the rings; then it calls serve(). */
+void session_read_soon(struct session *s);
+/*
+ * A read of the rings, a flush or a snapshot is in progress, and lets serve() run in a pause:
+ * counts are those of the records that were read until now, and no snapshot can begin.
+ */
+bool session_is_busy(const struct session *s);
+/*
+ * Called every few ms in long work of the session and of its sink: runs serve() if 20 ms have
+ * passed since the work began or since the last pause. NULL-safe.
+ */
+void session_pause(struct session *s);
 /* Its file, where it grows under its name, was moved, deleted or replaced; with a sentence. */
 bool session_output_is_gone(const struct session *s);
 int session_output_check(const struct session *s, struct error *err);

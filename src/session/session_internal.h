@@ -42,6 +42,9 @@ struct session {
 	struct wakeup_schedule pace;
 	struct output_watch place; /* of the file that grows */
 	uint64_t look_due_ns;
+	unsigned busy;         /* long work in progress, nested */
+	uint64_t pause_due_ns; /* of that work */
+	bool read_soon;        /* a hook wants the rings to be read */
 	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
 	bool began;          /* something was sampled: what there is, is worth keeping */
 	bool stop, signalled, masked;
@@ -54,6 +57,10 @@ void session_foreign_close(struct session *s);
 /* Notes what was not answered until now. */
 void session_foreign_report(struct session *s);
 void session_foreign_account(const struct session *s, struct account *account);
+
+/* Around work in which session_pause() lets hooks run. May be nested. */
+void session_work_begin(struct session *s);
+void session_work_end(struct session *s);
 
 /* Reads the rings once, into the sink; `last`: sampling is off, all there is. */
 int session_drain(struct session *s, bool last, struct error *err);

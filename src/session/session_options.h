@@ -27,15 +27,19 @@ typedef void session_progress_fn(void *ctx, const struct session_progress *progr
 struct session;
 
 /*
- * Somebody beside the measurement: a control socket, triggers. All are called from the
- * session's own thread, and all but task() between two reads of the rings: those may call
- * whatever session.h has for hooks. Each may be NULL.
+ * Functions that the session calls from its own thread, for a control socket and for triggers.
+ * All but task() and serve() are called between two reads of the rings only. All but task() may
+ * call the functions that session.h lists for hooks. Each may be NULL.
  */
 struct session_hooks {
 	void *ctx;
 	void (*begun)(void *ctx, struct session *s); /* sampling is on */
 	int fd;                                      /* polled for input; -1: none */
-	void (*serve)(void *ctx, struct session *s); /* it is readable: must not block */
+	/*
+	 * The descriptor is readable, or the rings were read, or long work (a read, a flush, a
+	 * snapshot) has a pause: session_is_busy() is true in the last case. Must not block.
+	 */
+	void (*serve)(void *ctx, struct session *s);
 	/*
 	 * Each record that tells of a task, decoded: COMM, FORK, EXIT (ordered sessions alone).
 	 * Called in the midst of a read: takes note, and acts at the next look.

@@ -7,9 +7,42 @@
 #include <errno.h>
 #include <string.h>
 
+#define PAUSE_NS UINT64_C(20000000)
+
 void session_stop(struct session *s)
 {
 	s->stop = true;
+}
+
+void session_read_soon(struct session *s)
+{
+	s->read_soon = true;
+}
+
+void session_work_begin(struct session *s)
+{
+	if (!s->busy++)
+		s->pause_due_ns = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
+}
+
+void session_work_end(struct session *s)
+{
+	s->busy--;
+}
+
+bool session_is_busy(const struct session *s)
+{
+	return s->busy;
+}
+
+void session_pause(struct session *s)
+{
+	if (!s || !s->hooks.serve || !s->began || !s->busy ||
+	    clock_ns(CLOCK_MONOTONIC) < s->pause_due_ns)
+		return;
+	s->pause_due_ns = UINT64_MAX; /* serve() may begin work that has pauses itself */
+	s->hooks.serve(s->hooks.ctx, s);
+	s->pause_due_ns = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
 }
 
 static void add_cpus(const struct session *s, struct session_status *status)
@@ -148,7 +181,9 @@ int session_snapshot(struct session *s, const char *path, struct error *err)
 		return ret;
 	session_status_take(s, &status);
 	describe_so_far(s, &r, &status);
+	session_work_begin(s);
 	ret = s->sink->ops->snapshot(s->sink, path, &r, &status, err);
+	session_work_end(s);
 	recording_done(&r);
 	session_status_done(&status);
 	return ret;

@@ -333,7 +333,20 @@ static void hook_signalled(void *ctx, struct session *s)
 
 /* ---- requests ------------------------------------------------------------ */
 
-static bool hear(void *ctx, const struct control_request *request, struct control_reply *reply)
+/*
+ * The status of an idle session has counts of now: the rings are read first. Where that takes
+ * long, the request comes again in a pause of the read, and is answered with the counts so far.
+ * What changes the session waits for the end of a read.
+ */
+static bool is_early(const struct background *b, const struct control_request *request)
+{
+	if (session_is_busy(b->session))
+		return request->verb != CONTROL_STATUS;
+	return request->verb == CONTROL_STATUS && !request->again;
+}
+
+static enum control_answer hear(void *ctx, const struct control_request *request,
+                                struct control_reply *reply)
 {
 	struct background *b = ctx;
 	struct error err = {0};
@@ -341,23 +354,25 @@ static bool hear(void *ctx, const struct control_request *request, struct contro
 
 	/* At its end, or before its beginning: the last account answers all. */
 	if (!b->session)
-		return false;
+		return CONTROL_AT_END;
 	if (request->verb == CONTROL_STOP) {
 		b->stop_asked = true;
 		session_stop(b->session);
-		return false;
+		return CONTROL_AT_END;
+	}
+	if (is_early(b, request)) {
+		session_read_soon(b->session);
+		return CONTROL_LATER;
 	}
 	if (request->verb == CONTROL_RELEASE)
 		session_release_files(b->session);
 	if (request->verb == CONTROL_SNAPSHOT)
 		rc = take_snapshot(b, request->output, &err);
-	else
-		session_read(b->session, &err); /* what is told is of now; it ends if that fails */
 	look_at_session(b);
 	reply->code = (uint64_t)-rc;
 	reply->error = rc ? xstrdup(err.text) : NULL;
 	account_copy(&reply->account, &b->account);
-	return true;
+	return CONTROL_NOW;
 }
 
 /* ---- course -------------------------------------------------------------- */

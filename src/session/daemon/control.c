@@ -21,7 +21,9 @@
 struct client {
 	int fd; /* -1: free */
 	uint64_t heard_ns;
-	bool waits; /* for the end */
+	bool waits;     /* for the end */
+	bool later;     /* its request is complete, and was put off */
+	bool answering; /* in hear() */
 	struct buf in, out;
 	size_t sent;
 };
@@ -31,6 +33,7 @@ struct control {
 	control_hear_fn *hear;
 	void *ctx;
 	struct client clients[CLIENTS];
+	uint64_t rounds; /* of serve(), which may be nested */
 };
 
 static int cannot(struct error *err, const struct session_registry *p, const char *name)
@@ -98,7 +101,12 @@ static bool is_welcome(int fd)
 	       (peer.uid == geteuid() || !peer.uid);
 }
 
-/* A free place, or that of who has been silent for longest; NULL: all wait for the end. */
+static bool has_asked(const struct client *k)
+{
+	return k->waits || k->later || k->answering;
+}
+
+/* A free place, or that of the client that was silent for longest; NULL: all have asked. */
 static struct client *place_for(struct control *c)
 {
 	struct client *oldest = NULL;
@@ -108,7 +116,7 @@ static struct client *place_for(struct control *c)
 
 		if (k->fd < 0)
 			return k;
-		if (!k->waits && (!oldest || k->heard_ns < oldest->heard_ns))
+		if (!has_asked(k) && (!oldest || k->heard_ns < oldest->heard_ns))
 			oldest = k;
 	}
 	if (oldest)
@@ -174,24 +182,40 @@ static void refuse(struct control_reply *reply, const struct error *err)
 	reply->error = xasprintf("the request was not understood: %s", err->text);
 }
 
-static void answer(struct control *c, struct client *k)
+static enum control_answer ask(struct control *c, struct client *k, struct control_reply *reply)
 {
+	enum control_answer when = CONTROL_NOW;
 	struct control_request request;
-	struct control_reply reply = {0};
 	struct error err = {0};
 
-	if (control_request_parse(&request, buf_text(&k->in), k->in.size, &err))
-		refuse(&reply, &err);
-	else
-		k->waits = !c->hear(c->ctx, &request, &reply);
+	if (control_request_parse(&request, buf_text(&k->in), k->in.size, &err)) {
+		refuse(reply, &err);
+	} else {
+		request.again = k->later;
+		k->later = false;
+		k->answering = true;
+		when = c->hear(c->ctx, &request, reply);
+		k->answering = false;
+	}
 	control_request_done(&request);
-	buf_done(&k->in);
-	if (!k->waits)
+	return when;
+}
+
+static void answer(struct control *c, struct client *k)
+{
+	struct control_reply reply = {0};
+	enum control_answer when = ask(c, k, &reply);
+
+	k->later = when == CONTROL_LATER;
+	k->waits = when == CONTROL_AT_END;
+	if (!k->later)
+		buf_done(&k->in);
+	if (when == CONTROL_NOW)
 		control_reply_write(&reply, &k->out);
 	control_reply_done(&reply);
-	/* One request each; all that comes from it now is that it went away. */
-	watch(c, k, k->waits ? EPOLLRDHUP : 0);
-	if (!k->waits)
+	/* One request each: the only further event is that the client has gone. */
+	watch(c, k, when == CONTROL_NOW ? 0 : EPOLLRDHUP);
+	if (when == CONTROL_NOW)
 		say(c, k);
 }
 
@@ -216,10 +240,10 @@ static void listen_to(struct control *c, struct client *k)
 /* By what it is waiting for: its place may be another one's than the event was of. */
 static void serve_client(struct control *c, struct client *k)
 {
-	if (k->fd < 0)
-		return; /* gone in the same round */
-	if (k->waits)
-		let_go(k); /* it did not wait; the end is told to whoever asks next */
+	if (k->fd < 0 || k->answering)
+		return; /* gone in the same round; or reported again after the answer */
+	if (k->waits || k->later)
+		let_go(k); /* it did not wait; the end is reported to the next client */
 	else if (k->out.size)
 		say(c, k);
 	else
@@ -230,8 +254,10 @@ static bool serve(struct control *c, int patience_ms)
 {
 	struct epoll_event events[EVENTS];
 	int n = epoll_wait(c->poll, events, EVENTS, patience_ms);
+	uint64_t round = ++c->rounds;
 
-	for (int i = 0; i < n; i++) {
+	/* After a nested call the events are old; epoll reports them again. */
+	for (int i = 0; i < n && c->rounds == round; i++) {
 		if (events[i].data.u64 == LISTENER)
 			take_in(c);
 		else
@@ -242,13 +268,16 @@ static bool serve(struct control *c, int patience_ms)
 
 void control_serve(struct control *c)
 {
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (c->clients[i].later)
+			answer(c, &c->clients[i]);
 	serve(c, 0);
 }
 
 bool control_is_awaited(const struct control *c)
 {
 	for (size_t i = 0; i < CLIENTS; i++)
-		if (c->clients[i].fd >= 0 && c->clients[i].waits)
+		if (c->clients[i].fd >= 0 && has_asked(&c->clients[i]))
 			return true;
 	return false;
 }
@@ -282,8 +311,9 @@ void control_end(struct control *c, const struct control_reply *last)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + END_MS * UINT64_C(1000000);
 
+	control_serve(c);
 	for (int i = 0; i < CLIENTS && serve(c, 0); i++)
-		; /* who asked meanwhile */
+		; /* requests that have come since */
 	for (size_t i = 0; i < CLIENTS; i++)
 		if (c->clients[i].fd >= 0 && c->clients[i].waits)
 			control_reply_write(last, &c->clients[i].out);

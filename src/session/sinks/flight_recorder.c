@@ -12,6 +12,7 @@
 #include "session/sinks/flight_memory.h"
 #include "session/sinks/flight_account.h"
 #include "session/sinks/snapshot_name.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -310,6 +311,7 @@ static int write_records(struct flight_writing *w, struct error *err)
 		if (!status)
 			status = perf_data_writer_append(w->writer, chunk->bytes, chunk->size, err);
 		perf_record_finished_round(&w->out);
+		session_pause(s->sink.session);
 	}
 	return status ? status : write_out(w, err);
 }

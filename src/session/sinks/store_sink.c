@@ -418,6 +418,7 @@ static int sink_snapshot(struct session_sink *sink, const char *path, const stru
 		nanosleep(&moment, NULL);
 		if (!ret)
 			ret = session_read(sink->session, &drained);
+		session_pause(sink->session);
 	}
 	helper_thread_join(&aside);
 	if (ret || copying.status)

@@ -8,6 +8,7 @@
 #include "session/stream/record_unwind.h"
 #include "session/stream/perf_ring_merge.h"
 #include "session/rate/rate_control.h"
+#include "session/session.h"
 #include "session/tick_count.h"
 
 #include <string.h>
@@ -18,6 +19,8 @@
  */
 #define SETTLE_NS 1000000
 #define OUT_BYTES (256u << 10)
+/* One reading of the clock in so many records. */
+#define RECORDS_TO_PAUSE 32
 
 struct record_stream {
 	struct record_stream_options o;
@@ -45,12 +48,13 @@ static void add_attrs(struct record_stream *s)
 	perf_decoder_seal(&s->decoder);
 }
 
-/* A foreign call is not answered yet: samples go on to come. */
+/* A foreign call is not answered yet: the kernel still writes samples, and requests arrive. */
 static void relieve_rings(void *ctx)
 {
 	struct record_stream *s = ctx;
 
 	perf_ring_merge_relieve(s->merge);
+	session_pause(s->o.session);
 }
 
 struct record_stream *record_stream_new(const struct record_stream_options *options)
@@ -271,6 +275,8 @@ int record_stream_read(struct record_stream *s, bool last, struct error *err)
 		status = take_record(s, &record, err);
 		if (!status && s->out.size > OUT_BYTES)
 			status = write_out(s, err);
+		if (s->records % RECORDS_TO_PAUSE == 0)
+			session_pause(s->o.session);
 	}
 	perf_ring_merge_end(s->merge);
 	s->deep = memory_reads(s) > deep;
