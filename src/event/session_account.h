@@ -70,6 +70,8 @@ struct session_account {
 	uint64_t left_samples; /* samples evicted for lack of room */
 	uint64_t snapshots;
 	uint64_t observer_cpu_ns, observer_wakeups;
+	uint64_t read_gap_max_ns; /* longest time from the begin of a read of the rings to the next
+	                           */
 	uint64_t period_ns, period_asked_ns; /* of the main clock; 0: the clock does not count ns */
 	uint64_t sample_cost_ns;             /* 0: not measured */
 	VEC(struct session_account_cpu) cpus;

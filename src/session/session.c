@@ -373,7 +373,8 @@ static void call_hooks(struct session *s)
 static int run(struct session *s, struct error *err)
 {
 	int status = 0;
-	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind, s->sink->flush_ns);
+	int patience_ms = wakeup_schedule_begin(&s->pace, s->plan.unwind, s->sink->flush_ns,
+	                                        s->start.time_ns);
 	struct targets targets = targets_of(s);
 	bool by_pid = !s->plan.machine_wide;
 

@@ -83,6 +83,7 @@ void session_status_take(struct session *s, struct session_status *status)
 	                         : s->recording.account.observer_bytes,
 	        .observer_cpu_ns = now.cpu_ns - s->start.cpu_ns,
 	        .observer_wakeups = s->recording.account.observer_wakeups,
+	        .read_gap_max_ns = s->pace.gap_max_ns,
 	        .period_asked_ns = attr_timer_period_ns(attr),
 	        .period_ns = attr_timer_period_ns(attr),
 	        .stats = now.stats,

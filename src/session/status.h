@@ -41,6 +41,8 @@ struct session_status {
 	uint64_t records, bytes;   /* taken from the rings, and given to the sink */
 	uint64_t lost_records;
 	uint64_t observer_cpu_ns, observer_wakeups;
+	uint64_t read_gap_max_ns; /* longest time from the begin of a read of the rings to the next
+	                           */
 	uint64_t period_ns, period_asked_ns; /* of the main clock, now; 0: it counts no ns */
 	uint64_t sample_cost_ns; /* what one sample takes from the CPU, 0: not measured */
 	uint64_t slowed_behind_ns, slowed_budget_ns; /* time at less than the rate asked for */

@@ -20,9 +20,11 @@
 #define SETTLED_MS 2
 #define NS_IN_MS UINT64_C(1000000)
 
-int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns)
+int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns,
+                          uint64_t start_ns)
 {
 	p->every_ns = every_ns;
+	p->drained_ns = start_ns;
 	p->soon_ms = walks ? UNWIND_SOON_MS : 0;
 	if (walks)
 		return UNWIND_MS;
@@ -31,7 +33,11 @@ int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_
 
 void wakeup_schedule_drained(struct wakeup_schedule *p)
 {
-	p->drained_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (p->drained_ns && now - p->drained_ns > p->gap_max_ns)
+		p->gap_max_ns = now - p->drained_ns;
+	p->drained_ns = now;
 	p->soon_ms = p->soon_ms < UNWIND_MS ? 2 * p->soon_ms : 0;
 }
 

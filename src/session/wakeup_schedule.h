@@ -13,12 +13,17 @@
 
 struct wakeup_schedule {
 	uint64_t flush_due_ns, drained_ns;
-	uint64_t every_ns; /* flushes are due at its multiples on the wall's clock; 0: by age */
-	int soon_ms;       /* sleep no longer than that for now; 0: as long as there is patience */
+	uint64_t gap_max_ns; /* longest time from one wakeup_schedule_drained() to the next */
+	uint64_t every_ns;   /* flushes are due at its multiples on the wall's clock; 0: by age */
+	int soon_ms; /* sleep no longer than that for now; 0: as long as there is patience */
 };
 
-/* How long rings may go unread that wake us when they fill; with `walks`, stacks are walked. */
-int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns);
+/*
+ * How long rings may go unread that wake us when they fill; with `walks`, stacks are walked.
+ * The first gap begins at `start_ns`.
+ */
+int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_ns,
+                          uint64_t start_ns);
 
 /* The rings are about to be read. */
 void wakeup_schedule_drained(struct wakeup_schedule *p);

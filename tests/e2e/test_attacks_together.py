@@ -275,12 +275,14 @@ def end_all(t):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def print_figures(r, rounds, attackers):
+def print_figures(r, rounds, attackers, accounts):
     for what, reason in attackers.skipped.items():
         print(f"# not part of it: {what}: {reason}")
     most = ", ".join(f"{kind} {size >> 20} MB" for kind, size in sorted(r.most.items()))
     print(f"# {rounds} answers of status, the longest {r.longest_answer:.2f} s; the longest of "
           f"--version {r.longest_start:.2f} s")
+    gaps = ", ".join(f"{name} {a['read_gap_max_ns'] / 1e9:.2f} s" for name, a in accounts.items())
+    print(f"# the longest time between two reads of the buffers: {gaps}")
     print(f"# memory at most {r.most_together >> 20} MB together; each with its reader: {most}")
     print(f"# the recorder's end took {r.took:.2f} s", flush=True)
 
@@ -302,7 +304,7 @@ def all_attacks_together(t):
             time.sleep(0.2)
         accounts = r.end()
     end_all(t)
-    print_figures(r, rounds, attackers)
+    print_figures(r, rounds, attackers, accounts)
     reports = {name: t.json(r("report", "--json", *words).out) for name, words in
                (("record", (r.data,)), ("ring", (r.ring,)), ("store", ("--store", r.store)))}
     shown = on_terminal(t, "report", r.data, env=r.env)

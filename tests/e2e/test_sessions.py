@@ -125,6 +125,8 @@ def a_session_is_started_in_one_shell_and_stopped_in_another(t):
         t.near(ticks["system"], told["kernel"] + told["irq"], 2 * cpus, "ticks in the kernel")
         t.near(ticks["all"], told["due"], 4 * cpus, "ticks that were due")
         t.true(ticks["all"] >= running["ticks"]["all"] > 0, "ticks grow")
+        t.between(running["read_gap_max_ns"], 1, running["elapsed_ns"], "the longest gap")
+        t.true(account["read_gap_max_ns"] >= running["read_gap_max_ns"], "it does not shrink")
         t.equal(account["elapsed_ns"], report["ledger"]["elapsed_ns"], "elapsed")
         t.equal(account["own_cpu_ns"], report["observer"]["cpu_ns"], "own CPU time")
         t.equal([c["used_max_bytes"] for c in account["cpus"]],

@@ -69,6 +69,7 @@ static void figures(const struct session_account *a, struct json *j)
 	number_or_null(j, "left_samples", holds, a->left_samples);
 	json_ku64(j, "own_cpu_ns", a->observer_cpu_ns);
 	json_ku64(j, "own_wakeups", a->observer_wakeups);
+	json_ku64(j, "read_gap_max_ns", a->read_gap_max_ns);
 	number_or_null(j, "period_ns", timed, a->period_ns);
 	number_or_null(j, "period_asked_ns", timed, a->period_asked_ns);
 	number_or_null(j, "sample_cost_ns", a->sample_cost_ns, a->sample_cost_ns);

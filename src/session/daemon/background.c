@@ -70,6 +70,7 @@ static void account_update(struct session_account *a, const struct session_statu
 	a->lost_records = s->lost_records;
 	a->observer_cpu_ns = s->observer_cpu_ns;
 	a->observer_wakeups = s->observer_wakeups;
+	a->read_gap_max_ns = s->read_gap_max_ns;
 	a->period_ns = s->period_ns;
 	a->period_asked_ns = s->period_asked_ns;
 	a->sample_cost_ns = s->sample_cost_ns;

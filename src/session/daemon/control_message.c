@@ -74,6 +74,7 @@ static const struct message_field reply_fields[] = {
         NUMBER(snapshots),
         NUMBER(observer_cpu_ns),
         NUMBER(observer_wakeups),
+        NUMBER(read_gap_max_ns),
         NUMBER(period_ns),
         NUMBER(period_asked_ns),
         NUMBER(sample_cost_ns),

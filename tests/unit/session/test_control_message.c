@@ -19,7 +19,7 @@ static struct control_reply full_reply(void)
 	        &a->ticks_idle,   &a->samples,         &a->ticks_unobserved, &a->records,
 	        &a->lost_records, &a->bytes,           &a->held_ns,          &a->held_most,
 	        &a->left_samples, &a->snapshots,       &a->observer_cpu_ns,  &a->observer_wakeups,
-	        &a->period_ns,    &a->period_asked_ns, &a->sample_cost_ns,
+	        &a->period_ns,    &a->period_asked_ns, &a->sample_cost_ns,   &a->read_gap_max_ns,
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)

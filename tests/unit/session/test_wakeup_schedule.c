@@ -7,7 +7,7 @@
 static void soon_at_first_when_stacks_are_walked(void)
 {
 	struct wakeup_schedule p = {0};
-	int patience = wakeup_schedule_begin(&p, true, 0), most = 0, drains = 0;
+	int patience = wakeup_schedule_begin(&p, true, 0, 0), most = 0, drains = 0;
 
 	CHECK(wakeup_schedule_flush_due(&p,
 	                                clock_ns(CLOCK_MONOTONIC))); /* the next one is far off */
@@ -28,7 +28,7 @@ static void soon_at_first_when_stacks_are_walked(void)
 static void rings_alone_wait(void)
 {
 	struct wakeup_schedule p = {0};
-	int patience = wakeup_schedule_begin(&p, false, 0);
+	int patience = wakeup_schedule_begin(&p, false, 0, 0);
 
 	wakeup_schedule_drained(&p);
 	CHECK_EQ(p.soon_ms, 0);
@@ -39,8 +39,24 @@ static void rings_alone_wait(void)
 	CHECK(!wakeup_schedule_flush_due(&p, clock_ns(CLOCK_MONOTONIC)));
 }
 
+/* The first gap begins with the recording, and a shorter one does not replace it. */
+static void the_longest_gap_is_kept(void)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), gap_ns;
+	struct wakeup_schedule p = {0};
+
+	wakeup_schedule_begin(&p, false, 0, now_ns / 2);
+	CHECK_EQ(p.gap_max_ns, 0);
+	wakeup_schedule_drained(&p);
+	gap_ns = p.gap_max_ns;
+	CHECK(gap_ns >= now_ns - now_ns / 2);
+	wakeup_schedule_drained(&p);
+	CHECK_EQ(p.gap_max_ns, gap_ns);
+}
+
 int main(void)
 {
+	RUN(the_longest_gap_is_kept);
 	RUN(soon_at_first_when_stacks_are_walked);
 	RUN(rings_alone_wait);
 	return check_end();
