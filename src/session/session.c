@@ -471,6 +471,8 @@ static int begin(struct session *s, struct session_result *result, struct error 
 	status = open_signals(s, err);
 	if (status)
 		return status;
+	if (s->options->begins)
+		s->options->begins(s->options->ctx);
 	account_mark_take(&s->start, s->foreign);
 	status = perf_source_enable(s->source, false, err);
 	if (!status && s->child.pid) {

@@ -74,6 +74,8 @@ struct session_options {
 	session_progress_fn *progress; /* about once a second; NULL: none */
 	/* What is to be known before sampling begins; NULL: it is a note. */
 	void (*remark)(void *ctx, const char *sentence);
+	/* Sampling begins: from now on a signal ends it, and not the process. NULL: not wanted. */
+	void (*begins)(void *ctx);
 	void *ctx;
 	struct session_sink *sink;  /* taken over; NULL: a perf.data file, `output` */
 	struct session_hooks hooks; /* zeroed with fd -1: none */

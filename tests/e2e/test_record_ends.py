@@ -2,11 +2,14 @@
 """When a recording ends: a command that bounds it, its duration, a full disk; and what becomes of
 the command."""
 
+import collections
 import json
 import os
 import signal
+import subprocess
+import time
 
-from harness import ASSAY, main, run, test
+from harness import ASSAY, limit, main, run, test
 
 
 def has_run(pid):
@@ -105,6 +108,58 @@ def a_signal_ends_the_command_too(t):
     t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
     recorder.send_signal(signal.SIGTERM)
     t.equal(t.wait(recorder, 60), 128 + signal.SIGTERM, "status of the command")
+
+
+@test
+def a_signal_at_any_moment_leaves_no_file_that_cannot_be_read(t):
+    """From the start of the program on, through its set-up: an older recording is moved at most, and
+    what is left under the name is a recording, with or without samples."""
+    ended, old = collections.Counter(), t.path("a.data.old")
+    for number in range(41):
+        out = t.path("a.data")
+        for path in (out, old):
+            path.unlink(missing_ok=True)
+        out.write_bytes(b"older")
+        words = ("-a", "-g") if number % 2 else ("-a",)
+        recorder = t.start(ASSAY, "record", *words, "-o", out, stderr=subprocess.PIPE)
+        time.sleep(number * 0.005)
+        recorder.send_signal(signal.SIGINT)
+        said = recorder.communicate()[1].decode()
+        t.true(recorder.returncode in (-signal.SIGINT, 0), f"{recorder.returncode}: {said}")
+        left = {path.name for path in t.directory.glob("a.data*")}
+        t.true(left <= {"a.data", "a.data.old"}, f"files that are left: {left}")
+        t.equal((old if old.exists() else out).read_bytes(), b"older", "the older file")
+        recorded = old.exists() and out.exists()
+        if recorded:
+            run(ASSAY, "report", out)
+        t.true(recorded or recorder.returncode, "a recording that ended well is there")
+        ended[("killed", "ended")[not recorder.returncode] +
+              (", with a recording" if recorded else "")] += 1
+    print(f"# {dict(ended)}", flush=True)
+
+
+def catches(pid, number):
+    """Whether the process has a handler for the signal."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        caught = next(line for line in f if line.startswith("SigCgt:")).split()[1]
+    return int(caught, 16) >> (number - 1) & 1
+
+
+@test
+def a_signal_before_sampling_begins_is_explained(t):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        recorder = t.start(ASSAY, "record", "-a", "-g", "-q", "-o", t.path(f"{number}.data"),
+                           stderr=subprocess.PIPE)
+        begin = time.monotonic()
+        while not catches(recorder.pid, number) and time.monotonic() - begin < limit(10):
+            pass
+        recorder.send_signal(number)
+        said = recorder.communicate()[1].decode()
+        # On a busy machine sampling may have begun since.
+        if recorder.returncode:
+            t.equal(recorder.returncode, -number, "how it ended")
+            t.equal(said, "assay: record: a signal came before sampling began: nothing was "
+                          "recorded\n", "the message")
 
 
 @test

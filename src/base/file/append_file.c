@@ -221,6 +221,11 @@ void append_file_free(struct append_file *f)
 	free(f);
 }
 
+int append_file_descriptor(const struct append_file *f)
+{
+	return f->fd;
+}
+
 uint64_t append_file_size(const struct append_file *f)
 {
 	return f->size;

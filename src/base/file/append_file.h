@@ -42,6 +42,8 @@ int append_file_read(const struct append_file *f, uint64_t offset, void *bytes, 
                      struct error *err);
 /* Closes; what was not flushed is not written. NULL-safe. */
 void append_file_free(struct append_file *f);
+/* For calls that concern the file as a whole, such as linkat(). */
+int append_file_descriptor(const struct append_file *f);
 /* Bytes added so far. */
 uint64_t append_file_size(const struct append_file *f);
 

@@ -63,6 +63,47 @@ static void print_remark(void *ctx, const char *sentence)
 	print_message("%s", sentence);
 }
 
+/* ---- signals before sampling begins -------------------------------------- */
+
+static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+#define END_SIGNALS (sizeof(end_signals) / sizeof(*end_signals))
+
+static volatile pid_t recorder_pid; /* children have the handler, too, until they exec */
+
+/* Async-signal-safe. The signal then ends the process, as it would without a handler. */
+static void on_early_signal(int number)
+{
+	static const char text[] = "assay: record: a signal came before sampling began: nothing "
+	                           "was recorded\n";
+
+	if (getpid() == recorder_pid && write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(128 + number);
+	raise(number);
+}
+
+/* Signals that are ignored, as by nohup, stay ignored. */
+static void exchange_handlers(void (*from)(int), void (*to)(int))
+{
+	struct sigaction action, other = {.sa_handler = to};
+
+	other.sa_flags = to == SIG_DFL ? 0 : (int)(SA_RESETHAND | SA_NODEFER);
+	for (size_t i = 0; i < END_SIGNALS; i++)
+		if (!sigaction(end_signals[i], NULL, &action) && action.sa_handler == from)
+			sigaction(end_signals[i], &other, NULL);
+}
+
+static void explain_early_signals(void)
+{
+	recorder_pid = getpid();
+	exchange_handlers(SIG_DFL, on_early_signal);
+}
+
+static void sampling_begins(void *ctx)
+{
+	exchange_handlers(on_early_signal, SIG_DFL);
+}
+
 static void print_result(const struct record_command_options *o, const struct session_result *r,
                          bool tty)
 {
@@ -140,6 +181,7 @@ static int record(const struct record_command_options *o, const struct session_o
 	struct error err = {0};
 	int status;
 
+	explain_early_signals();
 	if (session_record(so, &result, &err)) {
 		status = failed(o, so, &result, &err);
 	} else {
@@ -160,6 +202,7 @@ static int run(void *p, int argc, char **argv)
 	        .output = o->output,
 	        .progress = !o->quiet && isatty(2) ? show_progress : NULL,
 	        .remark = o->quiet ? NULL : print_remark,
+	        .begins = sampling_begins,
 	};
 	int status;
 
@@ -192,6 +235,8 @@ const struct command cmd_record = {
                 "exec, "
                 "exit and mappings are followed. Every context switch is recorded, so that the "
                 "report can account for all the time there was.\n\n"
+                "A signal before sampling begins ends assay with a message; a file that is there "
+                "then is a recording without samples. "
                 "A recorder that is killed leaves a file that can be read up to its last flush, at "
                 "most eight seconds before. Where the file cannot be written any more, as on a "
                 "full "

@@ -2,11 +2,13 @@
 /*
  * The file is readable at each flush: data.size in the header is put right
  * after the records are there, never before. Feature bits stay clear until
- * the sections they announce are written.
+ * the sections they announce are written. The file gets its name when its header is written, so
+ * that a recorder that is killed early leaves a recording without samples, and no empty file.
  */
 #include "base/file/append_file.h"
 #include "base/file/file_in_use.h"
 #include "base/file/replace_file.h"
+#include "base/file/write_all.h"
 #include "format/perf/perf_data.h"
 #include "format/perf/perf_data_feature.h"
 #include "format/perf/perf_data_layout.h"
@@ -23,8 +25,9 @@ struct perf_data_writer {
 	struct append_file *file;
 	struct replacement out; /* `part`: where it stands until it is whole; NULL: in place */
 	struct perf_data_header header;
-	bool moved; /* an older file is PATH.old now */
-	bool created;
+	bool moved;            /* an older file is PATH.old now */
+	bool created;          /* there is a file of ours under the name */
+	bool hidden;           /* in place, without a name yet */
 	struct buf event_desc; /* the feature, made while attrs were at hand */
 };
 
@@ -66,12 +69,31 @@ static int make_way(const struct file_place *p, struct error *err)
 	return rc;
 }
 
-/* Under its name, which is free or will be. */
-static int open_in_place(struct perf_data_writer *w, bool device, bool there, struct error *err)
+/* The path by which a file without a name gets one. */
+static void descriptor_path(char *path, size_t size, int fd)
+{
+	snprintf(path, size, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name in the directory; -1: the file system has none. */
+static int open_hidden(const struct file_place *p)
+{
+	int fd = openat(p->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	char path[32];
+
+	descriptor_path(path, sizeof(path), fd);
+	if (fd < 0 || !access(path, F_OK))
+		return fd;
+	close(fd); /* /proc is not mounted: it would get no name */
+	return -1;
+}
+
+/* Moves an older file away and creates this one, or gives it the name. */
+static int take_name(struct perf_data_writer *w, bool there, int *fd, struct error *err)
 {
 	const struct file_place *p = &w->out.place;
-	const int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-	int rc, fd;
+	char path[32];
+	int rc;
 
 	if (there) {
 		rc = make_way(p, err);
@@ -79,14 +101,58 @@ static int open_in_place(struct perf_data_writer *w, bool device, bool there, st
 			return rc;
 		w->moved = true;
 	}
-	fd = openat(p->directory, p->name, device ? flags : flags | O_CREAT | O_EXCL, 0600);
-	if (fd < 0)
+	if (*fd < 0) {
+		*fd = rc = openat(p->directory, p->name,
+		                  O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+	} else {
+		descriptor_path(path, sizeof(path), *fd);
+		rc = linkat(AT_FDCWD, path, p->directory, p->name, AT_SYMLINK_FOLLOW);
+	}
+	if (rc < 0)
 		return error_set(err, errno, "cannot create %s: %s", p->path, strerror(errno));
-	w->created = !device;
-	if (w->created)
+	w->created = true;
+	w->hidden = false;
+	return 0;
+}
+
+/* Where it is to stand; it gets its name now, or by show(). */
+static int open_in_place(struct perf_data_writer *w, bool device, bool there, struct error *err)
+{
+	const struct file_place *p = &w->out.place;
+	int rc = 0, fd;
+
+	if (device) {
+		fd = openat(p->directory, p->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return error_set(err, errno, "cannot create %s: %s", p->path,
+			                 strerror(errno));
+	} else {
+		fd = open_hidden(p);
+		w->hidden = fd >= 0;
+		if (fd < 0)
+			rc = take_name(w, there, &fd, err);
+		if (rc)
+			return rc;
 		file_in_use_mark(fd);
+	}
 	w->file = append_file_new(fd, p->path, true);
 	return 0;
+}
+
+/* Writes the header, and gives the file its name. */
+static int show(struct perf_data_writer *w, struct error *err)
+{
+	bool device, there;
+	struct error why = {0};
+	int rc = append_file_flush(w->file, &why), fd = append_file_descriptor(w->file);
+
+	if (rc) /* nothing is left that can be read */
+		return error_set(err, -rc, "cannot create %s: %s", w->out.place.path,
+		                 write_error(-rc));
+	if (!w->hidden)
+		return 0;
+	rc = look(&w->out.place, &device, &there, err); /* as things stand now */
+	return rc ? rc : take_name(w, there, &fd, err);
 }
 
 /* `held`: as file_place_open(). */
@@ -166,6 +232,8 @@ static int open_writer(struct perf_data_writer **out, const char *path, bool asi
 		rc = append_file_add(w->file, start.data, start.size, err);
 		buf_done(&start);
 	}
+	if (!rc && !aside)
+		rc = show(w, err);
 	if (rc) {
 		perf_data_writer_discard(w);
 		return rc;
