@@ -132,4 +132,26 @@ def a_report_of_a_jitdump_on_a_hung_file_system_ends(t):
     t.true("loop_body" in text, f"the loop has no names: {text}")
 
 
+@test
+def a_report_enters_no_file_system_that_may_hang_later(t):
+    t.need("gcc")
+    mounted = t.path("mounted-later")
+    t.write("spin.c", "int main(void) { for (volatile long i = 0; i < 300000000; i++); }")
+    t.run("gcc", "-O1", "-g", "-gsplit-dwarf", f"-fdebug-prefix-map={t.directory}={mounted}", "-c",
+          "spin.c", cwd=t.directory)
+    t.run("gcc", "-o", "spin", "spin.o", cwd=t.directory)
+    t.path("spin.dwo").unlink()
+    t.assay("record", "-q", "-o", t.path("data"), "--", t.path("spin"))
+    hung, _ = attacks.hung(t, "later")
+    try:
+        with open(t.path("out"), "wb") as out:
+            command = t.start(ASSAY, "report", "-g", t.path("data"), stdout=out,
+                              env={"XDG_CACHE_HOME": str(t.path("cache"))})
+        t.until(lambda: command.poll() is not None, "the end of the report")
+    finally:
+        attacks.release(t, hung)
+    t.equal(t.wait(command), 0, "the status of the report")
+    t.has(t.path("out").read_text(), "main", "the report of a program with split debug information")
+
+
 main()

@@ -5,14 +5,16 @@
  *	hung stack-fuse DIRECTORY UID	a thread whose stack lies in a file of a FUSE file system
  *	hung program DIRECTORY UID	runs a program (this one) that lies in such a file system
  *	hung dump DIRECTORY UID		maps a jitdump that lies in such a file system
- *	hung stack-uffd UID		a thread whose stack waits for userfaultfd
- *	hung spin DESCRIPTOR		what `program` runs
+ *	hung later DIRECTORY UID	runs nothing; the file system answers until the second
+ *open() hung stack-uffd UID		a thread whose stack waits for userfaultfd hung spin
+ *DESCRIPTOR		what `program` runs
  *
  * The file system is a server in this program, which a user's process is: it was mounted by root
  * with user_id=UID. It has one file, with this program's bytes. From the moment that "hung" is
- * printed nothing is answered any more. Below the frame that runs, the thread's stack has
- * pages that were never touched: a reader of the stack waits for them. Status 77: the kernel
- * lets this not be done here. Everything ends, and is unmounted, when the standard input is closed.
+ * printed nothing is answered any more, except by `later`. Below the frame that runs, the thread's
+ *stack has pages that were never touched: a reader of the stack waits for them. Status 77: the
+ *kernel lets this not be done here. Everything ends, and is unmounted, when the standard input is
+ *closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +44,7 @@
 /* Shared by the processes, in a file: the server has stopped to answer. */
 static volatile int *hung;
 static int hung_file;
+static bool hangs_later;
 
 static void need(int holds, const char *what)
 {
@@ -96,6 +99,7 @@ static void answer(int fd, int file, uint64_t size, char *request)
 	struct fuse_attr_out attr = {.attr = attr_of(in->nodeid, size)};
 	struct fuse_open_out opened = {.fh = 1, .open_flags = FOPEN_KEEP_CACHE};
 	static char bytes[1 << 17];
+	static unsigned opens;
 	uint32_t length;
 
 	switch (in->opcode) {
@@ -109,6 +113,9 @@ static void answer(int fd, int file, uint64_t size, char *request)
 		reply(fd, in, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN:
+		*hung = hangs_later && opens++;
+		if (*hung)
+			break;
 		reply(fd, in, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
@@ -164,7 +171,7 @@ static pid_t mount_server(const char *directory, uid_t uid, int file, uint64_t s
 
 static void say_hung(void)
 {
-	*hung = 1;
+	*hung = !hangs_later;
 	if (write(STDOUT_FILENO, "hung\n", 5) != 5)
 		_exit(1);
 }
@@ -304,6 +311,7 @@ static int begin(const char *what, const char *directory, uid_t uid)
 
 	if (file < 0 || fstat(file, &st))
 		return 1;
+	hangs_later = !strcmp(what, "later");
 	if (directory) {
 		if (!strcmp(what, "stack-fuse"))
 			st.st_size = STACK_BYTES;
@@ -320,6 +328,8 @@ static int begin(const char *what, const char *directory, uid_t uid)
 		stack_in_file(directory);
 	else if (!strcmp(what, "dump"))
 		map_dump(directory);
+	else if (hangs_later)
+		run_deep((volatile char *)hung + 64);
 	else
 		run_program(directory);
 	return 1;

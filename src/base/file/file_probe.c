@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/file/file_probe.h"
 
+#include "base/file/served_mount.h"
 #include "base/process/foreign.h"
 #include "base/memory/vec.h"
 #include "base/memory/xalloc.h"
@@ -100,7 +101,7 @@ static int ask(const char *path)
 	return status == -ETIMEDOUT || (probe.foreign && status == -ECANCELED) ? -ETIMEDOUT : 0;
 }
 
-int file_probe(const char *path)
+int file_probe_answers(const char *path)
 {
 	char *whole;
 	int status = 0;
@@ -114,4 +115,15 @@ int file_probe(const char *path)
 	pthread_mutex_unlock(&probe.lock);
 	free(whole);
 	return status;
+}
+
+int file_probe(const char *path)
+{
+	int place = served_mount_any() ? served_mount_path(path, 0) : -1;
+
+	if (place == -EREMOTE)
+		return place;
+	if (place >= 0)
+		close(place);
+	return file_probe_answers(path);
 }

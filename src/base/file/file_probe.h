@@ -3,19 +3,27 @@
  * file_probe: whether the file system of a file answers, before this process opens the file.
  *
  * A report opens files that other users own. Their file system may never answer (FUSE, a server
- * that is down), and an open() that waits for it cannot be ended. Another process (foreign.h)
- * therefore opens each file first and reads one byte, with a time limit.
+ * that is down), and an open() that waits for it cannot be ended. A file system that the program of
+ * another user serves is therefore not entered (served_mount.h). On others another process
+ * (foreign.h) opens each file first and reads one byte, with a time limit.
  *
  * file_probe_begin() starts that process; it is called while this process has one thread. Without
- * it no file is probed. A file that stops to answer after its probe still blocks the caller.
- * file_probe(): any thread. Uses: nothing of ours.
+ * it only the mount is checked. A network file system that stops to answer after the probe of a
+ * file still blocks the caller. Other functions: any thread. Uses: foreign, served_mount.
  */
 #ifndef ASSAY_BASE_FILE_FILE_PROBE_H
 #define ASSAY_BASE_FILE_FILE_PROBE_H
 
 void file_probe_begin(void);
 
-/* 0: it answers, if only with an error; -ETIMEDOUT: it did not, and must not be opened. */
+/*
+ * For a path from a recording or from debug information that a library opens: where this process
+ * opens it, regular_file_open_recorded() does the same. 0: the file answers, if only with an error;
+ * -ETIMEDOUT: it did not; -EREMOTE: another user's program serves it. Then it must not be opened.
+ */
 int file_probe(const char *path);
+
+/* The same for a path that the user gave: its file system may be entered. 0 or -ETIMEDOUT. */
+int file_probe_answers(const char *path);
 
 #endif

@@ -6,60 +6,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Not blocking: by now the name may be a FIFO's. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Opens a file without entering a file system that another user serves. */
-static int open_beside_served(const char *path, struct stat *st)
+static int open_regular(const char *path, int flags, struct stat *st)
 {
-	int place = served_mount_path(path), fd;
-	char again[64];
+	int fd, status = 0;
 
-	if (place < 0)
-		return place;
-	fd = file_probe(path);
-	if (fd) {
-		close(place);
-		return fd;
-	}
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
-	if (fstat(place, st))
-		fd = -errno;
-	else if (!S_ISREG(st->st_mode))
-		fd = -EINVAL;
-	else if ((fd = open(again, FLAGS)) < 0)
-		fd = -errno;
-	close(place);
-	return fd;
-}
-
-static bool may_wait;
-
-void regular_file_may_wait(void)
-{
-	may_wait = true;
-}
-
-int regular_file_open_recorded(const char *path, struct stat *st)
-{
-	if (!may_wait && served_mount_any())
-		return open_beside_served(path, st);
-	return regular_file_open(path, st);
-}
-
-int regular_file_open(const char *path, struct stat *st)
-{
-	int fd, status = file_probe(path);
-
-	if (status)
-		return status;
 	if (!stat(path, st) && !S_ISREG(st->st_mode))
 		return -EINVAL;
-	fd = open(path, FLAGS);
+	fd = open(path, FLAGS | flags);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, st))
@@ -70,6 +30,61 @@ int regular_file_open(const char *path, struct stat *st)
 		return fd;
 	close(fd);
 	return status;
+}
+
+int regular_file_open(const char *path, struct stat *st)
+{
+	int status = file_probe_answers(path);
+
+	return status ? status : open_regular(path, 0, st);
+}
+
+/* The place was reached without entering a file system that another user serves. */
+static int open_place(int place, struct stat *st)
+{
+	char again[64];
+	int fd;
+
+	if (fstat(place, st))
+		return -errno;
+	if (S_ISLNK(st->st_mode))
+		return -ELOOP;
+	if (!S_ISREG(st->st_mode))
+		return -EINVAL;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	fd = open(again, FLAGS);
+	return fd < 0 ? -errno : fd;
+}
+
+int regular_file_open_recorded(const char *path, int flags, struct stat *st)
+{
+	int place = served_mount_any() ? served_mount_path(path, flags) : 0, fd;
+
+	if (place < 0)
+		return place;
+	fd = file_probe_answers(path);
+	if (!fd)
+		fd = place ? open_place(place, st) : open_regular(path, flags, st);
+	if (place)
+		close(place);
+	return fd;
+}
+
+int regular_file_error(struct error *err, int status, const char *path)
+{
+	if (status == -EINVAL)
+		return error_set(err, EINVAL, "%s: is not a regular file", path);
+	if (status == -EREMOTE)
+		return error_set(err, EREMOTE,
+		                 "%s: is in a file system that another user's program serves "
+		                 "(FUSE), and is not read",
+		                 path);
+	if (status == -ETIMEDOUT)
+		return error_set(err, ETIMEDOUT,
+		                 "%s: the file system of this file did not answer in time, so its "
+		                 "functions have no names",
+		                 path);
+	return error_set(err, -status, "%s: %s", path, strerror(-status));
 }
 
 ssize_t regular_file_read(int fd, void *into, size_t size)

@@ -5,10 +5,12 @@
  * Names come from recordings, from debug information, from other processes:
  * behind one there may stand a device, of which merely opening some does
  * something, or a FIFO, which would block. Nothing is held but the descriptor,
- * the caller's to close. Any thread. Uses: served_mount.
+ * the caller's to close. Any thread. Uses: file_probe, served_mount.
  */
 #ifndef ASSAY_BASE_FILE_REGULAR_FILE_H
 #define ASSAY_BASE_FILE_REGULAR_FILE_H
+
+#include "base/error.h"
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -22,12 +24,13 @@ int regular_file_open(const char *path, struct stat *st);
 
 /*
  * The same for a path from a recording or from debug information. -EREMOTE: it is in a file system
- * that another user's program serves, which may never answer (served_mount.h).
+ * that another user's program serves, which may never answer (served_mount.h). `flags`: 0 or
+ * O_NOFOLLOW, with which a path that ends in a link gives -ELOOP.
  */
-int regular_file_open_recorded(const char *path, struct stat *st);
+int regular_file_open_recorded(const char *path, int flags, struct stat *st);
 
-/* Calls of this process have a time limit: from now on such files are opened. Before threads. */
-void regular_file_may_wait(void);
+/* The sentence for a negative status of these functions, which is returned. */
+int regular_file_error(struct error *err, int status, const char *path);
 
 /* So many bytes from where it stands; fewer are given at its end alone. -errno. */
 ssize_t regular_file_read(int fd, void *into, size_t size);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/file/served_mount.h"
 
+#include "base/memory/vec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +17,14 @@
 #include <unistd.h>
 
 #define LINKS_MAX 40 /* as the kernel has it */
-#define ANY_MOUNT (-1)
+
+/* The list of mounts is read when it has changed: poll() reports that once. */
+static struct {
+	pthread_mutex_t lock;
+	FILE *list; /* NULL: not read yet */
+	VEC(long) served;
+	bool may_wait;
+} mounts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /*
  * A line of mountinfo: ID ... - TYPE SOURCE OPTIONS, blanks in its words escaped. The words before
@@ -34,24 +45,57 @@ static bool is_served(const char *line)
 	return strtoul(user, NULL, 10) && strtoul(user, NULL, 10) != geteuid();
 }
 
-static bool find_served(long mount)
+static bool has_changed(void)
 {
-	FILE *in = fopen("/proc/self/mountinfo", "re");
+	struct pollfd changes = {.fd = mounts.list ? fileno(mounts.list) : -1, .events = POLLPRI};
+
+	if (mounts.list)
+		return poll(&changes, 1, 0) > 0;
+	mounts.list = fopen("/proc/self/mountinfo", "re");
+	return mounts.list;
+}
+
+static void read_list(void)
+{
 	char *line = NULL;
 	size_t size = 0;
-	bool found = false;
 
-	while (in && !found && getline(&line, &size, in) > 0)
-		found = (mount == ANY_MOUNT || strtol(line, NULL, 10) == mount) && is_served(line);
+	mounts.served.count = 0;
+	rewind(mounts.list);
+	while (getline(&line, &size, mounts.list) > 0)
+		if (is_served(line))
+			vec_push(&mounts.served, strtol(line, NULL, 10));
 	free(line);
-	if (in)
-		fclose(in);
-	return found;
 }
 
 bool served_mount_any(void)
 {
-	return find_served(ANY_MOUNT);
+	bool any;
+
+	pthread_mutex_lock(&mounts.lock);
+	if (!mounts.may_wait && has_changed())
+		read_list();
+	any = !mounts.may_wait && mounts.served.count;
+	pthread_mutex_unlock(&mounts.lock);
+	return any;
+}
+
+static bool find_served(long mount)
+{
+	bool found = false;
+
+	if (!served_mount_any())
+		return false;
+	pthread_mutex_lock(&mounts.lock);
+	vec_each (served, &mounts.served)
+		found = found || *served == mount;
+	pthread_mutex_unlock(&mounts.lock);
+	return found;
+}
+
+void served_mount_may_wait(void)
+{
+	mounts.may_wait = true;
 }
 
 /* The number of a descriptor's mount, without a question to the file system; -errno. */
@@ -88,6 +132,7 @@ static int checked(int fd)
 struct served_mount_walk {
 	int fd;
 	unsigned links;
+	bool keep_last; /* a link at the end of the path is not followed */
 	char rest[PATH_MAX];
 };
 
@@ -134,7 +179,7 @@ static int step(struct served_mount_walk *w)
 	if (!*name)
 		return 0;
 	fd = checked(openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
-	if (fd >= 0 && !fstat(fd, &st) && S_ISLNK(st.st_mode)) {
+	if (fd >= 0 && !(w->keep_last && !*w->rest) && !fstat(fd, &st) && S_ISLNK(st.st_mode)) {
 		if (fstatfs(fd, &where) || where.f_type != PROC_SUPER_MAGIC) {
 			r = follow(w, fd);
 			close(fd);
@@ -150,9 +195,9 @@ static int step(struct served_mount_walk *w)
 	return 0;
 }
 
-int served_mount_path(const char *path)
+int served_mount_path(const char *path, int flags)
 {
-	struct served_mount_walk w = {.fd = -1};
+	struct served_mount_walk w = {.fd = -1, .keep_last = flags & O_NOFOLLOW};
 	int r;
 
 	if (strlen(path) >= sizeof(w.rest))

@@ -4,7 +4,8 @@
  *
  * The server of a FUSE file system is a program of the user who mounted it. While it does not
  * answer, open(), stat() and close() wait, and SIGKILL may not end that. Mounts by root and by
- * this process's user are trusted. Nothing is held. Any thread. Uses: nothing of ours.
+ * this process's user are trusted. The list of mounts is read at the first call, and again after it
+ * has changed. Any thread. Uses: vec.
  */
 #ifndef ASSAY_BASE_FILE_SERVED_MOUNT_H
 #define ASSAY_BASE_FILE_SERVED_MOUNT_H
@@ -16,8 +17,12 @@ bool served_mount_any(void);
 
 /*
  * An O_PATH descriptor of the file that a path leads to, links followed, the caller's to close.
+ * `flags`: O_NOFOLLOW returns a link at the end of the path instead of following it; else 0.
  * -EREMOTE: the path leads into such a file system; it was not entered. Else -errno.
  */
-int served_mount_path(const char *path);
+int served_mount_path(const char *path, int flags);
+
+/* From now on this process has no served mounts: its calls have a time limit. Before threads. */
+void served_mount_may_wait(void);
 
 #endif

@@ -19,7 +19,7 @@
  * for his processes fail at once, and are counted.
  *
  * Time limits are in ms in which the thread was blocked: a thread that waits for a CPU is not.
- * Used by one thread. Uses: regular_file.
+ * Used by one thread. Uses: served_mount.
  */
 #ifndef ASSAY_BASE_PROCESS_FOREIGN_H
 #define ASSAY_BASE_PROCESS_FOREIGN_H

@@ -2,7 +2,7 @@
 /* The process in which foreign calls run: one thread for each slot. */
 #include "base/process/foreign_internal.h"
 
-#include "base/file/regular_file.h"
+#include "base/file/served_mount.h"
 #include "base/memory/xalloc.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ _Noreturn void foreign_process(struct foreign_shared *shared, int file, pid_t pa
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "assay-foreign");
-	regular_file_may_wait();
+	served_mount_may_wait();
 	if (options->prepare)
 		options->prepare();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

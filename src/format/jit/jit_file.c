@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit/jit_file.h"
 
-#include "base/file/file_probe.h"
 #include "base/file/regular_file.h"
 #include "base/this_boot.h"
 #include "base/memory/xalloc.h"
@@ -45,18 +44,15 @@ int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, str
 
 int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error *err)
 {
-	int fd, status;
+	struct stat st;
+	int fd = regular_file_open_recorded(path, O_NOFOLLOW, &st), status;
 
-	if (file_probe(path))
-		return error_set(err, ETIMEDOUT,
-		                 "%s: the file system of this file did not answer in time", path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (fd == -ENOENT || fd == -ENOTDIR)
 		return -ENOENT;
-	if (fd < 0 && errno == ELOOP)
+	if (fd == -ELOOP)
 		return error_set(err, EPERM, "%s is a symbolic link", path);
 	if (fd < 0)
-		return error_set(err, errno, "%s: %s", path, strerror(errno));
+		return regular_file_error(err, fd, path);
 	status = jit_file_adopt(f, fd, path, user, err);
 	if (status)
 		close(fd);

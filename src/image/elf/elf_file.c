@@ -4,6 +4,8 @@
 #include "base/file/regular_file.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -240,22 +242,10 @@ static int read_file(struct elf_file *f, struct error *err)
 static int open_regular(struct elf_file *f, struct error *err)
 {
 	struct stat st;
-	int fd = regular_file_open_recorded(f->path, &st);
+	int fd = regular_file_open_recorded(f->path, 0, &st);
 
-	if (fd == -EINVAL)
-		return error_set(err, EINVAL, "%s: is not a regular file", f->path);
-	if (fd == -EREMOTE)
-		return error_set(err, EREMOTE,
-		                 "%s: is in a file system that another user's program serves "
-		                 "(FUSE), and is not read",
-		                 f->path);
-	if (fd == -ETIMEDOUT)
-		return error_set(err, ETIMEDOUT,
-		                 "%s: the file system of this file did not answer in time, so its "
-		                 "functions have no names",
-		                 f->path);
 	if (fd < 0)
-		return error_set(err, -fd, "%s: %s", f->path, strerror(-fd));
+		return regular_file_error(err, fd, f->path);
 	f->fd = fd;
 	f->size = (uint64_t)st.st_size;
 	f->device = st.st_dev;
@@ -419,6 +409,17 @@ bool elf_file_is_cut(const struct elf_file *f)
 bool elf_file_is_relocatable(const struct elf_file *f)
 {
 	return f->header.e_type == ET_REL;
+}
+
+char *elf_file_real_path(const struct elf_file *f)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t size = -1;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", f->fd);
+	if (f->fd >= 0)
+		size = readlink(link, path, sizeof(path));
+	return size < 0 ? NULL : xstrndup(path, (size_t)size);
 }
 
 bool elf_file_identity(const struct elf_file *f, dev_t *device, ino_t *inode)

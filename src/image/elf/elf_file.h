@@ -38,6 +38,8 @@ void elf_file_close(struct elf_file *f);
 void elf_file_rest(struct elf_file *f);
 
 const char *elf_file_path(const struct elf_file *f);
+/* The path of the open file with its links resolved, to be freed; NULL: no file is open. */
+char *elf_file_real_path(const struct elf_file *f);
 /* Where it stood when it was recorded, if that is elsewhere: debug files were made for there. */
 const char *elf_file_place(const struct elf_file *f);
 void elf_file_set_place(struct elf_file *f, const char *path);

@@ -159,22 +159,33 @@ static bool safe_to_open(const char *folder, size_t folder_length, const char *n
 	return safe;
 }
 
-static size_t folder_length(const char *path)
+/* libdw searches a file of this name beside the debug file, and if not absolute, here. */
+static bool is_safe_name(const struct debug_reader *r, const char *name)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
 
-	return slash ? (size_t)(slash - path) : 0;
+	return safe_to_open(NULL, 0, name) &&
+	       (!slash || safe_to_open(r->path, (size_t)(slash - r->path), name));
 }
 
 /* The common part that dwz split off lies where the file says. */
-static bool alt_is_safe(Dwarf *dwarf, const char *path)
+static bool alt_is_safe(const struct debug_reader *r)
 {
 	const char *name;
 	const void *id;
 
-	if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0)
-		return true;
-	return safe_to_open(path, folder_length(path), name) && safe_to_open(NULL, 0, name);
+	return dwelf_dwarf_gnu_debugaltlink(r->dwarf, &name, &id) <= 0 || is_safe_name(r, name);
+}
+
+/* The same of the units that are in a package of units (.dwp) or in a file of their own. */
+static bool unit_is_safe(const struct debug_reader *r, const char *folder, const char *name)
+{
+	char *package = r->path ? xasprintf("%s.dwp", r->path) : NULL;
+	bool safe = is_safe_name(r, name) && (!package || safe_to_open(NULL, 0, package)) &&
+	            (!folder || safe_to_open(folder, strlen(folder), name));
+
+	free(package);
+	return safe;
 }
 
 /* A mapping of the file, if it is large and still the same one. */
@@ -188,7 +199,7 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 
 	if (elf_file_size(f) < MAP_MIN_BYTES || !elf_file_identity(f, &device, &inode))
 		return;
-	fd = regular_file_open_recorded(elf_file_path(f), &st);
+	fd = regular_file_open_recorded(elf_file_path(f), 0, &st);
 	if (fd < 0)
 		return;
 	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f)) {
@@ -225,11 +236,12 @@ struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *
 
 	r->missing = missing;
 	r->work = work;
+	r->path = elf_file_real_path(f);
 	map_file(r, f);
 	elf = r->elf ? r->elf : elf_file_handle(f);
 	if (elf && unpacks_well(elf, elf_file_size(f)))
 		r->dwarf = dwarf_begin_elf(unpack_zstd(r, f, elf), DWARF_C_READ, NULL);
-	if (r->dwarf && alt_is_safe(r->dwarf, elf_file_path(f)))
+	if (r->dwarf && alt_is_safe(r))
 		return r;
 	debug_reader_free(r);
 	return NULL;
@@ -243,6 +255,7 @@ void debug_reader_free(struct debug_reader *r)
 	elf_end(r->elf);
 	if (r->bytes)
 		munmap(r->bytes, r->size);
+	free(r->path);
 	memo_done(&r->names);
 	memo_done(&r->files);
 	vec_done(&r->spans);
@@ -375,7 +388,7 @@ static const char *unit_text(Dwarf_Die *die, unsigned name)
 }
 
 /* The entry that holds the functions: its own, or that in the .dwo. False: not there. */
-static bool whole_unit(Dwarf_Die *die, Dwarf_Die *whole)
+static bool whole_unit(const struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *whole)
 {
 	const char *folder, *name = unit_text(die, DW_AT_dwo_name);
 	Dwarf_Half version;
@@ -387,8 +400,7 @@ static bool whole_unit(Dwarf_Die *die, Dwarf_Die *whole)
 	if (!name)
 		return true;
 	folder = unit_text(die, DW_AT_comp_dir);
-	if (!safe_to_open(folder, folder ? strlen(folder) : 0, name) ||
-	    !safe_to_open(NULL, 0, name) ||
+	if (!unit_is_safe(r, folder, name) ||
 	    dwarf_cu_info(die->cu, &version, &type, NULL, whole, NULL, NULL, NULL))
 		return false;
 	return dwarf_tag(whole) == DW_TAG_compile_unit;
@@ -405,7 +417,7 @@ void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t
 	}
 	work_begin(r);
 	build_lines(r, t, &die, u);
-	if (whole_unit(&die, &whole))
+	if (whole_unit(r, &die, &whole))
 		debug_walk_inlines(r, t, &whole, u);
 	else
 		r->missing->units++;

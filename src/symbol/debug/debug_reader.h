@@ -29,6 +29,7 @@ struct debug_reader {
 	Elf *elf;    /* our own handle, over `bytes`; NULL: the file's is used */
 	void *bytes; /* the file mapped, or a copy of it unpacked; NULL: it is read */
 	size_t size;
+	char *path; /* of the file, links resolved: libdw searches other files beside it; or NULL */
 	struct debug_missing *missing;
 	struct debug_memo names, files;
 	struct debug_spans spans;         /* scratch */

@@ -43,7 +43,7 @@ void source_files_free(struct source_files *s)
 static char *read_text(const char *path)
 {
 	struct stat st;
-	int fd = regular_file_open_recorded(path, &st);
+	int fd = regular_file_open_recorded(path, 0, &st);
 	char *text = NULL;
 	ssize_t got;
 

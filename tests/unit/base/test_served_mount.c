@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/file/served_mount.h"
 
+#include "base/file/file_probe.h"
+#include "base/file/regular_file.h"
 #include "check.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The walk ends where the kernel's own does. */
 static void same_place(const char *path)
 {
-	int fd = served_mount_path(path);
+	int fd = served_mount_path(path, 0);
 	struct stat walked, st;
 
 	CHECK_EQ(stat(path, &st), 0);
@@ -27,6 +32,8 @@ static void same_place(const char *path)
 static void paths_lead_where_the_kernel_leads(void)
 {
 	char directory[] = "/tmp/assay-served-XXXXXX";
+	struct stat st;
+	int link;
 
 	CHECK(mkdtemp(directory) != NULL);
 	CHECK_EQ(chdir(directory), 0);
@@ -43,9 +50,12 @@ static void paths_lead_where_the_kernel_leads(void)
 	same_place("/bin/sh");
 	same_place("/proc/self/exe");
 	same_place("/proc/self/cwd/d/file");
-	CHECK_EQ(served_mount_path("loop"), -ELOOP);
-	CHECK_EQ(served_mount_path("d/absent"), -ENOENT);
-	CHECK_EQ(served_mount_path("d/file/more"), -ENOTDIR);
+	link = served_mount_path("relative", O_NOFOLLOW);
+	CHECK(link >= 0 && !fstat(link, &st) && S_ISLNK(st.st_mode));
+	close(link);
+	CHECK_EQ(served_mount_path("loop", 0), -ELOOP);
+	CHECK_EQ(served_mount_path("d/absent", 0), -ENOENT);
+	CHECK_EQ(served_mount_path("d/file/more", 0), -ENOTDIR);
 	unlink("relative");
 	unlink("loop");
 	unlink("d/absolute");
@@ -55,8 +65,54 @@ static void paths_lead_where_the_kernel_leads(void)
 	rmdir(directory);
 }
 
+/* A file system of user 4242, whose server answers nothing. */
+static bool mount_served(const char *directory, int fuse)
+{
+	char options[96];
+
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=4242,group_id=4242", fuse);
+	return !mount("none", directory, "fuse", 0, options);
+}
+
+static void no_caller_enters(const char *path)
+{
+	struct stat st;
+
+	CHECK(served_mount_any());
+	CHECK_EQ(served_mount_path(path, 0), -EREMOTE);
+	CHECK_EQ(file_probe(path), -EREMOTE);
+	CHECK_EQ(regular_file_open_recorded(path, 0, &st), -EREMOTE);
+	CHECK_EQ(regular_file_open_recorded(path, O_NOFOLLOW, &st), -EREMOTE);
+}
+
+static void a_change_of_the_mounts_is_seen(void)
+{
+	char directory[] = "/tmp/assay-served-XXXXXX", path[64];
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fuse < 0 || unshare(CLONE_NEWNS) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		printf("# not tested: no FUSE file system may be mounted here\n");
+		return;
+	}
+	CHECK(mkdtemp(directory) != NULL);
+	snprintf(path, sizeof(path), "%s/file", directory);
+	CHECK_EQ(file_probe(path), 0);
+	for (int i = 0; i < 2 && mount_served(directory, fuse); i++) {
+		no_caller_enters(path);
+		CHECK_EQ(umount2(directory, MNT_DETACH), 0);
+		CHECK_EQ(served_mount_path(path, 0), -ENOENT);
+		CHECK_EQ(file_probe(path), 0);
+		close(fuse);
+		fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	}
+	close(fuse);
+	rmdir(directory);
+}
+
 int main(void)
 {
+	RUN(a_change_of_the_mounts_is_seen); /* first: it changes the namespace of mounts */
 	RUN(paths_lead_where_the_kernel_leads);
 	return check_end();
 }

@@ -289,6 +289,25 @@ static void split_dwarf_that_is_gone_is_counted(void)
 	elf_file_close(f);
 }
 
+/* libdw opens such a file beside the program, too, which may be in another directory. */
+static void a_pipe_beside_the_program_is_not_opened(void)
+{
+	uint64_t start = 0, size = 0;
+	struct debug_inline in[4];
+	struct debug_index *x;
+	struct elf_file *f;
+
+	CHECK(fixture_run("mkdir beside && cp split beside/ && sed -i s/split.dwo/aside.dwo/ "
+	                  "beside/split && mkfifo beside/aside.dwo && ln -s beside/split linked"));
+	CHECK(fixture_nm("linked", "work", &start, &size));
+	CHECK(!elf_file_open(&f, fixture_path("linked"), NULL));
+	x = debug_index_new(f, NULL, NULL);
+	CHECK(x && !debug_index_inlines(x, start + size / 2, in, 4));
+	CHECK_EQ(x ? debug_index_missing(x)->units : 0, 1);
+	debug_index_free(x);
+	elf_file_close(f);
+}
+
 static void the_symbolizer_names_them(void)
 {
 	struct symbol_options none = {0}, without = {.no_inlines = true};
@@ -434,6 +453,7 @@ int main(void)
 	RUN(chains_of_templates_are_those_of_the_tools);
 	RUN(packed_and_split_dwarf_are_read);
 	RUN(split_dwarf_that_is_gone_is_counted);
+	RUN(a_pipe_beside_the_program_is_not_opened);
 	RUN(the_symbolizer_names_them);
 	RUN(more_files_are_asked_than_may_be_open);
 	fixture_end();
