@@ -27,6 +27,7 @@ bool helper_thread_start(struct helper_thread *a, void (*fn)(void *arg), void *a
 	if (!have_two_cpus())
 		return false;
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* file_map.h */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	a->running = !pthread_create(&a->thread, NULL, run, a);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/file/file_map.h"
 #include "base/file/regular_file.h"
 #include "format/calls/calls_file.h"
 
@@ -35,8 +36,8 @@ static int tables_read(struct call_paths *into, const char *bytes, size_t size, 
 
 int calls_file_load(struct call_paths *into, const char *path, struct error *err)
 {
+	struct file_map map;
 	struct stat st;
-	void *bytes;
 	int fd = regular_file_open(path, &st), rc;
 
 	if (fd == -EINVAL)
@@ -47,12 +48,12 @@ int calls_file_load(struct call_paths *into, const char *path, struct error *err
 		close(fd);
 		return error_set(err, EINVAL, "%s is empty: no table of call paths", path);
 	}
-	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	rc = bytes == MAP_FAILED ? errno : 0;
+	rc = file_map_open(&map, fd, (size_t)st.st_size, PROT_READ, MAP_PRIVATE);
 	close(fd);
 	if (rc)
-		return error_set(err, rc, "cannot map %s: %s", path, strerror(rc));
-	rc = tables_read(into, bytes, (size_t)st.st_size, path, err);
-	munmap(bytes, (size_t)st.st_size);
+		return error_set(err, -rc, "cannot map %s: %s", path, strerror(-rc));
+	rc = tables_read(into, map.bytes, map.size, path, err);
+	rc = file_map_error(&map, path, rc, err);
+	file_map_close(&map);
 	return rc;
 }

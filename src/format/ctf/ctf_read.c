@@ -8,6 +8,7 @@
  */
 #include "format/ctf/ctf_packet.h"
 
+#include "base/file/file_map.h"
 #include "base/file/regular_file.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct ctf_reader {
 	struct tag_reader reader;
 	const struct ctf_trace *t;
 	char *path;
+	struct file_map map;
 	const uint8_t *bytes;
 	uint64_t size, at; /* at: the next packet's first byte */
 	uint64_t given_back, fetched;
@@ -312,9 +314,8 @@ static int piece_of_nothing(struct ctf_reader *r, struct tag_packet *p)
 	return 1;
 }
 
-static int reader_next(struct tag_reader *reader, struct tag_packet *p, struct error *err)
+static int next_piece(struct ctf_reader *r, struct tag_packet *p, struct error *err)
 {
-	struct ctf_reader *r = (struct ctf_reader *)reader;
 	const struct ctf_class_layout *c;
 	int rc;
 
@@ -340,12 +341,19 @@ static int reader_next(struct tag_reader *reader, struct tag_packet *p, struct e
 	return piece_of_others(r, c, p, err);
 }
 
+/* The caller reads the words of a piece before it gets the next one: that checks for both. */
+static int reader_next(struct tag_reader *reader, struct tag_packet *p, struct error *err)
+{
+	struct ctf_reader *r = (struct ctf_reader *)reader;
+
+	return file_map_error(&r->map, r->path, next_piece(r, p, err), err);
+}
+
 static void reader_close(struct tag_reader *reader)
 {
 	struct ctf_reader *r = (struct ctf_reader *)reader;
 
-	if (r->size)
-		munmap((void *)(uintptr_t)r->bytes, r->size);
+	file_map_close(&r->map);
 	free(r->words);
 	free(r->path);
 	free(r);
@@ -355,27 +363,27 @@ int ctf_reader_open(struct tag_reader **reader, const struct ctf_trace *t, const
                     struct error *err)
 {
 	struct ctf_reader *r;
+	struct file_map map = {0};
 	struct stat st;
-	void *bytes = NULL;
 	int code = 0, fd = regular_file_open(path, &st);
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot read %s: %s", path, strerror(-fd));
 	/* The mapping needs no descriptor: there may be ten thousand streams. */
 	if (st.st_size)
-		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	code = bytes == MAP_FAILED ? errno : 0;
+		code = file_map_open(&map, fd, (size_t)st.st_size, PROT_READ, MAP_SHARED);
 	close(fd);
 	if (code)
-		return error_set(err, code, "cannot map %s: %s", path, strerror(code));
-	if (bytes)
-		madvise(bytes, (size_t)st.st_size, MADV_SEQUENTIAL);
+		return error_set(err, -code, "cannot map %s: %s", path, strerror(-code));
+	if (map.size)
+		madvise(map.bytes, map.size, MADV_SEQUENTIAL);
 	r = xcalloc(1, sizeof(*r));
 	r->reader.next = reader_next;
 	r->reader.close = reader_close;
 	r->t = t;
 	r->path = xstrdup(path);
-	r->bytes = bytes;
+	r->map = map;
+	r->bytes = map.bytes;
 	r->size = (uint64_t)st.st_size;
 	*reader = &r->reader;
 	return 0;

@@ -101,7 +101,8 @@ static int map_file(const struct directory *d, uint8_t *base, size_t index, stru
 	return got == MAP_FAILED ? cannot_read(d, name, code, err) : 0;
 }
 
-static int map_files(struct directory *d, struct perf_data_view *v, struct error *err)
+static int map_files(struct directory *d, struct perf_data_view *v, struct file_map *map,
+                     struct error *err)
 {
 	uint8_t *base;
 	int rc = 0;
@@ -118,6 +119,7 @@ static int map_files(struct directory *d, struct perf_data_view *v, struct error
 		munmap(base, d->total);
 		return rc;
 	}
+	file_map_adopt(map, base, d->total);
 	v->bytes = base;
 	v->size = d->files.items[0].size;
 	v->mapped = true;
@@ -129,7 +131,8 @@ static int map_files(struct directory *d, struct perf_data_view *v, struct error
 	return 0;
 }
 
-int perf_data_directory_map(struct perf_data_view *v, const char *path, struct error *err)
+int perf_data_directory_map(struct perf_data_view *v, const char *path, struct file_map *map,
+                            struct error *err)
 {
 	struct directory d = {.path = path, .fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	int rc;
@@ -138,14 +141,8 @@ int perf_data_directory_map(struct perf_data_view *v, const char *path, struct e
 		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	rc = measure(&d, err);
 	if (!rc)
-		rc = map_files(&d, v, err);
+		rc = map_files(&d, v, map, err);
 	vec_done(&d.files);
 	close(d.fd);
 	return rc;
-}
-
-void perf_data_directory_unmap(struct perf_data_view *v)
-{
-	munmap((void *)(uintptr_t)v->bytes, v->mapped_size);
-	free(v->parts);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gets a file's bytes: mapped, or read whole where it is a pipe. A file that
- * another program cuts short while it is mapped ends us with SIGBUS; perf and
- * assay never do that, they rename the old recording.
+ * Gets a file's bytes: mapped, or read whole if it is a pipe.
  */
 #include "base/file/gunzip.h"
 #include "format/perf/perf_data_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -94,12 +93,14 @@ static int read_directory(const char *path, const struct perf_data_read_options 
                           struct recording *r, const struct event_sink *sink, struct error *err)
 {
 	struct perf_data_view v = {.name = path};
-	int rc = perf_data_directory_map(&v, path, err);
+	struct file_map map;
+	int rc = perf_data_directory_map(&v, path, &map, err);
 
 	if (rc)
 		return rc;
-	rc = read_view(&v, options, r, sink, err);
-	perf_data_directory_unmap(&v);
+	rc = file_map_error(&map, path, read_view(&v, options, r, sink, err), err);
+	file_map_close(&map);
+	free(v.parts);
 	return rc;
 }
 
@@ -107,6 +108,7 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
                      struct recording *r, const struct event_sink *sink, struct error *err)
 {
 	struct perf_data_view v = {.name = path, .bytes = (const uint8_t *)""};
+	struct file_map map = {0};
 	struct buf all = {0};
 	struct stat st;
 	int rc = 0;
@@ -121,18 +123,17 @@ static int read_open(int fd, const char *path, const struct perf_data_read_optio
 		v.bytes = all.size ? (const uint8_t *)all.data : v.bytes;
 		v.size = all.size;
 	} else if (st.st_size) {
-		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-		if (bytes == MAP_FAILED)
-			return cannot_read(path, errno, err);
+		rc = file_map_open(&map, fd, (size_t)st.st_size, PROT_READ, MAP_PRIVATE);
+		if (rc)
+			return cannot_read(path, -rc, err);
 		v.mapped = true;
-		v.bytes = bytes;
-		v.size = (size_t)st.st_size;
+		v.bytes = map.bytes;
+		v.size = map.size;
 	}
 	if (!rc)
 		rc = read_bytes(&v, options, r, sink, err);
-	if (v.mapped)
-		munmap((void *)(uintptr_t)v.bytes, v.size);
+	rc = file_map_error(&map, path, rc, err);
+	file_map_close(&map);
 	buf_done(&all);
 	return rc;
 }

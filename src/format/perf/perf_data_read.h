@@ -17,6 +17,7 @@
 
 #include "base/memory/buf.h"
 #include "base/error.h"
+#include "base/file/file_map.h"
 #include "base/memory/vec.h"
 #include "event/recording.h"
 #include "format/perf/perf_data.h"
@@ -47,10 +48,10 @@ struct perf_data_view {
 
 /*
  * Maps a directory of perf record --threads or --kcore: the file `data`, and data.0, data.1, ... as
- * v's parts. perf_data_directory_unmap() after success.
+ * v's parts, to be freed. After success the caller closes the map.
  */
-int perf_data_directory_map(struct perf_data_view *v, const char *path, struct error *err);
-void perf_data_directory_unmap(struct perf_data_view *v);
+int perf_data_directory_map(struct perf_data_view *v, const char *path, struct file_map *map,
+                            struct error *err);
 
 /* Fills v, and r's attrs and features. perf_data_view_done() after either outcome. */
 int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct error *err);

@@ -368,6 +368,7 @@ static int start_thread(struct event_table_reading *r)
 	int ret;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* file_map.h */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&r->thread, NULL, read_all, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -27,9 +27,8 @@
 #define STEPS_BETWEEN_CLOCKS 64
 
 /*
- * Files from here on are mapped rather than read, as most of them is never
- * looked at. One that is cut short meanwhile ends the program; linkers and
- * package managers replace files and do not cut them.
+ * Larger files are mapped instead of read, since most of their pages are never
+ * used. The units of one that is truncated meanwhile count as missing.
  */
 #define MAP_MIN_BYTES (64ull << 20)
 
@@ -194,7 +193,6 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 	dev_t device;
 	ino_t inode;
 	struct stat st;
-	void *bytes;
 	int fd;
 
 	if (elf_file_size(f) < MAP_MIN_BYTES || !elf_file_identity(f, &device, &inode))
@@ -202,13 +200,10 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 	fd = regular_file_open_recorded(elf_file_path(f), 0, &st);
 	if (fd < 0)
 		return;
-	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f)) {
-		r->size = (size_t)st.st_size;
-		bytes = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-		r->bytes = bytes == MAP_FAILED ? NULL : bytes;
-	}
+	if (st.st_dev == device && st.st_ino == inode && (uint64_t)st.st_size == elf_file_size(f) &&
+	    !file_map_open(&r->map, fd, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE))
+		r->elf = elf_memory(r->map.bytes, r->map.size);
 	close(fd);
-	r->elf = r->bytes ? elf_memory(r->bytes, r->size) : NULL;
 }
 
 /* The handle of a copy that libdw can read, where the file has sections packed by zstd. */
@@ -220,8 +215,7 @@ static Elf *unpack_zstd(struct debug_reader *r, struct elf_file *f, Elf *elf)
 	if (!bytes)
 		return elf;
 	elf_end(r->elf);
-	if (r->bytes)
-		munmap(r->bytes, r->size);
+	file_map_close(&r->map);
 	r->bytes = bytes;
 	r->size = size;
 	r->elf = elf_memory(r->bytes, r->size);
@@ -255,6 +249,7 @@ void debug_reader_free(struct debug_reader *r)
 	elf_end(r->elf);
 	if (r->bytes)
 		munmap(r->bytes, r->size);
+	file_map_close(&r->map);
 	free(r->path);
 	memo_done(&r->names);
 	memo_done(&r->files);
@@ -335,6 +330,8 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	}
 	add_bare_units(r, t);
 	debug_flatten(&r->spans, &t->map);
+	if (file_map_is_cut(&r->map))
+		r->missing->units++;
 	work_end(r);
 }
 
@@ -421,7 +418,7 @@ void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t
 		debug_walk_inlines(r, t, &whole, u);
 	else
 		r->missing->units++;
-	if (r->work->exhausted)
+	if (r->work->exhausted || file_map_is_cut(&r->map))
 		r->missing->units++;
 	work_end(r);
 }

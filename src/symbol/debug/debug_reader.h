@@ -7,6 +7,7 @@
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
 #define ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
 
+#include "base/file/file_map.h"
 #include "symbol/debug/debug_index_internal.h"
 
 #include <elfutils/libdw.h>
@@ -26,8 +27,9 @@ struct debug_bare_unit {
 
 struct debug_reader {
 	Dwarf *dwarf;
-	Elf *elf;    /* our own handle, over `bytes`; NULL: the file's is used */
-	void *bytes; /* the file mapped, or a copy of it unpacked; NULL: it is read */
+	Elf *elf;            /* our own handle, over `bytes`; NULL: the file's is used */
+	struct file_map map; /* the file mapped; zeros: it is read */
+	void *bytes;         /* a copy of the file unpacked; NULL: none */
 	size_t size;
 	char *path; /* of the file, links resolved: libdw searches other files beside it; or NULL */
 	struct debug_missing *missing;

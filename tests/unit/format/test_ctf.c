@@ -379,6 +379,37 @@ static void a_file_that_was_cut_is_read_as_far_as_it_is_whole(void)
 	free(path);
 }
 
+static void a_file_that_becomes_shorter_is_an_error(void)
+{
+	enum { COUNT = 400000 };
+	uint64_t *words = xcalloc(COUNT, sizeof(*words));
+	struct tag_reader *reader;
+	struct tag_recording *r;
+	struct error err = {0};
+	struct tag_packet p;
+	char *path, *file;
+	int rc;
+
+	for (size_t i = 0; i < COUNT; i++)
+		words[i] = WORD(100 + i, 2);
+	path = write_words(words, COUNT, 100);
+	file = xasprintf("%s/stream_0", path);
+	CHECK_EQ(ctf_recording_open(&r, path, &err), 0);
+	CHECK_EQ(r->open(r, 0, &reader, &err), 0);
+	CHECK_EQ(reader->next(reader, &p, &err), 1);
+	CHECK_EQ(truncate(file, 4096), 0);
+	do
+		rc = reader->next(reader, &p, &err);
+	while (rc > 0);
+	CHECK_EQ(rc, -EIO);
+	CHECK(strstr(err.text, file) && strstr(err.text, "became shorter while it was read"));
+	reader->close(reader);
+	tag_recording_free(r);
+	free(file);
+	free(path);
+	free(words);
+}
+
 static void damage_is_named_by_file_and_byte(void)
 {
 	static const struct {
@@ -467,6 +498,7 @@ int main(void)
 	RUN(an_older_trace_is_kept_and_nothing_else_is_touched);
 	RUN(a_trace_that_was_not_finished_is_refused);
 	RUN(a_file_that_was_cut_is_read_as_far_as_it_is_whole);
+	RUN(a_file_that_becomes_shorter_is_an_error);
 	RUN(damage_is_named_by_file_and_byte);
 	RUN(a_sequence_that_jumps_is_a_gap);
 	fixture_end();

@@ -203,6 +203,45 @@ static void an_empty_feature_is_no_damage(void)
 	buf_done(&file);
 }
 
+static int truncate_now(void *path, const struct recording *r, struct error *err)
+{
+	return truncate(path, 4096);
+}
+
+/* Another program truncates a file of the recording after its header was read. */
+static void read_while_truncated(const char *recording, const char *truncated)
+{
+	char *path = xstrdup(path_in(truncated));
+	struct event_sink sink = {.ctx = path, .begin = truncate_now};
+	struct recording r;
+	struct error err = {0};
+
+	recording_init(&r);
+	CHECK_EQ(perf_data_read(recording, NULL, &r, &sink, &err), -EIO);
+	CHECK(strstr(err.text, recording) && strstr(err.text, "became shorter while it was read"));
+	recording_done(&r);
+	free(path);
+}
+
+static void a_file_that_becomes_shorter_is_an_error(void)
+{
+	struct perf_event_attr attr = fixture_clock();
+	struct buf file = {0}, records = {0};
+
+	for (uint64_t i = 1; i <= 2000; i++)
+		put_sample(&records, 1000 * i, 0);
+	fixture_file(&file, &attr, 1, &records);
+	put_file("data", &file);
+	read_while_truncated(path_in("data"), "data");
+	put_file("data", &file);
+	put_file("data.0", &records);
+	read_while_truncated(folder, "data.0");
+	unlink(path_in("data"));
+	unlink(path_in("data.0"));
+	buf_done(&file);
+	buf_done(&records);
+}
+
 int main(void)
 {
 	if (!mkdtemp(folder)) {
@@ -212,6 +251,7 @@ int main(void)
 	RUN(a_packed_file_is_unpacked);
 	RUN(unpacking_has_limits);
 	RUN(a_directory_is_read_as_one_file);
+	RUN(a_file_that_becomes_shorter_is_an_error);
 	RUN(the_first_format_names_the_way_out);
 	RUN(an_empty_feature_is_no_damage);
 	rmdir(folder);
