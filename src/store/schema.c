@@ -2,13 +2,12 @@
 #include "store/schema.h"
 
 #include "base/memory/buf.h"
-#include "base/file/regular_file.h"
 #include "event/stack_end.h"
+#include "format/file_kind.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * Before the first table: these cannot be changed later. auto_vacuum writes the first page, so
@@ -214,7 +213,7 @@ static int create_all(struct database *d, struct error *err)
 	int status;
 
 	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
-	         STORE_APPLICATION_ID, STORE_VERSION);
+	         FILE_STORE_ID, STORE_VERSION);
 	status = database_run(d, marks, err);
 	for (size_t i = 0; !status && i < sizeof(parts) / sizeof(*parts); i++)
 		status = database_run(d, parts[i], err);
@@ -312,29 +311,32 @@ int schema_stand_in(struct database *d, struct error *err)
 	return status || version == 2 ? status : database_run(d, no_rate_tables, err);
 }
 
+/* Of SQLite's file header: its size, and the place of user_version. */
+#define HEADER_BYTES 100
+#define HEADER_VERSION 60
+
 static uint32_t big_endian(const unsigned char *at)
 {
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static int recognise(const char *path, const unsigned char *header, ssize_t bytes, int *version,
-                     struct error *err)
+static int recognise(const char *path, struct file_head *head, int *version, struct error *err)
 {
-	static const char magic[16] = "SQLite format 3";
+	enum file_kind kind = file_kind_of_head(head);
 
-	if (bytes == 0)
+	if (kind == FILE_EMPTY)
 		return error_set(err, ENODATA, "%s is empty", path);
-	if (bytes < 100 || memcmp(header, magic, sizeof(magic)))
+	if (kind != FILE_STORE && (kind != FILE_DATABASE || head->bytes.size < HEADER_BYTES))
 		return error_set(err, EINVAL,
 		                 "%s is not a database, so no store of assay's: a recording is "
 		                 "given without --store, and a new store takes another name",
 		                 path);
-	if (big_endian(header + 68) != STORE_APPLICATION_ID)
+	if (kind != FILE_STORE)
 		return error_set(err, EINVAL,
 		                 "%s is a database of another application, not a store of assay's; "
 		                 "give the store another name",
 		                 path);
-	*version = (int)big_endian(header + 60);
+	*version = (int)big_endian((const unsigned char *)head->bytes.data + HEADER_VERSION);
 	if (*version > STORE_VERSION)
 		return error_set(err, EPROTO,
 		                 "%s is a store of version %d, and this assay knows up to %d: a "
@@ -345,18 +347,16 @@ static int recognise(const char *path, const unsigned char *header, ssize_t byte
 
 int schema_recognise(const char *path, int *version, struct error *err)
 {
-	unsigned char header[100];
+	struct file_head head;
 	struct stat st;
-	ssize_t bytes;
-	int fd = regular_file_open(path, &st);
+	int status = file_head_read(&head, path, &st);
 
 	*version = 0;
-	if (fd < 0)
-		return error_set(err, -fd, "%s: %s", path,
-		                 fd == -EINVAL ? "is not a regular file" : strerror(-fd));
-	bytes = regular_file_read(fd, header, sizeof(header));
-	close(fd);
-	if (bytes < 0)
-		return error_set(err, (int)-bytes, "%s: %s", path, strerror((int)-bytes));
-	return recognise(path, header, bytes, version, err);
+	if (status)
+		status = error_set(err, -status, "%s: %s", path,
+		                   status == -EINVAL ? "is not a regular file" : strerror(-status));
+	else
+		status = recognise(path, &head, version, err);
+	file_head_done(&head);
+	return status;
 }

@@ -49,7 +49,6 @@
 
 #include "store/database.h"
 
-#define STORE_APPLICATION_ID 0x61737379 /* "assy" */
 /* 1: without window_rate and session_budget; 2: without session_note */
 #define STORE_VERSION 3
 #define SCHEMA_PAGE_BYTES 4096

@@ -20,13 +20,6 @@ static const char write_settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchron
                                      "PRAGMA journal_size_limit = 2097152;"
                                      "PRAGMA temp_store = MEMORY;";
 
-bool store_recognise(const char *path)
-{
-	int version, status = schema_recognise(path, &version, NULL);
-
-	return !status || status == -EPROTO;
-}
-
 /* 1: created; 0: the file existed; -errno. */
 static int make_file(const char *path, struct error *err)
 {

@@ -88,7 +88,6 @@ struct store_window {
 	size_t buffer_count;
 };
 
-bool store_recognise(const char *path); /* an SQLite file with our application id */
 int store_open(struct store **out, const char *path, const struct store_options *options,
                struct error *err);
 void store_close(struct store *s); /* NULL-safe */

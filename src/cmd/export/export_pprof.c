@@ -2,6 +2,7 @@
 #include "cmd/export/export_pprof.h"
 
 #include "cmd/cli/command.h"
+#include "format/file_kind.h"
 #include "format/pprof/pprof_read.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ const char *export_pprof_file(const struct load_options *o)
 	if (o->argument_count < 0 || o->inputs.count + (size_t)o->argument_count != 1)
 		return NULL;
 	path = o->inputs.count ? o->inputs.items[0] : o->arguments[0];
-	return pprof_recognise(path) ? path : NULL;
+	return file_kind_of(path, NULL) == FILE_PPROF ? path : NULL;
 }
 
 /* The value that folded prints: the one that was asked for, else samples, else the main one. */

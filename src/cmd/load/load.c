@@ -6,17 +6,14 @@
 #include "cmd/load/load_store.h"
 #include "format/calls/calls_file.h"
 #include "format/ctf/ctf.h"
+#include "format/file_kind.h"
 #include "format/jit/jit_finder.h"
 #include "format/perf/perf_data.h"
 #include "format/pprof/pprof_legacy.h"
-#include "format/pprof/pprof_read.h"
 #include "profile/profile_builder.h"
 #include "store/store.h"
 
-#include "assay/tags_wire.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,16 +178,6 @@ static int ignore_event(void *ctx, const struct event *e, struct error *err)
 	return 0;
 }
 
-/* What can be read once, from its beginning: who reads it recognises it. */
-static bool is_stream(const char *path)
-{
-	struct stat st;
-
-	if (!strcmp(path, "-"))
-		return !fstat(STDIN_FILENO, &st) && !S_ISREG(st.st_mode);
-	return !stat(path, &st) && S_ISFIFO(st.st_mode);
-}
-
 /* Relative times need the first and the last sample: a reading of its own. */
 static int resolve_time(const char *path, const char *text, struct perf_data_read_options *ro,
                         struct error *err)
@@ -207,7 +194,8 @@ static int resolve_time(const char *path, const char *text, struct perf_data_rea
 	if (ret)
 		return ret;
 	recording_init(&r);
-	if ((from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK) && is_stream(path))
+	if ((from.kind > MOMENT_CLOCK || to.kind > MOMENT_CLOCK) &&
+	    file_kind_of(path, NULL) == FILE_STREAM)
 		return error_set(
 		        err, EINVAL,
 		        "--time %s: a pipe is read once, and what is relative to the whole "
@@ -237,89 +225,70 @@ static int no_file(const char *path, struct error *err)
 	                 path);
 }
 
-static int is_directory(const char *path, struct error *err)
+/* Why a file of this kind is not read as samples. */
+static int no_samples(const char *path, enum file_kind kind, struct error *err)
 {
-	if (ctf_is_trace(path))
+	switch (kind) {
+	case FILE_CTF:
 		return error_set(
 		        err, EINVAL,
 		        "%s is a trace of event tags, which 'assay report' and 'assay tags "
 		        "trace' show",
 		        path);
-	return perf_data_is_directory(path) ? 0 : ctf_no_trace(path, err);
-}
-
-/* What a file is, by its first bytes. */
-static int recognise(const char *path, struct error *err)
-{
-	char bytes[4096];
-	ssize_t size;
-	struct stat st;
-	int fd;
-
-	if (!strcmp(path, "-") && isatty(STDIN_FILENO))
-		return error_set(err, EINVAL, "standard input is a terminal, and no recording");
-	if (!strcmp(path, "-") || is_stream(path))
-		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 && errno == ENOENT)
-		return no_file(path, err);
-	if (fd < 0)
-		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
-	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
-		close(fd);
-		return is_directory(path, err);
-	}
-	size = pread(fd, bytes, sizeof(bytes), 0);
-	close(fd);
-	if (size == 0)
+	case FILE_DIRECTORY:
+		return ctf_no_trace(path, err);
+	case FILE_EMPTY:
 		return error_set(err, EINVAL, "%s is empty: its recorder ended before it wrote",
 		                 path);
-	if (size < 0)
+	case FILE_SPECIAL:
 		return error_set(err, EINVAL, "cannot read %s: is it a file?", path);
-	if ((size_t)size >= strlen(ASSAY_TAGS_MAGIC) &&
-	    !memcmp(bytes, ASSAY_TAGS_MAGIC, strlen(ASSAY_TAGS_MAGIC)))
+	case FILE_TAG_RINGS:
 		return error_set(err, EINVAL,
 		                 "%s is what a process records event tags into; 'assay tags get' "
 		                 "makes a trace of it, which can be read",
 		                 path);
-	if (load_is_calls(path))
+	case FILE_CALLS:
 		return error_set(err, EINVAL,
 		                 "%s is a table of call paths, which 'assay report' shows", path);
-	if (pprof_recognise(path))
+	case FILE_PPROF:
 		return error_set(err, EINVAL,
 		                 "%s is a pprof profile, which 'assay report' shows, 'assay sql' "
 		                 "asks and 'assay export' writes as folded stacks",
 		                 path);
-	if (pprof_legacy_refuse(path, err))
-		return -EINVAL;
-	if (!perf_data_recognise(bytes, (size_t)size) &&
-	    !perf_data_recognise_packed(bytes, (size_t)size))
+	case FILE_PPROF_LEGACY:
+		return pprof_legacy_refuse(path, err);
+	default:
 		return error_set(err, EINVAL,
 		                 "%s is no recording that assay reads: it begins neither as "
 		                 "perf.data nor as a table of call paths, a pprof profile or a "
 		                 "store. 'assay record', 'perf record' and 'go tool pprof -proto' "
 		                 "write files that assay reads",
 		                 path);
-	return 0;
+	}
+}
+
+static int check_samples(const char *path, struct error *err)
+{
+	enum file_kind kind;
+	int code;
+
+	if (!strcmp(path, "-") && isatty(STDIN_FILENO))
+		return error_set(err, EINVAL, "standard input is a terminal, and no recording");
+	kind = file_kind_of(path, &code);
+	/* The reader of a stream recognises it, and a file on standard input likewise. */
+	if (!strcmp(path, "-") || kind == FILE_STREAM || kind == FILE_PERF_DATA ||
+	    kind == FILE_PERF_DIRECTORY)
+		return 0;
+	if (code == -ENOENT)
+		return no_file(path, err);
+	if (code)
+		return error_set(err, -code, "cannot open %s: %s", path, strerror(-code));
+	return no_samples(path, kind, err);
 }
 
 bool load_is_calls(const char *path)
 {
-	/* A regular file on standard input can be looked into as any other. */
-	const char *name = strcmp(path, "-") != 0 ? path : "/dev/stdin";
-	char bytes[4096];
-	struct stat st;
-	ssize_t size;
-	int fd;
-
-	if (stat(name, &st) || !S_ISREG(st.st_mode))
-		return false;
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return false;
-	size = pread(fd, bytes, sizeof(bytes), 0);
-	close(fd);
-	return size > 0 && calls_file_is(bytes, (size_t)size);
+	return file_kind_of(path, NULL) == FILE_CALLS;
 }
 
 typedef int load_file_fn(void *ctx, const char *path, const struct perf_data_read_options *ro,
@@ -329,7 +298,7 @@ static int load_file(const struct load_options *o, const char *path, load_file_f
                      struct error *err)
 {
 	struct perf_data_read_options ro = {0};
-	int ret = recognise(path, err);
+	int ret = check_samples(path, err);
 
 	if (!ret)
 		ret = resolve_time(path, o->time, &ro, err);
@@ -564,10 +533,16 @@ static const char *nth_file(const struct load_options *o, size_t n)
 
 static enum load_kind kind_of(const char *path)
 {
-	return ctf_is_trace(path)      ? LOAD_TAGS
-	       : load_is_calls(path)   ? LOAD_CALLS
-	       : pprof_recognise(path) ? LOAD_PPROF
-	                               : LOAD_SAMPLES;
+	switch (file_kind_of(path, NULL)) {
+	case FILE_CTF:
+		return LOAD_TAGS;
+	case FILE_CALLS:
+		return LOAD_CALLS;
+	case FILE_PPROF:
+		return LOAD_PPROF;
+	default:
+		return LOAD_SAMPLES;
+	}
 }
 
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err)

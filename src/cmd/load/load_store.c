@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "cmd/cli/parse_time.h"
+#include "format/file_kind.h"
 #include "store/store.h"
 #include "store/store_path.h"
 
@@ -91,7 +92,7 @@ int load_store_path(char **path, const struct load_options *o, struct error *err
 	*path = o->store ? store_path_to_read(o->store) : NULL;
 	for (size_t i = 0; i < files && !*path; i++) {
 		*path = store_path_to_read(file_at(o, i));
-		if (store_recognise(*path))
+		if (file_kind_of(*path, NULL) == FILE_STORE)
 			break;
 		free(*path);
 		*path = NULL;

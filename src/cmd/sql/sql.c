@@ -5,7 +5,7 @@
 #include "cmd/sql/sql_shell.h"
 #include "cmd/sql/sql_source.h"
 #include "cmd/cli/style.h"
-#include "store/store.h"
+#include "format/file_kind.h"
 
 #include <errno.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static int check(const struct sql_options *o, int argc, char **argv)
 	if (argc == 1 && !strcmp(argv[0], "-"))
 		return command_fail(2, "sql: standard input cannot be both the recording and the "
 		                       "query");
-	if (o->window && store_recognise(argv[0]))
+	if (o->window && file_kind_of(argv[0], NULL) == FILE_STORE)
 		return command_fail(2,
 		                    "sql: --window: %s is a store, and has the windows that it "
 		                    "was recorded with",

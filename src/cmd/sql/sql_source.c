@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/sql/sql_source.h"
 
-#include "base/file/regular_file.h"
 #include "base/memory/xalloc.h"
+#include "format/file_kind.h"
 #include "format/pprof/pprof_read.h"
-#include "store/store.h"
 #include "store/store_path.h"
 #include "view/symbolized/symbolized.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int load_samples(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
 {
@@ -65,26 +63,10 @@ static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error
 	return ret ? ret : sql_add_pprof(s->sql, &s->named, err);
 }
 
-/* What 'assay export --to sqlite' makes, among others. */
-static bool is_database(const char *path)
-{
-	char bytes[16] = "";
-	struct stat st;
-	int fd = regular_file_open(path, &st);
-	bool is;
-
-	if (fd < 0)
-		return false;
-	is = regular_file_read(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
-	     !memcmp(bytes, "SQLite format 3", sizeof(bytes));
-	close(fd);
-	return is;
-}
-
 static int open_recording(struct sql_source *s, struct error *err)
 {
-	enum load_kind kind = LOAD_PPROF;
-	int ret = pprof_recognise(s->path) ? 0 : load_kind(&kind, &s->options, err);
+	enum load_kind kind;
+	int ret = load_kind(&kind, &s->options, err);
 
 	if (ret)
 		return ret;
@@ -106,6 +88,7 @@ static int open_recording(struct sql_source *s, struct error *err)
 int sql_source_open(struct sql_source *s, const char *path, const struct load_options *options,
                     struct error *err)
 {
+	enum file_kind kind;
 	int ret;
 
 	*s = (struct sql_source){.options = *options, .path = store_path_to_read(path)};
@@ -117,9 +100,10 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 	s->options.store = NULL;
 	if (!s->options.window_ns)
 		s->options.window_ns = SQL_SOURCE_WINDOW_NS;
-	if (store_recognise(path))
+	kind = file_kind_of(path, NULL);
+	if (kind == FILE_STORE)
 		return sql_open_store(&s->sql, path, err);
-	if (is_database(path))
+	if (kind == FILE_DATABASE)
 		return error_set(err, EINVAL,
 		                 "%s is a database, but no store of assay's: sqlite3 and other "
 		                 "programs read it as it is",

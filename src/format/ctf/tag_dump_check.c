@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/ctf/tag_dump_check.h"
 
-#include "format/calls/calls_file.h"
-#include "format/perf/perf_data.h"
-
-#include "assay/tags_wire.h"
+#include "format/file_kind.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,17 +13,12 @@ enum {
 	TURNS_EVENTS = 32 /* fewer events tell nothing about a clock */
 };
 
-#define OWN "'assay report' shows it"
-#define TAKE "name the dump itself"
-
-/* What a file is that begins so, and what to do with it. */
+/* The kind of a file that begins with these bytes, and how to read it; NULL: none is known. */
 static const char *known_format(const void *bytes, size_t size, const char **way)
 {
 	static const struct {
 		const char *magic, *name, *way;
 	} formats[] = {
-	        {ASSAY_TAGS_MAGIC, "what a process records event tags into",
-	         "'assay tags get' makes a trace of it"},
 	        {"\x1f\x8b\x08", "a gzip'd file", "unpack it"},
 	        {"\x28\xb5\x2f\xfd", "a zstd-compressed file", "unpack it"},
 	        {"\xfd"
@@ -35,21 +27,36 @@ static const char *known_format(const void *bytes, size_t size, const char **way
 	        {"PK\x03\x04", "a zip archive", "unpack it"},
 	        {"\x7f"
 	         "ELF",
-	         "a program or library", TAKE},
-	        {"SQLite format 3", "a database of SQLite", "'assay sql' reads it"},
+	         "a program or library", "name the dump itself"},
 	};
+	static const struct {
+		enum file_kind kind;
+		const char *name, *way;
+	} kinds[] = {
+	        {FILE_PERF_DATA, "a perf.data file", "'assay report' shows it"},
+	        {FILE_CALLS, "a table of call paths", "'assay report' shows it"},
+	        {FILE_TAG_RINGS, "what a process records event tags into",
+	         "'assay tags get' makes a trace of it"},
+	        {FILE_STORE, "a database of SQLite", "'assay sql' reads it"},
+	        {FILE_DATABASE, "a database of SQLite", "'assay sql' reads it"},
+	};
+	struct file_head head = {0};
+	enum file_kind kind;
 
-	*way = OWN;
-	if (perf_data_recognise(bytes, size))
-		return "a perf.data file";
-	if (calls_file_is(bytes, size))
-		return "a table of call paths";
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		size_t length = strlen(formats[i].magic);
 
 		*way = formats[i].way;
 		if (size >= length && !memcmp(bytes, formats[i].magic, length))
 			return formats[i].name;
+	}
+	buf_add(&head.bytes, bytes, size);
+	kind = file_kind_of_head(&head);
+	file_head_done(&head);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		*way = kinds[i].way;
+		if (kind == kinds[i].kind)
+			return kinds[i].name;
 	}
 	return NULL;
 }

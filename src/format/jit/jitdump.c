@@ -66,6 +66,16 @@ struct jitdump_reader {
 	bool lines_near; /* a line lies where none would, were they shifted */
 };
 
+bool jitdump_recognise(const void *bytes, size_t size)
+{
+	uint32_t magic;
+
+	if (size < sizeof(magic))
+		return false;
+	memcpy(&magic, bytes, sizeof(magic));
+	return magic == MAGIC || magic == MAGIC_SWAPPED;
+}
+
 static void set_machine(struct jit_code *c, uint32_t machine)
 {
 	c->machine = machine == EM_X86_64    ? JIT_X86_64

@@ -15,6 +15,9 @@
 
 #include <stddef.h>
 
+/* The bytes begin a jitdump, of either byte order. */
+bool jitdump_recognise(const void *bytes, size_t size);
+
 /*
  * Adds what the bytes tell to `c`, which points into them and must not outlive
  * them. With `timed`, functions are there from their time on; else all are from

@@ -36,8 +36,6 @@ struct perf_data_read_options {
 
 /* True when the first bytes are perf.data's magic, of either byte order and any version. */
 bool perf_data_recognise(const void *bytes, size_t size);
-/* The same for the first bytes of a gzip file, which are unpacked first. */
-bool perf_data_recognise_packed(const void *bytes, size_t size);
 /* A directory with a file `data`, as perf record --threads and --kcore make it. */
 bool perf_data_is_directory(const char *path);
 

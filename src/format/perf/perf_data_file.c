@@ -35,15 +35,6 @@ static int read_pipe(int fd, const char *path, struct buf *all, struct error *er
 	return n < 0 ? cannot_read(path, (int)-n, err) : 0;
 }
 
-bool perf_data_recognise_packed(const void *bytes, size_t size)
-{
-	uint8_t head[16];
-	bool ended;
-
-	return gunzip_is_packed(bytes, size) &&
-	       perf_data_recognise(head, gunzip_head(bytes, size, head, sizeof(head), &ended));
-}
-
 static int read_view(struct perf_data_view *v, const struct perf_data_read_options *options,
                      struct recording *r, const struct event_sink *sink, struct error *err)
 {

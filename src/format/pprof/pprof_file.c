@@ -12,19 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	HEAD_BYTES = 4096,     /* of a file, to tell its kind */
-	HEAD_UNPACKED = 16384, /* of what these unpack to */
-	PIECE_BYTES = 65536,
-};
+#define PIECE_BYTES 65536
 
 /*
  * Fields of the right kinds, one behind the other, with sample types among them: text and
  * other formats fail at the first or second. The last may be cut off by the head's end.
  */
-static bool begins_profile(const uint8_t *bytes, size_t size, bool whole)
+bool pprof_recognise(const void *bytes, size_t size, bool whole)
 {
-	struct pprof_cursor c = {bytes, bytes + size};
+	struct pprof_cursor c = {bytes, (const uint8_t *)bytes + size};
 	struct pprof_field f;
 	size_t fields = 0;
 	int got;
@@ -35,55 +31,6 @@ static bool begins_profile(const uint8_t *bytes, size_t size, bool whole)
 		fields++;
 	}
 	return fields && (!got || (!whole && f.number <= PROFILE_DOCUMENT && pprof_fits(&f)));
-}
-
-/* What a packed file's first bytes unpack to; false: nothing. */
-static bool unpack_head(struct buf *head, bool *whole)
-{
-	uint8_t *bytes = xmalloc(HEAD_UNPACKED);
-	bool ended;
-	size_t size = gunzip_head(head->data, head->size, bytes, HEAD_UNPACKED, &ended);
-
-	*whole = *whole && ended;
-	buf_clear(head);
-	buf_add(head, bytes, size);
-	free(bytes);
-	return size > 0;
-}
-
-static const char *file_of(const char *path)
-{
-	return strcmp(path, "-") != 0 ? path : "/dev/stdin";
-}
-
-bool pprof_file_head(const char *path, struct buf *head, bool *whole)
-{
-	char bytes[HEAD_BYTES];
-	struct stat st;
-	ssize_t size;
-	int fd = regular_file_open(file_of(path), &st);
-
-	buf_clear(head);
-	if (fd < 0)
-		return false;
-	size = pread(fd, bytes, sizeof(bytes), 0);
-	close(fd);
-	if (size <= 0)
-		return false;
-	buf_add(head, bytes, (size_t)size);
-	*whole = size < (ssize_t)sizeof(bytes);
-	return !gunzip_is_packed(bytes, (size_t)size) || unpack_head(head, whole);
-}
-
-bool pprof_recognise(const char *path)
-{
-	struct buf head = {0};
-	bool whole, begins;
-
-	begins = pprof_file_head(path, &head, &whole) &&
-	         begins_profile((const uint8_t *)buf_text(&head), head.size, whole);
-	buf_done(&head);
-	return begins;
 }
 
 static int too_large(const char *path, struct error *err)
@@ -113,7 +60,7 @@ static int read_all(int fd, const char *path, struct buf *all, struct error *err
 int pprof_file_load(const char *path, struct buf *all, struct error *err)
 {
 	struct stat st;
-	int fd = regular_file_open(file_of(path), &st), ret;
+	int fd = regular_file_open(strcmp(path, "-") != 0 ? path : "/dev/stdin", &st), ret;
 
 	if (fd == -EINVAL)
 		return error_set(err, EINVAL,

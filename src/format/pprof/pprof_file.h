@@ -9,14 +9,6 @@
 #include "base/memory/buf.h"
 #include "base/error.h"
 
-#include <stdbool.h>
-
-/*
- * The first bytes of a regular file, of a gzip'd one what they unpack to; `whole`: that is all of
- * it. False: there are none, or they do not unpack.
- */
-bool pprof_file_head(const char *path, struct buf *head, bool *whole);
-
 int pprof_file_load(const char *path, struct buf *all, struct error *err);
 
 /* `out` gets what the bytes unpack to. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/pprof/pprof_legacy.h"
 
-#include "format/pprof/pprof_file.h"
+#include "base/file/file_head.h"
+#include "base/file/gunzip.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static bool is_count(const char *text)
 	return word && !strncmp(text + word, " profile: total ", strlen(" profile: total "));
 }
 
-static const char *kind_of(const struct buf *head)
+const char *pprof_legacy_kind(const struct buf *head)
 {
 	static const struct {
 		const char *begin, *kind;
@@ -65,13 +66,15 @@ static const char *kind_of(const struct buf *head)
 
 int pprof_legacy_refuse(const char *path, struct error *err)
 {
-	struct buf head = {0};
+	struct file_head head;
+	struct stat st;
 	const char *kind = NULL;
-	bool whole;
+	const struct buf *bytes = &head.bytes;
 
-	if (pprof_file_head(path, &head, &whole))
-		kind = kind_of(&head);
-	buf_done(&head);
+	if (!file_head_read(&head, path, &st) &&
+	    (!gunzip_is_packed(bytes->data, bytes->size) || file_head_unpack(&head)))
+		kind = pprof_legacy_kind(bytes);
+	file_head_done(&head);
 	if (!kind)
 		return 0;
 	return error_set(err, EINVAL,

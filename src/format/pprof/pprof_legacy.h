@@ -9,6 +9,10 @@
 #define ASSAY_FORMAT_PPROF_PPROF_LEGACY_H
 
 #include "base/error.h"
+#include "base/memory/buf.h"
+
+/* The first bytes of a file, unpacked: the name of the form; NULL: none of these. */
+const char *pprof_legacy_kind(const struct buf *head);
 
 /* -EINVAL, with the command that converts it, where the file (gzip'd or not) is one of these. */
 int pprof_legacy_refuse(const char *path, struct error *err);

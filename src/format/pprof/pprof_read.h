@@ -27,8 +27,9 @@
 #define PPROF_PATHS_MAX ((size_t)1 << 24)  /* and as many rows: 1.5 GB at most */
 #define PPROF_FRAMES_MAX ((size_t)1 << 25) /* of all paths, with inlined functions */
 
-/* A regular file (- is standard input, if it is one) that begins as a profile.proto does. */
-bool pprof_recognise(const char *path);
+/* The first bytes of a file, unpacked, begin a profile.proto; `whole`: the file ends behind them.
+ */
+bool pprof_recognise(const void *bytes, size_t size, bool whole);
 
 /*
  * `left`, not NULL: sentences about what of the file is not in `n`, a line each, are added:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "store_file_fixture.h"
 
+#include "format/file_kind.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -141,14 +143,14 @@ static void what_is_no_store_is_left_alone(void)
 
 	write_file("hello", 5);
 	check_refused(EINVAL, "a recording is given without --store");
-	CHECK(!store_recognise(path));
+	CHECK(file_kind_of(path, NULL) != FILE_STORE);
 	fresh();
 	sqlite_change(path, "CREATE TABLE mails (id)");
 	check_refused(EINVAL, "another application");
-	CHECK(!store_recognise(path));
+	CHECK(file_kind_of(path, NULL) != FILE_STORE);
 	fresh();
 	store_close(open_store(&err));
-	CHECK(store_recognise(path));
+	CHECK_EQ(file_kind_of(path, NULL), FILE_STORE);
 	sqlite_change(path, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
 	check_refused(EPROTO, "later assay");
 	snprintf(link, sizeof(link), "%s.real", path);
@@ -173,7 +175,7 @@ static void tables_that_are_not_ours_are_told_of(void)
 	fresh();
 	snprintf(marks, sizeof(marks),
 	         "PRAGMA application_id = %d; PRAGMA user_version = 1; CREATE TABLE host (x);",
-	         STORE_APPLICATION_ID);
+	         FILE_STORE_ID);
 	sqlite_change(path, marks);
 	world_init(&w, "here");
 	s = open_store(&err);
@@ -294,7 +296,7 @@ static void an_empty_file_becomes_a_store(void)
 
 	write_file("", 0);
 	store_close(open_store(&err));
-	CHECK(store_recognise(path));
+	CHECK_EQ(file_kind_of(path, NULL), FILE_STORE);
 	CHECK_STR(ask("SELECT count(*) FROM windows"), "0");
 	CHECK_STR(ask("PRAGMA auto_vacuum"), "2");
 	CHECK_STR(ask("PRAGMA journal_mode"), "wal");
@@ -444,7 +446,7 @@ static void a_copy_stands_by_itself(void)
 	CHECK_EQ(store_copy(s, copy, &err), 0);
 	CHECK_EQ(store_copy(s, copy, &err), 0);
 	end(&w, s);
-	CHECK(store_recognise(copy));
+	CHECK_EQ(file_kind_of(copy, NULL), FILE_STORE);
 	CHECK(!stat(copy, &st) && (st.st_mode & 07777) == 0600);
 	memcpy(kept, path, sizeof(kept));
 	memcpy(path, copy, sizeof(path));

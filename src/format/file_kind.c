@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/file_kind.h"
+
+#include "base/file/gunzip.h"
+#include "format/calls/calls_file.h"
+#include "format/ctf/ctf.h"
+#include "format/jit/jitdump.h"
+#include "format/perf/perf_data.h"
+#include "format/pprof/pprof_legacy.h"
+#include "format/pprof/pprof_read.h"
+
+#include "assay/tags_wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* SQLite's header: the magic with its zero byte; the application's id, big-endian. */
+#define SQLITE_MAGIC "SQLite format 3"
+#define SQLITE_HEADER_BYTES 100
+#define SQLITE_APPLICATION 68
+
+static bool begins(const struct buf *bytes, const char *magic, size_t size)
+{
+	return bytes->size >= size && !memcmp(bytes->data, magic, size);
+}
+
+static enum file_kind database_kind(const struct buf *bytes)
+{
+	static const unsigned char id[] = {FILE_STORE_ID >> 24, FILE_STORE_ID >> 16 & 0xff,
+	                                   FILE_STORE_ID >> 8 & 0xff, FILE_STORE_ID & 0xff};
+
+	return bytes->size >= SQLITE_HEADER_BYTES &&
+	                       !memcmp(bytes->data + SQLITE_APPLICATION, id, sizeof(id))
+	               ? FILE_STORE
+	               : FILE_DATABASE;
+}
+
+/* Formats whose files may be packed by gzip. */
+static enum file_kind packable_kind(const struct file_head *head)
+{
+	if (perf_data_recognise(head->bytes.data, head->bytes.size))
+		return FILE_PERF_DATA;
+	if (pprof_recognise(head->bytes.data, head->bytes.size, head->whole))
+		return FILE_PPROF;
+	return pprof_legacy_kind(&head->bytes) ? FILE_PPROF_LEGACY : FILE_UNKNOWN;
+}
+
+enum file_kind file_kind_of_head(struct file_head *head)
+{
+	const struct buf *bytes = &head->bytes;
+
+	if (!bytes->size)
+		return FILE_EMPTY;
+	if (gunzip_is_packed(bytes->data, bytes->size))
+		return file_head_unpack(head) ? packable_kind(head) : FILE_UNKNOWN;
+	if (calls_file_is(bytes->data, bytes->size))
+		return FILE_CALLS;
+	if (begins(bytes, ASSAY_TAGS_MAGIC, strlen(ASSAY_TAGS_MAGIC)))
+		return FILE_TAG_RINGS;
+	if (begins(bytes, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
+		return database_kind(bytes);
+	if (jitdump_recognise(bytes->data, bytes->size))
+		return FILE_JITDUMP;
+	return packable_kind(head);
+}
+
+static enum file_kind irregular_kind(const char *path, mode_t mode)
+{
+	if (S_ISFIFO(mode) || !strcmp(path, "-"))
+		return FILE_STREAM;
+	if (!S_ISDIR(mode))
+		return FILE_SPECIAL;
+	return perf_data_is_directory(path) ? FILE_PERF_DIRECTORY : FILE_DIRECTORY;
+}
+
+enum file_kind file_kind_of(const char *path, int *code)
+{
+	enum file_kind kind = FILE_UNKNOWN;
+	struct stat st = {0};
+	struct file_head head;
+	int status = 0;
+
+	if (ctf_is_trace(path)) {
+		kind = FILE_CTF;
+	} else {
+		status = file_head_read(&head, path, &st);
+		if (!status)
+			kind = file_kind_of_head(&head);
+		else if (status == -EINVAL && !S_ISREG(st.st_mode))
+			kind = irregular_kind(path, st.st_mode);
+		file_head_done(&head);
+	}
+	if (code)
+		*code = kind == FILE_UNKNOWN ? status : 0;
+	return kind;
+}

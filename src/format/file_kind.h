@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * file_kind: the kind of a file or directory, by its first bytes or its members.
+ *
+ * Every command asks file_kind_of(). A new format adds an entry to the enum and a line to
+ * file_kind.c. Files are opened without blocking, read and closed: do not ask for a store that this
+ * process has open in SQLite, since closing any descriptor of the file releases the locks of
+ * SQLite. Nothing is held. Any thread. Uses: base, format.
+ */
+#ifndef ASSAY_FORMAT_FILE_KIND_H
+#define ASSAY_FORMAT_FILE_KIND_H
+
+#include "base/file/file_head.h"
+
+#define FILE_STORE_ID 0x61737379 /* "assy", the application id of stores in SQLite's header */
+
+enum file_kind {
+	FILE_UNKNOWN,        /* a regular file of none of the kinds below, or unreadable */
+	FILE_EMPTY,          /* a regular file without bytes */
+	FILE_STREAM,         /* a pipe, or standard input that is not a regular file */
+	FILE_SPECIAL,        /* a device or a socket */
+	FILE_DIRECTORY,      /* of none of the kinds below */
+	FILE_PERF_DATA,      /* perf.data of any version and byte order, packed by gzip or not */
+	FILE_PERF_DIRECTORY, /* of perf record --threads or --kcore */
+	FILE_CALLS,          /* tables of call paths */
+	FILE_TAG_RINGS,      /* the memory into which a process records event tags */
+	FILE_CTF,            /* a trace of event tags: a directory, or the metadata in it */
+	FILE_PPROF,          /* profile.proto, packed by gzip or not */
+	FILE_PPROF_LEGACY,   /* a form older than profile.proto */
+	FILE_DATABASE,       /* of SQLite, and not a store */
+	FILE_STORE,          /* a store of any version */
+	FILE_JITDUMP,
+};
+
+/* "-" is standard input. *code, unless NULL: 0, or -errno if the file cannot be read. */
+enum file_kind file_kind_of(const char *path, int *code);
+
+/* The kind of a regular file by its first bytes; they may be unpacked in place. */
+enum file_kind file_kind_of_head(struct file_head *head);
+
+#endif
