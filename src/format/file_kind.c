@@ -89,6 +89,9 @@ enum file_kind file_kind_of(const char *path, int *code)
 		else if (status == -EINVAL && !S_ISREG(st.st_mode))
 			kind = irregular_kind(path, st.st_mode);
 		file_head_done(&head);
+		/* SQLite opens a file by its name. */
+		if (!strcmp(path, "-") && (kind == FILE_STORE || kind == FILE_DATABASE))
+			kind = FILE_UNKNOWN;
 	}
 	if (code)
 		*code = kind == FILE_UNKNOWN ? status : 0;

@@ -32,7 +32,10 @@ enum file_kind {
 	FILE_JITDUMP,
 };
 
-/* "-" is standard input. *code, unless NULL: 0, or -errno if the file cannot be read. */
+/*
+ * "-" is standard input, on which a database is FILE_UNKNOWN. *code, unless NULL: 0, or -errno if
+ * the file cannot be read.
+ */
 enum file_kind file_kind_of(const char *path, int *code);
 
 /* The kind of a regular file by its first bytes; they may be unpacked in place. */

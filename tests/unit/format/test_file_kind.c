@@ -157,6 +157,13 @@ static void standard_input_is_a_file_or_a_stream(void)
 	/* No byte was taken from it. */
 	CHECK_EQ(lseek(STDIN_FILENO, 0, SEEK_CUR), 0);
 	close(fd);
+	/* SQLite cannot open it. */
+	put_file("file", "SQLite format 3", 16);
+	CHECK_EQ(file_kind_of(path_of("file"), NULL), FILE_DATABASE);
+	fd = open(path_of("file"), O_RDONLY);
+	CHECK(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+	CHECK_EQ(file_kind_of("-", NULL), FILE_UNKNOWN);
+	close(fd);
 	CHECK(!pipe(ends) && dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
 	CHECK_EQ(file_kind_of("-", NULL), FILE_STREAM);
 	close(ends[0]);
