@@ -335,19 +335,13 @@ static unsigned about(const struct export_options *o)
 /* The file that is read, if it is the output as well; NULL: none is. */
 static const char *own_input(const struct load_options *load, const char *output)
 {
+	const char *path;
+
 	if (load->store && file_in_use_same(load->store, output))
 		return load->store;
-	for (size_t i = 0; i < load->inputs.count; i++)
-		if (file_in_use_same(load->inputs.items[i], output))
-			return load->inputs.items[i];
-	for (int i = 0; i < load->argument_count; i++)
-		if (file_in_use_same(load->arguments[i], output))
-			return load->arguments[i];
-	if (!load->store && !load->inputs.count && load->argument_count <= 0) {
-		const char *input = load->fallback ? load->fallback : LOAD_DEFAULT;
-
-		return file_in_use_same(input, output) ? input : NULL;
-	}
+	for (size_t n = 0; (path = load->store ? load_named(load, n) : load_file(load, n)); n++)
+		if (file_in_use_same(path, output))
+			return path;
 	return NULL;
 }
 

@@ -10,12 +10,9 @@
 
 const char *export_pprof_file(const struct load_options *o)
 {
-	const char *path;
+	const char *path = load_named(o, 0);
 
-	if (o->argument_count < 0 || o->inputs.count + (size_t)o->argument_count != 1)
-		return NULL;
-	path = o->inputs.count ? o->inputs.items[0] : o->arguments[0];
-	return file_kind_of(path, NULL) == FILE_PPROF ? path : NULL;
+	return path && !load_named(o, 1) && file_kind_of(path, NULL) == FILE_PPROF ? path : NULL;
 }
 
 /* The value that folded prints: the one that was asked for, else samples, else the main one. */

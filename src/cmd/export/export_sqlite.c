@@ -9,15 +9,9 @@
 /* The one file that is to be read; NULL: there are several. */
 static const char *file_of(const struct load_options *o)
 {
-	size_t arguments = o->argument_count > 0 ? (size_t)o->argument_count : 0;
-
-	if (o->inputs.count + arguments + (o->store != NULL) > 1)
-		return NULL;
-	return o->store          ? o->store
-	       : o->inputs.count ? o->inputs.items[0]
-	       : arguments       ? o->arguments[0]
-	       : o->fallback     ? o->fallback
-	                         : LOAD_DEFAULT;
+	if (o->store)
+		return load_named(o, 0) ? NULL : o->store;
+	return load_file(o, 1) ? NULL : load_file(o, 0);
 }
 
 int export_sqlite(const struct load_options *o, const char *output)

@@ -2,9 +2,10 @@
 /*
  * load: from file names on a command line to models.
  *
- * The kind of a file is told by its content, not its name. Several files go
- * into one model, one after the other; of a store a stretch of time is one.
- * Uses: base, format, profile, store, trace, symbol.
+ * load_options.c has the options, load_kind.c the files that are named and their kinds
+ * (format/file_kind.h), load_time.c --time, load_store.c stores, load.c the models and
+ * load_symbols.c their names. Several files go into one model, one after the other; of a store a
+ * stretch of time is one. Uses: base, format, profile, store, symbol.
  */
 #ifndef ASSAY_CMD_LOAD_LOAD_H
 #define ASSAY_CMD_LOAD_LOAD_H
@@ -46,6 +47,11 @@ extern const struct option load_to_form_table[];
 extern const struct option
         symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
 
+/* The n-th file of the command line, files of -i first; NULL: there are fewer. */
+const char *load_named(const struct load_options *o, size_t n);
+/* The same; if the command line names none, the default file is the only one. */
+const char *load_file(const struct load_options *o, size_t n);
+
 /* What can be told of files of samples without reading them: that one is there, and begins so. */
 int load_check(const struct load_options *o, struct error *err);
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);
@@ -66,7 +72,7 @@ void load_choose(struct load_options *o, unsigned readable, unsigned about);
 /* What the files are, by their content; -EINVAL where they are of several kinds. */
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err);
 
-/* The file is a table of call paths. Of what cannot be read: no. */
+/* The file is a table of call paths, and can be read. */
 bool load_is_calls(const char *path);
 int load_calls(struct call_paths **out, const struct load_options *o, struct error *err);
 struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load_options *o);

@@ -49,16 +49,6 @@ const struct option load_store_table[] = {
         {.kind = OPTION_END},
 };
 
-static size_t file_count(const struct load_options *o)
-{
-	return o->inputs.count + (o->argument_count > 0 ? (size_t)o->argument_count : 0);
-}
-
-static const char *file_at(const struct load_options *o, size_t n)
-{
-	return n < o->inputs.count ? o->inputs.items[n] : o->arguments[n - o->inputs.count];
-}
-
 static int refuse_times(const struct load_options *o, struct error *err)
 {
 	const char *option = o->from ? "--from" : o->to ? "--until" : o->host ? "--host" : NULL;
@@ -73,7 +63,7 @@ static int refuse_times(const struct load_options *o, struct error *err)
 
 static int check_alone(const struct load_options *o, const char *store, struct error *err)
 {
-	if (file_count(o) + (o->store ? 1 : 0) > 1)
+	if (load_named(o, o->store ? 0 : 1))
 		return error_set(err, EINVAL,
 		                 "%s is a store, which has a report of its own; give it alone",
 		                 store);
@@ -86,12 +76,12 @@ static int check_alone(const struct load_options *o, const char *store, struct e
 
 int load_store_path(char **path, const struct load_options *o, struct error *err)
 {
-	size_t files = file_count(o);
+	const char *file;
 	int r;
 
 	*path = o->store ? store_path_to_read(o->store) : NULL;
-	for (size_t i = 0; i < files && !*path; i++) {
-		*path = store_path_to_read(file_at(o, i));
+	for (size_t n = 0; !*path && (file = load_named(o, n)); n++) {
+		*path = store_path_to_read(file);
 		if (file_kind_of(*path, NULL) == FILE_STORE)
 			break;
 		free(*path);

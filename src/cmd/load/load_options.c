@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of commands that read recordings. */
+#include "cmd/load/load_store.h"
+
+#define AT(field) offsetof(struct load_options, field)
+
+static const struct option recording_table[] = {
+        {.kind = OPTION_EACH,
+         .letter = 'i',
+         .name = "input",
+         .argument = "FILE",
+         .help = "a recording, also without -i; several are added up (default perf.data); "
+                 "- is standard input",
+         .is_no_value = load_is_calls,
+         .offset = AT(inputs)},
+        {.kind = OPTION_STRING,
+         .name = "time",
+         .argument = "FROM,TO",
+         .help = "samples of this time alone: seconds of the clock, +SECONDS, or PERCENT%",
+         .details = "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
+                    "sample, or a percentage of the recording (10%,20%). Either may be left out. "
+                    "There is no account of time then: it closes for whole recordings alone.",
+         .offset = AT(time)},
+        {.kind = OPTION_END},
+};
+
+const struct option load_option_table[] = {
+        {.kind = OPTION_INCLUDE, .include = recording_table},
+        {.kind = OPTION_INCLUDE, .include = load_store_table},
+        {.kind = OPTION_END},
+};
+
+const struct option load_to_form_table[] = {
+        {.kind = OPTION_INCLUDE, .include = recording_table},
+        {.kind = OPTION_INCLUDE, .include = load_until_table},
+        {.kind = OPTION_END},
+};
+
+const struct option symbol_option_table[] = {
+        {.kind = OPTION_STRING,
+         .name = "kallsyms",
+         .argument = "FILE",
+         .help = "the recorded kernel's symbols (default /proc/kallsyms)",
+         .offset = AT(kallsyms)},
+        {.kind = OPTION_STRING,
+         .letter = 'k',
+         .name = "vmlinux",
+         .argument = "FILE",
+         .help = "the recorded kernel as an ELF file",
+         .offset = AT(vmlinux)},
+        {.kind = OPTION_STRING,
+         .name = "symfs",
+         .argument = "DIRECTORY",
+         .help = "look for the recorded files under DIRECTORY",
+         .offset = AT(root)},
+        {.kind = OPTION_FLAG,
+         .name = "no-demangle",
+         .help = "names as the linker knows them",
+         .offset = AT(raw_names)},
+        {.kind = OPTION_STRING,
+         .name = "debuginfod",
+         .argument = "[URL]",
+         .help = "fetch missing debug files from servers, in the background",
+         .details = "From URL, or the servers in $DEBUGINFOD_URLS. Those of the files with the "
+                    "most samples are asked for by build-id; nothing waits for them: what is "
+                    "being fetched is named, and is there the next time. Without this option no "
+                    "server is asked.",
+         .offset = AT(debuginfod)},
+        {.kind = OPTION_FLAG,
+         .name = "no-inline",
+         .help = "leave out functions that were inlined into others",
+         .offset = AT(no_inlines)},
+        {.kind = OPTION_END},
+};
