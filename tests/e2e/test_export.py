@@ -2,10 +2,9 @@
 """export: what other tools read has the figures of the report, to the last call.
 
 callgrind's own counts and callgrind_annotate's sums are the truth of the callgrind form; pprof's is
-read here by a decoder of a few lines, which knows nothing of the encoder.
+read by pprof_read, which shares nothing with the encoder.
 """
 import collections
-import gzip
 import os
 import pty
 import re
@@ -13,6 +12,7 @@ import stat
 import subprocess
 
 from harness import ASSAY, main, run, test
+from pprof_read import Pprof
 
 # Recursion, direct and by turns, callbacks and pairs that are called from several places.
 PROGRAM = r"""
@@ -70,83 +70,6 @@ def by_path(report):
             for i, key in enumerate(("calls", "net_ns", "blocked_ns", "preempted_ns")):
                 paths[tuple(p["path"])][i] += p[key]
     return paths
-
-
-# profile.proto, by its numbers
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7f) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 0:
-            value, at = varint(data, at)
-        elif key & 7 == 2:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-        else:
-            raise ValueError(f"wire type {key & 7}")
-        yield key >> 3, value
-
-
-def packed(data):
-    at, values = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        values.append(value - (1 << 64) if value >> 63 else value)
-    return values
-
-
-class Pprof:
-    def __init__(self, path):
-        every = collections.defaultdict(list)
-        for number, value in fields(gzip.decompress(path.read_bytes())):
-            every[number].append(value)
-        self.strings = [s.decode() for s in every[6]]
-        assert self.strings[0] == ""
-        message = lambda m: dict(fields(m))
-        self.types = [(self.strings[m[1]], self.strings[m[2]]) for m in map(message, every[1])]
-        self.mappings = {m[1]: m for m in map(message, every[3])}
-        self.functions = {m[1]: self.strings[m[2]] for m in map(message, every[5])}
-        self.locations = dict(map(self.location, every[4]))
-        self.samples = [self.sample(m) for m in every[2]]
-        self.default = self.strings[every[14][0]]
-
-    def location(self, data):
-        """Its functions, outermost first; the mapping it refers to must be there."""
-        number, lines = 0, []
-        for field, value in fields(data):
-            if field == 1:
-                number = value
-            elif field == 2:
-                assert value in self.mappings
-            elif field == 4:
-                lines.append(self.functions[dict(fields(value))[1]])
-        return number, lines[::-1]
-
-    def sample(self, data):
-        path, values, labels = [], [], {}
-        for field, value in fields(data):
-            if field == 1:
-                path = [f for number in packed(value)[::-1] for f in self.locations[number]]
-            elif field == 2:
-                values = packed(value)
-            elif field == 3:
-                label = dict(fields(value))
-                labels[self.strings[label[1]]] = (self.strings[label[2]] if 2 in label
-                                                  else label.get(3, 0))
-        return tuple(path), values, labels
 
 
 @test

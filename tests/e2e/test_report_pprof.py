@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""report of profiles in pprof's form: they say what the recording says that they were made of, and
-profiles by hand, encoded here in a few lines, say what is in them; go's own pprof is asked where it
-is installed.
+"""Reports of profiles in pprof's form: an exported recording has the report of the recording, a
+profile that is written here (pprof_write) has known figures, and go's own pprof has the same table
+if it is installed.
 """
 import collections
 import gzip
@@ -9,78 +9,7 @@ import re
 import shutil
 
 from harness import main, test
-
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    if isinstance(value, list):
-        value = b"".join(field(*v) for v in value)
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def packed(numbers):
-    return b"".join(varint(n) for n in numbers)
-
-
-class Profile:
-    """A profile.proto under way; texts get their numbers as they come."""
-
-    def __init__(self, *types):
-        self.texts, self.body, self.functions, self.places = [""], b"", {}, {}
-        for name, unit in types:
-            self.body += field(1, self.type(name, unit))
-
-    def text(self, text):
-        if text not in self.texts:
-            self.texts.append(text)
-        return self.texts.index(text)
-
-    def type(self, name, unit):
-        return [(1, self.text(name)), (2, self.text(unit))]
-
-    def add(self, number, value):
-        self.body += field(number, value)
-
-    def mapping(self, start, limit, file, build_id=""):
-        self.add(3, [(1, 1), (2, start), (3, limit), (5, self.text(file)),
-                     (6, self.text(build_id))])
-
-    def function(self, name, file=""):
-        if name not in self.functions:
-            self.functions[name] = len(self.functions) + 1
-            self.add(5, [(1, self.functions[name]), (2, self.text(name)), (4, self.text(file))])
-        return self.functions[name]
-
-    def place(self, address, *lines, mapping=1):
-        """lines: (function, line), the innermost first; none: an address alone."""
-        key = (address, lines)
-        if key not in self.places:
-            self.places[key] = len(self.places) + 1
-            made = [(1, self.places[key]), (2, mapping), (3, address)]
-            for name, line in lines:
-                made.append((4, [(1, self.function(name, "prog.c")), (2, line)]))
-            self.add(4, made)
-        return self.places[key]
-
-    def sample(self, places, values, **labels):
-        made = [(1, packed(places)), (2, packed(values))]
-        for key, value in labels.items():
-            made.append((3, [(1, self.text(key)), (2, self.text(value))] if isinstance(value, str)
-                         else [(1, self.text(key)), (3, value)]))
-        self.add(2, made)
-
-    def bytes(self):
-        return self.body + b"".join(field(6, text.encode()) for text in self.texts)
+from pprof_write import Profile
 
 
 def by_hand():
