@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perf_write: writes a perf.data file of samples with call chains, without assay and perf.
+
+    file = PerfData("prog", 42, program)    an ELF file that is linked at fixed addresses
+    file.sample([leaf, caller, main])       addresses, the innermost first
+    t.write("p.data", file.bytes())
+
+The event is cpu-clock. Each sample stands for PERIOD ns, and follows PERIOD ns after the previous
+sample.
+"""
+import struct
+
+from harness import run
+
+PERIOD = 1000
+SOFTWARE, CPU_CLOCK, ATTR_SIZE = 1, 0, 128
+IP, TID, TIME, CPU, PERIOD_BIT, CALLCHAIN = 1, 2, 4, 128, 256, 32
+MMAP, COMM, TASK, MMAP2 = 1 << 8, 1 << 9, 1 << 13, 1 << 23
+RECORD_COMM, RECORD_SAMPLE, RECORD_MMAP2, USER = 3, 9, 10, 2
+CONTEXT_USER = 2 ** 64 - 512
+
+
+class PerfData:
+    def __init__(self, name, pid, program):
+        self.pid, self.time, self.records = pid, 10 ** 9, b""
+        self._record(RECORD_COMM, struct.pack("<II", pid, pid) + _text(name))
+        for offset, address, size in _code_of(program):
+            self._record(RECORD_MMAP2, struct.pack("<IIQQQIIQQII", pid, pid, address, size, offset,
+                                                   0, 0, 0, 0, 5, 2) + _text(str(program)))
+
+    def _record(self, kind, body):
+        self.records += struct.pack("<IHH", kind, USER, 8 + len(body)) + body
+
+    def sample(self, chain):
+        self.time += PERIOD
+        addresses = [CONTEXT_USER, *chain]
+        self._record(RECORD_SAMPLE, struct.pack(
+            f"<QIIQIIQQ{len(addresses)}Q", chain[0], self.pid, self.pid, self.time, 0, 0, PERIOD,
+            len(addresses), *addresses))
+
+    def bytes(self):
+        sample_type = IP | TID | TIME | CPU | PERIOD_BIT | CALLCHAIN
+        attr = struct.pack("<IIQQQQQ", SOFTWARE, ATTR_SIZE, CPU_CLOCK, PERIOD, sample_type, 0,
+                           MMAP | COMM | TASK | MMAP2).ljust(ATTR_SIZE, b"\0")
+        attrs, size = 104, ATTR_SIZE + 16  # an attr is followed by the place of its ids: none
+        header = struct.pack("<8sQQQQQQQQ32x", b"PERFILE2", attrs, size, attrs, size, attrs + size,
+                             len(self.records), 0, 0)
+        return header + attr + bytes(16) + self.records
+
+
+def _text(text):
+    """A text with its zero, filled up to a multiple of 8 bytes."""
+    raw = text.encode() + b"\0"
+    return raw.ljust(-(-len(raw) // 8) * 8, b"\0")
+
+
+def _code_of(program):
+    """(offset in the file, address, size) of the program's executable segments."""
+    for line in run("readelf", "-lW", program).out.splitlines():
+        words = line.split()
+        if words[:1] == ["LOAD"] and "E" in words[6:-1]:
+            offset, address, size = (int(words[i], 16) for i in (1, 2, 5))
+            low = address & 0xfff
+            yield offset - low, address - low, size + low

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recursion has one answer in samples, counted calls, event tags and pprof profiles: the total of
+a function counts each call path once; a call tree folds whole repeated rounds only and never moves
+a path under another caller; exports and SQL contain the paths as they are.
+
+Each shape is written as a file of each kind. Times are us; a sample stands for one us. The totals
+and trees are calculated by hand from the paths.
+"""
+import collections
+import re
+import struct
+
+from calls_table import Table
+from harness import main, test
+from perf_write import PerfData
+from pprof_read import Pprof
+from pprof_write import Profile
+
+INLINED = {"inner"}  # in outer; samples and pprof profiles say so
+
+# A chain of calls: (function, net). Chains of one shape begin with the same function.
+Shape = collections.namedtuple("Shape", "chains totals tree")
+
+
+def chain(text):
+    return [(word.rstrip("0123456789"), int(re.search(r"\d+$", word)[0])) for word in text.split()]
+
+
+def node(name, total, own, *children, levels=0, functions=0):
+    return name, total, own, levels, functions, sorted(children)
+
+
+SHAPES = {
+    "direct": Shape(
+        [chain("main1 f2 f3 f4 leaf5")],
+        {"main": 15, "f": 14, "leaf": 5},
+        node("main", 15, 1, node("f", 14, 9, node("leaf", 5, 5), levels=3, functions=1))),
+    # The second `even` alone is no whole round: it stays below `odd`.
+    "mutual": Shape(
+        [chain("main1 even2 odd3 even4 odd5 leaf6")],
+        {"main": 21, "even": 20, "odd": 18, "leaf": 6},
+        node("main", 21, 1, node("even", 20, 2, node(
+            "odd", 18, 8, node("even", 4, 4), node("leaf", 6, 6)), levels=2, functions=2))),
+    "nested": Shape(
+        [chain("main1 f2 g3 f4 leaf5")],
+        {"main": 15, "f": 14, "g": 12, "leaf": 5},
+        node("main", 15, 1, node("f", 14, 2, node("g", 12, 3, node(
+            "f", 9, 4, node("leaf", 5, 5)))))),
+    # f g f g f: two rounds are folded. The last f is below g, with the time of the f in the middle.
+    "a round and a half": Shape(
+        [chain("main1 f2 g3 f4 g5 f6 leaf7")],
+        {"main": 28, "f": 27, "g": 25, "leaf": 7},
+        node("main", 28, 1, node("f", 27, 2, node("g", 25, 8, node(
+            "f", 17, 10, node("leaf", 7, 7))), levels=2, functions=2))),
+    "two callers": Shape(
+        [chain("main1 f2 g3 f4 leaf5"), chain("main0 h6 f7 leaf8")],
+        {"main": 36, "f": 29, "g": 12, "h": 21, "leaf": 13},
+        node("main", 36, 1,
+             node("f", 14, 2, node("g", 12, 3, node("f", 9, 4, node("leaf", 5, 5)))),
+             node("h", 21, 6, node("f", 15, 7, node("leaf", 8, 8))))),
+    "inlined": Shape(
+        [chain("main1 outer0 inner2 outer0 inner3 leaf4")],
+        {"main": 10, "outer": 9, "inner": 9, "leaf": 4},
+        node("main", 10, 1, node("outer", 9, 0, node("inner", 9, 5, node("leaf", 4, 4)), levels=2,
+                                 functions=2))),
+}
+
+
+def paths(shape):
+    """Call paths with time of their own: net by the names of the functions, outermost first."""
+    found = collections.Counter()
+    for calls in shape.chains:
+        for depth, (_, net) in enumerate(calls, 1):
+            if net:
+                found[tuple(name for name, _ in calls[:depth])] += net
+    return found
+
+
+def whole(shape):
+    return sum(paths(shape).values())
+
+
+# The writers: a file of each kind
+
+
+def write_calls(t, name, shape):
+    table, known = Table("prog", 42), {(): 0}
+    for calls in shape.chains:
+        way = ()
+        for function, net in calls:
+            if way + (function,) not in known:
+                known[way + (function,)] = table.path(known[way], function, calls=1, net=net * 1000)
+            way += (function,)
+    return t.write(f"{name}.calls", table.bytes())
+
+
+def write_tags(t, name, shape):
+    """A chain goes on where the one before ended, below the function that both begin with."""
+    tags, events, now = {}, [], 0
+    tag = lambda function: tags.setdefault(function, 2 + 2 * len(tags))
+    for number, calls in enumerate(shape.chains):
+        for function, net in calls[number > 0:]:
+            events.append((now, tag(function)))
+            now += net
+        events += [(now, tag(function) + 1) for function, _ in calls[:0:-1]]
+    events.append((now, tag("main") + 1))
+    dump = b"".join(struct.pack("<HI", tag, at)[:5] for at, tag in events)
+    names = t.write(f"{name}.names", "".join(f"{f}/{tag}\n" for f, tag in tags.items()))
+    t.assay("tags", "import", "--names", names, "-o", t.path(f"{name}.tags"),
+            t.write(f"{name}.dump", dump))
+    return t.path(f"{name}.tags")
+
+
+def places(way):
+    """The functions of each place in the code, outermost place first: an inlined function is at the
+    place of the function before it."""
+    found = []
+    for function in way:
+        if function in INLINED:
+            found[-1] = found[-1] + (function,)
+        else:
+            found.append((function,))
+    return found
+
+
+def write_pprof(t, name, shape):
+    profile = Profile(("time", "nanoseconds"))
+    profile.mapping(0x1000, 0x9000, "/bin/prog")
+    addresses = {}
+    for way, net in paths(shape).items():
+        stack = [profile.place(addresses.setdefault(place, 0x1000 + 16 * len(addresses)),
+                               *((function, 1) for function in place[::-1]))
+                 for place in places(way)]
+        profile.sample(stack[::-1], [net * 1000], process="prog", pid=42)
+    return t.write(f"{name}.pb", profile.bytes())
+
+
+PROGRAM = """
+static volatile int sum;
+#define ADD sum += 1; sum += 2; sum += 3; sum += 4
+static inline __attribute__((always_inline)) void inner(void) { ADD; }
+#define FUNCTION(name) void name(void) { ADD; }
+FUNCTION(f) FUNCTION(g) FUNCTION(h) FUNCTION(even) FUNCTION(odd) FUNCTION(leaf)
+void outer(void) { inner(); }
+int main(void) { ADD; return 0; }
+"""
+
+
+def addresses_of(t):
+    """An address in each function, with the functions that are inlined there; and the program."""
+    program = t.path("prog")
+    t.run("cc", "-O1", "-g", "-no-pie", "-fno-ipa-icf", "-o", program, t.write("prog.c", PROGRAM))
+    symbols = {}
+    for line in t.run("nm", "-S", program).out.splitlines():
+        words = line.split()
+        if len(words) == 4:
+            symbols[words[3]] = int(words[0], 16), int(words[1], 16)
+    found = {(function,): begin + 4 for function, (begin, size) in symbols.items() if size > 8}
+    begin, size = symbols["outer"]
+    inlined = [at for at in range(begin, begin + size) if t.run(
+        "addr2line", "-f", "-i", "-e", program, hex(at)).out.split("\n")[0] == "inner"]
+    # The address before it is inlined code, too: it is the call if this is a return address.
+    found[("outer", "inner")] = inlined[len(inlined) // 2]
+    return found, program
+
+
+def write_samples(t, name, shape):
+    if not hasattr(t, "addresses"):
+        t.addresses = addresses_of(t)
+    addresses, program = t.addresses
+    file = PerfData("prog", 42, program)
+    for way, net in paths(shape).items():
+        for _ in range(net):
+            file.sample([addresses[place] for place in places(way)[::-1]])
+    return t.write(f"{name}.data", file.bytes())
+
+
+# Report words; JSON keys of self and total with what makes us of them; the text's column of totals
+Kind = collections.namedtuple("Kind", "write words rows own total unit column")
+KINDS = {
+    "samples": Kind(write_samples, ("--children", "--sort", "function"), lambda r: r["rows"],
+                    "samples", "total_samples", 1, "total"),
+    "calls": Kind(write_calls, ("-f",), lambda r: r["processes"][0]["functions"], "net_ns",
+                  "total_ns", 1000, "total"),
+    "tags": Kind(write_tags, (), lambda r: r["functions"], "net_ns", "elapsed_ns", 1000, "Elapsed"),
+    "pprof": Kind(write_pprof, ("--children",), lambda r: r["functions"], "self", "total", 1000,
+                  "total"),
+}
+
+
+def files(t, *kinds, without=()):
+    """(kind, shape, file, what) of each kind and shape."""
+    for word, kind in KINDS.items():
+        for name, shape in SHAPES.items():
+            if (not kinds or word in kinds) and (word, name) not in without:
+                yield kind, shape, kind.write(t, f"{word} {name}".replace(" ", "-"), shape), \
+                    f"{word}, {name}"
+
+
+def self_of(shape):
+    found = collections.Counter()
+    for way, net in paths(shape).items():
+        found[way[-1]] += net
+    return +found
+
+
+# Totals of functions
+
+
+# The samples of a function that is inlined are those of the function around it in the tables of
+# samples: `inner` has no row there.
+NO_ROW = (("samples", "inlined"),)
+
+
+@test
+def json_counts_each_path_once(t):
+    for kind, shape, file, what in files(t, without=NO_ROW):
+        rows = {row["function"]: row for row in kind.rows(t.report(
+            *kind.words, "--percent-limit", "0", file)) if row["function"] in shape.totals}
+        t.equal({name: row[kind.total] / kind.unit for name, row in rows.items()}, shape.totals,
+                f"{what}: totals")
+        t.equal({name: row[kind.own] / kind.unit for name, row in rows.items() if row[kind.own]},
+                self_of(shape), f"{what}: own")
+
+
+@test
+def samples_of_inlined_functions_count_once_in_the_function_around_them(t):
+    shape = SHAPES["inlined"]
+    rows = t.report("--children", "--sort", "function", write_samples(t, "inlined", shape))["rows"]
+    t.equal({row["function"]: (row["samples"], row["total_samples"]) for row in rows},
+            {"main": (1, 10), "outer": (5, 9), "leaf": (4, 4)}, "self and total")
+
+
+def cell(line, header, column):
+    """The cell of a column that is aligned to the right of its title."""
+    end = re.search(rf"(^|\s){column}(?=\s|$)", header).end()
+    return re.split(r"\s\s+", line[:end].rstrip("\n"))[-1].strip()
+
+
+def texts(us, shape):
+    """A time as tables print it: with its unit, without it, or as a share."""
+    return {f"{us:.2f} us", f"{us}", f"{100 * us / whole(shape):.1f} %"}
+
+
+@test
+def text_has_the_same_totals(t):
+    for kind, shape, file, what in files(t, without=NO_ROW):
+        lines = t.assay("report", *kind.words, "--percent-limit", "0", file).out.splitlines()
+        header = next(line for line in lines if re.search(r"function$", line, re.I)
+                      and kind.column in line)
+        rows = {line.split()[-1]: cell(line, header, kind.column)
+                for line in lines[lines.index(header) + 1:] if line.strip()}
+        for function, total in shape.totals.items():
+            t.true(rows.get(function) in texts(total, shape),
+                   f"{what}: the total of {function} is {rows.get(function)}, not {total} us")
+
+
+SQL_TOTALS = """
+    WITH RECURSIVE leaves AS (
+        SELECT stack AS leaf, sum(weight) AS weight FROM samples WHERE stack > 0 GROUP BY stack),
+    up(leaf, stack, weight) AS (
+        SELECT leaf, leaf, weight FROM leaves
+        UNION ALL
+        SELECT leaf, s.parent, weight FROM up JOIN stacks s ON s.id = up.stack WHERE s.parent > 0),
+    once AS (
+        SELECT DISTINCT leaf, f.function AS function, weight
+        FROM up JOIN stacks s ON s.id = up.stack JOIN frames f ON f.id = s.frame)
+    SELECT n.name AS function, sum(weight) AS total
+    FROM once JOIN functions n ON n.id = once.function GROUP BY n.id"""
+
+
+@test
+def sql_has_the_same_totals(t):
+    for _, shape, file, what in files(t, without=NO_ROW):
+        rows = t.json(t.assay("sql", "--format", "json", file, SQL_TOTALS).out)
+        got = {row["function"]: row["total"] / 1000 for row in rows}
+        t.equal({name: got.get(name) for name in shape.totals}, shape.totals, what)
+
+
+@test
+def a_caller_has_the_time_of_the_calls_below_it(t):
+    """Counted calls. The time of a caller inside f is a part of the outermost caller's time."""
+    for name, want in (("nested", {"main": 14, "g": 9}), ("direct", {"main": 14, "f": 12}),
+                       ("two callers", {"main": 14, "g": 9, "h": 15})):
+        file = write_calls(t, name.replace(" ", "-"), SHAPES[name])
+        rows = t.report("--callers", "f", file)["processes"][0]["callers"]
+        t.equal({row["function"]: row["total_ns"] / 1000 for row in rows}, want, name)
+
+
+# Paths: exports fold nothing
+
+
+def folded(t, file):
+    """The numbers of an export by path from main on."""
+    found = collections.Counter()
+    for line in t.assay("export", "--to", "folded", file).out.splitlines():
+        if not line.startswith("#"):
+            way, number = line.rsplit(" ", 1)
+            way = [name.removesuffix("_[i]") for name in way.split(";")]
+            found[tuple(way[way.index("main"):])] += int(number)
+    return found
+
+
+@test
+def exports_contain_the_paths_as_they_are(t):
+    for kind, shape, file, what in files(t):
+        per_us = 1 if kind.unit == 1 else 1000
+        got = folded(t, file)
+        t.equal({way: number / per_us for way, number in got.items() if number}, paths(shape),
+                f"{what}: folded stacks")
+        made = t.path(file.name + ".exported.pb.gz")
+        t.assay("export", "--to", "pprof", "-o", made, file)
+        pprof, ways = Pprof(made), collections.Counter()
+        value = next(i for i, (_, unit) in enumerate(pprof.types) if unit == "nanoseconds")
+        for way, values, _ in pprof.samples:
+            ways[way] += values[value]
+        t.equal({way: ns / 1000 for way, ns in ways.items() if ns}, paths(shape), f"{what}: pprof")
+
+
+@test
+def a_report_of_an_export_has_the_same_totals(t):
+    for kind, shape, file, what in files(t):
+        made = t.path(file.name + ".again.pb.gz")
+        t.assay("export", "--to", "pprof", "-o", made, file)
+        event = next(v["name"] for v in t.report(made)["values"] if v["unit"] == "nanoseconds")
+        rows = t.report("--children", "--event", event, made)["functions"]
+        t.equal({row["function"]: row["total"] / 1000 for row in rows}, shape.totals, what)
+
+
+# Call trees
+
+
+def tree_of_text(text):
+    """The node `main` of a call tree in text: name, cells of total and self, levels, functions."""
+    lines = text.splitlines()
+    start, header = next((i, line) for i, line in enumerate(lines) if line.endswith("call tree")
+                         and "total" in line)
+    column, own = header.index("call tree"), "self" if " self " in header else "net"
+    way, top = [], None
+    for line in lines[start + 1:]:
+        name = line[column:].rstrip()
+        if not name:
+            break
+        depth = len(name) - len(name.lstrip())
+        word = re.search(r"recursion(?: of (\d+) functions)?, (\d+) levels", name)
+        made = [name.split()[0], cell(line, header, "total"), cell(line[:column], header, own),
+                int(word[2]) if word else 0, int(word[1] or 1) if word else 0, []]
+        way = [(d, n) for d, n in way if d < depth]
+        if way:
+            way[-1][1][5].append(made)
+        if made[0] == "main":
+            top = made
+        way.append((depth, made))
+    return top
+
+
+def differences(got, want, shape, at=""):
+    """What is wrong in a tree of text, as sentences."""
+    name, total, own, levels, functions, children = want
+    at += "/" + name
+    if got[1] not in texts(total, shape):
+        yield f"{at} has total {got[1]}, not {total} us"
+    if got[2] not in (texts(own, shape) if own else {"", "0 s", "0.0 %"}):
+        yield f"{at} has net {got[2]}, not {own} us"
+    if (got[3], got[4]) != (levels, functions):
+        yield f"{at} has {got[3]} levels of {got[4]} functions, not {levels} of {functions}"
+    below = {child[0]: child for child in got[5] if child[1] not in ("0 s", "0.0 %")}
+    if sorted(below) != [child[0] for child in children]:
+        yield f"below {at} are {sorted(below)}, not {[child[0] for child in children]}"
+        return
+    for child in children:
+        yield from differences(below[child[0]], child, shape, at)
+
+
+def check_trees(t, *kinds):
+    wrong = []
+    for _, shape, file, what in files(t, *kinds):
+        text = t.assay("report", "-g", "--percent-limit", "0", file).out
+        wrong += [f"{what}: {d}" for d in differences(tree_of_text(text), shape.tree, shape)]
+    t.equal(wrong, [], "differences")
+
+
+@test
+def the_tree_of_samples_folds_whole_rounds_only(t):
+    check_trees(t, "samples")
+
+
+@test
+def the_tree_of_a_pprof_profile_folds_whole_rounds_only(t):
+    check_trees(t, "pprof")
+
+
+@test
+def the_trees_of_json_are_those_of_the_text(t):
+    for word, total, own, unit in (("samples", "samples", "self_samples", 1),
+                                   ("pprof", "total", "self", 1000)):
+        for _, shape, file, what in files(t, word):
+            way = t.report("-g", file)["tree"]
+            while way["name"] != "main":
+                way = next(child for child in way["children"] if child[total])
+
+            def plain(n):
+                levels = n.get("recursion", 0)
+                return (n["name"], n[total] / unit, n[own] / unit, levels,
+                        sorted(map(plain, n["children"])))
+
+            def levels_only(n):
+                return n[0], n[1], n[2], n[3], sorted(map(levels_only, n[5]))
+            t.equal(plain(way), levels_only(shape.tree), what)
+
+
+main()
