@@ -573,7 +573,7 @@ int session_record(const struct session_options *options, struct session_result 
 	*result = (struct session_result){.exit_status = -1};
 	if (options->hooked)
 		s.hooks = options->hooks;
-	s.sink = options->sink ? options->sink : file_sink_new(options->output, false);
+	s.sink = options->sink;
 	s.sink->session = &s;
 	recording_init(&s.recording);
 	status = prepare(&s, err);

@@ -3,14 +3,12 @@
  * session: a measurement under way.
  *
  * session_record() opens the events, tells what runs already, starts COMMAND,
- * gives what the rings hold to the sink (a perf.data file, if no other was
- * asked for) until COMMAND ends, a signal comes, the processes are gone, the
- * duration is over or a hook says so, and closes the sink with the account. One
- * thread; SIGINT, SIGTERM and SIGHUP end it cleanly. These signals end COMMAND,
- * too; where sampling ends for another reason, or fails, COMMAND goes on, and
- * `command` is for the caller to wait for. What could not be had (rights, counters)
- * is left out and told in `notes`, of the result and of the recording. After
- * an error `status` tells how far it came; session_result_done() in any case.
+ * gives what the rings hold to the sink until COMMAND ends, a signal comes, the processes are gone,
+ * the duration is over or a hook says so, and closes the sink with the account. One thread; SIGINT,
+ * SIGTERM and SIGHUP end it cleanly. These signals end COMMAND, too; where sampling ends for
+ * another reason, or fails, COMMAND goes on, and `command` is for the caller to wait for. What
+ * could not be had (rights, counters) is left out and told in `notes`, of the result and of the
+ * recording. After an error `status` tells how far it came; session_result_done() in any case.
  * Uses: base, event, profile, source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_H

@@ -53,7 +53,7 @@ struct session_hooks {
 };
 
 struct session_options {
-	const char *output;        /* file; of a sink that was given: what that writes */
+	const char *output;        /* the file that the sink writes */
 	const char *const *events; /* perf's names; none: cycles or cpu-clock */
 	size_t event_count;
 	uint64_t frequency_hz; /* samples a second and CPU; 0 with period */
@@ -77,7 +77,7 @@ struct session_options {
 	/* Sampling begins: from now on a signal ends it, and not the process. NULL: not wanted. */
 	void (*begins)(void *ctx);
 	void *ctx;
-	struct session_sink *sink;  /* taken over; NULL: a perf.data file, `output` */
+	struct session_sink *sink;  /* taken over, whatever the outcome */
 	struct session_hooks hooks; /* zeroed with fd -1: none */
 	bool hooked;                /* hooks are set */
 	double budget; /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */

@@ -2,7 +2,8 @@
 /*
  * sink: where a measurement's records go: a file, a ring in memory (flight recorder), a store.
  *
- * The session calls, in this order and from one thread:
+ * The command makes a sink (sinks/) and gives it to session_record(). The session calls, in this
+ *order and from one thread:
  *
  *	open()		the events are planned, nothing runs yet
  *	append()	whole records in perf's form, as often as wanted
@@ -59,8 +60,5 @@ struct session_sink {
 	uint64_t flush_ns; /* flush() so often, at multiples of that on the wall's clock; 0: 8 s
 	                      after the last one, as pace.h has it */
 };
-
-/* A perf.data file. `live`: it may be asked for snapshots, and wants records in time order. */
-struct session_sink *file_sink_new(const char *path, bool live);
 
 #endif

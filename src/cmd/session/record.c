@@ -8,6 +8,7 @@
 #include "output/text/table.h"
 #include "launch/command_run.h"
 #include "session/session.h"
+#include "session/sinks/file_sink.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -175,13 +176,14 @@ static int failed(const struct record_command_options *o, const struct session_o
 	return 1;
 }
 
-static int record(const struct record_command_options *o, const struct session_options *so)
+static int record(const struct record_command_options *o, struct session_options *so)
 {
 	struct session_result result;
 	struct error err = {0};
 	int status;
 
 	explain_early_signals();
+	so->sink = file_sink_new(o->output, false);
 	if (session_record(so, &result, &err)) {
 		status = failed(o, so, &result, &err);
 	} else {

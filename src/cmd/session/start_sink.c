@@ -4,6 +4,7 @@
 #include "cmd/cli/amount.h"
 #include "cmd/session/session_command.h"
 #include "cmd/session/store_names.h"
+#include "session/sinks/file_sink.h"
 #include "session/sinks/flight_recorder.h"
 #include "source/perf/perf_ring_size.h"
 #include "session/sinks/snapshot_name.h"

@@ -498,7 +498,7 @@ int background_run(const struct background_options *o, struct error *err)
 	begin_account(&b);
 	snapshot_names_init(&b.names, o->session->output, o->snapshots_max);
 	status = control_open(&b.control, o->claim->place, o->claim->name, hear, &b, err);
-	if (status && o->session->sink)
+	if (status)
 		o->session->sink->ops->abandon(o->session->sink, false);
 	if (!status)
 		status = record(&b, err);

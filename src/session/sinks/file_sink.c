@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A perf.data file. A live one takes records in time order, so that what is in it at any
- * moment is a whole recording up to then: a snapshot is a copy, closed with the account.
- */
+#include "session/sinks/file_sink.h"
+
 #include "base/memory/xalloc.h"
-#include "session/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
