@@ -2,7 +2,9 @@
 #include "launch/command_run.h"
 
 #include "base/clock.h"
+#include "base/memory/buf.h"
 #include "launch/command_child.h"
+#include "launch/source.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -41,6 +43,15 @@ void command_environment_set(struct command_environment *e, const char *name, co
 		return;
 	vec_push(&e->owned, xasprintf("%s=%s", name, value));
 	vec_push(&e->words, *vec_last(&e->owned));
+}
+
+char *command_run_text(char *const words[])
+{
+	struct buf text = {0};
+
+	for (; *words; words++)
+		buf_addf(&text, "%s%s", text.size ? " " : "", *words);
+	return text.data ? text.data : xstrdup("");
 }
 
 struct waiting {
@@ -85,39 +96,55 @@ static int wait_for_signal(struct waiting *w, int wait_ms, struct error *err)
 	return 0;
 }
 
-static int wait_for_end(const struct command_run *run, struct waiting *w, struct error *err)
+/* `source` may be NULL. */
+static int wait_for_end(struct source *source, struct waiting *w, struct error *err)
 {
 	int wait_ms = -1, rc = 0;
 
 	while (!rc && !command_child_ended(w->child) && !w->signal) {
-		if (run->meanwhile)
-			rc = run->meanwhile(run->ctx, &wait_ms, err);
+		if (source && source->ops->drain)
+			rc = source->ops->drain(source, &wait_ms, err);
 		if (!rc)
 			rc = wait_for_signal(w, wait_ms, err);
 	}
 	return rc;
 }
 
-static int run_child(const struct command_run *run, struct command_run_result *result,
-                     const sigset_t *mask, int signals, struct error *err)
+static int fork_child(struct command_child *child, char **command, struct source *source,
+                      const sigset_t *mask, struct error *err)
 {
-	struct command_child child;
-	struct waiting w = {.child = &child, .signals = signals};
+	struct command_environment e;
 	int rc;
 
-	vec_push(&run->environment->words, NULL);
-	rc = command_child_fork_in(&child, run->command, run->environment->words.items, mask, err);
-	run->environment->words.count--;
+	command_environment_init(&e);
+	if (source->ops->environment)
+		source->ops->environment(source, &e);
+	vec_push(&e.words, NULL);
+	rc = command_child_fork_in(child, command, e.words.items, mask, err);
+	command_environment_done(&e);
+	return rc;
+}
+
+static int run_child(char **command, struct source *source, struct command_run_result *result,
+                     const sigset_t *mask, int signals, struct error *err)
+{
+	const struct source_ops *ops = source->ops;
+	struct command_child child;
+	struct waiting w = {.child = &child, .signals = signals};
+	int rc = fork_child(&child, command, source, mask, err);
+
 	if (rc)
 		return rc;
-	if (run->ready)
-		rc = run->ready(run->ctx, child.pid, err);
+	if (ops->begin)
+		rc = ops->begin(source, child.pid, err);
 	if (!rc) {
-		rc = command_child_start(&child, run->command[0], err);
+		rc = command_child_start(&child, command[0], err);
 		result->command_failed = rc != 0;
 	}
 	if (!rc)
-		rc = wait_for_end(run, &w, err);
+		rc = wait_for_end(source, &w, err);
+	if (!rc && ops->end)
+		rc = ops->end(source, err);
 	if (rc) {
 		command_child_end(&child);
 		return rc;
@@ -131,27 +158,27 @@ static int run_child(const struct command_run *run, struct command_run_result *r
 int command_run_wait(struct command_child *child, struct command_run_result *result,
                      struct error *err)
 {
-	const struct command_run nothing_meanwhile = {0};
 	struct waiting w = {.child = child};
 	sigset_t before;
 	int rc;
 
 	w.signals = command_signals_hold(&before, err);
-	rc = w.signals < 0 ? w.signals : wait_for_end(&nothing_meanwhile, &w, err);
+	rc = w.signals < 0 ? w.signals : wait_for_end(NULL, &w, err);
 	command_signals_release(w.signals, &before);
 	*result = (struct command_run_result){.exit_status = child->ended ? child->status : -1,
 	                                      .signal = w.signal};
 	return rc;
 }
 
-int command_run(const struct command_run *run, struct command_run_result *result, struct error *err)
+int command_run(char **command, struct source *source, struct command_run_result *result,
+                struct error *err)
 {
 	sigset_t before;
 	int signals, rc;
 
 	*result = (struct command_run_result){.exit_status = -1};
 	signals = command_signals_hold(&before, err);
-	rc = signals < 0 ? signals : run_child(run, result, &before, signals, err);
+	rc = signals < 0 ? signals : run_child(command, source, result, &before, signals, err);
 	command_signals_release(signals, &before);
 	return rc;
 }

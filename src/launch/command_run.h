@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command_run: a COMMAND in the foreground, in an environment of its own, and what is
- * to be done while it runs.
+ * command_run: a COMMAND in the foreground, and the source (source.h) that records it.
  *
- * command_environment_init(), _set() for each variable, command_run(),
- * command_environment_done(). Signals of the terminal reach the command by
- * themselves and are waited out; what others send to assay is passed on, and a
- * second one, a second later, ends the waiting. SIGCHLD, SIGINT, SIGTERM, SIGHUP
- * and SIGQUIT are held meanwhile. 0 or -errno. One thread. Uses: base.
+ * Signals of the terminal reach the command directly, and assay waits for the command's end.
+ * Signals of other processes are passed on, and a second one, a second later, ends the waiting.
+ * SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are held while the command runs. 0 or -errno. One
+ * thread. Uses: base.
  */
 #ifndef ASSAY_LAUNCH_COMMAND_RUN_H
 #define ASSAY_LAUNCH_COMMAND_RUN_H
@@ -19,26 +17,21 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* This process's variables, but for what is set. */
+struct source;
+
+/* The variables of this process, and those that are set. */
 struct command_environment {
 	VEC(char *) words;
 	VEC(char *) owned;
 };
 
 void command_environment_init(struct command_environment *e);
-/* NULL: it is not to be there. */
+/* NULL: the variable is removed. */
 void command_environment_set(struct command_environment *e, const char *name, const char *value);
 void command_environment_done(struct command_environment *e);
 
-struct command_run {
-	char **command; /* NULL-terminated */
-	struct command_environment *environment;
-	/* All may be NULL. The command is there as `pid`, and has not begun. */
-	int (*ready)(void *ctx, pid_t pid, struct error *err);
-	/* Again and again while it runs; gives how many ms may pass until the next time. */
-	int (*meanwhile)(void *ctx, int *wait_ms, struct error *err);
-	void *ctx;
-};
+/* The words of a command with blanks between them; the caller frees the text. */
+char *command_run_text(char *const words[]);
 
 struct command_run_result {
 	pid_t pid;           /* of COMMAND */
@@ -47,7 +40,8 @@ struct command_run_result {
 	bool command_failed; /* the error is that COMMAND could not be run */
 };
 
-int command_run(const struct command_run *run, struct command_run_result *result,
+/* `command` ends with NULL. */
+int command_run(char **command, struct source *source, struct command_run_result *result,
                 struct error *err);
 
 /* Waits in the same way for a child that runs already, and is left to itself on an error. */

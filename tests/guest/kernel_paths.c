@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	}
 	call_paths_close(c);
 	printf("run\t%llu\t%llu\t%d\t%d\n", (unsigned long long)result.events,
-	       (unsigned long long)result.lost, result.cost_known, result.exit_status);
+	       (unsigned long long)result.lost, result.cost_known, result.run.exit_status);
 	vec_each (p, &c->processes)
 		print_process(c, p);
 	call_paths_free(c);

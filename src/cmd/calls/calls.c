@@ -277,10 +277,10 @@ static int count_kernel(const struct calls_options *o, char **argv,
 	int status, failed = 0;
 
 	if (kernel_calls_run(paths, &run, argv, &result, &err)) {
-		status = result.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
-		                               : command_fail(1, "calls: %s", err.text);
+		status = result.run.command_failed ? run_cannot(&cmd_calls, argv[0], &err)
+		                                   : command_fail(1, "calls: %s", err.text);
 	} else {
-		status = run_exit_status(result.exit_status, result.signal);
+		status = run_exit_status(result.run.exit_status, result.run.signal);
 		if (!result.cost_known)
 			print_message(
 			        "what the kernel's tracer costs could not be measured, and is "

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch/calls/calls_run.h"
 
+#include "launch/source.h"
+
 #include <stdlib.h>
 
-static void environment_make(struct command_environment *e, const struct calls_run_options *o)
+/* The runtime in the command writes the tables, which are read at its end or at any time. */
+struct calls_source {
+	struct source source;
+	const struct calls_run_options *options;
+};
+
+static void set_environment(struct source *s, struct command_environment *e)
 {
+	const struct calls_run_options *o = ((struct calls_source *)s)->options;
 	const char *preload = getenv("LD_PRELOAD");
 	char *all =
 	        preload && *preload ? xasprintf("%s:%s", o->library, preload) : xstrdup(o->library);
 
-	command_environment_init(e);
 	command_environment_set(e, "LD_PRELOAD", all);
 	command_environment_set(e, "ASSAY_CALLS_DIR", o->directory);
 	/* What this run is not asked for is not to come from an outer one. */
@@ -26,12 +34,8 @@ static void environment_make(struct command_environment *e, const struct calls_r
 int calls_run(const struct calls_run_options *options, struct command_run_result *result,
               struct error *err)
 {
-	struct command_environment environment;
-	struct command_run run = {.command = options->command, .environment = &environment};
-	int rc;
+	static const struct source_ops ops = {.environment = set_environment};
+	struct calls_source s = {{&ops}, options};
 
-	environment_make(&environment, options);
-	rc = command_run(&run, result, err);
-	command_environment_done(&environment);
-	return rc;
+	return command_run(options->command, &s.source, result, err);
 }

@@ -1,44 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch/calls/kernel_calls.h"
 
-#include "base/memory/buf.h"
 #include "base/clock.h"
 #include "profile/calls/graph_paths.h"
-#include "launch/command_child.h"
 #include "launch/calls/graph_cost.h"
 #include "launch/calls/graph_merge.h"
 #include "launch/calls/kernel_functions.h"
 #include "launch/privileges.h"
+#include "launch/source.h"
 #include "source/perf/perf_ring_size.h"
 
-#include <errno.h>
-#include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (8u << 20)
 #define BUFFER_MIN_BYTES (512u << 10)
 #define MEMORY_SHARE 32 /* of the memory, all CPUs together */
 #define ROUND_MS 5
-#define AGAIN_NS UINT64_C(1000000000) /* timeout(1) and others send a signal twice, at once */
 
 struct kernel_calls_run {
+	struct source source;
 	const struct kernel_calls_options *options;
 	char *const *command;
 	struct call_paths *into;
 	struct kernel_calls_result *result;
-	struct function_graph *source;
+	struct function_graph *graph;
 	struct graph_merge *merge;
 	struct graph_paths *paths;
 	struct kernel_functions functions;
 	struct graph_cost cost;
-	struct command_child child;
-	const sigset_t *mask; /* the command's */
-	int signals;
-	uint64_t asked_ns;
 	uint32_t root; /* the command's process in the model */
 };
 
@@ -59,7 +49,7 @@ static void deliver(void *ctx, const struct graph_event *e)
 	graph_paths_event(ctx, e);
 }
 
-static void begin_paths(struct kernel_calls_run *r)
+static void begin_paths(struct kernel_calls_run *r, pid_t pid)
 {
 	struct graph_paths_options o = {
 	        .describe = kernel_functions_describe,
@@ -72,76 +62,56 @@ static void begin_paths(struct kernel_calls_run *r)
 	        .start_ns = clock_ns(CLOCK_REALTIME),
 	};
 	struct call_process *p;
-	struct buf text = {0};
+	char *text = command_run_text(r->command);
 	const char *name = strrchr(r->command[0], '/');
 
-	if (r->options->count || function_graph_filtered(r->source))
+	if (r->options->count || function_graph_filtered(r->graph))
 		o.flags |= CALL_FILTERED;
 	r->paths = graph_paths_new(r->into, &o);
-	r->root = graph_paths_root(r->paths, r->child.pid, name ? name + 1 : r->command[0]);
-	for (size_t i = 0; r->command[i]; i++)
-		buf_addf(&text, "%s%s", i ? " " : "", r->command[i]);
+	r->root = graph_paths_root(r->paths, pid, name ? name + 1 : r->command[0]);
 	p = &r->into->processes.items[r->root];
-	p->command = intern_add(&r->into->images.names, buf_text(&text));
+	p->command = intern_add(&r->into->images.names, text);
 	p->parent = getpid();
-	buf_done(&text);
-	r->merge = graph_merge_new(r->source, deliver, r->paths);
+	free(text);
+	r->merge = graph_merge_new(r->graph, deliver, r->paths);
 }
 
-/* The tracer, its cost, and the command, held back, as the one that is followed. */
-static int set_up(struct kernel_calls_run *r, struct error *err)
+static struct kernel_calls_run *run_of(struct source *s)
 {
+	return (struct kernel_calls_run *)s;
+}
+
+/* The tracer, its cost, and the command as the process that is followed. */
+static int begin(struct source *s, pid_t pid, struct error *err)
+{
+	struct kernel_calls_run *r = run_of(s);
 	double native_ns = graph_cost_native();
-	int status = function_graph_open(&r->source, buffer_bytes(r->options), err);
+	int status = function_graph_open(&r->graph, buffer_bytes(r->options), err);
 
 	if (!status)
-		status = graph_cost_measure(&r->cost, r->source, native_ns, err);
+		status = graph_cost_measure(&r->cost, r->graph, native_ns, err);
 	if (!status)
-		status = command_child_fork(&r->child, (char **)r->command, r->mask, err);
-	if (!status)
-		status = function_graph_follow(r->source, r->child.pid, err);
+		status = function_graph_follow(r->graph, pid, err);
 	if (!status && r->options->count)
-		status = function_graph_limit(r->source, r->options->functions, r->options->count,
+		status = function_graph_limit(r->graph, r->options->functions, r->options->count,
 		                              err);
 	if (status)
 		return status;
 	kernel_functions_init(&r->functions);
-	begin_paths(r);
-	return function_graph_switch(r->source, true, err);
+	begin_paths(r, pid);
+	status = function_graph_switch(r->graph, true, err);
+	if (!status)
+		privileges_hurry();
+	return status;
 }
 
-static void take_signal(struct kernel_calls_run *r, const struct signalfd_siginfo *info)
+static int drain(struct source *s, int *wait_ms, struct error *err)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool busy;
+	int status = graph_merge_round(run_of(s)->merge, &busy, err);
 
-	/* The terminal's go to all of its foreground, the command too. */
-	if (info->ssi_signo == SIGCHLD || info->ssi_code == SI_KERNEL)
-		return;
-	if (r->asked_ns && now - r->asked_ns >= AGAIN_NS) {
-		r->result->signal = (int)info->ssi_signo;
-		return;
-	}
-	if (!r->asked_ns)
-		r->asked_ns = now;
-	kill(r->child.pid, (int)info->ssi_signo);
-}
-
-static int follow(struct kernel_calls_run *r, struct error *err)
-{
-	struct pollfd ready = {.fd = r->signals, .events = POLLIN};
-	struct signalfd_siginfo info;
-	bool busy = false;
-	int status;
-
-	while (!command_child_ended(&r->child) && !r->result->signal) {
-		status = graph_merge_round(r->merge, &busy, err);
-		if (status)
-			return status;
-		if (poll(&ready, 1, busy ? 0 : ROUND_MS) > 0 &&
-		    read(r->signals, &info, sizeof(info)) == sizeof(info))
-			take_signal(r, &info);
-	}
-	return 0;
+	*wait_ms = busy ? 0 : ROUND_MS;
+	return status;
 }
 
 /* What pages do not tell of losses the buffers' own counts do. */
@@ -149,7 +119,7 @@ static void count_lost(struct kernel_calls_run *r)
 {
 	struct graph_paths_count count = graph_paths_count(r->paths);
 	struct call_process *p = &r->into->processes.items[r->root];
-	uint64_t lost = function_graph_lost(r->source);
+	uint64_t lost = function_graph_lost(r->graph);
 
 	r->result->events = count.events;
 	r->result->lost = lost > count.lost ? lost : count.lost;
@@ -159,19 +129,11 @@ static void count_lost(struct kernel_calls_run *r)
 	}
 }
 
-static int run(struct kernel_calls_run *r, struct error *err)
+static int end(struct source *s, struct error *err)
 {
-	int status = set_up(r, err);
+	struct kernel_calls_run *r = run_of(s);
+	int status = function_graph_switch(r->graph, false, err);
 
-	if (status)
-		return status;
-	status = command_child_start(&r->child, r->command[0], err);
-	r->result->command_failed = status != 0;
-	privileges_hurry();
-	if (!status)
-		status = follow(r, err);
-	if (!status)
-		status = function_graph_switch(r->source, false, err);
 	if (!status)
 		status = graph_merge_finish(r->merge, err);
 	if (status)
@@ -179,33 +141,25 @@ static int run(struct kernel_calls_run *r, struct error *err)
 	graph_paths_end(r->paths, graph_merge_newest_ns(r->merge));
 	count_lost(r);
 	r->result->cost_known = r->cost.known;
-	r->result->exit_status = r->child.ended ? r->child.status : -1;
 	return 0;
-}
-
-static void clean_up(struct kernel_calls_run *r, bool failed)
-{
-	if (failed)
-		command_child_end(&r->child);
-	graph_merge_free(r->merge);
-	graph_paths_free(r->paths);
-	function_graph_close(r->source);
-	kernel_functions_done(&r->functions);
 }
 
 int kernel_calls_run(struct call_paths *into, const struct kernel_calls_options *options,
                      char *const command[], struct kernel_calls_result *result, struct error *err)
 {
-	struct kernel_calls_run r = {
-	        .options = options, .command = command, .into = into, .result = result};
-	sigset_t before;
+	static const struct source_ops ops = {.begin = begin, .drain = drain, .end = end};
+	struct kernel_calls_run r = {.source.ops = &ops,
+	                             .options = options,
+	                             .command = command,
+	                             .into = into,
+	                             .result = result};
 	int status;
 
-	*result = (struct kernel_calls_result){.exit_status = -1};
-	r.signals = command_signals_hold(&before, err);
-	r.mask = &before;
-	status = r.signals < 0 ? r.signals : run(&r, err);
-	clean_up(&r, status != 0);
-	command_signals_release(r.signals, &before);
+	*result = (struct kernel_calls_result){0};
+	status = command_run((char **)command, &r.source, &result->run, err);
+	graph_merge_free(r.merge);
+	graph_paths_free(r.paths);
+	function_graph_close(r.graph);
+	kernel_functions_done(&r.functions);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "launch/tags/tags_run.h"
 
-#include "base/memory/buf.h"
+#include "launch/source.h"
 #include "launch/tags/tags_switches.h"
 
 #include <stdlib.h>
@@ -9,9 +9,10 @@
 
 #define BUSY_MS 1
 #define IDLE_MS 10
-#define NICE (-10) /* where it is allowed: who drains must not wait for those whom it drains */
+#define NICE (-10) /* if permitted: the reader must not wait for the processes that it drains */
 
-struct running {
+struct tags_source {
+	struct source source;
 	const struct tags_run_options *options;
 	struct tags_run_result *result;
 	struct tags_collect *collect;
@@ -27,9 +28,15 @@ static const char *mode_word(enum assay_tags_mode mode)
 	return mode == ASSAY_TAGS_STOP ? "stop" : mode == ASSAY_TAGS_WRAP ? "wrap" : "stream";
 }
 
-static void environment_make(struct command_environment *e, const struct tags_run_options *o)
+static struct tags_source *source_of(struct source *s)
 {
-	command_environment_init(e);
+	return (struct tags_source *)s;
+}
+
+static void set_environment(struct source *s, struct command_environment *e)
+{
+	const struct tags_run_options *o = source_of(s)->options;
+
 	command_environment_set(e, "ASSAY_TAGS_DIR", o->directory);
 	command_environment_set(e, "ASSAY_TAGS_MODE", mode_word(o->mode));
 	/* What this run is not asked for is not to come from an outer one. */
@@ -40,9 +47,9 @@ static void environment_make(struct command_environment *e, const struct tags_ru
 		command_environment_set(e, "ASSAY_TAGS_MEM", STREAM_MEMORY);
 }
 
-static int ready(void *ctx, pid_t pid, struct error *err)
+static int begin(struct source *s, pid_t pid, struct error *err)
 {
-	struct running *r = ctx;
+	struct tags_source *r = source_of(s);
 	struct error why = {0};
 
 	if (tags_switches_open(&r->switches, pid, &why))
@@ -53,9 +60,9 @@ static int ready(void *ctx, pid_t pid, struct error *err)
 	return 0;
 }
 
-static int meanwhile(void *ctx, int *wait_ms, struct error *err)
+static int drain(struct source *s, int *wait_ms, struct error *err)
 {
-	struct running *r = ctx;
+	struct tags_source *r = source_of(s);
 	bool busy = false;
 
 	*wait_ms = IDLE_MS;
@@ -67,19 +74,9 @@ static int meanwhile(void *ctx, int *wait_ms, struct error *err)
 	return 0;
 }
 
-/* The command as it was typed. */
-static char *command_text(char **words)
+static int finish(struct tags_source *r, struct error *err)
 {
-	struct buf text = {0};
-
-	for (; *words; words++)
-		buf_addf(&text, "%s%s", text.size ? " " : "", *words);
-	return text.data ? text.data : xstrdup("");
-}
-
-static int finish(struct running *r, struct error *err)
-{
-	char *command = command_text(r->options->command);
+	char *command = command_run_text(r->options->command);
 	int rc;
 
 	if (r->trouble.code)
@@ -93,22 +90,16 @@ static int finish(struct running *r, struct error *err)
 int tags_run(const struct tags_run_options *options, struct tags_run_result *result,
              struct error *err)
 {
-	struct command_environment environment;
-	struct running r = {.options = options, .result = result};
-	struct command_run run = {.command = options->command,
-	                          .environment = &environment,
-	                          .ready = ready,
-	                          .meanwhile = meanwhile,
-	                          .ctx = &r};
+	static const struct source_ops ops = {
+	        .environment = set_environment, .begin = begin, .drain = drain};
+	struct tags_source r = {.source.ops = &ops, .options = options, .result = result};
 	int rc, priority;
 
 	*result = (struct tags_run_result){.run.exit_status = -1};
 	r.collect = tags_collect_new(options->output);
-	environment_make(&environment, options);
 	priority = getpriority(PRIO_PROCESS, 0);
-	rc = command_run(&run, &result->run, err);
+	rc = command_run(options->command, &r.source, &result->run, err);
 	setpriority(PRIO_PROCESS, 0, priority);
-	command_environment_done(&environment);
 	if (!rc)
 		rc = finish(&r, err);
 	tags_collect_free(r.collect);
