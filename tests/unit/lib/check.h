@@ -6,7 +6,9 @@
 #ifndef ASSAY_TESTS_CHECK_H
 #define ASSAY_TESTS_CHECK_H
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int check_tests, check_failed_tests, check_failures;
@@ -48,6 +50,14 @@ static int check_tests, check_failed_tests, check_failures;
 		printf("%sok %d - %s\n", check_failures ? "not " : "", check_tests, #function);    \
 		fflush(stdout);                                                                    \
 	} while (0)
+
+/* ASSAY_LONG is set (script/test --long): tests that have a long form run it. */
+static inline bool check_long(void)
+{
+	const char *text = getenv("ASSAY_LONG");
+
+	return text && *text;
+}
 
 static inline int check_end(void)
 {

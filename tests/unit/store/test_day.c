@@ -275,7 +275,7 @@ static void a_day(void)
 {
 	struct options o = {.seconds = 600, .instances = 33.3, .names = 300, .processes_max = 1000};
 
-	if (getenv("ASSAY_LONG") && *getenv("ASSAY_LONG"))
+	if (check_long())
 		o = (struct options){.seconds = 86400,
 		                     .instances = 116,
 		                     .names = from_environment("ASSAY_DAY_NAMES", 4000)};

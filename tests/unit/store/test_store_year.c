@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A long history in a small file: before anything is deleted it is merged, and what nothing
- * refers to goes. With ASSAY_YEAR=STORE.db it is measured what that machine's history takes:
- * bench/year says how.
+ * A long history in a small file: data is merged before any is deleted, and names without
+ * references are deleted. ASSAY_LONG=1 runs longer histories with the same checks. With
+ * ASSAY_YEAR=STORE.db it is measured what that machine's history takes: bench/year says how.
  */
 #include "store_check.h"
 
@@ -68,7 +68,8 @@ static void what_would_not_fit_is_merged_first(void)
 static void days_are_what_is_left_at_last(void)
 {
 	struct mill m = a_mill();
-	int64_t cap = 1200000, most = 0, now;
+	int hours = check_long() ? 5 * 24 : 48;
+	int64_t cap = check_long() ? 1200000 : 700000, most = 0, now;
 	struct profile *p = profile_new();
 	uint64_t samples = 0;
 
@@ -79,7 +80,7 @@ static void days_are_what_is_left_at_last(void)
 	m.period_ns = 2 * SECOND;
 	m.window_ns = 5 * MINUTE;
 	mill_begin(&m);
-	for (int i = 0; i < 5 * 24; i++) {
+	for (int i = 0; i < hours; i++) {
 		mill_run(&m, HOUR);
 		now = number("PRAGMA page_count") * 4096;
 		most = now > most ? now : most;
@@ -101,7 +102,7 @@ static void days_are_what_is_left_at_last(void)
 	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
 	         number("SELECT sum(samples) FROM window"));
 	printf("# kept %lld of %d windows\n", (long long)number("SELECT sum(merged) FROM window"),
-	       5 * 24 * 12);
+	       hours * 12);
 	check_whole();
 	store_fixture_remove(path);
 }
@@ -130,7 +131,7 @@ static void names_that_nobody_has_go(void)
 	CHECK(number("SELECT count(*) FROM instance") <= 4);
 	check_whole();
 	/* In and out, at each step of the sweeps. */
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < (check_long() ? 30 : 10); i++) {
 		m.rest_ns = 3 * SECOND;
 		for (uint32_t c = 0; c < MILL_CPUS; c++)
 			if (m.cpus[c].next_ns > m.now_ns + MINUTE)
