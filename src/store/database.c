@@ -76,14 +76,14 @@ static const char *way_out(int code)
 {
 	switch (code) {
 	case ENOSPC:
-		return ": there is no room on its disk";
+		return ": the disk is full";
 	case EBUSY:
 		return ": another process is writing to it and does not finish";
 	case EROFS:
 	case EACCES:
-		return ": it, and its directory, must be writable for us";
+		return ": the file and its directory must be writable for this user";
 	case EUCLEAN:
-		return ": it is damaged; move it away, or see what `sqlite3 FILE .recover` saves";
+		return ": it is damaged; move it away, or run `sqlite3 FILE .recover`";
 	default:
 		return "";
 	}
@@ -284,7 +284,7 @@ static int bind_all(struct database *d, sqlite3_stmt *statement, struct error *e
 
 	for (int i = 0; !status && letters[i]; i++)
 		status = bind_one(statement, i + 1, letters[i], values);
-	return status ? database_error(d, status, "a value cannot be given", err) : 0;
+	return status ? database_error(d, status, "a value cannot be bound", err) : 0;
 }
 
 int database_bind(struct database *d, sqlite3_stmt *statement, struct error *err,

@@ -17,7 +17,7 @@ struct place {
 	struct stat st; /* of the database; uid of a trusted user where there is none yet */
 };
 
-/* Adds a place that works to a refusal. */
+/* The message of a refusal also names a place where a store can be written. */
 static int refuse_writing(const struct place *p, int code, const char *why, struct error *err)
 {
 	const char *home = getenv("HOME");
@@ -65,16 +65,17 @@ static int check_read(const struct place *p, const char *suffix, const struct st
 	int status = 0;
 
 	if (!S_ISREG(st->st_mode))
-		why = xstrdup("is no regular file");
+		why = xstrdup("is not a regular file");
 	else if (!safe_directory_trusts(st->st_uid) && st->st_uid != p->st.st_uid)
 		why = xasprintf("belongs to another user (uid %u)", (unsigned)st->st_uid);
 	else if (st->st_nlink > 1)
-		why = xstrdup("has a second name");
+		why = xstrdup("has more than one hard link");
 	if (why)
-		status = error_set(err, EPERM,
-		                   "%s%s %s, and could replace what the store holds: remove it, or "
-		                   "copy the store alone to a directory of yours and read the copy",
-		                   p->path, suffix, why);
+		status = error_set(
+		        err, EPERM,
+		        "%s%s %s, and could replace the contents of the store: remove it, or "
+		        "copy the store alone to a directory of yours and read the copy",
+		        p->path, suffix, why);
 	free(why);
 	return status;
 }
@@ -104,7 +105,7 @@ static int check_files(struct place *p, enum database_mode mode, struct error *e
 	return status;
 }
 
-/* A reader goes where the path leads, whoever laid the links. */
+/* A reader follows all links of the path, whoever created them. */
 static int open_for_reading(struct place *p, char **real, struct error *err)
 {
 	const char *slash = strrchr(p->path, '/');
@@ -129,7 +130,7 @@ static int open_for_writing(struct place *p, char **real, struct error *err)
 	                          real, &why);
 	if (p->fd == -EPERM || p->fd == -ELOOP)
 		return refuse_writing(p, -p->fd, why.text, err);
-	return p->fd < 0 ? error_set(err, -p->fd, "%s: the store cannot be made: %s", p->path,
+	return p->fd < 0 ? error_set(err, -p->fd, "%s: the store cannot be created: %s", p->path,
 	                             why.text)
 	                 : 0;
 }

@@ -3,11 +3,11 @@
  * database_place: whether other users could have prepared the files beside a database.
  *
  * SQLite trusts the files beside a database. A PATH-journal may name another file, which the next
- * writer deletes; a PATH-wal takes the place of what the database holds. So a database is written
- * only where the database, its sidecars (-journal, -wal, -shm, -lock) and, for root, every
- * directory of its path belong to trusted users (base/file/safe_directory.h) and can be written by
- * no other. A reader refuses sidecars that belong neither to a trusted user nor to the owner of the
- * database, that are no regular files, or that have a second name. Nothing is held. Any thread.
+ * writer deletes; a PATH-wal replaces contents of the database. So a database is written only if
+ * the database, its sidecars (-journal, -wal, -shm, -lock) and, for root, every directory of its
+ * path belong to trusted users (base/file/safe_directory.h) and other users cannot write to them.
+ * A reader refuses a sidecar that belongs neither to a trusted user nor to the owner of the
+ * database, that is not a regular file, or that has more than one hard link. Stateless. Any thread.
  * Uses: base.
  */
 #ifndef ASSAY_STORE_DATABASE_PLACE_H
@@ -19,9 +19,9 @@
 #define DATABASE_PLACE_OF_ROOT "/var/lib/assay"
 
 /*
- * `whole`, unless NULL: the absolute path with its directories resolved, the caller's to free; a
- * link in the file's own place is left. The file need not be there. -EPERM, -ELOOP: refused; the
- * sentence names a place that works.
+ * `whole`, unless NULL: the absolute path with its directories resolved (the last component is not
+ * resolved); the caller frees it. The file need not exist. -EPERM, -ELOOP: refused; the error
+ * names a place that works.
  */
 int database_place(const char *path, enum database_mode mode, char **whole, struct error *err);
 

@@ -91,7 +91,7 @@ void names_trim(struct names *n)
 		text_names_drop(&n->images);
 }
 
-/* The first column of what is found; 0: nothing is. */
+/* *id: the first column of the row that is found; 0: there is no row. */
 static int find_row(struct database *d, sqlite3_stmt *statement, int64_t *id, struct error *err)
 {
 	int status = database_step(d, statement, err);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names: the dictionaries of a store as its writer sees them: texts and pairs of numbers, and
- * the ids that rows of the database gave them.
+ * names: the dictionaries of a store in the memory of its writer. They map texts and pairs of
+ * numbers to ids of rows in the database.
  *
- * Memory holds what was met lately: an id that is not here is looked up in the database, or a
- * row is made. names_trim() forgets a dictionary that has grown beyond NAMES_MAX; call it
- * between transactions. names_forget() after a transaction that was undone: ids that it made
- * are none. Zeroed is empty; names_done() frees. One thread. Uses: base.
+ * The memory holds recently used entries. An id that is missing is looked up in the database, or a
+ * row is created. names_trim() empties a dictionary that has more than NAMES_MAX entries; call it
+ * between transactions. Call names_forget() after a rollback, since ids of rows that the
+ * transaction created are then invalid. Zeroed is empty; names_done() frees. One thread.
+ * Uses: base.
  */
 #ifndef ASSAY_STORE_NAMES_H
 #define ASSAY_STORE_NAMES_H
@@ -19,10 +20,10 @@
 
 struct pair_entry {
 	int64_t a, b, id;
-	bool done;         /* frames: no name is to be asked for any more */
-	bool dirty;        /* instances: the number is not in the database yet */
-	uint32_t tries;    /* frames: how often a name was asked for in vain */
-	uint64_t again_at; /* frames: the window from which it is worth another try */
+	bool done;         /* frames: the name is known, or no longer asked for */
+	bool dirty;        /* instances: the number is not yet written to the database */
+	uint32_t tries;    /* frames: number of requests for a name without a result */
+	uint64_t again_at; /* frames: the window from which the name is requested again */
 };
 
 struct pair_names {
@@ -38,13 +39,13 @@ struct text_names {
 
 struct names {
 	struct text_names texts;     /* table name */
-	struct text_names images;    /* by a text of all that tells an image apart */
+	struct text_names images;    /* by a text of all columns that identify an image */
 	struct pair_names functions; /* image, name */
 	struct pair_names frames;    /* image << 2 | flags, offset */
 	struct pair_names stacks;    /* parent, frame */
-	struct pair_names instances; /* host, name: id is the last number given */
+	struct pair_names instances; /* host, name: id is the last assigned number */
 	struct pair_names events;    /* name, role */
-	uint64_t forgotten;          /* how often `texts` was */
+	uint64_t forgotten;          /* number of times that `texts` was emptied */
 };
 
 void names_done(struct names *n);
@@ -55,15 +56,15 @@ void names_trim(struct names *n);
 int names_text(struct names *n, struct database *d, const char *text, int64_t *id,
                struct error *err);
 
-/* Where a text of text_names keeps its id; 0 there: not known in memory. */
+/* The place of a text's id; 0 there: the id is not in memory. */
 int64_t *text_names_place(struct text_names *t, const char *text);
-/* The entry of a pair, NULL: not known in memory. Good until the next _add(). */
+/* The entry of a pair; NULL: it is not in memory. Valid until the next _add(). */
 struct pair_entry *pair_names_find(const struct pair_names *p, int64_t a, int64_t b);
 struct pair_entry *pair_names_add(struct pair_names *p, int64_t a, int64_t b, int64_t id);
 
 /*
- * The id of a pair: from memory, else by `select` (binds a, b; gives the id), else by
- * `insert` (binds a, b) and the rowid that it made.
+ * The id of a pair: from memory, else by `select` (binds a, b; returns the id), else the rowid
+ * of the row that `insert` (binds a, b) creates.
  */
 int names_pair(struct pair_names *p, struct database *d, const char *select, const char *insert,
                int64_t a, int64_t b, int64_t *id, struct error *err);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Before the first table: these cannot be changed later. auto_vacuum writes the first page, so
- * it is a part of the transaction: who is killed leaves an empty file or a store, and no
- * database without our mark.
+ * These settings come before the first table, since they cannot be changed later. auto_vacuum
+ * writes the first page, so it is part of the transaction: a process that is killed leaves an empty
+ * file or a complete store, but no database without our application id.
  */
 static const char settings[] = "PRAGMA page_size = 4096; BEGIN;"
                                "PRAGMA auto_vacuum = INCREMENTAL;";
@@ -33,7 +33,7 @@ static const char machine_tables[] =
         "CREATE TABLE gap (id INTEGER PRIMARY KEY, host INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, why TEXT);";
 
-/* Of version 2. */
+/* Added in version 2. */
 #define RATE_TABLES(create)                                                                        \
 	create " session_budget (session INTEGER PRIMARY KEY, share_ppm INTEGER NOT NULL,"         \
 	       " cost_low_ns INTEGER NOT NULL, cost_high_ns INTEGER NOT NULL,"                     \
@@ -44,10 +44,10 @@ static const char machine_tables[] =
 	       " most_ppm INTEGER NOT NULL, sample_ns INTEGER NOT NULL);"
 
 static const char rate_tables[] = RATE_TABLES("CREATE TABLE");
-/* Stand-ins, where a store of version 1 is read. */
+/* Empty temporary tables for reading a store of version 1. */
 static const char no_rate_tables[] = RATE_TABLES("CREATE TEMP TABLE");
 
-/* Of version 3. */
+/* Added in version 3. */
 #define NOTE_TABLES(create)                                                                        \
 	create " session_note (session INTEGER, place INTEGER, note TEXT NOT NULL,"                \
 	       " PRIMARY KEY (session, place)) WITHOUT ROWID;"
@@ -117,11 +117,11 @@ static const char table_views[] =
         " (flags >> 1) & 1 AS caller FROM frame;"
         "CREATE VIEW stacks AS SELECT id, parent, frame, depth FROM stack;";
 
-/* Those that changed with version 2. */
+/* Views that changed in version 2. */
 static const char name_views[] =
         /*
-         * Of one table each, texts looked up by the row: such a view on the right side of a LEFT
-         * JOIN is looked into, where one of several tables would be made whole for it.
+         * Each view reads one table, and looks texts up per row. SQLite uses the indexes of such a
+         * view on the right side of a LEFT JOIN, but would materialize a view of several tables.
          */
         "CREATE VIEW processes AS SELECT p.id AS id, p.host AS host,"
         " (SELECT text FROM name WHERE id = p.name) AS name,"
@@ -139,7 +139,7 @@ static const char name_views[] =
         " CASE WHEN t.tid IS NULL THEN (SELECT coalesce(p.start_ns, 0) + p.life_ns FROM"
         "  process p WHERE p.id = t.process)"
         "  ELSE coalesce(t.start_ns, 0) + t.life_ns END AS end_ns FROM thread t;"
-        /* The part after the last slash: what is left when all but slashes is trimmed away. */
+        /* The name is the path without its prefix up to the last slash. */
         "CREATE VIEW images AS SELECT id, path, CASE WHEN path LIKE '/%' THEN replace(path,"
         "  rtrim(path, replace(path, '/', '')), '') ELSE path END AS name, kind, build_id FROM"
         " (SELECT i.id AS id, (SELECT text FROM name WHERE id = i.path) AS path,"
@@ -151,7 +151,7 @@ static const char name_views[] =
         " (SELECT text FROM name WHERE id = f.name) AS name FROM function f;";
 
 static const char session_views[] =
-        /* The main event as recording_main_attr() has it: a clock (role 0), else a count. */
+        /* The main event, by the rule of recording_main_attr(): a clock (role 0), else a count. */
         "CREATE VIEW sessions AS SELECT s.id AS id, s.host AS host, s.boot AS boot,"
         " s.start_ns AS start_ns, s.end_ns AS end_ns, s.ended AS ended,"
         " s.version AS version, s.command AS command, n.text AS event,"
@@ -222,7 +222,10 @@ static int create_all(struct database *d, struct error *err)
 
 int schema_create(struct database *d, struct error *err)
 {
-	/* Still without WAL: the marks are in the file itself as soon as anything is. */
+	/*
+	 * WAL mode is not enabled yet, so the first write puts the application id into the file
+	 * itself.
+	 */
 	int status = database_run(d, settings, err);
 	int64_t tables;
 
@@ -238,7 +241,7 @@ int schema_create(struct database *d, struct error *err)
 	return status;
 }
 
-static int never_was(const char *path, int version, struct error *err)
+static int refuse_version(const char *path, int version, struct error *err)
 {
 	return error_set(err, EINVAL, "%s: unknown store version %d; the file is probably damaged",
 	                 path, version);
@@ -270,7 +273,7 @@ static int from_second(struct database *d, struct error *err)
 	int64_t version;
 	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
 
-	/* Another writer may have done it in between. */
+	/* Another process may have upgraded the file already. */
 	if (status || version > 2)
 		return status;
 	status = database_run(d, "PRAGMA user_version = 3;", err);
@@ -282,9 +285,9 @@ int schema_upgrade(struct database *d, int version, struct error *err)
 	int status;
 
 	_Static_assert(STORE_VERSION == 3, "a step for each version");
-	/* There was no version before the first. */
+	/* Versions start at 1. */
 	if (version < 1)
-		return never_was(d->path, version, err);
+		return refuse_version(d->path, version, err);
 	status = database_run(d, "BEGIN IMMEDIATE", err);
 	if (!status)
 		status = from_first(d, err);
@@ -300,13 +303,13 @@ int schema_upgrade(struct database *d, int version, struct error *err)
 int schema_stand_in(struct database *d, struct error *err)
 {
 	int64_t version;
-	/* What the file's first bytes say may be older than what its journal has. */
+	/* The version in the file header may be older than the one in its WAL. */
 	int status = database_number(d, "PRAGMA user_version", 0, &version, err);
 
 	if (status || version >= 3)
 		return status;
 	if (version < 1)
-		return never_was(d->path, (int)version, err);
+		return refuse_version(d->path, (int)version, err);
 	status = database_run(d, no_note_tables, err);
 	return status || version == 2 ? status : database_run(d, no_rate_tables, err);
 }
@@ -328,19 +331,19 @@ static int recognise(const char *path, struct file_head *head, int *version, str
 		return error_set(err, ENODATA, "%s is empty", path);
 	if (kind != FILE_STORE && (kind != FILE_DATABASE || head->bytes.size < HEADER_BYTES))
 		return error_set(err, EINVAL,
-		                 "%s is not a database, so no store of assay's: a recording is "
-		                 "given without --store, and a new store takes another name",
+		                 "%s is not a database, so it is not a store: use a recording "
+		                 "without --store, or give a new store another name",
 		                 path);
 	if (kind != FILE_STORE)
 		return error_set(err, EINVAL,
-		                 "%s is a database of another application, not a store of assay's; "
+		                 "%s is a database of another application, not a store of assay; "
 		                 "give the store another name",
 		                 path);
 	*version = (int)big_endian((const unsigned char *)head->bytes.data + HEADER_VERSION);
 	if (*version > STORE_VERSION)
 		return error_set(err, EPROTO,
-		                 "%s is a store of version %d, and this assay knows up to %d: a "
-		                 "later assay wrote it",
+		                 "%s is a store of version %d, and this assay supports versions up "
+		                 "to %d: a later assay wrote it",
 		                 path, *version, STORE_VERSION);
 	return 0;
 }

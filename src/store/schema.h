@@ -8,41 +8,45 @@
  *	property	key, value: properties of the store
  *	host		machines; `name` is unique
  *	session		measurements. Ids in process and thread are process_base + struct
- *			process.serial, thread_base + struct thread.serial. ended NULL: under way,
- *			or its writer was killed; the next one of that host closes it. writer: its
- *			pid
+ *			process.serial, thread_base + struct thread.serial. ended NULL: the
+ *			measurement runs, or its writer was killed; then the next session of the
+ *			host sets it. writer: pid of the writer
  *	session_event	struct recording_attr of its events, by place; flags: SCHEMA_ATTR_*
- *	window		stretches of time; process_first..process_last, thread_first.. are the
- *			ids that were new in it (NULL: none). wall_less_ns: wall's clock minus the
- *			recording's, in it. period_ns of merged ones: of their mean rate
- *	window_rate	struct store_rate, of windows where it says something
+ *	window		time ranges; process_first..process_last, thread_first.. are the ids that
+ *			were new in the window (NULL: none). wall_less_ns: wall clock minus clock of
+ *			the recording. period_ns of a merged window: of the mean rate
+ *	window_rate	struct store_rate, of windows with a reduced rate or a budget
  *	session_budget	struct store_budget, of sessions that had one
  *	session_note	sentences on what a session could not record or had to drop, by place
- *	ledger_cpu	struct ledger_cpu, a row a window and CPU
- *	buffer		struct store_buffer, a row a window and CPU
+ *	ledger_cpu	struct ledger_cpu, one row per window and CPU
+ *	buffer		struct store_buffer, one row per window and CPU
  *	gap		time without measurement, and the reason
  *	name		each text once: names of programs, threads, cgroups, files, functions,
- *events instance	by host and program's name: the last instance number given, ever process
- *instances of programs. start_ns NULL: was there before; life_ns: end_ns - coalesce(start_ns, 0),
- *NULL: not ended. cgroup: name. The three times are sums over all windows so far thread
- *tid NULL: the process's first thread, whose tid, name, start and end are the process's; all four
- *columns are NULL then image		kind: enum image_kind; build_id: blob, x'' unknown. File,
- *kernel, module: told apart by it and the path, files without one by device and inode too function
- *names in an image
- *	frame		flags: SCHEMA_FRAME_*; offset as in image.h but for these, so that a place
- *			stays the same after a reboot: IMAGE_KERNEL: address - image.base (its
- *			_stext), or where that was not known the address itself, which is negative
- *			as SQLite has it; IMAGE_JIT, IMAGE_NAME: function's name << 32 | offset in
- *			the function; IMAGE_ANON, IMAGE_UNKNOWN: 0, an address says nothing later.
- *			function NULL: no name so far, asked `tries` times
- *	stack		a frame, called from stack `parent`; parent 0: the outermost. A parent's id
- *			is less than its child's
+ *			events
+ *	instance	the last assigned instance number of a program name on a host
+ *	process		instances of programs. start_ns NULL: started before the measurement;
+ *			life_ns: end_ns - coalesce(start_ns, 0), NULL: not ended. cgroup: a name.
+ *			The three times are sums over all windows so far
+ *	thread		tid NULL: the first thread of the process; tid, name, start and end are
+ *			those of the process, and all four columns are NULL
+ *	image		kind: enum image_kind; build_id: blob, x'' unknown. A file, kernel or module
+ *			is identified by build-id and path; without a build-id also by device and
+ *			inode
+ *	function	names of functions in an image
+ *	frame		flags: SCHEMA_FRAME_*. offset: as in image.h, with exceptions that keep it
+ *			valid after a reboot. IMAGE_KERNEL: address - image.base (_stext); if the
+ *			base was unknown, the address itself, which is negative as an SQLite
+ *			integer. IMAGE_JIT, IMAGE_NAME: name of the function << 32 | offset in the
+ *			function. IMAGE_ANON, IMAGE_UNKNOWN: 0, since addresses have no later
+ *			meaning. function NULL: no name yet, after `tries` requests
+ *	stack		a frame, called from stack `parent`; parent 0: the outermost. The id of a
+ *			parent is less than its child's
  *	event		names of events with their role (enum attr_role)
  *	sample		struct profile_row. cpu SCHEMA_CPU_UNKNOWN; region: image, 0 none;
  *			stack 0: no path
  *
- * Numbers of enum image_kind, profile_mode, stack_end and attr_role stand in files: they never
- * change their meaning. Nothing is held. One thread. Uses: base, store/database.h.
+ * Numbers of enum image_kind, profile_mode, stack_end and attr_role are stored in files: they never
+ * change their meaning. Stateless. One thread. Uses: base, store/database.h.
  */
 #ifndef ASSAY_STORE_SCHEMA_H
 #define ASSAY_STORE_SCHEMA_H

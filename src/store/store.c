@@ -28,7 +28,7 @@ static int make_file(const char *path, struct error *err)
 	if (fd < 0 && errno == EEXIST)
 		return 0;
 	if (fd < 0)
-		return error_set(err, errno, "%s: the store cannot be made: %s", path,
+		return error_set(err, errno, "%s: the store cannot be created: %s", path,
 		                 strerror(errno));
 	close(fd);
 	return 1;

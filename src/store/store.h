@@ -20,7 +20,7 @@
  * held the write lock for seconds. After both nothing was written, the store is consistent, and
  * the next window may be added. -EALREADY: another process writes the measurements of this host.
  * One thread. Times are ns since 1970 unless stated otherwise. Uses: base, event, image, process,
- *profile.
+ * profile.
  */
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* A name may come later (a file that was being written, a budget); not for ever. */
+/*
+ * Maximum number of requests for a name. A name may become available later, for example when a file
+ * is complete.
+ */
 #define TRIES_MAX 4
 
 void window_writer_init(struct window_writer *w, struct store *s, const struct profile *p,
@@ -33,7 +36,7 @@ void window_writer_done(struct window_writer *w)
 	vec_done(&w->nameless);
 }
 
-/* What tells an image apart: a build-id if there is one, else the file it was. */
+/* The columns that identify an image: the build-id if there is one, else device and inode. */
 static struct image image_key(const struct image *image)
 {
 	struct image key = {.kind = image->kind, .path = image->path};
@@ -116,7 +119,7 @@ int window_image(struct window_writer *w, uint32_t image, int64_t *id, struct er
 	return status;
 }
 
-/* The name of a function whose frames are names rather than places, else NULL. */
+/* The function's name if the image identifies frames by name, else NULL. */
 static const char *frame_name(const struct profile *p, struct frame f)
 {
 	const struct image *image = &p->images.images.items[f.image];
@@ -134,7 +137,10 @@ static const char *frame_name(const struct profile *p, struct frame f)
 	return code->entries.items[f.offset >> 32].name;
 }
 
-/* What a frame is in the store: schema.h says it. `name`: of the function, 0 none. */
+/*
+ * The column offset of table frame, as schema.h defines it. `name`: id of the function's name, 0:
+ * none.
+ */
 static int64_t frame_offset(const struct image *image, uint64_t offset, int64_t name)
 {
 	switch (image->kind) {
@@ -160,7 +166,7 @@ static int function_id(struct store *s, int64_t image, int64_t name, int64_t *id
 	return names_pair(&s->names.functions, &s->db, select, insert, image, name, id, err);
 }
 
-/* The row of a frame, found or made; `function` for one that is made, 0: none known. */
+/* Finds or creates the row of a frame. `function`: for a new row; 0: unknown. */
 static int frame_row(struct store *s, int64_t key, int64_t offset, int64_t function,
                      struct pair_entry **entry, struct error *err)
 {
@@ -196,7 +202,7 @@ static int frame_row(struct store *s, int64_t key, int64_t offset, int64_t funct
 	return 0;
 }
 
-/* Whether a symbolizer could know more of frames of that image than we do. */
+/* True if a symbolizer could know names for frames of that image. */
 static bool has_functions(const struct image *image)
 {
 	return image->kind <= IMAGE_VDSO;
@@ -270,7 +276,7 @@ int window_stack(struct window_writer *w, uint32_t path, int64_t *id, struct err
 	return status;
 }
 
-/* Writes what a frame's function is called; NULL: nobody knows, so far. */
+/* Writes the name of a frame's function. NULL: the name is not known yet. */
 static int name_frame(struct window_writer *w, uint32_t frame, const char *text, struct error *err)
 {
 	static const char update[] = "UPDATE frame SET function = nullif(?, 0), tries = ? "
@@ -293,7 +299,7 @@ static int name_frame(struct window_writer *w, uint32_t frame, const char *text,
 		return status;
 	entry->tries++;
 	entry->done = text || entry->tries >= TRIES_MAX;
-	/* Soon, then after minutes, then after an hour or so. */
+	/* The next request is after 8 windows, then 64, then 512. */
 	entry->again_at = w->s->windows + ((uint64_t)1 << 3 * entry->tries);
 	return database_put(d, statement, err, "iii", function, (int64_t)entry->tries, entry->id);
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Instance numbers are the store's own: the profile's count within one table alone. The
- * number is given when the row is made, in the order in which processes came, and stays.
+ * The store assigns its own instance numbers, since those of the profile count within one process
+ * table only. A number is assigned when the row is created, in order of arrival, and stays.
  */
 static const char instance_select[] = "SELECT last FROM instance WHERE host = ? AND name = ?";
 
@@ -41,14 +41,16 @@ static int next_instance(struct store *s, int64_t name, int64_t *number, struct 
 	if (status)
 		return status;
 	entry->dirty = true;
-	/* Of a damaged file alone there are none left. */
+	/* Only a damaged file reaches the last number. */
 	if (entry->id < INT64_MAX)
 		entry->id++;
 	*number = entry->id;
 	return 0;
 }
 
-/* A name that lasted a moment leaves no gap if nobody came after. */
+/*
+ * Returns the number of a name that a process had for a short time, if it is still the last number.
+ */
 static int return_instance(struct store *s, int64_t name, int64_t number, struct error *err)
 {
 	struct pair_entry *entry;
@@ -108,7 +110,10 @@ static void bind_or_null(sqlite3_stmt *statement, int place, bool known, int64_t
 		sqlite3_bind_null(statement, place);
 }
 
-/* Start, and how long it lived: by the recording's clock, so the wall's may be set meanwhile. */
+/*
+ * Binds start and lifetime. The lifetime is by the recording's clock, so setting the wall clock
+ * does not change it.
+ */
 static void bind_life(const struct window_writer *w, sqlite3_stmt *statement, int place,
                       uint64_t start_ns, uint64_t end_ns)
 {
@@ -167,7 +172,7 @@ static int insert_process(struct window_writer *w, uint32_t process,
 	return database_step(&w->s->db, make, err);
 }
 
-/* The number of a row that is there, a new one if it has got another name. */
+/* *number: the instance number in the row; a new number if the process has a new name. */
 static int keep_instance(struct window_writer *w, int64_t id, int64_t name, int64_t *number,
                          struct error *err)
 {
@@ -217,12 +222,15 @@ static int update_process(struct window_writer *w, uint32_t process,
 	sqlite3_bind_int64(change, 1, name);
 	sqlite3_bind_int64(change, 2, number);
 	bind_or_null(change, 3, cgroup, cgroup);
-	/* Its start, which comes with its end, is as it was told first: place 4 is overwritten. */
+	/*
+	 * bind_life() binds start and lifetime; the start in the row does not change, so place 4 is
+	 * overwritten.
+	 */
 	bind_life(w, change, 4, p->start_ns, p->end_ns);
 	sqlite3_bind_int64(change, 4, p->kernel);
 	bind_times(change, 6, times);
 	sqlite3_bind_int64(change, 9, id);
-	/* A machine that slept meanwhile: its end is when it was by the wall's clock. */
+	/* After a suspend of the machine the end by the wall clock is later. */
 	bind_or_null(change, 10, p->end_ns, (int64_t)p->end_ns + w->wall_less_ns);
 	return database_step(&w->s->db, change, err);
 }
@@ -263,7 +271,10 @@ static int one_process(struct window_writer *w, uint32_t process,
 	return has_times(times) ? add_times(w, process, times, err) : 0;
 }
 
-/* The first thread of a process with nothing of its own: its row says whose it is. */
+/*
+ * True for a first thread whose values equal those of its process; its row then only refers to the
+ * process.
+ */
 static bool is_as_process(const struct process *p, const struct thread *t)
 {
 	return t->tid == p->pid && t->name == p->name && t->start_ns == p->start_ns &&

@@ -98,7 +98,7 @@ static int add_host(struct store *s, const char *name, const struct recording *r
 	if (status != 1)
 		return status;
 	s->host = sqlite3_column_int64(put, 0);
-	/* To its end, where it is committed. */
+	/* The statement runs to its end, where it is committed. */
 	status = database_step(&s->db, put, err);
 	return status < 0 ? status : 0;
 }
@@ -108,7 +108,7 @@ struct open_session {
 	bool same_boot;
 };
 
-/* A session of this host without an end; id 0: there is none. */
+/* Finds a session of this host that has no end; id 0: there is none. */
 static int find_open(struct store *s, const char *boot, struct open_session *o, struct error *err)
 {
 	static const char select[] =
@@ -167,8 +167,9 @@ static int end_killed(struct store *s, const char *boot, uint64_t start_ns, stru
 }
 
 /*
- * Beyond all ids that there are, and that others may yet take. No two are the same, though a
- * session was killed before it had any: a row is of the session with the greatest base before it.
+ * The base is beyond all existing ids, and beyond ids that running sessions may still use. All
+ * bases differ, even if a session was killed before it had a row: a row belongs to the session with
+ * the largest base that is not above its id.
  */
 static int find_base(struct store *s, const char *greatest, const char *open, const char *bases,
                      int64_t *base, struct error *err)
@@ -183,10 +184,11 @@ static int find_base(struct store *s, const char *greatest, const char *open, co
 	if (status)
 		return status;
 	if (*base > IDS_MAX || other > IDS_MAX || latest > IDS_MAX)
-		return error_set(err, EUCLEAN,
-		                 "%s: its processes have numbers that no store gets to: it is "
-		                 "damaged; move it away",
-		                 s->db.path);
+		return error_set(
+		        err, EUCLEAN,
+		        "%s: the ids of its processes are larger than any store uses: it is "
+		        "damaged; move it away",
+		        s->db.path);
 	if (other + IDS_RESERVED > *base)
 		*base = other + IDS_RESERVED;
 	if (latest >= *base)
@@ -304,7 +306,7 @@ int store_begin(struct store *s, const struct recording *described, uint64_t sta
 	int status;
 
 	if (s->session)
-		return error_set(err, EINVAL, "%s: a measurement is under way", s->db.path);
+		return error_set(err, EINVAL, "%s: a measurement already runs", s->db.path);
 	s->wall_less_ns =
 	        (int64_t)((r->clock_wall_ns ? r->clock_wall_ns : start_ns) - r->clock_start_ns);
 	s->process_seen = s->thread_seen = s->windows = 0;
@@ -360,7 +362,7 @@ int store_end(struct store *s, uint64_t end_ns, const char *why, struct error *e
 	int status;
 
 	if (!s->session)
-		return error_set(err, EINVAL, "%s: no measurement was begun", s->db.path);
+		return error_set(err, EINVAL, "%s: no measurement was started", s->db.path);
 	status = end_session(s, s->session, (int64_t)end_ns, why, err);
 	s->session = 0;
 	return status;

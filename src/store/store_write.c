@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Wall clocks are adjusted by little all the time: less than that is no clock set back. */
+/* Small adjustments of the wall clock are normal: a smaller step back is ignored. */
 #define SLEW_NS 10000000ull
 
 int store_write_begin(struct store *s, struct error *err)
@@ -14,7 +14,7 @@ int store_write_begin(struct store *s, struct error *err)
 
 void store_write_undo(struct store *s)
 {
-	/* SQLite has done so by itself after some errors. */
+	/* SQLite itself rolls back after some errors. */
 	if (!sqlite3_get_autocommit(s->db.handle))
 		sqlite3_exec(s->db.handle, "ROLLBACK", NULL, NULL, NULL);
 	store_forget(s);
@@ -104,7 +104,7 @@ struct sample_row {
 	const struct profile_row *row;
 };
 
-/* In the key's order, so that the table grows at its end. */
+/* In key order, so that rows are appended at the end of the table. */
 static int by_key(const void *a, const void *b)
 {
 	const struct sample_row *x = a, *y = b;
@@ -133,8 +133,8 @@ static int resolve_row(struct window_writer *w, const struct profile_row *row,
 }
 
 /*
- * Images of anonymous memory are one a process in the profile, and one in the store: rows may
- * fall together.
+ * The profile has one image of anonymous memory per process, the store only one image: several
+ * rows may have the same key.
  */
 static int write_row(struct window_writer *w, int64_t window, const struct sample_row *r,
                      struct error *err)
@@ -204,7 +204,7 @@ static int window_row(struct window_writer *w, int64_t *id, struct error *err)
 	return status;
 }
 
-/* What nobody could tell when the measurement began. */
+/* Writes the columns of the session that were unknown at its start. */
 static int complete_session(struct window_writer *w, struct error *err)
 {
 	static const char update[] = "UPDATE session SET machine_wide = ?, wall_less_ns = ? "
@@ -218,7 +218,7 @@ static int complete_session(struct window_writer *w, struct error *err)
 	                             w->wall_less_ns, s->session);
 }
 
-/* Nothing is written of a window that was sampled as asked for, without a budget. */
+/* A window at the configured rate and without a budget has no row. */
 static int write_rate(struct window_writer *w, int64_t window, struct error *err)
 {
 	static const char insert[] = "INSERT OR REPLACE INTO window_rate VALUES "
@@ -286,7 +286,7 @@ int store_add_window(struct store *s, const struct profile *p, const struct stor
 	int status;
 
 	if (!s->session)
-		return error_set(err, EINVAL, "%s: no measurement was begun", s->db.path);
+		return error_set(err, EINVAL, "%s: no measurement was started", s->db.path);
 	status = store_write_begin(s, err);
 	if (status) {
 		s->all_again = true;
@@ -322,7 +322,7 @@ int store_gap_row(struct store *s, uint64_t start_ns, uint64_t end_ns, const cha
 	sqlite3_stmt *put;
 	int status = database_kept(d, extend, &put, err);
 
-	/* One that goes on is one row. */
+	/* A gap that continues the last one extends its row. */
 	if (!status)
 		status = database_put(d, put, err, "uisuu", end_ns, s->host, why, start_ns,
 		                      (uint64_t)SLEW_NS);
@@ -338,7 +338,7 @@ int store_add_gap(struct store *s, uint64_t start_ns, uint64_t end_ns, const cha
 	int status;
 
 	if (!s->session)
-		return error_set(err, EINVAL, "%s: no measurement was begun", s->db.path);
+		return error_set(err, EINVAL, "%s: no measurement was started", s->db.path);
 	status = store_write_begin(s, err);
 	if (status)
 		return status;

@@ -159,10 +159,10 @@ def what_is_no_store_s_is_refused_in_words(t):
             (("report", store, "--from", "soon"), "'soon' is no time; take", None),
             (("report", store, "--from", "12:00", "--to", "11:00"), "is not after --from", None),
             (("export", "--to", "folded", store, "--until", "2020-01-01"),
-             "holds nothing of the time asked for", None),
+             "has no data of the requested time", None),
             (("report", store, "--from", "2020-01-01", "--to", "2020-01-02"),
-             "holds nothing of the time asked for; it reaches from", None),
-            (("report", store, "--host", "nobody"), "holds nothing of a machine 'nobody'", None),
+             "has no data of the requested time; its data is from", None),
+            (("report", store, "--host", "elsewhere"), "has no data of machine 'elsewhere'", None),
             (("report", store, recording), "give it alone", None),
             (("intervals", store), "not the time of each sample", None),
             (("report", "--store", t.path("no.db")), "no.db", None)):

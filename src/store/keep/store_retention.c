@@ -6,20 +6,20 @@
 #include <stdarg.h>
 
 /*
- * A call goes on with the next step for that long, by its own CPU time: where others want the
- * CPUs, no less is done, or a file would outgrow its cap. Buffers fill meanwhile, so there is
- * a bound of the time that passes.
+ * CPU time of one call: it starts steps until this time is used. CPU time is limited because wall
+ * time would reduce the work on a busy machine, and the file would exceed its cap. The second
+ * limit is of wall time, since ring buffers fill during the call.
  */
 #define KEEP_NS 20000000
 #define KEEP_PASSES_NS 200000000
-/* So many free pages are nothing to speak of. */
+/* The file is not vacuumed if it has fewer free pages. */
 #define VACUUM_FREE 1024
 
 /*
- * How full a file is, in thousandths of the cap, from where on windows are merged before their
- * time, and where only the least is left of that time: as 1 / least of it. The fine ones give
- * way first, then those of 10 minutes, then those of 2 hours become days; what is deleted
- * is deleted beyond all of these.
+ * Pressure by file size, in thousandths of the cap: above `from`, windows of a level are merged
+ * before they reach their age; at `to` and above, the age is 1 / least of the configured one.
+ * First windows as measured are merged, then windows of 10 minutes, then windows of 2 hours become
+ * days. Deletion starts at a size above all of these.
  */
 static const struct pressure {
 	uint64_t from, to, least;
@@ -57,7 +57,7 @@ int keep_row(struct store *s, const char *sql, sqlite3_stmt **statement, struct 
 	status = bind_each(*statement, letters, &values);
 	va_end(values);
 	if (status)
-		return database_error(&s->db, status, "a value cannot be given", err);
+		return database_error(&s->db, status, "a value cannot be bound", err);
 	return database_step(&s->db, *statement, err);
 }
 
@@ -73,7 +73,7 @@ int keep_put(struct store *s, const char *sql, struct error *err, const char *le
 	status = bind_each(statement, letters, &values);
 	va_end(values);
 	if (status)
-		return database_error(&s->db, status, "a value cannot be given", err);
+		return database_error(&s->db, status, "a value cannot be bound", err);
 	return database_step(&s->db, statement, err);
 }
 
@@ -110,9 +110,10 @@ static int count_pages(struct store *s, struct file_pages *f, struct error *err)
 }
 
 /*
- * Too large: whatever the age, the oldest goes, a piece of it, then what only that referred to
- * is swept away, for which there is room: the file grows meanwhile. And so on. Beyond `rows` a
- * sweep is worth its while; what was merged leaves paths behind, too.
+ * A file near its cap loses its oldest windows, whatever their age, in small pieces. Each piece is
+ * followed by a sweep of the rows that only it referred to. The file may grow during the sweep; the
+ * distance to the cap leaves room for that. A sweep starts when more than `rows` rows of samples
+ * were deleted. Merged windows leave unused paths too.
  */
 static void judge_size(struct store *s, const struct file_pages *f)
 {
@@ -131,7 +132,7 @@ static void judge_size(struct store *s, const struct file_pages *f)
 	k->overdue = used > cap - cap / 16;
 }
 
-/* How old windows of a level become in a file that is so full. */
+/* The age at which windows of a level are merged, in a file that is `full`. */
 static uint64_t age_under(uint64_t age_ns, const struct pressure *p, uint64_t full)
 {
 	uint64_t least = age_ns / p->least;
@@ -148,7 +149,7 @@ static uint64_t before(uint64_t now_ns, uint64_t age_ns)
 	return now_ns > age_ns ? now_ns - age_ns : 0;
 }
 
-/* Days are made under pressure alone: without, what is so old is deleted. */
+/* Windows of a day are made only under pressure; otherwise windows of that age are deleted. */
 static int merge_due(struct store *s, uint64_t now_ns, struct error *err)
 {
 	const struct store_retention_rules *k = &s->options.keeping;
@@ -175,8 +176,8 @@ static int vacuum(struct store *s, const struct file_pages *f, struct error *err
 }
 
 /*
- * How old things are is told by the newest window: a clock that was set forward by years
- * makes nothing old before something was measured there.
+ * The age of windows is relative to the newest window. If the clock was set forward by years, no
+ * window becomes old before a measurement ran at the new time.
  */
 static int newest(struct store *s, uint64_t now_ns, uint64_t *time_ns, struct error *err)
 {
@@ -188,7 +189,7 @@ static int newest(struct store *s, uint64_t now_ns, uint64_t *time_ns, struct er
 	return status;
 }
 
-/* The first of these that has something to do does a piece of it. */
+/* Runs one step of the first task that has work. */
 static int step(struct store *s, uint64_t now_ns, struct error *err)
 {
 	struct store_retention_run *k = s->keeper;
@@ -201,14 +202,17 @@ static int step(struct store *s, uint64_t now_ns, struct error *err)
 	status = keep_delete_step(s, before(now_ns, s->options.keeping.all_ns), err);
 	if (!status && k->overdue && k->turn++ % 2)
 		status = keep_delete_step(s, before(now_ns, 1), err);
-	/* Rows that move, or refer to others, while those are marked would be missed. */
+	/*
+	 * No rows are moved or added by retention while a sweep marks: it would miss their
+	 * references.
+	 */
 	if (!status && k->sweep.phase >= SWEEP_MARK)
 		return keep_sweep_step(s, now_ns, err);
 	if (!status && k->sweep_first)
 		status = keep_sweep_step(s, now_ns, err);
 	if (!status && !k->overdue)
 		status = keep_fold_step(s, err);
-	/* Which takes room at first. */
+	/* A merge needs more room at first. */
 	if (!status && !k->overdue)
 		status = merge_due(s, now_ns, err);
 	if (!status && k->emptying)
@@ -218,7 +222,7 @@ static int step(struct store *s, uint64_t now_ns, struct error *err)
 	return status ? status : vacuum(s, &f, err);
 }
 
-/* For those who are counted by name. Small, and made when first needed. */
+/* Indexes for folded processes. They are small, and created at the first use. */
 static int prepare(struct store *s, struct error *err)
 {
 	int status;

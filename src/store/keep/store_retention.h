@@ -64,7 +64,7 @@ struct store_retention_run {
 	int64_t folding;    /* window with processes that must still be folded; 0: none */
 	int64_t fold_after; /* its processes up to this id are done */
 	struct store_sweep sweep;
-	struct names coarse; /* frames and stacks, with 0: what they are where windows are merged */
+	struct names coarse; /* ids of frames and stacks, paired with 0, in merged windows */
 };
 
 /* A window that is merged or deleted. */
@@ -82,7 +82,7 @@ int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error
 int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err);
 int keep_fold_step(struct store *s, struct error *err);
 int keep_sweep_step(struct store *s, uint64_t now_ns, struct error *err);
-void keep_sweep_done(struct store_sweep *w); /* zeroed then */
+void keep_sweep_done(struct store_sweep *w); /* frees the sets; *w is zeroed */
 
 /* Parts of a sweep, within its transaction. *end: that part is done. */
 void bits_new(struct id_bits *b, int64_t end);

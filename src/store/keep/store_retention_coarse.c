@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A window that is merged tells functions from then on, and no longer addresses in them: of
- * all frames of one function the first stands for them, and paths that are then the same are
- * one. Frames without a name stay as they are. Paths of rare samples are most of what a
- * history would hold, and differ by addresses alone.
+ * A merged window stores functions instead of addresses: the first frame of a function stands for
+ * all frames of the function, and paths that become equal are one path. Frames without a name do
+ * not change. Without this, most of a store would be paths of rare samples that differ only in
+ * their addresses.
  */
 #include "store/keep/store_retention.h"
 
 #include <stddef.h>
 
-/* Paths that are looked up in one step. The rows that it leaves are the next one's. */
+/* Maximum number of paths that one step looks up. The next step continues with the rest. */
 #define COARSE_STACKS 4000
 
 struct coarse_row {
@@ -38,7 +38,7 @@ static int coarse_frame(struct store *s, int64_t frame, int64_t *to, struct erro
 	return status < 0 ? status : 0;
 }
 
-/* The stack of that parent and frame, found or made. */
+/* Finds or creates the stack with that parent and frame. */
 static int stack_of(struct store *s, int64_t parent, int64_t frame, int64_t *to, struct error *err)
 {
 	static const char find_sql[] = "SELECT id FROM stack WHERE parent = ? AND frame = ?";
@@ -77,7 +77,7 @@ struct coarse_step {
 	int64_t stack, frame;
 };
 
-/* Up to a stack that is known, and down again; what is not there stands for itself. */
+/* Goes up to a known stack, and down again. A stack without a row is mapped to itself. */
 static int coarse_stack(struct store *s, int64_t stack, int64_t *to, struct error *err)
 {
 	struct pair_names *known = &s->keeper->coarse.stacks;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Windows merged into longer ones, and windows deleted, rows of samples first. */
+/*
+ * Merges windows into longer ones, and deletes windows. Rows of samples are moved or deleted first.
+ */
 #include "store/keep/store_retention.h"
 
 static const uint64_t lengths[KEEP_LEVELS] = {
@@ -22,8 +24,8 @@ static const char move_all_sql[] =
         " weight = weight + excluded.weight, runnable_ns = runnable_ns + excluded.runnable_ns,"
         " blocked_ns = blocked_ns + excluded.blocked_ns";
 /*
- * Into a day: what was seen up to that often in two hours is told by thread, CPU and mode
- * alone, as [other]. Such rows are most of them, and little of what they count.
+ * A merge into a day: stacks with at most RARE samples in two hours become [other]; thread, CPU
+ * and mode stay. Most rows are of this kind, with a small part of the samples.
  */
 #define RARE "3"
 #define MOVE_DAY(into, other)                                                                      \
@@ -40,11 +42,11 @@ static const char move_day_all_sql[] = MOVE_DAY("?2", "?3") " AND 1" ADD_UP;
 static const char delete_sql[] =
         "DELETE FROM sample WHERE window = ?1 AND (" KEY ") < (" KEY_PLACES ")";
 static const char delete_all_sql[] = "DELETE FROM sample WHERE window = ?1";
-/* The key of the first row that this step leaves where it is. */
+/* The key of the first row after this step. */
 static const char bound_sql[] =
         "SELECT " KEY " FROM sample WHERE window = ?1 ORDER BY " KEY " LIMIT 1 OFFSET ?2";
 
-/* 1: key[] is where a step ends; 0: all that is left is one step. */
+/* 1: key[] is the end of the step; 0: the step takes all remaining rows. */
 static int find_bound(struct store *s, int64_t window, int64_t key[KEY_COUNT], struct error *err)
 {
 	sqlite3_stmt *find;
@@ -69,7 +71,7 @@ static int put_bound(struct store *s, const char *sql, int64_t window, const int
 	                key[5], key[6]);
 }
 
-/* The path of one frame that is called so, made if it is not there. */
+/* The stack whose only frame is named [other]; it is created at the first use. */
 static int other_stack(struct store *s, int64_t *id, struct error *err)
 {
 	static const char make_sql[] =
@@ -91,7 +93,7 @@ static int other_stack(struct store *s, int64_t *id, struct error *err)
 	        " k.parent = 0 AND k.frame = r.id WHERE n.text = '[other]' AND r.flags = 0";
 	int status;
 
-	_Static_assert(IMAGE_NAME == 6, "kinds of images stand in files");
+	_Static_assert(IMAGE_NAME == 6, "kinds of images are stored in files");
 	status = database_number(&s->db, find_sql, 0, id, err);
 	if (!status && !*id)
 		status = database_run(&s->db, make_sql, err);
@@ -101,8 +103,8 @@ static int other_stack(struct store *s, int64_t *id, struct error *err)
 }
 
 /*
- * Some rows of a window, moved `into` another or deleted (0). `other`: the path of those that
- * are rare, 0: each keeps its own. *left: there are more.
+ * Moves some rows of a window to window `into`, or deletes them (0). `other`: the stack for rare
+ * samples; 0: each row keeps its stack. *left: more rows remain.
  */
 static int rows_step(struct store *s, int64_t window, int64_t into, int64_t other, bool *left,
                      struct error *err)
@@ -143,7 +145,7 @@ static const char ledger_sql[] =
         " has_switches = min(has_switches, excluded.has_switches),"
         " has_steal = min(has_steal, excluded.has_steal)";
 
-/* The average is of windows of one length: each counts as often as it was merged. */
+/* A weighted average: the weight of a window is the number of windows merged into it. */
 static const char buffer_sql[] =
         "INSERT INTO buffer SELECT ?2, cpu, ring_bytes, used_max, used_average, lost_records"
         " FROM buffer WHERE window = ?1"
@@ -165,8 +167,8 @@ static const char rate_sql[] =
         " sample_ns = CASE WHEN excluded.sample_ns THEN excluded.sample_ns ELSE sample_ns END";
 
 /*
- * The mean rate, by time; what is missing, and what samples stand for, is in units of the
- * period asked for whatever the rate was. A day begins with nothing in it.
+ * The period of the mean rate over time. Lost time and weights of samples are in units of the
+ * configured period at every rate. A new window of a day is empty (merged = 0).
  */
 #define MEAN_PERIOD                                                                                \
 	"CASE WHEN t.merged = 0 THEN w.period_ns WHEN t.period_ns = w.period_ns OR"                \
@@ -218,7 +220,7 @@ static int move_books(struct store *s, int64_t from, int64_t into, struct error 
 	return status ? status : delete_window(s, from, err);
 }
 
-/* After keep_row() of KEEP_WINDOW_COLUMNS; 1: there is one. */
+/* Reads the row that keep_row() found with KEEP_WINDOW_COLUMNS; 1: there is a row. */
 static int taken(int status, sqlite3_stmt *statement, struct keep_window *w)
 {
 	if (status == 1)
@@ -232,9 +234,9 @@ static const char due_sql[] =
         " AND level = ?3 AND end_ns <= ?2 ORDER BY start_ns LIMIT 1";
 
 /*
- * Windows of one session and one stretch become one. The rate may have changed meanwhile: the
- * ledger counts ticks of the period asked for, whatever they came at (ledger_cpu.h), and
- * samples say what they stand for.
+ * Windows of one session and one time range are merged, even if the sampling rate changed between
+ * them: the ledger counts ticks of the configured period at every rate (ledger_cpu.h), and each
+ * sample has a weight.
  */
 static const char into_sql[] =
         "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns >= ?1 AND start_ns < ?2"
@@ -243,8 +245,8 @@ static const char into_sql[] =
 static const char by_id_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE id = ?1";
 
 /*
- * The window has its new level: those who lived in it alone are counted by name. Where they are
- * too many for one step, whoever dies before the next one leaves them to the next merger.
+ * The window has reached its new level: processes that lived only in it are folded. If they are too
+ * many for one step, the next steps and the next merge fold the rest.
  */
 static int close_step(struct store *s, int64_t window, struct error *err)
 {
@@ -262,7 +264,7 @@ static int close_step(struct store *s, int64_t window, struct error *err)
 	return status;
 }
 
-/* A day begins empty: all that goes there is moved. */
+/* Creates an empty window of a day; rows are then moved into it. */
 static int begin_day(struct store *s, const struct keep_window *w, struct keep_window *into,
                      struct error *err)
 {
@@ -315,7 +317,7 @@ static int merge(struct store *s, const struct keep_window *w, struct error *err
 	return status ? status : close_step(s, w->id, err);
 }
 
-/* In a transaction; `fn` does one step of a window. */
+/* Runs one step `fn` of a window in a transaction. */
 static int in_one(struct store *s,
                   int (*fn)(struct store *s, const struct keep_window *w, struct error *err),
                   const struct keep_window *w, struct error *err)
@@ -357,7 +359,7 @@ int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error
 	status = taken(status, find, &w);
 	if (status != 1)
 		return status;
-	/* All that is older has left this level; a clock that was set back may bring more. */
+	/* This level has no older windows. The margin is for a clock that was set back. */
 	*from_ns =
 	        w.start_ns > lengths[KEEP_LEVELS - 1] ? w.start_ns - lengths[KEEP_LEVELS - 1] : 0;
 	return in_one(s, merge, &w, err);
@@ -366,7 +368,7 @@ int keep_merge_step(struct store *s, int level, uint64_t before_ns, struct error
 static const char oldest_sql[] = "SELECT " KEEP_WINDOW_COLUMNS " FROM window WHERE start_ns < ?1"
                                  " ORDER BY start_ns LIMIT 1";
 
-/* Those who are not in the next window, where late samples are. */
+/* Processes without samples in the next window, which may contain late samples. */
 static const char gone_processes_sql[] =
         "DELETE FROM process WHERE id BETWEEN ?1 AND ?2 AND coalesce(start_ns, 0) + life_ns <="
         " (SELECT start_ns FROM window ORDER BY start_ns LIMIT 1) AND id NOT IN (SELECT process"
@@ -376,7 +378,10 @@ static const char gone_threads_sql[] =
         "DELETE FROM thread WHERE id BETWEEN ?1 AND ?2 AND process BETWEEN ?3 AND ?4 AND NOT"
         " EXISTS (SELECT 1 FROM process p WHERE p.id = thread.process)";
 
-/* Who came in a window that is gone, and went in it: most of what a file of builds holds. */
+/*
+ * Deletes processes that started and ended in a deleted window: on build machines most rows are
+ * such.
+ */
 static int delete_people(struct store *s, const struct keep_window *w, struct error *err)
 {
 	int status = keep_put(s, gone_processes_sql, err, "ii", w->process_first, w->process_last);
@@ -407,7 +412,7 @@ int keep_delete_step(struct store *s, uint64_t before_ns, struct error *err)
 	int status = keep_row(s, oldest_sql, &find, err, "i", (int64_t)before_ns);
 
 	status = taken(status, find, &w);
-	/* One that was begun is ended, whether it is due now or not. */
+	/* A deletion that has started is completed, even if the window is no longer due. */
 	if (status != 1 || (w.end_ns > before_ns && w.level != KEEP_LEVEL_GOES))
 		return status < 0 ? status : 0;
 	s->keeper->rows_gone++;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows that nothing refers to any more: processes and threads that ended before the oldest
- * window, then stacks and frames, by marking all that samples refer to, then functions,
- * images and names (store_retention_sweep_names.c).
+ * Deletes rows without references: first processes and threads that ended before the oldest
+ * window; then stacks and frames, after all stacks of samples were marked; then functions, images
+ * and names (store_retention_sweep_names.c).
  *
- * Between two steps a window may be added. Its samples are marked before anything more is
- * deleted, and after each deletion the writer forgets what ids it knew.
+ * A window may be added between two steps. Its samples are marked before the next deletion, and
+ * the writer drops its cached ids after each deletion.
  */
 #include "store/keep/store_retention.h"
 
 #include <string.h>
 
-/* A thread that has ended may have samples for a moment yet, in the next window. */
+/* A thread that has ended may have late samples in the next window. */
 #define SWEEP_LATE_NS INT64_C(10000000000)
-/* Not more often, for that it reads all rows of samples. */
+/* Minimum time between two sweeps, since a sweep reads all rows of samples. */
 #define SWEEP_EVERY_NS (12 * 3600 * UINT64_C(1000000000))
 
 void bits_new(struct id_bits *b, int64_t end)
@@ -29,7 +29,7 @@ void bits_set(struct id_bits *b, int64_t id)
 		b->bytes[id / 8] |= (uint8_t)(1 << id % 8);
 }
 
-/* Beyond the end are those that came later. */
+/* Ids beyond the end were added later, and count as used. */
 bool bits_has(const struct id_bits *b, int64_t id)
 {
 	return id >= b->end || b->bytes[id / 8] >> id % 8 & 1;
@@ -49,7 +49,7 @@ static void sweep_end(struct store *s)
 	keep_sweep_done(&s->keeper->sweep);
 }
 
-/* Other machines' writers know ids that they would use again. */
+/* No sweep while another host writes to the file: its writer has cached ids of rows. */
 static int may_begin(struct store *s, bool *may, struct error *err)
 {
 	sqlite3_stmt *row;
@@ -84,7 +84,7 @@ static int oldest(struct store *s, int64_t *start_ns, struct error *err)
 	                       INT64_MAX, start_ns, err);
 }
 
-/* The id up to which a step goes; *last INT64_MAX: it is the last step. */
+/* *last: the last id of a step; INT64_MAX: it is the last step. */
 static int chunk_end(struct store *s, const char *sql, int64_t *last, struct error *err)
 {
 	sqlite3_stmt *row;
@@ -122,7 +122,7 @@ static int sweep_rows(struct store *s, const char *chunk, const char *sql, bool 
 	return status;
 }
 
-/* What is left of sessions of which no window is. */
+/* Deletes sessions without windows and their dependent rows. */
 static int sweep_sessions(struct store *s, struct error *err)
 {
 	int64_t oldest_ns;
@@ -177,7 +177,7 @@ static int begin_marks(struct store *s, struct error *err)
 	return 0;
 }
 
-/* The stacks of one window after those that are marked; *end: there is none. */
+/* Marks the stacks of the next unmarked window; *end: there is no such window. */
 static int mark_window(struct store *s, bool *end, struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;
@@ -201,7 +201,7 @@ static int mark_window(struct store *s, bool *end, struct error *err)
 	return status;
 }
 
-/* What the writer added since. */
+/* Marks rows that the writer added since the last step. */
 static int mark_new(struct store *s, struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;
@@ -236,7 +236,10 @@ static int delete_ids(struct store *s, const char *sql, const id_list *ids, stru
 	return status;
 }
 
-/* From the last to the first: a stack comes after its parent, so who is called says it first. */
+/*
+ * In descending order: the id of a callee is larger than its parent's, so a used callee marks its
+ * parent before the parent is checked.
+ */
 static int sweep_stacks(struct store *s, bool *end, struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;
@@ -295,7 +298,7 @@ static void go_on(struct store_sweep *w, enum sweep_phase phase, int64_t next)
 	w->next = next;
 }
 
-/* What frames, samples and rows of processes refer to in turn. */
+/* The phases for functions, images and names, in the order of the references. */
 static int name_phase_step(struct store *s, struct error *err)
 {
 	struct store_sweep *w = &s->keeper->sweep;

@@ -72,7 +72,7 @@ int keep_sweep_images(struct store *s, bool *end, struct error *err)
 	return status;
 }
 
-/* A session that began after the marking has another dictionary. */
+/* *id: the newest session. A session that began after the marking has another dictionary. */
 static int newest_session(struct store *s, int64_t *id, struct error *err)
 {
 	return database_number(&s->db, "SELECT max(id) FROM session", 0, id, err);

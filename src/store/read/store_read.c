@@ -62,7 +62,7 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 
 	if (!status)
 		status = database_open(&r->db, path, DATABASE_READ, err);
-	/* One state of the file for all that is read. */
+	/* One read transaction: all queries see the same state of the file. */
 	if (!status)
 		status = database_run(&r->db, "BEGIN", err);
 	if (!status)
@@ -77,7 +77,8 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p)
 {
-	*r = (struct store_reader){.range = range, .p = p, .nobody = ID_NONE, .room = SEQUENCE_MAX};
+	*r = (struct store_reader){
+	        .range = range, .p = p, .missing_thread = ID_NONE, .room = SEQUENCE_MAX};
 	intern_init(&r->names);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The books of the windows that were read, added up by session and CPU. Windows sampled at
- * different rates are lines of their own: a tick that did not come stands for the period of
- * its own time.
+ * Adds up the ledgers of the windows by session and CPU. Windows with different sampling rates
+ * are separate lines, since a missing tick stands for the period at its time.
  */
 #include "store/read/store_reader.h"
 
@@ -14,7 +13,7 @@ static const char ledger_sql[] =
 static const char buffer_sql[] = "SELECT cpu, ring_bytes, used_max, lost_records FROM buffer"
                                  " WHERE window = ?";
 
-/* The line that it adds to. */
+/* The line to which the ledger row is added; it is created at the first use. */
 static struct ledger_cpu *line_of(struct ledger *l, const struct ledger_cpu *c)
 {
 	struct ledger_cpu *line;
@@ -130,8 +129,8 @@ static const char times_sql[] =
         "SELECT oncpu_ns, runnable_ns, blocked_ns FROM process WHERE id = ?";
 
 /*
- * Times of processes are kept for their whole lives: they belong to what was read only where
- * that is all there is.
+ * The store has times of processes only for their whole lives. They are used only if the range
+ * includes the whole history.
  */
 static int add_process(struct store_reader *r, int64_t id, uint32_t process, struct error *err)
 {

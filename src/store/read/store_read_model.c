@@ -29,16 +29,16 @@ static int one_row(struct store_reader *r, const char *sql, int64_t id, sqlite3_
 }
 
 /* The thread "[not kept]", for threads that were deleted from the file or never were in it. */
-static uint32_t nobody(struct store_reader *r)
+static uint32_t missing_thread(struct store_reader *r)
 {
 	struct process process = {.pid = -1, .instance = 1};
 	struct thread thread = {.tid = -1};
 
-	if (r->nobody != ID_NONE)
-		return r->nobody;
+	if (r->missing_thread != ID_NONE)
+		return r->missing_thread;
 	thread.process = process_restore(r->p->processes, &process, "[not kept]", NULL);
-	r->nobody = process_restore_thread(r->p->processes, &thread, "[not kept]");
-	return r->nobody;
+	r->missing_thread = process_restore_thread(r->p->processes, &thread, "[not kept]");
+	return r->missing_thread;
 }
 
 static uint64_t end_of(sqlite3_stmt *s, int start, int life)
@@ -111,7 +111,7 @@ static int take_thread(struct store_reader *r, sqlite3_stmt *s, uint32_t *thread
 	if (status)
 		return status;
 	*thread = known ? process_restore_thread(r->p->processes, &t, store_column_text(s, 2))
-	                : nobody(r);
+	                : missing_thread(r);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ int store_reader_thread(struct store_reader *r, int64_t id, uint32_t *thread, st
 	if (status == 1)
 		status = take_thread(r, s, thread, err);
 	else if (!status)
-		*thread = nobody(r);
+		*thread = missing_thread(r);
 	sqlite3_reset(s);
 	*store_ids_place(&r->threads, id) = *thread;
 	return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is to be known of a stretch of history besides its sums: the time that is not in it. */
+/* Notes on a time range of the history: gaps without measurement, merged windows. */
 #include "store/read/store_reader.h"
 
 #include "base/memory/buf.h"
@@ -10,8 +10,8 @@
 #include <time.h>
 
 #define SECOND UINT64_C(1000000000)
-#define HOLES_TOLD 4
-/* Windows end and begin a little apart. */
+#define HOLES_LISTED 4
+/* Shorter gaps are ignored: between two windows there is always some time. */
 #define HOLE_NS (SECOND / 2)
 
 struct hole {
@@ -56,7 +56,7 @@ static void add_hole(struct holes *h, uint64_t start_ns, uint64_t end_ns)
 	h->all_ns += end_ns - start_ns;
 }
 
-/* Windows of all sessions, by time. */
+/* Sorts the windows of all sessions by time, and finds the gaps between them. */
 static void find_holes(struct store_reader *r, struct holes *h)
 {
 	const struct store_range *range = r->range;
@@ -109,7 +109,7 @@ static int by_length(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-static int tell_holes(struct store_reader *r, struct error *err)
+static int note_holes(struct store_reader *r, struct error *err)
 {
 	char length[STORE_TIME_TEXT];
 	struct holes h = {0};
@@ -119,21 +119,22 @@ static int tell_holes(struct store_reader *r, struct error *err)
 	find_holes(r, &h);
 	if (h.list.count)
 		qsort(h.list.items, h.list.count, sizeof(*h.list.items), by_length);
-	for (size_t i = 0; !status && i < h.list.count && i < HOLES_TOLD; i++)
+	for (size_t i = 0; !status && i < h.list.count && i < HOLES_LISTED; i++)
 		status = describe_hole(r, &h.list.items[i], &text, err);
-	if (!status && h.list.count > HOLES_TOLD)
-		buf_addf(&text, "; and %zu shorter %s", h.list.count - HOLES_TOLD,
-		         plural(h.list.count - HOLES_TOLD, "one", "ones"));
+	if (!status && h.list.count > HOLES_LISTED)
+		buf_addf(&text, "; and %zu shorter %s", h.list.count - HOLES_LISTED,
+		         plural(h.list.count - HOLES_LISTED, "one", "ones"));
 	if (!status && h.list.count)
 		note(r,
-		     "Nothing was measured in %s of the time: %s. It is in no sum, idle neither.",
+		     "Nothing was measured in %s of the time: %s. No sum contains this time, not "
+		     "even idle time.",
 		     duration_text(h.all_ns, length), buf_text(&text));
 	vec_done(&h.list);
 	buf_done(&text);
 	return status;
 }
 
-static void tell_windows(struct store_reader *r)
+static void note_windows(struct store_reader *r)
 {
 	const struct store_span *first = &r->windows.items[0];
 	uint64_t end_ns = 0, held_ns = 0;
@@ -145,34 +146,35 @@ static void tell_windows(struct store_reader *r)
 	}
 	if (first->start_ns + SECOND < r->range->from_ns ||
 	    (r->range->to_ns && end_ns > r->range->to_ns + SECOND))
-		note(r, "Windows are taken whole: this is of the time from %s to %s.",
+		note(r, "Whole windows are read: this report covers the time from %s to %s.",
 		     store_time_text(first->start_ns, from), store_time_text(end_ns, to));
 	if (held_ns)
-		note(r, "In %s of the time the measurement itself was held up, and saw nothing.",
+		note(r,
+		     "In %s of the time the measurement itself was paused: nothing was recorded.",
 		     duration_text(held_ns, from));
 }
 
 int store_reader_notes(struct store_reader *r, struct error *err)
 {
-	int status = tell_holes(r, err);
+	int status = note_holes(r, err);
 	uint64_t merged = 0;
 
 	if (status)
 		return status;
-	tell_windows(r);
+	note_windows(r);
 	vec_each (w, &r->windows)
 		merged += w->merged > 1;
 	if (merged)
 		note(r,
 		     "%" PRIu64
-		     " of %zu %s merged from shorter ones, which tell functions, but not "
-		     "addresses in them: each function's samples are at one of its addresses.",
+		     " of %zu %s merged from shorter ones. Merged windows contain functions, but "
+		     "no addresses: the samples of a function are shown at one of its addresses.",
 		     merged, r->windows.count,
 		     plural(r->windows.count, "window is", "windows are"));
 	if (r->by_name)
 		note(r,
-		     "Of older windows processes are kept by name alone: %" PRIu64 " %s by %" PRIu64
-		     " %s, each of which counts as one here.",
+		     "In older windows processes are stored by name alone: %" PRIu64
+		     " %s under %" PRIu64 " %s, and each name counts as one process here.",
 		     r->by_name, plural(r->by_name, "instance", "instances"), r->names_for_them,
 		     plural(r->names_for_them, "name", "names"));
 	return 0;

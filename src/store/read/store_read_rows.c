@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of samples, added up over windows, and the order in which their samples came as far
- * as it is known: by windows. Within a window it is not, and the samples of a CPU are dealt
- * out evenly at random, always the same way: intervals from them are those of independent
- * samples in each window.
+ * Adds up rows of samples over windows, and restores the order of samples. The order is known by
+ * window only. Within a window the samples of a CPU are put in a random but reproducible order, so
+ * confidence intervals are those of independent samples within each window.
  */
 #include "store/read/store_reader.h"
 
@@ -39,7 +38,7 @@ static struct store_sequence *sequence_of(struct store_reader *r, uint32_t recor
 	struct store_sequence *made;
 	struct profile_sequence *sequence;
 
-	/* Windows come session by session. */
+	/* Windows are sorted by session. */
 	if (r->sequences.count && r->sequences.items[0].recording != recording)
 		r->sequences.count = 0;
 	vec_each (s, &r->sequences)
@@ -72,7 +71,7 @@ static void append(struct store_reader *r, uint32_t recording, const struct prof
 		vec_push(&sequence->rows, row);
 }
 
-/* Deals out what the window added to each sequence. */
+/* Shuffles the samples that the window added to each sequence. */
 static void shuffle_window(struct store_reader *r, const struct store_span *w)
 {
 	uint64_t state = hash_u64((uint64_t)w->id);

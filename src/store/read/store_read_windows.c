@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which machine, which windows, and what is known of the sessions that measured them. */
+/* Selects the host and the windows of a range, and reads their sessions. */
 #include "store/read/store_reader.h"
 
 #include "base/memory/buf.h"
@@ -37,20 +37,20 @@ static int choose_host(struct store_reader *r, struct error *err)
 	int status = list_hosts(r, &names, &count, err);
 
 	if (!status && !count)
-		status = error_set(err, ENODATA, "%s: nothing was written to it yet", r->db.path);
+		status = error_set(err, ENODATA, "%s: the store is still empty", r->db.path);
 	else if (!status && !wanted && count > 1)
 		status = error_set(err, EINVAL,
 		                   "%s holds the history of several machines; choose one with "
 		                   "--host: %s",
 		                   r->db.path, buf_text(&names));
 	else if (!status && wanted && !r->host)
-		status = error_set(err, EINVAL, "%s holds nothing of a machine '%s'; it has: %s",
+		status = error_set(err, EINVAL, "%s has no data of machine '%s'; it has: %s",
 		                   r->db.path, wanted, buf_text(&names));
 	buf_done(&names);
 	return status;
 }
 
-static int nothing_there(struct store_reader *r, struct error *err)
+static int refuse_range(struct store_reader *r, struct error *err)
 {
 	static const char sql[] =
 	        "SELECT min(w.start_ns), max(w.end_ns) FROM window w "
@@ -65,7 +65,7 @@ static int nothing_there(struct store_reader *r, struct error *err)
 		status = error_set(err, ENODATA, "%s: no window was written to it yet", r->db.path);
 	else
 		status = error_set(err, ENODATA,
-		                   "%s holds nothing of the time asked for; it reaches from %s to "
+		                   "%s has no data of the requested time; its data is from %s to "
 		                   "%s",
 		                   r->db.path, store_time_text(store_column(s, 0), from),
 		                   store_time_text(store_column(s, 1), to));
@@ -94,7 +94,7 @@ static void take_session(struct store_reader *r, sqlite3_stmt *s, struct recordi
 	rec->cmdline = copied(s, 6);
 	a->machine_wide = sqlite3_column_int(s, 7) != 0;
 	a->observer_pid = sqlite3_column_int(s, 8);
-	/* All times of a store are the wall's. */
+	/* All times in a store are wall clock times. */
 	rec->clockid = CLOCK_REALTIME;
 	a->present = true;
 	a->exit_status = -1;
@@ -155,7 +155,7 @@ static void take_attr(struct store_reader *r, sqlite3_stmt *s, struct recording 
 	*store_ids_place(&r->events, sqlite3_column_int64(s, 0)) = find_event(r->p, a);
 }
 
-#define STORE_NOTES_MAX 1000 /* of a session; a damaged store may have more */
+#define STORE_NOTES_MAX 1000 /* per session; a damaged store may contain more */
 
 static const char budget_sql[] =
         "SELECT share_ppm, cost_low_ns, cost_high_ns, cost_samples, record_ns FROM session_budget"
@@ -269,7 +269,7 @@ static int take_window(struct store_reader *r, sqlite3_stmt *s, struct error *er
 	return 0;
 }
 
-/* The rate was another one than before, or than the event's, or for another reason. */
+/* Adds a rate change: the window has another rate than the one before, or for another reason. */
 static void take_rate(struct recording *rec, const struct store_span *w, uint64_t asked_ns,
                       struct account_rate *now)
 {
@@ -286,7 +286,7 @@ static void take_rate(struct recording *rec, const struct store_span *w, uint64_
 	*now = rate;
 }
 
-/* What measuring took, in these windows; `taken_ns` is summed up before. */
+/* Adds the cost of the measurement in the window to the sums; `taken_ns` is the sum so far. */
 static void take_budget(struct recording *rec, const struct store_span *w, uint64_t *taken_ns)
 {
 	struct account_budget *b = &rec->account.budget;
@@ -300,7 +300,7 @@ static void take_budget(struct recording *rec, const struct store_span *w, uint6
 		b->spent_ppm = (uint64_t)((double)*taken_ns / (double)b->looked_ns * 1e6 + 0.5);
 }
 
-/* What the windows of one session add up to. Sampling was on for as long as they last. */
+/* Sums up the windows of one session. Sampling was enabled for their whole length. */
 static void close_session(struct store_reader *r, uint32_t recording)
 {
 	struct recording *rec = r->p->recordings.items[recording];
@@ -345,7 +345,7 @@ int store_reader_windows(struct store_reader *r, struct error *err)
 	while (!status && (status = database_step(&r->db, s, err)) == 1)
 		status = take_window(r, s, err);
 	if (!status && !r->windows.count)
-		status = nothing_there(r, err);
+		status = refuse_range(r, err);
 	for (uint32_t i = 0; !status && i < r->p->recordings.count; i++)
 		close_session(r, i);
 	return status;

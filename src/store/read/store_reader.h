@@ -5,8 +5,8 @@
  *
  * A missing row that another row refers to (it was folded, or the file is damaged) is replaced by
  * a thread "[not kept]" or an unknown frame. The file is not trusted: every number is checked
- * where it is read, and chains are bounded. Life cycle and threads are
- * those of store_read(). Uses: base, image, process, profile.
+ * where it is read, and the length of chains is limited. Life cycle and threads are those of
+ * store_read(). Uses: base, image, process, profile.
  */
 #ifndef ASSAY_STORE_READ_STORE_READER_H
 #define ASSAY_STORE_READ_STORE_READER_H
@@ -43,7 +43,7 @@ struct store_sequence {
 	uint32_t recording;
 	int64_t cpu;
 	uint8_t event;
-	size_t begun; /* items of windows before */
+	size_t begun; /* number of items from earlier windows */
 };
 
 struct store_reader {
@@ -57,43 +57,46 @@ struct store_reader {
 	struct store_ids events;    /* to profile.events */
 	struct store_ids functions; /* to texts of `names` */
 	struct intern names;
-	uint32_t nobody;  /* thread that replaces missing ones; ID_NONE: not created yet */
-	uint64_t by_name; /* instances that are kept by name, */
-	uint64_t names_for_them;
-	uint64_t bytes; /* of the file */
+	uint32_t missing_thread; /* thread that replaces missing ones; ID_NONE: not created yet */
+	uint64_t by_name;        /* number of instances that are stored by name */
+	uint64_t names_for_them; /* number of names for these instances */
+	uint64_t bytes;          /* of the file */
 	VEC(struct store_sequence) sequences;
-	uint64_t room; /* items that sequences may still have */
+	uint64_t room; /* remaining number of items for all sequences */
 };
 
 /*
- * What store_read() does with a database that is open, in steps: `r.db` is the caller's, and is
- * closed before store_reader_done().
+ * The steps of store_read() on an open database. The caller opens `r.db`, and closes it before
+ * store_reader_done().
  */
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p);
 int store_reader_all(struct store_reader *r, struct error *err);
 void store_reader_done(struct store_reader *r);
 
-/* The recordings and their windows, from range; -ENODATA with what there is. */
+/*
+ * Reads the sessions and windows of the range. -ENODATA: none; the error names the range of the
+ * store.
+ */
 int store_reader_windows(struct store_reader *r, struct error *err);
-/* Threads, paths and images by their ids in the store, read when met first. */
+/* Map ids of the store to threads, paths and images; a row is read at the first use of its id. */
 int store_reader_thread(struct store_reader *r, int64_t id, uint32_t *thread, struct error *err);
 int store_reader_path(struct store_reader *r, int64_t stack, uint32_t *path, struct error *err);
 int store_reader_image(struct store_reader *r, int64_t id, uint32_t *image, struct error *err);
-/* Names for frames, once all were met. */
+/* Adds the names of all frames to the images; call it after the last frame was read. */
 void store_reader_close_names(struct store_reader *r);
 
 int store_reader_rows(struct store_reader *r, struct error *err);
 int store_reader_ledger(struct store_reader *r, struct error *err);
-/* Sentences: what was not measured, what is left of what was. */
+/* Adds notes: gaps without measurement, and details that merging removed. */
 int store_reader_notes(struct store_reader *r, struct error *err);
 
-/* A moment in local time, for sentences. */
+/* A time as local time, for messages. */
 #define STORE_TIME_TEXT 32
 const char *store_time_text(uint64_t time_ns, char text[STORE_TIME_TEXT]);
 
-/* Numbers that are not negative, whatever stands in the file. */
+/* The number in a column; negative numbers, which only a damaged file has, become 0. */
 uint64_t store_column(sqlite3_stmt *statement, int column);
-/* "" where it is NULL. */
+/* "" if the column is NULL. */
 const char *store_column_text(sqlite3_stmt *statement, int column);
 
 #endif

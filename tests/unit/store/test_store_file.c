@@ -142,7 +142,7 @@ static void what_is_no_store_is_left_alone(void)
 	struct error err;
 
 	write_file("hello", 5);
-	check_refused(EINVAL, "a recording is given without --store");
+	check_refused(EINVAL, "use a recording without --store");
 	CHECK(file_kind_of(path, NULL) != FILE_STORE);
 	fresh();
 	sqlite_change(path, "CREATE TABLE mails (id)");
