@@ -286,14 +286,14 @@ static void put_heading(struct graph *g)
 	if (g->below.rows)
 		buf_addf(b,
 		         "desc: Left out: %" PRIu64 " %s with %" PRId64
-		         " ns together, less than nothing after compensation\n",
+		         " ns together, negative after compensation\n",
 		         g->below.rows, plural(g->below.rows, "path", "paths"), g->below.sum);
 	if (uncalled)
 		buf_addf(b,
 		         "desc: Open before: %" PRIu64
 		         " %s with 1 call to a function that was open when counting "
 		         "began\n",
-		         uncalled, plural(uncalled, "caller stands", "callers stand"));
+		         uncalled, plural(uncalled, "caller has an arc", "callers have arcs"));
 	buf_puts(b, "positions: line\n");
 	for (unsigned i = 1; i < n->value_count; i++)
 		buf_addf(b, "event: %c%s_ns : %s time (ns)\n", toupper(*n->values[i].name),

@@ -6,8 +6,8 @@
  *
  * In a recursion only the outermost call adds its times to the pair with its caller; inner calls
  * are counted without times. The times that flow into a function therefore add up to the function's
- * time, and no time is counted twice. All processes are summed, under "(outside)". Negative times
- * are left out, because the format has no sign; they are returned. Times are ns. Appends to a
+ * time, and no time is counted twice. All processes are summed, under "(outside)". The format has
+ * no sign, so negative times are left out and returned. Times are ns. Appends to a
  * spill, which reports failures. One thread. Uses: base, profile.
  */
 #ifndef ASSAY_EXPORT_CALLGRIND_H

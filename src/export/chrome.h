@@ -12,7 +12,7 @@
  *
  * chrome_init(), chrome_line() (a trace_line_fn) for each line, chrome_end(), chrome_done(). The
  * text is valid only after chrome_end(). Memory: names of threads and open calls. An error of `out`
- * (-errno) stops the run. One thread. Uses: base, trace, view.
+ * chrome_init(), chrome_line() (a trace_line_fn) for each line, chrome_end(), chrome_done(). The
  */
 #ifndef ASSAY_EXPORT_CHROME_H
 #define ASSAY_EXPORT_CHROME_H

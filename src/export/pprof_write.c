@@ -13,7 +13,8 @@ struct pprof_writer {
 	const struct symbolized_profile *n;
 	struct spill *out;
 	z_stream stream;
-	struct intern words;       /* texts that the model has not; their ids come behind its own */
+	struct intern
+	        words; /* texts that the model does not have; their ids follow those of the model */
 	struct buf message, inner; /* scratch */
 	int code;                  /* zlib's first failure, Z_OK */
 };
@@ -32,7 +33,7 @@ static void put_varint(struct buf *b, uint64_t v)
 
 static void put_number(struct buf *b, unsigned field, uint64_t v)
 {
-	if (!v) /* what is not there is 0 */
+	if (!v) /* a missing field is 0 */
 		return;
 	put_varint(b, (uint64_t)field << 3);
 	put_varint(b, v);
@@ -45,7 +46,7 @@ static void put_bytes(struct buf *b, unsigned field, const void *bytes, size_t s
 	buf_add(b, bytes, size);
 }
 
-/* Hands bytes to zlib, and what comes of them to `out`. */
+/* Compresses bytes with zlib, and appends the result to `out`. */
 static void deflate_some(struct pprof_writer *w, const void *bytes, size_t size, int flush)
 {
 	unsigned char packed[16384];
@@ -65,7 +66,7 @@ static void deflate_some(struct pprof_writer *w, const void *bytes, size_t size,
 	spill_some(w->out);
 }
 
-/* w->message as one field of the profile. */
+/* Writes w->message as one field of the profile. */
 static void put_message(struct pprof_writer *w, unsigned field)
 {
 	struct buf head = {0};
@@ -152,7 +153,7 @@ static void put_samples(struct pprof_writer *w)
 	}
 }
 
-/* Addresses are offsets in the file, as if it were mapped whole at 0. */
+/* Addresses are offsets in the file, as if the whole file were mapped at 0. */
 static void put_mapping(struct pprof_writer *w, uint32_t i)
 {
 	const struct named_image *image = &w->n->images.items[i];
@@ -164,7 +165,7 @@ static void put_mapping(struct pprof_writer *w, uint32_t i)
 	build_id_text(&image->build_id, build_id);
 	put_number(&w->message, MAPPING_ID, (uint64_t)i + 1);
 	put_number(&w->message, MAPPING_START, low);
-	/* the first address behind; 64 bits hold none behind the last page */
+	/* the first address after the mapping; after the last page it does not fit into 64 bits */
 	put_number(&w->message, MAPPING_LIMIT, empty ? 0 : (last == UINT64_MAX ? last : last + 1));
 	put_number(&w->message, MAPPING_OFFSET, low);
 	put_number(&w->message, MAPPING_FILE, image->name);
@@ -222,7 +223,7 @@ static void put_heading(struct pprof_writer *w)
 		put_field(w, PROFILE_DEFAULT, word(w, n->values[n->main_value].name));
 }
 
-/* Last, for only now it is known which there are. */
+/* Written last, since the other fields add strings. */
 static void put_strings(struct pprof_writer *w)
 {
 	const struct intern *tables[] = {&w->n->texts, &w->words};
@@ -238,10 +239,10 @@ int pprof_write(const struct symbolized_profile *n, struct spill *out, struct er
 {
 	struct pprof_writer w = {.n = n, .out = out};
 
-	/* 16: the header of gzip, with no time and no name in it: the same comes out each time */
+	/* 16: a gzip header, without time and name, so that equal input gives equal output */
 	if (deflateInit2(&w.stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
 	    Z_OK)
-		return error_set(err, ENOMEM, "zlib cannot begin: no memory");
+		return error_set(err, ENOMEM, "zlib cannot start: out of memory");
 	intern_init(&w.words);
 	put_samples(&w);
 	for (uint32_t i = 0; i < n->images.count; i++)
@@ -257,5 +258,5 @@ int pprof_write(const struct symbolized_profile *n, struct spill *out, struct er
 	intern_done(&w.words);
 	buf_done(&w.message);
 	buf_done(&w.inner);
-	return w.code ? error_set(err, EIO, "zlib cannot go on: %s", zError(w.code)) : 0;
+	return w.code ? error_set(err, EIO, "zlib cannot compress: %s", zError(w.code)) : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code: what annotate asks of an image beyond names.
+ * Reads the machine code of functions, for annotate.
  */
 #include "symbol/symbolizer_internal.h"
 
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Larger functions are cut: no compiler makes them. */
+/* Larger functions are truncated; compilers do not generate them. */
 #define CODE_MAX_BYTES (16u << 20)
 
 static void set_machine(struct symbol_code *code, enum elf_machine machine)
@@ -55,7 +55,7 @@ static int file_code(struct symbolizer *s, uint32_t image, uint8_t *bytes, struc
 		                 i->trouble ? i->trouble : "it is not a file");
 	code->size = elf_file_read(i->file, code->address, bytes, code->size);
 	if (!code->size)
-		return error_set(err, ENOENT, "%s: holds no code at address %#llx",
+		return error_set(err, ENOENT, "%s: has no code at address %#llx",
 		                 elf_file_path(i->file), (unsigned long long)code->address);
 	code->source = elf_file_path(i->file);
 	set_machine(code, elf_file_machine(i->file));
@@ -103,7 +103,7 @@ static const char *recorded_release(struct symbolizer *s, struct kernel_identity
 	return s->options.kernel_release ? s->options.kernel_release : running->release;
 }
 
-/* From the .ko by the function's name: its calls are not linked yet, their targets are 0. */
+/* Reads code from the .ko by the function's name. Its calls are not linked: their targets are 0. */
 static int module_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
                        struct symbol_code *code, struct error *err)
 {
@@ -127,7 +127,7 @@ static int module_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
 		return error_set(err, ENOENT, "%s: has no function %s", elf_file_path(i->module),
 		                 symbol_table_name(i->table, entry));
 	offset += address - i->table->entries.items[entry].start;
-	/* kallsyms counts what is between two functions to the first. */
+	/* In kallsyms a function extends to the start of the next one. */
 	if (size && size < code->size)
 		code->size = size;
 	code->size = elf_file_read_at(i->module, offset, bytes, code->size);
@@ -139,7 +139,7 @@ static int module_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
 	return 0;
 }
 
-/* From memory, where the kernel's own changes of its code are seen, else from files. */
+/* Reads code from memory, which includes the kernel's patches of its own code, else from files. */
 static int kernel_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
                        struct symbol_code *code, struct error *err)
 {
@@ -159,9 +159,9 @@ static int kernel_code(struct symbolizer *s, uint32_t image, uint8_t *bytes,
 	if (vmlinux_code(s, bytes, code))
 		return 0;
 	return error_set(err, ENOENT,
-	                 "the code of %s cannot be read: %s; and no vmlinux of the recorded kernel "
+	                 "the code of %s cannot be read: %s; no vmlinux of the recorded kernel "
 	                 "was found: install its debug package (Debian: linux-image-%s-dbg), or "
-	                 "give one with --vmlinux",
+	                 "name a vmlinux with --vmlinux",
 	                 name, core.text, recorded_release(s, &running));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names by which files offer their functions to others. */
+/* Names under which files export their functions. */
 #include "symbol/symbolizer_internal.h"
 
 static const struct symbol_table *exports_of(struct symbol_image *i)

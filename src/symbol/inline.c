@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines and inlined functions of frames: which file's DWARF says, and
- * names as people write them.
+ * Source lines and inlined functions of frames: selects the file whose DWARF applies, and
+ * demangles names.
  */
 #include "symbol/debug/debug_file.h"
 #include "symbol/demangle/demangle.h"
@@ -19,7 +19,9 @@ static struct debug_index *open_index(struct symbolizer *s, struct elf_file *f,
 	return debug_index_new(f, s->cache, id->size ? name : NULL);
 }
 
-/* The file's own, else that of its debug file; kept under the build-id of the file asked for. */
+/*
+ * The index of the file, else of its debug file. The cache key is the build-id of the file itself.
+ */
 static struct debug_index *file_index(struct symbolizer *s, struct symbol_image *i)
 {
 	const struct build_id *id = elf_file_build_id(i->file);
@@ -31,7 +33,7 @@ static struct debug_index *file_index(struct symbolizer *s, struct symbol_image 
 	return i->debug ? open_index(s, i->debug, id) : NULL;
 }
 
-/* What knows about a frame, and the frame's address there; NULL: nothing does. */
+/* The index that covers a frame, and the frame's address in it; NULL: none. */
 static struct debug_index *index_of(struct symbolizer *s, struct frame frame, uint64_t *address)
 {
 	struct symbol_image *i = symbolizer_image(s, frame.image);
@@ -52,7 +54,10 @@ static struct debug_index *index_of(struct symbolizer *s, struct frame frame, ui
 	return i->index;
 }
 
-/* After a question: where too many hold files open, the one that began first lets go. */
+/*
+ * Called after a query. If too many indexes hold files open, the one that was opened first closes
+ * its file.
+ */
 static void limit_awake(struct symbolizer *s, struct debug_index *index)
 {
 	if (!debug_index_is_awake(index))
@@ -83,7 +88,7 @@ bool symbolizer_line(struct symbolizer *s, struct frame frame, const char **file
 	return known;
 }
 
-/* One string for a name, whichever file it comes from. */
+/* Returns the same string for equal names from different files. */
 static const char *inline_name(struct symbolizer *s, struct symbol_image *i,
                                const struct debug_inline *in)
 {

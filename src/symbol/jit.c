@@ -59,10 +59,11 @@ int jit_bytes(const struct image *image, uint8_t *bytes, struct symbol_code *cod
 	uint64_t offset = code->address & OFFSET_MASK;
 
 	if (!e || !e->code || offset >= e->size)
-		return error_set(err, ENOENT,
-		                 "the code of %s was not kept: a perf map holds names alone, a "
-		                 "jitdump (node --perf-prof) holds code too",
-		                 e ? e->name : "this address");
+		return error_set(
+		        err, ENOENT,
+		        "the code of %s was not recorded: a perf map contains names only, a "
+		        "jitdump (node --perf-prof) contains code too",
+		        e ? e->name : "this address");
 	if (code->size > e->size - offset)
 		code->size = e->size - offset;
 	memcpy(bytes, e->code + offset, code->size);
@@ -84,8 +85,8 @@ char *jit_trouble(const struct image_table *images, uint32_t image)
 	if (!c)
 		return NULL;
 	if (c->disowned)
-		return xasprintf("%s was written after the process had ended, by another with its "
-		                 "number: its names were not taken",
+		return xasprintf("%s was written after the process had exited, by another process "
+		                 "with the same pid: its names were not used",
 		                 c->source);
 	if (c->trouble)
 		return xstrdup(c->trouble);
@@ -93,7 +94,7 @@ char *jit_trouble(const struct image_table *images, uint32_t image)
 		return xasprintf("generated code that %s does not name", c->source);
 	if (c->remark)
 		return xasprintf(
-		        "%s: %s; where functions had the same address the newest was taken",
+		        "%s: %s; if functions had the same address, the newest one is shown",
 		        c->source, c->remark);
 	return NULL;
 }

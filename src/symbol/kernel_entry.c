@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the kernel was entered, by the names of its entry code on x86-64 and
- * arm64, from 4.x to today. Exact names and prefixes; a compiler's suffix
- * (".isra.0") does not count.
+ * Classifies entries into the kernel by the names of its entry code on x86-64 and arm64, from
+ * Linux 4.x on. The table contains exact names and prefixes; a suffix from the compiler
+ * (".isra.0") is ignored.
  */
 #include "symbol/symbolizer.h"
 
@@ -13,7 +13,7 @@ struct entry_name {
 	enum kernel_entry entry;
 };
 
-/* The first that fits counts. */
+/* The first match counts. */
 static const struct entry_name entry_names[] = {
         /* system calls */
         {"entry_SYSCALL*", ENTRY_SYSCALL},
@@ -100,7 +100,7 @@ static const struct entry_name entry_names[] = {
         {"__el0_irq_handler_common", ENTRY_INTERRUPT},
         {"gic_handle_irq", ENTRY_INTERRUPT},
         {"do_interrupt_handler", ENTRY_INTERRUPT},
-        /* softirqs, at an interrupt's end or in ksoftirqd */
+        /* softirqs, at the end of an interrupt or in ksoftirqd */
         {"__do_softirq", ENTRY_SOFTIRQ},
         {"___do_softirq", ENTRY_SOFTIRQ},
         {"handle_softirqs", ENTRY_SOFTIRQ},
@@ -108,7 +108,7 @@ static const struct entry_name entry_names[] = {
         {"__softirqentry_text_start", ENTRY_SOFTIRQ},
         {"run_ksoftirqd", ENTRY_SOFTIRQ},
         {"call_softirq", ENTRY_SOFTIRQ},
-        /* the idle loop; first what flat samples show of it */
+        /* the idle loop; first its functions that samples without call paths show */
         {"cpu_startup_entry", ENTRY_IDLE},
         {"cpu_idle_loop", ENTRY_IDLE},
         {"do_idle", ENTRY_IDLE},
@@ -133,7 +133,7 @@ static const struct entry_name entry_names[] = {
         {"__secondary_switched", ENTRY_IDLE},
         {"rest_init", ENTRY_IDLE},
         {"start_kernel", ENTRY_IDLE},
-        /* threads of the kernel, and new threads on their way to user mode */
+        /* kernel threads, and new threads on their way to user mode */
         {"kthread", ENTRY_THREAD},
         {"ret_from_fork*", ENTRY_THREAD},
         {"kernel_thread_helper", ENTRY_THREAD},

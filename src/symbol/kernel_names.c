@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Address randomisation moves the kernel by multiples of this at the least. */
+/* KASLR moves the kernel by a multiple of this. */
 #define KASLR_STEP 0x200000u
 
-/* Is the running kernel the one that was recorded? trouble: why not, or why only perhaps. */
+/*
+ * True if the running kernel is the recorded one. trouble: why it is not, or why it is uncertain.
+ */
 static bool is_recorded(const struct kernel_identity *running, const struct build_id *id,
                         const char *release, struct error *trouble)
 {
@@ -29,15 +31,16 @@ static bool is_recorded(const struct kernel_identity *running, const struct buil
 	}
 	if (!release) {
 		error_set(trouble, ESTALE,
-		          "the recording does not say which kernel it was made of: give its names "
+		          "the recording does not identify its kernel: specify the names "
 		          "with --vmlinux or --kallsyms");
 		return false;
 	}
 	if (strcmp(release, running->release) != 0) {
-		error_set(trouble, ESTALE,
-		          "the running kernel is %s, recorded was %s: kernel names need the "
-		          "recorded kernel's vmlinux",
-		          running->release, release);
+		error_set(
+		        trouble, ESTALE,
+		        "the running kernel is %s, the recorded one was %s: kernel names need the "
+		        "recorded kernel's vmlinux",
+		        running->release, release);
 		return false;
 	}
 	error_set(trouble, 0,
@@ -46,7 +49,7 @@ static bool is_recorded(const struct kernel_identity *running, const struct buil
 	return true;
 }
 
-/* How far the kernel moved since: the same kernel after a reboot. */
+/* Finds the distance by which the same kernel moved after a reboot. */
 static bool find_delta(struct kernel_names *k, const struct kallsyms *now)
 {
 	uint64_t text = now->text ? now->text : now->stext;
@@ -55,14 +58,14 @@ static bool find_delta(struct kernel_names *k, const struct kallsyms *now)
 	if (!k->base || !text || k->base == now->text || k->base == now->stext)
 		return true;
 	k->running = false;
-	/* Which of the two was recorded is not known: they must be one. */
+	/* It is unknown which of the two was recorded, so they must be equal. */
 	if (now->text && now->stext && now->text != now->stext)
 		return false;
 	k->delta = text - k->base;
 	return k->delta % KASLR_STEP == 0;
 }
 
-/* path NULL: the running kernel's. */
+/* path NULL: kallsyms of the running kernel. */
 static void use_kallsyms(struct kernel_names *k, const char *path, struct cache_dir *cache)
 {
 	if (path ? kallsyms_read(&k->kallsyms, path, &k->trouble)
@@ -70,7 +73,7 @@ static void use_kallsyms(struct kernel_names *k, const char *path, struct cache_
 		return;
 	if (!find_delta(k, &k->kallsyms)) {
 		error_set(&k->trouble, ESTALE,
-		          "the kernel stands at another address than when it was recorded");
+		          "the kernel is at another address than in the recording");
 		kallsyms_done(&k->kallsyms);
 		return;
 	}
@@ -116,7 +119,7 @@ static void seek_by_release(struct kernel_names *k, const char *root, const char
 	char *path;
 	int r;
 
-	/* A release with a slash would lead out of these folders. */
+	/* A release with a slash would refer to a file outside of these directories. */
 	if (strchr(release, '/'))
 		return;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -140,7 +143,8 @@ struct elf_file *kernel_names_vmlinux(struct kernel_names *k, const struct symbo
 	k->vmlinux_sought = true;
 	if (options->vmlinux) {
 		if (!elf_file_open(&f, options->vmlinux, &k->trouble) && !try_vmlinux(k, f))
-			error_set(&k->trouble, ESTALE, "%s: is not the recorded kernel's",
+			error_set(&k->trouble, ESTALE,
+			          "%s: is not the vmlinux of the recorded kernel",
 			          options->vmlinux);
 		return k->vmlinux;
 	}

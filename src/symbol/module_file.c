@@ -11,7 +11,10 @@
 
 #define MODULE_NAME_MAX 64
 
-/* "[snd_hda]" and "kernel/sound/snd-hda.ko" are one: brackets, folders and dashes do not count. */
+/*
+ * "[snd_hda]" and "kernel/sound/snd-hda.ko" are equal: brackets, directories and dashes are
+ * ignored.
+ */
 static void plain_name(const char *text, size_t length, char name[MODULE_NAME_MAX])
 {
 	const char *slash = memrchr(text, '/', length);
@@ -27,7 +30,7 @@ static void plain_name(const char *text, size_t length, char name[MODULE_NAME_MA
 	name[at] = '\0';
 }
 
-/* The path that modules.dep has for a module, to be freed; NULL: none. */
+/* The path of a module in modules.dep, which the caller frees; NULL: none. */
 static char *find_path(const char *folder, const char *wanted)
 {
 	char *dep = xasprintf("%s/modules.dep", folder), *line = NULL, *path = NULL;
@@ -49,7 +52,7 @@ static char *find_path(const char *folder, const char *wanted)
 	return path;
 }
 
-/* What the kernel says of the module that is loaded. */
+/* Reads the build-id of the loaded module from the kernel. */
 static void loaded_build_id(const char *name, struct build_id *id)
 {
 	char path[128];
@@ -85,7 +88,7 @@ int module_file_open(struct elf_file **f, const struct image *image, const char 
 
 	*f = NULL;
 	if (strchr(release, '/'))
-		return error_set(err, EINVAL, "'%s' is no kernel release", release);
+		return error_set(err, EINVAL, "'%s' is not a kernel release", release);
 	plain_name(name, strlen(name), plain);
 	folder = xasprintf("%s/lib/modules/%s", root ? root : "", release);
 	path = find_path(folder, plain);

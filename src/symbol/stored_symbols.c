@@ -21,7 +21,7 @@ bool stored_symbols_first(struct symbolizer *s, const struct image *image)
 	case IMAGE_VDSO:
 		return !image->build_id.size;
 	case IMAGE_KERNEL:
-		/* Who names a file knows better. */
+		/* A file that the user names takes precedence. */
 		return !s->options.vmlinux && !s->options.kallsyms && !is_running(s, image);
 	case IMAGE_MODULE:
 		return true;
@@ -30,7 +30,7 @@ bool stored_symbols_first(struct symbolizer *s, const struct image *image)
 	}
 }
 
-/* In the image's own addresses: as good as frames' offsets where no file tells of others. */
+/* The address in the image. Without a file it equals the offset of the frame. */
 static uint64_t address_of(struct symbolizer *s, uint32_t image, uint64_t offset)
 {
 	return symbolizer_address(s, (struct frame){image, offset});

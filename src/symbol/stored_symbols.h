@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stored_symbols: symbols from the names that a history kept (image/stored_names.h).
+ * stored_symbols: symbols from the names in a store (image/stored_names.h).
  *
- * They answer where the image's file cannot: it is not there, another one has its place, or
- * it is a kernel, which may since have been booted elsewhere. Part of the symbolizer, whose
- * lives and threads it shares. Uses: base, image.
+ * They are used if the image's file cannot name a frame: the file is missing, was replaced, or is a
+ * kernel that may have been booted at another address. Part of the symbolizer: same life cycle and
+ * threads. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_STORED_SYMBOLS_H
 #define ASSAY_SYMBOL_STORED_SYMBOLS_H
@@ -12,11 +12,11 @@
 #include "symbol/symbolizer_internal.h"
 
 /*
- * Whether names that were kept count for more than what is found now: of modules, of any
- * kernel but the running one, and where nothing proves a file to be the recorded one.
+ * True if stored names take precedence over names that are found now: for modules, for any kernel
+ * except the running one, and for files that are not proven to be the recorded ones.
  */
 bool stored_symbols_first(struct symbolizer *s, const struct image *image);
-/* What is found `now` of a frame, or what was kept of it, if that says more. */
+/* Returns `now`, the symbol that was found, or the stored symbol if it is more precise. */
 const struct symbol *stored_symbols_better(struct symbolizer *s, struct symbol_image *i,
                                            struct frame frame, const struct symbol *now);
 

@@ -18,13 +18,13 @@ struct symbolizer *symbolizer_new(struct image_table *images, const struct symbo
 
 	if (options && options->debuginfod && *options->debuginfod)
 		s->debuginfod = xstrdup(options->debuginfod);
-	/* libdw would ask servers for debug files behind the user's back. */
+	/* libdw would request debug files from servers without the user's consent. */
 	unsetenv("DEBUGINFOD_URLS");
 	s->images = images;
 	if (options)
 		s->options = *options;
 	if (s->options.cached)
-		cache_dir_open(&s->cache, NULL); /* without one it only takes longer */
+		cache_dir_open(&s->cache, NULL); /* without a cache it only takes longer */
 	return s;
 }
 
@@ -71,7 +71,7 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-/* The kernel's own image says where it stood; modules are loaded with it. */
+/* The image of the kernel has its address. Names of modules are loaded with it. */
 struct kernel_names *symbolizer_kernel(struct symbolizer *s)
 {
 	const struct image *kernel = NULL;
@@ -99,15 +99,15 @@ static void load_kernel(struct symbolizer *s, struct symbol_image *i, bool modul
 
 	set_trouble(i, k->trouble.text);
 	if (module && k->table && (k->delta || k->table == &k->symbols)) {
-		set_trouble(i, "modules stand elsewhere since the recording: their functions can "
-		               "only be named before the next boot");
+		set_trouble(i, "modules have other addresses since the recording: their functions "
+		               "can only be named before the next boot");
 		return;
 	}
 	i->table = k->table;
 	i->delta = k->delta;
 }
 
-/* Stubs of the linkage table stand apart from other code: it is not told by them where that is. */
+/* PLT stubs are apart from other code, so they do not delimit gaps between functions. */
 static bool is_stub(const struct symbol_table *t, size_t entry)
 {
 	const char *name = symbol_table_name(t, entry), *at = strrchr(name, '@');
@@ -127,7 +127,7 @@ static void no_symbols(struct symbol_image *i)
 {
 	free(i->trouble);
 	i->trouble = xasprintf(elf_file_is_cut(i->file)
-	                               ? "%s: the file's symbols are larger than what is read of a "
+	                               ? "%s: the file has more symbols than assay reads from one "
 	                                 "file"
 	                               : "%s: the file has no symbols",
 	                       elf_file_path(i->file));
@@ -140,7 +140,7 @@ static void read_symbols(struct symbol_image *i)
 		elf_file_symbols(i->debug, &i->own);
 }
 
-/* Those that matter to the few frames that will be asked for. */
+/* Reads only the symbols around the few frames that will be looked up. */
 static void read_few_symbols(struct symbolizer *s, struct symbol_image *i)
 {
 	uint64_t *addresses = xcalloc(s->options.few_count, sizeof(*addresses));
@@ -163,7 +163,7 @@ static void read_few_symbols(struct symbolizer *s, struct symbol_image *i)
 	free(addresses);
 }
 
-/* Symbols of the file itself, of its debug file where it has been stripped. */
+/* Loads the symbols of the file, or of its debug file if the file is stripped. */
 static void load_symbols(struct symbolizer *s, struct symbol_image *i)
 {
 	if (!elf_file_has_symtab(i->file))
@@ -196,7 +196,9 @@ static void load_file(struct symbolizer *s, struct symbol_image *i, uint32_t ima
 	load_symbols(s, i);
 }
 
-/* The kernel gives every process the same vdso: ours, if it is the same kernel. */
+/*
+ * The kernel maps the same vdso into every process: if the kernel is the same, assay's own is used.
+ */
 static void load_vdso(struct symbolizer *s, struct symbol_image *i, const struct build_id *id)
 {
 	struct error err = {0};
@@ -242,7 +244,7 @@ static void load(struct symbolizer *s, struct symbol_image *i, uint32_t image)
 		i->symbols = jit_symbols(&s->images->images.items[image]);
 		return;
 	case IMAGE_UNKNOWN:
-		set_trouble(i, "addresses at which nothing known was mapped");
+		set_trouble(i, "no known mapping contains these addresses");
 		break;
 	case IMAGE_NAME:
 		break;
@@ -315,7 +317,7 @@ static struct symbol *symbol_new(struct symbolizer *s, uint32_t image, char *nam
 	return symbol;
 }
 
-/* Looked for when the first name comes that may be Ada's. */
+/* Checked once, at the first name that may be an Ada name. */
 static bool is_gnat(struct symbolizer *s, struct symbol_image *i)
 {
 	uint64_t address, size;
@@ -325,7 +327,7 @@ static bool is_gnat(struct symbolizer *s, struct symbol_image *i)
 	i->gnat_sought = true;
 	for (size_t entry = 0; entry < i->own.entries.count && !i->gnat; entry++)
 		i->gnat = demangle_is_gnat(symbol_table_name(&i->own, entry));
-	/* Only the symbols around few places were read. */
+	/* Only the symbols around a few addresses were read. */
 	if (s->options.few_count && !i->gnat) {
 		i->gnat = elf_file_symbol(i->file, "adainit", &address, &size);
 		if (!i->index)
@@ -346,7 +348,7 @@ char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char 
 	return plain;
 }
 
-/* A range says where about: parameters of two functions would bury that. */
+/* A range is named without parameters, since those of two functions would make it unreadable. */
 static char *shown_name(struct symbolizer *s, struct symbol_image *i, size_t entry, bool bare)
 {
 	const char *raw = symbol_table_name(i->table, entry);
@@ -371,7 +373,7 @@ static struct symbol *entry_symbol(struct symbolizer *s, struct symbol_image *i,
 	return *place;
 }
 
-/* The brackets keep the name from being read as a call of one function by the other. */
+/* The brackets show that this is not a call of one function by the other. */
 static char *gap_name(struct symbolizer *s, struct symbol_image *i, size_t before, size_t next)
 {
 	const struct symbol_table *t = i->table;
@@ -387,7 +389,7 @@ static char *gap_name(struct symbolizer *s, struct symbol_image *i, size_t befor
 	return name;
 }
 
-/* Between two symbols; before: the entry that ends before the gap, or SYMBOL_NONE. */
+/* The symbol of a gap between two entries. before: the entry before the gap, or SYMBOL_NONE. */
 static struct symbol *gap_symbol(struct symbolizer *s, struct symbol_image *i, uint32_t image,
                                  size_t before)
 {
@@ -420,7 +422,7 @@ static const struct symbol *unnamed_symbol(struct symbolizer *s, struct symbol_i
 	return i->unnamed;
 }
 
-/* A frame that is a name already. */
+/* The symbol of a frame that is identified by its name. */
 static const struct symbol *plain_name(struct symbolizer *s, struct frame frame)
 {
 	const char *text = frame.offset < s->images->names.texts.count
@@ -455,7 +457,10 @@ static const struct symbol *jit_symbol(struct symbolizer *s, struct symbol_image
 	return symbol;
 }
 
-/* The symbols of an image by the entries of another table that has the same functions and more. */
+/*
+ * Moves the symbols of an image to the entries of another table, which has the same functions and
+ * more.
+ */
 static void renumber(struct symbol_image *i, const struct symbol_table *to)
 {
 	struct symbol **symbols = xcalloc(2 * to->entries.count + 1, sizeof(*symbols));
@@ -471,7 +476,7 @@ static void renumber(struct symbol_image *i, const struct symbol_table *to)
 	i->symbols = symbols;
 }
 
-/* The names of the kernel from the cache are not all: now those that it has at this moment. */
+/* The cache does not have all names of the kernel. Replaces them by its current names. */
 static bool complete_kernel(struct symbolizer *s)
 {
 	struct kernel_names *k = &s->kernel;
@@ -500,7 +505,7 @@ static const struct symbol *look_up_now(struct symbolizer *s, struct symbol_imag
 		return jit_symbol(s, i, frame);
 	if (!i->table)
 		return unnamed_symbol(s, i, frame.image);
-	/* An offset outside of all segments is no address. */
+	/* An offset outside of all segments has no address. */
 	if (i->file && !elf_file_address_of(i->file, frame.offset, &address))
 		return unnamed_symbol(s, i, frame.image);
 	address = symbolizer_address(s, frame) + i->delta;
@@ -509,7 +514,7 @@ static const struct symbol *look_up_now(struct symbolizer *s, struct symbol_imag
 		entry = symbol_table_find(i->table, address);
 	if (entry != SYMBOL_NONE)
 		return entry_symbol(s, i, frame.image, entry);
-	/* kallsyms is complete: what lies between its functions is none of them. */
+	/* kallsyms is complete: an address between two functions belongs to neither. */
 	if (kind == IMAGE_KERNEL || kind == IMAGE_MODULE)
 		return unnamed_symbol(s, i, frame.image);
 	entry = symbol_table_before(i->table, address);
@@ -552,6 +557,6 @@ const struct symbol *symbolizer_find(struct symbolizer *s, struct frame frame)
 
 const char *symbolizer_trouble(struct symbolizer *s, uint32_t image)
 {
-	/* Names that were kept make up for what is not there any more. */
+	/* Stored names replace those of a missing file. */
 	return s->images->images.items[image].kept ? NULL : symbolizer_image(s, image)->trouble;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolizer_internal: what symbolizer.c, code.c and inline.c share: the images
- * with what was read of them, and the frames that were looked up. All of it lives
- * as long as its symbolizer. Not safe for several threads. Uses: base, image.
+ * symbolizer_internal: shared by the files of the symbolizer: its images with the data that was
+ * read from them, and the frames that were looked up. Life cycle and threads are those of
+ * symbolizer.h. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
 #define ASSAY_SYMBOL_SYMBOLIZER_INTERNAL_H
@@ -13,27 +13,28 @@
 
 struct symbol_image {
 	struct elf_file *file, *debug; /* NULL: none */
-	struct elf_file *module;       /* a kernel module's .ko, once its code was asked for */
+	struct elf_file
+	        *module; /* a kernel module's .ko, opened at the first request for its code */
 	struct symbol_table own;
-	struct symbol_table exports; /* once asked for */
+	struct symbol_table exports; /* read at the first request */
 	bool exports_sought;
 	const struct symbol_table *table; /* own or the kernel's; NULL: no names */
 	uint64_t delta;                   /* address in table = address + delta */
 	/*
-	 * One symbol for each entry [2 * i + 1], and for each gap [2 * i], before
-	 * entry i; NULL until asked for.
+	 * One symbol per entry, at [2 * i + 1], and per gap before entry i, at [2 * i]. NULL: not
+	 * looked up yet.
 	 */
 	struct symbol **symbols;
 	struct symbol *unnamed;
-	struct symbol **kept;      /* by the numbers of image/stored_names.h; NULL: not asked */
+	struct symbol **kept;      /* by the numbers of image/stored_names.h; NULL: not looked up */
 	struct debug_index *index; /* lines and inlined functions; NULL: none */
 	bool index_sought;
-	bool gnat, gnat_sought;         /* made by GNAT: names may be Ada's */
-	VEC(const char *) inline_names; /* by the index's ids; NULL: not asked for yet */
+	bool gnat, gnat_sought;         /* made by GNAT: names may be Ada names */
+	VEC(const char *) inline_names; /* by the ids of the index; NULL: not looked up yet */
 	char *trouble;
 };
 
-/* So many files' DWARF is held open at a time. */
+/* Maximum number of files whose DWARF is open. */
 #define SYMBOLIZER_AWAKE 12
 
 struct found_frame {
@@ -50,16 +51,16 @@ struct symbolizer {
 	struct intern names;                         /* of inlined functions */
 	struct debug_index *awake[SYMBOLIZER_AWAKE]; /* indexes that hold files open */
 	size_t awake_next;
-	VEC(struct symbol_image *) loaded; /* by image id; NULL: not asked for yet */
+	VEC(struct symbol_image *) loaded; /* by image id; NULL: not loaded yet */
 	VEC(struct symbol *) all;
 	VEC(struct found_frame) found;
 	struct id_table found_index;
 	VEC(uint8_t *) code;
-	char *debuginfod; /* servers; NULL: none is asked */
+	char *debuginfod; /* servers; NULL: none */
 };
 
 struct symbol_image *symbolizer_image(struct symbolizer *s, uint32_t image);
-/* A name of the image as it is shown, to be freed; NULL: as it is. bare: without parameters. */
+/* The name to display, which the caller frees; NULL: the name itself. bare: without parameters. */
 char *symbolizer_plain(struct symbolizer *s, struct symbol_image *i, const char *name, bool bare);
 struct kernel_names *symbolizer_kernel(struct symbolizer *s);
 

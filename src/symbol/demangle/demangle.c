@@ -17,9 +17,9 @@
 #define MANGLED_MAX_BYTES 16384
 
 /*
- * A mangled name can refer back to its own parts, so that 200 bytes may stand
- * for gigabytes. The demangler has no way to be told to stop; it holds no
- * memory while it calls back, so that we may leave it from there.
+ * A mangled name can refer back to its own parts, so that 200 bytes can expand to gigabytes.
+ * The demangler cannot be stopped by a return value. It holds no memory while it calls back, so a
+ * longjmp() out of the callback is safe.
  */
 struct demangling {
 	struct buf text;
@@ -46,7 +46,7 @@ static bool demangle_into(struct demangling *d, const char *name, int options)
 	       cplus_demangle_v3_callback(name, options, take_piece, d) != 0;
 }
 
-/* D and OCaml: what follows the name, "@plt" or the compiler's ".part.0", is kept. */
+/* D and OCaml. A suffix is kept: "@plt", or ".part.0" from the compiler. */
 static char *demangle_ours(const char *name, int options)
 {
 	bool bare = !(options & DMGL_PARAMS), good;
@@ -112,7 +112,7 @@ char *demangle_ada(const char *name)
 		shown -= 2;
 	plain = xstrndup(name, shown);
 	ada = ada_demangle(plain, 0);
-	/* What it cannot read it puts in angle brackets. */
+	/* The result is in angle brackets if the name cannot be read. */
 	if (ada && ada[0] != '<' && strcmp(ada, plain) != 0)
 		result = xasprintf("%s%s", ada, name + size);
 	free(ada);

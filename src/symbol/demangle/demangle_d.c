@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * D's names, by the grammar of D's ABI ("Name Mangling"). libiberty's reader is not used: a name
- * can refer back to its own parts and be read in several ways, and that reader has no bound for
- * either. Here each step counts, and a name that takes too many stays as it is. Return types and
- * attributes of functions are read and not printed.
+ * Demangles D names by the grammar of D's ABI ("Name Mangling"). libiberty's parser is not used: a
+ * name can refer back to its own parts and be ambiguous, and that parser has no bound for
+ * either. Here each step is counted, and a name that needs too many steps stays as it is. Return
+ * types and attributes of functions are parsed and not printed.
  */
 #include "symbol/demangle/demangle_internal.h"
 
@@ -12,7 +12,7 @@
 
 #define STEPS_MAX 20000
 #define DEPTH_MAX 200
-#define COPIED_A_STEP 64 /* bytes of text that is moved */
+#define COPIED_A_STEP 64 /* moved bytes of text that count as one step */
 
 struct d_name_reader {
 	const char *start, *at, *end;
@@ -44,7 +44,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Every rule begins with it; where it holds, leave() follows. */
+/* Every rule begins with enter(). If it returns true, leave() must follow. */
 static bool enter(struct d_name_reader *r)
 {
 	if (++r->steps > STEPS_MAX || r->depth >= DEPTH_MAX || r->out->size > DEMANGLED_MAX_BYTES)
@@ -59,7 +59,7 @@ static bool leave(struct d_name_reader *r, bool good)
 	return good;
 }
 
-/* Drops what was printed since; the text stays terminated. */
+/* Truncates the printed text; it stays terminated. */
 static void cut(struct d_name_reader *r, size_t size)
 {
 	if (r->out->size > size) {
@@ -80,7 +80,10 @@ static bool read_number(struct d_name_reader *r, size_t *number)
 	return r->at > start;
 }
 
-/* "Q" and a number to the base of 26, whose last digit is small: so many bytes back. */
+/*
+ * Reads a back reference: "Q" and a number in base 26 (the last digit is in lower case), a distance
+ * in bytes.
+ */
 static const char *read_back(struct d_name_reader *r)
 {
 	const char *q = r->at;
@@ -96,7 +99,7 @@ static const char *read_back(struct d_name_reader *r)
 	return back && back <= (size_t)(q - r->start) ? q - back : NULL;
 }
 
-/* Reads what an earlier place holds by `rule`, and goes on behind the reference. */
+/* Parses the text at an earlier position by `rule`, and continues after the reference. */
 static bool read_there(struct d_name_reader *r, const char *there, const char *q,
                        bool (*rule)(struct d_name_reader *))
 {
@@ -106,7 +109,7 @@ static bool read_there(struct d_name_reader *r, const char *there, const char *q
 	if (!there)
 		return false;
 	r->at = there;
-	r->end = q; /* it ends before the reference, or would never end */
+	r->end = q; /* the text ends before the reference, which prevents an endless loop */
 	good = rule(r);
 	r->at = at;
 	r->end = end;
@@ -151,7 +154,7 @@ static bool read_template_argument(struct d_name_reader *r)
 
 static bool read_identifier(struct d_name_reader *r);
 
-/* Items up to "Z", in parentheses; `open` begins them. */
+/* Parses items up to "Z", and prints them in parentheses; `open` is the opening text. */
 static bool read_items(struct d_name_reader *r, const char *open,
                        bool (*read_item)(struct d_name_reader *r))
 {
@@ -166,7 +169,7 @@ static bool read_items(struct d_name_reader *r, const char *open,
 	return true;
 }
 
-/* Behind "__T" or "__U": name!(arguments) */
+/* After "__T" or "__U": name!(arguments) */
 static bool read_template(struct d_name_reader *r)
 {
 	return read_identifier(r) && read_items(r, "!(", read_template_argument);
@@ -196,7 +199,7 @@ static void add_name(struct d_name_reader *r, const char *name, size_t size)
 	buf_add(r->out, name, size);
 }
 
-/* A number, and so many letters, which may be a template's. */
+/* Parses a number and that many characters, which may be a template. */
 static bool read_counted(struct d_name_reader *r)
 {
 	const char *end = r->end;
@@ -271,7 +274,7 @@ static bool read_parameter(struct d_name_reader *r)
 	return read_type(r);
 }
 
-/* From the calling convention to the end of the parameters: "(int, char)". */
+/* Parses from the calling convention to the end of the parameters: "(int, char)". */
 static bool read_parameters(struct d_name_reader *r)
 {
 	if (!is_convention(peek(r)))
@@ -294,7 +297,7 @@ static bool read_parameters(struct d_name_reader *r)
 	}
 }
 
-/* A function's parameters behind its name, if that is what stands there. */
+/* Parses the parameters after a function's name, if there are any. */
 static void try_parameters(struct d_name_reader *r, bool top)
 {
 	const char *before = r->at;
@@ -302,7 +305,7 @@ static void try_parameters(struct d_name_reader *r, bool top)
 
 	if (skip(r, 'M'))
 		skip_modifiers(r);
-	/* A type must follow: else the letters belong to what is around the name. */
+	/* A type must follow. Otherwise the letters belong to the outer name. */
 	if (!read_parameters(r) || r->at == r->end) {
 		r->at = before;
 		cut(r, size);
@@ -316,7 +319,7 @@ static bool begins_name(const struct d_name_reader *r)
 	return is_digit(peek(r)) || peek(r) == '_' || (peek(r) == 'Q' && r->end - r->at > 1);
 }
 
-/* Whether a reference is to a name, and not to a type. */
+/* True if a back reference is to a name, not to a type. */
 static bool is_name_reference(struct d_name_reader *r)
 {
 	const char *before = r->at, *there = read_back(r);
@@ -375,7 +378,7 @@ static bool read_wrapped(struct d_name_reader *r, const char *before, const char
 	return good;
 }
 
-/* int function(char): the return type stands last, and is printed first. */
+/* int function(char): the return type comes last, and is printed first. */
 static bool read_function(struct d_name_reader *r, const char *word)
 {
 	size_t start = r->out->size, middle;
@@ -412,7 +415,7 @@ static bool read_static_array(struct d_name_reader *r)
 	return true;
 }
 
-/* value[key]; the key stands first. */
+/* value[key]; the key comes first. */
 static bool read_map(struct d_name_reader *r)
 {
 	size_t start = r->out->size;
@@ -462,7 +465,7 @@ static bool read_pointer(struct d_name_reader *r)
 	return read_wrapped(r, "", "*");
 }
 
-/* What follows a type's first letter, which is `c`. */
+/* Parses the rest of a type after its first letter `c`. */
 static bool read_type_of(struct d_name_reader *r, char c)
 {
 	const char *basic = basic_type(c);
@@ -622,7 +625,7 @@ static bool read_value(struct d_name_reader *r, char type)
 
 /* --- the whole ------------------------------------------------------------- */
 
-/* Behind "_D": the name, and what it is of, which is not printed. */
+/* After "_D": the name, and its type, which is not printed. */
 static bool read_mangled(struct d_name_reader *r, bool top)
 {
 	size_t printed;
@@ -636,7 +639,7 @@ static bool read_mangled(struct d_name_reader *r, bool top)
 	return true;
 }
 
-/* A name, mangled or not. */
+/* Parses a name, mangled or not. */
 static bool read_symbol(struct d_name_reader *r)
 {
 	if (r->end - r->at < 3 || r->at[0] != '_' || r->at[1] != 'D')

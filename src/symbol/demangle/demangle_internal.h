@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * demangle_internal: one function for each language whose names assay takes apart itself. Each
- * takes a whole name without its "@plt" or ".cold" and appends to `out`; false: it is no name of
- * that language, and the caller discards the text that was appended. Any thread. Uses: base.
+ * demangle_internal: one function for each language whose names assay demangles itself. Each
+ * function reads a whole name without its "@plt" or ".cold" and appends to `out`. False: the name
+ * is not of that language, and the caller discards the appended text. Any thread. Uses: base.
  */
 #ifndef ASSAY_SYMBOL_DEMANGLE_DEMANGLE_INTERNAL_H
 #define ASSAY_SYMBOL_DEMANGLE_DEMANGLE_INTERNAL_H
@@ -18,7 +18,7 @@ bool demangle_ocaml(const char *name, size_t size, struct buf *out);
 /* "_D3std5stdio7writelnFiZv": "std.stdio.writeln(int)"; bare: without "(int)". */
 bool demangle_d(const char *name, size_t size, bool bare, struct buf *out);
 
-/* Names longer than this are of no use to a reader. */
+/* Longer names are truncated: a reader cannot use them. */
 #define DEMANGLED_MAX_BYTES 65536
 
 #endif

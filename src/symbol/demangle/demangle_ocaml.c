@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * OCaml's names: "caml", the module's path, and the function with a number that tells it from
- * others of its name; the number stays. The path is separated by "__" up to OCaml 5.0, by "." or
- * "$" later; characters that assemblers do not take are "$" and two hexadecimal digits. The C
- * functions of OCaml's runtime are written caml_..., so that a capital letter must follow.
+ * Names of OCaml: "caml", the path of the module, and the function with a number that
+ * distinguishes functions of the same name; the number stays. The path is separated by "__" up to
+ * OCaml 5.0, by "." or "$" later. A character that assemblers reject is "$" and two hexadecimal
+ * digits. C functions of OCaml's runtime are named caml_..., so a capital letter must follow.
  */
 #include "symbol/demangle/demangle_internal.h"
 
@@ -25,7 +25,7 @@ static int hex_digit(char c)
 	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Functions end in a number; a module's own code has one of few names. */
+/* True for the end of a function's name: a number, or one of the names for a module's own code. */
 static bool ends_well(const char *name, size_t size)
 {
 	static const char *const own[] = {"entry", "code_begin", "code_end"};
@@ -44,7 +44,7 @@ static bool ends_well(const char *name, size_t size)
 	return false;
 }
 
-/* Where the separator at `at` ends; `at`: there is none. */
+/* The end of the separator at `at`; `at` itself if there is none. */
 static size_t separator_end(const char *name, size_t size, size_t at)
 {
 	if (name[at] == '.' && at + 1 < size)

@@ -413,7 +413,7 @@ static void a_full_disk_costs_its_windows_alone(void)
 	world_exit(&w, 9, 9);
 	world_sample(&w, 10, 10, 16, 32, 5);
 	CHECK_EQ(world_window(&w, s, 1, &err), -ENOSPC);
-	CHECK(strstr(err.text, "no room"));
+	CHECK(strstr(err.text, "disk is full"));
 	CHECK_EQ(world_window(&w, s, 2, &err), -ENOSPC);
 	CHECK_STR(ask("SELECT count(*) FROM windows"), "1");
 	limit_files(RLIM_INFINITY);
