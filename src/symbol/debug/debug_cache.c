@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of debug_index in a file: a header, the arrays as they are in memory,
- * and the strings, each ended by a zero byte. The file is this machine's own;
- * all of it is checked before any of it is used.
+ * Stores the tables of debug_index in a file: a header, the arrays as they are in memory, and the
+ * strings, each with its zero byte. The file is valid on this machine only. The whole file is
+ * checked before it is used.
  */
 #include "symbol/debug/debug_index_internal.h"
 
@@ -22,7 +22,7 @@
 struct cache_header {
 	char magic[16];
 	uint64_t identity;
-	uint64_t checksum; /* of all that follows the header, and of the counts */
+	uint64_t checksum; /* of everything after the header, and of the counts */
 	uint64_t map, units, segments, nodes, rows, strings, string_bytes;
 };
 
@@ -58,7 +58,7 @@ static bool size_fits(const struct cache_header *h, uint64_t size)
 		(from)->at += (number) * sizeof(*(vector)->items);                                 \
 	} while (0)
 
-/* Each string once, in order of their ids; the first is "". */
+/* Reads the strings, each once, in the order of their ids; the first is "". */
 static bool take_strings(struct intern *strings, const char *text, uint64_t bytes, uint64_t count)
 {
 	const char *end = text + bytes, *zero;
@@ -108,7 +108,7 @@ static bool units_are_good(const struct debug_tables *t)
 	return true;
 }
 
-/* Segments of units, all of which together are no more than there are: no unit costs twice. */
+/* The segments and rows of all units together must not exceed the tables: units share none. */
 static bool shares_are_good(const struct debug_tables *t)
 {
 	uint64_t segments = 0, rows = 0;
@@ -146,7 +146,7 @@ static bool take_tables(struct debug_tables *t, const struct cache_header *h, co
 	       shares_are_good(t) && units_are_good(t);
 }
 
-/* The whole file, malloc'd; NULL where it cannot be ours. */
+/* Reads the whole file, malloc'd; NULL: it is not a cache file. */
 static uint8_t *read_file(int fd, size_t *size)
 {
 	uint8_t *bytes;
@@ -217,7 +217,7 @@ void debug_cache_keep(const struct debug_tables *t, struct cache_dir *cache, con
 	h.string_bytes = out.size - h.string_bytes;
 	h.checksum = checksum_of(&h, out.data + sizeof(h), out.size - sizeof(h));
 	memcpy(out.data, &h, sizeof(h));
-	/* A cache that cannot be written is no cache; the tables are made again then. */
+	/* A failed write is ignored: the next run builds the tables again. */
 	if (out.size <= FILE_MAX_BYTES &&
 	    !cache_dir_keep(cache, CACHE_KIND, name, out.data, out.size, NULL))
 		cache_dir_trim(cache, CACHE_KIND, CACHE_BYTES);

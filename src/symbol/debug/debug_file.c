@@ -24,7 +24,8 @@ bool debug_file_in_place(struct symbolizer *s, struct symbol_image *i, const str
 	       debuginfod_cached(&i->file, &image->build_id) == DEBUGINFOD_HERE;
 }
 
-/* Stripped, or not to be found at all; of others all that can be known is known. */
+/* The build-id of an image whose file is stripped or missing; NULL: the image needs no debug file.
+ */
 static const struct build_id *lacking(struct symbolizer *s, uint32_t image)
 {
 	const struct image *recorded = &s->images->images.items[image];

@@ -14,7 +14,7 @@ struct debug_index {
 	char *name;
 	uint64_t identity;
 	struct debug_tables tables;
-	struct debug_reader *reader; /* NULL: not needed yet, or not to be had */
+	struct debug_reader *reader; /* NULL: not needed yet, or not available */
 	bool reader_sought;
 	bool changed;
 	struct debug_missing missing;
@@ -37,7 +37,7 @@ void debug_tables_done(struct debug_tables *t)
 	intern_done(&t->strings);
 }
 
-/* Cheaper than to ask libdw, which reads all sections. */
+/* Cheaper than libdw, which reads all sections. */
 static bool has_dwarf(struct elf_file *f)
 {
 	Elf *elf = elf_file_handle(f);
@@ -59,8 +59,8 @@ static bool has_dwarf(struct elf_file *f)
 }
 
 /*
- * Tells this file from another debug file of the same program, and from one that only claims to be:
- * any file can have any build-id and size, and the server of a FUSE file system chooses inodes.
+ * Distinguishes this file from another debug file of the same program, and from a forged one: any
+ * file can have any build-id and size, and the server of a FUSE file system chooses inodes.
  */
 static uint64_t identity_of(const struct elf_file *f)
 {
@@ -125,7 +125,7 @@ void debug_index_free(struct debug_index *x)
 {
 	if (!x)
 		return;
-	/* What is missing now may be there the next time. */
+	/* Incomplete tables are not cached: the missing files may exist at the next run. */
 	if (x->changed && x->name && x->tables.map.count && !x->missing.units && !x->missing.names)
 		debug_cache_keep(&x->tables, x->cache, x->name, x->identity);
 	debug_reader_free(x->reader);
@@ -134,7 +134,7 @@ void debug_index_free(struct debug_index *x)
 	free(x);
 }
 
-/* The unit of an address, with its tables; NULL: none. */
+/* The unit that contains an address, with its tables; NULL: none. */
 static const struct debug_unit *unit_at(struct debug_index *x, uint64_t address)
 {
 	struct debug_tables *t = &x->tables;

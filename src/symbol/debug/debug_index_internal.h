@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debug_index_internal: what the parts of debug_index share: the tables, as
- * they are also written to the cache. Life cycle, errors and threads are those
- * of debug_index.h. Uses: base, image.
+ * debug_index_internal: shared by the files of debug_index: the tables, in the form that is also
+ * written to the cache. Life cycle, errors and threads are those of debug_index.h. Uses: base,
+ * image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUG_INDEX_INTERNAL_H
 #define ASSAY_SYMBOL_DEBUG_DEBUG_INDEX_INTERNAL_H
@@ -11,14 +11,14 @@
 #include "symbol/debug/debug_index.h"
 #include "symbol/debug/debug_segment.h"
 
-/* A call that was inlined. */
+/* An inlined call. */
 struct debug_node {
-	uint32_t parent; /* the call around it, a smaller id; ID_NONE: the function itself */
-	uint32_t name, call_file; /* strings; 0: not known */
+	uint32_t parent; /* the enclosing call, with a smaller id; ID_NONE: the function itself */
+	uint32_t name, call_file; /* strings; 0: unknown */
 	uint32_t call_line;
 };
 
-/* From start on, until the next row. */
+/* A row is valid from `start` to the next row. */
 struct debug_row {
 	uint64_t start;
 	uint32_t file; /* string */
@@ -48,28 +48,28 @@ void debug_tables_init(struct debug_tables *t);
 void debug_tables_done(struct debug_tables *t);
 
 /*
- * Reads tables that were made from the file that `identity` stands for; false
- * (and empty tables) where there are none, or they are damaged.
+ * Reads the tables of the file with `identity`. False: there are none, or they are damaged; the
+ * tables are then empty.
  */
 bool debug_cache_load(struct debug_tables *t, struct cache_dir *cache, const char *name,
                       uint64_t identity);
 void debug_cache_keep(const struct debug_tables *t, struct cache_dir *cache, const char *name,
                       uint64_t identity);
 
-struct debug_reader; /* DWARF being read */
+struct debug_reader; /* reads the DWARF of a file */
 
-/* What was done for a file so far. */
+/* The work that was done for a file so far. */
 struct debug_work {
 	uint64_t steps, cpu_ns;
-	bool exhausted; /* the bounds are reached: no more is done */
+	bool exhausted; /* a limit is reached: no further work is done */
 };
 
 struct debug_reader *debug_reader_new(struct elf_file *f, struct debug_missing *missing,
                                       struct debug_work *work);
 void debug_reader_free(struct debug_reader *r);
-/* The units and the map of their ranges. */
+/* Reads the units and the map of their ranges. */
 void debug_reader_units(struct debug_reader *r, struct debug_tables *t);
-/* Fills a unit's tables with as much as can be read. */
+/* Builds the tables of a unit from all entries that can be read. */
 void debug_reader_build(struct debug_reader *r, struct debug_tables *t, uint32_t unit);
 
 #endif

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Bounds of one file's work: entries, range and line rows; CPU time, for
- * libdw may take long over a single entry; ranges of units.
+ * Limits of the work for one file: number of entries, ranges and line rows; CPU time, since
+ * libdw may need long for a single entry; ranges of units.
  */
 #define WORK_MAX (1ull << 30)
 #define CPU_MAX_NS (60ull * 1000000000)
@@ -27,12 +27,12 @@
 #define STEPS_BETWEEN_CLOCKS 64
 
 /*
- * Larger files are mapped instead of read, since most of their pages are never
- * used. The units of one that is truncated meanwhile count as missing.
+ * Larger files are mapped instead of read, since only small parts of them are used. If a mapped
+ * file is truncated, the units in the missing part count as missing.
  */
 #define MAP_MIN_BYTES (64ull << 20)
 
-/* Unpacked, sections may have this many times the file's size. */
+/* Limits of the total size of unpacked sections: a multiple of the file's size, plus a constant. */
 #define UNPACK_MAX_TIMES 64
 #define UNPACK_FREE_BYTES (16ull << 20)
 
@@ -105,7 +105,7 @@ static void memo_done(struct debug_memo *m)
 	vec_done(&m->ids);
 }
 
-/* How large a section is once unpacked, if it is packed; else 0. */
+/* The unpacked size of a packed section; 0: it is not packed. */
 static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
 	uint64_t bytes = 0;
@@ -124,7 +124,7 @@ static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const 
 	return bytes;
 }
 
-/* libdw unpacks whatever it is told to: a small file could fill the memory. */
+/* libdw unpacks sections of any size, so a small file could fill the memory. */
 static bool unpacks_well(Elf *elf, uint64_t file_bytes)
 {
 	uint64_t left = UNPACK_FREE_BYTES + UNPACK_MAX_TIMES * file_bytes, bytes;
@@ -145,7 +145,7 @@ static bool unpacks_well(Elf *elf, uint64_t file_bytes)
 	return true;
 }
 
-/* To open it must not block or do anything else: it is a file, or it is not there. */
+/* Opening the path must not block or have side effects: it is a regular file, or does not exist. */
 static bool safe_to_open(const char *folder, size_t folder_length, const char *name)
 {
 	char *path = name[0] == '/' || !folder
@@ -167,7 +167,7 @@ static bool is_safe_name(const struct debug_reader *r, const char *name)
 	       (!slash || safe_to_open(r->path, (size_t)(slash - r->path), name));
 }
 
-/* The common part that dwz split off lies where the file says. */
+/* The file contains the path of the common part that dwz split off. */
 static bool alt_is_safe(const struct debug_reader *r)
 {
 	const char *name;
@@ -187,7 +187,7 @@ static bool unit_is_safe(const struct debug_reader *r, const char *folder, const
 	return safe;
 }
 
-/* A mapping of the file, if it is large and still the same one. */
+/* Maps the file, if it is large and was not replaced. */
 static void map_file(struct debug_reader *r, struct elf_file *f)
 {
 	dev_t device;
@@ -206,7 +206,8 @@ static void map_file(struct debug_reader *r, struct elf_file *f)
 	close(fd);
 }
 
-/* The handle of a copy that libdw can read, where the file has sections packed by zstd. */
+/* Returns the handle of an unpacked copy that libdw can read, if sections are compressed by zstd.
+ */
 static Elf *unpack_zstd(struct debug_reader *r, struct elf_file *f, Elf *elf)
 {
 	size_t size;
@@ -258,7 +259,7 @@ void debug_reader_free(struct debug_reader *r)
 	free(r);
 }
 
-/* Compilers may leave .debug_aranges away: the units' own ranges are read first. */
+/* .debug_aranges is optional, so the ranges in the units are read first. */
 static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *die)
 {
 	uint32_t unit = (uint32_t)t->units.count;
@@ -269,7 +270,7 @@ static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *
 	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
 		if (!debug_reader_spend(r, 1) || r->spans.count >= SPANS_MAX)
 			break;
-		/* Functions that the linker left out are at 0. */
+		/* Functions that the linker discarded are at address 0. */
 		if (start && start < end)
 			vec_push(&r->spans, (struct debug_span){start, end, 0, unit});
 	}
@@ -279,7 +280,7 @@ static void add_unit(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *
 		vec_push(&r->bare, (struct debug_bare_unit){dwarf_dieoffset(die), ID_NONE});
 }
 
-/* A unit without ranges of its own, by the offset of its entry; NULL: it has some. */
+/* Finds a unit without ranges by the offset of its entry; NULL: the unit has ranges. */
 static struct debug_bare_unit *bare_unit_at(struct debug_reader *r, uint64_t offset)
 {
 	size_t at = sorted_count(i, r->bare.count, r->bare.items[i].offset < offset);
@@ -287,7 +288,7 @@ static struct debug_bare_unit *bare_unit_at(struct debug_reader *r, uint64_t off
 	return at < r->bare.count && r->bare.items[at].offset == offset ? &r->bare.items[at] : NULL;
 }
 
-/* Assemblers and older compilers say in .debug_aranges alone where a unit's code lies. */
+/* Assemblers and older compilers write the ranges of a unit's code to .debug_aranges only. */
 static void add_bare_units(struct debug_reader *r, struct debug_tables *t)
 {
 	struct debug_bare_unit *unit;
@@ -335,7 +336,7 @@ void debug_reader_units(struct debug_reader *r, struct debug_tables *t)
 	work_end(r);
 }
 
-/* Rows by address; of several at one address the last counts. */
+/* Adds the rows in address order; of several rows at one address the last is used. */
 static void add_rows(struct debug_reader *r, struct debug_tables *t, Dwarf_Lines *lines,
                      size_t count, size_t first)
 {
@@ -384,7 +385,8 @@ static const char *unit_text(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attribute));
 }
 
-/* The entry that holds the functions: its own, or that in the .dwo. False: not there. */
+/* *whole: the entry that contains the functions, in the file or in the .dwo. False: it is missing.
+ */
 static bool whole_unit(const struct debug_reader *r, Dwarf_Die *die, Dwarf_Die *whole)
 {
 	const char *folder, *name = unit_text(die, DW_AT_dwo_name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debug_reader: DWARF while the tables of debug_index are made from it, and
- * the bounds of that work. Life cycle, errors and threads are those of
- * debug_index.h. Private to symbol/. Uses: base, image.
+ * debug_reader: reads DWARF to build the tables of debug_index, within the limits of that work.
+ * Life cycle, errors and threads are those of debug_index.h. Private to symbol/. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
 #define ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
@@ -12,14 +11,14 @@
 
 #include <elfutils/libdw.h>
 
-/* From what libdw gives out, an address that stays, to the id of its string. */
+/* Maps a pointer from libdw, which stays valid, to the id of its string. */
 struct debug_memo {
 	struct id_table index;
 	VEC(const void *) keys;
 	VEC(uint32_t) ids;
 };
 
-/* A unit whose entry says nothing of where its code lies. */
+/* A unit whose entry has no ranges of its code. */
 struct debug_bare_unit {
 	uint64_t offset; /* of its entry */
 	uint32_t id;     /* among the tables' units; ID_NONE: none yet */
@@ -27,9 +26,9 @@ struct debug_bare_unit {
 
 struct debug_reader {
 	Dwarf *dwarf;
-	Elf *elf;            /* our own handle, over `bytes`; NULL: the file's is used */
-	struct file_map map; /* the file mapped; zeros: it is read */
-	void *bytes;         /* a copy of the file unpacked; NULL: none */
+	Elf *elf;            /* own handle over `bytes`; NULL: the handle of the file is used */
+	struct file_map map; /* the mapped file; zeros: the file is read */
+	void *bytes;         /* an unpacked copy of the file; NULL: none */
 	size_t size;
 	char *path; /* of the file, links resolved: libdw searches other files beside it; or NULL */
 	struct debug_missing *missing;
@@ -40,15 +39,15 @@ struct debug_reader {
 	uint64_t cpu_start_ns;
 };
 
-/* Counts steps of work; false: the bound is reached. */
+/* Counts steps of work; false: a limit is reached. */
 bool debug_reader_spend(struct debug_reader *r, uint64_t steps);
 
-/* The id of a string that libdw gave; key: of what. NULL: 0. */
+/* The id of a string from libdw; `key`: the entry that it belongs to. NULL: 0. */
 uint32_t debug_memo_string(struct debug_memo *m, struct intern *strings, const void *key,
                            const char *text);
 uint32_t debug_memo_find(const struct debug_memo *m, const void *key); /* or ID_NONE */
 
-/* The unit's entry, or with split DWARF the one in its .dwo, if that is there. */
+/* Walks over a unit: its entry, or with split DWARF the entry in its .dwo, if that exists. */
 void debug_walk_inlines(struct debug_reader *r, struct debug_tables *t, Dwarf_Die *unit,
                         struct debug_unit *u);
 

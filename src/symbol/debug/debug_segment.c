@@ -35,7 +35,8 @@ static void add_segment(struct debug_segments *out, size_t first, uint64_t start
 
 void debug_flatten(struct debug_spans *spans, struct debug_segments *out)
 {
-	VEC(const struct debug_span *) pile = {0}; /* who counts is first; who ended leaves late */
+	VEC(const struct debug_span *)
+	pile = {0}; /* the top is the current span; ended spans are removed late */
 	size_t bounds = 2 * spans->count, first = out->count, next = 0;
 	uint64_t *bound;
 

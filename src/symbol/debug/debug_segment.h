@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debug_segment: spans of addresses, laid out flat.
+ * debug_segment: converts overlapping spans of addresses to a flat list of segments.
  *
- * Spans may nest or overlap in any way. debug_flatten() cuts them into
- * segments that do not: each holds from its start to that of the next, with
- * the value of the deepest span there (of equals the one that starts later,
- * then the one given first), or ID_NONE where there is none. n spans give at
- * most 2n segments, in O(n log n). Works on the caller's arrays alone: any thread.
- * Uses: base.
+ * Spans may nest or overlap in any way. debug_flatten() cuts them into segments without overlap.
+ * A segment extends to the start of the next one. Its value is that of the deepest span there (of
+ * spans of equal depth, the one that starts later, then the one that comes first in the input), or
+ * ID_NONE. n spans give at most 2n segments, in O(n log n). It works on the caller's arrays only:
+ * any thread. Uses: base.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUG_SEGMENT_H
 #define ASSAY_SYMBOL_DEBUG_DEBUG_SEGMENT_H
@@ -23,7 +22,7 @@ struct debug_span {
 struct debug_segment {
 	uint64_t start;
 	uint32_t value;
-	uint32_t unused; /* 0: segments are written to files as they are */
+	uint32_t unused; /* 0, since segments are written to files unchanged */
 };
 
 struct debug_spans {

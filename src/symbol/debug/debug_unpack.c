@@ -14,8 +14,8 @@ struct debug_unpacking {
 	bool wide;
 	GElf_Ehdr header;
 	uint8_t *copy;
-	size_t file_size; /* which the copy begins with */
-	size_t at;        /* end of what the copy holds */
+	size_t file_size; /* the copy begins with the file */
+	size_t at;        /* end of the data in the copy */
 };
 
 static size_t padded(uint64_t size)
@@ -37,7 +37,7 @@ static size_t unpacked_size(const struct debug_unpacking *u)
 	return size;
 }
 
-/* The packed bytes of a section that zstd packed; NULL: it is another one. */
+/* The packed bytes of a section that is compressed by zstd; NULL: it is not. */
 static const uint8_t *packed_by_zstd(const struct debug_unpacking *u, const GElf_Shdr *s,
                                      struct packed_section *p)
 {
@@ -48,7 +48,7 @@ static const uint8_t *packed_by_zstd(const struct debug_unpacking *u, const GElf
 	return u->copy + s->sh_offset;
 }
 
-/* The section's header in the copy says where it lies now. */
+/* Updates the section's header in the copy with its new place. */
 static void place_section(struct debug_unpacking *u, size_t number, const struct packed_section *p)
 {
 	uint8_t *place = u->copy + u->header.e_shoff + number * u->header.e_shentsize;
@@ -81,7 +81,7 @@ static void unpack_sections(struct debug_unpacking *u, size_t room)
 
 	while ((section = elf_nextscn(u->elf, section))) {
 		packed = gelf_getshdr(section, &s) ? packed_by_zstd(u, &s, &p) : NULL;
-		/* The file may have been changed since the sizes were added up. */
+		/* The file may have changed since the sizes were summed. */
 		if (!packed || u->at > room || p.size > room - u->at ||
 		    !packed_section_unpack(&p, packed, s.sh_size, u->copy + u->at))
 			continue;

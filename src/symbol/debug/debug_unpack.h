@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debug_unpack: a file with debug sections packed by zstd, which libdw may not know, as one that
- * libdw reads. The sizes of the unpacked sections were checked before. Private to symbol/. Uses:
- * image.
+ * debug_unpack: makes a file with debug sections compressed by zstd readable for libdw, which may
+ * not support zstd. The caller has checked the sizes of the unpacked sections. Private to symbol/.
+ * Uses: image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUG_UNPACK_H
 #define ASSAY_SYMBOL_DEBUG_DEBUG_UNPACK_H
@@ -12,8 +12,8 @@
 #include <libelf.h>
 
 /*
- * `elf` is a handle of the file. A copy of the file with those sections unpacked behind it, to be
- * unmapped; NULL: there are none. A damaged section stays packed.
+ * `elf` is a handle of the file. Returns a copy of the file, followed by the unpacked sections; the
+ * caller unmaps it. NULL: no section is compressed by zstd. A damaged section stays packed.
  */
 void *debug_unpack_zstd(struct elf_file *f, Elf *elf, size_t *size);
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entries of a unit, walked once: which calls were inlined where.
+ * Walks once over the entries of a unit, and finds its inlined calls.
  */
 #include "symbol/debug/debug_reader.h"
 
 #include <dwarf.h>
 #include <limits.h>
 
-/* Nothing real is nested so deep; without sibling links a level costs a walk over all below. */
+/* Compilers do not nest this deep. Without sibling links each level costs a walk over all entries
+ * below. */
 #define DEPTH_MAX 256
 
-/* Entries have some twenty attributes, or libdw would take any time to skip one entry. */
+/* Entries have about twenty attributes. A limit is needed, since libdw reads all of them to skip an
+ * entry. */
 #define ATTRIBUTES_MAX 256
 
 struct debug_level {
 	Dwarf_Die die;
 	uint32_t node;  /* the inlined call that it is in, or ID_NONE */
-	uint32_t depth; /* inlined calls around it */
+	uint32_t depth; /* number of inlined calls around it */
 	bool code;      /* inside a function that has code */
 };
 
@@ -25,7 +27,7 @@ struct debug_walk {
 	struct debug_tables *tables;
 	Dwarf_Files *files;
 	size_t file_count;
-	bool typed; /* functions with code may stand in types */
+	bool typed; /* types may contain functions with code */
 	size_t count;
 	struct debug_level levels[DEPTH_MAX];
 };
@@ -56,11 +58,11 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 
-	/* Through origins and specifications; libdw follows a few and no more. */
+	/* Also follows origins and specifications; libdw limits their number. */
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/* The name of the function that was inlined, as the linker would know it if that is said. */
+/* The name of the inlined function: the linkage name if DWARF has it. */
 static uint32_t name_of(struct debug_walk *w, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -86,7 +88,7 @@ static uint32_t name_of(struct debug_walk *w, Dwarf_Die *die)
 	return debug_memo_string(&w->reader->names, &w->tables->strings, origin.addr, name);
 }
 
-/* A node for an inlined call that has code, and the spans of that; else its parent. */
+/* Adds a node and spans for an inlined call that has code; else returns its parent. */
 static uint32_t add_inlined(struct debug_walk *w, struct debug_level *l)
 {
 	struct debug_tables *t = w->tables;
@@ -116,7 +118,7 @@ static bool has_code(Dwarf_Die *die)
 	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
-/* Whether the entry's children are of interest, and what they stand in. */
+/* True if the children of the entry must be walked; *below: their context. */
 static bool enter(struct debug_walk *w, struct debug_level *l, struct debug_level *below)
 {
 	*below = (struct debug_level){.node = l->node, .depth = l->depth, .code = l->code};
@@ -168,7 +170,7 @@ static void walk(struct debug_walk *w)
 	}
 }
 
-/* libdw can be trusted to pass over any of the unit's entries in a time that has a bound. */
+/* True if libdw can skip each entry of the unit in bounded time. */
 static bool entries_are_small(struct debug_reader *r, Dwarf_Die *unit)
 {
 	Dwarf_Abbrev *abbreviation;

@@ -14,18 +14,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_SECONDS 600    /* after a server had nothing: the library's own default */
-#define FETCH_SECONDS 1800       /* all files together */
+#define ASK_AGAIN_SECONDS                                                                          \
+	600                /* after a server did not have the file: the default of the library     \
+	                    */
+#define FETCH_SECONDS 1800 /* all files together */
 #define FILE_SECONDS_TEXT "600"  /* one file */
 #define SILENT_SECONDS_TEXT "30" /* a server that sends nothing */
 
-/* libdebuginfod's functions, by their stable names. */
+/* Functions of libdebuginfod, by their stable names. */
 struct debuginfod_library {
 	void *(*begin)(void);
 	int (*find)(void *client, const unsigned char *id, int size, char **path);
 };
 
-/* The library's rule for where its cache is. */
+/* The path of the library's cache, by the rule of the library. */
 static char *cache_path(void)
 {
 	const char *chosen = getenv("DEBUGINFOD_CACHE_PATH"), *home = getenv("HOME");
@@ -45,7 +47,7 @@ static char *cache_path(void)
 	return home ? xasprintf("%s/.cache/debuginfod_client", home) : NULL;
 }
 
-/* An empty file: it was asked for, and no server had it. */
+/* An empty file in the cache means that no server had the file. */
 static enum debuginfod_state open_cached(struct elf_file **f, const char *path,
                                          const struct build_id *id)
 {
@@ -92,11 +94,12 @@ static int load_library(struct debuginfod_library *l, struct error *err)
 	*(void **)&l->begin = dlsym(handle, "debuginfod_begin");
 	*(void **)&l->find = dlsym(handle, "debuginfod_find_debuginfo");
 	if (!l->begin || !l->find)
-		return error_set(err, ENOENT, "libdebuginfod.so.1 lacks its functions");
+		return error_set(err, ENOENT,
+		                 "libdebuginfod.so.1 does not have the expected functions");
 	return 0;
 }
 
-/* Nothing of ours stays open: whoever reads our output waits for its end. */
+/* Closes all descriptors of assay, since a reader of its output waits until all are closed. */
 static void detach(void)
 {
 	int nowhere = open("/dev/null", O_RDWR);
@@ -148,7 +151,7 @@ int debuginfod_fetch(const struct build_id *ids, size_t count, const char *urls,
 		waitpid(pid, NULL, 0);
 		return 0;
 	}
-	/* A child's child: nobody has to wait for it. */
+	/* A grandchild does the work, so that no process has to wait for it. */
 	if (fork())
 		_exit(0);
 	detach();

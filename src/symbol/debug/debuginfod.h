@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debuginfod: debug files from servers, through elfutils' libdebuginfod.
+ * debuginfod: debug files from servers, by libdebuginfod of elfutils.
  *
- * Asked only where the user said so. Nothing here waits for a network: what an
- * earlier run fetched lies in that library's own cache and is used at once;
- * the rest is fetched by a process of its own, which goes on when this one has
- * ended, and is there the next time. The library is loaded when it is needed;
- * without it there is an error that says so. No state. Uses: base, image.
+ * Servers are used only if the user requests it. No function here waits for a network: files that
+ * an earlier run fetched are in the cache of the library and are used at once. A separate process
+ * fetches the others for the next run; it continues after this process has exited. The library
+ * is loaded when it is needed; an error reports that it is missing. Stateless. Uses: base, image.
  */
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUGINFOD_H
 #define ASSAY_SYMBOL_DEBUG_DEBUGINFOD_H
@@ -19,10 +18,10 @@ enum debuginfod_state {
 	DEBUGINFOD_UNASKED,
 };
 
-/* *f: the file, owned by the caller, if it is here and fits; else NULL. */
+/* *f: the file, owned by the caller, if it is in the cache and its build-id matches; else NULL. */
 enum debuginfod_state debuginfod_cached(struct elf_file **f, const struct build_id *id);
 
-/* Begins to fetch these from servers (URLs, separated by blanks). */
+/* Starts to fetch files from servers (URLs, separated by spaces). */
 int debuginfod_fetch(const struct build_id *ids, size_t count, const char *urls, struct error *err);
 
 #endif
