@@ -72,7 +72,13 @@ struct account_cpu {
 struct account_rate {
 	uint64_t time_ns, period_ns;
 	uint64_t budget; /* 1: the budget caused the change, 0: the buffers */
-	bool unknown;    /* the recording does not contain the reason */
+	/*
+	 * Number of changes that this one replaces with their mean rate, those of them that
+	 * lowered the rate since the recorder fell behind, and the longest period that they set. 0:
+	 * the recording does not contain them, since it lists each change by itself.
+	 */
+	uint64_t changes, slowed, slowest_ns;
+	bool unknown; /* the recording does not contain the reason */
 };
 
 /* The CPU budget of the measurement, and its use. All 0 if there was no limit. */

@@ -68,7 +68,8 @@ static const struct account_field unwind_fields[] = {
 	}
 
 static const struct account_field rate_fields[] = {RATE_FIELD(time_ns), RATE_FIELD(period_ns),
-                                                   RATE_FIELD(budget)};
+                                                   RATE_FIELD(budget),  RATE_FIELD(changes),
+                                                   RATE_FIELD(slowed),  RATE_FIELD(slowest_ns)};
 
 #define BUDGET_FIELD(name)                                                                         \
 	{                                                                                          \
@@ -83,6 +84,12 @@ static const struct account_field budget_fields[] = {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* The last fields are left out if they are 0. */
+static size_t rate_field_count(const struct account_rate *rate)
+{
+	return rate->changes ? COUNT(rate_fields) : rate->budget ? 3 : 2;
+}
 
 static void put_value(struct buf *out, const struct account_field *f, const void *object)
 {
@@ -178,8 +185,7 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 	}
 	for (size_t i = 0; i < a->rates.count; i++) {
 		buf_puts(out, "rate");
-		/* The last one says why, where it is not for the buffers. */
-		put_pairs(out, rate_fields, COUNT(rate_fields) - !a->rates.items[i].budget,
+		put_pairs(out, rate_fields, rate_field_count(&a->rates.items[i]),
 		          &a->rates.items[i]);
 	}
 	if (a->budget.share_ppm) {

@@ -150,6 +150,9 @@ static void merge_pair(struct rate_control *s, struct rate_control_change *first
 	first->stretch = (before + after) / (before / first->stretch + after / second->stretch);
 	if (after > before)
 		first->budget = second->budget;
+	first->changes += second->changes;
+	first->slowed += second->slowed;
+	first->slowest = fmax(first->slowest, second->slowest);
 	free(second->done_ns);
 	s->merged++;
 }
@@ -184,8 +187,11 @@ static void settle(struct rate_control *s, uint64_t now_ns)
 	if (s->changes.count == SHED_CHANGES_MAX)
 		merge_oldest(s);
 	c = vec_add(&s->changes);
-	c->stretch = s->stretch = stretch;
 	c->budget = bound >= s->behind;
+	c->changes = 1;
+	c->slowed = !c->budget && stretch > s->stretch;
+	c->slowest = c->slowed ? stretch : 0;
+	c->stretch = s->stretch = stretch;
 	c->done_ns = xcalloc(perf_source_cpu_count(s->source), sizeof(*c->done_ns));
 	s->changed_ns = now_ns;
 	for (size_t i = 0; i < s->plan->events.count; i++) {
@@ -411,11 +417,18 @@ void rate_control_account(const struct rate_control *s, struct account *account)
 {
 	const struct perf_source_event *slowed = main_clock(s);
 
-	vec_each (c, &s->changes)
-		vec_push(&account->rates,
-		         (struct account_rate){.time_ns = first_time(s, c),
-		                               .period_ns = period_at(s, slowed, c->stretch),
-		                               .budget = c->budget});
+	vec_each (c, &s->changes) {
+		struct account_rate *rate = vec_add(&account->rates);
+
+		*rate = (struct account_rate){.time_ns = first_time(s, c),
+		                              .period_ns = period_at(s, slowed, c->stretch),
+		                              .budget = c->budget};
+		if (!s->merged)
+			continue;
+		rate->changes = c->changes;
+		rate->slowed = c->slowed;
+		rate->slowest_ns = c->slowed ? period_at(s, slowed, c->slowest) : 0;
+	}
 	note_merged(s, account);
 	if (s->bound)
 		account_budget(s->bound, &account->budget);

@@ -34,6 +34,27 @@ bool rate_fell_behind(const struct recording *r, const struct account_rate *rate
 	return !rate->budget && (!rate->unknown || !r->account.cpus.count || buffers_were_short(r));
 }
 
+uint64_t rates_slowed(const struct recording *r, uint64_t *slowest_ns)
+{
+	uint16_t main_attr = recording_main_attr(r);
+	uint64_t now_ns = main_attr < r->attrs.count ? r->attrs.items[main_attr].period_ns : 0;
+	uint64_t slowed = 0;
+
+	*slowest_ns = now_ns;
+	vec_each (rate, &r->account.rates) {
+		bool behind = rate->period_ns > now_ns && rate_fell_behind(r, rate);
+		uint64_t longest_ns = rate->changes ? rate->slowest_ns
+		                      : behind      ? rate->period_ns
+		                                    : 0;
+
+		slowed += rate->changes ? rate->slowed : behind;
+		now_ns = rate->period_ns;
+		if (longest_ns > *slowest_ns)
+			*slowest_ns = longest_ns;
+	}
+	return slowed;
+}
+
 static enum rate_reason reason_of(const struct recording *r, const struct account_rate *rate,
                                   uint64_t asked)
 {

@@ -16,22 +16,12 @@
  * since each sample carries its period. */
 static void warn_rates(struct warnings *w, const struct recording *rec)
 {
-	uint16_t main_attr = recording_main_attr(rec);
-	uint64_t now_ns = main_attr < rec->attrs.count ? rec->attrs.items[main_attr].period_ns : 0;
-	uint64_t slowest_ns = now_ns;
-	size_t slowed = 0;
+	uint64_t slowest_ns, slowed = rates_slowed(rec, &slowest_ns);
 
-	vec_each (rate, &rec->account.rates) {
-		bool behind = rate->period_ns > now_ns && rate_fell_behind(rec, rate);
-
-		slowed += behind;
-		now_ns = rate->period_ns;
-		slowest_ns = behind && now_ns > slowest_ns ? now_ns : slowest_ns;
-	}
 	if (slowed)
 		warn(w,
-		     "Sampling was slowed %zu %s because the recorder fell behind; the lowest "
-		     "rate was %.0f Hz.",
+		     "Sampling was slowed %" PRIu64
+		     " %s because the recorder fell behind; the lowest rate was %.0f Hz.",
 		     slowed, plural(slowed, "time", "times"), 1e9 / (double)slowest_ns);
 }
 

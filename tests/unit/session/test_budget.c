@@ -410,6 +410,19 @@ static double due(const struct rate_control *s, uint64_t end_ns)
 	return sum;
 }
 
+static uint64_t sum_of_slowed(const struct account *account)
+{
+	uint64_t slowed = 0, changes = 0;
+
+	vec_each (rate, &account->rates) {
+		slowed += rate->slowed;
+		changes += rate->changes;
+		CHECK_EQ(rate->slowest_ns != 0, rate->slowed != 0);
+	}
+	CHECK_EQ(changes, 6000);
+	return slowed;
+}
+
 static void many_changes_are_bounded_and_their_totals_exact(void)
 {
 	struct account account = {0};
@@ -441,6 +454,7 @@ static void many_changes_are_bounded_and_their_totals_exact(void)
 	rate_control_account(&w.rate_control, &account);
 	CHECK_EQ(account.rates.count, w.rate_control.changes.count);
 	CHECK_EQ(account.notes.count, 1);
+	CHECK_EQ(sum_of_slowed(&account), 3000);
 	CHECK(strstr(account.notes.items[0], "changed 6000 times") != NULL);
 	CHECK(strstr(account.notes.items[0], "300000.0 s because the recorder") != NULL);
 	free(account.notes.items[0]);

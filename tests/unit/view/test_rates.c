@@ -269,6 +269,29 @@ static void fill_account(struct account *a)
 	                                    .record_ns = 601};
 }
 
+/* Each change by itself, and merged ones with the counts that they replace. */
+static void how_often_the_rate_was_lowered(void)
+{
+	struct recording r;
+	uint64_t slowest_ns;
+
+	sampled(&r);
+	CHECK_EQ(rates_slowed(&r, &slowest_ns), 0);
+	change(&r, START + SECOND, 4 * MS, false);
+	change(&r, START + 2 * SECOND, 2 * MS, false);
+	change(&r, START + 3 * SECOND, 8 * MS, true);
+	CHECK_EQ(rates_slowed(&r, &slowest_ns), 1);
+	CHECK_EQ(slowest_ns, 4 * MS);
+	vec_each (rate, &r.account.rates)
+		rate->changes = 1;
+	r.account.rates.items[0].changes = 12;
+	r.account.rates.items[0].slowed = 7;
+	r.account.rates.items[0].slowest_ns = 16 * MS;
+	CHECK_EQ(rates_slowed(&r, &slowest_ns), 7);
+	CHECK_EQ(slowest_ns, 16 * MS);
+	recording_done(&r);
+}
+
 /* What older readers do not know stands in keys that they skip. */
 static void the_account_keeps_it(void)
 {
@@ -281,11 +304,18 @@ static void the_account_keeps_it(void)
 	fill_account(&r.account);
 	change(&r, START + SECOND, 3 * MS, true);
 	change(&r, START + 2 * SECOND, 6 * MS, false);
+	change(&r, START + 3 * SECOND, 4 * MS, false);
+	r.account.rates.items[2].changes = 9;
+	r.account.rates.items[2].slowed = 5;
+	r.account.rates.items[2].slowest_ns = 8 * MS;
 	perf_data_account_encode(&text, &r);
 	CHECK(strstr(buf_text(&text), "rate time_ns=1001000000000 period_ns=3000000 budget=1\n"));
 	CHECK(strstr(buf_text(&text), "rate time_ns=1002000000000 period_ns=6000000\n"));
 	CHECK(perf_data_account_decode(text.data, text.size, &back.account, &witness));
-	CHECK_EQ(back.account.rates.count, 2);
+	CHECK_EQ(back.account.rates.count, 3);
+	CHECK(!memcmp(&back.account.rates.items[2], &r.account.rates.items[2],
+	              sizeof(struct account_rate)));
+	CHECK_EQ(back.account.rates.items[1].changes, 0);
 	CHECK_EQ(back.account.rates.items[0].budget, 1);
 	CHECK_EQ(back.account.rates.items[1].budget, 0);
 	CHECK(!memcmp(&back.account.budget, &r.account.budget, sizeof(r.account.budget)));
@@ -304,6 +334,7 @@ int main(void)
 	RUN(any_rates);
 	RUN(weights_that_no_timer_has);
 	RUN(stretches_of_time);
+	RUN(how_often_the_rate_was_lowered);
 	RUN(reasons_that_nobody_wrote_down);
 	RUN(asked_until_the_first_change);
 	RUN(buffers_that_are_short);
