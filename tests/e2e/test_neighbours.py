@@ -84,6 +84,29 @@ def hostile_processes_do_not_fill_the_memory(t):
 
 
 @test
+def mappings_that_a_session_drops_are_reported(t):
+    """A process maps files at new addresses without end: status and the report count what the table
+    of a flight recorder and of a store drop."""
+    neighbour(t, "files", "3600")
+    for words in (("--ring=1M", "-o", t.path("a.data")), ("--store", t.path("a.db"), "--window",
+                                                          "1")):
+        env = t.runtime(words[0][2:6])
+
+        def dropped():
+            session = t.json(t.assay("status", "--json", env=env).out)["sessions"][0]
+            found = [n for n in session["notes"] if "with too many of them" in n]
+            return int(found[0].split()[0]) if found else 0
+
+        t.assay("start", *words, env=env)
+        count = t.until(dropped, "a count of dropped mappings in the status")
+        t.assay("stop", env=env)
+        report = t.report(words[2] if words[1] == "-o" else words[1])
+        reported = int(note(t, report, "mappings of processes with too many of them were dropped: "
+                            "code in them has no names").split()[0])
+        t.true(reported >= count, f"{reported} in the report, {count} in the status")
+
+
+@test
 def a_flood_of_changed_modes_is_bounded(t):
     neighbour(t, "modes", "60")
     t.assay("record", "-a", "-g", "-o", t.path("a.data"), "--", "sleep", "1")

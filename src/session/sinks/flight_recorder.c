@@ -12,6 +12,7 @@
 #include "session/sinks/flight_memory.h"
 #include "session/sinks/flight_account.h"
 #include "session/sinks/snapshot_name.h"
+#include "session/bound_note.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ struct flight_recorder {
 	struct evicted_records kept;
 	struct ring_marks marks;
 	uint64_t left_records, left_samples, left_lost;
+	struct bound_note dropped;
 	uint64_t snapshots, snapshot_ns;
 };
 
@@ -168,6 +170,7 @@ static void take_left(struct flight_recorder *s, const uint8_t *record, size_t s
 	}
 	process_table_event(s->processes, &e);
 	forget_dead(s);
+	bound_note_update(&s->dropped, s->sink.session, s->processes, "code in them has no names");
 }
 
 static bool tells_of_tasks(uint32_t type)
@@ -356,14 +359,6 @@ static void add_notes(const struct flight_recorder *s, struct recording *r,
 		                    "That is less than the %.0f s asked for: %" PRIu64
 		                    " MB of memory hold no more.",
 		                    (double)s->span_ns / 1e9, bytes_max >> 20);
-	if (process_table_dropped_mappings(s->processes))
-		flight_account_note(r,
-		                    "%" PRIu64
-		                    " %s of processes with too many left the memory: code "
-		                    "there has no names.",
-		                    process_table_dropped_mappings(s->processes),
-		                    plural(process_table_dropped_mappings(s->processes), "mapping",
-		                           "mappings"));
 	if (s->kept.dropped)
 		flight_account_note(r,
 		                    "%" PRIu64 " outer %s of deep stacks left the memory: samples "

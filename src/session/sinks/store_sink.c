@@ -8,6 +8,7 @@
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record.h"
 #include "profile/profile_windows.h"
+#include "session/bound_note.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -46,8 +47,7 @@ struct store_sink {
 	VEC(struct missing) missing;
 	uint64_t lost_windows, lost_samples; /* that found no room */
 	size_t note;                         /* of the session's, of these; 0: none yet */
-	uint64_t dropped_mappings;
-	size_t dropped_note; /* of these, likewise */
+	struct bound_note dropped;
 	uint64_t notes_hash; /* of the session's notes that are in the store */
 };
 
@@ -161,22 +161,6 @@ static void note_lost(struct store_sink *s, const struct store_window *w, const 
 	                  plural(s->lost_windows, "is", "are"), why));
 }
 
-/* Mappings that the table of processes had no room for. */
-static void note_dropped(struct store_sink *s, const struct profile *p)
-{
-	uint64_t dropped = process_table_dropped_mappings(p->processes);
-
-	if (dropped == s->dropped_mappings)
-		return;
-	s->dropped_mappings = dropped;
-	s->dropped_note = session_note(
-	        s->sink.session, s->dropped_note,
-	        xasprintf("%" PRIu64 " %s of processes with too many of them %s dropped: code in "
-	                  "them has no names.",
-	                  dropped, plural(dropped, "mapping", "mappings"),
-	                  plural(dropped, "was", "were")));
-}
-
 /* What the session reports as left out, where that changed since it was written. */
 static int write_notes(struct store_sink *s, struct error *err)
 {
@@ -204,7 +188,7 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
 
 	if (!ret)
 		ret = tell_missing(s, err);
-	note_dropped(s, p);
+	bound_note_update(&s->dropped, s->sink.session, p->processes, "code in them has no names");
 	if (!ret)
 		ret = write_notes(s, err);
 	if (!ret)

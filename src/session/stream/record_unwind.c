@@ -4,6 +4,7 @@
 #include "base/text/plural.h"
 #include "format/perf/perf_data.h"
 #include "profile/stack/stack_chain.h"
+#include "session/bound_note.h"
 
 #include <inttypes.h>
 
@@ -186,14 +187,10 @@ uint64_t record_unwind_memory_reads(const struct record_unwind *l)
 static void note_bounds(const struct record_unwind *l, const struct stack_walk_counts *c,
                         struct account *account)
 {
-	uint64_t dropped = process_table_dropped_mappings(l->processes);
+	char *dropped = bound_note_mappings(l->processes, "stacks in that code end there");
 
 	if (dropped)
-		vec_push(&account->notes,
-		         xasprintf("%" PRIu64 " %s of processes with too many of them %s "
-		                   "forgotten: stacks in that code end there.",
-		                   dropped, plural(dropped, "mapping", "mappings"),
-		                   plural(dropped, "was", "were")));
+		vec_push(&account->notes, dropped);
 	if (c->cut_tables)
 		vec_push(&account->notes,
 		         xasprintf("%" PRIu64 " %s more unwind information than is read of a "
