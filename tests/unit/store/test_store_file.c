@@ -228,6 +228,54 @@ static void a_store_of_the_first_version(void)
 	profile_free(p);
 }
 
+/* As version 2 made them: without notes. */
+static void make_second_version(void)
+{
+	sqlite_change(path, "DROP VIEW notes; DROP TABLE session_note; PRAGMA user_version = 2");
+}
+
+/* The upgrade adds the notes, keeps what the windows and the budget have, and runs once. */
+static void a_store_of_the_second_version(void)
+{
+	static char *const notes[] = {"one", "two"};
+	struct profile *p = profile_new();
+	struct error err;
+	struct world w;
+	struct store *s = begin(&w, "here", &err);
+
+	run_one(&w, 10, "cc");
+	CHECK_EQ(world_window(&w, s, 0, &err), 0);
+	end(&w, s);
+	sqlite_change(path, "INSERT INTO session_budget VALUES (1, 10000, 1, 2, 3, 4);"
+	                    "INSERT INTO window_rate VALUES (1, 5, 6, 7, 8, 9, 10, 11)");
+	make_second_version();
+	/* Read as it is, */
+	CHECK_EQ(store_read(path, &(struct store_range){0}, p, &err), 0);
+	CHECK_EQ(p->recordings.count, 1);
+	CHECK_EQ(p->recordings.items[0]->account.budget.share_ppm, 10000);
+	CHECK_STR(ask("PRAGMA user_version"), "2");
+	CHECK_STR(ask("SELECT count(*) FROM sqlite_master WHERE name LIKE '%note%'"), "0");
+	/* and brought up to date by the next writer, */
+	s = open_store(&err);
+	CHECK_STR(ask("PRAGMA user_version"), "3");
+	world_init(&w, "here");
+	CHECK_EQ(store_begin(s, &w.recording, WORLD_WALL_NS + WORLD_WINDOW_NS, &err), 0);
+	world_name(&w, 1, 1, "init", false);
+	run_one(&w, 10, "cc");
+	CHECK_EQ(store_set_notes(s, notes, 2, &err), 0);
+	CHECK_EQ(world_window(&w, s, 1, &err), 0);
+	end(&w, s);
+	CHECK_STR(ask("SELECT session, note FROM notes ORDER BY session, note"), "2|one;2|two");
+	CHECK_STR(ask("SELECT count(*), sum(slowed_budget_ns), sum(slowed_behind_ns) FROM windows"),
+	          "2|5|6");
+	CHECK_STR(ask("SELECT share_ppm FROM session_budget WHERE session = 1"), "10000");
+	/* which a further writer leaves as it is. */
+	store_close(open_store(&err));
+	CHECK_STR(ask("SELECT count(*) FROM notes"), "2");
+	CHECK_STR(ask("PRAGMA integrity_check"), "ok");
+	profile_free(p);
+}
+
 static void what_somebody_put_in_beside_tables_is_not_run(void)
 {
 	struct error err;
@@ -509,6 +557,7 @@ int main(void)
 	RUN(what_is_no_store_is_left_alone);
 	RUN(tables_that_are_not_ours_are_told_of);
 	RUN(a_store_of_the_first_version);
+	RUN(a_store_of_the_second_version);
 	RUN(what_somebody_put_in_beside_tables_is_not_run);
 	RUN(a_damaged_store_is_named);
 	RUN(numbers_that_no_store_gets_to_are_told_of);
