@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,9 @@
 /* How long a user may have the recorder wait: at once, and as a share of the time since. */
 #define CREDIT_NS INT64_C(1000000000)
 #define CREDIT_SHARE 100
+
+/* After a restart the process is not restarted again within this time. */
+#define RESTART_NS UINT64_C(1000000000)
 
 #define USERS_MAX 64
 #define USER_GONE (UINT32_MAX - 1)  /* of a process that ended before its user was read */
@@ -50,25 +54,30 @@ struct foreign {
 	struct foreign_shared *shared;
 	int file;
 	pid_t pid;
-	bool ended; /* by another hand: no call is made any more */
+	bool ended; /* killed by another process, and not restarted yet */
+	struct foreign_options options;
+	uint32_t generation, restarts; /* generation: counts ends that were noticed */
+	uint64_t restart_due_ns;
 	bool slot_stuck[SLOTS];
 	uint32_t slot_user[SLOTS];
 	int slot_cpu[SLOTS];  /* that its thread may run on, -1: any */
-	uint64_t calls, lost; /* lost: not made for the process had ended */
-	uint64_t cpu_ns;
+	uint64_t calls, lost; /* lost: not answered because the process had ended */
+	uint64_t cpu_ns;      /* of processes that have ended */
 	void (*meanwhile)(void *ctx);
 	void *meanwhile_ctx;
 	VEC(struct user) users;
 	struct known known[KNOWN];
 };
 
-static void start(struct foreign *f, const struct foreign_options *options)
+static void start(struct foreign *f)
 {
 	pid_t parent = getpid();
 
+	for (size_t i = 0; i < SLOTS; i++)
+		f->slot_cpu[i] = -1;
 	f->pid = fork();
 	if (!f->pid)
-		foreign_process(f->shared, f->file, parent, options);
+		foreign_process(f->shared, f->file, parent, &f->options);
 }
 
 int foreign_open(struct foreign **out, const struct foreign_options *options, struct error *err)
@@ -78,12 +87,11 @@ int foreign_open(struct foreign **out, const struct foreign_options *options, st
 	                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	*out = NULL;
-	for (size_t i = 0; i < SLOTS; i++)
-		f->slot_cpu[i] = -1;
+	f->options = *options;
 	f->file = memfd_create("assay-foreign", MFD_CLOEXEC);
 	if (shared != MAP_FAILED && f->file >= 0) {
 		f->shared = shared;
-		start(f, options);
+		start(f);
 	}
 	if (f->pid > 0) {
 		*out = f;
@@ -99,11 +107,54 @@ int foreign_open(struct foreign **out, const struct foreign_options *options, st
 	return err ? -err->code : -EAGAIN;
 }
 
+static uint64_t time_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
+}
+
 static bool has_ended(struct foreign *f)
 {
-	if (!f->ended && waitpid(f->pid, NULL, WNOHANG) != 0)
-		f->ended = true;
-	return f->ended;
+	struct rusage used = {0};
+
+	if (f->ended || !wait4(f->pid, NULL, WNOHANG, &used))
+		return f->ended;
+	f->cpu_ns += time_ns(&used.ru_utime) + time_ns(&used.ru_stime);
+	f->ended = true;
+	f->generation++;
+	return true;
+}
+
+/* The threads of the ended process were stuck in it, and no longer are. */
+static void reset_slots(struct foreign *f)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct foreign_slot *slot = &f->shared->slots[i];
+
+		slot->tid = 0;
+		slot->abandoned = 0;
+		slot->state = SLOT_IDLE;
+		f->slot_stuck[i] = false;
+	}
+	vec_each (u, &f->users)
+		u->stuck = 0;
+}
+
+/*
+ * True: the process runs. The call that notices its end fails, since its request may name a
+ * descriptor of that process; a later one starts the process again, at most once in RESTART_NS.
+ */
+static bool is_running(struct foreign *f, uint64_t now_ns)
+{
+	if (!f->ended)
+		return !has_ended(f);
+	if (now_ns < f->restart_due_ns)
+		return false;
+	f->restart_due_ns = now_ns + RESTART_NS;
+	reset_slots(f);
+	start(f);
+	f->ended = f->pid < 0;
+	f->restarts += !f->ended;
+	return !f->ended;
 }
 
 void foreign_close(struct foreign *f)
@@ -337,7 +388,7 @@ static struct foreign_slot *ask(struct foreign *f, foreign_fn *fn, uint32_t user
 	*status = size > FOREIGN_IN_MAX ? -ENAMETOOLONG : -ECANCELED;
 	if (size > FOREIGN_IN_MAX)
 		return NULL;
-	if (f->ended) {
+	if (!is_running(f, now_ns)) {
 		f->lost++;
 		return NULL;
 	}
@@ -357,6 +408,10 @@ static struct foreign_slot *ask(struct foreign *f, foreign_fn *fn, uint32_t user
 	foreign_wake(&slot->state);
 	if (wait_for(f, slot, u, limit_ms))
 		return slot;
+	if (f->ended) {
+		f->lost++;
+		return NULL;
+	}
 	__atomic_store_n(&slot->abandoned, 1, __ATOMIC_RELEASE);
 	f->slot_stuck[i] = true;
 	f->slot_user[i] = u->uid;
@@ -404,6 +459,11 @@ void foreign_unmap(void *bytes, size_t count)
 	munmap(bytes, count);
 }
 
+uint32_t foreign_generation(const struct foreign *f)
+{
+	return f ? f->generation : 0;
+}
+
 pid_t foreign_pid(const struct foreign *f)
 {
 	return f ? f->pid : 0;
@@ -414,9 +474,11 @@ uint64_t foreign_cpu_ns(const struct foreign *f)
 	clockid_t clock;
 	struct timespec t;
 
-	if (!f || f->ended || clock_getcpuclockid(f->pid, &clock) || clock_gettime(clock, &t))
+	if (!f)
 		return 0;
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (f->ended || clock_getcpuclockid(f->pid, &clock) || clock_gettime(clock, &t))
+		return f->cpu_ns;
+	return f->cpu_ns + (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 struct foreign_counts foreign_counts(const struct foreign *f)
@@ -461,11 +523,14 @@ void foreign_report(const struct foreign *f, void (*add)(void *ctx, const char *
 		         u->refused, plural(u->refused, "was", "were"));
 		add(ctx, text);
 	}
-	if (f->lost) {
+	if (f->lost || f->restarts) {
 		snprintf(text, sizeof(text),
-		         "The process that reads memory and files of others was ended: %" PRIu64
-		         " %s not made: stacks may be cut, and functions have no names.",
-		         f->lost, plural(f->lost, "read was", "reads were"));
+		         "The process that reads memory and files of others was ended, and was "
+		         "restarted %" PRIu32 " %s: %" PRIu64
+		         " %s not made, and files that it held open were closed: stacks may be "
+		         "cut, and functions have no names.",
+		         f->restarts, plural(f->restarts, "time", "times"), f->lost,
+		         plural(f->lost, "read was", "reads were"));
 		add(ctx, text);
 	}
 }

@@ -18,6 +18,8 @@
  * recorder wait for more than a second in total (and 1 % of the time since), is left alone: calls
  * for his processes fail at once, and are counted.
  *
+ * If the process is killed, the call that notices it fails, and the next one starts it again.
+ *
  * Time limits are in ms in which the thread was blocked: a thread that waits for a CPU is not.
  * Used by one thread. Uses: served_mount.
  */
@@ -72,7 +74,7 @@ void foreign_close(struct foreign *f);
 /*
  * Runs fn with memory or a file of `user`. What it added is appended to `out`; NULL: it
  * adds nothing. The result is that of fn, or -ETIMEDOUT: not answered;
- * -ECANCELED: not asked, as the user is left alone. With f NULL fn runs here.
+ * -ECANCELED: not asked, as the user is left alone, or the process ended. With f NULL fn runs here.
  */
 int foreign_call(struct foreign *f, foreign_fn *fn, uint32_t user, unsigned limit_ms,
                  const void *in, size_t size, struct buf *out);
@@ -91,8 +93,14 @@ void foreign_unmap(void *bytes, size_t count);
  */
 uint32_t foreign_user(struct foreign *f, pid_t pid);
 
+/*
+ * Changes when a call notices that the process was killed. Descriptors that calls before the change
+ * opened there are closed.
+ */
+uint32_t foreign_generation(const struct foreign *f);
+
 pid_t foreign_pid(const struct foreign *f); /* 0: none */
-/* CPU time that the process took. */
+/* CPU time of the process and of those that it replaced. */
 uint64_t foreign_cpu_ns(const struct foreign *f);
 
 struct foreign_counts {

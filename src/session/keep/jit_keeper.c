@@ -73,13 +73,19 @@ struct jit_keeper *jit_keeper_new(struct foreign *foreign)
 static int ask(struct jit_keeper *k, foreign_fn *fn, uint32_t owner, struct jit_request *r,
                const char *path, struct buf *out)
 {
+	int held = r->fd, status = 0;
 	size_t length = strlen(path);
 
 	if (length >= sizeof(r->path))
 		return -ENAMETOOLONG;
 	memcpy(r->path, path, length + 1);
-	return foreign_call(k->foreign, fn, owner, FOREIGN_COPY_MS, r,
-	                    offsetof(struct jit_request, path) + length + 1, out);
+	if (r->where != BY_PATH)
+		status = r->fd = held_file_descriptor(k->foreign, held);
+	if (status >= 0)
+		status = foreign_call(k->foreign, fn, owner, FOREIGN_COPY_MS, r,
+		                      offsetof(struct jit_request, path) + length + 1, out);
+	r->fd = held;
+	return status;
 }
 
 void jit_keeper_free(struct jit_keeper *k)
@@ -186,7 +192,7 @@ static int hold_directory(struct jit_keeper *k, uint32_t owner, const char *path
 	if (!ask(k, open_directory, owner, &r, path, &out) && out.size == sizeof(fd))
 		memcpy(&fd, out.data, sizeof(fd));
 	buf_done(&out);
-	return fd;
+	return fd < 0 ? fd : held_file_number(k->foreign, fd);
 }
 
 /* Whoever generates code may write a map; in a container it is gone with that. */

@@ -27,6 +27,31 @@ struct held_file_kept {
 	struct error err;
 };
 
+/* A number is the descriptor and, above it, the last bits of the generation. */
+#define DESCRIPTOR_BITS 20
+#define DESCRIPTORS (1 << DESCRIPTOR_BITS)
+#define GENERATIONS (1u << (31 - DESCRIPTOR_BITS))
+
+static int generation_bits(const struct foreign *foreign)
+{
+	return (int)(foreign_generation(foreign) % GENERATIONS) * DESCRIPTORS;
+}
+
+int held_file_descriptor(const struct foreign *foreign, int fd)
+{
+	if (!foreign || fd < 0)
+		return fd;
+	return fd / DESCRIPTORS * DESCRIPTORS == generation_bits(foreign) ? fd % DESCRIPTORS
+	                                                                  : -ESTALE;
+}
+
+int held_file_number(const struct foreign *foreign, int descriptor)
+{
+	if (!foreign)
+		return descriptor;
+	return descriptor < DESCRIPTORS ? descriptor + generation_bits(foreign) : -EMFILE;
+}
+
 /* Text is the last part of a request; the answer has exactly `size` bytes. */
 static int call_for(struct foreign *foreign, uint32_t user, unsigned limit_ms, foreign_fn *fn,
                     struct held_file_request *r, const char *text, void *into, size_t size)
@@ -132,9 +157,13 @@ int held_file_open(struct foreign *foreign, uint32_t user, const struct event_mm
                    int watches, struct held_file *f)
 {
 	struct held_file_request r = request_of(m, pid);
+	int status;
 
 	r.watches = watches;
-	return call(foreign, user, hold, &r, m->filename, f, sizeof(*f));
+	status = call(foreign, user, hold, &r, m->filename, f, sizeof(*f));
+	if (!status)
+		f->fd = held_file_number(foreign, f->fd);
+	return status || f->fd >= 0 ? status : f->fd;
 }
 
 static int let_go(const void *in, size_t size, struct foreign_reply *reply)
@@ -144,9 +173,10 @@ static int let_go(const void *in, size_t size, struct foreign_reply *reply)
 
 void held_file_close(struct foreign *foreign, uint32_t user, int fd)
 {
-	struct held_file_request r = {.fd = fd};
+	struct held_file_request r = {.fd = held_file_descriptor(foreign, fd)};
 
-	call(foreign, user, let_go, &r, "", NULL, 0);
+	if (r.fd >= 0)
+		call(foreign, user, let_go, &r, "", NULL, 0);
 }
 
 static int look_again(const void *in, size_t size, struct foreign_reply *reply)
@@ -162,9 +192,9 @@ static int look_again(const void *in, size_t size, struct foreign_reply *reply)
 int held_file_look(struct foreign *foreign, uint32_t user, int fd, const char *path,
                    struct held_state *state)
 {
-	struct held_file_request r = {.fd = fd};
+	struct held_file_request r = {.fd = held_file_descriptor(foreign, fd)};
 
-	return call(foreign, user, look_again, &r, path, state, sizeof(*state));
+	return r.fd < 0 ? r.fd : call(foreign, user, look_again, &r, path, state, sizeof(*state));
 }
 
 static int read_build_id_now(const void *in, size_t size, struct foreign_reply *reply)
@@ -178,9 +208,9 @@ static int read_build_id_now(const void *in, size_t size, struct foreign_reply *
 
 int held_file_build_id_now(struct foreign *foreign, uint32_t user, int fd, struct build_id *id)
 {
-	struct held_file_request r = {.fd = fd};
+	struct held_file_request r = {.fd = held_file_descriptor(foreign, fd)};
 
-	return call(foreign, user, read_build_id_now, &r, "", id, sizeof(*id));
+	return r.fd < 0 ? r.fd : call(foreign, user, read_build_id_now, &r, "", id, sizeof(*id));
 }
 
 /* The copy is only good if nobody wrote to the file meanwhile. */
@@ -219,11 +249,13 @@ static int keep(const void *in, size_t size, struct foreign_reply *reply)
 int held_file_keep(struct foreign *foreign, uint32_t user, int fd, const struct held_state *was,
                    const char *kind, const char *name, struct error *err)
 {
-	struct held_file_request r = {.fd = fd, .was = *was};
+	struct held_file_request r = {.fd = held_file_descriptor(foreign, fd), .was = *was};
 	struct held_file_kept kept;
 	char text[256];
 	int status;
 
+	if (r.fd < 0)
+		return error_set(err, ESTALE, "the process that held it was ended");
 	snprintf(text, sizeof(text), "%s %s", kind, name);
 	status = call_for(foreign, user, FOREIGN_COPY_MS, keep, &r, text, &kept, sizeof(kept));
 	if (status)

@@ -2,7 +2,8 @@
 /*
  * held_file: files that other processes have mapped, opened and read by foreign calls
  * (base/process/foreign.h). A file that is held is a number: its descriptor in the other process,
- * which is open until held_file_close() or until that process ends.
+ * which is open until held_file_close() or until that process ends, and the generation of that
+ * process. If it was restarted since, calls for the file give -ESTALE.
  *
  * `user` is the user who is held to account for the call: foreign_user() of a process that maps the
  * file. All give -errno where a call fails; -ETIMEDOUT and -ECANCELED as of foreign_call(). With
@@ -23,7 +24,7 @@ struct held_state {
 };
 
 struct held_file {
-	int fd;
+	int fd;    /* the number */
 	int watch; /* of inotify, -1: none */
 	struct build_id id;
 	struct held_state state;
@@ -36,6 +37,9 @@ void held_file_build_id(struct foreign *foreign, uint32_t user, const struct eve
 /* As mapped_file_open(); `watches`: inotify's descriptor, in both processes; -1: none. */
 int held_file_open(struct foreign *foreign, uint32_t user, const struct event_mmap *m, int32_t pid,
                    int watches, struct held_file *f);
+/* The descriptor of a file that is held, for other foreign calls, and back; -ESTALE, -EMFILE. */
+int held_file_descriptor(const struct foreign *foreign, int fd);
+int held_file_number(const struct foreign *foreign, int descriptor);
 void held_file_close(struct foreign *foreign, uint32_t user, int fd);
 
 /* `path`: as it was mapped. */

@@ -309,19 +309,31 @@ static void descriptors_are_not_held_open(void)
 	foreign_close(f);
 }
 
-static void a_process_that_was_ended_is_reported(void)
+static void a_process_that_was_killed_is_restarted(void)
 {
 	struct foreign *f = begin(-1);
 	struct texts texts = {0};
+	struct buf out = {0};
+	pid_t first = foreign_pid(f);
+	uint64_t cpu_ns;
 	size_t one = 1;
 
-	CHECK(!foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL));
-	kill(foreign_pid(f), SIGKILL);
-	while (!foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL))
-		;
-	CHECK_EQ(foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL), -ECANCELED);
+	CHECK(!foreign_call(f, spin, getuid(), SHORT_MS, "x", 1, NULL));
+	cpu_ns = foreign_cpu_ns(f);
+	CHECK_EQ(foreign_generation(f), 0);
+	kill(first, SIGKILL);
+	/* At most the call that meets the end of the process is lost. */
+	while (!foreign_generation(f))
+		foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), NULL);
+	CHECK(foreign_counts(f).refused <= 1);
+	CHECK(!foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), &out));
+	CHECK(counts_up(&out, 1));
+	CHECK(foreign_pid(f) != first);
+	CHECK_EQ(foreign_generation(f), 1);
+	CHECK(foreign_cpu_ns(f) >= cpu_ns);
 	foreign_report(f, take_text, &texts);
-	CHECK(strstr(texts.last, "was ended") != NULL);
+	CHECK(strstr(texts.last, "was ended, and was restarted 1 time") != NULL);
+	buf_done(&out);
 	foreign_close(f);
 }
 
@@ -358,7 +370,7 @@ int main(void)
 	RUN(no_user_can_take_all_threads);
 	RUN(a_busy_call_is_not_a_stuck_one);
 	RUN(descriptors_are_not_held_open);
-	RUN(a_process_that_was_ended_is_reported);
+	RUN(a_process_that_was_killed_is_restarted);
 	RUN(the_process_ends_with_its_parent);
 	return check_end();
 }
