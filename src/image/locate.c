@@ -2,6 +2,7 @@
 #include "image/locate.h"
 
 #include "base/file/cache_dir.h"
+#include "base/memory/blake2b.h"
 #include "base/this_boot.h"
 
 #include <errno.h>
@@ -139,16 +140,38 @@ static void try_build_id(struct image_search *s, const char *root)
 		s->same = locate_by_build_id(&s->image->build_id, root, ".debug");
 }
 
-/* What the recorder kept because it was about to go. */
-static void try_kept(struct image_search *s, const char *place)
+static bool is_deleted(const char *path)
 {
-	char name[2 * BUILD_ID_MAX + 1], *path;
-	struct cache_dir *cache = NULL;
-	int fd = -1;
+	size_t length = strlen(path), end = strlen(DELETED);
 
-	if (s->same || !s->image->build_id.size || cache_dir_open(&cache, NULL))
+	return length > end && !strcmp(path + length - end, DELETED);
+}
+
+void locate_kept_name(const struct build_id *id, const char *path, char name[LOCATE_KEPT_NAME])
+{
+	uint8_t digest[BLAKE2B_BYTES];
+	struct blake2b b;
+
+	build_id_text(id, name);
+	if (!path)
 		return;
-	build_id_text(&s->image->build_id, name);
+	blake2b_init(&b);
+	blake2b_add(&b, path, strlen(path) - (is_deleted(path) ? strlen(DELETED) : 0));
+	blake2b_end(&b, digest);
+	name += strlen(name);
+	*name++ = '-';
+	for (int i = 0; i < 16; i++)
+		name += snprintf(name, 3, "%02x", digest[i]);
+}
+
+static void try_kept_name(struct image_search *s, struct cache_dir *cache, const char *place,
+                          const char *name)
+{
+	char *path;
+	int fd;
+
+	if (s->same)
+		return;
 	path = cache_dir_path(cache, LOCATE_KEPT, name);
 	fd = cache_dir_find(cache, LOCATE_KEPT, name); /* marks it as used */
 	if (fd >= 0 && path) {
@@ -158,6 +181,20 @@ static void try_kept(struct image_search *s, const char *place)
 	if (s->same)
 		elf_file_set_place(s->same, place);
 	free(path);
+}
+
+/* The copy that the recorder made since the file was about to be deleted. */
+static void try_kept(struct image_search *s, const char *place)
+{
+	struct cache_dir *cache = NULL;
+	char name[LOCATE_KEPT_NAME];
+
+	if (s->same || !s->image->build_id.size || cache_dir_open(&cache, NULL))
+		return;
+	locate_kept_name(&s->image->build_id, NULL, name);
+	try_kept_name(s, cache, place, name);
+	locate_kept_name(&s->image->build_id, place, name);
+	try_kept_name(s, cache, place, name);
 	cache_dir_close(cache);
 }
 
@@ -215,10 +252,9 @@ static void try_process(struct image_search *s, const char *name, unsigned how)
 int locate_image(struct elf_file **f, const struct image *image, const char *path, const char *root,
                  struct error *err)
 {
-	size_t length = strlen(path), end = strlen(DELETED);
-	bool deleted = length > end && !strcmp(path + length - end, DELETED);
+	bool deleted = is_deleted(path);
 	struct image_search s = {.image = image};
-	char *name = xstrndup(path, deleted ? length - end : length);
+	char *name = xstrndup(path, strlen(path) - (deleted ? strlen(DELETED) : 0));
 	unsigned how = deleted ? MUST_BE_SAME : 0;
 
 	*f = NULL;

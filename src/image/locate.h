@@ -13,9 +13,16 @@
 #include "image/elf/elf_file.h"
 #include "image/image.h"
 
-/* The kind of cached files (base/file/cache_dir.h) that are recorded ones, named for their
- * build-id. */
+/* The kind of cached files (base/file/cache_dir.h) that are copies of recorded files. */
 #define LOCATE_KEPT "image"
+
+/*
+ * The name of such a copy: its build-id and, if `path` is not NULL, a digest of the path as mapped.
+ * Without a path it is the name for files that only root or the user may have written
+ * (held_file.h), since any user can write a file that claims a build-id.
+ */
+#define LOCATE_KEPT_NAME (2 * BUILD_ID_MAX + 1 + 32 + 1)
+void locate_kept_name(const struct build_id *id, const char *path, char name[LOCATE_KEPT_NAME]);
 
 /*
  * Tries, in this order: under `root` (NULL: none), the path as recorded, under

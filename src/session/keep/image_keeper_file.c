@@ -102,16 +102,16 @@ static bool is_kept(struct image_keeper *k, const char *name)
 
 static void keep(struct image_keeper *k, struct image_keeper_file *f)
 {
-	char name[2 * BUILD_ID_MAX + 1];
+	char name[LOCATE_KEPT_NAME];
 	struct error err = {0};
 
 	f->done = true;
-	build_id_text(&f->id, name);
+	locate_kept_name(&f->id, f->trusted ? NULL : f->path, name);
 	if (!f->id.size)
 		add_trouble(&k->not_kept, f->path, "it has no build-id");
 	else if (!k->cache)
 		add_trouble(&k->not_kept, f->path, ""); /* why is said once */
-	else if (is_kept(k, name))
+	else if (f->trusted && is_kept(k, name)) /* else the other copy may be another file */
 		;
 	else if (f->size > FILE_BYTES || k->kept_bytes + f->size > SESSION_BYTES)
 		add_trouble(&k->not_kept, f->path, "too large");
@@ -251,6 +251,7 @@ static void hold(struct image_keeper *k, uint32_t file, const struct event_mmap 
 	f->path = xstrdup(m->filename);
 	f->since_ns = clock_ns(CLOCK_MONOTONIC);
 	f->id = held.id;
+	f->trusted = held.trusted;
 	f->size = held.state.size;
 	f->mtime_ns = held.state.mtime_ns;
 	judge(k, f, &held.state);

@@ -32,6 +32,7 @@ struct image_keeper_file {
 	bool hit;
 	bool at_risk;   /* will not be where it was */
 	bool rewritten; /* another file's content stands in it now */
+	bool trusted;   /* as of held_file.h */
 	bool done;      /* kept, or cannot be: not to be opened again */
 };
 

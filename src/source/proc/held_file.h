@@ -28,6 +28,7 @@ struct held_file {
 	int watch; /* of inotify, -1: none */
 	struct build_id id;
 	struct held_state state;
+	bool trusted; /* only root or the user of this process may have written it */
 };
 
 /* Of the file of a mapping, which is not held; size 0: it has none, or could not be read. */
