@@ -3,6 +3,7 @@
 #include "cmd/cli/print.h"
 
 #include "base/memory/xalloc.h"
+#include "source/runtime/runtime_files.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -60,28 +61,42 @@ void run_end_unread(void)
 		raise(SIGPIPE);
 }
 
-bool *run_choose(const char *command, const char *none, int argc, char **argv, const int32_t *pids,
-                 size_t count, int *status)
+static struct runtime_file *file_at(void *files, size_t index, size_t size)
 {
-	bool *wanted = xcalloc(count + 1, sizeof(*wanted));
+	return (struct runtime_file *)((char *)files + index * size);
+}
 
-	*status = 0;
-	for (size_t p = 0; p < count && !argc; p++)
-		wanted[p] = true;
-	for (int i = 0; i < argc && !*status; i++) {
+int run_choose(const char *command, const char *none, int argc, char **argv, void *files,
+               size_t *count, size_t size)
+{
+	bool *wanted = xcalloc(*count + 1, sizeof(*wanted));
+	size_t kept = 0;
+	int status = 0;
+
+	for (size_t f = 0; f < *count && !argc; f++)
+		wanted[f] = true;
+	for (int i = 0; i < argc && !status; i++) {
 		char *end;
 		long pid = strtol(argv[i], &end, 10);
 		bool found = false;
 
 		if (*end || end == argv[i] || pid <= 0 || pid > INT32_MAX) {
-			*status = command_fail(2, "%s: '%s' is no process id", command, argv[i]);
+			status = command_fail(2, "%s: '%s' is no process id", command, argv[i]);
 			break;
 		}
-		for (size_t p = 0; p < count; p++)
-			if (pids[p] == pid)
-				wanted[p] = found = true;
+		for (size_t f = 0; f < *count; f++)
+			if (file_at(files, f, size)->pid == pid)
+				wanted[f] = found = true;
 		if (!found)
-			*status = command_fail(1, "%s: process %ld %s", command, pid, none);
+			status = command_fail(1, "%s: process %ld %s", command, pid, none);
 	}
-	return wanted;
+	for (size_t f = 0; f < *count; f++) {
+		if (wanted[f])
+			memmove(file_at(files, kept++, size), file_at(files, f, size), size);
+		else
+			free(file_at(files, f, size)->path);
+	}
+	*count = kept;
+	free(wanted);
+	return status;
 }

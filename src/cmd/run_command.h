@@ -28,11 +28,11 @@ int run_cannot(const struct command *command, const char *name, const struct err
 void run_end_unread(void);
 
 /*
- * Which of `count` processes argv names; all if it names none. The array is the caller's
- * to free. *status: 2 where a word is no process id, 1 where it is none of them (`none` ends
- * the sentence "process N"), both told.
+ * Keeps the files of a list (structs of `size` bytes that begin with struct runtime_file) whose
+ * processes argv names; all if it names none. Returns 0, or after a message 2 where a word is no
+ * process id, 1 where no file has it (`none` ends the sentence "process N").
  */
-bool *run_choose(const char *command, const char *none, int argc, char **argv, const int32_t *pids,
-                 size_t count, int *status);
+int run_choose(const char *command, const char *none, int argc, char **argv, void *files,
+               size_t *count, size_t size);
 
 #endif

@@ -77,10 +77,16 @@ static int nothing(void *ctx, const char *directory, struct error *err)
 	return 0;
 }
 
-int run_directory_begin(const char *base, char **directory, struct error *err)
+int run_directory_begin(const struct shared_kind *kind, char **directory, struct error *err)
 {
-	int rc = 0;
+	char *base;
+	int rc = shared_directory(kind, &base, true, err);
 
+	*directory = NULL;
+	if (rc) {
+		free(base);
+		return rc;
+	}
 	/* Looks for what sessions left that were killed. */
 	walk(base, nothing, NULL, 0, NULL);
 	*directory = xasprintf("%s/" PREFIX "%d-XXXXXX", base, (int)getpid());
@@ -90,6 +96,7 @@ int run_directory_begin(const char *base, char **directory, struct error *err)
 		free(*directory);
 		*directory = NULL;
 	}
+	free(base);
 	return rc;
 }
 

@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "source/runtime/runtime_files.h"
 
-/* `base`: the kind's directory. The text is the caller's to free. */
-int run_directory_begin(const char *base, char **directory, struct error *err);
+/* Below the kind's directory, which is made if need be. The caller frees the text. */
+int run_directory_begin(const struct shared_kind *kind, char **directory, struct error *err);
 
 /* Its error is that of the first directory; others' that go meanwhile are no errors. */
 typedef int run_directory_fn(void *ctx, const char *directory, struct error *err);

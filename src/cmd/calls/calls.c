@@ -125,7 +125,7 @@ static void tell_running(const call_table_list *list, const char *directory)
 	size_t running = 0;
 
 	vec_each (table, list)
-		running += table->running;
+		running += table->file.running;
 	if (running)
 		print_message("%zu %s still running, counted so far; %s in %s, for "
 		              "'assay calls get'",

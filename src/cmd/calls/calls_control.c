@@ -30,38 +30,16 @@ struct reset_options {
 	bool quiet;
 };
 
-/* The list's tables of these processes alone; the exit status, 1 for one that is not there. */
-static int choose(call_table_list *list, const char *command, int argc, char **argv)
-{
-	VEC(int32_t) pids = {0};
-	size_t kept = 0;
-	bool *wanted;
-	int status;
-
-	vec_each (table, list)
-		vec_push(&pids, table->pid);
-	wanted = run_choose(command,
-	                    "counts no calls of yours; 'assay calls list' names those that do",
-	                    argc, argv, pids.items, pids.count, &status);
-	for (size_t t = 0; t < list->count; t++) {
-		if (wanted[t])
-			list->items[kept++] = list->items[t];
-		else
-			free(list->items[t].path);
-	}
-	list->count = kept;
-	free(wanted);
-	vec_done(&pids);
-	return status;
-}
-
+/* All of the user's tables, or these processes' alone; the exit status. */
 static int find_tables(call_table_list *list, const char *command, int argc, char **argv)
 {
 	struct error err = {0};
 
 	if (calls_tables_all(list, &err))
 		return command_fail(1, "%s: %s", command, err.text);
-	return choose(list, command, argc, argv);
+	return run_choose(command,
+	                  "counts no calls of yours; 'assay calls list' names those that do", argc,
+	                  argv, list->items, &list->count, sizeof(*list->items));
 }
 
 /* list */
@@ -118,8 +96,8 @@ static void list_text(struct buf *out, const struct listed *rows, size_t count,
 		struct buf text = {0};
 
 		table_row(&t, TABLE_ROW);
-		table_format(&t, "%d", table->pid);
-		table_date(&t, table->start_ns);
+		table_format(&t, "%d", table->file.pid);
+		table_date(&t, table->file.start_ns);
 		if (rows[i].counted)
 			table_count(&t, rows[i].calls);
 		else
@@ -148,7 +126,7 @@ static void list_json(struct buf *out, const struct listed *rows, size_t count, 
 		const struct call_table *table = rows[i].table;
 
 		json_object(&j);
-		json_ki64(&j, "pid", table->pid);
+		json_ki64(&j, "pid", table->file.pid);
 		json_kstr(&j, "name", table->name);
 		json_kstr(&j, "command", table->command);
 		json_key(&j, "calls");
@@ -162,9 +140,9 @@ static void list_json(struct buf *out, const struct listed *rows, size_t count, 
 			if (rows[i].flags & UINT32_C(1) << bit && call_flag_word(bit))
 				json_str(&j, call_flag_word(bit));
 		json_end_array(&j);
-		json_ku64(&j, "start_ns", table->start_ns);
+		json_ku64(&j, "start_ns", table->file.start_ns);
 		json_ku64(&j, "table_bytes", table->used_bytes);
-		json_kstr(&j, "table", table->path);
+		json_kstr(&j, "table", table->file.path);
 		json_end_object(&j);
 	}
 	json_end_array(&j);
@@ -184,7 +162,7 @@ static int list_run(void *data, int argc, char **argv)
 
 	status = find_tables(&list, "calls list", argc, argv);
 	vec_each (table, &list)
-		if (table->running)
+		if (table->file.running)
 			vec_push(&rows, (struct listed){.table = table});
 	vec_each (row, &rows)
 		if (!status)
@@ -268,9 +246,9 @@ static void tell(const call_table_list *list, bool running, const char *one, con
 	size_t count = 0;
 
 	vec_each (table, list) {
-		if (table->running != running)
+		if (table->file.running != running)
 			continue;
-		buf_addf(&names, "%s%d %s", count++ ? ", " : "", table->pid, table->name);
+		buf_addf(&names, "%s%d %s", count++ ? ", " : "", table->file.pid, table->name);
 	}
 	if (count)
 		print_line("%zu %s: %s", count, plural(count, one, many), names.data);

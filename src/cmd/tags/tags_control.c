@@ -32,29 +32,13 @@ struct capture_options {
 /* All of the user's files, or these processes' alone; the exit status. */
 static int find_files(tag_rings_list *list, const char *command, int argc, char **argv)
 {
-	VEC(int32_t) pids = {0};
 	struct error err = {0};
-	size_t kept = 0;
-	bool *wanted;
-	int status;
 
 	if (tags_files_all(list, &err))
 		return command_fail(1, "%s: %s", command, err.text);
-	vec_each (file, list)
-		vec_push(&pids, file->pid);
-	wanted = run_choose(command,
-	                    "records no event tags of yours; 'assay tags list' names those that do",
-	                    argc, argv, pids.items, pids.count, &status);
-	for (size_t f = 0; f < list->count; f++) {
-		if (wanted[f])
-			list->items[kept++] = list->items[f];
-		else
-			free(list->items[f].path);
-	}
-	list->count = kept;
-	free(wanted);
-	vec_done(&pids);
-	return status;
+	return run_choose(command,
+	                  "records no event tags of yours; 'assay tags list' names those that do",
+	                  argc, argv, list->items, &list->count, sizeof(*list->items));
 }
 
 /* ---- list ---------------------------------------------------------------- */
@@ -85,11 +69,11 @@ static void list_text(struct buf *out, const tag_rings_list *list, const struct 
 	table_column(&t, "discarded", TABLE_RIGHT);
 	table_column(&t, "command", TABLE_LEFT);
 	vec_each (file, list) {
-		if (!file->running)
+		if (!file->file.running)
 			continue;
 		table_row(&t, TABLE_ROW);
-		table_format(&t, "%d", file->pid);
-		table_date(&t, file->start_ns);
+		table_format(&t, "%d", file->file.pid);
+		table_date(&t, file->file.start_ns);
 		table_text(&t, state_word(file));
 		table_text(&t, mode_word(file->mode));
 		table_format(&t, "%.0f%%",
@@ -110,10 +94,10 @@ static void list_json(struct buf *out, const tag_rings_list *list, size_t ended)
 	json_key(&j, "processes");
 	json_array(&j);
 	vec_each (file, list) {
-		if (!file->running)
+		if (!file->file.running)
 			continue;
 		json_object(&j);
-		json_ki64(&j, "pid", file->pid);
+		json_ki64(&j, "pid", file->file.pid);
 		json_kstr(&j, "name", file->name);
 		json_kstr(&j, "command", file->command);
 		json_kstr(&j, "capture", state_word(file));
@@ -121,8 +105,8 @@ static void list_json(struct buf *out, const tag_rings_list *list, size_t ended)
 		json_ku64(&j, "packets", file->packets);
 		json_ku64(&j, "room", file->room);
 		json_ku64(&j, "discarded", file->discarded);
-		json_ku64(&j, "start_ns", file->start_ns);
-		json_kstr(&j, "file", file->path);
+		json_ku64(&j, "start_ns", file->file.start_ns);
+		json_kstr(&j, "file", file->file.path);
 		json_end_object(&j);
 	}
 	json_end_array(&j);
@@ -141,7 +125,7 @@ static int list_run(void *data, int argc, char **argv)
 	int status = find_files(&list, "tags list", argc, argv);
 
 	vec_each (file, &list)
-		running += file->running;
+		running += file->file.running;
 	ended = list.count - running;
 	style_choose(&o->style, &style);
 	if (!status && o->json)
@@ -170,7 +154,7 @@ static int remove_ended(const tag_rings_list *list)
 	struct error err = {0};
 
 	vec_each (file, list)
-		if (!file->running && tag_rings_remove(file, &err))
+		if (!file->file.running && tag_rings_remove(file, &err))
 			return command_fail(1, "tags get: %s", err.text);
 	/* Looking again removes sessions' directories that are empty by now. */
 	tags_files_all(&left, NULL);
@@ -236,7 +220,7 @@ static int get_run(void *data, int argc, char **argv)
 
 static void capture_tell(const struct tag_rings_file *file, const char *now)
 {
-	print_line("%d %s: %s", file->pid, file->name, now);
+	print_line("%d %s: %s", file->file.pid, file->name, now);
 }
 
 static int capture_run(void *data, int argc, char **argv)
@@ -253,7 +237,7 @@ static int capture_run(void *data, int argc, char **argv)
 		                    "tags capture: wants 'on' or 'off', then process ids or none");
 	status = find_files(&list, "tags capture", argc - 1, argv + 1);
 	for (size_t i = 0; i < list.count && !status; i++) {
-		if (!list.items[i].running)
+		if (!list.items[i].file.running)
 			continue;
 		if (tag_rings_capture(&list.items[i], on, &err))
 			status = command_fail(1, "tags capture: %s", err.text);

@@ -27,21 +27,12 @@ static int add_tables(void *ctx, const char *directory, struct error *err)
 	return rc;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct call_table *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
 int calls_tables_of(call_table_list *list, const char *directory, struct error *err)
 {
 	int rc = run_directory_each(directory, add_tables, list, err);
 
 	if (!rc && list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_start);
+		qsort(list->items, list->count, sizeof(*list->items), runtime_file_compare);
 	return rc;
 }
 
@@ -61,8 +52,8 @@ static int read_copy(struct call_paths *into, const struct call_table *table,
                      const struct call_table_copy *copy, struct error *err)
 {
 	VEC(struct calls_thread_state) threads = {0};
-	struct calls_state state = {.running = table->running,
-	                            .live = table->running,
+	struct calls_state state = {.running = table->file.running,
+	                            .live = table->file.running,
 	                            .now = copy->now,
 	                            .now_ns = copy->now_ns,
 	                            .base = copy->base.data,
@@ -76,8 +67,8 @@ static int read_copy(struct call_paths *into, const struct call_table *table,
 		                                               .runs = thread->runs});
 	state.threads = threads.items;
 	state.thread_count = threads.count;
-	rc = calls_file_read(into, copy->bytes.data, copy->bytes.size, table->path, &state, NULL,
-	                     err);
+	rc = calls_file_read(into, copy->bytes.data, copy->bytes.size, table->file.path, &state,
+	                     NULL, err);
 	vec_done(&threads);
 	return rc;
 }
@@ -99,8 +90,8 @@ int calls_tables_read(struct call_paths *into, const call_table_list *list, call
 		if (failed == -ENOENT) /* removed meanwhile, by a reset */
 			continue;
 		if (failed)
-			vec_push(notes,
-			         xasprintf("process %d is left out: %s", table->pid, last.text));
+			vec_push(notes, xasprintf("process %d is left out: %s", table->file.pid,
+			                          last.text));
 		rc = failed ? failed : rc;
 	}
 	if (rc && into->processes.count == before)
@@ -117,7 +108,7 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 		vec_each (table, list) {
 			int failed;
 
-			if (table->running != (running == 1))
+			if (table->file.running != (running == 1))
 				continue;
 			failed = call_table_reset(table, rc ? NULL : err);
 			if (failed && failed != -ENOENT && !rc)
@@ -125,7 +116,7 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 			/* Its session has to tell "nothing was counted" from "it was taken away".
 			 */
 			if (!failed && !running)
-				run_directory_mark(table->path);
+				run_directory_mark(table->file.path);
 		}
 	}
 	return rc;
@@ -133,14 +124,7 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 
 int calls_session_begin(char **directory, struct error *err)
 {
-	char *base;
-	int rc = call_table_directory(&base, true, err);
-
-	*directory = NULL;
-	if (!rc)
-		rc = run_directory_begin(base, directory, err);
-	free(base);
-	return rc;
+	return run_directory_begin(&call_table_kind, directory, err);
 }
 
 bool calls_session_was_reset(const char *directory)
@@ -151,7 +135,7 @@ bool calls_session_was_reset(const char *directory)
 bool calls_session_end(const char *directory, const call_table_list *list)
 {
 	vec_each (table, list)
-		if (!table->running)
+		if (!table->file.running)
 			call_table_remove(table, NULL);
 	return run_directory_end(directory);
 }

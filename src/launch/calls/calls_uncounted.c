@@ -133,9 +133,9 @@ void calls_uncounted_find(calls_uncounted_list *list, const char *directory, uin
 	if (!s.directory)
 		s.directory = xstrdup(directory);
 	vec_each (table, tables)
-		if (table->running)
-			vec_push(&s.counted,
-			         runtime_owner_find(&known, table->pid, table->birth, NULL));
+		if (table->file.running)
+			vec_push(&s.counted, runtime_owner_find(&known, table->file.pid,
+			                                        table->file.birth, NULL));
 	runtime_owners_done(&known);
 	proc_list(&pids, -1);
 	vec_each (pid, &pids)

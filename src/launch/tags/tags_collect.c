@@ -379,9 +379,9 @@ int tags_collect_step(struct tags_collect *c, bool *busy, struct error *err)
 
 int tags_collect_add(struct tags_collect *c, const struct tag_rings_file *file, struct error *err)
 {
-	const struct shared_name id = {file->pid, file->birth, file->number};
+	const struct shared_name id = {file->file.pid, file->file.birth, file->number};
 	struct error why = {0};
-	struct collect_file *f = file_open(c, file->path, &id, &why);
+	struct collect_file *f = file_open(c, file->file.path, &id, &why);
 	bool busy = true;
 	int rc = 0;
 
@@ -389,7 +389,7 @@ int tags_collect_add(struct tags_collect *c, const struct tag_rings_file *file, 
 		collect_note(c, xstrdup(why.text));
 		return 0;
 	}
-	f->ended = !file->running;
+	f->ended = !file->file.running;
 	rc = writer_open(c, err);
 	while (c->files.count && !rc && busy) {
 		busy = false;

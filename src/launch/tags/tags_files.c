@@ -18,15 +18,6 @@ static int add_files(void *ctx, const char *directory, struct error *err)
 	return rc;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct tag_rings_file *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
-
 int tags_files_all(tag_rings_list *list, struct error *err)
 {
 	char *directory;
@@ -35,21 +26,14 @@ int tags_files_all(tag_rings_list *list, struct error *err)
 	if (!rc)
 		rc = run_directory_each(directory, add_files, list, err);
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_start);
+		qsort(list->items, list->count, sizeof(*list->items), runtime_file_compare);
 	free(directory);
 	return rc;
 }
 
 int tags_session_begin(char **directory, struct error *err)
 {
-	char *base;
-	int rc = tag_rings_directory(&base, true, err);
-
-	*directory = NULL;
-	if (!rc)
-		rc = run_directory_begin(base, directory, err);
-	free(base);
-	return rc;
+	return run_directory_begin(&tag_rings_kind, directory, err);
 }
 
 bool tags_session_end(const char *directory)

@@ -39,28 +39,19 @@ static void table_add(void *ctx, int fd, const char *path, const struct shared_n
 	    memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic)) != 0)
 		return;
 	table = vec_add(l->list);
-	table->path = xstrdup(path);
-	table->pid = name->pid;
-	table->birth = name->birth;
+	table->file.path = xstrdup(path);
+	table->file.pid = name->pid;
+	table->file.birth = name->birth;
 	memcpy(table->name, h.name, sizeof(table->name));
 	table->name[sizeof(table->name) - 1] = '\0';
 	memcpy(table->command, h.command, sizeof(table->command));
 	table->command[sizeof(table->command) - 1] = '\0';
 	table->flags = h.flags;
 	table->state = h.state;
-	table->running = h.state == ASSAY_CALLS_RUNNING &&
-	                 runtime_owner_find(&l->known, name->pid, name->birth, NULL);
+	table->file.running = h.state == ASSAY_CALLS_RUNNING &&
+	                      runtime_owner_find(&l->known, name->pid, name->birth, NULL);
 	table->used_bytes = h.used_bytes;
-	table->start_ns = h.start_ns;
-}
-
-static int older_first(const void *a, const void *b)
-{
-	const struct call_table *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return strcmp(x->path, y->path);
+	table->file.start_ns = h.start_ns;
 }
 
 int call_table_list_read(call_table_list *list, const char *directory, struct error *err)
@@ -70,14 +61,14 @@ int call_table_list_read(call_table_list *list, const char *directory, struct er
 
 	runtime_owners_done(&l.known);
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), older_first);
+		qsort(list->items, list->count, sizeof(*list->items), runtime_file_compare);
 	return rc;
 }
 
 void call_table_list_done(call_table_list *list)
 {
 	vec_each (table, list)
-		free(table->path);
+		free(table->file.path);
 	vec_done(list);
 }
 
@@ -85,11 +76,11 @@ void call_table_list_done(call_table_list *list)
 
 char *call_table_base_path(const struct call_table *table)
 {
-	size_t size = strlen(table->path), suffix = strlen(".calls");
+	size_t size = strlen(table->file.path), suffix = strlen(".calls");
 
-	if (size < suffix || strcmp(table->path + size - suffix, ".calls"))
-		return xasprintf("%s.base", table->path);
-	return xasprintf("%.*s.base", (int)(size - suffix), table->path);
+	if (size < suffix || strcmp(table->file.path + size - suffix, ".calls"))
+		return xasprintf("%s.base", table->file.path);
+	return xasprintf("%.*s.base", (int)(size - suffix), table->file.path);
 }
 
 /* The copy as of its moment, with the clocks of its threads behind it. */
@@ -182,13 +173,13 @@ static bool restart_threads(int fd, uint64_t size)
 static int epoch_advance(const struct call_table *table, struct error *err)
 {
 	struct stat st;
-	int fd = shared_file_open(AT_FDCWD, table->path, O_RDWR, &st), rc = 0;
+	int fd = shared_file_open(AT_FDCWD, table->file.path, O_RDWR, &st), rc = 0;
 
 	if (fd < 0)
-		return error_set(err, -fd, "cannot open %s for writing: %s", table->path,
+		return error_set(err, -fd, "cannot open %s for writing: %s", table->file.path,
 		                 strerror(-fd));
 	if (!restart_threads(fd, (uint64_t)st.st_size))
-		rc = error_set(err, EIO, "cannot write to %s: it became shorter", table->path);
+		rc = error_set(err, EIO, "cannot write to %s: it became shorter", table->file.path);
 	close(fd);
 	return rc;
 }
@@ -205,7 +196,8 @@ int call_table_reset(const struct call_table *table, struct error *err)
 	struct call_table_copy copy = {0};
 	int rc;
 
-	if (!runtime_owner_runs(table->pid, table->birth) || table->state != ASSAY_CALLS_RUNNING)
+	if (!runtime_owner_runs(table->file.pid, table->file.birth) ||
+	    table->state != ASSAY_CALLS_RUNNING)
 		return call_table_remove(table, err);
 	rc = call_table_copy(&copy, table, err);
 	if (!rc) {
@@ -223,8 +215,9 @@ int call_table_remove(const struct call_table *table, struct error *err)
 	char *base = call_table_base_path(table);
 	int rc = 0;
 
-	if (unlink(table->path) && errno != ENOENT)
-		rc = error_set(err, errno, "cannot remove %s: %s", table->path, strerror(errno));
+	if (unlink(table->file.path) && errno != ENOENT)
+		rc = error_set(err, errno, "cannot remove %s: %s", table->file.path,
+		               strerror(errno));
 	if (!rc && unlink(base) && errno != ENOENT)
 		rc = error_set(err, errno, "cannot remove %s: %s", base, strerror(errno));
 	free(base);

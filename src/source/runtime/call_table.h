@@ -20,13 +20,10 @@
 #include <stdint.h>
 
 struct call_table {
-	char *path;
-	int32_t pid;
-	uint64_t birth;
+	struct runtime_file file;
 	char name[64], command[512];
 	uint32_t flags, state; /* wire.h's; state RUNNING of a process that is gone: killed */
-	bool running;
-	uint64_t used_bytes, start_ns;
+	uint64_t used_bytes;
 };
 
 typedef VEC(struct call_table) call_table_list;

@@ -297,11 +297,12 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 	ssize_t got = pread(fd, &h, sizeof(h), 0);
 
 	if (got == (ssize_t)sizeof(h) && fstat(fd, &st)) /* it may have grown */
-		return error_set(err, errno, "cannot look at %s: %s", table->path, strerror(errno));
+		return error_set(err, errno, "cannot look at %s: %s", table->file.path,
+		                 strerror(errno));
 	if (got != (ssize_t)sizeof(h) || memcmp(h.magic, ASSAY_CALLS_MAGIC, sizeof(h.magic)) ||
 	    st.st_size < (off_t)ASSAY_CALLS_PAGE || h.used_bytes < ASSAY_CALLS_PAGE)
 		return error_set(err, EINVAL, "%s: no table of call paths is there (yet)",
-		                 table->path);
+		                 table->file.path);
 	if (h.used_bytes > (uint64_t)st.st_size)
 		return st.st_size / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
 	return (int64_t)(h.used_bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE);
@@ -316,11 +317,12 @@ static int bytes_read(struct call_table_copy *copy, const struct call_table *tab
 	int64_t size;
 	int rc;
 
-	c.fd = shared_file_open(AT_FDCWD, table->path, O_RDONLY, &st);
+	c.fd = shared_file_open(AT_FDCWD, table->file.path, O_RDONLY, &st);
 	if (c.fd < 0)
-		return error_set(err, -c.fd, "cannot open %s: %s", table->path, strerror(-c.fd));
+		return error_set(err, -c.fd, "cannot open %s: %s", table->file.path,
+		                 strerror(-c.fd));
 	size = used_bytes(c.fd, &st, table, err);
-	rc = size < 0 ? (int)size : check_sparse(c.fd, (uint64_t)size, table->path, err);
+	rc = size < 0 ? (int)size : check_sparse(c.fd, (uint64_t)size, table->file.path, err);
 	if (!rc) {
 		buf_pad(&copy->bytes, '\0', (size_t)size);
 		c.into = copy->bytes.data;
@@ -334,7 +336,7 @@ static int bytes_read(struct call_table_copy *copy, const struct call_table *tab
 		return error_set(err, ESTALE,
 		                 "%s: became shorter while it was read; start the program again to "
 		                 "have a table of its calls",
-		                 table->path);
+		                 table->file.path);
 	return rc;
 }
 
@@ -352,7 +354,7 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
 		rc = bytes_read(copy, table, err);
 	if (rc)
 		return rc;
-	here = runtime_owner_find(&known, table->pid, table->birth, NULL);
+	here = runtime_owner_find(&known, table->file.pid, table->file.birth, NULL);
 	runtime_owners_done(&known);
 	if (here)
 		threads_read(copy, here);

@@ -84,6 +84,17 @@ static int directory_open(const struct shared_kind *kind, const char *path, bool
 	return rc ? rc : fd;
 }
 
+int runtime_file_compare(const void *a, const void *b)
+{
+	const struct runtime_file *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
 int shared_directory(const struct shared_kind *kind, char **path, bool make, struct error *err)
 {
 	struct error why = {0};

@@ -32,6 +32,17 @@ struct shared_name {
 	unsigned number;
 };
 
+/* A file in a list: lists of every kind have structs that begin with it. */
+struct runtime_file {
+	char *path; /* the list's */
+	int32_t pid;
+	uint64_t birth, start_ns;
+	bool running; /* the process, or program, that writes it */
+};
+
+/* Compares two files for qsort(): the one that began earlier comes first. */
+int runtime_file_compare(const void *a, const void *b);
+
 /* The directory; made if `make`. The text is the caller's to free. */
 int shared_directory(const struct shared_kind *kind, char **path, bool make, struct error *err);
 

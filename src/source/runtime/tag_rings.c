@@ -55,41 +55,31 @@ static void file_add(void *ctx, int fd, const char *path, const struct shared_na
 		return;
 	h = tag_rings_header(rings);
 	file = vec_add(l->list);
-	file->path = xstrdup(path);
-	file->pid = name->pid;
-	file->birth = name->birth;
+	file->file.path = xstrdup(path);
+	file->file.pid = name->pid;
+	file->file.birth = name->birth;
 	file->number = name->number;
 	text_take(file->name, h->name, sizeof(h->name));
 	text_take(file->command, h->command, sizeof(h->command));
 	file->mode = h->mode;
 	file->flags = h->flags;
-	file->running = runtime_owner_find(&l->known, name->pid, name->birth, &file->several) != 0;
+	file->file.running =
+	        runtime_owner_find(&l->known, name->pid, name->birth, &file->several) != 0;
 	file->capture = h->capture == 1;
-	file->start_ns = h->start_ns;
+	file->file.start_ns = h->start_ns;
 	file->first_ticks = h->first.ticks;
 	fill_in(file, rings);
 	tag_rings_close(rings);
-}
-
-static int older_first(const void *a, const void *b)
-{
-	const struct tag_rings_file *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static int by_process(const void *a, const void *b)
 {
 	const struct tag_rings_file *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->birth != y->birth)
-		return x->birth < y->birth ? -1 : 1;
+	if (x->file.pid != y->file.pid)
+		return x->file.pid < y->file.pid ? -1 : 1;
+	if (x->file.birth != y->file.birth)
+		return x->file.birth < y->file.birth ? -1 : 1;
 	return x->first_ticks < y->first_ticks ? -1 : x->first_ticks > y->first_ticks;
 }
 
@@ -100,8 +90,9 @@ static void end_older(tag_rings_list *list)
 	for (size_t i = 1; i < list->count; i++) {
 		struct tag_rings_file *older = &list->items[i - 1], *file = &list->items[i];
 
-		if (older->pid == file->pid && older->birth == file->birth && !older->several)
-			older->running = false;
+		if (older->file.pid == file->file.pid && older->file.birth == file->file.birth &&
+		    !older->several)
+			older->file.running = false;
 	}
 }
 
@@ -113,7 +104,7 @@ int tag_rings_list_read(tag_rings_list *list, const char *directory, struct erro
 	runtime_owners_done(&l.known);
 	if (list->count) {
 		end_older(list);
-		qsort(list->items, list->count, sizeof(*list->items), older_first);
+		qsort(list->items, list->count, sizeof(*list->items), runtime_file_compare);
 	}
 	return rc;
 }
@@ -121,7 +112,7 @@ int tag_rings_list_read(tag_rings_list *list, const char *directory, struct erro
 void tag_rings_list_done(tag_rings_list *list)
 {
 	vec_each (file, list)
-		free(file->path);
+		free(file->file.path);
 	vec_done(list);
 }
 
@@ -158,16 +149,17 @@ int tag_rings_capture(const struct tag_rings_file *file, bool on, struct error *
 {
 	struct assay_tags_header h;
 	struct stat st;
-	int fd = shared_file_open(AT_FDCWD, file->path, O_RDWR, &st), rc;
+	int fd = shared_file_open(AT_FDCWD, file->file.path, O_RDWR, &st), rc;
 
 	if (fd < 0)
-		return error_set(err, -fd, "cannot open %s for writing: %s", file->path,
+		return error_set(err, -fd, "cannot open %s for writing: %s", file->file.path,
 		                 strerror(-fd));
-	rc = tag_rings_header_read(fd, &h, file->path, err);
+	rc = tag_rings_header_read(fd, &h, file->file.path, err);
 	if (!rc && (h.capture == 1) != on) {
 		rc = switch_write(fd, &h, on);
 		if (rc)
-			error_set(err, -rc, "cannot write to %s: %s", file->path, strerror(-rc));
+			error_set(err, -rc, "cannot write to %s: %s", file->file.path,
+			          strerror(-rc));
 	}
 	close(fd);
 	return rc;
@@ -175,7 +167,8 @@ int tag_rings_capture(const struct tag_rings_file *file, bool on, struct error *
 
 int tag_rings_remove(const struct tag_rings_file *file, struct error *err)
 {
-	if (unlink(file->path) && errno != ENOENT)
-		return error_set(err, errno, "cannot remove %s: %s", file->path, strerror(errno));
+	if (unlink(file->file.path) && errno != ENOENT)
+		return error_set(err, errno, "cannot remove %s: %s", file->file.path,
+		                 strerror(errno));
 	return 0;
 }

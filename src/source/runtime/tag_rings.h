@@ -30,17 +30,15 @@
 #include <stdint.h>
 
 struct tag_rings_file {
-	char *path;
-	int32_t pid;
-	uint64_t birth;
+	struct runtime_file file;
 	char name[65], command[513];
 	unsigned number;      /* free numbers are used again: they tell no order of programs */
 	uint64_t first_ticks; /* when the program began, by the clock of the events */
 	uint32_t mode, flags;
-	bool running, capture;
+	bool capture;
 	bool several; /* running processes that may have written it: of several namespaces */
 	uint64_t packets, room; /* in use; at most */
-	uint64_t discarded, start_ns;
+	uint64_t discarded;
 };
 
 typedef VEC(struct tag_rings_file) tag_rings_list;

@@ -139,14 +139,14 @@ static void only_tables_are_listed(void)
 	CHECK_EQ(list.count, 2);
 	if (list.count == 2) {
 		/* the same pid, born at another time: gone */
-		CHECK_EQ(list.items[0].birth, birth + 1);
-		CHECK(!list.items[0].running);
-		CHECK(list.items[1].running);
-		CHECK_EQ(list.items[1].pid, getpid());
+		CHECK_EQ(list.items[0].file.birth, birth + 1);
+		CHECK(!list.items[0].file.running);
+		CHECK(list.items[1].file.running);
+		CHECK_EQ(list.items[1].file.pid, getpid());
 		CHECK_EQ(list.items[1].flags, ASSAY_CALLS_DEEP);
 		CHECK_STR(list.items[1].name, "prog");
 		CHECK_STR(list.items[1].command, "prog -x");
-		CHECK(strstr(list.items[1].path, "-1.calls") != NULL);
+		CHECK(strstr(list.items[1].file.path, "-1.calls") != NULL);
 	}
 	call_table_list_done(&list);
 	clear();
@@ -166,11 +166,11 @@ static struct call_table table_of(const char *name, int32_t pid, uint64_t birth)
 	char path[128];
 
 	path_of(path, name);
-	return (struct call_table){.path = strdup(path),
-	                           .pid = pid,
-	                           .birth = birth,
+	return (struct call_table){.file.path = strdup(path),
+	                           .file.pid = pid,
+	                           .file.birth = birth,
 	                           .state = ASSAY_CALLS_RUNNING,
-	                           .running = true};
+	                           .file.running = true};
 }
 
 /* ---- a table that is being written -------------------------------------- */
@@ -234,7 +234,7 @@ static void copies_hold_whole_nodes(void)
 	w.thread = fx_thread(f, getpid(), 100, 0);
 	put("1-1-0.calls", f);
 	table = table_of("1-1-0.calls", getpid(), birth_of(getpid()));
-	fd = open(table.path, O_RDWR);
+	fd = open(table.file.path, O_RDWR);
 	w.map = mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHECK(w.map != MAP_FAILED);
 	pthread_create(&id, NULL, write_on, &w);
@@ -271,7 +271,7 @@ static void copies_hold_whole_nodes(void)
 	CHECK_EQ(torn, 0);
 	munmap(w.map, sizeof(*f));
 	close(fd);
-	free(table.path);
+	free(table.file.path);
 	free(f);
 	clear();
 }
@@ -284,7 +284,7 @@ static void what_is_no_table_is_told(void)
 	struct fx *f = fx_new();
 
 	CHECK_EQ(call_table_copy(&copy, &table, &err), -ENOENT);
-	CHECK(strstr(err.text, table.path) != NULL);
+	CHECK(strstr(err.text, table.file.path) != NULL);
 	call_table_copy_done(&copy);
 	fx_header(f)->used_bytes = 10;
 	put("1-1-0.calls", f);
@@ -300,7 +300,7 @@ static void what_is_no_table_is_told(void)
 	CHECK_EQ(call_table_remove(&table, &err), 0);
 	CHECK(!there("1-1-0.calls"));
 	CHECK_EQ(call_table_remove(&table, &err), 0);
-	free(table.path);
+	free(table.file.path);
 	free(f);
 }
 
@@ -314,15 +314,15 @@ static void a_sparse_table_is_not_allocated(void)
 
 	fx_header(f)->used_bytes = 1ull << 42;
 	put("1-1-0.calls", f);
-	CHECK(!truncate(table.path, 1ll << 42));
+	CHECK(!truncate(table.file.path, 1ll << 42));
 	CHECK_EQ(call_table_copy(&copy, &table, &err), -EFBIG);
-	CHECK(strstr(err.text, table.path) != NULL);
+	CHECK(strstr(err.text, table.file.path) != NULL);
 	CHECK(strstr(err.text, "4194304 MB of which the file holds only 256 KB") != NULL);
 	call_table_copy_done(&copy);
 	/* A table whose last chunks are reserved and not yet written is read. */
 	fx_header(f)->used_bytes = 8 << 20;
 	put("1-1-0.calls", f);
-	CHECK(!truncate(table.path, 1ll << 42));
+	CHECK(!truncate(table.file.path, 1ll << 42));
 	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
 	CHECK_EQ(copy.bytes.size, 8 << 20);
 	call_table_copy_done(&copy);
@@ -334,7 +334,7 @@ static void a_sparse_table_is_not_allocated(void)
 	CHECK(strstr(err.text, "1-1-0.base") != NULL);
 	call_table_copy_done(&copy);
 	CHECK_EQ(call_table_remove(&table, &err), 0);
-	free(table.path);
+	free(table.file.path);
 	free(f);
 }
 
@@ -355,7 +355,7 @@ static void *cut(void *arg)
 static void a_table_that_becomes_shorter_is_an_error(void)
 {
 	struct call_table table = table_of("1-1-0.calls", getpid(), birth_of(getpid()));
-	struct writer w = {.map = fx_new(), .path = table.path};
+	struct writer w = {.map = fx_new(), .path = table.file.path};
 	unsigned whole = 0, cut_short = 0, others = 0;
 	pthread_t id;
 
@@ -382,7 +382,7 @@ static void a_table_that_becomes_shorter_is_an_error(void)
 	pthread_join(id, NULL);
 	CHECK(whole && cut_short);
 	CHECK_EQ(others, 0);
-	free(table.path);
+	free(table.file.path);
 	free(w.map);
 	clear();
 }
@@ -407,8 +407,8 @@ static struct call_paths *report(const struct call_table *table)
 	state.thread_count = threads.count;
 	state.base = copy.base.data;
 	state.base_size = copy.base.size;
-	CHECK_EQ(calls_file_read(c, copy.bytes.data, copy.bytes.size, table->path, &state, NULL,
-	                         &err),
+	CHECK_EQ(calls_file_read(c, copy.bytes.data, copy.bytes.size, table->file.path, &state,
+	                         NULL, &err),
 	         0);
 	CHECK_STR(err.text, "");
 	call_paths_close(c);
@@ -454,7 +454,7 @@ static void a_blocked_process_begins_at_zero(void)
 	fx_header(f)->latest = (struct assay_calls_moment){copy.now, copy.now_ns};
 	fx_header(f)->state = ASSAY_CALLS_RUNNING;
 	fx_header(f)->pid = child;
-	fx_header(f)->birth = table.birth;
+	fx_header(f)->birth = table.file.birth;
 	record = fx_record(f, thread);
 	record->current = node;
 	record->last = copy.now - (copy.now - fx_header(f)->first.ticks) * 50;
@@ -498,7 +498,7 @@ static void a_blocked_process_begins_at_zero(void)
 	waitpid(child, NULL, 0);
 	CHECK_EQ(call_table_reset(&table, &err), 0);
 	CHECK(!there("7-7-0.calls") && !there("7-7-0.base"));
-	free(table.path);
+	free(table.file.path);
 	free(f);
 }
 

@@ -63,12 +63,12 @@ static void files_are_listed(void)
 	CHECK_EQ(list.count, 2);
 	if (list.count == 2) {
 		CHECK_EQ(list.items[0].number, 1); /* begun earlier, it says */
-		CHECK_EQ(list.items[1].pid, 12);
-		CHECK_EQ(list.items[1].birth, 34);
+		CHECK_EQ(list.items[1].file.pid, 12);
+		CHECK_EQ(list.items[1].file.birth, 34);
 		CHECK_EQ(list.items[1].packets, 2);
 		CHECK_EQ(list.items[1].room, TF_PACKETS);
 		CHECK_EQ(list.items[1].discarded, 9);
-		CHECK(!list.items[1].running && list.items[1].capture);
+		CHECK(!list.items[1].file.running && list.items[1].capture);
 		CHECK_STR(list.items[1].command, "prog -x");
 	}
 	tag_rings_list_done(&list);
@@ -104,9 +104,9 @@ static void the_latest_program_of_a_process_runs(void)
 	CHECK_EQ(list.count, 2);
 	if (list.count == 2) {
 		CHECK_EQ(list.items[0].number, 1);
-		CHECK(!list.items[0].running);
+		CHECK(!list.items[0].file.running);
 		CHECK_EQ(list.items[1].number, 0);
-		CHECK(list.items[1].running);
+		CHECK(list.items[1].file.running);
 	}
 	tag_rings_list_done(&list);
 	unlink(name[0]);
@@ -315,7 +315,7 @@ static void events_while_off_are_left_out(void)
 static void each_time_off_is_remembered(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STOP);
-	struct tag_rings_file file = {.path = strdup(put(f))};
+	struct tag_rings_file file = {.file.path = strdup(put(f))};
 	struct tag_rings *rings = open_made(f);
 	uint64_t seen[7][2], sum = 0, want = 0;
 	struct tag_rings_packet p;
@@ -336,7 +336,7 @@ static void each_time_off_is_remembered(void)
 	}
 	tf_packet(f, 0)->content_bits = (128 + 14 * 8) * 8;
 	{
-		int fd = open(file.path, O_RDWR | O_CLOEXEC);
+		int fd = open(file.file.path, O_RDWR | O_CLOEXEC);
 
 		CHECK(pwrite(fd, tf_packet(f, 0), TF_BYTES, TF_PACKETS_AT) == TF_BYTES);
 		CHECK(pwrite(fd, tf_state(f, 0), 4, TF_STATES_AT) == 4);
@@ -358,7 +358,7 @@ static void each_time_off_is_remembered(void)
 	CHECK_EQ(parts, 4);
 	CHECK_EQ(sum, want);
 	tag_rings_close(rings);
-	free(file.path);
+	free(file.file.path);
 	free(f);
 }
 
@@ -367,7 +367,7 @@ static void the_switch_is_written(void)
 	struct tf *f = tf_new(ASSAY_TAGS_STOP);
 	uint64_t before = clock_pair_ticks(), off;
 	struct tag_rings *rings = open_made(f);
-	struct tag_rings_file file = {.path = strdup(fixture_path("12-34-0.tags"))};
+	struct tag_rings_file file = {.file.path = strdup(fixture_path("12-34-0.tags"))};
 	struct error err = {0};
 
 	CHECK_EQ(tag_rings_capture(&file, true, &err), 0); /* it is on */
@@ -388,8 +388,8 @@ static void the_switch_is_written(void)
 	CHECK_EQ(tag_rings_header(rings)->capture, 1);
 	CHECK_EQ(tag_rings_remove(&file, &err), 0);
 	CHECK_EQ(tag_rings_capture(&file, true, &err), -ENOENT);
-	CHECK(strstr(err.text, file.path) != NULL);
-	free(file.path);
+	CHECK(strstr(err.text, file.file.path) != NULL);
+	free(file.file.path);
 	tag_rings_close(rings);
 	free(f);
 }
