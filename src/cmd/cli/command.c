@@ -48,6 +48,15 @@ int command_fail(int status, const char *fmt, ...)
 	return status;
 }
 
+void command_remarks(const char *name, char *lines)
+{
+	char *line;
+
+	while (lines && (line = strsep(&lines, "\n")))
+		if (*line)
+			command_fail(0, "%s: %s", name, line);
+}
+
 /* Commands of other profilers that assay does not have, and what does their work here. */
 static const struct {
 	const char *name, *instead;

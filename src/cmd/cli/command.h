@@ -98,6 +98,8 @@ int command_unknown(const char *name);
 
 /* "assay: " and the sentence to stderr; returns `status`. For run(). */
 int command_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "assay: NAME: LINE" to stderr for each line that is not empty; the text is cut into lines. */
+void command_remarks(const char *name, char *lines);
 
 /*
  * The exit status, now that all is written: `status`, or 1 where that was 0 and

@@ -24,15 +24,6 @@ static unsigned value_of(const struct symbolized_profile *n)
 	return n->main_value;
 }
 
-static void tell_left(const struct export_target *target, struct buf *left)
-{
-	char *rest = left->data, *line;
-
-	while (rest && (line = strsep(&rest, "\n")))
-		if (*line)
-			command_fail(0, "%s: %s", target->command, line);
-}
-
 int export_pprof(const char *path, const struct export_target *target)
 {
 	struct buf left = {0};
@@ -53,7 +44,7 @@ int export_pprof(const char *path, const struct export_target *target)
 		status = command_fail(err.code == ENOENT && n.wanted ? 2 : 1, "%s: %s",
 		                      target->command, err.text);
 	} else {
-		tell_left(target, &left);
+		command_remarks(target->command, left.data);
 		status = export_columns(target, &n, 1u << value_of(&n));
 	}
 	buf_done(&left);

@@ -35,16 +35,6 @@ static int load_call_paths(void *ctx, const volatile sig_atomic_t *stop, struct 
 	return sql_add_calls(s->sql, s->calls, s->symbols, err);
 }
 
-/* Each line of what the reader left out. */
-static void tell_left(const char *path, struct buf *left)
-{
-	char *rest = left->data, *line;
-
-	while (rest && (line = strsep(&rest, "\n")))
-		if (*line)
-			command_fail(0, "%s: %s", path, line);
-}
-
 static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error *err)
 {
 	struct sql_source *s = ctx;
@@ -58,7 +48,7 @@ static int load_pprof(void *ctx, const volatile sig_atomic_t *stop, struct error
 	if (ret)
 		symbolized_profile_done(&s->named);
 	else
-		tell_left(s->path, &left);
+		command_remarks(s->path, left.data);
 	buf_done(&left);
 	return ret ? ret : sql_add_pprof(s->sql, &s->named, err);
 }

@@ -25,6 +25,16 @@ struct tags_options {
 
 #define AT(field) offsetof(struct tags_options, field)
 
+const struct option tags_output_option_table[] = {
+        {.kind = OPTION_STRING,
+         .letter = 'o',
+         .name = "output",
+         .argument = "DIR",
+         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
+                 "DIR.old)"},
+        {.kind = OPTION_END},
+};
+
 static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is recorded"},
         {.kind = OPTION_STRING,
@@ -54,13 +64,7 @@ static const struct option options[] = {
                     "assay_tags_stop().",
          .offset = AT(start)},
         {.kind = OPTION_GROUP, .help = "Output"},
-        {.kind = OPTION_STRING,
-         .letter = 'o',
-         .name = "output",
-         .argument = "DIR",
-         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
-                 "DIR.old)",
-         .offset = AT(output)},
+        {.kind = OPTION_INCLUDE, .include = tags_output_option_table, .offset = AT(output)},
         {.kind = OPTION_FLAG,
          .letter = 'q',
          .name = "quiet",

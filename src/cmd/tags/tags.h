@@ -8,6 +8,9 @@
 
 #include "cmd/cli/command.h"
 
+/* -o DIR, of commands that write a trace; the offset of the INCLUDE is a const char *. */
+extern const struct option tags_output_option_table[];
+
 extern const struct command cmd_tags;
 extern const struct command tags_list, tags_get, tags_capture; /* tags_control.c */
 extern const struct command tags_import, tags_names, tags_flags;

@@ -268,9 +268,8 @@ static const struct option list_table[] = {
 };
 
 static const struct option get_table[] = {
-        {OPTION_STRING, 'o', "output", .argument = "DIR",
-         .help = "the trace written (default " TAGS_TRACE_DEFAULT "; an older one becomes "
-                 "DIR.old)",
+        {.kind = OPTION_INCLUDE,
+         .include = tags_output_option_table,
          .offset = offsetof(struct tags_get_options, output)},
         {OPTION_FLAG, .name = "keep", .help = "leave the recordings of processes that ended",
          .offset = offsetof(struct tags_get_options, keep)},
