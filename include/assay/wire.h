@@ -245,4 +245,33 @@ struct assay_calls_clocks { /* 32 bytes */
 	uint64_t unused;
 };
 
+/* The size of one item of a chunk; 0: the kind is not known. */
+static inline uint64_t assay_calls_item_bytes(uint32_t kind)
+{
+	switch (kind) {
+	case ASSAY_CHUNK_THREAD:
+		return sizeof(struct assay_calls_thread);
+	case ASSAY_CHUNK_NODES:
+		return sizeof(struct assay_calls_node);
+	case ASSAY_CHUNK_WAITS:
+		return sizeof(struct assay_calls_wait);
+	case ASSAY_CHUNK_IMAGES:
+		return sizeof(struct assay_calls_image);
+	case ASSAY_CHUNK_NAMES:
+		return sizeof(struct assay_calls_name);
+	case ASSAY_CHUNK_TEXT:
+		return 1;
+	case ASSAY_CHUNK_BOOKS:
+		return sizeof(struct assay_calls_books);
+	case ASSAY_CHUNK_BOOK:
+		return sizeof(struct assay_calls_book);
+	case ASSAY_CHUNK_MORE:
+		return sizeof(struct assay_calls_more);
+	case ASSAY_CHUNK_CLOCKS:
+		return sizeof(struct assay_calls_clocks);
+	default:
+		return 0;
+	}
+}
+
 #endif

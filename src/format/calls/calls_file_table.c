@@ -53,35 +53,6 @@ static int header_read(struct calls_table *t, const void *bytes, size_t size, co
 	return 0;
 }
 
-/* 0: items of this kind are not known, the chunk is skipped. */
-static uint64_t item_bytes(uint32_t kind)
-{
-	switch (kind) {
-	case ASSAY_CHUNK_THREAD:
-		return sizeof(struct assay_calls_thread);
-	case ASSAY_CHUNK_NODES:
-		return sizeof(struct assay_calls_node);
-	case ASSAY_CHUNK_WAITS:
-		return sizeof(struct assay_calls_wait);
-	case ASSAY_CHUNK_IMAGES:
-		return sizeof(struct assay_calls_image);
-	case ASSAY_CHUNK_NAMES:
-		return sizeof(struct assay_calls_name);
-	case ASSAY_CHUNK_TEXT:
-		return 1;
-	case ASSAY_CHUNK_BOOKS:
-		return sizeof(struct assay_calls_books);
-	case ASSAY_CHUNK_BOOK:
-		return sizeof(struct assay_calls_book);
-	case ASSAY_CHUNK_MORE:
-		return sizeof(struct assay_calls_more);
-	case ASSAY_CHUNK_CLOCKS:
-		return sizeof(struct assay_calls_clocks);
-	default:
-		return 0;
-	}
-}
-
 /*
  * The chunk at an offset; how far the next one is. A page that no chunk begins
  * at was reserved by a writer that had not come to use it, or is damaged: the
@@ -100,7 +71,7 @@ static uint64_t chunk_read(struct calls_table *t, uint64_t offset)
 		t->damaged = true;
 		return ASSAY_CALLS_PAGE;
 	}
-	item = item_bytes(c.kind);
+	item = assay_calls_item_bytes(c.kind); /* 0: the chunk is skipped */
 	if (!item)
 		return c.bytes;
 	most = (c.bytes - sizeof(c)) / item;

@@ -128,24 +128,11 @@ static void parts_count(struct table_copy_copying *c)
 	}
 }
 
-static uint64_t item_bytes(uint32_t kind)
-{
-	switch (kind) {
-	case ASSAY_CHUNK_NODES:
-		return sizeof(struct assay_calls_node);
-	case ASSAY_CHUNK_WAITS:
-		return sizeof(struct assay_calls_wait);
-	case ASSAY_CHUNK_IMAGES:
-		return sizeof(struct assay_calls_image);
-	default:
-		return 1;
-	}
-}
-
 static void part_copy(struct table_copy_copying *c, const struct part *part)
 {
-	uint64_t room = part->bytes - sizeof(part->chunk), item = item_bytes(part->chunk.kind);
-	uint64_t bytes = part->chunk.used > room / item ? room : part->chunk.used * item;
+	uint64_t room = part->bytes - sizeof(part->chunk),
+	         item = assay_calls_item_bytes(part->chunk.kind);
+	uint64_t bytes = item && part->chunk.used <= room / item ? part->chunk.used * item : room;
 	uint64_t at = part->offset + sizeof(part->chunk);
 
 	memcpy(c->into + part->offset, &part->chunk, sizeof(part->chunk));
