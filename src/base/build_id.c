@@ -80,7 +80,7 @@ bool build_id_from_notes_file(const char *path, struct build_id *id)
 
 #define SEGMENTS_MAX 64 /* real files have a dozen */
 
-/* Files of 64 and of 32 bits have the same fields, of other sizes. */
+/* 32-bit and 64-bit files have the same fields, with different sizes. */
 #define NOTES_OF(bits)                                                                             \
 	static bool notes_of_##bits(int fd, struct build_id *id)                                   \
 	{                                                                                          \

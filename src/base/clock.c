@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* 0 where there are no such namespaces. */
+/* Returns 0 if the kernel has no time namespaces. */
 static int64_t read_ahead_ns(void)
 {
 	FILE *file = fopen("/proc/self/timens_offsets", "re");
@@ -20,7 +20,10 @@ static int64_t read_ahead_ns(void)
 	return ahead_ns;
 }
 
-/* Nobody leaves its namespace: it is looked at once. Two that look at once see the same. */
+/*
+ * A process cannot leave its time namespace, so the offset is read once. Two threads that read it
+ * at the same time get the same value.
+ */
 int64_t clock_monotonic_ahead(void)
 {
 	static int64_t ahead_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clock: a clock's time in ns. CLOCK_MONOTONIC is the kernel's own, by which it tells the times of
- * samples: in a time namespace (some containers) that is another one than programs are shown.
- * Any thread. Uses: nothing.
+ * clock: the time of a clock in ns. The kernel timestamps samples with its own CLOCK_MONOTONIC. In
+ * a time namespace (used by some containers), programs see CLOCK_MONOTONIC with an offset. Any
+ * thread. Uses: nothing.
  */
 #ifndef ASSAY_BASE_CLOCK_H
 #define ASSAY_BASE_CLOCK_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How far the one that we are shown is ahead of the kernel's. */
+/* The CLOCK_MONOTONIC that this process sees, minus the kernel's. */
 int64_t clock_monotonic_ahead(void);
 
 static inline uint64_t clock_ns(clockid_t clock)

@@ -21,7 +21,10 @@ void this_boot_id(char text[BOOT_ID_SIZE])
 	text[strcspn(text, "\n")] = 0;
 }
 
-/* The start is the 22nd field; the second one, the name in brackets, may hold anything. */
+/*
+ * The start time is the 22nd field. The second field, the name in brackets, may contain any
+ * character.
+ */
 static bool start_ticks(int32_t pid, unsigned long long *ticks)
 {
 	char path[64], text[1024], *at;

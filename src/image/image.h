@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image: whatever holds code: a file, the kernel, a module, the vdso, a
- * piece of anonymous memory.
+ * image: a source of code: a file, the kernel, a module, the vdso, or a part of anonymous memory.
  *
- * An image_table gives each one a dense id. A frame names a place in an image
- * and is the same for every process that maps it. Uses: base.
+ * An image_table gives each image a dense id. A frame identifies a place in an image and is the
+ * same for all processes that map the image. Uses: base.
  */
 #ifndef ASSAY_IMAGE_IMAGE_H
 #define ASSAY_IMAGE_IMAGE_H
@@ -23,9 +22,9 @@ enum image_kind {
 	IMAGE_MODULE,  /* offset = address - base */
 	IMAGE_VDSO,    /* offset = offset in the vdso */
 	IMAGE_ANON,    /* offset = address: generated code, stack, heap */
-	IMAGE_UNKNOWN, /* offset = address: nothing known was mapped there */
-	IMAGE_NAME,    /* no code at all: frames are names, offset = intern id */
-	IMAGE_JIT,     /* code that a process made: offset = jit entry << 32 | offset in it */
+	IMAGE_UNKNOWN, /* offset = address: the mapping is unknown */
+	IMAGE_NAME,    /* no code: frames are names, offset = intern id */
+	IMAGE_JIT,     /* code that a process generated: offset = jit entry << 32 | offset in it */
 };
 
 struct image {
@@ -35,12 +34,14 @@ struct image {
 	uint32_t major, minor;    /* of the file's device, 0 unknown */
 	uint64_t inode;           /* 0 unknown */
 	uint64_t base;            /* modules: load address. kernel: _stext or _text */
-	int32_t pid;              /* a process that maps it, for /proc/PID/root; 0 none */
-	uint64_t pid_seen_ns;     /* it was there then, ns since 1970; 0: it is there now */
-	bool pid_unproven;        /* there is one, of a machine or boot that is not recorded */
-	/* anonymous memory and generated code are one image a process: `base` tells them apart */
+	int32_t pid;              /* a process that maps the image, for /proc/PID/root; 0: none */
+	uint64_t pid_seen_ns;     /* when the process was seen, ns since 1970; 0: it runs now */
+	bool pid_unproven; /* the recording does not say on which machine or boot the process ran */
+	/*
+	 * anonymous memory and generated code have one image for each process; `base` identifies it
+	 */
 	struct jit_code *jit;      /* IMAGE_JIT: owned by the table */
-	uint32_t generated;        /* IMAGE_ANON: the process's IMAGE_JIT, 0: nothing known */
+	uint32_t generated;        /* IMAGE_ANON: the process's IMAGE_JIT, 0: none */
 	struct stored_names *kept; /* owned by the table; NULL: none */
 };
 
@@ -60,11 +61,14 @@ struct image_table {
 void image_table_init(struct image_table *t);
 void image_table_done(struct image_table *t);
 
-/* Same kind, path, build-id, device, inode and base: same id. */
+/*
+ * Returns the id of an image with the same kind, path, build-id, device, inode and base; adds it if
+ * it is new.
+ */
 uint32_t image_table_add(struct image_table *t, const struct image *image);
 uint32_t image_table_named(struct image_table *t, enum image_kind kind, const char *path);
 
-/* The id of such an image, whose path is given as text; ID_NONE: it is not in the table. */
+/* Returns the id of an image whose path is given as text; ID_NONE: it is not in the table. */
 uint32_t image_table_find(const struct image_table *t, const struct image *image, const char *path);
 
 static inline const char *image_path(const struct image_table *t, uint32_t id)

@@ -54,7 +54,10 @@ void jit_code_happened(struct jit_code *c, uint64_t time_ns, uint64_t address, u
 	                          .entry = entry,
 	                          .order = (uint32_t)c->happenings.count};
 
-	/* An order has 32 bits; twice as many happenings as entries are none to wait for. */
+	/*
+	 * `order` has 32 bits; more events are dropped, since entries and their ends are fewer in
+	 * real files.
+	 */
 	if (address + size > address && h.order < UINT32_MAX - 1)
 		vec_push(&c->happenings, h);
 }
@@ -75,11 +78,16 @@ static bool same_function(const void *ctx, uint32_t id, const void *key)
 
 	if (strcmp(a->name, b->name) != 0 || !a->code != !b->code)
 		return false;
-	/* Without code nothing but the name is known: pieces of one name are one function. */
+	/*
+	 * If no code is stored, only the name can be compared: entries of one name are one
+	 * function.
+	 */
 	return !a->code || (a->size == b->size && !memcmp(a->code, b->code, a->size));
 }
 
-/* Code that is told of twice, and what the readers know to be moved, is the same function. */
+/*
+ * Marks entries for the same code: code reported twice, and code that a reader knows to have moved.
+ */
 static void find_same(struct jit_code *c)
 {
 	struct id_table first = {0};
@@ -89,7 +97,7 @@ static void find_same(struct jit_code *c)
 		uint64_t hash;
 		uint32_t found;
 
-		if (e->same != i) { /* moved: its like comes before it */
+		if (e->same != i) { /* moved: the original entry comes before it */
 			e->same = c->entries.items[e->same].same;
 			continue;
 		}

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit_code: the functions that one process generated, where they were and
- * when, with their code and lines where those were kept.
+ * jit_code: the functions that one process generated, with their addresses and times, and their
+ * code and lines if these were stored.
  *
- * Filled by readers of perf maps and jitdumps: entries are added, then
- * happenings in any order; jit_code_finish() sorts them by time. Then
- * jit_code_advance() goes forward in time, and jit_code_find() answers for the
- * moment reached: where several functions lie at an address, the newest one.
- * An entry's number stands for the function in frames and never changes its
- * meaning. Text and bytes that entries point to are given to the jit_code with
- * jit_code_hold() and live as long. Not safe for several threads. Uses: base.
+ * Readers of perf maps and jitdumps add entries, then events (struct jit_happening) in any order;
+ * jit_code_finish() sorts the events by time. Then jit_code_advance() moves forward in time, and
+ * jit_code_find() finds the newest function at an address at the current time. An entry's number
+ * identifies the function in frames and never changes its meaning. jit_code_hold() transfers the
+ * ownership of text and bytes to which entries point. Not thread-safe. Uses: base.
  */
 #ifndef ASSAY_IMAGE_JIT_CODE_H
 #define ASSAY_IMAGE_JIT_CODE_H
@@ -20,30 +18,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Offsets in functions have 31 bits in frames. */
+/* Frames have 31 bits for the offset in a function. */
 #define JIT_ENTRY_BYTES_MAX (1u << 31)
 
 struct jit_line {
-	uint64_t offset; /* in the function, from here on */
+	uint64_t offset; /* in the function; the line applies from here on */
 	const char *file;
 	int line;
 };
 
 struct jit_entry {
-	uint64_t address, size; /* where it was generated first */
+	uint64_t address, size; /* where it was first generated */
 	const char *name;
-	const uint8_t *code; /* `size` bytes, NULL: not kept */
-	uint32_t same; /* an earlier entry of the same function: name, size, code; or itself */
+	const uint8_t *code; /* `size` bytes, NULL: not stored */
+	uint32_t same; /* an earlier entry of the same function (name, size, code), or this entry */
 	uint32_t first_line, line_count;
 };
 
 enum jit_machine { JIT_X86_64, JIT_X86_32, JIT_ARM64, JIT_OTHER };
 
 struct jit_happening {
-	uint64_t time_ns; /* 0: before all */
+	uint64_t time_ns; /* 0: before all others */
 	uint64_t address, size;
-	uint32_t entry; /* ID_NONE: what was there is gone */
-	uint32_t order; /* among those of one time */
+	uint32_t entry; /* ID_NONE: the code at this address was removed */
+	uint32_t order; /* order among events of the same time */
 };
 
 struct jit_code {
@@ -52,14 +50,14 @@ struct jit_code {
 	VEC(struct jit_happening) happenings;
 	VEC(void *) held;
 	struct span_tree now;
-	size_t reached; /* happenings that are in `now` */
-	char *source;   /* the file that told; NULL: none */
-	char *trouble;  /* a sentence: why there are no names; NULL: nothing to say */
-	char *remark;   /* a sentence: what is not sure about them; NULL */
-	bool timed;     /* happenings have times */
-	bool disowned;  /* the file was written after the process: names are of another one */
+	size_t reached; /* events that are applied to `now` */
+	char *source;   /* the file that was read; NULL: none */
+	char *trouble;  /* a sentence: why names are missing; NULL: not missing */
+	char *remark;   /* a sentence: which doubt there is about the names; NULL: none */
+	bool timed;     /* events have times */
+	bool disowned;  /* the file was written after the process ended: names of another process */
 	enum jit_machine machine;
-	uint64_t written_ns; /* when the file was last written, recording's clock; 0 unknown */
+	uint64_t written_ns; /* last write of the file, in the recording's clock; 0 unknown */
 };
 
 struct jit_code *jit_code_new(void);
@@ -67,17 +65,17 @@ void jit_code_free(struct jit_code *c); /* NULL-safe */
 
 /* Memory from malloc that is freed with the jit_code. */
 void jit_code_hold(struct jit_code *c, void *memory);
-/* An entry's number; ID_NONE where size or number are beyond what frames can tell. */
+/* Returns the entry's number; ID_NONE if size or number exceed the range of frames. */
 uint32_t jit_code_add(struct jit_code *c, const struct jit_entry *entry);
-/* That entry, or nothing with ID_NONE, is at those addresses from then on. */
+/* From `time_ns` on, the addresses contain that entry, or no code for ID_NONE. */
 void jit_code_happened(struct jit_code *c, uint64_t time_ns, uint64_t address, uint64_t size,
                        uint32_t entry);
 void jit_code_finish(struct jit_code *c);
 
-/* To that moment; what is past stays, though times go back. */
+/* Advances to that time; an earlier time changes nothing. */
 void jit_code_advance(struct jit_code *c, uint64_t time_ns);
-/* The entry at an address now, and the offset in it; ID_NONE: none. */
+/* The entry at an address at the current time, and the offset in it; ID_NONE: none. */
 uint32_t jit_code_find(const struct jit_code *c, uint64_t address, uint64_t *offset);
-/* The line of an offset in an entry; NULL: not known. */
+/* The source line of an offset in an entry; NULL: unknown. */
 const struct jit_line *jit_code_line(const struct jit_code *c, uint32_t entry, uint64_t offset);
 #endif

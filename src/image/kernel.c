@@ -12,13 +12,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* A kallsyms of a distribution's kernel has 12 MB. */
+/* Limit for kallsyms; a distribution's kernel has 12 MB. */
 #define KALLSYMS_MAX_BYTES (256u << 20)
 
 /*
- * How far a symbol reaches that no other one ends: the last of the kernel or of
- * a module. Modules have functions beyond a page (rmd160_transform: 5128 bytes),
- * and all but their last are ended by the next symbol.
+ * The maximum size of a symbol with no next symbol: the last one of the kernel or of a module.
+ * Modules have functions larger than a page (rmd160_transform: 5128 bytes), but only the last
+ * function of each module is affected.
  */
 #define LAST_BYTES 65536
 
@@ -28,7 +28,7 @@ struct kallsyms_line {
 	const char *name, *module; /* module NULL: the kernel itself */
 };
 
-/* "address type name[\tmodule]"; the line is cut into its parts in place. */
+/* Parses "address type name[\\tmodule]"; the line is cut into its parts in place. */
 static bool parse_line(char *line, struct kallsyms_line *l)
 {
 	char *end, *module;
@@ -93,7 +93,7 @@ static void take_line(struct kallsyms *k, char *text, struct kallsyms_count *cou
 	symbol_table_add(&k->table, l.address, 0,
 	                 l.address > UINT64_MAX - LAST_BYTES ? UINT64_MAX : l.address + LAST_BYTES,
 	                 binding_of(l.type), l.name);
-	/* Functions are not that far apart unless it is the last of its module. */
+	/* Functions have smaller distances, except after the last one of a module. */
 	if (!l.module)
 		vec_last(&k->table.entries)->end = UINT64_MAX;
 }
@@ -134,7 +134,7 @@ static FILE *open_kallsyms(const char *path)
 	return in;
 }
 
-/* The kernel's last function would reach into the modules: no further than others do. */
+/* The kernel's last function would extend into the modules, so it gets the maximum size. */
 static void end_last(struct symbol_table *t)
 {
 	vec_each (e, &t->entries) {
@@ -198,7 +198,7 @@ void kernel_running(struct kernel_identity *k)
 	build_id_from_notes_file("/sys/kernel/notes", &k->build_id);
 }
 
-/* Finds the segment of a core file that holds an address. */
+/* Finds the segment of a core file that contains an address. */
 static bool core_offset(int fd, uint64_t address, uint64_t *offset, uint64_t *left)
 {
 	Elf64_Ehdr h;

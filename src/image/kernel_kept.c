@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of the running kernel, kept in the cache. To print /proc/kallsyms takes the kernel tens
- * of milliseconds, more than all else that a report of a short recording takes.
+ * The names of the running kernel in the cache. The kernel takes tens of milliseconds to print
+ * /proc/kallsyms, longer than the rest of a report of a short recording.
  *
- * What is kept holds while the boot, the address of the kernel and the loaded modules are the same.
- * A function is kept if the next one of the kernel or of the same module ends it: nothing that is
- * loaded later can lie inside it.
+ * A cached table is valid while the boot, the address of the kernel and the loaded modules are the
+ * same. A function is cached if the next function of the kernel or of the same module ends it: code
+ * that is loaded later cannot be inside it.
  */
 #include "image/kernel.h"
 
@@ -24,8 +24,8 @@
 
 struct kept_header {
 	char magic[16];
-	uint64_t checksum; /* of all that follows */
-	uint64_t modules;  /* hash of those that were loaded */
+	uint64_t checksum; /* of all bytes after it */
+	uint64_t modules;  /* hash of the modules that were loaded */
 	uint64_t text, stext;
 	uint64_t count, name_bytes;
 };
@@ -44,7 +44,7 @@ static const struct kernel_places usual_places = {
         .module_notes = "/sys/module/%s/notes/.note.gnu.build-id",
 };
 
-/* The modules that are loaded. */
+/* The loaded modules. */
 struct modules {
 	uint64_t hash;       /* of names, sizes, addresses, states and build-ids */
 	VEC(uint64_t) names; /* hashes of "[NAME]" */
@@ -73,7 +73,7 @@ static bool take_module(struct modules *m, const char *line, const struct kernel
 	return true;
 }
 
-/* False: which ones are loaded cannot be told. A kernel without modules has no such file. */
+/* False if the list of loaded modules cannot be read. A kernel without modules has no such file. */
 static bool read_modules(struct modules *m, const struct kernel_places *places)
 {
 	FILE *f = fopen(places->modules, "re");
@@ -96,7 +96,7 @@ static bool is_loaded(const struct modules *m, uint64_t module)
 	return !module;
 }
 
-/* Of the symbol with this order. */
+/* The module of the symbol with this order. */
 static uint64_t module_of(const struct kallsyms *k, uint32_t order)
 {
 	size_t low = 0, high = k->parts.count;
@@ -157,7 +157,7 @@ static void keep(const struct kallsyms *k, const struct modules *m, struct cache
 	buf_add(&file, &h, sizeof(h));
 	buf_add(&file, entries.data, entries.size);
 	buf_add(&file, names.data, names.size);
-	/* That it cannot be kept is no reason to do without it. */
+	/* A failure to store the table in the cache is not an error. */
 	if (h.count && file.size <= KEPT_BYTES_MAX &&
 	    !cache_dir_keep(cache, KALLSYMS_CACHE_KIND, boot, file.data, file.size, NULL))
 		cache_dir_trim(cache, KALLSYMS_CACHE_KIND, CACHE_BYTES);
@@ -172,7 +172,7 @@ static bool read_piece(int fd, struct buf *b, uint64_t size)
 	return regular_file_read(fd, b->data, size) == (ssize_t)size;
 }
 
-/* A file that is whole and as it was written; the names go to their place. */
+/* Reads a file and checks that it is complete and undamaged; then reads its names. */
 static bool read_kept(int fd, struct kept_header *h, struct buf *entries, struct buf *names)
 {
 	struct stat st;
@@ -230,7 +230,7 @@ static bool find_kept(struct kallsyms *k, const struct modules *m, struct cache_
 	return good;
 }
 
-/* Whether the beginning of kallsyms, as it is now, has the kernel at the same address. */
+/* Checks that the kernel has the same address in kallsyms now; reads only its beginning. */
 static bool stands_there(const struct kallsyms *k, const char *path)
 {
 	FILE *f = fopen(path, "re");

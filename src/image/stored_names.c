@@ -3,11 +3,11 @@
 
 #include "base/memory/sorted.h"
 
-/* Functions are the ids of their names; 0, the empty name, is none. */
+/* A function is identified by the id of its name; 0, the empty name, is none. */
 struct kept_place {
 	uint64_t offset;
 	uint32_t function;
-	uint32_t order; /* in which it was added */
+	uint32_t order; /* position in the order of addition */
 };
 
 struct kept_reach {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stored_names: names of places in one image that somebody looked up while its file was there.
+ * stored_names: names of places in one image that were looked up while the image's file existed.
  *
- * A history outlives what it tells of: files are replaced by newer ones, kernels are booted
- * at other addresses, generated code is gone with its process. What was called how is kept
- * place by place, for no more than was ever sampled.
+ * A history lasts longer than the files that it refers to: files are replaced, kernels are booted
+ *at other addresses, and generated code ends with its process. Therefore the name of each sampled
+ * place is stored.
  *
  *	stored_names_new(); stored_names_add() in any order; stored_names_finish(); then look up;
  *	stored_names_free()
  *
- * Offsets are those of frames in the image. Of one offset the name added last counts. Looking
- * up takes O(log n) and changes nothing. Uses: base.
+ * Offsets are those of frames in the image. If an offset was added several times, the last name is
+ * used. A lookup takes O(log n) and changes nothing. Uses: base.
  */
 #ifndef ASSAY_IMAGE_STORED_NAMES_H
 #define ASSAY_IMAGE_STORED_NAMES_H
@@ -24,16 +24,16 @@ void stored_names_free(struct stored_names *k); /* NULL-safe */
 void stored_names_add(struct stored_names *k, uint64_t offset, const char *name);
 void stored_names_finish(struct stored_names *k);
 
-/* A function by that name, as far as it is known: its places reach from start to end. */
+/* A function of that name, as far as it is known: its places extend from start to end. */
 struct kept_function {
-	const char *name; /* owned by the kept names */
+	const char *name; /* owned by the stored_names */
 	uint64_t start, end;
 };
 
-/* The number of the function at exactly that offset; ID_NONE: nothing was kept of it. */
+/* The number of the function at exactly that offset; ID_NONE: no name was stored. */
 uint32_t stored_names_find(const struct stored_names *k, uint64_t offset);
 struct kept_function stored_names_function(const struct stored_names *k, uint32_t number);
-/* Numbers are below it. */
+/* All function numbers are less than this. */
 uint32_t stored_names_count(const struct stored_names *k);
 
 #endif

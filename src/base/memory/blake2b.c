@@ -12,7 +12,7 @@ static const uint64_t initial[8] = {
         0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 };
 
-/* The order of a round's words; rounds 10 and 11 are as 0 and 1. */
+/* The order of the words in each round; rounds 10 and 11 are the same as 0 and 1. */
 static const uint8_t order[10][16] = {
         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
         {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
@@ -31,7 +31,7 @@ static inline uint64_t rotate(uint64_t value, unsigned bits)
 	return value >> bits | value << (64 - bits);
 }
 
-/* The four values that one mixing step of the RFC ("G") is about, and its two words. */
+/* The mixing function G of the RFC: four values and two words. */
 static inline void mix(uint64_t *v, unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x,
                        uint64_t y)
 {

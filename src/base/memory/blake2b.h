@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * blake2b: BLAKE2b (RFC 7693) of bytes that others may choose, 32 bytes long. Two inputs of one
- * digest cannot be made, unlike with hash_bytes(), which is for tables in memory.
+ * blake2b: the BLAKE2b digest (RFC 7693), 32 bytes, for bytes that an attacker may choose. A
+ * collision cannot be constructed, unlike with hash_bytes(), which is for tables in memory.
  *
- * blake2b_init(), blake2b_add() as often as wanted, blake2b_end() once. Nothing is allocated,
- * nothing fails. A state belongs to one thread. Uses: nothing of ours.
+ * Call blake2b_init(), then blake2b_add() any number of times, then blake2b_end() once. No call
+ * allocates memory or fails. A state belongs to one thread. Uses: nothing.
  */
 #ifndef ASSAY_BASE_MEMORY_BLAKE2B_H
 #define ASSAY_BASE_MEMORY_BLAKE2B_H
@@ -18,7 +18,7 @@ struct blake2b {
 	uint64_t chain[8];
 	uint64_t bytes; /* compressed so far */
 	uint8_t block[128];
-	size_t used; /* of the block; a full one waits for more, as the last one is marked */
+	size_t used; /* bytes in the block; a full block waits, as the last one is marked */
 };
 
 void blake2b_init(struct blake2b *b);

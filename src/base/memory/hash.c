@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One multiplication a word, each step one to one; what they leave is mixed once, at the end. */
+/*
+ * One multiplication for each word; each step is a bijection. The result is mixed once, at the end.
+ */
 static uint64_t take_word(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * 0xd6e8feb86659fd93u;
@@ -30,9 +32,9 @@ uint64_t hash_bytes(const void *bytes, size_t size)
 }
 
 /*
- * The slot index comes from the low bits of the hash and the tag from the high
- * ones; the whole hash is not kept, so a table that grows needs its low bits
- * again: they are folded from the tag, which is why both use the same 32 bits.
+ * The slot index is the low bits of the hash and the tag is the high bits. The whole hash is not
+ * stored. A table that grows needs the low bits again, so they are computed from the tag; this is
+ * why both use the same 32 bits.
  */
 static uint32_t tag_of(uint64_t hash)
 {

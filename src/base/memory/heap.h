@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * heap: a VEC whose first item is before all others, for merges and for what is due next.
+ * heap: a binary heap in a VEC, for merges and for lists of due times. The first item is the
+ * least.
  *
  *	static bool earlier(const struct run *a, const struct run *b) { ... }
  *	VEC(struct run *) heap = {0};
  *	vec_push(&heap, run);          for each; then once:
  *	heap_make(&heap, earlier);
  *	while (heap.count) {
- *		if (take(heap.items[0]))               it goes on, its place may be another
+ *		if (advance(heap.items[0]))            the item has a new key
  *			heap_settle(&heap, earlier);
  *		else
  *			heap_pop(&heap, earlier);
  *	}
  *
- * `before(a, b)` is a function of two items as they are in the VEC, which the compiler puts into
- * the loop; of large items a macro, which copies none. Items of which neither is before the other
- * come in any order. Uses: base.
+ * `before(a, b)` is a function of two items of the VEC, which the compiler inlines; for large items
+ * it can be a macro, which copies nothing. The order of equal items is undefined. Uses: base.
  */
 #ifndef ASSAY_BASE_MEMORY_HEAP_H
 #define ASSAY_BASE_MEMORY_HEAP_H
 
 #include "base/memory/vec.h"
 
-/* The item at `place` sinks below those that are before it. */
+/* Moves the item at `place` down, below the items that are before it. */
 #define heap_sink(v, place, before)                                                                \
 	do {                                                                                       \
 		__typeof__((v)->items) heap_ = (v)->items;                                         \
@@ -39,17 +39,17 @@
 		heap_[at_] = sinking_;                                                             \
 	} while (0)
 
-/* Of items in any order. */
+/* Builds the heap from items in any order. */
 #define heap_make(v, before)                                                                       \
 	do {                                                                                       \
 		for (size_t rest_ = (v)->count / 2; rest_-- > 0;)                                  \
 			heap_sink(v, rest_, before);                                               \
 	} while (0)
 
-/* The first item has changed: it, or the one that is before all now, is first. */
+/* Restores the heap after a change of the first item. */
 #define heap_settle(v, before) heap_sink(v, 0, before)
 
-/* Takes the first item away; there must be one. */
+/* Removes the first item; the heap must not be empty. */
 #define heap_pop(v, before)                                                                        \
 	do {                                                                                       \
 		(v)->items[0] = (v)->items[--(v)->count];                                          \

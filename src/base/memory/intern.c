@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* A text besides its characters: its place, what malloc adds, and its slots in the table. */
+/*
+ * Bytes for each text in addition to its characters: its index entry, malloc's header and its slots
+ * in the table.
+ */
 #define TEXT_BYTES 48
 
 static bool text_equal(const void *ctx, uint32_t id, const void *key)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * intern: each string once. Ids are dense from 0; text stays where it is until
+ * intern: stores each distinct string once. Ids are dense and begin at 0; text does not move until
  * intern_done(). Id 0 is always "".
  */
 #ifndef ASSAY_BASE_MEMORY_INTERN_H
@@ -12,7 +12,7 @@
 struct intern {
 	VEC(char *) texts;
 	struct id_table table;
-	size_t bytes; /* of memory, about */
+	size_t bytes; /* memory used, approximately */
 };
 
 void intern_init(struct intern *in);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sorted: arrays in order: where a value stands in one, and plain numbers put in order.
+ * sorted: binary search in sorted arrays, and sorting of plain numbers.
  *
  *	size_t at = sorted_count(i, ranges.count, ranges.items[i].start <= address);
  *
- * is the count of ranges that start at the address or before it: the last of them is at - 1, the
- * first that starts later is at `at`. Where an item equals a key or is of no use, there is
+ * is the count of ranges that start at or before the address: the last of them has index at - 1,
+ * and the first range that starts later has index `at`. To find only an item that equals a key, use
  * bsearch(). Uses: base.
  */
 #ifndef ASSAY_BASE_MEMORY_SORTED_H
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * How many of `count` items hold `condition`, an expression of their index `i`, where the first
- * ones hold it and the others do not.
+ * How many of `count` items satisfy `condition`, an expression of their index `i`. The items that
+ * satisfy it must come before all others.
  */
 #define sorted_count(i, count, condition)                                                          \
 	({                                                                                         \
@@ -31,8 +31,8 @@
 		low_;                                                                              \
 	})
 
-/* Sorts, least first; `values` may be NULL where there are none. */
+/* Sorts in ascending order; `values` may be NULL if `count` is 0. */
 void sorted_u64(uint64_t *values, size_t count);
-void sorted_doubles(double *values, size_t count); /* no NAN among them */
+void sorted_doubles(double *values, size_t count); /* without NAN */
 
 #endif

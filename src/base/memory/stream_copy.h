@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream_copy: copies bytes that nobody will read soon.
+ * stream_copy: copies bytes that this CPU does not read soon.
  *
- * What comes out of a ring and goes to a disk passes the CPU once. An ordinary
- * copy reads the destination's cache lines before it overwrites them, and
- * turns out what the profiled programs had in the cache. This one writes past
- * the cache where the machine can (x86-64), and reads ahead: half the time of
- * memcpy() on data that another CPU wrote. Areas must not overlap. Uses: nothing.
+ * Records that go from a ring to a disk pass the CPU once. An ordinary copy reads the destination's
+ * cache lines before it overwrites them, and evicts the cache lines of the profiled programs. This
+ * copy writes past the cache where the architecture allows it (x86-64), and prefetches: it takes
+ * half the time of memcpy() for data that another CPU wrote. Areas must not overlap. Uses: nothing.
  */
 #ifndef ASSAY_BASE_MEMORY_STREAM_COPY_H
 #define ASSAY_BASE_MEMORY_STREAM_COPY_H

@@ -28,18 +28,21 @@ void stream_copy(void *to, const void *from, size_t size)
 	const char *f = from;
 	size_t head = -(uintptr_t)t & (LINE - 1);
 
-	/* Only whole lines go past the cache without being read first. */
+	/* Only whole cache lines can be written past the cache without being read first. */
 	head = head < size ? head : size;
 	memcpy(t, f, head);
 	t += head;
 	f += head;
 	size -= head;
 	for (; size >= LINE; t += LINE, f += LINE, size -= LINE) {
-		/* An address past the end is no harm: a prefetch never faults. */
+		/* An address past the end is harmless: a prefetch never faults. */
 		_mm_prefetch((const char *)((uintptr_t)f + AHEAD), _MM_HINT_NTA);
 		copy_line(t, f);
 	}
-	/* Whoever reads the destination next, a disk among them, sees all of it. */
+	/*
+	 * Makes the streaming stores visible before any later store, for other CPUs and devices
+	 * that read the destination.
+	 */
 	_mm_sfence();
 	memcpy(t, f, size);
 }

@@ -41,7 +41,7 @@
 		(v)->items[(v)->count++] = (__VA_ARGS__);                                          \
 	} while (0)
 
-/* Appends a zeroed item and gives its address, good until the next growth. */
+/* Appends a zeroed item and returns its address, which is valid until the array grows. */
 #define vec_add(v)                                                                                 \
 	({                                                                                         \
 		vec_reserve((v), (v)->count + 1);                                                  \

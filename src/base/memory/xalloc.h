@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xalloc: memory that is there or ends the program.
+ * xalloc: memory allocation that never returns NULL.
  *
- * Running out of memory for small allocations ends the program with a message
- * (abort), as there is nothing a profiler could do better. Sizes that come
- * from a file are checked against the file's size before they get here.
+ * A failed small allocation ends the program with a message (abort), because a profiler cannot
+ * continue without memory. The caller checks a size that comes from a file against the file's size
+ * first.
  */
 #ifndef ASSAY_BASE_MEMORY_XALLOC_H
 #define ASSAY_BASE_MEMORY_XALLOC_H

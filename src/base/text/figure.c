@@ -27,10 +27,10 @@ void text_fine_time(struct buf *out, double ns)
 {
 	if (isnan(ns))
 		return;
-	/* Damaged tables may hold any value. */
+	/* A damaged table may contain any value. */
 	if (!(fabs(ns) < 9e18))
 		buf_addf(out, "%.3g s", ns / 1e9);
-	else if (fabs(ns) < 0.05) /* avoids "-0.0" by rounding */
+	else if (fabs(ns) < 0.05) /* prevents "-0.0" */
 		text_time(out, 0);
 	else if (fabs(ns) >= 1000)
 		text_time(out, llround(ns));

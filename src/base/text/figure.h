@@ -2,7 +2,7 @@
 /*
  * figure: counts, times, sizes and shares as text for readers.
  *
- * Each function appends one figure with its unit. Nothing fails. Uses: base.
+ * Each function appends one figure with its unit. No function fails. Uses: base.
  */
 #ifndef ASSAY_BASE_TEXT_FIGURE_H
 #define ASSAY_BASE_TEXT_FIGURE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 void text_time(struct buf *out, int64_t ns); /* "1.234 s", "56.70 us" */
-/* Times below 1 us have one decimal: "12.3 ns". NAN: nothing. */
+/* Times below 1 us have one decimal: "12.3 ns". Nothing is appended for NAN. */
 void text_fine_time(struct buf *out, double ns);
 void text_count(struct buf *out, uint64_t count); /* "1,234,567" */
 void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);

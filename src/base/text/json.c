@@ -77,7 +77,10 @@ static void json_quote(struct buf *out, const char *text, size_t bytes)
 
 	buf_putc(out, '"');
 	while (p < end) {
-		/* Most text needs no care: all of it up to what does, in one piece. */
+		/*
+		 * Most text needs no escape: append it in one piece, up to the next character that
+		 * does.
+		 */
 		for (plain = p; *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';)
 			p++;
 		buf_add(out, plain, (size_t)(p - plain));
@@ -93,7 +96,7 @@ static void json_quote(struct buf *out, const char *text, size_t bytes)
 			buf_addf(out, "\\%c", *p);
 		else if (*p < 0x20 || *p == 0x7f)
 			buf_addf(out, "\\u%04x", *p);
-		else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* a control of C1 */
+		else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* a C1 control */
 			buf_addf(out, "\\u%04x", p[1]);
 		else
 			buf_add(out, p, (size_t)n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json: writes JSON into a buf. Commas and indentation are its business; the
- * caller opens, names, and closes. Bytes that are no UTF-8 come out as U+FFFD;
- * NaN and infinity as null.
+ * json: writes JSON into a buf. It writes commas and indentation; the caller opens and closes
+ * containers and names values. Bytes that are not UTF-8 become U+FFFD; NaN and infinity become
+ * null.
  */
 #ifndef ASSAY_BASE_TEXT_JSON_H
 #define ASSAY_BASE_TEXT_JSON_H
@@ -15,7 +15,7 @@
 struct json {
 	struct buf *out;
 	int depth;
-	bool more;  /* a comma is due before the next value */
+	bool more;  /* a comma is needed before the next value */
 	bool named; /* a key was just written */
 };
 
@@ -26,7 +26,7 @@ void json_array(struct json *j);
 void json_end_array(struct json *j);
 void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *text);
-/* A text that may have bytes of 0 in it, and ends with one behind `bytes`. */
+/* A text of `bytes` bytes that may contain NUL; text[bytes] must be 0. */
 void json_text(struct json *j, const char *text, size_t bytes);
 void json_u64(struct json *j, uint64_t value);
 void json_i64(struct json *j, int64_t value);
@@ -34,9 +34,9 @@ void json_double(struct json *j, double value);
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 
-/* key and value in one call */
+/* Writes a key and its value. */
 void json_kstr(struct json *j, const char *key, const char *text);
-/* NULL and the empty text are null. */
+/* Writes null for NULL and for the empty text. */
 void json_kstr_or_null(struct json *j, const char *key, const char *text);
 void json_ku64(struct json *j, const char *key, uint64_t value);
 void json_ki64(struct json *j, const char *key, int64_t value);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The length of the UTF-8 sequence at `at`, 0 where there is none. utf8_length() may look beyond
- * the text's last byte, where a sequence is cut.
+ * The length of the UTF-8 sequence at `at`, 0 if there is none. The last sequence of the text may
+ * be cut, and utf8_length() may then read past the last byte.
  */
 static size_t sequence(const unsigned char *at, const unsigned char *end)
 {
@@ -20,7 +20,7 @@ static size_t sequence(const unsigned char *at, const unsigned char *end)
 	return (size_t)utf8_length(last);
 }
 
-/* The character at `at`, escaped where a terminal would act on it; its bytes. */
+/* Appends the character at `at`, escaped if a terminal would interpret it. Returns its length. */
 static size_t add_character(struct buf *out, const unsigned char *at, const unsigned char *end)
 {
 	size_t n = sequence(at, end);
@@ -36,7 +36,7 @@ static size_t add_character(struct buf *out, const unsigned char *at, const unsi
 	return n ? n : 1;
 }
 
-/* Printable ASCII, which most text is, in one piece. */
+/* Appends printable ASCII, the most frequent case, in one piece. */
 static const unsigned char *add_printable(struct buf *out, const unsigned char *at,
                                           const unsigned char *end)
 {
@@ -48,7 +48,10 @@ static const unsigned char *add_printable(struct buf *out, const unsigned char *
 	return at;
 }
 
-/* The length of one of assay's own colours: ESC [ 0 to 2, or 30 to 37, m. */
+/*
+ * The length of a colour sequence that assay writes: ESC [ 0 to 2, or 30 to 37, m; 0 if there is
+ * none.
+ */
 static size_t own_colour(const unsigned char *at, const unsigned char *end)
 {
 	size_t room = (size_t)(end - at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plural: the word that goes with a number in a sentence: "1 sample", "2 samples", with its verb
- * where it has one: plural(n, "record was", "records were"). Any thread. Uses: nothing.
+ * plural: the noun for a count in a sentence ("1 sample", "2 samples"), with its verb if needed:
+ * plural(n, "record was", "records were"). Any thread. Uses: nothing.
  */
 #ifndef ASSAY_BASE_TEXT_PLURAL_H
 #define ASSAY_BASE_TEXT_PLURAL_H

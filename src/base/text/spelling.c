@@ -4,7 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Insertions, deletions and replacements that make b of a; words longer than a row are far. */
+/*
+ * Insertions, deletions and replacements that turn `a` into `b`; a large value for words longer
+ * than a row.
+ */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[64], n = strlen(b);
@@ -37,7 +40,7 @@ const char *spelling_nearest(const char *word, const char *const *candidates, si
 	size_t length = strlen(word), least = length / 3 + 1, distance;
 
 	for (size_t i = 0; i < count; i++) {
-		/* The beginning of a name is nearer than any other misspelling. */
+		/* A prefix of a name is better than any other match. */
 		if (length >= 2 && !strncmp(candidates[i], word, length))
 			return candidates[i];
 		distance = edit_distance(word, candidates[i]);

@@ -7,7 +7,10 @@
 
 #include <stddef.h>
 
-/* The candidate that begins so, or else differs by a third of its letters at most; NULL: none. */
+/*
+ * The candidate that begins with `word`, or else the nearest one that differs in at most a third of
+ * its letters; NULL if there is none.
+ */
 const char *spelling_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * utf8: which bytes are text. Lengths are bytes; what is no text is no error but
- * a length of 0. Nothing is held. Any thread. Uses: nothing of ours.
+ * utf8: finds valid UTF-8 sequences. Lengths are in bytes; the length of an invalid sequence is 0.
+ * No state. Any thread. Uses: nothing.
  */
 #ifndef ASSAY_BASE_TEXT_UTF8_H
 #define ASSAY_BASE_TEXT_UTF8_H
 
 /*
- * Length of the valid UTF-8 sequence at p, 0 where there is none. Looks no
- * further than the first byte that does not belong to it: a NUL ends it.
+ * Length of the valid UTF-8 sequence at p, 0 if there is none. Reads no further than the first byte
+ * that does not belong to the sequence, so a NUL ends it.
  */
 static inline int utf8_length(const unsigned char *p)
 {
@@ -22,7 +22,7 @@ static inline int utf8_length(const unsigned char *p)
 	for (int i = 1; i < n; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	/* longer than needed; halves of UTF-16 pairs; beyond the last character */
+	/* overlong forms; UTF-16 surrogates; code points beyond U+10FFFF */
 	if ((n == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) ||
 	    (n == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))))
 		return 0;

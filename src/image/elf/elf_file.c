@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* No linker makes more segments; the limit keeps lookups in hostile files short. */
+/* Linkers never make more segments; the limit keeps lookups in hostile files short. */
 #define SEGMENTS_MAX 1024
 
-/* Notes and debug links are small; larger ones are not looked at. */
+/* Notes and debug links are small; larger ones are not read. */
 #define NOTE_MAX_BYTES 65536
 #define NOTES_MAX 64
 
@@ -30,7 +30,7 @@ static bool take_bytes(struct elf_file *f, uint64_t *taken, uint64_t size, uint6
 	return true;
 }
 
-/* libelf's data for [offset, offset + size), NULL if that is not within the file. */
+/* Returns libelf's data for [offset, offset + size), NULL if the range is not within the file. */
 static Elf_Data *raw_data(struct elf_file *f, uint64_t offset, uint64_t size)
 {
 	if (offset > f->size || size > f->size - offset || !size ||
@@ -45,7 +45,7 @@ size_t elf_section_count(struct elf_file *f)
 
 	if (elf_getshdrnum(f->elf, &count))
 		return 0;
-	/* A section header has 40 bytes at least. */
+	/* A section header has at least 40 bytes. */
 	return count <= f->size / 40 ? count : 0;
 }
 
@@ -53,7 +53,7 @@ size_t elf_segment_count(struct elf_file *f)
 {
 	size_t count;
 
-	/* libelf reads all headers for the first one; one has 32 bytes at least. */
+	/* libelf reads all program headers to return the first; each has at least 32 bytes. */
 	if (elf_getphdrnum(f->elf, &count) || count > UINT16_MAX)
 		return 0;
 	return count <= f->size / 32 ? count : 0;
@@ -180,8 +180,11 @@ static bool do_names_fit(struct elf_file *f)
 	       header.sh_size <= ELF_SECTION_NAMES_MAX;
 }
 
-/* The number of sections where the file's header leaves it to the first section; else 0. */
-static uint64_t told_by_first(int fd, bool is_32)
+/*
+ * The number of sections if it is stored in the first section header instead of the file header;
+ * else 0.
+ */
+static uint64_t count_in_first_section(int fd, bool is_32)
 {
 	Elf64_Ehdr h = {0};
 	Elf32_Ehdr h32 = {0};
@@ -201,8 +204,8 @@ static uint64_t told_by_first(int fd, bool is_32)
 }
 
 /*
- * libelf's handle. It is not asked for files of the other byte order, which are refused anyway,
- * nor for files with more sections than are worth the memory that it takes for each.
+ * Opens libelf's handle. It is not opened for files of the other byte order, which are refused
+ * later, nor for files with too many sections, because libelf allocates memory for each.
  */
 static void begin_elf(struct elf_file *f)
 {
@@ -212,7 +215,7 @@ static void begin_elf(struct elf_file *f)
 	f->loaded.count = 0;
 	if (pread(f->fd, ident, sizeof(ident), 0) == sizeof(ident) &&
 	    !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_DATA] == native_order &&
-	    told_by_first(f->fd, ident[EI_CLASS] == ELFCLASS32) > ELF_SECTIONS_MAX)
+	    count_in_first_section(f->fd, ident[EI_CLASS] == ELFCLASS32) > ELF_SECTIONS_MAX)
 		f->cut = true;
 	else
 		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
@@ -271,8 +274,8 @@ int elf_file_open(struct elf_file **out, const char *path, struct error *err)
 
 	*out = NULL;
 	/*
-	 * Read, not mapped: a mapped file that is cut short under us would end
-	 * the program with SIGBUS.
+	 * The file is read and not mapped: if another process truncated a mapped file, this program
+	 * would end with SIGBUS.
 	 */
 	if (!r) {
 		begin_elf(f);
@@ -448,7 +451,9 @@ bool elf_file_debuglink(struct elf_file *f, const char **name, uint32_t *crc)
 	return f->debuglink != NULL;
 }
 
-/* Code first: where segments share a page, the recorded mapping was the executable one. */
+/*
+ * Executable segments first: if segments share a page, the recorded mapping was the executable one.
+ */
 bool elf_file_address_of(const struct elf_file *f, uint64_t offset, uint64_t *address)
 {
 	for (int executable = 1; executable >= 0; executable--) {

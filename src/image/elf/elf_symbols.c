@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of an ELF file: symbol tables, and the PLT, whose entries are
- * named by the relocation of the slot that they jump through.
+ * The functions of an ELF file: symbol tables, and PLT entries. The relocation of the GOT slot
+ * through which a PLT entry jumps gives its name.
  */
 #include "image/elf/elf_internal.h"
 #include "image/go/go_table.h"
@@ -10,19 +10,19 @@
 
 #include <string.h>
 
-/* C++ names of several KB exist; longer ones only where somebody means harm. */
+/* Real C++ names may have several KB; a longer name indicates a hostile file. */
 #define NAME_MAX_BYTES 65536
 
-/* What a symbol costs besides its name, at the least: an Elf32_Sym. */
+/* The minimum size of a symbol without its name: an Elf32_Sym. */
 #define SYMBOL_MIN_BYTES 16
 
-/* Relocation and PLT sections that are looked at; real files have three of each. */
+/* Limit for relocation and PLT sections; real files have three of each. */
 #define SECTIONS_MAX 8
 
 /*
- * Names and tables may overlap in a hostile file, so that a small one could
- * ask for any amount of memory: what is copied is bounded by the file's size,
- * and absolutely, as a file may be sparse.
+ * Names and tables may overlap in a hostile file, so a small file could request any amount of
+ * memory. The bytes that are copied are bounded by the file's size, and by an absolute limit
+ * because a file may be sparse.
  */
 struct name_budget {
 	uint64_t left;
@@ -53,7 +53,7 @@ static const char *symbol_name(struct elf_file *f, size_t strings, size_t offset
 	return name;
 }
 
-/* Mapping symbols ($x, $d), compiler's locals and annotations name no function. */
+/* Mapping symbols ($x, $d), local symbols of the compiler and annotations do not name functions. */
 static bool is_noise(const char *name)
 {
 	return name[0] == '$' || !strncmp(name, ".L", 2) || !strncmp(name, ".annobin", 8);
@@ -106,7 +106,7 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 	for (size_t i = 1; i < count && budget->left; i++) {
 		if (!gelf_getsym(data, (int)i, &sym) || !is_function(f, &sym, &limit))
 			continue;
-		/* Marks at a section's end (_end, _etext) have nothing behind them. */
+		/* Symbols at a section's end (_end, _etext) have no code after them. */
 		if (!sym.st_size && sym.st_value >= limit)
 			continue;
 		name = symbol_name(f, header->sh_link, sym.st_name, budget);
@@ -116,11 +116,11 @@ static void read_table(struct elf_file *f, size_t index, const GElf_Shdr *header
 	}
 }
 
-/* A slot of the GOT, and the name of the symbol whose address is put there. */
+/* A GOT slot, and the name of the symbol whose address the loader stores there. */
 struct got_slot {
 	uint64_t address;
-	const char *name;  /* NULL: what a function of the file itself resolves, */
-	uint64_t resolver; /* the one at this address */
+	const char *name;  /* NULL: the slot is resolved by a function of this file, */
+	uint64_t resolver; /* which has this address */
 };
 
 struct got {
@@ -128,7 +128,7 @@ struct got {
 	size_t searches;
 };
 
-/* PLT entries whose names are sought one by one; libc has 40. */
+/* Limit for PLT entries whose names are searched one by one; libc has 40. */
 #define SEARCHES_MAX 1024
 
 static int compare_slots(const void *pa, const void *pb)
@@ -192,7 +192,7 @@ static const struct got_slot *got_find(const struct got *got, uint64_t address)
 	return bsearch(&key, got->slots.items, got->slots.count, sizeof(key), compare_slots);
 }
 
-/* The function that a slot of the GOT leads to; the table is not sorted yet. */
+/* The name of the function to which a GOT slot leads; the symbol table is not sorted yet. */
 static const char *slot_name(struct got *got, const struct got_slot *slot,
                              const struct symbol_table *t)
 {
@@ -206,7 +206,9 @@ static const char *slot_name(struct got *got, const struct got_slot *slot,
 	return NULL;
 }
 
-/* Where a PLT entry jumps through: "jmp *disp(%rip)", perhaps after endbr64 and bnd. */
+/*
+ * The GOT slot through which a PLT entry jumps: "jmp *disp(%rip)", perhaps after endbr64 and bnd.
+ */
 static bool plt_target_x86_64(const uint8_t *bytes, size_t size, uint64_t address, uint64_t *slot)
 {
 	int32_t displacement;
@@ -221,7 +223,7 @@ static bool plt_target_x86_64(const uint8_t *bytes, size_t size, uint64_t addres
 	return false;
 }
 
-/* "adrp x16, page; ldr x17, [x16, #low]", perhaps after bti. */
+/* As above: "adrp x16, page; ldr x17, [x16, #low]", perhaps after bti. */
 static bool plt_target_arm64(const uint8_t *bytes, size_t size, uint64_t address, uint64_t *slot)
 {
 	uint32_t adrp, ldr;
@@ -269,7 +271,7 @@ static void read_plt(struct elf_file *f, size_t index, const GElf_Shdr *header,
 		if (!plt_target(f, bytes + at, entry, header->sh_addr + at, &target))
 			continue;
 		slot = got_find(got, target);
-		/* Told by a function of the file's own, which may not be among the few. */
+		/* A function of this file names the entry, and it may not be in the subset. */
 		if (t->few && slot && !slot->name &&
 		    symbol_subset_inside(t->few, header->sh_addr + at, entry))
 			symbol_subset_take_all(t->few);
@@ -315,7 +317,7 @@ static void read_plts(struct elf_file *f, struct name_budget *budget, struct sym
 	vec_done(&got.slots);
 }
 
-/* The first table of that type: a file has one at most. */
+/* Reads the first table of a type: a file has at most one. */
 static void read_tables(struct elf_file *f, uint32_t type, struct name_budget *budget,
                         struct symbol_table *t)
 {
@@ -330,7 +332,7 @@ static void read_tables(struct elf_file *f, uint32_t type, struct name_budget *b
 	}
 }
 
-/* A stripped file may carry its symbols packed; they have the addresses of its own. */
+/* A stripped file may contain packed symbols; their addresses are those of this file. */
 static void read_mini_debug(struct elf_file *f, struct symbol_table *t)
 {
 	const uint8_t *packed = NULL;
@@ -357,7 +359,7 @@ static void read_mini_debug(struct elf_file *f, struct symbol_table *t)
 	free(bytes);
 }
 
-/* A Go program keeps the names of its functions for itself, stripped or not. */
+/* A Go program contains the names of its functions, even if it is stripped. */
 static void read_go_table(struct elf_file *f, struct name_budget *budget, struct symbol_table *t)
 {
 	struct go_function function;
@@ -385,7 +387,7 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 {
 	struct name_budget budget = names_of(f);
 
-	/* Addresses of a relocatable file are relative to sections: no use here. */
+	/* Addresses of a relocatable file are relative to sections and cannot be used here. */
 	if (elf_file_is_relocatable(f) || !elf_file_wake(f))
 		return;
 	read_tables(f, SHT_SYMTAB, &budget, t);
@@ -397,7 +399,7 @@ void elf_file_symbols(struct elf_file *f, struct symbol_table *t)
 	read_plts(f, &budget, t);
 }
 
-/* A version that new programs are not linked with. */
+/* A symbol version with which new programs are not linked. */
 static bool is_old_version(Elf_Data *versions, int index)
 {
 	GElf_Versym version;

@@ -9,9 +9,9 @@
 
 #include <lzma.h>
 
-/* Symbol tables pack to a third or a fifth. */
+/* The limit for the compression ratio; symbol tables have a ratio of 3 to 5. */
 #define RATIO_MAX 32
-#define SMALL_BYTES (1u << 20) /* so much may come out of any size */
+#define SMALL_BYTES (1u << 20) /* allowed for any packed size */
 #define UNPACKED_MAX (256u << 20)
 #define MEMORY_MAX (80u << 20) /* xz -9 needs 65 MB */
 
@@ -22,7 +22,7 @@ static size_t most(size_t size)
 	return SMALL_BYTES + size * RATIO_MAX;
 }
 
-/* Room grows with what comes out, not with what the headers promise. */
+/* The buffer grows with the unpacked bytes, not with the size that the headers declare. */
 static uint8_t *unpack(lzma_stream *stream, size_t limit, size_t *unpacked)
 {
 	size_t room = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mini_debug: MiniDebugInfo, the symbols of a stripped file, which it carries as
- * an ELF file packed with xz in its section .gnu_debugdata.
+ * mini_debug: unpacks MiniDebugInfo, the symbols of a stripped file. They are an ELF file, packed
+ * with xz, in the section .gnu_debugdata.
  *
- * What comes out is bounded by a multiple of what goes in, and by 256 MB; the
- * unpacker's own memory too. Built without liblzma nothing is ever unpacked.
- * No state. Uses: base.
+ * The unpacked size is limited to a multiple of the packed size and to 256 MB. The memory of the
+ * unpacker is limited too. Without liblzma nothing is unpacked. No state. Uses: base.
  */
 #ifndef ASSAY_IMAGE_ELF_MINI_DEBUG_H
 #define ASSAY_IMAGE_ELF_MINI_DEBUG_H
@@ -13,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* malloc'd; NULL where it is damaged or too large. */
+/* Returns memory from malloc; NULL if the data is damaged or too large. */
 uint8_t *mini_debug_unpack(const uint8_t *packed, size_t size, size_t *unpacked);
 
 #endif

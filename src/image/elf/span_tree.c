@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A treap: random weights keep it flat, whoever chose the addresses. */
+/*
+ * A treap: random weights keep it balanced for any addresses.
+ */
 #include "image/elf/span_tree.h"
 
 #define NODE(t, n) (&(t)->nodes.items[n])
@@ -16,7 +18,10 @@ static uint32_t node_new(struct span_tree *t, uint64_t start, uint64_t end, uint
 		n = (uint32_t)t->nodes.count;
 		(void)vec_add(&t->nodes);
 	}
-	/* Where memory lies is not for the addresses' author to know: nor are the weights. */
+	/*
+	 * Weights depend on the address of the nodes, so that an attacker who chooses spans cannot
+	 * predict them.
+	 */
 	*NODE(t, n) = (struct span_node){
 	        .start = start,
 	        .end = end,
@@ -25,7 +30,7 @@ static uint32_t node_new(struct span_tree *t, uint64_t start, uint64_t end, uint
 	return n;
 }
 
-/* Those that start before an address, and the others. */
+/* Splits a tree into the spans that start before an address, and the others. */
 static void split(struct span_tree *t, uint32_t n, uint64_t address, uint32_t *before,
                   uint32_t *after)
 {
@@ -45,7 +50,7 @@ static void split(struct span_tree *t, uint32_t n, uint64_t address, uint32_t *b
 	*before = *after = 0;
 }
 
-/* All of a lie before all of b. */
+/* Joins two trees; all spans of `a` are before all spans of `b`. */
 static uint32_t join(struct span_tree *t, uint32_t a, uint32_t b)
 {
 	uint32_t root = 0, *place = &root;
@@ -72,7 +77,7 @@ static uint32_t last_of(const struct span_tree *t, uint32_t n)
 	return n;
 }
 
-/* Takes a tree apart without a stack: left children are rotated up. */
+/* Frees a tree without recursion: left children are rotated up. */
 static void give_back(struct span_tree *t, uint32_t n)
 {
 	while (n) {
@@ -100,7 +105,7 @@ void span_tree_set(struct span_tree *t, uint64_t start, uint64_t end, uint32_t i
 		return;
 	split(t, t->root, start, &before, &within);
 	split(t, within, end, &within, &after);
-	/* Only the last of those that start before `end` can reach beyond it. */
+	/* Only the last of the spans that start before `end` can extend beyond it. */
 	cut = within ? last_of(t, within) : last_of(t, before);
 	if (cut && NODE(t, cut)->end > end)
 		tail = node_new(t, end, NODE(t, cut)->end, NODE(t, cut)->id);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * span_tree: which of many spans of addresses covers an address, where a newer
- * one hides what it covers of the older ones.
+ * span_tree: finds which of many address spans covers an address. A newer span hides the part of
+ * older spans that it covers.
  *
- * Zeroed is empty; span_tree_done() frees. Setting and finding take time by
- * the logarithm of the spans, whatever their order and overlaps; each span
- * that is set takes at most two nodes. Ends are exclusive. Not safe for several
- * threads. Uses: base.
+ * A zeroed tree is empty; span_tree_done() frees it. Setting and finding take logarithmic time for
+ * any order and overlap; each span that is set uses at most two nodes. Ends are exclusive. Not
+ * thread-safe. Uses: base.
  */
 #ifndef ASSAY_IMAGE_ELF_SPAN_TREE_H
 #define ASSAY_IMAGE_ELF_SPAN_TREE_H
@@ -17,18 +16,18 @@
 struct span_node {
 	uint64_t start, end;
 	uint32_t left, right; /* node number, 0 none */
-	uint32_t weight;      /* random: a parent's is the larger */
+	uint32_t weight;      /* random; a parent's is larger than its children's */
 	uint32_t id;
 };
 
 struct span_tree {
-	VEC(struct span_node) nodes; /* [0] is no node */
+	VEC(struct span_node) nodes; /* [0] is unused */
 	uint32_t root, unused;       /* unused: list through `left` */
 };
 
-/* [start, end) is `id` from now on; ID_NONE: nothing is there. */
+/* Sets [start, end) to `id`; ID_NONE clears it. */
 void span_tree_set(struct span_tree *t, uint64_t start, uint64_t end, uint32_t id);
-/* The id at an address, or ID_NONE. */
+/* Returns the id at an address, or ID_NONE. */
 uint32_t span_tree_find(const struct span_tree *t, uint64_t address);
 void span_tree_done(struct span_tree *t);
 

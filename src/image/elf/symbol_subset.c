@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Starts of symbols between two neighbouring addresses; the first one's are those before the
- * first address. The last of them is what stands before the address behind it, and so on.
+ * Starts of symbols between two neighbouring addresses. between[0] has the symbols before the first
+ * address, between[i] those between address i - 1 and address i.
  */
 struct symbol_between {
 	uint64_t first, last;
@@ -20,10 +20,11 @@ struct symbol_subset {
 	bool *covered;       /* by a symbol with a size */
 	size_t count;
 	struct symbol_between *between; /* count + 1 */
-	uint64_t *starts; /* of symbols next to addresses that none covers; ascending */
+	uint64_t *starts;               /* of the symbols next to uncovered addresses; ascending */
 	size_t start_count;
-	VEC(uint64_t) covers; /* starts of symbols that cover one; ascending once scouted */
-	bool scouted, all, doubtful;
+	VEC(uint64_t)
+	covers; /* starts of symbols that cover an address; sorted after the first pass */
+	bool first_pass_done, all, needs_full_table;
 };
 
 struct symbol_subset *symbol_subset_new(const uint64_t *addresses, size_t count)
@@ -53,7 +54,7 @@ void symbol_subset_free(struct symbol_subset *f)
 	free(f);
 }
 
-/* The first of the numbers that is not below `value`. */
+/* The index of the first number that is at least `value`. */
 static size_t lower_bound(const uint64_t *numbers, size_t count, uint64_t value)
 {
 	return sorted_count(i, count, numbers[i] < value);
@@ -66,7 +67,7 @@ bool symbol_subset_inside(const struct symbol_subset *f, uint64_t start, uint64_
 	return at < f->count && f->addresses[at] - start < size;
 }
 
-static void scout(struct symbol_subset *f, uint64_t start, uint64_t size)
+static void first_pass(struct symbol_subset *f, uint64_t start, uint64_t size)
 {
 	size_t at = lower_bound(f->addresses, f->count, start);
 	struct symbol_between *b = &f->between[at];
@@ -92,16 +93,19 @@ bool symbol_subset_wants(struct symbol_subset *f, uint64_t start, uint64_t size)
 {
 	size_t at;
 
-	if (!f->scouted) {
-		scout(f, start, size);
+	if (!f->first_pass_done) {
+		first_pass(f, start, size);
 		return false;
 	}
 	if (f->all || symbol_subset_inside(f, start, size))
 		return true;
-	/* Another name of one that covers, but shorter: which of them stays, the table decides. */
+	/*
+	 * A shorter symbol with the same start: only the full table can decide which of the two
+	 * names is kept.
+	 */
 	at = lower_bound(f->covers.items, f->covers.count, start);
 	if (size && at < f->covers.count && f->covers.items[at] == start)
-		f->doubtful = true;
+		f->needs_full_table = true;
 	at = lower_bound(f->starts, f->start_count, start);
 	return at < f->start_count && f->starts[at] == start;
 }
@@ -111,7 +115,7 @@ void symbol_subset_take_all(struct symbol_subset *f)
 	f->all = true;
 }
 
-/* What stands before and behind an address that no symbol covers. */
+/* Requests the symbols before and after an address that no symbol covers. */
 static void need_neighbours(struct symbol_subset *f, size_t address)
 {
 	size_t before = address + 1, behind = address + 1;
@@ -137,10 +141,10 @@ void symbol_subset_first_pass_done(struct symbol_subset *f)
 			need_neighbours(f, i);
 	sorted_u64(f->starts, f->start_count);
 	sorted_u64(f->covers.items, f->covers.count);
-	f->scouted = true;
+	f->first_pass_done = true;
 }
 
 bool symbol_subset_needs_full_table(const struct symbol_subset *f)
 {
-	return f->doubtful;
+	return f->needs_full_table;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* How many enclosing symbols are tried; more are nested in damaged files alone. */
+/* Limit for nested symbols that are tried; only damaged files have more. */
 #define NEST_MAX 256
 
 void symbol_table_init(struct symbol_table *t)
@@ -68,7 +68,7 @@ static size_t underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* Of two names of one address: is b, which was added later, the better one? */
+/* Compares two names of one address; `b` was added later. Returns true if `b` is preferred. */
 static bool is_better(const struct symbol_table *t, const struct symbol_entry *a,
                       const struct symbol_entry *b)
 {
@@ -76,7 +76,7 @@ static bool is_better(const struct symbol_table *t, const struct symbol_entry *a
 
 	if (a->sized != b->sized)
 		return b->sized;
-	/* Unsized: perf gives the room up to the next symbol to the last of them. */
+	/* Among unsized symbols perf gives the space up to the next symbol to the last one. */
 	if (!a->sized)
 		return true;
 	if ((a->binding == BINDING_WEAK) != (b->binding == BINDING_WEAK))
@@ -104,7 +104,7 @@ static void drop_aliases(struct symbol_table *t)
 	t->entries.count = kept;
 }
 
-/* Takes out labels inside sized symbols, and ends the others at the next symbol. */
+/* Removes labels inside sized symbols; the other labels end at the next symbol. */
 static void end_unsized(struct symbol_table *t)
 {
 	struct symbol_entry *items = t->entries.items;

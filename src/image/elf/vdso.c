@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 
-/* How many bytes are mapped from that address of ours on; 0: none. */
+/* The number of bytes that are mapped in this process from `start`; 0: none. */
 static size_t mapped_size(unsigned long start)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

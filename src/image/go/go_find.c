@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a file has its Go table, and which address the table's starts are
- * relative to.
+ * Finds the Go table of a file, and the address to which the function starts in the table are
+ * relative.
  */
 #include "image/elf/elf_internal.h"
 #include "image/go/go_table.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The linker aligns the table; what looks like one but is none is rare. */
+/* The linker aligns the table, so other bytes rarely look like one. */
 #define TABLE_ALIGNMENT 32
 #define CANDIDATES_MAX 64
 #define CHUNK 65536
@@ -37,7 +37,7 @@ static bool take_table(struct go_table *t, struct elf_file *f, uint64_t offset, 
 	return false;
 }
 
-/* ".gopclntab", or ".data.rel.ro.gopclntab" where the linker made it relocatable. */
+/* ".gopclntab", or ".data.rel.ro.gopclntab" if the linker made it relocatable. */
 static bool is_table(const char *name)
 {
 	size_t length = strlen(name);
@@ -105,7 +105,7 @@ static bool find_by_magic(struct go_table *t, struct elf_file *f, uint64_t *addr
 	return false;
 }
 
-/* Other linkers than Go's put the table among other data; Go's notes are still there. */
+/* Linkers other than Go's put the table among other data, but keep Go's notes. */
 static bool may_hide_table(struct elf_file *f)
 {
 	size_t count = elf_section_count(f);
@@ -127,7 +127,7 @@ static bool is_code(const struct elf_file *f, uint64_t address)
 	return false;
 }
 
-/* What the loader writes at an address of a program that may be loaded anywhere. */
+/* The value that the loader stores at an address of a position-independent program. */
 static bool relocated(struct elf_file *f, uint64_t place, uint64_t *value)
 {
 	size_t count = elf_section_count(f), size;
@@ -150,7 +150,7 @@ static bool relocated(struct elf_file *f, uint64_t place, uint64_t *value)
 	return false;
 }
 
-/* Go's linker makes this function the entry. */
+/* Go's linker makes this function the entry point. */
 static bool text_by_entry(const struct go_table *t, const struct elf_file *f, uint64_t *text)
 {
 	struct go_function function;
@@ -167,7 +167,10 @@ static bool text_by_entry(const struct go_table *t, const struct elf_file *f, ui
 	return false;
 }
 
-/* From 1.18 on. The file has 0 where the loader writes it, and from 1.26 on. */
+/*
+ * For tables from 1.18 on. The file contains 0 if the loader sets the value, and always from 1.26
+ * on.
+ */
 static bool find_text(struct go_table *t, struct elf_file *f, uint64_t address)
 {
 	uint64_t text, size;

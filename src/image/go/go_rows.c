@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind rows from a Go table. It says how deep the stack is at each
- * instruction; where the frame pointer is saved the code itself shows.
+ * Unwind rows from a Go table. The table has the stack depth at each instruction. The code itself
+ * shows where the frame pointer is saved.
  */
 #include "image/unwind_table/cfi_internal.h"
 #include "image/elf/elf_internal.h"
@@ -22,7 +22,7 @@ static uint16_t outermost_rule(struct cfi_pool *p)
 	return cfi_pool_rule(p, &s, RIP, false);
 }
 
-/* The return address lies above the frame, and between them the frame pointer that was saved. */
+/* The return address is above the frame, and the saved frame pointer is between them. */
 static uint16_t frame_rule(struct cfi_pool *p, int32_t depth, bool saved, bool injected)
 {
 	struct cfi_state s = {.cfa = CFI_CFA_REGISTER, .cfa_reg = RSP};
@@ -39,9 +39,9 @@ static uint16_t frame_rule(struct cfi_pool *p, int32_t depth, bool saved, bool i
 }
 
 /*
- * From where on the frame pointer is saved, of code that has just made its
- * frame: by "push %rbp" (from Go 1.21 on), or by the "mov %rbp,depth-8(%rsp)"
- * that comes next. UINT64_MAX: it is not.
+ * The address from which the frame pointer is saved, in code that has just created its frame: by
+ * "push %rbp" (from Go 1.21 on), or by the next instruction, "mov %rbp,depth-8(%rsp)". UINT64_MAX:
+ * it is not saved.
  */
 static uint64_t saved_from(struct elf_file *f, uint64_t address, int32_t depth)
 {
@@ -72,7 +72,7 @@ static void add_row(struct cfi_rows *rows, uint64_t offset, uint16_t rule)
 	vec_push(&rows->rules, rule);
 }
 
-/* One prologue makes the frame; behind each return the code goes on as deep as before it. */
+/* One prologue creates the frame; code after a return has the same depth as before it. */
 static uint64_t add_steps(struct cfi_pool *p, struct elf_file *f, const struct go_table *t,
                           const struct go_function *function, uint64_t to_offset,
                           struct cfi_rows *rows)

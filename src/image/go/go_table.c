@@ -6,20 +6,20 @@
 
 #define NAME_MAX_BYTES 65536
 
-/* Of functions, set by the linker from Go 1.17 on. */
+/* A flag of functions, set by the linker from Go 1.17 on. */
 #define FLAG_TOP_FRAME 1
 #define FLAG_SP_WRITE 2
 
 #define HEADER_BYTES 8
 
-/* Words of the header; PART_NONE: the part is the whole table. */
+/* Indices of words in the header; PART_NONE: the part is the whole table. */
 #define PART_NONE 0xff
 
 struct go_format {
 	uint32_t magic;
 	uint8_t words; /* of 8 bytes, after the first 8 bytes */
 	uint8_t text, names, steps, functions;
-	uint8_t field;                       /* bytes of a number in the list of functions */
+	uint8_t field;                       /* size of a number in the function list */
 	uint8_t name_at, steps_at, flags_at; /* in a function's record; 0: has none */
 	uint8_t record;
 };
@@ -45,7 +45,7 @@ static const struct go_format *format_of(const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		if (magic != formats[i].magic || size < HEADER_BYTES + 8u * formats[i].words)
 			continue;
-		/* Two zeros, the least size of an instruction, that of a pointer. */
+		/* Two zeros, the smallest size of an instruction, the size of a pointer. */
 		if (bytes[4] || bytes[5] || bytes[7] != 8 ||
 		    (bytes[6] != 1 && bytes[6] != 2 && bytes[6] != 4))
 			return NULL;
@@ -69,7 +69,7 @@ static bool part_at(struct go_part *part, const uint8_t *bytes, size_t size, uin
 	return true;
 }
 
-/* The list of functions: in the oldest format it stands right behind the header. */
+/* The offset of the function list: in the oldest format it follows the header directly. */
 static size_t list_at(const struct go_format *format)
 {
 	return format->functions == PART_NONE ? HEADER_BYTES + 8u * format->words : 0;
@@ -87,7 +87,7 @@ bool go_table_parse(struct go_table *t, const uint8_t *bytes, size_t size)
 		return false;
 	t->quantum = bytes[6];
 	count = word_at(bytes, 0);
-	/* Two numbers each, and where the last ends. */
+	/* Two numbers for each function, and one for the end of the last. */
 	if (!count || t->functions.size < list_at(format) + format->field ||
 	    count > (t->functions.size - list_at(format) - format->field) / (2u * format->field))
 		return false;
@@ -105,10 +105,10 @@ void go_table_done(struct go_table *t)
 }
 
 /*
- * Stacks begin in goexit (goroutines), rt0_go (the first thread) and mstart
- * (others). The runtime's own work is done on another stack, the thread's, which
- * mcall, systemstack and morestack change to: nothing on it leads to the
- * goroutine's stack, so that theirs are the first frames of what can be seen.
+ * Stacks begin in goexit (goroutines), rt0_go (the first thread) and mstart (other threads). The
+ * runtime does its own work on the thread's stack, to which mcall, systemstack and morestack
+ * switch. This stack has no link to the goroutine's stack, so these functions are the outermost
+ * frames there.
  */
 static enum go_kind kind_of(const char *name, uint8_t flags)
 {
@@ -165,7 +165,7 @@ void go_steps_start(const struct go_table *t, const struct go_function *function
                     struct go_steps *steps)
 {
 	const uint8_t *end = t->steps.bytes + t->steps.size;
-	/* At 0 there is nothing: that function has no steps. */
+	/* Offset 0 means that the function has no steps. */
 	bool any = function->steps && function->steps < t->steps.size;
 
 	*steps = (struct go_steps){.at = {any ? t->steps.bytes + function->steps : end, end, !any},
@@ -183,7 +183,7 @@ bool go_steps_next(struct go_steps *s, struct go_step *step)
 	if (s->at.bad || s->place >= s->end)
 		return false;
 	change = (uint32_t)cfi_cursor_uleb(&s->at);
-	/* A change of 0 is the end, but in the first step, which starts from -1. */
+	/* A change of 0 is the end, except in the first step, which starts from -1. */
 	if (!change && !s->first)
 		return false;
 	length = (uint32_t)cfi_cursor_uleb(&s->at);

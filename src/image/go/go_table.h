@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * go_table: the functions of a Go program, from the table that its runtime
- * carries (gopclntab): code, name, and how deep the stack is at each place.
+ * go_table: the functions of a Go program, from the table that its runtime uses (gopclntab): code,
+ * name, and stack depth at each place.
  *
- * Stripping a Go program leaves this table, and nothing else that says where a
- * function begins or how to find its caller. Formats of Go 1.2, 1.16, 1.18 and
- * 1.20 on; pointers of 8 bytes, little endian.
+ * A stripped Go program contains only this table to find where a function begins and what its
+ * caller is. Supported are the formats of Go 1.2, 1.16, 1.18, and from 1.20 on, with 8-byte
+ * pointers, little endian.
  *
  *	go_table_open()		finds the table in a file, by section or by its magic
- *	go_table_parse()	the same for its bytes, which must outlive it
- *	go_table_function()	one of the `count` functions; start and end rise
+ *	go_table_parse()	uses the bytes of a table, which must outlive the go_table
+ *	go_table_function()	one of the `count` functions; start and end ascend
  *	go_steps_start(), go_steps_next()	how a function's code moves the stack pointer
- *	go_table_done()		after either, even where it failed
+ *	go_table_done()		after open or parse, even if it failed
  *
- * What is out of bounds is left out: a function that cannot be read is false,
- * steps end. Addresses are the file's own. Each call is bounded by the
- * bytes of one name or one step. A table may be read by several threads. Uses: base.
+ * Data out of bounds is skipped: an unreadable function returns false, and steps end. Addresses
+ * are the file's own. Each call reads at most one name or one step. Several threads may read a
+ * table. Uses: base.
  */
 #ifndef ASSAY_IMAGE_GO_GO_TABLE_H
 #define ASSAY_IMAGE_GO_GO_TABLE_H
@@ -33,7 +33,7 @@ struct go_part {
 };
 
 struct go_table {
-	uint8_t *memory; /* the bytes, where they are its own */
+	uint8_t *memory; /* the bytes, if the table owns them */
 	bool relative;   /* starts are relative to text: from Go 1.18 on */
 	uint64_t text;
 	size_t count; /* functions */
@@ -46,19 +46,19 @@ struct go_table {
 
 enum go_kind {
 	GO_PLAIN,
-	GO_OUTERMOST, /* nothing called it on the stack that it runs on */
-	GO_SWITCHES,  /* it sets the stack pointer as the table cannot tell */
-	GO_INJECTED,  /* by a signal handler, between any two instructions */
+	GO_OUTERMOST, /* the outermost function of its stack */
+	GO_SWITCHES,  /* changes the stack pointer in a way that the table does not describe */
+	GO_INJECTED,  /* called by a signal handler, between any two instructions */
 };
 
 struct go_function {
 	uint64_t start, end;
-	const char *name; /* the table's */
+	const char *name; /* owned by the table */
 	enum go_kind kind;
 	uint32_t steps;
 };
 
-/* From start to end the stack is `depth` bytes deeper than it was when called. */
+/* From start to end the stack is `depth` bytes deeper than at the function's entry. */
 struct go_step {
 	uint64_t start, end;
 	int32_t depth;
