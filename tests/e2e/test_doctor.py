@@ -142,7 +142,7 @@ def where_a_filter_refuses_perf_events_the_way_out_is_told(t):
         for words in (("record", "-a"), ("record",), ("start", "-p", os.getpid())):
             result = run(*denied, *words, "-o", t.path("x.data"), *(("--", "true") if words[0] ==
                          "record" else ()), status=1, env={"XDG_RUNTIME_DIR": str(t.directory)})
-            t.has(result.err, f"perf_event_open: {os.strerror(code)}: a filter of system calls")
+            t.has(result.err, f"perf_event_open: {os.strerror(code)}: a system call filter")
             t.has(result.err, way)
         found = {check["name"]: check for check in t.json(run(*denied, "doctor", "--json").out)["checks"]}
         t.equal(found["sampling"]["state"], "missing", "sampling")

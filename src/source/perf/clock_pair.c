@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-#define READINGS 8 /* of both clocks, of which the tightest counts */
+#define READINGS 8 /* of both clocks; the reading with the shortest interval is used */
 
 uint64_t clock_pair_ticks(void)
 {
@@ -18,7 +18,7 @@ uint64_t clock_pair_ticks(void)
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
 	return ticks;
 #else
-	return clock_ns(CLOCK_MONOTONIC_RAW); /* no program is recorded on such a machine */
+	return clock_ns(CLOCK_MONOTONIC_RAW); /* programs are not recorded on such a machine */
 #endif
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clock_pair: the clock that the runtime in programs reads, and the kernel's, at one moment.
+ * clock_pair: one reading of two clocks at the same moment: the clock of the runtime in programs,
+ * and the kernel's.
  *
- * Ticks are of the timestamp counter (x86-64) or the virtual counter (arm64);
- * nanoseconds are CLOCK_MONOTONIC_RAW's. Of several readings of both the tightest
- * counts: good to tens of nanoseconds. Any thread. Uses: include/assay/wire.h.
+ * Ticks are of the timestamp counter (x86-64) or the virtual counter (arm64); nanoseconds are those
+ * of CLOCK_MONOTONIC_RAW. Both clocks are read several times, and the reading with the shortest
+ * interval is used; its error is tens of nanoseconds. Any thread. Uses: include/assay/wire.h.
  */
 #ifndef ASSAY_SOURCE_PERF_CLOCK_PAIR_H
 #define ASSAY_SOURCE_PERF_CLOCK_PAIR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpu_stat: /proc/stat's account of each CPU, in ns. Its resolution is a tick
- * (10 ms): a rough check, and the only source for steal time. Uses: base.
+ * cpu_stat: the time account of each CPU in /proc/stat, in ns. Its resolution is a tick (10 ms). It
+ * serves as a rough check, and is the only source for steal time. Uses: base.
  */
 #ifndef ASSAY_SOURCE_PERF_CPU_STAT_H
 #define ASSAY_SOURCE_PERF_CPU_STAT_H
@@ -19,10 +19,10 @@ struct cpu_stats {
 	VEC(struct cpu_stat) cpus;
 };
 
-/* Reads all CPUs; an empty list where /proc/stat cannot be read. */
+/* Reads all CPUs; the list is empty if /proc/stat cannot be read. */
 void cpu_stats_read(struct cpu_stats *stats);
 void cpu_stats_done(struct cpu_stats *stats);
-/* NULL where that CPU is not there. */
+/* Returns NULL if the list has no such CPU. */
 const struct cpu_stat *cpu_stats_find(const struct cpu_stats *stats, uint32_t cpu);
 
 #endif

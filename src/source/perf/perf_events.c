@@ -90,7 +90,10 @@ static bool parse_raw(const char *name, struct perf_event_attr *attr)
 	return *end == '\0';
 }
 
-/* "subsystem:event", whose number stands in tracefs. 0 if it is none. */
+/*
+ * Parses "subsystem:event"; tracefs has the event's number. Returns 0 if the name is not a
+ * tracepoint.
+ */
 static int parse_tracepoint(const char *name, struct perf_event_attr *attr, struct error *err)
 {
 	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -110,7 +113,7 @@ static int parse_tracepoint(const char *name, struct perf_event_attr *attr, stru
 	}
 	if (n <= 0)
 		return error_set(err, ENOENT,
-		                 "tracepoint '%s' is not there: tracefs does not show it (is it "
+		                 "tracepoint '%s' does not exist in tracefs (is tracefs "
 		                 "mounted at /sys/kernel/tracing, and readable by you?)",
 		                 name);
 	text[n] = '\0';
@@ -133,7 +136,7 @@ static int parse_modifiers(const char *text, struct perf_event_attr *attr, const
 			attr->precise_ip++;
 		else if (*text != 'H')
 			return error_set(err, EINVAL,
-			                 "event '%s': modifier '%c' is not known; u, k and p are",
+			                 "event '%s': modifier '%c' is unknown; use u, k or p",
 			                 name, *text);
 	}
 	if (user && !kernel)
@@ -173,7 +176,7 @@ int perf_event_parse(const char *name, struct perf_event_attr *attr, struct erro
 		return status ? status : parse_modifiers(colon ? colon + 1 : "", attr, name, err);
 	}
 	return error_set(err, EINVAL,
-	                 "event '%s' is not known; try cycles, cpu-clock, page-faults, "
+	                 "event '%s' is unknown; try cycles, cpu-clock, page-faults, "
 	                 "context-switches, cache-misses, r<hex>, or a tracepoint a:b",
 	                 name);
 }

@@ -39,7 +39,10 @@ void perf_ring_unmap(struct perf_ring *ring)
 
 uint64_t perf_ring_head(struct perf_ring *ring)
 {
-	/* Pairs with the kernel's barrier: records up to head are there once head is seen. */
+	/*
+	 * Pairs with the kernel's write barrier before data_head: all records before head are
+	 * visible.
+	 */
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 
 	ring->used = head - ring->page->data_tail;
@@ -54,7 +57,9 @@ uint64_t perf_ring_head(struct perf_ring *ring)
 
 bool perf_ring_pending(const struct perf_ring *ring)
 {
-	/* No record is read on the strength of this: it needs no order. */
+	/*
+	 * The result is a hint and no record is read because of it, so relaxed order is sufficient.
+	 */
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) != ring->page->data_tail;
 }
 
@@ -84,7 +89,10 @@ struct perf_ring_span perf_ring_read(struct perf_ring *ring)
 
 void perf_ring_release_to(struct perf_ring *ring, uint64_t tail)
 {
-	/* Our reads of the records must be over before the kernel may write there again. */
+	/*
+	 * The release order ensures that all reads of the records end before the kernel overwrites
+	 * them.
+	 */
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 

@@ -5,15 +5,15 @@
 
 #include <unistd.h>
 
-#define RING_BYTES (4u << 20)        /* a CPU */
-#define STACK_RING_BYTES (16u << 20) /* the same with stack copies */
+#define RING_BYTES (4u << 20)        /* for each CPU */
+#define STACK_RING_BYTES (16u << 20) /* the same, for samples with stack copies */
 #define RINGS_BYTES_MAX (256u << 20) /* all CPUs together */
 #define RING_BYTES_MIN (64u << 10)
-#define TRACK_PART 8 /* of stack copies: what tells who runs takes so much less */
+#define TRACK_PART 8 /* divisor: track records need a smaller ring than stack copies */
 
 /*
- * A ring that is refused is halved until it fits: the first would take all that
- * may be locked, and leave little to those of other CPUs.
+ * The share of one CPU in the memory that may be locked. Without it, a ring that is too large is
+ * halved until it fits, so the first ring would use all memory and leave little for other CPUs.
  */
 static size_t fair_share(size_t bytes, size_t cpus)
 {

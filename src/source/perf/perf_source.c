@@ -27,7 +27,7 @@ struct perf_source {
 	VEC(struct instance) instances;
 	int epoll;
 	size_t denied;
-	int denied_code; /* of the last */
+	int denied_code; /* the errno of the last one */
 };
 
 static struct perf_source_cpu new_cpu(uint32_t cpu)
@@ -35,7 +35,7 @@ static struct perf_source_cpu new_cpu(uint32_t cpu)
 	return (struct perf_source_cpu){.cpu = cpu, .leader_fd = -1, .track_fd = -1};
 }
 
-/* "0-3,8" from sysfs; where that is not readable, the count of CPUs on line. */
+/* Parses "0-3,8" from sysfs; if it is not readable, uses the number of online CPUs. */
 static void list_cpus(struct perf_source *s)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
@@ -55,8 +55,8 @@ static void list_cpus(struct perf_source *s)
 }
 
 /*
- * Older kernels refuse what they do not know with EINVAL: take away, newest
- * first, what we can do without.
+ * Older kernels refuse unknown attributes with EINVAL. Removes one optional attribute, newest
+ * first.
  */
 static bool simplify(struct perf_event_attr *attr)
 {
@@ -69,7 +69,9 @@ static bool simplify(struct perf_event_attr *attr)
 	return true;
 }
 
-/* The kernel says EACCES itself; a container's filter says one of these, to root too. */
+/*
+ * The kernel itself returns EACCES. A container's filter returns one of these codes, to root too.
+ */
 static bool is_filtered(int code)
 {
 	return (code == EPERM || code == ENOSYS) && rights_filtered();
@@ -79,15 +81,15 @@ static int explain(int code, const struct perf_source_event *event, bool tasks, 
 {
 	if (is_filtered(code))
 		return error_set(err, code,
-		                 "event '%s': perf_event_open: %s: a filter of system calls "
-		                 "(seccomp) refuses it, as it seems; 'docker run --security-opt "
+		                 "event '%s': perf_event_open: %s: a system call filter "
+		                 "(seccomp) probably refuses it; 'docker run --security-opt "
 		                 "seccomp=unconfined --cap-add PERFMON' allows it ('assay doctor' "
-		                 "tells more)",
+		                 "shows details)",
 		                 event->name, strerror(code));
 	switch (code) {
 	case ENOSYS:
 		return error_set(err, code,
-		                 "event '%s': this kernel cannot sample: it is built without "
+		                 "event '%s': this kernel cannot sample: it was built without "
 		                 "CONFIG_PERF_EVENTS",
 		                 event->name);
 	case EACCES:
@@ -95,7 +97,7 @@ static int explain(int code, const struct perf_source_event *event, bool tasks, 
 		return error_set(err, code,
 		                 "event '%s': the kernel does not let you sample %s; run as root, "
 		                 "or give the CAP_PERFMON capability, or 'sysctl "
-		                 "kernel.perf_event_paranoid=%d' ('assay doctor' tells more)",
+		                 "kernel.perf_event_paranoid=%d' ('assay doctor' shows details)",
 		                 event->name, tasks ? "that process" : "the whole machine",
 		                 tasks ? 1 : -1);
 	case ENOENT:
@@ -103,14 +105,14 @@ static int explain(int code, const struct perf_source_event *event, bool tasks, 
 	case EOPNOTSUPP:
 		return error_set(
 		        err, code,
-		        "event '%s' cannot be sampled on this machine: there is no counter "
-		        "for it (virtual machines often have none); -e cpu-clock always "
+		        "event '%s' cannot be sampled on this machine: it has no counter "
+		        "for this event (virtual machines often have none); -e cpu-clock always "
 		        "works",
 		        event->name);
 	case EMFILE:
 	case ENFILE:
 		return error_set(err, code,
-		                 "too many open files: each event takes one for each %s; raise "
+		                 "too many open files: each event uses one for each %s; raise "
 		                 "'ulimit -n'%s",
 		                 tasks ? "CPU and thread" : "CPU",
 		                 tasks ? " or sample fewer processes" : "");
@@ -133,7 +135,7 @@ static void raise_file_limit(void)
 	}
 }
 
-/* The first event of a CPU gets the ring, all others of that CPU write into it. */
+/* The first event of a CPU gets the ring; all other events of that CPU write to it. */
 static int attach_ring(struct perf_source *s, int fd, const struct perf_source_event *event,
                        struct perf_source_cpu *cpu, struct error *err)
 {
@@ -171,7 +173,7 @@ static int open_instance(struct perf_source *s, size_t index, int32_t task, size
 		                        PERF_FLAG_FD_CLOEXEC);
 	while (fd < 0 && errno == EINVAL && simplify(&event->attr));
 	if (fd < 0 && errno == ESRCH && tasks)
-		return 0; /* it ended before it could be opened */
+		return 0; /* the task exited before it could be opened */
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && s->options->task_count > 1) {
 		s->denied_code = errno;
 		s->denied++;
@@ -209,10 +211,11 @@ static int open_all(struct perf_source *s, struct error *err)
 	if (is_filtered(s->denied_code))
 		return explain(s->denied_code, s->options->events, true, err);
 	if (s->denied)
-		return error_set(err, EACCES,
-		                 "none of the processes may be sampled by you; run as root, or "
-		                 "give the CAP_PERFMON capability ('assay doctor' tells more)");
-	return error_set(err, ESRCH, "the process ended before it could be sampled");
+		return error_set(
+		        err, EACCES,
+		        "you have no right to sample any of the processes; run as root, or "
+		        "give the CAP_PERFMON capability ('assay doctor' shows details)");
+	return error_set(err, ESRCH, "the process exited before it could be sampled");
 }
 
 int perf_source_open(struct perf_source **source, const struct perf_source_options *options,
@@ -263,7 +266,7 @@ int perf_source_enable(struct perf_source *s, bool tracking, struct error *err)
 
 		if ((event->role == ATTR_TRACK) != tracking || event->attr.enable_on_exec)
 			continue;
-		/* The books of a CPU begin when its first sampling event does. */
+		/* The time account of a CPU begins when its first sampling event is enabled. */
 		if (!tracking && instance->event == 0 && !s->options->tasks)
 			s->cpus.items[instance->cpu].start_ns = clock_ns(CLOCK_MONOTONIC);
 		if (ioctl(instance->fd, PERF_EVENT_IOC_ENABLE, 0))
@@ -273,7 +276,7 @@ int perf_source_enable(struct perf_source *s, bool tracking, struct error *err)
 	return 0;
 }
 
-/* What read(2) gives, in the order of the read_format bits that we set. */
+/* The result of read(2), in the order of the read_format bits that are set. */
 static void read_counter(struct perf_source *s, const struct instance *instance)
 {
 	const struct perf_source_event *event = &s->options->events[instance->event];
@@ -319,7 +322,7 @@ void perf_source_acknowledge(struct perf_source *s, int *patience_ms)
 	for (int i = 0; i < n; i++) {
 		if (!(events[i].events & (EPOLLHUP | EPOLLERR)))
 			continue;
-		/* The hang-up of an ended task never goes away: waiting on it would spin. */
+		/* The hang-up of an exited task persists, so epoll would return it at each wait. */
 		epoll_ctl(s->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
 		if (*patience_ms > HUNG_UP_PATIENCE_MS)
 			*patience_ms = HUNG_UP_PATIENCE_MS;
@@ -376,7 +379,7 @@ void perf_source_set_period(struct perf_source *s, size_t event, uint64_t value,
 	vec_each (instance, &s->instances) {
 		if (instance->event != event)
 			continue;
-		/* It can fail only where the event's task is gone. */
+		/* The call can only fail if the event's task has exited. */
 		ioctl(instance->fd, PERF_EVENT_IOC_PERIOD, &value);
 		done_ns[instance->cpu] = clock_ns(CLOCK_MONOTONIC);
 	}

@@ -15,7 +15,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* What all calls are asked with; the text, a path or two words, ends with the request. */
+/* The request of all calls; it ends with the text (a path or two words). */
 struct held_file_request {
 	int32_t pid, fd, watches;
 	uint64_t addr, size, inode;
@@ -156,7 +156,7 @@ static int hold(const void *in, size_t size, struct foreign_reply *reply)
 		return -ENOENT;
 	if (!build_id_from_file(f.fd, &f.id))
 		f.id.size = 0;
-	/* The watch comes first: what happens to the file after the look is told by it. */
+	/* The watch is added before the file is examined, so that later changes are reported. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", f.fd);
 	if (r->watches >= 0)
 		f.watch = inotify_add_watch(r->watches, link, IN_ATTRIB | IN_MODIFY | IN_MOVE_SELF);
@@ -229,7 +229,7 @@ int held_file_build_id_now(struct foreign *foreign, uint32_t user, int fd, struc
 	return r.fd < 0 ? r.fd : call(foreign, user, read_build_id_now, &r, "", id, sizeof(*id));
 }
 
-/* The copy is only good if nobody wrote to the file meanwhile. */
+/* The copy is valid only if the file did not change while it was copied. */
 static int copy(const struct held_file_request *r, const char *kind, const char *name,
                 struct error *err)
 {
@@ -275,7 +275,7 @@ int held_file_keep(struct foreign *foreign, uint32_t user, int fd, const struct 
 	snprintf(text, sizeof(text), "%s %s", kind, name);
 	status = call_for(foreign, user, FOREIGN_COPY_MS, keep, &r, text, &kept, sizeof(kept));
 	if (status)
-		return error_set(err, -status, "its file system does not answer");
+		return error_set(err, -status, "its file system did not answer in time");
 	if (kept.status)
 		*err = kept.err;
 	return kept.status;

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A regular file with that inode, by a descriptor that stands for its place alone. */
+/* Opens a regular file with that inode; `place` is an O_PATH descriptor. */
 static int open_found(int place, const struct event_mmap *m)
 {
 	char link[32];
@@ -25,7 +25,7 @@ static int open_found(int place, const struct event_mmap *m)
 	return fd;
 }
 
-/* The very file, deleted or not; wants CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
+/* Opens the mapped file itself, deleted or not; needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
 static int open_mapping(const struct event_mmap *m, int32_t pid)
 {
 	char name[96];
@@ -35,7 +35,7 @@ static int open_mapping(const struct event_mmap *m, int32_t pid)
 	return open_found(open(name, O_PATH | O_CLOEXEC), m);
 }
 
-/* As the process sees it, in its root and mount namespace. */
+/* Opens the path in the root and mount namespace of the process. */
 static int open_in_root(const struct event_mmap *m, int32_t pid)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -59,7 +59,7 @@ int mapped_file_open(const struct event_mmap *m, int32_t pid)
 
 	if (fd < 0)
 		fd = open_in_root(m, pid);
-	/* It has ended, most often, and what it ran is where it was. */
+	/* Usually the process has exited but the file is still at its path. */
 	if (fd < 0)
 		fd = open_found(open(m->filename, O_PATH | O_CLOEXEC), m);
 	if (fd < 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mapped_file: opens files that somebody else's process has mapped.
+ * mapped_file: opens files that another user's process has mapped.
  *
- * Names come from that process: what they lead to is looked at before it is
- * opened, so that no device or FIFO is, and a container's links do not lead out
- * of it. Their file systems may not answer: to be called by foreign calls alone
- * (source/proc/held_file.h). Any thread. Uses: base, event.
+ * The process chooses the names. The type of a file is checked before it is opened, so that devices
+ * and FIFOs are not opened, and symbolic links are resolved inside the process's root, so that a
+ * container's links cannot lead out of it. A file system may never answer: call these functions
+ * only by foreign calls (source/proc/held_file.h). Any thread. Uses: base, event.
  */
 #ifndef ASSAY_SOURCE_PROC_MAPPED_FILE_H
 #define ASSAY_SOURCE_PROC_MAPPED_FILE_H
@@ -13,8 +13,8 @@
 #include "event/event.h"
 
 /*
- * By the mapping itself or by its path, for reading; -1: it cannot be had. `pid`
- * may be any thread's.
+ * Opens a file for reading by the mapping itself, or else by its path; -1: not possible. `pid` may
+ * be the id of any thread.
  */
 int mapped_file_open(const struct event_mmap *m, int32_t pid);
 

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Build-ids by file, so that libc is opened once and not once a process. */
+/* A cache of build-ids by file, so that libc is opened once for all processes. */
 struct known_file {
 	uint64_t device, inode;
 	struct build_id id;
@@ -53,12 +53,12 @@ static struct build_id mapped_build_id(const struct proc_scan *scan, struct know
 	return file.id;
 }
 
-/* Everything of a line of /proc/PID/maps before the path fits. */
+/* Room for the fields of a line of /proc/PID/maps and a path. */
 #define MAP_LINE_ROOM (PATH_MAX + 256)
 
 /*
- * The next line, as far as there is room for it. The rest of a longer one is skipped: a path
- * has no bound where directories are made relative to each other.
+ * Reads the next line, truncated to the buffer. The rest of a longer line is skipped: the length of
+ * a path has no limit, because directories can be created relative to each other.
  */
 static bool read_map_line(FILE *maps, char line[MAP_LINE_ROOM])
 {
@@ -74,7 +74,7 @@ static bool read_map_line(FILE *maps, char line[MAP_LINE_ROOM])
 	return true;
 }
 
-/* One line of /proc/PID/maps; the filename points into `line`. */
+/* Parses one line of /proc/PID/maps; the filename points into `line`. */
 static bool parse_map(char *line, struct event_mmap *map, bool *cut)
 {
 	char perms[8];
@@ -97,13 +97,15 @@ static bool parse_map(char *line, struct event_mmap *map, bool *cut)
 	return true;
 }
 
-/* The bytes that records of a process's mappings may still take, and what did not fit. */
+/*
+ * The bytes that the records of a process's mappings may still use, and counts of dropped mappings.
+ */
 struct map_room {
 	size_t code, data;
 	uint64_t cut_paths, dropped;
 };
 
-/* Whether the mapping is recorded; takes the room of its record if it is. */
+/* Returns true if the mapping is recorded, and subtracts the size of its record. */
 static bool take_room(struct map_room *room, const struct event_mmap *map)
 {
 	size_t *left = map->executable ? &room->code : &room->data;
@@ -128,7 +130,7 @@ static void count_left_out(const struct proc_scan *scan, const struct map_room *
 
 #define MAPS_MAX ((size_t)64 << 20) /* bytes of text, of one process */
 
-/* The process's memory may be locked for as long as a file system wants. */
+/* Another thread can lock the memory of the process for as long as a file system blocks. */
 static int read_maps(const void *in, size_t size, struct foreign_reply *reply)
 {
 	FILE *maps = fopen(in, "re");
@@ -157,7 +159,7 @@ static FILE *open_maps(const struct proc_scan *scan, int32_t pid, int32_t tid, s
 	return fmemopen(text->data, text->size, "r");
 }
 
-/* The memory of a process as one of its threads shows it; *found: there was any. */
+/* Scans the mappings of a process through one of its threads; *found: there was at least one. */
 static int scan_maps(const struct proc_scan *scan, struct known_files *known, int32_t pid,
                      int32_t tid, bool *found, struct error *err)
 {
@@ -228,14 +230,14 @@ static int scan_thread(const struct proc_scan *scan, int32_t pid, int32_t tid, s
 	return scan->deliver(scan->ctx, &e, err);
 }
 
-/* What /proc/PID/stat tells. */
+/* Fields of /proc/PID/stat. */
 struct proc_task {
 	int32_t pid, parent;
 	uint64_t start; /* ticks since boot */
-	bool kernel;    /* a thread of the kernel's */
+	bool kernel;    /* a kernel thread */
 };
 
-/* The kernel's own threads are kthreadd's children, whoever may be told as their parent. */
+/* Kernel threads are children of kthreadd, even if another parent is reported. */
 #define KTHREADD 2
 #define FLAG_KTHREAD 0x00200000u /* PF_KTHREAD */
 
@@ -249,7 +251,10 @@ static struct proc_task look_at(int32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	file = fopen(path, "re");
-	/* Fields stand after the name, which may hold anything but a last parenthesis. */
+	/*
+	 * The fields follow the name, which may contain anything, so the last parenthesis is
+	 * searched.
+	 */
 	if (file && fgets(line, sizeof(line), file))
 		end = strrchr(line, ')');
 	if (end)
@@ -304,7 +309,10 @@ static int scan_process(const struct proc_scan *scan, struct known_files *known,
 	for (size_t i = 0; !status && i < tids.count; i++)
 		if (tids.items[i] != pid)
 			status = scan_thread(scan, pid, tids.items[i], err);
-	/* A first thread that has ended shows no memory any more, but the others do. */
+	/*
+	 * After the first thread has exited, /proc/PID/maps is empty, but the other threads show
+	 * the memory.
+	 */
 	if (!status)
 		status = scan_maps(scan, known, pid, pid, &found, err);
 	for (size_t i = 0; !status && !found && i < tids.count; i++)
@@ -399,12 +407,15 @@ bool proc_has_ended(int32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	file = fopen(path, "re");
-	/* The state stands after the name, which may hold anything but a last parenthesis. */
+	/*
+	 * The state follows the name, which may contain anything, so the last parenthesis is
+	 * searched.
+	 */
 	if (file && fgets(line, sizeof(line), file) && (end = strrchr(line, ')')))
 		ended = strlen(end) > 2 && (end[2] == 'Z' || end[2] == 'X');
 	if (file)
 		fclose(file);
-	/* A first thread that has ended stays as a zombie as long as others run. */
+	/* A first thread that has exited remains as a zombie while other threads run. */
 	proc_threads(pid, &tids);
 	ended = ended && tids.count <= 1;
 	vec_done(&tids);

@@ -15,11 +15,11 @@
 
 struct cgroup_walk {
 	const struct proc_scan *scan;
-	struct buf path; /* as the kernel names it */
+	struct buf path; /* in the kernel's notation */
 	size_t told;
 };
 
-/* Spaces and the like stand as \ooo in lines about mounts. */
+/* Decodes \ooo, which /proc/PID/mountinfo uses for spaces and other characters. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -38,8 +38,8 @@ static void unescape(char *text)
 }
 
 /*
- * Numbers in samples are of the hierarchy with the perf_event controller: one of its own,
- * as of old, or the one that all others share.
+ * Finds the hierarchy to which the cgroup ids in samples belong: an own hierarchy of the perf_event
+ * controller (version 1), or the unified one (version 2).
  */
 void proc_cgroup_find(struct proc_cgroup_place *p)
 {
@@ -78,7 +78,10 @@ void proc_cgroup_find(struct proc_cgroup_place *p)
 		fclose(file);
 }
 
-/* "4:perf_event:/a", or "0::/a" where one hierarchy is for all: the path, in `line`; else NULL. */
+/*
+ * Finds the path in "4:perf_event:/a", or in "0::/a" of the unified hierarchy. It points into
+ * `line`; NULL: another hierarchy.
+ */
 static const char *path_in(const struct proc_cgroup_place *p, char *line)
 {
 	char *controllers = strchr(line, ':'),
@@ -93,7 +96,7 @@ static const char *path_in(const struct proc_cgroup_place *p, char *line)
 	return path;
 }
 
-/* Its number by the directory; false: it is gone, or outside of what is seen here. */
+/* Reads the id from the directory; false: it was removed, or is outside the visible hierarchy. */
 static bool number_of(const struct proc_cgroup_place *p, const char *path, uint64_t *id)
 {
 	size_t length = strlen(p->root);
@@ -140,7 +143,7 @@ int proc_cgroup_tell(const struct proc_cgroup_place *p, const struct proc_scan *
 	return status;
 }
 
-/* The directory's inode is the cgroup's number. */
+/* The directory's inode is the cgroup's id. */
 static int tell(struct cgroup_walk *w, int dir, struct error *err)
 {
 	struct event e = {.kind = EVENT_CGROUP, .mode = CPU_MODE_UNKNOWN, .pid = -1, .tid = -1};
@@ -154,7 +157,7 @@ static int tell(struct cgroup_walk *w, int dir, struct error *err)
 	return w->scan->deliver(w->scan->ctx, &e, err);
 }
 
-/* `fd` is taken over. */
+/* Takes ownership of `fd`. */
 static int walk(struct cgroup_walk *w, int fd, int depth, struct error *err)
 {
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);

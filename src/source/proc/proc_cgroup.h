@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proc_cgroup: where cgroups are found: those of the hierarchy that the numbers in samples are of.
+ * proc_cgroup: the cgroups of the hierarchy to which the ids in samples belong.
  *
- * Plain data, found once; a place that was not found tells nothing. A cgroup's number is its
- * directory's inode. One thread. Uses: base, event.
+ * Plain data that is read once. If the hierarchy was not found, nothing is reported. A cgroup's id
+ * is its directory's inode. One thread. Uses: base, event.
  */
 #ifndef ASSAY_SOURCE_PROC_PROC_CGROUP_H
 #define ASSAY_SOURCE_PROC_PROC_CGROUP_H
@@ -11,13 +11,13 @@
 #include "source/proc/proc.h"
 
 struct proc_cgroup_place {
-	char root[4096]; /* what the mount shows, "" all */
+	char root[4096]; /* the part of the hierarchy that the mount shows, "" all */
 	char mount[4096];
-	bool found, own; /* own: the perf_event controller's, as of old */
+	bool found, own; /* own: a separate hierarchy of the perf_event controller (version 1) */
 };
 
 void proc_cgroup_find(struct proc_cgroup_place *p);
-/* In which one a process is, as an event of its own. */
+/* Reports the cgroup of a process as an event. */
 int proc_cgroup_tell(const struct proc_cgroup_place *p, const struct proc_scan *scan, int32_t pid,
                      struct error *err);
 

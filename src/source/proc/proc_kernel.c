@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc_kernel: the kernel's own mappings, as proc.h tells them. */
+/*
+ * proc_kernel: reports the mappings of the kernel and its modules (proc.h).
+ */
 #include "source/proc/proc.h"
 
 #include "base/file/cache_dir.h"
@@ -26,7 +28,10 @@ struct range {
 	uint64_t start, end;
 };
 
-/* Takes "ffffffff81000000 T _text\n" apart; NULL: the line is no such line. */
+/*
+ * Parses "ffffffff81000000 T _text\
+ * "; NULL: another kind of line.
+ */
 static const char *parse_symbol(char *line, uint64_t *address)
 {
 	char *end, *name;
@@ -39,7 +44,7 @@ static const char *parse_symbol(char *line, uint64_t *address)
 	return name;
 }
 
-/* Reads on until _text is known, or, with `whole`, all of the kernel's own symbols. */
+/* Reads until _text is found; with `whole`, reads all symbols of the kernel itself. */
 static void read_symbols(FILE *file, bool whole, struct range *r)
 {
 	char line[1024];
@@ -70,7 +75,9 @@ static bool boot_id(char text[BOOT_ID_TEXT])
 	return found;
 }
 
-/* The end that was found since this boot, if the kernel's start is still the one found with it. */
+/*
+ * Reads the cached end of the kernel; valid for this boot and if the kernel's start is unchanged.
+ */
 static bool find_kept(struct cache_dir *cache, const char *boot, struct range *r)
 {
 	int fd = cache_dir_find(cache, CACHE_KIND, boot);
@@ -86,10 +93,10 @@ static bool find_kept(struct cache_dir *cache, const char *boot, struct range *r
 }
 
 /*
- * Start and end of the kernel, with the code of its start-up, which idle call
- * chains begin in. False where addresses are hidden (all 0) or unreadable. The start is near
- * the beginning of /proc/kallsyms; the end is found by reading megabytes that the kernel
- * formats for us, which takes half of a recorder's set-up: it is kept until the next boot.
+ * The start and end of the kernel, including its start-up code, in which call chains of the idle
+ * task begin. False if addresses are hidden (all 0) or unreadable. The start is near the beginning
+ * of /proc/kallsyms. To find the end, the kernel must print megabytes, which takes half of a
+ * recorder's start-up time, so the end is cached until the next boot.
  */
 static bool kernel_range(struct range *r)
 {
@@ -103,7 +110,7 @@ static bool kernel_range(struct range *r)
 		return false;
 	read_symbols(file, false, r);
 	if (r->start && boot_id(boot))
-		cache_dir_open(&cache, NULL); /* without one it only takes longer */
+		cache_dir_open(&cache, NULL); /* without a cache the search only takes longer */
 	kept = cache && find_kept(cache, boot, r);
 	if (r->start && !kept)
 		read_symbols(file, true, r);
@@ -154,7 +161,7 @@ int proc_scan_kernel(const struct proc_scan *scan, bool *hidden, struct error *e
 	if (*hidden)
 		return 0;
 	e.mmap.addr = r.start;
-	/* As perf writes it: pgoff is the address of the symbol that the name ends with. */
+	/* The same as perf: pgoff is the address of the symbol with which the name ends. */
 	e.mmap.size = r.end - r.start;
 	e.mmap.pgoff = e.mmap.addr;
 	e.mmap.executable = true;

@@ -20,7 +20,7 @@
 #define CAP_PERFMON 38 /* since Linux 5.8 */
 #endif
 
-/* The first namespaces of a boot have fixed inode numbers, part of the kernel's ABI. */
+/* The initial namespaces have fixed inode numbers, which are part of the kernel's ABI. */
 #define FIRST_USER_NAMESPACE 0xEFFFFFFDu
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCu
 
@@ -76,7 +76,7 @@ static bool readable(const char *path)
 	return fd >= 0;
 }
 
-/* The value of "Name:\t..." in /proc/self/status. */
+/* The value of a "Name:\\t..." line in /proc/self/status. */
 static int64_t status_value(const char *name, int base)
 {
 	char line[256];
@@ -115,7 +115,7 @@ static void read_process(struct rights *r)
 	r->uid = geteuid();
 	r->user_namespace = outside_first_namespace("/proc/self/ns/user", FIRST_USER_NAMESPACE);
 	r->pid_namespace = rights_pid_namespace();
-	/* perf asks for capabilities in the first user namespace. */
+	/* perf checks capabilities in the initial user namespace. */
 	if (!r->user_namespace) {
 		r->perfmon = caps & (1ll << CAP_PERFMON | 1ll << CAP_SYS_ADMIN);
 		r->syslog = caps & 1ll << CAP_SYSLOG;
@@ -167,7 +167,7 @@ static void read_events(struct rights *r)
 	r->cycles_error = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false);
 }
 
-/* Hidden addresses are zeros; a few symbols may be zero of themselves. */
+/* Hidden addresses are zeros; a few symbols have the value 0 in any case. */
 static void read_kallsyms(struct rights *r)
 {
 	char line[512];

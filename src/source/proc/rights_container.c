@@ -15,7 +15,7 @@ static bool read_line(const char *path, char *line, int size)
 	return got;
 }
 
-/* v2's cpu.max: "max 100000" or "50000 100000", in microseconds. */
+/* Reads cpu.max of version 2: "max 100000" or "50000 100000", in microseconds. */
 static void read_cpu_max(struct rights *r, const char *directory)
 {
 	char path[700], line[64];
@@ -37,12 +37,12 @@ static void read_memory_limit(struct rights *r, const char *directory, const cha
 	snprintf(path, sizeof(path), "%.600s/%.64s", directory, name);
 	if (!read_line(path, line, sizeof(line)) || sscanf(line, "%lld", &bytes) != 1)
 		return;
-	/* v1 says "no limit" by a number near 2^63. */
+	/* Version 1 represents "no limit" by a number near 2^63. */
 	if (bytes > 0 && bytes < (1ll << 60) && bytes < r->memory_bytes)
 		r->memory_bytes = bytes;
 }
 
-/* Limits of a cgroup bind those below it: all the way up counts. */
+/* The limits of a cgroup apply to its descendants, so all ancestors are read. */
 static void read_unified(struct rights *r, char *group)
 {
 	char directory[600];
@@ -113,7 +113,7 @@ static void read_hidepid(struct rights *r)
 		if (!strstr(line, " /proc proc ") || !option)
 			continue;
 		option += strlen("hidepid=");
-		/* Newer kernels give it a name. */
+		/* Newer kernels print a name. */
 		if (!strncmp(option, "noaccess", 8))
 			r->hidepid = 1;
 		else if (!strncmp(option, "invisible", 9))

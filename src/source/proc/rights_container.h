@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rights_container: the part of rights that a container or a hypervisor sets:
- * cgroup limits, how /proc is mounted, time stolen. Uses: base, event.
+ * rights_container: the part of rights that a container or a hypervisor determines: cgroup limits,
+ * mount options of /proc, steal time. Uses: base, event.
  */
 #ifndef ASSAY_SOURCE_PROC_RIGHTS_CONTAINER_H
 #define ASSAY_SOURCE_PROC_RIGHTS_CONTAINER_H

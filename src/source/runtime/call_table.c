@@ -28,7 +28,7 @@ struct call_table_listing {
 	struct runtime_owners known;
 };
 
-/* One that is not begun yet, or is no table, is left out. */
+/* Skips a file that is not initialised yet or is not a table. */
 static void table_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
 	struct call_table_listing *l = ctx;
@@ -83,7 +83,7 @@ char *call_table_base_path(const struct call_table *table)
 	return xasprintf("%.*s.base", (int)(size - suffix), table->file.path);
 }
 
-/* The copy as of its moment, with the clocks of its threads behind it. */
+/* Completes the copy with its time, and appends the clocks of its threads. */
 static void baseline_finish(struct call_table_copy *copy)
 {
 	struct assay_calls_chunk chunk = {.kind = ASSAY_CHUNK_CLOCKS, .used = copy->threads.count};
@@ -109,7 +109,7 @@ static void baseline_finish(struct call_table_copy *copy)
 	h->used_bytes = copy->bytes.size;
 }
 
-/* Readers see the older baseline or this one, whole. */
+/* Replaces the baseline atomically: a reader sees the old one or the new one. */
 static int baseline_write(const struct call_table *table, const struct buf *bytes,
                           struct error *err)
 {
@@ -132,8 +132,8 @@ static int baseline_write(const struct call_table *table, const struct buf *byte
 }
 
 /*
- * Written, not mapped: whoever owns the table may cut the file short at any time. Nothing is
- * written beyond the table's end.
+ * Written and not mapped, because the owner of the table may truncate the file at any time. The
+ * write stays within the table's size.
  */
 static bool put_epoch(int fd, uint64_t size, uint64_t offset, uint32_t epoch)
 {
@@ -142,8 +142,8 @@ static bool put_epoch(int fd, uint64_t size, uint64_t offset, uint32_t epoch)
 }
 
 /*
- * Shortest and longest cannot be taken off: each thread restarts its own when it sees
- * its epoch marked. A thread that begins later has the header's new epoch.
+ * The shortest and longest times cannot be subtracted. Each thread resets its own when it sees that
+ * its epoch is marked. A thread that starts later has the header's new epoch.
  */
 static bool restart_threads(int fd, uint64_t size)
 {
@@ -185,11 +185,10 @@ static int epoch_advance(const struct call_table *table, struct error *err)
 }
 
 /*
- * The baseline first, then the epoch. Figures are always the table's own less the
- * one baseline that is there, so a second reset takes nothing off twice, and from
- * the rename on every reader begins at zero. Shortest and longest count when a
- * thread follows an epoch other than the baseline's: until it does, between the
- * two steps too, a reader knows that they are older than the rest.
+ * The baseline is written before the epoch. A reader always subtracts one baseline from the table,
+ * so a second reset subtracts nothing twice, and all figures are zero from the rename on. The
+ * shortest and longest times of a thread are valid if its epoch differs from the baseline's. Until
+ * then, also between the two steps, a reader can see that they are older than the other figures.
  */
 int call_table_reset(const struct call_table *table, struct error *err)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_table: the tables of processes that count their calls: found, told
- * apart, copied while they run, reset.
+ * call_table: the tables of processes whose calls are counted: finds, copies and resets them.
  *
- * Tables are files PID-BIRTH-N.calls in $ASSAY_CALLS_DIR or where runtime_files.h
- * says; a reset's baseline is the same with ".base". 0 or -errno. Lists and paths
- * are the caller's to free. Any thread, but a table is reset by one. Uses: base,
+ * Tables are files PID-BIRTH-N.calls in $ASSAY_CALLS_DIR or in the directory of runtime_files.h;
+ * the baseline of a reset has the same name with ".base". Functions return 0 or -errno. The caller
+ * frees lists and paths. Any thread, but only one thread resets a table. Uses: base,
  * include/assay/wire.h.
  */
 #ifndef ASSAY_SOURCE_RUNTIME_CALL_TABLE_H
@@ -30,24 +29,24 @@ typedef VEC(struct call_table) call_table_list;
 
 extern const struct shared_kind call_table_kind;
 
-/* The directory; made if `make`. The text is the caller's to free. */
+/* Returns the directory; creates it if `make`. The caller frees the text. */
 int call_table_directory(char **path, bool make, struct error *err);
 
-/* All tables of a directory, oldest first. A directory that is not there has none. */
+/* Lists all tables of a directory, oldest first; none if the directory does not exist. */
 int call_table_list_read(call_table_list *list, const char *directory, struct error *err);
 void call_table_list_done(call_table_list *list);
 
-/* A running thread, as the kernel accounts for it: /proc/PID/task/TID/schedstat. */
+/* The kernel's account of a running thread: /proc/PID/task/TID/schedstat. */
 struct call_table_thread {
 	int32_t tid;
 	uint64_t cpu_ns, runnable_ns;
-	bool runs; /* it is on CPU or waits for one (state R) */
+	bool runs; /* on CPU or waiting for one (state R) */
 };
 
 struct call_table_copy {
-	struct buf bytes;     /* whole nodes: none is half-written */
+	struct buf bytes;     /* without half-written nodes */
 	struct buf base;      /* the baseline of the last reset; empty: none */
-	uint64_t now, now_ns; /* when it was made: ticks, CLOCK_MONOTONIC_RAW */
+	uint64_t now, now_ns; /* time of the copy: ticks, CLOCK_MONOTONIC_RAW */
 	uint64_t took_ns;
 	VEC(struct call_table_thread) threads;
 };
@@ -56,10 +55,13 @@ int call_table_copy(struct call_table_copy *copy, const struct call_table *table
                     struct error *err);
 void call_table_copy_done(struct call_table_copy *copy);
 
-/* From now on its figures begin at zero, blocked threads' too. Of an ended process: removed. */
+/*
+ * Resets all figures to zero, those of blocked threads too. The table of an exited process is
+ * removed.
+ */
 int call_table_reset(const struct call_table *table, struct error *err);
 
-/* Removes the files of a table, and its baseline. */
+/* Removes the file of a table and its baseline. */
 int call_table_remove(const struct call_table *table, struct error *err);
 
 #endif

@@ -17,15 +17,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A writer that changes a line more often than this between two looks is not waited for. */
+/* Limit of reads of a line that a writer changes between two reads. */
 #define TRIES 1000
 
-/* Read at once, and once more: what differs is read again by itself. */
+/* Blocks are read twice; lines that differ are read again one by one. */
 #define BLOCK ((size_t)64 << 10)
 
 /*
- * A chunk takes 256 KB at most and its first page is written, so the used bytes are at most 64
- * times those that the file holds; a file of that size or less is read whatever it holds.
+ * A chunk has at most 256 KB and its first page is written, so the used bytes are at most 64 times
+ * the allocated bytes of the file. A larger ratio means damage, unless the file is small.
  */
 #define SPARSE_TIMES 64
 #define SPARSE_BYTES (UINT64_C(64) << 20)
@@ -37,7 +37,7 @@ struct part {
 
 struct table_copy_copying {
 	int fd;
-	bool cut; /* the file became shorter */
+	bool cut; /* the file was truncated */
 	char *into, *again;
 	uint64_t size;
 	VEC(struct part) parts;
@@ -46,8 +46,9 @@ struct table_copy_copying {
 /* ---- bytes that are being written -------------------------------------- */
 
 /*
- * Read, not mapped: whoever owns the table may cut the file short at any time, and a mapping of
- * what is gone would end the program with SIGBUS. What is not there any more reads as zeros.
+ * The file is read and not mapped: the owner of the table may truncate it at any time, and the
+ * access to a missing page of a mapping would end this program with SIGBUS. Missing bytes are read
+ * as zeros.
  */
 static void read_at(struct table_copy_copying *c, uint64_t offset, void *into, size_t bytes)
 {
@@ -64,8 +65,9 @@ static void read_at(struct table_copy_copying *c, uint64_t offset, void *into, s
 }
 
 /*
- * Into their place in the copy. Two looks that see the same saw a moment's state: counters only
- * grow. False: they never did; each word is then whole, and all are microseconds apart.
+ * Copies bytes that a thread may be writing. Two equal reads are a consistent state, because
+ * counters only increase. False: no two reads were equal; each word is valid then, and the words
+ * differ in age by microseconds.
  */
 static bool copy_same(struct table_copy_copying *c, uint64_t offset, size_t bytes, unsigned tries)
 {
@@ -95,7 +97,7 @@ static void copy_lines(struct table_copy_copying *c, uint64_t offset, uint64_t b
 	}
 }
 
-/* Where chunks lie. One that is being begun has no length yet: it holds nothing. */
+/* Finds the chunks. A chunk that is being created has length 0 and is empty. */
 static void parts_find(struct table_copy_copying *c)
 {
 	uint64_t offset = ASSAY_CALLS_PAGE;
@@ -115,8 +117,8 @@ static void parts_find(struct table_copy_copying *c)
 }
 
 /*
- * From the last chunk to the first: a node is always made after its parent, so that
- * the parent is counted if the node is.
+ * Reads from the last chunk to the first: a node is created after its parent, so the copy has the
+ * parent of each node.
  */
 static void parts_count(struct table_copy_copying *c)
 {
@@ -140,13 +142,13 @@ static void part_copy(struct table_copy_copying *c, const struct part *part)
 		copy_lines(c, at, (bytes + 63) / 64 * 64);
 		return;
 	}
-	/* Whole if that can be had: a thread that ends changes several lines. */
+	/* Tries to copy the whole record at once: a thread that exits changes several lines. */
 	bytes = (sizeof(struct assay_calls_thread) + 63) / 64 * 64;
 	if (!copy_same(c, at, bytes, TRIES / 20))
 		copy_lines(c, at, bytes);
 }
 
-/* Threads come last: their last events are those that the nodes hold, or later. */
+/* Threads are copied last, so their last events are not older than the nodes. */
 static void table_copy(struct table_copy_copying *c)
 {
 	parts_find(c);
@@ -164,7 +166,7 @@ static void table_copy(struct table_copy_copying *c)
 
 /* ---- what else is known ------------------------------------------------- */
 
-/* A line of /proc about a thread; false: it has ended, or this kernel does not tell. */
+/* Reads a line of /proc for a thread; false: it has exited, or this kernel has no such file. */
 static bool thread_line(int32_t pid, int32_t tid, const char *file, char text[512])
 {
 	char path[96];
@@ -195,7 +197,7 @@ static void threads_read(struct call_table_copy *copy, int32_t pid)
 		if (!thread_line(pid, *tid, "schedstat", text) ||
 		    sscanf(text, "%llu %llu", &cpu, &runnable) != 2)
 			continue;
-		/* The state stands after the name, which may hold anything. */
+		/* The state follows the name, which may contain anything. */
 		if (thread_line(pid, *tid, "stat", text) && (state = strrchr(text, ')')))
 			runs = state[1] == ' ' && state[2] == 'R';
 		vec_push(&copy->threads, (struct call_table_thread){shared_thread_own(pid, *tid),
@@ -204,7 +206,7 @@ static void threads_read(struct call_table_copy *copy, int32_t pid)
 	vec_done(&tids);
 }
 
-/* Of the first `size` bytes, those that are not in holes; stops where `enough` are found. */
+/* The number of bytes that are allocated in the file among the first `size`; stops at `enough`. */
 static uint64_t held_bytes(int fd, uint64_t size, uint64_t enough)
 {
 	uint64_t held = 0;
@@ -212,7 +214,7 @@ static uint64_t held_bytes(int fd, uint64_t size, uint64_t enough)
 
 	while (held < enough && (uint64_t)to < size) {
 		from = lseek(fd, to, SEEK_DATA);
-		if (from < 0) /* ENXIO: a hole up to the end; else the file system has no holes */
+		if (from < 0) /* ENXIO: a hole up to the end; else no support for holes */
 			return errno == ENXIO ? held : size;
 		to = lseek(fd, from, SEEK_HOLE);
 		if (to < 0)
@@ -223,7 +225,10 @@ static uint64_t held_bytes(int fd, uint64_t size, uint64_t enough)
 	return held;
 }
 
-/* Any program of the user can make a file that claims terabytes: they are not allocated. */
+/*
+ * Any program of the user can create a file that declares terabytes; the check prevents their
+ * allocation.
+ */
 static int check_sparse(int fd, uint64_t size, const char *path, struct error *err)
 {
 	uint64_t held;
@@ -240,7 +245,7 @@ static int check_sparse(int fd, uint64_t size, const char *path, struct error *e
 	                 path, size >> 20, held >> 10);
 }
 
-/* Before the table: what it is taken off from is never older than it. */
+/* The baseline is read before the table, so that it is never newer than the table. */
 static int base_read(struct call_table_copy *copy, const struct call_table *table,
                      struct error *err)
 {
@@ -275,7 +280,7 @@ static int base_read(struct call_table_copy *copy, const struct call_table *tabl
 	return rc;
 }
 
-/* The used bytes, as far as the file holds them. Bytes, or -errno. */
+/* The number of used bytes, limited to the size of the file; or -errno. */
 static int64_t used_bytes(int fd, const struct stat *before, const struct call_table *table,
                           struct error *err)
 {
@@ -295,7 +300,7 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 	return (int64_t)(h.used_bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE);
 }
 
-/* Opens the table and copies what it holds. */
+/* Opens the table and copies its contents. */
 static int bytes_read(struct call_table_copy *copy, const struct call_table *table,
                       struct error *err)
 {
@@ -321,7 +326,7 @@ static int bytes_read(struct call_table_copy *copy, const struct call_table *tab
 	close(c.fd);
 	if (c.cut)
 		return error_set(err, ESTALE,
-		                 "%s: became shorter while it was read; start the program again to "
+		                 "%s: was truncated while it was read; start the program again to "
 		                 "have a table of its calls",
 		                 table->file.path);
 	return rc;

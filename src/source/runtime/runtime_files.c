@@ -22,7 +22,7 @@ static const char *environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* The same choice as runtime/linux/place.c makes. */
+/* Must make the same choice as runtime/linux/place.c. */
 static char *directory_choose(const struct shared_kind *kind)
 {
 	const char *own = environment(kind->variable);
@@ -37,31 +37,33 @@ static char *directory_choose(const struct shared_kind *kind)
 	return xasprintf("/tmp/assay-%u/%s", (unsigned)geteuid(), kind->name);
 }
 
-/* The files tell what a program does: their directory is this user's alone, or not used. */
+/* The files show what a program does, so the directory must belong to this user and be private. */
 static int directory_check(const struct shared_kind *kind, const struct stat *st, const char *path,
                            struct error *err)
 {
 	if (S_ISLNK(st->st_mode))
 		return error_set(err, ELOOP,
-		                 "%s is a symbolic link; %s are not looked for behind one: name "
-		                 "another one with %s",
+		                 "%s is a symbolic link; %s are not searched through links; set "
+		                 "another directory with %s",
 		                 path, kind->what, kind->variable);
 	if (!S_ISDIR(st->st_mode))
-		return error_set(err, ENOTDIR, "%s is no directory; name another one with %s", path,
-		                 kind->variable);
+		return error_set(err, ENOTDIR, "%s is not a directory; set another one with %s",
+		                 path, kind->variable);
 	if (st->st_uid != geteuid())
-		return error_set(err, EPERM,
-		                 "%s is another user's (uid %u); name another one with %s", path,
-		                 (unsigned)st->st_uid, kind->variable);
+		return error_set(
+		        err, EPERM,
+		        "%s belongs to another user (uid %u); set another directory with %s", path,
+		        (unsigned)st->st_uid, kind->variable);
 	if (st->st_mode & 077)
-		return error_set(err, EPERM,
-		                 "%s is open to others (mode %03o); chmod 700 it, or name another "
-		                 "one with %s",
-		                 path, (unsigned)st->st_mode & 0777, kind->variable);
+		return error_set(
+		        err, EPERM,
+		        "%s is accessible to other users (mode %03o); chmod 700 it, or set another "
+		        "one with %s",
+		        path, (unsigned)st->st_mode & 0777, kind->variable);
 	return 0;
 }
 
-/* A descriptor for openat(); -ENOENT: it is not there, and not to be made. */
+/* Returns a descriptor for openat(); -ENOENT: the directory does not exist, and `make` is false. */
 static int directory_open(const struct shared_kind *kind, const char *path, bool make,
                           struct error *err)
 {
@@ -69,14 +71,14 @@ static int directory_open(const struct shared_kind *kind, const char *path, bool
 	struct stat st;
 	int fd = safe_directory_open(path, make ? SAFE_DIRECTORY_MAKE : 0, NULL, &why), rc = 0;
 
-	/* A link in its own place is refused, whoever laid it. */
+	/* A symbolic link at this path is refused, even if this user created it. */
 	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
 		rc = directory_check(kind, &st, path, err);
 	else if (fd < 0)
-		rc = error_set(err, -fd, "%s; name another directory with %s", why.text,
+		rc = error_set(err, -fd, "%s; set another directory with %s", why.text,
 		               kind->variable);
 	else if (fstat(fd, &st))
-		rc = error_set(err, errno, "cannot look at %s: %s", path, strerror(errno));
+		rc = error_set(err, errno, "cannot access %s: %s", path, strerror(errno));
 	else
 		rc = directory_check(kind, &st, path, err);
 	if (rc && fd >= 0)

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_MAX 8192 /* NSpid stands in the first KB, behind the groups */
+#define STATUS_MAX 8192 /* NSpid is in the first KB, after the groups */
 
-/* A text file of /proc; false: there is none, or nothing in it. */
+/* Reads a text file of /proc; false: it does not exist or is empty. */
 static bool read_text(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ bool runtime_owner_birth(int32_t pid, uint64_t *birth)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (!read_text(path, text, sizeof(text)))
 		return false;
-	after = strrchr(text, ')'); /* the name may hold anything */
+	after = strrchr(text, ')'); /* the name may contain anything */
 	if (!after || sscanf(after + 1,
 	                     " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 	                     "%*s %*s %llu",
@@ -45,7 +45,9 @@ bool runtime_owner_birth(int32_t pid, uint64_t *birth)
 	return true;
 }
 
-/* Its id in its own PID namespace; 0: that is ours, or it is gone. */
+/*
+ * The process's id in its own PID namespace; 0: that is this namespace, or the process has exited.
+ */
 static int32_t inner_id(const char *path)
 {
 	char text[STATUS_MAX];
@@ -92,7 +94,7 @@ static void read_others(struct runtime_owners *known)
 	vec_done(&pids);
 }
 
-/* Those in `known` that live still: how many; *here: one of them. */
+/* Counts the matching processes in `known` that still run; *here: one of them. */
 static size_t find_others(const struct runtime_owners *known, int32_t pid, uint64_t birth,
                           int32_t *here)
 {
@@ -123,7 +125,7 @@ int32_t runtime_owner_find(struct runtime_owners *known, int32_t pid, uint64_t b
 		return pid;
 	if (known->read)
 		found = find_others(known, pid, birth, &here);
-	/* What began in the tick in which /proc was read may not have been there. */
+	/* A process that began in the tick in which /proc was read may be missing. */
 	if (!known->read || (!found && (!birth || birth + 1 >= known->read_ticks))) {
 		read_others(known);
 		found = find_others(known, pid, birth, &here);

@@ -26,7 +26,7 @@ static void text_take(char *into, const char *from, size_t room)
 	into[room] = '\0';
 }
 
-/* How much of it is in use, and what found no room. */
+/* Sets how many packets are in use, and how many events were discarded. */
 static void fill_in(struct tag_rings_file *file, struct tag_rings *rings)
 {
 	const struct assay_tags_header *h = tag_rings_header(rings);
@@ -43,7 +43,7 @@ struct tag_ring_listing {
 	struct runtime_owners known;
 };
 
-/* One that is not begun yet, or is none, is left out. */
+/* Skips a file that is not initialised yet or has another format. */
 static void file_add(void *ctx, int fd, const char *path, const struct shared_name *name)
 {
 	struct tag_ring_listing *l = ctx;
@@ -83,7 +83,7 @@ static int by_process(const void *a, const void *b)
 	return x->first_ticks < y->first_ticks ? -1 : x->first_ticks > y->first_ticks;
 }
 
-/* A program that gave way to another one (exec) has ended, though its process runs. */
+/* After an exec, the files of the process's earlier programs count as ended. */
 static void end_older(tag_rings_list *list)
 {
 	qsort(list->items, list->count, sizeof(*list->items), by_process);
@@ -126,7 +126,10 @@ static int field_write(int fd, size_t offset, size_t size, const void *value)
 	return pwrite(fd, value, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
 
-/* Begins a time when it is off, or ends the last one; as the process does it (offs). */
+/*
+ * Enables or disables capture, and updates the list of off times (offs), with the same rules as the
+ * process itself.
+ */
 static int switch_write(int fd, const struct assay_tags_header *h, bool on)
 {
 	uint64_t count = h->off_count + !on, last = (count - 1) % ASSAY_TAGS_OFFS;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_rings_internal: what tag_rings.c (files), tag_rings_read.c (header, rings, text) and
- * tag_rings_packet.c share. Nothing is held.
- * Any thread. Uses: base.
+ * tag_rings_internal: private declarations of tag_rings.c (files), tag_rings_read.c (header, rings,
+ * text) and tag_rings_packet.c. No state. Any thread. Uses: base.
  */
 #ifndef ASSAY_SOURCE_RUNTIME_TAG_RINGS_INTERNAL_H
 #define ASSAY_SOURCE_RUNTIME_TAG_RINGS_INTERNAL_H
@@ -10,24 +9,24 @@
 #include "base/memory/buf.h"
 #include "source/runtime/tag_rings.h"
 
-/* A packet that is to be given, by what its header said. */
+/* A packet to be returned, as its header describes it. */
 struct item {
 	uint64_t index;
 	uint32_t ring, state;
 	uint64_t sequence, begin;
-	bool sure; /* it was there at the first of two looks */
+	bool sure; /* it was closed at the first of the two reads */
 };
 
-/* A packet of a ring that is closed and has an empty slot: its trigger may be about to write. */
+/* A closed packet with an empty slot, which an interrupted trigger may still write. */
 struct late {
 	uint32_t ring;
 	uint64_t sequence, since_ns;
-	uint64_t newest; /* of the ring, when the waiting began: as old as what was waited for */
-	bool over;       /* it was waited for in vain */
-	uint64_t look;   /* at the states; in that one what follows in the ring waits, too */
+	uint64_t newest; /* newest sequence number of the ring when the delay began */
+	bool over;       /* the delay ended and the slot is still empty */
+	uint64_t look;   /* read of the states in which the ring is delayed */
 };
 
-/* Which packet, and since when. */
+/* A packet and the time of its retirement. */
 struct retired {
 	uint64_t index, since_ns;
 };
@@ -37,33 +36,33 @@ struct tag_rings {
 	int fd;
 	struct assay_tags_header header;
 	VEC(struct assay_tags_ring) rings;
-	VEC(struct assay_tags_off) off; /* when capture was: [off, on), rising */
+	VEC(struct assay_tags_off) off; /* when capture was off: [off, on), ascending */
 	struct buf text;
 	uint64_t damaged;
 
 	VEC(uint32_t) states, earlier;
 	VEC(struct item) items;
-	size_t at; /* of items */
+	size_t at; /* index in items */
 	VEC(struct late) late;
-	VEC(struct retired) retired; /* the oldest first */
+	VEC(struct retired) retired; /* oldest first */
 	bool crowded;                /* few packets are free */
-	uint64_t look;               /* number of the last look at the states */
-	bool ended;                  /* nobody writes any more */
-	bool listed;                 /* items are tag_rings_next()'s */
-	char *bytes;                 /* a packet */
+	uint64_t look;               /* counts the reads of the states */
+	bool ended;                  /* the process does not write any more */
+	bool listed;                 /* items were listed by tag_rings_next() */
+	char *bytes;                 /* one packet */
 
-	/* What of the packet stands behind a time when capture was off. */
+	/* The part of the packet after a time in which capture was off. */
 	struct tag_rings_packet rest;
 	bool has_rest;
 };
 
-/* Fewer bytes are given at the file's end alone. */
+/* Returns fewer than `size` bytes only at the end of the file. */
 size_t tag_rings_read_at(int fd, void *into, size_t size, uint64_t offset);
 
 /* Reads and checks the first page; the error names the file. */
 int tag_rings_header_read(int fd, struct assay_tags_header *h, const char *path, struct error *err);
 
-/* Packets that are not free, now. */
+/* The present number of packets that are not free. */
 uint64_t tag_rings_used(struct tag_rings *rings);
 
 #endif

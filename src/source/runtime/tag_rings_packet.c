@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The packets of a file of event tags: which there are, their copies, taken or left.
- * See tag_rings.h.
+ * The packets of a file of event tags: lists, copies and frees them. See tag_rings.h.
  */
 #include "base/clock.h"
 #include "source/runtime/tag_rings_internal.h"
@@ -10,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICKS_MOST (UINT64_C(1) << 62) /* of what may be a time */
-#define PATIENCE_NS 1000000000         /* with an empty slot */
-#define PATIENCE_CROWDED_NS 50000000   /* where others would be lost for it */
-#define RETIRED_NS 3000000000          /* the least time for which one is left alone */
+#define TICKS_MOST (UINT64_C(1) << 62) /* maximum of a valid time */
+#define PATIENCE_NS 1000000000         /* delay of a packet with an empty slot */
+#define PATIENCE_CROWDED_NS 50000000   /* the same if few packets are free */
+#define RETIRED_NS 3000000000          /* minimum time before a retired packet is reused */
 
 /* ---- which packets there are -------------------------------------------- */
 
@@ -58,13 +57,13 @@ static bool header_at(struct tag_rings *r, uint64_t index, struct assay_tags_pac
 	return tag_rings_read_at(r->fd, p, sizeof(*p), place_of(r, index)) == sizeof(*p);
 }
 
-/* Another state than CLOSED and OPEN is one that nobody wrote, or of what is not there any more. */
+/* Adds a packet to the list if its header is valid. `state` is CLOSED or OPEN. */
 static void item_add(struct tag_rings *r, uint64_t index, uint32_t state)
 {
 	struct assay_tags_packet p;
 	bool read = header_at(r, index, &p);
 
-	/* A thread has just taken it: nothing stands in it yet. */
+	/* A thread has just taken the packet, which is still empty. */
 	if (state == ASSAY_TAGS_OPEN && (!read || !p.magic))
 		return;
 	if (!read || !is_sound(r, &p)) {
@@ -98,8 +97,8 @@ static void items_sort(struct tag_rings *r)
 /* ---- a packet ----------------------------------------------------------- */
 
 /*
- * Takes out zeros and void words; gives how many slots were empty. In an open packet all
- * behind the last word are, and have not been handed out.
+ * Removes zeros and void words, and returns the number of empty slots. In an open packet, the slots
+ * after the last word are unused and are not counted.
  */
 static uint64_t words_close_up(uint64_t *words, size_t *count, bool open)
 {
@@ -123,8 +122,8 @@ static uint64_t time_after(uint64_t time, uint64_t word)
 }
 
 /*
- * Header and words belong together if nobody took the packet meanwhile: who does sets its
- * state first, then empties it from its begin on.
+ * Header and words are consistent if the packet was not reused during the copy. A thread that
+ * reuses a packet first sets its state and then clears it from the beginning.
  */
 static bool packet_copy(struct tag_rings *r, const struct item *item, struct tag_rings_packet *p)
 {
@@ -151,7 +150,7 @@ static bool packet_copy(struct tag_rings *r, const struct item *item, struct tag
 	return true;
 }
 
-/* Header and words fit again, after words were taken out. */
+/* Updates the header after words were removed. */
 static void packet_complete(struct tag_rings_packet *p)
 {
 	p->header.content_bits = (sizeof(p->header) + p->count * 8) * 8;
@@ -159,7 +158,7 @@ static void packet_complete(struct tag_rings_packet *p)
 	        p->count ? time_after(p->header.begin, p->words[p->count - 1]) : p->header.begin;
 }
 
-/* The first time of capture being off that the packet's events may lie in; NULL: none. */
+/* The first off time of capture that overlaps the packet; NULL: none. */
 static const struct assay_tags_off *off_in(const struct tag_rings *r,
                                            const struct tag_rings_packet *p)
 {
@@ -169,7 +168,7 @@ static const struct assay_tags_off *off_in(const struct tag_rings *r,
 	return NULL;
 }
 
-/* Takes out the events from `off` on, before `on`. What is behind them is the rest. */
+/* Removes the events from `off` on and before `on`. The later events become the rest. */
 static void leave_out(struct tag_rings *r, struct tag_rings_packet *p,
                       const struct assay_tags_off *off)
 {
@@ -199,8 +198,8 @@ static void leave_out(struct tag_rings *r, struct tag_rings_packet *p,
 }
 
 /*
- * Leaves out what came while capture was off. What comes after that is a packet of its
- * own, behind a gap. One of no events is given for what its header says.
+ * Removes the events that were written while capture was off. Later events become a packet of their
+ * own, after a gap. A packet without events is returned too, because its header has information.
  */
 static void capture_apply(struct tag_rings *r, struct tag_rings_packet *p)
 {
@@ -241,9 +240,9 @@ static bool rest_take(struct tag_rings *r, struct tag_rings_packet *p)
 /* ---- draining ----------------------------------------------------------- */
 
 /*
- * One look at the states is no moment: a packet may be seen closed and the one before it,
- * closed earlier, not yet. After a second look all that come before those of the first
- * are there; what is later than they waits.
+ * A single read of the states is not atomic: a packet may be seen closed while an earlier packet of
+ * the ring, which was closed before it, was not. A second read includes all packets before those of
+ * the first read; packets later than those are left for the next call.
  */
 static void drain_list(struct tag_rings *r)
 {
@@ -282,7 +281,7 @@ static void drain_list(struct tag_rings *r)
 	r->items.count = kept;
 }
 
-/* The words were read: they may be overwritten from here on. One byte of it changes. */
+/* The words were read and may be overwritten after this. Only one byte of the state changes. */
 static int give_back(struct tag_rings *r, uint64_t index, bool holes, struct error *err)
 {
 	uint32_t state = holes ? ASSAY_TAGS_RETIRED : ASSAY_TAGS_FREE;
@@ -290,16 +289,16 @@ static int give_back(struct tag_rings *r, uint64_t index, bool holes, struct err
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (pwrite(r->fd, &state, sizeof(state),
 	           (off_t)(r->header.states_offset + index * sizeof(state))) != sizeof(state))
-		return error_set(err, EIO, "cannot give room back in %s", r->path);
+		return error_set(err, EIO, "%s: cannot free a packet", r->path);
 	if (holes)
 		vec_push(&r->retired, (struct retired){index, clock_ns(CLOCK_MONOTONIC)});
 	return 0;
 }
 
 /*
- * Programs that jump out of handlers leave a slot empty each time: their packets must not use
- * up the memory. Beyond a quarter of it the oldest come back; nobody is under way to a slot
- * for that long.
+ * A program that jumps out of signal handlers leaves an empty slot each time. The retired packets
+ * must not use up the memory, so the oldest are freed if they exceed a quarter of it. A trigger
+ * cannot be interrupted that long.
  */
 static int retired_back(struct tag_rings *r, struct error *err)
 {
@@ -326,7 +325,7 @@ static struct late *late_of(struct tag_rings *r, uint32_t ring)
 	return NULL;
 }
 
-/* An earlier packet of its ring waits: so does it. */
+/* An earlier packet of the ring is delayed, so this one is delayed too. */
 static bool is_behind(struct tag_rings *r, const struct item *item)
 {
 	const struct late *late = late_of(r, item->ring);
@@ -343,7 +342,10 @@ static uint64_t newest_of(const struct tag_rings *r, const struct item *item)
 	return last->sequence;
 }
 
-/* Its empty slot belongs to a trigger below a signal's handler, or to a thread that was killed. */
+/*
+ * The empty slot belongs to a trigger that a signal handler interrupted, or to a thread that was
+ * killed.
+ */
 static bool waits(struct tag_rings *r, const struct item *item)
 {
 	struct late *late = late_of(r, item->ring);
@@ -439,7 +441,7 @@ int tag_rings_next(struct tag_rings *r, struct tag_rings_packet *p, struct error
 	if (!r->listed)
 		next_list(r);
 	while (r->at < r->items.count) {
-		/* WRAP: one that was taken meanwhile was the oldest. */
+		/* WRAP: a packet that was reused since was the oldest one. */
 		if (!packet_take(r, &r->items.items[r->at++], p))
 			continue;
 		capture_apply(r, p);

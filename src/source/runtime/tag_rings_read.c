@@ -42,13 +42,14 @@ int tag_rings_header_read(int fd, struct assay_tags_header *h, const char *path,
 
 	if (fstat(fd, &st) || tag_rings_read_at(fd, h, sizeof(*h), 0) != sizeof(*h) ||
 	    memcmp(h->magic, ASSAY_TAGS_MAGIC, sizeof(h->magic)) != 0)
-		return error_set(err, EINVAL, "%s: no event tags are there (yet)", path);
+		return error_set(err, EINVAL, "%s: contains no event tags (yet)", path);
 	end = (uint64_t)st.st_size;
 	if (h->version != ASSAY_TAGS_VERSION)
-		return error_set(err, EPROTONOSUPPORT,
-		                 "%s is of version %" PRIu32 ", which this assay does not know; "
-		                 "take the assay that the program's libassay-tags came with",
-		                 path, h->version);
+		return error_set(
+		        err, EPROTONOSUPPORT,
+		        "%s has version %" PRIu32 ", which this assay does not support; "
+		        "use the assay that was installed with the program's libassay-tags",
+		        path, h->version);
 	if (h->header_bytes < sizeof(*h) || h->packet_bytes < PACKET_LEAST ||
 	    h->packet_bytes > PACKET_MOST || h->packet_bytes % 8 || h->rings_offset % 8 ||
 	    h->packets_offset % 8 || h->packets_offset > OFFSET_MOST ||
@@ -56,8 +57,8 @@ int tag_rings_header_read(int fd, struct assay_tags_header *h, const char *path,
 	    h->text_bytes > ASSAY_TAGS_TEXT || h->text_offset > OFFSET_MOST ||
 	    !within(h->states_offset, h->packet_count * sizeof(uint32_t), end) ||
 	    !within(h->rings_offset, h->ring_count * sizeof(struct assay_tags_ring), end))
-		return error_set(err, EINVAL, "%s is damaged: its header names what is not in it",
-		                 path);
+		return error_set(err, EINVAL,
+		                 "%s is damaged: its header refers to data beyond its end", path);
 	return 0;
 }
 
@@ -68,7 +69,7 @@ static int earlier_first(const void *a, const void *b)
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-/* When capture was off, as far as that is remembered. */
+/* Reads the list of times in which capture was off; old entries may be missing. */
 static void off_read(struct tag_rings *r)
 {
 	const struct assay_tags_header *h = &r->header;
@@ -94,7 +95,7 @@ int tag_rings_look(struct tag_rings *r, struct error *err)
 
 	if (rc)
 		return rc;
-	/* What was allocated by them stays as it was. */
+	/* Memory was allocated for these values, so they must not change. */
 	if (h.packet_bytes != r->header.packet_bytes || h.packet_count != r->header.packet_count)
 		return error_set(err, EINVAL, "%s is damaged: its header has changed", r->path);
 	r->header = h;
@@ -175,7 +176,7 @@ const char *tag_rings_text(struct tag_rings *r, size_t *length)
 	size_t size = (size_t)r->header.text_bytes, got;
 	struct stat st;
 
-	/* Nothing is allocated for what the file has not. */
+	/* The size is checked against the file before memory is allocated. */
 	if (fstat(r->fd, &st) || !within(r->header.text_offset, size, (uint64_t)st.st_size))
 		size = 0;
 	buf_clear(&r->text);

@@ -12,7 +12,7 @@
 #include <traceevent/kbuffer.h>
 #include <unistd.h>
 
-#define PAGE_ROOM (64u << 10) /* a page of the buffer is 4096 bytes unless someone chose more */
+#define PAGE_ROOM (64u << 10) /* a page of the buffer has 4096 bytes by default */
 
 struct cpu_buffer {
 	uint32_t cpu;
@@ -21,7 +21,7 @@ struct cpu_buffer {
 };
 
 struct function_graph {
-	const char *top; /* tracefs's directory */
+	const char *top; /* the tracefs directory */
 	struct tracefs_settings settings;
 	struct graph_format format;
 	struct kbuffer *pages;
@@ -45,7 +45,8 @@ int function_graph_read(struct function_graph *g, size_t index, graph_event_fn *
 	if (got < 16)
 		return 0;
 	if (kbuffer_load_subbuffer(g->pages, g->page))
-		return error_set(err, EIO, "%s/per_cpu/cpu%u/trace_pipe_raw: no page of a buffer",
+		return error_set(err, EIO,
+		                 "%s/per_cpu/cpu%u/trace_pipe_raw: not a page of a buffer",
 		                 g->settings.directory, b->cpu);
 	missed = kbuffer_missed_events(g->pages);
 	for (record = kbuffer_read_event(g->pages, &time); record;
@@ -169,7 +170,7 @@ int function_graph_follow(struct function_graph *g, int32_t pid, struct error *e
 	char text[32];
 	int status;
 
-	/* What was lost until now was another's. */
+	/* Entries lost before this moment belong to another user of the buffer. */
 	vec_each (b, &g->cpus)
 		b->lost_before = lost_of(g, b->cpu);
 	snprintf(text, sizeof(text), "%d", (int)pid);
@@ -183,10 +184,10 @@ int function_graph_limit(struct function_graph *g, const char *const *functions,
 {
 	char file[640];
 
-	/* One list for all instances. */
+	/* All instances share one list. */
 	snprintf(file, sizeof(file), "%s/set_graph_function", g->top);
 	for (size_t i = 0; i < count; i++) {
-		/* Without the blank the kernel looks at it when it is closed, and tells nobody. */
+		/* Without the blank the kernel parses the name at close() and reports no error. */
 		char *text = xasprintf("%s ", functions[i]);
 		int status = i ? tracefs_settings_write(&g->settings, file, text, true, err)
 		               : tracefs_settings_change(&g->settings, file, text, false, err);

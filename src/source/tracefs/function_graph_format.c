@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* function_graph: the records of the kernel's buffers, by the formats that it tells itself. */
+/*
+ * function_graph: decodes the records of the kernel's buffers by the formats in tracefs.
+ */
 #include "source/tracefs/function_graph_internal.h"
 
 #include <errno.h>
@@ -7,11 +9,11 @@
 #include <tracefs/tracefs.h>
 #include <traceevent/event-parse.h>
 
-/* include/linux/trace_events.h: the flags in each record's head */
+/* include/linux/trace_events.h: the flags in each record's header */
 #define FLAG_HARDIRQ 0x08
 #define FLAG_NMI 0x40
 
-/* include/linux/sched.h, as the switch event tells states: below are those that sleep */
+/* include/linux/sched.h, as the switch event reports states: lower values are sleeping states */
 #define STATE_ASLEEP 0xff
 #define STATE_DEAD 0x30 /* EXIT_DEAD, EXIT_ZOMBIE */
 
@@ -19,12 +21,12 @@
 
 enum field_name { FUNCTION, DEPTH, OTHER_PID, STATE, COMM, CLONE_FLAGS, FILENAME, FIELD_NAMES };
 
-_Static_assert(FIELD_NAMES == GRAPH_FIELDS, "a place for each field");
+_Static_assert(FIELD_NAMES == GRAPH_FIELDS, "one entry for each field");
 
 static const struct event_kind {
 	enum graph_event_kind kind;
 	const char *system, *name;
-	const char *fields[GRAPH_FIELDS]; /* NULL: not needed of this one */
+	const char *fields[GRAPH_FIELDS]; /* NULL: not used for this event */
 } kinds[GRAPH_KINDS] = {
         {GRAPH_ENTRY, "ftrace", "funcgraph_entry", {[FUNCTION] = "func", [DEPTH] = "depth"}},
         {GRAPH_EXIT, "ftrace", "funcgraph_exit", {[FUNCTION] = "func", [DEPTH] = "depth"}},
@@ -82,13 +84,13 @@ int graph_format_read(struct graph_format *format, const char *top, struct error
 	int status;
 
 	if (!tep)
-		return error_set(err, EIO, "%s/events: the formats cannot be read", top);
+		return error_set(err, EIO, "%s/events: cannot read the formats", top);
 	status = read_layouts(format, top, tep, err);
 	tep_free(tep);
 	return status;
 }
 
-/* A field's number; 0 where the record ends before it. */
+/* The value of a field; 0 if the record is too short to contain it. */
 static int64_t number(const struct graph_field *f, const uint8_t *record, size_t size)
 {
 	uint64_t value = 0;
@@ -96,13 +98,14 @@ static int64_t number(const struct graph_field *f, const uint8_t *record, size_t
 
 	if (!bytes || f->offset + bytes > size)
 		return 0;
-	memcpy(&value, record + f->offset, bytes); /* little endian, as all that we run on */
+	memcpy(&value, record + f->offset,
+	       bytes); /* little endian, as all supported architectures */
 	if (f->is_signed && bytes < sizeof(value) && value >> (bytes * 8 - 1))
 		value |= ~(uint64_t)0 << (bytes * 8);
 	return (int64_t)value;
 }
 
-/* The last part of a path, or a name, cut to what there is room for. */
+/* Copies the last component of a path, or a name, truncated to the buffer. */
 static void take_name(char into[16], const uint8_t *text, size_t size)
 {
 	size_t begin = 0, end = 0;
@@ -119,7 +122,7 @@ static void take_name(char into[16], const uint8_t *text, size_t size)
 static void take_filename(char into[16], const struct graph_field *f, const uint8_t *record,
                           size_t size)
 {
-	/* __data_loc: where in the record, and how long */
+	/* __data_loc: offset in the record, and length */
 	uint64_t where = (uint64_t)number(f, record, size) & 0xffffffff;
 	size_t offset = where & 0xffff, length = where >> 16;
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * function_graph_internal: what the files of function_graph share: setting
- * tracefs up (function_graph_setup.c), and reading the kernel's records
- * (function_graph_format.c). Reading pages and the rest is function_graph.c's.
+ * function_graph_internal: private declarations of the function_graph files. function_graph_setup.c
+ * sets up tracefs, function_graph_format.c decodes the kernel's records, and function_graph.c reads
+ * pages and does the rest.
  *
- * A format is plain, read once, and needs no end. Settings are begun by
- * graph_setup(), also where it fails, and are the caller's to end. Sizes are
- * bytes; 0 or -errno, with a sentence that names the file of tracefs. One
- * thread. Uses: base, event.
+ * A format is plain data that is read once and owns nothing. graph_setup() begins the settings,
+ * even if it fails, and the caller ends them. Sizes are bytes. Functions return 0 or -errno, with a
+ * sentence that names the file in tracefs. One thread. Uses: base, event.
  */
 #ifndef ASSAY_SOURCE_TRACEFS_FUNCTION_GRAPH_INTERNAL_H
 #define ASSAY_SOURCE_TRACEFS_FUNCTION_GRAPH_INTERNAL_H
@@ -18,10 +17,10 @@
 
 #include <stddef.h>
 
-#define GRAPH_KINDS 5  /* of records that are read */
-#define GRAPH_FIELDS 7 /* of all of them together, but the head's */
+#define GRAPH_KINDS 5  /* kinds of records that are read */
+#define GRAPH_FIELDS 7 /* their fields without the header */
 
-/* Where a field is in a record. */
+/* The location of a field in a record. */
 struct graph_field {
 	size_t offset, size;
 	bool is_signed;
@@ -37,15 +36,21 @@ struct graph_format {
 	struct graph_field type, flags, pid;
 };
 
-/* `top` is tracefs's directory. */
+/* `top` is the tracefs directory. */
 int graph_format_read(struct graph_format *format, const char *top, struct error *err);
-/* All of the event but its CPU and time; false: a record of another kind. */
+/* Decodes an event, without CPU and time; false: a record of another kind. */
 bool graph_format_decode(const struct graph_format *format, const uint8_t *record, size_t size,
                          struct graph_event *e);
 
-/* tracefs's directory, if the tracer is there; what others left behind is removed. */
+/*
+ * Finds the tracefs directory and checks for the tracer; removes instances that dead processes
+ * left.
+ */
 int graph_setup_find(const char **top, struct error *err);
-/* All but whose functions, tracing off. *filtered: as function_graph_filtered() tells. */
+/*
+ * Makes all settings except the traced functions; tracing stays disabled. *filtered: see
+ * function_graph_filtered().
+ */
 int graph_setup(struct tracefs_settings *s, const char *top, size_t buffer_bytes, bool *filtered,
                 struct error *err);
 

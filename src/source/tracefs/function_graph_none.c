@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* function_graph where assay was built without libtracefs: it says so. */
+/*
+ * function_graph for builds without libtracefs: each call returns an error.
+ */
 #include "source/tracefs/function_graph.h"
 
 #include <errno.h>

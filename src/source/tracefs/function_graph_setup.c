@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* function_graph: tracefs as the tracing needs it, in an instance or at the top level. */
+/*
+ * function_graph: sets up tracefs for the trace, in an instance or at the top level.
+ */
 #include "source/tracefs/function_graph_internal.h"
 
 #include <errno.h>
@@ -17,7 +19,7 @@ int graph_setup_find(const char **top, struct error *err)
 	if (!*top)
 		return error_set(
 		        err, ENOENT,
-		        "/sys/kernel/tracing: tracefs is not there: kernel call paths need "
+		        "/sys/kernel/tracing: tracefs is not mounted: kernel call paths need "
 		        "root, tracefs (mount -t tracefs nodev /sys/kernel/tracing) and a "
 		        "kernel with CONFIG_FUNCTION_GRAPH_TRACER");
 	snprintf(look.directory, sizeof(look.directory), "%s", *top);
@@ -31,7 +33,7 @@ int graph_setup_find(const char **top, struct error *err)
 	if (!strstr(text, "function_graph"))
 		return error_set(
 		        err, ENOTSUP,
-		        "%s/available_tracers: no function_graph among \"%s\": kernel call "
+		        "%s/available_tracers: function_graph is not in \"%s\": kernel call "
 		        "paths need a kernel with CONFIG_FUNCTION_GRAPH_TRACER",
 		        *top, text);
 	tracefs_settings_sweep(*top);
@@ -39,8 +41,8 @@ int graph_setup_find(const char **top, struct error *err)
 }
 
 /*
- * One clock for all CPUs. CLOCK_MONOTONIC_RAW is that, but where the machine has
- * no good counter each reading of it goes to a device and costs microseconds.
+ * Selects one clock for all CPUs. CLOCK_MONOTONIC_RAW qualifies, but on a machine without a good
+ * counter each reading accesses a device and takes microseconds.
  */
 static const char *trace_clock(void)
 {
@@ -58,7 +60,7 @@ static const char *trace_clock(void)
 	               : "perf";
 }
 
-/* All but the tracer itself, which comes last: until then nobody is slowed down. */
+/* Makes all settings except the tracer, which is set last because it slows down the machine. */
 static int change_settings(struct tracefs_settings *s, const char *top, size_t buffer_bytes,
                            struct error *err)
 {
@@ -125,11 +127,11 @@ static int set_up_top(struct tracefs_settings *s, const char *top, size_t buffer
 		return status;
 	if (!tracefs_settings_read(s, "current_tracer", text, sizeof(text)) ||
 	    strcmp(text, "nop") != 0) {
-		/* Nothing was changed: nothing is put back. */
+		/* No setting was changed, so none is restored. */
 		tracefs_settings_abandon(s);
 		return error_set(err, EBUSY,
 		                 "%s/current_tracer: \"%s\" is in use, and this kernel has one for "
-		                 "all: end that first (echo nop >%s/current_tracer)",
+		                 "all users: end that tracer first (echo nop >%s/current_tracer)",
 		                 top, text, top);
 	}
 	*filtered =

@@ -17,13 +17,13 @@
 #define VALUE_MAX 1024
 
 struct tracefs_setting {
-	char file[256];        /* in the directory, or a whole path: kept for instances, too */
-	char value[VALUE_MAX]; /* to be written back; empty: it is emptied */
+	char file[256]; /* relative to the directory, or absolute: restored for instances too */
+	char value[VALUE_MAX]; /* the value to restore; empty: the file is emptied */
 };
 
 struct tracefs_setting_list {
 	bool instance;
-	size_t count; /* grows after an entry is whole: the guard may read at any moment */
+	size_t count; /* increased after an entry is complete: the guard reads at any time */
 	struct tracefs_setting items[SETTINGS_MAX];
 };
 
@@ -68,29 +68,32 @@ int tracefs_settings_write(const struct tracefs_settings *s, const char *file, c
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
 	if (*value && write(fd, value, strlen(value)) < 0)
 		code = errno;
-	/* Lists of functions take effect when they are closed. */
+	/* Lists of functions are applied when the file is closed. */
 	if (close(fd) && !code)
 		code = errno;
 	if (code)
-		return error_set(err, code, "%s: \"%s\" is not taken: %s", path, value,
+		return error_set(err, code, "%s: \"%s\" was refused: %s", path, value,
 		                 strerror(code));
 	return 0;
 }
 
-/* What is to be written so that the file says again what it says now. */
+/* Converts the text of a file into the value that restores it. */
 static void keep_value(char *value, const char *file, char *text)
 {
 	char *bracket = strchr(text, '[');
 	char *end = bracket ? strchr(bracket, ']') : NULL;
-	/* Empty lists are told in words. */
+	/* The kernel prints a comment for an empty list. */
 	bool empty = text[0] == '#' || !strncmp(text, "no pid", 6);
 
-	/* One chosen among several: "local [global] counter". */
+	/* One choice among several: "local [global] counter". */
 	if (end && strcmp(file, "trace_clock") == 0) {
 		*end = '\0';
 		text = bracket + 1;
 	}
-	/* "7 (expanded: 1408)": not in use yet; it would not grow by itself any more. */
+	/*
+	 * "7 (expanded: 1408)": the buffer is not in use yet; restoring 7 would disable its
+	 * expansion.
+	 */
 	if (!strcmp(file, "buffer_size_kb") && strstr(text, "expanded: ")) {
 		text = strstr(text, "expanded: ") + strlen("expanded: ");
 		text[strspn(text, "0123456789")] = '\0';
@@ -112,7 +115,7 @@ int tracefs_settings_change(struct tracefs_settings *s, const char *file, const 
 	}
 	if (list->count == SETTINGS_MAX)
 		return error_set(err, E2BIG, "too many settings of tracefs are changed");
-	/* An instance goes as a whole. */
+	/* An instance is removed as a whole. */
 	if (!list->instance || file[0] == '/') {
 		snprintf(list->items[list->count].file, sizeof(list->items[0].file), "%s", file);
 		keep_value(list->items[list->count].value, file, text);
@@ -126,10 +129,13 @@ static void put_back(const struct tracefs_settings *s)
 {
 	struct tracefs_setting_list *list = s->list;
 
-	/* Off first, and the tracer before its lists: nothing is traced with half of them. */
+	/*
+	 * Tracing is disabled first, and the tracer is reset before its lists, so that an
+	 * incomplete list is never used for tracing.
+	 */
 	tracefs_settings_write(s, "tracing_on", "0", false, NULL);
 	tracefs_settings_write(s, "current_tracer", "nop", false, NULL);
-	/* What is in the buffers was for us. */
+	/* The buffers contain only events of this trace. */
 	tracefs_settings_write(s, "trace", "", false, NULL);
 	while (list->count) {
 		struct tracefs_setting *item = &list->items[list->count - 1];
@@ -137,15 +143,15 @@ static void put_back(const struct tracefs_settings *s)
 		tracefs_settings_write(s, item->file, item->value, false, NULL);
 		list->count--;
 	}
-	/* Busy while a reader of the one who died is still being closed. */
+	/* EBUSY while the kernel closes the files of a reader that died. */
 	for (int i = 0; list->instance && i < 200 && rmdir(s->directory) && errno == EBUSY; i++)
 		usleep(10000);
 }
 
 /*
- * Waits for the other end of the pipe: a byte says that all is done, its end
- * that nobody did. Holds no other file open, so that nobody waits for the
- * guard instead of for us.
+ * Waits for the other end of the pipe. A byte means that the settings were restored; end of file
+ * means that the process died first. The guard closes all other files, so that a reader of a pipe
+ * does not wait for the guard to exit.
  */
 static _Noreturn void guard(const struct tracefs_settings *s, int pipe_fd)
 {
