@@ -491,7 +491,7 @@ def no_room_for_tables_is_told(t):
     try:
         err = refused(t, "--", build(t), 5, env={"ASSAY_CALLS_DIR": str(full)})
         t.has(err, f"there is no room for a table in {full}")
-        t.has(err, "name a directory with room in $ASSAY_CALLS_DIR")
+        t.has(err, "name a directory with free space in $ASSAY_CALLS_DIR")
     finally:
         run("umount", full)
 
@@ -689,7 +689,7 @@ def a_killed_assay_leaves_the_tables_to_get(t):
 @test
 def list_names_what_runs(t):
     program = build(t)
-    t.has(t.assay("calls", "list", env=place(t)).err, "no process of yours counts its calls")
+    t.has(t.assay("calls", "list", env=place(t)).err, "no process of yours counts calls")
     t.equal(listed(t), {"processes": [], "ended": 0})
     begun = time.time()
     one, two = Counted(t, program, 2), Counted(t, program, 5)
@@ -799,7 +799,7 @@ def a_command_under_way_is_listed_and_reset(t):
 def unknown_processes_are_refused(t):
     t.has(refused(t, "get", "1"), "process 1 counts no calls of yours; 'assay calls list'")
     for word in ("list", "reset"):
-        t.has(refused(t, word, os.getpid()), f"process {os.getpid()} counts no calls")
+        t.has(refused(t, word, os.getpid()), f"process {os.getpid()} is not a process of yours that counts calls")
         t.has(refused(t, word, "none", status=2), "'none' is no process id")
     counted = Counted(t, build(t), 3)
     refused(t, "reset", counted.pid, 1)
@@ -863,7 +863,7 @@ def mistakes_are_told_before_anything_runs(t):
     for memory in ("much", "0", "-1", "3X", "000k"):
         t.has(refused(t, "--memory", memory, *touch, status=2), f"'{memory}'")
     t.has(refused(t, "-a", "-c", *touch, status=2), "one order at a time")
-    t.has(refused(t, "--kernel", "--libraries", *touch, status=2), "--kernel counts the kernel's")
+    t.has(refused(t, "--kernel", "--libraries", *touch, status=2), "--kernel counts calls in the kernel")
     t.has(refused(t, "--kernel", "vfs_read", "--", status=2), "--kernel -- COMMAND")
     t.has(refused(t, "-o", t.directory, *touch), "is a directory")
     t.has(refused(t, "-o", t.path("none/c.calls"), *touch), "none")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calls: exact call paths of a command, and of what counts its calls already. */
+/* calls: counts the calls of a command by call path. */
 #include "cmd/calls/calls.h"
 #include "cmd/cli/print.h"
 
@@ -23,7 +23,7 @@
 struct calls_options {
 	bool libraries, quiet;
 	const char *filter, *memory, *output;
-	const char *kernel; /* NULL: not asked for; "": all of it, or what stands before "--" */
+	const char *kernel; /* NULL: not given; "": all functions, or those before "--" */
 	struct calls_output_options report;
 };
 
@@ -38,55 +38,55 @@ static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is counted"},
         {.kind = OPTION_FLAG,
          .name = "libraries",
-         .help = "calls into libraries that were not built for it, too",
+         .help = "also count calls into libraries that are not instrumented",
          .details = "Calls that instrumented code makes through the PLT or GOT are counted and "
-                    "timed under the path that makes them. Functions that cannot be timed so, for "
-                    "they return twice or look at their caller, are counted alone, and the report "
-                    "says which. Libraries are bound at start (LD_BIND_NOW).",
+                    "timed under the path that makes them. Functions that return twice or look at "
+                    "their caller cannot be timed: they are only counted, and the report "
+                    "lists them. Libraries are bound at start (LD_BIND_NOW).",
          .offset = AT(libraries)},
         {.kind = OPTION_STRING,
          .name = "filter",
          .argument = "PATTERNS",
-         .help = "functions or images of these names alone; !PATTERN leaves out",
+         .help = "only functions or images with these names; !PATTERN excludes",
          .details =
-                 "Globs apart by commas, over names of functions and of files: 'parse_*', "
-                 "'libx.so*,!x_hash'. Of several that fit, the last decides. Names are whole, and "
-                 "C++ names without parameters and without the arguments of templates: "
-                 "'space::Box::put'. The time of a function that is left out is its "
-                 "caller's, and so is what its hooks take, 50 to 100 ns a call; leave out with "
-                 "the compiler what is called most "
-                 "(-finstrument-functions-exclude-function-list). Reports say that functions "
-                 "were left out.",
+                 "Globs separated by commas, for names of functions and of files: 'parse_*', "
+                 "'libx.so*,!x_hash'. Of several that match, the last one decides. Names are "
+                 "complete; C++ names have no parameters and no arguments of templates: "
+                 "'space::Box::put'. The time of an excluded function counts as its "
+                 "caller's, and so does the time of its hooks, 50 to 100 ns per call; exclude "
+                 "the most frequent functions with the compiler "
+                 "(-finstrument-functions-exclude-function-list). Reports mention that functions "
+                 "were excluded.",
          .offset = AT(filter)},
         {.kind = OPTION_STRING,
          .name = "memory",
          .argument = "MB",
-         .help = "most memory for the table of each process (default 256)",
-         .details = "MB, or bytes with k, M or G. It is taken in steps, as paths come. When it is "
-                    "used up, new paths are counted as (other) below the nearest one that has "
-                    "room, and the report says so.",
+         .help = "memory limit for the table of each process (default 256)",
+         .details = "MB, or bytes with k, M or G. The table grows as paths are added. When it is "
+                    "full, new paths are counted as (other) below the nearest existing path, "
+                    "and the report mentions it.",
          .offset = AT(memory)},
         {.kind = OPTION_STRING,
          .name = "kernel",
          .argument = "[FUNCTION,...]",
-         .help = "the kernel's calls instead: all, or those below FUNCTIONs",
+         .help = "count the kernel's calls instead: all, or those below FUNCTIONs",
          .details = "Counts and times the functions that the kernel runs for COMMAND and its "
-                    "children, by the kernel's own function tracer; interrupts stand apart. "
-                    "FUNCTIONs are globs, and may also stand as words before the \"--\". Needs "
-                    "root and a kernel with CONFIG_FUNCTION_GRAPH_TRACER; COMMAND need not be "
-                    "built for it.",
+                    "children, with the function tracer of the kernel; interrupts are separate. "
+                    "FUNCTIONs are globs, and may also be words before the \"--\". Needs "
+                    "root and a kernel with CONFIG_FUNCTION_GRAPH_TRACER. COMMAND need not be "
+                    "instrumented.",
          .offset = AT(kernel)},
         {.kind = OPTION_GROUP, .help = "Output"},
         {.kind = OPTION_STRING,
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "the file written (default " CALLS_FILE "; an older one becomes FILE.old)",
+         .help = "the output file (default " CALLS_FILE "; an older one becomes FILE.old)",
          .offset = AT(output)},
         {.kind = OPTION_FLAG,
          .letter = 'q',
          .name = "quiet",
-         .help = "no report and no closing line; the file alone",
+         .help = "print no report and no closing line; write only the file",
          .offset = AT(quiet)},
         {.kind = OPTION_INCLUDE, .include = calls_output_option_table, .offset = AT(report)},
         {.kind = OPTION_END},
@@ -100,7 +100,7 @@ static void defaults(void *p)
 	calls_output_defaults(&o->report);
 }
 
-/* Says what would otherwise be missed: that a filter fits nothing, that there was no room. */
+/* Prints hints: the filter matched no function, or the directory is full. */
 static void hint(const struct calls_options *o, const struct call_paths *paths,
                  const char *directory)
 {
@@ -110,13 +110,13 @@ static void hint(const struct calls_options *o, const struct call_paths *paths,
 		calls += call_process_calls(p);
 	if (o->filter && !calls)
 		print_message(
-		        "no function that was called fits --filter '%s': a pattern is of a "
-		        "whole name, without parameters and the arguments of templates ('parse_*', "
-		        "'space::Box::put'), or of a file's ('libx.so*')",
+		        "no function that was called matches --filter '%s': a pattern matches a "
+		        "complete name without parameters and arguments of templates ('parse_*', "
+		        "'space::Box::put'), or a file name ('libx.so*')",
 		        o->filter);
 	if (program_file_is_full(directory))
-		print_message("there is no more room in %s: processes and paths may be missing; "
-		              "name a directory with room in $ASSAY_CALLS_DIR",
+		print_message("%s is full: processes and paths may be missing; "
+		              "name a directory with free space in $ASSAY_CALLS_DIR",
 		              directory);
 }
 
@@ -127,15 +127,16 @@ static void tell_running(const call_table_list *list, const char *directory)
 	vec_each (table, list)
 		running += table->file.running;
 	if (running)
-		print_message("%zu %s still running, counted so far; %s in %s, for "
+		print_message("%zu %s still running, and counted so far; %s in %s, for "
 		              "'assay calls get'",
 		              running, plural(running, "process is", "processes are"),
-		              plural(running, "its table stays", "their tables stay"), directory);
+		              plural(running, "its table remains", "their tables remain"),
+		              directory);
 }
 
-#define NAMED 8 /* of many, so many are named */
+#define NAMED 8 /* maximum number of processes that a message names */
 
-/* Counts them in the model, and names them. */
+/* Finds running processes without a table, counts them in the model, and prints their names. */
 static void tell_uncounted(struct call_paths *paths, const struct command_run_result *result,
                            const char *directory, const call_table_list *tables)
 {
@@ -150,19 +151,20 @@ static void tell_uncounted(struct call_paths *paths, const struct command_run_re
 		buf_addf(&names, "%s%s (process %d)", i ? ", " : "", list.items[i].name,
 		         (int)list.items[i].pid);
 	if (list.count)
-		print_message("%zu %s on and had called no function that is counted: %s%s; nothing "
-		              "of %s is reported, and 'assay calls get' reads what %s later",
-		              list.count, plural(list.count, "child runs", "children run"),
-		              buf_text(&names), list.count > NAMED ? ", ..." : "",
-		              plural(list.count, "it", "them"),
-		              plural(list.count, "it counts", "they count"));
+		print_message(
+		        "%zu %s running and had called no function that is counted: %s%s; the "
+		        "report has nothing of %s, and 'assay calls get' reads what %s later",
+		        list.count, plural(list.count, "child is still", "children are still"),
+		        buf_text(&names), list.count > NAMED ? ", ..." : "",
+		        plural(list.count, "it", "them"),
+		        plural(list.count, "it counts", "they count"));
 	buf_done(&names);
 	calls_uncounted_done(&list);
 }
 
 /*
- * The table of a process that a signal or the exit_group system call ended does not say which.
- * The exit status of COMMAND does.
+ * The table of a process that was ended by a signal or by the exit_group system call does not
+ * contain how it ended. The exit status of COMMAND does.
  */
 static void correct_end(struct call_paths *paths, const struct command_run_result *result)
 {
@@ -177,7 +179,9 @@ static void correct_end(struct call_paths *paths, const struct command_run_resul
 	}
 }
 
-/* Reads what the command left, and reports; the exit status. */
+/*
+ * Reads the tables of the command and its children, and prints the report. Returns the exit status.
+ */
 static int report(const struct calls_options *o, const char *program,
                   const struct command_run_result *result, const char *directory,
                   call_table_list *list)
@@ -189,7 +193,7 @@ static int report(const struct calls_options *o, const char *program,
 	calls_notes notes = {0};
 	int status = 0;
 
-	bool taken = false; /* the tables are of no more use */
+	bool taken = false; /* the tables were written to the file and may be removed */
 
 	if (calls_tables_of(list, directory, &err) ||
 	    calls_tables_read(paths, list, &notes, &err)) {
@@ -200,12 +204,12 @@ static int report(const struct calls_options *o, const char *program,
 		calls_output_notes(&notes);
 		tell_running(list, directory);
 		hint(o, paths, directory);
-		/* A reader that has seen enough must not keep what follows from being done. */
+		/* If the reader of the output closes it, the tables must still be removed. */
 		signal(SIGPIPE, SIG_IGN);
 		status = calls_output(paths, &to, &o->report);
 		taken = to.written && !notes.count;
 	} else if (calls_session_was_reset(directory)) {
-		status = command_fail(1, "calls: nothing was counted since 'assay calls reset'");
+		status = command_fail(1, "calls: no calls were counted since 'assay calls reset'");
 		taken = true;
 	} else {
 		tell_uncounted(paths, result, directory, list);
@@ -216,8 +220,8 @@ static int report(const struct calls_options *o, const char *program,
 	if (taken)
 		calls_session_end(directory, list);
 	else
-		print_message("what was counted stays in %s: 'assay calls get -o FILE' writes it "
-		              "to FILE, 'assay calls reset' removes it",
+		print_message("the counts remain in %s: 'assay calls get -o FILE' writes them "
+		              "to FILE, 'assay calls reset' removes them",
 		              directory);
 	calls_notes_done(&notes);
 	call_paths_free(paths);
@@ -250,7 +254,7 @@ static int count(const struct calls_options *o, char **argv, const char *memory,
 	return status ? status : failed;
 }
 
-/* The functions of --kernel=A,B; split here, as an option without a value is no list. */
+/* Splits the functions of --kernel=A,B; the parser cannot, since the value is optional. */
 static void split_functions(const char *text, struct calls_command_kernel_functions *f)
 {
 	while (*text) {
@@ -282,9 +286,9 @@ static int count_kernel(const struct calls_options *o, char **argv,
 	} else {
 		status = run_exit_status(result.run.exit_status, result.run.signal);
 		if (!result.cost_known)
-			print_message(
-			        "what the kernel's tracer costs could not be measured, and is "
-			        "in the times");
+			print_message("the cost of the kernel's function tracer could not be "
+			              "measured, and is "
+			              "included in the times");
 		failed = paths->processes.count
 		                 ? calls_output(paths, &to, &o->report)
 		                 : command_fail(1,
@@ -304,17 +308,17 @@ static int run_kernel(const struct calls_options *o, int argc, char **argv)
 	split_functions(o->kernel, &functions);
 	while (words < argc && strcmp(argv[words], "--") != 0)
 		words++;
-	/* No "--": all of it is the command. */
+	/* Without "--" all words are the command. */
 	for (int i = 0; words < argc && i < words; i++)
 		vec_push(&functions.names, argv[i]);
 	if (words < argc)
 		argv += words + 1;
 	if (!*argv)
-		status = command_fail(2, "calls: --kernel wants a command to run: assay calls "
+		status = command_fail(2, "calls: --kernel needs a command to run: assay calls "
 		                         "--kernel -- COMMAND");
 	else if (o->libraries || o->filter || o->memory)
-		status = command_fail(2, "calls: --kernel counts the kernel's calls; --libraries, "
-		                         "--filter and --memory are for a program's");
+		status = command_fail(2, "calls: --kernel counts calls in the kernel; --libraries, "
+		                         "--filter and --memory are for calls in programs");
 	else
 		status = count_kernel(o, argv, &functions);
 	vec_each (name, &functions.owned)
@@ -333,8 +337,8 @@ static int run_program(const struct calls_options *o, char **argv)
 	if (*argv && !strcmp(*argv, "--"))
 		argv++;
 	if (!*argv)
-		return command_fail(2, "calls: wants a command to run (assay calls -- COMMAND), or "
-		                       "one of its own: list, get, reset");
+		return command_fail(2, "calls: needs a command to run (assay calls -- COMMAND), or "
+		                       "a subcommand: list, get, reset");
 	if (o->memory && run_memory("calls", o->memory, memory))
 		return 2;
 	if (calls_runtime_find(&library, &err) || calls_session_begin(&directory, &err))
@@ -363,32 +367,36 @@ static const struct command *const subcommands[] = {&calls_list, &calls_get, &ca
 const struct command cmd_calls = {
         .name = "calls",
         .synopsis = "[OPTIONS] [--] COMMAND [ARG...]",
-        .summary = "count every call of a command, exactly, by call path",
+        .summary = "count every call of a command by call path",
         .description =
-                "Runs COMMAND with libassay-calls loaded, which counts every call of each function "
-                "that was built with -finstrument-functions, by GCC or Clang, and takes its time: "
-                "net (on a CPU, this function alone), total, wall, blocked, preempted, with what "
-                "the counting cost taken out. Children are followed. When COMMAND has ended, the "
-                "report is printed and the counts are written to a file that 'assay report' "
-                "reads; the exit status is COMMAND's.\n\n"
-                "'pkg-config --cflags --libs assay-calls' gives the flags to build with. A program "
-                "that is linked so counts its calls whenever it runs, without assay calls: list, "
-                "get and reset see it all the same. Static programs, and programs that run with "
-                "other rights than yours (setuid), cannot be counted. One that changes its user "
-                "counts on if it was counted before; what it then starts may not write to your "
-                "directory, and is not counted.\n\n"
-                "Ctrl-C reaches COMMAND; what was counted up to its end is reported. So it is if "
-                "COMMAND crashes or is killed. Tables are kept in shared memory or a file under "
+                "Runs COMMAND with the library libassay-calls. The library counts every call of "
+                "each "
+                "function that was built with -finstrument-functions by GCC or Clang, and measures "
+                "its times: net (on a CPU, this function alone), total, wall, blocked and "
+                "preempted; "
+                "the cost of counting is subtracted. Children are included. When COMMAND has "
+                "exited, "
+                "the report is printed, and the counts are written to a file for 'assay report'. "
+                "The exit status is that of COMMAND.\n\n"
+                "'pkg-config --cflags --libs assay-calls' prints the flags for the build. A "
+                "program "
+                "that is linked with these flags counts its calls also when it runs without assay "
+                "calls; list, get and reset work on it too. Static programs, and programs that run "
+                "with other rights than yours (setuid), cannot be counted. A program that changes "
+                "its user continues to count; its children may have no right to write to your "
+                "directory, and are then not counted.\n\n"
+                "Ctrl-C goes to COMMAND; the report contains all calls until its exit, also if "
+                "COMMAND crashes or is killed. Tables are in shared memory or in a file under "
                 "$XDG_RUNTIME_DIR/assay/calls, for root under /run/assay/calls, else under "
                 "/tmp/assay-UID/calls; $ASSAY_CALLS_DIR names another directory.",
         .examples = "assay calls -- ./program\n    its call paths, and those of its children\n"
                     "assay calls -f --libraries -- ./program\n"
-                    "    by function, with what it calls in libraries\n"
+                    "    by function, with its calls into libraries\n"
                     "assay calls --kernel vfs_read -- ./program\n"
-                    "    what reading takes in the kernel\n"
-                    "assay calls list\n    who counts calls now\n"
+                    "    the time of read calls in the kernel\n"
+                    "assay calls list\n    the processes that count calls now\n"
                     "assay calls reset ; sleep 10 ; assay calls get\n"
-                    "    the calls of ten seconds, of all that run\n",
+                    "    the calls of all running processes in ten seconds\n",
         .options = options,
         .options_size = sizeof(struct calls_options),
         .defaults = defaults,

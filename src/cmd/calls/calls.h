@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls: `assay calls` and the commands of its own, one const each.
- * Uses: what command.h uses.
+ * calls: `assay calls` and its subcommands, one const each.
+ * Uses: as command.h.
  */
 #ifndef ASSAY_CMD_CALLS_CALLS_H
 #define ASSAY_CMD_CALLS_CALLS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calls list, get and reset: the processes that count their calls, all at once. */
+/* calls list, get and reset: commands for all processes that count their calls. */
 #include "base/text/json.h"
 #include "base/text/plural.h"
 #include "base/file/replace_file.h"
@@ -48,7 +48,7 @@ struct listed {
 	const struct call_table *table;
 	uint64_t calls;
 	uint32_t flags; /* enum call_flag */
-	bool counted;   /* calls and flags hold */
+	bool counted;   /* calls and flags are valid */
 };
 
 static void look_into(struct listed *l)
@@ -71,7 +71,7 @@ static void add_flags(struct buf *out, uint32_t flags)
 	const char *comma = "";
 
 	for (unsigned bit = 0; bit < CALL_FLAGS; bit++) {
-		/* All that are listed run. */
+		/* All listed processes run, so that flag is not shown. */
 		if (!(flags & UINT32_C(1) << bit & ~(uint32_t)CALL_RUNNING) || !call_flag_word(bit))
 			continue;
 		buf_addf(out, "%s%s", comma, call_flag_word(bit));
@@ -174,9 +174,9 @@ static int list_run(void *data, int argc, char **argv)
 		list_text(&out, rows.items, rows.count, &style);
 	print_text(&out);
 	if (!status && !o->json && !rows.count)
-		print_message("no process of yours counts its calls now");
+		print_message("no process of yours counts calls now");
 	if (!status && !o->json && list.count > rows.count)
-		print_message("%zu %s of processes that ended: 'assay calls get' reports "
+		print_message("%zu %s of exited processes: 'assay calls get' reports "
 		              "them, 'assay calls reset' removes them",
 		              list.count - rows.count,
 		              plural(list.count - rows.count, "table", "tables"));
@@ -201,8 +201,8 @@ static int get_tables(const struct calls_get_options *o, const call_table_list *
 		status = command_fail(1, "calls get: %s", err.text);
 	} else if (!paths->processes.count) {
 		status = command_fail(1,
-		                      "calls get: no process of yours counts its calls, and none "
-		                      "that ended left a table; 'assay calls -- COMMAND' runs one");
+		                      "calls get: no process of yours counts calls, and no exited "
+		                      "process left a table; 'assay calls -- COMMAND' runs one");
 	} else {
 		calls_output_notes(&notes);
 		status = calls_output(paths, &to, &o->report);
@@ -239,8 +239,9 @@ static int get_run(void *data, int argc, char **argv)
 
 /* reset */
 
-/* "2 processes begin at zero: 17 lua, 18 lua" */
-static void tell(const call_table_list *list, bool running, const char *one, const char *many)
+/* "2 processes start again at zero: 17 lua, 18 lua" */
+static void print_reset(const call_table_list *list, bool running, const char *one,
+                        const char *many)
 {
 	struct buf names = {0};
 	size_t count = 0;
@@ -265,11 +266,12 @@ static int reset_run(void *data, int argc, char **argv)
 	if (!status && calls_tables_reset(&list, &err))
 		status = command_fail(1, "calls reset: %s", err.text);
 	if (!status && !o->quiet) {
-		tell(&list, true, "process begins at zero", "processes begin at zero");
-		tell(&list, false, "table of an ended process is removed",
-		     "tables of ended processes are removed");
+		print_reset(&list, true, "process starts again at zero",
+		            "processes start again at zero");
+		print_reset(&list, false, "table of an exited process is removed",
+		            "tables of exited processes are removed");
 		if (!list.count)
-			print_line("no process of yours counts its calls: nothing to reset");
+			print_line("no process of yours counts calls: nothing to reset");
 	}
 	call_table_list_done(&list);
 	return status;
@@ -282,7 +284,7 @@ static const struct option list_table[] = {
         {OPTION_FLAG, .name = "json", .help = "print the list as JSON",
          .details = "\"processes\", each with \"pid\", \"name\", \"command\", \"calls\" so far, "
                     "\"flags\", \"start_ns\" (since 1970), \"table_bytes\" and \"table\", a path; "
-                    "and \"ended\", the number of tables whose processes have ended.",
+                    "and \"ended\", the number of tables whose processes have exited.",
          .offset = LIST_AT(json)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = LIST_AT(style)},
         {.kind = OPTION_END},
@@ -290,9 +292,9 @@ static const struct option list_table[] = {
 
 static const struct option get_table[] = {
         {OPTION_STRING, 'o', "output", .argument = "FILE",
-         .help = "write them to FILE, for 'assay report', in place of a report",
+         .help = "write the counts to FILE for 'assay report'; print no report",
          .offset = GET_AT(output)},
-        {OPTION_FLAG, 'q', "quiet", .help = "no closing line", .offset = GET_AT(quiet)},
+        {OPTION_FLAG, 'q', "quiet", .help = "print no closing line", .offset = GET_AT(quiet)},
         {.kind = OPTION_INCLUDE, .include = calls_output_option_table, .offset = GET_AT(report)},
         {.kind = OPTION_END},
 };
@@ -306,10 +308,10 @@ static const struct option reset_table[] = {
 const struct command calls_list = {
         .name = "calls list",
         .synopsis = "[OPTIONS] [PID...]",
-        .summary = "the running processes that count their calls",
-        .description = "Names the running processes of this user that count their calls, with the "
-                       "calls so far. Root, too, sees its own alone, and asks for another's as "
-                       "that user: sudo -u USER assay calls list.",
+        .summary = "list the running processes that count their calls",
+        .description = "Lists the running processes of this user that count their calls, with the "
+                       "number of calls so far. Root also sees only its own processes; for those "
+                       "of another user: sudo -u USER assay calls list.",
         .options = list_table,
         .options_size = sizeof(struct calls_list_options),
         .run = list_run,
@@ -318,10 +320,10 @@ const struct command calls_list = {
 const struct command calls_get = {
         .name = "calls get",
         .synopsis = "[OPTIONS] [PID...]",
-        .summary = "their counts, as they are now, and of those that ended",
-        .description = "Reports the counts of all processes, or of these, as they are at this "
-                       "moment, and of processes that ended and left their table. Nobody is "
-                       "stopped for it: those that run go on.",
+        .summary = "report their current counts, and those of exited processes",
+        .description = "Reports the current counts of all processes, or of the given ones, and of "
+                       "exited processes that left their table. No process is stopped: running "
+                       "processes continue to count.",
         .options = get_table,
         .options_size = sizeof(struct calls_get_options),
         .defaults = get_defaults,
@@ -331,10 +333,10 @@ const struct command calls_get = {
 const struct command calls_reset = {
         .name = "calls reset",
         .synopsis = "[OPTIONS] [PID...]",
-        .summary = "let all of them begin at zero, at once",
-        .description = "From now on the counts of all processes, or of these, begin at zero, also "
-                       "those of threads that are blocked; tables of processes that ended are "
-                       "removed. Each is named.",
+        .summary = "set the counts of all of them to zero",
+        .description = "The counts of all processes, or of the given ones, start again at zero, "
+                       "also those of blocked threads. Tables of exited processes are "
+                       "removed. The processes are listed.",
         .options = reset_table,
         .options_size = sizeof(struct reset_options),
         .run = reset_run,

@@ -10,7 +10,7 @@ struct unit {
 	double factor;
 };
 
-/* Neither signs nor blanks, "inf" or hexadecimal digits, as strtod() would take. */
+/* Accepts no sign, space, "inf" or hexadecimal digits, unlike strtod(). */
 static bool parse(const char *text, const struct unit *units, size_t count, double most,
                   uint64_t *value)
 {

@@ -61,11 +61,12 @@ void command_remarks(const char *name, char *lines)
 static const struct {
 	const char *name, *instead;
 } elsewhere[] = {
-        {"top", "'assay record -a -- sleep 5', then 'assay report', show what the machine does"},
+        {"top",
+         "'assay record -a -- sleep 5', then 'assay report', show what the machine is doing"},
         {"script",
          "'assay sql' reads samples as tables, 'assay export' writes them for other tools"},
         {"trace", "'assay tags trace' prints the calls of a command recorded by 'assay tags'"},
-        {"diff", "the table diff() of 'assay sql' compares two times of a store"},
+        {"diff", "the table diff() of 'assay sql' compares two time ranges of a store"},
 };
 
 int command_unknown(const char *name)
@@ -92,7 +93,7 @@ int command_end(int status)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	/* An earlier failure's reason is gone; what could not be written then cannot be now. */
+	/* The reason of an earlier failure is lost; a new write fails for the same reason. */
 	if (!errno && write(STDOUT_FILENO, "\n", 1) > 0)
 		errno = EIO;
 	return command_fail(status ? status : 1, "the output could not be written: %s",

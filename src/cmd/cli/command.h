@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command: what a command is called, takes and does, described once.
+ * command: the description of a command: its name, options, help and function.
  *
- * A file cmd/NAME.c holds one `const struct command cmd_NAME`, listed in
- * command_list.c. From its texts come --help, the man page and the shell
- * completions; nothing about an option stands anywhere else. run() reads its
- * options from a struct that the parser filled.
+ * A file cmd/NAME.c contains one `const struct command cmd_NAME`, listed in command_list.c. --help,
+ * the man page and the shell completions are generated from its texts; an option is described
+ * nowhere else. run() reads its options from a struct that the parser filled.
  */
 #ifndef ASSAY_CMD_CLI_COMMAND_H
 #define ASSAY_CMD_CLI_COMMAND_H
@@ -16,13 +15,13 @@
 
 enum option_kind {
 	OPTION_END,    /* closes a list: {.kind = OPTION_END} */
-	OPTION_FLAG,   /* bool: set to true. "no-NAME" in the name's place: set to true as well */
+	OPTION_FLAG,   /* bool: set to true; also by a name that is declared as "no-NAME" */
 	OPTION_STRING, /* const char *: the last one given */
-	OPTION_LIST,   /* struct option_list: each one given, split at commas */
-	OPTION_EACH,   /* struct option_list: each one given, whole */
+	OPTION_LIST,   /* struct option_list: all given values, split at commas */
+	OPTION_EACH,   /* struct option_list: all given values, not split */
 	OPTION_COUNT,  /* uint64_t: a whole number; k, M, G suffixes are powers of 1000 */
 	OPTION_NUMBER, /* double; a trailing % is allowed and ignored */
-	OPTION_GROUP,  /* no option: a heading in help ("Filters") */
+	OPTION_GROUP,  /* a heading in help, not an option ("Filters") */
 	OPTION_INCLUDE /* more options: `include` points to another list; offset is added */
 };
 
@@ -39,42 +38,43 @@ struct option {
 	                         NULL: none */
 	const char *choices;  /* "process,thread,cpu": for completion and checking; or NULL */
 	const char *help;     /* one line, no full stop */
-	const char *details;  /* for the man page, behind `help`: whole sentences; NULL: none */
+	const char *details;  /* for the man page, after `help`: complete sentences; NULL: none */
 	size_t offset;        /* into the options struct */
 	const struct option *include;
-	/* An optional argument may be the next word, or all behind the letter, if it is a choice.
+	/* An optional argument may be the next word, or the text after the letter, if it is one of
+	 * `choices`.
 	 */
 	bool looks_ahead;
 	/*
-	 * A flag may have the same letter as an option with a value. The letter is the
-	 * latter's where a value is attached, or where the next word can be one: it is
-	 * there, is no option, and this (may be NULL) does not say that it is none.
+	 * A flag may have the same letter as an option with a value. The letter selects the
+	 * option if a value is attached, or if the next word can be its value: the word exists, is
+	 * not an option, and this function (may be NULL) does not reject it.
 	 */
 	bool (*is_no_value)(const char *word);
 };
 
 struct command {
 	const char *name;
-	const char *synopsis;    /* what follows the name: "[OPTIONS] [-- COMMAND [ARG...]]" */
+	const char *synopsis;    /* the text after the name: "[OPTIONS] [-- COMMAND [ARG...]]" */
 	const char *summary;     /* one line, no full stop */
-	const char *description; /* man page, paragraphs apart by an empty line */
+	const char *description; /* man page; an empty line separates paragraphs */
 	const char *examples;    /* man page and help: lines "command\n    what it does" */
 	const struct option *options;
 	size_t options_size;
 	void (*defaults)(void *options); /* after zeroing; may be NULL */
 	/*
-	 * argv: what is left after options, argv[0..argc-1]; parsing stops at "--"
-	 * (which is dropped) or, with stop_early, at the first that is no option.
-	 * Gives the exit status: 0 done, 1 failed, 2 wrong use, or COMMAND's.
+	 * argv: the words after the options, argv[0..argc-1]; parsing stops at "--" (which is
+	 * dropped) or, with stop_early, at the first word that is not an option. Returns the exit
+	 * status: 0 done, 1 failed, 2 wrong use, or that of COMMAND.
 	 */
 	int (*run)(void *options, int argc, char **argv);
 	bool stop_early;
 	bool opens_images; /* recorded programs and libraries: first probed (base/file/file_probe.h)
 	                    */
-	bool keeps_dashes; /* the "--" is not dropped: what stands before it counts */
+	bool keeps_dashes; /* the "--" is not dropped: words before it are arguments */
 	/*
-	 * Commands of its own, NULL at the end; the first word, where it is one of
-	 * theirs, chooses. Their names hold both words: "calls list".
+	 * Subcommands, NULL at the end; a first word that is one of their names selects it.
+	 * Their names contain both words: "calls list".
 	 */
 	const struct command *const *subcommands;
 };
@@ -84,7 +84,7 @@ extern const struct command *const commands[];
 
 const struct command *command_find(const char *name);
 
-/* The sub-command of that word; NULL: there is none. */
+/* The subcommand with that word; NULL: there is none. */
 const struct command *command_find_sub(const struct command *command, const char *word);
 
 /* The last word of its name: "list" of "calls list". */
@@ -93,21 +93,21 @@ const char *command_word(const struct command *command);
 /* Parses and runs; prints help for -h and --help. argv[0] is the command's name. */
 int command_main(const struct command *command, int argc, char **argv);
 
-/* Says that there is no such command, and which may be meant; returns 2. */
+/* Reports an unknown command, with the most similar one; returns 2. */
 int command_unknown(const char *name);
 
-/* "assay: " and the sentence to stderr; returns `status`. For run(). */
+/* Prints "assay: " and the sentence to stderr; returns `status`. For run(). */
 int command_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "assay: NAME: LINE" to stderr for each line that is not empty; the text is cut into lines. */
 void command_remarks(const char *name, char *lines);
 
 /*
- * The exit status, now that all is written: `status`, or 1 where that was 0 and
- * the output could not be written, which is said.
+ * The exit status after all output was written: `status`, or 1 if `status` is 0 and the output
+ * could not be written; that failure is reported.
  */
 int command_end(int status);
 
-/* The generated texts, to stdout: `assay help [COMMAND]`, man pages, completions. */
+/* Print the generated texts to stdout: `assay help [COMMAND]`, man pages, completions. */
 void command_print_help(const struct command *command);
 void command_print_overview(void);
 void command_print_man(const struct command *command); /* NULL: assay(1) itself */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* completion: scripts that make bash, zsh and fish complete commands, options and values. */
+/* completion: completion scripts for bash, zsh and fish. */
 #include "cmd/cli/command.h"
 #include "cmd/cli/print.h"
 
@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text inside '...', in which only the quote itself needs care, and the same way in all shells. */
+/*
+ * Adds text inside '...'. Only the quote itself needs an escape, which is the same in all shells.
+ */
 static void add_quoted(struct buf *b, const char *text, const char *escaped)
 {
 	for (; *text; text++) {
@@ -54,7 +56,7 @@ static void add_bash_words(struct buf *b, const struct option_table *table)
 	buf_puts(b, "--help -h'\n");
 }
 
-/* `pattern`: of the command line's second and third words. */
+/* `pattern`: matches the second and third words of the command line. */
 static void add_bash_case(struct buf *b, const struct command *command, const char *pattern)
 {
 	struct option_table table;
@@ -190,7 +192,7 @@ static void add_zsh_options(struct buf *b, const struct command *command)
 	buf_puts(b, "\t\t\t'(- *)'{-h,--help}'[Print help]' \\\n");
 }
 
-/* Sub-commands first: where the word after the command is one of theirs. */
+/* Subcommands come first: they apply if the word after the command is one of their names. */
 static void add_zsh_subcommands(struct buf *b, const struct command *command)
 {
 	if (!command->subcommands)

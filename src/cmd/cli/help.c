@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* help: what to type. `assay help [COMMAND]`, and the same texts as man pages and completions. */
+/* help: `assay help [COMMAND]`; man pages and completions come from the same texts. */
 #include "cmd/cli/command.h"
 #include "cmd/cli/print.h"
 
@@ -12,7 +12,7 @@
 
 extern const struct command cmd_help;
 
-#define OPTION_COLUMN 26 /* where the text of an option begins */
+#define OPTION_COLUMN 26 /* column where the help of an option begins */
 
 /* "-F, --freq=HZ" */
 static void add_spelling(struct buf *b, const struct option *o)
@@ -103,7 +103,7 @@ static void add_subcommands(struct buf *b, const struct command *command)
 {
 	if (!command->subcommands)
 		return;
-	buf_puts(b, "\nCommands of its own:\n");
+	buf_puts(b, "\nSubcommands:\n");
 	for (size_t i = 0; command->subcommands[i]; i++) {
 		buf_addf(b, "  %-11s ", command_word(command->subcommands[i]));
 		wrap_text(b, command->subcommands[i]->summary, 14, 14);
@@ -125,8 +125,8 @@ void command_print_help(const struct command *command)
 		buf_puts(&b, "\nExamples:\n");
 		add_indented(&b, command->examples);
 	}
-	/* A sub-command is told of in the page of its command. */
-	buf_addf(&b, "\n'assay help --man %.*s | man -l -' has the whole page.\n",
+	/* The page of a command describes its subcommands. */
+	buf_addf(&b, "\n'assay help --man %.*s | man -l -' shows the complete page.\n",
 	         (int)strcspn(command->name, " "), command->name);
 	print_text(&b);
 	buf_done(&b);
@@ -137,7 +137,7 @@ void command_print_overview(void)
 	struct buf b = {0};
 
 	buf_puts(&b, "assay " ASSAY_VERSION
-	             ": where the time of a whole machine goes, with closed books.\n\n"
+	             ": a profiler that accounts for all time of a whole machine.\n\n"
 	             "Usage: assay COMMAND [OPTIONS]\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_addf(&b, "  %-11s ", commands[i]->name);
@@ -148,10 +148,10 @@ void command_print_overview(void)
 	         "\nOptions:\n"
 	         "  -h, --help     print this overview\n"
 	         "  -V, --version  print the version\n"
-	         "\n'assay help COMMAND' tells what a command takes.\n"
-	         "\nTo begin:\n"
+	         "\n'assay help COMMAND' lists the options of a command.\n"
+	         "\nFirst steps:\n"
 	         "  assay record -a -- sleep 5  sample the whole machine for five seconds\n"
-	         "  assay report                 say where the time went\n"
+	         "  assay report                 show where the time went\n"
 	         "  assay calls -- ./program     count every call of an instrumented program\n");
 	print_text(&b);
 	buf_done(&b);
@@ -163,11 +163,11 @@ struct help_options {
 };
 
 static const struct option help_list[] = {
-        {OPTION_FLAG, .name = "man", .help = "print the man page, in the language of man(1)",
+        {OPTION_FLAG, .name = "man", .help = "print the man page as source for man(1)",
          .details = "Without COMMAND: the page of assay itself.",
          .offset = offsetof(struct help_options, man)},
         {OPTION_STRING, .name = "completion", .argument = "SHELL", .choices = "bash,zsh,fish",
-         .help = "print what makes a shell complete commands and options",
+         .help = "print a completion script for a shell",
          .details = "The script is to be sourced, or put where the shell looks for "
                     "completions.",
          .offset = offsetof(struct help_options, completion)},
@@ -180,7 +180,8 @@ static int help_run(void *data, int argc, char **argv)
 	const struct command *command = NULL;
 
 	if (options->completion && (argc || options->man))
-		return command_fail(2, "help: --completion stands alone: it covers every command");
+		return command_fail(
+		        2, "help: --completion takes no COMMAND: the script covers every command");
 	if (argc) {
 		command = command_find(argv[0]);
 		if (!command)
@@ -191,7 +192,7 @@ static int help_run(void *data, int argc, char **argv)
 		argc--;
 	}
 	if (argc > 1)
-		return command_fail(2, "help: one command at a time, not also '%s'",
+		return command_fail(2, "help: one command at a time: '%s' is too many",
 		                    argv[argc > 2 ? 2 : 1]);
 	if (options->completion)
 		return command_print_completion(options->completion) ? 1 : 0;
@@ -207,11 +208,11 @@ static int help_run(void *data, int argc, char **argv)
 const struct command cmd_help = {
         .name = "help",
         .synopsis = "[OPTIONS] [COMMAND]",
-        .summary = "tell what a command does and takes",
-        .description = "Tells what COMMAND does and which options it takes, or without COMMAND "
-                       "which commands there are.\n\n"
-                       "Help, man pages and shell completions come from one description of each "
-                       "option, so that they agree with each other and with the program.",
+        .summary = "describe a command and its options",
+        .description = "Describes COMMAND and its options; without COMMAND, lists all "
+                       "commands.\n\n"
+                       "Help, man pages and shell completions are generated from one description "
+                       "of each option, so they agree with each other and with the program.",
         .examples = "assay help record\n"
                     "    the options of record\n"
                     "assay help --man report | man -l -\n"

@@ -19,14 +19,14 @@
 #include <wchar.h>
 #endif
 
-#define HISTORY_LINES 1000 /* that the editor offers */
+#define HISTORY_LINES 1000 /* lines that the editor offers */
 
 struct line_editor {
 	const volatile sig_atomic_t *flag;
 	const char *prompt;
 	struct line_history *kept;
 	struct buf line;
-	char *last; /* the line before: the same one twice is kept once */
+	char *last; /* the previous line: an equal next line is not added */
 #ifdef ASSAY_EDIT
 	EditLine *editor;
 	History *history;
@@ -44,8 +44,8 @@ static char *prompt_of(EditLine *editor)
 }
 
 /*
- * One character. The editor's own way reads on after a signal; here a line ends by it. Bytes
- * that are no text are left out.
+ * Reads one character. libedit's own function continues after a signal; here a signal ends the
+ * line. Bytes that are not text are skipped.
  */
 static int read_character(EditLine *editor, wchar_t *out)
 {
@@ -61,7 +61,7 @@ static int read_character(EditLine *editor, wchar_t *out)
 			continue;
 		if (got <= 0)
 			return (int)got;
-		/* Ctrl-D that was typed while the terminal itself still took lines. */
+		/* A Ctrl-D that was typed while the terminal was still in line mode. */
 		if (!byte) {
 			const LineInfo *line = el_line(editor);
 
@@ -89,7 +89,7 @@ static void open_editor(struct line_editor *e, const char *name)
 {
 	HistEvent event;
 
-	setlocale(LC_CTYPE, ""); /* what a byte of a name typed is */
+	setlocale(LC_CTYPE, ""); /* the encoding of typed characters */
 	e->history = history_init();
 	history(e->history, &event, H_SETSIZE, HISTORY_LINES);
 	e->editor = el_init(name, stdin, stdout, stderr);

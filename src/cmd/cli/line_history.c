@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BYTES_MAX (1 << 20)    /* a file that is larger is cut */
-#define BYTES_KEPT (512 << 10) /* to that, the newest */
+#define BYTES_MAX (1 << 20)    /* a larger file is shortened */
+#define BYTES_KEPT (512 << 10) /* to this size; the newest lines remain */
 
 struct line_history {
 	int fd;
@@ -50,7 +50,7 @@ static int open_directory(void)
 	return fd;
 }
 
-/* All of the file; one that has grown too long loses its older half. */
+/* Reads the whole file; a file that is too large loses its older half. */
 static void read_lines(int fd, struct buf *text)
 {
 	char bytes[65536];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* man: man pages in the mdoc-free, old "man" macros, which every man(1) reads. */
+/* man: man pages with the old "man" macros, which every man(1) supports. */
 #include "cmd/cli/command.h"
 #include "cmd/cli/print.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text as roff wants it: no line begins with a control character, dashes stay ASCII. */
+/* Escapes text for roff: no line begins with a control character, and dashes stay ASCII. */
 static void add_roff(struct buf *b, const char *text, size_t length)
 {
 	bool line_begins = !b->size || b->data[b->size - 1] == '\n';
@@ -37,7 +37,10 @@ static void add_text(struct buf *b, const char *text)
 	add_roff(b, text, strlen(text));
 }
 
-/* Sentences on lines of their own, as man pages are written; an empty line is a paragraph. */
+/*
+ * Writes each sentence on its own line, as is usual for man pages; an empty line starts a
+ * paragraph.
+ */
 static void add_paragraphs(struct buf *b, const char *text)
 {
 	while (*text) {
@@ -73,7 +76,7 @@ static void add_heading(struct buf *b, const char *title, const char *summary)
 	buf_putc(b, '\n');
 }
 
-/* The one line of help as a sentence. */
+/* Adds a line of help as a sentence. */
 static void add_sentence(struct buf *b, const char *help)
 {
 	buf_putc(b, (char)toupper((unsigned char)help[0]));
@@ -114,7 +117,7 @@ static void add_option(struct buf *b, const struct option *o)
 	if (o->details)
 		add_paragraphs(b, o->details);
 	if (o->details ? o->choices != NULL : option_shows_choices(o)) {
-		buf_puts(b, "Its values: ");
+		buf_puts(b, "Values: ");
 		for (const char *c = o->choices; *c; c++) {
 			add_roff(b, c, 1);
 			if (*c == ',')
@@ -162,7 +165,7 @@ static void add_options(struct buf *b, const struct command *command)
 	option_table_done(&table);
 }
 
-/* Lines that are not indented are commands; indented ones say what they do. */
+/* Lines without indentation are commands; indented lines describe them. */
 static void add_examples(struct buf *b, const char *text)
 {
 	buf_puts(b, ".SH EXAMPLES\n");
@@ -228,11 +231,11 @@ static void add_assay(struct buf *b)
 {
 	add_heading(b, "assay", "where the time of a whole machine goes");
 	buf_puts(b, ".SH SYNOPSIS\n\\fBassay\\fR COMMAND [OPTIONS]\n.SH DESCRIPTION\n");
-	add_paragraphs(b,
-	               "Measures a Linux machine, kernel and all processes, and closes its books: "
-	               "every report accounts for all the time there was, says what it could not "
-	               "see, what the measuring itself cost, and how sure each figure is.\n\n"
-	               "Recordings are perf.data files, which perf reads too.");
+	add_paragraphs(
+	        b, "Measures a Linux machine, kernel and all processes. The time totals are "
+	           "checked to add up: each report accounts for all time, and states what was "
+	           "not measured, the cost of the measurement, and how exact each figure is.\n\n"
+	           "Recordings are perf.data files, which perf can read too.");
 	buf_puts(b, ".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_addf(b, ".TP\n.BR assay\\-%s (1)\n", commands[i]->name);

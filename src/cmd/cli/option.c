@@ -85,7 +85,7 @@ bool option_shows_choices(const struct option *option)
 	return false;
 }
 
-/* "--freq" or, as it was typed, "-F". */
+/* The name of the option as the user typed it: "--freq" or "-F". */
 static void spell(const struct option *o, bool by_letter, char text[64])
 {
 	if (by_letter || !o->name)
@@ -111,8 +111,8 @@ static int check_choice(struct parser *p, const struct option *o, const char *ty
 {
 	if (!o->choices || has_choice(o->choices, value, length))
 		return 0;
-	return error_set(p->err, EINVAL, "%s: '%.*s' is none of its values; choose from: %s", typed,
-	                 (int)length, value, o->choices);
+	return error_set(p->err, EINVAL, "%s: '%.*s' is not one of its values; choose from: %s",
+	                 typed, (int)length, value, o->choices);
 }
 
 static int set_count(struct parser *p, const struct option *o, const char *typed, const char *value,
@@ -158,7 +158,7 @@ static int set_number(struct parser *p, const char *typed, const char *value, do
 	return 0;
 }
 
-/* The list as this command line has it; what the defaults held is let go at its first use. */
+/* Adds to a list of this command line. The first item replaces the default. */
 static void list_push(struct parser *p, struct option_list *list, const char *item)
 {
 	bool known = false;
@@ -227,8 +227,8 @@ static int set_value(struct parser *p, const struct option *o, const char *typed
 }
 
 /*
- * A value that may be left out: what came attached, or else the next word if
- * that may be looked at and is one of the choices.
+ * An optional value: the attached text, or else the next word if looks_ahead is set and the word is
+ * one of the choices.
  */
 static int take_optional(struct parser *p, const struct option *o, bool by_letter,
                          const char *value, bool look)
@@ -246,7 +246,7 @@ static int take_optional(struct parser *p, const struct option *o, bool by_lette
 	return 0;
 }
 
-/* `value` is what came attached, or NULL; then the next word is taken. */
+/* `value`: the attached text; NULL: the next word is the value. */
 static int take_value(struct parser *p, const struct option *o, bool by_letter, const char *value)
 {
 	char typed[64], name[64];
@@ -262,7 +262,7 @@ static int take_value(struct parser *p, const struct option *o, bool by_letter, 
 	return set_value(p, o, typed, value);
 }
 
-/* Finds a long option; `negated` where it is a flag asked for by its opposite. */
+/* Finds a long option. *negated: it is a flag that is given in its "no-" form. */
 static const struct option *find_long(struct parser *p, const char *name, size_t length,
                                       bool *negated)
 {
@@ -333,7 +333,7 @@ static int parse_long(struct parser *p, const char *text)
 	return 0;
 }
 
-/* What follows a letter can be the value of this option. */
+/* True if the text or word after a letter can be the value of this option. */
 static bool has_value(const struct parser *p, const struct option *o, const char *attached)
 {
 	const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
@@ -345,7 +345,7 @@ static bool has_value(const struct parser *p, const struct option *o, const char
 	return !o->is_no_value || !o->is_no_value(next);
 }
 
-/* Of a flag and an option with a value that share a letter, the one that is meant. */
+/* Selects between a flag and an option with a value that share a letter. */
 static const struct option *find_letter(const struct parser *p, const char *letters)
 {
 	const struct option *flag = NULL, *valued = NULL;
@@ -375,7 +375,8 @@ static int parse_letters(struct parser *p, const char *letters)
 			                 "there is no option -%c; 'assay help %s' lists them",
 			                 *letters, p->command->name);
 		} else if (option_value_is_optional(o)) {
-			/* "-gfp" has a value, "-ga" another letter; "-ag fp" one in the next word.
+			/* "-gfp" has a value, "-ga" has another letter, "-ag fp" has its value in
+			 * the next word.
 			 */
 			bool attached = o->looks_ahead &&
 			                has_choice(o->choices, letters + 1, strlen(letters + 1));

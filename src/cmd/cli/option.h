@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * option: reads a command line by a command's list of options.
+ * option: parses a command line by a command's list of options.
  *
- * Names are exact: an option added later never changes what a script means.
- * Life cycle: option_parse() fills the options struct and an option_result,
- * which owns every string and array that it made; after option_result_done()
- * lists and split strings in the options struct are gone. Errors name the
- * option, the value and what is expected. One thread.
- * Uses: base.
+ * Names are exact, so a later option cannot change the meaning of a script. option_parse() fills
+ * the options struct and an option_result, which owns all strings and arrays that the parser
+ * created; after option_result_done() lists and split strings in the options struct are invalid.
+ * Errors name the option, the value and what is expected. One thread. Uses: base.
  */
 #ifndef ASSAY_CMD_CLI_OPTION_H
 #define ASSAY_CMD_CLI_OPTION_H
@@ -18,17 +16,17 @@
 
 #include <stdbool.h>
 
-/* A list of options with its includes put in place; offsets are from the options struct. */
+/* A list of options with its includes expanded; offsets are relative to the options struct. */
 struct option_table {
 	VEC(struct option) rows;
 };
 
 struct option_result {
-	int argc; /* what is left */
+	int argc; /* the remaining words */
 	char **argv;
-	bool help; /* -h or --help was met; parsing stopped there */
+	bool help; /* -h or --help was given; parsing stopped there */
 
-	/* What option_result_done() frees. */
+	/* Freed by option_result_done(). */
 	VEC(char *) texts;
 	VEC(struct option_list *) lists;
 };
@@ -38,10 +36,9 @@ void option_table_init(struct option_table *t, const struct option *options);
 void option_table_done(struct option_table *t);
 
 /*
- * argv[0] is the command's name and skipped. `options` holds the defaults.
- * A list that is given at all replaces its default. An option whose argument
- * is optional leaves numbers and lists as they are, and sets a string to "",
- * where the argument is missing.
+ * argv[0] is the command's name and is skipped. `options` contains the defaults. A given list
+ * replaces its default. If the value of an option with an optional argument is missing, numbers
+ * and lists stay unchanged, and a string becomes "".
  */
 int option_parse(const struct command *command, void *options, int argc, char **argv,
                  struct option_result *result, struct error *err);
@@ -50,10 +47,10 @@ void option_result_done(struct option_result *result);
 bool option_takes_value(const struct option *option);
 bool option_value_is_optional(const struct option *option);
 
-/* The argument's name without the brackets of an optional one; "" where there is none. */
+/* The argument's name without the brackets of an optional argument; "" if there is none. */
 void option_argument_name(const struct option *option, char *name, size_t size);
 
-/* The help is silent about some of the choices: they are to be listed. */
+/* True if the help does not mention all choices, so they must be listed. */
 bool option_shows_choices(const struct option *option);
 
 #endif

@@ -7,13 +7,13 @@
 #include <time.h>
 
 #define SECOND 1000000000u
-#define YEARS_MAX 2261 /* what 64 bits of ns reach */
+#define YEARS_MAX 2261 /* limit of 64 bits of ns */
 
 struct time_reading {
 	const char *at;
 };
 
-/* So many digits at least and at most. */
+/* Parses a number with `least` to `most` digits. */
 static bool take_number(struct time_reading *r, int least, int most, int *number)
 {
 	int digits = 0;
@@ -34,7 +34,7 @@ static bool take(struct time_reading *r, const char *text)
 	return true;
 }
 
-/* What stands behind a point, in ns. */
+/* Parses a fraction of a second after a point, in ns. */
 static bool take_fraction(struct time_reading *r, uint64_t *ns)
 {
 	uint64_t unit = SECOND;
@@ -74,7 +74,7 @@ static bool take_date(struct time_reading *r, struct tm *tm)
 	       day <= 31;
 }
 
-/* False where there is no such day, or the clock skips that hour. */
+/* False if the day does not exist, or the clock skips that hour. */
 static bool to_seconds(struct tm *tm, bool utc, time_t *seconds)
 {
 	struct tm asked = *tm;
@@ -95,7 +95,9 @@ static bool close_time(struct tm *tm, bool utc, uint64_t ns, uint64_t *time_ns)
 	return true;
 }
 
-/* Behind a clock: Z, +01:00, -0330; how far ahead of UTC that clock is. Neither: local. */
+/*
+ * Parses the zone after a time: Z, +01:00, -0330. *ahead_s: offset from UTC. No zone: local time.
+ */
 static bool take_offset(struct time_reading *r, bool *utc, int64_t *ahead_s)
 {
 	int sign, hours, minutes;
@@ -142,7 +144,7 @@ static bool parse_date(struct time_reading *r, uint64_t *time_ns)
 	return true;
 }
 
-/* A time of today, or of so many days before. */
+/* Parses a time of today, or of `days` days before. */
 static bool parse_day(struct time_reading *r, uint64_t now_ns, int days, bool clock_needed,
                       uint64_t *time_ns)
 {
@@ -152,7 +154,7 @@ static bool parse_day(struct time_reading *r, uint64_t now_ns, int days, bool cl
 
 	if (!localtime_r(&now, &today))
 		return false;
-	/* The day's date first: noon is not skipped anywhere. */
+	/* Finds the date at noon, which no time zone skips. */
 	today.tm_mday -= days;
 	today.tm_hour = 12;
 	today.tm_isdst = -1;
@@ -242,7 +244,7 @@ int when_parse(const char *option, const char *text, uint64_t now_ns, uint64_t *
 	if (parse(&r, now_ns, time_ns))
 		return 0;
 	return error_set(err, EINVAL,
-	                 "%s: '%s' is no time; take 2026-11-21T10:00, 10:00 (today), yesterday, "
+	                 "%s: '%s' is not a time; use 2026-11-21T10:00, 10:00 (today), yesterday, "
 	                 "-2h (also s, min, d, w) or @SECONDS since 1970",
 	                 option, text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parse_time: moments as people write them, in local time:
+ * parse_time: parses times in local time:
  *
  *	2026-11-21T10:00[:30[.5]][Z]	also with a blank, also the day alone (its beginning);
  *					+01:00 for Z, as date -Is has it
@@ -10,8 +10,8 @@
  *	now
  *	@1700000000[.5]			seconds since 1970
  *
- * Times in ns since 1970. Errors name the option and what is accepted. Local time is what TZ
- * says. Uses: base.
+ * Times in ns since 1970. Errors name the option and what is accepted. Local time is by TZ.
+ * Uses: base.
  */
 #ifndef ASSAY_CMD_CLI_PARSE_TIME_H
 #define ASSAY_CMD_CLI_PARSE_TIME_H
@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-/* `option` is its name for errors, "--from". Of what is ambiguous or does not exist: -EINVAL. */
+/* `option`: "--from", for errors. An ambiguous or non-existent time: -EINVAL. */
 int when_parse(const char *option, const char *text, uint64_t now_ns, uint64_t *time_ns,
                struct error *err);
 

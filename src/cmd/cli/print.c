@@ -10,7 +10,7 @@
 #define ERASE_LINE "\r\033[K"
 #define PIECE_BYTES 65536
 
-/* The formatted text as one plain field. */
+/* Formats a text as one plain field. */
 static void format(struct buf *out, const char *fmt, va_list ap)
 {
 	struct buf text = {0};
@@ -20,7 +20,7 @@ static void format(struct buf *out, const char *fmt, va_list ap)
 	buf_done(&text);
 }
 
-/* In one call: lines of several processes on one terminal do not mix. */
+/* One write call per text, so that lines of several processes on one terminal do not mix. */
 static void put(struct buf *b, FILE *to)
 {
 	fwrite(buf_text(b), 1, b->size, to);
@@ -31,7 +31,7 @@ void print_message_va(const char *fmt, va_list ap)
 {
 	struct buf line = {0};
 
-	fflush(stdout); /* in the order of what happened, where both go to one place */
+	fflush(stdout); /* keeps the order if stdout and stderr are the same file */
 	buf_puts(&line, "assay: ");
 	format(&line, fmt, ap);
 	buf_putc(&line, '\n');
@@ -65,7 +65,7 @@ void print_progress_end(void)
 	fputs(ERASE_LINE, stderr);
 }
 
-/* By some lines at a time: a report may be large. */
+/* Prints a few lines at a time, since a report may be large. */
 void print_text(const struct buf *text)
 {
 	const char *at = buf_text(text), *end = at + text->size;

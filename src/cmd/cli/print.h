@@ -7,7 +7,8 @@
  * rejects other ways to print. Output that is longer than memory goes through a spill
  * (base/file/spill.h), which applies the same rules where it writes to a terminal.
  *
- * Nothing fails: command_end() reports output that could not be written. One thread. Uses: base.
+ * No function fails: command_end() reports output that could not be written. One thread. Uses:
+ * base.
  */
 #ifndef ASSAY_CMD_CLI_PRINT_H
 #define ASSAY_CMD_CLI_PRINT_H
@@ -16,22 +17,22 @@
 
 #include <stdarg.h>
 
-/* "assay: " and one line to standard error, behind what standard output has so far. */
+/* Prints "assay: " and one line to standard error, after the output so far. */
 void print_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void print_message_va(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
-/* A line on standard error that the next one replaces, and its removal; for terminals. */
+/* Prints a line on standard error that the next one replaces, and removes it; for terminals. */
 void print_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void print_progress_end(void);
 
-/* Asks for input on the same line; standard output so far comes before it. */
+/* Prints a prompt for input on the same line, after the output so far. */
 void print_prompt(const char *prompt);
 
-/* Text for readers, to standard output: whole lines, fields in them already plain. */
+/* Prints text to standard output: complete lines whose fields are already plain. */
 void print_text(const struct buf *text);
-/* One line of it, which is a single field. */
+/* Prints one line that is a single field. */
 void print_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* What programs read, byte by byte; as print_text() where standard output is a terminal. */
+/* Prints data for programs unchanged, or like print_text() if standard output is a terminal. */
 void print_data(const struct buf *data);
 
 #endif

@@ -14,7 +14,8 @@ const struct option style_option_table[] = {
          .argument = "WHEN",
          .choices = "auto,always,never",
          .help = "colour and bars: auto (on a terminal, the default), always or never",
-         .details = "The environment variable NO_COLOR, if not empty, means no colour with auto.",
+         .details = "The environment variable NO_COLOR, if it is not empty, disables colour with "
+                    "auto.",
          .offset = offsetof(struct style_options, colour)},
         {.kind = OPTION_END},
 };

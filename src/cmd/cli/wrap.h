@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wrap: breaks a text at spaces, so that lines end by column 80.
- * Uses: base.
+ * wrap: breaks a text at spaces into lines of at most 80 columns. Uses: base.
  */
 #ifndef ASSAY_CMD_CLI_WRAP_H
 #define ASSAY_CMD_CLI_WRAP_H
@@ -9,9 +8,8 @@
 #include "base/memory/buf.h"
 
 /*
- * Adds `text` to a line that stands at `column`; lines that follow begin at
- * `indent`. A comma ends a word too, so that lists of choices wrap. No newline
- * at the end.
+ * Adds `text` to a line at `column`; following lines begin at `indent`. A line may also break
+ * after a comma, so that lists of choices wrap. Adds no newline at the end.
  */
 void wrap_text(struct buf *b, const char *text, size_t column, size_t indent);
 

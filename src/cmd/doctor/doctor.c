@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor: what this machine lets assay do, what that costs, and what to change. */
+/* doctor: reports what assay can do on this machine, and what to change. */
 #include "cmd/cli/command.h"
 #include "cmd/cli/print.h"
 
@@ -91,9 +91,9 @@ static void add_text(struct buf *b, const struct findings *f, bool colour)
 		buf_putc(b, '\n');
 		buf_done(&what);
 		if (item->cost)
-			add_line(b, "costs:", item->cost);
-		if (item->mend) { /* to be copied: on one line */
-			buf_puts(b, "           mend:  ");
+			add_line(b, "effect:", item->cost);
+		if (item->mend) { /* on one line, so that it can be copied */
+			buf_puts(b, "           fix:    ");
 			text_clean(b, item->mend);
 			buf_putc(b, '\n');
 		}
@@ -126,17 +126,17 @@ static int doctor_run(void *data, int argc, char **argv)
 const struct command cmd_doctor = {
         .name = "doctor",
         .synopsis = "[OPTIONS]",
-        .summary = "say what this machine lets assay do, and what to change",
+        .summary = "report what assay can do on this machine, and what to change",
         .description =
-                "Looks at the rights of the user, the clocks to sample by, what the kernel shows "
-                "of itself, whether calls can be counted, how common libraries are built, and the "
-                "limits that a container sets. Each line says how it stands (ok, limited or "
-                "missing), what that costs, and the command that mends it.\n\n"
-                "Nothing is changed, and no rights are needed.",
+                "Checks the rights of the user, the clocks for sampling, what the kernel shows of "
+                "itself, whether calls can be counted, how common libraries are built, and the "
+                "limits of a container. Each line has a state (ok, limited or missing), its "
+                "effect, and the command that fixes it.\n\n"
+                "The command changes nothing and needs no rights.",
         .examples = "assay doctor\n"
                     "    all findings\n"
                     "assay doctor --json | jq -r '.checks[].mend // empty'\n"
-                    "    the commands that would mend something\n",
+                    "    only the commands that fix a finding\n",
         .options = doctor_list,
         .options_size = sizeof(struct doctor_options),
         .run = doctor_run,

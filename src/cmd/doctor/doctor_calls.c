@@ -26,13 +26,13 @@ static void add_waiting(struct findings *f)
 
 	if (!error)
 		findings_add(f, "call paths", FINDING_OK, "waiting",
-		             xstrdup("switches away from a CPU are seen: waiting is told apart"),
+		             xstrdup("context switches are recorded: waiting time is separate"),
 		             NULL, NULL);
 	else
 		findings_add(f, "call paths", FINDING_LIMITED, "waiting",
 		             xasprintf("perf_event_open: %s", strerror(-error)),
-		             "assay calls counts waiting as time of the function that waits",
-		             /* What else refuses it stands at "sampling". */
+		             "assay calls counts waiting time as time of the function",
+		             /* Other reasons for a refusal are reported under "sampling". */
 		             error == -EACCES ? "sysctl kernel.perf_event_paranoid=2" : NULL);
 }
 
@@ -43,8 +43,8 @@ void doctor_calls(struct findings *f)
 	        .group = "call paths",
 	        .name = "tables",
 	        .megabytes = 256,
-	        .no_place = "assay calls finds no place for its tables",
-	        .low = "many paths find no room: they are counted as (other)"};
+	        .no_place = "assay calls has no directory for its tables",
+	        .low = "paths that do not fit are counted as (other)"};
 
 	add_library(f);
 	add_waiting(f);

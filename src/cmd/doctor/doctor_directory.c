@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Of the directory, or of the nearest one above it that is there; -errno: not to be written to. */
+/* Free space of the directory, or of its nearest existing parent; -errno: it is not writable. */
 static int room_of(const char *path, uint64_t *bytes)
 {
 	char *at = xstrdup(path), *slash;
@@ -50,7 +50,7 @@ void doctor_directory(struct findings *f, const struct doctor_directory *d)
 		free(path);
 	} else {
 		low = room < (uint64_t)d->megabytes << 20;
-		/* No figure: it would be another one the next time. */
+		/* The free space is not printed, since it differs each time. */
 		what = low ? xasprintf("%s, with less than %u MB free", path, d->megabytes)
 		           : xstrdup(path);
 		findings_add(f, d->group, low ? FINDING_LIMITED : FINDING_OK, d->name, what,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doctor_directory: where the runtime in programs puts its files, and what room is there.
+ * doctor_directory: checks the directory of the runtime's files, and its free space.
  *
- * Nothing fails. One thread. Uses: source.
+ * No function fails. One thread. Uses: source.
  */
 #ifndef ASSAY_CMD_DOCTOR_DOCTOR_DIRECTORY_H
 #define ASSAY_CMD_DOCTOR_DOCTOR_DIRECTORY_H
@@ -13,9 +13,9 @@
 struct doctor_directory {
 	const struct shared_kind *kind;
 	const char *group, *name;
-	unsigned megabytes; /* what one process may fill, unless told otherwise */
+	unsigned megabytes; /* default size limit of one process */
 	const char *no_place,
-	        *low; /* what it costs that there is none; that there is little room */
+	        *low; /* effect of a missing directory; effect of too little free space */
 };
 
 void doctor_directory(struct findings *f, const struct doctor_directory *d);

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_RING_BYTES (512 * 1024) /* a CPU: what an unprivileged user is given */
+#define DEFAULT_RING_BYTES                                                                         \
+	(512 * 1024) /* per CPU: the kernel's default for an unprivileged user                     \
+	              */
 
 static void add_identity(struct findings *f, const struct rights *r)
 {
@@ -21,7 +23,7 @@ static void add_identity(struct findings *f, const struct rights *r)
 	             xasprintf("user id %u, %s CAP_PERFMON or CAP_SYS_ADMIN%s", r->uid,
 	                       r->perfmon ? "with" : "without",
 	                       r->user_namespace ? ", in a user namespace of its own" : ""),
-	             whole ? NULL : "the kernel decides by perf_event_paranoid what may be seen",
+	             whole ? NULL : "perf_event_paranoid limits what can be recorded",
 	             whole ? NULL
 	             : r->user_namespace
 	                     ? "run as root of the machine, outside this user namespace"
@@ -46,14 +48,14 @@ static void add_paranoid(struct findings *f, const struct rights *r)
 	} else if (r->paranoid <= 1) {
 		cost = "own processes only, not the whole machine (record -a)";
 	} else if (r->paranoid == 2) {
-		cost = "own processes only, and nothing of the kernel in them";
+		cost = "own processes only, without kernel mode";
 	} else {
 		cost = "no sampling at all without the capability";
 		state = FINDING_MISSING;
 	}
 	findings_add(f, "rights", state, "perf_event_paranoid",
 	             xasprintf("%" PRId64 "%s", r->paranoid,
-	                       r->perfmon ? ", which binds others, not you" : ""),
+	                       r->perfmon ? ", which does not apply to you" : ""),
 	             cost, mend);
 }
 
@@ -91,7 +93,7 @@ static void add_memory(struct findings *f, const struct rights *r)
 	}
 	findings_add(f, "rights", enough ? FINDING_OK : FINDING_LIMITED, "ring buffers",
 	             xasprintf("%" PRId64 " KB may be locked, %" PRId64
-	                       " KB a CPU (perf_event_mlock_kb and RLIMIT_MEMLOCK)",
+	                       " KB per CPU (perf_event_mlock_kb and RLIMIT_MEMLOCK)",
 	                       bytes / 1024, bytes / 1024 / cpus),
 	             enough ? NULL : "samples are lost when the machine is busy",
 	             enough ? NULL : "sysctl kernel.perf_event_mlock_kb=2048");
@@ -104,7 +106,7 @@ static void add_files(struct findings *f, const struct rights *r)
 	if (!enough)
 		findings_add(f, "rights", FINDING_LIMITED, "open files",
 		             xasprintf("at most %" PRId64 " open files", r->open_files),
-		             "an event takes one a CPU: some cannot be opened", "ulimit -n 4096");
+		             "an event needs one per CPU: some cannot be opened", "ulimit -n 4096");
 }
 
 static void add_processes(struct findings *f, const struct rights *r)
@@ -121,8 +123,8 @@ static void add_processes(struct findings *f, const struct rights *r)
 		             xstrdup(others ? "their mappings can be read"
 		                            : "mappings of other users' processes are hidden"),
 		             others ? NULL
-		                    : "what ran before recording began has no symbols, if "
-		                      "it is another user's",
+		                    : "processes of other users that ran before recording began "
+		                      "have no symbols",
 		             others ? NULL : "run as root, or give assay cap_sys_ptrace");
 }
 
@@ -145,7 +147,7 @@ static void add_sampling(struct findings *f, const struct rights *r)
 		             xasprintf("works for %s, %s kernel mode",
 		                       r->cpu_error ? "own processes" : "the whole machine",
 		                       r->kernel_error ? "without" : "with"),
-		             r->cpu_error ? "record -a samples your own processes alone" : NULL,
+		             r->cpu_error ? "record -a samples only your own processes" : NULL,
 		             r->cpu_error ? "sysctl kernel.perf_event_paranoid=-1" : NULL);
 }
 
@@ -155,27 +157,27 @@ static void add_pmu(struct findings *f, const struct rights *r)
 
 	if (!error)
 		findings_add(f, "clock", FINDING_OK, "cycles",
-		             xstrdup("the CPU's own counter (PMU), with interrupts that nothing "
-		                     "holds off (NMI)"),
+		             xstrdup("the CPU has a counter (PMU) with interrupts that cannot be "
+		                     "held off (NMI)"),
 		             NULL, NULL);
 	else if (error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV)
 		findings_add(f, "clock", FINDING_LIMITED, "cycles",
 		             xasprintf("no PMU%s: the timer (cpu-clock) is used",
 		                       r->hypervisor ? " in this virtual machine" : ""),
-		             "time with interrupts disabled shows up where they are enabled again; "
+		             "time with interrupts disabled is shown where they are enabled again; "
 		             "no cache misses, branches or instructions",
-		             r->hypervisor ? "let the hypervisor pass the PMU on (QEMU: -cpu "
+		             r->hypervisor ? "make the hypervisor expose the PMU (QEMU: -cpu "
 		                             "host,pmu=on)"
 		                           : NULL);
 	else
 		findings_add(
 		        f, "clock", FINDING_MISSING, "cycles",
-		        xasprintf("whether there is a PMU cannot be told: %s", strerror(-error)),
+		        xasprintf("it is unknown whether there is a PMU: %s", strerror(-error)),
 		        NULL, NULL);
 	if (!error && r->nmi_watchdog > 0)
 		findings_add(f, "clock", FINDING_LIMITED, "nmi_watchdog",
-		             xstrdup("the watchdog holds one of the CPU's counters"),
-		             "one event less at a time", "sysctl kernel.nmi_watchdog=0");
+		             xstrdup("the watchdog uses one of the CPU's counters"),
+		             "one fewer event at a time", "sysctl kernel.nmi_watchdog=0");
 }
 
 static void add_rates(struct findings *f, const struct rights *r)
@@ -183,17 +185,18 @@ static void add_rates(struct findings *f, const struct rights *r)
 	if (r->max_sample_rate != RIGHTS_UNKNOWN) {
 		bool low = r->max_sample_rate < 10000;
 
-		findings_add(f, "clock", low ? FINDING_LIMITED : FINDING_OK,
-		             "perf_event_max_sample_rate",
-		             xasprintf("%" PRId64 " samples a second and CPU", r->max_sample_rate),
-		             low ? "higher rates (-F) are refused" : NULL,
-		             low ? "sysctl kernel.perf_event_max_sample_rate=100000" : NULL);
+		findings_add(
+		        f, "clock", low ? FINDING_LIMITED : FINDING_OK,
+		        "perf_event_max_sample_rate",
+		        xasprintf("%" PRId64 " samples per second and CPU", r->max_sample_rate),
+		        low ? "higher rates (-F) are refused" : NULL,
+		        low ? "sysctl kernel.perf_event_max_sample_rate=100000" : NULL);
 	}
 	if (r->cpu_time_max_percent != RIGHTS_UNKNOWN) {
 		bool off = r->cpu_time_max_percent == 0 || r->cpu_time_max_percent == 100;
 
 		findings_add(f, "clock", FINDING_OK, "perf_cpu_time_max_percent",
-		             off ? xstrdup("the kernel does not slow sampling down")
+		             off ? xstrdup("the kernel does not reduce the rate")
 		                 : xasprintf("the kernel lowers the rate when sampling takes more "
 		                             "than %" PRId64 " %% of a CPU",
 		                             r->cpu_time_max_percent),
@@ -220,8 +223,7 @@ static void add_kernel(struct findings *f, const struct rights *r)
 	findings_add(f, "kernel", r->kernel_notes ? FINDING_OK : FINDING_LIMITED, "build-id",
 	             xstrdup(r->kernel_notes ? "/sys/kernel/notes can be read"
 	                                     : "/sys/kernel/notes cannot be read"),
-	             r->kernel_notes ? NULL : "a recording cannot be tied to this very kernel",
-	             NULL);
+	             r->kernel_notes ? NULL : "a recording cannot identify its kernel", NULL);
 	if (r->vmlinux[0] || r->kcore)
 		findings_add(f, "kernel", FINDING_OK, "code",
 		             xstrdup(r->vmlinux[0] ? r->vmlinux : "/proc/kcore can be read"), NULL,
@@ -230,11 +232,11 @@ static void add_kernel(struct findings *f, const struct rights *r)
 		findings_add(f, "kernel", FINDING_MISSING, "code",
 		             xstrdup("neither vmlinux nor /proc/kcore can be read"),
 		             "annotate cannot show the kernel's instructions", install);
-	findings_add(f, "kernel", r->tracefs ? FINDING_OK : FINDING_LIMITED, "tracefs",
-	             xstrdup(r->tracefs ? "trace events can be listed"
-	                                : "not mounted, or not to be read"),
-	             r->tracefs ? NULL : "tracepoints (-e sched:sched_switch) cannot be named",
-	             r->tracefs ? NULL : "mount -t tracefs tracefs /sys/kernel/tracing");
+	findings_add(
+	        f, "kernel", r->tracefs ? FINDING_OK : FINDING_LIMITED, "tracefs",
+	        xstrdup(r->tracefs ? "trace events can be listed" : "not mounted, or not readable"),
+	        r->tracefs ? NULL : "tracepoints (-e sched:sched_switch) cannot be used",
+	        r->tracefs ? NULL : "mount -t tracefs tracefs /sys/kernel/tracing");
 	findings_add(f, "kernel", r->btf ? FINDING_OK : FINDING_LIMITED, "BTF",
 	             xstrdup(r->btf ? "the kernel describes its types"
 	                            : "the kernel does not describe its types"),
@@ -257,8 +259,8 @@ static void add_container(struct findings *f, const struct rights *r)
 	             memory ? xasprintf("%" PRId64 " MB", r->memory_bytes >> 20) : xstrdup("none"),
 	             NULL, NULL);
 	findings_add(f, "container", r->pid_namespace ? FINDING_LIMITED : FINDING_OK, "processes",
-	             xstrdup(r->pid_namespace ? "a pid namespace of its own"
-	                                      : "all of the machine can be seen"),
+	             xstrdup(r->pid_namespace ? "a separate pid namespace"
+	                                      : "all processes of the machine are visible"),
 	             r->pid_namespace ? "processes outside the container have no names or symbols"
 	                              : NULL,
 	             r->pid_namespace ? "docker run --pid=host" : NULL);

@@ -11,7 +11,7 @@
 
 struct doctor_library {
 	const char *name;
-	const char *patterns[4]; /* the first file found that is this machine's counts */
+	const char *patterns[4]; /* the first file for this machine's architecture is used */
 	const char *source;      /* Debian's source package */
 	const char *debug;       /* Debian's package of debug info; NULL: none */
 };
@@ -65,17 +65,17 @@ static void add_library(struct findings *f, const struct doctor_library *library
 		return; /* not installed */
 	share = (double)survey.framed / (double)survey.functions;
 	debug = survey.debug_info || survey.debug_file[0];
-	/* -g walks by the unwind table, where there is one that it can read. */
+	/* -g uses the unwind table, if there is one that assay can read. */
 	walked = survey.unwind_table && unwind_native();
 	if (walked) {
 		cost = debug ? NULL : "no source lines";
 	} else if (share < 0.2) {
 		state = FINDING_MISSING;
-		cost = debug ? "call paths through it break off (-g)"
-		             : "call paths through it break off (-g); no source lines";
+		cost = debug ? "call paths end at this library (-g)"
+		             : "call paths end at this library (-g); no source lines";
 	} else if (share < 0.8) {
 		state = FINDING_LIMITED;
-		cost = "some call paths through it lack a caller (-g)";
+		cost = "some call paths through this library miss a caller (-g)";
 	} else if (!debug) {
 		cost = "no source lines";
 	}

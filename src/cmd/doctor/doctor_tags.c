@@ -14,8 +14,8 @@ void doctor_tags(struct findings *f)
 	        .group = GROUP,
 	        .name = "recordings",
 	        .megabytes = 64,
-	        .no_place = "assay tags finds no place for what processes record",
-	        .low = "many events find no room: they are discarded, and counted"};
+	        .no_place = "assay tags has no directory for its recordings",
+	        .low = "events that do not fit are discarded and counted"};
 	struct tags_runtime runtime;
 	struct error err = {0};
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings: what was found out about this machine, one after the other.
+ * findings: a list of findings about this machine.
  *
- * A finding says what is so, what that costs (what assay cannot do for it) and
- * the command that mends it. findings_new(), findings_add() as often as there
- * is one, findings_free(), NULL-safe. Nothing fails. One thread. Uses: base.
+ * A finding has a description, its effect (what assay cannot do), and the command that fixes it.
+ * findings_new(), findings_add() for each finding, findings_free(), NULL-safe. No function fails.
+ * One thread. Uses: base.
  */
 #ifndef ASSAY_CMD_DOCTOR_FINDINGS_H
 #define ASSAY_CMD_DOCTOR_FINDINGS_H
@@ -17,9 +17,9 @@ struct finding {
 	const char *group; /* "rights", "clock", "kernel", "call paths", "event tags", ... */
 	enum finding_state state;
 	char *name; /* "perf_event_paranoid" */
-	char *what; /* as it is */
-	char *cost; /* NULL: nothing */
-	char *mend; /* a command; NULL: there is none */
+	char *what; /* the current state */
+	char *cost; /* the effect; NULL: none */
+	char *mend; /* the command that fixes it; NULL: there is none */
 };
 
 struct findings {
@@ -29,7 +29,7 @@ struct findings {
 struct findings *findings_new(void);
 void findings_free(struct findings *f);
 
-/* Adds one whose texts are the caller's no more; cost and mend may be NULL. */
+/* Adds a finding. It takes ownership of `what`; cost and mend are copied, and may be NULL. */
 void findings_add(struct findings *f, const char *group, enum finding_state state, const char *name,
                   char *what, const char *cost, const char *mend);
 

@@ -251,7 +251,7 @@ static void names_of_who_came_later_are_given_up(void)
 	task(&w, EVENT_EXIT, 10, 10, 5000000000);
 	check_name(&w, f, "[no symbol]");
 	s = symbolizer_new(&w.images, NULL);
-	CHECK(strstr(symbolizer_trouble(s, f.image), "after the process had ended"));
+	CHECK(strstr(symbolizer_trouble(s, f.image), "after the process had exited"));
 	symbolizer_free(s);
 	world_done(&w);
 }

@@ -79,7 +79,7 @@ static void a_vmlinux_gives_names_and_code(void)
 	options.kernel_id.bytes[0] = 9;
 	subject_start(&s, &kernel, "[kernel.kallsyms]", &options);
 	said = symbolizer_trouble(s.symbols, s.image);
-	CHECK(said && strstr(said, "not the recorded kernel"));
+	CHECK(said && strstr(said, "not the vmlinux of the recorded kernel"));
 	CHECK(!at(&s, work)->named);
 	subject_end(&s);
 }
