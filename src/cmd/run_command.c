@@ -23,7 +23,7 @@ int run_memory(const char *command, const char *text, char memory[RUN_MEMORY_MAX
 		good = strchr("kKmMgG", text[digits]) && !text[digits + 1];
 	if (!good)
 		return command_fail(2,
-		                    "%s: --memory wants MB (such as 64), or bytes with k, M or G, "
+		                    "%s: --memory needs MB (such as 64), or bytes with k, M or G, "
 		                    "not '%s'",
 		                    command, text);
 	snprintf(memory, RUN_MEMORY_MAX, "%.*s%c", (int)digits, text,
@@ -34,7 +34,7 @@ int run_memory(const char *command, const char *text, char memory[RUN_MEMORY_MAX
 int run_exit_status(int status, int signal)
 {
 	if (status < 0) {
-		print_message("the command did not end when asked to, and goes on");
+		print_message("the command did not exit after a signal, and continues");
 		return 128 + signal;
 	}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -43,8 +43,8 @@ int run_exit_status(int status, int signal)
 int run_cannot(const struct command *command, const char *name, const struct error *err)
 {
 	bool ours = command_find_sub(command, name) != NULL;
-	char *hint = ours ? xasprintf("; if 'assay %s %s' was meant, options come after that",
-	                              command->name, name)
+	char *hint = ours ? xasprintf("; for 'assay %s %s', options come after that", command->name,
+	                              name)
 	                  : xstrdup("");
 
 	command_fail(1, "%s: %s%s", command->name, err->text, hint);

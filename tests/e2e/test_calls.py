@@ -744,10 +744,10 @@ def reset_acts_on_all_and_on_blocked_ones(t):
     one, two, ended = Counted(t, program, 20), Counted(t, program, 30), Counted(t, program, 1)
     ended.end()
     out = t.assay("calls", "reset", env=place(t)).out
-    t.has(out, "2 processes begin at zero")
+    t.has(out, "2 processes start again at zero")
     for pid in (one.pid, two.pid):
         t.has(out, f"{pid} program", "what was reset")
-    t.has(out, "1 table of an ended process is removed")
+    t.has(out, "1 table of an exited process is removed")
     t.has(out, f"{ended.pid} program")
     found = {p["pid"]: p for p in got(t)}
     t.equal(set(found), {one.pid, two.pid})
@@ -768,7 +768,7 @@ def reset_acts_on_all_and_on_blocked_ones(t):
 def reset_of_one_leaves_the_other(t):
     program = build(t)
     one, two = Counted(t, program, 20), Counted(t, program, 30)
-    t.has(t.assay("calls", "reset", two.pid, env=place(t)).out, f"1 process begins at zero: {two.pid}")
+    t.has(t.assay("calls", "reset", two.pid, env=place(t)).out, f"1 process starts again at zero: {two.pid}")
     t.equal({p["pid"]: calls_of(p).get("leaf", 0) for p in got(t)}, {one.pid: 40, two.pid: 0})
     for n in (1, 2, 3):
         two.rounds(n)
@@ -800,7 +800,7 @@ def unknown_processes_are_refused(t):
     t.has(refused(t, "get", "1"), "process 1 counts no calls of yours; 'assay calls list'")
     for word in ("list", "reset"):
         t.has(refused(t, word, os.getpid()), f"process {os.getpid()} is not a process of yours that counts calls")
-        t.has(refused(t, word, "none", status=2), "'none' is no process id")
+        t.has(refused(t, word, "none", status=2), "'none' is not a process id")
     counted = Counted(t, build(t), 3)
     refused(t, "reset", counted.pid, 1)
     t.equal([calls_of(p)["leaf"] for p in got(t)], [6], "calls after a reset that was refused")

@@ -117,7 +117,7 @@ def folded_lines_add_up_to_the_report(t):
         t.true(min(got.values(), default=1) > 0, "numbers above nothing alone")
         for path, number in want.items():
             t.near(got[path], max(number, 0), 0 if value == "calls" else 3.1, f"{value} of {path}")
-        t.equal("left out" in result.err, result.out.startswith("# left out"),
+        t.equal("excluded" in result.err, result.out.startswith("# left out"),
                 "what is left out is told in both places")
 
 
@@ -269,9 +269,9 @@ def mistakes_are_told_with_the_way_out(t):
     data = t.path("s.data")
     t.assay("record", "-o", data, "--", "true")
     for words, status, said in (
-            (("export", data), 2, "--to says what is written"),
+            (("export", data), 2, "--to is missing"),
             (("export", "--to", "svg", data), 2, "pprof,callgrind,folded"),
-            (("export", "--to", "callgrind", data), 2, "samples tell of no calls"),
+            (("export", "--to", "callgrind", data), 2, "samples contain no calls"),
             (("export", "--to", "folded", "--value", "net", data), 2, "samples and weight"),
             (("export", "--to", "pprof", "--value", "samples", data), 2, "--to folded"),
             (("export", "--to", "folded", "--event", "moon", data), 1, "was not recorded"),

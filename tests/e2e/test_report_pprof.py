@@ -299,7 +299,7 @@ def folded_has_no_frame_for_a_process_that_is_not_known(t):
     t.equal(got.out.splitlines(), ["# left out: 1 path with -50000 together, which is negative",
                                    "[no call path] 300", "main;leaf 1", "one:two;main;leaf 20",
                                    "other 4000"], "lines")
-    t.has(got.err, "values are negative")
+    t.has(got.err, "has no negative values")
 
 
 @test

@@ -216,7 +216,7 @@ def fewer_rows_are_in_the_same_unit(t):
 def what_is_not_there_is_told_with_a_way_out(t):
     t.has(t.assay("report", t.path("none.tags"), status=1).err, "'assay tags -o' would make one")
     result = t.assay("tags", "import", "-o", t.path("none.tags"), t.write("dump", ""))
-    t.has(result.err, "dump holds no records")
+    t.has(result.err, "dump has no records")
     text = t.assay("report", t.path("none.tags")).out
     t.has(text, "there are no events", "report")
     t.true("waiting is not separated" not in text, f"no times have waiting in them: {text}")

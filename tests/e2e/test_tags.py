@@ -97,7 +97,7 @@ def signals_reach_the_command(t):
 @test_of_shares
 def waiting_stands_apart(t):
     report = record(t, build(t), "waits=60", "rounds=10", "waits=70")
-    if "not told apart" in report["err"]:
+    if "not separate" in report["err"]:
         t.equal(report["waiting_separated"], False)
         t.skip("perf_event is denied: switches are not seen")
     t.true(report["waiting_separated"], "waiting is separated")
@@ -118,7 +118,7 @@ def where_switches_are_denied_the_report_says_so(t):
     program = build(t)
     result = t.run(t.workload("noperf"), ASSAY, "tags", "-o", t.path("x.tags"), "--", program,
                    "waits=30", env=place(t))
-    t.has(result.err, "waiting is not told apart")
+    t.has(result.err, "waiting time is not separate")
     report = t.report(t.path("x.tags"))
     t.equal(report["waiting_separated"], False, "waiting_separated")
     waits = [f for f in report["functions"] if f["function"] == "waits"][0]
@@ -168,7 +168,7 @@ def capture_begins_and_ends_when_told(t):
     program = build(t)
     told = t.assay("tags", "-o", t.path("y.tags"), "--start", "off", "--", program, "rounds=5",
                    env=place(t))
-    t.has(told.err, "capture was never put on")
+    t.has(told.err, "recording was not started")
 
 
 LIBRARY = """
@@ -232,8 +232,8 @@ def a_command_without_tags_is_told_why(t):
     t.has(t.assay(*words, t.path("none"), status=127, env=place(t)).err, "cannot be run")
     t.has(t.assay(*words, t.directory, status=126, env=place(t)).err, "cannot be run")
     t.has(t.assay("tags", "--", "list", status=127, env=place(t)).err, "if 'assay tags list'")
-    t.has(t.assay("tags", status=2).err, "wants a command to run")
-    t.has(t.assay("tags", "--memory", "x", "--", "true", status=2).err, "--memory wants MB")
+    t.has(t.assay("tags", status=2).err, "needs a command to run")
+    t.has(t.assay("tags", "--memory", "x", "--", "true", status=2).err, "--memory needs MB")
     # What the report cannot do is told before the command has run for an hour.
     for status, text, words in ((2, "--sort knows no order 'x'", ("-s", "x")),
                                 (2, "no function was named", ("--total",)),

@@ -49,7 +49,7 @@ def what_runs_is_listed(t):
     t.equal([row["pid"] for row in listed(t, second.pid)["processes"]], [second.pid])
     first.end()
     t.equal(listed(t)["ended"], 1, "recordings of the ended")
-    t.has(tags(t, "list").err, "1 recording of a process that ended")
+    t.has(tags(t, "list").err, "1 recording of an exited process")
 
 
 @test
@@ -123,7 +123,7 @@ def mistakes_are_told(t):
         t.has(tags(t, "capture", *words, status=2).err, part)
     t.has(tags(t, "capture", "on", status=1).err, "no process of yours records event tags now")
     t.has(tags(t, "get", "1", status=1).err, "process 1 records no event tags of yours")
-    t.has(tags(t, "list", "x", status=2).err, "'x' is no process id")
+    t.has(tags(t, "list", "x", status=2).err, "'x' is not a process id")
     directory = t.path("recorded")
     (directory / "12-34-0.tags").write_bytes(b"ASAYTAGS" + bytes(5000))
     t.equal(listed(t), {"processes": [], "ended": 0})
@@ -190,15 +190,15 @@ def trouble_with_dumps_is_told(t):
     words = ("import", "-o", t.path("i.tags"))
     result = tags(t, *words, path)
     t.has(result.err, "2 bytes after its last whole record")
-    t.has(result.err, "5 events, whose clock went round 1 time")
+    t.has(result.err, "5 events, whose clock wrapped 1 time")
     t.equal(t.report(t.path("i.tags"))["unknown_tags"], 5, "tags without a name")
     for options, part, status in ((("--layout", "tag:3"), "layout", 1),
-                                  (("--hz", "0"), "--hz wants", 2),
-                                  (("--clock-bits", "99"), "--clock-bits wants", 2),
+                                  (("--hz", "0"), "--hz must", 2),
+                                  (("--clock-bits", "99"), "--clock-bits must", 2),
                                   (("--names", t.path("none")), "none", 1)):
         t.has(tags(t, *words, *options, path, status=status).err, part)
     t.has(tags(t, *words, t.path("none"), status=1).err, str(t.path("none")))
-    t.has(tags(t, *words, status=2).err, "wants one file")
+    t.has(tags(t, *words, status=2).err, "needs one file")
 
 
 # names, flags
@@ -221,7 +221,7 @@ def names_for_assembly_are_given_and_stay(t):
     t.has(header.read_text(), "#define ASSAY_TAG_third ")
     t.equal(tags(t, "names", path, "--header", "-").out, header.read_text())
     t.has(tags(t, "names", t.write("bad", "x/1\ny/1=\n"), status=1).err, "bad")
-    t.has(tags(t, "names", status=2).err, "wants one names file")
+    t.has(tags(t, "names", status=2).err, "needs one names file")
 
 
 @test

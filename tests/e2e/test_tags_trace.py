@@ -126,7 +126,7 @@ def what_cannot_be_found_is_said(t):
     r = t.assay("tags", "trace", "--function", "no_such", path, status=2)
     t.has(r.err, "no function has the name 'no_such'")
     r = t.assay("tags", "trace", "--process", "77", path, status=1)
-    t.has(r.err, "leave no thread of the trace")
+    t.has(r.err, "match no thread of the trace")
     r = t.assay("tags", "trace", "--from", "#1", path, status=2)
     t.has(r.err, "'#1' is not a valid point in time")
     r = t.assay("tags", "trace", cwd=t.directory, status=1)
@@ -136,7 +136,7 @@ def what_cannot_be_found_is_said(t):
     r = t.assay("tags", "trace", "--to", "jpeg", path, status=2)
     t.has(r.err, "the formats of --to are chrome, folded and pprof")
     r = t.assay("tags", "trace", "--depth", "0", path, status=2)
-    t.has(r.err, "--depth wants 1 or more")
+    t.has(r.err, "--depth must be at least 1")
     r = t.assay("tags", "trace", t.path("no_such"), status=1)
     t.has(r.err, "there is no trace ")
     t.has(r.err, "-- COMMAND' would make one")
@@ -146,9 +146,9 @@ def what_cannot_be_found_is_said(t):
     r = t.assay("tags", "trace", t.path("empty"), status=1)
     t.has(r.err, "no trace of event tags: that would have a file 'metadata'")
     r = t.assay("tags", "trace", "--to", "pprof", "--depth", "1", path, status=2)
-    t.has(r.err, "--depth would leave out")
+    t.has(r.err, "--depth would exclude")
     r = t.assay("export", "--to", "callgrind", path, status=2)
-    t.has(r.err, "take chrome, pprof or folded")
+    t.has(r.err, "use chrome, pprof or folded")
 
 
 def at_random(seed, count):

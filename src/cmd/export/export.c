@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* export: recordings in the forms of other tools. */
+/* export: writes recordings in the formats of other tools. */
 #include "cmd/export/export.h"
 
 #include "base/file/file_in_use.h"
@@ -37,20 +37,21 @@ static const struct option options[] = {
          .name = "to",
          .argument = "FORMAT",
          .choices = "pprof,callgrind,folded,chrome,sqlite",
-         .help = "what is written",
+         .help = "the output format",
          .details =
-                 "pprof: gzip'd profile.proto, symbolized, for go tool pprof, speedscope, "
-                 "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; of "
-                 "counted calls alone. folded: a line for each call path, for flame graphs. "
-                 "chrome: trace events in JSON, for Perfetto and speedscope; of event tags alone. "
+                 "pprof: profile.proto compressed by gzip, symbolized, for go tool pprof, "
+                 "speedscope, "
+                 "Pyroscope and Parca. callgrind: for KCachegrind and callgrind_annotate; only "
+                 "counted calls. folded: one line per call path, for flame graphs. "
+                 "chrome: trace events in JSON, for Perfetto and speedscope; only event tags. "
                  "sqlite: the tables and views of 'assay sql', for any program that reads SQLite; "
-                 "of stores and pprof files, too.",
+                 "also stores and pprof files.",
          .offset = AT(to)},
         {.kind = OPTION_STRING,
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "where to (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
+         .help = "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT
                  "); - is standard "
                  "output",
          .offset = AT(output)},
@@ -59,13 +60,12 @@ static const struct option options[] = {
          .argument = "VALUE",
          .help = "folded: the number in each line (default: net, samples)",
          .details =
-                 "Of counted calls and event tags: calls, net, blocked, preempted, or wall, the "
-                 "sum of the last "
-                 "three. Of samples: samples, weight (the time that they stand for, in ns, or the "
-                 "events), and of stacks recorded at switches runnable, blocked or wall. Of a "
-                 "pprof "
-                 "profile: any value that it holds, by its name (default: samples, else the value "
-                 "that its producer shows first).",
+                 "For counted calls and event tags: calls, net, blocked, preempted, or wall (the "
+                 "sum of the last three). For samples: samples, weight (the time that they stand "
+                 "for, in ns, or the number of events), and with stacks recorded at context "
+                 "switches "
+                 "runnable, blocked or wall. For a pprof profile: the name of any of its "
+                 "values (default: samples, else the default value of its producer).",
          .offset = AT(value)},
         {.kind = OPTION_GROUP, .help = "What is read"},
         {.kind = OPTION_INCLUDE, .include = load_to_form_table, .offset = AT(load)},
@@ -76,7 +76,7 @@ static const struct option options[] = {
          .offset = AT(event)},
         {.kind = OPTION_FLAG,
          .name = "no-idle",
-         .help = "leave out samples of idle CPUs",
+         .help = "exclude samples of idle CPUs",
          .offset = AT(no_idle)},
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
@@ -90,8 +90,8 @@ static bool is(const struct export_options *o, const char *format)
 }
 
 /*
- * The bits of the columns that --value names in a recording of assay's own, where wall is a sum and
- * weight a second name; 0: the recording has no such value.
+ * The columns that --value selects in a recording of assay, as bits. In those wall is a sum, and
+ * weight is a second name. 0: the recording has no such value.
  */
 static unsigned columns_of(const struct symbolized_profile *n, const char *value, bool calls)
 {
@@ -126,8 +126,8 @@ int export_open(const struct export_target *target, struct spill *out)
 		               : 0;
 	if (pprof && isatty(STDOUT_FILENO))
 		return command_fail(2,
-		                    "%s: pprof is no text, and standard output is a terminal: name "
-		                    "a file with -o",
+		                    "%s: the pprof format is binary, and standard output is a "
+		                    "terminal: name a file with -o",
 		                    target->command);
 	spill_to(out, STDOUT_FILENO, "standard output");
 	return 0;
@@ -139,7 +139,7 @@ static void tell_below(const struct export_target *target, const struct named_be
 	if (below->rows)
 		command_fail(0,
 		             "%s: %" PRIu64 " %s with %" PRId64
-		             " together left out: values are negative, which %s cannot hold",
+		             " together excluded: %s has no negative values",
 		             target->command, below->rows,
 		             plural(below->rows, "path is", "paths are"), below->sum, what);
 }
@@ -221,8 +221,8 @@ static int export_samples(const struct export_options *o)
 	if (is(o, "callgrind")) {
 		profile_free(profile);
 		return command_fail(2,
-		                    "export: --to callgrind: samples tell of no calls; it is for "
-		                    "recordings of 'assay calls'. Take pprof or folded");
+		                    "export: --to callgrind: samples contain no calls; it is for "
+		                    "recordings of 'assay calls'. Use pprof or folded");
 	}
 	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
@@ -246,7 +246,7 @@ static int export_samples(const struct export_options *o)
 	return status;
 }
 
-/* Options that choose among samples. */
+/* True if there are options that select samples. */
 static bool only_samples(const struct export_options *o)
 {
 	return o->filters.tid.count || o->filters.cpu.count || o->filters.image.count ||
@@ -265,10 +265,9 @@ static int export_calls(const struct export_options *o)
 	int status;
 
 	if (only_samples(o))
-		return command_fail(2,
-		                    "export: --tid, --cpu, --dso, --event, --no-idle and --time "
-		                    "choose among samples; counted calls are chosen by --comm and "
-		                    "--pid");
+		return command_fail(2, "export: --tid, --cpu, --dso, --event, --no-idle and --time "
+		                       "select samples; counted calls are selected by --comm and "
+		                       "--pid");
 	if (load_calls(&calls, &o->load, &err))
 		return command_fail(1, "export: %s", err.text);
 	symbolized_profile_init(&n);
@@ -294,10 +293,10 @@ static int export_tags(const struct export_options *o)
 
 	if (is(o, "callgrind"))
 		return command_fail(2, "export: --to callgrind is for recordings of 'assay calls'; "
-		                       "of event tags take chrome, pprof or folded");
+		                       "use chrome, pprof or folded for event tags");
 	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
 		return command_fail(2,
-		                    "export: of event tags 'assay tags trace --to %s' writes a "
+		                    "export: for event tags 'assay tags trace --to %s' writes a "
 		                    "choice: --thread, --process, --function, --from, --to",
 		                    o->to);
 	if (load_tags_path(&path, &o->load, &err))
@@ -310,21 +309,22 @@ static int export_profile(const struct export_options *o, const char *path)
 	struct export_target target = target_of(o);
 
 	if (only_samples(o) || o->filters.comm.count || o->filters.pid.count)
-		return command_fail(2, "export: of a pprof profile all is written: 'assay sql' "
-		                       "chooses");
+		return command_fail(2,
+		                    "export: a pprof profile is exported as a whole: 'assay sql' "
+		                    "chooses");
 	return export_pprof(path, &target);
 }
 
-/* Tables are not chosen from: who asks them chooses. */
+/* The database contains everything, since queries select from it. */
 static int export_all(const struct export_options *o)
 {
 	if (o->event || o->no_idle || o->filters.comm.count || o->filters.pid.count ||
 	    o->filters.tid.count || o->filters.cpu.count || o->filters.image.count)
-		return command_fail(2, "export: --to sqlite writes all there is: choose in SQL");
+		return command_fail(2, "export: --to sqlite writes everything: select in SQL");
 	return export_sqlite(&o->load, o->output);
 }
 
-/* The kinds of recordings that the options are about. */
+/* The kinds of recordings that the options apply to, as bits. */
 static unsigned about(const struct export_options *o)
 {
 	return (only_samples(o) ? LOAD_BIT(LOAD_SAMPLES) : 0) |
@@ -332,7 +332,7 @@ static unsigned about(const struct export_options *o)
 	       (is(o, "chrome") ? LOAD_BIT(LOAD_TAGS) : 0);
 }
 
-/* The file that is read, if it is the output as well; NULL: none is. */
+/* The input file that is also the output; NULL: none. */
 static const char *own_input(const struct load_options *load, const char *output)
 {
 	const char *path;
@@ -357,7 +357,7 @@ static int check_output(const struct export_options *o)
 	if (!input)
 		return 0;
 	return command_fail(2,
-	                    "export: the output %s is the file %s that is read: name another file "
+	                    "export: the output %s is the input file %s: name another file "
 	                    "with -o",
 	                    output, input);
 }
@@ -371,10 +371,10 @@ static int run(void *p, int argc, char **argv)
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
 	if (!o->to)
-		return command_fail(2, "export: --to says what is written: pprof, callgrind, "
+		return command_fail(2, "export: --to is missing: choose pprof, callgrind, "
 		                       "folded, chrome or sqlite");
 	if (o->value && !is(o, "folded"))
-		return command_fail(2, "export: --value is for --to folded; %s holds all values",
+		return command_fail(2, "export: --value is for --to folded; %s contains all values",
 		                    o->to);
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            about(o));
@@ -397,27 +397,25 @@ static int run(void *p, int argc, char **argv)
 const struct command cmd_export = {
         .name = "export",
         .synopsis = "--to FORMAT [OPTIONS] [FILE...]",
-        .summary = "write a recording in the form of another tool",
+        .summary = "write a recording in the format of another tool",
         .description =
                 "Reads samples (perf.data of assay and of perf), counted calls (of 'assay "
                 "calls'), a trace of event tags (of 'assay tags') or a pprof profile, and writes "
-                "call "
-                "paths with the names of their functions, so that who reads it needs none of the "
-                "programs "
-                "that ran. Without FILE it is perf.data, assay.calls or assay.tags in this "
-                "directory, the newest of those that are there.\n\n"
-                "pprof holds all values at once: of calls their number and the times net, "
-                "blocked and preempted; of samples their number and what they stand for, with "
-                "inlined functions and lines. callgrind holds the times of each function and of "
-                "each pair of caller and callee, with the exact number of calls. folded holds one "
-                "value, chosen by --value. chrome holds each call of a trace of event tags with "
-                "its "
-                "time; 'assay tags trace --to' writes a part of one. sqlite holds all that 'assay "
-                "sql' shows, with windows of a second.\n\n"
-                "Net times may be less than nothing after what counting cost was taken out. pprof "
-                "holds them so; folded and callgrind cannot, and leave such paths out: how many "
-                "and how much is said on standard error and in the file. Of paths deeper than "
-                "1000 functions pprof and folded have the outermost ones, [deeper] and the "
+                "call paths with the names of their functions, so that a reader does not need the "
+                "recorded programs. Without FILE it reads perf.data, assay.calls or assay.tags in "
+                "the current directory, the newest of those that exist.\n\n"
+                "pprof contains all values: for calls their number and the times net, "
+                "blocked and preempted; for samples their number and weight, with "
+                "inlined functions and lines. callgrind contains the times of each function and of "
+                "each pair of caller and callee, with the exact number of calls. folded contains "
+                "one value, selected by --value. chrome contains each call of a trace of event "
+                "tags "
+                "with its time; 'assay tags trace --to' writes a part of it. sqlite contains all "
+                "tables of 'assay sql', with windows of one second.\n\n"
+                "Net times can be negative after the cost of counting was subtracted. pprof "
+                "contains them; folded and callgrind exclude such paths, and print their number "
+                "and sum on standard error and in the file. Of paths deeper than "
+                "1000 functions pprof and folded contain the outermost ones, [deeper] and the "
                 "innermost one.",
         .examples = "assay export --to folded | flamegraph.pl > flame.svg\n"
                     "    a flame graph of ./perf.data\n"
@@ -426,7 +424,7 @@ const struct command cmd_export = {
                     "assay export --to callgrind -o callgrind.out assay.calls\n"
                     "    for KCachegrind\n"
                     "assay export --to folded --value blocked assay.calls\n"
-                    "    where it waited\n"
+                    "    where the program waited\n"
                     "assay export --to sqlite -o perf.db; sqlite3 perf.db 'SELECT * FROM "
                     "by_function'\n"
                     "    as a database\n",

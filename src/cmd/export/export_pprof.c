@@ -15,7 +15,7 @@ const char *export_pprof_file(const struct load_options *o)
 	return path && !load_named(o, 1) && file_kind_of(path, NULL) == FILE_PPROF ? path : NULL;
 }
 
-/* The value that folded prints: the one that was asked for, else samples, else the main one. */
+/* The value for folded: the requested one, else samples, else the main value. */
 static unsigned value_of(const struct symbolized_profile *n)
 {
 	for (unsigned i = 0; !n->wanted && i < n->value_count; i++)
@@ -32,11 +32,11 @@ int export_pprof(const char *path, const struct export_target *target)
 	int status;
 
 	if (strcmp(target->to, "folded") != 0 && strcmp(target->to, "pprof") != 0)
-		return command_fail(
-		        2,
-		        "%s: --to %s: %s is a pprof profile, of which folded, pprof and "
-		        "sqlite can be made",
-		        target->command, target->to, path);
+		return command_fail(2,
+		                    "%s: --to %s: %s is a pprof profile, which can be exported as "
+		                    "folded, pprof "
+		                    "and sqlite",
+		                    target->command, target->to, path);
 	symbolized_profile_init(&n);
 	n.depth_max = NAMED_DEPTH_MAX;
 	n.wanted = target->value;

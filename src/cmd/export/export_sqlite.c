@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The one file that is to be read; NULL: there are several. */
+/* The input file; NULL: there are several. */
 static const char *file_of(const struct load_options *o)
 {
 	if (o->store)
@@ -22,13 +22,12 @@ int export_sqlite(const struct load_options *o, const char *output)
 	int status = 0;
 
 	if (!output || !strcmp(output, "-"))
-		return command_fail(2,
-		                    "export: --to sqlite: a database is a file: name it with -o");
+		return command_fail(2, "export: --to sqlite needs an output file: name it with -o");
 	if (!file)
 		return command_fail(2, "export: --to sqlite takes one file at a time");
 	if (o->from || o->host)
-		return command_fail(2, "export: --to sqlite writes all of a store; 'assay sql' "
-		                       "asks for a part");
+		return command_fail(2, "export: --to sqlite writes the whole store; 'assay sql' "
+		                       "selects a part");
 	if (replace_file_check(output, &err))
 		return command_fail(1, "export: %s", err.text);
 	if (sql_source_open(&source, file, o, &err) || sql_export(source.sql, output, &err))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_sqlite: a recording or a store as a plain SQLite database: what `assay sql` asks, for
- * other tools. Gives the exit status; what went wrong is told. Uses: base, sql.
+ * export_sqlite: writes the tables of `assay sql` for a recording or a store to an SQLite database.
+ * Returns the exit status and prints errors. Uses: base, sql.
  */
 #ifndef ASSAY_CMD_EXPORT_EXPORT_SQLITE_H
 #define ASSAY_CMD_EXPORT_EXPORT_SQLITE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags trace: the code path of a recording of event tags. */
+/* tags trace: prints the code path of a recording of event tags. */
 #include "cmd/export/tags_trace.h"
 #include "cmd/cli/print.h"
 
@@ -37,74 +37,77 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "from",
          .argument = "MOMENT",
-         .help = "from this time on (1.5s, 200ms, 10us, 5ns), or this call (f, f#3)",
+         .help = "start at this time (1.5s, 200ms, 10us, 5ns) or call (f, f#3)",
          .details =
                  "Times are since the first event. f#3 is the third call of f, in time order "
-                 "over all threads that are chosen, from its entry on; f is the first. An inline "
-                 "tag is a moment, too. What had been entered before is told first, as '..'.",
+                 "over all selected threads, starting at its entry; f is the first call. An inline "
+                 "tag also is a moment. Functions that were entered before are printed first, as "
+                 "'..'.",
          .offset = AT(from)},
         {.kind = OPTION_EACH,
          .name = "to",
          .argument = "MOMENT|FORMAT",
-         .help = "up to this time, or this call's exit; or: chrome, folded, pprof in place of text",
-         .details = "May be given twice, once for a moment and once for a format. chrome: trace "
-                    "events in JSON, for Perfetto and speedscope. folded: net times in ns, a line "
-                    "a call path, for flame graphs. pprof: calls and times of each call path. A "
-                    "function that is named as a format is meant by folded#1.",
+         .help = "end at this time or at this call's exit; or the format chrome, folded or pprof",
+         .details =
+                 "May be given twice, once for a moment and once for a format. chrome: trace "
+                 "events in JSON, for Perfetto and speedscope. folded: net times in ns, one line "
+                 "per call path, for flame graphs. pprof: calls and times of each call path. A "
+                 "function with the name of a format is selected by folded#1.",
          .offset = AT(to)},
         {.kind = OPTION_EACH,
          .name = "function",
          .argument = "NAME",
-         .help = "calls of NAME alone, and what is in them",
+         .help = "only calls of NAME, and the calls within them",
          .offset = AT(functions)},
         {.kind = OPTION_COUNT,
          .name = "depth",
          .argument = "N",
-         .help = "N levels of calls; with --function from there (default: all)",
+         .help = "N levels of calls, with --function below it (default: all)",
          .offset = AT(depth)},
         {.kind = OPTION_LIST,
          .name = "thread",
          .argument = "TID|NAME,...",
-         .help = "these threads alone",
+         .help = "only these threads",
          .offset = AT(threads)},
         {.kind = OPTION_LIST,
          .name = "process",
          .argument = "PID|NAME,...",
-         .help = "these processes alone; of a device's capture by the number in its trace",
+         .help = "only these processes; for captures of a device by the number in the trace",
          .offset = AT(processes)},
         {.kind = OPTION_COUNT,
          .letter = 'n',
          .name = "lines",
          .argument = "N",
          .help = "at most N lines",
-         .details = "A line on standard error says that the trace goes on. Nothing behind the "
-                    "last line is read, except what tells the times of the lines that are shown.",
+         .details = "A line on standard error reports that the trace continues. Events after the "
+                    "last line are read only for the times of the printed lines.",
          .offset = AT(lines)},
         {.kind = OPTION_GROUP, .help = "How"},
         {.kind = OPTION_FLAG,
          .name = "wall",
-         .help = "times have in them what was switched out",
+         .help = "include time switched out in the times",
          .offset = AT(wall)},
         {.kind = OPTION_FLAG,
          .name = "columns",
-         .help = "threads side by side (default: merged, each line with its thread)",
+         .help = "print threads side by side (default: merged, each line with its thread)",
          .offset = AT(columns)},
         {.kind = OPTION_COUNT,
          .name = "window",
          .argument = "EVENTS",
-         .help = "how far to look for an exit, to tell times at the entry (default 65536)",
-         .details = "The lines of so many events are held back at most, 80 bytes each. A call that "
-                    "lasts longer has its times at the exit. 0: all have.",
+         .help = "distance in which the exit is searched, to print times at the entry (default "
+                 "65536)",
+         .details = "At most this number of lines is held back, 80 bytes each. A call that "
+                    "lasts longer has its times at the exit. 0: all calls have.",
          .offset = AT(window)},
         {.kind = OPTION_STRING,
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "where to (default: standard output; pprof: " EXPORT_PPROF_DEFAULT ")",
+         .help = "the output file (default: standard output; pprof: " EXPORT_PPROF_DEFAULT ")",
          .offset = AT(output)},
         {.kind = OPTION_FLAG,
          .name = "no-demangle",
-         .help = "names as the linker knows them",
+         .help = "print mangled names",
          .offset = AT(raw_names)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
@@ -139,8 +142,8 @@ static int open_trace(struct tag_recording **r, const char *path, bool raw_names
 	return 0;
 }
 
-/* A moment that never came is why less is shown than may have been meant; nothing, of --from. */
-static int tell_points(const struct tag_trace_options *o, const struct tag_trace_result *result)
+/* Reports a moment that did not occur, which explains a short or empty output. */
+static int report_points(const struct tag_trace_options *o, const struct tag_trace_result *result)
 {
 	const struct tag_point *points[] = {&o->from, &o->to};
 	const bool met[] = {result->from_met, result->to_met};
@@ -161,7 +164,7 @@ static int tell_points(const struct tag_trace_options *o, const struct tag_trace
 	return o->from.given && !result->from_met ? 1 : 0;
 }
 
-/* Another tool's format that is not known passes for a function: say which there are. */
+/* An unknown format is parsed as a function, so the message lists the formats. */
 static const char *to_hint(const struct tag_trace_options *t, const struct error *err)
 {
 	return err->code == ENOENT && t->to.function && strstr(err->text, t->to.function)
@@ -169,7 +172,7 @@ static const char *to_hint(const struct tag_trace_options *t, const struct error
 	               : "";
 }
 
-/* Runs it; what is written and does not come to an end is given up. */
+/* Runs the trace; an unfinished output is discarded. */
 static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
                      const struct export_target *target, struct tag_trace_result *result,
                      const struct spill *out)
@@ -183,8 +186,8 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 		return 0;
 	if (!result->chosen && (t->thread_count || t->process_count))
 		return command_fail(1,
-		                    "%s: --thread and --process leave no thread of the trace: they "
-		                    "take numbers, or names as the trace has them",
+		                    "%s: --thread and --process match no thread of the trace: they "
+		                    "take numbers, or names as in the trace",
 		                    target->command);
 	if (result->cut) {
 		print_message("the trace continues after %s %" PRIu64 " %s (-n)",
@@ -192,7 +195,7 @@ static int run_trace(struct tag_recording *r, const struct tag_trace_options *t,
 		              plural(result->lines, "line", "lines"));
 		return 0;
 	}
-	return tell_points(t, result);
+	return report_points(t, result);
 }
 
 static int close_output(const struct export_target *target, struct spill *out, int status)
@@ -223,7 +226,7 @@ static int to_text(struct tag_recording *r, const struct trace_options *o,
 	}
 	tags_trace_text_init(&text, r, &style, &out);
 	text.columns = o->columns;
-	/* A number is one thread, and it is known which. */
+	/* If the only thread is given by number, lines need no name. */
 	text.names &= o->threads.count != 1 || o->threads.items[0][0] < '0' ||
 	              o->threads.items[0][0] > '9';
 	t->line = tags_trace_text_line;
@@ -235,7 +238,7 @@ static int to_text(struct tag_recording *r, const struct trace_options *o,
 	return close_output(target, &out, status);
 }
 
-/* Before the first byte: programs that read this form hold all of it in memory. */
+/* Warns before the first byte is written, since other tools load the whole file into memory. */
 static void warn_of_size(const struct tag_recording *r, const struct tag_trace_options *t,
                          const struct export_target *target)
 {
@@ -247,7 +250,7 @@ static void warn_of_size(const struct tag_recording *r, const struct tag_trace_o
 		return;
 	text_bytes(&size, bytes);
 	command_fail(0,
-	             "%s: about %s of JSON will be written, and Perfetto and speedscope load some "
+	             "%s: about %s of JSON will be written; Perfetto and speedscope load some "
 	             "hundred MB. 'assay tags trace --to chrome' writes a part: --from, --to, "
 	             "--thread, --process, --function, --depth",
 	             target->command, buf_text(&size));
@@ -268,7 +271,7 @@ static int to_chrome(struct tag_recording *r, struct tag_trace_options *t,
 	chrome_init(&chrome, r, &out);
 	t->line = chrome_line;
 	t->of = &chrome;
-	t->window = 0; /* its times stand at the exits */
+	t->window = 0; /* the times are at the exits */
 	status = run_trace(r, t, target, &result, &out);
 	chrome_end(&chrome);
 	chrome_done(&chrome);
@@ -317,7 +320,7 @@ int tags_trace_export(const char *path, const struct export_target *target, bool
 	return status;
 }
 
-/* --to is a format or a moment. */
+/* Parses --to, which is a format or a moment. */
 static int read_to(const struct trace_options *o, struct tag_trace_options *t,
                    struct export_target *target)
 {
@@ -345,14 +348,14 @@ static int check(const struct trace_options *o, const struct tag_trace_options *
 	if (*target->to && o->columns)
 		return command_fail(2, "tags trace: --columns is for text");
 	if (*target->to && t->lines)
-		return command_fail(2, "tags trace: --lines is for text; %s holds the whole",
+		return command_fail(2,
+		                    "tags trace: --lines is for text; %s contains the whole trace",
 		                    target->to);
 	if (t->depth && (!strcmp(target->to, "folded") || !strcmp(target->to, "pprof")))
-		return command_fail(
-		        2,
-		        "tags trace: --depth would leave out the time of what is deeper; "
-		        "%s holds all levels",
-		        target->to);
+		return command_fail(2,
+		                    "tags trace: --depth would exclude the time of deeper calls; "
+		                    "%s contains all levels",
+		                    target->to);
 	if (!t->from.function && !t->to.function && t->from.given && t->to.given &&
 	    t->from.ns > t->to.ns)
 		return command_fail(2, "tags trace: --to is before --from");
@@ -380,7 +383,7 @@ static int run(void *p, int argc, char **argv)
 	if (argc > 1)
 		return command_fail(2, "tags trace: one trace at a time");
 	if (!o->depth)
-		return command_fail(2, "tags trace: --depth wants 1 or more");
+		return command_fail(2, "tags trace: --depth must be at least 1");
 	if (o->from && tag_point_parse(&t.from, o->from, &err))
 		return command_fail(2, "tags trace: --from: %s", err.text);
 	status = read_to(o, &t, &target);
@@ -398,22 +401,21 @@ static int run(void *p, int argc, char **argv)
 const struct command cmd_tags_trace = {
         .name = "tags trace",
         .synopsis = "[OPTIONS] [DIR]",
-        .summary = "what ran, when, inside what: the code path of a tag trace",
+        .summary = "print the code path of a tag trace: each call with its time",
         .description =
                 "Prints the calls of a trace of event tags in time order, with the time since the "
                 "first event: '-> f (net, total)' at the entry, '<- f' at the exit, '== name' for "
-                "an inline tag, '---- Context switch out ----' and 'in', and gaps where they are. "
-                "DIR is what 'assay tags' wrote, or a CTF trace of this kind; without it "
-                "assay.tags in this directory.\n\n"
-                "Net is the function alone, total with its callees; time switched out is in "
-                "neither, "
-                "unless --wall. The exit has to be known for that: lines are held back for "
-                "--window events at most, and a call that lasts longer is told as '-> f (...)', "
-                "with its times at '<- f (net, total)'. So printing begins at once, whatever the "
-                "length of the trace. '~' marks times that may be wrong, for events are missing "
-                "there.\n\n"
-                "Several threads are merged by time, and each line names its own. On a terminal "
-                "lines are cut at its width; in a pipe and in a file they are whole.",
+                "an inline tag, '---- Context switch out ----' and 'in', and gaps. "
+                "DIR is a trace of 'assay tags', or a CTF trace of this kind; the default is "
+                "assay.tags in the current directory.\n\n"
+                "Net is the function alone, total includes its callees. Neither includes time "
+                "switched out, unless --wall is given. Times at the entry need the exit: lines are "
+                "held back for at most --window events, and a longer call is printed as "
+                "'-> f (...)', with its times at '<- f (net, total)'. So printing begins at once, "
+                "even for a long trace. '~' marks times that may be wrong because events are "
+                "missing.\n\n"
+                "Several threads are merged by time, and each line has its thread. On a terminal "
+                "lines are truncated at its width; in a pipe and in a file they are complete.",
         .examples = "assay tags trace | less\n"
                     "    all of ./assay.tags\n"
                     "assay tags trace --from 'parse#3' --to 'parse#3' --depth 4\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_trace: `assay tags trace`, and what `assay export` has of it for traces of event
- * tags. Uses: what command.h uses.
+ * tags_trace: `assay tags trace`, and the export of traces of event tags for `assay export`. Uses:
+ * as command.h.
  */
 #ifndef ASSAY_CMD_EXPORT_TAGS_TRACE_H
 #define ASSAY_CMD_EXPORT_TAGS_TRACE_H
@@ -14,7 +14,7 @@
 
 extern const struct command cmd_tags_trace;
 
-/* All of the trace at `path` as chrome, folded or pprof; the exit status. */
+/* Writes the whole trace at `path` as chrome, folded or pprof. Returns the exit status. */
 int tags_trace_export(const char *path, const struct export_target *target, bool raw_names);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sql: a recording or a store, asked in SQL. */
+/* sql: SQL queries on a recording or a store. */
 #include "cmd/cli/command.h"
 #include "cmd/sql/sql_output.h"
 #include "cmd/sql/sql_shell.h"
@@ -31,18 +31,17 @@ static const struct option options[] = {
          .name = "format",
          .argument = "FORMAT",
          .choices = SQL_FORMATS,
-         .help = "how rows are written: table (the default), csv or json",
-         .details = "table: columns that line up; control characters in names are shown as \\x1b. "
-                    "csv: as in RFC 4180 with lines that end in LF, and a line of names. json: an "
-                    "array of objects, one a "
-                    "row, numbers as numbers.",
+         .help = "the output format: table (the default), csv or json",
+         .details = "table: aligned columns; control characters in names are printed as \\x1b. "
+                    "csv: RFC 4180, with lines that end in LF, and a header line. json: an "
+                    "array with one object per row, numbers as numbers.",
          .offset = AT(format)},
         {.kind = OPTION_NUMBER,
          .name = "window",
          .argument = "SECONDS",
-         .help = "samples of a recording are told apart by windows of that length (default 1)",
-         .details = "What `windows` and `samples.window` are about. A store has the windows that "
-                    "it was recorded with.",
+         .help = "length of the windows of a recording (default 1)",
+         .details = "For `windows` and `samples.window`. A store has the windows of its "
+                    "measurements.",
          .offset = AT(window)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
@@ -82,46 +81,47 @@ static int ask_input(struct sql *s, const struct sql_options *o)
 	struct buf text = {0};
 	int status = read_input(&text);
 
-	buf_puts(&text, ""); /* there is text, if empty */
+	buf_puts(&text, ""); /* the text is not NULL, even if it is empty */
 	if (!status && strlen(buf_text(&text)) != text.size)
-		status = command_fail(1, "sql: standard input is no SQL: it has a byte of 0");
+		status = command_fail(1, "sql: standard input is not SQL: it contains a zero byte");
 	if (!status)
 		status = sql_shell_text(s, o->format, &o->style, text.data);
 	buf_done(&text);
 	return status;
 }
 
-/* A query in the place of the file, as other tools have a default for that. */
+/* True for a query in the place of the file; other tools have a default file. */
 static bool is_query(const char *word)
 {
 	return (!strncasecmp(word, "select ", 7) || !strncasecmp(word, "with ", 5)) &&
 	       access(word, F_OK);
 }
 
-/* Wrong use; 0: none. */
+/* Checks the use. Returns 0, or the exit status after a message. */
 static int check(const struct sql_options *o, int argc, char **argv)
 {
 	if (argc < 1)
-		return command_fail(2, "sql: which FILE? A recording, or a store of 'assay start "
-		                       "--store'");
+		return command_fail(2,
+		                    "sql: FILE is missing: a recording, or a store of 'assay start "
+		                    "--store'");
 	if (is_query(argv[0]))
 		return command_fail(2, "sql: the FILE comes before the query: assay sql FILE '%s'",
 		                    argv[0]);
 	if (argc > 2)
 		return command_fail(2,
-		                    "sql: one FILE and one QUERY, and '%s' is more: put the "
-		                    "query in quotes",
+		                    "sql: takes one FILE and one QUERY, so '%s' is too many: put "
+		                    "the query in quotes",
 		                    argv[2]);
 	if (argc == 1 && !strcmp(argv[0], "-"))
 		return command_fail(2, "sql: standard input cannot be both the recording and the "
 		                       "query");
 	if (o->window && file_kind_of(argv[0], NULL) == FILE_STORE)
 		return command_fail(2,
-		                    "sql: --window: %s is a store, and has the windows that it "
-		                    "was recorded with",
+		                    "sql: --window: %s is a store, which has the windows of its "
+		                    "measurements",
 		                    argv[0]);
 	if (o->window < 0 || (o->window > 0 && o->window < 0.001) || o->window > WINDOW_SECONDS_MAX)
-		return command_fail(2, "sql: --window: a number of seconds, 0.001 at least");
+		return command_fail(2, "sql: --window needs a number of seconds, at least 0.001");
 	return 0;
 }
 
@@ -152,28 +152,28 @@ static int run(void *p, int argc, char **argv)
 const struct command cmd_sql = {
         .name = "sql",
         .synopsis = "[OPTIONS] FILE [QUERY]",
-        .summary = "ask a recording or a store in SQL",
+        .summary = "query a recording or a store in SQL",
         .description =
                 "Shows any recording (perf.data, call paths, event tags, pprof) or a store of "
                 "'assay start --store' as tables of SQLite, with the same names and columns: "
                 "samples, processes, threads, images, functions, frames, stacks, windows, "
-                "ledger, calls, events and more; and views for the usual questions: "
+                "ledger, calls, events and more; and views for common queries: "
                 "by_application, by_application_address, by_function, by_process, by_thread, "
                 "by_cpu, by_mode, by_minute, by_cgroup, and diff(a_from, a_to, b_from, b_to) of "
-                "two stretches of time. docs/SQL.md explains each column. Nothing is copied: a "
-                "recording's tables are looked up in what was loaded.\n\n"
-                "QUERY is one or more statements. Without it they are read from standard input, "
-                "and at a terminal asked for, one after the other, with history; .help tells "
-                "what else there is.\n\n"
-                "Nothing is ever written to FILE, and a store that somebody else made runs "
-                "nothing of its own: ATTACH, settings and writing are refused. CREATE TEMP "
-                "TABLE and CREATE TEMP VIEW are yours until the end.",
+                "two time ranges. docs/SQL.md explains each column. Nothing is copied: a "
+                "recording's tables are read from the loaded data.\n\n"
+                "QUERY is one or more statements. Without it they are read from standard input; "
+                "at a terminal there is a prompt with history, and .help lists its "
+                "commands.\n\n"
+                "FILE is never written, and a store of another user cannot run code: "
+                "ATTACH, settings and writes are refused. CREATE TEMP TABLE and CREATE TEMP "
+                "VIEW last until the command ends.",
         .examples = "assay sql perf.data 'SELECT * FROM by_function LIMIT 10'\n"
                     "    the functions with most time\n"
                     "assay sql --format csv perf.data 'SELECT * FROM by_minute' > minutes.csv\n"
-                    "    for a spreadsheet\n"
+                    "    rows for a spreadsheet\n"
                     "assay sql history.db\n"
-                    "    ask one question after the other\n",
+                    "    a prompt for queries\n",
         .options = options,
         .options_size = sizeof(struct sql_options),
         .opens_images = true,

@@ -17,18 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TABLE_ROWS 2000 /* that widths are found of, before they are printed */
+#define TABLE_ROWS 2000 /* the first rows decide the widths of the columns */
 
 struct sql_output {
 	enum sql_format format;
 	const struct text_style *style;
 	struct spill *out;
-	VEC(char *) names; /* of the statement's columns; empty: none is under way */
+	VEC(char *) names; /* of the statement's columns; empty: no statement runs */
 	struct json json;
 	/* table: rows that are not printed yet */
 	struct table table;
 	VEC(char *) cells;
-	VEC(bool) texts; /* by column: something else than a number came */
+	VEC(bool) texts; /* by column: a value was not a number */
 	size_t rows;
 	bool aligned; /* the table has its columns */
 };
@@ -48,7 +48,7 @@ bool sql_format_parse(const char *name, enum sql_format *format)
 	return false;
 }
 
-/* The statement is over. */
+/* Resets the state after a statement. */
 static void forget(struct sql_output *o)
 {
 	if (o->aligned)
@@ -67,7 +67,7 @@ static void add_hex(struct buf *out, const struct sql_value *v)
 		buf_addf(out, "%02x", (unsigned char)v->text[i]);
 }
 
-/* As short as it can be, and still the same number. */
+/* Adds the shortest text that is read as the same number. */
 static void add_real(struct buf *out, double value)
 {
 	char text[32];
@@ -92,7 +92,7 @@ static void add_cell(struct sql_output *o, size_t column, const struct sql_value
 		buf_addf(&text, "%" PRId64, v->integer);
 		break;
 	case SQL_REAL:
-		/* Times of 1 ms and more in ns are not for exponents. */
+		/* Times in ns of 1 ms and more are printed without an exponent. */
 		buf_addf(&text, fabs(v->real) >= 1e5 && fabs(v->real) < 1e15 ? "%.0f" : "%.6g",
 		         v->real);
 		break;
@@ -110,7 +110,7 @@ static void add_cell(struct sql_output *o, size_t column, const struct sql_value
 	buf_done(&text);
 }
 
-/* Prints the rows that are held. The first ones decide which columns are numbers. */
+/* Prints the buffered rows. The first ones decide which columns are numbers. */
 static void print_cells(struct sql_output *o)
 {
 	size_t columns = o->names.count;
@@ -139,7 +139,7 @@ static void csv_text(struct buf *out, const char *text, size_t bytes)
 	bool quoted = !bytes;
 
 	for (size_t i = 0; i < bytes && !quoted; i++)
-		quoted = strchr("\",\r\n", text[i]); /* NUL, too */
+		quoted = strchr("\",\r\n", text[i]); /* also NUL */
 	if (!quoted) {
 		buf_add(out, text, bytes);
 		return;
@@ -172,7 +172,7 @@ static void csv_row(struct buf *out, const struct sql_value *values, size_t coun
 	buf_putc(out, '\n');
 }
 
-/* json_double() rounds as reports do; here each number is what SQLite has. */
+/* json_double() rounds as reports do; here each number is the exact one of SQLite. */
 static void json_real(struct json *j, double value)
 {
 	json_null(j);
@@ -244,7 +244,7 @@ static void begin(struct sql_output *o, const struct sql_value *names, size_t co
 		json_array(&o->json);
 }
 
-/* After the last row. */
+/* Ends the output after the last row. */
 static void finish(struct sql_output *o)
 {
 	if (!o->names.count)
@@ -294,7 +294,8 @@ int sql_output_fail(const struct error *err)
 	return command_fail(1, "sql: %s", err->text);
 }
 
-/* Rows so far are printed; an array stays open: what is cut short is not to look whole. */
+/* Prints the rows so far. A JSON array stays open, so that a truncated output does not look
+ * complete. */
 static void cut(struct sql_output *o)
 {
 	if (o->names.count && o->format == SQL_TABLE && o->rows)

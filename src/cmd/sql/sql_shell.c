@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What Ctrl-C sets. */
+/* Set by Ctrl-C. */
 static volatile sig_atomic_t interrupted;
 
 struct shell {
@@ -104,7 +104,7 @@ static int run_dot(struct shell *sh, const char *line)
 	else if (!strcmp(word, ".mode"))
 		status = set_mode(sh, argument);
 	else
-		status = command_fail(1, "sql: there is no %s; .help tells what there is", word);
+		status = command_fail(1, "sql: there is no %s; .help lists the commands", word);
 	fflush(stdout);
 	free(copy);
 	return status;
@@ -119,7 +119,7 @@ int sql_shell_dot(struct sql *s, const char *format, const struct style_options 
 	return run_dot(&sh, line);
 }
 
-/* Before it, all statements have ended: one that begins so would be none (`;` is, and comments). */
+/* True if the text contains no open statement, only `;` and comments. */
 static bool is_between(const struct buf *statements)
 {
 	struct buf text = {0};
@@ -148,7 +148,7 @@ int sql_shell_text(struct sql *s, const char *format, const struct style_options
 		}
 		status = ask(&sh, buf_text(&statements));
 		buf_clear(&statements);
-		buf_pad(&statements, '\n', lines); /* errors tell the line */
+		buf_pad(&statements, '\n', lines); /* errors contain the line */
 		if (!status)
 			status = run_dot(&sh, line);
 	}
@@ -158,7 +158,7 @@ int sql_shell_text(struct sql *s, const char *format, const struct style_options
 	return status;
 }
 
-/* Nothing is asked yet. */
+/* True if there is no statement yet. */
 static bool is_blank(const char *text)
 {
 	return !text[strspn(text, " \t\n;")];
@@ -209,13 +209,13 @@ int sql_shell(struct sql *s, const char *format, const struct style_options *sty
 	struct error err = {0};
 
 	sql_format_parse(format, &sh.format);
-	/* What is wrong with the tables is told before the first question. */
+	/* Errors of the tables are reported before the first prompt. */
 	if (sql_run(s, "", NULL, NULL, &err))
 		return sql_output_fail(&err);
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, &before);
 	sql_stop_when(s, &interrupted);
-	print_line("%s: .tables lists what there is, .help tells more", file);
+	print_line("%s: .tables lists the tables, .help the commands", file);
 	fflush(stdout);
 	editor = line_editor_open("sql", &interrupted);
 	loop(&sh, editor);

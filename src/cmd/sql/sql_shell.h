@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql_shell: questions at a terminal, one after the other, until .quit or the end of input.
+ * sql_shell: a prompt for queries at a terminal, until .quit or the end of input.
  *
- * A statement ends with `;` and may take several lines. Ctrl-C ends the statement that runs
- * or is being typed, not the shell. Lines are kept in $XDG_STATE_HOME/assay/sql_history (else
- * ~/.local/state), 0600; where they cannot be kept nothing is said. Gives the exit status.
- * One thread; SIGINT is the shell's meanwhile. Uses: base, output, sql.
+ * A statement ends with `;` and may have several lines. Ctrl-C ends the running statement or the
+ * typed one, not the shell. Lines are saved in $XDG_STATE_HOME/assay/sql_history (else
+ * ~/.local/state), mode 0600; a failure to save them is not reported. Returns the exit status. One
+ * thread; the shell handles SIGINT while it runs. Uses: base, output, sql.
  */
 #ifndef ASSAY_CMD_SQL_SQL_SHELL_H
 #define ASSAY_CMD_SQL_SQL_SHELL_H
@@ -16,12 +16,12 @@
 int sql_shell(struct sql *s, const char *format, const struct style_options *style,
               const char *file);
 
-/* Statements, and dot commands that stand between them as lines of their own: standard input's.
- * Ends at the first error. `text` is taken apart. */
+/* Runs statements from standard input, with dot commands on their own lines between them.
+ * Ends at the first error. `text` is modified. */
 int sql_shell_text(struct sql *s, const char *format, const struct style_options *style,
                    char *text);
 
-/* One of its dot commands, as a QUERY. */
+/* Runs one dot command that is given as the QUERY. */
 int sql_shell_dot(struct sql *s, const char *format, const struct style_options *style,
                   const char *line);
 

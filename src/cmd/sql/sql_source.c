@@ -83,7 +83,7 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 
 	*s = (struct sql_source){.options = *options, .path = store_path_to_read(path)};
 	path = s->path;
-	/* What else was named is not read. */
+	/* Other inputs in the options are not read. */
 	s->options.inputs = (struct option_list){0};
 	s->options.arguments = &s->path;
 	s->options.argument_count = 1;
@@ -95,8 +95,8 @@ int sql_source_open(struct sql_source *s, const char *path, const struct load_op
 		return sql_open_store(&s->sql, path, err);
 	if (kind == FILE_DATABASE)
 		return error_set(err, EINVAL,
-		                 "%s is a database, but no store of assay's: sqlite3 and other "
-		                 "programs read it as it is",
+		                 "%s is a database, but not a store of assay: sqlite3 and other "
+		                 "programs read it directly",
 		                 path);
 	ret = sql_open(&s->sql, err);
 	return ret ? ret : open_recording(s, err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql_source: a file of any kind, opened for SQL: a store, samples, call paths, event tags,
- * pprof. The content tells which. It is read when a table that needs it is looked at; what is not
- * in the tables though the file had it is told on standard error then.
+ * sql_source: opens a file of any kind for SQL: a store, samples, call paths, event tags, pprof.
+ * The content decides. The file is read at the first query for a table that needs it. Data of the
+ * file that is missing in the tables is then reported on standard error.
  *
- * sql_source_open() / sql_source_close(), which is also for what failed to open. One thread.
- * Errors: 0 or -errno. Uses: base, format, profile, sql, store, symbol, view.
+ * sql_source_open(), queries, sql_source_close(), also after a failed open. One thread. Errors: 0
+ * or -errno. Uses: base, format, profile, sql, store, symbol, view.
  */
 #ifndef ASSAY_CMD_SQL_SQL_SOURCE_H
 #define ASSAY_CMD_SQL_SQL_SOURCE_H
@@ -24,10 +24,10 @@ struct sql_source {
 	bool has_named;
 };
 
-#define SQL_SOURCE_WINDOW_NS 1000000000 /* where options say nothing */
+#define SQL_SOURCE_WINDOW_NS 1000000000 /* the default */
 
-/* Of the options those about symbols, --time and window_ns count; what they point to must stay, and
- * the source where it is. */
+/* Uses the options for symbols, --time and window_ns. Their strings, and the address of the source,
+ * must stay valid. */
 int sql_source_open(struct sql_source *s, const char *path, const struct load_options *options,
                     struct error *err);
 void sql_source_close(struct sql_source *s);

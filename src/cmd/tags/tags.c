@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags: event tags of a command: what ran, when, inside what. */
+/* tags: records event tags of a command: each call with its time. */
 #include "cmd/tags/tags.h"
 #include "cmd/cli/print.h"
 
@@ -41,26 +41,28 @@ static const struct option options[] = {
          .name = "memory",
          .argument = "MB",
          .help = "memory for the events of each process (default 256; 32 to stop or wrap)",
-         .details = "MB, or bytes with k, M or G. It is taken in steps, as events come. Where it "
-                    "is used up, what comes is discarded and counted (--mode stream, stop), or "
-                    "the oldest is given up (--mode wrap).",
+         .details = "MB, or bytes with k, M or G. Memory is allocated in steps. When it is full, "
+                    "new events are discarded and counted (--mode stream, stop), or the oldest "
+                    "events are overwritten (--mode wrap).",
          .offset = AT(memory)},
         {.kind = OPTION_STRING,
          .name = "mode",
          .argument = "MODE",
          .choices = "stream,stop,wrap",
-         .help = "stream: write all meanwhile (default); stop when full; wrap: the latest",
-         .details = "stream: events are written to the trace while COMMAND runs, of any length. "
-                    "stop: they stay in memory, and when that is full, it is the end: nothing "
-                    "disturbs COMMAND. wrap: likewise, but the oldest make room: a flight "
-                    "recorder.",
+         .help = "stream: write all (default); stop: until full; wrap: the latest",
+         .details =
+                 "stream: events are written to the trace while COMMAND runs; the trace may have "
+                 "any length. stop: events stay in memory, and recording ends when it is full; "
+                 "no other process disturbs COMMAND. wrap: as stop, but the oldest events are "
+                 "overwritten: a flight "
+                 "recorder.",
          .offset = AT(mode)},
         {.kind = OPTION_STRING,
          .name = "start",
          .argument = "WHEN",
          .choices = "on,off",
          .help = "off: record nothing until 'assay tags capture on' (default on)",
-         .details = "The program itself may put capture on and off, too: assay_tags_start() and "
+         .details = "The program can also start and stop recording: assay_tags_start() and "
                     "assay_tags_stop().",
          .offset = AT(start)},
         {.kind = OPTION_GROUP, .help = "Output"},
@@ -68,7 +70,7 @@ static const struct option options[] = {
         {.kind = OPTION_FLAG,
          .letter = 'q',
          .name = "quiet",
-         .help = "no report and no closing line; the trace alone",
+         .help = "print no report and no closing line; write only the trace",
          .offset = AT(quiet)},
         {.kind = OPTION_GROUP, .help = "The report"},
         {.kind = OPTION_INCLUDE, .include = report_tags_option_table, .offset = AT(report)},
@@ -96,12 +98,13 @@ static void tell_running(const struct tags_run_result *result, const char *direc
 {
 	size_t running = result->tags.running;
 
-	print_message("%zu %s still running, recorded so far; later events stay in %s, for 'assay "
-	              "tags get'",
-	              running, plural(running, "process is", "processes are"), directory);
+	print_message(
+	        "%zu %s still running, and recorded so far; later events are in %s, for 'assay "
+	        "tags get'",
+	        running, plural(running, "process is", "processes are"), directory);
 }
 
-/* Says what became of the command's events, and reports; the exit status. */
+/* Prints messages on the recording, and the report. Returns the exit status. */
 static int report(const struct tags_options *o, const char *program, const char *directory,
                   const struct tags_run_result *result)
 {
@@ -114,16 +117,17 @@ static int report(const struct tags_options *o, const char *program, const char 
 		return command_fail(1, "tags: %s", err.text);
 	}
 	if (result->no_switches)
-		print_message("waiting is not told apart: %s", result->no_switches);
+		print_message("waiting time is not separate: %s", result->no_switches);
 	if (result->tags.running)
 		tell_running(result, directory);
 	if (!result->tags.events && !strcmp(o->start, "off"))
-		print_message("nothing was recorded, for capture was never put on: 'assay tags "
-		              "capture on', or assay_tags_start() in the program");
+		print_message(
+		        "nothing was recorded, because recording was not started: 'assay tags "
+		        "capture on', or assay_tags_start() in the program");
 	if (o->quiet)
 		return 0;
 	tags_output_tell(&result->tags, o->output);
-	/* A reader that has seen enough must not keep what follows from being done. */
+	/* If the reader of the output closes it, the cleanup must still be done. */
 	signal(SIGPIPE, SIG_IGN);
 	return report_tags_print(o->output, &o->report);
 }
@@ -156,7 +160,7 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 		status = command_fail(1, "tags: %s", err.text);
 	}
 	if (!tags_session_end(directory) && !result.tags.running)
-		print_message("events that were not written stay in %s: 'assay tags get -o DIR' "
+		print_message("unwritten events are in %s: 'assay tags get -o DIR' "
 		              "writes them to DIR",
 		              directory);
 	tags_run_result_done(&result);
@@ -173,8 +177,8 @@ static int run(void *p, int argc, char **argv)
 	if (*argv && !strcmp(*argv, "--"))
 		argv++;
 	if (!*argv)
-		return command_fail(2, "tags: wants a command to run (assay tags -- COMMAND), or "
-		                       "one of its own: list, get, capture, trace, import, names, "
+		return command_fail(2, "tags: needs a command to run (assay tags -- COMMAND), or "
+		                       "a subcommand: list, get, capture, trace, import, names, "
 		                       "flags");
 	if (o->memory && run_memory("tags", o->memory, memory))
 		return 2;
@@ -197,21 +201,21 @@ static const struct command *const subcommands[] = {&tags_list,      &tags_get, 
 const struct command cmd_tags = {
         .name = "tags",
         .synopsis = "[OPTIONS] [--] COMMAND [ARG...]",
-        .summary = "record every function's entry and exit of a command, with its time",
+        .summary = "record each entry and exit of a command's functions, with the time",
         .description =
-                "Runs COMMAND, which was built with the compiler's plugin assay_tags.so, and "
+                "Runs COMMAND, which was built with the compiler plugin assay_tags.so, and "
                 "records an event at the entry and the exit of each function, and at each inline "
-                "tag: what ran, when, inside what. Children are followed. When COMMAND has ended, "
+                "tag. Children are included. When COMMAND has exited, "
                 "its trace is in a directory in the Common Trace Format, and a summary by "
                 "function is printed: elapsed time, net time, calls, longest, average and "
-                "shortest. The exit status is COMMAND's.\n\n"
-                "'assay tags flags' prints the flags to build with. A program that is built so "
-                "records its first events whenever it runs, without assay tags, until its memory "
-                "is full: list, get and capture see it all the same. Programs that were built "
-                "without are left as they are.\n\n"
-                "When threads wait, and when they are preempted, is recorded where the kernel "
-                "allows it ('assay doctor'), and stands apart from the functions' times. What "
-                "found no room is counted, and told.",
+                "shortest. The exit status is that of COMMAND.\n\n"
+                "'assay tags flags' prints the flags for the build. A program that is built with "
+                "them records its first events also when it runs without assay tags, until its "
+                "memory is full; list, get and capture work on it too. Programs that were built "
+                "without the plugin run unchanged.\n\n"
+                "Waiting and preemption of threads are recorded if the kernel "
+                "allows it ('assay doctor'), and are separate from the times of functions. "
+                "Events that did not fit into memory are counted and reported.",
         .examples = "gcc $(assay tags flags --names prog.names) -o prog prog.c\n"
                     "    a program with triggers\n"
                     "assay tags -- ./prog\n    its functions' times\n"
@@ -219,7 +223,7 @@ const struct command cmd_tags = {
                     "assay tags --mode wrap --memory 1G -- ./server\n"
                     "    the last events before its end\n"
                     "assay tags --start off -- ./server\n"
-                    "    nothing, until 'assay tags capture on'\n",
+                    "    record no events until 'assay tags capture on'\n",
         .options = options,
         .options_size = sizeof(struct tags_options),
         .defaults = defaults,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags: `assay tags` and the commands of its own, one const each (tags_trace.h has one
- * more). Uses: what command.h uses.
+ * tags: `assay tags` and its subcommands, one const each (tags_trace.h has one more). Uses: as
+ * command.h.
  */
 #ifndef ASSAY_CMD_TAGS_TAGS_H
 #define ASSAY_CMD_TAGS_TAGS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags list, get and capture: the processes that record event tags. */
+/* tags list, get and capture: commands for processes that record event tags. */
 #include "base/text/json.h"
 #include "base/text/plural.h"
 #include "cmd/run_command.h"
@@ -29,7 +29,7 @@ struct capture_options {
 	bool quiet;
 };
 
-/* All of the user's files, or these processes' alone; the exit status. */
+/* Finds the files of all processes of the user, or of those in argv. Returns the exit status. */
 static int find_files(tag_rings_list *list, const char *command, int argc, char **argv)
 {
 	struct error err = {0};
@@ -137,8 +137,8 @@ static int list_run(void *data, int argc, char **argv)
 		print_message("no process of yours records event tags now");
 	if (!status && !o->json && ended)
 		print_message("%zu %s: 'assay tags get' makes a trace of %s, and removes %s", ended,
-		              plural(ended, "recording of a process that ended",
-		                     "recordings of processes that ended"),
+		              plural(ended, "recording of an exited process",
+		                     "recordings of exited processes"),
 		              plural(ended, "it", "them"), plural(ended, "it", "them"));
 	buf_done(&out);
 	tag_rings_list_done(&list);
@@ -147,7 +147,7 @@ static int list_run(void *data, int argc, char **argv)
 
 /* ---- get ----------------------------------------------------------------- */
 
-/* What is in the trace need not lie about any longer; who runs goes on. */
+/* Removes the files of exited processes, which are now in the trace; running processes continue. */
 static int remove_ended(const tag_rings_list *list)
 {
 	tag_rings_list left = {0};
@@ -156,7 +156,7 @@ static int remove_ended(const tag_rings_list *list)
 	vec_each (file, list)
 		if (!file->file.running && tag_rings_remove(file, &err))
 			return command_fail(1, "tags get: %s", err.text);
-	/* Looking again removes sessions' directories that are empty by now. */
+	/* A second search removes directories of sessions that are empty now. */
 	tags_files_all(&left, NULL);
 	tag_rings_list_done(&left);
 	return 0;
@@ -179,7 +179,7 @@ static int get_files(const struct tags_get_options *o, const tag_rings_list *lis
 	} else if (!result.processes) {
 		status = command_fail(1, "tags get: %s; nothing is written",
 		                      result.notes.count ? result.notes.items[0]
-		                                         : "the recordings are gone by now");
+		                                         : "the recordings no longer exist");
 	} else if (!o->quiet) {
 		tags_output_tell(&result, o->output);
 	}
@@ -207,9 +207,9 @@ static int get_run(void *data, int argc, char **argv)
 		return command_fail(1, "tags get: %s", err.text);
 	status = find_files(&list, "tags get", argc, argv);
 	if (!status && !list.count)
-		status = command_fail(1,
-		                      "tags get: no process of yours records event tags, and none "
-		                      "that ended left any; 'assay tags -- COMMAND' runs one");
+		status = command_fail(
+		        1, "tags get: no process of yours records event tags, and no exited "
+		           "process left any; 'assay tags -- COMMAND' runs one");
 	if (!status)
 		status = get_files(o, &list);
 	tag_rings_list_done(&list);
@@ -234,7 +234,7 @@ static int capture_run(void *data, int argc, char **argv)
 
 	if (!argc || (!on && strcmp(argv[0], "off") != 0))
 		return command_fail(2,
-		                    "tags capture: wants 'on' or 'off', then process ids or none");
+		                    "tags capture: needs 'on' or 'off', and optional process ids");
 	status = find_files(&list, "tags capture", argc - 1, argv + 1);
 	for (size_t i = 0; i < list.count && !status; i++) {
 		if (!list.items[i].file.running)
@@ -259,7 +259,7 @@ static const struct option list_table[] = {
          .details = "\"processes\", each with \"pid\", \"name\", \"command\", \"capture\" (on, off "
                     "or full), \"mode\", \"packets\" in use of \"room\", events \"discarded\", "
                     "\"start_ns\" (since 1970) and \"file\", a path; and \"ended\", the number of "
-                    "recordings whose processes have ended.",
+                    "recordings of exited processes.",
          .offset = offsetof(struct tags_list_options, json)},
         {.kind = OPTION_INCLUDE,
          .include = style_option_table,
@@ -271,9 +271,9 @@ static const struct option get_table[] = {
         {.kind = OPTION_INCLUDE,
          .include = tags_output_option_table,
          .offset = offsetof(struct tags_get_options, output)},
-        {OPTION_FLAG, .name = "keep", .help = "leave the recordings of processes that ended",
+        {OPTION_FLAG, .name = "keep", .help = "keep the recordings of exited processes",
          .offset = offsetof(struct tags_get_options, keep)},
-        {OPTION_FLAG, 'q', "quiet", .help = "no closing line",
+        {OPTION_FLAG, 'q', "quiet", .help = "print no closing line",
          .offset = offsetof(struct tags_get_options, quiet)},
         {.kind = OPTION_END},
 };
@@ -287,8 +287,8 @@ static const struct option capture_table[] = {
 const struct command tags_list = {
         .name = "tags list",
         .synopsis = "[OPTIONS] [PID...]",
-        .summary = "the running processes that record event tags",
-        .description = "Names the running processes of this user that record event tags, whether "
+        .summary = "list the running processes that record event tags",
+        .description = "Lists the running processes of this user that record event tags, whether "
                        "capture is on, and how much of their memory is in use.",
         .options = list_table,
         .options_size = sizeof(struct tags_list_options),
@@ -298,12 +298,13 @@ const struct command tags_list = {
 const struct command tags_get = {
         .name = "tags get",
         .synopsis = "[OPTIONS] [PID...]",
-        .summary = "make a trace of what they recorded, and of those that ended",
+        .summary = "write a trace of their events, and of those of exited processes",
         .description =
-                "Writes a trace of the events that all processes, or these, have in memory at this "
-                "moment, and of processes that ended and left theirs: also if they crashed or "
-                "were killed. Nobody is stopped for it, and those that run go on. What processes "
-                "left that ended is removed when the trace is written.",
+                "Writes a trace of the events that all processes, or the given ones, have in "
+                "memory "
+                "now, and of exited processes that left events, also after a crash or a kill. "
+                "No process is stopped: running processes continue. Recordings of exited "
+                "processes are removed when the trace is written.",
         .options = get_table,
         .options_size = sizeof(struct tags_get_options),
         .defaults = get_defaults,
@@ -313,11 +314,11 @@ const struct command tags_get = {
 const struct command tags_capture = {
         .name = "tags capture",
         .synopsis = "[OPTIONS] on|off [PID...]",
-        .summary = "put recording on or off in running processes",
-        .description = "From now on all processes that were built for it, or these, record event "
-                       "tags, or record none. Each is named.",
+        .summary = "start or stop recording in running processes",
+        .description = "All processes that were built for it, or the given ones, start or stop to "
+                       "record event tags. The processes are listed.",
         .examples = "assay tags capture on 1234 ; sleep 1 ; assay tags capture off 1234 ; assay "
-                    "tags get 1234\n    what process 1234 did in one second\n",
+                    "tags get 1234\n    one second of process 1234\n",
         .options = capture_table,
         .options_size = sizeof(struct capture_options),
         .run = capture_run,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags flags: the flags to build a program with triggers.
+ * tags flags: prints the flags to build a program with triggers.
  *
- * They may stand before the objects, as $(...) in a command does. So what archives are to give is
- * named (-u): a linker looks into them once, and no object has asked by then.
+ * The flags may come before the objects, as in $(...) in a command. Symbols of archives are
+ * therefore named (-u): a linker searches an archive once, before any object needs a symbol.
  */
 #include "base/memory/buf.h"
 #include "base/memory/xalloc.h"
@@ -26,28 +26,28 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "names",
          .argument = "FILE",
-         .help = "the names file (default assay.names); for all files of a program the same",
-         .details = "A relative path is made whole, so that compilers which run in other "
+         .help = "the names file (default assay.names), the same for all files of a program",
+         .details = "A relative path is made absolute, so that compilers in other "
                     "directories extend the same file.",
          .offset = AT(names)},
         {.kind = OPTION_STRING,
          .name = "trigger",
          .argument = "KIND",
          .choices = "ring,nop,load,call",
-         .help = "what stands at entries and exits (default ring)",
+         .help = "the trigger at entries and exits (default ring)",
          .details = "ring: an event into this thread's memory, for 'assay tags'. nop: an "
-                    "instruction that does nothing, and that capture devices and emulators see. "
+                    "instruction without effect that capture devices and emulators recognise. "
                     "load: a byte read at assay_tags_base + tag, for capture hardware. call: a "
-                    "call of assay_tags_event(), or of a function of one's own "
+                    "call of assay_tags_event(), or of your own function "
                     "(-fplugin-arg-assay_tags-hook=NAME).",
          .offset = AT(trigger)},
         {.kind = OPTION_FLAG,
          .name = "cflags",
-         .help = "those for compiling alone",
+         .help = "only the flags for compiling",
          .offset = AT(compile)},
         {.kind = OPTION_FLAG,
          .name = "libs",
-         .help = "those for linking alone",
+         .help = "only the flags for linking",
          .offset = AT(link)},
         {.kind = OPTION_END},
 };
@@ -79,12 +79,13 @@ static void add_link(struct buf *out, const struct flags_options *o, const struc
 {
 	bool device = !strcmp(o->trigger, "ring") || !strcmp(o->trigger, "call");
 
-	/* An instruction alone needs nothing, and is not to look like a program that records. */
+	/* A plain instruction needs no library, and the program must not look like one that
+	 * records. */
 	if (!strcmp(o->trigger, "nop"))
 		return;
 	if (strcmp(r->libraries, "/usr/lib") != 0)
 		add_word(out, "-L", r->libraries);
-	/* The dynamic linker looks into the system's own directories by itself. */
+	/* The dynamic linker searches the system's directories without -rpath. */
 	if (device && strncmp(r->libraries, "/usr/lib", 8) != 0)
 		add_word(out, "-Wl,-rpath,", r->libraries);
 	if (device) {
@@ -122,8 +123,8 @@ static int run(void *p, int argc, char **argv)
 	if (strcspn(buf_text(&out), "\t\n'\"") + 1 < out.size || strstr(names, " ") ||
 	    strstr(runtime.plugin, " "))
 		print_message(
-		        "a path among these has blanks or quotes, and does not pass a shell's "
-		        "$(...): name another --names, or write them out");
+		        "a path in the flags has spaces or quotes, and does not work in a shell's "
+		        "$(...): choose another --names, or write the flags out");
 	buf_done(&out);
 	free(names);
 	free(here);
@@ -134,15 +135,16 @@ static int run(void *p, int argc, char **argv)
 const struct command tags_flags = {
         .name = "tags flags",
         .synopsis = "[OPTIONS]",
-        .summary = "the flags to compile and link with, for triggers",
+        .summary = "print the flags to compile and link with triggers",
         .description = "Prints the flags for GCC, to compile and to link a program, or its "
-                       "libraries, with "
-                       "a trigger at the entry and the exit of each function. GCC has to be of the "
-                       "version that assay was built with, as the plugin is loaded into it. "
-                       "They may stand anywhere among a command's words. Triggers of the kind nop "
-                       "need nothing of the link; load takes 64 KB of address space from a "
-                       "library of assay's, for want of capture hardware: with it, name its "
-                       "address in place of --libs (-Wl,--defsym=assay_tags_base=0x...).",
+                       "libraries, with a trigger at the entry and the exit of each function. GCC "
+                       "must have the version that assay was built with, since the plugin is "
+                       "loaded into it. "
+                       "The flags may be anywhere in the command. Triggers of kind nop "
+                       "need no flags for linking. load uses 64 KB of address space of a "
+                       "library of assay, as a substitute for capture hardware; with hardware, "
+                       "use its address instead of --libs "
+                       "(-Wl,--defsym=assay_tags_base=0x...).",
         .examples = "gcc $(assay tags flags --names prog.names) -o prog prog.c\n"
                     "    in one step\n"
                     "make CC=gcc CFLAGS=\"-O2 $(assay tags flags --cflags)\" "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags import: what another capture device recorded, as a trace. */
+/* tags import: converts the dump of a capture device to a trace. */
 #include "base/text/plural.h"
 #include "cmd/tags/tags.h"
 #include "cmd/export/tags_trace.h"
@@ -26,38 +26,39 @@ static const struct option options[] = {
         {.kind = OPTION_STRING,
          .name = "layout",
          .argument = "FIELDS|csv",
-         .help = "a record's fields and their bits (default tag:16,clock:24); or csv",
-         .details = "Fields are tag, clock and pad, from a record's first byte on, each of whole "
-                    "bytes: 'clock:32,tag:16,pad:16'. csv: two columns, clock and tag, decimal "
-                    "or 0x, or in the order that a first line 'tag,clock' names.",
+         .help = "the fields of a record with their bits (default tag:16,clock:24), or csv",
+         .details =
+                 "Fields are tag, clock and pad, in the order of the bytes of a record; each has "
+                 "whole bytes: 'clock:32,tag:16,pad:16'. csv: two columns, clock and tag, in "
+                 "decimal or 0x, or in the order of a first line 'tag,clock'.",
          .offset = AT(layout)},
         {.kind = OPTION_FLAG,
          .name = "big-endian",
-         .help = "the highest byte of a field comes first",
+         .help = "the most significant byte of a field comes first",
          .offset = AT(big_endian)},
         {.kind = OPTION_COUNT,
          .name = "clock-bits",
          .argument = "N",
-         .help = "the clock goes round after so many bits (default: the field's)",
-         .details = "Records have no magic number. Without this option a file is refused that is "
-                    "of another format, or whose clock goes back in every third record while "
-                    "hardly a tag comes again.",
+         .help = "number of bits after which the clock wraps (default: the field's)",
+         .details = "Records have no magic number. Without this option, a file is refused if it is "
+                    "of another format, or if its clock goes back in every third record while "
+                    "tags are rarely repeated.",
          .offset = AT(clock_bits)},
         {.kind = OPTION_COUNT,
          .name = "hz",
          .argument = "N",
-         .help = "ticks of the clock in a second (default 1000000)",
+         .help = "ticks of the clock per second (default 1000000)",
          .offset = AT(hz)},
         {.kind = OPTION_EACH,
          .name = "names",
          .argument = "FILE",
-         .help = "a names file, or a program with its names in it; may be given again",
+         .help = "a names file, or a program that contains names; may be repeated",
          .offset = AT(names)},
         {.kind = OPTION_INCLUDE, .include = tags_output_option_table, .offset = AT(output)},
         {.kind = OPTION_FLAG,
          .letter = 'q',
          .name = "quiet",
-         .help = "no closing line",
+         .help = "print no closing line",
          .offset = AT(quiet)},
         {.kind = OPTION_END},
 };
@@ -76,15 +77,15 @@ static void tell(const struct import_options *o, const char *path,
 	struct buf text = {0};
 
 	if (result->trailing_bytes)
-		print_message("%s holds %" PRIu64 " %s after its last whole record: left out", path,
+		print_message("%s has %" PRIu64 " %s after its last complete record: skipped", path,
 		              result->trailing_bytes,
 		              plural(result->trailing_bytes, "byte", "bytes"));
 	if (!result->events)
-		print_message("%s holds no records", path);
+		print_message("%s has no records", path);
 	text_count(&text, result->events);
 	if (!o->quiet)
-		print_message("%s %s, whose clock went round %" PRIu64 " %s, in %s; 'assay "
-		              "report %s' sums it up",
+		print_message("%s %s, whose clock wrapped %" PRIu64 " %s, in %s; 'assay "
+		              "report %s' prints a summary",
 		              text.data, plural(result->events, "event", "events"), result->turns,
 		              plural(result->turns, "time", "times"), o->output, o->output);
 	buf_done(&text);
@@ -112,7 +113,7 @@ static int import(const struct import_options *o, const char *path, struct tag_n
 		rc = ctf_writer_finish(writer, &facts, err);
 	ctf_writer_free(writer);
 	if (rc)
-		rmdir(o->output); /* fails where something was written */
+		rmdir(o->output); /* fails if there is a file in it */
 	else
 		tell(o, path, &result);
 	return rc;
@@ -126,11 +127,12 @@ static int run(void *p, int argc, char **argv)
 	int status = 0;
 
 	if (argc != 1)
-		return command_fail(2, "tags import: wants one file, or - for its input");
+		return command_fail(2, "tags import: needs one file, or - for standard input");
 	if (!o->hz || o->hz > UINT64_C(1000000000000))
-		return command_fail(2, "tags import: --hz wants ticks in a second, 1 to 10^12");
+		return command_fail(2,
+		                    "tags import: --hz must be from 1 to 10^12 ticks per second");
 	if (o->clock_bits > 64)
-		return command_fail(2, "tags import: --clock-bits wants 1 to 64");
+		return command_fail(2, "tags import: --clock-bits must be from 1 to 64");
 	names = tag_names_new();
 	for (size_t i = 0; i < o->names.count && !status; i++)
 		if (names_file_read(names, o->names.items[i], &err))
@@ -144,13 +146,14 @@ static int run(void *p, int argc, char **argv)
 const struct command tags_import = {
         .name = "tags import",
         .synopsis = "[OPTIONS] DUMP",
-        .summary = "make a trace of what another capture device recorded",
+        .summary = "convert the dump of another capture device to a trace",
         .description =
-                "Reads records of a tag and a clock that a device outside the CPU, an emulator or "
-                "another program wrote, one after the other, and writes a trace that 'assay "
-                "report' and 'assay tags trace' read. The clock may go round between two records, "
-                "at most once: only the time between them counts. Processes are told apart by the "
-                "functions that the names file marks with '!'.",
+                "Reads a sequence of records of a tag and a clock that a device outside the CPU, "
+                "an "
+                "emulator or another program wrote, and writes a trace for 'assay "
+                "report' and 'assay tags trace'. Between two records the clock may wrap "
+                "at most once, since only the difference is used. Processes are separated by the "
+                "functions that have a '!' in the names file.",
         .examples = "assay tags import --names kernel.names ram.dump\n"
                     "    16-bit tags and a 24-bit clock of microseconds\n"
                     "assay tags import --layout csv --hz 1000000000 --names x.names x.csv\n"

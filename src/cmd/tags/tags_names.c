@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tags names: looks into names files, and gives tags to names of one's own. */
+/* tags names: checks names files, and assigns tags to additional names. */
 #include "base/memory/buf.h"
 #include "base/text/plural.h"
 #include "base/file/replace_file.h"
@@ -27,15 +27,15 @@ static const struct option options[] = {
         {.kind = OPTION_EACH,
          .name = "add",
          .argument = "NAME",
-         .help = "give an inline tag to NAME, if it has none; may be given again",
+         .help = "assign an inline tag to NAME, if it has none; may be repeated",
          .offset = AT(add)},
         {.kind = OPTION_STRING,
          .name = "header",
          .argument = "OUT",
-         .help = "write '#define ASSAY_TAG_name tag' of all names to OUT, for assembly",
-         .details = "Names that are no identifiers of C are left out. For ASSAY_TAG(name), "
-                    "ASSAY_TAG_ENTER(name) and ASSAY_TAG_EXIT(name) of <assay/tags.h>. An OUT "
-                    "that would not change is left alone, for make.",
+         .help = "write '#define ASSAY_TAG_name tag' for all names to OUT, for assembly",
+         .details = "Names that are not C identifiers are skipped. For ASSAY_TAG(name), "
+                    "ASSAY_TAG_ENTER(name) and ASSAY_TAG_EXIT(name) of <assay/tags.h>. OUT is not "
+                    "written if it would not change, for make.",
          .offset = AT(header)},
         {.kind = OPTION_END},
 };
@@ -112,7 +112,7 @@ static int run(void *p, int argc, char **argv)
 	int rc = 0;
 
 	if (argc != 1)
-		return command_fail(2, "tags names: wants one names file");
+		return command_fail(2, "tags names: needs one names file");
 	if (o->add.count)
 		rc = names_file_add(argv[0], o->add.items, o->add.count, &err);
 	names = tag_names_new();
@@ -129,12 +129,12 @@ static int run(void *p, int argc, char **argv)
 const struct command tags_names = {
         .name = "tags names",
         .synopsis = "[OPTIONS] FILE",
-        .summary = "look into a names file, and give tags to names for assembly",
+        .summary = "check a names file, and assign tags to names for assembly",
         .description =
-                "Checks FILE, a names file that the compiler's plugin extends or a program with "
-                "its names in it, and counts what is in it. Tags that assembly is to have come "
-                "from here, as no plugin runs there: they are given under the lock that "
-                "compilers take, and stay the same from then on.",
+                "Checks FILE, which is a names file of the compiler plugin or a program that "
+                "contains names, and counts its entries. Tags for assembly are assigned here, "
+                "since no plugin runs for assembly. The command uses the same lock as "
+                "compilers do; assigned tags do not change later.",
         .examples = "assay tags names prog.names --add queue_full --header tags_names.h\n"
                     "    ASSAY_TAG(queue_full) in a .S file\n",
         .options = options,
