@@ -2,7 +2,8 @@
 /*
  * held_file: opens and reads files that other processes have mapped, by foreign calls
  * (base/process/foreign.h). A held file is identified by a number: its descriptor in the helper
- * process. It is open until held_file_close() or until the helper process ends.
+ * process, and the generation of that process. The file is open until held_file_close() or until
+ * the helper process ends. After a restart of the process, calls for the file return -ESTALE.
  *
  * `user` is the user who is charged for the call: foreign_user() of a process that maps the file.
  * All functions return -errno if a call fails; see foreign_call() for -ETIMEDOUT and -ECANCELED. If
