@@ -22,6 +22,7 @@ from terminal import check_harmless, on_terminal
 SECONDS = 600 if LONG else 20
 MEMORY_BYTES = 256 << 20
 HANGING = ("stack-fuse", "program", "dump", "stack-uffd")
+CUT_TABLE = ("became shorter while it was read", "it was cut")
 RECORDERS = ("record", "store", "ring")
 
 
@@ -223,7 +224,11 @@ def act_as_root(t, r, target, attackers):
               status=1).err, "another user", "tables of another user")
     own = run(target.user_assay, "calls", "get", status=None, user=STRANGER,
               env={"ASSAY_CALLS_DIR": str(attackers.tables)}, cwd=home)
-    t.true(own.status in (0, 1), f"a table that is cut while it is read: {own}")
+    if own.status:
+        t.equal(own.status, 1, f"a table that is cut while it is read: {own}")
+        t.true(any(part in own.err for part in CUT_TABLE), f"it is named: {own}")
+    else:
+        t.has(own.out, "prog (pid", "a table that was whole when it was read")
     target.unchanged()
 
 
@@ -257,6 +262,19 @@ def check_reported(t, name, words, skipped):
         t.has(words, part, name)
     if len(skipped) < len(HANGING):
         t.true(UNANSWERED.search(words), f"{name} says nothing on reads not answered: {words}")
+
+
+def check_counts(t, accounts, said):
+    """What a session counted until its end is in its report, too, with no smaller count."""
+    for name, account in accounts.items():
+        for sentence in account["notes"]:
+            number, text = sentence.partition(" ")[::2]
+            if not number.isdigit() or "with too many of them" not in text:
+                continue
+            reported = [int(n.split()[0]) for n in said[name] if "with too many of them" in n and
+                        "code in them has no names" in n]
+            t.true(reported and max(reported) >= int(number), f"{name}: {sentence} in {said[name]}")
+            print(f"# {name}: {sentence}", flush=True)
 
 
 def check_stacks(t, report):
@@ -315,6 +333,7 @@ def all_attacks_together(t):
     for name in RECORDERS:
         check_books(t, name, reports[name])
         check_reported(t, name, " ".join(" ".join(said[name]).split()), attackers.skipped)
+    check_counts(t, accounts, {name: reports[name]["warnings"] for name in accounts})
     check_harmless(t, shown, "the report")
     check_stacks(t, t.json(r("report", "--json", "--children", "--comm", "stacks", r.data).out))
     for name, size in r.most.items():

@@ -280,7 +280,7 @@ static int base_read(struct call_table_copy *copy, const struct call_table *tabl
 	return rc;
 }
 
-/* The number of used bytes, limited to the size of the file; or -errno. */
+/* The used bytes; -errno, also if the file does not hold all of them. */
 static int64_t used_bytes(int fd, const struct stat *before, const struct call_table *table,
                           struct error *err)
 {
@@ -296,7 +296,11 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 		return error_set(err, EINVAL, "%s: no table of call paths is there (yet)",
 		                 table->file.path);
 	if (h.used_bytes > (uint64_t)st.st_size)
-		return st.st_size / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE;
+		return error_set(err, ESTALE,
+		                 "%s: has %" PRIu64 " bytes, and its header says %" PRIu64
+		                 ": it was cut; start the program again to have a table of its "
+		                 "calls",
+		                 table->path, (uint64_t)st.st_size, (uint64_t)h.used_bytes);
 	return (int64_t)(h.used_bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE);
 }
 

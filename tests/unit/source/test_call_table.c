@@ -290,8 +290,13 @@ static void what_is_no_table_is_told(void)
 	put("1-1-0.calls", f);
 	CHECK_EQ(call_table_copy(&copy, &table, &err), -EINVAL);
 	call_table_copy_done(&copy);
-	/* more is used than the file has: as much as is there */
-	fx_header(f)->used_bytes = 1ull << 40;
+	/* more is used than the file has: its end was cut off */
+	fx_header(f)->used_bytes = FX_BYTES + 1;
+	put("1-1-0.calls", f);
+	CHECK_EQ(call_table_copy(&copy, &table, &err), -ESTALE);
+	CHECK(strstr(err.text, table.path) && strstr(err.text, "it was cut"));
+	call_table_copy_done(&copy);
+	fx_header(f)->used_bytes = FX_BYTES;
 	put("1-1-0.calls", f);
 	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
 	CHECK_EQ(copy.bytes.size, FX_BYTES);
