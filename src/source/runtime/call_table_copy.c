@@ -300,7 +300,7 @@ static int64_t used_bytes(int fd, const struct stat *before, const struct call_t
 		                 "%s: has %" PRIu64 " bytes, and its header says %" PRIu64
 		                 ": it was cut; start the program again to have a table of its "
 		                 "calls",
-		                 table->path, (uint64_t)st.st_size, (uint64_t)h.used_bytes);
+		                 table->file.path, (uint64_t)st.st_size, (uint64_t)h.used_bytes);
 	return (int64_t)(h.used_bytes / ASSAY_CALLS_PAGE * ASSAY_CALLS_PAGE);
 }
 

@@ -294,7 +294,7 @@ static void what_is_no_table_is_told(void)
 	fx_header(f)->used_bytes = FX_BYTES + 1;
 	put("1-1-0.calls", f);
 	CHECK_EQ(call_table_copy(&copy, &table, &err), -ESTALE);
-	CHECK(strstr(err.text, table.path) && strstr(err.text, "it was cut"));
+	CHECK(strstr(err.text, table.file.path) && strstr(err.text, "it was cut"));
 	call_table_copy_done(&copy);
 	fx_header(f)->used_bytes = FX_BYTES;
 	put("1-1-0.calls", f);
