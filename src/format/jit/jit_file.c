@@ -51,6 +51,8 @@ int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error
 		return -ENOENT;
 	if (fd == -ELOOP)
 		return error_set(err, EPERM, "%s is a symbolic link", path);
+	if (fd == -EINVAL)
+		return error_set(err, EPERM, "%s is not a regular file", path);
 	if (fd < 0)
 		return regular_file_error(err, fd, path);
 	status = jit_file_adopt(f, fd, path, user, err);
