@@ -61,7 +61,8 @@ uint32_t mapped_image_user(struct image_table *images, const struct event *e,
 		image.base = owner->serial;
 	if (image.kind == IMAGE_FILE || image.kind == IMAGE_VDSO)
 		image.build_id = *id;
-	if (image.kind == IMAGE_FILE) {
+	/* The kernel's records have either a build-id or an inode; those from /proc have both. */
+	if (image.kind == IMAGE_FILE && !image.build_id.size) {
 		image.major = m->major;
 		image.minor = m->minor;
 		image.inode = m->inode;

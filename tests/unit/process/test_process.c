@@ -302,6 +302,25 @@ static void kinds_and_build_ids(void)
 }
 
 /* Ten thousand forks of a process with a thousand mappings: shared, or this takes 400 MB. */
+/* /proc gives both, a record of the kernel only one of them. */
+static void a_file_with_a_build_id_is_one_image_with_and_without_its_inode(void)
+{
+	struct event scanned = map_event(1, 0x1000, 0x1000, 0, "/bin/a"), recorded;
+	const struct image_owner owner = {0};
+	struct build_id none = {0};
+	struct image_table images;
+	uint32_t image;
+
+	image_table_init(&images);
+	scanned.mmap.build_id = (struct build_id){.size = 2, .bytes = {0xab, 0xcd}};
+	recorded = scanned;
+	scanned.mmap.inode = 42;
+	image = mapped_image_user(&images, &scanned, &scanned.mmap.build_id, &owner);
+	CHECK_EQ(mapped_image_user(&images, &recorded, &recorded.mmap.build_id, &owner), image);
+	CHECK(mapped_image_user(&images, &scanned, &none, &owner) != image);
+	image_table_done(&images);
+}
+
 static void fork_storm(void)
 {
 	struct world w;
@@ -523,6 +542,7 @@ int main(void)
 	RUN(names);
 	RUN(kernel_frames);
 	RUN(kinds_and_build_ids);
+	RUN(a_file_with_a_build_id_is_one_image_with_and_without_its_inode);
 	RUN(fork_storm);
 	RUN(born_while_the_others_were_told);
 	RUN(an_exec_while_the_recorder_sets_up_is_one_instance);
