@@ -62,7 +62,7 @@ static void tables_are_not_kept_behind_a_users_link(void)
 	setenv("ASSAY_CALLS_DIR", fixture_path("home/link/calls"), 1);
 	CHECK_EQ(shared_directory(&calls, &chosen, true, &err), -ELOOP);
 	CHECK(strstr(err.text, "home/link belongs to another user (uid 65534)"));
-	CHECK(strstr(err.text, "name another directory with ASSAY_CALLS_DIR"));
+	CHECK(strstr(err.text, "set another directory with ASSAY_CALLS_DIR"));
 	CHECK(!chosen);
 	CHECK(root_is_empty());
 	unsetenv("ASSAY_CALLS_DIR");
