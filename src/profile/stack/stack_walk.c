@@ -15,6 +15,11 @@
 #define PROOF_BYTES 512
 /* Of known frames, so much of the stack is compared with what the memory holds. */
 #define COMPARED_BYTES 16384
+/* Prefetched: the lines of so many frames, and the bytes below a CFA where most registers are
+ * saved.
+ */
+#define PREFETCHED_FRAMES 64
+#define SAVED_BYTES 64
 /* From so many frames on it is looked whether the rest is known, and at each doubling. */
 #define LOOK_FRAMES 64
 
@@ -506,6 +511,27 @@ static void without_registers(struct stack_walk *w, const struct event *e,
 	}
 }
 
+/*
+ * Most lines of the copy are in no cache: the kernel wrote them on another CPU, or long ago. A walk
+ * would wait for one line after the other. The thread's outer frames are mostly those of its last
+ * sample, so their lines are prefetched together.
+ */
+static void prefetch_frames(const struct stack_walk_walk *s)
+{
+	const struct unwind_memory *m = &s->memory;
+	size_t count = s->known->frames.count,
+	       last = count > PREFETCHED_FRAMES ? count - PREFETCHED_FRAMES : 0;
+
+	for (size_t i = count; i > last; i--) {
+		uint64_t into = s->known->frames.items[i - 1].cfa - m->start;
+
+		if (into > m->size || into < SAVED_BYTES)
+			continue;
+		__builtin_prefetch(m->bytes + into - 1);
+		__builtin_prefetch(m->bytes + into - SAVED_BYTES);
+	}
+}
+
 static void begin_walk(struct stack_walk_walk *s, uint32_t process, uint32_t thread,
                        const struct event_sample *sample)
 {
@@ -524,6 +550,7 @@ static void begin_walk(struct stack_walk_walk *s, uint32_t process, uint32_t thr
 	s->match = STACK_UNKNOWN;
 	s->kept = false;
 	w->frames.count = 0;
+	prefetch_frames(s);
 }
 
 /*
