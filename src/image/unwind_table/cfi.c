@@ -38,6 +38,8 @@ const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset
 		return NULL;
 	bucket = (offset - t->offsets[0]) >> t->bucket_shift;
 	row = &t->offsets[t->buckets[bucket]];
+	/* Offsets and rules are most likely in no cache: both lines are read at the same time. */
+	__builtin_prefetch(&t->rules[t->buckets[bucket]]);
 	count = t->buckets[bucket + 1] - t->buckets[bucket] + 1;
 	/* The last row that begins at or before it, without branches that cannot be guessed. */
 	while (count > 1) {
