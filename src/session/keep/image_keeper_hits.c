@@ -63,6 +63,20 @@ static int compare_ranges(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Sorts the ranges by their start, and sets the highest end up to each of them. */
+static void sort_ranges(struct image_keeper *k)
+{
+	uint64_t reach = 0;
+
+	qsort(k->ranges.items, k->ranges.count, sizeof(*k->ranges.items), compare_ranges);
+	vec_each (r, &k->ranges) {
+		if (r->end > reach)
+			reach = r->end;
+		r->reach = reach;
+	}
+	k->sorted = true;
+}
+
 /* Ranges of several processes may overlap: all that may hold the address are tried. */
 static void look_up(struct image_keeper *k, uint64_t address)
 {
@@ -73,6 +87,9 @@ static void look_up(struct image_keeper *k, uint64_t address)
 		const struct image_keeper_range *r = &k->ranges.items[--begun];
 		struct image_keeper_file *f = &k->files.items[r->file];
 
+		/* Neither this range nor one before it reaches the address. */
+		if (address >= r->reach)
+			return;
 		if (address >= r->end || f->hit)
 			continue;
 		f->hit = true;
@@ -86,8 +103,7 @@ void image_keeper_hits(struct image_keeper *k, const uint64_t *addresses, size_t
 	if (!k || !k->ranges.count)
 		return;
 	if (!k->sorted)
-		qsort(k->ranges.items, k->ranges.count, sizeof(*k->ranges.items), compare_ranges);
-	k->sorted = true;
+		sort_ranges(k);
 	for (size_t i = 0; i < count; i++)
 		if (addresses[i] < KERNEL_FROM)
 			look_up(k, addresses[i]);

@@ -39,7 +39,8 @@ struct image_keeper_file {
 /* Where a young file, or one at risk, is mapped. */
 struct image_keeper_range {
 	uint64_t start, end;
-	uint32_t file; /* index */
+	uint64_t reach; /* while sorted: not below the end of this range and of those before it */
+	uint32_t file;  /* index */
 	int32_t pid;
 	bool ended; /* its process had ended when last looked */
 };

@@ -29,6 +29,38 @@ static void ranges_of_one_file_have_a_bound(void)
 	vec_done(&k.files);
 }
 
+static bool hits(struct image_keeper *k, uint64_t address, uint32_t file)
+{
+	vec_each (f, &k->files)
+		f->hit = false;
+	image_keeper_hits(k, &address, 1);
+	return k->files.items[file].hit;
+}
+
+static void a_range_is_found_below_shorter_ones(void)
+{
+	struct image_keeper_file file = {.fd = 0, .watch = -1};
+	struct event_mmap outer = {.addr = 0x10000, .size = 0x90000}, inner = {.size = 0x1000};
+	struct image_keeper k = {.eager = true};
+
+	vec_push(&k.files, file);
+	vec_push(&k.files, file);
+	for (uint64_t i = 20; i > 0; i--) {
+		inner.addr = 0x10000 + i * 0x2000;
+		image_keeper_hits_add(&k, 1, &inner, 42);
+	}
+	image_keeper_hits_add(&k, 0, &outer, 43);
+	CHECK(hits(&k, 0x10000, 0));
+	CHECK(hits(&k, 0x9ffff, 0));
+	CHECK(!hits(&k, 0xa0000, 0));
+	CHECK(!hits(&k, 0xffff, 0));
+	CHECK(!hits(&k, 0x9ffff, 1));
+	CHECK(hits(&k, 0x12fff, 0) && k.files.items[1].hit);
+	CHECK(hits(&k, 0x13000, 0) && !k.files.items[1].hit);
+	image_keeper_hits_done(&k);
+	vec_done(&k.files);
+}
+
 static struct event_mmap mapping_of(const char *path)
 {
 	struct stat st;
@@ -96,6 +128,7 @@ int main(void)
 	if (!fixture_begin())
 		return 1;
 	RUN(ranges_of_one_file_have_a_bound);
+	RUN(a_range_is_found_below_shorter_ones);
 	RUN(a_flood_of_changes_is_bounded);
 	fixture_end();
 	return check_end();
