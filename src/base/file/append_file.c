@@ -14,11 +14,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 100000000 /* a direct write that takes longer was the last one */
+/*
+ * After a direct write that takes longer, so many writes go through the page cache; after the next
+ * one of that kind twice as many.
+ */
+#define PATIENCE_NS 100000000
+#define CACHED_WRITES 4
 
 struct append_file {
 	int fd;
 	bool direct;
+	uint32_t cached, cached_left; /* writes through the cache: last time, and still to come */
 	bool stays;
 	bool head_dirty;
 	char *path;
@@ -90,8 +96,12 @@ static int write_blocks(struct append_file *f, const char *bytes, size_t size, u
 			                         : "");
 		}
 	}
-	if (f->direct && clock_ns(CLOCK_MONOTONIC) - start > PATIENCE_NS)
+	if (f->direct && clock_ns(CLOCK_MONOTONIC) - start > PATIENCE_NS) {
+		if (f->cached < UINT32_MAX / 2)
+			f->cached = f->cached ? 2 * f->cached : CACHED_WRITES;
+		f->cached_left = f->cached;
 		set_direct(f, false);
+	}
 	return 0;
 }
 
@@ -119,6 +129,8 @@ static int write_tail(struct append_file *f, struct error *err)
 
 	if (f->tail_size == f->flushed)
 		return 0;
+	if (f->cached_left && !--f->cached_left)
+		set_direct(f, true);
 	memset(f->tail + f->tail_size, 0, padded - f->tail_size);
 	status = write_blocks(f, f->tail, padded, f->tail_at, err);
 	if (status) {
