@@ -8,7 +8,8 @@
 
 enum {
 	BATCHES = 4,
-	START_BATCHES = 8, /* counted by the caller before a thread is worth its start */
+	START_BATCHES =
+	        8, /* counted by the caller; starting a thread is not worthwhile before that */
 };
 
 struct note_batch {
@@ -20,8 +21,8 @@ struct counter_queue {
 	counter_update_fn *take;
 	void *ctx;
 	struct note_batch *batches; /* ring of BATCHES */
-	uint64_t filled;            /* batches given; batch filled % BATCHES is the caller's */
-	uint64_t counted;           /* batches taken */
+	uint64_t filled;            /* complete batches; the caller fills batch filled % BATCHES */
+	uint64_t counted;           /* batches that were counted */
 	bool alone, closed;
 	struct helper_thread counter;
 	pthread_mutex_t lock;
@@ -41,7 +42,7 @@ struct counter_queue *counter_queue_new(counter_update_fn *take, void *ctx, bool
 	return q;
 }
 
-/* Counts batch after batch until there are no more to come. */
+/* Counts batches until the queue is finished. */
 static void count_all(void *arg)
 {
 	struct counter_queue *q = arg;

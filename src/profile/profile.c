@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What every profile has: the unknown frame, and the empty path. */
+/* Adds the unknown frame and the empty path, which each profile has. */
 static void add_roots(struct profile *p)
 {
 	struct path_node root = {PATH_ROOT, 0};
@@ -28,7 +28,7 @@ struct profile *profile_new(void)
 
 void profile_forget_rows(struct profile *p)
 {
-	/* A table made for a full window costs every quiet one after it. */
+	/* A table of the size of a full window would slow down each small window after it. */
 	if (p->row_index.count * 16 < p->row_index.mask)
 		id_table_done(&p->row_index);
 	else
@@ -120,7 +120,7 @@ uint32_t *profile_frames_by_image(const struct profile *p)
 	return order;
 }
 
-/* Where such a node is or would be. */
+/* The slot of such a node, or the free slot in which it would be stored. */
 static struct path_slot *path_slot(const struct path_table *t, uint32_t parent, uint64_t hash)
 {
 	uint64_t mixed = (hash ^ (uint64_t)parent << 32) * 0x9e3779b97f4a7c15u;
@@ -132,7 +132,9 @@ static struct path_slot *path_slot(const struct path_table *t, uint32_t parent, 
 	return &t->slots[i];
 }
 
-/* Load at most 5/8: sixteen bytes a slot weigh more than a few steps to the side. */
+/*
+ * The load is at most 5/8: with 16 bytes for each slot, memory costs more than a few more probes.
+ */
 static void path_table_grow(struct path_table *t)
 {
 	struct path_table old = *t;
@@ -215,7 +217,7 @@ void profile_seal(struct profile *p)
 	p->path_index = (struct path_table){0};
 }
 
-/* The first event of a role, with samples where that is asked for; events.count: none. */
+/* The first event of a role, with samples if `sampled`; events.count: none. */
 static size_t first_event(const struct profile *p, enum attr_role role, bool sampled)
 {
 	size_t i = 0;
@@ -275,7 +277,7 @@ int profile_find_event(const struct profile *p, const char *name, uint8_t *event
 		}
 		buf_addf(&names, "%s%s", names.size ? ", " : "", e->name);
 	}
-	ret = error_set(err, ENOENT, "the event '%s' was not recorded; there is %s", name,
+	ret = error_set(err, ENOENT, "the event '%s' was not recorded; the recording has %s", name,
 	                buf_text(&names));
 	buf_done(&names);
 	return ret;
@@ -285,7 +287,7 @@ struct idle_time {
 	double measured_ns, sampled_ns;
 };
 
-/* False where one of the recordings cannot tell. */
+/* False if a recording has no switch records or no clock. */
 static bool idle_time_of(const struct ledger *l, uint32_t cpu, struct idle_time *t)
 {
 	*t = (struct idle_time){0};
@@ -300,7 +302,7 @@ static bool idle_time_of(const struct ledger *l, uint32_t cpu, struct idle_time 
 	return true;
 }
 
-/* A CPU on which no idle tick ever came: nobody knows where it stood, but for how long. */
+/* The CPU had no tick while idle: the kernel function is unknown, but the time is known. */
 static void add_unseen_idle(struct profile *p, uint8_t event, uint16_t cpu, double ns)
 {
 	struct profile_frame frame = {

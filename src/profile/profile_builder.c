@@ -11,22 +11,23 @@
 #include <string.h>
 
 #define EVENTS_MAX UINT8_MAX
-#define WINDOWS_MAX (1u << 20) /* a recording; what is later counts to the last one */
+#define WINDOWS_MAX                                                                                \
+	(1u << 20) /* for each recording; later samples are counted in the last window */
 
 struct profile_builder {
 	struct profile *profile;
 	struct profile_builder_options options;
 	const struct recording *recording;
 	uint16_t main_attr;
-	bool main_sampled;   /* a sample of it came: it stays the main one */
+	bool main_sampled;   /* it has a sample, so it remains the main clock */
 	VEC(uint8_t) events; /* by attr: index into profile.events */
 	struct path_cache *paths;
-	struct stack_walk *walk; /* made when the first sample needs it */
-	VEC(uint64_t) chain;     /* of a sample that was walked */
+	struct stack_walk *walk; /* created when the first sample needs it */
+	VEC(uint64_t) chain;     /* of a sample whose stack was walked */
 	struct profile_counter counter;
 	struct counter_queue *queue;
 	uint64_t last_ns; /* of timed events */
-	bool timed;       /* a note with a time was given */
+	bool timed;       /* an update with a time was added */
 	uint32_t recording_index, first_window;
 	uint64_t windows_from_ns;
 };
@@ -36,7 +37,7 @@ static void take_notes(void *ctx, const struct counter_update *notes, size_t cou
 	profile_counter_take(ctx, notes, count);
 }
 
-/* Steps of call paths that are remembered: of a recording, and of one window of many. */
+/* Size of the cache of path steps: for a recording, and for one window of many. */
 #define PATH_STEPS (1u << 17)
 #define PATH_STEPS_ENDLESS (1u << 15)
 
@@ -68,7 +69,7 @@ void profile_builder_free(struct profile_builder *b)
 	free(b);
 }
 
-/* The profile's event for an attribute; those of one name and role are one. */
+/* The profile's event for an attribute; attributes with the same name and role share it. */
 static uint8_t add_event(struct profile *p, const struct recording_attr *a)
 {
 	const char *name = a->name ? a->name : "?";
@@ -183,7 +184,9 @@ static void forget_walk(struct profile_builder *b, uint32_t thread)
 		stack_walk_forget(b->walk, thread);
 }
 
-/* The sample with a whole chain: the kernel's part as recorded, the user's as walked. */
+/*
+ * The sample with a complete chain: the kernel's part as recorded, the user's part from the walk.
+ */
 static struct event walk_stack(struct profile_builder *b, const struct event *e, uint32_t thread,
                                uint32_t process)
 {
@@ -198,7 +201,7 @@ static struct event walk_stack(struct profile_builder *b, const struct event *e,
 	return whole;
 }
 
-/* The window that a sample falls in; new ones are added up to it. */
+/* The window of a sample; adds windows up to it. */
 static uint32_t window_of(struct profile_builder *b, uint64_t time_ns)
 {
 	struct profile *p = b->profile;
@@ -220,7 +223,7 @@ static uint32_t window_of(struct profile_builder *b, uint64_t time_ns)
 	return b->first_window + (uint32_t)number;
 }
 
-/* Interns the sample's path, and says in the row's key how it ends. */
+/* Interns the sample's path, and sets the row's stack_end. */
 static void find_path(struct profile_builder *b, const struct event *e,
                       const struct recording_attr *a, uint32_t process, struct profile_row *key)
 {
@@ -238,12 +241,12 @@ static void find_path(struct profile_builder *b, const struct event *e,
 	}
 	key->path = path_cache_path(b->paths, process, e, false);
 	key->stack_end = e->sample.stack_end < STACK_ENDS ? e->sample.stack_end : STACK_NOT_TOLD;
-	/* Registers are missing where there is no user's program behind the sample. */
+	/* Registers are missing if the sample is not from a user program. */
 	if (copied && !e->sample.regs)
 		key->stack_end = STACK_NONE;
 }
 
-/* A note of what happened; pid 0 and none at all have no thread. */
+/* Adds an update; it has no thread if there is no event or the pid is 0. */
 static struct counter_update *add_note(struct profile_builder *b, const struct event *e,
                                        enum counter_update_kind kind)
 {
@@ -259,7 +262,7 @@ static struct counter_update *add_note(struct profile_builder *b, const struct e
 	return n;
 }
 
-/* The first clock that has samples is the main one, as in profile_clock_event(). */
+/* The main clock is the first one that has samples, as in profile_clock_event(). */
 static void choose_clock(struct profile_builder *b, const struct event *e, uint16_t attr)
 {
 	if (b->recording->attrs.items[attr].role != ATTR_CLOCK ||
@@ -305,7 +308,10 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	n->mode = (uint8_t)mode_of(e);
 	n->stack_end = key.stack_end;
 	n->tick = attr == b->main_attr && a->role == ATTR_CLOCK;
-	/* The idle task has no user mode: pid 0 there is somebody outside the pid namespace. */
+	/*
+	 * The idle task has no user mode: pid 0 in user mode is a process outside the pid
+	 * namespace.
+	 */
 	n->idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
 	n->off_cpu = a->role == ATTR_SWITCH && e->pid > 0;
 }
@@ -325,7 +331,7 @@ static void on_switch(struct profile_builder *b, const struct event *e)
 	n->process = process_table_thread_at(processes, n->thread)->process;
 }
 
-/* FORK, EXIT and COMM change which thread a pid means. */
+/* FORK, EXIT and COMM change the thread to which a pid refers. */
 static void on_task(struct profile_builder *b, const struct event *e)
 {
 	struct process_table *processes = b->profile->processes;
@@ -336,11 +342,14 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	bool exec;
 
 	process_table_event(processes, e);
-	/* The recorder found it in /proc. The process that it samples is another one. */
+	/*
+	 * The recorder read this event from /proc; the event is about a process that is not
+	 * sampled.
+	 */
 	if (e->kind == EVENT_COMM && e->pid == 1)
 		add_note(b, e, UPDATE_MACHINE);
 	now = process_table_find_thread(processes, e->pid, e->tid);
-	/* Not all kernels mark execs: a program that ends is another thread here. */
+	/* Some kernels do not mark execs: a changed thread id shows an exec here. */
 	exec = e->kind == EVENT_COMM && (e->comm.exec || (old != ID_NONE && now != old));
 	if (e->kind == EVENT_EXIT || exec)
 		forget_walk(b, old);
@@ -359,7 +368,7 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 
 	if (e->time_ns > b->last_ns)
 		b->last_ns = e->time_ns;
-	/* Whatever has the first time, what comes after is counted from there. */
+	/* The first event with a time sets the start time. */
 	if (e->time_ns && !b->timed)
 		add_note(b, e, UPDATE_TIME);
 	switch (e->kind) {
@@ -427,7 +436,7 @@ static uint64_t thread_serial(const struct process_table *t, uint32_t id)
 	return process_table_thread_at(t, id)->serial;
 }
 
-/* From the old ids to the new ones, by serials: both tables have them in ascending order. */
+/* Maps old ids to new ids by serial; both tables are sorted by serial. */
 static uint32_t *ids_now(const struct process_table *old, size_t count,
                          const struct process_table *now, size_t now_count, serial_fn *serial_of)
 {

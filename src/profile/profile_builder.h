@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile_builder: events in, profile out.
+ * profile_builder: builds a profile from events.
  *
- * Give the sink of a builder to a reader. For each sample the path is walked
- * once, interned and counted; switch records feed the ledger and the off-CPU
- * columns. Samples that hold registers and a copy of the stack in place of the
- * user's call chain are walked here. One builder a recording, several builders one after the other
- * may fill the same profile: whoever reads pushes the struct recording to profile.recordings
- * before, and gives a new builder's sink to the reader. Memory is bounded by what is distinct in
- * the recording, and SEQUENCE_MAX. Not safe for several threads. Uses: base, event, process,
- * profile.
+ * A reader sends events to the builder's sink. For each sample the path is walked once, interned
+ * and counted. Switch records are used for the ledger and the off-CPU columns. If a sample contains
+ * registers and a copy of the stack instead of the user's call chain, the stack is walked here.
+ * Each recording has its own builder; several builders may fill the same profile one after the
+ * other: the reader adds the struct recording to profile.recordings first, and then uses a new
+ * builder's sink. Memory is bounded by the distinct contents of the recording, and by SEQUENCE_MAX.
+ * Not thread-safe. Uses: base, event, process, profile.
  */
 #ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
 #define ASSAY_PROFILE_PROFILE_BUILDER_H
@@ -20,19 +19,19 @@
 struct profile_builder;
 
 struct profile_builder_options {
-	bool drop_chains;   /* only the sampled address: flat reports of large files */
-	bool no_sequences;  /* confidence intervals are not wanted: an endless stream */
-	uint64_t window_ns; /* rows are told apart by windows of that length; 0: they are not */
-	/* For walking stacks that were copied: where files are looked for, and kept tables */
+	bool drop_chains;   /* keep only the sampled address: flat reports of large files */
+	bool no_sequences;  /* no data for confidence intervals: an endless stream */
+	uint64_t window_ns; /* rows are separated by windows of this length; 0: no windows */
+	/* For walking copied stacks: where files are searched, and cached tables */
 	const char *root;        /* NULL: as recorded */
 	struct cache_dir *cache; /* NULL: none */
 };
 
 /*
- * For streams without an end (profile_windows.h), without sequences:
- * _start: sampling is on since then. _cut: the profile has all up to then; its ledger is that of
- * the time since the last cut. _renew, between a cut and the next event, with no rows in the
- * profile: what is not alive is forgotten, ids begin anew.
+ * For endless streams (profile_windows.h), without sequences:
+ * _start: sampling is enabled from that time on. _cut: counts all up to that time; the ledger
+ * covers the time since the last cut. _renew, between a cut and the next event, if the profile has
+ * no rows: removes exited processes and unused data, and renumbers ids.
  */
 struct profile_builder;
 void profile_builder_start(struct profile_builder *b, uint64_t start_ns);

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#define AHEAD 12 /* notes whose rows are fetched before their turn */
+#define AHEAD 12 /* updates whose rows are prefetched */
 
 void profile_counter_init(struct profile_counter *c, struct profile *p)
 {
@@ -55,7 +55,7 @@ static const struct account_cpu *account_of(const struct recording *r, uint32_t 
 	return NULL;
 }
 
-/* Of a CPU that is met now; a window may have begun since sampling did. */
+/* The start of the account of a new CPU; a window may have begun after sampling. */
 static uint64_t start_of(const struct profile_counter *c, const struct account_cpu *account)
 {
 	uint64_t start_ns = c->start_ns ? c->start_ns : c->first_ns;
@@ -69,7 +69,7 @@ static const struct recording_attr *main_attr(const struct profile_counter *c)
 	                                                : NULL;
 }
 
-/* 0: the event has no timer's grid. */
+/* Returns 0 if the event has no timer's grid. */
 static uint64_t clock_period_ns(const struct profile_counter *c)
 {
 	const struct recording_attr *attr = main_attr(c);
@@ -123,8 +123,8 @@ static void append_sequence(struct profile_counter *c, uint16_t number, uint8_t 
 }
 
 /*
- * Without an account of the recorder's, sampling began one period before the
- * first tick of all: records of switches and tasks may begin earlier.
+ * Without the recorder's account, sampling is assumed to have begun one period before the first
+ * tick; records of switches and tasks may be older.
  */
 static void guess_start(struct profile_counter *c, uint64_t time_ns)
 {
@@ -140,7 +140,7 @@ static void guess_start(struct profile_counter *c, uint64_t time_ns)
 			ledger_cpu_restart(&cpu->ledger, c->start_ns);
 }
 
-/* The clock's samples are the ticks that the ledgers count. */
+/* The ledgers count the samples of the main clock as ticks. */
 static void count_tick(struct profile_counter *c, const struct counter_update *n)
 {
 	guess_start(c, n->time_ns);
@@ -181,7 +181,10 @@ static void on_sample(struct profile_counter *c, const struct counter_update *n,
 
 static void on_switch(struct profile_counter *c, const struct counter_update *n)
 {
-	/* Intel PT of one command has the switches of CPUs, which are those of all processes. */
+	/*
+	 * A recording of one command with Intel PT contains the switches of whole CPUs, which
+	 * include other processes.
+	 */
 	if (n->machine_wide && !c->of_cpus)
 		return;
 	c->switches = true;
@@ -197,7 +200,7 @@ static void on_switch(struct profile_counter *c, const struct counter_update *n)
 	off_cpu_switch(&c->off, n->thread, n->cpu, n->time_ns, n->out, n->preempted);
 }
 
-/* CPUs that were met before it are accounts of that clock from now on. */
+/* The accounts of CPUs that already exist are switched to that clock. */
 static void on_clock(struct profile_counter *c, const struct counter_update *n)
 {
 	choose_attr(c, (uint16_t)n->amount);
@@ -207,7 +210,7 @@ static void on_clock(struct profile_counter *c, const struct counter_update *n)
 			                     main_attr(c)->exclude_idle);
 }
 
-/* FORK, EXIT and COMM change which thread a pid means: ledgers follow. */
+/* FORK, EXIT and COMM change the thread to which a pid refers; the ledgers are updated. */
 static void on_task(struct profile_counter *c, const struct counter_update *n)
 {
 	if (n->kind == UPDATE_EXEC) {
@@ -284,8 +287,8 @@ void profile_counter_take(struct profile_counter *c, const struct counter_update
 	}
 }
 
-/* Those that were recorded, also where nothing was heard of them. */
-static void meet_cpus(struct profile_counter *c)
+/* Adds the recorded CPUs, even if they had no event. */
+static void add_recorded_cpus(struct profile_counter *c)
 {
 	const struct recording *r = c->recording;
 
@@ -302,7 +305,7 @@ void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
 	vec_each (cpu, &c->cpus)
 		if (cpu->seen)
 			ledger_cpu_restart(&cpu->ledger, start_ns);
-	meet_cpus(c);
+	add_recorded_cpus(c);
 }
 
 void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
@@ -325,7 +328,7 @@ static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
 {
 	const struct recording *r = c->recording;
 
-	meet_cpus(c);
+	add_recorded_cpus(c);
 	vec_each (cpu, &c->cpus) {
 		const struct account_cpu *account;
 
@@ -335,7 +338,7 @@ static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
 		ledger_cpu_finish(&cpu->ledger, account ? account->end_ns : last_ns);
 		cpu->ledger.sums.has_steal = account;
 		cpu->ledger.sums.steal_ns = account ? account->stat_steal_ns : 0;
-		/* Of the last ones nothing may have been told any more. */
+		/* The last lost records may not have been reported by an event. */
 		if (account && !c->cut && account->lost_records > cpu->ledger.sums.ticks_lost)
 			cpu->ledger.sums.ticks_lost = account->lost_records;
 		vec_push(&c->profile->ledger.cpus, cpu->ledger.sums);

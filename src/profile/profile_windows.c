@@ -11,7 +11,7 @@ struct profile_windows {
 	struct profile_builder *builder;
 	struct event_sink sink; /* the builder's */
 	struct profile_window now;
-	VEC(uint64_t) lost; /* by CPU: records that we were told are missing */
+	VEC(uint64_t) lost; /* by CPU: lost records that events reported */
 	bool begun;         /* the first window's start is known */
 };
 
@@ -49,8 +49,8 @@ void profile_windows_free(struct profile_windows *w)
 }
 
 /*
- * The first boundary after a moment: a multiple of the window on the wall's clock, but for
- * one so near that the window would be a splinter.
+ * The first boundary after a time: a multiple of the window length by the wall clock, but not one
+ * nearer than a quarter of the length.
  */
 static uint64_t boundary_after(const struct profile_windows *w, uint64_t time_ns)
 {
@@ -78,8 +78,8 @@ void profile_windows_wall(struct profile_windows *w, uint64_t wall_less_ns)
 	w->o.wall_less_ns = wall_less_ns;
 }
 
-/* What is dead is forgotten where more than a bound has gathered. */
-static void bound(struct profile_windows *w)
+/* Removes exited processes and unused data if a table exceeds its limit. */
+static void limit_tables(struct profile_windows *w)
 {
 	const struct profile *p = w->profile;
 	const struct profile_windows_options *o = &w->o;
@@ -93,7 +93,7 @@ static void bound(struct profile_windows *w)
 		profile_builder_renew(w->builder);
 }
 
-/* The window is over at `to_ns`: the consumer gets it, and the next one begins. */
+/* The window ends at `to_ns`: the consumer gets its profile, and the next one begins. */
 static int cut(struct profile_windows *w, uint64_t to_ns, struct error *err)
 {
 	int ret;
@@ -101,7 +101,7 @@ static int cut(struct profile_windows *w, uint64_t to_ns, struct error *err)
 	w->now.end_ns = to_ns;
 	profile_builder_cut(w->builder, to_ns);
 	ret = w->o.window(w->o.ctx, w->profile, &w->now, err);
-	bound(w);
+	limit_tables(w);
 	w->now = (struct profile_window){
 	        .start_ns = to_ns, .end_ns = boundary_after(w, to_ns), .number = w->now.number + 1};
 	return ret;
@@ -158,38 +158,39 @@ static int on_event(void *ctx, const struct event *e, struct error *err)
 		count_lost(w, e);
 	}
 	ret = w->sink.event(w->sink.ctx, e, err);
-	/* Names and mappings that fill the table in the middle of a window end it early. */
+	/* A process table that names and mappings fill within a window ends the window early. */
 	if (!ret && w->begun && process_table_full(w->profile->processes))
 		ret = profile_windows_cut(w, e->time_ns, err);
 	return ret;
 }
 
 /*
- * The kernel tells of what found no room with the next record that finds some. Of the last ones
- * nothing was told, but counted they are: they belong to the last window.
+ * The kernel reports lost records with the next record that fits into the ring. The last lost
+ * records were therefore never reported, but the account counts them: they are added to the last
+ * window.
  */
-static int tell_last_lost(struct profile_windows *w, const struct account *a, uint64_t end_ns,
-                          struct error *err)
+static int report_last_lost(struct profile_windows *w, const struct account *a, uint64_t end_ns,
+                            struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < a->cpus.count && !ret; i++) {
 		const struct account_cpu *cpu = &a->cpus.items[i];
-		uint64_t told = cpu->cpu < w->lost.count ? w->lost.items[cpu->cpu] : 0;
+		uint64_t reported = cpu->cpu < w->lost.count ? w->lost.items[cpu->cpu] : 0;
 		struct event e = {.kind = EVENT_LOST,
 		                  .pid = -1,
 		                  .tid = -1,
 		                  .cpu = cpu->cpu,
 		                  .time_ns = end_ns - 1,
-		                  .lost = {.count = cpu->lost_records - told}};
+		                  .lost = {.count = cpu->lost_records - reported}};
 
-		if (cpu->lost_records > told && cpu->cpu < CPUS_MAX)
+		if (cpu->lost_records > reported && cpu->cpu < CPUS_MAX)
 			ret = on_event(w, &e, err);
 	}
 	return ret;
 }
 
-/* The last window is as long as there was something to see. */
+/* The last window ends with the recording. */
 static int on_end(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_windows *w = ctx;
@@ -197,7 +198,7 @@ static int on_end(void *ctx, const struct recording *r, struct error *err)
 	int ret = profile_windows_until(w, end_ns, err);
 
 	if (!ret && w->begun && r && r->account.present && end_ns > w->now.start_ns)
-		ret = tell_last_lost(w, &r->account, end_ns, err);
+		ret = report_last_lost(w, &r->account, end_ns, err);
 	if (!ret && w->begun && (end_ns > w->now.start_ns || w->now.samples))
 		ret = cut(w, end_ns > w->now.start_ns ? end_ns : w->now.end_ns, err);
 	return ret;

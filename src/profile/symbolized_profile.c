@@ -122,7 +122,7 @@ static uint32_t path_child(struct symbolized_profile *n, uint32_t parent, uint32
 	return id;
 }
 
-/* At the limit comes "[deeper]", and below that one place alone, the innermost. */
+/* At the depth limit the path gets "[deeper]", and below that only the innermost place. */
 uint32_t named_path_step(struct symbolized_profile *n, uint32_t parent, uint32_t place)
 {
 	const struct named_path *p = &n->paths.items[parent];

@@ -106,15 +106,15 @@ uint32_t call_path_child(struct call_process *p, uint32_t parent, uint32_t funct
 
 void call_path_range(struct call_path *path, double min_ns, double max_ns)
 {
-	/* fmin and fmax give the other one where one is NAN. */
+	/* fmin and fmax ignore a NAN argument. */
 	path->min_ns = fmin(path->min_ns, min_ns);
 	path->max_ns = fmax(path->max_ns, max_ns);
 }
 
 /*
- * A path stands behind its parent: from the last to the first, all of a path's
- * callees have been added when it adds itself. Errors add up as they are, for
- * one wrong cost shifts them all the same way.
+ * A path's index is larger than its parent's. From the last path to the first, each path is
+ * complete before it is added to its parent. Errors are added linearly, because one wrong cost
+ * shifts all of them in the same direction.
  */
 static void close_process(struct call_process *p)
 {

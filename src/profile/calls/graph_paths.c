@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* graph_paths: what each event means for the open calls of its task. */
+/*
+ * graph_paths: applies each event to the open calls of its task.
+ */
 #include "profile/calls/graph_paths.h"
 
 #include "profile/calls/graph_paths_internal.h"
@@ -35,7 +37,7 @@ struct graph_paths_count graph_paths_count(const struct graph_paths *g)
 	return g->count;
 }
 
-/* The innermost call is over: `ended` by its exit, else without one. */
+/* Closes the innermost call: `ended`: by its exit; else its exit is missing. */
 static void pop(struct graph_paths *g, struct graph_task *t, bool ended)
 {
 	struct open_call call;
@@ -57,7 +59,7 @@ static void pop(struct graph_paths *g, struct graph_task *t, bool ended)
 	}
 }
 
-/* Closes calls whose exits did not come, down to `count` of them. */
+/* Closes calls with missing exits until `count` are left. */
 static void resync(struct graph_paths *g, struct graph_task *t, size_t count)
 {
 	struct call_process *p = graph_process(g, t->process);
@@ -69,7 +71,7 @@ static void resync(struct graph_paths *g, struct graph_task *t, size_t count)
 	}
 }
 
-/* What the task's open calls are is not known any more. */
+/* The task's open calls are unknown after lost records. */
 static void cut(struct graph_paths *g, struct graph_task *t)
 {
 	resync(g, t, 0);
@@ -87,7 +89,7 @@ static void check_doubt(struct graph_paths *g, struct graph_task *t, bool fits)
 		cut(g, t);
 }
 
-/* The path that a new call of the task is a child of; its process in *process. */
+/* The path of which a new call of the task is a child; its process in *process. */
 static uint32_t parent_of(struct graph_paths *g, struct graph_task *t, uint32_t cpu, bool enters,
                           uint32_t *process)
 {
@@ -104,17 +106,16 @@ static uint32_t parent_of(struct graph_paths *g, struct graph_task *t, uint32_t 
 		return graph_base_path(g, t);
 	*process = graph_interrupts(g, cpu, t->last_ns);
 	path = call_path_child(graph_process(g, *process), 0, call_paths_function(g->into, &f));
-	/* Its begin was lost. */
+	/* The entries of the interrupt's open calls were lost. */
 	if (t->lost && !enters)
 		path = call_path_child(graph_process(g, *process), path, g->other);
 	return path;
 }
 
 /*
- * An interrupt may come when the innermost function has been left, but its exit
- * not been told: it is at that one's own depth then. So an interrupt closes
- * nothing, and within one no call that it held up is closed. The same holds for
- * the preemption at an interrupt's end.
+ * An interrupt may come after the innermost function returned and before its exit was recorded; it
+ * then has that function's depth. So an interrupt closes no call, and within an interrupt no
+ * interrupted call is closed. The same is true for the preemption at an interrupt's end.
  */
 static void close_passed(struct graph_paths *g, struct graph_task *t, int32_t depth)
 {
@@ -170,14 +171,14 @@ static void leave(struct graph_paths *g, struct graph_task *t, const struct grap
 	check_doubt(g, t, is_innermost(t, e));
 	close_passed(g, t, e->depth + 1);
 	if (!is_innermost(t, e) && t->interrupt != NO_INTERRUPT) {
-		/* The interrupt's own end was missed. */
+		/* The exit of the interrupt's outermost function is missing. */
 		resync(g, t, t->interrupt);
 		close_passed(g, t, e->depth + 1);
 	}
 	if (is_innermost(t, e)) {
 		pop(g, t, true);
 	} else if (t->entered && !t->lost) {
-		/* Calls that were open when the tracing began end without having begun. */
+		/* Exits of calls that were open when tracing began have no entry. */
 		graph_process(g, t->process)->unmatched_exits++;
 		graph_process(g, t->process)->flags |= CALL_UNMATCHED;
 	}
@@ -186,7 +187,7 @@ static void leave(struct graph_paths *g, struct graph_task *t, const struct grap
 static void switch_out(struct graph_paths *g, struct graph_task *t, const struct graph_event *e)
 {
 	graph_ran_until(g, t, e->time_ns);
-	/* Nothing is switched within an interrupt: its last exit was missed. */
+	/* An interrupt is never switched out, so its last exit is missing. */
 	if (t->interrupt != NO_INTERRUPT)
 		resync(g, t, t->interrupt);
 	t->cpu = e->cpu;
@@ -197,7 +198,7 @@ static void switch_out(struct graph_paths *g, struct graph_task *t, const struct
 static void switch_in(struct graph_paths *g, struct graph_task *t, const struct graph_event *e)
 {
 	enum task_state was = t->state;
-	bool gap = t->gap || was == TASK_RUNNING; /* its leaving was not seen */
+	bool gap = t->gap || was == TASK_RUNNING; /* the switch out was not recorded */
 	double ns = graph_step(t, e->time_ns);
 
 	t->state = TASK_RUNNING;
@@ -222,8 +223,8 @@ static void begin_task(struct graph_paths *g, const struct graph_task *parent,
 }
 
 /*
- * Tasks that ran on the CPU lose their stacks at once; those that ran nowhere
- * may have run there meanwhile.
+ * The open calls of tasks that ran on the CPU are lost. Tasks that did not run may have run there
+ * since; their next event shows it.
  */
 static void lose(struct graph_paths *g, const struct graph_event *e)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* graph_paths: who is followed, and the functions that are known. */
+/*
+ * graph_paths: the followed tasks, and the known functions.
+ */
 #include "profile/calls/graph_paths_internal.h"
 
 #include <math.h>

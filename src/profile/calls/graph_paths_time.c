@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* graph_paths: whose the time between two events is, and what is left at the end. */
+/*
+ * graph_paths: accounts the time between two events, and the rest at the end.
+ */
 #include "profile/calls/graph_paths_internal.h"
 
 struct call_thread *graph_thread(const struct graph_paths *g, const struct graph_task *t,
@@ -73,7 +75,10 @@ void graph_ran_until(struct graph_paths *g, struct graph_task *t, uint64_t time_
 		t->state = TASK_RUNNING;
 }
 
-/* Not known for sure how far the cost of a call was hit: grows with the calls, all one way. */
+/*
+ * The uncertainty of the cost of a call; it grows linearly with the calls, because it has one
+ * direction.
+ */
 static void set_errors(const struct graph_paths *g, struct call_process *p)
 {
 	double inner = g->options.inner_error_ns, outer = g->options.outer_error_ns;
@@ -145,7 +150,7 @@ void graph_paths_end(struct graph_paths *g, uint64_t time_ns)
 	vec_each (cpu, &g->cpus) {
 		struct call_process *p = *cpu == NO_PROCESS ? NULL : graph_process(g, *cpu);
 
-		/* An interrupt's CPU is looked at while it serves one, and at no other time. */
+		/* A CPU's tree counts only the time in which the CPU serves interrupts. */
 		if (p) {
 			p->threads.items[0].wall_ns =
 			        p->threads.items[0].net_ns + p->threads.items[0].own_ns;

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/ledger/ledger_cpu.h"
 
-/* So many states between two ticks are kept before the ticks due in them are counted. */
+/*
+ * The maximum number of stored states between two ticks; if it is exceeded, missing ticks are
+ * counted early.
+ */
 #define SPANS_MAX 4096
-/* A tick due so shortly before the end, or its timer's restart, may not have been served. */
+/*
+ * A tick that is due this short before the end, or before a restart of the timer, may not have been
+ * served.
+ */
 #define END_GRACE_NS 50000
-/* The kernel lets no software clock tick faster, and one this slow tells nothing. */
+/* The kernel limits software clocks to longer periods; slower clocks carry no information. */
 #define PERIOD_MIN_NS UINT64_C(10000)
 #define PERIOD_MAX_NS UINT64_C(60000000000)
 
@@ -77,8 +83,8 @@ static void add_time(struct ledger_cpu_builder *b, enum cpu_state state, uint64_
 }
 
 /*
- * While the rate is another one, a tick of the timer stands for several of the clock's period,
- * or for a broken number of them: what makes no whole one waits for the next.
+ * While the rate differs, one tick of the timer represents several periods of the clock, or a
+ * fraction. A remainder is carried over to the next tick.
  */
 static uint64_t whole_ticks(const struct ledger_cpu_builder *b, uint64_t ticks, uint64_t *rest_ns)
 {
@@ -92,7 +98,7 @@ static uint64_t whole_ticks(const struct ledger_cpu_builder *b, uint64_t ticks, 
 	return ticks;
 }
 
-/* A tick that was due in that state and left no sample. */
+/* Adds ticks that were due in that state and have no sample. */
 static void add_missing(struct ledger_cpu_builder *b, enum cpu_state state, uint64_t ticks)
 {
 	if (state == CPU_STATE_BUSY || (state == CPU_STATE_UNKNOWN && !b->exclude_idle))
@@ -106,7 +112,7 @@ static void add_seen(struct ledger_cpu_builder *b, bool idle, uint64_t weight, b
 	uint64_t ticks = whole_ticks(b, 1, &b->rest_seen[idle]);
 
 	*(idle ? &b->sums.ticks_seen_idle : &b->sums.ticks_seen_busy) += ticks;
-	/* Periods of other events (cycles) are no time. */
+	/* Periods of other events (cycles) are not times. */
 	if (!b->sums.period_ns)
 		return;
 	*(idle ? &b->sums.weight_idle : &b->sums.weight_busy) += weight;
@@ -115,9 +121,9 @@ static void add_seen(struct ledger_cpu_builder *b, bool idle, uint64_t weight, b
 }
 
 /*
- * Counts the points of the grid in [from, to) by the state at each, up to
- * `limit` of them. What the spans do not explain (the grid moved a little
- * since they were counted) goes to the present state if `exact`.
+ * Counts the points of the grid in [from, to) by the state at each, at most `limit`. If `exact`,
+ * the rest up to `limit` is added to the present state; a rest appears if the grid moved slightly
+ * since the last count.
  */
 static uint64_t count_missing(struct ledger_cpu_builder *b, uint64_t from, uint64_t to,
                               uint64_t limit, bool exact)
@@ -158,7 +164,7 @@ static void fold(struct ledger_cpu_builder *b)
 static void set_state(struct ledger_cpu_builder *b, uint64_t time_ns, enum cpu_state state)
 {
 	if (!b->told && state != CPU_STATE_UNKNOWN) {
-		/* What is known now held since the start: the first record says what was before. */
+		/* The first record also shows the state since the start. */
 		b->told = true;
 		vec_last(&b->spans)->state = state;
 		return;
@@ -183,7 +189,7 @@ void ledger_cpu_switch(struct ledger_cpu_builder *b, uint64_t time_ns, int32_t p
 	int32_t before = out ? pid : other_pid, after = out ? other_pid : pid;
 
 	b->sums.has_switches = true;
-	/* A switch makes two records, out and in; either may be lost. */
+	/* A switch causes two records, out and in; either may be lost. */
 	b->sums.switches += out || !b->out;
 	b->out = out;
 	set_state(b, b->told ? time_ns : b->start_ns, state_of(before));
@@ -191,9 +197,8 @@ void ledger_cpu_switch(struct ledger_cpu_builder *b, uint64_t time_ns, int32_t p
 }
 
 /*
- * The sample stands for another time than the one before: the timer was
- * restarted one of its new periods before it, at the latest. Before the first
- * sample there was none: it has ticked at that rate since the start.
+ * The sample's period differs from the last one: the timer was restarted at most one new period
+ * before the sample. If there was no earlier sample, the timer has had this rate since the start.
  */
 static void change_rate(struct ledger_cpu_builder *b, uint64_t time_ns, uint64_t period_ns)
 {
@@ -209,7 +214,7 @@ static void change_rate(struct ledger_cpu_builder *b, uint64_t time_ns, uint64_t
 	b->folded = 0;
 }
 
-/* Weights of damaged files are any: no timer has such a period. */
+/* Damaged files may contain any weight; weights out of range are no timer's period. */
 static bool other_rate(const struct ledger_cpu_builder *b, uint64_t weight)
 {
 	return b->sums.period_ns && weight != b->grid.period_ns && weight >= PERIOD_MIN_NS &&
@@ -229,11 +234,14 @@ void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle
 	half = b->grid.period_ns / 2;
 	due = time_ns - (uint64_t)tick.late_ns;
 	set_state(b, time_ns, idle ? CPU_STATE_IDLE : CPU_STATE_BUSY);
-	/* Served so late that it was counted as missing already: it is due only once. */
+	/*
+	 * A sample served so late that its tick was already counted as missing is not counted as
+	 * due again.
+	 */
 	add_seen(b, idle, weight, first || tick.missing >= b->folded);
 	if (!b->sums.period_ns)
 		return;
-	/* The timer's first point is one period after the start, not at the start. */
+	/* The timer's first point is one period after the start. */
 	if (first && due > b->due_ns)
 		count_missing(b, b->due_ns + half, due - at_most(half, due), UINT64_MAX, false);
 	else if (tick.missing > b->folded)
@@ -244,7 +252,7 @@ void ledger_cpu_sample(struct ledger_cpu_builder *b, uint64_t time_ns, bool idle
 	keep_last_span(b);
 }
 
-/* No sample ever came: the grid's phase is not known, its density is. */
+/* Without any sample the phase of the grid is unknown, but its density is known. */
 static void finish_without_grid(struct ledger_cpu_builder *b)
 {
 	uint64_t period = b->sums.period_ns;
@@ -255,7 +263,7 @@ static void finish_without_grid(struct ledger_cpu_builder *b)
 	add_missing(b, CPU_STATE_IDLE, b->sums.idle_ns / period);
 }
 
-/* Ticks due before that have been counted; states since then are kept. */
+/* Removes states before a time; the ticks due before it have been counted. */
 static void drop_spans(struct ledger_cpu_builder *b, uint64_t before_ns)
 {
 	size_t first = 0;
@@ -291,7 +299,7 @@ struct ledger_cpu ledger_cpu_cut(struct ledger_cpu_builder *b, uint64_t to_ns)
 	until = to_ns - at_most(half, to_ns);
 	close_busy_and_idle(b, to_ns);
 	if (b->grid.started) {
-		/* What is due in the last half of a period may still be served. */
+		/* Ticks due in the last half of a period may still be served. */
 		b->folded += count_missing(b, at_least(b->due_ns + half, b->spans.items[0].from_ns),
 		                           until, UINT64_MAX, false);
 		drop_spans(b, until);

@@ -49,7 +49,7 @@ static void enter(struct ledger_threads *l, struct thread_track *t, uint64_t tim
 		t->since_ns = time_ns;
 }
 
-/* First news of a thread, which was in `state` since `start_ns`. */
+/* The first record of a thread, which was in `state` since `start_ns`. */
 static void begin(struct ledger_threads *l, struct thread_track *t, uint32_t process,
                   uint64_t start_ns, enum thread_state state)
 {
@@ -113,7 +113,10 @@ void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_pro
 
 	if (old != ID_NONE) {
 		t = track_of(l, old);
-		/* Only what runs can exec: with no switch in before, it ran since the start. */
+		/*
+		 * Only a running thread can exec: without an earlier switch in, it ran since the
+		 * start.
+		 */
 		if (t->state == THREAD_UNHEARD)
 			begin(l, t, old_process, l->start_ns, THREAD_ON_CPU);
 		end(l, t, time_ns);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ledger_thread: where each thread's time went: on a CPU, wanting one, or
- * waiting; summed by process.
+ * ledger_thread: the time of each thread on a CPU, runnable, or waiting, summed by process.
  *
- * Fed with what switch records, forks, execs and exits say of a thread, in
- * time order. A thread that was there at the start is of unknown state until
- * its first record; if that is a switch out or a sample, it was on a CPU since
- * the start. Threads of which nothing was heard are not counted. Times in ns.
+ * The input is switch records, forks, execs and exits, in time order. The state of a thread that
+ * existed at the start is unknown until its first record; if that is a switch out or a sample, the
+ * thread was on a CPU since the start. Threads without records are not counted. Times in ns.
  * ledger_thread_done() frees. Uses: base, profile/ledger/ledger.h.
  */
 #ifndef ASSAY_PROFILE_LEDGER_LEDGER_THREAD_H
@@ -44,23 +42,23 @@ void ledger_thread_fork(struct ledger_threads *l, uint32_t thread, uint32_t proc
                         uint64_t time_ns);
 void ledger_thread_exit(struct ledger_threads *l, uint32_t thread, uint64_t time_ns);
 /*
- * The same thread goes on under another id, in another instance of its
- * process; `old` is ID_NONE if it was not heard of before.
+ * A thread continues under another id, in another instance of its process; `old` is ID_NONE if it
+ * had no records.
  */
 void ledger_thread_exec(struct ledger_threads *l, uint32_t old, uint32_t old_process,
                         uint32_t thread, uint32_t process, uint64_t time_ns);
 /*
- * Appends the accounts up to `to_ns` of the processes that were heard of, and begins the next
- * ones there: threads go on in the state that they are in.
+ * Appends the accounts up to `to_ns` of the processes with records, and starts the next accounts
+ * there: threads keep their states.
  */
 void ledger_thread_cut(struct ledger_threads *l, uint64_t to_ns, struct ledger *ledger);
 /*
- * After a cut: ids of threads and processes are others now. new_thread and new_process give
- * them by the old ones, ID_NONE for those that are gone.
+ * After a cut: thread and process ids have changed. new_thread and new_process map old ids to new
+ * ones, ID_NONE for those that were removed.
  */
 void ledger_thread_renumber(struct ledger_threads *l, const uint32_t *new_thread,
                             size_t thread_count, const uint32_t *new_process, size_t process_count);
-/* Closes all accounts and appends those of processes that were heard of. */
+/* Closes all accounts and appends those of processes with records. */
 void ledger_thread_finish(struct ledger_threads *l, uint64_t end_ns, struct ledger *ledger);
 void ledger_thread_done(struct ledger_threads *l);
 

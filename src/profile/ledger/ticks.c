@@ -22,7 +22,7 @@ void ticks_done(struct ticks *t)
 	ticks_init(t);
 }
 
-/* Selects the event whose samples are kept; all recordings must have the same period. */
+/* Selects the event whose samples are stored; all recordings must have the same period. */
 static int choose_event(struct ticks *t, struct error *err)
 {
 	const struct recording *r = t->recording;
@@ -40,7 +40,7 @@ static int choose_event(struct ticks *t, struct error *err)
 	}
 	if (t->period_ns != attr->period_ns)
 		return error_set(err, EINVAL,
-		                 "%s was sampled at another rate than the file before; report its "
+		                 "%s has another sampling rate than the previous file; report its "
 		                 "intervals separately",
 		                 r->path ? r->path : "the recording");
 	return 0;
@@ -59,7 +59,7 @@ static struct ticks_cpu *line_of(struct ticks *t, uint32_t cpu)
 {
 	struct ticks_cpu *line;
 
-	/* The lines of the last recording are at the end. */
+	/* The lines of the present recording are at the end. */
 	for (size_t i = t->cpus.count; i-- > 0;) {
 		line = &t->cpus.items[i];
 		if (line->recording != t->recordings - 1)
