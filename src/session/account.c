@@ -43,7 +43,7 @@ static char *cpu_description(void)
 	return found;
 }
 
-/* The recorder's own command line, arguments apart by spaces. */
+/* The recorder's own command line; spaces separate the arguments. */
 static char *command_line(void)
 {
 	FILE *file = fopen("/proc/self/cmdline", "re");

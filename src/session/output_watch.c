@@ -26,7 +26,7 @@ int output_watch_check(const struct output_watch *p, struct error *err)
 	if (!output_watch_is_gone(p))
 		return 0;
 	return error_set(err, ENOENT,
-	                 "%s was moved, deleted or replaced while it was written: what was "
-	                 "recorded is not there",
+	                 "%s was moved, deleted or replaced while it was written: the "
+	                 "recording is no longer at that path",
 	                 p->path);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * output_watch: is the file that is being written still the one that is found by its name? Others
- * may move or delete it, or put another one there; what is written on goes to nobody then.
+ * output_watch: detects that the output path no longer refers to the open file (it was moved,
+ * deleted or replaced), so that further writes would be lost.
  *
- * Plain data; zeroed is watching nothing, which is never gone. The path is the caller's.
- * One thread. Uses: base.
+ * Plain data; zeroed watches nothing and is never gone. The caller keeps the path. One thread.
+ * Uses: base.
  */
 #ifndef ASSAY_SESSION_OUTPUT_WATCH_H
 #define ASSAY_SESSION_OUTPUT_WATCH_H
@@ -20,10 +20,10 @@ struct output_watch {
 	ino_t inode;
 };
 
-/* The file as it is there now. */
+/* Watches the file that is at `path` now. */
 void output_watch_watch(struct output_watch *p, const char *path);
 bool output_watch_is_gone(const struct output_watch *p);
-/* -ENOENT with a sentence, if it is gone. */
+/* -ENOENT with an error if the file is gone. */
 int output_watch_check(const struct output_watch *p, struct error *err);
 
 #endif

@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 /*
- * The witness: a slow clock whose period is a whole number and the golden
- * section of the clock's own, so that no few of its ticks come back to the same
- * phase. A program in step with the clock shows other shares to it.
+ * The witness is a slow clock. Its period is a whole number close to the golden section of the
+ * main clock's period, so that its ticks do not return to the same phase. A program that runs in
+ * step with the main clock has other shares in the samples of the witness.
  */
 #define WITNESS_PERIOD_NS 8000000 /* at least: at most 125 Hz */
-#define WITNESS_SLOWER 8          /* at least so many times slower than the clock itself */
+#define WITNESS_SLOWER 8          /* at least this many times slower than the main clock */
 #define GOLDEN_SECTION 0.6180339887
 
 void plan_note(struct plan *plan, const char *fmt, ...)
@@ -32,7 +32,7 @@ void plan_note(struct plan *plan, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Would the kernel let us? */
+/* True if the kernel allows such an event. */
 static bool may_open(int pid, int cpu, bool exclude_kernel)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -50,7 +50,7 @@ static bool may_open(int pid, int cpu, bool exclude_kernel)
 	return true;
 }
 
-/* Registers and stack bytes in place of the kernel's own walk of the user's stack. */
+/* Requests registers and a copy of the stack instead of the kernel's walk of the user stack. */
 static void add_stacks(struct perf_event_attr *attr, uint32_t bytes)
 {
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -78,7 +78,7 @@ struct perf_event_attr plan_file_attr(const struct perf_source_event *event)
 	return attr;
 }
 
-/* Does this kernel copy registers and stacks of this machine? */
+/* True if the kernel can copy registers and stacks on this architecture. */
 static bool can_unwind(uint32_t stack_bytes)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -99,7 +99,7 @@ static bool can_unwind(uint32_t stack_bytes)
 	return fd >= 0;
 }
 
-/* Does this kernel know in which cgroup a sample is taken, and tell of new ones? */
+/* True if the kernel records the cgroup of a sample, and new cgroups. */
 static bool can_tell_cgroups(void)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -118,7 +118,7 @@ static bool can_tell_cgroups(void)
 	return fd >= 0;
 }
 
-/* The kernel has a bound; of a rate that goes by a budget it is the ceiling. */
+/* Applies the kernel's limit of the rate; with a budget the limit is the highest rate. */
 static int find_rate(struct plan *plan, const struct session_options *o, struct error *err)
 {
 	uint64_t asked = o->frequency_hz;
@@ -131,17 +131,17 @@ static int find_rate(struct plan *plan, const struct session_options *o, struct 
 	if (o->budget > 0) {
 		plan->frequency_hz = (uint64_t)most;
 		plan_note(plan,
-		          "At most %" PRId64 " samples a second were taken, not %" PRIu64
-		          ": the kernel allows no more now (kernel.perf_event_max_sample_rate).",
+		          "At most %" PRId64 " samples per second were taken, not %" PRIu64
+		          ": the kernel now limits the rate (kernel.perf_event_max_sample_rate).",
 		          most, asked);
 		return 0;
 	}
 	return error_set(err, EINVAL,
-	                 "%" PRIu64 " Hz is more than the %" PRId64
-	                 " that the kernel allows now; 'sysctl "
+	                 "%" PRIu64 " Hz is above the current limit of the kernel, %" PRId64
+	                 "; 'sysctl "
 	                 "kernel.perf_event_max_sample_rate=%" PRIu64
-	                 "' raises that (the kernel may have lowered it because samples took "
-	                 "too long), or ask for -F %" PRId64,
+	                 "' raises it (the kernel may have lowered it because samples took "
+	                 "too long), or use -F %" PRId64,
 	                 asked, most, asked, most);
 }
 
@@ -185,15 +185,15 @@ static void add_event(struct plan *plan, const char *name, enum attr_role role,
 }
 
 /*
- * Sampling of a command begins with its exec; but where it stands in for the
- * whole machine (-a without the right to it) others run already.
+ * Sampling of a command starts at its exec, unless the command stands in for the whole machine (-a
+ * without the right to it): then other processes already run.
  */
 static bool starts_with_command(const struct plan *plan, const struct session_options *o)
 {
 	return !plan->machine_wide && o->command && !o->machine_wide && !session_follows_pids(o);
 }
 
-/* Faults, switches and tracepoints: each one is a sample. */
+/* Faults, switches and tracepoints: each event is a sample. */
 static bool counts_single_events(const struct perf_event_attr *attr)
 {
 	return !attr_is_clock(attr) &&
@@ -235,7 +235,7 @@ static void add_witness(struct plan *plan, const struct session_options *o)
 	                                                    : WITNESS_SLOWER;
 	attr.freq = 0;
 	attr.sample_period = (uint64_t)((double)period * ((double)times + GOLDEN_SECTION));
-	/* Where it fell is all that is asked of it. */
+	/* The witness needs the place of a sample only. */
 	remove_stacks(&attr);
 	attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
 	add_event(plan, "cpu-clock/witness/", ATTR_WITNESS, &attr);
@@ -248,9 +248,10 @@ static void add_off_cpu(struct plan *plan, const struct session_options *o)
 	if (!o->off_cpu)
 		return;
 	if (!plan->kernel) {
-		plan_note(plan, "Off-CPU stacks were not taken: a switch happens in the kernel, "
-		                "which you may not sample (kernel.perf_event_paranoid); how long "
-		                "threads waited is known all the same.");
+		plan_note(plan,
+		          "Off-CPU stacks were not recorded: a context switch happens in the "
+		          "kernel, which you may not sample (kernel.perf_event_paranoid); the "
+		          "waiting times of threads are still known.");
 		return;
 	}
 	attr.type = PERF_TYPE_SOFTWARE;
@@ -271,7 +272,9 @@ static void add_tracking(struct plan *plan, const struct session_options *o)
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.mmap_data = o->data_addresses;
-	/* Whoever is outside a pid namespace has pid 0, as the idle task has: no switch tells. */
+	/*
+	 * In a pid namespace, outer processes have pid 0 like the idle task: switches are useless.
+	 */
 	attr.context_switch = !(plan->machine_wide && rights_pid_namespace());
 	attr.build_id = 1;
 	attr.cgroup = plan->cgroups;
@@ -285,19 +288,19 @@ static void find_rights(struct plan *plan, const struct session_options *o)
 	if (plan->machine_wide && !may_open(-1, 0, false)) {
 		plan->machine_wide = false;
 		plan_note(plan,
-		          "You may not sample the whole machine: only your own processes were. "
-		          "Root, CAP_PERFMON or 'sysctl kernel.perf_event_paranoid=-1' lift "
+		          "You may not sample the whole machine: only your own processes were "
+		          "sampled. "
+		          "Root, CAP_PERFMON or 'sysctl kernel.perf_event_paranoid=-1' remove "
 		          "that.");
 	}
 	if (plan->machine_wide && rights_pid_namespace())
-		plan_note(plan,
-		          "This is a container with process ids of its own: processes outside "
-		          "it have pid 0 and wrong names, and their time in the kernel "
-		          "counts as idle. 'docker run --pid=host' or the like lifts that.");
+		plan_note(plan, "This is a container with its own process ids: processes outside "
+		                "it have pid 0 and wrong names, and their time in the kernel "
+		                "counts as idle. 'docker run --pid=host' removes the restriction.");
 	if (!plan->kernel)
 		plan_note(plan, "You may not sample the kernel: time in it is on-CPU time without "
 		                "samples. Root, CAP_PERFMON or 'sysctl "
-		                "kernel.perf_event_paranoid=1' lift that.");
+		                "kernel.perf_event_paranoid=1' remove the restriction.");
 }
 
 static void find_unwinding(struct plan *plan, const struct session_options *o)
@@ -305,16 +308,16 @@ static void find_unwinding(struct plan *plan, const struct session_options *o)
 	plan->unwind = o->unwind && can_unwind(o->stack_bytes);
 	if (o->unwind && !plan->unwind)
 		plan_note(plan,
-		          "Stacks were followed by frame pointers: this kernel or machine gives no "
-		          "copies of registers and stacks. Code that has no frame pointers breaks "
-		          "them off.");
+		          "Stacks were followed by frame pointers: this kernel or machine cannot "
+		          "copy registers and stacks. Stacks end at code without frame "
+		          "pointers.");
 }
 
 static void find_cgroups(struct plan *plan, const struct session_options *o)
 {
 	plan->cgroups = o->all_cgroups && can_tell_cgroups();
 	if (o->all_cgroups && !plan->cgroups)
-		plan_note(plan, "Cgroups were not recorded: this kernel does not tell of them "
+		plan_note(plan, "Cgroups were not recorded: this kernel does not report them "
 		                "(before Linux 5.7, or without CONFIG_CGROUP_PERF).");
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan: from what was asked to the kernel's event attributes.
+ * plan: converts the session's options to event attributes of the kernel.
  *
- * Finds out by trying what this user may sample, plans with that, and notes
- * in sentences what is missing. plan_done() frees; one thread. Uses: base, event,
+ * It tries what this user may sample, plans with that, and adds a note for each thing that is
+ * missing. plan_done() frees; one thread. Uses: base, event, source, unwind.
  * source, unwind.
  */
 #ifndef ASSAY_SESSION_PLAN_H
@@ -14,17 +14,18 @@
 
 struct plan {
 	VEC(struct perf_source_event) events; /* [0] the sampled one; the last one tracks */
-	uint64_t frequency_hz;                /* as asked for, or as much as the kernel allows */
+	uint64_t frequency_hz;                /* as requested, or the kernel's limit */
 	bool machine_wide;
-	bool kernel; /* kernel samples may be taken */
-	bool unwind; /* registers and stack bytes are recorded, and walked on the way to the file */
-	bool cgroups; /* samples tell their cgroup, and the tracking event of new ones */
+	bool kernel;  /* kernel samples are allowed */
+	bool unwind;  /* registers and stack bytes are recorded, and stacks are walked before they
+	                 are written */
+	bool cgroups; /* samples contain their cgroup; the tracking event reports new ones */
 	VEC(char *) notes;
 };
 
 int plan_make(struct plan *plan, const struct session_options *options, struct error *err);
 void plan_done(struct plan *plan);
-/* The event as it stands in the file, where chains take the place of stack bytes. */
+/* The event as it is written to the file, with call chains instead of stack bytes. */
 struct perf_event_attr plan_file_attr(const struct perf_source_event *event);
 void plan_note(struct plan *plan, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

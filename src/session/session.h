@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session: a measurement under way.
+ * session: a running measurement.
  *
- * session_record() opens the events, tells what runs already, starts COMMAND,
- * gives what the rings hold to the sink until COMMAND ends, a signal comes, the processes are gone,
- * the duration is over or a hook says so, and closes the sink with the account. One thread; SIGINT,
- * SIGTERM and SIGHUP end it cleanly. These signals end COMMAND, too; where sampling ends for
- * another reason, or fails, COMMAND goes on, and `command` is for the caller to wait for. What
- * could not be had (rights, counters) is left out and told in `notes`, of the result and of the
- * recording. After an error `status` tells how far it came; session_result_done() in any case.
+ * session_record() opens the events, reports running processes, starts COMMAND, and passes the
+ * contents of the rings to the sink (by default a perf.data file) until COMMAND exits, a signal
+ * comes, the processes have exited, the duration has passed or a hook stops it. Then it closes the
+ * sink with the account. One thread; SIGINT, SIGTERM and SIGHUP end it cleanly, and end COMMAND
+ * too. If sampling ends for another reason, or fails, COMMAND continues, and the caller waits for
+ * `command`. Missing rights or counters are reported in `notes` of the result and of the recording.
+ * After an error `status` shows the progress until then; call session_result_done() in any case.
  * Uses: base, event, profile, source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_H
@@ -23,10 +23,10 @@
 struct session_result {
 	uint64_t elapsed_ns, bytes, lost_records, observer_cpu_ns;
 	int exit_status;              /* of COMMAND in wait(2) form, -1: none */
-	bool command_failed;          /* the error is that COMMAND could not be run */
-	bool command_goes_on;         /* it would not end when we did */
-	bool duration_over;           /* sampling ended for that */
-	struct command_child command; /* still runs, and was not asked to end; pid 0: none does */
+	bool command_failed;          /* the error is that COMMAND could not be started */
+	bool command_goes_on;         /* it did not exit after the recorder's signal */
+	bool duration_over;           /* sampling ended because the duration had passed */
+	struct command_child command; /* still runs, and received no signal; pid 0: none */
 	VEC(char *) notes;
 	struct session_status status; /* at the end */
 };
@@ -35,19 +35,19 @@ int session_record(const struct session_options *options, struct session_result 
                    struct error *err);
 void session_result_done(struct session_result *result);
 
-/* For hooks: ends the measurement soon, cleanly. */
+/* For hooks: ends the measurement cleanly and soon. */
 void session_stop(struct session *s);
-/* How it stands now; session_status_done() afterwards. */
+/* The current status; call session_status_done() afterwards. */
 void session_status_take(struct session *s, struct session_status *status);
-/* What could not be had, as far as is known: texts of the session's own, good until it is asked
- * again. */
+/* Notes on missing data so far. The texts belong to the session, and are valid until the next
+ * call. */
 char *const *session_notes(const struct session *s, size_t *count);
 /*
- * For sinks: tells what could not be done, in place of what it told before (`earlier` is what it
- * got then; 0: nothing). The text is given away.
+ * For sinks: adds a note, or replaces an earlier one (`earlier`: its return value; 0: none). Takes
+ * ownership of the text.
  */
 size_t session_note(struct session *s, size_t earlier, char *text);
-/* Reads the rings. The session ends with its error. */
+/* Reads the rings, so that the status is current. An error ends the session. */
 int session_read(struct session *s, struct error *err);
 /* For hooks: the session's next step is to read the rings; then it calls serve(). */
 void session_read_soon(struct session *s);
@@ -64,9 +64,9 @@ void session_pause(struct session *s);
 /* Its file, where it grows under its name, was moved, deleted or replaced; with a sentence. */
 bool session_output_is_gone(const struct session *s);
 int session_output_check(const struct session *s, struct error *err);
-/* The recent maximum of its buffers begins anew. */
+/* Resets the recent maximum of the buffers. */
 void session_buffers_restart(struct session *s);
-/* Reads the rings, and has the sink write what there is to a file; -EOPNOTSUPP: it can't. */
+/* Reads the rings, and makes the sink write its data to a file; -EOPNOTSUPP: not supported. */
 int session_snapshot(struct session *s, const char *path, struct error *err);
 /* Closes the programs and libraries that are held open for the report; see image_keeper_release().
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The session's process for foreign calls: started before all else, reported at the end. */
+/* The session's process for foreign calls: started first, reported at the end. */
 #include "session/session_internal.h"
 
 #include "launch/privileges.h"
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * It looks at what others run, and writes to our own cache. The recorder waits for it: it has to
- * have its turn as soon as the recorder.
+ * It reads files of other processes, and writes to the user's own cache. The recorder waits for it,
+ * so it must run at the same priority as the recorder.
  */
 static void keep_looking_alone(void)
 {
@@ -18,13 +18,13 @@ static void keep_looking_alone(void)
 	privileges_drop(PRIVILEGE_LOOK);
 }
 
-/* A recording is made without it, too: the first call that hangs then stops it. */
+/* Recording also works without it, but then a file system that hangs stops the recorder. */
 void session_foreign_open(struct session *s)
 {
 	struct foreign_options options = {.prepare = keep_looking_alone};
 	struct error err = {0};
 
-	/* Watches are set by foreign calls, and read here. */
+	/* Foreign calls add watches; this process reads them. */
 	s->watches = options.keep = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	s->sink->foreign = NULL;
 	if (!foreign_open(&s->foreign, &options, &err))
@@ -33,13 +33,13 @@ void session_foreign_open(struct session *s)
 		plan_note(&s->plan,
 		          "Memory and files of other processes are read by the recorder itself, "
 		          "which "
-		          "stops where a file system does not answer: %s.",
+		          "hangs if a file system does not respond: %s.",
 		          err.text);
 }
 
 void session_foreign_close(struct session *s)
 {
-	/* First: the end of the last watch of a file may wait for its file system, too. */
+	/* Closed first, since removing the last watch of a file may wait for its file system. */
 	if (s->watches >= 0)
 		close(s->watches);
 	s->watches = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_internal: what session.c (a measurement's course) and session_query.c (questions to
- * it while it runs) share. Life cycle and threads are those of session.h. Uses: base, event,
- * profile, source, format.
+ * session_internal: shared by session.c (the course of a measurement) and session_query.c (queries
+ * while it runs). Life cycle and threads are those of session.h. Uses: base, event, profile,
+ * source, format.
  */
 #ifndef ASSAY_SESSION_SESSION_INTERNAL_H
 #define ASSAY_SESSION_SESSION_INTERNAL_H
@@ -25,22 +25,22 @@ struct session {
 	struct plan plan;
 	struct perf_source *source;
 	struct session_sink *sink;
-	struct record_stream *stream; /* NULL: rings are copied as they are */
-	struct foreign *foreign;      /* NULL: could not be started */
-	int watches;                  /* inotify: set by foreign calls; -1: none */
-	size_t foreign_note; /* number of the note on calls that were not answered, 0: none */
-	struct image_keeper *keeper; /* NULL: the kernel would not let us */
+	struct record_stream *stream; /* NULL: rings are copied unchanged */
+	struct foreign *foreign;      /* NULL: it could not be started */
+	int watches;                  /* inotify descriptor, used by foreign calls; -1: none */
+	size_t foreign_note;          /* number of the note on unanswered calls, 0: none */
+	struct image_keeper *keeper;  /* NULL: the kernel refused */
 	struct jit_keeper *jit;
 	struct recording recording;
 	struct command_child child;
 	struct account_mark start, end;
 	struct perf_source_options source_options;
 	proc_ids tasks;
-	struct buf encoded; /* records of our own, on their way to the sink */
+	struct buf encoded; /* own records that are not yet passed to the sink */
 	sigset_t old_mask;
 	int signals; /* signalfd */
 	struct wakeup_schedule pace;
-	struct output_watch place; /* of the file that grows */
+	struct output_watch place; /* watches the output file */
 	uint64_t look_due_ns;
 	unsigned busy;         /* long work in progress, nested */
 	uint64_t pause_due_ns; /* of that work */
@@ -48,13 +48,13 @@ struct session {
 	struct error failed; /* of a read that a hook asked for: records were taken, and are gone */
 	bool began;          /* something was sampled: what there is, is worth keeping */
 	bool stop, signalled, masked;
-	bool interrupted; /* a signal asked for the end: COMMAND ends, too */
-	bool over;        /* the duration */
+	bool interrupted; /* a signal requested the end: COMMAND is ended too */
+	bool over;        /* the requested duration has passed */
 };
 
 void session_foreign_open(struct session *s);
 void session_foreign_close(struct session *s);
-/* Notes what was not answered until now. */
+/* Adds a note on the calls that were not answered so far. */
 void session_foreign_report(struct session *s);
 void session_foreign_account(const struct session *s, struct account *account);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_options: what the user wants recorded, as session_record() takes it.
+ * session_options: the options of session_record().
  *
- * Plain data, zeroed is none of it; whoever fills it in keeps what it points to
+ * Plain data; zeroed has no options. The caller keeps all referenced data until session_record()
+ * returns. Read only: any thread. Uses: event, profile, source.
  * until session_record() returns. Only read: any thread. Uses: event, profile, source.
  */
 #ifndef ASSAY_SESSION_SESSION_OPTIONS_H
@@ -27,64 +28,60 @@ typedef void session_progress_fn(void *ctx, const struct session_progress *progr
 struct session;
 
 /*
- * Functions that the session calls from its own thread, for a control socket and for triggers.
- * All but task() and serve() are called between two reads of the rings only. All but task() may
- * call the functions that session.h lists for hooks. Each may be NULL.
+ * Callbacks for parts beside the measurement: a control socket, triggers. All are called by the
+ * session's thread. All except task() are called between two reads of the rings, and may call the
+ * functions of session.h that are for hooks. Each may be NULL.
  */
 struct session_hooks {
 	void *ctx;
-	void (*begun)(void *ctx, struct session *s); /* sampling is on */
+	void (*begun)(void *ctx, struct session *s); /* sampling has started */
 	int fd;                                      /* polled for input; -1: none */
+	void (*serve)(void *ctx, struct session *s); /* `fd` is readable; must not block */
 	/*
-	 * The descriptor is readable, or the rings were read, or long work (a read, a flush, a
-	 * snapshot) has a pause: session_is_busy() is true in the last case. Must not block.
-	 */
-	void (*serve)(void *ctx, struct session *s);
-	/*
-	 * Each record that tells of a task, decoded: COMM, FORK, EXIT (ordered sessions alone).
-	 * Called in the midst of a read: takes note, and acts at the next look.
+	 * Each decoded record about a task: COMM, FORK, EXIT (only in ordered sessions). It is
+	 * called during a read, so it may only store the fact, for the next look().
 	 */
 	void (*task)(void *ctx, struct session *s, const struct event *e);
-	/* At least so often, where set: triggers look at the machine. 0: never. */
+	/* look() is called at least at this interval, for triggers. 0: never. */
 	uint32_t look_ms;
 	void (*look)(void *ctx, struct session *s);
-	/* SIGUSR2 came: a snapshot is wanted. */
+	/* SIGUSR2 was received: it requests a snapshot. */
 	void (*signalled)(void *ctx, struct session *s);
 };
 
 struct session_options {
-	const char *output;        /* the file that the sink writes */
+	const char *output;        /* the output file; also of a given sink */
 	const char *const *events; /* perf's names; none: cycles or cpu-clock */
 	size_t event_count;
-	uint64_t frequency_hz; /* samples a second and CPU; 0 with period */
-	uint64_t period;       /* a sample every so many events; 0 with frequency */
+	uint64_t frequency_hz; /* samples per second and CPU; 0 with period */
+	uint64_t period;       /* number of events per sample; 0 with frequency */
 	bool frequency_asked;  /* given by the user, not the default */
 	bool machine_wide;
-	const proc_ids *pids; /* whom to follow; empty with machine_wide or a command */
-	char **command;       /* NULL-terminated argv, or NULL; with pids it is not followed */
-	uint64_t duration_ns; /* sampling ends after this time; 0: no bound */
-	bool user_callchain;  /* by the kernel, along frame pointers, unless unwind is set: */
-	bool unwind;          /* walk stacks by their tables, while recording */
+	const proc_ids *pids; /* processes to follow; empty with machine_wide or a command */
+	char **command;       /* NULL-terminated argv, or NULL; with pids it is not sampled */
+	uint64_t duration_ns; /* sampling ends after this time; 0: no limit */
+	bool user_callchain;  /* by the kernel, along frame pointers, unless unwind is set*/
+	bool unwind;          /* walk stacks with unwind tables while recording */
 	enum stack_method method;
 	uint32_t stack_bytes; /* copied with each sample, for unwinding */
 	bool data_addresses;
 	bool off_cpu;
 	bool witness;
-	uint64_t memory_bytes;         /* for all rings together, 0: by itself */
+	uint64_t memory_bytes;         /* for all rings together, 0: automatic */
 	session_progress_fn *progress; /* about once a second; NULL: none */
-	/* What is to be known before sampling begins; NULL: it is a note. */
+	/* Called with a remark before sampling starts; NULL: the remark becomes a note. */
 	void (*remark)(void *ctx, const char *sentence);
 	/* Sampling begins: from now on a signal ends it, and not the process. NULL: not wanted. */
 	void (*begins)(void *ctx);
 	void *ctx;
-	struct session_sink *sink;  /* taken over, whatever the outcome */
+	struct session_sink *sink;  /* owned by the session; NULL: a perf.data file, `output` */
 	struct session_hooks hooks; /* zeroed with fd -1: none */
-	bool hooked;                /* hooks are set */
-	double budget; /* share of a CPU's time that measuring may take, 0.01 = 1 %; 0: no bound */
-	bool all_cgroups; /* record in which cgroup each sample was taken, and their names */
+	bool hooked;                /* `hooks` is set */
+	double budget; /* limit of the measurement's share of a CPU's time, 0.01 = 1 %; 0: none */
+	bool all_cgroups; /* record the cgroup of each sample, and the names of cgroups */
 };
 
-/* Processes are followed by their ids: a command bounds the time of sampling, and is not sampled.
+/* Processes are followed by their ids: a command limits the duration, and is not sampled.
  */
 static inline bool session_follows_pids(const struct session_options *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What hooks may ask of a measurement while it runs. */
+/* Functions that hooks may call while a measurement runs. */
 #include "base/clock.h"
 #include "event/attr.h"
 #include "session/session_internal.h"
@@ -146,7 +146,7 @@ void session_status_done(struct session_status *s)
 	cpu_stats_done(&s->stats);
 }
 
-/* The account of what was recorded so far, as if it ended here. */
+/* The account of the recording so far, as if it ended now. */
 static void describe_so_far(struct session *s, struct recording *r,
                             const struct session_status *status)
 {
@@ -163,7 +163,7 @@ static void describe_so_far(struct session *s, struct recording *r,
 	r->account.observer_bytes = status->bytes;
 	r->account.exit_status = -1;
 	r->lost_records = status->lost_records;
-	/* Its counters tell only once they are switched off. */
+	/* The kernel's counters of lost records are valid only after the events are disabled. */
 	for (size_t i = 0; i < r->account.cpus.count && i < status->cpus.count; i++)
 		r->account.cpus.items[i].lost_records = status->cpus.items[i].lost;
 	account_mark_done(&now);
@@ -176,7 +176,7 @@ int session_snapshot(struct session *s, const char *path, struct error *err)
 	int ret;
 
 	if (!s->sink->ops->snapshot)
-		return error_set(err, EOPNOTSUPP, "there is no snapshot of this kind of session");
+		return error_set(err, EOPNOTSUPP, "this kind of session has no snapshots");
 	ret = session_read(s, err);
 	if (ret)
 		return ret;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * targets: whom a recording follows that is not of the whole machine: the
- * command, the processes asked for, or all that are ours.
+ * targets: the processes that a recording follows if it is not machine-wide: the command, the
+ * requested processes, or all processes of this user.
  *
- * Plain data, made where it is needed; lists are appended to, as things are at
- * that moment. Pids are those of our own namespace. One
- * thread. Uses: base, source.
+ * Plain data, created where it is needed. Lists are appended to, with the current state. Pids are
+ * those of this process's own namespace. One thread. Uses: base, source.
  */
 #ifndef ASSAY_SESSION_TARGETS_H
 #define ASSAY_SESSION_TARGETS_H
@@ -17,16 +16,16 @@
 
 struct targets {
 	int32_t command;      /* 0: none */
-	const proc_ids *pids; /* asked for; NULL: none */
-	bool own;             /* all processes of this user, but the recorder */
+	const proc_ids *pids; /* requested; NULL: none */
+	bool own;             /* all processes of this user except the recorder */
 	int32_t helper;       /* the recorder's own second process, 0: none */
 };
 
-/* To be sampled; of the command, which does not run yet, its only one. */
+/* The threads to sample. A command that does not run yet has one. */
 void targets_threads(const struct targets *t, proc_ids *threads);
 void targets_processes(const struct targets *t, proc_ids *pids);
 
-/* All that were asked for by pid have ended, and nobody else is followed. */
+/* True if all requested processes have exited, and no others are followed. */
 bool targets_gone(const struct targets *t);
 
 #endif

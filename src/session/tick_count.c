@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/tick_count.h"
 
-#define CPUS_MAX 65535 /* what is beyond is not told apart in models either */
+#define CPUS_MAX 65535 /* models do not distinguish larger numbers either */
 
 void tick_count_init(struct tick_count *t, uint64_t period_ns, bool exclude_idle)
 {
@@ -44,7 +44,10 @@ static struct ledger_cpu_builder *cpu_of(struct tick_count *t, uint32_t cpu)
 static void on_sample(struct tick_count *t, const struct event *e)
 {
 	uint64_t ticks = t->period_ns ? (e->sample.period + t->period_ns / 2) / t->period_ns : 1;
-	/* The idle task has no user mode: pid 0 there is somebody outside the pid namespace. */
+	/*
+	 * The idle task has no user mode: pid 0 in user mode is a process outside of the pid
+	 * namespace.
+	 */
 	bool idle = e->pid == 0 && e->tid == 0 && e->mode != CPU_MODE_USER;
 	struct ledger_cpu_builder *cpu = cpu_of(t, e->cpu);
 
@@ -98,7 +101,9 @@ void tick_count_status(const struct tick_count *t, struct session_status *status
 
 		if (!t->seen.items[i])
 			continue;
-		/* A halted CPU gets fewer ticks than were due; switches say that it was idle. */
+		/*
+		 * A halted CPU gets fewer ticks than are due; switch records show that it was idle.
+		 */
 		*(sums->has_switches ? &status->ticks_idle : &status->ticks_unobserved) += idle;
 		status->ticks_unobserved += busy;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick_count: the main clock's ticks while they come in: in user and kernel mode, of idle
- * CPUs, and those that were due and never came.
+ * tick_count: counts the main clock's ticks while recording: in user mode, in kernel mode, of idle
+ * CPUs, and ticks that were due and are missing.
  *
- * Fed with decoded events in time order; each CPU's due ticks are told by the same ledger as a
- * report's. Zeroed is new but for tick_count_init(). One thread, times in ns. Uses: base, event,
- * profile.
+ * Input: decoded events in time order. Due ticks of each CPU are computed by the same ledger as in
+ * a report. Zeroed is new, except for tick_count_init(). One thread, times in ns. Uses: base,
+ * event, profile.
  */
 #ifndef ASSAY_SESSION_TICK_COUNT_H
 #define ASSAY_SESSION_TICK_COUNT_H
@@ -25,11 +25,11 @@ struct tick_count {
 
 void tick_count_init(struct tick_count *t, uint64_t period_ns, bool exclude_idle);
 void tick_count_done(struct tick_count *t);
-/* Sampling is on since then: counts from there. */
+/* Sampling started at start_ns: counts from there. */
 void tick_count_begin(struct tick_count *t, uint64_t start_ns);
-/* SAMPLE (of the main event if attr is 0), SWITCH; others are passed over. */
+/* SAMPLE (of the main event if attr is 0), SWITCH; others are skipped. */
 void tick_count_event(struct tick_count *t, const struct event *e);
-/* At the end: ticks due up to then are counted too. */
+/* At the end: also counts ticks that were due until then. */
 void tick_count_finish(struct tick_count *t, uint64_t end_ns);
 void tick_count_status(const struct tick_count *t, struct session_status *status);
 

@@ -4,19 +4,21 @@
 #include "base/clock.h"
 
 /*
- * A killed recorder loses what came after the last flush: at most half of what
- * it recorded, and at most so much. Each flush costs the disk a request.
+ * Bounds of the time between flushes. A killed recorder loses the records after the last flush: at
+ * most half of the recording, and at most 8 s. Each flush costs a disk write.
  */
 #define FLUSH_MIN_MS 250
 #define FLUSH_MAX_MS 8000
 #define PROGRESS_MS 1000
-/* Stacks are walked so soon that what is beyond the copies can still be there to be read. */
+/*
+ * Stacks are walked early, while the stack beyond the copied bytes is still in the thread's memory.
+ */
 #define UNWIND_MS 100
-/* At first much sooner, then later each time: of threads that nothing is known of yet. */
+/* At first much earlier, then later each time, since the stacks of new threads are unknown. */
 #define UNWIND_SOON_MS 5
-/* As long as stacks are deeper than the copies: a thread that ends leaves nothing to be read. */
+/* While stacks are deeper than the copies, since the memory of a thread is gone when it exits. */
 #define UNWIND_DEEP_MS 20
-/* So long after its end all of a window has been read. */
+/* Time after the end of a window when all its records have been read. */
 #define SETTLED_MS 2
 #define NS_IN_MS UINT64_C(1000000)
 

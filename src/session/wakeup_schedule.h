@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wakeup_schedule: how long a recorder may sleep, and when the file is to be flushed.
+ * wakeup_schedule: how long the recorder may sleep, and when it flushes the file.
  *
  * Zeroed is new: the first flush is due at once. Times are ns of
  * CLOCK_MONOTONIC, sleeps ms. One thread. Uses: base.
@@ -27,16 +27,16 @@ int wakeup_schedule_begin(struct wakeup_schedule *p, bool walks, uint64_t every_
 
 /* The rings are about to be read. */
 void wakeup_schedule_drained(struct wakeup_schedule *p);
-/* They are to be read again soon. */
+/* The rings should be read again soon. */
 void wakeup_schedule_soon(struct wakeup_schedule *p);
 
 /*
- * How long to sleep: until the next flush, or less where a ring no longer
- * wakes us (`patience_ms`) or somebody looks on.
+ * The time to sleep: until the next flush, or less if a ring no longer wakes the recorder
+ * (`patience_ms`) or progress is shown (`looked_on`).
  */
 int wakeup_schedule_sleep_ms(const struct wakeup_schedule *p, int patience_ms, bool looked_on);
 
-/* Whether a flush is due; then the next one is set, of a recording begun at `start_ns`. */
+/* True if a flush is due; then the next one is scheduled. `start_ns`: start of the recording. */
 bool wakeup_schedule_flush_due(struct wakeup_schedule *p, uint64_t start_ns);
 
 #endif

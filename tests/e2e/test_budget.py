@@ -136,7 +136,7 @@ def what_set_up_takes_belongs_to_the_budget(t):
     # A ten-thousandth of a second is less than any set-up takes: that is said before the command runs.
     result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--duration", "1s", "--", "sh",
                      "-c", "echo runs >&2; sleep 1")
-    t.true(re.match(r"assay: The budget of 0\.01 % of a CPU cannot be kept in 1 s: setting up took "
+    t.true(re.match(r"assay: The budget of 0\.01 % of a CPU cannot be kept in 1 s: the set-up used "
                     r"[\d.]+ ms of CPU time\. A recording of \d+ s or more keeps it, or a budget of "
                     r"[\d.e+]+ %\.\nruns\n", result.err), str(result))
     recording = t.report(out)["recordings"][0]
@@ -144,7 +144,7 @@ def what_set_up_takes_belongs_to_the_budget(t):
     t.true(recording["budget"]["spent"] * 1e9 >= took / 2, "the set-up is part of what was taken")
     # Without a duration it is said from when on the budget is kept.
     result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--", "sh", "-c", "echo runs >&2")
-    t.true(re.match(r"assay: A recording of less than [\d.]+ s takes more than the budget of 0\.01 % of "
+    t.true(re.match(r"assay: A recording of less than [\d.]+ s uses more than the budget of 0\.01 % of "
                     r"a CPU: setting up took [\d.]+ ms of CPU time\.\nruns\n", result.err), str(result))
     result = t.assay("record", "-q", "-o", out, "--budget", "0.01", "--duration", "1s")
     t.equal(result.err, "", "with -q")

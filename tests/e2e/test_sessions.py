@@ -527,7 +527,7 @@ def what_record_writes_and_somebody_deletes_is_not_said_to_be_there(t):
     for what in (f"rm {data}", f"mv {data} {other}; echo other > {data}"):
         result = t.assay("record", "-o", data, "--", "sh", "-c", what, status=1)
         t.equal(result.err, f"assay: record: {data} was moved, deleted or replaced while it was "
-                            "written: what was recorded is not there\n", what)
+                            "written: the recording is no longer at that path\n", what)
     t.report(other)  # where it was moved to it is whole
 
 

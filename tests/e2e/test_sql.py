@@ -245,7 +245,7 @@ def dot_commands_are_questions_too(t):
            schema)
     one = t.assay("sql", "--format", "json", recording(), "SELECT 1 AS one").out
     t.true(one.endswith("]\n") and not one.endswith("\n\n"), f"JSON ends once: {one!r}")
-    t.has(t.assay("sql", recording(), ".absent", status=1).err, "there is no .absent; .help tells",
+    t.has(t.assay("sql", recording(), ".absent", status=1).err, "there is no .absent; .help lists",
           "the error")
     t.has(t.assay("sql", recording(), "SELECT * FROM by_functon", status=1).err,
           "no such table: by_functon; did you mean by_function?", "the error")

@@ -122,7 +122,7 @@ def mistakes_are_told(t):
     for words, part in (((), "'on' or 'off'"), (("up",), "'on' or 'off'")):
         t.has(tags(t, "capture", *words, status=2).err, part)
     t.has(tags(t, "capture", "on", status=1).err, "no process of yours records event tags now")
-    t.has(tags(t, "get", "1", status=1).err, "process 1 records no event tags of yours")
+    t.has(tags(t, "get", "1", status=1).err, "process 1 is not a process of yours that records event tags")
     t.has(tags(t, "list", "x", status=2).err, "'x' is not a process id")
     directory = t.path("recorded")
     (directory / "12-34-0.tags").write_bytes(b"ASAYTAGS" + bytes(5000))
@@ -189,7 +189,7 @@ def trouble_with_dumps_is_told(t):
     path = t.write("dump", dump(*EVENTS) + b"xy")
     words = ("import", "-o", t.path("i.tags"))
     result = tags(t, *words, path)
-    t.has(result.err, "2 bytes after its last whole record")
+    t.has(result.err, "2 bytes after its last complete record")
     t.has(result.err, "5 events, whose clock wrapped 1 time")
     t.equal(t.report(t.path("i.tags"))["unknown_tags"], 5, "tags without a name")
     for options, part, status in ((("--layout", "tag:3"), "layout", 1),

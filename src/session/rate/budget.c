@@ -3,22 +3,29 @@
 
 #include <math.h>
 
-/* Aimed at is so much of the budget: 15 % more is all of it, 15 % less is worth raising. */
+/*
+ * The target share of the budget: 15 % more is the whole budget; 15 % less is worth a higher rate.
+ */
 #define AIM 0.87
 #define WORTH (AIM / 1.15)
 /*
- * The recorder's own time comes in bursts, such as one at each window's end: one look above the
- * budget is none too much, two in a row are, and so is the mean, once it is over so long a time.
+ * The recorder's CPU time comes in bursts, for example at the end of a window. One check above the
+ * budget is acceptable; two in a row are not, and neither is the mean over this time.
  */
 #define SURE_NS UINT64_C(10000000000)
 #define MEMORY_NS 20e9
-/* One look's worth of bad luck must not end in the floor, one of good luck not at the top. */
+/*
+ * Limits of one step, so that a single extreme check does not lead to the lowest or highest rate.
+ */
 #define LEAST_STEP 0.125
 #define MOST_STEP 2.0
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PATIENCE_MAX_NS UINT64_C(60000000000)
-#define HOLDS_NS UINT64_C(30000000000) /* a raise that lived so long was right */
-/* Of the budget, while the set-up is paid off by the rest, and at least, where the end is known. */
+#define HOLDS_NS UINT64_C(30000000000) /* a raise that lasted this long was right */
+/*
+ * Share of the budget that sampling gets while the rest pays for the set-up; minimum if the end is
+ * known.
+ */
 #define HELD 0.5
 #define HELD_LEAST 0.1
 
@@ -35,8 +42,8 @@ static bool prime(uint64_t n)
 }
 
 /*
- * The next prime below: few of its periods never add up to periods of the machine's other
- * timers, with which samples would else be in step.
+ * The next lower prime. A few of its periods never add up to a period of another timer of the
+ * machine, so samples are not in step with that timer.
  */
 static double rate_below(const struct budget *b, double hz)
 {
@@ -52,7 +59,10 @@ static double rate_below(const struct budget *b, double hz)
 	return fmax((double)n, floor_hz);
 }
 
-/* What a recording of that length has left for its samples, if the floor needs no more. */
+/*
+ * The share that a recording of this length has left for samples, if it is enough for the lowest
+ * rate.
+ */
 static double held_share(const struct budget_start *s)
 {
 	double least = fmax(HELD_LEAST * s->share, BUDGET_FLOOR_HZ * s->sample_ns / 1e9 / AIM);
@@ -79,7 +89,7 @@ double budget_keeps_from_ns(const struct budget *b)
 	return b->set_up_ns > 0 ? b->set_up_ns / (b->share - b->held) : 0;
 }
 
-/* What measuring may take now. */
+/* The current limit of the cost. */
 static double bound(const struct budget *b)
 {
 	return b->debt_ns > 0 ? b->held : b->share;
@@ -118,14 +128,14 @@ static bool change(struct budget *b, double share, double hz)
 	b->hz = hz;
 	b->since_ns = 0;
 	b->own = 0;
-	/* Still above it after it was lowered: that is two looks in a row, too. */
+	/* A check above the budget after the rate was lowered is the second in a row. */
 	b->last = b->raised ? 0 : share;
 	return true;
 }
 
 /*
- * A part of what is taken may have nothing to do with the rate. Where lowering it was not
- * enough, two rates tell how much, and so how far down the rest has to go.
+ * A part of the cost may not depend on the rate. If a lower rate was not enough, the costs at two
+ * rates give this part, and the rate that is needed.
  */
 static double lowered(const struct budget *b, double hz, double share)
 {
@@ -147,7 +157,7 @@ bool budget_look(struct budget *b, const struct budget_load *load)
 	most = bound(b);
 	b->last = now;
 	share = load->sampling + b->own;
-	/* While there is a debt one look is enough: what is too much now adds to it. */
+	/* With a debt one check is enough, since all cost above the limit adds to the debt. */
 	if (b->debt_ns > 0)
 		share = now;
 	else if (twice > most)
@@ -157,12 +167,12 @@ bool budget_look(struct budget *b, const struct budget_load *load)
 	if (b->raised && b->since_ns > HOLDS_NS)
 		b->patience_ns = PATIENCE_NS;
 	if (share > most) {
-		/* Raised too early: the next try comes later. */
+		/* The raise was too early: the next one comes later. */
 		if (b->raised && b->since_ns <= HOLDS_NS && b->patience_ns < PATIENCE_MAX_NS)
 			b->patience_ns *= 2;
 		return change(b, share, lowered(b, fmin(load->hz, b->hz), share));
 	}
-	/* While others hold the rate down, it is not known what more of it would take. */
+	/* While overload limits the rate, the cost of a higher rate is unknown. */
 	if (share > WORTH * most || b->since_ns < b->patience_ns || load->hz < b->hz)
 		return false;
 	return change(b, share, b->hz * fmin(AIM * most / share, MOST_STEP));

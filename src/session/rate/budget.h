@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * budget: which rate keeps measuring within a share of a CPU's time.
+ * budget: finds the rate at which the cost of the measurement stays within a share of a CPU's time.
  *
- * What measuring takes is what samples take from the CPU that has most of them, and the
- * recorder's own CPU time spread over the CPUs. budget_begin() says how fast to begin, by what
- * one sample costs; budget_look(), about once a second, by what was seen. The rate is lowered when
- * the share is above the budget in two looks, or in the mean; it is raised, up to the rate asked
- * for, when that has been well below for a while; it aims a little below, so that it need not
- * change each time.
+ * The cost is the time of samples on the CPU with the most samples, plus the recorder's CPU time
+ * divided by the number of CPUs. budget_begin() computes the first rate from the cost of one
+ * sample; budget_look(), about once a second, adjusts it to the measured cost. The rate is lowered
+ * if the share is above the budget in two checks, or in the mean. It is raised, up to the requested
+ * rate, if the share was well below for some time. The target is slightly below the budget, so
+ * that the rate does not change all the time.
  *
- * Setting up takes CPU time before the first sample. Until it is paid off, the share that
- * measuring may take is lower than the budget (`held`), so that a whole recording keeps the
- * budget from budget_keeps_from_ns() on. Where its length is known, the share is the one that
- * pays it off by the end.
+ * The set-up uses CPU time before the first sample. Until this debt is paid off, the permitted
+ * share is below the budget (`held`), so that a whole recording keeps the budget if it is at least
+ * budget_keeps_from_ns() long. If its length is known, the share pays the debt off by its end.
  *
- * Only arithmetic: no clock, no kernel. Shares are of one CPU's time, 0.01 = 1 %; rates are of
+ * Pure arithmetic: no clock, no kernel. Shares are of one CPU's time, 0.01 = 1 %; rates are of
  * the main clock, in Hz. Nothing to free; one thread. Uses: nothing.
  */
 #ifndef ASSAY_SESSION_RATE_BUDGET_H
@@ -23,47 +22,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUDGET_FLOOR_HZ 19 /* fewer tell nothing: kept even where that is over the budget */
+#define BUDGET_FLOOR_HZ 19 /* lowest useful rate: kept even if it exceeds the budget */
 
 struct budget {
-	double share, asked_hz, hz; /* hz: what to sample with now */
-	double set_up_ns, debt_ns;  /* set-up: CPU time over the CPUs; what is not paid off yet */
-	double held;                /* the share to keep until that is paid off */
-	double own;                 /* recorder's, the mean since the rate was changed */
-	double last;                /* share of the last look, 0: none since the change */
-	double before_hz, before;   /* the rate until then, and what was taken at it */
-	uint64_t since_ns;          /* that was so long ago */
-	uint64_t patience_ns;       /* below the budget for so long before it is raised */
-	bool raised;                /* the change was to a higher one */
+	double share, asked_hz, hz; /* hz: the current rate */
+	double set_up_ns,
+	        debt_ns; /* set-up: CPU time over the CPUs; the part that is not paid off yet */
+	double held;     /* the limit until the debt is paid off */
+	double own;      /* mean share of the recorder since the last change of the rate */
+	double last;     /* share in the last check, 0: none since the change */
+	double before_hz, before; /* the rate before the change, and its share */
+	uint64_t since_ns;        /* time since the change */
+	uint64_t patience_ns;     /* time below the budget before a raise */
+	bool raised;              /* the last change was a raise */
 	/* For the account */
-	double spent_ns, most; /* share x time; the largest share of one look */
+	double spent_ns, most; /* share x time; the largest share in one check */
 	uint64_t looked_ns, over_ns;
-	double recent; /* as `most`, of the looks since its reader set it to 0 */
+	double recent; /* as `most`, since its reader set it to 0 */
 };
 
-/* What was seen since the last look. */
+/* The cost since the last check. */
 struct budget_load {
 	uint64_t elapsed_ns;
-	double hz;       /* the rate that was in force: budget.hz or, held down by others, less */
-	double sampling; /* share: samples a second x their cost, of the busiest CPU */
+	double hz;       /* the rate in use: budget.hz, or less during overload */
+	double sampling; /* share: samples per second x their cost, on the busiest CPU */
 	double own;      /* share: the recorder's CPU time / (elapsed x CPUs) */
 };
 
-/* What is known before the first sample. */
+/* The values before the first sample. */
 struct budget_start {
 	double share, asked_hz;
-	double sample_ns; /* what one more sample of the main clock is expected to take, all in all
-	                   */
-	double set_up_ns; /* CPU time taken until now, spread over the CPUs */
-	double duration_ns; /* of sampling; 0: not known */
+	double sample_ns;   /* expected total cost of one more sample of the main clock
+	                     */
+	double set_up_ns;   /* CPU time used so far, divided by the number of CPUs */
+	double duration_ns; /* of sampling; 0: unknown */
 };
 
 void budget_begin(struct budget *b, const struct budget_start *start);
 
-/* The shortest recording that keeps the budget, as far as is known at the start. */
+/* Length of the shortest recording that keeps the budget, estimated at the start. */
 double budget_keeps_from_ns(const struct budget *b);
 
-/* True: b->hz is another one from now on. */
+/* True: b->hz has changed. */
 bool budget_look(struct budget *b, const struct budget_load *load);
 
 #endif

@@ -12,31 +12,33 @@
 #include <string.h>
 
 #define FLOOR_HZ 49
-#define BEHIND 0.75 /* a ring this full, and the collector does not keep up */
+#define BEHIND 0.75 /* a fuller ring shows that the recorder falls behind */
 #define CALM 0.25
-#define AGAIN_NS UINT64_C(50000000) /* what was in the rings at a change says nothing of it */
+#define AGAIN_NS UINT64_C(50000000) /* time after a change until the rings show its effect */
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PATIENCE_MAX_NS UINT64_C(60000000000)
 
-/* The witness of a clock that is slowed far stays so many times slower, as plan.h begins it. */
+/* If the main clock is slowed, the witness stays this many times slower, as in plan.c. */
 #define WITNESS_TIMES 8.618
-/* Few machines need that long, or so it is hoped where it cannot be measured. */
+/* Assumed costs if they cannot be measured: few machines need more. */
 #define COST_ASSUMED_NS 40000
 #define RECORD_ASSUMED_NS 1000
-#define COST_FIRST_NS UINT64_C(16000000)    /* time that the first measurement may take */
-#define COST_AGAIN_NS UINT64_C(10000000)    /* and each later one, */
-#define COST_EVERY_NS UINT64_C(60000000000) /* so often */
+#define COST_FIRST_NS UINT64_C(16000000)    /* maximum time of the first measurement */
+#define COST_AGAIN_NS UINT64_C(10000000)    /* and of each later one, */
+#define COST_EVERY_NS UINT64_C(60000000000) /* interval of later measurements */
 #define LOOK_EVERY_NS UINT64_C(900000000)
 #define LOOK_EARLY_NS UINT64_C(400000000) /* while the set-up is paid off */
-#define LOOK_LEAST_NS UINT64_C(50000000)  /* the last one: less says nothing about the most */
-/* What is still to be taken when sampling is off: the file's end and what was kept for it. */
+#define LOOK_LEAST_NS                                                                              \
+	UINT64_C(50000000) /* minimum length of the last check, for a valid maximum                \
+	                    */
+/* Assumed CPU time after sampling: the end of the file, and the data that is written at the end. */
 #define END_ASSUMED_NS 5000000
-/* How much of a new cost is believed: a few ms of a busy machine are not the whole truth. */
+/* Weight of a new measured cost, since a few ms on a busy machine are not representative. */
 #define COST_WEIGHT 0.5
 
 struct rate_control_bound {
 	struct budget control;
-	struct sample_cost *probe; /* NULL: the kernel would not let us */
+	struct sample_cost *probe; /* NULL: the kernel refused */
 	struct sample_cost_figure cost;
 	double cost_ns; /* in use */
 	uint64_t record_ns;
@@ -58,7 +60,7 @@ static uint64_t first_period_ns(const struct perf_event_attr *attr)
 	return period ? period : UINT64_C(1000000000) / attr->sample_freq;
 }
 
-/* The event whose rate all others' follow; NULL: none can be slowed. */
+/* The event whose rate all others follow; NULL: no event can be slowed. */
 static const struct perf_source_event *main_clock(const struct rate_control *s)
 {
 	vec_each (event, &s->plan->events)
@@ -111,7 +113,7 @@ static uint64_t period_at(const struct rate_control *s, const struct perf_source
 	return stretch > 1 && least > first ? least : first;
 }
 
-/* The kernel makes a period of a software clock's frequency once and for all. */
+/* The kernel converts the frequency of a software clock to a period once, so the period is set. */
 static uint64_t value_at(const struct rate_control *s, const struct perf_source_event *event,
                          double stretch)
 {
@@ -122,7 +124,7 @@ static uint64_t value_at(const struct rate_control *s, const struct perf_source_
 	return hz < 1 ? 1 : (uint64_t)hz;
 }
 
-/* The time since the last change, where the rate was not the one asked for. */
+/* Adds the time since the last change, if the rate was lowered. */
 static void add_slowed(const struct rate_control *s, uint64_t now_ns, uint64_t slowed_ns[2])
 {
 	if (s->stretch > 1 && s->changes.count && now_ns > s->changed_ns)
@@ -139,7 +141,7 @@ static uint64_t first_time(const struct rate_control *s, const struct rate_contr
 	return first;
 }
 
-/* The first change holds until `end_ns`, with the mean rate of both. */
+/* Merges two changes: the first one lasts until `end_ns`, with the mean rate of both. */
 static void merge_pair(struct rate_control *s, struct rate_control_change *first,
                        struct rate_control_change *second, uint64_t end_ns)
 {
@@ -157,7 +159,7 @@ static void merge_pair(struct rate_control *s, struct rate_control_change *first
 	s->merged++;
 }
 
-/* Records of that time were read long ago: rate_control_period() is not asked about it any more. */
+/* All records of that time were read, so rate_control_period() no longer needs the exact rates. */
 static void merge_oldest(struct rate_control *s)
 {
 	struct rate_control_change *c = s->changes.items;
@@ -174,7 +176,7 @@ static void merge_oldest(struct rate_control *s)
 	s->changes.count = kept;
 }
 
-/* Now that the rings, or the budget, ask for something else. */
+/* Applies the rate that the rings or the budget request. */
 static void settle(struct rate_control *s, uint64_t now_ns)
 {
 	double bound = s->bound ? s->bound->control.asked_hz / s->bound->control.hz : 1;
@@ -213,7 +215,7 @@ static bool last_was_raise(const struct rate_control *s)
 static void look_at_rings(struct rate_control *s, double fullest, bool lost, uint64_t now_ns)
 {
 	if (fullest > BEHIND || lost) {
-		/* Raised too early: the next try comes later. */
+		/* The raise was too early: the next one comes later. */
 		if (last_was_raise(s) && s->patience_ns < PATIENCE_MAX_NS)
 			s->patience_ns *= 2;
 		s->calm_since_ns = now_ns;
@@ -238,7 +240,7 @@ static void measure(struct rate_control_bound *b, uint64_t for_ns)
 		b->cost = figure;
 }
 
-/* Samples a second that a CPU takes at most: idle ones are sampled too. */
+/* Maximum number of samples per second on a CPU; idle CPUs are sampled too. */
 static double samples_each_second(const struct rate_control *s)
 {
 	double sum = 0;
@@ -275,12 +277,12 @@ static char *too_short(const struct rate_control_bound *b, double set_up_ns, dou
 	double from_s = budget_keeps_from_ns(&b->control) / 1e9, percent = 100 * b->share;
 
 	if (duration_ns <= 0)
-		return xasprintf("A recording of less than %.1f s takes more than the budget of "
-		                 "%.4g %% of a CPU: setting up took %.1f ms of CPU time.",
+		return xasprintf("A recording of less than %.1f s uses more than the budget of "
+		                 "%.4g %% of a CPU: the set-up used %.1f ms of CPU time.",
 		                 from_s, percent, set_up_ns / 1e6);
 	if (duration_ns >= from_s * 1e9 * (1 - 1e-9))
 		return NULL;
-	return xasprintf("The budget of %.4g %% of a CPU cannot be kept in %.4g s: setting up took "
+	return xasprintf("The budget of %.4g %% of a CPU cannot be kept in %.4g s: the set-up used "
 	                 "%.1f ms of CPU time. A recording of %.0f s or more keeps it, or a budget "
 	                 "of %.2g %%.",
 	                 percent, duration_ns / 1e9, set_up_ns / 1e6, ceil(from_s),
@@ -300,7 +302,7 @@ char *rate_control_begin(struct rate_control *s, uint64_t cpu_ns, uint64_t durat
 
 	if (!b)
 		return NULL;
-	/* The witness beside it; and where stacks are walked, that takes about as long again. */
+	/* Includes the witness. If stacks are walked, this takes about as long again. */
 	start = (struct budget_start){
 	        .share = b->share,
 	        .asked_hz = 1e9 / (double)first_period_ns(&main_clock(s)->attr),
@@ -317,7 +319,7 @@ char *rate_control_begin(struct rate_control *s, uint64_t cpu_ns, uint64_t durat
 	return cpu_ns ? too_short(b, (double)cpu_ns + END_ASSUMED_NS, (double)duration_ns) : NULL;
 }
 
-/* What was taken since the last look, which is over with this. */
+/* Returns the cost since the last check, and starts the next interval. */
 static struct budget_load load_since(struct rate_control *s, uint64_t now_ns)
 {
 	struct rate_control_bound *b = s->bound;
@@ -386,7 +388,8 @@ static void note_merged(const struct rate_control *s, struct account *account)
 	if (s->merged)
 		vec_push(&account->notes,
 		         xasprintf("The rate changed %" PRIu64 " times: older changes are merged, "
-		                   "with the mean rate of each stretch. Until the last change it "
+		                   "with the mean rate of each stretch. Until the last change the "
+		                   "rate "
 		                   "was lower for %.1f s because of the budget and for %.1f s "
 		                   "because the recorder fell behind.",
 		                   s->merged + s->changes.count, (double)s->slowed_ns[1] / 1e9,
@@ -434,8 +437,9 @@ void rate_control_account(const struct rate_control *s, struct account *account)
 		account_budget(s->bound, &account->budget);
 	if (s->unbound)
 		vec_push(&account->notes,
-		         xstrdup("There was no budget: what was sampled is no clock, nor a "
-		                 "counter with a frequency, of which there could be fewer "
+		         xstrdup("The budget was not applied: the sampled event is neither a clock "
+		                 "nor "
+		                 "a counter with a frequency, of which there could be fewer "
 		                 "samples."));
 }
 

@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TURNS 10 /* of each kind */
+#define TURNS 10 /* number of turns of each kind */
 #define MAPPINGS 16
 #define PAGE_BYTES 4096
-/* The records of a turn, some 150 bytes each, with room to spare. */
+/* Large enough for the records of a turn, about 150 bytes each. */
 #define RING_BYTES (16u << 10)
 
 struct turns {
@@ -26,7 +26,9 @@ struct turns {
 	uint32_t count;
 };
 
-/* 0: this program's file cannot be mapped. */
+/*
+ * Maps and unmaps a page several times. Returns the time; 0: this program's file cannot be mapped.
+ */
 static uint64_t map_for_a_while(int program)
 {
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
@@ -78,13 +80,14 @@ int record_cost_measure(const struct perf_event_attr *planned, uint64_t *ns, str
 	attr.inherit = attr.enable_on_exec = 0;
 	fd = program < 0 ? -1 : perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		status = error_set(err, errno, "what a record takes cannot be measured: %s",
+		status = error_set(err, errno, "the cost of a record cannot be measured: %s",
 		                   strerror(errno));
 	if (!status)
 		status = perf_ring_map(&ring, fd, RING_BYTES, err);
 	if (!status && !take_turns(fd, program, &ring, &turns))
-		status = error_set(err, ENODATA,
-		                   "what a record takes cannot be measured: none came");
+		status =
+		        error_set(err, ENODATA,
+		                  "the cost of a record cannot be measured: there were no records");
 	if (!status)
 		*ns = each_record(&turns);
 	perf_ring_unmap(&ring);

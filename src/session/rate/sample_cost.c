@@ -16,29 +16,32 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A sample's successor must come late enough for the program to be as it was before. */
+/* Time between probe samples, so that caches are refilled before the next one. */
 #define PASSES_BETWEEN 4
 #define PERIOD_MIN_NS UINT64_C(200000)
 #define PERIOD_MAX_NS UINT64_C(1000000)
-#define CYCLES_PER_NS 3 /* or so */
+#define CYCLES_PER_NS 3 /* approximately */
 /* A record with a stack copy has at most 64 KB. */
 #define RING_BYTES (128u << 10)
 #define SPANS_MAX 512
-/* A machine with other things to do gives us a part of its time alone: so many times longer. */
+/*
+ * On a busy machine this thread gets only part of the time: the wall time may be this many times
+ * longer.
+ */
 #define BUSY 20
 #define ENOUGH 8
 /*
- * What a large program has at hand: as much as the second-level cache holds, read over and over
- * in an order without order. What an interrupt pushes out of it, and the host of a virtual
- * machine pushes out most of all, must be fetched again. Of all sizes that one pays the most.
+ * The working set of a large program: a buffer as large as the second-level cache, read repeatedly
+ * in random order. Lines that an interrupt evicts must be fetched again; the host of a virtual
+ * machine evicts the most. A sample costs the most at this size.
  */
 #define CACHE_ASSUMED (1u << 20)
 #define CACHE_MIN (256u << 10)
 #define CACHE_MAX (2u << 20)
-/* So many steps read all of it: then whatever a sample pushed out of the caches is back. */
+/* Number of steps that read the whole buffer; after it all evicted lines are back in the caches. */
 #define STEPS_PASS 16
 #define STEPS_SPAN (STEPS_PASS + 1)
-/* Given back and asked for again, so that a part of the time is the kernel's. */
+/* Pages that are released and faulted in again, so that a part of the time is in the kernel. */
 #define PAGES 256
 #define PAGE_BYTES 4096
 
@@ -92,7 +95,7 @@ static uint32_t lines_of_cache(void)
 	return (uint32_t)((size_t)bytes / sizeof(struct sample_cost_line));
 }
 
-/* One round through all lines, by a generator that is the same each time. */
+/* A cycle through all lines, in a random but reproducible order. */
 static struct sample_cost_line *new_lines(uint32_t count)
 {
 	struct sample_cost_line *lines = xcalloc(count, sizeof(*lines));
@@ -113,7 +116,7 @@ static struct sample_cost_line *new_lines(uint32_t count)
 	return lines;
 }
 
-/* A page of memory that was not there: samples in the kernel cost more than others. */
+/* Causes a page fault, since samples in the kernel cost more than others. */
 static void fault(struct sample_cost *c)
 {
 	if (!c->pages)
@@ -132,7 +135,7 @@ static uint64_t step(struct sample_cost *c)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* As often as is reasonable for how long a pass takes here: the least of a few. */
+/* The period of probe samples, from the duration of a pass: the minimum of a few passes. */
 static uint64_t probe_period_ns(struct sample_cost *c)
 {
 	uint64_t least = PERIOD_MAX_NS, before = step(c);
@@ -169,7 +172,8 @@ int sample_cost_open(struct sample_cost **out, const struct perf_event_attr *pla
 	attr = probe_attr(planned, probe_period_ns(c));
 	c->fd = perf_event_open_fd(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (c->fd < 0)
-		status = error_set(err, errno, "the kernel does not let us sample ourselves: %s",
+		status = error_set(err, errno,
+		                   "the kernel does not allow assay to sample itself: %s",
 		                   strerror(errno));
 	if (!status)
 		status = perf_ring_map(&c->ring, c->fd, RING_BYTES, err);
@@ -194,7 +198,7 @@ void sample_cost_close(struct sample_cost *c)
 	free(c);
 }
 
-/* How many samples came between two heads of the ring; what no kernel writes counts for none. */
+/* The number of samples between two heads of the ring. Invalid records count as none. */
 static uint32_t samples_between(const struct sample_cost *c, uint64_t from, uint64_t to)
 {
 	uint32_t count = 0;
@@ -202,7 +206,10 @@ static uint32_t samples_between(const struct sample_cost *c, uint64_t from, uint
 	while (to - from >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h;
 
-		/* Records are aligned to 8 bytes, as headers are large: none goes round the end. */
+		/*
+		 * Records are aligned to the 8 bytes of a header, so a header never wraps around
+		 * the end.
+		 */
 		memcpy(&h, c->ring.data + (from & (c->ring.size - 1)), sizeof(h));
 		if (h.size < sizeof(h) || h.size > to - from)
 			break;
@@ -219,8 +226,9 @@ static void keep(struct spans *s, uint64_t ns)
 }
 
 /*
- * Spans are of so many steps each: those that begin with the step that a sample came in, and,
- * to compare with, those without any. One that another sample comes in is none.
+ * All spans have the same number of steps. A span with a sample begins with the step in which the
+ * sample came; other spans, without a sample, are for comparison. A span with a second sample is
+ * discarded.
  */
 static void watch(struct sample_cost *c, uint64_t for_ns)
 {
