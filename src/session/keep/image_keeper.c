@@ -12,13 +12,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define RING_BYTES (128u << 10) /* a CPU: about a thousand mappings */
+#define RING_BYTES (128u << 10) /* per CPU: about a thousand mappings */
 #define HELD_MOST 8192
 
 /*
- * A look is followed by a rest of so many times what it took; if nothing new was
- * found, by twice the last rest. What lives longer than the longest is not missed.
- * To be woken costs about as much as the look.
+ * Each check is followed by a pause, as a multiple of its duration; after a check without new
+ * files, twice the last pause. Files that live longer than the longest pause are not missed. A
+ * wake-up costs about as much as a check.
  */
 #define REST_TIMES 4000
 #define REST_MIN_NS UINT64_C(50000000)
@@ -67,7 +67,7 @@ static int open_watches(struct image_keeper *k, struct error *err)
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, perf_source_fd(k->source), &event))
 		return error_set(err, errno, "epoll: %s", strerror(errno));
-	/* Without it files are looked at when the recording ends. */
+	/* Without inotify, files are checked when the recording ends. */
 	if (k->inotify >= 0)
 		epoll_ctl(k->epoll, EPOLL_CTL_ADD, k->inotify, &event);
 	return 0;
@@ -135,7 +135,7 @@ void image_keeper_mapping(struct image_keeper *k, const struct event *e)
 		image_keeper_hits_add(k, file, &e->mmap, e->pid);
 }
 
-/* PERF_RECORD_MMAP2 as asked for: with device and inode, not with a build-id. */
+/* PERF_RECORD_MMAP2 in the requested form: with device and inode, without a build-id. */
 struct mmap2_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -204,7 +204,7 @@ static uint64_t rest_ns(const struct image_keeper *k, uint64_t took_ns, bool new
 	return k->patience_ms >= 0 && rest < patience_ns ? patience_ns : rest;
 }
 
-/* Whether inotify has something to report. */
+/* True if inotify has events. */
 static bool files_changed(const struct image_keeper *k)
 {
 	int bytes = 0;
@@ -221,7 +221,7 @@ void image_keeper_look(struct image_keeper *k, bool now)
 
 	if (!k || (!now && k->patience_ms < 0 && !mapped && !changed))
 		return;
-	/* After a quiet time it begins anew. */
+	/* After a quiet time the pauses start again at the minimum. */
 	if (start > k->next_look_ns + QUIET_NS)
 		k->rest_ns = 0;
 	opened = k->opened;
@@ -232,7 +232,7 @@ void image_keeper_look(struct image_keeper *k, bool now)
 	if (changed)
 		image_keeper_files_read(k);
 	k->next_look_ns = clock_ns(CLOCK_MONOTONIC);
-	/* A rest ends with being woken: there is none where nothing was to be seen. */
+	/* A pause leads to a wake-up, so there is no pause if there was nothing to check. */
 	if (!mapped && !changed)
 		return;
 	k->rest_ns = rest_ns(k, k->next_look_ns - start, k->opened > opened);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The keeper's files: opened when they are first mapped, watched, copied when they go. */
+/*
+ * The files of the keeper: opened at the first mapping, watched, and copied when they are removed.
+ */
 #include "session/keep/image_keeper_internal.h"
 
 #include "base/build_id.h"
@@ -13,18 +15,19 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#define CACHE_BYTES (UINT64_C(2) << 30)   /* all kept images */
-#define SESSION_BYTES (UINT64_C(1) << 30) /* those of one recording */
+#define CACHE_BYTES (UINT64_C(2) << 30)   /* all preserved images */
+#define SESSION_BYTES (UINT64_C(1) << 30) /* the images of one recording */
 #define FILE_BYTES (UINT64_C(256) << 20)
-#define AT_ONCE_BYTES (UINT64_C(32) << 20) /* larger ones wait: copying takes time */
+#define AT_ONCE_BYTES                                                                              \
+	(UINT64_C(32) << 20) /* larger files are copied later, since copying takes time */
 #define FILES_MAX 65536
 #define COMPACT_MIN 1024
 
 /*
- * Whoever owns a file may cause any number of notices of it: by chmod(), 200,000 a second. A read
- * of notices looks at so many files at most, and a full one is followed by a rest. A file with more
- * notices in a second than building or installing a program causes is no longer watched: it is
- * held, and looked at when the recording ends.
+ * The owner of a file can cause any number of notices, for example 200,000 a second by chmod(). One
+ * read of notices therefore checks a limited number of files, and a full read is followed by a
+ * pause. A file with more notices in a second than a build or an installation causes is no longer
+ * watched; it stays open, and is checked when the recording ends.
  */
 #define NOTICES_READ 4096
 #define NOTICES_LOOKS 64
@@ -34,7 +37,7 @@
 
 #define NAMES_MAX 3
 
-/* /proc tells no generation; as long as it is held no other file gets its inode. */
+/* /proc has no generation. While the file is open, no other file gets its inode. */
 static bool same_key(const void *ctx, uint32_t id, const void *key)
 {
 	const struct image_keeper *k = ctx;
@@ -132,7 +135,7 @@ void image_keeper_file_decide(struct image_keeper *k, struct image_keeper_file *
 	}
 }
 
-/* What stood in it is lost; what stands in it now is met as a new file. */
+/* The old contents are lost; the new contents count as a new file. */
 static void rewrite(struct image_keeper *k, struct image_keeper_file *f)
 {
 	f->rewritten = true;
@@ -141,7 +144,7 @@ static void rewrite(struct image_keeper *k, struct image_keeper_file *f)
 	f->watch = -1;
 }
 
-/* Now that the writer is done: is it another program? */
+/* After the writer has finished: notes the file if it is another program now. */
 static void note_rewritten(struct image_keeper *k, struct image_keeper_file *f)
 {
 	struct build_id now = {0};
@@ -153,7 +156,7 @@ static void note_rewritten(struct image_keeper *k, struct image_keeper_file *f)
 		add_trouble(&k->rewritten, f->path, "");
 }
 
-/* Keeps it if it is not where it was, and if that is due. */
+/* Preserves the file if it is no longer at its path, and if a copy is due. */
 static void judge(struct image_keeper *k, struct image_keeper_file *f, const struct held_state *now)
 {
 	if (now->size != f->size || now->mtime_ns != f->mtime_ns) {
@@ -165,7 +168,7 @@ static void judge(struct image_keeper *k, struct image_keeper_file *f, const str
 	}
 }
 
-/* Is it still where it was? */
+/* Checks whether the file is still at its path. */
 static void check_place(struct image_keeper *k, struct image_keeper_file *f)
 {
 	struct held_state now;
@@ -207,7 +210,7 @@ static void take_notice(struct image_keeper *k, const struct inotify_event *e, u
 
 void image_keeper_files_read(struct image_keeper *k)
 {
-	/* Small: a file that several notices of one read are of is looked at once, after all of
+	/* A small buffer: a file with several notices in one read is checked once, after all of
 	 * them. */
 	char bytes[1024] __attribute__((aligned(__alignof__(struct inotify_event))));
 	size_t looks = k->notice_looks, notices = 0;
@@ -257,7 +260,7 @@ static void hold(struct image_keeper *k, uint32_t file, const struct event_mmap 
 	judge(k, f, &held.state);
 }
 
-/* Memory and devices are no files to keep. */
+/* Memory and devices are not preserved. */
 static bool is_file(const struct event_mmap *m)
 {
 	return m->inode && m->filename[0] == '/' && m->filename[1] != '/' &&
@@ -278,7 +281,10 @@ uint32_t image_keeper_file_of(struct image_keeper *k, const struct event_mmap *m
 		return ID_NONE;
 	id = id_table_find(&k->file_index, key_hash(&key), same_key, k, &key);
 	if (id != ID_NONE) {
-		/* Let go because nothing hit it, or not to be had before: once more. */
+		/*
+		 * The file was closed because no sample hit it, or could not be opened: tries
+		 * again.
+		 */
 		if (k->files.items[id].fd < 0 && !k->files.items[id].done)
 			hold(k, id, m, pid);
 		if (m->inode_generation)
@@ -296,13 +302,13 @@ uint32_t image_keeper_file_of(struct image_keeper *k, const struct event_mmap *m
 	return id;
 }
 
-/* Indices change: those of ranges with them. */
+/* Removes closed files; indices of files change, also those in ranges. */
 void image_keeper_files_compact(struct image_keeper *k)
 {
 	uint32_t *now_at;
 	size_t kept = 0;
 	bool files = k->files.count >= COMPACT_MIN && k->files.count >= 2 * k->held;
-	/* A file that is held again has another watch, and the old one stays in the index. */
+	/* A file that is opened again has another watch; the old watch stays in the index. */
 	bool watches = k->watch_index.count >= COMPACT_MIN && k->watch_index.count >= 2 * k->held;
 
 	if (!files && !watches)
@@ -383,33 +389,36 @@ void image_keeper_finish(struct image_keeper *k, struct plan *plan)
 	                    "before have no names"),
 	             "");
 	if (k->noisy)
-		plan_note(plan,
-		          "%zu recorded %s so often that changes were no longer watched: %s looked "
-		          "at "
-		          "when the recording ended.",
-		          k->noisy, plural(k->noisy, "file changed", "files changed"),
-		          plural(k->noisy, "it was", "they were"));
-	if (k->notices_lost)
 		plan_note(
 		        plan,
-		        "%zu %s the kernel lost notices of changed files: all files were looked at "
+		        "%zu recorded %s so often that changes were no longer watched: %s checked "
 		        "when the recording ended.",
-		        k->notices_lost, plural(k->notices_lost, "time", "times"));
-	if (k->released)
+		        k->noisy, plural(k->noisy, "file changed", "files changed"),
+		        plural(k->noisy, "it was", "they were"));
+	if (k->notices_lost)
 		plan_note(plan,
-		          "%zu recorded %s closed when asked (status --release-files): if deleted "
-		          "since, functions there have no names.",
-		          k->released, plural(k->released, "file was", "files were"));
+		          "%zu %s the kernel lost notices of changed files: all files were checked "
+		          "when the recording ended.",
+		          k->notices_lost, plural(k->notices_lost, "time", "times"));
+	if (k->released)
+		plan_note(
+		        plan,
+		        "%zu recorded %s closed on request (status --release-files): if a file was "
+		        "deleted since, its functions have no names.",
+		        k->released, plural(k->released, "file was", "files were"));
 	if (k->not_held)
 		plan_note(plan,
-		          "%zu recorded %s not held open, there were too many (ulimit -n): "
-		          "if deleted since, functions there have no names.",
+		          "%zu recorded %s not kept open, since there were too many (ulimit -n): "
+		          "if a file was deleted since, its functions have no names.",
 		          k->not_held, plural(k->not_held, "file was", "files were"));
 }
 
 void image_keeper_files_done(struct image_keeper *k)
 {
-	/* Another process closes what it holds when it ends: to wait for that is of no use. */
+	/*
+	 * The process for foreign calls closes its files when it exits; waiting for that is
+	 * useless.
+	 */
 	vec_each (f, &k->files)
 		if (k->foreign)
 			free(f->path);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of the keeper's files samples hit. Addresses are compared whosever they
- * are: a child that was forked has its parent's mappings, and a hit too many
- * costs a copy.
+ * Finds the files that samples hit. Addresses are compared regardless of the process: a forked
+ * child has its parent's mappings, and a false hit only costs a copy.
  */
 #include "session/keep/image_keeper_internal.h"
 
@@ -13,7 +12,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Where every sample is looked at, a file this old counts as hit if nobody can tell. */
+/* If every sample is scanned, a file of this age counts as hit if it is unknown. */
 #define YOUNG_NS UINT64_C(5000000000)
 #define SWEEP_NS UINT64_C(1000000000)
 #define RANGES_MAX 65536
@@ -44,7 +43,7 @@ void image_keeper_hits_add(struct image_keeper *k, uint32_t file, const struct e
 
 	if (f->fd < 0 || f->hit || (f->old && !f->at_risk))
 		return;
-	/* A process may map one file any number of times. Such a file counts as hit. */
+	/* A process may map one file very often; such a file counts as hit. */
 	if (k->ranges.count >= RANGES_MAX) {
 		f->old = true;
 		return;
@@ -82,7 +81,7 @@ static void look_up(struct image_keeper *k, uint64_t address)
 {
 	size_t begun = sorted_count(i, k->ranges.count, k->ranges.items[i].start <= address);
 
-	/* A few back: programs that all stand at one address start there together. */
+	/* Tries a few ranges backwards, since several programs may start at the same address. */
 	for (size_t tries = 0; begun > 0 && tries < 64; tries++) {
 		const struct image_keeper_range *r = &k->ranges.items[--begun];
 		struct image_keeper_file *f = &k->files.items[r->file];
@@ -93,7 +92,7 @@ static void look_up(struct image_keeper *k, uint64_t address)
 		if (address >= r->end || f->hit)
 			continue;
 		f->hit = true;
-		/* At once: stacks that lead through it are about to be walked. */
+		/* At once, since stacks through this file are about to be walked. */
 		image_keeper_file_decide(k, f, false);
 	}
 }
@@ -173,7 +172,7 @@ static bool has_ended(int32_t pid)
 	return kill(pid, 0) && errno == ESRCH;
 }
 
-/* Ended the time before: all its samples have been read by now. */
+/* True if the process had already exited at the last sweep: all its samples were read since. */
 static bool is_over(struct image_keeper *k, struct image_keeper_range *r, bool sweep)
 {
 	const struct image_keeper_file *f = &k->files.items[r->file];
@@ -222,7 +221,7 @@ void image_keeper_drained(struct image_keeper *k)
 	drop_ranges(k, sweep);
 	if (!sweep)
 		return;
-	/* Its processes have ended, and none of their samples was in it. */
+	/* Closes files whose processes have exited without a sample in the file. */
 	vec_each (f, &k->files)
 		if (f->at_risk && !f->hit && !f->old && !f->ranges)
 			image_keeper_file_release(k, f);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image_keeper_internal: what the parts of the keeper share: keeper.c sees what is
- * mapped, image_keeper_file.c has the files, image_keeper_hits.c finds out which of them
- * samples hit. Life cycle and threads are those of keeper.h. Uses: base, event,
- * source.
+ * image_keeper_internal: shared by the files of the keeper: image_keeper.c reads mappings,
+ * image_keeper_file.c has the files, image_keeper_hits.c finds the files that samples hit. Life
+ * cycle and threads are those of image_keeper.h. Uses: base, event, source.
  */
 #ifndef ASSAY_SESSION_KEEP_IMAGE_KEEPER_INTERNAL_H
 #define ASSAY_SESSION_KEEP_IMAGE_KEEPER_INTERNAL_H
@@ -14,21 +13,21 @@
 #include "session/keep/image_keeper.h"
 #include "source/proc/held_file.h"
 
-/* A file that was mapped to be run. */
+/* A file that was mapped executable. */
 struct image_keeper_file {
-	uint64_t device, inode, generation; /* as the kernel tells; what it is found by */
-	uint64_t since_ns;                  /* opened */
+	uint64_t device, inode, generation; /* as reported by the kernel; the key of the file */
+	uint64_t since_ns;                  /* time when it was opened */
 	char *path;                         /* as mapped */
 	struct build_id id;
 	uint64_t size, mtime_ns; /* when it was opened */
 	uint32_t user;           /* of the process that mapped it first */
-	int fd;                  /* of held_file.h; -1: done with */
+	int fd;                  /* of held_file.h; -1: closed */
 	int watch;               /* inotify's, -1 none */
-	uint32_t ranges;         /* of it that are looked for in samples */
-	uint32_t notices;        /* of inotify, in the second that began then: */
+	uint32_t ranges;         /* number of its ranges that are compared with samples */
+	uint32_t notices; /* number of inotify notices in the second that began at notices_ns*/
 	uint64_t notices_ns;
 	uint64_t looked; /* number of the read of notices that looked at it last */
-	bool old;        /* samples of it may have gone by unseen */
+	bool old;        /* samples in it may have been missed */
 	bool hit;
 	bool at_risk;   /* will not be where it was */
 	bool rewritten; /* another file's content stands in it now */
@@ -36,23 +35,23 @@ struct image_keeper_file {
 	bool done;      /* kept, or cannot be: not to be opened again */
 };
 
-/* Where a young file, or one at risk, is mapped. */
+/* A mapping of a new file, or of a file at risk. */
 struct image_keeper_range {
 	uint64_t start, end;
 	uint64_t reach; /* while sorted: not below the end of this range and of those before it */
 	uint32_t file;  /* index */
 	int32_t pid;
-	bool ended; /* its process had ended when last looked */
+	bool ended; /* its process had exited at the last check */
 };
 
-/* What could not be kept, and of that a few names. */
+/* Files that could not be preserved, with a few names. */
 struct image_keeper_trouble {
 	size_t count;
 	struct buf names;
 };
 
 struct image_keeper {
-	struct perf_source_event event; /* tells mappings */
+	struct perf_source_event event; /* reports mappings */
 	struct perf_source_options source_options;
 	struct perf_source *source;
 	bool eager;
@@ -64,38 +63,38 @@ struct image_keeper {
 	VEC(struct image_keeper_file) files;
 	struct id_table file_index, watch_index;
 	size_t held, held_most; /* descriptors */
-	size_t at_risk;         /* files whose hits are waited for */
+	size_t at_risk;         /* number of files at risk for which a hit is possible */
 	uint64_t kept_bytes;
 	struct image_keeper_trouble not_kept, rewritten;
 	size_t not_held, opened;                  /* counts */
-	size_t released;                          /* closed because that was asked for */
+	size_t released;                          /* closed on request */
 	uint64_t notice_reads, notices_due_ns;    /* of inotify: reads, and when the next is due */
 	size_t notice_looks, noisy, notices_lost; /* counts: looks at files, watches dropped */
 
 	VEC(struct image_keeper_range) ranges;
 	bool sorted;
-	uint64_t swept_ns;        /* ended processes were last looked for */
+	uint64_t swept_ns;        /* time of the last search for exited processes */
 	uint32_t ip_at, chain_at; /* in a sample; chain_at 0: no chain */
-	struct buf cut;           /* the first part of a record that was cut */
-	struct buf news;          /* the same of the keeper's own ring */
+	struct buf cut;           /* the first part of a split record */
+	struct buf news;          /* the same for the keeper's own ring */
 
 	int epoll, inotify;
-	int patience_ms; /* -1: rings wake us */
+	int patience_ms; /* -1: rings wake the recorder */
 	uint64_t next_look_ns, rest_ns;
 };
 
-/* The file of a mapping, opened if it is new; UINT32_MAX where it is none to be kept. */
+/* The file of a mapping, opened if it is new; UINT32_MAX: not a file to preserve. */
 uint32_t image_keeper_file_of(struct image_keeper *k, const struct event_mmap *m, int32_t pid);
 /*
- * Looks at files that inotify has notices of: at a bounded number of them, and not more often
- * than is due.
+ * Checks files for which inotify has notices: a limited number of files, and not more often than
+ * is due.
  */
 void image_keeper_files_read(struct image_keeper *k);
-/* Keeps it if it is at risk and worth it; `last`: there is no later. */
+/* Preserves a file that is at risk, if a sample hit it. `last`: the last chance. */
 void image_keeper_file_decide(struct image_keeper *k, struct image_keeper_file *f, bool last);
-/* Lets go of it. */
+/* Closes a file. */
 void image_keeper_file_release(struct image_keeper *k, struct image_keeper_file *f);
-/* Takes the files that are done with out of the list, if they are many. */
+/* Removes closed files from the list, if there are many. */
 void image_keeper_files_compact(struct image_keeper *k);
 void image_keeper_files_done(struct image_keeper *k);
 
@@ -104,7 +103,7 @@ void image_keeper_hits_add(struct image_keeper *k, uint32_t file, const struct e
                            int32_t pid);
 void image_keeper_hits_done(struct image_keeper *k);
 
-/* Calls fn for each whole record; what is cut at the end waits in `cut` for the rest. */
+/* Calls fn for each complete record; a partial record at the end waits in `cut` for the rest. */
 typedef void image_keeper_record_fn(struct image_keeper *k, const uint8_t *record, size_t size);
 void image_keeper_records(struct image_keeper *k, struct buf *cut, const void *records,
                           size_t bytes, image_keeper_record_fn *fn);

@@ -19,21 +19,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_BYTES_MAX (128u << 20) /* it is in memory for a moment */
+#define FILE_BYTES_MAX (128u << 20) /* the file is in memory while it is copied */
 #define KEPT_BYTES_MAX (512ull << 20)
-#define HELD_MAX 256 /* descriptors, of each sort */
+#define HELD_MAX 256 /* maximum number of descriptors of each kind */
 #define GENERATORS_MAX 8192
 
-/* A jitdump, held since it was mapped. */
+/* A jitdump, open since it was mapped. */
 struct held_dump {
 	int32_t pid;
-	uint32_t owner; /* of the process: who is held to account */
+	uint32_t owner; /* the user of the process, for limits per user */
 	int fd;         /* of held_file.h */
 	uint64_t inode;
 	char *path;
 };
 
-/* The /tmp of a process that sees another one than we do. */
+/* The /tmp of a process if it is another directory than the recorder's. */
 struct held_tmp {
 	int32_t pid, own_pid;
 	uint32_t owner;
@@ -41,7 +41,7 @@ struct held_tmp {
 	int fd;
 };
 
-/* What a foreign call is asked for; the path ends the request. */
+/* The request of a foreign call; the path is its last member. */
 struct jit_request {
 	enum { HELD, IN_DIRECTORY, BY_PATH } where;
 	int fd; /* of the file, or of its directory */
@@ -55,11 +55,11 @@ struct jit_keeper {
 	VEC(struct held_dump) dumps;
 	VEC(struct held_tmp) tmps;
 	struct pid_map
-	        generators; /* who has memory for generated code: 1 + its index in tmps, or 0 */
+	        generators; /* processes with memory for generated code: 1 + index in tmps, or 0 */
 	size_t generators_max;
-	/* Of the end. */
+	/* Used at the end. */
 	const struct recording *recording;
-	bool kept; /* something was */
+	bool kept; /* at least one file was preserved */
 };
 
 struct jit_keeper *jit_keeper_new(struct foreign *foreign)
@@ -92,7 +92,7 @@ void jit_keeper_free(struct jit_keeper *k)
 {
 	if (!k)
 		return;
-	/* What another process holds is closed when that ends. */
+	/* The process for foreign calls closes its files when it exits. */
 	vec_each (dump, &k->dumps) {
 		if (!k->foreign && dump->fd >= 0)
 			close(dump->fd);
@@ -136,7 +136,7 @@ static bool lives(int32_t pid)
 	return !kill(pid, 0) || errno != ESRCH;
 }
 
-/* 0 if there is such a file: what stands there may be a link, or mounted by another user. */
+/* 0 if the file exists; it may be a link, or mounted by another user. */
 static int look_for(const void *in, size_t size, struct foreign_reply *reply)
 {
 	const struct jit_request *r = in;
@@ -154,7 +154,7 @@ static bool wrote_map(struct jit_keeper *k, int32_t pid)
 	return !ask(k, look_for, foreign_user(k->foreign, pid), &r, path, NULL);
 }
 
-/* Those that are gone and left nothing in our /tmp are forgotten, where they have become many. */
+/* If there are many, removes exited processes that left no file in /tmp. */
 static void forget_generators(struct jit_keeper *k)
 {
 	struct pid_map old = k->generators;
@@ -195,7 +195,7 @@ static int hold_directory(struct jit_keeper *k, uint32_t owner, const char *path
 	return fd < 0 ? fd : held_file_number(k->foreign, fd);
 }
 
-/* Whoever generates code may write a map; in a container it is gone with that. */
+/* A process that generates code may write a perf map; in a container the map disappears with it. */
 static void note_generator(struct jit_keeper *k, int32_t pid)
 {
 	struct jit_process process;
@@ -311,7 +311,7 @@ static void keep_dumps(struct jit_keeper *k)
 	vec_each (dump, &k->dumps) {
 		struct jit_request r = {.where = HELD, .fd = dump->fd, .user = JIT_FILE_ANY_USER};
 
-		/* Released: the report looks for the file by its path. */
+		/* Closed on request: the report searches the file by its path. */
 		if (dump->fd < 0)
 			continue;
 		keep(k, &r, dump->owner, dump->path, dump->pid, true);
@@ -337,7 +337,7 @@ static void keep_tmp_map(struct jit_keeper *k, const char *path, int32_t pid)
 	keep(k, &r, foreign_user(k->foreign, pid), path, pid, false);
 }
 
-/* Of those whose /tmp is ours. */
+/* Preserves the perf maps of processes with the same /tmp. */
 static void keep_tmp_maps(struct jit_keeper *k)
 {
 	DIR *tmp = opendir("/tmp");
