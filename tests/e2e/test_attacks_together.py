@@ -257,7 +257,7 @@ def check_reported(t, name, words, skipped):
     with_stacks = name != "store"
     parts = ["longer than 4095 bytes", "mappings were left out"]
     if with_stacks:
-        parts += ["more unwind information than is read", "changed so often"]
+        parts += ["more unwind information than assay reads", "changed so often"]
     for part in parts:
         t.has(words, part, name)
     if len(skipped) < len(HANGING):

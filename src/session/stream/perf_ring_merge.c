@@ -7,17 +7,20 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Room goes back to the kernel in pieces: each costs the CPU that writes there a cache line. */
+/*
+ * Bytes are released to the kernel in pieces, since each release costs the writing CPU a cache
+ * miss.
+ */
 #define RELEASE_BYTES (256u << 10)
 
-/* A ring that is fuller than one part of so many is relieved. */
+/* A ring is relieved if its fill level is above 1 / this. */
 #define RELIEVED_PART 8
 #define LINE_BYTES 64
 #define PREFETCHED_BYTES 640
 /* So many times the bytes of a ring are copied out of it at most. */
 #define ASIDE_RINGS 2
 
-/* Records that were copied out of their ring before their turn. Those in the ring follow them. */
+/* Records that were copied out of their ring early; the records in the ring follow them. */
 struct ring_merge_helper_thread {
 	uint8_t *bytes; /* NULL: none were copied yet */
 	size_t size, at;
@@ -27,12 +30,13 @@ struct ring_merge_reader {
 	struct perf_ring *ring;
 	struct ring_record record; /* the next one; bytes NULL: none is left */
 	/*
-	 * Positions in the ring: of the record, behind it, of the ring's head. from == at: the
+	 * Positions in the ring: of the record, of its end, and of the ring's head. from == at: the
 	 * record is not in the ring.
 	 */
 	uint64_t from, at, end;
 	uint64_t released;
-	uint8_t *joined; /* a record that goes round the ring's end, or that is held */
+	uint8_t *joined; /* a copy of a record that wraps around the end of the ring, or that is
+	                    held */
 	struct ring_merge_helper_thread aside;
 };
 
@@ -41,7 +45,7 @@ struct perf_ring_merge {
 	VEC(struct ring_merge_reader) readers;
 	VEC(struct ring_merge_reader *)
 	heap;       /* oldest record first; readers without one are not in it */
-	bool taken; /* heap[0]'s record was given out */
+	bool taken; /* the record of heap[0] was returned */
 };
 
 struct perf_ring_merge *perf_ring_merge_new(struct perf_decoder *decoder)
@@ -93,15 +97,15 @@ static size_t size_in_ring(struct ring_merge_reader *r)
 
 	if (left < PERF_RECORD_HEADER_SIZE)
 		return 0;
-	/* Records are aligned to 8 bytes: a header is never cut. */
+	/* Records are aligned to 8 bytes, so a header never wraps. */
 	size = load_u16(place(r, r->at) + 6);
 	if (size >= PERF_RECORD_HEADER_SIZE && size <= left)
 		return size;
-	r->at = r->end; /* no kernel writes this: what follows cannot be found */
+	r->at = r->end; /* an invalid record: the next one cannot be found */
 	return 0;
 }
 
-/* The bytes at r->at. Those that go round the ring's end are copied to `joined`. */
+/* The bytes at r->at. A record that wraps around the end of the ring is copied to `joined`. */
 static const uint8_t *bytes_in_ring(const struct ring_merge_reader *r, size_t size, uint8_t *joined)
 {
 	const uint8_t *p = place(r, r->at);
@@ -159,7 +163,7 @@ static bool load_from_ring(struct ring_merge_reader *r)
 	return true;
 }
 
-/* Makes the record behind this one the next. */
+/* Loads the record after this one. */
 static bool load(struct perf_ring_merge *m, struct ring_merge_reader *r)
 {
 	uint64_t time_ns;
@@ -200,7 +204,7 @@ double perf_ring_merge_begin(struct perf_ring_merge *m)
 	return fullest;
 }
 
-/* The position behind the last record that was given out. */
+/* The position after the last returned record. */
 static uint64_t taken_up_to(const struct ring_merge_reader *r)
 {
 	return r->record.bytes ? r->from : r->at;
@@ -247,7 +251,7 @@ void perf_ring_merge_end(struct perf_ring_merge *m)
 	vec_each (reader, &m->readers) {
 		release(reader, 0);
 		if (reader->record.bytes && reader->from == reader->at)
-			reader->aside.at -= reader->record.size; /* the next time */
+			reader->aside.at -= reader->record.size; /* it is returned the next time */
 		reader->at = taken_up_to(reader);
 		reader->record.bytes = NULL;
 	}
@@ -266,7 +270,7 @@ const uint8_t *perf_ring_merge_hold(struct perf_ring_merge *m)
 	return r->joined;
 }
 
-/* Copies the record at r->at; false: there is none, or no room for it. */
+/* Copies the record at r->at. False: there is none, or it does not fit. */
 static bool put_aside(struct perf_ring_merge *m, struct ring_merge_reader *r)
 {
 	struct ring_merge_helper_thread *a = &r->aside;
@@ -286,7 +290,7 @@ static bool open_aside(struct ring_merge_reader *r)
 
 	if (r->aside.bytes)
 		return true;
-	/* Pages are taken as they fill. */
+	/* The kernel allocates pages when they are first written. */
 	bytes = mmap(NULL, helper_thread_room(r), PROT_READ | PROT_WRITE,
 	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
@@ -303,7 +307,7 @@ static void relieve(struct perf_ring_merge *m, struct ring_merge_reader *r)
 		return;
 	r->end = perf_ring_head(r->ring);
 	if (waits)
-		r->at = r->from; /* it is copied, too */
+		r->at = r->from; /* it is copied too */
 	while (put_aside(m, r))
 		;
 	r->from = r->at;

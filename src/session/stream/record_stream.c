@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * A record is in its ring this long after its time: an interrupt that writes
- * one is over in microseconds.
+ * A record is in its ring at most this long after its time: an interrupt that writes a record ends
+ * within microseconds.
  */
 #define SETTLE_NS 1000000
 #define OUT_BYTES (256u << 10)
@@ -28,13 +28,13 @@ struct record_stream {
 	VEC(struct perf_event_attr) file_attrs; /* by event */
 	struct perf_ring_merge *merge;
 	struct rate_control rate_control;
-	struct record_unwind *stacks; /* NULL: the kernel's chains are taken as they are */
+	struct record_unwind *stacks; /* NULL: the kernel's chains are used unchanged */
 	struct tick_count ticks;
-	struct buf out;         /* records on their way to the sink */
-	uint64_t lost, records; /* lost: as records told, of all CPUs */
+	struct buf out;         /* records that are not yet passed to the sink */
+	uint64_t lost, records; /* lost: as reported by records, of all CPUs */
 	uint64_t settled_ns, cpu_ns;
 	VEC(uint64_t) lost_of; /* by CPU of the source */
-	bool deep;             /* the last read looked into threads' memory */
+	bool deep;             /* the last read used the memory of threads */
 };
 
 static void add_attrs(struct record_stream *s)
@@ -48,7 +48,7 @@ static void add_attrs(struct record_stream *s)
 	perf_decoder_seal(&s->decoder);
 }
 
-/* A foreign call is not answered yet: the kernel still writes samples, and requests arrive. */
+/* Called while a foreign call has no answer yet, since new samples arrive. */
 static void relieve_rings(void *ctx)
 {
 	struct record_stream *s = ctx;
@@ -115,7 +115,10 @@ void record_stream_begin(struct record_stream *s, uint64_t start_ns)
 	tick_count_begin(&s->ticks, start_ns);
 }
 
-/* Where children inherited the event, they got the period of that moment with it. */
+/*
+ * True if assay opened the event of a thread; an inherited event has the period of the moment of
+ * the fork.
+ */
 static bool opened_by_us(const struct record_stream *s, int32_t tid)
 {
 	if (s->o.plan->machine_wide)
@@ -126,7 +129,7 @@ static bool opened_by_us(const struct record_stream *s, int32_t tid)
 	return false;
 }
 
-/* The record as the kernel made it, but for what the sample stands for. */
+/* Copies the record unchanged, except for its period. */
 static void copy_sample(struct record_stream *s, const struct ring_record *record,
                         const struct event *e, bool changed)
 {
@@ -140,7 +143,7 @@ static void copy_sample(struct record_stream *s, const struct ring_record *recor
 		       sizeof(e->sample.period));
 }
 
-/* Walks the stack; where tables have to be opened for that, no ring fills meanwhile. */
+/* Walks the stack. While tables must be opened, records are copied out of full rings. */
 static int walk_stack(struct record_stream *s, struct ring_record *record, struct event *e,
                       uint64_t id, struct error *err)
 {
@@ -159,7 +162,7 @@ static int walk_stack(struct record_stream *s, struct ring_record *record, struc
 	return status;
 }
 
-/* With the chain that was walked in place of registers and stack bytes. */
+/* Encodes the sample with the walked chain instead of registers and stack bytes. */
 static int encode_walked(struct record_stream *s, struct ring_record *record, struct event *e,
                          struct error *err)
 {
@@ -168,7 +171,7 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	size_t start;
 	int status;
 
-	/* First: of a file that is gone there has to be a copy before stacks lead through it. */
+	/* First, since a deleted file must be copied before stacks through it are walked. */
 	image_keeper_hits(s->o.keeper, &e->sample.ip, 1);
 	status = walk_stack(s, record, e, id, err);
 	if (status)
@@ -176,7 +179,7 @@ static int encode_walked(struct record_stream *s, struct ring_record *record, st
 	image_keeper_hits(s->o.keeper, e->sample.chain, e->sample.chain_count);
 	start = s->out.size;
 	status = perf_record_encode(&s->out, attr, id, e, err);
-	/* The kernel's own bits, of which an event keeps a few. */
+	/* Copies the kernel's misc bits, since an event contains only some of them. */
 	if (!status)
 		memcpy(s->out.data + start + 4, record->bytes + 4, sizeof(uint16_t));
 	return status;
@@ -213,7 +216,9 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 
 	s->records++;
 	if (perf_decoder_decode(&s->decoder, record->bytes, record->size, &e) != PERF_DECODED) {
-		/* Samples of no event that we opened: no kernel does that. */
+		/*
+		 * A sample of an unknown event is skipped; the kernel does not write such samples.
+		 */
 		if (load_u32(record->bytes) != PERF_RECORD_SAMPLE)
 			buf_add(&s->out, record->bytes, record->size);
 		return 0;
@@ -228,7 +233,7 @@ static int take_record(struct record_stream *s, struct ring_record *record, stru
 	case EVENT_LOST:
 		s->lost += e.lost.count;
 		s->lost_of.items[record->cpu] += e.lost.count;
-		record_stream_event(s, &e); /* ends of threads may be among them */
+		record_stream_event(s, &e); /* may include exits of threads */
 		break;
 	case EVENT_MMAP:
 	case EVENT_COMM:
@@ -256,7 +261,7 @@ static uint64_t memory_reads(const struct record_stream *s)
 	return s->stacks ? record_unwind_memory_reads(s->stacks) : 0;
 }
 
-/* CPU time, ours and that of foreign calls. */
+/* CPU time of this thread and of foreign calls. */
 static uint64_t walking_ns(const struct record_stream *s)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + foreign_cpu_ns(s->o.foreign);
@@ -308,7 +313,7 @@ void record_stream_account(const struct record_stream *s, struct account *accoun
 		account->unwind.cpu_ns = s->cpu_ns;
 	}
 	rate_control_account(&s->rate_control, account);
-	/* Where the kernel does not count them they are told in records, all but the last ones. */
+	/* If the kernel does not count lost records, records report them, except the last ones. */
 	for (size_t i = 0; i < account->cpus.count && i < s->lost_of.count; i++)
 		if (account->cpus.items[i].lost_records < s->lost_of.items[i])
 			account->cpus.items[i].lost_records = s->lost_of.items[i];

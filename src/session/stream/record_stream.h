@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record_stream: from the rings to the sink in time order, record by record.
+ * record_stream: passes records from the rings to the sink in time order.
  *
- * On the way samples get the chains that are walked live, and the period that they stand for
- * where the rate was changed meanwhile; ticks are counted, and whoever hooked in is told of
- * tasks. All other records go on as the kernel made them. What is of the last moment, which
- * others may still precede, stays in the rings for the next time.
+ * Samples get the call chains that are walked live, and the period that they stand for if the rate
+ * was changed. Ticks are counted, and hooks receive events of tasks. All other records are passed
+ * unchanged. Records of the last moment, before which others may still arrive, stay in the rings
+ * until the next read.
  *
- *	record_stream_new()	the events are open
- *	record_stream_event()	what ran before
- *	record_stream_read()	as often as wanted; once more at the end
+ *	record_stream_new()	after the events were opened
+ *	record_stream_event()	events of running processes
+ *	record_stream_read()	any number of times, and once at the end
  *	record_stream_account(), _status()
  *	record_stream_free()	NULL-safe
  *
@@ -24,15 +24,16 @@
 
 struct record_stream;
 
-/* All is kept by the caller. */
+/* The caller keeps all referenced data. */
 struct record_stream_options {
 	const struct plan *plan;
 	struct perf_source *source;
 	struct session_sink *sink;
-	const proc_ids *tasks; /* those whose events we opened ourselves */
+	const proc_ids *tasks; /* tasks whose events assay opened */
 	enum stack_method method;
-	struct foreign *foreign;     /* reads what belongs to other processes; NULL: we do */
-	struct image_keeper *keeper; /* whom to tell which addresses were hit; NULL: nobody */
+	struct foreign
+	        *foreign; /* reads files and memory of other processes; NULL: this process does */
+	struct image_keeper *keeper; /* receives the addresses that samples hit; NULL: none */
 	const struct session_hooks *hooks;
 	struct session *session; /* for the hooks */
 	double budget;
@@ -42,20 +43,23 @@ struct record_stream *record_stream_new(const struct record_stream_options *opti
 void record_stream_free(struct record_stream *s);
 
 void record_stream_event(struct record_stream *s, const struct event *e);
-/* All is set up, and sampling is not switched on yet: as of rate_control_begin(). */
+/* After the set-up, before sampling is enabled; see rate_control_begin(). */
 char *record_stream_ready(struct record_stream *s, uint64_t duration_ns);
-/* Sampling is on since then: what ticked before does not count. */
+/* Sampling started at start_ns: earlier ticks do not count. */
 void record_stream_begin(struct record_stream *s, uint64_t start_ns);
 
-/* Gives the sink what the rings hold; `last`: up to the newest record, for nothing comes any more.
+/* Passes the contents of the rings to the sink. `last`: sampling is disabled; reads everything.
  */
 int record_stream_read(struct record_stream *s, bool last, struct error *err);
-/* The last read met stacks deeper than the copies: the sooner the next, the more is still there. */
+/*
+ * True if the last read found stacks deeper than the copied bytes: the next read should come soon,
+ * while the memory of the threads is unchanged.
+ */
 bool record_stream_deep(const struct record_stream *s);
 
 void record_stream_account(const struct record_stream *s, struct account *account);
 void record_stream_status(struct record_stream *s, struct session_status *status);
-/* What was most of late begins anew (session_buffers_restart()). */
+/* Resets the recent maximum counters (session_buffers_restart()). */
 void record_stream_restart(struct record_stream *s);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include <inttypes.h>
 
-/* The kernel's side, 127 frames unless a sysctl raised that; then a mark and what was walked. */
+/* Kernel frames (127 unless a sysctl raises the limit), a mark, and the walked frames. */
 #define CHAIN_MAX (2 * STACK_WALK_CHAIN)
 
-/* Beyond so many, living and dead together, the dead are forgotten. */
+/* If there are more, exited processes and threads are removed. */
 #define PROCESSES_MAX 20000
 #define THREADS_MAX 40000
 #define IMAGES_MAX 16000
@@ -22,9 +22,9 @@ struct record_unwind {
 	struct cache_dir *cache;
 	struct stack_walk *walk;
 	struct stack_walk_options options; /* of the walker */
-	struct stack_walk_counts before;   /* of those that were renewed */
+	struct stack_walk_counts before;   /* of earlier walkers */
 	size_t processes_max, threads_max, images_max;
-	/* The sample being walked, and where definitions of outer stacks go before it */
+	/* The current sample, and the output for definitions of outer stacks */
 	const struct event *sample;
 	const struct perf_event_attr *attr;
 	uint64_t id;
@@ -34,7 +34,7 @@ struct record_unwind {
 	uint64_t chain[CHAIN_MAX];
 };
 
-/* The walker names the outermost part of a deep stack: it goes before the samples that use it. */
+/* Writes the definition of an outer stack before the samples that refer to it. */
 static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint64_t *addresses,
                          uint32_t count)
 {
@@ -51,7 +51,7 @@ static void define_outer(void *ctx, uint32_t outer, uint32_t parent, const uint6
 	        .count = count,
 	        .thread_name = process_table_name(l->processes, thread->name)};
 	if (perf_record_encode(l->out, l->attr, l->id, &e, &l->define_error))
-		return; /* told when the sample is done */
+		return; /* reported after the sample */
 }
 
 struct record_unwind *record_unwind_new(enum stack_method method, struct foreign *foreign)
@@ -72,7 +72,7 @@ struct record_unwind *record_unwind_new(enum stack_method method, struct foreign
 	image_table_init(&l->images);
 	l->processes = process_table_new(&l->images);
 	process_table_bound(l->processes);
-	/* Without one, tables are compiled each time: slower, not worse. */
+	/* Without a cache, tables are compiled each time, which only is slower. */
 	if (cache_dir_open(&l->cache, &no_cache))
 		l->cache = NULL;
 	l->options.cache = l->cache;
@@ -110,8 +110,8 @@ static struct stack_walk_counts counts_of(const struct record_unwind *l)
 }
 
 /*
- * Goes on with those that live. What was known of their stacks goes too: it is by number of
- * thread, and is soon known again.
+ * Continues with the living processes. The state of their stacks is removed too, since it is
+ * indexed by thread number; it is soon rebuilt.
  */
 void record_unwind_renew(struct record_unwind *l)
 {
@@ -127,7 +127,10 @@ void record_unwind_renew(struct record_unwind *l)
 	stack_walk_free(walk);
 	process_table_free(old);
 	image_table_done(&images);
-	/* Where that many live, it is not worth it each time. */
+	/*
+	 * The limits are above the number of living processes, so that the next renewal comes late
+	 * enough.
+	 */
 	l->processes_max = PROCESSES_MAX + process_table_process_count(l->processes);
 	l->threads_max = THREADS_MAX + process_table_thread_count(l->processes);
 	l->images_max = IMAGES_MAX + l->images.images.count;
@@ -193,13 +196,13 @@ static void note_bounds(const struct record_unwind *l, const struct stack_walk_c
 		vec_push(&account->notes, dropped);
 	if (c->cut_tables)
 		vec_push(&account->notes,
-		         xasprintf("%" PRIu64 " %s more unwind information than is read of a "
+		         xasprintf("%" PRIu64 " %s more unwind information than assay reads from a "
 		                   "file: stacks in the rest of it are followed by frame pointers.",
 		                   c->cut_tables, plural(c->cut_tables, "file has", "files have")));
 	if (c->dropped_tables)
 		vec_push(&account->notes,
-		         xasprintf("%" PRIu64 " unwind %s closed, and read again where needed: all "
-		                   "of them take %zu MB at most.",
+		         xasprintf("%" PRIu64 " unwind %s closed, and read again when needed: all "
+		                   "of them use at most %zu MB.",
 		                   c->dropped_tables,
 		                   plural(c->dropped_tables, "table was", "tables were"),
 		                   STACK_TABLE_BYTES >> 20));
