@@ -21,11 +21,12 @@
 
 #define BUDGET_LOOK_MS 1000
 #define ENCODE_BYTES (256u << 10)
-/* Without them parts of /proc would be left out silently: output, cache, /proc, events of the
- * keeper. */
+/* Descriptors for output, cache, /proc and events of the keeper. Without them parts of /proc would
+ * be missing without a message.
+ */
 #define SPARE_FILES 16
 
-/* Signals that are no request to end: they are held from the start. */
+/* Blocks signals that do not end the recording; they are blocked from the start. */
 static void hold_signals(struct session *s, sigset_t *mask)
 {
 	sigemptyset(mask);
@@ -39,8 +40,8 @@ static void hold_signals(struct session *s, sigset_t *mask)
 }
 
 /*
- * Until sampling begins there is nothing to be saved: the signals that end a recording end the
- * process. From now on they are read.
+ * Before sampling starts there is nothing to save, so the signals that end a recording end the
+ * process. From here on they are read by signalfd.
  */
 static int open_signals(struct session *s, struct error *err)
 {
@@ -76,7 +77,7 @@ static int open_source(struct session *s, struct error *err)
 	if (!s->plan.machine_wide)
 		targets_threads(&targets, &s->tasks);
 	if (!s->plan.machine_wide && !s->tasks.count)
-		return error_set(err, ESRCH, "there is no such process to sample");
+		return error_set(err, ESRCH, "none of the processes exists");
 	so->events = s->plan.events.items;
 	so->event_count = s->plan.events.count;
 	so->tasks = s->plan.machine_wide ? NULL : s->tasks.items;
@@ -92,7 +93,7 @@ static int open_source(struct session *s, struct error *err)
 	return status;
 }
 
-/* A recording without it is a good one: its want is noted. */
+/* The keeper is optional; if it cannot be opened, a note is added. */
 static void open_keeper(struct session *s)
 {
 	struct image_keeper_options o = {.tasks = s->source_options.tasks,
@@ -179,7 +180,7 @@ static int write_event(void *ctx, const struct event *e, struct error *err)
 	return status;
 }
 
-/* What was left out of the scan. */
+/* Adds notes on mappings that the scan left out or truncated. */
 static void note_left_out(struct session *s, const struct proc_scan_counts *counts)
 {
 	if (counts->cut_paths)
@@ -190,7 +191,7 @@ static void note_left_out(struct session *s, const struct proc_scan_counts *coun
 		          PATH_MAX - 1, plural(counts->cut_paths, "was", "were"));
 	if (counts->dropped_mappings)
 		plan_note(&s->plan,
-		          "%" PRIu64 " %s left out (%" PRIu64 " %s): those of one process may take "
+		          "%" PRIu64 " %s left out (%" PRIu64 " %s): those of one process may use "
 		          "%zu MB when recording begins. Code in them has no names.",
 		          counts->dropped_mappings,
 		          plural(counts->dropped_mappings, "mapping was", "mappings were"),
@@ -199,7 +200,7 @@ static void note_left_out(struct session *s, const struct proc_scan_counts *coun
 		          PROC_MAPPINGS_BYTES >> 20);
 }
 
-/* What runs already. The kernel's own tracking is on by now, so that nothing falls between. */
+/* Reports running processes. The kernel's tracking is already enabled, so none is missed. */
 static int tell_what_runs(struct session *s, struct error *err)
 {
 	struct proc_scan_counts counts = {0};
@@ -219,7 +220,7 @@ static int tell_what_runs(struct session *s, struct error *err)
 	if (!status && s->plan.cgroups)
 		status = proc_scan_cgroups(&scan, err);
 	if (hidden)
-		plan_note(&s->plan, "Kernel addresses are hidden from you (/proc/kallsyms, "
+		plan_note(&s->plan, "You may not read kernel addresses (/proc/kallsyms, "
 		                    "kernel.kptr_restrict): kernel functions have no names.");
 	if (!status && s->plan.machine_wide) {
 		status = proc_scan_all(&scan, err);
@@ -242,7 +243,7 @@ static int write_ring(void *ctx, const void *records, size_t bytes, struct error
 	return s->sink->ops->append(s->sink, records, bytes, err);
 }
 
-/* For somebody who looks on, about once a second. */
+/* Reports progress, about once a second. */
 static void show_progress(const struct session *s)
 {
 	struct session_progress progress = {.elapsed_ns =
@@ -291,7 +292,7 @@ static void read_signals(struct session *s)
 		s->stop = true;
 }
 
-/* At most `ms`, and no longer than until that time; 0: there is no such time. */
+/* The time until `due_ns`, at most `ms`. due_ns 0: `ms`. */
 static int ms_until(uint64_t due_ns, int ms)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
@@ -302,13 +303,13 @@ static int ms_until(uint64_t due_ns, int ms)
 	return left < (uint64_t)ms ? (int)left : ms;
 }
 
-/* When sampling is over; 0: no duration was asked for. */
+/* The planned end of sampling; 0: no duration was requested. */
 static uint64_t end_due_ns(const struct session *s)
 {
 	return s->options->duration_ns ? s->start.time_ns + s->options->duration_ns : 0;
 }
 
-/* How long to sleep for all but the keeper. */
+/* The time to sleep, without regard to the keeper. */
 static int patience(const struct session *s, int patience_ms)
 {
 	int ms = wakeup_schedule_sleep_ms(&s->pace, patience_ms, s->options->progress != NULL);
@@ -325,8 +326,8 @@ static void look_at_duration(struct session *s)
 }
 
 /*
- * Sleeps until the rings are to be read. False: there was less to do, and it is done. The kernel
- * counts what it wrote into a ring, not what is left to be read, so it may wake us for nothing.
+ * Sleeps until the rings should be read. False: other work was due, and is done. The kernel counts
+ * the bytes that it wrote to a ring, not the unread ones, so some wake-ups have no data.
  */
 static bool wait_for_work(struct session *s, int *patience_ms)
 {
@@ -354,7 +355,7 @@ static bool wait_for_work(struct session *s, int *patience_ms)
 	       (watched[0].revents && perf_source_half_full(s->source));
 }
 
-/* After each read of the rings. */
+/* Calls the hooks that are due. */
 static void call_hooks(struct session *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -378,7 +379,7 @@ static int run(struct session *s, struct error *err)
 	struct targets targets = targets_of(s);
 	bool by_pid = !s->plan.machine_wide;
 
-	/* The rate is looked at with the rings. */
+	/* The rate is checked together with the rings. */
 	if (s->options->budget > 0 && patience_ms > BUDGET_LOOK_MS)
 		patience_ms = BUDGET_LOOK_MS;
 	while (!status && !s->stop && !(by_pid && targets_gone(&targets))) {
@@ -391,7 +392,7 @@ static int run(struct session *s, struct error *err)
 		s->recording.account.observer_wakeups++;
 		s->read_soon = false;
 		status = session_drain(s, false, err);
-		/* A full ring wakes us too; the file is made readable by the clock alone. */
+		/* Full rings wake the recorder too, but the file is flushed only by time. */
 		if (!status && wakeup_schedule_flush_due(&s->pace, s->start.time_ns))
 			status = flush_sink(s, err);
 		if (!status)
@@ -405,13 +406,13 @@ static int run(struct session *s, struct error *err)
 	return status;
 }
 
-/* The last thing before sampling: a budget takes all that was done until now into account. */
+/* Called last before sampling, since the budget includes all CPU time so far. */
 static void begin_budget(struct session *s)
 {
 	const struct session_options *o = s->options;
 	char *remark = s->stream ? record_stream_ready(s->stream, o->duration_ns) : NULL;
 
-	/* A store is kept for days: what holds for seconds is no news there. */
+	/* The remark is about seconds, so it is not useful for a store. */
 	if (remark && o->remark)
 		o->remark(o->ctx, remark);
 	else if (remark && !s->sink->names)
@@ -514,7 +515,7 @@ static int finish(struct session *s, struct session_status *last, struct error *
 	if (s->stream)
 		record_stream_account(s->stream, &s->recording.account);
 	s->recording.account.observer_bytes = sink->ops->bytes(sink);
-	/* With -p the command is not what was recorded. */
+	/* With -p the command was not recorded. */
 	s->recording.account.exit_status =
 	        s->child.ended && !session_follows_pids(s->options) ? s->child.status : -1;
 	session_status_take(s, last);
@@ -530,7 +531,7 @@ static void fill_result(struct session *s, struct session_result *result)
 	result->observer_cpu_ns = s->recording.account.observer_cpu_ns;
 }
 
-/* COMMAND is the user's job: unless a signal asks for the end, it goes on without the recording. */
+/* COMMAND continues after the recording, unless a signal requested the end. */
 static void leave_command(struct session *s, struct session_result *result)
 {
 	result->duration_over = s->over;
@@ -583,10 +584,10 @@ int session_record(const struct session_options *options, struct session_result 
 		status = run(&s, err);
 	if (!status)
 		status = finish(&s, &result->status, err);
-	/* Whatever else went wrong: nobody finds there what he looks for. */
+	/* A moved or deleted output file is reported instead of any other error. */
 	if (s.began && output_watch_is_gone(&s.place))
 		status = output_watch_check(&s.place, err);
-	/* How far it came, where it did not end well. */
+	/* After an error, the status shows the progress until then. */
 	if (status && s.began && !result->status.now_ns)
 		session_status_take(&s, &result->status);
 	if (!status)

@@ -145,7 +145,7 @@ def what_set_up_takes_belongs_to_the_budget(t):
     # Without a duration it is said from when on the budget is kept.
     result = t.assay("record", "-a", "-o", out, "--budget", "0.01", "--", "sh", "-c", "echo runs >&2")
     t.true(re.match(r"assay: A recording of less than [\d.]+ s uses more than the budget of 0\.01 % of "
-                    r"a CPU: setting up took [\d.]+ ms of CPU time\.\nruns\n", result.err), str(result))
+                    r"a CPU: the set-up used [\d.]+ ms of CPU time\.\nruns\n", result.err), str(result))
     result = t.assay("record", "-q", "-o", out, "--budget", "0.01", "--duration", "1s")
     t.equal(result.err, "", "with -q")
     # A hundred seconds of a CPU are more than it takes.

@@ -261,7 +261,7 @@ def an_output_that_is_the_input_is_refused(t):
     t.equal(sorted(p.name for p in t.directory.iterdir()), ["link", "perf.data"], "files")
     t.assay("export", "--to", "pprof", "-o", t.path("profile.pb.gz"), data)
     result = t.assay("export", "--to", "pprof", "profile.pb.gz", status=2, cwd=t.directory)
-    t.has(result.err, "the output profile.pb.gz is the file profile.pb.gz that is read")
+    t.has(result.err, "the output profile.pb.gz is the input file profile.pb.gz")
 
 
 @test

@@ -903,7 +903,7 @@ def files_are_released_when_asked(t):
         run("umount", "-l", place, status=None)
     t.assay("stop", env=env)
     warnings = t.report(t.path("a.data"))["warnings"]
-    t.true(any("closed when asked (status --release-files)" in w for w in warnings), warnings)
+    t.true(any("closed on request (status --release-files)" in w for w in warnings), warnings)
 
 
 MAPS_A_DUMP = """
