@@ -107,7 +107,7 @@ def a_build_has_whole_stacks(t):
             skip(f"{program} is not installed")
     source = os.path.join(ROOT, "src")
     files = [f"{source}/view/samples/flat.c", f"{source}/format/perf/perf_record_decode.c",
-             f"{source}/symbol/symbolizer.c", f"{source}/cmd/cli/option.c", f"{source}/view/samples/account.c"]
+             f"{source}/symbol/symbolizer.c", f"{source}/cmd/cli/option.c", f"{source}/view/account/account.c"]
     with workdir() as work:
         rules = "".join(f"{i}.o:\n\tgcc -O2 -g -D_GNU_SOURCE -DASSAY_VERSION='\"0\"' -I{source} "
                         f"-c -o $@ {f}\n" for i, f in enumerate(files * (3 if LONG else 1)))

@@ -21,6 +21,8 @@ void document_print(const struct document *d, const struct document_reader *read
 
 	if (reader->program) {
 		document_json_print(d, nested, &stream, &out);
+	} else if (reader->markdown) {
+		document_markdown_print(d, &stream, &out);
 	} else {
 		style_choose(style, &to.style);
 		if (reader->wide && to.style.width && to.style.width < ROOMY)

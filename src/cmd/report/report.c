@@ -24,7 +24,7 @@ struct report_command_options {
 	const char *event, *percentage;
 	double limit, process_limit;
 	uint64_t lines;
-	bool children, no_children, tree, no_idle, instances, wide, json, nested;
+	bool children, no_children, tree, no_idle, instances, wide, json, nested, markdown;
 	struct report_calls_options calls; /* of files of call paths alone */
 	struct report_tags_options tags;   /* of traces of event tags alone */
 };
@@ -99,6 +99,10 @@ static const struct option options[] = {
          .name = "json",
          .help = "all of it as JSON, shares from 0 to 1",
          .offset = AT(json)},
+        {.kind = OPTION_FLAG,
+         .name = "markdown",
+         .help = "the report as Markdown, for issue trackers",
+         .offset = AT(markdown)},
         {.kind = OPTION_FLAG,
          .name = "nested",
          .help = "JSON with callees in their callers, and whole paths",
@@ -183,7 +187,8 @@ static int report_options(const struct report_command_options *o, struct report_
 
 static void print(const struct report_command_options *o, struct report *r)
 {
-	struct document_reader reader = {.program = o->json, .wide = o->wide};
+	struct document_reader reader = {
+	        .program = o->json, .markdown = o->markdown, .wide = o->wide};
 	struct document document;
 
 	document_init(&document);
@@ -348,6 +353,7 @@ static int report_pprof(struct report_command_options *o)
 	struct report_pprof_options po = {.style = o->style,
 	                                  .wide = o->wide,
 	                                  .json = o->json,
+	                                  .markdown = o->markdown,
 	                                  .nested = o->nested,
 	                                  .no_inlines = o->load.no_inlines};
 	struct error err = {0};

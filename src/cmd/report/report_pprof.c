@@ -22,7 +22,8 @@ static void tell_left(struct buf *left)
 static void print(struct symbolized_report *r, const char *path,
                   const struct report_pprof_options *o, struct buf *left)
 {
-	struct document_reader reader = {.program = o->json, .wide = o->wide};
+	struct document_reader reader = {
+	        .program = o->json, .markdown = o->markdown, .wide = o->wide};
 	struct document document;
 
 	document_init(&document);

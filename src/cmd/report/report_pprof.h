@@ -14,7 +14,7 @@
 struct report_pprof_options {
 	struct report_options report; /* event NULL: the producer's choice */
 	struct style_options style;
-	bool wide, json, nested, no_inlines;
+	bool wide, json, markdown, nested, no_inlines;
 };
 
 /* The exit status; what went wrong is told. */

@@ -8,7 +8,7 @@
 
 #include "base/text/json.h"
 #include "output/text/table.h"
-#include "view/samples/intervals.h"
+#include "view/confidence/intervals.h"
 
 void intervals_text(const struct intervals *v, const struct text_style *style, struct buf *out);
 void intervals_json(const struct intervals *v, struct buf *out);

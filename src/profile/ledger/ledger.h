@@ -2,9 +2,10 @@
 /*
  * ledger: the account of all time in raw terms, for each CPU and each process.
  *
- * Each term is measured by itself: busy and idle from switch records, ticks from samples, ticks due
- * from the timer's grid, steal from /proc/stat. No term is computed as a remainder;
- * view/samples/account.h adds them up and prints the residual. Times in ns. Uses: base, event.
+ * Each term is measured by itself: busy and idle from switch records, ticks
+ * from samples, ticks due from the timer's grid, steal from /proc/stat. No
+ * term is computed as a remainder; view/account/account.h adds them up and prints the
+ * residual. Times in ns. Uses: base, event.
  */
 #ifndef ASSAY_PROFILE_LEDGER_LEDGER_H
 #define ASSAY_PROFILE_LEDGER_LEDGER_H

@@ -5,7 +5,7 @@
 #include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"
 #include "sql/tables/columns.h"
-#include "view/samples/rates.h"
+#include "view/account/rates.h"
 
 #include <string.h>
 

@@ -70,8 +70,9 @@ struct section {
 
 /* For whom a document is made: what programs do not read need not be computed, and reverse. */
 struct document_reader {
-	bool program; /* JSON */
-	bool wide;    /* readers: all columns, complete names */
+	bool program;  /* JSON */
+	bool markdown; /* readers: Markdown instead of text */
+	bool wide;     /* readers: all columns, complete names */
 };
 
 /* Readers get rows of at least this share if no limit is given; programs get all. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/samples/processes.h"
 
-#include "view/samples/group_confidence.h"
+#include "view/confidence/group_confidence.h"
 
 typedef VEC(struct process_line) line_vec;
 

@@ -8,7 +8,7 @@
 #ifndef ASSAY_VIEW_SAMPLES_REPORT_H
 #define ASSAY_VIEW_SAMPLES_REPORT_H
 
-#include "view/samples/account.h"
+#include "view/account/account.h"
 #include "view/filter.h"
 #include "view/samples/flat.h"
 #include "view/samples/processes.h"

@@ -5,7 +5,7 @@
 #include "base/text/figure.h"
 #include "base/text/plural.h"
 #include "view/document/grid.h"
-#include "view/samples/rates.h"
+#include "view/account/rates.h"
 
 #include <inttypes.h>
 #include <math.h>

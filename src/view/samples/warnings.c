@@ -3,7 +3,7 @@
 
 #include "base/text/plural.h"
 #include "base/memory/xalloc.h"
-#include "view/samples/rates.h"
+#include "view/account/rates.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,7 @@
 #ifndef ASSAY_VIEW_SAMPLES_WARNINGS_H
 #define ASSAY_VIEW_SAMPLES_WARNINGS_H
 
-#include "view/samples/account.h"
+#include "view/account/account.h"
 #include "view/filter.h"
 #include "view/samples/flat.h"
 

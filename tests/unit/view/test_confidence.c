@@ -5,7 +5,7 @@
  * estimates themselves.
  */
 #include "check.h"
-#include "view/samples/confidence.h"
+#include "view/confidence/confidence.h"
 
 #include <math.h>
 

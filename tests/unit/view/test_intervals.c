@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "output/samples/intervals_text.h"
-#include "view/samples/intervals.h"
+#include "view/confidence/intervals.h"
 
 #include <errno.h>
 #include <math.h>

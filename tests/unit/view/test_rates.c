@@ -6,7 +6,7 @@
 #include "check.h"
 #include "format/perf/perf_data_feature.h"
 #include "profile/ledger/ledger_cpu.h"
-#include "view/samples/rates.h"
+#include "view/account/rates.h"
 
 #include <stdlib.h>
 

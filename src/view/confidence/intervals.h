@@ -6,8 +6,8 @@
  * the number of missing ticks, and the lateness against the timer's grid. Times are in ns.
  * intervals_new() / intervals_free(); the ticks must outlive it. Nothing fails. Uses: base, trace.
  */
-#ifndef ASSAY_VIEW_SAMPLES_INTERVALS_H
-#define ASSAY_VIEW_SAMPLES_INTERVALS_H
+#ifndef ASSAY_VIEW_CONFIDENCE_INTERVALS_H
+#define ASSAY_VIEW_CONFIDENCE_INTERVALS_H
 
 #include "profile/ledger/ticks.h"
 

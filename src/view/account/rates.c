@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/rates.h"
+#include "view/account/rates.h"
 
 static uint64_t asked_ns(const struct recording *r)
 {

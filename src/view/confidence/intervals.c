@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/intervals.h"
+#include "view/confidence/intervals.h"
 
 #include "base/memory/sorted.h"
 #include "base/memory/xalloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/account.h"
+#include "view/account/account.h"
 
 #include "base/memory/xalloc.h"
 

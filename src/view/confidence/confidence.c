@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/confidence.h"
+#include "view/confidence/confidence.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  * group_confidence: confidence intervals (confidence.h) of the shares of a view's groups, relative
  * to the base of a selection. Nothing fails. Uses: base, profile, view.
  */
-#ifndef ASSAY_VIEW_SAMPLES_GROUP_CONFIDENCE_H
-#define ASSAY_VIEW_SAMPLES_GROUP_CONFIDENCE_H
+#ifndef ASSAY_VIEW_CONFIDENCE_GROUP_CONFIDENCE_H
+#define ASSAY_VIEW_CONFIDENCE_GROUP_CONFIDENCE_H
 
 #include "view/filter.h"
 

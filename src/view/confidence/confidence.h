@@ -32,8 +32,8 @@
  * another reason, samples are assumed to be independent. Memory is a few hundred bytes per group.
  * Nothing fails. Uses: base, profile.
  */
-#ifndef ASSAY_VIEW_SAMPLES_CONFIDENCE_H
-#define ASSAY_VIEW_SAMPLES_CONFIDENCE_H
+#ifndef ASSAY_VIEW_CONFIDENCE_CONFIDENCE_H
+#define ASSAY_VIEW_CONFIDENCE_CONFIDENCE_H
 
 #include "profile/profile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/samples/group_confidence.h"
+#include "view/confidence/group_confidence.h"
 
-#include "view/samples/confidence.h"
+#include "view/confidence/confidence.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
  * with vec_done(). Times are in ns since the start of sampling; shares are of the sampled time.
  * Uses: base, event.
  */
-#ifndef ASSAY_VIEW_SAMPLES_RATES_H
-#define ASSAY_VIEW_SAMPLES_RATES_H
+#ifndef ASSAY_VIEW_ACCOUNT_RATES_H
+#define ASSAY_VIEW_ACCOUNT_RATES_H
 
 #include "event/recording.h"
 

@@ -20,8 +20,8 @@
  * Times are in ns. account_view_new() allocates, account_view_free() frees; nothing fails. The view
  * must outlive the account while it is built. Uses: base, profile, view.
  */
-#ifndef ASSAY_VIEW_SAMPLES_ACCOUNT_H
-#define ASSAY_VIEW_SAMPLES_ACCOUNT_H
+#ifndef ASSAY_VIEW_ACCOUNT_ACCOUNT_H
+#define ASSAY_VIEW_ACCOUNT_ACCOUNT_H
 
 #include "view/view.h"
 
