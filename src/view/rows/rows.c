@@ -65,6 +65,17 @@ struct cell row_cell(const struct row_source *s, const struct column *c, uint32_
 	return cell_real(cell_ratio(part, whole));
 }
 
+struct cell *row_cells(const struct row_source *s, const struct column *c)
+{
+	struct cell *cells = xcalloc((size_t)s->rows + 1, sizeof(*cells));
+	struct buf text = {0};
+
+	for (uint32_t row = 0; row < s->rows; row++)
+		cells[row] = row_cell(s, c, row, &text);
+	buf_done(&text);
+	return cells;
+}
+
 /* Adds a row to the sums of all columns. */
 static void add_row(const struct row_source *s, struct cell *sums, uint32_t row, struct buf *text)
 {
@@ -140,7 +151,6 @@ static int compare_rows(const void *pa, const void *pb, void *ctx)
 static void sort_rows(struct row_set *r, const struct row_request *q)
 {
 	struct row_sorting s = {.source = r->source};
-	struct buf text = {0};
 
 	s.by = xcalloc(q->by_count + 1, sizeof(*s.by));
 	s.cells = xcalloc(q->by_count + 1, sizeof(*s.cells));
@@ -150,11 +160,8 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 		if (!c)
 			continue;
 		s.by[s.count] = c;
-		if (c->unit != &unit_text) {
-			s.cells[s.count] = xcalloc(r->source->rows + 1, sizeof(struct cell));
-			vec_each (row, &r->order)
-				s.cells[s.count][*row] = row_cell(r->source, c, *row, &text);
-		}
+		if (c->unit != &unit_text)
+			s.cells[s.count] = row_cells(r->source, c);
 		s.count++;
 	}
 	if (r->order.count)
@@ -163,7 +170,6 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 		free(s.cells[i]);
 	free(s.cells);
 	free(s.by);
-	buf_done(&text);
 }
 
 static bool is_worth_a_line(const struct row_source *s, uint32_t row, double limit,

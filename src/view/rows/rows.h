@@ -95,6 +95,8 @@ void row_source_free(struct row_source *s);
 /* The cell of a row in a column, ratios included. */
 struct cell row_cell(const struct row_source *s, const struct column *c, uint32_t row,
                      struct buf *text);
+/* The cells of all rows in a column of numbers, to be freed. */
+struct cell *row_cells(const struct row_source *s, const struct column *c);
 /* NULL: there is no such column. */
 const struct column *column_named(const struct row_source *s, const char *name);
 enum row_kind row_kind_of(const struct row_source *s, uint32_t row);

@@ -117,8 +117,7 @@ static void sum_up(struct view_tree *t)
 }
 
 struct view_tree_order {
-	const struct view_tree *tree;
-	const struct column **by;
+	struct cell **cells; /* per column to sort by: the cell of each node */
 	size_t count;
 };
 
@@ -126,31 +125,34 @@ static int compare_nodes(const void *pa, const void *pb, void *ctx)
 {
 	const struct view_tree_order *o = ctx;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	struct buf text = {0};
-	int order = 0;
 
-	for (size_t i = 0; i < o->count && !order; i++) {
-		struct cell x = row_cell(o->tree->source, o->by[i], a, &text);
+	for (size_t i = 0; i < o->count; i++) {
+		int order = cell_compare(o->cells[i][b], o->cells[i][a]);
 
-		order = -cell_compare(x, row_cell(o->tree->source, o->by[i], b, &text));
+		if (order)
+			return order;
 	}
-	buf_done(&text);
-	return order ? order : (a > b) - (a < b);
+	return (a > b) - (a < b);
 }
 
 void view_tree_finish(struct view_tree *t, const char *const *by, size_t count)
 {
-	struct view_tree_order o = {.tree = t};
+	struct view_tree_order o = {0};
 
 	planting_end(&t->planting, BRANCHES(&t->nodes));
 	sum_up(t);
 	t->source->rows = (uint32_t)t->nodes.count;
-	o.by = xcalloc(count + 1, sizeof(*o.by));
-	for (size_t i = 0; i < count; i++)
-		if ((o.by[o.count] = column_named(t->source, by[i])))
-			o.count++;
+	o.cells = xcalloc(count + 1, sizeof(*o.cells));
+	for (size_t i = 0; i < count; i++) {
+		const struct column *c = column_named(t->source, by[i]);
+
+		if (c)
+			o.cells[o.count++] = row_cells(t->source, c);
+	}
 	branches_link(BRANCHES(&t->nodes), compare_nodes, &o);
-	free(o.by);
+	for (size_t i = 0; i < o.count; i++)
+		free(o.cells[i]);
+	free(o.cells);
 }
 
 struct cell view_tree_self(const struct row_source *s, const struct column *c, uint32_t row,
