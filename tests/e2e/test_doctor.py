@@ -129,7 +129,7 @@ def a_directory_that_cannot_be_made_is_missing_and_the_reason_told(t):
         t.has(found[name]["what"], f"{place}/assay/{folder} cannot be written to: Read-only")
         t.equal(found[name]["mend"], f"export {variable}=DIRECTORY")
         result = run(*mounted, folder, "-o", t.path("out"), "--", "true", status=1, env=readonly)
-        t.has(result.err, f"cannot make {place}/assay: Read-only file system; name another "
+        t.has(result.err, f"cannot make {place}/assay: Read-only file system; set another "
               f"directory with {variable}")
 
 
