@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as tables of call paths, as of a dead process, of a live one, and with
- * a baseline (the table itself, or what follows it). What comes out must be a tree
- * whose paths stand behind their parents, and must come out of a recording with the
- * same calls.
+ * Any bytes as tables of call paths: of an exited process, of a running one, and with a baseline
+ * (the table itself, or the bytes after it). The result must be a tree whose paths are after their
+ * parents, and must have the same calls after it was written and read as a recording.
  */
 #include "base/memory/xalloc.h"
 #include "format/calls/calls_file.h"
@@ -64,7 +63,7 @@ static void read_one(const uint8_t *bytes, size_t size, const struct calls_state
 	int rc = calls_file_read(c, bytes, size, "input", state, &used, &err);
 
 	if (rc && !err.text[0])
-		abort(); /* an error without a sentence helps nobody */
+		abort(); /* an error must have a sentence */
 	if (!rc && (!used || used > size))
 		abort();
 	call_paths_close(c);

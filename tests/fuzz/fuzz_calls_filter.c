@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ELF files of any content, as a filter in a profiled program reads them: the
- * build-id, functions' names, names made plain, patterns. The sources themselves
- * are included, so that they are checked as the runtime's library is not.
+ * ELF files with any contents, as the filter in a profiled program reads them: the build-id,
+ * function names, plain names, patterns. The sources are included, because sanitizers do not check
+ * the runtime's library.
  */
 #include "../../runtime/linux/filter.c"
 #include "../../runtime/linux/maps.c"
@@ -34,7 +34,7 @@ struct seen {
 	uint64_t offset[64]; /* of the first */
 };
 
-/* A name is text of the file's own, and what is plain of it is text with an end. */
+/* A name is text of the file, and its plain form is NUL-terminated. */
 static void check_symbol(void *context, uint64_t offset, const char *name, size_t length)
 {
 	struct seen *seen = context;
@@ -65,7 +65,10 @@ static void check_symbols(const uint8_t *bytes, size_t size, struct seen *seen)
 		abort();
 }
 
-/* All of a file's functions stored, or one looked up by itself: the same answer. */
+/*
+ * The result is the same for all functions of a file stored, and for one that is looked up by
+ * itself.
+ */
 static void check_wanted(const struct seen *seen, const char *patterns)
 {
 	filter_begin(patterns);
@@ -76,7 +79,7 @@ static void check_wanted(const struct seen *seen, const char *patterns)
 		uint64_t match = match_image(&mapped);
 
 		if (seen->offset[i] >> 39)
-			continue; /* further than any mapping */
+			continue; /* larger than any mapping */
 		look_through(&l);
 		match = l.match > match ? l.match : match;
 		alone = match ? !(match & 1) : filter.only_out;

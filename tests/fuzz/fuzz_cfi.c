@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables: an ELF file of any content is compiled and looked up in; a
- * file of the cache of any content is refused or is sound.
+ * Unwind tables: an ELF file with any contents is compiled, and addresses are looked up; a file of
+ * the cache with any contents is refused or valid.
  */
 #include "base/memory/xalloc.h"
 #include "image/unwind_table/cfi.h"
@@ -45,7 +45,7 @@ static void check_rule(const struct cfi_table *t, const struct cfi_rule *rule)
 	}
 }
 
-/* Every row is found by its start; what is found is in range. */
+/* Each row is found by its start, and has values in range. */
 static void use_table(const struct cfi_table *t)
 {
 	const struct cfi_rule *rule;
@@ -73,7 +73,7 @@ static void use_file(const uint8_t *bytes, size_t size)
 	if (elf_file_open_memory(&f, bytes, size, "fuzz", NULL))
 		return;
 	if (!cfi_table_compile(&t, f, NULL)) {
-		/* No more rows than there are instructions. */
+		/* There are at most as many rows as instructions. */
 		if (t->row_count > 2 * size)
 			abort();
 		use_table(t);
@@ -82,7 +82,7 @@ static void use_file(const uint8_t *bytes, size_t size)
 	elf_file_close(f);
 }
 
-/* With a checksum and a size that fit, as a hostile writer would make them. */
+/* With a valid checksum and size, as an attacker could make them. */
 static void use_cache(const uint8_t *bytes, size_t size)
 {
 	struct cfi_header *image;

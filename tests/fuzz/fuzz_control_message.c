@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a request to a session, and as its reply: what is understood is the same after
- * it was written and read again, what is not is told in a sentence.
+ * Any bytes as a request to a session, and as its reply: an accepted message is the same after it
+ * was written and read again; a refused one has an error sentence.
  */
 #include "session/daemon/control_message.h"
 
@@ -21,7 +21,7 @@ static void as_request(const char *text, size_t size)
 			abort();
 	} else {
 		control_request_write(&r, &first);
-		/* What was escaped may be longer than what it came from is allowed to be. */
+		/* Escaped text may be longer than the limit for its input. */
 		if (!control_request_parse(&again, first.data, first.size, &err)) {
 			control_request_write(&again, &second);
 			if (strcmp(first.data, second.data) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a CTF trace: metadata, then a line "%%", then a stream file. What comes out
- * is no more than the file can hold, in pieces that are what tags/tag_stream.h says; what
- * is read whole can be written and gives the same events again.
+ * Any bytes as a CTF trace: metadata, then a line "%%", then a stream file. The result is bounded
+ * by the file's size, in pieces that follow the rules of tags/tag_stream.h; a trace that is read
+ * completely can be written, and has the same events when it is read again.
  */
 #include "format/ctf/ctf.h"
 
@@ -33,7 +33,7 @@ static uint64_t walk(const struct tag_packet *p, struct sum *sum)
 	return t;
 }
 
-/* 0: read to the end. `to`: NULL, or where to write it again. */
+/* Returns 0 if the stream was read to the end. `to`: NULL, or the writer of a copy. */
 static int read_stream(struct tag_recording *r, uint64_t size, struct ctf_writer *to,
                        uint32_t stream, struct sum *sum)
 {
@@ -47,7 +47,7 @@ static int read_stream(struct tag_recording *r, uint64_t size, struct ctf_writer
 	while ((rc = reader->next(reader, &p, &err)) == 1) {
 		uint64_t t = walk(&p, sum);
 
-		/* Times near the end of 64 bits may go round. */
+		/* Times near the end of 64 bits may wrap around. */
 		if ((p.end < t && t >= p.begin) || p.thread[16] || p.process[16] ||
 		    sum->events > size * 4)
 			abort();
@@ -80,7 +80,7 @@ static void write_again(struct tag_recording *r, uint64_t size)
 		abort();
 	ctf_writer_free(w);
 	if (rc || ctf_recording_open(&copy, path, NULL))
-		return; /* times that go round cannot be opened again */
+		return; /* times that wrap around cannot be read again */
 	if (copy->streams.count) {
 		if (tag_names_count(copy->streams.items[0].names) !=
 		    tag_names_count(r->streams.items[0].names))

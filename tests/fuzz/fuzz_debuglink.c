@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ELF files of any content, for what they say about debug files: the name of a
- * separate one, and the packed one that they carry.
+ * ELF files with any contents: the name of a separate debug file, and packed debug information.
  */
 #include "image/elf/elf_file.h"
 #include "image/locate.h"
@@ -15,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Packed data may not grow without bound. */
+/* Packed data must not grow without bound. */
 static void unpack(const uint8_t *bytes, size_t size)
 {
 	size_t unpacked;
@@ -35,7 +34,7 @@ static void read_symbols(struct elf_file *f, size_t size)
 	symbol_table_init(&t);
 	elf_file_symbols(f, &t);
 	symbol_table_finish(&t);
-	/* Names are copied: no more of them than the file, and what it carries, can hold. */
+	/* Names are copied: at most as many as the file and its packed data can contain. */
 	if (t.names.size > 512 * (size + (1u << 20)))
 		abort();
 	symbol_table_done(&t);
@@ -43,7 +42,7 @@ static void read_symbols(struct elf_file *f, size_t size)
 		abort();
 }
 
-/* As a file, so that what its link leads to is sought. */
+/* As a file, so that the file named by its link is searched. */
 static void follow_link(const uint8_t *bytes, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of other languages, of any bytes: each is read to an end, and its text is bounded. */
+/*
+ * Names of other languages with any bytes: the demangler terminates, and its text is bounded.
+ */
 #include "symbol/demangle/demangle.h"
 
 #include <stdint.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fuzz_directory: a directory of the target's own for inputs that must be files. */
+/*
+ * fuzz_directory: a directory of the fuzz target, for inputs that must be files.
+ */
 #ifndef ASSAY_TESTS_FUZZ_DIRECTORY_H
 #define ASSAY_TESTS_FUZZ_DIRECTORY_H
 
@@ -26,7 +28,7 @@ static void fuzz_directory_end(void)
 	nftw(fuzz_directory, fuzz_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Made at the first call, removed at the end. */
+/* Creates it at the first call; it is removed at the end. */
 static inline const char *fuzz_directory_get(void)
 {
 	if (fuzz_directory[0])

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* DWARF of any content: lines and inlined functions at addresses all over the file. */
+/*
+ * DWARF with any contents: lines and inlined functions at addresses in all of the file.
+ */
 #include "image/elf/elf_file.h"
 #include "symbol/debug/debug_index.h"
 
@@ -25,7 +27,7 @@ static void look_up(struct debug_index *x, uint64_t address)
 			abort();
 	if (debug_index_line(x, address, &file, &line) && (line <= 0 || !*file))
 		abort();
-	/* The same answer twice. */
+	/* A second lookup has the same result. */
 	if (debug_index_inlines(x, address, in, DEBUG_INLINES_MAX) != count)
 		abort();
 }

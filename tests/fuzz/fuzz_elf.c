@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files of any content: all that a report asks of one. */
+/*
+ * ELF files with any contents: all operations of a report.
+ */
 #include "image/elf/elf_file.h"
 #include "symbol/debug/debug_index.h"
 #include "symbol/demangle/demangle.h"
@@ -12,7 +14,7 @@ static void look_up(const struct symbol_table *t, uint64_t address)
 {
 	size_t entry = symbol_table_find(t, address);
 
-	/* What is found must enclose the address. */
+	/* The symbol that is found must contain the address. */
 	if (entry != SYMBOL_NONE &&
 	    (t->entries.items[entry].start > address || t->entries.items[entry].end <= address))
 		abort();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a jitdump, and as a perf map: every function that comes out must
- * be found where and when it was, with all of its code and lines readable.
+ * Any bytes as a jitdump, and as a perf map: each function of the result must be found at its
+ * address and time, and all of its code and lines must be readable.
  */
 #include "base/memory/xalloc.h"
 #include "format/jit/jitdump.h"
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Reads all that an entry points to: what leads outside is found. */
+/* Reads all memory to which an entry points, so that a sanitizer detects invalid pointers. */
 static uint64_t touch_entry(const struct jit_code *c, uint32_t number)
 {
 	const struct jit_entry *e = &c->entries.items[number];
@@ -29,7 +29,7 @@ static uint64_t touch_entry(const struct jit_code *c, uint32_t number)
 	return sum + (line ? strlen(line->file) : 0);
 }
 
-/* The newest happening is there when it happens, whatever was there before. */
+/* At the time of an event its function is found, whichever function was there before. */
 static void check_moments(struct jit_code *c)
 {
 	for (size_t i = 0; i < c->happenings.count; i++) {
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		c = jit_code_new();
 		err = (struct error){0};
 		if (jitdump_read(c, bytes, size, timed, &err) && !err.text[0])
-			abort(); /* an error without a sentence helps nobody */
+			abort(); /* an error must have a sentence */
 		use(c);
 	}
 	c = jit_code_new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a names file: what is read can be found by its tags, comes by rising
- * tags, and is the same after it was written and read again.
+ * Any bytes as a names file: names that are read can be found by their tags, are sorted by tag, and
+ * are the same after they were written and read again.
  */
 #include "base/memory/buf.h"
 #include "format/ctf/names_file.h"
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct error err = {0};
 
 	if (names_file_parse(names, (const char *)bytes, size, "names", &err) && !err.text[0])
-		abort(); /* an error without a sentence helps nobody */
+		abort(); /* an error must have a sentence */
 	tag_names_show(names, marked);
 	write_again(names, &text);
 	if (names_file_parse(again, buf_text(&text), text.size, "again", &err))

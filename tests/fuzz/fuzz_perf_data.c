@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads any bytes as a perf.data file and touches all that is delivered, so
- * that a pointer that leads outside is found.
+ * Reads any bytes as a perf.data file and touches all delivered data, so that a sanitizer detects
+ * invalid pointers.
  */
 #include "format/perf/perf_data_read.h"
 
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	recording_init(&r);
 	rc = perf_data_read_memory("input", bytes, size, NULL, &r, &sink, &err);
-	if (rc && !err.text[0]) /* an error without a sentence helps nobody */
+	if (rc && !err.text[0]) /* an error must have a sentence */
 		abort();
 	recording_done(&r);
 	return 0;

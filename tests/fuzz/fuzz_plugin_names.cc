@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a names file, for the compiler's plugin: it takes what assay's reader takes and
- * refuses the rest at the same line; errors can be printed; and a file that is good is still good
- * after names were appended, which have their tags then. The file is in memory.
+ * Any bytes as a names file, for the compiler's plugin: it accepts the files that assay's reader
+ * accepts, and refuses others at the same line; errors can be printed; and a valid file is still
+ * valid after names were appended, which then have their tags. The file is in memory.
  */
 #include "../plugin/names_alike.h"
 
@@ -35,7 +35,7 @@ static std::string content(int fd)
 	return text;
 }
 
-/* Reads the file by both, and compares. */
+/* Reads the file with both readers, and compares the results. */
 static std::string read_by_both(names_file &plugin, const std::string &path,
                                 const std::string &text, const std::vector<asked_name> &asked)
 {
@@ -65,17 +65,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < said.size(); i++)
 		must((said[i] & 0xe0) != 0 && said[i] != 0x7f &&
 		             (said[i] != '\xc2' || (unsigned char)said[i + 1] >= 0xa0),
-		     "the error holds what acts on a terminal: " + said);
+		     "the error contains control characters: " + said);
 	if (!said.empty())
 		return 0;
 	said = plugin.allocate(asked);
 	must(said.empty() || said.find("finds no tag") != std::string::npos, said);
 	for (const asked_name &name : asked) {
-		line.clear(); /* a file may give out tag 0 */
+		line.clear(); /* a file may assign tag 0 */
 		plugin.find(name, &line);
 		must(!said.empty() || !line.empty(), name.name + " has no tag");
 	}
-	must(content(fd).compare(0, size, text) == 0, "what stood in the file has changed");
+	must(content(fd).compare(0, size, text) == 0, "the old contents of the file changed");
 	said = read_by_both(again, path, content(fd), {});
 	must(said.empty(), said);
 	return 0;

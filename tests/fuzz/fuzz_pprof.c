@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a pprof profile, plain or gzip'd. What is read must hold together, and must
- * come back from what is written of it with the same values, and be in its report.
+ * Any bytes as a pprof profile, plain or gzip'd. A profile that is read must be consistent, must
+ * have the same values after it was written and read again, and must be in its report.
  */
 #include "base/file/spill.h"
 #include "format/pprof/pprof_read.h"
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Every reference leads somewhere; the sum of the values, wrapping. */
+/* Each reference is valid; returns the sum of the values, with wrap-around. */
 static uint64_t check(const struct symbolized_profile *n)
 {
 	uint64_t sum = 0;
@@ -44,7 +44,7 @@ static uint64_t check(const struct symbolized_profile *n)
 	return sum;
 }
 
-/* As tables: parents come first, and every sum is there once. */
+/* As tables: parents come first, and each sum exists once. */
 static void number(const struct symbolized_profile *n)
 {
 	struct symbolized_model *m = symbolized_model_new(n);
@@ -75,7 +75,7 @@ static int64_t selves(const struct symbolized_sums *s)
 	return sum;
 }
 
-/* As a report: with values that fit, tables and tree have all of them. */
+/* As a report: if the values fit, tables and tree contain all of them. */
 static void tell(const struct symbolized_profile *n, bool inlines)
 {
 	struct report_options o = {
@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		tell(&n, true);
 		tell(&n, false);
 	} else if (!err.text[0])
-		abort(); /* an error without a sentence helps nobody */
+		abort(); /* an error must have a sentence */
 	symbolized_profile_done(&n);
 	buf_done(&left);
 	return 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules files of any content: what is handed on is text without blanks, none of it empty. */
+/*
+ * Rules files with any contents: groups and patterns are not empty and have no blanks.
+ */
 #include "format/rules_file.h"
 
 #include <stdint.h>
@@ -24,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	size_t rules = 0;
 	int ret = rules_file_parse((const char *)bytes, size, "fuzz", check_rule, &rules, &err);
 
-	/* An error has a sentence; a rule takes three bytes at least. */
+	/* An error has a sentence; a rule has at least three bytes. */
 	if ((ret != 0) != (err.text[0] != '\0') || rules > size / 2)
 		abort();
 	return 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A store whose tables somebody hostile wrote, in good pages: the input changes values of any type
- * in any column. The store's reader makes a profile of it, which must hold together. The database
- * is in memory, its statements are prepared once, and each input is a transaction that is rolled
- * back.
+ * A store with hostile tables in valid pages: the input changes values of any type in any column.
+ * The store's reader makes a profile from it, which must be consistent. The database is in memory,
+ * its statements are prepared once, and each input is a transaction that is rolled back.
  *
- * The input is a list of changes of 5 bytes: column, row, kind of value, 2 of the value. Pages that
- * are damaged are the business of fuzz_store_file.
+ * The input is a list of changes of 5 bytes: column, row, kind of value, 2 for the value.
+ * fuzz_store_file tests damaged pages.
  */
 #include "store_inputs.h"
 
@@ -17,13 +16,13 @@
 
 #define CHANGE_BYTES 5
 #define CHANGES_MAX 32
-#define PAGE_BYTES 4608 /* and SQLite's header of one */
+#define PAGE_BYTES 4608 /* including SQLite's header of one page */
 #define PAGES 500
-#define SEQUENCE_ITEMS 1000 /* a row may have any number of samples: these take the time */
+#define SEQUENCE_ITEMS 1000 /* a row may have any number of samples, which take most time */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static struct database db; /* and the statements that the reader keeps */
+static struct database db; /* with the prepared statements of the reader */
 static sqlite3_stmt *changes[COLUMNS_MAX];
 
 static void read_file(const char *path, struct buf *whole)
@@ -38,7 +37,7 @@ static void read_file(const char *path, struct buf *whole)
 	fclose(f);
 }
 
-/* A database in memory has no log: its header says so. */
+/* A database in memory has no log, so its header must not declare one. */
 static void load(const struct buf *whole)
 {
 	unsigned char *pages = sqlite3_malloc64(whole->size);
@@ -51,10 +50,10 @@ static void load(const struct buf *whole)
 	                                  (sqlite3_int64)whole->size,
 	                                  SQLITE_DESERIALIZE_FREEONCLOSE |
 	                                          SQLITE_DESERIALIZE_RESIZEABLE),
-	     "a database in memory");
+	     "cannot open a database in memory");
 }
 
-/* Locks, statistics and small blocks of SQLite would take most of the time under sanitizers. */
+/* Locks, statistics and small blocks of SQLite would use most of the time under sanitizers. */
 static void make_fast(void)
 {
 	static char pages[PAGES * PAGE_BYTES] __attribute__((aligned(8)));
@@ -72,7 +71,7 @@ static void begin(void)
 	struct buf whole = {0};
 
 	make_fast();
-	must(mkdtemp(directory), "no directory can be made");
+	must(mkdtemp(directory), "cannot create a directory");
 	snprintf(path, sizeof(path), "%s/a.db", directory);
 	make_store(path);
 	read_file(path, &whole);
@@ -92,7 +91,7 @@ static void begin(void)
 		     updates[i]);
 }
 
-/* What a constraint of the schema refuses is not changed. */
+/* Changes that a constraint of the schema refuses are skipped. */
 static void change(const uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < CHANGES_MAX && (i + 1) * CHANGE_BYTES <= size; i++) {
@@ -114,13 +113,13 @@ static void read_changed(void)
 	struct profile *p = profile_new();
 
 	store_reader_init(&r, &all, p);
-	r.db = db; /* lent, with the statements so far */
+	r.db = db; /* lent, with its prepared statements */
 	r.room = SEQUENCE_ITEMS;
 	if (!store_reader_all(&r, &err)) {
 		profile_seal(p);
 		check(p);
 	} else {
-		must(err.text[0], "an error without a sentence");
+		must(err.text[0], "the error has no sentence");
 	}
 	db = r.db;
 	vec_each (kept, &db.kept)

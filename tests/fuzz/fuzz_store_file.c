@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A store that is damaged, or that somebody hostile made: of a whole one, the input changes
- * bytes of the file and values in its tables. It is read as a report reads it, and asked in
- * SQL; what is read must hold together. Most of its time goes into SQLite, which opens a file
- * and prepares some hundred statements for each input: fuzz_store does the values alone, a
- * hundred times as often.
+ * A damaged or hostile store: the input changes bytes of a valid file and values in its tables. The
+ * store is read as by a report, and queried with SQL; the result must be consistent. SQLite uses
+ * most of the time, because it opens a file and prepares some hundred statements for each input;
+ * fuzz_store tests only the values, a hundred times as fast.
  *
- * The input is a list of changes. First byte even: 3 bytes of place, 1 of count (to 8), so many
- * bytes. Odd: 1 byte of column, 1 of row, 1 of the value's kind, 2 of the value.
+ * The input is a list of changes. First byte even: 3 bytes for the place, 1 for the count (up to
+ * 8), and that many bytes. Odd: 1 byte for the column, 1 for the row, 1 for the value's kind, 2 for
+ * the value.
  */
 #include "store_inputs.h"
 
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static char directory[64], path[80];
 static struct buf whole;
 
-/* After each input: libFuzzer ends without a word. */
+/* Called after each input, because libFuzzer exits without a callback. */
 static void remove_all(void)
 {
 	static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
@@ -55,7 +55,7 @@ static void begin(void)
 	sqlite3 *db;
 
 	snprintf(directory, sizeof(directory), "%s/fuzz-store-XXXXXX", tmp);
-	must(mkdtemp(directory), "no directory can be made");
+	must(mkdtemp(directory), "cannot create a directory");
 	snprintf(path, sizeof(path), "%s/a.db", directory);
 	make_store(path);
 	read_whole();
@@ -65,7 +65,7 @@ static void begin(void)
 	remove_all();
 }
 
-/* Values first, for that bytes that are changed may leave nothing that SQLite opens. */
+/* Values are changed first, because SQLite may not open a file with changed bytes. */
 static void change_values(const uint8_t *bytes, size_t size)
 {
 	sqlite3 *db = NULL;
@@ -83,7 +83,7 @@ static void change_values(const uint8_t *bytes, size_t size)
 			                           "PRAGMA synchronous = OFF;"
 			                           "PRAGMA journal_mode = MEMORY",
 			                           NULL, NULL, NULL),
-			     "the whole store");
+			     "cannot open the valid store");
 		if (!sqlite3_prepare_v2(db, updates[bytes[at + 1] % update_count], -1, &s, NULL)) {
 			bind_odd(s, bytes[at + 3], bytes + at + 4);
 			sqlite3_bind_int(s, 2, bytes[at + 2]);
@@ -131,14 +131,14 @@ static void ask(void)
 	size_t sum = 0;
 
 	if (sql_open_store(&s, path, &err)) {
-		must(err.text[0], "an error without a sentence");
+		must(err.text[0], "the error has no sentence");
 		return;
 	}
 	for (const struct sql_columns *c = sql_columns; c->name; c++) {
 		char *query = xasprintf("SELECT * FROM %s LIMIT 1000", c->name);
 
 		if (!c->function && sql_run(s, query, nothing, &sum, &err))
-			must(err.text[0], "an error without a sentence");
+			must(err.text[0], "the error has no sentence");
 		free(query);
 	}
 	sql_close(s);
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		profile_seal(p);
 		check(p);
 	} else {
-		must(err.text[0], "an error without a sentence");
+		must(err.text[0], "the error has no sentence");
 	}
 	profile_free(p);
 	ask();

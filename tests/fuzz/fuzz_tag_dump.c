@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a dump: a line with the layout, "be" or "le", and the clock's bits, then the
- * dump. As many events come out of the trace as the import counted, times rising.
+ * Any bytes as a dump: a line with the layout, "be" or "le", and the clock's bits, then the dump.
+ * The trace has as many events as the import counted, in ascending time.
  */
 #include "format/ctf/tag_dump.h"
 

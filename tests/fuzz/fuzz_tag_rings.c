@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as a process's file of event tags: opened, listed, looked at, drained and switched.
- * What comes out are packets within the file's bounds, without holes, whose times rise.
+ * Any bytes as a process's file of event tags, which is opened, listed, read, drained and switched.
+ * The resulting packets are within the file's bounds, without holes, and have ascending times.
  */
 #include "source/runtime/tag_rings.h"
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		tag_rings_capture(&list.items[0], !list.items[0].capture, NULL);
 	tag_rings_list_done(&list);
 	if (!tag_rings_open(&rings, path, NULL)) {
-		/* A state is a word of the file, and a packet may be given in two parts. */
+		/* States are words of the file, and a packet may be returned in two parts. */
 		read_all(rings, size);
 		tag_rings_close(rings);
 	}

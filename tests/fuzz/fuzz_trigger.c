@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules of triggers, of any letters: what is taken means something, and the rest has a sentence. */
+/*
+ * Trigger rules with any characters: an accepted rule is valid, and an error has a sentence.
+ */
 #include "session/daemon/trigger_rule.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay DIRECTORY: gives each file of a corpus to a fuzz target, as an
- * ordinary test without libFuzzer. Prints TAP, a line a file. Each input is
- * copied to a block of its own size, so that sanitizers see its bounds.
+ * replay DIRECTORY: passes each file of a corpus to a fuzz target, as an ordinary test without
+ * libFuzzer. Prints TAP, one line for each file. Each input is copied to its own allocation, so
+ * that sanitizers detect reads beyond its bounds.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ static int is_input(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* 0, or errno with what could not be read. */
+/* Returns 0, or errno if a file could not be read. */
 static int replay(const char *directory, const char *name)
 {
 	char path[4096];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_inputs: a store with some of everything, ways to change its values, and what must hold of
- * what is read of it. What does not hold ends the program. Uses: what store_world.h uses.
+ * store_inputs: a store with data of all kinds, functions that change its values, and the
+ * conditions that a profile read from it must meet. A violation ends the program. Uses: what
+ * store_world.h uses.
  */
 #ifndef ASSAY_TESTS_STORE_INPUTS_H
 #define ASSAY_TESTS_STORE_INPUTS_H
@@ -40,7 +41,7 @@ static void fill(struct world *w, uint64_t number)
 	world_sample_at(w, 1, w->kernel, 4096, true, 3);
 }
 
-/* Some windows as they were measured, the older ones merged. */
+/* Some windows as measured; the older ones are merged. */
 static void make_store(const char *path)
 {
 	struct store_options o = {.keeping.fine_ns = 2 * WORLD_WINDOW_NS};
@@ -52,7 +53,7 @@ static void make_store(const char *path)
 	must(!store_open(&s, path, &o, &err), err.text);
 	must(!store_begin(s, &w.recording, WORLD_WALL_NS, &err), err.text);
 	for (uint64_t i = 0; i < WINDOWS; i++) {
-		/* Beyond the ten minutes that merged windows have. */
+		/* More than ten minutes, the length of merged windows. */
 		uint64_t number = i < WINDOWS / 2 ? i : i + 100;
 
 		fill(&w, number);
@@ -87,7 +88,7 @@ static void find_columns(sqlite3 *db)
 	must(update_count > 50, "too few columns");
 }
 
-/* A value of a kind that a column need not have. */
+/* Binds a value whose type may be wrong for the column. */
 static void bind_odd(sqlite3_stmt *s, uint8_t kind, const uint8_t *value)
 {
 	static const int64_t odd[] = {INT64_MIN, INT64_MAX, INT64_C(1) << 31, INT64_C(1) << 32,
@@ -119,22 +120,22 @@ static void check(const struct profile *p)
 	vec_each (row, &p->rows)
 		must(row->path < p->paths.count && row->event < p->events.count &&
 		             row->thread < process_table_thread_count(p->processes),
-		     "a row leads nowhere");
+		     "a row has an invalid reference");
 	for (uint32_t i = 1; i < p->paths.count; i++)
 		must(p->paths.items[i].parent < i && p->paths.items[i].frame < p->frames.count,
-		     "a path leads nowhere");
+		     "a path has an invalid reference");
 	vec_each (f, &p->frames)
-		must(f->frame.image < p->images.images.count, "a frame leads nowhere");
+		must(f->frame.image < p->images.images.count, "a frame has an invalid image");
 	for (uint32_t i = 0; i < process_table_thread_count(p->processes); i++)
 		must(process_table_thread_at(p->processes, i)->process <
 		             process_table_process_count(p->processes),
-		     "a thread leads nowhere");
+		     "a thread has an invalid process");
 	vec_each (time, &p->ledger.processes)
 		must(time->process < process_table_process_count(p->processes),
-		     "a process's time leads nowhere");
+		     "a process's time has an invalid process");
 	vec_each (r, &p->recordings)
 		vec_each (text, &(*r)->warnings)
-			must(**text, "an empty warning");
+			must(**text, "a warning is empty");
 }
 
 #endif

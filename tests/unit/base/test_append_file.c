@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* append_file and stream_copy: what is read back is what was added, at every size. */
+/*
+ * append_file and stream_copy: the bytes read are those that were added, at every size.
+ */
 #include "base/file/append_file.h"
 #include "base/memory/stream_copy.h"
 #include "check.h"
@@ -28,7 +30,7 @@ static unsigned char *make_pattern(void)
 	return bytes;
 }
 
-/* The file's bytes from 0, at most `size`; gives how many there were. */
+/* Reads the file's bytes from 0, at most `size`; returns their number. */
 static size_t read_back(const char *path, unsigned char *bytes, size_t size)
 {
 	int fd = open(path, O_RDONLY);
@@ -57,7 +59,7 @@ static void added_in_pieces_of_all_sizes(void)
 
 		CHECK_EQ(append_file_add(f, wanted + at, n, &err), 0);
 		at += n;
-		/* A flush now and then: all that was added is there, zeros may follow. */
+		/* An occasional flush: all added bytes are in the file; zeros may follow. */
 		if (piece % 5 == 0) {
 			CHECK_EQ(append_file_flush(f, &err), 0);
 			CHECK(read_back(path, got, at) == at && !memcmp(got, wanted, at));
@@ -118,7 +120,7 @@ static void flushed_bytes_can_be_read(void)
 
 	CHECK_EQ(append_file_add(f, wanted, 9000, &err), 0);
 	CHECK_EQ(append_file_finish(f, &err), 0);
-	errno = EAGAIN; /* of an earlier call: it says nothing about this one */
+	errno = EAGAIN; /* left by an earlier call, unrelated to this one */
 	CHECK_EQ(append_file_read(f, 4000, got, sizeof(got), &err), 0);
 	CHECK_STR(err.text, "");
 	CHECK(!memcmp(got, wanted + 4000, sizeof(got)));
@@ -130,7 +132,7 @@ static void flushed_bytes_can_be_read(void)
 	free(wanted);
 }
 
-/* What reached the file can be read: nothing before it is missing. */
+/* The bytes that reached the file can be read without a gap. */
 static void full_in_the_middle_has_its_start(void)
 {
 	const struct rlimit small = {1 << 16, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};

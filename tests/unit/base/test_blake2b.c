@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Digests as another implementation (Python's hashlib) has them, however the bytes come. */
+/*
+ * Digests are compared with another implementation (Python's hashlib), for input in pieces of any
+ * size.
+ */
 #include "check.h"
 
 #include "base/memory/blake2b.h"

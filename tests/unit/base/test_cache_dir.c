@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cache: what is kept is found whole; what others could have put there is refused. */
+/*
+ * The cache: stored files are found complete; directories and files that others could have written
+ * are refused.
+ */
 #include "base/file/cache_dir.h"
 #include "base/memory/xalloc.h"
 
@@ -18,7 +21,7 @@
 
 static struct error err;
 
-/* A cache in a new parent of that name. */
+/* A cache in a new parent directory of that name. */
 static struct cache_dir *open_in(const char *parent)
 {
 	struct cache_dir *c;
@@ -42,7 +45,7 @@ static time_t changed(const char *path)
 	return stat(path, &st) ? -1 : st.st_mtime;
 }
 
-/* Bytes found under a name, or the error. */
+/* Returns the bytes found under a name, or the error. */
 static ssize_t found(struct cache_dir *c, const char *kind, const char *name, char *into,
                      size_t size)
 {
@@ -132,14 +135,14 @@ static void test_others_directory_is_refused(void)
 	char bytes[4];
 
 	CHECK_EQ(cache_dir_keep(c, "unwind", "0", "x", 1, &err), 0);
-	/* Somebody may have put something into the directory of the kind. */
+	/* Another user may have put a file into the directory of the kind. */
 	CHECK_EQ(chmod(fixture_path("refused/assay/unwind"), 0770), 0);
 	CHECK_EQ(cache_dir_find(c, "unwind", "0"), -EPERM);
 	CHECK_EQ(cache_dir_keep(c, "unwind", "1", "x", 1, &err), -EPERM);
 	CHECK(strstr(err.text, "assay/unwind: not used as a cache"));
 	CHECK_EQ(chmod(fixture_path("refused/assay/unwind"), 0755), 0);
 	CHECK_EQ(found(c, "unwind", "0", bytes, sizeof(bytes)), 1);
-	/* Or have written to the file. */
+	/* Or may have written to the file. */
 	CHECK_EQ(chmod(fixture_path("refused/assay/unwind/0"), 0602), 0);
 	CHECK_EQ(cache_dir_find(c, "unwind", "0"), -EPERM);
 	cache_dir_close(c);
@@ -150,7 +153,7 @@ static void test_others_directory_is_refused(void)
 	if (geteuid() == 0) {
 		CHECK_EQ(chown(fixture_path("refused/assay"), 1, 1), 0);
 		CHECK(!open_in("refused"));
-		/* Nor is anything made in the home of another. */
+		/* Directories are not created in the home of another user. */
 		CHECK_EQ(mkdir(fixture_path("other"), 0755), 0);
 		CHECK_EQ(chown(fixture_path("other"), 1, 1), 0);
 		CHECK(!open_in("other"));
@@ -174,7 +177,7 @@ static void test_links_are_not_followed(void)
 	CHECK(cache_dir_keep(c, "unwind", "0", "x", 1, &err) < 0);
 	CHECK(access(fixture_path("elsewhere/0"), F_OK));
 	CHECK_EQ(unlink(fixture_path("links/assay/unwind")), 0);
-	/* In the place of a file: not read, and replaced, not written through. */
+	/* A link at a file's path is not read; it is replaced, and not written through. */
 	CHECK_EQ(cache_dir_keep(c, "unwind", "1", "x", 1, &err), 0);
 	CHECK_EQ(
 	        symlink(fixture_path("links/assay/unwind/1"), fixture_path("links/assay/unwind/0")),
@@ -187,7 +190,7 @@ static void test_links_are_not_followed(void)
 	CHECK_EQ(mkfifo(fixture_path("links/assay/unwind/2"), 0600), 0);
 	CHECK_EQ(cache_dir_find(c, "unwind", "2"), -EPERM);
 	cache_dir_close(c);
-	/* But the way there may lead through one. */
+	/* A link in the path to the cache is followed. */
 	CHECK_EQ(symlink(fixture_path("elsewhere"), fixture_path("way")), 0);
 	c = open_in("way/there");
 	CHECK(c);
@@ -230,12 +233,12 @@ static void test_trim_takes_the_longest_unused(void)
 	make_old(fixture_path("trim/assay/unwind/b"), 50000);
 	make_old(fixture_path("trim/assay/unwind/c"), 30000);
 	make_old(fixture_path("trim/assay/unwind/d"), 600);
-	/* b is used; d has been lately, which is not worth a write. */
+	/* b is used; d was used recently, so its time is not updated. */
 	CHECK_EQ(found(c, "unwind", "b", bytes, sizeof(bytes)), 100);
 	CHECK(changed(fixture_path("trim/assay/unwind/b")) > time(NULL) - 60);
 	CHECK_EQ(found(c, "unwind", "d", bytes, sizeof(bytes)), 100);
 	CHECK(changed(fixture_path("trim/assay/unwind/d")) < time(NULL) - 500);
-	/* What a dead writer left goes, what a living one writes stays. */
+	/* Temporary files of a dead writer are removed, those of a living one stay. */
 	fd = open(fixture_path("trim/assay/unwind/.new-0"), O_CREAT | O_RDWR, 0600);
 	close(fd);
 	make_old(fixture_path("trim/assay/unwind/.new-0"), 3600);
@@ -270,7 +273,7 @@ static void write_often(struct cache_dir *c, char value)
 	_exit(0);
 }
 
-/* Whatever is read while two write is whole and one's. */
+/* While two processes write, each read returns the complete file of one of them. */
 static void test_two_writers(void)
 {
 	struct cache_dir *c = open_in("writers");
@@ -298,7 +301,7 @@ static void test_two_writers(void)
 	cache_dir_close(c);
 }
 
-/* A full disk: an error that says so, and nothing left behind. */
+/* A full disk causes an error that describes it, and leaves no file. */
 static void test_full_disk(void)
 {
 	static const char command[] = "ls -A '%s' | wc -l | grep -qx 0";

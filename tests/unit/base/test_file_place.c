@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Output files in directories that another user renames, or laid links to. */
+/*
+ * Output files in directories that another user renames, or in which another user creates links.
+ */
 #include "as_user.h"
 #include "base/file/file_place.h"
 #include "base/file/replace_by_path.h"
@@ -20,7 +22,7 @@ static bool begin(void)
 	                   "chown -R 65534:65534 home && printf root > root/a");
 }
 
-/* As the user: `out` is moved, and its name leads to root's directory. */
+/* As the user: moves `out` and makes a link to root's directory with its name. */
 static bool replace_out(void)
 {
 	return !rename(fixture_path("home/out"), fixture_path("home/moved")) &&
@@ -47,7 +49,7 @@ static void a_directory_is_held_while_it_is_renamed(void)
 	now = file_place_now(&held, "a");
 	CHECK_STR(now, fixture_path("home/moved/a"));
 	free(now);
-	/* What was begun ends where it began. */
+	/* The file is completed in the directory in which it was begun. */
 	CHECK_EQ(replacement_put(&r, &err), 0);
 	CHECK_STR(fixture_text("home/moved/a"), "one");
 	CHECK_EQ(file_place_open(&again, fixture_path("home/out/a"), NULL, &err), -ELOOP);
@@ -106,7 +108,7 @@ static void a_writer_by_path_is_led_nowhere_else(void)
 	free(path);
 	CHECK(!fixture_run("ls root | grep -v '^a$'"));
 	CHECK(!fixture_run("ls home/moved | grep -v '^a$'"));
-	/* In a directory of root's own it stands beside its name. */
+	/* In a directory of root the temporary file is beside the final name. */
 	CHECK_EQ(replace_by_path_begin(&r, fixture_path("root/b"), &err), 0);
 	CHECK(!strncmp(r.path, fixture_path("root/b."), strlen(fixture_path("root/b."))));
 	write_by_path(&r, "beside");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Foreign calls: answers of any size, calls that are stuck or busy, users that are left alone. */
+/*
+ * Foreign calls: replies of any size, blocked and busy calls, users who are not served any more.
+ */
 #include "base/process/foreign.h"
 
 #include "base/clock.h"
@@ -182,7 +184,7 @@ static void stuck_calls_are_abandoned_and_their_user_is_left_alone(void)
 	         (unsigned)getuid());
 	CHECK_EQ(texts.count, 1);
 	CHECK(strstr(texts.last, wanted) != NULL);
-	/* Where the calls come back, the user is served again. */
+	/* After the calls return, the user is served again. */
 	fd = open(fifo, O_WRONLY);
 	CHECK(fd >= 0);
 	while (foreign_call(f, fill, getuid(), FOREIGN_MS, &one, sizeof(one), &out))
@@ -208,7 +210,7 @@ static void the_user_of_an_ended_process_is_remembered(void)
 	CHECK_EQ(foreign_user(f, child), user);
 	kill(child, SIGKILL);
 	CHECK(waitpid(child, NULL, 0) == child);
-	/* Longer than the answer for a live process is used again. */
+	/* More than the time for which a reply about a live process is cached. */
 	usleep(1100000);
 	CHECK_EQ(foreign_user(f, child), user);
 	CHECK(unknown != user);

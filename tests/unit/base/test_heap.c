@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a heap gives out is compared with qsort of all that was put in; counts in a sorted array
- * with a look at each item.
+ * The order of a heap's items is compared with qsort; counts in a sorted array are compared with a
+ * linear search.
  */
 #include "base/memory/heap.h"
 #include "base/memory/sorted.h"
@@ -20,7 +20,7 @@ struct item {
 
 typedef VEC(struct item) item_list;
 
-/* Keys are few, so that many are equal. */
+/* There are few keys, so that many are equal. */
 static uint32_t random_below(uint32_t end)
 {
 	static uint64_t state = 88172645463325252u;
@@ -66,7 +66,7 @@ static void fill(item_list *l, uint32_t count, uint32_t keys)
 		vec_push(l, (struct item){random_below(keys), i});
 }
 
-/* All of `heap` in the order in which it gives them; it is empty then. */
+/* Drains `heap` in order. */
 static void drain(item_list *heap, item_list *out)
 {
 	out->count = 0;
@@ -116,7 +116,7 @@ static void a_heap_is_made_of_any_order(void)
 	vec_done(&got);
 }
 
-/* Pushes and pops mixed: what comes out is the least of what is in, each time. */
+/* After mixed pushes and pops, each popped item is the least of those in the heap. */
 static void the_least_is_first_whatever_came_before(void)
 {
 	item_list heap = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text of others on a terminal: nothing in it acts, and what is harmless is as it was. */
+/*
+ * Foreign text on a terminal: control sequences are escaped, and harmless text is unchanged.
+ */
 #include "check.h"
 
 #include "base/text/json.h"
@@ -24,7 +26,7 @@ static const struct text_case cases[] = {
          "2J\xc2\x9d"
          "0;t\xc2\x9f\xc2\xa0",
          "\\x9b2J\\x9d0;t\\x9f\xc2\xa0", NULL},
-        /* bytes that are no text: a lone C1, overlong, half of a pair, beyond the last one */
+        /* bytes that are not UTF-8: a lone C1, overlong, a surrogate, beyond U+10FFFF */
         {"\x9b"
          "2J",
          "\\x9b2J", NULL},
@@ -33,9 +35,9 @@ static const struct text_case cases[] = {
         /* cut within a character */
         {"pric\xe2\x82", "pric\\xe2\\x82", NULL},
         {"\xf0\x9f\x90", "\\xf0\\x9f\\x90", NULL},
-        /* within a field a line is no line */
+        /* within a field a line feed is escaped */
         {"a\nb\tc\rd", "a\\nb\\tc\\rd", "a\nb\tc\\rd"},
-        /* assay's own colours, and what only looks like them */
+        /* assay's own colours, and similar sequences */
         {"\033[1mb\033[0m", "\\x1b[1mb\\x1b[0m", "\033[1mb\033[0m"},
         {"\033[31mr\033[2m", "\\x1b[31mr\\x1b[2m", "\033[31mr\033[2m"},
         {"\033[8m\033[1A\033[38m\033[3m", "\\x1b[8m\\x1b[1A\\x1b[38m\\x1b[3m", NULL},
@@ -45,7 +47,7 @@ static const struct text_case cases[] = {
         {"\033[31", "\\x1b[31", NULL},
 };
 
-/* The text stands at the end of its memory, so that sanitizers see a read beyond it. */
+/* The text is at the end of its memory, so that sanitizers detect a read beyond it. */
 static void check(const char *text, size_t bytes, const char *want,
                   void (*add)(struct buf *, const char *, size_t))
 {
@@ -78,7 +80,7 @@ static void text_ends_where_its_bytes_end(void)
 	check("", 0, "", plain_text_lines);
 }
 
-/* What came out once goes through another time as it is. */
+/* Escaping is idempotent. */
 static void escaping_twice_is_escaping_once(void)
 {
 	struct buf once = {0}, twice = {0};

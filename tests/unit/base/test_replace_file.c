@@ -32,7 +32,7 @@ static void an_older_file_stays_as_old(void)
 	CHECK_STR(fixture_text("a.old"), "two");
 	unlink(path);
 	unlink(old);
-	/* Nothing else lies about. */
+	/* No other file is left. */
 	CHECK(fixture_is_empty());
 }
 
@@ -97,14 +97,14 @@ static void a_part_stands_beside_until_it_is_put(void)
 	CHECK(!access(name, F_OK));
 	CHECK_EQ(write(fd, "two", 3), 3);
 	CHECK_STR(fixture_text("p"), "one");
-	/* It is somebody's: it is not taken for a dead one's. */
+	/* The file belongs to a living process, so it is not removed as a dead process's file. */
 	CHECK_EQ(replacement_begin(&again, path, NULL, &err), -EEXIST);
 	CHECK(strstr(err.text, name));
 	close(fd);
 	CHECK_EQ(replacement_put(&r, &err), 0);
 	CHECK_STR(fixture_text("p"), "two");
 	CHECK_STR(fixture_text("p.old"), "one");
-	/* What a dead one left is in nobody's way, but a link is not followed or removed. */
+	/* A dead process's file is replaced, but a link is not followed or removed. */
 	other = open(name, O_WRONLY | O_CREAT, 0600);
 	CHECK_EQ(write(other, "half", 4), 4);
 	close(other);
@@ -138,7 +138,7 @@ static void what_somebody_writes_is_left_in_its_place(void)
 	CHECK(strstr(err.text, want) != NULL);
 	CHECK_EQ(replace_file_check(path, &err), -EBUSY);
 	CHECK(access(fixture_path("busy.old"), F_OK) != 0);
-	/* It began while we were at it. */
+	/* Another process began to write during the replacement. */
 	mine = replacement_begin(&r, path, NULL, &err);
 	CHECK_EQ(replacement_put(&r, &err), -EBUSY);
 	close(mine);
@@ -150,7 +150,9 @@ static void what_somebody_writes_is_left_in_its_place(void)
 	CHECK(fixture_is_empty());
 }
 
-/* A child that holds a lock of that kind on the whole file until its input ends; the write end. */
+/*
+ * A child that holds such a lock on the whole file until its input ends; the write end is returned.
+ */
 static int child_with_lock(const char *path, short kind, pid_t *child)
 {
 	struct flock lock = {.l_type = kind, .l_whence = SEEK_SET};
@@ -176,7 +178,10 @@ static int child_with_lock(const char *path, short kind, pid_t *child)
 	return hold[1];
 }
 
-/* A mark is a lock of the whole file as an open file: those of bytes are the programs' own. */
+/*
+ * Only an open file description lock of the whole file counts as a mark; programs use locks of
+ * bytes for themselves.
+ */
 static void locks_of_bytes_are_no_mark(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -190,7 +195,7 @@ static void locks_of_bytes_are_no_mark(void)
 	CHECK(!file_in_use(path, &pid));
 	close(hold);
 	waitpid(child, NULL, 0);
-	/* Of a store's file beside it any lock counts, and says who. */
+	/* For the file beside a store any lock counts, and its owner is reported. */
 	CHECK_EQ(put("bytes-lock", "", &err), 0);
 	hold = child_with_lock(fixture_path("bytes-lock"), F_WRLCK, &child);
 	CHECK(file_in_use(path, &pid));
@@ -199,7 +204,7 @@ static void locks_of_bytes_are_no_mark(void)
 	waitpid(child, NULL, 0);
 	CHECK(!file_in_use(path, &pid));
 	unlink(fixture_path("bytes-lock"));
-	/* A look at the file does not end a lock of ours: the child cannot have it. */
+	/* The check does not release this process's lock: the child cannot take it. */
 	fd = open(path, O_RDWR);
 	CHECK_EQ(fcntl(fd, F_SETLK, &lock), 0);
 	CHECK(!file_in_use(path, &pid));
@@ -216,7 +221,8 @@ static void locks_of_bytes_are_no_mark(void)
 	CHECK(fixture_is_empty());
 }
 
-/* They are what SQLite would write into the new file, and what the older one is not whole without.
+/*
+ * SQLite would apply the old logs to the new file, and the older file is incomplete without them.
  */
 static void logs_of_a_database_go_with_it(void)
 {
@@ -230,13 +236,13 @@ static void logs_of_a_database_go_with_it(void)
 	CHECK_EQ(put("d", "two", &err), 0);
 	CHECK_STR(fixture_text("d.old"), "one");
 	CHECK_STR(fixture_text("d.old-wal"), log);
-	CHECK_STR(fixture_text("d-journal"), text); /* anybody's */
+	CHECK_STR(fixture_text("d-journal"), text); /* another program's file */
 	CHECK(access(fixture_path("d-wal"), F_OK) != 0);
-	/* The next one had none: what there was of the one before is not taken for its own. */
+	/* The next file had no log, so the log of the previous one is not used for it. */
 	CHECK_EQ(put("d", "three", &err), 0);
 	CHECK_STR(fixture_text("d.old"), "two");
 	CHECK(access(fixture_path("d.old-wal"), F_OK) != 0);
-	/* Where the file itself is gone, and where the new one could not be put. */
+	/* The log without its database, and a database that could not be replaced. */
 	CHECK_EQ(put("d-wal", log, &err), 0);
 	unlink(fixture_path("d"));
 	CHECK_EQ(put("d", "four", &err), 0);
@@ -259,7 +265,9 @@ static void logs_of_a_database_go_with_it(void)
 	CHECK(fixture_is_empty());
 }
 
-/* Its writers lock bytes of a file beside it: SQLite's own locks would end with ours. */
+/*
+ * Writers of a store lock bytes of a file beside it, because SQLite's own locks would be released.
+ */
 static void a_store_that_is_written_is_left_in_its_place(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 7, .l_len = 1};
@@ -269,7 +277,7 @@ static void a_store_that_is_written_is_left_in_its_place(void)
 
 	CHECK_EQ(put("s", "one", &err), 0);
 	fd = open(fixture_path("s-lock"), O_RDWR | O_CREAT, 0600);
-	CHECK(!file_in_use(fixture_path("s"), &pid)); /* it is there after the end, too */
+	CHECK(!file_in_use(fixture_path("s"), &pid)); /* it exists after the end, too */
 	CHECK_EQ(fcntl(fd, F_OFD_SETLK, &lock), 0);
 	CHECK(file_in_use(fixture_path("s"), &pid));
 	CHECK_EQ(put("s", "two", &err), -EBUSY);

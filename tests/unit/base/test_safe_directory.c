@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Directories by paths that other users prepared: what is followed, made and refused. */
+/*
+ * Directories whose paths other users control: which are followed, created and refused.
+ */
 #include "base/file/safe_directory.h"
 
 #include "as_user.h"
@@ -11,7 +13,7 @@
 
 static struct error err;
 
-/* 0 or the error; the directory reached is closed. */
+/* Returns 0 or the error; the directory is closed. */
 static int opened(const char *path, unsigned flags)
 {
 	int fd = safe_directory_open(path, flags, NULL, &err);
@@ -89,7 +91,7 @@ static void root_follows_no_link_of_another_user(void)
 	CHECK(strstr(err.text, "theirs/link belongs to another user (uid 65534)"));
 	CHECK_EQ(opened_in("theirs/link/below", SAFE_DIRECTORY_MAKE), -ELOOP);
 	CHECK_EQ(opened_in("theirs/new", SAFE_DIRECTORY_MAKE), -EPERM);
-	/* The user who ran sudo typed the command. */
+	/* The user who ran sudo gave the path. */
 	setenv("SUDO_UID", "65534", 1);
 	CHECK_EQ(opened_in("theirs/link", SAFE_DIRECTORY_SUDO), 0);
 	CHECK_EQ(opened_in("theirs/link", 0), -ELOOP);
@@ -109,7 +111,7 @@ static void root_refuses_directories_that_others_may_change(void)
 	CHECK(strstr(err.text, "/user belongs to another user (uid 65534)"));
 	CHECK(make_directory("user/root", 0700, 0));
 	CHECK_EQ(opened_in("user/root", 0), 0);
-	CHECK_EQ(opened_in("user/root", ours), -EPERM); /* its owner can move it */
+	CHECK_EQ(opened_in("user/root", ours), -EPERM); /* the owner of the directory can move it */
 	CHECK(make_directory("open", 0777, 0));
 	CHECK(make_directory("open/root", 0700, 0));
 	CHECK_EQ(opened_in("open/root", ours), -EPERM);
@@ -132,7 +134,7 @@ static void root_refuses_directories_that_others_may_change(void)
 	CHECK_EQ(chdir("/"), 0);
 }
 
-/* As the user: ordinary use of shared directories goes on. */
+/* As the user: ordinary use of shared directories works. */
 static bool user_may(const char *name, unsigned flags)
 {
 	int status = opened_in(name, flags);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The walk ends where the kernel's own does. */
+/* The result is the same as that of the kernel's own path resolution. */
 static void same_place(const char *path)
 {
 	int fd = served_mount_path(path, 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which word a misspelled one is taken for. */
+/*
+ * The word that is suggested for a misspelled one.
+ */
 #include "base/text/spelling.h"
 #include "check.h"
 
@@ -7,7 +9,7 @@
 	spelling_nearest(word, (const char *const[]){__VA_ARGS__},                                 \
 	                 sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-/* A word of six letters may differ by three: letters left out, put in or replaced. */
+/* A word of six letters may differ by three: letters omitted, inserted or replaced. */
 static void each_kind_of_misspelling_counts_one(void)
 {
 	CHECK_STR(NEAREST("frequncy", "frequency"), "frequency");
@@ -23,7 +25,7 @@ static void each_kind_of_misspelling_counts_one(void)
 	CHECK(NEAREST("abcdef", "abqqqqcdef") == NULL);
 }
 
-/* Letters in the wrong place are one left out and one put in. */
+/* A moved letter counts as one omitted and one inserted. */
 static void letters_that_moved_count_two(void)
 {
 	CHECK_STR(NEAREST("abcdef", "bcdefa"), "bcdefa");
@@ -39,7 +41,7 @@ static void the_least_distance_wins_and_the_first_of_equals(void)
 	CHECK(NEAREST("abcdef", "zzzzzz", "qqqqqq") == NULL);
 }
 
-/* The beginning of a name is nearer than any other misspelling; one letter begins too many. */
+/* A prefix is the best match; one letter matches too many words. */
 static void a_beginning_is_nearest(void)
 {
 	CHECK_STR(NEAREST("cou", "con", "count-of-all-samples"), "count-of-all-samples");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Output that may be larger than memory: whole or not at all under its name,
- * the older one kept, a full device told.
+ * Output that may be larger than memory: its file is complete or absent, an older file is kept, and
+ * a full device is reported.
  */
 #include "base/file/spill.h"
 
@@ -127,7 +127,7 @@ static void what_is_no_file_is_refused(void)
 	CHECK(spill_open(&s, fixture_dir, &err) < 0);
 	CHECK(spill_open(&s, "/dev/full", &err) < 0);
 	CHECK(strstr(err.text, "/dev/full") != NULL);
-	/* As it is after a failure, closing it is nothing. */
+	/* After a failure, closing does nothing. */
 	CHECK_EQ(spill_close(&s, true, &err), 0);
 	CHECK_EQ(spill_open(&s, "/dev/null", &err), 0);
 	add_lines(&s);
@@ -144,14 +144,14 @@ static void a_full_device_is_told(void)
 	CHECK(fd >= 0);
 	spill_to(&s, fd, "the device");
 	add_lines(&s);
-	CHECK(s.buf.size < SPILL_BYTES); /* memory does not grow either */
+	CHECK(s.buf.size < SPILL_BYTES); /* memory does not grow */
 	CHECK_EQ(spill_close(&s, true, &err), -ENOSPC);
 	CHECK(strstr(err.text, "the device") != NULL);
 	CHECK(strstr(err.text, strerror(ENOSPC)) != NULL);
-	CHECK_EQ(close(fd), 0); /* it stayed ours */
+	CHECK_EQ(close(fd), 0); /* the caller still owns it */
 }
 
-/* Full at the last moment only: what is little is written by spill_close(). */
+/* The device is full only at the end: spill_close() writes a small output. */
 static void a_full_device_is_told_at_the_end(void)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);

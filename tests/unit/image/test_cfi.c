@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables against libdw, which runs the same instructions in its own
- * way: every row of the C library, of this program and of the loader.
+ * Unwind tables are compared with libdw, which executes the same instructions in another
+ * implementation: each row of the C library, of this program and of the loader.
  */
 #include "cfi_fixture.h"
 #include "fixture.h"
@@ -15,7 +15,7 @@
 #define RIP 16
 
 #ifdef __x86_64__
-/* What compilers say seldom; never run. */
+/* Rare instructions that compilers emit; the function is never called. */
 void shapes(void);
 void lost(void);
 __asm__(".text\n"
@@ -36,7 +36,7 @@ __asm__(".text\n"
         ".cfi_escape 0x10, 12, 2, 0x23, 0x10\n" /* r12: at CFA + 16 */
         "nop\n"
         ".cfi_escape 0x16, 13, 3, 0x76, 0x08, 0x06\n" /* r13 is [rbp + 8] */
-        ".cfi_escape 0x16, 15, 2, 0x76, 0x18\n"       /* r15 is rbp + 24, not the word there */
+        ".cfi_escape 0x16, 15, 2, 0x76, 0x18\n"       /* r15 is the value rbp + 24 */
         "nop\n"
         ".cfi_restore rbx\n"
         ".cfi_restore r15\n"
@@ -67,24 +67,24 @@ __asm__(".text\n"
         ".cfi_startproc\n"
         ".cfi_escape 0x05, 0xff, 0xff, 0xff, 0xff, 0x0f, 1\n" /* of register 2^32 - 1 */
         "nop\n"
-        ".cfi_escape 0x0f, 4, 0x77, 0x08, 0x97, 0x06\n" /* an object's address: not to be had */
+        ".cfi_escape 0x0f, 4, 0x77, 0x08, 0x97, 0x06\n" /* an object's address: not supported */
         "nop\n"
         ".cfi_def_cfa rsp, 8\n"
         "nop\n"
-        /* A branch back, which might never end. */
+        /* A branch backwards, which could be endless. */
         ".cfi_escape 0x0f, 5, 0x77, 0x08, 0x2f, 0xfb, 0xff\n"
         "ret\n"
         ".cfi_endproc\n");
 #endif
 
-/* In this process: the offset in the file of an address of it. */
+/* The offset in the file of an address in this process. */
 static uint64_t offset_of(struct elf_file *f, const void *address)
 {
 	Dl_info info = {0};
 	uint64_t base = 0, offset = 0;
 
 	CHECK(dladdr(address, &info));
-	/* Its first segment is mapped at dli_fbase, at the address of offset 0. */
+	/* The first segment is mapped at dli_fbase, at the address of offset 0. */
 	CHECK(elf_file_address_of(f, 0, &base));
 	CHECK(elf_file_offset_of(f, (uint64_t)address - (uint64_t)info.dli_fbase + base, &offset));
 	return offset;
@@ -168,7 +168,7 @@ static bool cfa_matches(const struct cfi_table *t, const struct cfi_rule *rule, 
 	       offset == rule->cfa_offset && (count == 1 || ops[1].atom == DW_OP_deref);
 }
 
-/* CFA + offset, or its value. */
+/* True if the rule is CFA + offset, or its value. */
 static bool cfa_offset_matches(int32_t offset, bool value, const Dwarf_Op *ops, size_t count)
 {
 	if (!count || ops[0].atom != DW_OP_call_frame_cfa)
@@ -219,10 +219,13 @@ static bool register_matches(const struct cfi_table *t, const struct cfi_rule *r
 		s++;
 	if (s < end)
 		return save_matches(t, s, ops, count, !count && ops == memory);
-	/* libdw spells out that the stack pointer was the CFA. */
+	/* libdw returns an explicit rule that the stack pointer is the CFA. */
 	if (reg == RSP)
 		return cfa_offset_matches(0, true, ops, count);
-	/* Of some that nothing was said of libdw says that they keep their value, not of all. */
+	/*
+	 * For some registers without a rule libdw returns that they keep their value, for others
+	 * nothing.
+	 */
 	return !count;
 }
 
@@ -253,7 +256,7 @@ static void compare_at(struct oracle *o, uint64_t offset)
 	bool same;
 
 	if (!elf_file_address_of(o->f, offset, &address)) {
-		/* Between two segments. */
+		/* The address is between two segments. */
 		CHECK(!rule);
 		return;
 	}
@@ -262,12 +265,12 @@ static void compare_at(struct oracle *o, uint64_t offset)
 	same = !rule == !frame && (!rule || frame_matches(o->t, rule, frame));
 	o->compared++;
 	if (!same && o->failures++ < 10)
-		printf("# %s: not the same rule at %#llx\n", elf_file_path(o->f),
+		printf("# %s: another rule at %#llx\n", elf_file_path(o->f),
 		       (unsigned long long)offset);
 	free(frame);
 }
 
-/* The first, a middle and the last byte of each row. */
+/* Compares the first, a middle and the last byte of each row. */
 static size_t compare_file(struct elf_file *f, const struct cfi_table *t)
 {
 	struct oracle o = {.f = f, .t = t};
@@ -277,7 +280,7 @@ static size_t compare_file(struct elf_file *f, const struct cfi_table *t)
 	for (size_t i = 0; o.cfi && i < t->row_count; i++) {
 		uint64_t start = t->offsets[i], end = start + 1;
 
-		/* What is behind the last row may be in no segment. */
+		/* The bytes after the last row may be in no segment. */
 		if (i + 1 < t->row_count)
 			end = t->offsets[i + 1];
 		else
@@ -309,7 +312,7 @@ static void test_libc_as_libdw_has_it(void)
 	elf_file_close(f);
 }
 
-/* Every FDE is in the table: libdw says where they begin. */
+/* Each FDE is in the table: libdw has the list of their starts. */
 static void test_no_function_is_left_out(void)
 {
 	struct elf_file *f = open_file(loader_path());
@@ -344,7 +347,9 @@ static void test_this_program_with_odd_shapes(void)
 	uint64_t skipped = 0;
 
 #ifdef __x86_64__
-	/* The two places of lost() that cannot be compiled; libdw has them, so not compared. */
+	/*
+	 * Two places in lost() cannot be compiled; libdw supports them, so they are not compared.
+	 */
 	uint64_t at = offset_of(f, (void *)lost);
 
 	CHECK(cfi_table_find(t, at) && !cfi_table_find(t, at + 1));
@@ -369,7 +374,7 @@ static void test_shapes_as_libdw_has_them(void)
 	for (uint64_t end = at + 11 + 300 + 70000 + 1; at < end; at++)
 		compare_at(&o, at);
 	CHECK_EQ(o.failures, 0);
-	/* Common shapes are simple ones. */
+	/* Common shapes have simple rules. */
 	CHECK(rule && rule->cfa == CFI_CFA_DEREF && rule->cfa_reg == 6 && rule->cfa_offset == -8);
 	rule = cfi_table_find(t, offset_of(f, (void *)shapes) + 3);
 	CHECK(rule && t->saves[rule->saves + 1].how == CFI_AT_REGISTER);
@@ -484,7 +489,7 @@ static void test_without_section_headers(void)
 	elf_file_close(f);
 }
 
-/* Without .eh_frame of their own: functions whose rules only the debugger is told. */
+/* Files without .eh_frame: the rules of functions are only in the debug information. */
 static void test_debug_frame(void)
 {
 	static const char source[] =
@@ -544,7 +549,7 @@ static void test_no_tables(void)
 	elf_file_close(f);
 }
 
-/* A file whose FDEs take turns with many long CIEs, each of which is to be run for it. */
+/* A file whose FDEs use many long CIEs in turn, so that each CIE is executed for each FDE. */
 #define CIES 64
 #define CIE_BYTES 8192
 #define FDES 20000
@@ -625,14 +630,14 @@ static void test_work_is_bounded(void)
 
 	CHECK_EQ(elf_file_open_memory(&f, h, sizeof(*h), "hostile", &err), 0);
 	t = compile(f);
-	/* The first are as they should be, the last are left out, and that is said. */
+	/* The first functions have rules; the last ones are dropped, and that is reported. */
 	rule = cfi_table_find(t, 0x1000);
 	CHECK(rule && rule->cfa_reg == RSP && rule->cfa_offset == 8);
 	CHECK(!cfi_table_find(t, 0x1000 + (FDES - 1) * 16));
 	CHECK(t->skipped > 0);
 	cfi_table_free(t);
 	elf_file_close(f);
-	/* With one CIE for all there is nothing to do over and over. */
+	/* With one CIE for all FDEs, the CIE is executed once. */
 	for (size_t i = 0; i < FDES; i++) {
 		size_t at = CIES * CIE_BYTES + i * FDE_BYTES;
 

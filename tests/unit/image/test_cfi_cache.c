@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind tables in the cache: the same as compiled, or refused. */
+/*
+ * Unwind tables in the cache are equal to compiled ones, or are refused.
+ */
 #include "cfi_fixture.h"
 #include "fixture.h"
 
@@ -18,7 +20,7 @@ static struct cache_dir *cache_in(const char *name)
 	return cache_dir_open(&c, &err) ? NULL : c;
 }
 
-/* The one file of the cache. */
+/* The path of the only file in the cache. */
 static char *cache_file(const char *name)
 {
 	glob_t found;
@@ -47,7 +49,7 @@ static void test_cache_gives_the_same(void)
 	CHECK_EQ(cfi_table_open(&again, f, c, &err), 0);
 	CHECK(again->mapped && tables_equal(t, again));
 	CHECK(!memcmp(t->memory, again->memory, (size_t)st.st_size));
-	/* About 6 bytes a row. */
+	/* About 6 bytes for each row. */
 	CHECK(t->row_count && (size_t)st.st_size / t->row_count < 7);
 	cfi_table_free(again);
 	CHECK_EQ(cfi_table_open(&again, f, NULL, &err), 0);
@@ -68,7 +70,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	close(fd);
 }
 
-/* A damaged file is not used, and a good one takes its place. */
+/* A damaged file is not used, and is replaced by a valid one. */
 static void check_refused(struct elf_file *f, struct cache_dir *c, const struct cfi_table *truth,
                           const char *path, const void *bytes, size_t size)
 {
@@ -103,7 +105,7 @@ static void test_damaged_cache_is_refused(void)
 	check_refused(f, c, t, path, bytes, size - 1);
 	check_refused(f, c, t, path, bytes, 0);
 	check_refused(f, c, t, path, bytes, sizeof(struct cfi_header));
-	/* Another file's. */
+	/* The build-id of another file. */
 	((struct cfi_header *)bytes)->build_id.bytes[0] ^= 1;
 	((struct cfi_header *)bytes)->checksum =
 	        cfi_image_checksum((struct cfi_header *)bytes, size);
@@ -115,7 +117,7 @@ static void test_damaged_cache_is_refused(void)
 	cache_dir_close(c);
 }
 
-/* With a checksum that fits: what is accepted is in range throughout. */
+/* The checksum fits: an accepted table has only values in range. */
 static bool is_sound(const struct cfi_table *t)
 {
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -154,8 +156,8 @@ static void test_hostile_cache_is_harmless(void)
 }
 
 /*
- * A file that claims another one's build-id and has other rows: each DW_CFA_def_cfa_offset of 16
- * becomes one of 24. How many there were.
+ * Makes a file with another file's build-id and other rows: each DW_CFA_def_cfa_offset of 16
+ * becomes one of 24. Returns their number.
  */
 static size_t forge(uint8_t *bytes, struct elf_file *f)
 {
@@ -184,7 +186,7 @@ static struct elf_file *open_bytes(const uint8_t *bytes, size_t size)
 	return f;
 }
 
-/* Whether the table that a file gets is the one that is right, and whether it was kept before. */
+/* Checks that a file gets the right table, and whether the table was in the cache before. */
 static void check_opened(struct elf_file *f, struct cache_dir *c, const struct cfi_table *truth,
                          bool kept)
 {
@@ -211,7 +213,7 @@ static void test_a_claimed_build_id_gives_no_table_to_another_file(void)
 	CHECK(!tables_equal(truth, other));
 	check_opened(forged, c, other, false);
 	check_opened(f, c, truth, false);
-	/* Both are kept, each for itself. */
+	/* Both tables are in the cache separately. */
 	check_opened(f, c, truth, true);
 	check_opened(forged, c, other, true);
 	elf_file_close(forged);
@@ -222,7 +224,7 @@ static void test_a_claimed_build_id_gives_no_table_to_another_file(void)
 	cache_dir_close(c);
 }
 
-/* The same content at another path, as of a container's copy. */
+/* The same contents at another path, like a copy in a container. */
 static void test_a_copy_of_a_file_uses_its_table(void)
 {
 	struct cache_dir *c = cache_in("copy");
@@ -241,7 +243,9 @@ static void test_a_copy_of_a_file_uses_its_table(void)
 	cache_dir_close(c);
 }
 
-/* A file that its owner changes after its digest was looked up: the digest is of what is compiled.
+/*
+ * A file is changed by its owner after its digest was computed: the digest must be that of the
+ * compiled bytes.
  */
 static void test_a_digest_is_of_the_bytes_that_are_compiled(void)
 {

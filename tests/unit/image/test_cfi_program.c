@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instructions of an FDE one by one: states that are remembered, and programs that are wrong. */
+/*
+ * Instructions of an FDE one by one: remembered states, and invalid programs.
+ */
 #include "cfi_fixture.h"
 
 #include <dwarf.h>
@@ -16,7 +18,7 @@ static void put(struct program *p, uint8_t byte)
 	p->bytes[p->size++] = byte;
 }
 
-/* Runs the program for 4096 bytes of code after a CIE that says: the CFA is rsp + 8. */
+/* Runs the program for 4096 bytes of code, after a CIE with the rule that the CFA is rsp + 8. */
 static bool run(const struct program *p, struct cfi_pool *pool, struct cfi_rows *rows)
 {
 	struct cfi_cie cie = {
@@ -50,7 +52,7 @@ static void done(struct cfi_pool *pool, struct cfi_rows *rows)
 	vec_done(&rows->rules);
 }
 
-/* `depth` states remembered in each other, each with a CFA of its own, and all of them restored. */
+/* Remembers `depth` nested states, each with its own CFA, and restores all of them. */
 static void nest(struct program *p, int depth)
 {
 	*p = (struct program){0};
@@ -88,7 +90,7 @@ static void remembered_states_come_back(void)
 	}
 }
 
-/* The rows before the state for which there is no room are good, from there on there is no rule. */
+/* The rows before the state that exceeds the limit are valid; after that there is no rule. */
 static void too_many_remembered_states_end_the_program(void)
 {
 	struct cfi_pool pool = {0};

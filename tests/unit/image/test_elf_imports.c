@@ -15,7 +15,7 @@ static void what_we_import_is_found(void)
 	CHECK(!e.foreign);
 	CHECK(!e.is_static);
 	CHECK(e.imports);
-	/* Ours, and nobody's. */
+	/* A function of this program, and a missing one. */
 	CHECK_EQ(elf_imports_read(&e, "/proc/self/exe", "elf_imports_read", &err), 0);
 	CHECK(!e.imports);
 	CHECK_EQ(elf_imports_read(&e, "/proc/self/exe", "no_such_symbol", &err), 0);
@@ -39,7 +39,7 @@ static void what_is_no_program_is_an_error(void)
 	CHECK(elf_imports_read(&e, "/tmp", "fflush", &err) < 0);
 }
 
-/* A file that is still being written, or was cut short. */
+/* A file that is still being written, or was truncated. */
 static void cut_programs_do_no_harm(void)
 {
 	char path[] = "/tmp/assay-imports-XXXXXX", bytes[8192];
@@ -52,7 +52,7 @@ static void cut_programs_do_no_harm(void)
 	for (size_t cut = size; cut > 0; cut -= cut > 97 ? 97 : cut) {
 		CHECK_EQ(ftruncate(fd, 0), 0);
 		CHECK_EQ(pwrite(fd, bytes, cut, 0), cut);
-		/* The sections are at the end: nothing is known of imports. */
+		/* The sections are at the end, so a truncated file has no list of imports. */
 		if (!elf_imports_read(&e, path, "fflush", NULL))
 			CHECK(!e.imports);
 	}

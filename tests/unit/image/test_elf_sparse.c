@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sparse ELF files: a few KB on the disk that say they have sections of 1 GB. Reading one takes no
- * more memory than the bounds of elf_internal.h and cfi_internal.h, and says that it is cut.
+ * Sparse ELF files: a few KB on the disk, with headers that declare sections of 1 GB. Reading one
+ * uses no more memory than the limits of elf_internal.h and cfi_internal.h, and reports that it is
+ * cut.
  */
 #include "image/unwind_table/cfi.h"
 
@@ -24,7 +25,7 @@ static const char *const names[] = {"", ".eh_frame", ".symtab", ".strtab", ".deb
 
 enum { NAMES = sizeof(names) / sizeof(*names) };
 
-/* A file of one segment, and of sections that a test fills in; [1] has the names. */
+/* A file of one segment, with sections that a test sets; [1] has the names. */
 struct sparse {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
@@ -81,7 +82,7 @@ static void write_file(const struct sparse *s, uint64_t size)
 	close(fd);
 }
 
-/* The most memory that the process ever had. */
+/* The maximum memory that the process has used. */
 static long most_kb(void)
 {
 	struct rusage usage;
@@ -115,7 +116,7 @@ static void an_unwind_section_is_bounded(void)
 	}
 }
 
-/* Two files: the large section is that of the symbols, or that of their names. */
+/* Two files: the large section has the symbols, or their names. */
 static void symbols_and_their_names_are_bounded(void)
 {
 	for (int large = 2; large <= 3; large++) {
@@ -163,7 +164,7 @@ static void names_of_sections_are_bounded(void)
 	CHECK(most_kb() < ALLOWED_KB);
 }
 
-/* The first section tells the number of sections, and the number of segments. */
+/* The first section header has the number of sections, and the number of segments. */
 static void numbers_of_headers_are_bounded(void)
 {
 	struct elf_file *f = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Go's own table of functions: names and unwind rows of each of its formats, and damaged ones. */
+/*
+ * Go's table of functions: names and unwind rows of each format, and damaged tables.
+ */
 #include "image/go/go_table.h"
 
 #include "base/memory/buf.h"
@@ -23,9 +25,9 @@ static const char *const names[FUNCTIONS] = {"main.framed",  "main.pushed",
                                              "runtime.gogo", "runtime.asyncPreempt"};
 static const uint32_t starts[FUNCTIONS + 1] = {0, 0x40, 0x80, 0xa0, 0xb0, 0xc0, 0xe0};
 
-/* The depth, and for how many bytes. */
+/* Pairs of a depth and its number of bytes. */
 static const int shapes[FUNCTIONS][8] = {
-        {0, 4, 0x18, 0x2c, 0, 1, 0x18, 15}, /* code goes on behind a return */
+        {0, 4, 0x18, 0x2c, 0, 1, 0x18, 15}, /* code continues after a return */
         {0, 1, 8, 7, 0x20, 0x30, -1},
         {0, 0x300, -1}, /* longer than the function */
         {0, 16, -1},
@@ -77,12 +79,12 @@ static void add_steps(struct buf *b, const int *shape)
 	buf_putc(b, 0);
 }
 
-/* Header, list of functions, their records, names, steps; `text` is where code begins. */
+/* Header, list of functions, their records, names, steps; `text` is the start of the code. */
 static void add_table(struct buf *b, const struct format *f, uint64_t text)
 {
 	size_t base = b->size, list = base + 8 + 8 * f->words;
 	size_t records = list + (2 * FUNCTIONS + 1) * f->field;
-	/* Offsets are from the table's start in the oldest format, from their part in others. */
+	/* In the oldest format offsets are relative to the table, in others to their part. */
 	size_t from = f->words == 1 ? base : list;
 	bool relative = f->field == 4;
 
@@ -190,7 +192,7 @@ static void test_steps(void)
 		CHECK_EQ(step.end, at);
 	}
 	CHECK(!go_steps_next(&steps, &step));
-	/* No further than the function. */
+	/* Steps end with the function. */
 	CHECK(go_table_function(&t, 2, &fn));
 	go_steps_start(&t, &fn, &steps);
 	CHECK(go_steps_next(&steps, &step));
@@ -209,7 +211,7 @@ static struct cfi_table *compile(const struct buf *b, struct elf_file **f)
 	return t;
 }
 
-/* What the rule at a place of the code says; 0 for a CFA: there is none. */
+/* The rule at a place of the code; a CFA of 0 means no rule. */
 static int cfa_at(const struct cfi_table *t, uint32_t place, bool *saved, uint8_t *flags)
 {
 	const struct cfi_rule *rule = cfi_table_find(t, TEXT + place);
@@ -240,7 +242,7 @@ static void test_rows(void)
 	} truth[] = {
 	        {0, 8, false, 0},
 	        {3, 8, false, 0},
-	        {4, 0x20, false, 0}, /* the frame is made, the frame pointer not saved yet */
+	        {4, 0x20, false, 0}, /* the frame exists, the frame pointer is not saved yet */
 	        {8, 0x20, false, 0},
 	        {9, 0x20, true, 0},
 	        {0x2f, 0x20, true, 0},
@@ -251,7 +253,7 @@ static void test_rows(void)
 	        {0x41, 16, true, 0},
 	        {0x48, 0x28, true, 0},
 	        {0x77, 0x28, true, 0},
-	        {0x78, 0, false, 0}, /* what fills the gap between functions */
+	        {0x78, 0, false, 0}, /* padding between functions */
 	        {0x80, 8, false, 0},
 	        {0x9f, 8, false, 0},
 	        {0xa0, 0, false, CFI_OUTERMOST},
@@ -282,9 +284,12 @@ static void test_rows(void)
 			CHECK(cfa == truth[k].cfa && saved == truth[k].saved &&
 			      flags == truth[k].flags);
 		}
-		/* Formats of before Go 1.17 do not say who switches stacks. */
+		/* Formats before Go 1.17 have no flag for functions that switch stacks. */
 		CHECK_EQ(t ? cfa_at(t, 0xb0, &saved, &flags) : 1, formats[i].flags_at ? 0 : 8);
-		/* Code of each function is read besides the table: no digest covers all of it. */
+		/*
+		 * The code of each function is read in addition to the table, so no digest covers
+		 * all input.
+		 */
 		cfi_digest(f, &digest);
 		CHECK(!digest.known);
 		cfi_table_free(t);
@@ -320,7 +325,10 @@ static void test_names(void)
 	}
 }
 
-/* Without the address of the code: the file's entry is the function that Go's linker makes it. */
+/*
+ * Without an address of the code, the file's entry is used, which is a known function of Go's
+ * linker.
+ */
 static void test_text_by_entry(void)
 {
 	struct elf_file *f = NULL;
@@ -345,7 +353,7 @@ static void test_text_by_entry(void)
 	buf_done(&b);
 }
 
-/* Uses all of a table that may be anything, from memory of exactly its size. */
+/* Uses all functions of a table with any contents, in memory of exactly its size. */
 static void use(const uint8_t *from, size_t size)
 {
 	uint8_t *bytes = xmalloc(size ? size : 1);
@@ -406,7 +414,7 @@ static void test_flips(void)
 	}
 }
 
-/* Many functions may be of one place and share one list of steps: the work stays within bounds. */
+/* Many functions may have one address and share one list of steps: the time stays bounded. */
 static void test_shared_steps(void)
 {
 	size_t many = 20000, length = 200000, base, list;

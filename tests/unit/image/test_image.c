@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* image: symbol tables, ELF files good and bad, kallsyms. */
+/*
+ * image: symbol tables, valid and damaged ELF files, kallsyms.
+ */
 #include "image/elf/elf_file.h"
 #include "image/image.h"
 #include "image/kernel.h"
@@ -121,7 +123,7 @@ static bool build_program(void)
 	                   "gcc -O2 -static-pie -o static program.c");
 }
 
-/* Every function that nm knows with a size is found at its first and last byte. */
+/* Each function that nm lists with a size is found at its first and last byte. */
 static void check_against_nm(const char *file, const char *const *names, size_t count)
 {
 	struct elf_file *f = NULL;
@@ -173,7 +175,7 @@ static void the_build_id_is_read(void)
 	elf_file_close(f);
 }
 
-/* The PLT entry that main calls, by its own bytes: objdump names it the same. */
+/* The PLT entries that main calls have the same names in objdump. */
 static void the_plt_is_named(void)
 {
 	unsigned long long address = 0;
@@ -286,7 +288,7 @@ static void what_is_no_elf_file_is_refused(void)
 	check_refused("nowhere", "No such file");
 }
 
-/* Cut at any place, and with any byte of its headers turned: an error or symbols. */
+/* Files truncated at any place, or with any changed byte in a header, give an error or symbols. */
 static void damaged_files_do_no_harm(void)
 {
 	static uint8_t bytes[65536], copy[65536];
@@ -320,7 +322,7 @@ static void damaged_files_do_no_harm(void)
 	CHECK(opened > 1000);
 }
 
-/* One long name under every symbol: what is copied stays within the file's size. */
+/* Each symbol has the same long name: the copied bytes are bounded by the file's size. */
 static void overlapping_names_are_bounded(void)
 {
 	enum { SYMBOLS = 20000, NAME = 40000 };
@@ -418,7 +420,7 @@ static void hidden_kallsyms_says_so(void)
 int main(void)
 {
 	if (!fixture_begin() || !build_program()) {
-		printf("Bail out! cannot build the programs that the tests look at\n");
+		printf("Bail out! cannot build the test programs\n");
 		return 1;
 	}
 	RUN(images_are_interned);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's names in the cache: those of this boot and of these modules, or none. */
+/*
+ * The kernel's names in the cache are used only for the same boot and the same modules.
+ */
 #include "check.h"
 #include "fixture.h"
 
@@ -60,7 +62,7 @@ static const char *name_at(const struct kallsyms *k, uint64_t address)
 	return i == SYMBOL_NONE ? "-" : symbol_table_name(&k->table, i);
 }
 
-/* Whether the names are from the cache. */
+/* True if the names are from the cache. */
 static bool is_kept(const struct kernel_places *places)
 {
 	struct kallsyms k;
@@ -102,7 +104,7 @@ static void the_second_reading_is_from_the_cache(void)
 	end();
 }
 
-/* Nothing says where these end, or that they are still there. */
+/* The end of these functions is unknown, and they may be removed at any time. */
 static void what_comes_and_goes_is_not_kept(void)
 {
 	struct kernel_places places = write_places(listed, loaded);
@@ -127,7 +129,7 @@ static void other_modules_make_it_useless(void)
 	begin("other-modules");
 	CHECK(!is_kept(&places));
 	CHECK(is_kept(&places));
-	/* How many use a module does not matter. */
+	/* The use count of a module does not matter. */
 	places = write_places(listed, "one 16384 7 two,three, Live 0xffffffffc0000000\n");
 	CHECK(is_kept(&places));
 	places = write_places(listed, "one 16384 1 - Live 0xffffffffc0010000\n");
@@ -137,7 +139,7 @@ static void other_modules_make_it_useless(void)
 	CHECK(!is_kept(&places));
 	places = write_places(listed, "");
 	CHECK(!is_kept(&places));
-	/* Addresses that are hidden: what is loaded cannot be told. */
+	/* Hidden addresses: the loaded modules cannot be compared. */
 	places = write_places(listed, "one 16384 1 - Live 0x0000000000000000\n");
 	CHECK(!is_kept(&places));
 	CHECK(!is_kept(&places));
@@ -185,7 +187,7 @@ static void a_damaged_file_is_not_used(void)
 	size = read(fd, bytes, sizeof(bytes));
 	close(fd);
 	for (ssize_t at = 0; at < 2 * size; at++) {
-		/* Each byte is changed once, then the file is cut at each place. */
+		/* Changes each byte once, then truncates the file at each place. */
 		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 		bytes[at % size] ^= 1;
 		CHECK(write(fd, bytes, (size_t)(at < size ? size : at - size)) >= 0);
@@ -198,7 +200,7 @@ static void a_damaged_file_is_not_used(void)
 	end();
 }
 
-/* A kernel whose names take so many bytes. */
+/* A kernel whose names take `bytes` bytes. */
 static char *long_names(size_t bytes)
 {
 	struct buf b = {0};
@@ -245,7 +247,7 @@ static void the_cache_is_bounded(void)
 	end();
 }
 
-/* A cache of this boot with two functions of the kernel alone, the entries 100 and 101. */
+/* A cache of this boot that contains only two kernel functions, the entries 100 and 101. */
 static void keep_few(const struct symbol_table *t, uint64_t text)
 {
 	char boot[BOOT_ID_SIZE];
@@ -270,7 +272,10 @@ static void keep_few(const struct symbol_table *t, uint64_t text)
 	buf_done(&few);
 }
 
-/* What the cache lacks is read once; what was found before stays the same symbol. */
+/*
+ * /proc/kallsyms is read once for names that the cache lacks; earlier results remain the same
+ * symbols.
+ */
 static void names_that_are_not_kept_are_read(void)
 {
 	struct symbol_options options = {.cached = true};
@@ -319,7 +324,7 @@ static bool is_kept_now(void)
 	return fd >= 0;
 }
 
-/* A store's names and those of traced functions come through the cache, and are whole. */
+/* A store and a session with traced functions get complete names through the cache. */
 static void sessions_read_the_kernel_through_the_cache(void)
 {
 	struct kernel_functions functions;

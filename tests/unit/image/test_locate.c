@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that were recorded: the kept copy of one that is gone, and nothing in its stead. */
+/*
+ * Recorded files: the stored copy of a deleted file is found, and never another file.
+ */
 #include "base/file/cache_dir.h"
 #include "base/clock.h"
 #include "base/memory/xalloc.h"
@@ -87,7 +89,7 @@ static void kept_copy_stands_in_for_one_that_was_rebuilt(void)
 	setenv("XDG_CACHE_HOME", fixture_path("kept"), 1);
 	CHECK_EQ(locate(&f, fixture_path("other"), &err), 0);
 	elf_file_close(f);
-	/* What is still there is not taken from the cache. */
+	/* A file that still exists is not taken from the cache. */
 	CHECK_EQ(locate(&f, fixture_path("program"), &err), 0);
 	CHECK_STR(f ? elf_file_path(f) : "", fixture_path("program"));
 	elf_file_close(f);
@@ -120,7 +122,7 @@ static void what_is_no_file_is_not_opened(void)
 	CHECK(locate(&f, fixture_path(""), &err) != 0);
 }
 
-/* The recorded file: on the device of the test's files, by another inode. */
+/* The recorded file: on the device of the test's files, with another inode. */
 static struct image elsewhere(bool with_build_id)
 {
 	struct image image = recorded();
@@ -159,7 +161,7 @@ static void copies_under_a_root_are_compared_by_build_id_alone(void)
 	CHECK_EQ(locate_under_root(&with, "/bin/same", &err), 0);
 	CHECK_STR(err.text, "");
 	CHECK_EQ(locate_under_root(&with, "/bin/other", &err), -ESTALE);
-	/* Outside of the root the inode decides. */
+	/* Outside of the root the inode is compared. */
 	CHECK_EQ(locate_image(&f, &without, fixture_path("program"), NULL, &err), -ESTALE);
 }
 
@@ -174,7 +176,7 @@ static bool found_by_process(const struct image *image, struct error *err)
 	return !status;
 }
 
-/* This process runs a file with its build-id: /proc/PID/exe. */
+/* This process executes a file with its build-id: /proc/PID/exe. */
 static void processes_are_looked_up_where_they_are_the_recorded_ones(void)
 {
 	struct image image = {.kind = IMAGE_FILE, .pid = getpid()};
@@ -185,11 +187,12 @@ static void processes_are_looked_up_where_they_are_the_recorded_ones(void)
 	image.build_id = *elf_file_build_id(own);
 	elf_file_close(own);
 	CHECK(image.build_id.size);
-	CHECK(found_by_process(&image, &err)); /* live: of this moment */
+	CHECK(found_by_process(&image, &err)); /* no time is recorded: the present */
 	image.pid_seen_ns = clock_ns(CLOCK_REALTIME);
 	CHECK(found_by_process(&image, &err));
 	image.pid_seen_ns -= (uint64_t)86400 * 365 * 1000000000;
-	CHECK(!found_by_process(&image, &err)); /* the pid was another process's then */
+	CHECK(!found_by_process(&image,
+	                        &err)); /* the pid belonged to another process at that time */
 	CHECK(!strstr(err.text, "/proc"));
 	image.pid = 0;
 	image.pid_unproven = true;

@@ -49,7 +49,7 @@ static void empty_names_know_nothing(void)
 	stored_names_free(k);
 }
 
-static const struct build_id nobodys = {20, {0xde, 0xad, 0xbe, 0xef, 1, 2, 3}};
+static const struct build_id unrelated = {20, {0xde, 0xad, 0xbe, 0xef, 1, 2, 3}};
 
 static uint32_t add_image(struct image_table *t, enum image_kind kind, const char *path,
                           const struct build_id *id, const char *const names[], size_t count)
@@ -77,14 +77,14 @@ static void a_file_that_is_gone_keeps_its_names(void)
 	uint32_t gone, other;
 
 	image_table_init(&t);
-	gone = add_image(&t, IMAGE_FILE, "/nowhere/gone", &nobodys, names, 3);
+	gone = add_image(&t, IMAGE_FILE, "/nowhere/gone", &unrelated, names, 3);
 	/* There is a file by that name, but it is another one. */
-	other = add_image(&t, IMAGE_FILE, "/proc/self/exe", &nobodys, names, 2);
+	other = add_image(&t, IMAGE_FILE, "/proc/self/exe", &unrelated, names, 2);
 	s = symbolizer_new(&t, NULL);
 	CHECK_STR(name_at(s, gone, 0x1000), "main");
 	CHECK_STR(name_at(s, gone, 0x1010), "work");
 	CHECK_STR(name_at(s, other, 0x1010), "work");
-	/* One function is one symbol, wherever it was hit. */
+	/* A function is one symbol at all of its addresses. */
 	CHECK(symbolizer_find(s, (struct frame){gone, 0x1000}) ==
 	      symbolizer_find(s, (struct frame){gone, 0x1020}));
 	CHECK(symbolizer_find(s, (struct frame){gone, 0x1000})->named);
@@ -103,7 +103,7 @@ static void another_kernel_keeps_its_names_and_entries(void)
 	uint32_t kernel, module;
 
 	image_table_init(&t);
-	kernel = add_image(&t, IMAGE_KERNEL, "[kernel.kallsyms]", &nobodys, names, 4);
+	kernel = add_image(&t, IMAGE_KERNEL, "[kernel.kallsyms]", &unrelated, names, 4);
 	module = add_image(&t, IMAGE_MODULE, "[ext4]", &(struct build_id){0}, names + 3, 1);
 	s = symbolizer_new(&t, NULL);
 	CHECK_STR(name_at(s, kernel, 0x1030), "vfs_read");
@@ -151,13 +151,13 @@ static void processes_come_back_as_they_were(void)
 	CHECK_STR(process_table_name(t, p->name), "sh");
 	CHECK_STR(process_table_name(t, p->cgroup), "/user.slice");
 	CHECK_EQ(p->instance, 7);
-	CHECK_EQ(p->parent, ID_NONE); /* numbers of another table */
+	CHECK_EQ(p->parent, ID_NONE); /* numbers in another table */
 	CHECK_EQ(p->end_ns, 9);
 	CHECK_EQ(process_table_process(t, q)->cgroup, ID_NONE);
 	CHECK(process_table_process(t, q)->kernel);
 	CHECK_STR(process_table_name(t, process_table_thread_at(t, 0)->name), "worker");
 	CHECK_EQ(process_table_process_count(t), 2);
-	/* Nobody is current: the same pid is somebody else. */
+	/* A stored process is not current: the same pid may belong to another process. */
 	CHECK_EQ(process_table_find_thread(t, 42, 43), ID_NONE);
 	CHECK(process_table_thread(t, 42, 42) != 0);
 	CHECK_EQ(process_table_process_count(t), 3);

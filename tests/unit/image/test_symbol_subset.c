@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbol_subset: names of few places of a file are those that a table of all its symbols gives.
- * Truth: symbolizer_find() without knowing which frames will come.
+ * symbol_subset: the names of a few places in a file are equal to those from a table of all its
+ * symbols. Reference: symbolizer_find() without a list of the frames.
  */
 #include "check.h"
 #include "image/elf/symbol_subset.h"
@@ -21,7 +21,7 @@ static uint64_t next_random(void)
 
 static unsigned doubtful_tables;
 
-/* Made-up tables: what stands at an address, as names and as neighbours. */
+/* Generated tables: names and neighbours at each address. */
 struct made {
 	uint64_t start, size;
 	char name[16];
@@ -92,13 +92,13 @@ static size_t one_table(bool labels)
 	return kept;
 }
 
-static void made_up_tables_say_the_same(void)
+static void generated_tables_give_the_same_names(void)
 {
 	size_t kept = 0;
 
 	for (int i = 0; i < 3000; i++)
 		kept += one_table(false);
-	/* Of some thirty symbols, those around six addresses. */
+	/* Six of about thirty addresses are used, and only symbols around them are kept. */
 	CHECK(kept < 3000 * 25);
 	for (int i = 0; i < 3000; i++)
 		one_table(true);
@@ -154,7 +154,7 @@ static void real_files_say_the_same(void)
 
 int main(void)
 {
-	RUN(made_up_tables_say_the_same);
+	RUN(generated_tables_give_the_same_names);
 	RUN(real_files_say_the_same);
 	return check_end();
 }

@@ -17,7 +17,7 @@
 
 #define AS_USER_ID 65534
 
-/* In the child of a fork: the process becomes the user's. */
+/* Called in the child of a fork: changes to the unprivileged user. */
 static inline void as_user_become(void)
 {
 	if (setgroups(0, NULL) || setgid(AS_USER_ID) || setuid(AS_USER_ID))
@@ -40,12 +40,12 @@ static inline void as_user_become(void)
 		CHECK_EQ(as_user_status_, 0);                                                      \
 	} while (0)
 
-/* False, with the reason: the test is run by an ordinary user. */
+/* False, with the reason, if the test is run by an ordinary user. */
 static inline bool as_user_can(void)
 {
 	if (!geteuid())
 		return true;
-	printf("# not root: no other user can be had\n");
+	printf("# not root: cannot act as another user\n");
 	return false;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_view_fixture: a model of call paths made by hand, with recursion,
- * waiting, a library's function, one that is counted alone, and one still open.
- * Figures in ns are small whole numbers, so that every sum is known.
- * fixture_init() first, fixture_done() last. One thread. Uses: profile, view.
+ * call_view_fixture: a small model of call paths with recursion, waiting, a library function, a
+ * function that is counted and not timed, and an open call. Figures in ns are small integers, so
+ * that each sum is known. fixture_init() first, fixture_done() last. One thread. Uses: profile,
+ * view.
  */
 #ifndef ASSAY_TESTS_CALL_VIEW_FIXTURE_H
 #define ASSAY_TESTS_CALL_VIEW_FIXTURE_H
@@ -104,7 +104,7 @@ static inline void fixture_init(struct call_fixture *f)
 	fixture_path(p, f->main, f->functions[F_SETJMP], 3, 0);
 	f->fib_sort = fixture_path(p, f->fib2, f->functions[F_SORT], 1, 5);
 	f->fib_sort_fib = fixture_path(p, f->fib_sort, f->functions[F_FIB], 1, 6);
-	/* Nothing ever happened there. */
+	/* This path has no calls and no time. */
 	fixture_path(p, f->cmp, f->functions[F_NAMELESS], 0, 0);
 	p->wall_ns = 7000;
 	p->own_ns = 299;

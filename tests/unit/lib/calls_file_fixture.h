@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_file_fixture: a table of calls_fixture.h, read into the model; its paths found, and
- * their times compared. call_paths_free() and free() at the end. One thread. Uses: format.
+ * calls_file_fixture: reads a table of calls_fixture.h into the model, finds its paths, and
+ * compares their times. call_paths_free() and free() at the end. One thread. Uses: format.
  */
 #ifndef ASSAY_TESTS_CALLS_FILE_FIXTURE_H
 #define ASSAY_TESTS_CALLS_FILE_FIXTURE_H
@@ -12,7 +12,10 @@
 
 #include <math.h>
 
-/* Times come out of divisions: equal to a millionth of a nanosecond. */
+/*
+ * Times are results of divisions: they are equal if they differ by less than a millionth of a
+ * nanosecond.
+ */
 #define CHECK_NS(got, want)                                                                        \
 	do {                                                                                       \
 		double got_ns = (got), want_ns = (want);                                           \

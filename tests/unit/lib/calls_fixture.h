@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_fixture: builds a table of call paths by hand, as a runtime would lay it
- * out: two ticks a nanosecond, a thread's record, nodes and waits a chunk each.
- * fx_new() first; free() at the end. One thread. Uses: include/assay/wire.h.
+ * calls_fixture: builds a table of call paths in the layout of the runtime: two ticks for each
+ * nanosecond, a thread's record, and chunks for nodes and waits. fx_new() first; free() at the end.
+ * One thread. Uses: include/assay/wire.h.
  */
 #ifndef ASSAY_TESTS_CALLS_FIXTURE_H
 #define ASSAY_TESTS_CALLS_FIXTURE_H
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FX_BYTES (256 * 1024)
-#define FX_BEGIN 1000000u /* ticks at which it all begins */
+#define FX_BEGIN 1000000u /* ticks at the start of the recording */
 
 struct fx {
 	_Alignas(64) char bytes[FX_BYTES];
@@ -54,7 +54,7 @@ static inline struct fx *fx_new(void)
 	return f;
 }
 
-/* A new chunk; the unit of its first item. */
+/* Adds a chunk; returns the unit of its first item. */
 static inline uint32_t fx_chunk(struct fx *f, uint32_t kind, uint32_t thread, uint64_t used)
 {
 	struct assay_calls_header *h = fx_header(f);
@@ -66,7 +66,7 @@ static inline uint32_t fx_chunk(struct fx *f, uint32_t kind, uint32_t thread, ui
 	return (uint32_t)(((char *)(c + 1) - f->bytes) / ASSAY_CALLS_UNIT);
 }
 
-/* The chunk that has items of this kind for a thread, made if there is none. */
+/* The chunk with items of this kind for a thread; adds it if there is none. */
 static inline struct assay_calls_chunk *fx_find(struct fx *f, uint32_t kind, uint32_t thread)
 {
 	for (uint64_t at = ASSAY_CALLS_PAGE; at < fx_header(f)->used_bytes;
@@ -109,7 +109,7 @@ static inline uint32_t fx_node(struct fx *f, uint32_t thread, uint32_t parent, u
 	return fx_unit_of(f, node);
 }
 
-/* A thread with its root; seen from FX_BEGIN to `last` ticks later, on CPU all the time. */
+/* A thread with its root, from FX_BEGIN to `last` ticks later, always on CPU. */
 static inline uint32_t fx_thread(struct fx *f, int32_t tid, uint64_t last, uint64_t root_net)
 {
 	uint32_t unit = fx_chunk(f, ASSAY_CHUNK_THREAD, 0, 1);

@@ -44,7 +44,7 @@ static inline struct elf_file *open_file(const char *path)
 	struct elf_file *f = NULL;
 
 	if (!path || elf_file_open(&f, path, &err))
-		printf("# cannot open %s\n", path ? path : "what is not mapped");
+		printf("# cannot open %s\n", path ? path : "a file that is not mapped");
 	CHECK(f);
 	return f;
 }

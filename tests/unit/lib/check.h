@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * check: what a unit test needs. A test program runs its functions with RUN
- * and ends with `return check_end();`; it prints TAP, which script/test counts.
+ * check: the functions of a unit test. A test program runs its functions with RUN and ends with
+ * `return check_end();`. It prints TAP, which script/test counts.
  */
 #ifndef ASSAY_TESTS_CHECK_H
 #define ASSAY_TESTS_CHECK_H

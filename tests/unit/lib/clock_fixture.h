@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clock_fixture: clocks and sleep for tests that deal with time, in ns. Any thread. Uses: base. */
+/*
+ * clock_fixture: clocks and sleep for tests of times, in ns. Any thread. Uses: base.
+ */
 #ifndef ASSAY_TESTS_CLOCK_FIXTURE_H
 #define ASSAY_TESTS_CLOCK_FIXTURE_H
 
 #include "base/clock.h"
 
-/* Less than a second; a signal ends it early. */
+/* Sleeps for less than a second; a signal ends it early. */
 static inline void doze(long ns)
 {
 	struct timespec t = {.tv_nsec = ns};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctf_fixture: a directory for traces, files of given bytes, and all events of a stream
- * by the rule of tags/tag_stream.h.
+ * ctf_fixture: a directory for traces, files of given bytes, and all events of a stream by the
+ * rules of tags/tag_stream.h.
  */
 #ifndef ASSAY_TESTS_CTF_FIXTURE_H
 #define ASSAY_TESTS_CTF_FIXTURE_H
@@ -30,11 +30,12 @@ struct seen_event {
 
 struct all {
 	VEC(struct seen_event) events;
-	uint64_t lost, gaps, backwards; /* backwards: pieces that begin before the last one's end */
+	uint64_t lost, gaps,
+	        backwards; /* backwards: pieces that begin before the end of the previous one */
 	struct error err;
 };
 
-/* xorshift: the same numbers each time. */
+/* xorshift: the same sequence in each run. */
 static inline uint64_t random_below(uint64_t limit)
 {
 	fixture_random ^= fixture_random << 13;
@@ -58,7 +59,7 @@ static inline void fixture_end(void)
 	nftw(fixture_directory, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A path in the directory; the caller's to free. */
+/* A path in the directory; the caller frees it. */
 static inline char *place(const char *name)
 {
 	return xasprintf("%s/%s", fixture_directory, name);
@@ -109,7 +110,7 @@ static inline int read_stream(struct tag_recording *r, uint32_t stream, struct a
 	return rc;
 }
 
-/* 0: all events of a stream are in `all`; or what opening or reading gave. */
+/* Returns 0: all events of a stream are in `all`; or the result of opening or reading. */
 static inline int read_all(const char *path, uint32_t stream, struct all *all)
 {
 	struct tag_recording *r;

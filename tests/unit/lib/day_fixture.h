@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * day_fixture: a machine that never was: two CPUs, a timer, on each CPU a shell that starts a
- * process after the other, and the truth about all of it. Its events go to a sink, in the order
- * of time. What the windows said of it is kept beside the truth, by the test.
+ * day_fixture: a simulated machine with two CPUs and a timer. On each CPU a shell starts one
+ * process after the other. The fixture records the true figures and sends the events to a sink in
+ * time order. The test compares the figures of windows with them.
  */
 #ifndef ASSAY_TESTS_DAY_FIXTURE_H
 #define ASSAY_TESTS_DAY_FIXTURE_H
@@ -25,13 +25,13 @@
 
 struct options {
 	uint64_t seconds;
-	double instances; /* a second */
+	double instances; /* for each second */
 	uint32_t names;
 	uint32_t processes_max;
-	bool edges; /* ticks are dropped up to the very end of windows */
+	bool edges; /* ticks are dropped up to the end of windows */
 };
 
-/* What happened: of a window, and of all. */
+/* The true figures of a window, or of the whole simulation. */
 struct truth {
 	uint64_t due, seen, dropped, missing, busy_ns, lost_events;
 };
@@ -39,9 +39,9 @@ struct truth {
 enum step { STEP_WAKE, STEP_FORK, STEP_SWITCH, STEP_EXEC, STEP_END };
 
 struct cpu {
-	uint64_t at, tick; /* of its next step and its next tick */
+	uint64_t at, tick; /* time of its next step and its next tick */
 	enum step step;
-	int32_t pid; /* who runs */
+	int32_t pid; /* the running process */
 	int32_t child;
 	uint32_t name;
 	uint64_t busy_since, job_began;
@@ -56,11 +56,11 @@ struct day {
 	struct truth now, all;
 	uint64_t window_end_ns, end_ns;
 	uint64_t windows, generated, seed;
-	uint32_t *of_name; /* processes of each name that were executed */
+	uint32_t *of_name; /* number of executed processes of each name */
 	int32_t next_pid;
 	int status;
 	struct error err;
-	/* What was seen, and where it was not what was to be seen. */
+	/* Figures of the windows, and differences. */
 	struct truth ledger;
 	uint64_t wrong_windows, wrong_busy, wrong_samples, half_bytes, bytes;
 	size_t early_heap, late_heap;
@@ -156,12 +156,12 @@ static inline void tell_sample(struct day *d, uint32_t cpu, uint64_t time)
 	deliver(d, &e);
 }
 
-/* A tick of the timer: a sample, or one that found no room, or nothing. */
+/* A tick of the timer causes a sample, a lost sample, or nothing. */
 static inline void tick(struct day *d, uint32_t cpu)
 {
 	struct cpu *c = &d->cpus[cpu];
 	uint64_t time = c->tick, late = 4000 + dice(d, 3000);
-	/* Whether a tick was missed is known half a period later: then it is the next window's. */
+	/* A missing tick is detected half a period later, which may be in the next window. */
 	bool edge = time + PERIOD_NS > d->window_end_ns && !d->o.edges;
 	uint32_t fate = dice(d, 1000);
 	struct event lost = {.kind = EVENT_LOST, .attr = 1, .cpu = cpu, .time_ns = time + late};
@@ -182,7 +182,7 @@ static inline void tick(struct day *d, uint32_t cpu)
 	}
 }
 
-/* The shell of the CPU forks, the child runs another program or does not, and is gone. */
+/* The shell of the CPU forks; the child may execute another program, and exits. */
 static inline void step(struct day *d, uint32_t cpu)
 {
 	struct cpu *c = &d->cpus[cpu];
@@ -231,7 +231,7 @@ static inline void step(struct day *d, uint32_t cpu)
 	}
 }
 
-/* The generator is at the boundary: what is its truth of the window goes with it. */
+/* At a boundary: stores the true figures of the window. */
 static inline void end_window(struct day *d)
 {
 	for (uint32_t i = 0; i < CPUS; i++)
@@ -285,13 +285,13 @@ static inline void begin_day(struct day *d)
 		e.comm.name = "sh";
 		deliver(d, &e);
 	}
-	d->generated = CPUS + 1; /* with the idle process */
+	d->generated = CPUS + 1; /* including the idle process */
 	d->next_pid = 1000;
 	d->window_end_ns = START_NS + WINDOW_NS;
 	d->end_ns = START_NS + d->o.seconds * SECOND;
 }
 
-/* Whatever comes next on either CPU, in the order of time. */
+/* Generates the next events of both CPUs in time order. */
 static inline void live(struct day *d, struct profile_windows *w)
 {
 	while (!d->status) {
@@ -301,7 +301,7 @@ static inline void live(struct day *d, struct profile_windows *w)
 
 		for (uint32_t i = 0; i < CPUS; i++) {
 			const struct cpu *c = &d->cpus[i];
-			/* What a step does takes a moment: ticks in it come after it. */
+			/* A step takes some time; ticks within it come after it. */
 			uint64_t at = c->at < c->tick + 20000 ? c->at : c->tick;
 
 			if (at < next) {
@@ -311,7 +311,7 @@ static inline void live(struct day *d, struct profile_windows *w)
 			}
 		}
 		if (next + 50000 >= d->window_end_ns) {
-			/* Nothing is halfway at a boundary. */
+			/* A boundary is never within a step. */
 			for (uint32_t i = 0; i < CPUS; i++)
 				if (d->cpus[i].at < d->window_end_ns + 1000)
 					d->cpus[i].at = d->window_end_ns + 1000 + 40000 * i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fixture: a scratch folder, files in it, and programs built for a test.
- * fixture_begin() first, fixture_end() last; the folder goes with it.
+ * fixture: a scratch directory, files in it, and programs that are built for a test.
+ * fixture_begin() first; fixture_end() last, which removes the directory.
  */
 #ifndef ASSAY_TESTS_FIXTURE_H
 #define ASSAY_TESTS_FIXTURE_H
@@ -32,7 +32,7 @@ static inline void fixture_end(void)
 		printf("# cannot remove %s\n", fixture_dir);
 }
 
-/* The path of a file in the folder; good for eight more calls. */
+/* The path of a file in the directory; valid for eight more calls. */
 static inline const char *fixture_path(const char *name)
 {
 	static char paths[8][256];
@@ -51,7 +51,7 @@ static inline bool fixture_write(const char *name, const void *bytes, size_t siz
 	return out && !fclose(out) && done;
 }
 
-/* What a small file in the folder holds, "" where there is none; one at a time. */
+/* The contents of a small file in the directory, "" if there is none; valid until the next call. */
 static inline const char *fixture_text(const char *name)
 {
 	static char text[256];
@@ -68,13 +68,13 @@ static inline const char *fixture_text(const char *name)
 	return text;
 }
 
-/* No file is left in the folder, none with another name either. */
+/* True if the directory contains no file. */
 static inline bool fixture_is_empty(void)
 {
 	return !rmdir(fixture_dir) && !mkdir(fixture_dir, 0700);
 }
 
-/* Runs a shell command in the folder; true where it succeeds. */
+/* Runs a shell command in the directory; true if it succeeds. */
 __attribute__((format(printf, 1, 2))) static inline bool fixture_run(const char *fmt, ...)
 {
 	char command[2048];
@@ -87,7 +87,7 @@ __attribute__((format(printf, 1, 2))) static inline bool fixture_run(const char 
 	return system(command) == 0;
 }
 
-/* What nm says of a symbol: true where it is there. */
+/* Finds a symbol in the output of nm; true if it exists. */
 static inline bool fixture_nm(const char *file, const char *symbol, uint64_t *address,
                               uint64_t *size)
 {

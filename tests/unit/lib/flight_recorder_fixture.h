@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flight_recorder_fixture: a machine that is made up, and recorded by a flight recorder: whatever
- * it did is known by arithmetic.
+ * flight_recorder_fixture: a simulated machine that a flight recorder records. Its figures are
+ * known by arithmetic.
  */
 #ifndef ASSAY_TESTS_RING_SINK_FIXTURE_H
 #define ASSAY_TESTS_RING_SINK_FIXTURE_H
@@ -20,11 +20,11 @@
 #define START (1000000 * MS)
 #define CPUS 2
 #define LATE 5000      /* ns from a tick to its sample */
-#define SETTLED 100000 /* ns before a millisecond: no record of it is there yet */
+#define SETTLED 100000 /* ns before a millisecond: no record has this time yet */
 
 /*
- * A tick a millisecond and CPU, of which CPU 1 leaves out every 97th. In each 5 ms a CPU is
- * busy in the first 3, idle in the others.
+ * Each CPU has a tick each millisecond; CPU 1 omits every 97th. In each 5 ms a CPU is busy in the
+ * first 3, and idle in the others.
  */
 struct machine {
 	struct session_sink *sink;
@@ -33,7 +33,7 @@ struct machine {
 	struct buf out;
 	struct recording whole;
 	uint64_t now_ms;
-	uint64_t lost; /* told so far */
+	uint64_t lost; /* reported so far */
 	uint32_t outer;
 	unsigned errors;
 };
@@ -53,7 +53,7 @@ static inline bool is_missing(uint64_t ms, uint32_t cpu)
 	return cpu == 1 && ms % 97 == 50;
 }
 
-/* Which pid is busy: 50 is one program after the other, 60 was there before all. */
+/* The busy pid: 50 is a sequence of programs, 60 existed before the recording. */
 static inline int32_t runs(uint64_t ms, uint32_t cpu)
 {
 	return !is_busy(ms) ? 0 : cpu ? 60 : 50;
@@ -191,7 +191,7 @@ static inline void put_tick(struct machine *m, uint64_t ms, uint32_t cpu)
 	put(m, e, cpu);
 }
 
-/* CPU 1's ring was full: three records, every 500 ms. */
+/* The ring of CPU 1 was full: three lost records, every 500 ms. */
 static inline void put_lost(struct machine *m, uint64_t ms)
 {
 	struct event e = event_of(EVENT_LOST, 60, time_of(ms, 1) + 200000);
@@ -201,7 +201,7 @@ static inline void put_lost(struct machine *m, uint64_t ms)
 	m->lost += 3;
 }
 
-/* What ran before, and the births that are to leave the memory. */
+/* Processes that existed before, and forks that the recorder later evicts. */
 static inline void put_first(struct machine *m)
 {
 	put_map(m, -1, "[kernel.kallsyms]_text", 0);
@@ -220,7 +220,7 @@ static inline void put_births(struct machine *m, uint64_t ms)
 	if (ms == 1000) {
 		put_task(m, EVENT_EXIT, 50, 60, now);
 	} else if (ms == 1004) {
-		/* The same pid, another process; then another program in it. */
+		/* The same pid for a new process, which then executes a program. */
 		put_task(m, EVENT_FORK, 50, 60, now);
 		put_comm(m, 50, "first", true, now + 1000);
 		put_map(m, 50, "/bin/first", now + 2000);
@@ -238,7 +238,7 @@ static inline void append(struct machine *m)
 	buf_clear(&m->out);
 }
 
-/* In every third second CPU 0 has 30 ms stolen, and the recorder takes 6 ms; else none. */
+/* In every third second, CPU 0 has 30 ms of steal time and the recorder uses 6 ms; else none. */
 static inline uint64_t in_thirds(uint64_t ns)
 {
 	uint64_t third = ns / (3000 * MS) * 1000 * MS, rest = ns % (3000 * MS);
@@ -299,7 +299,7 @@ static inline void run_to(struct machine *m, uint64_t ms)
 	append(m);
 }
 
-/* A machine that has run so far, and its recorder. */
+/* Starts a machine and its recorder. */
 static inline void machine_start(struct machine *m, const struct flight_recorder_options *options,
                                  uint64_t ms)
 {
@@ -308,7 +308,7 @@ static inline void machine_start(struct machine *m, const struct flight_recorder
 	run_to(m, ms);
 }
 
-/* The account of it all, as a session gives it. */
+/* Fills in the account of the whole time, as a session does. */
 static inline void account_whole(struct machine *m)
 {
 	struct account *a = &m->whole.account;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inline_fixture: nest.c, a program whose function `work` has three functions
- * inlined into each other, and what is to be found there.
+ * inline_fixture: nest.c, a program whose function `work` has three functions inlined into each
+ * other, and the expected results.
  */
 #ifndef ASSAY_TESTS_INLINE_FIXTURE_H
 #define ASSAY_TESTS_INLINE_FIXTURE_H

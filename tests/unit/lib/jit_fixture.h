@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* jit_fixture: jitdumps made in memory. Uses: base. */
+/*
+ * jit_fixture: jitdumps in memory. Uses: base.
+ */
 #ifndef ASSAY_TESTS_JIT_FIXTURE_H
 #define ASSAY_TESTS_JIT_FIXTURE_H
 
@@ -41,7 +43,7 @@ static inline void dump_record(struct buf *b, uint32_t id, uint64_t time, const 
 	buf_add(b, body->data, body->size);
 }
 
-/* Code of `size` bytes, all of them `fill`. */
+/* Code of `size` bytes, all equal to `fill`. */
 static inline void dump_load(struct buf *b, uint64_t time, uint64_t address, uint64_t size,
                              uint64_t index, const char *name, char fill)
 {
@@ -75,7 +77,7 @@ static inline void dump_move(struct buf *b, uint64_t time, uint64_t from, uint64
 	buf_done(&body);
 }
 
-/* Two lines of a file, the first `shift` behind the address, the second 8 further. */
+/* Two lines of a file, the first `shift` after the address, the second 8 further. */
 static inline void dump_lines(struct buf *b, uint64_t time, uint64_t address, uint64_t shift,
                               const char *file, int first, int second)
 {

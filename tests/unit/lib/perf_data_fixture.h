@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tests of perf.data share: events as lines of text, so that what was
- * written and what is read can be compared, and files made in memory.
+ * Shared code of the tests of perf.data: events as lines of text, so that written and read events
+ * can be compared, and files in memory.
  */
 #ifndef ASSAY_TESTS_PERF_DATA_FIXTURE_H
 #define ASSAY_TESTS_PERF_DATA_FIXTURE_H
@@ -20,7 +20,7 @@
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
-/* The clock that `record` samples with. */
+/* The clock with which `record` samples. */
 static inline struct perf_event_attr fixture_clock(void)
 {
 	return (struct perf_event_attr){
@@ -107,10 +107,10 @@ static inline void fixture_put_event(struct buf *text, const struct event *e)
 	buf_putc(text, '\n');
 }
 
-/* What a reading gave. */
+/* The results of reading. */
 struct fixture_read {
 	struct recording r;
-	struct buf text; /* a line an event */
+	struct buf text; /* one line for each event */
 	struct error err;
 	int rc;
 	unsigned begun, ended;
@@ -139,7 +139,7 @@ static inline int fixture_end(void *ctx, const struct recording *r, struct error
 	return 0;
 }
 
-/* Reads a copy that is a block of its own, so that sanitizers see where it ends. */
+/* Reads a copy in its own allocation, so that sanitizers detect a read beyond its end. */
 static inline void fixture_read_with(struct fixture_read *got, const void *bytes, size_t size,
                                      const struct perf_data_read_options *options)
 {
@@ -174,7 +174,7 @@ static inline void fixture_done(struct fixture_read *got)
 	buf_done(&got->text);
 }
 
-/* Any warning that has these words in it. */
+/* True if a warning contains these words. */
 static inline bool fixture_warned(const struct fixture_read *got, const char *words)
 {
 	vec_each (text, &got->r.warnings)
@@ -193,7 +193,7 @@ static inline void fixture_u32(struct buf *b, uint32_t low, uint32_t high)
 	fixture_u64(b, (uint64_t)high << 32 | low);
 }
 
-/* A record of the given body. */
+/* A record with the given body. */
 static inline void fixture_record(struct buf *out, uint32_t type, uint16_t misc, const void *body,
                                   size_t size)
 {
@@ -203,7 +203,7 @@ static inline void fixture_record(struct buf *out, uint32_t type, uint16_t misc,
 	buf_add(out, body, size);
 }
 
-/* A file in memory: the attrs (id i + 1 each), then the records, no features. */
+/* A file in memory: the attrs (with id i + 1), then the records, no features. */
 static inline void fixture_file(struct buf *out, const struct perf_event_attr *attrs, size_t count,
                                 const struct buf *records)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process_fixture: a process table with its images, and the events that it is fed with. */
+/*
+ * process_fixture: a process table with its images, and functions that send events to it.
+ */
 #ifndef ASSAY_TESTS_PROCESS_FIXTURE_H
 #define ASSAY_TESTS_PROCESS_FIXTURE_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process_world: a table of processes, with the images that its maps are of. */
+/*
+ * process_world: a process table, with the images of its mappings.
+ */
 #ifndef ASSAY_TESTS_PROCESS_WORLD_H
 #define ASSAY_TESTS_PROCESS_WORLD_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Samples with registers and a copy of the stack, and rings that are filled as the kernel does. */
+/*
+ * Samples with registers and a copy of the stack, and rings that are filled as the kernel fills
+ * them.
+ */
 #ifndef ASSAY_TESTS_RING_FIXTURE_H
 #define ASSAY_TESTS_RING_FIXTURE_H
 
@@ -29,7 +32,7 @@ static inline void decoder_for(struct perf_decoder *d, const struct perf_event_a
 	perf_decoder_seal(d);
 }
 
-/* Up to the chain, as the kernel writes it. */
+/* The part of a sample before the chain, as the kernel writes it. */
 static inline void put_head(struct buf *body, uint64_t time_ns)
 {
 	fixture_u64(body, 1);
@@ -73,7 +76,7 @@ static inline void ring_init(struct test_ring *r)
 	r->ring = (struct perf_ring){.page = &r->page, .data = r->data, .size = RING_BYTES};
 }
 
-/* As the kernel does it: byte by byte round the end. False: no room. */
+/* Writes byte by byte around the end of the ring, as the kernel. False: not enough space. */
 static inline bool ring_put(struct test_ring *r, const struct buf *record)
 {
 	if (r->page.data_head + record->size - r->page.data_tail > RING_BYTES)

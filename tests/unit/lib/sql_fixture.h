@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql_fixture: queries of tables over a model, and their answers as text. One thread. Uses: sql.
+ * sql_fixture: queries over the tables of a model, and their results as text. One thread. Uses:
+ * sql.
  */
 #ifndef ASSAY_TESTS_SQL_FIXTURE_H
 #define ASSAY_TESTS_SQL_FIXTURE_H
@@ -15,11 +16,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the last question that was asked: its rows, and why it failed. */
+/* The rows of the last query, and its error. */
 static struct buf sql_rows;
 static char sql_failure[1024];
 
-/* Rows as text: a|b|c, a line each; numbers to four places. */
+/* Rows as text: a|b|c, one on each line; numbers with four decimals. */
 static inline int add_row(void *ctx, uint64_t row, const struct sql_value *values, size_t count,
                           struct error *err)
 {
@@ -53,7 +54,7 @@ static inline const char *ask(struct sql *s, const char *question)
 	return ret ? "failed" : buf_text(&sql_rows);
 }
 
-/* Why it cannot be asked; "" where it can. */
+/* The error of a query; "" if it has none. */
 static inline const char *refusal(struct sql *s, const char *question)
 {
 	struct error err = {0};
@@ -79,7 +80,7 @@ static inline struct sql *opened(void)
 	return s;
 }
 
-/* Every value of every table can be had. */
+/* Reads each value of each table. */
 static inline void look_at_all(struct sql *s)
 {
 	for (const struct sql_columns *c = sql_columns; c->name; c++) {
@@ -91,7 +92,7 @@ static inline void look_at_all(struct sql *s)
 	}
 }
 
-/* References lead somewhere: of calls, of stacks, of samples. */
+/* Checks that references of calls, stacks and samples refer to existing rows. */
 static inline void hold_together(struct sql *s)
 {
 	answer(s, "SELECT count(*) FROM calls WHERE parent NOT IN (SELECT id FROM calls)", "0\n");

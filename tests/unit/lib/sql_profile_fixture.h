@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql_profile_fixture: tables over the profile of view_fixture.h, and a folder for files:
+ * sql_profile_fixture: tables over the profile of view_fixture.h, and a directory for files:
  * folder_make() first, folder_take_away() last. One thread. Uses: profile, sql, symbol.
  */
 #ifndef ASSAY_TESTS_SQL_PROFILE_FIXTURE_H
@@ -28,7 +28,7 @@ static inline void folder_take_away(void)
 		printf("# cannot remove %s\n", folder);
 }
 
-/* Of a file in the folder; one at a time. */
+/* The path of a file in the directory; valid until the next call. */
 static inline const char *path_of(const char *name)
 {
 	static char path[128];

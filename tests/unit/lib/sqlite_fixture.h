@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sqlite_fixture: a database's file as SQLite alone reads and changes it, with nothing of ours.
- * One thread.
+ * sqlite_fixture: reads and changes a database file with SQLite alone, without assay's code. One
+ * thread.
  */
 #ifndef ASSAY_TESTS_SQLITE_FIXTURE_H
 #define ASSAY_TESTS_SQLITE_FIXTURE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* All rows of a query, "a|b;c|d"; good until the next call. */
+/* All rows of a query, "a|b;c|d"; valid until the next call. */
 static inline const char *sqlite_text(const char *path, const char *query)
 {
 	static char answer[4096];
@@ -39,7 +39,7 @@ static inline const char *sqlite_text(const char *path, const char *query)
 	return answer;
 }
 
-/* The first column of the first row; -1 and a word about it where there is none. */
+/* The first column of the first row; -1 and a message if there is none. */
 static inline int64_t sqlite_number(const char *path, const char *sql)
 {
 	sqlite3_stmt *s = NULL;

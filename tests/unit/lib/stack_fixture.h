@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stack_fixture: samples of this very program, as the kernel would take them:
- * registers and a copy of the stack from a signal handler, the process table
- * from /proc/self/maps, and the call chain as the C library's backtrace() sees
- * it, for the truth.
+ * stack_fixture: samples of this program as the kernel takes them: registers and a copy of the
+ * stack from a signal handler, the process table from /proc/self/maps, and the call chain of the C
+ * library's backtrace() as reference.
  */
 #ifndef ASSAY_TESTS_STACK_FIXTURE_H
 #define ASSAY_TESTS_STACK_FIXTURE_H
@@ -31,8 +30,8 @@ struct snapshot {
 	size_t wanted;
 	void **truth; /* TRUTH_MAX */
 	int truth_count, truth_start;
-	void (*then)(void);         /* called in the handler, before it returns */
-	volatile sig_atomic_t busy; /* what was taken is not to be replaced yet */
+	void (*then)(void);         /* called in the handler before it returns */
+	volatile sig_atomic_t busy; /* the sample must not be replaced yet */
 };
 
 static struct snapshot snapshot;
@@ -48,7 +47,7 @@ static void take_registers(const ucontext_t *u)
 		snapshot.regs[i] = (uint64_t)u->uc_mcontext.gregs[order[i]];
 }
 
-/* Where the mapping ends; without the C library's streams, as it may be what was interrupted. */
+/* The end of the mapping; without stdio, which the signal may have interrupted. */
 static uintptr_t stack_end(uintptr_t sp)
 {
 	static char text[1 << 18];
@@ -109,11 +108,12 @@ static inline void snapshot_init(void)
 	snapshot.truth = calloc(TRUTH_MAX, sizeof(*snapshot.truth));
 	snapshot.wanted = STACK_COPY_MAX;
 	sigaction(SIGUSR1, &action, NULL);
-	action.sa_flags = SA_SIGINFO | SA_RESTART; /* it does not interrupt itself */
+	action.sa_flags =
+	        SA_SIGINFO | SA_RESTART; /* the signal does not interrupt its own handler */
 	sigaction(SIGPROF, &action, NULL);
 }
 
-/* A sample right here. */
+/* Takes a sample at this place. */
 static inline void snapshot_take(size_t wanted)
 {
 	snapshot.wanted = wanted;
@@ -136,7 +136,10 @@ static inline struct event snapshot_event(void)
 	};
 }
 
-/* What a recorder would have told of this process. `hidden`: a path that is told wrong. */
+/*
+ * Sends the mappings of this process as a recorder does. `hidden`: a path that is replaced by a
+ * wrong one.
+ */
 static inline void tell_maps(struct process_table *t, const char *hidden)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* store_check: what the tests of a store's history ask of its file, at `path`. */
+/*
+ * store_check: checks that tests of a store's history make on its file, at `path`.
+ */
 #ifndef ASSAY_TESTS_STORE_CHECK_H
 #define ASSAY_TESTS_STORE_CHECK_H
 
@@ -30,7 +32,7 @@ static int64_t number(const char *sql)
 	return sqlite_number(path, sql);
 }
 
-/* Rows that refer to one that is not there. */
+/* Rows that refer to a missing row. */
 static void check_refers(const char *table, const char *column, const char *to)
 {
 	char sql[192];

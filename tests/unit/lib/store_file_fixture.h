@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_file_fixture: a store in a directory of the test's own, and another reader's view of
- * it: SQLite itself. place_make() first, place_take_away() last; begin() makes a new store and
- * a world that is measured into it, end() ends both and has the file checked. One thread.
- * Uses: store.
+ * store_file_fixture: a store in a directory of the test, and an independent reader of it: SQLite
+ * itself. place_make() first, place_take_away() last; begin() creates a new store and a world that
+ * is measured into it, end() closes both and checks the file. One thread. Uses: store.
  */
 #ifndef ASSAY_TESTS_STORE_FILE_FIXTURE_H
 #define ASSAY_TESTS_STORE_FILE_FIXTURE_H

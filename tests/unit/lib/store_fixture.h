@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_fixture: a machine with two CPUs that is simulated event by event, and measured into
- * a store. A mill's programs come and go on it, a server with threads of its own stays. The
- * same seed gives the same events.
+ * store_fixture: a simulated machine with two CPUs whose events are measured into a store. The
+ * programs of a mill start and exit, and a server with several threads stays. The same seed gives
+ * the same events.
  */
 #ifndef ASSAY_TESTS_STORE_FIXTURE_H
 #define ASSAY_TESTS_STORE_FIXTURE_H
@@ -23,25 +23,25 @@
 #define HOUR (3600 * SECOND)
 #define DAY (24 * HOUR)
 #define MILL_CPUS 2
-/* 2026-01-01 0:00 UTC, and a clock that began a day before. */
+/* 2026-01-01 0:00 UTC; the clock started one day before. */
 #define MILL_WALL (UINT64_C(1767225600) * SECOND)
 #define MILL_CLOCK (DAY + 12345)
 
 struct mill_cpu {
-	int32_t pid, tid; /* who runs; 0: idle */
-	uint64_t next_ns; /* when that changes */
+	int32_t pid, tid; /* the running thread; 0: idle */
+	uint64_t next_ns; /* time of the next switch */
 	uint64_t tick_ns;
 	int program;
 };
 
 struct mill {
-	/* to be set before mill_begin() */
+	/* set before mill_begin() */
 	uint64_t period_ns, window_ns, seed;
-	uint64_t run_ns, rest_ns; /* averages: of a program's life, of idle time between two */
-	uint32_t programs;        /* different ones */
+	uint64_t run_ns, rest_ns; /* averages: lifetime of a program, idle time between two */
+	uint32_t programs;        /* number of different programs */
 	uint32_t functions;       /* of each */
 	bool leaves;              /* no callers */
-	const char *path;         /* of the store; NULL: a profile alone, `whole` */
+	const char *path;         /* of the store; NULL: only a profile, `whole` */
 	struct store_options options;
 	bool keep;              /* store_retention() after each window */
 	struct store_rate rate; /* of each window; period_ns may change between two */
@@ -54,7 +54,7 @@ struct mill {
 	struct recording recording;
 	struct store *store;
 	struct profile_windows *windows;
-	struct profile *whole; /* the same events without windows: the truth */
+	struct profile *whole; /* the same events without windows, as reference */
 	struct profile_builder *builder;
 	struct event_sink sinks[2];
 	size_t sink_count;
@@ -68,7 +68,9 @@ static uint64_t mill_random(struct mill *m)
 	return hash_u64(++m->seed);
 }
 
-/* An exponential's stand-in: from a tenth of the average to about twice it. */
+/*
+ * An approximation of an exponential distribution: from a tenth of the average to about twice it.
+ */
 static uint64_t mill_span(struct mill *m, uint64_t average)
 {
 	return average / 10 + mill_random(m) % (average * 9 / 5 + 1);
@@ -142,7 +144,7 @@ static void mill_start(struct mill *m, uint32_t cpu)
 	char name[32], path[48];
 
 	c->program = (int)(mill_random(m) % m->programs);
-	/* Every eighth time it is the server that has work. */
+	/* Every eighth time the server runs. */
 	if (mill_random(m) % 8) {
 		c->pid = m->last_pid = m->last_pid % 4000000 + 2;
 		snprintf(name, sizeof(name), "prog%d", c->program);
@@ -172,7 +174,7 @@ static void mill_stop(struct mill *m, uint32_t cpu)
 	c->next_ns += mill_span(m, m->rest_ns);
 }
 
-/* Functions are hit the more seldom the higher their number; so are deep paths. */
+/* Functions with higher numbers are used less often; the same is true for deep paths. */
 static uint32_t mill_pick(struct mill *m, uint32_t count)
 {
 	uint64_t r = mill_random(m);
@@ -200,7 +202,7 @@ static void mill_tick(struct mill *m, uint32_t cpu)
 	}
 	if (c->pid) {
 		chain[count++] = CHAIN_CONTEXT_USER;
-		/* Each function calls four others, one of them most of the time. */
+		/* Each function calls four others, one of them in most cases. */
 		for (uint32_t i = depth; i-- > 0;) {
 			chain[count + i] =
 			        0x401000 + 0x100 * (uint64_t)function + mill_random(m) % 3 * 16;
@@ -289,7 +291,7 @@ static void mill_people(struct mill *m)
 	}
 }
 
-/* now_ns 0: from the beginning of time; else the mill goes on there, measured anew. */
+/* now_ns 0: starts at time zero; else the mill continues from there in a new measurement. */
 static void mill_begin(struct mill *m)
 {
 	struct profile_windows_options wo = {
@@ -380,7 +382,7 @@ static void mill_account(struct mill *m, struct recording *r)
 		                                                .end_ns = m->now_ns});
 }
 
-/* The measurement ends; the mill could go on. */
+/* The measurement ends; the mill can continue. */
 static void mill_end(struct mill *m, const char *why)
 {
 	mill_account(m, &m->recording);
@@ -402,7 +404,7 @@ static void mill_end(struct mill *m, const char *why)
 	recording_done(&m->recording);
 }
 
-/* All of a measurement, of a mill that is new. */
+/* A complete measurement of a new mill. */
 static void mill_measure(struct mill *m, uint64_t length_ns)
 {
 	mill_begin(m);
@@ -410,10 +412,10 @@ static void mill_measure(struct mill *m, uint64_t length_ns)
 	mill_end(m, "stopped");
 }
 
-/* A name in a directory of the test's own; store_fixture_remove() removes its files. */
+/* A path in a directory of the test; store_fixture_remove() removes its files. */
 static void store_fixture_path(char path[64])
 {
-	/* In memory where that can be: each window waits for its disk otherwise. */
+	/* In memory if possible: otherwise each window waits for its disk. */
 	snprintf(path, 64, "%s/assay-store-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
 	         (int)getpid());
 	mkdir(path, 0700);
@@ -431,7 +433,7 @@ static void store_fixture_remove(const char *path)
 	}
 }
 
-/* At the test's end. */
+/* Called at the end of the test. */
 static void store_fixture_end(const char *path)
 {
 	char name[96];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_world: windows of a measurement, made by hand: who ran is told by events as the
- * kernel tells it, samples by the frames they stand in, and all sums are known.
+ * store_world: windows of a simulated measurement: processes are reported by the events of the
+ * kernel, samples have known frames, and all sums are known.
  *
  * world_init(); then any number of: world_fork(), world_name(), world_exit(), world_sample(),
- * world_ran(); world_window() writes what was made since the last one, and forgets the rows.
+ * world_ran(); world_window() writes the data since the last call, and clears the rows.
  * world_done(). One thread. Uses: profile, store.
  */
 #ifndef ASSAY_TESTS_STORE_WORLD_H
@@ -24,7 +24,7 @@ struct world {
 	uint32_t program, library, kernel;
 	uint64_t now_ns;  /* recording's clock */
 	uint64_t samples; /* in the window so far */
-	int64_t set_ns;   /* the wall's clock was set by that */
+	int64_t set_ns;   /* the wall clock was set by this amount */
 };
 
 static inline uint32_t world_image(struct world *w, enum image_kind kind, const char *path,
@@ -40,7 +40,7 @@ static inline uint32_t world_image(struct world *w, enum image_kind kind, const 
 	return image_table_add(&w->p->images, &image);
 }
 
-/* A new profile, as after a restart, or as when all that was dead is forgotten. */
+/* A new profile, as after a restart, or after exited processes were removed. */
 static inline void world_images(struct world *w, uint64_t kernel_base)
 {
 	struct profile_event *e;
@@ -103,7 +103,7 @@ static inline void world_exit(struct world *w, int32_t pid, int32_t tid)
 	process_table_event(w->p->processes, &e);
 }
 
-/* `count` samples of a thread: `outer` called `inner`, both in the program; 1 ms each. */
+/* Adds `count` samples of a thread, 1 ms each: `outer` called `inner`, both in the program. */
 static inline void world_sample(struct world *w, int32_t pid, int32_t tid, uint64_t outer,
                                 uint64_t inner, uint64_t count)
 {
@@ -120,7 +120,7 @@ static inline void world_sample(struct world *w, int32_t pid, int32_t tid, uint6
 	w->samples += count;
 }
 
-/* The same in one frame of any image. */
+/* The same with one frame of any image. */
 static inline void world_sample_at(struct world *w, int32_t pid, uint32_t image, uint64_t offset,
                                    bool kernel, uint64_t count)
 {
@@ -145,7 +145,7 @@ static inline void world_ran(struct world *w, int32_t pid, uint64_t oncpu_ns, ui
 	l->blocked_ns = blocked_ns;
 }
 
-/* The next one: as wide as a window, whatever happened in it took a moment. */
+/* Ends the next window; its contents count as one moment. */
 static inline int world_window(struct world *w, struct store *s, uint64_t number, struct error *err)
 {
 	struct store_buffer buffer = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbol_fixture: a symbolizer for one image, and a program whose functions are known.
- * subject_start() or subject_open() first, subject_end() last; functions_build() makes the
- * program in the folder of fixture.h: `functions`, and `linked`, whose symbols and lines are in
- * linked.debug alone. One thread. Uses: image, symbol.
+ * symbol_fixture: a symbolizer for one image, and a program with known functions. subject_start()
+ * or subject_open() first, subject_end() last; functions_build() builds the program in the
+ * directory of fixture.h: `functions`, and `linked`, whose symbols and lines are only in
+ * linked.debug. One thread. Uses: image, symbol.
  */
 #ifndef ASSAY_TESTS_SYMBOL_FIXTURE_H
 #define ASSAY_TESTS_SYMBOL_FIXTURE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_capture_fixture: captures that a test writes down: streams of packets of words, as a
- * recording; and what the engine tells of one, kept.
+ * tag_capture_fixture: captures of event tags with given contents: streams of packets of words as a
+ * recording, and the steps that the engine reports.
  *
  *	capture_init(&c); capture_stream(&c, device, pid, tid); capture_packet(&c, begin);
  *	capture_event(&c, time, tag)...; then c.recording is one. capture_done(&c).
  *
- * Names are NAMES' below in all streams. Uses: base, trace.
+ * All streams have the names of NAMES. Uses: base, trace.
  */
 #ifndef ASSAY_TESTS_TAG_CAPTURE_FIXTURE_H
 #define ASSAY_TESTS_TAG_CAPTURE_FIXTURE_H
@@ -17,7 +17,9 @@
 
 #include <string.h>
 
-/* Functions a to h; two that switch; an inline tag at an even place and one at an odd one. */
+/*
+ * Functions a to h; two that switch; an inline tag with an even number and one with an odd number.
+ */
 enum {
 	TAG_A = 10,
 	TAG_B = 12,
@@ -41,13 +43,13 @@ struct capture_stream {
 };
 
 struct capture {
-	struct tag_recording recording; /* first: readers go from it to this */
+	struct tag_recording recording; /* first member: readers cast it to this struct */
 	VEC(struct capture_stream) streams;
 	struct tag_names *names;
 };
 
 struct capture_reader {
-	struct tag_reader reader; /* first */
+	struct tag_reader reader; /* first member */
 	const struct capture_stream *stream;
 	size_t at;
 };
@@ -134,7 +136,7 @@ static struct tag_stream *capture_stream(struct capture *c, bool device, int32_t
 	return s;
 }
 
-/* A packet of the last stream, of the thread of the packet before it. */
+/* A packet of the last stream, with the thread of the previous packet. */
 static struct tag_packet *capture_packet(struct capture *c, uint64_t begin)
 {
 	struct capture_stream *s = vec_last(&c->streams);
@@ -166,7 +168,7 @@ static void capture_event(struct capture *c, uint64_t time, uint32_t tag)
 	vec_last(&vec_last(&c->streams)->packets)->packet.end = time;
 }
 
-/* What was told. */
+/* The reported steps. */
 struct capture_steps {
 	VEC(struct tag_step) told;
 };
@@ -196,7 +198,7 @@ static inline void capture_run(struct capture *c, uint32_t stream, bool wall,
 	tag_engine_free(e);
 }
 
-/* What elapsed must be: every tick stands somewhere, once. */
+/* The expected elapsed time: each tick is accounted once. */
 static inline uint64_t capture_booked(const struct tag_summary *s)
 {
 	uint64_t sum = s->idle + s->own + s->outside;

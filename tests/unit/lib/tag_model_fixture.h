@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_model_fixture: the rules of tags/tag_engine.h once more, slowly, for tests to
- * hold the engine against. It shares nothing with it.
+ * tag_model_fixture: a second implementation of the rules of tags/tag_engine.h, as a reference for
+ * the engine. It shares no code with it.
  *
- * All events stand in one list; time is given out interval by interval to every call that
- * is open, and who goes on after a switch is found by reading ahead. Quadratic, and
- * meant so. Memory is freed by model_done(). Uses: base, trace's plain types.
+ * All events are in one list. Time is assigned interval by interval to each open call, and the
+ * process that continues after a switch is found by reading ahead. The run time is quadratic.
+ * model_done() frees memory. Uses: base, trace's plain types.
  */
 #ifndef ASSAY_TESTS_TAG_MODEL_FIXTURE_H
 #define ASSAY_TESTS_TAG_MODEL_FIXTURE_H
@@ -19,7 +19,7 @@ struct model_event {
 	uint32_t tag;
 	uint64_t time, lost;
 	int32_t pid, tid;
-	bool after_gap; /* the interval before it is not known */
+	bool after_gap; /* the previous interval is unknown */
 	bool first;     /* of its packet */
 	bool forked;    /* of THREAD */
 };
@@ -32,17 +32,17 @@ struct model_call {
 
 struct model_process {
 	uint32_t number;    /* 0: interrupts in idle */
-	uint64_t suspended; /* when, as a rank */
+	uint64_t suspended; /* time of suspension, as a rank */
 	bool waits;
-	VEC(struct model_call) open; /* the innermost last */
+	VEC(struct model_call) open; /* innermost last */
 };
 
 struct model_function {
 	uint32_t tag;
 	bool is_inline;
 	uint64_t calls, elapsed, net, ended, open, unseen, uncertain;
-	VEC(uint64_t) sure, unsure, left; /* nets of calls, by how well they are known */
-	VEC(uint64_t) nets, totals;       /* of all that closed */
+	VEC(uint64_t) sure, unsure, left; /* nets of calls, by certainty */
+	VEC(uint64_t) nets, totals;       /* of all closed calls */
 };
 
 struct model {
@@ -51,10 +51,10 @@ struct model {
 	bool inherits; /* rule 12 */
 	VEC(struct model_event) events;
 	VEC(struct model_process) processes; /* [0]: idle */
-	size_t runs;                         /* which of them; 0: idle, in devices */
+	size_t runs;                         /* index of the running process; 0: idle, in devices */
 	uint32_t numbers;
-	bool switched;  /* a `!` event came */
-	uint64_t early; /* outside, but for gaps */
+	bool switched;  /* there was a `!` event */
+	uint64_t early; /* time outside, without gaps */
 	uint64_t calls, suspensions;
 	uint64_t now;
 	int32_t pid, tid;
@@ -84,7 +84,7 @@ static bool model_known(const struct model *m, uint32_t tag)
 	return tag_names_find(m->names, tag, &exit) != NULL;
 }
 
-/* Is it a function that switches processes, here? */
+/* True if the tag is a function that switches processes in this stream. */
 static bool model_switches(const struct model *m, uint32_t tag)
 {
 	bool exit;
@@ -185,7 +185,7 @@ static void model_decode(struct model *m, const struct capture_stream *s)
 	}
 }
 
-/* Rules 1, 3: an interval is given to all that have a share in it. */
+/* Rules 1, 3: an interval is assigned to all calls that have a share in it. */
 static void model_pass(struct model *m, uint64_t ticks, bool gap, bool own)
 {
 	struct model_process *runs = model_runs(m);
@@ -240,7 +240,7 @@ static void model_enter(struct model *m, uint32_t tag)
 	m->sum.damage.unknown_tags += !model_known(m, tag);
 }
 
-/* Closes what is on top; kind and how as they are told. */
+/* Closes the top call; kind and how as reported. */
 static void model_close(struct model *m, enum tag_step_kind kind, enum tag_closed how)
 {
 	struct model_process *p = model_runs(m);
@@ -356,7 +356,10 @@ static void model_switch(struct model *m, uint32_t tag)
 
 typedef VEC(size_t) model_set;
 
-/* Those that wait in `!` function `tag` and have `exits` innermost below it; longest first. */
+/*
+ * Processes that wait in `!` function `tag` and have `exits` innermost below it; longest wait
+ * first.
+ */
 static model_set model_fitting(const struct model *m, uint32_t tag, const uint32_t *exits,
                                size_t count)
 {
@@ -380,7 +383,10 @@ static model_set model_fitting(const struct model *m, uint32_t tag, const uint32
 	return fit;
 }
 
-/* Reads ahead of event `at`, the exit of `!` function `tag`: who goes on; 0: a new one. */
+/*
+ * Reads ahead from event `at`, the exit of `!` function `tag`: the process that continues; 0: a new
+ * one.
+ */
 static size_t model_who(const struct model *m, size_t at, uint32_t tag, bool *guess)
 {
 	VEC(uint32_t) exits = {0}, since = {0};
@@ -518,7 +524,10 @@ static void model_event(struct model *m, size_t at)
 	m->switched |= model_switches(m, tag);
 }
 
-/* Rules 5, 8: all that is open ends: who runs first, then who waits, longest first. */
+/*
+ * Rules 5, 8: all open calls end: first those of the running process, then the waiting ones,
+ * longest first.
+ */
 static void model_end(struct model *m)
 {
 	size_t runs = m->runs;
@@ -561,7 +570,7 @@ static void model_gap(struct model *m, uint64_t lost)
 	model_tell(m, TAG_STEP_GAP, 0)->lost = lost;
 }
 
-/* Rule 11: the interval that ends with event `at` belongs to what took its packet's begin. */
+/* Rule 11: the interval before event `at` belongs to the beginning of its packet. */
 static bool model_at_work(const struct model *m, size_t at)
 {
 	for (size_t i = at; i < m->events.count; i++) {
@@ -601,7 +610,7 @@ static void model_run(struct model *m, const struct tag_stream *stream,
 				model_tell(m, TAG_STEP_THREAD, 0);
 			any = false;
 		} else if (e.kind == MODEL_GAP) {
-			/* Before anything ran there is no process either. */
+			/* Before the first process ran, there is no process. */
 			m->now = e.time;
 			model_gap(m, e.lost);
 		} else {

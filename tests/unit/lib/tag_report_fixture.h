@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_report_fixture: sums of event tags that are written down, and their report.
+ * tag_report_fixture: given sums of event tags, and their report.
  *
- * make(), or device() or threads(), which have functions; program(), timed(); report() or
- * text() once all is there; done(). One thread. Uses: trace, view, output, symbol.
+ * make(), or device() or threads(), which have functions; program(), timed(); then report() or
+ * text(); done(). One thread. Uses: trace, view, output, symbol.
  */
 #ifndef ASSAY_TESTS_TAG_REPORT_FIXTURE_H
 #define ASSAY_TESTS_TAG_REPORT_FIXTURE_H
@@ -34,7 +34,7 @@ static inline struct made *make(uint64_t hz)
 	return m;
 }
 
-/* A program's names with a stream of its own; the number of the names. */
+/* A program's names with their own stream; returns the number of the names. */
 static inline uint32_t program(struct made *m, const char *name, bool device)
 {
 	struct tag_stream stream = {.id = (uint32_t)m->recording.streams.count, .device = device};
@@ -104,7 +104,7 @@ static inline void done(struct made *m)
 	free(m);
 }
 
-/* A kernel under a device with a clock of microseconds: the layout that people know. */
+/* A kernel on a device with a clock of microseconds: the original layout. */
 static inline struct made *device(void)
 {
 	struct made *m = make(1000000);
@@ -124,7 +124,7 @@ static inline struct made *device(void)
 	return m;
 }
 
-/* Threads of two programs, whose switches are recorded, with a clock of nanoseconds. */
+/* Threads of two programs with recorded switches, and a clock of nanoseconds. */
 static inline struct made *threads(void)
 {
 	struct made *m = make(1000000000);
@@ -147,7 +147,7 @@ static inline struct made *threads(void)
 	return m;
 }
 
-/* The step that holds so many ticks. */
+/* The histogram step that contains this number of ticks. */
 static inline unsigned step_of(uint64_t ticks)
 {
 	for (unsigned i = 0; i < TAG_HISTOGRAM_STEPS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_rings_fixture: a file of event tags made by hand, in a buffer: header, two rings, four
- * states, text, four packets. What it holds is set field by field.
+ * tag_rings_fixture: a file of event tags in a buffer: header, two rings, four states, text, four
+ * packets. Tests set its fields one by one.
  */
 #ifndef ASSAY_TESTS_TAG_RINGS_FIXTURE_H
 #define ASSAY_TESTS_TAG_RINGS_FIXTURE_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_steps_fixture: what an engine tells of a capture by hand, as text, a line a step:
+ * tag_steps_fixture: the steps that an engine reports for a given capture, as text, one on each
+ * line:
  *
  *	> a 0 @10		entered at depth 0, at 10
- *	< a 0 @25 net 9 total 15	left; "wall W" if that is not the total, "?" if uncertain
- *	x, o			closed unseen, open
- *	! unmatched, = inline, out, in, gap, thread
+ *	< a 0 @25 net 9 total 15	left; "wall W" if it differs from the total, "?" if
+ *uncertain x, o			closed without an exit event, open ! unmatched, = inline,
+ *out, in, gap, thread
  *
- * with "pN " before it where a process runs. begin(), PUT(), check_steps(), capture_done().
+ * with "pN " before it if a process runs. begin(), PUT(), check_steps(), capture_done().
  */
 #ifndef ASSAY_TESTS_TAG_STEPS_FIXTURE_H
 #define ASSAY_TESTS_TAG_STEPS_FIXTURE_H
@@ -69,7 +70,7 @@ static inline void check_steps(struct capture *c, bool wall, const char *want)
 	vec_done(&steps.told);
 }
 
-/* The sums of a stream of one packet, before its end. */
+/* The sums of a stream of one packet before its end. */
 static inline struct tag_run *run_of(struct capture *c)
 {
 	struct tag_run *r = tag_run_new(&c->recording.streams.items[0], false, NULL, NULL, NULL);
@@ -81,7 +82,7 @@ static inline struct tag_run *run_of(struct capture *c)
 	return r;
 }
 
-/* Events of one stream, a packet that begins with the first. */
+/* Events of one stream: a packet that begins with the first event. */
 struct moment {
 	uint64_t time;
 	uint32_t tag;

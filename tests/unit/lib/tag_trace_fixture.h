@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_trace_fixture: recordings of event tags in memory, written as words: "0 >main 10 >f 25
- * <f" is main entered at 0, f at 10 and left at 25. "=mark" is an inline tag, "~b" and
- * "~p" go out (blocked, preempted), "~i" comes in, "#N" is the event of tag N. A new packet
- * begins with memory_packet(). One tick is a nanosecond unless hz says else.
+ * tag_trace_fixture: recordings of event tags in memory, given as words: "0 >main 10 >f 25 <f"
+ * means main entered at 0, f at 10 and left at 25. "=mark" is an inline tag, "~b" and "~p" switch
+ * out (blocked, preempted), "~i" switches in, "#N" is the event of tag N. memory_packet() begins a
+ * new packet. One tick is a nanosecond unless hz is set.
  */
 #ifndef ASSAY_TESTS_TAG_TRACE_FIXTURE_H
 #define ASSAY_TESTS_TAG_TRACE_FIXTURE_H
@@ -26,7 +26,7 @@ struct memory_stream {
 };
 
 struct memory {
-	struct tag_recording r; /* first: the recording is the memory */
+	struct tag_recording r; /* first member: the recording is cast to memory */
 	VEC(struct memory_stream) streams;
 	struct tag_names *names;
 	size_t packets_read, opened, closed;
@@ -138,7 +138,7 @@ static inline uint32_t memory_stream(struct memory *m, bool device, int32_t pid,
 	return s.id;
 }
 
-/* The stream's next packet; it has its thread. */
+/* The stream's next packet, with its thread. */
 static inline struct tag_packet *memory_packet(struct memory *m, uint32_t stream)
 {
 	const struct tag_stream *s = &m->r.streams.items[stream];
@@ -185,7 +185,7 @@ static inline uint32_t memory_tag(const char *word)
 	return 0xfffff;
 }
 
-/* Pairs of a time and an event. */
+/* Adds pairs of a time and an event. */
 static inline void memory_play(struct memory *m, uint32_t stream, const char *events)
 {
 	char word[64];

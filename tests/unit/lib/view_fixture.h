@@ -26,7 +26,7 @@ struct fixture {
 	struct symbolizer *symbols;
 	uint32_t program, kernel;                    /* images */
 	uint32_t swapper, sh, cc1_first, cc1_second; /* threads */
-	enum stack_end stack_end;                    /* of the rows to come */
+	enum stack_end stack_end;                    /* of the next rows */
 };
 
 static uint32_t fixture_process(struct profile *p, const char *name, int32_t pid)
@@ -39,7 +39,7 @@ static uint32_t fixture_process(struct profile *p, const char *name, int32_t pid
 	return process_table_thread(p->processes, pid, pid);
 }
 
-/* Frames outermost first; those behind "|" are the kernel's. Ends with NULL. */
+/* Frames outermost first; frames after "|" belong to the kernel. Ends with NULL. */
 static uint32_t fixture_path(struct fixture *f, ...)
 {
 	uint32_t node = PATH_ROOT;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The model of call paths: trees of three functions, whose sums are known. */
+/*
+ * The model of call paths: trees of three functions with known sums.
+ */
 #include "check.h"
 #include "profile/calls/call_paths.h"
 
@@ -66,7 +68,7 @@ static void totals_take_in_callees(void)
 	struct call_process *process = &c->processes.items[p];
 	const struct call_path *root, *first;
 
-	/* root -> 1 -> 2, root -> 3; net 1, 10, 100, 1000 from the root on */
+	/* root -> 1 -> 2, root -> 3; net 1, 10, 100, 1000, beginning at the root */
 	paths[0] = 0;
 	paths[1] = call_path_child(process, 0, function(c, 16));
 	paths[2] = call_path_child(process, paths[1], function(c, 32));
@@ -79,9 +81,9 @@ static void totals_take_in_callees(void)
 		path->blocked_ns = 2 * path->net_ns;
 		path->preempted_ns = 3 * path->net_ns;
 	}
-	process->paths.items[paths[2]].net_ns = -100; /* less than nothing is shown */
+	process->paths.items[paths[2]].net_ns = -100; /* negative times are kept */
 	call_paths_close(c);
-	call_paths_close(c); /* sums once */
+	call_paths_close(c); /* sums are computed once */
 	root = &process->paths.items[0];
 	first = &process->paths.items[paths[1]];
 	CHECK_EQ(first->total_ns, -90);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's function events become call paths: sequences with known answers. */
+/*
+ * The kernel's function events become call paths: sequences with known results.
+ */
 #include "profile/calls/graph_paths.h"
 
 #include "check.h"
@@ -8,7 +10,7 @@
 
 #define TASK 100
 #define IRQ 0x1000     /* a function that begins interrupts */
-#define PREEMPT 0x2000 /* one that the end of an interrupt calls */
+#define PREEMPT 0x2000 /* a function that is called at the end of an interrupt */
 
 struct fixture {
 	struct call_paths *c;
@@ -113,7 +115,7 @@ static void lost(struct fixture *f, uint32_t cpu, uint64_t time_ns, uint64_t cou
 	                      .kind = GRAPH_LOST, .cpu = cpu, .time_ns = time_ns, .lost = count});
 }
 
-/* The path of a process by its functions' addresses, 1 (other), 2 (interrupt); 0 ends. */
+/* The path of a process by its functions' addresses, 1 (other), 2 (interrupt); ends with 0. */
 static const struct call_path *path(const struct fixture *f, size_t process, const uint64_t *way)
 {
 	const struct call_process *p = &f->c->processes.items[process];
@@ -141,7 +143,7 @@ static const struct call_path *path(const struct fixture *f, size_t process, con
 
 #define PATH(process, ...) path(&f, process, (const uint64_t[]){__VA_ARGS__ __VA_OPT__(, ) 0})
 
-/* A path that is not there has no calls and no time. */
+/* A missing path has no calls and no time. */
 static struct call_path value(const struct call_path *p)
 {
 	return p ? *p : (struct call_path){.net_ns = NAN};
@@ -192,7 +194,7 @@ static void own_cost_goes_from_callee_and_caller(void)
 	out(&f, 1012, 0x20, 1);
 	out(&f, 1020, 0x10, 0);
 	end(&f, 1020);
-	CHECK_EQ(value(PATH(0, 0x10, 0x20)).net_ns, -1); /* less than nothing, as it is */
+	CHECK_EQ(value(PATH(0, 0x10, 0x20)).net_ns, -1); /* negative times are kept */
 	CHECK_EQ(value(PATH(0, 0x10)).net_ns, 18 - 3 - 4);
 	CHECK_EQ(value(PATH(0)).net_ns, -4);
 	CHECK_EQ(value(PATH(0, 0x10)).net_error_ns, 1 + 2);
@@ -252,7 +254,7 @@ static void the_flag_alone_tells_an_interrupt(void)
 	done(&f);
 }
 
-/* The kernel counts a function as left before it tells so. */
+/* The kernel decreases the depth before it records the exit. */
 static void an_interrupt_at_the_depth_of_the_open_call_closes_nothing(void)
 {
 	struct fixture f = fixture();
@@ -321,7 +323,7 @@ static void waiting_is_not_net(void)
 	in(&f, 1000, 0x10, 0);
 	in(&f, 1010, 0x20, 1);
 	switched(&f, 0, 1015, TASK, 0, false);
-	out(&f, 1017, 0x20, 1); /* the switch is told before it is made */
+	out(&f, 1017, 0x20, 1); /* the switch is recorded before it happens */
 	switched(&f, 0, 1517, 0, TASK, false);
 	switched(&f, 0, 1520, TASK, 7, true);
 	switched(&f, 0, 1620, 7, TASK, false);
@@ -353,7 +355,7 @@ static void a_task_takes_its_stack_to_another_cpu(void)
 	in_on(&f, TASK, 1, 1060, 0x20, 1);
 	out_on(&f, TASK, 1, 1070, 0x20, 1);
 	out_on(&f, TASK, 1, 1080, 0x10, 0);
-	/* What the first CPU loses now is nothing of this task's. */
+	/* Losses of the first CPU do not affect this task any more. */
 	lost(&f, 0, 1081, 5);
 	in_on(&f, TASK, 1, 1090, 0x10, 0);
 	out_on(&f, TASK, 1, 1100, 0x10, 0);
@@ -376,7 +378,7 @@ static void a_missing_exit_is_closed_by_the_next_entry(void)
 	in(&f, 1010, 0x20, 1);
 	in(&f, 1020, 0x30, 1);
 	out(&f, 1030, 0x30, 1);
-	out(&f, 1040, 0x20, 1); /* of what was closed */
+	out(&f, 1040, 0x20, 1); /* the exit of a call that was closed */
 	out(&f, 1050, 0x10, 0);
 	end(&f, 1050);
 	CHECK_EQ(value(PATH(0, 0x10, 0x20)).calls, 1);
@@ -428,12 +430,12 @@ static void after_a_loss_paths_are_other_until_the_next_entry_from_outside(void)
 	CHECK(f.c->processes.items[0].flags & CALL_LOST);
 	CHECK_EQ(f.c->processes.items[0].resyncs, 2);
 	CHECK_EQ(f.c->processes.items[0].unmatched_exits, 0);
-	/* What happened in the gap is in no path, and the books say so. */
+	/* The time in the gap is in no path, and the residual shows it. */
 	CHECK_EQ(thread(&f, 0, 0)->wall_residual_ns, -(5000 - 1010));
 	done(&f);
 }
 
-/* Off the CPU when records were lost: it may have run there, or not. */
+/* The task was off the CPU when records were lost, so it may have run there. */
 static void a_waiting_task_keeps_its_stack_if_its_next_event_fits(void)
 {
 	for (int fits = 0; fits < 2; fits++) {
@@ -470,7 +472,7 @@ static void new_processes_and_threads_have_their_own_books(void)
 	in_on(&f, 101, 1, 1020, 0x10, 0);
 	out_on(&f, 101, 1, 1030, 0x10, 0);
 	in_on(&f, 102, 2, 1020, 0x20, 0);
-	in_on(&f, 999, 2, 1021, 0x20, 0); /* nobody's that is followed */
+	in_on(&f, 999, 2, 1021, 0x20, 0); /* of a task that is not followed */
 	out_on(&f, 102, 2, 1040, 0x20, 0);
 	e = (struct graph_event){.kind = GRAPH_EXEC, .task = 102, .time_ns = 1050, .name = "ls"};
 	graph_paths_event(f.g, &e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ledger against truths that are made up first: a CPU that is busy and
- * idle by a schedule, a timer on a grid, ticks left out at known places.
+ * The ledger is compared with known figures: a CPU with a schedule of busy and idle times, a timer
+ * on a grid, ticks omitted at known places.
  */
 #include "check.h"
 #include "profile/ledger/ledger_cpu.h"
@@ -26,7 +26,7 @@ static void sample(struct ledger_cpu_builder *b, uint64_t tick, bool idle)
 	ledger_cpu_sample(b, START + tick * MS + 6000, idle, MS);
 }
 
-/* 10 ms busy, 10 ms idle, in turn; ticks at each ms; two busy and three idle ones are missing. */
+/* 10 ms busy and 10 ms idle in turn; a tick each ms; two busy and three idle ticks are missing. */
 static void missing_ticks_by_state(void)
 {
 	struct ledger_cpu_builder b = cpu_builder(START + 100 * MS);
@@ -55,7 +55,7 @@ static void missing_ticks_by_state(void)
 	ledger_cpu_done(&b);
 }
 
-/* The gap that is missing spans a switch: each tick goes to the state it was due in. */
+/* The gap contains a switch: each missing tick is charged to the state when it was due. */
 static void gap_over_switches(void)
 {
 	struct ledger_cpu_builder b = cpu_builder(START + 60 * MS);
@@ -107,7 +107,7 @@ static void no_sample_at_all(void)
 	ledger_cpu_done(&silent);
 }
 
-/* An idle CPU is not sampled at all if the event excludes it. */
+/* An idle CPU is not sampled if the event excludes it. */
 static void idle_excluded(void)
 {
 	struct ledger_cpu_builder b;
@@ -125,7 +125,7 @@ static void idle_excluded(void)
 	ledger_cpu_done(&b);
 }
 
-/* More switches between two ticks than are kept: counted all the same. */
+/* More switches between two ticks than are stored: the counts are the same. */
 static void many_switches_between_ticks(void)
 {
 	struct ledger_cpu_builder b = cpu_builder(START + 300 * MS);
@@ -144,7 +144,7 @@ static void many_switches_between_ticks(void)
 	ledger_cpu_done(&b);
 }
 
-/* A recording played into a builder. */
+/* Sends the events of a recording to a builder. */
 struct play {
 	struct profile *profile;
 	struct recording *recording;
@@ -237,16 +237,16 @@ static void threads_time(void)
 	comm(&p, 10, "shell", false, 0);
 	comm(&p, 12, "late", false, 0);
 	comm(&p, 13, "silent", false, 0);
-	put_switch(&p, 10, 10, 100, true, false); /* was on CPU since the start */
+	put_switch(&p, 10, 10, 100, true, false); /* was on a CPU since the start */
 	put(&p, fork, 11, 11, 100);
 	put_switch(&p, 11, 11, 110, false, false);
 	comm(&p, 11, "child", true, 150);
 	put_switch(&p, 11, 11, 200, true, true);
 	put_switch(&p, 11, 11, 230, false, false);
 	put(&p, (struct event){.kind = EVENT_EXIT}, 11, 11, 300);
-	put_switch(&p, 11, 11, 301, true, false); /* the last steps of a dead thread */
+	put_switch(&p, 11, 11, 301, true, false); /* the last events of an exited thread */
 	put_switch(&p, 10, 10, 302, false, false);
-	put_switch(&p, 12, 12, 400, false, false); /* what it did before, nobody knows */
+	put_switch(&p, 12, 12, 400, false, false); /* its earlier state is unknown */
 	put_sample(&p, 10, 500, 0, 1);
 	play_end(&p);
 
@@ -278,7 +278,7 @@ static const struct profile_row *row_at(const struct profile *p, uint64_t ip, ui
 	return NULL;
 }
 
-/* The stack may come just before the switch out or just after it. */
+/* The stack may precede or follow the switch out. */
 static void off_cpu_by_path(void)
 {
 	struct play p;
@@ -297,7 +297,7 @@ static void off_cpu_by_path(void)
 	put_switch(&p, 10, 10, 400, true, false); /* its stack was lost */
 	put_switch(&p, 10, 10, 405, false, false);
 	put_sample(&p, 10, 900, 1, 0xc);
-	put_switch(&p, 10, 10, 900, true, false); /* and still asleep at the end */
+	put_switch(&p, 10, 10, 900, true, false); /* asleep until the end */
 	play_end(&p);
 
 	row = row_at(p.profile, 0xa, 1);
@@ -330,7 +330,7 @@ static void machine_wide_account(void)
 	p.recording->account.machine_wide = true;
 	e.sched.machine_wide = true;
 	e.sched.next_prev_pid = 0;
-	put(&p, e, 10, 10, 250); /* in, idle before */
+	put(&p, e, 10, 10, 250); /* switch in, idle before */
 	put(&p, (struct event){.kind = EVENT_LOST, .cpu = 3, .lost = {.count = 9}}, 0, 0, 300);
 	play_end(&p);
 	CHECK_EQ(p.profile->ledger.cpus.count, 2);
@@ -348,7 +348,7 @@ static void machine_wide_account(void)
 	profile_free(p.profile);
 }
 
-/* A switch makes two records, out and in; where one is lost the other counts. */
+/* A switch causes two records, out and in; if one is lost, the other is counted. */
 static void a_switch_counts_once_whichever_record_is_lost(void)
 {
 	struct ledger_cpu_builder b = cpu_builder(START + 100 * MS);
@@ -356,11 +356,11 @@ static void a_switch_counts_once_whichever_record_is_lost(void)
 	ledger_cpu_switch(&b, START + 10 * MS, 7, true, 8);
 	ledger_cpu_switch(&b, START + 10 * MS, 8, false, 7);
 	CHECK_EQ(b.sums.switches, 1);
-	ledger_cpu_switch(&b, START + 20 * MS, 9, false, 8); /* the out was lost */
+	ledger_cpu_switch(&b, START + 20 * MS, 9, false, 8); /* the out record was lost */
 	CHECK_EQ(b.sums.switches, 2);
 	ledger_cpu_switch(&b, START + 30 * MS, 10, false, 9);
 	CHECK_EQ(b.sums.switches, 3);
-	ledger_cpu_switch(&b, START + 40 * MS, 10, true, 11); /* the in was lost */
+	ledger_cpu_switch(&b, START + 40 * MS, 10, true, 11); /* the in record was lost */
 	ledger_cpu_switch(&b, START + 50 * MS, 11, true, 12);
 	ledger_cpu_switch(&b, START + 50 * MS, 12, false, 11);
 	CHECK_EQ(b.sums.switches, 5);
@@ -401,8 +401,8 @@ static struct ledger_process process_account(const struct ledger *ledger, uint32
 }
 
 /*
- * A thread runs while it execs. Without a record of it before, it ran since the start of the
- * recording; the instance after the exec of a known one begins at the exec.
+ * A thread runs while it execs. Without earlier records it ran since the start of the recording; if
+ * the thread is known, its new instance begins at the exec.
  */
 static void exec_says_that_a_thread_ran(void)
 {
@@ -431,7 +431,9 @@ static void exec_says_that_a_thread_ran(void)
 	ledger_thread_done(&l);
 }
 
-/* One tick a millisecond on CPU 0 from `first_ms` to `last_ms`, machine-wide, without an account.
+/*
+ * A tick each millisecond on CPU 0 from `first_ms` to `last_ms`, for the whole machine, without an
+ * account.
  */
 static struct ledger_cpu cpu_without_account(uint64_t comm_ms, uint64_t first_ms, uint64_t last_ms)
 {
@@ -466,8 +468,7 @@ static void wall_time_without_account_begins_a_period_before_the_first_tick(void
 	CHECK_EQ(cpu.wall_ns, 30 * MS);
 }
 
-/* Sampling of a CPU ends before that of the last CPU: the last window has the sampled time alone.
- */
+/* Sampling of a CPU ends before that of the last CPU: its last window has only the sampled time. */
 static void the_last_window_ends_with_the_sampling_of_its_cpu(void)
 {
 	struct ledger_cpu_builder b = cpu_builder(START + 30 * MS);

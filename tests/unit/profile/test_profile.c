@@ -154,7 +154,7 @@ static void hostile_chains(void)
 	free(huge);
 }
 
-/* What was cached of a process's maps is not used after they changed. */
+/* Cached mappings of a process are not used after they changed. */
 static void maps_change_under_the_cache(void)
 {
 	static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x401000, 0x402000};
@@ -201,7 +201,7 @@ static void rows_events_and_modes(void)
 	put(&p, e);
 	e.attr = 2;
 	put(&p, e);
-	e.attr = 3; /* carries no samples that count */
+	e.attr = 3; /* has no samples that count */
 	put(&p, e);
 	play_end(&p);
 	CHECK_EQ(p.profile->events.count, 4);
@@ -224,7 +224,7 @@ static void rows_events_and_modes(void)
 	profile_free(p.profile);
 }
 
-/* The same pid in two recordings is two processes; events of one name are one. */
+/* The same pid in two recordings is two processes; events with one name are merged. */
 static void two_recordings(void)
 {
 	struct profile *profile = profile_new();
@@ -251,7 +251,7 @@ static void two_recordings(void)
 	profile_free(profile);
 }
 
-/* Each recording has windows of its own, counted from its own start. */
+/* Each recording has its own windows, which begin at its start. */
 static void windows_of_two_recordings(void)
 {
 	enum { WINDOW = 1000 };
@@ -289,7 +289,9 @@ static void windows_of_two_recordings(void)
 	profile_free(profile);
 }
 
-/* A million samples of 30 frames on thousands of paths; a figure, and a generous bound. */
+/*
+ * A million samples of 30 frames on thousands of paths; prints the rate, and has a generous bound.
+ */
 static void fast_enough(void)
 {
 	enum { SAMPLES = 1000000, DEPTH = 30 };
@@ -345,7 +347,10 @@ static uint32_t depth_of(const struct profile *p, uint32_t path)
 	return depth;
 }
 
-/* A stack of 20000 frames in parts: each is defined once, a sample brings its inner frames. */
+/*
+ * A stack of 20000 frames in parts: each part is defined once, and a sample has only its inner
+ * frames.
+ */
 static void outer_stacks(void)
 {
 	enum { PART = 1000, PARTS = 20, SAMPLES = 20000 };
@@ -369,7 +374,7 @@ static void outer_stacks(void)
 		put(&p, e);
 	e.sample.outer = 100;
 	put(&p, e);
-	e.sample.outer = 4242; /* nobody defined it */
+	e.sample.outer = 4242; /* not defined */
 	put(&p, e);
 	play_end(&p);
 	CHECK_EQ(p.profile->rows.count, 3);
@@ -382,7 +387,7 @@ static void outer_stacks(void)
 	profile_free(p.profile);
 }
 
-/* Numbers come from a file: their own parents, given twice, given too late, endless. */
+/* Ids come from a file: cycles, ids defined twice, too late, endless chains. */
 static void hostile_outer_stacks(void)
 {
 	static const uint64_t inner[] = {CHAIN_CONTEXT_USER, 0x401000};
@@ -415,7 +420,10 @@ static void hostile_outer_stacks(void)
 	free(part);
 }
 
-/* The same outer stack in other maps is another path; the recorder's numbers say how it ends. */
+/*
+ * The same outer stack with other mappings is another path; a sample's stack_end is taken from the
+ * recorder.
+ */
 static void outer_stacks_follow_the_maps(void)
 {
 	static const uint64_t inner[] = {CHAIN_CONTEXT_USER, 0x401000};
@@ -432,7 +440,7 @@ static void outer_stacks_follow_the_maps(void)
 	put(&p, e);
 	put_map(&p, 10, 0x405000, 0x1000, "/bin/b");
 	put(&p, e);
-	e.sample.stack_end = 200; /* no such end */
+	e.sample.stack_end = 200; /* not a valid end */
 	put(&p, e);
 	play_end(&p);
 	CHECK_EQ(profile->rows.count, 2);
@@ -447,7 +455,7 @@ static void outer_stacks_follow_the_maps(void)
 	profile_free(p.profile);
 }
 
-/* Many processes and CPUs, switches between; enough of it that a second thread counts. */
+/* Many processes, CPUs and switches, so that a second thread counts. */
 static struct profile *played(void)
 {
 	enum { EVENTS = 100000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile_windows: whatever the events, all windows together hold what one profile of the whole
- * holds: rows, every CPU's time and ticks, every process's time; and each closes by itself.
- * Truth: profile_builder over the same events in one piece.
+ * profile_windows: for any events, the sums over all windows are equal to one profile of all
+ * events: rows, the time and ticks of each CPU, the time of each process; and each window adds up.
+ * Reference: profile_builder with the same events.
  */
 #include "check.h"
 #include "profile/profile_windows.h"
@@ -70,7 +70,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	s->windows++;
 	vec_each (cpu, &p->ledger.cpus) {
 		s->bad += cpu->wall_ns != w->end_ns - w->start_ns;
-		/* Before the first switch of all, samples alone tell: to a tick. */
+		/* Before the first switch only samples are known, with the precision of a tick. */
 		s->bad += cpu->has_switches &&
 		          cpu->busy_ns + cpu->idle_ns + cpu->unknown_ns != cpu->wall_ns;
 	}
@@ -83,7 +83,7 @@ static int on_window(void *ctx, const struct profile *p, const struct profile_wi
 	return 0;
 }
 
-/* A machine of two CPUs: who runs, forks, ends; ticks on the grid, some lost, some late. */
+/* A machine of two CPUs: processes run, fork and exit; ticks on the grid, some lost, some late. */
 struct machine {
 	struct random random;
 	uint64_t now[CPUS], tick[CPUS];
@@ -91,7 +91,7 @@ struct machine {
 	bool alive[PIDS];
 	int32_t next_pid;
 	int32_t pid_of[PIDS];
-	bool ticks; /* false: no timer at all */
+	bool ticks; /* false: no timer */
 	uint64_t lost, served, ended;
 	struct event_sink sinks[2];
 };
@@ -129,7 +129,7 @@ static void fork_one(struct machine *m, uint32_t cpu, uint64_t time_ns, size_t s
 	m->alive[slot] = true;
 }
 
-/* The same pid is another instance from now on. */
+/* The pid becomes another instance. */
 static void exec_one(struct machine *m, uint32_t cpu, uint64_t time_ns)
 {
 	struct event e = event_of(EVENT_COMM, cpu, m->running[cpu], time_ns);
@@ -182,7 +182,7 @@ static void switch_to(struct machine *m, uint32_t cpu, uint64_t time_ns, int32_t
 	m->running[cpu] = pid;
 }
 
-/* The scheduler's doing on that CPU. Who execs or ends is running. */
+/* Simulates the scheduler of that CPU. A process that execs or exits is running. */
 static void schedule(struct machine *m, uint32_t cpu, uint64_t time_ns)
 {
 	size_t slot = next_random(&m->random) % PIDS, dice = next_random(&m->random) % 6;
@@ -200,7 +200,7 @@ static void schedule(struct machine *m, uint32_t cpu, uint64_t time_ns)
 	}
 }
 
-/* A tick is served some microseconds late, and one in ten never. */
+/* A tick is served some microseconds late, and one in ten is lost. */
 static void serve_tick(struct machine *m, uint32_t cpu)
 {
 	if (!m->ticks || next_random(&m->random) % 10 == 0)
@@ -262,7 +262,7 @@ static void describe(struct recording *r, uint64_t end_ns)
 	}
 }
 
-/* Some of what found no room is told on the way, of one CPU; the rest is counted alone. */
+/* Some lost records of one CPU are reported by events; the others are only counted. */
 static void tell_lost(struct machine *m)
 {
 	struct event e = event_of(EVENT_LOST, 0, 0, START + 500);
@@ -304,7 +304,10 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	CHECK_EQ(windows.weight, whole.weight);
 	CHECK_EQ(windows.wall, whole.wall);
 	CHECK_EQ(windows.busy, whole.busy);
-	/* Until the first news of a CPU, the whole is told later what was then; a window is not. */
+	/*
+	 * One profile of all events learns the state before a CPU's first record; a window does
+	 * not.
+	 */
 	CHECK(llabs((long long)(windows.idle + windows.unknown - whole.idle)) <
 	      10 * (long long)PERIOD);
 	CHECK_EQ(windows.switches, whole.switches);
@@ -312,7 +315,7 @@ static void compare(uint64_t seed, uint64_t length_ns, uint32_t processes_max, b
 	CHECK_EQ(whole.lost, CPUS * LOST + CPUS * (CPUS - 1) / 2);
 	CHECK_EQ(windows.lost, whole.lost);
 	CHECK_EQ(windows.lost_told, whole.lost);
-	/* Without a tick the grid is told by density: a window may round one off. */
+	/* Without a tick the number of due ticks is estimated: a window may differ by one. */
 	CHECK(llabs((long long)(windows.due - whole.due)) <=
 	      (ticks ? 1 : (long long)windows.windows) * CPUS);
 	CHECK(!ticks || llabs((long long)(whole.due - m.served)) <= CPUS);
@@ -379,7 +382,10 @@ static int on_sizes(void *ctx, const struct profile *p, const struct profile_win
 	return 0;
 }
 
-/* In each millisecond a thread of one process begins and ends, a new file is mapped and sampled. */
+/*
+ * In each millisecond a thread of one process starts and exits, and a new file is mapped and
+ * sampled.
+ */
 static struct most sizes_of_a_long_process(struct profile_windows_options o)
 {
 	struct most most = {0};
@@ -428,7 +434,7 @@ static struct most sizes_of_a_long_process(struct profile_windows_options o)
 	return most;
 }
 
-/* Whatever gathers beyond its bound, one window's more: the dead are forgotten for it alone. */
+/* If a table exceeds its limit by one window's entries, only dead entries are removed. */
 static void each_bound_is_kept(void)
 {
 	struct profile_windows_options none = {0}, o = none;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules are found in the file that is mapped at the moment, however much has been looked up before.
+/*
+ * Rules are found in the file that is mapped at the time of the sample, after any number of earlier
+ * lookups.
  */
 #include "profile/stack/stack_code.h"
 
@@ -7,8 +9,8 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 #define FILE_BYTES ((uint64_t)16 << 20)
-#define PROCESSES 200 /* more address spaces than are remembered */
-#define PLACES 40000  /* more places than are remembered */
+#define PROCESSES 200 /* more address spaces than are cached */
+#define PLACES 40000  /* more places than are cached */
 
 static struct image_table images;
 static struct process_table *processes;
@@ -61,7 +63,7 @@ static const struct stack_code_place *at(int32_t pid, uint64_t address)
 	                     address);
 }
 
-/* Whether the answer is what the whole table says of a place in the file. */
+/* True if the result is equal to the full table's rule at a place in the file. */
 static bool is_rule_of(const struct stack_code_place *p, const struct cfi_table *t, uint64_t offset)
 {
 	const struct cfi_rule *rule = cfi_table_find(t, offset);
@@ -94,7 +96,7 @@ static void every_place_has_its_rule(void)
 	end();
 }
 
-/* Each process has the two files at six places, which differ from those of all others. */
+/* Each process maps the two files at six places, which differ from those of all other processes. */
 static uint64_t place_of(int32_t pid, unsigned mapping)
 {
 	return BASE + ((uint64_t)pid * 6 + (mapping + (unsigned)pid) % 6) * FILE_BYTES;
@@ -127,13 +129,13 @@ static void what_is_mapped_over_it_counts(void)
 	uint64_t in_loader = loader_table->offsets[loader_table->row_count / 2];
 
 	begin();
-	/* So often that the versions of the maps take each other's places. */
+	/* Often enough that the versions of the mappings replace each other in the cache. */
 	for (int i = 0; i < 100; i++) {
 		map(100, BASE, libc_path(), true);
 		CHECK(is_rule_of(at(100, BASE + offset), libc_table, offset));
 		map(100, BASE, loader_path(), true);
 		CHECK(is_rule_of(at(100, BASE + in_loader), loader_table, in_loader));
-		/* A mapping that mprotect() makes not executable is reported as a new one. */
+		/* A mapping that mprotect() makes not executable is reported as a new mapping. */
 		map(100, BASE, loader_path(), false);
 		CHECK_EQ(at(100, BASE + in_loader)->kind, STACK_CODE_NONE);
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind tables of files: how many are open at once, and that a new walker takes them over. */
+/*
+ * Unwind tables of files: the number of open tables is limited, and a new walker takes them over.
+ */
 #include "cfi_fixture.h"
 #include "process_fixture.h"
 #include "profile/stack/stack_code.h"
@@ -25,7 +27,7 @@ static void begin(struct world *w)
 	}
 }
 
-/* Whether a rule is found at the function of that file that stands at `inside`. */
+/* True if a rule is found at the function of that file at `inside`. */
 static bool has_rule(struct world *w, struct stack_code *c, uint64_t base, const char *path,
                      const void *inside)
 {

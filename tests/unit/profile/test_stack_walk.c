@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The walk of this program's own stacks against backtrace(): at any instruction, through signal
- * handlers, other stacks and generated code.
+ * Samples of this program's own stacks are walked: complete ones are compared with backtrace(),
+ * deep ones are walked by stitching and from live memory, through signal handlers, other stacks and
+ * generated code.
  */
 #include "stack_walk_fixture.h"
 
@@ -37,7 +38,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Functions of the C library, with others of ours between. */
+/* Functions of the C library, with functions of this program between. */
 static __attribute__((noinline)) void work(unsigned seed)
 {
 	char *words[200], text[100];
@@ -52,7 +53,7 @@ static __attribute__((noinline)) void work(unsigned seed)
 		free(words[i]);
 }
 
-/* Wherever a timer strikes: in prologues, epilogues, stubs, in the middle of anything. */
+/* A timer interrupts at any instruction: in prologues, epilogues and stubs. */
 static void at_any_instruction(void)
 {
 	struct itimerval often = {{0, 300}, {0, 300}}, never = {0};
@@ -61,7 +62,7 @@ static void at_any_instruction(void)
 	begin(false);
 	snapshot.wanted = STACK_COPY_MAX;
 	setitimer(ITIMER_PROF, &often, NULL);
-	/* As many turns as it takes where the timer's tick is long, and the CPU is fast. */
+	/* As many rounds as are needed with a long timer period and a fast CPU. */
 	for (unsigned turn = 0; taken < (turn < 20000 ? 400 : 50) && turn < 10000000; turn++) {
 		work(turn);
 		if (!snapshot.busy)
@@ -111,7 +112,7 @@ static void through_a_handler_on_its_own_stack(void)
 	CHECK_EQ(result.end, STACK_STITCHED);
 	CHECK(like_truth());
 	end();
-	/* Without its memory: up to the frame that was interrupted. */
+	/* Without live memory: up to the frame that was interrupted. */
 	begin(false);
 	handlers(SA_ONSTACK);
 	CHECK_EQ(result.end, STACK_CUT_COPY);
@@ -121,7 +122,7 @@ static void through_a_handler_on_its_own_stack(void)
 	free(stack.ss_sp);
 }
 
-/* A sample that was taken, for when another has taken its place. */
+/* Saves a sample that the next one would replace. */
 static struct snapshot keep_snapshot(void)
 {
 	struct snapshot copy = snapshot;
@@ -131,7 +132,7 @@ static struct snapshot keep_snapshot(void)
 	return copy;
 }
 
-/* No frame stands where one of the interrupted stood. */
+/* No frame has the address of an interrupted frame. */
 static __attribute__((noinline)) void sample_elsewhere(void)
 {
 	volatile char room[4096];
@@ -141,7 +142,7 @@ static __attribute__((noinline)) void sample_elsewhere(void)
 	room[1] = room[0];
 }
 
-/* The same interrupted again, when its stack can no longer be read. */
+/* The same frames are interrupted again, when their stack cannot be read any more. */
 static void what_a_handler_interrupted_is_known_again(void)
 {
 	size_t size = (size_t)1 << 18;
@@ -161,14 +162,14 @@ static void what_a_handler_interrupted_is_known_again(void)
 	handler = keep_snapshot();
 	sigaltstack(&none, NULL);
 	memset(stack.ss_sp, 0, size);
-	sample_elsewhere(); /* the interrupted frames are no longer there */
+	sample_elsewhere(); /* the interrupted frames do not exist any more */
 	CHECK_EQ(result.end, STACK_WHOLE);
 	now = snapshot;
 	snapshot = handler;
 	walk_snapshot();
 	CHECK_EQ(result.end, STACK_STITCHED);
 	CHECK(chain.count == count && !memcmp(chain.items, before, count * sizeof(*before)));
-	/* Another thread was never seen. */
+	/* Another thread has no known frames. */
 	thread++;
 	walk_snapshot();
 	CHECK_EQ(result.end, STACK_CUT_COPY);
@@ -231,7 +232,7 @@ static void generated_code_by_frame_pointer(void)
 	end();
 }
 
-/* What a frame pointer of 0 says of the outermost frame it does not say of code without any. */
+/* A frame pointer of 0 ends the stack only in code that uses frame pointers. */
 static void a_register_that_is_zero_ends_nothing(void)
 {
 	static const int fp = 6, pc = 8; /* perf's numbers */
@@ -270,7 +271,7 @@ static void where_there_is_no_code(void)
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NOT_CODE);
 	CHECK_EQ(chain.count, 1);
-	/* In the kernel: a thread that is just being given another program. */
+	/* In the kernel: a thread in the middle of an exec. */
 	e.mode = CPU_MODE_KERNEL;
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NONE);
@@ -287,7 +288,7 @@ static void without_registers(void)
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NO_REGISTERS);
 	CHECK_EQ(chain.count, 1);
-	/* In the kernel: from where it was entered. */
+	/* In the kernel: the user registers are those at the entry to the kernel. */
 	e.mode = CPU_MODE_KERNEL;
 	walk_event(&e);
 	CHECK_EQ(result.end, STACK_NO_REGISTERS);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records that are copied out of full rings before their turn. */
+/*
+ * Records that are copied out of full rings before they are read.
+ */
 #include "ring_fixture.h"
 
-/* A sample with a copy of the stack: room for 256 bytes, of which the kernel filled so many. */
+/* A sample with a copy of the stack: room for 256 bytes, of which the kernel filled `used`. */
 static bool ring_put_stack(struct test_ring *r, uint64_t time_ns, uint64_t used)
 {
 	struct buf body = {0}, record = {0};
@@ -39,7 +41,9 @@ static void put_some(struct relief *t)
 		t->put += ring_put_stack(&t->rings[dice(t, 2)], t->time, 1 + t->time % 200);
 }
 
-/* The record is what was put at its time, also after its ring was emptied and filled again. */
+/*
+ * The record equals the one written at its time, even after its ring was emptied and filled again.
+ */
 static void check_record(struct relief *t, struct ring_record *record)
 {
 	struct event e;
@@ -65,7 +69,9 @@ static void check_record(struct relief *t, struct ring_record *record)
 	t->taken++;
 }
 
-/* Whatever is copied out of the rings, and whenever: all records come, in order and whole. */
+/*
+ * Whichever records are copied out of the rings, all records are delivered, in order and complete.
+ */
 static void relieved_rings_come_as_one_stream(void)
 {
 	struct perf_event_attr attr = stack_attr();
@@ -103,7 +109,10 @@ static void relieved_rings_come_as_one_stream(void)
 	perf_decoder_done(&t.d);
 }
 
-/* More than the ring holds: what is taken is held, and the rest is copied. */
+/*
+ * More data than the ring holds: records that are in use stay in the ring, and the others are
+ * copied.
+ */
 static void a_relieved_ring_has_room(void)
 {
 	struct perf_event_attr attr = stack_attr();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding, copying and resetting tables: in a directory of our own, with tables
- * laid out by hand and a thread of ours that writes while another one copies.
+ * Finds, copies and resets tables in a directory of the test. Tables are written by the test, or by
+ * a thread while another thread copies them.
  */
 #include "base/clock.h"
 #include "calls_fixture.h"
@@ -51,7 +51,7 @@ static void clear(void)
 	CHECK_EQ(system(command), 0);
 }
 
-/* Field 22 of a process's stat, by another way than the code's. */
+/* Field 22 of /proc/PID/stat, read by another implementation. */
 static uint64_t birth_of(pid_t pid)
 {
 	char command[128], text[32] = "";
@@ -78,7 +78,7 @@ static void the_directory_is_chosen(void)
 	setenv("ASSAY_CALLS_DIR", want, 1);
 	CHECK_EQ(call_table_directory(&path, false, &err), 0);
 	free(path);
-	CHECK(stat(want, &st)); /* only looked */
+	CHECK(stat(want, &st)); /* the call does not create the directory */
 	CHECK_EQ(call_table_directory(&path, true, &err), 0);
 	free(path);
 	CHECK(!stat(want, &st) && (st.st_mode & 0777) == 0700);
@@ -128,7 +128,7 @@ static void only_tables_are_listed(void)
 	put("12-34.calls", f);
 	put("012-34-0.calls", f);
 	put("12-34-0.calls.x", f);
-	memset(f->bytes, 0, 8); /* not begun yet */
+	memset(f->bytes, 0, 8); /* not initialised yet */
 	put("13-34-0.calls", f);
 	path_of(target, name);
 	path_of(path, "14-34-0.calls");
@@ -176,9 +176,8 @@ static struct call_table table_of(const char *name, int32_t pid, uint64_t birth)
 /* ---- a table that is being written -------------------------------------- */
 
 /*
- * One thread calls, and counts each event in a node's `calls` first and in its `net`
- * then, three for one: no moment's state has net ahead of calls. Each node but the
- * first has the one before as its parent.
+ * One thread counts calls: each event first in a node's `calls`, then three times in its `net`, so
+ * that net is never ahead of calls. The parent of each node is the previous node.
  */
 struct writer {
 	struct fx *map;
@@ -300,7 +299,7 @@ static void what_is_no_table_is_told(void)
 	put("1-1-0.calls", f);
 	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
 	CHECK_EQ(copy.bytes.size, FX_BYTES);
-	CHECK_EQ(copy.threads.count, 0); /* its process is gone */
+	CHECK_EQ(copy.threads.count, 0); /* its process has exited */
 	call_table_copy_done(&copy);
 	CHECK_EQ(call_table_remove(&table, &err), 0);
 	CHECK(!there("1-1-0.calls"));
@@ -331,7 +330,7 @@ static void a_sparse_table_is_not_allocated(void)
 	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
 	CHECK_EQ(copy.bytes.size, 8 << 20);
 	call_table_copy_done(&copy);
-	/* The baseline of a reset, likewise. */
+	/* The same for the baseline of a reset. */
 	path_of(base, "1-1-0.base");
 	put("1-1-0.base", f);
 	CHECK(!truncate(base, 1ll << 42));
@@ -343,7 +342,7 @@ static void a_sparse_table_is_not_allocated(void)
 	free(f);
 }
 
-/* Its owner cuts the file short and makes it longer, without end. */
+/* The owner truncates and extends the file in an endless loop. */
 static void *cut(void *arg)
 {
 	struct writer *w = arg;
@@ -423,8 +422,8 @@ static struct call_paths *report(const struct call_table *table)
 }
 
 /*
- * A child that waits for ever, and a table that has it blocked in a function since
- * its begin: what it waited until the reset is not in the next report.
+ * A child that is blocked, with a table in which it is blocked in a function since its start: the
+ * report after a reset does not contain the time before the reset.
  */
 static void a_blocked_process_begins_at_zero(void)
 {
@@ -450,7 +449,7 @@ static void a_blocked_process_begins_at_zero(void)
 	node = fx_node(f, thread, fx_record(f, thread)->root, 0x5000, 3, 0);
 	put("7-7-0.calls", f);
 	usleep(50000);
-	/* The clock's rate by two copies; the table then says that 1 s ago there was an event. */
+	/* Two copies give the clock's rate; the table then gets an event 1 s ago. */
 	CHECK_EQ(call_table_copy(&copy, &table, &err), 0);
 	fx_header(f)->first = (struct assay_calls_moment){copy.now, copy.now_ns};
 	call_table_copy_done(&copy);
@@ -486,19 +485,22 @@ static void a_blocked_process_begins_at_zero(void)
 	CHECK_EQ(c->processes.items[0].paths.items[1].calls, 0);
 	CHECK_EQ(c->processes.items[0].paths.items[1].open, 1);
 	after = c->processes.items[0].paths.items[1].blocked_ns;
-	/* of the second before the reset nothing is left: it is since the reset, as wall is */
+	/*
+	 * no time before the reset is counted: blocked time is at most the wall time since the
+	 * reset
+	 */
 	CHECK(after >= 0 && after <= c->processes.items[0].wall_ns * 1.001 + 1e6);
 	CHECK(after < before / 2);
 	call_paths_free(c);
 
-	/* again: nothing is taken off twice */
+	/* a second reset subtracts nothing twice */
 	CHECK_EQ(call_table_reset(&table, &err), 0);
 	c = report(&table);
 	CHECK_EQ(c->processes.items[0].paths.items[1].calls, 0);
 	CHECK(c->processes.items[0].paths.items[1].blocked_ns > -1e6);
 	call_paths_free(c);
 
-	close(never[1]); /* it ends: a reset removes what is left */
+	close(never[1]); /* the child exits: a reset then removes its files */
 	close(never[0]);
 	waitpid(child, NULL, 0);
 	CHECK_EQ(call_table_reset(&table, &err), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's account of each CPU, against /proc/stat read just before and just after. */
+/*
+ * The kernel's account of each CPU is between two readings of /proc/stat, just before and just
+ * after.
+ */
 #include "check.h"
 #include "source/perf/cpu_stat.h"
 
@@ -39,7 +42,9 @@ static void between(uint64_t got_ns, uint64_t before, uint64_t after)
 	CHECK(got_ns >= before * tick && got_ns <= after * tick);
 }
 
-/* The kernel may set idle time back a little: it estimates the part that waited for a disk. */
+/*
+ * The kernel may decrease idle time slightly, because it estimates the time of waiting for a disk.
+ */
 static void near(uint64_t got_ns, uint64_t before, uint64_t after)
 {
 	between(got_ns, before > 100 ? before - 100 : 0, after + 100);
@@ -74,7 +79,7 @@ static void each_field_is_the_kernels(void)
 	cpu_stats_done(&stats);
 }
 
-/* A second reading replaces the first. */
+/* A second reading replaces the first one. */
 static void readings_do_not_add_up(void)
 {
 	struct cpu_stats stats = {0};

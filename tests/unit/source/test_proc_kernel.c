@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's range: the same whether it is read from the kernel or was kept since the boot. */
+/*
+ * The kernel's range is the same from the kernel and from the cache of this boot.
+ */
 #include "base/file/cache_dir.h"
 #include "source/proc/proc.h"
 
@@ -56,7 +58,7 @@ static void what_was_kept_is_used_and_checked(void)
 	uint64_t words[2];
 
 	if (!size) {
-		printf("# not tried: kernel addresses are hidden\n");
+		printf("# skipped: kernel addresses are hidden\n");
 		return;
 	}
 	CHECK_EQ(kernel_size(&again), size);
@@ -64,7 +66,7 @@ static void what_was_kept_is_used_and_checked(void)
 	words[0] = start;
 	words[1] = start + 4096;
 	keep(words, sizeof(words));
-	CHECK_EQ(kernel_size(&again), 4096); /* it is used, indeed */
+	CHECK_EQ(kernel_size(&again), 4096); /* the cache is used */
 	keep(words, sizeof(words) - 1);
 	CHECK_EQ(kernel_size(&again), size);
 	words[1] = start;

@@ -12,9 +12,9 @@ static void settings_are_read_by_their_names(void)
 	int64_t pid_max = 0, value = 7;
 
 	CHECK_EQ(rights_sysctl("kernel.pid_max", &pid_max), 0);
-	CHECK(pid_max >= 301); /* the kernel's own least value */
+	CHECK(pid_max >= 301); /* the kernel's minimum */
 	CHECK_EQ(rights_sysctl("kernel.there_is_no_such_thing", &value), -ENOENT);
-	CHECK_EQ(rights_sysctl("kernel.ostype", &value), -EINVAL); /* a word */
+	CHECK_EQ(rights_sysctl("kernel.ostype", &value), -EINVAL); /* not a number */
 	CHECK_EQ(value, 7);
 }
 
@@ -31,7 +31,7 @@ static void facts_are_those_of_this_process(void)
 	         limit.rlim_cur == RLIM_INFINITY ? RIGHTS_NO_LIMIT : (int64_t)limit.rlim_cur);
 	CHECK(r.kernel_release[0] != '\0');
 	CHECK(r.memory_bytes > 0);
-	/* What was tried and what is said of it agree. */
+	/* The results of attempts agree with the derived answers. */
 	if (!r.cpu_error)
 		CHECK(rights_machine(&r));
 	if (!rights_kernel(&r))

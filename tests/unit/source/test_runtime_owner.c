@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that name themselves by their id in a PID namespace of their own. */
+/*
+ * Processes whose files have the id of their own PID namespace.
+ */
 #include "check.h"
 #include "source/runtime/runtime_owner.h"
 
@@ -28,7 +30,10 @@ static void run_inside(int told)
 	wait_for_ever(NULL);
 }
 
-/* A process that is 1 in a namespace of its own; its id here, 0 where there may be none. */
+/*
+ * A process that has id 1 in its own namespace; returns its id here, 0 if namespaces are not
+ * allowed.
+ */
 static pid_t inner_process(pid_t *outer)
 {
 	char byte;
@@ -60,7 +65,7 @@ static pid_t inner_process(pid_t *outer)
 	return inner;
 }
 
-/* Field 22 of /proc/PID/stat, behind a name without blanks. */
+/* Field 22 of /proc/PID/stat, after a name without blanks. */
 static uint64_t birth_of(pid_t pid)
 {
 	unsigned long long birth = 0;
@@ -114,7 +119,7 @@ static void a_process_of_a_namespace_below_is_found_by_its_own_id(void)
 		CHECK(!runtime_owner_runs(inner, birth));
 		CHECK_EQ(runtime_owner_find(&known, 1, birth, &several), 0);
 	} else {
-		printf("# no PID namespace may be made here\n");
+		printf("# PID namespaces are not allowed here\n");
 		waitpid(outer, NULL, 0);
 	}
 	runtime_owners_done(&known);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of event tags: made by hand, listed, drained, looked at, switched; and by a child
- * that writes while we drain. What stands in them is not believed.
+ * Files of event tags: created by the test, listed, drained, read and switched; and written by a
+ * child while the test drains them. Their contents are not trusted.
  */
 #include "check.h"
 #include "fixture.h"
@@ -57,7 +57,7 @@ static void files_are_listed(void)
 	tf_header(f)->start_ns = 900;
 	fixture_write("12-34-1.tags", f->bytes, sizeof(f->bytes));
 	fixture_write("12-34-1.calls", f->bytes, sizeof(f->bytes));
-	memset(f->bytes, 0, 8); /* not begun yet */
+	memset(f->bytes, 0, 8); /* not initialised yet */
 	fixture_write("13-34-0.tags", f->bytes, sizeof(f->bytes));
 	CHECK_EQ(tag_rings_list_read(&list, fixture_dir, &err), 0);
 	CHECK_EQ(list.count, 2);
@@ -125,7 +125,7 @@ static void closed_packets_are_drained(void)
 	tf_fill(f, 0, 0, 6, 2000, 10, 4);
 	tf_fill(f, 1, 1, 0, 3000, 2, 2);
 	tf_fill(f, 2, 0, 5, 1000, 5, 2);
-	tf_words(f, 2)[2] = 0; /* reserved, and not written */
+	tf_words(f, 2)[2] = 0; /* reserved and not written */
 	tf_words(f, 2)[3] = tf_word(1003, ASSAY_TAG_VOID);
 	tf_fill(f, 3, 1, 1, 4000, 4, 2);
 	*tf_state(f, 3) = ASSAY_TAGS_OPEN;
@@ -139,7 +139,7 @@ static void closed_packets_are_drained(void)
 	CHECK_EQ(p.header.end, 1004);
 	CHECK_EQ(p.header.content_bits, (128 + 24) * 8);
 	CHECK(!p.open && p.words[2] == tf_word(1004, 2));
-	CHECK_EQ(state_of(2), ASSAY_TAGS_RETIRED); /* the hole may yet be written to */
+	CHECK_EQ(state_of(2), ASSAY_TAGS_RETIRED); /* the hole may still be written */
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
 	CHECK_EQ(p.header.sequence, 6);
 	CHECK_EQ(p.count, 10);
@@ -148,7 +148,7 @@ static void closed_packets_are_drained(void)
 	CHECK_EQ(p.ring, 1);
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
 	CHECK_EQ(state_of(3), ASSAY_TAGS_OPEN);
-	/* what is left, and stays */
+	/* the remaining packets, which are not freed */
 	CHECK_EQ(tag_rings_next(rings, &p, &err), 1);
 	CHECK(p.open && p.header.sequence == 1);
 	CHECK_EQ(p.count, 4);
@@ -161,7 +161,7 @@ static void closed_packets_are_drained(void)
 	free(f);
 }
 
-/* Its trigger is below a signal's handler, which closed the packet: the event is not lost. */
+/* A signal handler interrupted the trigger and closed the packet: the event is not lost. */
 static void empty_slots_are_waited_for(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STREAM);
@@ -172,13 +172,13 @@ static void empty_slots_are_waited_for(void)
 	int fd;
 
 	tf_fill(f, 0, 0, 0, 1000, 5, 2);
-	tf_words(f, 0)[4] = 0; /* the last one: content_bits has it */
+	tf_words(f, 0)[4] = 0; /* the last slot, included in content_bits */
 	tf_packet(f, 0)->end = 1003;
 	tf_fill(f, 1, 0, 1, 2000, 5, 2);
 	tf_fill(f, 2, 1, 0, 3000, 5, 2);
 	rings = open_made(f);
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
-	CHECK_EQ(p.ring, 1); /* others go on */
+	CHECK_EQ(p.ring, 1); /* other rings are not delayed */
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
 	CHECK_EQ(state_of(0), ASSAY_TAGS_CLOSED);
@@ -198,7 +198,10 @@ static void empty_slots_are_waited_for(void)
 	free(f);
 }
 
-/* A program that jumps out of handlers leaves them in many packets: one wait is for all. */
+/*
+ * A program that jumps out of signal handlers leaves empty slots in many packets: they are delayed
+ * together, once.
+ */
 static void many_empty_slots_are_waited_for_once(void)
 {
 	struct timespec wait = {.tv_nsec = 60000000};
@@ -214,7 +217,7 @@ static void many_empty_slots_are_waited_for_once(void)
 	rings = open_made(f);
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
 	CHECK_EQ(state_of(0), ASSAY_TAGS_CLOSED);
-	nanosleep(&wait, NULL); /* all packets are used: it does not take long */
+	nanosleep(&wait, NULL); /* all packets are in use, so the delay is short */
 	for (unsigned i = 0; i < TF_PACKETS; i++) {
 		CHECK_EQ(tag_rings_drain(rings, &p, &err), 1);
 		CHECK_EQ(p.header.sequence, i);
@@ -225,13 +228,13 @@ static void many_empty_slots_are_waited_for_once(void)
 	wait = (struct timespec){.tv_sec = 3, .tv_nsec = 10000000};
 	nanosleep(&wait, NULL);
 	CHECK_EQ(tag_rings_drain(rings, &p, &err), 0);
-	for (unsigned i = 0; i < TF_PACKETS; i++) /* all but a quarter come back */
+	for (unsigned i = 0; i < TF_PACKETS; i++) /* all except a quarter are freed */
 		CHECK_EQ(state_of(i), i < 3 ? ASSAY_TAGS_FREE : ASSAY_TAGS_RETIRED);
 	tag_rings_close(rings);
 	free(f);
 }
 
-/* An open packet's header says nothing of its end: words do, to the last that is not 0. */
+/* The header of an open packet has no end: it ends with its last word that is not 0. */
 static void open_packets_end_with_their_words(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STOP);
@@ -258,7 +261,7 @@ static void open_packets_end_with_their_words(void)
 	free(f);
 }
 
-/* All times of the events that come. */
+/* The times of all delivered events. */
 static void times(struct tag_rings *rings, char *text, size_t room)
 {
 	struct tag_rings_packet p;
@@ -272,7 +275,7 @@ static void times(struct tag_rings *rings, char *text, size_t room)
 		for (size_t i = 0; i < p.count; i++)
 			used += (size_t)snprintf(text + used, room - used, "%s%" PRIu64,
 			                         i ? " " : "", p.words[i] >> ASSAY_TAGS_TAG_BITS);
-		if (!p.count) /* given for what its header says */
+		if (!p.count) /* returned for its header */
 			continue;
 		CHECK(p.header.begin <= p.words[0] >> ASSAY_TAGS_TAG_BITS);
 		CHECK_EQ(p.header.end, p.words[p.count - 1] >> ASSAY_TAGS_TAG_BITS);
@@ -288,7 +291,7 @@ static void events_while_off_are_left_out(void)
 	        {0, 0, "10 11 12 13 14|20 21"},   {12, 0, "10 11 12"},
 	        {12, 20, "10 11 12|20 21"},       {11, 13, "10 11|gap 13 14|20 21"},
 	        {0, 13, "gap 13 14|20 21"},       {30, 0, "10 11 12 13 14|20 21"},
-	        {30, 11, "10 11 12 13 14|20 21"}, /* no time at all */
+	        {30, 11, "10 11 12 13 14|20 21"}, /* an empty off time */
 	        {12, 21, "10 11 12|gap 21"},
 	};
 	struct tag_rings *rings;
@@ -311,7 +314,10 @@ static void events_while_off_are_left_out(void)
 	}
 }
 
-/* Put off and on three times while a thread fills one packet: what it wrote then never counts. */
+/*
+ * Capture is switched off and on three times while a thread fills one packet: the events in off
+ * times never count.
+ */
 static void each_time_off_is_remembered(void)
 {
 	struct tf *f = tf_new(ASSAY_TAGS_STOP);
@@ -331,7 +337,7 @@ static void each_time_off_is_remembered(void)
 	for (unsigned i = 0; i < 7; i++) {
 		tf_words(f, 0)[2 * i] = tf_word(seen[i][0], 2);
 		tf_words(f, 0)[2 * i + 1] = tf_word(seen[i][1], 3);
-		/* Before the first switch, which puts it off, and each other one since. */
+		/* Events before the first switch (off), and in every other interval after it. */
 		want += i % 2 ? 0 : seen[i][0] + seen[i][1];
 	}
 	tf_packet(f, 0)->content_bits = (128 + 14 * 8) * 8;
@@ -370,7 +376,7 @@ static void the_switch_is_written(void)
 	struct tag_rings_file file = {.file.path = strdup(fixture_path("12-34-0.tags"))};
 	struct error err = {0};
 
-	CHECK_EQ(tag_rings_capture(&file, true, &err), 0); /* it is on */
+	CHECK_EQ(tag_rings_capture(&file, true, &err), 0); /* it is already on */
 	CHECK_EQ(tag_rings_look(rings, &err), 0);
 	CHECK_EQ(tag_rings_header(rings)->off_count, 0);
 	CHECK_EQ(tag_rings_capture(&file, false, &err), 0);
@@ -505,7 +511,7 @@ static void files_that_are_cut_short_end(void)
 #define ROUNDS 3000
 #define WORDS 100
 
-/* Two rings, whose packets take whatever place is free; what is in them is counted on. */
+/* Two rings use any free packets; the test knows the number of events in them. */
 static void writer(void)
 {
 	int fd = open(fixture_path("12-34-0.tags"), O_RDWR | O_CLOEXEC);

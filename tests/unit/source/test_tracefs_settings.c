@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Settings are put back, also by the guard when the one who changed them is killed. */
+/*
+ * Settings are restored, by the guard too if the process that changed them is killed.
+ */
 #include "source/tracefs/tracefs_settings.h"
 
 #include "check.h"
@@ -13,7 +15,7 @@ static void set(const char *file, const char *text)
 	CHECK(fixture_write(file, text, strlen(text)));
 }
 
-/* As the file stands; one at a time. */
+/* The contents of a file; valid until the next call. */
 static const char *get(const char *file)
 {
 	static char text[128];
@@ -71,7 +73,7 @@ static void what_was_changed_is_put_back(void)
 	CHECK(strstr(err.text, "not_there") != NULL);
 	tracefs_settings_end(&s);
 	check_put_back();
-	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1); /* the guard is gone */
+	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1); /* the guard has exited */
 }
 
 static void the_guard_puts_back_what_a_killed_process_left(void)
@@ -96,7 +98,7 @@ static void the_guard_puts_back_what_a_killed_process_left(void)
 	CHECK_STR(get("current_tracer"), "function_graph");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* Settings are written the last changed first: the first one closes. */
+	/* Settings are restored in reverse order: the first one is the last. */
 	for (int i = 0; i < 3000 && strcmp(get("tracing_on"), "1") != 0; i++)
 		usleep(10000);
 	check_put_back();
@@ -113,7 +115,7 @@ static void an_instance_is_removed(void)
 	snprintf(instance, sizeof(instance), "%s/instances", fixture_dir);
 	CHECK_EQ(mkdir(instance, 0700), 0);
 	snprintf(instance, sizeof(instance), "%s/instances/assay-1", top);
-	CHECK_EQ(mkdir(instance, 0700), 0); /* of a process that lives: stays */
+	CHECK_EQ(mkdir(instance, 0700), 0); /* of a running process: it stays */
 	tracefs_settings_sweep(top);
 	CHECK_EQ(stat(instance, &st), 0);
 	CHECK_EQ(tracefs_settings_begin(&s, instance, true, NULL), 0);
