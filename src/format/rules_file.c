@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far above what a person writes; a device that never ends is not read for ever. */
+/* Far more than a person writes; the limit also ends the reading of a device without an end. */
 #define BYTES_MAX (4u << 20)
 #define WAY_OUT "a line is 'GROUP: PATTERN PATTERN ...', as in 'net: tcp_* ip_*'"
 
@@ -33,7 +33,7 @@ static int bad(const struct parsing *p, const char *what)
 	return error_set(p->err, EINVAL, "%s, line %zu: %s; " WAY_OUT, p->path, p->line, what);
 }
 
-/* Up to the comment, without blanks around. */
+/* Trims the text before a comment. */
 static void trim(const char **text, size_t *length)
 {
 	for (size_t i = 0; i < *length; i++)
@@ -90,18 +90,18 @@ static int parse_line(const struct parsing *p, const char *text, size_t length)
 		return bad(p, "control characters");
 	colon = memchr(text, ':', length);
 	if (!colon)
-		return bad(p, "no ':' behind a group's name");
+		return bad(p, "no ':' after a group's name");
 	name = text;
 	size = (size_t)(colon - text);
 	trim(&name, &size);
 	if (!size)
-		return bad(p, "no group's name before the ':'");
+		return bad(p, "no group name before the ':'");
 	if (*name == '(')
-		return bad(p, "groups that begin with '(' are the report's own");
+		return bad(p, "groups that begin with '(' are reserved for the report");
 	group = xstrndup(name, size);
 	patterns = each_pattern(p, group, colon + 1, length - (size_t)(colon + 1 - text));
 	free(group);
-	return patterns ? 0 : bad(p, "no pattern behind the ':'");
+	return patterns ? 0 : bad(p, "no pattern after the ':'");
 }
 
 int rules_file_parse(const char *text, size_t length, const char *path, rules_file_fn *rule,

@@ -138,7 +138,7 @@ def rules_that_are_wrong_name_their_line(t):
     path = trace(t)
     rules = t.write("rules", "net: a\nno colon\n")
     t.has(t.assay("report", "--groups", rules, path, status=1).err,
-          f"{rules}, line 2: no ':' behind a group's name; a line is 'GROUP: PATTERN", "error")
+          f"{rules}, line 2: no ':' after a group's name; a line is 'GROUP: PATTERN", "error")
     t.has(t.assay("report", "--groups", t.path("none"), path, status=1).err,
           "cannot open the rules file", "error")
 
@@ -315,7 +315,7 @@ def a_trace_is_recognised_by_its_content(t):
     t.equal(t.assay("report", f"{path}/").out, TABLE, "report")
     t.equal(t.assay("report", "-i", path).out, TABLE, "report")
     os.mkdir(t.path("empty"))
-    t.has(t.assay("report", t.path("empty"), status=1).err, "no trace of event tags", "error")
+    t.has(t.assay("report", t.path("empty"), status=1).err, "not a trace of event tags", "error")
     t.has(t.assay("intervals", path, status=1).err, "'assay report' and 'assay tags trace' show", "error")
     t.has(t.assay("report", path, path, status=2).err, "give them one by one", "error")
     t.has(t.assay("report", path, t.write("other", "x"), status=2).err,

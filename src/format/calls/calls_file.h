@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_file: tables of call paths (include/assay/wire.h), read into a model
- * and written from one. docs/FORMAT.md has the layout.
+ * calls_file: reads tables of call paths (include/assay/wire.h) into a model, and writes them.
+ * docs/FORMAT.md describes the layout.
  *
- * A table may be one that a process left behind, a copy taken while it ran, or
- * part of a recording: one after the other. All is checked: what makes no
- * sense is left out and flagged CALL_DAMAGED; only a header that cannot be read
- * is an error. Compensation is done here: what the hooks cost is taken off by
- * the calibration, corrected by the double readings made while running. The
- * model is ns; 0 or -errno. Nothing is held. Not safe for several threads on one
+ * A table may be the file that a process left, a copy taken while it ran, or one of the tables of a
+ * recording. All contents are checked: invalid parts are skipped and flagged CALL_DAMAGED; only an
+ * unreadable header is an error. Compensation is done here: the cost of the hooks is subtracted. It
+ * is known from the calibration, and corrected by the double readings made while the program ran.
+ * The model is in ns; functions return 0 or -errno. No state. Only one thread at a time may use a
  * model. Uses: base, image, profile, include/assay/wire.h.
  */
 #ifndef ASSAY_FORMAT_CALLS_CALLS_FILE_H
@@ -18,42 +17,45 @@
 #include "base/error.h"
 #include "profile/calls/call_paths.h"
 
-/* What is known of a table besides its bytes. */
+/* Information about a table that is not in its bytes. */
 struct calls_state {
-	bool running;    /* the process lives: the figures are "so far" */
-	bool live;       /* `now` holds, and threads that are running are read up to then */
+	bool running;    /* the process still runs, so the figures are preliminary */
+	bool live;       /* `now` is valid, and running threads are accounted up to that time */
 	uint64_t now;    /* ticks when the copy was made */
-	uint64_t now_ns; /* CLOCK_MONOTONIC_RAW then */
+	uint64_t now_ns; /* CLOCK_MONOTONIC_RAW at that time */
 	/*
-	 * Of running threads, by tid: CPU clock and time waited for a CPU (ns, both since
-	 * the thread began), to tell the tail after the last event. May be empty.
+	 * For running threads, by tid: CPU time and time waiting for a CPU (ns since the start of
+	 * the thread). They are used to account the tail after the last event. May be empty.
 	 */
 	const struct calls_thread_state {
 		int32_t tid;
 		uint64_t cpu_ns, runnable_ns;
-		bool runs; /* it is on CPU or waits for one: state R */
+		bool runs; /* on CPU or waiting for one: state R */
 	} * threads;
 	size_t thread_count;
-	/* An earlier copy of the same table, which a reset left; its figures are taken off. */
+	/*
+	 * An earlier copy of the same table, the baseline of a reset; its figures are subtracted.
+	 */
 	const void *base;
 	size_t base_size;
 };
 
-/* The bytes begin a table of call paths: enough to tell the kind of a file. */
+/* True if the bytes begin a table of call paths; used to recognise a file. */
 bool calls_file_is(const void *bytes, size_t size);
 
 /*
- * Adds the process of one table. `name` is for messages. *used: bytes that the
- * table took, so that the next begins there; NULL: only one is expected.
- * `state` NULL: of a recording.
+ * Adds the process of one table. `name` is used in messages. *used: size of the table, after which
+ * the next begins; NULL: only one table is expected. `state` NULL: a table of a recording.
  */
 int calls_file_read(struct call_paths *into, const void *bytes, size_t size, const char *name,
                     const struct calls_state *state, size_t *used, struct error *err);
 
-/* Opens a file and reads every table in it. */
+/* Opens a file and reads all its tables. */
 int calls_file_load(struct call_paths *into, const char *path, struct error *err);
 
-/* All processes, one table each, in ticks of 1/1024 ns (coarser after months), names included. */
+/*
+ * Writes all processes, one table each, in ticks of 1/1024 ns (coarser after months), with names.
+ */
 int calls_file_write(const struct call_paths *c, struct buf *out, struct error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A baseline ends with the clocks that its threads had. */
+/* Reads the clocks of the threads at the end of a baseline. */
 static void clocks_read(struct calls_base *b)
 {
 	const struct calls_table *t = &b->table;
@@ -35,10 +35,11 @@ int calls_base_open(struct calls_base *b, const struct calls_table *t,
 	if (rc)
 		return rc;
 	if (h->pid != t->header.pid || h->birth != t->header.birth)
-		return error_set(err, EINVAL,
-		                 "%s: its baseline is another process's; begin a new one (assay "
-		                 "calls reset)",
-		                 name);
+		return error_set(
+		        err, EINVAL,
+		        "%s: its baseline belongs to another process; begin a new one (assay "
+		        "calls reset)",
+		        name);
 	b->there = true;
 	b->table.ns_per_tick = t->ns_per_tick;
 	b->then = (struct calls_state){.running = true, .live = true};
@@ -55,7 +56,7 @@ static void nodes_subtract(const struct calls_base *b, struct calls_table *t)
 		uint32_t i = calls_table_node(&b->table, node->unit);
 		const struct calls_node *was = i == ID_NONE ? NULL : &b->table.nodes.items[i];
 
-		/* The rest of the word changes when its image goes. */
+		/* The rest of the word changes when its image is unloaded. */
 		if (!was || ((was->function ^ node->function) & ASSAY_FN_ADDRESS))
 			continue;
 		node->calls -= was->calls;

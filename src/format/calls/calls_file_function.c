@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As process/ names it, whose table of maps is not needed here. */
+/* The same name as in process/, which is not used here. */
 #define KERNEL_IMAGE "[kernel.kallsyms]"
 
-/* Sorted by start, the later added of two behind the other. */
+/* Sorted by start, then by order of addition. */
 static int by_start(const void *a, const void *b, void *images)
 {
 	const struct assay_calls_image *all = images;
@@ -54,7 +54,7 @@ static enum image_kind kind_of(const struct assay_calls_image *raw)
 	return raw->path[0] == '[' || raw->path[0] != '/' ? IMAGE_ANON : IMAGE_FILE;
 }
 
-/* The model's id of an image of the table. */
+/* The model's id of an image of the table; adds it if it is new. */
 static uint32_t image_get(struct calls_functions *f, uint32_t index)
 {
 	const struct assay_calls_image *raw = &f->table->images.items[index];
@@ -101,7 +101,7 @@ static struct frame frame_in(struct calls_functions *f, uint32_t index, uint64_t
 	return frame;
 }
 
-/* The mapped image that holds an address; ID_NONE. They do not lie over each other. */
+/* The mapped image that contains an address, or ID_NONE. Mapped images do not overlap. */
 static uint32_t image_at(const struct calls_functions *f, uint64_t address)
 {
 	const struct assay_calls_image *all = f->table->images.items;
@@ -124,7 +124,7 @@ static struct frame frame_of(struct calls_functions *f, uint64_t word)
 		image = (uint32_t)(word >> ASSAY_FN_IMAGE_SHIFT & ASSAY_FN_IMAGE_MASK) - 1;
 		if (image < f->table->images.count)
 			return frame_in(f, image, address);
-		/* It found no room in the table. */
+		/* The table had no space for the image. */
 		if (image == UINT32_MAX && f->table->header.flags & ASSAY_CALLS_IMAGES)
 			return (struct frame){named(f, &f->anonymous, IMAGE_ANON, "//anon"),
 			                      address};
@@ -155,7 +155,10 @@ static struct call_function decode(struct calls_functions *f, uint64_t word)
 	};
 	struct call_function function = {.kind = CALL_FUNCTION};
 
-	/* Of a recording's functions the address is an offset, which may be as small. */
+	/*
+	 * In a recording a function's address is an offset, which may be as small as these
+	 * constants.
+	 */
 	if (!(word & ASSAY_FN_GONE) && (word & ASSAY_FN_ADDRESS) <= ASSAY_FN_INTERRUPT) {
 		function.kind = kinds[word & ASSAY_FN_ADDRESS];
 		return function;
@@ -191,7 +194,7 @@ static uint32_t text_id(struct calls_functions *f, uint32_t byte)
 	return *text ? intern_add(&f->into->images.names, text) : 0;
 }
 
-/* A piece of IMAGE_NAME has no code: its offset is the name itself. */
+/* An image of kind IMAGE_NAME has no code: its offset is the intern id of the name. */
 static void name_one(struct calls_functions *f, const struct assay_calls_name *raw)
 {
 	uint64_t word = raw->function & ~ASSAY_FN_INHERITED;

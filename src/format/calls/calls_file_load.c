@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A table that a process left may be followed by room that it had reserved. */
+/* A table that a process left may be followed by reserved, unused space. */
 static bool all_zeros(const char *bytes, size_t size)
 {
 	return !size || (!*bytes && !memcmp(bytes, bytes + 1, size - 1));
@@ -24,7 +24,7 @@ static int tables_read(struct call_paths *into, const char *bytes, size_t size, 
 		rc = calls_file_read(into, bytes + offset, size - offset, path, NULL, &used, err);
 		if (rc && !offset)
 			return rc;
-		/* What came before the damage is good. */
+		/* The tables before the damage are valid. */
 		if (rc)
 			break;
 		offset += used;

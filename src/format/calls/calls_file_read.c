@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer double readings than these say less than the calibration did. */
+/* With fewer double readings the calibration is more precise. */
 #define SAMPLES_MIN 30
 #define NORMAL_95 1.96
 
 /*
- * What a call cost a thread, in ticks, with half of a 95 % interval of each. `inner`
- * is a short call's; `table` tells by how much a longer one's differs.
+ * The cost of a call for a thread, in ticks, with half of a 95 % interval of each. `inner` is for a
+ * short call; `table` gives the difference for longer calls.
  */
 struct cost {
 	double inner, outer, inner_error, outer_error;
@@ -22,17 +22,16 @@ struct calls_reader {
 	struct calls_table table;
 	struct calls_base base;
 	struct calls_functions functions;
-	struct call_process *process; /* while no other is added */
-	VEC(uint32_t) walk;           /* nodes on the way to a root */
-	double calls, inner, outer;   /* calls that cost something; ticks of both parts */
+	struct call_process *process; /* valid until the next process is added */
+	VEC(uint32_t) walk;           /* nodes on the path to a root */
+	double calls, inner, outer;   /* number of calls that have a cost; ticks of both parts */
 };
 
 /*
- * While it runs, a hook may cost more than at its calibration, or less: caches are
- * shared with the program. One in some hundred hooks reads the clock twice, as the
- * calibration did: the difference of both means is a second estimate of the cost.
- * Each counts by how sure it is, so that an interrupt within a few readings does not
- * spoil what was calibrated.
+ * A hook may cost more or less than at its calibration, because it shares caches with the program.
+ * One in some hundred hooks reads the clock twice, as the calibration did; the difference of the
+ * two means is a second estimate of the cost. Each estimate is weighted by its precision, so that
+ * an interrupt within a few readings does not spoil the calibrated value.
  */
 static void cost_correct(const struct assay_calls_sample *s, int32_t read, double *cost,
                          double *error)
@@ -60,7 +59,7 @@ static struct cost cost_of(const struct calls_table *t, const struct calls_threa
 	return cost;
 }
 
-/* The part in a callee that lasts `told` ticks, cost included: from the lengths calibrated. */
+/* The cost within a callee that lasts `told` ticks, cost included, by the calibrated lengths. */
 static double inner_at(const struct cost *cost, double told)
 {
 	const struct assay_calls_cost *t = cost->table;
@@ -84,7 +83,7 @@ static double inner_at(const struct cost *cost, double told)
 
 /* ---- nodes ------------------------------------------------------------- */
 
-/* The path of a node, made with those above it; CALL_PATH_NONE: it makes no sense. */
+/* The path of a node, which is added together with its ancestors; CALL_PATH_NONE: invalid. */
 static uint32_t path_of(struct calls_reader *r, uint32_t index)
 {
 	struct calls_node *nodes = r->table.nodes.items;
@@ -123,7 +122,7 @@ static bool node_says(const struct calls_reader *r, const struct calls_node *nod
 	       node->net || node->blocked || node->preempted || node->open;
 }
 
-/* Shortest and longest are of the same time as the rest: since the last reset. */
+/* True if shortest and longest cover the same time as the other figures: since the last reset. */
 static bool range_holds(const struct calls_reader *r, const struct calls_node *node)
 {
 	uint32_t epoch = r->table.threads.items[node->thread].record.epoch;
@@ -135,15 +134,16 @@ static bool range_holds(const struct calls_reader *r, const struct calls_node *n
 }
 
 /*
- * The shortest and the longest call, as the program took cost off them: that of the
- * calibration. They move by what the mean moves where another cost is taken off, so that
- * it stays between them.
+ * Adds the shortest and the longest call. The program subtracted the calibrated cost from them. If
+ * another cost is subtracted here, they are shifted by the same amount as the mean, which therefore
+ * stays between them.
  */
 static void range_add(struct call_path *path, const struct calls_node *node,
                       const struct assay_calls_cost *c, double net, double rate)
 {
 	double calls = (double)node->halves / 2, outer = (double)node->child_halves / 2;
-	int32_t own = c->inner / 1024, callers = c->outer / 1024; /* whole ticks, there */
+	int32_t own = c->inner / 1024,
+	        callers = c->outer / 1024; /* the runtime subtracts whole ticks */
 	double told = (double)node->net - calls * own - outer * callers;
 	double shift = calls > 0 ? (net - told * rate) / calls : 0;
 
@@ -184,7 +184,7 @@ static void node_add(struct calls_reader *r, struct calls_node *node, uint32_t i
 	r->process->own_error_ns += error;
 }
 
-/* Over all calls; where there are none, what was calibrated. */
+/* The mean over all calls; without calls, the calibrated cost. */
 static void mean_costs(struct calls_reader *r)
 {
 	const struct assay_calls_cost *c = &r->table.header.cost;
@@ -196,7 +196,7 @@ static void mean_costs(struct calls_reader *r)
 	        (any ? r->outer / r->calls : c->outer / 1024.0) * r->table.ns_per_tick;
 }
 
-/* In the order of units, which is that of first calls. */
+/* In the order of units, which is the order of first calls. */
 static void nodes_add(struct calls_reader *r, struct call_thread *threads)
 {
 	struct cost *costs = xcalloc(r->table.threads.count + 1, sizeof(*costs));
@@ -226,7 +226,7 @@ static uint32_t short_text(struct call_paths *into, const char *text, size_t roo
 	return id;
 }
 
-/* Each term was summed up by itself; what is left between them is shown. */
+/* Each term is a sum of its own; the residual between them is shown. */
 static void thread_close(struct calls_reader *r, const struct calls_thread_item *item,
                          struct call_thread *thread)
 {
@@ -422,7 +422,7 @@ int calls_file_read(struct call_paths *into, const void *bytes, size_t size, con
 
 	if (rc)
 		return rc;
-	/* It ended after it was looked for, and before it was copied. */
+	/* The process exited after it was found and before its table was copied. */
 	if (state && r.table.header.state != ASSAY_CALLS_RUNNING) {
 		ended = *state;
 		ended.running = ended.live = false;

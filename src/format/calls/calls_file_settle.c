@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * The first moment is from the runtime's start, the latest from its last look at
- * the clock: seconds or days later. A live reader's look is later still.
+ * The header has a pair of clocks from the runtime's start, and the latest pair that the runtime
+ * read, seconds or days later. A live reader's pair is later still.
  */
 void calls_table_rate(struct calls_table *t, const struct calls_state *state)
 {
@@ -18,7 +18,7 @@ void calls_table_rate(struct calls_table *t, const struct calls_state *state)
 		        (double)(latest.ns - first.ns) / (double)(latest.ticks - first.ticks);
 		return;
 	}
-	/* No rate: times cannot be told, counts hold. */
+	/* Without a rate, times are unknown and counts remain valid. */
 	t->ns_per_tick = 0;
 	t->damaged = true;
 }
@@ -35,7 +35,7 @@ uint64_t calls_table_end(const struct calls_table *t, const struct calls_state *
 	return end;
 }
 
-/* Marks what is open above a node: `walk` tells the thread's marks from others'. */
+/* Marks the calls above a node as open; `walk` identifies the marks of this walk. */
 static void mark_open(struct calls_table *t, uint32_t unit, uint32_t thread, uint32_t walk)
 {
 	uint32_t i = calls_table_node(t, unit);
@@ -64,7 +64,7 @@ static void opens_find(struct calls_table *t)
 	}
 }
 
-/* A call costs its two events. One that is open has had half of them. */
+/* A call has the cost of its two events; an open call has half of it. */
 static void halves_count(struct calls_table *t)
 {
 	vec_each (node, &t->nodes) {
@@ -89,10 +89,10 @@ static double within(double value, double most)
 }
 
 /*
- * Of the time since the last event, what was waited for a CPU: by the kernel's count
- * since the thread began, less what its calls have as preempted. Each time that it
- * woke it waited for one too, which its calls have as blocked; of one that is blocked
- * now, all of that is taken off, so that none of it is told anew.
+ * The part of the tail in which the thread waited for a CPU: the kernel's total since the thread's
+ * start, minus the preempted time of its calls. After each wake-up the thread also waits for a CPU;
+ * its calls count that as blocked. For a thread that is blocked now, the blocked time is subtracted
+ * too, so that it is not counted twice.
  */
 static double tail_preempted(const struct calls_table *t, const struct calls_thread_item *thread,
                              const struct calls_thread_state *clocks)
@@ -100,13 +100,13 @@ static double tail_preempted(const struct calls_table *t, const struct calls_thr
 	double known = (double)thread->preempted;
 
 	if (thread->record.threads > 1)
-		return 0; /* its calls are those of others too, the count is its own */
+		return 0; /* the calls are of several threads, the total of one */
 	if (!clocks->runs)
 		known += (double)thread->blocked;
 	return (double)clocks->runnable_ns / t->ns_per_tick - known;
 }
 
-/* The time since the last event: on CPU it was in the function that was current then. */
+/* Accounts the tail; its time on CPU belongs to the function that was current at the last event. */
 static void tail_share(struct calls_table *t, struct calls_thread_item *thread,
                        const struct calls_thread_state *clocks, double cpu_ns)
 {
@@ -134,7 +134,7 @@ static double span(uint64_t from, uint64_t to)
 	return to > from ? (double)(to - from) : 0;
 }
 
-/* On CPU from the thread's first event to its last, by the kernel's clock. */
+/* CPU time from the thread's first event to its last, by the kernel's clock. */
 static double last_cpu_ns(const struct calls_table *t, const struct assay_calls_thread *r,
                           const struct calls_thread_state *clocks)
 {
@@ -142,18 +142,19 @@ static double last_cpu_ns(const struct calls_table *t, const struct assay_calls_
 	uint64_t sync = synced ? r->sync : r->first;
 
 	if (!r->sync_cpu_ns && !r->before_cpu_ns)
-		return NAN; /* it has no such clock: a CPU's own calls in a kernel's table */
+		return NAN; /* no such clock: the interrupts of a CPU in a kernel's table */
 	if (t->header.flags & ASSAY_CALLS_UNSWITCHED && r->last > sync)
-		return clocks ? (double)clocks->cpu_ns : NAN; /* nobody saw whether it waited */
-	/* Since that reading of both clocks it was not switched out. */
+		return clocks ? (double)clocks->cpu_ns
+		              : NAN; /* it is unknown whether the thread waited */
+	/* The thread was not switched out since that reading of both clocks. */
 	return (double)(synced ? r->sync_cpu_ns : r->before_cpu_ns) +
 	       span(sync, r->last) * t->ns_per_tick;
 }
 
 /*
- * The thread that has the record now: what ended before is in the past_ fields.
- * One that did nothing since the baseline and is gone by now is taken as of the
- * baseline, so that nothing remains when that is taken off.
+ * Settles the thread that uses the record now; the past_ fields have the earlier threads. A thread
+ * without events since the baseline that has exited is settled at the baseline's time, so that
+ * nothing remains after the subtraction.
  */
 static void thread_settle(struct calls_table *t, struct calls_thread_item *thread,
                           const struct calls_state *state, const struct calls_state *base)
@@ -171,7 +172,7 @@ static void thread_settle(struct calls_table *t, struct calls_thread_item *threa
 		state = base && base->live && r->last < base->now ? base : NULL;
 	then = state ? state->now : end;
 	if (then < r->last)
-		then = r->last; /* killed: nothing is known of what came after the last event */
+		then = r->last; /* killed: the time after the last event is unknown */
 	if (end < then || (state && state != base))
 		end = then;
 	thread->wall += span(r->first, end);

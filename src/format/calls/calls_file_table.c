@@ -29,7 +29,8 @@ static int header_read(struct calls_table *t, const void *bytes, size_t size, co
 	struct assay_calls_header *h = &t->header;
 
 	if (!calls_file_is(bytes, size))
-		return error_set(err, EINVAL, "%s: no table of call paths begins here", name);
+		return error_set(err, EINVAL, "%s: does not begin with a table of call paths",
+		                 name);
 	if (size < ASSAY_CALLS_PAGE)
 		return error_set(err, EINVAL,
 		                 "%s: a table of call paths is cut off after %zu bytes, within "
@@ -54,9 +55,8 @@ static int header_read(struct calls_table *t, const void *bytes, size_t size, co
 }
 
 /*
- * The chunk at an offset; how far the next one is. A page that no chunk begins
- * at was reserved by a writer that had not come to use it, or is damaged: the
- * next page may begin one again.
+ * Reads the chunk at an offset; returns the distance to the next. If no chunk begins at a page, the
+ * page was reserved and is unused, or is damaged; the next page may begin a chunk.
  */
 static uint64_t chunk_read(struct calls_table *t, uint64_t offset)
 {
@@ -94,7 +94,7 @@ static void chunks_read(struct calls_table *t)
 
 	while (offset < t->size && t->size - offset >= sizeof(struct assay_calls_chunk))
 		offset += chunk_read(t, offset);
-	/* Cut within a page: what a chunk would hold there is gone. */
+	/* The table was cut within a page, so a chunk there is incomplete. */
 	t->damaged |= t->size % ASSAY_CALLS_PAGE != 0;
 }
 
@@ -115,7 +115,7 @@ const char *calls_table_text(const struct calls_table *t, uint32_t byte)
 	return byte < t->texts.size ? t->texts.data + byte : "";
 }
 
-/* What nodes need to be there first, and all that needs no nodes. */
+/* Reads the data that nodes depend on, and data that does not depend on nodes. */
 static void first_pass(struct calls_table *t, const struct calls_chunk *c)
 {
 	struct calls_thread_item *thread;
@@ -162,7 +162,7 @@ static void nodes_read(struct calls_table *t, const struct calls_chunk *c)
 		node = vec_add(&t->nodes);
 		node->function = raw.function;
 		node->unit = (uint32_t)unit;
-		node->parent = raw.parent; /* a unit still */
+		node->parent = raw.parent; /* still a unit */
 		node->thread = thread;
 		node->path = CALLS_PATH_UNSEEN;
 		node->calls = raw.calls;
@@ -173,8 +173,8 @@ static void nodes_read(struct calls_table *t, const struct calls_chunk *c)
 }
 
 /*
- * Units to indices. A node whose parent is another thread's, or none at all, is
- * its own parent from here on: a cycle, which the walk to the root finds.
+ * Converts units to indices. A node whose parent belongs to another thread, or does not exist,
+ * becomes its own parent: a cycle, which the walk to the root detects.
  */
 static void parents_find(struct calls_table *t)
 {
@@ -203,7 +203,7 @@ static void waits_read(struct calls_table *t, const struct calls_chunk *c)
 		index = calls_table_node(t, wait.node);
 		if (index == ID_NONE ||
 		    t->nodes.items[index].thread != calls_table_thread(t, c->thread)) {
-			/* Not waited yet: the writer had taken the place and not filled it in. */
+			/* The writer had reserved the record and not filled it in. */
 			t->damaged |= wait.node != 0;
 			continue;
 		}
@@ -230,7 +230,7 @@ int calls_table_open(struct calls_table *t, const void *bytes, size_t size, cons
 	units = t->size / ASSAY_CALLS_UNIT;
 	if (units >= CALLS_PATH_VISITED)
 		return error_set(err, EFBIG,
-		                 "%s: a table of call paths of %llu bytes; at most 256 GB can be",
+		                 "%s: a table of call paths of %llu bytes; the limit is 256 GB",
 		                 name, (unsigned long long)t->size);
 	chunks_read(t);
 	t->node_of_unit = xmalloc(units * sizeof(*t->node_of_unit));

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ticks a nanosecond, where the largest figure leaves room for them. */
+/* Ticks for each nanosecond, if the largest figure fits. */
 #define SCALE 1024.0
 #define TICKS_MAX 0x1p62
 
-/* The record that all nodes are of lies first, then the nodes. */
+/* The record of the thread, to which all nodes belong, precedes the nodes. */
 #define THREAD_UNIT ((ASSAY_CALLS_PAGE + sizeof(struct assay_calls_chunk)) / ASSAY_CALLS_UNIT)
 #define FIRST_NODE ((2 * ASSAY_CALLS_PAGE + sizeof(struct assay_calls_chunk)) / ASSAY_CALLS_UNIT)
 
-/* What was written of the current table: valid where `table` is its number. */
+/* Items written for the current table; an entry is valid if `table` is the table's number. */
 struct written {
 	uint32_t table, at;
 };
@@ -25,15 +25,15 @@ struct calls_writer {
 	const struct call_paths *model;
 	const struct call_process *process;
 	uint32_t table;                 /* number of the current one, from 1 */
-	double scale;                   /* ticks a nanosecond */
+	double scale;                   /* ticks for each nanosecond */
 	struct written *texts, *images; /* by intern id: byte; by image: index */
-	uint32_t *function_table;       /* by function: the table that `words` is of */
-	uint64_t *words;                /* by function: as its nodes hold it */
+	uint32_t *function_table;       /* by function: the table for which `words` is valid */
+	uint64_t *words;                /* by function: the word in its nodes */
 	uint32_t image_count, name_count;
 	struct buf items[ASSAY_CHUNK_CLOCKS + 1]; /* by kind */
 };
 
-/* The last image's number stands for all that found no number. */
+/* The last number is used for all images beyond the limit. */
 #define IMAGES_MAX ASSAY_FN_IMAGE_MASK
 
 static int64_t ticks(const struct calls_writer *w, double ns)
@@ -44,10 +44,10 @@ static int64_t ticks(const struct calls_writer *w, double ns)
 
 static void largest(double *max, double value)
 {
-	*max = fmax(*max, fabs(value)); /* NAN: the other one */
+	*max = fmax(*max, fabs(value)); /* NAN: the other argument */
 }
 
-/* So that nothing is cut off: an interval of 256 days has 1/256 ns, say. */
+/* The largest scale without overflow: an interval of 256 days has 1/256 ns, for example. */
 static double scale_of(const struct call_process *p)
 {
 	double max = fabs(p->wall_ns), scale = SCALE;
@@ -129,7 +129,7 @@ static uint32_t image_put(struct calls_writer *w, uint32_t id)
 	return w->image_count++;
 }
 
-/* 48 bits, the uppermost of them standing for those above. */
+/* Offsets have 48 bits; the largest value represents all larger ones. */
 static bool fits(uint64_t offset)
 {
 	return (uint64_t)((int64_t)(offset << 16) >> 16) == offset;
@@ -146,7 +146,7 @@ static uint64_t real_function(struct calls_writer *w, const struct call_function
 	word |= (uint64_t)(image_put(w, f->frame.image) + 1) << ASSAY_FN_IMAGE_SHIFT;
 	if (text && !name)
 		name = (uint32_t)offset;
-	/* What is not a place in code is told apart by a number. */
+	/* An item that is not a place in code is identified by a number. */
 	if (kind == IMAGE_NAME || kind == IMAGE_JIT || !fits(offset))
 		offset = w->name_count++;
 	word |= offset & ASSAY_FN_ADDRESS;
@@ -183,7 +183,7 @@ static uint64_t function_put(struct calls_writer *w, uint32_t id)
 
 /* ---- paths and books ---------------------------------------------------- */
 
-/* Where the wait that is written next will lie: in the chunk behind the nodes. */
+/* The unit of the next wait, in the chunk after the nodes. */
 static uint32_t next_wait(const struct calls_writer *w)
 {
 	uint64_t nodes = w->process->paths.count * sizeof(struct assay_calls_node) +
@@ -277,7 +277,7 @@ static void books_write(struct calls_writer *w)
 
 static const struct kind {
 	uint32_t kind;
-	uint32_t bytes; /* of an item */
+	uint32_t bytes; /* size of an item */
 } order[] = {
         {ASSAY_CHUNK_THREAD, sizeof(struct assay_calls_thread)}, /* must be first */
         {ASSAY_CHUNK_NODES, sizeof(struct assay_calls_node)},
@@ -316,7 +316,7 @@ static void header_write(const struct calls_writer *w, struct buf *out)
 	        .parent = p->parent,
 	        .birth = p->birth,
 	        .start_ns = p->start_ns,
-	        .latest = {(uint64_t)(w->scale * 0x1p30), 1 << 30}, /* exact, for any scale */
+	        .latest = {(uint64_t)(w->scale * 0x1p30), 1 << 30}, /* exact for each scale */
 	        .end_ticks = (uint64_t)ticks(w, p->wall_ns),
 	        .lost_events = p->lost_events,
 	        .other_calls = p->other_calls,

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctf: event tags as a CTF 1.8 trace: a directory with `metadata` (TSDL) and a file a
+ * ctf: event tags as a CTF 1.8 trace: a directory with `metadata` (TSDL) and one file for each
  * stream.
  *
- * Written: event.header is { 24-bit id; 40-bit timestamp }, ids are tags, each names
- * set a stream class of its own (two, if devices and threads have it); packet context as
- * struct assay_tags_packet. Names of which an event came have events "NAME" (entry) and
- * "NAME:exit", or "NAME" (inline tags); tags that came and have no name are "tag_N"; all
- * other names, and what else CTF has no word for (`!`, `=`), stand in comments of the
- * metadata that CTF readers skip. docs/FORMAT.md has it all.
+ * Writing: event.header is { 24-bit id; 40-bit timestamp }, ids are tags, and each set of names has
+ * its own stream class (two, if devices and threads use it); the packet context is struct
+ * assay_tags_packet. A name with an event has the event classes "NAME" (entry) and "NAME:exit", or
+ * "NAME" (inline tags). A tag with an event and no name is "tag_N". All other names, and facts for
+ * which CTF has no notation (`!`, `=`), are comments in the metadata, which other CTF readers skip.
+ * docs/FORMAT.md describes the format.
  *
- * Read: traces of this kind, ours or others': any whose event header is an integer id
- * (below 2^24) and an integer timestamp mapped to one clock, of up to 64 bits each, without
- * payloads, and whose packets' heads have a fixed size; converted to words where they are
- * not ours already. What is not of this kind is refused by name and line. Bytes are not
- * trusted. A file that ends too early is read as far as it is whole: a last piece without
- * words tells what is missing (`lost`, `gap`). Damage elsewhere is -EBADMSG, with file and
- * byte. A trace that was not finished (no metadata: killed) is refused with what to do.
+ * Reading: traces of assay and of other tools, if the event header is an integer id (below 2^24)
+ *and an integer timestamp of up to 64 bits each, mapped to one clock, if events have no payload,
+ *and if the heads of packets have a fixed size. Words of another layout are converted. Other traces
+ *are refused with name and line. The bytes are not trusted. A file that ends too early is read as
+ *far as it is complete: a last piece without words reports the loss (`lost`, `gap`). Damage
+ *elsewhere is -EBADMSG, with file and byte. An unfinished trace (killed, no metadata) is refused
+ *with the way out.
  *
- *	ctf_recording_open()	struct tag_recording; frees itself
+ *	ctf_recording_open()	struct tag_recording, which has its own free function
  *	ctf_writer_new(), _stream(), _packet()..., ctf_writer_finish() or _free()
  *
- * Files 0600, the directory 0700. 0 or -errno. A writer is one thread's. Uses: base, trace.
+ * Files have mode 0600, the directory 0700. Functions return 0 or -errno. One thread uses a writer.
+ * Uses: base, trace.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_H
 #define ASSAY_FORMAT_CTF_CTF_H
@@ -32,33 +33,37 @@
 /* `path`: the directory, or its metadata. */
 int ctf_recording_open(struct tag_recording **r, const char *path, struct error *err);
 
-/* It looks like a CTF trace (a directory with a metadata file). */
+/* True if the path is a directory with a metadata file. */
 bool ctf_is_trace(const char *path);
 
-/* Says why a path without metadata is no trace; -ENOENT. */
+/* Reports why a path without metadata is not a trace; -ENOENT. */
 int ctf_no_trace(const char *path, struct error *err);
 
 struct ctf_writer;
 
-/* It could be made, as things stand: nothing else than an older trace is in the way. */
+/* Checks that the trace can be created: the path is free, or has an older trace. */
 int ctf_writer_check(const char *path, struct error *err);
 
-/* Makes the directory; there is one already: it becomes PATH.old (an older .old is removed,
-   if it is a trace; else -EEXIST). */
+/*
+ * Creates the directory. An existing trace is renamed to PATH.old, and an older .old is removed if
+ * it is a trace; else -EEXIST.
+ */
 int ctf_writer_new(struct ctf_writer **w, const char *path, struct error *err);
 
-/* A stream class for a set of names; its number, from 0. The names are the caller's, and are
-   read at ctf_writer_finish(). */
+/*
+ * Adds a stream class for a set of names and returns its number, from 0. The caller owns the names,
+ * which are read at ctf_writer_finish().
+ */
 uint32_t ctf_writer_names(struct ctf_writer *w, const struct tag_names *names);
 
-/* A stream (a file); its number, from 0. `device`: see tags/tag_stream.h. */
+/* Adds a stream (a file) and returns its number, from 0. `device`: see tags/tag_stream.h. */
 int ctf_writer_stream(struct ctf_writer *w, uint32_t names, bool device, uint32_t *stream,
                       struct error *err);
 
 /*
- * Words of 0 and of ASSAY_TAG_VOID are left out. Words may be any number; they are cut into
- * packets as needed, so that each is within one turn of the clock. Written at once (one write
- * a packet); a write that fails leaves the file as it was.
+ * Writes words; words of 0 and of ASSAY_TAG_VOID are skipped. Any number of words is accepted: they
+ * are divided into packets, each within one turn of the clock. Each packet is written at once;
+ * after a failed write the file is as before.
  */
 int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_packet *packet,
                       struct error *err);
@@ -66,12 +71,12 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
 struct ctf_writer_facts {
 	struct tag_clock clock;
 	bool switches;
-	const char *command; /* NULL: not known */
-	const char *host;    /* NULL: not known */
+	const char *command; /* NULL: unknown */
+	const char *host;    /* NULL: unknown */
 	uint64_t switches_lost;
 };
 
-/* Writes the metadata and closes; after it, or without it, ctf_writer_free(). */
+/* Writes the metadata and closes the files; ctf_writer_free() must be called with or without it. */
 int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts,
                       struct error *err);
 void ctf_writer_free(struct ctf_writer *w);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The directory of a trace that is to be written, and older ones in its way. Nothing
- * is moved or removed but what assay made: a directory that has a metadata file and
- * streams, or streams alone, or nothing. Uses: base.
+ * The directory of a trace that is written, and older traces at its path. Only directories that
+ * assay can have created are moved or removed: with a metadata file and streams, with streams
+ * alone, or empty. Uses: base.
  */
 #include "format/ctf/ctf_writer.h"
 
@@ -25,7 +25,7 @@ static bool ours(const char *name)
 	       !strcmp(name, ".metadata") || !strncmp(name, "stream_", 7);
 }
 
-/* A directory itself, no link; -errno. */
+/* Opens a directory that is not a link; -errno. */
 static int open_directory(const struct file_place *p, const char *name)
 {
 	int fd = openat(p->directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -33,7 +33,7 @@ static int open_directory(const struct file_place *p, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* THERE_OTHER: *what says what is in the way. */
+/* THERE_OTHER: *what describes the item. */
 static enum there look(const struct file_place *p, const char *name, const char **what)
 {
 	enum there there = THERE_TRACE;
@@ -51,7 +51,7 @@ static enum there look(const struct file_place *p, const char *name, const char 
 		return THERE_OTHER;
 	fd = open_directory(p, name);
 	d = fd < 0 ? NULL : fdopendir(fd);
-	*what = d ? "a directory with other things than a trace in it" : strerror(errno);
+	*what = d ? "a directory that contains other things than a trace" : strerror(errno);
 	if (!d) {
 		if (fd >= 0)
 			close(fd);
@@ -66,11 +66,10 @@ static enum there look(const struct file_place *p, const char *name, const char 
 
 static int in_the_way(const char *path, const char *what, struct error *err)
 {
-	return error_set(err, EEXIST, "%s is in the way: %s; name another place with -o", path,
-	                 what);
+	return error_set(err, EEXIST, "%s exists: %s; give another path with -o", path, what);
 }
 
-/* A trace: its files, then itself. */
+/* Removes the files of a trace, then its directory. */
 static int discard(const struct file_place *p, const char *name, struct error *err)
 {
 	int fd = open_directory(p, name), code = fd < 0 ? -fd : 0;
@@ -87,7 +86,7 @@ static int discard(const struct file_place *p, const char *name, struct error *e
 		close(fd);
 	if (!code && unlinkat(p->directory, name, AT_REMOVEDIR))
 		code = errno;
-	return code ? error_set(err, code, "the older trace %s.old cannot be removed: %s", p->path,
+	return code ? error_set(err, code, "cannot remove the older trace %s.old: %s", p->path,
 	                        strerror(code))
 	            : 0;
 }
@@ -111,7 +110,7 @@ static int put_aside(const struct file_place *p, struct error *err)
 	return rc;
 }
 
-/* "a/.old" is not what is meant by "a/". */
+/* "a/.old" would not be a valid name for the older trace of "a/". */
 static int open_place(struct file_place *p, const char *path, struct error *err)
 {
 	char *own = xstrdup(path);
@@ -123,7 +122,7 @@ static int open_place(struct file_place *p, const char *path, struct error *err)
 		own[--length] = '\0';
 	rc = file_place_open(p, own, NULL, &why);
 	if (rc)
-		error_set(err, -rc, "cannot make the directory %s: %s", own, why.text);
+		error_set(err, -rc, "cannot create the directory %s: %s", own, why.text);
 	free(own);
 	return rc;
 }
@@ -146,7 +145,7 @@ int ctf_writer_check(const char *path, struct error *err)
 	else if (there == THERE_TRACE && look(&place, old, &what) == THERE_OTHER)
 		rc = in_the_way(old_path, what, err);
 	else if (faccessat(place.directory, ".", W_OK | X_OK, 0))
-		rc = error_set(err, errno, "cannot make the directory %s: %s", place.path,
+		rc = error_set(err, errno, "cannot create the directory %s: %s", place.path,
 		               strerror(errno));
 	free(old_path);
 	free(old);
@@ -154,7 +153,7 @@ int ctf_writer_check(const char *path, struct error *err)
 	return rc;
 }
 
-/* What was made, unless another user put a directory of theirs in its place since. */
+/* Opens the created directory, unless another user has replaced it. */
 static int open_made(const struct file_place *p, struct error *err)
 {
 	int fd = open_directory(p, p->name);
@@ -181,9 +180,9 @@ int ctf_directory_make(const char *path, struct error *err)
 	if (there == THERE_OTHER)
 		rc = in_the_way(place.path, what, err);
 	else if (there == THERE_TRACE && unlinkat(place.directory, place.name, AT_REMOVEDIR))
-		rc = put_aside(&place, err); /* an empty one needs no second name */
+		rc = put_aside(&place, err); /* an empty directory needs no second name */
 	if (!rc && mkdirat(place.directory, place.name, 0700))
-		rc = error_set(err, errno, "cannot make the directory %s: %s", place.path,
+		rc = error_set(err, errno, "cannot create the directory %s: %s", place.path,
 		               strerror(errno));
 	if (!rc)
 		rc = open_made(&place, err);

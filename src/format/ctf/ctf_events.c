@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the events of a CTF trace say about tags: two events, of an even id and the
- * next, NAME and NAME:exit, are a function's; assay notes with the others what they are
- * (docs/FORMAT.md). In copies of assay's traces one of the two may be missing, and notes
- * are loglevels. Uses: base, trace.
+ * Derives names and kinds of tags from the event classes of a CTF trace. Two events, with an even
+ * id and the next, NAME and NAME:exit, are one function. Traces of assay have notes with the kinds
+ * of the other events (docs/FORMAT.md). In copies of such traces one of the two events may be
+ * missing, and the notes are loglevels. Uses: base, trace.
  */
 #include "format/ctf/ctf_layout.h"
 
@@ -39,13 +39,13 @@ static char note_of(uint8_t level)
 	                                   : 0;
 }
 
-/* The class of an event without stream_id is the only one. */
+/* An event without stream_id belongs to the only class. */
 static int complete(struct ctf_metadata *m, struct ctf_event *e, struct error *err)
 {
 	if (!e->has_id)
 		return wrong(m, e, "an event without id", err);
 	if (e->id > ASSAY_TAGS_TAG_MASK)
-		return wrong(m, e, "an event's id that is 2^24 or more: no tag", err);
+		return wrong(m, e, "an event id of 2^24 or more, which is not a tag", err);
 	if (e->name == CTF_NONE)
 		return wrong(m, e, "an event without a name", err);
 	if (m->ours && !e->note)
@@ -77,7 +77,7 @@ static struct tag_names *names_of(const struct ctf_trace *t, uint64_t id)
 	return class == ID_NONE ? NULL : t->names.items[class];
 }
 
-/* Adds what begins at event i; how many events that took. */
+/* Adds the name that begins at event i; returns the number of its events. */
 static int add_name(struct tag_names *names, const struct ctf_metadata *m,
                     struct ctf_event *const *events, size_t left, size_t *took, struct error *err)
 {
@@ -98,7 +98,7 @@ static int add_name(struct tag_names *names, const struct ctf_metadata *m,
 	if (e->note == '?' || e->note == 's')
 		return 0;
 	*took = kind != TAG_INLINE && pair ? 2 : 1;
-	if (lone) /* its entry never came */
+	if (lone) /* the trace has no entry of it */
 		length -= strlen(EXIT);
 	rc = tag_names_add(names, (uint32_t)e->id - lone, kind, name, length, &why);
 	return rc ? error_set(err, -rc, "%s:%zu: %.800s", m->path, e->line, why.text) : 0;
@@ -126,7 +126,7 @@ static int add_names(struct ctf_trace *t, const struct ctf_metadata *m, struct c
 	return rc;
 }
 
-/* Names of tags that never came stand in comments, as in a names file. */
+/* Comments have the names of tags without events, in the format of a names file. */
 static int add_noted(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err)
 {
 	int rc = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From types to places. Types have a fixed size, so each field of a packet has one place
- * for all packets of its class; strings in the context, as babeltrace2 writes texts, shift
- * what is behind them. Uses: base, trace.
+ * Computes the places of fields from their types. Types have a fixed size, so each field has one
+ * place in all packets of its class. Strings in the context (babeltrace2 writes texts as strings)
+ * shift the fields after them. Uses: base, trace.
  */
 #include "format/ctf/ctf_layout.h"
 
@@ -21,12 +21,14 @@
 struct ctf_layout_walk {
 	const struct ctf_metadata *m;
 	uint64_t at;    /* bits */
-	uint32_t align; /* the greatest met */
+	uint32_t align; /* the largest so far */
 	unsigned steps;
-	/* Where strings may stand: their places; `at` is from the last one's end on. */
+	/*
+	 * Places of strings, if they are allowed; `at` is relative to the end of the last string.
+	 */
 	struct ctf_place *strings;
 	uint32_t string_count;
-	/* What is looked for: names, and where to put them. */
+	/* Names of the wanted fields, and where to store their places. */
 	const struct ctf_layout_wanted *wanted;
 	size_t wanted_count;
 	struct error *err;
@@ -54,14 +56,14 @@ static int move_to(struct ctf_layout_walk *w, uint64_t align, size_t line)
 	w->at = (w->at + align - 1) / align * align;
 	w->align = align > w->align ? (uint32_t)align : w->align;
 	if (w->string_count && align > 8)
-		return refuse(w->m, line, "a field behind a string at a multiple of its own",
+		return refuse(w->m, line, "a field after a string with an alignment of its own",
 		              w->err);
 	if (w->at > BITS_MAX)
 		return refuse(w->m, line, "a header of more than 64 KB", w->err);
 	return 0;
 }
 
-/* The integer is one that is looked for, or an array of bytes is. */
+/* Stores the place of a wanted integer, text or array of bytes. */
 static int settle(struct ctf_layout_walk *w, const char *name, const struct ctf_type *t,
                   uint64_t count)
 {
@@ -80,7 +82,7 @@ static int settle(struct ctf_layout_walk *w, const char *name, const struct ctf_
 	if (found->text && (t->bits != 8 || w->at % 8))
 		return 0;
 	if (big && (t->bits % 8 || w->at % 8))
-		return refuse(w->m, t->line, "a big-endian integer that is not of whole bytes",
+		return refuse(w->m, t->line, "a big-endian integer whose size is not whole bytes",
 		              w->err);
 	*found->place = (struct ctf_place){.at = w->at,
 	                                   .bits = t->bits,
@@ -120,7 +122,7 @@ static int walk_array(struct ctf_layout_walk *w, const char *name, const struct 
 	rc = settle(w, name, e, t->count);
 	if (rc)
 		return rc;
-	/* Elements stand at multiples of their alignment. */
+	/* Elements are aligned. */
 	w->at += (t->count - 1) * ((e->bits + e->align - 1) / e->align * e->align) + e->bits;
 	return move_to(w, 1, t->line);
 }
@@ -150,7 +152,7 @@ static int walk_type(struct ctf_layout_walk *w, const char *name, uint32_t id)
 	return rc;
 }
 
-/* The alignment of a type, its fields' among it: where it begins hangs on that. */
+/* The alignment of a type including its fields, which determines where it begins. */
 static uint32_t align_of(const struct ctf_metadata *m, uint32_t id, unsigned *steps)
 {
 	const struct ctf_type *t = &m->types.items[id];
@@ -173,7 +175,7 @@ static bool is_struct(const struct ctf_metadata *m, uint32_t id)
 	return m->types.items[id].kind == CTF_STRUCT;
 }
 
-/* Walks a struct from where `w` stands; CTF_NONE: there is none. */
+/* Walks a struct from the place of `w`; CTF_NONE: there is no struct. */
 static int walk_scope(struct ctf_layout_walk *w, uint32_t id,
                       const struct ctf_layout_wanted *wanted, size_t count)
 {
@@ -185,14 +187,14 @@ static int walk_scope(struct ctf_layout_walk *w, uint32_t id,
 		return 0;
 	line = w->m->types.items[id].line;
 	if (!is_struct(w->m, id))
-		return refuse(w->m, line, "a header or context that is no struct", w->err);
+		return refuse(w->m, line, "a header or context that is not a struct", w->err);
 	w->wanted = wanted;
 	w->wanted_count = count;
 	rc = move_to(w, align_of(w->m, id, &steps), line);
 	return rc ? rc : walk_type(w, "", id);
 }
 
-/* Nothing stands in it. */
+/* Checks that a struct has no fields. */
 static int empty(const struct ctf_metadata *m, uint32_t id, const char *what, struct error *err)
 {
 	struct ctf_layout_walk w = {.m = m, .err = err};
@@ -243,11 +245,13 @@ static int read_event_header(struct ctf_class_layout *c, const struct ctf_metada
 			*clock = m->types.items[f->type].clock;
 	}
 	if (w.align > 8 && c->string_count)
-		return refuse(m, t->line, "events behind strings, at multiples of their own", err);
+		return refuse(m, t->line, "events after strings, with an alignment of their own",
+		              err);
 	if (c->event_bits > 1024)
 		return refuse(m, t->line, "an event header of more than 128 bytes", err);
 	if ((c->tag.big || c->time.big) && (c->stride % 8 || c->first_bits % 8))
-		return refuse(m, t->line, "a big-endian integer that is not of whole bytes", err);
+		return refuse(m, t->line, "a big-endian integer whose size is not whole bytes",
+		              err);
 	c->words = m->ours && c->begin.bits == 64 && c->end.bits == 64 && !c->tag.big &&
 	           !c->time.big && !c->tag.at && c->tag.bits == 24 && c->time.at == 24 &&
 	           c->time.bits == 40 && c->stride == 64 && !(c->first_bits % 64) &&
@@ -306,8 +310,7 @@ static int read_clock(struct ctf_trace *t, const struct ctf_metadata *m, uint32_
 		            : !strcmp(ctf_text(m, m->clocks.items[i].name), ctf_text(m, name)))
 			c = &m->clocks.items[i];
 	if (!c)
-		return refuse(m, line, "timestamps are not mapped to a clock that is declared",
-		              err);
+		return refuse(m, line, "timestamps are not mapped to a declared clock", err);
 	t->clock.hz = c->hz;
 	t->clock.offset_ns = INT64_MIN;
 	ns = (__int128)c->offset_s * 1000000000 + (__int128)c->offset * 1000000000 / c->hz;
@@ -316,7 +319,7 @@ static int read_clock(struct ctf_trace *t, const struct ctf_metadata *m, uint32_
 	return 0;
 }
 
-/* One clock for all: times of different ones cannot be compared. */
+/* All streams must have the same clock; times of different clocks cannot be compared. */
 static int read_classes(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err)
 {
 	uint32_t clock = CTF_NONE;
@@ -339,7 +342,7 @@ static int read_classes(struct ctf_trace *t, const struct ctf_metadata *m, struc
 	}
 	if (!rc && m->classes.count > 1 && !t->stream_id.bits)
 		rc = refuse(m, m->classes.items[1].line,
-		            "several stream blocks, and packets that do not tell theirs "
+		            "several stream blocks, and packets without a stream id "
 		            "(stream_id)",
 		            err);
 	return rc ? rc : read_clock(t, m, clock, m->classes.items[0].line, err);

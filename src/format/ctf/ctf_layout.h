@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctf_layout: what lies where in packets of a CTF trace of event tags, and what its
- * tags are called. Internal to format/ctf_*.c.
+ * ctf_layout: the places of fields in packets of a CTF trace of event tags, and the names of its
+ * tags. Internal to format/ctf_*.c.
  *
- * ctf_trace_read() takes the metadata apart (ctf_tsdl.h) and holds it against what a
- * trace of this kind has; the rest is refused with file and line. Offsets are bits from
- * the packet's begin. ctf_trace_done(). Then read-only, any thread. Uses: base, trace.
+ * ctf_trace_read() parses the metadata (ctf_tsdl.h) and checks that the trace is of this kind;
+ * other traces are refused with file and line. Offsets are bits from the beginning of the packet.
+ * ctf_trace_done(). After that it is read-only, for any thread. Uses: base, trace.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_LAYOUT_H
 #define ASSAY_FORMAT_CTF_CTF_LAYOUT_H
@@ -14,36 +14,37 @@
 #include "format/ctf/ctf_tsdl.h"
 #include "tags/tag_stream.h"
 
-/* Strings in a packet's context, at most, and bytes of one: no name is as long. */
+/* Maximum number of strings in a packet's context, and maximum bytes of one. */
 #define CTF_STRINGS_MAX 8u
 #define CTF_STRING_MAX 4096u
 
 /*
- * An integer, or a text: `count` bytes from a byte on, or a string (count 0), which ends
- * before a byte of 0. bits == 0: there is none.
+ * An integer; or a text: `count` bytes, or a string that ends before a byte of 0 (count 0). bits ==
+ * 0: the field does not exist.
  */
 struct ctf_place {
-	uint64_t at; /* from the end of the last string before it; of event.header's: from the
-	                event's begin */
+	uint64_t at; /* from the preceding string's end; in event.header: from the event */
 	uint32_t bits;
 	uint32_t count;
-	uint32_t strings; /* before it, in the packet */
+	uint32_t strings; /* number of strings before it in the packet */
 	bool big;
 };
 
 struct ctf_class_layout {
 	uint64_t id;
 	bool device;
-	uint64_t fixed_bits; /* packet header and context together, behind the last string */
+	uint64_t fixed_bits; /* size of packet header and context after the last string */
 	struct ctf_place strings[CTF_STRINGS_MAX]; /* of the context */
 	uint32_t string_count;
 	struct ctf_place begin, end, content, packet, discarded, sequence;
 	struct ctf_place pid, tid, flags, thread, process;
-	/* Events: the first at first_bits (from the end of the last string on), each `stride`
-	 * behind the one before. */
+	/*
+	 * Events: the first one is at first_bits from the end of the last string, and the distance
+	 * between two is `stride`.
+	 */
 	uint64_t first_bits, stride, event_bits;
 	struct ctf_place tag, time;
-	bool words; /* are words as in assay/tags_wire.h, of our own making */
+	bool words; /* events are words as in assay/tags_wire.h */
 };
 
 struct ctf_trace {
@@ -51,12 +52,12 @@ struct ctf_trace {
 	uint64_t header_bits;
 	VEC(struct ctf_class_layout) classes;
 	struct id_table by_id;
-	bool ours;                     /* assay wrote it */
-	VEC(struct tag_names *) names; /* of each class; whoever takes them clears the list */
+	bool ours;                     /* written by assay */
+	VEC(struct tag_names *) names; /* of each class; who takes the names clears the list */
 	struct tag_clock clock;
 	bool switches;
 	uint64_t switches_lost;
-	char *command; /* NULL: not known; likewise */
+	char *command; /* NULL: unknown; the taker sets it to NULL */
 };
 
 /* `path`: for errors. */
@@ -64,13 +65,13 @@ int ctf_trace_read(struct ctf_trace *t, const char *text, size_t length, const c
                    struct error *err);
 void ctf_trace_done(struct ctf_trace *t);
 
-/* The class of a stream's id; ID_NONE: none. */
+/* The class of a stream id; ID_NONE: none. */
 uint32_t ctf_class_find(const struct ctf_trace *t, uint64_t id);
 
-/* Gives every class its names. */
+/* Sets the names of each class. */
 int ctf_events_name(struct ctf_trace *t, const struct ctf_metadata *m, struct error *err);
 
-/* Reads an integer at bit `at`; the 16 bytes from its first on must be readable. */
+/* Reads an integer at bit `at`; 16 bytes from its first byte must be readable. */
 static inline uint64_t ctf_bits(const uint8_t *base, uint64_t at, uint32_t bits, bool big)
 {
 	const uint8_t *p = base + at / 8;
@@ -78,7 +79,7 @@ static inline uint64_t ctf_bits(const uint8_t *base, uint64_t at, uint32_t bits,
 	uint64_t low, high;
 
 	__builtin_memcpy(&low, p, 8);
-	if (big) /* whole bytes: ctf_layout.c sees to it */
+	if (big) /* whole bytes, as ctf_layout.c checks */
 		return __builtin_bswap64(low) >> (64 - bits);
 	if (shift) {
 		__builtin_memcpy(&high, p + 8, 8);

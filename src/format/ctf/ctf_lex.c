@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cuts metadata into words. Comments are skipped, but for those that assay writes for
- * itself ("assay X"): they are handed on with the next word. Uses: base.
+ * Splits metadata into tokens. Comments are skipped, except comments of assay ("assay X"), which
+ * are attached to the next token. Uses: base.
  */
 #include "format/ctf/ctf_tsdl.h"
 
@@ -41,7 +41,7 @@ static void take_note(struct ctf_lexer *l, struct ctf_token *t, const char *text
 	}
 }
 
-/* Behind the two characters that begin a comment. */
+/* Called after the two characters that begin a comment. */
 static int skip_comment(struct ctf_lexer *l, struct ctf_token *t, struct error *err)
 {
 	const char *begin = l->at + 2;
@@ -61,8 +61,7 @@ static int skip_comment(struct ctf_lexer *l, struct ctf_token *t, struct error *
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "%s:%zu: a comment begins here and has no end", l->path,
-	                 line);
+	return error_set(err, EINVAL, "%s:%zu: this comment has no end", l->path, line);
 }
 
 static int skip_blanks(struct ctf_lexer *l, struct ctf_token *t, struct error *err)
@@ -105,10 +104,10 @@ static int take_number(struct ctf_lexer *l, struct ctf_token *t, struct error *e
 	if (l->at >= l->end || !(letter(*l->at) || digit(*l->at)))
 		return 0;
 bad:
-	return error_set(err, EINVAL, "%s:%zu: this is no number of 64 bits", l->path, l->line);
+	return error_set(err, EINVAL, "%s:%zu: this is not a 64-bit number", l->path, l->line);
 }
 
-/* Behind a backslash. */
+/* Called after a backslash. */
 static char take_escape(struct ctf_lexer *l)
 {
 	static const char names[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
@@ -138,7 +137,7 @@ static int take_string(struct ctf_lexer *l, struct ctf_token *t, struct error *e
 	t->kind = CTF_STRING;
 	while (l->at < l->end && *l->at != '"' && *l->at != '\\' && *l->at != '\n')
 		l->at++;
-	/* Nothing to decode: the common case. */
+	/* The common case: no escape sequence. */
 	if (l->at < l->end && *l->at == '"') {
 		t->text = plain;
 		t->length = (size_t)(l->at++ - plain);
@@ -155,7 +154,7 @@ static int take_string(struct ctf_lexer *l, struct ctf_token *t, struct error *e
 			buf_putc(&l->string, take_escape(l));
 	}
 	if (l->at >= l->end || *l->at != '"')
-		return error_set(err, EINVAL, "%s:%zu: a string has no end in its line", l->path,
+		return error_set(err, EINVAL, "%s:%zu: a string has no end on its line", l->path,
 		                 l->line);
 	l->at++;
 	t->text = buf_text(&l->string);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A CTF trace as a recording: its metadata, and a stream for each file beside it.
- * Uses: base, trace.
+ * Opens a CTF trace as a recording: its metadata, and a stream for each file beside it. Uses: base,
+ * trace.
  */
 #include "format/ctf/ctf.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define METADATA_MAX (1ull << 30)
-#define HEAD_MAX 172032u /* a header and a context of 64 KB each, strings, what stands between */
+#define HEAD_MAX 172032u /* a header and a context of 64 KB each, strings, padding */
 
 struct ctf_recording {
 	struct tag_recording recording;
@@ -60,29 +60,30 @@ static int no_metadata(const char *directory, int code, struct error *err)
 
 	free(stream);
 	if (code == ENOTDIR && there)
-		return error_set(err, code,
-		                 "%s is no trace of event tags: that is a directory with a file "
-		                 "'metadata'",
-		                 directory);
+		return error_set(
+		        err, code,
+		        "%s is not a trace of event tags, which is a directory with a file "
+		        "'metadata'",
+		        directory);
 	if (code == ENOENT && !there)
 		return error_set(err, code,
-		                 "there is no trace %s; 'assay tags -o %s -- COMMAND' "
-		                 "would make one",
+		                 "%s: no such trace; 'assay tags -o %s -- COMMAND' "
+		                 "would create one",
 		                 directory, directory);
 	if (code == ENOENT && !begun)
 		return error_set(err, code,
-		                 "%s is a directory, and no trace of event tags: that would have a "
+		                 "%s is a directory and not a trace of event tags, which has a "
 		                 "file 'metadata'",
 		                 directory);
 	if (code == ENOENT)
 		return error_set(
 		        err, code,
-		        "%s has no metadata: its recording was not finished (killed?), and "
-		        "what its tags are called is not known; record again, or get what "
+		        "%s has no metadata: its recording was not finished (killed?), and the "
+		        "names of its tags are unknown; record again, or get the data that "
 		        "the processes still hold with: assay tags get",
 		        directory);
 	return error_set(err, code, "cannot read %s/metadata: %s", directory,
-	                 code == EINVAL ? "no regular file" : strerror(code));
+	                 code == EINVAL ? "not a regular file" : strerror(code));
 }
 
 int ctf_no_trace(const char *directory, struct error *err)
@@ -113,7 +114,7 @@ static int read_metadata(struct ctf_trace *t, const char *directory, struct erro
 		rc = error_set(err, (int)-size, "cannot read %s: %s", path, strerror((int)-size));
 	else if (size >= 4 && (!memcmp(text, packets, 4) || !memcmp(text, swapped, 4)))
 		rc = error_set(err, EINVAL,
-		               "%s is in packets, as LTTng writes it: have it made text by "
+		               "%s has LTTng's packet format; convert it to text with "
 		               "babeltrace2 %s --component sink.ctf.fs --params 'path=\"COPY\"'",
 		               path, directory);
 	else
@@ -131,7 +132,7 @@ static int is_stream(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
 }
 
-/* Fills a stream from the first packet of its file. False: it is empty. */
+/* Sets up a stream from the first packet of its file. False: the file is empty. */
 static int look_at(struct ctf_recording *r, const char *path, uint64_t size, int fd, uint8_t *bytes,
                    struct error *err)
 {
@@ -145,10 +146,11 @@ static int look_at(struct ctf_recording *r, const char *path, uint64_t size, int
 		return error_set(err, (int)-have, "cannot read %s: %s", path, strerror((int)-have));
 	rc = ctf_head_read(&r->trace, bytes, (uint64_t)have, &head, &why);
 	if (rc < 0 && bytes[0])
-		return error_set(err, EBADMSG,
-		                 "%s: byte 0: %s: it is no stream of this trace, or damaged; the "
-		                 "rest can be read without it",
-		                 path, why);
+		return error_set(
+		        err, EBADMSG,
+		        "%s: byte 0: %s: it is not a stream of this trace, or is damaged; the "
+		        "rest can be read without it",
+		        path, why);
 	s->id = (uint32_t)r->recording.streams.count - 1;
 	s->device = r->trace.classes.items[head.class].device;
 	s->names = r->recording.names.items[head.class];
@@ -169,12 +171,12 @@ static int add_stream(struct ctf_recording *r, const char *path, uint8_t *bytes,
 
 	if (stat(path, &st))
 		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
-	if (S_ISDIR(st.st_mode) || !st.st_size) /* LTTng's index; a stream without packets */
+	if (S_ISDIR(st.st_mode) || !st.st_size) /* LTTng's index, or a stream without packets */
 		return 0;
 	fd = regular_file_open(path, &st);
 	if (fd < 0)
 		return error_set(err, -fd, "cannot read %s: %s", path,
-		                 fd == -EINVAL ? "no regular file" : strerror(-fd));
+		                 fd == -EINVAL ? "not a regular file" : strerror(-fd));
 	rc = look_at(r, path, (uint64_t)st.st_size, fd, bytes, err);
 	close(fd);
 	return rc;
@@ -226,7 +228,7 @@ static void free_recording(struct tag_recording *recording)
 	free(r);
 }
 
-/* What the metadata says of the whole; names and command change hands. */
+/* Moves the facts of the metadata to the recording, which then owns names and command. */
 static void adopt(struct ctf_recording *r)
 {
 	struct ctf_trace *t = &r->trace;

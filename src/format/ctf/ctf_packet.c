@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The head of a packet: CTF's packet header and packet context. Uses: base, trace.
+ * Reads the head of a packet: CTF's packet header and packet context. Uses: base, trace.
  */
 #include "format/ctf/ctf_packet.h"
 
 #include <string.h>
 
-/* Larger ones are damage: no recorder holds as much before it writes. */
+/* Larger packets are damaged; recorders do not buffer as much. */
 #define PACKET_BITS_MAX (1ull << 46)
 
-/* Bounded access to a head's bytes. */
+/* Bounded access to the bytes of a head. */
 struct packet_view {
 	const uint8_t *bytes;
 	uint64_t size;
@@ -43,7 +43,7 @@ static void text_of(const struct packet_view *v, const struct ctf_place *p, char
 	memcpy(into, v->bytes + at / 8, count < 16 ? (size_t)count : 16);
 }
 
-/* Where strings end: 1; 0: not in these bytes; -1: they are none. */
+/* Finds the ends of strings: 1; 0: not within these bytes; -1: invalid strings. */
 static int find_strings(struct packet_view *v, const struct ctf_class_layout *c, const char **why)
 {
 	for (uint32_t i = 0; i < c->string_count; i++) {
@@ -98,7 +98,7 @@ static const char *wrong_sizes(const struct ctf_class_layout *c, const struct ct
 	if (packet < content)
 		return "packet_size is less than content_size";
 	if (packet % 8 || !packet || packet > PACKET_BITS_MAX)
-		return "packet_size is no number of bytes, or more than 8 TB";
+		return "packet_size is not a number of bytes, or is more than 8 TB";
 	if (content > first && (content - first) % c->stride &&
 	    (content - first) % c->stride != c->event_bits)
 		return "content_size ends within an event";
@@ -121,8 +121,8 @@ int ctf_head_read(const struct ctf_trace *t, const uint8_t *bytes, uint64_t size
 	}
 	head->class = t->stream_id.bits ? ctf_class_find(t, value_of(&v, &t->stream_id)) : 0;
 	if (head->class == ID_NONE) {
-		head->class = 0; /* the caller may go on with a stream that was never written */
-		*why = "the packet is of a stream that the metadata does not declare";
+		head->class = 0; /* the caller may continue with a stream without packets */
+		*why = "the packet belongs to a stream that the metadata does not declare";
 		return -1;
 	}
 	c = &t->classes.items[head->class];

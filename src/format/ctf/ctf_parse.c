@@ -79,7 +79,7 @@ uint32_t ctf_keep(struct ctf_parser *p, const char *text, size_t length)
 	return (uint32_t)id;
 }
 
-/* A path of words with points: "packet.context", "tracer_name". False: none is there. */
+/* Parses a path of words with dots: "packet.context", "tracer_name". False: none. */
 static bool take_path(struct ctf_parser *p, char *into, size_t room)
 {
 	size_t size = 0;
@@ -130,7 +130,7 @@ static bool take_text(struct ctf_parser *p, uint32_t *text)
 	return true;
 }
 
-/* A value of no concern: numbers, words, strings, up to the semicolon. */
+/* Skips a value of any type up to the semicolon. */
 static void skip_value(struct ctf_parser *p)
 {
 	while (!p->rc && p->token.kind != CTF_END && !ctf_token_sign(&p->token, ';') &&
@@ -145,7 +145,7 @@ static bool note_is(const struct ctf_token *t, const char *note)
 
 typedef void attribute_fn(struct ctf_parser *p, const char *path, void *of);
 
-/* { PATH = VALUE; PATH := TYPE; declarations } ; -- `set` takes each value up to its end. */
+/* { PATH = VALUE; PATH := TYPE; declarations } ; -- `set` parses each value up to its end. */
 static void parse_block(struct ctf_parser *p, attribute_fn *set, void *of)
 {
 	size_t scope = p->aliases.count;
@@ -203,7 +203,7 @@ static void set_clock(struct ctf_parser *p, const char *path, void *of)
 		take_text(p, &c->name);
 	} else if (!strcmp(path, "freq")) {
 		if (take_u64(p, &c->hz) && !c->hz)
-			ctf_fail(p, p->token.line, "a clock of 0 ticks a second");
+			ctf_fail(p, p->token.line, "a clock of 0 ticks per second");
 	} else if (!strcmp(path, "offset_s")) {
 		c->has_offset |= take_i64(p, &c->offset_s);
 	} else if (!strcmp(path, "offset")) {
@@ -319,7 +319,7 @@ static void parse_top(struct ctf_parser *p)
 		parse_block(p, set_env, NULL);
 	else if (!ctf_accept(p, ';'))
 		ctf_fail(p, p->token.line,
-		         "this is no metadata of CTF 1.8: trace, stream, event, clock, env or a "
+		         "this is not CTF 1.8 metadata: trace, stream, event, clock, env or a "
 		         "type is missing here");
 }
 

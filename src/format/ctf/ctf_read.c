@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a stream file: packets become pieces of words. The file is mapped; words of
- * our own traces are handed out where they lie, others are converted. What was read is
- * given back, so that memory stays bounded whatever the file's size. A file that another
- * program cuts short while it is mapped ends us with SIGBUS; assay renames the older
- * trace instead. Uses: base, trace.
+ * Reads a stream file: packets become pieces of words. The file is mapped; words of assay's traces
+ * are returned where they are, others are converted. Pages that were read are released, so that
+ * memory is bounded for any file size. If another program truncates the file while it is mapped,
+ * this program ends with SIGBUS; assay itself renames an older trace instead. Uses: base, trace.
  */
 #include "format/ctf/ctf_packet.h"
 
@@ -17,10 +16,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PIECE 131072u    /* words that are handed out at once: 1 MB */
-#define CONVERTED 32768u /* the same, converted: they stay in the cache */
+#define PIECE 131072u    /* words returned at once: 1 MB */
+#define CONVERTED 32768u /* the same for converted words, which stay in the cache */
 #define AHEAD (2u << 20) /* bytes */
-#define GRAIN 65536u     /* of what is given back: pages of any machine */
+#define GRAIN 65536u     /* alignment of released memory: a multiple of all page sizes */
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
 struct ctf_reader {
@@ -38,23 +37,23 @@ struct ctf_reader {
 	uint64_t base;    /* its first byte */
 	uint64_t event;   /* bit, from base, of its next event */
 	uint64_t left;    /* events */
-	uint64_t missing; /* events that it should have, and the file has not */
+	uint64_t missing; /* events that should be in the packet and are not in the file */
 	bool fresh, gap, cut;
 	uint64_t lost;
 	uint64_t now;                 /* ticks, whole: of the last event */
-	uint64_t discarded, sequence; /* of the packet before */
+	uint64_t discarded, sequence; /* of the previous packet */
 	uint64_t *words;              /* CONVERTED; NULL: not needed so far */
 };
 
 static int damaged(const struct ctf_reader *r, uint64_t at, const char *why, struct error *err)
 {
 	return error_set(err, EBADMSG,
-	                 "%s: byte %llu: %s: the trace is damaged; what its other streams hold can "
-	                 "be read without this file",
+	                 "%s: byte %llu: %s: the trace is damaged; its other streams can "
+	                 "be read if this file is removed",
 	                 r->path, (unsigned long long)at, why);
 }
 
-/* Bits that a field of `bits` can tell. */
+/* The largest value of a field with `bits` bits. */
 static uint64_t mask_of(uint32_t bits)
 {
 	return bits < 64 ? (1ull << bits) - 1 : UINT64_MAX;
@@ -67,7 +66,7 @@ static uint64_t events_in(const struct ctf_class_layout *c, uint64_t first, uint
 	return (content - first - c->event_bits) / c->stride + 1;
 }
 
-/* What is behind is not looked at again; what is ahead is fetched in one go. */
+/* Releases the pages before `from`, and prefetches the pages up to `to` and beyond. */
 static void move_window(struct ctf_reader *r, uint64_t from, uint64_t to)
 {
 	uint64_t done = from & ~(uint64_t)(GRAIN - 1);
@@ -81,7 +80,7 @@ static void move_window(struct ctf_reader *r, uint64_t from, uint64_t to)
 	if (to <= r->fetched || until <= r->fetched)
 		return;
 #ifdef MADV_POPULATE_READ
-	/* Only for speed: where it is not known, pages come one by one. */
+	/* An optimisation: without it, pages are read one by one. */
 	madvise((void *)(uintptr_t)(r->bytes + r->fetched), until - r->fetched, MADV_POPULATE_READ);
 #endif
 	r->fetched = until & ~(uint64_t)(GRAIN - 1);
@@ -89,7 +88,7 @@ static void move_window(struct ctf_reader *r, uint64_t from, uint64_t to)
 		r->fetched = r->size;
 }
 
-/* What the head says about packets before it. */
+/* Derives losses and gaps before this packet from its head. */
 static void account(struct ctf_reader *r, const struct ctf_class_layout *c)
 {
 	const struct ctf_head *h = &r->head;
@@ -100,7 +99,7 @@ static void account(struct ctf_reader *r, const struct ctf_class_layout *c)
 	r->gap |= c->sequence.bits && !first && steps != 1;
 	r->lost = 0;
 	if (c->discarded.bits == 64 && h->discarded < r->discarded)
-		r->gap = true; /* a counter does not go back: it is another one */
+		r->gap = true; /* a counter never decreases, so the counter is a new one */
 	else if (c->discarded.bits)
 		r->lost = (h->discarded - r->discarded) & mask_of(c->discarded.bits);
 	r->discarded = h->discarded;
@@ -117,17 +116,20 @@ static void begin_clock(struct ctf_reader *r, const struct ctf_class_layout *c)
 	r->head.begin = r->now;
 	if (c->end.bits == 64)
 		return;
-	/* Not told, or in part: not before the last event, which finish_piece() sees to. */
+	/*
+	 * The end is missing or truncated: it is at least the last event, as finish_piece()
+	 * ensures.
+	 */
 	r->head.end = r->head.begin;
 }
 
-/* As a machine that lost its power leaves the end of a file. */
+/* A file may end in zeros after a power failure. */
 static bool all_zeros(const uint8_t *bytes, uint64_t size)
 {
 	return !*bytes && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* 1: a packet's events come next; 0: the file has no more. */
+/* Returns 1 if a packet with events follows; 0: no more packets. */
 static int next_packet(struct ctf_reader *r, struct error *err)
 {
 	const struct ctf_class_layout *c;
@@ -146,7 +148,7 @@ static int next_packet(struct ctf_reader *r, struct error *err)
 	r->cut = false;
 	r->left = r->missing = 0;
 	r->fresh = true;
-	if (rc <= 0) { /* not even a head: how much is missing is not known */
+	if (rc <= 0) { /* incomplete head: the number of missing events is unknown */
 		r->cut = r->gap = true;
 		r->at = r->size;
 		r->lost = 0;
@@ -188,8 +190,9 @@ static void begin_piece(const struct ctf_reader *r, struct tag_packet *p)
 }
 
 /*
- * Times of a packet of ours rise from its begin on, by less than a turn in all: counted
- * from there no word may be less than the one before. The index of the first that is.
+ * The times of a packet of assay ascend from its beginning, by less than one turn of the clock in
+ * total: relative to the beginning, no word is less than the previous one. Returns the index of the
+ * first word that is.
  */
 static size_t rising(const uint64_t *words, size_t count, uint64_t from)
 {
@@ -230,7 +233,7 @@ static int piece_of_words(struct ctf_reader *r, struct tag_packet *p, struct err
 	return 1;
 }
 
-/* The next event of another layout. */
+/* Reads the next event of another layout. */
 static void take_event(const struct ctf_reader *r, const struct ctf_class_layout *c, uint64_t *tag,
                        uint64_t *time)
 {
@@ -238,7 +241,7 @@ static void take_event(const struct ctf_reader *r, const struct ctf_class_layout
 	const uint8_t *from = r->bytes + at;
 	uint8_t near[160];
 
-	if (r->size - at < sizeof(near)) { /* nothing may be read behind the file's end */
+	if (r->size - at < sizeof(near)) { /* bytes after the end of the file must not be read */
 		memset(near, 0, sizeof(near));
 		memcpy(near, from, (size_t)(r->size - at));
 		from = near;
@@ -247,15 +250,15 @@ static void take_event(const struct ctf_reader *r, const struct ctf_class_layout
 	*time = ctf_bits(from, r->event % 8 + c->time.at, c->time.bits, c->time.big);
 }
 
-/* Whole time of an event: `bits` of it are told. */
+/* Extends `told`, the low `bits` of an event's time, to the whole time. */
 static uint64_t whole_time(uint64_t now, uint64_t told, uint32_t bits)
 {
 	return bits < 64 ? now + ((told - now) & mask_of(bits)) : told;
 }
 
 /*
- * A piece ends before an event that is a turn or more behind the one before, or earlier:
- * words could not tell. Begin is the first event's then.
+ * A piece ends before an event that is earlier than the previous one, or a turn or more later,
+ * because words cannot represent that. Begin is then the time of the first event.
  */
 static int convert(struct ctf_reader *r, const struct ctf_class_layout *c, struct tag_packet *p,
                    struct error *err)
@@ -268,7 +271,7 @@ static int convert(struct ctf_reader *r, const struct ctf_class_layout *c, struc
 		take_event(r, c, &tag, &time);
 		if (tag > ASSAY_TAGS_TAG_MASK)
 			return damaged(r, r->base + r->event / 8,
-			               "an event's id is no tag (2^24 or more)", err);
+			               "an event id is not a tag (2^24 or more)", err);
 		time = whole_time(r->now, time, c->time.bits);
 		if (time < r->now || time - r->now >= TURN) {
 			if (p->count)
@@ -278,7 +281,7 @@ static int convert(struct ctf_reader *r, const struct ctf_class_layout *c, struc
 		r->now = time;
 		last = time > last ? time : last;
 		word = last << ASSAY_TAGS_TAG_BITS | tag;
-		if (!word) /* that would be no event: it comes a tick later */
+		if (!word) /* a word of 0 is not an event: it is moved by one tick */
 			word = ++last << ASSAY_TAGS_TAG_BITS | tag;
 		r->words[p->count++] = word;
 	}
@@ -303,7 +306,7 @@ static int piece_of_others(struct ctf_reader *r, const struct ctf_class_layout *
 	return rc;
 }
 
-/* What is missing at the file's end is a piece without words. */
+/* A piece without words reports events that are missing at the end of the file. */
 static int piece_of_nothing(struct ctf_reader *r, struct tag_packet *p)
 {
 	begin_piece(r, p);
@@ -369,7 +372,7 @@ int ctf_reader_open(struct tag_reader **reader, const struct ctf_trace *t, const
 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot read %s: %s", path, strerror(-fd));
-	/* The mapping needs no descriptor: there may be ten thousand streams. */
+	/* The mapping needs no descriptor; a trace may have ten thousand streams. */
 	if (st.st_size)
 		code = file_map_open(&map, fd, (size_t)st.st_size, PROT_READ, MAP_SHARED);
 	close(fd);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctf_tsdl: the notation of CTF 1.8's metadata (TSDL), as far as traces of event tags
- * need it: words, types of fixed size and strings, blocks. Internal to format/ctf_*.c.
+ * ctf_tsdl: a parser for the metadata of CTF 1.8 (TSDL), for the subset that traces of event tags
+ * use: tokens, types of fixed size and strings, blocks. Internal to format/ctf_*.c.
  *
- * ctf_tsdl_read() turns a text into a struct ctf_metadata: types, stream classes and
- * events as they were written; ctf_layout.c says what lies where. What is beyond the
- * subset is refused with file and line. 0 or -errno. One thread. Uses: base.
+ * ctf_tsdl_read() converts a text to a struct ctf_metadata with types, stream classes and events as
+ * written; ctf_layout.c computes places. Text beyond the subset is refused with file and line.
+ * Functions return 0 or -errno. One thread. Uses: base.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_TSDL_H
 #define ASSAY_FORMAT_CTF_CTF_TSDL_H
@@ -17,18 +17,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CTF_NONE UINT32_MAX /* no such type, no such text */
+#define CTF_NONE UINT32_MAX /* no type, no text */
 
 /*
- * What assay notes of an event in a comment stands in its loglevel, too: copies that other
- * programs make have no comments. A function has none. (The numbers are LTTng's NOTICE,
- * INFO and DEBUG, which need not mean anything to who reads them.)
+ * The kinds of events that assay notes in comments are also stored as loglevels, because copies
+ * made by other programs have no comments. A function has no loglevel. (The numbers are LTTng's
+ * NOTICE, INFO and DEBUG, whose meaning is not used.)
  */
 #define CTF_LEVEL_SWITCH 5u /* ! */
 #define CTF_LEVEL_INLINE 6u /* = */
 #define CTF_LEVEL_OTHER 14u /* ? and s */
 
-/* Words */
+/* Tokens */
 
 enum ctf_token_kind {
 	CTF_END,
@@ -40,7 +40,7 @@ enum ctf_token_kind {
 
 struct ctf_token {
 	enum ctf_token_kind kind;
-	const char *text; /* of strings: until the next token */
+	const char *text; /* of strings: valid until the next token */
 	size_t length;
 	uint64_t number;
 	bool negative;
@@ -50,9 +50,9 @@ struct ctf_token {
 	size_t note_length;
 };
 
-/* A comment "assay names ID", and the lines of a names file. */
+/* A comment "assay names ID", followed by the lines of a names file. */
 struct ctf_names_note {
-	const char *text; /* of the metadata: from ID on */
+	const char *text; /* in the metadata: from ID on */
 	size_t length, line;
 };
 
@@ -64,12 +64,12 @@ struct ctf_lexer {
 	VEC(struct ctf_names_note) names;
 };
 
-/* 0; the token's kind is CTF_END at the end. */
+/* Returns 0; at the end of the text the token's kind is CTF_END. */
 int ctf_lexer_next(struct ctf_lexer *l, struct ctf_token *token, struct error *err);
 bool ctf_token_is(const struct ctf_token *t, const char *word);
 bool ctf_token_sign(const struct ctf_token *t, char sign);
 
-/* What was written */
+/* The parsed metadata */
 
 enum ctf_type_kind { CTF_INTEGER, CTF_ARRAY, CTF_STRUCT, CTF_TEXT /* up to a byte of 0 */ };
 
@@ -82,8 +82,8 @@ struct ctf_type {
 	enum ctf_type_kind kind;
 	uint32_t bits, align; /* integers (floating-point numbers and enumerations too) */
 	bool negative, big;
-	bool native;      /* the trace's byte order, which may be told later */
-	uint32_t clock;   /* in texts: the clock that it is mapped to */
+	bool native;      /* the trace's byte order, which may be declared later */
+	uint32_t clock;   /* in texts: the clock to which it is mapped */
 	uint32_t element; /* arrays */
 	uint64_t count;   /* arrays: elements; structs: fields */
 	uint32_t first;   /* structs: in fields */
@@ -94,8 +94,8 @@ struct ctf_event {
 	uint64_t id, stream;
 	bool has_id, has_stream;
 	uint32_t name;             /* in texts */
-	char note;                 /* the kind that assay noted: ! = ? s (its own), 0: nothing */
-	uint8_t level;             /* loglevel, which says the same; 0: none */
+	char note;                 /* the kind in assay's comment: ! = ? s (assay's own), 0: none */
+	uint8_t level;             /* loglevel, with the same meaning; 0: none */
 	uint32_t context, payload; /* types */
 	size_t line;
 };
@@ -116,20 +116,20 @@ struct ctf_clock {
 };
 
 struct ctf_metadata {
-	const char *path; /* of the metadata: for errors; the caller's */
+	const char *path; /* of the metadata, for errors; owned by the caller */
 	struct buf texts; /* NUL-terminated, one after the other */
 	VEC(struct ctf_type) types;
 	VEC(struct ctf_field) fields;
 	VEC(struct ctf_class) classes;
 	VEC(struct ctf_event) events;
 	VEC(struct ctf_clock) clocks;
-	VEC(struct ctf_names_note) names; /* in the text that was read, the caller's */
+	VEC(struct ctf_names_note) names; /* in the text of the caller */
 	uint32_t packet_header;           /* type */
 	bool has_trace, big;
 	uint32_t command; /* env: text */
 	bool switches;    /* env */
 	uint64_t switches_lost;
-	bool ours; /* env: assay wrote it */
+	bool ours; /* env: written by assay */
 };
 
 int ctf_tsdl_read(struct ctf_metadata *m, const char *text, size_t length, const char *path,
@@ -151,25 +151,25 @@ struct ctf_parser {
 	struct ctf_lexer lexer;
 	struct ctf_token token; /* the next one */
 	struct ctf_metadata *m;
-	VEC(struct ctf_alias) aliases; /* the innermost scope's last */
+	VEC(struct ctf_alias) aliases; /* the innermost scope is last */
 	unsigned depth;
-	int rc; /* the first error; all goes on as at the end of the text */
+	int rc; /* the first error; after it the parser acts as at the end of the text */
 	struct error *err;
 };
 
-/* Notes the first error; false always. */
+/* Stores the first error; always returns false. */
 bool ctf_fail(struct ctf_parser *p, size_t line, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 void ctf_advance(struct ctf_parser *p);
 bool ctf_expect(struct ctf_parser *p, char sign);
-/* Goes on behind it if it is next. */
+/* Consumes the token if it is `sign`. */
 bool ctf_accept(struct ctf_parser *p, char sign);
 bool ctf_accept_word(struct ctf_parser *p, const char *word);
 uint32_t ctf_keep(struct ctf_parser *p, const char *text, size_t length);
 
-/* A type where one must be; CTF_NONE after an error. */
+/* Parses a required type; CTF_NONE after an error. */
 uint32_t ctf_parse_type(struct ctf_parser *p);
-/* typealias, typedef, or a type that is merely declared; up to its semicolon. */
+/* typealias, typedef, or a type that is only declared; up to its semicolon. */
 bool ctf_at_declaration(const struct ctf_parser *p);
 void ctf_parse_declaration(struct ctf_parser *p);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Types of TSDL that have a fixed size: integers, floating-point numbers,
- * enumerations, structs, arrays of so many; and strings. The rest is refused where it stands.
- * Uses: base.
+ * Types of TSDL that have a fixed size: integers, floating-point numbers, enumerations, structs,
+ * arrays of constant length; and strings. Other types are refused with their line. Uses: base.
  */
 #include "format/ctf/ctf_tsdl.h"
 
@@ -18,7 +17,7 @@ static uint32_t add_type(struct ctf_parser *p, const struct ctf_type *type)
 	return (uint32_t)p->m->types.count - 1;
 }
 
-/* Number, word or string behind a `=`, in `value`. */
+/* Parses the number, word or string after a `=` into `value`. */
 static bool attribute(struct ctf_parser *p, struct ctf_token *name, struct ctf_token *value)
 {
 	*name = p->token;
@@ -48,7 +47,7 @@ static bool align_of(struct ctf_parser *p, const struct ctf_token *value, uint32
 	if (!size_of(p, value, 4096, into))
 		return false;
 	if (*into & (*into - 1))
-		return ctf_fail(p, value->line, "an alignment is a power of two");
+		return ctf_fail(p, value->line, "an alignment must be a power of two");
 	return true;
 }
 
@@ -57,14 +56,14 @@ static bool order_of(struct ctf_parser *p, const struct ctf_token *value, struct
 	t->big = ctf_token_is(value, "be") || ctf_token_is(value, "network");
 	t->native = ctf_token_is(value, "native");
 	return t->big || t->native || ctf_token_is(value, "le") ||
-	       ctf_fail(p, value->line, "a byte order is le, be, network or native");
+	       ctf_fail(p, value->line, "a byte order must be le, be, network or native");
 }
 
 /* clock.NAME.value, or clock.NAME */
 static bool clock_of(struct ctf_parser *p, uint32_t *into)
 {
 	if (!ctf_accept_word(p, "clock") || !ctf_expect(p, '.'))
-		return ctf_fail(p, p->token.line, "an integer is mapped to clock.NAME.value");
+		return ctf_fail(p, p->token.line, "an integer must be mapped to clock.NAME.value");
 	if (p->token.kind != CTF_WORD)
 		return ctf_fail(p, p->token.line, "a clock's name is missing here");
 	*into = ctf_keep(p, p->token.text, p->token.length);
@@ -95,7 +94,7 @@ static bool integer_attribute(struct ctf_parser *p, struct ctf_type *t, uint32_t
 		                     : ctf_token_is(&value, "true") || ctf_token_is(&value, "TRUE");
 	else if (ctf_token_is(&name, "byte_order"))
 		good = order_of(p, &value, t);
-	ctf_advance(p); /* base, encoding and what others add say nothing of the layout */
+	ctf_advance(p); /* base, encoding and unknown attributes do not change the layout */
 	t->bits += *digits;
 	*digits = 0;
 	return good;
@@ -121,7 +120,7 @@ static uint32_t parse_number(struct ctf_parser *p)
 	return add_type(p, &t);
 }
 
-/* `string` and `string { ... }`, from behind the word: its encoding is of no concern. */
+/* `string` and `string { ... }`, after the word; the encoding is ignored. */
 static uint32_t parse_string(struct ctf_parser *p, size_t line)
 {
 	struct ctf_type t = {.kind = CTF_TEXT, .align = 8, .clock = CTF_NONE, .line = line};
@@ -154,7 +153,7 @@ static void add_alias(struct ctf_parser *p, const char *name, uint32_t type)
 	vec_push(&p->aliases, (struct ctf_alias){text, type});
 }
 
-/* A name of one or several words: "unsigned long". `last`: the last word is not part of it. */
+/* A name of one or several words: "unsigned long". `last`: the last word does not belong to it. */
 static void take_words(struct ctf_parser *p, struct buf *words, struct ctf_token *last)
 {
 	bool have = false;
@@ -169,7 +168,7 @@ static void take_words(struct ctf_parser *p, struct buf *words, struct ctf_token
 	}
 }
 
-/* The type that words name, where no declarator follows. */
+/* The type that the words name, if no declarator follows. */
 static uint32_t parse_named(struct ctf_parser *p)
 {
 	struct buf words = {0};
@@ -182,12 +181,12 @@ static uint32_t parse_named(struct ctf_parser *p)
 	         last.text ? last.text : "");
 	type = find_alias(p, buf_text(&words));
 	if (type == CTF_NONE)
-		ctf_fail(p, line, "no type \"%.100s\" was declared before", buf_text(&words));
+		ctf_fail(p, line, "the type \"%.100s\" was not declared", buf_text(&words));
 	buf_done(&words);
 	return type;
 }
 
-/* `enum [NAME] [: TYPE] { ... }`: its integer is what counts. */
+/* `enum [NAME] [: TYPE] { ... }`: has the layout of its integer. */
 static uint32_t parse_enum(struct ctf_parser *p)
 {
 	struct buf name = {0};
@@ -206,7 +205,7 @@ static uint32_t parse_enum(struct ctf_parser *p)
 	else
 		type = find_alias(p, name.data);
 	if (type == CTF_NONE)
-		ctf_fail(p, line, "an enumeration of no integer that was declared before");
+		ctf_fail(p, line, "an enumeration without a declared integer type");
 	if (ctf_accept(p, '{')) {
 		while (!p->rc && p->token.kind != CTF_END && !ctf_token_sign(&p->token, '}'))
 			ctf_advance(p);
@@ -218,7 +217,7 @@ static uint32_t parse_enum(struct ctf_parser *p)
 	return p->rc ? CTF_NONE : type;
 }
 
-/* [N]... behind a name; the first is the outermost. */
+/* [N]... after a name; the first is the outermost. */
 static uint32_t parse_arrays(struct ctf_parser *p, uint32_t type, unsigned depth)
 {
 	struct ctf_type t = {.kind = CTF_ARRAY, .clock = CTF_NONE, .line = p->token.line};
@@ -226,7 +225,7 @@ static uint32_t parse_arrays(struct ctf_parser *p, uint32_t type, unsigned depth
 	if (!ctf_accept(p, '['))
 		return type;
 	if (p->token.kind != CTF_NUMBER || p->token.negative || depth > DEPTH_MAX) {
-		ctf_fail(p, t.line, "an array whose length is no number; " REFUSED);
+		ctf_fail(p, t.line, "an array whose length is not a number; " REFUSED);
 		return CTF_NONE;
 	}
 	t.count = p->token.number;
@@ -259,7 +258,7 @@ static uint32_t parse_field_type(struct ctf_parser *p, struct ctf_token *name)
 	take_words(p, &words, name);
 	type = find_alias(p, buf_text(&words));
 	if (type == CTF_NONE)
-		ctf_fail(p, line, "no type \"%.100s\" was declared before", buf_text(&words));
+		ctf_fail(p, line, "the type \"%.100s\" was not declared", buf_text(&words));
 	buf_done(&words);
 	return type;
 }
@@ -278,7 +277,7 @@ static bool parse_field(struct ctf_parser *p, field_list *fields)
 	f.type = parse_field_type(p, &name);
 	if (f.type == CTF_NONE)
 		return false;
-	/* Some writers put a _ in front, lest a name be a word of the notation. */
+	/* Some writers add a _ before names, so that a name is not a keyword. */
 	if (name.length > 1 && *name.text == '_') {
 		name.text++;
 		name.length--;
@@ -318,7 +317,7 @@ static uint32_t parse_struct_body(struct ctf_parser *p)
 	return p->rc ? CTF_NONE : add_type(p, &t);
 }
 
-/* `struct [NAME] [{ ... }] [align(N)]`, from behind the word. */
+/* `struct [NAME] [{ ... }] [align(N)]`, after the word. */
 static uint32_t parse_struct(struct ctf_parser *p)
 {
 	struct buf name = {0};
@@ -337,7 +336,7 @@ static uint32_t parse_struct(struct ctf_parser *p)
 	} else {
 		type = find_alias(p, name.data);
 		if (type == CTF_NONE)
-			ctf_fail(p, line, "no \"%.100s\" was declared before", name.data);
+			ctf_fail(p, line, "\"%.100s\" was not declared", name.data);
 	}
 	buf_done(&name);
 	return type;
@@ -371,7 +370,7 @@ uint32_t ctf_parse_type(struct ctf_parser *p)
 
 	ctf_accept_word(p, "const");
 	if (++p->depth > DEPTH_MAX)
-		ctf_fail(p, p->token.line, "types within types, more than %u deep", DEPTH_MAX);
+		ctf_fail(p, p->token.line, "types nested more than %u deep", DEPTH_MAX);
 	type = p->rc ? CTF_NONE : parse_type_within(p);
 	p->depth--;
 	return p->rc ? CTF_NONE : type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes streams of packets. A packet is one write, so that a recorder that is killed
- * leaves whole ones; a write that fails is taken back. Of thousands of streams only the
- * latest have their files open. Uses: base, trace.
+ * Writes streams of packets. Each packet is one write, so that a killed recorder leaves whole
+ * packets; a failed write is undone. Only the most recently written of thousands of streams have
+ * open files. Uses: base, trace.
  */
 #include "format/ctf/ctf_writer.h"
 
@@ -18,17 +18,17 @@
 
 #define NO_CLASS UINT32_MAX
 #define OPEN_MAX_FILES 128u
-#define WORDS_MAX 131072u /* a packet: 1 MB, which readers take in at once */
+#define WORDS_MAX 131072u /* for each packet: 1 MB, which readers return in one piece */
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
 struct written_stream {
 	uint32_t class;
 	int fd; /* -1: not open */
 	bool made;
-	uint64_t used; /* when it was written last: a sequence */
+	uint64_t used; /* sequence number of its last write */
 	uint64_t size; /* bytes */
 	uint64_t sequence, discarded;
-	uint64_t end; /* ticks: of the packet before */
+	uint64_t end; /* ticks, of the previous packet */
 };
 
 struct ctf_writer {
@@ -40,7 +40,7 @@ struct ctf_writer {
 	uint32_t open[OPEN_MAX_FILES]; /* streams whose files are open */
 	unsigned open_count;
 	uint64_t writes;
-	VEC(uint64_t) words; /* without what is no event, where there was any */
+	VEC(uint64_t) words; /* the events of a packet, if some words are not events */
 };
 
 int ctf_writer_new(struct ctf_writer **writer, const char *path, struct error *err)
@@ -103,7 +103,7 @@ int ctf_writer_stream(struct ctf_writer *w, uint32_t names, bool device, uint32_
 	return 0;
 }
 
-/* The one that was not written for the longest time. */
+/* Closes the file that was not written for the longest time. */
 static void close_one(struct ctf_writer *w)
 {
 	unsigned oldest = 0;
@@ -132,14 +132,14 @@ static int open_file(struct ctf_writer *w, uint32_t stream, struct error *err)
 	                       (s->made ? 0 : O_CREAT | O_EXCL),
 	               0600);
 	if (s->fd < 0)
-		return error_set(err, errno, "%s/%s cannot be written: %s", w->path, name,
+		return error_set(err, errno, "cannot write %s/%s: %s", w->path, name,
 		                 strerror(errno));
 	s->made = true;
 	w->open[w->open_count++] = stream;
 	return 0;
 }
 
-/* All of it, or nothing: what follows half a packet could not be read. */
+/* Writes all bytes or none: a reader could not read past an incomplete packet. */
 static int append(struct ctf_writer *w, uint32_t stream, const struct assay_tags_packet *header,
                   const uint64_t *words, size_t count, struct error *err)
 {
@@ -169,10 +169,9 @@ static int append(struct ctf_writer *w, uint32_t stream, const struct assay_tags
 	}
 	if (ftruncate(s->fd, (off_t)s->size))
 		return error_set(err, -rc,
-		                 "%s/stream_%u cannot be written: %s; it ends within a packet",
+		                 "cannot write %s/stream_%u: %s; the file ends within a packet",
 		                 w->path, stream, strerror(-rc));
-	return error_set(err, -rc, "%s/stream_%u cannot be written: %s", w->path, stream,
-	                 strerror(-rc));
+	return error_set(err, -rc, "cannot write %s/stream_%u: %s", w->path, stream, strerror(-rc));
 }
 
 static void see(struct ctf_seen *seen, const uint64_t *words, size_t count)
@@ -187,13 +186,15 @@ static void see(struct ctf_seen *seen, const uint64_t *words, size_t count)
 	}
 }
 
-/* The whole time of a word, `now` or later. */
+/* The whole time of a word, at or after `now`. */
 static uint64_t time_at(uint64_t now, uint64_t word)
 {
 	return now + (((word >> ASSAY_TAGS_TAG_BITS) - now) & ASSAY_TAGS_CLOCK_MASK);
 }
 
-/* How many words fit a packet that begins at `begin`; *last: the time of the last of them. */
+/*
+ * The number of words that fit into a packet that begins at `begin`; *last: the time of the last.
+ */
 static size_t run_of(const uint64_t *words, size_t count, uint64_t begin, uint64_t *last)
 {
 	uint64_t now = begin;
@@ -232,7 +233,10 @@ static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
 	                                .sequence = s->sequence++,
 	                                .pid = p->pid,
 	                                .tid = p->tid};
-	/* CTF readers want packets one after the other; a begin may be earlier than its event. */
+	/*
+	 * CTF readers expect packets that do not overlap; a beginning may be earlier than its
+	 * event.
+	 */
 	if (h->begin < s->end)
 		h->begin = s->end < first ? s->end : first;
 	if (run->final && p->end > h->end)
@@ -248,13 +252,13 @@ static void fill_header(struct assay_tags_packet *h, struct written_stream *s,
 	s->end = h->end;
 }
 
-/* A slot that was reserved and not written, or given up. */
+/* True for a slot that was reserved and never written, or was cancelled. */
 static bool no_event(uint64_t word)
 {
 	return !word || (word & ASSAY_TAGS_TAG_MASK) == ASSAY_TAG_VOID;
 }
 
-/* The packet's words that are events; mostly all are. */
+/* The events of the packet; usually all words are events. */
 static const uint64_t *real_words(struct ctf_writer *w, const struct tag_packet *p, size_t *count)
 {
 	size_t i = 0;
@@ -291,7 +295,7 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
 	do {
 		struct assay_tags_packet header;
 
-		if (!run.first) /* a new packet of the same: it begins with its first event */
+		if (!run.first) /* a second packet for the same words begins with its first event */
 			run.begin = time_at(run.last, run.words[0]);
 		run.count = run_of(run.words, left, run.begin, &run.last);
 		left -= run.count;
@@ -299,29 +303,29 @@ int ctf_writer_packet(struct ctf_writer *w, uint32_t stream, const struct tag_pa
 		before = w->streams.items[stream];
 		fill_header(&header, &w->streams.items[stream], packet, &run);
 		rc = append(w, stream, &header, run.words, run.count, err);
-		if (rc) { /* as if it had not been asked for */
+		if (rc) { /* undo: the state is as before the call */
 			before.fd = w->streams.items[stream].fd;
 			w->streams.items[stream] = before;
 		}
 		run.first = false;
-		if (left) /* of a packet without words there is no pointer to move */
+		if (left) /* a packet without words has no pointer to advance */
 			run.words += run.count;
 	} while (!rc && left);
 	return rc;
 }
 
-/* Metadata appear whole: without them the trace is taken for unfinished. */
+/* The metadata file appears complete, by renaming; a trace without it counts as unfinished. */
 int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts, struct error *err)
 {
 	int fd, rc;
 
 	if (!facts->clock.hz)
-		return error_set(err, EINVAL, "%s: a clock of 0 ticks a second", w->path);
+		return error_set(err, EINVAL, "%s: a clock of 0 ticks per second", w->path);
 	unlinkat(w->directory, ".metadata", 0);
 	fd = openat(w->directory, ".metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 	            0600);
 	if (fd < 0)
-		return error_set(err, errno, "%s/metadata cannot be written: %s", w->path,
+		return error_set(err, errno, "cannot write %s/metadata: %s", w->path,
 		                 strerror(errno));
 	rc = ctf_metadata_write(fd, &w->classes, &w->names, facts);
 	if (close(fd) && !rc)
@@ -330,6 +334,5 @@ int ctf_writer_finish(struct ctf_writer *w, const struct ctf_writer_facts *facts
 		rc = -errno;
 	if (rc)
 		unlinkat(w->directory, ".metadata", 0);
-	return rc ? error_set(err, -rc, "%s/metadata cannot be written: %s", w->path, strerror(-rc))
-	          : 0;
+	return rc ? error_set(err, -rc, "cannot write %s/metadata: %s", w->path, strerror(-rc)) : 0;
 }

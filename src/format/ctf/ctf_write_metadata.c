@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Metadata of a trace, as text. What CTF has no word for stands in comments
- * ("assay X"), which its readers skip: docs/FORMAT.md. Uses: base, trace.
+ * Writes the metadata of a trace as text. Facts for which CTF has no notation are comments ("assay
+ * X"), which other readers skip: docs/FORMAT.md. Uses: base, trace.
  */
 #include "format/ctf/ctf_writer.h"
 
@@ -30,7 +30,7 @@ static void flush(struct metadata_out *o)
 	buf_clear(&o->text);
 }
 
-/* A string of TSDL: any bytes but 0; what is no text is written in octal. */
+/* A string of TSDL: any bytes except 0; bytes that are not text are written in octal. */
 static void put_string(struct buf *b, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -97,7 +97,7 @@ static void put_env(struct buf *b, const struct ctf_writer_facts *f)
 	buf_puts(b, "};\n\n");
 }
 
-/* The ticks of the offset's part below a second are rounded up: read, they give it exactly. */
+/* The fraction of the offset is rounded up to ticks, so that a reader gets the exact value. */
 static void put_clock(struct buf *b, const struct tag_clock *c)
 {
 	int64_t seconds = c->offset_ns / 1000000000, ns = c->offset_ns % 1000000000;
@@ -118,7 +118,7 @@ static void put_clock(struct buf *b, const struct tag_clock *c)
 	            "map = clock.ticks.value; } := time64;\n\n");
 }
 
-/* struct assay_tags_packet; `process` takes in the reserved words behind it, which are 0. */
+/* struct assay_tags_packet; `process` includes the reserved words after it, which are 0. */
 static void put_stream(struct buf *b, uint32_t id, bool device)
 {
 	buf_addf(b, "stream %s{\n\tid = %u;\n", device ? "/*assay device*/ " : "", id);
@@ -130,7 +130,7 @@ static void put_stream(struct buf *b, uint32_t id, bool device)
 	            "\t\tu64 events_discarded;\n"
 	            "\t\tu64 packet_seq_num;\n"
 	            "\t\ts32 pid;\n");
-	/* A CPU in place of a thread tells a device to those that skip comments. */
+	/* Readers that skip comments recognise a device by cpu_id instead of tid. */
 	buf_puts(b, device ? "\t\ts32 cpu_id;\n" : "\t\ts32 tid;\n");
 	buf_puts(b, "\t\tu64 flags;\n"
 	            "\t\ttext thread[16];\n"
@@ -143,7 +143,9 @@ static void put_stream(struct buf *b, uint32_t id, bool device)
 	            "};\n\n");
 }
 
-/* `note`: 0: none. With `tail` it is an exit, whose note its entry has, and a copy may not. */
+/*
+ * `note`: 0: none. With `tail` it is an exit: the note is at its entry, which a copy may not have.
+ */
 static void put_event(struct metadata_out *o, uint32_t stream, uint32_t tag, char note,
                       const char *name, const char *tail)
 {
@@ -168,13 +170,13 @@ static void put_event(struct metadata_out *o, uint32_t stream, uint32_t tag, cha
 		flush(o);
 }
 
-/* It came, as an entry or an exit. */
+/* True if the trace has an event of the name, entry or exit. */
 static bool came(const struct ctf_seen *seen, const struct tag_name *n)
 {
 	return ctf_seen(seen, n->tag) || (n->kind != TAG_INLINE && ctf_seen(seen, n->tag + 1));
 }
 
-/* It can stand in a comment, as a line of a names file, and come out of it as it is. */
+/* True if the name can be a line of a names file in a comment, and is read back unchanged. */
 static bool plain(const struct tag_name *n)
 {
 	const unsigned char *p = (const unsigned char *)n->name;
@@ -202,7 +204,7 @@ static void put_names(struct metadata_out *o, uint32_t stream, const struct ctf_
 	}
 }
 
-/* babeltrace2 takes minutes for 10^5 events that never come: such names are its comments. */
+/* babeltrace2 takes minutes for 10^5 event classes without events, so such names are comments. */
 static void put_other_names(struct metadata_out *o, uint32_t stream, const struct ctf_seen *seen,
                             const struct tag_names *names)
 {
@@ -238,7 +240,7 @@ static const char *own_name(uint32_t tag)
 	}
 }
 
-/* A tag that came and has no name. */
+/* A tag with events and without a name. */
 static void put_unnamed(struct metadata_out *o, uint32_t stream, uint32_t tag)
 {
 	bool own = tag >= ASSAY_TAG_RESERVED;
@@ -268,7 +270,7 @@ int ctf_metadata_write(int fd, const ctf_written_classes *classes,
 	put_trace(&o.text);
 	put_env(&o.text, facts);
 	put_clock(&o.text, &facts->clock);
-	if (!classes->count) /* nothing was recorded: a trace all the same */
+	if (!classes->count) /* nothing was recorded: an empty trace is valid */
 		put_stream(&o.text, 0, false);
 	for (uint32_t i = 0; i < classes->count; i++)
 		put_stream(&o.text, i, classes->items[i].device);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctf_writer: what the two files of the CTF writer share. Internal to format/ctf_*.c.
- * Uses: base, trace.
+ * ctf_writer: private declarations of the CTF writer's files. Internal to format/ctf_*.c. Uses:
+ * base, trace.
  */
 #ifndef ASSAY_FORMAT_CTF_CTF_WRITER_H
 #define ASSAY_FORMAT_CTF_CTF_WRITER_H
@@ -10,7 +10,7 @@
 
 #define CTF_SEEN_PAGE 4096u
 
-/* Which tags came: a bit each, in pages that are made when needed. */
+/* The set of tags with events: one bit each, in pages that are allocated when needed. */
 struct ctf_seen {
 	uint64_t *pages[(1u << ASSAY_TAGS_TAG_BITS) / CTF_SEEN_PAGE];
 };
@@ -24,7 +24,7 @@ struct ctf_written_class {
 /* A class without names or events still has a number: the index in `classes`. */
 struct ctf_written_names {
 	const struct tag_names *names;
-	uint32_t class[2]; /* without and with device; CTF_NONE */
+	uint32_t class[2]; /* for threads and for devices; CTF_NONE: unused */
 };
 
 static inline bool ctf_seen(const struct ctf_seen *s, uint32_t tag)
@@ -37,13 +37,13 @@ static inline bool ctf_seen(const struct ctf_seen *s, uint32_t tag)
 typedef VEC(struct ctf_written_class) ctf_written_classes;
 typedef VEC(struct ctf_written_names) ctf_written_names_list;
 
-/* Writes the metadata to `fd`. 0 or -errno. */
+/* Writes the metadata to `fd`. Returns 0 or -errno. */
 int ctf_metadata_write(int fd, const ctf_written_classes *classes,
                        const ctf_written_names_list *names, const struct ctf_writer_facts *facts);
 
 /*
- * Makes the directory `path`, empty, 0700; an older trace becomes PATH.old. What is no
- * trace is left alone: -EEXIST. A descriptor for openat(), the caller's.
+ * Creates the empty directory `path`, 0700; an older trace is renamed to PATH.old. Another item is
+ * not touched: -EEXIST. Returns a descriptor for openat(), owned by the caller.
  */
 int ctf_directory_make(const char *path, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and extends names files. What is read as a whole is bounded by FILE_MAX. The
- * lock is flock() on the file itself: the file is never replaced, only appended to.
+ * Reads and extends names files. A file that is read as a whole has at most FILE_MAX bytes. The
+ * lock is flock() on the file itself, because the file is only appended to and never replaced.
  * Uses: base, image, trace.
  */
 #include "format/ctf/names_file.h"
@@ -52,11 +52,11 @@ static int bad_line(const struct names_file_line *l, const char *why, struct err
 
 	return error_set(err, EINVAL,
 	                 "%s:%zu: %s: \"%.*s\" (a line is NAME/TAG, NAME/TAG! or "
-	                 "NAME/TAG=, or a comment behind #)",
+	                 "NAME/TAG=, or a comment after #)",
 	                 l->path, l->number, why, (int)(length < 100 ? length : 100), l->text);
 }
 
-/* The mark behind the tag, taken off. */
+/* Returns the kind for the mark after the tag, and removes the mark. */
 static enum tag_kind take_kind(struct names_file_line *l)
 {
 	char mark = l->text < l->end ? l->end[-1] : '\0';
@@ -69,7 +69,7 @@ static enum tag_kind take_kind(struct names_file_line *l)
 	return mark == '!' ? TAG_SWITCH : TAG_INLINE;
 }
 
-/* False: no decimal number, or one that is no tag. */
+/* False: not a decimal number, or not a valid tag. */
 static bool number_of(const char *text, const char *end, uint32_t *tag)
 {
 	uint32_t value = 0;
@@ -101,7 +101,7 @@ static int parse_line(struct tag_names *into, struct names_file_line l, struct e
 		return 0;
 	whole = l;
 	if (memchr(l.text, '\0', (size_t)(l.end - l.text)))
-		return bad_line(&whole, "a byte of 0 is in it", err);
+		return bad_line(&whole, "it contains a byte of 0", err);
 	kind = take_kind(&l);
 	slash = memrchr(l.text, '/', (size_t)(l.end - l.text));
 	if (!slash)
@@ -113,9 +113,10 @@ static int parse_line(struct tag_names *into, struct names_file_line l, struct e
 	for (number = slash + 1; number < l.end && blank(*number);)
 		number++;
 	if (!number_of(number, l.end, &tag))
-		return bad_line(&whole,
-		                "behind the last / is no tag (a decimal number up to 16773119)",
-		                err);
+		return bad_line(
+		        &whole,
+		        "the text after the last / is not a tag (a decimal number up to 16773119)",
+		        err);
 	rc = tag_names_add(into, tag, kind, l.text, (size_t)(name_end - l.text), &why);
 	return rc ? error_set(err, -rc, "%s:%zu: %.800s", l.path, l.number, why.text) : 0;
 }
@@ -137,7 +138,7 @@ int names_file_parse(struct tag_names *into, const char *text, size_t length, co
 	return rc;
 }
 
-/* Linked together, pieces of the section may have zeros between them. */
+/* In a linked file, parts of the section may be separated by zeros. */
 static int parse_section(struct tag_names *into, Elf_Data *data, const char *path,
                          struct error *err)
 {
@@ -163,7 +164,7 @@ static int read_sections(struct tag_names *into, Elf *elf, const char *path, str
 	int rc = 0;
 
 	if (!elf || elf_getshdrstrndx(elf, &strings))
-		return error_set(err, EINVAL, "%s: its sections cannot be read", path);
+		return error_set(err, EINVAL, "%s: cannot read its sections", path);
 	while (!rc && (section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		const char *name;
@@ -177,14 +178,13 @@ static int read_sections(struct tag_names *into, Elf *elf, const char *path, str
 		found++;
 		data = header.sh_flags & SHF_COMPRESSED ? NULL : elf_rawdata(section, NULL);
 		if (!data || (data->d_size && !data->d_buf))
-			return error_set(err, EINVAL, "%s: section " SECTION " cannot be read",
-			                 path);
+			return error_set(err, EINVAL, "%s: cannot read section " SECTION "", path);
 		rc = parse_section(into, data, path, err);
 	}
 	if (!rc && !found)
 		rc = error_set(err, EINVAL,
 		               "%s has no section " SECTION
-		               ": it was not compiled with the plugin; name the names file",
+		               ": it was not compiled with the plugin; give the names file",
 		               path);
 	return rc;
 }
@@ -208,8 +208,8 @@ static int read_whole(int fd, const char *path, struct buf *all, struct error *e
 
 	while ((n = buf_read(all, fd)) > 0)
 		if (all->size > FILE_MAX)
-			return error_set(err, EFBIG, "%s has more than 1 GB: it is no names file",
-			                 path);
+			return error_set(err, EFBIG,
+			                 "%s has more than 1 GB: it is not a names file", path);
 	return n ? error_set(err, (int)-n, "cannot read %s: %s", path, strerror((int)-n)) : 0;
 }
 
@@ -235,7 +235,7 @@ int names_file_read(struct tag_names *into, const char *path, struct error *err)
 	return rc;
 }
 
-/* What can stand in a line, and come out of it again. */
+/* Checks that a name can be written to a line and read back unchanged. */
 static int check_name(const char *name, struct error *err)
 {
 	size_t length = strlen(name);
@@ -248,11 +248,11 @@ static int check_name(const char *name, struct error *err)
 	return good ? 0
 	            : error_set(err, EINVAL,
 	                        "\"%.200s\" cannot be an inline tag's name: printable characters "
-	                        "without / %% { | } \\, no # in front, no blanks around",
+	                        "without / %% { | } \\, no # at the beginning, no blanks around",
 	                        name);
 }
 
-/* The first tag that is greater than any there, and the inline names that are there. */
+/* Returns a tag greater than all existing ones, and collects the existing inline names. */
 static uint32_t survey(const struct tag_names *have, struct intern *known)
 {
 	uint32_t next = ASSAY_TAG_FIRST;
@@ -282,11 +282,10 @@ static int lines_for(struct buf *lines, const struct tag_names *have, const char
 		if (rc || intern_find(&known, names[i]) != ID_NONE)
 			continue;
 		if (next > ASSAY_TAG_LAST)
-			rc = error_set(
-			        err, ENOSPC,
-			        "%s: all tags up to %u are taken; %s finds none: begin a new "
-			        "names file for part of the program",
-			        path, ASSAY_TAG_LAST, names[i]);
+			rc = error_set(err, ENOSPC,
+			               "%s: all tags up to %u are used; %s gets none: begin a new "
+			               "names file for part of the program",
+			               path, ASSAY_TAG_LAST, names[i]);
 		intern_add(&known, names[i]);
 		buf_addf(lines, "%s/%u=\n", names[i], next++);
 	}
@@ -294,7 +293,7 @@ static int lines_for(struct buf *lines, const struct tag_names *have, const char
 	return rc;
 }
 
-/* All of it or nothing: half a line would be in every reader's way. */
+/* Writes all bytes or none: an incomplete line would cause errors for each reader. */
 static int append(int fd, const char *path, size_t size, const struct buf *lines, struct error *err)
 {
 	int rc = lseek(fd, 0, SEEK_END) < 0 ? -errno : write_all(fd, lines->data, lines->size);
@@ -302,9 +301,9 @@ static int append(int fd, const char *path, size_t size, const struct buf *lines
 	if (!rc)
 		return 0;
 	if (ftruncate(fd, (off_t)size))
-		return error_set(err, -rc, "%s cannot be extended: %s; its last line is cut short",
+		return error_set(err, -rc, "cannot extend %s: %s; its last line is incomplete",
 		                 path, strerror(-rc));
-	return error_set(err, -rc, "%s cannot be extended: %s", path, strerror(-rc));
+	return error_set(err, -rc, "cannot extend %s: %s", path, strerror(-rc));
 }
 
 static int add_locked(int fd, const char *path, const char *const *names, size_t count,
@@ -335,18 +334,18 @@ int names_file_add(const char *path, const char *const *names, size_t count, str
 	int rc;
 
 	if (fd < 0)
-		return error_set(err, errno, "%s cannot be extended: %s", path, strerror(errno));
+		return error_set(err, errno, "cannot extend %s: %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		rc = error_set(err, EINVAL, "%s is no file that can be extended", path);
+		rc = error_set(err, EINVAL, "%s is not a file that can be extended", path);
 		goto out;
 	}
 	while ((rc = flock(fd, LOCK_EX)) && errno == EINTR)
 		;
 	if (rc)
-		rc = error_set(err, errno, "%s cannot be locked: %s", path, strerror(errno));
+		rc = error_set(err, errno, "cannot lock %s: %s", path, strerror(errno));
 	else
 		rc = add_locked(fd, path, names, count, err);
 out:
-	close(fd); /* the lock goes with it */
+	close(fd); /* releases the lock too */
 	return rc;
 }

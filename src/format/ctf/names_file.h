@@ -8,11 +8,10 @@
  *	parse@src/lex.c/504	a static function, of that file (relative to the names file)
  *	# comment, and empty lines
  *
- * The tag stands behind the line's last '/', decimal; blanks around are ignored. An
- * entry that names no function (the first, by custom: "first/500") may set where tags
- * begin: those given out are greater than any in the file. Several files may be
- * read one after the other, or concatenated. -EINVAL names file, line and the way out.
- * Uses: base, trace.
+ * The tag is the decimal number after the line's last '/'; blanks around it are ignored. An entry
+ * that names no function (by custom the first: "first/500") may set where tags begin: new tags are
+ * greater than any in the file. Several files may be read one after the other, or concatenated.
+ * -EINVAL names file, line and the way out. Uses: base, trace.
  */
 #ifndef ASSAY_FORMAT_CTF_NAMES_FILE_H
 #define ASSAY_FORMAT_CTF_NAMES_FILE_H
@@ -20,15 +19,15 @@
 #include "base/error.h"
 #include "tags/tag_names.h"
 
-/* Adds what the file names; "-": stdin. An ELF file: its section assay_tags_names. */
+/* Adds the names of a file; "-": standard input. An ELF file: its section assay_tags_names. */
 int names_file_read(struct tag_names *into, const char *path, struct error *err);
-/* The same of a text; `path` for errors. */
+/* Adds the names of a text; `path` is used in errors. */
 int names_file_parse(struct tag_names *into, const char *text, size_t length, const char *path,
                      struct error *err);
 
 /*
- * Gives inline tags to `names` that have none, under the lock that compilers take
- * (flock on the file), and appends them. The file is made if it is not there (0644).
+ * Assigns inline tags to `names` without tags and appends them to the file, under the lock that
+ * compilers take (flock on the file). A missing file is created (0644).
  */
 int names_file_add(const char *path, const char *const *names, size_t count, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dumps of capture devices, made words: the file is read in pieces, each record's clock
- * is taken as a step from the one before. Uses: base, trace.
+ * Converts dumps of capture devices to words. The file is read in pieces; each clock value is
+ * converted to a step from the previous one. Uses: base, trace.
  */
 #include "format/ctf/tag_dump.h"
 
@@ -23,7 +23,7 @@
 #define TURN (1ull << ASSAY_TAGS_CLOCK_BITS)
 
 struct tag_dump_field {
-	unsigned at, bytes; /* bytes 0: there is none */
+	unsigned at, bytes; /* bytes 0: no such field */
 };
 
 struct import {
@@ -34,10 +34,10 @@ struct import {
 	struct error *err;
 	unsigned clock_bits;
 	bool big;
-	bool unchecked; /* the user says what the clock is like */
+	bool unchecked; /* the user described the clock */
 	struct tag_dump_field tag, clock;
 	unsigned record; /* bytes */
-	/* CSV: which column is what, and of how many; 0: the first line was not met yet. */
+	/* CSV: the columns; columns 0: the first line was not read yet. */
 	unsigned tag_column, clock_column, columns;
 	bool named;
 	/* Events that are not written yet. */
@@ -45,7 +45,7 @@ struct import {
 	size_t count;
 	uint32_t tags[TAG_DUMP_SAMPLE]; /* of the first events */
 	uint64_t begin, last;           /* ticks, whole; of the words */
-	uint64_t told;                  /* what the clock said last */
+	uint64_t told;                  /* the last value of the device's clock */
 	bool any;
 };
 
@@ -59,7 +59,7 @@ static int flush(struct import *m)
 	return rc;
 }
 
-/* How far the clock went on since the event before; *back: it may not have gone back. */
+/* The time since the previous event; *back: the clock went back although it must not. */
 static uint64_t step(struct import *m, uint64_t clock, bool *back)
 {
 	uint64_t mask = m->clock_bits < 64 ? (1ull << m->clock_bits) - 1 : UINT64_MAX;
@@ -75,7 +75,7 @@ static uint64_t step(struct import *m, uint64_t clock, bool *back)
 	return delta;
 }
 
-/* An event; `where` and `at` for errors: "byte 10", "line 3". */
+/* Adds an event; `where` and `at` are used in errors: "byte 10", "line 3". */
 static int event(struct import *m, uint64_t tag, uint64_t clock, const char *where, uint64_t at)
 {
 	unsigned long long place = at, value = clock;
@@ -88,18 +88,18 @@ static int event(struct import *m, uint64_t tag, uint64_t clock, const char *whe
 		                 m->path, where, place, (unsigned long long)tag);
 	if (m->clock_bits < 64 && clock >> m->clock_bits)
 		return error_set(m->err, EINVAL,
-		                 "%s: %s %llu: the clock says %llu, which has more than %u bits: "
-		                 "give the layout and --clock-bits that the device has",
+		                 "%s: %s %llu: the clock value %llu has more than %u bits: "
+		                 "give the device's layout and --clock-bits",
 		                 m->path, where, place, value, m->clock_bits);
 	delta = step(m, clock, &back);
 	if (back || __builtin_add_overflow(m->last, delta, &m->last))
 		return error_set(m->err, EINVAL,
-		                 "%s: %s %llu: the clock goes back from %llu to %llu: if it goes "
-		                 "round, give its width with --clock-bits",
+		                 "%s: %s %llu: the clock goes back from %llu to %llu: if it wraps "
+		                 "around, give its width with --clock-bits",
 		                 m->path, where, place, (unsigned long long)m->told, value);
 	m->told = clock;
 	m->any = true;
-	/* What is a turn of the words' clock or more apart goes into packets of its own. */
+	/* A gap of a turn of the words' clock or more begins a new packet. */
 	if (m->count == WORDS || delta >= TURN) {
 		uint64_t now = m->last;
 
@@ -107,7 +107,7 @@ static int event(struct import *m, uint64_t tag, uint64_t clock, const char *whe
 		rc = flush(m);
 		m->last = now;
 	}
-	/* A word of 0 would be no event: it and all that follow come a tick later. */
+	/* A word of 0 is not an event: it and all later events are moved by one tick. */
 	if (!(m->last << ASSAY_TAGS_TAG_BITS | tag))
 		m->last++;
 	if (!m->count)
@@ -138,11 +138,11 @@ static int take_field(struct import *m, const char *name, size_t length, unsigne
 	struct tag_dump_field *f = tag ? &m->tag : clock ? &m->clock : NULL;
 
 	if (!f && !(length == 3 && !memcmp(name, "pad", 3)))
-		return bad_layout(layout, "a field is tag, clock or pad", m->err);
+		return bad_layout(layout, "a field must be tag, clock or pad", m->err);
 	if (!bits || bits % 8 || bits > RECORD_MAX * 8 || (f && bits > 64))
-		return bad_layout(layout, "a field has 8, 16, 24 ... bits", m->err);
+		return bad_layout(layout, "a field must have 8, 16, 24 ... bits", m->err);
 	if (f && f->bytes)
-		return bad_layout(layout, "a field stands there twice", m->err);
+		return bad_layout(layout, "a field is repeated", m->err);
 	if (f)
 		*f = (struct tag_dump_field){m->record, (unsigned)bits / 8};
 	m->record += (unsigned)bits / 8;
@@ -160,7 +160,7 @@ static int read_layout(struct import *m, const char *layout)
 		char *end;
 
 		if (p[length] != ':' || p[length + 1] < '0' || p[length + 1] > '9')
-			return bad_layout(layout, "a field is NAME:BITS", m->err);
+			return bad_layout(layout, "a field must be NAME:BITS", m->err);
 		bits = strtoul(p + length + 1, &end, 10);
 		rc = take_field(m, p, length, bits, layout);
 		if (rc)
@@ -168,7 +168,7 @@ static int read_layout(struct import *m, const char *layout)
 		if (!*end)
 			break;
 		if (*end != ',')
-			return bad_layout(layout, "a field is NAME:BITS", m->err);
+			return bad_layout(layout, "a field must be NAME:BITS", m->err);
 		p = end + 1;
 	}
 	if (!m->tag.bytes || !m->clock.bytes)
@@ -188,7 +188,7 @@ static uint64_t value_of(const struct import *m, const uint8_t *record,
 	return value;
 }
 
-/* 1: there is more to read; 0: the end; or -errno. Fills the buffer behind *have. */
+/* Fills the buffer after *have. Returns 1: there is more to read; 0: the end; or -errno. */
 static int fill(struct import *m, int fd, uint8_t *bytes, size_t room, size_t *have)
 {
 	ssize_t n = regular_file_read(fd, bytes + *have, room - *have);
@@ -201,7 +201,7 @@ static int fill(struct import *m, int fd, uint8_t *bytes, size_t room, size_t *h
 
 static int import_records(struct import *m, int fd, uint8_t *bytes)
 {
-	uint64_t at = 0; /* of the buffer's first byte */
+	uint64_t at = 0; /* position of the buffer's first byte */
 	size_t have = 0;
 	int rc;
 
@@ -236,10 +236,11 @@ static int import_records(struct import *m, int fd, uint8_t *bytes)
 
 static int bad_line(const struct import *m, uint64_t line, const char *why)
 {
-	return error_set(m->err, EINVAL,
-	                 "%s: line %llu: %s; a line is CLOCK,TAG, or as a first line such as "
-	                 "\"tag,clock\" says",
-	                 m->path, (unsigned long long)line, why);
+	return error_set(
+	        m->err, EINVAL,
+	        "%s: line %llu: %s; a line is CLOCK,TAG, or in the order that a first line such as "
+	        "\"tag,clock\" says",
+	        m->path, (unsigned long long)line, why);
 }
 
 struct cell {
@@ -252,7 +253,7 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Without blanks and quotes around it. */
+/* Trims blanks and quotes. */
 static struct cell trimmed(const char *begin, const char *end)
 {
 	while (begin < end && blank(*begin))
@@ -266,7 +267,7 @@ static struct cell trimmed(const char *begin, const char *end)
 	return (struct cell){begin, (size_t)(end - begin)};
 }
 
-/* How many; more than COLUMNS_MAX: too many. */
+/* Returns the number of cells; more than COLUMNS_MAX: too many. */
 static unsigned split(const char *line, const char *end, struct cell cells[COLUMNS_MAX])
 {
 	unsigned count = 0;
@@ -290,7 +291,7 @@ static bool is(const struct cell *c, const char *word)
 	return c->length == strlen(word) && !strncasecmp(c->text, word, c->length);
 }
 
-/* The first line names the columns: they may be in any order, among others. */
+/* The first line names the columns, which may be in any order, and among others. */
 static bool take_names(struct import *m, const struct cell *cells, unsigned count)
 {
 	unsigned tags = 0, clocks = 0;
@@ -351,17 +352,17 @@ static int csv_line(struct import *m, const char *line, const char *end, uint64_
 			return bad_line(m, number, "not two columns");
 	}
 	if (count != m->columns)
-		return bad_line(m, number, "not as many columns as the lines before");
+		return bad_line(m, number, "another number of columns than in earlier lines");
 	if (!number_of(&cells[m->clock_column], &clock))
 		return bad_line(m, number,
-		                "the clock is no number (decimal, or hexadecimal as 0x1f)");
+		                "the clock is not a number (decimal, or hexadecimal as 0x1f)");
 	if (!number_of(&cells[m->tag_column], &tag))
 		return bad_line(m, number,
-		                "the tag is no number (decimal, or hexadecimal as 0x1f)");
+		                "the tag is not a number (decimal, or hexadecimal as 0x1f)");
 	return event(m, tag, clock, "line", number);
 }
 
-/* The whole lines of a buffer; at the file's end the last one too. */
+/* Reads the complete lines of a buffer; at the end of the file also the last line. */
 static int csv_lines(struct import *m, const char *text, size_t size, bool end, uint64_t *line,
                      size_t *used)
 {
@@ -397,7 +398,7 @@ static int import_csv(struct import *m, int fd, uint8_t *bytes)
 		memmove(bytes, bytes + used, have - used);
 		have -= used;
 		if (have > LINE_MAX_BYTES)
-			return bad_line(m, line + 1, "more than 64 KB without an end: no text");
+			return bad_line(m, line + 1, "more than 64 KB without an end: not a text");
 	} while (more);
 	return 0;
 }
@@ -407,7 +408,7 @@ static int set_clock_bits(struct import *m, unsigned wanted, unsigned most)
 	m->clock_bits = wanted ? wanted : most;
 	if (m->clock_bits <= most)
 		return 0;
-	return error_set(m->err, EINVAL, "a clock of %u bits does not fit the %u bits that it has",
+	return error_set(m->err, EINVAL, "a clock of %u bits does not fit the field of %u bits",
 	                 m->clock_bits, most);
 }
 

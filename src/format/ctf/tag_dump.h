@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_dump: what other capture devices give: records of tag and clock, or CSV, made a
- * CTF trace of one device stream.
+ * tag_dump: converts dumps of other capture devices to a CTF trace of one device stream. A dump has
+ * records of tag and clock, or is CSV.
  *
- * A record's layout is a text of fields in bits, from its first byte on, together whole
- * bytes, at most 16: "tag:16,clock:24" (the original device's, 5 bytes, the default),
- * "clock:32,tag:16,pad:16". Fields of 8, 16, 24, ... bits; little-endian, or big. The
- * clock may go round between events, at most once: only intervals count. CSV: two
- * columns, clock and tag (or named by a first line "tag,clock"), decimal or 0x, the same
- * rules. Records have no magic number: a file of a known format, text, and bytes whose clock goes
- * back in every third record and whose tags all differ are refused, unless clock_bits is given. Any
- * number of events; streamed, memory is bounded. Bytes that are no whole record at the end are
- * counted. 0 or -errno; errors name file and byte or line. Uses: base, trace.
+ * The layout of a record is a text of fields in bits, from its first byte on, in total whole bytes,
+ * at most 16: "tag:16,clock:24" (5 bytes, the original device, the default),
+ * "clock:32,tag:16,pad:16". Fields have 8, 16, 24, ... bits; little-endian, or big. The clock may
+ * wrap around between events, at most once: only intervals count. CSV has two columns, clock and
+ * tag (or named by a first line "tag,clock"), decimal or 0x, with the same rules. Records have no
+ * magic number. Therefore these inputs are refused: a file of a known format, text, and (without
+ * clock_bits) bytes whose clock goes back in every third record and whose tags all differ. Any
+ * number of events is accepted; memory is bounded. An incomplete record at the end is counted.
+ * Functions return 0 or -errno; errors name file and byte or line. Uses: base, trace.
  */
 #ifndef ASSAY_FORMAT_CTF_TAG_DUMP_H
 #define ASSAY_FORMAT_CTF_TAG_DUMP_H
@@ -21,7 +21,7 @@
 struct tag_dump_options {
 	const char *layout; /* NULL: the default; "csv": CSV */
 	bool big_endian;
-	unsigned clock_bits; /* that turn round; 0: the field's (CSV: 64) */
+	unsigned clock_bits; /* width of the clock; 0: that of the field (CSV: 64) */
 	uint64_t hz;         /* 0: 1000000 */
 };
 
@@ -29,7 +29,7 @@ struct tag_dump_result {
 	uint64_t events, turns, trailing_bytes;
 };
 
-/* "-": stdin. Appends to stream `stream` of `w`. */
+/* "-": standard input. Appends to stream `stream` of `w`. */
 int tag_dump_import(struct ctf_writer *w, uint32_t stream, const char *path,
                     const struct tag_dump_options *options, struct tag_dump_result *result,
                     struct error *err);

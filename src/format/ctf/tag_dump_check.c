@@ -10,7 +10,7 @@
 
 enum {
 	TEXT_BYTES = 32,  /* fewer bytes without a control character may be records */
-	TURNS_EVENTS = 32 /* fewer events tell nothing about a clock */
+	TURNS_EVENTS = 32 /* the clock of fewer events proves nothing */
 };
 
 /* The kind of a file that begins with these bytes, and how to read it; NULL: none is known. */
@@ -61,7 +61,7 @@ static const char *known_format(const void *bytes, size_t size, const char **way
 	return NULL;
 }
 
-/* Records have clocks, whose bytes run through all values. */
+/* Records have clocks, whose bytes take all values. */
 static bool is_text(const uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -75,13 +75,14 @@ int tag_dump_check_begin(const char *path, const void *bytes, size_t size, struc
 	const char *way, *format = known_format(bytes, size, &way);
 
 	if (format)
-		return error_set(err, EINVAL, "%s is no dump of records but %s: %s", path, format,
-		                 way);
+		return error_set(err, EINVAL, "%s is not a dump of records: it is %s; %s", path,
+		                 format, way);
 	if (is_text(bytes, size))
-		return error_set(err, EINVAL,
-		                 "%s is no dump of records but text: --layout csv reads lines of "
-		                 "CLOCK,TAG",
-		                 path);
+		return error_set(
+		        err, EINVAL,
+		        "%s is not a dump of records: it is text; --layout csv reads lines of "
+		        "CLOCK,TAG",
+		        path);
 	return 0;
 }
 
@@ -111,10 +112,10 @@ int tag_dump_check_events(const char *path, uint64_t events, uint64_t turns, uin
 		return 0;
 	return error_set(
 	        err, EINVAL,
-	        "%s is no dump of records in this layout: the clock goes back %" PRIu64
+	        "%s is not a dump of records in this layout: the clock goes back %" PRIu64
 	        " times in %" PRIu64
-	        " records, and hardly a tag comes again. --layout and --big-endian say how a "
-	        "record is laid out; with --clock-bits, which says how wide the clock is, "
-	        "such a clock is taken as it is",
+	        " records, and few tags are repeated. --layout and --big-endian describe how a "
+	        "record is laid out; with --clock-bits, which gives the width of the clock, "
+	        "such a clock is accepted",
 	        path, turns, events);
 }

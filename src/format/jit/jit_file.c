@@ -24,12 +24,12 @@ int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, str
 	if (fstat(fd, &st))
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, EPERM, "%s is no regular file", path);
+		return error_set(err, EPERM, "%s is not a regular file", path);
 	if (user != JIT_FILE_ANY_USER && st.st_uid != user && st.st_uid != 0 &&
 	    st.st_uid != geteuid())
 		return error_set(err, EPERM,
-		                 "%s belongs to user %u, which is not known to be the process's; "
-		                 "anybody could have written it",
+		                 "%s belongs to user %u, who may not be the process's user; any "
+		                 "user could have written it",
 		                 path, (unsigned)st.st_uid);
 	if (st.st_size > JIT_FILE_BYTES_MAX)
 		return error_set(err, EFBIG, "%s has more than %u MB", path,
@@ -68,7 +68,7 @@ int jit_file_read(struct buf *out, const struct jit_file *f, const char *path, s
 	uint64_t left = f->size;
 	ssize_t got = 1;
 
-	/* It may shrink while it is read. */
+	/* The file may shrink while it is read. */
 	for (; left && got > 0; left -= (uint64_t)got) {
 		got = regular_file_read(f->fd, bytes, left < piece ? left : piece);
 		if (got < 0)
@@ -90,7 +90,7 @@ char *jit_file_kept_name(const struct recording *r, int32_t pid, bool dump)
 int jit_file_pack(struct buf *out, const struct jit_file *f, const char *path, struct error *err)
 {
 	if (strchr(path, '\n'))
-		return error_set(err, EINVAL, "a file with a newline in its name is not kept");
+		return error_set(err, EINVAL, "a file with a newline in its name is not stored");
 	buf_addf(out, "assay-jit 1 %" PRIu64 " %s\n", f->written_ns, path);
 	return jit_file_read(out, f, path, err);
 }

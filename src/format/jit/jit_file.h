@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit_file: where names of generated code are found: jitdumps that processes
- * mapped, /tmp/perf-PID.map, and what the recorder kept of both.
+ * jit_file: finds the files with names of generated code: jitdumps that processes mapped,
+ * /tmp/perf-PID.map, and the copies of both that the recorder stored.
  *
- * Anybody may write to /tmp: a file counts only if it is a regular one that
- * belongs to us, to root or to the process's user, and if it was written
- * during the process's life. What was refused says why. Kept files stand in
- * the cache as "jit", under a name that recorder and report both know, behind
- * one line: "assay-jit 1 WRITTEN PATH", the time of last writing in
- * nanoseconds since 1970. Nothing is held but what the caller closes or frees:
- * any thread. Uses: base, event.
+ * Any user may write to /tmp. Therefore a file is accepted only if it is a regular file that
+ * belongs to this user, to root or to the process's user, and if it was written while the process
+ * ran. Errors give the reason of a refusal. Stored files are in the cache as "jit", under a name
+ * that recorder and report compute, after one line: "assay-jit 1 WRITTEN PATH", with the time of
+ * the last write in nanoseconds since 1970. No state except the files and memory that the caller
+ * closes or frees. Any thread. Uses: base, event.
  */
 #ifndef ASSAY_FORMAT_JIT_JIT_FILE_H
 #define ASSAY_FORMAT_JIT_JIT_FILE_H
@@ -21,12 +20,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Larger ones are not read, nor kept. */
+/* Larger files are not read or stored. */
 #define JIT_FILE_BYTES_MAX (512u << 20)
 
 #define JIT_FILE_ANY_USER ((uid_t)-1)
 
-/* An open file from a directory that any user may write to; owner and type were checked. */
+/* An open file from a directory to which any user may write; its owner and type were checked. */
 struct jit_file {
 	int fd;
 	uint64_t size, written_ns; /* since 1970 */
@@ -35,25 +34,25 @@ struct jit_file {
 };
 
 /*
- * `user`: whose file it may be besides root's and ours; JIT_FILE_ANY_USER: it
- * is proved otherwise. -ENOENT: there is none; -EPERM and others: err says why
- * it was refused. The caller closes fd.
+ * `user`: an accepted owner besides root and this user; JIT_FILE_ANY_USER: the file is verified in
+ * another way. -ENOENT: there is no file; -EPERM and others: err gives the reason of the refusal.
+ * The caller closes fd.
  */
 int jit_file_open(struct jit_file *f, const char *path, uid_t user, struct error *err);
-/* The same for a file that is open already: f borrows fd. */
+/* The same for an open file: f borrows fd. */
 int jit_file_adopt(struct jit_file *f, int fd, const char *path, uid_t user, struct error *err);
 
-/* The name in the cache for a process of a recording, malloc'd; NULL: it has none. */
+/* The name in the cache for a process of a recording, malloc'd; NULL: none. */
 char *jit_file_kept_name(const struct recording *r, int32_t pid, bool dump);
-/* Appends all that it holds. */
+/* Appends the contents of the file. */
 int jit_file_read(struct buf *out, const struct jit_file *f, const char *path, struct error *err);
-/* What is kept of a file: its line, and all that it holds. */
+/* Appends the stored form of a file: its line and its contents. */
 int jit_file_pack(struct buf *out, const struct jit_file *f, const char *path, struct error *err);
 
-/* The other way: the time of last writing and the path of what was kept, and where it begins. */
+/* Parses the stored form: the time of the last write, the path, and the start of the contents. */
 bool jit_file_unpack(const struct buf *kept, uint64_t *written_ns, char **path, size_t *start);
 
-/* A process that runs now: whose it is, its pid for itself, and when it began, since 1970. */
+/* A running process: its user, its pid in its own namespace, and its start time since 1970. */
 struct jit_process {
 	uid_t user;
 	int32_t own_pid;

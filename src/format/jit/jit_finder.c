@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Clocks are set, and files' times are those of a tick: only more than this is another time. */
+/*
+ * Clocks are adjusted and file times have the resolution of a tick, so small differences are
+ * ignored.
+ */
 #define SLACK_NS 2000000000u
 
 struct jit_finder_search {
@@ -21,11 +24,11 @@ struct jit_finder_search {
 	const struct process_jit_request *request;
 	struct jit_process process; /* with `alive` */
 	bool alive, same_machine;
-	struct jit_code *code; /* found */
-	struct error refused;  /* the first one that was there and not taken */
+	struct jit_code *code; /* the result */
+	struct error refused;  /* the first file that existed and was refused */
 };
 
-/* Files in /tmp outlive a boot: the host's name suffices for them, and the time of writing. */
+/* Files in /tmp outlive a boot, so the host name and the time of writing are sufficient. */
 static bool is_same_machine(const struct recording *r)
 {
 	char name[256] = "";
@@ -33,7 +36,7 @@ static bool is_same_machine(const struct recording *r)
 	return r->hostname && !gethostname(name, sizeof(name) - 1) && !strcmp(name, r->hostname);
 }
 
-/* Whether the process that has the pid now is the recorded one. */
+/* True if the process that has the pid now is the recorded one. */
 static bool still_there(struct jit_finder_search *s)
 {
 	const struct recording *r = s->finder->recording;
@@ -41,7 +44,7 @@ static bool still_there(struct jit_finder_search *s)
 
 	if (recording_place(r) != RECORDING_HERE || !jit_process_look(&s->process, s->request->pid))
 		return false;
-	/* An exec makes a new process of an old one: it began before. */
+	/* An exec creates a new process instance in the same process, which started earlier. */
 	return !began || s->process.start_ns <= began + recording_wall_offset(r) + SLACK_NS;
 }
 
@@ -62,7 +65,7 @@ static bool in_time(struct jit_finder_search *s, uint64_t written_ns, const char
 	return false;
 }
 
-/* Takes `text` over. */
+/* Takes ownership of `text`. */
 static void take(struct jit_finder_search *s, struct buf *text, size_t start, bool dump,
                  const char *path, uint64_t written_ns)
 {
@@ -79,7 +82,7 @@ static void take(struct jit_finder_search *s, struct buf *text, size_t start, bo
 		perf_map_read(c, text->data + start, text->size - start);
 	if (status || !c->entries.count) {
 		error_set(&s->refused, EINVAL, "%s cannot be used: %s", path,
-		          status ? err.text : "no function stands in it");
+		          status ? err.text : "it contains no function");
 		jit_code_free(c);
 		buf_done(text);
 		return;
@@ -121,18 +124,18 @@ static void try_kept(struct jit_finder_search *s, bool dump)
 	close(f.fd);
 }
 
-/* The mapping of the marker identifies the file, so another file cannot replace it. */
+/* The mapping of the marker identifies the file, so it cannot be replaced by another file. */
 static bool is_mapped_file(struct jit_finder_search *s, const struct jit_file *f, const char *path)
 {
 	const struct process_jit_request *r = s->request;
 
 	if (!r->inode || f->inode == r->inode)
 		return true;
-	error_set(&s->refused, ESTALE, "%s is another file than the process mapped", path);
+	error_set(&s->refused, ESTALE, "%s is not the file that the process mapped", path);
 	return false;
 }
 
-/* Takes `path` over, which may be NULL. */
+/* Takes ownership of `path`, which may be NULL. */
 static void try_path(struct jit_finder_search *s, char *path, bool dump, bool copied)
 {
 	uid_t user = s->alive ? s->process.user : geteuid();
@@ -199,7 +202,7 @@ static void try_map(struct jit_finder_search *s)
 	try_path(s, xasprintf("/tmp/perf-%d.map", pid), false, false);
 }
 
-/* What makes programs tell of the code that they generate. */
+/* How to make a program write the names of the code that it generates. */
 static const char *advice(const char *name)
 {
 	static const struct {
@@ -231,13 +234,13 @@ static struct jit_code *without_names(const struct jit_finder_search *s)
 		                       r->name, r->pid, s->refused.text);
 	else if (!s->same_machine)
 		c->trouble = xasprintf(
-		        "%s (pid %d) generates code: its names may stand in /tmp/perf-%d.map on "
+		        "%s (pid %d) generates code: its names may be in /tmp/perf-%d.map on "
 		        "%s, "
 		        "where it was recorded (copy that to DIRECTORY/tmp and give --symfs "
-		        "DIRECTORY); where not, %s",
+		        "DIRECTORY); otherwise, %s",
 		        r->name, r->pid, r->pid, host ? host : "the machine", advice(r->name));
 	else
-		c->trouble = xasprintf("%s (pid %d) generates code and told no names of it: %s",
+		c->trouble = xasprintf("%s (pid %d) generates code and wrote no names of it: %s",
 		                       r->name, r->pid, advice(r->name));
 	return c;
 }

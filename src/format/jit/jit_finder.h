@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit_finder: names for the code that a recorded process generated: from its
- * jitdump, else from its perf map; as the recorder kept them, else from where
- * the process wrote them. Names that cannot be had come with the reason, and
- * what would help. A jit_finder is plain data of its caller; one thread. Uses:
- * base, event, image, process.
+ * jit_finder: finds the names of the code that a recorded process generated: in its jitdump, else
+ * in its perf map; the stored copy first, then the file that the process wrote. If there are no
+ * names, the result has the reason and the way out. A jit_finder is plain data of its caller; one
+ * thread. Uses: base, event, image, process.
  */
 #ifndef ASSAY_FORMAT_JIT_JIT_FINDER_H
 #define ASSAY_FORMAT_JIT_JIT_FINDER_H
@@ -14,12 +13,15 @@
 #include "process/process.h"
 
 struct jit_finder {
-	const struct recording *recording; /* features are known before the first event */
+	const struct recording *recording; /* features are set before the first event */
 	const char *root;                  /* --symfs, NULL: none */
 	struct cache_dir *cache;           /* NULL: none */
 };
 
-/* A process_jit_fn, ctx is a struct jit_finder. Never NULL: without names there is the reason. */
+/*
+ * A process_jit_fn; ctx is a struct jit_finder. Never NULL: without names the result has the
+ * reason.
+ */
 struct jit_code *jit_finder_find(void *ctx, const struct process_jit_request *request);
 
 #endif

@@ -14,8 +14,8 @@
 #define FLAG_ARCH_TIMESTAMP 1
 
 /*
- * Some write the addresses of lines as they will be in the ELF file that perf
- * makes of each function: this far behind the function's.
+ * Some programs write the addresses of lines as in the ELF file that perf makes of each function:
+ * larger by this offset.
  */
 #define ELF_HEADER_SHIFT 0x40
 
@@ -51,8 +51,8 @@ struct record_line {
 };
 
 struct numbered {
-	uint64_t index; /* the file's number of a function */
-	uint32_t entry; /* its entry, now */
+	uint64_t index; /* the function's number in the file */
+	uint32_t entry; /* its present entry */
 };
 
 struct jitdump_reader {
@@ -60,10 +60,10 @@ struct jitdump_reader {
 	bool timed;
 	VEC(struct numbered) numbers;
 	struct id_table by_index;
-	/* Lines come before their function. */
+	/* Lines precede their function. */
 	uint64_t lines_address;
 	uint32_t first_line, line_count;
-	bool lines_near; /* a line lies where none would, were they shifted */
+	bool lines_near; /* a line is at an address that is impossible for shifted lines */
 };
 
 bool jitdump_recognise(const void *bytes, size_t size)
@@ -204,7 +204,7 @@ static void on_lines(struct jitdump_reader *r, const uint8_t *body, size_t size)
 		if (!stop)
 			break;
 		body = stop + 1;
-		if (strcmp(name, "\xff") != 0) /* else the same file again */
+		if (strcmp(name, "\xff") != 0) /* this text means the same file again */
 			file = name;
 		if (!file || line.address < lines.address || line.line <= 0)
 			continue;
@@ -233,7 +233,10 @@ static void read_records(struct jitdump_reader *r, const uint8_t *bytes, size_t 
 		const uint8_t *body = bytes + at + sizeof(h);
 
 		memcpy(&h, bytes + at, sizeof(h));
-		/* Written in advance, or by a program that was killed: what comes is no record. */
+		/*
+		 * Reserved in advance, or written by a program that was killed: the rest is not
+		 * records.
+		 */
 		if (h.size < sizeof(h) || h.size > size - at || h.id == RECORD_CLOSE)
 			return;
 		if (h.id == RECORD_LOAD)
@@ -265,8 +268,9 @@ int jitdump_read(struct jit_code *c, const void *bytes, size_t size, bool timed,
 		return error_set(err, EINVAL, "its header says that it has %u bytes", h.size);
 	if (r.timed && (h.flags & FLAG_ARCH_TIMESTAMP)) {
 		r.timed = false;
-		c->remark = xstrdup("its times are the processor's, which nothing here can be "
-		                    "compared with");
+		c->remark =
+		        xstrdup("its times are of the processor's clock, which nothing here can be "
+		                "compared with");
 	}
 	set_machine(c, h.machine);
 	read_records(&r, bytes, size, h.size);

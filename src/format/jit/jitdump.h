@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitdump: what a program wrote about the code that it generates, in perf's
- * jitdump format: functions with times, code bytes and lines.
+ * jitdump: reads perf's jitdump format, in which a program describes the code that it generates:
+ * functions with times, code bytes and lines.
  *
- * Bytes are foreign and checked; a file whose end is missing or damaged gives
- * what stands before. Times are ns of CLOCK_MONOTONIC. Nothing is held; one thread
- * a jit_code. Uses: base, image.
+ * The bytes are untrusted and checked; if the end of a file is missing or damaged, the data before
+ * it is used. Times are ns of CLOCK_MONOTONIC. No state; one thread for each jit_code. Uses: base,
+ * image.
  */
 #ifndef ASSAY_FORMAT_JIT_JITDUMP_H
 #define ASSAY_FORMAT_JIT_JITDUMP_H
@@ -19,10 +19,9 @@
 bool jitdump_recognise(const void *bytes, size_t size);
 
 /*
- * Adds what the bytes tell to `c`, which points into them and must not outlive
- * them. With `timed`, functions are there from their time on; else all are from
- * the beginning, newer ones first. -errno with a sentence where it is no jitdump
- * that can be read.
+ * Adds the functions to `c`, which points into the bytes and must not outlive them. With `timed`, a
+ * function exists from its time on; otherwise all functions exist from the beginning, and newer
+ * ones have priority. Returns -errno with a sentence if the bytes are not a readable jitdump.
  */
 int jitdump_read(struct jit_code *c, const void *bytes, size_t size, bool timed, struct error *err);
 

@@ -12,7 +12,7 @@ static int digit_of(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A number and the blanks behind it; NULL: there is none. `text` ends with a NUL. */
+/* Parses a number and the blanks after it; NULL: none. `text` is NUL-terminated. */
 static const char *parse_number(const char *text, uint64_t *number)
 {
 	const char *start;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account in the file: one "key value" a line, so that a later version can
- * add keys and an earlier one skip them. A CPU is one line of key=value.
+ * The account section: one "key value" on each line, so that later versions can add keys and
+ * earlier ones skip them. A CPU is one line of key=value.
  */
 #include "format/perf/perf_data_feature.h"
 
@@ -196,7 +196,7 @@ void perf_data_account_encode(struct buf *out, const struct recording *r)
 		put_note(out, a->notes.items[i]);
 }
 
-/* The words that strtok_r() has left, each key=value; those of other versions are skipped. */
+/* Parses the words that strtok_r() has left, each key=value; unknown keys are skipped. */
 static bool decode_pairs(char *word, char **rest, const struct account_field *fields, size_t count,
                          void *object)
 {
@@ -304,7 +304,7 @@ bool perf_data_account_decode(const char *text, size_t size, struct account *a, 
 		char *line;
 
 		if (!newline)
-			return false; /* cut off in a line */
+			return false; /* truncated within a line */
 		line = xstrndup(text, newline - text);
 		good = decode_line(line, a, witness);
 		free(line);

@@ -37,7 +37,7 @@ static const char *const software_names[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Upper bits say which kind of core, on machines that have several. */
+/* On machines with several kinds of cores, the upper bits have the kind. */
 static uint64_t hardware_config(uint64_t config)
 {
 	return config & UINT32_MAX;
@@ -81,7 +81,7 @@ static enum attr_role role_of(const struct perf_event_attr *attr, bool have_cloc
 	return attr_is_clock(attr) ? ATTR_CLOCK : ATTR_COUNT;
 }
 
-/* Where names are missing the type's is all there is, and would be the clock's. */
+/* Without names, only the type is known, and it would be the clock's. */
 static void be_witness(struct recording_attr *a)
 {
 	char *name = a->name;
@@ -93,7 +93,7 @@ static void be_witness(struct recording_attr *a)
 	free(name);
 }
 
-/* What names, the account, or, in a killed file, the periods say. */
+/* Finds the witness by the names, the account, or (in a file of a killed recorder) the periods. */
 static void find_witness(struct recording *r, bool named, uint16_t witness)
 {
 	struct recording_attr *first = NULL;

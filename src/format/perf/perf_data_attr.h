@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf_data_attr: what an attribute of a file is for, and its name.
+ * perf_data_attr: the purpose and name of a file's attributes.
  *
  * Private to format/perf_*.c. Uses: base, event.
  */
@@ -13,9 +13,8 @@
 #include <linux/perf_event.h>
 
 /*
- * Fills r->attrs from the file's attrs. Names come from `descs` where they
- * match, else from type and config. `witness` is the account's word for which
- * attr is the witness, EVENT_NO_ATTR where it says nothing.
+ * Fills r->attrs from the file's attrs. Names come from `descs` if they match, else from type and
+ * config. `witness` is the account's attr of the witness, EVENT_NO_ATTR if it has none.
  */
 void perf_data_attrs_describe(struct recording *r, const struct perf_event_attr *attrs,
                               size_t count, const perf_data_event_descs *descs, uint16_t witness);

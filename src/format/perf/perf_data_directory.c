@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * perf record --threads writes a directory: the file `data` with header, features and the first
- * records, and data.0, data.1, ... with records alone, one file a thread. --kcore writes `data`
- * beside a copy of the kernel. The files are mapped one behind the other, each at a page of its
- * own.
+ * records, and the files data.0, data.1, ... of the threads, with records alone. --kcore writes
+ * `data` beside a copy of the kernel. The files are mapped one after the other, each at a page
+ * boundary.
  */
 #include "base/memory/xalloc.h"
 #include "format/perf/perf_data_read.h"
@@ -23,7 +23,7 @@ struct directory {
 	const char *path;
 	int fd;
 	VEC(struct perf_data_section)
-	files; /* `data`, data.0, data.1, ...: where each will stand */
+	files; /* `data`, data.0, data.1, ...: the address of each */
 	size_t total;
 };
 
@@ -54,7 +54,7 @@ static int no_data(const struct directory *d, struct error *err)
 {
 	return error_set(err, ENOENT,
 	                 "%s is a directory without the file 'data' that perf record --threads "
-	                 "writes there: give a recording",
+	                 "writes: give a recording",
 	                 d->path);
 }
 
@@ -78,8 +78,8 @@ static int measure(struct directory *d, struct error *err)
 		d->total += (file.size + page - 1) / page * page;
 		vec_push(&d->files, file);
 	}
-	return error_set(err, E2BIG, "%s has more than %d files: perf makes one a thread", d->path,
-	                 FILES_MAX);
+	return error_set(err, E2BIG, "%s has more than %d files: perf creates one for each thread",
+	                 d->path, FILES_MAX);
 }
 
 static int map_file(const struct directory *d, uint8_t *base, size_t index, struct error *err)
@@ -109,7 +109,8 @@ static int map_files(struct directory *d, struct perf_data_view *v, struct file_
 
 	if (!d->files.items[0].size)
 		return error_set(err, EINVAL,
-		                 "%s/data is empty: its recorder ended before it wrote", d->path);
+		                 "%s/data is empty: its recorder ended before it wrote any data",
+		                 d->path);
 	base = mmap(NULL, d->total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return cannot_read(d, "data", errno, err);

@@ -30,7 +30,7 @@ static void put_string(struct buf *out, const char *text)
 	buf_pad(out, '\0', padded(size) - size);
 }
 
-/* A section that is one string; nothing where it is unknown. */
+/* Writes a section that is one string; nothing if the string is unknown. */
 static void put_known(struct buf *out, const char *text)
 {
 	if (text)
@@ -151,7 +151,7 @@ void perf_data_feature_encode(struct buf *out, unsigned number, const struct rec
 	}
 }
 
-/* A cursor over untrusted bytes: what is not there reads as nothing and sets `bad`. */
+/* A cursor over untrusted bytes: a read beyond the end returns zeros and sets `bad`. */
 struct feature_cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -183,7 +183,7 @@ static uint64_t take_u64(struct feature_cursor *c)
 	return p ? load_u64(p) : 0;
 }
 
-/* Owned by the caller; NULL where damaged. */
+/* The caller frees the string; NULL if it is damaged. */
 static char *take_string(struct feature_cursor *c)
 {
 	uint32_t size = take_u32(c);
@@ -314,7 +314,7 @@ bool perf_data_feature_decode(unsigned number, const void *bytes, size_t size, s
 {
 	struct feature_cursor c = {bytes, (const uint8_t *)bytes + size, false};
 
-	/* perf writes a section without bytes for what it could not find out. */
+	/* perf writes an empty section for a value that it could not determine. */
 	if (!size)
 		return true;
 	switch (number) {

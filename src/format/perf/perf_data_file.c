@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gets a file's bytes: mapped, or read whole if it is a pipe.
+ * Reads a file's bytes: mapped, or completely if it is a pipe. If another program truncates the
+ * file while it is mapped, this program ends with SIGBUS; perf and assay do not truncate, they
+ * rename the old recording.
  */
 #include "base/file/gunzip.h"
 #include "format/perf/perf_data_read.h"
@@ -13,17 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UNPACKED_MAX ((size_t)1 << 30) /* of a gzip'd file, which is unpacked into memory */
+#define UNPACKED_MAX ((size_t)1 << 30) /* of a gzip file, which is unpacked into memory */
 
 static int cannot_read(const char *path, int code, struct error *err)
 {
 	return error_set(err, code, "cannot read %s: %s%s", path, strerror(code),
-	                 code == EACCES ? " (recordings belong to who made them: try as root, or "
-	                                  "ask for the file)"
-	                                : "");
+	                 code == EACCES
+	                         ? " (a recording belongs to the user who made it: try as root, or "
+	                           "ask for the file)"
+	                         : "");
 }
 
-/* A pipe goes into memory; what is no recording is refused by its first bytes. */
+/* Reads a pipe into memory; data that is not a recording is refused by its first bytes. */
 static int read_pipe(int fd, const char *path, struct buf *all, struct error *err)
 {
 	ssize_t n;
@@ -55,7 +58,7 @@ int perf_data_read_memory(const char *name, const void *bytes, size_t size,
 	return read_view(&v, options, r, sink, err);
 }
 
-/* What gzip packed is unpacked into memory, and read there. */
+/* Unpacks a gzip file into memory and reads it there. */
 static int read_packed(const struct perf_data_view *packed,
                        const struct perf_data_read_options *options, struct recording *r,
                        const struct event_sink *sink, struct error *err)

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <zstd.h>
 
-enum { WINDOW_BYTES = 256 << 10 }; /* more than the longest record, so there is always room */
+enum { WINDOW_BYTES = 256 << 10 }; /* more than the longest record, so a record always fits */
 
 struct perf_inflate {
 	ZSTD_DStream *stream;
-	size_t used; /* start of a record whose rest is still to come */
+	size_t used; /* start of an incomplete record */
 	uint8_t window[WINDOW_BYTES];
 };
 
@@ -70,7 +70,7 @@ int perf_inflate(struct perf_inflate *z, const uint8_t *packed, size_t size, per
 			*why = ZSTD_getErrorName(more);
 			break;
 		}
-		full = out.pos == out.size; /* the stream may hold more that is ready */
+		full = out.pos == out.size; /* more output may be ready */
 		z->used = out.pos;
 		rc = give_records(z, fn, ctx, why, err);
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf_data_layout: how a perf.data file lies on disk, shared by the reader
- * and the writer. All numbers are of the byte order of the machine that
- * recorded. Sizes and offsets are in bytes from the start of the file.
+ * perf_data_layout: the layout of a perf.data file on disk, for the reader and the writer. All
+ * numbers have the byte order of the machine that recorded. Sizes and offsets are in bytes from the
+ * start of the file.
  *
- *	header (104 bytes) | ids | attrs | data | feature table | features
+ * 	header (104 bytes) | ids | attrs | data | feature table | features
  *
  * Private to format/perf_*.c. Uses: base.
  */
@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PERF_DATA_MAGIC "PERFILE2"         /* as little-endian machines write it */
-#define PERF_DATA_MAGIC_SWAPPED "2ELIFREP" /* as big-endian machines do */
+#define PERF_DATA_MAGIC "PERFILE2"         /* on little-endian machines */
+#define PERF_DATA_MAGIC_SWAPPED "2ELIFREP" /* on big-endian machines */
 #define PERF_DATA_MAGIC_OLD "PERFFILE"
 #define PERF_DATA_MAGIC_OLD_SWAPPED "ELIFFREP"
 
@@ -30,7 +30,7 @@ struct perf_data_section {
 
 struct perf_data_header {
 	char magic[8];
-	uint64_t size;      /* of this header; 16 in a pipe, where it ends after `size` */
+	uint64_t size;      /* of this header; 16 in a pipe, whose header ends after `size` */
 	uint64_t attr_size; /* of one entry of attrs: perf_event_attr and a section */
 	struct perf_data_section attrs, data, event_types;
 	uint64_t features[PERF_DATA_FEATURE_BITS / 64];
@@ -39,12 +39,12 @@ static_assert(sizeof(struct perf_data_header) == 104, "perf.data header");
 
 enum {
 	PERF_DATA_PIPE_HEADER_SIZE = 16,
-	PERF_DATA_STRING_ALIGN = 64, /* perf pads strings in features to this */
+	PERF_DATA_STRING_ALIGN = 64, /* perf pads strings in features to a multiple of this */
 	PERF_RECORD_HEADER_SIZE = sizeof(struct perf_event_header),
 	PERF_RECORD_SIZE_MAX = 65528, /* 16 bits, 8-aligned */
 };
 
-/* Records that perf's user side writes; the kernel's own are in perf_event.h. */
+/* Records that perf's user side writes; perf_event.h has those of the kernel. */
 enum {
 	PERF_USER_ATTR = 64,
 	PERF_USER_EVENT_TYPE = 65,
@@ -57,7 +57,7 @@ enum {
 	PERF_USER_COMPRESSED = 81,
 	PERF_USER_FINISHED_INIT = 82,
 	PERF_USER_COMPRESSED2 = 83,
-	PERF_USER_END = 96, /* room for kinds to come */
+	PERF_USER_END = 96, /* reserves space for new kinds */
 };
 
 /* Feature sections that are read or written. */
@@ -80,29 +80,28 @@ enum {
 };
 
 /*
- * What recordings of ours add, in places that other readers pass over.
+ * Additions in assay's recordings, in places that other readers skip.
  *
- * The word of PERF_SAMPLE_TRANSACTION in a sample: the low byte is an enum
- * stack_end, three bytes mark it as ours, the upper half is the number of the
- * outer stack that goes on where the chain ends.
+ * The word of PERF_SAMPLE_TRANSACTION in a sample: the low byte is an enum stack_end, the next
+ * three bytes mark it as assay's, and the upper half is the number of the outer stack with which
+ * the chain continues.
  */
 #define PERF_STACK_WORD_MASK UINT64_C(0xffffff00)
 #define PERF_STACK_WORD_MARK UINT64_C(0x61736100)
 /*
- * An outer stack stands in a COMM record that tells the thread's name once
- * more, behind the name and its padding: this word, number and parent as 32
- * bits each, a count, addresses.
+ * An outer stack is in a COMM record that repeats the thread's name. It follows the name and its
+ * padding: this word, number and parent with 32 bits each, a count, addresses.
  */
 #define PERF_OUTER_STACK_MARK UINT64_C(0x6b74537961737361) /* "assayStk" */
 #define PERF_OUTER_STACK_FIXED 24
 
-/* Newer than the oldest perf_event.h we build with. */
+/* Newer than the oldest supported perf_event.h. */
 #define PERF_MISC_MMAP_BUILD_ID (1 << 14)
-/* Ours: the process of the trailer is in the cgroup. Other readers see a number and its path. */
+/* assay's: the process of the trailer is in the cgroup. Other readers see a number and its path. */
 #define PERF_MISC_CGROUP_MEMBER (1 << 13)
 #define PERF_MISC_BUILD_ID_SIZE (1 << 15) /* in BUILD_ID records: data[20] is the size */
 
-/* Records in a file may stand anywhere: no load assumes alignment. */
+/* Records in a file may have any address: loads do not assume alignment. */
 static inline uint64_t load_u64(const void *p)
 {
 	uint64_t v;

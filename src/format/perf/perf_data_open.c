@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* A damaged file may be wrong in very many places; these are enough to see that. */
+/* A damaged file may have very many errors; this number is enough to show that. */
 #define WARNINGS_MAX 32
 
-/* All that is gathered before the attrs can be described. */
+/* Data that is collected before the attrs can be described. */
 struct opening {
 	struct perf_data_view *v;
 	struct recording *r;
@@ -42,12 +42,11 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 		                 v->name);
 	if (v->size >= 8 && (!memcmp(v->bytes, PERF_DATA_MAGIC_OLD, 8) ||
 	                     !memcmp(v->bytes, PERF_DATA_MAGIC_OLD_SWAPPED, 8)))
-		return error_set(
-		        err, EINVAL,
-		        "%s is of perf's first format (PERFFILE at byte 0), which perf has "
-		        "not written since 2012 and assay does not read: 'perf inject -i "
-		        "%s -o NEW' of a later perf writes it in the present one",
-		        v->name, v->name);
+		return error_set(err, EINVAL,
+		                 "%s has perf's first format (PERFFILE at byte 0), which perf has "
+		                 "not written since 2012 and assay does not read: 'perf inject -i "
+		                 "%s -o NEW' of a later perf writes it in the present one",
+		                 v->name, v->name);
 	if (!v->size)
 		return error_set(err, EINVAL, "%s is empty: it holds no recording", v->name);
 	if (v->size < PERF_DATA_PIPE_HEADER_SIZE && perf_data_recognise(v->bytes, v->size))
@@ -56,11 +55,11 @@ static int check_magic(const struct perf_data_view *v, struct error *err)
 		                 "recording; copy it "
 		                 "again, or record again",
 		                 v->name, v->size);
-	return error_set(err, EINVAL, "%s is no perf.data file: it does not begin with %s", v->name,
-	                 PERF_DATA_MAGIC);
+	return error_set(err, EINVAL, "%s is not a perf.data file: it does not begin with %s",
+	                 v->name, PERF_DATA_MAGIC);
 }
 
-/* Attrs of other versions of perf are shorter or longer than ours: what is missing is 0. */
+/* Attrs of other versions of perf are shorter or longer than this one: missing fields are 0. */
 static void add_attr(struct opening *o, const uint8_t *bytes, size_t size, const uint8_t *ids,
                      size_t id_count)
 {
@@ -83,7 +82,7 @@ static void warn_ids(struct opening *o, uint64_t offset)
 	if (o->r->warnings.count < WARNINGS_MAX)
 		recording_warn(o->r,
 		               "%s: the ids of the event at offset %" PRIu64
-		               " do not lie in the file; its samples may be missing",
+		               " are not within the file; its samples may be missing",
 		               o->v->name, offset);
 }
 
@@ -95,18 +94,18 @@ static int read_attrs(struct opening *o, const struct perf_data_header *h, struc
 
 	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct perf_data_section) ||
 	    h->attr_size > v->size || !in_file(v, h->attrs) || h->attrs.size < h->attr_size)
-		return error_set(
-		        err, EINVAL,
-		        "%s: the list of events at offset %" PRIu64 " (%" PRIu64 " bytes, %" PRIu64
-		        " each) does not lie in the file: it is damaged or cut short; copy "
-		        "it again, or record again",
-		        v->name, h->attrs.offset, h->attrs.size, h->attr_size);
+		return error_set(err, EINVAL,
+		                 "%s: the list of events at offset %" PRIu64 " (%" PRIu64
+		                 " bytes, %" PRIu64
+		                 " each) is not within the file: it is damaged or truncated; copy "
+		                 "it again, or record again",
+		                 v->name, h->attrs.offset, h->attrs.size, h->attr_size);
 	for (uint64_t at = 0; at + h->attr_size <= h->attrs.size; at += h->attr_size) {
 		const uint8_t *entry = v->bytes + h->attrs.offset + at;
 		struct perf_data_section ids = {load_u64(entry + attr_bytes),
 		                                load_u64(entry + attr_bytes + 8)};
 
-		/* Sections that overlap could make few bytes into very many ids. */
+		/* Overlapping sections could produce very many ids from few bytes. */
 		if (!in_file(v, ids) || (id_bytes += ids.size) > v->size) {
 			warn_ids(o, h->attrs.offset + at);
 			ids = (struct perf_data_section){0};
@@ -153,7 +152,7 @@ static struct perf_data_section table_entry(const struct perf_data_view *v, size
 	return (struct perf_data_section){load_u64(p), load_u64(p + 8)};
 }
 
-/* Whether a table of sections stands at data_end; a killed perf leaves bits without one. */
+/* True if there is a table of sections at data_end; a killed perf leaves bits without a table. */
 static bool have_table(const struct perf_data_view *v, size_t count)
 {
 	size_t bytes = count * sizeof(struct perf_data_section);
@@ -184,7 +183,7 @@ static void read_features(struct opening *o, const struct perf_data_header *h)
 	}
 }
 
-/* Sets where records stand, and reads the features after them. */
+/* Finds the records, and reads the features after them. */
 static void read_frame(struct opening *o, const struct perf_data_header *h)
 {
 	struct perf_data_view *v = o->v;
@@ -198,18 +197,18 @@ static void read_frame(struct opening *o, const struct perf_data_header *h)
 		return;
 	}
 	o->r->truncated = true;
-	/* Records after the last flush may be there; features that are damaged are none. */
+	/* Records after the last flush may be missing; damaged features are skipped. */
 	if (!h->data.size || !count)
 		v->data_end = v->size;
 	if (!fits)
 		recording_warn(o->r,
-		               "%s is cut short: its records should reach from offset %" PRIu64
+		               "%s is truncated: its records should extend from offset %" PRIu64
 		               " over %" PRIu64 " bytes, and the file has %zu",
 		               v->name, h->data.offset, h->data.size, v->size);
 	else if (count && h->data.size)
 		recording_warn(o->r,
-		               "%s: the table of features at offset %zu is damaged or cut short; "
-		               "names of the machine and build-ids are not known",
+		               "%s: the table of features at offset %zu is damaged or truncated; "
+		               "names of the machine and build-ids are unknown",
 		               v->name, v->data_end);
 	else
 		recording_warn(o->r,
@@ -236,7 +235,7 @@ static int open_file(struct opening *o, struct error *err)
 	return rc;
 }
 
-/* What a pipe carries as records instead of a header. */
+/* Reads a record that replaces the header in a pipe. */
 static void read_pipe_record(struct opening *o, const uint8_t *p, size_t size)
 {
 	switch (load_u32(p)) {
@@ -275,10 +274,11 @@ static int open_pipe(struct opening *o, struct error *err)
 	while ((p = perf_record_next(&walk)))
 		read_pipe_record(o, p, walk.record_size);
 	if (!o->attrs.count)
-		return error_set(err, EINVAL,
-		                 "%s, a recording from a pipe, names no event: it is cut short or "
-		                 "damaged at offset %zu; copy it again, or record again",
-		                 v->name, (size_t)(walk.p - v->bytes));
+		return error_set(
+		        err, EINVAL,
+		        "%s, a recording from a pipe, contains no event: it is truncated or "
+		        "damaged at offset %zu; copy it again, or record again",
+		        v->name, (size_t)(walk.p - v->bytes));
 	return 0;
 }
 
@@ -299,7 +299,7 @@ int perf_data_view_open(struct perf_data_view *v, struct recording *r, struct er
 	else
 		rc = open_file(&o, err);
 	if (!rc) {
-		/* Where the attrs came without ids, the feature has them. */
+		/* If the attrs came without ids, the feature has them. */
 		for (size_t i = 0; i < o.descs.count && i < o.attrs.count; i++)
 			perf_decoder_add_ids(&v->decoder, (uint16_t)i, o.descs.items[i].ids,
 			                     o.descs.items[i].id_count);

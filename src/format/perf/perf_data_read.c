@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records are put in order by their time and address alone, where they lie, and
- * decoded when their turn comes. Compressed records are the exception: they are unpacked
- * into blocks that are kept until all of their records are delivered.
+ * Records are sorted by time and address without copying them, and decoded in that order.
+ * Compressed records are the exception: they are unpacked into blocks, which are kept until all of
+ * their records are delivered.
  */
 #include "event/time_order.h"
 #include "format/perf/perf_data_layout.h"
@@ -15,11 +15,11 @@
 
 enum {
 	BLOCK_BYTES = 1 << 20,
-	UNPACKED_MAX = 128 << 20, /* of more waiting than this the oldest go out */
-	RELEASE_BYTES = 8 << 20,  /* after reading so much, mapped pages are given back */
+	UNPACKED_MAX = 128 << 20, /* if more data waits, the oldest is delivered */
+	RELEASE_BYTES = 8 << 20,  /* after reading this much, mapped pages are released */
 };
 
-/* Unpacked records, each after 8 bytes that say where in the file it came from. */
+/* Unpacked records, each preceded by 8 bytes with its offset in the file. */
 struct block {
 	uint8_t *bytes;
 	size_t used, room;
@@ -35,7 +35,7 @@ struct delivery {
 	struct perf_inflate *inflate;
 	VEC(struct block) blocks;
 	size_t unpacked_bytes;
-	size_t unreleased; /* bytes read since pages were given back */
+	size_t unreleased; /* bytes read since pages were released */
 	uint64_t damaged;
 	const uint8_t *packed; /* the record being unpacked */
 };
@@ -55,11 +55,11 @@ static void warn_damaged(struct delivery *d, const struct event *e)
 	if (!d->damaged++)
 		recording_warn(d->r,
 		               "%s: the record of type %" PRIu32 " at offset %" PRIu64
-		               " does not hold what it should; such records are skipped",
+		               " has invalid contents; such records are skipped",
 		               d->v->name, e->type, e->file_offset);
 }
 
-/* False where the options keep a sample out. */
+/* False if the options exclude the sample. */
 static bool count_sample(struct delivery *d, const struct event *e)
 {
 	struct recording *r = d->r;
@@ -99,10 +99,7 @@ static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t of
 	return d->sink->event ? d->sink->event(d->sink->ctx, &e, err) : 0;
 }
 
-/*
- * Pages that were read are dropped, wherever they are: one that is still wanted
- * comes back by itself.
- */
+/* Drops all pages that were read; a page that is used again is read again automatically. */
 static void release_pages(struct delivery *d, size_t read)
 {
 	d->unreleased += read;
@@ -121,7 +118,7 @@ static int deliver_ordered(void *ctx, uint64_t position, struct error *err)
 	return rc;
 }
 
-/* Where an unpacked record of that size ends in its block, and the next one begins. */
+/* The end of an unpacked record of that size in its block, where the next one begins. */
 static size_t unpacked_step(size_t size)
 {
 	return sizeof(uint64_t) + (size + 7) / 8 * 8;
@@ -152,7 +149,7 @@ static uint64_t next_ordered(void *ctx, uint64_t position, uint64_t end, uint64_
 	return 0;
 }
 
-/* Blocks whose newest record is out have no record left. */
+/* Frees the blocks whose newest record was delivered. */
 static void drop_blocks(struct delivery *d)
 {
 	size_t kept = 0;
@@ -200,8 +197,8 @@ static const uint8_t *keep_unpacked(struct delivery *d, const uint8_t *record, s
 }
 
 /*
- * Records of the kernel go by their time; those without go at once, as they
- * stand. `end`: of the record, with what belongs to it.
+ * Records of the kernel are sorted by time; records without a time are delivered immediately.
+ * `end`: of the record and the data that belongs to it.
  */
 static int take_kernel_record(struct delivery *d, const uint8_t *record, size_t size,
                               const uint8_t *end, struct error *err)
@@ -228,14 +225,14 @@ static int take_unpacked(void *ctx, const uint8_t *record, size_t size, struct e
 	struct delivery *d = ctx;
 
 	d->r->records++;
-	if (load_u32(record) >= PERF_USER_ATTR) { /* never packed by a recorder */
+	if (load_u32(record) >= PERF_USER_ATTR) { /* recorders never pack these */
 		d->r->unknown_records++;
 		return 0;
 	}
 	return take_kernel_record(d, record, size, record + size, err);
 }
 
-/* Of the blocks that wait, those before the middle one; all, where that is not enough. */
+/* Delivers the waiting blocks before the middle one, or all if that is not enough. */
 static int drop_oldest(struct delivery *d, struct error *err)
 {
 	int rc = time_order_until(&d->order, d->blocks.items[d->blocks.count / 2].newest_ns, err);
@@ -255,7 +252,7 @@ static int take_packed(struct delivery *d, const uint8_t *record, size_t size, c
 	size_t bytes = size - PERF_RECORD_HEADER_SIZE;
 	int rc;
 
-	if (load_u32(record) == PERF_USER_COMPRESSED2) { /* padded: says how long it is */
+	if (load_u32(record) == PERF_USER_COMPRESSED2) { /* padded: has its own length */
 		uint64_t used = bytes >= sizeof(used) ? load_u64(packed) : UINT64_MAX;
 
 		if (used > bytes - sizeof(used)) {
@@ -269,7 +266,7 @@ static int take_packed(struct delivery *d, const uint8_t *record, size_t size, c
 		d->inflate = perf_inflate_new();
 	d->packed = record;
 	rc = perf_inflate(d->inflate, packed, bytes, take_unpacked, d, why, err);
-	/* A file may unpack to a thousand times its size: that much must not wait. */
+	/* A file may unpack to a thousand times its size, so the waiting data is limited. */
 	return !rc && d->unpacked_bytes > UNPACKED_MAX ? drop_oldest(d, err) : rc;
 }
 
@@ -282,7 +279,7 @@ static int take_record(struct delivery *d, const uint8_t *record, const struct p
 	if (type < PERF_USER_ATTR)
 		return take_kernel_record(d, record, w->record_size, w->p, err);
 	time_order_pass(&d->order, (uintptr_t)record, (uintptr_t)w->p);
-	/* A round of one file says nothing of the others. */
+	/* A round of one file is not a round of the others. */
 	if (type == PERF_USER_FINISHED_ROUND)
 		return d->v->part_count ? 0 : end_round(d, err);
 	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
@@ -292,7 +289,7 @@ static int take_record(struct delivery *d, const uint8_t *record, const struct p
 	return 0;
 }
 
-/* A recorder that writes whole blocks leaves zeros at the end when it is killed. */
+/* A recorder that writes whole blocks leaves zeros at the end if it is killed. */
 static bool only_zeros(const uint8_t *p, const uint8_t *end)
 {
 	while (p < end && !*p)
@@ -300,7 +297,7 @@ static bool only_zeros(const uint8_t *p, const uint8_t *end)
 	return p == end;
 }
 
-/* Says where reading ended before its time. */
+/* Adds a warning with the place where reading ended early. */
 static void warn_ended(struct delivery *d, const uint8_t *record, const char *why)
 {
 	bool killed = d->r->truncated;
@@ -312,7 +309,7 @@ static void warn_ended(struct delivery *d, const uint8_t *record, const char *wh
 	               (size_t)(record - d->v->bytes), d->v->mapped_size);
 }
 
-/* The records of one file. Each has its own stream of compressed records. */
+/* Reads the records of one file, which has its own stream of compressed records. */
 static int take_part(struct delivery *d, size_t from, size_t to, struct error *err)
 {
 	struct perf_record_walk walk = {.p = d->v->bytes + from, .end = d->v->bytes + to};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file is readable at each flush: data.size in the header is put right
- * after the records are there, never before. Feature bits stay clear until
- * the sections they announce are written. The file gets its name when its header is written, so
- * that a recorder that is killed early leaves a recording without samples, and no empty file.
+ * The file is readable after each flush: data.size in the header is updated after the records were
+ * written. Feature bits are set after their sections were written.
  */
 #include "base/file/append_file.h"
 #include "base/file/file_in_use.h"
@@ -23,7 +21,8 @@
 
 struct perf_data_writer {
 	struct append_file *file;
-	struct replacement out; /* `part`: where it stands until it is whole; NULL: in place */
+	struct replacement
+	        out; /* `part`: the temporary name until the file is complete; NULL: in place */
 	struct perf_data_header header;
 	bool moved;            /* an older file is PATH.old now */
 	bool created;          /* there is a file of ours under the name */
@@ -31,7 +30,7 @@ struct perf_data_writer {
 	struct buf event_desc; /* the feature, made while attrs were at hand */
 };
 
-/* Nothing that is no recording's file is moved or written over, and none that grows. */
+/* Only recordings are moved or overwritten, and never a file that another process is writing. */
 static int look(const struct file_place *p, bool *device, bool *there, struct error *err)
 {
 	struct stat st;
@@ -41,22 +40,22 @@ static int look(const struct file_place *p, bool *device, bool *there, struct er
 	if (rc)
 		return rc == -ENOENT ? 0 : error_set(err, -rc, "%s: %s", p->path, strerror(-rc));
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
-		*device = true; /* /dev/null: to measure what recording costs */
+		*device = true; /* /dev/null: to measure the cost of recording */
 		return 0;
 	}
 	*there = true;
 	if (S_ISREG(st.st_mode))
 		return file_in_use_check(p->path, err);
 	return error_set(err, EEXIST,
-	                 "%s is %s; a recording is written to a file of its own: name "
+	                 "%s is %s; a recording needs a file of its own: give "
 	                 "another with -o",
 	                 p->path,
 	                 S_ISDIR(st.st_mode)   ? "a directory"
 	                 : S_ISLNK(st.st_mode) ? "a symbolic link"
-	                                       : "no regular file");
+	                                       : "not a regular file");
 }
 
-/* perf keeps the recording before: PATH becomes PATH.old. */
+/* As with perf, an older recording is renamed to PATH.old. */
 static int make_way(const struct file_place *p, struct error *err)
 {
 	char *old = xasprintf("%s.old", p->name);
@@ -176,7 +175,7 @@ static int open_file(struct perf_data_writer *w, const char *path, bool aside,
 	return 0;
 }
 
-/* The oldest layout of attr that holds all that is set: more readers know it. */
+/* The oldest layout of attr that has all fields that are set, as more readers support it. */
 static size_t attr_bytes(const struct perf_data_attr *attrs, size_t count)
 {
 	static const uint8_t zero[sizeof(struct perf_event_attr)];
@@ -291,7 +290,7 @@ int perf_data_writer_copy(struct perf_data_writer *to, struct perf_data_writer *
 	return rc;
 }
 
-/* The table of sections comes right after the data, in ascending order of their numbers. */
+/* The table of sections follows the data, in ascending order of section numbers. */
 static void put_features(struct perf_data_writer *w, struct buf *out, const struct recording *r)
 {
 	uint64_t place = append_file_size(w->file);
@@ -327,7 +326,7 @@ static void free_writer(struct perf_data_writer *w)
 	free(w);
 }
 
-/* Gives the file its name, if it has none yet; after an error it is gone. */
+/* Renames the file to its final name, if it has a temporary one; after an error it is removed. */
 static int put(struct perf_data_writer *w, struct error *err)
 {
 	return w->out.part ? replacement_put(&w->out, err) : 0;
@@ -342,7 +341,7 @@ int perf_data_writer_close(struct perf_data_writer *w, const struct recording *r
 		put_features(w, &features, r);
 		rc = append_file_add(w->file, features.data, features.size, err);
 	}
-	/* The sections first, then the bits that announce them. */
+	/* The sections are written first, then their bits. */
 	if (!rc)
 		rc = append_file_flush(w->file, err);
 	append_file_patch(w->file, 0, &w->header, sizeof(w->header));
@@ -375,7 +374,7 @@ void perf_data_writer_discard(struct perf_data_writer *w)
 		unlinkat(p->directory, p->name, 0);
 	if (w->moved) {
 		old = xasprintf("%s.old", p->name);
-		/* Nothing to be done if it fails: the older recording is still there as .old. */
+		/* A failure is ignored: the older recording is still available as .old. */
 		replace_file_aside(p, old, p->name);
 		free(old);
 	}

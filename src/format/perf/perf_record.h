@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf_record: one record of perf.data to one event.
+ * perf_record: decodes one record of perf.data to one event.
  *
  *	perf_decoder_init, _add_attr for each attr, _seal
  *	_time and _decode for each record
  *	perf_decoder_done
  *
- * Records are untrusted and may stand at any address; their size was checked
- * to lie in memory, nothing else. What an event points to lies in the record
- * or in the decoder, and is good until the next _decode. For format/perf_*.c, and
- * for a recorder that looks into what its rings hold. Uses: base, event.
+ * Records are untrusted and may have any address. The caller has checked that a record's size is
+ * within memory. Pointers of an event refer to the record or the decoder, and are valid until the
+ * next _decode. For format/perf_*.c, and for a recorder that decodes records in its rings. Uses:
+ * base, event.
  */
 #ifndef ASSAY_FORMAT_PERF_PERF_RECORD_H
 #define ASSAY_FORMAT_PERF_PERF_RECORD_H
@@ -21,7 +21,7 @@
 
 #include <linux/perf_event.h>
 
-/* Fields of fixed size, in the order in which they stand in a sample. */
+/* Fields of fixed size, in the order of a sample. */
 enum perf_field {
 	PERF_FIELD_IDENTIFIER,
 	PERF_FIELD_IP,
@@ -35,23 +35,23 @@ enum perf_field {
 	PERF_FIELDS
 };
 
-/* Where an attr's records have their fields; 0: not there. */
+/* The places of fields in the records of an attr; 0: the field does not exist. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
 	uint64_t regs_user, regs_intr, branch_type;
-	bool build_ids;            /* asked for in maps */
+	bool build_ids;            /* requested for maps */
 	uint8_t at[PERF_FIELDS];   /* in a sample, from the record's start */
 	uint8_t back[PERF_FIELDS]; /* in other records, from the record's end */
 	uint8_t fixed_end;         /* of a sample's fields of fixed size */
 	uint8_t trailer;           /* size of the sample_id, 0 without */
 	uint8_t id_at, id_back;    /* of IDENTIFIER or ID */
-	uint64_t period;           /* of samples that carry none */
+	uint64_t period;           /* of samples without a period */
 };
 
 typedef VEC(uint64_t) perf_words;
 
 struct perf_decoder {
-	VEC(struct perf_layout) layouts; /* one an attr */
+	VEC(struct perf_layout) layouts; /* one for each attr */
 	VEC(struct {
 		uint64_t id;
 		uint16_t attr;
@@ -59,19 +59,19 @@ struct perf_decoder {
 	ids;
 	struct id_table id_table;
 	bool match_ids;    /* several attrs, and their records have ids */
-	bool uniform_ids;  /* all have their id at one place */
-	bool uniform_time; /* all have their time at one place */
+	bool uniform_ids;  /* all records have their id at one place */
+	bool uniform_time; /* all records have their time at one place */
 	bool marks_execs;  /* COMM records of execs are marked */
 	uint64_t last_id;
 	uint16_t last_attr;
 	perf_words chain, regs; /* aligned copies, where the record is not */
-	struct buf text;        /* NUL-ended copy, where the record has none */
+	struct buf text;        /* NUL-terminated copy, if the record has none */
 };
 
 enum perf_decoded {
 	PERF_DECODED,
-	PERF_DECODED_UNKNOWN, /* a kind or an event that is not known */
-	PERF_DECODED_DAMAGED, /* fields reach over the record's end */
+	PERF_DECODED_UNKNOWN, /* an unknown kind or event */
+	PERF_DECODED_DAMAGED, /* fields extend beyond the record's end */
 };
 
 void perf_decoder_init(struct perf_decoder *d);
@@ -79,19 +79,18 @@ void perf_decoder_done(struct perf_decoder *d);
 /* `ids`: count times 8 bytes, at any address. */
 void perf_decoder_add_attr(struct perf_decoder *d, const struct perf_event_attr *attr,
                            const void *ids, size_t count);
-/* More ids of an attr that was added; those that are known stay as they are. */
+/* Adds ids to an existing attr; known ids are unchanged. */
 void perf_decoder_add_ids(struct perf_decoder *d, uint16_t attr, const void *ids, size_t count);
 void perf_decoder_seal(struct perf_decoder *d);
 
-/* The record's time, 0 where it has none. `record` has `size` >= 8 bytes. */
+/* The record's time, 0 if it has none. `record` has `size` >= 8 bytes. */
 uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t size);
 enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,
                                       struct event *e);
 
 /*
- * Copies a whole and aligned record without the room of its stack copy that the kernel did not
- * fill: returns the copy's size. `into` has `size` bytes and may be the record. Texts of events
- * decoded before stay good.
+ * Copies a whole and aligned record without the unused part of its stack copy; returns the copy's
+ * size. `into` has `size` bytes and may be the record. Texts of events decoded before remain valid.
  */
 size_t perf_decoder_compact(struct perf_decoder *d, const uint8_t *record, size_t size,
                             uint8_t *into);

@@ -128,7 +128,7 @@ static uint16_t attr_of_id(struct perf_decoder *d, uint64_t id)
 	return d->last_attr;
 }
 
-/* Where a record of that layout has its id, from the record's start; 0: nowhere. */
+/* The offset of the id in a record of that layout; 0: none. */
 static size_t place_of_id(const struct perf_layout *l, bool sample, size_t size)
 {
 	if (sample)
@@ -139,9 +139,9 @@ static size_t place_of_id(const struct perf_layout *l, bool sample, size_t size)
 }
 
 /*
- * The attr whose event made this record; one attr alone made them all. Where the layouts have the
- * id at different places, it is the attr that has one of its ids at its own place, else the one
- * whose records have no id.
+ * The attr of the event that made this record; if there is one attr, it made all records. If the
+ * layouts have the id at different places, it is the attr for which the id at its place is one of
+ * its ids, else the attr whose records have no id.
  */
 static uint16_t attr_of(struct perf_decoder *d, const uint8_t *record, size_t size)
 {
@@ -183,7 +183,7 @@ uint64_t perf_decoder_time(struct perf_decoder *d, const uint8_t *record, size_t
 	return time_ns == UINT64_MAX ? 0 : time_ns;
 }
 
-/* Text that ends with a NUL within [p, end), or is copied so that it does. */
+/* Text that is NUL-terminated within [p, end), or a NUL-terminated copy. */
 static const char *text_in(struct perf_decoder *d, const uint8_t *p, const uint8_t *end)
 {
 	if (memchr(p, '\0', end - p))
@@ -280,7 +280,7 @@ static bool decode_switch(const uint8_t *b, const uint8_t *end, uint16_t misc, s
 	return true;
 }
 
-/* A counter's value when its task ended. */
+/* A counter's value when its task exited. */
 static bool decode_read(const uint8_t *b, const uint8_t *end, uint64_t format, struct event *e)
 {
 	const uint8_t *p = b + 8;
@@ -324,7 +324,10 @@ static bool decode_lost(const uint8_t *b, const uint8_t *end, struct event *e)
 	return true;
 }
 
-/* Behind the name of a COMM record, in recordings of ours. *damaged: it is one, and cut short. */
+/*
+ * The data after the name of a COMM record in assay's recordings. *damaged: it is an outer stack
+ * and is truncated.
+ */
 static bool decode_outer_stack(struct perf_decoder *d, const uint8_t *b, const uint8_t *end,
                                struct event *e, bool *damaged)
 {
@@ -380,7 +383,7 @@ static bool decode_cgroup(struct perf_decoder *d, const uint8_t *b, const uint8_
 	return true;
 }
 
-/* The body stands between the header and the trailer, [b, end). */
+/* The body is between the header and the trailer, [b, end). */
 static bool decode_body(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *b,
                         const uint8_t *end, uint16_t misc, struct event *e)
 {
@@ -450,7 +453,7 @@ static bool decode_trailer(const struct perf_layout *l, const uint8_t *record, s
 	return true;
 }
 
-/* Kernels to come may add kinds: 22 (deferred call chains) is the last one known. */
+/* Later kernels may add kinds: the last known one is 22 (deferred call chains). */
 #define KERNEL_TYPE_LAST 22
 
 enum perf_decoded perf_decoder_decode(struct perf_decoder *d, const uint8_t *record, size_t size,

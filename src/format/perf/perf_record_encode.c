@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* What an encoded sample may carry; the rest needs a kernel to fill it. */
+/* Fields that can be encoded in a sample; only the kernel can fill the others. */
 #define SAMPLE_BITS_ENCODED                                                                        \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
@@ -94,7 +94,7 @@ static void put_outer_stack(struct buf *out, struct perf_event_header *h, const 
 	buf_add(out, o->addresses, o->count * sizeof(*o->addresses));
 }
 
-/* The trailer of all records but samples: who, when and where. */
+/* The trailer of all records except samples: thread, time and CPU. */
 static void put_sample_id(struct buf *out, uint64_t bits, uint64_t id, const struct event *e)
 {
 	if (bits & PERF_SAMPLE_TID)

@@ -2,13 +2,13 @@
 #include "format/perf/perf_data_layout.h"
 #include "format/perf/perf_record_internal.h"
 
-/* Newer than the oldest perf_event.h we build with. */
+/* Newer than the oldest supported perf_event.h. */
 #define PERF_WEIGHT_STRUCT (UINT64_C(1) << 24)
 #define PERF_BRANCH_HW_INDEX (UINT64_C(1) << 17)
 #define PERF_BRANCH_COUNTERS (UINT64_C(1) << 19)
 #define PERF_BRANCH_ENTRY_BYTES 24 /* from, to, flags */
 
-/* Fields behind the chain that are used. */
+/* The fields after the chain that are used. */
 #define AFTER_CHAIN                                                                                \
 	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_TRANSACTION |                \
 	 PERF_SAMPLE_CGROUP)
@@ -42,7 +42,7 @@ const uint64_t *perf_words_at(perf_words *copy, const uint8_t *p, size_t count)
 	return copy->items;
 }
 
-/* The next word of a sample; false where the sample ends before. */
+/* Reads the next word of a sample; false if the sample ends before it. */
 static bool take_word(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
 	if ((size_t)(end - *p) < sizeof(*value))
@@ -115,7 +115,7 @@ static bool decode_registers(struct perf_decoder *d, const struct perf_layout *l
 	return true;
 }
 
-/* The kernel keeps room for all that was asked for, and says behind it how much it filled. */
+/* The kernel reserves the requested size, and writes the used size after it. */
 static bool decode_stack(const uint8_t **p, const uint8_t *end, struct event_sample *s)
 {
 	const uint8_t *bytes;
@@ -133,7 +133,7 @@ static bool decode_stack(const uint8_t **p, const uint8_t *end, struct event_sam
 	return true;
 }
 
-/* Recordings of ours say in this word how the chain ends; others' mean something else by it. */
+/* In assay's recordings this word has the end of the chain; other recorders use it differently. */
 static bool decode_word(const uint8_t **p, const uint8_t *end, struct event_sample *s)
 {
 	uint64_t word;
@@ -156,7 +156,7 @@ static bool skip_registers(uint64_t mask, const uint8_t **p, const uint8_t *end)
 	        skip_bytes(p, end, (uint64_t)__builtin_popcountll(mask) * sizeof(uint64_t)));
 }
 
-/* The number of the cgroup, behind two fields that are not used. */
+/* Reads the number of the cgroup, which follows two unused fields. */
 static bool decode_cgroup(const struct perf_layout *l, const uint8_t **p, const uint8_t *end,
                           struct event_sample *s)
 {
@@ -167,7 +167,7 @@ static bool decode_cgroup(const struct perf_layout *l, const uint8_t **p, const 
 	return take_word(p, end, &s->cgroup);
 }
 
-/* What comes after the chain, in the kernel's order, up to the last that is used here. */
+/* Decodes the fields after the chain, in the kernel's order, up to the last used one. */
 static bool decode_rest(struct perf_decoder *d, const struct perf_layout *l, const uint8_t *p,
                         const uint8_t *end, struct event_sample *s)
 {

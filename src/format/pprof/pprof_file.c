@@ -15,8 +15,8 @@
 #define PIECE_BYTES 65536
 
 /*
- * Fields of the right kinds, one behind the other, with sample types among them: text and
- * other formats fail at the first or second. The last may be cut off by the head's end.
+ * True for a sequence of valid fields that includes sample types: text and other formats fail at
+ * the first or second field. The last field may be truncated by the end of the head.
  */
 bool pprof_recognise(const void *bytes, size_t size, bool whole)
 {
@@ -36,7 +36,7 @@ bool pprof_recognise(const void *bytes, size_t size, bool whole)
 static int too_large(const char *path, struct error *err)
 {
 	return error_set(err, EFBIG,
-	                 "%s has more than %zu MB, which no profile should need: 'go tool pprof "
+	                 "%s has more than %zu MB, which a profile should not need: 'go tool pprof "
 	                 "-proto' can write a part of it",
 	                 path, PPROF_BYTES_MAX >> 20);
 }
@@ -64,7 +64,7 @@ int pprof_file_load(const char *path, struct buf *all, struct error *err)
 
 	if (fd == -EINVAL)
 		return error_set(err, EINVAL,
-		                 "%s is no regular file: a pprof profile is read whole; copy it "
+		                 "%s is not a regular file: a pprof profile is read whole; copy it "
 		                 "into one",
 		                 path);
 	if (fd < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pprof_file: the bytes of a profile.proto, unpacked where they are gzip'd, within the limits
- * of pprof_read.h. Private to format/pprof_*.c. Uses: base.
+ * pprof_file: the bytes of a profile.proto, unpacked if they are gzip'd, within the limits of
+ * pprof_read.h. Private to format/pprof_*.c. Uses: base.
  */
 #ifndef ASSAY_FORMAT_PPROF_PPROF_FILE_H
 #define ASSAY_FORMAT_PPROF_PPROF_FILE_H
@@ -11,7 +11,7 @@
 
 int pprof_file_load(const char *path, struct buf *all, struct error *err);
 
-/* `out` gets what the bytes unpack to. */
+/* Appends the unpacked bytes to `out`. */
 int pprof_unpack(const char *name, const void *bytes, size_t size, struct buf *out,
                  struct error *err);
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * The binary CPU profile begins with five machine words, of 4 or 8 bytes, in the byte order of
- * its machine: 0, the number of words that follow in the header (3), the version (0; Java: 1), the
- * period in microseconds, 0.
+ * The binary CPU profile begins with five machine words of 4 or 8 bytes, in the byte order of its
+ * machine: 0, the number of header words after this one (3), the version (0; Java: 1), the period
+ * in microseconds, 0.
  */
 static uint64_t word_at(const uint8_t *bytes, size_t size, size_t index, bool big)
 {
@@ -32,7 +32,7 @@ static bool is_cpu(const struct buf *head, size_t size, bool big)
 	       word_at(bytes, size, 3, big) && !word_at(bytes, size, 4, big);
 }
 
-/* "goroutine profile: total 7": a word that the program chose. */
+/* "goroutine profile: total 7": the first word is chosen by the program. */
 static bool is_count(const char *text)
 {
 	size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -77,9 +77,10 @@ int pprof_legacy_refuse(const char *path, struct error *err)
 	file_head_done(&head);
 	if (!kind)
 		return 0;
-	return error_set(err, EINVAL,
-	                 "%s is a %s profile in a form older than pprof's profile.proto, and assay "
-	                 "does not read it: 'go tool pprof -proto -output=new.pb.gz PROGRAM %s' "
-	                 "converts it, where PROGRAM is the file that ran and may be left out",
-	                 path, kind, path);
+	return error_set(
+	        err, EINVAL,
+	        "%s is a %s profile in a format older than pprof's profile.proto, which assay "
+	        "does not read it: 'go tool pprof -proto -output=new.pb.gz PROGRAM %s' "
+	        "converts it, where PROGRAM is the file that ran and may be left out",
+	        path, kind, path);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two ways over the bytes: first what samples refer to, which may stand behind them, then
- * the samples. Places and texts that no sample leads to are not taken.
+ * Reads the bytes twice: first the items to which samples refer, which may come after them, then
+ * the samples. Only places and texts that a sample uses are added.
  */
 #include "format/pprof/pprof_read.h"
 
@@ -16,7 +16,7 @@
 
 #define TYPES_TOLD 8 /* in a sentence */
 
-/* Labels that tell whose a sample is, by whoever calls them so. */
+/* Labels that identify the process or thread of a sample, with their names in common producers. */
 enum label { LABEL_OTHER, LABEL_PROCESS, LABEL_THREAD, LABEL_PID, LABEL_TID };
 
 typedef VEC(uint64_t) number_list;
@@ -24,10 +24,10 @@ typedef VEC(uint64_t) number_list;
 struct pprof_reader {
 	struct pprof_tables t;
 	size_t kept[NAMED_VALUES];     /* types of the file */
-	uint8_t *labels;               /* per string: enum label + 1, 0: not asked yet */
-	uint32_t process;              /* text: of samples that do not say */
-	uint64_t frames;               /* of all paths, inlined ones too */
-	uint64_t other_labels;         /* samples that have some */
+	uint8_t *labels;               /* by string: enum label + 1, 0: unknown */
+	uint32_t process;              /* text: for samples without a label */
+	uint64_t frames;               /* of all paths, including inlined ones */
+	uint64_t other_labels;         /* samples that have other labels */
 	number_list locations, values; /* scratch */
 	struct buf *left;
 };
@@ -69,7 +69,7 @@ static int find_label(struct pprof_reader *r, uint64_t key, const uint8_t *at, e
 	return 0;
 }
 
-/* Numbers come as numbers; some producers have texts alone. */
+/* The value is a number, or only a text from some producers. */
 static int32_t number_of(const struct pprof_reader *r, uint64_t number, uint32_t text)
 {
 	int64_t value = (int64_t)number;
@@ -110,7 +110,7 @@ static int take_label(struct pprof_reader *r, const struct pprof_field *message,
 	return ret;
 }
 
-/* Packed, or one by one. */
+/* The numbers may be packed in one field, or separate fields. */
 static int take_numbers(struct pprof_reader *r, number_list *list, const struct pprof_field *f,
                         struct error *err)
 {
@@ -156,7 +156,7 @@ static int take_fields(struct pprof_reader *r, const struct pprof_field *message
 	return ret;
 }
 
-/* What a file makes of few bytes is bounded, too. */
+/* Limits the memory that few bytes of a file can require. */
 static int check_count(const struct pprof_reader *r, const struct pprof_field *message,
                        struct error *err)
 {
@@ -196,7 +196,7 @@ static int take_sample(struct pprof_reader *r, const struct pprof_field *message
 	uint32_t path = NAMED_ROOT;
 	struct named_row *row;
 
-	for (size_t i = r->locations.count; !ret && i-- > 0;) /* the innermost stands first */
+	for (size_t i = r->locations.count; !ret && i-- > 0;) /* the innermost frame is first */
 		ret = step_into(r, r->locations.items[i], message, &path, err);
 	if (ret)
 		return ret;
@@ -253,7 +253,7 @@ static int no_such_type(struct pprof_reader *r, struct error *err)
 	return ret;
 }
 
-/* The profile names its default value. Without a name, the last value is the default. */
+/* The profile may name its default value. Otherwise the last value is the default. */
 static int find_main(struct pprof_reader *r, size_t *main, struct error *err)
 {
 	struct pprof_tables *t = &r->t;
@@ -290,7 +290,7 @@ static int tell_left_values(struct pprof_reader *r, struct error *err)
 	int ret = 0;
 
 	buf_addf(r->left,
-	         "of %zu values a sample the first %d and the main one are read: left out are",
+	         "of %zu values of each sample the first %d and the main one are read; omitted:",
 	         r->t.types.count, NAMED_VALUES - 1);
 	for (size_t i = 0; !ret && i < r->t.types.count && told < TYPES_TOLD; i++) {
 		if (is_kept(r, i))
@@ -326,7 +326,7 @@ static int choose_values(struct pprof_reader *r, struct error *err)
 	return ret;
 }
 
-/* By convention the first mapping is the program's. */
+/* By convention the first mapping is the program. */
 static int name_process(struct pprof_reader *r, struct error *err)
 {
 	const char *file;
@@ -382,7 +382,7 @@ static int read_profile(struct pprof_reader *r, struct error *err)
 	if (!ret && r->left && r->other_labels)
 		buf_addf(r->left,
 		         "%" PRIu64 " %s labels besides process, thread, pid and tid: "
-		         "these are left out\n",
+		         "these are omitted\n",
 		         r->other_labels, plural(r->other_labels, "sample has", "samples have"));
 	free(r->labels);
 	vec_done(&r->locations);

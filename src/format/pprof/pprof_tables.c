@@ -19,7 +19,7 @@ int pprof_bad(const struct pprof_tables *t, const uint8_t *at, struct error *err
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	return error_set(err, EBADMSG,
-	                 "%s is damaged, or no pprof profile: at byte %zu of %zu%s: %s. "
+	                 "%s is damaged, or is not a pprof profile: at byte %zu of %zu%s: %s. "
 	                 "Copy or record it again",
 	                 t->name, (size_t)(at - t->bytes), t->size,
 	                 t->packed ? " that it unpacks to" : "", what);
@@ -37,20 +37,20 @@ static uint32_t ids_find(const struct pprof_ids *ids, uint64_t id)
 	return id_table_find(&ids->table, hash_u64(id), ids_equal, ids, &id);
 }
 
-/* Of a thing of the file that says its id; 0 is none. */
+/* Adds the id of an item of the file; 0 is not a valid id. */
 static int ids_add(const struct pprof_tables *t, struct pprof_ids *ids, uint64_t id,
                    const struct pprof_field *f, const char *what, struct error *err)
 {
 	if (!id)
 		return pprof_bad(t, f->at, err, "a %s has no id", what);
 	if (ids_find(ids, id) != ID_NONE)
-		return pprof_bad(t, f->at, err, "%s %" PRIu64 " is there twice", what, id);
+		return pprof_bad(t, f->at, err, "%s %" PRIu64 " is repeated", what, id);
 	id_table_add(&ids->table, hash_u64(id), (uint32_t)ids->ids.count);
 	vec_push(&ids->ids, id);
 	return 0;
 }
 
-/* The numbers of a message into `values`, by field; those of other fields are passed over. */
+/* Reads the numbers of a message into `values`, by field; other fields are skipped. */
 static int read_numbers(const struct pprof_tables *t, const struct pprof_field *message,
                         uint64_t *values, size_t count, struct error *err)
 {
@@ -164,7 +164,7 @@ static int take_field(struct pprof_tables *t, const struct pprof_field *f, struc
 	case PROFILE_KEEP:
 		t->keep = f->value;
 		return 0;
-	default: /* where to read on: not for us */
+	default: /* not needed: where to continue reading */
 		return 0;
 	}
 }
@@ -187,7 +187,7 @@ int pprof_tables_read(struct pprof_tables *t, struct error *err)
 	}
 	if (!ret && !t->types.count)
 		ret = pprof_bad(t, t->bytes + t->size, err,
-		                "it ends, and has told no type of samples: an empty file, or one "
+		                "it ends without a type of samples: an empty file, or one "
 		                "of another format");
 	return ret;
 }
@@ -302,7 +302,7 @@ static int add_line(struct pprof_tables *t, const struct pprof_field *f, uint32_
 	return 0;
 }
 
-/* What has no function is told apart by its address. */
+/* Places without a function are distinguished by their address. */
 static struct named_line nameless(struct pprof_tables *t, uint32_t image, uint64_t address)
 {
 	struct named_function function = {.image = image};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pprof_tables: what the samples of a profile.proto refer to: texts, types, mappings,
+ * pprof_tables: the items to which the samples of a profile.proto refer: texts, types, mappings,
  * functions and locations, by their ids in the file. Private to format/pprof_*.c.
  *
- * pprof_tables_read() goes over the profile once and notes where each thing stands; texts and
- * places get into `n` when they are asked for. References into nothing are -EBADMSG.
- * pprof_tables_done() after either outcome. Uses: base, profile.
+ * pprof_tables_read() reads the profile once and stores the position of each item; texts and places
+ * are added to `n` when they are requested. Invalid references are -EBADMSG. Call
+ * pprof_tables_done() in any case. Uses: base, profile.
  */
 #ifndef ASSAY_FORMAT_PPROF_PPROF_TABLES_H
 #define ASSAY_FORMAT_PPROF_PPROF_TABLES_H
@@ -14,16 +14,16 @@
 #include "format/pprof/pprof_wire.h"
 #include "profile/symbolized_profile.h"
 
-/* Ids of a file, in its order. Most are 1, 2, 3... */
+/* The ids of a file, in its order. Most are 1, 2, 3... */
 struct pprof_ids {
 	VEC(uint64_t) ids;
 	struct id_table table;
 };
 
 struct pprof_string {
-	uint32_t at; /* of the field, from the profile's begin */
+	uint32_t at; /* of the field, from the beginning of the profile */
 	uint32_t text;
-	bool known; /* `text` is */
+	bool known; /* `text` is valid */
 };
 
 struct pprof_type {
@@ -32,7 +32,7 @@ struct pprof_type {
 
 struct pprof_mapping {
 	uint64_t start, limit, offset, file, build_id;
-	uint32_t image; /* in n, + 1; 0: not there yet */
+	uint32_t image; /* in n, + 1; 0: not added yet */
 };
 
 struct pprof_function {
@@ -41,8 +41,8 @@ struct pprof_function {
 
 struct pprof_location {
 	uint64_t mapping, address;
-	uint32_t at, size; /* of the message: its lines are read when they are asked for */
-	uint32_t place;    /* in n, + 1; 0: not there yet */
+	uint32_t at, size; /* of the message: its lines are read when they are requested */
+	uint32_t place;    /* in n, + 1; 0: not added yet */
 };
 
 struct pprof_tables {
@@ -50,7 +50,7 @@ struct pprof_tables {
 	const char *name;     /* of the file */
 	const uint8_t *bytes; /* the profile */
 	size_t size;
-	bool packed; /* as the file had it: bytes are counted in what it unpacks to */
+	bool packed; /* the file was packed: positions refer to the unpacked bytes */
 	VEC(struct pprof_string) strings;
 	VEC(struct pprof_type) types;
 	VEC(struct pprof_mapping) mappings;
@@ -67,7 +67,7 @@ struct pprof_tables {
 int pprof_tables_read(struct pprof_tables *t, struct error *err);
 void pprof_tables_done(struct pprof_tables *t);
 
-/* -EBADMSG: "FILE is damaged at byte N (of what it unpacks to): WHAT". */
+/* -EBADMSG: "FILE is damaged at byte N (of its unpacked bytes): WHAT". */
 int pprof_bad(const struct pprof_tables *t, const uint8_t *at, struct error *err, const char *fmt,
               ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pprof_wire: the fields of profile.proto by their numbers, and a walk over the fields of a
- * message. Private to format/pprof_*.c.
+ * pprof_wire: the field numbers of profile.proto, and an iterator over the fields of a message.
+ * Private to format/pprof_*.c.
  *
  *	struct pprof_cursor c = {begin, end};
  *	while (pprof_next(&c, &field) == 1) ...
  *
- * Nothing is read beyond `end`. Uses: nothing of ours.
+ * Bytes from `end` on are not read. Uses: nothing.
  */
 #ifndef ASSAY_FORMAT_PPROF_PPROF_WIRE_H
 #define ASSAY_FORMAT_PPROF_PPROF_WIRE_H
@@ -58,10 +58,10 @@ struct pprof_cursor {
 };
 
 struct pprof_field {
-	const uint8_t *at; /* where it begins */
+	const uint8_t *at; /* first byte of the field */
 	uint64_t number;   /* of the field */
 	unsigned wire;
-	uint64_t value;       /* a number; of bytes how many */
+	uint64_t value;       /* a number, or the number of bytes */
 	const uint8_t *bytes; /* WIRE_BYTES, else NULL */
 };
 
@@ -79,7 +79,7 @@ static inline bool pprof_varint(struct pprof_cursor *c, uint64_t *v)
 	return false;
 }
 
-/* 1: *f is filled; 0: the end; -1: f->at does not begin a field that ends in the message. */
+/* Returns 1: *f is filled; 0: the end; -1: there is no valid field at f->at. */
 static inline int pprof_next(struct pprof_cursor *c, struct pprof_field *f)
 {
 	uint64_t key = 0, size = 0;
@@ -116,7 +116,7 @@ static inline struct pprof_cursor pprof_inside(const struct pprof_field *f)
 	return (struct pprof_cursor){f->bytes, f->bytes + f->value};
 }
 
-/* The kind that a field of the profile must be of; fields that are not known may be any. */
+/* True if a field of the profile has the right type; unknown fields may have any type. */
 static inline bool pprof_fits(const struct pprof_field *f)
 {
 	if (f->number <= PROFILE_STRINGS || f->number == PROFILE_PERIOD_TYPE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of call paths, laid out by hand, with figures that can be worked out on
- * paper: paths, waiting, books, damage.
+ * Tables of call paths with figures that can be computed by hand: paths, waiting, accounts, damage.
  */
 #include "calls_file_fixture.h"
 
@@ -19,11 +18,11 @@ static void open_calls_are_known(void)
 	CHECK_EQ(PATH(c, 0x1000)->open, 1);
 	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
 	CHECK_EQ(process_of(c)->paths.items[0].open, 0);
-	/* of the tenth call of b, and of the one of a, the entry alone was there */
+	/* The tenth call of b and the call of a have only their entry events. */
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 9.5 * 10) / 2);
 	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 5 - 9.5 * 6) / 2);
 	call_paths_free(c);
-	/* a coroutine's stack that waits within a */
+	/* a coroutine's stack that is suspended within a */
 	fx_record(x.f, x.thread)->current = fx_record(x.f, x.thread)->root;
 	fx_record(x.f, x.thread)->stacks[0] = x.a;
 	fx_record(x.f, x.thread)->stack_count = 1;
@@ -44,7 +43,8 @@ static void waiting_is_apart_and_books_close(void)
 	fx_wait(x.f, x.thread, x.b, 4000, 600);
 	fx_wait(x.f, x.thread, x.a, 0, 200);
 	t->last = fx_header(x.f)->end_ticks = FX_BEGIN + 1900 + 4800;
-	/* The CPU clock, read 30 ns of CPU time before the last event, was 10 ns ahead of the sum.
+	/*
+	 * The CPU clock, read 30 ns of CPU time before the last event, was 10 ns ahead of the sum.
 	 */
 	t->sync = t->last - 60;
 	t->sync_cpu_ns = 5000 + 950 - 30 + 10;
@@ -62,14 +62,14 @@ static void waiting_is_apart_and_books_close(void)
 	CHECK_NS(thread->cpu_ns, 960);
 	CHECK_NS(thread->cpu_residual_ns, -10);
 	call_paths_free(c);
-	/* An end without an event: the time until then is in no path. */
+	/* The end has no event: the time before it is in no path. */
 	fx_header(x.f)->end_ticks += 50;
 	c = read_with(x.f, NULL);
 	thread = &process_of(c)->threads.items[0];
 	CHECK_NS(thread->tail_ns, 25);
 	CHECK_NS(thread->wall_residual_ns, 0);
 	call_paths_free(c);
-	/* A reading that is wrong shows: no term is the others' remainder. */
+	/* A wrong reading causes a residual, because no term is computed as a remainder. */
 	fx_node_at(x.f, x.b)->net += 70;
 	c = read_with(x.f, NULL);
 	thread = &process_of(c)->threads.items[0];
@@ -97,7 +97,7 @@ static void ended_threads_keep_their_time(void)
 	CHECK_EQ(thread->threads, 3);
 	CHECK_NS(thread->tail_ns, 0);
 	call_paths_free(c);
-	t->tid = 12; /* the next one has the record since */
+	t->tid = 12; /* a later thread uses the record */
 	c = read_with(x.f, NULL);
 	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 2500 + 950);
 	CHECK_NS(process_of(c)->threads.items[0].cpu_ns, 900 + 950);
@@ -180,12 +180,12 @@ static void addresses_find_their_images(void)
 	at = function_at(c, 0xff0);
 	CHECK(at && at->library && !at->counted);
 	CHECK_STR(at ? image_path(&c->images, at->frame.image) : "", "/bin/prog");
-	at = function_at(c, 0x401000); /* behind its last byte: no image's */
+	at = function_at(c, 0x401000); /* after its last byte: in no image */
 	CHECK(at && at->counted && c->images.images.items[at->frame.image].kind == IMAGE_ANON);
 	at = function_at(c, 0x123);
 	CHECK(at && c->images.images.items[at->frame.image].kind == IMAGE_VDSO);
 	call_paths_free(c);
-	/* the kernel's own */
+	/* the kernel's table */
 	fx_header(f)->flags = ASSAY_CALLS_KERNEL;
 	fx_node(f, thread, root, 0xffff81001000, 1, 0);
 	c = read_with(f, NULL);
@@ -225,7 +225,7 @@ static void gaps_are_no_damage(void)
 	struct call_paths *c;
 	uint32_t late;
 
-	fx_header(x.f)->used_bytes += 3 * ASSAY_CALLS_PAGE; /* reserved, never begun */
+	fx_header(x.f)->used_bytes += 3 * ASSAY_CALLS_PAGE; /* reserved and unused */
 	late = fx_chunk(x.f, ASSAY_CHUNK_NODES, x.thread, 1);
 	*fx_node_at(x.f, late) = *fx_node_at(x.f, x.b);
 	fx_node_at(x.f, late)->function = 0x9000;
@@ -236,7 +236,7 @@ static void gaps_are_no_damage(void)
 	free(x.f);
 }
 
-/* What makes no sense is left out, with all below it; the rest is as it was. */
+/* An invalid node is skipped with all nodes below it; the rest is unchanged. */
 static void nonsense_is_left_out(void)
 {
 	for (int what = 0; what < 8; what++) {
@@ -247,20 +247,20 @@ static void nonsense_is_left_out(void)
 
 		if (what == 0) /* a cycle */
 			fx_node_at(x.f, x.b)->parent = c1;
-		else if (what == 1) /* itself */
+		else if (what == 1) /* its own parent */
 			fx_node_at(x.f, x.b)->parent = x.b;
-		else if (what == 2) /* nowhere */
+		else if (what == 2) /* beyond the table */
 			fx_node_at(x.f, x.b)->parent = 0x7fffffff;
-		else if (what == 3) /* no node there */
+		else if (what == 3) /* no node at this unit */
 			fx_node_at(x.f, x.b)->parent = x.thread;
-		else if (what == 4) /* another thread's */
+		else if (what == 4) /* of another thread */
 			fx_node_at(x.f, x.b)->parent = fx_record(x.f, other)->root;
-		else if (what == 5) /* a root that is none */
+		else if (what == 5) /* a root that is not its own parent */
 			fx_node_at(x.f, x.b)->function = ASSAY_FN_OUTSIDE;
-		else if (what == 6) /* in a thread that is none */
+		else if (what == 6) /* of a thread that does not exist */
 			fx_node_at(x.f, fx_chunk(x.f, ASSAY_CHUNK_NODES, 77, 1))->calls = 1;
 		else
-			fx_wait(x.f, x.thread, 0x7ffffff0 & 0xfff, 5, 5); /* of no node */
+			fx_wait(x.f, x.thread, 0x7ffffff0 & 0xfff, 5, 5); /* of a missing node */
 		c = read_with(x.f, NULL);
 		CHECK_EQ(process_of(c)->flags, CALL_DAMAGED);
 		CHECK(PATH(c, 0x1000) && PATH(c, 0x1000)->calls == 1);
@@ -287,7 +287,7 @@ static void sizes_are_held_against_the_file(void)
 	CHECK_EQ(vec_last(&c->processes)->flags, CALL_DAMAGED);
 	CHECK_EQ(vec_last(&c->processes)->paths.count, 1);
 	nodes->bytes = ASSAY_CALLS_PAGE;
-	/* a file that is shorter than it says */
+	/* a file that is shorter than its header declares */
 	CHECK_EQ(calls_file_read(c, x.f->bytes, whole - 8, "t", NULL, &used, &err), 0);
 	CHECK_EQ(vec_last(&c->processes)->flags, CALL_DAMAGED);
 	CHECK_EQ(used, whole - 8);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a call costs is taken off: tables laid out by hand, figures worked out on paper. */
+/*
+ * The cost of calls is subtracted: tables with figures that are computed by hand.
+ */
 #include "calls_file_fixture.h"
 
 static void costs_are_taken_off(void)
@@ -21,7 +23,7 @@ static void costs_are_taken_off(void)
 	CHECK_NS(p->own_ns, t->own_ns);
 	CHECK_NS(p->inner_ns, 5);
 	CHECK_NS(p->outer_ns, 3);
-	/* 300 + 1000 + 500 + 100 ticks of 1900: the books close by what was measured */
+	/* 300 + 1000 + 500 + 100 ticks of 1900: the measured terms add up */
 	CHECK_NS(t->wall_ns, 950);
 	CHECK_NS(t->cpu_ns, 950);
 	CHECK_NS(t->cpu_residual_ns, 0);
@@ -34,7 +36,7 @@ static void costs_are_taken_off(void)
 	free(x.f);
 }
 
-/* A cost too high leaves less than nothing, and that is what is shown. */
+/* If the cost is too high, the result is negative, and is shown as such. */
 static void nothing_is_clamped(void)
 {
 	struct abc x = abc_new();
@@ -47,13 +49,13 @@ static void nothing_is_clamped(void)
 	free(x.f);
 }
 
-/* The program took its own idea of the cost off min and max: the mean stays between. */
+/* The program subtracted its own cost from min and max: the mean stays between them. */
 static void the_range_moves_with_the_mean(void)
 {
 	struct abc x = abc_new();
 	struct call_paths *c;
 
-	/* One call: 1000 less 10 and 10 times 6, as the program says. */
+	/* One call: 1000 minus 10 and 10 times 6, as the program computed it. */
 	fx_node_at(x.f, x.a)->min = fx_node_at(x.f, x.a)->max = 930;
 	fx_node_at(x.f, x.b)->min = 30;
 	fx_node_at(x.f, x.b)->max = 60;
@@ -62,7 +64,10 @@ static void the_range_moves_with_the_mean(void)
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->min_ns, 15);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 30);
 	call_paths_free(c);
-	/* Double readings say that entries cost 8 more and exits 4; nothing is sure before. */
+	/*
+	 * Double readings give 8 more for entries and 4 more for exits; the calibration is very
+	 * uncertain.
+	 */
 	fx_header(x.f)->cost.inner_error = fx_header(x.f)->cost.outer_error = 1 << 20;
 	fx_record(x.f, x.thread)->enter = (struct assay_calls_sample){100, 2800, 78400};
 	fx_record(x.f, x.thread)->exit = (struct assay_calls_sample){100, 3400, 115600};
@@ -87,18 +92,18 @@ static void double_readings_correct_costs(void)
 	t->enter = (struct assay_calls_sample){100, 2500, 50 * 24 * 24 + 50 * 26 * 26};
 	t->exit = (struct assay_calls_sample){29, 29 * 99, 29 * 99 * 99}; /* too few */
 	c = read_with(x.f, NULL);
-	/* The readings are surer than the calibration, which was half a tick unsure. */
+	/* The readings are more precise than the calibration, whose error is half a tick. */
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (500 - 10 * (10 + 5 * share)) / 2);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_error_ns, 10 * sqrt(share * sampled) / 2);
 	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 5 * share) - 10 * 6) / 2.0);
 	CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
 	call_paths_free(c);
-	t->exit = (struct assay_calls_sample){30, 30 * 28, 30 * 28 * 28}; /* all the same: sure */
+	t->exit = (struct assay_calls_sample){30, 30 * 28, 30 * 28 * 28}; /* all equal: no error */
 	c = read_with(x.f, NULL);
 	CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - (10 + 5 * share) - 10 * 4) / 2.0);
 	CHECK_NS(PATH(c, 0x1000)->net_error_ns, sqrt(share * sampled) / 2);
 	call_paths_free(c);
-	/* one that an interrupt fell into: hardly anything of it counts */
+	/* an interrupt during one reading has nearly no effect */
 	t->exit = (struct assay_calls_sample){100, 99 * 30 + 90000, 99 * 900 + 90000ull * 90000};
 	c = read_with(x.f, NULL);
 	CHECK(fabs(PATH(c, 0x1000)->net_ns - (1000 - (10 + 5 * share) - 10 * 6) / 2.0) < 0.1);
@@ -106,7 +111,7 @@ static void double_readings_correct_costs(void)
 	free(x.f);
 }
 
-/* A longer callee costs less: 10 ticks at 30 told, 6 at 50, 5 at 80 and longer. */
+/* A longer callee has a lower cost: 10 ticks at 30 measured, 6 at 50, 5 at 80 and longer. */
 static void costs_follow_the_callees_length(void)
 {
 	static const struct {
@@ -130,13 +135,13 @@ static void costs_follow_the_callees_length(void)
 		t->last = fx_header(x.f)->end_ticks = FX_BEGIN + 1400 + lengths[i].net;
 		c = read_with(x.f, NULL);
 		CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (net - 10 * lengths[i].inner) / 2);
-		/* a lasts 1000 ticks less what its callees cost it: it is long */
+		/* a has 1000 ticks minus the cost of its callees: it is long */
 		CHECK_NS(PATH(c, 0x1000)->net_ns, (1000 - 5 - 10 * 6) / 2.0);
 		CHECK_NS(process_of(c)->inner_ns, (10 * lengths[i].inner + 5) / 11 / 2);
 		CHECK_NS(process_of(c)->threads.items[0].cpu_residual_ns, 0);
 		call_paths_free(c);
 	}
-	/* What the program's own readings correct holds for all lengths. */
+	/* The correction by the program's own readings applies to all lengths. */
 	t->enter = (struct assay_calls_sample){100, 2200, 2200 * 22};
 	c = read_with(x.f, NULL);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (90000 - 10 * (5 + 2)) / 2.0);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables of processes that run on, and what is counted since a reset. */
+/*
+ * Tables of running processes, and counts since a reset.
+ */
 #include "calls_file_fixture.h"
 
 #include <errno.h>
 
-/* Blocked in b since its last event: 10 of 12 us, 1.5 on CPU, 0.5 waiting for one. */
+/* Blocked in b since its last event: of 12 us, 10 blocked, 1.5 on CPU, 0.5 runnable. */
 static void the_time_since_the_last_event_is_told(void)
 {
 	struct abc x = abc_new();
@@ -14,11 +16,11 @@ static void the_time_since_the_last_event_is_told(void)
 	struct call_paths *c;
 
 	state.now = FX_BEGIN + 1900 + 24000;
-	state.now_ns = 7000000; /* says nothing new of the rate */
+	state.now_ns = 7000000; /* does not change the rate */
 	fx_header(x.f)->state = ASSAY_CALLS_RUNNING;
 	fx_header(x.f)->end_ticks = 0;
 	fx_record(x.f, x.thread)->current = x.b;
-	c = read_with(x.f, &state); /* clocks not known: count 0 */
+	c = read_with(x.f, &state); /* unknown clocks: count 0 */
 	t = &process_of(c)->threads.items[0];
 	CHECK_EQ(process_of(c)->flags, CALL_RUNNING);
 	CHECK_NS(t->tail_ns, 12000);
@@ -38,14 +40,17 @@ static void the_time_since_the_last_event_is_told(void)
 	CHECK_EQ(PATH(c, 0x1000, 0x2000)->open, 1);
 	CHECK_NS(process_of(c)->wall_ns, 950 + 12000);
 	call_paths_free(c);
-	/* It waited for a CPU 0.5 us: as it woke once, or since? It is blocked now: as it woke. */
+	/*
+	 * It was runnable for 0.5 us, at its wake-up or since. It is blocked now, so it was at its
+	 * wake-up.
+	 */
 	fx_wait(x.f, x.thread, x.a, 2000, 0);
 	clocks.runs = false;
 	c = read_with(x.f, &state);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 10500);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->preempted_ns, 0);
 	call_paths_free(c);
-	/* It ended before it was copied: there is no time since. */
+	/* It exited before it was copied: there is no time after the last event. */
 	fx_header(x.f)->state = ASSAY_CALLS_EXITED;
 	fx_header(x.f)->end_ticks = FX_BEGIN + 1900;
 	c = read_with(x.f, &state);
@@ -55,7 +60,7 @@ static void the_time_since_the_last_event_is_told(void)
 	free(x.f);
 }
 
-/* The table as a reset leaves it: of a moment, with the clocks of its threads behind. */
+/* The baseline of a reset: a copy of the table, followed by the clocks of its threads. */
 static void *baseline(struct fx *f, uint64_t now, struct calls_thread_state clocks)
 {
 	struct fx *base = fx_new();
@@ -90,7 +95,7 @@ static void a_baseline_is_taken_off(void)
 	state.base = base->bytes;
 	state.base_size = fx_header(base)->used_bytes;
 
-	/* at once: nothing, but b is open */
+	/* immediately: no time, but b is open */
 	state.now = then;
 	c = read_with(x.f, &state);
 	CHECK_EQ(process_of(c)->flags, CALL_RUNNING | CALL_RESET);
@@ -112,7 +117,7 @@ static void a_baseline_is_taken_off(void)
 	CHECK_NS(process_of(c)->wall_ns, 3000);
 	call_paths_free(c);
 
-	/* woken after 15 us in all, out of b, and into c for the first time */
+	/* woken after 15 us in total, returned from b, and entered c for the first time */
 	fx_wait(x.f, x.thread, x.b, 30000, 0);
 	t->last += 30000 + 500;
 	t->sync = t->last;
@@ -126,7 +131,7 @@ static void a_baseline_is_taken_off(void)
 	state.now = t->last;
 	c = read_with(x.f, &state);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->blocked_ns, 3000);
-	/* b ended its tenth call: the half of its cost that was not taken off before */
+	/* b's tenth call returned: the second half of its cost is subtracted */
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->net_ns, (200 - 5) / 2.0);
 	CHECK_NS(PATH(c, 0x1000, 0x2000)->max_ns, 45.5);
 	CHECK_EQ(PATH(c, 0x1000, 0x3000)->calls, 1);
@@ -139,7 +144,7 @@ static void a_baseline_is_taken_off(void)
 	free(x.f);
 }
 
-/* Killed without an event since the reset: nothing happened, and nothing is less than nothing. */
+/* Killed without an event since the reset: all figures are zero, and none is negative. */
 static void a_baseline_of_what_died_leaves_nothing(void)
 {
 	struct abc x = abc_new();
@@ -155,7 +160,7 @@ static void a_baseline_of_what_died_leaves_nothing(void)
 	state.base_size = fx_header(base)->used_bytes;
 	c = read_with(x.f, &state);
 	CHECK_EQ(process_of(c)->flags, CALL_END_UNKNOWN | CALL_RESET);
-	CHECK_EQ(process_of(c)->paths.count, 1); /* what says nothing is left out */
+	CHECK_EQ(process_of(c)->paths.count, 1); /* paths without calls and time are omitted */
 	CHECK_NS(process_of(c)->paths.items[0].net_ns, 0);
 	CHECK_NS(process_of(c)->paths.items[0].blocked_ns, 0);
 	CHECK_NS(process_of(c)->threads.items[0].wall_ns, 0);
@@ -170,7 +175,7 @@ static void a_baseline_of_what_died_leaves_nothing(void)
 	free(x.f);
 }
 
-/* A flag that counts something is not there where nothing of it came since the reset. */
+/* A flag with a counter is cleared if the counter has not changed since the reset. */
 static void flags_of_before_the_reset_are_dropped(void)
 {
 	const uint32_t counted = ASSAY_CALLS_FULL | ASSAY_CALLS_DEEP | ASSAY_CALLS_LOST |

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Recordings give back what was written into them. */
+/*
+ * A recording contains the figures that were written to it.
+ */
 #include "calls_file_fixture.h"
 
 #include <errno.h>
@@ -85,7 +87,7 @@ static void compare(const struct call_paths *a, const struct call_paths *b)
 	}
 }
 
-/* Every column has a value of its own, of each sign where it may have one. */
+/* Each column has a different value, with each sign that it may have. */
 static void fill(struct call_paths *c, uint32_t number, double unit)
 {
 	static const enum image_kind kinds[] = {IMAGE_FILE, IMAGE_KERNEL, IMAGE_MODULE, IMAGE_VDSO,
@@ -97,7 +99,7 @@ static void fill(struct call_paths *c, uint32_t number, double unit)
 
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	p->command = intern_add(&c->images.names, name); /* longer than a header has room for */
+	p->command = intern_add(&c->images.names, name); /* longer than the space in a header */
 	p->parent = 3;
 	p->birth = 1ull << 40 | number;
 	p->start_ns = 1ull << 60;
@@ -188,7 +190,9 @@ static void a_recording_gives_back_what_was_written(void)
 	         c->processes.items[1].paths.items[0].total_ns);
 	call_paths_free(again);
 
-	/* Room that was reserved may follow; anything else is damage, and the rest is read. */
+	/*
+	 * Reserved space may follow; other bytes are damage, and the tables before them are read.
+	 */
 	again = call_paths_new();
 	CHECK(!ftruncate(fd, (off_t)out.size + 5000));
 	CHECK_EQ(calls_file_load(again, path, &err), 0);
@@ -210,7 +214,7 @@ static void a_recording_gives_back_what_was_written(void)
 	call_paths_free(c);
 }
 
-/* Decades of a thousand threads: ticks are coarser, and nothing overflows. */
+/* Decades of a thousand threads: ticks are coarser, without overflow. */
 static void long_times_fit(void)
 {
 	struct call_paths *c = call_paths_new(), *again = call_paths_new();
@@ -233,7 +237,7 @@ static void long_times_fit(void)
 	call_paths_free(again);
 }
 
-/* A live table, compensated, comes out of a recording as it was. */
+/* A compensated live table has the same figures in a recording. */
 static void tables_become_recordings(void)
 {
 	struct abc x = abc_new();

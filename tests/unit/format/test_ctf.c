@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is written comes back, and is what the format says, byte by byte. */
+/*
+ * Written traces are read back unchanged, and their bytes follow the format.
+ */
 #include "format/ctf/ctf.h"
 
 #include "base/memory/xalloc.h"
@@ -80,7 +82,7 @@ static void a_packet_is_as_in_memory(void)
 	free(path);
 }
 
-/* Everything that a recording says, there and back. */
+/* All facts of a recording are written and read back. */
 static void what_is_written_comes_back(void)
 {
 	static const char *const odd[] = {
@@ -104,7 +106,7 @@ static void what_is_written_comes_back(void)
 		tag_names_add(names, 10 + 4 * i, TAG_FUNCTION, odd[i], strlen(odd[i]), &err);
 		tag_names_add(names, 12 + 4 * i, TAG_INLINE, odd[i], strlen(odd[i]), &err);
 	}
-	/* Two places that look like a function's entry and exit. */
+	/* Two inline tags with the numbers of a function's entry and exit. */
 	tag_names_add(names, 100, TAG_INLINE, "f", 1, &err);
 	tag_names_add(names, 101, TAG_INLINE, "f:exit", 6, &err);
 	tag_names_add(others, 8, TAG_SWITCH, "swtch", 5, &err);
@@ -134,7 +136,7 @@ static void what_is_written_comes_back(void)
 	CHECK_EQ(ctf_recording_open(&r, path, &err), 0);
 	CHECK_STR(err.text, "");
 	CHECK_EQ(r->clock.hz, 3);
-	/* Of a clock slower than a nanosecond: to less than a tick. */
+	/* With a clock slower than a nanosecond, the error is less than a tick. */
 	CHECK(llabs(r->clock.offset_ns - 1700000000123456789) < 333333334);
 	CHECK_STR(r->command, "make -j \"2\"");
 	CHECK(r->switches);
@@ -194,7 +196,7 @@ static void an_exact_offset_of_a_fast_clock_comes_back(void)
 	}
 }
 
-/* A turn of 2^40 ticks, many times, in one block of words: nothing but intervals counts. */
+/* Many turns of 2^40 ticks in one block of words: only intervals count. */
 static void words_of_many_turns_are_cut_into_packets(void)
 {
 	enum { COUNT = 300000 };
@@ -316,7 +318,7 @@ static void an_older_trace_is_kept_and_nothing_else_is_touched(void)
 	CHECK(ctf_is_trace(old));
 	CHECK_EQ(make(path, &err), 0);
 	CHECK(ctf_is_trace(old));
-	/* What somebody put there is not removed with it. */
+	/* Files of other origin are not removed with the trace. */
 	put_bytes(mine, "x", 1);
 	CHECK_EQ(make(path, &err), -EEXIST);
 	CHECK(strstr(err.text, old));
@@ -349,7 +351,7 @@ static void a_trace_that_was_not_finished_is_refused(void)
 	free(path);
 }
 
-/* Cut anywhere, the file gives what is whole, and tells how much is missing. */
+/* A file that was truncated at any byte returns its whole packets, and the size of the loss. */
 static void a_file_that_was_cut_is_read_as_far_as_it_is_whole(void)
 {
 	enum { COUNT = 20 };
@@ -476,7 +478,7 @@ static void a_sequence_that_jumps_is_a_gap(void)
 	CHECK_EQ(all.lost, 9);
 	CHECK_EQ(all.events.count, 3);
 	all_done(&all);
-	/* Zeros at the end: a machine lost its power. */
+	/* Zeros at the end, as after a power failure. */
 	put_bytes(file, bytes, sizeof(bytes));
 	CHECK_EQ(read_all(path, 0, &all), 0);
 	CHECK_EQ(all.gaps, 2);

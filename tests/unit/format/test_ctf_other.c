@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Traces of other writers: metadata and bytes made by hand, and what is refused. */
+/*
+ * Traces of other writers, with given metadata and bytes, and refused traces.
+ */
 #include "format/ctf/ctf.h"
 
 #include "base/memory/buf.h"
@@ -42,8 +44,8 @@ static void check_events(const char *metadata, const void *bytes, size_t size,
 }
 
 /*
- * 16-bit ids, 24-bit times that go round, no packets at all: the original device's. Numbers of the
- * metadata may be decimal, octal or hexadecimal.
+ * 16-bit ids, 24-bit times that wrap around, no packets: the format of the original device. Numbers
+ * in the metadata may be decimal, octal or hexadecimal.
  */
 static void a_file_without_packets_is_read(void)
 {
@@ -77,7 +79,9 @@ static void a_file_without_packets_is_read(void)
 	free(path);
 }
 
-/* Fields of bits, not bytes: 5 of id, 27 of time; aliases, named structs, comments. */
+/*
+ * Fields whose size is not whole bytes: 5 bits of id, 27 of time; aliases, named structs, comments.
+ */
 static void fields_of_bits_are_read(void)
 {
 	static const char metadata[] =
@@ -98,7 +102,7 @@ static void fields_of_bits_are_read(void)
 	        "callsite { name = \"a\"; file = \"f\"; };\n";
 	char *all = xasprintf("%s%s%s", "typealias integer { size = 8; align = 8; } := uint8_t;\n",
 	                      metadata, rest);
-	/* magic, uuid, content 224 bits, packet 256 bits, cpu; two events; 4 bytes of nothing */
+	/* magic, uuid, content 224 bits, packet 256 bits, cpu; two events; 4 bytes of padding */
 	static const uint8_t bytes[] = {0xc1, 0x1f, 0xfc, 0xc1, 1, 2, 3, 4, 224, 0,    0,
 	                                0,    0,    1,    0,    0, 2, 0, 0, 0,   0x63, 0,
 	                                0,    0,    0xa4, 0,    0, 0, 9, 9, 9,   9};
@@ -108,7 +112,7 @@ static void fields_of_bits_are_read(void)
 	free(all);
 }
 
-/* Fields at multiples of their alignment, from the packet's begin on. */
+/* Fields are aligned relative to the beginning of the packet. */
 static void aligned_fields_have_padding_before_them(void)
 {
 	static const char metadata[] =
@@ -130,7 +134,7 @@ static void aligned_fields_have_padding_before_them(void)
 	check_events(metadata, bytes, sizeof(bytes), want, 2);
 }
 
-/* All in the other byte order, times of 64 bits, turns of 2^40 between events. */
+/* Big-endian, with 64-bit times and turns of 2^40 between events. */
 static void big_endian_and_long_gaps_are_read(void)
 {
 	static const char metadata[] =
@@ -149,7 +153,7 @@ static void big_endian_and_long_gaps_are_read(void)
 	static const uint8_t bytes[] = {
 	        0xc1, 0xfc, 0x1f, 0xc1, 7, 0, 0, 0, 0, 0, 0, 1, 0x68, 0xff, 0xfe,
 	        0,    0,    0,    0,    0, 0, 0, 9, 0, 3, /* 9 */
-	        0,    0,    9,    0,    0, 0, 0, 8, 1, 0, /* 9 turns later, less a tick */
+	        0,    0,    9,    0,    0, 0, 0, 8, 1, 0, /* 9 turns later, minus one tick */
 	        0,    0,    9,    0,    0, 0, 0, 8, 0, 3, /* at once */
 	        0xc1, 0xfc, 0x1f, 0xc1, 7, 0, 0, 0, 0, 0, 0, 0, 0x78, 0,    2};
 	static const struct seen_event want[] = {{9, 3}, {0x90000000008, 256}, {0x90000000008, 3}};
@@ -159,7 +163,7 @@ static void big_endian_and_long_gaps_are_read(void)
 	check_events(metadata, bytes, sizeof(bytes), want, 3);
 	path = trace_of(metadata, bytes, sizeof(bytes));
 	CHECK_EQ(read_all(path, 0, &all), 0);
-	CHECK_EQ(all.lost, 0xfffe + 4); /* the counter of 16 bits goes round */
+	CHECK_EQ(all.lost, 0xfffe + 4); /* the 16-bit counter wraps around */
 	all_done(&all);
 	free(path);
 }
@@ -182,7 +186,7 @@ static const char whole_numbers[] =
         "  event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } "
         "timestamp; integer { size = 8; align = 8; } id; }; };\n";
 
-/* A counter of 64 bits does not turn: a smaller number is a new counter, and a gap. */
+/* A 64-bit counter does not wrap around: a smaller number is a new counter, and a gap. */
 static void a_falling_counter_of_64_bits_is_a_gap(void)
 {
 	struct buf b = {0};
@@ -204,7 +208,7 @@ static void a_falling_counter_of_64_bits_is_a_gap(void)
 	free(path);
 }
 
-/* A word holds 40 bits of time: an event exactly one turn later begins a piece of its own. */
+/* A word has 40 bits of time: an event exactly one turn later begins a new piece. */
 static void events_one_turn_apart_keep_their_times(void)
 {
 	static const struct seen_event want[] = {
@@ -232,7 +236,7 @@ static void events_one_turn_apart_keep_their_times(void)
 	"  event.header := struct { integer { size = 8; } id; integer { size = 8;\n"               \
 	"  map = clock.c.value; } timestamp; }; };\n"
 
-/* Strings in a context: what is behind them lies elsewhere in each packet. */
+/* Strings in a context shift the fields after them, differently in each packet. */
 static void strings_in_a_context_shift_what_is_behind_them(void)
 {
 	static const uint8_t bytes[] = {
@@ -264,13 +268,13 @@ static void strings_in_a_context_shift_what_is_behind_them(void)
 	CHECK_EQ(reader->next(reader, &p, NULL), 1);
 	CHECK_EQ(reader->next(reader, &p, NULL), 1);
 	CHECK_STR(p.thread, "");
-	CHECK_STR(p.process, "abcdefghijklmnop"); /* as much as there is room for */
+	CHECK_STR(p.process, "abcdefghijklmnop"); /* truncated to the buffer */
 	reader->close(reader);
 	tag_recording_free(r);
 	free(path);
 }
 
-/* A file that ends anywhere in one, or a string without an end. */
+/* A file that ends within a string, and a string without an end. */
 static void strings_that_do_not_end_are_told(void)
 {
 	static uint8_t bytes[8192] = {0xc1, 0xfc, 0x1f, 0xc1, 9, 'm'};
@@ -295,7 +299,7 @@ static void strings_that_do_not_end_are_told(void)
 	free(path);
 }
 
-/* As barectf writes: all in the other order, a uuid, several streams, a clock that began. */
+/* As barectf writes: big-endian, a uuid, several streams, a clock with an offset. */
 static void streams_of_a_bare_metal_tracer_are_read(void)
 {
 	static const char metadata[] =
@@ -368,10 +372,10 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 		const char *text, *where, *what;
 	} cases[] = {
 	        {"", ":1:", "no trace block"},
-	        {"nonsense", ":1:", "this is no metadata"},
+	        {"nonsense", ":1:", "this is not CTF 1.8 metadata"},
 	        {"/* never", ":1:", "no end"},
 	        {"trace { major = 2; };", ":1:", "CTF 2"},
-	        {"/*\n\n*/ // x\n nonsense", ":4:", "this is no metadata"},
+	        {"/*\n\n*/ // x\n nonsense", ":4:", "this is not CTF 1.8 metadata"},
 	        {"$TRACE", ":1:", "no stream block"},
 	        {"$TRACE\nstream { };", ":3:", "without event.header"},
 	        {"$TRACE" CLOCK
@@ -384,7 +388,7 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 	         "0 ... 30 } id;\nvariant <id> { struct { } a; } v; }; };",
 	         ":5:", "variant has no fixed size"},
 	        {"$TRACE" CLOCK "stream { event.header := struct {\n\nthing id; }; };",
-	         ":5:", "no type \"thing\""},
+	         ":5:", "the type \"thing\" was not declared"},
 	        {"$TRACE" CLOCK
 	         "stream { event.header := struct { integer { size = 65; } id; }; };",
 	         ":3:", "1 to 64 bits"},
@@ -397,7 +401,7 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 	         "{ integer { size = 8; } x; }; };",
 	         ":4:", "an event with fields"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 16777216; name = \"a\"; };",
-	         ":4:", "no tag"},
+	         ":4:", "not a tag"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; };",
 	         ":4:", "without a name"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { name = \"a\"; };",
@@ -407,20 +411,20 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 	         "3; name = \"b\"; };",
 	         ":5:", "second event"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 3; name = \"a\n\"; };",
-	         ":4:", "no end in its line"},
+	         ":4:", "no end on its line"},
 	        {"$TRACE" CLOCK "stream { id = 0; " HEADER " };\nstream { id = 1; " HEADER " };",
 	         ":4:", "stream_id"},
 	        {"$TRACE" CLOCK "stream { " HEADER
 	         " };\nevent { id = 3; name = \"a\"; stream_id = 9; };",
 	         ":4:", "not declared"},
 	        {"$TRACE" CLOCK "stream { " HEADER " };\nevent { id = 99999999999999999999; };",
-	         ":4:", "64 bits"},
+	         ":4:", "64-bit number"},
 	        {"$TRACE" CLOCK "clock { name = d; };\nstream { " HEADER " };", ":4:", "clock"},
 	        {"$TRACE\nclock { name = d; freq = 0; };", ":3:", "0 ticks"},
 	        {"$TRACE" CLOCK
 	         "stream { packet.context := struct { integer { size = 8; } n; integer { "
 	         "size = 8; } x[n]; }; };",
-	         ":3:", "length is no number"},
+	         ":3:", "length is not a number"},
 	        {"$TRACE" CLOCK "stream { packet.context := struct { integer { size = 8; } "
 	         "x[9999999]; }; " HEADER " };",
 	         ":3:", "64 KB"},
@@ -451,7 +455,7 @@ static void what_is_not_of_this_kind_is_refused_by_line(void)
 	}
 }
 
-/* An id that is no tag is not left out in silence. */
+/* An id that is not a tag is an error. */
 static void an_id_that_is_no_tag_is_an_error(void)
 {
 	static const char metadata[] =
@@ -468,7 +472,7 @@ static void an_id_that_is_no_tag_is_an_error(void)
 	free(path);
 }
 
-/* Tag 0 at time 0 would be a word of 0: it comes a tick later, and nothing else moves. */
+/* Tag 0 at time 0 would be a word of 0: it is moved by one tick, and other events are unchanged. */
 static void an_event_of_zeros_is_an_event(void)
 {
 	static const char metadata[] =
@@ -481,7 +485,7 @@ static void an_event_of_zeros_is_an_event(void)
 	check_events(metadata, bytes, sizeof(bytes), want, 3);
 }
 
-/* Structs that hold two of the one before: 2^60 fields in 60 lines. */
+/* Each struct contains two of the previous one: 2^60 fields in 60 lines. */
 static void types_that_explode_are_refused(void)
 {
 	struct buf text = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random recordings, written and read again: every event, loss and gap is there. With
- * arguments, `test_ctf_random DIRECTORY SEED`, it writes one and prints what another
- * reader must see in it, a line an event: stream, ticks, name, pid, tid, thread, process;
- * and a line a loss between packets: "lost", stream, count (tests/e2e/test_tags_ctf.py).
+ * Random recordings are written and read again with each event, loss and gap. With arguments,
+ * `test_ctf_random DIRECTORY SEED` writes one and prints the data that another reader must find,
+ * one line for each event: stream, ticks, name, pid, tid, thread, process; and one line for each
+ * loss between packets: "lost", stream, count (tests/e2e/test_tags_ctf.py).
  */
 #include "format/ctf/ctf.h"
 
@@ -27,7 +27,7 @@ struct made {
 struct made_stream {
 	uint32_t id;
 	VEC(struct made) events;
-	VEC(uint64_t) losses; /* between packets: babeltrace2 does not tell the first one's */
+	VEC(uint64_t) losses; /* between packets: babeltrace2 does not report the first one */
 	uint64_t packets, lost, gaps, now;
 };
 
@@ -51,7 +51,7 @@ static void make_names(struct tag_names *names)
 	}
 }
 
-/* Named ones, some unknown, some switches. */
+/* Named tags, some unknown ones, some switches. */
 static uint32_t random_tag(void)
 {
 	static const uint32_t own[] = {ASSAY_TAG_SWITCH_BLOCKED, ASSAY_TAG_SWITCH_PREEMPTED,
@@ -67,7 +67,7 @@ static uint32_t random_tag(void)
 	}
 }
 
-/* Mostly close together; now and then a good part of a turn, so that the clock goes round. */
+/* Mostly short; sometimes a large part of a turn, so that the clock wraps around. */
 static uint64_t random_step(void)
 {
 	uint64_t dice = random_below(1000);
@@ -83,7 +83,9 @@ static void make_packet(struct world *world, struct made_stream *s, unsigned num
 
 	snprintf(p.thread, sizeof(p.thread), "thread %u", s->id);
 	snprintf(p.process, sizeof(p.process), "process \"%u\"", number / 20);
-	/* A begin may be earlier than its first event, and than the end of the packet before. */
+	/*
+	 * A beginning may be earlier than its first event, and than the end of the previous packet.
+	 */
 	p.begin = s->now - random_below(100);
 	for (size_t i = 0; i < count; i++) {
 		struct made e = {.tag = random_tag(), .pid = p.pid, .tid = p.tid};
@@ -95,7 +97,7 @@ static void make_packet(struct world *world, struct made_stream *s, unsigned num
 		vec_push(&s->events, e);
 		words[p.count++] = WORD(e.time, e.tag);
 		if (!random_below(30))
-			words[p.count++] = 0; /* a slot that was reserved and not written */
+			words[p.count++] = 0; /* a slot that was reserved and never written */
 	}
 	p.end = s->now;
 	p.lost = random_below(6) ? 0 : 1 + random_below(1000);

@@ -6,7 +6,7 @@
 #include "image/elf/span_tree.h"
 #include "jit_fixture.h"
 
-/* Spans against an array of all addresses. */
+/* Spans are compared with an array of all addresses. */
 static void spans_like_an_array(void)
 {
 	enum { ADDRESSES = 300, ROUNDS = 5000 };
@@ -31,8 +31,8 @@ static void spans_like_an_array(void)
 			wrong += span_tree_find(&t, i) != truth[i];
 	}
 	CHECK_EQ(wrong, 0);
-	CHECK(t.nodes.count <= ADDRESSES + 8); /* nodes are used again */
-	span_tree_set(&t, 5, 5, 1);            /* nothing */
+	CHECK(t.nodes.count <= ADDRESSES + 8); /* nodes are reused */
+	span_tree_set(&t, 5, 5, 1);            /* empty */
 	CHECK_EQ(span_tree_find(&t, 5), truth[5]);
 	span_tree_done(&t);
 	CHECK_EQ(span_tree_find(&t, 5), ID_NONE);
@@ -67,7 +67,7 @@ static void a_used_again_address_is_told_apart_by_time(void)
 	dump_header(&b, DUMP_MAGIC, 1, 0);
 	dump_load(&b, 100, 0x1000, 64, 1, "first", 1);
 	dump_load(&b, 150, 0x1040, 64, 2, "beside", 1);
-	dump_load(&b, 200, 0x1020, 64, 3, "second", 2); /* over the ends of both */
+	dump_load(&b, 200, 0x1020, 64, 3, "second", 2); /* overlaps the ends of both */
 	c = read_dump(&b, true);
 	CHECK(c->timed);
 	CHECK_STR(name_at(c, 99, 0x1000), "-");
@@ -80,7 +80,7 @@ static void a_used_again_address_is_told_apart_by_time(void)
 	CHECK_STR(name_at(c, 200, 0x1060), "beside");
 	CHECK_STR(name_at(c, 200, 0x1080), "-");
 	jit_code_free(c);
-	c = read_dump(&b, false); /* no times: the newest is there always */
+	c = read_dump(&b, false); /* no times: the newest one has priority */
 	CHECK_STR(name_at(c, 0, 0x1020), "second");
 	CHECK_STR(name_at(c, 0, 0x1000), "first");
 	jit_code_free(c);
@@ -97,9 +97,9 @@ static void moved_code_is_the_same_function(void)
 	dump_header(&b, DUMP_MAGIC, 1, 0);
 	dump_load(&b, 10, 0x1000, 32, 1, "f", 1);
 	dump_move(&b, 20, 0x1000, 0x5000, 32, 1);
-	dump_load(&b, 30, 0x9000, 32, 2, "f", 1); /* the same again */
+	dump_load(&b, 30, 0x9000, 32, 2, "f", 1); /* the same entry again */
 	dump_load(&b, 30, 0xa000, 32, 3, "f", 2); /* other code of that name */
-	dump_move(&b, 40, 0x1, 0x2, 32, 99);      /* nobody */
+	dump_move(&b, 40, 0x1, 0x2, 32, 99);      /* unknown entry */
 	c = read_dump(&b, true);
 	jit_code_advance(c, 10);
 	before = jit_code_find(c, 0x1004, &offset);
@@ -154,7 +154,7 @@ static void code_and_lines(uint64_t shift)
 static void lines_of_code(void)
 {
 	code_and_lines(0);
-	code_and_lines(0x40); /* as behind an ELF header */
+	code_and_lines(0x40); /* as after an ELF header */
 }
 
 static void check_refused(const struct buf *b, const char *why)
@@ -184,7 +184,7 @@ static void foreign_files_are_refused(void)
 	buf_done(&b);
 }
 
-/* What a killed program leaves: the whole records before the cut count. */
+/* A file of a killed program: the whole records before the cut count. */
 static void cut_at_every_byte(void)
 {
 	struct buf b = {0};

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A section of a names file, as the compiler's plugin puts it into objects. */
+/* A section of a names file, as the compiler's plugin writes it into objects. */
 __asm__(".pushsection assay_tags_names,\"a\",@progbits\n"
         ".ascii \"linked/700\\n\\0\\0spot/702=\\n\"\n"
         ".popsection\n");
@@ -59,12 +59,12 @@ static void a_bad_line_is_named(void)
 		size_t length;
 	} cases[] = {
 	        {"a/2\nmain\n", "N:2:", "no / before", 0},
-	        {"main/\n", "N:1:", "no tag", 0},
-	        {"main/12x\n", "N:1:", "no tag", 0},
-	        {"main/-2\n", "N:1:", "no tag", 0},
-	        {"main/2!=\n", "N:1:", "no tag", 0},
-	        {"main/16773120=\n", "N:1:", "no tag", 0},
-	        {"main/99999999999999999999\n", "N:1:", "no tag", 0},
+	        {"main/\n", "N:1:", "not a tag", 0},
+	        {"main/12x\n", "N:1:", "not a tag", 0},
+	        {"main/-2\n", "N:1:", "not a tag", 0},
+	        {"main/2!=\n", "N:1:", "not a tag", 0},
+	        {"main/16773120=\n", "N:1:", "not a tag", 0},
+	        {"main/99999999999999999999\n", "N:1:", "not a tag", 0},
 	        {"# x\n\n/502\n", "N:3:", "no name", 0},
 	        {"main/503\n", "N:1:", "even", 0},
 	        {"a/2\nb/2\n", "N:2:", "tag 2 belongs to a", 0},
@@ -177,7 +177,7 @@ static void what_cannot_be_added_leaves_the_file_alone(void)
 	free(path);
 }
 
-/* Eight processes add a hundred names each, some of them the same: all get one tag each. */
+/* Eight processes add a hundred names each, some of them equal: each name gets one tag. */
 static void many_add_at_once(void)
 {
 	enum { WRITERS = 8, EACH = 100 };
@@ -210,7 +210,7 @@ static void many_add_at_once(void)
 	free(path);
 }
 
-/* As long as a compiler holds the lock nothing is added. */
+/* While a compiler holds the lock, no name is added. */
 static void the_lock_is_the_compilers(void)
 {
 	char *path = xasprintf("%s/lock", directory), *text;
@@ -223,7 +223,7 @@ static void the_lock_is_the_compilers(void)
 	CHECK_EQ(flock(fd, LOCK_EX), 0);
 	pid = fork();
 	if (!pid) {
-		close(fd); /* the parent's copy keeps the lock */
+		close(fd); /* the parent's copy still holds the lock */
 		_exit(names_file_add(path, names, 1, NULL) ? 1 : 0);
 	}
 	usleep(50000);

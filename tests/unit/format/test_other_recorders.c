@@ -33,11 +33,11 @@ static struct perf_event_attr machine_cycles(void)
 struct made {
 	struct perf_event_attr attrs[4];
 	size_t attr_count;
-	uint32_t cpus; /* that the recorder found; 0: it did not say */
+	uint32_t cpus; /* as the recorder reported; 0: not reported */
 	struct buf records;
 };
 
-/* The number of the event, its CPU, who ran, when, and the sample's period. */
+/* The number of the event, its CPU, its process, its time, and the sample's period. */
 struct made_sample {
 	unsigned attr;
 	uint32_t cpu;
@@ -69,7 +69,7 @@ static void put_sample(struct made *m, struct made_sample s)
 	buf_done(&body);
 }
 
-/* What a report of the recording holds. */
+/* The contents of a report of the recording. */
 struct told {
 	struct profile *profile;
 	struct symbolizer *symbols;
@@ -197,7 +197,7 @@ static void cycles_of_a_command_are_no_time(void)
 	buf_done(&m.records);
 }
 
-/* Switch records tell the busy time, and the samples' shares split it. */
+/* Switch records have the busy time, and the samples' shares divide it. */
 static void switch_records_give_cycles_a_time(void)
 {
 	struct made m = {.attrs = {machine_cycles()}, .attr_count = 1};
@@ -250,7 +250,7 @@ static void an_event_without_samples_is_not_the_default(void)
 	buf_done(&m.records);
 }
 
-/* Also where the event with samples is no clock: the tables of SQL are about it, too. */
+/* The event with samples need not be a clock; the tables of SQL use it too. */
 static void a_clock_without_samples_is_not_the_default(void)
 {
 	struct made m = {.attrs = {machine_cycles(), machine_cycles()}, .attr_count = 2};
@@ -270,7 +270,7 @@ static void a_clock_without_samples_is_not_the_default(void)
 	buf_done(&m.records);
 }
 
-/* The order of events decides, and not the order of samples. */
+/* The order of events decides, not the order of samples. */
 static void the_first_clock_with_samples_has_the_ledger(void)
 {
 	struct made m = {.attrs = {machine_cycles(), fixture_clock()}, .attr_count = 2};
@@ -316,7 +316,7 @@ static void put_comm(struct made *m, int32_t pid, const char *name)
 	put_comm_at(m, pid, name, 0);
 }
 
-/* No CPU was idle when a sample was taken: that the recorder reports init tells its scope. */
+/* No CPU was idle at a sample: the COMM record of init shows that the recording is machine-wide. */
 static void a_busy_machine_is_a_machine(void)
 {
 	struct made m = {.attrs = {machine_cycles()}, .attr_count = 1};
@@ -389,7 +389,7 @@ static void samples_without_time_have_none(void)
 	buf_done(&m.records);
 }
 
-/* A file that was cut has the time of its copy. */
+/* A truncated file has the modification time of its copy. */
 static void a_part_of_a_file_has_no_date(void)
 {
 	struct recording r;
@@ -430,7 +430,7 @@ static void samples_before_an_unmarked_exec_stay(void)
 	CHECK_EQ(samples_of(&t, "shell"), 2);
 	CHECK_EQ(samples_of(&t, "program"), 1);
 	told_done(&t);
-	/* A kernel that marks execs: this is another name of the same program. */
+	/* The kernel marks execs: this record is a new name of the same program. */
 	m.attrs[0].comm_exec = 1;
 	tell(&t, &m, NULL);
 	CHECK_EQ(samples_of(&t, "shell"), 3);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cgroup of samples, and the records that name cgroups. */
+/*
+ * The cgroup of samples, and the records with names of cgroups.
+ */
 #include "base/memory/buf.h"
 #include "check.h"
 #include "format/perf/perf_data.h"
@@ -72,7 +74,7 @@ static void a_cgroup_keeps_its_name(void)
 	buf_done(&out);
 }
 
-/* Of the process that is there when the recording begins. */
+/* For a process that exists when the recording begins. */
 static void a_process_is_told_to_be_in_a_cgroup(void)
 {
 	struct perf_event_attr attr =
@@ -99,7 +101,7 @@ static void put(struct buf *b, uint64_t word)
 	buf_add(b, &word, sizeof(word));
 }
 
-/* A sample of another recorder, with all that the kernel puts between the chain and it. */
+/* A sample of another recorder, with all fields between the chain and the cgroup. */
 static struct buf full_sample(bool registers)
 {
 	struct perf_event_header h = {.type = PERF_RECORD_SAMPLE};
@@ -142,7 +144,7 @@ static void what_stands_before_it_is_skipped(void)
 		CHECK_EQ(perf_decoder_decode(&d, (const uint8_t *)b.data, b.size, &got),
 		         PERF_DECODED);
 		CHECK_EQ(got.sample.cgroup, 4711);
-		/* Cut anywhere before its end, it is damaged and nothing else. */
+		/* Truncated at any place, the record is damaged. */
 		for (size_t size = 8; size < b.size - 8; size += 8) {
 			uint8_t *part = malloc(size);
 

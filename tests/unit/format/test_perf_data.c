@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is written can be read: events, features, the account, killed files. */
+/*
+ * Written files can be read: events, features, the account, files of killed recorders.
+ */
 #include "base/file/replace_file.h"
 #include "perf_data_fixture.h"
 
@@ -122,7 +124,7 @@ static void append(struct perf_data_writer *w, const struct event *e)
 	buf_done(&record);
 }
 
-/* Writes all events, and gives their text. */
+/* Writes all events, and returns their text. */
 static void append_all(struct perf_data_writer *w, struct buf *want)
 {
 	for (size_t i = 0; i < EVENTS; i++) {
@@ -267,7 +269,7 @@ static void attrs_come_back(void)
 	buf_done(&want);
 }
 
-/* Wipes the ids that stand before the attrs: EVENT_DESC has them too. */
+/* Clears the ids before the attrs: EVENT_DESC has them too. */
 static void ids_are_found_in_the_features(void)
 {
 	static const uint8_t zero[8 * 5];
@@ -334,22 +336,22 @@ static void a_killed_recording_is_read_to_its_last_record(void)
 	flushed = perf_data_writer_bytes(w);
 	append(w, &sample);
 	CHECK(perf_data_writer_bytes(w) > flushed);
-	perf_data_writer_abandon(w); /* what was not flushed is gone */
+	perf_data_writer_abandon(w); /* records after the last flush are lost */
 	fixture_read_file(&got, path);
 	CHECK_EQ(got.rc, 0);
 	CHECK_STR(buf_text(&got.text), buf_text(&want));
 	CHECK(got.r.bytes >= flushed);
 	CHECK(got.r.truncated);
-	CHECK_EQ(got.r.warnings.count, 1); /* zeros after the last record are no damage */
+	CHECK_EQ(got.r.warnings.count, 1); /* zeros after the last record are not damage */
 	CHECK(fixture_warned(&got, "was not closed"));
 	CHECK(!got.r.account.present);
-	CHECK_EQ(got.r.attrs.items[1].role, ATTR_WITNESS); /* by its longer period */
+	CHECK_EQ(got.r.attrs.items[1].role, ATTR_WITNESS); /* recognised by its longer period */
 	CHECK_STR(got.r.attrs.items[1].name, "cpu-clock/witness/");
 	fixture_done(&got);
 	buf_done(&want);
 }
 
-/* Large appends reach the file at once, before data.size says so. */
+/* Large appends reach the file immediately, before data.size includes them. */
 static void records_after_the_last_flush_are_read(void)
 {
 	struct perf_data_writer *w = open_writer();
@@ -359,7 +361,7 @@ static void records_after_the_last_flush_are_read(void)
 	struct buf many = {0};
 	uint64_t start;
 
-	for (int i = 0; i < 100; i++) /* past the first block, which is written by flushes alone */
+	for (int i = 0; i < 100; i++) /* more than the first block, which only a flush writes */
 		append(w, &sample);
 	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
 	start = perf_data_writer_bytes(w);
@@ -375,7 +377,7 @@ static void records_after_the_last_flush_are_read(void)
 	buf_done(&many);
 }
 
-/* data.size is in bytes 48..55 of the header; perf trusts it. */
+/* data.size is in bytes 48..55 of the header, and perf relies on it. */
 static void flush_tells_perf_the_size(void)
 {
 	struct perf_data_writer *w = open_writer();
@@ -449,7 +451,7 @@ static struct perf_data_writer *open_aside(void)
 	return w;
 }
 
-/* What stands in the directory: the file, the older one, one under way. */
+/* Checks which files are in the directory: the file, the older one, a temporary one. */
 static void look(bool file, bool old, bool part)
 {
 	char *name = replace_file_part_name(path, getpid());
@@ -475,16 +477,16 @@ static void a_file_aside_has_its_name_when_it_is_whole(void)
 	look(false, false, true);
 	CHECK_EQ(perf_data_writer_close(w, &r, &err), 0);
 	look(true, false, false);
-	/* One that is given up touches nothing; one that cannot be closed, nor. */
+	/* A discarded file changes nothing; neither does one that cannot be closed. */
 	w = open_aside();
 	perf_data_writer_discard(w);
 	look(true, false, false);
 	w = open_aside();
-	CHECK_EQ(mkdir(old_path, 0700), 0); /* the older one has nowhere to go */
+	CHECK_EQ(mkdir(old_path, 0700), 0); /* the older file cannot be renamed */
 	CHECK(perf_data_writer_close(w, &r, &err) < 0);
 	CHECK_EQ(rmdir(old_path), 0);
 	look(true, false, false);
-	/* What was flushed is worth a name. */
+	/* The flushed records get the final name. */
 	w = open_aside();
 	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
 	perf_data_writer_abandon(w);
@@ -517,7 +519,7 @@ static void what_is_no_file_is_left_alone(void)
 	refuse("directory");
 	CHECK_EQ(rmdir(path), 0);
 	CHECK_EQ(mkfifo(path, 0600), 0);
-	refuse("no regular file");
+	refuse("not a regular file");
 	unlink(path);
 }
 
@@ -536,7 +538,7 @@ static void a_recording_under_way_is_not_moved(void)
 	CHECK(access(old_path, F_OK) != 0);
 	CHECK_EQ(perf_data_writer_flush(w, &err), 0);
 	perf_data_writer_abandon(w);
-	w = open_writer(); /* its writer is gone */
+	w = open_writer(); /* its writer has exited */
 	CHECK_EQ(stat(old_path, &st), 0);
 	CHECK_EQ(st.st_ino, before.st_ino);
 	perf_data_writer_discard(w);

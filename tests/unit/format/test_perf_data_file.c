@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files as others keep them: packed by gzip, in directories of several files, of old versions. */
+/*
+ * Other forms of files: gzip files, directories of several files, old versions.
+ */
 #include "base/file/gunzip.h"
 #include "perf_data_fixture.h"
 
@@ -40,7 +42,7 @@ static void make_file(struct buf *file)
 
 	put_sample(&records, 1000, 0);
 	put_sample(&records, 4000, 0);
-	/* Rounds of this file that have ended. */
+	/* Finished rounds of this file. */
 	fixture_record(&records, PERF_USER_FINISHED_ROUND, 0, NULL, 0);
 	fixture_record(&records, PERF_USER_FINISHED_ROUND, 0, NULL, 0);
 	fixture_file(file, &attr, 1, &records);
@@ -72,7 +74,7 @@ static void a_packed_file_is_unpacked(void)
 	CHECK_EQ(got.rc, 0);
 	CHECK_EQ(got.r.samples, 2);
 	fixture_done(&got);
-	/* Cut short: the sentence names the byte. */
+	/* Truncated: the error names the byte. */
 	packed.size -= 12;
 	put_file("packed.gz", &packed);
 	fixture_read_file(&got, path_in("packed.gz"));
@@ -99,7 +101,7 @@ static void unpacking_has_limits(void)
 	limits.bytes_max = 1 << 20;
 	CHECK_EQ(gunzip("zeros.gz", packed.data, packed.size, &limits, &out, &err), 0);
 	CHECK_EQ(out.size, 1 << 20);
-	/* Streams one after the other, as gzip's own files may hold. */
+	/* Several streams one after the other, which a gzip file may contain. */
 	buf_clear(&out);
 	limits.bytes_max = 1 << 22;
 	buf_add(&twice, packed.data, packed.size);
@@ -111,7 +113,7 @@ static void unpacking_has_limits(void)
 	buf_done(&out);
 }
 
-/* perf record --threads: records of other threads stand in files without a header. */
+/* perf record --threads: the records of other threads are in files without a header. */
 static void a_directory_is_read_as_one_file(void)
 {
 	struct buf file = {0}, first = {0}, second = {0}, none = {0};
@@ -168,7 +170,7 @@ static void the_first_format_names_the_way_out(void)
 	buf_done(&file);
 }
 
-/* perf writes a CPUDESC without bytes where /proc/cpuinfo has no model name. */
+/* perf writes an empty CPUDESC if /proc/cpuinfo has no model name. */
 static void an_empty_feature_is_no_damage(void)
 {
 	struct perf_data_header *h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Damaged and hostile files: what is whole is delivered, the rest is told
- * with its place, and nothing crashes (run this with sanitizers).
+ * Damaged and hostile files: whole records are delivered, and damage is reported with its place
+ * (run this with sanitizers).
  */
 #include "perf_data_fixture.h"
 
@@ -52,7 +52,7 @@ static void any_length_is_read_without_harm(void)
 		}
 		fixture_done(&got);
 	}
-	CHECK_EQ(last, 18); /* all but the record that was cut */
+	CHECK_EQ(last, 18); /* all except the truncated record */
 	CHECK(read > 100);
 	fixture_done(&whole);
 	buf_done(&file);
@@ -92,7 +92,7 @@ static void check_refused(const void *bytes, size_t size, const char *words)
 	CHECK_EQ(got.begun + got.ended, 0);
 	if (!strstr(got.err.text, words) || !strstr(got.err.text, "test.data")) {
 		printf("# \"%s\" lacks \"%s\"\n", got.err.text, words);
-		CHECK(!"the sentence says what is wrong");
+		CHECK(!"the sentence does not describe the error");
 	}
 	fixture_done(&got);
 }
@@ -103,11 +103,11 @@ static void what_cannot_be_read_is_refused_with_the_reason(void)
 	struct perf_data_header *h;
 
 	check_refused("", 0, "empty");
-	check_refused("#!/bin/sh\nexit 0\n", 17, "no perf.data");
+	check_refused("#!/bin/sh\nexit 0\n", 17, "not a perf.data");
 	check_refused("2ELIFREP\0\0\0\0\0\0\0\150", 16, "byte order");
 	check_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "first format");
 	check_refused("PERFILE2\150\0\0\0\0\0\0\0", 16, "within its header");
-	check_refused("PERFILE2\20\0\0\0\0\0\0\0", 16, "names no event");
+	check_refused("PERFILE2\20\0\0\0\0\0\0\0", 16, "contains no event");
 	make_file(&file);
 	h = (struct perf_data_header *)(void *)file.data;
 	h->attrs.offset = UINT64_MAX - 8;
@@ -164,13 +164,13 @@ static void fields_past_the_end_are_not_read(void)
 	fixture_read_records(&got, &attr, &records);
 	CHECK_EQ(got.r.samples, 1);
 	CHECK_EQ(got.r.unknown_records, 3);
-	CHECK(fixture_warned(&got, "does not hold what it should"));
-	CHECK_EQ(got.r.warnings.count, 2); /* the first alone is named, and the missing end */
+	CHECK(fixture_warned(&got, "has invalid contents"));
+	CHECK_EQ(got.r.warnings.count, 2); /* only the first record, and the missing end */
 	buf_done(&records);
 	fixture_done(&got);
 }
 
-/* Few bytes that claim very many ids, each section over the whole file. */
+/* Few bytes that declare very many ids: each section covers the whole file. */
 static void sections_may_overlap_but_not_multiply(void)
 {
 	struct perf_event_attr attrs[64];
@@ -250,8 +250,8 @@ static void files_that_are_none(void)
 	CHECK(got.rc < 0);
 	CHECK(strstr(got.err.text, "--threads"));
 	fixture_done(&got);
-	fixture_read_file(&got, "/dev/zero"); /* must not be read to its end */
-	CHECK(strstr(got.err.text, "no perf.data"));
+	fixture_read_file(&got, "/dev/zero"); /* must not be read completely */
+	CHECK(strstr(got.err.text, "not a perf.data"));
 	fixture_done(&got);
 }
 

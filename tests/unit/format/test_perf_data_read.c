@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of other recorders: their layouts, kinds of record and ways to pack them. */
+/*
+ * Files of other recorders: their layouts, record types and compression.
+ */
 #include "perf_data_fixture.h"
 
 #include <zstd.h>
@@ -78,7 +80,7 @@ static void records_of_the_kernel_alone(void)
 	struct fixture_read got;
 	const char *text;
 
-	fixture_u32(&body, 7, 8); /* MMAP, whose name has no end */
+	fixture_u32(&body, 7, 8); /* MMAP, whose name is not terminated */
 	fixture_u64(&body, 0x1000);
 	fixture_u64(&body, 0x2000);
 	fixture_u64(&body, 0x3000);
@@ -93,8 +95,8 @@ static void records_of_the_kernel_alone(void)
 	fixture_record(&records, PERF_RECORD_THROTTLE, 0, body.data, body.size);
 	fixture_record(&records, PERF_RECORD_UNTHROTTLE, 0, body.data, body.size);
 	fixture_record(&records, PERF_RECORD_KSYMBOL, 0, body.data, body.size);
-	fixture_record(&records, 60, 0, body.data, body.size);  /* of a kernel to come */
-	fixture_record(&records, 200, 0, body.data, body.size); /* of a perf to come */
+	fixture_record(&records, 60, 0, body.data, body.size);  /* of a later kernel */
+	fixture_record(&records, 200, 0, body.data, body.size); /* of a later perf */
 	fixture_read_records(&got, &attr, &records);
 	text = buf_text(&got.text);
 	CHECK(strstr(text, "1 7/8 cpu=2 mode=2 mmap 1000+2000@3000 0:0 0 0 prot=0 flags=0 id= x "
@@ -127,7 +129,7 @@ static void put_map(struct buf *records, const uint8_t place[24])
 	buf_done(&body);
 }
 
-/* The kernel sets the bit for all who listen, when one of them asked for build-ids. */
+/* If one listener requested build-ids, the kernel sets the bit for all listeners. */
 static void build_ids_that_are_none(void)
 {
 	static const uint8_t places[][24] = {
@@ -162,7 +164,7 @@ static void build_ids_that_are_none(void)
 	fixture_done(&got);
 }
 
-/* READ of each format stands before the chain, and its size depends on the format. */
+/* READ of each format precedes the chain, and its size depends on the format. */
 static void samples_with_counter_values(void)
 {
 	for (uint64_t format = 0; format < 32; format++) {
@@ -209,7 +211,7 @@ static void what_stands_after_the_chain_is_skipped(void)
 	fixture_u64(&body, 0x99);
 	fixture_u32(&body, 12, UINT32_MAX); /* raw: 12 bytes after its size */
 	fixture_u64(&body, UINT64_MAX);
-	fixture_u64(&body, 16); /* stack: room, bytes, how many of them hold something */
+	fixture_u64(&body, 16); /* stack: size, bytes, used size */
 	for (int i = 0; i < 3; i++)
 		fixture_u64(&body, UINT64_MAX);
 	for (int i = 0; i < 14; i++)
@@ -242,7 +244,7 @@ static void counters_of_ended_tasks(void)
 	fixture_done(&got);
 }
 
-/* Each event has fields of its own; the identifier in front says whose record it is. */
+/* Each event has its own fields; the identifier at the beginning selects the event of a record. */
 static void events_of_different_layout(void)
 {
 	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
@@ -262,7 +264,7 @@ static void events_of_different_layout(void)
 	fixture_u64(&body, 30);
 	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
 	buf_clear(&body);
-	fixture_u64(&body, 99); /* of no event */
+	fixture_u64(&body, 99); /* of an unknown event */
 	fixture_u64(&body, 0x77);
 	fixture_u64(&body, 50);
 	fixture_record(&records, PERF_RECORD_SAMPLE, 2, body.data, body.size);
@@ -282,7 +284,7 @@ static void events_of_different_layout(void)
 	fixture_done(&got);
 }
 
-/* A sample and the COMM record behind it, of an event with or without CPU; the id is a field. */
+/* A sample and the next COMM record, of an event with or without CPU; the id is a field. */
 static void put_with_id(struct buf *records, uint64_t id, uint64_t time_ns, bool cpu)
 {
 	struct buf body = {0};
@@ -307,7 +309,7 @@ static void put_with_id(struct buf *records, uint64_t id, uint64_t time_ns, bool
 	buf_done(&body);
 }
 
-/* Ids come with the attrs and from EVENT_DESC: one that is known stays, those behind it are new. */
+/* Ids come with the attrs and from EVENT_DESC: known ids are unchanged, new ones are added. */
 static void ids_that_come_twice_hide_no_others(void)
 {
 	static const uint64_t first[] = {1}, second[] = {1, 2, 2, 3};
@@ -335,7 +337,7 @@ static void ids_that_come_twice_hide_no_others(void)
 	buf_done(&record);
 }
 
-/* Records without an id are of the one event that has none. */
+/* Records without an id belong to the only event without one. */
 static void events_with_and_without_an_id(void)
 {
 	struct perf_event_attr attrs[2] = {fixture_clock(), fixture_clock()};
@@ -365,7 +367,10 @@ static void events_with_and_without_an_id(void)
 	fixture_done(&got);
 }
 
-/* Without identifiers in front the id stands at the same place in samples, not in other records. */
+/*
+ * Without identifiers at the beginning, the id has the same place in samples, but not in other
+ * records.
+ */
 static void events_that_differ_in_the_cpu_field(void)
 {
 	for (int first = 0; first < 2; first++) {
@@ -440,7 +445,7 @@ static void pipes_are_read(void)
 	struct buf file = {0}, body = {0};
 	struct fixture_read got;
 
-	attr.size = PERF_ATTR_SIZE_VER1; /* shorter than ours */
+	attr.size = PERF_ATTR_SIZE_VER1; /* shorter than the present size */
 	buf_add(&file, PERF_DATA_MAGIC, 8);
 	fixture_u64(&file, PERF_DATA_PIPE_HEADER_SIZE);
 	buf_add(&body, &attr, attr.size);
@@ -472,7 +477,7 @@ static void payloads_after_records_are_skipped(void)
 	for (int i = 0; i < 4; i++)
 		fixture_u64(&body, 0);
 	fixture_record(&records, PERF_USER_AUXTRACE, 0, body.data, body.size);
-	buf_pad(&records, '\0', 24); /* would end the reading if it were a record */
+	buf_pad(&records, '\0', 24); /* invalid as a record, which would end the reading */
 	put_sample(&records, 10, 1);
 	fixture_read_records(&got, &attr, &records);
 	CHECK_EQ(got.r.samples, 1);
@@ -482,7 +487,7 @@ static void payloads_after_records_are_skipped(void)
 	fixture_done(&got);
 }
 
-/* Packs all of `plain` as one stream, cut anywhere into records of `piece` bytes. */
+/* Packs all of `plain` as one stream, divided into records of `piece` bytes. */
 static void pack(struct buf *out, const struct buf *plain, size_t piece, bool rounds)
 {
 	size_t room = ZSTD_compressBound(plain->size);
@@ -524,7 +529,7 @@ static void packed_records_read_as_plain_ones(void)
 	fixture_done(&want);
 }
 
-/* What is unpacked must stay until its turn comes, rounds later. */
+/* Unpacked records must be kept until they are delivered, which may be rounds later. */
 static void packed_rounds_read_as_plain_ones(void)
 {
 	struct perf_event_attr attr = fixture_clock();
@@ -546,7 +551,7 @@ static void packed_rounds_read_as_plain_ones(void)
 	fixture_done(&want);
 }
 
-/* Old recordings: no trailer, so that a fork's own time is all there is. */
+/* Old recordings have no trailer, so only the fork record's own time is known. */
 static void records_without_trailer(void)
 {
 	struct event e = {.kind = EVENT_FORK, .pid = 2, .tid = 2, .time_ns = 6, .fork = {1, 1, 0}};
@@ -562,7 +567,7 @@ static void records_without_trailer(void)
 	fixture_done(&got);
 }
 
-/* What perf -z writes without padding leaves later records at odd places. */
+/* perf -z writes without padding, so later records have odd addresses. */
 static void records_at_odd_places(void)
 {
 	struct perf_event_attr attr = fixture_clock();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pprof's form, read: what was written comes back, others' files mean what they say, bad ones
-   are refused with file and byte. */
+/*
+ * Reading pprof's format: a written profile is read back unchanged, files of other producers are
+ * interpreted correctly, and invalid ones are refused with file and byte.
+ */
 #include "check.h"
 #include "symbolized_fixture.h"
 #include "view_fixture.h"
@@ -15,7 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* All of a model as text, a line a row, sorted: equal texts are equal models. */
+/* All of a model as text, one line for each row, sorted: equal texts are equal models. */
 
 static void dump_place(const struct symbolized_profile *n, uint32_t id, struct buf *out)
 {
@@ -185,7 +187,7 @@ static void samples_come_back(void)
 	fixture_done(&f);
 }
 
-/* Files by hand. */
+/* Files with given bytes. */
 
 static void number(struct buf *b, uint64_t v)
 {
@@ -207,7 +209,7 @@ static void bytes(struct buf *b, unsigned key, const void *from, size_t size)
 	buf_add(b, from, size);
 }
 
-/* A message of numbers: pairs of field and value, 0 ends. */
+/* A message of numbers: pairs of field and value; 0 ends it. */
 static void message(struct buf *b, unsigned key, const uint64_t *pairs)
 {
 	struct buf inner = {0};
@@ -233,7 +235,7 @@ static int read_buf(struct symbolized_profile *n, const struct buf *b, struct bu
 	return pprof_read_memory(n, "f.pb", buf_text(b), b->size, left, err);
 }
 
-/* As Go's runtime writes: values of samples and cpu, no default, no process; ids from 1. */
+/* As Go's runtime writes: values for samples and cpu, no default, no process; ids from 1. */
 static void a_profile_of_go_is_understood(void)
 {
 	struct buf b = {0}, got = {0}, left = {0}, location = {0};
@@ -243,7 +245,7 @@ static void a_profile_of_go_is_understood(void)
 	MESSAGE(&b, 1, 1, 1, 2, 2);
 	MESSAGE(&b, 1, 1, 3, 2, 4);
 	MESSAGE(&b, 2, 1, 1, 1, 2, 2, 3, 2, 30000000);
-	MESSAGE(&b, 2, 1, 1, 1, 2, 2, 1, 2, 10000000); /* the same again: added up */
+	MESSAGE(&b, 2, 1, 1, 1, 2, 2, 1, 2, 10000000); /* the same again: summed */
 	MESSAGE(&b, 3, 1, 1, 2, 0x400000, 3, 0x500000, 4, 0x1000, 5, 5, 7, 1);
 	field(&location, 1, 1);
 	field(&location, 2, 1);
@@ -274,7 +276,9 @@ static void a_profile_of_go_is_understood(void)
 	buf_done(&left);
 }
 
-/* Packed and single numbers, inlined functions, another's labels, a thread's, no mapping. */
+/*
+ * Packed and single numbers, inlined functions, labels of other producers, of a thread, no mapping.
+ */
 static void other_producers_are_understood(void)
 {
 	struct buf b = {0}, sample = {0}, got = {0}, left = {0}, location = {0};
@@ -296,7 +300,7 @@ static void other_producers_are_understood(void)
 	MESSAGE(&location, 4, 1, 3, 2, 6);
 	bytes(&b, 4, location.data, location.size);
 	MESSAGE(&b, 5, 1, 77, 2, 4);
-	MESSAGE(&b, 5, 1, 3, 3, 3); /* a system's name alone */
+	MESSAGE(&b, 5, 1, 3, 3, 3); /* only a system name */
 	field(&b, 13, 12);
 	field(&b, 14, 13);
 	field(&b, 15, 1);
@@ -307,7 +311,7 @@ static void other_producers_are_understood(void)
 	CHECK_STR(buf_text(&got), "wall/ms* period 0  time 0 0\n# red\nnginx 0 w1 4711;outer (:0 "
 	                          "@6);inl\\nined (:0 @5)+0 150\n");
 	CHECK_STR(buf_text(&left), "1 sample has labels besides process, thread, pid and "
-	                           "tid: these are left out\n");
+	                           "tid: these are omitted\n");
 	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&sample);
@@ -325,12 +329,12 @@ static void more_values_than_are_kept_are_told(void)
 	for (uint64_t i = 1; i <= 6; i++)
 		MESSAGE(&b, 1, 1, i);
 	MESSAGE(&b, 2, 2, 10, 2, 20, 2, 30, 2, 40, 2, 50, 2, 60);
-	field(&b, 14, 5); /* e is the main one */
+	field(&b, 14, 5); /* e is the main value */
 	CHECK(!read_buf(&n, &b, &left, NULL));
 	dump(&n, &got);
 	CHECK_STR(buf_text(&got), "a/ b/ c/ e/* period 0  time 0 0\n 0  0 10 20 30 50\n");
-	CHECK_STR(buf_text(&left), "of 6 values a sample the first 3 and the main one are "
-	                           "read: left out are d, f\n");
+	CHECK_STR(buf_text(&left), "of 6 values of each sample the first 3 and the main one "
+	                           "are read; omitted: d, f\n");
 	symbolized_profile_done(&n);
 	buf_done(&b);
 	buf_done(&got);
@@ -381,7 +385,7 @@ static void bad_files_are_refused_with_file_and_byte(void)
 	begin(&b);
 	MESSAGE(&b, 4, 1, 5);
 	MESSAGE(&b, 4, 1, 5);
-	refused(&b, "byte 15", "location 5 is there twice");
+	refused(&b, "byte 15", "location 5 is repeated");
 	begin(&b);
 	MESSAGE(&b, 5, 2, 1);
 	refused(&b, "byte 11", "a function has no id");
@@ -393,7 +397,7 @@ static void bad_files_are_refused_with_file_and_byte(void)
 	refused(&b, "byte 11", "of another kind");
 	buf_clear(&b);
 	STRINGS(&b, "", "x");
-	refused(&b, "byte 5 of 5", "no type of samples");
+	refused(&b, "byte 5 of 5", "without a type of samples");
 	buf_done(&b);
 }
 
@@ -438,7 +442,7 @@ static void what_unpacks_to_too_much_is_refused(void)
 	free(packed);
 }
 
-/* A thousand times a place with 40000 functions, in 160 kB. */
+/* A place with 40000 functions, used a thousand times, in 160 kB. */
 static void what_few_bytes_make_is_bounded(void)
 {
 	struct buf b = {0}, sample = {0}, location = {0};
@@ -463,7 +467,7 @@ static void what_few_bytes_make_is_bounded(void)
 	buf_done(&location);
 }
 
-/* 70,000 samples of one path with 500 functions: its frames count once, and 2^25 are allowed. */
+/* 70,000 samples of one path with 500 functions: its frames count once; the limit is 2^25. */
 static void samples_of_one_path_count_its_frames_once(void)
 {
 	enum { SAMPLES = 70000, FUNCTIONS = 500 };
@@ -527,7 +531,7 @@ static void profiles_are_told_from_other_files(void)
 	buf_done(&b);
 }
 
-/* The refusal of a file with these bytes; "" where they are no older form. */
+/* The error for a file with these bytes; "" if they are not an older format. */
 static const char *legacy(const void *bytes, size_t size)
 {
 	static struct error err;

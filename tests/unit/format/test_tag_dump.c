@@ -9,7 +9,7 @@
 
 static const struct ctf_writer_facts facts = {.clock = {1000000, INT64_MIN}};
 
-/* Imports bytes; all events that come out. 0 or what the import gave. */
+/* Imports bytes and reads all resulting events. Returns 0 or the result of the import. */
 static int import(const void *bytes, size_t size, const struct tag_dump_options *options,
                   struct tag_dump_result *result, struct all *all)
 {
@@ -110,7 +110,7 @@ static void bad_layouts_are_refused(void)
 	}
 }
 
-/* 24 bits of microseconds turn 300 times: only intervals count. */
+/* A 24-bit microsecond clock that wraps around 300 times: only intervals count. */
 static void a_clock_that_goes_round_often_goes_on(void)
 {
 	enum { COUNT = 200000 };
@@ -125,7 +125,7 @@ static void a_clock_that_goes_round_often_goes_on(void)
 
 		t += i ? random_below(50000) : 0;
 		if (i % 1000 == 999)
-			t = before + 0xffffff; /* as far as can be told */
+			t = before + 0xffffff; /* the longest interval that can be recognised */
 		turns += t >> 24 != before >> 24 && (t & 0xffffff) < (before & 0xffffff);
 		times[i] = t;
 		memcpy(bytes + 5 * i, &(uint16_t){(uint16_t)i}, 2);
@@ -185,14 +185,14 @@ static void what_is_wrong_is_named_by_byte_or_line(void)
 		struct tag_dump_options o;
 		const char *text, *where, *what;
 	} cases[] = {
-	        {{.layout = "csv"}, "1,2\n\n1,2,3\n", "line 3:", "as many columns"},
+	        {{.layout = "csv"}, "1,2\n\n1,2,3\n", "line 3:", "another number of columns"},
 	        {{.layout = "csv"}, "1\n", "line 1:", "not two columns"},
-	        {{.layout = "csv"}, "time,id\n1,2\n", "line 1:", "clock is no number"},
-	        {{.layout = "csv"}, "tag,clock\n1,2\nx,3\n", "line 3:", "tag is no number"},
-	        {{.layout = "csv"}, "1,2\n-1,3\n", "line 2:", "clock is no number"},
-	        {{.layout = "csv"}, "1,\n", "line 1:", "tag is no number"},
-	        {{.layout = "csv"}, "0x,1\n", "line 1:", "clock is no number"},
-	        {{.layout = "csv"}, "18446744073709551616,1\n", "line 1:", "clock is no number"},
+	        {{.layout = "csv"}, "time,id\n1,2\n", "line 1:", "clock is not a number"},
+	        {{.layout = "csv"}, "tag,clock\n1,2\nx,3\n", "line 3:", "tag is not a number"},
+	        {{.layout = "csv"}, "1,2\n-1,3\n", "line 2:", "clock is not a number"},
+	        {{.layout = "csv"}, "1,\n", "line 1:", "tag is not a number"},
+	        {{.layout = "csv"}, "0x,1\n", "line 1:", "clock is not a number"},
+	        {{.layout = "csv"}, "18446744073709551616,1\n", "line 1:", "clock is not a number"},
 	        {{.layout = "csv"}, "9,2\n8,2\n", "line 2:", "goes back from 9 to 8"},
 	        {{.layout = "csv"}, "1,16777216\n", "line 1:", "below 2^24"},
 	        {{.layout = "csv", .clock_bits = 8}, "1,2\n256,2\n", "line 2:", "more than 8 bits"},
@@ -235,7 +235,7 @@ static void nothing_is_an_empty_trace(void)
 	check_import("clock,tag\n", 10, &o, NULL, 0);
 }
 
-/* Tag 0 at time 0 would be no event: it and all that follow come a tick later. */
+/* Tag 0 at time 0 is not a valid word: it and all later events are moved by one tick. */
 static void an_event_of_zeros_is_an_event(void)
 {
 	static const struct seen_event want[] = {{1, 0}, {1, 0}, {6, 4}};
@@ -244,7 +244,7 @@ static void an_event_of_zeros_is_an_event(void)
 	check_import("0,0\n0,0\n5,4\n", 12, &o, want, 3);
 }
 
-/* Refused with these words; with the clock's width given it is taken. */
+/* The file is refused with these words; if the clock's width is given, it is accepted. */
 static void other_file(const void *bytes, size_t size, const char *words)
 {
 	struct tag_dump_options o = {0};
@@ -252,7 +252,7 @@ static void other_file(const void *bytes, size_t size, const char *words)
 	struct all all;
 
 	CHECK_EQ(import(bytes, size, &o, &result, &all), -EINVAL);
-	CHECK(strstr(all.err.text, "is no dump of records"));
+	CHECK(strstr(all.err.text, "is not a dump of records"));
 	CHECK(strstr(all.err.text, words));
 	if (!strstr(all.err.text, words))
 		printf("# %s\n", all.err.text);
@@ -283,7 +283,7 @@ static void other_files_are_no_dumps(void)
 	other_file(noise, 5 * 32, "in 32 records");
 }
 
-/* Few records, few bytes without a control character, rare turns, tags that come again. */
+/* Few records, few bytes without a control character, rare wrap-arounds, repeated tags. */
 static void records_that_may_be_a_dump_are_taken(void)
 {
 	struct tag_dump_options o = {0};
@@ -302,7 +302,7 @@ static void records_that_may_be_a_dump_are_taken(void)
 	CHECK_EQ(result.turns, 15);
 	all_done(&all);
 	for (size_t i = 0; i < 100; i++)
-		bytes[5 * i + 4] = (uint8_t)(i % 4); /* back in every fourth */
+		bytes[5 * i + 4] = (uint8_t)(i % 4); /* lower in every fourth record */
 	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), 0);
 	CHECK_EQ(result.turns, 24);
 	all_done(&all);
@@ -310,10 +310,10 @@ static void records_that_may_be_a_dump_are_taken(void)
 		bytes[5 * i + 4] = (uint8_t)(i % 3);
 		bytes[5 * i] = (uint8_t)(i % 49);
 	}
-	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), 0); /* 49 tags, again and again */
+	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), 0); /* 49 tags, repeated */
 	CHECK_EQ(result.turns, 33);
 	all_done(&all);
-	bytes[0] = 200; /* and a fiftieth */
+	bytes[0] = 200; /* a fiftieth tag */
 	CHECK_EQ(import(bytes, sizeof(bytes), &o, &result, &all), -EINVAL);
 	CHECK(strstr(all.err.text, "33 times in 100 records"));
 	all_done(&all);

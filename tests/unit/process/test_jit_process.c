@@ -343,7 +343,7 @@ static void a_map_under_a_root(void)
 	jit_code_free(c);
 	write_file(p.path, "nothing\n");
 	c = jit_finder_find(&p.finder, &p.request);
-	CHECK(strstr(c->trouble, "no function stands in it"));
+	CHECK(strstr(c->trouble, "it contains no function"));
 	jit_code_free(c);
 	place_done(&p);
 }
@@ -479,7 +479,7 @@ static void the_mapped_dump_and_no_other(void)
 	p.request.inode = st.st_ino + 1;
 	c = jit_finder_find(&p.finder, &p.request);
 	CHECK_EQ(c->entries.count, 0);
-	CHECK(strstr(c->trouble, "another file than the process mapped"));
+	CHECK(strstr(c->trouble, "not the file that the process mapped"));
 	jit_code_free(c);
 	p.request.inode = 0;
 	p.r.clockid = -1; /* perf's own clock: no times then, and a word about it */

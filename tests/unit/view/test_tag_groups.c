@@ -103,10 +103,11 @@ static void bad_rules_name_their_line(void)
 	static const struct {
 		const char *text, *error;
 	} bad[] = {
-	        {"net: a\nno colon\n", "rules, line 2: no ':' behind a group's name; a line is"},
-	        {"net: a\n\n# c\n: a b", "rules, line 4: no group's name before the ':'"},
-	        {"net: # nothing", "rules, line 1: no pattern behind the ':'"},
-	        {"(other): a", "rules, line 1: groups that begin with '(' are the report's own"},
+	        {"net: a\nno colon\n", "rules, line 2: no ':' after a group's name; a line is"},
+	        {"net: a\n\n# c\n: a b", "rules, line 4: no group name before the ':'"},
+	        {"net: # nothing", "rules, line 1: no pattern after the ':'"},
+	        {"(other): a",
+	         "rules, line 1: groups that begin with '(' are reserved for the report"},
 	        {"net: a\x01", "rules, line 1: control characters"},
 	};
 
