@@ -18,20 +18,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTES_MAX 100 /* of ours, of snapshots and rules; more are counted */
+#define NOTES_MAX 100 /* maximum number of notes; further ones are counted */
 
 struct background {
 	const struct background_options *o;
-	struct session *session; /* NULL: not yet, or not any more */
+	struct session *session; /* NULL: before the start and after the end */
 	struct control *control;
-	struct session_account account; /* as it was known last */
+	struct session_account account; /* the last known state */
 	struct snapshot_names names;
-	VEC(char *) notes; /* of ours; the account has the session's own, too */
+	VEC(char *) notes; /* of this file; the account also has those of the session */
 	uint64_t begun_ns, more_notes;
-	uint64_t deleted; /* snapshots, for newer ones */
+	uint64_t deleted; /* number of deleted snapshots */
 	char *deleted_last;
-	struct error failed;            /* on the way, not by the session's own doing */
-	const struct trigger_rule *due; /* a process made it hold */
+	struct error failed;            /* an error outside of the session */
+	const struct trigger_rule *due; /* the rule that a process event made true */
 	bool stop_asked;
 };
 
@@ -82,7 +82,7 @@ static void look_at_ring(struct background *b)
 	struct flight_recorder_state state;
 
 	flight_recorder_state(b->o->session->sink, &state);
-	/* Records of who was there already are older than the first sample. */
+	/* Records of earlier processes are older than the first sample. */
 	b->account.held_ns = state.last_ns - state.first_ns;
 	if (b->account.held_ns > b->account.elapsed_ns)
 		b->account.held_ns = b->account.elapsed_ns;
@@ -120,7 +120,7 @@ static bool has_note(const struct session_account *a, const char *text)
 	return false;
 }
 
-/* One note of all, however many there are. */
+/* One note for all deleted snapshots. */
 static char *deleted_note(const struct background *b)
 {
 	if (b->deleted == 1)
@@ -132,7 +132,7 @@ static char *deleted_note(const struct background *b)
 	                 b->deleted, b->deleted_last, b->names.most);
 }
 
-/* What the session could not have, as far as it is known, and what we saw. */
+/* Collects the notes: those of the session, and those of this file. */
 static void tell_notes(struct background *b, char *const *texts, size_t count)
 {
 	struct session_account *a = &b->account;
@@ -149,13 +149,14 @@ static void tell_notes(struct background *b, char *const *texts, size_t count)
 		vec_push(&a->notes, deleted_note(b));
 	if (b->more_notes)
 		vec_push(&a->notes,
-		         xasprintf("%" PRIu64 " earlier notes were not kept.", b->more_notes));
-	/* A store ends with the window. */
+		         xasprintf("%" PRIu64 " earlier notes were discarded.", b->more_notes));
+	/* A session with a store ends at its next window. */
 	if (b->session && b->o->kind == SESSION_FILE && session_output_is_gone(b->session))
 		vec_push(&a->notes,
-		         xasprintf("%s was moved, deleted or replaced: nobody finds there what is "
-		                   "recorded; 'assay snapshot -o FILE' keeps it",
-		                   a->output));
+		         xasprintf(
+		                 "%s was moved, deleted or replaced: the recording is no longer at "
+		                 "that path; 'assay snapshot -o FILE' saves it",
+		                 a->output));
 }
 
 static void look_at_session(struct background *b)
@@ -174,7 +175,7 @@ static void look_at_session(struct background *b)
 	session_status_done(&status);
 }
 
-/* The newest are kept: what goes wrong now counts more than what went well a week ago. */
+/* Adds a note; the oldest notes are discarded, since new problems are more important. */
 static void note(struct background *b, char *text)
 {
 	if (b->notes.count == NOTES_MAX) {
@@ -187,7 +188,7 @@ static void note(struct background *b, char *text)
 	vec_push(&b->notes, text);
 }
 
-/* Another one with the same texts: it is given away. */
+/* A deep copy, which the receiver owns. */
 static void account_copy(struct session_account *to, const struct session_account *from)
 {
 	*to = *from;
@@ -212,7 +213,7 @@ static void account_copy(struct session_account *to, const struct session_accoun
 
 /* ---- snapshots ----------------------------------------------------------- */
 
-/* Between two snapshots: a flight recorder writes one when it ends, for whatever reason. */
+/* Between two snapshots: announces the snapshot that a flight recorder writes at its end. */
 static void rest(const struct background *b)
 {
 	session_claim_writing(b->o->claim, b->o->kind == SESSION_RING ? b->account.output : NULL);
@@ -258,7 +259,7 @@ static int take_snapshot(struct background *b, const char *path, struct error *e
 	return 0;
 }
 
-/* Nobody is there to be told: a note says how it went. */
+/* No client waits for the result, so a note reports it. */
 static void snapshot_unasked(struct background *b, const char *why)
 {
 	struct error err = {0};
@@ -287,7 +288,7 @@ static void hook_begun(void *ctx, struct session *s)
 	if (session_claim_tell(b->o->claim, &b->account, &err))
 		note(b, xstrdup(err.text));
 	rest(b);
-	/* Whoever wanted it is gone: nobody would know of it. */
+	/* The starting process is gone, so no process would know the session. */
 	if (b->o->begun && b->o->begun(b->o->ctx, &b->account))
 		session_stop(s);
 }
@@ -316,7 +317,7 @@ static void hook_look(void *ctx, struct session *s)
 	                           clock_ns(CLOCK_REALTIME)));
 }
 
-/* The rings are being read: the snapshot, which reads them too, waits for the next look. */
+/* The rings are being read. A snapshot reads them too, so it waits for the next check. */
 static void hook_task(void *ctx, struct session *s, const struct event *e)
 {
 	struct background *b = ctx;
@@ -353,7 +354,7 @@ static enum control_answer hear(void *ctx, const struct control_request *request
 	struct error err = {0};
 	int rc = 0;
 
-	/* At its end, or before its beginning: the last account answers all. */
+	/* Before the start and after the end, requests are answered with the last account. */
 	if (!b->session)
 		return CONTROL_AT_END;
 	if (request->verb == CONTROL_STOP) {
@@ -424,16 +425,19 @@ static void end_account(struct background *b, int status, const struct session_r
 	a->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - b->begun_ns;
 	if (status) {
 		a->error = xstrdup(err->text);
-		/* What a flight recorder held is in its file only if that was written since. */
+		/*
+		 * The contents of a flight recorder are in its file only if the file was written
+		 * since the start.
+		 */
 		if (stat(a->output, &file) ||
 		    (a->kind == SESSION_RING &&
-		     (err->code == EBUSY || err->code == EEXIST || /* another one's */
+		     (err->code == EBUSY || err->code == EEXIST || /* a file of another process */
 		      (uint64_t)file.st_mtime < a->started_wall_ns / 1000000000)))
 			a->bytes = 0;
 	} else {
 		a->elapsed_ns = result->elapsed_ns;
 		a->bytes = result->bytes;
-		/* Once it is closed its log is no part of it any more. */
+		/* After closing, the size does not include the WAL. */
 		if (a->kind == SESSION_STORE && !stat(a->output, &file))
 			a->bytes = (uint64_t)file.st_size;
 		a->lost_records = result->lost_records;
@@ -443,12 +447,12 @@ static void end_account(struct background *b, int status, const struct session_r
 }
 
 /*
- * The last account is left before it is told: whoever was told takes it away, and what nobody
- * heard is there for the next command. The name is free before connections end.
+ * The last account is written to a file before the reply is sent. A client that receives the reply
+ * deletes the file; otherwise the next command reads it. The name is free before connections end.
  */
 static void tell_end(struct background *b)
 {
-	struct control_reply last = {.account = b->account}; /* lent */
+	struct control_reply last = {.account = b->account}; /* borrowed */
 	bool quiet = b->o->watched && b->account.end != SESSION_END_ERROR;
 	bool awaited = control_is_awaited(b->control), left = true;
 	struct error err = {0};
@@ -456,7 +460,10 @@ static void tell_end(struct background *b)
 	if (!quiet || awaited)
 		left = !session_claim_leave(b->o->claim, &b->account, &err);
 	control_end(b->control, &last);
-	/* Rather taken for killed than never heard of again. */
+	/*
+	 * Without a written account and without a client, the session is reported as killed rather
+	 * than forgotten.
+	 */
 	if (!left && !awaited)
 		session_claim_pass(b->o->claim);
 	else

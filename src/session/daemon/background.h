@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * background: a session that is controlled over its socket: session_record(), with somebody to
- * hear what is asked meanwhile, and its account kept where others find it.
+ * background: a session that is controlled over its socket: runs session_record() with the control
+ * socket attached, and leaves the final status where clients can read it.
  *
- * background_run() samples until it is asked to stop, a signal comes, the processes are gone or
- * something fails. When sampling has begun it tells so (`begun`), with the account as it is
- * then; if it never does, the error says why and nothing is left. At the end
- * whoever asked to stop gets the last account, and it is left in the session's place where
- * nobody did. The claim is released. 0, or -errno with the sentence that stands in the
+ * background_run() samples until a stop request, a signal, the exit of the processes, or an error.
+ * When sampling has started, it calls `begun` with the current account. If sampling never starts,
+ * the error has the reason, and no files remain. At the end, the client that requested the stop
+ * gets the last account; without such a client it is written to the session's registry. The claim
+ * is released. Returns 0, or -errno with the sentence that is also in the account. One thread.
+ * Uses: base, event, session.
  * account too. One thread. Uses: base, event, session.
  */
 #ifndef ASSAY_SESSION_DAEMON_BACKGROUND_H
@@ -18,19 +19,19 @@
 
 struct trigger;
 
-/* Not 0: it is not to go on. */
+/* Not 0: the session must stop. */
 typedef int background_begun_fn(void *ctx, const struct session_account *now);
 
 struct background_options {
-	struct session_options *session; /* its sink is set; hooks are for us to set */
+	struct session_options *session; /* its sink is set; background_run() sets the hooks */
 	struct session_claim *claim;
-	const char *what;        /* is sampled, for people */
-	const char *what_less;   /* where not the whole machine may be */
+	const char *what;        /* description of the sampled processes, for users */
+	const char *what_less;   /* as above, if the user may not sample the whole machine */
 	enum session_kind kind;  /* of the sink */
 	struct trigger *trigger; /* NULL: none */
-	unsigned snapshots_max;  /* that get names by themselves; 0: as snapshot_name.h has it */
-	bool watched;            /* somebody waits for our process: that it ended well is no news */
-	background_begun_fn *begun; /* NULL: nobody wants to know */
+	unsigned snapshots_max;  /* with automatic names; 0: the default of snapshot_name.h */
+	bool watched; /* a parent waits for this process: a normal end is not reported again */
+	background_begun_fn *begun; /* NULL: none */
 	void *ctx;
 };
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #define CLIENTS 16
-#define EVENTS 8 /* served at a time: the rings want to be read too */
+#define EVENTS 8 /* maximum number of events per call, since the rings must be read too */
 #define BACKLOG 16
-#define END_MS 3000 /* for those that are told the end */
+#define END_MS 3000 /* time limit for sending the last replies */
 #define LISTENER UINT64_MAX
 
 struct client {
@@ -86,7 +86,7 @@ int control_fd(const struct control *c)
 static void let_go(struct client *k)
 {
 	if (k->fd >= 0)
-		close(k->fd); /* which takes it off the epoll too */
+		close(k->fd); /* which also removes it from the epoll */
 	buf_done(&k->in);
 	buf_done(&k->out);
 	*k = (struct client){.fd = -1};
@@ -157,7 +157,7 @@ static void watch(struct control *c, struct client *k, uint32_t events)
 	epoll_ctl(c->poll, EPOLL_CTL_MOD, k->fd, &event);
 }
 
-/* What has room now; the rest when there is. */
+/* Sends as many bytes as the socket takes now; the rest later. */
 static void say(struct control *c, struct client *k)
 {
 	while (k->sent < k->out.size) {
@@ -237,7 +237,7 @@ static void listen_to(struct control *c, struct client *k)
 		let_go(k);
 }
 
-/* By what it is waiting for: its place may be another one's than the event was of. */
+/* Serves a client by its state, since the slot may have a new client since the event. */
 static void serve_client(struct control *c, struct client *k)
 {
 	if (k->fd < 0 || k->answering)
@@ -292,7 +292,10 @@ static bool anybody_listens(const struct control *c)
 	return false;
 }
 
-/* Not let_go() behind the last byte: the name is to be free when the connection ends. */
+/*
+ * The connection stays open after the last byte, since the name must be free before the client sees
+ * its end.
+ */
 static void say_end(struct client *k)
 {
 	while (k->sent < k->out.size) {
@@ -313,7 +316,7 @@ void control_end(struct control *c, const struct control_reply *last)
 
 	control_serve(c);
 	for (int i = 0; i < CLIENTS && serve(c, 0); i++)
-		; /* requests that have come since */
+		; /* requests that arrived since */
 	for (size_t i = 0; i < CLIENTS; i++)
 		if (c->clients[i].fd >= 0 && c->clients[i].waits)
 			control_reply_write(last, &c->clients[i].out);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control: the session's side of its socket: reads requests and answers them, and never waits
- * for a client.
+ * control: the server side of a session's control socket. It reads requests and answers them, and
+ * never waits for a client.
  *
- * control_open() listens. Whenever control_fd() is readable, control_serve() reads what
- * has come and calls `hear` for each complete request; nothing blocks. At most 16 clients are
- * connected at a time: a new one takes the place of the one that has been silent for longest.
- * A request for which `hear` returned CONTROL_LATER is passed to it again by the next
- * control_serve(), one with CONTROL_AT_END is answered by control_end(), at the session's end.
- * `hear` may call control_serve(), for other requests than its own.
- * Both sides check the user of the other: this user, or root. -errno with a sentence. One
- * thread. Uses: base, session.
+ * control_open() listens. When control_fd() is readable, control_serve() reads the data, and calls
+ * `hear` for complete requests; no call blocks. At most 16 clients are connected: a new client
+ * replaces the one with the longest silence. A client that waits for the end (`hear` returned
+ * false) is answered by control_end() at the session's end. Both sides check the user of the other
+ * side: this user, or root. -errno with an error. One thread. Uses: base, session.
  */
 #ifndef ASSAY_SESSION_DAEMON_CONTROL_H
 #define ASSAY_SESSION_DAEMON_CONTROL_H
@@ -30,9 +27,9 @@ int control_open(struct control **out, const struct session_registry *place, con
                  control_hear_fn *hear, void *ctx, struct error *err);
 int control_fd(const struct control *c);
 void control_serve(struct control *c);
-/* A client waits for its answer, or for the end. */
+/* True if a client waits for the end. */
 bool control_is_awaited(const struct control *c);
-/* Answers all clients that wait or have just come, for at most some seconds. */
+/* Answers all clients within a few seconds. They stay connected until control_close().*/
 void control_end(struct control *c, const struct control_reply *last);
 void control_close(struct control *c);
 

@@ -10,10 +10,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SEND_SECONDS 10 /* for a session whose queue is full */
-#define LOOK_MS 500     /* how it stands, while it is waited for */
+#define SEND_SECONDS 10 /* time limit for a session whose queue is full */
+#define LOOK_MS 500     /* interval of checks while waiting for an answer */
 
-/* Who is asked, and how it stands. */
+/* A session that got a request, and its state. */
 struct asked {
 	const char *name;
 	struct control_silence silence;
@@ -23,7 +23,7 @@ struct asked {
 static int no_answer(struct error *err, int code, struct asked *a)
 {
 	if (code == EPIPE)
-		code = ECONNRESET; /* before we had said a word */
+		code = ECONNRESET; /* before the request was sent */
 	if (code == ECONNREFUSED)
 		return error_set(err, code,
 		                 "the session '%s' is just starting or ending: try again", a->name);
@@ -35,7 +35,9 @@ static int no_answer(struct error *err, int code, struct asked *a)
 	                 strerror(code));
 }
 
-/* A socket in a directory of ours may still be somebody else's, who is asked nothing. */
+/*
+ * Checks the user of the server, since a socket in the user's directory may belong to another user.
+ */
 static int check_peer(struct asked *a, struct error *err)
 {
 	struct ucred peer;
@@ -46,7 +48,7 @@ static int check_peer(struct asked *a, struct error *err)
 	if (peer.uid != geteuid() && peer.uid)
 		return error_set(err, EPERM, "the session '%s' is another user's (uid %u)", a->name,
 		                 (unsigned)peer.uid);
-	/* By the number that it has where we are; it may live in a container. */
+	/* The pid as seen from this namespace; the session may run in a container. */
 	control_silence_begin(&a->silence, peer.pid, a->silence.verb);
 	return 0;
 }
@@ -89,7 +91,7 @@ static int ask(struct asked *a, const struct control_request *request, struct er
 	return rc;
 }
 
-/* More than that is none of a session's, and is not waited for. */
+/* Reads the answer. A longer one is not from a session. */
 static int hear(struct asked *a, struct buf *text, struct error *err)
 {
 	char piece[16384];
@@ -131,7 +133,7 @@ int control_client_ask(const struct session_registry *place, const char *name, p
 	if (!rc)
 		rc = hear(&a, &text, err);
 	if (!rc && (rc = control_reply_parse(reply, buf_text(&text), text.size, &why)))
-		rc = error_set(err, -rc, "what the session '%s' answered was not understood: %s",
+		rc = error_set(err, -rc, "the answer of the session '%s' was not understood: %s",
 		               name, why.text);
 	if (a.fd >= 0)
 		close(a.fd);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control_client: asks a session in the background something, and waits for its answer.
+ * control_client: sends a request to a session in the background, and waits for its answer.
  *
- * A reply with a code is no failure of the call. -ECONNREFUSED: nobody listens there: the
- * session begins just now, ends just now, or was killed. -ECONNRESET: it went away without an
- * answer. -ETIMEDOUT: there was none in time (control_silence.h). All with sentences. When the call
- * returns after a stop, the session's name is free. Nothing is held. One thread. Uses: base,
+ * A reply with an error code is not a failure of the call. -ECONNREFUSED: no process listens: the
+ * session is just starting or ending, or was killed. -ECONNRESET: it closed the connection without
+ * an answer. -ETIMEDOUT: there was no answer in time (control_silence.h). All set an error. When
+ * the call returns after a stop, the session's name is free. Stateless. One thread. Uses: base,
  * session.
  */
 #ifndef ASSAY_SESSION_DAEMON_CONTROL_CLIENT_H
@@ -15,8 +15,7 @@
 #include "session/daemon/session_registry.h"
 
 /*
- * `pid`: its process, as far as that is known, else 0. `reply` is the caller's to free, after
- * errors too.
+ * `pid`: its process if known, else 0. The caller frees `reply`, also after an error.
  */
 int control_client_ask(const struct session_registry *place, const char *name, pid_t pid,
                        const struct control_request *request, struct control_reply *reply,

@@ -107,7 +107,7 @@ static void put_text(struct buf *out, const char *key, const char *text)
 	buf_putc(out, '\n');
 }
 
-/* What is zero or none goes without saying. */
+/* Fields that are zero or empty are not written. */
 static void put_fields(struct buf *out, const struct message_field *fields, const void *base)
 {
 	void *from = (void *)(uintptr_t)base; /* only read */
@@ -170,7 +170,7 @@ bool control_message_complete(const char *text, size_t size)
 	       text[size - last - 1] == '\n';
 }
 
-/* A whole number, all of it; `*text` is moved behind it. */
+/* Parses a whole number; moves `*text` to its end. */
 static int get_number(const char **text, uint64_t *number)
 {
 	const char *at = *text;
@@ -229,7 +229,7 @@ static int get_field(const struct message_field *f, void *into, const char *valu
 	return rc || *value ? -EBADMSG : 0;
 }
 
-/* Six, with a blank between them; `*text` is moved behind them. */
+/* Parses six numbers separated by spaces; moves `*text` to their end. */
 static int get_numbers(const char **text, uint64_t numbers[6])
 {
 	for (size_t i = 0; i < 6; i++) {
@@ -286,7 +286,7 @@ struct message_reader {
 	const struct message_field *fields;
 	void *into;
 	struct session_account *account; /* NULL: there is none in it */
-	uint64_t seen;                   /* a bit a field */
+	uint64_t seen;                   /* one bit per field */
 };
 
 static int get_line(struct message_reader *r, const char *key, const char *value)
@@ -305,7 +305,7 @@ static int get_line(struct message_reader *r, const char *key, const char *value
 		return get_rule(r->account, value);
 	if (r->account && !strcmp(key, "note"))
 		return get_note(r->account, value);
-	return 0; /* of a later assay, that is to be understood without it */
+	return 0; /* a key of a later version, which may be ignored */
 }
 
 static int not_ours(struct error *err, const char *line)
@@ -318,7 +318,7 @@ static int not_ours(struct error *err, const char *line)
 	return error_set(err, EBADMSG, "it is no message of an assay session");
 }
 
-/* `text` is taken apart. */
+/* Parses all lines; `text` is modified. */
 static int get_lines(struct message_reader *r, char *text, struct error *err)
 {
 	for (size_t number = 1; *text; number++) {
@@ -371,7 +371,7 @@ int control_request_parse(struct control_request *r, const char *text, size_t si
 
 	*r = (struct control_request){0};
 	rc = parse(&reader, text, size, CONTROL_REQUEST_MAX, err);
-	/* A request for nothing is not taken for one of the first kind. */
+	/* A request without a verb is invalid; it does not mean the first verb. */
 	if (!rc && !(reader.seen & 1))
 		rc = error_set(err, EBADMSG, "it asks for nothing");
 	if (!rc && r->output && r->output[0] != '/')

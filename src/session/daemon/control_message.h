@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control_message: what is said between a session in the background and those who ask it
- * something, and what it keeps in files for them: text, a line "KEY VALUE" a fact.
+ * control_message: the messages between a session in the background and its clients, also used in
+ * its files: text with one line "KEY VALUE" per fact.
  *
- *	assay-session 1		the version: of another one nothing is understood
- *	KEY VALUE		keys that are not known are passed over, twice is an error
- *	end			complete
+ *	assay-session 1		the version; other versions are refused
+ *	KEY VALUE		unknown keys are skipped; a repeated key is an error
+ *	end			the message is complete
  *
- * In values a newline is "\n" and a backslash "\\". The other side is believed nothing: sizes
- * are bounded, each line is checked, numbers are whole and fit. A request, or a reply, is
- * filled in by its _parse() and the caller's to free with _done(), after an error too.
- * control_message_complete() tells whether all has come yet. 0 or -errno; -EPROTONOSUPPORT:
- * another version. Nothing is held. Any thread. Uses: base, event.
+ * In values a newline is "\n" and a backslash "\\". The other side is not trusted: sizes are
+ * limited, each line is checked, numbers are whole and in range. _parse() fills a request or a
+ * reply, which the caller frees with _done(), also after an error. control_message_complete()
+ * returns true when all data has arrived. 0 or -errno; -EPROTONOSUPPORT: another version.
+ * Stateless. Any thread. Uses: base, event.
  */
 #ifndef ASSAY_SESSION_DAEMON_CONTROL_MESSAGE_H
 #define ASSAY_SESSION_DAEMON_CONTROL_MESSAGE_H
@@ -28,7 +28,7 @@
 #define CONTROL_RULES_MAX 256
 #define CONTROL_NOTES_MAX 1024
 
-/* CONTROL_RELEASE: as CONTROL_STATUS, after all files that were recorded are closed. */
+/* CONTROL_RELEASE: as CONTROL_STATUS, after all recorded files were closed. */
 enum control_verb { CONTROL_STATUS, CONTROL_STOP, CONTROL_SNAPSHOT, CONTROL_RELEASE };
 
 struct control_request {

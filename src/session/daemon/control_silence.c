@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define STOPPED_NS (3 * SECOND_NS) /* somebody may just have typed 'fg' */
+#define STOPPED_NS (3 * SECOND_NS) /* it may continue soon, for example after 'fg' */
 #define STATUS_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS) /* a write to a slow disk */
 #define MOST_NS (600 * SECOND_NS)
 
-/* The letter behind the name, in which there may be anything; 0: there is no such process. */
+/* Reads the state letter after the name, which may contain any character; 0: no such process. */
 static char read_state(pid_t pid)
 {
 	char path[64], text[512], state = 0;
@@ -33,7 +33,7 @@ static char read_state(pid_t pid)
 	return state;
 }
 
-/* CPU time of its first thread, which is the one that answers. */
+/* CPU time of its first thread, which answers requests. */
 static uint64_t read_ran_ns(pid_t pid)
 {
 	uint64_t ran_ns = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control_silence: how long an answer of a session is waited for, and what is said when there is
- * none: what /proc tells of its process, and the way out.
+ * control_silence: limits the time to wait for an answer of a session, and creates the error if
+ * there is none: the state of its process from /proc, and the way out.
  *
- * control_silence_begin() when it was asked; control_silence_look() every now and then, which
- * tells when to wait no longer: after three seconds of a process that is stopped, which cannot
- * answer; after ten of any other one, where a status is wanted. The end and a snapshot take what
- * they take: for them it is after a minute without a trace of work, ten minutes at most.
+ * control_silence_begin() when the request was sent; control_silence_look() at intervals. It
+ * returns true when the wait is over: after three seconds of a stopped process, which cannot
+ * answer; for a status, after ten seconds of any other process. A stop and a snapshot may take
+ * long: the wait is over after a minute without a sign of work, and after ten minutes.
  * Plain data. One thread. Uses: base, session.
  */
 #ifndef ASSAY_SESSION_DAEMON_CONTROL_SILENCE_H
@@ -17,18 +17,18 @@
 #include <sys/types.h>
 
 struct control_silence {
-	pid_t pid; /* 0: not known, or not seen from here */
+	pid_t pid; /* 0: unknown, or not visible in this namespace */
 	enum control_verb verb;
-	char state;                /* as /proc/PID/stat has it; 0: not known */
-	uint64_t began_ns, ran_ns; /* monotonic; CPU time of its */
+	char state;                /* as in /proc/PID/stat; 0: unknown */
+	uint64_t began_ns, ran_ns; /* monotonic; its CPU time */
 	uint64_t worked_ns,
-	        stopped_ns; /* when it was seen to work last; stopped since, 0: is not */
+	        stopped_ns; /* time of its last work; time since it is stopped, 0: it is not */
 };
 
 void control_silence_begin(struct control_silence *s, pid_t pid, enum control_verb verb);
-/* True: it has been long enough. */
+/* True: the wait is over. */
 bool control_silence_look(struct control_silence *s);
-/* -ETIMEDOUT, with its sentence. `name`: the session's. */
+/* Sets the error and returns -ETIMEDOUT. `name`: of the session. */
 int control_silence_tell(const struct control_silence *s, const char *name, struct error *err);
 
 #endif

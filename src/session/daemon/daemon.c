@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define TEXT_MAX (4u << 20)
-#define KEPT_FROM 64 /* where kept descriptors are put aside while others are closed */
+#define KEPT_FROM                                                                                  \
+	64 /* kept descriptors are moved to this number and above while others are closed */
 
 int daemon_fork(struct daemon *d, struct error *err)
 {
@@ -56,13 +57,15 @@ static void close_from(int first)
 		closedir(dir);
 }
 
-/* To 3, 4, ... in their order, whatever numbers they have: first out of each other's way. */
+/*
+ * Moves the descriptors to 3, 4, ... in order; first to high numbers, so that none is overwritten.
+ */
 static int keep_alone(int **keep, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		int fd = fcntl(*keep[i], F_DUPFD_CLOEXEC, KEPT_FROM);
 
-		/* So it fails where the limit on open files is lower. */
+		/* EINVAL: the limit of open files is lower. */
 		if (fd < 0)
 			return errno == EINVAL ? -EMFILE : -errno;
 		*keep[i] = fd;
@@ -96,9 +99,9 @@ static void signals_as_at_login(void)
 	sigset_t none;
 
 	for (int n = 1; n < NSIG; n++)
-		signal(n, SIG_DFL); /* of those that cannot be changed it fails, rightly */
+		signal(n, SIG_DFL); /* fails for signals that cannot be changed, which is fine */
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* as main.c has it */
+	signal(SIGXFSZ, SIG_IGN); /* as in main.c */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -118,7 +121,7 @@ int daemon_settle(struct daemon *d, int **keep, size_t count, int log, struct er
 	rc = use_no_terminal(log);
 	if (!rc)
 		rc = keep_alone(all, count + 1);
-	/* Nobody is kept from unmounting what start was typed in. */
+	/* The working directory must not prevent a file system from being unmounted. */
 	if (!rc && chdir("/"))
 		rc = -errno;
 	setenv("PWD", "/", 1);
@@ -151,10 +154,10 @@ static int died(const struct daemon *d, struct error *err)
 	waitpid(d->pid, &status, 0);
 	if (WIFSIGNALED(status))
 		return error_set(err, ECHILD,
-		                 "the process that was to sample died before it began: %s",
+		                 "the recording process was killed before it started to sample: %s",
 		                 strsignal(WTERMSIG(status)));
 	return error_set(err, ECHILD,
-	                 "the process that was to sample ended before it began (status %d)",
+	                 "the recording process exited before it started to sample (status %d)",
 	                 WEXITSTATUS(status));
 }
 

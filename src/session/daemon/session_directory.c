@@ -13,7 +13,7 @@
 
 #define FOLDER "assay"
 
-/* In which the folder is; the caller's to free. `*said`: the user chose it. */
+/* The parent directory, which the caller frees. `*said`: the user chose it. */
 static char *above_choose(bool *said)
 {
 	const char *runtime = safe_directory_runtime();
@@ -24,7 +24,7 @@ static char *above_choose(bool *said)
 	return geteuid() ? xasprintf("/run/user/%u", (unsigned)geteuid()) : xstrdup("/run");
 }
 
-/* Not -ENOENT: that is an answer, and this is none. */
+/* Never returns -ENOENT, which means that there are no sessions. */
 static int above_missing(const char *path, bool said, int code, struct error *err)
 {
 	const int given = code == ENOENT ? ENXIO : code;
@@ -40,7 +40,7 @@ static int above_missing(const char *path, bool said, int code, struct error *er
 	                 path, strerror(code));
 }
 
-/* Nobody else may put another directory in place of ours. */
+/* Checks that no other user can replace the directory. */
 static int above_open(const char *path, bool said, struct error *err)
 {
 	struct error why = {0};
@@ -49,7 +49,7 @@ static int above_open(const char *path, bool said, struct error *err)
 
 	if (path[0] != '/')
 		return error_set(err, EINVAL,
-		                 "$XDG_RUNTIME_DIR, '%s', is no absolute path; set it to a "
+		                 "$XDG_RUNTIME_DIR, '%s', is not an absolute path; set it to a "
 		                 "directory of yours (mode 700), where sessions are found",
 		                 path);
 	fd = safe_directory_open(path, SAFE_DIRECTORY_OURS, NULL, &why);
@@ -97,10 +97,10 @@ static int folder_open(int above, const char *path, bool make, struct error *err
 		fd = openat(above, FOLDER, flags);
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
 		return error_set(err, ENOTDIR,
-		                 "%s is no directory, or a link to one; it is to be a directory "
+		                 "%s is not a directory, or is a link; it must be a directory "
 		                 "of yours (mode 700)",
 		                 path);
-	/* Another user's, or a file system that takes nothing. */
+	/* It belongs to another user, or the file system is read-only or full. */
 	if (fd < 0 && errno != ENOENT)
 		return error_set(err, errno,
 		                 "%s: %s; set XDG_RUNTIME_DIR to a directory of yours (mode 700), "

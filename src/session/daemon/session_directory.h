@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_directory: the directory in which a user's sessions are found.
+ * session_directory: the directory of a user's sessions.
  *
- * $XDG_RUNTIME_DIR/assay; without that /run/assay for root, /run/user/UID/assay for others. It is
- * this user's alone (0700), no link, and nobody else can put another in its place: or there is
- * an error that says what to set. Root takes no XDG_RUNTIME_DIR that is another user's. Gone down
- * step by step, so that what was looked at is what is used. Nothing is held but the descriptor,
- * the caller's. Any thread. Uses: base.
+ * $XDG_RUNTIME_DIR/assay; without the variable /run/assay for root, /run/user/UID/assay for others.
+ * The directory must belong to this user alone (0700), must not be a link, and no other user may be
+ * able to replace it; otherwise an error names the variable to set. Root ignores an
+ * XDG_RUNTIME_DIR of another user. The path is opened component by component, so that the checked
+ * directory is the one that is used. The caller owns the descriptor. Any thread. Uses: base.
  */
 #ifndef ASSAY_SESSION_DAEMON_SESSION_DIRECTORY_H
 #define ASSAY_SESSION_DAEMON_SESSION_DIRECTORY_H
@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* A descriptor, and its path, the caller's to free; or -errno. -ENOENT: not there, not to be made.
+/* Opens the directory. The caller frees `path`. -ENOENT: it does not exist, and `make` is false.
  */
 int session_directory_open(char **path, bool make, struct error *err);
 

@@ -21,9 +21,9 @@
 
 #define FILE_NAME_ROOM (SESSION_NAME_MAX + 16)
 #define LAST_WORDS 512
-#define TRIES 8    /* a lock that is taken away while it is being taken */
-#define LOOKERS 20 /* tries of a lock that somebody may just be looking at, */
-#define LOOK_MS 10 /* and how long between them */
+#define TRIES 8    /* tries, since a lock file may be removed while it is opened */
+#define LOOKERS 20 /* tries of a lock that a reader may hold for a short time, */
+#define LOOK_MS 10 /* and the pause between them */
 
 bool session_name_is_good(const char *name)
 {
@@ -109,7 +109,7 @@ int session_registry_names(const struct session_registry *p, session_names *name
 
 /* ---- files --------------------------------------------------------------- */
 
-/* What a file says; an account that cannot be read is one of which nothing is known. */
+/* Reads an account from a file; an unreadable one is left empty. */
 static void account_read(int fd, struct session_account *a)
 {
 	struct control_reply reply;
@@ -132,7 +132,7 @@ static void account_read(int fd, struct session_account *a)
 
 static int account_write(int fd, const struct session_account *a)
 {
-	struct control_reply reply = {.account = *a}; /* lent */
+	struct control_reply reply = {.account = *a}; /* borrowed */
 	struct buf text = {0};
 	int rc;
 
@@ -143,7 +143,7 @@ static int account_write(int fd, const struct session_account *a)
 	return rc;
 }
 
-/* The end of what it wrote to its standard error; NULL: nothing. */
+/* The end of its standard error output; NULL: none. */
 static char *last_words(const struct session_registry *p, const char *name)
 {
 	char file[FILE_NAME_ROOM], text[LAST_WORDS + 1];
@@ -170,7 +170,7 @@ static void take_away(const struct session_registry *p, const char *name, const 
 	unlinkat(p->fd, file, 0);
 }
 
-/* The lock last: until then the name is nobody else's. */
+/* The lock is removed last: until then the name is not free. */
 static void take_all_away(const struct session_registry *p, const char *name)
 {
 	take_away(p, name, "sock");
@@ -179,7 +179,7 @@ static void take_all_away(const struct session_registry *p, const char *name)
 	take_away(p, name, "lock");
 }
 
-/* It is still the file of that name, not one that was taken away meanwhile. */
+/* True if the open file is still the file of that name. */
 static bool is_there(const struct session_registry *p, const char *file, int fd)
 {
 	struct stat here, open;
@@ -188,7 +188,10 @@ static bool is_there(const struct session_registry *p, const char *file, int fd)
 	       here.st_ino == open.st_ino && here.st_dev == open.st_dev;
 }
 
-/* Who looks shares it, so that lookers do not take each other for a session; who claims waits. */
+/*
+ * Readers share the lock, so that they do not take each other for a session; a claim waits for
+ * readers.
+ */
 static bool lock_take(int fd, bool claim)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
@@ -203,7 +206,7 @@ static bool lock_take(int fd, bool claim)
 	return false;
 }
 
-/* Its descriptor, with `*locked` if nobody held it; -ENOENT. */
+/* Opens the lock file. `*locked`: it was free and is locked now. -ENOENT: no such file. */
 static int lock_open(const struct session_registry *p, const char *name, bool claim, bool *locked)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -237,7 +240,7 @@ static int cannot_lock(const struct session_registry *p, const char *name, int r
 
 /* ---- looking ------------------------------------------------------------- */
 
-/* Unless somebody else looks too: then the next one does it. */
+/* Removes the files, unless another reader is active; then the next one removes them. */
 static void clean(const struct session_registry *p, const char *name, int fd)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB))
@@ -260,7 +263,10 @@ static bool read_ended(const struct session_registry *p, const char *name,
 	return true;
 }
 
-/* What stands beside the snapshot that it was writing; its path, if there was such a thing. */
+/*
+ * Removes the temporary file of an unfinished snapshot. Returns the path of the snapshot, if there
+ * was one.
+ */
 static char *remove_part(const struct session_registry *p, const char *name, uint64_t pid)
 {
 	char file[FILE_NAME_ROOM], path[PATH_MAX + 1], *part;
@@ -288,13 +294,13 @@ static char *remove_part(const struct session_registry *p, const char *name, uin
 	return gone ? xstrdup(path) : NULL;
 }
 
-/* Nobody holds the lock: its holder is gone, and did not take it away. */
+/* A free lock file: its session was killed. */
 static void look_at_dead(const struct session_registry *p, const char *name, int fd,
                          enum session_presence *presence, struct session_account *a)
 {
 	struct stat st;
 
-	/* Somebody is about to claim it, or did not come to begin. */
+	/* An empty lock file: a session is just starting, or failed to start. */
 	if (fstat(fd, &st) || !st.st_size)
 		return;
 	*presence = SESSION_WAS_KILLED;
@@ -323,14 +329,14 @@ int session_registry_look(const struct session_registry *p, const char *name,
 	} else if (read_ended(p, name, account)) {
 		*presence = SESSION_HAS_ENDED;
 		account->state = SESSION_ENDED;
-		if (fd >= 0) /* killed between its last account and its last breath */
+		if (fd >= 0) /* killed after it had written its last account */
 			clean(p, name, fd);
 	} else if (fd >= 0) {
 		look_at_dead(p, name, fd, presence, account);
 	}
 	if (fd >= 0)
 		close(fd);
-	/* The file's name counts, whatever stands in it. */
+	/* The name of the file is authoritative, not its contents. */
 	free(account->name);
 	account->name = xstrdup(name);
 	return 0;
@@ -366,7 +372,7 @@ void session_registry_forget(const struct session_registry *p, const struct sess
 
 	if (!ended->name || !session_name_is_good(ended->name))
 		return;
-	/* Not that of another one that had the name meanwhile. */
+	/* Only if the file is not of a later session with the same name. */
 	if (read_ended(p, ended->name, &there) && there.pid == ended->pid &&
 	    there.started_wall_ns == ended->started_wall_ns)
 		take_away(p, ended->name, "ended");

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PID_MOST (1 << 22) /* no kernel gives higher numbers */
+#define PID_MOST (1 << 22) /* the kernel's maximum */
 
 struct watched_rule {
 	struct trigger_rule rule;
-	/* By pid: its name is the rule's. A bit each, as far as any was set. */
+	/* One bit per pid: the process has the name of the rule. */
 	VEC(uint64_t) named;
 };
 
@@ -26,7 +26,7 @@ struct trigger {
 	VEC(struct watched_rule) rules;
 	char *proc;
 	bool begun;
-	uint64_t busy, total; /* of all CPUs, at the last look, in the kernel's ticks */
+	uint64_t busy, total; /* of all CPUs, at the last check, in kernel ticks */
 };
 
 static bool of_names(const struct trigger_rule *r)
@@ -34,7 +34,7 @@ static bool of_names(const struct trigger_rule *r)
 	return r->kind == TRIGGER_PROCESS || r->kind == TRIGGER_EXIT;
 }
 
-/* The first bytes of a file in /proc as text; false: there is none. */
+/* Reads the first bytes of a file in /proc as text; false: there is no such file. */
 static bool read_text(const struct trigger *t, const char *name, char *text, size_t room)
 {
 	char *path = xasprintf("%s/%s", t->proc, name);
@@ -57,7 +57,7 @@ static bool read_load(const struct trigger *t, struct trigger_rule *r)
 	if (!read_text(t, "loadavg", text, sizeof(text)) ||
 	    sscanf(text, "%lf %*f %*f %u/", &load, &running) != 2)
 		return false;
-	/* Whoever reads it runs, too. */
+	/* The count includes this thread. */
 	r->value = r->kind == TRIGGER_LOAD ? load : running ? running - 1 : 0;
 	return true;
 }
@@ -84,7 +84,7 @@ static bool read_pressure(const struct trigger *t, struct trigger_rule *r)
 	char name[32], text[512];
 
 	snprintf(name, sizeof(name), "pressure/%.*s", (int)(kind - 1 - r->pressure), r->pressure);
-	/* The rules say "mem", the kernel "memory". */
+	/* Rules use "mem", the kernel uses "memory". */
 	if (!strcmp(name, "pressure/mem"))
 		snprintf(name, sizeof(name), "pressure/memory");
 	if (!read_text(t, name, text, sizeof(text)))
@@ -93,7 +93,7 @@ static bool read_pressure(const struct trigger *t, struct trigger_rule *r)
 	return p && sscanf(p + strlen(kind), " avg10=%lf", &r->value) == 1;
 }
 
-/* The share of all CPUs' time since the look before. */
+/* The busy share of all CPUs' time since the last check. */
 static bool read_cpu(struct trigger *t, double *share)
 {
 	uint64_t user, nice, system, idle, iowait, irq, softirq, steal, busy, total;
@@ -128,7 +128,7 @@ static bool fire(struct trigger_rule *r, uint64_t now_ns, uint64_t wall_ns)
 	return true;
 }
 
-/* One look at a quantity; true: the rule has become true. */
+/* Checks a quantity; true: the rule has become true. */
 static bool look_at(const struct trigger *t, struct trigger_rule *r, bool cpu_known, double cpu)
 {
 	bool before = r->known, held = r->holds;
@@ -177,7 +177,7 @@ static bool matches(const struct trigger_rule *r, const char *name)
 	return !fnmatch(r->name, name, 0);
 }
 
-/* Who has a name already: it does not start, and may end. */
+/* Records the names of running processes: they do not start, but may exit. */
 static void learn_names(struct trigger *t)
 {
 	DIR *dir = opendir(t->proc);
@@ -229,7 +229,7 @@ const struct trigger_rule *trigger_look(struct trigger *t, uint64_t now_ns, uint
 	return fired;
 }
 
-/* What the event means for one rule; true: what it waits for. */
+/* Applies an event to one rule; true: it is the event that the rule waits for. */
 static bool take_task(struct watched_rule *w, const struct event *e)
 {
 	bool had = is_named(w, e->pid), has;
@@ -257,7 +257,7 @@ const struct trigger_rule *trigger_task(struct trigger *t, const struct event *e
 	const struct trigger_rule *fired = NULL;
 
 	begin(t);
-	/* Of a process the first thread speaks. */
+	/* Only the first thread of a process counts. */
 	if (e->pid != e->tid)
 		return NULL;
 	vec_each (w, &t->rules) {
@@ -274,10 +274,11 @@ static int check_pressure(const struct trigger *t, struct trigger_rule *r, struc
 {
 	if (r->kind != TRIGGER_PRESSURE || read_pressure(t, r))
 		return 0;
-	return error_set(err, ENOTSUP,
-	                 "'%s': this kernel does not tell %s in %s/pressure (it is built without, "
-	                 "or wants psi=1 when it boots); load>N and cpu>N%% work everywhere",
-	                 r->text, r->pressure, t->proc);
+	return error_set(
+	        err, ENOTSUP,
+	        "'%s': this kernel does not report %s in %s/pressure (it is built without PSI, "
+	        "or needs psi=1 at boot); load>N and cpu>N%% work everywhere",
+	        r->text, r->pressure, t->proc);
 }
 
 int trigger_new(struct trigger **out, const char *const *rules, size_t count, const char *proc,

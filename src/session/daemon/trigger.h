@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trigger: rules that say when a flight recorder is to write down what it holds.
+ * trigger: rules that define when a flight recorder writes a snapshot.
  *
- *	load>N        the load average of the last minute
- *	runq>N        tasks that run or want to, this moment
- *	cpu>N%        share of the machine's CPU time that was not idle, since the last look
- *	mem<N%        memory that programs could still have
- *	cpu.some>N%   and mem.some, mem.full, io.some, io.full: pressure, over ten seconds;
- *	              on kernels that tell it (/proc/pressure)
- *	process=NAME  a program of that name starts
- *	exit=NAME     one ends
+ *   load>N        the load average of the last minute
+ *   runq>N        number of running and runnable tasks
+ *   cpu>N%        busy share of the machine's CPU time since the last check
+ *   mem<N%        memory available to programs
+ *   cpu.some>N%   and mem.some, mem.full, io.some, io.full: pressure over ten seconds, if the
+ *                 kernel reports it (/proc/pressure)
+ *   process=NAME  a program of that name starts
+ *   exit=NAME     a program of that name exits
  *
- * `<` and `>` go with each quantity, N may have a fraction, the % may be left out, blanks are
- * allowed between the parts. NAME is what the kernel shows (15 letters), and may hold * ? [].
- * A process has ended when its first thread has.
+ * `<` and `>` work with each quantity, N may have a fraction, the % is optional, spaces are
+ * allowed between the parts. NAME is the name in the kernel (15 letters), and may contain * ? [].
+ * A process has exited when its first thread has.
  *
- * A quantity's rule fires when it becomes true, not again before it was false, and not if it
- * was true from the first look on. No rule fires twice within TRIGGER_PAUSE_NS: what was held
- * back is counted.
+ * A rule about a quantity fires when it becomes true. It fires again only after it was false, and
+ * does not fire if it is true at the first check. No rule fires twice within TRIGGER_PAUSE_NS; such
+ * events are counted.
  *
- *	trigger_new()	an error says what is wrong with which rule, and what there is
+ *	trigger_new()	the error names the wrong rule and the valid ones
  *	trigger_look()	once a second
- *	trigger_task()	each event of a task
+ *	trigger_task()	for each event of a task
  *	trigger_free()	NULL-safe
  *
  * Times in ns. One thread. Uses: base, event, source.
@@ -46,20 +46,20 @@ enum trigger_kind {
 };
 
 struct trigger_rule {
-	char *text; /* as it was given */
+	char *text; /* as given by the user */
 	enum trigger_kind kind;
 	const char *pressure; /* TRIGGER_PRESSURE: "cpu.some" and the like */
 	bool above;           /* > */
 	double limit;
 	char *name; /* TRIGGER_PROCESS, TRIGGER_EXIT */
-	/* How it stands */
+	/* Current state */
 	bool known;   /* the quantity could be read */
-	double value; /* at the last look */
+	double value; /* at the last check */
 	bool holds;
-	uint64_t fired, held_back; /* times */
+	uint64_t fired, held_back; /* number of times */
 	uint64_t fired_ns;         /* last, CLOCK_MONOTONIC; 0: never */
 	uint64_t fired_wall_ns;    /* since 1970 */
-	int32_t pid;               /* of the process it fired for last */
+	int32_t pid;               /* the process of the last fire */
 };
 
 struct trigger;
@@ -69,9 +69,9 @@ int trigger_new(struct trigger **t, const char *const *rules, size_t count, cons
                 struct error *err);
 void trigger_free(struct trigger *t);
 
-/* Each returns a rule that fires now, good as long as `t`; NULL: none does. */
+/* Both return a rule that fires now, valid during the life of `t`; NULL: none. */
 const struct trigger_rule *trigger_look(struct trigger *t, uint64_t now_ns, uint64_t wall_ns);
-/* FORK, COMM, EXIT; others are passed over. */
+/* FORK, COMM, EXIT; others are skipped. */
 const struct trigger_rule *trigger_task(struct trigger *t, const struct event *e, uint64_t now_ns,
                                         uint64_t wall_ns);
 

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMM_LETTERS 15 /* the kernel keeps no more of a name */
+#define COMM_LETTERS 15 /* the kernel truncates names to this length */
 #define RULE_LETTERS 256
 
 struct quantity {
 	const char *name;
 	enum trigger_kind kind;
-	bool share; /* of 100 */
+	bool share; /* a percentage */
 	const char *example;
 };
 
@@ -71,7 +71,7 @@ static const struct quantity *find_quantity(struct scan *s)
 	return NULL;
 }
 
-/* A number as people write it: digits, and a fraction. */
+/* Parses a number: digits, with an optional fraction. */
 static int take_number(struct scan *s, double *number, struct error *err)
 {
 	size_t whole = strspn(s->p, "0123456789"), fraction = 0;
@@ -80,7 +80,7 @@ static int take_number(struct scan *s, double *number, struct error *err)
 	if (s->p[whole] == '.')
 		fraction = strspn(s->p + whole + 1, "0123456789");
 	if (!whole)
-		return wrong(s, err, "here a number is missing");
+		return wrong(s, err, "a number is missing here");
 	if (whole > 9 || fraction > 9)
 		return wrong(s, err, "that number is too long");
 	*number = 0;
@@ -99,7 +99,7 @@ static int take_limit(struct scan *s, const struct quantity *q, struct trigger_r
 	int status;
 
 	if (*s->p != '<' && *s->p != '>')
-		return wrong(s, err, "here < or > is missing");
+		return wrong(s, err, "< or > is missing here");
 	rule->above = *s->p++ == '>';
 	skip_blanks(s);
 	number = s->p;
@@ -114,7 +114,7 @@ static int take_limit(struct scan *s, const struct quantity *q, struct trigger_r
 	if (q->share && *s->p == '%')
 		s->p++;
 	skip_blanks(s);
-	return *s->p ? wrong(s, err, "here the rule should end") : 0;
+	return *s->p ? wrong(s, err, "the rule should end here") : 0;
 }
 
 static int take_name(struct scan *s, struct trigger_rule *rule, struct error *err)
@@ -122,15 +122,15 @@ static int take_name(struct scan *s, struct trigger_rule *rule, struct error *er
 	size_t letters;
 
 	if (*s->p != '=')
-		return wrong(s, err, "here = is missing");
+		return wrong(s, err, "= is missing here");
 	s->p++;
 	skip_blanks(s);
 	letters = strlen(s->p);
 	while (letters && strchr(" \t", s->p[letters - 1]))
 		letters--;
 	if (!letters)
-		return wrong(s, err, "here a name is missing");
-	/* The kernel cuts what a program is called; patterns are held against what it kept. */
+		return wrong(s, err, "a name is missing here");
+	/* The kernel truncates names; patterns are compared with the truncated name. */
 	if (letters > COMM_LETTERS && strcspn(s->p, "*?[\\") >= letters)
 		letters = COMM_LETTERS;
 	rule->name = xstrndup(s->p, letters);
@@ -147,10 +147,10 @@ int trigger_rule_parse(const char *text, struct trigger_rule *rule, struct error
 	if (strlen(text) > RULE_LETTERS)
 		return wrong(&s, err, "that rule is too long");
 	if (!*s.p)
-		return wrong(&s, err, "there is nothing in it");
+		return wrong(&s, err, "the rule is empty");
 	q = find_quantity(&s);
 	if (!q)
-		return wrong(&s, err, "nothing is called that");
+		return wrong(&s, err, "unknown name");
 	rule->kind = q->kind;
 	if (q->kind == TRIGGER_PRESSURE)
 		rule->pressure = q->name;

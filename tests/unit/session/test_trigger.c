@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules as they are written, and when they fire: over a /proc that is made up. */
+/* Parsing of rules, and the times when they fire, with a simulated /proc. */
 #include "check.h"
 #include "fixture.h"
 #include "session/daemon/trigger.h"
@@ -111,29 +111,29 @@ static void names_are_as_long_as_the_kernel_keeps_them(void)
 static void what_is_no_rule_is_told_with_the_place(void)
 {
 	static const char *const bad[][2] = {
-	        {"", "letter 1: there is nothing"},
-	        {"   ", "letter 4: there is nothing"},
-	        {"lod>4", "letter 1: nothing is called that"},
-	        {"LOAD>4", "letter 1: nothing is called that"},
-	        {"load.some>4", "letter 1: nothing is called that"},
-	        {"load", "letter 5: here < or > is missing"},
-	        {"load=4", "letter 5: here < or > is missing"},
-	        {"load>=4", "letter 6: here a number is missing"},
-	        {"load>", "letter 6: here a number is missing"},
-	        {"load>-1", "letter 6: here a number is missing"},
-	        {"load>nan", "letter 6: here a number is missing"},
-	        {"load>.5", "letter 6: here a number is missing"},
-	        {"load>4%", "letter 7: here the rule should end"},
-	        {"load>4.", "letter 7: here the rule should end"},
-	        {"load>0x4", "letter 7: here the rule should end"},
+	        {"", "letter 1: the rule is empty"},
+	        {"   ", "letter 4: the rule is empty"},
+	        {"lod>4", "letter 1: unknown name"},
+	        {"LOAD>4", "letter 1: unknown name"},
+	        {"load.some>4", "letter 1: unknown name"},
+	        {"load", "letter 5: < or > is missing here"},
+	        {"load=4", "letter 5: < or > is missing here"},
+	        {"load>=4", "letter 6: a number is missing here"},
+	        {"load>", "letter 6: a number is missing here"},
+	        {"load>-1", "letter 6: a number is missing here"},
+	        {"load>nan", "letter 6: a number is missing here"},
+	        {"load>.5", "letter 6: a number is missing here"},
+	        {"load>4%", "letter 7: the rule should end here"},
+	        {"load>4.", "letter 7: the rule should end here"},
+	        {"load>0x4", "letter 7: the rule should end here"},
 	        {"load>12345678901", "letter 6: that number is too long"},
 	        {"cpu>101%", "letter 5: a share is 100% at most"},
-	        {"cpu>90%%", "letter 8: here the rule should end"},
-	        {"cpu>90% x", "letter 9: here the rule should end"},
-	        {"process", "letter 8: here = is missing"},
-	        {"process>4", "letter 8: here = is missing"},
-	        {"process=", "letter 9: here a name is missing"},
-	        {"exit=  ", "letter 8: here a name is missing"},
+	        {"cpu>90%%", "letter 8: the rule should end here"},
+	        {"cpu>90% x", "letter 9: the rule should end here"},
+	        {"process", "letter 8: = is missing here"},
+	        {"process>4", "letter 8: = is missing here"},
+	        {"process=", "letter 9: a name is missing here"},
+	        {"exit=  ", "letter 8: a name is missing here"},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -144,7 +144,7 @@ static void what_is_no_rule_is_told_with_the_place(void)
 		CHECK(strstr(err.text, bad[i][1]) != NULL);
 		if (!strstr(err.text, bad[i][1]))
 			printf("# %s\n", err.text);
-		/* What there is. */
+		/* The error lists the valid rules. */
 		CHECK(strstr(err.text, "mem<10%") && strstr(err.text, "process=NAME"));
 		trigger_rule_done(&rule);
 	}
@@ -161,7 +161,7 @@ static void a_rule_fires_when_it_becomes_true(void)
 	CHECK(!fires(t, 2)); /* not more than 4 */
 	say("loadavg", "4.01 0 0 1/1 1\n");
 	CHECK(fires(t, 3));
-	CHECK(!fires(t, 4)); /* it is true still */
+	CHECK(!fires(t, 4)); /* it is still true */
 	CHECK(!fires(t, 300));
 	say("loadavg", "1 0 0 1/1 1\n");
 	CHECK(!fires(t, 301));
@@ -256,7 +256,7 @@ static void a_kernel_without_pressure_says_so_at_once(void)
 	CHECK(strstr(err.text, "mem.some") && strstr(err.text, "psi=1"));
 }
 
-/* A file that goes away or says nonsense is no reason to fire. */
+/* A missing or invalid file does not fire a rule. */
 static void what_cannot_be_read_is_not_known(void)
 {
 	struct trigger *t;
@@ -268,7 +268,7 @@ static void what_cannot_be_read_is_not_known(void)
 	say("meminfo", "MemTotal: 0 kB\nMemAvailable: 0 kB\n");
 	CHECK(!fires(t, 2));
 	CHECK(!trigger_at(t, 0)->known && !trigger_at(t, 1)->known);
-	/* What it is when it comes back is where it begins. */
+	/* The first value after the file returns is a new start. */
 	say("loadavg", "7 0 0 1/1 1\n");
 	CHECK(!fires(t, 3));
 	CHECK(trigger_at(t, 0)->holds);
@@ -306,11 +306,11 @@ static void a_program_that_starts(void)
 	CHECK_EQ(trigger_at(t, 0)->pid, 10);
 	CHECK(!comm(t, 12, 12, "maker", true, 4)); /* too soon */
 	CHECK_EQ(trigger_at(t, 0)->held_back, 1);
-	/* Its child has its name, and is no program that starts. */
+	/* A child has its parent's name, but is not a started program. */
 	CHECK(!task(t, EVENT_FORK, 13, 13, 10, 70));
 	CHECK(!comm(t, 13, 13, "make", false, 71));
 	CHECK(comm(t, 13, 13, "make", true, 72));
-	/* By its own doing. */
+	/* The process renames itself. */
 	CHECK(!comm(t, 14, 14, "sh", true, 140));
 	CHECK(comm(t, 14, 14, "made", false, 141));
 	CHECK_EQ(trigger_at(t, 0)->fired, 3);
@@ -328,12 +328,12 @@ static void a_program_that_ends(void)
 	CHECK(!task(t, EVENT_EXIT, 10, 11, 10, 3)); /* a thread */
 	CHECK(!task(t, EVENT_EXIT, 99, 99, 10, 4));
 	CHECK(task(t, EVENT_EXIT, 10, 10, 10, 5));
-	CHECK(!task(t, EVENT_EXIT, 10, 10, 10, 500)); /* it is gone */
-	/* A child that never became anything else. */
+	CHECK(!task(t, EVENT_EXIT, 10, 10, 10, 500)); /* it has exited */
+	/* A child that executed no program. */
 	CHECK(!comm(t, 20, 20, "make", true, 600));
 	CHECK(!task(t, EVENT_FORK, 21, 21, 20, 601));
 	CHECK(task(t, EVENT_EXIT, 21, 21, 20, 602));
-	/* One that became something else. */
+	/* A child that executed another program. */
 	CHECK(!comm(t, 20, 20, "cc1", true, 700));
 	CHECK(!task(t, EVENT_EXIT, 20, 20, 1, 701));
 	CHECK_EQ(trigger_at(t, 0)->fired, 2);
