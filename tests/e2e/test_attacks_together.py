@@ -219,7 +219,7 @@ def act_as_root(t, r, target, attackers):
              status=None).status in (0, 1), "record into a directory that is swapped")
     t.has(run(ASSAY, "start", "-o", t.path("y.data"), status=1,
               env={**target.env, "XDG_RUNTIME_DIR": str(shared)}).err,
-          "shared/assay is no directory, or a link to one", "start in a place with a link")
+          "shared/assay is not a directory, or is a link", "start in a place with a link")
     t.has(run(ASSAY, "calls", "list", env={**target.env, "ASSAY_CALLS_DIR": str(attackers.tables)},
               status=1).err, "another user", "tables of another user")
     own = run(target.user_assay, "calls", "get", status=None, user=STRANGER,

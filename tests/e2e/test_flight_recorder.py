@@ -57,7 +57,7 @@ class Recorder:
         """A snapshot of a memory that what came first has left."""
         def taken():
             report = self.snapshot()
-            return any("what came before left it" in w for w in report["warnings"]) and report
+            return any("earlier records were evicted" in w for w in report["warnings"]) and report
         return self.t.until(taken, "the memory is full", 90)
 
 

@@ -99,7 +99,7 @@ def a_renamed_directory_leads_a_session_nowhere_else(t):
         ended = run(ASSAY, "stop", env=env, status=1)
         t.has(ended.err, "was moved, deleted or replaced while", "stop")
         if words:
-            t.has(ended.err, f"what was held in memory is in {moved}/flight.data", "stop of a ring")
+            t.has(ended.err, f"the records in memory were written to {moved}/flight.data", "stop of a ring")
         t.true(t.report(moved / "flight.data")["samples"] >= 0, "the recording is whole")
         t.equal([p.name for p in target.iterdir()], ["flight.data"], "files behind the link")
         t.equal((target / "flight.data").read_text(), "of root", "the file behind the link")

@@ -193,7 +193,7 @@ if LONG:
         m.stop(process)
         m.check_whole()
         gaps = {why: end - start for why, start, end in m.gaps()}
-        t.equal(set(gaps), {"suspended", "somebody else was writing"}, "gaps")
+        t.equal(set(gaps), {"suspended", "another process was writing"}, "gaps")
         t.near(gaps["suspended"], HOUR, SECOND, "the time asleep")
 
 

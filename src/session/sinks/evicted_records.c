@@ -29,7 +29,7 @@ void evicted_records_done(struct evicted_records *k)
 	vec_done(&k->cgroups);
 }
 
-/* Index of the first thread whose number is not lower. */
+/* Index of the first thread with this tid or a larger one. */
 static size_t place_of(const struct evicted_records *k, int32_t tid)
 {
 	return sorted_count(i, k->threads.count, k->threads.items[i].tid < tid);
@@ -65,7 +65,7 @@ void evicted_records_forget(struct evicted_records *k, int32_t tid)
 	        (k->threads.count - i) * sizeof(*k->threads.items));
 }
 
-/* Leaves the callers of what goes on from `parent`: each was told before those it calls. */
+/* Keeps only `parent` and its callers; a caller always comes before its callees. */
 static void keep_callers(struct evicted_records *k, struct kept_thread *t, uint32_t parent)
 {
 	size_t kept = t->outers.count;

@@ -12,7 +12,7 @@ struct file_sink {
 	struct session_sink sink;
 	char *path;
 	struct perf_data_writer *writer;
-	VEC(struct perf_data_attr) attrs; /* what they point to is the session's */
+	VEC(struct perf_data_attr) attrs; /* owned by the session */
 };
 
 static struct file_sink *file_sink_of(struct session_sink *s)

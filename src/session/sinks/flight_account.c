@@ -36,7 +36,7 @@ void ring_marks_forget(struct ring_marks *m, uint64_t before_ns)
 {
 	size_t gone = 0;
 
-	/* The last one before it is where an even growth begins. */
+	/* The last mark before `before_ns` is kept, for interpolation. */
 	while (gone + 1 < m->marks.count && m->marks.items[gone + 1].time_ns <= before_ns)
 		cpu_stats_done(&m->marks.items[gone++].stats);
 	if (!gone)
@@ -45,7 +45,7 @@ void ring_marks_forget(struct ring_marks *m, uint64_t before_ns)
 	memmove(m->marks.items, m->marks.items + gone, m->marks.count * sizeof(*m->marks.items));
 }
 
-/* What was counted from a moment to the end; of the whole recording where mark is NULL. */
+/* The counts from a mark to the end; mark NULL: of the whole recording. */
 struct counted {
 	const struct recording *whole;
 	const struct session_status *now;
@@ -82,11 +82,11 @@ static struct cpu_stat count_cpu(const struct counted *c, const struct account_c
 	                         .steal_ns = less(b->steal_ns, a->steal_ns)};
 }
 
-/* The marks around the stretch's begin. after NULL: none came since, it is `now`. */
+/* The marks before and after the start of the range; `after` may be the end. */
 struct flight_between {
 	struct counted before, after;
-	double share; /* of the time between the two that is in the stretch */
-	bool ends;    /* after is the end: nothing is counted from there */
+	double share; /* share of the time between the two that is in the range */
+	bool ends;    /* `after` is the end, from which nothing is counted */
 };
 
 static struct flight_between find_between(const struct recording *whole,
@@ -145,7 +145,7 @@ static void set_observer(struct account *a, const struct flight_between *b,
 	        mix(b, wakeups, after ? less(now->observer_wakeups, after->observer_wakeups) : 0);
 }
 
-/* The rate that held when the stretch began, and the changes in it. */
+/* Keeps the rate at the start of the range, and the changes within it. */
 static void cut_rates(struct account *a, uint64_t start_ns)
 {
 	size_t before = 0;
@@ -176,7 +176,7 @@ void flight_account_all(struct recording *out, const struct recording *whole,
 		vec_push(&a->rates, *rate);
 	vec_each (note, &whole->account.notes)
 		vec_push(&a->notes, xstrdup(*note));
-	/* Records of the last moment are still on their way. */
+	/* Records of the last moment are not yet available. */
 	if (now->settled_ns > a->start_ns && now->settled_ns < end_ns)
 		end_ns = now->settled_ns;
 	a->end_ns = out->last_sample_ns = end_ns;
@@ -210,15 +210,15 @@ void flight_account_stretch(struct recording *out, const struct recording *whole
 	cut_rates(a, stretch->start_ns);
 	if (a->unwind.samples)
 		flight_account_note(out,
-		                    "What walking stacks took is known of the whole recording "
-		                    "alone, %" PRIu64 " %s of it, and left out here.",
+		                    "The cost of walking stacks is known for the whole recording "
+		                    "only, %" PRIu64 " %s of it, and is left out here.",
 		                    a->unwind.samples,
 		                    plural(a->unwind.samples, "sample", "samples"));
 	memset(&a->unwind, 0, sizeof(a->unwind));
 	if (a->budget.share_ppm)
-		flight_account_note(out, "What measuring took of its budget is of the whole "
+		flight_account_note(out, "The use of the budget is that of the whole "
 		                         "recording.");
-	/* The kernel's counter of a process's time tells nothing of a part. */
+	/* The kernel's counter of CPU time is valid for the whole recording only. */
 	a->counted_oncpu_ns = 0;
 }
 

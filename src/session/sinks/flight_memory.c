@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory goes round: chunks follow each other in it, and one that does not fit before the
- * end begins at 0 again.
+ * The memory is used as a ring of chunks. A chunk that does not fit before the end starts at 0
+ * again.
  *
  *	0 ... head | free | oldest ... end     `wrapped`
  *	0 | free | oldest ... head | free | end
@@ -12,18 +12,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE UINT64_C(65536) /* no machine has larger ones */
+#define PAGE UINT64_C(65536) /* maximum page size of all machines */
 #define RECORD_MAX 65536
-#define CHUNKS 32  /* at least so many make the memory full */
-#define SEALED 256 /* a sealed one is this part of it at least, or of the span */
+#define CHUNKS 32  /* minimum number of chunks in a full memory */
+#define SEALED 256 /* minimum size of a sealed chunk: this part of the memory or of the span */
 
 struct flight_memory {
 	uint8_t *memory;
 	uint64_t bytes, span_ns, chunk_bytes;
-	uint64_t head; /* where the next record goes */
-	uint64_t held; /* bytes of records */
-	bool wrapped;  /* head is before the oldest */
-	bool open;     /* the last chunk goes on */
+	uint64_t head; /* position of the next record */
+	uint64_t held; /* total size of the records */
+	bool wrapped;  /* head is before the oldest chunk */
+	bool open;     /* the last chunk is open */
 	size_t first;  /* index of the oldest chunk */
 	VEC(struct record_chunk) chunks;
 	flight_memory_leave_fn *leave;
@@ -41,13 +41,13 @@ int flight_memory_new(struct flight_memory **out, uint64_t bytes, uint64_t span_
 		bytes = RECORD_RING_BYTES_MIN;
 	if (bytes > SIZE_MAX / 2)
 		return error_set(err, ENOMEM, "a flight recorder cannot hold that much");
-	/* Pages are taken as they fill. */
+	/* The kernel allocates pages when they are first written. */
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return error_set(err, errno,
-		                 "cannot have %llu MB of memory for the flight recorder: %s; ask "
-		                 "for less (--ring=64M)",
+		                 "cannot allocate %llu MB of memory for the flight recorder: %s; "
+		                 "request less (--ring=64M)",
 		                 (unsigned long long)(bytes >> 20), strerror(errno));
 	r = xcalloc(1, sizeof(*r));
 	r->memory = memory;
@@ -82,9 +82,9 @@ static uint64_t offset_of(const struct flight_memory *r, const struct record_chu
 }
 
 /*
- * With a span the memory is more than is needed as a rule, and would be used up once before it
- * went round: what left is given back. Nobody is before the oldest in its page but, where that
- * went round, the newest.
+ * With a time span the memory usually is larger than needed, and would be fully allocated before
+ * it wraps. Pages of evicted chunks are therefore released. The first page may be shared with the
+ * newest chunk, if the memory has wrapped.
  */
 static void give_back(const struct flight_memory *r, uint64_t from, uint64_t to)
 {
@@ -92,7 +92,7 @@ static void give_back(const struct flight_memory *r, uint64_t from, uint64_t to)
 	if (r->wrapped && r->head > from)
 		from = (r->head + PAGE - 1) / PAGE * PAGE;
 	to = to / PAGE * PAGE;
-	/* If it fails the memory is used up, and no more. */
+	/* A failure only means that the memory stays allocated. */
 	if (from < to && madvise(r->memory + from, to - from, MADV_DONTNEED))
 		errno = 0;
 }
@@ -116,7 +116,7 @@ static void drop_oldest(struct flight_memory *r)
 	}
 	if (offset_of(r, oldest(r)) < offset)
 		r->wrapped = false;
-	/* The places of those that left are used again. */
+	/* Reuses the entries of evicted chunks. */
 	if (r->first >= 64 && r->first * 2 >= r->chunks.count) {
 		r->chunks.count -= r->first;
 		memmove(r->chunks.items, r->chunks.items + r->first,

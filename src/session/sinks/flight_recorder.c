@@ -21,22 +21,24 @@
 
 #define FLUSH_NS UINT64_C(1000000000)
 #define ENCODE_BYTES (256u << 10)
-#define USER_TYPES 64 /* records of this number and up are not the kernel's */
-/* So many more than were alive the last time: the dead are given up. */
+#define USER_TYPES 64 /* records from this type on are not from the kernel */
+/*
+ * If there are this many more processes than living ones at the last time, exited ones are removed.
+ */
 #define DEAD_MAX 4096
 
 struct flight_recorder {
 	struct session_sink sink;
 	char *path;
-	struct file_place place; /* of that path when it began */
+	struct file_place place; /* of that path, at the start */
 	uint64_t span_ns;
-	VEC(struct perf_data_attr) attrs; /* what they point to is the session's */
+	VEC(struct perf_data_attr) attrs; /* owned by the session */
 	struct perf_decoder decoder;
 	struct flight_memory *ring;
-	/* Who was alive when the oldest record that is held was made. */
+	/* The living processes as of the oldest retained record. */
 	struct image_table *images;
 	struct process_table *processes;
-	size_t processes_max, threads_max; /* more than that, and it is carried on */
+	size_t processes_max, threads_max; /* above this, exited processes are removed */
 	struct evicted_records kept;
 	struct ring_marks marks;
 	uint64_t left_records, left_samples, left_lost;
@@ -44,7 +46,7 @@ struct flight_recorder {
 	uint64_t snapshots, snapshot_ns;
 };
 
-/* A snapshot being written. */
+/* The state of writing a snapshot. */
 struct flight_writing {
 	struct flight_recorder *s;
 	struct perf_data_writer *writer;
@@ -86,7 +88,7 @@ static void set_bounds(struct flight_recorder *s)
 	s->threads_max = 2 * process_table_thread_count(s->processes) + DEAD_MAX;
 }
 
-/* Continues with what is alive, in new tables, where the dead or their names have gathered. */
+/* Moves the living processes to new tables, if there are many exited ones or many names. */
 static void forget_dead(struct flight_recorder *s)
 {
 	struct image_table *images;
@@ -111,7 +113,7 @@ static void load_header(const uint8_t *record, struct perf_event_header *h)
 	memcpy(h, record, sizeof(*h));
 }
 
-/* What leaves is told before what is held: without a time, as all that was there before. */
+/* A copy of an evicted record without a time, for the start of a snapshot. */
 static const void *timeless(const struct flight_recorder *s, const uint8_t *record, size_t size,
                             struct buf *copy)
 {
@@ -124,7 +126,7 @@ static const void *timeless(const struct flight_recorder *s, const uint8_t *reco
 	return copy->data;
 }
 
-/* The name of a cgroup: which process was in it when this was told is the process table's. */
+/* A copy of a cgroup record with its path only; the process table has the members. */
 static const void *name_alone(const struct flight_recorder *s, const uint8_t *record, size_t size,
                               struct buf *copy)
 {
@@ -137,7 +139,7 @@ static const void *name_alone(const struct flight_recorder *s, const uint8_t *re
 	return copy->data;
 }
 
-/* One record that is not held, or not any more. */
+/* Takes over one record that is evicted or not stored. */
 static void take_left(struct flight_recorder *s, const uint8_t *record, size_t size,
                       struct buf *copy)
 {
@@ -182,7 +184,7 @@ static bool tells_of_tasks(uint32_t type)
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_CGROUP:
-	case PERF_RECORD_LOST: /* perhaps of somebody's end */
+	case PERF_RECORD_LOST: /* the lost records may include exits */
 		return true;
 	default:
 		return false;
@@ -218,7 +220,7 @@ static int ring_open(struct session_sink *sink, const struct perf_data_attr *att
 		perf_decoder_add_attr(&s->decoder, &attrs[i].attr, attrs[i].ids, attrs[i].id_count);
 	}
 	perf_decoder_seal(&s->decoder);
-	/* Better told now than when there is something to lose. */
+	/* An output error is reported now rather than at the end. */
 	status = replace_file_check(s->path, err);
 	return status ? status : file_place_open(&s->place, s->path, NULL, err);
 }
@@ -230,7 +232,7 @@ static void keep(struct flight_recorder *s, const uint8_t *record,
 	struct buf copy = {0};
 	struct event e;
 
-	/* What was there before the first record is known better by what it came to. */
+	/* Records about earlier processes update the process table instead of using memory. */
 	if (!time_ns && !flight_memory_chunks(s->ring) && tells_of_tasks(h->type)) {
 		take_left(s, record, h->size, &copy);
 		buf_done(&copy);
@@ -306,7 +308,7 @@ static int write_records(struct flight_writing *w, struct error *err)
 
 	if (!status)
 		status = evicted_records_each(&s->kept, write_record, w, err);
-	/* Rounds let a reader pass on what it has: it need not hold all to put it in order. */
+	/* Round marks allow a reader to process records without sorting the whole file. */
 	for (size_t i = 0; !status && i < flight_memory_chunks(s->ring); i++) {
 		const struct record_chunk *chunk = flight_memory_chunk(s->ring, i);
 
@@ -319,7 +321,7 @@ static int write_records(struct flight_writing *w, struct error *err)
 	return status ? status : write_out(w, err);
 }
 
-/* The first and the last moment of which records are held; 0: there are none. */
+/* The first and last time of the retained records; 0: there are none. */
 static void find_span(const struct flight_recorder *s, uint64_t *first_ns, uint64_t *last_ns)
 {
 	*first_ns = *last_ns = 0;
@@ -349,30 +351,30 @@ static void add_notes(const struct flight_recorder *s, struct recording *r,
 	uint64_t bytes_max = flight_memory_bytes_max(s->ring);
 
 	flight_account_note(r,
-	                    "The last %.1f s of a recording %s %.1f s, kept in memory: what came "
-	                    "before left it, %" PRIu64 " %s and %" PRIu64 " lost %s.",
+	                    "The last %.1f s of a recording %s %.1f s, kept in memory: earlier "
+	                    "records were evicted, %" PRIu64 " %s and %" PRIu64 " lost %s.",
 	                    held, last ? "of" : "under way for", all, s->left_samples,
 	                    plural(s->left_samples, "sample", "samples"), s->left_lost,
 	                    plural(s->left_lost, "record", "records"));
 	if (s->span_ns && (double)s->span_ns / 1e9 > held)
 		flight_account_note(r,
-		                    "That is less than the %.0f s asked for: %" PRIu64
-		                    " MB of memory hold no more.",
+		                    "That is less than the requested %.0f s: %" PRIu64
+		                    " MB of memory are too small.",
 		                    (double)s->span_ns / 1e9, bytes_max >> 20);
 	if (s->kept.dropped)
 		flight_account_note(r,
-		                    "%" PRIu64 " outer %s of deep stacks left the memory: samples "
+		                    "%" PRIu64 " outer %s of deep stacks were evicted: samples "
 		                    "that need them end there.",
 		                    s->kept.dropped, plural(s->kept.dropped, "part", "parts"));
 	if (s->kept.dropped_cgroups)
 		flight_account_note(r,
-		                    "The paths of %" PRIu64 " %s left the memory: samples in them "
+		                    "The paths of %" PRIu64 " %s were evicted: samples in them "
 		                    "have no cgroup.",
 		                    s->kept.dropped_cgroups,
 		                    plural(s->kept.dropped_cgroups, "cgroup", "cgroups"));
 }
 
-/* The account of what is held; flight_account_done() afterwards. */
+/* Creates the account of the retained records; call flight_account_done() afterwards. */
 static void describe(const struct flight_recorder *s, const struct recording *whole,
                      const struct session_status *now, bool last, struct recording *r)
 {
@@ -389,11 +391,11 @@ static void describe(const struct flight_recorder *s, const struct recording *wh
 	}
 	flight_account_all(r, whole, now);
 	if (!last)
-		flight_account_note(r, "The first %.1f s of a recording that went on.",
+		flight_account_note(r, "The first %.1f s of a recording that continued.",
 		                    (double)(r->account.end_ns - r->account.start_ns) / 1e9);
 }
 
-/* `held`: as file_place_open(). */
+/* `held`: as in file_place_open(). */
 static int write_snapshot(struct flight_recorder *s, const char *path,
                           const struct file_place *held, const struct recording *r,
                           const struct session_status *now, bool last, struct error *err)
@@ -430,8 +432,8 @@ static int ring_snapshot(struct session_sink *sink, const char *path, const stru
 }
 
 /*
- * Somebody records into our file just now, or what stands there is no file: neither is taken
- * away, and what is held is not lost.
+ * Another process records into the output file now, or there is something other than a file.
+ * Neither is removed, and the retained records are written to another file.
  */
 static int write_elsewhere(struct flight_recorder *s, const struct recording *r,
                            const struct session_status *last, struct error *err)
@@ -447,15 +449,16 @@ static int write_elsewhere(struct flight_recorder *s, const struct recording *r,
 	if (!status)
 		status = write_snapshot(s, path, NULL, r, last, true, err);
 	if (!status)
-		error_set(err, busy.code, "%s; what was held in memory is in %s", busy.text, path);
+		error_set(err, busy.code, "%s; the records in memory were written to %s", busy.text,
+		          path);
 	free(path);
 	snapshot_names_done(&names);
 	return status;
 }
 
 /*
- * The directory was moved, and its path leads nowhere, or over a link of another user: the file
- * goes to the directory that it was meant for.
+ * The directory was moved, and its path leads nowhere, or over a link of another user: the file is
+ * written to the original directory.
  */
 static int write_where_it_was(struct flight_recorder *s, const struct recording *r,
                               const struct session_status *last, struct error *err)
@@ -466,7 +469,7 @@ static int write_where_it_was(struct flight_recorder *s, const struct recording 
 	if (now)
 		error_set(err, ENOENT,
 		          "the directory of %s was moved, deleted or replaced while the session "
-		          "ran; what was held in memory is in %s",
+		          "ran; the records in memory were written to %s",
 		          s->path, now);
 	free(now);
 	return status;
@@ -484,12 +487,12 @@ static int ring_close(struct session_sink *sink, const struct recording *r,
 	    (moved && !write_where_it_was(s, r, last, &why)))
 		error_set(err, why.code, "%s", why.text);
 	else if (status)
-		error_set(err, -status, "%s; what was held in memory is lost", why.text);
+		error_set(err, -status, "%s; the records in memory are lost", why.text);
 	free_sink(s);
 	return status;
 }
 
-/* Nobody can give an account any more; the records are worth having all the same. */
+/* There is no account after an error, but the records are saved. */
 static void ring_abandon(struct session_sink *sink, bool began)
 {
 	struct flight_recorder *s = flight_recorder_of(sink);

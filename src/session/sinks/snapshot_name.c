@@ -30,12 +30,12 @@ static bool is_taken(const struct file_place *p, const char *path)
 {
 	struct stat st;
 
-	/* What cannot be looked at is nothing to write over. */
+	/* A file that cannot be checked is not overwritten. */
 	return file_place_stat(p, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, &st) !=
 	       -ENOENT;
 }
 
-/* The caller's to free; NULL with a sentence. */
+/* The caller frees the name. NULL: an error was set. */
 static char *free_name(const struct snapshot_names *n, const struct file_place *p, const char *when,
                        struct error *err)
 {
@@ -44,11 +44,10 @@ static char *free_name(const struct snapshot_names *n, const struct file_place *
 	for (unsigned i = 2; is_taken(p, path); i++) {
 		free(path);
 		if (i > SAME_SECOND_MAX) {
-			error_set(
-			        err, EEXIST,
-			        "there are %d files called %s-%s already, or the directory cannot "
-			        "be read; name the snapshot with -o",
-			        SAME_SECOND_MAX, n->path, when);
+			error_set(err, EEXIST,
+			          "there are already %d files named %s-%s, or the directory cannot "
+			          "be read; name the snapshot with -o",
+			          SAME_SECOND_MAX, n->path, when);
 			return NULL;
 		}
 		path = xasprintf("%s-%s-%u", n->path, when, i);
@@ -70,8 +69,8 @@ int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **p
 	if (!localtime_r(&seconds, &local) ||
 	    !strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &local))
 		return error_set(err, EINVAL,
-		                 "the clock shows no time that a file could be "
-		                 "named after; name the snapshot with -o");
+		                 "the clock shows no valid time for the name of a "
+		                 "file; name the snapshot with -o");
 	status = file_place_open(&place, n->path, NULL, &why);
 	if (status)
 		return error_set(err, -status, "%s: %s; name the snapshot with -o", n->path,
@@ -81,7 +80,7 @@ int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **p
 	return *path ? 0 : -EEXIST;
 }
 
-/* Takes away the oldest, if it is still what was written; its name, or NULL. */
+/* Deletes the oldest snapshot if it is still the same file. Returns its name, or NULL. */
 static char *drop_oldest(struct snapshot_names *n)
 {
 	struct snapshot_made oldest = n->made.items[0];

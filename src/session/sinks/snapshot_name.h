@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * snapshot_name: what a session calls its snapshots, and how many of them it leaves.
+ * snapshot_name: names the snapshots of a session, and limits their number.
  *
- * Without a name of its own a snapshot is PATH-YYYYmmddTHHMMSS, by the local clock, and with
- * -2, -3 ... behind it where that is taken. Of those so named the oldest goes when there are
- * more than the most: only files that this session made, and that are still the same files.
+ * The default name of a snapshot is PATH-YYYYmmddTHHMMSS, by the local clock, with a suffix -2, -3
+ * ... if that name exists. If there are more snapshots with such names than the limit, the oldest
+ *is deleted: only files that this session created and that were not replaced.
  *
  *	snapshot_names_init()	`path`: of the session's recording; copied
- *	snapshot_names_next()	a name that nothing has
- *	snapshot_names_made()	after it was written
+ *	snapshot_names_next()	a name that does not exist
+ *	snapshot_names_made()	after the snapshot was written
  *	snapshot_names_done()
  *
  * One thread. Uses: base.
@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SNAPSHOTS_MAX 10 /* where nothing was asked for */
+#define SNAPSHOTS_MAX 10 /* default */
 
 struct snapshot_made {
 	char *path;
@@ -39,12 +39,12 @@ struct snapshot_names {
 /* `most` 0: SNAPSHOTS_MAX. */
 void snapshot_names_init(struct snapshot_names *n, const char *path, unsigned most);
 void snapshot_names_done(struct snapshot_names *n);
-/* `wall_s`: since 1970. The name is the caller's to free. */
+/* `wall_s`: since 1970. The caller frees the name. */
 int snapshot_names_next(const struct snapshot_names *n, int64_t wall_s, char **path,
                         struct error *err);
 /*
- * Keeps in mind what was written under that name, and takes the oldest away if there are too
- * many: *gone is its name then, the caller's to free, else NULL.
+ * Registers the written snapshot, and deletes the oldest one if there are too many: *gone is then
+ * its name, which the caller frees, else NULL.
  */
 void snapshot_names_made(struct snapshot_names *n, const char *path, char **gone);
 

@@ -18,16 +18,18 @@
 #include <time.h>
 
 #define WINDOW_NS UINT64_C(10000000000)
-/* What adjusting a clock does in a window; more than that, and it was set. */
+/*
+ * Adjustments of a clock in a window stay below this; a larger step means that the clock was set.
+ */
 #define CLOCK_SET_NS INT64_C(500000000)
 #define COPY_LOOK_NS 20000000
 #define CLOCK_MOVED_NS INT64_C(1000000)
 
-/* Why time is missing: told apart by their addresses. */
-static const char disk_full[] = "the disk was full", other_writer[] = "somebody else was writing",
+/* Reasons for missing time, compared by address. */
+static const char disk_full[] = "the disk was full", other_writer[] = "another process was writing",
                   suspended[] = "suspended", set_forward[] = "the clock was set forward";
 
-/* A stretch that is not in the store, and could not be told there yet. */
+/* A time range without data that is not yet written to the store as a gap. */
 struct missing {
 	uint64_t from_ns, to_ns;
 	const char *why;
@@ -41,9 +43,9 @@ struct store_sink {
 	struct perf_decoder decoder;
 	struct profile_windows *windows;
 	struct event_sink events;
-	uint64_t wall_less_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, as last seen */
+	uint64_t wall_less_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, last value */
 	uint64_t asleep_ns; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: grows while the machine sleeps */
-	struct session_status last; /* at the end of the window before */
+	struct session_status last; /* at the end of the previous window */
 	VEC(struct missing) missing;
 	uint64_t lost_windows, lost_samples; /* that found no room */
 	size_t note;                         /* of the session's, of these; 0: none yet */
@@ -56,7 +58,7 @@ static struct store_sink *store_sink_of(struct session_sink *s)
 	return (struct store_sink *)s;
 }
 
-/* What one clock has more than another; an interruption between two readings is not in it. */
+/* The difference of two clocks; the reading with the shortest interruption is used. */
 static int64_t clock_ahead(clockid_t clock, clockid_t base)
 {
 	uint64_t shortest = UINT64_MAX;
@@ -112,13 +114,13 @@ static void fill_buffers(struct store_sink *s, const struct session_status *now,
 	}
 }
 
-/* Not now, but the store is whole, and the next window may go in. */
+/* True for an error after which the store is consistent and the next window may be added. */
 static bool is_passing(int status)
 {
 	return status == -ENOSPC || status == -EBUSY;
 }
 
-/* The time is missing in the store: told there once that can be written. */
+/* Remembers a gap, which is written to the store when that is possible. */
 static void miss(struct store_sink *s, uint64_t from_ns, uint64_t to_ns, const char *why)
 {
 	struct missing *last = s->missing.count ? vec_last(&s->missing) : NULL;
@@ -147,7 +149,7 @@ static int tell_missing(struct store_sink *s, struct error *err)
 	return ret;
 }
 
-/* Whoever asks how it stands is told that the store has less than was counted. */
+/* Adds a note for the status: the store has fewer windows than were counted. */
 static void note_lost(struct store_sink *s, const struct store_window *w, const char *why)
 {
 	s->lost_windows++;
@@ -155,7 +157,7 @@ static void note_lost(struct store_sink *s, const struct store_window *w, const 
 	s->note = session_note(
 	        s->sink.session, s->note,
 	        xasprintf("%" PRIu64 " %s with %" PRIu64 " %s %s not in the store, "
-	                  "which tells of a gap; the last because %s",
+	                  "which has a gap there; the last because %s",
 	                  s->lost_windows, plural(s->lost_windows, "window", "windows"),
 	                  s->lost_samples, plural(s->lost_samples, "sample", "samples"),
 	                  plural(s->lost_windows, "is", "are"), why));
@@ -183,7 +185,9 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
                         struct error *err)
 {
 	const char *why;
-	/* A database goes on in a file that nobody finds any more: better it ends. */
+	/*
+	 * SQLite continues to write to an unlinked file without an error, so the path is checked.
+	 */
 	int ret = session_output_check(s->sink.session, err);
 
 	if (!ret)
@@ -203,7 +207,7 @@ static int write_window(struct store_sink *s, const struct profile *p, const str
 	return is_passing(ret) ? 0 : ret;
 }
 
-/* What there was of the rate and the budget in a window. */
+/* Fills the state of rate and budget in a window. */
 static void fill_rate(const struct session_status *before, const struct session_status *now,
                       struct store_window *w)
 {
@@ -295,7 +299,7 @@ static void sink_begun(struct session_sink *sink, uint64_t start_ns)
 {
 	struct store_sink *s = store_sink_of(sink);
 
-	/* What the first window took is what came since. */
+	/* The first window starts with the current counts. */
 	session_status_done(&s->last);
 	session_status_take(sink->session, &s->last);
 	profile_windows_start(s->windows, start_ns);
@@ -322,8 +326,9 @@ static int sink_append(struct session_sink *sink, const void *records, size_t by
 }
 
 /*
- * Time that nobody measured: the machine slept, or the wall's clock went forward. Where it was
- * set back, the store itself says so: windows begin before the last one's end.
+ * Adds gaps for time without measurement: the machine was suspended, or the wall clock was set
+ * forward. For a clock that was set back the store itself adds a gap: windows start before the end
+ * of the last one.
  */
 static int look_at_clocks(struct store_sink *s, struct error *err)
 {
@@ -342,7 +347,7 @@ static int look_at_clocks(struct store_sink *s, struct error *err)
 		miss(s, before, before + (uint64_t)jump, set_forward);
 	ret = tell_missing(s, err);
 	s->asleep_ns = slept;
-	/* Readings differ by some ns each time: boundaries need not move for that. */
+	/* Readings differ by some ns each time; the boundaries of windows do not move for that. */
 	if (jump > CLOCK_MOVED_NS || jump < -CLOCK_MOVED_NS || nap > CLOCK_MOVED_NS) {
 		s->wall_less_ns = now;
 		profile_windows_wall(s->windows, now);
@@ -359,7 +364,7 @@ static int sink_flush(struct session_sink *sink, const struct session_status *no
 	return ret ? ret : look_at_clocks(s, err);
 }
 
-/* A copy that another thread makes, with a connection of its own. */
+/* A copy that another thread makes with its own connection. */
 struct store_sink_copying {
 	const char *from, *to;
 	int status;
@@ -381,8 +386,8 @@ static void copy_aside(void *ctx)
 }
 
 /*
- * A store of gigabytes takes a while to copy: sampling goes on meanwhile, and so does the
- * writing, for the copy is of one moment.
+ * Copying a store of gigabytes takes time. Sampling and writing continue, since the copy is of one
+ * moment.
  */
 static int sink_snapshot(struct session_sink *sink, const char *path, const struct recording *r,
                          const struct session_status *now, struct error *err)
@@ -440,10 +445,10 @@ static int sink_close(struct session_sink *sink, const struct recording *r,
 static void sink_abandon(struct session_sink *sink, bool began)
 {
 	struct store_sink *s = store_sink_of(sink);
-	struct error nobody = {0};
+	struct error ignored = {0};
 
 	if (s->store && began)
-		store_end(s->store, clock_ns(CLOCK_REALTIME), "failed", &nobody);
+		store_end(s->store, clock_ns(CLOCK_REALTIME), "failed", &ignored);
 	sink_free(s);
 }
 

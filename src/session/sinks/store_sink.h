@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store_sink: a measurement without an end, into a store.
+ * store_sink: writes a measurement without an end to a store.
  *
- * Records are decoded as they come, aggregated window by window (profile_windows.h), and each
- * window is written when it is over. A window that finds the disk full is lost, and the store
- * says so when there is room again; so it does where the clock of the wall was set, or the
- * machine slept. A snapshot is a copy of the whole store. Life cycle and threads are those of
- * sink.h. Uses: base, event, process, profile, format, store.
+ * Records are decoded as they arrive and aggregated by window (profile_windows.h); each window is
+ * written when it is complete. If the disk is full, the window is lost, and a gap is added to the
+ * store later; also if the wall clock was set or the machine was suspended. A snapshot is a copy of
+ * the whole store. Life cycle and threads are those of sink.h. Uses: base, event, process, profile,
+ * format, store.
  */
 #ifndef ASSAY_SESSION_SINKS_STORE_SINK_H
 #define ASSAY_SESSION_SINKS_STORE_SINK_H
@@ -20,7 +20,8 @@ struct store_sink_options {
 	struct store_retention_rules keeping;
 	store_name_fn *name; /* NULL: frames get no names */
 	void *name_ctx;
-	/* Called before the first name: files of other processes are read by it; NULL: not wanted.
+	/* Called before the first name with the process that reads files of others; NULL: not
+	 * needed.
 	 */
 	void (*name_foreign)(void *name_ctx, struct foreign *foreign);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flight recorder over a machine that is made up: what its snapshots say of the stretch they
- * hold is what the machine did in it, and who ran in it is told though their births left.
+ * A flight recorder with a simulated machine: a snapshot reports what the machine did in its time
+ * range, and names processes whose start was evicted.
  */
 #include "profile/profile_builder.h"
 
@@ -9,7 +9,7 @@
 
 #include "flight_recorder_fixture.h"
 
-/* A file as a report reads it. */
+/* Reads a file as a report does. */
 static struct profile *load(const char *name, struct recording **r)
 {
 	struct profile *p = profile_new();
@@ -45,7 +45,7 @@ static uint64_t busy_ns(uint64_t from_ns, uint64_t to_ns, uint32_t cpu)
 	return sum;
 }
 
-/* Ticks that came and that did not, of those due from one moment to another. */
+/* Arrived and missing ticks of those due between two times. */
 static void count_ticks(uint64_t from_ns, uint64_t to_ns, uint32_t cpu, uint64_t *seen,
                         uint64_t *missing)
 {
@@ -109,11 +109,11 @@ static void check_account(const struct profile *p, const struct recording *r)
 	CHECK_EQ(a->cpus.items[1].lost_records, lost);
 	CHECK_EQ(recording_lost(r), lost);
 	CHECK_EQ(p->ledger.cpus.items[1].ticks_lost, lost);
-	/* Grown evenly from each look to the next, a second later: to the rounding. */
+	/* Counts grow linearly between checks, one second apart: exact except for rounding. */
 	CHECK(is_near(a->cpus.items[0].stat_steal_ns, stolen_ns(to) - stolen_ns(from), MS / 20));
 	CHECK_EQ(a->cpus.items[1].stat_steal_ns, 0);
 	CHECK(is_near(a->observer_cpu_ns, own_ns(to) - own_ns(from), MS / 20));
-	/* The clock on the wall, at the stretch's begin. */
+	/* The wall clock at the start of the range. */
 	CHECK_EQ(r->clock_wall_ns - r->clock_start_ns, 4 * START);
 }
 
@@ -133,7 +133,7 @@ static unsigned depth_of(const struct profile *p, uint32_t path)
 	return depth;
 }
 
-/* Each busy sample is of the program that ran, by its name, with all its callers. */
+/* Each busy sample has the name of the running program and all its callers. */
 static void check_names(const struct profile *p, const char *program, const char *file)
 {
 	uint64_t second = 0, daemon = 0, other = 0;
@@ -203,7 +203,7 @@ static void nothing_left_is_a_recording_like_any_other(void)
 	p = load("first", &r);
 	CHECK_EQ(r->account.start_ns, START);
 	CHECK_EQ(r->account.end_ns, START + 1000 * MS - SETTLED);
-	CHECK(has_note(r, "The first 1.0 s of a recording that went on."));
+	CHECK(has_note(r, "The first 1.0 s of a recording that continued."));
 	check_names(p, "before", "/bin/before");
 	profile_free(p);
 	run_to(&m, 1500);
@@ -227,7 +227,7 @@ static void a_span_bounds_what_is_held(void)
 	CHECK_EQ(snapshot(&m, "span"), 0);
 	p = load("span", &r);
 	CHECK(r->account.start_ns <= START + 7000 * MS);
-	/* Chunks end where the session looks, once a second here. */
+	/* Chunks end when the session checks, here once a second. */
 	CHECK(r->account.start_ns >= START + 5900 * MS);
 	CHECK(!has_note(r, "less than"));
 	check_account(p, r);
@@ -246,7 +246,7 @@ static void a_span_that_the_memory_does_not_hold_is_told(void)
 	machine_start(&m, &options, 15000);
 	CHECK_EQ(finish(&m), 0);
 	p = load("short", &r);
-	CHECK(has_note(r, "less than the 60 s asked for: 1 MB"));
+	CHECK(has_note(r, "less than the requested 60 s: 1 MB"));
 	profile_free(p);
 }
 
@@ -272,7 +272,7 @@ static void a_snapshot_that_cannot_be_written_leaves_the_recorder_as_it_was(void
 	profile_free(p);
 }
 
-/* Not when there is something to lose, but before. */
+/* An unusable output is reported at the start, not at the end. */
 static void where_nothing_could_be_written_nothing_is_begun(void)
 {
 	struct flight_recorder_options options = {.path = fixture_path("no/such/file")};
@@ -291,7 +291,7 @@ static void where_nothing_could_be_written_nothing_is_begun(void)
 	recording_done(&r);
 }
 
-/* The session broke off: the records are there for whoever looks. */
+/* The session failed: its records are still in a file. */
 static void what_is_abandoned_is_kept_without_an_account(void)
 {
 	struct flight_recorder_options options = {.path = fixture_path("broken")};
@@ -304,7 +304,7 @@ static void what_is_abandoned_is_kept_without_an_account(void)
 	m.sink->ops->abandon(m.sink, true);
 	recording_init(&r);
 	CHECK_EQ(perf_data_read(fixture_path("broken"), NULL, &r, &nowhere, &err), 0);
-	CHECK_EQ(r.samples, 1990); /* 2000 ticks less those left out */
+	CHECK_EQ(r.samples, 1990); /* 2000 ticks minus the excluded ones */
 	CHECK(!r.account.present);
 	recording_done(&r);
 	buf_done(&m.out);
@@ -320,7 +320,7 @@ static void what_is_abandoned_is_kept_without_an_account(void)
 	buf_done(&m.out);
 }
 
-/* Who comes and goes leaves nothing behind: names of those that live stay right. */
+/* Exited processes use no memory, and the names of living ones stay correct. */
 static void a_storm_of_processes_does_not_fill_the_memory(void)
 {
 	struct flight_recorder_options options = {.bytes = 1 << 20, .path = fixture_path("storm")};
