@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* main: find the command, run it, exit. */
+/* main: finds the command, runs it, and exits. */
 #include "cmd/cli/command.h"
 #include "cmd/cli/print.h"
 
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Who starts us with descriptors 0 to 2 closed shall not have a recording or a lock opened under
- * those numbers, and messages written into it. Reading and writing fails there as if they were
- * closed; a command that we run finds them closed.
+ * If descriptors 0 to 2 are closed at the start, recordings or locks could be opened with these
+ * numbers, and messages would be written to them. Dummy descriptors take the numbers: reads and
+ * writes fail on them, and a started command finds the descriptors closed.
  */
 static void hold_standard_files(void)
 {

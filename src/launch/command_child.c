@@ -16,7 +16,7 @@ static _Noreturn void child(int go, int failure, char **argv, char **environment
 	char byte;
 	int code;
 
-	/* No byte: the parent gave up before it started us. */
+	/* No byte: the parent exited or gave up before the start. */
 	if (read(go, &byte, 1) != 1)
 		_exit(127);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -121,7 +121,10 @@ int command_signals_hold(sigset_t *before, struct error *err)
 	sigaddset(&held, SIGHUP);
 	sigaddset(&held, SIGQUIT);
 	sigaddset(&held, SIGCHLD);
-	/* Whoever started us may have ignored it: then nobody would tell of the command's end. */
+	/*
+	 * The parent process may have set SIGCHLD to be ignored; the end of the command would then
+	 * not be reported.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &held, before);
 	signals = signalfd(-1, &held, SFD_CLOEXEC);

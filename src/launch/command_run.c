@@ -65,7 +65,7 @@ static void take_signal(struct waiting *w, const struct signalfd_siginfo *info)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	/* The terminal's go to all of its foreground, the command too. */
+	/* Signals from the terminal go to its whole foreground group, so also to the command. */
 	if (info->ssi_signo == SIGCHLD || info->ssi_code == SI_KERNEL)
 		return;
 	if (w->asked_ns && now - w->asked_ns >= AGAIN_NS) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command_run: a COMMAND in the foreground, and the source (source.h) that records it.
+ * command_run: runs a COMMAND in the foreground, with its own environment, and calls a function
+ * while it runs.
  *
- * Signals of the terminal reach the command directly, and assay waits for the command's end.
- * Signals of other processes are passed on, and a second one, a second later, ends the waiting.
- * SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are held while the command runs. 0 or -errno. One
- * thread. Uses: base.
+ * command_environment_init(), _set() for each variable, command_run(),
+ * command_environment_done(). Signals from the terminal reach the command directly; assay waits for
+ * it. Signals from other processes are passed on; a second one, a second later, ends the waiting.
+ * SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked until then. 0 or -errno. One thread.
+ * Uses: base.
  */
 #ifndef ASSAY_LAUNCH_COMMAND_RUN_H
 #define ASSAY_LAUNCH_COMMAND_RUN_H
@@ -26,7 +28,7 @@ struct command_environment {
 };
 
 void command_environment_init(struct command_environment *e);
-/* NULL: the variable is removed. */
+/* NULL removes the variable. */
 void command_environment_set(struct command_environment *e, const char *name, const char *value);
 void command_environment_done(struct command_environment *e);
 
@@ -35,16 +37,16 @@ char *command_run_text(char *const words[]);
 
 struct command_run_result {
 	pid_t pid;           /* of COMMAND */
-	int exit_status;     /* in wait(2) form; -1: it goes on */
+	int exit_status;     /* in wait(2) form; -1: it continues */
 	int signal;          /* that ended the waiting */
-	bool command_failed; /* the error is that COMMAND could not be run */
+	bool command_failed; /* the error is that COMMAND could not be started */
 };
 
 /* `command` ends with NULL. */
 int command_run(char **command, struct source *source, struct command_run_result *result,
                 struct error *err);
 
-/* Waits in the same way for a child that runs already, and is left to itself on an error. */
+/* Waits in the same way for a running child; on an error the child continues. */
 int command_run_wait(struct command_child *child, struct command_run_result *result,
                      struct error *err);
 

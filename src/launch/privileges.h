@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * privileges: what a recorder that runs as root may beyond its own files: put
- * to use, and given up where it is not needed any more.
+ * privileges: uses the special rights of a recorder that runs as root, and drops those that are no
+ * longer needed.
  *
- * Both change this thread for good and cannot fail: without the right to it
- * all stays as it is. Uses: nothing of ours.
+ * Both functions change this thread permanently and cannot fail: without the right they have no
+ * effect. Uses: nothing.
  */
 #ifndef ASSAY_LAUNCH_PRIVILEGES_H
 #define ASSAY_LAUNCH_PRIVILEGES_H
 
 /*
- * Before others in the queue for a CPU: walking stacks takes longer than
- * copying rings, and on a full machine would wait for its turn while they
- * overflow. It costs no more CPU time so, and that stands in the account.
+ * Raises the scheduling priority. Walking stacks takes longer than copying rings; on a busy machine
+ * the rings would overflow while the thread waits for a CPU. It uses no more CPU time, which is
+ * in the account.
  */
 void privileges_hurry(void);
 
-/* What a recorder may go on to do once all is open. */
+/* The rights of a recorder after the set-up. */
 enum privilege {
-	/* Walking stacks and keeping what is mapped open files as they come, in the view of those
-	 * who map them and whoever may read them, and look into memory beyond the copies. */
+	/* Open recorded files in the mount namespace of their processes, whatever their
+	 * permissions, and read memory of processes beyond the copied stacks. */
 	PRIVILEGE_LOOK = 1,
-	/* Snapshots, and files beside a store, in directories of other users. */
+	/* Write snapshots, and files beside a store, in directories of other users. */
 	PRIVILEGE_WRITE = 2,
-	/* Names of the kernel's functions, where they are hidden from others. */
+	/* Read the kernel's function names, if they are hidden from other users. */
 	PRIVILEGE_NAMES = 4,
-	/* What a sample costs is measured again, with samples of the kernel. */
+	/* Measure the cost of a sample again, with kernel samples. */
 	PRIVILEGE_SAMPLE = 8,
 };
 
-/* All is open: the capabilities for what is in `kept` stay, all others go. */
+/*
+ * Called after the set-up: keeps the capabilities for the rights in `kept`, and drops all others.
+ */
 void privileges_drop(unsigned kept);
 
 #endif

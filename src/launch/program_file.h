@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * program_file: where programs and parts of assay lie: what a COMMAND would run, and
- * what this assay came with, in a build or installed.
+ * program_file: finds the program of a COMMAND, and parts of assay in a build or an installation.
  *
- * Texts are the caller's to free. Nothing is held. Any thread. Uses: base.
+ * The caller frees returned texts. Stateless. Any thread. Uses: base.
  */
 #ifndef ASSAY_LAUNCH_PROGRAM_FILE_H
 #define ASSAY_LAUNCH_PROGRAM_FILE_H
 
 #include <stdbool.h>
 
-/* As execvp() looks for it; NULL: not found. */
+/* Searches like execvp(); NULL: not found. */
 char *program_file_find(const char *name);
 
-/* "#!INTERPRETER": its path; NULL: no script. */
+/* "#!INTERPRETER": its path; NULL: not a script. */
 char *program_file_interpreter(const char *path);
 
-/* A regular file that can be read. */
+/* True for a readable regular file. */
 bool program_file_is_there(const char *path);
 
-/* The directory of this program: in a build, the build's. */
+/* The directory of this program: in a build, the build directory. */
 char *program_file_own_directory(void);
 
-/* Less than a file's first step is free there. */
+/* True if there is less free space than the initial size of a file. */
 bool program_file_is_full(const char *directory);
 
 #endif

@@ -30,14 +30,14 @@ static void mark_remove(const char *directory)
 	free(mark);
 }
 
-/* A session whose assay was killed; its directory goes as soon as nothing is in it. */
+/* Removes the directory of a killed session, if it is empty. */
 static void sweep(const char *path, const char *name)
 {
 	long pid = strtol(name + strlen(PREFIX), NULL, 10);
 
 	if (pid <= 0 || pid > INT32_MAX || !kill((pid_t)pid, 0) || errno != ESRCH)
 		return;
-	mark_remove(path); /* nobody is there to be told */
+	mark_remove(path); /* no process needs the mark */
 	rmdir(path);
 }
 
@@ -57,7 +57,7 @@ static int walk(const char *directory, run_directory_fn *each, void *ctx, int de
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
 		path = xasprintf("%s/%s", directory, entry->d_name);
-		/* One that goes meanwhile is no error. */
+		/* A directory that is removed during the search is not an error. */
 		if (is_own_directory(path) && !walk(path, each, ctx, depth + 1, NULL))
 			sweep(path, entry->d_name);
 		free(path);
@@ -91,7 +91,7 @@ int run_directory_begin(const struct shared_kind *kind, char **directory, struct
 	walk(base, nothing, NULL, 0, NULL);
 	*directory = xasprintf("%s/" PREFIX "%d-XXXXXX", base, (int)getpid());
 	if (!mkdtemp(*directory)) { /* 0700 */
-		rc = error_set(err, errno, "%s: no directory can be made in it: %s", base,
+		rc = error_set(err, errno, "%s: no directory can be created in it: %s", base,
 		               strerror(errno));
 		free(*directory);
 		*directory = NULL;

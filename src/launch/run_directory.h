@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run_directory: a directory of its own for each COMMAND that runs under assay, for
- * what the runtime in it writes: run-PID-XXXXXX (PID: assay's), below the kind's
- * directory (source/runtime/runtime_files.h).
+ * run_directory: a separate directory for each COMMAND that runs under assay, for the files of the
+ * runtime in it: run-PID-XXXXXX (PID: of assay), below the directory of the kind
+ * (source/runtime/runtime_files.h).
  *
- *	run_directory_begin()	makes one, 0700
- *	run_directory_each()	a directory and the sessions below it, nested ones too
- *	run_directory_mark()	somebody else took files out of it; _was_marked()
- *	run_directory_end()	removed, if nothing is in it
+ *	run_directory_begin()	creates one, mode 0700
+ *	run_directory_each()	visits a directory and the sessions below it, also nested ones
+ *	run_directory_mark()	marks that files were removed from it; _was_marked()
+ *	run_directory_end()	removes it, if it is empty
  *
- * What an assay left that was killed is removed by run_directory_each() as soon as it
- * is empty. 0 or -errno. Nothing is held. One thread. Uses: base, source.
+ * run_directory_each() removes empty directories of killed processes. 0 or -errno. Stateless. One
+ * thread. Uses: base, source.
  */
 #ifndef ASSAY_LAUNCH_RUN_DIRECTORY_H
 #define ASSAY_LAUNCH_RUN_DIRECTORY_H
@@ -21,15 +21,15 @@
 /* Below the kind's directory, which is made if need be. The caller frees the text. */
 int run_directory_begin(const struct shared_kind *kind, char **directory, struct error *err);
 
-/* Its error is that of the first directory; others' that go meanwhile are no errors. */
+/* Returns the error of the first directory; directories below it may disappear without an error. */
 typedef int run_directory_fn(void *ctx, const char *directory, struct error *err);
 int run_directory_each(const char *base, run_directory_fn *each, void *ctx, struct error *err);
 
-/* `file`: that was taken; nothing happens if its directory is no session's. */
+/* `file`: the removed file; ignored if its directory is not of a session. */
 void run_directory_mark(const char *file);
 bool run_directory_was_marked(const char *directory);
 
-/* False: it is still there, for files that are in it. */
+/* False: it still exists, since it has files. */
 bool run_directory_end(const char *directory);
 
 #endif

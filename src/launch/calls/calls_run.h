@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_run: a COMMAND with the runtime that counts calls loaded into it and
- * into all that it starts.
+ * calls_run: runs a COMMAND with the runtime that counts calls, preloaded into it and its
+ * children.
  *
- * calls_run() runs it in the foreground (command_run.h) and returns when it has
- * ended; the tables lie in `directory` then (calls_tables.h). One thread. Uses:
- * base.
+ * calls_run() runs it in the foreground (command_run.h) and returns when it has exited; the tables
+ * are then in `directory` (calls_tables.h). One thread. Uses: base.
  */
 #ifndef ASSAY_LAUNCH_CALLS_CALLS_RUN_H
 #define ASSAY_LAUNCH_CALLS_CALLS_RUN_H
@@ -15,10 +14,10 @@
 struct calls_run_options {
 	char **command;        /* NULL-terminated */
 	const char *library;   /* to be preloaded */
-	const char *directory; /* where tables go */
+	const char *directory; /* directory of the tables */
 	const char *memory;    /* as ASSAY_CALLS_MEM; NULL: the runtime's own choice */
 	const char *filter;    /* NULL: all functions */
-	bool libraries;        /* calls into libraries too */
+	bool libraries;        /* also count calls into libraries */
 };
 
 int calls_run(const struct calls_run_options *options, struct command_run_result *result,

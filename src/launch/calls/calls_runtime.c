@@ -20,14 +20,14 @@
 
 #define FLAGS "'pkg-config --cflags --libs assay-calls'"
 
-/* The dynamic linker takes blanks and colons for ends of names. */
+/* The dynamic linker separates names at spaces and colons. */
 static int check_name(char **path, struct error *err)
 {
 	int rc = 0;
 
 	if (strpbrk(*path, " :\t\n"))
 		rc = error_set(err, EINVAL,
-		               "%s cannot be preloaded: its path has a blank or a colon; copy it "
+		               "%s cannot be preloaded: its path has a space or a colon; copy it "
 		               "elsewhere and name it in $ASSAY_CALLS_LIBRARY",
 		               *path);
 	if (rc) {
@@ -64,7 +64,7 @@ int calls_runtime_find(char **path, struct error *err)
 			*path = xstrdup(places[i]);
 	if (!*path)
 		rc = error_set(err, ENOENT,
-		               CALLS_RUNTIME_NAME " is not where it should be: neither %s nor %s "
+		               CALLS_RUNTIME_NAME " was not found: it is neither at %s nor %s "
 		                                  "nor %s; install it, or name it in "
 		                                  "$ASSAY_CALLS_LIBRARY",
 		               places[0], places[1], places[2]);
@@ -91,7 +91,7 @@ int calls_runtime_waiting(void)
 	return 0;
 }
 
-/* The kernel has the dynamic linker pass over what is not the program's own. */
+/* For such programs the kernel makes the dynamic linker ignore preloaded libraries. */
 static bool has_privileges(const char *path)
 {
 	struct stat st;
@@ -111,21 +111,21 @@ static int why_elf(const char *path, const char *name, const struct elf_imports 
 	if (e->foreign)
 		return error_set(
 		        err, ENOEXEC,
-		        "no calls were counted: %s is of another machine than " CALLS_RUNTIME_NAME
+		        "no calls were counted: %s is for another machine than " CALLS_RUNTIME_NAME
 		        ", which cannot be loaded into it; build it for "
-		        "this one",
+		        "this machine",
 		        name);
 	if (e->is_static)
 		return error_set(
 		        err, ENOEXEC,
-		        "no calls were counted: %s is linked statically, and nothing can "
+		        "no calls were counted: %s is linked statically, so no library can "
 		        "be preloaded into it; link it dynamically, with the flags of " FLAGS,
 		        name);
 	if (has_privileges(path))
 		return error_set(err, EPERM,
 		                 "no calls were counted: %s runs with other rights than yours "
-		                 "(setuid, setgid or capabilities), and nothing is preloaded into "
-		                 "such programs; run it as its owner, or a copy without those",
+		                 "(setuid, setgid or capabilities), so no library is preloaded; "
+		                 "run it as its owner, or run a copy without these rights",
 		                 name);
 	if (!e->imports)
 		return error_set(
@@ -154,18 +154,18 @@ int calls_runtime_why(const char *program, const char *directory, struct error *
 		        err, ENOEXEC,
 		        "no calls were counted: %s is a script, for %s, and neither that nor "
 		        "a program that it started is built with -finstrument-functions; "
-		        "build the one in question with the flags of " FLAGS,
+		        "build the program with the flags of " FLAGS,
 		        program, interpreter);
 	else if (!path || elf_imports_read(&e, path, CALLS_RUNTIME_HOOK, NULL))
 		rc = error_set(err, ENOEXEC,
 		               "no calls were counted: no program that %s started is built with "
-		               "-finstrument-functions; build the one in question with the flags "
+		               "-finstrument-functions; build the program with the flags "
 		               "of " FLAGS,
 		               program);
 	else if (e.imports && !e.is_static && !e.foreign && program_file_is_full(directory))
 		rc = error_set(err, ENOSPC,
-		               "no calls were counted: there is no room for a table in %s; name a "
-		               "directory with room in $ASSAY_CALLS_DIR",
+		               "no calls were counted: %s is full; name a "
+		               "directory with free space in $ASSAY_CALLS_DIR",
 		               directory);
 	else
 		rc = why_elf(path, program, &e, err);

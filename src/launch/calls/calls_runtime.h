@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_runtime: the library that counts calls inside programs, and what this
- * machine lets it do.
+ * calls_runtime: the library that counts calls inside programs, and checks of this machine.
  *
- * Nothing is held. Any thread. Uses: base, image, source.
+ * Stateless. Any thread. Uses: base, image, source.
  */
 #ifndef ASSAY_LAUNCH_CALLS_CALLS_RUNTIME_H
 #define ASSAY_LAUNCH_CALLS_CALLS_RUNTIME_H
@@ -13,22 +12,22 @@
 #include <stdbool.h>
 
 #define CALLS_RUNTIME_NAME "libassay-calls.so"
-/* What a program imports that is built with -finstrument-functions. */
+/* A symbol that programs built with -finstrument-functions import. */
 #define CALLS_RUNTIME_HOOK "__cyg_profile_func_enter"
 
 /*
- * libassay-calls.so as a path that can be preloaded, the caller's to free:
- * $ASSAY_CALLS_LIBRARY, else beside this program (as in a build), else where it
- * was to be installed. The error names the places that were looked at.
+ * The path of libassay-calls.so for preloading, which the caller frees: $ASSAY_CALLS_LIBRARY, else
+ * beside this program (as in a build), else in the installation directory. The error names these
+ * places.
  */
 int calls_runtime_find(char **path, struct error *err);
 
-/* The event that tells waiting apart, tried on this thread: 0 or -errno. */
+/* Tries the event that separates waiting time, on this thread: 0 or -errno. */
 int calls_runtime_waiting(void);
 
 /*
- * No process has counted a call: says why, as far as `program` (found as execvp()
- * finds it) and the tables' directory tell, and the way out. Always an error.
+ * Sets the reason why no process has counted a call, from `program` (found as execvp() does) and
+ * the tables' directory, with the way out. Always returns an error.
  */
 int calls_runtime_why(const char *program, const char *directory, struct error *err);
 

@@ -20,7 +20,7 @@ static int add_tables(void *ctx, const char *directory, struct error *err)
 	call_table_list *list = ctx, here = {0};
 	int rc = call_table_list_read(&here, directory, err);
 
-	/* What the items hold is the list's now. */
+	/* The list now owns the contents of the items. */
 	vec_each (table, &here)
 		vec_push(list, *table);
 	vec_done(&here);
@@ -87,7 +87,7 @@ int calls_tables_read(struct call_paths *into, const call_table_list *list, call
 		if (!failed)
 			failed = read_copy(into, table, &copy, &last);
 		call_table_copy_done(&copy);
-		if (failed == -ENOENT) /* removed meanwhile, by a reset */
+		if (failed == -ENOENT) /* removed by a reset since the search */
 			continue;
 		if (failed)
 			vec_push(notes, xasprintf("process %d is left out: %s", table->file.pid,
@@ -103,7 +103,7 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 {
 	int rc = 0;
 
-	/* Those that run first, so that they begin again at nearly the same moment. */
+	/* Running processes first, so that their counts start again at nearly the same time. */
 	for (int running = 1; running >= 0; running--) {
 		vec_each (table, list) {
 			int failed;
@@ -113,7 +113,7 @@ int calls_tables_reset(const call_table_list *list, struct error *err)
 			failed = call_table_reset(table, rc ? NULL : err);
 			if (failed && failed != -ENOENT && !rc)
 				rc = failed;
-			/* Its session has to tell "nothing was counted" from "it was taken away".
+			/* The session must distinguish "no calls" from "the table was removed".
 			 */
 			if (!failed && !running)
 				run_directory_mark(table->file.path);

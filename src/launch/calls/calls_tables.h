@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_tables: the tables of call paths that lie about, live or left behind,
- * found and read into one model.
+ * calls_tables: finds the tables of call paths of running and exited processes, and reads them into
+ * one model.
  *
- * They lie in one directory (source/runtime/call_table.h) and, of each `assay calls --
- * COMMAND` under way, in a session's directory below it (run_directory.h):
+ * Tables are in one directory (source/runtime/call_table.h) and, for each running `assay calls --
+ * COMMAND`, in a directory of its session below it (run_directory.h):
  *
- *	calls_session_begin()	makes one
- *	calls_tables_of()	what is in it; calls_tables_all(): everywhere
- *	calls_tables_read()	each is copied and added to the model
- *	calls_session_end()	what ended is removed, with the directory
+ *	calls_session_begin()	creates the directory of a session
+ *	calls_tables_of()	the tables in it; calls_tables_all(): all tables
+ *	calls_tables_read()	copies each table and adds it to the model
+ *	calls_session_end()	removes tables of exited processes, and the directory
  *
- * The lists' owner is the caller (call_table_list_done()). One thread. Uses:
- * base, source, format, profile.
+ * The caller owns the lists (call_table_list_done()). One thread. Uses: base, source, format,
+ * profile.
  */
 #ifndef ASSAY_LAUNCH_CALLS_CALLS_TABLES_H
 #define ASSAY_LAUNCH_CALLS_CALLS_TABLES_H
@@ -25,30 +25,30 @@ typedef VEC(char *) calls_notes;
 
 void calls_notes_done(calls_notes *notes);
 
-/* All of the user's, oldest first. */
+/* All tables of the user, oldest first. */
 int calls_tables_all(call_table_list *list, struct error *err);
-/* Those of one directory and of sessions below it. */
+/* The tables of one directory and of sessions below it. */
 int calls_tables_of(call_table_list *list, const char *directory, struct error *err);
 
 /*
- * Adds a process for each table. One that cannot be read is noted and left
- * out; an error if that is true of all. call_paths_close() is the caller's.
+ * Adds a process for each table. A table that cannot be read is skipped with a note; it is an error
+ * if all are skipped. The caller calls call_paths_close().
  */
 int calls_tables_read(struct call_paths *into, const call_table_list *list, calls_notes *notes,
                       struct error *err);
 
-/* Resets each; what was removed is told from what runs by its `running`. The first error. */
+/* Resets the tables of running processes, and removes the others. Returns the first error. */
 int calls_tables_reset(const call_table_list *list, struct error *err);
 
-/* A directory of its own, 0700; the caller's to free. */
+/* Creates a directory with mode 0700. The caller frees the path. */
 int calls_session_begin(char **directory, struct error *err);
 
-/* Somebody's reset took tables out of it. */
+/* True if a reset removed tables from it. */
 bool calls_session_was_reset(const char *directory);
 
 /*
- * Removes the tables in `list` that had ended, and the directory; false: it is
- * still there, for processes that go on.
+ * Removes the tables in `list` of exited processes, and the directory. False: it still exists, for
+ * running processes.
  */
 bool calls_session_end(const char *directory, const call_table_list *list);
 

@@ -12,7 +12,7 @@
 
 struct uncounted_search {
 	calls_uncounted_list *list;
-	char *directory; /* as the kernel names it */
+	char *directory; /* as in /proc/PID/maps */
 	char *variable;  /* ASSAY_CALLS_DIR=... */
 	uint64_t since;
 	proc_ids counted; /* running processes that have tables */
@@ -26,7 +26,7 @@ static FILE *open_of(int32_t pid, const char *file)
 	return fopen(path, "re");
 }
 
-/* A line of /proc/PID/maps: is a table of the directory mapped there? */
+/* True if a line of /proc/PID/maps is a mapping of a table in the directory. */
 static bool is_table(const struct uncounted_search *s, const char *line, struct shared_name *name)
 {
 	const char *path = strchr(line, '/');
@@ -36,7 +36,7 @@ static bool is_table(const struct uncounted_search *s, const char *line, struct 
 
 	if (!path || strncmp(path, s->directory, size) || path[size] != '/')
 		return false;
-	/* " (deleted)" stands behind the name of a table that was removed. */
+	/* " (deleted)" follows the name of a removed table. */
 	file = xstrndup(path + size + 1, strcspn(path + size + 1, " \n"));
 	is = shared_name_parse(&call_table_kind, file, name);
 	free(file);
@@ -73,7 +73,7 @@ static bool has_variable(const struct uncounted_search *s, int32_t pid)
 	return found;
 }
 
-/* Begun by exec, from a program with the hooks. */
+/* True for a process that was started by exec from a program with the hooks. */
 static bool would_count(const struct uncounted_search *s, int32_t pid)
 {
 	struct elf_imports e;

@@ -21,7 +21,9 @@
 struct calls_uncounted {
 	int32_t pid; /* in our PID namespace */
 	char *name;
-	/* Of the parent's table, as the parent sees itself; 0: the process was begun by exec. */
+	/*
+	 * From the parent's table, in the parent's namespace; 0: the process was started by exec.
+	 */
 	int32_t parent;
 	uint64_t parent_birth;
 };
@@ -29,14 +31,14 @@ struct calls_uncounted {
 typedef VEC(struct calls_uncounted) calls_uncounted_list;
 
 /*
- * `tables`: those of the session's directory, read after COMMAND ended. Processes that began
- * before `since` (a start time as in /proc/PID/stat) are not looked at.
+ * `tables`: the tables of the session's directory, read after COMMAND exited. Processes that
+ * started before `since` (a start time as in /proc/PID/stat) are skipped.
  */
 void calls_uncounted_find(calls_uncounted_list *list, const char *directory, uint64_t since,
                           const call_table_list *tables);
 void calls_uncounted_done(calls_uncounted_list *list);
 
-/* At the process that forked each, else at that of COMMAND, else at the first one. */
+/* Counts each at the process that forked it, else at COMMAND's, else at the first one. */
 void calls_uncounted_note(const calls_uncounted_list *list, struct call_paths *paths,
                           int32_t command);
 

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #define BATCHES 15
-#define CALLS 400         /* of a batch: their records fit in a buffer of 512 KB */
-#define FUNCTIONS_MAX 64  /* told apart */
-#define LEAF_CALLS_MIN 50 /* of a batch, for a median */
+#define CALLS 400         /* calls per batch: their records fit in a buffer of 512 KB */
+#define FUNCTIONS_MAX 64  /* maximum number of distinct functions */
+#define LEAF_CALLS_MIN 50 /* minimum per batch, for a median */
 
-/* The quickest call of a function without callees, in one batch. */
+/* Times of calls of a function without callees, in one batch. */
 struct leaf {
 	uint64_t function;
 	VEC(double) ns;
@@ -38,7 +38,7 @@ static double run_calls(size_t count)
 	return (double)(clock_ns(CLOCK_MONOTONIC_RAW) - begin);
 }
 
-/* The median of batches: others run meanwhile. */
+/* The median of several batches, since other processes run at the same time. */
 double graph_cost_native(void)
 {
 	double ns[BATCHES];
@@ -108,7 +108,7 @@ static int read_all(struct function_graph *source, graph_event_fn *deliver, void
 	return 0;
 }
 
-/* One batch: ns and entries of it all, the inner part of a call. */
+/* Runs one batch. Returns its time, its number of entries, and the inner part of a call. */
 static int run_batch(struct function_graph *source, size_t calls, double *ns, double *entries,
                      double *inner, bool *lost, struct error *err)
 {
@@ -129,7 +129,7 @@ static int run_batch(struct function_graph *source, size_t calls, double *ns, do
 	return status;
 }
 
-/* The median, and half of how far the batches lie apart but for the two farthest. */
+/* The median; *error: half of the range without the two extreme values. */
 static double middle(double *values, size_t count, double *error)
 {
 	sorted_doubles(values, count);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of a CPU, 56 bytes each: what a round reads at most, and what may wait. */
+/* Limits per CPU, at 56 bytes per event: events read in a round, and waiting events. */
 #define ROUND_EVENTS 32768
 #define WAITING_EVENTS 131072
 
@@ -58,7 +58,7 @@ static void queue_event(void *ctx, const struct graph_event *e)
 	vec_push(&q->events, *e);
 }
 
-/* What was delivered makes room, and costs a copy only if as much was delivered as stays. */
+/* Removes delivered events, only if they are at least half of the queue, to limit copying. */
 static void make_room(struct queue *q)
 {
 	size_t left = q->events.count - q->next;
@@ -94,7 +94,7 @@ static uint64_t newest_of(const struct queue *q)
 	return q->events.count > q->next ? vec_last(&q->events)->time_ns : 0;
 }
 
-/* Few CPUs have something to say at any time: a plain search is enough. */
+/* Few CPUs have events at any time, so a linear search is fast enough. */
 static void deliver_until(struct graph_merge *m, uint64_t until_ns)
 {
 	for (;;) {
@@ -118,7 +118,7 @@ static void deliver_until(struct graph_merge *m, uint64_t until_ns)
 		}
 		if (!oldest || oldest->events.items[oldest->next].time_ns > until_ns)
 			return;
-		/* As long as no other CPU's turn comes. */
+		/* Continues until another CPU has an older event. */
 		do
 			m->deliver(m->ctx, &oldest->events.items[oldest->next++]);
 		while (oldest->next < oldest->events.count &&

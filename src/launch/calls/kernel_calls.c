@@ -15,7 +15,7 @@
 
 #define BUFFER_BYTES (8u << 20)
 #define BUFFER_MIN_BYTES (512u << 10)
-#define MEMORY_SHARE 32 /* of the memory, all CPUs together */
+#define MEMORY_SHARE 32 /* part of the memory, for all CPUs together */
 #define ROUND_MS 5
 
 struct kernel_calls_run {
@@ -114,7 +114,7 @@ static int drain(struct source *s, int *wait_ms, struct error *err)
 	return status;
 }
 
-/* What pages do not tell of losses the buffers' own counts do. */
+/* Losses that the pages do not report are in the counts of the buffers. */
 static void count_lost(struct kernel_calls_run *r)
 {
 	struct graph_paths_count count = graph_paths_count(r->paths);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel_calls: a COMMAND whose calls in the kernel are counted, path by path,
- * and those of all that it starts: by the kernel's function tracer.
+ * kernel_calls: counts the calls of a COMMAND and its children in the kernel by call path, with the
+ * kernel's function tracer.
  *
- * kernel_calls_run() sets the tracer up, measures what it costs, runs the COMMAND in the
- * foreground (command_run.h) and returns at its end. The tracer is then removed and the model is
- * filled; the caller closes the model. Records are read as they come, and only the sums are kept.
- * If this process is killed, a guard resets the tracer. One thread. Uses: base, event, image,
- * profile, source.
+ * kernel_calls_run() enables the tracer, measures its cost, runs COMMAND in the foreground and
+ * returns when it has exited. Then the tracer is disabled and the model is filled; the caller
+ * closes it. Records are read as they arrive, and only the sums are kept. Signals are handled as in
+ * calls_run.h. If this process is killed, a guard process resets the tracer. One thread. Uses:
+ * base, event, image, profile, source.
  */
 #ifndef ASSAY_LAUNCH_CALLS_KERNEL_CALLS_H
 #define ASSAY_LAUNCH_CALLS_KERNEL_CALLS_H
@@ -17,9 +17,9 @@
 #include "profile/calls/call_paths.h"
 
 struct kernel_calls_options {
-	const char *const *functions; /* globs: these alone, with all that they call */
+	const char *const *functions; /* globs: only these functions, with their callees */
 	size_t count;                 /* of functions; 0: the whole kernel */
-	size_t buffer_bytes;          /* of each CPU; 0: 8 MB, less where memory is short */
+	size_t buffer_bytes; /* of each CPU; 0: 8 MB, less on machines with little memory */
 };
 
 struct kernel_calls_result {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KERNEL_IMAGE "[kernel.kallsyms]" /* as process/ names it */
+#define KERNEL_IMAGE "[kernel.kallsyms]" /* the name that process/ uses */
 
 static void read_modules(struct kernel_functions *k)
 {
@@ -33,7 +33,7 @@ void kernel_functions_init(struct kernel_functions *k)
 	struct cache_dir *cache = NULL;
 
 	*k = (struct kernel_functions){0};
-	cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	cache_dir_open(&cache, NULL); /* without a cache it only takes longer */
 	k->named = !kallsyms_running(&k->symbols, cache, NULL, NULL);
 	cache_dir_close(cache);
 	read_modules(k);
@@ -47,7 +47,7 @@ void kernel_functions_done(struct kernel_functions *k)
 	k->named = false;
 }
 
-/* The tracer's address may be some bytes behind the function's first (ENDBR). */
+/* The address from the tracer may be some bytes after the start of the function (ENDBR). */
 static size_t symbol_at(struct kernel_functions *k, uint64_t address)
 {
 	size_t found;

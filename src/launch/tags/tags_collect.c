@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HELD_MOST (64u << 20) /* bytes of packets that wait */
-#define LOOK_NS 100000000     /* who runs is looked at no more often */
-#define RATE_NS 5000000       /* the least span that tells a rate */
-#define RATE_DEVIATES 1e-3    /* a file's moment that says otherwise is of another boot */
+#define HELD_MOST (64u << 20) /* limit of bytes in waiting packets */
+#define LOOK_NS 100000000     /* minimum time between checks of running processes */
+#define RATE_NS 5000000       /* minimum time for computing a rate */
+#define RATE_DEVIATES                                                                              \
+	1e-3 /* a larger deviation means that the file's clock pair is of another boot */
 
 void collect_note(struct tags_collect *c, char *note)
 {
@@ -50,7 +51,7 @@ void tags_collect_free(struct tags_collect *c)
 		file_free(*file);
 	vec_done(&c->files);
 	vec_done(&c->given_up);
-	/* The writer reads names until it is gone. */
+	/* The writer uses the names, so it is freed first. */
 	ctf_writer_free(c->writer);
 	collect_names_done(c);
 	runtime_owners_done(&c->known);
@@ -116,7 +117,7 @@ static bool is_known(const struct tags_collect *c, const struct shared_name *id)
 	return false;
 }
 
-/* New ones. `last`: one that cannot be read will not get better. */
+/* Opens new files. `last`: a file that cannot be read now is an error. */
 static void scan(struct tags_collect *c, bool last)
 {
 	DIR *dir = opendir(c->directory);
@@ -164,15 +165,15 @@ int32_t collect_tid(struct collect_file *f, int32_t tid)
 }
 
 /*
- * When its process became another program (exec); 0: it did not. The time of the beginning tells
- * which program is the next one. The number in the name does not: it is used again as soon as the
- * file of an earlier program was removed.
+ * The time when the process executed another program (exec); 0: it did not. The start time
+ * identifies the next program. The number in the file name does not, since it is reused when the
+ * file of an earlier program is removed.
  */
 static uint64_t gave_way(const struct tags_collect *c, const struct collect_file *f)
 {
 	uint64_t began = tag_rings_header(f->rings)->first.ticks, next = 0;
 
-	if (f->several) /* then it may be the other one's */
+	if (f->several) /* then it may be the next program of the other process */
 		return 0;
 	vec_each (other, &c->files) {
 		uint64_t ticks = tag_rings_header((*other)->rings)->first.ticks;
@@ -184,7 +185,7 @@ static uint64_t gave_way(const struct tags_collect *c, const struct collect_file
 	return next;
 }
 
-/* Whose processes, or programs, have ended: what they wrote is all there. */
+/* Marks files of ended processes or programs, which are complete. */
 static void look_who_runs(struct tags_collect *c)
 {
 	runtime_owners_done(&c->known);
@@ -220,7 +221,9 @@ static void hold(struct tags_collect *c, struct collect_file *f, const struct ta
 	c->held_bytes += bytes;
 }
 
-/* What is whole; stops where enough waits, and says so by *busy. 1: there may be more. */
+/*
+ * Reads complete packets, up to the limit of waiting bytes; then sets *busy. 1: there may be more.
+ */
 static int file_drain(struct tags_collect *c, struct collect_file *f, bool *busy, struct error *err)
 {
 	struct tag_rings_packet p;
@@ -233,7 +236,7 @@ static int file_drain(struct tags_collect *c, struct collect_file *f, bool *busy
 	return rc;
 }
 
-/* All that is left. */
+/* Reads all remaining packets. */
 static int file_list(struct tags_collect *c, struct collect_file *f, bool *busy, struct error *err)
 {
 	struct tag_rings_packet p;
@@ -247,7 +250,7 @@ static int file_list(struct tags_collect *c, struct collect_file *f, bool *busy,
 	return rc;
 }
 
-/* Of one that goes on when all is to end a list is taken: it would be drained for ever. */
+/* At the end, a running process is read as a list, since draining it would never end. */
 static int file_read(struct tags_collect *c, struct collect_file *f, bool last, bool *busy,
                      struct error *err)
 {
@@ -268,7 +271,7 @@ static void mark_threads(struct tags_collect *c, struct collect_file *f)
 		tags_switches_mark(c->switches, collect_tid(f, packet->header.tid));
 }
 
-/* Nothing more of it comes: what is behind its last packets, and it is closed. */
+/* Writes the end of a file's streams, and closes the file. */
 static int file_finish(struct tags_collect *c, struct collect_file *f, struct error *err)
 {
 	const struct assay_tags_header *h = tag_rings_header(f->rings);
@@ -287,7 +290,7 @@ static int file_finish(struct tags_collect *c, struct collect_file *f, struct er
 	return rc;
 }
 
-/* A file that is damaged is given up, and told; the others go on. */
+/* Skips a damaged file, with a note; the others continue. */
 static void give_up(struct tags_collect *c, struct collect_file *f, const struct error *why)
 {
 	collect_note(c, xstrdup(why->text));
@@ -348,7 +351,7 @@ static void rate_note(struct tags_collect *c)
 		c->rate = (double)(now.ticks - c->first.ticks) / (double)(now.ns - c->first.ns);
 }
 
-/* Not before there is something to write: what was there before is to stay, else. */
+/* Opens the writer only if there are events; otherwise an existing trace stays. */
 static int writer_open(struct tags_collect *c, struct error *err)
 {
 	return c->writer || !c->files.count ? 0 : ctf_writer_new(&c->writer, c->output, err);
@@ -371,7 +374,10 @@ int tags_collect_step(struct tags_collect *c, bool *busy, struct error *err)
 	rc = writer_open(c, err);
 	if (!rc)
 		rc = files_step(c, false, busy, err);
-	/* Files that are read at their processes' end keep threads' that we know nothing of yet. */
+	/*
+	 * Files that are read at the end of their processes may have threads that are still
+	 * unknown.
+	 */
 	if (c->switches && c->drain)
 		tags_switches_forget(c->switches);
 	return rc;
@@ -400,7 +406,7 @@ int tags_collect_add(struct tags_collect *c, const struct tag_rings_file *file, 
 
 /* ---- the end ---------------------------------------------------------------- */
 
-/* By the moments that lie furthest apart, if what a file says can be. */
+/* Computes the rate from the two clock pairs with the largest distance, if the file's is valid. */
 static struct tag_clock clock_make(struct tags_collect *c)
 {
 	struct assay_calls_moment now;

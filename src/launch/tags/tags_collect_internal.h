@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_collect_internal: what the parts of tags_collect share: tags_collect.c has files
- * and their life, tags_collect_names.c what their tags are called, tags_collect_write.c
- * the way of a packet into its stream. Uses: as tags_collect.h.
+ * tags_collect_internal: shared by the files of tags_collect: tags_collect.c has the files and
+ * their life cycle, tags_collect_names.c the names of tags, tags_collect_write.c writes packets to
+ * streams. Uses: as tags_collect.h.
  */
 #ifndef ASSAY_LAUNCH_TAGS_TAGS_COLLECT_INTERNAL_H
 #define ASSAY_LAUNCH_TAGS_TAGS_COLLECT_INTERNAL_H
@@ -12,25 +12,25 @@
 #include "source/runtime/runtime_owner.h"
 #include "launch/tags/tags_collect.h"
 
-struct collect_stream { /* of a ring */
+struct collect_stream { /* one per ring */
 	bool made, any;
-	uint32_t number;    /* the writer's */
-	uint32_t blocked;   /* in the pass of that number an earlier packet waits */
+	uint32_t number;    /* number in the writer */
+	uint32_t blocked;   /* number of the pass in which an earlier packet waits */
 	int32_t tid;        /* of its last packet */
 	uint64_t sequence;  /* of its last packet */
-	uint64_t end;       /* ticks: up to here it is written */
-	uint64_t discarded; /* up to there, by the ring's count */
+	uint64_t end;       /* ticks: end of the written part */
+	uint64_t discarded; /* count of the ring up to there */
 	struct assay_tags_packet last;
 };
 
-struct collect_class {   /* of names */
-	char *name;      /* the program's */
-	struct buf text; /* as it was when it was made */
+struct collect_class {   /* a set of names */
+	char *name;      /* name of the program */
+	struct buf text; /* the text of the names at creation */
 	struct tag_names *names;
-	uint32_t number; /* the writer's */
+	uint32_t number; /* number in the writer */
 };
 
-struct collect_tid { /* in the process's namespace, and in ours; here 0: not found */
+struct collect_tid { /* in the process's namespace, and in this one; here 0: not found */
 	int32_t tid, here;
 };
 
@@ -38,25 +38,26 @@ struct collect_file {
 	char *path;
 	struct shared_name id;
 	struct tag_rings *rings;
-	bool watched; /* it is removed when it has ended */
-	bool ended;   /* its process, or program */
-	bool listing; /* what is left is being read, and nothing drained any more */
-	bool read;    /* all that is there waits, or is written */
-	bool done;    /* all of it is written */
+	bool watched; /* the file is removed when it has ended */
+	bool ended;   /* its process or program has ended */
+	bool listing; /* the rest is being read as a list */
+	bool read;    /* all packets are waiting or written */
+	bool done;    /* everything is written */
 	uint64_t ended_ticks;
-	int32_t here; /* its process's id in our PID namespace; 0: it had ended before we looked */
-	bool several; /* which of the processes of that name wrote it was not known once */
+	int32_t here; /* id of its process in this PID namespace; 0: it had ended before the check
+	               */
+	bool several; /* several processes could have written it */
 	VEC(struct collect_tid) tids; /* of a process in another PID namespace */
 	bool has_class;
-	uint32_t class;      /* of names */
+	uint32_t class;      /* set of names */
 	uint64_t text_taken; /* bytes */
 	VEC(struct collect_stream) streams;
-	VEC(struct tag_rings_packet) waiting; /* words: their own */
+	VEC(struct tag_rings_packet) waiting; /* each owns its words */
 };
 
 struct tags_collect {
 	char *output;
-	struct ctf_writer *writer; /* NULL: there is no process yet */
+	struct ctf_writer *writer; /* NULL: no process yet */
 	VEC(struct collect_file *) files;
 	VEC(struct shared_name) given_up;
 	VEC(struct collect_class) classes;
@@ -64,30 +65,30 @@ struct tags_collect {
 	bool drain;
 	struct tags_switches *switches;
 	uint64_t held_bytes;
-	uint64_t looked_ns;          /* at who runs, the last time */
-	struct runtime_owners known; /* in this step */
+	uint64_t looked_ns;          /* time of the last check of running processes */
+	struct runtime_owners known; /* found in this step */
 	uint32_t pass;
-	struct assay_calls_moment first, from; /* ours; the earliest of the files' */
-	double rate;                           /* ticks a ns, by the last moments */
+	struct assay_calls_moment first, from; /* of this process; the earliest of the files */
+	double rate;                           /* ticks per ns, from the last clock pairs */
 	struct tags_merged merged;
 	struct tags_collect_result result;
 };
 
-/* Names that it has written since; where there are none yet, its class is not chosen. */
+/* Reads new names of a file; its class is chosen when it has names. */
 void collect_names(struct tags_collect *c, struct collect_file *f);
 void collect_names_done(struct tags_collect *c);
 
-/* Ids in our PID namespace, where the switches and the user see them; as they are, if they have
- * none here that is known. */
+/* Ids in this PID namespace, as in the switches and for the user; unchanged if they are unknown
+ * here. */
 int32_t collect_pid(const struct collect_file *f, int32_t pid);
 int32_t collect_tid(struct collect_file *f, int32_t tid);
 
 /* Writes a packet; `whole`: it is the last of its stream. */
 int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rings_packet *p,
                   struct error *err);
-/* What is to be told behind the last packet of each stream: switches, and what was lost. */
+/* Writes the end of each stream: switches and lost events after its last packet. */
 int collect_write_end(struct tags_collect *c, struct collect_file *f, struct error *err);
-/* Those that may be written now: before them all switches are known. */
+/* Writes the waiting packets for whose time all switches are known. */
 int collect_write_waiting(struct tags_collect *c, struct collect_file *f, struct error *err);
 
 void collect_note(struct tags_collect *c, char *note);

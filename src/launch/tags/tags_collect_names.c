@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define NOTES_MOST 16 /* of one kind of trouble; all are counted */
+#define NOTES_MOST 16 /* maximum number of notes of one kind; all are counted */
 
-/* What names a tag differently than what is there already is left out, and told. */
+/* A line that gives a tag another name than before is skipped, with a note. */
 static void add_lines(struct tags_collect *c, struct tag_names *names, const char *text,
                       size_t size, const char *path)
 {
@@ -31,7 +31,7 @@ static bool fits(const struct collect_class *class, const char *name, const char
 	       (!size || !memcmp(class->text.data, text, size));
 }
 
-/* One program's processes have the same names, as a rule, and share them. */
+/* Processes of one program usually have the same names, and share a class. */
 static uint32_t class_of(struct tags_collect *c, struct collect_file *f, const char *text,
                          size_t size)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NEAR_NS 50000 /* a switch is shifted at most so far; clocks agree much better */
+#define NEAR_NS 50000 /* maximum shift of a switch; clocks agree much better */
 
 static uint64_t near_ticks(const struct tags_collect *c)
 {
@@ -38,7 +38,7 @@ static void name_take(char into[17], const char from[16])
 	into[16] = '\0';
 }
 
-/* Merged words, each piece a packet; what is told of the packet, with the first. */
+/* Writes each piece as a packet; losses and gaps are in the first one. */
 static int write_pieces(struct tags_collect *c, struct collect_stream *s, struct tag_packet *p,
                         struct error *err)
 {
@@ -67,7 +67,7 @@ static int write_pieces(struct tags_collect *c, struct collect_stream *s, struct
 	return rc;
 }
 
-/* Switches that are over when a thread's first event comes do not count. */
+/* Skips switches before the first event of a thread. */
 static void skip_early(struct tags_collect *c, int32_t tid, uint64_t begin)
 {
 	size_t count, early = 0;
@@ -78,7 +78,7 @@ static void skip_early(struct tags_collect *c, int32_t tid, uint64_t begin)
 	tags_switches_take(c->switches, tid, early);
 }
 
-/* Those behind the last event too, up to `until`; 0: to the last event. */
+/* Merges switches up to `until`; 0: up to the last event. */
 static void merge(struct tags_collect *c, struct collect_file *f, struct collect_stream *s,
                   const struct tag_rings_packet *p, uint64_t until)
 {
@@ -93,7 +93,9 @@ static void merge(struct tags_collect *c, struct collect_file *f, struct collect
 		skip_early(c, tid, p->header.begin);
 	if (c->switches)
 		m.switches = tags_switches_of(c->switches, tid, &m.switch_count);
-	/* What its thread does in the next program, or one of the same id, is not its own. */
+	/*
+	 * Later switches are of the thread's next program, or of another thread with the same id.
+	 */
 	while (until && m.switch_count && m.switches[m.switch_count - 1].ticks > until)
 		m.switch_count--;
 	m.switch_count = tags_merge(&m, until != 0, &c->merged);
@@ -116,7 +118,7 @@ static struct tag_packet packet_make(struct collect_file *f, const struct tag_ri
 	return packet;
 }
 
-/* The device's own words are none. */
+/* Words of the device itself do not count as events. */
 static uint64_t count_events(const struct tag_rings_packet *p)
 {
 	uint64_t events = 0;
@@ -135,7 +137,10 @@ int collect_write(struct tags_collect *c, struct collect_file *f, struct tag_rin
 
 	if (rc)
 		return rc;
-	/* WRAP: those between were taken by others. The rest of one has its number, too. */
+	/*
+	 * WRAP: other packets have overwritten those in between. The rest of a packet has the same
+	 * number.
+	 */
 	if (p->header.sequence != s->sequence + s->any && p->header.sequence != s->sequence)
 		packet.gap = true;
 	if (p->header.discarded > s->discarded) {
@@ -211,7 +216,7 @@ static int end_stream(struct tags_collect *c, struct collect_file *f, uint32_t r
 
 int collect_write_end(struct tags_collect *c, struct collect_file *f, struct error *err)
 {
-	/* What had no ring at all is told with the first. */
+	/* Events of threads without a ring are reported with the first ring. */
 	uint64_t without = tag_rings_header(f->rings)->discarded;
 	int rc = 0;
 

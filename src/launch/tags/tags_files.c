@@ -11,7 +11,7 @@ static int add_files(void *ctx, const char *directory, struct error *err)
 	tag_rings_list *list = ctx, here = {0};
 	int rc = tag_rings_list_read(&here, directory, err);
 
-	/* What the items hold is the list's now. */
+	/* The list now owns the contents of the items. */
 	vec_each (file, &here)
 		vec_push(list, *file);
 	vec_done(&here);

@@ -5,9 +5,9 @@ struct merging {
 	const struct tags_merge *m;
 	struct tags_merged *into;
 	size_t event;  /* the next */
-	uint64_t time; /* of `event`, whole */
-	size_t at;     /* of the switches, the next */
-	uint64_t last; /* that was put */
+	uint64_t time; /* of `event`, complete */
+	size_t at;     /* index of the next switch */
+	uint64_t last; /* time of the last written word */
 };
 
 static bool more(const struct merging *g)
@@ -22,7 +22,9 @@ static uint64_t time_after(uint64_t time, uint64_t word)
 
 static void put(struct merging *g, uint64_t time, uint32_t tag)
 {
-	/* Words tell less than a turn of the clock; well before that a packet is begun. */
+	/*
+	 * A word has only the low bits of the clock, so a new packet starts well before they wrap.
+	 */
 	if (!g->into->words.count || time - g->last > ASSAY_TAGS_CLOCK_MASK / 2)
 		vec_push(&g->into->pieces, (struct tags_piece){g->into->words.count, time});
 	vec_push(&g->into->words, time << ASSAY_TAGS_TAG_BITS | tag);
@@ -43,7 +45,10 @@ static void put_switch(struct merging *g, uint64_t time)
 	g->at++;
 }
 
-/* Events that seem to be behind it, and are nearer to it than to the switch in, were before. */
+/*
+ * An event that seems to be after the switch out, and is nearer to it than to the switch in, was
+ * before it.
+ */
 static void switch_out(struct merging *g)
 {
 	const struct tags_switch *s = &g->m->switches[g->at];
@@ -69,7 +74,7 @@ static void switch_in(struct merging *g)
 	put_switch(g, more(g) && g->time < in ? g->time : in);
 }
 
-/* Is it to be put before the events that are left? */
+/* True if the next switch comes before the remaining events. */
 static bool is_due(const struct merging *g, uint64_t end)
 {
 	const struct tags_switch *s = &g->m->switches[g->at];
@@ -78,7 +83,7 @@ static bool is_due(const struct merging *g, uint64_t end)
 		return false;
 	if (s->ticks <= end)
 		return true;
-	/* The last event lies shortly before the switch in that it followed. */
+	/* The last event seems to be shortly before the switch in that it actually followed. */
 	return s->tag == ASSAY_TAG_SWITCH_IN && s->ticks - end <= g->m->near &&
 	       (!g->at || (s[-1].tag != ASSAY_TAG_SWITCH_IN && s[-1].ticks < end));
 }

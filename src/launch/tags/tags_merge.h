@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_merge: switches of a thread, put in among its events.
+ * tags_merge: merges the context switches of a thread into its events.
  *
- * Switches come from the kernel, on its clock; converted to ticks they are good to
- * some ten nanoseconds. A thread writes nothing while it is switched out: where its own
- * event seems to lie between its switch out and its switch in, and is near to one of
- * them, that one is shifted to the event's time, to its other side. An event that is
- * near to none (a switch was lost) stays where it is.
+ * Switches come from the kernel, with its clock; their time in ticks is exact to about ten
+ * nanoseconds. A thread writes no events while it is switched out. If an event seems to be between
+ * switch out and switch in, and is near one of them, that switch is shifted to the other side of
+ * the event. An event that is near neither (a switch was lost) is not changed.
  *
- *	tags_merge_done() frees what a struct of zeros was filled with
+ * tags_merge_done() frees the output, which must be zeroed at first.
  *
  * Times are ticks. One thread. Uses: base, include/assay.
  */
@@ -27,7 +26,7 @@ struct tags_switch {
 	uint32_t tag; /* ASSAY_TAG_SWITCH_... */
 };
 
-/* Words from `first` on, the first's whole time being `begin`: a packet of its own. */
+/* A packet: the words from `first` on; `begin` is the complete time of the first word. */
 struct tags_piece {
 	size_t first;
 	uint64_t begin;
@@ -35,22 +34,22 @@ struct tags_piece {
 
 struct tags_merged {
 	VEC(uint64_t) words;
-	VEC(struct tags_piece) pieces; /* more than one where the clock turned round meanwhile */
+	VEC(struct tags_piece) pieces; /* more than one if the clock of the words wrapped */
 	uint64_t end;                  /* of the last word */
 };
 
 struct tags_merge {
-	uint64_t begin, floor; /* of the packet; nothing is put before `floor` */
+	uint64_t begin, floor; /* of the packet; `floor`: minimum time of all words */
 	const uint64_t *words;
 	size_t count;
 	const struct tags_switch *switches;
 	size_t switch_count;
-	uint64_t near; /* ticks that a switch is shifted at most */
+	uint64_t near; /* maximum shift of a switch in ticks */
 };
 
 /*
- * All words, and the switches up to the last one: how many of them were taken. `whole`: the
- * rest of the switches behind them, too.
+ * Merges all words with the switches up to the last word. Returns the number of used switches.
+ * `whole`: also appends the remaining switches.
  */
 size_t tags_merge(const struct tags_merge *m, bool whole, struct tags_merged *into);
 void tags_merge_done(struct tags_merged *merged);

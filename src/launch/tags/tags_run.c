@@ -9,7 +9,9 @@
 
 #define BUSY_MS 1
 #define IDLE_MS 10
-#define NICE (-10) /* if permitted: the reader must not wait for the processes that it drains */
+#define NICE                                                                                       \
+	(-10) /* if permitted: the draining process must not wait for the processes that it drains \
+	       */
 
 struct tags_source {
 	struct source source;
@@ -17,10 +19,13 @@ struct tags_source {
 	struct tags_run_result *result;
 	struct tags_collect *collect;
 	struct tags_switches *switches;
-	struct error trouble; /* with the trace; its code is 0 as long as there is none */
+	struct error trouble; /* an error of the trace; code 0: none */
 };
 
-/* Taken as far as draining falls behind: some tenths of a second of the busiest thread. */
+/*
+ * Memory for a few tenths of a second of events of the busiest thread. It is used only if draining
+ * falls behind.
+ */
 #define STREAM_MEMORY "256M"
 
 static const char *mode_word(enum assay_tags_mode mode)
@@ -39,7 +44,7 @@ static void set_environment(struct source *s, struct command_environment *e)
 
 	command_environment_set(e, "ASSAY_TAGS_DIR", o->directory);
 	command_environment_set(e, "ASSAY_TAGS_MODE", mode_word(o->mode));
-	/* What this run is not asked for is not to come from an outer one. */
+	/* Variables of an outer run must not apply to this one. */
 	command_environment_set(e, "ASSAY_TAGS_START", o->start_off ? "off" : NULL);
 	if (o->memory)
 		command_environment_set(e, "ASSAY_TAGS_MEM", o->memory);

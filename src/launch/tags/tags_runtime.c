@@ -23,7 +23,7 @@
 #define HEADER "assay/tags.h"
 #define FLAGS "'assay tags flags'"
 
-/* DIRECTORY/NAME is there. */
+/* True if DIRECTORY/NAME exists. */
 static bool holds(const char *directory, const char *name)
 {
 	char *path = xasprintf("%s/%s", directory, name);
@@ -97,18 +97,18 @@ int tags_runtime_why(const char *program, const char *directory, struct error *e
 		rc = error_set(err, ENOEXEC,
 		               "no event tags were written: %s is a script, for %s, and neither "
 		               "that nor a program that it started is built with the compiler's "
-		               "plugin; build the one in question with what " FLAGS " prints",
+		               "plugin; build the program with the flags that " FLAGS " prints",
 		               program, interpreter);
 	else if (!path || !has_names(path))
 		rc = error_set(err, ENOEXEC,
 		               "no event tags were written: neither %s nor a program that it "
 		               "started is built with the compiler's plugin; build the one in "
-		               "question with what " FLAGS " prints",
+		               "question with the flags that " FLAGS " prints",
 		               program);
 	else if (program_file_is_full(directory))
 		rc = error_set(err, ENOSPC,
-		               "no event tags were written: there is no room for a file in %s; "
-		               "name a directory with room in $ASSAY_TAGS_DIR",
+		               "no event tags were written: %s is full; "
+		               "name a directory with free space in $ASSAY_TAGS_DIR",
 		               directory);
 	else
 		rc = error_set(

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_runtime: the parts that programs with event tags are built with, and why a program
- * has written none.
+ * tags_runtime: the files that are needed to build programs with event tags, and the reason why a
+ * program has written none.
  *
- * Nothing is held. Any thread. Uses: base, format.
+ * Stateless. Any thread. Uses: base, format.
  */
 #ifndef ASSAY_LAUNCH_TAGS_TAGS_RUNTIME_H
 #define ASSAY_LAUNCH_TAGS_TAGS_RUNTIME_H
@@ -19,15 +19,15 @@ struct tags_runtime {
 };
 
 /*
- * In a build, beside this program; else where they were to be installed. The error names
- * the places that were looked at. tags_runtime_done() frees.
+ * In a build, beside this program; else in the installation directories. The error names these
+ * places. tags_runtime_done() frees.
  */
 int tags_runtime_find(struct tags_runtime *r, struct error *err);
 void tags_runtime_done(struct tags_runtime *r);
 
 /*
- * No process has written event tags: says why, as far as `program` (found as execvp()
- * finds it) and the directory tell, and the way out. Always an error.
+ * Sets the reason why no process has written event tags, from `program` (found as execvp() does)
+ * and the directory, with the way out. Always returns an error.
  */
 int tags_runtime_why(const char *program, const char *directory, struct error *err);
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#define RING_BYTES (256u << 10) /* a CPU: 10000 switches */
-#define SLACK_NS 2000000 /* a record may be seen so much later than its time, on another CPU */
+#define RING_BYTES (256u << 10) /* per CPU: 10000 switches */
+#define SLACK_NS 2000000        /* maximum delay of a record after its time, on another CPU */
 #define MOMENTS 256
-#define MOST (4u << 20) /* switches held, of all threads */
+#define MOST (4u << 20) /* maximum number of stored switches of all threads */
 
 struct record {
 	uint64_t ns;
@@ -31,10 +31,10 @@ struct tags_switches {
 	struct perf_source_options options;
 	int32_t task;
 	struct perf_source *source;
-	struct assay_calls_moment moments[MOMENTS]; /* the latest, the oldest first */
+	struct assay_calls_moment moments[MOMENTS]; /* the newest ones, the oldest first */
 	size_t moment_count;
-	VEC(struct record) records; /* read, and not known to be all */
-	uint64_t known_ns, known;   /* the same as ticks */
+	VEC(struct record) records; /* read; earlier ones may be missing */
+	uint64_t known_ns, known;   /* as ticks */
 	VEC(struct tags_thread) threads;
 	struct id_table by_tid;
 	size_t held; /* switches of all threads */
@@ -110,7 +110,7 @@ void tags_switches_close(struct tags_switches *s)
 
 /* ---- the kernel's clock to ticks ----------------------------------------- */
 
-/* Between the two moments around it; each is good by itself, so no error grows. */
+/* Interpolates between the two clock pairs around the time, so that errors do not accumulate. */
 static uint64_t ticks_of(const struct tags_switches *s, uint64_t ns)
 {
 	const struct assay_calls_moment *m = s->moments;
@@ -166,7 +166,10 @@ static void drop(struct tags_switches *s, struct tags_thread *thread, size_t cou
 	thread->taken = 0;
 }
 
-/* A thread that writes hardly an event is switched for ever: the older half goes. */
+/*
+ * At the limit, drops the older half of each thread: a thread with few events may have many
+ * switches.
+ */
 static void bound(struct tags_switches *s)
 {
 	if (s->held <= MOST)
@@ -222,7 +225,7 @@ static void take_record(struct tags_switches *s, const union record_bytes *r)
 		                                      .tag = tag_of(r->header.misc)});
 		break;
 	case PERF_RECORD_EXIT:
-		/* It goes for good: up to here its last function ran. */
+		/* The exit of a thread: its last function ran until now. */
 		vec_push(&s->records, (struct record){.ns = r->exit.ns,
 		                                      .tid = r->exit.tid,
 		                                      .tag = ASSAY_TAG_SWITCH_BLOCKED});
@@ -246,7 +249,7 @@ static void read_ring(struct tags_switches *s, struct perf_ring *ring)
 		union record_bytes r = {.bytes = {0}};
 		size_t at = (size_t)(tail & (ring->size - 1)), size, first;
 
-		/* Records begin at multiples of 8 bytes: a header is never cut. */
+		/* Records are aligned to 8 bytes, so a header never wraps. */
 		memcpy(&h, ring->data + at, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - tail)
 			break;
@@ -266,11 +269,11 @@ static int by_time(const void *a, const void *b)
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? -1 : 1;
-	/* Out and in of the same nanosecond, of two CPUs: out of one thread is before in. */
+	/* At the same nanosecond, a switch out on one CPU comes before the switch in on another. */
 	return (x->tag == ASSAY_TAG_SWITCH_IN) - (y->tag == ASSAY_TAG_SWITCH_IN);
 }
 
-/* Those that no earlier one can come before any more, to their threads. */
+/* Passes records to their threads, if no earlier record can arrive. */
 static void hand_out(struct tags_switches *s)
 {
 	size_t done = 0;
