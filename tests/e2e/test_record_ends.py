@@ -74,7 +74,7 @@ def a_duration_ends_the_recording_and_the_command_goes_on(t):
     result = t.assay("record", "-o", out, "--duration", "300ms", "--", "sh", "-c",
                      f"while [ ! -s {out} ]; do sleep 0.05; done; sleep 1; echo done > {done}; exit 5",
                      status=5)
-    t.has(result.err, "assay: the command goes on and is not sampled any more")
+    t.has(result.err, "assay: the command continues and is no longer sampled")
     t.true(done.exists(), "the command came to its end")
     t.true(t.report(out)["ledger"]["elapsed_ns"] >= 300000000, "the duration was recorded")
 
@@ -86,7 +86,7 @@ def a_duration_ends_a_recording_of_the_machine(t):
     t.true(t.report(out)["ledger"]["elapsed_ns"] >= 200000000, "the duration was recorded")
     for wrong in ("10", "x", "-1s", "0s"):
         result = t.assay("record", "--duration", wrong, "--", "true", status=2)
-        t.has(result.err, f"--duration wants a time, as 10s or 5min, not '{wrong}'")
+        t.has(result.err, f"--duration needs a time, such as 10s or 5min, not '{wrong}'")
 
 
 @test

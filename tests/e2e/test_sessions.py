@@ -158,7 +158,7 @@ def what_was_never_started_is_not_stopped(t):
     with sessions(t) as s:
         for command in ("stop", "snapshot"):
             says(t, s(command, status=1), f"assay: {command}: no session 'default' is running; "
-                 "'assay start' begins one", command)
+                 "'assay start' starts one", command)
         says(t, s("status", status=1), "assay: status: no session is running; 'assay start' begins "
              "one", "status")
         t.equal(t.json(s("status", "--json", status=1).out), {"sessions": []}, "status --json")
@@ -185,7 +185,7 @@ def a_name_is_one_session_and_others_stand_beside_it(t):
         says(t, s("start", "--name", "b-2", status=1), rf"assay: start: a session 'b-2' is running "
              rf".*; end it with 'assay stop --name b-2', or .*", "the second start of a name")
         same = s("start", "--name", "c", "-o", "a.data", status=1)
-        says(t, same, f"assay: start: the session 'default' writes {t.path('a.data')}; name another "
+        says(t, same, f"assay: start: the session 'default' writes {t.path('a.data')}; name another file "
              "with -o", "a second one into the same file")
         own = s("snapshot", "-o", "a.data", status=1)
         says(t, own, f"assay: snapshot: {t.path('a.data')} is what the session itself writes; name "
@@ -228,24 +228,24 @@ def what_start_cannot_do_it_says_and_leaves_nothing(t):
         t.write("file", "")
         for words, status, text in (
                 (("ls",), 2, "'ls': it takes no COMMAND"),
-                (("-F", "x"), 2, "-F wants samples a second or max"),
+                (("-F", "x"), 2, "-F needs a number of samples per second or max"),
                 (("-F", 9, "-c", 9), 2, "-F and -c exclude each other"),
-                (("--memory", -1), 2, "--memory wants MB, more than 0 and at most "),
-                (("--memory", 0), 2, "--memory wants MB, more than 0 and at most "),
+                (("--memory", -1), 2, "--memory must be above 0 and at most "),
+                (("--memory", 0), 2, "--memory must be above 0 and at most "),
                 (("--memory", "1e300"), 2, "(half of this machine's memory)"),
-                (("--budget", 0), 2, "--budget wants a share"),
-                (("--budget", -1), 2, "--budget wants a share"),
+                (("--budget", 0), 2, "--budget must be a share"),
+                (("--budget", -1), 2, "--budget must be a share"),
                 (("--ring", "64M"), 2, "'64M': the size is written --ring=64M"),
-                (("--ring", "--snapshots", 0), 2, "--snapshots wants 1 to"),
-                (("--name", "../x"), 2, "'../x' cannot be a session's name"),
-                (("--name", ".x"), 2, "cannot be a session's name"),
-                (("--name", "a" * 65), 2, "cannot be a session's name"),
-                (("--ring=5x",), 2, "--ring wants a size or a time"),
+                (("--ring", "--snapshots", 0), 2, "--snapshots must be from 1 to"),
+                (("--name", "../x"), 2, "'../x' is not a valid session name"),
+                (("--name", ".x"), 2, "is not a valid session name"),
+                (("--name", "a" * 65), 2, "is not a valid session name"),
+                (("--ring=5x",), 2, "--ring needs a size or a time"),
                 (("--when", "moon>1"), 2, "--when: 'moon>1'"),
-                (("--window", 5), 2, "--window, --keep and --keep-size go with --store alone"),
+                (("--window", 5), 2, "--window, --keep and --keep-size are for --store only"),
                 (("--store", "x.db", "-o", "x"), 2, "--store names the file"),
                 (("--store", "x.db", "--ring"), 2, "exclude each other"),
-                (("--store", "x.db", "--keep", "long"), 2, "--keep wants a time"),
+                (("--store", "x.db", "--keep", "long"), 2, "--keep needs a time"),
                 (("-p", 1 << 30), 1, "there is no process 1073741824"),
                 (("-o", t.path("no/such")), 1, "/no/such cannot be written: "),
                 (("-o", t.directory), 1, "is a directory"),
@@ -283,7 +283,7 @@ def a_session_that_was_killed_is_found_by_whoever_comes_next(t):
         s("stop")
         s("start", "--ring")
         s.end(signal.SIGKILL)
-        t.has(s("stop", status=1).err, " was killed; what it held in memory is lost, snapshots are "
+        t.has(s("stop", status=1).err, " was killed; the records in memory are lost, snapshots are "
               "where they were written\n")
         t.has(s("stop", status=1).err, "no session 'default' is running", "stop once more")
 
@@ -310,7 +310,7 @@ def what_a_session_writes_is_not_moved_under_its_feet(t):
                  r"file with -o, or end it with 'assay stop --name day'")
         refused(("record", "--", "true"), named)
         refused(("record", "-a", "--", "true"), named, cwd=there)
-        refused(("start",), rf"the session 'day' writes {data}; name another with -o", cwd=there)
+        refused(("start",), rf"the session 'day' writes {data}; name another file with -o", cwd=there)
         refused(("snapshot", "--name", "day", "-o", there / "perf.data"),
                 rf"{there}/perf.data is what the session itself writes; name another")
         # Who does not see the session sees that somebody writes the file.
@@ -348,7 +348,7 @@ def half_a_snapshot_is_never_there_by_its_name(t):
         t.write("run/assay/default.part", str(t.path("snap")))
         t.write(f"snap.{pid}.part", "half")
         err = s("status", status=1).err
-        t.has(err, f"half of the snapshot {t.path('snap')} was there, and is deleted", "what is told")
+        t.has(err, f"the unfinished snapshot {t.path('snap')} was deleted", "what is told")
         t.equal(t.path("snap").read_text(), "older", "what was there before")
         t.equal(sorted(p.name for p in t.directory.glob("snap*")), ["snap"], "files")
         t.equal(s.left(), [], "what is left of it")
@@ -362,7 +362,7 @@ def what_a_recorder_held_is_not_lost_where_its_file_cannot_be_written(t):
         def stopped_over(what):
             t.until(lambda: s.json()["samples"] > 0, "samples")
             result = s("stop", status=1)
-            elsewhere = re.search(r"what was held in memory is in (\S+)\n", result.err)
+            elsewhere = re.search(r"the records in memory were written to (\S+)\n", result.err)
             t.true(elsewhere and elsewhere[1].startswith(f"{data}-"), f"over {what}: {result}")
             t.has(result.out, "\nwritten    nothing\n", f"over {what}")
             t.true(t.report(elsewhere[1])["samples"] > 0, "samples")
@@ -605,7 +605,7 @@ def what_a_flight_recorder_cannot_write_at_its_end_is_not_counted_as_written(t):
         s("start", "--ring", "-o", "there/a.data")
         t.path("there").rmdir()
         ended = s("stop", status=1)
-        t.has(ended.err, "what was held in memory is lost")
+        t.has(ended.err, "the records in memory are lost")
         t.has(ended.out, "\nwritten    nothing\n")
 
 
@@ -676,7 +676,7 @@ def a_store_is_written_until_it_is_stopped(t):
         t.equal(steal.split(), ["min(has_steal)", "1"], "every window knows what was stolen")
         s("start", "--store", data)
         s.end(signal.SIGKILL)
-        t.has(s("stop", status=1).err, f"what it had recorded until its last window is kept in {data}: "
+        t.has(s("stop", status=1).err, f"the recording up to its last window is in {data}: "
               f"'assay report --store {data}'")
         t.report("--store", data)
 
@@ -762,7 +762,7 @@ def a_place_that_is_not_ours_is_not_used(t):
         elsewhere = t.path("elsewhere")
         elsewhere.mkdir()
         s.place.symlink_to(elsewhere)
-        t.has(s("start", status=1).err, f"assay: start: {s.place} is no directory, or a link to one")
+        t.has(s("start", status=1).err, f"assay: start: {s.place} is not a directory, or is a link")
         s.place.unlink()
         s.runtime.chmod(0o777)
         t.has(s("start", status=1).err, "assay: start: other users may write to the directory "

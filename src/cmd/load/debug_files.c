@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Worth it: this share of the samples, or among so many with the most. */
+/* An image is fetched if it has this share of the samples, or is among the first IMAGES_MIN. */
 #define SHARE_MIN 0.01
 #define IMAGES_MIN 10
 #define IMAGES_MAX 50
@@ -25,7 +25,7 @@ static int more_samples(const void *pa, const void *pb)
 	return a->image < b->image ? -1 : a->image > b->image;
 }
 
-/* Samples by the image of their innermost frame, files alone. Idle time has no part in it. */
+/* Counts samples by the image of their innermost frame; only files, without idle time. */
 static uint64_t count_images(const struct profile *p, struct image_count *counts)
 {
 	uint64_t total = 0;

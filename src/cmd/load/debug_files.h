@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debug_files: --debuginfod: which debug files are worth fetching, and a word
- * about it to stderr.
+ * debug_files: --debuginfod: selects the debug files to fetch, and prints a message about it to
+ * stderr.
  *
- * Once, after the report was printed; what cannot be fetched is said and changes
- * no exit status. One thread. Uses: base, profile, symbol.
+ * Called once, after the report was printed. A failure is reported and does not change the exit
+ * status. One thread. Uses: base, profile, symbol.
  */
 #ifndef ASSAY_CMD_LOAD_DEBUG_FILES_H
 #define ASSAY_CMD_LOAD_DEBUG_FILES_H
@@ -14,13 +14,12 @@
 #include "symbol/symbolizer.h"
 
 /*
- * Of the images with the most samples, those that lack their debug files are
- * asked for in the background. After the view has been made. Does nothing
- * where --debuginfod was not given.
+ * Starts to fetch missing debug files of the images with the most samples, in the background. Call
+ * it after the view was made. Does nothing without --debuginfod.
  */
 void debug_files_fetch(struct profile *p, struct symbolizer *symbols);
 
-/* The same for the images of counted functions. */
+/* As above, for the images of counted functions. */
 void debug_files_fetch_calls(const struct call_paths *c, struct symbolizer *symbols);
 
 #endif

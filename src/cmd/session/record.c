@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* record: sample while something runs, into a perf.data file. */
+/* record: samples while a command runs, and writes a perf.data file. */
 #include "base/text/plural.h"
 #include "cmd/session/record_options.h"
 #include "cmd/run_command.h"
@@ -32,12 +32,12 @@ static const struct option options[] = {
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "the file written (default perf.data; an older one becomes FILE.old)",
+         .help = "the output file (default perf.data; an older one becomes FILE.old)",
          .offset = AT(output)},
         {.kind = OPTION_FLAG,
          .letter = 'q',
          .name = "quiet",
-         .help = "no progress and no closing line; errors alone",
+         .help = "print no progress and no closing line, only errors",
          .offset = AT(quiet)},
         {.kind = OPTION_END},
 };
@@ -52,7 +52,7 @@ static void defaults(void *p)
 
 static void show_progress(void *ctx, const struct session_progress *p)
 {
-	/* A short run is over before anyone wonders whether it lives. */
+	/* A short run needs no progress line. */
 	if (p->elapsed_ns < 2000000000)
 		return;
 	print_progress("%.0f s, %.1f MB (Ctrl-C ends)", (double)p->elapsed_ns / 1e9,
@@ -115,7 +115,7 @@ static void print_result(const struct record_command_options *o, const struct se
 	vec_each (note, &r->notes)
 		print_message("%s", *note);
 	if (r->lost_records)
-		print_message("%" PRIu64 " %s dropped, the buffers were full; --memory "
+		print_message("%" PRIu64 " %s dropped, since the buffers were full; --memory "
 		              "makes them larger",
 		              r->lost_records,
 		              plural(r->lost_records, "record was", "records were"));
@@ -133,15 +133,15 @@ static void print_result(const struct record_command_options *o, const struct se
 	buf_done(&text);
 }
 
-/* The exit status of COMMAND, which still ran when sampling ended. */
+/* Waits for a COMMAND that still runs after sampling, and returns its exit status. */
 static int wait_for_command(const struct record_command_options *o, struct session_result *r)
 {
 	struct command_run_result end;
 	struct error err = {0};
 
 	if (!o->quiet)
-		print_message("the command goes on and is not sampled any more; waiting for its "
-		              "end (Ctrl-C ends both)");
+		print_message("the command continues and is no longer sampled; waiting for its "
+		              "exit (Ctrl-C ends both)");
 	if (command_run_wait(&r->command, &end, &err))
 		return command_fail(1, "record: %s", err.text);
 	return run_exit_status(end.exit_status, end.signal);
@@ -150,13 +150,13 @@ static int wait_for_command(const struct record_command_options *o, struct sessi
 static int command_status(const struct record_command_options *o, struct session_result *r)
 {
 	if (r->command_goes_on)
-		print_message("the command did not end when asked to, and goes on");
+		print_message("the command did not exit after a signal, and continues");
 	if (r->command.pid)
 		return wait_for_command(o, r);
 	return r->exit_status < 0 ? 0 : run_exit_status(r->exit_status, 0);
 }
 
-/* The sentence comes at once; a command that still runs is waited for. */
+/* Prints the error at once, then waits for a command that still runs. */
 static int failed(const struct record_command_options *o, const struct session_options *so,
                   struct session_result *r, const struct error *err)
 {
@@ -166,7 +166,7 @@ static int failed(const struct record_command_options *o, const struct session_o
 	if (so->progress && r->status.now_ns)
 		print_progress_end();
 	command_fail(1, "record: %s", err->text);
-	if (r->command_failed) /* as a shell says it */
+	if (r->command_failed) /* as a shell does */
 		return err->code == ENOENT ? 127 : 126;
 	status = command_status(o, r);
 	if (runs && !o->quiet)
@@ -208,7 +208,10 @@ static int run(void *p, int argc, char **argv)
 	};
 	int status;
 
-	/* As in a script whose variable is empty: the machine until Ctrl-C is not what is meant. */
+	/*
+	 * For example an empty variable in a script: sampling the machine until Ctrl-C would be
+	 * wrong.
+	 */
 	if (dashes && argc == 1)
 		return command_fail(2, "record: no COMMAND follows '--'");
 	argv += dashes;
@@ -228,10 +231,10 @@ const struct command cmd_record = {
         .synopsis = "[OPTIONS] [-- COMMAND [ARG...]]",
         .summary = "sample the machine, a command or a process",
         .description =
-                "Samples what runs, kernel and user, and writes a perf.data file that assay, perf "
-                "and their friends read. With COMMAND it follows COMMAND and its children, with -a "
-                "the whole machine while COMMAND runs, and with -p the processes named while "
-                "COMMAND runs; without any of these it samples the whole machine until Ctrl-C. "
+                "Samples all running code, kernel and user, and writes a perf.data file for assay, "
+                "perf and similar tools. With COMMAND it samples COMMAND and its children; with -a "
+                "the whole machine while COMMAND runs; with -p the given processes while "
+                "COMMAND runs. Without any of these it samples the whole machine until Ctrl-C. "
                 "--duration ends sampling earlier.\n\n"
                 "Processes that live for two milliseconds are named, with their symbols: fork, "
                 "exec, "
@@ -244,11 +247,12 @@ const struct command cmd_record = {
                 "full "
                 "disk, the recording ends with exit status 1 and COMMAND goes on.",
         .examples =
-                "assay record -a -- sleep 10\n    what the machine does for ten seconds\n"
+                "assay record -a -- sleep 10\n    the machine for ten seconds\n"
                 "assay record -p 4711 -- sleep 10\n    one process for ten seconds\n"
                 "assay record -g -- make -j8\n    a build, with call chains\n"
                 "assay record --off-cpu -g -p 4711\n    what a process waits for, until Ctrl-C\n"
-                "assay record -e page-faults -d -- ./program\n    which memory it touches first\n",
+                "assay record -e page-faults -d -- ./program\n    the memory that the program "
+                "touches first\n",
         .options = options,
         .options_size = sizeof(struct record_command_options),
         .defaults = defaults,

@@ -16,7 +16,7 @@
 
 #define FREQUENCY_HZ 997
 #define STACK_BYTES 32768
-#define STACK_BYTES_MAX 65504 /* a record holds no more */
+#define STACK_BYTES_MAX 65504 /* limit of a record */
 #define STACK_BYTES_NOT_SAID UINT64_MAX
 
 #define AT(field) offsetof(struct record_options, field)
@@ -26,111 +26,113 @@ const struct option record_option_table[] = {
         {.kind = OPTION_FLAG,
          .letter = 'a',
          .name = "all-cpus",
-         .help = "the whole machine, whatever runs (the default without COMMAND and -p)",
-         .details = "Of 'assay record' with COMMAND: for as long as COMMAND runs.",
+         .help = "the whole machine (the default without COMMAND and -p)",
+         .details = "With 'assay record' and COMMAND: while COMMAND runs.",
          .offset = AT(all)},
         {.kind = OPTION_LIST,
          .letter = 'p',
          .name = "pid",
          .argument = "PID",
-         .help = "these processes, with the children they will have",
-         .details = "Of 'assay record' with COMMAND: for as long as COMMAND runs, which is not "
-                    "sampled itself.",
+         .help = "these processes, with their new children",
+         .details = "With 'assay record' and COMMAND: while COMMAND runs; COMMAND itself is not "
+                    "sampled.",
          .offset = AT(pids)},
         {.kind = OPTION_LIST,
          .letter = 'e',
          .name = "event",
          .argument = "EVENT",
-         .help = "what makes a sample: cycles, cpu-clock, page-faults, ...",
-         .details = "Names and modifiers (:u, :k, :p) are perf's. Without -e: cycles where the "
-                    "machine has a PMU, else cpu-clock. Events that are no clocks are sampled "
-                    "each one, or as -c or -F say.",
+         .help = "the event to sample: cycles, cpu-clock, page-faults, ...",
+         .details = "Names and modifiers (:u, :k, :p) are those of perf. Default: cycles if the "
+                    "machine has a PMU, else cpu-clock. Each occurrence of an event that is not a "
+                    "clock is sampled, unless -c or -F is given.",
          .offset = AT(events)},
         {.kind = OPTION_STRING,
          .letter = 'F',
          .name = "freq",
          .argument = "HZ",
-         .help = "samples a second on each CPU, or max (default 997)",
-         .details = "At most kernel.perf_event_max_sample_rate. A rate beyond it is refused; "
-                    "with --budget it is a ceiling.",
+         .help = "samples per second on each CPU, or max (default 997)",
+         .details = "At most kernel.perf_event_max_sample_rate. A higher rate is refused; "
+                    "with --budget it is the limit.",
          .offset = AT(frequency)},
         {.kind = OPTION_COUNT,
          .letter = 'c',
          .name = "count",
          .argument = "COUNT",
-         .help = "a sample every COUNT events (clocks: ns) instead of -F",
+         .help = "one sample per COUNT events (clocks: ns) instead of -F",
          .offset = AT(period)},
-        {.kind = OPTION_GROUP, .help = "What a sample holds"},
+        {.kind = OPTION_GROUP, .help = "Contents of a sample"},
         {.kind = OPTION_STRING,
          .letter = 'g',
          .name = "call-graph",
          .argument = "[HOW]",
          .choices = "auto,fp,dwarf",
          .looks_ahead = true,
-         .help = "the call chain of the user side too: auto (without HOW), fp or dwarf",
-         .details = "fp: the kernel follows frame pointers; cheap, and broken off in code that was "
-                    "compiled without them, as most is. dwarf: the unwind tables that programs "
-                    "carry are followed while recording, from a copy of the registers and the "
-                    "stack with each sample; the file holds plain call chains. auto: as dwarf, and "
-                    "frame pointers where there is no table. The kernel's side is always taken, "
-                    "where you may sample the kernel.",
+         .help = "record call chains of user code too: auto (default HOW), fp or dwarf",
+         .details =
+                 "fp: the kernel follows frame pointers; cheap, but chains end at code that was "
+                 "compiled without them, as most is. dwarf: assay follows the unwind tables of "
+                 "programs while recording, from a copy of the registers and the "
+                 "stack with each sample; the file contains plain call chains. auto: like dwarf, "
+                 "with frame pointers for code without a table. Chains of the kernel are always "
+                 "recorded, if you may sample the kernel.",
          .offset = AT(call_graph)},
         {.kind = OPTION_COUNT,
          .name = "stack-size",
          .argument = "BYTES",
-         .help = "how much of the stack is copied with a sample, for -g (default 32768)",
-         .details = "A multiple of 8, at most 65504. Deeper frames are taken from what the "
-                    "thread showed before, or read from its memory.",
+         .help = "bytes of the stack that are copied with a sample, for -g (default 32768)",
+         .details =
+                 "A multiple of 8, at most 65504. Deeper frames are taken from earlier samples of "
+                 "the thread, or read from its memory.",
          .offset = AT(stack_size)},
         {.kind = OPTION_FLAG,
          .letter = 'd',
          .name = "data",
-         .help = "data addresses, and which mapping they fall in (report --sort region)",
+         .help = "record data addresses and their mappings (report --sort region)",
          .offset = AT(data_addresses)},
         {.kind = OPTION_FLAG,
          .name = "off-cpu",
-         .help = "the stack at each switch away from a CPU, and for how long",
-         .details = "Answers why something is slow though no CPU is busy. The report then has "
+         .help = "record the stack and the duration of each switch away from a CPU",
+         .details = "Explains why a program is slow while no CPU is busy. The report then has "
                     "columns on-CPU, runnable and blocked. Takes a sample at every context "
-                    "switch: add -g for the user side of the stacks.",
+                    "switch; add -g for stacks of user code.",
          .offset = AT(off_cpu)},
         {.kind = OPTION_FLAG,
          .name = "all-cgroups",
-         .help = "in which control group each sample was taken: which container or service",
-         .details = "The group's path, \"/system.slice/cron.service\". Containers and services are "
-                    "told apart even where their processes have the same names. A store (start "
-                    "--store) always has them.",
+         .help = "record the control group of each sample: its container or service",
+         .details = "The path of the group, \"/system.slice/cron.service\". It distinguishes "
+                    "containers and services with equal process names. A store (start "
+                    "--store) always has it.",
          .offset = AT(all_cgroups)},
         {.kind = OPTION_FLAG,
          .name = "no-witness",
-         .help = "without the second, slow clock that shows programs in step with the first",
+         .help = "no second, slow clock, which detects programs in step with the first",
          .offset = AT(no_witness)},
-        {.kind = OPTION_GROUP, .help = "What it may take"},
+        {.kind = OPTION_GROUP, .help = "Limits"},
         {.kind = OPTION_STRING,
          .name = "duration",
          .argument = "TIME",
-         .help = "sampling ends after this time: 500ms, 10s, 5min, 2h",
-         .details = "Without it, sampling ends with COMMAND, with the processes of -p, or when a "
-                    "signal or 'assay stop' ends it. Whichever comes first counts. A COMMAND that "
-                    "still runs goes on without being sampled.",
+         .help = "end sampling after this time: 500ms, 10s, 5min, 2h",
+         .details = "Without it, sampling ends with COMMAND, with the processes of -p, or by a "
+                    "signal or 'assay stop', whichever comes first. A COMMAND that still runs "
+                    "continues without being sampled.",
          .offset = AT(duration)},
         {.kind = OPTION_NUMBER,
          .name = "memory",
          .argument = "MB",
-         .help = "buffers for all CPUs together (default 4 MB a CPU, at most 256)",
-         .details = "16 MB a CPU and an eighth more where stacks are copied (-g). What finds no "
-                    "room in them is "
-                    "dropped, counted per CPU, and told in the "
-                    "report.",
+         .help = "size of all buffers together (default 4 MB per CPU, at most 256)",
+         .details =
+                 "16 MB per CPU and an eighth more if stacks are copied (-g). Records that do not "
+                 "fit are dropped, counted per CPU, and reported in the "
+                 "report.",
          .offset = AT(memory_mb)},
         {.kind = OPTION_NUMBER,
          .name = "budget",
          .argument = "PERCENT",
-         .help = "measuring takes at most so much of a CPU's time; the rate is lowered for it",
-         .details = "What a sample costs is measured on this machine, at the start and while "
-                    "recording. The rate is lowered before measuring takes more, and raised again, "
-                    "up to the rate asked for, when it can be. The report tells the rates, and "
-                    "weights samples by them.",
+         .help = "limit of the measurement's share of a CPU's time; lowers the rate",
+         .details = "The cost of a sample is measured on this machine, at the start and while "
+                    "recording. The rate is lowered before the measurement exceeds the limit, and "
+                    "raised again, up to the requested rate, when possible. The report shows the "
+                    "rates, and weights samples by them.",
          .offset = AT(budget)},
         {.kind = OPTION_END},
 };
@@ -138,10 +140,10 @@ const struct option record_option_table[] = {
 void record_options_default(struct record_options *o)
 {
 	o->stack_size = STACK_BYTES_NOT_SAID;
-	o->memory_mb = o->budget = NAN; /* not said */
+	o->memory_mb = o->budget = NAN; /* not given */
 }
 
-/* -F: a number, or the most that the kernel allows. */
+/* Parses -F: a number, or "max" for the limit of the kernel. */
 static int parse_frequency(const char *text, uint64_t *hz)
 {
 	int64_t most;
@@ -172,8 +174,8 @@ static int parse_pids(const struct option_list *list, const char *command, proc_
 
 		if (*end || end == list->items[i] || pid <= 0 || pid > INT32_MAX)
 			return command_fail(2,
-			                    "%s: -p wants process ids, not '%s' ('pgrep -d, NAME' "
-			                    "prints those of a name)",
+			                    "%s: -p needs process ids, not '%s' ('pgrep -d, NAME' "
+			                    "prints the ids of a name)",
 			                    command, list->items[i]);
 		if (kill((pid_t)pid, 0) && errno == ESRCH)
 			return command_fail(1, "%s: there is no process %ld", command, pid);
@@ -182,7 +184,7 @@ static int parse_pids(const struct option_list *list, const char *command, proc_
 	return 0;
 }
 
-/* Also what perf understands and we do not: HOW,BYTES, which is then the command's first word. */
+/* Also refuses perf's form HOW,BYTES, which would be the first word of the command. */
 static int check_call_graph(const struct record_options *o, const char *command, const char *first)
 {
 	const char *comma = first ? strchr(first, ',') : NULL;
@@ -191,48 +193,49 @@ static int check_call_graph(const struct record_options *o, const char *command,
 	if (o->call_graph && !*o->call_graph && comma &&
 	    (!strncmp(first, "dwarf,", 6) || !strncmp(first, "auto,", 5)))
 		return command_fail(2,
-		                    "%s: '%s': the size has an option of its own: "
+		                    "%s: '%s': the size is a separate option: "
 		                    "--call-graph %.*s --stack-size %s",
 		                    command, first, (int)(comma - first), first, comma + 1);
 	if (said && (!o->stack_size || o->stack_size > STACK_BYTES_MAX || o->stack_size % 8))
 		return command_fail(2,
-		                    "%s: --stack-size wants a multiple of 8 bytes from 8 to "
+		                    "%s: --stack-size must be a multiple of 8 bytes from 8 to "
 		                    "%d, not %" PRIu64,
 		                    command, STACK_BYTES_MAX, o->stack_size);
 	if (said && (!o->call_graph || !strcmp(o->call_graph, "fp")))
 		return command_fail(2,
-		                    "%s: --stack-size goes with -g alone, and not with fp: "
-		                    "no stack is copied otherwise",
+		                    "%s: --stack-size needs -g, and not fp: "
+		                    "otherwise no stack is copied",
 		                    command);
 	return 0;
 }
 
-/* Buffers cannot be swapped out: what they take, nobody else has. */
+/* Limit of --memory: buffers cannot be swapped out. */
 static double memory_mb_most(void)
 {
 	return floor((double)perf_ring_size_machine() / 2 / 1e6);
 }
 
-/* Wrong use that shows in the options alone. */
+/* Checks the options without further information. */
 static int check(const struct record_options *o, const char *command, const char *first)
 {
 	if (o->frequency && o->period)
 		return command_fail(2, "%s: -F and -c exclude each other", command);
 	if (!isnan(o->memory_mb) && !(o->memory_mb > 0 && o->memory_mb <= memory_mb_most()))
 		return command_fail(2,
-		                    "%s: --memory wants MB, more than 0 and at most %.0f (half of "
+		                    "%s: --memory must be above 0 and at most %.0f MB (half of "
 		                    "this machine's memory)",
 		                    command, memory_mb_most());
 	if (!isnan(o->budget) && !(o->budget > 0 && o->budget <= 100))
-		return command_fail(2,
-		                    "%s: --budget wants a share of a CPU's time in percent, more "
-		                    "than 0 and at most 100",
-		                    command);
+		return command_fail(
+		        2,
+		        "%s: --budget must be a share of a CPU's time in percent, above "
+		        "0 and at most 100",
+		        command);
 	if (check_call_graph(o, command, first))
 		return 2;
 	if (o->pids.count && o->all)
 		return command_fail(2,
-		                    "%s: -p samples some processes, and -a the whole machine: "
+		                    "%s: -p samples some processes, -a samples the whole machine: "
 		                    "choose one",
 		                    command);
 	return 0;
@@ -254,7 +257,7 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	so->machine_wide = o->all || (!first && !o->pids.count);
 	so->pids = pids;
 	if (o->duration && !amount_ns(o->duration, &so->duration_ns))
-		return command_fail(2, "%s: --duration wants a time, as 10s or 5min, not '%s'",
+		return command_fail(2, "%s: --duration needs a time, such as 10s or 5min, not '%s'",
 		                    command, o->duration);
 	so->user_callchain = stacks;
 	so->unwind = stacks && strcmp(o->call_graph, "fp") != 0;
@@ -269,8 +272,9 @@ int record_options_use(const struct record_options *o, const char *command, cons
 	so->memory_bytes = isnan(o->memory_mb) ? 0 : (uint64_t)(o->memory_mb * 1e6);
 	so->budget = o->budget > 0 ? o->budget / 100 : 0;
 	if (o->frequency && parse_frequency(o->frequency, &so->frequency_hz))
-		return command_fail(2, "%s: -F wants samples a second or max, not '%s'", command,
-		                    o->frequency);
+		return command_fail(2,
+		                    "%s: -F needs a number of samples per second or max, not '%s'",
+		                    command, o->frequency);
 	return parse_pids(&o->pids, command, pids);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record_options: what is sampled, what a sample holds and what that may take: the options that
- * all commands have that record, with their checks.
+ * record_options: the options of all commands that record, with their checks: events, contents of
+ * samples, limits.
  *
- * A command's struct holds a record_options at the offset of the INCLUDE, after
- * record_options_default(). record_options_use() fills session options from them, or says what is
- * wrong and gives the exit status; what it fills in points into the record_options. One
- * thread. Uses: base, session, source.
+ * A command's struct has a record_options at the offset of the INCLUDE; call
+ * record_options_default(). record_options_use() fills session options from it, or prints an error
+ * and returns the exit status; the result points into the record_options. One thread. Uses: base,
+ * session, source.
  */
 #ifndef ASSAY_CMD_SESSION_RECORD_OPTIONS_H
 #define ASSAY_CMD_SESSION_RECORD_OPTIONS_H
@@ -20,10 +20,10 @@ struct record_options {
 	uint64_t period;
 	bool all, data_addresses, off_cpu, no_witness, all_cgroups;
 	struct option_list pids, events;
-	const char *call_graph; /* NULL: not asked for; "" as "auto" */
+	const char *call_graph; /* NULL: not given; "": as "auto" */
 	uint64_t stack_size;
 	double memory_mb;
-	double budget; /* percent; NAN: not said */
+	double budget; /* percent; NAN: not given */
 	const char *duration;
 };
 
@@ -32,13 +32,13 @@ extern const struct option record_option_table[];
 void record_options_default(struct record_options *o);
 
 /*
- * `first`: the first word behind the options, NULL for none. `pids` is filled and the caller's
- * to free. 0, or the exit status, all said.
+ * `first`: the first word after the options; NULL: none. `pids` is filled; the caller frees it.
+ * Returns 0, or the exit status after a message.
  */
 int record_options_use(const struct record_options *o, const char *command, const char *first,
                        struct session_options *so, proc_ids *pids);
 
-/* In words, what they sample: "the whole machine at 997 Hz". Appended. */
+/* Appends a description of the sampled processes: "the whole machine at 997 Hz". */
 void record_options_tell(const struct session_options *so, struct buf *out);
 
 #endif

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES 50 /* of one that is just beginning or ending */
+#define TRIES 50 /* for a session that is just starting or ending */
 #define TRY_MS 100
 
 const struct option session_name_option_table[] = {
@@ -33,8 +33,8 @@ int session_command_name(const char *command, const struct session_name_option *
 		return 0;
 	return command_fail(
 	        2,
-	        "%s: '%s' cannot be a session's name: letters, digits and ._- make one, "
-	        "at most %d, with no dot at its beginning",
+	        "%s: '%s' is not a valid session name: it may have letters, digits and ._-, "
+	        "at most %d, and no dot at the start",
 	        command, *name, SESSION_NAME_MAX);
 }
 
@@ -51,7 +51,7 @@ int session_command_absolute(const char *path, char **absolute, struct error *er
 		path += 1 + strspn(path + 1, "/");
 	here = getcwd(NULL, 0);
 	if (!here)
-		return error_set(err, errno, "the directory we are in has no name: %s",
+		return error_set(err, errno, "the current directory has no path: %s",
 		                 strerror(errno));
 	*absolute = xasprintf("%s/%s", strcmp(here, "/") ? here : "", path);
 	free(here);
@@ -70,19 +70,18 @@ static void add_who(struct buf *text, const struct session_account *a)
 	buf_putc(text, ')');
 }
 
-/* What is there of a recording that was not closed. */
+/* Adds what remains of a recording that was not closed. */
 static void add_left(struct buf *text, const struct session_account *a)
 {
 	if (!a->output) {
-		buf_puts(text, "; where it recorded to is not known");
+		buf_puts(text, "; its output file is unknown");
 	} else if (a->kind == SESSION_RING) {
-		buf_puts(text, "; what it held in memory is lost, snapshots are where they were "
+		buf_puts(text, "; the records in memory are lost, snapshots are where they were "
 		               "written");
 	} else if (access(a->output, F_OK)) {
-		buf_addf(text, "; what it had recorded, in %s, is not there: %s", a->output,
-		         strerror(errno));
+		buf_addf(text, "; its recording %s does not exist: %s", a->output, strerror(errno));
 	} else {
-		buf_addf(text, "; what it had recorded until its last %s is kept in %s: '",
+		buf_addf(text, "; the recording up to its last %s is in %s: '",
 		         a->kind == SESSION_STORE ? "window" : "flush", a->output);
 		status_text_reading(text, a);
 		buf_putc(text, '\'');
@@ -103,8 +102,7 @@ void session_command_tell_killed(const struct session_account *a)
 	buf_puts(&text, " was killed");
 	add_left(&text, a);
 	if (a->unfinished)
-		buf_addf(&text, "; half of the snapshot %s was there, and is deleted",
-		         a->unfinished);
+		buf_addf(&text, "; the unfinished snapshot %s was deleted", a->unfinished);
 	if (a->error)
 		buf_addf(&text, "; its last words: %s", a->error);
 	tell(&text);
@@ -142,7 +140,7 @@ static int leave_to(const char *command, const struct session_account *a)
 	return status;
 }
 
-/* Afterwards nobody could tell which file was meant. */
+/* Reports a recording that will be renamed, since later messages would name the wrong file. */
 static void tell_moved(const struct session_registry *place, const char *name, const char *path)
 {
 	enum session_presence presence;
@@ -161,7 +159,7 @@ static void tell_moved(const struct session_registry *place, const char *name, c
 	session_account_done(&a);
 }
 
-/* A flight recorder writes its file when it ends; until then it is anybody's. */
+/* A flight recorder writes its file at its end; until then other processes may use it. */
 static int look_at_writer(const char *command, const struct session_registry *place,
                           const char *name, const char *path)
 {
@@ -186,7 +184,7 @@ int session_command_leave_alone(const char *command, const char *path)
 	session_names names = {0};
 	int status = 0;
 
-	/* Where sessions cannot be looked at, the file's own lock tells. */
+	/* If sessions cannot be read, the lock of the file itself is checked later. */
 	if (!session_registry_open(&place, false, NULL))
 		session_registry_names(&place, &names, NULL);
 	vec_each (name, &names) {
@@ -201,7 +199,7 @@ int session_command_leave_alone(const char *command, const char *path)
 
 /* ---- asking -------------------------------------------------------------- */
 
-/* It may begin or end this moment: then it is looked at again. */
+/* A session that is just starting or ending is tried again. */
 static int look_and_ask(const struct session_registry *place, const char *name,
                         const struct control_request *request, struct control_reply *reply,
                         enum session_presence *presence, struct error *err)
@@ -242,7 +240,7 @@ int session_command_ask_one(const char *command, const struct session_registry *
 	}
 	if (reply->code)
 		return command_fail(1, "%s: %s", command, reply->error ? reply->error : "failed");
-	/* That it is told is up to us now. */
+	/* This command reports the end, so the account is removed. */
 	if (reply->account.state == SESSION_ENDED)
 		session_registry_forget(place, &reply->account);
 	return 0;
@@ -266,7 +264,7 @@ static int none(const char *command, const struct session_registry *place, const
 		        1, "%s: no session '%s' is running; there is %s: choose with --name",
 		        command, name, others.data);
 	else
-		status = command_fail(1, "%s: no session '%s' is running; 'assay start' begins one",
+		status = command_fail(1, "%s: no session '%s' is running; 'assay start' starts one",
 		                      command, name);
 	buf_done(&others);
 	return status;

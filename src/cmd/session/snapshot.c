@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* snapshot: a session in the background writes what there is, and goes on. */
+/* snapshot: makes a session in the background write its data, and continue. */
 #include "cmd/session/session_command.h"
 #include "cmd/cli/print.h"
 #include "output/text/table.h"
@@ -18,9 +18,9 @@ static const struct option options[] = {
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "the file written (an older one becomes FILE.old)",
-         .details = "Without it the session's own file with date and time behind its name; of "
-                    "such the newest are kept (start --snapshots).",
+         .help = "the output file (an older one becomes FILE.old)",
+         .details = "Default: the session's own file with date and time appended; only the "
+                    "newest of these are kept (start --snapshots).",
          .offset = AT(output)},
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
         {.kind = OPTION_END},
@@ -46,7 +46,7 @@ static int run(void *p, int argc, char **argv)
 	int status;
 
 	if (argc)
-		return command_fail(2, "snapshot: '%s'? A file is named by -o, a session by --name",
+		return command_fail(2, "snapshot: '%s'? use -o for a file, --name for a session",
 		                    argv[0]);
 	if (o->output && session_command_absolute(o->output, &request.output, &err))
 		return command_fail(1, "snapshot: %s", err.text);
@@ -65,11 +65,10 @@ static int run(void *p, int argc, char **argv)
 const struct command cmd_snapshot = {
         .name = "snapshot",
         .synopsis = "[-o FILE] [--name NAME]",
-        .summary = "have a session in the background write what there is, and go on",
-        .description =
-                "The file is complete when the command returns, and is a recording like any other, "
-                "as if the session had ended then.",
-        .examples = "assay snapshot -o slow.data\n    what the flight recorder holds\n",
+        .summary = "write the data of a session in the background, which continues",
+        .description = "The file is complete when the command returns. It is a normal recording, "
+                       "as if the session had ended at that time.",
+        .examples = "assay snapshot -o slow.data\n    the contents of the flight recorder\n",
         .options = options,
         .options_size = sizeof(struct snapshot_options),
         .run = run,

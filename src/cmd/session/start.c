@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* start: sample in the background, until `assay stop`. */
+/* start: samples in the background, until `assay stop`. */
 #include "base/file/file_in_use.h"
 #include "base/file/replace_file.h"
 #include "cmd/session/record_options.h"
@@ -35,8 +35,8 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
         {.kind = OPTION_FLAG,
          .name = "foreground",
-         .help = "do not go into the background: for systemd and the like",
-         .details = "SIGTERM ends it, with exit status 0. Nothing is said but errors.",
+         .help = "do not run in the background, for systemd and similar services",
+         .details = "SIGTERM ends it, with exit status 0. Only errors are printed.",
          .offset = AT(foreground)},
         {.kind = OPTION_END},
 };
@@ -49,7 +49,7 @@ static void defaults(void *p)
 	start_sink_default(&o->sink);
 }
 
-/* What all of it needs, in one place. */
+/* The state of this command. */
 struct start {
 	const struct start_options *o;
 	const char *name;
@@ -60,7 +60,7 @@ struct start {
 	proc_ids pids;
 	struct buf what, what_less;
 	struct daemon daemon;
-	bool moves_earlier; /* the recording of an earlier one that was just told of */
+	bool moves_earlier; /* the recording of an earlier session that was just reported */
 };
 
 /* ---- before -------------------------------------------------------------- */
@@ -84,14 +84,14 @@ static int is_running(const char *name, const struct session_account *a)
 	return status;
 }
 
-/* Where it is was said a moment ago, and will not be true any more. */
+/* True if the recording that was just reported will be renamed. */
 static bool will_move(const struct start *s, const struct session_account *earlier)
 {
 	return s->sink.kind == SESSION_FILE && earlier->output &&
 	       !strcmp(earlier->output, s->sink.output) && !access(earlier->output, F_OK);
 }
 
-/* What an earlier one of that name left is told, and gone. */
+/* Reports an earlier session of that name, and removes its files. */
 static int look_for_earlier(struct start *s)
 {
 	enum session_presence presence = SESSION_IS_NOT;
@@ -121,18 +121,18 @@ static int look_at_other(struct start *s, const char *name)
 	int status = 0;
 
 	if (session_registry_look(&s->place, name, &presence, &a, NULL))
-		presence = SESSION_IS_NOT; /* whoever asks for it is told */
+		presence = SESSION_IS_NOT; /* the next request reports it */
 	if (presence == SESSION_WAS_KILLED)
 		session_command_tell_killed(&a);
 	else if (presence == SESSION_RUNS && a.output && file_in_use_same(a.output, s->sink.output))
-		status = command_fail(1, NAME ": the session '%s' writes %s; name another with %s",
-		                      name, a.output,
-		                      s->sink.kind == SESSION_STORE ? "--store" : "-o");
+		status = command_fail(
+		        1, NAME ": the session '%s' writes %s; name another file with %s", name,
+		        a.output, s->sink.kind == SESSION_STORE ? "--store" : "-o");
 	session_account_done(&a);
 	return status;
 }
 
-/* Two do not take each other's file away. */
+/* Checks that no other session writes the same file. */
 static int look_at_others(struct start *s)
 {
 	session_names names = {0};
@@ -178,7 +178,7 @@ static int prepare(struct start *s)
 	status = look_for_earlier(s);
 	if (!status)
 		status = look_at_others(s);
-	/* What can be said now is not to be found out when the recording is to be written. */
+	/* An unusable output is reported now rather than at the end. */
 	if (!status && replace_file_check(s->sink.output, &err))
 		status = command_fail(1, NAME ": %s", err.text);
 	if (!status && session_registry_claim(&s->place, s->name, &s->claim, &err))
@@ -231,7 +231,7 @@ static int say_ready(struct start *s, const struct control_reply *reply)
 
 static int has_begun(void *ctx, const struct session_account *now)
 {
-	const struct control_reply reply = {.account = *now}; /* lent */
+	const struct control_reply reply = {.account = *now}; /* borrowed */
 
 	return say_ready(ctx, &reply);
 }
@@ -249,7 +249,7 @@ static int in_background(struct start *s, int log)
 	if (rc) {
 		const struct control_reply reply = {.code = (uint64_t)-rc, .error = err.text};
 
-		say_ready(s, &reply); /* if sampling had begun, nobody hears it */
+		say_ready(s, &reply); /* after the start of sampling no process waits for it */
 	}
 	return rc ? 1 : 0;
 }
@@ -332,7 +332,7 @@ static int run(void *p, int argc, char **argv)
 	if (argc)
 		return command_fail(2,
 		                    NAME
-		                    ": '%s': it takes no COMMAND; 'assay record -- %s' samples "
+		                    ": '%s': start takes no COMMAND; 'assay record -- %s' samples "
 		                    "while one runs",
 		                    argv[0], argv[0]);
 	status = prepare(&s);
@@ -352,21 +352,19 @@ const struct command cmd_start = {
         .synopsis = "[OPTIONS]",
         .summary = "sample in the background, until 'assay stop'",
         .description =
-                "Returns as soon as sampling has begun, with exit status 0, or says why it has "
-                "not, "
-                "with 1. A process in the background then samples the machine, or with -p some "
-                "processes for as long as they live, into a file, a ring in memory (--ring) or a "
-                "store (--store). 'assay status' tells how it stands, 'assay snapshot' writes what "
-                "there is and goes on, 'assay stop' ends it and prints the account. SIGTERM ends "
-                "it, too.\n\n"
-                "A user has one session of each name. If its process is killed, the next of "
-                "these commands says so, and what was written until the last flush is kept.",
-        .examples =
-                "assay start -g\n    the machine, into perf.data here\n"
-                "assay start --ring=10min --when 'load>8'\n    the last ten minutes, written down "
-                "when the machine is busy\n"
-                "assay start --name day --store /var/lib/assay/day.db --budget 1\n    all "
-                "day long, with at most 1 % of a CPU\n",
+                "Returns when sampling has started, with exit status 0, or prints the error and "
+                "returns 1. A process in the background then samples the machine, or with -p some "
+                "processes while they live, and writes to a file, a flight recorder in memory "
+                "(--ring) or a store (--store). 'assay status' shows its state, 'assay snapshot' "
+                "writes its data while it continues, 'assay stop' ends it and prints the account. "
+                "SIGTERM also ends it.\n\n"
+                "A user can have one session of each name. If its process is killed, the next of "
+                "these commands reports it; the data up to the last flush is kept.",
+        .examples = "assay start -g\n    the machine, into perf.data here\n"
+                    "assay start --ring=10min --when 'load>8'\n    the last ten minutes, written "
+                    "when the machine is busy\n"
+                    "assay start --name day --store /var/lib/assay/day.db --budget 1\n    all "
+                    "day long, with at most 1 % of a CPU\n",
         .options = options,
         .options_size = sizeof(struct start_options),
         .defaults = defaults,

@@ -25,70 +25,68 @@
 #define AT(field) offsetof(struct start_sink_options, field)
 
 const struct option start_sink_option_table[] = {
-        {.kind = OPTION_GROUP, .help = "Where it goes"},
+        {.kind = OPTION_GROUP, .help = "Output"},
         {.kind = OPTION_STRING,
          .letter = 'o',
          .name = "output",
          .argument = "FILE",
-         .help = "the file written (default perf.data; an older one becomes FILE.old)",
-         .details = "With --ring, the file written at the end. Snapshots that are given no name "
-                    "have this one with date and time behind it.",
+         .help = "the output file (default perf.data; an older one becomes FILE.old)",
+         .details = "With --ring, the file that is written at the end. Snapshots without a name "
+                    "have this name with date and time appended.",
          .offset = AT(output)},
         {.kind = OPTION_STRING,
          .name = "ring",
          .argument = "[SIZE|TIME]",
-         .help = "a flight recorder: keep the last 64M, 2G, 10min, ... in memory, and no file",
-         .details = "Nothing is written until a snapshot is asked for ('assay snapshot', the "
-                    "signal SIGUSR2, --when), or the session ends. Without a size 64 MB; with a "
+         .help = "flight recorder: keep only the last 64M, 2G, 10min, ... in memory",
+         .details = "Nothing is written until a snapshot is requested ('assay snapshot', the "
+                    "signal SIGUSR2, --when), or the session ends. Default: 64 MB; with a "
                     "time at most 256 MB.",
          .offset = AT(ring)},
         {.kind = OPTION_EACH,
          .name = "when",
          .argument = "RULE",
-         .help = "write a snapshot when this holds: 'load>4', 'process=NAME', ...",
-         .details =
-                 "Quantities: load, runq, cpu (percent), mem (percent that is free), "
-                 "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
-                 "a number: it writes when it comes to hold, not where it holds from the beginning "
-                 "on; process=NAME: one of that name starts; exit=NAME: one ends. A rule "
-                 "writes at most one snapshot a minute.",
+         .help = "write a snapshot when this becomes true: 'load>4', 'process=NAME', ...",
+         .details = "Quantities: load, runq, cpu (percent), mem (percent available), "
+                    "cpu.some, mem.some, mem.full, io.some and io.full (pressure), with < or > and "
+                    "a number; a rule that is true from the start writes none. "
+                    "process=NAME: a program of that name starts; exit=NAME: it exits. A rule "
+                    "writes at most one snapshot per minute.",
          .offset = AT(when)},
         {.kind = OPTION_COUNT,
          .name = "snapshots",
          .argument = "N",
-         .help = "of snapshots that were given no name, keep the newest N (default 10)",
+         .help = "keep the newest N snapshots without a name (default 10)",
          .offset = AT(snapshots)},
         {.kind = OPTION_STRING,
          .name = "store",
          .argument = "FILE.db",
-         .help = "a store: all day long, a summary of every window, in an SQLite file",
-         .details =
-                 "The store is made where it is not there, and continued where it is. Root's are "
-                 "in /var/lib/assay where FILE has no slash. A directory that other users may "
-                 "write to is refused. Without -F and -c at 97 Hz.",
+         .help = "a store: a summary of every window, for any length of time, in an SQLite file",
+         .details = "The store is created, or continued if it exists. For root, FILE without a "
+                    "slash is in /var/lib/assay. A directory that other users may "
+                    "write to is refused. The default rate is 97 Hz.",
          .offset = AT(store)},
         {.kind = OPTION_NUMBER,
          .name = "window",
          .argument = "SECONDS",
-         .help = "how long a window of the store is (default 10)",
+         .help = "length of a window of the store (default 10)",
          .offset = AT(window_s)},
         {.kind = OPTION_STRING,
          .name = "keep",
          .argument = "TIME",
-         .help = "what is older leaves the store: 12h, 30d, 1y (default 1y)",
+         .help = "delete older data from the store: 12h, 30d, 1y (default 1y)",
          .offset = AT(keep)},
         {.kind = OPTION_NUMBER,
          .name = "keep-size",
          .argument = "MB",
-         .help = "the store stays below that: what is old is merged earlier, then the oldest "
-                 "leaves (default 4000; a year of an idle server takes some 350)",
+         .help = "size limit of the store: old windows are merged, then the oldest deleted "
+                 "(default 4000; a year of an idle server needs about 350)",
          .offset = AT(keep_mb)},
         {.kind = OPTION_END},
 };
 
 void start_sink_default(struct start_sink_options *o)
 {
-	o->window_s = o->keep_mb = NAN; /* not said */
+	o->window_s = o->keep_mb = NAN; /* not given */
 	o->snapshots = SNAPSHOTS_NOT_SAID;
 }
 
@@ -99,7 +97,7 @@ bool start_sink_is_ring(const char *text)
 	return amount_bytes(text, &amount) || amount_ns(text, &amount);
 }
 
-/* It is taken as it fills: better said now than by whom the kernel kills for it. */
+/* The memory is allocated as it fills, so a too large size is refused now. */
 static int check_room(const char *text, uint64_t bytes)
 {
 	uint64_t most = perf_ring_size_machine();
@@ -117,7 +115,7 @@ static int plan_ring(const struct start_sink_options *o, struct start_sink_plan 
 		return check_room(o->ring, plan->ring_bytes);
 	if (!amount_ns(o->ring, &plan->ring_span_ns))
 		return command_fail(
-		        2, NAME ": --ring wants a size or a time, as 64M or 10min, not '%s'",
+		        2, NAME ": --ring needs a size or a time, such as 64M or 10min, not '%s'",
 		        o->ring);
 	plan->ring_bytes = RING_SINK_SPAN_BYTES;
 	return 0;
@@ -127,21 +125,20 @@ static int plan_store(const struct start_sink_options *o, struct start_sink_plan
 {
 	plan->kind = SESSION_STORE;
 	if (o->output)
-		return command_fail(2,
-		                    NAME ": --store names the file, and -o goes with others alone");
+		return command_fail(2, NAME ": --store names the file, so -o is not allowed");
 	if (o->ring)
 		return command_fail(2, NAME ": --store and --ring exclude each other");
 	if (o->when.count || o->snapshots != SNAPSHOTS_NOT_SAID)
-		return command_fail(2,
-		                    NAME ": --when and --snapshots do not go with --store, which "
-		                         "can be read at any time");
+		return command_fail(2, NAME ": --when and --snapshots are not for --store, which "
+		                            "can be read at any time");
 	if (o->keep && !amount_ns(o->keep, &plan->keeping.all_ns))
-		return command_fail(2, NAME ": --keep wants a time, as 12h, 30d or 1y, not '%s'",
-		                    o->keep);
+		return command_fail(
+		        2, NAME ": --keep needs a time, such as 12h, 30d or 1y, not '%s'", o->keep);
 	if (!isnan(o->window_s) && !(o->window_s >= 1 && o->window_s <= WINDOW_S_MOST))
-		return command_fail(2, NAME ": --window wants 1 to %d seconds", WINDOW_S_MOST);
+		return command_fail(2, NAME ": --window must be from 1 to %d seconds",
+		                    WINDOW_S_MOST);
 	if (!isnan(o->keep_mb) && !(o->keep_mb >= 1 && o->keep_mb <= 1e9))
-		return command_fail(2, NAME ": --keep-size wants a number of MB");
+		return command_fail(2, NAME ": --keep-size needs a number of MB");
 	plan->window_ns = isnan(o->window_s) ? 0 : (uint64_t)(o->window_s * 1e9);
 	plan->keeping.bytes = isnan(o->keep_mb) ? 0 : (uint64_t)(o->keep_mb * 1e6);
 	return 0;
@@ -154,11 +151,12 @@ static int plan_kind(const struct start_sink_options *o, struct start_sink_plan 
 	if (o->store)
 		return plan_store(o, plan);
 	if (o->keep || !isnan(o->window_s) || !isnan(o->keep_mb))
-		return command_fail(2, NAME
-		                    ": --window, --keep and --keep-size go with --store alone");
+		return command_fail(2,
+		                    NAME ": --window, --keep and --keep-size are for --store only");
 	if (o->snapshots != SNAPSHOTS_NOT_SAID) {
 		if (!o->snapshots || o->snapshots > SNAPSHOTS_MOST)
-			return command_fail(2, NAME ": --snapshots wants 1 to %d", SNAPSHOTS_MOST);
+			return command_fail(2, NAME ": --snapshots must be from 1 to %d",
+			                    SNAPSHOTS_MOST);
 		plan->snapshots = (unsigned)o->snapshots;
 	}
 	if (o->when.count && trigger_new(&plan->trigger, o->when.items, o->when.count, NULL, &err))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * start_sink: where a session in the background puts what it records, by its options: a file, a
- * ring in memory, a store.
+ * start_sink: the output of a session in the background, by its options: a file, a flight recorder
+ * in memory, a store.
  *
- * start_sink_plan() checks the options, says what is wrong and gives the exit status, 0 for
- * none. start_sink_make() makes the sink, in the process that samples. start_sink_done()
- * frees the plan. One thread. Uses: base, event, session, store.
+ * start_sink_plan() checks the options, prints errors and returns the exit status, 0 for none.
+ * start_sink_make() creates the sink, in the process that samples. start_sink_done() frees the
+ * plan. One thread. Uses: base, event, session, store.
  */
 #ifndef ASSAY_CMD_SESSION_START_SINK_H
 #define ASSAY_CMD_SESSION_START_SINK_H
@@ -16,16 +16,16 @@
 #include "session/sink.h"
 #include "store/store.h"
 
-#define START_STORE_HZ 97 /* all day long, where no rate was asked for */
+#define START_STORE_HZ 97 /* default rate for stores, for long measurements */
 
 struct store_names;
 struct trigger;
 
 struct start_sink_options {
 	const char *output; /* NULL: perf.data */
-	const char *ring;   /* NULL: none; "": as much as is usual */
+	const char *ring;   /* NULL: none; "": the default size */
 	const char *store;  /* NULL: none */
-	const char *keep;   /* NULL: as the store has it */
+	const char *keep;   /* NULL: the store's default */
 	double window_s, keep_mb;
 	uint64_t snapshots;
 	struct option_list when;
@@ -35,7 +35,7 @@ extern const struct option start_sink_option_table[];
 
 void start_sink_default(struct start_sink_options *o);
 
-/* A size or a time, as --ring has them. */
+/* True for a size or a time, as for --ring. */
 bool start_sink_is_ring(const char *text);
 
 struct start_sink_plan {

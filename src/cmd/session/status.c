@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* status: how the sessions in the background stand. */
+/* status: shows the state of the sessions in the background. */
 #include "cmd/session/session_command.h"
 #include "cmd/cli/style.h"
 #include "cmd/cli/print.h"
@@ -20,18 +20,19 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
         {.kind = OPTION_FLAG,
          .name = "json",
-         .help = "as JSON: {\"sessions\": [...]}",
-         .details = "Of each its \"name\", \"state\" (running, ended), \"pid\", \"output\", "
-                    "\"started_ns\" (since 1970), \"elapsed_ns\", \"ticks\", \"samples\", "
-                    "\"dropped_records\", \"own_cpu_ns\" and, for each of \"cpus\", how full its "
-                    "buffer is and was.",
+         .help = "print JSON: {\"sessions\": [...]}",
+         .details =
+                 "For each session \"name\", \"state\" (running, ended), \"pid\", \"output\", "
+                 "\"started_ns\" (since 1970), \"elapsed_ns\", \"ticks\", \"samples\", "
+                 "\"dropped_records\", \"own_cpu_ns\" and, for each of \"cpus\", the current and "
+                 "maximal use of its buffer.",
          .offset = AT(json)},
         {.kind = OPTION_FLAG,
          .name = "release-files",
-         .help = "close the programs and libraries that sessions hold open",
-         .details = "A session holds the files that it met open, since they may be deleted before "
-                    "the report needs them: a file system with one of them cannot be unmounted. "
-                    "A file that is mapped again after this is opened again.",
+         .help = "close the programs and libraries that sessions keep open",
+         .details = "A session keeps recorded files open, since they may be deleted before "
+                    "the report needs them: a file system with such a file cannot be unmounted. "
+                    "A file that is mapped again later is opened again.",
          .offset = AT(release)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
@@ -59,7 +60,7 @@ static struct control_request request_of(const struct shown *s)
 	return (struct control_request){.verb = s->o->release ? CONTROL_RELEASE : CONTROL_STATUS};
 }
 
-/* All there are. One that was killed, or goes meanwhile, does not hide the others. */
+/* Shows all sessions. A killed or ending session does not hide the others. */
 static int show_all(struct shown *s)
 {
 	const struct control_request request = request_of(s);
@@ -86,7 +87,7 @@ static int show_all(struct shown *s)
 	if (rc && rc != -ENOENT)
 		return command_fail(1, "status: %s", err.text);
 	if (!told)
-		return command_fail(1, "status: no session is running; 'assay start' begins one");
+		return command_fail(1, "status: no session is running; 'assay start' starts one");
 	return s->running ? 0 : 1;
 }
 
@@ -110,7 +111,7 @@ static int run(void *p, int argc, char **argv)
 	int status;
 
 	if (argc)
-		return command_fail(2, "status: '%s'? A session is chosen by --name", argv[0]);
+		return command_fail(2, "status: '%s'? use --name for a session", argv[0]);
 	style_choose(&s.o->style, &s.style);
 	if (s.o->json) {
 		json_init(&s.json, &s.out);
@@ -132,13 +133,12 @@ static int run(void *p, int argc, char **argv)
 const struct command cmd_status = {
         .name = "status",
         .synopsis = "[--name NAME] [--json] [--release-files]",
-        .summary = "how the sessions in the background stand",
+        .summary = "show the state of the sessions in the background",
         .description =
-                "Of each session of yours, or of the one named: what it samples and since when, "
-                "ticks and samples so far, how full its buffers are and were, what was dropped, "
-                "what "
-                "it costs, where it writes. A session that ended by itself is told once. Exit "
-                "status 0 while one is running, else 1.",
+                "For each session of yours, or the one with the name: what it samples and since "
+                "when, ticks and samples so far, use of its buffers, dropped records, "
+                "its cost, and its output. A session that ended by itself is reported once. "
+                "The exit status is 0 if a session runs, else 1.",
         .examples = "assay status\n    all of yours\n"
                     "assay status --name day --json\n    one, for a program\n",
         .options = options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stop: end a session in the background, and tell its account. */
+/* stop: ends a session in the background, and prints its account. */
 #include "cmd/session/session_command.h"
 #include "cmd/cli/style.h"
 #include "cmd/cli/print.h"
@@ -18,8 +18,8 @@ static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = session_name_option_table, .offset = AT(name)},
         {.kind = OPTION_FLAG,
          .name = "json",
-         .help = "the account as JSON",
-         .details = "One object, as 'assay status --json' has in its list.",
+         .help = "print the account as JSON",
+         .details = "One object, as in the list of 'assay status --json'.",
          .offset = AT(json)},
         {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
@@ -50,7 +50,7 @@ static int run(void *p, int argc, char **argv)
 	int status;
 
 	if (argc)
-		return command_fail(2, "stop: '%s'? A session is chosen by --name", argv[0]);
+		return command_fail(2, "stop: '%s'? use --name for a session", argv[0]);
 	status = session_command_ask("stop", &o->name, &request, &reply);
 	if (!status) {
 		print(o, &reply.account);
@@ -68,10 +68,11 @@ const struct command cmd_stop = {
         .synopsis = "[--name NAME]",
         .summary = "end a session in the background, and print its account",
         .description =
-                "Waits until the recording is complete, then prints what was seen: ticks (user, "
-                "system, idle, unobserved), samples, how full the buffers were, what was dropped, "
-                "what it cost, and where the recording is. Exit status 1 where there is no such "
-                "session, where it was killed, and where an error had ended it.",
+                "Waits until the recording is complete, then prints its account: ticks (user, "
+                "system, idle, unobserved), samples, use of the buffers, dropped records, "
+                "the cost, and the place of the recording. The exit status is 1 if there is no "
+                "such "
+                "session, if it was killed, or if it had ended by an error.",
         .examples = "assay stop\n    the session without a name\n"
                     "assay stop --name day --json\n    another one, for a program\n",
         .options = options,

@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The kernel's names are read anew for an address that has none, but not more often. */
+/* Minimum time between two reads of the kernel's names, which happen for an unknown address. */
 #define KERNEL_AGAIN_NS (600 * UINT64_C(1000000000))
 
-/* A function of the kernel's: a third of what a table takes that can still be added to. */
+/* A kernel function, in a third of the memory of a symbol table. */
 struct kernel_function {
 	uint64_t start;
 	uint32_t size, name; /* name: offset into the texts */
@@ -27,10 +27,10 @@ struct store_names {
 	struct kernel_function *functions; /* sorted by start */
 	size_t function_count;
 	char *texts;
-	uint64_t read_ns;    /* when the kernel's names were; 0: not yet */
-	bool partial;        /* they are from the cache, which does not have all of them */
+	uint64_t read_ns;    /* time when the kernel's names were read; 0: not yet */
+	bool partial;        /* the names are from the cache, which does not have all of them */
 	VEC(char *) given;   /* names of the last call */
-	VEC(uint32_t) order; /* the call's frames, image by image */
+	VEC(uint32_t) order; /* the frames of the call, by image */
 };
 
 static void forget_kernel(struct store_names *n)
@@ -71,7 +71,7 @@ static int read_symbols(struct kallsyms *k, bool whole)
 	struct cache_dir *cache = NULL;
 	int status;
 
-	cache_dir_open(&cache, NULL); /* without one it only takes longer */
+	cache_dir_open(&cache, NULL); /* without a cache it only takes longer */
 	status = kallsyms_running(k, cache, NULL, NULL);
 	cache_dir_close(cache);
 	if (!status && whole)
@@ -79,14 +79,17 @@ static int read_symbols(struct kallsyms *k, bool whole)
 	return status;
 }
 
-/* `whole`: with the functions that the cache does not have. */
+/* `whole`: includes functions that the cache does not have. */
 static void read_kernel(struct store_names *n, bool whole)
 {
 	struct kallsyms k;
 
 	n->partial = false;
 	n->read_ns = clock_ns(CLOCK_MONOTONIC);
-	/* What is known stays where it cannot be read any more: rights may have been given up. */
+	/*
+	 * The known names are kept if they cannot be read again, since rights may have been
+	 * dropped.
+	 */
 	if (read_symbols(&k, whole))
 		return;
 	n->partial = k.partial;
@@ -101,7 +104,7 @@ static void read_kernel(struct store_names *n, bool whole)
 			n->functions[i] =
 			        (struct kernel_function){e->start, size_of(e), (uint32_t)e->name};
 		}
-		/* The texts as they are; the buffer that they grew in may be twice as large. */
+		/* Shrinks the buffer of the texts, which may be twice as large. */
 		n->texts = xrealloc(k.table.names.data, k.table.names.size + 1, 1);
 		k.table.names = (struct buf){0};
 	}
@@ -131,7 +134,7 @@ static const char *kernel_name(struct store_names *n, uint64_t address)
 	const char *name = find_kernel(n, address);
 	char *plain;
 
-	/* Modules come and go. */
+	/* A new module may have been loaded. */
 	if (!name && (n->partial || clock_ns(CLOCK_MONOTONIC) - n->read_ns > KERNEL_AGAIN_NS)) {
 		read_kernel(n, true);
 		name = find_kernel(n, address);
@@ -143,7 +146,7 @@ static const char *kernel_name(struct store_names *n, uint64_t address)
 	return plain;
 }
 
-/* Keeps a name for as long as the answer is good; of several in a row that are one, one. */
+/* Keeps a name while the answer is valid; equal names in sequence are stored once. */
 static const char *give(struct store_names *n, char *name)
 {
 	if (n->given.count && !strcmp(*vec_last(&n->given), name)) {
@@ -161,9 +164,9 @@ void store_names_foreign(void *names, struct foreign *foreign)
 	n->foreign = foreign;
 }
 
-#define ASKED_MAX 384 /* places in one file for which names are asked for at a time */
+#define ASKED_MAX 384 /* places in one file per request */
 
-/* What a foreign call is asked for: names of places in one file; its path ends the request. */
+/* The request of a foreign call: names of places in one file; the path is its last member. */
 struct store_names_request {
 	struct image image;
 	uint32_t count;
@@ -174,7 +177,7 @@ struct store_names_request {
 _Static_assert(sizeof(struct store_names_request) <= FOREIGN_IN_MAX, "a request fits");
 
 /*
- * Most files have many symbols, and few new places a window: no table is made of all of them.
+ * Most files have many symbols and few new places per window, so only some symbols are read.
  * Calls fn for each place, with NULL where it has no name.
  */
 static void find_names(struct image_table *images, uint32_t image, const char *root,
@@ -197,7 +200,7 @@ static void find_names(struct image_table *images, uint32_t image, const char *r
 	symbolizer_free(s);
 }
 
-/* An answer: texts, each with its NUL; empty where there is no name. */
+/* Adds a name to the answer, with its NUL; empty: no name. */
 static void answer_name(void *ctx, size_t i, const char *name)
 {
 	foreign_reply_add(ctx, name ? name : "", name ? strlen(name) + 1 : 1);
@@ -218,7 +221,7 @@ static int read_names(const void *in, size_t size, struct foreign_reply *reply)
 	return 0;
 }
 
-/* The frames of one file whose names are asked for. */
+/* The frames of one file in a request. */
 struct asking {
 	struct store_names *n;
 	const uint32_t *order; /* indices in `names` */
@@ -259,7 +262,7 @@ static void ask_names(struct asking *a, const struct profile *p, uint32_t id,
 	buf_done(&out);
 }
 
-/* Frames order[from..to) are of one image of the user's. */
+/* Names the frames order[from..to), which are of one user image. */
 static void name_image(struct store_names *n, const struct profile *p, const uint32_t *frames,
                        size_t from, size_t to, const char **names)
 {
@@ -276,7 +279,7 @@ static void name_image(struct store_names *n, const struct profile *p, const uin
 		asking.order = &n->order.items[from];
 		if (asks)
 			ask_names(&asking, p, id, offsets, count);
-		else /* It looks into the images, and changes nothing. */
+		else /* find_names() only reads the images. */
 			find_names((struct image_table *)(uintptr_t)&p->images, id, n->root,
 			           offsets, count, take_name, &asking);
 	}
@@ -340,7 +343,7 @@ void store_names_find(void *ctx, const struct profile *p, const uint32_t *frames
 			to++;
 		name_one(n, p, frames, from, to, names);
 	}
-	/* Symbol tables came and went between what stays: their pages are given back. */
+	/* Releases the pages of freed symbol tables to the kernel. */
 	if (count)
 		malloc_trim(0);
 }
