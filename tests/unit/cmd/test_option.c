@@ -66,7 +66,7 @@ struct parsed {
 	int status;
 };
 
-/* Parses words given as one text, parted by spaces. */
+/* Parses words given as one text, separated by spaces. */
 static struct parsed parse(const struct command *command, const char *text)
 {
 	static char words[512];
@@ -239,7 +239,7 @@ static void some_look_at_the_next_word(void)
 	check_error("--kind=lbr", "--kind: 'lbr' is not one of its values; choose from: fp,dwarf");
 }
 
-/* A letter that is a flag's and that of an option with a value. */
+/* A letter of both a flag and an option with a value. */
 static void a_shared_letter_is_the_flags_where_no_value_follows(void)
 {
 	static const struct {

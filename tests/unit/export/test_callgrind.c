@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * callgrind's format: a reader of its own, as small as the format allows, finds the calls of each
- * pair, and what goes into each function adds up to what it took, recursion or not.
+ * The callgrind format: a small separate parser finds the calls of each pair; the times that go
+ * into each function add up to its time, with or without recursion.
  */
 #include "check.h"
 #include "symbolized_fixture.h"
@@ -28,7 +28,7 @@ static unsigned name_number(struct reading *r, const char *text)
 	if (rest[1] == ' ')
 		snprintf(r->names[number], sizeof(r->names[number]), "%s", rest + 2);
 	else
-		CHECK(r->names[number][0]); /* told before it is meant */
+		CHECK(r->names[number][0]); /* defined before its use */
 	return number;
 }
 
@@ -149,7 +149,7 @@ static void negative_times_are_left_out_and_told(void)
 	fixture_end(&x);
 }
 
-/* After a reset main is open, and was not called since: its time is not taken for the root's. */
+/* After a reset main() is open without a new call: its time is not counted for the root. */
 static void what_was_open_before_has_its_time(void)
 {
 	struct named_fixture x;

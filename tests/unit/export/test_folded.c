@@ -75,7 +75,7 @@ static void names_cannot_break_a_line(void)
 	fixture_end(&x);
 }
 
-/* What is below nothing is told of, and no other line makes up for it. */
+/* Negative values are reported, and not added to another line. */
 static void negative_times_are_left_out_and_told(void)
 {
 	struct named_fixture x;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pprof's form, unpacked and read by field: every value, name and reference is there. */
+/* The pprof format, unpacked and parsed by field: every value, name and reference is present. */
 #include "check.h"
 #include "symbolized_fixture.h"
 #include "view_fixture.h"
@@ -208,7 +208,7 @@ static const char *string(const struct decoded *d, uint64_t id)
 	return id < d->string_count ? d->strings[id] : "";
 }
 
-/* The sample whose path it is: its values, NULL: none. */
+/* The values of the sample with that path; NULL: none. */
 static const int64_t *sample(const struct decoded *d, const char *path)
 {
 	for (size_t s = 0; s < d->samples && s < ITEMS; s++) {

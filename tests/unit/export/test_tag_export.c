@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A code path in the forms of other tools: nothing is lost, and what they refuse is not written. */
+/* A code path in the formats of other tools: complete, and without parts that they refuse. */
 #include "check.h"
 #include "tag_trace_fixture.h"
 
@@ -101,7 +101,7 @@ static void chrome_has_each_call_with_its_times(void)
 	memory_done(&m);
 }
 
-/* Each E ends what was begun last on its thread, by name; gives how many; -1: they do not. */
+/* Checks that each E ends the last B of its thread, by name. Returns the number; -1: mismatch. */
 static int balance(const char *text)
 {
 	static char open[16][16][64];
@@ -161,7 +161,7 @@ static void chrome_is_whole_whatever_is_missing(void)
 	CHECK(strstr(buf_text(&text), "\"open at the end\"") != NULL);
 	CHECK(strstr(buf_text(&text), "\"exit without an entry\"") != NULL);
 	buf_done(&text);
-	/* Begun before --from, and going on behind --to. */
+	/* Calls that start before --from and end after --to. */
 	o.from = (struct tag_point){.given = true, .ns = 180};
 	o.to = (struct tag_point){.given = true, .ns = 305};
 	text = chrome_of(&m, &o);
@@ -203,7 +203,7 @@ static void paths_have_the_net_times_and_what_was_switched_out_apart(void)
 	text = folded_of(&m, &o, 100, 1u << NAMED_BLOCKED, false);
 	CHECK_STR(buf_text(&text), "prog;main;f 4000\n");
 	buf_done(&text);
-	/* With --wall it is net of what was on top, and not there twice. */
+	/* With --wall it is part of the net time of the function on top, and is counted once. */
 	o.wall = true;
 	text = folded_of(&m, &o, 100, 1u << NAMED_NET | 1u << NAMED_BLOCKED, false);
 	CHECK_STR(buf_text(&text), "prog;main 300\n"

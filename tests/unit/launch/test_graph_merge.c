@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Function events of all CPUs come in the order of time, from a source that is played here. */
+/* Function events of all CPUs are delivered in time order. The source is simulated. */
 #include "launch/calls/graph_merge.h"
 
 #include "base/memory/vec.h"
@@ -8,7 +8,7 @@
 #define CPUS 3
 #define PAGES 64
 
-/* What each CPU's buffer holds: times, a page of at most 4 each. */
+/* Contents of each CPU's buffer: times, at most 4 per page. */
 struct function_graph {
 	struct {
 		uint64_t times[PAGES][4];
@@ -71,12 +71,12 @@ static void what_comes_late_is_waited_for(void)
 
 	write_page(&g, 0, 10, 20, 30);
 	graph_merge_round(m, &busy, NULL);
-	/* CPU 1 had an older one that was not seen yet. */
+	/* CPU 1 has an older event that was not read yet. */
 	CHECK_EQ(t.times.count, 0);
 	CHECK(!busy);
 	write_page(&g, 1, 5, 25, 35);
 	graph_merge_round(m, &busy, NULL);
-	/* Up to what the round before has seen, and no further. */
+	/* Delivers events up to the end of the previous round. */
 	CHECK_EQ(t.times.count, 5);
 	write_page(&g, 2, 31, 40, 0);
 	graph_merge_finish(m, NULL);
@@ -103,7 +103,7 @@ static void many_pages_of_all_cpus_stay_in_order(void)
 		cpu = (seed >> 16) % CPUS;
 		if (g->cpus[cpu].written == PAGES)
 			continue;
-		/* A page is visible when its last event is: others' go on meanwhile. */
+		/* A page becomes visible with its last event, while other CPUs continue. */
 		write_page(g, cpu, now + cpu, now + 2 + cpu, now + 5);
 		now += 6;
 		written += 3;

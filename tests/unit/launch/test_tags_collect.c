@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The collector of event tags, with files made by hand in a watched directory, in the name of
- * this process, which runs: programs of one process that follow each other by exec.
+ * The collector of event tags, with hand-made files of this running process in a watched
+ * directory: programs of one process that follow each other by exec.
  */
 #include "check.h"
 #include "fixture.h"
@@ -44,7 +44,7 @@ static void put(const struct tf *f, unsigned number)
 	CHECK(fixture_write(path + strlen(fixture_dir) + 1, f->bytes, sizeof(f->bytes)));
 }
 
-/* The packet `i` as it is in memory, and its state, into the file that is there. */
+/* Writes packet `i` as it is in memory, and its state, to the existing file. */
 static void put_packet(struct tf *f, unsigned number, unsigned i)
 {
 	int fd = open(own_file(number), O_WRONLY | O_CLOEXEC);
@@ -68,8 +68,8 @@ static struct tf *program(uint64_t first_ticks)
 }
 
 /*
- * The file of a program that gave way to the next one is read and removed, so the program after
- * that finds its number free: the file of the greater number is the older one.
+ * The file of a program that was replaced by exec is read and removed. The next program then
+ * reuses its number, so the file with the larger number is the older one.
  */
 static void a_number_that_is_used_again_is_of_the_latest_program(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Switches among events: by hand, and random ones of a made thread whose switch times are
- * told wrong by a little: no event of its own lies in its time switched out.
+ * Merges switches into events: hand-made ones, and random ones of a simulated thread whose switch
+ * times have small errors. No event may be in the time in which the thread is switched out.
  */
 #include "check.h"
 #include "launch/tags/tags_merge.h"
@@ -106,7 +106,7 @@ static void switches_stand_in_time_order(void)
 	case_is(TIMES(100, 130), SWITCHES(PRE(110), IN(120), OUT(122), IN(124)), false, 4,
 	        "100 p110 i120 o122 i124 130");
 	case_is(TIMES(100, 130), SWITCHES(OUT(90), IN(95)), false, 2, "o90 i95 100 130");
-	/* What comes behind the last event is the next packet's, or the end's. */
+	/* Switches after the last event belong to the next packet, or to the end. */
 	case_is(TIMES(100, 130), SWITCHES(OUT(140), IN(150)), false, 0, "100 130");
 	case_is(TIMES(100, 130), SWITCHES(OUT(140), IN(150)), true, 2, "100 130 o140 i150");
 	case_is(TIMES(100, 130), SWITCHES(OUT(131)), true, 1, "100 130 o131");
@@ -117,20 +117,20 @@ static void switches_stand_in_time_order(void)
 
 static void switches_give_way_to_own_events(void)
 {
-	/* Out is told 3 too early, in 2 too late. */
+	/* The switch out is 3 too early, the switch in 2 too late. */
 	case_is(TIMES(100, 113, 118, 130), SWITCHES(OUT(110), IN(120)), false, 2,
 	        "100 113 o113 i118 118 130");
 	case_is(TIMES(100, 111, 112, 130), SWITCHES(OUT(110), IN(120)), false, 2,
 	        "100 111 112 o112 i120 130");
 	/* The last event of a packet, and the switch in is not known yet. */
 	case_is(TIMES(100, 113), SWITCHES(OUT(110)), false, 1, "100 113 o113");
-	/* The last event of a packet came right before what is told of its switch in. */
+	/* The last event of a packet is immediately before its reported switch in. */
 	case_is(TIMES(100, 118), SWITCHES(OUT(110), IN(120)), false, 2, "100 o110 i118 118");
 	case_is(TIMES(118), SWITCHES(IN(120)), false, 1, "i118 118");
-	/* Near to none: a switch was lost. */
+	/* Near no switch: a switch was lost. */
 	case_is(TIMES(100, 150, 200), SWITCHES(OUT(110), IN(190)), false, 2,
 	        "100 o110 150 i190 200");
-	/* Of two outs in a row the ins were lost. */
+	/* Two switches out in a row: the switches in were lost. */
 	case_is(TIMES(100, 150), SWITCHES(OUT(110), OUT(120), IN(130), IN(140)), false, 4,
 	        "100 o110 o120 i130 i140 150");
 }
@@ -162,7 +162,7 @@ static void nothing_is_put_before_the_floor(void)
 	tags_merge_done(&merged);
 }
 
-/* A thread that runs and waits; its events; what the kernel says, wrong by up to 4. */
+/* A thread that runs and waits; its events; the times of the kernel, with errors of up to 4. */
 static void own_events_are_never_in_a_wait(void)
 {
 	uint64_t seed = 88172645463325252u;
@@ -185,7 +185,7 @@ static void own_events_are_never_in_a_wait(void)
 				e.words[e.count++] = now << ASSAY_TAGS_TAG_BITS | 2;
 				continue;
 			}
-			/* Waits last longer than what the clocks are wrong by. */
+			/* Waits are longer than the errors of the clocks. */
 			now += 1;
 			s[m.switch_count++] = (struct tags_switch){now + (seed >> 8) % 9 - 4,
 			                                           ASSAY_TAG_SWITCH_BLOCKED};

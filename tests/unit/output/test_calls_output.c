@@ -17,7 +17,7 @@ static char *text_of(const struct call_report *r, const struct calls_text_option
 	return out.data;
 }
 
-/* The line that ends so; NULL: there is none. To be freed. */
+/* The line that ends with the text; NULL: none. The caller frees it. */
 static char *line_with(const char *text, const char *end)
 {
 	size_t length = strlen(end);
@@ -112,7 +112,7 @@ static void long_paths_are_cut_at_their_begin(void)
 	call_paths_free(c);
 }
 
-/* The function itself is never cut off where the terminal has room for it. */
+/* The function name is not truncated if the terminal is wide enough. */
 static void narrow_terminals_have_fewer_columns_and_whole_functions(void)
 {
 	static const unsigned widths[] = {80, 100, 130, 160, 200};
@@ -181,7 +181,7 @@ static void functions_callers_callees_and_tree_have_tables(void)
 	check_line(text, "    fib  (recursion of 2 functions, 3 levels)",
 	           " 81.0 ns    4.8 %   76.0 ns      8 ");
 	CHECK(strstr(text, "CPU residual"));
-	/* A way on which nothing ever happened is no line. */
+	/* A path without any call is not printed. */
 	CHECK(!strstr(text, "prog+0x70"));
 	free(text);
 	fixture_done(&f);
@@ -290,7 +290,7 @@ static void output_is_handed_on_as_it_grows(void)
 	call_paths_free(c);
 }
 
-/* As many functions below each other; the size of the report. */
+/* A chain of that many functions; returns the size of the report. */
 static size_t deep_report(uint32_t depth, bool nested, size_t lines)
 {
 	struct spilled json = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The controller of the rate against machines that are made up: what a sample takes, what the
- * recorder takes for each, and what it takes anyway change while it runs. Then the real thing:
- * a clock of this process with a budget, if this machine lets us have one.
+ * The rate controller with simulated machines: the cost of a sample, the recorder's cost per
+ * sample, and its constant cost change while it runs. Then a real clock of this process with a
+ * budget, if the machine allows one.
  */
 #include "base/clock.h"
 #include "check.h"
@@ -21,7 +21,7 @@
 struct machine {
 	double sample_ns; /* in the kernel; known to the controller */
 	double walk_ns;   /* of the recorder, for each sample, over all CPUs */
-	double own;       /* share of it that has nothing to do with samples */
+	double own;       /* share of the recorder that does not depend on samples */
 	double burst;     /* the same, one second in seven */
 };
 
@@ -29,7 +29,7 @@ struct course {
 	struct budget b;
 	double share;            /* in the last second, true */
 	unsigned second;         /* since the start */
-	unsigned over, over_max; /* seconds above the budget, in a row, but for the floor */
+	unsigned over, over_max; /* seconds above the budget in a row, except at the lowest rate */
 	unsigned changes;
 };
 
@@ -107,7 +107,7 @@ static void walking_that_gets_dear_and_cheap_again(void)
 	CHECK(c.changes < 25);
 }
 
-/* What the recorder takes without samples is more than the budget: no rate helps, it says so. */
+/* The recorder's constant cost exceeds the budget: no rate keeps it, and the account reports it. */
 static void too_much_anyway(void)
 {
 	struct machine m = {.sample_ns = 10000, .own = 0.03}, calm = {.sample_ns = 10000};
@@ -122,10 +122,11 @@ static void too_much_anyway(void)
 	CHECK(c.b.hz > 1000);
 	begin(&c, &m, 0.02, 7);
 	run(&c, &m, 20);
-	CHECK_EQ((uint64_t)c.b.hz, 7); /* less than was asked for only if that is above the floor */
+	CHECK_EQ((uint64_t)c.b.hz,
+	         7); /* below the requested rate only if that is above the lowest rate */
 }
 
-static void bursts_do_not_make_it_nervous(void)
+static void budget_ignores_short_bursts(void)
 {
 	struct machine m = {.sample_ns = 10000, .own = 0.002, .burst = 0.01};
 	struct course c;
@@ -137,8 +138,8 @@ static void bursts_do_not_make_it_nervous(void)
 	CHECK(c.b.spent_ns / (double)c.b.looked_ns < 0.02);
 }
 
-/* A store is written each ten seconds, which takes half a second: the mean is what counts. */
-static void windows_that_end(void)
+/* A store is written every ten seconds, which takes half a second: the mean counts. */
+static void budget_uses_the_mean_over_window_ends(void)
 {
 	struct budget_load load = {.elapsed_ns = SECOND};
 	struct budget b;
@@ -157,7 +158,7 @@ static void windows_that_end(void)
 	CHECK(b.spent_ns / (double)b.looked_ns < 0.0205);
 }
 
-/* While full rings hold the rate down, the budget's does not run away upwards. */
+/* While full rings limit the rate, the rate of the budget does not increase. */
 static void others_hold_the_rate_down(void)
 {
 	struct budget_load load = {.elapsed_ns = SECOND, .hz = 50, .sampling = 0.0005};
@@ -173,7 +174,7 @@ static void others_hold_the_rate_down(void)
 	CHECK(b.hz < 50);
 }
 
-/* A recording of that length: the mean share of it, set-up included. */
+/* Simulates a recording of that length: its mean share, including the set-up. */
 static double mean_share(const struct budget_start *start, const struct machine *m, double length_s)
 {
 	struct course c = {0};
@@ -192,7 +193,7 @@ static double mean_share(const struct budget_start *start, const struct machine 
 	return taken_ns / (length_s * SECOND);
 }
 
-/* A recording of the length that the remark at the start names keeps its budget, with set-up. */
+/* A recording of the length in the remark at the start keeps its budget, including the set-up. */
 static void set_up_is_paid_off(void)
 {
 	struct machine m = {.sample_ns = 50000, .own = 0.0005};
@@ -207,9 +208,9 @@ static void set_up_is_paid_off(void)
 	CHECK(b.hz < 0.01 / 50e-6 / 2);
 	for (double s = ceil(from_s); s < 200; s += 7)
 		CHECK(mean_share(&start, &m, s) <= 0.01);
-	/* Then all of the budget is there to be used. */
+	/* Then the whole budget is available. */
 	CHECK(mean_share(&start, &m, 200) > 0.008);
-	/* What it takes beside the samples is more than was left for them. */
+	/* The constant cost is more than the share that was left. */
 	m.own = 0.004;
 	CHECK(mean_share(&start, &m, 20) <= 0.01);
 	start.set_up_ns = 0;
@@ -238,7 +239,7 @@ static void a_known_length_is_kept(void)
 	CHECK(budget_keeps_from_ns(&b) > start.duration_ns);
 }
 
-/* No few of a prime's periods are periods of another timer. */
+/* A small multiple of a prime period is never a multiple of another timer's period. */
 static void rates_are_primes(void)
 {
 	for (double share = 0.0005; share < 0.5; share *= 1.07) {
@@ -338,7 +339,7 @@ static bool world_open(struct world *w)
 	return true;
 }
 
-/* So small a share that the floor is all there is: the clocks tick that slowly from the start. */
+/* The share is so small that the clocks start at the lowest rate. */
 static void a_clock_with_a_budget(void)
 {
 	struct account account = {0};
@@ -372,7 +373,7 @@ static void a_clock_with_a_budget(void)
 	world_close(&w);
 }
 
-/* The budget allows all that was asked for; full rings do not. */
+/* The budget allows the requested rate; full rings do not. */
 static void full_rings_beside_a_budget(void)
 {
 	struct account account = {0};
@@ -396,7 +397,7 @@ static void full_rings_beside_a_budget(void)
 	world_close(&w);
 }
 
-/* Samples due, in periods asked for, from the first change to `end_ns`. */
+/* Due samples in requested periods, from the first change to `end_ns`. */
 static double due(const struct rate_control *s, uint64_t end_ns)
 {
 	double sum = 0;
@@ -463,8 +464,8 @@ static void many_changes_are_bounded_and_their_totals_exact(void)
 	world_close(&w);
 }
 
-/* No event of which there could be fewer samples: that is told. */
-static void nothing_to_slow(void)
+/* No event has a rate that can be lowered: the account reports it. */
+static void budget_without_a_clock_is_reported(void)
 {
 	struct account account = {0};
 	struct plan plan = {0};
@@ -490,8 +491,8 @@ int main(void)
 	RUN(what_is_cheap_is_left_alone);
 	RUN(walking_that_gets_dear_and_cheap_again);
 	RUN(too_much_anyway);
-	RUN(bursts_do_not_make_it_nervous);
-	RUN(windows_that_end);
+	RUN(budget_ignores_short_bursts);
+	RUN(budget_uses_the_mean_over_window_ends);
 	RUN(others_hold_the_rate_down);
 	RUN(set_up_is_paid_off);
 	RUN(a_known_length_is_kept);
@@ -500,6 +501,6 @@ int main(void)
 	RUN(a_clock_with_a_budget);
 	RUN(full_rings_beside_a_budget);
 	RUN(many_changes_are_bounded_and_their_totals_exact);
-	RUN(nothing_to_slow);
+	RUN(budget_without_a_clock_is_reported);
 	return check_end();
 }

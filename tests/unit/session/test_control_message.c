@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What sessions and their commands say to each other: all of it arrives, and nothing else. */
+/*
+ * Messages between sessions and their commands: all fields arrive, and invalid messages are
+ * refused.
+ */
 #include "check.h"
 #include "session/daemon/control_message.h"
 #include "session/daemon/session_registry.h"
@@ -170,7 +173,7 @@ static void a_request_asks_for_something(void)
 	CHECK_EQ(request_of(HEAD "verb snapshot\noutput a/b\nend\n", &err), -EINVAL);
 	CHECK_STR(err.text, "the path 'a/b' is not absolute");
 	CHECK_EQ(request_of(HEAD "verb dance\nend\n", &err), -EBADMSG);
-	/* Accounts are the other direction's. */
+	/* Only replies contain accounts. */
 	CHECK_EQ(request_of(HEAD "verb stop\ncpu x\nend\n", NULL), 0);
 }
 

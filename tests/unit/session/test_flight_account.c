@@ -13,7 +13,9 @@ static bool has_note(const struct recording *r, const char *words)
 	return false;
 }
 
-/* What held at its begin, and what changed in it; what is known of the whole alone is not told. */
+/*
+ * The state at the start of the range, and its changes; values of the whole recording are left out.
+ */
 static void rates_and_counts_of_a_stretch_are_its_own(void)
 {
 	struct ring_stretch stretch = {.start_ns = START + 10000 * MS};
@@ -41,7 +43,7 @@ static void rates_and_counts_of_a_stretch_are_its_own(void)
 	CHECK_EQ(part.account.unwind.samples, 0);
 	CHECK(has_note(&part, "777 samples"));
 	flight_account_done(&part);
-	/* Before the first change nothing held that needs telling. */
+	/* Before the first change there is no rate to report. */
 	stretch.start_ns = START + 500 * MS;
 	flight_account_stretch(&part, &whole, &marks, &stretch, &now);
 	CHECK_EQ(part.account.rates.count, 3);

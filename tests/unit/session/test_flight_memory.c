@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of a flight recorder: never more than its bytes, always the last records, whole;
- * and what is remembered of those that left.
+ * The memory of a flight recorder: it never exceeds its size and always has the newest records,
+ * complete. Also the records that are retained after eviction.
  */
 #include "base/error.h"
 #include "check.h"
@@ -13,7 +13,7 @@
 
 #define MB (UINT64_C(1) << 20)
 
-/* Records are their number again and again: what was written over would show. */
+/* A record is filled with its number, so that overwritten bytes are found. */
 struct feed {
 	struct flight_memory *ring;
 	uint64_t added, left, left_samples, left_bytes;
@@ -36,7 +36,7 @@ static bool holds(const uint8_t *bytes, uint64_t number)
 	return true;
 }
 
-/* The records of a chunk from that number on; the number after them. */
+/* Checks the records of a chunk from that number on; returns the next number. */
 static uint64_t follow(struct feed *f, const struct record_chunk *c, uint64_t number)
 {
 	size_t at = 0;
@@ -77,7 +77,7 @@ static void feed_one(struct feed *f, uint64_t time_ns)
 	flight_memory_add(f->ring, words, size_of(number), time_ns, number % 2);
 }
 
-/* All that was added has left or is there, each record once and in its order. */
+/* Each added record was evicted or is in memory, once and in order. */
 static void check_books(struct feed *f)
 {
 	uint64_t number = f->left, samples = f->left_samples, bytes = 0;
@@ -112,7 +112,7 @@ static void check_bound(uint64_t span_ns)
 	}
 	check_books(&f);
 	CHECK(most <= MB);
-	/* It is made use of: what leaves is an eighth of it at most. */
+	/* The memory is used: at most an eighth is evicted at a time. */
 	CHECK(flight_memory_bytes(f.ring) > MB * 3 / 4);
 	CHECK(f.left_bytes > 8 * MB);
 	flight_memory_free(f.ring);
@@ -162,7 +162,7 @@ static void what_is_older_than_the_span_leaves(void)
 	}
 	check_books(&f);
 	oldest = flight_memory_chunk(f.ring, 0);
-	/* All of the span is there, and little more. */
+	/* The whole span is in memory, and little more. */
 	CHECK(oldest->first_ns <= 19999001 - 1000000);
 	CHECK(oldest->first_ns > 19999001 - 1100000);
 	CHECK(flight_memory_bytes(f.ring) < MB);
@@ -181,8 +181,8 @@ static uint64_t resident_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Memory that a short span leaves over is not touched for good: not the first time round, not
- * the second. */
+/* With a short span, unused memory is never written: not in the first round and not in the
+ * second. */
 static void a_short_span_takes_little_of_much_memory(void)
 {
 	struct feed f;
@@ -212,7 +212,7 @@ static void a_sealed_chunk_is_not_added_to(void)
 	feed_init(&f, MB, 0);
 	CHECK(!flight_memory_seal(f.ring)); /* there is none */
 	feed_one(&f, 1);
-	CHECK(!flight_memory_seal(f.ring)); /* it is not worth it */
+	CHECK(!flight_memory_seal(f.ring)); /* it is too small */
 	while (flight_memory_bytes(f.ring) < MB / 256)
 		feed_one(&f, 2);
 	before = flight_memory_chunk(f.ring, 0)->records;
@@ -281,7 +281,7 @@ static void a_thread_stands_on_its_last_stack_and_its_callers(void)
 	evicted_records_outer(&k, 10, 3, 2, "a3 ", 3);
 	evicted_records_outer(&k, 9, 4, 0, "b4 ", 3);
 	CHECK_STR(listed(&k), "b4 a1 a2 a3 ");
-	/* Another call where 2 was: 2 and 3 are over. */
+	/* Another call at the place of 2: 2 and 3 have ended. */
 	evicted_records_outer(&k, 10, 5, 1, "a5 ", 3);
 	CHECK_STR(listed(&k), "b4 a1 a5 ");
 	evicted_records_outer(&k, 10, 6, 0, "a6 ", 3);
@@ -304,7 +304,7 @@ static void outer_stacks_are_bounded_and_the_rest_counted(void)
 	CHECK_EQ(k.bytes, 9);
 	CHECK_EQ(k.dropped, 1);
 	CHECK_STR(listed(&k), "xxxxxxxxx");
-	/* Whoever calls one that is not there is out of reach. */
+	/* The callers of a missing stack are not found. */
 	evicted_records_outer(&k, 10, 5, 4, "yyy", 3);
 	CHECK_STR(listed(&k), "yyy");
 	CHECK_EQ(k.dropped, 1);
@@ -339,7 +339,7 @@ static void paths_of_cgroups_are_bounded_in_bytes(void)
 	CHECK_EQ(k.cgroup_bytes, KEPT_CGROUP_BYTES);
 	CHECK_EQ(k.dropped_cgroups, 10);
 	CHECK_EQ(k.cgroups.items[0].id, 10);
-	/* The same cgroup again takes the place of its older record. */
+	/* A new record of a cgroup replaces the older one. */
 	evicted_records_cgroup(&k, 10, path, sizeof(path));
 	CHECK_EQ(k.dropped_cgroups, 10);
 	CHECK_EQ(vec_last(&k.cgroups)->id, 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What processes make the keeper of files hold has a bound. */
+/* The number of files that processes can make the keeper hold is limited. */
 #include "check.h"
 #include "fixture.h"
 #include "session/keep/image_keeper_internal.h"
@@ -23,7 +23,7 @@ static void ranges_of_one_file_have_a_bound(void)
 		image_keeper_hits_add(&k, 0, &m, 42);
 	}
 	CHECK(k.ranges.count < 70000);
-	/* Samples in the mappings that are not looked for count as if they were seen. */
+	/* Mappings beyond the limit count as hit. */
 	CHECK(k.files.items[0].old);
 	image_keeper_hits_done(&k);
 	vec_done(&k.files);
@@ -84,7 +84,7 @@ static void make(const char *path)
 	close(fd);
 }
 
-/* Two files in turn, as the kernel joins notices of one. */
+/* Two files in turn, since the kernel merges equal notices. */
 static void a_flood_of_changes_is_bounded(void)
 {
 	struct image_keeper k = {
@@ -109,7 +109,7 @@ static void a_flood_of_changes_is_bounded(void)
 	CHECK_EQ(k.noisy, 2);
 	CHECK(k.notice_looks > 0 && k.notice_looks < 1000);
 	CHECK(k.files.items[ids[0]].watch < 0 && k.files.items[ids[0]].fd >= 0);
-	/* The others are watched as before. */
+	/* The other files are still watched. */
 	CHECK_EQ(unlink(paths[2]), 0);
 	for (int i = 0; i < 1000 && !k.at_risk; i++) {
 		image_keeper_files_read(&k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keeper: it rests after what it saw, and waits where there was nothing to be seen. */
+/* image_keeper: it pauses after new mappings, and waits if there are none. */
 #include "check.h"
 
 #include "session/keep/image_keeper_internal.h"
@@ -24,7 +24,7 @@ static bool begin(void)
 	return false;
 }
 
-/* Until it is to be polled again. */
+/* Waits until it must be polled again. */
 static void wait_out_the_rest(void)
 {
 	while (image_keeper_fd(k) < 0)
@@ -45,7 +45,7 @@ static void no_rest_where_nothing_was_seen(void)
 	image_keeper_close(k);
 }
 
-/* What was mapped during a rest is read at its end, though nothing was polled for. */
+/* Mappings made during a pause are read at its end without polling. */
 static void the_end_of_a_rest_is_a_look(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Directories that the environment names, where another user laid links: root makes and uses
- * nothing behind them.
+ * Directories from the environment in which another user created links: root neither creates nor
+ * uses files behind them.
  */
 #include "as_user.h"
 #include "base/file/cache_dir.h"
@@ -47,7 +47,7 @@ static void runtime_directories_of_users_are_not_taken_for_tables(void)
 	CHECK_EQ(shared_directory(&calls, &chosen, false, &err), 0);
 	CHECK_STR(chosen, "/run/assay/calls");
 	free(chosen);
-	/* The runtime in programs makes the same choice. */
+	/* The runtime in programs chooses the same directory. */
 	CHECK_EQ(place_directory("calls", path, sizeof(path)), 0);
 	CHECK_STR(path, "/run/assay/calls");
 }
@@ -114,7 +114,7 @@ static void no_trace_is_made_or_removed_behind_a_users_link(void)
 	CHECK_EQ(ctf_writer_new(&w, fixture_path("home/out/a"), &err), -ELOOP);
 	CHECK(strstr(err.text, "home/out belongs to another user (uid 65534)"));
 	CHECK(fixture_run("test -e root/a/metadata && test -e root/a.old/metadata"));
-	/* The directory of the user itself may hold one. */
+	/* The user's own directory may contain a link. */
 	CHECK_EQ(ctf_writer_check(fixture_path("home/a"), &err), 0);
 	CHECK_EQ(ctf_writer_new(&w, fixture_path("home/a/"), &err), 0);
 	ctf_writer_free(w);
@@ -135,7 +135,7 @@ static void the_history_is_not_kept_behind_a_users_link(void)
 	CHECK(root_is_empty());
 }
 
-/* As the user: own links lead on, as they did. */
+/* As the user: own links are followed. */
 static bool user_uses_all(void)
 {
 	struct line_history *h = line_history_open("sql", known, NULL);

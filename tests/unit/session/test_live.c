@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What recording with stacks rests on: registers and stack bytes in samples,
- * however hostile, what our own files add to perf's, the rings of several CPUs
- * as one stream, and a ledger whose clock changes its pace.
+ * The base of recording with stacks: registers and stack bytes in samples, also malicious ones;
+ * assay's extensions of perf's format; the rings of several CPUs as one stream; and a ledger whose
+ * clock changes its rate.
  */
 #include "ring_fixture.h"
 #include "format/perf/perf_data_feature.h"
@@ -74,7 +74,7 @@ static void nothing_of_the_user(void)
 	perf_decoder_done(&d);
 }
 
-/* What stands between chain and registers is passed over, and what comes behind the stack. */
+/* Fields between the chain and the registers, and after the stack, are skipped. */
 static void fields_around_are_skipped(void)
 {
 	struct perf_event_attr attr = stack_attr();
@@ -109,7 +109,7 @@ static void fields_around_are_skipped(void)
 	perf_decoder_done(&d);
 }
 
-/* A transaction's flags of others, or an end that no version of ours writes, say nothing. */
+/* Unknown transaction flags, or an unknown end, are ignored. */
 static void words_of_others_say_nothing(void)
 {
 	static const uint64_t theirs[] = {0, 0x1f, UINT64_MAX, 5ull << 32 | STACK_WHOLE,
@@ -135,7 +135,10 @@ static void words_of_others_say_nothing(void)
 	}
 }
 
-/* Cut at any byte, and with sizes that reach over the end: damaged, and nothing is touched. */
+/*
+ * Truncated at any byte, and with sizes beyond the end: reported as damaged, with no access beyond
+ * the end.
+ */
 static void sizes_that_lie(void)
 {
 	static const uint64_t rooms[] = {257, 1ull << 32, UINT64_MAX, UINT64_MAX - 7};
@@ -152,7 +155,7 @@ static void sizes_that_lie(void)
 	put_stack(&body, 256, 256, UINT64_MAX);
 	whole = body.size;
 	CHECK_EQ(decode(&d, &body, 0, &e, &block), PERF_DECODED);
-	CHECK_EQ(e.sample.stack_size, 256); /* more than there is room for is not there */
+	CHECK_EQ(e.sample.stack_size, 256); /* more than fits is missing */
 	free(block);
 	for (body.size = 0; body.size < whole; body.size++) {
 		CHECK_EQ(decode(&d, &body, 0, &e, &block), PERF_DECODED_DAMAGED);
@@ -170,7 +173,7 @@ static void sizes_that_lie(void)
 	perf_decoder_done(&d);
 }
 
-/* What is written is what is read: words, outer stacks before their samples. */
+/* Written records are read unchanged: words, outer stacks before their samples. */
 static void our_own_records_come_back(void)
 {
 	static const uint64_t chain[] = {CHAIN_CONTEXT_USER, 0x400100}, outer[] = {0x1, 0x2, 0x3};
@@ -198,7 +201,7 @@ static void our_own_records_come_back(void)
 	buf_done(&records);
 }
 
-/* The count of an outer stack may say anything. */
+/* The count of an outer stack may have any value. */
 static void outer_stacks_that_lie(void)
 {
 	static const uint64_t addresses[] = {1, 2}, counts[] = {3, 1ull << 61, UINT64_MAX};
@@ -213,7 +216,7 @@ static void outer_stacks_that_lie(void)
 		o.outer_stack = (struct event_outer_stack){
 		        .id = 1, .addresses = addresses, .count = 2, .thread_name = "x"};
 		CHECK_EQ(perf_record_encode(&records, &attr, 1, &o, &err), 0);
-		/* Header, ids, the name, the mark and the numbers stand before it. */
+		/* Header, ids, the name, the mark and the numbers come before it. */
 		memcpy(records.data + 8 + 8 + 8 + 16, &counts[i], sizeof(counts[i]));
 		fixture_read_records(&got, &attr, &records);
 		CHECK_EQ(got.r.unknown_records, 1);
@@ -263,7 +266,10 @@ static bool ring_put_sample(struct test_ring *r, uint64_t time_ns, size_t extra)
 	return good;
 }
 
-/* Three rings filled and read many times over: all come, in order, but for what is too new. */
+/*
+ * Three rings filled and read many times over: all records come, in order, except those that are
+ * too new.
+ */
 static void rings_come_as_one_stream(void)
 {
 	struct perf_event_attr attr = fixture_clock();
@@ -308,7 +314,7 @@ static void rings_come_as_one_stream(void)
 	perf_decoder_done(&d);
 }
 
-/* A record that has no time, or an older one, keeps its place behind the record before it. */
+/* A record that has no time, or an older one, stays after the record before it. */
 static void records_without_time_stay_in_their_place(void)
 {
 	static const uint64_t times[2][4] = {{10, UINT64_MAX, 7, 30}, {5, 9, 20, 0}};
@@ -363,7 +369,7 @@ static void rings_tell_how_full_they_are(void)
 	CHECK(perf_ring_merge_begin(m) > 0.9);
 	CHECK(!perf_ring_merge_next(m, 4, &record));
 	perf_ring_merge_end(m);
-	CHECK_EQ(r.page.data_tail, 0); /* nothing was taken, nothing is given back */
+	CHECK_EQ(r.page.data_tail, 0); /* no records were read, so none are released */
 	CHECK_EQ(r.ring.used_max, r.page.data_head);
 	perf_ring_merge_free(m);
 	perf_decoder_done(&d);
@@ -414,7 +420,7 @@ static void world_close(struct rate_control_world *w)
 	vec_done(&w->plan.events);
 }
 
-/* A clock of 1 kHz; false: this machine does not let us have one. */
+/* A clock of 1 kHz; false: this machine does not allow one. */
 static bool world_open(struct rate_control_world *w)
 {
 	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
@@ -444,7 +450,7 @@ static bool world_open(struct rate_control_world *w)
 	return true;
 }
 
-/* Down while it falls behind, no lower than the floor. */
+/* The rate falls while the recorder is behind, but not below the minimum. */
 static void check_shedding(struct rate_control_world *w)
 {
 	struct rate_control *s = &w->rate_control;
@@ -453,19 +459,19 @@ static void check_shedding(struct rate_control_world *w)
 	rate_control_look(s, 0.1, false, w->now);
 	CHECK_EQ(s->changes.count, 0);
 	CHECK_EQ(rate_control_period(s, 0, 0, w->now, 77),
-	         77); /* the kernel's word, while it is true */
+	         77); /* the kernel's value, while it is correct */
 	rate_control_look(s, 0.9, false, w->now);
 	CHECK_EQ(level_period(s), 2 * MS);
 	early = s->changes.items[0].done_ns[0];
 	CHECK_EQ(rate_control_period(s, 0, 0, early, 1), MS);
-	rate_control_look(s, 0.9, false, w->now + MS); /* what was in the ring before */
+	rate_control_look(s, 0.9, false, w->now + MS); /* records from before the change */
 	CHECK_EQ(level_period(s), 2 * MS);
 	for (int i = 1; i < 20; i++)
 		rate_control_look(s, 0.1, true, w->now += 100 * MS);
 	CHECK_EQ(level_period(s), 16 * MS); /* 62 Hz: half of it is below 49 */
 }
 
-/* Up again when there is room for a while. */
+/* The rate rises again after a quiet time. */
 static void check_taking_up(struct rate_control_world *w)
 {
 	struct rate_control *s = &w->rate_control;
@@ -475,7 +481,7 @@ static void check_taking_up(struct rate_control_world *w)
 	rate_control_look(s, 0.1, false, w->now += 4000 * MS);
 	CHECK_EQ(level_period(s), 8 * MS);
 	rate_control_look(s, 0.9, false,
-	                  w->now += 100 * MS); /* too early: the next try comes later */
+	                  w->now += 100 * MS); /* too early: the next raise comes later */
 	CHECK_EQ(level_period(s), 16 * MS);
 	rate_control_look(s, 0.1, false, w->now + 4000 * MS);
 	CHECK_EQ(level_period(s), 16 * MS);

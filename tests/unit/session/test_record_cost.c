@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a record of who runs takes: of an event that tells of mappings more than nothing and less
- * than a sample ever could; and none where the event tells of none.
+ * The cost of a tracking record: for an event that reports mappings it is above zero and below the
+ * cost of a sample; an event without such records has none.
  */
 #include "check.h"
 #include "perf_data_fixture.h"
@@ -28,7 +28,7 @@ static struct perf_event_attr tracking_attr(void)
 	                                .context_switch = 1};
 }
 
-static void this_machine(void)
+static void the_cost_of_a_record_is_plausible(void)
 {
 	struct perf_event_attr attr = tracking_attr();
 	uint64_t ns = 12345;
@@ -59,7 +59,7 @@ static void an_event_that_tells_of_nothing(void)
 
 int main(void)
 {
-	RUN(this_machine);
+	RUN(the_cost_of_a_record_is_plausible);
 	RUN(an_event_that_tells_of_nothing);
 	return check_end();
 }

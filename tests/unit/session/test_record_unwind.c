@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What record_unwind knows of processes has a bound, whatever they do. */
+/* The memory of record_unwind for processes is limited, whatever they do. */
 #include "session/stream/record_unwind.h"
 
 #include "check.h"

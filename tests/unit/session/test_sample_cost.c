@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a sample costs: the figure of gaps that are known, and that of this machine, which must
- * lie between nothing and what is no interrupt any more.
+ * The cost of a sample: computed from known gaps, and measured on this machine, where it must be
+ * above zero and below any plausible limit.
  */
 #include "check.h"
 #include "perf_data_fixture.h"
@@ -23,7 +23,7 @@ static void middle_and_quartiles(void)
 	CHECK_EQ(f.high_ns, 9000);
 }
 
-/* Somebody else had the machine for a while, more than once. */
+/* Other processes used the machine several times. */
 static void stolen_time_moves_no_median(void)
 {
 	uint64_t gaps[40];
@@ -44,7 +44,7 @@ static void no_sample_costs_nothing(void)
 	sample_cost_of_gaps(gaps, COUNT(gaps), 100, &f);
 	CHECK_EQ(f.ns, 1);
 	sample_cost_of_gaps(gaps, 0, 100, &f);
-	CHECK_EQ(f.ns, 1); /* left as it was */
+	CHECK_EQ(f.ns, 1); /* unchanged */
 }
 
 static struct perf_event_attr clock_attr(void)
@@ -67,7 +67,7 @@ static void check_figure(const struct sample_cost_figure *f)
 	CHECK(f->samples >= 8);
 	CHECK(f->low_ns <= f->ns && f->ns <= f->high_ns);
 	CHECK(f->ns >= 1); /* exactly 1 where other work slowed the loop down as much as samples */
-	CHECK(f->ns < 1000000000); /* a count in another unit would not be */
+	CHECK(f->ns < 1000000000); /* would fail for another unit */
 }
 
 static void a_sample_costs_time_on_this_machine(void)
@@ -82,7 +82,7 @@ static void a_sample_costs_time_on_this_machine(void)
 		printf("# not tried: %s\n", err.text);
 		return;
 	}
-	/* As long as it takes on a machine that is busy with other things. */
+	/* Repeats until it succeeds on a busy machine. */
 	for (int i = 0; i < 500 && !first.samples; i++)
 		CHECK(sample_cost_measure(c, 20000000, &first) == (first.samples > 0));
 	check_figure(&first);
@@ -97,7 +97,7 @@ static void a_sample_costs_time_on_this_machine(void)
 	sample_cost_close(c);
 }
 
-/* Larger records than pages: the ring must not be filled for good by what was in it. */
+/* Larger records than pages: old records must not fill the ring permanently. */
 static void with_a_copy_of_the_stack(void)
 {
 	struct perf_event_attr attr = clock_attr();
@@ -113,7 +113,7 @@ static void with_a_copy_of_the_stack(void)
 		printf("# not tried: %s\n", err.text);
 		return;
 	}
-	/* Each time more than the ring holds: 4. A machine that is busy leaves us little of it. */
+	/* Each time more than the ring holds: 4. A busy machine gives the test little time. */
 	for (int i = 0; i < 500 && samples < 60; i++)
 		if (sample_cost_measure(c, 30000000, &f))
 			samples += f.samples;

@@ -12,14 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A sink that writes nothing, and looks at the signals that are held. */
+/* A sink that writes nothing, and checks the blocked signals. */
 struct watcher {
 	struct session_sink sink;
 	struct watched {
 		bool opened, begun;
 		sigset_t at_open, at_begin;
 	} * seen;
-	bool dies; /* the process is asked to end while it sets up */
+	bool dies; /* the process gets a signal during the set-up */
 };
 
 static int look_at_open(struct session_sink *s, const struct perf_data_attr *attrs, size_t count,

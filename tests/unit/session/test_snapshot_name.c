@@ -83,7 +83,7 @@ static void the_newest_stay(void)
 	snapshot_names_done(&n);
 }
 
-/* Somebody took it away, or put a file of his own there: that is not touched. */
+/* A snapshot that another process deleted or replaced is not touched. */
 static void what_is_another_file_by_now_stays(void)
 {
 	struct snapshot_names n;

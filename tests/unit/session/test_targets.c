@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whom a recording follows: the command, the processes asked for, all of this user. */
+/* The targets of a recording: the command, the requested processes, all processes of this user. */
 #include "check.h"
 #include "session/targets.h"
 
@@ -34,7 +34,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Behind the last process asked for there may be room with anything in it. */
+/* The memory after the last pid may contain anything. */
 static void processes_asked_for_are_followed_alone(void)
 {
 	pid_t one = child_that_waits(), other = child_that_waits();
@@ -57,7 +57,7 @@ static void processes_asked_for_are_followed_alone(void)
 	CHECK(!targets_gone(&t));
 	end(other);
 	CHECK(targets_gone(&t));
-	/* A command is followed whatever became of the others. */
+	/* A command is followed even if the other processes have exited. */
 	t.command = getpid();
 	CHECK(!targets_gone(&t));
 	vec_done(&asked);
@@ -65,7 +65,7 @@ static void processes_asked_for_are_followed_alone(void)
 	vec_done(&pids);
 }
 
-/* The recorder itself is left out, the command is there once. */
+/* The recorder is excluded; the command is in the list once. */
 static void own_processes_are_without_the_recorder(void)
 {
 	pid_t command = child_that_waits(), other = child_that_waits();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pace: who walks stacks reads soon at first, and later each time. */
+/* wakeup_schedule: with stack walking, the first reads come early, and each one later. */
 #include "base/clock.h"
 #include "check.h"
 #include "session/wakeup_schedule.h"
@@ -9,8 +9,8 @@ static void soon_at_first_when_stacks_are_walked(void)
 	struct wakeup_schedule p = {0};
 	int patience = wakeup_schedule_begin(&p, true, 0, 0), most = 0, drains = 0;
 
-	CHECK(wakeup_schedule_flush_due(&p,
-	                                clock_ns(CLOCK_MONOTONIC))); /* the next one is far off */
+	CHECK(wakeup_schedule_flush_due(
+	        &p, clock_ns(CLOCK_MONOTONIC))); /* the next one is much later */
 	wakeup_schedule_drained(&p);
 	CHECK(wakeup_schedule_sleep_ms(&p, patience, false) <= 10);
 	while (p.soon_ms && drains < 20) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A day that never was, at speed: two CPUs, a timer, a process after the other, all known in
- * advance. What windows and the store say of it must be that, to one tick and one process,
- * and what it takes must not grow with the hours. With ASSAY_LONG it is a whole day with ten
- * million processes (ASSAY_DAY_NAMES: of how many names), else ten minutes. ASSAY_DAY_DAYS=365
+ * A simulated day at high speed: two CPUs, a timer, one process after the other, all known in
+ * advance. Windows and the store must have exactly these figures, to one tick and one process, and
+ * the cost must not grow with the hours. With ASSAY_LONG it is a whole day with ten
+ * million processes (ASSAY_DAY_NAMES: number of names), else ten minutes. ASSAY_DAY_DAYS=365
  * is a year of a server that starts ASSAY_DAY_RATE processes a second (bench/year).
  */
 #include "base/memory/xalloc.h"
@@ -67,7 +67,7 @@ static void check_window(struct day *d, const struct profile *p, const struct pr
 
 #define DAY_WINDOWS (86400 * SECOND / WINDOW_NS)
 
-/* What is held, and the most that it ever was; a short day's caches fill up to its middle. */
+/* Current and largest memory; in a short day the caches fill until its middle. */
 static void measure(struct day *d, uint64_t windows)
 {
 	uint64_t all = d->o.seconds * SECOND / WINDOW_NS;
@@ -126,7 +126,7 @@ static int64_t number(sqlite3 *db, const char *query)
 	return value;
 }
 
-/* How many names have another number of processes in the store than there were. */
+/* Number of names whose count of processes in the store is wrong. */
 static uint64_t wrong_names(const struct day *d, sqlite3 *db)
 {
 	sqlite3_stmt *statement;
@@ -150,7 +150,7 @@ static uint64_t wrong_names(const struct day *d, sqlite3 *db)
 	return wrong + (names > used ? names - used : used - names);
 }
 
-/* What holds however much was merged. */
+/* Checks that hold after any merge. */
 static void check_sums(const struct day *d, sqlite3 *db)
 {
 	CHECK_EQ(number(db, "SELECT sum(due_busy + due_idle) FROM ledger"), d->all.due);
@@ -270,7 +270,7 @@ static uint32_t from_environment(const char *name, uint32_t otherwise)
 	return text && *text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
 }
 
-/* Every window's books close, and the day's. */
+/* The ledger of each window and of the day adds up. */
 static void a_day(void)
 {
 	struct options o = {.seconds = 600, .instances = 33.3, .names = 300, .processes_max = 1000};
@@ -282,7 +282,7 @@ static void a_day(void)
 	check_day(&o);
 }
 
-/* A tick missed at the very end of a window is told in the next one: none is told twice. */
+/* A tick missing at the end of a window is counted in the next one, and only once. */
 static void missed_at_the_edges(void)
 {
 	struct options o = {
@@ -291,7 +291,7 @@ static void missed_at_the_edges(void)
 	check_day(&o);
 }
 
-/* Names that never come again are not held. */
+/* Names that do not occur again are not kept in memory. */
 static void every_process_another_name(void)
 {
 	struct options o = {
@@ -300,7 +300,7 @@ static void every_process_another_name(void)
 	check_day(&o);
 }
 
-/* At the ages and in the size that stores have where nothing else is said. */
+/* With the default ages and size of stores. */
 static void a_year(void)
 {
 	struct options o = {.seconds = UINT64_C(86400) * from_environment("ASSAY_DAY_DAYS", 365),

@@ -18,7 +18,7 @@ static void sums_are_those_of_the_windows(void)
 	world_sample(&w, 10, 10, 16, 32, 20);
 	world_ran(&w, 10, 500, 1);
 	CHECK_EQ(world_window(&w, s, 1, &err), 0);
-	/* While it is being written others read it. */
+	/* Other processes read it while it is written. */
 	CHECK_STR(ask("SELECT w.id, w.samples, sum(s.samples), sum(s.weight), count(*) FROM "
 	              "windows w "
 	              "JOIN samples s ON s.window = w.id GROUP BY w.id"),
@@ -49,7 +49,7 @@ static void every_instance_has_a_row_and_its_number(void)
 	struct store *s = begin(&w, "here", &err);
 
 	for (int round = 0; round < 3; round++) {
-		/* The same pids again and again, and none was sampled. */
+		/* The same pids are reused, and none was sampled. */
 		for (int32_t pid = 10; pid < 60; pid++) {
 			world_fork(&w, 1, pid, pid);
 			world_name(&w, pid, pid, pid % 2 ? "odd" : "even", true);
@@ -62,7 +62,7 @@ static void every_instance_has_a_row_and_its_number(void)
 	              "max(instance), "
 	              "count(end_ns) FROM processes WHERE name <> 'init' GROUP BY name"),
 	          "even|75|75|1|75|75;odd|75|75|1|75|75");
-	/* Each came by a fork, as an instance of its parent's program. */
+	/* Each was forked, as an instance of its parent's program. */
 	CHECK_STR(ask("SELECT count(*), max(instance), count(parent) FROM processes WHERE name = "
 	              "'init'"),
 	          "151|151|150");
@@ -87,7 +87,7 @@ static void what_lives_on_keeps_row_and_number(void)
 	run_one(&w, 11, "daemon");
 	world_sample(&w, 11, 11, 16, 32, 1);
 	CHECK_EQ(world_window(&w, s, 0, &err), 0);
-	/* All that ended is forgotten: ids begin anew. */
+	/* Exited processes are removed: ids start again. */
 	world_exit(&w, 10, 10);
 	old = w.p;
 	world_images(&w, UINT64_C(0xffffffff81000000));
@@ -119,7 +119,7 @@ static void a_name_that_comes_late_takes_a_number_then(void)
 	world_fork(&w, 1, 11, 11);
 	CHECK_EQ(world_window(&w, s, 1, &err), 0);
 	end(&w, s);
-	/* And no number of the other name is left out. */
+	/* No number of the other name is skipped. */
 	CHECK_STR(ask("SELECT name, instance FROM processes ORDER BY id"),
 	          "init|1;worker|1;init|2");
 }
@@ -172,7 +172,7 @@ static void places_are_the_same_after_a_reboot(void)
 	              "ON k.id = s.stack JOIN frames f ON f.id = k.frame JOIN images i ON i.id = "
 	              "f.image GROUP BY f.id"),
 	          "kernel|291|3|2;module|119|3|2");
-	/* Whoever was there in both lives is another instance. */
+	/* A process of both measurements is a new instance. */
 	CHECK_STR(ask("SELECT instance, start_ns FROM processes"), "1|-;2|-");
 }
 
@@ -229,7 +229,7 @@ static void names_are_asked_for_once_a_window(void)
 	CHECK_STR(ask("SELECT f.offset, n.name FROM frames f LEFT JOIN functions n ON n.id = "
 	              "f.function ORDER BY 1"),
 	          "16|main;32|-;48|-");
-	/* It is known later: those that have no name are asked for again, after a while. */
+	/* The name is known later: it is requested again after some time. */
 	n.knows = true;
 	for (uint64_t i = 1; i < 10; i++) {
 		world_sample(&w, 1, 1, 16, 32, 1);
@@ -253,7 +253,7 @@ static void a_name_that_nobody_knows_is_given_up(void)
 	s->options.name = name_frames;
 	s->options.name_ctx = &n;
 	for (uint64_t i = 0; i < 20; i++) {
-		/* As with a measurement that begins anew each time: no memory but the file. */
+		/* As with a new measurement each time: only the file has state. */
 		store_forget(s);
 		world_sample_at(&w, 1, w.program, 64, false, 1);
 		CHECK_EQ(world_window(&w, s, i, &err), 0);
@@ -342,7 +342,7 @@ static void a_clock_set_back_is_told_of(void)
 	CHECK_EQ(store_add_gap(s, 5, 8, "suspended", &err), 0);
 	CHECK_EQ(store_add_gap(s, 8, 9, "suspended", &err), 0);
 	end(&w, s);
-	/* All are there, both that were in the same time. */
+	/* All are present, including two at the same time. */
 	CHECK_STR(ask("SELECT count(*), count(DISTINCT start_ns), sum(samples) FROM windows"),
 	          "8|5|36");
 	CHECK_STR(ask("SELECT why, (start_ns - 1700000000000000000) / 10000000000, (end_ns - "
@@ -350,7 +350,7 @@ static void a_clock_set_back_is_told_of(void)
 	          "the clock was set back|2|5");
 	CHECK_STR(ask("SELECT start_ns, end_ns, why FROM gaps WHERE start_ns < 9"),
 	          "5|9|suspended");
-	/* How long somebody lived has nothing to do with it. */
+	/* The lifetime of processes does not matter. */
 	CHECK_STR(ask("SELECT count(*), max(end_ns - start_ns) < 10 FROM processes WHERE name = "
 	              "'cc'"),
 	          "8|1");
@@ -367,7 +367,7 @@ static void only_names(const char *columns, struct buf *names)
 	}
 }
 
-/* The views are what is promised: the names and columns of recordings' tables. */
+/* The views have the names and columns of the tables of recordings. */
 static void views_have_the_public_columns(void)
 {
 	char query[128];

@@ -46,7 +46,7 @@ static void one_writer_a_host(void)
 	snprintf(words, sizeof(words), "process %d already writes the measurements of here",
 	         (int)getpid());
 	CHECK(strstr(err.text, words));
-	/* Another host's may, in turn. */
+	/* Another host may write next. */
 	world_init(&other, "there");
 	err = (struct error){0};
 	CHECK_EQ(store_begin(t, &other.recording, WORLD_WALL_NS, &err), 0);
@@ -186,7 +186,7 @@ static void tables_that_are_not_ours_are_told_of(void)
 	world_done(&w);
 }
 
-/* As version 1 made them: without rates, and with its own views. */
+/* As created by version 1: without rates, and with its own views. */
 static void make_first_version(void)
 {
 	sqlite_change(path, "DROP VIEW sessions; DROP VIEW windows; DROP TABLE window_rate;"
@@ -207,12 +207,12 @@ static void a_store_of_the_first_version(void)
 	CHECK_EQ(world_window(&w, s, 0, &err), 0);
 	end(&w, s);
 	make_first_version();
-	/* Read as it is, */
+	/* Readable without an upgrade, */
 	CHECK_EQ(store_read(path, &(struct store_range){0}, p, &err), 0);
 	CHECK_EQ(p->recordings.count, 1);
 	CHECK_EQ(p->recordings.items[0]->account.budget.share_ppm, 0);
 	CHECK_STR(ask("PRAGMA user_version"), "1");
-	/* and brought up to date by the next writer. */
+	/* and upgraded by the next writer. */
 	s = open_store(&err);
 	CHECK_STR(ask("PRAGMA user_version"), "3");
 	world_init(&w, "here");
@@ -432,7 +432,7 @@ static void bytes_are_those_of_the_file_and_of_the_log_beside_it(void)
 	end(&w, s);
 }
 
-/* How large files may become; what goes beyond is as a disk that is full. */
+/* Limits the size of files, which acts like a full disk. */
 static void limit_files(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -468,7 +468,7 @@ static void a_full_disk_costs_its_windows_alone(void)
 	world_sample(&w, 10, 10, 16, 32, 7);
 	CHECK_EQ(world_window(&w, s, 3, &err), 0);
 	end(&w, s);
-	/* The window is gone; who lived in it is not, where it is remembered. */
+	/* The window is lost; its processes are still in memory. */
 	CHECK_STR(ask("SELECT samples FROM windows"), "0;7");
 	CHECK_STR(
 	        ask("SELECT count(*), count(DISTINCT instance), max(instance) FROM processes WHERE "
@@ -502,7 +502,7 @@ static void a_copy_stands_by_itself(void)
 	memcpy(path, kept, sizeof(path));
 }
 
-/* Whose windows go by age; sums of samples lead to somebody all the time. */
+/* While old windows are deleted, all samples refer to existing processes. */
 static void a_session_killed_at_its_start_takes_nobody_away(void)
 {
 	struct store_options o = {.keeping.all_ns = 5 * WORLD_WINDOW_NS};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores where other users can write. SQLite trusts the files beside a database: a journal that
- * names a super-journal has the next writer delete that file, a -wal replaces the content.
+ * Stores in places where other users can write. SQLite trusts the files beside a database: a
+ * journal that names a super-journal makes the next writer delete that file; a -wal replaces the
+ * contents.
  */
 #include "as_user.h"
 #include "base/memory/buf.h"
@@ -88,7 +89,7 @@ static bool plant_journal(const char *journal, const char *victim)
 	return done;
 }
 
-/* What is planted is an attack: SQLite alone, opened by root, deletes the file. */
+/* Proves the attack: plain SQLite, run by root, deletes the file. */
 static void the_planted_journal_deletes_by_sqlite_alone(void)
 {
 	if (!as_user_can())
@@ -129,7 +130,7 @@ static void root_deletes_nothing_in_a_sticky_directory(void)
 	CHECK(there("victim"));
 	CHECK(strstr(err.text, "other users may write to the directory"));
 	CHECK_EQ(unlink(fixture_path("sticky/day.db-journal")), 0);
-	/* The journal could be planted at any later moment. */
+	/* The journal could be created at any later time. */
 	CHECK_EQ(opened("sticky/day.db", false), -EPERM);
 	CHECK_EQ(opened("sticky/new.db", false), -EPERM);
 	CHECK(!there("sticky/new.db"));
@@ -163,7 +164,7 @@ static void no_reader_takes_a_users_sidecar(void)
 		CHECK(strstr(err.text, "has more than one hard link"));
 		CHECK_EQ(unlink(fixture_path(name)), 0);
 	}
-	/* The whole of a user's store may be read. */
+	/* Root may read the store of a user. */
 	AS_USER(user_made("read/users.db"));
 	AS_USER(fixture_write("read/users.db-wal", "", 0));
 	CHECK_EQ(opened("read/users.db", true), 0);
@@ -250,10 +251,10 @@ static void a_name_alone_means_roots_directory(void)
 	CHECK(!stat(fixture_path("lib/assay"), &st) && st.st_mode == (S_IFDIR | 0700));
 	CHECK_EQ(opened("lib/assay/day.db", false), 0);
 	check_path("day.db", "+lib/assay/day.db", "+lib/assay/day.db");
-	/* A file that another user put here is not taken for it. */
+	/* A file of another user is not used. */
 	AS_USER(user_made("here/day.db"));
 	check_path("day.db", "+lib/assay/day.db", "+lib/assay/day.db");
-	/* A store of root here is continued. */
+	/* A store of root is continued. */
 	CHECK_EQ(chdir(fixture_path("own")), 0);
 	CHECK_EQ(opened("own/day.db", false), 0);
 	check_path("day.db", "day.db", "day.db");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is read back from a store against what went in: the truth is the same events' profile
+ * Compares a profile that is read from a store with its input: a profile of the same events
  * without windows and without a store.
  */
 #include "base/memory/buf.h"
@@ -26,7 +26,7 @@ static struct mill a_mill(void)
 	                     .path = path};
 }
 
-/* Names by address, as a symbol table would give them; none for the first function. */
+/* Names by address, as from a symbol table; none for the first function. */
 static void name_frames(void *ctx, const struct profile *p, const uint32_t *frames, size_t count,
                         const char **names)
 {
@@ -44,7 +44,7 @@ static void name_frames(void *ctx, const struct profile *p, const uint32_t *fram
 	}
 }
 
-/* A row as a line that is the same wherever it was read from. */
+/* A row as a text that does not depend on its source. */
 static char *row_line(const struct profile *p, const struct profile_row *row, bool with_instances)
 {
 	const struct thread *t = process_table_thread_at(p->processes, row->thread);
@@ -149,7 +149,7 @@ static void check_ledger(const struct profile *got, const struct profile *want)
 	CHECK_EQ(a.weight_idle, b.weight_idle);
 	CHECK_EQ(a.ticks_seen_busy, b.ticks_seen_busy);
 	CHECK_EQ(a.ticks_seen_idle, b.ticks_seen_idle);
-	/* A tick that is missing at a boundary is due on one of its sides. */
+	/* A missing tick at a boundary is due on one of its sides. */
 	CHECK_EQ(a.ticks_due_busy + a.ticks_due_idle, b.ticks_due_busy + b.ticks_due_idle);
 }
 
@@ -189,7 +189,7 @@ static void what_went_in_comes_out(void)
 	store_fixture_remove(path);
 }
 
-/* Rows of a sequence are those of the samples, window by window. */
+/* The rows of a sequence are those of the samples of each window. */
 static void sequences_keep_to_their_windows(void)
 {
 	struct mill m = a_mill();
@@ -206,13 +206,13 @@ static void sequences_keep_to_their_windows(void)
 		        &both->sequences.items[s - first->sequences.items];
 		size_t changes = 0;
 
-		/* The first window was met first: its rows have the same numbers. */
+		/* The first window is read first, so its rows have the same numbers. */
 		CHECK(s->rows.count > 500 && t->rows.count > 2 * s->rows.count);
 		CHECK(!memcmp(s->rows.items, t->rows.items,
 		              s->rows.count * sizeof(*s->rows.items)));
 		for (size_t i = 1; i < s->rows.count; i++)
 			changes += s->rows.items[i] != s->rows.items[i - 1];
-		/* In no order: samples of one row are not all side by side. */
+		/* Shuffled: the samples of a row are not all adjacent. */
 		CHECK(changes > s->rows.count / 2);
 	}
 	profile_free(first);
@@ -272,7 +272,7 @@ static void parts_add_up_to_the_whole(void)
 	struct profile *got;
 
 	mill_measure(&m, 60 * SECOND);
-	/* Windows are at multiples of ten seconds of the wall's clock: none is read twice. */
+	/* Windows start at multiples of ten seconds of the wall clock, so none is read twice. */
 	for (uint64_t at = 0; at < 60; at += 20) {
 		struct store_range part = {.from_ns = MILL_WALL + at * SECOND,
 		                           .to_ns = MILL_WALL + (at + 20) * SECOND};
@@ -315,7 +315,7 @@ static void time_that_nobody_measured_is_told(void)
 	again.now_ns = m.now_ns + 3 * HOUR;
 	mill_begin(&again);
 	mill_run(&again, 20 * SECOND);
-	/* Killed: nobody tells the end. */
+	/* Killed: there is no recorded end. */
 	mill_end(&again, NULL);
 	got = read_back(&all);
 	sum_ledger(got, &sum);
@@ -324,7 +324,7 @@ static void time_that_nobody_measured_is_told(void)
 	CHECK(has_note(got, "Nothing was measured in 3 h 0 min"));
 	CHECK(has_note(got, "no measurement ran"));
 	CHECK_EQ(samples_of(got), m.samples + again.samples);
-	/* One host's instances go on counting. */
+	/* The instance numbers of a host continue. */
 	CHECK_EQ(got->recordings.items[0]->account.end_ns -
 	                 got->recordings.items[0]->account.start_ns,
 	         20 * SECOND);
@@ -423,7 +423,7 @@ static void check_line(const struct profile *p, uint32_t recording, uint64_t per
 		CHECK_EQ(found[i], 1);
 }
 
-/* Ticks of one period are no ticks of another, nor is time with switches time without. */
+/* Ticks with different periods, and times with and without switches, are separate. */
 static void books_of_a_cpu_are_kept_apart_by_what_they_count(void)
 {
 	struct mill m = a_mill(), again = a_mill();
@@ -470,7 +470,7 @@ static void put_file(const struct buf *b)
 		fclose(f);
 }
 
-/* Somebody else wrote it, or a part is gone: nothing is read beyond its end, no sum is lost. */
+/* A foreign or truncated file: no reads beyond its end, and no sum is lost. */
 static void rows_that_refer_to_nothing_are_read(void)
 {
 	static const char *const harm[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* History that gets coarser, and goes: whatever is merged, the sums stay. */
+/* Retention: merging does not change the sums. */
 #include "store_check.h"
 
 static struct mill a_mill(void)
@@ -17,7 +17,7 @@ static struct mill a_mill(void)
 	                     .options.keeping = {.fine_ns = HOUR, .coarse_ns = 3 * HOUR}};
 }
 
-/* What merging must not change. */
+/* Values that merging must not change. */
 struct sums {
 	int64_t samples, weight, runnable_ns, blocked_ns;       /* of rows */
 	int64_t window_samples, lost, observer_ns, merged;      /* of windows */
@@ -108,7 +108,7 @@ static void reopen(struct store **s, const struct mill *m)
 		printf("# %s\n", err.text);
 }
 
-/* All that is due at a moment, as many calls as it takes. */
+/* Does all retention work that is due, in any number of calls. */
 static void keep_all(struct store *s, uint64_t now_ns)
 {
 	struct error err = {0};
@@ -135,13 +135,13 @@ static void sums_stay_whatever_is_merged(void)
 	CHECK_EQ(before.merged, windows);
 	CHECK_EQ(before.samples, m.samples);
 	reopen(&s, &m);
-	/* From one window to the next, as it goes while it is measured. */
+	/* Window by window, as during a measurement. */
 	for (uint64_t now = 7 * MINUTE; now <= 6 * HOUR + 7 * MINUTE; now += HOUR) {
 		keep_all(s, MILL_WALL + now);
 		add_up(&after);
 		check_sums(&after, &before);
 	}
-	/* An hour of fine ones, two of 10 minutes, the rest of two hours. */
+	/* One hour of fine windows, then windows of 10 minutes, then of two hours. */
 	CHECK_EQ(number("SELECT count(*) FROM window WHERE level = 0 AND end_ns <= "
 	                "(SELECT max(end_ns) FROM window) - 3600000000000"),
 	         0);
@@ -159,7 +159,7 @@ static void sums_stay_whatever_is_merged(void)
 	store_fixture_remove(path);
 }
 
-/* What a budget may do: a rate for every window. */
+/* As a budget may cause: another rate in every window. */
 static void windows_at_any_rate(struct mill *m, uint64_t asked_ns, int count)
 {
 	m->budget = (struct store_budget){20000, 11000, 13000, 99, 700};
@@ -191,7 +191,7 @@ static struct account_budget budget_read(struct error *err)
 	return b;
 }
 
-/* The rate stands in no window's way, and no sum is of a rate that was not there. */
+/* Windows with different rates are merged, and the merged rate is one that existed. */
 static void rates_that_change_are_merged(void)
 {
 	struct mill m = a_mill();
@@ -230,7 +230,7 @@ static void rates_that_change_are_merged(void)
 	CHECK(number("SELECT count(*) FROM window WHERE level = 1") <= 3);
 	CHECK(number("SELECT count(*) FROM window WHERE level = 2") <= 2);
 	CHECK_EQ(number("SELECT merged FROM window WHERE level = 2 ORDER BY start_ns"), merged);
-	/* Each merger may round. */
+	/* Each merge may round. */
 	CHECK(llabs(number("SELECT period_ns FROM window WHERE level = 2 ORDER BY start_ns") -
 	            mean_ns) <= merged);
 	CHECK_EQ(number("SELECT count(*) FROM window_rate WHERE window NOT IN (SELECT id FROM"
@@ -256,8 +256,8 @@ static const char *column_by_cpu(const char *column, const char *table)
 }
 
 /*
- * Ten windows and four: merged into two, and into one. What one window lacks, the first or a
- * later one, the merged one lacks; an average counts as many windows as went into it.
+ * Ten windows and four: merged into two, and into one. A value that is missing in one window is
+ * missing in the merged one; an average is weighted by the number of merged windows.
  */
 static void figures_that_one_window_lacks_and_averages_are_merged(void)
 {
@@ -319,7 +319,7 @@ static void once_merged_nothing_is_done_again(void)
 	store_fixture_remove(path);
 }
 
-/* While it is measured, and read as one stretch afterwards. */
+/* During a measurement, and read as one range afterwards. */
 static void merged_history_reads_as_it_was(void)
 {
 	struct mill m = a_mill();
@@ -355,7 +355,7 @@ static void merged_history_reads_as_it_was(void)
 	store_fixture_remove(path);
 }
 
-/* Killed after any number of steps: the next one goes on, and the sums are the same. */
+/* Killed after any number of steps: the next process continues, and the sums are the same. */
 static void whoever_dies_between_two_steps_loses_nothing(void)
 {
 	struct mill m = a_mill();
@@ -372,7 +372,7 @@ static void whoever_dies_between_two_steps_loses_nothing(void)
 
 		reopen(&s, &m);
 		CHECK_EQ(store_retention(s, MILL_WALL + 4 * HOUR, &err), 0);
-		/* What it began is not finished: as a kill leaves it. */
+		/* The step is left unfinished, as after a kill. */
 		store_close(s);
 		add_up(&after);
 		check_sums(&after, &before);
@@ -395,8 +395,8 @@ static void what_is_too_old_goes(void)
 	CHECK(number("SELECT min(start_ns) FROM window") <= (int64_t)(MILL_WALL + 9 * HOUR));
 	CHECK_EQ(number("SELECT sum(samples) FROM sample"),
 	         number("SELECT sum(samples) FROM window"));
-	/* Who ended before the oldest window is not there any more; but for a moment for late
-	 * samples, and who ended in a window of two hours that has gone since all were looked at.
+	/* Processes that ended before the oldest window are deleted, except for a short time for
+	 * late samples, and those of a window that was deleted since the last sweep.
 	 */
 	CHECK_EQ(number("SELECT count(*) FROM process WHERE start_ns + life_ns < (SELECT"
 	                " min(start_ns) FROM window) - 7210000000000"),
@@ -417,7 +417,7 @@ static void stacks_that_nobody_refers_to_go(void)
 	mill_begin(&m);
 	mill_run(&m, 6 * HOUR);
 	before = number("SELECT count(*) FROM stack");
-	/* From here on the mill rests. */
+	/* From here on there is no load. */
 	m.rest_ns = DAY;
 	mill_run(&m, 20 * HOUR);
 	CHECK(number("SELECT count(*) FROM stack") < before / 10);
@@ -428,7 +428,7 @@ static void stacks_that_nobody_refers_to_go(void)
 	mill_end(&m, "stopped");
 	reopen(&s, &m);
 	keep_all(s, MILL_WALL + 26 * HOUR);
-	/* Again: each stack, and each frame, is one that samples need. */
+	/* Again: samples refer to each stack and each frame. */
 	check_whole();
 	store_close(s);
 	store_fixture_remove(path);
@@ -449,7 +449,7 @@ static void the_file_stays_under_its_cap(void)
 		most = now > most ? now : most;
 		CHECK(now <= cap);
 	}
-	/* It did grow up to it, and what is left is the newest. */
+	/* The file had grown to its cap, and the newest windows remain. */
 	CHECK(most > cap / 2);
 	CHECK(number("SELECT sum(merged) FROM window") < minutes);
 	CHECK_EQ(number("SELECT max(end_ns) FROM window"),

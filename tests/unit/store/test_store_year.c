@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A long history in a small file: data is merged before any is deleted, and names without
- * references are deleted. ASSAY_LONG=1 runs longer histories with the same checks. With
- * ASSAY_YEAR=STORE.db it is measured what that machine's history takes: bench/year says how.
+ * A long history in a small file: windows are merged before any is deleted, and rows without
+ * references are deleted. With ASSAY_YEAR=STORE.db it measures the cost of that machine's history
+ * (bench/year).
  */
 #include "store_check.h"
 
@@ -26,8 +26,8 @@ static struct mill a_mill(void)
 	                     .options.name = name_frames};
 }
 
-/* The same day twice: as it is measured, and into a file that may have two thirds of what that
- * takes. */
+/* The same day twice: without limits, and into a file of at most two thirds of that
+ * size. */
 static void what_would_not_fit_is_merged_first(void)
 {
 	struct mill m = a_mill();
@@ -55,7 +55,7 @@ static void what_would_not_fit_is_merged_first(void)
 	CHECK_EQ(number("SELECT sum(merged) FROM window"), 600);
 	CHECK_EQ(number("SELECT sum(oncpu_ns) FROM process"), oncpu);
 	CHECK_EQ(number("SELECT sum(instances) FROM process"), instances);
-	/* The oldest were, before they were six hours old; the newest were not. */
+	/* The oldest windows were merged before the age of six hours; the newest were not. */
 	CHECK(number("SELECT count(*) FROM window WHERE level = 1") > 10);
 	CHECK(number("SELECT count(*) FROM window WHERE level = 0") >= 15);
 	CHECK(number("SELECT max(end_ns) FROM window WHERE level > 0") <=
@@ -64,7 +64,10 @@ static void what_would_not_fit_is_merged_first(void)
 	store_fixture_remove(path);
 }
 
-/* Where 10 minutes are too fine as well, it is 2 hours, then days, and only then less of them. */
+/*
+ * If windows of 10 minutes need too much space, they become 2 hours, then days; only then some are
+ * deleted.
+ */
 static void days_are_what_is_left_at_last(void)
 {
 	struct mill m = a_mill();
@@ -89,7 +92,7 @@ static void days_are_what_is_left_at_last(void)
 	CHECK(most <= cap);
 	CHECK(number("SELECT count(*) FROM window WHERE level = 2") > 0);
 	CHECK(number("SELECT count(*) FROM window WHERE level = 3") > 0);
-	/* What is rare is told as [other], where it was. */
+	/* Rare samples are in [other], with their thread. */
 	CHECK(number("SELECT sum(s.samples) FROM sample s JOIN stack k ON k.id = s.stack JOIN frame"
 	             " f ON f.id = k.frame JOIN function u ON u.id = f.function JOIN name n ON n.id"
 	             " = u.name WHERE n.text = '[other]'") > 0);
@@ -107,7 +110,7 @@ static void days_are_what_is_left_at_last(void)
 	store_fixture_remove(path);
 }
 
-/* Programs come back while their names are swept away, and are told by them. */
+/* Programs return while their names are being deleted, and have their names. */
 static void names_that_nobody_has_go(void)
 {
 	struct mill m = a_mill();
@@ -149,7 +152,7 @@ static void names_that_nobody_has_go(void)
 	store_fixture_remove(path);
 }
 
-/* --- what a machine's history takes --- */
+/* --- the cost of a machine's history --- */
 
 static sqlite3 *copier;
 
@@ -176,8 +179,8 @@ static void runf(const char *format, ...)
 }
 
 /*
- * Who came and went in the template comes again in each copy, as somebody else; who was there
- * before, or after it, is the same all the time.
+ * Processes that started and ended in the template are new processes in each copy; those that
+ * existed before or after it are the same in all copies.
  */
 static void template_open(const char *from)
 {
@@ -196,7 +199,7 @@ static void template_open(const char *from)
 	    "CREATE TEMP TABLE fresh_thread (id INTEGER PRIMARY KEY);"
 	    "INSERT INTO fresh_thread SELECT id FROM t.thread WHERE id > 0 AND (process IN (SELECT"
 	    " id FROM fresh) OR (tid IS NOT NULL AND start_ns > 0 AND life_ns IS NOT NULL));");
-	/* Who died in the template without having come in it goes on here. */
+	/* A process that ended in the template without having started in it continues here. */
 	run("UPDATE main.session SET end_ns = 1 << 62;"
 	    "UPDATE main.process SET life_ns = NULL WHERE id NOT IN (SELECT id FROM fresh);"
 	    "UPDATE main.thread SET life_ns = NULL WHERE id NOT IN (SELECT id FROM fresh_thread);");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines from DWARF that is packed by zstd, or that .debug_aranges alone gives an address. */
+/* Lines from DWARF that is compressed by zstd, or has ranges in .debug_aranges only. */
 #include "image/elf/packed_section.h"
 #include "symbol_fixture.h"
 
@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <zstd.h>
 
-/* A unit without ranges in its entry: .debug_aranges says where its code lies. */
+/* A unit without ranges in its entry: its ranges are in .debug_aranges. */
 static const char bare_s[] = ".file 1 \"bare.c\"\n"
                              ".text\n"
                              ".globl _start, bare\n"
@@ -136,7 +136,7 @@ static void packed_sections_are_checked(void)
 	CHECK(packed_section_unpack(&p, bytes, size, out) && !memcmp(out, text, sizeof(text)));
 	CHECK(!packed_section_unpack(&p, bytes, size - 1, out));
 	CHECK(!packed_section_unpack(&p, bytes, sizeof(wide), out));
-	p.size--; /* what is behind it is not written */
+	p.size--; /* memory after it is not written */
 	CHECK(!packed_section_unpack(&p, bytes, size, out));
 	CHECK(!packed_section_read(&p, bytes, sizeof(wide) - 1, true));
 	bytes[0] = 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* demangle: names of C++, Rust, D, OCaml and Ada as they are shown; those of C stay. */
+/* demangle: names of C++, Rust, D, OCaml and Ada as they are shown; C names do not change. */
 #include "base/memory/buf.h"
 #include "symbol/demangle/demangle.h"
 
@@ -69,7 +69,7 @@ static void names_of_ocaml_are_demangled(void)
 	check_demangled("camlDune__exe__Main.x'_3", "Dune.exe.Main.x'_3");
 }
 
-/* Functions of C in whose names others might be seen. */
+/* C functions whose names look like those of other languages. */
 static void names_of_c_stay(void)
 {
 	static const char *const names[] = {"caml_alloc",

@@ -64,7 +64,7 @@ static void set_place(struct frames *f, const char *file, int line)
 	f->at[f->count].line = line;
 }
 
-/* The outermost name is the symbol table's affair, and left out. */
+/* The outermost name comes from the symbol table, and is excluded. */
 static void finish(struct frames *f)
 {
 	if (f->count)
@@ -157,7 +157,9 @@ struct comparison {
 	size_t deepest;
 };
 
-/* Every byte of a function: what we say, against what a command says that reads addresses. */
+/*
+ * Every byte of a function: assay's answer, compared with that of a command that reads addresses.
+ */
 static struct comparison compare(const char *program, const char *function, const char *command)
 {
 	static struct frames ours, theirs;
@@ -263,7 +265,7 @@ static void packed_and_split_dwarf_are_read(void)
 	elf_file_close(f);
 }
 
-/* Lines are in the program itself, functions in a file that is gone: told, not guessed. */
+/* Lines are in the program, functions in a missing file: reported, not guessed. */
 static void split_dwarf_that_is_gone_is_counted(void)
 {
 	uint64_t start = 0, size = 0;
@@ -281,7 +283,7 @@ static void split_dwarf_that_is_gone_is_counted(void)
 	CHECK(x && !debug_index_inlines(x, start + size / 2, in, 4));
 	CHECK_EQ(x ? debug_index_missing(x)->units : 0, 1);
 	debug_index_free(x);
-	/* a pipe in its place would block whoever opens it */
+	/* opening a pipe in its place would block */
 	CHECK(fixture_run("mkfifo spilt.dwo"));
 	x = debug_index_new(f, NULL, NULL);
 	CHECK(x && !debug_index_inlines(x, start + size / 2, in, 4));
@@ -346,7 +348,7 @@ static void the_symbolizer_names_them(void)
 
 #define FILES 48
 
-/* Half with DWARF and half without; fewer files may be open at a time than either half has. */
+/* Half with DWARF and half without; fewer files may be open than each half has. */
 static void more_files_are_asked_than_may_be_open(void)
 {
 	struct rlimit few, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* inline: a cache that is damaged or lies, and DWARF made to harm. */
+/* inline: a damaged or forged cache, and malicious DWARF. */
 #include "base/memory/hash.h"
 #include "base/memory/xalloc.h"
 
@@ -74,7 +74,7 @@ static uint8_t *read_cache(size_t *size)
 	return bytes;
 }
 
-/* As debug_cache.c does it. */
+/* As in debug_cache.c. */
 static void sum_again(uint8_t *bytes, size_t size)
 {
 	uint64_t sum = hash_pair(hash_bytes(bytes + HEADER_BYTES, size - HEADER_BYTES),
@@ -115,7 +115,7 @@ static void a_damaged_cache_is_made_again(void)
 		debug_index_free(x);
 	}
 	CHECK_EQ(wrong, 0);
-	/* what is whole is used: a name changed in the file is the one that is given */
+	/* a valid file is used: a changed name in the file is returned */
 	free(bytes);
 	bytes = read_cache(&before);
 	CHECK_EQ(before, size);
@@ -132,7 +132,7 @@ static void a_damaged_cache_is_made_again(void)
 	cache_dir_close(cache);
 }
 
-/* A file of the same build-id and size with other names in it, which is looked at first. */
+/* A file of the same build-id and size with other names, which is searched first. */
 static void a_claimed_build_id_gives_no_names_to_another_file(void)
 {
 	struct cache_dir *cache = NULL;
@@ -160,7 +160,7 @@ static void a_claimed_build_id_gives_no_names_to_another_file(void)
 	cache_dir_close(cache);
 }
 
-/* The checksum is right, the content is not: no answer matters, but that there is one. */
+/* The checksum is right, the contents are not: any answer is accepted, but there must be one. */
 static void hostile_cache_is_read_within_its_bounds(void)
 {
 	uint64_t address, seed = 1, start = 0, length = 0;
@@ -214,7 +214,7 @@ static void hostile_cache_is_read_within_its_bounds(void)
 	cache_dir_close(cache);
 }
 
-/* What a file of these two units' parts of two segments and two rows is: read, or refused. */
+/* Checks whether a file with these shares of two units is read or refused. */
 static bool units_are_read(const struct debug_unit *one, const struct debug_unit *other)
 {
 	static const struct debug_node node = {.parent = ID_NONE};
@@ -245,7 +245,7 @@ static bool units_are_read(const struct debug_unit *one, const struct debug_unit
 	return read;
 }
 
-/* No segment and no row of a file is two units': reading it would cost as many times as much. */
+/* No segment and no row belongs to two units: this would multiply the cost of reading. */
 static void units_of_a_cache_share_nothing(void)
 {
 	struct debug_unit one = {.segments = 1, .rows = 1}, other = one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which recordings are of this machine since its last boot: only their pids mean anything now. */
+/* Recordings of this machine since its last boot: only their pids are still valid. */
 #include "base/clock.h"
 #include "base/this_boot.h"
 #include "event/recording.h"

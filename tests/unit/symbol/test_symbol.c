@@ -24,7 +24,7 @@ static const char labels_s[] = ".text\n"
                                ".fill 16, 1, 0xcc\n"
                                ".section .note.GNU-stack,\"\",@progbits\n";
 
-/* Of one place: the name of today, those within the library, one of an old version. */
+/* Names of one address: the current one, internal ones, one of an old version. */
 static const char exports_c[] = "int __libwork(int n) { return n * 5; }\n"
                                 "int work(int n) __attribute__((weak, alias(\"__libwork\")));\n"
                                 "int __work(int n) __attribute__((alias(\"__libwork\")));\n"
@@ -71,7 +71,7 @@ static void functions_have_their_names(void)
 		CHECK(at(&s, address + size - 1) == symbol);
 		CHECK(at(&s, address + size) != symbol);
 	}
-	/* Nothing recorded says which version it was: used, and told. */
+	/* The recording has no build-id: the file is used, and this is reported. */
 	CHECK(strstr(symbolizer_trouble(s.symbols, s.image), "read as it is now") != NULL);
 	subject_end(&s);
 }
@@ -93,7 +93,7 @@ static void libraries_offer_one_name_of_today(void)
 	CHECK(fixture_nm("exports.so", "__libwork", &address, &size));
 	CHECK_STR(export_at(&s, address), "work");
 	CHECK(export_at(&s, address + 1) == NULL);
-	/* Where there is nothing newer, an old name says what it is. */
+	/* Without a newer name, the old one is used. */
 	CHECK(fixture_nm("exports.so", "gone", &address, &size));
 	CHECK_STR(export_at(&s, address), "ceased");
 	CHECK(fixture_nm("exports.so", "within", &address, &size));
@@ -142,7 +142,7 @@ static void labels_reach_to_the_next_symbol(void)
 	subject_end(&s);
 }
 
-/* hidden() stands between second() and third(), and only their names are left. */
+/* hidden() is between second() and third(), and only their names are left. */
 static void stripped_files_give_ranges(void)
 {
 	uint64_t second, second_size, hidden, third, first, size;
@@ -190,7 +190,7 @@ static void names_are_of_ada_in_files_of_gnat_alone(void)
 	}
 }
 
-/* A program exports nothing: stubs of the linkage table are all that has a name. */
+/* A program exports nothing: only PLT stubs have names. */
 static void stubs_name_no_other_code(void)
 {
 	uint64_t address, size, first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* symbol: which file names come from, and that no other is taken for it. */
+/* symbol: the file that names come from, and that no other file is used. */
 #include "symbol_fixture.h"
 
 #include <sys/stat.h>

@@ -32,7 +32,7 @@ static void kernel_functions_have_names(void)
 	CHECK_STR(at(&s, 0xffffffff82000150)->name, "helper");
 	CHECK_EQ(at(&s, 0xffffffff82000150)->start, 0xffffffff82000100);
 	subject_end(&s);
-	/* No kernel moves by so little: another one. */
+	/* KASLR does not move a kernel by so little: it is another one. */
 	subject_start(&s, &(struct image){.kind = IMAGE_KERNEL, .base = 0xffffffff81000040},
 	              "[kernel.kallsyms]", &options);
 	CHECK(!at(&s, 0xffffffff81000150)->named);
@@ -166,7 +166,7 @@ static void missing_kallsyms_is_told(void)
 	subject_end(&s);
 }
 
-/* libc looks its clock up in the vdso: the same place must have the same name. */
+/* libc finds its clock function in the vdso: the same address must have the same name. */
 static void the_vdso_has_names(void)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* work is at no address that another function has; its bytes are these. */
+/* work() has an address of its own, and these bytes. */
 static const char code_s[] = ".text\n"
                              ".globl work, other, _start\n"
                              ".type work, @function\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sample times of which every interval is known. */
+/* Sample times with known intervals. */
 #include "check.h"
 
 #include "output/samples/intervals_text.h"
@@ -81,7 +81,7 @@ static void test_missing_ticks(void)
 	fill(&t, &r);
 	v = intervals_new(&t);
 	c = &v->cpus.items[1];
-	CHECK_EQ(c->samples, 901); /* 3, 13, ... 993 are not there */
+	CHECK_EQ(c->samples, 901); /* 3, 13, ... 993 are missing */
 	CHECK_EQ(c->missing, 100);
 	CHECK_EQ(c->all.count, 900);
 	CHECK_EQ(c->all.max_ns, 2 * PERIOD);
