@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bare_event: the sampled event that a recorder opens, with nobody draining it.
+ * bare_event: the sampled event that a recorder opens, without a reader.
  *
  * One cpu-clock event a CPU, at the given frequency and with the same sample
  * type and call chains as `assay record -a -g`, into rings mapped read-only,
- * which the kernel overwrites for ever. What a program slows down beside it
- * is the kernel's price of sampling, that no recorder can avoid. Runs until
- * SIGTERM or SIGINT. Usage: bare_event HZ. Prints "ready" when it samples.
+ * which the kernel overwrites continuously. The slowdown of a program beside it is the kernel's
+ * cost of sampling, which no recorder can avoid. Runs until SIGTERM or SIGINT.
+ * Usage: bare_event HZ. Prints "ready" when it samples.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>

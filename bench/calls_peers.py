@@ -13,7 +13,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 
-# What any counting by compiler's hooks costs at least: nothing, and one reading of the clock each.
+# The minimum cost of compiler hooks: empty ones, and ones that read the clock once.
 HOOKS = """
 #include <stdint.h>
 #define HOOK __attribute__((visibility("default")))

@@ -2,9 +2,9 @@
 /*
  * sample_clock: a clock that samples every CPU, switched on and off from outside.
  *
- * Opens cpu-clock at HZ on each CPU as `assay record -a` does, into rings that nobody drains but
- * this program, at each switch. Reads from standard input `1` (on), `0` (off); answers each with
- * the same character, once it is so. Ends with its input. Usage: sample_clock HZ
+ * Opens cpu-clock at HZ on each CPU as `assay record -a` does. Only this program drains the rings,
+ * at each switch. Reads `1` (on) and `0` (off) from standard input, and answers each with the same
+ * character when it is done. Exits at the end of its input. Usage: sample_clock HZ
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>

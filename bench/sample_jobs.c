@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sample_jobs: programs that need more or less of the machine, each a fixed amount of work.
+ * sample_jobs: jobs with different use of the machine, each with a fixed amount of work.
  *
  *	spin		no memory at all
- *	sort		32 KB, and branches that nobody can predict
- *	lines BYTES	reads so much memory, line after line, in an order without order
- *	faults		pages that are not there
+ *	sort		32 KB, with unpredictable branches
+ *	lines BYTES	reads that much memory, line by line, in random order
+ *	faults		page faults
  */
 #define _GNU_SOURCE
 #include <stdint.h>

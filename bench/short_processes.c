@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * short_processes: so many processes a second, each forked, executed with its libraries mapped,
- * and gone after a fraction of a millisecond: what a build does to a recorder, at a rate that
- * is known.
+ * short_processes: starts processes at a fixed rate. Each is forked, executed with its libraries
+ * mapped, and exits after a fraction of a millisecond, as in a build.
  *
  *	short_processes RATE SECONDS
  *
- * Begins each when it is due, as long as the machine keeps up; says at its end how many a
- * second there were.
+ * Starts each process when it is due, if the machine is fast enough; at its end it prints how many
+ * per second there were.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -32,7 +31,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A mapping of its own, written to. */
+/* A private mapping that is written to. */
 static int work(void)
 {
 	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

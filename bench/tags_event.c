@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_event: many calls of a small function, for what an event at its entry and exit
- * costs. Usage: tags_event CALLS [BYTES]; prints the CPU time of the calls as JSON.
+ * tags_event: many calls of a small function, to measure the cost of an event at its entry and
+ * exit. Usage: tags_event CALLS [BYTES]; prints the CPU time of the calls as JSON.
  *
- * Built as it is; with the compiler's plugin; and with -DFLOOR: then the function has,
- * written by hand, the least that can record an event: the clock read, the tag put to it, one
- * store of 8 bytes at a thread's own pointer, and the pointer moved on. No end is
- * looked for: main() sets the pointer back each time that BYTES are full, so that as
- * much memory is written as the device's.
+ * It is built without options; with the compiler plugin; and with -DFLOOR, where the function
+ * has hand-written code that is the minimum to record an event: it reads the clock, adds the tag,
+ * stores 8 bytes at a thread's own pointer and increments the pointer. The end of the memory is not
+ * checked: main() resets the pointer when BYTES are full, so that as
+ * much memory is written as by the device.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_peak: runs a command and writes its largest resident size, bytes, into a file.
+ * tags_peak: runs a command and writes its peak resident size in bytes to a file.
  * Usage: tags_peak FILE COMMAND...
  *
- * The system counts a process' peak from its fork on, so that what a large program
- * starts seems to be as large; this one is small.
+ * The system counts the peak of a process from its fork, so a program started by a large
+ * program seems to be as large; this program is small.
  */
 #include <stdio.h>
 #include <sys/resource.h>

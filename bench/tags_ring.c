@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tags_ring: hooks of -finstrument-functions that keep what they must for a trace: the
- * clock and the function's address, its lowest bit set at an exit, in a ring of each
- * thread's that wraps. To be preloaded; nothing reads the rings.
+ * tags_ring: hooks of -finstrument-functions that store the minimum for a trace: the
+ * clock and the function's address, with its lowest bit set at an exit, in a ring per
+ * thread that wraps. For preloading; the rings are not read.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-# What the scripts share: the packages needed, and how to get them. Sourced by bash.
+# Functions of the scripts: the needed packages, and their installation. Sourced by bash.
 
-# The headers of the plugin are those of one GCC: of the one there is, or that apt would install.
+# The headers of the plugin are for one version of GCC: the installed one, or the one that apt would install.
 gcc_major() {
 	local major
 	major=$(gcc -dumpversion 2>/dev/null | cut -d. -f1)
@@ -26,7 +26,7 @@ missing_packages() {
 	done
 }
 
-# as_root COMMAND...: runs it as root, or fails where that cannot be had without a question.
+# as_root COMMAND...: runs it as root; fails if that needs a password.
 as_root() {
 	if [ "$(id -u)" -eq 0 ]; then
 		"$@"
@@ -45,18 +45,18 @@ lists_are_stale() {
 	[ -z "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mtime -7 2>/dev/null)" ]
 }
 
-# install_packages NAME...: installs what is not there.
+# install_packages NAME...: installs the missing packages.
 install_packages() {
 	local log=build-logs/packages.log missing
 	mkdir -p build-logs
 	missing=$(missing_packages "$@" | tr '\n' ' ')
 	[ -n "$missing" ] || return 0
 	if ! command -v apt-get >/dev/null; then
-		echo "These Debian packages are needed, and there is no apt-get here: $missing" >&2
+		echo "These Debian packages are missing, and apt-get is not installed: $missing" >&2
 		return 1
 	fi
 	if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
-		echo "Packages are needed. As root: apt-get install --no-install-recommends $missing" >&2
+		echo "Packages are missing. As root: apt-get install --no-install-recommends $missing" >&2
 		return 1
 	fi
 	echo "Installing: $missing"
@@ -70,8 +70,8 @@ install_packages() {
 		{ tail -n 20 "$log" >&2; echo "apt-get failed; see $log" >&2; return 1; }
 }
 
-# Where Debian looks for libraries and pkg-config's files. Meson asks dpkg-architecture, which not
-# every machine has, and takes lib64 where it is not there.
+# The directories of Debian for libraries and pkg-config files. Meson asks dpkg-architecture, which
+# not every machine has, and otherwise uses lib64.
 libdir() {
 	local machine
 	[ ! -e /etc/debian_version ] || machine=$(gcc -print-multiarch 2>/dev/null)
@@ -88,7 +88,7 @@ build() {
 		rm -rf "$directory"
 		meson setup "$directory" $(libdir) "$@" >>"$log" 2>&1
 	else
-		# Finds tests that were added since, as they are listed when configured.
+		# Configures again, so that new tests are found.
 		meson setup --reconfigure "$directory" "$@" >>"$log" 2>&1
 	fi && ninja -k 0 -C "$directory" >>"$log" 2>&1 && return 0
 	grep -m 40 -E '^FAILED|(^|[ :])error: |ERROR:|undefined reference' "$log" >&2 || tail -n 40 "$log" >&2
