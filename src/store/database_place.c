@@ -105,7 +105,7 @@ static int check_files(struct place *p, enum database_mode mode, struct error *e
 	return status;
 }
 
-/* A reader follows all links of the path, whoever created them. */
+/* A reader follows all links of the path, also those of other users. */
 static int open_for_reading(struct place *p, char **real, struct error *err)
 {
 	const char *slash = strrchr(p->path, '/');
