@@ -115,7 +115,7 @@ static void hint(const struct calls_options *o, const struct call_paths *paths,
 		        "'space::Box::put'), or a file name ('libx.so*')",
 		        o->filter);
 	if (program_file_is_full(directory))
-		print_message("%s is full: processes and paths may be missing; "
+		print_message("the disk of %s is full: processes and paths may be missing; "
 		              "name a directory with free space in $ASSAY_CALLS_DIR",
 		              directory);
 }

@@ -4,12 +4,12 @@
 #include "cmd/load/load.h"
 
 const struct option filter_option_table[] = {
-        {.kind = OPTION_GROUP, .help = "Filters: lists apart by commas"},
+        {.kind = OPTION_GROUP, .help = "Filters: lists separated by commas"},
         {.kind = OPTION_LIST,
          .letter = 'c',
          .name = "comm",
          .argument = "NAME",
-         .help = "processes or threads of these names",
+         .help = "processes or threads with these names",
          .is_no_value = load_is_calls,
          .offset = offsetof(struct filter_options, comm)},
         {.kind = OPTION_LIST,
@@ -32,12 +32,12 @@ const struct option filter_option_table[] = {
          .letter = 'd',
          .name = "dso",
          .argument = "IMAGE",
-         .help = "samples in these files, by name or whole path",
+         .help = "samples in these files, by name or full path",
          .offset = offsetof(struct filter_options, image)},
         {.kind = OPTION_LIST,
          .name = "cgroup",
          .argument = "PATH",
-         .help = "processes in these cgroups and all below (record --all-cgroups)",
+         .help = "processes in these cgroups and those below (record --all-cgroups)",
          .offset = offsetof(struct filter_options, cgroup)},
         {.kind = OPTION_END},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* filters: the options by which a command picks samples. Uses: base, view. */
+/* filters: the options that select samples. Uses: base, view. */
 #ifndef ASSAY_CMD_LOAD_FILTERS_H
 #define ASSAY_CMD_LOAD_FILTERS_H
 
@@ -10,10 +10,10 @@ struct filter_options {
 	struct option_list comm, pid, tid, cpu, image, cgroup;
 };
 
-/* --comm, --pid, --tid, --cpu, --dso, --cgroup, under a heading of their own. */
+/* --comm, --pid, --tid, --cpu, --dso, --cgroup, under their own heading. */
 extern const struct option filter_option_table[];
 
-/* The lists stay the options'. */
+/* The options own the lists. */
 struct filter filters_chosen(const struct filter_options *o);
 struct filter_list filters_list(const struct option_list *list);
 

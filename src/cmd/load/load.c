@@ -48,11 +48,11 @@ struct profile_reading {
 	struct profile *profile;
 	const char *root;
 	uint64_t window_ns;
-	struct cache_dir *cache; /* NULL: none can be had, and all is sought where it was */
+	struct cache_dir *cache; /* NULL: none, so files are searched at their recorded places */
 	const volatile sig_atomic_t *stop;
 };
 
-/* Events on their way to a sink, until somebody has had enough. */
+/* Passes events to a sink until *stop is set. */
 struct stoppable {
 	struct event_sink sink;
 	const volatile sig_atomic_t *stop;
@@ -157,8 +157,8 @@ int load_ticks(struct ticks *t, const struct load_options *o, struct error *err)
 	ret = load_store_path(&store, o, err);
 	if (!ret && store)
 		ret = error_set(err, EINVAL,
-		                "%s is a store: it holds sums of windows, and not the time of "
-		                "each sample; this takes a recording ('assay record')",
+		                "%s is a store: it contains sums of windows, but not the time of "
+		                "each sample; use a recording ('assay record')",
 		                store);
 	else if (!ret)
 		ret = each_file(o, read_ticks, t, err);

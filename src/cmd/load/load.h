@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load: from file names on a command line to models.
+ * load: reads the files of a command line into models.
  *
- * load_options.c has the options, load_kind.c the files that are named and their kinds
- * (format/file_kind.h), load_time.c --time, load_store.c stores, load.c the models and
- * load_symbols.c their names. Several files go into one model, one after the other; of a store a
- * stretch of time is one. Uses: base, format, profile, store, symbol.
+ * The kind of a file is recognised by its content, not its name. Several files are read into one
+ * model, one after the other; a time range of a store is one model.
+ * Uses: base, format, profile, store, trace, symbol.
  */
 #ifndef ASSAY_CMD_LOAD_LOAD_H
 #define ASSAY_CMD_LOAD_LOAD_H
@@ -26,23 +25,23 @@
 struct load_options {
 	struct option_list inputs;             /* -i FILE */
 	char **arguments;                      /* FILE... */
-	int argument_count;                    /* none of both: `fallback` */
+	int argument_count;                    /* neither of both: `fallback` */
 	const char *fallback;                  /* NULL: perf.data */
 	const char *time;                      /* --time, NULL: all */
-	const char *store, *from, *to, *host;  /* a store in place of files; NULL: not given */
+	const char *store, *from, *to, *host;  /* a store instead of files; NULL: not given */
 	const char *kallsyms, *vmlinux, *root; /* as in symbol_options */
-	const char *debuginfod;                /* NULL: not asked; "": $DEBUGINFOD_URLS */
+	const char *debuginfod;                /* NULL: not used; "": $DEBUGINFOD_URLS */
 	bool raw_names, no_inlines;
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
-	uint64_t window_ns; /* samples are told apart by windows of that length; 0: they are not */
+	uint64_t window_ns; /* length of windows that separate samples; 0: no windows */
 };
 
 /*
- * The options of every command that reads recordings and shows names; the
- * command's struct holds a load_options at the offset of the INCLUDE.
+ * The options of all commands that read recordings and show names. The command's struct has a
+ * load_options at the offset of the INCLUDE.
  */
 extern const struct option load_option_table[]; /* -i, --time, --store.. */
-/* The same for commands with a --to FORMAT of their own: a range ends with --until alone. */
+/* As above, for commands that use --to for a format: a range ends with --until only. */
 extern const struct option load_to_form_table[];
 extern const struct option
         symbol_option_table[]; /* --kallsyms, --vmlinux, --symfs, --no-demangle, --no-inline */
@@ -62,28 +61,28 @@ enum load_kind { LOAD_SAMPLES, LOAD_CALLS, LOAD_TAGS, LOAD_PPROF };
 #define LOAD_BIT(kind) (1u << (kind))
 
 /*
- * For commands that read several kinds (bits of `readable`): where no file is named, and
- * of perf.data, assay.calls and assay.tags more than one is here, the newest of those that
- * the other options are about (bits of `about`; none: all) is read, and standard error is
- * told which.
+ * For commands that read several kinds (bits of `readable`). If no file is given, and several of
+ * perf.data, assay.calls and assay.tags exist here, the newest one is read of those to which the
+ * other options apply (bits of `about`; none: all), and a message on standard error names
+ * it.
  */
 void load_choose(struct load_options *o, unsigned readable, unsigned about);
 
-/* What the files are, by their content; -EINVAL where they are of several kinds. */
+/* The kind of the files, by their content; -EINVAL: they are of several kinds. */
 int load_kind(enum load_kind *kind, const struct load_options *o, struct error *err);
 
-/* The file is a table of call paths, and can be read. */
+/* True if the file is a table of call paths; false if it cannot be read. */
 bool load_is_calls(const char *path);
 int load_calls(struct call_paths **out, const struct load_options *o, struct error *err);
 struct symbolizer *load_calls_symbolizer(struct call_paths *c, const struct load_options *o);
 
-/* The one trace of event tags that is to be read; -EINVAL where there are several. */
+/* The only trace of event tags; -EINVAL: there are several. */
 int load_tags_path(const char **path, const struct load_options *o, struct error *err);
 
-/* Likewise the one pprof profile. */
+/* As above, for the only pprof profile. */
 int load_pprof_path(const char **path, const struct load_options *o, struct error *err);
 
-/* For the kernel that the first recording was made on. Never NULL. */
+/* A symbolizer for the kernel of the first recording. Never NULL. */
 struct symbolizer *load_symbolizer(struct profile *p, const struct load_options *o);
 
 #endif

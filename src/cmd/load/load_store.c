@@ -16,25 +16,25 @@ const struct option load_until_table[] = {
         {.kind = OPTION_STRING,
          .name = "store",
          .argument = "FILE",
-         .help = "the history that 'assay start --store' writes, in a recording's place",
+         .help = "read a store of 'assay start --store' instead of a recording",
          .offset = AT(store)},
         {.kind = OPTION_STRING,
          .name = "from",
          .argument = "TIME",
-         .help = "of a store: from then on (10:00, 2026-11-21T10:00, yesterday, -2h)",
+         .help = "for a store: start of the time range (10:00, 2026-11-21T10:00, yesterday, -2h)",
          .details = "Local time. A date with or without a time of day, a time of today, "
-                    "yesterday, a span before now (s, min, h, d, w), or @SECONDS since 1970. "
-                    "Whole windows are taken, those that reach into the time.",
+                    "yesterday, a duration before now (s, min, h, d, w), or @SECONDS since 1970. "
+                    "Whole windows are read that overlap with the range.",
          .offset = AT(from)},
         {.kind = OPTION_STRING,
          .name = "until",
          .argument = "TIME",
-         .help = "of a store: up to then",
+         .help = "for a store: end of the time range",
          .offset = AT(to)},
         {.kind = OPTION_STRING,
          .name = "host",
          .argument = "NAME",
-         .help = "of a store of several machines: this one",
+         .help = "for a store of several machines: the machine",
          .offset = AT(host)},
         {.kind = OPTION_END},
 };
@@ -70,7 +70,7 @@ static int check_alone(const struct load_options *o, const char *store, struct e
 	if (o->time)
 		return error_set(
 		        err, EINVAL,
-		        "--time is for recordings; of a store, --from and --until take a part");
+		        "--time is for recordings; use --from and --until for a part of a store");
 	return 0;
 }
 

@@ -164,7 +164,7 @@ int calls_runtime_why(const char *program, const char *directory, struct error *
 		               program);
 	else if (e.imports && !e.is_static && !e.foreign && program_file_is_full(directory))
 		rc = error_set(err, ENOSPC,
-		               "no calls were counted: %s is full; name a "
+		               "no calls were counted: the disk of %s is full; name a "
 		               "directory with free space in $ASSAY_CALLS_DIR",
 		               directory);
 	else

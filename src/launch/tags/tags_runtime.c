@@ -107,7 +107,7 @@ int tags_runtime_why(const char *program, const char *directory, struct error *e
 		               program);
 	else if (program_file_is_full(directory))
 		rc = error_set(err, ENOSPC,
-		               "no event tags were written: %s is full; "
+		               "no event tags were written: the disk of %s is full; "
 		               "name a directory with free space in $ASSAY_TAGS_DIR",
 		               directory);
 	else
