@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""calls_truth: what programs counted of their own calls, against a report.
+"""calls_truth: compares the calls that programs count themselves with a report.
 
 The programs of tests/workloads/calls tell their counts in a file (truth.h).
 Truth has them by process; compare() holds a report's processes against it and
@@ -12,7 +12,7 @@ import re
 
 from harness import Failure
 
-# What compilers add by themselves, and no source could count.
+# Functions that compilers add, which the source cannot count.
 ADDED = re.compile(r"^(_GLOBAL__|__static_initialization_and_destruction|__cxx_global|__tcf_|"
                    r"__tls_init|TLS |_ZT[HW]|global constructors)")
 NO_FUNCTION = ("(outside)", "(other)", "(interrupt)")
@@ -46,7 +46,7 @@ class Truth:
 
 
 class Counted:
-    """A report's counts of one process (of one pid: exec goes on under the same)."""
+    """A report's counts of one process (by pid, which an exec does not change)."""
 
     def __init__(self):
         self.calls = collections.Counter()
@@ -63,7 +63,7 @@ class Counted:
         self.ends.clear()
 
     def of_path(self, path):
-        """Calls by a whole path; "...;a;b": by all that end so."""
+        """Calls by a whole path; "...;a;b": by all paths with that end."""
         if not path.startswith("...;"):
             return self.paths[path]
         end = path[4:]
@@ -88,8 +88,8 @@ def counted_of(report):
 
 
 def unsound(report, strangers=False):
-    """What a report says that it is not whole by, one text each. `strangers`: children
-    that can have no table are there, and what they lose is told."""
+    """The reasons why a report says that it is incomplete, one text each. `strangers`: children
+    without a table exist, and their loss is reported."""
     wrong = []
     for process in report["processes"]:
         if "damaged" in process["flags"]:
@@ -100,7 +100,7 @@ def unsound(report, strangers=False):
 
 
 def compare(truth, processes, paths=True, strangers=False):
-    """Differences, one text each. `strangers`: processes that told no truth may be there."""
+    """Differences, one text each. `strangers`: processes without own counts may exist."""
     wrong = []
     if not truth.calls:
         wrong.append("no truth was told")
@@ -135,10 +135,10 @@ def run_counted(t, assay, command, status=0, env=None):
     """Runs a program that counts itself under an assay command; its truth, and the result."""
     truth, command = t.write("truth", ""), list(command)
     if "orphan" in command:
-        # Its child goes on for a moment: so does what started it.
+        # Its child runs a moment longer, and so does the command that started it.
         command = ["sh", "-c", '"$@"; sleep 0.5', "sh", *command]
     result = t.assay(*assay, "--", *command, env={"TRUTH": str(truth), **(env or {})}, status=None)
-    # A signal is told as a shell tells it.
+    # A signal is reported as by a shell.
     if result.status != (status if status >= 0 else 128 - status):
         raise Failure(f"{' '.join(map(str, command))}: status {result.status}, not {status}: "
                       f"{result.err[-1500:]}")

@@ -15,7 +15,7 @@ from device_recorder import CLOCK_BITS, Call, Full, Recorder
 
 
 class Plan:
-    """What a machine is like; all else is random."""
+    """The parameters of a machine; everything else is random."""
 
     def __init__(self, processes=3, tags=1500, begin=0, longjmp=0.0, lost=0.0, shared_sleep=False,
                  same_paths=False, fifo=False, recursion=True, inline=True, gap=1 << CLOCK_BITS,
@@ -56,7 +56,7 @@ class LongJump(Exception):
 
 
 class Machine(Recorder):
-    """A kernel whose processes do what the seed says."""
+    """A kernel whose processes follow the seed."""
 
     def __init__(self, seed, plan=None):
         self.random = random.Random(seed)
@@ -102,7 +102,7 @@ class Machine(Recorder):
         return steps
 
     def interrupts(self):
-        """The clock's comes surely, so that no two events are a turn apart."""
+        """The clock interrupt always comes, so that no two events are a wrap of the clock apart."""
         r = self.random
         longest = self.plan.gap - (self.plan.gap >> 3)
         tick = min(longest, r.choice([1000, 10000, 300000, longest]))
@@ -121,7 +121,7 @@ class Machine(Recorder):
     # Time
 
     def spend(self, ticks, level=0):
-        """The CPU is busy, or idle, for so long, but for interrupts."""
+        """The CPU is busy or idle for this time, except for interrupts."""
         while True:
             irq = min((i for i in self.irqs if i.level > level), key=lambda i: i.time, default=None)
             if irq is None or irq.time > self.clock + ticks:
@@ -144,10 +144,10 @@ class Machine(Recorder):
                 self.wake(process)
 
     def loses(self):
-        """Whether the exit that is due gets lost."""
+        """True if the next exit is lost."""
         if not self.plan.lost or self.random.random() >= self.plan.lost or len(self.stack) < 2:
             return False
-        # What seems to be open where a process falls asleep hides who it is.
+        # A call that seems open when a process sleeps hides the identity of the process.
         if self.stack[-2].name.startswith(("sleep", "ast", "tsleep")):
             return False
         return self.may_lose([self.stack[-1]], self.stack[-2])
@@ -201,7 +201,7 @@ class Machine(Recorder):
         return name if self.plan.same_paths else f"{name}_p{process.number}"
 
     def sleep(self, process, name="sleep", ready=False):
-        """By a function that tells who it is, by the time that the process has left it."""
+        """True if a function that identifies the process has ended."""
         self.enter(self.own(process, name))
         yield ("run", self.random.randrange(5))
         if self.plan.shared_sleep:
@@ -256,7 +256,7 @@ class Machine(Recorder):
         self.runnable.append(process)
 
     def switch(self, process):
-        """What `swtch` does; the process that goes on."""
+        """Simulates `swtch`; returns the process that continues."""
         process.stack = self.switch_out()
         self.full()
         self.spend(self.random.randrange(4))
@@ -269,7 +269,7 @@ class Machine(Recorder):
         return chosen
 
     def first(self):
-        """FIFO: who was switched out first."""
+        """FIFO: the process that was switched out first."""
         return min([*self.runnable, *self.sleeping], key=lambda p: p.slice)
 
     def run(self):

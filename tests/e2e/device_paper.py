@@ -12,7 +12,7 @@ TURN = 1 << CLOCK_BITS
 
 
 class Script(Recorder):
-    """Calls written down one after the other."""
+    """A sequence of calls."""
 
     def call(self, name, *parts):
         """Parts are ticks in the function itself, or what is to be done in it."""
@@ -42,7 +42,7 @@ BCOPY, IN_CKSUM = 165343, 153489  # net of all calls
 
 
 def first_and_rest(total, count, least):
-    """`count` numbers of that total, none below `least`, as equal as whole ones are."""
+    """`count` numbers of that total, none below `least`, as equal as possible."""
     more, odd = divmod(total - least * count, count)
     return [least + more + (i < odd) for i in range(count)]
 
@@ -67,7 +67,7 @@ class Receiver(Script):
             self.call("bcopy", ticks)
 
     def packet(self, i):
-        """It comes, in what runs or in idle."""
+        """An interrupt, in the running process or in idle."""
         self.call("weintr", 13, lambda: self.call(
             "weread", 20, lambda: self.bcopy(self.from_card[i]), 15), 8)
         self.call("ipintr", 22, lambda: self.call("in_cksum", 14), 10, lambda: self.call(
@@ -136,7 +136,7 @@ class Forker(Script):
         self.call("cpu_fork", 30, lambda: self.call("bcopy", 410), 25)
 
     def fault(self, number):
-        """A page that was shared is written to: it is copied. Some must be read first."""
+        """A write to a shared page copies it. Some pages must be read first."""
         wait = []
         if number % 20 == 5:
             wait = [lambda: self.call("vnode_pager_getpage", 90, lambda: self.call(
@@ -179,7 +179,7 @@ def figure4():
     r.pass_time(9)
     reader = r.switch_out()
     r.pass_time(6)
-    # Another process that was at work before the capture began: nobody knows in what.
+    # Another process that was at work before the capture began: its calls are unknown.
     r.switch_in([r.unseen("trap"), r.unseen("pagein"), r.unseen(r.SWITCH)])
     r.pass_time(5)
     r.leave()

@@ -75,7 +75,7 @@ class Call:
 
 
 class Full(Exception):
-    """The device has what it takes."""
+    """The device is complete."""
 
 
 class Recorder:
@@ -126,7 +126,7 @@ class Recorder:
                     truth.function(call.name).elapsed += ticks
 
     def emit(self, tag):
-        """An event comes out of the CPU; whether the device took it."""
+        """The CPU emits an event; true if the device recorded it."""
         self.passed += 1
         if self.passed <= self.begin:
             return False
@@ -219,7 +219,7 @@ class Recorder:
         self.idle_unproved = False
 
     def lose(self, calls, by):
-        """The calls have ended, and no exit tells it, until `by`, which they are in, does."""
+        """The calls have ended without an exit; the exit of `by`, which contains them, shows it."""
         for call in calls:
             call.broken = True
             self.truth.unsure.add(call.name)
@@ -228,7 +228,7 @@ class Recorder:
         self.truth.unsure_net.add(by.name)
 
     def may_lose(self, calls, by):
-        """Told by the exit of `by`: it was captured, and none of the others looks like it."""
+        """Shown by the exit of `by`: it was captured, and none of the others looks like it."""
         names = {c.name for call in calls for c in (call, *call.stale)}
         names |= {c.name for c in by.stale}
         return by.seen and by.name not in names and all(c.seen for c in calls)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device_truth: captures of a simulated device imported, and their reports held against
+"""device_truth: captures of a simulated device imported, and their reports compared with
 what the simulation knows (device_recorder.Truth).
 """
 from device_recorder import Recorder, records
@@ -66,9 +66,9 @@ class Against:
                    "inline tags")
 
     def damage(self):
-        """Nothing that did not happen is said to have."""
+        """The report contains no event that did not happen."""
         self.equal(self.report["missing_exits"], self.truth.missing_exits, "missing exits")
-        # Who goes on with nothing but `swtch` known of it cannot be told from who is new.
+        # A process of which only `swtch` is known cannot be distinguished from a new one.
         self.t.between(self.report["unmatched_exits"], self.truth.unmatched_exits,
                        self.truth.unmatched_exits + self.truth.bare_switches,
                        self.what + "unmatched exits")

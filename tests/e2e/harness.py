@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""harness: what an end-to-end test needs.
+"""harness: functions for end-to-end tests.
 
     from harness import *
 
@@ -42,14 +42,14 @@ _tests = []
 
 
 def stolen_ns():
-    """What a hypervisor took from this machine's CPUs until now: no thread's CPU clock has it, and
-    whoever is sampled or looks at the clock on the wall counts it as its own."""
+    """Time that a hypervisor took from this machine's CPUs so far. No thread's CPU clock includes
+    it, but samples and the wall clock do."""
     with open("/proc/stat", encoding="ascii") as f:
         return int(f.readline().split()[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 class Failure(Exception):
-    """A check that did not hold; its text says what was and what should be."""
+    """A failed check; its text has the actual and the expected value."""
 
 
 class Skip(Exception):
@@ -63,8 +63,8 @@ def test(function):
 
 
 def test_of_shares(function):
-    """A test whose truth is a share of time, or of samples, which a busy machine moves. It is
-    the only kind of test that is run a second time if it fails."""
+    """A test of a share of time or of samples, which depends on the load of the machine. Only
+    tests of this kind run a second time if they fail."""
     function.of_shares = True
     return test(function)
 
@@ -80,7 +80,7 @@ class Result:
 
 
 def run(*words, timeout=150, status=0, input=None, env=None, cwd=None, text=True, user=None):
-    """Runs a program to its end. `status`: the only one that is right; None: any.
+    """Runs a program to its end. `status`: the expected one; None: any.
 
     A program that outlives limit(timeout) is killed with its children. `env` adds
     to the environment. `user` is a user id to run as.
@@ -188,14 +188,14 @@ class Test:
         return process
 
     def wait(self, process, timeout=150):
-        """Waits for what start() gave; its status."""
+        """Waits for the process from start(); returns its status."""
         try:
             return process.wait(limit(timeout))
         except subprocess.TimeoutExpired:
             raise Failure(f"{process.args}: still running after {limit(timeout)} s") from None
 
     def until(self, condition, what, timeout=60):
-        """Waits until condition() holds, and gives what it gave."""
+        """Waits until condition() is true, and returns its value."""
         end = time.monotonic() + limit(timeout)
         while time.monotonic() < end:
             value = condition()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perf_script: what `perf script` says a recording holds, in a form to compare.
+"""perf_script: the contents of a recording according to `perf script`, for comparisons.
 
 perf prints raw addresses for samples without chains. Their file offsets follow
 from the mapping that perf itself placed them in: its dso names it, and the
@@ -37,8 +37,8 @@ def _misled(error):
 
 
 def record(path, *words, pipe=False):
-    """Has perf record. While another recorder on the machine asks for build-ids, kernels mark the
-    records of perf as if they had some, and perf 6.1 ends by that: then it is to ask, too."""
+    """Records with perf. If another recorder on the machine requests build-ids, kernels mark
+    perf's records as if they had some, and perf 6.1 aborts: then perf must request them too."""
     for more in ((), ("--buildid-mmap",)):
         with open(path if pipe else os.devnull, "wb") as out:
             done = subprocess.run(

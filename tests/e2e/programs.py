@@ -25,7 +25,7 @@ Run = collections.namedtuple("Run", "status out err")
 
 
 def comment(text):
-    """A line of TAP that only people read."""
+    """A comment line in TAP."""
     for line in str(text).splitlines():
         print("# " + line, flush=True)
 
@@ -40,7 +40,7 @@ def workload(name):
 
 
 def workdir():
-    """A directory that is gone with the object (use with `with`)."""
+    """A directory that is deleted with the object (use with `with`)."""
     return tempfile.TemporaryDirectory(prefix="assay-test-")
 
 
@@ -88,7 +88,7 @@ def rows(path, keys, *args):
 
 
 def sample_count(found):
-    """All samples of a report's recordings, of whatever event."""
+    """All samples of a report's recordings, of any event."""
     return sum(r["samples"] for r in found["recordings"])
 
 
@@ -127,7 +127,7 @@ class Code:
 
 
 class Obeying:
-    """A program that does rounds when it is told to, and says that it did."""
+    """A program that runs rounds on request, and confirms them."""
 
     def __init__(self, t, *words, env):
         self.t = t

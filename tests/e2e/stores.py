@@ -4,7 +4,7 @@
     with stores.reading(path) as db:
         found = stores.rows(db, "SELECT id FROM windows WHERE samples > ?", 7)
 
-Whoever writes the store at the same time goes on. A store that has no tables yet raises
+A writer of the store continues at the same time. A store that has no tables yet raises
 sqlite3.OperationalError.
 """
 

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 			if (pipe(done))
 				abort();
 			if (!fork()) {
-				close(1); /* whoever reads it waits for its end */
+				close(1); /* a reader waits for its end */
 				close(2);
 				close(done[0]);
 				rounds(7);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""terminal: what reaches a terminal, and whether it acts on it."""
+"""terminal: the output to a terminal, and its control sequences."""
 
 import os
 import pty

@@ -26,7 +26,7 @@ RATE = 997
 # A thousand samples in step are a thousand witnesses.
 STEP_SECONDS = 2 if LONG else 1
 
-# Its turns are by the clock on the wall: who takes the CPU from it takes more of one than of
+# Its turns are by the wall clock: another process may take more CPU time from one of them than from
 # the other.
 UNDISTURBED = ["chrt", "-f", "1"] if os.geteuid() == 0 else []
 

@@ -14,7 +14,7 @@ BURN = "import os, time\nprint(os.getpid())\nwhile time.process_time() < {}: pas
 
 
 def most_hz():
-    """The kernel's ceiling of rates, which it lowers where a PMU's interrupts take long."""
+    """The kernel's limit of rates, which it lowers where a PMU's interrupts take long."""
     with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as f:
         return int(f.read())
 
@@ -170,7 +170,7 @@ def buffers_are_told_where_they_were_short(t):
             "python3", "-S", "-c", BURN.format(1.5))
     report = t.report(path)
     buffers = report["recordings"][0]["buffers"]
-    t.true(buffers, "no buffers are told")
+    t.true(buffers, "the report has no buffers")
     for buffer in buffers:
         t.true(buffer["used_average"] <= buffer["used_max"] <= buffer["bytes"], str(buffer))
     t.true(any(b["used_max"] * 2 > b["bytes"] for b in buffers), f"none is full: {buffers}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""calls: a command's counts are what its source says, however it ends; list, get
-and reset act on what runs; mistakes are told with the way out."""
+"""calls: a command's counts equal those of its source, however it ends; list, get
+and reset work on running processes; errors contain the way out."""
 import errno
 import os
 import pathlib
@@ -229,7 +229,7 @@ def a_filter_leaves_functions_out(t):
 def a_filter_that_fits_nothing_is_told(t):
     result = t.assay("calls", "--filter", "leaf(void)", "-o", t.path("c.calls"), "--", build(t), 6,
                      env=place(t))
-    t.has(result.err, "no function that was called fits --filter 'leaf(void)'")
+    t.has(result.err, "no function that was called matches --filter 'leaf(void)'")
     result = t.assay("calls", "--filter", "leaf", "-o", t.path("c.calls"), "--", build(t), 6,
                      env=place(t))
     t.true("fits" not in result.err, f"a filter that fits: {result.err}")
@@ -490,7 +490,7 @@ def no_room_for_tables_is_told(t):
         t.skip("nothing can be mounted here")
     try:
         err = refused(t, "--", build(t), 5, env={"ASSAY_CALLS_DIR": str(full)})
-        t.has(err, f"{full} is full")
+        t.has(err, f"the disk of {full}/run-")
         t.has(err, "name a directory with free space in $ASSAY_CALLS_DIR")
     finally:
         run("umount", full)
@@ -637,7 +637,7 @@ def children_that_run_on_and_counted_nothing_are_named(t):
                              ("raw", (program, t.path("fifo"), "raw")),
                              ("exec", ("sh", "-c", f"'{quiet}' '{t.path('fifo')}'; '{counting}' 3"))):
             result = t.assay("calls", "-o", t.path("c.calls"), "--", *command, env=place(t))
-            t.has(result.err, "1 child runs on and had called no function that is counted: ")
+            t.has(result.err, "1 child is still running and had called no function that is counted: ")
             t.has(result.err, "quiet (process " if how == "exec" else "background (process ")
             t.has(" ".join(result.out.split()), "had called no counted function: 1;")
             found = processes(t, t.path("c.calls"))
@@ -711,7 +711,7 @@ def list_names_what_runs(t):
     after = listed(t)
     t.equal([p["pid"] for p in after["processes"]], [two.pid])
     t.equal(after["ended"], 1)
-    t.has(t.assay("calls", "list", env=place(t)).err, "1 table of processes that ended")
+    t.has(t.assay("calls", "list", env=place(t)).err, "1 table of exited processes")
 
 
 @test
@@ -740,7 +740,7 @@ def get_reads_what_runs_and_what_ended(t):
 @test
 def reset_acts_on_all_and_on_blocked_ones(t):
     program = build(t)
-    # Both are blocked in read(2) until they are told to go on.
+    # Both are blocked in read(2) until they get a byte.
     one, two, ended = Counted(t, program, 20), Counted(t, program, 30), Counted(t, program, 1)
     ended.end()
     out = t.assay("calls", "reset", env=place(t)).out
@@ -757,7 +757,7 @@ def reset_acts_on_all_and_on_blocked_ones(t):
     found = {p["pid"]: calls_of(p) for p in got(t)}
     t.equal(found[one.pid], {"rounds": 1, "branch": 6, "leaf": 12})
     t.equal(found[two.pid], {})
-    # What lies before the reset stays away when they have ended.
+    # Calls from before the reset are not in the counts after their end.
     one.end()
     two.end()
     found = {p["pid"]: calls_of(p) for p in got(t)}

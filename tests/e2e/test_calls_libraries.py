@@ -61,8 +61,8 @@ class Calls:
     def __init__(self, program, process):
         self.own, self.libraries, self.paths = {}, {}, {}
         within = {tuple(row["path"]) for row in process["paths"] if row["library"]}
-        # Libraries' own calls are not followed. What a function's landing pad calls when its
-        # exit is told already, and an unwinder linked into the program, are the program's.
+        # Calls within libraries are not counted. Calls of a function's landing pad after its
+        # exit, and of an unwinder linked into the program, count as the program's.
         self.nested = [path for path in within
                        if path[:-1] in within and path[-1].split("@")[0] not in UNWINDING]
         for row in process["paths"]:
@@ -85,7 +85,7 @@ def record(t, program, case, *words):
 
 
 def differences(program, truth, processes, strict):
-    """What is not as it was told. `strict`: nothing else was called, either."""
+    """The differences from the truth. `strict`: no other function was called."""
     wrong = []
     got = {}
     for process in processes:

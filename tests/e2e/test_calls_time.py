@@ -46,10 +46,10 @@ def counts_idle_time():
 
 
 def books_close(t, report):
-    """Of each thread that lived for 20 ms: both residuals are within 1 %, but for stolen time."""
+    """For each thread that lived for 20 ms, both residuals are within 1 %, except for stolen time."""
     checked, inflated, stolen = 0, counts_idle_time(), stolen_ns() - stolen_before
     for process in report["processes"]:
-        t.true(process["waiting_separated"], "waiting is told apart")
+        t.true(process["waiting_separated"], "waiting is separate")
         t.true("damaged" not in process["flags"], "the table is whole")
         for thread in process["threads"]:
             if thread["wall_ns"] < 20 * MS:
@@ -79,7 +79,7 @@ def counted(t, *command):
 
 
 def agrees(t, row, said):
-    """Net is the CPU clock's time, and waiting the rest, within 2 % of each, but for stolen time."""
+    """Net is the CPU clock's time, and waiting the rest, within 2 % of each, except for stolen time."""
     waited = said["wall_ns"] - said["cpu_ns"]
     stolen = stolen_ns() - stolen_before
     got = row["blocked_ns"] + row["preempted_ns"]
@@ -94,8 +94,8 @@ def agrees(t, row, said):
 
 
 def in_three(t, check, *words):
-    """Counts `times WORDS` and checks that. What a hypervisor takes is told in whole ticks of 10
-    ms, which is much of 100: where it takes at all, one of three must come out."""
+    """Counts `times WORDS` and checks that. Stolen time is reported in whole ticks of 10
+    ms, which is much of 100: if there is any, one of three runs must be right."""
     for last in (False, False, True):
         report, said = counted(t, TIMES, *words)
         try:

@@ -76,7 +76,7 @@ def man_pages_name_every_option(t):
     for command in commands(t):
         page = t.assay("help", "--man", command).out
         if command in ("record", "start"):
-            for words in ("Buffers for all CPUs together", "Records that do not fit"):
+            for words in ("Size of all buffers together", "Records that do not fit"):
                 t.has(page, words, "what an option is, and more about it")
         for part in (".TH ASSAY\\-", ".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH OPTIONS",
                      ".SH EXIT STATUS"):

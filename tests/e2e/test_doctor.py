@@ -33,7 +33,7 @@ def the_text_has_what_the_json_has(t):
     before = findings(t)
     text = " ".join(t.assay("doctor").out.split())
     after = findings(t)
-    # The machine goes on meanwhile: what is stolen, how much room there is, rates that are lowered.
+    # These change while the test runs: stolen time, free space, lowered rates.
     same = [check for name, check in before.items() if check == after[name]]
     t.true(len(same) > len(before) - 5, f"most stay as they are: {before} {after}")
     for check in same:
@@ -84,7 +84,7 @@ def frame_pointers_are_found_where_they_are(t):
     t.need("gcc", "unshare", "mount")
     if os.geteuid() != 0:
         t.skip("only root can put another libc.so.6 in its place")
-    # Functions that call, in number; the compiler is told to keep frames or not.
+    # A number of functions with calls, compiled with or without frame pointers.
     source = "int g(int);\n" + "".join(
         f"int f{i}(int a) {{ return g(a + {i}) + g({i}) * a; }}\n" for i in range(50))
     path, library = t.write("a.c", source), t.path("a.so")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nothing escapes: programs that are gone by the time of the report are named and annotated."""
+"""Programs that are deleted before the report have names and can be annotated."""
 import http.server
 import os
 import signal
@@ -183,7 +183,7 @@ def programs_that_nobody_sampled_are_not_kept(t):
                if any(row["image"].endswith(f"/{name}") and row["samples"] for row in rows)}
     kept = {path.name for path in t.path("cache").glob("assay/image/[0-9a-f]*")}
     t.true(sampled <= kept, f"kept are {kept}, sampled {sampled}, of {ids}")
-    # While rings are read, one may run whose samples were read already: then nobody can tell.
+    # A program may run on a CPU whose ring was just read: then it is unknown whether a sample hit it.
     t.true(len(kept - sampled) <= 3, f"kept are {kept}, sampled {sampled}, of {ids}")
 
 
@@ -277,7 +277,7 @@ def debuginfod_is_asked_in_the_background_and_only_when_told(t):
     out = record(t, "./far 0.5")
     t.assay("report", out, env=env)
     t.equal(server.asked, [], "questions without being told to")
-    # It ends while nobody has answered yet.
+    # It ends before the server has answered.
     first = t.assay("report", "--debuginfod", out, env=env, status=None, timeout=30)
     server.answers.set()
     if "libdebuginfod" in first.err:

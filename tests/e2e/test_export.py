@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""export: what other tools read has the figures of the report, to the last call.
+"""export: files for other tools have the same figures as the report.
 
 callgrind's own counts and callgrind_annotate's sums are the truth of the callgrind form; pprof's is
 read by pprof_read, which shares nothing with the encoder.
@@ -118,7 +118,7 @@ def folded_lines_add_up_to_the_report(t):
         for path, number in want.items():
             t.near(got[path], max(number, 0), 0 if value == "calls" else 3.1, f"{value} of {path}")
         t.equal("excluded" in result.err, result.out.startswith("# left out"),
-                "what is left out is told in both places")
+                "both places report the excluded paths")
 
 
 def callgrind_pairs(text):
@@ -276,7 +276,7 @@ def mistakes_are_told_with_the_way_out(t):
             (("export", "--to", "pprof", "--value", "samples", data), 2, "--to folded"),
             (("export", "--to", "folded", "--event", "moon", data), 1, "was not recorded"),
             (("export", "--to", "callgrind", t.path("none")), 1, "there is no file"),
-            (("export", "--to", "folded", "/bin/true"), 1, "no recording")):
+            (("export", "--to", "folded", "/bin/true"), 1, "is not a recording")):
         t.has(t.assay(*words, status=status).err, said)
     master, slave = pty.openpty()
     done = subprocess.run([ASSAY, "export", "--to", "pprof", "-o", "-", str(data)], stdout=slave,

@@ -115,7 +115,7 @@ def the_last_stretch_has_closed_books_and_the_names_of_who_started_before(t):
         loop = t.start(t.workload("loop"), "1000000")
         report = r.went_round()
         began = report["recordings"][0]["first_sample_ns"]
-        # A program that ends before anybody asks for the snapshot.
+        # A program that exits before the snapshot.
         short = t.start(t.workload("loop"), "50", stdout=subprocess.DEVNULL)
         t.wait(short)
         report = t.until(lambda: moved(r.snapshot(), began), "the stretch moved on")
@@ -163,7 +163,7 @@ def deep_stacks_stand_on_callers_that_were_told_before_the_stretch(t):
 
 @test
 def a_rule_and_a_signal_write_what_there_is(t):
-    # By a name that nobody else's program has.
+    # With a name that no other program has.
     name = f"loop-{os.getpid()}"
     run("cp", t.workload("loop"), t.path(name))
     with recorder(t, "--when", f"exit={name}", "--when", "load > 100000", "--snapshots", 1) as r:

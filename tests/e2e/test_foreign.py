@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory and files of an unprivileged user that do not answer (tests/workloads/hung.c): the
-recorder goes on, ends when it is asked to, and reports whose reads were not answered."""
+recorder continues, ends on request, and reports the reads without an answer."""
 
 import os
 import signal

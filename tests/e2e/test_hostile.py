@@ -53,7 +53,7 @@ def watch(program, prepare, *args):
 
 
 def keep(path, what):
-    """A file that broke something stays, for whoever mends it."""
+    """Keeps a file that caused a failure, for debugging."""
     target = os.path.join(os.environ.get("TMPDIR", "/tmp"), "assay-hostile-" + what)
     shutil.copy(path, target)
     return target
@@ -108,7 +108,7 @@ def check(work, name, content, must_say=False):
 
 
 def each(work, cases, must_say=False):
-    """All cases are run before the first failure is told."""
+    """Runs all cases before it reports the first failure."""
     failures, refused = [], 0
     for name, content in cases:
         try:
@@ -236,8 +236,8 @@ def garbled_recordings_of_perf(t):
         for number, options in enumerate((["-z", "-g"], ["--call-graph", "dwarf"],
                                           ["-e", "page-faults", "-d"], ["-o-"])):
             path = f"{work}/by-perf-{number}"
-            # -B: beside whoever samples the machine with build-ids (others' tests do), kernels
-            # flag them in perf's records too, and perf falls over what is none at its end.
+            # -B: while another process samples the machine with build-ids, as other tests do,
+            # kernels flag them in perf's records too, and perf then aborts at its end.
             command = ["perf", "record", "-q", "-B", "-F", "997", "-o", path, *options, "--",
                        workload("call"), "5"]
             if "-o-" in options:
@@ -269,7 +269,7 @@ def records_of(content):
 
 
 def with_strange_words(chance, content, kinds, most):
-    """Registers, stack copies, their sizes and outer stacks that nobody ever had."""
+    """Invalid registers, stack copies, sizes and outer stacks."""
     bad = bytearray(content)
     for at, kind, length in records_of(content):
         if kind not in kinds or length < 64 or chance.random() < 0.3:

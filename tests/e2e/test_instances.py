@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every instance by name: reused pids, programs in one pid, threads, the kernel's own threads
-and containers are told apart, and a storm of processes leaves nobody out."""
+and containers are distinguished, and no process of a storm is missing."""
 
 import collections
 import csv
@@ -47,15 +47,15 @@ def storm_words(t, *words):
 
 
 def of_storm(t, path, text):
-    """What the generator says, and what was recorded of its children: somebody else may have
-    children of such names, too."""
+    """The report of the generator and the recorded children; other processes may have
+    children with such names, too."""
     pid, _, lines = text.partition("\n")
     return truth(lines), instances(t, path, "name like 'i-%' and parent in (select id from "
                                    f"processes where pid = {int(pid)})")
 
 
 def truth(text):
-    """What the generator says: (name, pid) of each process, with how often."""
+    """The report of the generator: (name, pid) of each process, with its count."""
     return collections.Counter((name, int(pid))
                                for pid, name, _ in (line.split() for line in text.splitlines()))
 
@@ -119,7 +119,7 @@ def in_a_pid_namespace_nobody_outside_is_taken_for_idle(t):
     first, last = ([int(word) for word in line.split()[1:9]] for line in result.out.splitlines())
     spent = [b - a for a, b in zip(first, last)]
     user, ticks = (spent[0] + spent[1]) / max(sum(spent), 1), ledger["ticks"]
-    t.true(user > 0.01, f"nobody is busy: {spent}")
+    t.true(user > 0.01, f"no process is busy: {spent}")
     t.true(ticks["user"] > user / 2 * ticks["all"], f"{user} of the time are user's: {ticks}")
 
 
@@ -335,7 +335,7 @@ def a_storm_of_processes_leaves_nobody_out(t):
 def who_was_born_while_the_recording_began_is_told_once(t):
     need_root(t, "record the machine")
     with open(t.path("truth"), "w") as out:
-        # It goes on until it is told to end, and then waits for its children.
+        # It runs until it is stopped, and then waits for its children.
         storm = t.start(*storm_words(t, 1000000, 2000, 40, links(t, 40)), stdout=out)
     t.until(lambda: t.path("truth").read_text().count("\n") > 1, "the storm")
     for name in ("a.data", "b.data"):

@@ -167,7 +167,7 @@ def a_map_in_a_container_that_ended_is_kept(t):
     if probe.status:
         raise Skip("containers cannot be made here: " + probe.err.strip())
     with workdir() as work:
-        # Its map is perf-1.map, in a /tmp that nobody else sees.
+        # Its map is perf-1.map, in a private /tmp.
         run_jit(work, "map", command=["unshare", "--mount", "--pid", "--fork", "sh", "-c",
                                       CONTAINED, workload("jit"), str(SECONDS)])
         assert not os.path.exists("/tmp/perf-1.map")

@@ -147,7 +147,7 @@ def recording_ends_with_the_process(t):
     recorder = t.start(ASSAY, "record", "-q", "-o", out, "-p", victim.pid)
     t.until(lambda: out.exists() and out.stat().st_size > 4096, "the recording begins")
     victim.kill()
-    # Not waited for: a process that has ended and that nobody took note of has ended too.
+    # A zombie also counts as ended.
     t.equal(t.wait(recorder, 30), 0, "status")  # by itself, it would go on for a minute
     t.wait(victim)
 
@@ -182,7 +182,7 @@ def context_switches_are_sampled(t):
 @test_of_shares
 def what_finds_no_room_is_counted(t):
     out = t.path("a.data")
-    # Nobody reads the rings for half a second, in which all CPUs are busy.
+    # The rings are not read for half a second, while all CPUs are busy.
     for _ in range(os.cpu_count()):
         t.start(t.workload("short"), "1000000000")
     result = t.assay("record", "-a", "-F", "10000", "--memory", "0.008", "-o", out, "--",
@@ -198,7 +198,7 @@ def what_finds_no_room_is_counted(t):
 
 @test
 def lost_records_are_not_all_ticks(t):
-    """Nobody reads the rings while 300 processes come and go: they are full at once."""
+    """The rings are not read while 300 processes start and exit: they are full at once."""
     out = t.path("a.data")
     # Few ticks, however many CPUs: what is lost are records of processes.
     t.assay("record", "-a", "-F", max(5, 100 // os.cpu_count()), "--memory", "0.008", "-o", out,
@@ -259,7 +259,7 @@ def books_of_a_process_close(t):
     known = ledger["oncpu_ns"] + ledger["runnable_ns"] + ledger["blocked_ns"]
     t.near((known + ledger["unknown_ns"]) / ledger["thread_wall_ns"], 1, 1e-6,
            "on-CPU + runnable + blocked + unknown / lifetimes")
-    # Before it has first run, nobody told what the recorder's child waited for; then all is known.
+    # Before its first run the waiting time of the recorder's child is unknown; then all is known.
     t.between(ledger["unknown_ns"], 0, ledger["elapsed_ns"] - truth["all"]["wall_ns"], "unknown")
     t.near(ledger["oncpu_ns"] / ledger["counted_oncpu_ns"], 1, 0.03,
            "on-CPU by switch records / by the kernel's counter")

@@ -280,10 +280,10 @@ def without_a_file_the_newer_recording_is_read(t):
             os.utime(path, (1000, 2000 if path == newer else 1000))
         result = t.assay("report", "--json", cwd=here)
         t.equal(t.json(result.out).get("kind"), kind, f"{newer.name} is newer")
-        t.has(result.err, f"this is {newer.name}; ")
+        t.has(result.err, f"reading {newer.name}; ")
         # What only one kind has decides.
         t.has(t.assay("report", "-f", cwd=here).out, "prog (pid 42)")
-        t.has(t.assay("report", "--sort", "comm", cwd=here).err, "this is perf.data; ")
+        t.has(t.assay("report", "--sort", "comm", cwd=here).err, "reading perf.data; ")
         t.has(t.assay("export", "--to", "callgrind", "-o", "-", cwd=here).out, "fn=")
         t.equal(t.assay("report", "--json", calls, cwd=here).err, "", "a file was named")
 

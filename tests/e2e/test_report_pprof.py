@@ -56,7 +56,7 @@ def by_path(root, total, own):
 
 
 def nameable(name):
-    """What nobody can name goes by its image's name in an export, and by a range in others."""
+    """Unnamed frames have the name of their image in an export, and a range in others."""
     return "[" not in name and "->" not in name
 
 

@@ -244,7 +244,7 @@ def a_function_is_found_by_pattern_or_named_near(t):
 
 @test
 def what_was_mended_is_told(t):
-    # An exit before all, one that is missing, a tag that nobody knows, a call that is open.
+    # An exit at the start, a missing exit, an unknown tag, an open call.
     capture = [(0, 5), (10, 2), (20, 4), (30, 6), (50, 5), (60, 500), (70, 501), (80, 3), (90, 2)]
     path = trace(t, capture=capture)
     report = t.report(path)
@@ -330,9 +330,9 @@ def without_a_file_the_newest_is_read(t):
     os.utime(old, (1, 1))
     result = t.assay("report", cwd=t.directory)
     t.equal(result.out, TABLE, "report")
-    t.has(result.err, "this is assay.tags; perf.data is here, too", "note")
+    t.has(result.err, "reading assay.tags; perf.data also exists", "note")
     os.utime(path / "metadata", (0, 0))
-    t.has(t.assay("report", cwd=t.directory, status=1).err, "perf.data is no recording", "error")
+    t.has(t.assay("report", cwd=t.directory, status=1).err, "perf.data is not a recording", "error")
     # What is asked for is of tags alone.
     t.equal(functions(json.loads(t.assay("report", "--json", "-s", "name", cwd=t.directory).out)),
             ["intr", "leaf", "main", "work"], "functions")

@@ -27,7 +27,7 @@ class Everybody:
 
     def __enter__(self):
         if os.geteuid():
-            skip("needs root, to become somebody else")
+            skip("needs root, to become another user")
         missing = need("setpriv", "unshare")
         if missing:
             skip(missing)
@@ -106,7 +106,7 @@ def unprivileged_exit_status_passed_on(t):
 
 @test
 def unprivileged_machine_wide_says_what_it_did(t):
-    """Nobody may sample the machine: what is recorded instead is said, with the reason."""
+    """An unprivileged user may not sample the machine: the recording says what was recorded instead, and why."""
     with Everybody() as user, Paranoid(2):
         path = f"{user.work}/x"
         done = user.run("record", "-a", "-F", "997", "-o", path, "--", user.loop, "300")

@@ -159,7 +159,7 @@ def what_was_never_started_is_not_stopped(t):
         for command in ("stop", "snapshot"):
             says(t, s(command, status=1), f"assay: {command}: no session 'default' is running; "
                  "'assay start' starts one", command)
-        says(t, s("status", status=1), "assay: status: no session is running; 'assay start' begins "
+        says(t, s("status", status=1), "assay: status: no session is running; 'assay start' starts "
              "one", "status")
         t.equal(t.json(s("status", "--json", status=1).out), {"sessions": []}, "status --json")
         s("start", "--name", "day")
@@ -227,7 +227,7 @@ def what_start_cannot_do_it_says_and_leaves_nothing(t):
     with sessions(t) as s:
         t.write("file", "")
         for words, status, text in (
-                (("ls",), 2, "'ls': it takes no COMMAND"),
+                (("ls",), 2, "'ls': start takes no COMMAND"),
                 (("-F", "x"), 2, "-F needs a number of samples per second or max"),
                 (("-F", 9, "-c", 9), 2, "-F and -c exclude each other"),
                 (("--memory", -1), 2, "--memory must be above 0 and at most "),
@@ -267,8 +267,8 @@ def a_session_that_was_killed_is_found_by_whoever_comes_next(t):
             result = s(command, status=status)
             first, _, rest = result.err.partition("\n")
             t.true(re.fullmatch(
-                rf"assay: the session 'default' \(process {pid}, since {DATE}\) was killed; what it "
-                rf"had recorded until its last flush is kept in {t.path('perf.data')}: "
+                rf"assay: the session 'default' \(process {pid}, since {DATE}\) was killed; "
+                rf"the recording up to its last flush is in {t.path('perf.data')}: "
                 rf"'assay report {t.path('perf.data')}'", first), f"{command}: {result}")
             return rest
 
@@ -313,7 +313,7 @@ def what_a_session_writes_is_not_moved_under_its_feet(t):
         refused(("start",), rf"the session 'day' writes {data}; name another file with -o", cwd=there)
         refused(("snapshot", "--name", "day", "-o", there / "perf.data"),
                 rf"{there}/perf.data is what the session itself writes; name another")
-        # Who does not see the session sees that somebody writes the file.
+        # A user who cannot see the session gets an error that the file is being written.
         for words in (("record", "--", "true"), ("start",)):
             result = run(ASSAY, *words, cwd=t.directory, status=1,
                          env={**s.env, "XDG_RUNTIME_DIR": str(elsewhere)})
@@ -324,11 +324,11 @@ def what_a_session_writes_is_not_moved_under_its_feet(t):
         # Once its process is dead it is a file as others.
         s.end(signal.SIGKILL, "day")
         result = s("record", "--", "true")
-        t.has(result.err, f"kept in {data}: 'assay report {data}'\n"
+        t.has(result.err, f"flush is in {data}: 'assay report {data}'\n"
                           "assay: that recording becomes perf.data.old\n")
         t.equal(s.left(), [], "what is left of it")
         t.report(t.path("perf.data.old"))
-        s("record", "-q", "--", "true")  # over a file that is nobody's
+        s("record", "-q", "--", "true")  # over a file without a session
 
 
 @test
@@ -339,7 +339,7 @@ def half_a_snapshot_is_never_there_by_its_name(t):
         t.until(lambda: s.json()["bytes"] > 200_000, "there is something to write")
         t.write("snap", "older")
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (100_000, 100_000))
-        t.has(s("snapshot", "-o", "snap", status=1).err, "ulimit -f", "what is told")
+        t.has(s("snapshot", "-o", "snap", status=1).err, "ulimit -f", "the error")
         t.equal(t.path("snap").read_text(), "older", "what was there before")
         t.equal(sorted(p.name for p in t.directory.glob("snap*")), ["snap"], "files")
         # What a session leaves that is killed while it writes a snapshot.
@@ -348,7 +348,7 @@ def half_a_snapshot_is_never_there_by_its_name(t):
         t.write("run/assay/default.part", str(t.path("snap")))
         t.write(f"snap.{pid}.part", "half")
         err = s("status", status=1).err
-        t.has(err, f"the unfinished snapshot {t.path('snap')} was deleted", "what is told")
+        t.has(err, f"the unfinished snapshot {t.path('snap')} was deleted", "the message")
         t.equal(t.path("snap").read_text(), "older", "what was there before")
         t.equal(sorted(p.name for p in t.directory.glob("snap*")), ["snap"], "files")
         t.equal(s.left(), [], "what is left of it")
@@ -372,7 +372,7 @@ def what_a_recorder_held_is_not_lost_where_its_file_cannot_be_written(t):
         stopped_over("a FIFO")
         t.true(stat.S_ISFIFO(data.stat().st_mode), "the FIFO is there still")
         data.unlink()
-        # Somebody records into it just now.
+        # Another process is recording into it.
         s("start", "--ring")
         recorder = t.start(ASSAY, "record", "-q", "--", *LOOP, cwd=t.directory, env=s.env)
         t.until(data.exists, "the file is being written")
@@ -492,8 +492,8 @@ def what_a_full_disk_keeps_out_of_a_store_is_told_and_counted(t):
         result = run("unshare", "-m", "sh", script, disk, env={**s.env, "ASSAY": ASSAY})
         told, stored = result.out.rstrip().rsplit("\n", 2)[0::2]
         account = t.json(told)
-        lost = re.search(r"(\d+) windows? with (\d+) samples (is|are) not in the store, which tells "
-                         "of a gap; the last because the disk was full", account["notes"][-1])
+        lost = re.search(r"(\d+) windows? with (\d+) samples (is|are) not in the store, which has "
+                         "a gap there; the last because the disk was full", account["notes"][-1])
         t.true(lost and int(lost[2]) > 0, account["notes"])
         t.equal(float(stored) + int(lost[2]), account["samples"], "stored and lost samples")
 
@@ -513,7 +513,7 @@ def what_is_written_and_deleted_is_not_said_to_be_there(t):
         t.has(ended.out, f"written    0 bytes in {data}\n")
         t.lacks(ended.out, "Read it with")
         t.true(t.report(t.path("b.data"))["samples"] > 0, "samples of the snapshot")
-        # A store that somebody replaced is not written on, unseen: it ends with the window.
+        # A session whose store was replaced ends at the next window.
         s("start", "--store", "./a.db", "--window", 1)
         t.path("a.db").rename(t.path("other.db"))
         t.path("a.db").touch()
@@ -769,7 +769,7 @@ def a_place_that_is_not_ours_is_not_used(t):
               f"{s.runtime} (mode 0777), and could put files there; set XDG_RUNTIME_DIR to a "
               "directory of yours")
         s.env["XDG_RUNTIME_DIR"] = "run"
-        t.has(s("start", status=1).err, "$XDG_RUNTIME_DIR, 'run', is no absolute path; set it to")
+        t.has(s("start", status=1).err, "$XDG_RUNTIME_DIR, 'run', is not an absolute path; set it to")
         s.env["XDG_RUNTIME_DIR"] = str(t.path("missing"))
         t.has(s("stop", status=1).err, "missing: No such file or directory; set it to a directory of "
               "yours")

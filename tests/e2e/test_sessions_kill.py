@@ -152,7 +152,7 @@ class Killed:
         result = run(ASSAY, "report", "--json", "--store", self.path, env=self.env,
                      status=0 if windows else None)
         if windows:
-            self.t.true(self.t.json(result.out)["recordings"], "no recordings are told")
+            self.t.true(self.t.json(result.out)["recordings"], "the report has no recordings")
         else:
             self.t.true(result.status in (0, 1) and "Sanitizer" not in result.err, str(result))
 

@@ -223,7 +223,7 @@ def what_cannot_be_is_said(t):
         t.has(bad, "(line 2, column 8)", "the error")
     t.has(t.assay("sql", t.path("none"), "SELECT 1", status=1).err, "there is no file", "the error")
     text = t.write("text", "hello")
-    t.has(t.assay("sql", text, "SELECT 1", status=1).err, "no recording", "the error")
+    t.has(t.assay("sql", text, "SELECT 1", status=1).err, "is not a recording", "the error")
     for words in ((), (recording(), "SELECT 1", "SELECT 2"), ("--format", "xml", recording(), "x"),
                   ("--window", "-1", recording(), "SELECT 1"), ("-",)):
         t.assay("sql", *words, status=2, input="")

@@ -411,7 +411,7 @@ def events_of_tags_are_those_of_babeltrace2(t):
         t.equal([r["time_ns"] for r in rows], sorted(r["time_ns"] for r in rows), "in order")
         # A stream whose clock seems to go back stands still here.
         late = sum(str(r["time_ns"]) != time for r, time in zip(rows, times))
-        t.true(late < len(rows) / 100, f"times, but for {late} of {len(rows)}")
+        t.true(late < len(rows) / 100, f"times, except {late} of {len(rows)}")
 
 
 @test

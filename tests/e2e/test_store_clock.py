@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A store whose machine's clock is set forward and back, and which sleeps: the database is
-whole, the time that nobody measured is told, and none is lost or counted twice.
+complete, the time without measurement is reported, and no time is lost or counted twice.
 
 The session runs on clocks that a library of this test moves; the machine's own stay."""
 import contextlib
@@ -138,13 +138,13 @@ def a_clock_that_is_set_and_a_machine_that_sleeps_leave_gaps_and_lose_nothing(t)
     for (why, start, end), length in zip(gaps, (HOUR, 2 * HOUR, HOUR)):
         # The stretch that windows of both clocks tell is shorter by what was measured in it.
         t.between(end - start, length - 60 * SECOND, length + SECOND // 2, why)
-    # What was measured follows without a hole, but for the gaps.
+    # The windows follow each other without holes, except for the gaps.
     for (_, end), (start, _) in zip(m.windows(), m.windows()[1:]):
         hole = start - end
         t.true(abs(hole) < SECOND // 2 or hole < 0 or
                any(abs(end - a) < 30 * SECOND and abs(start - b) < 30 * SECOND for _, a, b in gaps),
                f"a hole of {hole} ns before {start}")
-    # By the clock that nobody sets.
+    # By the monotonic clock.
     t.near(sum(end - start for start, end in m.windows()), account["elapsed_ns"], SECOND // 2,
            "the time of all windows")
     t.equal(m.rows("SELECT sum(samples) FROM windows"), [(account["samples"],)], "samples")

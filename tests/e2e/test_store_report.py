@@ -36,7 +36,7 @@ def functions(report):
 
 
 def windows_of(store):
-    """So many are in the store, while somebody writes it."""
+    """Waits until the store has this many, while it is written."""
     try:
         with stores.reading(store) as db:
             return stores.number(db, "SELECT count(*) FROM windows")
@@ -155,8 +155,8 @@ def what_is_no_store_s_is_refused_in_words(t):
     store = stored(t, recording)
     for words, part, status in (
             (("report", "--from", "-1h", "-i", recording), "--from is for stores", None),
-            (("report", store, "--time", "1,2"), "--from and --until take a part", None),
-            (("report", store, "--from", "soon"), "'soon' is no time; take", None),
+            (("report", store, "--time", "1,2"), "use --from and --until for a part", None),
+            (("report", store, "--from", "soon"), "'soon' is not a time; use", None),
             (("report", store, "--from", "12:00", "--to", "11:00"), "is not after --from", None),
             (("export", "--to", "folded", store, "--until", "2020-01-01"),
              "has no data of the requested time", None),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tags: what a command recorded is what its source says, however it ends and whatever it
-starts; what found no room is counted; mistakes are told with the way out."""
+starts; discarded events are counted; errors contain the way out."""
 import os
 import signal
 import subprocess
@@ -231,10 +231,10 @@ def a_command_without_tags_is_told_why(t):
     t.has(result.err, "no event tags were written")
     t.has(t.assay(*words, t.path("none"), status=127, env=place(t)).err, "cannot be run")
     t.has(t.assay(*words, t.directory, status=126, env=place(t)).err, "cannot be run")
-    t.has(t.assay("tags", "--", "list", status=127, env=place(t)).err, "if 'assay tags list'")
+    t.has(t.assay("tags", "--", "list", status=127, env=place(t)).err, "for 'assay tags list'")
     t.has(t.assay("tags", status=2).err, "needs a command to run")
     t.has(t.assay("tags", "--memory", "x", "--", "true", status=2).err, "--memory needs MB")
-    # What the report cannot do is told before the command has run for an hour.
+    # Impossible report options are refused before the command runs.
     for status, text, words in ((2, "--sort knows no order 'x'", ("-s", "x")),
                                 (2, "no function was named", ("--total",)),
                                 (1, "cannot open the rules file", ("--groups", t.path("none")))):

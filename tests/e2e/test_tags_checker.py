@@ -214,7 +214,7 @@ def ways_out_by_exceptions_are_followed(t):
         sites = TriggerSites(program, [names], "nop")
         told = {text.split("+")[0].split(".")[0] for text in sites.wrong}
         t.equal(told, {"_Z7forgetsi", "_Z11throws_openi", "_Z12between_openi"},
-                f"{flags}: what is told: {sites.wrong}")
+                f"{flags}: reported: {sites.wrong}")
 
 
 main()

@@ -31,7 +31,7 @@ def written(t, path, seed):
 
 
 def seen(t, path):
-    """The same of babeltrace2's output. Streams are told apart by their thread."""
+    """As above, from babeltrace2's output. Streams are identified by their thread."""
     events, losses = collections.defaultdict(list), collections.defaultdict(list)
     result = t.run("babeltrace2", "--clock-cycles", "--no-delta", path)
     for line in result.out.splitlines():

@@ -4,8 +4,8 @@ out (trigger_sites.py proves it from the machine code), and the programs' own te
 with each kind of trigger.
 
 lua and zlib are C, tinyxml2 is C++; zstd and jsoncpp, which take minutes, are run with
---long. That no function was forgotten is told by another: what -finstrument-functions
-instruments, without optimisation, has its own entry here, or a reason not to.
+--long. A second check shows that no function is missing: each function that
+-finstrument-functions instruments without optimisation has an entry here, or a reason.
 """
 
 import glob
@@ -189,7 +189,7 @@ def lua_each_trigger_that_is_missing_is_found(t):
         for start in list(within):
             within |= set(sites.whole.get(start, ()))
         sites.prove(within)
-        # A function without any trigger left is told as bare.
+        # A function without any remaining trigger is reported as bare.
         t.true(sites.wrong or sites.bare,
                f"{sites.where(at)}: {sites.tag_name(trigger.tag)} was not missed")
         sites.triggers[at] = trigger
@@ -230,7 +230,7 @@ def tinyxml2_passes_its_tests(t):
 
 @test
 def tinyxml2_nothing_is_forgotten(t):
-    """The compiler's own: deleting destructors, and members that nobody wrote."""
+    """The compiler's own: deleting destructors, and implicit members."""
     t.need("g++")
     nothing_forgotten(t, "xmltest", tinyxml2(t), lambda name: re.search(
         r"D0Ev$|XMLVisitorC[12]Ev$|TestUtilD[12]Ev$|^_ZdlPvS_$|^_GLOBAL__|^_Z41__static_init", name))

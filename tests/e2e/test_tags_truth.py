@@ -142,7 +142,7 @@ add("thread", "going", "400 threads coming and going")
 add("thread", "family", "threads that start threads")
 add("thread", "small", "the smallest stacks")
 add("thread", "keys", "destructors of thread specific data")
-add("thread", "detached", "threads nobody waits for")
+add("thread", "detached", "detached threads")
 add("exceptions", "across", "over 1 and 5 and 50 frames")
 add("exceptions", "same", "caught where thrown")
 add("exceptions", "rethrow", "thrown on")
@@ -338,7 +338,7 @@ def all_that_was_done_before_a_kill_is_there(t):
 
 @test
 def forks_within_a_trigger_leave_no_event_in_the_wrong_place(t):
-    """After each of its instructions: what the child still writes is its own, or nobody's."""
+    """After each of its instructions: events that the child still writes are its own, or discarded."""
     program, data = tagged("forked", "-O2"), t.path("tags")
     result = t.assay("tags", "-q", "-o", data, "--", program)
     children = int(result.out)

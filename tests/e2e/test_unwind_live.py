@@ -237,7 +237,7 @@ def a_recorder_that_falls_behind_says_so_and_its_books_close(t):
     parts = sum(ledger[k] for k in ("user_ns", "kernel_ns", "irq_ns", "idle_ns", "steal_ns",
                                     "unobserved_ns", "residual_ns"))
     t.near(parts, wall, 1000, "the sum of all parts")
-    # What the programs had, but for what it could not see before the rate was lower.
+    # The time of the programs, except for the part before the rate was lowered.
     t.true(ledger["user_ns"] > 0.25 * had, f"user time is {ledger['user_ns']} of {had}")
 
 

@@ -355,7 +355,7 @@ class TriggerSites:
         walk = Walk(self, start, own, State(not own, ()))
         walk.run()
         if walk.fault and own and not walk.touched:
-            # No trigger at all: whether that is right is for whoever knows the source.
+            # No trigger at all: only the source shows whether this is right.
             self.followed |= {at for at, _ in walk.seen}
             self.bare |= set(self._names_at(start))
             return
