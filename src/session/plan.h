@@ -17,8 +17,7 @@ struct plan {
 	uint64_t frequency_hz;                /* as requested, or the kernel's limit */
 	bool machine_wide;
 	bool kernel;  /* kernel samples are allowed */
-	bool unwind;  /* registers and stack bytes are recorded, and stacks are walked before they
-	                 are written */
+	bool unwind;  /* stacks are copied, and walked before they are written */
 	bool cgroups; /* samples contain their cgroup; the tracking event reports new ones */
 	VEC(char *) notes;
 };

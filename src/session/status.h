@@ -33,11 +33,9 @@ struct session_status {
 	uint64_t start_ns, start_wall_ns; /* when sampling began */
 	uint64_t settled_ns;              /* no earlier record will arrive */
 	bool ticks_known;  /* false: records are passed on undecoded, so ticks are not counted */
-	bool machine_wide; /* else no tick is due while other processes run, and the last two counts
-	                      are 0 */
+	bool machine_wide; /* false: no tick is due while other processes run */
 	uint64_t ticks_user, ticks_system;
-	uint64_t ticks_idle; /* including ticks that were due while a CPU was idle, and were missing
-	                      */
+	uint64_t ticks_idle;       /* with missing ticks of idle CPUs */
 	uint64_t ticks_unobserved; /* due while a CPU was busy, and missing */
 	uint64_t samples;          /* of all events */
 	uint64_t records, bytes;   /* read from the rings and passed to the sink */

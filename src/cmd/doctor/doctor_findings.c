@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_RING_BYTES                                                                         \
-	(512 * 1024) /* per CPU: the kernel's default for an unprivileged user                     \
-	              */
+#define DEFAULT_RING_BYTES (512 * 1024) /* per CPU: the kernel's default */
 
 static void add_identity(struct findings *f, const struct rights *r)
 {

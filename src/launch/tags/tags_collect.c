@@ -13,8 +13,7 @@
 #define HELD_MOST (64u << 20) /* limit of bytes in waiting packets */
 #define LOOK_NS 100000000     /* minimum time between checks of running processes */
 #define RATE_NS 5000000       /* minimum time for computing a rate */
-#define RATE_DEVIATES                                                                              \
-	1e-3 /* a larger deviation means that the file's clock pair is of another boot */
+#define RATE_DEVIATES 1e-3    /* above it, a file's clock pair is of another boot */
 
 void collect_note(struct tags_collect *c, char *note)
 {

@@ -44,8 +44,7 @@ struct collect_file {
 	bool read;    /* all packets are waiting or written */
 	bool done;    /* everything is written */
 	uint64_t ended_ticks;
-	int32_t here; /* id of its process in this PID namespace; 0: it had ended before the check
-	               */
+	int32_t here; /* pid of its process in this namespace; 0: it had ended before */
 	bool several; /* several processes could have written it */
 	VEC(struct collect_tid) tids; /* of a process in another PID namespace */
 	bool has_class;

@@ -9,9 +9,8 @@
 
 #define BUSY_MS 1
 #define IDLE_MS 10
-#define NICE                                                                                       \
-	(-10) /* if permitted: the draining process must not wait for the processes that it drains \
-	       */
+/* If permitted: the draining process must not wait for the processes that it drains. */
+#define NICE (-10)
 
 struct tags_source {
 	struct source source;

@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #define TEXT_MAX (4u << 20)
-#define KEPT_FROM                                                                                  \
-	64 /* kept descriptors are moved to this number and above while others are closed */
+#define KEPT_FROM 64 /* kept descriptors get this number or more during the cleanup */
 
 int daemon_fork(struct daemon *d, struct error *err)
 {

@@ -18,8 +18,7 @@
 #define CACHE_BYTES (UINT64_C(2) << 30)   /* all preserved images */
 #define SESSION_BYTES (UINT64_C(1) << 30) /* the images of one recording */
 #define FILE_BYTES (UINT64_C(256) << 20)
-#define AT_ONCE_BYTES                                                                              \
-	(UINT64_C(32) << 20) /* larger files are copied later, since copying takes time */
+#define AT_ONCE_BYTES (UINT64_C(32) << 20) /* larger files are copied later */
 #define FILES_MAX 65536
 #define COMPACT_MIN 1024
 

@@ -52,8 +52,7 @@ struct budget_load {
 /* The values before the first sample. */
 struct budget_start {
 	double share, asked_hz;
-	double sample_ns;   /* expected total cost of one more sample of the main clock
-	                     */
+	double sample_ns;   /* expected total cost of one more sample */
 	double set_up_ns;   /* CPU time used so far, divided by the number of CPUs */
 	double duration_ns; /* of sampling; 0: unknown */
 };

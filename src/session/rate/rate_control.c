@@ -28,9 +28,7 @@
 #define COST_EVERY_NS UINT64_C(60000000000) /* interval of later measurements */
 #define LOOK_EVERY_NS UINT64_C(900000000)
 #define LOOK_EARLY_NS UINT64_C(400000000) /* while the set-up is paid off */
-#define LOOK_LEAST_NS                                                                              \
-	UINT64_C(50000000) /* minimum length of the last check, for a valid maximum                \
-	                    */
+#define LOOK_LEAST_NS UINT64_C(50000000)  /* minimum length of the last check */
 /* Assumed CPU time after sampling: the end of the file, and the data that is written at the end. */
 #define END_ASSUMED_NS 5000000
 /* Weight of a new measured cost, since a few ms on a busy machine are not representative. */

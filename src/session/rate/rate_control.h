@@ -47,8 +47,7 @@ struct rate_control {
 	struct perf_source *source;
 	const struct foreign *foreign; /* its CPU time is included; NULL: none */
 	double stretch;                /* the current factor */
-	double behind, most; /* the factor for full rings, and its maximum; most 0: the rate never
-	                        changes */
+	double behind, most;           /* factor for full rings; its maximum, 0: never */
 	VEC(struct rate_control_change) changes;
 	uint64_t merged; /* number of changes that were merged into others */
 	uint64_t changed_ns, calm_since_ns, patience_ns;

@@ -35,8 +35,7 @@ struct ring_merge_reader {
 	 */
 	uint64_t from, at, end;
 	uint64_t released;
-	uint8_t *joined; /* a copy of a record that wraps around the end of the ring, or that is
-	                    held */
+	uint8_t *joined; /* copy of a record that wraps in the ring, or is held */
 	struct ring_merge_helper_thread aside;
 };
 

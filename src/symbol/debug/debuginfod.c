@@ -14,10 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_SECONDS                                                                          \
-	600                /* after a server did not have the file: the default of the library     \
-	                    */
-#define FETCH_SECONDS 1800 /* all files together */
+#define ASK_AGAIN_SECONDS 600    /* for a missing file: the default of the library */
+#define FETCH_SECONDS 1800       /* all files together */
 #define FILE_SECONDS_TEXT "600"  /* one file */
 #define SILENT_SECONDS_TEXT "30" /* a server that sends nothing */
 
