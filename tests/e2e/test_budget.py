@@ -160,7 +160,7 @@ def events_of_which_there_can_be_no_fewer(t):
     t.assay("record", "-q", "-e", "page-faults", "--budget", "1", "-o", path, "--", "true")
     report = t.report(path)
     t.equal(report["recordings"][0]["budget"], None, "budget")
-    t.true(any("no budget" in warning for warning in report["warnings"]), report["warnings"])
+    t.true(any("The budget was not applied" in warning for warning in report["warnings"]), report["warnings"])
 
 
 @test
