@@ -214,7 +214,7 @@ static int search_result(struct image_search *s, const char *path, bool deleted,
 		else
 			error_set(err, 0,
 			          "%s: read as it is now: the recording holds no build-id of it, "
-			          "and nobody can say whether it is the same",
+			          "so it is unknown whether the file is the same",
 			          path);
 		return 0;
 	}

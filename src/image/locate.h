@@ -40,7 +40,7 @@ struct elf_file *locate_debug(struct elf_file *f, const char *root);
 struct elf_file *locate_by_build_id(const struct build_id *id, const char *root,
                                     const char *suffix);
 
-/* Equal, or equal but for zeros that a recorder padded it with. */
+/* Equal, or equal without zeros that a recorder appended as padding. */
 bool locate_same_build_id(const struct build_id *recorded, const struct build_id *found);
 
 #endif

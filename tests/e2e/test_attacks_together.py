@@ -22,7 +22,7 @@ from terminal import check_harmless, on_terminal
 SECONDS = 600 if LONG else 20
 MEMORY_BYTES = 256 << 20
 HANGING = ("stack-fuse", "program", "dump", "stack-uffd")
-CUT_TABLE = ("became shorter while it was read", "it was cut")
+CUT_TABLE = ("was truncated while it was read", "it was cut")
 RECORDERS = ("record", "store", "ring")
 
 

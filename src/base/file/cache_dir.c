@@ -47,7 +47,7 @@ static bool is_name(const char *name)
 	               length;
 }
 
-/* Nobody but us (root aside) may have been able to put anything there. */
+/* Checks that only this user (or root) can have written there. */
 static int check_ours(int fd, mode_t type)
 {
 	struct stat st;
@@ -314,7 +314,7 @@ struct kept_list {
 	uint64_t bytes;
 };
 
-/* Its writer is gone if nobody holds its lock. */
+/* A file without a lock belongs to a writer that has exited. */
 static void remove_stale(int directory, const char *name, const struct stat *st)
 {
 	time_t now = time(NULL);

@@ -5,7 +5,7 @@
  *
  * One directory a kind ("unwind", "inline", "image", "jit"), one file a name,
  * most often a build-id in hexadecimal. Directories are 0700, files 0600,
- * owned by us; links are not followed; a directory that is somebody else's is
+ * owned by this user; links are not followed; a directory of another user is
  * refused. A file appears whole or not at all (written aside, then renamed),
  * so that several writers and readers need no lock. What it holds is for its
  * reader to check: a cache may be damaged. Each kind is kept below a number

@@ -6,8 +6,8 @@
  * sees the older file or the new one, never a part. The logs of an older database (SQLite's
  * PATH-wal and PATH-journal, which a writer that died leaves) go with it: beside another one
  * they would be written into that. The file is 0600. A link, a
- * directory or a device but /dev/null is refused, and a file that somebody is
- * writing (file_in_use.h): replace_file_check() says so before there is anything
+ * directory or a device but /dev/null is refused, and a file that another process
+ * is writing (file_in_use.h): replace_file_check() says so before there is anything
  * to lose. The directory is held by a descriptor from begin to end (file_place.h).
  *
  *	fd = replacement_begin(&r, path, NULL, err)	a file beside it, PATH.PID.part
@@ -42,7 +42,7 @@ struct replacement {
  */
 int replacement_begin(struct replacement *r, const char *path, const struct file_place *held,
                       struct error *err);
-/* Gives it the name; after an error it is removed. Ends `r`. */
+/* Renames the temporary file to PATH; after an error it is removed. Ends `r`. */
 int replacement_put(struct replacement *r, struct error *err);
 void replacement_discard(struct replacement *r);
 

@@ -45,7 +45,7 @@ struct ctf_token {
 	uint64_t number;
 	bool negative;
 	size_t line;
-	/* X of the last comment "assay X" before it; NULL: none. */
+	/* The text X of the last comment "assay X" before the token; NULL: none. */
 	const char *note;
 	size_t note_length;
 };

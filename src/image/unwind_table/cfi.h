@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cfi: how to unwind each instruction of a file, as one sorted table.
+ * cfi: the unwind rules for all instructions of a file, as one sorted table.
  *
- * Compiled once from .eh_frame and .debug_frame (libdw finds their entries) and,
- * of Go programs, from the table of their runtime; kept in the cache by build-id and a digest of
- *those sections, except for Go. A row is the place in the FILE where a rule begins to hold and the
- *rule's number: 6 bytes; equal rules are one. A row ends where the next begins; rows of rule
- *CFI_NO_RULE are gaps that no table describes. Register numbers are DWARF's of the file's machine.
+ * It is compiled once from .eh_frame and .debug_frame (libdw finds their entries), and for Go
+ *programs from the table of their runtime. It is cached by build-id and a digest of those sections,
+ *except for Go. A row has an offset in the FILE, from which a rule is valid, and the rule's number:
+ *6 bytes; equal rules are stored once. A row ends where the next begins; rows with rule CFI_NO_RULE
+ * are gaps without a description. Register numbers are DWARF's for the file's machine.
  *
- * The tables of a cache file are checked in full before use (sizes, order,
- * numbers in range): a damaged file is as good as none, never worse.
+ * A cache file is checked completely before use (sizes, order, numbers in range): a damaged file is
+ * ignored.
  *
  *	cfi_table_compile()	from the file itself
- *	cfi_table_open()	from the cache, else compiled and kept there
- *	cfi_table_find()	per address; the table is const from then on
+ *	cfi_table_open()	from the cache, else compiled and stored in it
+ *	cfi_table_find()	for an address; the table does not change any more
  *	cfi_table_free()	NULL-safe
  *
- * Errors name the file. Compiling is bounded in time and memory whatever the
- * file holds: what is left out is counted in `skipped`. A table may be read
- * by several threads. Uses: base.
+ * Errors name the file. Compiling is bounded in time and memory for any file; omitted entries are
+ * counted in `skipped`. Several threads may read a table. Uses: base.
  */
 #ifndef ASSAY_IMAGE_UNWIND_TABLE_CFI_H
 #define ASSAY_IMAGE_UNWIND_TABLE_CFI_H
@@ -43,9 +42,9 @@ enum cfi_how {
 	CFI_IS_CFA,        /* its value is CFA + offset */
 	CFI_IN_REGISTER,   /* it is in register number `offset` */
 	CFI_AT_REGISTER,   /* saved at register `base` + offset */
-	CFI_AT_EXPRESSION, /* saved where expression number `offset` says (CFA pushed first) */
+	CFI_AT_EXPRESSION, /* saved where expression number `offset` gives (CFA pushed first) */
 	CFI_IS_EXPRESSION, /* its value is that of expression number `offset` */
-	CFI_UNDEFINED,     /* it is lost */
+	CFI_UNDEFINED,     /* its value is lost */
 };
 
 /* Where the caller's value of one register is. */
@@ -57,12 +56,12 @@ struct cfi_save {
 	int32_t offset;
 };
 
-#define CFI_SIGNAL 1    /* a signal handler's frame: the caller's address is no return address */
+#define CFI_SIGNAL 1    /* a signal handler's frame: the caller's address is not a return address */
 #define CFI_OUTERMOST 2 /* the return address is undefined: a thread's first function */
 
 /*
- * Registers that are not among the saves keep their value; the stack pointer
- * that is not among them is the CFA. There is one save at least.
+ * Registers without a save keep their value; a stack pointer without a save is the CFA. There is at
+ * least one save.
  */
 struct cfi_rule {
 	uint8_t cfa;     /* enum cfi_cfa */
@@ -74,11 +73,10 @@ struct cfi_rule {
 };
 
 /*
- * One operation of an expression; those that a walker cannot do are not compiled.
- * All constants are DW_OP_consts (number), all DW_OP_breg* are DW_OP_bregx
- * (number: register, number2: offset). Of DW_OP_bra and DW_OP_skip the number
- * is the operation in its expression to go on with; it is always behind them,
- * and count is the end. Registers are ones that the machine's table has.
+ * One operation of an expression; operations that the walker does not support are not compiled. All
+ * constants are DW_OP_consts (number), all DW_OP_breg* are DW_OP_bregx (number: register, number2:
+ * offset). For DW_OP_bra and DW_OP_skip the number is the index of the next operation; it is always
+ * after the branch, and count is the end. Registers are within the machine's table.
  */
 struct cfi_op {
 	uint8_t atom; /* DW_OP_* */
@@ -93,7 +91,7 @@ struct cfi_expression {
 #define CFI_NO_RULE UINT16_MAX
 
 struct cfi_table {
-	const uint32_t *offsets; /* in the file, rising; rows */
+	const uint32_t *offsets; /* in the file, ascending; rows */
 	const uint16_t *rules;   /* the rule of each row, or CFI_NO_RULE */
 	size_t row_count;
 	const struct cfi_rule *rule;
@@ -106,46 +104,45 @@ struct cfi_table {
 	size_t expression_count;
 	uint8_t machine;  /* enum elf_machine */
 	uint64_t skipped; /* FDEs or rows that could not be compiled */
-	bool cut;         /* the file has more than a table may hold: the rest is left out */
-	/* private: how to free, and a first step of the search */
+	bool cut;         /* the file has more than a table may hold: the rest is omitted */
+	/* private: how to free it, and an index for the search */
 	void *memory;
 	size_t mapped;                                /* bytes, if memory is a mapping */
-	void (*release)(void *memory, size_t mapped); /* NULL: it is this process's own */
+	void (*release)(void *memory, size_t mapped); /* NULL: owned by this process */
 	uint32_t *buckets; /* the last row that begins at or before each 2^shift bytes */
 	size_t bucket_count;
 	unsigned bucket_shift;
 };
 
 int cfi_table_compile(struct cfi_table **t, struct elf_file *f, struct error *err);
-/* `cache` may be NULL. A file without unwind tables gives a table of no rows. */
+/* `cache` may be NULL. A file without unwind tables gives a table without rows. */
 int cfi_table_open(struct cfi_table **t, struct elf_file *f, struct cache_dir *cache,
                    struct error *err);
 void cfi_table_free(struct cfi_table *t);
 
-/* Bytes of memory, those of a mapped cache file too. */
+/* Bytes of memory, including those of a mapped cache file. */
 size_t cfi_table_bytes(const struct cfi_table *t);
 
 #define CFI_NAME_SIZE 256
 
 /*
- * Puts the table into the cache, if it is not there, and gives its name: another process of this
- * program may then take it from there. -ENOENT: it cannot be kept.
+ * Stores the table in the cache if it is not there, and returns its name, by which another process
+ * of this program can map it. -ENOENT: it cannot be stored.
  */
 int cfi_table_name(struct elf_file *f, struct cache_dir *cache, char name[CFI_NAME_SIZE]);
-/* The table of that name, checked in full; NULL: it is damaged, or not there any more. */
+/* The table of that name, checked completely; NULL: it is damaged, or was removed. */
 struct cfi_table *cfi_table_by_name(struct cache_dir *cache, const char *name,
                                     enum elf_machine machine, const struct build_id *build_id);
 
 /*
- * A table as bytes, for another process of this program: they are good as long as the table is.
- * The other way, without the checks that were made there: the bytes are the table's from then on,
- * and released by it.
+ * A table as bytes for another process of this program; they are valid as long as the table. The
+ * reverse function does not repeat the checks; the table owns the bytes and releases them.
  */
 const void *cfi_table_image(const struct cfi_table *t, size_t *size);
 struct cfi_table *cfi_table_from_bytes(void *bytes, size_t size,
                                        void (*release)(void *bytes, size_t size));
 
-/* The rule at an offset in the file; NULL where no table describes it. */
+/* The rule at an offset in the file; NULL if no table describes it. */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *t, uint64_t offset);
 
 #endif

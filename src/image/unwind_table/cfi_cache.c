@@ -12,7 +12,7 @@
 /* A desktop's libraries take some tens of MB. */
 #define CACHE_BYTES ((uint64_t)256 << 20)
 
-/* Nobody writes to a file of the cache again: mapped, it stays as it was checked. */
+/* Files of the cache are never modified, so a mapped file stays as it was checked. */
 static struct cfi_table *map_table(int fd, enum elf_machine machine,
                                    const struct build_id *build_id)
 {
@@ -50,7 +50,7 @@ struct cfi_table *cfi_table_by_name(struct cache_dir *cache, const char *name,
 	return t;
 }
 
-/* That it cannot be kept is no reason to do without it. */
+/* A failure to store the table is not an error. */
 static void keep_table(struct cache_dir *cache, const char *name, const struct cfi_table *t)
 {
 	const struct cfi_header *image = t->memory;
@@ -61,7 +61,7 @@ static void keep_table(struct cache_dir *cache, const char *name, const struct c
 
 _Static_assert(2 * (BUILD_ID_MAX + BLAKE2B_BYTES) + 2 <= CFI_NAME_SIZE, "a name fits");
 
-/* The build-id is there for people; what makes the name safe to use is the digest. */
+/* The build-id in the name is for people; the digest makes the name unique. */
 static void name_of(const struct elf_file *f, const struct cfi_digest *digest, char *name)
 {
 	build_id_text(elf_file_build_id(f), name);
@@ -113,7 +113,7 @@ int cfi_table_name(struct elf_file *f, struct cache_dir *cache, char name[CFI_NA
 		return 0;
 	if (cfi_table_make(&t, f, &digest, NULL))
 		return -ENOENT;
-	/* The file may be another one by now. */
+	/* The file may have been replaced since. */
 	if (digest.known) {
 		name_of(f, &digest, name);
 		keep_table(cache, name, t);

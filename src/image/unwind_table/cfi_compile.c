@@ -14,7 +14,10 @@
 #define CIE_SLOTS 16
 #define UNPACKED_A_BYTE 16
 
-/* Bytes of instructions that are run: each once in a whole file, those of CIEs a few times. */
+/*
+ * The limit for executed instruction bytes: those of FDEs are executed once, those of CIEs a few
+ * times.
+ */
 #define WORK_A_BYTE 16
 #define WORK_AT_LEAST ((uint64_t)1 << 20)
 
@@ -23,14 +26,14 @@ struct section {
 	size_t size;
 	uint64_t address;
 	bool eh;    /* .eh_frame, not .debug_frame */
-	bool ended; /* by a length of 0, as its size is not known */
+	bool ended; /* by a length of 0, because its size is unknown */
 };
 
-/* The code of one FDE, and the rows that its program gave. */
+/* The code of one FDE, and the rows of its program. */
 struct described {
 	uint32_t start, end;
 	uint32_t first, count;
-	uint32_t order; /* of two of one start the first wins */
+	uint32_t order; /* if two have the same start, the first is used */
 	bool eh;
 };
 
@@ -43,12 +46,12 @@ struct compile {
 	struct cfi_rows rows;
 	VEC(struct described) described;
 	struct cfi_cie cies[CIE_SLOTS];
-	const struct elf_segment *segment; /* the last one that was wanted */
+	const struct elf_segment *segment; /* the last segment that was used */
 	uint64_t work;
 	bool too_large;
-	struct blake2b digest; /* of what is compiled, as it was read */
-	bool digest_only;      /* nothing is compiled */
-	bool more_is_read;     /* than the digest has: the code of Go functions */
+	struct blake2b digest; /* of the compiled bytes, as they were read */
+	bool digest_only;      /* only the digest is computed */
+	bool more_is_read;     /* more is read than the digest covers: the code of Go functions */
 };
 
 static bool spend(struct compile *c, uint64_t work)
@@ -61,7 +64,7 @@ static bool spend(struct compile *c, uint64_t work)
 	return true;
 }
 
-/* What its length says, as far as there is room for it: only to know how much work it is. */
+/* The declared length of an entry, bounded by the section; used to estimate the work. */
 static uint64_t entry_size(const struct section *s, uint64_t offset)
 {
 	uint64_t left = s->size - offset;
@@ -82,7 +85,7 @@ static bool next_entry(struct compile *c, uint64_t offset, uint64_t *next, Dwarf
 	return r == 0;
 }
 
-/* Takes from the augmentation what matters here; false: there is something unknown in it. */
+/* Reads the relevant parts of the augmentation; false: it has an unknown part. */
 static bool read_augmentation(struct compile *c, struct cfi_cie *cie, const Dwarf_CIE *from)
 {
 	const char *letter = from->augmentation;
@@ -152,7 +155,7 @@ static bool in_segment(const struct elf_segment *s, uint64_t address)
 	return s && s->executable && address >= s->address && address - s->address < s->size;
 }
 
-/* Where the code is in the file; false: not all of it is in one executable segment. */
+/* Finds the code in the file; false: it is not completely in one executable segment. */
 static bool place_code(struct compile *c, uint64_t address, uint64_t size, struct cfi_range *range)
 {
 	uint64_t into;
@@ -178,7 +181,7 @@ static bool place_code(struct compile *c, uint64_t address, uint64_t size, struc
 	return true;
 }
 
-/* The program of an FDE and the code that it is about. */
+/* Reads the program of an FDE and the range of its code. */
 static bool read_fde(struct compile *c, const struct cfi_cie *cie, struct cfi_cursor *at,
                      struct cfi_range *range)
 {
@@ -193,13 +196,13 @@ static bool read_fde(struct compile *c, const struct cfi_cie *cie, struct cfi_cu
 	if (at->bad)
 		return false;
 	range->size = 0;
-	/* A function that the linker has left out. */
+	/* A function that the linker removed. */
 	if (!address || !size)
 		return true;
 	return place_code(c, address, size, range);
 }
 
-/* Whether one more function fits into the table. */
+/* True if the table has space for one more function. */
 static bool has_room(struct compile *c)
 {
 	if (c->rows.rules.count < CFI_ROWS_MAX && c->described.count < CFI_FDES_MAX)
@@ -244,7 +247,10 @@ static void compile_section(struct compile *c)
 		c->cies[i].offset = UINT64_MAX;
 	for (; offset < c->section.size && c->work; offset = next) {
 		next = offset + sizeof(uint32_t);
-		/* The run-time library stops at a length of 0, but files have more behind it. */
+		/*
+		 * The run-time library stops at a length of 0, but files may have more entries
+		 * after it.
+		 */
 		if (!entry_size(&c->section, offset)) {
 			if (c->section.ended)
 				return;
@@ -279,7 +285,7 @@ static void drop_bytes(struct compile *c)
 	c->section = (struct section){0};
 }
 
-/* Debug sections may be packed; one that says it holds much more than it could is not believed. */
+/* Debug sections may be compressed; an implausible unpacked size is refused. */
 static bool unpack_bytes(struct compile *c, bool wide)
 {
 	struct section packed = c->section;
@@ -320,7 +326,7 @@ static bool find_section(struct compile *c, const char *name)
 	return false;
 }
 
-/* Up to the end of the segment that an address is in. */
+/* Uses the bytes up to the end of the segment that contains an address. */
 static bool take_rest_of_segment(struct compile *c, uint64_t address)
 {
 	vec_each (s, &c->f->segments) {
@@ -334,7 +340,7 @@ static bool take_rest_of_segment(struct compile *c, uint64_t address)
 	return false;
 }
 
-/* Without section headers: .eh_frame_hdr says where .eh_frame begins. */
+/* Without section headers .eh_frame_hdr has the address of .eh_frame. */
 static bool find_by_segment(struct compile *c)
 {
 	uint8_t bytes[16] = {0};
@@ -368,7 +374,7 @@ static void add_go_function(struct compile *c, const struct go_table *t,
 		return;
 	}
 	size = cfi_go_rows(&c->pool, c->f, t, function, range.offset, &c->rows);
-	/* A row takes two bytes of the table at the least, but functions may share them. */
+	/* A row has at least two bytes in the table, but functions may share them. */
 	if (size && spend(c, c->rows.rules.count - first))
 		vec_push(&c->described,
 		         (struct described){.start = range.offset,
@@ -393,7 +399,7 @@ static void compile_go(struct compile *c)
 	go_table_done(&t);
 }
 
-/* What rows depend on besides the sections. */
+/* Adds the other data on which rows depend. */
 static void digest_file(struct compile *c)
 {
 	blake2b_init(&c->digest);
@@ -408,7 +414,7 @@ static void digest_file(struct compile *c)
 	}
 }
 
-/* The bytes that go into the digest are those that are compiled: a file may change meanwhile. */
+/* The digest is computed from the compiled bytes, because the file may change between two reads. */
 static void take_section(struct compile *c)
 {
 	blake2b_add_u64(&c->digest, (uint64_t)c->section.eh | (uint64_t)c->section.ended << 1);
@@ -424,7 +430,7 @@ static void take_section(struct compile *c)
 static void compile_file(struct compile *c)
 {
 	digest_file(c);
-	/* Of two that describe one place the first wins. */
+	/* If two entries describe one place, the first is used. */
 	c->section.eh = true;
 	c->work = WORK_AT_LEAST;
 	if (find_section(c, ".eh_frame") || (!c->section.bytes && find_by_segment(c))) {
@@ -432,7 +438,7 @@ static void compile_file(struct compile *c)
 		take_section(c);
 	}
 	drop_bytes(c);
-	/* It knows where stacks end, which .debug_frame does not. */
+	/* The Go table has the ends of stacks, which .debug_frame lacks. */
 	compile_go(c);
 	if (find_section(c, ".debug_frame"))
 		take_section(c);
@@ -456,7 +462,7 @@ static void push_row(struct cfi_rows *rows, uint32_t offset, uint16_t rule)
 	vec_push(&rows->rules, rule);
 }
 
-/* Moves the rows of all FDEs into `all`, in the order of the file, with the gaps between them. */
+/* Moves the rows of all FDEs into `all`, in file order, with the gaps between them. */
 static void join_rows(struct compile *c, struct cfi_rows *all)
 {
 	uint32_t end = 0;
@@ -467,7 +473,7 @@ static void join_rows(struct compile *c, struct cfi_rows *all)
 	vec_reserve(&all->rules, c->rows.rules.count + c->described.count);
 	vec_each (d, &c->described) {
 		if (d->start < end) {
-			/* That .debug_frame says it once more is as usual. */
+			/* A duplicate in .debug_frame is normal. */
 			c->pool.skipped += d->eh;
 			continue;
 		}

@@ -12,7 +12,7 @@ uint64_t cfi_cursor_uint(struct cfi_cursor *c, unsigned size)
 		c->at = c->end;
 		return 0;
 	}
-	/* Only files of this machine's byte order are opened, and those are little. */
+	/* Only files of this machine's byte order, which is little endian, are opened. */
 	for (unsigned i = 0; i < size; i++)
 		value |= (uint64_t)c->at[i] << (8 * i);
 	c->at += size;

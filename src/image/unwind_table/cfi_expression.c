@@ -60,7 +60,7 @@ bool cfi_op_known(const struct cfi_op *op, const struct cfi_machine *m)
 	}
 }
 
-/* Constants of every size become DW_OP_consts. */
+/* Constants of each size become DW_OP_consts. */
 static bool read_constant(struct cfi_cursor *c, uint8_t code, struct cfi_op *op)
 {
 	op->atom = DW_OP_consts;
@@ -103,7 +103,7 @@ static void read_op(struct cfi_cursor *c, struct cfi_op *op)
 	}
 }
 
-/* From bytes to the number of an operation; only forward, so that every walk ends. */
+/* Converts byte offsets of branches to operation numbers; only forward, so that each walk ends. */
 static bool place_branches(struct decoded *d)
 {
 	for (size_t i = 0; i < d->count; i++) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Where the parts are; each is aligned, as their items' sizes go from large to small. */
+/* The places of the parts; all are aligned, because they are ordered from large to small items. */
 struct layout {
 	uint64_t ops, expressions, saves, rule, offsets, rules, end;
 };
@@ -144,7 +144,7 @@ static bool rows_good(const struct cfi_table *t)
 
 static bool table_good(const struct cfi_table *t, const struct cfi_machine *m)
 {
-	/* A machine that has no tables has empty ones. */
+	/* A machine without tables has empty ones. */
 	if (!m)
 		return !t->row_count && !t->rule_count && !t->save_count && !t->expression_count;
 	for (size_t i = 0; i < t->expression_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cfi_internal: what the parts of cfi share, and nobody else sees.
+ * cfi_internal: private declarations of the cfi files.
  *
  *	cfi_compile.c     finds the FDEs, joins their rows to one table
  *	cfi_cursor.c      reads bytes, numbers and LEB128 within bounds
@@ -27,33 +27,33 @@
 
 #define CFI_COLUMNS_MAX 33
 
-/* More only a hostile file has: libcrypto, the largest user of them, has some dozens. */
+/* Only a hostile file exceeds this: libcrypto, which has the most, has some dozens. */
 #define CFI_OPS_MAX 65536
 #define CFI_EXPRESSIONS_MAX 65536
 #define CFI_EXPRESSION_OPS_MAX 64
 
 /*
- * Whatever a file holds, compiling it takes no more than 200 MB: a sparse file of 20 KB on the disk
- * may say that it has sections of 5 GB. The largest files known (browsers, machine learning) have
- * sections of 20 MB and 3 million rows.
+ * Compiling uses at most 200 MB for any file: a sparse file of 20 KB on the disk may declare
+ * sections of 5 GB. The largest known files (browsers, machine learning) have sections of 20 MB and
+ * 3 million rows.
  */
 #define CFI_SECTION_BYTES_MAX ((uint64_t)48 << 20)
 #define CFI_ROWS_MAX ((size_t)8 << 20)
 #define CFI_FDES_MAX ((size_t)3 << 19)
 
-/* What a machine calls its registers. */
+/* The register numbers of a machine. */
 struct cfi_machine {
-	uint8_t columns; /* those that are kept; a program may name others */
+	uint8_t columns; /* the registers that are stored; a program may use others */
 	uint8_t address_size;
 	bool arm64;
 };
 
 const struct cfi_machine *cfi_machine(enum elf_machine machine); /* NULL: no tables */
 
-/* Beyond enum cfi_how, while a program runs. */
+/* Additional values of enum cfi_how while a program is executed. */
 enum {
 	CFI_SAME = CFI_UNDEFINED + 1,
-	CFI_BAD, /* said in a way that cannot be compiled */
+	CFI_BAD, /* described in a way that cannot be compiled */
 };
 
 struct cfi_location {
@@ -62,7 +62,7 @@ struct cfi_location {
 };
 
 struct cfi_state {
-	uint8_t cfa, cfa_reg; /* CFI_BAD: not known */
+	uint8_t cfa, cfa_reg; /* CFI_BAD: unknown */
 	int64_t cfa_offset;
 	struct cfi_location regs[CFI_COLUMNS_MAX];
 };
@@ -80,26 +80,26 @@ struct cfi_pool {
 	VEC(struct cfi_expression) expressions;
 	struct id_table rule_ids, set_ids, expression_ids;
 	uint64_t skipped; /* rows */
-	bool cut;         /* something was left out because of the bounds above */
+	bool cut;         /* entries were omitted because of the limits above */
 };
 
 void cfi_pool_done(struct cfi_pool *p);
-/* The number of the rule that a state is; CFI_NO_RULE where it cannot be one. */
+/* The number of the rule for a state; CFI_NO_RULE if there cannot be one. */
 uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t return_column,
                        bool signal);
 /* The number of an expression, or -1. */
 int64_t cfi_pool_expression(struct cfi_pool *p, const struct cfi_op *ops, size_t count);
 
-/* Operations that a walker can do; each by one atom, see cfi.h. */
+/* Operations that a walker supports, each in one form, see cfi.h. */
 bool cfi_op_known(const struct cfi_op *op, const struct cfi_machine *m);
 bool cfi_op_branches(const struct cfi_op *op);
 
-/* Sets what an expression says of the CFA or of a register; CFI_BAD where it cannot be done. */
+/* Sets the CFA or a register to an expression; CFI_BAD if that is not possible. */
 void cfi_expression_cfa(struct cfi_pool *p, struct cfi_cursor block, struct cfi_state *s);
 struct cfi_location cfi_expression_location(struct cfi_pool *p, struct cfi_cursor block,
                                             bool is_value);
 
-/* What the FDEs of one CIE have in common. */
+/* The common part of the FDEs of one CIE. */
 struct cfi_cie {
 	uint64_t offset; /* in the section */
 	bool usable, signal, sized;
@@ -130,26 +130,29 @@ struct cfi_run {
 	struct cfi_state state, *remembered;
 	size_t depth;
 	uint32_t at;    /* bytes into the range */
-	uint64_t *work; /* what may still be done for the file; 0: no more */
-	bool bad;       /* an instruction that is not understood */
+	uint64_t *work; /* remaining work for the file; 0: none */
+	bool bad;       /* an unknown instruction */
 };
 
 /*
- * Runs a CIE's instructions into its initial state; or those of an FDE, which
- * adds rows. False: not understood; the rows before that place are good.
+ * Executes a CIE's instructions into its initial state; or those of an FDE, which adds rows. False:
+ * unknown instruction; the rows before that place are valid.
  */
 bool cfi_run_initial(struct cfi_pool *p, struct cfi_cie *cie, struct cfi_cursor program,
                      uint64_t *work);
 bool cfi_run_range(struct cfi_pool *p, const struct cfi_cie *cie, struct cfi_range range,
                    struct cfi_cursor program, struct cfi_rows *rows, uint64_t *work);
 
-/* A pointer as an FDE encodes it; `place` is the address of the cursor's place. False: cannot. */
+/*
+ * Reads a pointer in the encoding of an FDE; `place` is the address of the cursor's place. False:
+ * not possible.
+ */
 bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
                       const struct cfi_machine *m, uint64_t *pointer);
 
 /*
- * Adds the rows of a Go function that begins at an offset of the file, all of
- * it in the file. How many bytes of its code they describe; 0: there are none.
+ * Adds the rows of a Go function that begins at an offset of the file and is completely in the
+ * file. Returns how many bytes of its code they describe; 0: none.
  */
 uint32_t cfi_go_rows(struct cfi_pool *p, struct elf_file *f, const struct go_table *t,
                      const struct go_function *function, uint32_t offset, struct cfi_rows *rows);
@@ -159,10 +162,10 @@ struct cfi_header {
 	char magic[8];
 	uint32_t version;
 	uint8_t machine; /* enum elf_machine */
-	uint8_t cut;     /* as of struct cfi_pool */
+	uint8_t cut;     /* as in struct cfi_pool */
 	uint8_t pad[2];
-	uint64_t size;     /* of all */
-	uint64_t checksum; /* of all, with 0 here */
+	uint64_t size;     /* of all bytes */
+	uint64_t checksum; /* of all bytes, with 0 here */
 	uint64_t skipped;
 	uint32_t row_count, rule_count, save_count, op_count, expression_count;
 	struct build_id build_id; /* 21 bytes */
@@ -173,40 +176,42 @@ struct cfi_header {
 #define CFI_VERSION 2
 
 /*
- * The whole table in one block, which is also the cache's file: header, ops,
+ * The whole table in one block, which is also the contents of the cache file: header, ops,
  * expressions, saves, rules, offsets, numbers of rules. Malloc'd.
  */
 struct cfi_header *cfi_image_new(const struct cfi_pool *p, const struct cfi_rows *rows,
                                  enum elf_machine machine, const struct build_id *build_id);
 uint64_t cfi_image_checksum(const struct cfi_header *image, size_t size);
-/* A table of such a block that was checked already; it has no index yet. */
+/* A table of a block that was already checked; it has no index yet. */
 struct cfi_table *cfi_image_layout(const struct cfi_header *image);
-/* Checks such a block in full and makes a table of it; NULL: it is damaged or another file's. */
+/*
+ * Checks a block completely and makes a table of it; NULL: it is damaged or belongs to another
+ * file.
+ */
 struct cfi_table *cfi_image_table(const struct cfi_header *image, size_t size,
                                   enum elf_machine machine, const struct build_id *build_id);
 
 /*
- * Of all that a table is compiled from: two files of one digest have the same table. A build-id
- * does not serve for that, as each file can claim any. Not known: what is read of the file is too
- * scattered (Go programs), or there is nothing to compile.
+ * A digest of all compiled data: two files with one digest have the same table. A build-id is not
+ * sufficient, because any file can declare it. Unknown: the data is too scattered (Go programs), or
+ * there is nothing to compile.
  */
 struct cfi_digest {
 	bool known;
 	uint8_t bytes[BLAKE2B_BYTES];
 };
 
-/* Without compiling; a file that others may write to can have another one the next moment. */
+/* Computes the digest without compiling; a file that others can write may change immediately. */
 void cfi_digest(struct elf_file *f, struct cfi_digest *digest);
 
-/* A table whose image is in memory, and the digest of what it was made of; -errno with a sentence.
- */
+/* A table whose image is in memory, and the digest of its input; -errno with a sentence. */
 int cfi_compile_image(struct cfi_header **image, struct elf_file *f, struct cfi_digest *digest,
                       struct error *err);
-/* The same as a table of its own. */
+/* The same as a table that owns its memory. */
 int cfi_table_make(struct cfi_table **t, struct elf_file *f, struct cfi_digest *digest,
                    struct error *err);
 
-/* The first step of the search: which rows an offset may be among. */
+/* Builds the search index, which gives the range of rows for an offset. */
 void cfi_table_index(struct cfi_table *t);
 
 #endif

@@ -69,7 +69,7 @@ static bool same_set(const void *ctx, uint32_t id, const void *key)
 	                                            set->count * sizeof(struct cfi_save));
 }
 
-/* The first of such saves; false where there are as many sets as rules can be. */
+/* The index of the first of such saves; false if the number of sets exceeds that of rules. */
 static bool intern_saves(struct cfi_pool *p, const struct cfi_save *saves, size_t count,
                          uint32_t *first)
 {
@@ -114,7 +114,7 @@ static uint16_t intern_rule(struct cfi_pool *p, const struct cfi_rule *rule)
 
 static struct cfi_save save_of(uint8_t reg, struct cfi_location l)
 {
-	/* Not moved: on arm64 the return address of a leaf function is in its register. */
+	/* The value is in its register: on arm64 the return address of a leaf function. */
 	if (l.how == CFI_SAME)
 		return (struct cfi_save){.reg = reg, .how = CFI_IN_REGISTER, .offset = reg};
 	return (struct cfi_save){.reg = reg, .how = l.how, .base = l.base, .offset = l.offset};
@@ -129,14 +129,14 @@ uint16_t cfi_pool_rule(struct cfi_pool *p, const struct cfi_state *s, uint8_t re
 	bool outermost = back.how == CFI_UNDEFINED;
 	uint8_t count = 0;
 
-	/* Nothing more is asked of an outermost frame: its CFA need not be known. */
+	/* The caller of an outermost frame is never searched, so its CFA may be unknown. */
 	if (s->cfa == CFI_BAD && outermost)
 		rule = (struct cfi_rule){.cfa = CFI_CFA_REGISTER};
 	else if (s->cfa == CFI_BAD || s->cfa_offset < INT32_MIN || s->cfa_offset > INT32_MAX)
 		return CFI_NO_RULE;
 	else
 		rule.cfa_offset = (int32_t)s->cfa_offset;
-	/* On x86 nothing calls with the return address in a register. */
+	/* On x86 a call never leaves the return address in a register. */
 	if (back.how == CFI_SAME && !p->machine->arm64)
 		return CFI_NO_RULE;
 	saves[count++] = save_of(return_column, back);

@@ -7,7 +7,7 @@
 
 #define REMEMBERED_MAX 64
 
-/* In elfutils' dwarf.h since different versions. */
+/* Different versions of elfutils' dwarf.h lack it. */
 #define CFA_LOW_USER_ADVANCE_8 0x1d /* MIPS's, used by others for long functions */
 #define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC 0x2c
 #define CFA_AARCH64_NEGATE_RA_STATE 0x2d
@@ -45,7 +45,7 @@ bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
 	default:
 		return false;
 	}
-	/* Relative to data or text: linkers of these machines do not make such. */
+	/* Relative to data or text: linkers for these machines do not emit it. */
 	if ((encoding & 0xf0) == DW_EH_PE_pcrel)
 		value += place;
 	else if (encoding & 0xf0)
@@ -56,7 +56,7 @@ bool cfi_read_pointer(struct cfi_cursor *c, uint8_t encoding, uint64_t place,
 
 static void set_location(struct cfi_run *r, uint64_t reg, struct cfi_location l)
 {
-	/* Others, vector registers mostly, are no use to a walk. */
+	/* Other registers, mostly vector registers, are not needed for a walk. */
 	if (reg < r->pool->machine->columns)
 		r->state.regs[reg] = l;
 }
@@ -92,7 +92,7 @@ static void set_cfa(struct cfi_run *r, uint64_t reg, int64_t offset)
 	r->state.cfa_offset = offset;
 }
 
-/* Only the register or the offset: there must be the other one. */
+/* Changes only the register or the offset; the other one must be defined. */
 static void change_cfa(struct cfi_run *r, uint64_t reg, int64_t offset)
 {
 	if (r->state.cfa == CFI_CFA_REGISTER)
@@ -124,7 +124,7 @@ static void add_row(struct cfi_run *r)
 	vec_push(&r->rows->rules, rule);
 }
 
-/* What has been said so far holds up to the new place. */
+/* Ends the present row at the new place. */
 static bool advance_to(struct cfi_run *r, uint64_t at)
 {
 	if (!r->rows || at < r->at) {
@@ -153,7 +153,7 @@ static bool advance_to_address(struct cfi_run *r, struct cfi_cursor *c)
 {
 	uint64_t address;
 
-	/* A relative one needs the place of the instruction, which nobody emits. */
+	/* A relative address needs the place of the instruction; compilers do not emit it. */
 	if (r->cie->encoding & 0xf0 ||
 	    !cfi_read_pointer(c, r->cie->encoding, 0, r->pool->machine, &address) ||
 	    address < r->range.address) {
@@ -223,7 +223,7 @@ static bool step_cfa(struct cfi_run *r, struct cfi_cursor *c, uint8_t code)
 	}
 }
 
-/* Whether a register's number comes first. */
+/* True if the first operand is a register number. */
 static bool names_register(uint8_t code)
 {
 	if (code == DW_CFA_remember_state || code == DW_CFA_restore_state)
@@ -279,7 +279,7 @@ static bool step_register(struct cfi_run *r, struct cfi_cursor *c, uint8_t code)
 	}
 }
 
-/* False: the end, by a place behind the range or by something that is not understood. */
+/* False: the end, or a place beyond the range, or an unknown instruction. */
 static bool step_other(struct cfi_run *r, struct cfi_cursor *c, uint8_t code)
 {
 	switch (code) {
@@ -306,7 +306,7 @@ static bool step_other(struct cfi_run *r, struct cfi_cursor *c, uint8_t code)
 		return true;
 	case CFA_AARCH64_NEGATE_RA_STATE:
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
-		/* A signed return address is stripped of its signature by who reads it. */
+		/* The reader of a signed return address removes its signature. */
 		r->bad = !r->pool->machine->arm64;
 		return true;
 	default:
@@ -337,7 +337,7 @@ static void run(struct cfi_run *r, struct cfi_cursor c)
 {
 	size_t size = (size_t)(c.end - c.at);
 
-	/* The same bytes may be run once for each FDE that shares a CIE. */
+	/* The same bytes may be executed once for each FDE that shares a CIE. */
 	if (*r->work < size) {
 		*r->work = 0;
 		r->bad = true;
@@ -381,7 +381,7 @@ bool cfi_run_range(struct cfi_pool *p, const struct cfi_cie *cie, struct cfi_ran
 		add_row(&r);
 		return true;
 	}
-	/* What was said at the last place may not be all that is to be said there. */
+	/* Further instructions may follow at the last place. */
 	vec_push(&rows->offsets, range.offset + r.at);
 	vec_push(&rows->rules, CFI_NO_RULE);
 	return false;

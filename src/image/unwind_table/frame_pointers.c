@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SAMPLE 300      /* functions looked at */
-#define BYTES_MAX 2048  /* of each */
+#define SAMPLE 300      /* functions that are examined */
+#define BYTES_MAX 2048  /* of each function */
 #define PROLOGUE_MAX 16 /* instructions in which a frame is set up */
 
 #if defined(__aarch64__)
@@ -67,7 +67,10 @@ static void look_at_functions(struct elf_file *f, csh handle, struct frame_point
 	symbol_table_init(&table);
 	elf_file_symbols(f, &table);
 	symbol_table_finish(&table);
-	/* Spread evenly over the file: neighbours come of one object, compiled one way. */
+	/*
+	 * Distributed over the file: neighbours are from one object, compiled with the same
+	 * options.
+	 */
 	step = table.entries.count / (2 * SAMPLE) + 1;
 	for (size_t i = 0; i < table.entries.count && survey->functions < SAMPLE; i += step) {
 		const struct symbol_entry *e = &table.entries.items[i];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * frame_pointers: does a file's code keep frame pointers, so that the kernel
- * can walk through it, has it unwind tables, so that we can, and debug info?
+ * frame_pointers: checks whether a file's code keeps frame pointers (which the kernel needs to walk
+ * it), and whether it has unwind tables (which assay needs) and debug information.
  *
- * Looks at a sample of the functions that call others (a function that calls
- * none needs no frame) and counts those that set up a frame before their first
- * call. Errors name the file. Uses: base.
+ * A sample of the functions that call others is examined (a leaf function needs no frame), and
+ * those that set up a frame before their first call are counted. Errors name the file. Uses: base.
  */
 #ifndef ASSAY_IMAGE_UNWIND_TABLE_FRAME_POINTERS_H
 #define ASSAY_IMAGE_UNWIND_TABLE_FRAME_POINTERS_H
@@ -16,15 +15,15 @@
 #include <stddef.h>
 
 struct frame_pointers {
-	size_t functions;     /* looked at, all of which call others */
-	size_t framed;        /* of these, how many keep a frame pointer */
-	bool symtab;          /* names of local functions too */
+	size_t functions;     /* examined functions, all of which call others */
+	size_t framed;        /* those of them that keep a frame pointer */
+	bool symtab;          /* includes names of local functions */
 	bool unwind_table;    /* in the file itself */
-	bool debug_info;      /* likewise */
-	char debug_file[128]; /* debug info apart, by build-id; "" none is installed */
+	bool debug_info;      /* in the file itself */
+	char debug_file[128]; /* separate debug information, by build-id; "" not installed */
 };
 
-/* -ENOTSUP where it is code of another machine than this. */
+/* -ENOTSUP for code of another architecture. */
 int frame_pointers_survey(const char *path, struct frame_pointers *survey, struct error *err);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#define LAST_CHAINS 64 /* CPUs whose last chain is known; a power of two */
+#define LAST_CHAINS 64 /* CPUs whose last chain is stored; a power of two */
 
 struct cache_slot {
 	uint64_t address;
-	uint64_t version; /* of the maps; 0: no maps, never cached */
+	uint64_t version; /* of the mappings; 0: no mappings, never cached */
 	uint32_t parent, path;
 	uint8_t mode; /* enum cpu_mode */
 	bool caller;
@@ -15,32 +15,32 @@ struct cache_slot {
 
 struct chain_frame {
 	uint64_t address;
-	uint32_t path; /* up to this frame, where it is known */
-	uint32_t hash; /* of the addresses up to this frame: where the cache has it */
+	uint32_t path; /* up to this frame, if it is known */
+	uint32_t hash; /* of the addresses up to this frame; determines its slot in the cache */
 	uint8_t mode;  /* enum cpu_mode */
 	bool caller;
 };
 
 /*
- * What a CPU showed last, outermost frame first. Samples that follow each other
- * differ in their inner frames: what stands below is found by comparing alone.
+ * The last chain of a CPU, outermost frame first. Successive samples differ in their inner frames,
+ * so the path of the common outer frames is found by comparison alone.
  */
 struct last_chain {
-	uint64_t user, kernel; /* versions of the maps; 0: good for nothing */
-	uint32_t base;         /* path that the first frame stands on */
+	uint64_t user, kernel; /* versions of the mappings; 0: not valid */
+	uint32_t base;         /* path below the first frame */
 	VEC(struct chain_frame) frames;
 };
 
-/* The outermost frames of deep stacks. Parents were defined before: no ring can close. */
+/* The outermost frames of deep stacks. Parents are defined earlier, so a cycle is impossible. */
 struct outer_stack {
-	uint32_t id;     /* the file's number */
+	uint32_t id;     /* its number in the file */
 	uint32_t parent; /* index; ID_NONE: none */
 	size_t first;    /* in addresses */
 	uint32_t count;
 	uint32_t depth;   /* frames up to the thread's first */
-	uint64_t version; /* of the maps that `path` was made with; 0: not made */
+	uint64_t version; /* of the mappings for which `path` was computed; 0: not computed */
 	uint32_t path;
-	bool wanted; /* since the last renewal */
+	bool wanted; /* used since the last renewal */
 };
 
 struct path_cache {
@@ -49,10 +49,10 @@ struct path_cache {
 	uint32_t slot_mask;
 	VEC(struct outer_stack) outers;
 	VEC(uint64_t) addresses; /* of outer stacks, innermost first */
-	VEC(uint32_t) way;       /* outer stacks that have no path yet */
+	VEC(uint32_t) way;       /* outer stacks without a path */
 	struct id_table outer_index;
 	struct last_chain last[LAST_CHAINS];
-	struct chain_frame frames[CHAIN_FRAMES]; /* of the sample at hand, innermost first */
+	struct chain_frame frames[CHAIN_FRAMES]; /* of the current sample, innermost first */
 	size_t count;
 };
 
@@ -87,7 +87,7 @@ static void push_frame(struct path_cache *c, uint64_t address, enum cpu_mode mod
 		        .address = address, .mode = (uint8_t)mode, .caller = caller};
 }
 
-/* The mode that a mark announces; false: what follows is no address. */
+/* The mode that a context mark begins; false: the next entries are not addresses. */
 static bool mark_mode(uint64_t mark, enum cpu_mode *mode)
 {
 	static const uint64_t guest[] = {(uint64_t)-2048, (uint64_t)-2176, (uint64_t)-2560};
@@ -106,15 +106,14 @@ static bool mark_mode(uint64_t mark, enum cpu_mode *mode)
 }
 
 /*
- * The innermost frame is the sampled address, whatever the chain says: a chain
- * may lack the part of the kernel (exclude_callchain_kernel) or start at
- * another instruction than a precise event did.
+ * The innermost frame is always the sampled address: a chain may lack the kernel's part
+ * (exclude_callchain_kernel), or begin at another instruction than a precise event.
  */
 static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 {
 	const struct event_sample *s = &e->sample;
 	enum cpu_mode mode = e->mode;
-	bool first = true; /* of its mode: where it was interrupted, not a return address */
+	bool first = true; /* of its mode: the interrupted address, not a return address */
 
 	c->count = 0;
 	push_frame(c, s->ip, e->mode, false);
@@ -125,7 +124,7 @@ static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 			first = true;
 			continue;
 		}
-		/* The first address of the sample's own mode is the sampled one again. */
+		/* The first address of the sample's own mode is the sampled address again. */
 		if (!(first && c->count == 1 && mode == e->mode) && s->chain[i])
 			push_frame(c, s->chain[i], mode, !first);
 		first = false;
@@ -133,9 +132,9 @@ static void read_chain(struct path_cache *c, const struct event *e, bool flat)
 }
 
 /*
- * An address in nothing that was mapped, found where a return address should
- * be: chains that follow frame pointers through code that has none are full of
- * them. Each is another, and none tells anything.
+ * An address in no mapping at the place of a return address: chains that follow frame pointers
+ * through code without them contain many. All of them differ and have no meaning, so they become
+ * one frame.
  */
 static void fold_unknown(struct profile_frame *f)
 {
@@ -144,9 +143,8 @@ static void fold_unknown(struct profile_frame *f)
 }
 
 /*
- * The place in the cache follows from addresses alone, not from the paths that
- * are found on the way: so the places of all frames of a chain are known, and
- * can be fetched, before the first one is looked at.
+ * The slot in the cache depends on addresses alone, not on the paths of the outer frames. So the
+ * slots of all frames of a chain can be computed and prefetched before the first one is read.
  */
 static uint32_t hash_start(uint64_t version, uint32_t base)
 {
@@ -194,7 +192,7 @@ static bool outer_equal(const void *ctx, uint32_t index, const void *key)
 	return c->outers.items[index].id == *(const uint32_t *)key;
 }
 
-/* The index of an outer stack, ID_NONE where it was never defined. */
+/* The index of an outer stack; ID_NONE if it was not defined. */
 static uint32_t find_outer(const struct path_cache *c, uint32_t id)
 {
 	return id ? id_table_find(&c->outer_index, hash_u64(id), outer_equal, c, &id) : ID_NONE;
@@ -209,7 +207,7 @@ void path_cache_define(struct path_cache *c, const struct event_outer_stack *out
 	                          .depth = outer->count,
 	                          .wanted = true};
 
-	/* A number stands for one stack: what says otherwise is damaged. */
+	/* A number identifies one stack; a second definition means damage. */
 	if (!outer->id || outer->count > OUTER_FRAMES || find_outer(c, outer->id) != ID_NONE)
 		return;
 	if (new.parent != ID_NONE &&
@@ -223,7 +221,7 @@ void path_cache_define(struct path_cache *c, const struct event_outer_stack *out
 	vec_push(&c->outers, new);
 }
 
-/* The path of an outer stack in that process: from the first parent that has one on. */
+/* The path of an outer stack in that process: computed from the first parent that has a path. */
 static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t index)
 {
 	uint64_t version =
@@ -260,13 +258,13 @@ static uint32_t outer_path(struct path_cache *c, uint32_t process, uint32_t inde
 	return path;
 }
 
-/* Moves the outer stacks that are wanted to the front, with their addresses. */
+/* Moves the outer stacks that were used, with their addresses, to the front. */
 static void keep_wanted(struct path_cache *c)
 {
 	size_t kept = 0, addresses = 0;
 	uint32_t *moved = xmalloc((c->outers.count + 1) * sizeof(*moved));
 
-	/* Parents stand before those on top of them. */
+	/* Parents precede their children. */
 	for (size_t i = c->outers.count; i-- > 0;)
 		if (c->outers.items[i].wanted && c->outers.items[i].parent != ID_NONE)
 			c->outers.items[c->outers.items[i].parent].wanted = true;
@@ -300,7 +298,7 @@ void path_cache_renew(struct path_cache *c)
 	keep_wanted(c);
 }
 
-/* How many of the outermost frames are those that the CPU showed last. */
+/* The number of outermost frames that are equal to the CPU's last chain. */
 static size_t common_frames(const struct path_cache *c, const struct last_chain *last)
 {
 	size_t most = last->frames.count < c->count ? last->frames.count : c->count, i;
@@ -315,7 +313,7 @@ static size_t common_frames(const struct path_cache *c, const struct last_chain 
 	return i;
 }
 
-/* Takes the frames from `from` on over into `last`, and begins to fetch their places. */
+/* Copies the frames from `from` on into `last`, and prefetches their slots. */
 static void take_frames(struct path_cache *c, struct last_chain *last, size_t from)
 {
 	uint32_t hash = from ? last->frames.items[from - 1].hash
@@ -332,7 +330,7 @@ static void take_frames(struct path_cache *c, struct last_chain *last, size_t fr
 	last->frames.count = c->count;
 }
 
-/* Makes `last` the chain at hand, on top of path `base`. */
+/* Makes `last` the current chain, on top of path `base`. */
 static uint32_t follow(struct path_cache *c, struct last_chain *last, uint32_t process,
                        uint32_t base)
 {

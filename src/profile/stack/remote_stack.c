@@ -15,7 +15,7 @@
 #define PROOF_MAX ((size_t)4096) /* bytes of the copy that are compared */
 #define CLOSED 1024
 
-/* What is asked for: memory, and after that the proof once more. */
+/* A request: memory, and the proof again. */
 struct remote_stack_request {
 	pid_t pid;
 	uint32_t size, proof_size;
@@ -25,13 +25,13 @@ struct remote_stack_request {
 struct remote_stack {
 	struct foreign *foreign;
 	pid_t pid;
-	const uint8_t *proof; /* what must not have changed */
+	const uint8_t *proof; /* bytes that must not have changed */
 	uint64_t proof_start, proof_size;
-	uint64_t start; /* address of what was read */
+	uint64_t start; /* address of the memory that was read */
 	size_t total;
 	struct buf bytes;
-	bool stands;             /* the proof, after all that was read */
-	uint32_t closed[CLOSED]; /* processes that cannot be read, by number */
+	bool stands;             /* the proof was unchanged after the last read */
+	uint32_t closed[CLOSED]; /* numbers of processes that cannot be read */
 };
 
 struct remote_stack *remote_stack_new(struct foreign *foreign)
@@ -52,7 +52,7 @@ void remote_stack_free(struct remote_stack *l)
 	free(l);
 }
 
-/* Up to the first page that is not there: whole pieces alone are certain to be read. */
+/* Reads up to the first missing page: only whole pieces are certain to be read. */
 static ssize_t read_process(pid_t pid, uint64_t address, uint8_t *into, size_t size)
 {
 	struct iovec local = {into, size}, pieces[PIECES];
@@ -70,8 +70,8 @@ static ssize_t read_process(pid_t pid, uint64_t address, uint8_t *into, size_t s
 }
 
 /*
- * Memory, the proof, and how much of the first there is. The proof is read after the memory, so
- * that one call tells whether both belong together.
+ * Reads memory, then the proof, and returns the size of the memory. Since the proof is read last,
+ * one call shows whether both are consistent.
  */
 static int read_memory(const void *in, size_t in_size, struct foreign_reply *reply)
 {
@@ -90,9 +90,9 @@ static int read_memory(const void *in, size_t in_size, struct foreign_reply *rep
 	return proof == (ssize_t)r->proof_size ? 0 : -EFAULT;
 }
 
-_Static_assert(CHUNK + PROOF_MAX + sizeof(uint32_t) <= FOREIGN_ROOM, "an answer fits");
+_Static_assert(CHUNK + PROOF_MAX + sizeof(uint32_t) <= FOREIGN_ROOM, "a reply fits");
 
-/* Adds what follows: 0, or -errno where there is nothing more. */
+/* Reads the next piece: 0, or -errno if there is no more. */
 static int extend(struct remote_stack *l)
 {
 	uint64_t end = l->start + l->bytes.size;
@@ -149,7 +149,7 @@ bool remote_stack_read(void *live, uint64_t address, uint64_t *value)
 	struct remote_stack *l = live;
 	uint64_t into = address - l->start;
 
-	/* Another stack, as that which a signal interrupted. */
+	/* Another stack, for example the one that a signal interrupted. */
 	if (into > l->bytes.size + CHUNK) {
 		l->start = address;
 		l->bytes.size = 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of frames that run on another stack than the known ones: more are not followed beyond it. */
+/* The limit for frames on other stacks than the known ones; further frames are not followed. */
 #define INNER_MAX (STACK_WALK_CHAIN - STACK_PIECE)
 
 static uint32_t define_piece(struct stack_chain *c, const struct stack_walk_options *options,
@@ -20,7 +20,7 @@ static uint32_t define_piece(struct stack_chain *c, const struct stack_walk_opti
 	return c->last_outer;
 }
 
-/* The number of the stack that ends with piece `last`. */
+/* Returns the number of the stack that ends with piece `last`. */
 static uint32_t outer_stack(struct stack_chain *c, const struct stack_walk_options *options,
                             struct known_stack *k, uint32_t first, uint32_t last)
 {

@@ -14,43 +14,43 @@
 #include <string.h>
 
 /*
- * What is remembered never grows: 4 mappings of each of 64 address spaces (11 KB), and the rules of
- * 8192 places (64 KB). A new entry takes the place of an older one.
+ * The caches have fixed sizes: 4 mappings for each of 64 address spaces (11 KB), and the rules of
+ * 8192 places (64 KB). A new entry replaces an older one.
  */
 #define SPACES 64 /* a power of two */
 #define RANGES 4
 #define ROWS 8192 /* a power of two */
 #define TABLES_MAX UINT16_MAX
-/* A file that the first process did not show may be found through another that maps it. */
+/* A file that could not be opened through one process is tried through others that map it. */
 #define TRIES 3
 
 struct code_image {
 	struct cfi_table *table;
 	size_t bytes;    /* of the table */
-	uint64_t used;   /* looked at last; of two the larger is later */
-	uint16_t number; /* 1, 2, ... of the tables, 0: rows of this one are not remembered */
+	uint64_t used;   /* sequence number of the last use */
+	uint16_t number; /* 1, 2, ... of the tables, 0: its rows are not cached */
 	uint8_t tries;
-	int32_t pid; /* through whom it was looked for last */
+	int32_t pid; /* process of the last attempt */
 };
 
-/* A mapping in which every address has the same kind of answer. */
+/* A mapping in which all addresses have the same kind of result. */
 struct code_range {
 	uint64_t start, end;
-	uint64_t delta;                /* place in the file = address + delta */
-	const struct cfi_table *table; /* NULL: `kind` is the answer */
-	uint32_t image;                /* whose table it is */
+	uint64_t delta;                /* offset in the file = address + delta */
+	const struct cfi_table *table; /* NULL: `kind` is the result */
+	uint32_t image;                /* image of the table */
 	uint16_t number;               /* of the table */
 	uint8_t kind;
 };
 
-/* The mappings of one address space that were met last. */
+/* The last used mappings of one address space. */
 struct code_space {
 	uint64_t version;
-	uint32_t next; /* the one to be replaced */
+	uint32_t next; /* index of the entry to replace */
 	struct code_range ranges[RANGES];
 };
 
-/* The rule at a place of a table; all processes that map the file share it. */
+/* The rule at a place of a table; shared by all processes that map the file. */
 struct code_row {
 	uint32_t offset;
 	uint16_t number; /* of the table, 0: none */
@@ -66,12 +66,12 @@ struct stack_code {
 	VEC(struct code_image) files; /* by image */
 	size_t table_bytes;           /* of all */
 	uint64_t uses;
-	uint16_t tables; /* opened or taken over; their numbers are never used again */
+	uint16_t tables; /* opened or taken over; table numbers are never reused */
 	bool puts_off;
-	uint32_t later, later_process; /* the image whose table is to be opened, ID_NONE: none */
+	uint32_t later, later_process; /* the image whose table must be opened, ID_NONE: none */
 	struct code_space spaces[SPACES];
 	struct code_row rows[ROWS];
-	struct stack_code_place place; /* the last answer */
+	struct stack_code_place place; /* the last result */
 };
 
 static void forget_spaces(struct stack_code *c)
@@ -139,7 +139,7 @@ void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
 	c->uses = before->uses;
 }
 
-/* Closes tables, those looked at longest ago first, until `keep` and the others fit. */
+/* Closes the least recently used tables until `keep` and the others fit. */
 static void bound_tables(struct stack_code *c, const struct code_image *keep)
 {
 	size_t most = c->options->table_bytes ? c->options->table_bytes : STACK_TABLE_BYTES;
@@ -160,7 +160,7 @@ static void bound_tables(struct stack_code *c, const struct code_image *keep)
 	}
 }
 
-/* Ours, if it is the recorded one. */
+/* This process's vdso, if it is the recorded one. */
 static struct elf_file *open_vdso(const struct stack_code *c, const struct image *image)
 {
 	struct elf_file *f;
@@ -187,7 +187,7 @@ static struct elf_file *open_image(const struct stack_code *c, uint32_t id, int3
 	                                                                                   : f;
 }
 
-/* What a foreign call is asked for: a file's table; its path ends the request. */
+/* The request of a foreign call: a file's table; its path ends the request. */
 struct table_request {
 	struct image image;
 	bool cached;
@@ -218,7 +218,7 @@ static int read_table(const void *in, size_t size, struct foreign_reply *reply)
 	return status;
 }
 
-/* What it is called in the cache; an empty name: it is not there. */
+/* The table's name in the cache; empty: it is not there. */
 struct table_name {
 	enum elf_machine machine;
 	struct build_id build_id;
@@ -245,7 +245,7 @@ static int name_table(const void *in, size_t size, struct foreign_reply *reply)
 	return 0;
 }
 
-/* What the cache has is mapped from there: it belongs to this user, and takes no memory twice. */
+/* Maps a table from the cache: the cache belongs to this user, and the memory is shared. */
 static int take_cached(struct stack_code *c, struct cfi_table **table, uint32_t user,
                        const struct table_request *r, size_t size)
 {
@@ -306,7 +306,7 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 	int status =
 	        asks ? ask_table(c, &file->table, id, pid) : read_here(c, &file->table, id, pid);
 
-	/* A file that was not asked for may be asked for later. */
+	/* A file whose call was not made may be tried later. */
 	file->tries += status != -ECANCELED;
 	file->pid = pid;
 	if (file->table) {
@@ -321,13 +321,13 @@ static void open_table(struct stack_code *c, struct code_image *file, uint32_t i
 	c->counts->table_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-/* Whether the file may be found through this process. */
+/* True if the file may be opened through this process. */
 static bool may_open(const struct code_image *file, int32_t pid)
 {
 	return !file->table && file->tries < TRIES && (!file->tries || file->pid != pid);
 }
 
-/* The file of an image, its table opened if that is possible. NULL: later. */
+/* The file of an image; its table is opened if possible. NULL: later. */
 static const struct code_image *file_of(struct stack_code *c, uint32_t image, uint32_t process)
 {
 	int32_t pid = process_table_process(c->processes, process)->pid;
@@ -368,7 +368,7 @@ bool stack_code_open(struct stack_code *c)
 	return !may_open(image_file(c, image), pid);
 }
 
-/* What a mapping of a file that is not generated code has in it. */
+/* Sets the range for a mapping of a file without generated code. */
 static void look_at_file(struct stack_code *c, uint32_t process, uint32_t image,
                          struct code_range *range)
 {
@@ -390,7 +390,7 @@ static void look_at_file(struct stack_code *c, uint32_t process, uint32_t image,
 	}
 }
 
-/* The mapping of an address, and whether its answer is good for all of the mapping. */
+/* Finds the mapping of an address; returns whether the result is valid for the whole mapping. */
 static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
                     struct code_range *range)
 {
@@ -407,7 +407,7 @@ static bool look_up(struct stack_code *c, uint32_t process, uint64_t address,
 	frame = process_table_resolve(c->processes, process, CPU_MODE_USER, address);
 	range->delta = frame.offset - address;
 	look_at_file(c, process, frame.image, range);
-	/* A file that could not be read may be found through the next process that maps it. */
+	/* A file that could not be read may be readable through the next process that maps it. */
 	return !m->generated && range->kind != STACK_CODE_NO_FILE &&
 	       range->kind != STACK_CODE_LATER;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stack_code: the rule that holds at an address of a process.
+ * stack_code: finds the unwind rule at an address of a process.
  *
- * Opens the unwind table of each image once, when it is first met. Two caches of fixed size make a
- * look-up cheap: the mappings of each address space that were met last, by the version of its
- * maps, and the rules that were found last, by table and place in the file. A change of the maps
- * changes the version, so that no mapping is used that has been replaced.
+ * The unwind table of each image is opened once, at the first lookup. Two caches of fixed size make
+ * lookups fast: the last used mappings of each address space, by the version of its mappings, and
+ * the last used rules, by table and place in the file. A change of the mappings changes the
+ * version, so a replaced mapping is never used.
  *
- * stack_code_new(), stack_code_at(), stack_code_free(), NULL-safe. Not safe for several threads.
- * Uses: base, image, process, unwind.
+ * stack_code_new(), stack_code_at(), stack_code_free(), NULL-safe. Not thread-safe. Uses: base,
+ * image, process, unwind.
  */
 #ifndef ASSAY_PROFILE_STACK_STACK_CODE_H
 #define ASSAY_PROFILE_STACK_STACK_CODE_H
@@ -19,10 +19,10 @@
 
 enum stack_code_kind {
 	STACK_CODE_RULE,
-	STACK_CODE_NO_RULE, /* code, but no table describes it */
+	STACK_CODE_NO_RULE, /* code without a table */
 	STACK_CODE_NO_FILE, /* code of a file that could not be read */
-	STACK_CODE_LATER,   /* its table is not open, and opening is put off */
-	STACK_CODE_NONE,    /* nothing executable */
+	STACK_CODE_LATER,   /* its table is not open, and opening is deferred */
+	STACK_CODE_NONE,    /* not executable */
 };
 
 struct stack_code_place {
@@ -33,24 +33,26 @@ struct stack_code_place {
 
 struct stack_code;
 
-/* `options` must outlive it; tables and the time they take are counted in *counts. */
+/* `options` must outlive it; *counts counts tables and the time to open them. */
 struct stack_code *stack_code_new(struct process_table *processes, struct image_table *images,
                                   const struct unwind_machine *machine,
                                   const struct stack_walk_options *options,
                                   struct stack_walk_counts *counts);
 void stack_code_free(struct stack_code *c);
-/* As stack_walk_take_tables(). */
+/* See stack_walk_take_tables(). */
 void stack_code_take_tables(struct stack_code *c, struct stack_code *before,
                             const struct image_table *images_before);
 
-/* What is at an address; `version` is that of the process's maps. Good until the next call. */
+/*
+ * The rule at an address; `version` is that of the process's mappings. Valid until the next call.
+ */
 const struct stack_code_place *stack_code_at(struct stack_code *c, uint32_t process,
                                              uint64_t version, uint64_t address);
 
 /*
- * Opening a table may take long. As long as it is put off, the first table that is met is noted
- * instead: stack_code_later() says whether there is one, and stack_code_open() opens it.
- * False: it was not asked for (its user is left alone), and would be noted again.
+ * Opening a table may take long. While it is deferred, the first required table is stored:
+ * stack_code_later() returns whether there is one, and stack_code_open() opens it. False: the
+ * foreign call was not made (its user is not served), so the table would be required again.
  */
 void stack_code_put_off(struct stack_code *c, bool on);
 bool stack_code_later(const struct stack_code *c);

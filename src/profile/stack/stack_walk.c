@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-/* Bytes of a copy that must not have changed for what is above to count. */
+/* The bytes of a copy that must be unchanged for the memory above to be valid. */
 #define PROOF_BYTES 512
 /* Of known frames, so much of the stack is compared with what the memory holds. */
 #define COMPARED_BYTES 16384
@@ -92,9 +92,9 @@ static const struct stack_code_place *code_at(const struct stack_walk_walk *s, u
 }
 
 /*
- * Frame pointers lead through code without a table. A register that holds
- * something else is told by where it leads: the return address must lie in
- * code, and where the caller needs the chain too it must go on.
+ * Frame pointers lead through code without a table. The register may
+ * hold another value, so the result is checked: the return address must be in
+ * code, and the chain must continue if the caller needs it too.
  */
 static enum unwind_result by_frame_pointer(struct stack_walk_walk *s, enum stack_code_kind kind)
 {
@@ -153,7 +153,7 @@ static enum unwind_result by_neighbour(struct stack_walk_walk *s, enum stack_cod
 	return by_frame_pointer(s, kind);
 }
 
-/* What a function's registers say of who called it: those it must leave as they were. */
+/* Identifies a function's caller by the registers that the function must preserve. */
 static uint64_t tag_of(const struct unwind_cursor *c, const struct unwind_machine *m)
 {
 	uint64_t held = c->regs.known & m->callee_saved, tag = held;
@@ -200,7 +200,7 @@ static enum stack_end walk_frame(struct stack_walk_walk *s)
 	}
 }
 
-/* How the stack ends, for one who comes to this known frame. */
+/* How the stack ends for a walk that reaches this known frame. */
 static enum stack_end known_end(const struct known_stack *k, uint32_t frame)
 {
 	for (size_t i = k->gaps.count; i > 0; i--)
@@ -231,7 +231,7 @@ static enum unwind_result compare_callers(const struct stack_walk_walk *s, uint3
 	return UNWIND_CALLER;
 }
 
-/* Whether it can be said where a frame's return address is: right below its CFA. */
+/* True if the place of a frame's return address is known: directly below its CFA. */
 static bool addresses_are_pushed(const struct stack_walk_walk *s)
 {
 	return s->w->machine->ra == s->w->machine->pc;
@@ -297,7 +297,7 @@ static bool rest_stands(struct stack_walk_walk *s, enum stack_end *end)
 	}
 }
 
-/* Walks what the copy holds. A match: the rest is what is known. */
+/* Walks the frames in the copy. After a match, the rest is taken from the known frames. */
 static enum stack_end walk_copy(struct stack_walk_walk *s)
 {
 	size_t look = LOOK_FRAMES;
@@ -434,8 +434,7 @@ static bool walk_live(struct stack_walk_walk *s, bool join, enum stack_end *end)
 
 /*
  * A handler's own stack holds nothing of what it interrupted. The same place of the
- * same frame with the same registers was called by the same functions, but for what
- * looks alike down to these.
+ * same frame with the same registers was almost certainly called by the same functions.
  */
 static bool interrupted_before(struct stack_walk_walk *s)
 {
@@ -448,7 +447,7 @@ static bool interrupted_before(struct stack_walk_walk *s)
 	return s->match != STACK_UNKNOWN;
 }
 
-/* The copy ended before the stack did. */
+/* The copy ends before the stack does. */
 static enum stack_end beyond_copy(struct stack_walk_walk *s)
 {
 	bool live = s->w->live && s->memory.size && begin_live(s), join;
@@ -470,7 +469,7 @@ static enum stack_end beyond_copy(struct stack_walk_walk *s)
 	return STACK_CUT_COPY;
 }
 
-/* Remembers what this sample showed, and adds what was known. */
+/* Stores this sample's frames as known, and adds the earlier known frames. */
 static enum stack_end remember(struct stack_walk_walk *s, enum stack_end end)
 {
 	switch (end) {
@@ -484,7 +483,7 @@ static enum stack_end remember(struct stack_walk_walk *s, enum stack_end end)
 		keep_alone(s, end);
 		return end;
 	default:
-		/* A frame that leads nowhere does not make known ones forgotten. */
+		/* A frame without a valid caller does not replace the known frames. */
 		if (s->w->frames.count > STACK_WALK_CHAIN || !s->known->frames.count ||
 		    stack_quality(s->known->end) == STACK_QUALITY_BROKEN)
 			keep_alone(s, end);
@@ -506,7 +505,7 @@ static void without_registers(struct stack_walk *w, const struct event *e,
 		result->end = STACK_NONE;
 	} else if (w->machine &&
 	           unwind_start(&cursor, w->machine, sample->regs, sample->regs_mask)) {
-		/* Of a 32-bit program: where it entered the kernel is told at least. */
+		/* A 32-bit program: only the place where it entered the kernel is known. */
 		w->chain.addresses[result->count++] = cursor.regs.pc;
 	}
 }

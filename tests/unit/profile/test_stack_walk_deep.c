@@ -131,7 +131,7 @@ static void twenty_thousand_deep_is_stitched(void)
 	sampled_on_the_way_down(20000, false, 20);
 	CHECK(chain.count >= 20000 - 20);
 	CHECK_EQ(stack_walk_counts(walk)->memory_reads, 0);
-	/* Each piece is told about once, though a thousand samples refer to it. */
+	/* Each part is defined once, although a thousand samples refer to it. */
 	CHECK(told.count >= pieces - 4 && told.count <= pieces + 4);
 	CHECK(told_frames <= 21000);
 	/* The walk is that of the copies alone. */
