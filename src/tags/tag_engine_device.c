@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define NOBODY SIZE_MAX
+#define NOT_FOUND SIZE_MAX
 
 static void begin_process(struct tag_run *r)
 {
@@ -127,14 +127,14 @@ static bool waits_in(const struct tag_waiting *w, uint32_t line)
 /* The process to continue if no exit was seen: the longest waiting one. *several: it is a guess. */
 static size_t longest(const struct tag_run *r, bool *several)
 {
-	size_t found = NOBODY;
+	size_t found = NOT_FOUND;
 
 	*several = false;
 	for (size_t i = 0; i < r->waiting.count && !*several; i++) {
 		if (!waits_in(&r->waiting.items[i], r->asking.line))
 			continue;
-		*several = found != NOBODY;
-		if (found == NOBODY)
+		*several = found != NOT_FOUND;
+		if (found == NOT_FOUND)
 			found = i;
 	}
 	return found;
@@ -146,7 +146,7 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 
 	tag_stack_free(r->stack);
 	r->idling = false;
-	if (who == NOBODY) {
+	if (who == NOT_FOUND) {
 		r->stack = tag_stack_new(r);
 		r->off = 0;
 		begin_process(r);
@@ -161,7 +161,7 @@ static void go_on(struct tag_run *r, size_t who, bool guess)
 	tag_run_tell(r, (struct tag_step){.kind = TAG_STEP_SWITCH_IN,
 	                                  .uncertain = guess,
 	                                  .depth = r->stack->top});
-	if (who == NOBODY)
+	if (who == NOT_FOUND)
 		tag_run_unmatched(r, r->asking.line);
 	else
 		tag_run_close(r, TAG_HOW_EXIT);
@@ -211,8 +211,8 @@ void tag_run_resume(struct tag_run *r, uint32_t line)
 	r->idle += take_spare(r, tag_run_clock(r));
 	r->asking.line = line;
 	r->asking.time = tag_run_time(r);
-	if (longest(r, &several) == NOBODY)
-		answer(r, NOBODY, false);
+	if (longest(r, &several) == NOT_FOUND)
+		answer(r, NOT_FOUND, false);
 	else
 		r->asks = true;
 }
@@ -238,7 +238,7 @@ static void first_exit(struct tag_run *r, uint32_t line)
 			vec_push(&a->candidates, (uint32_t)i);
 	}
 	if (!a->candidates.count)
-		answer(r, NOBODY, false);
+		answer(r, NOT_FOUND, false);
 	else if (a->candidates.count == 1)
 		answer(r, a->candidates.items[0], false);
 }
