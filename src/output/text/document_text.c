@@ -50,7 +50,7 @@ static void add_cell(struct text_printing *p, struct table *t, const struct colu
 		unit_text_add(c->unit, cell, &p->cell);
 	table_text(t, buf_text(&p->cell));
 	if (c->bar && bar)
-		table_bar(t, cell_number(cell));
+		table_bar(t, cell_number(cell) / (c->bar_full > 0 ? c->bar_full : 1));
 	else if (c->bar && t->style->bars)
 		table_text(t, "");
 }
@@ -106,13 +106,15 @@ static void flush(struct text_printing *p, struct table *t, size_t lines)
 
 static void print_table(struct text_printing *p, const struct section *s)
 {
+	struct text_style style = p->options->style;
 	struct row_set *r = s->rows;
 	column_list columns = {0};
 	struct table t;
 
 	r->source->width = p->options->style.width;
 	choose_columns(p, r->source, &columns);
-	table_init(&t, &p->options->style);
+	style.bars |= r->source->chart;
+	table_init(&t, &style);
 	t.squeezed = r->source->squeezed;
 	add_titles(&t, &columns);
 	for (size_t i = 0; i < r->shown; i++) {

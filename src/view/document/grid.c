@@ -81,9 +81,9 @@ void grid_addf(struct grid *g, const char *fmt, ...)
 	buf_done(&text);
 }
 
-void document_grid(struct document *d, const char *title, struct grid *g)
+struct section *document_grid(struct document *d, const char *title, struct grid *g)
 {
 	struct row_request all = {0};
 
-	document_table(d, MEDIA_READERS, title, NULL, row_set_new(g->source, &all));
+	return document_table(d, MEDIA_READERS, title, NULL, row_set_new(g->source, &all));
 }

@@ -29,6 +29,6 @@ void grid_row(struct grid *g, enum row_kind kind);
 void grid_add(struct grid *g, struct cell cell);
 void grid_addf(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The document takes the grid over. title NULL: no heading; "": an empty line. */
-void document_grid(struct document *d, const char *title, struct grid *g);
+struct section *document_grid(struct document *d, const char *title, struct grid *g);
 
 #endif

@@ -54,6 +54,7 @@ struct column {
 	enum column_role role;
 	enum media media;  /* 0: all; a column without title and key is for sorting and sums */
 	bool bar;          /* readers also get a bar of this share */
+	double bar_full;   /* the share that fills the bar; 0: 1 */
 	bool blank_zero;   /* readers get nothing for 0 */
 	bool cut;          /* a row is shown if this share reaches the limit */
 	uint16_t room;     /* readers get it on terminals at least this wide */
@@ -84,6 +85,7 @@ struct row_source {
 	void (*free)(void *model); /* NULL: the model has another owner */
 	const char *rest_reason;   /* added to the label of the rest: " or one sample"; or NULL */
 	bool no_total;             /* the rows are not the parts of a whole */
+	bool chart;                /* bars on every output, not only on terminals */
 	bool squeezed;             /* wide text columns are cut so that lines fit the terminal */
 	bool brief;                /* for `get`: names without directories */
 	unsigned width;            /* of the terminal, set by an output; 0: no limit */
