@@ -69,7 +69,7 @@ static uint32_t first_level(const struct tree_of_selection *g, uint32_t process)
 }
 
 /* Adds the rows process by process, in order, because many rows share the same paths. */
-static int add_rows(struct tree_of_selection *g, struct error *err)
+static int add_rows(struct tree_of_selection *g, const unsigned *values, struct error *err)
 {
 	const struct symbolized_profile *n = g->selection->n;
 	size_t count = g->selection->rows.count;
@@ -84,7 +84,8 @@ static int add_rows(struct tree_of_selection *g, struct error *err)
 
 		process = n->owners.items[row->owner].process;
 		node = view_tree_at(g->tree, process, first_level(g, process), row->path);
-		view_tree_add(g->tree, node, 0, cell_int(row->values[n->main_value]));
+		for (size_t m = 0; m < g->tree->measures; m++)
+			view_tree_add(g->tree, node, m, cell_int(row->values[values[m]]));
 		if (g->tree->nodes.count > NAMED_NODES_MAX)
 			ret = error_set(err, EFBIG,
 			                "the call tree has more than %zu nodes: select a process "
@@ -95,8 +96,8 @@ static int add_rows(struct tree_of_selection *g, struct error *err)
 	return ret;
 }
 
-static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
-                             struct buf *text)
+struct cell symbolized_tree_name(const struct row_source *s, const struct column *c, uint32_t row,
+                                 struct buf *text)
 {
 	const struct view_tree *t = s->model;
 
@@ -152,31 +153,42 @@ static void add_columns(struct row_source *s, const struct named_selection *sele
 	         .title = "call tree",
 	         .key = "name",
 	         .unit = &unit_text,
-	         .get = name_cell},
+	         .get = symbolized_tree_name},
 	};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		vec_push(&s->columns, columns[i]);
 }
 
-int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
-                        const struct unit *unit, struct error *err)
+int symbolized_tree_plant(struct view_tree **out, const struct named_selection *s,
+                          const unsigned *values, size_t count, struct error *err)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
-	static const char *const by[] = {"total"};
 	struct tree_of_selection g = {.selection = s};
 	int ret;
 
 	vec_each (o, &s->n->owners)
 		g.processes |= o->process != 0;
-	g.tree = view_tree_new(&model, (void *)(uintptr_t)s, s->n->paths.count, 1);
-	add_columns(g.tree->source, s, unit);
-	ret = add_rows(&g, err);
-	view_tree_finish(g.tree, by, 1);
+	g.tree = view_tree_new(&model, (void *)(uintptr_t)s, s->n->paths.count, count);
+	ret = add_rows(&g, values, err);
 	if (ret) {
+		view_tree_finish(g.tree, NULL, 0);
 		view_tree_free(g.tree);
 		return ret;
 	}
 	*out = g.tree;
+	return 0;
+}
+
+int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
+                        const struct unit *unit, struct error *err)
+{
+	static const char *const by[] = {"total"};
+	int ret = symbolized_tree_plant(out, s, &s->n->main_value, 1, err);
+
+	if (ret)
+		return ret;
+	add_columns((*out)->source, s, unit);
+	view_tree_finish(*out, by, 1);
 	return 0;
 }
