@@ -287,4 +287,6 @@ void row_set_rest_label(const struct row_set *r, struct buf *out)
 	else
 		buf_addf(out, "[<%g%%%s: %zu more]", 100 * r->limit, reason ? reason : "",
 		         r->order.count - r->shown);
+	if (r->source->rest_more)
+		r->source->rest_more(r->source, r->rest, out);
 }

@@ -83,12 +83,14 @@ struct row_source {
 	/* Whether a row is worth a line. NULL: a column with `cut` reaches the limit. */
 	bool (*worth)(const struct row_source *s, uint32_t row, double limit);
 	void (*free)(void *model); /* NULL: the model has another owner */
-	const char *rest_reason;   /* added to the label of the rest: " or one sample"; or NULL */
-	bool no_total;             /* the rows are not the parts of a whole */
-	bool chart;                /* bars on every output, not only on terminals */
-	bool squeezed;             /* wide text columns are cut so that lines fit the terminal */
-	bool brief;                /* for `get`: names without directories */
-	unsigned width;            /* of the terminal, set by an output; 0: no limit */
+	/* Appends to the label of the rest; `sums` has a cell per column. NULL: nothing. */
+	void (*rest_more)(const struct row_source *s, const struct cell *sums, struct buf *out);
+	const char *rest_reason; /* added to the label of the rest: " or one sample"; or NULL */
+	bool no_total;           /* the rows are not the parts of a whole */
+	bool chart;              /* bars on every output, not only on terminals */
+	bool squeezed;           /* wide text columns are cut so that lines fit the terminal */
+	bool brief;              /* for `get`: names without directories */
+	unsigned width;          /* of the terminal, set by an output; 0: no limit */
 };
 
 struct row_source *row_source_new(void *model);
