@@ -99,7 +99,7 @@ def orders_are_those_of_the_table(t):
 def rows_that_are_left_out_are_summed_up(t):
     path = trace(t)
     t.has(t.assay("report", "-n", "1", path).out,
-          "        105      4                  45.65  65.63  (3 more)\n", "rest")
+          "        105      4                  45.65  65.63  [3 more]\n", "rest")
     report = t.report("-n", "1", path)
     t.equal(functions(report), ["main"], "functions")
     t.equal((report["rest"]["functions"], report["rest"]["net_ns"], report["rest"]["calls"]),
@@ -141,6 +141,40 @@ def rules_that_are_wrong_name_their_line(t):
           f"{rules}, line 2: no ':' after a group's name; a line is 'GROUP: PATTERN", "error")
     t.has(t.assay("report", "--groups", t.path("none"), path, status=1).err,
           "cannot open the rules file", "error")
+
+
+@test
+def the_call_tree_has_the_time_of_each_path(t):
+    path = trace(t)
+    t.equal(t.assay("report", "-g", path).out, TABLE[:TABLE.index("Elapsed  Net")] + """\
+total       %  net  calls  call tree
+  160  100.00              all
+  150   93.75               process 1
+  150   93.75   55      1    main
+   90   56.25   50      1     work
+   40   25.00   40      1      leaf
+    5    3.13    5      1     leaf
+   10    6.25               no process
+   10    6.25   10      1    intr
+1 line left out (--percent-limit 0 shows all)
+""", "tree")
+    # The switcher has no time of its own.
+    t.has(t.assay("report", "-g", "--percent-limit", "0", path).out, "swtch\n", "all")
+    report = t.report("-g", "--nested", path)
+    t.equal(functions(report), ["main", "work", "leaf", "intr"], "functions")
+    way = []
+    node = report["tree"]
+    while node["children"]:
+        node = node["children"][0]
+        way.append((node["name"], node["total_ns"], node["net_ns"], node["calls"]))
+    t.equal(way, [("process 1", 150000, 0, 0), ("main", 150000, 55000, 1),
+                  ("work", 90000, 50000, 1), ("leaf", 40000, 40000, 1)], "way")
+    # Time in no known function is in the tree: 20 us after an exit without an entry.
+    path = trace(t, "late.tags", [(0, 5), (20, 2), (50, 3)])
+    lines = t.assay("report", "-g", path).out.splitlines()
+    t.equal([line.split() for line in lines if line.startswith("   ")],
+            [["50", "100.00", "all"], ["30", "60.00", "process", "1"],
+             ["30", "60.00", "30", "1", "main"], ["20", "40.00", "20", "(outside)"]], "outside")
 
 
 @test
@@ -342,7 +376,7 @@ def without_a_file_the_newest_is_read(t):
 @test
 def options_that_mean_nothing_here_are_refused(t):
     path = trace(t)
-    for words, part in ((["-g"], "-g"), (["--comm", "x"], "--comm"), (["-f"], "-f"),
+    for words, part in ((["--wide"], "--wide"), (["--comm", "x"], "--comm"), (["-f"], "-f"),
                         (["--time", "1,2"], "--time"), (["-S", "main"], "--function"),
                         (["--children"], "--children"), (["--callers", "x"], "--callers")):
         t.has(t.assay("report", *words, path, status=2).err, part, "error")

@@ -291,7 +291,6 @@ static const char *not_of_tags(const struct report_command_options *o)
 {
 	return o->load.time              ? "--time (assay tags trace has it)"
 	       : o->event                ? "--event"
-	       : o->tree                 ? "-g (assay tags trace shows what called what)"
 	       : o->children             ? "--children (the column Elapsed has callees)"
 	       : o->instances            ? "--instances"
 	       : o->process_limit >= 0   ? "--process-limit"
@@ -323,6 +322,8 @@ static int report_tags(struct report_command_options *o)
 	o->tags.lines = o->lines;
 	o->tags.limit = o->limit;
 	o->tags.json = o->json;
+	o->tags.nested = o->nested;
+	o->tags.tree = o->tree;
 	o->tags.style = o->style;
 	o->tags.raw_names = o->load.raw_names;
 	return report_tags_print(path, &o->tags);
@@ -433,7 +434,9 @@ const struct command cmd_report = {
                 "Of event tags: how much of the time something ran, and for each function its "
                 "elapsed time (with callees), its net time, its calls, the longest, average and "
                 "shortest net time of one, and its net time as a share of the elapsed and of the "
-                "run time, which adds up to 100. What was lost, mended or guessed is told below."
+                "run time, which adds up to 100. Lost, repaired and guessed events are counted "
+                "below. -g "
+                "prints the call tree."
                 "\n\n"
                 "Of a pprof profile: what the file says of itself, whether its figures add up, "
                 "each function with what is its own (self) and with all that it called (total), "

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_tags.h"
-#include "cmd/cli/print.h"
+#include "cmd/report/document_print.h"
 
 #include "base/text/spelling.h"
 #include "cmd/cli/option.h"
 #include "format/ctf/ctf.h"
 #include "format/ctf/names_file.h"
 #include "format/rules_file.h"
-#include "output/tags/tags_json.h"
-#include "output/tags/tags_text.h"
+#include "output/text/table.h"
 #include "symbol/demangle/demangle.h"
+#include "view/tags/tag_document.h"
+#include "view/tags/tag_rows.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,7 +44,7 @@
 	                    "none is (other).",                                                    \
 	         .offset = AT(groups)},                                                            \
 	{                                                                                          \
-		.kind = OPTION_STRING, .name = "unit", .argument = "UNIT", .choices = TAGS_UNITS,  \
+		.kind = OPTION_STRING, .name = "unit", .argument = "UNIT", .choices = TAG_UNITS,   \
 		.help = "the unit of all times (default: one that fits them)", .offset = AT(unit)  \
 	}
 
@@ -78,6 +79,11 @@ const struct option report_tags_option_table[] = {
          .argument = "PERCENT",
          .help = "sum up rows below this share of the net time (default 0)",
          .offset = AT(limit)},
+        {.kind = OPTION_FLAG,
+         .letter = 'g',
+         .name = "call-graph",
+         .help = "the call tree, callers above callees",
+         .offset = AT(tree)},
         OWN_OPTIONS,
         {.kind = OPTION_FLAG,
          .name = "no-demangle",
@@ -105,9 +111,7 @@ const char *report_tags_given(const struct report_tags_options *o)
 
 bool report_tags_is_order(const char *word)
 {
-	enum tag_order order;
-
-	return tag_order_parse(word, &order);
+	return tag_order_known(word);
 }
 
 /* What is read and made for one report. */
@@ -118,6 +122,7 @@ struct reporting {
 	struct tag_report *report;
 	struct tag_groups *groups;
 	struct tag_distribution *spread;
+	struct tag_tree *tree;
 };
 
 static char *as_it_is(const char *name)
@@ -128,19 +133,17 @@ static char *as_it_is(const char *name)
 static int parse_orders(const struct report_tags_options *o, struct tag_report_options *to,
                         struct error *err)
 {
-	to->lines = o->lines;
-	to->limit = o->limit / 100;
-	for (size_t i = 0; i < o->order.count; i++) {
-		enum tag_order order;
-
-		if (!tag_order_parse(o->order.items[i], &order))
+	*to = (struct tag_report_options){.orders = (const char *const *)o->order.items,
+	                                  .order_count = o->order.count,
+	                                  .lines = o->lines,
+	                                  .limit = o->limit / 100,
+	                                  .unit = tag_time_unit_parse(o->unit)};
+	for (size_t i = 0; i < o->order.count; i++)
+		if (!tag_order_known(o->order.items[i]))
 			return error_set(err, EINVAL,
 			                 "--sort knows no order '%s' of event tags; the orders "
 			                 "are " TAG_ORDERS,
 			                 o->order.items[i]);
-		if (to->time_order_count < TAG_ORDERS_MAX)
-			to->orders[to->time_order_count++] = order;
-	}
 	return 0;
 }
 
@@ -219,28 +222,40 @@ static bool is_exactly(const struct tag_row *row, const char *wanted)
 	struct buf shown = {0};
 	bool same;
 
-	tags_text_row_name(row, &shown);
+	tag_row_name(row, &shown);
 	same = !strcmp(buf_text(&shown), wanted) || !strcmp(row->function, wanted) ||
 	       (row->name && !strcmp(row->name, wanted));
 	buf_done(&shown);
 	return same;
 }
 
+/* The functions in the order of the table: what is listed begins with the largest. */
+static found_rows functions_of(const struct tag_report *r)
+{
+	found_rows rows = {0};
+
+	vec_each (id, &r->table->order) {
+		const struct tag_row *row = &r->functions.rows.items[*id];
+
+		if (row->kind == TAG_ROW_FUNCTION)
+			vec_push(&rows, row);
+	}
+	return rows;
+}
+
 /* A whole name wins over what fits as a pattern or without its parameters. */
-static void find_rows(const struct tag_report *r, const char *wanted, found_rows *found)
+static void find_rows(const found_rows *all, const char *wanted, found_rows *found)
 {
 	found_rows exact = {0};
 
-	vec_each (row, &r->rows) {
+	vec_each (row, all) {
 		struct tag_aliases callings;
 
-		if (row->kind != TAG_ROW_FUNCTION)
-			continue;
-		tag_aliases_init(&callings, row);
-		if (is_exactly(row, wanted))
-			vec_push(&exact, row);
+		tag_aliases_init(&callings, *row);
+		if (is_exactly(*row, wanted))
+			vec_push(&exact, *row);
 		else if (tag_aliases_fit(&callings, wanted))
-			vec_push(found, row);
+			vec_push(found, *row);
 		tag_aliases_done(&callings);
 	}
 	if (exact.count) {
@@ -269,7 +284,7 @@ static void list_rows(const found_rows *rows, struct buf *out)
 
 	for (size_t i = 0; i < rows->count && i < NAMED_MAX; i++) {
 		buf_clear(&name);
-		tags_text_row_name(rows->items[i], &name);
+		tag_row_name(rows->items[i], &name);
 		buf_puts(out, i ? ", " : " ");
 		if (rows->count > 1)
 			cut_name(&name);
@@ -286,7 +301,7 @@ static const char *timeless(const struct tag_report *r, const char *wanted)
 	vec_each (name, &r->switchers)
 		if (!strcmp(*name, wanted))
 			return "switches processes: what passes in it is idle time, in the heading";
-	vec_each (row, &r->inlines)
+	vec_each (row, &r->inlines.rows)
 		if (!strcmp(row->function, wanted))
 			return "is an inline tag: it takes no time";
 	return NULL;
@@ -309,19 +324,17 @@ static bool has_word(const char *name, const char *word)
 }
 
 /* Names that have what was typed in them, as a word if there are such. */
-static void find_near(const struct tag_report *r, const char *wanted, bool word, found_rows *near)
+static void find_near(const found_rows *all, const char *wanted, bool word, found_rows *near)
 {
-	vec_each (row, &r->rows) {
-		if (row->kind != TAG_ROW_FUNCTION)
-			continue;
-		if (word ? has_word(row->function, wanted)
-		         : strcasestr(row->function, wanted) != NULL)
-			vec_push(near, row);
-	}
+	vec_each (row, all)
+		if (word ? has_word((*row)->function, wanted)
+		         : strcasestr((*row)->function, wanted) != NULL)
+			vec_push(near, *row);
 }
 
 /* Names that have what was typed in them, else the one that is nearest. */
-static int no_function(const struct tag_report *r, const char *wanted, struct error *err)
+static int no_function(const struct tag_report *r, const found_rows *all, const char *wanted,
+                       struct error *err)
 {
 	VEC(const char *) names = {0};
 	found_rows near = {0};
@@ -331,12 +344,11 @@ static int no_function(const struct tag_report *r, const char *wanted, struct er
 
 	if (timeless(r, wanted))
 		return error_set(err, ENOENT, "%s %s", wanted, timeless(r, wanted));
-	vec_each (row, &r->rows)
-		if (row->kind == TAG_ROW_FUNCTION)
-			vec_push(&names, row->function);
-	find_near(r, wanted, true, &near);
+	vec_each (row, all)
+		vec_push(&names, (*row)->function);
+	find_near(all, wanted, true, &near);
 	if (!near.count)
-		find_near(r, wanted, false, &near);
+		find_near(all, wanted, false, &near);
 	nearest = spelling_nearest(wanted, names.items, names.count);
 	if (near.count) {
 		buf_puts(&text, "; near it are");
@@ -406,12 +418,13 @@ static int make_spread(struct reporting *g, struct error *err)
 	struct tag_histogram sum = {.total = g->options->total};
 	const char *wanted = g->options->function;
 	struct buf text = {0};
-	found_rows found = {0};
+	found_rows found = {0}, all = {0};
 	int ret;
 
 	if (!wanted)
 		return 0;
-	find_rows(g->report, wanted, &found);
+	all = functions_of(g->report);
+	find_rows(&all, wanted, &found);
 	if (found.count == 1) {
 		ret = read_histogram(g, found.items[0], &sum, err);
 		if (!ret)
@@ -421,26 +434,30 @@ static int make_spread(struct reporting *g, struct error *err)
 		ret = error_set(err, EINVAL, "%zu functions fit %s: name one of%s", found.count,
 		                wanted, buf_text(&text));
 	} else {
-		ret = no_function(g->report, wanted, err);
+		ret = no_function(g->report, &all, wanted, err);
 	}
 	buf_done(&text);
 	vec_done(&found);
+	vec_done(&all);
 	return ret;
 }
 
 static void print(const struct reporting *g)
 {
-	struct tags_text_options to = {.unit = tags_unit_parse(g->options->unit)};
-	struct buf out = {0};
+	const struct report_tags_options *o = g->options;
+	const struct tag_document parts = {.report = g->report,
+	                                   .groups = g->groups,
+	                                   .distribution = g->spread,
+	                                   .tree = g->tree,
+	                                   .limit = o->limit / 100,
+	                                   .lines = o->lines};
+	struct document_reader reader = {.program = o->json};
+	struct document document;
 
-	if (g->options->json) {
-		tags_json(g->report, g->groups, g->spread, &out);
-	} else {
-		style_choose(&g->options->style, &to.style);
-		tags_text(g->report, g->groups, g->spread, &to, &out);
-	}
-	print_text(&out);
-	buf_done(&out);
+	document_init(&document);
+	tag_document_fill(&document, &parts, &reader);
+	document_print(&document, &reader, o->nested, &o->style);
+	document_done(&document);
 }
 
 static int make(struct reporting *g, const char *path, const struct tag_report_options *ro,
@@ -456,7 +473,10 @@ static int make(struct reporting *g, const char *path, const struct tag_report_o
 	g->report = tag_report_new(g->recording, g->summary, ro);
 	if (g->groups)
 		tag_groups_sum(g->groups, g->report);
-	return make_spread(g, err);
+	ret = make_spread(g, err);
+	if (!ret && g->options->tree)
+		ret = tag_tree_new(&g->tree, g->recording, g->report, err);
+	return ret;
 }
 
 int report_tags_check(const char *command, const struct report_tags_options *o)
@@ -486,6 +506,7 @@ int report_tags_print(const char *path, const struct report_tags_options *o)
 		status = command_fail(1, "report: %s", err.text);
 	else
 		print(&g);
+	tag_tree_free(g.tree);
 	tag_distribution_free(g.spread);
 	tag_groups_free(g.groups);
 	tag_report_free(g.report);

@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
 
 void tag_groups_sum(struct tag_groups *g, const struct tag_report *r)
 {
-	vec_each (row, &r->rows) {
+	vec_each (row, &r->functions.rows) {
 		bool outside = row->kind == TAG_ROW_OUTSIDE;
 		uint32_t id = outside ? group_named(g, "(outside)") : group_of(g, row);
 		struct tag_group *group = &g->groups.items[id];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/tags/tag_report.h"
+#include "view/tags/tag_rows.h"
 
 #include "base/memory/hash.h"
 #include "base/memory/xalloc.h"
@@ -10,27 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Functions with at least this share of the run time, in hundredths of a percent, influence the
+ * unit. */
+#define WEIGHTY 100
+
 struct making {
 	struct tag_report *report;
-	struct tag_report_options options;
 	VEC(const char *) programs; /* per set of names; NULL: unknown */
 	struct id_table rows;       /* by program and name */
 	struct id_table shown;      /* by shown name: the first row with it */
 };
 
-static const char *const time_order_words[] = {
-        [TAG_BY_NET] = "net",   [TAG_BY_ELAPSED] = "elapsed", [TAG_BY_CALLS] = "calls",
-        [TAG_BY_MAX] = "max",   [TAG_BY_AVG] = "avg",         [TAG_BY_MIN] = "min",
-        [TAG_BY_NAME] = "name", [TAG_BY_REAL] = "real",
-};
+static const char *const orders[] = {"elapsed", "net", "calls", "max",
+                                     "avg",     "min", "name",  "real"};
 
-bool tag_order_parse(const char *word, enum tag_order *order)
+bool tag_order_known(const char *word)
 {
-	for (size_t i = 0; i < sizeof(time_order_words) / sizeof(*time_order_words); i++)
-		if (!strcmp(time_order_words[i], word)) {
-			*order = (enum tag_order)i;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
+		if (!strcmp(orders[i], word))
 			return true;
-		}
 	return false;
 }
 
@@ -39,14 +37,11 @@ uint64_t tag_row_average(const struct tag_row *row)
 	return row->calls ? row->net / row->calls : 0;
 }
 
-double tag_share(uint64_t part, uint64_t whole)
+struct cell tag_row_average_ns(const struct tag_report *r, const struct tag_row *row)
 {
-	return whole ? (double)part / (double)whole : 0;
-}
+	uint64_t ns = tag_clock_ns(&r->recording->clock, row->net);
 
-uint64_t tag_hundredths(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole) : 0;
+	return row->calls ? cell_int((int64_t)(ns / row->calls)) : cell_none();
 }
 
 void tag_aliases_init(struct tag_aliases *c, const struct tag_row *row)
@@ -107,7 +102,7 @@ static bool same_text(const char *a, const char *b)
 static bool same_row(const void *ctx, uint32_t id, const void *key)
 {
 	const struct tag_report *r = ctx;
-	const struct tag_row *row = &r->rows.items[id], *wanted = key;
+	const struct tag_row *row = &r->functions.rows.items[id], *wanted = key;
 
 	return row->kind == wanted->kind && same_text(row->name, wanted->name) &&
 	       same_text(row->program, wanted->program);
@@ -117,13 +112,13 @@ static bool same_shown(const void *ctx, uint32_t id, const void *key)
 {
 	const struct tag_report *r = ctx;
 
-	return !strcmp(r->rows.items[id].function, key);
+	return !strcmp(r->functions.rows.items[id].function, key);
 }
 
 /* Sets `several` on the first row of a name if another program has a function with this name. */
 static void tell_apart(struct making *m, uint32_t id)
 {
-	struct tag_row *row = &m->report->rows.items[id], *other;
+	struct tag_row *row = &m->report->functions.rows.items[id], *other;
 	uint64_t hash = hash_text(row->function);
 	uint32_t first = id_table_find(&m->shown, hash, same_shown, m->report, row->function);
 
@@ -131,18 +126,18 @@ static void tell_apart(struct making *m, uint32_t id)
 		id_table_add(&m->shown, hash, id);
 		return;
 	}
-	other = &m->report->rows.items[first];
+	other = &m->report->functions.rows.items[first];
 	other->several |= !same_text(row->program, other->program);
 }
 
 /* Copies `several` from the first row of each name to all rows of that name. */
 static void tell_all_apart(struct making *m)
 {
-	vec_each (row, &m->report->rows) {
+	vec_each (row, &m->report->functions.rows) {
 		uint32_t first = id_table_find(&m->shown, hash_text(row->function), same_shown,
 		                               m->report, row->function);
 
-		row->several = m->report->rows.items[first].several;
+		row->several = m->report->functions.rows.items[first].several;
 	}
 }
 
@@ -179,8 +174,8 @@ static uint32_t row_for(struct making *m, const struct tag_function *f, const st
 
 	if (id != ID_NONE)
 		return id;
-	id = row.id = (uint32_t)m->report->rows.count;
-	vec_push(&m->report->rows, row);
+	id = row.id = (uint32_t)m->report->functions.rows.count;
+	vec_push(&m->report->functions.rows, row);
 	id_table_add(&m->rows, hash, id);
 	tell_apart(m, id);
 	return id;
@@ -237,7 +232,7 @@ static void add_functions(struct making *m)
 				continue;
 		}
 		r->row_of[i] = row_for(m, f, name);
-		add(&r->rows.items[r->row_of[i]], f);
+		add(&r->functions.rows.items[r->row_of[i]], f);
 	}
 }
 
@@ -250,63 +245,7 @@ static void add_outside(struct tag_report *r)
 	                      .net = r->summary->outside};
 
 	if (row.net)
-		vec_push(&r->rows, row);
-}
-
-/* Sorts in descending order. */
-static int compare_counts(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
-
-static int compare_names(const struct tag_row *a, const struct tag_row *b)
-{
-	int order = strcmp(a->function, b->function);
-
-	if (!order)
-		order = strcmp(a->program ? a->program : "", b->program ? b->program : "");
-	return order ? order : (a->id > b->id) - (a->id < b->id);
-}
-
-static int compare_by(const struct tag_row *a, const struct tag_row *b, enum tag_order by)
-{
-	switch (by) {
-	case TAG_BY_ELAPSED:
-		return compare_counts(a->elapsed, b->elapsed);
-	case TAG_BY_CALLS:
-		return compare_counts(a->calls, b->calls);
-	case TAG_BY_MAX:
-		return compare_counts(a->max, b->max);
-	case TAG_BY_AVG:
-		return compare_counts(tag_row_average(a), tag_row_average(b));
-	case TAG_BY_MIN:
-		return compare_counts(a->min, b->min);
-	case TAG_BY_NAME:
-		return compare_names(a, b);
-	case TAG_BY_NET:
-	case TAG_BY_REAL: /* a share of the same whole: same order as net */
-		break;
-	}
-	return compare_counts(a->net, b->net);
-}
-
-static int compare_rows(const void *a, const void *b, void *ctx)
-{
-	const struct tag_report_options *o = ctx;
-	int order = 0;
-
-	for (size_t i = 0; i < o->time_order_count && !order; i++)
-		order = compare_by(a, b, o->orders[i]);
-	if (!order)
-		order = compare_by(a, b, TAG_BY_NET);
-	return order ? order : compare_names(a, b);
-}
-
-static int compare_inlines(const void *a, const void *b)
-{
-	int order = compare_by(a, b, TAG_BY_CALLS);
-
-	return order ? order : compare_names(a, b);
+		vec_push(&r->functions.rows, row);
 }
 
 /* Inline tags have no duration and would only clutter the table of functions. */
@@ -314,49 +253,29 @@ static void part_inlines(struct tag_report *r)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < r->rows.count; i++) {
-		const struct tag_row *row = &r->rows.items[i];
+	for (size_t i = 0; i < r->functions.rows.count; i++) {
+		const struct tag_row *row = &r->functions.rows.items[i];
 
 		if (row->kind == TAG_ROW_INLINE)
-			vec_push(&r->inlines, *row);
+			vec_push(&r->inlines.rows, *row);
 		else
-			r->rows.items[kept++] = *row;
+			r->functions.rows.items[kept++] = *row;
 	}
-	r->rows.count = kept;
-	if (r->inlines.count)
-		qsort(r->inlines.items, r->inlines.count, sizeof(*r->inlines.items),
-		      compare_inlines);
+	r->functions.rows.count = kept;
 }
 
-static void add_rest(struct tag_report *r, const struct tag_row *row)
+/* The shortest average time of a call of the functions that matter. */
+static uint64_t least_average(const struct tag_report *r)
 {
-	r->rest.net += row->net;
-	r->rest.calls += row->calls;
-	r->rest.uncertain += row->uncertain;
-	r->rest.open += row->open;
-}
+	uint64_t least = r->summary->elapsed;
 
-/* Moves rows below the limit behind the others, which keep their order. */
-static void cut(struct tag_report *r, const struct tag_report_options *o)
-{
-	struct tag_row *kept = xcalloc(r->rows.count + 1, sizeof(*kept));
-	size_t above = 0, below = r->rows.count;
+	vec_each (row, &r->functions.rows) {
+		uint64_t average = tag_row_average(row);
 
-	for (size_t i = 0; i < r->rows.count; i++) {
-		const struct tag_row *row = &r->rows.items[i];
-		bool small = o->limit > 0 && tag_share(row->net, r->run) < o->limit;
-
-		if (small || (o->lines && above == o->lines))
-			kept[--below] = *row;
-		else
-			kept[above++] = *row;
+		if (row->calls && average < least && tag_hundredths(row->net, r->run) >= WEIGHTY)
+			least = average;
 	}
-	r->shown = above;
-	for (size_t i = 0; i < r->rows.count; i++)
-		r->rows.items[i] = kept[i];
-	for (size_t i = above; i < r->rows.count; i++)
-		add_rest(r, &r->rows.items[i]);
-	free(kept);
+	return least;
 }
 
 static void sum_up(struct tag_report *r)
@@ -365,8 +284,7 @@ static void sum_up(struct tag_report *r)
 
 	r->run = s->elapsed - s->idle - s->own;
 	r->span = s->last > s->first ? s->last - s->first : 0;
-	r->rest.kind = TAG_ROW_REST;
-	vec_each (row, &r->rows) {
+	vec_each (row, &r->functions.rows) {
 		r->uncertain += row->uncertain;
 		r->open += row->open;
 	}
@@ -377,7 +295,7 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
                                   const struct tag_report_options *options)
 {
 	struct tag_report *r = xcalloc(1, sizeof(*r));
-	struct making m = {.report = r, .options = *options};
+	struct making m = {.report = r};
 
 	r->recording = recording;
 	r->summary = summary;
@@ -392,10 +310,9 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	part_inlines(r);
 	add_outside(r);
 	sum_up(r);
-	if (r->rows.count)
-		qsort_r(r->rows.items, r->rows.count, sizeof(*r->rows.items), compare_rows,
-		        &m.options);
-	cut(r, &m.options);
+	r->scale = tag_scale_make(&recording->clock, r->devices, least_average(r), options->unit);
+	r->functions.report = r->inlines.report = r;
+	r->table = tag_rows_functions(r, options);
 	id_table_done(&m.rows);
 	id_table_done(&m.shown);
 	vec_done(&m.programs);
@@ -409,8 +326,9 @@ void tag_report_free(struct tag_report *r)
 	vec_each (text, &r->texts)
 		free(*text);
 	vec_done(&r->texts);
-	vec_done(&r->rows);
-	vec_done(&r->inlines);
+	row_set_free(r->table);
+	vec_done(&r->functions.rows);
+	vec_done(&r->inlines.rows);
 	vec_done(&r->switchers);
 	free(r->row_of);
 	free(r);

@@ -15,33 +15,25 @@
 #define ASSAY_VIEW_TAGS_TAG_REPORT_H
 
 #include "tags/tag_summary.h"
+#include "view/rows/rows.h"
+#include "view/tags/tag_scale.h"
 
-enum tag_order {
-	TAG_BY_NET,
-	TAG_BY_ELAPSED,
-	TAG_BY_CALLS,
-	TAG_BY_MAX,
-	TAG_BY_AVG,
-	TAG_BY_MIN,
-	TAG_BY_NAME,
-	TAG_BY_REAL,
-};
-
+/* The words of --sort: names of columns (tag_rows.h). */
 #define TAG_ORDERS "elapsed,net,calls,max,avg,min,name,real"
-#define TAG_ORDERS_MAX 8
 
-bool tag_order_parse(const char *word, enum tag_order *order);
+bool tag_order_known(const char *word);
 
 struct tag_report_options {
-	/* Sort keys; each further one orders rows that are equal by those before. Numbers are
-	 * sorted largest first, names from a to z. Empty: by net. */
-	enum tag_order orders[TAG_ORDERS_MAX];
-	size_t time_order_count;
+	/* Columns to sort by; each further one orders rows that are equal by those before. Numbers
+	 * are sorted largest first, names from a to z. Empty: by net. */
+	const char *const *orders;
+	size_t order_count;
 	size_t lines; /* at most this many rows, 0: all */
-	double limit; /* rows below this share of `run` go into `rest`; <= 0: none */
+	double limit; /* rows below this share of `run` are summed up; <= 0: none */
+	enum tag_time_unit unit;
 };
 
-enum tag_row_kind { TAG_ROW_FUNCTION, TAG_ROW_INLINE, TAG_ROW_OUTSIDE, TAG_ROW_REST };
+enum tag_row_kind { TAG_ROW_FUNCTION, TAG_ROW_INLINE, TAG_ROW_OUTSIDE };
 
 struct tag_row {
 	enum tag_row_kind kind;
@@ -57,18 +49,23 @@ struct tag_row {
 	uint64_t uncertain, open; /* numbers of calls */
 };
 
+/* The rows of one table. */
+struct tag_table {
+	const struct tag_report *report;
+	VEC(struct tag_row) rows;
+};
+
 struct tag_report {
 	const struct tag_recording *recording;
 	const struct tag_summary *summary;
-	uint64_t run;             /* elapsed - idle - own */
-	uint64_t span;            /* from the first event to the last */
-	bool devices;             /* all streams are from devices */
-	bool separated;           /* waiting is separated from running */
-	uint64_t switches_lost;   /* number of switches that were lost */
-	VEC(struct tag_row) rows; /* rows [0, shown) are to be shown, sorted */
-	size_t shown;
-	struct tag_row rest;         /* sum of the other rows; elapsed, min and max are not set */
-	VEC(struct tag_row) inlines; /* most frequent first */
+	uint64_t run;           /* elapsed - idle - own */
+	uint64_t span;          /* from the first event to the last */
+	bool devices;           /* all streams are from devices */
+	bool separated;         /* waiting is separated from running */
+	uint64_t switches_lost; /* number of switches that were lost */
+	struct tag_table functions, inlines;
+	struct row_set *table;       /* the functions, sorted; a document takes it over */
+	struct tag_scale scale;      /* how times are printed */
 	VEC(const char *) switchers; /* the `!` functions that occurred */
 	uint64_t uncertain, open;    /* numbers of calls, all functions */
 	VEC(char *) texts;
@@ -85,11 +82,8 @@ bool tag_report_is_of(const struct tag_report *r, size_t i, const struct tag_row
 
 /* Average net per call, rounded down; 0 without calls. */
 uint64_t tag_row_average(const struct tag_row *row);
-
-/* part / whole; 0 if `whole` is 0. */
-double tag_share(uint64_t part, uint64_t whole);
-/* In hundredths of a percent, rounded: 9899 is 98.99 %. */
-uint64_t tag_hundredths(uint64_t part, uint64_t whole);
+/* In ns, rounded down as well; nothing without calls. */
+struct cell tag_row_average_ns(const struct tag_report *r, const struct tag_row *row);
 
 /* All names that a pattern for the row's function may match. Initialize with tag_aliases_init(),
  * free with tag_aliases_done(). */

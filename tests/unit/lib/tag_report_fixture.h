@@ -11,8 +11,9 @@
 #include "base/memory/buf.h"
 #include "base/memory/hash.h"
 #include "check.h"
-#include "output/tags/tags_text.h"
+#include "output/document_output.h"
 #include "symbol/demangle/demangle.h"
+#include "view/tags/tag_document.h"
 
 #include <stdlib.h>
 
@@ -21,7 +22,6 @@ struct made {
 	struct tag_summary *summary;
 	struct tag_report *report;
 	struct tag_report_options options;
-	struct tags_text_options to;
 	struct buf out;
 };
 
@@ -84,11 +84,41 @@ static inline struct tag_report *report(struct made *m)
 	return m->report;
 }
 
+/* The i-th row of the table of functions. */
+static inline const struct tag_row *row_of(const struct made *m, size_t i)
+{
+	return &m->report->functions.rows.items[m->report->table->order.items[i]];
+}
+
+static inline const char *print(struct made *m, bool json, const struct tag_groups *groups,
+                                const struct tag_distribution *distribution)
+{
+	const struct tag_document parts = {
+	        .report = report(m), .groups = groups, .distribution = distribution, .limit = -1};
+	const struct document_reader reader = {.program = json};
+	const struct document_text_options to = {0};
+	struct document document;
+
+	buf_clear(&m->out);
+	document_init(&document);
+	tag_document_fill(&document, &parts, &reader);
+	if (json)
+		document_json_print(&document, false, NULL, &m->out);
+	else
+		document_text_print(&document, &to, NULL, &m->out);
+	document_done(&document);
+	report(m); /* the document took the table over */
+	return buf_text(&m->out);
+}
+
 static inline const char *text(struct made *m)
 {
-	buf_clear(&m->out);
-	tags_text(report(m), NULL, NULL, &m->to, &m->out);
-	return buf_text(&m->out);
+	return print(m, false, NULL, NULL);
+}
+
+static inline const char *json(struct made *m)
+{
+	return print(m, true, NULL, NULL);
 }
 
 static inline void done(struct made *m)

@@ -3,7 +3,6 @@
 #include "tag_report_fixture.h"
 
 #include "format/rules_file.h"
-#include "output/tags/tags_json.h"
 
 #include <errno.h>
 
@@ -46,8 +45,7 @@ static void the_first_rule_that_fits_decides(void)
 	vec_each (group, &g->groups)
 		net += group->net;
 	CHECK_EQ(net, m->report->run);
-	buf_clear(&m->out);
-	tags_text(m->report, g, NULL, &m->to, &m->out);
+	print(m, false, g, NULL);
 	CHECK(strstr(m->out.data,
 	             "326905  10129          3   65.74  66.41  ***********       net\n") != NULL);
 	CHECK(strstr(m->out.data, "patterns that matched no function: in_cksum nothing_*\n") !=
@@ -66,10 +64,9 @@ static void groups_are_in_json(void)
 
 	CHECK_EQ(rules_file_parse(rules, sizeof(rules) - 1, "rules", add_rule, g, NULL), 0);
 	tag_groups_sum(g, report(m));
-	tags_json(m->report, NULL, NULL, &m->out);
+	json(m);
 	CHECK(strstr(m->out.data, "\"groups\"") == NULL);
-	buf_clear(&m->out);
-	tags_json(m->report, g, NULL, &m->out);
+	print(m, true, g, NULL);
 	CHECK(strstr(m->out.data, "\"groups\": [") != NULL);
 	CHECK(strstr(m->out.data, "\"group\": \"net\"") != NULL);
 	CHECK(strstr(m->out.data, "\"group\": \"memory\"") != NULL);
@@ -173,7 +170,7 @@ static void a_histogram_of_no_calls_is_empty(void)
 
 	CHECK_EQ(s->count, 0);
 	CHECK_EQ(s->steps.count, 0);
-	tags_text(report(m), NULL, s, &m->to, &m->out);
+	print(m, false, NULL, s);
 	CHECK(strstr(m->out.data, "f, total (with callees) time of a call\n0 calls\n") != NULL);
 	tag_distribution_free(s);
 	done(m);

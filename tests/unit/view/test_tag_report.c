@@ -5,8 +5,6 @@
  */
 #include "tag_report_fixture.h"
 
-#include "output/tags/tags_json.h"
-
 static void a_device_with_microseconds_has_whole_ones(void)
 {
 	struct made *m = device();
@@ -34,26 +32,27 @@ static void rows_stand_in_the_order_asked_for(void)
 	        {"max", "mbis"}, {"avg", "mbis"},  {"min", "imbs"},     {"name", "bims"},
 	};
 	struct made *m = device();
-	enum tag_order order;
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
 		char rows[5] = "";
 
-		CHECK(tag_order_parse(orders[i].word, &m->options.orders[0]));
-		m->options.time_order_count = 1;
+		CHECK(tag_order_known(orders[i].word));
+		m->options.orders = &orders[i].word;
+		m->options.order_count = 1;
 		report(m);
-		for (size_t k = 0; k < m->report->rows.count && k < 4; k++)
-			rows[k] = m->report->rows.items[k].function[0];
+		for (size_t k = 0; k < m->report->table->shown && k < 4; k++)
+			rows[k] = row_of(m, k)->function[0];
 		CHECK_STR(rows, orders[i].rows);
 	}
-	CHECK(!tag_order_parse("comm", &order));
-	CHECK(!tag_order_parse("ne", &order));
+	CHECK(!tag_order_known("comm"));
+	CHECK(!tag_order_known("ne"));
 	done(m);
 }
 
 /* Among equals the next order counts. */
 static void a_second_order_parts_equals(void)
 {
+	static const char *const orders[] = {"calls", "max"};
 	struct made *m = make(1000000);
 	uint32_t names = program(m, "", true);
 
@@ -61,13 +60,12 @@ static void a_second_order_parts_equals(void)
 	timed(m, names, 4, "b", 30, 30, 5, 9, 1);
 	timed(m, names, 6, "c", 20, 20, 6, 9, 1);
 	m->summary->elapsed = 60;
-	m->options.orders[0] = TAG_BY_CALLS;
-	m->options.orders[1] = TAG_BY_MAX;
-	m->options.time_order_count = 2;
+	m->options.orders = orders;
+	m->options.order_count = 2;
 	report(m);
-	CHECK_STR(m->report->rows.items[0].function, "c");
-	CHECK_STR(m->report->rows.items[1].function, "b");
-	CHECK_STR(m->report->rows.items[2].function, "a");
+	CHECK_STR(row_of(m, 0)->function, "c");
+	CHECK_STR(row_of(m, 1)->function, "b");
+	CHECK_STR(row_of(m, 2)->function, "a");
 	done(m);
 }
 
@@ -75,45 +73,54 @@ static void a_second_order_parts_equals(void)
 static void net_of_all_rows_is_the_run_time(void)
 {
 	struct made *m = device();
-	uint64_t net = 0, hundredths = 0;
+	const struct row_set *t;
+	size_t net = 0, share = 0;
+	int64_t sum;
+	double shares;
 
 	m->summary->elapsed += 4000;
 	m->summary->outside = 4000;
 	m->options.lines = 2;
-	report(m);
-	CHECK_EQ(m->report->rows.count, 5);
-	CHECK_EQ(m->report->shown, 2);
-	for (size_t i = 0; i < m->report->shown; i++) {
-		net += m->report->rows.items[i].net;
-		hundredths += tag_hundredths(m->report->rows.items[i].net, m->report->run);
+	t = report(m)->table;
+	CHECK_EQ(t->order.count, 5);
+	CHECK_EQ(t->shown, 2);
+	net = (size_t)(column_named(t->source, "net") - t->source->columns.items);
+	share = (size_t)(column_named(t->source, "share") - t->source->columns.items);
+	sum = t->rest[net].i;
+	shares = t->rest[share].d;
+	for (size_t i = 0; i < t->shown; i++) {
+		sum += (int64_t)row_of(m, i)->net;
+		shares += tag_share(row_of(m, i)->net, m->report->run);
 	}
-	net += m->report->rest.net;
-	hundredths += tag_hundredths(m->report->rest.net, m->report->run);
-	CHECK_EQ(net, m->report->run);
-	CHECK_EQ(net, 497272 + 4000 - 5024);
-	CHECK(hundredths >= 9999 && hundredths <= 10001);
-	CHECK_EQ(m->report->rest.calls, 9003);
+	CHECK_EQ(sum, m->report->run);
+	CHECK_EQ(sum, 497272 + 4000 - 5024);
+	CHECK_EQ(t->total[net].i, sum);
+	CHECK(shares > 0.9999 && shares < 1.0001);
+	CHECK_EQ(t->rest[column_named(t->source, "calls") - t->source->columns.items].i, 9003);
 	text(m);
-	CHECK(strstr(buf_text(&m->out), "  (3 more)\n") != NULL);
+	CHECK(strstr(buf_text(&m->out), "  [3 more]\n") != NULL);
 	m->options.lines = 0;
 	text(m);
 	CHECK(strstr(buf_text(&m->out), "(outside)\n") != NULL);
-	CHECK(strstr(buf_text(&m->out), "more)") == NULL);
+	CHECK(strstr(buf_text(&m->out), "more]") == NULL);
 	done(m);
 }
 
 static void small_rows_are_summed_up_below_a_limit(void)
 {
+	static const char *const order = "name";
 	struct made *m = device();
 
 	m->options.limit = 0.2;
-	m->options.orders[0] = TAG_BY_NAME;
-	m->options.time_order_count = 1;
+	m->options.orders = &order;
+	m->options.order_count = 1;
 	report(m);
-	CHECK_EQ(m->report->shown, 2);
-	CHECK_STR(m->report->rows.items[0].function, "bcopy");
-	CHECK_STR(m->report->rows.items[1].function, "in_cksum");
-	CHECK_EQ(m->report->rest.net, 81905 + 78000);
+	CHECK_EQ(m->report->table->shown, 2);
+	CHECK_STR(row_of(m, 0)->function, "bcopy");
+	CHECK_STR(row_of(m, 1)->function, "in_cksum");
+	text(m);
+	CHECK(strstr(m->out.data, "159905   9003                  32.16  32.48  [<20%: 2 more]\n"));
+	CHECK(strstr(json(m), "\"net_ns\": 159905000") != NULL);
 	done(m);
 }
 
@@ -158,7 +165,7 @@ static void threads_have_their_waiting_and_their_span(void)
 	          "Times  Inline tag\n"
 	          "   12  PASS\n"
 	          "\n"
-	          "  2 threads, 2 processes\n");
+	          "- 2 threads, 2 processes\n");
 	done(m);
 }
 
@@ -166,17 +173,17 @@ static void times_are_in_the_unit_asked_for(void)
 {
 	struct made *m = threads();
 
-	m->to.unit = tags_unit_parse("us");
+	m->options.unit = tag_time_unit_parse("us");
 	m->summary->elapsed += 500; /* rounded: up */
 	text(m);
 	CHECK(strstr(m->out.data, "Elapsed time          10,001 us  (4,004 tags)\n") != NULL);
 	/* 9000, 2000 and 1500 ns: cut off */
 	CHECK(strstr(m->out.data, "(9/2/1)") != NULL);
-	m->to.unit = tags_unit_parse("ms");
+	m->options.unit = tag_time_unit_parse("ms");
 	text(m);
 	CHECK(strstr(m->out.data, "Elapsed time          10 ms  (4,004 tags)\n") != NULL);
-	CHECK_EQ(tags_unit_parse("s"), TAGS_UNIT_FITTING);
-	CHECK_EQ(tags_unit_parse(NULL), TAGS_UNIT_FITTING);
+	CHECK_EQ(tag_time_unit_parse("s"), TAG_UNIT_FITTING);
+	CHECK_EQ(tag_time_unit_parse(NULL), TAG_UNIT_FITTING);
 	done(m);
 }
 
@@ -188,15 +195,15 @@ static void the_unit_fits_the_calls(void)
 
 	timed(m, names, 2, "slow", 90000000, 90000000, 90, 2000000, 500000);
 	m->summary->elapsed = 90000000;
-	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1000);
+	CHECK_EQ(report(m)->scale.time.ns, 1000);
 	m->summary->functions.items[0].calls = 2;
-	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1000000);
+	CHECK_EQ(report(m)->scale.time.ns, 1000000);
 	m->summary->functions.items[0].calls = 90000;
-	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1);
+	CHECK_EQ(report(m)->scale.time.ns, 1);
 	/* A clock of microseconds knows no ns. */
 	m->recording.clock.hz = 1000000;
-	CHECK_EQ(tags_scale_of(report(m), TAGS_UNIT_FITTING).ns, 1000);
-	CHECK(!tags_scale_of(report(m), TAGS_UNIT_FITTING).plain); /* of no device */
+	CHECK_EQ(report(m)->scale.time.ns, 1000);
+	CHECK(!report(m)->scale.time.plain); /* of no device */
 	done(m);
 }
 
@@ -211,16 +218,16 @@ static void processes_of_one_program_share_their_rows(void)
 	timed(m, second, 10, "parse", 20, 20, 1, 20, 20);
 	m->summary->elapsed = 110;
 	report(m);
-	CHECK_EQ(m->report->rows.count, 2);
-	CHECK_EQ(m->report->rows.items[0].net, 90);
-	CHECK_EQ(m->report->rows.items[0].elapsed, 150);
-	CHECK_EQ(m->report->rows.items[0].calls, 3);
-	CHECK_EQ(m->report->rows.items[0].max, 40);
-	CHECK_EQ(m->report->rows.items[0].min, 20);
-	CHECK(!m->report->rows.items[0].several);
-	CHECK(tag_report_is_of(m->report, 0, &m->report->rows.items[0]));
-	CHECK(tag_report_is_of(m->report, 1, &m->report->rows.items[0]));
-	CHECK(!tag_report_is_of(m->report, 2, &m->report->rows.items[0]));
+	CHECK_EQ(m->report->table->order.count, 2);
+	CHECK_EQ(row_of(m, 0)->net, 90);
+	CHECK_EQ(row_of(m, 0)->elapsed, 150);
+	CHECK_EQ(row_of(m, 0)->calls, 3);
+	CHECK_EQ(row_of(m, 0)->max, 40);
+	CHECK_EQ(row_of(m, 0)->min, 20);
+	CHECK(!row_of(m, 0)->several);
+	CHECK(tag_report_is_of(m->report, 0, row_of(m, 0)));
+	CHECK(tag_report_is_of(m->report, 1, row_of(m, 0)));
+	CHECK(!tag_report_is_of(m->report, 2, row_of(m, 0)));
 	done(m);
 }
 
@@ -233,9 +240,9 @@ static void static_functions_of_two_files_are_two_rows(void)
 	timed(m, names, 4, "parse@b.c", 40, 40, 1, 40, 40);
 	m->summary->elapsed = 100;
 	report(m);
-	CHECK_EQ(m->report->rows.count, 2);
-	CHECK(strcmp(m->report->rows.items[0].function, m->report->rows.items[1].function) != 0);
-	CHECK(!m->report->rows.items[0].several);
+	CHECK_EQ(m->report->table->order.count, 2);
+	CHECK(strcmp(row_of(m, 0)->function, row_of(m, 1)->function) != 0);
+	CHECK(!row_of(m, 0)->several);
 	done(m);
 }
 
@@ -249,9 +256,9 @@ static void tags_without_a_name_are_rows_too(void)
 	m->summary->elapsed = 100;
 	m->summary->damage.unknown_tags = 4;
 	text(m);
-	CHECK_STR(m->report->rows.items[0].function, "tag 4000");
-	CHECK_STR(m->report->rows.items[1].function, "tag 4002");
-	CHECK(strstr(m->out.data, "  4 events have tags that no names file has") != NULL);
+	CHECK_STR(row_of(m, 0)->function, "tag 4000");
+	CHECK_STR(row_of(m, 1)->function, "tag 4002");
+	CHECK(strstr(m->out.data, "- 4 events have tags that no names file has") != NULL);
 	done(m);
 }
 
@@ -301,8 +308,8 @@ static void uncertain_and_open_calls_are_marked(void)
 	text(m);
 	CHECK(strstr(m->out.data, "foo::bar(int)  ~3\n") != NULL);
 	CHECK(strstr(m->out.data, "main [cc1]  open 1\n") != NULL);
-	CHECK(strstr(m->out.data, "  3 calls have uncertain times") != NULL);
-	CHECK(strstr(m->out.data, "  1 call had not ended") != NULL);
+	CHECK(strstr(m->out.data, "- 3 calls have uncertain times") != NULL);
+	CHECK(strstr(m->out.data, "- 1 call had not ended") != NULL);
 	done(m);
 }
 
@@ -326,9 +333,9 @@ static void ranges_are_of_calls_that_took_time(void)
 		f->uncertain = kinds[i].uncertain;
 		f->open = kinds[i].open;
 		report(m);
-		CHECK(m->report->rows.items[0].ranged);
-		CHECK_EQ(m->report->rows.items[0].min, 40);
-		CHECK_EQ(m->report->rows.items[0].max, 70);
+		CHECK(row_of(m, 0)->ranged);
+		CHECK_EQ(row_of(m, 0)->min, 40);
+		CHECK_EQ(row_of(m, 0)->max, 70);
 		done(m);
 	}
 	/* Two processes of one program share a row; a call that ended without an exit has no range.
@@ -339,12 +346,12 @@ static void ranges_are_of_calls_that_took_time(void)
 	*function(m, program(m, "x", true), 2, "f", TAG_FUNCTION) =
 	        (struct tag_function){.tag = 2, .names = 1, .calls = 1};
 	report(m);
-	CHECK_EQ(m->report->rows.count, 1);
-	CHECK_EQ(m->report->rows.items[0].calls, 2);
-	CHECK_EQ(m->report->rows.items[0].min, 40);
-	CHECK_EQ(m->report->rows.items[0].max, 70);
+	CHECK_EQ(m->report->table->order.count, 1);
+	CHECK_EQ(row_of(m, 0)->calls, 2);
+	CHECK_EQ(row_of(m, 0)->min, 40);
+	CHECK_EQ(row_of(m, 0)->max, 70);
 	m->summary->functions.items[0].open = 0;
-	CHECK(!report(m)->rows.items[0].ranged);
+	CHECK(!(report(m), row_of(m, 0)->ranged));
 	done(m);
 }
 
@@ -357,8 +364,7 @@ static void without_switches_waiting_is_said_to_be_inside(void)
 	text(m);
 	CHECK(strstr(m->out.data, "waiting is not separated: times include it") != NULL);
 	CHECK(strstr(m->out.data, "blocked") == NULL);
-	buf_clear(&m->out);
-	tags_json(m->report, NULL, NULL, &m->out);
+	json(m);
 	CHECK(strstr(m->out.data, "\"blocked_ns\": null") != NULL);
 	CHECK(strstr(m->out.data, "\"waiting_separated\": false") != NULL);
 	done(m);
@@ -373,8 +379,7 @@ static void switches_that_are_missing_are_said(void)
 	m->recording.switches_lost = 1234;
 	text(m);
 	CHECK(strstr(m->out.data, "1,234 switches of threads are missing: some waiting") != NULL);
-	buf_clear(&m->out);
-	tags_json(m->report, NULL, NULL, &m->out);
+	json(m);
 	CHECK(strstr(m->out.data, "\"switches_lost\": 1234") != NULL);
 	done(m);
 }
@@ -486,7 +491,7 @@ static void a_capture_becomes_a_table(void)
 	                   "\n"
 	                   "Times  Inline tag\n"
 	                   "    1  MGET\n");
-	s = tag_distribution_new(&m->report->rows.items[2], &h);
+	s = tag_distribution_new(row_of(m, 2), &h);
 	CHECK_EQ(s->count, 2);
 	CHECK_EQ(h.count[step_of(40)], 1);
 	CHECK_EQ(h.count[step_of(5)], 1);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/tags/tag_rows.h"
+
+#include "base/memory/xalloc.h"
+
+#include <stdlib.h>
+
+enum tag_field {
+	TAG_FUNCTION_TEXT, /* texts */
+	TAG_NAME_TEXT,
+	TAG_PROGRAM_TEXT,
+	TAG_SHOWN_TEXT,
+	TAG_RANGE_TEXT,
+	TAG_TAG, /* numbers */
+	TAG_ELAPSED,
+	TAG_SHOWN_ELAPSED,
+	TAG_NET,
+	TAG_CALLS,
+	TAG_MOST,
+	TAG_AVERAGE,
+	TAG_LEAST,
+	TAG_UNCERTAIN,
+	TAG_OPEN,
+};
+
+static const struct tag_report *report_of(const struct row_source *s)
+{
+	return ((const struct tag_table *)s->model)->report;
+}
+
+static const struct tag_row *row_at(const struct row_source *s, uint32_t row)
+{
+	return &((const struct tag_table *)s->model)->rows.items[row];
+}
+
+static void add_cell(struct buf *out, const char *before, const struct unit *unit, uint64_t number)
+{
+	buf_puts(out, before);
+	unit_text_add(unit, cell_int((int64_t)number), out);
+}
+
+void tag_row_name(const struct tag_row *row, struct buf *out)
+{
+	buf_puts(out, row->function);
+	if (row->several)
+		buf_addf(out, " [%s]", row->program ? row->program : "?");
+}
+
+static void add_marks(struct buf *out, const struct tag_scale *s, uint64_t uncertain, uint64_t open)
+{
+	if (uncertain)
+		add_cell(out, "  ~", s->number, uncertain);
+	if (open)
+		add_cell(out, "  open ", s->number, open);
+}
+
+/* "(1089/185/2)"; empty if no call has ended. */
+static void add_range(struct buf *out, const struct tag_scale *s, const struct tag_row *row)
+{
+	if (!row->ranged)
+		return;
+	add_cell(out, "(", &s->floor.unit, row->max);
+	add_cell(out, "/", &s->floor.unit, tag_row_average(row));
+	add_cell(out, "/", &s->floor.unit, row->min);
+	buf_putc(out, ')');
+}
+
+static struct cell text_or_none(const char *text)
+{
+	return text && *text ? cell_text(text) : cell_none();
+}
+
+static struct cell text_cell(const struct row_source *s, const struct column *c, uint32_t id,
+                             struct buf *text)
+{
+	const struct tag_scale *scale = &report_of(s)->scale;
+	const struct tag_row *row = row_at(s, id);
+
+	switch ((enum tag_field)c->argument) {
+	case TAG_NAME_TEXT:
+		return text_or_none(row->name);
+	case TAG_PROGRAM_TEXT:
+		return text_or_none(row->program);
+	case TAG_SHOWN_TEXT:
+		tag_row_name(row, text);
+		add_marks(text, scale, row->uncertain, row->open);
+		return cell_text(buf_text(text));
+	case TAG_RANGE_TEXT:
+		add_range(text, scale, row);
+		return cell_text(buf_text(text));
+	default:
+		return cell_text(row->function);
+	}
+}
+
+static struct cell known(uint64_t number, bool is_known)
+{
+	return is_known ? cell_int((int64_t)number) : cell_none();
+}
+
+static struct cell number_cell(const struct row_source *s, const struct column *c, uint32_t id,
+                               struct buf *text)
+{
+	const struct tag_row *row = row_at(s, id);
+
+	switch ((enum tag_field)c->argument) {
+	case TAG_ELAPSED:
+		return known(row->elapsed, true);
+	case TAG_SHOWN_ELAPSED:
+		return known(row->elapsed, row->kind != TAG_ROW_OUTSIDE);
+	case TAG_NET:
+		return known(row->net, true);
+	case TAG_CALLS:
+		return known(row->calls, row->kind != TAG_ROW_OUTSIDE);
+	case TAG_MOST:
+		return known(row->max, row->ranged);
+	case TAG_AVERAGE:
+		return known(tag_row_average(row), row->calls);
+	case TAG_LEAST:
+		return known(row->min, row->ranged);
+	case TAG_UNCERTAIN:
+		return known(row->uncertain, true);
+	case TAG_OPEN:
+		return known(row->open, true);
+	default:
+		return known(row->tag, true);
+	}
+}
+
+static void average_json(const struct row_source *s, const struct column *c, uint32_t id,
+                         struct json *j)
+{
+	struct cell ns = tag_row_average_ns(report_of(s), row_at(s, id));
+
+	json_key(j, c->key);
+	unit_json_add(&unit_number, ns, j);
+}
+
+static enum row_kind kind_of(const struct row_source *s, uint32_t row)
+{
+	return row_at(s, row)->kind == TAG_ROW_OUTSIDE ? ROW_PART : ROW_ITEM;
+}
+
+static void rest_marks(const struct row_source *s, const struct cell *sums, struct buf *out)
+{
+	uint64_t marks[2] = {0};
+
+	vec_each (c, &s->columns)
+		if (c->argument == TAG_UNCERTAIN || c->argument == TAG_OPEN)
+			marks[c->argument == TAG_OPEN] = (uint64_t)sums[c - s->columns.items].i;
+	add_marks(out, &report_of(s)->scale, marks[0], marks[1]);
+}
+
+static void add_columns(struct row_source *s, const struct column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		vec_push(&s->columns, columns[i]);
+}
+
+#define TEXT(name_, title_, key_, field)                                                           \
+	{                                                                                          \
+		.name = (name_), .title = (title_), .key = (key_), .unit = &unit_text,             \
+		.get = text_cell, .argument = (field)                                              \
+	}
+#define NUMBER(name_, title_, key_, unit_, role_, field)                                           \
+	{                                                                                          \
+		.name = (name_), .title = (title_), .key = (key_), .unit = (unit_),                \
+		.role = (role_), .get = number_cell, .argument = (field)                           \
+	}
+#define SHARE(name_, title_, key_, whole, ...)                                                     \
+	{                                                                                          \
+		.name = (name_), .title = (title_), .key = (key_), .unit = &tag_percent,           \
+		.role = ROLE_RATIO, .of = "net", .base = cell_int((int64_t)(whole)), __VA_ARGS__   \
+	}
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+struct row_set *tag_rows_functions(const struct tag_report *r, const struct tag_report_options *o)
+{
+	struct row_source *s = row_source_new((void *)(uintptr_t)&r->functions);
+	const struct unit *time = &r->scale.time.unit, *number = r->scale.number;
+	const struct column columns[] = {
+	        TEXT("name", NULL, "function", TAG_FUNCTION_TEXT),
+	        TEXT("raw", NULL, "name", TAG_NAME_TEXT),
+	        TEXT("program", NULL, "program", TAG_PROGRAM_TEXT),
+	        NUMBER("tag", NULL, "tag", &unit_number, ROLE_KEY, TAG_TAG),
+	        NUMBER("elapsed", NULL, NULL, time, ROLE_TOTAL, TAG_ELAPSED),
+	        NUMBER("shown_elapsed", "Elapsed", "elapsed_ns", time, ROLE_TOTAL,
+	               TAG_SHOWN_ELAPSED),
+	        NUMBER("net", "Net", "net_ns", time, ROLE_SUM, TAG_NET),
+	        NUMBER("calls", "Calls", "calls", number, ROLE_SUM, TAG_CALLS),
+	        TEXT("range", "(max/avg/min)", NULL, TAG_RANGE_TEXT),
+	        NUMBER("max", NULL, "max_ns", time, ROLE_MOST, TAG_MOST),
+	        {.name = "avg",
+	         .key = "avg_ns",
+	         .unit = time,
+	         .get = number_cell,
+	         .argument = TAG_AVERAGE,
+	         .json = average_json},
+	        NUMBER("min", NULL, "min_ns", time, ROLE_LEAST, TAG_LEAST),
+	        SHARE("real", "% real", "real", r->summary->elapsed),
+	        SHARE("share", "% net", "net", r->run, .cut = true),
+	        NUMBER("uncertain", NULL, "uncertain", number, ROLE_SUM, TAG_UNCERTAIN),
+	        NUMBER("open", NULL, "open", number, ROLE_SUM, TAG_OPEN),
+	        TEXT("shown", "Function", NULL, TAG_SHOWN_TEXT),
+	};
+	struct row_request q = {.limit = o->limit, .lines = o->lines};
+	VEC(const char *) by = {0};
+	struct row_set *set;
+
+	s->rows = (uint32_t)r->functions.rows.count;
+	s->row_kind = kind_of;
+	s->rest_more = rest_marks;
+	s->no_total = true; /* the heading has it */
+	add_columns(s, columns, COUNT(columns));
+	for (size_t i = 0; i < o->order_count; i++)
+		vec_push(&by, o->orders[i]);
+	vec_push(&by, "net");
+	vec_push(&by, "name");
+	vec_push(&by, "program");
+	q.by = by.items;
+	q.by_count = by.count;
+	set = row_set_new(s, &q);
+	vec_done(&by);
+	return set;
+}
+
+struct row_set *tag_rows_inlines(const struct tag_report *r)
+{
+	static const char *const by[] = {"calls", "name", "program"};
+	struct row_source *s = row_source_new((void *)(uintptr_t)&r->inlines);
+	const struct column columns[] = {
+	        TEXT("name", NULL, "name", TAG_FUNCTION_TEXT),
+	        TEXT("program", NULL, "program", TAG_PROGRAM_TEXT),
+	        NUMBER("tag", NULL, "tag", &unit_number, ROLE_KEY, TAG_TAG),
+	        NUMBER("calls", "Times", "count", r->scale.number, ROLE_SUM, TAG_CALLS),
+	        TEXT("shown", "Inline tag", NULL, TAG_SHOWN_TEXT),
+	};
+	struct row_request q = {.by = by, .by_count = COUNT(by)};
+
+	s->rows = (uint32_t)r->inlines.rows.count;
+	s->no_total = true;
+	add_columns(s, columns, COUNT(columns));
+	return row_set_new(s, &q);
+}
+
+struct group_table {
+	const struct tag_report *report;
+	VEC(const struct tag_group *) groups;
+};
+
+static void free_groups(void *model)
+{
+	struct group_table *t = model;
+
+	vec_done(&t->groups);
+	free(t);
+}
+
+static struct cell group_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	const struct group_table *t = s->model;
+	const struct tag_group *g = t->groups.items[row];
+
+	switch ((enum tag_field)c->argument) {
+	case TAG_NAME_TEXT:
+		return cell_text(g->name);
+	case TAG_SHOWN_TEXT:
+		buf_puts(text, g->name);
+		add_marks(text, &t->report->scale, g->uncertain, 0);
+		return cell_text(buf_text(text));
+	case TAG_NET:
+		return known(g->net, true);
+	case TAG_CALLS:
+		return known(g->calls, true);
+	case TAG_UNCERTAIN:
+		return known(g->uncertain, true);
+	default:
+		return known(g->functions, true);
+	}
+}
+
+/* The groups are sorted. */
+struct row_set *tag_rows_groups(const struct tag_report *r, const struct tag_groups *g, bool empty)
+{
+	struct group_table *t = xcalloc(1, sizeof(*t));
+	struct row_source *s = row_source_new(t);
+	const struct unit *number = r->scale.number;
+	const struct column columns[] = {
+	        {"net", "Net", "net_ns", &r->scale.time.unit, .argument = TAG_NET},
+	        {"calls", "Calls", "calls", number, .argument = TAG_CALLS},
+	        {"functions", "Functions", "functions", number, .argument = TAG_TAG},
+	        SHARE("real", "% real", "real", r->summary->elapsed),
+	        SHARE("share", "% net", "net", r->run, .bar = true),
+	        {"uncertain", NULL, "uncertain", number, .argument = TAG_UNCERTAIN},
+	        {"group", NULL, "group", &unit_text, .argument = TAG_NAME_TEXT},
+	        {"shown", "Group", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
+	};
+
+	t->report = r;
+	vec_each (group, &g->groups)
+		if (empty || group->functions || group->net)
+			vec_push(&t->groups, group);
+	s->rows = (uint32_t)t->groups.count;
+	s->free = free_groups;
+	s->no_total = s->chart = true;
+	add_columns(s, columns, COUNT(columns));
+	vec_each (c, &s->columns)
+		if (c->role != ROLE_RATIO)
+			c->get = group_cell;
+	return row_set_new(s, &(struct row_request){0});
+}
