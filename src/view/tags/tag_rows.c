@@ -151,66 +151,65 @@ static void rest_marks(const struct row_source *s, const struct cell *sums, stru
 	add_marks(out, &report_of(s)->scale, marks[0], marks[1]);
 }
 
+/* Texts and numbers of tag_rows; `argument` is the field. */
 static void add_columns(struct row_source *s, const struct column *columns, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		vec_push(&s->columns, columns[i]);
+		if (columns[i].role != ROLE_RATIO)
+			vec_last(&s->columns)->get =
+			        columns[i].unit == &unit_text ? text_cell : number_cell;
+	}
+	s->rows = (uint32_t)((const struct tag_table *)s->model)->rows.count;
+	s->no_total = true; /* the heading has it */
 }
 
-#define TEXT(name_, title_, key_, field)                                                           \
-	{                                                                                          \
-		.name = (name_), .title = (title_), .key = (key_), .unit = &unit_text,             \
-		.get = text_cell, .argument = (field)                                              \
-	}
-#define NUMBER(name_, title_, key_, unit_, role_, field)                                           \
-	{                                                                                          \
-		.name = (name_), .title = (title_), .key = (key_), .unit = (unit_),                \
-		.role = (role_), .get = number_cell, .argument = (field)                           \
-	}
-#define SHARE(name_, title_, key_, whole, ...)                                                     \
-	{                                                                                          \
-		.name = (name_), .title = (title_), .key = (key_), .unit = &tag_percent,           \
-		.role = ROLE_RATIO, .of = "net", .base = cell_int((int64_t)(whole)), __VA_ARGS__   \
-	}
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* A share of net; the title is "% " and the key. */
+static struct column share(const char *name, const char *title, uint64_t whole, bool cut, bool bar)
+{
+	return (struct column){.name = name,
+	                       .title = title,
+	                       .key = title + 2,
+	                       .unit = &tag_percent,
+	                       .role = ROLE_RATIO,
+	                       .of = "net",
+	                       .base = cell_int((int64_t)whole),
+	                       .cut = cut,
+	                       .bar = bar};
+}
 
 struct row_set *tag_rows_functions(const struct tag_report *r, const struct tag_report_options *o)
 {
 	struct row_source *s = row_source_new((void *)(uintptr_t)&r->functions);
 	const struct unit *time = &r->scale.time.unit, *number = r->scale.number;
 	const struct column columns[] = {
-	        TEXT("name", NULL, "function", TAG_FUNCTION_TEXT),
-	        TEXT("raw", NULL, "name", TAG_NAME_TEXT),
-	        TEXT("program", NULL, "program", TAG_PROGRAM_TEXT),
-	        NUMBER("tag", NULL, "tag", &unit_number, ROLE_KEY, TAG_TAG),
-	        NUMBER("elapsed", NULL, NULL, time, ROLE_TOTAL, TAG_ELAPSED),
-	        NUMBER("shown_elapsed", "Elapsed", "elapsed_ns", time, ROLE_TOTAL,
-	               TAG_SHOWN_ELAPSED),
-	        NUMBER("net", "Net", "net_ns", time, ROLE_SUM, TAG_NET),
-	        NUMBER("calls", "Calls", "calls", number, ROLE_SUM, TAG_CALLS),
-	        TEXT("range", "(max/avg/min)", NULL, TAG_RANGE_TEXT),
-	        NUMBER("max", NULL, "max_ns", time, ROLE_MOST, TAG_MOST),
-	        {.name = "avg",
-	         .key = "avg_ns",
-	         .unit = time,
-	         .get = number_cell,
-	         .argument = TAG_AVERAGE,
-	         .json = average_json},
-	        NUMBER("min", NULL, "min_ns", time, ROLE_LEAST, TAG_LEAST),
-	        SHARE("real", "% real", "real", r->summary->elapsed),
-	        SHARE("share", "% net", "net", r->run, .cut = true),
-	        NUMBER("uncertain", NULL, "uncertain", number, ROLE_SUM, TAG_UNCERTAIN),
-	        NUMBER("open", NULL, "open", number, ROLE_SUM, TAG_OPEN),
-	        TEXT("shown", "Function", NULL, TAG_SHOWN_TEXT),
+	        {"name", NULL, "function", &unit_text, .argument = TAG_FUNCTION_TEXT},
+	        {"raw", NULL, "name", &unit_text, .argument = TAG_NAME_TEXT},
+	        {"program", NULL, "program", &unit_text, .argument = TAG_PROGRAM_TEXT},
+	        {"tag", NULL, "tag", &unit_number, .argument = TAG_TAG},
+	        {"elapsed", NULL, NULL, time, ROLE_TOTAL, .argument = TAG_ELAPSED},
+	        {"shown_elapsed", "Elapsed", "elapsed_ns", time, ROLE_TOTAL,
+	         .argument = TAG_SHOWN_ELAPSED},
+	        {"net", "Net", "net_ns", time, ROLE_SUM, .argument = TAG_NET},
+	        {"calls", "Calls", "calls", number, ROLE_SUM, .argument = TAG_CALLS},
+	        {"range", "(max/avg/min)", NULL, &unit_text, .argument = TAG_RANGE_TEXT},
+	        {"max", NULL, "max_ns", time, ROLE_MOST, .argument = TAG_MOST},
+	        {"avg", NULL, "avg_ns", time, .argument = TAG_AVERAGE, .json = average_json},
+	        {"min", NULL, "min_ns", time, ROLE_LEAST, .argument = TAG_LEAST},
+	        share("real", "% real", r->summary->elapsed, false, false),
+	        share("share", "% net", r->run, true, false),
+	        {"uncertain", NULL, "uncertain", number, ROLE_SUM, .argument = TAG_UNCERTAIN},
+	        {"open", NULL, "open", number, ROLE_SUM, .argument = TAG_OPEN},
+	        {"shown", "Function", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
 	};
 	struct row_request q = {.limit = o->limit, .lines = o->lines};
 	VEC(const char *) by = {0};
 	struct row_set *set;
 
-	s->rows = (uint32_t)r->functions.rows.count;
 	s->row_kind = kind_of;
 	s->rest_more = rest_marks;
-	s->no_total = true; /* the heading has it */
 	add_columns(s, columns, COUNT(columns));
 	for (size_t i = 0; i < o->order_count; i++)
 		vec_push(&by, o->orders[i]);
@@ -229,84 +228,52 @@ struct row_set *tag_rows_inlines(const struct tag_report *r)
 	static const char *const by[] = {"calls", "name", "program"};
 	struct row_source *s = row_source_new((void *)(uintptr_t)&r->inlines);
 	const struct column columns[] = {
-	        TEXT("name", NULL, "name", TAG_FUNCTION_TEXT),
-	        TEXT("program", NULL, "program", TAG_PROGRAM_TEXT),
-	        NUMBER("tag", NULL, "tag", &unit_number, ROLE_KEY, TAG_TAG),
-	        NUMBER("calls", "Times", "count", r->scale.number, ROLE_SUM, TAG_CALLS),
-	        TEXT("shown", "Inline tag", NULL, TAG_SHOWN_TEXT),
+	        {"name", NULL, "name", &unit_text, .argument = TAG_FUNCTION_TEXT},
+	        {"program", NULL, "program", &unit_text, .argument = TAG_PROGRAM_TEXT},
+	        {"tag", NULL, "tag", &unit_number, .argument = TAG_TAG},
+	        {"calls", "Times", "count", r->scale.number, .argument = TAG_CALLS},
+	        {"shown", "Inline tag", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
 	};
-	struct row_request q = {.by = by, .by_count = COUNT(by)};
 
-	s->rows = (uint32_t)r->inlines.rows.count;
-	s->no_total = true;
 	add_columns(s, columns, COUNT(columns));
-	return row_set_new(s, &q);
+	return row_set_new(s, &(struct row_request){.by = by, .by_count = COUNT(by)});
 }
 
-struct group_table {
-	const struct tag_report *report;
-	VEC(const struct tag_group *) groups;
-};
-
-static void free_groups(void *model)
+static void free_table(void *model)
 {
-	struct group_table *t = model;
+	struct tag_table *t = model;
 
-	vec_done(&t->groups);
+	vec_done(&t->rows);
 	free(t);
 }
 
-static struct cell group_cell(const struct row_source *s, const struct column *c, uint32_t row,
-                              struct buf *text)
-{
-	const struct group_table *t = s->model;
-	const struct tag_group *g = t->groups.items[row];
-
-	switch ((enum tag_field)c->argument) {
-	case TAG_NAME_TEXT:
-		return cell_text(g->name);
-	case TAG_SHOWN_TEXT:
-		buf_puts(text, g->name);
-		add_marks(text, &t->report->scale, g->uncertain, 0);
-		return cell_text(buf_text(text));
-	case TAG_NET:
-		return known(g->net, true);
-	case TAG_CALLS:
-		return known(g->calls, true);
-	case TAG_UNCERTAIN:
-		return known(g->uncertain, true);
-	default:
-		return known(g->functions, true);
-	}
-}
-
-/* The groups are sorted. */
+/* The groups are sorted. In their rows, `tag` is the number of functions. */
 struct row_set *tag_rows_groups(const struct tag_report *r, const struct tag_groups *g, bool empty)
 {
-	struct group_table *t = xcalloc(1, sizeof(*t));
+	struct tag_table *t = xcalloc(1, sizeof(*t));
 	struct row_source *s = row_source_new(t);
 	const struct unit *number = r->scale.number;
 	const struct column columns[] = {
+	        {"group", NULL, "group", &unit_text, .argument = TAG_FUNCTION_TEXT},
 	        {"net", "Net", "net_ns", &r->scale.time.unit, .argument = TAG_NET},
 	        {"calls", "Calls", "calls", number, .argument = TAG_CALLS},
 	        {"functions", "Functions", "functions", number, .argument = TAG_TAG},
-	        SHARE("real", "% real", "real", r->summary->elapsed),
-	        SHARE("share", "% net", "net", r->run, .bar = true),
+	        share("real", "% real", r->summary->elapsed, false, false),
+	        share("share", "% net", r->run, false, true),
 	        {"uncertain", NULL, "uncertain", number, .argument = TAG_UNCERTAIN},
-	        {"group", NULL, "group", &unit_text, .argument = TAG_NAME_TEXT},
 	        {"shown", "Group", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
 	};
 
 	t->report = r;
 	vec_each (group, &g->groups)
 		if (empty || group->functions || group->net)
-			vec_push(&t->groups, group);
-	s->rows = (uint32_t)t->groups.count;
-	s->free = free_groups;
-	s->no_total = s->chart = true;
+			vec_push(&t->rows, (struct tag_row){.function = group->name,
+			                                    .tag = (uint32_t)group->functions,
+			                                    .calls = group->calls,
+			                                    .net = group->net,
+			                                    .uncertain = group->uncertain});
+	s->free = free_table;
+	s->chart = true;
 	add_columns(s, columns, COUNT(columns));
-	vec_each (c, &s->columns)
-		if (c->role != ROLE_RATIO)
-			c->get = group_cell;
 	return row_set_new(s, &(struct row_request){0});
 }
