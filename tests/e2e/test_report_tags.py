@@ -178,6 +178,14 @@ total       %  net  calls  call tree
 
 
 @test
+def markdown_has_the_rows_of_the_table(t):
+    out = t.assay("report", "--markdown", "-n", "1", trace(t)).out
+    t.has(out, "| Elapsed time | 230 us | (13 tags) |\n", "heading")
+    t.has(out, "| 150 | 55 | 1 | (55/55/55) | 23.91 | 34.38 | main |\n", "function")
+    t.has(out, "|  | 105 | 4 |  | 45.65 | 65.63 | \\[3 more\\] |\n", "rest")
+
+
+@test
 def a_histogram_holds_each_call(t):
     times = [3, 3, 3, 3, 3, 20, 20, 20, 20, 700]
     capture, now = [(0, 2)], 5

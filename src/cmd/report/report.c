@@ -323,6 +323,7 @@ static int report_tags(struct report_command_options *o)
 	o->tags.limit = o->limit;
 	o->tags.json = o->json;
 	o->tags.nested = o->nested;
+	o->tags.markdown = o->markdown;
 	o->tags.tree = o->tree;
 	o->tags.style = o->style;
 	o->tags.raw_names = o->load.raw_names;

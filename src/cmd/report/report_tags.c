@@ -451,7 +451,7 @@ static void print(const struct reporting *g)
 	                                   .tree = g->tree,
 	                                   .limit = o->limit / 100,
 	                                   .lines = o->lines};
-	struct document_reader reader = {.program = o->json};
+	struct document_reader reader = {.program = o->json, .markdown = o->markdown};
 	struct document document;
 
 	document_init(&document);

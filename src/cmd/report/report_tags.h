@@ -21,7 +21,7 @@ struct report_tags_options {
 	struct option_list order; /* words of TAG_ORDERS; none: net */
 	uint64_t lines;           /* 0: all */
 	double limit;             /* percent; < 0: none */
-	bool json, nested, tree, raw_names;
+	bool json, nested, markdown, tree, raw_names;
 	struct style_options style;
 };
 
