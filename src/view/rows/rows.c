@@ -117,7 +117,8 @@ struct row_sorting {
 	const struct row_source *source;
 	size_t count;
 	const struct column **by;
-	struct cell **cells; /* NULL: texts, which are made again for each comparison */
+	struct cell *cells; /* of by[0], if it has numbers; the cells of the other columns are made
+	                     * for each comparison, so that large tables need less memory */
 };
 
 static int compare_by(const struct row_sorting *s, size_t i, uint32_t a, uint32_t b)
@@ -125,13 +126,13 @@ static int compare_by(const struct row_sorting *s, size_t i, uint32_t a, uint32_
 	struct buf ta = {0}, tb = {0};
 	int order;
 
-	if (s->cells[i])
-		return -cell_compare(s->cells[i][a], s->cells[i][b]);
+	if (!i && s->cells)
+		return -cell_compare(s->cells[a], s->cells[b]);
 	order = cell_compare(row_cell(s->source, s->by[i], a, &ta),
 	                     row_cell(s->source, s->by[i], b, &tb));
 	buf_done(&ta);
 	buf_done(&tb);
-	return order;
+	return s->by[i]->unit == &unit_text ? order : -order;
 }
 
 static int compare_rows(const void *pa, const void *pb, void *ctx)
@@ -153,7 +154,6 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 	struct row_sorting s = {.source = r->source};
 
 	s.by = xcalloc(q->by_count + 1, sizeof(*s.by));
-	s.cells = xcalloc(q->by_count + 1, sizeof(*s.cells));
 	for (size_t i = 0; i < q->by_count; i++) {
 		const struct column *c = column_named(r->source, q->by[i]);
 
@@ -166,8 +166,6 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 	}
 	if (r->order.count)
 		qsort_r(r->order.items, r->order.count, sizeof(*r->order.items), compare_rows, &s);
-	for (size_t i = 0; i < s.count; i++)
-		free(s.cells[i]);
 	free(s.cells);
 	free(s.by);
 }
