@@ -2,8 +2,8 @@
 #include "cmd/report/report_calls.h"
 #include "cmd/cli/print.h"
 
-#include "output/calls/calls_json.h"
-#include "output/calls/calls_text.h"
+#include "output/document_output.h"
+#include "view/calls/call_document.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,18 +129,20 @@ static void write_out(void *ctx, const struct buf *out)
 
 static void print(const struct call_report *r, const struct report_calls_options *o)
 {
-	struct calls_text_options to = {
-	        .wide = o->wide, .full_paths = o->full_paths, .spill = {write_out, NULL}};
+	const struct output_stream stream = {write_out, NULL};
+	struct document_text_options to = {.wide = o->wide};
+	struct call_document *d = call_document_new(r);
 	struct buf out = {0};
 
-	if (o->json || o->nested) {
-		calls_json(r, o->nested, &to.spill, &out);
+	if (r->program) {
+		document_json_print(&d->document, r->nested, &stream, &out);
 	} else {
 		style_choose(&o->style, &to.style);
-		calls_text(r, &to, &out);
+		document_text_print(&d->document, &to, &stream, &out);
 	}
 	if (out.size)
 		print_text(&out);
+	call_document_free(d);
 	buf_done(&out);
 }
 
@@ -162,6 +164,10 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
 	        .callees = o->callees,
 	        .limit = o->limit < 0 ? -1 : o->limit / 100,
 	        .lines = o->lines,
+	        .program = o->json || o->nested,
+	        .nested = o->nested,
+	        .wide = o->wide,
+	        .full_paths = o->full_paths,
 	};
 	struct error err = {0};
 	int status = 0;

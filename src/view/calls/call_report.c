@@ -57,25 +57,6 @@ bool call_report_selects(const struct call_report *r, const struct call_process 
 	return named && numbered;
 }
 
-struct call_rows *call_report_rows(const struct call_report *r, const struct call_process *p,
-                                   enum call_rows_kind kind)
-{
-	bool whole = kind == CALL_ROWS_PATHS || kind == CALL_ROWS_FUNCTIONS;
-	struct call_rows_request request = {
-	        .kind = kind,
-	        .order = r->order,
-	        .function = kind == CALL_ROWS_CALLERS   ? r->callers
-	                    : kind == CALL_ROWS_CALLEES ? r->callees
-	                                                : NULL,
-	        .limit = r->limit,
-	        .lines = r->lines,
-	};
-
-	if (whole)
-		request.symbols = r->symbols;
-	return call_rows_new(p, r->names, &request);
-}
-
 void call_report_counted(const struct call_report *r, const struct call_process *p,
                          call_function_list *list)
 {

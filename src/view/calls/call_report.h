@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_report: the contents of a report on call paths, for any output.
+ * call_report: what a report on call paths is about, and for whom.
  *
- * Plain data: the model, the names and the options. An output makes the rows of one process at a
- * time (call_rows.h, call_tree.h) and frees them before the next, so only one process's ids are in
- * memory. The caller owns everything. Uses: base, profile, view.
+ * Plain data: the model, the names and the options; call_document.h makes the contents. The caller
+ * owns everything. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_CALLS_CALL_REPORT_H
 #define ASSAY_VIEW_CALLS_CALL_REPORT_H
 
 #include "base/error.h"
-#include "view/calls/call_rows.h"
+#include "view/calls/call_names.h"
+#include "view/filter.h"
+
+enum call_order { CALL_BY_NET, CALL_BY_NAME, CALL_BY_FIRST, CALL_BY_CALLS };
 
 struct call_report {
 	const struct call_paths *paths;
@@ -24,6 +26,10 @@ struct call_report {
 	const char *callers, *callees; /* tables of this function's callers, callees; NULL: none */
 	double limit;                  /* minimum share of a row; < 0: the output's default */
 	size_t lines;                  /* per table; 0: all */
+	bool program;                  /* for JSON; else for readers */
+	bool nested;                   /* programs: paths contain all names, not ids of nodes */
+	bool wide;       /* readers: errors of all figures, the check of every thread */
+	bool full_paths; /* readers: paths from the outermost function on */
 };
 
 /* -EINVAL if a pid is not a number, -ENOENT if no function has the name in `callers` or
@@ -31,9 +37,6 @@ struct call_report {
 int call_report_check(const struct call_report *r, struct error *err);
 
 bool call_report_selects(const struct call_report *r, const struct call_process *p);
-
-struct call_rows *call_report_rows(const struct call_report *r, const struct call_process *p,
-                                   enum call_rows_kind kind);
 
 /* Lists the functions of this process that are counted but not timed, once each. The caller calls
  * vec_done(). */

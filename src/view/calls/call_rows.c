@@ -10,10 +10,8 @@ struct picking {
 	struct call_rows *rows;
 	const struct call_process *process;
 	struct call_names *names;
-	const struct call_rows_request *request;
 	uint8_t *chosen;      /* per function: whether it was requested; NULL: all are */
 	uint32_t *sum_of;     /* per function: index of its sum, or ID_NONE */
-	uint32_t *ranks;      /* per function, only if sorted by name */
 	VEC(uint32_t) active; /* per sum: number of its calls on the current path */
 };
 
@@ -59,9 +57,23 @@ static struct call_row row_of_path(const struct call_process *p, uint32_t id)
 	};
 }
 
-struct call_row call_rows_at(const struct call_rows *r, size_t i)
+const struct call_row *call_rows_at(const struct row_source *s, uint32_t row)
 {
-	return r->paths.count ? row_of_path(r->process, r->paths.items[i]) : r->sums.items[i];
+	struct call_rows *r = s->model;
+
+	if (r->kind != CALL_ROWS_PATHS)
+		return &r->sums.items[row];
+	if (r->current_row != row) {
+		r->current = row_of_path(r->process, r->paths.items[row]);
+		r->current_row = row;
+	}
+	return &r->current;
+}
+
+bool call_rows_timed(const struct call_rows *r, const struct call_row *row)
+{
+	return r->kind == CALL_ROWS_CALLERS ||
+	       !r->report->paths->functions.items[row->function].counted;
 }
 
 static struct call_row sum_of_none(uint32_t function)
@@ -100,10 +112,14 @@ static void add_total(struct call_row *to, const struct call_row *row)
 
 static void choose_functions(struct picking *g)
 {
-	const struct call_rows_request *q = g->request;
-	struct filter_list one = {&q->function, 1}, wanted = q->function ? one : q->symbols;
+	const struct call_report *r = g->rows->report;
+	enum call_rows_kind kind = g->rows->kind;
+	const char *const *one = kind == CALL_ROWS_CALLERS ? &r->callers : &r->callees;
+	struct filter_list wanted = r->symbols;
 	size_t count = call_names_count(g->names);
 
+	if (kind == CALL_ROWS_CALLERS || kind == CALL_ROWS_CALLEES)
+		wanted = (struct filter_list){(const char **)(uintptr_t)one, 1};
 	if (!wanted.count)
 		return;
 	g->chosen = xcalloc(count + 1, 1);
@@ -163,7 +179,7 @@ static uint32_t sum_function(const struct picking *g, uint32_t id)
 	const struct call_path *path = &g->process->paths.items[id];
 	uint32_t caller = id ? g->process->paths.items[path->parent].function : ID_NONE;
 
-	switch (g->request->kind) {
+	switch (g->rows->kind) {
 	case CALL_ROWS_CALLERS:
 		return is_chosen(g, path->function) ? caller : ID_NONE;
 	case CALL_ROWS_CALLEES:
@@ -228,144 +244,42 @@ static void drop_empty_sums(struct call_rows *r)
 	r->sums.count = kept;
 }
 
-/* The values that rows are sorted by. */
-struct sort_key {
-	uint32_t function, order, path;
-	uint64_t calls;
-	double net_ns;
-};
-
-static int compare(const struct picking *g, struct sort_key a, struct sort_key b)
+void call_rows_pick(struct call_rows *r)
 {
-	enum call_order by = g->request->order;
-	int order = 0;
+	struct picking g = {.rows = r, .process = r->process, .names = r->report->names};
 
-	if (by == CALL_BY_NAME)
-		order = (g->ranks[a.function] > g->ranks[b.function]) -
-		        (g->ranks[a.function] < g->ranks[b.function]);
-	else if (by == CALL_BY_CALLS)
-		order = (a.calls < b.calls) - (a.calls > b.calls);
-	if (!order && (by == CALL_BY_CALLS || by == CALL_BY_NET))
-		order = (a.net_ns < b.net_ns) - (a.net_ns > b.net_ns);
-	if (!order)
-		order = (a.order > b.order) - (a.order < b.order);
-	/* Rows with the same order are sorted by their position in the table. */
-	return order ? order : (a.path > b.path) - (a.path < b.path);
-}
-
-static struct sort_key key_of_path(const struct picking *g, uint32_t id)
-{
-	const struct call_path *path = &g->process->paths.items[id];
-
-	return (struct sort_key){path->function, path->order, id, path->calls, path->net_ns};
-}
-
-static int compare_paths(const void *a, const void *b, void *ctx)
-{
-	return compare(ctx, key_of_path(ctx, *(const uint32_t *)a),
-	               key_of_path(ctx, *(const uint32_t *)b));
-}
-
-static struct sort_key key_of_sum(const struct call_row *row)
-{
-	return (struct sort_key){row->function, row->order, row->path, row->calls, row->net_ns};
-}
-
-static int compare_sums(const void *a, const void *b, void *ctx)
-{
-	return compare(ctx, key_of_sum(a), key_of_sum(b));
-}
-
-static double waiting(const struct call_row *row)
-{
-	return row->blocked_ns + row->preempted_ns;
-}
-
-static bool is_worth_a_line(const struct picking *g, const struct call_row *row)
-{
-	const struct call_row *all = &g->rows->all;
-	double limit = g->request->limit;
-
-	return row->net_ns >= limit * all->net_ns ||
-	       (waiting(all) > 0 && waiting(row) >= limit * waiting(all));
-}
-
-/* Removes rows below the limit before the remaining rows are sorted. */
-static void cut_small(struct picking *g)
-{
-	struct call_rows *r = g->rows;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->count; i++) {
-		struct call_row row = call_rows_at(r, i);
-
-		add_own(&r->all, &row);
-	}
-	r->shown = r->count;
-	if (g->request->limit <= 0)
-		return;
-	for (size_t i = 0; i < r->count; i++) {
-		struct call_row row = call_rows_at(r, i);
-
-		if (!is_worth_a_line(g, &row))
-			add_own(&r->rest, &row);
-		else if (r->paths.count)
-			r->paths.items[kept++] = r->paths.items[i];
-		else
-			r->sums.items[kept++] = r->sums.items[i];
-	}
-	r->shown = kept;
-}
-
-static void sort(struct picking *g)
-{
-	struct call_rows *r = g->rows;
-
-	if (g->request->order == CALL_BY_NAME)
-		g->ranks = call_names_ranks(g->names);
-	if (r->paths.count)
-		qsort_r(r->paths.items, r->shown, sizeof(*r->paths.items), compare_paths, g);
-	else if (r->sums.count)
-		qsort_r(r->sums.items, r->shown, sizeof(*r->sums.items), compare_sums, g);
-	while (g->request->lines && r->shown > g->request->lines) {
-		struct call_row row = call_rows_at(r, --r->shown);
-
-		add_own(&r->rest, &row);
-	}
-}
-
-struct call_rows *call_rows_new(const struct call_process *p, struct call_names *names,
-                                const struct call_rows_request *request)
-{
-	struct call_rows *r = xcalloc(1, sizeof(*r));
-	struct picking g = {.rows = r, .process = p, .names = names, .request = request};
-
-	r->process = p;
-	r->all = r->rest = sum_of_none(ID_NONE);
-	r->all.total_ns = r->rest.total_ns = NAN;
 	choose_functions(&g);
-	if (request->kind == CALL_ROWS_PATHS)
+	if (r->kind == CALL_ROWS_PATHS)
 		pick_paths(&g);
 	else
 		pick_sums(&g);
 	drop_empty_sums(r);
-	r->count = r->paths.count ? r->paths.count : r->sums.count;
-	cut_small(&g);
-	sort(&g);
+	vec_each (id, &r->paths) {
+		const struct call_path *path = &r->process->paths.items[*id];
+
+		r->net_ns += path->net_ns;
+		r->waiting_ns += path->blocked_ns + path->preempted_ns;
+	}
+	vec_each (sum, &r->sums) {
+		r->net_ns += sum->net_ns;
+		r->waiting_ns += sum->blocked_ns + sum->preempted_ns;
+	}
 	free(g.chosen);
 	free(g.sum_of);
-	free(g.ranks);
 	vec_done(&g.active);
-	return r;
 }
 
-void call_rows_free(struct call_rows *r)
+void call_rows_free(void *rows)
 {
-	if (!r)
-		return;
+	struct call_rows *r = rows;
+
 	vec_done(&r->paths);
 	vec_done(&r->sums);
+	vec_done(&r->node_paths);
+	vec_done(&r->chain);
 	free(r->depths);
 	free(r->starts);
+	free(r->ranks);
+	free(r->nodes);
 	free(r);
 }

@@ -3,39 +3,30 @@
  * call_rows: one process's call paths as the rows of a table: the paths themselves, or sums of
  * paths per function, per caller or per callee.
  *
- * call_rows_new() selects, sums, cuts and sorts the rows. Rows [0, shown) are to be shown,
- * call_rows_at() returns each, and `rest` is the sum of the other rows. A path is kept as an id
- * only, so millions of paths need little memory.
+ * call_rows_new() selects and sums the rows, declares the columns, and sorts. A path is kept as an
+ * id only, so millions of paths need little memory.
  *
  * Times are ns. Net, blocked and preempted of a row are for its function alone and add up over
  * rows. Total and wall include the callees. In a recursion, total and wall count the outermost call
  * only, so no time is counted twice. Paths without calls and without time are left out.
  *
- * call_rows_free() frees; the process and the names must outlive the rows. Uses: base, profile,
+ * row_set_free() frees; the process and the report must outlive the rows. Uses: base, profile,
  * view.
  */
 #ifndef ASSAY_VIEW_CALLS_CALL_ROWS_H
 #define ASSAY_VIEW_CALLS_CALL_ROWS_H
 
-#include "view/calls/call_names.h"
-#include "view/filter.h"
+#include "view/calls/call_report.h"
+#include "view/rows/rows.h"
+
+/* Narrower terminals have fewer columns, so that names stay readable. */
+enum { CALL_ROOM_ALL = 150, CALL_ROOM_MOST = 110, CALL_ROOM_FEW = 72 };
 
 enum call_rows_kind {
 	CALL_ROWS_PATHS,
 	CALL_ROWS_FUNCTIONS,
-	CALL_ROWS_CALLERS, /* the callers of request.function */
-	CALL_ROWS_CALLEES, /* its callees */
-};
-
-enum call_order { CALL_BY_NET, CALL_BY_NAME, CALL_BY_FIRST, CALL_BY_CALLS };
-
-struct call_rows_request {
-	enum call_rows_kind kind;
-	enum call_order order;
-	const char *function;       /* for callers and callees */
-	struct filter_list symbols; /* for paths and functions: only these functions */
-	double limit;               /* rows below this share of net and of waiting go into `rest` */
-	size_t lines;               /* at most this many, 0: all */
+	CALL_ROWS_CALLERS, /* the callers of report.callers */
+	CALL_ROWS_CALLEES, /* the callees of report.callees */
 };
 
 struct call_row {
@@ -50,23 +41,39 @@ struct call_row {
 	bool inherited;
 };
 
+/* The model of the rows. */
 struct call_rows {
+	const struct call_report *report;
 	const struct call_process *process;
+	enum call_rows_kind kind;
 	VEC(uint32_t) paths;       /* for kind CALL_ROWS_PATHS */
 	uint32_t *depths;          /* per path, the root has 0; for kind CALL_ROWS_PATHS */
 	uint32_t *starts;          /* per path: the first path of its direct recursion; itself if
 	                            * there is none */
 	VEC(struct call_row) sums; /* for the other kinds */
-	size_t count, shown;
-	struct call_row rest, all; /* their total_ns is NAN */
-	bool found;                /* the process has request.function */
+	double net_ns, waiting_ns; /* of all rows */
+	uint32_t *ranks;           /* per function, only if sorted by name */
+	uint32_t *nodes;           /* per path: the id of its node + 1, 0: none; or NULL */
+	VEC(uint32_t) node_paths;  /* per node */
+	VEC(uint32_t) chain;       /* of the path that is being printed */
+	struct call_row current;   /* row `current_row`, because its cells are made in succession */
+	uint32_t current_row;      /* ID_NONE: none */
+	bool unseparated;          /* waiting is part of net */
+	bool small_errors_hidden;  /* readers get an error if it is more than 1 % of its value */
+	bool found;                /* the process has the function of callers or callees */
 };
 
-struct call_rows *call_rows_new(const struct call_process *p, struct call_names *names,
-                                const struct call_rows_request *request);
-void call_rows_free(struct call_rows *r);
+struct row_set *call_rows_new(const struct call_report *r, const struct call_process *p,
+                              enum call_rows_kind kind);
+/* The paths of these rows and their callers, which `rows` then refers to by id: for programs. The
+ * result must be freed before `rows`. */
+struct row_set *call_nodes_new(const struct row_set *rows);
 
-struct call_row call_rows_at(const struct call_rows *r, size_t i);
+/* A row of a source that call_rows_new() made. */
+const struct call_row *call_rows_at(const struct row_source *s, uint32_t row);
+/* Functions that are counted but not timed have no times. */
+bool call_rows_timed(const struct call_rows *r, const struct call_row *row);
+
 /*
  * Fills `chain` with the ids from the root's child down to `path`, only the innermost `max` of
  * them, and returns the number written. Does the same as call_path_chain(), but the time depends on
@@ -79,5 +86,19 @@ double call_row_average_ns(const struct call_row *row); /* net of one call; NAN:
 
 /* Whether the path has no calls and no time: it only leads to other paths. */
 bool call_path_is_empty(const struct call_path *path);
+
+/* Parts of this file. */
+/* Selects and sums (call_rows.c). */
+void call_rows_pick(struct call_rows *r);
+void call_rows_free(void *rows);
+
+/* The name of a row for readers: the end of its path, or its function (call_path_text.c). */
+column_get call_path_cell;
+/* Appends "  counted, not timed", "  open so far", "  inherited". */
+void call_marks(const struct call_function *f, uint32_t open, bool inherited, struct buf *out);
+/* Writes the image, library, file and line of a function. */
+void call_function_json(const struct call_report *r, uint32_t function, struct json *j);
+/* Waiting, or "not separated". */
+const struct unit *call_waiting_unit(bool unseparated);
 
 #endif

@@ -1,160 +1,190 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/calls/call_tree.h"
 
-#include "base/memory/xalloc.h"
+#include "view/calls/call_check.h"
+#include "view/calls/call_rows.h"
 
-#include <stdlib.h>
-
-/* The largest number of functions calling each other that is folded as a recursion. */
-#define ROUND_MAX 8
-
-struct node_key {
-	uint32_t parent, function;
-};
-
-struct call_tree_planting {
-	struct call_tree *tree;
-	const struct call_process *process;
-	struct id_table index; /* (parent, function) to node */
-	uint32_t *node_of;     /* per path */
-	VEC(uint32_t) active;  /* per node: number of its calls on the current path */
-};
-
-static bool key_equal(const void *ctx, uint32_t id, const void *key)
+static uint32_t path_parent(void *ctx, uint32_t path)
 {
-	const struct call_tree *t = ctx;
-	const struct node_key *k = key;
-
-	return t->nodes.items[id].branch.parent == k->parent &&
-	       t->nodes.items[id].function == k->function;
+	return ((const struct call_tree_source *)ctx)->process->paths.items[path].parent;
 }
 
-static uint32_t node_at(struct call_tree_planting *g, uint32_t parent, uint32_t function)
+static void path_steps(void *ctx, uint32_t path, struct planting_steps *out)
 {
-	struct node_key key = {parent, function};
-	uint64_t hash = hash_pair(parent, function);
-	uint32_t id = id_table_find(&g->index, hash, key_equal, g->tree, &key);
-	struct call_node *node;
+	uint32_t function =
+	        ((const struct call_tree_source *)ctx)->process->paths.items[path].function;
 
-	if (id != ID_NONE)
-		return id;
-	id = (uint32_t)g->tree->nodes.count;
-	node = vec_add(&g->tree->nodes);
-	node->branch = branch_below(parent);
-	node->function = function;
-	vec_push(&g->active, 0);
-	/* The root is not in the index: it cannot be its own child. */
-	if (id)
-		id_table_add(&g->index, hash, id);
-	return id;
+	vec_push(&out->all, (struct planting_step){.function = function,
+	                                           .again = (uint64_t)function + 1,
+	                                           .of = function});
 }
 
-/* The node that takes the path's figures; `parent` is the node of the path's caller. */
-static uint32_t node_below(struct call_tree_planting *g, uint32_t parent, uint32_t function)
+/* ID_NONE: functions that are too deep. */
+static uint32_t function_of(const struct view_tree *t, uint32_t node)
 {
-	uint32_t above = parent;
+	const struct call_tree_source *of = t->ctx;
 
-	for (uint32_t round = 1; round <= ROUND_MAX && above; round++) {
-		struct call_node *node = &g->tree->nodes.items[above];
+	return node == TREE_ROOT ? of->process->paths.items[0].function
+	                         : t->nodes.items[node].step.of;
+}
 
-		if (node->function == function) {
-			node->branch.round =
-			        round > node->branch.round ? round : node->branch.round;
-			return above;
-		}
-		above = node->branch.parent;
+static bool is_timed(const struct view_tree *t, uint32_t node)
+{
+	const struct call_tree_source *of = t->ctx;
+	uint32_t function = function_of(t, node);
+
+	return function == ID_NONE || !of->report->paths->functions.items[function].counted;
+}
+
+static struct cell self_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	return is_timed(s->model, row) ? view_tree_self(s, c, row, text) : cell_none();
+}
+
+static struct cell total_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	return is_timed(s->model, row) ? view_tree_total(s, c, row, text) : cell_none();
+}
+
+static struct cell name_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const struct view_tree *t = s->model;
+	const struct call_tree_source *of = t->ctx;
+
+	if (function_of(t, row) == ID_NONE)
+		return cell_text(t->nodes.items[row].step.name);
+	call_names_text(of->report->names, function_of(t, row), text);
+	return cell_text(buf_text(text));
+}
+
+static struct cell open_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                             struct buf *text)
+{
+	const struct call_tree_source *of = ((const struct view_tree *)s->model)->ctx;
+
+	return cell_int(of->open.items[row]);
+}
+
+static void function_json(const struct row_source *s, const struct column *c, uint32_t row,
+                          struct json *j)
+{
+	const struct view_tree *t = s->model;
+	const struct call_tree_source *of = t->ctx;
+	uint32_t function = function_of(t, row);
+
+	if (function == ID_NONE) {
+		json_kstr(j, "function", t->nodes.items[row].step.name);
+		return;
 	}
-	return node_at(g, parent, function);
+	json_kstr(j, "function", call_names_of(of->report->names, function));
+	call_function_json(of->report, function, j);
 }
 
-static void enter(void *ctx, uint32_t id)
+static void inherited_json(const struct row_source *s, const struct column *c, uint32_t row,
+                           struct json *j)
 {
-	struct call_tree_planting *g = ctx;
-	const struct call_path *path = &g->process->paths.items[id];
-	uint32_t at = id ? node_below(g, g->node_of[path->parent], path->function)
-	                 : node_at(g, 0, path->function);
-	struct call_node *node = &g->tree->nodes.items[at];
-	uint32_t deep = ++g->active.items[at];
+	const struct call_tree_source *of = ((const struct view_tree *)s->model)->ctx;
 
-	g->node_of[id] = at;
-	if (deep > 1 && deep > node->branch.levels)
-		node->branch.levels = deep;
-	node->calls += path->calls;
-	node->open += path->open;
-	node->net_ns += path->net_ns;
-	node->blocked_ns += path->blocked_ns;
-	node->preempted_ns += path->preempted_ns;
-	node->inherited |= path->inherited;
+	json_kbool(j, "inherited", of->inherited.items[row]);
 }
 
-static void leave(void *ctx, uint32_t id)
+static void add_marks(const struct view_tree *t, uint32_t node, struct buf *out)
 {
-	struct call_tree_planting *g = ctx;
+	const struct call_tree_source *of = t->ctx;
+	uint32_t function = function_of(t, node);
 
-	g->active.items[g->node_of[id]]--;
+	if (function != ID_NONE)
+		call_marks(&of->report->paths->functions.items[function], of->open.items[node],
+		           of->inherited.items[node], out);
 }
 
-static void sum_up(struct call_tree *t)
+static double waiting(const struct view_tree *t, uint32_t node)
 {
-	for (size_t i = t->nodes.count; i--;) {
-		struct call_node *node = &t->nodes.items[i];
-		struct call_node *parent = &t->nodes.items[node->branch.parent];
+	const struct cell *total = &t->total.items[node * t->measures];
 
-		node->total_ns += node->net_ns;
-		node->total_blocked_ns += node->blocked_ns;
-		node->total_preempted_ns += node->preempted_ns;
-		if (!i)
-			break;
-		parent->total_ns += node->total_ns;
-		parent->total_blocked_ns += node->total_blocked_ns;
-		parent->total_preempted_ns += node->total_preempted_ns;
+	return cell_number(total[CALL_TREE_BLOCKED]) + cell_number(total[CALL_TREE_PREEMPTED]);
+}
+
+static bool is_worth_a_line(const struct row_source *s, uint32_t row, double limit)
+{
+	const struct view_tree *t = s->model;
+	double all = cell_number(t->total.items[CALL_TREE_NET]);
+
+	return cell_number(t->total.items[row * t->measures + CALL_TREE_NET]) >= limit * all ||
+	       (waiting(t, TREE_ROOT) > 0 && waiting(t, row) >= limit * waiting(t, TREE_ROOT));
+}
+
+#define SELF(measure) .role = ROLE_SUM, .get = self_cell, .argument = CALL_TREE_##measure
+#define TOTAL(measure) .role = ROLE_TOTAL, .get = total_cell, .argument = CALL_TREE_##measure
+
+static void add_columns(struct row_source *s, const struct call_tree_source *of)
+{
+	const struct unit *wait = call_waiting_unit(of->unseparated);
+	const struct cell net = cell_real(call_check_net_ns(of->process));
+	const struct column columns[] = {
+	        {"identity", NULL, NULL, &unit_text, .json = function_json},
+	        {"total", "total", "total_ns", &unit_fine_time, TOTAL(NET)},
+	        {"share", "", "share", &unit_share, ROLE_RATIO, .of = "total", .base = net},
+	        {"net", "net", "net_ns", &unit_fine_time, SELF(NET)},
+	        {"calls", "calls", "calls", &unit_count, ROLE_SUM, .get = view_tree_self,
+	         .argument = CALL_TREE_CALLS},
+	        {"blocked", "blocked", "total_blocked_ns", wait, TOTAL(BLOCKED),
+	         .room = CALL_ROOM_MOST},
+	        {"preempted", "preempted", "total_preempted_ns", wait, TOTAL(PREEMPTED),
+	         .room = CALL_ROOM_MOST},
+	        {"self_blocked", NULL, "blocked_ns", wait, SELF(BLOCKED)},
+	        {"self_preempted", NULL, "preempted_ns", wait, SELF(PREEMPTED)},
+	        {"open", NULL, "open", &unit_count, .get = open_cell},
+	        {"inherited", NULL, NULL, &unit_text, .json = inherited_json},
+	        {"name", "call tree", NULL, &unit_text, .get = name_cell},
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		vec_push(&s->columns, columns[i]);
+}
+
+static void add_path(struct view_tree *t, struct call_tree_source *of, uint32_t id)
+{
+	const struct call_path *path = &of->process->paths.items[id];
+	uint64_t calls = path->calls < INT64_MAX ? path->calls : INT64_MAX;
+	uint32_t node = view_tree_at(t, 0, TREE_ROOT, id);
+
+	while (of->open.count < t->nodes.count) {
+		vec_push(&of->open, 0);
+		vec_push(&of->inherited, 0);
 	}
+	of->open.items[node] += path->open;
+	of->inherited.items[node] |= path->inherited;
+	view_tree_add(t, node, CALL_TREE_NET, cell_real(path->net_ns));
+	view_tree_add(t, node, CALL_TREE_BLOCKED, cell_real(path->blocked_ns));
+	view_tree_add(t, node, CALL_TREE_PREEMPTED, cell_real(path->preempted_ns));
+	view_tree_add(t, node, CALL_TREE_CALLS, cell_int((int64_t)calls));
 }
 
-static int by_total(const void *pa, const void *pb, void *ctx)
+/* A path without calls and time makes no node, except as the caller of another path. */
+struct view_tree *call_tree_new(struct call_tree_source *of)
 {
-	const struct call_tree *t = ctx;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	double x = t->nodes.items[a].total_ns, y = t->nodes.items[b].total_ns;
+	static const struct view_tree_model model = {path_parent, path_steps};
+	static const char *const by[] = {"total"};
+	uint32_t count = (uint32_t)of->process->paths.count;
+	struct view_tree *t = view_tree_new(&model, of, count, CALL_TREE_MEASURES);
 
-	return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
-}
-
-struct call_tree *call_tree_new(const struct call_process *p)
-{
-	struct call_tree *t = xcalloc(1, sizeof(*t));
-	struct call_tree_planting g = {.tree = t, .process = p};
-
-	if (!p->paths.count)
-		return t;
-	g.node_of = xcalloc(p->paths.count, sizeof(*g.node_of));
-	call_process_walk(p, enter, leave, &g);
-	sum_up(t);
-	branches_link(BRANCHES(&t->nodes), by_total, t);
-	id_table_done(&g.index);
-	vec_done(&g.active);
-	free(g.node_of);
+	of->unseparated = call_check_unseparated(of->process);
+	add_columns(t->source, of);
+	t->source->worth = is_worth_a_line;
+	t->marks = add_marks;
+	for (uint32_t id = 0; id < count; id++)
+		if (!id || !call_path_is_empty(&of->process->paths.items[id]))
+			add_path(t, of, id);
+	view_tree_finish(t, by, 1);
 	return t;
 }
 
-void call_tree_free(struct call_tree *t)
+void call_tree_source_done(struct call_tree_source *of)
 {
-	if (!t)
-		return;
-	vec_done(&t->nodes);
-	free(t);
-}
-
-bool call_tree_shown(const struct call_tree *t, const struct call_node *node, double limit)
-{
-	const struct call_node *root = t->nodes.items;
-	double waiting = node->total_blocked_ns + node->total_preempted_ns;
-	double all = root->total_blocked_ns + root->total_preempted_ns;
-
-	/* The node has no calls, no time and no children. */
-	if (!node->calls && !node->open && node->branch.first_child == CALL_PATH_NONE &&
-	    node->total_ns == 0 && waiting == 0 && node != root)
-		return false;
-	return limit <= 0 || node->total_ns >= limit * root->total_ns ||
-	       (all > 0 && waiting >= limit * all);
+	vec_done(&of->open);
+	vec_done(&of->inherited);
 }

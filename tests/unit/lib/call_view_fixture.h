@@ -12,6 +12,7 @@
 
 #include "view/calls/call_check.h"
 #include "view/calls/call_report.h"
+#include "view/calls/call_rows.h"
 #include "view/calls/call_tree.h"
 
 #include <math.h>

@@ -2,16 +2,39 @@
 /* What a report on call paths looks like, and that its size is bounded while it is written. */
 #include "call_view_fixture.h"
 
-#include "output/calls/calls_json.h"
-#include "output/calls/calls_text.h"
+#include "output/document_output.h"
+#include "view/calls/call_document.h"
 
 #include <stdlib.h>
 
-static char *text_of(const struct call_report *r, const struct calls_text_options *o)
+static void print_json(const struct call_report *of, bool nested,
+                       const struct output_stream *stream, struct buf *out)
+{
+	struct call_report r = *of;
+	struct call_document *d;
+
+	r.program = true;
+	r.nested = nested;
+	d = call_document_new(&r);
+	document_json_print(&d->document, nested, stream, out);
+	call_document_free(d);
+}
+
+static void print_to(const struct call_report *r, unsigned width,
+                     const struct output_stream *stream, struct buf *out)
+{
+	struct call_document *d = call_document_new(r);
+	struct document_text_options o = {.style.width = width, .wide = r->wide};
+
+	document_text_print(&d->document, &o, stream, out);
+	call_document_free(d);
+}
+
+static char *text_of(const struct call_report *r, unsigned width)
 {
 	struct buf out = {0};
 
-	calls_text(r, o, &out);
+	print_to(r, width, NULL, &out);
 	if (getenv("ASSAY_SHOW"))
 		fputs(buf_text(&out), stderr);
 	return out.data;
@@ -45,14 +68,13 @@ static void check_line(const char *text, const char *end, const char *begin)
 
 static void paths_show_their_end_and_depth(void)
 {
-	struct calls_text_options o = {0};
 	struct call_fixture f;
 	struct call_report r;
 	char *text;
 
 	fixture_init(&f);
 	r = fixture_report(&f);
-	text = text_of(&r, &o);
+	text = text_of(&r, 0);
 	CHECK(strstr(text, "prog (pid 42), wall 7.00 us, net 1.70 us\n"));
 	CHECK(strstr(text, "command     prog --fast\n"));
 	CHECK(strstr(text, "own cost    299.0 ns +/- 10.0 ns, 14.9 % of net + own cost\n"));
@@ -94,16 +116,15 @@ static struct call_paths *long_chain(uint32_t depth)
 
 static void long_paths_are_cut_at_their_begin(void)
 {
-	struct calls_text_options o = {0};
 	struct call_paths *c = long_chain(9);
 	struct call_report r = {.paths = c, .names = call_names_new(c, NULL, false), .limit = -1};
-	char *text = text_of(&r, &o);
+	char *text = text_of(&r, 0);
 
 	check_line(text, "... f07_xxxxxxxxxxxxxx > f08_xxxxxxxxxxxxxx  (9)", "    1  1.0 ns");
 	CHECK(!strstr(text, "f00_xxxxxxxxxxxxxx > f01_xxxxxxxxxxxxxx > f02_xxxxxxxxxxxxxx > "));
 	free(text);
-	o.full_paths = true;
-	text = text_of(&r, &o);
+	r.full_paths = true;
+	text = text_of(&r, 0);
 	CHECK(strstr(text, "  f00_xxxxxxxxxxxxxx > f01_xxxxxxxxxxxxxx > f02_xxxxxxxxxxxxxx > "));
 	CHECK(!strstr(text, "..."));
 	CHECK(!strstr(text, "(9)"));
@@ -120,8 +141,7 @@ static void narrow_terminals_have_fewer_columns_and_whole_functions(void)
 	struct call_report r = {.paths = c, .names = call_names_new(c, NULL, false), .limit = -1};
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-		struct calls_text_options o = {.style.width = widths[i]};
-		char *text = text_of(&r, &o), *line = text;
+		char *text = text_of(&r, widths[i]), *line = text;
 
 		CHECK(strstr(text, "f08_xxxxxxxxxxxxxx  (9)\n"));
 		CHECK_EQ(strstr(text, " min ") != NULL, widths[i] >= 150);
@@ -136,7 +156,6 @@ static void narrow_terminals_have_fewer_columns_and_whole_functions(void)
 
 static void waiting_that_was_not_told_apart_is_no_zero(void)
 {
-	struct calls_text_options o = {0};
 	struct call_fixture f;
 	struct call_report r;
 	struct buf json = {0};
@@ -147,13 +166,13 @@ static void waiting_that_was_not_told_apart_is_no_zero(void)
 	vec_each (path, &fixture_process(&f)->paths)
 		path->blocked_ns = path->total_blocked_ns = 0;
 	r = fixture_report(&f);
-	text = text_of(&r, &o);
+	text = text_of(&r, 0);
 	CHECK(strstr(text, "flags       waiting not separated"));
 	check_line(text, "  not separated  not separated  main  (1)  open so far",
 	           "    1   1.00 us");
 	CHECK(!strstr(text, "+ blocked"));
 	free(text);
-	calls_json(&r, false, NULL, &json);
+	print_json(&r, false, NULL, &json);
 	CHECK(strstr(json.data, "\"blocked_ns\": null"));
 	CHECK(!strstr(json.data, "\"blocked_ns\": 0"));
 	CHECK(strstr(json.data, "\"unswitched\""));
@@ -163,23 +182,21 @@ static void waiting_that_was_not_told_apart_is_no_zero(void)
 
 static void functions_callers_callees_and_tree_have_tables(void)
 {
-	struct calls_text_options o = {.wide = true};
 	struct call_fixture f;
 	struct call_report r;
 	char *text;
 
 	fixture_init(&f);
 	r = fixture_report(&f);
-	r.functions = r.tree = true;
+	r.functions = r.tree = r.wide = true;
 	r.callers = r.callees = "fib";
 	r.limit = 0;
-	text = text_of(&r, &o);
+	text = text_of(&r, 0);
 	check_line(text, "  main  open so far", "    1   1.00 us");
 	CHECK(strstr(text, "\nCallers of fib\n"));
 	CHECK(strstr(text, "\nCalled by fib\n"));
 	CHECK(strstr(text, "\nCall tree, callers above callees\n"));
-	check_line(text, "    fib  (recursion of 2 functions, 3 levels)",
-	           " 81.0 ns    4.8 %   76.0 ns      8 ");
+	check_line(text, "    fib  (recursion, 3 levels)", " 81.0 ns    4.8 %   70.0 ns      7 ");
 	CHECK(strstr(text, "CPU residual"));
 	/* A path without any call is not printed. */
 	CHECK(!strstr(text, "prog+0x70"));
@@ -189,7 +206,6 @@ static void functions_callers_callees_and_tree_have_tables(void)
 
 static void errors_are_shown_where_they_matter(void)
 {
-	struct calls_text_options o = {0};
 	struct call_fixture f;
 	struct call_report r;
 	char *text;
@@ -197,11 +213,11 @@ static void errors_are_shown_where_they_matter(void)
 	fixture_init(&f);
 	r = fixture_report(&f);
 	fixture_process(&f)->paths.items[f.main].net_error_ns = 9; /* of 1000 */
-	text = text_of(&r, &o);
+	text = text_of(&r, 0);
 	CHECK(!strstr(text, " +/-  "));
 	free(text);
 	fixture_process(&f)->paths.items[f.main].net_error_ns = 11;
-	text = text_of(&r, &o);
+	text = text_of(&r, 0);
 	CHECK(strstr(text, " +/-  "));
 	check_line(text, "  main  (1)  open so far", "    1   1.00 us  11.0 ns   58.8 %");
 	free(text);
@@ -222,7 +238,7 @@ static void json_has_the_keys(void)
 	fixture_init(&f);
 	r = fixture_report(&f);
 	r.functions = true;
-	calls_json(&r, false, NULL, &json);
+	print_json(&r, false, NULL, &json);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		char key[64];
 
@@ -232,10 +248,33 @@ static void json_has_the_keys(void)
 		CHECK(strstr(json.data, key) != NULL);
 	}
 	buf_clear(&json);
-	calls_json(&r, true, NULL, &json);
+	print_json(&r, true, NULL, &json);
+	CHECK(strstr(json.data, "\"tree\": ") == NULL);
 	/* The root is in no path but its own. */
 	CHECK(strstr(json.data, "\"path\": [\n            \"(outside)\"\n          ]"));
 	CHECK(strstr(json.data, "\"path\": [\n            \"main\",\n            \"sort\"\n"));
+	buf_done(&json);
+	fixture_done(&f);
+}
+
+static void json_has_the_tree_if_it_is_requested(void)
+{
+	struct call_fixture f;
+	struct call_report r;
+	struct buf json = {0};
+
+	fixture_init(&f);
+	r = fixture_report(&f);
+	r.tree = true;
+	print_json(&r, false, NULL, &json);
+	CHECK(strstr(json.data, "\"tree\": [\n        {\n          \"id\": 0,\n"
+	                        "          \"parent\": null,\n"
+	                        "          \"function\": \"(outside)\","));
+	CHECK(strstr(json.data, "\"recursion\": 3,\n          \"recursion_functions\": 1"));
+	buf_clear(&json);
+	print_json(&r, true, NULL, &json);
+	CHECK(strstr(json.data, "\"tree\": {\n        \"function\": \"(outside)\","));
+	CHECK(strstr(json.data, "\"children\": ["));
 	buf_done(&json);
 	fixture_done(&f);
 }
@@ -257,7 +296,6 @@ static void count_spill(void *ctx, const struct buf *out)
 static void output_is_handed_on_as_it_grows(void)
 {
 	struct spilled text = {0}, json = {0};
-	struct calls_text_options o = {.spill = {count_spill, &text}};
 	struct call_paths *c = call_paths_new();
 	struct call_process *p;
 	struct call_report r = {.paths = c, .limit = -1};
@@ -276,12 +314,12 @@ static void output_is_handed_on_as_it_grows(void)
 	}
 	call_paths_close(c);
 	r.names = call_names_new(c, NULL, false);
-	calls_text(&r, &o, &out);
+	print_to(&r, 0, &(struct output_stream){count_spill, &text}, &out);
 	CHECK(text.times > 5);
 	CHECK(text.most < 2 << 20);
 	CHECK(out.size < 2 << 20);
 	buf_clear(&out);
-	calls_json(&r, false, &(struct calls_spill){count_spill, &json}, &out);
+	print_json(&r, false, &(struct output_stream){count_spill, &json}, &out);
 	CHECK(json.times > 5);
 	CHECK(json.most < 1 << 20);
 	CHECK(text.bytes > 100000 * 50 && json.bytes > 100000 * 300);
@@ -304,7 +342,7 @@ static size_t deep_report(uint32_t depth, bool nested, size_t lines)
 		path = fixture_path(c->processes.items, path, rec, 1, i == depth - 1 ? 5 : 1);
 	call_paths_close(c);
 	r.names = call_names_new(c, NULL, false);
-	calls_json(&r, nested, &(struct calls_spill){count_spill, &json}, &out);
+	print_json(&r, nested, &(struct output_stream){count_spill, &json}, &out);
 	json.bytes += out.size;
 	buf_done(&out);
 	call_names_free(r.names);
@@ -340,7 +378,7 @@ static void nodes_name_their_callers(void)
 	fixture_path(c->processes.items, path, f, 1, 1);
 	call_paths_close(c);
 	r.names = call_names_new(c, NULL, false);
-	calls_json(&r, false, NULL, &out);
+	print_json(&r, false, NULL, &out);
 	CHECK(strstr(out.data, "\"nodes\": [\n        {\n          \"id\": 0,\n"
 	                       "          \"parent\": null,\n          \"function\": \"f\"\n"));
 	CHECK(strstr(out.data, "\"id\": 1,\n          \"parent\": 0,\n"
@@ -386,6 +424,7 @@ int main(void)
 	RUN(functions_callers_callees_and_tree_have_tables);
 	RUN(errors_are_shown_where_they_matter);
 	RUN(json_has_the_keys);
+	RUN(json_has_the_tree_if_it_is_requested);
 	RUN(output_is_handed_on_as_it_grows);
 	RUN(json_grows_with_the_depth_not_with_its_square);
 	RUN(nodes_name_their_callers);

@@ -4,21 +4,43 @@
 
 #include <unistd.h>
 
-static struct call_rows *rows_of(const struct call_fixture *f, enum call_rows_kind kind,
-                                 const char *function)
+static struct call_report last_report; /* the rows refer to it */
+
+static struct row_set *rows_for(const struct call_report *r, const struct call_process *p,
+                                enum call_rows_kind kind)
+{
+	last_report = *r;
+	return call_rows_new(&last_report, p, kind);
+}
+
+static struct call_row row_at(const struct row_set *r, size_t i)
+{
+	return *call_rows_at(r->source, r->order.items[i]);
+}
+
+/* A column of the total or the rest; 0: it has none. */
+static double sum_of(const struct row_set *r, const struct cell *sums, const char *column)
+{
+	struct cell cell = sums[column_named(r->source, column) - r->source->columns.items];
+
+	return cell.kind == CELL_NONE ? 0 : cell_number(cell);
+}
+
+static struct row_set *rows_of(const struct call_fixture *f, enum call_rows_kind kind,
+                               const char *function)
 {
 	struct call_report r = fixture_report(f);
 
 	r.callers = r.callees = function;
-	return call_report_rows(&r, fixture_process(f), kind);
+	return rows_for(&r, fixture_process(f), kind);
 }
 
-static struct call_row row_named(const struct call_fixture *f, const struct call_rows *r,
+static struct call_row row_named(const struct call_fixture *f, const struct row_set *r,
                                  const char *name)
 {
 	for (size_t i = 0; i < r->shown; i++)
-		if (!strcmp(call_names_of(f->names, call_rows_at(r, i).function), name))
-			return call_rows_at(r, i);
+		if (!strcmp(call_names_of(f->names, row_at(r, i).function), name))
+			return row_at(r, i);
 	printf("# there is no row of %s\n", name);
 	CHECK(!"the row is there");
 	return (struct call_row){0};
@@ -27,28 +49,28 @@ static struct call_row row_named(const struct call_fixture *f, const struct call
 static void paths_add_up_and_empty_ones_are_left_out(void)
 {
 	struct call_fixture f;
-	struct call_rows *r;
+	struct row_set *r;
 
 	fixture_init(&f);
 	r = rows_of(&f, CALL_ROWS_PATHS, NULL);
 	CHECK_EQ(r->shown, 11);
-	CHECK_EQ(r->all.calls, 1 + 2 + 100 + 1 + 2 + 4 + 7 + 3 + 1 + 1);
-	CHECK_EQ(r->all.net_ns, fixture_process(&f)->paths.items[0].total_ns);
-	CHECK_EQ(r->all.blocked_ns, 5000);
+	CHECK_EQ(sum_of(r, r->total, "calls"), 1 + 2 + 100 + 1 + 2 + 4 + 7 + 3 + 1 + 1);
+	CHECK_EQ(sum_of(r, r->total, "net"), fixture_process(&f)->paths.items[0].total_ns);
+	CHECK_EQ(sum_of(r, r->total, "blocked"), 5000);
 	for (size_t i = 1; i < r->shown; i++)
-		CHECK(call_rows_at(r, i - 1).net_ns >= call_rows_at(r, i).net_ns);
-	CHECK_EQ(call_rows_at(r, 0).path, f.main);
+		CHECK(row_at(r, i - 1).net_ns >= row_at(r, i).net_ns);
+	CHECK_EQ(row_at(r, 0).path, f.main);
 	CHECK_EQ(call_row_wall_ns(&(struct call_row){
 	                 .total_ns = 3, .total_blocked_ns = 4, .total_preempted_ns = 5}),
 	         12);
-	call_rows_free(r);
+	row_set_free(r);
 	fixture_done(&f);
 }
 
 static void totals_of_a_function_count_outermost_calls_alone(void)
 {
 	struct call_fixture f;
-	struct call_rows *r;
+	struct row_set *r;
 	struct call_row row;
 
 	fixture_init(&f);
@@ -67,15 +89,15 @@ static void totals_of_a_function_count_outermost_calls_alone(void)
 	row = row_named(&f, r, "main");
 	CHECK_EQ(row.total_ns, 1651);
 	CHECK_EQ(row.open, 1);
-	CHECK_EQ(r->all.net_ns, 1701);
-	call_rows_free(r);
+	CHECK_EQ(sum_of(r, r->total, "net"), 1701);
+	row_set_free(r);
 	fixture_done(&f);
 }
 
 static void callers_and_callees_have_calls_and_times(void)
 {
 	struct call_fixture f;
-	struct call_rows *r;
+	struct row_set *r;
 	struct call_row row;
 
 	fixture_init(&f);
@@ -90,17 +112,17 @@ static void callers_and_callees_have_calls_and_times(void)
 	CHECK_EQ(row.total_ns, 20 + 40 + 5 + 6);
 	row = row_named(&f, r, "sort");
 	CHECK_EQ(row.total_ns, 6);
-	call_rows_free(r);
+	row_set_free(r);
 	r = rows_of(&f, CALL_ROWS_CALLEES, "fib");
 	CHECK_EQ(r->shown, 2);
 	CHECK_EQ(row_named(&f, r, "fib").total_ns, 71);
 	CHECK_EQ(row_named(&f, r, "sort").calls, 1);
 	CHECK_EQ(row_named(&f, r, "sort").total_ns, 11);
-	call_rows_free(r);
+	row_set_free(r);
 	r = rows_of(&f, CALL_ROWS_CALLERS, "absent");
 	CHECK_EQ(r->shown, 0);
-	CHECK(!r->found);
-	call_rows_free(r);
+	CHECK(!((const struct call_rows *)r->source->model)->found);
+	row_set_free(r);
 	fixture_done(&f);
 }
 
@@ -109,14 +131,14 @@ static void check_order(const struct call_fixture *f, enum call_order order, con
 {
 	struct call_report report = fixture_report(f);
 	struct buf got = {0};
-	struct call_rows *r;
+	struct row_set *r;
 
 	report.order = order;
-	r = call_report_rows(&report, fixture_process(f), CALL_ROWS_FUNCTIONS);
+	r = rows_for(&report, fixture_process(f), CALL_ROWS_FUNCTIONS);
 	for (size_t i = 0; i < r->shown; i++)
-		buf_addf(&got, "%.3s ", call_names_of(f->names, call_rows_at(r, i).function));
+		buf_addf(&got, "%.3s ", call_names_of(f->names, row_at(r, i).function));
 	CHECK_STR(buf_text(&got), want);
-	call_rows_free(r);
+	row_set_free(r);
 	buf_done(&got);
 }
 
@@ -136,15 +158,15 @@ static void rows_are_sorted_as_asked(void)
 static void check_ties(const struct call_paths *c, struct call_names *names, enum call_order order,
                        const char *want)
 {
-	struct call_rows_request request = {.kind = CALL_ROWS_FUNCTIONS, .order = order};
+	struct call_report report = {.paths = c, .names = names, .order = order, .limit = -1};
 	struct buf got = {0};
-	struct call_rows *r = call_rows_new(c->processes.items, names, &request);
+	struct row_set *r = rows_for(&report, c->processes.items, CALL_ROWS_FUNCTIONS);
 
 	for (size_t i = 0; i < r->shown; i++)
-		buf_addf(&got, "%s:%.0f ", call_names_of(names, call_rows_at(r, i).function),
-		         call_rows_at(r, i).net_ns);
+		buf_addf(&got, "%s:%.0f ", call_names_of(names, row_at(r, i).function),
+		         row_at(r, i).net_ns);
 	CHECK_STR(buf_text(&got), want);
-	call_rows_free(r);
+	row_set_free(r);
 	buf_done(&got);
 }
 
@@ -178,7 +200,7 @@ static void ties_are_decided_by_net_then_by_what_was_first(void)
 static void a_sum_with_an_inherited_path_is_inherited(void)
 {
 	struct call_fixture f;
-	struct call_rows *r;
+	struct row_set *r;
 
 	for (int round = 0; round < 3; round++) {
 		fixture_init(&f);
@@ -188,8 +210,7 @@ static void a_sum_with_an_inherited_path_is_inherited(void)
 		r = rows_of(&f, CALL_ROWS_FUNCTIONS, NULL);
 		CHECK_EQ(row_named(&f, r, "fib").inherited, round > 0);
 		CHECK_EQ(row_named(&f, r, "main").inherited, false);
-		CHECK_EQ(r->all.inherited, round > 0);
-		call_rows_free(r);
+		row_set_free(r);
 		fixture_done(&f);
 	}
 }
@@ -198,23 +219,23 @@ static void what_is_cut_is_summed_up(void)
 {
 	struct call_fixture f;
 	struct call_report report;
-	struct call_rows *r;
+	struct row_set *r;
 
 	fixture_init(&f);
 	report = fixture_report(&f);
 	report.lines = 2;
-	r = call_report_rows(&report, fixture_process(&f), CALL_ROWS_PATHS);
+	r = rows_for(&report, fixture_process(&f), CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 2);
-	CHECK_EQ(r->rest.net_ns, 1701 - 1000 - 300);
-	CHECK_EQ(r->rest.calls, 122 - 1 - 100);
-	call_rows_free(r);
+	CHECK_EQ(sum_of(r, r->rest, "net"), 1701 - 1000 - 300);
+	CHECK_EQ(sum_of(r, r->rest, "calls"), 122 - 1 - 100);
+	row_set_free(r);
 	/* A tenth of 1701, or of what was waited: cmp, main and sort. */
 	report.lines = 0;
 	report.limit = 0.15;
-	r = call_report_rows(&report, fixture_process(&f), CALL_ROWS_PATHS);
+	r = rows_for(&report, fixture_process(&f), CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 3);
-	CHECK_EQ(r->rest.net_ns, 1701 - 1000 - 300 - 200);
-	call_rows_free(r);
+	CHECK_EQ(sum_of(r, r->rest, "net"), 1701 - 1000 - 300 - 200);
+	row_set_free(r);
 	fixture_done(&f);
 }
 
@@ -224,17 +245,17 @@ static void filters_choose_processes_and_functions(void)
 	const struct call_process *p;
 	struct call_fixture f;
 	struct call_report report;
-	struct call_rows *r;
+	struct row_set *r;
 	struct error err = {0};
 
 	fixture_init(&f);
 	p = fixture_process(&f);
 	report = fixture_report(&f);
 	report.symbols = (struct filter_list){names, 1};
-	r = call_report_rows(&report, p, CALL_ROWS_PATHS);
+	r = rows_for(&report, p, CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 1);
-	CHECK_EQ(call_rows_at(r, 0).path, f.cmp);
-	call_rows_free(r);
+	CHECK_EQ(row_at(r, 0).path, f.cmp);
+	row_set_free(r);
 	report.pid = (struct filter_list){pids, 1};
 	CHECK(call_report_selects(&report, p));
 	report.comm = (struct filter_list){names, 1};
@@ -253,77 +274,126 @@ static void filters_choose_processes_and_functions(void)
 	fixture_done(&f);
 }
 
-static const struct call_node *node_named(const struct call_fixture *f, const struct call_tree *t,
-                                          uint32_t parent, uint32_t function)
+/* The child of `parent` with this function. */
+static uint32_t node_of(const struct view_tree *t, uint32_t parent, uint32_t function)
 {
-	for (size_t i = 1; i < t->nodes.count; i++)
-		if (t->nodes.items[i].function == f->functions[function] &&
+	for (uint32_t i = 1; i < t->nodes.count; i++)
+		if (t->nodes.items[i].step.of == function &&
 		    t->nodes.items[i].branch.parent == parent)
-			return &t->nodes.items[i];
+			return i;
 	CHECK(!"the node is there");
-	return t->nodes.items;
+	return 0;
+}
+
+static double cell_of(const struct view_tree *t, uint32_t node, const char *column)
+{
+	struct buf text = {0};
+	struct cell cell = row_cell(t->source, column_named(t->source, column), node, &text);
+
+	buf_done(&text);
+	return cell_number(cell);
 }
 
 static void recursion_is_folded_and_no_time_is_lost(void)
 {
-	const struct call_node *node;
 	struct call_fixture f;
-	struct call_tree *t;
-	uint32_t top;
+	struct call_report report;
+	struct call_tree_source of = {.report = &report};
+	struct view_tree *t;
+	uint32_t top, node;
 
 	fixture_init(&f);
-	t = call_tree_new(fixture_process(&f));
-	CHECK_EQ(t->nodes.items[0].total_ns, 1701);
-	top = (uint32_t)(node_named(&f, t, 0, F_MAIN) - t->nodes.items);
-	CHECK_EQ(t->nodes.items[top].total_ns, 1651);
+	report = fixture_report(&f);
+	of.process = fixture_process(&f);
+	t = call_tree_new(&of);
+	CHECK_EQ(cell_of(t, TREE_ROOT, "total"), 1701);
+	top = node_of(t, TREE_ROOT, f.functions[F_MAIN]);
+	CHECK_EQ(cell_of(t, top, "total"), 1651);
 	CHECK_EQ(t->nodes.items[top].branch.levels, 0);
-	node = node_named(&f, t, top, F_FIB);
-	CHECK_EQ(node->calls, 8);
-	CHECK_EQ(node->branch.levels, 3);
-	CHECK_EQ(node->branch.round, 2);
-	CHECK_EQ(node->net_ns, 76);
-	CHECK_EQ(node->total_ns, 81);
-	node = node_named(&f, t, top, F_SORT);
-	CHECK_EQ(node->total_blocked_ns, 5000);
-	CHECK_EQ(t->nodes.items[0].total_blocked_ns, 5000);
-	/* Most total first. */
-	CHECK_EQ(t->nodes.items[t->nodes.items[top].branch.first_child].function,
+	node = node_of(t, top, f.functions[F_FIB]);
+	CHECK_EQ(cell_of(t, node, "calls"), 7);
+	CHECK_EQ(t->nodes.items[node].branch.levels, 3);
+	CHECK_EQ(t->nodes.items[node].branch.round, 1);
+	CHECK_EQ(cell_of(t, node, "net"), 70);
+	CHECK_EQ(cell_of(t, node, "total"), 81);
+	/* fib > sort > fib is no whole round of two: nothing moves below another caller. */
+	node = node_of(t, node, f.functions[F_SORT]);
+	CHECK_EQ(cell_of(t, node, "total"), 11);
+	CHECK_EQ(cell_of(t, node_of(t, node, f.functions[F_FIB]), "calls"), 1);
+	node = node_of(t, top, f.functions[F_SORT]);
+	CHECK_EQ(cell_of(t, node, "blocked"), 5000);
+	CHECK_EQ(cell_of(t, TREE_ROOT, "blocked"), 5000);
+	/* The largest total comes first. */
+	CHECK_EQ(t->nodes.items[t->nodes.items[top].branch.first_child].step.of,
 	         f.functions[F_SORT]);
-	CHECK(call_tree_shown(t, &t->nodes.items[top], 0.9));
-	CHECK(!call_tree_shown(t, node_named(&f, t, top, F_STRLEN), 0.05));
-	call_tree_free(t);
+	CHECK(view_tree_shown(t, top, 0.9));
+	CHECK(!view_tree_shown(t, node_of(t, top, f.functions[F_STRLEN]), 0.05));
+	view_tree_free(t);
+	call_tree_source_done(&of);
 	fixture_done(&f);
 }
 
-/* Deeper than any stack of ours would be. */
+/* main > f > g > f > leaf with 1 to 5 ns: the outer g has 3 + 4 + 5 ns. */
+static void a_path_stays_below_its_callers(void)
+{
+	struct call_paths *c = call_paths_new();
+	struct call_report report = {.paths = c, .limit = -1};
+	struct call_tree_source of = {.report = &report};
+	uint32_t functions[4], at = 0, node = TREE_ROOT;
+	static const char *const names[] = {"main", "f", "g", "leaf"};
+	static const int path[] = {0, 1, 2, 1, 3};
+	static const double totals[] = {15, 14, 12, 9, 5};
+	struct view_tree *t;
+
+	for (uint32_t i = 0; i < 4; i++)
+		functions[i] = fixture_function(c, 0, names[i], i + 1, false, false);
+	call_paths_process(c, "recursion", 1);
+	for (int i = 0; i < 5; i++)
+		at = fixture_path(c->processes.items, at, functions[path[i]], 1, i + 1);
+	call_paths_close(c);
+	report.names = call_names_new(c, NULL, false);
+	of.process = c->processes.items;
+	t = call_tree_new(&of);
+	for (int i = 0; i < 5; i++) {
+		node = node_of(t, node, functions[path[i]]);
+		CHECK_EQ(cell_of(t, node, "total"), totals[i]);
+	}
+	view_tree_free(t);
+	call_tree_source_done(&of);
+	call_names_free(report.names);
+	call_paths_free(c);
+}
+
+/* 200,000 calls below each other do not overflow the stack. */
 static void deep_paths_need_no_stack(void)
 {
 	struct call_paths *c = call_paths_new();
-	struct call_names *names;
-	struct call_process *p;
-	struct call_rows *r;
-	struct call_tree *t;
+	struct call_report report = {.paths = c, .limit = -1};
+	struct call_tree_source of = {.report = &report};
+	struct row_set *r;
+	struct view_tree *t;
 	uint32_t at = 0, ping, pong;
 	const uint32_t deep = 200000;
 
 	ping = fixture_function(c, 0, "ping", 1, false, false);
 	pong = fixture_function(c, 0, "pong", 2, false, false);
 	call_paths_process(c, "deep", 1);
-	p = c->processes.items;
 	for (uint32_t i = 0; i < deep; i++)
-		at = fixture_path(p, at, i % 2 ? pong : ping, 1, 1);
+		at = fixture_path(c->processes.items, at, i % 2 ? pong : ping, 1, 1);
 	call_paths_close(c);
-	names = call_names_new(c, NULL, false);
-	r = call_rows_new(p, names, &(struct call_rows_request){.kind = CALL_ROWS_FUNCTIONS});
+	report.names = call_names_new(c, NULL, false);
+	of.process = c->processes.items;
+	r = rows_for(&report, of.process, CALL_ROWS_FUNCTIONS);
 	CHECK_EQ(r->shown, 2);
-	CHECK_EQ(call_rows_at(r, 0).total_ns + call_rows_at(r, 1).total_ns, 2 * deep - 1);
-	t = call_tree_new(p);
-	CHECK_EQ(t->nodes.count, 3);
+	CHECK_EQ(row_at(r, 0).total_ns + row_at(r, 1).total_ns, 2 * deep - 1);
+	t = call_tree_new(&of);
+	CHECK(t->nodes.count <= 4);
 	CHECK_EQ(t->nodes.items[1].branch.levels, deep / 2);
-	CHECK_EQ(t->nodes.items[1].total_ns, deep);
-	call_tree_free(t);
-	call_rows_free(r);
-	call_names_free(names);
+	CHECK_EQ(cell_of(t, 1, "total"), deep);
+	view_tree_free(t);
+	call_tree_source_done(&of);
+	row_set_free(r);
+	call_names_free(report.names);
 	call_paths_free(c);
 }
 
@@ -467,6 +537,7 @@ int main(void)
 	RUN(what_is_cut_is_summed_up);
 	RUN(filters_choose_processes_and_functions);
 	RUN(recursion_is_folded_and_no_time_is_lost);
+	RUN(a_path_stays_below_its_callers);
 	RUN(deep_paths_need_no_stack);
 	RUN(names_come_from_the_recording_or_say_where);
 	RUN(names_are_filled_from_the_symbolizer);

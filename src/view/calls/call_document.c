@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/calls/call_document.h"
+
+#include "base/memory/xalloc.h"
+#include "view/calls/call_check.h"
+#include "view/calls/call_facts.h"
+#include "view/calls/call_rows.h"
+#include "view/calls/call_tree.h"
+
+#include <inttypes.h>
+
+/* Nodes of the tree below this share are not shown to readers, unless a limit is given. */
+#define TREE_LIMIT 0.01
+#define NAMED_MAX 12
+
+static const char *name_of(const struct call_report *r, const struct call_process *p)
+{
+	return intern_text(&r->paths->images.names, p->name);
+}
+
+static struct cell process_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                                struct buf *text)
+{
+	const struct call_document *d = s->model;
+	const struct call_process *p = d->processes.items[row];
+
+	switch (c->argument) {
+	case 0:
+		return cell_real(call_check_net_ns(p));
+	case 1:
+		return cell_real(p->own_ns);
+	case 2:
+		return cell_real(p->wall_ns);
+	case 3:
+		return cell_int(p->paths.count ? (int64_t)p->paths.count - 1 : 0);
+	case 4:
+		return cell_int(p->pid);
+	default:
+		return cell_text(name_of(d->report, p));
+	}
+}
+
+/* With several processes: the times of each. */
+static void overview(struct call_document *d)
+{
+	static const struct column columns[] = {
+	        {"net", "net", NULL, &unit_fine_time, ROLE_SUM, .argument = 0},
+	        {"own_cost", "own cost", NULL, &unit_fine_time, ROLE_SUM, .argument = 1},
+	        {"wall", "wall", NULL, &unit_fine_time, ROLE_KEY, .argument = 2},
+	        {"paths", "paths", NULL, &unit_count, ROLE_SUM, .argument = 3},
+	        {"pid", "pid", NULL, &unit_number, ROLE_KEY, .argument = 4},
+	        {"process", "process", NULL, &unit_text, ROLE_KEY, .argument = 5},
+	};
+	struct row_source *s = row_source_new(d);
+
+	s->rows = (uint32_t)d->processes.count;
+	s->no_total = true;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		vec_push(&s->columns, columns[i]);
+		vec_last(&s->columns)->get = process_cell;
+	}
+	document_table(&d->document, MEDIA_READERS, "Processes", NULL,
+	               row_set_new(s, &(struct row_request){0}));
+}
+
+/* Lists the processes of the file. */
+static void none_selected(struct call_document *d)
+{
+	const struct call_report *r = d->report;
+	size_t count = r->paths->processes.count;
+	struct buf text = {0};
+
+	buf_addf(&text, "no process matches, of %zu: ", count);
+	for (size_t i = 0; i < count && i < NAMED_MAX; i++) {
+		const struct call_process *p = &r->paths->processes.items[i];
+
+		buf_addf(&text, "%s%s (pid %" PRId32 ")", i ? ", " : "", name_of(r, p), p->pid);
+	}
+	if (count > NAMED_MAX)
+		buf_addf(&text, " and %zu more", count - NAMED_MAX);
+	document_text(&d->document, buf_text(&text));
+	buf_done(&text);
+}
+
+static void rows(struct document *part, const struct call_report *r, const struct call_process *p,
+                 enum call_rows_kind kind, const char *title)
+{
+	static const char *const keys[] = {"paths", "functions", "callers", "callees"};
+	struct row_set *set = call_rows_new(r, p, kind);
+
+	if (r->program && kind == CALL_ROWS_PATHS && !r->nested)
+		document_table(part, MEDIA_PROGRAMS, NULL, "nodes", call_nodes_new(set));
+	if (r->program || set->order.count) {
+		document_table(part, MEDIA_ALL, title, keys[kind], set);
+		return;
+	}
+	if (*title)
+		document_heading(part, "%s", title);
+	document_text(part, "no calls");
+	row_set_free(set);
+}
+
+static void rows_of_function(struct document *part, const struct call_report *r,
+                             const struct call_process *p, enum call_rows_kind kind)
+{
+	bool callers = kind == CALL_ROWS_CALLERS;
+	struct buf title = {0};
+
+	buf_puts(&title, callers ? "Callers of " : "Called by ");
+	buf_puts(&title, callers ? r->callers : r->callees);
+	rows(part, r, p, kind, buf_text(&title));
+	buf_done(&title);
+}
+
+static void free_tree_source(void *of)
+{
+	call_tree_source_done(of);
+	free(of);
+}
+
+static void tree(struct document *part, const struct call_report *r, const struct call_process *p)
+{
+	struct call_tree_source *of = xcalloc(1, sizeof(*of));
+	double limit = r->limit >= 0 ? r->limit : r->program ? 0 : TREE_LIMIT;
+
+	of->report = r;
+	of->process = p;
+	document_tree(part, MEDIA_ALL, "Call tree, callers above callees", "tree",
+	              call_tree_new(of), limit, r->lines);
+	document_own(part, free_tree_source, of);
+}
+
+static bool next_process(void *ctx, size_t i, struct document *part)
+{
+	const struct call_document *d = ctx;
+	const struct call_report *r = d->report;
+	const struct call_process *p;
+
+	if (i >= d->processes.count)
+		return false;
+	p = d->processes.items[i];
+	call_facts(part, r, p);
+	if (r->program || !(r->functions || r->tree || r->callers || r->callees))
+		rows(part, r, p, CALL_ROWS_PATHS, "");
+	if (r->functions)
+		rows(part, r, p, CALL_ROWS_FUNCTIONS, "");
+	if (r->callers)
+		rows_of_function(part, r, p, CALL_ROWS_CALLERS);
+	if (r->callees)
+		rows_of_function(part, r, p, CALL_ROWS_CALLEES);
+	if (r->tree)
+		tree(part, r, p);
+	return true;
+}
+
+struct call_document *call_document_new(const struct call_report *report)
+{
+	struct call_document *d = xcalloc(1, sizeof(*d));
+
+	document_init(&d->document);
+	d->report = report;
+	vec_each (p, &report->paths->processes)
+		if (call_report_selects(report, p))
+			vec_push(&d->processes, p);
+	document_string(&d->document, "kind", "calls");
+	if (!d->processes.count)
+		none_selected(d);
+	if (d->processes.count > 1)
+		overview(d);
+	document_parts(&d->document, MEDIA_ALL, "processes", next_process, d);
+	return d;
+}
+
+void call_document_free(struct call_document *d)
+{
+	if (!d)
+		return;
+	document_done(&d->document);
+	vec_done(&d->processes);
+	free(d);
+}

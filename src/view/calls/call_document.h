@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * call_document: a report on call paths as a document (view/document/document.h): an overview if
+ * there are several processes, then one part per process.
+ *
+ * A part is made when an output asks for it, so only one process's ids are in memory.
+ * call_document_new() / call_document_free(); the report must outlive it. Nothing fails. One
+ * thread. Uses: base, profile, view.
+ */
+#ifndef ASSAY_VIEW_CALLS_CALL_DOCUMENT_H
+#define ASSAY_VIEW_CALLS_CALL_DOCUMENT_H
+
+#include "view/calls/call_report.h"
+#include "view/document/document.h"
+
+struct call_document {
+	struct document document;
+	const struct call_report *report;
+	VEC(const struct call_process *) processes; /* the selected ones */
+};
+
+struct call_document *call_document_new(const struct call_report *report);
+void call_document_free(struct call_document *d);
+
+#endif
