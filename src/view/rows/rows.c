@@ -164,7 +164,7 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 			s.cells[s.count] = row_cells(r->source, c);
 		s.count++;
 	}
-	if (r->order.count)
+	if (s.count && r->order.count)
 		qsort_r(r->order.items, r->order.count, sizeof(*r->order.items), compare_rows, &s);
 	free(s.cells);
 	free(s.by);
