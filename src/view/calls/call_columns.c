@@ -93,15 +93,22 @@ static struct cell wall_cell(const struct row_source *s, const struct column *c,
 static struct cell first_cell(const struct row_source *s, const struct column *c, uint32_t row,
                               struct buf *text)
 {
-	return cell_int(-(int64_t)call_rows_at(s, row)->order);
+	const struct call_rows *r = s->model;
+	uint32_t order = r->kind == CALL_ROWS_PATHS
+	                         ? r->process->paths.items[r->paths.items[row]].order
+	                         : r->sums.items[row].order;
+
+	return cell_int(-(int64_t)order);
 }
 
+/* For sorting by name; functions with the same rank are in the order of their first calls. */
 static struct cell rank_cell(const struct row_source *s, const struct column *c, uint32_t row,
                              struct buf *text)
 {
 	const struct call_rows *r = s->model;
+	const struct call_row *of = call_rows_at(s, row);
 
-	return cell_int(-(int64_t)r->ranks[call_rows_at(s, row)->function]);
+	return cell_int(-((int64_t)r->ranks[of->function] << 32 | of->order));
 }
 
 static void inherited_json(const struct row_source *s, const struct column *c, uint32_t row,
@@ -224,9 +231,12 @@ static void add_columns(struct row_source *s)
 static bool is_worth_a_line(const struct row_source *s, uint32_t row, double limit)
 {
 	const struct call_rows *r = s->model;
-	const struct call_row *of = call_rows_at(s, row);
+	const struct call_row *of;
 
-	return limit <= 0 || of->net_ns >= limit * r->net_ns ||
+	if (limit <= 0)
+		return true;
+	of = call_rows_at(s, row);
+	return of->net_ns >= limit * r->net_ns ||
 	       (r->waiting_ns > 0 && of->blocked_ns + of->preempted_ns >= limit * r->waiting_ns);
 }
 
@@ -267,7 +277,7 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
 		const char *by[3];
 		size_t count;
 	} orders[] = {[CALL_BY_NET] = {{"net", "first"}, 2},
-	              [CALL_BY_NAME] = {{"name", "first"}, 2},
+	              [CALL_BY_NAME] = {{"name"}, 1},
 	              [CALL_BY_FIRST] = {{"first"}, 1},
 	              [CALL_BY_CALLS] = {{"calls", "net", "first"}, 3}};
 	const struct row_request q = {.by = orders[report->order].by,

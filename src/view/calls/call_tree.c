@@ -139,6 +139,8 @@ static void add_columns(struct row_source *s, const struct call_tree_source *of)
 	        {"self_preempted", NULL, "preempted_ns", wait, SELF(PREEMPTED)},
 	        {"open", NULL, "open", &unit_count, .get = open_cell},
 	        {"inherited", NULL, NULL, &unit_text, .json = inherited_json},
+	        {"by_total", NULL, NULL, &unit_fine_time, .get = view_tree_total,
+	         .argument = CALL_TREE_NET},
 	        {"name", "call tree", NULL, &unit_text, .get = name_cell},
 	};
 
@@ -168,7 +170,7 @@ static void add_path(struct view_tree *t, struct call_tree_source *of, uint32_t 
 struct view_tree *call_tree_new(struct call_tree_source *of)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
-	static const char *const by[] = {"total"};
+	static const char *const by[] = {"by_total"};
 	uint32_t count = (uint32_t)of->process->paths.count;
 	struct view_tree *t = view_tree_new(&model, of, count, CALL_TREE_MEASURES);
 
