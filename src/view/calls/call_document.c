@@ -78,7 +78,7 @@ static void none_selected(struct call_document *d)
 	}
 	if (count > NAMED_MAX)
 		buf_addf(&text, " and %zu more", count - NAMED_MAX);
-	document_text(&d->document, buf_text(&text));
+	document_text(&d->document, NULL, buf_text(&text));
 	buf_done(&text);
 }
 
@@ -96,7 +96,7 @@ static void rows(struct document *part, const struct call_report *r, const struc
 	}
 	if (*title)
 		document_heading(part, "%s", title);
-	document_text(part, "no calls");
+	document_text(part, NULL, "no calls");
 	row_set_free(set);
 }
 

@@ -157,13 +157,11 @@ static void sort_rows(struct row_set *r, const struct row_request *q)
 	for (size_t i = 0; i < q->by_count; i++) {
 		const struct column *c = column_named(r->source, q->by[i]);
 
-		if (!c)
-			continue;
-		s.by[s.count] = c;
-		if (c->unit != &unit_text)
-			s.cells[s.count] = row_cells(r->source, c);
-		s.count++;
+		if (c)
+			s.by[s.count++] = c;
 	}
+	if (s.count && s.by[0]->unit != &unit_text)
+		s.cells = row_cells(r->source, s.by[0]);
 	if (s.count && r->order.count)
 		qsort_r(r->order.items, r->order.count, sizeof(*r->order.items), compare_rows, &s);
 	free(s.cells);
