@@ -86,6 +86,11 @@ static int event(struct import *m, uint64_t tag, uint64_t clock, const char *whe
 	if (tag > ASSAY_TAGS_TAG_MASK)
 		return error_set(m->err, EINVAL, "%s: %s %llu: tag %llu: tags are below 2^24",
 		                 m->path, where, place, (unsigned long long)tag);
+	if (tag == ASSAY_TAG_VOID)
+		return error_set(m->err, EINVAL,
+		                 "%s: %s %llu: tag %llu marks a word without an event in a trace: "
+		                 "give the device's layout",
+		                 m->path, where, place, (unsigned long long)tag);
 	if (m->clock_bits < 64 && clock >> m->clock_bits)
 		return error_set(m->err, EINVAL,
 		                 "%s: %s %llu: the clock value %llu has more than %u bits: "
@@ -243,7 +248,7 @@ static int bad_line(const struct import *m, uint64_t line, const char *why)
 	        m->path, (unsigned long long)line, why);
 }
 
-struct cell {
+struct csv_cell {
 	const char *text;
 	size_t length;
 };
@@ -254,7 +259,7 @@ static bool blank(char c)
 }
 
 /* Trims blanks and quotes. */
-static struct cell trimmed(const char *begin, const char *end)
+static struct csv_cell trimmed(const char *begin, const char *end)
 {
 	while (begin < end && blank(*begin))
 		begin++;
@@ -264,11 +269,11 @@ static struct cell trimmed(const char *begin, const char *end)
 		begin++;
 		end--;
 	}
-	return (struct cell){begin, (size_t)(end - begin)};
+	return (struct csv_cell){begin, (size_t)(end - begin)};
 }
 
 /* Returns the number of cells; more than COLUMNS_MAX: too many. */
-static unsigned split(const char *line, const char *end, struct cell cells[COLUMNS_MAX])
+static unsigned split(const char *line, const char *end, struct csv_cell cells[COLUMNS_MAX])
 {
 	unsigned count = 0;
 
@@ -286,13 +291,13 @@ static unsigned split(const char *line, const char *end, struct cell cells[COLUM
 	}
 }
 
-static bool is(const struct cell *c, const char *word)
+static bool is(const struct csv_cell *c, const char *word)
 {
 	return c->length == strlen(word) && !strncasecmp(c->text, word, c->length);
 }
 
 /* The first line names the columns, which may be in any order, and among others. */
-static bool take_names(struct import *m, const struct cell *cells, unsigned count)
+static bool take_names(struct import *m, const struct csv_cell *cells, unsigned count)
 {
 	unsigned tags = 0, clocks = 0;
 
@@ -308,7 +313,7 @@ static bool take_names(struct import *m, const struct cell *cells, unsigned coun
 	return tags == 1 && clocks == 1;
 }
 
-static bool number_of(const struct cell *c, uint64_t *value)
+static bool number_of(const struct csv_cell *c, uint64_t *value)
 {
 	bool hex = c->length > 2 && c->text[0] == '0' && (c->text[1] | 0x20) == 'x';
 	unsigned base = hex ? 16 : 10;
@@ -330,7 +335,7 @@ static bool number_of(const struct cell *c, uint64_t *value)
 
 static int csv_line(struct import *m, const char *line, const char *end, uint64_t number)
 {
-	struct cell cells[COLUMNS_MAX];
+	struct csv_cell cells[COLUMNS_MAX];
 	uint64_t tag, clock;
 	unsigned count;
 

@@ -195,6 +195,7 @@ static void what_is_wrong_is_named_by_byte_or_line(void)
 	        {{.layout = "csv"}, "18446744073709551616,1\n", "line 1:", "clock is not a number"},
 	        {{.layout = "csv"}, "9,2\n8,2\n", "line 2:", "goes back from 9 to 8"},
 	        {{.layout = "csv"}, "1,16777216\n", "line 1:", "below 2^24"},
+	        {{.layout = "csv"}, "1,16777214\n", "line 1:", "without an event"},
 	        {{.layout = "csv", .clock_bits = 8}, "1,2\n256,2\n", "line 2:", "more than 8 bits"},
 	        {{.layout = "tag:8,clock:16", .clock_bits = 12},
 	         "\1\1\1\1\1\xff",
