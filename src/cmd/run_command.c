@@ -43,8 +43,8 @@ int run_exit_status(int status, int signal)
 int run_cannot(const struct command *command, const char *name, const struct error *err)
 {
 	bool ours = command_find_sub(command, name) != NULL;
-	char *hint = ours ? xasprintf("; for 'assay %s %s', options come after that", command->name,
-	                              name)
+	char *hint = ours ? xasprintf("; if 'assay %s %s' was meant, its options come after it",
+	                              command->name, name)
 	                  : xstrdup("");
 
 	command_fail(1, "%s: %s%s", command->name, err->text, hint);

@@ -37,9 +37,10 @@ static int find_tables(call_table_list *list, const char *command, int argc, cha
 
 	if (calls_tables_all(list, &err))
 		return command_fail(1, "%s: %s", command, err.text);
-	return run_choose(command,
-	                  "counts no calls of yours; 'assay calls list' names those that do", argc,
-	                  argv, list->items, &list->count, sizeof(*list->items));
+	return run_choose(
+	        command,
+	        "is not a process of yours that counts calls; 'assay calls list' lists them", argc,
+	        argv, list->items, &list->count, sizeof(*list->items));
 }
 
 /* list */

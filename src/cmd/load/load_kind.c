@@ -114,7 +114,7 @@ static void tell_choice(unsigned here, enum load_kind chosen)
 			used += (size_t)snprintf(others + used, sizeof(others) - used, "%s%s",
 			                         used ? " and " : "", defaults[kind]);
 	if (used)
-		print_message("this is %s; %s is here, too, and is read if you name it",
+		print_message("reading %s; %s also exists, and is read if you name it",
 		              defaults[chosen], others);
 }
 

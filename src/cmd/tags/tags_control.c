@@ -36,9 +36,10 @@ static int find_files(tag_rings_list *list, const char *command, int argc, char 
 
 	if (tags_files_all(list, &err))
 		return command_fail(1, "%s: %s", command, err.text);
-	return run_choose(command,
-	                  "records no event tags of yours; 'assay tags list' names those that do",
-	                  argc, argv, list->items, &list->count, sizeof(*list->items));
+	return run_choose(
+	        command,
+	        "is not a process of yours that records event tags; 'assay tags list' lists them",
+	        argc, argv, list->items, &list->count, sizeof(*list->items));
 }
 
 /* ---- list ---------------------------------------------------------------- */
