@@ -81,7 +81,7 @@ int run_choose(const char *command, const char *none, int argc, char **argv, voi
 		bool found = false;
 
 		if (*end || end == argv[i] || pid <= 0 || pid > INT32_MAX) {
-			status = command_fail(2, "%s: '%s' is no process id", command, argv[i]);
+			status = command_fail(2, "%s: '%s' is not a process id", command, argv[i]);
 			break;
 		}
 		for (size_t f = 0; f < *count; f++)

@@ -797,7 +797,7 @@ def a_command_under_way_is_listed_and_reset(t):
 
 @test
 def unknown_processes_are_refused(t):
-    t.has(refused(t, "get", "1"), "process 1 counts no calls of yours; 'assay calls list'")
+    t.has(refused(t, "get", "1"), "process 1 is not a process of yours that counts calls; 'assay calls list'")
     for word in ("list", "reset"):
         t.has(refused(t, word, os.getpid()), f"process {os.getpid()} is not a process of yours that counts calls")
         t.has(refused(t, word, "none", status=2), "'none' is not a process id")

@@ -33,7 +33,7 @@ int call_report_check(const struct call_report *r, struct error *err)
 
 	for (size_t i = 0; i < r->pid.count; i++)
 		if (!parse_pid(r->pid.items[i], &pid))
-			return error_set(err, EINVAL, "--pid: '%s' is no process id",
+			return error_set(err, EINVAL, "--pid: '%s' is not a process id",
 			                 r->pid.items[i]);
 	for (size_t i = 0; i < 2; i++)
 		if (functions[i] && !is_called(r, functions[i]))
