@@ -391,6 +391,16 @@ def the_tree_of_a_pprof_profile_folds_whole_rounds_only(t):
 
 
 @test
+def the_tree_of_counted_calls_folds_whole_rounds_only(t):
+    check_trees(t, "calls")
+
+
+@test
+def the_tree_of_event_tags_folds_whole_rounds_only(t):
+    check_trees(t, "tags")
+
+
+@test
 def the_trees_of_json_are_those_of_the_text(t):
     for word, total, own, unit in (("samples", "samples", "self_samples", 1),
                                    ("pprof", "total", "self", 1000)):
