@@ -364,7 +364,7 @@ def differences(got, want, shape, at=""):
         yield f"{at} has net {got[2]}, not {own} us"
     if (got[3], got[4]) != (levels, functions):
         yield f"{at} has {got[3]} levels of {got[4]} functions, not {levels} of {functions}"
-    below = {child[0]: child for child in got[5] if child[1] not in ("0 s", "0.0 %")}
+    below = {child[0]: child for child in got[5] if child[1] not in ("0 s", "0", "0.0 %")}
     if sorted(below) != [child[0] for child in children]:
         yield f"below {at} are {sorted(below)}, not {[child[0] for child in children]}"
         return
@@ -403,7 +403,8 @@ def the_tree_of_event_tags_folds_whole_rounds_only(t):
 @test
 def the_trees_of_json_are_those_of_the_text(t):
     for word, total, own, unit in (("samples", "samples", "self_samples", 1),
-                                   ("pprof", "total", "self", 1000)):
+                                   ("pprof", "total", "self", 1000),
+                                   ("tags", "total_ns", "net_ns", 1000)):
         for _, shape, file, what in files(t, word):
             way = t.report("-g", file)["tree"]
             while way["name"] != "main":
@@ -412,7 +413,7 @@ def the_trees_of_json_are_those_of_the_text(t):
             def plain(n):
                 levels = n.get("recursion", 0)
                 return (n["name"], n[total] / unit, n[own] / unit, levels,
-                        sorted(map(plain, n["children"])))
+                        sorted(plain(child) for child in n["children"] if child[total]))
 
             def levels_only(n):
                 return n[0], n[1], n[2], n[3], sorted(map(levels_only, n[5]))
