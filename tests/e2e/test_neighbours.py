@@ -80,7 +80,7 @@ def hostile_processes_do_not_fill_the_memory(t):
                          str(seconds)], env=env)
     print(f"# {most >> 10} MB")
     t.true(most < 256 << 10, f"the recorder took {most >> 10} MB")
-    note(t, t.report(t.path("a.data"), env=env), "1 file has more unwind information than is read")
+    note(t, t.report(t.path("a.data"), env=env), "1 file has more unwind information than assay reads from a file")
 
 
 @test

@@ -249,7 +249,7 @@ def what_start_cannot_do_it_says_and_leaves_nothing(t):
                 (("-p", 1 << 30), 1, "there is no process 1073741824"),
                 (("-o", t.path("no/such")), 1, "/no/such cannot be written: "),
                 (("-o", t.directory), 1, "is a directory"),
-                (("-e", "nonsense"), 1, "event 'nonsense' is not known")):
+                (("-e", "nonsense"), 1, "event 'nonsense' is unknown")):
             result = s("start", *words, status=status)
             t.true(result.err.startswith("assay: start: ") and result.err.count("\n") == 1, result)
             t.has(result.err, text, f"the error of {words}")
@@ -628,7 +628,7 @@ def in_the_foreground_nothing_is_said_and_sigterm_ends_it(t):
             t.equal(s.left(), [], "what is left in the place")
             t.report(t.path("x.data"))
         result = s("start", "--foreground", "-e", "nonsense", status=1)
-        t.has(result.err, "assay: start: event 'nonsense' is not known")
+        t.has(result.err, "assay: start: event 'nonsense' is unknown")
 
 
 @test

@@ -50,7 +50,7 @@ static int refuse(const char *path, enum file_kind kind, struct error *err)
 	        err, EINVAL, "%s %s", path,
 	        no_samples[kind]
 	                ? no_samples[kind]
-	                : "is no recording that assay reads: it begins neither as "
+	                : "is not a recording that assay reads: it begins neither as "
 	                  "perf.data nor as a table of call paths, a pprof profile or a "
 	                  "store. 'assay record', 'perf record' and 'go tool pprof -proto' "
 	                  "write files that assay reads");
