@@ -129,12 +129,12 @@ def a_kept_program_is_not_replaced_by_one_that_claims_its_build_id(t):
 
     def record_deleted(program, function, owner):
         t.write("spin.c", f"void __attribute__((noinline)) {function}(void)"
-                          "{ for (volatile long i = 0; i < 200000000; i++); }"
+                          "{ for (volatile long i = 0; i < 500000000; i++); }"
                           f"int main(void) {{ {function}(); }}")
         t.run("gcc", "-O1", "-Wl,--build-id=0x" + "ab" * 20, "-o", program, t.path("spin.c"))
         os.chown(program, owner, owner)
         t.assay("record", "-q", "-o", t.path("data"), "--", "sh", "-c",
-                f"{program} & pid=$!; sleep 0.2; rm {program}; wait $pid", env=env)
+                f"{program} & pid=$!; sleep 0.8; rm {program}; wait $pid", env=env)
         return [f["function"] for f in t.report(t.path("data"), env=env)["functions"]]
 
     t.true("planted" in record_deleted(directory_of_user(t, "home") / "spin", "planted", STRANGER),

@@ -110,6 +110,7 @@ static void unpacking_has_limits(void)
 	CHECK_EQ(out.size, 2 << 20);
 	buf_done(&zeros);
 	buf_done(&packed);
+	buf_done(&twice);
 	buf_done(&out);
 }
 

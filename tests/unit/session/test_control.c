@@ -50,8 +50,11 @@ static void make_place(void)
 
 static void remove_place(void)
 {
+	char *path = xstrdup(place.path);
+
 	session_registry_close(&place);
-	rmdir(place.path);
+	rmdir(path);
+	free(path);
 	rmdir(directory);
 }
 
