@@ -231,7 +231,7 @@ def a_command_without_tags_is_told_why(t):
     t.has(result.err, "no event tags were written")
     t.has(t.assay(*words, t.path("none"), status=127, env=place(t)).err, "cannot be run")
     t.has(t.assay(*words, t.directory, status=126, env=place(t)).err, "cannot be run")
-    t.has(t.assay("tags", "--", "list", status=127, env=place(t)).err, "for 'assay tags list'")
+    t.has(t.assay("tags", "--", "list", status=127, env=place(t)).err, "if 'assay tags list' was meant")
     t.has(t.assay("tags", status=2).err, "needs a command to run")
     t.has(t.assay("tags", "--memory", "x", "--", "true", status=2).err, "--memory needs MB")
     # Impossible report options are refused before the command runs.
