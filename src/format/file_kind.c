@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/file_kind.h"
 
-#include "base/file/gunzip.h"
+#include "base/read/gunzip.h"
 #include "format/calls/calls_file.h"
 #include "format/ctf/ctf.h"
 #include "format/jit/jitdump.h"

@@ -10,7 +10,7 @@
 #ifndef ASSAY_FORMAT_FILE_KIND_H
 #define ASSAY_FORMAT_FILE_KIND_H
 
-#include "base/file/file_head.h"
+#include "base/read/file_head.h"
 
 #define FILE_STORE_ID 0x61737379 /* "assy", the application id of stores in SQLite's header */
 

@@ -2,7 +2,7 @@
 #include "image/kernel.h"
 
 #include "base/memory/hash.h"
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "image/kernel.h"
 
 #include "base/memory/hash.h"
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 #include "base/this_boot.h"
 
 #include <errno.h>

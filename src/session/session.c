@@ -4,7 +4,7 @@
 #include "base/memory/buf.h"
 #include "base/clock.h"
 #include "base/text/plural.h"
-#include "base/file/spare_files.h"
+#include "base/read/spare_files.h"
 #include "launch/privileges.h"
 #include "source/perf/perf_ring_size.h"
 #include "session/session_internal.h"

@@ -2,8 +2,8 @@
 /* The process in which foreign calls run: one thread for each slot. */
 #include "base/process/foreign_internal.h"
 
-#include "base/file/served_mount.h"
 #include "base/memory/xalloc.h"
+#include "base/read/served_mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/cli/command.h"
 
-#include "base/file/file_probe.h"
+#include "base/read/file_probe.h"
 #include "base/error.h"
 #include "base/text/spelling.h"
 #include "base/memory/xalloc.h"

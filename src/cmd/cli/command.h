@@ -69,7 +69,7 @@ struct command {
 	 */
 	int (*run)(void *options, int argc, char **argv);
 	bool stop_early;
-	bool opens_images; /* recorded programs and libraries: first probed (base/file/file_probe.h)
+	bool opens_images; /* recorded programs and libraries: first probed (base/read/file_probe.h)
 	                    */
 	bool keeps_dashes; /* the "--" is not dropped: words before it are arguments */
 	/*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/file_map.h"
-#include "base/file/regular_file.h"
+#include "base/read/file_map.h"
+#include "base/read/regular_file.h"
 #include "format/calls/calls_file.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include "format/ctf/ctf_packet.h"
 
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 
 #include <dirent.h>
 #include <errno.h>

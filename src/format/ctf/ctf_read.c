@@ -7,8 +7,8 @@
  */
 #include "format/ctf/ctf_packet.h"
 
-#include "base/file/file_map.h"
-#include "base/file/regular_file.h"
+#include "base/read/file_map.h"
+#include "base/read/regular_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

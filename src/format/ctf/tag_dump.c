@@ -5,7 +5,7 @@
  */
 #include "format/ctf/tag_dump.h"
 
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 #include "format/ctf/tag_dump_check.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/jit/jit_file.h"
 
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 #include "base/this_boot.h"
 #include "base/memory/xalloc.h"
 

@@ -4,7 +4,7 @@
  * file while it is mapped, this program ends with SIGBUS; perf and assay do not truncate, they
  * rename the old recording.
  */
-#include "base/file/gunzip.h"
+#include "base/read/gunzip.h"
 #include "format/perf/perf_data_read.h"
 
 #include <errno.h>

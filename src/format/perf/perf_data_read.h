@@ -16,7 +16,7 @@
 
 #include "base/memory/buf.h"
 #include "base/error.h"
-#include "base/file/file_map.h"
+#include "base/read/file_map.h"
 #include "base/memory/vec.h"
 #include "event/recording.h"
 #include "format/perf/perf_data.h"

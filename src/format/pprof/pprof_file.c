@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/pprof/pprof_file.h"
 
-#include "base/file/gunzip.h"
-#include "base/file/regular_file.h"
 #include "base/memory/xalloc.h"
+#include "base/read/gunzip.h"
+#include "base/read/regular_file.h"
 #include "format/pprof/pprof_read.h"
 #include "format/pprof/pprof_wire.h"
 

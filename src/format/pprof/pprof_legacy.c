@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/pprof/pprof_legacy.h"
 
-#include "base/file/file_head.h"
-#include "base/file/gunzip.h"
+#include "base/read/file_head.h"
+#include "base/read/gunzip.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "format/pprof/pprof_read.h"
 
-#include "base/file/gunzip.h"
+#include "base/read/gunzip.h"
 #include "base/text/plural.h"
 #include "format/pprof/pprof_file.h"
 #include "format/pprof/pprof_tables.h"

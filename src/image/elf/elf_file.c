@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/elf/elf_internal.h"
 
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "assay/wire.h"
 #include "base/clock.h"
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 #include "source/runtime/call_table.h"
 #include "source/runtime/call_table_internal.h"
 #include "source/perf/clock_pair.h"

@@ -7,7 +7,7 @@
 #include "symbol/debug/debug_index_internal.h"
 
 #include "base/memory/buf.h"
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 
 #include <limits.h>
 #include <string.h>

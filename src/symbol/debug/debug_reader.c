@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/debug/debug_reader.h"
 
-#include "base/file/file_probe.h"
-#include "base/file/regular_file.h"
 #include "base/memory/sorted.h"
+#include "base/read/file_probe.h"
+#include "base/read/regular_file.h"
 #include "symbol/debug/debug_unpack.h"
 
 #include <dwarf.h>

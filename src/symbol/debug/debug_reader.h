@@ -6,7 +6,7 @@
 #ifndef ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
 #define ASSAY_SYMBOL_DEBUG_DEBUG_READER_H
 
-#include "base/file/file_map.h"
+#include "base/read/file_map.h"
 #include "symbol/debug/debug_index_internal.h"
 
 #include <elfutils/libdw.h>

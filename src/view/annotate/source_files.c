@@ -2,7 +2,7 @@
 #include "view/annotate/source_files.h"
 
 #include "base/memory/intern.h"
-#include "base/file/regular_file.h"
+#include "base/read/regular_file.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Maps of files that become shorter while they are read. */
-#include "base/file/file_map.h"
+#include "base/read/file_map.h"
 
 #include "check.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/served_mount.h"
+#include "base/read/served_mount.h"
 
-#include "base/file/file_probe.h"
-#include "base/file/regular_file.h"
+#include "base/read/file_probe.h"
+#include "base/read/regular_file.h"
 #include "check.h"
 
 #include <errno.h>

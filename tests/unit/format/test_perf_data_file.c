@@ -2,7 +2,7 @@
 /*
  * Other forms of files: gzip files, directories of several files, old versions.
  */
-#include "base/file/gunzip.h"
+#include "base/read/gunzip.h"
 #include "perf_data_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/served_mount.h"
+#include "base/read/served_mount.h"
 
 #include "base/memory/vec.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/file_head.h"
+#include "base/read/file_head.h"
 
-#include "base/file/gunzip.h"
-#include "base/file/regular_file.h"
 #include "base/memory/xalloc.h"
+#include "base/read/gunzip.h"
+#include "base/read/regular_file.h"
 
 #include <stdlib.h>
 #include <string.h>

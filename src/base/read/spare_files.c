@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/spare_files.h"
+#include "base/read/spare_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/gunzip.h"
+#include "base/read/gunzip.h"
 
 #include "base/memory/xalloc.h"
 

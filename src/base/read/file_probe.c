@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/file_probe.h"
+#include "base/read/file_probe.h"
 
-#include "base/file/served_mount.h"
+#include "base/read/served_mount.h"
 #include "base/process/foreign.h"
 #include "base/memory/vec.h"
 #include "base/memory/xalloc.h"

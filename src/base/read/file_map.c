@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file/file_map.h"
+#include "base/read/file_map.h"
 
 #include "base/memory/xalloc.h"
 
