@@ -36,10 +36,12 @@ static void go(struct planting *g, struct rounds_place *at, const struct plantin
 	static const struct planting_step deeper = {
 	        .function = DEEPER, .name = "[deeper]", .of = ID_NONE};
 
-	if (g->keys.items[at->node].function == DEEPER || rounds_fold(&g->rounds, at, step->again))
+	bool deep = !g->whole && g->depths.items[at->node] >= TREE_DEPTH_MAX;
+
+	if (g->keys.items[at->node].function == DEEPER ||
+	    (!g->whole && rounds_fold(&g->rounds, at, step->again)))
 		return;
-	at->node = planting_node(g, at->node,
-	                         g->depths.items[at->node] < TREE_DEPTH_MAX ? step : &deeper);
+	at->node = planting_node(g, at->node, deep ? &deeper : step);
 	at->since++;
 }
 

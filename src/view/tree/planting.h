@@ -57,6 +57,7 @@ struct planting {
 	                              * for */
 	uint32_t *planted;           /* per path: that owner + 1; 0: none */
 	struct planting_steps steps; /* of the path that is being planted */
+	bool whole;                  /* nothing is folded, and paths have any depth */
 };
 
 void planting_begin(struct planting *g, const struct planting_model *of, void *model, size_t paths);

@@ -66,6 +66,11 @@ void view_tree_free(struct view_tree *t)
 	free(t);
 }
 
+void view_tree_whole(struct view_tree *t)
+{
+	t->planting.whole = true;
+}
+
 uint32_t view_tree_owner(struct view_tree *t, uint32_t owner, const char *name)
 {
 	const struct planting_step step = {.function = OWNER | owner, .name = name, .of = ID_NONE};

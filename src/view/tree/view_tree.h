@@ -52,6 +52,8 @@ struct view_tree {
 struct view_tree *view_tree_new(const struct view_tree_model *model, void *ctx, size_t paths,
                                 size_t measures);
 void view_tree_free(struct view_tree *t);
+/* Nothing is folded or cut: each path has nodes of its own. Before the first path. */
+void view_tree_whole(struct view_tree *t);
 
 /* The node of the first level for an owner of paths, such as a process; made if it does not
  * exist. `name` must outlive the tree; NULL: a column knows the name. */
