@@ -269,7 +269,7 @@ def a_function_is_found_by_pattern_or_named_near(t):
     path = trace(t)
     t.equal(t.report("--function", "le*", path)["histogram"]["function"], "leaf", "pattern")
     several = t.assay("report", "--function", "*[ae]*", path, status=1).err
-    t.has(several, "2 functions fit *[ae]*: name one of main, leaf", "error")
+    t.has(several, "2 functions match *[ae]*: name one of main, leaf", "error")
     t.has(t.assay("report", "--function", "maim", path, status=1).err, "did you mean main?", "error")
     t.has(t.assay("report", "--function", "EA", path, status=1).err, "near it are leaf", "error")
     # Names of templates: those whose word it is, and of several no screenful.

@@ -2,26 +2,22 @@
 #include "cmd/report/report_tags.h"
 #include "cmd/report/document_print.h"
 
-#include "base/text/spelling.h"
+#include "base/memory/xalloc.h"
 #include "cmd/cli/option.h"
 #include "format/ctf/ctf.h"
 #include "format/ctf/names_file.h"
 #include "format/rules_file.h"
-#include "output/text/table.h"
 #include "symbol/demangle/demangle.h"
+#include "view/function_names.h"
 #include "view/tags/tag_document.h"
 #include "view/tags/tag_rows.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define AT(field) offsetof(struct report_tags_options, field)
-#define NAMED_MAX 12
-#define NAME_BYTES 76
-
 #define OWN_OPTIONS                                                                                \
 	{.kind = OPTION_STRING,                                                                    \
 	 .name = "function",                                                                       \
@@ -264,35 +260,28 @@ static void find_rows(const found_rows *all, const char *wanted, found_rows *fou
 	}
 }
 
-/* Several names of templates are to be told apart, not to fill a screen. */
-static void cut_name(struct buf *name)
-{
-	size_t end = NAME_BYTES;
+typedef VEC(char *) row_names;
 
-	if (name->size <= NAME_BYTES + 3)
-		return;
-	while (end && ((unsigned char)name->data[end] & 0xc0) == 0x80)
-		end--;
-	name->size = end;
-	buf_puts(name, "...");
+/* The names of rows as the table shows them. */
+static row_names names_of(const found_rows *rows)
+{
+	row_names names = {0};
+
+	vec_each (row, rows) {
+		struct buf name = {0};
+
+		tag_row_name(*row, &name);
+		vec_push(&names, xstrdup(buf_text(&name)));
+		buf_done(&name);
+	}
+	return names;
 }
 
-/* Names are the trace's: what stands in them goes to a terminal. */
-static void list_rows(const found_rows *rows, struct buf *out)
+static void free_names(row_names *names)
 {
-	struct buf name = {0};
-
-	for (size_t i = 0; i < rows->count && i < NAMED_MAX; i++) {
-		buf_clear(&name);
-		tag_row_name(rows->items[i], &name);
-		buf_puts(out, i ? ", " : " ");
-		if (rows->count > 1)
-			cut_name(&name);
-		text_clean(out, buf_text(&name));
-	}
-	buf_done(&name);
-	if (rows->count > NAMED_MAX)
-		buf_addf(out, " and %zu more", rows->count - NAMED_MAX);
+	vec_each (name, names)
+		free(*name);
+	vec_done(names);
 }
 
 /* What has no times, and why. */
@@ -307,61 +296,29 @@ static const char *timeless(const struct tag_report *r, const char *wanted)
 	return NULL;
 }
 
-static bool is_word_byte(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* What was typed is a word of this name: the method of a template is. */
-static bool has_word(const char *name, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = name; (at = strcasestr(at, word)); at++)
-		if ((at == name || !is_word_byte(at[-1])) && !is_word_byte(at[length]))
-			return true;
-	return false;
-}
-
-/* Names that have what was typed in them, as a word if there are such. */
-static void find_near(const found_rows *all, const char *wanted, bool word, found_rows *near)
-{
-	vec_each (row, all)
-		if (word ? has_word((*row)->function, wanted)
-		         : strcasestr((*row)->function, wanted) != NULL)
-			vec_push(near, *row);
-}
-
-/* Names that have what was typed in them, else the one that is nearest. */
 static int no_function(const struct tag_report *r, const found_rows *all, const char *wanted,
                        struct error *err)
 {
-	VEC(const char *) names = {0};
-	found_rows near = {0};
+	row_names names = names_of(all);
+	const char *reason = timeless(r, wanted);
+	int ret = reason ? error_set(err, ENOENT, "%s %s", wanted, reason)
+	                 : function_names_none((const char *const *)names.items, names.count,
+	                                       wanted, err);
+
+	free_names(&names);
+	return ret;
+}
+
+static int several_functions(const found_rows *found, const char *wanted, struct error *err)
+{
+	row_names names = names_of(found);
 	struct buf text = {0};
-	const char *nearest;
 	int ret;
 
-	if (timeless(r, wanted))
-		return error_set(err, ENOENT, "%s %s", wanted, timeless(r, wanted));
-	vec_each (row, all)
-		vec_push(&names, (*row)->function);
-	find_near(all, wanted, true, &near);
-	if (!near.count)
-		find_near(all, wanted, false, &near);
-	nearest = spelling_nearest(wanted, names.items, names.count);
-	if (near.count) {
-		buf_puts(&text, "; near it are");
-		list_rows(&near, &text);
-	} else if (nearest) {
-		buf_puts(&text, "; did you mean ");
-		text_clean(&text, nearest);
-		buf_putc(&text, '?');
-	}
-	ret = error_set(err, ENOENT, "no function that was called has the name %s%s", wanted,
+	function_names_list((const char *const *)names.items, names.count, &text);
+	ret = error_set(err, EINVAL, "%zu functions match %s: name one of%s", found->count, wanted,
 	                buf_text(&text));
-	vec_done(&names);
-	vec_done(&near);
+	free_names(&names);
 	buf_done(&text);
 	return ret;
 }
@@ -417,7 +374,6 @@ static int make_spread(struct reporting *g, struct error *err)
 {
 	struct tag_histogram sum = {.total = g->options->total};
 	const char *wanted = g->options->function;
-	struct buf text = {0};
 	found_rows found = {0}, all = {0};
 	int ret;
 
@@ -430,13 +386,10 @@ static int make_spread(struct reporting *g, struct error *err)
 		if (!ret)
 			g->spread = tag_distribution_new(found.items[0], &sum);
 	} else if (found.count) {
-		list_rows(&found, &text);
-		ret = error_set(err, EINVAL, "%zu functions fit %s: name one of%s", found.count,
-		                wanted, buf_text(&text));
+		ret = several_functions(&found, wanted, err);
 	} else {
 		ret = no_function(g->report, &all, wanted, err);
 	}
-	buf_done(&text);
 	vec_done(&found);
 	vec_done(&all);
 	return ret;
