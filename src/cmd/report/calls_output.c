@@ -3,6 +3,7 @@
 #include "cmd/cli/print.h"
 
 #include "base/text/plural.h"
+#include "base/text/shell_word.h"
 #include "base/file/replace_file.h"
 #include "format/calls/calls_file.h"
 #include "output/text/table.h"
@@ -76,7 +77,7 @@ static void tell(const struct call_paths *paths, const struct calls_output *to, 
 	buf_puts(&text, ", ");
 	text_bytes(&text, bytes);
 	buf_addf(&text, " in %s; read it with 'assay report ", to->file);
-	text_path(&text, to->file);
+	shell_word_add(&text, to->file);
 	buf_putc(&text, '\'');
 	print_message("%s", text.data);
 	buf_done(&text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* record: samples while a command runs, and writes a perf.data file. */
 #include "base/text/plural.h"
+#include "base/text/shell_word.h"
 #include "cmd/session/record_options.h"
 #include "cmd/run_command.h"
 #include "cmd/session/session_command.h"
@@ -121,7 +122,7 @@ static void print_result(const struct record_command_options *o, const struct se
 		              plural(r->lost_records, "record was", "records were"));
 	if (strcmp(o->output, "perf.data") != 0) {
 		buf_putc(&hint, ' ');
-		text_path(&hint, o->output);
+		shell_word_add(&hint, o->output);
 	}
 	text_time(&text, (int64_t)r->elapsed_ns);
 	buf_puts(&text, " recorded, ");

@@ -2,7 +2,7 @@
 /* snapshot: makes a session in the background write its data, and continue. */
 #include "cmd/session/session_command.h"
 #include "cmd/cli/print.h"
-#include "output/text/table.h"
+#include "base/text/shell_word.h"
 
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ static void say(const char *path)
 	struct buf text = {0};
 
 	buf_addf(&text, "Snapshot in %s; read it with 'assay report ", path);
-	text_path(&text, path);
+	shell_word_add(&text, path);
 	buf_puts(&text, "'.");
 	print_line("%s", text.data);
 	buf_done(&text);

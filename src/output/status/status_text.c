@@ -2,6 +2,7 @@
 #include "output/status/status_text.h"
 
 #include "base/text/plural.h"
+#include "base/text/shell_word.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +25,7 @@ void status_text_date(struct buf *out, uint64_t wall_ns)
 void status_text_reading(struct buf *out, const struct session_account *a)
 {
 	buf_puts(out, a->kind == SESSION_STORE ? "assay report --store " : "assay report ");
-	text_path(out, a->output ? a->output : "FILE");
+	shell_word_add(out, a->output ? a->output : "FILE");
 }
 
 const char *status_text_end(const struct session_account *a)

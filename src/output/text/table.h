@@ -67,8 +67,6 @@ void table_flush(struct table *t, struct buf *out);
 
 /* Appends one field, with terminal control characters escaped (base/text/plain_text.h). */
 void text_clean(struct buf *out, const char *text);
-/* Appends a path as a shell reads it: quoted with double quotes or $'...' if necessary. */
-void text_path(struct buf *out, const char *path);
 /* Appends an empty line and a heading, bold on a terminal. */
 void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));

@@ -11,62 +11,6 @@ void text_clean(struct buf *out, const char *text)
 	plain_text_add(out, text, strlen(text));
 }
 
-/*
- * Appends a name with control characters or invalid UTF-8, in the form that bash and zsh read back.
- * The first byte of a C1 control is escaped by itself; the second one is then invalid alone and is
- * escaped too.
- */
-static void add_escaped_path(struct buf *out, const char *path)
-{
-	buf_puts(out, "$'");
-	for (const char *end = path; *path; path = end) {
-		end = path + strcspn(path, "'\\\xc2");
-		plain_text_add(out, path, (size_t)(end - path));
-		if (*end) {
-			buf_addf(out, *end == '\xc2' ? "\\x%02x" : "\\%c", (unsigned char)*end);
-			end++;
-		}
-	}
-	buf_putc(out, '\'');
-}
-
-static bool is_plain(const char *text)
-{
-	struct buf plain = {0};
-	bool same;
-
-	text_clean(&plain, text);
-	same = !strcmp(buf_text(&plain), text);
-	buf_done(&plain);
-	return same;
-}
-
-void text_path(struct buf *out, const char *path)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	                            "/._-+,:@%=";
-
-	const char *odd = path;
-
-	while (*odd && ((unsigned char)*odd >= 0x80 || strchr(plain, *odd)))
-		odd++;
-	if (odd > path && !*odd && is_plain(path)) {
-		buf_puts(out, path);
-		return;
-	}
-	if (!is_plain(path)) {
-		add_escaped_path(out, path);
-		return;
-	}
-	buf_putc(out, '"');
-	for (; *path; path++) {
-		if (strchr("\"\\$`", *path))
-			buf_putc(out, '\\');
-		buf_putc(out, *path);
-	}
-	buf_putc(out, '"');
-}
-
 void text_heading(struct buf *out, const struct text_style *style, const char *fmt, ...)
 {
 	struct buf text = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How a session stands, on the screen and as JSON: every figure is in its place. */
 #include "check.h"
+#include "base/text/shell_word.h"
 #include "output/status/status_json.h"
 #include "output/status/status_text.h"
 
@@ -166,7 +167,7 @@ static void a_path_is_written_as_a_shell_takes_it(void)
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		buf_clear(&out);
-		text_path(&out, paths[i][0]);
+		shell_word_add(&out, paths[i][0]);
 		CHECK_STR(buf_text(&out), paths[i][1]);
 	}
 	free(a.output);
