@@ -80,6 +80,21 @@ static bool match_who(struct view *v, const struct matcher *m, const struct prof
 	                       process_table_name(t, thread->name));
 }
 
+static bool has_who(const struct filter *f)
+{
+	return f->comm.count || f->pid.count || f->tid.count || f->cgroup.count;
+}
+
+/* Interrupts are selected by their name, or if no process is requested. */
+static bool match_interrupt(const struct matcher *m, const struct profile_row *row)
+{
+	const struct filter *f = m->filter;
+	bool named = f->comm.count && !f->pid.count && !f->tid.count && !f->cgroup.count &&
+	             filter_list_has(&f->comm, VIEW_INTERRUPTS, VIEW_INTERRUPTS);
+
+	return (named || !has_who(f)) && filter_ranges_have(&m->cpu, row->cpu);
+}
+
 static bool match_where(struct view *v, const struct filter *f, const struct profile_row *row)
 {
 	const struct profile *p = v->profile;
@@ -105,6 +120,7 @@ static void select_row(struct view *v, const struct matcher *m, uint32_t id, str
 {
 	const struct profile_row *row = &v->profile->rows.items[id];
 	enum attr_role role = v->profile->events.items[row->event].role;
+	bool hits;
 
 	if (row->event != out->event && role != ATTR_SWITCH && role != ATTR_WITNESS)
 		return;
@@ -114,8 +130,17 @@ static void select_row(struct view *v, const struct matcher *m, uint32_t id, str
 		out->base_samples += row->samples;
 		out->base_weight += row->weight;
 	}
-	if (!match_who(v, m, row) || !match_where(v, m->filter, row))
+	if (!match_where(v, m->filter, row))
 		return;
+	hits = match_who(v, m, row);
+	if (view_is_interrupt(v, row)) {
+		if (hits && row->event == out->event)
+			vec_push(&out->hits, id);
+		if (!match_interrupt(m, row))
+			return;
+	} else if (!hits) {
+		return;
+	}
 	if (row->event == out->event) {
 		vec_push(&out->rows, id);
 		out->samples += row->samples;
@@ -158,5 +183,6 @@ void selection_done(struct selection *s)
 {
 	vec_done(&s->rows);
 	vec_done(&s->waits);
+	vec_done(&s->hits);
 	vec_done(&s->witness);
 }

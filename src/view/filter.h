@@ -3,9 +3,10 @@
  * filter: selects the rows of a profile that a view is about.
  *
  * Each non-empty list must match. A list matches if one of its words matches, whole words only, as
- * with perf. A selection holds the row ids of the requested event, of the switch events and of the
- * second clock, and the base of shares. filter_select() / selection_done(). Uses: base, profile,
- * view.
+ * with perf. Interrupts are counted for no process: the name "[interrupts]" selects them, and the
+ * name or number of a process, thread or cgroup does not. A selection holds the row ids of the
+ * requested event, of the switch events and of the second clock, and the base of shares.
+ * filter_select() / selection_done(). Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_FILTER_H
 #define ASSAY_VIEW_FILTER_H
@@ -39,6 +40,7 @@ struct selection {
 	uint8_t event;
 	VEC(uint32_t) rows;  /* of that event */
 	VEC(uint32_t) waits; /* of ATTR_SWITCH events */
+	VEC(uint32_t) hits;  /* of interrupts that hit the selected processes */
 	uint8_t witness_event;
 	VEC(uint32_t) witness; /* of a second clock, used only to check the first */
 	bool own_base;         /* shares are of the selected rows */

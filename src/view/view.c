@@ -122,6 +122,27 @@ const char *view_mode_name(enum view_mode mode)
 	return names[mode];
 }
 
+bool view_is_interrupt(struct view *v, const struct profile_row *row)
+{
+	return v->profile->events.items[row->event].role != ATTR_SWITCH &&
+	       view_mode(v, row) == VIEW_IRQ;
+}
+
+uint32_t view_counted_process(struct view *v, const struct profile_row *row)
+{
+	if (view_is_interrupt(v, row))
+		return ID_NONE;
+	return process_table_thread_at(v->profile->processes, row->thread)->process;
+}
+
+const char *view_process_name(const struct view *v, uint32_t process)
+{
+	const struct process_table *t = v->profile->processes;
+
+	return process == ID_NONE ? VIEW_INTERRUPTS
+	                          : process_table_name(t, process_table_process(t, process)->name);
+}
+
 const struct process *view_process(const struct view *v, const struct profile_row *row)
 {
 	const struct process_table *t = v->profile->processes;

@@ -42,6 +42,17 @@ enum kernel_entry view_entry(struct view *v, uint32_t path);
 enum view_mode view_mode(struct view *v, const struct profile_row *row);
 const char *view_mode_name(enum view_mode mode); /* "user", "kernel", "irq", "idle", ... */
 
+/* Whether the row is time of an interrupt that hit a busy process. A switch of a task is not, even
+ * if an interrupt caused it. */
+bool view_is_interrupt(struct view *v, const struct profile_row *row);
+
+/* The id of the process that the row is counted for; ID_NONE: none, it is an interrupt. */
+uint32_t view_counted_process(struct view *v, const struct profile_row *row);
+/* The name of a process id of view_counted_process(); VIEW_INTERRUPTS for ID_NONE. */
+const char *view_process_name(const struct view *v, uint32_t process);
+#define VIEW_INTERRUPTS "[interrupts]"
+
+/* The process that ran when the row was sampled. */
 const struct process *view_process(const struct view *v, const struct profile_row *row);
 
 /* "zstd" of "/usr/bin/zstd"; names in brackets stay whole. */

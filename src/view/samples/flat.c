@@ -91,24 +91,24 @@ static uint64_t frame_slot(struct grouping *g, uint32_t frame, enum flat_key key
 	return v->profile->frames.items[frame].frame.image;
 }
 
-static uint64_t row_slot(struct view *v, const struct profile_row *row, enum flat_key key)
+static bool is_process_key(enum flat_key key)
 {
-	const struct thread *t = process_table_thread_at(v->profile->processes, row->thread);
+	return key == FLAT_PROCESS || key == FLAT_INSTANCE || key == FLAT_THREAD ||
+	       key == FLAT_CGROUP;
+}
 
-	switch (key) {
-	case FLAT_PROCESS:
-		return process_table_process(v->profile->processes, t->process)->name;
-	case FLAT_INSTANCE:
-		return t->process;
-	case FLAT_THREAD:
+/* All interrupts are one process, thread and cgroup. */
+static uint64_t process_slot(struct view *v, const struct profile_row *row, enum flat_key key)
+{
+	uint32_t id = view_counted_process(v, row);
+
+	if (id == ID_NONE)
+		return UINT64_MAX;
+	if (key == FLAT_INSTANCE)
+		return id;
+	if (key == FLAT_THREAD)
 		return row->thread;
-	case FLAT_CPU:
-		return row->cpu;
-	case FLAT_CGROUP:
-		return process_table_process(v->profile->processes, t->process)->cgroup;
-	default:
-		return row->region;
-	}
+	return key == FLAT_PROCESS ? view_process(v, row)->name : view_process(v, row)->cgroup;
 }
 
 /* A user function that called the kernel has mode user, even if the sample was taken in the
@@ -149,9 +149,11 @@ static uint64_t fill_slots(struct grouping *g, uint32_t row_id, uint32_t frame, 
 	for (size_t i = 0; i < f->request.key_count; i++) {
 		enum flat_key key = f->request.keys[i];
 
-		slots[n++] = is_frame_key(key)  ? frame_slot(g, frame, key)
-		             : key == FLAT_MODE ? mode_slot(f->view, row, frame)
-		                                : row_slot(f->view, row, key);
+		slots[n++] = is_frame_key(key)     ? frame_slot(g, frame, key)
+		             : is_process_key(key) ? process_slot(f->view, row, key)
+		             : key == FLAT_MODE    ? mode_slot(f->view, row, frame)
+		             : key == FLAT_CPU     ? row->cpu
+		                                   : row->region;
 		if (key == FLAT_ADDRESS && frame != ID_NONE)
 			slots[n] = f->view->profile->frames.items[frame].frame.offset;
 		n += key == FLAT_ADDRESS;

@@ -9,9 +9,10 @@ static void who_cell(const struct flat *f, const struct profile_row *row, enum f
 	const struct process_table *t = f->view->profile->processes;
 	const struct thread *thread = process_table_thread_at(t, row->thread);
 	const struct process *process = process_table_process(t, thread->process);
-	const char *name = process_table_name(t, process->name);
+	uint32_t counted = view_counted_process(f->view, row);
+	const char *name = view_process_name(f->view, counted);
 
-	if (key == FLAT_PROCESS)
+	if (key == FLAT_PROCESS || counted == ID_NONE)
 		buf_puts(out, name);
 	else if (key == FLAT_CGROUP)
 		buf_puts(out, process->cgroup == ID_NONE ? "[not recorded]"

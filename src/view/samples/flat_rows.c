@@ -74,6 +74,8 @@ static void key_json(const struct row_source *s, const struct column *c, uint32_
 	const struct profile_row *example = &p->rows.items[r->example];
 	const struct thread *thread = process_table_thread_at(p->processes, example->thread);
 	const struct process *process = process_table_process(p->processes, thread->process);
+	uint32_t counted = view_counted_process(f->view, example);
+	bool none = counted == ID_NONE;
 
 	switch ((enum flat_key)c->argument) {
 	case FLAT_CPU:
@@ -84,14 +86,15 @@ static void key_json(const struct row_source *s, const struct column *c, uint32_
 			json_u64(j, example->cpu);
 		return;
 	case FLAT_INSTANCE:
-		json_ku64(j, "instance", process->instance);
-		json_ki64(j, "pid", process->pid);
+		json_ku64(j, "instance", none ? 1 : process->instance);
+		json_ki64(j, "pid", none ? -1 : process->pid);
 		if (!flat_has_key(f, FLAT_PROCESS))
-			json_kstr(j, "process", process_table_name(p->processes, process->name));
+			json_kstr(j, "process", view_process_name(f->view, counted));
 		return;
 	case FLAT_THREAD:
-		json_kstr(j, "thread", process_table_name(p->processes, thread->name));
-		json_ki64(j, "tid", thread->tid);
+		json_kstr(j, "thread",
+		          none ? VIEW_INTERRUPTS : process_table_name(p->processes, thread->name));
+		json_ki64(j, "tid", none ? -1 : thread->tid);
 		return;
 	default:
 		json_key(j, "address");

@@ -27,23 +27,17 @@ static struct process_line *tally_line(struct process_view_tally *t, uint32_t ke
 }
 
 static void tally_row(struct view *v, struct process_view_tally *t, uint32_t id,
-                      struct process_line *line, uint32_t interrupts_key)
+                      struct process_line *line)
 {
 	const struct profile_row *row = &v->profile->rows.items[id];
 	enum view_mode mode = view_mode(v, row);
 
-	if (mode == VIEW_IRQ) {
-		line->interrupt_samples += row->samples;
-		line = tally_line(t, interrupts_key, ID_NONE, ID_NONE);
-		line->instances = 1;
-		line->kernel_samples += row->samples;
-	} else if (mode == VIEW_USER || mode == VIEW_GUEST) {
+	if (mode == VIEW_USER || mode == VIEW_GUEST)
 		line->user_samples += row->samples;
-	} else if (mode == VIEW_IDLE) {
+	else if (mode == VIEW_IDLE)
 		line->idle_samples += row->samples;
-	} else {
+	else
 		line->kernel_samples += row->samples;
-	}
 	line->weight += row->weight;
 	t->group_of[id] = (uint32_t)(line - t->lines.items);
 }
@@ -84,48 +78,82 @@ static void fill_shares(struct view *v, const struct selection *s, struct proces
 	free(groups);
 }
 
-static uint32_t process_of(const struct view *v, uint32_t row)
+/* The tally of the selection, by name or by instance. */
+struct process_view_run {
+	struct view *view;
+	struct process_view_tally tally;
+	bool by_name;
+	uint32_t keys; /* the key of the interrupts */
+	bool *seen;    /* per process */
+};
+
+static struct process_line *line_of(struct process_view_run *r, uint32_t process)
 {
-	return process_table_thread_at(v->profile->processes, v->profile->rows.items[row].thread)
-	        ->process;
+	const struct process_table *table = r->view->profile->processes;
+	struct process_line *line;
+	uint32_t name;
+
+	if (process == ID_NONE) {
+		line = tally_line(&r->tally, r->keys, ID_NONE, ID_NONE);
+		line->instances = 1;
+		return line;
+	}
+	name = process_table_process(table, process)->name;
+	line = tally_line(&r->tally, r->by_name ? name : process, process, name);
+	line->instances += !r->seen[process];
+	r->seen[process] = true;
+	return line;
 }
 
-/* Makes the lines of the selection, by name or by instance. */
-static void tally_run(struct view *v, const struct selection *s, bool by_name, bool intervals,
-                      struct process_view_tally *t)
+static void tally_selection(struct process_view_run *r, const struct selection *s)
 {
+	struct view *v = r->view;
 	const struct profile *p = v->profile;
-	const struct process_table *table = p->processes;
+
+	vec_each (id, &s->rows)
+		tally_row(v, &r->tally, *id,
+		          line_of(r, view_counted_process(v, &p->rows.items[*id])));
+	vec_each (id, &s->waits) {
+		const struct profile_row *row = &p->rows.items[*id];
+		struct process_line *line = line_of(r, view_counted_process(v, row));
+
+		line->runnable_ns += row->runnable_ns;
+		line->blocked_ns += row->blocked_ns;
+	}
+	vec_each (id, &s->hits) {
+		const struct profile_row *row = &p->rows.items[*id];
+		const struct thread *thread = process_table_thread_at(p->processes, row->thread);
+
+		line_of(r, thread->process)->interrupt_samples += row->samples;
+	}
+}
+
+/* Makes the lines of the selection. */
+static void tally_run(struct view *v, const struct selection *s, bool by_name, bool intervals,
+                      struct process_view_tally *out)
+{
+	const struct process_table *table = v->profile->processes;
 	uint32_t processes = (uint32_t)process_table_process_count(table), keys = processes;
-	bool *seen = xcalloc(processes + 1, sizeof(*seen));
+	struct process_view_run r = {.view = v, .by_name = by_name};
 
 	for (uint32_t i = 0; by_name && i < processes; i++)
 		if (process_table_process(table, i)->name >= keys)
 			keys = process_table_process(table, i)->name + 1;
-	t->line_of = xmalloc((keys + 1) * sizeof(*t->line_of));
-	t->group_of = group_confidence_groups_new(v);
+	r.keys = keys;
+	r.seen = xcalloc(processes + 1, sizeof(*r.seen));
+	r.tally.line_of = xmalloc((keys + 1) * sizeof(*r.tally.line_of));
+	r.tally.group_of = group_confidence_groups_new(v);
 	for (uint32_t i = 0; i <= keys; i++)
-		t->line_of[i] = ID_NONE;
-	for (size_t i = 0; i < s->rows.count + s->waits.count; i++) {
-		bool wait = i >= s->rows.count;
-		uint32_t id = wait ? s->waits.items[i - s->rows.count] : s->rows.items[i];
-		uint32_t process = process_of(v, id);
-		uint32_t name = process_table_process(table, process)->name;
-		struct process_line *line = tally_line(t, by_name ? name : process, process, name);
-
-		line->instances += !seen[process];
-		seen[process] = true;
-		line->runnable_ns += wait ? p->rows.items[id].runnable_ns : 0;
-		line->blocked_ns += wait ? p->rows.items[id].blocked_ns : 0;
-		if (!wait)
-			tally_row(v, t, id, line, keys);
-	}
-	fill_shares(v, s, t, intervals);
-	if (t->lines.count)
-		qsort(t->lines.items, t->lines.count, sizeof(*t->lines.items), compare_lines);
-	free(seen);
-	free(t->line_of);
-	free(t->group_of);
+		r.tally.line_of[i] = ID_NONE;
+	tally_selection(&r, s);
+	fill_shares(v, s, &r.tally, intervals);
+	if (r.tally.lines.count)
+		qsort(r.tally.lines.items, r.tally.lines.count, sizeof(*r.tally.lines.items),
+		      compare_lines);
+	free(r.seen);
+	free(r.tally.line_of);
+	free(r.tally.group_of);
+	*out = r.tally;
 }
 
 struct processes *processes_new(struct view *v, const struct selection *s, bool intervals)
@@ -158,6 +186,5 @@ void processes_free(struct processes *p)
 
 const char *processes_name(const struct processes *p, const struct process_line *line)
 {
-	return line->name == ID_NONE ? "[interrupts]"
-	                             : process_table_name(p->view->profile->processes, line->name);
+	return view_process_name(p->view, line->process);
 }

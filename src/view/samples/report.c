@@ -77,7 +77,8 @@ static void observe(struct report *r)
 		vec_each (rec, &p->recordings)
 			o->bytes += (*rec)->bytes;
 	vec_each (row, &p->rows)
-		if (row->event == r->event && is_observer(p, view_process(r->view, row)->pid))
+		if (row->event == r->event && is_observer(p, view_process(r->view, row)->pid) &&
+		    !view_is_interrupt(r->view, row))
 			o->samples += row->samples;
 	o->share = wall ? (double)o->cpu_ns / (double)wall : 0;
 }
@@ -172,7 +173,8 @@ static void build_tables(struct report *r)
 		const struct profile_row *row = &r->view->profile->rows.items[*id];
 		struct report_named_row named = {view_process(r->view, row)->name, *id};
 
-		vec_push(&rows, named);
+		if (!view_is_interrupt(r->view, row))
+			vec_push(&rows, named);
 		keep(r, *id, MODES_ALL_KERNEL, &kernel);
 	}
 	r->kernel = own_table(r, &kernel, true);

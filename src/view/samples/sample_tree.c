@@ -15,8 +15,9 @@ enum sample_measure {
 struct sample_tree {
 	struct view *view;
 	struct tree_steps steps;
-	uint64_t base;  /* the denominator of shares */
-	bool by_weight; /* shares are of time; else of samples */
+	uint64_t base;       /* the denominator of shares */
+	bool by_weight;      /* shares are of time; else of samples */
+	uint32_t interrupts; /* the owner of interrupts: one above the name ids of processes */
 };
 
 static uint32_t path_parent(void *ctx, uint32_t path)
@@ -51,12 +52,15 @@ static void add_row(struct view_tree *t, uint32_t process, uint32_t id, bool wai
 /* Adds the rows process by process, in order, because many rows share the same paths. */
 static void add_rows(struct view_tree *t, const uint32_t *rows, size_t count, bool wait)
 {
-	struct view *v = ((struct sample_tree *)t->ctx)->view;
+	const struct sample_tree *g = t->ctx;
+	struct view *v = g->view;
 	uint32_t *names = xcalloc(count + 1, sizeof(*names)), *sorted;
 	VEC(size_t) starts = {0}; /* per name: index of its first row */
 
 	for (size_t i = 0; i < count; i++) {
-		names[i] = view_process(v, &v->profile->rows.items[rows[i]])->name;
+		const struct profile_row *row = &v->profile->rows.items[rows[i]];
+
+		names[i] = view_is_interrupt(v, row) ? g->interrupts : view_process(v, row)->name;
 		while (starts.count <= (size_t)names[i] + 1)
 			vec_push(&starts, 0);
 		starts.items[names[i] + 1]++;
@@ -83,6 +87,8 @@ static struct cell name_cell(const struct row_source *s, const struct column *c,
 
 	if (row == TREE_ROOT)
 		return cell_text("all");
+	if (node->is_owner && node->owner == ((const struct sample_tree *)t->ctx)->interrupts)
+		return cell_text(VIEW_INTERRUPTS);
 	if (node->is_owner)
 		return cell_text(process_table_name(v->profile->processes, node->owner));
 	if (node->step.name)
@@ -196,6 +202,16 @@ static void add_columns(struct row_source *s, const struct sample_tree *g, bool 
 		vec_push(&s->columns, columns[i]);
 }
 
+static uint32_t names_end(const struct process_table *t)
+{
+	uint32_t end = 0;
+
+	for (uint32_t i = 0; i < process_table_process_count(t); i++)
+		if (process_table_process(t, i)->name >= end)
+			end = process_table_process(t, i)->name + 1;
+	return end;
+}
+
 struct view_tree *sample_tree_new(struct view *v, const struct selection *s, double limit)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
@@ -204,6 +220,7 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s, dou
 	struct view_tree *t;
 
 	g->view = v;
+	g->interrupts = names_end(v->profile->processes);
 	g->by_weight = s->base_weight != 0;
 	g->base = s->base_weight ? s->base_weight : s->base_samples;
 	tree_steps_begin(&g->steps, v, s, limit);

@@ -180,9 +180,11 @@ static void add_row(struct samples_naming_naming *g, const struct profile_row *r
 	const uint64_t values[NAMED_VALUES] = {wait ? 0 : row->samples, wait ? 0 : row->weight,
 	                                       wait ? row->runnable_ns : 0,
 	                                       wait ? row->blocked_ns : 0};
-	uint32_t owner = named_owner_id(g->n, &who);
-	struct named_row *to = named_row_of(g->n, path_of(g, row->path), owner);
+	struct named_row *to;
 
+	if (view_is_interrupt(g->view, row))
+		who = (struct named_owner){.process = named_text(g->n, VIEW_INTERRUPTS), .pid = -1};
+	to = named_row_of(g->n, path_of(g, row->path), named_owner_id(g->n, &who));
 	for (unsigned i = 0; i < NAMED_VALUES; i++)
 		to->values[i] = named_add(to->values[i],
 		                          values[i] > INT64_MAX ? INT64_MAX : (int64_t)values[i]);

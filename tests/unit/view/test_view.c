@@ -6,6 +6,7 @@
 
 #include "view/samples/flat_cell.h"
 #include "view/samples/report.h"
+#include "view/symbolized/symbolized.h"
 
 #include <errno.h>
 #include <math.h>
@@ -63,7 +64,7 @@ static void test_account_closes(void)
 	/* Over 1 %: explained. */
 	CHECK_EQ(r->account->remarks.count, 1);
 	CHECK(r->account->remarks.count && strstr(r->account->remarks.items[0], "1.8 %"));
-	CHECK_EQ(r->observer.samples, 10);
+	CHECK_EQ(r->observer.samples, 5); /* without the interrupts that hit it */
 	report_free(r);
 	fixture_done(&f);
 }
@@ -386,7 +387,7 @@ static void test_flat_keys(void)
 
 	fixture_init(&f, false);
 	r = report_of(&f, &o);
-	CHECK_EQ(r->rows->rows.count, 4);
+	CHECK_EQ(r->rows->rows.count, 5); /* the interrupts too */
 	flat_cell(r->rows, &r->rows->rows.items[0], FLAT_INSTANCE, true, &text);
 	CHECK_STR(buf_text(&text), "cc1#1 (11)");
 	CHECK_EQ(r->rows->rows.items[0].samples, 55);
@@ -544,9 +545,11 @@ static void test_filters(void)
 	fixture_init(&f, false);
 	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc1")}), 75);
 	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc")}), 0);
-	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("sh", "swapper")}), 25);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("sh", "swapper")}), 20);
 	CHECK_EQ(selected(&f, &(struct filter){.pid = LIST("12")}), 20);
-	CHECK_EQ(selected(&f, &(struct filter){.tid = LIST("10", "12")}), 30);
+	CHECK_EQ(selected(&f, &(struct filter){.tid = LIST("10", "12")}), 25);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("[interrupts]")}), 5);
+	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("sh", "[interrupts]")}), 10);
 	CHECK_EQ(selected(&f, &(struct filter){.cpu = LIST("1-3")}), 45);
 	CHECK_EQ(selected(&f, &(struct filter){.image = LIST("prog")}), 65);
 	CHECK_EQ(selected(&f, &(struct filter){.image = LIST("/usr/bin/prog")}), 65);
@@ -584,6 +587,41 @@ static void test_shares_of_filtered(void)
 	fixture_done(&f);
 }
 
+/* The samples of a process in a table by `key`; for interrupts, the name is "[interrupts]". */
+static uint64_t samples_by(struct fixture *f, enum flat_key key, const char *name)
+{
+	struct report_options o = {.limit = -1, .keys = {key, FLAT_FUNCTION}, .key_count = 2};
+	struct report *r = report_of(f, &o);
+	uint64_t samples = 0;
+	struct buf text = {0};
+
+	vec_each (row, &r->rows->rows) {
+		buf_clear(&text);
+		flat_cell(r->rows, row, key, true, &text);
+		if (!strcmp(buf_text(&text), name))
+			samples += row->samples;
+	}
+	buf_done(&text);
+	report_free(r);
+	return samples;
+}
+
+static uint64_t samples_of_owner(struct fixture *f, const char *name)
+{
+	struct report *r = report_of(f, &(struct report_options){.limit = -1});
+	struct symbolized_profile n;
+	uint64_t samples = 0;
+
+	symbolized_profile_init(&n);
+	named_of_samples(&n, r->view, &r->selection);
+	vec_each (row, &n.rows)
+		if (!strcmp(intern_text(&n.texts, n.owners.items[row->owner].process), name))
+			samples += (uint64_t)row->values[0];
+	symbolized_profile_done(&n);
+	report_free(r);
+	return samples;
+}
+
 static const struct tree_node *child(const struct view_tree *t, const struct tree_node *node,
                                      const char *name)
 {
@@ -618,8 +656,63 @@ static void test_tree(void)
 	fixture_done(&f);
 }
 
+/* An interrupt hit sh with 5 of its 10 samples. */
+static void test_interrupts_are_counted_for_no_process(void)
+{
+	static const struct report_options whole = {.limit = -1, .tree = true};
+	struct fixture f;
+	struct report *r;
+	const struct tree_node *all, *node;
+
+	fixture_init(&f, false);
+	CHECK_EQ(samples_by(&f, FLAT_PROCESS, "sh"), 5);
+	CHECK_EQ(samples_by(&f, FLAT_INSTANCE, "sh#1 (10)"), 5);
+	CHECK_EQ(samples_by(&f, FLAT_THREAD, "sh (10)"), 5);
+	CHECK_EQ(samples_by(&f, FLAT_PROCESS, "[interrupts]"), 5);
+	CHECK_EQ(samples_by(&f, FLAT_INSTANCE, "[interrupts]"), 5);
+	CHECK_EQ(samples_by(&f, FLAT_THREAD, "[interrupts]"), 5);
+	CHECK_EQ(samples_by(&f, FLAT_CGROUP, "[interrupts]"), 5);
+	CHECK_EQ(samples_of_owner(&f, "sh"), 5);
+	CHECK_EQ(samples_of_owner(&f, "[interrupts]"), 5);
+	r = report_of(&f, &whole);
+	all = tree_node_at(r->tree, TREE_ROOT);
+	node = child(r->tree, all, "sh");
+	CHECK(node && node->samples == 5);
+	node = child(r->tree, all, "[interrupts]");
+	CHECK(node && node->samples == 5 && child(r->tree, node, "main"));
+	report_free(r);
+	/* The process requested alone: as in all processes, and the interrupts that hit it. */
+	r = report_of(&f, &(struct report_options){.limit = -1, .filter = {.comm = LIST("sh")}});
+	CHECK_EQ(r->processes->names.count, 1);
+	CHECK_EQ(r->processes->names.items[0].user_samples, 5);
+	CHECK_EQ(r->processes->names.items[0].interrupt_samples, 5);
+	report_free(r);
+	fixture_done(&f);
+}
+
+/* A thread that an interrupt switched out waits; its wait is its own. */
+static void test_waits_after_an_interrupt_are_the_process(void)
+{
+	struct fixture f;
+	struct report *r;
+
+	fixture_init(&f, true);
+	fixture_wait(&f,
+	             fixture_path(&f, "main", "|", "asm_sysvec_apic_timer_interrupt",
+	                          "irqentry_exit", "schedule", NULL),
+	             f.sh, 7, 0);
+	r = report_of(&f, &(struct report_options){.limit = -1});
+	vec_each (l, &r->processes->names)
+		CHECK_EQ(l->runnable_ns,
+		         strcmp(processes_name(r->processes, l), "sh") ? 0 : 7 * MS);
+	report_free(r);
+	fixture_done(&f);
+}
+
 int main(void)
 {
+	RUN(test_interrupts_are_counted_for_no_process);
+	RUN(test_waits_after_an_interrupt_are_the_process);
 	RUN(test_account_closes);
 	RUN(test_account_steal_only_where_ticks_miss);
 	RUN(test_account_without_switches);
