@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * functions: stack_text(), leaf(), ns_text(), time_text(). Stacks are read from the public tables,
- * so the functions work for recordings and for stores.
+ * functions: stack_text(), leaf(), kernel_entry(), ns_text(), time_text(). Stacks are read from the
+ * public tables, so the functions work for recordings and for stores.
  */
 #include "sql/views.h"
 
 #include "base/memory/buf.h"
 #include "base/memory/vec.h"
 #include "base/memory/xalloc.h"
+#include "symbol/symbolizer.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -159,6 +160,20 @@ static void stack_text(sqlite3_context *out, int argc, sqlite3_value **argv)
 		sql_functions_forget(f);
 }
 
+/* How a kernel function enters the kernel; NULL: it is no entry. */
+static void kernel_entry(sqlite3_context *out, int argc, sqlite3_value **argv)
+{
+	static const char *const names[] = {
+	        [ENTRY_SYSCALL] = "syscall",     [ENTRY_FAULT] = "fault",
+	        [ENTRY_INTERRUPT] = "interrupt", [ENTRY_SOFTIRQ] = "softirq",
+	        [ENTRY_THREAD] = "thread",       [ENTRY_IDLE] = "idle"};
+	const char *function = (const char *)sqlite3_value_text(argv[0]);
+	enum kernel_entry entry = function ? kernel_entry_of(function) : ENTRY_NONE;
+
+	if (entry != ENTRY_NONE)
+		sqlite3_result_text(out, names[entry], -1, SQLITE_STATIC);
+}
+
 static bool is_number(sqlite3_value *value)
 {
 	int type = sqlite3_value_numeric_type(value);
@@ -222,6 +237,7 @@ int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err
 		void (*function)(sqlite3_context *, int, sqlite3_value **);
 	} functions[] = {{"stack_text", stack_text},
 	                 {"leaf", leaf},
+	                 {"kernel_entry", kernel_entry},
 	                 {"ns_text", ns_text},
 	                 {"time_text", time_text}};
 

@@ -28,8 +28,8 @@ extern const struct sql_view sql_views[];
 int sql_diff_add(struct sql *s, sqlite3 *db, struct error *err);
 
 /*
- * Adds the functions stack_text(), leaf(), ns_text() and time_text() to a connection. Free *out
- * before the connection is closed, also after an error.
+ * Adds the functions stack_text(), leaf(), kernel_entry(), ns_text() and time_text() to a
+ * connection. Free *out before the connection is closed, also after an error.
  */
 struct sql_functions;
 int sql_functions_add(struct sql_functions **out, sqlite3 *db, struct error *err);

@@ -129,4 +129,9 @@ enum kernel_entry {
 };
 enum kernel_entry kernel_entry_of(const char *function);
 
+static inline bool kernel_entry_is_interrupt(enum kernel_entry entry)
+{
+	return entry == ENTRY_INTERRUPT || entry == ENTRY_SOFTIRQ;
+}
+
 #endif

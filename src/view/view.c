@@ -99,8 +99,6 @@ enum kernel_entry view_entry(struct view *v, uint32_t path)
 
 enum view_mode view_mode(struct view *v, const struct profile_row *row)
 {
-	enum kernel_entry entry;
-
 	switch (row->mode) {
 	case PROFILE_USER:
 		return VIEW_USER;
@@ -111,8 +109,7 @@ enum view_mode view_mode(struct view *v, const struct profile_row *row)
 	case PROFILE_UNKNOWN:
 		return VIEW_UNKNOWN;
 	}
-	entry = view_entry(v, row->path);
-	return entry == ENTRY_INTERRUPT || entry == ENTRY_SOFTIRQ ? VIEW_IRQ : VIEW_KERNEL;
+	return kernel_entry_is_interrupt(view_entry(v, row->path)) ? VIEW_IRQ : VIEW_KERNEL;
 }
 
 const char *view_mode_name(enum view_mode mode)

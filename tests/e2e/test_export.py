@@ -221,8 +221,26 @@ def samples_add_up_to_the_report(t):
     t.equal(pprof.types, [("samples", "count"), ("cpu", "nanoseconds")], "types")
     t.equal([sum(v[i] for _, v, _ in pprof.samples) for i in (0, 1)],
             [report["samples"], report["event"]["weight"]], "sums")
-    t.equal({labels["process"] for _, _, labels in pprof.samples},
-            {p["name"] for p in report["processes"] if p["name"] != "[interrupts]"}, "processes")
+    # Interrupts are counted for no process, in each form alike.
+    sums = collections.Counter()
+    for p in report["processes"]:
+        sums[p["name"]] += p["user_samples"] + p["kernel_samples"]
+    sums = +sums
+    labelled = collections.Counter()
+    for _, values, labels in pprof.samples:
+        labelled[labels["process"]] += values[0]
+    t.equal(labelled, sums, "samples of each process in pprof")
+    folded = collections.Counter()
+    for line in lines:
+        folded[line.split(";")[0]] += int(line.rsplit(" ", 1)[1])
+    t.equal(folded, sums, "samples of each process in folded stacks")
+    table = t.report("--sort", "process", data)["rows"]
+    t.equal({row["process"]: row["samples"] for row in table}, sums, "in the table by process")
+    tree = t.report("-g", data)["tree"]["children"]
+    t.equal({node["name"]: node["samples"] for node in tree}, sums, "in the tree")
+    for name, samples in sums.items():
+        alone = t.report("--comm", name, data)
+        t.equal(alone["samples"], samples, f"with the filter for {name}")
 
 
 @test

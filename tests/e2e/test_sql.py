@@ -69,23 +69,21 @@ def check_against_report(t, file, report, functions):
     t.equal(sum(own.values()), report["event"]["samples"], "all samples of the main event")
     processes = {(row["name"], row["instance"]): row
                  for row in rows(t, file, "SELECT * FROM by_process")}
-    # The report shows interrupts as a process of their own, beside those whom they hit.
-    listed = [row for row in report["processes"] if (row["name"], row["instance"]) in processes]
-    t.true("loop" in {row["name"] for row in listed}, f"processes of both: {processes.keys()}")
-    both = {(row["name"], row["instance"]) for row in listed}
-    for key in processes.keys() - both:
-        t.equal((processes[key]["user"], processes[key]["idle"]), (0, 0),
-                f"user and idle samples of {key}, which the report has not")
-    for row in listed:
-        mine = processes[row["name"], row["instance"]]
+    listed = {(row["name"], row["instance"]): row for row in report["processes"]}
+    t.equal(set(processes), set(listed), "processes")
+    for (name, instance), row in listed.items():
+        mine = processes[name, instance]
         # In the report's JSON kernel_samples are with the idle ones.
-        t.equal((mine["user"], mine["kernel"] + mine["idle"], mine["idle"]),
-                (row["user_samples"], row["kernel_samples"] + row["interrupt_samples"],
-                 row["idle_samples"]), f"user, kernel, idle samples of {row['name']!r}")
+        t.equal((mine["user"], mine["kernel"] + mine["idle"], mine["idle"], mine["interrupts"]),
+                (row["user_samples"], row["kernel_samples"], row["idle_samples"],
+                 row["interrupt_samples"]), f"user, kernel, idle samples and hits of {name!r}")
+        t.near(mine["share"], row["share"], 1e-9, f"share of {name!r}")
     modes = {row["mode"]: row["samples"] for row in rows(t, file, "SELECT * FROM by_mode")}
     for mode in ("user", "idle"):
-        t.equal(modes.get(mode, 0), sum(row[f"{mode}_samples"] for row in listed),
+        t.equal(modes.get(mode, 0), sum(row[f"{mode}_samples"] for row in report["processes"]),
                 f"{mode} samples")
+    t.equal(modes.get("irq", 0), sum(row["interrupt_samples"] for row in report["processes"]),
+            "samples in interrupts")
     for view in ("by_function", "by_process", "by_mode", "by_cpu", "by_thread", "by_application",
                  "by_application_address", "by_cgroup"):
         sums = rows(t, file, f"SELECT sum(samples) AS samples, sum(share) AS share FROM {view}")[0]

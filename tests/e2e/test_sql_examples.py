@@ -138,7 +138,7 @@ def examples_hold_of_samples(t):
     threads = next(p for p in report["processes"] if p["name"] == "threads")
 
     def of(p):
-        return p["user_samples"] + p["kernel_samples"] + p.get("interrupt_samples", 0)
+        return p["user_samples"] + p["kernel_samples"]
     functions = {(f["function"]): f["samples"] for f in report["functions"]}
     t.equal(next(r["samples"] for r in answers[1] if r["function"] == "threads_work"),
             functions["threads_work"], "samples of threads_work, as the report has them")

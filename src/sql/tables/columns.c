@@ -21,6 +21,7 @@ const struct sql_columns sql_columns[] = {
         {.name = "functions", .columns = COLUMN_TEXTS(SQL_FUNCTIONS_COLUMNS), .index = "name"},
         {.name = "frames", .columns = COLUMN_TEXTS(SQL_FRAMES_COLUMNS)},
         {.name = "stacks", .columns = COLUMN_TEXTS(SQL_STACKS_COLUMNS)},
+        {.name = "interrupts", .columns = COLUMN_TEXTS(SQL_INTERRUPTS_COLUMNS)},
         {.name = "samples", .columns = COLUMN_TEXTS(SQL_SAMPLES_COLUMNS), .index = "window"},
         {.name = "calls", .columns = COLUMN_TEXTS(SQL_CALLS_COLUMNS)},
         {.name = "events", .columns = COLUMN_TEXTS(SQL_EVENTS_COLUMNS)},

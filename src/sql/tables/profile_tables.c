@@ -49,6 +49,7 @@ void profile_model_free(void *model)
 	id_table_done(&m->symbol_index);
 	free(m->frame_functions);
 	free(m->depths);
+	vec_done(&m->interrupts);
 	free(m->window_samples);
 	free(m->by_window);
 	free(m->process_times);

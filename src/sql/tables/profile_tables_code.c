@@ -103,6 +103,23 @@ static void stack_value(void *ctx, uint64_t row, int column, sqlite3_context *ou
 	}
 }
 
+static uint64_t interrupt_count(void *ctx)
+{
+	struct profile_model *m = ctx;
+	uint32_t paths = (uint32_t)m->profile->paths.count;
+
+	for (uint32_t i = 1; !m->has_interrupts && i < paths; i++)
+		if (kernel_entry_is_interrupt(view_entry(m->view, i)))
+			vec_push(&m->interrupts, i);
+	m->has_interrupts = true;
+	return m->interrupts.count;
+}
+
+static void interrupt_value(void *ctx, uint64_t row, int column, sqlite3_context *out)
+{
+	sql_out_u64(out, ((struct profile_model *)ctx)->interrupts.items[row]);
+}
+
 int profile_tables_add_code(struct sql *s, struct profile_model *m, struct error *err)
 {
 	const struct sql_table tables[] = {
@@ -117,6 +134,7 @@ int profile_tables_add_code(struct sql *s, struct profile_model *m, struct error
 	         .value = stack_value,
 	         .has_id = true,
 	         .first_id = 1},
+	        {.name = "interrupts", .count = interrupt_count, .value = interrupt_value},
 	};
 
 	return sql_table_add_all(s, tables, sizeof(tables) / sizeof(*tables), m, err);

@@ -103,6 +103,20 @@ static int make_views_of(struct sql *s, struct database *scratch, struct error *
 	return ret;
 }
 
+/*
+ * The stacks in interrupt handlers and softirqs: from each entry by an interrupt inward, up to the
+ * next entry. A file has no such view, because it uses a function of assay.
+ */
+static const char interrupts[] =
+        "CREATE VIEW interrupts AS WITH RECURSIVE "
+        "kernel AS (SELECT f.id AS frame, kernel_entry(n.name) AS entry "
+        "FROM frames f LEFT JOIN functions n ON n.id = f.function WHERE f.kernel), "
+        "entered AS (SELECT frame FROM kernel WHERE entry IN ('interrupt', 'softirq')), "
+        "inner AS (SELECT frame FROM kernel WHERE entry IS NULL), "
+        "down (stack) AS (SELECT id FROM stacks WHERE frame IN (SELECT frame FROM entered) "
+        "UNION SELECT s.id FROM down JOIN stacks s ON s.parent = down.stack "
+        "WHERE s.frame IN (SELECT frame FROM inner)) SELECT stack FROM down";
+
 int sql_store_views(struct sql *s, struct error *err)
 {
 	struct database scratch = {.path = xstrdup("a store")};
@@ -117,6 +131,8 @@ int sql_store_views(struct sql *s, struct error *err)
 		ret = schema_stand_in(&s->store, err);
 	if (!ret)
 		ret = make_views_of(s, &scratch, err);
+	if (!ret)
+		ret = make_view(s, interrupts, err);
 	database_close(&scratch);
 	return ret;
 }

@@ -96,11 +96,21 @@ static void views_sum_up_the_main_event(void)
 	fixture_init(&f, true);
 	s = open_profile(&f);
 	CHECK_STR(ask(s, "SELECT * FROM by_mode"), "user|65|65000000|0.65\n"
-	                                           "kernel|20|20000000|0.2\n"
-	                                           "idle|15|15000000|0.15\n");
+	                                           "idle|15|15000000|0.15\n"
+	                                           "kernel|15|15000000|0.15\n"
+	                                           "irq|5|5000000|0.05\n");
 	CHECK_STR(ask(s, "SELECT name, instances, samples, user, kernel, idle, share "
 	                 "FROM by_application"),
-	          "cc1|2|75|60|15|0|0.75\nswapper|1|15|0|0|15|0.15\nsh|1|10|5|5|0|0.1\n");
+	          "cc1|2|75|60|15|0|0.75\nswapper|1|15|0|0|15|0.15\n"
+	          "[interrupts]|1|5|0|5|0|0.05\nsh|1|5|5|0|0|0.05\n");
+	CHECK_STR(ask(s, "SELECT name, instance, pid, samples, kernel, interrupts FROM by_process "
+	                 "WHERE name IN ('sh', '[interrupts]') ORDER BY name"),
+	          "[interrupts]|1|-1|5|5|0\nsh|1|10|5|0|5\n");
+	CHECK_STR(ask(s, "SELECT process, samples FROM by_thread WHERE process IN "
+	                 "('sh', '[interrupts]') ORDER BY 1"),
+	          "[interrupts]|5\nsh|5\n");
+	CHECK_STR(ask(s, "SELECT sum(samples) FROM by_cgroup WHERE cgroup = '[interrupts]'"),
+	          "5\n");
 	CHECK_STR(ask(s, "SELECT function, image, samples FROM by_function LIMIT 4"),
 	          "hot|prog|40\nwork|prog|20\ndefault_idle|[kernel]|14\nvfs_read|[kernel]|10\n");
 	CHECK_STR(ask(s, "SELECT name, instance, samples FROM by_process WHERE name = 'cc1'"),
@@ -437,7 +447,7 @@ static void an_export_is_a_plain_database(void)
 	CHECK_STR(ask_plainly(path_of("out.db"),
 	                      "SELECT mode, samples FROM by_mode; SELECT name FROM processes "
 	                      "WHERE id = 1; SELECT count(*) FROM samples"),
-	          "user|65\nkernel|20\nidle|15\nsh\n10\n");
+	          "user|65\nidle|15\nkernel|15\nirq|5\nsh\n10\n");
 	/* Each table and each view but the function. */
 	for (const struct sql_columns *c = sql_columns; c->name; c++) {
 		char question[96];
