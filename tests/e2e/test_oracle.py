@@ -38,6 +38,9 @@ def image_name(name):
     return name
 
 
+INTERRUPTS = -1  # assay's pid of interrupts, which are counted for no process
+
+
 class Segments:
     """File offset to address, by an image's program headers (readelf)."""
 
@@ -78,6 +81,19 @@ def our_places(path, event):
     return found
 
 
+def with_interrupts(ours, theirs):
+    """perf's places, with interrupts counted for no process as assay does. At a kernel address in
+    an interrupt handler or below it, what perf has more than assay for a process is in interrupts;
+    the sums at each address must agree."""
+    for place in [p for p in ours if p.pid == INTERRUPTS]:
+        for other in [p for p in theirs if p.pid != INTERRUPTS and p.address == place.address and
+                      p.image == place.image]:
+            more = max(theirs[other] - ours[other], 0)
+            theirs[other] -= more
+            theirs[place] += more
+    return +theirs
+
+
 def explain(ours, theirs):
     lines = []
     for place in list(ours - theirs)[:6]:
@@ -111,6 +127,8 @@ def compare_places(path, samples, what, least=50, waits=None):
         ours, theirs = without_odd_names(ours, odd), without_odd_names(theirs, odd)
         if event == waits:
             ours, theirs = by_process(ours), by_process(theirs)
+        else:
+            theirs = with_interrupts(ours, theirs)
         comment(f"{what}, {event}: {sum(theirs.values())} samples at {len(theirs)} places of "
                 f"{len({p.pid for p in theirs})} processes")
         total += sum(theirs.values())
