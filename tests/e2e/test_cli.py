@@ -206,7 +206,7 @@ def numbers_of_record_and_report_are_checked(t):
     if not {"record", "report"} <= set(commands(t)):
         t.skip("record and report are not built in")
     for words in (("record", "-F", "often"), ("record", "-F"), ("record", "-F", "-1"),
-                  ("report", "--percent-limit", "few"), ("report", "--sort", "colour")):
+                  ("report", "--percent-limit", "few"), ("report", "--percentage", "colour")):
         sentence = mistake(t, *words)
         t.has(sentence, words[1])
         t.has(sentence, words[-1])

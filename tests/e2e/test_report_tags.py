@@ -91,8 +91,9 @@ def orders_are_those_of_the_table(t):
         t.equal(got, want, f"order by {order}")
     t.equal(functions(t.report("--sort", "calls,name", path)), ["leaf", "intr", "main", "work"],
             "two orders")
-    bad = t.assay("report", "-s", "comm", path, status=2).err
-    t.has(bad, "knows no order 'comm' of event tags; the orders are elapsed,net,calls", "error")
+    bad = t.assay("report", "-s", "colour", path, status=2).err
+    t.has(bad, "no table of this report has a column 'colour' to sort by; the columns are name, raw",
+          "error")
 
 
 @test
@@ -384,13 +385,12 @@ def without_a_file_the_newest_is_read(t):
 @test
 def options_that_mean_nothing_here_are_refused(t):
     path = trace(t)
-    for words, part in ((["--wide"], "--wide"), (["--comm", "x"], "--comm"), (["-f"], "-f"),
-                        (["--time", "1,2"], "--time"), (["-S", "main"], "--function"),
+    for words, part in ((["--comm", "x"], "--comm"), (["--time", "1,2"], "--time"), (["-S", "main"], "--function"),
                         (["--children"], "--children"), (["--callers", "x"], "--callers")):
         t.has(t.assay("report", *words, path, status=2).err, part, "error")
     calls = t.write("perf.data", "no recording")
     t.has(t.assay("report", "--groups", "x", calls, status=2).err,
-          "--groups is for traces of event tags", "error")
+          "--groups needs event tags, which samples (perf.data) do not have", "error")
 
 
 @test

@@ -78,7 +78,7 @@ static int64_t selves(const struct symbolized_sums *s)
 /* As a report: if the values fit, tables and tree contain all of them. */
 static void tell(const struct symbolized_profile *n, bool inlines)
 {
-	struct report_options o = {
+	struct report_request o = {
 	        .keys = {FLAT_PROCESS, FLAT_LINE}, .key_count = 2, .tree = true, .limit = -1};
 	struct symbolized_report *r;
 	struct error err = {0};

@@ -51,6 +51,9 @@ struct option {
 	 * not an option, and this function (may be NULL) does not reject it.
 	 */
 	bool (*is_no_value)(const char *word);
+	/* What a recording must have so that the option means something: bits of enum
+	 * recording_fact (view/request.h). 0: nothing. */
+	unsigned needs;
 };
 
 struct command {

@@ -2,6 +2,7 @@
 #include "cmd/load/filters.h"
 
 #include "cmd/load/load.h"
+#include "view/request.h"
 
 const struct option filter_option_table[] = {
         {.kind = OPTION_GROUP, .help = "Filters: lists separated by commas"},
@@ -11,33 +12,39 @@ const struct option filter_option_table[] = {
          .argument = "NAME",
          .help = "processes or threads with these names",
          .is_no_value = load_is_calls,
+         .needs = HAS_PROCESSES,
          .offset = offsetof(struct filter_options, comm)},
         {.kind = OPTION_LIST,
          .name = "pid",
          .argument = "PID",
          .help = "these processes",
+         .needs = HAS_PROCESSES,
          .offset = offsetof(struct filter_options, pid)},
         {.kind = OPTION_LIST,
          .name = "tid",
          .argument = "TID",
          .help = "these threads",
+         .needs = HAS_THREADS,
          .offset = offsetof(struct filter_options, tid)},
         {.kind = OPTION_LIST,
          .letter = 'C',
          .name = "cpu",
          .argument = "CPU",
          .help = "these CPUs: 0,2-3",
+         .needs = HAS_CPUS,
          .offset = offsetof(struct filter_options, cpu)},
         {.kind = OPTION_LIST,
          .letter = 'd',
          .name = "dso",
          .argument = "IMAGE",
          .help = "samples in these files, by name or full path",
+         .needs = HAS_IMAGES,
          .offset = offsetof(struct filter_options, image)},
         {.kind = OPTION_LIST,
          .name = "cgroup",
          .argument = "PATH",
          .help = "processes in these cgroups and those below (record --all-cgroups)",
+         .needs = HAS_CGROUPS,
          .offset = offsetof(struct filter_options, cgroup)},
         {.kind = OPTION_END},
 };

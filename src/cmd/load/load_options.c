@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of commands that read recordings. */
 #include "cmd/load/load_store.h"
+#include "view/request.h"
 
 #define AT(field) offsetof(struct load_options, field)
 
@@ -20,6 +21,7 @@ static const struct option recording_table[] = {
          .details = "FROM and TO are seconds as perf script prints them, +SECONDS after the first "
                     "sample, or a percentage of the recording (10%,20%). Either may be left out. "
                     "There is no account of time then: it closes for whole recordings alone.",
+         .needs = HAS_TIMES,
          .offset = AT(time)},
         {.kind = OPTION_END},
 };
@@ -41,21 +43,25 @@ const struct option symbol_option_table[] = {
          .name = "kallsyms",
          .argument = "FILE",
          .help = "the recorded kernel's symbols (default /proc/kallsyms)",
+         .needs = HAS_CODE,
          .offset = AT(kallsyms)},
         {.kind = OPTION_STRING,
          .letter = 'k',
          .name = "vmlinux",
          .argument = "FILE",
          .help = "the recorded kernel as an ELF file",
+         .needs = HAS_CODE,
          .offset = AT(vmlinux)},
         {.kind = OPTION_STRING,
          .name = "symfs",
          .argument = "DIRECTORY",
          .help = "look for the recorded files under DIRECTORY",
+         .needs = HAS_CODE,
          .offset = AT(root)},
         {.kind = OPTION_FLAG,
          .name = "no-demangle",
          .help = "names as the linker knows them",
+         .needs = HAS_RAW_NAMES,
          .offset = AT(raw_names)},
         {.kind = OPTION_STRING,
          .name = "debuginfod",
@@ -65,6 +71,7 @@ const struct option symbol_option_table[] = {
                     "most samples are asked for by build-id; nothing waits for them: what is "
                     "being fetched is named, and is there the next time. Without this option no "
                     "server is asked.",
+         .needs = HAS_CODE,
          .offset = AT(debuginfod)},
         {.kind = OPTION_FLAG,
          .name = "no-inline",

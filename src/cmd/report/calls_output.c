@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/calls_output.h"
 #include "cmd/cli/print.h"
+#include "cmd/report/report_calls.h"
 
 #include "base/text/plural.h"
 #include "base/text/shell_word.h"
@@ -15,7 +16,8 @@
 
 const struct option calls_output_option_table[] = {
         {.kind = OPTION_GROUP, .help = "The report"},
-        {.kind = OPTION_INCLUDE, .include = report_calls_option_table, .offset = AT(report)},
+        {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
+        {.kind = OPTION_INCLUDE, .include = report_path_option_table, .offset = AT(report)},
         /* The letters of `assay report`, but -o, which names a file here. */
         {.kind = OPTION_FLAG,
          .letter = 'a',
@@ -38,18 +40,16 @@ const struct option calls_output_option_table[] = {
 
 void calls_output_defaults(struct calls_output_options *o)
 {
-	report_calls_defaults(&o->report);
+	report_options_defaults(&o->report);
 }
 
 int calls_output_check(const char *command, const struct calls_output_options *o)
 {
-	const struct report_calls_options *r = &o->report;
+	struct report_request q = {0};
+	struct error err = {0};
 
-	if (r->by_name + r->by_first + r->by_calls + r->by_time > 1)
-		return command_fail(2,
-		                    "%s: one order at a time: --by-name (-a), --by-first, "
-		                    "--by-calls (-c) or --by-time (-t)",
-		                    command);
+	if (report_options_request(&o->report, &q, &err))
+		return command_fail(2, "%s: %s", command, err.text);
 	return 0;
 }
 
@@ -100,6 +100,17 @@ static int write_file(const struct call_paths *paths, struct calls_output *to)
 	return status;
 }
 
+static int report(const struct call_paths *paths, struct symbolizer *symbols,
+                  const struct report_options *o)
+{
+	struct report_request q = {0};
+	struct error err = {0};
+
+	if (report_options_request(o, &q, &err))
+		return command_fail(2, "report: %s", err.text);
+	return report_calls_print(paths, symbols, &q, &o->style, false);
+}
+
 int calls_output(struct call_paths *paths, struct calls_output *to,
                  const struct calls_output_options *options)
 {
@@ -114,7 +125,7 @@ int calls_output(struct call_paths *paths, struct calls_output *to,
 		status = write_file(paths, to);
 	}
 	if (to->print) {
-		int printed = report_calls_print(paths, symbols, &options->report);
+		int printed = report(paths, symbols, &options->report);
 
 		status = status ? status : printed;
 	}

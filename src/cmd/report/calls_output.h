@@ -9,13 +9,13 @@
 #define ASSAY_CMD_REPORT_CALLS_OUTPUT_H
 
 #include "cmd/load/load.h"
-#include "cmd/report/report_calls.h"
+#include "cmd/report/report_options.h"
 #include "launch/calls/calls_tables.h"
 
 #define CALLS_FILE LOAD_DEFAULT_CALLS /* the default recording */
 
 struct calls_output_options {
-	struct report_calls_options report;
+	struct report_options report;
 };
 
 /* How a report looks. */

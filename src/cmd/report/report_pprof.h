@@ -8,16 +8,10 @@
 #ifndef ASSAY_CMD_REPORT_REPORT_PPROF_H
 #define ASSAY_CMD_REPORT_REPORT_PPROF_H
 
-#include "cmd/cli/style.h"
-#include "view/samples/report.h"
+#include "cmd/report/report_options.h"
 
-struct report_pprof_options {
-	struct report_options report; /* event NULL: the producer's choice */
-	struct style_options style;
-	bool wide, json, markdown, nested, no_inlines;
-};
-
-/* The exit status; what went wrong is told. */
-int report_pprof_print(const char *path, const struct report_pprof_options *o);
+/* The exit status; errors are printed. `inlines`: inlined functions are counted separately. */
+int report_pprof_print(const char *path, const struct report_request *q,
+                       const struct style_options *style, bool inlines);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_tags.h"
-#include "cmd/report/document_print.h"
 
 #include "base/memory/xalloc.h"
 #include "cmd/cli/option.h"
@@ -25,10 +24,12 @@
 	 .help = "a histogram of this function's times, call by call",                             \
 	 .details = "In place of the table of functions. NAME is a whole name, a C++ one without " \
 	            "its parameters, or a shell's pattern that one function fits.",                \
+	 .needs = HAS_EACH_CALL,                                                                   \
 	 .offset = AT(function)},                                                                  \
 	        {.kind = OPTION_FLAG,                                                              \
 	         .name = "total",                                                                  \
 	         .help = "of --function: times with callees, not net",                             \
+	         .needs = HAS_EACH_CALL,                                                           \
 	         .offset = AT(total)},                                                             \
 	        {.kind = OPTION_STRING,                                                            \
 	         .name = "groups",                                                                 \
@@ -38,10 +39,12 @@
 	                    "patterns of its functions' names, as in 'net: tcp_* ip_* "            \
 	                    "in_cksum'; of several that fit a name, the first holds. What fits "   \
 	                    "none is (other).",                                                    \
+	         .needs = HAS_TAGS,                                                                \
 	         .offset = AT(groups)},                                                            \
 	{                                                                                          \
 		.kind = OPTION_STRING, .name = "unit", .argument = "UNIT", .choices = TAG_UNITS,   \
-		.help = "the unit of all times (default: one that fits them)", .offset = AT(unit)  \
+		.needs = HAS_TAGS, .help = "the unit of all times (default: one that fits them)",  \
+		.offset = AT(unit)                                                                 \
 	}
 
 const struct option report_tags_own_table[] = {
@@ -53,62 +56,19 @@ const struct option report_tags_own_table[] = {
          .help = "names for tags that the trace has no names for",
          .details = "A names file, or a program that holds its names. What the trace says itself "
                     "wins. May be given several times.",
+         .needs = HAS_TAGS,
          .offset = AT(names)},
         {.kind = OPTION_END},
 };
 
 const struct option report_tags_option_table[] = {
-        {.kind = OPTION_LIST,
-         .letter = 's',
-         .name = "sort",
-         .argument = "ORDER,...",
-         .help = "the order of functions: " TAG_ORDERS " (default net)",
-         .offset = AT(order)},
-        {.kind = OPTION_COUNT,
-         .letter = 'n',
-         .name = "lines",
-         .argument = "N",
-         .help = "at most N rows, the others summed up",
-         .offset = AT(lines)},
-        {.kind = OPTION_NUMBER,
-         .name = "percent-limit",
-         .argument = "PERCENT",
-         .help = "sum up rows below this share of the net time (default 0)",
-         .offset = AT(limit)},
-        {.kind = OPTION_FLAG,
-         .letter = 'g',
-         .name = "call-graph",
-         .help = "the call tree, callers above callees",
-         .offset = AT(tree)},
         OWN_OPTIONS,
         {.kind = OPTION_FLAG,
          .name = "no-demangle",
          .help = "names as the linker knows them",
          .offset = AT(raw_names)},
-        {.kind = OPTION_FLAG, .name = "json", .help = "all of it as JSON", .offset = AT(json)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
-
-void report_tags_defaults(struct report_tags_options *o)
-{
-	o->limit = -1;
-}
-
-const char *report_tags_given(const struct report_tags_options *o)
-{
-	return o->function      ? "--function"
-	       : o->total       ? "--total"
-	       : o->groups      ? "--groups"
-	       : o->unit        ? "--unit"
-	       : o->names.count ? "--names"
-	                        : NULL;
-}
-
-bool report_tags_is_order(const char *word)
-{
-	return tag_order_known(word);
-}
 
 /* What is read and made for one report. */
 struct reporting {
@@ -124,23 +84,6 @@ struct reporting {
 static char *as_it_is(const char *name)
 {
 	return NULL;
-}
-
-static int parse_orders(const struct report_tags_options *o, struct tag_report_options *to,
-                        struct error *err)
-{
-	*to = (struct tag_report_options){.orders = (const char *const *)o->order.items,
-	                                  .order_count = o->order.count,
-	                                  .lines = o->lines,
-	                                  .limit = o->limit / 100,
-	                                  .unit = tag_time_unit_parse(o->unit)};
-	for (size_t i = 0; i < o->order.count; i++)
-		if (!tag_order_known(o->order.items[i]))
-			return error_set(err, EINVAL,
-			                 "--sort knows no order '%s' of event tags; the orders "
-			                 "are " TAG_ORDERS,
-			                 o->order.items[i]);
-	return 0;
 }
 
 static int check(const struct report_tags_options *o, struct error *err)
@@ -395,70 +338,78 @@ static int make_spread(struct reporting *g, struct error *err)
 	return ret;
 }
 
-static void print(const struct reporting *g)
+static int print(const struct reporting *g, const struct style_options *style)
 {
-	const struct report_tags_options *o = g->options;
+	const struct report_request *q = &g->report->request;
 	const struct tag_document parts = {.report = g->report,
 	                                   .groups = g->groups,
 	                                   .distribution = g->spread,
-	                                   .tree = g->tree,
-	                                   .limit = o->limit / 100,
-	                                   .lines = o->lines};
-	struct document_reader reader = {.program = o->json, .markdown = o->markdown};
+	                                   .tree = g->tree};
 	struct document document;
+	int status;
 
 	document_init(&document);
-	tag_document_fill(&document, &parts, &reader);
-	document_print(&document, &reader, o->nested, &o->style);
+	tag_document_fill(&document, &parts, &q->reader);
+	status = report_print(&document, q, style);
 	document_done(&document);
+	return status;
 }
 
-static int make(struct reporting *g, const char *path, const struct tag_report_options *ro,
+static int make(struct reporting *g, const char *path, const struct report_request *q,
                 struct error *err)
 {
-	/* The rules are short and the trace may be long: what is wrong with them is told first. */
+	const struct tag_report_options ro = {.request = *q,
+	                                      .unit = tag_time_unit_parse(g->options->unit)};
+	/* The rules are short and the trace may be long: their errors are reported first. */
 	int ret = make_groups(g, err);
 
 	if (!ret)
 		ret = read_summary(g, path, err);
 	if (ret)
 		return ret;
-	g->report = tag_report_new(g->recording, g->summary, ro);
+	g->report = tag_report_new(g->recording, g->summary, &ro);
 	if (g->groups)
 		tag_groups_sum(g->groups, g->report);
 	ret = make_spread(g, err);
-	if (!ret && g->options->tree)
+	if (!ret && q->tree)
 		ret = tag_tree_new(&g->tree, g->recording, g->report, err);
 	return ret;
 }
 
-int report_tags_check(const char *command, const struct report_tags_options *o)
+int report_tags_check(const char *command, const struct report_options *o,
+                      const struct report_tags_options *own, struct report_request *q)
 {
-	struct tag_report_options ro = {0};
 	struct error err = {0};
 
-	if (check(o, &err) || parse_orders(o, &ro, &err))
+	*q = (struct report_request){0};
+	if (check(own, &err) || report_options_request(o, q, &err))
 		return command_fail(2, "%s: %s", command, err.text);
+	for (size_t i = 0; i < q->by_count; i++)
+		if (!tag_order_known(q->by[i]))
+			return command_fail(2,
+			                    "%s: there is no column '%s' to sort by; the columns "
+			                    "are " TAG_ORDERS,
+			                    command, q->by[i]);
 	/* It may be a pipe, and is read when there is something to sum up. */
-	if (o->groups && access(o->groups, R_OK))
-		return command_fail(1, "%s: cannot open the rules file %s: %s", command, o->groups,
-		                    strerror(errno));
+	if (own->groups && access(own->groups, R_OK))
+		return command_fail(1, "%s: cannot open the rules file %s: %s", command,
+		                    own->groups, strerror(errno));
 	return 0;
 }
 
-int report_tags_print(const char *path, const struct report_tags_options *o)
+int report_tags_print(const char *path, const struct report_request *q,
+                      const struct report_tags_options *own, const struct style_options *style)
 {
-	struct reporting g = {.options = o};
-	struct tag_report_options ro = {0};
+	struct reporting g = {.options = own};
 	struct error err = {0};
-	int status = 0;
+	int status;
 
-	if (check(o, &err) || parse_orders(o, &ro, &err))
+	if (check(own, &err))
 		return command_fail(2, "report: %s", err.text);
-	if (make(&g, path, &ro, &err))
+	if (make(&g, path, q, &err))
 		status = command_fail(1, "report: %s", err.text);
 	else
-		print(&g);
+		status = print(&g, style);
 	tag_tree_free(g.tree);
 	tag_distribution_free(g.spread);
 	tag_groups_free(g.groups);

@@ -20,7 +20,9 @@
 struct tags_options {
 	bool quiet;
 	const char *memory, *mode, *start, *output;
-	struct report_tags_options report;
+	struct report_options report;
+	struct report_tags_options tags;
+	struct report_request request;
 };
 
 #define AT(field) offsetof(struct tags_options, field)
@@ -73,7 +75,8 @@ static const struct option options[] = {
          .help = "print no report and no closing line; write only the trace",
          .offset = AT(quiet)},
         {.kind = OPTION_GROUP, .help = "The report"},
-        {.kind = OPTION_INCLUDE, .include = report_tags_option_table, .offset = AT(report)},
+        {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
+        {.kind = OPTION_INCLUDE, .include = report_tags_option_table, .offset = AT(tags)},
         {.kind = OPTION_END},
 };
 
@@ -84,7 +87,7 @@ static void defaults(void *p)
 	o->output = TAGS_TRACE_DEFAULT;
 	o->mode = "stream";
 	o->start = "on";
-	report_tags_defaults(&o->report);
+	report_options_defaults(&o->report);
 }
 
 static enum assay_tags_mode mode_of(const char *word)
@@ -129,7 +132,7 @@ static int report(const struct tags_options *o, const char *program, const char 
 	tags_output_tell(&result->tags, o->output);
 	/* If the reader of the output closes it, the cleanup must still be done. */
 	signal(SIGPIPE, SIG_IGN);
-	return report_tags_print(o->output, &o->report);
+	return report_tags_print(o->output, &o->request, &o->tags, &o->report.style);
 }
 
 static int record(const struct tags_options *o, char **argv, const char *memory,
@@ -169,7 +172,7 @@ static int record(const struct tags_options *o, char **argv, const char *memory,
 
 static int run(void *p, int argc, char **argv)
 {
-	const struct tags_options *o = p;
+	struct tags_options *o = p;
 	char *directory = NULL, memory[RUN_MEMORY_MAX] = "";
 	struct error err = {0};
 	int status;
@@ -182,7 +185,7 @@ static int run(void *p, int argc, char **argv)
 		                       "flags");
 	if (o->memory && run_memory("tags", o->memory, memory))
 		return 2;
-	status = report_tags_check("tags", &o->report);
+	status = report_tags_check("tags", &o->report, &o->tags, &o->request);
 	if (status)
 		return status;
 	if (ctf_writer_check(o->output, &err))

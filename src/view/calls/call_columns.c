@@ -255,7 +255,7 @@ static void hide_small_errors(struct row_set *set)
 	struct call_rows *r = set->source->model;
 	bool any = false;
 
-	if (r->report->program || r->report->wide)
+	if (r->report->request.reader.program || r->report->request.reader.wide)
 		return;
 	for (size_t i = 0; i < set->shown && !any; i++) {
 		const struct call_row *of = call_rows_at(set->source, set->order.items[i]);
@@ -273,17 +273,13 @@ static void hide_small_errors(struct row_set *set)
 struct row_set *call_rows_new(const struct call_report *report, const struct call_process *p,
                               enum call_rows_kind kind)
 {
-	static const struct {
-		const char *by[3];
-		size_t count;
-	} orders[] = {[CALL_BY_NET] = {{"net", "first"}, 2},
-	              [CALL_BY_NAME] = {{"name"}, 1},
-	              [CALL_BY_FIRST] = {{"first"}, 1},
-	              [CALL_BY_CALLS] = {{"calls", "net", "first"}, 3}};
-	const struct row_request q = {.by = orders[report->order].by,
-	                              .by_count = orders[report->order].count,
-	                              .limit = fmax(report->limit, 0),
-	                              .lines = report->lines};
+	static const char *const by[] = {"net", "first"};
+	const struct report_request *request = &report->request;
+	column_names order = request_order(request, by, sizeof(by) / sizeof(*by));
+	const struct row_request q = {.by = order.items,
+	                              .by_count = order.count,
+	                              .limit = fmax(request->limit, 0),
+	                              .lines = request->lines};
 	struct call_rows *r = xcalloc(1, sizeof(*r));
 	struct row_source *s = row_source_new(r);
 	struct row_set *set;
@@ -294,13 +290,14 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
 	r->current_row = ID_NONE;
 	r->unseparated = call_check_unseparated(p);
 	call_rows_pick(r);
-	if (report->order == CALL_BY_NAME)
+	if (request_is_by(request, "name"))
 		r->ranks = call_names_ranks(report->names);
 	s->free = call_rows_free;
 	s->rows = (uint32_t)(kind == CALL_ROWS_PATHS ? r->paths.count : r->sums.count);
 	s->worth = is_worth_a_line;
 	add_columns(s);
 	set = row_set_new(s, &q);
+	vec_done(&order);
 	hide_small_errors(set);
 	return set;
 }

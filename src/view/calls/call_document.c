@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 
-/* Nodes of the tree below this share are not shown to readers, unless a limit is given. */
-#define TREE_LIMIT 0.01
 #define NAMED_MAX 12
 
 static const char *name_of(const struct call_report *r, const struct call_process *p)
@@ -59,8 +57,10 @@ static void overview(struct call_document *d)
 		vec_push(&s->columns, columns[i]);
 		vec_last(&s->columns)->get = process_cell;
 	}
-	document_table(&d->document, MEDIA_READERS, "Processes", NULL,
-	               row_set_new(s, &(struct row_request){0}));
+	document_table(
+	        &d->document, MEDIA_READERS, "Processes", NULL,
+	        row_set_new(s, &(struct row_request){.by = d->report->request.by,
+	                                             .by_count = d->report->request.by_count}));
 }
 
 /* Lists the processes of the file. */
@@ -88,9 +88,9 @@ static void rows(struct document *part, const struct call_report *r, const struc
 	static const char *const keys[] = {"paths", "functions", "callers", "callees"};
 	struct row_set *set = call_rows_new(r, p, kind);
 
-	if (r->program && kind == CALL_ROWS_PATHS && !r->nested)
+	if (r->request.reader.program && kind == CALL_ROWS_PATHS && !r->request.reader.nested)
 		document_table(part, MEDIA_PROGRAMS, NULL, "nodes", call_nodes_new(set));
-	if (r->program || set->order.count) {
+	if (r->request.reader.program || set->order.count) {
 		document_table(part, MEDIA_ALL, title, keys[kind], set);
 		return;
 	}
@@ -107,7 +107,7 @@ static void rows_of_function(struct document *part, const struct call_report *r,
 	struct buf title = {0};
 
 	buf_puts(&title, callers ? "Callers of " : "Called by ");
-	buf_puts(&title, callers ? r->callers : r->callees);
+	buf_puts(&title, callers ? r->request.callers : r->request.callees);
 	rows(part, r, p, kind, buf_text(&title));
 	buf_done(&title);
 }
@@ -121,13 +121,18 @@ static void free_tree_source(void *of)
 static void tree(struct document *part, const struct call_report *r, const struct call_process *p)
 {
 	struct call_tree_source *of = xcalloc(1, sizeof(*of));
-	double limit = r->limit >= 0 ? r->limit : r->program ? 0 : TREE_LIMIT;
+	double limit = request_limit(&r->request, &r->request.reader);
 
 	of->report = r;
 	of->process = p;
 	document_tree(part, MEDIA_ALL, "Call tree, callers above callees", "tree",
-	              call_tree_new(of), limit, r->lines);
+	              call_tree_new(of), limit, r->request.lines);
 	document_own(part, free_tree_source, of);
+}
+
+static bool by_function(const struct call_report *r)
+{
+	return request_has_key(&r->request, FLAT_FUNCTION);
 }
 
 static bool next_process(void *ctx, size_t i, struct document *part)
@@ -140,15 +145,16 @@ static bool next_process(void *ctx, size_t i, struct document *part)
 		return false;
 	p = d->processes.items[i];
 	call_facts(part, r, p);
-	if (r->program || !(r->functions || r->tree || r->callers || r->callees))
+	if (r->request.reader.program ||
+	    !(by_function(r) || r->request.tree || r->request.callers || r->request.callees))
 		rows(part, r, p, CALL_ROWS_PATHS, "");
-	if (r->functions)
+	if (by_function(r))
 		rows(part, r, p, CALL_ROWS_FUNCTIONS, "");
-	if (r->callers)
+	if (r->request.callers)
 		rows_of_function(part, r, p, CALL_ROWS_CALLERS);
-	if (r->callees)
+	if (r->request.callees)
 		rows_of_function(part, r, p, CALL_ROWS_CALLEES);
-	if (r->tree)
+	if (r->request.tree)
 		tree(part, r, p);
 	return true;
 }

@@ -77,7 +77,8 @@ static void own_cost(struct lines *l)
 	const struct call_process *p = l->process;
 
 	add(l, "", p->own_ns);
-	if (p->own_error_ns > 0 && (l->report->wide || p->own_error_ns > p->own_ns / 100))
+	if (p->own_error_ns > 0 &&
+	    (l->report->request.reader.wide || p->own_error_ns > p->own_ns / 100))
 		add(l, " +/- ", p->own_error_ns);
 	buf_puts(&l->text, ", ");
 	add_share(l, call_check_own_share(p));
@@ -265,7 +266,7 @@ static void threads(struct lines *l)
 {
 	struct threads *of = xcalloc(1, sizeof(*of));
 	struct row_source *s = row_source_new(of);
-	bool shown = l->report->wide && l->process->threads.count;
+	bool shown = l->report->request.reader.wide && l->process->threads.count;
 
 	*of = (struct threads){l->report, l->process, l->unseparated};
 	s->free = free;

@@ -59,7 +59,7 @@ static uint32_t add_step(const struct call_rows *r, uint32_t path, struct buf *o
 static size_t room_for_path(const struct row_source *s)
 {
 	const struct call_rows *r = s->model;
-	unsigned width = r->report->wide || !s->width ? UINT_MAX : s->width;
+	unsigned width = r->report->request.reader.wide || !s->width ? UINT_MAX : s->width;
 	size_t others = 0;
 
 	if (!s->width)
@@ -118,7 +118,7 @@ struct cell call_path_cell(const struct row_source *s, const struct column *c, u
 		call_marks(f, of->open, of->inherited, &marks);
 	if (!depth)
 		call_names_text(r->report->names, of->function, text);
-	else if (r->report->full_paths)
+	else if (r->report->request.full_paths)
 		add_whole_path(r, of->path, depth, text);
 	else
 		add_tail(r, of->path, room_for_path(s), marks.size, text);

@@ -28,13 +28,13 @@ static bool is_called(const struct call_report *r, const char *name)
 
 int call_report_check(const struct call_report *r, struct error *err)
 {
-	const char *const functions[] = {r->callers, r->callees};
+	const char *const functions[] = {r->request.callers, r->request.callees};
 	int32_t pid;
 
-	for (size_t i = 0; i < r->pid.count; i++)
-		if (!parse_pid(r->pid.items[i], &pid))
+	for (size_t i = 0; i < r->request.filter.pid.count; i++)
+		if (!parse_pid(r->request.filter.pid.items[i], &pid))
 			return error_set(err, EINVAL, "--pid: '%s' is not a process id",
-			                 r->pid.items[i]);
+			                 r->request.filter.pid.items[i]);
 	for (size_t i = 0; i < 2; i++)
 		if (functions[i] && !is_called(r, functions[i]))
 			return error_set(err, ENOENT,
@@ -47,13 +47,13 @@ int call_report_check(const struct call_report *r, struct error *err)
 bool call_report_selects(const struct call_report *r, const struct call_process *p)
 {
 	const char *name = intern_text(&r->paths->images.names, p->name);
-	bool named = !r->comm.count, numbered = !r->pid.count;
+	bool named = !r->request.filter.comm.count, numbered = !r->request.filter.pid.count;
 	int32_t pid;
 
-	for (size_t i = 0; i < r->comm.count; i++)
-		named |= !strcmp(r->comm.items[i], name);
-	for (size_t i = 0; i < r->pid.count; i++)
-		numbered |= parse_pid(r->pid.items[i], &pid) && pid == p->pid;
+	for (size_t i = 0; i < r->request.filter.comm.count; i++)
+		named |= !strcmp(r->request.filter.comm.items[i], name);
+	for (size_t i = 0; i < r->request.filter.pid.count; i++)
+		numbered |= parse_pid(r->request.filter.pid.items[i], &pid) && pid == p->pid;
 	return named && numbered;
 }
 

@@ -2,7 +2,7 @@
 /*
  * call_report: what a report on call paths is about, and for whom.
  *
- * Plain data: the model, the names and the options; call_document.h makes the contents. The caller
+ * Plain data: the model, the names and the request; call_document.h makes the contents. The caller
  * owns everything. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_CALLS_CALL_REPORT_H
@@ -10,26 +10,12 @@
 
 #include "base/error.h"
 #include "view/calls/call_names.h"
-#include "view/filter.h"
-
-enum call_order { CALL_BY_NET, CALL_BY_NAME, CALL_BY_FIRST, CALL_BY_CALLS };
+#include "view/request.h"
 
 struct call_report {
 	const struct call_paths *paths;
 	struct call_names *names;
-
-	struct filter_list comm, pid; /* selected processes; empty: all */
-	struct filter_list symbols;   /* selected rows; empty: all */
-	enum call_order order;
-	bool functions; /* sums per function */
-	bool tree;
-	const char *callers, *callees; /* tables of this function's callers, callees; NULL: none */
-	double limit;                  /* minimum share of a row; < 0: the output's default */
-	size_t lines;                  /* per table; 0: all */
-	bool program;                  /* for JSON; else for readers */
-	bool nested;                   /* programs: paths contain all names, not ids of nodes */
-	bool wide;       /* readers: errors of all figures, the check of every thread */
-	bool full_paths; /* readers: paths from the outermost function on */
+	struct report_request request;
 };
 
 /* -EINVAL if a pid is not a number, -ENOENT if no function has the name in `callers` or

@@ -114,8 +114,9 @@ static void choose_functions(struct picking *g)
 {
 	const struct call_report *r = g->rows->report;
 	enum call_rows_kind kind = g->rows->kind;
-	const char *const *one = kind == CALL_ROWS_CALLERS ? &r->callers : &r->callees;
-	struct filter_list wanted = r->symbols;
+	const char *const *one =
+	        kind == CALL_ROWS_CALLERS ? &r->request.callers : &r->request.callees;
+	struct filter_list wanted = r->request.filter.function;
 	size_t count = call_names_count(g->names);
 
 	if (kind == CALL_ROWS_CALLERS || kind == CALL_ROWS_CALLEES)

@@ -25,8 +25,8 @@ enum { CALL_ROOM_ALL = 150, CALL_ROOM_MOST = 110, CALL_ROOM_FEW = 72 };
 enum call_rows_kind {
 	CALL_ROWS_PATHS,
 	CALL_ROWS_FUNCTIONS,
-	CALL_ROWS_CALLERS, /* the callers of report.callers */
-	CALL_ROWS_CALLEES, /* the callees of report.callees */
+	CALL_ROWS_CALLERS, /* the callers of request.callers */
+	CALL_ROWS_CALLEES, /* the callees of request.callees */
 };
 
 struct call_row {

@@ -173,6 +173,7 @@ struct view_tree *call_tree_new(struct call_tree_source *of)
 	static const char *const by[] = {"by_total"};
 	uint32_t count = (uint32_t)of->process->paths.count;
 	struct view_tree *t = view_tree_new(&model, of, count, CALL_TREE_MEASURES);
+	column_names order;
 
 	of->unseparated = call_check_unseparated(of->process);
 	add_columns(t->source, of);
@@ -181,7 +182,9 @@ struct view_tree *call_tree_new(struct call_tree_source *of)
 	for (uint32_t id = 0; id < count; id++)
 		if (!id || !call_path_is_empty(&of->process->paths.items[id]))
 			add_path(t, of, id);
-	view_tree_finish(t, by, 1);
+	order = request_order(&of->report->request, by, 1);
+	view_tree_finish(t, order.items, order.count);
+	vec_done(&order);
 	return t;
 }
 

@@ -73,6 +73,7 @@ struct document_reader {
 	bool program;  /* JSON */
 	bool markdown; /* readers: Markdown instead of text */
 	bool wide;     /* readers: all columns, complete names */
+	bool nested;   /* programs: callees are inside their callers; paths contain all names */
 };
 
 /* Readers get rows of at least this share if no limit is given; programs get all. */

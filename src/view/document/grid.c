@@ -43,6 +43,7 @@ struct grid *grid_new(const struct grid_column *columns, size_t count)
 	g->source->free = grid_free;
 	g->source->row_kind = kind_of;
 	g->source->no_total = true;
+	g->source->fixed = true;
 	for (size_t i = 0; i < count; i++)
 		vec_push(&g->source->columns, (struct column){.name = columns[i].title,
 		                                              .title = columns[i].title,

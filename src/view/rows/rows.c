@@ -32,6 +32,13 @@ const struct column *column_named(const struct row_source *s, const char *name)
 	return NULL;
 }
 
+const struct column *column_sorted_by(const struct row_source *s, const char *name)
+{
+	const struct column *c = column_named(s, name);
+
+	return c && !s->fixed && (c->get || c->role == ROLE_RATIO) ? c : NULL;
+}
+
 enum row_kind row_kind_of(const struct row_source *s, uint32_t row)
 {
 	return s->row_kind ? s->row_kind(s, row) : ROW_ITEM;
@@ -112,36 +119,53 @@ static void add_ratios(const struct row_source *s, struct cell *sums)
 	}
 }
 
-/* The cells that rows are sorted by, per column of the request. */
-struct row_sorting {
-	const struct row_source *source;
-	size_t count;
-	const struct column **by;
-	struct cell *cells; /* of by[0], if it has numbers; the cells of the other columns are made
-	                     * for each comparison, so that large tables need less memory */
-};
+void row_order_init(struct row_order *o, const struct row_source *s, const char *const *by,
+                    size_t count, size_t cached)
+{
+	*o = (struct row_order){.source = s};
+	o->columns = xcalloc(count + 1, sizeof(*o->columns));
+	for (size_t i = 0; i < count; i++) {
+		const struct column *c = column_sorted_by(s, by[i]);
 
-static int compare_by(const struct row_sorting *s, size_t i, uint32_t a, uint32_t b)
+		if (!c)
+			continue;
+		o->columns[o->count].column = c;
+		o->columns[o->count].is_text = !strcmp(c->unit->name, unit_text.name);
+		if (!o->columns[o->count].is_text && o->count < cached)
+			o->columns[o->count].cells = row_cells(s, c);
+		o->count++;
+	}
+}
+
+void row_order_done(struct row_order *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		free(o->columns[i].cells);
+	free(o->columns);
+}
+
+static int compare_by(const struct row_order *o, const struct row_order_column *c, uint32_t a,
+                      uint32_t b)
 {
 	struct buf ta = {0}, tb = {0};
 	int order;
 
-	if (!i && s->cells)
-		return -cell_compare(s->cells[a], s->cells[b]);
-	order = cell_compare(row_cell(s->source, s->by[i], a, &ta),
-	                     row_cell(s->source, s->by[i], b, &tb));
+	if (c->cells)
+		return -cell_compare(c->cells[a], c->cells[b]);
+	order = cell_compare(row_cell(o->source, c->column, a, &ta),
+	                     row_cell(o->source, c->column, b, &tb));
 	buf_done(&ta);
 	buf_done(&tb);
-	return s->by[i]->unit == &unit_text ? order : -order;
+	return c->is_text ? order : -order;
 }
 
-static int compare_rows(const void *pa, const void *pb, void *ctx)
+int row_order_compare(const void *pa, const void *pb, void *of)
 {
-	const struct row_sorting *s = ctx;
+	const struct row_order *o = of;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	for (size_t i = 0; i < s->count; i++) {
-		int order = compare_by(s, i, a, b);
+	for (size_t i = 0; i < o->count; i++) {
+		int order = compare_by(o, &o->columns[i], a, b);
 
 		if (order)
 			return order;
@@ -151,21 +175,13 @@ static int compare_rows(const void *pa, const void *pb, void *ctx)
 
 static void sort_rows(struct row_set *r, const struct row_request *q)
 {
-	struct row_sorting s = {.source = r->source};
+	struct row_order o;
 
-	s.by = xcalloc(q->by_count + 1, sizeof(*s.by));
-	for (size_t i = 0; i < q->by_count; i++) {
-		const struct column *c = column_named(r->source, q->by[i]);
-
-		if (c)
-			s.by[s.count++] = c;
-	}
-	if (s.count && s.by[0]->unit != &unit_text)
-		s.cells = row_cells(r->source, s.by[0]);
-	if (s.count && r->order.count)
-		qsort_r(r->order.items, r->order.count, sizeof(*r->order.items), compare_rows, &s);
-	free(s.cells);
-	free(s.by);
+	row_order_init(&o, r->source, q->by, q->by_count, 1);
+	if (o.count && r->order.count)
+		qsort_r(r->order.items, r->order.count, sizeof(*r->order.items), row_order_compare,
+		        &o);
+	row_order_done(&o);
 }
 
 static bool is_worth_a_line(const struct row_source *s, uint32_t row, double limit,

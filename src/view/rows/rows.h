@@ -87,6 +87,7 @@ struct row_source {
 	void (*rest_more)(const struct row_source *s, const struct cell *sums, struct buf *out);
 	const char *rest_reason; /* added to the label of the rest: " or one sample"; or NULL */
 	bool no_total;           /* the rows are not the parts of a whole */
+	bool fixed;              /* the order of the rows has a meaning: they are not sorted */
 	bool chart;              /* bars on every output, not only on terminals */
 	bool squeezed;           /* wide text columns are cut so that lines fit the terminal */
 	bool brief;              /* for `get`: names without directories */
@@ -103,8 +104,29 @@ struct cell row_cell(const struct row_source *s, const struct column *c, uint32_
 struct cell *row_cells(const struct row_source *s, const struct column *c);
 /* NULL: there is no such column. */
 const struct column *column_named(const struct row_source *s, const char *name);
+/* The same, if rows can be sorted by it: some columns are only written for programs. */
+const struct column *column_sorted_by(const struct row_source *s, const char *name);
 enum row_kind row_kind_of(const struct row_source *s, uint32_t row);
 bool column_is_for(const struct column *c, enum media media);
+
+/*
+ * The order of rows by columns: numbers largest first, texts from a to z, then by id. The cells of
+ * the first `cached` columns with numbers are kept; the others are made for each comparison, so
+ * that large tables need less memory. row_order_compare() is for qsort_r(), with ids (uint32_t).
+ */
+struct row_order {
+	const struct row_source *source;
+	size_t count;
+	struct row_order_column {
+		const struct column *column;
+		struct cell *cells; /* NULL: not kept */
+		bool is_text;
+	} * columns;
+};
+void row_order_init(struct row_order *o, const struct row_source *s, const char *const *by,
+                    size_t count, size_t cached);
+int row_order_compare(const void *a, const void *b, void *order);
+void row_order_done(struct row_order *o);
 
 struct row_request {
 	const char *const *by; /* columns to sort by; numbers: largest first, texts: from a to z */

@@ -7,18 +7,6 @@
 
 #define NO_SYMBOL_BIT ((uint64_t)1 << 63)
 
-static const struct {
-	const char *name;
-	enum flat_key key;
-} key_names[] = {
-        {"process", FLAT_PROCESS}, {"instance", FLAT_INSTANCE}, {"thread", FLAT_THREAD},
-        {"cpu", FLAT_CPU},         {"image", FLAT_IMAGE},       {"function", FLAT_FUNCTION},
-        {"line", FLAT_LINE},       {"address", FLAT_ADDRESS},   {"mode", FLAT_MODE},
-        {"region", FLAT_REGION},   {"cgroup", FLAT_CGROUP},     {"comm", FLAT_PROCESS},
-        {"pid", FLAT_INSTANCE},    {"tid", FLAT_THREAD},        {"dso", FLAT_IMAGE},
-        {"sym", FLAT_FUNCTION},    {"symbol", FLAT_FUNCTION},   {"srcline", FLAT_LINE},
-};
-
 struct group_memo {
 	uint32_t group; /* group + 1; 0: none yet */
 	uint32_t mode;  /* enum view_mode */
@@ -34,21 +22,6 @@ struct grouping {
 	struct group_memo *memo; /* per frame id, NULL: other keys */
 	uint32_t *group_of;      /* per profile row, NULL: not needed */
 };
-
-bool flat_key_parse(const char *name, enum flat_key *key)
-{
-	for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++)
-		if (!strcmp(name, key_names[i].name)) {
-			*key = key_names[i].key;
-			return true;
-		}
-	return false;
-}
-
-const char *flat_key_name(enum flat_key key)
-{
-	return key_names[key].name;
-}
 
 bool flat_has_key(const struct flat *f, enum flat_key key)
 {

@@ -12,23 +12,8 @@
 #define ASSAY_VIEW_SAMPLES_FLAT_H
 
 #include "base/memory/buf.h"
-#include "view/filter.h"
+#include "view/request.h"
 
-enum flat_key {
-	FLAT_PROCESS,
-	FLAT_INSTANCE,
-	FLAT_THREAD,
-	FLAT_CPU,
-	FLAT_IMAGE,
-	FLAT_FUNCTION,
-	FLAT_LINE,
-	FLAT_ADDRESS,
-	FLAT_MODE,
-	FLAT_REGION,
-	FLAT_CGROUP,
-};
-
-#define FLAT_KEYS 11
 #define FLAT_SLOTS (FLAT_KEYS + 1) /* an address takes two slots */
 
 struct flat_request {
@@ -72,9 +57,6 @@ void flat_free(struct flat *f);
 /* A time as a share of the selection's base; by the samples if the base has no time. */
 double flat_share(const struct flat *f, uint64_t weight, uint64_t samples);
 
-/* Names of keys, including perf's: comm, pid, tid, dso, sym, symbol, srcline. */
-bool flat_key_parse(const char *name, enum flat_key *key);
-const char *flat_key_name(enum flat_key key);
 bool flat_has_key(const struct flat *f, enum flat_key key);
 
 /* The address as in the file's symbol table; the offset in the file (kernel: the address). */

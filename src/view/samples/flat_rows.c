@@ -236,9 +236,10 @@ struct row_set *flat_rows(struct flat *f, const struct report *r,
 	static const char *const by[] = {"total_weight", "weight", "total_samples", "waits",
 	                                 "first"};
 	struct row_source *s = row_source_new(f);
-	struct row_request q = {.by = by,
-	                        .by_count = sizeof(by) / sizeof(*by),
-	                        .limit = report_limit(r, reader),
+	column_names order = request_order(&r->options, by, sizeof(by) / sizeof(*by));
+	struct row_request q = {.by = order.items,
+	                        .by_count = order.count,
+	                        .limit = request_limit(&r->options, reader),
 	                        .lines = r->options.lines};
 	struct row_set *rows;
 
@@ -256,6 +257,7 @@ struct row_set *flat_rows(struct flat *f, const struct report *r,
 	add_figures(s, r, reader->wide);
 	add_keys(s);
 	rows = row_set_new(s, &q);
+	vec_done(&order);
 	for (size_t i = rows->shown; i < rows->order.count; i++) {
 		const struct flat_row *row = &f->rows.items[rows->order.items[i]];
 

@@ -150,10 +150,13 @@ struct row_set *process_rows(const struct report *r, const struct document_reade
 	bool instances = r->options.instances || reader->program;
 	struct process_rows *m = xcalloc(1, sizeof(*m));
 	struct row_source *s = row_source_new(m);
-	struct row_request q = {.limit = report_limit(r, reader), .lines = r->options.lines};
+	struct row_request q = {.limit = request_limit(&r->options, reader),
+	                        .lines = r->options.lines,
+	                        .by = r->options.by,
+	                        .by_count = r->options.by_count};
 
 	if (reader->program)
-		q = (struct row_request){0};
+		q.limit = q.lines = 0;
 	m->report = r;
 	m->instances = instances;
 	m->complete = reader->program || (instances && r->options.limit < 0);

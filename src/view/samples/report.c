@@ -124,12 +124,17 @@ static void keep(const struct report *r, uint32_t id, unsigned modes, struct sel
 	out->weight += row->weight;
 }
 
+static bool wants_intervals(const struct report *r)
+{
+	return r->options.reader.wide || r->options.reader.program;
+}
+
 /* A table with shares of its own total; NULL: no rows were kept. */
 static struct flat *own_table(struct report *r, struct selection *s, bool with_mode)
 {
 	struct flat_request request = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
 	                               .key_count = with_mode ? 3 : 2,
-	                               .intervals = r->options.intervals,
+	                               .intervals = wants_intervals(r),
 	                               .children = r->options.children};
 	struct flat *f = NULL;
 
@@ -199,7 +204,7 @@ static void grow_tree(void *ctx)
 {
 	struct report *r = ctx;
 
-	r->tree = sample_tree_new(r->view, &r->selection, r->options.tree_limit);
+	r->tree = sample_tree_new(r->view, &r->selection, &r->options);
 }
 
 /*
@@ -252,15 +257,16 @@ static bool is_clock(const struct report *r)
 
 static void build(struct report *r)
 {
-	const struct report_options *o = &r->options;
+	const struct report_request *o = &r->options;
 	struct flat_request functions = {.keys = {FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
 	                                 .key_count = 3,
 	                                 .children = o->children,
-	                                 .intervals = o->intervals,
+	                                 .intervals = wants_intervals(r),
 	                                 .steps = is_clock(r) &&
 	                                          both_clocks_ticked(r->view->profile)};
-	struct flat_request chosen = {
-	        .key_count = o->key_count, .children = o->children, .intervals = o->intervals};
+	struct flat_request chosen = {.key_count = o->key_count,
+	                              .children = o->children,
+	                              .intervals = wants_intervals(r)};
 	struct helper_thread grower = {0};
 
 	if (o->tree)
@@ -273,9 +279,9 @@ static void build(struct report *r)
 	observe(r);
 	stacks_of(r->view, &r->selection, &r->stacks);
 	r->paths = count_paths(r);
-	r->processes = processes_new(r->view, &r->selection, o->intervals);
+	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
-	if (o->tables)
+	if (o->reader.program || (!o->key_count && !o->tree))
 		build_tables(r);
 	helper_thread_join(&grower);
 	if (o->tree && !r->tree)
@@ -288,7 +294,7 @@ static void build(struct report *r)
 }
 
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
-               const struct report_options *options, struct error *err)
+               const struct report_request *options, struct error *err)
 {
 	struct report *r = xcalloc(1, sizeof(*r));
 	int ret;

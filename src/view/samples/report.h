@@ -16,23 +16,6 @@
 #include "view/samples/sample_tree.h"
 #include "view/samples/warnings.h"
 
-struct report_options {
-	struct filter filter;
-	const char *event;             /* NULL: the main event */
-	enum flat_key keys[FLAT_KEYS]; /* empty: the standard tables */
-	size_t key_count;
-	double limit;         /* rows below this share go into the rest; < 0: the output's
-	                       * default */
-	double tree_limit;    /* nodes of the tree below this share are not shown */
-	double process_limit; /* processes below this share have no tables of their own */
-	uint64_t least;       /* rows with fewer samples go into the rest; 0: the default */
-	size_t lines;         /* at most this many rows per table, 0: all */
-	bool children, tree, instances;
-	bool partial;   /* only a part of the time was read: there is no account */
-	bool intervals; /* compute 95 % intervals */
-	bool tables;    /* build the tables of each process and of the kernel */
-};
-
 /* The cost of the recording, as written by the recorder. */
 struct report_observer {
 	bool present;
@@ -52,7 +35,7 @@ struct report_process {
 };
 
 struct report {
-	struct report_options options;
+	struct report_request options;
 	struct view *view;
 	struct selection selection;
 	uint8_t event;
@@ -73,7 +56,7 @@ struct report {
 
 /* -ENOENT if the event was not recorded. `symbols` and `p` must outlive the report. */
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
-               const struct report_options *options, struct error *err);
+               const struct report_request *options, struct error *err);
 void report_free(struct report *r);
 
 const struct profile_event *report_event(const struct report *r);

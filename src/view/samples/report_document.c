@@ -9,11 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-double report_limit(const struct report *r, const struct document_reader *reader)
-{
-	return r->options.limit >= 0 ? r->options.limit : reader->program ? 0 : DOCUMENT_LIMIT;
-}
-
 void report_line(struct report_writing *w, const char *label)
 {
 	document_line(w->document, label, buf_text(&w->text));
@@ -476,7 +471,7 @@ static bool process_part(void *ctx, size_t i, struct document *part)
 
 static void rows_title(struct report_writing *w)
 {
-	const struct report_options *o = &w->report->options;
+	const struct report_request *o = &w->report->options;
 
 	buf_clear(&w->text);
 	buf_puts(&w->text, "Samples by ");
@@ -522,7 +517,7 @@ static void tree(struct report_writing *w)
 
 	if (r->tree)
 		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
-		              r->tree, report_limit(r, w->reader), r->options.lines)
+		              r->tree, request_limit(&r->options, w->reader), r->options.lines)
 		        ->borrowed = true;
 }
 

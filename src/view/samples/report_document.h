@@ -35,9 +35,6 @@ struct row_set *flat_rows(struct flat *f, const struct report *r,
                           const struct document_reader *reader);
 struct row_set *process_rows(const struct report *r, const struct document_reader *reader);
 
-/* The limit of the tables: the option, or the reader's default. */
-double report_limit(const struct report *r, const struct document_reader *reader);
-
 /* Ends the line in w->text. */
 void report_line(struct report_writing *w, const char *label);
 

@@ -212,24 +212,28 @@ static uint32_t names_end(const struct process_table *t)
 	return end;
 }
 
-struct view_tree *sample_tree_new(struct view *v, const struct selection *s, double limit)
+struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
+                                  const struct report_request *q)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
 	static const char *const by[] = {"weight", "samples", "waits"};
 	struct sample_tree *g = xcalloc(1, sizeof(*g));
+	column_names order;
 	struct view_tree *t;
 
 	g->view = v;
 	g->interrupts = names_end(v->profile->processes);
 	g->by_weight = s->base_weight != 0;
 	g->base = s->base_weight ? s->base_weight : s->base_samples;
-	tree_steps_begin(&g->steps, v, s, limit);
+	tree_steps_begin(&g->steps, v, s, request_limit(q, &q->reader));
 	t = view_tree_new(&model, g, v->profile->paths.count, MEASURES);
 	t->free = free;
 	add_columns(t->source, g, s->waits.count > 0);
 	add_rows(t, s->rows.items, s->rows.count, false);
 	add_rows(t, s->waits.items, s->waits.count, true);
-	view_tree_finish(t, by, sizeof(by) / sizeof(*by));
+	order = request_order(q, by, sizeof(by) / sizeof(*by));
+	view_tree_finish(t, order.items, order.count);
+	vec_done(&order);
 	tree_steps_done(&g->steps);
 	return t;
 }

@@ -3,15 +3,16 @@
  * sample_tree: the call tree of samples (view/tree/view_tree.h); processes are the first level.
  *
  * An inlined function is a separate node between the function that contains it and its callees.
- * Inlined functions are looked up only where a node of at least `limit`, a share, may result. The
+ * Inlined functions are looked up only where a node that the request shows may result. The
  * view must outlive the tree. view_tree_free() frees. Nothing fails. Uses: base, profile, view.
  */
 #ifndef ASSAY_VIEW_SAMPLES_SAMPLE_TREE_H
 #define ASSAY_VIEW_SAMPLES_SAMPLE_TREE_H
 
-#include "view/filter.h"
+#include "view/request.h"
 #include "view/tree/view_tree.h"
 
-struct view_tree *sample_tree_new(struct view *v, const struct selection *s, double limit);
+struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
+                                  const struct report_request *q);
 
 #endif

@@ -19,12 +19,6 @@ struct symbolized_writing {
 	struct buf text; /* of the line that is being made */
 };
 
-double symbolized_report_limit(const struct symbolized_report *r,
-                               const struct document_reader *reader)
-{
-	return r->options.limit >= 0 ? r->options.limit : reader->program ? 0 : DOCUMENT_LIMIT;
-}
-
 /* Ends the line in w->text. */
 static void line(struct symbolized_writing *w, const char *label)
 {
@@ -272,7 +266,7 @@ static void tables(struct symbolized_writing *w)
 	table(w, r->rows, true, "", "rows");
 	if (r->tree)
 		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
-		              r->tree, symbolized_report_limit(r, w->reader), r->options.lines)
+		              r->tree, request_limit(&r->options, w->reader), r->options.lines)
 		        ->borrowed = true;
 }
 

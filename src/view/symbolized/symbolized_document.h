@@ -19,8 +19,4 @@ void symbolized_document(struct document *d, struct symbolized_report *r,
 struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbolized_report *r,
                                 const struct document_reader *reader);
 
-/* The limit of a report: its option, or the reader's default. */
-double symbolized_report_limit(const struct symbolized_report *r,
-                               const struct document_reader *reader);
-
 #endif

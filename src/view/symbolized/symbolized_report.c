@@ -170,7 +170,7 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 {
 	static const enum flat_key process[] = {FLAT_PROCESS};
 	static const enum flat_key function[] = {FLAT_IMAGE, FLAT_FUNCTION};
-	const struct report_options *o = &r->options;
+	const struct report_request *o = &r->options;
 	int ret = named_keys_check(o->keys, o->key_count, o->children, err);
 
 	if (!ret)
@@ -185,11 +185,11 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 	tell_missing(r);
 	if (o->key_count)
 		r->rows = symbolized_sums_new(&r->selection, o->keys, o->key_count, o->children);
-	return o->tree ? symbolized_tree_new(&r->tree, &r->selection, &r->unit.unit, err) : 0;
+	return o->tree ? symbolized_tree_new(&r->tree, &r->selection, o, &r->unit.unit, err) : 0;
 }
 
 int symbolized_report_new(struct symbolized_report **out, const struct symbolized_profile *n,
-                          const struct report_options *options, bool inlines, struct error *err)
+                          const struct report_request *options, bool inlines, struct error *err)
 {
 	struct symbolized_report *r = xcalloc(1, sizeof(*r));
 	int ret;

@@ -32,7 +32,7 @@ struct named_books {
 
 struct symbolized_report {
 	const struct symbolized_profile *n;
-	struct report_options options;
+	struct report_request options;
 	struct named_selection selection;
 	struct named_books books;
 	int64_t totals[NAMED_VALUES]; /* sum over all rows, per value */
@@ -56,7 +56,7 @@ struct symbolized_report {
  * separately.
  */
 int symbolized_report_new(struct symbolized_report **out, const struct symbolized_profile *n,
-                          const struct report_options *options, bool inlines, struct error *err);
+                          const struct report_request *options, bool inlines, struct error *err);
 void symbolized_report_free(struct symbolized_report *r);
 
 const struct named_value *

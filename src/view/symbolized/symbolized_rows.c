@@ -115,9 +115,11 @@ struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbo
 	static const char *const by_total[] = {"total", "self"}, *const by_self[] = {"self",
 	                                                                             "total"};
 	struct row_source *s = row_source_new(sums);
-	struct row_request q = {.by = sums->children ? by_total : by_self,
-	                        .by_count = 2,
-	                        .limit = symbolized_report_limit(r, reader),
+	struct row_set *rows;
+	column_names order = request_order(&r->options, sums->children ? by_total : by_self, 2);
+	struct row_request q = {.by = order.items,
+	                        .by_count = order.count,
+	                        .limit = request_limit(&r->options, reader),
 	                        .lines = r->options.lines,
 	                        .relative = r->options.filter.relative};
 
@@ -132,5 +134,7 @@ struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbo
 		                                      .argument = sums->keys[i],
 		                                      .get = key_cell,
 		                                      .json = key_json});
-	return row_set_new(s, &q);
+	rows = row_set_new(s, &q);
+	vec_done(&order);
+	return rows;
 }

@@ -181,14 +181,17 @@ int symbolized_tree_plant(struct view_tree **out, const struct named_selection *
 }
 
 int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
-                        const struct unit *unit, struct error *err)
+                        const struct report_request *q, const struct unit *unit, struct error *err)
 {
 	static const char *const by[] = {"total"};
+	column_names order;
 	int ret = symbolized_tree_plant(out, s, &s->n->main_value, 1, err);
 
 	if (ret)
 		return ret;
 	add_columns((*out)->source, s, unit);
-	view_tree_finish(*out, by, 1);
+	order = request_order(q, by, 1);
+	view_tree_finish(*out, order.items, order.count);
+	vec_done(&order);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #define ASSAY_VIEW_SYMBOLIZED_SYMBOLIZED_TREE_H
 
 #include "view/symbolized/symbolized_sums.h"
+#include "view/request.h"
 #include "view/tree/view_tree.h"
 
 #define NAMED_NODES_MAX ((size_t)1 << 24)
@@ -23,6 +24,6 @@ int symbolized_tree_plant(struct view_tree **out, const struct named_selection *
 column_get symbolized_tree_name; /* of a node; the root: "all" */
 
 int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
-                        const struct unit *unit, struct error *err);
+                        const struct report_request *q, const struct unit *unit, struct error *err);
 
 #endif

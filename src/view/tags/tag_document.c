@@ -384,11 +384,12 @@ static void distribution(struct tag_writing *w)
 static void tree(struct tag_writing *w)
 {
 	const struct tag_document *p = w->parts;
-	double limit = p->limit >= 0 ? p->limit : w->reader->program ? 0 : DOCUMENT_LIMIT;
+	const struct report_request *q = &w->report->request;
 
 	if (!p->tree)
 		return;
-	document_tree(w->document, MEDIA_ALL, "", "tree", p->tree->tree, limit, p->lines);
+	document_tree(w->document, MEDIA_ALL, "", "tree", p->tree->tree,
+	              request_limit(q, w->reader), q->lines);
 	p->tree->tree = NULL;
 }
 

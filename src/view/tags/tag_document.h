@@ -19,8 +19,6 @@ struct tag_document {
 	const struct tag_groups *groups;
 	const struct tag_distribution *distribution;
 	struct tag_tree *tree;
-	double limit; /* of the tree: nodes below this share are not shown; < 0: default */
-	size_t lines; /* of the tree: at most this many; 0: all */
 };
 
 /* The document takes over report->table and tree->tree, and must not outlive `parts`. */

@@ -297,6 +297,7 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	struct tag_report *r = xcalloc(1, sizeof(*r));
 	struct making m = {.report = r};
 
+	r->request = options->request;
 	r->recording = recording;
 	r->summary = summary;
 	r->devices = recording->streams.count > 0;
@@ -312,7 +313,7 @@ struct tag_report *tag_report_new(const struct tag_recording *recording,
 	sum_up(r);
 	r->scale = tag_scale_make(&recording->clock, r->devices, least_average(r), options->unit);
 	r->functions.report = r->inlines.report = r;
-	r->table = tag_rows_functions(r, options);
+	r->table = tag_rows_functions(r);
 	id_table_done(&m.rows);
 	id_table_done(&m.shown);
 	vec_done(&m.programs);

@@ -15,21 +15,16 @@
 #define ASSAY_VIEW_TAGS_TAG_REPORT_H
 
 #include "tags/tag_summary.h"
-#include "view/rows/rows.h"
+#include "view/request.h"
 #include "view/tags/tag_scale.h"
 
-/* The words of --sort: names of columns (tag_rows.h). */
+/* Names of columns to sort by (tag_rows.h). */
 #define TAG_ORDERS "elapsed,net,calls,max,avg,min,name,real"
 
 bool tag_order_known(const char *word);
 
 struct tag_report_options {
-	/* Columns to sort by; each further one orders rows that are equal by those before. Numbers
-	 * are sorted largest first, names from a to z. Empty: by net. */
-	const char *const *orders;
-	size_t order_count;
-	size_t lines; /* at most this many rows, 0: all */
-	double limit; /* rows below this share of `run` are summed up; <= 0: none */
+	struct report_request request; /* shares are of `run` */
 	enum tag_time_unit unit;
 };
 
@@ -56,6 +51,7 @@ struct tag_table {
 };
 
 struct tag_report {
+	struct report_request request;
 	const struct tag_recording *recording;
 	const struct tag_summary *summary;
 	uint64_t run;           /* elapsed - idle - own */

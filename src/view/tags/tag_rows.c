@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum tag_field {
@@ -180,7 +181,7 @@ static struct column share(const char *name, const char *title, uint64_t whole, 
 	                       .bar = bar};
 }
 
-struct row_set *tag_rows_functions(const struct tag_report *r, const struct tag_report_options *o)
+struct row_set *tag_rows_functions(const struct tag_report *r)
 {
 	struct row_source *s = row_source_new((void *)(uintptr_t)&r->functions);
 	const struct unit *time = &r->scale.time.unit, *number = r->scale.number;
@@ -204,20 +205,17 @@ struct row_set *tag_rows_functions(const struct tag_report *r, const struct tag_
 	        {"open", NULL, "open", number, ROLE_SUM, .argument = TAG_OPEN},
 	        {"shown", "Function", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
 	};
-	struct row_request q = {.limit = o->limit, .lines = o->lines};
-	VEC(const char *) by = {0};
+	static const char *const own[] = {"net", "name", "program"};
+	column_names by = request_order(&r->request, own, COUNT(own));
+	const struct row_request q = {.by = by.items,
+	                              .by_count = by.count,
+	                              .limit = fmax(r->request.limit, 0),
+	                              .lines = r->request.lines};
 	struct row_set *set;
 
 	s->row_kind = kind_of;
 	s->rest_more = rest_marks;
 	add_columns(s, columns, COUNT(columns));
-	for (size_t i = 0; i < o->order_count; i++)
-		vec_push(&by, o->orders[i]);
-	vec_push(&by, "net");
-	vec_push(&by, "name");
-	vec_push(&by, "program");
-	q.by = by.items;
-	q.by_count = by.count;
 	set = row_set_new(s, &q);
 	vec_done(&by);
 	return set;
@@ -274,6 +272,7 @@ struct row_set *tag_rows_groups(const struct tag_report *r, const struct tag_gro
 			                                    .uncertain = group->uncertain});
 	s->free = free_table;
 	s->chart = true;
+	s->fixed = true;
 	add_columns(s, columns, COUNT(columns));
 	return row_set_new(s, &(struct row_request){0});
 }

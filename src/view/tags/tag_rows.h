@@ -10,7 +10,7 @@
 #include "view/tags/tag_groups.h"
 
 /* Rows of r->functions. */
-struct row_set *tag_rows_functions(const struct tag_report *r, const struct tag_report_options *o);
+struct row_set *tag_rows_functions(const struct tag_report *r);
 /* Rows of r->inlines, most frequent first. */
 struct row_set *tag_rows_inlines(const struct tag_report *r);
 /* `empty`: groups without functions and times, too. */

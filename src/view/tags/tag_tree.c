@@ -53,10 +53,13 @@ static void finish(struct view_tree *t, const struct tag_report *r)
 	         .argument = TAG_TREE_PREEMPTED},
 	        {"name", "call tree", "name", &unit_text, .get = symbolized_tree_name},
 	};
+	column_names order;
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		vec_push(&t->source->columns, columns[i]);
-	view_tree_finish(t, by, 1);
+	order = request_order(&r->request, by, 1);
+	view_tree_finish(t, order.items, order.count);
+	vec_done(&order);
 }
 
 int tag_tree_new(struct tag_tree **out, struct tag_recording *recording, const struct tag_report *r,

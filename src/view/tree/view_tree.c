@@ -121,43 +121,16 @@ static void sum_up(struct view_tree *t)
 	}
 }
 
-struct view_tree_order {
-	struct cell **cells; /* per column to sort by: the cell of each node */
-	size_t count;
-};
-
-static int compare_nodes(const void *pa, const void *pb, void *ctx)
-{
-	const struct view_tree_order *o = ctx;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	for (size_t i = 0; i < o->count; i++) {
-		int order = cell_compare(o->cells[i][b], o->cells[i][a]);
-
-		if (order)
-			return order;
-	}
-	return (a > b) - (a < b);
-}
-
 void view_tree_finish(struct view_tree *t, const char *const *by, size_t count)
 {
-	struct view_tree_order o = {0};
+	struct row_order o;
 
 	planting_end(&t->planting, BRANCHES(&t->nodes));
 	sum_up(t);
 	t->source->rows = (uint32_t)t->nodes.count;
-	o.cells = xcalloc(count + 1, sizeof(*o.cells));
-	for (size_t i = 0; i < count; i++) {
-		const struct column *c = column_named(t->source, by[i]);
-
-		if (c)
-			o.cells[o.count++] = row_cells(t->source, c);
-	}
-	branches_link(BRANCHES(&t->nodes), compare_nodes, &o);
-	for (size_t i = 0; i < o.count; i++)
-		free(o.cells[i]);
-	free(o.cells);
+	row_order_init(&o, t->source, by, count, count);
+	branches_link(BRANCHES(&t->nodes), row_order_compare, &o);
+	row_order_done(&o);
 }
 
 struct cell view_tree_self(const struct row_source *s, const struct column *c, uint32_t row,

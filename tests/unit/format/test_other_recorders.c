@@ -89,7 +89,7 @@ static void without_spaces(struct buf *text)
 
 static void tell(struct told *t, const struct made *m, const char *event)
 {
-	struct report_options options = {.limit = -1, .event = event};
+	struct report_request options = {.limit = -1, .event = event};
 	struct document_text_options text = {0};
 	struct symbol_options none = {0};
 	struct recording *r = xcalloc(1, sizeof(*r));

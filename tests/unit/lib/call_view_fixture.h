@@ -129,7 +129,7 @@ static inline void fixture_done(struct call_fixture *f)
 
 static inline struct call_report fixture_report(const struct call_fixture *f)
 {
-	return (struct call_report){.paths = f->paths, .names = f->names, .limit = -1};
+	return (struct call_report){.paths = f->paths, .names = f->names, .request.limit = -1};
 }
 
 #endif

@@ -31,6 +31,7 @@ static inline struct made *make(uint64_t hz)
 
 	m->recording.clock = (struct tag_clock){hz, INT64_MIN};
 	m->summary = xcalloc(1, sizeof(*m->summary));
+	m->options.request.limit = -1;
 	return m;
 }
 
@@ -94,7 +95,7 @@ static inline const char *print(struct made *m, bool json, const struct tag_grou
                                 const struct tag_distribution *distribution)
 {
 	const struct tag_document parts = {
-	        .report = report(m), .groups = groups, .distribution = distribution, .limit = -1};
+	        .report = report(m), .groups = groups, .distribution = distribution};
 	const struct document_reader reader = {.program = json};
 	const struct document_text_options to = {0};
 	struct document document;

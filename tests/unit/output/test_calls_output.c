@@ -13,8 +13,8 @@ static void print_json(const struct call_report *of, bool nested,
 	struct call_report r = *of;
 	struct call_document *d;
 
-	r.program = true;
-	r.nested = nested;
+	r.request.reader.program = true;
+	r.request.reader.nested = nested;
 	d = call_document_new(&r);
 	document_json_print(&d->document, nested, stream, out);
 	call_document_free(d);
@@ -24,7 +24,7 @@ static void print_to(const struct call_report *r, unsigned width,
                      const struct output_stream *stream, struct buf *out)
 {
 	struct call_document *d = call_document_new(r);
-	struct document_text_options o = {.style.width = width, .wide = r->wide};
+	struct document_text_options o = {.style.width = width, .wide = r->request.reader.wide};
 
 	document_text_print(&d->document, &o, stream, out);
 	call_document_free(d);
@@ -117,13 +117,14 @@ static struct call_paths *long_chain(uint32_t depth)
 static void long_paths_are_cut_at_their_begin(void)
 {
 	struct call_paths *c = long_chain(9);
-	struct call_report r = {.paths = c, .names = call_names_new(c, NULL, false), .limit = -1};
+	struct call_report r = {
+	        .paths = c, .names = call_names_new(c, NULL, false), .request.limit = -1};
 	char *text = text_of(&r, 0);
 
 	check_line(text, "... f07_xxxxxxxxxxxxxx > f08_xxxxxxxxxxxxxx  (9)", "    1  1.0 ns");
 	CHECK(!strstr(text, "f00_xxxxxxxxxxxxxx > f01_xxxxxxxxxxxxxx > f02_xxxxxxxxxxxxxx > "));
 	free(text);
-	r.full_paths = true;
+	r.request.full_paths = true;
 	text = text_of(&r, 0);
 	CHECK(strstr(text, "  f00_xxxxxxxxxxxxxx > f01_xxxxxxxxxxxxxx > f02_xxxxxxxxxxxxxx > "));
 	CHECK(!strstr(text, "..."));
@@ -138,7 +139,8 @@ static void narrow_terminals_have_fewer_columns_and_whole_functions(void)
 {
 	static const unsigned widths[] = {80, 100, 130, 160, 200};
 	struct call_paths *c = long_chain(9);
-	struct call_report r = {.paths = c, .names = call_names_new(c, NULL, false), .limit = -1};
+	struct call_report r = {
+	        .paths = c, .names = call_names_new(c, NULL, false), .request.limit = -1};
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
 		char *text = text_of(&r, widths[i]), *line = text;
@@ -188,9 +190,10 @@ static void functions_callers_callees_and_tree_have_tables(void)
 
 	fixture_init(&f);
 	r = fixture_report(&f);
-	r.functions = r.tree = r.wide = true;
-	r.callers = r.callees = "fib";
-	r.limit = 0;
+	r.request.keys[r.request.key_count++] = FLAT_FUNCTION;
+	r.request.tree = r.request.reader.wide = true;
+	r.request.callers = r.request.callees = "fib";
+	r.request.limit = 0;
 	text = text_of(&r, 0);
 	check_line(text, "  main  open so far", "    1   1.00 us");
 	CHECK(strstr(text, "\nCallers of fib\n"));
@@ -237,7 +240,7 @@ static void json_has_the_keys(void)
 
 	fixture_init(&f);
 	r = fixture_report(&f);
-	r.functions = true;
+	r.request.keys[r.request.key_count++] = FLAT_FUNCTION;
 	print_json(&r, false, NULL, &json);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		char key[64];
@@ -265,7 +268,7 @@ static void json_has_the_tree_if_it_is_requested(void)
 
 	fixture_init(&f);
 	r = fixture_report(&f);
-	r.tree = true;
+	r.request.tree = true;
 	print_json(&r, false, NULL, &json);
 	CHECK(strstr(json.data, "\"tree\": [\n        {\n          \"id\": 0,\n"
 	                        "          \"parent\": null,\n"
@@ -298,7 +301,7 @@ static void output_is_handed_on_as_it_grows(void)
 	struct spilled text = {0}, json = {0};
 	struct call_paths *c = call_paths_new();
 	struct call_process *p;
-	struct call_report r = {.paths = c, .limit = -1};
+	struct call_report r = {.paths = c, .request.limit = -1};
 	struct buf out = {0};
 	uint32_t leaf = fixture_function(c, 0, "leaf", 1, false, false);
 	char name[32];
@@ -333,7 +336,7 @@ static size_t deep_report(uint32_t depth, bool nested, size_t lines)
 {
 	struct spilled json = {0};
 	struct call_paths *c = call_paths_new();
-	struct call_report r = {.paths = c, .limit = -1, .lines = lines};
+	struct call_report r = {.paths = c, .request.limit = -1, .request.lines = lines};
 	uint32_t rec = fixture_function(c, 0, "rec", 1, false, false), path = 0;
 	struct buf out = {0};
 
@@ -366,7 +369,8 @@ static void json_grows_with_the_depth_not_with_its_square(void)
 static void nodes_name_their_callers(void)
 {
 	struct call_paths *c = call_paths_new();
-	struct call_report r = {.paths = c, .limit = -1, .order = CALL_BY_FIRST};
+	static const char *const first = "first";
+	struct call_report r = {.paths = c, .request = {.limit = -1, .by = &first, .by_count = 1}};
 	uint32_t f = fixture_function(c, 0, "f", 1, false, false);
 	uint32_t g = fixture_function(c, 0, "g", 2, false, false);
 	struct buf out = {0};

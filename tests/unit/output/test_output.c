@@ -55,7 +55,7 @@ static void check_golden(const char *name, const char *got)
 	free(want);
 }
 
-static void text_of(const struct report_options *o, const struct document_text_options *to,
+static void text_of(const struct report_request *o, const struct document_text_options *to,
                     bool waits, struct buf *out)
 {
 	struct report *r = NULL;
@@ -74,8 +74,7 @@ static void test_report_in_a_pipe(void)
 	struct document_text_options plain = {0};
 	struct buf out = {0};
 
-	text_of(&(struct report_options){.limit = -1, .process_limit = 0.01, .tables = true},
-	        &plain, false, &out);
+	text_of(&(struct report_request){.limit = -1, .process_limit = 0.01}, &plain, false, &out);
 	check_golden("report.txt", buf_text(&out));
 	CHECK(!strchr(buf_text(&out), '\033'));
 	CHECK(!strchr(buf_text(&out), '*'));
@@ -84,7 +83,7 @@ static void test_report_in_a_pipe(void)
 
 static void test_images_of_next_to_no_stacks_are_left_out(void)
 {
-	struct report_options options = {.limit = -1};
+	struct report_request options = {.limit = -1};
 	struct document_text_options plain = {0};
 	struct buf out = {0};
 	struct error err = {0};
@@ -114,7 +113,7 @@ static void test_report_off_cpu(void)
 	struct document_text_options plain = {0};
 	struct buf out = {0};
 
-	text_of(&(struct report_options){.limit = 0,
+	text_of(&(struct report_request){.limit = 0,
 	                                 .tree = true,
 	                                 .children = true,
 	                                 .key_count = 1,
@@ -131,8 +130,8 @@ static void test_report_on_a_terminal(void)
 	struct buf out = {0};
 
 	text_of(
-	        &(struct report_options){
-	                .limit = 0.06, .instances = true, .intervals = true, .lines = 3},
+	        &(struct report_request){
+	                .limit = 0.06, .instances = true, .reader.wide = true, .lines = 3},
 	        &wide, false, &out);
 	CHECK(strstr(buf_text(&out), "******"));
 	CHECK(strstr(buf_text(&out), "\033[1m"));
@@ -147,7 +146,7 @@ static void test_filters_keep_the_total(void)
 	struct document_text_options plain = {0};
 	struct buf out = {0};
 
-	text_of(&(struct report_options){.limit = -1,
+	text_of(&(struct report_request){.limit = -1,
 	                                 .filter = {.comm = {names, 1}},
 	                                 .keys = {FLAT_PROCESS, FLAT_FUNCTION},
 	                                 .key_count = 2},
@@ -171,10 +170,9 @@ static void test_json_closes(void)
 {
 	static const char *const terms[] = {"user_ns",  "kernel_ns",     "irq_ns",     "idle_ns",
 	                                    "steal_ns", "unobserved_ns", "residual_ns"};
-	struct report_options o = {.limit = -1,
+	struct report_request o = {.limit = -1,
 	                           .tree = true,
-	                           .intervals = true,
-	                           .tables = true,
+	                           .reader.program = true,
 	                           .keys = {FLAT_IMAGE, FLAT_ADDRESS},
 	                           .key_count = 2};
 	struct report *r = NULL;
@@ -208,7 +206,7 @@ static void test_json_closes(void)
 /* Nothing at all: no crash, no NaN, and it says so. */
 static void test_empty_profile(void)
 {
-	struct report_options o = {.limit = -1, .tree = true, .intervals = true, .tables = true};
+	struct report_request o = {.limit = -1, .tree = true, .reader.program = true};
 	struct document_text_options to = {.wide = true};
 	struct profile *p = profile_new();
 	struct symbol_options none = {0};
@@ -239,7 +237,7 @@ static size_t machines_named(const char *host, const char *release, const char *
                              const char *other_release)
 {
 	struct document_text_options to = {0};
-	struct report_options o = {.limit = -1};
+	struct report_request o = {.limit = -1};
 	struct recording *second = xcalloc(1, sizeof(*second)), *first;
 	struct report *r = NULL;
 	struct error err = {0};

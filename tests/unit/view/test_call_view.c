@@ -31,7 +31,7 @@ static struct row_set *rows_of(const struct call_fixture *f, enum call_rows_kind
 {
 	struct call_report r = fixture_report(f);
 
-	r.callers = r.callees = function;
+	r.request.callers = r.request.callees = function;
 	return rows_for(&r, fixture_process(f), kind);
 }
 
@@ -127,13 +127,14 @@ static void callers_and_callees_have_calls_and_times(void)
 }
 
 /* The names of functions in the order asked for, by their first letters. */
-static void check_order(const struct call_fixture *f, enum call_order order, const char *want)
+static void check_order(const struct call_fixture *f, const char *order, const char *want)
 {
 	struct call_report report = fixture_report(f);
 	struct buf got = {0};
 	struct row_set *r;
 
-	report.order = order;
+	report.request.by = &order;
+	report.request.by_count = 1;
 	r = rows_for(&report, fixture_process(f), CALL_ROWS_FUNCTIONS);
 	for (size_t i = 0; i < r->shown; i++)
 		buf_addf(&got, "%.3s ", call_names_of(f->names, row_at(r, i).function));
@@ -147,18 +148,22 @@ static void rows_are_sorted_as_asked(void)
 	struct call_fixture f;
 
 	fixture_init(&f);
-	check_order(&f, CALL_BY_NET, "mai app sor fib str (ou set ");
-	check_order(&f, CALL_BY_NAME, "(ou app fib mai set sor str ");
-	check_order(&f, CALL_BY_FIRST, "(ou mai sor app fib str set ");
-	check_order(&f, CALL_BY_CALLS, "app fib str sor set mai (ou ");
+	check_order(&f, "net", "mai app sor fib str (ou set ");
+	check_order(&f, "name", "(ou app fib mai set sor str ");
+	check_order(&f, "first", "(ou mai sor app fib str set ");
+	check_order(&f, "calls", "app fib str sor set mai (ou ");
 	fixture_done(&f);
 }
 
 /* The names of functions, in the order asked for, of rows that are equal in it. */
-static void check_ties(const struct call_paths *c, struct call_names *names, enum call_order order,
+static void check_ties(const struct call_paths *c, struct call_names *names, const char *order,
                        const char *want)
 {
-	struct call_report report = {.paths = c, .names = names, .order = order, .limit = -1};
+	struct call_report report = {.paths = c,
+	                             .names = names,
+	                             .request.by = &order,
+	                             .request.by_count = 1,
+	                             .request.limit = -1};
 	struct buf got = {0};
 	struct row_set *r = rows_for(&report, c->processes.items, CALL_ROWS_FUNCTIONS);
 
@@ -188,10 +193,10 @@ static void ties_are_decided_by_net_then_by_what_was_first(void)
 	fixture_path(p, 0, fixture_function(c, one, "c", 5, false, false), 6, 1);
 	call_paths_close(c);
 	names = call_names_new(c, NULL, false);
-	check_ties(c, names, CALL_BY_CALLS, "c:1 same:30 same:20 a:20 b:10 ");
-	check_ties(c, names, CALL_BY_NET, "same:30 same:20 a:20 b:10 c:1 ");
-	check_ties(c, names, CALL_BY_NAME, "a:20 b:10 c:1 same:20 same:30 ");
-	check_ties(c, names, CALL_BY_FIRST, "b:10 same:20 a:20 same:30 c:1 ");
+	check_ties(c, names, "calls", "c:1 same:30 same:20 a:20 b:10 ");
+	check_ties(c, names, "net", "same:30 same:20 a:20 b:10 c:1 ");
+	check_ties(c, names, "name", "a:20 b:10 c:1 same:20 same:30 ");
+	check_ties(c, names, "first", "b:10 same:20 a:20 same:30 c:1 ");
 	call_names_free(names);
 	call_paths_free(c);
 }
@@ -223,15 +228,15 @@ static void what_is_cut_is_summed_up(void)
 
 	fixture_init(&f);
 	report = fixture_report(&f);
-	report.lines = 2;
+	report.request.lines = 2;
 	r = rows_for(&report, fixture_process(&f), CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 2);
 	CHECK_EQ(sum_of(r, r->rest, "net"), 1701 - 1000 - 300);
 	CHECK_EQ(sum_of(r, r->rest, "calls"), 122 - 1 - 100);
 	row_set_free(r);
 	/* A tenth of 1701, or of what was waited: cmp, main and sort. */
-	report.lines = 0;
-	report.limit = 0.15;
+	report.request.lines = 0;
+	report.request.limit = 0.15;
 	r = rows_for(&report, fixture_process(&f), CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 3);
 	CHECK_EQ(sum_of(r, r->rest, "net"), 1701 - 1000 - 300 - 200);
@@ -251,24 +256,24 @@ static void filters_choose_processes_and_functions(void)
 	fixture_init(&f);
 	p = fixture_process(&f);
 	report = fixture_report(&f);
-	report.symbols = (struct filter_list){names, 1};
+	report.request.filter.function = (struct filter_list){names, 1};
 	r = rows_for(&report, p, CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 1);
 	CHECK_EQ(row_at(r, 0).path, f.cmp);
 	row_set_free(r);
-	report.pid = (struct filter_list){pids, 1};
+	report.request.filter.pid = (struct filter_list){pids, 1};
 	CHECK(call_report_selects(&report, p));
-	report.comm = (struct filter_list){names, 1};
+	report.request.filter.comm = (struct filter_list){names, 1};
 	CHECK(!call_report_selects(&report, p));
-	report.comm.count = 0;
-	report.pid = (struct filter_list){others, 1};
+	report.request.filter.comm.count = 0;
+	report.request.filter.pid = (struct filter_list){others, 1};
 	CHECK(!call_report_selects(&report, p));
 	CHECK_EQ(call_report_check(&report, &err), 0);
-	report.pid = (struct filter_list){bad, 1};
+	report.request.filter.pid = (struct filter_list){bad, 1};
 	CHECK(call_report_check(&report, &err) < 0);
 	CHECK(strstr(err.text, "4x"));
-	report.pid.count = 0;
-	report.callees = "absent";
+	report.request.filter.pid.count = 0;
+	report.request.callees = "absent";
 	CHECK(call_report_check(&report, &err) < 0);
 	CHECK(strstr(err.text, "absent"));
 	fixture_done(&f);
@@ -337,7 +342,7 @@ static void recursion_is_folded_and_no_time_is_lost(void)
 static void a_path_stays_below_its_callers(void)
 {
 	struct call_paths *c = call_paths_new();
-	struct call_report report = {.paths = c, .limit = -1};
+	struct call_report report = {.paths = c, .request.limit = -1};
 	struct call_tree_source of = {.report = &report};
 	uint32_t functions[4], at = 0, node = TREE_ROOT;
 	static const char *const names[] = {"main", "f", "g", "leaf"};
@@ -368,7 +373,7 @@ static void a_path_stays_below_its_callers(void)
 static void deep_paths_need_no_stack(void)
 {
 	struct call_paths *c = call_paths_new();
-	struct call_report report = {.paths = c, .limit = -1};
+	struct call_report report = {.paths = c, .request.limit = -1};
 	struct call_tree_source of = {.report = &report};
 	struct row_set *r;
 	struct view_tree *t;

@@ -11,7 +11,7 @@
 #include <math.h>
 
 static struct symbolized_report *report_of(const struct symbolized_profile *n,
-                                           const struct report_options *o)
+                                           const struct report_request *o)
 {
 	struct symbolized_report *r = NULL;
 	struct error err = {0};
@@ -48,7 +48,7 @@ static void has(const struct symbolized_sums *s, const char *name, int64_t self,
 /* The sums that the fixture's head has. */
 static void functions_count_each_path_once(void)
 {
-	struct report_options o = {.limit = -1, .children = true};
+	struct report_request o = {.limit = -1, .children = true};
 	struct symbolized_report *r;
 	struct named_fixture x;
 
@@ -101,7 +101,7 @@ static int64_t total_at(const struct view_tree *t, const char *path)
 
 static void the_tree_adds_up(void)
 {
-	struct report_options o = {.limit = -1, .tree = true};
+	struct report_request o = {.limit = -1, .tree = true};
 	const struct branch *branch;
 	struct symbolized_report *r;
 	struct named_fixture x;
@@ -143,7 +143,7 @@ static void add_deep(struct symbolized_profile *n, uint32_t depth)
 
 static void deep_paths_keep_their_innermost_function(void)
 {
-	struct report_options o = {.limit = -1, .tree = true, .children = true};
+	struct report_request o = {.limit = -1, .tree = true, .children = true};
 	struct symbolized_report *r;
 	struct symbolized_profile n;
 
@@ -162,7 +162,7 @@ static void deep_paths_keep_their_innermost_function(void)
 
 static void books_hold_the_period_against_the_values(void)
 {
-	struct report_options o = {.limit = -1};
+	struct report_request o = {.limit = -1};
 	struct symbolized_report *r;
 	struct symbolized_profile n;
 
@@ -189,7 +189,7 @@ static void books_hold_the_period_against_the_values(void)
 	symbolized_profile_done(&n);
 }
 
-static void refuse(const struct symbolized_profile *n, const struct report_options *o, int code,
+static void refuse(const struct symbolized_profile *n, const struct report_request *o, int code,
                    const char *says)
 {
 	struct symbolized_report *r = NULL;
@@ -203,7 +203,7 @@ static void refuse(const struct symbolized_profile *n, const struct report_optio
 static void what_is_not_told_is_refused(void)
 {
 	static const char *const seven[] = {"7"}, *const word[] = {"x"};
-	struct report_options o = {.keys = {FLAT_CPU}, .key_count = 1};
+	struct report_request o = {.keys = {FLAT_CPU}, .key_count = 1};
 	struct symbolized_profile n;
 
 	add_deep(&n, 2);
@@ -211,9 +211,9 @@ static void what_is_not_told_is_refused(void)
 	o.keys[0] = FLAT_THREAD;
 	o.children = true;
 	refuse(&n, &o, EINVAL, "--children with --sort thread");
-	o = (struct report_options){.filter.pid = {seven, 1}};
+	o = (struct report_request){.filter.pid = {seven, 1}};
 	refuse(&n, &o, ENOENT, "no sample of this profile has a process id");
-	o = (struct report_options){.filter.tid = {word, 1}};
+	o = (struct report_request){.filter.tid = {word, 1}};
 	refuse(&n, &o, EINVAL, "'x' is not a thread number");
 	symbolized_profile_done(&n);
 }
@@ -236,7 +236,7 @@ static void print(struct symbolized_report *r, bool program, struct buf *out)
 /* Values at the ends of their range: sums stay there, and nothing traps. */
 static void values_without_end_stay_in_range(void)
 {
-	struct report_options o = {.limit = -1, .tree = true, .children = true};
+	struct report_request o = {.limit = -1, .tree = true, .children = true};
 	struct named_owner nobody = {0};
 	struct buf out = {0};
 	struct symbolized_report *r;
@@ -265,7 +265,7 @@ static void values_without_end_stay_in_range(void)
 
 static void an_empty_profile_has_a_report(void)
 {
-	struct report_options o = {.limit = -1, .tree = true, .children = true};
+	struct report_request o = {.limit = -1, .tree = true, .children = true};
 	struct buf out = {0};
 	struct symbolized_report *r;
 	struct symbolized_profile n;

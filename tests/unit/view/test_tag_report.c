@@ -37,8 +37,8 @@ static void rows_stand_in_the_order_asked_for(void)
 		char rows[5] = "";
 
 		CHECK(tag_order_known(orders[i].word));
-		m->options.orders = &orders[i].word;
-		m->options.order_count = 1;
+		m->options.request.by = &orders[i].word;
+		m->options.request.by_count = 1;
 		report(m);
 		for (size_t k = 0; k < m->report->table->shown && k < 4; k++)
 			rows[k] = row_of(m, k)->function[0];
@@ -60,8 +60,8 @@ static void a_second_order_parts_equals(void)
 	timed(m, names, 4, "b", 30, 30, 5, 9, 1);
 	timed(m, names, 6, "c", 20, 20, 6, 9, 1);
 	m->summary->elapsed = 60;
-	m->options.orders = orders;
-	m->options.order_count = 2;
+	m->options.request.by = orders;
+	m->options.request.by_count = 2;
 	report(m);
 	CHECK_STR(row_of(m, 0)->function, "c");
 	CHECK_STR(row_of(m, 1)->function, "b");
@@ -80,7 +80,7 @@ static void net_of_all_rows_is_the_run_time(void)
 
 	m->summary->elapsed += 4000;
 	m->summary->outside = 4000;
-	m->options.lines = 2;
+	m->options.request.lines = 2;
 	t = report(m)->table;
 	CHECK_EQ(t->order.count, 5);
 	CHECK_EQ(t->shown, 2);
@@ -99,7 +99,7 @@ static void net_of_all_rows_is_the_run_time(void)
 	CHECK_EQ(t->rest[column_named(t->source, "calls") - t->source->columns.items].i, 9003);
 	text(m);
 	CHECK(strstr(buf_text(&m->out), "  [3 more]\n") != NULL);
-	m->options.lines = 0;
+	m->options.request.lines = 0;
 	text(m);
 	CHECK(strstr(buf_text(&m->out), "(outside)\n") != NULL);
 	CHECK(strstr(buf_text(&m->out), "more]") == NULL);
@@ -111,9 +111,9 @@ static void small_rows_are_summed_up_below_a_limit(void)
 	static const char *const order = "name";
 	struct made *m = device();
 
-	m->options.limit = 0.2;
-	m->options.orders = &order;
-	m->options.order_count = 1;
+	m->options.request.limit = 0.2;
+	m->options.request.by = &order;
+	m->options.request.by_count = 1;
 	report(m);
 	CHECK_EQ(m->report->table->shown, 2);
 	CHECK_STR(row_of(m, 0)->function, "bcopy");

@@ -8,7 +8,7 @@
 
 static struct report *report_of(struct fixture *f)
 {
-	struct report_options o = {.limit = -1, .tree = true};
+	struct report_request o = {.limit = -1, .tree = true};
 	struct report *r = NULL;
 
 	CHECK(!report_new(&r, f->profile, f->symbols, &o, NULL));

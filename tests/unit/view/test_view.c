@@ -16,7 +16,7 @@ static bool near(double a, double b)
 	return fabs(a - b) < 1e-9;
 }
 
-static struct report *report_of(struct fixture *f, const struct report_options *o)
+static struct report *report_of(struct fixture *f, const struct report_request *o)
 {
 	struct report *r = NULL;
 	struct error err = {0};
@@ -41,7 +41,7 @@ static void test_account_closes(void)
 	const struct account_terms *t;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	t = &r->account->total;
 	CHECK_EQ(r->account->cpus, 2);
 	CHECK_EQ(r->account->wall_ns, 55 * MS);
@@ -80,7 +80,7 @@ static void test_account_steal_only_where_ticks_miss(void)
 	/* Not measured all the time, as in windows of a store: what was, has its line. */
 	f.profile->ledger.cpus.items[0].has_steal = f.profile->ledger.cpus.items[1].has_steal =
 	        false;
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	CHECK(r->account->has_steal);
 	CHECK_EQ(r->account->total.steal_ns, 5 * MS);
 	CHECK_EQ(r->account->total.steal_measured_ns, 27 * MS);
@@ -100,7 +100,7 @@ static void test_account_without_switches(void)
 		c->has_switches = false;
 		c->busy_ns = c->idle_ns = 0;
 	}
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	CHECK(!r->account->has_unobserved);
 	CHECK(!r->account->has_idle);
 	CHECK_EQ(r->account->total.idle_ns, 15 * MS);
@@ -120,7 +120,7 @@ static void test_account_of_samples_without_cpu(void)
 
 	fixture_init(&f, false);
 	fixture_row(&f, fixture_path(&f, "main", NULL), f.sh, PROFILE_CPU_UNKNOWN, PROFILE_USER, 7);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	CHECK_EQ(r->account->cpus, 2);
 	CHECK_EQ(r->account->total.user_ns, 65 * MS);
 	CHECK_EQ(r->account->ticks.seen.user, 72);
@@ -146,7 +146,7 @@ static void test_account_of_a_process(void)
 	f.profile->ledger.cpus.count = 0;
 	f.profile->ledger.counted_oncpu_ns = 101 * MS;
 	vec_push(&f.profile->ledger.processes, one);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	CHECK_EQ(r->account->wall_ns, 200 * MS);
 	CHECK_EQ(r->account->threads, 3);
 	CHECK_EQ(r->account->total.idle_ns, 97 * MS);
@@ -167,7 +167,7 @@ static void test_account_without_the_kernel(void)
 
 	fixture_init(&f, false);
 	vec_push(&f.profile->recordings.items[0]->attrs, attr);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	CHECK(!r->account->has_kernel);
 	CHECK(strstr(r->account->remarks.items[0], "kernel was not sampled"));
 	report_free(r);
@@ -181,7 +181,7 @@ static void test_account_of_a_part(void)
 	struct report *r;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_options){.limit = -1, .partial = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .partial = true});
 	CHECK(!r->account->present);
 	CHECK_EQ(r->account->total.wall_ns, 0);
 	CHECK(strstr(r->account->remarks.items[0], "whole recordings"));
@@ -202,7 +202,7 @@ static void test_account_of_two_clocks(void)
 	vec_push(&second->attrs, cycles);
 	vec_push(&f.profile->recordings.items[0]->attrs, clock);
 	vec_push(&f.profile->recordings, second);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	CHECK(!r->account->present);
 	CHECK(strstr(r->account->remarks.items[0], "different events"));
 	report_free(r);
@@ -222,13 +222,13 @@ static void test_account_of_two_scopes(void)
 		vec_push(&f.profile->recordings, second);
 		vec_each (cpu, &f.profile->ledger.cpus)
 			cpu->recording = of;
-		r = report_of(&f, &(struct report_options){.limit = -1});
+		r = report_of(&f, &(struct report_request){.limit = -1});
 		CHECK_EQ(r->account->remarks.count, 1);
 		CHECK(strstr(r->account->remarks.items[0], "and some a process"));
 		report_free(r);
 		/* One CPU's account in each: both are of the machine. */
 		f.profile->ledger.cpus.items[0].recording = 1 - of;
-		r = report_of(&f, &(struct report_options){.limit = -1});
+		r = report_of(&f, &(struct report_request){.limit = -1});
 		vec_each (text, &r->account->remarks)
 			CHECK(!strstr(*text, "and some a process"));
 		report_free(r);
@@ -282,7 +282,7 @@ static void check_steps(enum attr_role role, bool expected)
 	seen_other = counted_row(&f, "other", 2, 800);
 	add_sequence(&f, 0, one, other, 10000, 5, 10);
 	add_sequence(&f, 2, seen_one, seen_other, 1000, 2, 10);
-	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	row = row_named(r->functions, "one");
 	CHECK_EQ(row->samples, 5000);
 	CHECK_EQ(row->step_z != 0, expected);
@@ -314,7 +314,7 @@ static void test_flat_functions(void)
 	double sum = 0;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	CHECK_EQ(r->functions->samples, 100);
 	/* main, work, hot; vfs_read, handle_mm_fault, net_rx_action, the interrupt busy and idle,
 	 * idle */
@@ -338,7 +338,7 @@ static void test_flat_children_count_once_per_path(void)
 {
 	struct fixture f;
 	struct report *r;
-	struct report_options o = {
+	struct report_request o = {
 	        .limit = -1, .children = true, .keys = {FLAT_FUNCTION}, .key_count = 1};
 
 	fixture_init(&f, false);
@@ -362,7 +362,7 @@ static void test_flat_cut_sums_up_the_rest(void)
 	struct flat_rest rest;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	rest = flat_cut(r->functions, 0.10, 0);
 	CHECK_EQ(rest.shown, 4); /* 40, 20, 14, 10 */
 	CHECK_EQ(rest.rows, 5);
@@ -382,7 +382,7 @@ static void test_flat_keys(void)
 	struct fixture f;
 	struct report *r;
 	struct buf text = {0};
-	struct report_options o = {.limit = -1, .keys = {FLAT_INSTANCE, FLAT_CPU}, .key_count = 2};
+	struct report_request o = {.limit = -1, .keys = {FLAT_INSTANCE, FLAT_CPU}, .key_count = 2};
 	enum flat_key key = FLAT_CPU;
 
 	fixture_init(&f, false);
@@ -404,7 +404,7 @@ static void test_flat_keys(void)
 
 static void test_cpus_that_were_not_recorded(void)
 {
-	struct report_options o = {.limit = -1, .keys = {FLAT_CPU}, .key_count = 1};
+	struct report_request o = {.limit = -1, .keys = {FLAT_CPU}, .key_count = 1};
 	struct buf text = {0};
 	struct fixture f;
 	struct report *r;
@@ -431,7 +431,7 @@ static void test_waits_go_to_what_waited(void)
 	struct flat_rest rest;
 
 	fixture_init(&f, true);
-	r = report_of(&f, &(struct report_options){.limit = -1, .tree = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .tree = true});
 	CHECK(r->off_cpu);
 	row = row_named(r->functions, "futex_wait");
 	CHECK(row && row->blocked_ns == 30 * MS);
@@ -455,7 +455,7 @@ static void test_switches_stand_beside_their_waits(void)
 		const struct flat_row *row;
 
 		fixture_init(&f, true);
-		r = report_of(&f, &(struct report_options){.limit = -1,
+		r = report_of(&f, &(struct report_request){.limit = -1,
 		                                           .event = "context-switches",
 		                                           .children = children});
 		row = row_named(r->functions, "futex_wait");
@@ -475,7 +475,7 @@ static void test_processes(void)
 	const struct process_line *line;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_options){.limit = -1, .intervals = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .reader.wide = true});
 	CHECK_EQ(r->processes->names.count, 4);
 	line = &r->processes->names.items[0];
 	CHECK_STR(processes_name(r->processes, line), "cc1");
@@ -509,8 +509,7 @@ static void test_process_tables(void)
 	struct report *r;
 
 	fixture_init(&f, false);
-	r = report_of(&f,
-	              &(struct report_options){.limit = -1, .process_limit = 0.06, .tables = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .process_limit = 0.06});
 	CHECK_EQ(r->tables.count, 1); /* sh has 5 %, swapper nothing but idle */
 	CHECK_EQ(r->tables.items[0].user->samples, 60);
 	CHECK_EQ(r->tables.items[0].kernel->samples, 15);
@@ -522,7 +521,7 @@ static void test_process_tables(void)
 
 static uint64_t selected(struct fixture *f, const struct filter *filter)
 {
-	struct report *r = report_of(f, &(struct report_options){.limit = -1, .filter = *filter});
+	struct report *r = report_of(f, &(struct report_request){.limit = -1, .filter = *filter});
 	uint64_t samples = r ? r->selection.samples : UINT64_MAX;
 
 	report_free(r);
@@ -540,7 +539,7 @@ static void test_filters(void)
 	struct fixture f;
 	struct report *r = NULL;
 	struct error err = {0};
-	struct report_options o = {.filter = {.cpu = LIST("x")}};
+	struct report_request o = {.filter = {.cpu = LIST("x")}};
 
 	fixture_init(&f, false);
 	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc1")}), 75);
@@ -559,7 +558,7 @@ static void test_filters(void)
 	CHECK_EQ(selected(&f, &(struct filter){.comm = LIST("cc1"), .cpu = LIST("0")}), 55);
 	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -EINVAL);
 	CHECK(strstr(err.text, "'x'"));
-	o = (struct report_options){.event = "cycles"};
+	o = (struct report_request){.event = "cycles"};
 	CHECK_EQ(report_new(&r, f.profile, f.symbols, &o, &err), -ENOENT);
 	CHECK(strstr(err.text, "cpu-clock, context-switches"));
 	fixture_done(&f);
@@ -568,7 +567,7 @@ static void test_filters(void)
 static void test_shares_of_filtered(void)
 {
 	struct fixture f;
-	struct report_options o = {.limit = -1, .filter = {.comm = LIST("cc1")}};
+	struct report_request o = {.limit = -1, .filter = {.comm = LIST("cc1")}};
 	struct report *r;
 
 	fixture_init(&f, false);
@@ -639,7 +638,7 @@ static void test_tree(void)
 	const struct tree_node *all, *cc1, *main_node, *work;
 
 	fixture_init(&f, false);
-	r = report_of(&f, &(struct report_options){.limit = -1, .tree = true});
+	r = report_of(&f, &(struct report_request){.limit = -1, .tree = true});
 	all = tree_node_at(r->tree, TREE_ROOT);
 	CHECK_EQ(all->samples, 100);
 	cc1 = child(r->tree, all, "cc1");

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/report/report_kinds.h"
+
+#include "cmd/cli/option.h"
+#include "view/tags/tag_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned has;
+	const char *columns; /* some columns for --by that other kinds may not have */
+} kinds[LOAD_KINDS] = {
+        [LOAD_SAMPLES] = {"samples (perf.data)",
+                          HAS_PROCESSES | HAS_THREADS | HAS_CPUS | HAS_CGROUPS | HAS_TIMES |
+                                  HAS_IMAGES | HAS_ADDRESSES | HAS_LINES | HAS_MODES | HAS_REGIONS |
+                                  HAS_EVENTS | HAS_INSTANCES | HAS_PARTS | HAS_IDLE | HAS_PATHS |
+                                  HAS_CODE | HAS_RAW_NAMES | HAS_SELECTION | HAS_CHILDREN,
+                          "share,samples,runnable,blocked"},
+        [LOAD_CALLS] = {"call paths (assay.calls)",
+                        HAS_PROCESSES | HAS_INSTANCES | HAS_PATHS | HAS_PATH_ROWS | HAS_NEIGHBOURS |
+                                HAS_CODE | HAS_RAW_NAMES | HAS_SELECTION,
+                        "net,calls,total,wall,blocked,preempted,min,avg,max,first,name"},
+        [LOAD_TAGS] = {"event tags (assay.tags)",
+                       HAS_PATHS | HAS_EACH_CALL | HAS_TAGS | HAS_RAW_NAMES, TAG_ORDERS},
+        [LOAD_PPROF] = {"pprof profiles",
+                        HAS_PROCESSES | HAS_THREADS | HAS_IMAGES | HAS_ADDRESSES | HAS_LINES |
+                                HAS_EVENTS | HAS_PATHS | HAS_SELECTION | HAS_CHILDREN,
+                        "self,total,share"},
+};
+
+static const struct {
+	unsigned fact;
+	const char *text;
+} facts[] = {
+        {HAS_PROCESSES, "the process of each row"},
+        {HAS_THREADS, "the thread of each row"},
+        {HAS_CPUS, "the CPU of each row"},
+        {HAS_CGROUPS, "the cgroup of each row"},
+        {HAS_TIMES, "the time of each row"},
+        {HAS_IMAGES, "the file of each function"},
+        {HAS_ADDRESSES, "the address of each row"},
+        {HAS_LINES, "the source line of each row"},
+        {HAS_MODES, "the mode (user, kernel) of each row"},
+        {HAS_REGIONS, "the region of each row"},
+        {HAS_EVENTS, "several events"},
+        {HAS_INSTANCES, "a row for each process"},
+        {HAS_PARTS, "tables for each process"},
+        {HAS_IDLE, "idle time among the rows"},
+        {HAS_PATHS, "call paths"},
+        {HAS_PATH_ROWS, "a table of call paths"},
+        {HAS_NEIGHBOURS, "tables of callers and callees"},
+        {HAS_EACH_CALL, "the time of each call"},
+        {HAS_TAGS, "event tags"},
+        {HAS_CODE, "code addresses without names"},
+        {HAS_RAW_NAMES, "names as the linker knows them"},
+        {HAS_SELECTION, "rows that filters can select"},
+        {HAS_CHILDREN, "a table of functions with their callees"},
+};
+
+/* What does the work of an option where it is refused. */
+static const struct {
+	const char *option;
+	enum load_kind kind;
+	const char *text;
+} instead[] = {
+        {"--time", LOAD_TAGS, "'assay tags trace' has it"},
+        {"--no-idle", LOAD_TAGS, "the column % net leaves idle time out"},
+        {"--children", LOAD_CALLS, "-f has totals"},
+        {"--children", LOAD_TAGS, "the column Elapsed has callees"},
+        {"--symbol", LOAD_TAGS, "use --function or --groups"},
+        {"--dso", LOAD_CALLS, "use -S FUNCTION"},
+        {"--full-paths", LOAD_SAMPLES, "-i without a FILE means --full-paths"},
+        {"--instances", LOAD_PPROF, "use --sort instance"},
+};
+
+static bool is_given(const struct option *o, const void *values)
+{
+	const void *at = (const char *)values + o->offset;
+
+	switch (o->kind) {
+	case OPTION_FLAG:
+		return *(const bool *)at;
+	case OPTION_STRING:
+		return *(const char *const *)at != NULL;
+	case OPTION_LIST:
+	case OPTION_EACH:
+		return ((const struct option_list *)at)->count != 0;
+	case OPTION_COUNT:
+		return *(const uint64_t *)at != 0;
+	case OPTION_NUMBER:
+		return *(const double *)at >= 0;
+	default:
+		return false;
+	}
+}
+
+/* The facts that --sort needs: the keys among its words. */
+static unsigned sort_needs(const struct report_options *o, size_t i)
+{
+	enum flat_key key;
+
+	return flat_key_parse(o->sort.items[i], &key) ? flat_key_needs(key) : 0;
+}
+
+static unsigned needs(const struct option *options, const void *values,
+                      const struct report_options *report)
+{
+	struct option_table table;
+	unsigned all = 0;
+
+	option_table_init(&table, options);
+	vec_each (o, &table.rows)
+		if (o->needs && is_given(o, values))
+			all |= o->needs;
+	option_table_done(&table);
+	for (size_t i = 0; i < report->sort.count; i++)
+		all |= sort_needs(report, i);
+	return all;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == length && !strncmp(list, word, length))
+			return true;
+	return false;
+}
+
+unsigned report_kinds(const struct option *options, const void *values,
+                      const struct report_options *report)
+{
+	unsigned all = needs(options, values, report), found = 0;
+	struct report_request q = {0};
+	struct error err = {0};
+
+	if (report_options_request(report, &q, &err))
+		return 0;
+	for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
+		bool fits = !(all & ~kinds[kind].has);
+
+		for (size_t i = 0; i < q.by_count; i++)
+			fits &= has_word(kinds[kind].columns, q.by[i]);
+		found |= fits ? LOAD_BIT(kind) : 0;
+	}
+	return found;
+}
+
+static int refuse(const char *option, unsigned missing, enum load_kind kind, struct error *err)
+{
+	const char *fact = "", *hint = NULL;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		if (facts[i].fact & missing)
+			fact = facts[i].text;
+	for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++)
+		if (instead[i].kind == kind && !strcmp(instead[i].option, option))
+			hint = instead[i].text;
+	return error_set(err, EINVAL, "%s needs %s, which %s do not have%s%s", option, fact,
+	                 kinds[kind].name, hint ? "; " : "", hint ? hint : "");
+}
+
+int report_kinds_check(enum load_kind kind, const struct option *options, const void *values,
+                       const struct report_options *report, struct error *err)
+{
+	unsigned missing = needs(options, values, report) & ~kinds[kind].has;
+	struct option_table table;
+	char name[64];
+	int ret = 0;
+
+	if (!missing)
+		return 0;
+	option_table_init(&table, options);
+	vec_each (o, &table.rows) {
+		if (ret || !(o->needs & missing) || !is_given(o, values))
+			continue;
+		snprintf(name, sizeof(name), "--%s", o->name);
+		ret = refuse(name, o->needs & missing, kind, err);
+	}
+	option_table_done(&table);
+	for (size_t i = 0; i < report->sort.count && !ret; i++) {
+		snprintf(name, sizeof(name), "--sort %s", report->sort.items[i]);
+		if (sort_needs(report, i) & missing)
+			ret = refuse(name, sort_needs(report, i), kind, err);
+	}
+	return ret;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/report/report_options.h"
+
+#include "cmd/cli/print.h"
+#include "output/document_output.h"
+
+#include <errno.h>
+
+#define AT(field) offsetof(struct report_options, field)
+
+/* Intervals and bars together leave no room for names on narrower terminals. */
+#define ROOMY 120
+
+const struct option report_option_table[] = {
+        {.kind = OPTION_LIST,
+         .letter = 's',
+         .name = "sort",
+         .argument = "KEY,...",
+         .help = "one table by these keys: " SORT_KEYS,
+         .details = "Replaces the standard tables. perf's names are understood: comm, pid, tid, "
+                    "dso, sym, symbol and srcline. If no word is a key, the words are columns, as "
+                    "for --by.",
+         .offset = AT(sort)},
+        {.kind = OPTION_LIST,
+         .name = "by",
+         .argument = "COLUMN,...",
+         .help = "sort the rows by these columns: numbers largest first, texts from a to z",
+         .details = "Tables and trees that do not have a column keep their own order. A column "
+                    "that none of them has is an error, which lists the columns.",
+         .offset = AT(by)},
+        {.kind = OPTION_FLAG,
+         .letter = 'f',
+         .name = "functions",
+         .help = "sums by function: the same as --sort function",
+         .details = "The total of a function counts the outermost call alone where the function "
+                    "calls itself, directly or through others: no time is counted twice.",
+         .offset = AT(functions)},
+        {.kind = OPTION_FLAG,
+         .letter = 'g',
+         .name = "call-graph",
+         .help = "the call tree, callers above callees",
+         .needs = HAS_PATHS,
+         .offset = AT(tree)},
+        {.kind = OPTION_FLAG,
+         .name = "children",
+         .help = "functions with what they called; sorted by that",
+         .details = "A function counts once for each call path that passes through it. The "
+                    "column self or net is the function alone.",
+         .needs = HAS_CHILDREN,
+         .offset = AT(children)},
+        {.kind = OPTION_FLAG,
+         .name = "no-children",
+         .help = "functions alone (the default)",
+         .offset = AT(no_children)},
+        {.kind = OPTION_STRING,
+         .name = "callers",
+         .argument = "FUNCTION",
+         .help = "the functions that call it, how often, and how long it took",
+         .needs = HAS_NEIGHBOURS,
+         .offset = AT(callers)},
+        {.kind = OPTION_STRING,
+         .name = "callees",
+         .argument = "FUNCTION",
+         .help = "the functions that it calls, how often, and how long they took",
+         .needs = HAS_NEIGHBOURS,
+         .offset = AT(callees)},
+        {.kind = OPTION_NUMBER,
+         .name = "percent-limit",
+         .argument = "PERCENT",
+         .help = "sum up rows below this share (default 1 for samples, pprof and trees; else 0; "
+                 "0 with --json)",
+         .offset = AT(limit)},
+        {.kind = OPTION_COUNT,
+         .letter = 'n',
+         .name = "lines",
+         .argument = "N",
+         .help = "at most N rows a table, the others summed up",
+         .offset = AT(lines)},
+        {.kind = OPTION_FLAG,
+         .name = "wide",
+         .help = "95 % intervals and errors as columns, whole names, every CPU or thread",
+         .offset = AT(wide)},
+        {.kind = OPTION_FLAG,
+         .name = "json",
+         .help = "all of it as JSON, shares from 0 to 1",
+         .offset = AT(json)},
+        {.kind = OPTION_FLAG,
+         .name = "markdown",
+         .help = "the report as Markdown, for issue trackers",
+         .offset = AT(markdown)},
+        {.kind = OPTION_FLAG,
+         .name = "nested",
+         .help = "JSON with callees in their callers, and whole paths",
+         .details =
+                 "As --json, which names the caller of each node by id. Deep call paths make this "
+                 "form large: it grows with the square of their depth.",
+         .offset = AT(nested)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_END},
+};
+
+#define SHORT(letter_, name_, help_, field)                                                        \
+	{                                                                                          \
+		.kind = OPTION_FLAG, .letter = letter_, .name = name_, .help = help_,              \
+		.offset = AT(field)                                                                \
+	}
+#define FULL_PATHS "whole call paths, not their ends with the depth"
+
+const struct option report_path_option_table[] = {
+        SHORT(0, "by-name", "the same as --by name", by_name),
+        SHORT(0, "by-first", "the same as --by first: in the order of the first calls", by_first),
+        SHORT(0, "by-calls", "the same as --by calls", by_calls),
+        SHORT(0, "by-time", "the same as --by net (the default)", by_time),
+        SHORT(0, "full-paths", FULL_PATHS, full_paths),
+        {.kind = OPTION_END},
+};
+
+const struct option report_letter_table[] = {
+        SHORT('a', "by-name", "the same as --by name", by_name),
+        SHORT('o', "by-first", "the same as --by first: in the order of the first calls", by_first),
+        {.kind = OPTION_FLAG,
+         .letter = 'c',
+         .name = "by-calls",
+         .help = "the same as --by calls",
+         .details = "The letter is --comm's where a NAME follows: a word that is neither an option "
+                    "nor a file of call paths.",
+         .offset = AT(by_calls)},
+        SHORT('t', "by-time", "the same as --by net", by_time),
+        {.kind = OPTION_FLAG,
+         .letter = 'i',
+         .name = "full-paths",
+         .help = FULL_PATHS,
+         .details = "The letter is --input's where a FILE follows that holds no call paths. A file "
+                    "of call paths behind -i is read, and its paths are shown whole.",
+         .needs = HAS_PATH_ROWS,
+         .offset = AT(full_paths)},
+        {.kind = OPTION_END},
+};
+
+void report_options_defaults(struct report_options *o)
+{
+	o->limit = -1;
+}
+
+static int parse_order(const struct report_options *o, struct report_request *q, struct error *err)
+{
+	static const char *const words[] = {"name", "first", "calls", "net"};
+	const bool shorts[] = {o->by_name, o->by_first, o->by_calls, o->by_time};
+	size_t given = o->by.count != 0;
+
+	q->by = o->by.items;
+	q->by_count = o->by.count;
+	for (size_t i = 0; i < sizeof(shorts) / sizeof(*shorts); i++) {
+		if (!shorts[i])
+			continue;
+		q->by = &words[i];
+		q->by_count = 1;
+		given++;
+	}
+	return given > 1 ? error_set(err, EINVAL,
+	                             "one order at a time: --by COLUMN, by name (-a), as first "
+	                             "called (-o), by calls (-c) or by time (-t)")
+	                 : 0;
+}
+
+static void add_key(struct report_request *q, enum flat_key key)
+{
+	if (!request_has_key(q, key))
+		q->keys[q->key_count++] = key;
+}
+
+static int parse_keys(const struct report_options *o, struct report_request *q, struct error *err)
+{
+	const char *unknown = NULL;
+	enum flat_key key;
+
+	for (size_t i = 0; i < o->sort.count; i++) {
+		if (flat_key_parse(o->sort.items[i], &key))
+			add_key(q, key);
+		else
+			unknown = o->sort.items[i];
+	}
+	if (unknown && (q->key_count || q->by_count))
+		return error_set(err, EINVAL,
+		                 "--sort knows no key '%s'; the keys are " SORT_KEYS
+		                 " (and comm, pid, tid, dso, sym, symbol, srcline)",
+		                 unknown);
+	if (unknown) {
+		q->by = o->sort.items;
+		q->by_count = o->sort.count;
+	}
+	if (o->functions)
+		add_key(q, FLAT_FUNCTION);
+	return 0;
+}
+
+int report_options_request(const struct report_options *o, struct report_request *q,
+                           struct error *err)
+{
+	int ret;
+
+	q->callers = o->callers;
+	q->callees = o->callees;
+	q->limit = o->limit < 0 ? -1 : o->limit / 100;
+	q->lines = o->lines;
+	q->children = o->children && !o->no_children;
+	q->tree = o->tree;
+	q->full_paths = o->full_paths;
+	q->reader = (struct document_reader){.program = o->json || o->nested,
+	                                     .markdown = o->markdown,
+	                                     .wide = o->wide,
+	                                     .nested = o->nested};
+	ret = parse_order(o, q, err);
+	return ret ? ret : parse_keys(o, q, err);
+}
+
+static void write_text(void *ctx, const struct buf *out)
+{
+	print_text(out);
+}
+
+int report_print(const struct document *d, const struct report_request *q,
+                 const struct style_options *style)
+{
+	const struct output_stream stream = {.write = write_text};
+	struct document_text_options to = {.wide = q->reader.wide};
+	struct error err = {0};
+	struct buf out = {0};
+
+	if (request_check_order(q, d, &err))
+		return command_fail(2, "report: %s", err.text);
+	if (q->reader.program) {
+		document_json_print(d, q->reader.nested, &stream, &out);
+	} else if (q->reader.markdown) {
+		document_markdown_print(d, &stream, &out);
+	} else {
+		style_choose(style, &to.style);
+		if (to.wide && to.style.width && to.style.width < ROOMY)
+			to.style.bars = false;
+		document_text_print(d, &to, &stream, &out);
+	}
+	print_text(&out);
+	buf_done(&out);
+	return 0;
+}

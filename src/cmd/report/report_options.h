@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_options: what a report shows: the options of all commands that print one, and the request
+ * that they make. Uses: cmd/cli, view.
+ */
+#ifndef ASSAY_CMD_REPORT_REPORT_OPTIONS_H
+#define ASSAY_CMD_REPORT_REPORT_OPTIONS_H
+
+#include "cmd/cli/command.h"
+#include "cmd/cli/style.h"
+#include "view/request.h"
+
+#define SORT_KEYS "process,instance,thread,cpu,image,function,line,address,mode,region,cgroup"
+
+struct report_options {
+	struct option_list sort, by;
+	bool by_name, by_first, by_calls, by_time; /* short forms of `by` */
+	bool functions;                            /* the short form of --sort function */
+	bool tree, children, no_children, wide, json, nested, markdown, full_paths;
+	const char *callers, *callees;
+	double limit; /* percent; < 0: the default of the reader */
+	uint64_t lines;
+	struct style_options style;
+};
+
+/* All but the following. */
+extern const struct option report_option_table[];
+/* --full-paths and the short forms of --by, without letters. */
+extern const struct option report_path_option_table[];
+/* The same with letters, as 'assay report' has them. */
+extern const struct option report_letter_table[];
+void report_options_defaults(struct report_options *o);
+
+/*
+ * Adds the options to a request. -EINVAL: they exclude each other, or a key is not known. Words of
+ * --sort that are not keys are columns, as if they were given to --by, if none of them is a key.
+ */
+int report_options_request(const struct report_options *o, struct report_request *q,
+                           struct error *err);
+
+/* Prints the document. The exit status: 2 if no table has a column of --by, with a message. */
+int report_print(const struct document *d, const struct report_request *q,
+                 const struct style_options *style);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * request: what a report shows, the same for every kind of recording.
+ *
+ * A command fills a request once, from its options. Each kind of recording follows the parts for
+ * which it has the information; the command refuses the others before the report is made. The
+ * strings and lists belong to the caller and must outlive the report. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_REQUEST_H
+#define ASSAY_VIEW_REQUEST_H
+
+#include "view/document/document.h"
+#include "view/filter.h"
+
+/* What the rows of a table can be grouped by. */
+enum flat_key {
+	FLAT_PROCESS,
+	FLAT_INSTANCE,
+	FLAT_THREAD,
+	FLAT_CPU,
+	FLAT_IMAGE,
+	FLAT_FUNCTION,
+	FLAT_LINE,
+	FLAT_ADDRESS,
+	FLAT_MODE,
+	FLAT_REGION,
+	FLAT_CGROUP,
+};
+
+#define FLAT_KEYS 11
+
+/* What a recording has, in bits: the kinds of recordings differ in it. */
+enum recording_fact {
+	HAS_PROCESSES = 1 << 0, /* of each row, likewise the following */
+	HAS_THREADS = 1 << 1,
+	HAS_CPUS = 1 << 2,
+	HAS_CGROUPS = 1 << 3,
+	HAS_TIMES = 1 << 4,
+	HAS_IMAGES = 1 << 5,
+	HAS_ADDRESSES = 1 << 6,
+	HAS_LINES = 1 << 7,
+	HAS_MODES = 1 << 8,
+	HAS_REGIONS = 1 << 9,
+	HAS_EVENTS = 1 << 10,     /* several of them */
+	HAS_INSTANCES = 1 << 11,  /* a row for each process of a name */
+	HAS_PARTS = 1 << 12,      /* tables for each process */
+	HAS_IDLE = 1 << 13,       /* idle time among the rows */
+	HAS_PATHS = 1 << 14,      /* call paths */
+	HAS_PATH_ROWS = 1 << 15,  /* a table of call paths */
+	HAS_NEIGHBOURS = 1 << 16, /* tables of callers and callees */
+	HAS_EACH_CALL = 1 << 17,  /* the time of each call */
+	HAS_TAGS = 1 << 18,       /* event tags */
+	HAS_CODE = 1 << 19,       /* addresses that get their names when a report is made */
+	HAS_RAW_NAMES = 1 << 20,  /* names as the linker knows them */
+	HAS_SELECTION = 1 << 21,  /* rows that filters can select */
+	HAS_CHILDREN = 1 << 22,   /* a table of functions with their callees */
+};
+
+struct report_request {
+	struct filter filter;
+	const char *event;             /* NULL: the main event */
+	enum flat_key keys[FLAT_KEYS]; /* of one table; empty: the standard tables */
+	size_t key_count;
+	const char *const *by; /* columns to sort by, before the columns of the table itself */
+	size_t by_count;
+	const char *callers, *callees; /* the function whose neighbours are shown; NULL: none */
+	double limit;                  /* rows below this share go into the rest; < 0: the default
+	                                * of the reader */
+	double process_limit;          /* processes below this share have no tables of their own */
+	uint64_t least; /* rows with fewer samples go into the rest; 0: the default */
+	size_t lines;   /* at most this many rows per table; 0: all */
+	bool children;  /* functions with what they called, sorted by that */
+	bool tree;
+	bool instances;  /* each process of a name by itself */
+	bool partial;    /* only a part of the time was read: there is no account */
+	bool full_paths; /* readers: call paths from the outermost function on */
+	struct document_reader reader;
+};
+
+/* The smallest share of a row or node that is shown: the option, or the reader's default. */
+double request_limit(const struct report_request *q, const struct document_reader *reader);
+
+bool request_has_key(const struct report_request *q, enum flat_key key);
+
+/* The columns to sort a table by: those of the request, then the table's own. The caller calls
+ * vec_done(). */
+typedef VEC(const char *) column_names;
+column_names request_order(const struct report_request *q, const char *const *own, size_t count);
+bool request_is_by(const struct report_request *q, const char *column);
+
+/* -EINVAL: tables of the document have rows, and none of them has a column of `by`. */
+int request_check_order(const struct report_request *q, const struct document *d,
+                        struct error *err);
+
+/* The fact that rows must have to be grouped by a key; 0: all have it. */
+unsigned flat_key_needs(enum flat_key key);
+
+/* Names of keys, including perf's: comm, pid, tid, dso, sym, symbol, srcline. */
+bool flat_key_parse(const char *name, enum flat_key *key);
+const char *flat_key_name(enum flat_key key);
+
+#endif
