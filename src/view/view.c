@@ -121,8 +121,11 @@ const char *view_mode_name(enum view_mode mode)
 
 bool view_is_interrupt(struct view *v, const struct profile_row *row)
 {
-	return v->profile->events.items[row->event].role != ATTR_SWITCH &&
-	       view_mode(v, row) == VIEW_IRQ;
+	enum attr_role role = v->profile->events.items[row->event].role;
+
+	if (role == ATTR_SWITCH || view_mode(v, row) != VIEW_IRQ)
+		return false;
+	return role != ATTR_COUNT || view_wait_path(v, row->path) == row->path;
 }
 
 uint32_t view_counted_process(struct view *v, const struct profile_row *row)

@@ -42,8 +42,8 @@ enum kernel_entry view_entry(struct view *v, uint32_t path);
 enum view_mode view_mode(struct view *v, const struct profile_row *row);
 const char *view_mode_name(enum view_mode mode); /* "user", "kernel", "irq", "idle", ... */
 
-/* Whether the row is time of an interrupt that hit a busy process. A switch of a task is not, even
- * if an interrupt caused it. */
+/* Whether the row is of an interrupt that hit a busy process. Switches of tasks are not: they are
+ * rows of the switch event, or counted events in the scheduler. */
 bool view_is_interrupt(struct view *v, const struct profile_row *row);
 
 /* The id of the process that the row is counted for; ID_NONE: none, it is an interrupt. */

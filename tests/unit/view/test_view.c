@@ -589,7 +589,7 @@ static void test_shares_of_filtered(void)
 /* The samples of a process in a table by `key`; for interrupts, the name is "[interrupts]". */
 static uint64_t samples_by(struct fixture *f, enum flat_key key, const char *name)
 {
-	struct report_options o = {.limit = -1, .keys = {key, FLAT_FUNCTION}, .key_count = 2};
+	struct report_request o = {.limit = -1, .keys = {key, FLAT_FUNCTION}, .key_count = 2};
 	struct report *r = report_of(f, &o);
 	uint64_t samples = 0;
 	struct buf text = {0};
@@ -607,7 +607,7 @@ static uint64_t samples_by(struct fixture *f, enum flat_key key, const char *nam
 
 static uint64_t samples_of_owner(struct fixture *f, const char *name)
 {
-	struct report *r = report_of(f, &(struct report_options){.limit = -1});
+	struct report *r = report_of(f, &(struct report_request){.limit = -1});
 	struct symbolized_profile n;
 	uint64_t samples = 0;
 
@@ -658,7 +658,7 @@ static void test_tree(void)
 /* An interrupt hit sh with 5 of its 10 samples. */
 static void test_interrupts_are_counted_for_no_process(void)
 {
-	static const struct report_options whole = {.limit = -1, .tree = true};
+	static const struct report_request whole = {.limit = -1, .tree = true};
 	struct fixture f;
 	struct report *r;
 	const struct tree_node *all, *node;
@@ -681,7 +681,7 @@ static void test_interrupts_are_counted_for_no_process(void)
 	CHECK(node && node->samples == 5 && child(r->tree, node, "main"));
 	report_free(r);
 	/* The process requested alone: as in all processes, and the interrupts that hit it. */
-	r = report_of(&f, &(struct report_options){.limit = -1, .filter = {.comm = LIST("sh")}});
+	r = report_of(&f, &(struct report_request){.limit = -1, .filter = {.comm = LIST("sh")}});
 	CHECK_EQ(r->processes->names.count, 1);
 	CHECK_EQ(r->processes->names.items[0].user_samples, 5);
 	CHECK_EQ(r->processes->names.items[0].interrupt_samples, 5);
@@ -700,7 +700,7 @@ static void test_waits_after_an_interrupt_are_the_process(void)
 	             fixture_path(&f, "main", "|", "asm_sysvec_apic_timer_interrupt",
 	                          "irqentry_exit", "schedule", NULL),
 	             f.sh, 7, 0);
-	r = report_of(&f, &(struct report_options){.limit = -1});
+	r = report_of(&f, &(struct report_request){.limit = -1});
 	vec_each (l, &r->processes->names)
 		CHECK_EQ(l->runnable_ns,
 		         strcmp(processes_name(r->processes, l), "sh") ? 0 : 7 * MS);
