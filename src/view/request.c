@@ -56,6 +56,42 @@ bool request_has_key(const struct report_request *q, enum flat_key key)
 	return false;
 }
 
+static bool names_key(const struct filter *f, enum flat_key key)
+{
+	switch (key) {
+	case FLAT_PROCESS:
+	case FLAT_INSTANCE:
+		return f->comm.count || f->pid.count;
+	case FLAT_THREAD:
+		return f->comm.count || f->tid.count;
+	case FLAT_CPU:
+		return f->cpu.count;
+	case FLAT_CGROUP:
+		return f->cgroup.count;
+	case FLAT_IMAGE:
+		return f->image.count;
+	case FLAT_FUNCTION:
+		return f->function.count;
+	default:
+		return false;
+	}
+}
+
+bool request_names_rows(const struct report_request *q, const enum flat_key *keys, size_t count)
+{
+	static const enum flat_key code[] = {FLAT_ADDRESS, FLAT_LINE, FLAT_FUNCTION, FLAT_IMAGE};
+	bool named = false;
+
+	/* The most specific place in the code decides; without one, any key does. */
+	for (size_t c = 0; c < sizeof(code) / sizeof(*code); c++)
+		for (size_t i = 0; i < count; i++)
+			if (keys[i] == code[c])
+				return names_key(&q->filter, keys[i]);
+	for (size_t i = 0; i < count; i++)
+		named |= names_key(&q->filter, keys[i]);
+	return named;
+}
+
 column_names request_order(const struct report_request *q, const char *const *own, size_t count)
 {
 	column_names by = {0};

@@ -82,6 +82,10 @@ double request_limit(const struct report_request *q, const struct document_reade
 
 bool request_has_key(const struct report_request *q, enum flat_key key);
 
+/* Whether the filters name the rows of a table by these keys: -S names functions, --dso images,
+ * --comm processes. */
+bool request_names_rows(const struct report_request *q, const enum flat_key *keys, size_t count);
+
 /* The columns to sort a table by: those of the request, then the table's own. The caller calls
  * vec_done(). */
 typedef VEC(const char *) column_names;

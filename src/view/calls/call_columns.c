@@ -274,11 +274,14 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
                               enum call_rows_kind kind)
 {
 	static const char *const by[] = {"net", "first"};
+	static const enum flat_key key = FLAT_FUNCTION;
 	const struct report_request *request = &report->request;
 	column_names order = request_order(request, by, sizeof(by) / sizeof(*by));
 	const struct row_request q = {.by = order.items,
 	                              .by_count = order.count,
 	                              .limit = fmax(request->limit, 0),
+	                              .named = kind <= CALL_ROWS_FUNCTIONS &&
+	                                       request_names_rows(request, &key, 1),
 	                              .lines = request->lines};
 	struct call_rows *r = xcalloc(1, sizeof(*r));
 	struct row_source *s = row_source_new(r);

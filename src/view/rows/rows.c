@@ -212,7 +212,7 @@ static void cut_rows(struct row_set *r, const struct row_request *q)
 		uint32_t row = r->order.items[i];
 		bool full = q->lines && r->shown == q->lines;
 
-		if (!full && is_worth_a_line(r->source, row, q->limit, &text))
+		if (!full && (q->named || is_worth_a_line(r->source, row, q->limit, &text)))
 			r->order.items[r->shown++] = row;
 		else
 			left[count++] = row;

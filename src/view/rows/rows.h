@@ -132,6 +132,7 @@ struct row_request {
 	const char *const *by; /* columns to sort by; numbers: largest first, texts: from a to z */
 	size_t by_count;
 	double limit;  /* rows below this share go into the rest */
+	bool named;    /* a filter named each row: the limit does not apply */
 	size_t lines;  /* at most this many rows; 0: all */
 	bool relative; /* shares are of the selected rows: no line for the others */
 };

@@ -237,10 +237,12 @@ struct row_set *flat_rows(struct flat *f, const struct report *r,
 	                                 "first"};
 	struct row_source *s = row_source_new(f);
 	column_names order = request_order(&r->options, by, sizeof(by) / sizeof(*by));
-	struct row_request q = {.by = order.items,
-	                        .by_count = order.count,
-	                        .limit = request_limit(&r->options, reader),
-	                        .lines = r->options.lines};
+	struct row_request q = {
+	        .by = order.items,
+	        .by_count = order.count,
+	        .limit = request_limit(&r->options, reader),
+	        .named = request_names_rows(&r->options, f->request.keys, f->request.key_count),
+	        .lines = r->options.lines};
 	struct row_set *rows;
 
 	/* Readers who gave no limit get rows with a single sample as a part of the rest, unless no

@@ -150,7 +150,9 @@ struct row_set *process_rows(const struct report *r, const struct document_reade
 	bool instances = r->options.instances || reader->program;
 	struct process_rows *m = xcalloc(1, sizeof(*m));
 	struct row_source *s = row_source_new(m);
+	const enum flat_key key = instances ? FLAT_INSTANCE : FLAT_PROCESS;
 	struct row_request q = {.limit = request_limit(&r->options, reader),
+	                        .named = request_names_rows(&r->options, &key, 1),
 	                        .lines = r->options.lines,
 	                        .by = r->options.by,
 	                        .by_count = r->options.by_count};

@@ -117,11 +117,13 @@ struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbo
 	struct row_source *s = row_source_new(sums);
 	struct row_set *rows;
 	column_names order = request_order(&r->options, sums->children ? by_total : by_self, 2);
-	struct row_request q = {.by = order.items,
-	                        .by_count = order.count,
-	                        .limit = request_limit(&r->options, reader),
-	                        .lines = r->options.lines,
-	                        .relative = r->options.filter.relative};
+	struct row_request q = {
+	        .by = order.items,
+	        .by_count = order.count,
+	        .limit = request_limit(&r->options, reader),
+	        .named = request_names_rows(&r->options, sums->keys, sums->key_count),
+	        .lines = r->options.lines,
+	        .relative = r->options.filter.relative};
 
 	s->rows = (uint32_t)sums->sums.count;
 	s->brief = !reader->wide;

@@ -6,6 +6,7 @@
 
 #include "view/samples/flat_cell.h"
 #include "view/samples/report.h"
+#include "view/samples/report_document.h"
 #include "view/symbolized/symbolized.h"
 
 #include <errno.h>
@@ -689,6 +690,45 @@ static void test_interrupts_are_counted_for_no_process(void)
 	fixture_done(&f);
 }
 
+/* hot has 40 samples, handle_mm_fault 5; cc1 has 75, sh 5. */
+static void test_a_limit_keeps_rows_that_a_filter_named(void)
+{
+	const struct document_reader reader = {0};
+	const struct {
+		struct report_request request;
+		size_t shown, all;
+	} cases[] = {
+	        {{.keys = {FLAT_FUNCTION}, .filter = {.function = LIST("handle_mm_fault")}}, 1, 1},
+	        {{.keys = {FLAT_PROCESS}, .filter = {.comm = LIST("sh")}}, 1, 1},
+	        {{.keys = {FLAT_THREAD}, .filter = {.comm = LIST("sh", "cc1")}}, 3, 3},
+	        {{.keys = {FLAT_CPU}, .filter = {.comm = LIST("sh")}}, 0, 1},
+	        {{.keys = {FLAT_FUNCTION}, .filter = {.comm = LIST("sh")}}, 0, 1},
+	        {{.keys = {FLAT_FUNCTION}, .filter = {.image = LIST("prog")}}, 0, 3},
+	        {{.keys = {FLAT_IMAGE}, .filter = {.image = LIST("prog")}}, 1, 1},
+	        {{.keys = {FLAT_FUNCTION}, .filter = {.function = LIST("hot", "work")}, .lines = 1},
+	         1,
+	         2},
+	};
+	struct fixture f;
+
+	fixture_init(&f, false);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct report_request q = cases[i].request;
+		struct row_set *rows;
+		struct report *r;
+
+		q.limit = 0.9;
+		q.key_count = 1;
+		r = report_of(&f, &q);
+		rows = flat_rows(r->rows, r, &reader);
+		CHECK_EQ(rows->shown, cases[i].shown);
+		CHECK_EQ(rows->order.count, cases[i].all);
+		row_set_free(rows);
+		report_free(r);
+	}
+	fixture_done(&f);
+}
+
 /* A thread that an interrupt switched out waits; its wait is its own. */
 static void test_waits_after_an_interrupt_are_the_process(void)
 {
@@ -712,6 +752,7 @@ int main(void)
 {
 	RUN(test_interrupts_are_counted_for_no_process);
 	RUN(test_waits_after_an_interrupt_are_the_process);
+	RUN(test_a_limit_keeps_rows_that_a_filter_named);
 	RUN(test_account_closes);
 	RUN(test_account_steal_only_where_ticks_miss);
 	RUN(test_account_without_switches);
