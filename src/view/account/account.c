@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define RESIDUAL_EXPLAINED 0.01
@@ -227,6 +228,52 @@ static void add_ledger_cpu(struct account_view *a, const struct ledger_cpu *c)
 	t->lost_ns += lost < left ? lost : left;
 }
 
+#define Z95 1.96
+
+/*
+ * The residual of a CPU is its busy time less the ticks due in it. Ticks stand for busy time with
+ * an error of up to one at the ends of the recording. A run of busy or idle time has, by chance,
+ * one tick more or less: for a fraction f of a period the variance is f (1 - f), at most 1/4, and
+ * at most f. So the variance is at most a quarter of the runs, and at most the ticks of the busy or
+ * of the idle time. MEASURING explains it.
+ */
+static double chance_variance(const struct ledger_cpu *c)
+{
+	double runs = (double)(c->switches / 2);
+
+	return fmin(fmin((double)c->ticks_due_busy, (double)c->ticks_due_idle), runs / 4);
+}
+
+/* At a lowered rate a tick stands for more than the clock's period. */
+static double tick_ns(const struct ledger_cpu *c)
+{
+	double ticks = (double)c->ticks_seen_busy + (double)c->ticks_seen_idle;
+	double ns = ticks > 0 ? ((double)c->weight_busy + (double)c->weight_idle) / ticks : 0;
+
+	return fmax(ns, (double)c->period_ns);
+}
+
+/* Fills the expected residual of all lines and of the total: 95 of 100 residuals are below it. */
+static void fill_chance(const struct ledger *l, struct account_view *a)
+{
+	double ends = 0, variance = 0;
+
+	vec_each (line, &a->lines) {
+		double own_ends = 0, own_variance = 0;
+
+		vec_each (c, &l->cpus) {
+			if (c->cpu != line->cpu)
+				continue;
+			own_ends += tick_ns(c);
+			own_variance += chance_variance(c) * tick_ns(c) * tick_ns(c);
+		}
+		line->terms.chance_ns = own_ends + Z95 * sqrt(own_variance);
+		ends += own_ends;
+		variance += own_variance;
+	}
+	a->total.chance_ns = ends + Z95 * sqrt(variance);
+}
+
 static void close_terms(struct account_terms *t)
 {
 	/* Unsigned: times of a damaged file may overflow a signed sum. */
@@ -300,6 +347,8 @@ static void account_machine(struct view *v, struct account_view *a)
 	a->cpus = (uint32_t)a->lines.count;
 	a->wall_ns = a->cpus ? a->total.wall_ns / a->cpus : 0;
 	a->present = l->cpus.count > 0;
+	if (a->clock && a->has_unobserved)
+		fill_chance(l, a);
 	/* Removes the remainder of the division, so that the printed sum closes to the
 	 * nanosecond. */
 	if (a->cpus)
@@ -374,7 +423,12 @@ static void explain_residual(struct account_view *a)
 	if (!a->present ||
 	    (share <= 100 * RESIDUAL_EXPLAINED && share >= -100 * RESIDUAL_EXPLAINED))
 		return;
-	if (t->residual_ns > 0 && t->unknown_ns * 2 > (uint64_t)t->residual_ns)
+	if (fabs((double)t->residual_ns) <= t->chance_ns)
+		remark(a,
+		       "The residual of %.1f %% is within the %.1f %% that are expected of %" PRIu64
+		       " ticks: a longer recording or a higher rate has less.",
+		       share, of_wall(a, t->chance_ns), a->ticks.due);
+	else if (t->residual_ns > 0 && t->unknown_ns * 2 > (uint64_t)t->residual_ns)
 		remark(a,
 		       "The residual of %.1f %% is mostly time before the first switch record: "
 		       "the threads that ran then are not known.",

@@ -38,6 +38,8 @@ struct account_terms {
 	uint64_t lost_ns; /* part of unobserved: records that the kernel counted as lost */
 	int64_t residual_ns;
 	uint64_t unknown_ns; /* part of residual: time before the first switch record */
+	double chance_ns;    /* the residual that the number of ticks lets one expect, either sign;
+	                      * 0: not known */
 };
 
 /* Sums of the main event by CPU mode; `all` is the sum of the others. */

@@ -196,6 +196,12 @@ static void ticks(struct report_writing *w, const struct account_view *a)
 		text_count(&w->text, parts[i].count);
 		buf_addf(&w->text, " %s", parts[i].name);
 	}
+	if (a->total.chance_ns > 0 && a->total.wall_ns) {
+		buf_puts(&w->text, "; a residual of up to ");
+		unit_text_add(&unit_share, cell_real(a->total.chance_ns / (double)a->total.wall_ns),
+		              &w->text);
+		buf_puts(&w->text, " is expected");
+	}
 	document_text(w->document, "ticks", buf_text(&w->text));
 	buf_clear(&w->text);
 }
@@ -265,6 +271,7 @@ static void terms_facts(struct document *d, const struct account_view *a,
 	document_known(d, "steal_ns", t->steal_ns, a->present);
 	document_known(d, "unobserved_ns", t->unobserved_ns, a->present && a->has_unobserved);
 	document_known(d, "residual_ns", t->residual_ns, a->present);
+	document_known(d, "residual_expected_ns", (int64_t)t->chance_ns, t->chance_ns > 0);
 }
 
 /* Counts of an event that does not measure time. */
