@@ -31,6 +31,12 @@ const char *flat_key_name(enum flat_key key)
 	return key_names[key].name;
 }
 
+void request_keys_text(const struct report_request *q, struct buf *out)
+{
+	for (size_t i = 0; i < q->key_count; i++)
+		buf_addf(out, "%s%s", i ? ", " : "", flat_key_name(q->keys[i]));
+}
+
 unsigned flat_key_needs(enum flat_key key)
 {
 	static const unsigned needs[FLAT_KEYS] = {

@@ -52,8 +52,6 @@ enum recording_fact {
 	HAS_TAGS = 1 << 18,       /* event tags */
 	HAS_CODE = 1 << 19,       /* addresses that get their names when a report is made */
 	HAS_RAW_NAMES = 1 << 20,  /* names as the linker knows them */
-	HAS_SELECTION = 1 << 21,  /* rows that filters can select */
-	HAS_CHILDREN = 1 << 22,   /* a table of functions with their callees */
 };
 
 struct report_request {
@@ -95,6 +93,9 @@ bool request_is_by(const struct report_request *q, const char *column);
 /* -EINVAL: tables of the document have rows, and none of them has a column of `by`. */
 int request_check_order(const struct report_request *q, const struct document *d,
                         struct error *err);
+
+/* Appends the keys: "process, function". */
+void request_keys_text(const struct report_request *q, struct buf *out);
 
 /* The fact that rows must have to be grouped by a key; 0: all have it. */
 unsigned flat_key_needs(enum flat_key key);

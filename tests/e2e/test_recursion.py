@@ -420,4 +420,90 @@ def the_trees_of_json_are_those_of_the_text(t):
             t.equal(plain(way), levels_only(shape.tree), what)
 
 
+# Options mean the same for each kind
+
+
+def table(t, word, *words):
+    """The rows of a report on the shape with two callers: (function, own us, total us)."""
+    kind = KINDS[word]
+    report = t.report(*words, kind.write(t, f"options-{word}", SHAPES["two callers"]))
+    rows = report.get("rows") or (
+        report["processes"][0]["functions"] if word == "calls" else report["functions"])
+    own = lambda row: row[kind.own] / kind.unit
+    total = lambda row: (row.get(kind.total) or row.get("total_ns") or 0) / kind.unit
+    return [(row["function"], own(row), total(row)) for row in rows if own(row) or total(row)]
+
+
+@test
+def options_mean_the_same_for_each_kind(t):
+    """--sort, --children, --by, --symbol, -n, --percent-limit, --percentage, --wide, --markdown."""
+    own = {"f": 13, "leaf": 13, "h": 6, "g": 3, "main": 1}
+    totals = [("main", 36), ("f", 29), ("h", 21), ("leaf", 13), ("g", 12)]
+    names = {"samples": "function", "calls": "name", "tags": "name", "pprof": "function"}
+    for word in KINDS:
+        by_function = ("--sort", "function", "--percent-limit", "0")
+        t.equal({name: net for name, net, _ in table(t, word, "--sort", "process,function")}, own,
+                f"{word}: by process and function")
+        t.equal([(name, total) for name, _, total in table(t, word, "--children", *by_function)],
+                totals, f"{word}: with children")
+        t.equal([name for name, _, _ in table(t, word, "--by", names[word], *by_function)],
+                sorted(own), f"{word}: sorted by name")
+        t.equal([(name, net) for name, net, _ in table(t, word, "--symbol", "leaf", *by_function)],
+                [("leaf", 13)], f"{word}: one function")
+        t.equal(len(table(t, word, "--sort", "function", "-n", "2")), 2, f"{word}: two lines")
+        t.equal({name for name, _, _ in table(t, word, "--sort", "function", "--percent-limit", "20")},
+                {"f", "leaf"}, f"{word}: from 20 % on")
+        file = t.path("options-" + word)
+        file = next(path for path in t.directory.iterdir() if path.stem == file.name and
+                    path.suffix in (".data", ".calls", ".tags", ".pb"))
+        for words in (("-S", "leaf", "--percentage", "relative", "-f"), ("--wide", "-f")):
+            text = t.assay("report", *words, file).out
+            t.has(text, "100.0 %" if word != "tags" or "-S" in words else "36.11", f"{word}: {words}")
+        lines = t.assay("report", "--markdown", "-f", file).out.splitlines()
+        t.true(any(line.startswith("|") and "leaf" in line for line in lines), f"{word}: Markdown")
+        t.has(t.assay("report", "-f", "--by", "colour", file, status=2).err,
+              "no table of this report has a column 'colour' to sort by; the columns are",
+              f"{word}: a column that is not there")
+        t.has(t.assay("report", "--pid", "4x", file, status=2).err, "'4x' is not a process number",
+              f"{word}: no number")
+        t.has(t.assay("report", "--sort", "function,colour", file, status=2).err,
+              "--sort knows no key 'colour'", f"{word}: a key that is not there")
+
+
+@test
+def what_a_kind_does_not_have_is_one_sentence(t):
+    names = {"samples": "samples (perf.data)", "calls": "call paths (assay.calls)",
+             "tags": "event tags (assay.tags)", "pprof": "pprof profiles"}
+    facts = {
+        ("--cpu", "0"): ("the CPU of each row", "calls tags pprof"),
+        ("--sort", "cpu"): ("the CPU of each row", "calls tags pprof"),
+        ("--cgroup", "/x"): ("the cgroup of each row", "calls tags pprof"),
+        ("--tid", "1"): ("the thread of each row", "calls"),
+        ("--dso", "x"): ("the file of each function", "tags"),
+        ("--sort", "line"): ("the source line of each row", "tags"),
+        ("--time", "0,1"): ("the time of each row", "calls tags pprof"),
+        ("--event", "x"): ("several events", "calls tags"),
+        ("--instances",): ("a row for each process", "tags pprof"),
+        ("--process-limit", "1"): ("tables for each process", "calls tags pprof"),
+        ("--no-idle",): ("idle time among the rows", "calls tags pprof"),
+        ("--full-paths",): ("a table of call paths", "samples tags pprof"),
+        ("--function", "x"): ("the time of each call", "samples calls pprof"),
+        ("--unit", "ns"): ("event tags", "samples calls pprof"),
+        ("--symfs", "/"): ("code addresses without names", "tags pprof"),
+        ("--no-demangle",): ("names as the linker knows them", "pprof"),
+    }
+    for word, kind in KINDS.items():
+        file = kind.write(t, f"refused-{word}", SHAPES["direct"])
+        for words, (fact, kinds) in facts.items():
+            option = " ".join(words[:1 + (words[0] == "--sort")])
+            sentence = f"report: {option} needs {fact}, which {names[word]} do not have"
+            if word in kinds.split():
+                result = t.assay("report", *words, file, status=2)
+                t.has(result.err, sentence, f"{word}: {words}")
+                t.equal(result.out, "", f"{word}: {words}")
+            else:
+                t.lacks(t.assay("report", *words, file, status=None).err, "needs",
+                        f"{word}: {words}")
+
+
 main()

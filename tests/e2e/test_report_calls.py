@@ -153,7 +153,7 @@ def letters_that_perf_has_too_keep_their_meaning(t):
 def options_of_the_other_kind_are_refused_by_name(t):
     data = write(t, sample())
     for words in (["--time", "0,1"], ["--event", "cycles"], ["--sort", "cpu"], ["--process-limit", "1"],
-                  ["--tid", "1"], ["--cpu", "0"], ["--dso", "prog"], ["--no-idle"]):
+                  ["--tid", "1"], ["--cpu", "0"], ["--cgroup", "/x"], ["--no-idle"]):
         result = t.assay("report", *words, data, status=2)
         t.has(result.err, words[0] + " ", f"the error of {words}")
     other = t.path("samples.data")

@@ -385,8 +385,9 @@ def without_a_file_the_newest_is_read(t):
 @test
 def options_that_mean_nothing_here_are_refused(t):
     path = trace(t)
-    for words, part in ((["--comm", "x"], "--comm"), (["--time", "1,2"], "--time"), (["-S", "main"], "--function"),
-                        (["--children"], "--children"), (["--callers", "x"], "--callers")):
+    for words, part in ((["--cpu", "0"], "--cpu"), (["--dso", "x"], "--dso"),
+                        (["--time", "1,2"], "'assay tags trace' has it"),
+                        (["--no-idle"], "the column % net leaves idle time out")):
         t.has(t.assay("report", *words, path, status=2).err, part, "error")
     calls = t.write("perf.data", "no recording")
     t.has(t.assay("report", "--groups", "x", calls, status=2).err,

@@ -61,14 +61,12 @@ static const struct option options[] = {
          .name = "symbol",
          .argument = "FUNCTION",
          .help = "samples or call paths in these functions",
-         .needs = HAS_SELECTION,
          .offset = AT(function)},
         {.kind = OPTION_STRING,
          .name = "percentage",
          .argument = "KIND",
          .choices = "absolute,relative",
          .help = "shares of all (absolute, the default) or of what the filters leave",
-         .needs = HAS_SELECTION,
          .offset = AT(percentage)},
         {.kind = OPTION_INCLUDE, .include = report_tags_own_table, .offset = AT(tags)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
@@ -84,6 +82,17 @@ static void defaults(void *p)
 	report_options_defaults(&o->report);
 }
 
+static int check_numbers(const struct filter *f, struct error *err)
+{
+	filter_ranges numbers = {0};
+	int ret = filter_ranges_parse(&f->pid, "process", false, &numbers, err);
+
+	if (!ret)
+		ret = filter_ranges_parse(&f->tid, "thread", false, &numbers, err);
+	vec_done(&numbers);
+	return ret;
+}
+
 static int make_request(const struct report_command_options *o, struct report_request *q,
                         struct error *err)
 {
@@ -96,7 +105,8 @@ static int make_request(const struct report_command_options *o, struct report_re
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
-	return report_options_request(&o->report, q, err);
+	return check_numbers(&q->filter, err) ? err->code
+	                                      : report_options_request(&o->report, q, err);
 }
 
 static int report_calls(const struct report_command_options *o, const struct report_request *q)

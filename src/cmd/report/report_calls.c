@@ -9,7 +9,7 @@ int report_calls_print(const struct call_paths *c, struct symbolizer *symbols,
                        const struct report_request *q, const struct style_options *style,
                        bool raw_names)
 {
-	struct call_report r = {.paths = c, .request = *q};
+	struct call_report r = {.paths = c, .symbols = symbols, .request = *q};
 	struct call_document *d;
 	struct error err = {0};
 	int status;

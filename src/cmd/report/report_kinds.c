@@ -17,17 +17,20 @@ static const struct {
                           HAS_PROCESSES | HAS_THREADS | HAS_CPUS | HAS_CGROUPS | HAS_TIMES |
                                   HAS_IMAGES | HAS_ADDRESSES | HAS_LINES | HAS_MODES | HAS_REGIONS |
                                   HAS_EVENTS | HAS_INSTANCES | HAS_PARTS | HAS_IDLE | HAS_PATHS |
-                                  HAS_CODE | HAS_RAW_NAMES | HAS_SELECTION | HAS_CHILDREN,
+                                  HAS_CODE | HAS_RAW_NAMES,
                           "share,samples,runnable,blocked"},
         [LOAD_CALLS] = {"call paths (assay.calls)",
-                        HAS_PROCESSES | HAS_INSTANCES | HAS_PATHS | HAS_PATH_ROWS | HAS_NEIGHBOURS |
-                                HAS_CODE | HAS_RAW_NAMES | HAS_SELECTION,
+                        HAS_PROCESSES | HAS_IMAGES | HAS_ADDRESSES | HAS_LINES | HAS_INSTANCES |
+                                HAS_PATHS | HAS_PATH_ROWS | HAS_NEIGHBOURS | HAS_CODE |
+                                HAS_RAW_NAMES,
                         "net,calls,total,wall,blocked,preempted,min,avg,max,first,name"},
         [LOAD_TAGS] = {"event tags (assay.tags)",
-                       HAS_PATHS | HAS_EACH_CALL | HAS_TAGS | HAS_RAW_NAMES, TAG_ORDERS},
+                       HAS_PROCESSES | HAS_THREADS | HAS_PATHS | HAS_EACH_CALL | HAS_TAGS |
+                               HAS_RAW_NAMES,
+                       TAG_ORDERS},
         [LOAD_PPROF] = {"pprof profiles",
                         HAS_PROCESSES | HAS_THREADS | HAS_IMAGES | HAS_ADDRESSES | HAS_LINES |
-                                HAS_EVENTS | HAS_PATHS | HAS_SELECTION | HAS_CHILDREN,
+                                HAS_EVENTS | HAS_PATHS,
                         "self,total,share"},
 };
 
@@ -56,8 +59,6 @@ static const struct {
         {HAS_TAGS, "event tags"},
         {HAS_CODE, "code addresses without names"},
         {HAS_RAW_NAMES, "names as the linker knows them"},
-        {HAS_SELECTION, "rows that filters can select"},
-        {HAS_CHILDREN, "a table of functions with their callees"},
 };
 
 /* What does the work of an option where it is refused. */
@@ -68,10 +69,6 @@ static const struct {
 } instead[] = {
         {"--time", LOAD_TAGS, "'assay tags trace' has it"},
         {"--no-idle", LOAD_TAGS, "the column % net leaves idle time out"},
-        {"--children", LOAD_CALLS, "-f has totals"},
-        {"--children", LOAD_TAGS, "the column Elapsed has callees"},
-        {"--symbol", LOAD_TAGS, "use --function or --groups"},
-        {"--dso", LOAD_CALLS, "use -S FUNCTION"},
         {"--full-paths", LOAD_SAMPLES, "-i without a FILE means --full-paths"},
         {"--instances", LOAD_PPROF, "use --sort instance"},
 };

@@ -46,7 +46,7 @@ const struct option report_option_table[] = {
          .help = "functions with what they called; sorted by that",
          .details = "A function counts once for each call path that passes through it. The "
                     "column self or net is the function alone.",
-         .needs = HAS_CHILDREN,
+         .needs = HAS_PATHS,
          .offset = AT(children)},
         {.kind = OPTION_FLAG,
          .name = "no-children",
@@ -67,8 +67,8 @@ const struct option report_option_table[] = {
         {.kind = OPTION_NUMBER,
          .name = "percent-limit",
          .argument = "PERCENT",
-         .help = "sum up rows below this share (default 1 for samples, pprof and trees; else 0; "
-                 "0 with --json)",
+         .help = "sum up rows below this share (default 1; 0 with --json, and for the tables "
+                 "of call paths and event tags)",
          .offset = AT(limit)},
         {.kind = OPTION_COUNT,
          .letter = 'n',

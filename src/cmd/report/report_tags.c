@@ -344,7 +344,7 @@ static int print(const struct reporting *g, const struct style_options *style)
 	const struct tag_document parts = {.report = g->report,
 	                                   .groups = g->groups,
 	                                   .distribution = g->spread,
-	                                   .tree = g->tree};
+	                                   .paths = g->tree};
 	struct document document;
 	int status;
 
@@ -371,7 +371,7 @@ static int make(struct reporting *g, const char *path, const struct report_reque
 	if (g->groups)
 		tag_groups_sum(g->groups, g->report);
 	ret = make_spread(g, err);
-	if (!ret && q->tree)
+	if (!ret && tag_tree_wanted(q))
 		ret = tag_tree_new(&g->tree, g->recording, g->report, err);
 	return ret;
 }
@@ -404,7 +404,7 @@ int report_tags_print(const char *path, const struct report_request *q,
 	struct error err = {0};
 	int status;
 
-	if (check(own, &err))
+	if (check(own, &err) || named_keys_check(q->keys, q->key_count, q->children, &err))
 		return command_fail(2, "report: %s", err.text);
 	if (make(&g, path, q, &err))
 		status = command_fail(1, "report: %s", err.text);

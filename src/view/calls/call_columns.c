@@ -185,7 +185,8 @@ static void add_columns(struct row_source *s)
 	                                   "callee"};
 	const struct call_rows *r = s->model;
 	const struct unit *waiting = call_waiting_unit(r->unseparated);
-	const struct cell net = cell_real(call_check_net_ns(r->process));
+	const struct cell net = cell_real(
+	        r->report->request.filter.relative ? r->net_ns : call_check_net_ns(r->process));
 	const struct column columns[] = {
 	        {"identity", NULL, NULL, &unit_text, .json = identity_json},
 	        {"calls", "calls", "calls", COUNT, AT(calls)},
@@ -236,6 +237,8 @@ static bool is_worth_a_line(const struct row_source *s, uint32_t row, double lim
 	if (limit <= 0)
 		return true;
 	of = call_rows_at(s, row);
+	if (r->report->request.children && of->total_ns >= limit * r->net_ns)
+		return true;
 	return of->net_ns >= limit * r->net_ns ||
 	       (r->waiting_ns > 0 && of->blocked_ns + of->preempted_ns >= limit * r->waiting_ns);
 }
@@ -273,10 +276,12 @@ static void hide_small_errors(struct row_set *set)
 struct row_set *call_rows_new(const struct call_report *report, const struct call_process *p,
                               enum call_rows_kind kind)
 {
-	static const char *const by[] = {"net", "first"};
 	static const enum flat_key key = FLAT_FUNCTION;
+	static const char *const by_net[] = {"net", "first"}, *const by_total[] = {"total", "net",
+	                                                                           "first"};
 	const struct report_request *request = &report->request;
-	column_names order = request_order(request, by, sizeof(by) / sizeof(*by));
+	column_names order = request->children ? request_order(request, by_total, 3)
+	                                       : request_order(request, by_net, 2);
 	const struct row_request q = {.by = order.items,
 	                              .by_count = order.count,
 	                              .limit = fmax(request->limit, 0),

@@ -6,6 +6,8 @@
 #include "view/calls/call_facts.h"
 #include "view/calls/call_rows.h"
 #include "view/calls/call_tree.h"
+#include "view/symbolized/symbolized.h"
+#include "view/symbolized/symbolized_document.h"
 
 #include <inttypes.h>
 
@@ -132,7 +134,45 @@ static void tree(struct document *part, const struct call_report *r, const struc
 
 static bool by_function(const struct call_report *r)
 {
-	return request_has_key(&r->request, FLAT_FUNCTION);
+	return !call_report_has_keys(r) &&
+	       (r->request.children || request_has_key(&r->request, FLAT_FUNCTION));
+}
+
+/* The names of the functions that --symbol selects. */
+static void find_words(struct call_document *d, const struct filter_list *wanted)
+{
+	struct call_names *names = d->report->names;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		vec_push(&d->words, wanted->items[i]);
+		for (uint32_t f = 0; f < call_names_count(names); f++)
+			if (call_names_match(names, f, wanted->items[i]))
+				vec_push(&d->words, call_names_of(names, f));
+	}
+}
+
+/* One table of all processes, by the keys of the request. */
+static void keys(struct call_document *d)
+{
+	const struct call_report *r = d->report;
+	struct report_request q = r->request;
+	struct buf title = {0};
+	struct error err;
+
+	find_words(d, &q.filter.function);
+	d->paths.depth_max = NAMED_DEPTH_MAX;
+	q.filter.function = (struct filter_list){d->words.items, d->words.count};
+	q.filter.comm.count = q.filter.pid.count = 0; /* selected here */
+	q.tree = false;
+	if (named_of_calls(&d->paths, r->paths, r->names, r->symbols, &r->request.filter, &err) ||
+	    symbolized_report_new(&d->sums, &d->paths, &q, true, &err))
+		return;
+	d->sums->calls = true;
+	buf_puts(&title, "Calls by ");
+	request_keys_text(&q, &title);
+	document_table(&d->document, MEDIA_ALL, buf_text(&title), "rows",
+	               symbolized_rows(d->sums->rows, d->sums, &q.reader));
+	buf_done(&title);
 }
 
 static bool next_process(void *ctx, size_t i, struct document *part)
@@ -146,7 +186,8 @@ static bool next_process(void *ctx, size_t i, struct document *part)
 	p = d->processes.items[i];
 	call_facts(part, r, p);
 	if (r->request.reader.program ||
-	    !(by_function(r) || r->request.tree || r->request.callers || r->request.callees))
+	    !(call_report_has_keys(r) || by_function(r) || r->request.tree || r->request.callers ||
+	      r->request.callees))
 		rows(part, r, p, CALL_ROWS_PATHS, "");
 	if (by_function(r))
 		rows(part, r, p, CALL_ROWS_FUNCTIONS, "");
@@ -164,6 +205,7 @@ struct call_document *call_document_new(const struct call_report *report)
 	struct call_document *d = xcalloc(1, sizeof(*d));
 
 	document_init(&d->document);
+	symbolized_profile_init(&d->paths);
 	d->report = report;
 	vec_each (p, &report->paths->processes)
 		if (call_report_selects(report, p))
@@ -173,6 +215,8 @@ struct call_document *call_document_new(const struct call_report *report)
 		none_selected(d);
 	if (d->processes.count > 1)
 		overview(d);
+	if (call_report_has_keys(report) && d->processes.count)
+		keys(d);
 	document_parts(&d->document, MEDIA_ALL, "processes", next_process, d);
 	return d;
 }
@@ -182,6 +226,9 @@ void call_document_free(struct call_document *d)
 	if (!d)
 		return;
 	document_done(&d->document);
+	symbolized_report_free(d->sums);
+	symbolized_profile_done(&d->paths);
+	vec_done(&d->words);
 	vec_done(&d->processes);
 	free(d);
 }

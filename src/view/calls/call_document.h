@@ -12,11 +12,16 @@
 
 #include "view/calls/call_report.h"
 #include "view/document/document.h"
+#include "view/symbolized/symbolized_report.h"
 
 struct call_document {
 	struct document document;
 	const struct call_report *report;
 	VEC(const struct call_process *) processes; /* the selected ones */
+	/* The table by the keys of the request: the paths, the words of --symbol, and the sums. */
+	struct symbolized_profile paths;
+	column_names words;
+	struct symbolized_report *sums; /* NULL: no such table */
 };
 
 struct call_document *call_document_new(const struct call_report *report);

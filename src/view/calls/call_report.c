@@ -2,6 +2,7 @@
 #include "view/calls/call_report.h"
 
 #include "base/memory/xalloc.h"
+#include "view/symbolized/symbolized_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +27,23 @@ static bool is_called(const struct call_report *r, const char *name)
 	return false;
 }
 
+bool call_report_has_keys(const struct call_report *r)
+{
+	const struct report_request *q = &r->request;
+
+	return q->key_count > request_has_key(q, FLAT_FUNCTION);
+}
+
 int call_report_check(const struct call_report *r, struct error *err)
 {
 	const char *const functions[] = {r->request.callers, r->request.callees};
 	int32_t pid;
+	int ret = call_report_has_keys(r) ? named_keys_check(r->request.keys, r->request.key_count,
+	                                                     r->request.children, err)
+	                                  : 0;
 
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < r->request.filter.pid.count; i++)
 		if (!parse_pid(r->request.filter.pid.items[i], &pid))
 			return error_set(err, EINVAL, "--pid: '%s' is not a process id",

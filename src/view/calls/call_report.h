@@ -15,12 +15,16 @@
 struct call_report {
 	const struct call_paths *paths;
 	struct call_names *names;
+	struct symbolizer *symbols; /* for source lines; NULL: none */
 	struct report_request request;
 };
 
 /* -EINVAL if a pid is not a number, -ENOENT if no function has the name in `callers` or
  * `callees`. */
 int call_report_check(const struct call_report *r, struct error *err);
+
+/* The request has keys that the tables of one process do not have: one table has all processes. */
+bool call_report_has_keys(const struct call_report *r);
 
 bool call_report_selects(const struct call_report *r, const struct call_process *p);
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct picking {
 	struct call_rows *rows;
@@ -110,6 +111,20 @@ static void add_total(struct call_row *to, const struct call_row *row)
 	to->total_preempted_ns += row->total_preempted_ns;
 }
 
+static bool is_in_image(const struct call_report *r, uint32_t function)
+{
+	const struct call_function *f = &r->paths->functions.items[function];
+	const char *path;
+
+	if (!r->request.filter.image.count)
+		return true;
+	if (f->kind != CALL_FUNCTION)
+		return false;
+	path = image_path(&r->paths->images, f->frame.image);
+	return filter_list_has(&r->request.filter.image, path,
+	                       strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+}
+
 static void choose_functions(struct picking *g)
 {
 	const struct call_report *r = g->rows->report;
@@ -121,12 +136,15 @@ static void choose_functions(struct picking *g)
 
 	if (kind == CALL_ROWS_CALLERS || kind == CALL_ROWS_CALLEES)
 		wanted = (struct filter_list){(const char **)(uintptr_t)one, 1};
-	if (!wanted.count)
+	if (!wanted.count && !r->request.filter.image.count)
 		return;
 	g->chosen = xcalloc(count + 1, 1);
-	for (uint32_t f = 0; f < count; f++)
+	for (uint32_t f = 0; f < count; f++) {
+		g->chosen[f] = !wanted.count;
 		for (size_t i = 0; i < wanted.count && !g->chosen[f]; i++)
 			g->chosen[f] = call_names_match(g->names, f, wanted.items[i]);
+		g->chosen[f] &= is_in_image(r, f);
+	}
 }
 
 static bool is_chosen(const struct picking *g, uint32_t function)

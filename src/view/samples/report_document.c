@@ -471,12 +471,9 @@ static bool process_part(void *ctx, size_t i, struct document *part)
 
 static void rows_title(struct report_writing *w)
 {
-	const struct report_request *o = &w->report->options;
-
 	buf_clear(&w->text);
 	buf_puts(&w->text, "Samples by ");
-	for (size_t i = 0; i < o->key_count; i++)
-		buf_addf(&w->text, "%s%s", i ? ", " : "", flat_key_name(o->keys[i]));
+	request_keys_text(&w->report->options, &w->text);
 }
 
 static void tables_for_readers(struct report_writing *w)

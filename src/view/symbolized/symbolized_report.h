@@ -42,7 +42,8 @@ struct symbolized_report {
 	struct symbolized_sums *functions; /* image, function */
 	struct symbolized_sums *rows;      /* by options.keys, or NULL */
 	struct view_tree *tree;            /* or NULL */
-	struct named_value_unit {          /* how readers get the main value */
+	bool calls; /* the profile has the values of calls (symbolized.h): tables have all */
+	struct named_value_unit { /* how readers get the main value */
 		struct unit unit;
 		const struct named_value *value;
 	} unit;

@@ -3,6 +3,7 @@
 #include "view/symbolized/symbolized_document.h"
 
 #include "base/memory/xalloc.h"
+#include "view/symbolized/symbolized.h"
 
 static const struct named_sum *sum_at(const struct row_source *s, uint32_t row)
 {
@@ -19,6 +20,30 @@ static struct cell total_cell(const struct row_source *s, const struct column *c
                               struct buf *text)
 {
 	return cell_int(sum_at(s, row)->total);
+}
+
+static struct cell value_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                              struct buf *text)
+{
+	return cell_int(sum_at(s, row)->values[c->argument]);
+}
+
+/* The other values of calls. */
+static void add_call_values(struct row_source *s)
+{
+	static const struct column columns[] = {
+	        {"calls", "calls", "calls", &unit_count, ROLE_SUM, .argument = NAMED_CALLS},
+	        {"blocked", "blocked", "blocked_ns", &unit_time, ROLE_SUM,
+	         .argument = NAMED_BLOCKED},
+	        {"preempted", "preempted", "preempted_ns", &unit_time, ROLE_SUM,
+	         .argument = NAMED_PREEMPTED},
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		vec_push(&s->columns, columns[i]);
+		vec_last(&s->columns)->get = value_cell;
+		vec_last(&s->columns)->blank_zero = true;
+	}
 }
 
 /* Readers get names without directories, unless they want wide tables. */
@@ -66,9 +91,9 @@ static void add_values(struct row_source *s, const struct symbolized_report *r)
 	const struct symbolized_sums *sums = s->model;
 	const struct unit *unit = &r->unit.unit;
 	struct cell base = cell_int(sums->selection->base);
-	const struct column self = {.name = "self",
-	                            .title = "self",
-	                            .key = "self",
+	const struct column self = {.name = r->calls ? "net" : "self",
+	                            .title = r->calls ? "net" : "self",
+	                            .key = r->calls ? "net_ns" : "self",
 	                            .unit = unit,
 	                            .role = ROLE_SUM,
 	                            .get = self_cell};
@@ -77,13 +102,13 @@ static void add_values(struct row_source *s, const struct symbolized_report *r)
 	                             .key = "share",
 	                             .unit = &unit_share,
 	                             .role = ROLE_RATIO,
-	                             .of = "self",
+	                             .of = self.name,
 	                             .base = base,
 	                             .bar = !sums->children,
 	                             .cut = !sums->children};
 	const struct column total = {.name = "total",
 	                             .title = "total",
-	                             .key = "total",
+	                             .key = r->calls ? "total_ns" : "total",
 	                             .unit = unit,
 	                             .role = ROLE_TOTAL,
 	                             .get = total_cell};
@@ -112,11 +137,12 @@ static void add_values(struct row_source *s, const struct symbolized_report *r)
 struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbolized_report *r,
                                 const struct document_reader *reader)
 {
-	static const char *const by_total[] = {"total", "self"}, *const by_self[] = {"self",
-	                                                                             "total"};
+	static const char *const by_total[] = {"total", "self", "net"}, *const by_self[] = {
+	                                                                        "self", "net",
+	                                                                        "total"};
 	struct row_source *s = row_source_new(sums);
 	struct row_set *rows;
-	column_names order = request_order(&r->options, sums->children ? by_total : by_self, 2);
+	column_names order = request_order(&r->options, sums->children ? by_total : by_self, 3);
 	struct row_request q = {
 	        .by = order.items,
 	        .by_count = order.count,
@@ -129,6 +155,8 @@ struct row_set *symbolized_rows(struct symbolized_sums *sums, const struct symbo
 	s->brief = !reader->wide;
 	s->all = all_cell;
 	add_values(s, r);
+	if (r->calls)
+		add_call_values(s);
 	for (size_t i = 0; i < sums->key_count; i++)
 		vec_push(&s->columns, (struct column){.name = flat_key_name(sums->keys[i]),
 		                                      .title = flat_key_name(sums->keys[i]),

@@ -25,14 +25,14 @@ int named_keys_check(const enum flat_key *keys, size_t count, bool children, str
 		if (!is_told(keys[i]))
 			return error_set(
 			        err, EINVAL,
-			        "--sort %s: a pprof profile does not have it; its keys are "
+			        "--sort %s: these paths do not have it; their keys are "
 			        "process, instance, thread, image, function, line and address",
 			        flat_key_name(keys[i]));
 		if (children && is_owners(keys[i]))
 			return error_set(err, EINVAL,
-			                 "--children with --sort %s: a pprof profile has sums with "
-			                 "callees only by image, function, line and address; "
-			                 "--comm and --pid select a process",
+			                 "--children with --sort %s: there are sums with callees "
+			                 "only by image, function, line and address; --comm and "
+			                 "--pid select a process",
 			                 flat_key_name(keys[i]));
 	}
 	return 0;
@@ -109,8 +109,10 @@ static void add_selves(struct symbolized_sums *s)
 		uint32_t line = place == NAMED_NONE ? NAMED_NONE : named_leaf(s->selection, place);
 		uint32_t sum = sum_of(s, row->owner, place, line);
 
-		s->sums.items[sum].self =
-		        named_add(s->sums.items[sum].self, row->values[n->main_value]);
+		for (unsigned v = 0; v < n->value_count; v++)
+			s->sums.items[sum].values[v] =
+			        named_add(s->sums.items[sum].values[v], row->values[v]);
+		s->sums.items[sum].self = s->sums.items[sum].values[n->main_value];
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text/plural.h"
 #include "view/document/grid.h"
+#include "view/symbolized/symbolized_document.h"
 #include "view/tags/tag_rows.h"
 
 #include <inttypes.h>
@@ -212,7 +213,7 @@ static void functions(struct tag_writing *w)
 {
 	const struct tag_document *p = w->parts;
 	struct tag_report *r = w->report;
-	bool replaced = p->groups || p->distribution || p->tree;
+	bool replaced = p->groups || p->distribution || p->paths;
 	struct row_set *inlines = tag_rows_inlines(r), *set = r->table;
 
 	r->table = NULL;
@@ -381,16 +382,31 @@ static void distribution(struct tag_writing *w)
 		steps(w, h);
 }
 
+/* The table by the keys of the request, or of the selected rows. */
+static void sums(struct tag_writing *w)
+{
+	const struct tag_document *p = w->parts;
+	struct symbolized_report *of = p->paths ? p->paths->sums : NULL;
+
+	if (!of)
+		return;
+	buf_puts(&w->text, "Calls by ");
+	request_keys_text(&of->options, &w->text);
+	document_table(w->document, MEDIA_ALL, buf_text(&w->text), "rows",
+	               symbolized_rows(of->rows, of, w->reader));
+	buf_clear(&w->text);
+}
+
 static void tree(struct tag_writing *w)
 {
 	const struct tag_document *p = w->parts;
 	const struct report_request *q = &w->report->request;
 
-	if (!p->tree)
+	if (!p->paths || !p->paths->tree)
 		return;
-	document_tree(w->document, MEDIA_ALL, "", "tree", p->tree->tree,
+	document_tree(w->document, MEDIA_ALL, "", "tree", p->paths->tree,
 	              request_limit(q, w->reader), q->lines);
-	p->tree->tree = NULL;
+	p->paths->tree = NULL;
 }
 
 /* ---- notes --------------------------------------------------------------- */
@@ -482,9 +498,9 @@ static void notes(struct tag_writing *w)
 	if (!r->separated && r->summary->tags)
 		section_note(s, "waiting is not separated: times include it");
 	damage(w, s);
-	if (w->parts->tree)
-		vec_each (comment, &w->parts->tree->profile.comments)
-			section_note(s, intern_text(&w->parts->tree->profile.texts, *comment));
+	if (w->parts->paths)
+		vec_each (comment, &w->parts->paths->profile.comments)
+			section_note(s, intern_text(&w->parts->paths->profile.texts, *comment));
 }
 
 void tag_document_fill(struct document *d, const struct tag_document *parts,
@@ -498,6 +514,7 @@ void tag_document_fill(struct document *d, const struct tag_document *parts,
 	functions(&w);
 	groups(&w);
 	distribution(&w);
+	sums(&w);
 	tree(&w);
 	notes(&w);
 	buf_done(&w.text);

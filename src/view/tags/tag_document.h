@@ -18,10 +18,10 @@ struct tag_document {
 	/* Readers get these in place of the table of functions. NULL: not requested. */
 	const struct tag_groups *groups;
 	const struct tag_distribution *distribution;
-	struct tag_tree *tree;
+	struct tag_tree *paths;
 };
 
-/* The document takes over report->table and tree->tree, and must not outlive `parts`. */
+/* The document takes over report->table and paths->tree, and must not outlive `parts`. */
 void tag_document_fill(struct document *d, const struct tag_document *parts,
                        const struct document_reader *reader);
 

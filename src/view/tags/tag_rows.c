@@ -205,8 +205,9 @@ struct row_set *tag_rows_functions(const struct tag_report *r)
 	        {"open", NULL, "open", number, ROLE_SUM, .argument = TAG_OPEN},
 	        {"shown", "Function", NULL, &unit_text, .argument = TAG_SHOWN_TEXT},
 	};
-	static const char *const own[] = {"net", "name", "program"};
-	column_names by = request_order(&r->request, own, COUNT(own));
+	static const char *const own[] = {"elapsed", "net", "name", "program"};
+	unsigned first = r->request.children ? 0 : 1;
+	column_names by = request_order(&r->request, own + first, COUNT(own) - first);
 	const struct row_request q = {.by = by.items,
 	                              .by_count = by.count,
 	                              .limit = fmax(r->request.limit, 0),

@@ -26,6 +26,64 @@ static int read_paths(struct symbolized_profile *n, struct tag_recording *record
 	return ret;
 }
 
+static bool is_filtered(const struct report_request *q)
+{
+	const struct filter *f = &q->filter;
+
+	return f->comm.count || f->pid.count || f->tid.count || f->function.count;
+}
+
+/* The sums of the trace have no processes and threads, so these tables are made of paths. */
+static bool sums_wanted(const struct report_request *q)
+{
+	return is_filtered(q) || q->key_count > request_has_key(q, FLAT_FUNCTION);
+}
+
+bool tag_tree_wanted(const struct report_request *q)
+{
+	return q->tree || sums_wanted(q);
+}
+
+/* The names of the functions that the words of --symbol select. */
+static void find_words(struct tag_tree *t, const struct tag_report *r)
+{
+	const struct filter_list *wanted = &r->request.filter.function;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		vec_push(&t->words, wanted->items[i]);
+		vec_each (row, &r->functions.rows) {
+			struct tag_aliases callings;
+
+			tag_aliases_init(&callings, row);
+			if (tag_aliases_fit(&callings, wanted->items[i]))
+				vec_push(&t->words, row->function);
+			tag_aliases_done(&callings);
+		}
+	}
+}
+
+/* The time outside of functions is a part of the whole. */
+static int sum(struct tag_tree *t, const struct tag_report *r, const struct report_request *from,
+               struct error *err)
+{
+	struct symbolized_profile *n = &t->profile;
+	struct named_owner owner = {.process = named_text(n, "(outside)")};
+	uint32_t place = named_place_word(n, "(outside)");
+	struct report_request q = *from;
+	int ret;
+
+	named_row_of(n, named_path_step(n, NAMED_ROOT, place), named_owner_id(n, &owner))
+	        ->values[NAMED_NET] =
+	        (int64_t)tag_clock_ns(&r->recording->clock, r->summary->outside);
+	if (!q.key_count)
+		q.keys[q.key_count++] = FLAT_FUNCTION;
+	q.tree = false;
+	ret = symbolized_report_new(&t->sums, n, &q, true, err);
+	if (!ret)
+		t->sums->calls = true;
+	return ret;
+}
+
 static void add_outside(struct view_tree *t, const struct tag_report *r)
 {
 	uint64_t ns = tag_clock_ns(&r->recording->clock, r->summary->outside);
@@ -35,11 +93,14 @@ static void add_outside(struct view_tree *t, const struct tag_report *r)
 		              cell_int((int64_t)ns));
 }
 
-static void finish(struct view_tree *t, const struct tag_report *r)
+static void finish(const struct tag_tree *of, const struct tag_report *r)
 {
+	struct view_tree *t = of->tree;
 	static const char *const by[] = {"total"};
 	const struct unit *time = &r->scale.ns.unit, *number = r->scale.number;
-	const struct cell run = cell_int((int64_t)tag_clock_ns(&r->recording->clock, r->run));
+	const struct cell run = cell_int(
+	        r->request.filter.relative ? of->selection.value
+	                                   : (int64_t)tag_clock_ns(&r->recording->clock, r->run));
 	const struct column columns[] = {
 	        {"total", "total", "total_ns", time, ROLE_TOTAL, .get = view_tree_total},
 	        {"share", "%", "share", &tag_percent, ROLE_RATIO, .of = "total", .base = run,
@@ -69,23 +130,30 @@ int tag_tree_new(struct tag_tree **out, struct tag_recording *recording, const s
 	                                  [TAG_TREE_CALLS] = NAMED_CALLS,
 	                                  [TAG_TREE_BLOCKED] = NAMED_BLOCKED,
 	                                  [TAG_TREE_PREEMPTED] = NAMED_PREEMPTED};
-	const struct filter all = {0};
+	struct report_request q = r->request;
 	struct tag_tree *t = xcalloc(1, sizeof(*t));
 	int ret;
 
 	symbolized_profile_init(&t->profile);
 	ret = read_paths(&t->profile, recording, err);
 	if (!ret)
-		ret = symbolized_select(&t->selection, &t->profile, &all, true, err);
+		find_words(t, r);
+	q.filter.function = (struct filter_list){t->words.items, t->words.count};
 	if (!ret)
+		ret = symbolized_select(&t->selection, &t->profile, &q.filter, true, err);
+	if (!ret && q.tree)
 		ret = symbolized_tree_plant(&t->tree, &t->selection, values,
 		                            sizeof(values) / sizeof(*values), err);
+	if (!ret && sums_wanted(&q))
+		ret = sum(t, r, &q, err);
 	if (ret) {
 		tag_tree_free(t);
 		return ret;
 	}
-	add_outside(t->tree, r);
-	finish(t->tree, r);
+	if (t->tree && !is_filtered(&q))
+		add_outside(t->tree, r);
+	if (t->tree)
+		finish(t, r);
 	*out = t;
 	return 0;
 }
@@ -95,7 +163,9 @@ void tag_tree_free(struct tag_tree *t)
 	if (!t)
 		return;
 	view_tree_free(t->tree);
+	symbolized_report_free(t->sums);
 	named_selection_done(&t->selection);
+	vec_done(&t->words);
 	symbolized_profile_done(&t->profile);
 	free(t);
 }

@@ -10,15 +10,20 @@
 #ifndef ASSAY_VIEW_TAGS_TAG_TREE_H
 #define ASSAY_VIEW_TAGS_TAG_TREE_H
 
-#include "view/symbolized/symbolized_select.h"
+#include "view/symbolized/symbolized_report.h"
 #include "view/tags/tag_report.h"
 #include "view/tree/view_tree.h"
 
 struct tag_tree {
 	struct symbolized_profile profile; /* values: view/symbolized/symbolized.h */
 	struct named_selection selection;
-	struct view_tree *tree; /* a document takes it over */
+	struct view_tree *tree;         /* a document takes it over; NULL: not requested */
+	column_names words;             /* names of the functions that the filter selects */
+	struct symbolized_report *sums; /* the table of the request's keys or filters; NULL: none */
 };
+
+/* Whether the request needs the call paths of the trace: for a tree, filters, or keys. */
+bool tag_tree_wanted(const struct report_request *q);
 
 /* Errors of reading; -EFBIG: the tree has too many nodes. */
 int tag_tree_new(struct tag_tree **out, struct tag_recording *recording, const struct tag_report *r,

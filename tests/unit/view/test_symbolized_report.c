@@ -207,7 +207,7 @@ static void what_is_not_told_is_refused(void)
 	struct symbolized_profile n;
 
 	add_deep(&n, 2);
-	refuse(&n, &o, EINVAL, "--sort cpu: a pprof profile does not have it");
+	refuse(&n, &o, EINVAL, "--sort cpu: these paths do not have it");
 	o.keys[0] = FLAT_THREAD;
 	o.children = true;
 	refuse(&n, &o, EINVAL, "--children with --sort thread");
