@@ -54,6 +54,11 @@ double request_limit(const struct report_request *q, const struct document_reade
 	return q->limit >= 0 ? q->limit : reader->program ? 0 : DOCUMENT_LIMIT;
 }
 
+bool request_of_paths(const struct report_request *q)
+{
+	return q->tree || q->callers || q->callees;
+}
+
 bool request_has_key(const struct report_request *q, enum flat_key key)
 {
 	for (size_t i = 0; i < q->key_count; i++)

@@ -41,17 +41,16 @@ enum recording_fact {
 	HAS_LINES = 1 << 7,
 	HAS_MODES = 1 << 8,
 	HAS_REGIONS = 1 << 9,
-	HAS_EVENTS = 1 << 10,     /* several of them */
-	HAS_INSTANCES = 1 << 11,  /* a row for each process of a name */
-	HAS_PARTS = 1 << 12,      /* tables for each process */
-	HAS_IDLE = 1 << 13,       /* idle time among the rows */
-	HAS_PATHS = 1 << 14,      /* call paths */
-	HAS_PATH_ROWS = 1 << 15,  /* a table of call paths */
-	HAS_NEIGHBOURS = 1 << 16, /* tables of callers and callees */
-	HAS_EACH_CALL = 1 << 17,  /* the time of each call */
-	HAS_TAGS = 1 << 18,       /* event tags */
-	HAS_CODE = 1 << 19,       /* addresses that get their names when a report is made */
-	HAS_RAW_NAMES = 1 << 20,  /* names as the linker knows them */
+	HAS_EVENTS = 1 << 10,    /* several of them */
+	HAS_INSTANCES = 1 << 11, /* a row for each process of a name */
+	HAS_PARTS = 1 << 12,     /* tables for each process */
+	HAS_IDLE = 1 << 13,      /* idle time among the rows */
+	HAS_PATHS = 1 << 14,     /* call paths */
+	HAS_PATH_ROWS = 1 << 15, /* a table of call paths */
+	HAS_EACH_CALL = 1 << 16, /* the time of each call */
+	HAS_TAGS = 1 << 17,      /* event tags */
+	HAS_CODE = 1 << 18,      /* addresses that get their names when a report is made */
+	HAS_RAW_NAMES = 1 << 19, /* names as the linker knows them */
 };
 
 struct report_request {
@@ -77,6 +76,9 @@ struct report_request {
 
 /* The smallest share of a row or node that is shown: the option, or the reader's default. */
 double request_limit(const struct report_request *q, const struct document_reader *reader);
+
+/* Whether readers get a call tree, callers or callees in place of the standard tables. */
+bool request_of_paths(const struct report_request *q);
 
 bool request_has_key(const struct report_request *q, enum flat_key key);
 

@@ -7,6 +7,7 @@ Each shape is written as a file of each kind. Times are us; a sample stands for 
 and trees are calculated by hand from the paths.
 """
 import collections
+import itertools
 import re
 import struct
 
@@ -277,14 +278,101 @@ def sql_has_the_same_totals(t):
         t.equal({name: got.get(name) for name in shape.totals}, shape.totals, what)
 
 
+# Callers and callees: each path is in the part of the outermost call of the function
+
+# By hand: function of a shape; its callers, its callees: (part, total) of each.
+NEIGHBOURS = {
+    ("nested", "f"): ({"main": (14, 14), "g": (0, 9)},
+                      {"g": (12, 12), "leaf": (0, 5), "[self]": (2, 6)}),
+    ("nested", "g"): ({"f": (12, 12)}, {"f": (9, 9), "[self]": (3, 3)}),
+    ("direct", "f"): ({"main": (14, 14), "f": (0, 12)},
+                      {"f": (12, 12), "leaf": (0, 5), "[self]": (2, 9)}),
+    ("mutual", "even"): ({"main": (20, 20), "odd": (0, 15)},
+                         {"odd": (18, 18), "[self]": (2, 6)}),
+    ("a round and a half", "g"): ({"f": (25, 25)}, {"f": (22, 22), "[self]": (3, 8)}),
+    ("two callers", "f"): ({"main": (14, 14), "g": (0, 9), "h": (15, 15)},
+                           {"g": (12, 12), "leaf": (8, 13), "[self]": (9, 13)}),
+    ("two callers", "leaf"): ({"f": (13, 13)}, {"[self]": (13, 13)}),
+    ("inlined", "inner"): ({"outer": (9, 9)},
+                           {"outer": (7, 7), "leaf": (0, 4), "[self]": (2, 5)}),
+    ("inlined", "outer"): ({"main": (9, 9), "inner": (0, 7)}, {"inner": (9, 9)}),
+}
+
+
+def neighbour_rows(report, key):
+    """(part, total) in shares of the recording, and calls, of each row by its name."""
+    rows = report[key] if key in report else report["processes"][0][key]
+    total = next(name for name in ("total_ns", "samples", "total") if name in rows[0])
+    share = lambda row: row["share"] if "share" in row else row[total]
+    return {row.get("function", row.get("name")): (row["part_share"], share(row),
+                                                   row.get("calls")) for row in rows}
+
+
 @test
-def a_caller_has_the_time_of_the_calls_below_it(t):
-    """Counted calls. The time of a caller inside f is a part of the outermost caller's time."""
-    for name, want in (("nested", {"main": 14, "g": 9}), ("direct", {"main": 14, "f": 12}),
-                       ("two callers", {"main": 14, "g": 9, "h": 15})):
-        file = write_calls(t, name.replace(" ", "-"), SHAPES[name])
-        rows = t.report("--callers", "f", file)["processes"][0]["callers"]
-        t.equal({row["function"]: row["total_ns"] / 1000 for row in rows}, want, name)
+def json_has_the_same_callers_and_callees(t):
+    for word, kind in KINDS.items():
+        for (name, function), want in NEIGHBOURS.items():
+            shape = SHAPES[name]
+            what = f"{word}, {function} of {name}"
+            report = t.report("--callers", function, "--callees", function,
+                              kind.write(t, f"{word} {name}".replace(" ", "-"), shape))
+            for key, rows in zip(("callers", "callees"), want):
+                got = neighbour_rows(report, key)
+                # Shares of counted calls are of net; their table has no share of the total.
+                unit = 1e-3 if word == "calls" else whole(shape)
+                t.equal({row: (round(part * whole(shape), 6), round(total * unit, 6))
+                         for row, (part, total, _) in got.items() if total}, rows,
+                        f"{what}: {key}")
+                t.equal(round(sum(part for part, _, _ in got.values()) * whole(shape), 6),
+                        shape.totals[function], f"{what}: the parts of {key} add up")
+            if kind.own == "net_ns":
+                calls = sum(way[-1] == function for way in ways(shape))
+                got = neighbour_rows(report, "callers")
+                t.equal(sum(row[2] for row in got.values()), calls, f"{what}: calls")
+
+
+def ways(shape):
+    return {tuple(name for name, _ in calls[:depth])
+            for calls in shape.chains for depth in range(1, len(calls) + 1)}
+
+
+@test
+def text_has_the_same_callers_and_callees(t):
+    for word, kind in KINDS.items():
+        for (name, function), want in NEIGHBOURS.items():
+            shape = SHAPES[name]
+            text = t.assay("report", "--callers", function, "--callees", function,
+                           "--percent-limit", "0",
+                           kind.write(t, f"{word} {name}".replace(" ", "-"), shape)).out
+            for key, title, rows in zip(("caller", "callee"), ("Callers of", "Called by"), want):
+                lines = text[text.index(f"{title} {function}\n"):].splitlines()[1:]
+                got = {line.split()[-1]: cell(line, lines[0], "part")
+                       for line in itertools.takewhile(str.strip, lines[1:])}
+                rows = {row: part for row, (part, _) in rows.items()}
+                for row, part in [*rows.items(), ("total", shape.totals[function])]:
+                    wanted = texts(part, shape) | {f"{part}.00 ms"} if part else {"0", "0 s"}
+                    t.true(got.get(row) in wanted,
+                           f"{word}, {key} of {function} of {name}: the part of {row} is "
+                           f"{got.get(row)}, not {part}")
+
+
+@test
+def outermost_functions_have_no_caller(t):
+    shape = SHAPES["nested"]
+    for word, kind in KINDS.items():
+        report = t.report("--callers", "main", kind.write(t, word, shape))
+        row = "(outside)" if word == "calls" else "[no caller]"
+        t.equal(list(neighbour_rows(report, "callers")), [row], word)
+
+
+@test
+def an_unknown_function_is_an_error_with_names_near_it(t):
+    for word, kind in KINDS.items():
+        file = kind.write(t, word, SHAPES["nested"])
+        for option in ("--callers", "--callees"):
+            result = t.assay("report", option, "lead", file, status=1)
+            t.has(result.err, "no function that was called has the name lead; did you mean leaf?")
+            t.equal(result.out, "", "output")
 
 
 # Paths: exports fold nothing

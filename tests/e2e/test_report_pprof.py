@@ -194,7 +194,7 @@ def filters_choose_and_the_rest_stays_a_row(t):
 def an_option_that_the_file_cannot_follow_is_refused(t):
     file = t.write("p.pb", by_hand().bytes())
     for words, says in ((("--cpu", "0"), "--cpu needs the CPU of each row, which pprof profiles do not have"), (("--no-idle",), "--no-idle"),
-                        (("--time", "0,1"), "--time"), (("--callers", "x"), "--callers"),
+                        (("--time", "0,1"), "--time"),
                         (("--groups", "x"), "--groups"), (("--sort", "cpu"), "--sort cpu needs the CPU of each row, which pprof profiles do not have"),
                         (("--sort", "process", "--children"), "--comm and --pid"),
                         (("--pid", "x"), "not a process number")):

@@ -21,8 +21,7 @@ static const struct {
                           "share,samples,runnable,blocked"},
         [LOAD_CALLS] = {"call paths (assay.calls)",
                         HAS_PROCESSES | HAS_IMAGES | HAS_ADDRESSES | HAS_LINES | HAS_INSTANCES |
-                                HAS_PATHS | HAS_PATH_ROWS | HAS_NEIGHBOURS | HAS_CODE |
-                                HAS_RAW_NAMES,
+                                HAS_PATHS | HAS_PATH_ROWS | HAS_CODE | HAS_RAW_NAMES,
                         "net,calls,total,wall,blocked,preempted,min,avg,max,first,name"},
         [LOAD_TAGS] = {"event tags (assay.tags)",
                        HAS_PROCESSES | HAS_THREADS | HAS_PATHS | HAS_EACH_CALL | HAS_TAGS |
@@ -54,7 +53,6 @@ static const struct {
         {HAS_IDLE, "idle time among the rows"},
         {HAS_PATHS, "call paths"},
         {HAS_PATH_ROWS, "a table of call paths"},
-        {HAS_NEIGHBOURS, "tables of callers and callees"},
         {HAS_EACH_CALL, "the time of each call"},
         {HAS_TAGS, "event tags"},
         {HAS_CODE, "code addresses without names"},

@@ -171,7 +171,8 @@ static void identity_json(const struct row_source *s, const struct column *c, ui
 	if (r->kind == CALL_ROWS_PATHS && !r->nodes)
 		path_names(r, of->path, j);
 	else
-		json_kstr(j, "function", call_names_of(r->report->names, of->function));
+		json_kstr(j, "function",
+		          of->self ? "[self]" : call_names_of(r->report->names, of->function));
 	call_function_json(r->report, of->function, j);
 }
 
@@ -187,6 +188,11 @@ static void add_columns(struct row_source *s)
 	const struct unit *waiting = call_waiting_unit(r->unseparated);
 	const struct cell net = cell_real(
 	        r->report->request.filter.relative ? r->net_ns : call_check_net_ns(r->process));
+	const struct column parts[] = {
+	        {"part", "part", "part_ns", TIME, .role = ROLE_SUM, AT(part_ns)},
+	        {"part_share", "", "part_share", &unit_share, ROLE_RATIO, .of = "part",
+	         .base = net},
+	};
 	const struct column columns[] = {
 	        {"identity", NULL, NULL, &unit_text, .json = identity_json},
 	        {"calls", "calls", "calls", COUNT, AT(calls)},
@@ -225,6 +231,9 @@ static void add_columns(struct row_source *s)
 	        {"path", last[r->kind], NULL, &unit_text, .get = call_path_cell},
 	};
 
+	if (r->kind == CALL_ROWS_CALLERS || r->kind == CALL_ROWS_CALLEES)
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+			vec_push(&s->columns, parts[i]);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		vec_push(&s->columns, columns[i]);
 }
@@ -277,11 +286,13 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
                               enum call_rows_kind kind)
 {
 	static const enum flat_key key = FLAT_FUNCTION;
-	static const char *const by_net[] = {"net", "first"}, *const by_total[] = {"total", "net",
-	                                                                           "first"};
+	/* Tables without parts ignore the first one. */
+	static const char *const by_net[] = {"part", "net", "first"}, *const by_total[] = {
+	                                                                      "part", "total",
+	                                                                      "net", "first"};
 	const struct report_request *request = &report->request;
-	column_names order = request->children ? request_order(request, by_total, 3)
-	                                       : request_order(request, by_net, 2);
+	column_names order = request->children ? request_order(request, by_total, 4)
+	                                       : request_order(request, by_net, 3);
 	const struct row_request q = {.by = order.items,
 	                              .by_count = order.count,
 	                              .limit = fmax(request->limit, 0),

@@ -164,6 +164,7 @@ static void keys(struct call_document *d)
 	q.filter.function = (struct filter_list){d->words.items, d->words.count};
 	q.filter.comm.count = q.filter.pid.count = 0; /* selected here */
 	q.tree = false;
+	q.callers = q.callees = NULL;
 	if (named_of_calls(&d->paths, r->paths, r->names, r->symbols, &r->request.filter, &err) ||
 	    symbolized_report_new(&d->sums, &d->paths, &q, true, &err))
 		return;
@@ -186,8 +187,7 @@ static bool next_process(void *ctx, size_t i, struct document *part)
 	p = d->processes.items[i];
 	call_facts(part, r, p);
 	if (r->request.reader.program ||
-	    !(call_report_has_keys(r) || by_function(r) || r->request.tree || r->request.callers ||
-	      r->request.callees))
+	    !(call_report_has_keys(r) || by_function(r) || request_of_paths(&r->request)))
 		rows(part, r, p, CALL_ROWS_PATHS, "");
 	if (by_function(r))
 		rows(part, r, p, CALL_ROWS_FUNCTIONS, "");

@@ -3,6 +3,7 @@
 
 #include "base/memory/xalloc.h"
 #include "symbol/demangle/demangle.h"
+#include "view/function_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,6 +135,19 @@ void call_names_text(struct call_names *n, uint32_t function, struct buf *out)
 bool call_names_match(struct call_names *n, uint32_t function, const char *wanted)
 {
 	return demangle_matches(call_names_of(n, function), wanted);
+}
+
+int call_names_choose(struct call_names *n, const char *wanted, uint8_t **chosen, struct error *err)
+{
+	const char **names = xcalloc(n->count + 1, sizeof(*names));
+	int ret;
+
+	for (uint32_t i = 0; i < n->count; i++)
+		names[i] = call_names_of(n, i);
+	*chosen = xcalloc(n->count + 1, 1);
+	ret = function_names_choose(names, n->count, wanted, *chosen, err);
+	free(names);
+	return ret;
 }
 
 static int by_name(const void *pa, const void *pb, void *ctx)

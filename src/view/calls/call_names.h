@@ -11,6 +11,7 @@
 #ifndef ASSAY_VIEW_CALLS_CALL_NAMES_H
 #define ASSAY_VIEW_CALLS_CALL_NAMES_H
 
+#include "base/error.h"
 #include "base/memory/buf.h"
 #include "profile/calls/call_paths.h"
 #include "symbol/symbolizer.h"
@@ -34,6 +35,11 @@ void call_names_text(struct call_names *n, uint32_t function, struct buf *out);
 
 /* Whether `wanted` is the function's whole name, or its name without parameters. */
 bool call_names_match(struct call_names *n, uint32_t function, const char *wanted);
+
+/* chosen, per function: 1 if it is one of the best matches of `wanted` (function_names.h). The
+ * caller frees it, also if there is no match: -ENOENT. */
+int call_names_choose(struct call_names *n, const char *wanted, uint8_t **chosen,
+                      struct error *err);
 
 /* The rank of each function in the order of names, from 0. The caller frees it. */
 uint32_t *call_names_ranks(struct call_names *n);

@@ -116,7 +116,9 @@ struct cell call_path_cell(const struct row_source *s, const struct column *c, u
 	/* In rows of callers and callees, `open` belongs to the other function. */
 	if (r->kind == CALL_ROWS_PATHS || r->kind == CALL_ROWS_FUNCTIONS)
 		call_marks(f, of->open, of->inherited, &marks);
-	if (!depth)
+	if (of->self)
+		buf_puts(text, "[self]");
+	else if (!depth)
 		call_names_text(r->report->names, of->function, text);
 	else if (r->report->request.full_paths)
 		add_whole_path(r, of->path, depth, text);

@@ -11,9 +11,8 @@ struct picking {
 	struct call_rows *rows;
 	const struct call_process *process;
 	struct call_names *names;
-	uint8_t *chosen;      /* per function: whether it was requested; NULL: all are */
-	uint32_t *sum_of;     /* per function: index of its sum, or ID_NONE */
-	VEC(uint32_t) active; /* per sum: number of its calls on the current path */
+	uint8_t *chosen; /* per function: whether it was requested; NULL: all are */
+	struct neighbours neighbours;
 };
 
 bool call_path_is_empty(const struct call_path *path)
@@ -125,26 +124,34 @@ static bool is_in_image(const struct call_report *r, uint32_t function)
 	                       strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 }
 
+/* The functions of --symbol. */
+static void choose_by_filter(struct picking *g, const struct filter_list *wanted)
+{
+	size_t count = call_names_count(g->names);
+
+	g->chosen = xcalloc(count + 1, 1);
+	for (uint32_t f = 0; f < count; f++) {
+		g->chosen[f] = !wanted->count;
+		for (size_t i = 0; i < wanted->count && !g->chosen[f]; i++)
+			g->chosen[f] = call_names_match(g->names, f, wanted->items[i]);
+	}
+}
+
+/* call_report_check() has found the functions of callers and callees. */
 static void choose_functions(struct picking *g)
 {
 	const struct call_report *r = g->rows->report;
+	const struct report_request *q = &r->request;
 	enum call_rows_kind kind = g->rows->kind;
-	const char *const *one =
-	        kind == CALL_ROWS_CALLERS ? &r->request.callers : &r->request.callees;
-	struct filter_list wanted = r->request.filter.function;
-	size_t count = call_names_count(g->names);
 
-	if (kind == CALL_ROWS_CALLERS || kind == CALL_ROWS_CALLEES)
-		wanted = (struct filter_list){(const char **)(uintptr_t)one, 1};
-	if (!wanted.count && !r->request.filter.image.count)
-		return;
-	g->chosen = xcalloc(count + 1, 1);
-	for (uint32_t f = 0; f < count; f++) {
-		g->chosen[f] = !wanted.count;
-		for (size_t i = 0; i < wanted.count && !g->chosen[f]; i++)
-			g->chosen[f] = call_names_match(g->names, f, wanted.items[i]);
+	if (kind == CALL_ROWS_CALLERS)
+		call_names_choose(g->names, q->callers, &g->chosen, NULL);
+	else if (kind == CALL_ROWS_CALLEES)
+		call_names_choose(g->names, q->callees, &g->chosen, NULL);
+	else if (q->filter.function.count || q->filter.image.count)
+		choose_by_filter(g, &q->filter.function);
+	for (uint32_t f = 0; g->chosen && f < call_names_count(g->names); f++)
 		g->chosen[f] &= is_in_image(r, f);
-	}
 }
 
 static bool is_chosen(const struct picking *g, uint32_t function)
@@ -184,69 +191,58 @@ static void pick_paths(struct picking *g)
 	for (uint32_t id = 0; id < g->process->paths.count; id++) {
 		const struct call_path *path = &g->process->paths.items[id];
 
-		if (!is_chosen(g, path->function))
-			continue;
-		g->rows->found = true;
-		if (!call_path_is_empty(path))
+		if (is_chosen(g, path->function) && !call_path_is_empty(path))
 			vec_push(&g->rows->paths, id);
 	}
 }
 
-/* The function whose sum takes the path's figures; ID_NONE: no sum takes them. */
-static uint32_t sum_function(const struct picking *g, uint32_t id)
+/* Adds the own figures of f to its row among the callees. */
+static void add_self(struct call_row *to, const struct call_row *row, bool part)
 {
-	const struct call_path *path = &g->process->paths.items[id];
-	uint32_t caller = id ? g->process->paths.items[path->parent].function : ID_NONE;
-
-	switch (g->rows->kind) {
-	case CALL_ROWS_CALLERS:
-		return is_chosen(g, path->function) ? caller : ID_NONE;
-	case CALL_ROWS_CALLEES:
-		return caller != ID_NONE && is_chosen(g, caller) ? path->function : ID_NONE;
-	default:
-		return is_chosen(g, path->function) ? path->function : ID_NONE;
-	}
+	to->self = true;
+	add_own(to, row);
+	to->total_ns += row->net_ns;
+	to->total_error_ns += row->net_error_ns;
+	to->total_blocked_ns += row->blocked_ns;
+	to->total_preempted_ns += row->preempted_ns;
+	to->part_ns += part ? row->net_ns : 0;
 }
 
 static void enter(void *ctx, uint32_t id)
 {
 	struct picking *g = ctx;
-	uint32_t function = sum_function(g, id), sum;
-	struct call_row row;
+	struct call_row row = row_of_path(g->process, id), *sum;
+	struct neighbour at = neighbours_enter(&g->neighbours, row.function);
 
-	g->rows->found |= is_chosen(g, g->process->paths.items[id].function);
-	if (function == ID_NONE)
+	for (size_t i = g->rows->sums.count; i < g->neighbours.functions.count; i++)
+		vec_push(&g->rows->sums, sum_of_none(g->neighbours.functions.items[i]));
+	if (at.self != ID_NONE)
+		add_self(&g->rows->sums.items[at.self], &row, at.self_part);
+	if (at.row == ID_NONE)
 		return;
-	sum = g->sum_of[function];
-	if (sum == ID_NONE) {
-		sum = g->sum_of[function] = (uint32_t)g->rows->sums.count;
-		vec_push(&g->rows->sums, sum_of_none(function));
-		vec_push(&g->active, 0);
-	}
-	row = row_of_path(g->process, id);
-	add_own(&g->rows->sums.items[sum], &row);
-	if (!g->active.items[sum]++)
-		add_total(&g->rows->sums.items[sum], &row);
+	sum = &g->rows->sums.items[at.row];
+	add_own(sum, &row);
+	if (at.once)
+		add_total(sum, &row);
+	if (at.part)
+		sum->part_ns += row.total_ns;
 }
 
 static void leave(void *ctx, uint32_t id)
 {
-	struct picking *g = ctx;
-	uint32_t function = sum_function(g, id);
-
-	if (function != ID_NONE)
-		g->active.items[g->sum_of[function]]--;
+	neighbours_leave(&((struct picking *)ctx)->neighbours);
 }
 
 static void pick_sums(struct picking *g)
 {
-	size_t count = call_names_count(g->names);
+	static const enum neighbours_of of[] = {[CALL_ROWS_FUNCTIONS] = NEIGHBOURS_FUNCTIONS,
+	                                        [CALL_ROWS_CALLERS] = NEIGHBOURS_CALLERS,
+	                                        [CALL_ROWS_CALLEES] = NEIGHBOURS_CALLEES};
 
-	g->sum_of = xcalloc(count + 1, sizeof(*g->sum_of));
-	for (size_t i = 0; i < count; i++)
-		g->sum_of[i] = ID_NONE;
+	neighbours_init(&g->neighbours, of[g->rows->kind], g->chosen, call_names_count(g->names));
 	if (g->process->paths.count)
 		call_process_walk(g->process, enter, leave, g);
+	neighbours_done(&g->neighbours);
 }
 
 static void drop_empty_sums(struct call_rows *r)
@@ -284,8 +280,6 @@ void call_rows_pick(struct call_rows *r)
 		r->waiting_ns += sum->blocked_ns + sum->preempted_ns;
 	}
 	free(g.chosen);
-	free(g.sum_of);
-	vec_done(&g.active);
 }
 
 void call_rows_free(void *rows)

@@ -18,6 +18,7 @@
 
 #include "view/calls/call_report.h"
 #include "view/rows/rows.h"
+#include "view/tree/neighbours.h"
 
 /* Narrower terminals have fewer columns, so that names stay readable. */
 enum { CALL_ROOM_ALL = 150, CALL_ROOM_MOST = 110, CALL_ROOM_FEW = 72 };
@@ -37,8 +38,10 @@ struct call_row {
 	uint64_t blocked_count, preempted_count;
 	double min_ns, max_ns; /* net of one call; NAN: no call has ended */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
+	double part_ns; /* callers, callees: a part of the function's total (neighbours.h) */
 	uint32_t open, order;
 	bool inherited;
+	bool self; /* callees: the function itself */
 };
 
 /* The model of the rows. */
@@ -60,7 +63,6 @@ struct call_rows {
 	uint32_t current_row;      /* ID_NONE: none */
 	bool unseparated;          /* waiting is part of net */
 	bool small_errors_hidden;  /* readers get an error if it is more than 1 % of its value */
-	bool found;                /* the process has the function of callers or callees */
 };
 
 struct row_set *call_rows_new(const struct call_report *r, const struct call_process *p,

@@ -204,7 +204,7 @@ static void grow_tree(void *ctx)
 {
 	struct report *r = ctx;
 
-	r->tree = sample_tree_new(r->view, &r->selection, &r->options);
+	r->tree = sample_tree_new(r->view, &r->selection, &r->options, false);
 }
 
 /*
@@ -281,7 +281,7 @@ static void build(struct report *r)
 	r->paths = count_paths(r);
 	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
-	if (o->reader.program || (!o->key_count && !o->tree))
+	if (o->reader.program || (!o->key_count && !request_of_paths(o)))
 		build_tables(r);
 	helper_thread_join(&grower);
 	if (o->tree && !r->tree)
@@ -291,6 +291,16 @@ static void build(struct report *r)
 		r->rows = flat_new(r->view, &r->selection, &chosen);
 	r->off_cpu = r->selection.waits.count > 0;
 	gather_warnings(r);
+}
+
+static int find_neighbours(struct report *r, struct error *err)
+{
+	const struct report_request *q = &r->options;
+
+	if (!q->callers && !q->callees)
+		return 0;
+	return neighbour_tables_make(&r->neighbours,
+	                             sample_tree_new(r->view, &r->selection, q, true), q, err);
 }
 
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
@@ -304,6 +314,8 @@ int report_new(struct report **out, const struct profile *p, struct symbolizer *
 	ret = profile_find_event(p, options->event, &r->event, err);
 	if (!ret)
 		ret = filter_select(r->view, &options->filter, r->event, &r->selection, err);
+	if (!ret)
+		ret = find_neighbours(r, err);
 	if (ret) {
 		report_free(r);
 		return ret;
@@ -323,6 +335,7 @@ void report_free(struct report *r)
 	flat_free(r->kernel);
 	flat_free(r->rows);
 	view_tree_free(r->tree);
+	neighbour_tables_done(&r->neighbours);
 	vec_each (t, &r->tables) {
 		flat_free(t->user);
 		flat_free(t->kernel);

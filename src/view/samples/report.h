@@ -15,6 +15,7 @@
 #include "view/samples/stacks.h"
 #include "view/samples/sample_tree.h"
 #include "view/samples/warnings.h"
+#include "view/tree/neighbour_tables.h"
 
 /* The cost of the recording, as written by the recorder. */
 struct report_observer {
@@ -50,11 +51,13 @@ struct report {
 	VEC(struct report_process) tables;
 	struct flat *rows;      /* by options.keys, or NULL */
 	struct view_tree *tree; /* or NULL */
-	bool off_cpu;           /* switched-out stacks were recorded */
-	warning_list warnings;  /* sentences: what was not seen, and why */
+	struct neighbour_tables neighbours;
+	bool off_cpu;          /* switched-out stacks were recorded */
+	warning_list warnings; /* sentences: what was not seen, and why */
 };
 
-/* -ENOENT if the event was not recorded. `symbols` and `p` must outlive the report. */
+/* -ENOENT if the event was not recorded, or the function of callers or callees. `symbols` and `p`
+ * must outlive the report. */
 int report_new(struct report **out, const struct profile *p, struct symbolizer *symbols,
                const struct report_request *options, struct error *err);
 void report_free(struct report *r);

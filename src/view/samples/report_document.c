@@ -487,7 +487,7 @@ static void tables_for_readers(struct report_writing *w)
 		return;
 	}
 	document_table(w->document, MEDIA_READERS, "Processes", NULL, process_rows(r, w->reader));
-	if (r->tree)
+	if (request_of_paths(&r->options))
 		return;
 	table(w, MEDIA_READERS, "Functions, over all processes", NULL, r->functions);
 	process_tables(w);
@@ -512,6 +512,7 @@ static void tree(struct report_writing *w)
 {
 	struct report *r = w->report;
 
+	neighbour_tables_add(&r->neighbours, w->document);
 	if (r->tree)
 		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
 		              r->tree, request_limit(&r->options, w->reader), r->options.lines)

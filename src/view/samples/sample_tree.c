@@ -18,6 +18,7 @@ struct sample_tree {
 	uint64_t base;       /* the denominator of shares */
 	bool by_weight;      /* shares are of time; else of samples */
 	uint32_t interrupts; /* the owner of interrupts: one above the name ids of processes */
+	bool whole;          /* no level of processes */
 };
 
 static uint32_t path_parent(void *ctx, uint32_t path)
@@ -38,7 +39,9 @@ static void add_row(struct view_tree *t, uint32_t process, uint32_t id, bool wai
 {
 	const struct sample_tree *g = t->ctx;
 	const struct profile_row *row = &g->view->profile->rows.items[id];
-	uint32_t node = view_tree_at(t, process, view_tree_owner(t, process, NULL), row->path);
+	uint32_t node =
+	        g->whole ? view_tree_at(t, 0, TREE_ROOT, row->path)
+	                 : view_tree_at(t, process, view_tree_owner(t, process, NULL), row->path);
 
 	if (wait) {
 		view_tree_add(t, node, MEASURE_RUNNABLE, cell_int((int64_t)row->runnable_ns));
@@ -213,7 +216,7 @@ static uint32_t names_end(const struct process_table *t)
 }
 
 struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
-                                  const struct report_request *q)
+                                  const struct report_request *q, bool whole)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
 	static const char *const by[] = {"weight", "samples", "waits"};
@@ -225,9 +228,12 @@ struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
 	g->interrupts = names_end(v->profile->processes);
 	g->by_weight = s->base_weight != 0;
 	g->base = s->base_weight ? s->base_weight : s->base_samples;
-	tree_steps_begin(&g->steps, v, s, request_limit(q, &q->reader));
+	g->whole = whole;
+	tree_steps_begin(&g->steps, v, s, whole ? 0 : request_limit(q, &q->reader));
 	t = view_tree_new(&model, g, v->profile->paths.count, MEASURES);
 	t->free = free;
+	if (whole)
+		view_tree_whole(t);
 	add_columns(t->source, g, s->waits.count > 0);
 	add_rows(t, s->rows.items, s->rows.count, false);
 	add_rows(t, s->waits.items, s->waits.count, true);

@@ -12,7 +12,9 @@
 #include "view/request.h"
 #include "view/tree/view_tree.h"
 
+/* `whole`: nothing is folded, all inlined functions are looked up, and there is no level of
+ * processes. */
 struct view_tree *sample_tree_new(struct view *v, const struct selection *s,
-                                  const struct report_request *q);
+                                  const struct report_request *q, bool whole);
 
 #endif

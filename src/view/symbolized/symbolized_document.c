@@ -258,12 +258,13 @@ static void table(struct symbolized_writing *w, struct symbolized_sums *sums, bo
 static void tables(struct symbolized_writing *w)
 {
 	struct symbolized_report *r = w->report;
-	bool standard = !r->rows && !r->tree;
+	bool standard = !r->rows && !request_of_paths(&r->options);
 
 	table(w, r->processes, standard, "Processes", "processes");
 	table(w, r->functions, standard,
 	      r->options.children ? "Functions, with what they called" : "Functions", "functions");
 	table(w, r->rows, true, "", "rows");
+	neighbour_tables_add(&r->neighbours, w->document);
 	if (r->tree)
 		document_tree(w->document, MEDIA_ALL, "Call tree, callers above callees", "tree",
 		              r->tree, request_limit(&r->options, w->reader), r->options.lines)

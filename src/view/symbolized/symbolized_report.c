@@ -171,6 +171,7 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 	static const enum flat_key process[] = {FLAT_PROCESS};
 	static const enum flat_key function[] = {FLAT_IMAGE, FLAT_FUNCTION};
 	const struct report_request *o = &r->options;
+	struct view_tree *whole;
 	int ret = named_keys_check(o->keys, o->key_count, o->children, err);
 
 	if (!ret)
@@ -185,7 +186,12 @@ static int fill(struct symbolized_report *r, bool inlines, struct error *err)
 	tell_missing(r);
 	if (o->key_count)
 		r->rows = symbolized_sums_new(&r->selection, o->keys, o->key_count, o->children);
-	return o->tree ? symbolized_tree_new(&r->tree, &r->selection, o, &r->unit.unit, err) : 0;
+	if (o->tree)
+		ret = symbolized_tree_new(&r->tree, &r->selection, o, &r->unit.unit, false, err);
+	if (ret || (!o->callers && !o->callees))
+		return ret;
+	ret = symbolized_tree_new(&whole, &r->selection, o, &r->unit.unit, true, err);
+	return ret ? ret : neighbour_tables_make(&r->neighbours, whole, o, err);
 }
 
 int symbolized_report_new(struct symbolized_report **out, const struct symbolized_profile *n,
@@ -215,6 +221,7 @@ void symbolized_report_free(struct symbolized_report *r)
 	symbolized_sums_free(r->functions);
 	symbolized_sums_free(r->rows);
 	view_tree_free(r->tree);
+	neighbour_tables_done(&r->neighbours);
 	named_selection_done(&r->selection);
 	vec_each (text, &r->missing)
 		free(*text);

@@ -14,6 +14,7 @@
 
 #include "view/symbolized/symbolized_sums.h"
 #include "view/symbolized/symbolized_tree.h"
+#include "view/tree/neighbour_tables.h"
 #include "view/samples/report.h"
 
 /* Checks whether the figures add up and match the file's metadata. */
@@ -42,6 +43,7 @@ struct symbolized_report {
 	struct symbolized_sums *functions; /* image, function */
 	struct symbolized_sums *rows;      /* by options.keys, or NULL */
 	struct view_tree *tree;            /* or NULL */
+	struct neighbour_tables neighbours;
 	bool calls; /* the profile has the values of calls (symbolized.h): tables have all */
 	struct named_value_unit { /* how readers get the main value */
 		struct unit unit;

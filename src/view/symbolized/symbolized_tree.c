@@ -83,7 +83,8 @@ static int add_rows(struct tree_of_selection *g, const unsigned *values, struct 
 		const struct named_row *row = &n->rows.items[sorted[i]];
 
 		process = n->owners.items[row->owner].process;
-		node = view_tree_at(g->tree, process, first_level(g, process), row->path);
+		node = view_tree_at(g->tree, g->processes ? process : 0, first_level(g, process),
+		                    row->path);
 		for (size_t m = 0; m < g->tree->measures; m++)
 			view_tree_add(g->tree, node, m, cell_int(row->values[values[m]]));
 		if (g->tree->nodes.count > NAMED_NODES_MAX)
@@ -161,15 +162,17 @@ static void add_columns(struct row_source *s, const struct named_selection *sele
 }
 
 int symbolized_tree_plant(struct view_tree **out, const struct named_selection *s,
-                          const unsigned *values, size_t count, struct error *err)
+                          const unsigned *values, size_t count, bool whole, struct error *err)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
 	struct tree_of_selection g = {.selection = s};
 	int ret;
 
 	vec_each (o, &s->n->owners)
-		g.processes |= o->process != 0;
+		g.processes |= o->process && !whole;
 	g.tree = view_tree_new(&model, (void *)(uintptr_t)s, s->n->paths.count, count);
+	if (whole)
+		view_tree_whole(g.tree);
 	ret = add_rows(&g, values, err);
 	if (ret) {
 		view_tree_finish(g.tree, NULL, 0);
@@ -181,11 +184,12 @@ int symbolized_tree_plant(struct view_tree **out, const struct named_selection *
 }
 
 int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
-                        const struct report_request *q, const struct unit *unit, struct error *err)
+                        const struct report_request *q, const struct unit *unit, bool whole,
+                        struct error *err)
 {
 	static const char *const by[] = {"total"};
 	column_names order;
-	int ret = symbolized_tree_plant(out, s, &s->n->main_value, 1, err);
+	int ret = symbolized_tree_plant(out, s, &s->n->main_value, 1, whole, err);
 
 	if (ret)
 		return ret;

@@ -16,14 +16,16 @@
 #define NAMED_NODES_MAX ((size_t)1 << 24)
 
 /*
- * A call tree without columns: measure i has values[i] of the selected rows. The caller adds
- * columns and calls view_tree_finish(). The selection must outlive the tree.
+ * A call tree without columns: measure i has values[i] of the selected rows. `whole`: nothing is
+ * folded, and there is no level of processes. The caller adds columns and calls view_tree_finish().
+ * The selection must outlive the tree.
  */
 int symbolized_tree_plant(struct view_tree **out, const struct named_selection *s,
-                          const unsigned *values, size_t count, struct error *err);
+                          const unsigned *values, size_t count, bool whole, struct error *err);
 column_get symbolized_tree_name; /* of a node; the root: "all" */
 
 int symbolized_tree_new(struct view_tree **out, const struct named_selection *s,
-                        const struct report_request *q, const struct unit *unit, struct error *err);
+                        const struct report_request *q, const struct unit *unit, bool whole,
+                        struct error *err);
 
 #endif

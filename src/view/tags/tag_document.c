@@ -402,7 +402,10 @@ static void tree(struct tag_writing *w)
 	const struct tag_document *p = w->parts;
 	const struct report_request *q = &w->report->request;
 
-	if (!p->paths || !p->paths->tree)
+	if (!p->paths)
+		return;
+	neighbour_tables_add(&p->paths->neighbours, w->document);
+	if (!p->paths->tree)
 		return;
 	document_tree(w->document, MEDIA_ALL, "", "tree", p->paths->tree,
 	              request_limit(q, w->reader), q->lines);

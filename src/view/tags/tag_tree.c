@@ -41,7 +41,7 @@ static bool sums_wanted(const struct report_request *q)
 
 bool tag_tree_wanted(const struct report_request *q)
 {
-	return q->tree || sums_wanted(q);
+	return request_of_paths(q) || sums_wanted(q);
 }
 
 /* The names of the functions that the words of --symbol select. */
@@ -78,6 +78,7 @@ static int sum(struct tag_tree *t, const struct tag_report *r, const struct repo
 	if (!q.key_count)
 		q.keys[q.key_count++] = FLAT_FUNCTION;
 	q.tree = false;
+	q.callers = q.callees = NULL;
 	ret = symbolized_report_new(&t->sums, n, &q, true, err);
 	if (!ret)
 		t->sums->calls = true;
@@ -93,9 +94,8 @@ static void add_outside(struct view_tree *t, const struct tag_report *r)
 		              cell_int((int64_t)ns));
 }
 
-static void finish(const struct tag_tree *of, const struct tag_report *r)
+static void finish(struct view_tree *t, const struct tag_tree *of, const struct tag_report *r)
 {
-	struct view_tree *t = of->tree;
 	static const char *const by[] = {"total"};
 	const struct unit *time = &r->scale.ns.unit, *number = r->scale.number;
 	const struct cell run = cell_int(
@@ -123,13 +123,39 @@ static void finish(const struct tag_tree *of, const struct tag_report *r)
 	vec_done(&order);
 }
 
-int tag_tree_new(struct tag_tree **out, struct tag_recording *recording, const struct tag_report *r,
-                 struct error *err)
+static int plant_tree(struct view_tree **out, const struct tag_tree *t, const struct tag_report *r,
+                      bool whole, struct error *err)
 {
 	static const unsigned values[] = {[TAG_TREE_NET] = NAMED_NET,
 	                                  [TAG_TREE_CALLS] = NAMED_CALLS,
 	                                  [TAG_TREE_BLOCKED] = NAMED_BLOCKED,
 	                                  [TAG_TREE_PREEMPTED] = NAMED_PREEMPTED};
+	int ret = symbolized_tree_plant(out, &t->selection, values,
+	                                sizeof(values) / sizeof(*values), whole, err);
+
+	if (ret)
+		return ret;
+	if (!whole && !is_filtered(&r->request))
+		add_outside(*out, r);
+	finish(*out, t, r);
+	return 0;
+}
+
+static int plant_trees(struct tag_tree *t, const struct tag_report *r, struct error *err)
+{
+	const struct report_request *q = &r->request;
+	struct view_tree *whole;
+	int ret = q->tree ? plant_tree(&t->tree, t, r, false, err) : 0;
+
+	if (ret || (!q->callers && !q->callees))
+		return ret;
+	ret = plant_tree(&whole, t, r, true, err);
+	return ret ? ret : neighbour_tables_make(&t->neighbours, whole, q, err);
+}
+
+int tag_tree_new(struct tag_tree **out, struct tag_recording *recording, const struct tag_report *r,
+                 struct error *err)
+{
 	struct report_request q = r->request;
 	struct tag_tree *t = xcalloc(1, sizeof(*t));
 	int ret;
@@ -141,19 +167,14 @@ int tag_tree_new(struct tag_tree **out, struct tag_recording *recording, const s
 	q.filter.function = (struct filter_list){t->words.items, t->words.count};
 	if (!ret)
 		ret = symbolized_select(&t->selection, &t->profile, &q.filter, true, err);
-	if (!ret && q.tree)
-		ret = symbolized_tree_plant(&t->tree, &t->selection, values,
-		                            sizeof(values) / sizeof(*values), err);
+	if (!ret)
+		ret = plant_trees(t, r, err);
 	if (!ret && sums_wanted(&q))
 		ret = sum(t, r, &q, err);
 	if (ret) {
 		tag_tree_free(t);
 		return ret;
 	}
-	if (t->tree && !is_filtered(&q))
-		add_outside(t->tree, r);
-	if (t->tree)
-		finish(t, r);
 	*out = t;
 	return 0;
 }
@@ -163,6 +184,7 @@ void tag_tree_free(struct tag_tree *t)
 	if (!t)
 		return;
 	view_tree_free(t->tree);
+	neighbour_tables_done(&t->neighbours);
 	symbolized_report_free(t->sums);
 	named_selection_done(&t->selection);
 	vec_done(&t->words);

@@ -237,7 +237,7 @@ static void add_part(struct row_source *s, const struct column *of, const struct
 	static const char *const keys[][2] = {
 	        {"total", "part"}, {"total_ns", "part_ns"}, {"samples", "part_samples"}};
 	bool main = !strcmp(of->name, share->of);
-	struct column part = {.name = main ? "part" : of->name,
+	struct column part = {.name = "part",
 	                      .title = main ? "part" : NULL,
 	                      .unit = of->unit,
 	                      .role = ROLE_SUM,
@@ -248,7 +248,9 @@ static void add_part(struct row_source *s, const struct column *of, const struct
 	for (size_t i = 0; of->key && i < sizeof(keys) / sizeof(*keys); i++)
 		if (!strcmp(of->key, keys[i][0]))
 			part.key = keys[i][1];
-	if (main || part.key)
+	if (!main)
+		part.name = part.key;
+	if (part.name)
 		vec_push(&s->columns, part);
 	if (!main)
 		return;
@@ -314,12 +316,12 @@ static void free_rows(void *model)
 }
 
 static struct row_set *rows_of(const struct tree_functions *f, const uint8_t *chosen,
-                               enum neighbours_of of, const struct row_request *q)
+                               enum neighbours_of of, const struct report_request *q)
 {
+	const char *const own[] = {"part", column_named(f->tree->source, "share")->of};
 	struct neighbour_rows *r = xcalloc(1, sizeof(*r));
 	struct row_source *s = row_source_new(r);
-	struct row_request sorted = *q;
-	VEC(const char *) by = {0};
+	column_names by = request_order(q, own, 2);
 	struct row_set *set;
 
 	r->tree = f->tree;
@@ -329,13 +331,10 @@ static struct row_set *rows_of(const struct tree_functions *f, const uint8_t *ch
 	s->rows = (uint32_t)r->rows.count;
 	s->worth = is_worth;
 	add_columns(s, f->tree, of == NEIGHBOURS_CALLERS ? "caller" : "callee");
-	for (size_t i = 0; i < q->by_count; i++)
-		vec_push(&by, q->by[i]);
-	vec_push(&by, "part");
-	vec_push(&by, column_named(f->tree->source, "share")->of);
-	sorted.by = by.items;
-	sorted.by_count = by.count;
-	set = row_set_new(s, &sorted);
+	set = row_set_new(s, &(struct row_request){.by = by.items,
+	                                           .by_count = by.count,
+	                                           .limit = request_limit(q, &q->reader),
+	                                           .lines = q->lines});
 	vec_done(&by);
 	return set;
 }
@@ -343,7 +342,7 @@ static struct row_set *rows_of(const struct tree_functions *f, const uint8_t *ch
 /* ---- tables -------------------------------------------------------------- */
 
 static int make_rows(struct row_set **out, const struct tree_functions *f, const char *function,
-                     enum neighbours_of of, const struct row_request *rows, struct error *err)
+                     enum neighbours_of of, const struct report_request *q, struct error *err)
 {
 	uint8_t *chosen;
 	int ret;
@@ -355,22 +354,22 @@ static int make_rows(struct row_set **out, const struct tree_functions *f, const
 	ret = function_names_choose((const char *const *)f->names.items + 1, f->names.count - 1,
 	                            function, chosen + 1, err);
 	if (!ret)
-		*out = rows_of(f, chosen, of, rows);
+		*out = rows_of(f, chosen, of, q);
 	free(chosen);
 	return ret;
 }
 
-int neighbour_tables_make(struct neighbour_tables *n, struct view_tree *tree, const char *callers,
-                          const char *callees, const struct row_request *rows, struct error *err)
+int neighbour_tables_make(struct neighbour_tables *n, struct view_tree *tree,
+                          const struct report_request *q, struct error *err)
 {
 	struct tree_functions f = {0};
 	int ret;
 
-	*n = (struct neighbour_tables){.tree = tree, .callers = callers, .callees = callees};
+	*n = (struct neighbour_tables){.tree = tree, .callers = q->callers, .callees = q->callees};
 	find_functions(&f, tree);
-	ret = make_rows(&n->caller_rows, &f, callers, NEIGHBOURS_CALLERS, rows, err);
+	ret = make_rows(&n->caller_rows, &f, q->callers, NEIGHBOURS_CALLERS, q, err);
 	if (!ret)
-		ret = make_rows(&n->callee_rows, &f, callees, NEIGHBOURS_CALLEES, rows, err);
+		ret = make_rows(&n->callee_rows, &f, q->callees, NEIGHBOURS_CALLEES, q, err);
 	functions_done(&f);
 	return ret;
 }

@@ -15,7 +15,7 @@
 #define ASSAY_VIEW_TREE_NEIGHBOUR_TABLES_H
 
 #include "base/error.h"
-#include "view/document/document.h"
+#include "view/request.h"
 
 struct neighbour_tables {
 	struct view_tree *tree;
@@ -23,10 +23,10 @@ struct neighbour_tables {
 	struct row_set *caller_rows, *callee_rows; /* a document takes them over */
 };
 
-/* Takes the tree over, also on errors. `rows`: how many rows are shown, and of which share of the
- * function's total; what it sorts by goes before the parts. -ENOENT: there is no such function. */
-int neighbour_tables_make(struct neighbour_tables *n, struct view_tree *tree, const char *callers,
-                          const char *callees, const struct row_request *rows, struct error *err);
+/* Takes the tree over, also on errors. The limit of the request is a share of the function's total.
+ * -ENOENT: there is no such function. */
+int neighbour_tables_make(struct neighbour_tables *n, struct view_tree *tree,
+                          const struct report_request *q, struct error *err);
 void neighbour_tables_done(struct neighbour_tables *n);
 
 /* Adds the tables "callers" and "callees" to a document, which must be freed before them. */

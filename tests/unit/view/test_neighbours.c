@@ -122,11 +122,10 @@ static int64_t total_of(const struct row_set *r, const char *column)
 
 static struct neighbour_tables tables_of(struct model *m, const char *function)
 {
+	const struct report_request q = {.callers = function, .callees = function};
 	struct neighbour_tables n;
 
-	CHECK_EQ(neighbour_tables_make(&n, tree_of(m), function, function, &(struct row_request){0},
-	                               NULL),
-	         0);
+	CHECK_EQ(neighbour_tables_make(&n, tree_of(m), &q, NULL), 0);
 	return n;
 }
 
@@ -199,13 +198,12 @@ static void parts_add_up_to_the_total_of_the_function(void)
 
 static void rows_below_the_limit_are_summed_up(void)
 {
+	const struct report_request q = {.callees = "f", .limit = 0.5};
 	struct model m = {0};
 	struct neighbour_tables n;
 
 	add_chain(&m, "mfffl");
-	CHECK_EQ(neighbour_tables_make(&n, tree_of(&m), NULL, "f",
-	                               &(struct row_request){.limit = 0.5}, NULL),
-	         0);
+	CHECK_EQ(neighbour_tables_make(&n, tree_of(&m), &q, NULL), 0);
 	CHECK(!n.caller_rows);
 	check_rows(n.callee_rows, "f 12 12 7 2; [self] 2 9 9 3; ");
 	CHECK_EQ(total_of(n.callee_rows, "part"), 14);
