@@ -2,7 +2,6 @@
 #include "cmd/report/report_tags.h"
 
 #include "base/memory/xalloc.h"
-#include "cmd/cli/option.h"
 #include "format/ctf/ctf.h"
 #include "format/ctf/names_file.h"
 #include "format/rules_file.h"
