@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/callgrind.h"
 
+#include "base/memory/path_tree.h"
 #include "base/text/plural.h"
 
 #include <ctype.h>
@@ -27,7 +28,7 @@ struct graph {
 	uint32_t *function_of;   /* per path */
 	uint32_t root;           /* the function id of the root, or one more than the last id */
 	VEC(struct arc) arcs;
-	struct id_table arc_index;
+	struct path_tree arc_index; /* by caller and callee: arc + 1 */
 	struct named_below below;
 	/* names that are in the file already, so that their number is enough */
 	bool *texts, *words;
@@ -81,24 +82,14 @@ static void name_paths(struct graph *g)
 		                            : named_place_function(n, n->paths.items[p].place);
 }
 
-static bool arc_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct arc *a = &((const struct graph *)ctx)->arcs.items[id], *b = key;
-
-	return a->caller == b->caller && a->callee == b->callee;
-}
-
 static struct arc *arc_of(struct graph *g, uint32_t caller, uint32_t callee)
 {
-	struct arc key = {.caller = caller, .callee = callee};
-	uint64_t hash = hash_pair(caller, callee);
-	uint32_t id = id_table_find(&g->arc_index, hash, arc_equal, g, &key);
+	uint32_t next = (uint32_t)g->arcs.count + 1;
+	uint32_t id = path_tree_step(&g->arc_index, caller, callee, next);
 
-	if (id != ID_NONE)
-		return &g->arcs.items[id];
-	id_table_add(&g->arc_index, hash, (uint32_t)g->arcs.count);
-	vec_push(&g->arcs, key);
-	return vec_last(&g->arcs);
+	if (id == next)
+		vec_push(&g->arcs, (struct arc){.caller = caller, .callee = callee});
+	return &g->arcs.items[id - 1];
 }
 
 /* Callers come before callees: going backwards, each path is complete when it is added to its
@@ -329,6 +320,6 @@ struct named_below callgrind_write(const struct symbolized_profile *n, struct sp
 	free(g.texts);
 	free(g.words);
 	vec_done(&g.arcs);
-	id_table_done(&g.arc_index);
+	path_tree_done(&g.arc_index);
 	return g.below;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/folded.h"
 
+#include "base/memory/path_tree.h"
 #include "base/text/plural.h"
 
 #include <inttypes.h>
@@ -22,28 +23,18 @@ struct folding {
 	const struct symbolized_profile *n;
 	struct spill *out;
 	VEC(struct folded_node) nodes; /* [0] is the root */
-	struct id_table index;
+	struct path_tree index;
 	VEC(struct folded_item) items;
 	VEC(uint32_t) way; /* scratch: names from the innermost outward */
 };
 
-static bool node_equal(const void *ctx, uint32_t id, const void *key)
-{
-	return !memcmp(&((const struct folding *)ctx)->nodes.items[id], key,
-	               sizeof(struct folded_node));
-}
-
 static uint32_t node_child(struct folding *f, uint32_t parent, uint32_t name)
 {
-	struct folded_node key = {parent, name};
-	uint64_t hash = hash_pair(parent, name);
-	uint32_t id = id_table_find(&f->index, hash, node_equal, f, &key);
+	uint32_t next = (uint32_t)f->nodes.count;
+	uint32_t id = path_tree_step(&f->index, parent, name, next);
 
-	if (id != ID_NONE)
-		return id;
-	id = (uint32_t)f->nodes.count;
-	id_table_add(&f->index, hash, id);
-	vec_push(&f->nodes, key);
+	if (id == next)
+		vec_push(&f->nodes, (struct folded_node){parent, name});
 	return id;
 }
 
@@ -159,7 +150,7 @@ struct named_below folded_write(const struct symbolized_profile *n, unsigned col
 		if (item->value > 0)
 			put_item(&f, item);
 	vec_done(&f.nodes);
-	id_table_done(&f.index);
+	path_tree_done(&f.index);
 	vec_done(&f.items);
 	vec_done(&f.way);
 	return below;

@@ -42,8 +42,7 @@ void profile_forget_rows(struct profile *p)
 void profile_forget_paths(struct profile *p)
 {
 	id_table_done(&p->frame_index);
-	free(p->path_index.slots);
-	p->path_index = (struct path_table){0};
+	path_tree_done(&p->path_index);
 	p->frames.count = p->paths.count = 0;
 	add_roots(p);
 }
@@ -72,7 +71,7 @@ void profile_free(struct profile *p)
 	vec_done(&p->ledger.cpus);
 	vec_done(&p->ledger.processes);
 	id_table_done(&p->frame_index);
-	free(p->path_index.slots);
+	path_tree_done(&p->path_index);
 	id_table_done(&p->row_index);
 	free(p);
 }
@@ -120,48 +119,18 @@ uint32_t *profile_frames_by_image(const struct profile *p)
 	return order;
 }
 
-/* The slot of such a node, or the free slot in which it would be stored. */
-static struct path_slot *path_slot(const struct path_table *t, uint32_t parent, uint64_t hash)
-{
-	uint64_t mixed = (hash ^ (uint64_t)parent << 32) * 0x9e3779b97f4a7c15u;
-	size_t i = (mixed ^ mixed >> 32) & t->mask;
-
-	while (t->slots[i].id != PATH_ROOT &&
-	       (t->slots[i].parent != parent || t->slots[i].hash != hash))
-		i = (i + 1) & t->mask;
-	return &t->slots[i];
-}
-
 /*
- * The load is at most 5/8: with 16 bytes for each slot, memory costs more than a few more probes.
+ * The frame is compared only by 64 bits of hash, so that a known step of a path reads no other
+ * table. The probability that two frames below one parent are confused is 1 in 10^19.
  */
-static void path_table_grow(struct path_table *t)
-{
-	struct path_table old = *t;
-
-	t->mask = old.slots ? old.mask * 2 + 1 : 1023;
-	t->slots = xcalloc(t->mask + 1, sizeof(*t->slots));
-	for (size_t i = 0; old.slots && i <= old.mask; i++)
-		if (old.slots[i].id != PATH_ROOT)
-			*path_slot(t, old.slots[i].parent, old.slots[i].hash) = old.slots[i];
-	free(old.slots);
-}
-
 uint32_t profile_path_step(struct profile *p, uint32_t parent, const struct profile_frame *frame)
 {
-	struct path_table *t = &p->path_index;
-	uint64_t hash = frame_hash(frame);
-	struct path_slot *slot;
+	uint32_t next = (uint32_t)p->paths.count;
+	uint32_t id = path_tree_step(&p->path_index, parent, frame_hash(frame), next);
 
-	if (!t->slots || t->count >= (t->mask + 1) / 8 * 5)
-		path_table_grow(t);
-	slot = path_slot(t, parent, hash);
-	if (slot->id != PATH_ROOT)
-		return slot->id;
-	*slot = (struct path_slot){hash, parent, (uint32_t)p->paths.count};
-	t->count++;
-	vec_push(&p->paths, (struct path_node){parent, profile_frame_add(p, frame)});
-	return slot->id;
+	if (id == next)
+		vec_push(&p->paths, (struct path_node){parent, profile_frame_add(p, frame)});
+	return id;
 }
 
 uint32_t profile_path_add(struct profile *p, uint32_t parent, uint32_t frame)
@@ -213,8 +182,7 @@ void profile_seal(struct profile *p)
 {
 	id_table_done(&p->frame_index);
 	id_table_done(&p->row_index);
-	free(p->path_index.slots);
-	p->path_index = (struct path_table){0};
+	path_tree_done(&p->path_index);
 }
 
 /* The first event of a role, with samples if `sampled`; events.count: none. */

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/memory/hash.h"
+#include "base/memory/path_tree.h"
 #include "base/memory/vec.h"
 #include "event/recording.h"
 #include "image/image.h"
@@ -83,21 +84,6 @@ struct profile_event {
 	uint64_t samples, weight;
 };
 
-/*
- * Maps a node's parent and frame to its id. The frame is compared only by 64 bits of hash, so that
- * a known step of a path reads no other table. The probability that two frames below one parent are
- * confused is 1 in 10^19.
- */
-struct path_slot {
-	uint64_t hash;       /* of the frame's contents */
-	uint32_t parent, id; /* id PATH_ROOT: free */
-};
-
-struct path_table {
-	struct path_slot *slots;
-	size_t mask, count;
-};
-
 /* A part of the recording's time; each window has its own rows. */
 struct profile_span {
 	uint32_t recording;
@@ -117,7 +103,7 @@ struct profile {
 	VEC(struct profile_span) windows;   /* empty: time is not divided */
 	struct ledger ledger;
 	struct id_table frame_index, row_index;
-	struct path_table path_index;
+	struct path_tree path_index; /* by frame_hash() */
 };
 
 struct profile *profile_new(void);

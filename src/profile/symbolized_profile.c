@@ -27,9 +27,9 @@ void symbolized_profile_done(struct symbolized_profile *n)
 	vec_done(&n->ranges);
 	vec_done(&n->comments);
 	id_table_done(&n->function_index);
-	id_table_done(&n->path_index);
+	path_tree_done(&n->path_index);
 	id_table_done(&n->owner_index);
-	id_table_done(&n->row_index);
+	path_tree_done(&n->row_index);
 }
 
 uint32_t named_text(struct symbolized_profile *n, const char *text)
@@ -100,25 +100,13 @@ uint32_t named_place_word(struct symbolized_profile *n, const char *name)
 	return named_place_add(n, NAMED_NONE, 0, &line, 1);
 }
 
-static bool path_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct named_path *a = &((const struct symbolized_profile *)ctx)->paths.items[id],
-	                        *b = key;
-
-	return a->parent == b->parent && a->place == b->place;
-}
-
 static uint32_t path_child(struct symbolized_profile *n, uint32_t parent, uint32_t place)
 {
-	struct named_path key = {parent, place, n->paths.items[parent].depth + 1};
-	uint64_t hash = hash_pair(parent, place);
-	uint32_t id = id_table_find(&n->path_index, hash, path_equal, n, &key);
+	uint32_t next = (uint32_t)n->paths.count, depth = n->paths.items[parent].depth + 1;
+	uint32_t id = path_tree_step(&n->path_index, parent, place, next);
 
-	if (id != ID_NONE)
-		return id;
-	id = (uint32_t)n->paths.count;
-	id_table_add(&n->path_index, hash, id);
-	vec_push(&n->paths, key);
+	if (id == next)
+		vec_push(&n->paths, (struct named_path){parent, place, depth});
 	return id;
 }
 
@@ -157,25 +145,14 @@ uint32_t named_owner_id(struct symbolized_profile *n, const struct named_owner *
 	return id;
 }
 
-static bool row_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct named_row *a = &((const struct symbolized_profile *)ctx)->rows.items[id],
-	                       *b = key;
-
-	return a->path == b->path && a->owner == b->owner;
-}
-
 struct named_row *named_row_of(struct symbolized_profile *n, uint32_t path, uint32_t owner)
 {
-	struct named_row key = {.path = path, .owner = owner};
-	uint64_t hash = hash_pair(path, owner);
-	uint32_t id = id_table_find(&n->row_index, hash, row_equal, n, &key);
+	uint32_t next = (uint32_t)n->rows.count + 1;
+	uint32_t id = path_tree_step(&n->row_index, path, owner, next);
 
-	if (id != ID_NONE)
-		return &n->rows.items[id];
-	id_table_add(&n->row_index, hash, (uint32_t)n->rows.count);
-	vec_push(&n->rows, key);
-	return vec_last(&n->rows);
+	if (id == next)
+		vec_push(&n->rows, (struct named_row){.path = path, .owner = owner});
+	return &n->rows.items[id - 1];
 }
 
 void named_comment(struct symbolized_profile *n, const char *fmt, ...)

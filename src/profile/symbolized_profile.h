@@ -16,6 +16,7 @@
 #include "base/build_id.h"
 #include "base/memory/hash.h"
 #include "base/memory/intern.h"
+#include "base/memory/path_tree.h"
 #include "base/memory/vec.h"
 
 #define NAMED_VALUES 4
@@ -100,7 +101,8 @@ struct symbolized_profile {
 	uint32_t outside;   /* place that represents the root itself; NAMED_NONE */
 	uint32_t deeper;    /* place "[deeper]"; NAMED_NONE: not used */
 	uint32_t depth_max; /* 0: none */
-	struct id_table function_index, path_index, owner_index, row_index;
+	struct id_table function_index, owner_index;
+	struct path_tree path_index, row_index; /* by place; by path and owner: row + 1 */
 };
 
 void symbolized_profile_init(struct symbolized_profile *n);

@@ -18,7 +18,7 @@ void call_paths_free(struct call_paths *c)
 	vec_each (p, &c->processes) {
 		vec_done(&p->paths);
 		vec_done(&p->threads);
-		id_table_done(&p->index);
+		path_tree_done(&p->index);
 	}
 	vec_done(&c->processes);
 	vec_done(&c->functions);
@@ -82,25 +82,13 @@ uint32_t call_paths_process(struct call_paths *c, const char *name, int32_t pid)
 	return (uint32_t)(c->processes.count - 1);
 }
 
-static bool path_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct call_process *p = ctx;
-	const struct call_path *a = &p->paths.items[id], *b = key;
-
-	return a->parent == b->parent && a->function == b->function;
-}
-
 uint32_t call_path_child(struct call_process *p, uint32_t parent, uint32_t function)
 {
-	struct call_path key = {.parent = parent, .function = function};
-	uint64_t hash = hash_pair(parent, function);
-	uint32_t id = id_table_find(&p->index, hash, path_equal, p, &key);
+	uint32_t next = (uint32_t)p->paths.count;
+	uint32_t id = path_tree_step(&p->index, parent, function, next);
 
-	if (id != ID_NONE)
-		return id;
-	id = (uint32_t)p->paths.count;
-	path_add(p, parent, function);
-	id_table_add(&p->index, hash, id);
+	if (id == next)
+		path_add(p, parent, function);
 	return id;
 }
 

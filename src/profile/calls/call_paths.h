@@ -16,6 +16,7 @@
 #define ASSAY_PROFILE_CALLS_CALL_PATHS_H
 
 #include "base/memory/hash.h"
+#include "base/memory/path_tree.h"
 #include "image/image.h"
 
 /* Reasons for incomplete figures of a process. The first flags have the same bits as in wire.h. */
@@ -106,7 +107,7 @@ struct call_process {
 	uint64_t table_bytes;
 	VEC(struct call_path) paths; /* [0] is the root, CALL_OUTSIDE */
 	VEC(struct call_thread) threads;
-	struct id_table index; /* (parent, function) to path */
+	struct path_tree index; /* function is the key */
 };
 
 /*

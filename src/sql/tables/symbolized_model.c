@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sql/tables/symbolized_model.h"
 
+#include "base/memory/path_tree.h"
 #include "base/memory/xalloc.h"
 
 #include <string.h>
@@ -48,7 +49,8 @@ static void find_columns(struct symbolized_model *m)
 /* Indexes that find existing rows while ids are assigned. */
 struct numbering {
 	struct symbolized_model *m;
-	struct id_table processes, threads, calls;
+	struct id_table processes, threads;
+	struct path_tree calls; /* by path and owner: call + 1 */
 };
 
 static bool process_equal(const void *ctx, uint32_t id, const void *key)
@@ -140,19 +142,9 @@ static void grow_stacks(struct symbolized_model *m)
 	}
 }
 
-static bool call_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct numbering *g = ctx;
-	const struct named_call *a = &g->m->calls.items[id], *b = key;
-
-	return a->path == b->path && a->owner == b->owner;
-}
-
 static uint32_t find_call(const struct numbering *g, uint32_t path, uint32_t owner)
 {
-	struct named_call key = {.path = path, .owner = owner};
-
-	return id_table_find(&g->calls, hash_pair(path, owner), call_equal, g, &key);
+	return path_tree_find(&g->calls, path, owner) - 1;
 }
 
 /* Returns the call of a path. Adds it and its missing callers, outermost first. */
@@ -178,7 +170,7 @@ static uint32_t call_of(struct numbering *g, uint32_t path, uint32_t owner)
 		c.path = missing.items[--missing.count];
 		parent = (uint32_t)g->m->calls.count;
 		vec_push(&g->m->calls, c);
-		id_table_add(&g->calls, hash_pair(c.path, owner), parent);
+		path_tree_step(&g->calls, c.path, owner, parent + 1);
 	}
 	vec_done(&missing);
 	return parent;
@@ -223,7 +215,7 @@ struct symbolized_model *symbolized_model_new(const struct symbolized_profile *n
 	add_calls(&g);
 	id_table_done(&g.processes);
 	id_table_done(&g.threads);
-	id_table_done(&g.calls);
+	path_tree_done(&g.calls);
 	return m;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/tags/tag_paths.h"
 
+#include "base/memory/path_tree.h"
 #include "view/symbolized/symbolized.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ struct tag_paths {
 	size_t max;
 	bool wall;
 	VEC(struct tag_path_node) nodes;
-	struct id_table index;
+	struct path_tree index; /* by owner and tag */
 	VEC(struct owner) owners;
 	VEC(struct tag_path_lane) lanes;
 	struct symbolized_profile texts; /* names of owners */
@@ -75,7 +76,7 @@ void tag_paths_free(struct tag_paths *p)
 	vec_done(&p->lanes);
 	vec_done(&p->nodes);
 	vec_done(&p->owners);
-	id_table_done(&p->index);
+	path_tree_done(&p->index);
 	symbolized_profile_done(&p->texts);
 	free(p);
 }
@@ -130,30 +131,17 @@ static struct stack *stack_of(struct tag_paths *p, const struct tag_trace *t,
 	return stack;
 }
 
-static bool node_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct tag_path_node *a = &((const struct tag_paths *)ctx)->nodes.items[id], *b = key;
-
-	return a->parent == b->parent && a->tag == b->tag && a->owner == b->owner;
-}
-
 static uint32_t child(struct tag_paths *p, uint32_t parent, uint32_t owner, uint32_t tag)
 {
-	struct tag_path_node key = {
-	        .parent = parent, .owner = owner, .tag = tag, .range = {.most = -1}};
-	uint64_t hash = hash_pair(hash_pair(parent, owner), tag);
-	uint32_t id;
+	uint64_t key = (uint64_t)owner << 32 | tag;
+	uint32_t id = parent == OTHER ? OTHER : path_tree_find(&p->index, parent, key);
 
-	if (parent == OTHER)
-		return OTHER;
-	id = id_table_find(&p->index, hash, node_equal, p, &key);
-	if (id != ID_NONE)
+	if (parent == OTHER || id || p->nodes.count > p->max)
 		return id;
-	if (p->nodes.count > p->max)
-		return OTHER;
-	id = (uint32_t)p->nodes.count;
-	id_table_add(&p->index, hash, id);
-	vec_push(&p->nodes, key);
+	id = path_tree_step(&p->index, parent, key, (uint32_t)p->nodes.count);
+	vec_push(&p->nodes,
+	         (struct tag_path_node){
+	                 .parent = parent, .owner = owner, .tag = tag, .range = {.most = -1}});
 	return id;
 }
 
@@ -229,39 +217,22 @@ struct finish {
 	struct symbolized_profile *n;
 	const struct tag_recording *r;
 	uint64_t ticks[NAMED_VALUES]; /* sums so far */
-	struct id_table places;       /* by names and tag */
-	VEC(struct place_key) keys;
+	struct path_tree places;      /* by tag and names: place + 1 */
 };
-
-struct place_key {
-	const struct tag_names *names;
-	uint32_t tag, place;
-};
-
-static bool place_equal(const void *ctx, uint32_t id, const void *key)
-{
-	const struct place_key *a = &((const struct finish *)ctx)->keys.items[id], *b = key;
-
-	return a->names == b->names && a->tag == b->tag;
-}
 
 static uint32_t place_of(struct finish *f, const struct tag_names *names, uint32_t tag)
 {
-	struct place_key key = {names, tag, 0};
-	uint64_t hash = hash_pair((uintptr_t)names, tag);
-	uint32_t id = id_table_find(&f->places, hash, place_equal, f, &key);
+	uint32_t id = path_tree_find(&f->places, tag, (uintptr_t)names);
 	const struct tag_name *name;
 	char text[32];
 	bool exit;
 
-	if (id != ID_NONE)
-		return f->keys.items[id].place;
+	if (id)
+		return id - 1;
 	name = names ? tag_names_find(names, tag, &exit) : NULL;
 	snprintf(text, sizeof(text), "tag %" PRIu32, tag);
-	key.place = named_place_word(f->n, !name ? text : name->shown ? name->shown : name->name);
-	id_table_add(&f->places, hash, (uint32_t)f->keys.count);
-	vec_push(&f->keys, key);
-	return key.place;
+	id = named_place_word(f->n, !name ? text : name->shown ? name->shown : name->name) + 1;
+	return path_tree_step(&f->places, tag, (uintptr_t)names, id) - 1;
 }
 
 /* Converts `ticks` to ns. The rounding error is carried, so that the sum of the results equals the
@@ -360,6 +331,5 @@ void tag_paths_finish(struct tag_paths *p, const struct tag_recording *r,
 		        n,
 		        "calls of paths beyond the first %zu, counted as [other paths]: %" PRIu64,
 		        p->max, p->others);
-	id_table_done(&f.places);
-	vec_done(&f.keys);
+	path_tree_done(&f.places);
 }

@@ -8,27 +8,23 @@
 
 #define DEEPER UINT64_MAX /* the function id of nodes that stand for several functions */
 
-static bool key_equal(const void *ctx, uint32_t id, const void *key)
-{
-	return !memcmp(&((const struct planting *)ctx)->keys.items[id], key,
-	               sizeof(struct planting_key));
-}
-
 uint32_t planting_node(struct planting *g, uint32_t parent, const struct planting_step *step)
 {
-	struct planting_key key = {parent, step->function};
-	uint64_t hash = hash_bytes(&key, sizeof(key));
-	uint32_t id = id_table_find(&g->index, hash, key_equal, g, &key);
+	uint32_t next = (uint32_t)g->depths.count;
+	uint32_t id = path_tree_step(&g->index, parent, step->function, next);
 
-	if (id != ID_NONE)
+	if (id != next)
 		return id;
-	id = (uint32_t)g->keys.count;
-	id_table_add(&g->index, hash, id);
-	vec_push(&g->keys, key);
 	vec_push(&g->depths, g->depths.items[parent] + 1);
 	rounds_add(&g->rounds, parent, step->again);
 	g->of->node(g->model, branch_below(parent), step);
 	return id;
+}
+
+/* Whether the node is "[deeper]", or the innermost function below it. */
+static bool is_deeper(const struct planting *g, uint32_t node)
+{
+	return !g->whole && g->depths.items[node] > TREE_DEPTH_MAX;
 }
 
 static void go(struct planting *g, struct rounds_place *at, const struct planting_step *step)
@@ -38,8 +34,7 @@ static void go(struct planting *g, struct rounds_place *at, const struct plantin
 
 	bool deep = !g->whole && g->depths.items[at->node] >= TREE_DEPTH_MAX;
 
-	if (g->keys.items[at->node].function == DEEPER ||
-	    (!g->whole && rounds_fold(&g->rounds, at, step->again)))
+	if (is_deeper(g, at->node) || (!g->whole && rounds_fold(&g->rounds, at, step->again)))
 		return;
 	at->node = planting_node(g, at->node, deep ? &deeper : step);
 	at->since++;
@@ -79,7 +74,7 @@ uint32_t plant(struct planting *g, uint32_t owner, uint32_t first, uint32_t path
 		g->planted[way.items[i]] = owner + 1;
 	}
 	vec_done(&way);
-	return g->keys.items[at.node].function == DEEPER ? innermost(g, at.node, path) : at.node;
+	return is_deeper(g, at.node) ? innermost(g, at.node, path) : at.node;
 }
 
 void planting_begin(struct planting *g, const struct planting_model *of, void *model, size_t paths)
@@ -87,8 +82,6 @@ void planting_begin(struct planting *g, const struct planting_model *of, void *m
 	*g = (struct planting){.of = of, .model = model};
 	g->places = xcalloc(paths + 1, sizeof(*g->places));
 	g->planted = xcalloc(paths + 1, sizeof(*g->planted));
-	/* The root's key differs from the key of every other node. */
-	vec_push(&g->keys, (struct planting_key){.parent = UINT64_MAX});
 	vec_push(&g->depths, 0);
 	rounds_add(&g->rounds, TREE_ROOT, 0);
 	of->node(model, branch_below(TREE_ROOT), NULL);
@@ -100,8 +93,7 @@ void planting_end(struct planting *g, struct branches tree)
 		branch_at(tree, i)->levels = g->rounds.nodes.items[i].levels;
 		branch_at(tree, i)->round = g->rounds.nodes.items[i].round;
 	}
-	id_table_done(&g->index);
-	vec_done(&g->keys);
+	path_tree_done(&g->index);
 	vec_done(&g->depths);
 	rounds_done(&g->rounds);
 	free(g->places);

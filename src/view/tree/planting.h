@@ -14,7 +14,7 @@
 #ifndef ASSAY_VIEW_TREE_PLANTING_H
 #define ASSAY_VIEW_TREE_PLANTING_H
 
-#include "base/memory/hash.h"
+#include "base/memory/path_tree.h"
 #include "base/memory/vec.h"
 #include "view/tree/branches.h"
 #include "view/tree/rounds.h"
@@ -42,16 +42,11 @@ struct planting_model {
 	void (*node)(void *model, struct branch branch, const struct planting_step *step);
 };
 
-struct planting_key {
-	uint64_t parent, function;
-};
-
 struct planting {
 	const struct planting_model *of;
 	void *model;
-	struct id_table index; /* key to node */
-	VEC(struct planting_key) keys;
-	VEC(uint32_t) depths;
+	struct path_tree index; /* by function */
+	VEC(uint32_t) depths;   /* per node */
 	struct rounds rounds;
 	struct rounds_place *places; /* per path: its place for the owner that it was last planted
 	                              * for */
