@@ -91,7 +91,7 @@ static void tell(const struct symbolized_profile *n, bool inlines)
 		                                       : (double)row->values[n->main_value];
 	if (size < 1e18 &&
 	    (selves(r->functions) != r->books.all || selves(r->rows) != r->books.all ||
-	     r->tree->total.items[0].i != r->books.all))
+	     view_tree_total_of(r->tree, 0, 0).i != r->books.all))
 		abort();
 	symbolized_report_free(r);
 }

@@ -101,20 +101,23 @@ static void add_marks(const struct view_tree *t, uint32_t node, struct buf *out)
 		           of->inherited.items[node], out);
 }
 
+static double total_of(const struct view_tree *t, uint32_t node, size_t measure)
+{
+	return cell_number(view_tree_total_of(t, node, measure));
+}
+
 static double waiting(const struct view_tree *t, uint32_t node)
 {
-	const struct cell *total = &t->total.items[node * t->measures];
-
-	return cell_number(total[CALL_TREE_BLOCKED]) + cell_number(total[CALL_TREE_PREEMPTED]);
+	return total_of(t, node, CALL_TREE_BLOCKED) + total_of(t, node, CALL_TREE_PREEMPTED);
 }
 
 static bool is_worth_a_line(const struct row_source *s, uint32_t row, double limit)
 {
 	const struct view_tree *t = s->model;
-	double all = cell_number(t->total.items[CALL_TREE_NET]);
+	double all = waiting(t, TREE_ROOT);
 
-	return cell_number(t->total.items[row * t->measures + CALL_TREE_NET]) >= limit * all ||
-	       (waiting(t, TREE_ROOT) > 0 && waiting(t, row) >= limit * waiting(t, TREE_ROOT));
+	return total_of(t, row, CALL_TREE_NET) >= limit * total_of(t, TREE_ROOT, CALL_TREE_NET) ||
+	       (all > 0 && waiting(t, row) >= limit * all);
 }
 
 #define SELF(measure) .role = ROLE_SUM, .get = self_cell, .argument = CALL_TREE_##measure

@@ -115,10 +115,8 @@ static void image_json(const struct row_source *s, const struct column *c, uint3
 static struct cell waits_cell(const struct row_source *s, const struct column *c, uint32_t row,
                               struct buf *text)
 {
-	const struct view_tree *t = s->model;
-	const struct cell *total = &t->total.items[(size_t)row * t->measures];
-
-	return cell_add(total[MEASURE_RUNNABLE], total[MEASURE_BLOCKED]);
+	return cell_add(view_tree_total_of(s->model, row, MEASURE_RUNNABLE),
+	                view_tree_total_of(s->model, row, MEASURE_BLOCKED));
 }
 
 static bool is_worth(const struct row_source *s, uint32_t row, double limit)
@@ -126,9 +124,9 @@ static bool is_worth(const struct row_source *s, uint32_t row, double limit)
 	const struct view_tree *t = s->model;
 	int64_t all = waits_cell(s, NULL, TREE_ROOT, NULL).i,
 	        waits = waits_cell(s, NULL, row, NULL).i;
-	const struct cell *total = &t->total.items[(size_t)row * t->measures];
 	const struct sample_tree *g = t->ctx;
-	struct cell part = total[g->by_weight ? MEASURE_WEIGHT : MEASURE_SAMPLES];
+	struct cell part =
+	        view_tree_total_of(t, row, g->by_weight ? MEASURE_WEIGHT : MEASURE_SAMPLES);
 
 	return cell_ratio(part, cell_int((int64_t)g->base)) >= limit ||
 	       (all && (double)waits >= limit * (double)all);

@@ -15,21 +15,38 @@ struct branch *branch_at(struct branches b, uint32_t node)
 	return (struct branch *)((char *)b.nodes + node * b.size);
 }
 
-/* Visits the sorted nodes from last to first and puts each one in front of its siblings. */
+/* Puts the nodes into `order`, siblings in succession; returns their number. The root is left out.
+ */
+static size_t by_parent(struct branches b, uint32_t *order)
+{
+	uint32_t *starts = xcalloc(b.count + 2, sizeof(*starts));
+
+	for (uint32_t i = 1; i < b.count; i++)
+		starts[branch_at(b, i)->parent + 2]++;
+	for (size_t i = 2; i < b.count + 2; i++)
+		starts[i] += starts[i - 1];
+	for (uint32_t i = 1; i < b.count; i++)
+		order[starts[branch_at(b, i)->parent + 1]++] = i;
+	free(starts);
+	return b.count - 1;
+}
+
 void branches_link(struct branches b, int (*compare)(const void *, const void *, void *), void *ctx)
 {
 	uint32_t *order = xcalloc(b.count + 1, sizeof(*order));
+	size_t count = b.count ? by_parent(b, order) : 0, end;
 
-	for (uint32_t i = 0; i < b.count; i++)
-		order[i] = i;
-	qsort_r(order, b.count, sizeof(*order), compare, ctx);
-	for (size_t i = b.count; i-- > 0;) {
-		struct branch *node = branch_at(b, order[i]), *parent = branch_at(b, node->parent);
+	for (size_t first = 0; first < count; first = end) {
+		struct branch *parent = branch_at(b, branch_at(b, order[first])->parent);
 
-		if (order[i] == TREE_ROOT)
-			continue;
-		node->next = parent->first_child;
-		parent->first_child = order[i];
+		for (end = first + 1; end < count; end++)
+			if (branch_at(b, branch_at(b, order[end])->parent) != parent)
+				break;
+		if (end - first > 1)
+			qsort_r(&order[first], end - first, sizeof(*order), compare, ctx);
+		parent->first_child = order[first];
+		for (size_t i = first; i + 1 < end; i++)
+			branch_at(b, order[i])->next = order[i + 1];
 	}
 	free(order);
 }

@@ -121,17 +121,20 @@ static void functions_done(struct tree_functions *f)
 
 /* ---- sums ---------------------------------------------------------------- */
 
-static void add_figure(struct neighbour_rows *r, uint32_t row, enum figure figure,
-                       const struct cell *values)
+/* Adds a node's own values or its totals to a figure of a row. */
+static void add_figure(struct neighbour_rows *r, uint32_t row, enum figure figure, uint32_t node,
+                       bool own)
 {
 	size_t measures = r->tree->measures;
 
 	for (size_t m = 0; m < measures; m++) {
 		struct cell *to = &r->cells.items[(row * measures + m) * FIGURES + figure];
+		struct cell value = own ? view_tree_self_of(r->tree, node, m)
+		                        : view_tree_total_of(r->tree, node, m);
 
-		*to = cell_add(*to, values[m]);
+		*to = cell_add(*to, value);
 		if (figure == FIGURE_PART)
-			r->sums[m] = cell_add(r->sums[m], values[m]);
+			r->sums[m] = cell_add(r->sums[m], value);
 	}
 }
 
@@ -150,21 +153,18 @@ static void add_rows(struct neighbour_rows *r, const struct tree_functions *f,
 
 static void add_node(struct neighbour_rows *r, uint32_t node, struct neighbour at)
 {
-	const struct cell *self = &r->tree->self.items[node * r->tree->measures];
-	const struct cell *total = &r->tree->total.items[node * r->tree->measures];
-
 	if (at.row != ID_NONE) {
-		add_figure(r, at.row, FIGURE_SELF, self);
+		add_figure(r, at.row, FIGURE_SELF, node, true);
 		if (at.once)
-			add_figure(r, at.row, FIGURE_TOTAL, total);
+			add_figure(r, at.row, FIGURE_TOTAL, node, false);
 		if (at.part)
-			add_figure(r, at.row, FIGURE_PART, total);
+			add_figure(r, at.row, FIGURE_PART, node, false);
 	}
 	if (at.self != ID_NONE) {
-		add_figure(r, at.self, FIGURE_SELF, self);
-		add_figure(r, at.self, FIGURE_TOTAL, self);
+		add_figure(r, at.self, FIGURE_SELF, node, true);
+		add_figure(r, at.self, FIGURE_TOTAL, node, true);
 		if (at.self_part)
-			add_figure(r, at.self, FIGURE_PART, self);
+			add_figure(r, at.self, FIGURE_PART, node, true);
 	}
 }
 

@@ -57,23 +57,22 @@ static uint32_t innermost(struct planting *g, uint32_t node, uint32_t path)
 uint32_t plant(struct planting *g, uint32_t owner, uint32_t first, uint32_t path)
 {
 	struct rounds_place at = {.node = first};
-	VEC(uint32_t) way = {0};
 
+	g->way.count = 0;
 	for (uint32_t p = path; p; p = g->of->parent(g->model, p)) {
 		if (g->planted[p] == owner + 1) {
 			at = g->places[p];
 			break;
 		}
-		vec_push(&way, p);
+		vec_push(&g->way, p);
 	}
-	for (size_t i = way.count; i-- > 0;) {
-		read_steps(g, way.items[i]);
+	for (size_t i = g->way.count; i-- > 0;) {
+		read_steps(g, g->way.items[i]);
 		vec_each (step, &g->steps.all)
 			go(g, &at, step);
-		g->places[way.items[i]] = at;
-		g->planted[way.items[i]] = owner + 1;
+		g->places[g->way.items[i]] = at;
+		g->planted[g->way.items[i]] = owner + 1;
 	}
-	vec_done(&way);
 	return is_deeper(g, at.node) ? innermost(g, at.node, path) : at.node;
 }
 
@@ -99,4 +98,5 @@ void planting_end(struct planting *g, struct branches tree)
 	free(g->places);
 	free(g->planted);
 	vec_done(&g->steps.all);
+	vec_done(&g->way);
 }

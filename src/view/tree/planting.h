@@ -52,6 +52,7 @@ struct planting {
 	                              * for */
 	uint32_t *planted;           /* per path: that owner + 1; 0: none */
 	struct planting_steps steps; /* of the path that is being planted */
+	VEC(uint32_t) way;           /* the paths from there up to one with a known place */
 	bool whole;                  /* nothing is folded, and paths have any depth */
 };
 

@@ -4,6 +4,7 @@
 #include "base/memory/xalloc.h"
 
 #include <math.h>
+#include <string.h>
 
 #define OWNER (UINT64_C(1) << 63) /* marks the step of an owner */
 
@@ -27,7 +28,10 @@ static void add_node(void *of, struct branch branch, const struct planting_step 
 	struct view_node node = {.branch = branch, .owner = ID_NONE};
 
 	if (step) {
-		node.step = *step;
+		node.step.function = step->function;
+		node.step.name = step->name;
+		node.step.of = step->of;
+		node.step.inlined = step->inlined;
 		node.is_owner = branch.parent == TREE_ROOT && step->function & OWNER &&
 		                step->function != UINT64_MAX;
 		node.owner = node.is_owner ? (uint32_t)step->function
@@ -35,7 +39,7 @@ static void add_node(void *of, struct branch branch, const struct planting_step 
 	}
 	vec_push(&t->nodes, node);
 	for (size_t m = 0; m < t->measures; m++)
-		vec_push(&t->self, cell_none());
+		vec_push(&t->self, (union view_value){0});
 }
 
 static const struct planting_model planting = {path_parent, path_steps, add_node};
@@ -59,7 +63,7 @@ void view_tree_free(struct view_tree *t)
 		return;
 	vec_done(&t->nodes);
 	vec_done(&t->self);
-	vec_done(&t->total);
+	free(t->total);
 	row_source_free(t->source);
 	if (t->free)
 		t->free(t->ctx);
@@ -83,39 +87,50 @@ uint32_t view_tree_at(struct view_tree *t, uint32_t owner, uint32_t first, uint3
 	return plant(&t->planting, owner, first, path);
 }
 
+static struct cell cell_of(const struct view_tree *t, union view_value value, size_t measure)
+{
+	return t->real >> measure & 1 ? cell_real(value.d) : cell_int(value.i);
+}
+
+static void add(const struct view_tree *t, union view_value *to, size_t measure,
+                union view_value value)
+{
+	if (t->real >> measure & 1)
+		to->d += value.d;
+	else if (__builtin_add_overflow(to->i, value.i, &to->i))
+		to->i = value.i < 0 ? INT64_MIN : INT64_MAX;
+}
+
 void view_tree_add(struct view_tree *t, uint32_t node, size_t measure, struct cell value)
 {
-	struct cell *self = &t->self.items[node * t->measures + measure];
+	union view_value plain = {.i = value.i};
 
-	*self = cell_add(*self, value);
+	if (value.kind == CELL_REAL) {
+		plain.d = value.d;
+		t->real |= UINT32_C(1) << measure;
+	}
+	add(t, &t->self.items[node * t->measures + measure], measure, plain);
 }
 
 /* Callees come after their callers: going backwards, each node is complete when it is added to its
  * parent. */
 static void sum_up(struct view_tree *t)
 {
-	size_t cells = t->nodes.count * t->measures;
+	size_t size = t->nodes.count * t->measures * sizeof(*t->total);
 
-	vec_each (cell, &t->self)
-		if (cell->kind == CELL_NONE)
-			*cell = cell_int(0);
-	vec_reserve(&t->total, cells);
-	t->total.count = cells;
-	for (size_t i = 0; i < cells; i++)
-		t->total.items[i] = t->self.items[i];
+	t->total = xrealloc(NULL, 1, size + 1);
+	memcpy(t->total, t->self.items, size);
 	for (size_t i = 0; i < t->nodes.count; i++)
 		t->nodes.items[i].empty = true;
 	for (size_t i = t->nodes.count; i-- > 0;) {
 		struct view_node *node = &t->nodes.items[i];
-		size_t above = node->branch.parent * t->measures;
+		union view_value *total = &t->total[i * t->measures];
+		union view_value *above = &t->total[node->branch.parent * t->measures];
 
 		for (size_t m = 0; m < t->measures; m++) {
-			struct cell *total = &t->total.items[i * t->measures + m];
-
-			node->empty &= cell_is_zero(t->self.items[i * t->measures + m]);
+			node->empty &= cell_is_zero(view_tree_self_of(t, (uint32_t)i, m));
 			if (i != TREE_ROOT)
-				t->total.items[above + m] =
-				        cell_add(t->total.items[above + m], *total);
+				add(t, &above[m], m, total[m]);
 		}
 		t->nodes.items[node->branch.parent].empty &= node->empty;
 	}
@@ -133,20 +148,26 @@ void view_tree_finish(struct view_tree *t, const char *const *by, size_t count)
 	row_order_done(&o);
 }
 
+struct cell view_tree_self_of(const struct view_tree *t, uint32_t node, size_t measure)
+{
+	return cell_of(t, t->self.items[node * t->measures + measure], measure);
+}
+
+struct cell view_tree_total_of(const struct view_tree *t, uint32_t node, size_t measure)
+{
+	return cell_of(t, t->total[node * t->measures + measure], measure);
+}
+
 struct cell view_tree_self(const struct row_source *s, const struct column *c, uint32_t row,
                            struct buf *text)
 {
-	const struct view_tree *t = s->model;
-
-	return t->self.items[row * t->measures + c->argument];
+	return view_tree_self_of(s->model, row, c->argument);
 }
 
 struct cell view_tree_total(const struct row_source *s, const struct column *c, uint32_t row,
                             struct buf *text)
 {
-	const struct view_tree *t = s->model;
-
-	return t->total.items[row * t->measures + c->argument];
+	return view_tree_total_of(s->model, row, c->argument);
 }
 
 bool view_tree_shown(const struct view_tree *t, uint32_t node, double limit)

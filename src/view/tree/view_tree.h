@@ -28,12 +28,23 @@ struct view_tree_model {
 	void (*steps)(void *ctx, uint32_t path, struct planting_steps *out);
 };
 
+/* Of a measure of whole or of real numbers. */
+union view_value {
+	int64_t i;
+	double d;
+};
+
 struct view_node {
 	struct branch branch;
-	struct planting_step step; /* of the root: zeros */
-	uint32_t owner;            /* of the first node on the way here; ID_NONE: none */
-	bool is_owner;             /* a process, not a function */
-	bool empty;                /* neither the node nor a descendant has a value */
+	uint32_t owner; /* of the first node on the way here; ID_NONE: none */
+	struct {
+		uint64_t function;
+		const char *name;
+		uint32_t of;
+		bool inlined;
+	} step;        /* as in struct planting_step; of the root: zeros */
+	bool is_owner; /* a process, not a function */
+	bool empty;    /* neither the node nor a descendant has a value */
 };
 
 struct view_tree {
@@ -42,8 +53,10 @@ struct view_tree {
 	void (*free)(void *ctx);     /* NULL: the context has another owner */
 	VEC(struct view_node) nodes; /* [0] is the root; callers come before callees */
 	size_t measures;
-	VEC(struct cell) self, total; /* node * measures + measure */
-	struct row_source *source;    /* rows are nodes; its model is this tree */
+	uint32_t real;              /* a bit for each measure of real numbers */
+	VEC(union view_value) self; /* node * measures + measure */
+	union view_value *total;    /* the same, since view_tree_finish() */
+	struct row_source *source;  /* rows are nodes; its model is this tree */
 	/* Appends text after a node's name: "  open so far"; NULL: none. */
 	void (*marks)(const struct view_tree *t, uint32_t node, struct buf *out);
 	struct planting planting;
@@ -60,10 +73,15 @@ void view_tree_whole(struct view_tree *t);
 uint32_t view_tree_owner(struct view_tree *t, uint32_t owner, const char *name);
 /* The node of a path of `owner` below `first` (TREE_ROOT: there is no level of owners). */
 uint32_t view_tree_at(struct view_tree *t, uint32_t owner, uint32_t first, uint32_t path);
+/* A measure has either whole or real numbers; there are at most 32 measures. */
 void view_tree_add(struct view_tree *t, uint32_t node, size_t measure, struct cell value);
 
 /* Sums the totals. The columns of `source` must be declared; children are sorted by `by`. */
 void view_tree_finish(struct view_tree *t, const char *const *by, size_t count);
+
+/* Values of a finished tree. */
+struct cell view_tree_self_of(const struct view_tree *t, uint32_t node, size_t measure);
+struct cell view_tree_total_of(const struct view_tree *t, uint32_t node, size_t measure);
 
 /* Column functions; `argument` is the measure. */
 column_get view_tree_self, view_tree_total;

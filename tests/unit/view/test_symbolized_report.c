@@ -96,7 +96,7 @@ static int64_t total_at(const struct view_tree *t, const char *path)
 {
 	uint32_t node = node_at(t, path);
 
-	return node == NAMED_NONE ? -1 : t->total.items[node].i;
+	return node == NAMED_NONE ? -1 : view_tree_total_of(t, node, 0).i;
 }
 
 static void the_tree_adds_up(void)
