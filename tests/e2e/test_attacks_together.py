@@ -325,7 +325,7 @@ def all_attacks_together(t):
     print_figures(r, rounds, attackers, accounts)
     reports = {name: t.json(r("report", "--json", *words).out) for name, words in
                (("record", (r.data,)), ("ring", (r.ring,)), ("store", ("--store", r.store)))}
-    shown = on_terminal(t, "report", r.data, env=r.env)
+    shown = on_terminal(t, "report", "--full", r.data, env=r.env)
     target.unchanged()
     said = {"record": reports["record"]["warnings"], "ring": reports["ring"]["warnings"],
             "store": [r.begun["store"], *accounts["store"]["notes"],

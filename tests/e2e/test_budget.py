@@ -64,7 +64,7 @@ def the_rate_is_what_the_budget_allows(t):
         t.true(taken <= 0.0101 or rate["period_ns"] >= 1e9 / FLOOR_HZ - 1,
                f"samples take {taken} of a CPU")
     books_close(t, report)
-    text = t.assay("report", path).out
+    text = t.assay("report", "--full", path).out
     t.has(text, "\nRates\n")
     t.has(text, "\nbudget ")
     t.has(text, f" at up to {asked} Hz")
@@ -102,7 +102,7 @@ def what_is_within_the_budget_is_sampled_as_asked(t):
     recording = report["recordings"][0]
     t.equal(recording["rates"], [], "rates")
     t.equal(recording["budget"]["share"], 1, "budget")
-    text = t.assay("report", path).out
+    text = t.assay("report", "--full", path).out
     t.lacks(text, "\nRates\n")
     t.has(text, "cpu-clock at 997 Hz" if "cpu-clock" in text else " at 997 Hz")
 
@@ -174,9 +174,9 @@ def buffers_are_told_where_they_were_short(t):
     for buffer in buffers:
         t.true(buffer["used_average"] <= buffer["used_max"] <= buffer["bytes"], str(buffer))
     t.true(any(b["used_max"] * 2 > b["bytes"] for b in buffers), f"none is full: {buffers}")
-    t.has(t.assay("report", path).out, "\nBuffers\n")
+    t.has(t.assay("report", "--full", path).out, "\nBuffers\n")
     t.assay("record", "-q", "-o", path, "--", "true")
-    t.lacks(t.assay("report", path).out, "\nBuffers\n")
+    t.lacks(t.assay("report", "--full", path).out, "\nBuffers\n")
     t.has(t.assay("report", "--wide", path).out, "\nBuffers\n")
 
 

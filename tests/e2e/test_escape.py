@@ -128,7 +128,7 @@ def program_rewritten_in_its_place_is_told(t):
     out = record(t, "cp v1 p; ./p 0.4; sleep 0.3; cat v2 >p; ./p 0.4")
     is_named(t, out, "second_inner")
     t.lacks(str(functions(t, out)), "first_inner", "names of what is lost")
-    t.has(t.assay("report", out, env=cached(t)).out, "rewritten in its place", "the report")
+    t.has(t.assay("report", "--full", out, env=cached(t)).out, "rewritten in its place", "the report")
 
 
 @test
@@ -197,7 +197,7 @@ def killed_recorder_leaves_what_was_kept(t):
     t.until(lambda: t.path("gone").exists(), "the program is gone")
     t.until(lambda: list(t.path("cache").glob("assay/image/[0-9a-f]*")), "a copy is kept")
     # What is read while it is written is there when the writer is killed.
-    t.until(lambda: "brief_inner" in t.assay("report", out, env=cached(t), status=None).out,
+    t.until(lambda: "brief_inner" in t.assay("report", "--full", out, env=cached(t), status=None).out,
             "its samples are in the file")
     recorder.kill()
     t.wait(recorder)
@@ -278,14 +278,14 @@ def debuginfod_is_asked_in_the_background_and_only_when_told(t):
     t.assay("report", out, env=env)
     t.equal(server.asked, [], "questions without being told to")
     # It ends before the server has answered.
-    first = t.assay("report", "--debuginfod", out, env=env, status=None, timeout=30)
+    first = t.assay("report", "--full", "--debuginfod", out, env=env, status=None, timeout=30)
     server.answers.set()
     if "libdebuginfod" in first.err:
         t.skip(first.err.strip())
     t.has(first.err, "being fetched", "the note")
     t.lacks(first.out, "far_inner", "the first report")
     t.until(lambda: list(t.path("client").glob(f"{key}/debuginfo")), "the file is there")
-    t.has(t.assay("report", "--debuginfod", out, env=env).out, "far_inner", "the second report")
+    t.has(t.assay("report", "--full", "--debuginfod", out, env=env).out, "far_inner", "the second report")
     t.has(t.assay("annotate", "--debuginfod", "far_inner", out, env=env).out, "far.c",
           "annotate's lines")
     t.equal([path for path in server.asked if key in path], [f"/buildid/{key}/debuginfo"],

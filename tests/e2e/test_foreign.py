@@ -32,7 +32,7 @@ def record_beside(t, what, *options):
         record(t, pids, *options)
     finally:
         attacks.release(t, hung)
-    return t.assay("report", t.path("data")).out, t.report(t.path("data"))
+    return t.assay("report", "--full", t.path("data")).out, t.report(t.path("data"))
 
 
 def reports_the_user(t, text, report):
@@ -121,14 +121,14 @@ def report_while_hung(t, what, *command):
 
 @test
 def a_report_of_a_program_on_a_hung_file_system_ends(t):
-    text = " ".join(report_while_hung(t, "program", "report").split())
+    text = " ".join(report_while_hung(t, "program", "report", "--full").split())
     t.true("program serves (FUSE), and is not read" in text, f"the report does not name it: {text}")
     t.true("loop_body" in text, f"the loop has no names: {text}")
 
 
 @test
 def a_report_of_a_jitdump_on_a_hung_file_system_ends(t):
-    text = report_while_hung(t, "dump", "report")
+    text = report_while_hung(t, "dump", "report", "--full")
     t.true("loop_body" in text, f"the loop has no names: {text}")
 
 

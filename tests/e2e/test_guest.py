@@ -24,7 +24,7 @@ cd /out
 cat /proc/kallsyms >kallsyms
 cat /proc/modules >modules
 assay record -a -g -F 499 -o perf.data -- kernel_load 6000 {ALGORITHM} || exit 10
-assay report -i perf.data >report.txt || exit 11
+assay report --full -i perf.data >report.txt || exit 11
 assay report -i perf.data --json >report.json || exit 12
 assay report -i perf.data --json --sort image,function,address >rows.json || exit 13
 assay annotate --full -i perf.data {MODULE_FUNCTION} >module.txt || exit 14
@@ -207,7 +207,7 @@ def annotate_kernel(t):
 def other_kernel_refused(t):
     """Read on the host, the guest's kernel symbols must not be taken from the host's kernel."""
     _, result = the_guest()
-    done = run([ASSAY, "report", "-i", result.path("perf.data")], timeout=60)
+    done = run([ASSAY, "report", "--full", "-i", result.path("perf.data")], timeout=60)
     text = done.out + done.err
     assert done.status == 0, done.err
     assert MODULE_FUNCTION not in done.out and "chacha_" not in done.out, \

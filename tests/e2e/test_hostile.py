@@ -92,7 +92,7 @@ def check(work, name, content, must_say=False):
     with open(path, "wb") as f:
         f.write(content)
     try:
-        done = bounded("report", "-i", path)
+        done = bounded("report", "--full", "-i", path)
         text = done.out + done.err
         if done.status:
             assert name in done.err, f"the error does not name the file: {done.err!r}"
@@ -150,7 +150,7 @@ def wrong_endian(t):
             path = f"{work}/big-endian-{name}"
             with open(path, "wb") as f:
                 f.write(content)
-            done = bounded("report", "-i", path)
+            done = bounded("report", "--full", "-i", path)
             # It concerns the file as a whole: the name and the reason, no offset.
             assert done.status == 1 and path in done.err and "byte order" in done.err, done
 
@@ -336,7 +336,7 @@ def not_a_recording(t):
         for name, content in cases:
             assert check(work, name, content) > 0, f"{name} was taken for a recording"
         for path in (work, f"{work}/missing", "/dev/null"):
-            done = bounded("report", "-i", path)
+            done = bounded("report", "--full", "-i", path)
             assert done.status > 0 and path in done.err, f"{path}: {done}"
         os.mkfifo(f"{work}/fifo")
         writer = os.open(f"{work}/fifo", os.O_RDWR)
@@ -395,7 +395,7 @@ def hostile_elf(t):
                 f.write(bad)
             count += 1
             try:
-                done = bounded("report", "-i", path)
+                done = bounded("report", "--full", "-i", path)
                 assert done.status == 0, f"one bad program stops the report: {done.err}"
                 bounded("annotate", "-i", path, "call_inner")
                 bounded("report", "-i", path, "--sort", "line")

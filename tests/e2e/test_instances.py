@@ -112,7 +112,7 @@ def in_a_pid_namespace_nobody_outside_is_taken_for_idle(t):
     result = run(*args, ASSAY, "record", "-a", "-o", t.path("a.data"), "--", "sh", "-c",
                  "head -n 1 /proc/stat; sleep 0.5; head -n 1 /proc/stat")
     t.has(result.err, "This is a container with its own process ids")
-    t.has(t.assay("report", t.path("a.data")).out, "its own process ids")
+    t.has(t.assay("report", "--full", t.path("a.data")).out, "its own process ids")
     ledger = t.report(t.path("a.data"))["ledger"]
     t.true(ledger["residual_ns"] > -ledger["wall_ns"] / 20, f"time is counted twice: {ledger}")
     # As the kernel has it: who has a quota of the CPUs cannot make them all busy.

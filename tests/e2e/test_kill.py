@@ -61,7 +61,7 @@ def check_readable(path, seconds):
     perf = run(["perf", "report", "--stdio", "-i", path], timeout=120)
     if data_size(path) == 0:
         # Nothing was flushed. assay must say so, and not fall over it.
-        ours = run([ASSAY, "report", "-i", path])
+        ours = run([ASSAY, "report", "--full", "-i", path])
         assert ours.status in (0, 1) and (ours.err or ours.out), f"status {ours.status}"
         return 0
     assert perf.status == 0, f"after {seconds:.3f} s perf report says: {perf.err[-500:]}"

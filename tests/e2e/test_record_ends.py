@@ -38,7 +38,7 @@ def a_command_bounds_the_recording_of_another_process(t):
               "stat; end=$((ticks + 30)); while [ $ticks -lt $end ]; do stat; done; exit 3")
     t.assay("record", "-q", "-o", out, "-p", victim.pid, "--", "sh", "-c", script, status=3)
     t.equal(pids_with_samples(t.report(out)), {victim.pid}, "processes with samples")
-    t.has(t.assay("report", out).out, "Some processes, ", "heading")
+    t.has(t.assay("report", "--full", out).out, "Some processes, ", "heading")
     t.true(victim.poll() is None, "the process still runs")
 
 
@@ -48,7 +48,7 @@ def a_command_bounds_the_recording_of_the_machine(t):
     t.assay("record", "-q", "-a", "-o", out, "--", "sleep", "0.3")
     t.true(victim.pid in pids_with_samples(t.report(out)), "another process has samples")
     t.assay("record", "-q", "-o", out, "--", "true")
-    t.has(t.assay("report", out).out, "One command, ", "heading of a command's recording")
+    t.has(t.assay("report", "--full", out).out, "One command, ", "heading of a command's recording")
 
 
 @test

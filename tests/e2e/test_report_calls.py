@@ -70,7 +70,7 @@ def the_books_close_or_say_by_how_much_not(t):
                book["tail_ns"] - book["wall_ns"], book["wall_residual_ns"], 1e-3, "wall residual")
     t.near(sum(path["net_ns"] or 0 for path in process["paths"]), process["books"]["net_ns"], 1e-3,
            "net of all paths")
-    text = " ".join(t.assay("report", data).out.split())
+    text = " ".join(t.assay("report", "--by-time", data).out.split())
     t.has(text, "residual 300.0 ns (0.19 %)")
     t.has(text, "7 events were lost")
     t.has(text, "setjmp [libc.so.6]: counted, not timed")
@@ -134,11 +134,11 @@ def letters_that_perf_has_too_keep_their_meaning(t):
     # Whole paths: in front, behind, before another option, by the long name.
     for words in (["-i", long], [long, "-i"], ["-i", "-n", "20", long], [long, "--full-paths"]):
         t.has(t.assay("report", *words).out, f"  {whole}\n", f"report {words}")
-    tail = t.assay("report", "--input", long).out
+    tail = t.assay("report", "--by-time", "--input", long).out
     t.lacks(tail, whole, "paths by default")
     t.has(tail, "... function_with_a_long_name_8  (9)\n")
     t.has(t.assay("report", "-i", data).out, "  main > fib > fib > fib > (other)\n")
-    t.has(t.assay("report", data).out, "  main > fib x3 > (other)  (5)\n")
+    t.has(t.assay("report", "--by-time", data).out, "  main > fib x3 > (other)  (5)\n")
     # -c: a name, or the order.
     t.equal(t.report("-c", "prog", data)["processes"][0]["pid"], 42, "of that name")
     t.equal(t.report("-c", "gone", data)["processes"], [], "of no such name")
@@ -173,7 +173,7 @@ def options_of_the_other_kind_are_refused_by_name(t):
 @test
 def processes_are_chosen_and_named(t):
     data = write(t, sample(), Table("two", 43))
-    text = t.assay("report", data).out
+    text = t.assay("report", "--by-time", data).out
     t.has(text, "prog (pid 42)")
     t.has(text, "two (pid 43)")
     t.equal([p["pid"] for p in t.report("--pid", "43", data)["processes"]], [43], "one of them")
@@ -192,7 +192,7 @@ def waiting_not_separated_is_said_and_never_zero(t):
     process = t.report(data)["processes"][0]
     t.equal(process["flags"], ["unswitched"], "flags")
     t.equal([path["blocked_ns"] for path in process["paths"]], [None], "blocked")
-    text = t.assay("report", data).out
+    text = t.assay("report", "--by-time", data).out
     t.has(text, "waiting not separated")
     t.has(text, "not separated  not separated  main")
 
@@ -219,7 +219,7 @@ def in_terminal(t, width, *words):
 def a_narrow_terminal_shows_whole_functions(t):
     data = write(t, sample())
     for width in (60, 80, 100, 120, 200):
-        for words in ((data,), ("-f", data), ("-g", data)):
+        for words in (("-t", data), ("-f", data), ("-g", data)):
             lines = in_terminal(t, width, "report", *words)
             t.true(max(map(len, lines)) <= width,
                    f"no line is wider than {width}: {max(lines, key=len)!r}")
@@ -240,7 +240,7 @@ def many_paths_take_little_more_than_the_file(t):
     process = json.loads(out)["processes"][0]
     t.equal(len(process["paths"]), 2000 * 21, "paths")
     t.equal(sum(path["calls"] for path in process["paths"]), 2000 * 41, "calls")
-    rows = [line for line in t.assay("report", data).out.splitlines() if " > again " in line]
+    rows = [line for line in t.assay("report", "--by-time", data).out.splitlines() if " > again " in line]
     t.equal(len(rows), 2000 * 20, "rows")
     t.has(t.assay("report", "-g", "--percent-limit", "0", data).out, "(recursion, 20 levels)")
 

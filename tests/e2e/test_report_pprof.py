@@ -232,7 +232,7 @@ def addresses_alone_stand_for_functions_and_that_is_said(t):
                  "the functions of 2 of 2 places",
                  "lines of source code", "process id or thread"):
         t.has(missing, says)
-    text = t.assay("report", file).out
+    text = t.assay("report", "--full", file).out
     t.has(text, "hides functions that match malloc.*, except mallopt")
     t.has(text, "2.5 MB")
     t.has(" ".join(text.split()), "1 call path is negative, -500 bytes together")
@@ -308,7 +308,7 @@ def a_value_without_a_name_is_reported_and_exported(t):
     p = Profile(("", ""))
     p.sample([p.place(1, ("main", 1), mapping=0)], [53])
     file = t.write("unnamed.pb", p.bytes())
-    t.has(t.assay("report", file).out, "A pprof profile of a value without a name")
+    t.has(t.assay("report", "--full", file).out, "A pprof profile of a value without a name")
     t.equal(t.report("--event", "", file)["books"]["total"], 53, "the value by its empty name")
     t.equal(folded(t, file), {"main": 53}, "folded")
 

@@ -53,7 +53,7 @@ def functions(report):
 
 @test
 def the_table_has_every_figure(t):
-    result = t.assay("report", trace(t))
+    result = t.assay("report", "--percent-limit", "0", trace(t))
     t.equal(result.out, TABLE, "report")
     t.equal(result.err, "", "standard error")
 
@@ -250,7 +250,7 @@ def fewer_rows_are_in_the_same_unit(t):
     t.assay("tags", "import", "--layout", "csv", "--hz", "1000000000", "-o", t.path("two.tags"),
             "--names", t.write("names", "f/2\ng/4\n"), t.write("csv", "\n".join(lines)))
     for words in ((), ("-n", "1")):
-        text = t.assay("report", *words, t.path("two.tags")).out
+        text = t.assay("report", "--full", *words, t.path("two.tags")).out
         t.has(text, "Elapsed time          1,030,000 ns", "report")
         t.has(text, "1,000,000  1,000,000", "report")
 
@@ -260,7 +260,7 @@ def what_is_not_there_is_told_with_a_way_out(t):
     t.has(t.assay("report", t.path("none.tags"), status=1).err, "'assay tags -o' would make one")
     result = t.assay("tags", "import", "-o", t.path("none.tags"), t.write("dump", ""))
     t.has(result.err, "dump has no records")
-    text = t.assay("report", t.path("none.tags")).out
+    text = t.assay("report", "--full", t.path("none.tags")).out
     t.has(text, "there are no events", "report")
     t.true("waiting is not separated" not in text, f"no times have waiting in them: {text}")
 
@@ -297,7 +297,7 @@ def what_was_mended_is_told(t):
     t.true(report["uncertain"] >= 1, "the call without an exit is uncertain")
     t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"], report["run_ns"], 0,
            "all net")
-    text = t.assay("report", path).out
+    text = t.assay("report", "--full", path).out
     for part in ("1 exit has no entry", "1 call ended without an exit", "2 events have tags",
                  "1 call had not ended", "leaf  ~1", "main  open 1", "(outside)\n", "tag 500"):
         t.has(text, part, "report")
@@ -310,7 +310,7 @@ def names_can_be_added_where_there_are_none(t):
     t.equal(before["unknown_tags"], 3, "events of work and MGET")
     t.true("tag 4" in functions(before), "work has no name")
     more = t.write("more", "work/4\nother/6\nMGET/11=\n")
-    result = t.assay("report", "--names", more, path)
+    result = t.assay("report", "--percent-limit", "0", "--names", more, path)
     t.equal(result.out, TABLE, "what the trace says itself wins")
     h = t.report("--function", "tag 4", path)["histogram"]
     t.equal((h["count"], h["max_ns"]), (1, 50000), "calls of a tag without a name")
@@ -342,7 +342,7 @@ def programs_that_ran_together_are_told_apart(t):
     t.near(sum(f["net_ns"] for f in report["functions"]) + report["outside_ns"] + report["idle_ns"]
            + report["own_ns"],
            report["elapsed_ns"], 10, "all time")
-    text = t.assay("report", t.path("both.tags")).out
+    text = t.assay("report", "--full", t.path("both.tags")).out
     for name in ("leaf [one]", "leaf [two]", "main [one]", "main [two]", "work_one\n", "work_two\n"):
         t.has(text, name, "report")
     error = t.assay("report", "--function", "leaf", t.path("both.tags"), status=1).err
@@ -354,9 +354,9 @@ def programs_that_ran_together_are_told_apart(t):
 @test
 def a_trace_is_recognised_by_its_content(t):
     path = trace(t, "any.name")
-    t.equal(t.assay("report", path).out, TABLE, "report")
-    t.equal(t.assay("report", f"{path}/").out, TABLE, "report")
-    t.equal(t.assay("report", "-i", path).out, TABLE, "report")
+    t.equal(t.assay("report", "--percent-limit", "0", path).out, TABLE, "report")
+    t.equal(t.assay("report", "--percent-limit", "0", f"{path}/").out, TABLE, "report")
+    t.equal(t.assay("report", "--percent-limit", "0", "-i", path).out, TABLE, "report")
     os.mkdir(t.path("empty"))
     t.has(t.assay("report", t.path("empty"), status=1).err, "not a trace of event tags", "error")
     t.has(t.assay("intervals", path, status=1).err, "'assay report' and 'assay tags trace' show", "error")
@@ -368,10 +368,10 @@ def a_trace_is_recognised_by_its_content(t):
 @test
 def without_a_file_the_newest_is_read(t):
     path = trace(t, "assay.tags")
-    t.equal(t.assay("report", cwd=t.directory).out, TABLE, "report")
+    t.equal(t.assay("report", "--percent-limit", "0", cwd=t.directory).out, TABLE, "report")
     old = t.write("perf.data", "no recording")
     os.utime(old, (1, 1))
-    result = t.assay("report", cwd=t.directory)
+    result = t.assay("report", "--percent-limit", "0", cwd=t.directory)
     t.equal(result.out, TABLE, "report")
     t.has(result.err, "reading assay.tags; perf.data also exists", "note")
     os.utime(path / "metadata", (0, 0))
@@ -397,7 +397,7 @@ def options_that_mean_nothing_here_are_refused(t):
 @test
 def names_cannot_drive_a_terminal(t):
     path = trace(t, names=NAMES.replace("leaf/6", "le\x1b[31maf/6"))
-    t.has(t.assay("report", path).out, r"le\x1b[31maf", "report")
+    t.has(t.assay("report", "--full", path).out, r"le\x1b[31maf", "report")
     for words, status in (((), 0), (("--function", "le*"), 0), (("--function", "af"), 1)):
         result = t.assay("report", *words, path, status=status)
         t.lacks(result.out + result.err, "\x1b", "report")

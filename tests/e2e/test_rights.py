@@ -79,11 +79,11 @@ def check_own_command(user):
     assert re.search(r"(?i)kernel", done.err + done.out) and re.search(
         r"perf_event_paranoid|CAP_PERFMON", done.err + done.out), \
         f"record does not say what is missing, and why: {done.err!r}"
-    shown = user.run("report", "-i", path)
+    shown = user.run("report", "--full", "-i", path)
     assert shown.status == 0, shown.err
     assert re.search(r"(?i)kernel.*(not|no|without|excluded|missing)", shown.out + shown.err), \
         f"report does not say that the kernel is missing: {shown.out[:1500]}"
-    found = json.loads(user.run("report", "-i", path, "--json", check=True).out)
+    found = json.loads(user.run("report", "--full", "-i", path, "--json", check=True).out)
     body = [f for f in found["functions"] if f["function"] == "loop_body"]
     assert body and body[0]["samples"] > 200, found["functions"][:5]
     assert not any(f["mode"] == "kernel" and f["samples"] for f in found["functions"])
@@ -115,7 +115,7 @@ def unprivileged_machine_wide_says_what_it_did(t):
         if done.status:
             return
         assert "only your own" in done.err, done.err
-        text = user.run("report", "-i", path, check=True).out
+        text = user.run("report", "--full", "-i", path, check=True).out
         assert "whole machine, " not in text.splitlines()[0], \
             f"the report claims the whole machine: {text.splitlines()[0]}"
         assert re.search(r"(?i)may not sample the whole machine", " ".join(text.split())), text
@@ -129,7 +129,7 @@ def unprivileged_machine_wide_samples_what_runs_already(t):
         t.until(lambda: b"loop" in pathlib.Path(f"/proc/{other.pid}/cmdline").read_bytes()
                 .split(b"\0")[0], "the loop runs, as another user")
         user.run("record", "-q", "-a", "-o", path, "--", "sleep", "1", check=True)
-        found = json.loads(user.run("report", "-i", path, "--json", check=True).out)
+        found = json.loads(user.run("report", "--full", "-i", path, "--json", check=True).out)
         samples = {p["pid"]: p["user_samples"] for p in found["processes"]}
         # A thousand in that second, or the part that other programs leave it.
         assert samples.get(other.pid, 0) > 20, samples
@@ -170,7 +170,7 @@ def check_kallsyms(user, record_with, report_with):
     path = f"{user.work}/perf.data"
     run(record_with(ASSAY, "record", "-a", "-g", "-F", "997", "-o", path, "--",
                     *kernel_command()), check=True)
-    shown = run(report_with(ASSAY, "report", "-i", path), check=True)
+    shown = run(report_with(ASSAY, "report", "--full", "-i", path), check=True)
     found = json.loads(run(report_with(ASSAY, "report", "-i", path, "--json"), check=True).out)
     kernel = sum(p["kernel_samples"] for p in found["processes"])
     named = [f["function"] for f in found["functions"]
@@ -202,7 +202,7 @@ def file_of_another_is_refused_politely(t):
         path = f"{user.work}/secret"
         record(path, "--", workload("short"))
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, "a recording is its owner's alone"
-        done = user.run("report", "-i", path)
+        done = user.run("report", "--full", "-i", path)
         assert done.status > 0 and path in done.err, done.err
         assert report(path)["recordings"] and assay("report", "-i", path).out
 

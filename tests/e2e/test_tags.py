@@ -66,7 +66,7 @@ def exits_of_calls_that_a_child_inherited_are_told_apart(t):
     t.equal(report["inherited_exits"], 1, "exits of calls from before the fork")  # the child's main
     t.equal(report["unmatched_exits"], 0, "exits without an entry")
     none_missing(t, report)
-    text = t.assay("report", t.path("x.tags")).out
+    text = t.assay("report", "--full", t.path("x.tags")).out
     t.has(text, "1 exit is of a function that was entered before a fork")
     t.lacks(text, "no entry")
 

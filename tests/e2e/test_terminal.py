@@ -31,7 +31,7 @@ def recording():
 @test
 def reports_and_exports_show_names_as_they_are_spelled(t):
     data = recording()
-    for words in (["report"], ["report", "--wide"], ["report", "-g"], ["report", "--json"],
+    for words in (["report"], ["report", "--full"], ["report", "--wide"], ["report", "-g"], ["report", "--json"],
                   ["annotate", "loop_body"], ["export", "--to", "folded"],
                   ["sql", "--format", "csv"], ["sql", "--format", "json"], ["sql"]):
         query = ["SELECT name FROM by_application"] if words[0] == "sql" else []

@@ -51,6 +51,9 @@ const char *load_named(const struct load_options *o, size_t n);
 /* The same; if the command line names none, the default file is the only one. */
 const char *load_file(const struct load_options *o, size_t n);
 
+/* Appends the words of a command line that reads the same, each after a blank. */
+void load_words(const struct load_options *o, struct buf *out);
+
 /* What can be told of files of samples without reading them: that one is there, and begins so. */
 int load_check(const struct load_options *o, struct error *err);
 int load_profile(struct profile **out, const struct load_options *o, struct error *err);

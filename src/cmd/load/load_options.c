@@ -3,6 +3,8 @@
 #include "cmd/load/load_store.h"
 #include "view/request.h"
 
+#include "base/text/shell_word.h"
+
 #define AT(field) offsetof(struct load_options, field)
 
 static const struct option recording_table[] = {
@@ -79,3 +81,26 @@ const struct option symbol_option_table[] = {
          .offset = AT(no_inlines)},
         {.kind = OPTION_END},
 };
+
+void load_words(const struct load_options *o, struct buf *out)
+{
+	const struct {
+		const char *name, *value;
+	} options[] = {{"time", o->time},       {"store", o->store}, {"from", o->from},
+	               {"until", o->to},        {"host", o->host},   {"kallsyms", o->kallsyms},
+	               {"vmlinux", o->vmlinux}, {"symfs", o->root}};
+	const char *file;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (!options[i].value)
+			continue;
+		buf_addf(out, " --%s=", options[i].name);
+		shell_word_add(out, options[i].value);
+	}
+	buf_puts(out, o->raw_names ? " --no-demangle" : "");
+	buf_puts(out, o->no_inlines ? " --no-inline" : "");
+	for (size_t i = 0; !o->store && (file = load_file(o, i)); i++) {
+		buf_putc(out, ' ');
+		shell_word_add(out, file);
+	}
+}

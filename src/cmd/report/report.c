@@ -19,7 +19,7 @@ struct report_command_options {
 	struct option_list function;
 	const char *event, *percentage;
 	double process_limit;
-	bool no_idle, instances;
+	bool no_idle, instances, full;
 	struct report_options report;
 	struct report_tags_options tags; /* of traces of event tags alone */
 };
@@ -39,6 +39,13 @@ static const struct option options[] = {
         {.kind = OPTION_GROUP, .help = "What is shown"},
         {.kind = OPTION_INCLUDE, .include = report_option_table, .offset = AT(report)},
         {.kind = OPTION_INCLUDE, .include = report_letter_table, .offset = AT(report)},
+        {.kind = OPTION_FLAG,
+         .name = "full",
+         .help = "the summary and all tables",
+         .details = "Without this option and any that asks for a table, a report is a summary: "
+                    "where the time went, the largest reasons, what limits the figures, and what "
+                    "to look at next.",
+         .offset = AT(full)},
         {.kind = OPTION_FLAG,
          .name = "instances",
          .help = "each process of a name by itself",
@@ -105,8 +112,11 @@ static int make_request(const struct report_command_options *o, struct report_re
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
-	return check_numbers(&q->filter, err) ? err->code
-	                                      : report_options_request(&o->report, q, err);
+	if (check_numbers(&q->filter, err) || report_options_request(&o->report, q, err))
+		return err->code;
+	q->reader.brief = !q->reader.program && !o->full && !report_asks_for_tables(options, o);
+	q->reader.summary = o->full || q->reader.brief;
+	return 0;
 }
 
 static int report_calls(const struct report_command_options *o, const struct report_request *q)
@@ -186,8 +196,10 @@ static int run(void *p, int argc, char **argv)
 {
 	struct report_command_options *o = p;
 	struct report_request q;
+	struct buf words = {0};
 	struct error err = {0};
 	enum load_kind kind;
+	int status;
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
@@ -196,10 +208,14 @@ static int run(void *p, int argc, char **argv)
 	if (load_kind(&kind, &o->load, &err) ||
 	    report_kinds_check(kind, options, o, &o->report, &err) || make_request(o, &q, &err))
 		return command_fail(2, "report: %s", err.text);
-	return kind == LOAD_CALLS   ? report_calls(o, &q)
-	       : kind == LOAD_TAGS  ? report_tags(o, &q)
-	       : kind == LOAD_PPROF ? report_pprof(o, &q)
-	                            : report_samples(o, &q);
+	load_words(&o->load, &words);
+	q.reader.words = buf_text(&words);
+	status = kind == LOAD_CALLS   ? report_calls(o, &q)
+	         : kind == LOAD_TAGS  ? report_tags(o, &q)
+	         : kind == LOAD_PPROF ? report_pprof(o, &q)
+	                              : report_samples(o, &q);
+	buf_done(&words);
+	return status;
 }
 
 const struct command cmd_report = {
@@ -213,7 +229,11 @@ const struct command cmd_report = {
                 "which it is, and the report is that of its kind. "
                 "Without FILE it is perf.data, assay.calls or assay.tags in this directory: of "
                 "several, the newest of those that the other options are about.\n\n"
-                "Of samples, the standard report has the closing "
+                "A report begins with a summary: what was recorded, where the time went, the "
+                "largest processes and functions, what limits the figures, and command lines that "
+                "show more. --full prints all tables after it. An option that asks for a table "
+                "prints that table alone.\n\n"
+                "Of samples, --full has the closing "
                 "account (user, kernel, interrupts, idle, steal, what was not observed, and the "
                 "residual), what the recording itself cost, the processes, functions over all of "
                 "them, tables of each process above a limit, the kernel, and what could not be "
@@ -238,7 +258,8 @@ const struct command cmd_report = {
                 "and what the file does not tell. --sort, -g, --children and the filters are as "
                 "for samples, as far as the file tells of such things; --sort line sums up by "
                 "lines of source code.",
-        .examples = "assay report\n    the standard report of ./perf.data\n"
+        .examples = "assay report\n    a summary of ./perf.data\n"
+                    "assay report --full\n    the summary and all tables\n"
                     "assay report --no-idle --wide\n    with 95 % intervals, idle time left out\n"
                     "assay report --sort process,image a.data b.data\n    two files in one table\n"
                     "assay report -g --comm cc1\n    how cc1 got to where it spent its time\n"

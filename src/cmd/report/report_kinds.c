@@ -184,3 +184,19 @@ int report_kinds_check(enum load_kind kind, const struct option *options, const 
 	}
 	return ret;
 }
+
+bool report_asks_for_tables(const struct option *options, const void *values)
+{
+	static const char others[] =
+	        "input,time,store,from,until,to,host,event,"                     /* what is read */
+	        "kallsyms,vmlinux,symfs,debuginfod,no-demangle,no-inline,names," /* names */
+	        "json,nested,markdown,color,full";                               /* the form */
+	struct option_table table;
+	bool asks = false;
+
+	option_table_init(&table, options);
+	vec_each (o, &table.rows)
+		asks |= is_given(o, values) && !has_word(others, o->name);
+	option_table_done(&table);
+	return asks;
+}

@@ -22,4 +22,10 @@ unsigned report_kinds(const struct option *options, const void *values,
 int report_kinds_check(enum load_kind kind, const struct option *options, const void *values,
                        const struct report_options *report, struct error *err);
 
+/*
+ * Whether an option asks for tables: all do except those that say what is read, how names are
+ * looked up, and which form the report has.
+ */
+bool report_asks_for_tables(const struct option *options, const void *values);
+
 #endif

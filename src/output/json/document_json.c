@@ -34,6 +34,7 @@ static void print_facts(struct json_printing *p, const struct section *s)
 	vec_each (fact, &s->facts) {
 		switch (fact->kind) {
 		case FACT_LINE:
+		case FACT_VERBATIM:
 			break;
 		case FACT_VALUE:
 			print_value(j, fact);

@@ -108,15 +108,29 @@ static void print_tree(struct markdown_printing *p, const struct section *s)
 	vec_done(&d.sections);
 }
 
+/* A line to be copied is code; code cannot contain the character that ends it. */
+static void put_fact(struct markdown_printing *p, const struct fact *fact)
+{
+	bool code = fact->kind == FACT_VERBATIM && !strchr(fact->value.s, '`');
+
+	if (!code) {
+		put_escaped(p->out, fact->value.s);
+		return;
+	}
+	buf_putc(p->out, '`');
+	plain_text_add(p->out, fact->value.s, strlen(fact->value.s));
+	buf_putc(p->out, '`');
+}
+
 static void print_list(struct markdown_printing *p, const struct section *s)
 {
 	vec_each (fact, &s->facts) {
-		if (fact->kind != FACT_LINE)
+		if (fact->kind != FACT_LINE && fact->kind != FACT_VERBATIM)
 			continue;
 		buf_puts(p->out, *fact->key ? "- **" : "- ");
 		put_escaped(p->out, fact->key);
 		buf_puts(p->out, *fact->key ? "**: " : "");
-		put_escaped(p->out, fact->value.s);
+		put_fact(p, fact);
 		buf_puts(p->out, "\n");
 	}
 	vec_each (note, &s->notes) {

@@ -192,11 +192,24 @@ static void print_tree(struct text_printing *p, const struct section *s)
 	vec_done(&columns);
 }
 
+static void print_verbatim(struct text_printing *p, const struct fact *fact)
+{
+	size_t label = strlen(fact->key);
+
+	buf_puts(p->out, fact->key);
+	buf_pad(p->out, ' ', label < LABEL ? LABEL - label : 1);
+	text_clean(p->out, fact->value.s);
+	buf_putc(p->out, '\n');
+}
+
 static void print_facts(struct text_printing *p, const struct section *s)
 {
-	vec_each (fact, &s->facts)
+	vec_each (fact, &s->facts) {
 		if (fact->kind == FACT_LINE)
 			text_fill(p->out, &p->options->style, fact->key, LABEL, fact->value.s);
+		else if (fact->kind == FACT_VERBATIM)
+			print_verbatim(p, fact);
+	}
 }
 
 static void print_sections(struct text_printing *p, const struct document *d);

@@ -5,6 +5,7 @@
 #include "view/calls/call_check.h"
 #include "view/calls/call_facts.h"
 #include "view/calls/call_rows.h"
+#include "view/calls/call_summary.h"
 #include "view/calls/call_tree.h"
 #include "view/symbolized/symbolized.h"
 #include "view/symbolized/symbolized_document.h"
@@ -202,6 +203,7 @@ static bool next_process(void *ctx, size_t i, struct document *part)
 
 struct call_document *call_document_new(const struct call_report *report)
 {
+	const struct document_reader *reader = &report->request.reader;
 	struct call_document *d = xcalloc(1, sizeof(*d));
 
 	document_init(&d->document);
@@ -211,6 +213,10 @@ struct call_document *call_document_new(const struct call_report *report)
 		if (call_report_selects(report, p))
 			vec_push(&d->processes, p);
 	document_string(&d->document, "kind", "calls");
+	if (reader->program || reader->summary)
+		call_summary(d);
+	if (reader->brief)
+		return d;
 	if (!d->processes.count)
 		none_selected(d);
 	if (d->processes.count > 1)

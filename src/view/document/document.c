@@ -82,6 +82,11 @@ void document_line(struct document *d, const char *label, const char *text)
 		add_fact(d, FACT_LINE, label, cell_text(text), false);
 }
 
+void document_verbatim(struct document *d, const char *label, const char *line)
+{
+	add_fact(d, FACT_VERBATIM, label, cell_text(line), false);
+}
+
 void document_int(struct document *d, const char *key, int64_t value)
 {
 	add_fact(d, FACT_VALUE, key, cell_int(value), false);

@@ -33,9 +33,10 @@ enum section_kind {
 };
 
 enum fact_kind {
-	FACT_LINE,   /* readers: label and text */
-	FACT_VALUE,  /* programs: key and value */
-	FACT_OBJECT, /* programs: the following facts are in an object, up to FACT_END */
+	FACT_LINE,     /* readers: label and text */
+	FACT_VERBATIM, /* readers: label and a line to be copied, which is not wrapped */
+	FACT_VALUE,    /* programs: key and value */
+	FACT_OBJECT,   /* programs: the following facts are in an object, up to FACT_END */
 	FACT_ARRAY,
 	FACT_END,
 };
@@ -70,10 +71,13 @@ struct section {
 
 /* For whom a document is made: what programs do not read need not be computed, and reverse. */
 struct document_reader {
-	bool program;  /* JSON */
-	bool markdown; /* readers: Markdown instead of text */
-	bool wide;     /* readers: all columns, complete names */
-	bool nested;   /* programs: callees are inside their callers; paths contain all names */
+	bool program;      /* JSON */
+	bool markdown;     /* readers: Markdown instead of text */
+	bool wide;         /* readers: all columns, complete names */
+	bool nested;       /* programs: callees are inside their callers; paths contain all names */
+	bool summary;      /* readers: begin with a summary; programs always get it */
+	bool brief;        /* readers: the summary alone */
+	const char *words; /* of a command line that names the recording, each after a blank */
 };
 
 /* Readers get rows of at least this share if no limit is given; programs get all. */
@@ -97,6 +101,7 @@ void document_heading(struct document *d, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 /* Facts are added to the last section if it has facts, else to a new one. */
 void document_line(struct document *d, const char *label, const char *text); /* "" is left out */
+void document_verbatim(struct document *d, const char *label, const char *line);
 void document_int(struct document *d, const char *key, int64_t value);
 void document_real(struct document *d, const char *key, double value);
 void document_bool(struct document *d, const char *key, bool value);

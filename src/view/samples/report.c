@@ -281,7 +281,7 @@ static void build(struct report *r)
 	r->paths = count_paths(r);
 	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
-	if (o->reader.program || (!o->key_count && !request_of_paths(o)))
+	if (o->reader.program || (!o->key_count && !request_of_paths(o) && !o->reader.brief))
 		build_tables(r);
 	helper_thread_join(&grower);
 	if (o->tree && !r->tree)

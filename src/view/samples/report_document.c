@@ -3,6 +3,7 @@
 
 #include "base/text/figure.h"
 #include "base/text/plural.h"
+#include "view/samples/report_summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -137,34 +138,42 @@ static const char *followed(const struct profile *p)
 	return "One command";
 }
 
+void report_whole_text(const struct report *r, struct buf *out)
+{
+	const struct account_view *a = r->account;
+	bool machine = a->machine_wide && a->cpus;
+
+	buf_puts(out, machine      ? "The whole machine, "
+	              : a->threads ? followed(r->view->profile)
+	                           : "Samples of ");
+	buf_puts(out, !machine && a->threads ? ", " : "");
+	if (r->elapsed_ns)
+		text_time(out, (int64_t)r->elapsed_ns);
+	else
+		buf_puts(out, "an unknown time");
+	if (machine) {
+		buf_puts(out, " on ");
+		cpus_text(r, out);
+	} else if (a->threads) {
+		buf_addf(out, ", %" PRIu32 " %s", a->threads,
+		         plural(a->threads, "thread", "threads"));
+	}
+}
+
 static void heading(struct report_writing *w)
 {
 	const struct report *r = w->report;
-	const struct account_view *a = r->account;
 	const struct profile *p = r->view->profile;
-	struct buf text = {0};
 
-	if (r->elapsed_ns)
-		text_time(&text, (int64_t)r->elapsed_ns);
-	else
-		buf_puts(&text, "an unknown time");
-	if (a->machine_wide && a->cpus) {
-		buf_puts(&text, " on ");
-		cpus_text(r, &text);
-		document_heading(w->document, "The whole machine, %s", buf_text(&text));
-	} else if (a->threads)
-		document_heading(w->document, "%s, %s, %" PRIu32 " %s", followed(p),
-		                 buf_text(&text), a->threads,
-		                 plural(a->threads, "thread", "threads"));
-	else
-		document_heading(w->document, "Samples of %s", buf_text(&text));
+	report_whole_text(r, &w->text);
+	document_heading(w->document, "%s", buf_text(&w->text));
+	buf_clear(&w->text);
 	vec_each (rec, &p->recordings)
 		recording_lines(w, *rec, rec > p->recordings.items ? rec[-1] : NULL);
 	event_text(r, &w->text);
 	report_line(w, "event");
 	other_events(r, &w->text);
 	report_line(w, "also");
-	buf_done(&text);
 }
 
 /* One sentence on the cost of the recording. */
@@ -521,6 +530,10 @@ static void tree(struct report_writing *w)
 
 static void write_for_readers(struct report_writing *w)
 {
+	if (w->reader->summary)
+		report_summary(w->document, w->report, w->reader);
+	if (w->reader->brief)
+		return;
 	heading(w);
 	observer(w);
 	budget(w);
@@ -539,6 +552,7 @@ static void write_for_readers(struct report_writing *w)
 static void write_for_programs(struct report_writing *w)
 {
 	facts(w);
+	report_summary(w->document, w->report, w->reader);
 	tables_for_programs(w);
 	tree(w);
 }
@@ -552,8 +566,10 @@ void report_document(struct document *d, struct report *r, const struct document
 		write_for_programs(&w);
 	else
 		write_for_readers(&w);
+	buf_done(&w.text);
+	if (reader->brief)
+		return;
 	warnings = document_notes(d, MEDIA_ALL, "What could not be seen", "warnings");
 	vec_each (text, &r->warnings)
 		section_note(warnings, *text);
-	buf_done(&w.text);
 }

@@ -20,6 +20,9 @@ struct report_writing {
 
 void report_document(struct document *d, struct report *r, const struct document_reader *reader);
 
+/* Appends what was recorded: "The whole machine, 10.02 s on 2 CPUs". */
+void report_whole_text(const struct report *r, struct buf *out);
+
 /* The parts (report_document_account.c, _rates.c). */
 void report_document_account(struct report_writing *w);
 void report_document_ledger(struct report_writing *w);

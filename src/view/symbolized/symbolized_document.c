@@ -3,6 +3,7 @@
 
 #include "base/text/figure.h"
 #include "base/text/plural.h"
+#include "view/symbolized/symbolized_summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -298,6 +299,10 @@ void symbolized_document(struct document *d, struct symbolized_report *r,
 	struct symbolized_writing w = {
 	        .document = d, .report = r, .profile = r->n, .reader = reader};
 
+	if (reader->program || reader->summary)
+		symbolized_summary(d, r, reader, path, left);
+	if (reader->brief)
+		return;
 	facts(&w, path);
 	tables(&w);
 	notes(&w, left);

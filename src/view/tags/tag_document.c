@@ -4,6 +4,7 @@
 #include "base/text/plural.h"
 #include "view/document/grid.h"
 #include "view/symbolized/symbolized_document.h"
+#include "view/tags/tag_report_summary.h"
 #include "view/tags/tag_rows.h"
 
 #include <inttypes.h>
@@ -513,6 +514,10 @@ void tag_document_fill(struct document *d, const struct tag_document *parts,
 	        .document = d, .parts = parts, .report = parts->report, .reader = reader};
 
 	facts(&w);
+	if (reader->program || reader->summary)
+		tag_report_summary(d, parts->report, reader);
+	if (reader->brief)
+		return;
 	heading(&w);
 	functions(&w);
 	groups(&w);

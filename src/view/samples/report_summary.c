@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/samples/report_summary.h"
+
+#include "base/memory/xalloc.h"
+#include "base/text/figure.h"
+#include "base/text/plural.h"
+#include "view/account/rates.h"
+#include "view/samples/flat_cell.h"
+#include "view/samples/report_document.h"
+#include "view/summary/summary.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+
+/* Figures below these are no limits worth a word. */
+#define ACCOUNT_SHARE 0.01
+#define NAMELESS_SHARE 0.01
+#define STACKS_SHARE 0.05
+#define ENOUGH_SAMPLES 200
+#define ENOUGH_NS 1000000000
+
+/* A function with a smaller share does not decide where to look next. */
+#define NEXT_SHARE 0.01
+/* From these shares of the threads' time on, waiting is a reason to look at. */
+#define WAITING_SHARE 0.5
+#define RUNNABLE_SHARE 0.2
+
+struct report_summing {
+	const struct report *report;
+	struct summary *summary;
+	struct flat *flat; /* by process, image, function and mode */
+	size_t largest[SUMMARY_REASONS];
+	size_t count;
+	const char *process; /* the largest that is not idle; NULL: there is none */
+};
+
+static void recorded(const struct report *r, struct buf *out)
+{
+	const struct profile_event *e = report_event(r);
+	size_t whole;
+
+	vec_each (rec, &r->view->profile->recordings)
+		if ((*rec)->path)
+			buf_addf(out, "%s%s", out->size ? ", " : "", (*rec)->path);
+	buf_puts(out, out->size ? ": " : "");
+	whole = out->size;
+	report_whole_text(r, out);
+	if (out->size > whole)
+		out->data[whole] = (char)tolower((unsigned char)out->data[whole]);
+	if (!e)
+		return;
+	buf_puts(out, ", ");
+	text_counted(out, e->samples, "sample", "samples");
+	buf_addf(out, " of %s", e->name);
+}
+
+static void time_part(struct report_summing *g, const char *key, const char *name, int64_t ns)
+{
+	uint64_t wall = g->report->account->total.wall_ns;
+
+	summary_part(g->summary, key, name, cell_int(ns), wall ? (double)ns / (double)wall : 0);
+}
+
+static void account_parts(struct report_summing *g)
+{
+	const struct account_view *a = g->report->account;
+	const struct account_terms *t = &a->total;
+
+	g->summary->whole = cell_int((int64_t)t->wall_ns);
+	time_part(g, "user", "user", (int64_t)t->user_ns);
+	if (a->has_kernel) {
+		time_part(g, "kernel", "kernel", (int64_t)account_kernel_ns(t));
+		time_part(g, "interrupts", "interrupts", (int64_t)account_irq_ns(t));
+	}
+	if (a->machine_wide) {
+		time_part(g, "idle", "idle", (int64_t)t->idle_ns);
+		time_part(g, "steal", "steal", (int64_t)t->steal_ns);
+	} else {
+		time_part(g, "runnable", "runnable", (int64_t)a->runnable_ns);
+		time_part(g, "blocked", "blocked", (int64_t)a->blocked_ns);
+	}
+	if (a->has_unobserved)
+		time_part(g, "unobserved", "unobserved", t->unobserved_ns);
+	time_part(g, "residual", "residual", t->residual_ns);
+}
+
+/* Without an account: the samples by the mode of the CPU. */
+static void mode_parts(struct report_summing *g)
+{
+	static const char *const names[] = {
+	        [VIEW_USER] = "user", [VIEW_KERNEL] = "kernel", [VIEW_IRQ] = "interrupts",
+	        [VIEW_IDLE] = "idle", [VIEW_GUEST] = "guest",   [VIEW_UNKNOWN] = "unknown"};
+	const struct report *r = g->report;
+	uint64_t weights[sizeof(names) / sizeof(*names)] = {0};
+	uint64_t samples[sizeof(names) / sizeof(*names)] = {0};
+
+	vec_each (row, &g->flat->rows) {
+		weights[flat_mode(g->flat, row)] += row->weight;
+		samples[flat_mode(g->flat, row)] += row->samples;
+	}
+	g->summary->parts_label = "samples";
+	g->summary->unit = &unit_count;
+	g->summary->unit_name = "samples";
+	g->summary->whole = cell_int((int64_t)r->selection.base_samples);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (samples[i])
+			summary_part(g->summary, names[i], names[i], cell_int((int64_t)samples[i]),
+			             flat_share(g->flat, weights[i], samples[i]));
+}
+
+/* Idle time has a part of its own. */
+static double process_share(const void *model, size_t line)
+{
+	const struct process_line *l = &((const struct processes *)model)->names.items[line];
+
+	return l->idle_samples > l->user_samples + l->kernel_samples ? 0 : l->share;
+}
+
+static void processes(struct report_summing *g)
+{
+	const struct processes *p = g->report->processes;
+	size_t largest[SUMMARY_REASONS];
+	size_t count = summary_largest(p->names.count, process_share, p, largest);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct process_line *line = &p->names.items[largest[i]];
+
+		if (line->name != ID_NONE && !g->process)
+			g->process = processes_name(p, line);
+		if (count > 1)
+			summary_process(g->summary, processes_name(p, line), line->share);
+	}
+}
+
+static double busy_share(const void *model, size_t row)
+{
+	const struct flat *f = model;
+
+	return flat_mode(f, &f->rows.items[row]) == VIEW_IDLE ? 0 : f->rows.items[row].share;
+}
+
+static char *cell_of(const struct report_summing *g, const struct flat_row *row, enum flat_key key)
+{
+	struct buf text = {0};
+	char *copy;
+
+	if (key == FLAT_PROCESS && flat_mode(g->flat, row) == VIEW_IRQ)
+		buf_puts(&text, "[interrupts]");
+	else
+		flat_cell(g->flat, row, key, true, &text);
+	copy = xstrdup(buf_text(&text));
+	buf_done(&text);
+	return copy;
+}
+
+static void reasons(struct report_summing *g)
+{
+	g->summary->share_title = "of samples";
+	g->count = summary_largest(g->flat->rows.count, busy_share, g->flat, g->largest);
+	for (size_t i = 0; i < g->count; i++) {
+		const struct flat_row *row = &g->flat->rows.items[g->largest[i]];
+		struct summary_reason *reason = summary_reason(g->summary, row->share);
+
+		reason->low = row->low;
+		reason->high = row->high;
+		reason->process = cell_of(g, row, FLAT_PROCESS);
+		reason->image = cell_of(g, row, FLAT_IMAGE);
+		reason->function = cell_of(g, row, FLAT_FUNCTION);
+	}
+}
+
+static void account_limits(const struct report_summing *g)
+{
+	const struct account_view *a = g->report->account;
+	const struct account_terms *t = &a->total;
+	double wall = (double)t->wall_ns, share;
+
+	if (!a->present) {
+		summary_limit(g->summary, "no_account", 1, "no account of all time");
+		return;
+	}
+	share = wall > 0 ? (double)t->residual_ns / wall : 0;
+	if (fabs(share) >= ACCOUNT_SHARE)
+		summary_limit(g->summary, "residual", share,
+		              "the account has a residual of %.1f %%", 100 * share);
+	share = wall > 0 && a->has_unobserved ? (double)t->unobserved_ns / wall : 0;
+	if (fabs(share) >= ACCOUNT_SHARE)
+		summary_limit(g->summary, "unobserved", share,
+		              "%.1f %% of the time was not observed", 100 * share);
+	if (a->ticks.throttled)
+		summary_limit(g->summary, "throttled", (double)a->ticks.throttled,
+		              "the kernel throttled sampling %" PRIu64 " %s", a->ticks.throttled,
+		              plural(a->ticks.throttled, "time", "times"));
+}
+
+static void recording_limits(const struct report_summing *g)
+{
+	const struct report *r = g->report;
+	uint64_t slowest_ns, slowed = 0, lost = r->observer.lost;
+
+	vec_each (rec, &r->view->profile->recordings) {
+		slowed += rates_slowed(*rec, &slowest_ns);
+		if ((*rec)->truncated)
+			summary_limit(g->summary, "truncated", 1, "the file was cut short");
+	}
+	if (lost)
+		summary_limit(g->summary, "lost_records", (double)lost, "%" PRIu64 " %s lost", lost,
+		              plural(lost, "record was", "records were"));
+	if (slowed)
+		summary_limit(g->summary, "slowed", (double)slowed,
+		              "sampling was slowed %" PRIu64 " %s", slowed,
+		              plural(slowed, "time", "times"));
+}
+
+static void sample_limits(const struct report_summing *g)
+{
+	const struct report *r = g->report;
+	uint64_t busy = 0, nameless = 0, weight = 0;
+	struct buf text = {0};
+	double share;
+
+	vec_each (row, &g->flat->rows) {
+		if (flat_mode(g->flat, row) == VIEW_IDLE)
+			continue;
+		busy += row->samples;
+		if (row->frame != ID_NONE && view_function(r->view, row->frame)->named)
+			continue;
+		nameless += row->samples;
+		weight += row->weight;
+	}
+	if (busy < ENOUGH_SAMPLES) {
+		if (busy)
+			text_counted(&text, busy, "sample", "samples");
+		summary_limit(g->summary, "few_samples", (double)busy, "%s%s of running code",
+		              busy ? "only " : "no samples", buf_text(&text));
+	}
+	buf_clear(&text);
+	text_time(&text, (int64_t)r->elapsed_ns);
+	if (busy && r->elapsed_ns && r->elapsed_ns < ENOUGH_NS)
+		summary_limit(g->summary, "short", (double)r->elapsed_ns, "a short recording (%s)",
+		              buf_text(&text));
+	share = flat_share(g->flat, weight, nameless);
+	if (share >= NAMELESS_SHARE)
+		summary_limit(g->summary, "no_symbols", share, "%.1f %% is in code without symbols",
+		              100 * share);
+	buf_done(&text);
+}
+
+static void stack_limits(const struct report_summing *g)
+{
+	const struct stacks *s = &g->report->stacks;
+	const struct profile_event *e = report_event(g->report);
+	uint64_t bad = s->quality_samples[STACK_QUALITY_TRUNCATED] +
+	               s->quality_samples[STACK_QUALITY_BROKEN];
+	double share = s->samples ? (double)bad / (double)s->samples : 0;
+
+	if (e && !e->callchain)
+		summary_limit(g->summary, "no_call_chains", 1, "no call chains were recorded");
+	if (!g->report->account->has_kernel)
+		summary_limit(g->summary, "no_kernel", 1, "the kernel was not sampled");
+	if (share >= STACKS_SHARE)
+		summary_limit(g->summary, "incomplete_stacks", share,
+		              "%.1f %% of the call chains are incomplete", 100 * share);
+}
+
+static void limits(const struct report_summing *g)
+{
+	size_t remarks = g->report->warnings.count;
+
+	sample_limits(g);
+	recording_limits(g);
+	account_limits(g);
+	stack_limits(g);
+	if (remarks)
+		summary_limit(g->summary, "remarks", (double)remarks,
+		              "%zu %s under \"What could not be seen\"", remarks,
+		              plural(remarks, "remark", "remarks"));
+}
+
+/* A function of a file that can be disassembled. */
+static const struct summary_reason *in_a_file(const struct report_summing *g)
+{
+	const struct profile *p = g->report->view->profile;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct flat_row *row = &g->flat->rows.items[g->largest[i]];
+		uint32_t image = row->frame == ID_NONE ? IMAGE_ID_UNKNOWN
+		                                       : p->frames.items[row->frame].frame.image;
+
+		if (row->share >= NEXT_SHARE && flat_mode(g->flat, row) == VIEW_USER &&
+		    view_function(g->report->view, row->frame)->named &&
+		    *image_path(&p->images, image) == '/')
+			return &g->summary->reasons.items[i];
+	}
+	return NULL;
+}
+
+/* The share of the threads' lifetime that passed so; 0 for the whole machine. */
+static double waiting_share(const struct report *r, uint64_t ns)
+{
+	const struct account_view *a = r->account;
+
+	return a->present && !a->machine_wide && a->total.wall_ns
+	               ? (double)ns / (double)a->total.wall_ns
+	               : 0;
+}
+
+static void next_for_waiting(const struct report_summing *g)
+{
+	const struct report *r = g->report;
+	const struct account_view *a = r->account;
+
+	if (r->off_cpu && waiting_share(r, a->runnable_ns + a->blocked_ns) > WAITING_SHARE)
+		summary_next(g->summary, "report --sort process,function", NULL,
+		             "where the threads waited");
+	else if (waiting_share(r, a->blocked_ns) > WAITING_SHARE)
+		summary_elsewhere(g->summary, "record -g --off-cpu -- COMMAND",
+		                  "also where the threads wait");
+	if (waiting_share(r, a->runnable_ns) > RUNNABLE_SHARE)
+		summary_elsewhere(g->summary, "record -a -- COMMAND",
+		                  "which programs used the CPUs meanwhile");
+}
+
+static void next(const struct report_summing *g)
+{
+	const struct report *r = g->report;
+	const struct profile_event *e = report_event(r);
+	const struct summary_reason *code = in_a_file(g);
+
+	if (!r->selection.samples && !r->selection.waits.count)
+		summary_elsewhere(g->summary, "doctor", "what this machine allows to record");
+	if (e && e->callchain && g->process)
+		summary_next(g->summary, "report -g --comm", g->process, "the call tree of %s",
+		             g->process);
+	if (code)
+		summary_next(g->summary, "annotate", code->function, "its instructions and lines");
+	next_for_waiting(g);
+	if (g->summary->reader->brief)
+		summary_next(g->summary, "report --full", NULL, "the account and all tables");
+}
+
+void report_summary(struct document *d, const struct report *r,
+                    const struct document_reader *reader)
+{
+	static const struct flat_request request = {
+	        .keys = {FLAT_PROCESS, FLAT_IMAGE, FLAT_FUNCTION, FLAT_MODE},
+	        .key_count = 4,
+	        .intervals = true};
+	struct report_summing g = {.report = r};
+	struct summary s;
+
+	summary_init(&s, reader, &unit_time, "ns");
+	g.summary = &s;
+	g.flat = flat_new(r->view, &r->selection, &request);
+	recorded(r, &s.recorded);
+	if (r->account->present)
+		account_parts(&g);
+	else
+		mode_parts(&g);
+	processes(&g);
+	reasons(&g);
+	limits(&g);
+	next(&g);
+	summary_write(&s, d);
+	summary_done(&s);
+	flat_free(g.flat);
+}
