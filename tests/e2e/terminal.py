@@ -12,10 +12,11 @@ PROGRESS = "\r\033[K"
 
 
 def on_terminal(t, *words, status=0, env=None):
-    """What a terminal gets from assay, standard output and standard error, as bytes."""
+    """What a terminal gets from assay without a pager, standard output and standard error, as
+    bytes."""
     leader, follower = pty.openpty()
     process = t.start(ASSAY, *map(str, words), stdout=follower, stderr=follower,
-                      env={**os.environ, "TERM": "xterm", **(env or {})})
+                      env={**os.environ, "TERM": "xterm", "ASSAY_PAGER": "", **(env or {})})
     os.close(follower)
     text = b""
     try:

@@ -202,7 +202,7 @@ def in_terminal(t, width, *words):
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     process = t.start(os.environ.get("ASSAY", BUILD / "assay"), *words, stdout=follower,
-                      env={**os.environ, "TERM": "xterm"})
+                      env={**os.environ, "TERM": "xterm", "ASSAY_PAGER": ""})
     os.close(follower)
     text = b""
     try:

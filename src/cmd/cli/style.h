@@ -11,6 +11,7 @@
 
 struct style_options {
 	const char *colour; /* auto, always, never; NULL: auto */
+	bool pager;         /* not an option: the command sets it */
 };
 
 extern const struct option style_option_table[];

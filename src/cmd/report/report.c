@@ -19,7 +19,7 @@ struct report_command_options {
 	struct option_list function;
 	const char *event, *percentage;
 	double process_limit;
-	bool no_idle, instances, full;
+	bool no_idle, instances, full, no_pager;
 	struct report_options report;
 	struct report_tags_options tags; /* of traces of event tags alone */
 };
@@ -46,6 +46,13 @@ static const struct option options[] = {
                     "where the time went, the largest reasons, what limits the figures, and what "
                     "to look at next.",
          .offset = AT(full)},
+        {.kind = OPTION_FLAG,
+         .name = "no-pager",
+         .help = "print to the terminal without a pager",
+         .details = "On a terminal the text goes through the program in $ASSAY_PAGER, else $PAGER, "
+                    "else less (with LESS=FRX unless LESS is set). An empty value and cat mean no "
+                    "pager.",
+         .offset = AT(no_pager)},
         {.kind = OPTION_FLAG,
          .name = "instances",
          .help = "each process of a name by itself",
@@ -203,6 +210,7 @@ static int run(void *p, int argc, char **argv)
 
 	o->load.arguments = argv;
 	o->load.argument_count = argc;
+	o->report.style.pager = !o->no_pager;
 	load_choose(&o->load, LOAD_BIT(LOAD_SAMPLES) | LOAD_BIT(LOAD_CALLS) | LOAD_BIT(LOAD_TAGS),
 	            report_kinds(options, o, &o->report));
 	if (load_kind(&kind, &o->load, &err) ||

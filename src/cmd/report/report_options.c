@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_options.h"
 
+#include "cmd/cli/pager.h"
 #include "cmd/cli/print.h"
 #include "output/document_output.h"
 
@@ -239,9 +240,12 @@ int report_print(const struct document *d, const struct report_request *q,
 		style_choose(style, &to.style);
 		if (to.wide && to.style.width && to.style.width < ROOMY)
 			to.style.bars = false;
+		if (style->pager)
+			pager_begin();
 		document_text_print(d, &to, &stream, &out);
 	}
 	print_text(&out);
 	buf_done(&out);
+	pager_end();
 	return 0;
 }
