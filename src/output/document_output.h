@@ -18,6 +18,11 @@ struct output_stream {
 	void *ctx;
 };
 
+/* The medium for readers; none: text. */
+struct document_media {
+	bool markdown;
+};
+
 struct document_text_options {
 	struct text_style style;
 	bool wide; /* all columns, whatever the width of the terminal */

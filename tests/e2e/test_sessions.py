@@ -140,15 +140,15 @@ def stop_prints_the_account_where_it_was_typed(t):
         s("start", "-F", 500, "-o", "x.data")
         out = s("stop").out
         t.has(out, "Session default: stopped\n")
-        t.has(out, "\nsampled    the whole machine at 500 Hz\n")
-        for pattern in (rf"elapsed    {DATE} to {DATE}, [\d.]+ m?s",
-                        r"ticks      [\d,]+: [\d,]+ user, [\d,]+ system, [\d,]+ idle, [\d,]+ unobserved",
-                        r"samples    [\d,]+",
-                        r"dropped    0 records",
-                        rf"written    [\d.]+ [KM]B in {t.path('x.data')}"):
+        t.has(out, "\nsampled     the whole machine at 500 Hz\n")
+        for pattern in (rf"elapsed     {DATE} to {DATE}, [\d.]+ m?s",
+                        r"ticks       [\d,]+: [\d,]+ user, [\d,]+ system, [\d,]+ idle, [\d,]+ unobserved",
+                        r"samples     [\d,]+",
+                        r"dropped     0 records",
+                        rf"written     [\d.]+ [KM]B in {t.path('x.data')}"):
             t.true(re.search(f"^{pattern}$", out, re.M), f"{pattern!r} is not in {out}")
-        for pattern in (r"buffers    at most [\d.]+ ([KM]B|bytes) of .* used \(.* %, CPU \d+\)",
-                        r"cost       [\d.]+ [mu]?s of CPU time by the session itself \("):
+        for pattern in (r"buffers     at most [\d.]+ ([KM]B|bytes) of .* used \(.* %, CPU \d+\)",
+                        r"cost        [\d.]+ [mu]?s of CPU time by the session itself \("):
             t.true(re.search(f"^{pattern}", out, re.M), f"{pattern!r} is not in {out}")
         t.true(out.endswith(f"\nRead it with 'assay report {t.path('x.data')}'.\n"), out)
 
@@ -161,7 +161,7 @@ def what_was_never_started_is_not_stopped(t):
                  "'assay start' starts one", command)
         says(t, s("status", status=1), "assay: status: no session is running; 'assay start' starts "
              "one", "status")
-        t.equal(t.json(s("status", "--json", status=1).out), {"sessions": []}, "status --json")
+        t.equal(t.json(s("status", "--json", status=1).out)["sessions"], [], "status --json")
         s("start", "--name", "day")
         says(t, s("stop", status=1), "assay: stop: no session 'default' is running; there is 'day': "
              "choose with --name", "stop beside another one")
@@ -364,7 +364,7 @@ def what_a_recorder_held_is_not_lost_where_its_file_cannot_be_written(t):
             result = s("stop", status=1)
             elsewhere = re.search(r"the records in memory were written to (\S+)\n", result.err)
             t.true(elsewhere and elsewhere[1].startswith(f"{data}-"), f"over {what}: {result}")
-            t.has(result.out, "\nwritten    nothing\n", f"over {what}")
+            t.has(result.out, "\nwritten     nothing\n", f"over {what}")
             t.true(t.report(elsewhere[1])["samples"] > 0, "samples")
 
         s("start", "--ring")
@@ -510,7 +510,7 @@ def what_is_written_and_deleted_is_not_said_to_be_there(t):
         s("snapshot", "-o", "b.data")
         ended = s("stop", status=1)
         t.has(ended.err, f"assay: stop: the session 'default' ended by an error: {data} {gone}")
-        t.has(ended.out, f"written    0 bytes in {data}\n")
+        t.has(ended.out, f"written     0 bytes in {data}\n")
         t.lacks(ended.out, "Read it with")
         t.true(t.report(t.path("b.data"))["samples"] > 0, "samples of the snapshot")
         # A session whose store was replaced ends at the next window.
@@ -606,7 +606,7 @@ def what_a_flight_recorder_cannot_write_at_its_end_is_not_counted_as_written(t):
         t.path("there").rmdir()
         ended = s("stop", status=1)
         t.has(ended.err, "the records in memory are lost")
-        t.has(ended.out, "\nwritten    nothing\n")
+        t.has(ended.out, "\nwritten     nothing\n")
 
 
 @test

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 void text_time(struct buf *out, int64_t ns)
 {
@@ -79,4 +80,15 @@ void text_share(struct buf *out, double share)
 		buf_addf(out, "%.2f %%", percent);
 	else
 		buf_addf(out, "%.1f %%", percent);
+}
+
+void text_date(struct buf *out, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[32] = "?";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%F %T", &tm);
+	buf_puts(out, text);
 }

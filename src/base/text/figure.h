@@ -17,6 +17,8 @@ void text_fine_time(struct buf *out, double ns);
 void text_count(struct buf *out, uint64_t count); /* "1,234,567" */
 void text_counted(struct buf *out, uint64_t count, const char *one, const char *many);
 void text_bytes(struct buf *out, uint64_t bytes);
+/* "2024-05-06 07:08:09" in local time, of ns since 1970. */
+void text_date(struct buf *out, uint64_t ns);
 void text_share(struct buf *out, double share); /* 0 to 1: "12.3 %" */
 
 #endif

@@ -7,11 +7,12 @@
 #define ASSAY_CMD_CLI_STYLE_H
 
 #include "cmd/cli/command.h"
-#include "output/text/table.h"
+#include "output/document_output.h"
 
 struct style_options {
-	const char *colour; /* auto, always, never; NULL: auto */
-	bool pager;         /* not an option: the command sets it */
+	const char *colour;          /* auto, always, never; NULL: auto */
+	struct document_media media; /* of commands that print documents (cmd/cli/medium.h) */
+	bool pager;                  /* not an option: the command sets it */
 };
 
 extern const struct option style_option_table[];

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_options.h"
 
-#include "cmd/cli/pager.h"
-#include "cmd/cli/print.h"
-#include "output/document_output.h"
+#include "cmd/cli/medium.h"
 
 #include <errno.h>
 
 #define AT(field) offsetof(struct report_options, field)
-
-/* Intervals and bars together leave no room for names on narrower terminals. */
-#define ROOMY 120
 
 const struct option report_option_table[] = {
         {.kind = OPTION_LIST,
@@ -88,17 +83,13 @@ const struct option report_option_table[] = {
          .help = "all of it as JSON, shares from 0 to 1",
          .offset = AT(json)},
         {.kind = OPTION_FLAG,
-         .name = "markdown",
-         .help = "the report as Markdown, for issue trackers",
-         .offset = AT(markdown)},
-        {.kind = OPTION_FLAG,
          .name = "nested",
          .help = "JSON with callees in their callers, and whole paths",
          .details =
                  "As --json, which names the caller of each node by id. Deep call paths make this "
                  "form large: it grows with the square of their depth.",
          .offset = AT(nested)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
 
@@ -209,43 +200,19 @@ int report_options_request(const struct report_options *o, struct report_request
 	q->children = o->children && !o->no_children;
 	q->tree = o->tree;
 	q->full_paths = o->full_paths;
-	q->reader = (struct document_reader){.program = o->json || o->nested,
-	                                     .markdown = o->markdown,
-	                                     .wide = o->wide,
-	                                     .nested = o->nested};
+	q->reader = (struct document_reader){
+	        .program = o->json || o->nested, .wide = o->wide, .nested = o->nested};
 	ret = parse_order(o, q, err);
 	return ret ? ret : parse_keys(o, q, err);
-}
-
-static void write_text(void *ctx, const struct buf *out)
-{
-	print_text(out);
 }
 
 int report_print(const struct document *d, const struct report_request *q,
                  const struct style_options *style)
 {
-	const struct output_stream stream = {.write = write_text};
-	struct document_text_options to = {.wide = q->reader.wide};
 	struct error err = {0};
-	struct buf out = {0};
 
 	if (request_check_order(q, d, &err))
 		return command_fail(2, "report: %s", err.text);
-	if (q->reader.program) {
-		document_json_print(d, q->reader.nested, &stream, &out);
-	} else if (q->reader.markdown) {
-		document_markdown_print(d, &stream, &out);
-	} else {
-		style_choose(style, &to.style);
-		if (to.wide && to.style.width && to.style.width < ROOMY)
-			to.style.bars = false;
-		if (style->pager)
-			pager_begin();
-		document_text_print(d, &to, &stream, &out);
-	}
-	print_text(&out);
-	buf_done(&out);
-	pager_end();
+	medium_print(d, &q->reader, style);
 	return 0;
 }

@@ -4,7 +4,8 @@
 
 #include "base/file/file_in_use.h"
 #include "base/memory/xalloc.h"
-#include "output/status/status_text.h"
+#include "base/text/figure.h"
+#include "view/status/status_document.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -66,7 +67,7 @@ static void add_who(struct buf *text, const struct session_account *a)
 	if (!a->pid)
 		return;
 	buf_addf(text, " (process %" PRIu64 ", since ", a->pid);
-	status_text_date(text, a->started_wall_ns);
+	text_date(text, a->started_wall_ns);
 	buf_putc(text, ')');
 }
 
@@ -83,7 +84,7 @@ static void add_left(struct buf *text, const struct session_account *a)
 	} else {
 		buf_addf(text, "; the recording up to its last %s is in %s: '",
 		         a->kind == SESSION_STORE ? "window" : "flush", a->output);
-		status_text_reading(text, a);
+		status_reading(text, a);
 		buf_putc(text, '\'');
 	}
 }
@@ -113,12 +114,12 @@ void session_command_tell_ended(const struct session_account *a)
 	struct buf text = {0};
 
 	add_who(&text, a);
-	buf_addf(&text, " had %s", status_text_end(a));
+	buf_addf(&text, " had %s", status_end(a));
 	if (a->error)
 		buf_addf(&text, ": %s", a->error);
 	if (a->output) {
 		buf_addf(&text, "; what it recorded is in %s: '", a->output);
-		status_text_reading(&text, a);
+		status_reading(&text, a);
 		buf_putc(&text, '\'');
 	}
 	tell(&text);

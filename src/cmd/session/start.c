@@ -2,11 +2,12 @@
 /* start: samples in the background, until `assay stop`. */
 #include "base/file/file_in_use.h"
 #include "base/file/replace_file.h"
+#include "base/text/figure.h"
 #include "cmd/session/record_options.h"
 #include "cmd/session/session_command.h"
 #include "cmd/session/start_sink.h"
 #include "cmd/cli/print.h"
-#include "output/status/status_text.h"
+#include "view/status/status_document.h"
 #include "session/daemon/background.h"
 #include "session/daemon/daemon.h"
 
@@ -73,7 +74,7 @@ static int is_running(const char *name, const struct session_account *a)
 
 	if (!a->pid)
 		return command_fail(1, NAME ": a session '%s' is just starting", name);
-	status_text_date(&since, a->started_wall_ns);
+	text_date(&since, a->started_wall_ns);
 	status = command_fail(1,
 	                      NAME ": a session '%s' is running since %s, as process %" PRIu64
 	                           ", into %s; end it with 'assay stop%s%s', or choose another "

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* status: shows the state of the sessions in the background. */
 #include "cmd/session/session_command.h"
-#include "cmd/cli/style.h"
-#include "cmd/cli/print.h"
-#include "output/status/status_json.h"
-#include "output/status/status_text.h"
+#include "cmd/cli/medium.h"
+#include "view/status/status_document.h"
 
 #include <errno.h>
 
@@ -34,25 +32,30 @@ static const struct option options[] = {
                     "the report needs them: a file system with such a file cannot be unmounted. "
                     "A file that is mapped again later is opened again.",
          .offset = AT(release)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
 
 struct shown {
 	const struct status_options *o;
-	struct text_style style;
-	struct buf out;
-	struct json json;
+	VEC(struct control_reply) replies;
 	size_t running;
 };
 
-static void show(struct shown *s, const struct session_account *a)
+static void show(struct shown *s, const struct control_reply *reply)
 {
-	s->running += a->state == SESSION_RUNNING;
-	if (s->o->json)
-		status_json(a, &s->json);
-	else
-		status_text(a, &s->style, &s->out);
+	s->running += reply->account.state == SESSION_RUNNING;
+	vec_push(&s->replies, *reply);
+}
+
+static bool next_session(void *ctx, size_t i, struct document *part)
+{
+	const struct shown *s = ctx;
+	const struct document_reader reader = {.program = s->o->json};
+
+	if (i < s->replies.count)
+		status_document_fill(part, &s->replies.items[i].account, &reader);
+	return i < s->replies.count;
 }
 
 static struct control_request request_of(const struct shown *s)
@@ -77,9 +80,10 @@ static int show_all(struct shown *s)
 		int status = session_command_ask_one("status", &place, *name, &request, &reply);
 
 		if (!status)
-			show(s, &reply.account);
+			show(s, &reply);
+		else
+			control_reply_done(&reply);
 		told += status != -ENOENT;
-		control_reply_done(&reply);
 		free(*name);
 	}
 	vec_done(&names);
@@ -97,36 +101,31 @@ static int show_one(struct shown *s)
 	struct control_reply reply;
 	int status = session_command_ask("status", &s->o->name, &request, &reply);
 
-	if (!status) {
-		show(s, &reply.account);
-		status = s->running ? 0 : 1;
+	if (status) {
+		control_reply_done(&reply);
+		return status;
 	}
-	control_reply_done(&reply);
-	return status;
+	show(s, &reply);
+	return s->running ? 0 : 1;
 }
 
 static int run(void *p, int argc, char **argv)
 {
 	struct shown s = {.o = p};
+	const struct document_reader reader = {.program = s.o->json};
+	struct document d;
 	int status;
 
 	if (argc)
 		return command_fail(2, "status: '%s'? use --name for a session", argv[0]);
-	style_choose(&s.o->style, &s.style);
-	if (s.o->json) {
-		json_init(&s.json, &s.out);
-		json_object(&s.json);
-		json_key(&s.json, "sessions");
-		json_array(&s.json);
-	}
 	status = s.o->name.name ? show_one(&s) : show_all(&s);
-	if (s.o->json) {
-		json_end_array(&s.json);
-		json_end_object(&s.json);
-	}
-	if (s.out.size)
-		print_text(&s.out);
-	buf_done(&s.out);
+	document_init(&d);
+	document_parts(&d, MEDIA_ALL, "sessions", next_session, &s);
+	medium_print(&d, &reader, &s.o->style);
+	document_done(&d);
+	vec_each (reply, &s.replies)
+		control_reply_done(reply);
+	vec_done(&s.replies);
 	return status;
 }
 

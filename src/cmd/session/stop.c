@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stop: ends a session in the background, and prints its account. */
 #include "cmd/session/session_command.h"
-#include "cmd/cli/style.h"
-#include "cmd/cli/print.h"
-#include "output/status/status_json.h"
-#include "output/status/status_text.h"
+#include "cmd/cli/medium.h"
+#include "view/status/status_document.h"
 
 struct stop_options {
 	struct session_name_option name;
@@ -21,25 +19,19 @@ static const struct option options[] = {
          .help = "print the account as JSON",
          .details = "One object, as in the list of 'assay status --json'.",
          .offset = AT(json)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
 
 static void print(const struct stop_options *o, const struct session_account *a)
 {
-	struct text_style style = {0};
-	struct buf out = {0};
-	struct json j;
+	const struct document_reader reader = {.program = o->json};
+	struct document d;
 
-	if (o->json) {
-		json_init(&j, &out);
-		status_json(a, &j);
-	} else {
-		style_choose(&o->style, &style);
-		status_text(a, &style, &out);
-	}
-	print_text(&out);
-	buf_done(&out);
+	document_init(&d);
+	status_document_fill(&d, a, &reader);
+	medium_print(&d, &reader, &o->style);
+	document_done(&d);
 }
 
 static int run(void *p, int argc, char **argv)

@@ -108,6 +108,16 @@ static void print_tree(struct markdown_printing *p, const struct section *s)
 	vec_done(&d.sections);
 }
 
+static void print_lines(struct markdown_printing *p, const struct section *s)
+{
+	buf_puts(p->out, "```\n");
+	vec_each (line, &s->notes) {
+		plain_text_add(p->out, *line, strlen(*line));
+		buf_putc(p->out, '\n');
+	}
+	buf_puts(p->out, "```\n");
+}
+
 /* A line to be copied is code; code cannot contain the character that ends it. */
 static void put_fact(struct markdown_printing *p, const struct fact *fact)
 {
@@ -158,9 +168,17 @@ static void print_parts(struct markdown_printing *p, const struct section *s)
 	}
 }
 
+static bool is_empty(const struct section *s)
+{
+	vec_each (fact, &s->facts)
+		if (fact->kind == FACT_LINE || fact->kind == FACT_VERBATIM)
+			return false;
+	return s->kind == SECTION_FACTS || (s->kind == SECTION_NOTES && !s->notes.count);
+}
+
 static void print_section(struct markdown_printing *p, const struct section *s)
 {
-	if (s->kind == SECTION_NOTES && !s->notes.count)
+	if (is_empty(s))
 		return;
 	if (s->title && *s->title && s->kind != SECTION_TEXT) {
 		buf_puts(p->out, p->out->size ? "\n### " : "### ");
@@ -175,6 +193,8 @@ static void print_section(struct markdown_printing *p, const struct section *s)
 		print_tree(p, s);
 	else if (s->kind == SECTION_PARTS)
 		print_parts(p, s);
+	else if (s->kind == SECTION_LINES)
+		print_lines(p, s);
 	else
 		print_list(p, s);
 }

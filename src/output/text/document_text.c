@@ -270,6 +270,12 @@ static void print_section(struct text_printing *p, const struct section *s)
 		vec_each (note, &s->notes)
 			text_fill(p->out, &p->options->style, "- ", 2, *note);
 		break;
+	case SECTION_LINES:
+		vec_each (note, &s->notes) {
+			text_clean(p->out, *note);
+			buf_putc(p->out, '\n');
+		}
+		break;
 	case SECTION_TEXT:
 		print_text(p, s);
 		break;

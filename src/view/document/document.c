@@ -163,6 +163,11 @@ struct section *document_notes(struct document *d, enum media media, const char 
 	return add_section(d, SECTION_NOTES, media, title, key);
 }
 
+struct section *document_lines(struct document *d)
+{
+	return add_section(d, SECTION_LINES, MEDIA_READERS, "", NULL);
+}
+
 void section_note(struct section *s, const char *text)
 {
 	vec_push(&s->notes, xstrdup(text));

@@ -28,6 +28,7 @@ enum section_kind {
 	SECTION_TABLE,
 	SECTION_TREE,
 	SECTION_NOTES,
+	SECTION_LINES, /* lines that are not wrapped, such as commands to copy */
 	SECTION_TEXT,  /* a paragraph; its label is the title */
 	SECTION_PARTS, /* documents of one form, such as one per process */
 };
@@ -72,7 +73,6 @@ struct section {
 /* For whom a document is made: what programs do not read need not be computed, and reverse. */
 struct document_reader {
 	bool program;      /* JSON */
-	bool markdown;     /* readers: Markdown instead of text */
 	bool wide;         /* readers: all columns, complete names */
 	bool nested;       /* programs: callees are inside their callers; paths contain all names */
 	bool summary;      /* readers: begin with a summary; programs always get it */
@@ -122,6 +122,8 @@ struct section *document_tree(struct document *d, enum media media, const char *
                               const char *key, struct view_tree *tree, double limit, size_t lines);
 struct section *document_notes(struct document *d, enum media media, const char *title,
                                const char *key);
+/* After an empty line, the notes of the section, one per line, as they are. */
+struct section *document_lines(struct document *d);
 void section_note(struct section *s, const char *text);
 /* A paragraph for readers, after an empty line and a label. label NULL: it continues the section
  * before, without an empty line. */

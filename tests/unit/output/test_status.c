@@ -2,12 +2,25 @@
 /* How a session stands, on the screen and as JSON: every figure is in its place. */
 #include "check.h"
 #include "base/text/shell_word.h"
-#include "output/status/status_json.h"
-#include "output/status/status_text.h"
+#include "output/document_output.h"
+#include "view/status/status_document.h"
 
 #include <stdlib.h>
 
-static const struct text_style plain;
+static void show(const struct session_account *a, bool json, struct buf *out)
+{
+	const struct document_text_options plain = {0};
+	const struct document_reader reader = {.program = json};
+	struct document d;
+
+	document_init(&d);
+	status_document_fill(&d, a, &reader);
+	if (json)
+		document_json_print(&d, false, NULL, out);
+	else
+		document_text_print(&d, &plain, NULL, out);
+	document_done(&d);
+}
 
 static struct session_account account_of(enum session_state state, enum session_kind kind)
 {
@@ -64,24 +77,25 @@ static void the_end_is_told_in_full(void)
 	struct buf out = {0};
 
 	a.end = SESSION_END_STOPPED;
-	status_text(&a, &plain, &out);
-	CHECK_STR(buf_text(&out),
-	          "Session day: stopped\n"
-	          "sampled    the whole machine at 997 Hz\n"
-	          "elapsed    2023-11-14 22:13:20 to 2023-11-14 22:13:30, 10.000 s\n"
-	          "ticks      20,000: 1,000 user, 200 system, 18,700 idle, 100 unobserved\n"
-	          "samples    22,000\n"
-	          "buffers    at most 400.0 KB of 4.0 MB used (10.0 %, CPU 1), 4.0 KB on average;\n"
-	          "           8.0 MB for 2 CPUs\n"
-	          "dropped    7 records: the buffers were full; --memory makes them larger\n"
-	          "cost       20.00 ms of CPU time by the session itself (0.2 % of a CPU)\n"
-	          "written    2.5 MB in /x/perf.data\n"
-	          "\n"
-	          "CPU  buffer    used  average   at most   share  dropped\n"
-	          "  0  4.0 MB  1.0 KB   2.0 KB  100.0 KB   2.5 %        0\n"
-	          "  1  4.0 MB  2.0 KB   6.0 KB  400.0 KB  10.0 %        7\n"
-	          "\n"
-	          "Read it with 'assay report /x/perf.data'.\n");
+	show(&a, false, &out);
+	CHECK_STR(
+	        buf_text(&out),
+	        "Session day: stopped\n"
+	        "sampled     the whole machine at 997 Hz\n"
+	        "elapsed     2023-11-14 22:13:20 to 2023-11-14 22:13:30, 10.000 s\n"
+	        "ticks       20,000: 1,000 user, 200 system, 18,700 idle, 100 unobserved\n"
+	        "samples     22,000\n"
+	        "buffers     at most 400.0 KB of 4.0 MB used (10.0 %, CPU 1), 4.0 KB on average;\n"
+	        "            8.0 MB for 2 CPUs\n"
+	        "dropped     7 records: the buffers were full; --memory makes them larger\n"
+	        "cost        20.00 ms of CPU time by the session itself (0.2 % of a CPU)\n"
+	        "written     2.5 MB in /x/perf.data\n"
+	        "\n"
+	        "CPU  buffer    used  average   at most   share  dropped\n"
+	        "  0  4.0 MB  1.0 KB   2.0 KB  100.0 KB   2.5 %        0\n"
+	        "  1  4.0 MB  2.0 KB   6.0 KB  400.0 KB  10.0 %        7\n"
+	        "\n"
+	        "Read it with 'assay report /x/perf.data'.\n");
 	buf_done(&out);
 	session_account_done(&a);
 }
@@ -96,37 +110,37 @@ static void a_ring_holds_and_a_store_is_read_as_one(void)
 	a.snapshot = xstrdup("/x/s");
 	a.period_ns = 10030090;
 	a.ticks_known = 0;
-	status_text(&a, &plain, &out);
+	show(&a, false, &out);
 	CHECK(strstr(out.data, "Session day: running\n"));
-	CHECK(strstr(out.data, "\nsince      2023-11-14 22:13:20, 10.000 s\n"));
-	CHECK(strstr(out.data, "\nprocess    4711\n"));
+	CHECK(strstr(out.data, "\nsince       2023-11-14 22:13:20, 10.000 s\n"));
+	CHECK(strstr(out.data, "\nprocess     4711\n"));
 	CHECK(strstr(out.data,
-	             "\nticks      not known: this kind of session does not count them\n"));
-	CHECK(strstr(out.data, "\nrate       100 Hz now, 997 Hz requested\n"));
+	             "\nticks       not known: this kind of session does not count them\n"));
+	CHECK(strstr(out.data, "\nrate        100 Hz now, 997 Hz requested\n"));
 	a.state = SESSION_ENDED;
 	buf_clear(&out);
-	status_text(&a, &plain, &out);
-	CHECK(strstr(out.data, "\nrate       100 Hz at the end, 997 Hz requested\n"));
+	show(&a, false, &out);
+	CHECK(strstr(out.data, "\nrate        100 Hz at the end, 997 Hz requested\n"));
 	a.state = SESSION_RUNNING;
 	buf_clear(&out);
-	status_text(&a, &plain, &out);
-	CHECK(strstr(out.data, "\nheld       2.5 MB of 64.0 MB in memory, the last 42.500 s (1,200 "
-	                       "earlier samples\n"
-	                       "           have left it), for /x/perf.data\n"));
-	CHECK(strstr(out.data, "\nrule       load>4: 3.42 now, has not held\n"));
-	CHECK(strstr(out.data, "\nrule       mem<99: 42 now, has held since the start\n"));
+	show(&a, false, &out);
 	CHECK(strstr(out.data,
-	             "\nrule       exit=cc: held 1 time, last at 2023-11-14 22:13:25; 3 times "
-	             "more\n           within a minute of the last\n"));
-	CHECK(strstr(out.data, "\nsnapshots  2, the last in /x/s\n"));
+	             "\nheld        2.5 MB of 64.0 MB in memory, the last 42.500 s (1,200 "
+	             "earlier\n            samples have left it), for /x/perf.data\n"));
+	CHECK(strstr(out.data, "\nrule        load>4: 3.42 now, has not held\n"));
+	CHECK(strstr(out.data, "\nrule        mem<99: 42 now, has held since the start\n"));
+	CHECK(strstr(out.data,
+	             "\nrule        exit=cc: held 1 time, last at 2023-11-14 22:13:25; 3 times "
+	             "more\n            within a minute of the last\n"));
+	CHECK(strstr(out.data, "\nsnapshots   2, the last in /x/s\n"));
 	CHECK(!strstr(out.data, "Read it"));
 	a.state = SESSION_ENDED;
 	a.kind = SESSION_STORE;
 	buf_clear(&out);
 	a.ticks_known = 1;
 	a.machine_wide = 0;
-	status_text(&a, &plain, &out);
-	CHECK(strstr(out.data, "\nticks      1,200: 1,000 user, 200 system\n"));
+	show(&a, false, &out);
+	CHECK(strstr(out.data, "\nticks       1,200: 1,000 user, 200 system\n"));
 	CHECK(strstr(out.data, "\nRead it with 'assay report --store /x/perf.data'.\n"));
 	buf_done(&out);
 	session_account_done(&a);
@@ -141,10 +155,10 @@ static void what_a_ring_could_not_write_is_not_to_be_read(void)
 	a.error = xstrdup("no\033[1m room");
 	a.bytes = 0;
 	vec_push(&a.notes, xstrdup("a note"));
-	status_text(&a, &plain, &out);
+	show(&a, false, &out);
 	CHECK(strstr(out.data, "Session day: ended by an error\n"));
-	CHECK(strstr(out.data, "\nerror      no\\x1b[1m room\nnote       a note\n"));
-	CHECK(strstr(out.data, "\nwritten    nothing\n"));
+	CHECK(strstr(out.data, "\nerror       no\\x1b[1m room\nnote        a note\n"));
+	CHECK(strstr(out.data, "\nwritten     nothing\n"));
 	CHECK(!strstr(out.data, "Read it"));
 	buf_done(&out);
 	session_account_done(&a);
@@ -172,7 +186,7 @@ static void a_path_is_written_as_a_shell_takes_it(void)
 	}
 	free(a.output);
 	a.output = xstrdup("/x/my file");
-	status_text(&a, &plain, &out);
+	show(&a, false, &out);
 	CHECK(strstr(out.data, "\nRead it with 'assay report --store \"/x/my file\"'.\n"));
 	buf_done(&out);
 	session_account_done(&a);
@@ -185,11 +199,11 @@ static void of_many_cpus_the_fullest_are_shown(void)
 
 	for (uint64_t cpu = 2; cpu < 20; cpu++)
 		vec_push(&a.cpus, (struct session_account_cpu){cpu, 4000000, 0, cpu * 1000, 0, 0});
-	status_text(&a, &plain, &out);
-	CHECK(strstr(out.data, "\n  1  4.0 MB"));
-	CHECK(strstr(out.data, "\n 19  4.0 MB"));
+	show(&a, false, &out);
+	CHECK(strstr(out.data, "\n  1  4.0 MB   2.0 KB   6.0 KB  400.0 KB  10.0 %         7\n"));
+	CHECK(strstr(out.data, "\n 19  4.0 MB  0 bytes"));
 	CHECK(!strstr(out.data, "\n  2  4.0 MB"));
-	CHECK(strstr(out.data, "\n(4 more CPUs had fewer in their buffers; --json lists all)\n"));
+	CHECK(strstr(out.data, "\n     4.0 MB  0 bytes  0 bytes    5.0 KB   0.1 %  [4 more]\n"));
 	buf_done(&out);
 	session_account_done(&a);
 }
@@ -198,11 +212,9 @@ static void json_has_nulls_for_what_is_not_known(void)
 {
 	struct session_account a = account_of(SESSION_RUNNING, SESSION_RING);
 	struct buf out = {0};
-	struct json j;
 
 	add_held(&a);
-	json_init(&j, &out);
-	status_json(&a, &j);
+	show(&a, true, &out);
 	CHECK(strstr(out.data, "\"state\": \"running\""));
 	CHECK(strstr(out.data, "\"end\": null"));
 	CHECK(strstr(out.data, "\"all\": 20000"));
@@ -214,8 +226,7 @@ static void json_has_nulls_for_what_is_not_known(void)
 	CHECK(strstr(out.data, "\"fired_ns\": 1700000005000000000"));
 	a.machine_wide = 0;
 	buf_clear(&out);
-	json_init(&j, &out);
-	status_json(&a, &j);
+	show(&a, true, &out);
 	CHECK(strstr(out.data, "\"user\": 1000"));
 	CHECK(strstr(out.data, "\"idle\": null"));
 	CHECK(strstr(out.data, "\"unobserved\": null"));
@@ -224,8 +235,7 @@ static void json_has_nulls_for_what_is_not_known(void)
 	a.state = SESSION_ENDED;
 	a.end = SESSION_END_TARGETS;
 	buf_clear(&out);
-	json_init(&j, &out);
-	status_json(&a, &j);
+	show(&a, true, &out);
 	CHECK(strstr(out.data, "\"all\": null"));
 	CHECK(strstr(out.data, "\"end\": \"processes gone\""));
 	CHECK(strstr(out.data, "\"sample_cost_ns\": null"));

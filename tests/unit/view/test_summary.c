@@ -54,8 +54,7 @@ static void fill(struct summary *s)
 
 static void print(bool program, bool markdown, void (*with)(struct summary *), struct buf *out)
 {
-	struct document_reader reader = {
-	        .program = program, .markdown = markdown, .words = " a.data"};
+	struct document_reader reader = {.program = program, .words = " a.data"};
 	const struct document_text_options to = {0};
 	struct document d;
 	struct summary s;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/cli/medium.h"
+
+#include "cmd/cli/pager.h"
+#include "cmd/cli/print.h"
+
+/* Intervals and bars together leave no room for names on narrower terminals. */
+#define ROOMY 120
+
+const struct option medium_option_table[] = {
+        {.kind = OPTION_FLAG,
+         .name = "markdown",
+         .help = "as Markdown, for issue trackers",
+         .offset = offsetof(struct style_options, media.markdown)},
+        {.kind = OPTION_INCLUDE, .include = style_option_table},
+        {.kind = OPTION_END},
+};
+
+static void write_text(void *ctx, const struct buf *out)
+{
+	print_text(out);
+}
+
+void medium_print(const struct document *d, const struct document_reader *reader,
+                  const struct style_options *style)
+{
+	const struct output_stream stream = {.write = write_text};
+	struct document_text_options to = {.wide = reader->wide};
+	struct buf out = {0};
+
+	if (reader->program) {
+		document_json_print(d, reader->nested, &stream, &out);
+	} else if (style->media.markdown) {
+		document_markdown_print(d, &stream, &out);
+	} else {
+		style_choose(style, &to.style);
+		if (to.wide && to.style.width && to.style.width < ROOMY)
+			to.style.bars = false;
+		if (style->pager)
+			pager_begin();
+		document_text_print(d, &to, &stream, &out);
+	}
+	print_text(&out);
+	buf_done(&out);
+	pager_end();
+}
