@@ -2,9 +2,8 @@
 /* intervals: does the sampling timer keep time? */
 #include "cmd/cli/command.h"
 #include "cmd/load/load.h"
-#include "cmd/cli/style.h"
-#include "cmd/cli/print.h"
-#include "output/samples/intervals_text.h"
+#include "cmd/cli/medium.h"
+#include "view/confidence/intervals_document.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +11,8 @@
 
 struct intervals_options {
 	struct load_options load;
-	struct style_options style;
 	bool json;
+	struct style_options style;
 };
 
 #define AT(field) offsetof(struct intervals_options, field)
@@ -21,17 +20,17 @@ struct intervals_options {
 static const struct option options[] = {
         {.kind = OPTION_INCLUDE, .include = load_option_table, .offset = AT(load)},
         {.kind = OPTION_FLAG, .name = "json", .help = "as JSON, in ns", .offset = AT(json)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_END},
 };
 
 static int run(void *p, int argc, char **argv)
 {
 	struct intervals_options *o = p;
-	struct text_style style;
+	const struct document_reader reader = {.program = o->json};
 	struct intervals *view;
 	struct error err = {0};
-	struct buf out = {0};
+	struct document d;
 	struct ticks ticks;
 
 	o->load.arguments = argv;
@@ -42,13 +41,10 @@ static int run(void *p, int argc, char **argv)
 		                    err.text);
 	}
 	view = intervals_new(&ticks);
-	style_choose(&o->style, &style);
-	if (o->json)
-		intervals_json(view, &out);
-	else
-		intervals_text(view, &style, &out);
-	print_text(&out);
-	buf_done(&out);
+	document_init(&d);
+	intervals_document_fill(&d, view);
+	medium_print(&d, &reader, &o->style);
+	document_done(&d);
 	intervals_free(view);
 	ticks_done(&ticks);
 	return 0;

@@ -48,12 +48,12 @@ static void histogram(const double *sorted, size_t count, struct intervals_cpu *
 	double width = fmax(1, ceil((to - from) / INTERVALS_BINS));
 
 	for (size_t b = 0; b < INTERVALS_BINS; b++) {
-		c->bins[b].from_ns = (uint64_t)(from + width * (double)b);
-		c->bins[b].to_ns = (uint64_t)(from + width * (double)(b + 1));
+		c->bins[b].from = (uint64_t)(from + width * (double)b);
+		c->bins[b].to = (uint64_t)(from + width * (double)(b + 1));
 	}
-	c->bins[0].from_ns = (uint64_t)sorted[0];
-	if (sorted[count - 1] > (double)c->bins[INTERVALS_BINS - 1].to_ns)
-		c->bins[INTERVALS_BINS - 1].to_ns = (uint64_t)sorted[count - 1];
+	c->bins[0].from = (uint64_t)sorted[0];
+	if (sorted[count - 1] > (double)c->bins[INTERVALS_BINS - 1].to)
+		c->bins[INTERVALS_BINS - 1].to = (uint64_t)sorted[count - 1];
 	for (size_t i = 0; i < count; i++) {
 		double place = floor((sorted[i] - from) / width);
 

@@ -10,6 +10,7 @@
 #define ASSAY_VIEW_CONFIDENCE_INTERVALS_H
 
 #include "profile/ledger/ticks.h"
+#include "view/document/histogram.h"
 
 #define INTERVALS_CURVE 20
 #define INTERVALS_BINS 16
@@ -17,11 +18,6 @@
 
 #define INTERVALS_PERCENTILES 7
 extern const double intervals_percentiles[INTERVALS_PERCENTILES]; /* 1 5 25 50 75 95 99 */
-
-struct intervals_bin {
-	uint64_t from_ns, to_ns; /* to_ns is exclusive, except in the last bin */
-	uint64_t count;
-};
 
 struct intervals_figures {
 	uint64_t count; /* number of intervals */
@@ -36,8 +32,9 @@ struct intervals_cpu {
 	uint64_t samples, missing, backwards;
 	struct intervals_figures all, trimmed, late; /* late: lateness of samples against the
 	                                              * grid */
-	struct intervals_bin bins[INTERVALS_BINS];   /* over the trimmed range; the first and last
-	                                              * include the values outside */
+	struct histogram_step bins[INTERVALS_BINS];  /* in ns, over the trimmed range; the first and
+	                                              * last include the values outside; the end of
+	                                              * the last belongs to it */
 };
 
 struct intervals {

@@ -5,16 +5,16 @@
 
 #include <stdlib.h>
 
-static struct tag_distribution_step step_at(const struct tag_histogram *h, unsigned i)
+static struct histogram_step step_at(const struct tag_histogram *h, unsigned i)
 {
-	struct tag_distribution_step step = {.count = h->count[i]};
+	struct histogram_step step = {.count = h->count[i]};
 
 	tag_histogram_bounds(i, &step.from, &step.to);
 	return step;
 }
 
 /* The step that contains the nearest-rank percentile of the calls' times. */
-static struct tag_distribution_step percentile(const struct tag_distribution *s, unsigned percent)
+static struct histogram_step percentile(const struct tag_distribution *s, unsigned percent)
 {
 	uint64_t rank = (uint64_t)(((unsigned __int128)s->count * percent + 99) / 100);
 	uint64_t seen = 0;
@@ -24,7 +24,7 @@ static struct tag_distribution_step percentile(const struct tag_distribution *s,
 		if (seen >= rank && step->count)
 			return *step;
 	}
-	return (struct tag_distribution_step){0};
+	return (struct histogram_step){0};
 }
 
 struct tag_distribution *tag_distribution_new(const struct tag_row *row,
@@ -58,12 +58,11 @@ void tag_distribution_free(struct tag_distribution *s)
 	free(s);
 }
 
-static void take_together(const struct tag_distribution *s, size_t each,
-                          tag_distribution_steps *into)
+static void take_together(const struct tag_distribution *s, size_t each, histogram_steps *into)
 {
 	into->count = 0;
 	for (size_t i = 0; i < s->steps.count; i++) {
-		const struct tag_distribution_step *step = &s->steps.items[i];
+		const struct histogram_step *step = &s->steps.items[i];
 
 		if (i % each == 0) {
 			vec_push(into, *step);
@@ -75,12 +74,12 @@ static void take_together(const struct tag_distribution *s, size_t each,
 }
 
 /* Joins adjacent steps without calls, so that the steps with calls are easy to see. */
-static void join_empty(tag_distribution_steps *steps)
+static void join_empty(histogram_steps *steps)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < steps->count; i++) {
-		struct tag_distribution_step *last = kept ? &steps->items[kept - 1] : NULL;
+		struct histogram_step *last = kept ? &steps->items[kept - 1] : NULL;
 
 		if (last && !last->count && !steps->items[i].count)
 			last->to = steps->items[i].to;
@@ -90,8 +89,7 @@ static void join_empty(tag_distribution_steps *steps)
 	steps->count = kept;
 }
 
-void tag_distribution_coarse(const struct tag_distribution *s, size_t lines,
-                             tag_distribution_steps *into)
+void tag_distribution_coarse(const struct tag_distribution *s, size_t lines, histogram_steps *into)
 {
 	for (size_t each = 1;; each *= 2) {
 		take_together(s, each, into);

@@ -9,30 +9,24 @@
 #ifndef ASSAY_VIEW_TAGS_TAG_DISTRIBUTION_H
 #define ASSAY_VIEW_TAGS_TAG_DISTRIBUTION_H
 
+#include "view/document/histogram.h"
 #include "view/tags/tag_report.h"
-
-struct tag_distribution_step {
-	uint64_t from, to; /* [from, to) */
-	uint64_t count;
-};
 
 #define TAG_PERCENTILES 3
 
 struct tag_percentile {
 	unsigned percent;
-	struct tag_distribution_step step; /* the step that contains it */
+	struct histogram_step step; /* the step that contains it */
 };
 
 struct tag_distribution {
-	struct tag_row row;                      /* its report must outlive this */
-	bool total;                              /* times include callees; otherwise net */
-	uint64_t count;                          /* calls */
-	VEC(struct tag_distribution_step) steps; /* from the first step with calls to the last */
+	struct tag_row row;               /* its report must outlive this */
+	bool total;                       /* times include callees; otherwise net */
+	uint64_t count;                   /* calls */
+	VEC(struct histogram_step) steps; /* from the first step with calls to the last */
 	struct tag_percentile percentiles[TAG_PERCENTILES]; /* 50, 90, 99; zeros if there are no
 	                                                     * calls */
 };
-
-typedef VEC(struct tag_distribution_step) tag_distribution_steps;
 
 struct tag_distribution *tag_distribution_new(const struct tag_row *row,
                                               const struct tag_histogram *h);
@@ -42,7 +36,6 @@ void tag_distribution_free(struct tag_distribution *s);
  * Fills `into` with at most `lines` steps. Each joins 1, 2, 4 ... steps of the histogram, and
  * adjacent steps without calls are one step.
  */
-void tag_distribution_coarse(const struct tag_distribution *s, size_t lines,
-                             tag_distribution_steps *into);
+void tag_distribution_coarse(const struct tag_distribution *s, size_t lines, histogram_steps *into);
 
 #endif

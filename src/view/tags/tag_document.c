@@ -260,8 +260,8 @@ static void groups(struct tag_writing *w)
 
 /* ---- the times of one function ------------------------------------------- */
 
-static void put_step(struct tag_writing *w, const char *key,
-                     const struct tag_distribution_step *step, bool count)
+static void put_step(struct tag_writing *w, const char *key, const struct histogram_step *step,
+                     bool count)
 {
 	document_object(w->document, key);
 	put_time(w, "from_ns", step->from);
@@ -335,36 +335,21 @@ static void distribution_lines(struct tag_writing *w, const struct tag_distribut
 	paragraph(w);
 }
 
-/* The bar of the step with most calls is the longest. */
 static void steps(struct tag_writing *w, const struct tag_distribution *h)
 {
-	const struct unit *bound = &w->report->scale.bound.unit;
-	const struct grid_column columns[] = {
-	        {.title = "From", .unit = bound},
-	        {.title = "Below", .unit = bound},
-	        {.title = "Calls", .unit = w->report->scale.number},
-	        {.title = "% calls", .unit = &tag_percent, .bar = true},
+	const struct histogram_form form = {
+	        .from = "From",
+	        .to = "Below",
+	        .count = "Calls",
+	        .share = "% calls",
+	        .bound_unit = &w->report->scale.bound.unit,
+	        .count_unit = w->report->scale.number,
+	        .share_unit = &tag_percent,
 	};
-	tag_distribution_steps steps = {0};
-	struct row_source *source;
-	uint64_t most = 0;
-	struct grid *g;
+	histogram_steps steps = {0};
 
 	tag_distribution_coarse(h, STEP_LINES, &steps);
-	vec_each (step, &steps)
-		most = step->count > most ? step->count : most;
-	g = grid_new(columns, 4);
-	vec_each (step, &steps) {
-		grid_row(g, ROW_ITEM);
-		grid_add(g, cell_int((int64_t)step->from));
-		grid_add(g, cell_int((int64_t)step->to));
-		grid_add(g, cell_int((int64_t)step->count));
-		grid_add(g, cell_real(tag_share(step->count, h->count)));
-	}
-	source = document_grid(w->document, "", g)->rows->source;
-	source->chart = true;
-	vec_last(&source->columns)->bar_full = tag_share(most, h->count);
-	vec_done(&steps);
+	document_histogram(w->document, NULL, &form, &steps);
 }
 
 static void distribution(struct tag_writing *w)

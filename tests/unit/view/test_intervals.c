@@ -2,8 +2,8 @@
 /* Sample times with known intervals. */
 #include "check.h"
 
-#include "output/samples/intervals_text.h"
-#include "view/confidence/intervals.h"
+#include "output/document_output.h"
+#include "view/confidence/intervals_document.h"
 
 #include <errno.h>
 #include <math.h>
@@ -132,22 +132,26 @@ static void test_extremes_are_left_out(void)
 
 static void test_outputs(void)
 {
-	struct text_style style = {0};
+	const struct document_text_options plain = {0};
 	struct recording r;
 	struct buf out = {0};
+	struct document d;
 	struct intervals *v;
 	struct ticks t;
 
 	recording_with_clock(&r, PERIOD);
 	fill(&t, &r);
 	v = intervals_new(&t);
-	intervals_text(v, &style, &out);
+	document_init(&d);
+	intervals_document_fill(&d, v);
+	document_text_print(&d, &plain, NULL, &out);
 	CHECK(strstr(buf_text(&out), "CPU 1: 901 samples, 100 ticks missing (10.0 %)\n"));
 	CHECK(strstr(buf_text(&out), "  900  1111.111"));
 	buf_clear(&out);
-	intervals_json(v, &out);
+	document_json_print(&d, false, NULL, &out);
 	CHECK(strstr(buf_text(&out), "\"expected_ns\": 1000000"));
 	CHECK(strstr(buf_text(&out), "\"missing\": 100"));
+	document_done(&d);
 	buf_done(&out);
 	intervals_free(v);
 	ticks_done(&t);

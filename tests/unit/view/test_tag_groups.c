@@ -126,7 +126,7 @@ static void percentiles_lie_in_their_steps(void)
 	struct tag_row row = {
 	        .function = "f", .calls = 100, .net = 5000, .min = 10, .max = 900, .ranged = true};
 	struct tag_distribution *s;
-	tag_distribution_steps coarse = {0};
+	histogram_steps coarse = {0};
 	uint64_t calls = 0;
 
 	h.count[step_of(10)] = 50;

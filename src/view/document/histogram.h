@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * histogram: the table of a distribution: ranges, the count of each one, its share, and a bar. The
+ * longest bar belongs to the largest count.
+ *
+ * Nothing fails. Uses: base, view.
+ */
+#ifndef ASSAY_VIEW_DOCUMENT_HISTOGRAM_H
+#define ASSAY_VIEW_DOCUMENT_HISTOGRAM_H
+
+#include "view/document/document.h"
+
+struct histogram_step {
+	uint64_t from, to; /* [from, to) */
+	uint64_t count;
+};
+
+typedef VEC(struct histogram_step) histogram_steps;
+
+/* The titles and units of the columns. */
+struct histogram_form {
+	const char *from, *to, *count, *share;
+	const struct unit *bound_unit, *count_unit, *share_unit;
+};
+
+/* Takes the steps over. With a key, programs get "from_ns", "to_ns" and "count" of each step. */
+void document_histogram(struct document *d, const char *key, const struct histogram_form *form,
+                        histogram_steps *steps);
+
+#endif
