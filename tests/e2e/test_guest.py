@@ -79,7 +79,7 @@ def annotated(text):
     """{address: (hits, bytes, assembly)} of annotate's plain output."""
     found = {}
     for line in text.splitlines():
-        row = re.match(r"^\s*(?:[\d.]+ %\s+(\d+)\s+)?([0-9a-f]{16})  "
+        row = re.match(r"^\s*(?:[\d.]+ %\s+(\d+)\s+)?0x([0-9a-f]{16})  "
                        r"((?:[0-9a-f]{2} )+)\s+(\S.*)$", line)
         if row:
             hits, address, raw, text_ = row.groups()

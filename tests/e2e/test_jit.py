@@ -182,7 +182,7 @@ def generated_code_is_annotated_with_lines(t):
         comment(text)
         assert re.search(r"generated\.js:10\n", text), text
         assert re.search(r"generated\.js:20\n.*\bnop\b", text), text  # which jit_long lacks
-        hot = re.findall(r"(?m)^ *([\d.]+) % +\d+ +[0-9a-f]+ .*(imul|dec|jne)", text)
+        hot = re.findall(r"(?m)^ *([\d.]+) % +\d+ +0x[0-9a-f]+ .*(imul|dec|jne)", text)
         assert sum(float(share) for share, _ in hot) > 95, text
         text = assay("annotate", "--full", "-i", f"{work}/a.data", "jit_long", env=kept_apart(work)).out
         assert "imul" in text and "nop" not in text, text

@@ -4,10 +4,8 @@
 #include "cmd/load/debug_files.h"
 #include "cmd/load/filters.h"
 #include "cmd/load/load.h"
-#include "cmd/cli/style.h"
-#include "cmd/cli/print.h"
-#include "output/samples/annotate_json.h"
-#include "output/samples/annotate_text.h"
+#include "cmd/cli/medium.h"
+#include "view/annotate/annotate_document.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +13,11 @@
 
 struct annotate_command_options {
 	struct load_options load;
+	bool json;
 	struct style_options style;
 	struct filter_options filters;
 	const char *event;
-	bool full, no_source, json;
+	bool full, no_source;
 };
 
 #define AT(field) offsetof(struct annotate_command_options, field)
@@ -49,7 +48,7 @@ static const struct option options[] = {
                     "boundary, bytes, assembly, samples, share, file, line, source and inlined "
                     "(function, call_file and call_line, innermost first).",
          .offset = AT(json)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = AT(style)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = AT(style)},
         {.kind = OPTION_INCLUDE, .include = filter_option_table, .offset = AT(filters)},
         {.kind = OPTION_GROUP, .help = "Symbols"},
         {.kind = OPTION_INCLUDE, .include = symbol_option_table, .offset = AT(load)},
@@ -74,17 +73,13 @@ static int find_event(const struct profile *p, const char *name, uint8_t *event,
 
 static void print(const struct annotate_command_options *o, const struct annotate *a)
 {
-	struct text_style style = {0};
-	struct buf out = {0};
+	const struct document_reader reader = {.program = o->json};
+	struct document d;
 
-	if (o->json) {
-		annotate_json(a, &out);
-	} else {
-		style_choose(&o->style, &style);
-		annotate_text(a, &style, o->full, &out);
-	}
-	print_text(&out);
-	buf_done(&out);
+	document_init(&d);
+	annotate_document_fill(&d, a, o->full, &reader);
+	medium_print(&d, &reader, &o->style);
+	document_done(&d);
 }
 
 static int annotate(const struct annotate_command_options *o, struct view *v, const char *function,

@@ -82,7 +82,7 @@ static void print_table(struct json_printing *p, const struct section *s)
 	for (size_t i = 0; i < s->rows->shown; i++) {
 		uint32_t row = s->rows->order.items[i];
 
-		if (row_kind_of(source, row) != ROW_ITEM)
+		if (row_kind_of(source, row) >= ROW_PART)
 			continue;
 		json_object(&p->j);
 		print_cells(p, source, row);

@@ -58,8 +58,11 @@ static void add_cell(struct text_printing *p, struct table *t, const struct colu
 static void add_row(struct text_printing *p, struct table *t, const struct row_set *r,
                     const column_list *columns, uint32_t row)
 {
-	static const enum table_kind kinds[] = {
-	        [ROW_ITEM] = TABLE_ROW, [ROW_PART] = TABLE_REST, [ROW_TOTAL] = TABLE_TOTAL};
+	static const enum table_kind kinds[] = {[ROW_ITEM] = TABLE_ROW,
+	                                        [ROW_WARM] = TABLE_WARM,
+	                                        [ROW_HOT] = TABLE_HOT,
+	                                        [ROW_PART] = TABLE_REST,
+	                                        [ROW_TOTAL] = TABLE_TOTAL};
 	enum row_kind kind = row_kind_of(r->source, row);
 
 	table_row(t, kinds[kind]);

@@ -191,9 +191,13 @@ static void print_line(const struct table *t, const size_t *widths, const char *
 
 static const char *dress_of(const struct table *t, enum table_kind kind)
 {
-	if (!t->style->colour || kind == TABLE_ROW)
-		return "";
-	return kind == TABLE_TOTAL ? "\033[1m" : "\033[2m";
+	static const char *const dresses[] = {[TABLE_ROW] = "",
+	                                      [TABLE_WARM] = "\033[32m",
+	                                      [TABLE_HOT] = "\033[31m",
+	                                      [TABLE_REST] = "\033[2m",
+	                                      [TABLE_TOTAL] = "\033[1m"};
+
+	return t->style->colour ? dresses[kind] : "";
 }
 
 static bool has_titles(const struct table *t)

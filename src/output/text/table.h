@@ -26,7 +26,7 @@ struct text_style {
 };
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_BAR };
-enum table_kind { TABLE_ROW, TABLE_REST, TABLE_TOTAL };
+enum table_kind { TABLE_ROW, TABLE_WARM, TABLE_HOT, TABLE_REST, TABLE_TOTAL };
 
 struct table_column {
 	const char *title;

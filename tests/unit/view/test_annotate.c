@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* annotate: hits of a made-up profile against code whose bytes are known. */
-#include "output/samples/annotate_json.h"
-#include "output/samples/annotate_text.h"
+#include "output/document_output.h"
 #include "symbol/symbolizer.h"
-#include "view/annotate/annotate.h"
+#include "view/annotate/annotate_document.h"
 #include "view/annotate/disassembly.h"
 
 #include "check.h"
@@ -318,9 +317,26 @@ static void arm_branches_have_targets(void)
 	disassembly_done(&d);
 }
 
+enum shown_as { AS_TEXT, AS_FULL_TEXT, AS_JSON };
+
+static void show(const struct annotate *a, enum shown_as how, struct buf *out)
+{
+	const struct document_reader reader = {.program = how == AS_JSON};
+	const struct document_text_options plain = {0};
+	struct document d;
+
+	buf_clear(out);
+	document_init(&d);
+	annotate_document_fill(&d, a, how == AS_FULL_TEXT, &reader);
+	if (reader.program)
+		document_json_print(&d, false, NULL, out);
+	else
+		document_text_print(&d, &plain, NULL, out);
+	document_done(&d);
+}
+
 static void both_outputs_show_it(void)
 {
-	struct text_style style = {0};
 	struct buf out = {0};
 	struct annotate *a;
 	struct subject s;
@@ -329,15 +345,14 @@ static void both_outputs_show_it(void)
 	start_with_hits(&s, &work);
 	a = annotate(&s, "work");
 	if (a)
-		annotate_text(a, &style, false, &out);
-	CHECK(strstr(buf_text(&out), "48 89 e5") != NULL);
-	CHECK(strstr(buf_text(&out), "30.00 %         3") != NULL);
-	CHECK(strstr(buf_text(&out), "50.00 %         5") != NULL);
+		show(a, AS_TEXT, &out);
+	CHECK(strstr(buf_text(&out), "  48 89 e5        movq %rsp, %rbp\n") != NULL);
+	CHECK(strstr(buf_text(&out), "\n30.00 %        3  0x") != NULL);
+	CHECK(strstr(buf_text(&out), "\n50.00 %        5  0x") != NULL);
 	CHECK(strstr(buf_text(&out), "2 samples are not at an instruction") != NULL);
 	CHECK(strchr(buf_text(&out), '\033') == NULL);
-	buf_clear(&out);
 	if (a)
-		annotate_json(a, &out);
+		show(a, AS_JSON, &out);
 	CHECK(strstr(buf_text(&out), "\"inside_instruction\": 2") != NULL);
 	CHECK(strstr(buf_text(&out), "\"bytes\": \"4889e5\"") != NULL);
 	CHECK(strstr(buf_text(&out), "\"share\": 0.3") != NULL);
@@ -349,7 +364,6 @@ static void both_outputs_show_it(void)
 /* Hits at 20, 32 and 33 of 61 instructions, with four around each and the three between. */
 static void instructions_far_from_samples_are_left_out(void)
 {
-	struct text_style style = {0};
 	struct buf out = {0};
 	struct annotate *a;
 	struct subject s;
@@ -368,14 +382,13 @@ static void instructions_far_from_samples_are_left_out(void)
 	}
 	CHECK_EQ(hot, 8);
 	if (a)
-		annotate_text(a, &style, false, &out);
+		show(a, AS_TEXT, &out);
 	CHECK(strstr(buf_text(&out), "... 16 instructions without samples\n") != NULL);
 	CHECK(strstr(buf_text(&out), "... 23 instructions without samples\n") != NULL);
 	CHECK(strstr(buf_text(&out), "39 of 61 instructions are left out") != NULL);
 	CHECK(strstr(buf_text(&out), "--full") != NULL);
-	buf_clear(&out);
 	if (a)
-		annotate_text(a, &style, true, &out);
+		show(a, AS_FULL_TEXT, &out);
 	CHECK(!strstr(buf_text(&out), "without samples") && !strstr(buf_text(&out), "left out"));
 	CHECK(strstr(buf_text(&out), "ret") != NULL);
 	buf_done(&out);
