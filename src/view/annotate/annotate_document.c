@@ -239,12 +239,13 @@ static void code_json(const struct row_source *s, const struct column *c, uint32
 	buf_done(&bytes);
 }
 
-static void inlines_json(const struct row_source *s, const struct column *c, uint32_t row,
-                         struct json *j)
+static void source_json(const struct row_source *s, const struct column *c, uint32_t row,
+                        struct json *j)
 {
 	const struct annotate *a = ((const struct annotate_rows *)s->model)->of;
 	const struct annotate_line *line = line_of(s, row);
 
+	json_kstr_or_null(j, "source", line->source);
 	json_key(j, "inlined");
 	json_array(j);
 	for (uint32_t i = 0; i < line->inlines; i++) {
@@ -270,38 +271,15 @@ static const struct unit unit_fine_share = {.name = "share", .text = put_share};
 #define GET(cell) .argument = cell, .get = line_cell
 
 static const struct column columns[] = {
-        {.name = "share",
-         .title = "share",
-         .key = "share",
-         .unit = &unit_fine_share,
-         .blank_zero = true,
-         GET(CELL_SHARE)},
-        {.name = "samples",
-         .title = "samples",
-         .key = "samples",
-         .unit = &unit_count,
-         .blank_zero = true,
-         GET(CELL_SAMPLES)},
-        {.name = "address",
-         .title = "address",
-         .key = "address",
-         .unit = &unit_hex,
-         GET(CELL_ADDRESS)},
-        {.name = "bytes",
-         .title = "bytes",
-         .unit = &unit_text,
-         .room = BYTES_ROOM,
-         .json = code_json,
+        {"share", "share", "share", &unit_fine_share, .blank_zero = true, GET(CELL_SHARE)},
+        {"samples", "samples", "samples", &unit_count, .blank_zero = true, GET(CELL_SAMPLES)},
+        {"address", "address", "address", &unit_hex, GET(CELL_ADDRESS)},
+        {"bytes", "bytes", .unit = &unit_text, .room = BYTES_ROOM, .json = code_json,
          GET(CELL_BYTES)},
-        {.name = "assembly",
-         .title = "assembly",
-         .key = "assembly",
-         .unit = &unit_text,
-         GET(CELL_ASSEMBLY)},
-        {.name = "file", .key = "file", .unit = &unit_text, GET(CELL_FILE)},
-        {.name = "line", .key = "line", .unit = &unit_number, GET(CELL_LINE)},
-        {.name = "source", .key = "source", .unit = &unit_text, GET(CELL_SOURCE)},
-        {.name = "inlined", .unit = &unit_text, .json = inlines_json, GET(CELL_SOURCE)},
+        {"assembly", "assembly", "assembly", &unit_text, GET(CELL_ASSEMBLY)},
+        {"file", NULL, "file", &unit_text, GET(CELL_FILE)},
+        {"line", NULL, "line", &unit_number, GET(CELL_LINE)},
+        {"source", NULL, "source", &unit_text, .json = source_json, GET(CELL_SOURCE)},
 };
 
 /* ---- the document ---------------------------------------------------------- */
@@ -382,8 +360,7 @@ void annotate_document_fill(struct document *d, const struct annotate *a, bool f
 	s->row_kind = kind_of;
 	s->free = rows_free;
 	s->no_total = true;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		vec_push(&s->columns, columns[i]);
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
 	heading(d, a);
 	facts(d, a);
 	document_table(d, MEDIA_ALL, "", "instructions", row_set_new(s, &all));

@@ -22,38 +22,19 @@ static void steps_free(void *model)
 
 #define FIGURE(field) .argument = offsetof(struct histogram_step, field), .get = step_figure
 
-static void add_columns(struct row_source *s, const struct histogram_form *form, uint64_t most,
+static void add_columns(struct row_source *s, const struct histogram_form *f, uint64_t most,
                         uint64_t all)
 {
 	const struct column columns[] = {
-	        {.name = "from",
-	         .title = form->from,
-	         .key = "from_ns",
-	         .unit = form->bound_unit,
-	         FIGURE(from)},
-	        {.name = "to",
-	         .title = form->to,
-	         .key = "to_ns",
-	         .unit = form->bound_unit,
-	         FIGURE(to)},
-	        {.name = "count",
-	         .title = form->count,
-	         .key = "count",
-	         .unit = form->count_unit,
-	         .role = ROLE_SUM,
-	         FIGURE(count)},
-	        {.name = "share",
-	         .title = form->share,
-	         .unit = form->share_unit,
-	         .role = ROLE_RATIO,
-	         .of = "count",
-	         .base = cell_int((int64_t)all),
-	         .bar = true,
+	        {"from", f->from, "from_ns", f->bound_unit, FIGURE(from)},
+	        {"to", f->to, "to_ns", f->bound_unit, FIGURE(to)},
+	        {"count", f->count, "count", f->count_unit, ROLE_SUM, FIGURE(count)},
+	        {"share", f->share, NULL, f->share_unit, ROLE_RATIO, .of = "count",
+	         .base = cell_int((int64_t)all), .bar = true,
 	         .bar_full = all ? (double)most / (double)all : 0},
 	};
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		vec_push(&s->columns, columns[i]);
+	row_source_columns(s, columns, sizeof(columns) / sizeof(*columns));
 }
 
 void document_histogram(struct document *d, const char *key, const struct histogram_form *form,

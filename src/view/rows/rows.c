@@ -14,6 +14,12 @@ struct row_source *row_source_new(void *model)
 	return s;
 }
 
+void row_source_columns(struct row_source *s, const struct column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		vec_push(&s->columns, columns[i]);
+}
+
 void row_source_free(struct row_source *s)
 {
 	if (!s)

@@ -97,6 +97,7 @@ struct row_source {
 };
 
 struct row_source *row_source_new(void *model);
+void row_source_columns(struct row_source *s, const struct column *columns, size_t count);
 void row_source_free(struct row_source *s);
 
 /* The cell of a row in a column, ratios included. */

@@ -350,43 +350,14 @@ static struct cell cpu_figure(const struct row_source *s, const struct column *c
 #define FIGURE(field) .argument = offsetof(struct session_account_cpu, field), .get = cpu_figure
 
 static const struct column cpu_columns[] = {
-        {.name = "cpu", .title = "CPU", .key = "cpu", .unit = &unit_number, FIGURE(cpu)},
-        {.name = "buffer",
-         .title = "buffer",
-         .key = "buffer_bytes",
-         .unit = &unit_bytes,
-         .role = ROLE_MOST,
-         FIGURE(ring_bytes)},
-        {.name = "used",
-         .title = "used",
-         .key = "used_bytes",
-         .unit = &unit_bytes,
-         .role = ROLE_SUM,
-         FIGURE(ring_used)},
-        {.name = "average",
-         .title = "average",
-         .key = "used_average_bytes",
-         .unit = &unit_bytes,
-         .role = ROLE_SUM,
+        {"cpu", "CPU", "cpu", &unit_number, FIGURE(cpu)},
+        {"buffer", "buffer", "buffer_bytes", &unit_bytes, ROLE_MOST, FIGURE(ring_bytes)},
+        {"used", "used", "used_bytes", &unit_bytes, ROLE_SUM, FIGURE(ring_used)},
+        {"average", "average", "used_average_bytes", &unit_bytes, ROLE_SUM,
          FIGURE(ring_used_average)},
-        {.name = "at most",
-         .title = "at most",
-         .key = "used_max_bytes",
-         .unit = &unit_bytes,
-         .role = ROLE_MOST,
-         FIGURE(ring_used_max)},
-        {.name = "share",
-         .title = "share",
-         .unit = &unit_share,
-         .role = ROLE_RATIO,
-         .of = "at most",
-         .per = "buffer"},
-        {.name = "dropped",
-         .title = "dropped",
-         .key = "dropped_records",
-         .unit = &unit_count,
-         .role = ROLE_SUM,
-         FIGURE(lost_records)},
+        {"at most", "at most", "used_max_bytes", &unit_bytes, ROLE_MOST, FIGURE(ring_used_max)},
+        {"share", "share", NULL, &unit_share, ROLE_RATIO, .of = "at most", .per = "buffer"},
+        {"dropped", "dropped", "dropped_records", &unit_count, ROLE_SUM, FIGURE(lost_records)},
 };
 
 /* With many CPUs, readers get those with the fullest buffers. */
@@ -399,8 +370,7 @@ static void cpus(struct document *d, const struct session_account *a, bool progr
 
 	s->rows = (uint32_t)a->cpus.count;
 	s->no_total = true;
-	for (size_t i = 0; i < sizeof(cpu_columns) / sizeof(*cpu_columns); i++)
-		vec_push(&s->columns, cpu_columns[i]);
+	row_source_columns(s, cpu_columns, sizeof(cpu_columns) / sizeof(*cpu_columns));
 	document_table(d, a->cpus.count > 1 ? MEDIA_ALL : MEDIA_PROGRAMS, "", "cpus",
 	               row_set_new(s, &q));
 }
