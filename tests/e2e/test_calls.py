@@ -128,7 +128,9 @@ class Counted(Obeying):
 
 
 def listed(t, *words, **options):
-    return t.json(t.assay("calls", "list", "--json", *words, env=place(t), **options).out)
+    found = t.json(t.assay("calls", "list", "--json", *words, env=place(t), **options).out)
+    found.pop("assay")  # the version
+    return found
 
 
 def got(t, *words):

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* calls list, get and reset: commands for all processes that count their calls. */
-#include "base/text/json.h"
 #include "base/text/plural.h"
 #include "base/file/replace_file.h"
 #include "cmd/calls/calls.h"
 #include "cmd/report/calls_output.h"
+#include "cmd/cli/medium.h"
 #include "cmd/run_command.h"
 #include "cmd/cli/print.h"
-#include "output/text/table.h"
 #include "view/calls/call_check.h"
 
 #include <inttypes.h>
@@ -67,98 +66,87 @@ static void look_into(struct listed *l)
 	call_paths_free(paths);
 }
 
-static void add_flags(struct buf *out, uint32_t flags)
-{
-	const char *comma = "";
+enum listed_cell { LIST_PID, LIST_SINCE, LIST_CALLS, LIST_TABLE, LIST_COMMAND, LIST_FLAGS };
 
-	for (unsigned bit = 0; bit < CALL_FLAGS; bit++) {
+static struct cell listed_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	const struct listed *l = &((const struct listed *)s->model)[row];
+	const struct call_table *table = l->table;
+
+	switch ((enum listed_cell)c->argument) {
+	case LIST_PID:
+		return cell_int(table->file.pid);
+	case LIST_SINCE:
+		return cell_int((int64_t)table->file.start_ns);
+	case LIST_CALLS:
+		return l->counted ? cell_int((int64_t)l->calls) : cell_none();
+	case LIST_TABLE:
+		return cell_int((int64_t)table->used_bytes);
+	case LIST_COMMAND:
+		return cell_text(table->command[0] ? table->command : table->name);
+	default:
+		break;
+	}
+	for (unsigned bit = 0; bit < CALL_FLAGS; bit++)
 		/* All listed processes run, so that flag is not shown. */
-		if (!(flags & UINT32_C(1) << bit & ~(uint32_t)CALL_RUNNING) || !call_flag_word(bit))
-			continue;
-		buf_addf(out, "%s%s", comma, call_flag_word(bit));
-		comma = ",";
-	}
+		if (l->flags & UINT32_C(1) << bit & ~(uint32_t)CALL_RUNNING && call_flag_word(bit))
+			buf_addf(text, "%s%s", text->size ? "," : "", call_flag_word(bit));
+	return cell_text(buf_text(text));
 }
 
-static void list_text(struct buf *out, const struct listed *rows, size_t count,
-                      const struct text_style *style)
+/* What programs get, except for the numbers. */
+static void listed_json(const struct row_source *s, const struct column *c, uint32_t row,
+                        struct json *j)
 {
-	struct table t;
+	const struct listed *l = &((const struct listed *)s->model)[row];
 
-	table_init(&t, style);
-	table_column(&t, "PID", TABLE_RIGHT);
-	table_column(&t, "since", TABLE_LEFT);
-	table_column(&t, "calls", TABLE_RIGHT);
-	table_column(&t, "table", TABLE_RIGHT);
-	table_column(&t, "flags", TABLE_LEFT);
-	table_column(&t, "command", TABLE_LEFT);
-	for (size_t i = 0; i < count; i++) {
-		const struct call_table *table = rows[i].table;
-		struct buf text = {0};
-
-		table_row(&t, TABLE_ROW);
-		table_format(&t, "%d", table->file.pid);
-		table_date(&t, table->file.start_ns);
-		if (rows[i].counted)
-			table_count(&t, rows[i].calls);
-		else
-			table_text(&t, "?");
-		text_bytes(&text, table->used_bytes);
-		table_text(&t, text.data);
-		buf_clear(&text);
-		add_flags(&text, rows[i].flags);
-		table_text(&t, text.size ? text.data : "-");
-		table_text(&t, table->command[0] ? table->command : table->name);
-		buf_done(&text);
-	}
-	table_print(&t, out);
-	table_done(&t);
+	json_kstr(j, "name", l->table->name);
+	json_kstr(j, "command", l->table->command);
+	json_kstr(j, "table", l->table->file.path);
+	json_key(j, "flags");
+	json_array(j);
+	for (unsigned bit = 0; bit < CALL_FLAGS; bit++)
+		if (l->flags & UINT32_C(1) << bit && call_flag_word(bit))
+			json_str(j, call_flag_word(bit));
+	json_end_array(j);
 }
 
-static void list_json(struct buf *out, const struct listed *rows, size_t count, size_t ended)
+#define LISTED(cell) .argument = cell, .get = listed_cell
+
+static const struct column listed_columns[] = {
+        {"pid", "PID", "pid", &unit_number, LISTED(LIST_PID)},
+        {"since", "since", "start_ns", &unit_date, LISTED(LIST_SINCE)},
+        {"calls", "calls", "calls", &unit_count, LISTED(LIST_CALLS)},
+        {"table", "table", "table_bytes", &unit_bytes, LISTED(LIST_TABLE)},
+        {"flags", "flags", .unit = &unit_text, .json = listed_json, LISTED(LIST_FLAGS)},
+        {"command", "command", NULL, &unit_text, LISTED(LIST_COMMAND)},
+};
+
+static void list_print(struct listed *rows, size_t count, size_t ended,
+                       const struct document_reader *reader, const struct style_options *style)
 {
-	struct json j;
+	struct row_source *s = row_source_new(rows);
+	const struct row_request all = {0};
+	struct document d;
 
-	json_init(&j, out);
-	json_object(&j);
-	json_key(&j, "processes");
-	json_array(&j);
-	for (size_t i = 0; i < count; i++) {
-		const struct call_table *table = rows[i].table;
-
-		json_object(&j);
-		json_ki64(&j, "pid", table->file.pid);
-		json_kstr(&j, "name", table->name);
-		json_kstr(&j, "command", table->command);
-		json_key(&j, "calls");
-		if (rows[i].counted)
-			json_u64(&j, rows[i].calls);
-		else
-			json_null(&j);
-		json_key(&j, "flags");
-		json_array(&j);
-		for (unsigned bit = 0; bit < CALL_FLAGS; bit++)
-			if (rows[i].flags & UINT32_C(1) << bit && call_flag_word(bit))
-				json_str(&j, call_flag_word(bit));
-		json_end_array(&j);
-		json_ku64(&j, "start_ns", table->file.start_ns);
-		json_ku64(&j, "table_bytes", table->used_bytes);
-		json_kstr(&j, "table", table->file.path);
-		json_end_object(&j);
-	}
-	json_end_array(&j);
-	json_ku64(&j, "ended", ended);
-	json_end_object(&j);
-	buf_putc(out, '\n');
+	s->rows = (uint32_t)count;
+	s->no_total = true;
+	row_source_columns(s, listed_columns, sizeof(listed_columns) / sizeof(*listed_columns));
+	document_init(&d);
+	document_table(&d, count ? MEDIA_ALL : MEDIA_PROGRAMS, NULL, "processes",
+	               row_set_new(s, &all));
+	document_int(&d, "ended", (int64_t)ended);
+	medium_print(&d, reader, style);
+	document_done(&d);
 }
 
 static int list_run(void *data, int argc, char **argv)
 {
 	const struct calls_list_options *o = data;
+	const struct document_reader reader = {.program = o->json};
 	VEC(struct listed) rows = {0};
 	call_table_list list = {0};
-	struct text_style style;
-	struct buf out = {0};
 	int status;
 
 	status = find_tables(&list, "calls list", argc, argv);
@@ -168,12 +156,8 @@ static int list_run(void *data, int argc, char **argv)
 	vec_each (row, &rows)
 		if (!status)
 			look_into(row);
-	style_choose(&o->style, &style);
-	if (!status && o->json)
-		list_json(&out, rows.items, rows.count, list.count - rows.count);
-	else if (!status && rows.count)
-		list_text(&out, rows.items, rows.count, &style);
-	print_text(&out);
+	if (!status)
+		list_print(rows.items, rows.count, list.count - rows.count, &reader, &o->style);
 	if (!status && !o->json && !rows.count)
 		print_message("no process of yours counts calls now");
 	if (!status && !o->json && list.count > rows.count)
@@ -181,7 +165,6 @@ static int list_run(void *data, int argc, char **argv)
 		              "them, 'assay calls reset' removes them",
 		              list.count - rows.count,
 		              plural(list.count - rows.count, "table", "tables"));
-	buf_done(&out);
 	vec_done(&rows);
 	call_table_list_done(&list);
 	return status;
@@ -287,7 +270,7 @@ static const struct option list_table[] = {
                     "\"flags\", \"start_ns\" (since 1970), \"table_bytes\" and \"table\", a path; "
                     "and \"ended\", the number of tables whose processes have exited.",
          .offset = LIST_AT(json)},
-        {.kind = OPTION_INCLUDE, .include = style_option_table, .offset = LIST_AT(style)},
+        {.kind = OPTION_INCLUDE, .include = medium_option_table, .offset = LIST_AT(style)},
         {.kind = OPTION_END},
 };
 

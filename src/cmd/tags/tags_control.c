@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tags list, get and capture: commands for processes that record event tags. */
-#include "base/text/json.h"
 #include "base/text/plural.h"
 #include "cmd/run_command.h"
-#include "cmd/cli/style.h"
 #include "cmd/tags/tags.h"
+#include "cmd/cli/medium.h"
 #include "cmd/report/tags_output.h"
 #include "cmd/export/tags_trace.h"
 #include "cmd/cli/print.h"
 #include "format/ctf/ctf.h"
-#include "output/text/table.h"
 #include "launch/tags/tags_files.h"
 
 #include <stdlib.h>
@@ -57,91 +55,114 @@ static const char *state_word(const struct tag_rings_file *file)
 	return file->flags & ASSAY_TAGS_FULL ? "full" : file->capture ? "on" : "off";
 }
 
-static void list_text(struct buf *out, const tag_rings_list *list, const struct text_style *style)
-{
-	struct table t;
+enum listed_cell {
+	LIST_PID,
+	LIST_SINCE,
+	LIST_CAPTURE,
+	LIST_MODE,
+	LIST_PACKETS,
+	LIST_ROOM,
+	LIST_DISCARDED,
+	LIST_COMMAND,
+};
 
-	table_init(&t, style);
-	table_column(&t, "PID", TABLE_RIGHT);
-	table_column(&t, "since", TABLE_LEFT);
-	table_column(&t, "capture", TABLE_LEFT);
-	table_column(&t, "mode", TABLE_LEFT);
-	table_column(&t, "in use", TABLE_RIGHT);
-	table_column(&t, "discarded", TABLE_RIGHT);
-	table_column(&t, "command", TABLE_LEFT);
-	vec_each (file, list) {
-		if (!file->file.running)
-			continue;
-		table_row(&t, TABLE_ROW);
-		table_format(&t, "%d", file->file.pid);
-		table_date(&t, file->file.start_ns);
-		table_text(&t, state_word(file));
-		table_text(&t, mode_word(file->mode));
-		table_format(&t, "%.0f%%",
-		             file->room ? 100.0 * (double)file->packets / (double)file->room : 0);
-		table_count(&t, file->discarded);
-		table_text(&t, file->command[0] ? file->command : file->name);
+/* The running processes of a list. */
+struct tags_listed {
+	VEC(const struct tag_rings_file *) files;
+};
+
+static struct cell listed_cell(const struct row_source *s, const struct column *c, uint32_t row,
+                               struct buf *text)
+{
+	const struct tag_rings_file *file =
+	        ((const struct tags_listed *)s->model)->files.items[row];
+
+	switch ((enum listed_cell)c->argument) {
+	case LIST_PID:
+		return cell_int(file->file.pid);
+	case LIST_SINCE:
+		return cell_int((int64_t)file->file.start_ns);
+	case LIST_CAPTURE:
+		return cell_text(state_word(file));
+	case LIST_MODE:
+		return cell_text(mode_word(file->mode));
+	case LIST_PACKETS:
+		return cell_int((int64_t)file->packets);
+	case LIST_ROOM:
+		return cell_int((int64_t)file->room);
+	case LIST_DISCARDED:
+		return cell_int((int64_t)file->discarded);
+	default:
+		return cell_text(file->command[0] ? file->command : file->name);
 	}
-	table_print(&t, out);
-	table_done(&t);
 }
 
-static void list_json(struct buf *out, const tag_rings_list *list, size_t ended)
+static void listed_json(const struct row_source *s, const struct column *c, uint32_t row,
+                        struct json *j)
 {
-	struct json j;
+	const struct tag_rings_file *file =
+	        ((const struct tags_listed *)s->model)->files.items[row];
 
-	json_init(&j, out);
-	json_object(&j);
-	json_key(&j, "processes");
-	json_array(&j);
-	vec_each (file, list) {
-		if (!file->file.running)
-			continue;
-		json_object(&j);
-		json_ki64(&j, "pid", file->file.pid);
-		json_kstr(&j, "name", file->name);
-		json_kstr(&j, "command", file->command);
-		json_kstr(&j, "capture", state_word(file));
-		json_kstr(&j, "mode", mode_word(file->mode));
-		json_ku64(&j, "packets", file->packets);
-		json_ku64(&j, "room", file->room);
-		json_ku64(&j, "discarded", file->discarded);
-		json_ku64(&j, "start_ns", file->file.start_ns);
-		json_kstr(&j, "file", file->file.path);
-		json_end_object(&j);
-	}
-	json_end_array(&j);
-	json_ku64(&j, "ended", ended);
-	json_end_object(&j);
-	buf_putc(out, '\n');
+	json_kstr(j, "name", file->name);
+	json_kstr(j, "command", file->command);
+	json_kstr(j, "file", file->file.path);
+}
+
+#define LISTED(cell) .argument = cell, .get = listed_cell
+
+static const struct column listed_columns[] = {
+        {"pid", "PID", "pid", &unit_number, LISTED(LIST_PID)},
+        {"since", "since", "start_ns", &unit_date, LISTED(LIST_SINCE)},
+        {"capture", "capture", "capture", &unit_text, LISTED(LIST_CAPTURE)},
+        {"mode", "mode", "mode", &unit_text, LISTED(LIST_MODE)},
+        {"packets", NULL, "packets", &unit_count, LISTED(LIST_PACKETS)},
+        {"room", NULL, "room", &unit_count, LISTED(LIST_ROOM)},
+        {"in use", "in use", NULL, &unit_share, ROLE_RATIO, .of = "packets", .per = "room"},
+        {"discarded", "discarded", "discarded", &unit_count, LISTED(LIST_DISCARDED)},
+        {"command", "command", .unit = &unit_text, .json = listed_json, LISTED(LIST_COMMAND)},
+};
+
+static void list_print(struct tags_listed *running, size_t ended,
+                       const struct document_reader *reader, const struct style_options *style)
+{
+	struct row_source *s = row_source_new(running);
+	const struct row_request all = {0};
+	struct document d;
+
+	s->rows = (uint32_t)running->files.count;
+	s->no_total = true;
+	row_source_columns(s, listed_columns, sizeof(listed_columns) / sizeof(*listed_columns));
+	document_init(&d);
+	document_table(&d, s->rows ? MEDIA_ALL : MEDIA_PROGRAMS, NULL, "processes",
+	               row_set_new(s, &all));
+	document_int(&d, "ended", (int64_t)ended);
+	medium_print(&d, reader, style);
+	document_done(&d);
 }
 
 static int list_run(void *data, int argc, char **argv)
 {
 	const struct tags_list_options *o = data;
+	const struct document_reader reader = {.program = o->json};
 	tag_rings_list list = {0};
-	struct text_style style;
-	struct buf out = {0};
-	size_t running = 0, ended;
+	struct tags_listed running = {0};
+	size_t ended;
 	int status = find_files(&list, "tags list", argc, argv);
 
 	vec_each (file, &list)
-		running += file->file.running;
-	ended = list.count - running;
-	style_choose(&o->style, &style);
-	if (!status && o->json)
-		list_json(&out, &list, ended);
-	else if (!status && running)
-		list_text(&out, &list, &style);
-	print_text(&out);
-	if (!status && !o->json && !running)
+		if (file->file.running)
+			vec_push(&running.files, file);
+	ended = list.count - running.files.count;
+	if (!status)
+		list_print(&running, ended, &reader, &o->style);
+	if (!status && !o->json && !running.files.count)
 		print_message("no process of yours records event tags now");
 	if (!status && !o->json && ended)
 		print_message("%zu %s: 'assay tags get' makes a trace of %s, and removes %s", ended,
 		              plural(ended, "recording of an exited process",
 		                     "recordings of exited processes"),
 		              plural(ended, "it", "them"), plural(ended, "it", "them"));
-	buf_done(&out);
+	vec_done(&running.files);
 	tag_rings_list_done(&list);
 	return status;
 }
@@ -263,7 +284,7 @@ static const struct option list_table[] = {
                     "recordings of exited processes.",
          .offset = offsetof(struct tags_list_options, json)},
         {.kind = OPTION_INCLUDE,
-         .include = style_option_table,
+         .include = medium_option_table,
          .offset = offsetof(struct tags_list_options, style)},
         {.kind = OPTION_END},
 };

@@ -3,12 +3,8 @@
 
 #include "base/memory/xalloc.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define BAR_WIDTH 16
 #define GAP 2
@@ -51,57 +47,6 @@ void table_text(struct table *t, const char *text)
 	text_clean(&clean, text);
 	vec_push(&t->cells, xstrdup(buf_text(&clean)));
 	buf_done(&clean);
-}
-
-void table_format(struct table *t, const char *fmt, ...)
-{
-	struct buf text = {0};
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	table_text(t, buf_text(&text));
-	buf_done(&text);
-}
-
-void table_share(struct table *t, double share)
-{
-	struct buf text = {0};
-
-	text_share(&text, share);
-	table_text(t, buf_text(&text));
-	buf_done(&text);
-}
-
-void table_count(struct table *t, uint64_t count)
-{
-	struct buf text = {0};
-
-	text_count(&text, count);
-	table_text(t, buf_text(&text));
-	buf_done(&text);
-}
-
-void table_date(struct table *t, uint64_t ns)
-{
-	time_t seconds = (time_t)(ns / 1000000000);
-	char text[32];
-	struct tm tm;
-
-	if (!localtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%F %T", &tm))
-		table_text(t, "?");
-	else
-		table_text(t, text);
-}
-
-void table_time(struct table *t, int64_t ns)
-{
-	struct buf text = {0};
-
-	text_time(&text, ns);
-	table_text(t, buf_text(&text));
-	buf_done(&text);
 }
 
 void table_bar(struct table *t, double share)

@@ -51,12 +51,6 @@ void table_done(struct table *t);
 void table_column(struct table *t, const char *title, enum table_align align);
 void table_row(struct table *t, enum table_kind kind);
 void table_text(struct table *t, const char *text);
-void table_format(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void table_share(struct table *t, double share);   /* "12.3 %" */
-void table_count(struct table *t, uint64_t count); /* "1,234,567" */
-void table_time(struct table *t, int64_t ns);      /* "1.234 s" */
-void table_date(struct table *t, uint64_t ns);     /* since 1970: "2024-05-06 07:08:09" in local
-                                                    * time */
 void table_bar(struct table *t, double share);
 void table_print(const struct table *t, struct buf *out);
 /*

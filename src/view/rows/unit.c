@@ -154,6 +154,11 @@ static void put_fine_time(const struct unit *unit, struct cell cell, struct buf 
 	text_fine_time(out, cell_number(cell));
 }
 
+static void put_date(const struct unit *unit, struct cell cell, struct buf *out)
+{
+	text_date(out, (uint64_t)cell.i);
+}
+
 static void put_bytes(const struct unit *unit, struct cell cell, struct buf *out)
 {
 	put_sign(cell, out);
@@ -185,6 +190,7 @@ const struct unit unit_number = {.name = "number", .text = put_number};
 const struct unit unit_count = {.name = "count", .text = put_count};
 const struct unit unit_time = {.name = "ns", .text = put_time};
 const struct unit unit_fine_time = {.name = "ns", .text = put_fine_time};
+const struct unit unit_date = {.name = "ns", .left = true, .text = put_date};
 const struct unit unit_bytes = {.name = "bytes", .text = put_bytes};
 const struct unit unit_share = {.name = "share", .text = put_share};
 const struct unit unit_hex = {.name = "address", .text = put_hex, .json = hex_json};

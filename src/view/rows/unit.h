@@ -72,6 +72,7 @@ extern const struct unit unit_number;    /* identifiers: "1234" */
 extern const struct unit unit_count;     /* "1,234" */
 extern const struct unit unit_time;      /* ns: "1.23 ms" */
 extern const struct unit unit_fine_time; /* ns: "12.3 ns" */
+extern const struct unit unit_date;      /* ns since 1970: "2024-05-06 07:08:09" */
 extern const struct unit unit_bytes;
 extern const struct unit unit_share; /* 0 to 1: "12.3 %" */
 extern const struct unit unit_hex;   /* "0x1234", in JSON a string */
