@@ -9,7 +9,7 @@
 #include "format/ctf/ctf.h"
 #include "export/chrome.h"
 #include "output/text/table.h"
-#include "output/tags/tags_trace_text.h"
+#include "output/text/tags_trace_text.h"
 #include "symbol/demangle/demangle.h"
 #include "view/tags/tag_paths.h"
 #include "view/tags/tag_trace.h"

@@ -2,7 +2,7 @@
 /* Documents as one JSON object. */
 #include "output/document_output.h"
 
-#include "output/text/tree_json.h"
+#include "output/json/tree_json.h"
 
 struct json_printing {
 	const struct output_stream *stream;

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "tag_trace_fixture.h"
 
-#include "output/tags/tags_trace_text.h"
+#include "output/text/tags_trace_text.h"
 
 static struct tag_trace_options all(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "output/text/tree_json.h"
+#include "output/json/tree_json.h"
 
 #include "base/memory/vec.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "output/tags/tags_trace_text.h"
+#include "output/text/tags_trace_text.h"
 
 #include "base/memory/hash.h"
 #include "base/text/plural.h"

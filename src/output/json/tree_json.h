@@ -9,8 +9,8 @@
  * indentation. The owner of the tree writes the other keys of a node, including
  * tree_json_recursion(). Nothing fails. Uses: base, view.
  */
-#ifndef ASSAY_OUTPUT_TEXT_TREE_JSON_H
-#define ASSAY_OUTPUT_TEXT_TREE_JSON_H
+#ifndef ASSAY_OUTPUT_JSON_TREE_JSON_H
+#define ASSAY_OUTPUT_JSON_TREE_JSON_H
 
 #include "base/text/json.h"
 #include "view/tree/branches.h"

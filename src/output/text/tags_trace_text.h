@@ -15,13 +15,16 @@
  * exact, with as many digits as the clock has. With several threads, each line names its thread, or
  * each thread has a column.
  *
+ * A trace is no document: tag_trace_run() pushes its lines, and a line that is too long loses a
+ *part of the name before it loses times.
+ *
  * tags_trace_text_init(), tags_trace_text_line() (a trace_line_fn) for each line,
  * tags_trace_text_end(), tags_trace_text_done(). The text goes to `out`; an error of `out` (-errno)
  * stops the run. Lines are cut at the style's width, times last. One thread. Uses: base, trace,
  * view.
  */
-#ifndef ASSAY_OUTPUT_TAGS_TAGS_TRACE_TEXT_H
-#define ASSAY_OUTPUT_TAGS_TAGS_TRACE_TEXT_H
+#ifndef ASSAY_OUTPUT_TEXT_TAGS_TRACE_TEXT_H
+#define ASSAY_OUTPUT_TEXT_TAGS_TRACE_TEXT_H
 
 #include "base/file/spill.h"
 #include "output/text/table.h"
