@@ -472,7 +472,7 @@ def a_full_disk_ends_it_and_what_was_written_is_kept(t):
         t.has(result.err, "assay: stop: no session 'default' is running", "after it was told")
         t.has(result.out, "Session default: ended by an error\n")
         t.has(result.err, f"assay: stop: the session 'default' ended by an error: {more}")
-        t.has(re.sub(r"\n +", " ", result.out), f"error      {more}")
+        t.has(re.sub(r"\n +", " ", result.out), f"error       {more}")
         t.lacks(result.err, full, "what was told on the screen of status")
         t.true(t.json(t.path("report").read_text())["samples"] > 0, "samples until then")
 
@@ -558,7 +558,7 @@ def who_does_not_answer_is_told_of_with_the_way_out(t):
                 rf"-CONT {pid}' has it go on, 'kill -KILL {pid}' ends it, and what was written until "
                 r"then is kept\n", err.decode()), f"{command} says {err.decode()}")
             if command == "status":
-                t.equal(t.json(out.decode()), {"sessions": []}, "status --json")
+                t.equal(t.json(out.decode())["sessions"], [], "status --json")
         # It does what it was asked, and the account is there for the next who asks.
         os.kill(pid, signal.SIGCONT)
         t.until(lambda: s.left() == [f"{name}.ended"], "it has ended")
