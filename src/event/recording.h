@@ -136,6 +136,11 @@ struct recording {
 	uint64_t clock_start_ns;
 	uint64_t captured_at_s;                   /* file's mtime, for the heading */
 	uint64_t first_sample_ns, last_sample_ns; /* filled while reading */
+	/*
+	 * The part of the time that was read, [from, to); 0: from the beginning, to the end. The
+	 * reader's counts below are of this part, and the account is of the whole.
+	 */
+	uint64_t from_ns, to_ns;
 	VEC(struct recording_attr) attrs;
 	VEC(struct recording_build_id) build_ids;
 	struct account account;
@@ -146,9 +151,14 @@ struct recording {
 	VEC(char *) warnings;  /* sentences with file and offset */
 };
 
+/* True if only a part of the recorded time was read. */
+bool recording_is_part(const struct recording *r);
+/* The length of the time that was read, 0 if unknown. */
+uint64_t recording_elapsed_ns(const struct recording *r);
+
 /*
  * Lost records of all kinds: those reported in the file. The kernel may not have reported the last
- * ones in the file; these come from the recorder's own query.
+ * ones in the file; these come from the recorder's own query, which covers the whole recording.
  */
 uint64_t recording_lost(const struct recording *r);
 

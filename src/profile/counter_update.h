@@ -46,6 +46,7 @@ struct counter_update {
 	bool tick;               /* sample of the main clock */
 	bool idle;               /* tick: in the idle task */
 	bool off_cpu;            /* sample: the stack at which a thread was switched out */
+	bool outside;            /* sample: before the part of the time that is counted */
 	bool out, preempted;     /* switch */
 	bool machine_wide;       /* switch: reported by the CPU, not by one thread */
 };

@@ -127,8 +127,8 @@ struct profile_row *profile_row_add_hashed(struct profile *p, const struct profi
 /*
  * Replaces the weight of idle rows (the sum of their samples' periods) by the time that switch
  * records measured. A halted CPU of a virtual machine gets fewer ticks than were due, so all other
- * shares would be too large. Called once after the last recording, and not if only a part of the
- * samples was read. CPUs without switch records are unchanged.
+ * shares would be too large. Called once after the last recording. CPUs without switch records are
+ * unchanged.
  */
 void profile_weigh_idle(struct profile *p);
 

@@ -30,6 +30,8 @@ struct profile_builder {
 	bool timed;       /* an update with a time was added */
 	uint32_t recording_index, first_window;
 	uint64_t windows_from_ns;
+	bool before, after; /* the present event is before, or after, the part that is counted */
+	uint64_t edge_ns;   /* of that part: the next one; UINT64_MAX: none */
 };
 
 static void take_notes(void *ctx, const struct counter_update *notes, size_t count)
@@ -118,6 +120,8 @@ static int on_begin(void *ctx, const struct recording *r, struct error *err)
 	b->main_sampled = false;
 	b->recording_index = index;
 	b->first_window = (uint32_t)p->windows.count;
+	b->before = r->from_ns != 0;
+	b->edge_ns = b->before ? r->from_ns : r->to_ns ? r->to_ns : UINT64_MAX;
 	profile_counter_begin(&b->counter, r, index);
 	return 0;
 }
@@ -294,16 +298,19 @@ static void on_sample(struct profile_builder *b, const struct event *e)
 	key.thread = process_table_thread(p->processes, e->pid, e->tid);
 	process = process_table_thread_at(p->processes, key.thread)->process;
 	process_table_in_cgroup(p->processes, process, e->sample.cgroup);
-	find_path(b, e, a, process, &key);
+	/* A thread may be off the CPU from before the part that is counted until within it. */
+	if (!b->before || a->role == ATTR_SWITCH)
+		find_path(b, e, a, process, &key);
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		key.region = region_of(b, process, e->sample.addr);
 	n = add_note(b, e, UPDATE_SAMPLE);
+	n->outside = b->before;
 	n->amount = e->sample.period;
 	n->thread = key.thread;
 	n->process = process;
 	n->path = key.path;
 	n->region = key.region;
-	n->window = window_of(b, e->time_ns);
+	n->window = b->before ? 0 : window_of(b, e->time_ns);
 	n->event = b->events.items[attr];
 	n->mode = (uint8_t)mode_of(e);
 	n->stack_end = key.stack_end;
@@ -362,10 +369,32 @@ static void on_task(struct profile_builder *b, const struct event *e)
 	n->old_process = old_process;
 }
 
+/* Begins and ends the part of the time that is counted. */
+static void pass_edges(struct profile_builder *b, uint64_t time_ns)
+{
+	const struct recording *r = b->recording;
+
+	if (b->before && time_ns >= b->edge_ns) {
+		counter_queue_finish(b->queue);
+		profile_counter_discard(&b->counter, r->from_ns);
+		b->before = false;
+		b->edge_ns = r->to_ns ? r->to_ns : UINT64_MAX;
+	}
+	if (!b->before && time_ns >= b->edge_ns) {
+		profile_builder_cut(b, r->to_ns);
+		b->after = true;
+		b->edge_ns = UINT64_MAX;
+	}
+}
+
 static int on_event(void *ctx, const struct event *e, struct error *err)
 {
 	struct profile_builder *b = ctx;
 
+	if (e->time_ns >= b->edge_ns)
+		pass_edges(b, e->time_ns);
+	if (b->after)
+		return 0;
 	if (e->time_ns > b->last_ns)
 		b->last_ns = e->time_ns;
 	/* The first event with a time sets the start time. */
@@ -407,6 +436,10 @@ static int on_end(void *ctx, const struct recording *r, struct error *err)
 {
 	struct profile_builder *b = ctx;
 
+	if (b->before)
+		pass_edges(b, b->edge_ns);
+	if (b->after)
+		return 0;
 	counter_queue_finish(b->queue);
 	profile_counter_end(&b->counter, b->last_ns);
 	return 0;

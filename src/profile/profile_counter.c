@@ -35,17 +35,6 @@ static void choose_attr(struct profile_counter *c, uint16_t attr)
 	        (attr < r->attrs.count && recording_attr_may_be_of_cpus(&r->attrs.items[attr]));
 }
 
-void profile_counter_begin(struct profile_counter *c, const struct recording *r,
-                           uint32_t recording_index)
-{
-	c->recording = r;
-	c->recording_index = recording_index;
-	choose_attr(c, recording_main_attr(r));
-	if (r->account.present)
-		c->first_ns = c->start_ns = r->account.start_ns;
-	c->threads.start_ns = c->off.start_ns = c->first_ns;
-}
-
 static const struct account_cpu *account_of(const struct recording *r, uint32_t cpu)
 {
 	if (r->account.present)
@@ -94,6 +83,34 @@ static struct counter_cpu *cpu_of(struct profile_counter *c, uint16_t number)
 	cpu->ledger.sums.cpu = number;
 	cpu->ledger.sums.recording = c->recording_index;
 	return cpu;
+}
+
+/* Adds the recorded CPUs, even if they had no event. */
+static void add_recorded_cpus(struct profile_counter *c)
+{
+	const struct recording *r = c->recording;
+
+	if (r->account.present)
+		vec_each (account, &r->account.cpus)
+			if (account->cpu < COUNTER_CPUS)
+				cpu_of(c, (uint16_t)account->cpu);
+}
+
+void profile_counter_begin(struct profile_counter *c, const struct recording *r,
+                           uint32_t recording_index)
+{
+	c->recording = r;
+	c->recording_index = recording_index;
+	choose_attr(c, recording_main_attr(r));
+	if (r->account.present)
+		c->first_ns = c->start_ns = r->account.start_ns;
+	c->threads.start_ns = c->off.start_ns = c->first_ns;
+	c->machine_wide = r->account.present && r->account.machine_wide;
+	c->off.part = recording_is_part(r);
+	if (r->from_ns)
+		c->off.start_ns = r->from_ns;
+	if (recording_is_part(r))
+		add_recorded_cpus(c);
 }
 
 static void append_sequence(struct profile_counter *c, uint16_t number, uint8_t event, uint32_t row)
@@ -165,18 +182,21 @@ static struct profile_row row_key(const struct counter_update *n)
 static void on_sample(struct profile_counter *c, const struct counter_update *n, uint64_t hash)
 {
 	struct profile *p = c->profile;
-	struct profile_row key = row_key(n), *row = profile_row_add_hashed(p, &key, hash);
+	struct profile_row key = row_key(n), *row;
 
+	if (n->off_cpu)
+		off_cpu_sample(&c->off, n->thread, &key);
+	if (n->tick)
+		count_tick(c, n);
+	c->machine_wide |= n->idle && c->of_cpus;
+	if (n->outside)
+		return;
+	row = profile_row_add_hashed(p, &key, hash);
 	row->samples++;
 	row->weight += n->amount;
 	p->events.items[n->event].samples++;
 	p->events.items[n->event].weight += n->amount;
-	c->machine_wide |= n->idle && c->of_cpus;
 	append_sequence(c, n->cpu, n->event, (uint32_t)(row - p->rows.items));
-	if (n->off_cpu)
-		off_cpu_sample(&c->off, n->thread, (uint32_t)(row - p->rows.items));
-	if (n->tick)
-		count_tick(c, n);
 }
 
 static void on_switch(struct profile_counter *c, const struct counter_update *n)
@@ -287,17 +307,6 @@ void profile_counter_take(struct profile_counter *c, const struct counter_update
 	}
 }
 
-/* Adds the recorded CPUs, even if they had no event. */
-static void add_recorded_cpus(struct profile_counter *c)
-{
-	const struct recording *r = c->recording;
-
-	if (r->account.present)
-		vec_each (account, &r->account.cpus)
-			if (account->cpu < COUNTER_CPUS)
-				cpu_of(c, (uint16_t)account->cpu);
-}
-
 void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
 {
 	c->first_ns = c->start_ns = start_ns;
@@ -306,6 +315,20 @@ void profile_counter_start(struct profile_counter *c, uint64_t start_ns)
 		if (cpu->seen)
 			ledger_cpu_restart(&cpu->ledger, start_ns);
 	add_recorded_cpus(c);
+}
+
+void profile_counter_discard(struct profile_counter *c, uint64_t from_ns)
+{
+	struct ledger before = {0};
+
+	c->cut = true;
+	vec_each (cpu, &c->cpus)
+		if (cpu->seen)
+			ledger_cpu_cut(&cpu->ledger, from_ns);
+	ledger_thread_cut(&c->threads, from_ns, &before);
+	vec_done(&before.processes);
+	if (c->start_ns)
+		c->start_ns = from_ns;
 }
 
 void profile_counter_cut(struct profile_counter *c, uint64_t to_ns)
@@ -336,8 +359,8 @@ static void finish_cpus(struct profile_counter *c, uint64_t last_ns)
 			continue;
 		account = account_of(r, cpu->ledger.sums.cpu);
 		ledger_cpu_finish(&cpu->ledger, account ? account->end_ns : last_ns);
-		cpu->ledger.sums.has_steal = account;
-		cpu->ledger.sums.steal_ns = account ? account->stat_steal_ns : 0;
+		cpu->ledger.sums.has_steal = account && !c->cut;
+		cpu->ledger.sums.steal_ns = account && !c->cut ? account->stat_steal_ns : 0;
 		/* The last lost records may not have been reported by an event. */
 		if (account && !c->cut && account->lost_records > cpu->ledger.sums.ticks_lost)
 			cpu->ledger.sums.ticks_lost = account->lost_records;
@@ -358,5 +381,6 @@ void profile_counter_end(struct profile_counter *c, uint64_t last_ns)
 	if (c->switches)
 		ledger_thread_finish(&c->threads, end_ns, &c->profile->ledger);
 	off_cpu_finish(&c->off, end_ns);
-	c->profile->ledger.counted_oncpu_ns += r->account.counted_oncpu_ns;
+	if (!c->cut)
+		c->profile->ledger.counted_oncpu_ns += r->account.counted_oncpu_ns;
 }

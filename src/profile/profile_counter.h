@@ -46,7 +46,7 @@ struct profile_counter {
 	uint64_t start_ns; /* of sampling, 0: unknown */
 	bool of_cpus;      /* the main event may be of the whole machine */
 	bool machine_wide, switches, no_sequences;
-	bool cut; /* windows were removed, so the recorder's account covers more than the rest */
+	bool cut; /* a part of the time was removed, so the recorder's account covers more */
 	uint64_t hashes[UPDATE_BATCH]; /* of the rows of the current batch */
 };
 
@@ -58,6 +58,12 @@ void profile_counter_begin(struct profile_counter *c, const struct recording *r,
 /* Counts at most UPDATE_BATCH updates. */
 void profile_counter_take(struct profile_counter *c, const struct counter_update *notes,
                           size_t count);
+
+/*
+ * Only the time from `from_ns` on is counted: discards the accounts up to it, and keeps the state
+ * of CPUs and threads.
+ */
+void profile_counter_discard(struct profile_counter *c, uint64_t from_ns);
 
 /* For endless streams: sampling is enabled from that time on. */
 void profile_counter_start(struct profile_counter *c, uint64_t start_ns);

@@ -91,12 +91,14 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 	struct event_sink sink = {&stoppable, stoppable_begin, stoppable_event, stoppable_end};
 	struct recording *r = xcalloc(1, sizeof(*r));
 	struct jit_finder finder = {r, reading->root, reading->cache};
+	struct perf_data_read_options part = *ro;
 	int ret;
 
 	recording_init(r);
+	part.outside_too = true;
 	vec_push(&p->recordings, r);
 	process_table_set_jit(p->processes, jit_finder_find, &finder);
-	ret = perf_data_read(path, ro, r, reading->stop ? &sink : &stoppable.sink, err);
+	ret = perf_data_read(path, &part, r, reading->stop ? &sink : &stoppable.sink, err);
 	process_table_set_jit(p->processes, NULL, NULL);
 	profile_builder_free(b);
 	return ret;
@@ -128,8 +130,7 @@ int load_profile(struct profile **out, const struct load_options *o, struct erro
 		profile_free(p);
 		return ret;
 	}
-	if (!o->time)
-		profile_weigh_idle(p);
+	profile_weigh_idle(p);
 	profile_seal(p);
 	*out = p;
 	return 0;

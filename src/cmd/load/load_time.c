@@ -80,6 +80,9 @@ static uint64_t time_bound_ns(const struct time_bound *m, const struct recording
 	case MOMENT_PART:
 		break;
 	}
+	/* The first and the last percent reach to the ends of the recording. */
+	if (!m->ns || m->ns >= 100000000000)
+		return 0;
 	return r->first_sample_ns + (uint64_t)((double)length * (double)m->ns / 1e11);
 }
 

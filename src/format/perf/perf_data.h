@@ -29,7 +29,9 @@
 #define PERF_DATA_FEATURE_ACCOUNT 250
 
 struct perf_data_read_options {
-	uint64_t from_ns, to_ns; /* samples outside this time are not delivered; to_ns 0: no end */
+	/* Samples before `from_ns`, and from `to_ns` on, are not delivered; to_ns 0: no end. */
+	uint64_t from_ns, to_ns;
+	bool outside_too; /* they are delivered, but not counted in the recording */
 };
 
 /* True if the first bytes are perf.data's magic, in either byte order and of any version. */

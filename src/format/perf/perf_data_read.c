@@ -59,13 +59,18 @@ static void warn_damaged(struct delivery *d, const struct event *e)
 		               d->v->name, e->type, e->file_offset);
 }
 
-/* False if the options exclude the sample. */
+static bool is_outside(const struct recording *r, const struct event *e)
+{
+	return e->time_ns < r->from_ns || (r->to_ns && e->time_ns >= r->to_ns);
+}
+
+/* False if the sample is not delivered. */
 static bool count_sample(struct delivery *d, const struct event *e)
 {
 	struct recording *r = d->r;
 
-	if (e->time_ns < d->options.from_ns || (d->options.to_ns && e->time_ns > d->options.to_ns))
-		return false;
+	if (is_outside(r, e))
+		return d->options.outside_too;
 	r->samples++;
 	if (e->attr < r->attrs.count)
 		r->attrs.items[e->attr].samples++;
@@ -92,10 +97,8 @@ static int deliver_record(struct delivery *d, const uint8_t *record, uint64_t of
 	}
 	if (e.kind == EVENT_SAMPLE && !count_sample(d, &e))
 		return 0;
-	if (e.kind == EVENT_LOST && e.lost.samples)
-		d->r->lost_samples += e.lost.count;
-	else if (e.kind == EVENT_LOST)
-		d->r->lost_records += e.lost.count;
+	if (e.kind == EVENT_LOST && !is_outside(d->r, &e))
+		*(e.lost.samples ? &d->r->lost_samples : &d->r->lost_records) += e.lost.count;
 	return d->sink->event ? d->sink->event(d->sink->ctx, &e, err) : 0;
 }
 
@@ -340,6 +343,16 @@ static int take_all(struct delivery *d, struct error *err)
 	return rc ? rc : time_order_finish(&d->order, err);
 }
 
+/* A bound outside of the time of the recording is none. */
+static void choose_part(struct delivery *d, const struct perf_data_read_options *options)
+{
+	const struct account *a = &d->r->account;
+
+	d->options = *options;
+	d->r->from_ns = a->present && options->from_ns <= a->start_ns ? 0 : options->from_ns;
+	d->r->to_ns = a->present && options->to_ns >= a->end_ns ? 0 : options->to_ns;
+}
+
 int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_options *options,
                       struct recording *r, const struct event_sink *sink, struct error *err)
 {
@@ -347,7 +360,7 @@ int perf_data_deliver(struct perf_data_view *v, const struct perf_data_read_opti
 	int rc = 0;
 
 	if (options)
-		d.options = *options;
+		choose_part(&d, options);
 	if (!v->mapped_size)
 		v->mapped_size = v->size;
 	time_order_init(&d.order, &(struct time_order_source){.ctx = &d,

@@ -8,12 +8,12 @@ static struct off_cpu_thread *thread_of(struct off_cpu *o, uint32_t thread)
 	return &o->threads.items[thread];
 }
 
-void off_cpu_sample(struct off_cpu *o, uint32_t thread, uint32_t row)
+void off_cpu_sample(struct off_cpu *o, uint32_t thread, const struct profile_row *key)
 {
 	struct off_cpu_thread *t = thread_of(o, thread);
 
 	t->has_row = true;
-	t->key = o->profile->rows.items[row];
+	t->key = *key;
 }
 
 static struct profile_row *row_of(struct off_cpu *o, uint32_t thread,
@@ -35,7 +35,7 @@ static void charge(struct off_cpu *o, uint32_t thread, struct off_cpu_thread *t,
 	uint64_t ns = time_ns > since_ns ? time_ns - since_ns : 0;
 	struct profile_row *row;
 
-	if (!t->out)
+	if (!t->out || (o->part && !ns))
 		return;
 	row = row_of(o, thread, t);
 	*(t->preempted ? &row->runnable_ns : &row->blocked_ns) += ns;

@@ -25,12 +25,13 @@ struct off_cpu {
 	struct profile *profile;
 	uint8_t event;                      /* the event whose rows are charged */
 	bool active;                        /* the recording has such an event */
+	bool part;                          /* time before start_ns is of no interest */
 	uint32_t unknown_path;              /* for threads without a sample of their stack */
 	uint64_t start_ns;                  /* of sampling; earlier time is not counted */
 	VEC(struct off_cpu_thread) threads; /* by thread id */
 };
 
-void off_cpu_sample(struct off_cpu *o, uint32_t thread, uint32_t row);
+void off_cpu_sample(struct off_cpu *o, uint32_t thread, const struct profile_row *key);
 void off_cpu_switch(struct off_cpu *o, uint32_t thread, uint16_t cpu, uint64_t time_ns, bool out,
                     bool preempted);
 void off_cpu_exit(struct off_cpu *o, uint32_t thread);

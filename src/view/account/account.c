@@ -497,7 +497,15 @@ static bool one_scope(const struct profile *p)
 	return true;
 }
 
-static void explain_missing(struct account_view *a)
+static bool one_is_part(const struct profile *p)
+{
+	vec_each (rec, &p->recordings)
+		if (recording_is_part(*rec))
+			return true;
+	return false;
+}
+
+static void explain_missing(struct account_view *a, bool part)
 {
 	if (!a->has_kernel)
 		remark(a, "The kernel was not sampled: its time and the time of interrupts are in "
@@ -510,8 +518,10 @@ static void explain_missing(struct account_view *a)
 		remark(a, "The event has no fixed period, so unobserved time is not known.");
 	if (!a->machine_wide && a->present && a->clock && !a->has_unobserved)
 		remark(a,
-		       "The kernel's count of time on CPU is not in the file: what samples missed "
-		       "is in the residual.");
+		       "The kernel's count of time on CPU is not in the file%s: what samples "
+		       "missed "
+		       "is in the residual.",
+		       part ? " for a part of the time" : "");
 	if (!a->machine_wide && !a->present)
 		remark(a, "There are no switch records: the report has samples only, no time on "
 		          "CPU, runnable or blocked.");
@@ -522,10 +532,11 @@ static void explain_missing(struct account_view *a)
 		remark(a, "The event does not count time: the shares of its samples split the busy "
 		          "time.");
 	if (a->machine_wide && a->present && a->cpus && !a->has_steal)
-		remark(a, "Steal was not recorded: time that a hypervisor took is in unobserved.");
+		remark(a, "Steal was not recorded%s: time that a hypervisor took is in unobserved.",
+		       part ? " for a part of the time" : "");
 }
 
-struct account_view *account_view_new(struct view *v, bool partial)
+struct account_view *account_view_new(struct view *v)
 {
 	const struct profile *p = v->profile;
 	struct account_view *a = xcalloc(1, sizeof(*a));
@@ -550,9 +561,6 @@ struct account_view *account_view_new(struct view *v, bool partial)
 	else if (!one_scope(p))
 		remark(a, "Some files cover the whole machine and some a process: each has its own "
 		          "account, and there is no account of all files.");
-	else if (partial)
-		remark(a, "Only a part of the time was selected; there is an account of whole "
-		          "recordings only.");
 	else if (has_only_events(&p->ledger))
 		account_events(v, event, a);
 	else if (!timed)
@@ -561,8 +569,8 @@ struct account_view *account_view_new(struct view *v, bool partial)
 		account_machine(v, a);
 	else
 		account_process(v, a);
-	if (timed && !a->counted && !partial && one_clock(p) && one_scope(p))
-		explain_missing(a);
+	if (timed && !a->counted && one_clock(p) && one_scope(p))
+		explain_missing(a, one_is_part(p));
 	explain_residual(a);
 	return a;
 }

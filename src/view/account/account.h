@@ -83,9 +83,7 @@ struct account_view {
 	VEC(char *) remarks; /* sentences that explain the residual and name missing figures */
 };
 
-/* `partial`: only a part of the recorded time was read, so the account cannot be closed and is not
- * present. */
-struct account_view *account_view_new(struct view *v, bool partial);
+struct account_view *account_view_new(struct view *v);
 void account_view_free(struct account_view *a);
 
 /* Whether user, kernel and irq are times: the event is a clock, or it splits measured busy time. */

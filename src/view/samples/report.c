@@ -33,14 +33,8 @@ static uint64_t elapsed_of(const struct profile *p)
 {
 	uint64_t sum = 0;
 
-	vec_each (rec, &p->recordings) {
-		const struct recording *r = *rec;
-
-		if (r->account.present && r->account.end_ns > r->account.start_ns)
-			sum += r->account.end_ns - r->account.start_ns;
-		else if (r->last_sample_ns > r->first_sample_ns)
-			sum += r->last_sample_ns - r->first_sample_ns;
-	}
+	vec_each (rec, &p->recordings)
+		sum += recording_elapsed_ns(*rec);
 	return sum;
 }
 
@@ -51,6 +45,21 @@ static bool is_observer(const struct profile *p, int32_t pid)
 		    ((*rec)->account.observer_pid == pid || (*rec)->account.reader_pid == pid))
 			return true;
 	return false;
+}
+
+/*
+ * The recorder's account is of the whole recording. In a part of the time, switch records tell when
+ * the recorder was on a CPU.
+ */
+static void observe_part(const struct profile *p, struct report_observer *o)
+{
+	o->present = false;
+	o->cpu_ns = 0;
+	vec_each (line, &p->ledger.processes)
+		if (is_observer(p, process_table_process(p->processes, line->process)->pid)) {
+			o->switches = true;
+			o->cpu_ns += line->oncpu_ns;
+		}
 }
 
 static void observe(struct report *r)
@@ -65,6 +74,10 @@ static void observe(struct report *r)
 		o->lost += recording_lost(*rec);
 		if (!a->present)
 			continue;
+		if (recording_is_part(*rec)) {
+			o->part = true;
+			continue;
+		}
 		o->present = true;
 		o->cpu_ns += a->observer_cpu_ns;
 		o->start_cpu_ns += a->observer_start_cpu_ns;
@@ -73,6 +86,8 @@ static void observe(struct report *r)
 		o->reads_unanswered += a->reads_unanswered;
 		o->reads_not_made += a->reads_not_made;
 	}
+	if (o->part)
+		observe_part(p, o);
 	if (!o->bytes)
 		vec_each (rec, &p->recordings)
 			o->bytes += (*rec)->bytes;
@@ -227,8 +242,7 @@ static void gather_warnings(struct report *r)
 	                     .selection = &r->selection,
 	                     .event = report_event(r),
 	                     .account = r->account,
-	                     .functions = r->functions,
-	                     .partial = r->options.partial};
+	                     .functions = r->functions};
 
 	warnings_gather(&w);
 	r->warnings = w.list;
@@ -271,7 +285,7 @@ static void build(struct report *r)
 
 	if (o->tree)
 		begin_tree(r, &grower);
-	r->account = account_view_new(r->view, o->partial);
+	r->account = account_view_new(r->view);
 	r->elapsed_ns = elapsed_of(r->view->profile);
 	/* Without the recorder's account, the ledger covers more time than the samples do. */
 	if (r->account->machine_wide && r->account->wall_ns > r->elapsed_ns)

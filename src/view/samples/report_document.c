@@ -98,6 +98,41 @@ static bool same_machine(const struct recording *a, const struct recording *b)
 	       b->os_release && !strcmp(a->os_release, b->os_release);
 }
 
+static void bound_text(const struct recording *rec, uint64_t ns, struct buf *out)
+{
+	uint64_t start_ns = rec->account.start_ns;
+
+	if (rec->account.present && ns >= start_ns)
+		buf_addf(out, "+%.3f s", (double)(ns - start_ns) / 1e9);
+	else
+		buf_addf(out, "%.3f s of its clock", (double)ns / 1e9);
+}
+
+/* The part of the time that was selected, in seconds from the start of sampling if it is known. */
+static void part_text(const struct recording *rec, struct buf *out)
+{
+	const struct account *a = &rec->account;
+
+	if (!recording_is_part(rec))
+		return;
+	buf_puts(out, "from ");
+	if (rec->from_ns)
+		bound_text(rec, rec->from_ns, out);
+	else
+		buf_puts(out, "the start");
+	buf_puts(out, " to ");
+	if (rec->to_ns)
+		bound_text(rec, rec->to_ns, out);
+	else
+		buf_puts(out, "the end");
+	if (!a->present)
+		return;
+	buf_puts(out, " of ");
+	text_time(out, (int64_t)(a->end_ns - a->start_ns));
+	buf_puts(out, "; what the recorder counted over the whole recording (budget, rates, "
+	              "buffers, notes) is of all of it");
+}
+
 static void recording_lines(struct report_writing *w, const struct recording *rec,
                             const struct recording *before)
 {
@@ -113,6 +148,8 @@ static void recording_lines(struct report_writing *w, const struct recording *re
 	report_line(w, "machine");
 	when_text(rec, &w->text);
 	report_line(w, "date");
+	part_text(rec, &w->text);
+	report_line(w, "part");
 }
 
 /* An idle CPU counts no cycles, so the recording may cover more CPUs than have samples. */
@@ -194,8 +231,17 @@ static void observer(struct report_writing *w)
 		buf_puts(text, "; ");
 		text_counted(text, o->samples, "sample", "samples");
 		buf_puts(text, " of the recorder itself; ");
+	} else if (o->switches) {
+		text_time(text, (int64_t)o->cpu_ns);
+		buf_puts(text, " of CPU time in the selected time, by switch records (");
+		text_share(text, o->share);
+		buf_puts(text, w->report->account->machine_wide ? " of the machine); "
+		                                                : " of the threads' time); ");
+		text_counted(text, o->samples, "sample", "samples");
+		buf_puts(text, " of the recorder itself; ");
 	} else {
-		buf_puts(text, "its cost was not recorded; ");
+		buf_puts(text, o->part ? "its cost is known for the whole recording only; "
+		                       : "its cost was not recorded; ");
 	}
 	text_counted(text, o->lost, "record lost", "records lost");
 	report_line(w, "observer");
@@ -307,6 +353,8 @@ static void recordings(struct report_writing *w)
 		document_int(d, "cpus_online", rec->cpus_online);
 		document_known(d, "first_sample_ns", rec->first_sample_ns, rec->first_sample_ns);
 		document_known(d, "last_sample_ns", rec->last_sample_ns, rec->last_sample_ns);
+		document_known(d, "from_ns", rec->from_ns, rec->from_ns);
+		document_known(d, "to_ns", rec->to_ns, rec->to_ns);
 		document_known(d, "time_s", recording_time_s(rec), recording_time_s(rec));
 		document_int(d, "bytes", rec->bytes);
 		document_int(d, "samples", rec->samples);
@@ -353,15 +401,15 @@ static void observer_facts(struct report_writing *w)
 	struct document *d = w->document;
 
 	document_object(d, "observer");
-	document_known(d, "cpu_ns", o->cpu_ns, o->present);
-	document_known(d, "samples", o->samples, o->present);
+	document_known(d, "cpu_ns", o->cpu_ns, o->present || o->switches);
+	document_known(d, "samples", o->samples, o->present || o->part);
 	document_int(d, "lost", o->lost);
 	document_known(d, "start_cpu_ns", o->start_cpu_ns, o->present);
 	document_known(d, "wakeups", o->wakeups, o->present);
 	document_known(d, "reads_unanswered", o->reads_unanswered, o->present);
 	document_known(d, "reads_not_made", o->reads_not_made, o->present);
 	document_int(d, "bytes", o->bytes);
-	document_real(d, "share", o->present ? o->share : NAN);
+	document_real(d, "share", o->present || o->switches ? o->share : NAN);
 	document_end(d);
 }
 

@@ -69,13 +69,14 @@ static void warn_recording(struct warnings *w, const struct recording *rec)
 	warn_budget(w, rec);
 	if (rec->samples)
 		return;
-	if (w->partial && rec->account.present)
+	if (recording_is_part(rec) && rec->account.present)
 		warn(w,
 		     "%s has no samples in the selected time; it was recorded from %.3f to %.3f s "
 		     "of its clock, and --time takes such seconds, +SECONDS or PERCENT%%.",
 		     path, (double)rec->account.start_ns / 1e9, (double)rec->account.end_ns / 1e9);
 	else
-		warn(w, "%s has no samples%s.", path, w->partial ? " in the selected time" : "");
+		warn(w, "%s has no samples%s.", path,
+		     recording_is_part(rec) ? " in the selected time" : "");
 }
 
 static void warn_selection(struct warnings *w)

@@ -22,7 +22,6 @@ struct warnings {
 	                                    * recorded */
 	const struct account_view *account;
 	const struct flat *functions;
-	bool partial; /* only a part of the time was read */
 	warning_list list;
 };
 

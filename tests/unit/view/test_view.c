@@ -175,9 +175,10 @@ static void test_account_without_the_kernel(void)
 	fixture_done(&f);
 }
 
-/* A part of the time has no account, whatever the ledger says. */
+/* The account of a part is that of its ledger; what only the whole has is missing. */
 static void test_account_of_a_part(void)
 {
+	bool told = false;
 	struct fixture f;
 	struct report *r;
 

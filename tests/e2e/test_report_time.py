@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""report --time: a part of a recording has its own length and account, and the accounts of adjacent
+parts add up to the account of the whole."""
+
+import json
+import sys
+
+from harness import ASSAY, main, run, test
+
+PHASES = """
+import time
+def now():
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
+def spin(seconds):
+    end = now() + seconds
+    while now() < end:
+        pass
+edges = [now()]
+for phase in (spin, time.sleep, spin):
+    phase(0.3)
+    edges.append(now())
+print(*("%.9f" % edge for edge in edges))
+"""
+
+
+def record(t, *options):
+    data = t.path("perf.data")
+    done = run(ASSAY, "record", "-q", "-o", data, *options, "--", sys.executable, "-c", PHASES)
+    return data, done.out.split()
+
+
+def report(data, *options):
+    return json.loads(run(ASSAY, "report", "--json", *options, data).out)
+
+
+def parts(data, edges):
+    """The reports of all parts between the edges, from the start to the end."""
+    bounds = ["", *edges, ""]
+    return [report(data, "--time", f"{a},{b}") for a, b in zip(bounds, bounds[1:])]
+
+
+def check_sums(t, whole, split, keys):
+    for key in keys:
+        t.equal(sum(part["ledger"][key] for part in split), whole["ledger"][key], key)
+    t.equal(sum(part["samples"] for part in split), whole["samples"], "samples")
+    t.equal(sum(part["recordings"][0]["samples"] for part in split),
+            whole["recordings"][0]["samples"], "samples of all events")
+
+
+def check_lengths(t, whole, split, edges):
+    lengths = [round(float(b) * 1e9) - round(float(a) * 1e9) for a, b in zip(edges, edges[1:])]
+    t.equal([part["ledger"]["elapsed_ns"] for part in split[1:-1]], lengths, "lengths")
+    t.equal(sum(part["ledger"]["elapsed_ns"] for part in split), whole["ledger"]["elapsed_ns"],
+            "sum of the lengths")
+
+
+@test
+def parts_of_one_command_add_up(t):
+    data, edges = record(t)
+    whole, split = report(data), parts(data, edges)
+    check_lengths(t, whole, split, edges)
+    check_sums(t, whole, split, ("user_ns", "oncpu_ns", "blocked_ns", "runnable_ns",
+                                 "thread_wall_ns"))
+    _, spin, asleep, again, _ = (part["ledger"] for part in split)
+    t.true(asleep["blocked_ns"] >= 0.29e9, f"{asleep['blocked_ns']} ns blocked while it slept")
+    t.true(spin["oncpu_ns"] and again["oncpu_ns"], "the loops ran")
+    for part in split:
+        t.equal(part["observer"]["cpu_ns"], None, "the recorder's own cost")
+        t.equal(part["ledger"]["counted_oncpu_ns"], None, "the kernel's counter")
+
+
+@test
+def parts_of_the_machine_add_up(t):
+    data, edges = record(t, "-a")
+    whole, split = report(data), parts(data, edges)
+    check_lengths(t, whole, split, edges)
+    check_sums(t, whole, split, ("user_ns", "kernel_ns", "irq_ns", "idle_ns"))
+    for part in split[1:-1]:
+        ledger = part["ledger"]
+        t.equal([line["wall_ns"] for line in ledger["per_cpu"]],
+                [ledger["elapsed_ns"]] * ledger["cpus"], "time of each CPU")
+    for part in split:
+        ledger = part["ledger"]
+        t.equal(ledger["steal_measured_ns"], None, "steal is of the whole recording")
+        t.equal(sum(ledger[key] for key in ("user_ns", "kernel_ns", "irq_ns", "idle_ns",
+                                            "unobserved_ns", "residual_ns")),
+                ledger["wall_ns"] * ledger["cpus"], "the sum of the terms")
+        t.equal(part["observer"]["start_cpu_ns"], None, "the cost of the set-up")
+        t.true(part["observer"]["cpu_ns"] is not None, "the recorder's cost, from its switches")
+    observed = sum(part["observer"]["cpu_ns"] for part in split)
+    t.true(observed > 0, f"the recorder was {observed} ns on a CPU")
+
+
+@test
+def the_report_says_which_part_it_is_about(t):
+    data, edges = record(t)
+    text = run(ASSAY, "report", "--time", f"{edges[1]},{edges[2]}", data).out
+    t.has(text, "\npart        from +")
+    t.has(text, "known for the whole recording only")
+    t.equal(run(ASSAY, "report", "--time", "0%,100%", data).out, run(ASSAY, "report", data).out,
+            "the whole time")
+
+
+main()
