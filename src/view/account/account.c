@@ -519,8 +519,7 @@ static void explain_missing(struct account_view *a, bool part)
 	if (!a->machine_wide && a->present && a->clock && !a->has_unobserved)
 		remark(a,
 		       "The kernel's count of time on CPU is not in the file%s: what samples "
-		       "missed "
-		       "is in the residual.",
+		       "missed is in the residual.",
 		       part ? " for a part of the time" : "");
 	if (!a->machine_wide && !a->present)
 		remark(a, "There are no switch records: the report has samples only, no time on "

@@ -52,7 +52,7 @@ static void samples_of_all_rings_come_in_order(void)
 
 static void time_range_keeps_samples_alone(void)
 {
-	const struct perf_data_read_options options = {.from_ns = 20, .to_ns = 30};
+	const struct perf_data_read_options options = {.from_ns = 20, .to_ns = 40};
 	struct event comm = {
 	        .kind = EVENT_COMM, .pid = 1, .tid = 1, .time_ns = 5, .comm = {.name = "a"}};
 	struct perf_event_attr attr = fixture_clock();
