@@ -21,6 +21,7 @@ struct profile *profile_new(void)
 	struct profile *p = xcalloc(1, sizeof(*p));
 
 	image_table_init(&p->images);
+	time_axis_init(&p->axis, TIME_AXIS_BYTES);
 	p->processes = process_table_new(&p->images);
 	add_roots(p);
 	return p;
@@ -53,8 +54,7 @@ void profile_free(struct profile *p)
 		return;
 	process_table_free(p->processes);
 	image_table_done(&p->images);
-	vec_each (sequence, &p->sequences)
-		vec_done(&sequence->rows);
+	time_axis_done(&p->axis);
 	vec_each (event, &p->events)
 		free(event->name);
 	vec_each (recording, &p->recordings) {
@@ -64,7 +64,6 @@ void profile_free(struct profile *p)
 	vec_done(&p->frames);
 	vec_done(&p->paths);
 	vec_done(&p->rows);
-	vec_done(&p->sequences);
 	vec_done(&p->events);
 	vec_done(&p->recordings);
 	vec_done(&p->windows);

@@ -22,6 +22,7 @@
 #include "image/image.h"
 #include "process/process.h"
 #include "profile/ledger/ledger.h"
+#include "profile/time_axis.h"
 
 #define PROFILE_CPU_UNKNOWN UINT16_MAX /* not recorded, or above the limit */
 
@@ -61,20 +62,6 @@ struct profile_row {
 	uint64_t blocked_ns;  /* off CPU and waiting */
 };
 
-/*
- * The row of each sample, in time order, one sequence for each CPU and event; confidence intervals
- * are computed from it. All sequences together have at most SEQUENCE_MAX items; `cut` is set if
- * samples are missing.
- */
-struct profile_sequence {
-	uint32_t recording;
-	uint16_t cpu;
-	uint8_t event;
-	VEC(uint32_t) rows;
-};
-
-#define SEQUENCE_MAX (1u << 22)
-
 struct profile_event {
 	char *name;
 	enum attr_role role;
@@ -96,8 +83,7 @@ struct profile {
 	VEC(struct profile_frame) frames;
 	VEC(struct path_node) paths; /* [0] is PATH_ROOT */
 	VEC(struct profile_row) rows;
-	VEC(struct profile_sequence) sequences;
-	bool sequences_cut;
+	struct time_axis axis;              /* of all rows; empty if it was not asked for */
 	VEC(struct profile_event) events;   /* of all recordings, merged by name */
 	VEC(struct recording *) recordings; /* owned; one per file */
 	VEC(struct profile_span) windows;   /* empty: time is not divided */

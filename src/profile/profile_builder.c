@@ -51,10 +51,10 @@ struct profile_builder *profile_builder_new(struct profile *p,
 	b->profile = p;
 	if (options)
 		b->options = *options;
-	b->paths = path_cache_new(p, b->options.no_sequences ? PATH_STEPS_ENDLESS : PATH_STEPS);
+	b->paths = path_cache_new(p, b->options.endless ? PATH_STEPS_ENDLESS : PATH_STEPS);
 	profile_counter_init(&b->counter, p);
-	b->counter.no_sequences = b->options.no_sequences;
-	b->queue = counter_queue_new(take_notes, &b->counter, b->options.no_sequences);
+	b->counter.time_axis = b->options.time_axis;
+	b->queue = counter_queue_new(take_notes, &b->counter, b->options.endless);
 	return b;
 }
 

@@ -7,8 +7,8 @@
  * registers and a copy of the stack instead of the user's call chain, the stack is walked here.
  * Each recording has its own builder; several builders may fill the same profile one after the
  * other: the reader adds the struct recording to profile.recordings first, and then uses a new
- * builder's sink. Memory is bounded by the distinct contents of the recording, and by SEQUENCE_MAX.
- * Not thread-safe. Uses: base, event, process, profile.
+ * builder's sink. Memory is bounded by the distinct contents of the recording, and by
+ * TIME_AXIS_BYTES. Not thread-safe. Uses: base, event, process, profile.
  */
 #ifndef ASSAY_PROFILE_PROFILE_BUILDER_H
 #define ASSAY_PROFILE_PROFILE_BUILDER_H
@@ -20,7 +20,8 @@ struct profile_builder;
 
 struct profile_builder_options {
 	bool drop_chains;   /* keep only the sampled address: flat reports of large files */
-	bool no_sequences;  /* no data for confidence intervals: an endless stream */
+	bool time_axis;     /* fill profile.axis */
+	bool endless;       /* an endless stream (profile_windows.h) */
 	uint64_t window_ns; /* rows are separated by windows of this length; 0: no windows */
 	/* For walking copied stacks: where files are searched, and cached tables */
 	const char *root;        /* NULL: as recorded */
@@ -28,7 +29,7 @@ struct profile_builder_options {
 };
 
 /*
- * For endless streams (profile_windows.h), without sequences:
+ * For endless streams (profile_windows.h):
  * _start: sampling is enabled from that time on. _cut: counts all up to that time; the ledger
  * covers the time since the last cut. _renew, between a cut and the next event, if the profile has
  * no rows: removes exited processes and unused data, and renumbers ids.

@@ -9,16 +9,13 @@ void profile_counter_init(struct profile_counter *c, struct profile *p)
 {
 	*c = (struct profile_counter){.profile = p};
 	c->off.profile = p;
-	c->sequence_room = SEQUENCE_MAX;
-	vec_each (sequence, &p->sequences)
-		c->sequence_room -= (uint32_t)sequence->rows.count;
 }
 
 void profile_counter_done(struct profile_counter *c)
 {
 	vec_each (cpu, &c->cpus) {
 		ledger_cpu_done(&cpu->ledger);
-		vec_done(&cpu->sequences);
+		vec_done(&cpu->tracks);
 	}
 	vec_done(&c->cpus);
 	off_cpu_done(&c->off);
@@ -113,30 +110,21 @@ void profile_counter_begin(struct profile_counter *c, const struct recording *r,
 		add_recorded_cpus(c);
 }
 
-static void append_sequence(struct profile_counter *c, uint16_t number, uint8_t event, uint32_t row)
+static void add_to_axis(struct profile_counter *c, const struct counter_update *n, uint32_t row)
 {
-	struct counter_cpu *cpu = cpu_of(c, number);
-	struct profile *p = c->profile;
-	struct profile_sequence *sequence;
+	struct counter_cpu *cpu = cpu_of(c, n->cpu);
+	struct time_axis *axis = &c->profile->axis;
+	struct time_entry entry = {
+	        .time_ns = n->time_ns, .row = row, .samples = 1, .weight = n->amount};
 
-	if (c->no_sequences)
+	if (!c->time_axis)
 		return;
-	if (!c->sequence_room) {
-		p->sequences_cut = true;
-		return;
-	}
-	c->sequence_room--;
-	while (cpu->sequences.count <= event)
-		vec_push(&cpu->sequences, 0);
-	if (!cpu->sequences.items[event]) {
-		sequence = vec_add(&p->sequences);
-		sequence->recording = c->recording_index;
-		sequence->cpu = number;
-		sequence->event = event;
-		cpu->sequences.items[event] = (uint32_t)p->sequences.count;
-	}
-	sequence = &p->sequences.items[cpu->sequences.items[event] - 1];
-	vec_push(&sequence->rows, row);
+	while (cpu->tracks.count <= n->event)
+		vec_push(&cpu->tracks, 0);
+	if (!cpu->tracks.items[n->event])
+		cpu->tracks.items[n->event] =
+		        time_axis_track(axis, c->recording_index, n->cpu, n->event) + 1;
+	time_axis_add(axis, cpu->tracks.items[n->event] - 1, &entry);
 }
 
 /*
@@ -196,7 +184,7 @@ static void on_sample(struct profile_counter *c, const struct counter_update *n,
 	row->weight += n->amount;
 	p->events.items[n->event].samples++;
 	p->events.items[n->event].weight += n->amount;
-	append_sequence(c, n->cpu, n->event, (uint32_t)(row - p->rows.items));
+	add_to_axis(c, n, (uint32_t)(row - p->rows.items));
 }
 
 static void on_switch(struct profile_counter *c, const struct counter_update *n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile_counter: adds updates up: rows, sequences, ledgers, time off the CPU.
+ * profile_counter: adds updates up: rows, the time axis, ledgers, time off the CPU.
  *
  * The second half of profile_builder, which may run in its own thread. It owns these parts of the
- * profile: rows, sequences, the ledger, and the counters of events. It does not access paths,
+ * profile: rows, the time axis, the ledger, and the counters of events. It does not access paths,
  * frames and the process table.
  *
  *	profile_counter_init(c, profile)
@@ -30,7 +30,7 @@
 struct counter_cpu {
 	struct ledger_cpu_builder ledger;
 	bool seen;
-	VEC(uint32_t) sequences; /* by event: index into profile.sequences, + 1 */
+	VEC(uint32_t) tracks; /* by event: index into profile.axis.tracks, + 1 */
 };
 
 struct profile_counter {
@@ -39,13 +39,12 @@ struct profile_counter {
 	uint32_t recording_index;
 	uint16_t main_attr;
 	VEC(struct counter_cpu) cpus;
-	uint32_t sequence_room; /* items that may still be added */
 	struct off_cpu off;
 	struct ledger_threads threads;
 	uint64_t first_ns;
 	uint64_t start_ns; /* of sampling, 0: unknown */
 	bool of_cpus;      /* the main event may be of the whole machine */
-	bool machine_wide, switches, no_sequences;
+	bool machine_wide, switches, time_axis;
 	bool cut; /* a part of the time was removed, so the recorder's account covers more */
 	uint64_t hashes[UPDATE_BATCH]; /* of the rows of the current batch */
 };

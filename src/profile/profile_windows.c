@@ -30,7 +30,7 @@ struct profile_windows *profile_windows_new(const struct profile_windows_options
 	w->o.processes_max = or_default(w->o.processes_max, PROCESSES_MAX);
 	w->o.paths_max = or_default(w->o.paths_max, PATHS_MAX);
 	w->o.images_max = or_default(w->o.images_max, IMAGES_MAX);
-	w->o.builder.no_sequences = true;
+	w->o.builder.endless = true;
 	w->profile = profile_new();
 	process_table_bound(w->profile->processes);
 	w->builder = profile_builder_new(w->profile, &w->o.builder);

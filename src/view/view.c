@@ -12,6 +12,7 @@ struct view *view_new(const struct profile *profile, struct symbolizer *symbols)
 	v->functions = xcalloc(profile->frames.count + 1, sizeof(*v->functions));
 	v->frame_entries = xcalloc(profile->frames.count + 1, 1);
 	v->entries = xcalloc(profile->paths.count + 1, 1);
+	sample_order_init(&v->order, &profile->axis);
 	return v;
 }
 
@@ -22,6 +23,7 @@ void view_free(struct view *v)
 	free(v->functions);
 	free(v->frame_entries);
 	free(v->entries);
+	sample_order_done(&v->order);
 	free(v);
 }
 

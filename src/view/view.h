@@ -12,6 +12,7 @@
 #include "base/memory/buf.h"
 #include "profile/profile.h"
 #include "symbol/symbolizer.h"
+#include "view/confidence/sample_order.h"
 
 /* As enum profile_mode, but interrupts during busy time are separate from the kernel. */
 enum view_mode { VIEW_USER, VIEW_KERNEL, VIEW_IRQ, VIEW_IDLE, VIEW_GUEST, VIEW_UNKNOWN };
@@ -22,6 +23,7 @@ struct view {
 	const struct symbol **functions; /* per frame id, NULL: not looked up yet */
 	uint8_t *frame_entries;          /* per frame id: enum kernel_entry + 1, 0: not determined
 	                                  * yet */
+	struct sample_order order;       /* of the profile's samples */
 	uint8_t *entries; /* per path node: enum kernel_entry + 1, 0: not determined yet */
 };
 

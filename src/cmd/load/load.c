@@ -47,6 +47,7 @@ int load_check(const struct load_options *o, struct error *err)
 struct profile_reading {
 	struct profile *profile;
 	const char *root;
+	bool time_axis;
 	uint64_t window_ns;
 	struct cache_dir *cache; /* NULL: none, so files are searched at their recorded places */
 	const volatile sig_atomic_t *stop;
@@ -84,8 +85,10 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 {
 	const struct profile_reading *reading = ctx;
 	struct profile *p = reading->profile;
-	struct profile_builder_options bo = {
-	        .root = reading->root, .cache = reading->cache, .window_ns = reading->window_ns};
+	struct profile_builder_options bo = {.root = reading->root,
+	                                     .cache = reading->cache,
+	                                     .window_ns = reading->window_ns,
+	                                     .time_axis = reading->time_axis};
 	struct profile_builder *b = profile_builder_new(p, &bo);
 	struct stoppable stoppable = {profile_builder_sink(b), reading->stop};
 	struct event_sink sink = {&stoppable, stoppable_begin, stoppable_event, stoppable_end};
@@ -106,8 +109,11 @@ static int read_profile(void *ctx, const char *path, const struct perf_data_read
 
 static int read_files(struct profile *p, const struct load_options *o, struct error *err)
 {
-	struct profile_reading reading = {
-	        .profile = p, .root = o->root, .window_ns = o->window_ns, .stop = o->stop};
+	struct profile_reading reading = {.profile = p,
+	                                  .root = o->root,
+	                                  .window_ns = o->window_ns,
+	                                  .time_axis = o->time_axis,
+	                                  .stop = o->stop};
 	int ret;
 
 	cache_dir_open(&reading.cache, NULL);

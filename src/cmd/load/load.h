@@ -33,6 +33,7 @@ struct load_options {
 	const char *debuginfod;                /* NULL: not used; "": $DEBUGINFOD_URLS */
 	bool raw_names, no_inlines;
 	const volatile sig_atomic_t *stop; /* samples: -EINTR once it is not 0; NULL: never */
+	bool time_axis;                    /* the profile gets the time of each sample */
 	uint64_t window_ns; /* length of windows that separate samples; 0: no windows */
 };
 

@@ -77,15 +77,13 @@ static int open_store(struct store_reader *r, const char *path, struct error *er
 
 void store_reader_init(struct store_reader *r, const struct store_range *range, struct profile *p)
 {
-	*r = (struct store_reader){
-	        .range = range, .p = p, .missing_thread = ID_NONE, .room = SEQUENCE_MAX};
+	*r = (struct store_reader){.range = range, .p = p, .missing_thread = ID_NONE};
 	intern_init(&r->names);
 }
 
 void store_reader_done(struct store_reader *r)
 {
 	vec_done(&r->windows);
-	vec_done(&r->sequences);
 	store_ids_done(&r->sessions);
 	store_ids_done(&r->processes);
 	store_ids_done(&r->threads);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Adds up rows of samples over windows, and restores the order of samples. The order is known by
- * window only. Within a window the samples of a CPU are put in a random but reproducible order, so
- * confidence intervals are those of independent samples within each window.
- */
+/* Adds up rows of samples over windows. The order of samples is known by window only. */
 #include "store/read/store_reader.h"
 
 #include "event/stack_end.h"
@@ -32,64 +28,18 @@ static int read_key(struct store_reader *r, sqlite3_stmt *s, struct profile_row 
 	return status;
 }
 
-static struct store_sequence *sequence_of(struct store_reader *r, uint32_t recording,
-                                          const struct profile_row *key)
+/* The samples of a window have the time of its start. */
+static void add_to_axis(struct store_reader *r, const struct store_span *w,
+                        const struct profile_row *key, struct time_entry entry)
 {
-	struct store_sequence *made;
-	struct profile_sequence *sequence;
+	struct time_axis *axis = &r->p->axis;
+	uint32_t track = time_axis_track(axis, w->recording, key->cpu, key->event);
 
-	/* Windows are sorted by session. */
-	if (r->sequences.count && r->sequences.items[0].recording != recording)
-		r->sequences.count = 0;
-	vec_each (s, &r->sequences)
-		if (s->cpu == key->cpu && s->event == key->event)
-			return s;
-	sequence = vec_add(&r->p->sequences);
-	sequence->recording = recording;
-	sequence->cpu = key->cpu;
-	sequence->event = key->event;
-	made = vec_add(&r->sequences);
-	*made = (struct store_sequence){.sequence = (uint32_t)r->p->sequences.count - 1,
-	                                .recording = recording,
-	                                .cpu = key->cpu,
-	                                .event = key->event};
-	return made;
-}
+	entry.time_ns = w->start_ns;
 
-static void append(struct store_reader *r, uint32_t recording, const struct profile_row *key,
-                   uint32_t row, uint64_t samples)
-{
-	struct store_sequence *s = sequence_of(r, recording, key);
-	struct profile_sequence *sequence = &r->p->sequences.items[s->sequence];
-
-	if (samples > r->room) {
-		r->p->sequences_cut = true;
-		samples = r->room;
-	}
-	r->room -= samples;
-	for (uint64_t i = 0; i < samples; i++)
-		vec_push(&sequence->rows, row);
-}
-
-/* Shuffles the samples that the window added to each sequence. */
-static void shuffle_window(struct store_reader *r, const struct store_span *w)
-{
-	uint64_t state = hash_u64((uint64_t)w->id);
-
-	vec_each (s, &r->sequences) {
-		struct profile_sequence *sequence = &r->p->sequences.items[s->sequence];
-		size_t count = sequence->rows.count - s->begun;
-		uint32_t *rows = count ? sequence->rows.items + s->begun : NULL;
-
-		for (size_t i = count; i > 1; i--) {
-			size_t other = hash_u64(++state) % i;
-			uint32_t moved = rows[i - 1];
-
-			rows[i - 1] = rows[other];
-			rows[other] = moved;
-		}
-		s->begun = sequence->rows.count;
-	}
+	if (w->end_ns - w->start_ns > axis->window_ns)
+		axis->window_ns = w->end_ns - w->start_ns;
+	time_axis_add(axis, track, &entry);
 }
 
 static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_stmt *s,
@@ -109,7 +59,11 @@ static int take_row(struct store_reader *r, const struct store_span *w, sqlite3_
 	row->blocked_ns += store_column(s, 10);
 	p->events.items[key.event].samples += samples;
 	p->events.items[key.event].weight += weight;
-	append(r, w->recording, &key, (uint32_t)(row - p->rows.items), samples);
+	if (samples)
+		add_to_axis(r, w, &key,
+		            (struct time_entry){.row = (uint32_t)(row - p->rows.items),
+		                                .samples = samples,
+		                                .weight = weight});
 	return 0;
 }
 
@@ -125,7 +79,6 @@ int store_reader_rows(struct store_reader *r, struct error *err)
 		while (!status && (status = database_step(&r->db, s, err)) == 1)
 			status = take_row(r, w, s, err);
 		sqlite3_reset(s);
-		shuffle_window(r, w);
 	}
 	return status;
 }

@@ -37,15 +37,6 @@ struct store_span {
 	bool has_rate; /* the store has a row window_rate for it */
 };
 
-/* The sequence of one CPU and event of a session. */
-struct store_sequence {
-	uint32_t sequence; /* in profile.sequences */
-	uint32_t recording;
-	int64_t cpu;
-	uint8_t event;
-	size_t begun; /* number of items from earlier windows */
-};
-
 struct store_reader {
 	struct database db;
 	const struct store_range *range;
@@ -61,8 +52,6 @@ struct store_reader {
 	uint64_t by_name;        /* number of instances that are stored by name */
 	uint64_t names_for_them; /* number of names for these instances */
 	uint64_t bytes;          /* of the file */
-	VEC(struct store_sequence) sequences;
-	uint64_t room; /* remaining number of items for all sequences */
 };
 
 /*

@@ -57,8 +57,9 @@ struct confidence_count {
 	struct confidence_tally *tallies;
 	VEC(uint32_t) touched; /* groups with hits in the current sequence */
 	uint64_t base, slice_base[SLICES];
-	const struct profile_sequence *sequence;
-	uint64_t length; /* of the sequence, in samples of the base */
+	struct sample_order *order;
+	uint32_t track;
+	uint64_t length; /* of the track, in samples of the base */
 };
 
 static bool in_base(const struct confidence_input *in, uint32_t row)
@@ -244,23 +245,38 @@ static void each_run(struct confidence_count *c, run_fn *run)
 {
 	uint32_t current = ID_NONE;
 	uint64_t start = 0, at = 0;
+	struct sample_cursor samples;
 
-	vec_each (row, &c->sequence->rows) {
-		uint32_t group;
+	sample_order_begin(c->order, &samples, c->track);
+	while (sample_order_next(&samples))
+		for (size_t i = 0; i < samples.count; i++) {
+			uint32_t row = samples.rows[i], group;
 
-		if (!in_base(c->in, *row))
-			continue;
-		group = c->in->group[*row];
-		if (group != current) {
-			if (current != ID_NONE)
-				run(c, current, start, at - start);
-			current = group;
-			start = at;
+			if (!in_base(c->in, row))
+				continue;
+			group = c->in->group[row];
+			if (group != current) {
+				if (current != ID_NONE)
+					run(c, current, start, at - start);
+				current = group;
+				start = at;
+			}
+			at++;
 		}
-		at++;
-	}
 	if (current != ID_NONE)
 		run(c, current, start, at - start);
+}
+
+static uint64_t count_samples(struct confidence_count *c)
+{
+	struct sample_cursor samples;
+	uint64_t length = 0;
+
+	sample_order_begin(c->order, &samples, c->track);
+	while (sample_order_next(&samples))
+		for (size_t i = 0; i < samples.count; i++)
+			length += in_base(c->in, samples.rows[i]);
+	return length;
 }
 
 /* Called before the next pass over the same sequence. */
@@ -270,12 +286,10 @@ static void restart(struct confidence_count *c)
 		c->tallies[*group].runs = 0;
 }
 
-static void count_sequence(struct confidence_count *c, const struct profile_sequence *sequence)
+static void count_track(struct confidence_count *c, uint32_t track)
 {
-	c->sequence = sequence;
-	c->length = 0;
-	vec_each (row, &sequence->rows)
-		c->length += in_base(c->in, *row);
+	c->track = track;
+	c->length = count_samples(c);
 	if (!c->length)
 		return;
 	c->base += c->length;
@@ -329,7 +343,7 @@ static void wilson(struct confidence *out, double n, double quantile)
 	out->high = p >= 1 ? 1 : fmin(middle + half, 1);
 }
 
-/* Without sequences: samples are assumed to be independent. */
+/* Without a time axis: samples are assumed to be independent. */
 static void conclude_rows(struct confidence *out, uint64_t base)
 {
 	double n = (double)base;
@@ -343,11 +357,7 @@ static void conclude_rows(struct confidence *out, uint64_t base)
 	wilson(out, n, Z95);
 }
 
-/*
- * out->samples are all samples of the group, out of `base`. If sequences were cut, they show the
- * scatter of the first part only. The other samples are assumed to scatter alike, so the variance
- * falls as the number of samples grows.
- */
+/* out->samples are all samples of the group, out of `base`, of which the tally may have a part. */
 static void conclude(const struct confidence_count *c, const struct confidence_tally *t,
                      uint64_t base, struct confidence *out)
 {
@@ -364,12 +374,12 @@ static void conclude(const struct confidence_count *c, const struct confidence_t
 		degrees = SLICES - 1;
 	}
 	out->share = (double)out->samples / (double)base;
-	out->variance = v / n / (double)base;
+	out->variance = v / n / n;
 	effective = fmax(out->share * (1 - out->share) / out->variance, 1);
 	wilson(out, effective, t_quantile(degrees));
 }
 
-/* Counts the samples in the base from the rows; the sequences should add up to the same number. */
+/* Counts the samples in the base from the rows; the tracks should add up to the same number. */
 static uint64_t count_rows(const struct confidence_input *in, struct confidence *out)
 {
 	uint64_t base = 0;
@@ -388,18 +398,21 @@ static uint64_t count_rows(const struct confidence_input *in, struct confidence 
 
 uint64_t confidence_intervals(const struct confidence_input *in, struct confidence *out)
 {
-	struct confidence_count c = {.in = in};
+	const struct time_axis *axis = &in->profile->axis;
+	struct confidence_count c = {.in = in, .order = in->order};
+	bool all;
 	uint64_t base;
 
 	for (uint32_t i = 0; i < in->groups; i++)
 		out[i] = (struct confidence){0};
 	base = count_rows(in, out);
 	c.tallies = xcalloc(in->groups ? in->groups : 1, sizeof(*c.tallies));
-	vec_each (sequence, &in->profile->sequences)
-		if (sequence->event == in->event)
-			count_sequence(&c, sequence);
+	for (uint32_t i = 0; i < axis->tracks.count; i++)
+		if (axis->tracks.items[i].event == in->event)
+			count_track(&c, i);
+	all = c.base == base || sample_order_kept(c.order, in->event) < 1;
 	for (uint32_t i = 0; i < in->groups; i++)
-		if (c.base && (c.base == base || in->profile->sequences_cut))
+		if (c.base && all)
 			conclude(&c, &c.tallies[i], base, &out[i]);
 		else
 			conclude_rows(&out[i], base);

@@ -27,18 +27,19 @@
  *
  * Assumptions: the recording is longer than the program's phases, and the program is not
  * synchronized with the timer. Samples of a synchronized program look steady and are wrong:
- * confidence_steps() detects it with a second clock. If sequences were cut (profile.sequences_cut),
- * the remaining samples are assumed to scatter like the recorded ones. If sequences are missing for
- * another reason, samples are assumed to be independent. Memory is a few hundred bytes per group.
- * Nothing fails. Uses: base, profile.
+ * confidence_steps() detects it with a second clock. Where sample_order.h does not know the order
+ * of samples, they are assumed to be independent, and so are all samples of a profile without a
+ * time axis. Memory is a few hundred bytes per group. Nothing fails. Uses: base, profile.
  */
 #ifndef ASSAY_VIEW_CONFIDENCE_CONFIDENCE_H
 #define ASSAY_VIEW_CONFIDENCE_CONFIDENCE_H
 
 #include "profile/profile.h"
+#include "view/confidence/sample_order.h"
 
 struct confidence_input {
 	const struct profile *profile;
+	struct sample_order *order; /* of the profile */
 	uint8_t event;
 	uint32_t groups;
 	const uint32_t *group; /* per row: below `groups`, or ID_NONE: no group */

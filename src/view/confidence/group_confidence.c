@@ -60,6 +60,7 @@ void group_confidence_intervals(struct view *v, const struct selection *s, const
 	bool *outside = outside_of(v, s, s->no_idle);
 	struct confidence *found = xcalloc(count + 1, sizeof(*found));
 	struct confidence_input in = {.profile = v->profile,
+	                              .order = &v->order,
 	                              .event = s->event,
 	                              .groups = (uint32_t)count,
 	                              .group = group_of,
@@ -84,6 +85,7 @@ void group_confidence_steps(struct view *v, const struct selection *s, const uin
 		return;
 	outside = outside_of(v, s, true);
 	found = confidence_steps(&(struct confidence_input){.profile = v->profile,
+	                                                    .order = &v->order,
 	                                                    .event = s->event,
 	                                                    .groups = (uint32_t)count,
 	                                                    .group = group_of,

@@ -190,6 +190,19 @@ static void warn_account(struct warnings *w)
 		     a->ticks.throttled, plural(a->ticks.throttled, "time", "times"));
 }
 
+/* The axis of a long recording has a coarser time. */
+static void warn_time_axis(struct warnings *w)
+{
+	const struct time_axis *axis = &w->view->profile->axis;
+
+	if (!axis->window_ns && time_axis_step_ns(axis) > TIME_AXIS_STEP_NS)
+		warn(w,
+		     "There are more samples than the %u MB for their times hold: times are known "
+		     "to %.3f ms, and intervals assume that samples within such a step are "
+		     "independent.",
+		     TIME_AXIS_BYTES >> 20, (double)time_axis_step_ns(axis) / 1e6);
+}
+
 /* Reports functions whose share differs by the second clock. */
 static void warn_steps(struct warnings *w)
 {
@@ -211,9 +224,7 @@ void warnings_gather(struct warnings *w)
 		warn_recording(w, *rec);
 	warn_selection(w);
 	warn_account(w);
-	if (p->sequences_cut)
-		warn(w, "There are more samples than the intervals are computed from; the other "
-		        "samples are assumed to be alike.");
+	warn_time_axis(w);
 	warn_steps(w);
 	warn_symbols(w);
 	warn_inlines(w);

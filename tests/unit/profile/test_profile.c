@@ -41,7 +41,7 @@ static void play_begin_with(struct play *p, struct profile *profile,
 
 static void play_begin(struct play *p, struct profile *profile)
 {
-	play_begin_with(p, profile, NULL);
+	play_begin_with(p, profile, &(struct profile_builder_options){.time_axis = true});
 }
 
 static void play_end(struct play *p)
@@ -219,8 +219,8 @@ static void rows_events_and_modes(void)
 	CHECK_EQ(p.profile->rows.items[5].region, REGION_NONE);
 	CHECK_EQ(p.profile->events.items[0].samples, 3);
 	CHECK_EQ(p.profile->events.items[1].weight, 6);
-	CHECK_EQ(p.profile->sequences.count, 4);
-	CHECK_EQ(p.profile->sequences.items[0].rows.count, 2);
+	CHECK_EQ(p.profile->axis.tracks.count, 4);
+	CHECK_EQ(p.profile->axis.tracks.items[1].cpu, 1);
 	profile_free(p.profile);
 }
 
@@ -245,8 +245,8 @@ static void two_recordings(void)
 	CHECK(profile->rows.items[0].thread != profile->rows.items[1].thread);
 	CHECK_EQ(profile->events.count, 4);
 	CHECK_EQ(profile->events.items[0].samples, 2);
-	CHECK_EQ(profile->sequences.count, 2);
-	CHECK_EQ(profile->sequences.items[1].recording, 1);
+	CHECK_EQ(profile->axis.tracks.count, 2);
+	CHECK_EQ(profile->axis.tracks.items[1].recording, 1);
 	CHECK_EQ(process_table_process_count(profile->processes), 2);
 	profile_free(profile);
 }
@@ -514,7 +514,7 @@ static void one_cpu_counts_as_two_do(void)
 		CHECK_EQ(one->ledger.cpus.items[i].ticks_seen_busy,
 		         two->ledger.cpus.items[i].ticks_seen_busy);
 	}
-	CHECK_EQ(one->sequences.count, two->sequences.count);
+	CHECK_EQ(one->axis.bytes, two->axis.bytes);
 	profile_free(one);
 	profile_free(two);
 }

@@ -159,7 +159,7 @@ static void what_went_in_comes_out(void)
 	struct store_range all = {0};
 	struct profile *got;
 	const struct recording *r;
-	uint64_t sequence = 0;
+	struct time_sum *sums;
 
 	m.whole = profile_new();
 	m.options.name = name_frames;
@@ -180,41 +180,44 @@ static void what_went_in_comes_out(void)
 	CHECK_EQ(r->account.rates.count, 0);
 	CHECK_EQ(r->account.cpus.count, MILL_CPUS);
 	CHECK_EQ(r->account.cpus.items[0].ring_used_max, 106);
-	vec_each (s, &got->sequences)
-		sequence += s->rows.count;
-	CHECK_EQ(sequence, m.samples);
-	CHECK(!got->sequences_cut);
+	sums = xcalloc(got->rows.count, sizeof(*sums));
+	time_axis_rows(&got->axis, 0, 0, UINT64_MAX, sums);
+	for (size_t i = 0; i < got->rows.count; i++) {
+		CHECK_EQ(sums[i].samples, got->rows.items[i].samples);
+		CHECK_EQ(sums[i].weight, got->rows.items[i].weight);
+	}
+	free(sums);
 	profile_free(got);
 	profile_free(m.whole);
 	store_fixture_remove(path);
 }
 
-/* The rows of a sequence are those of the samples of each window. */
-static void sequences_keep_to_their_windows(void)
+/* The time axis has the samples of each window at its start. */
+static void axis_keeps_to_the_windows(void)
 {
 	struct mill m = a_mill();
 	struct store_range all = {0},
 	                   one = {.from_ns = MILL_WALL + 1, .to_ns = MILL_WALL + 10 * SECOND};
 	struct profile *first, *both;
+	struct time_sum *sums;
+	uint64_t end_ns;
 
 	mill_measure(&m, 30 * SECOND);
 	first = read_back(&one);
 	both = read_back(&all);
-	CHECK_EQ(first->sequences.count, MILL_CPUS);
-	vec_each (s, &first->sequences) {
-		const struct profile_sequence *t =
-		        &both->sequences.items[s - first->sequences.items];
-		size_t changes = 0;
+	end_ns = first->recordings.items[0]->account.end_ns;
+	sums = xcalloc(both->rows.count, sizeof(*sums));
+	CHECK_EQ(first->axis.tracks.count, MILL_CPUS);
+	CHECK_EQ(time_axis_step_ns(&both->axis), 10 * SECOND);
+	/* The first window is read first, so its rows have the same numbers. */
+	CHECK(both->rows.count > first->rows.count);
+	time_axis_rows(&both->axis, 0, 0, end_ns, sums);
+	for (size_t i = 0; i < both->rows.count; i++) {
+		bool in_first = i < first->rows.count;
 
-		/* The first window is read first, so its rows have the same numbers. */
-		CHECK(s->rows.count > 500 && t->rows.count > 2 * s->rows.count);
-		CHECK(!memcmp(s->rows.items, t->rows.items,
-		              s->rows.count * sizeof(*s->rows.items)));
-		for (size_t i = 1; i < s->rows.count; i++)
-			changes += s->rows.items[i] != s->rows.items[i - 1];
-		/* Shuffled: the samples of a row are not all adjacent. */
-		CHECK(changes > s->rows.count / 2);
+		CHECK_EQ(sums[i].samples, in_first ? first->rows.items[i].samples : 0);
 	}
+	free(sums);
 	profile_free(first);
 	profile_free(both);
 	store_fixture_remove(path);
@@ -521,7 +524,7 @@ int main(void)
 {
 	store_fixture_path(path);
 	RUN(what_went_in_comes_out);
-	RUN(sequences_keep_to_their_windows);
+	RUN(axis_keeps_to_the_windows);
 	RUN(names_are_kept);
 	RUN(parts_add_up_to_the_whole);
 	RUN(time_that_nobody_measured_is_told);

@@ -48,18 +48,10 @@ static struct profile *profile_of_two(void)
 
 static void hit(struct profile *p, uint16_t cpu, uint8_t event, uint32_t row)
 {
-	struct profile_sequence *s = NULL;
+	struct time_entry entry = {.row = event * 3 + row, .samples = 1, .weight = 1};
 
-	vec_each (sequence, &p->sequences)
-		if (sequence->cpu == cpu && sequence->event == event)
-			s = sequence;
-	if (!s) {
-		s = vec_add(&p->sequences);
-		s->cpu = cpu;
-		s->event = event;
-	}
-	p->rows.items[event * 3 + row].samples++;
-	vec_push(&s->rows, event * 3 + row);
+	p->rows.items[entry.row].samples++;
+	time_axis_add(&p->axis, time_axis_track(&p->axis, 0, cpu, event), &entry);
 }
 
 /* Rows 0 and 1 of each event are groups 0 and 1, row 2 is in no group. */
@@ -67,10 +59,13 @@ static const uint32_t groups[] = {0, 1, ID_NONE, 0, 1, ID_NONE};
 
 static struct confidence ask(const struct profile *p, const bool *outside)
 {
-	struct confidence_input in = {p, 0, 2, groups, outside};
+	struct sample_order order;
+	struct confidence_input in = {p, &order, 0, 2, groups, outside};
 	struct confidence out[2];
 
+	sample_order_init(&order, &p->axis);
 	confidence_intervals(&in, out);
+	sample_order_done(&order);
 	return out[0];
 }
 
@@ -290,29 +285,34 @@ static void none_all_and_nothing(void)
 	profile_free(p);
 }
 
-/* Bursts, of which the first quarter was kept: four times the samples, half the width. */
-static void cut_sequences_stand_for_the_rest(void)
+/* Windows of samples in an unknown order, in bursts of some windows. */
+static struct confidence of_windows(uint64_t samples)
 {
 	struct profile *p = profile_of_two();
-	struct confidence part, all;
+	struct confidence c;
 
-	for (int i = 0; i < 10000; i++)
-		hit(p, 0, 0, i / 100 % 7 < 3 ? 0 : 1);
-	part = ask(p, NULL);
-	p->rows.items[0].samples *= 4;
-	p->rows.items[1].samples *= 4;
-	p->sequences_cut = true;
-	all = ask(p, NULL);
-	CHECK_EQ(all.samples, 4 * part.samples);
-	CHECK(fabs(all.share - part.share) < 1e-9);
-	CHECK(fabs(4 * all.variance / part.variance - 1) < 1e-9);
-	CHECK(fabs((all.high - all.low) * 2 / (part.high - part.low) - 1) < 0.05);
-	/* The group's share in the rest may be another. */
-	p->rows.items[0].samples += 10000;
-	all = ask(p, NULL);
-	CHECK_EQ(all.samples, 4 * part.samples + 10000);
-	CHECK(all.low < all.share && all.share < all.high && all.low > part.high);
+	p->axis.window_ns = 1000000;
+	for (uint32_t i = 0; i < 14000; i++) {
+		struct time_entry e = {.time_ns = (uint64_t)i << 20,
+		                       .row = hash_u64(i / 10) % 7 < 3 ? 0 : 1,
+		                       .samples = samples};
+
+		p->rows.items[e.row].samples += samples;
+		time_axis_add(&p->axis, time_axis_track(&p->axis, 0, 0, 0), &e);
+	}
+	c = ask(p, NULL);
 	profile_free(p);
+	return c;
+}
+
+/* More samples in the same windows, most of which are not read, show the same bursts. */
+static void sums_of_windows_are_thinned_out(void)
+{
+	struct confidence few = of_windows(100), many = of_windows(1000);
+
+	CHECK_EQ(many.samples, 10 * few.samples);
+	CHECK(fabs(many.share - few.share) < 1e-9);
+	CHECK(fabs(many.variance / few.variance - 1) < 0.01);
 }
 
 /*
@@ -385,6 +385,20 @@ static struct profile *in_step(double clock_ms, struct rng *r)
 	return p;
 }
 
+/* The number of steps that are found; frees the profile. */
+static size_t steps_of(struct profile *p, struct confidence_step *steps)
+{
+	struct sample_order order;
+	struct confidence_input in = {p, &order, 0, 2, groups, NULL};
+	size_t count;
+
+	sample_order_init(&order, &p->axis);
+	count = confidence_steps(&in, 1, steps, 4);
+	sample_order_done(&order);
+	profile_free(p);
+	return count;
+}
+
 static void a_program_in_step_is_found(void)
 {
 	struct rng rng = {600};
@@ -392,17 +406,10 @@ static void a_program_in_step_is_found(void)
 	uint32_t found = 0, falsely = 0;
 
 	for (int run = 0; run < 100; run++) {
-		struct profile *p = in_step(1, &rng);
-		struct confidence_input in = {p, 0, 2, groups, NULL};
-
-		found += confidence_steps(&in, 1, steps, 4) == 2;
+		found += steps_of(in_step(1, &rng), steps) == 2;
 		CHECK(fabs(fabs(steps[0].clock - steps[1].clock) - 1) < 0.01);
 		CHECK(fabs(fmin(steps[0].witness, steps[1].witness) - 0.3) < 0.05);
-		profile_free(p);
-		p = in_step(PERIOD_MS, &rng);
-		in.profile = p;
-		falsely += confidence_steps(&in, 1, steps, 4) != 0;
-		profile_free(p);
+		falsely += steps_of(in_step(PERIOD_MS, &rng), steps) != 0;
 	}
 	CHECK_EQ(found, 100);
 	CHECK(falsely <= 1);
@@ -416,7 +423,7 @@ int main(void)
 	RUN(bursts);
 	RUN(hopping_is_no_burst);
 	RUN(none_all_and_nothing);
-	RUN(cut_sequences_stand_for_the_rest);
+	RUN(sums_of_windows_are_thinned_out);
 	RUN(missing_sequences_fall_back);
 	RUN(a_program_in_step_is_found);
 	RUN(few_runs_cost_their_edges_alone);
