@@ -56,17 +56,26 @@ bool recording_is_part(const struct recording *r)
 	return r->from_ns || r->to_ns;
 }
 
-uint64_t recording_elapsed_ns(const struct recording *r)
+void recording_span(const struct recording *r, uint64_t *start_ns, uint64_t *end_ns)
 {
 	bool whole = r->account.present && r->account.end_ns > r->account.start_ns;
-	uint64_t start_ns = whole ? r->account.start_ns : r->first_sample_ns;
-	uint64_t end_ns = whole ? r->account.end_ns : r->last_sample_ns;
 
-	if (r->from_ns > start_ns)
-		start_ns = r->from_ns;
-	if (r->to_ns && r->to_ns < end_ns)
-		end_ns = r->to_ns;
-	return end_ns > start_ns ? end_ns - start_ns : 0;
+	*start_ns = whole ? r->account.start_ns : r->first_sample_ns;
+	*end_ns = whole ? r->account.end_ns : r->last_sample_ns;
+	if (r->from_ns > *start_ns)
+		*start_ns = r->from_ns;
+	if (r->to_ns && r->to_ns < *end_ns)
+		*end_ns = r->to_ns;
+	if (*end_ns < *start_ns)
+		*end_ns = *start_ns;
+}
+
+uint64_t recording_elapsed_ns(const struct recording *r)
+{
+	uint64_t start_ns, end_ns;
+
+	recording_span(r, &start_ns, &end_ns);
+	return end_ns - start_ns;
 }
 
 uint64_t recording_lost(const struct recording *r)

@@ -153,7 +153,9 @@ struct recording {
 
 /* True if only a part of the recorded time was read. */
 bool recording_is_part(const struct recording *r);
-/* The length of the time that was read, 0 if unknown. */
+/* The time that was read, on the recording's clock; the end is the start if it is unknown. */
+void recording_span(const struct recording *r, uint64_t *start_ns, uint64_t *end_ns);
+/* Its length. */
 uint64_t recording_elapsed_ns(const struct recording *r);
 
 /*

@@ -69,7 +69,6 @@ struct report_request {
 	bool children;  /* functions with what they called, sorted by that */
 	bool tree;
 	bool instances;  /* each process of a name by itself */
-	bool partial;    /* only a part of the time was read: there is no account */
 	bool full_paths; /* readers: call paths from the outermost function on */
 	struct document_reader reader;
 };

@@ -101,4 +101,23 @@ def the_report_says_which_part_it_is_about(t):
             "the whole time")
 
 
+@test
+def windows_show_the_phases(t):
+    data, edges = record(t)
+    whole = report(data, "--process-limit", "0")
+    line = whole["timeline"]
+    start, window = line["start_ns"], line["window_ns"]
+    weights = [sum(used) for used in zip(*(process["weights"] for process in line["processes"]))]
+    t.equal(sum(weights), sum(row["weight"] for row in whole["functions"]
+                              if row["mode"] in ("user", "kernel")), "weight of all windows")
+    began, slept, woke, ended = ((round(float(edge) * 1e9) - start) // window for edge in edges)
+    t.equal(weights[slept + 2:woke], [0] * (woke - slept - 2), "windows while it slept")
+    t.true(any(weights[began:slept]) and any(weights[woke:ended + 1]), "windows of the loops")
+    text = run(ASSAY, "report", data).out
+    t.has(text, f"\nOver time, {len(weights)} windows of ")
+    part = report(data, "--process-limit", "0", "--time", f"{edges[0]},{edges[1]}")["timeline"]
+    t.true(part["start_ns"] <= round(float(edges[0]) * 1e9) < part["start_ns"] + part["step_ns"],
+           f"the part's windows begin at {part['start_ns']}")
+
+
 main()

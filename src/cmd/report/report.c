@@ -114,8 +114,7 @@ static int make_request(const struct report_command_options *o, struct report_re
 	                             .event = o->event,
 	                             .process_limit =
 	                                     (o->process_limit < 0 ? 1 : o->process_limit) / 100,
-	                             .instances = o->instances,
-	                             .partial = o->load.time != NULL};
+	                             .instances = o->instances};
 	q->filter.function = filters_list(&o->function);
 	q->filter.no_idle = o->no_idle;
 	q->filter.relative = o->percentage && !strcmp(o->percentage, "relative");
@@ -157,15 +156,17 @@ static int print(const struct report_command_options *o, struct report *r)
 
 static int report_samples(const struct report_command_options *o, const struct report_request *q)
 {
+	struct load_options load = o->load;
 	struct symbolizer *symbols = NULL;
 	struct profile *profile = NULL;
 	struct report *report = NULL;
 	struct error err = {0};
 	int status;
 
-	if (load_profile(&profile, &o->load, &err))
+	load.time_axis = true;
+	if (load_profile(&profile, &load, &err))
 		return command_fail(1, "report: %s", err.text);
-	symbols = load_symbolizer(profile, &o->load);
+	symbols = load_symbolizer(profile, &load);
 	if (report_new(&report, profile, symbols, q, &err))
 		status = command_fail(err.code == EINVAL ? 2 : 1, "report: %s", err.text);
 	else

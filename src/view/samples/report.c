@@ -269,6 +269,12 @@ static bool is_clock(const struct report *r)
 	return report_event(r) && report_event(r)->role == ATTR_CLOCK;
 }
 
+/* The standard tables of processes and the kernel, and the use of CPUs over the time. */
+static bool wants_tables(const struct report_request *q)
+{
+	return q->reader.program || (!q->key_count && !request_of_paths(q) && !q->reader.brief);
+}
+
 static void build(struct report *r)
 {
 	const struct report_request *o = &r->options;
@@ -295,8 +301,10 @@ static void build(struct report *r)
 	r->paths = count_paths(r);
 	r->processes = processes_new(r->view, &r->selection, wants_intervals(r));
 	r->functions = flat_new(r->view, &r->selection, &functions);
-	if (o->reader.program || (!o->key_count && !request_of_paths(o) && !o->reader.brief))
+	if (wants_tables(o)) {
+		r->timeline = timeline_new(r->view, &r->selection, r->processes, o->process_limit);
 		build_tables(r);
+	}
 	helper_thread_join(&grower);
 	if (o->tree && !r->tree)
 		grow_tree(r);
@@ -344,6 +352,7 @@ void report_free(struct report *r)
 	if (!r)
 		return;
 	account_view_free(r->account);
+	timeline_free(r->timeline);
 	processes_free(r->processes);
 	flat_free(r->functions);
 	flat_free(r->kernel);

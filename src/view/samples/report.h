@@ -14,6 +14,7 @@
 #include "view/samples/processes.h"
 #include "view/samples/stacks.h"
 #include "view/samples/sample_tree.h"
+#include "view/samples/timeline.h"
 #include "view/samples/warnings.h"
 #include "view/tree/neighbour_tables.h"
 
@@ -48,8 +49,9 @@ struct report {
 	struct stacks stacks;
 	uint64_t paths; /* number of different paths of the selected samples */
 	struct processes *processes;
-	struct flat *functions; /* image, function, mode */
-	struct flat *kernel;    /* all kernel time, interrupts included; NULL: none */
+	struct timeline *timeline; /* NULL: the time is not known, or too short */
+	struct flat *functions;    /* image, function, mode */
+	struct flat *kernel;       /* all kernel time, interrupts included; NULL: none */
 	VEC(struct report_process) tables;
 	struct flat *rows;      /* by options.keys, or NULL */
 	struct view_tree *tree; /* or NULL */

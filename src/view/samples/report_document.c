@@ -476,6 +476,7 @@ static void facts(struct report_writing *w)
 	document_int(d, "samples", r->selection.samples);
 	document_int(d, "base_samples", r->selection.base_samples);
 	document_int(d, "paths", r->paths);
+	report_document_timeline(w);
 }
 
 static void table(struct report_writing *w, enum media media, const char *title, const char *key,
@@ -546,6 +547,7 @@ static void tables_for_readers(struct report_writing *w)
 	document_table(w->document, MEDIA_READERS, "Processes", NULL, process_rows(r, w->reader));
 	if (request_of_paths(&r->options))
 		return;
+	report_document_time(w);
 	table(w, MEDIA_READERS, "Functions, over all processes", NULL, r->functions);
 	process_tables(w);
 	table(w, MEDIA_READERS, "Kernel, for all processes", NULL, r->kernel);

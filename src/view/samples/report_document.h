@@ -28,6 +28,9 @@ void report_document_account(struct report_writing *w);
 void report_document_ledger(struct report_writing *w);
 /* The rates if they changed, the buffers if they were too full. */
 void report_document_rates(struct report_writing *w);
+/* The CPU use of processes over the time, for readers and for programs. */
+void report_document_time(struct report_writing *w);
+void report_document_timeline(struct report_writing *w);
 /* Rates, buffers and budget of one recording, for programs. */
 void report_document_recording(struct report_writing *w, const struct recording *rec);
 /* Appends one sentence; false: there was no budget. */

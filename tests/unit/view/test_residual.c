@@ -80,7 +80,7 @@ static struct account_terms account_of(double length, double busy, double idle)
 		                                                .weight = c->weight_busy});
 	}
 	v = view_new(f.profile, f.symbols);
-	a = account_view_new(v, false);
+	a = account_view_new(v);
 	total = a->total;
 	account_view_free(a);
 	view_free(v);
@@ -140,14 +140,14 @@ static void lost_time_is_not_expected(void)
 	f.profile->ledger.cpus.items[0].wall_ns += 4 * MS;
 	f.profile->ledger.cpus.items[0].busy_ns += 4 * MS;
 	v = view_new(f.profile, f.symbols);
-	a = account_view_new(v, false);
+	a = account_view_new(v);
 	CHECK_EQ(a->total.residual_ns, 6 * MS);
 	CHECK_EQ((int64_t)a->total.chance_ns, 2 * MS);
 	account_view_free(a);
 	/* Without switch records it is not known what to expect. */
 	vec_each (c, &f.profile->ledger.cpus)
 		c->has_switches = false;
-	a = account_view_new(v, false);
+	a = account_view_new(v);
 	CHECK(a->total.chance_ns == 0);
 	account_view_free(a);
 	view_free(v);
