@@ -544,6 +544,13 @@ def options_mean_the_same_for_each_kind(t):
         file = t.path("options-" + word)
         file = next(path for path in t.directory.iterdir() if path.stem == file.name and
                     path.suffix in (".data", ".calls", ".tags", ".pb"))
+        # A limit does not apply to rows that a filter named, and totals still add up.
+        text = t.assay("report", "-S", "leaf", "--sort", "function", "--percent-limit", "99", file).out
+        t.true(any(line.split()[-1:] == ["leaf"] for line in text.splitlines()), f"{word}: leaf: {text}")
+        t.has(text, "[not selected]", f"{word}: the rest of the total")
+        t.true(" more]" not in text, f"{word}: no row is left out: {text}")
+        if word == "calls":
+            t.has(t.assay("report", "-f", "-S", "leaf", file).out, "[not selected]", "call paths")
         for words in (("-S", "leaf", "--percentage", "relative", "-f"), ("--wide", "-f")):
             text = t.assay("report", *words, file).out
             t.has(text, "100.0 %" if word != "tags" or "-S" in words else "36.11", f"{word}: {words}")

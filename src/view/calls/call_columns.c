@@ -282,6 +282,12 @@ static void hide_small_errors(struct row_set *set)
 			c->title = NULL;
 }
 
+/* All paths of the process; the rows are those that a filter selected. */
+static struct cell whole_cell(const struct row_source *s, const struct column *c)
+{
+	return c->role == ROLE_SUM && c->get ? c->get(s, c, s->rows, NULL) : cell_none();
+}
+
 struct row_set *call_rows_new(const struct call_report *report, const struct call_process *p,
                               enum call_rows_kind kind)
 {
@@ -314,6 +320,7 @@ struct row_set *call_rows_new(const struct call_report *report, const struct cal
 	s->free = call_rows_free;
 	s->rows = (uint32_t)(kind == CALL_ROWS_PATHS ? r->paths.count : r->sums.count);
 	s->worth = is_worth_a_line;
+	s->all = r->filtered && !request->filter.relative ? whole_cell : NULL;
 	add_columns(s);
 	set = row_set_new(s, &q);
 	vec_done(&order);

@@ -61,6 +61,8 @@ const struct call_row *call_rows_at(const struct row_source *s, uint32_t row)
 {
 	struct call_rows *r = s->model;
 
+	if (row == s->rows)
+		return &r->whole;
 	if (r->kind != CALL_ROWS_PATHS)
 		return &r->sums.items[row];
 	if (r->current_row != row) {
@@ -245,6 +247,22 @@ static void pick_sums(struct picking *g)
 	neighbours_done(&g->neighbours);
 }
 
+/* Callers and callees are no parts of the whole. */
+static void sum_whole(struct picking *g)
+{
+	struct call_rows *r = g->rows;
+
+	r->whole = sum_of_none(g->process->paths.items[0].function);
+	for (uint32_t id = 0; r->kind <= CALL_ROWS_FUNCTIONS && id < g->process->paths.count;
+	     id++) {
+		struct call_row row = row_of_path(g->process, id);
+
+		add_own(&r->whole, &row);
+		r->filtered |= !is_chosen(g, row.function) &&
+		               !call_path_is_empty(&g->process->paths.items[id]);
+	}
+}
+
 static void drop_empty_sums(struct call_rows *r)
 {
 	size_t kept = 0;
@@ -269,6 +287,8 @@ void call_rows_pick(struct call_rows *r)
 	else
 		pick_sums(&g);
 	drop_empty_sums(r);
+	if (g.chosen && g.process->paths.count)
+		sum_whole(&g);
 	vec_each (id, &r->paths) {
 		const struct call_path *path = &r->process->paths.items[*id];
 

@@ -55,6 +55,9 @@ struct call_rows {
 	                            * there is none */
 	VEC(struct call_row) sums; /* for the other kinds */
 	double net_ns, waiting_ns; /* of all rows */
+	struct call_row whole;     /* own figures of all paths; call_rows_at() has it behind the
+	                            * rows */
+	bool filtered;             /* paths of the process are in no row */
 	uint32_t *ranks;           /* per function, only if sorted by name */
 	uint32_t *nodes;           /* per path: the id of its node + 1, 0: none; or NULL */
 	VEC(uint32_t) node_paths;  /* per node */

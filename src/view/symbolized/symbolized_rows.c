@@ -81,9 +81,16 @@ static void key_json(const struct row_source *s, const struct column *c, uint32_
 
 static struct cell all_cell(const struct row_source *s, const struct column *c)
 {
-	if (c->get != self_cell)
+	const struct named_selection *of = ((const struct symbolized_sums *)s->model)->selection;
+	int64_t sum = 0;
+
+	if (c->get == self_cell)
+		return cell_int(of->base);
+	if (c->get != value_cell || of->base != of->all)
 		return cell_none();
-	return cell_int(((const struct symbolized_sums *)s->model)->selection->base);
+	vec_each (row, &of->n->rows)
+		sum = named_add(sum, row->values[c->argument]);
+	return cell_int(sum);
 }
 
 static void add_values(struct row_source *s, const struct symbolized_report *r)

@@ -2,6 +2,7 @@
 /* Views of call paths: every sum is known from the fixture. */
 #include "call_view_fixture.h"
 
+#include <math.h>
 #include <unistd.h>
 
 static struct call_report last_report; /* the rows refer to it */
@@ -265,6 +266,25 @@ static void filters_choose_processes_and_functions(void)
 	r = rows_for(&report, p, CALL_ROWS_PATHS);
 	CHECK_EQ(r->shown, 1);
 	CHECK_EQ(row_at(r, 0).path, f.cmp);
+	/* The row, and what was not selected, are the whole process. */
+	CHECK(r->has_unselected);
+	for (size_t i = 0; i < r->source->columns.count; i++) {
+		const struct column *c = &r->source->columns.items[i];
+		struct buf text = {0};
+		struct cell sum;
+
+		if (strcmp(c->name, "net") != 0 && strcmp(c->name, "calls") != 0)
+			continue;
+		sum = cell_add(r->unselected[i], row_cell(r->source, c, r->order.items[0], &text));
+		buf_done(&text);
+		CHECK(fabs(cell_number(sum) - cell_number(r->total[i])) < 1e-6);
+		if (!strcmp(c->name, "net"))
+			CHECK(fabs(cell_number(r->total[i]) - call_check_net_ns(p)) < 1e-6);
+	}
+	row_set_free(r);
+	report.request.filter.relative = true;
+	r = rows_for(&report, p, CALL_ROWS_PATHS);
+	CHECK(!r->has_unselected);
 	row_set_free(r);
 	report.request.filter.pid = (struct filter_list){pids, 1};
 	CHECK(call_report_selects(&report, p));
