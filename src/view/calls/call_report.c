@@ -63,6 +63,43 @@ bool call_report_selects(const struct call_report *r, const struct call_process 
 	return named && numbered;
 }
 
+static bool is_in_image(const struct call_report *r, uint32_t function)
+{
+	const struct call_function *f = &r->paths->functions.items[function];
+	const char *path;
+
+	if (!r->request.filter.image.count)
+		return true;
+	if (f->kind != CALL_FUNCTION)
+		return false;
+	path = image_path(&r->paths->images, f->frame.image);
+	return filter_list_has(&r->request.filter.image, path,
+	                       strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+}
+
+static bool is_named(const struct call_report *r, uint32_t function)
+{
+	const struct filter_list *names = &r->request.filter.function;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (call_names_match(r->names, function, names->items[i]))
+			return true;
+	return !names->count;
+}
+
+uint8_t *call_report_chosen(const struct call_report *r)
+{
+	size_t count = call_names_count(r->names);
+	uint8_t *chosen;
+
+	if (!r->request.filter.function.count && !r->request.filter.image.count)
+		return NULL;
+	chosen = xcalloc(count + 1, 1);
+	for (uint32_t f = 0; f < count; f++)
+		chosen[f] = is_named(r, f) && is_in_image(r, f);
+	return chosen;
+}
+
 void call_report_counted(const struct call_report *r, const struct call_process *p,
                          call_function_list *list)
 {

@@ -28,6 +28,9 @@ bool call_report_has_keys(const struct call_report *r);
 
 bool call_report_selects(const struct call_report *r, const struct call_process *p);
 
+/* Per function: 1 if -S and --dso select it. The caller frees it; NULL: all are selected. */
+uint8_t *call_report_chosen(const struct call_report *r);
+
 /* Lists the functions of this process that are counted but not timed, once each. The caller calls
  * vec_done(). */
 typedef VEC(uint32_t) call_function_list;

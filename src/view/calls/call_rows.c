@@ -112,33 +112,6 @@ static void add_total(struct call_row *to, const struct call_row *row)
 	to->total_preempted_ns += row->total_preempted_ns;
 }
 
-static bool is_in_image(const struct call_report *r, uint32_t function)
-{
-	const struct call_function *f = &r->paths->functions.items[function];
-	const char *path;
-
-	if (!r->request.filter.image.count)
-		return true;
-	if (f->kind != CALL_FUNCTION)
-		return false;
-	path = image_path(&r->paths->images, f->frame.image);
-	return filter_list_has(&r->request.filter.image, path,
-	                       strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
-}
-
-/* The functions of --symbol. */
-static void choose_by_filter(struct picking *g, const struct filter_list *wanted)
-{
-	size_t count = call_names_count(g->names);
-
-	g->chosen = xcalloc(count + 1, 1);
-	for (uint32_t f = 0; f < count; f++) {
-		g->chosen[f] = !wanted->count;
-		for (size_t i = 0; i < wanted->count && !g->chosen[f]; i++)
-			g->chosen[f] = call_names_match(g->names, f, wanted->items[i]);
-	}
-}
-
 /* call_report_check() has found the functions of callers and callees. */
 static void choose_functions(struct picking *g)
 {
@@ -150,10 +123,8 @@ static void choose_functions(struct picking *g)
 		call_names_choose(g->names, q->callers, &g->chosen, NULL);
 	else if (kind == CALL_ROWS_CALLEES)
 		call_names_choose(g->names, q->callees, &g->chosen, NULL);
-	else if (q->filter.function.count || q->filter.image.count)
-		choose_by_filter(g, &q->filter.function);
-	for (uint32_t f = 0; g->chosen && f < call_names_count(g->names); f++)
-		g->chosen[f] &= is_in_image(r, f);
+	else
+		g->chosen = call_report_chosen(r);
 }
 
 static bool is_chosen(const struct picking *g, uint32_t function)

@@ -151,16 +151,22 @@ static void add_columns(struct row_source *s, const struct call_tree_source *of)
 		vec_push(&s->columns, columns[i]);
 }
 
+/* For the nodes that are new. */
+static void add_node_facts(struct view_tree *t, struct call_tree_source *of)
+{
+	while (of->open.count < t->nodes.count) {
+		vec_push(&of->open, 0);
+		vec_push(&of->inherited, 0);
+	}
+}
+
 static void add_path(struct view_tree *t, struct call_tree_source *of, uint32_t id)
 {
 	const struct call_path *path = &of->process->paths.items[id];
 	uint64_t calls = path->calls < INT64_MAX ? path->calls : INT64_MAX;
 	uint32_t node = view_tree_at(t, 0, TREE_ROOT, id);
 
-	while (of->open.count < t->nodes.count) {
-		vec_push(&of->open, 0);
-		vec_push(&of->inherited, 0);
-	}
+	add_node_facts(t, of);
 	of->open.items[node] += path->open;
 	of->inherited.items[node] |= path->inherited;
 	view_tree_add(t, node, CALL_TREE_NET, cell_real(path->net_ns));
@@ -169,12 +175,14 @@ static void add_path(struct view_tree *t, struct call_tree_source *of, uint32_t 
 	view_tree_add(t, node, CALL_TREE_CALLS, cell_int((int64_t)calls));
 }
 
-/* A path without calls and time makes no node, except as the caller of another path. */
+/* A path without calls and time, or which is not selected, makes no node, except as the caller of
+ * another path. */
 struct view_tree *call_tree_new(struct call_tree_source *of)
 {
 	static const struct view_tree_model model = {path_parent, path_steps};
 	static const char *const by[] = {"by_total"};
 	uint32_t count = (uint32_t)of->process->paths.count;
+	uint8_t *chosen = call_report_chosen(of->report);
 	struct view_tree *t = view_tree_new(&model, of, count, CALL_TREE_MEASURES);
 	column_names order;
 
@@ -182,9 +190,14 @@ struct view_tree *call_tree_new(struct call_tree_source *of)
 	add_columns(t->source, of);
 	t->source->worth = is_worth_a_line;
 	t->marks = add_marks;
-	for (uint32_t id = 0; id < count; id++)
-		if (!id || !call_path_is_empty(&of->process->paths.items[id]))
+	add_node_facts(t, of);
+	for (uint32_t id = 0; id < count; id++) {
+		const struct call_path *path = &of->process->paths.items[id];
+
+		if (!call_path_is_empty(path) && (!chosen || chosen[path->function]))
 			add_path(t, of, id);
+	}
+	free(chosen);
 	order = request_order(&of->report->request, by, 1);
 	view_tree_finish(t, order.items, order.count);
 	vec_done(&order);

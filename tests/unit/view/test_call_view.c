@@ -304,6 +304,35 @@ static void filters_choose_processes_and_functions(void)
 	fixture_done(&f);
 }
 
+/* The tree has the selected paths alone; without one it is its root. */
+static void filters_choose_paths_of_the_tree(void)
+{
+	const char *names[] = {"app::cmp"}, *absent[] = {"absent"};
+	struct call_fixture f;
+	struct call_report report;
+	struct call_tree_source of = {.report = &report};
+	struct view_tree *t;
+
+	fixture_init(&f);
+	of.process = fixture_process(&f);
+	report = fixture_report(&f);
+	report.request.filter.function = (struct filter_list){names, 1};
+	t = call_tree_new(&of);
+	CHECK_EQ((int64_t)cell_number(t->total.items[CALL_TREE_NET]),
+	         (int64_t)of.process->paths.items[f.cmp].net_ns);
+	CHECK(t->nodes.count > 1);
+	view_tree_free(t);
+	call_tree_source_done(&of);
+	of = (struct call_tree_source){.report = &report, .process = of.process};
+	report.request.filter.function = (struct filter_list){absent, 1};
+	t = call_tree_new(&of);
+	CHECK_EQ(t->nodes.count, 1);
+	CHECK_EQ(of.open.count, 1);
+	view_tree_free(t);
+	call_tree_source_done(&of);
+	fixture_done(&f);
+}
+
 /* The child of `parent` with this function. */
 static uint32_t node_of(const struct view_tree *t, uint32_t parent, uint32_t function)
 {
@@ -566,6 +595,7 @@ int main(void)
 	RUN(rows_are_sorted_as_asked);
 	RUN(what_is_cut_is_summed_up);
 	RUN(filters_choose_processes_and_functions);
+	RUN(filters_choose_paths_of_the_tree);
 	RUN(recursion_is_folded_and_no_time_is_lost);
 	RUN(a_path_stays_below_its_callers);
 	RUN(deep_paths_need_no_stack);
