@@ -47,6 +47,8 @@ static void a_store_answers_as_the_recording_does(void)
 	static const char *const questions[] = {
 	        "SELECT * FROM by_application",
 	        "SELECT * FROM by_mode",
+	        "SELECT stack_text(stack) FROM interrupts ORDER BY 1",
+	        "SELECT name, samples, interrupts FROM by_process ORDER BY 1, 2, 3",
 	        "SELECT * FROM by_cpu",
 	        "SELECT function, samples, weight_ns, share FROM by_function",
 	        "SELECT name, function, samples FROM by_application_address ORDER BY 1, 2",
