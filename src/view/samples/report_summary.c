@@ -145,10 +145,7 @@ static char *cell_of(const struct report_summing *g, const struct flat_row *row,
 	struct buf text = {0};
 	char *copy;
 
-	if (key == FLAT_PROCESS && flat_mode(g->flat, row) == VIEW_IRQ)
-		buf_puts(&text, "[interrupts]");
-	else
-		flat_cell(g->flat, row, key, true, &text);
+	flat_cell(g->flat, row, key, true, &text);
 	copy = xstrdup(buf_text(&text));
 	buf_done(&text);
 	return copy;
