@@ -3,12 +3,14 @@
 
 import atexit
 import errno
+import fcntl
 import functools
 import os
 import pathlib
 import pty
 import shutil
 import signal
+import struct
 import tempfile
 import termios
 
@@ -33,6 +35,8 @@ def in_terminal(words, env, keys=()):
     pid, terminal = pty.fork()
     if not pid:
         signal.alarm(60)  # ends the test if a pager waits for a key that does not come
+        # A summary fits on this screen, so less ends without a key.
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 200, 200, 0, 0))
         kept = {name: value for name, value in os.environ.items() if name in KEPT}
         os.execve(ASSAY, [str(ASSAY), *map(str, words)], {**kept, "TERM": "xterm", **env})
     before, seen, at, keys = termios.tcgetattr(terminal), b"", 0, list(keys)
