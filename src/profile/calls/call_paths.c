@@ -59,15 +59,12 @@ uint32_t call_paths_function(struct call_paths *c, const struct call_function *f
 
 static void path_add(struct call_process *p, uint32_t parent, uint32_t function)
 {
-	uint32_t order = (uint32_t)p->paths.count;
-
 	vec_push(&p->paths, (struct call_path){.parent = parent,
 	                                       .function = function,
 	                                       .first_child = CALL_PATH_NONE,
 	                                       .sibling = CALL_PATH_NONE,
 	                                       .min_ns = NAN,
-	                                       .max_ns = NAN,
-	                                       .order = order});
+	                                       .max_ns = NAN});
 }
 
 uint32_t call_paths_process(struct call_paths *c, const char *name, int32_t pid)

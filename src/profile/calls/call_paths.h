@@ -71,7 +71,6 @@ struct call_path {
 	uint64_t blocked_count, preempted_count;
 	double min_ns, max_ns; /* net time of one call; NAN: no call has returned */
 	uint32_t open;         /* calls that had not returned, summed over threads */
-	uint32_t order;        /* order of first calls: 0 is the first of the process */
 	bool inherited;        /* open when the process was forked */
 	/* set by call_paths_close(): with all callees */
 	double total_ns, total_error_ns, total_blocked_ns, total_preempted_ns;
@@ -105,7 +104,7 @@ struct call_process {
 	uint64_t lost_events, other_calls, unmatched_exits, resyncs, deferred;
 	uint64_t uncounted; /* child processes without a table that ran on when COMMAND ended */
 	uint64_t table_bytes;
-	VEC(struct call_path) paths; /* [0] is the root, CALL_OUTSIDE */
+	VEC(struct call_path) paths; /* in order of the first calls; [0] is the root, outside */
 	VEC(struct call_thread) threads;
 	struct path_tree index; /* function is the key */
 };

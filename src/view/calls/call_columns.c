@@ -94,9 +94,8 @@ static struct cell first_cell(const struct row_source *s, const struct column *c
                               struct buf *text)
 {
 	const struct call_rows *r = s->model;
-	uint32_t order = r->kind == CALL_ROWS_PATHS
-	                         ? r->process->paths.items[r->paths.items[row]].order
-	                         : r->sums.items[row].order;
+	uint32_t order =
+	        r->kind == CALL_ROWS_PATHS ? r->paths.items[row] : r->sums.items[row].order;
 
 	return cell_int(-(int64_t)order);
 }

@@ -52,7 +52,7 @@ static struct call_row row_of_path(const struct call_process *p, uint32_t id)
 	        .total_blocked_ns = path->total_blocked_ns,
 	        .total_preempted_ns = path->total_preempted_ns,
 	        .open = path->open,
-	        .order = path->order,
+	        .order = id,
 	        .inherited = path->inherited,
 	};
 }

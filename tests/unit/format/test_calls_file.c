@@ -130,7 +130,7 @@ static void threads_make_one_tree(void)
 	CHECK_NS(PATH(c, 0x1000)->max_ns, 110);
 	CHECK_EQ(PATH(c, 0x1000)->open, 2);
 	CHECK_NS(process_of(c)->threads.items[1].net_ns, 180);
-	CHECK_EQ(PATH(c, 0x1000, 0x3000)->order, 2);
+	CHECK(PATH(c, 0x1000, 0x3000) == &process_of(c)->paths.items[2]);
 	/* A thread that has not followed the last reset has older extremes. */
 	call_paths_free(c);
 	fx_header(f)->epoch = 1;

@@ -22,8 +22,7 @@ static void compare_paths(const struct call_paths *a, const struct call_process 
 		const struct call_function *g = &b->functions.items[y->function];
 
 		CHECK(x->parent == y->parent && x->calls == y->calls && x->open == y->open &&
-		      x->order == y->order && x->inherited == y->inherited &&
-		      x->blocked_count == y->blocked_count &&
+		      x->inherited == y->inherited && x->blocked_count == y->blocked_count &&
 		      x->preempted_count == y->preempted_count);
 		CHECK(same(x->net_ns, y->net_ns) && same(x->net_error_ns, y->net_error_ns) &&
 		      same(x->blocked_ns, y->blocked_ns) &&

@@ -47,7 +47,6 @@ static inline uint32_t fixture_path(struct call_process *p, uint32_t parent, uin
 
 	path->calls = calls;
 	path->net_ns = net;
-	path->order = id;
 	if (calls)
 		call_path_range(path, net / (double)calls - 1, net / (double)calls + 1);
 	return id;
