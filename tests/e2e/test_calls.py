@@ -865,6 +865,7 @@ def mistakes_are_told_before_anything_runs(t):
     for memory in ("much", "0", "-1", "3X", "000k"):
         t.has(refused(t, "--memory", memory, *touch, status=2), f"'{memory}'")
     t.has(refused(t, "-a", "-c", *touch, status=2), "one order at a time")
+    t.has(refused(t, "--sort", "cpu", *touch, status=2), "--sort cpu needs the CPU of each row")
     t.has(refused(t, "--kernel", "--libraries", *touch, status=2), "--kernel counts calls in the kernel")
     t.has(refused(t, "--kernel", "vfs_read", "--", status=2), "--kernel -- COMMAND")
     t.has(refused(t, "-o", t.directory, *touch), "is a directory")

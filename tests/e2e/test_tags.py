@@ -236,6 +236,7 @@ def a_command_without_tags_is_told_why(t):
     t.has(t.assay("tags", "--memory", "x", "--", "true", status=2).err, "--memory needs MB")
     # Impossible report options are refused before the command runs.
     for status, text, words in ((2, "there is no column 'x' to sort by", ("-s", "x")),
+                                (2, "--sort cpu needs the CPU of each row", ("-s", "cpu")),
                                 (2, "no function was named", ("--total",)),
                                 (1, "cannot open the rules file", ("--groups", t.path("none")))):
         result = t.assay("tags", *words, "--", "touch", t.path("ran"), status=status)

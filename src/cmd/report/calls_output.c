@@ -2,6 +2,7 @@
 #include "cmd/report/calls_output.h"
 #include "cmd/cli/print.h"
 #include "cmd/report/report_calls.h"
+#include "cmd/report/report_kinds.h"
 
 #include "base/text/plural.h"
 #include "base/text/shell_word.h"
@@ -9,6 +10,7 @@
 #include "format/calls/calls_file.h"
 #include "output/text/table.h"
 #include "view/calls/call_names.h"
+#include "view/symbolized/symbolized_sums.h"
 
 #include <string.h>
 
@@ -48,7 +50,9 @@ int calls_output_check(const char *command, const struct calls_output_options *o
 	struct report_request q = {0};
 	struct error err = {0};
 
-	if (report_options_request(&o->report, &q, &err))
+	if (report_kinds_check(LOAD_CALLS, calls_output_option_table, o, &o->report, &err) ||
+	    report_options_request(&o->report, &q, &err) ||
+	    named_keys_check(q.keys, q.key_count, q.children, &err))
 		return command_fail(2, "%s: %s", command, err.text);
 	return 0;
 }

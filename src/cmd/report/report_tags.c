@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/report/report_tags.h"
+#include "cmd/report/report_kinds.h"
 
 #include "base/memory/xalloc.h"
 #include "format/ctf/ctf.h"
@@ -381,7 +382,9 @@ int report_tags_check(const char *command, const struct report_options *o,
 	struct error err = {0};
 
 	*q = (struct report_request){0};
-	if (check(own, &err) || report_options_request(o, q, &err))
+	if (check(own, &err) || report_kinds_check(LOAD_TAGS, report_option_table, o, o, &err) ||
+	    report_options_request(o, q, &err) ||
+	    named_keys_check(q->keys, q->key_count, q->children, &err))
 		return command_fail(2, "%s: %s", command, err.text);
 	for (size_t i = 0; i < q->by_count; i++)
 		if (!tag_order_known(q->by[i]))
