@@ -523,7 +523,7 @@ static void rows_that_refer_to_nothing_are_read(void)
 int main(void)
 {
 	store_fixture_path(path);
-	RUN(what_went_in_comes_out);
+	RUN(a_round_trip_keeps_all_data);
 	RUN(axis_keeps_to_the_windows);
 	RUN(names_are_kept);
 	RUN(parts_add_up_to_the_whole);
